@@ -1,0 +1,1 @@
+//! Numerics on plain slices: detector, driver tree, demand, order-up-to, customer value.

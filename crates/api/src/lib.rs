@@ -1,0 +1,1 @@
+//! The HTTP edge: handlers, extractors, DTOs, errors, OpenAPI.

@@ -1,0 +1,1 @@
+//! Signing, the SSRF-safe HTTP client, sending.

@@ -1,0 +1,1 @@
+//! Resources as types, their rules, and the ports.

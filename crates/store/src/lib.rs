@@ -1,0 +1,1 @@
+//! Postgres persistence, one file per port.

@@ -1,0 +1,1 @@
+//! Test databases from a template, builders, receivers.
