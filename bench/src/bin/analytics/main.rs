@@ -1,0 +1,53 @@
+//! Measures the statistical quality of the analytics on a folder of real data and prints one JSON object per figure.
+//!
+//! The folder holds `daily_series/*.csv`, `online_retail/` and `cdnow/` in the formats that `docs/methods.md` describes;
+//! the data itself is not part of this repository.
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+
+mod anomalies;
+mod causes;
+mod customers;
+mod demand;
+mod reorder;
+mod stock;
+
+#[derive(Parser)]
+#[command(version, about)]
+struct Cli {
+    #[command(subcommand)]
+    protocol: Protocol,
+    /// Folder with the data sets.
+    #[arg(long, global = true, default_value = "data")]
+    data: PathBuf,
+}
+
+#[derive(Subcommand)]
+enum Protocol {
+    /// Detector: AUC, recall at fixed false-alarm rates, labelled events.
+    Anomalies,
+    /// Cause inference: top-1 accuracy on injected driver changes.
+    Causes,
+    /// Demand per SKU and day: WRMSSE, RMSSE, WAPE over 28 days.
+    Demand,
+    /// Days of stock: median error and status accuracy.
+    Stock,
+    /// Order-up-to level: cover for a fill rate, scaled pinball loss, coverage.
+    Reorder,
+    /// Customer models: parameters, log-likelihood, churn AUC, Brier, calibration.
+    Customers,
+}
+
+fn main() -> anyhow::Result<()> {
+    let cli = Cli::parse();
+    match cli.protocol {
+        Protocol::Anomalies => anomalies::run(&cli.data),
+        Protocol::Causes => causes::run(&cli.data),
+        Protocol::Demand => demand::run(&cli.data),
+        Protocol::Stock => stock::run(&cli.data),
+        Protocol::Reorder => reorder::run(&cli.data),
+        Protocol::Customers => customers::run(&cli.data),
+    }
+}
