@@ -1,1 +1,32 @@
-//! Resources as types, their rules, and the ports.
+//! Resources as types, their rules, and the ports (traits) that adapters implement.
+//!
+//! Nothing here does I/O, reads a clock or draws randomness: instants and random bytes are arguments.
+//! Values are parsed once at the edge; a value of a type from this crate is valid.
+
+#[macro_use]
+mod text_enum;
+
+pub mod accounts;
+pub mod anomalies;
+pub mod credits;
+pub mod customers;
+pub mod error;
+pub mod health;
+pub mod ids;
+pub mod idempotency;
+pub mod insights;
+pub mod integrations;
+pub mod inventory;
+pub mod jobs;
+pub mod keys;
+pub mod money;
+pub mod page;
+pub mod profit;
+pub mod reorder;
+pub mod text;
+pub mod tracking;
+pub mod webhooks;
+pub mod zone;
+
+pub use error::StoreError;
+pub use ids::{AccountId, UserId};

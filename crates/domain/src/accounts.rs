@@ -1,0 +1,62 @@
+//! Users and their accounts. A user has a live account and a sandbox; a key opens exactly one of them.
+
+use async_trait::async_trait;
+use time::OffsetDateTime;
+
+use crate::{AccountId, StoreError, UserId, money::Currency, zone::Zone};
+
+text_enum!(
+    /// What the user pays for.
+    Plan { Free = "free", Starter = "starter", Pro = "pro", Scale = "scale" }
+);
+
+text_enum!(
+    /// Which of a user's two accounts: production, or development with its own rows and no real provider behind it.
+    Mode { Live = "live", Test = "test" }
+);
+
+/// The shop platforms that customers and orders come from.
+pub mod platform {
+    text_enum!(
+        /// A shop platform.
+        Platform { Shopify = "shopify", Tiendanube = "tiendanube", Mercadolibre = "mercadolibre" }
+    );
+}
+pub use platform::Platform;
+
+/// Credits that a new account starts with.
+pub const STARTING_CREDITS: i64 = 500;
+
+/// An account as its owner sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Account {
+    pub id: AccountId,
+    pub user_id: UserId,
+    pub mode: Mode,
+    pub name: String,
+    pub plan: Plan,
+    pub currency: Currency,
+    pub timezone: Zone,
+    pub created_at: OffsetDateTime,
+}
+
+/// A user to be created, with a live and a sandbox account that each start with [`STARTING_CREDITS`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewUser {
+    pub id: UserId,
+    pub name: String,
+    pub currency: Currency,
+    pub timezone: Zone,
+    pub plan: Plan,
+    pub now: OffsetDateTime,
+}
+
+#[cfg_attr(feature = "mock", mockall::automock)]
+#[async_trait]
+pub trait AccountStore: Send + Sync {
+    /// Creates the user and both accounts with their starting credits, in one transaction. Returns live, then sandbox.
+    async fn create(&self, user: NewUser) -> Result<Vec<Account>, StoreError>;
+    /// Every account, oldest first.
+    async fn list(&self) -> Result<Vec<Account>, StoreError>;
+    async fn find(&self, account: AccountId) -> Result<Option<Account>, StoreError>;
+}

@@ -1,0 +1,70 @@
+//! Customers and what the service computes about them.
+
+use async_trait::async_trait;
+use futures_core::stream::BoxStream;
+use rust_decimal::Decimal;
+use time::OffsetDateTime;
+
+use crate::{
+    AccountId, StoreError,
+    accounts::Platform,
+    page::{Page, PageRequest},
+};
+
+text_enum!(
+    /// Where a customer stands by recency, frequency and spend. Every customer is in exactly one segment.
+    Segment {
+        Vip = "vip",
+        Loyal = "loyal",
+        Promising = "promising",
+        New = "new",
+        NeedsAttention = "needs_attention",
+        AtRisk = "at_risk",
+        Dormant = "dormant",
+        Lost = "lost",
+        Prospect = "prospect",
+    }
+);
+
+/// A customer. Money is in the account's currency; everything from `orders_count` to `first_purchase_at` is computed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Customer {
+    pub id: i64,
+    pub email: Option<String>,
+    pub name: Option<String>,
+    pub source: Platform,
+    /// The customer's identifier on the platform.
+    pub external_id: String,
+    pub city: Option<String>,
+    /// ISO 3166-1 alpha-2.
+    pub country: Option<String>,
+    pub orders_count: i64,
+    pub revenue_total: Decimal,
+    pub ltv_estimate: Decimal,
+    pub aov: Decimal,
+    pub segment: Segment,
+    /// Probability, 0 to 1, that no purchase follows in the next 90 days; none without a purchase so far.
+    pub churn_score: Option<Decimal>,
+    pub last_purchase_at: Option<OffsetDateTime>,
+    pub first_purchase_at: Option<OffsetDateTime>,
+    pub created_at: OffsetDateTime,
+}
+
+#[cfg_attr(feature = "mock", mockall::automock)]
+#[async_trait]
+pub trait CustomerStore: Send + Sync {
+    /// Newest first (id descending).
+    async fn page(
+        &self,
+        account: AccountId,
+        source: Option<Platform>,
+        page: PageRequest,
+    ) -> Result<Page<Customer>, StoreError>;
+    /// All customers below the cursor, newest first, read as they are consumed.
+    async fn stream(
+        &self,
+        account: AccountId,
+        source: Option<Platform>,
+        cursor: Option<i64>,
+    ) -> Result<BoxStream<'static, Result<Customer, StoreError>>, StoreError>;
+}

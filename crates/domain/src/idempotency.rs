@@ -1,0 +1,45 @@
+//! Idempotent writes: a request sent again under the same key has its effect once.
+//!
+//! The record of the key is written in the transaction of the effect, so there is no moment at which the one exists
+//! without the other: a process killed anywhere leaves either both or neither.
+
+use crate::error::StoreError;
+
+/// How long a key is remembered, hours.
+pub const RETENTION_HOURS: i64 = 24;
+
+/// A key, the path it was used on, and what was asked under it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IdempotencyKey {
+    pub path: String,
+    pub key: String,
+    /// SHA-256 of the request: query and body.
+    pub request_hash: [u8; 32],
+}
+
+impl IdempotencyKey {
+    /// A key is 1 to 255 visible ASCII characters.
+    pub fn is_valid(key: &str) -> bool {
+        (1..=255).contains(&key.len()) && key.bytes().all(|b| b.is_ascii_graphic())
+    }
+}
+
+/// The result of a write, and whether it happened now or under an earlier request with the same key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written<T> {
+    pub value: T,
+    pub replayed: bool,
+}
+
+/// Why a write under a key was not done.
+#[derive(Debug, thiserror::Error)]
+pub enum IdempotencyError {
+    /// The key was used for another request.
+    #[error("the idempotency key was used for another request")]
+    Reused,
+    /// The first request under the key has not ended.
+    #[error("a request with this idempotency key is being handled")]
+    InProgress,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}

@@ -1,0 +1,58 @@
+//! Typed identifiers.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// An account: the tenant that every row belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct AccountId(pub i64);
+
+impl fmt::Display for AccountId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A user: `user_` and 24 base-62 characters. Owns one live and one sandbox account.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct UserId(String);
+
+/// A text is not a user id.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("a user id is `user_` and 24 letters or digits")]
+pub struct InvalidUserId;
+
+impl UserId {
+    const PREFIX: &'static str = "user_";
+    const RANDOM_CHARS: usize = 24;
+
+    /// Makes an id from random bytes, as many as `random` yields are used (about 24 × 62/64).
+    pub fn generate(random: impl Iterator<Item = u8>) -> Self {
+        Self(format!("{}{}", Self::PREFIX, crate::keys::base62(random, Self::RANDOM_CHARS)))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::str::FromStr for UserId {
+    type Err = InvalidUserId;
+    fn from_str(text: &str) -> Result<Self, InvalidUserId> {
+        let random = text.strip_prefix(Self::PREFIX).ok_or(InvalidUserId)?;
+        if random.len() == Self::RANDOM_CHARS && random.bytes().all(|b| b.is_ascii_alphanumeric()) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(InvalidUserId)
+        }
+    }
+}
+
+impl fmt::Display for UserId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

@@ -1,0 +1,63 @@
+//! Insights: what a person should know or do, in words.
+
+use async_trait::async_trait;
+use time::OffsetDateTime;
+
+use crate::{
+    AccountId, StoreError,
+    page::{Page, PageRequest},
+};
+
+text_enum!(
+    /// How much something matters; the scale of insights, anomalies and alerts.
+    Severity { Low = "low", Medium = "medium", High = "high", Critical = "critical" }
+);
+
+text_enum!(
+    /// What an insight is about.
+    Category {
+        Ads = "ads",
+        ChurnRisk = "churn_risk",
+        Inventory = "inventory",
+        Profit = "profit",
+        Revenue = "revenue",
+        Customers = "customers",
+        Pricing = "pricing",
+        Integrations = "integrations",
+    }
+);
+
+text_enum!(
+    /// Where an insight stands.
+    Status { Open = "open", Resolved = "resolved", Dismissed = "dismissed" }
+);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Insight {
+    pub id: i64,
+    pub severity: Severity,
+    pub category: Category,
+    pub title: String,
+    pub body: String,
+    pub suggested_action: String,
+    pub impact_estimate: String,
+    pub status: Status,
+    /// Who worded it: `rules`, or the language model that did.
+    pub source: String,
+    pub computed_at: OffsetDateTime,
+    pub resolved_at: Option<OffsetDateTime>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Filter {
+    pub status: Option<Status>,
+    pub severity: Option<Severity>,
+    pub category: Option<Category>,
+}
+
+#[cfg_attr(feature = "mock", mockall::automock)]
+#[async_trait]
+pub trait InsightStore: Send + Sync {
+    /// Newest first (id descending).
+    async fn page(&self, account: AccountId, filter: Filter, page: PageRequest) -> Result<Page<Insight>, StoreError>;
+}

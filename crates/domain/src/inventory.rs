@@ -1,0 +1,70 @@
+//! What is in stock and how long it will last.
+
+use async_trait::async_trait;
+use rust_decimal::Decimal;
+use time::{Date, OffsetDateTime};
+
+use crate::{
+    AccountId, StoreError,
+    page::{Page, PageRequest},
+};
+
+text_enum!(
+    /// How urgent an item is: critical at 7 days of stock or less or when out of stock, low at 21 or less,
+    /// overstocked above 120.
+    Status { Critical = "critical", Low = "low", Ok = "ok", Overstocked = "overstocked" }
+);
+
+text_enum!(
+    /// Sales of the last 7 days against the last 30.
+    Trend { Accelerating = "accelerating", Stable = "stable", Decelerating = "decelerating", NoSales = "no_sales" }
+);
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Item {
+    pub id: i64,
+    pub sku: String,
+    pub product_name: String,
+    pub current_stock: i64,
+    pub units_sold_30d: i64,
+    pub units_sold_7d: i64,
+    pub avg_daily_units_30d: Decimal,
+    pub avg_daily_units_7d: Decimal,
+    /// None when nothing sells.
+    pub days_of_stock: Option<Decimal>,
+    pub trend: Trend,
+    pub status: Status,
+    pub estimated_stockout_at: Option<Date>,
+    pub computed_at: OffsetDateTime,
+}
+
+/// How many items are in each state, over the whole catalogue whatever the filter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Summary {
+    pub total: i64,
+    pub critical: i64,
+    pub low: i64,
+    pub ok: i64,
+    pub overstocked: i64,
+}
+
+/// A page of the catalogue, the summary over all of it, and when the job that computed it last ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Listing {
+    pub page: Page<Item>,
+    pub summary: Summary,
+    pub generated_at: Option<OffsetDateTime>,
+}
+
+#[cfg_attr(feature = "mock", mockall::automock)]
+#[async_trait]
+pub trait InventoryStore: Send + Sync {
+    /// Most urgent first: status, then days of stock ascending with nulls last, then sku. The cursor is the id of the
+    /// last item of the page before.
+    async fn list(
+        &self,
+        account: AccountId,
+        status: Option<Status>,
+        page: PageRequest,
+    ) -> Result<Listing, StoreError>;
+}

@@ -1,0 +1,66 @@
+//! Background jobs: which there are, and who may run one.
+
+use async_trait::async_trait;
+use time::{Date, OffsetDateTime};
+
+use crate::{AccountId, StoreError};
+
+text_enum!(
+    /// A job, in the order in which the results build on each other.
+    JobName {
+        CustomerMetrics = "customer_metrics",
+        ProfitSnapshots = "profit_snapshots",
+        InventoryVelocity = "inventory_velocity",
+        SmartReorder = "smart_reorder",
+        AnomalyDetection = "anomaly_detection",
+        InsightGeneration = "insight_generation",
+    }
+);
+
+/// The right to run a job, and the number that guards every write of its result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claim {
+    pub account: AccountId,
+    pub job: JobName,
+    /// The day that the run is for, in the account's time zone.
+    pub as_of: Date,
+    /// Rises with every claim of the same run: a write with an older number touches no row.
+    pub number: i64,
+}
+
+text_enum!(
+    /// Where a run stands.
+    RunState { Running = "running", Done = "done", Failed = "failed" }
+);
+
+/// A run of a job, for listings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Run {
+    pub account: AccountId,
+    pub job: JobName,
+    pub as_of: Date,
+    pub state: RunState,
+    pub attempts: i64,
+    pub started_at: OffsetDateTime,
+    pub finished_at: Option<OffsetDateTime>,
+    pub error: Option<String>,
+}
+
+#[cfg_attr(feature = "mock", mockall::automock)]
+#[async_trait]
+pub trait JobStore: Send + Sync {
+    /// Claims the run of `job` for the account and day, for `lease_seconds`. `None` when it is done (unless `again`)
+    /// or held by a live lease.
+    async fn claim(
+        &self,
+        account: AccountId,
+        job: JobName,
+        as_of: Date,
+        lease_seconds: i64,
+        again: bool,
+    ) -> Result<Option<Claim>, StoreError>;
+    /// Ends a run that failed; it may be claimed again.
+    async fn fail(&self, claim: &Claim, error: &str) -> Result<(), StoreError>;
+    /// The newest runs, newest first.
+    async fn list(&self, account: Option<AccountId>, limit: i64) -> Result<Vec<Run>, StoreError>;
+}

@@ -1,0 +1,88 @@
+//! Money: exact decimals and the currency that says how many of them are shown.
+
+use std::{fmt, str::FromStr};
+
+use rust_decimal::{Decimal, RoundingStrategy};
+
+/// An ISO 4217 currency code: three capital letters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Currency([u8; 3]);
+
+/// A text is not a currency code.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("a currency is an ISO 4217 code of three capital letters, such as USD")]
+pub struct InvalidCurrency;
+
+impl Currency {
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.0).unwrap_or_default()
+    }
+
+    /// The number of decimals of the minor unit (ISO 4217): 0 for JPY, 3 for KWD, 2 for most.
+    pub fn exponent(&self) -> u32 {
+        match &self.0 {
+            b"BIF" | b"CLP" | b"DJF" | b"GNF" | b"ISK" | b"JPY" | b"KMF" | b"KRW" | b"PYG" | b"RWF" | b"UGX" | b"UYI"
+            | b"VND" | b"VUV" | b"XAF" | b"XOF" | b"XPF" => 0,
+            b"BHD" | b"IQD" | b"JOD" | b"KWD" | b"LYD" | b"OMR" | b"TND" => 3,
+            b"CLF" | b"UYW" => 4,
+            _ => 2,
+        }
+    }
+
+    /// The amount as it is shown: rounded half-even to the minor unit.
+    pub fn round(&self, amount: Decimal) -> Decimal {
+        round(amount, self.exponent())
+    }
+}
+
+impl FromStr for Currency {
+    type Err = InvalidCurrency;
+    fn from_str(text: &str) -> Result<Self, InvalidCurrency> {
+        let code: [u8; 3] = text.as_bytes().try_into().map_err(|_| InvalidCurrency)?;
+        if code.iter().all(u8::is_ascii_uppercase) { Ok(Self(code)) } else { Err(InvalidCurrency) }
+    }
+}
+
+impl fmt::Display for Currency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Rounds half-even ("banker's rounding", IEEE 754 roundTiesToEven) to `decimals` places.
+pub fn round(amount: Decimal, decimals: u32) -> Decimal {
+    amount.round_dp_with_strategy(decimals, RoundingStrategy::MidpointNearestEven)
+}
+
+/// `part / whole`, or zero when there is no whole or the quotient cannot be represented.
+pub fn ratio(part: Decimal, whole: Decimal) -> Decimal {
+    part.checked_div(whole).unwrap_or_default()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may fail")]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("USD", "0.125", "0.12")]
+    #[case("USD", "0.135", "0.14")]
+    #[case("JPY", "2.5", "2")]
+    #[case("KWD", "1.0005", "1.000")]
+    #[case("USD", "-0.125", "-0.12")]
+    fn rounds_half_even_to_the_minor_unit(#[case] code: &str, #[case] amount: &str, #[case] shown: &str) {
+        let currency: Currency = code.parse().unwrap();
+        assert_eq!(currency.round(amount.parse().unwrap()), shown.parse::<Decimal>().unwrap());
+    }
+
+    #[rstest]
+    #[case("usd")]
+    #[case("US")]
+    #[case("USDT")]
+    #[case("ÜS")]
+    fn refuses_other_codes(#[case] code: &str) {
+        assert_eq!(code.parse::<Currency>(), Err(InvalidCurrency));
+    }
+}

@@ -1,0 +1,78 @@
+//! Webhook subscriptions.
+
+use async_trait::async_trait;
+use time::OffsetDateTime;
+
+use crate::{
+    AccountId, StoreError,
+    idempotency::{IdempotencyError, IdempotencyKey, Written},
+};
+
+/// Subscriptions that an account may have at once.
+pub const MAX_SUBSCRIPTIONS: i64 = 16;
+
+/// A webhook subscription that is not revoked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Subscription {
+    pub id: i64,
+    pub url: String,
+    /// Event names, or `*` alone.
+    pub events: Vec<String>,
+    pub active: bool,
+    /// Why it was switched off; none while it is active.
+    pub disabled_reason: Option<String>,
+    pub last_fired_at: Option<OffsetDateTime>,
+    /// HTTP status of the last attempt; 0 when there was no HTTP answer.
+    pub last_status: Option<i32>,
+    /// Failed attempts since the last success.
+    pub fail_count: i64,
+    /// Attempts made.
+    pub total_fired: i64,
+    /// Attempts that failed.
+    pub total_failed: i64,
+    pub created_at: OffsetDateTime,
+}
+
+/// A subscription to be created. The secret is sealed before it reaches the store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewSubscription {
+    /// From [`WebhookStore::reserve_id`]: the sealed secret is bound to it.
+    pub id: i64,
+    pub url: String,
+    pub events: Vec<String>,
+    pub sealed_secret: Vec<u8>,
+    pub now: OffsetDateTime,
+}
+
+/// A created subscription and its sealed secret, which an idempotent replay needs to give the first answer again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Created {
+    pub subscription: Subscription,
+    pub sealed_secret: Vec<u8>,
+}
+
+/// Why a subscription was not created.
+#[derive(Debug, thiserror::Error)]
+pub enum CreateError {
+    #[error("the account has {MAX_SUBSCRIPTIONS} webhook subscriptions, which is the limit")]
+    LimitReached,
+    #[error(transparent)]
+    Idempotency(#[from] IdempotencyError),
+}
+
+#[cfg_attr(feature = "mock", mockall::automock)]
+#[async_trait]
+pub trait WebhookStore: Send + Sync {
+    /// Every subscription that is not revoked, newest first.
+    async fn list(&self, account: AccountId) -> Result<Vec<Subscription>, StoreError>;
+    /// An id that no other subscription has or will get.
+    async fn reserve_id(&self) -> Result<i64, StoreError>;
+    async fn create(
+        &self,
+        account: AccountId,
+        subscription: NewSubscription,
+        idempotency: Option<IdempotencyKey>,
+    ) -> Result<Written<Created>, CreateError>;
+    /// Revokes for good. False when the account has no such subscription or it is revoked already.
+    async fn revoke(&self, account: AccountId, id: i64, now: OffsetDateTime) -> Result<bool, StoreError>;
+}
