@@ -1,5 +1,9 @@
 //! Webhook subscriptions.
 
+pub mod address;
+mod names;
+pub mod url;
+
 use async_trait::async_trait;
 use time::OffsetDateTime;
 
