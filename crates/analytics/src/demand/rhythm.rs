@@ -1,0 +1,128 @@
+//! What all items of a store share: the weekday profile and the yearly index, both from the store's daily unit totals.
+//! Single items sell too seldom to show either.
+
+use time::{Date, Weekday};
+
+/// A daily total above this is a broken feed.
+const MOST_UNITS_A_DAY: f64 = 1e12;
+/// Days of history behind the weekday profile (twelve weeks).
+const PROFILE_DAYS: usize = 84;
+/// With fewer days every weekday counts the same.
+const FEWEST_PROFILE_DAYS: usize = 14;
+/// The profile starts from this many units a weekday at the average rate: small stores stay near a flat week.
+const PROFILE_PRIOR_UNITS: f64 = 20.0;
+/// 52 weeks: the same weekday a year ago.
+const YEAR: usize = 364;
+/// Days before the same date last year that the index is relative to; the level covers as many.
+const INDEX_BASE_DAYS: usize = 56;
+/// With fewer base days (13 months of history in all) there is no yearly index.
+const FEWEST_BASE_DAYS: usize = 28;
+/// One year is one sample: the square root of its index halves it on the log scale, after clipping.
+const INDEX_RANGE: (f64, f64) = (0.6, 1.8);
+const INDEX_DAMPING: f64 = 0.5;
+
+/// Weekday profile and yearly index of a store.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoreRhythm {
+    /// Monday first, mean 1.
+    weekday: [f64; 7],
+    /// The weekday (0 = Monday) of the day after the history.
+    next_weekday: usize,
+    /// Clean totals, oldest first; the yearly index reads them.
+    totals: Vec<Option<f64>>,
+}
+
+impl StoreRhythm {
+    /// From the units of all items per day, oldest first, ending on `last_day`. Days without data are `None`; values that
+    /// no store sells (negative, beyond 10¹², not finite) count as such.
+    #[must_use]
+    pub fn fit(totals: &[Option<f64>], last_day: Date) -> Self {
+        let plausible = |units: &f64| (0.0..=MOST_UNITS_A_DAY).contains(units);
+        let totals: Vec<Option<f64>> = totals.iter().map(|day| day.filter(plausible)).collect();
+        let next_weekday = usize::from(last_day.weekday().next().number_days_from_monday());
+        Self {
+            weekday: weekday_profile(&totals, next_weekday),
+            next_weekday,
+            totals,
+        }
+    }
+
+    /// A store of which nothing is known: flat week, no yearly index.
+    #[must_use]
+    pub fn flat(last_day: Date) -> Self {
+        Self::fit(&[], last_day)
+    }
+
+    /// Demand of a weekday relative to the average day.
+    #[must_use]
+    pub fn weekday_factor(&self, weekday: Weekday) -> f64 {
+        self.factor(usize::from(weekday.number_days_from_monday()))
+    }
+
+    /// Factor of the day `ahead` days after the history's last (1 = the next day).
+    pub(crate) fn ahead(&self, ahead: usize) -> f64 {
+        self.factor(self.next_weekday + ahead.saturating_sub(1))
+    }
+
+    /// Factor of the day `back` days before the first forecast day (1 = the history's last day).
+    pub(crate) fn back(&self, back: usize) -> f64 {
+        self.factor(self.next_weekday + 7 - back % 7)
+    }
+
+    fn factor(&self, weekday: usize) -> f64 {
+        self.weekday.get(weekday % 7).copied().unwrap_or(1.0)
+    }
+
+    /// How the coming `horizon` days compare with the last weeks, judged by the same days a year ago and damped: between
+    /// 0.77 and 1.34, and 1 with less than 13 months of history.
+    #[must_use]
+    pub fn yearly_index(&self, horizon: usize) -> f64 {
+        let Some(start) = self.totals.len().checked_sub(YEAR) else {
+            return 1.0;
+        };
+        let base_days = start.min(INDEX_BASE_DAYS);
+        let ahead = mean_of(self.totals.get(start..(start + horizon.clamp(1, YEAR))));
+        let base = mean_of(self.totals.get(start - base_days..start));
+        match (ahead, base) {
+            (Some(ahead), Some(base)) if base_days >= FEWEST_BASE_DAYS && base > 0.0 => (ahead
+                / base)
+                .clamp(INDEX_RANGE.0, INDEX_RANGE.1)
+                .powf(INDEX_DAMPING),
+            _ => 1.0,
+        }
+    }
+}
+
+fn mean_of(days: Option<&[Option<f64>]>) -> Option<f64> {
+    let (sum, count) = days?
+        .iter()
+        .flatten()
+        .fold((0.0, 0u32), |(sum, n), &u| (sum + u, n + 1));
+    (count > 0).then(|| sum / f64::from(count))
+}
+
+fn weekday_profile(totals: &[Option<f64>], next_weekday: usize) -> [f64; 7] {
+    let mut sums = [0.0; 7];
+    let mut counts = [0.0; 7];
+    let recent = totals.iter().rev().take(PROFILE_DAYS);
+    for (back, day) in recent.enumerate() {
+        let weekday = (next_weekday + 6 + 7 * PROFILE_DAYS - back) % 7;
+        if let (Some(units), Some(sum), Some(count)) =
+            (day, sums.get_mut(weekday), counts.get_mut(weekday))
+        {
+            *sum += units;
+            *count += 1.0;
+        }
+    }
+    let days: f64 = counts.iter().sum();
+    let mean = sums.iter().sum::<f64>() / days.max(1.0);
+    if days < FEWEST_PROFILE_DAYS as f64 || mean <= 0.0 {
+        return [1.0; 7];
+    }
+    let mut profile = [1.0; 7];
+    for ((factor, sum), count) in profile.iter_mut().zip(sums).zip(counts) {
+        *factor = (sum + PROFILE_PRIOR_UNITS) / (count * mean + PROFILE_PRIOR_UNITS);
+    }
+    let average = profile.iter().sum::<f64>() / 7.0;
+    profile.map(|factor| factor / average)
+}
