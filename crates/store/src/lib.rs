@@ -1,1 +1,21 @@
-//! Postgres persistence, one file per port.
+//! Postgres persistence: one file per port; SQL lives here and nowhere else.
+//!
+//! Every query starts from its account. Rows never leave their file: they become domain types there, by full
+//! destructuring, so that a new column fails to compile instead of vanishing.
+
+mod accounts;
+mod error;
+mod health;
+mod idempotency;
+mod keys;
+mod pool;
+mod schema;
+
+pub use keys::REVOCATION_CHANNEL;
+pub use pool::{Connect, MIGRATIONS, PoolOptions, migrate, revert_all};
+
+/// The ports' implementation on one pool of connections. Cloning shares the pool.
+#[derive(Clone)]
+pub struct Store {
+    pool: pool::Pool,
+}

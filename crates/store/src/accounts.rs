@@ -1,0 +1,132 @@
+//! [`AccountStore`] on Postgres.
+
+use async_trait::async_trait;
+use diesel::prelude::*;
+use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
+use domain::{
+    AccountId, StoreError,
+    accounts::{Account, AccountStore, Mode, NewUser, STARTING_CREDITS},
+    credits::TransactionKind,
+};
+use time::OffsetDateTime;
+
+use crate::{
+    Store,
+    error::{Failure, parse},
+    schema::{accounts, credit_balances, credit_transactions, users},
+};
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = accounts, check_for_backend(diesel::pg::Pg))]
+struct AccountRow {
+    id: i64,
+    user_id: String,
+    mode: String,
+    name: String,
+    plan: String,
+    currency: String,
+    timezone: String,
+    created_at: OffsetDateTime,
+}
+
+impl TryFrom<AccountRow> for Account {
+    type Error = StoreError;
+    fn try_from(row: AccountRow) -> Result<Self, StoreError> {
+        let AccountRow { id, user_id, mode, name, plan, currency, timezone, created_at } = row;
+        Ok(Self {
+            id: AccountId(id),
+            user_id: parse(&user_id, "user id")?,
+            mode: parse(&mode, "account mode")?,
+            name,
+            plan: parse(&plan, "plan")?,
+            currency: parse(&currency, "currency")?,
+            timezone: parse(&timezone, "time zone")?,
+            created_at,
+        })
+    }
+}
+
+#[async_trait]
+impl AccountStore for Store {
+    async fn create(&self, user: NewUser) -> Result<Vec<Account>, StoreError> {
+        let rows = self
+            .run::<_, Failure>(async |connection| {
+                connection
+                    .transaction::<_, diesel::result::Error, _>(async |connection| {
+                        diesel::insert_into(users::table)
+                            .values((users::id.eq(user.id.as_str()), users::created_at.eq(user.now)))
+                            .execute(connection)
+                            .await?;
+                        let live = insert(connection, &user, Mode::Live).await?;
+                        let test = insert(connection, &user, Mode::Test).await?;
+                        Ok(vec![live, test])
+                    })
+                    .await
+                    .map_err(Failure::from)
+            })
+            .await?;
+        rows.into_iter().map(Account::try_from).collect()
+    }
+
+    async fn list(&self) -> Result<Vec<Account>, StoreError> {
+        let rows = self
+            .run::<_, Failure>(async |connection| {
+                Ok(accounts::table.order(accounts::id).select(AccountRow::as_select()).load(connection).await?)
+            })
+            .await?;
+        rows.into_iter().map(Account::try_from).collect()
+    }
+
+    async fn find(&self, account: AccountId) -> Result<Option<Account>, StoreError> {
+        let row = self
+            .run::<_, Failure>(async |connection| {
+                Ok(accounts::table
+                    .find(account.0)
+                    .select(AccountRow::as_select())
+                    .first(connection)
+                    .await
+                    .optional()?)
+            })
+            .await?;
+        row.map(Account::try_from).transpose()
+    }
+}
+
+async fn insert(
+    connection: &mut AsyncPgConnection,
+    user: &NewUser,
+    mode: Mode,
+) -> Result<AccountRow, diesel::result::Error> {
+    let account = diesel::insert_into(accounts::table)
+        .values((
+            accounts::user_id.eq(user.id.as_str()),
+            accounts::mode.eq(mode.as_str()),
+            accounts::name.eq(&user.name),
+            accounts::plan.eq(user.plan.as_str()),
+            accounts::currency.eq(user.currency.as_str()),
+            accounts::timezone.eq(user.timezone.name()),
+            accounts::created_at.eq(user.now),
+        ))
+        .returning(AccountRow::as_returning())
+        .get_result(connection)
+        .await?;
+    diesel::insert_into(credit_balances::table)
+        .values((
+            credit_balances::account_id.eq(account.id),
+            credit_balances::balance.eq(STARTING_CREDITS),
+            credit_balances::updated_at.eq(user.now),
+        ))
+        .execute(connection)
+        .await?;
+    diesel::insert_into(credit_transactions::table)
+        .values((
+            credit_transactions::account_id.eq(account.id),
+            credit_transactions::kind.eq(TransactionKind::Grant.as_str()),
+            credit_transactions::amount.eq(STARTING_CREDITS),
+            credit_transactions::balance_after.eq(STARTING_CREDITS),
+            credit_transactions::created_at.eq(user.now),
+        ))
+        .execute(connection)
+        .await?;
+    Ok(account)
+}

@@ -1,0 +1,114 @@
+//! Idempotency keys: looked up and written in the transaction of the effect.
+
+use diesel::{
+    dsl::sql,
+    prelude::*,
+    result::Error,
+    sql_types::{BigInt, Bool, Text},
+};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{
+    AccountId, StoreError,
+    idempotency::{IdempotencyError, IdempotencyKey},
+};
+use serde_json::Value;
+use time::OffsetDateTime;
+
+use crate::{error::store_error, schema::idempotency_keys};
+
+/// What a transaction that writes under a key may end with.
+#[derive(Debug)]
+pub(crate) enum WriteError<E> {
+    Refused(E),
+    Idempotency(IdempotencyError),
+    Database(Error),
+}
+
+impl<E> From<Error> for WriteError<E> {
+    fn from(error: Error) -> Self {
+        Self::Database(error)
+    }
+}
+
+impl<E> From<IdempotencyError> for WriteError<E> {
+    fn from(error: IdempotencyError) -> Self {
+        Self::Idempotency(error)
+    }
+}
+
+impl<E> From<StoreError> for WriteError<E> {
+    fn from(error: StoreError) -> Self {
+        Self::Idempotency(IdempotencyError::Store(error))
+    }
+}
+
+impl<E: From<IdempotencyError>> WriteError<E> {
+    pub(crate) fn into_refusal(self) -> E {
+        match self {
+            Self::Refused(refusal) => refusal,
+            Self::Idempotency(error) => E::from(error),
+            Self::Database(error) => E::from(IdempotencyError::Store(store_error(error))),
+        }
+    }
+}
+
+/// Looks the key up. `Some` is the result recorded by the request that came first. With `None` the transaction holds
+/// the key until it ends: a second request in the meantime is told [`IdempotencyError::InProgress`].
+pub(crate) async fn begin(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    key: &IdempotencyKey,
+    now: OffsetDateTime,
+) -> Result<Option<Value>, IdempotencyError> {
+    let lock = sql::<Bool>("pg_try_advisory_xact_lock(hashtextextended(")
+        .bind::<Text, _>(format!("{} {}", key.path, key.key))
+        .sql(", ")
+        .bind::<BigInt, _>(account.0)
+        .sql("))");
+    let held: bool = diesel::select(lock).get_result(connection).await.map_err(store_error)?;
+    if !held {
+        return Err(IdempotencyError::InProgress);
+    }
+    let oldest = now - time::Duration::hours(domain::idempotency::RETENTION_HOURS);
+    let found: Option<(Vec<u8>, Value, OffsetDateTime)> = idempotency_keys::table
+        .find((account.0, &key.path, &key.key))
+        .select((idempotency_keys::request_hash, idempotency_keys::result, idempotency_keys::created_at))
+        .first(connection)
+        .await
+        .optional()
+        .map_err(store_error)?;
+    match found {
+        Some((_, _, created_at)) if created_at < oldest => Ok(None),
+        Some((hash, _, _)) if hash != key.request_hash => Err(IdempotencyError::Reused),
+        Some((_, result, _)) => Ok(Some(result)),
+        None => Ok(None),
+    }
+}
+
+/// Records the result of the write under its key.
+pub(crate) async fn finish(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    key: &IdempotencyKey,
+    result: Value,
+    now: OffsetDateTime,
+) -> Result<(), Error> {
+    let row = (
+        idempotency_keys::request_hash.eq(key.request_hash.to_vec()),
+        idempotency_keys::result.eq(result),
+        idempotency_keys::created_at.eq(now),
+    );
+    diesel::insert_into(idempotency_keys::table)
+        .values((
+            idempotency_keys::account_id.eq(account.0),
+            idempotency_keys::path.eq(&key.path),
+            idempotency_keys::key.eq(&key.key),
+            row.clone(),
+        ))
+        .on_conflict((idempotency_keys::account_id, idempotency_keys::path, idempotency_keys::key))
+        .do_update()
+        .set(row)
+        .execute(connection)
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,142 @@
+//! [`KeyStore`] on Postgres.
+
+use async_trait::async_trait;
+use diesel::{
+    dsl::sql,
+    prelude::*,
+    sql_types::{Binary, Text},
+};
+use diesel_async::RunQueryDsl;
+use domain::{
+    AccountId, StoreError,
+    keys::{KeyHash, KeyRecord, KeyStore, NewKey},
+};
+use time::OffsetDateTime;
+
+use crate::{
+    Store,
+    error::{Failure, corrupt, parse},
+    schema::{accounts, api_keys},
+};
+
+/// The channel on which a revocation is told to every process; the payload is the key's hash in hex.
+pub const REVOCATION_CHANNEL: &str = "api_key_revoked";
+
+diesel::joinable!(api_keys -> accounts (account_id));
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = api_keys, check_for_backend(diesel::pg::Pg))]
+struct KeyRow {
+    hash: Vec<u8>,
+    id: i64,
+    account_id: i64,
+    name: String,
+    prefix: String,
+    scopes: Vec<String>,
+    created_at: OffsetDateTime,
+    expires_at: Option<OffsetDateTime>,
+    revoked_at: Option<OffsetDateTime>,
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = accounts, check_for_backend(diesel::pg::Pg))]
+struct OwnerRow {
+    user_id: String,
+    mode: String,
+}
+
+fn record((key, owner): (KeyRow, OwnerRow)) -> Result<KeyRecord, StoreError> {
+    let KeyRow { hash, id, account_id, name, prefix, scopes, created_at, expires_at, revoked_at } = key;
+    let OwnerRow { user_id, mode } = owner;
+    Ok(KeyRecord {
+        id,
+        hash: KeyHash(hash.try_into().map_err(|_| corrupt("key hash"))?),
+        account_id: AccountId(account_id),
+        user_id: parse(&user_id, "user id")?,
+        mode: parse(&mode, "account mode")?,
+        name,
+        prefix,
+        scopes: scopes.iter().map(|scope| parse(scope, "scope")).collect::<Result<_, _>>()?,
+        created_at,
+        expires_at,
+        revoked_at,
+    })
+}
+
+#[async_trait]
+impl KeyStore for Store {
+    async fn find(&self, hash: KeyHash) -> Result<Option<KeyRecord>, StoreError> {
+        let row = self
+            .run::<_, Failure>(async |connection| {
+                Ok(api_keys::table
+                    .find(hash.0.to_vec())
+                    .inner_join(accounts::table)
+                    .select((KeyRow::as_select(), OwnerRow::as_select()))
+                    .first(connection)
+                    .await
+                    .optional()?)
+            })
+            .await?;
+        row.map(record).transpose()
+    }
+
+    async fn create(&self, key: NewKey) -> Result<KeyRecord, StoreError> {
+        let NewKey { hash, account_id, name, prefix, scopes, created_at, expires_at } = key;
+        let scopes: Vec<&str> = scopes.iter().map(|scope| scope.as_str()).collect();
+        self.run::<_, Failure>(async |connection| {
+            diesel::insert_into(api_keys::table)
+                .values((
+                    api_keys::hash.eq(hash.0.to_vec()),
+                    api_keys::account_id.eq(account_id.0),
+                    api_keys::name.eq(name),
+                    api_keys::prefix.eq(prefix),
+                    api_keys::scopes.eq(scopes),
+                    api_keys::created_at.eq(created_at),
+                    api_keys::expires_at.eq(expires_at),
+                ))
+                .execute(connection)
+                .await?;
+            Ok(())
+        })
+        .await?;
+        self.find(hash).await?.ok_or_else(|| corrupt("key"))
+    }
+
+    async fn list(&self, account: AccountId) -> Result<Vec<KeyRecord>, StoreError> {
+        let rows = self
+            .run::<_, Failure>(async |connection| {
+                Ok(api_keys::table
+                    .inner_join(accounts::table)
+                    .filter(api_keys::account_id.eq(account.0))
+                    .order(api_keys::id.desc())
+                    .select((KeyRow::as_select(), OwnerRow::as_select()))
+                    .load(connection)
+                    .await?)
+            })
+            .await?;
+        rows.into_iter().map(record).collect()
+    }
+
+    async fn revoke(&self, account: AccountId, id: i64, now: OffsetDateTime) -> Result<Option<KeyRecord>, StoreError> {
+        let hash: Option<Vec<u8>> = self
+            .run::<_, Failure>(async |connection| {
+                let target = api_keys::table.filter(api_keys::account_id.eq(account.0)).filter(api_keys::id.eq(id));
+                diesel::update(target.filter(api_keys::revoked_at.is_null()))
+                    .set(api_keys::revoked_at.eq(now))
+                    .execute(connection)
+                    .await?;
+                let hash = target.select(api_keys::hash).first::<Vec<u8>>(connection).await.optional()?;
+                if let Some(hash) = &hash {
+                    diesel::select(sql::<Text>("pg_notify(").bind::<Text, _>(REVOCATION_CHANNEL).sql(", encode(").bind::<Binary, _>(hash).sql(", 'hex'))::text"))
+                        .execute(connection)
+                        .await?;
+                }
+                Ok(hash)
+            })
+            .await?;
+        match hash {
+            Some(hash) => self.find(KeyHash(hash.try_into().map_err(|_| corrupt("key hash"))?)).await,
+            None => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,426 @@
+//! The tables, as the query builder knows them. Kept in step with `migrations/` by a test that compares both.
+
+diesel::table! {
+    users (id) {
+        id -> Text,
+        created_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    accounts (id) {
+        id -> BigInt,
+        user_id -> Text,
+        mode -> Text,
+        name -> Text,
+        plan -> Text,
+        currency -> Text,
+        timezone -> Text,
+        fee_rate -> Numeric,
+        fee_fixed -> Numeric,
+        shipping_per_order -> Numeric,
+        cogs_ratio -> Numeric,
+        created_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    api_keys (hash) {
+        hash -> Bytea,
+        id -> BigInt,
+        account_id -> BigInt,
+        name -> Text,
+        prefix -> Text,
+        scopes -> Array<Text>,
+        created_at -> Timestamptz,
+        expires_at -> Nullable<Timestamptz>,
+        revoked_at -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
+    idempotency_keys (account_id, path, key) {
+        account_id -> BigInt,
+        path -> Text,
+        key -> Text,
+        request_hash -> Bytea,
+        result -> Jsonb,
+        created_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    credit_balances (account_id) {
+        account_id -> BigInt,
+        balance -> BigInt,
+        total_purchased -> BigInt,
+        total_spent -> BigInt,
+        auto_topup_enabled -> Bool,
+        auto_topup_threshold -> BigInt,
+        auto_topup_amount -> BigInt,
+        auto_topup_last_charged_at -> Nullable<Timestamptz>,
+        updated_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    credit_transactions (account_id, id) {
+        account_id -> BigInt,
+        id -> BigInt,
+        kind -> Text,
+        feature -> Nullable<Text>,
+        amount -> BigInt,
+        balance_after -> BigInt,
+        operation_key -> Nullable<Text>,
+        meta -> Jsonb,
+        created_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    integrations (account_id, id) {
+        account_id -> BigInt,
+        id -> BigInt,
+        provider -> Text,
+        shop -> Text,
+        scopes -> Array<Text>,
+        connected_at -> Timestamptz,
+        revoked_at -> Nullable<Timestamptz>,
+        last_sync_at -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
+    customers (account_id, id) {
+        account_id -> BigInt,
+        id -> BigInt,
+        source -> Text,
+        external_id -> Text,
+        email -> Nullable<Text>,
+        name -> Nullable<Text>,
+        city -> Nullable<Text>,
+        country -> Nullable<Text>,
+        created_at -> Timestamptz,
+        orders_count -> BigInt,
+        revenue_total -> Numeric,
+        ltv_estimate -> Numeric,
+        aov -> Numeric,
+        segment -> Text,
+        churn_score -> Nullable<Numeric>,
+        first_purchase_at -> Nullable<Timestamptz>,
+        last_purchase_at -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
+    products (account_id, id) {
+        account_id -> BigInt,
+        id -> BigInt,
+        sku -> Text,
+        name -> Text,
+        category -> Nullable<Text>,
+        price -> Nullable<Numeric>,
+        unit_cost -> Nullable<Numeric>,
+        current_stock -> Nullable<BigInt>,
+        on_order -> BigInt,
+        lead_time_days -> Nullable<Integer>,
+        pack_size -> Nullable<Integer>,
+        min_order_qty -> Nullable<Integer>,
+        created_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    product_costs (account_id, product_id, valid_from) {
+        account_id -> BigInt,
+        product_id -> BigInt,
+        valid_from -> Date,
+        unit_cost -> Numeric,
+    }
+}
+
+diesel::table! {
+    stock_levels (account_id, product_id, day) {
+        account_id -> BigInt,
+        product_id -> BigInt,
+        day -> Date,
+        stock -> BigInt,
+    }
+}
+
+diesel::table! {
+    orders (account_id, id) {
+        account_id -> BigInt,
+        id -> BigInt,
+        source -> Text,
+        external_id -> Text,
+        customer_id -> Nullable<BigInt>,
+        placed_at -> Timestamptz,
+        country -> Nullable<Text>,
+        gross -> Numeric,
+        units -> BigInt,
+        fees -> Nullable<Numeric>,
+        shipping -> Nullable<Numeric>,
+        content_hash -> Bytea,
+    }
+}
+
+diesel::table! {
+    order_lines (account_id, order_id, line_no) {
+        account_id -> BigInt,
+        order_id -> BigInt,
+        line_no -> Integer,
+        product_id -> Nullable<BigInt>,
+        sku -> Text,
+        quantity -> BigInt,
+        unit_price -> Numeric,
+    }
+}
+
+diesel::table! {
+    refunds (account_id, id) {
+        account_id -> BigInt,
+        id -> BigInt,
+        source -> Text,
+        external_id -> Text,
+        customer_id -> Nullable<BigInt>,
+        refunded_at -> Timestamptz,
+        amount -> Numeric,
+        units -> BigInt,
+        content_hash -> Bytea,
+    }
+}
+
+diesel::table! {
+    refund_lines (account_id, refund_id, line_no) {
+        account_id -> BigInt,
+        refund_id -> BigInt,
+        line_no -> Integer,
+        product_id -> Nullable<BigInt>,
+        sku -> Text,
+        quantity -> BigInt,
+        unit_price -> Numeric,
+    }
+}
+
+diesel::table! {
+    ad_spend (account_id, day, platform, campaign) {
+        account_id -> BigInt,
+        day -> Date,
+        platform -> Text,
+        campaign -> Text,
+        spend -> Numeric,
+        impressions -> Nullable<BigInt>,
+        clicks -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    expenses (account_id, day, category, description, occurrence) {
+        account_id -> BigInt,
+        day -> Date,
+        category -> Text,
+        description -> Text,
+        occurrence -> Integer,
+        amount -> Numeric,
+    }
+}
+
+diesel::table! {
+    track_events (account_id, received_at, id) {
+        account_id -> BigInt,
+        id -> BigInt,
+        name -> Text,
+        props -> Jsonb,
+        visitor_id -> Nullable<Text>,
+        session_id -> Nullable<Text>,
+        url -> Nullable<Text>,
+        country -> Nullable<Text>,
+        region -> Nullable<Text>,
+        city -> Nullable<Text>,
+        occurred_at -> Timestamptz,
+        received_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    touched_days (account_id, day) {
+        account_id -> BigInt,
+        day -> Date,
+    }
+}
+
+diesel::table! {
+    daily_metrics (account_id, day) {
+        account_id -> BigInt,
+        day -> Date,
+        gross_revenue -> Numeric,
+        refunds -> Numeric,
+        orders -> BigInt,
+        units -> BigInt,
+        customers -> BigInt,
+        new_customers -> BigInt,
+        refund_count -> BigInt,
+        cogs -> Numeric,
+        cogs_covered_revenue -> Numeric,
+        fees -> Numeric,
+        shipping -> Numeric,
+        ad_spend -> Numeric,
+        ad_clicks -> BigInt,
+        extra_expenses -> Numeric,
+        visitors -> BigInt,
+    }
+}
+
+diesel::table! {
+    daily_breakdowns (account_id, day, dimension, value) {
+        account_id -> BigInt,
+        day -> Date,
+        dimension -> Text,
+        value -> Text,
+        gross_revenue -> Numeric,
+        orders -> BigInt,
+        units -> BigInt,
+        ad_spend -> Numeric,
+    }
+}
+
+diesel::table! {
+    product_days (account_id, product_id, day) {
+        account_id -> BigInt,
+        product_id -> BigInt,
+        day -> Date,
+        units -> BigInt,
+        largest_line -> BigInt,
+        cancelled_units -> BigInt,
+        revenue -> Numeric,
+    }
+}
+
+diesel::table! {
+    profit_snapshots (account_id, snapshot_date) {
+        account_id -> BigInt,
+        snapshot_date -> Date,
+        gross_revenue -> Numeric,
+        refunds -> Numeric,
+        ad_spend -> Numeric,
+        cogs_estimate -> Numeric,
+        fees_estimate -> Numeric,
+        shipping_estimate -> Numeric,
+        extra_expenses -> Numeric,
+        purchase_count -> BigInt,
+        computed_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    inventory_items (account_id, id) {
+        account_id -> BigInt,
+        id -> BigInt,
+        product_id -> BigInt,
+        sku -> Text,
+        product_name -> Text,
+        current_stock -> BigInt,
+        units_sold_30d -> BigInt,
+        units_sold_7d -> BigInt,
+        avg_daily_units_30d -> Numeric,
+        avg_daily_units_7d -> Numeric,
+        days_of_stock -> Nullable<Numeric>,
+        trend -> Text,
+        status -> Text,
+        urgency -> SmallInt,
+        days_rank -> Numeric,
+        estimated_stockout_at -> Nullable<Date>,
+        computed_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    reorder_suggestions (account_id, id) {
+        account_id -> BigInt,
+        id -> BigInt,
+        inventory_item_id -> BigInt,
+        sku -> Text,
+        qty_suggested -> BigInt,
+        reason -> Text,
+        confidence -> Numeric,
+        forecast_days -> BigInt,
+        status -> Text,
+        computed_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    anomalies (account_id, id) {
+        account_id -> BigInt,
+        id -> BigInt,
+        kind -> Text,
+        metric -> Text,
+        day -> Date,
+        observed_value -> Double,
+        expected_value -> Double,
+        expected_low -> Nullable<Double>,
+        expected_high -> Nullable<Double>,
+        z_score -> Double,
+        direction -> Text,
+        severity -> Text,
+        detected_at -> Timestamptz,
+        inferred_cause -> Nullable<Text>,
+        confidence -> Nullable<Double>,
+        correlated_metrics -> Jsonb,
+        is_shift -> Bool,
+    }
+}
+
+diesel::table! {
+    insights (account_id, id) {
+        account_id -> BigInt,
+        id -> BigInt,
+        fingerprint -> Text,
+        severity -> Text,
+        category -> Text,
+        title -> Text,
+        body -> Text,
+        suggested_action -> Text,
+        impact_estimate -> Text,
+        source -> Text,
+        status -> Text,
+        computed_at -> Timestamptz,
+        resolved_at -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
+    webhook_subscriptions (account_id, id) {
+        account_id -> BigInt,
+        id -> BigInt,
+        url -> Text,
+        events -> Array<Text>,
+        active -> Bool,
+        disabled_reason -> Nullable<Text>,
+        sealed_secret -> Bytea,
+        last_fired_at -> Nullable<Timestamptz>,
+        last_status -> Nullable<Integer>,
+        fail_count -> BigInt,
+        total_fired -> BigInt,
+        total_failed -> BigInt,
+        created_at -> Timestamptz,
+        revoked_at -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
+    job_runs (account_id, job, as_of) {
+        account_id -> BigInt,
+        job -> Text,
+        as_of -> Date,
+        state -> Text,
+        claim -> BigInt,
+        lease_until -> Timestamptz,
+        started_at -> Timestamptz,
+        finished_at -> Nullable<Timestamptz>,
+        error -> Nullable<Text>,
+    }
+}
+
+diesel::allow_tables_to_appear_in_same_query!(users, accounts, api_keys, idempotency_keys, credit_balances, credit_transactions, integrations, customers, products, product_costs, stock_levels, orders, order_lines, refunds, refund_lines, ad_spend, expenses, track_events, touched_days, daily_metrics, daily_breakdowns, product_days, profit_snapshots, inventory_items, reorder_suggestions, anomalies, insights, webhook_subscriptions, job_runs);
