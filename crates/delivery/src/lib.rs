@@ -1,1 +1,3 @@
 //! Signing, the SSRF-safe HTTP client, sending.
+
+pub mod seal;

@@ -23,6 +23,7 @@ pub mod money;
 pub mod page;
 pub mod profit;
 pub mod reorder;
+pub mod sealing;
 pub mod text;
 pub mod tracking;
 pub mod webhooks;

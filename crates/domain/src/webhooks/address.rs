@@ -52,11 +52,7 @@ const REFUSED_V6: [(Ipv6Addr, u32, &str); 25] = [
     (v6([0x2001, 2, 0, 0, 0, 0, 0, 0]), 48, "benchmarking"),
     (v6([0x2001, 0x10, 0, 0, 0, 0, 0, 0]), 28, "ORCHID"),
     (v6([0x2001, 0x20, 0, 0, 0, 0, 0, 0]), 28, "ORCHID"),
-    (
-        v6([0x2001, 0, 0, 0, 0, 0, 0, 0]),
-        23,
-        "IETF protocol assignment",
-    ),
+    (v6([0x2001, 0, 0, 0, 0, 0, 0, 0]), 23, "IETF protocol assignment"),
     (v6([0x2001, 0xdb8, 0, 0, 0, 0, 0, 0]), 32, "documentation"),
     (v6([0x2002, 0, 0, 0, 0, 0, 0, 0]), 16, "6to4"),
     (v6([0x2620, 0x4f, 0x8000, 0, 0, 0, 0, 0]), 48, "AS112"),
@@ -125,9 +121,7 @@ pub struct NotLoopback(pub String);
 impl AllowList {
     /// Whether this address and port are listed.
     pub fn permits(&self, address: IpAddr, port: u16) -> bool {
-        self.0
-            .iter()
-            .any(|&(listed, only)| listed == address && only.is_none_or(|only| only == port))
+        self.0.iter().any(|&(listed, only)| listed == address && only.is_none_or(|only| only == port))
     }
 
     /// Whether nothing is listed, as it must be in production.

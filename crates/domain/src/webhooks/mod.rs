@@ -2,6 +2,8 @@
 
 pub mod address;
 mod names;
+pub mod schedule;
+pub mod signature;
 pub mod url;
 
 use async_trait::async_trait;

@@ -31,31 +31,19 @@ const RESERVED_SUFFIXES: [&str; 21] = [
 ];
 
 /// Metadata services that go by a name under a public domain, and all that is below them.
-const METADATA_NAMES: [&str; 4] = [
-    "metadata.goog",
-    "metadata.packet.net",
-    "metadata.platformequinix.com",
-    "metadata.tencentyun.com",
-];
+const METADATA_NAMES: [&str; 4] =
+    ["metadata.goog", "metadata.packet.net", "metadata.platformequinix.com", "metadata.tencentyun.com"];
 
 /// Why a name in lower-case ASCII, without a trailing dot, must not be called.
 pub(super) fn private_name(name: &str) -> Option<&'static str> {
     let Some((_, last)) = name.rsplit_once('.') else {
-        return Some(
-            "the host is a name without a dot, which only means something inside a network",
-        );
+        return Some("the host is a name without a dot, which only means something inside a network");
     };
     if RESERVED_SUFFIXES.contains(&last) {
         return Some("the host ends in a name that is reserved or used inside networks only");
     }
-    let below = |parent: &&str| {
-        name.strip_suffix(*parent)
-            .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
-    };
-    METADATA_NAMES
-        .iter()
-        .any(|parent| below(parent))
-        .then_some("the host is a metadata service")
+    let below = |parent: &&str| name.strip_suffix(*parent).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
+    METADATA_NAMES.iter().any(below).then_some("the host is a metadata service")
 }
 
 /// Whether a name in lower-case ASCII, without a trailing dot, can be asked for: at most 253 characters in labels of
@@ -66,8 +54,6 @@ pub(super) fn is_well_formed(name: &str) -> bool {
             (1..=63).contains(&label.len())
                 && !label.starts_with('-')
                 && !label.ends_with('-')
-                && label
-                    .bytes()
-                    .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+                && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
         })
 }

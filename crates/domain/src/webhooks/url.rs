@@ -21,11 +21,10 @@ pub const MAX_URL_CHARS: usize = 2_048;
 /// Ports no web client connects to, because they speak protocols that a request body could be mistaken for
 /// ([WHATWG Fetch, bad ports](https://fetch.spec.whatwg.org/#port-blocking)).
 const BAD_PORTS: [u16; 83] = [
-    0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101,
-    102, 103, 104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427,
-    465, 512, 513, 514, 515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990,
-    993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667,
-    6668, 6669, 6679, 6697, 10080,
+    0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109,
+    110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531,
+    532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060,
+    5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
 ];
 
 /// Why a URL was refused, as the API names it.
@@ -73,10 +72,7 @@ pub struct UrlRefused {
 }
 
 fn refuse<T>(reason: UrlReason, message: impl Into<String>) -> Result<T, UrlRefused> {
-    Err(UrlRefused {
-        reason,
-        message: message.into(),
-    })
+    Err(UrlRefused { reason, message: message.into() })
 }
 
 /// Where a request goes.
@@ -125,10 +121,7 @@ impl WebhookUrl {
     pub fn parse_allowing(text: &str, allowed: &AllowList) -> Result<Self, UrlRefused> {
         check_characters(text)?;
         let Ok(url) = Url::parse(text) else {
-            return refuse(
-                UrlReason::Malformed,
-                "this is not an absolute URL with a valid host and port",
-            );
+            return refuse(UrlReason::Malformed, "this is not an absolute URL with a valid host and port");
         };
         let authority = authority(text, &url)?;
         let Some(host) = host_of(&url) else {
@@ -144,28 +137,16 @@ impl WebhookUrl {
             }
             check_host(&host)?;
             if BAD_PORTS.contains(&port) {
-                return refuse(
-                    UrlReason::PortNotAllowed,
-                    format!("port {port} belongs to another protocol"),
-                );
+                return refuse(UrlReason::PortNotAllowed, format!("port {port} belongs to another protocol"));
             }
         }
         check_spelling(authority, &host)?;
         // Kept as it was given, so that clients find their own URL again in lists; other alphabets are encoded.
-        let text = if text.is_ascii() {
-            text.to_owned()
-        } else {
-            url.as_str().to_owned()
-        };
+        let text = if text.is_ascii() { text.to_owned() } else { url.as_str().to_owned() };
         if text.len() > MAX_URL_CHARS {
             return too_long();
         }
-        Ok(Self {
-            text,
-            url,
-            host,
-            port,
-        })
+        Ok(Self { text, url, host, port })
     }
 
     /// The URL as registered. One with other letters than ASCII is in its encoded form, the host in punycode.
@@ -207,21 +188,12 @@ impl fmt::Display for WebhookUrl {
 
 impl fmt::Debug for WebhookUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "WebhookUrl({}://{}:{}/…)",
-            self.url.scheme(),
-            self.host,
-            self.port
-        )
+        write!(f, "WebhookUrl({}://{}:{}/…)", self.url.scheme(), self.host, self.port)
     }
 }
 
 fn too_long<T>() -> Result<T, UrlRefused> {
-    refuse(
-        UrlReason::Malformed,
-        format!("the URL is longer than {MAX_URL_CHARS} characters"),
-    )
+    refuse(UrlReason::Malformed, format!("the URL is longer than {MAX_URL_CHARS} characters"))
 }
 
 /// Characters that a URL parser drops or turns into others, so that people and programs read different URLs.
@@ -230,10 +202,7 @@ fn check_characters(text: &str) -> Result<(), UrlRefused> {
         return too_long();
     }
     if text.chars().any(|c| c.is_whitespace() || c.is_control()) {
-        return refuse(
-            UrlReason::Malformed,
-            "the URL holds a space or a control character",
-        );
+        return refuse(UrlReason::Malformed, "the URL holds a space or a control character");
     }
     if text.contains('\\') {
         return refuse(UrlReason::Malformed, "the URL holds a backslash");
@@ -246,14 +215,8 @@ fn authority<'a>(text: &'a str, url: &Url) -> Result<&'a str, UrlRefused> {
     if !matches!(url.scheme(), "https" | "http") {
         return refuse(UrlReason::NotHttps, "the URL must start with https://");
     }
-    let Some(rest) = text
-        .get(url.scheme().len()..)
-        .and_then(|rest| rest.strip_prefix("://"))
-    else {
-        return refuse(
-            UrlReason::Malformed,
-            "the scheme must be followed by two slashes and the host",
-        );
+    let Some(rest) = text.get(url.scheme().len()..).and_then(|rest| rest.strip_prefix("://")) else {
+        return refuse(UrlReason::Malformed, "the scheme must be followed by two slashes and the host");
     };
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (authority, rest) = rest.split_at(end);
@@ -261,16 +224,10 @@ fn authority<'a>(text: &'a str, url: &Url) -> Result<&'a str, UrlRefused> {
         return refuse(UrlReason::Malformed, "the URL has no host");
     }
     if authority.contains('@') {
-        return refuse(
-            UrlReason::CredentialsInUrl,
-            "a user name or password does not belong into the URL",
-        );
+        return refuse(UrlReason::CredentialsInUrl, "a user name or password does not belong into the URL");
     }
     if rest.contains('#') {
-        return refuse(
-            UrlReason::Malformed,
-            "the URL has a fragment, which is never sent",
-        );
+        return refuse(UrlReason::Malformed, "the URL has a fragment, which is never sent");
     }
     Ok(authority)
 }
@@ -286,10 +243,7 @@ fn host_of(url: &Url) -> Option<Host> {
 fn check_host(host: &Host) -> Result<(), UrlRefused> {
     match host {
         Host::Address(address) => address::verdict(*address).or_else(|range| {
-            refuse(
-                UrlReason::PrivateHost,
-                format!("the host is an address that is not public ({range})"),
-            )
+            refuse(UrlReason::PrivateHost, format!("the host is an address that is not public ({range})"))
         }),
         Host::Name(name) => {
             let name = name.strip_suffix('.').unwrap_or(name);
@@ -312,20 +266,14 @@ fn check_spelling(authority: &str, host: &Host) -> Result<(), UrlRefused> {
         _ => (authority, None),
     };
     if port.is_some_and(|port| port.is_empty() || (port.starts_with('0') && port != "0")) {
-        return refuse(
-            UrlReason::Malformed,
-            "the port is not written as a plain number",
-        );
+        return refuse(UrlReason::Malformed, "the port is not written as a plain number");
     }
     let plain = match host {
         Host::Address(_) => written == host.to_string(),
         Host::Name(name) => is_plain_name(written, name),
     };
     if !plain {
-        return refuse(
-            UrlReason::Malformed,
-            "the host is not in its plain spelling",
-        );
+        return refuse(UrlReason::Malformed, "the host is not in its plain spelling");
     }
     Ok(())
 }
@@ -336,11 +284,7 @@ fn is_plain_name(written: &str, name: &str) -> bool {
     let mut labels = name.split('.');
     let agree = written.split('.').all(|label| {
         labels.next().is_some_and(|ascii| {
-            if label.is_ascii() {
-                label.eq_ignore_ascii_case(ascii)
-            } else {
-                ascii.starts_with("xn--")
-            }
+            if label.is_ascii() { label.eq_ignore_ascii_case(ascii) } else { ascii.starts_with("xn--") }
         })
     });
     agree && labels.next().is_none()
