@@ -61,10 +61,5 @@ pub struct Listing {
 pub trait InventoryStore: Send + Sync {
     /// Most urgent first: status, then days of stock ascending with nulls last, then sku. The cursor is the id of the
     /// last item of the page before.
-    async fn list(
-        &self,
-        account: AccountId,
-        status: Option<Status>,
-        page: PageRequest,
-    ) -> Result<Listing, StoreError>;
+    async fn list(&self, account: AccountId, status: Option<Status>, page: PageRequest) -> Result<Listing, StoreError>;
 }

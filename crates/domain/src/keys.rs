@@ -186,7 +186,6 @@ pub trait KeyStore: Send + Sync {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
     use proptest::prelude::*;
     use time::macros::datetime;

@@ -21,8 +21,8 @@ impl Currency {
     /// The number of decimals of the minor unit (ISO 4217): 0 for JPY, 3 for KWD, 2 for most.
     pub fn exponent(&self) -> u32 {
         match &self.0 {
-            b"BIF" | b"CLP" | b"DJF" | b"GNF" | b"ISK" | b"JPY" | b"KMF" | b"KRW" | b"PYG" | b"RWF" | b"UGX" | b"UYI"
-            | b"VND" | b"VUV" | b"XAF" | b"XOF" | b"XPF" => 0,
+            b"BIF" | b"CLP" | b"DJF" | b"GNF" | b"ISK" | b"JPY" | b"KMF" | b"KRW" | b"PYG" | b"RWF" | b"UGX"
+            | b"UYI" | b"VND" | b"VUV" | b"XAF" | b"XOF" | b"XPF" => 0,
             b"BHD" | b"IQD" | b"JOD" | b"KWD" | b"LYD" | b"OMR" | b"TND" => 3,
             b"CLF" | b"UYW" => 4,
             _ => 2,
@@ -60,7 +60,6 @@ pub fn ratio(part: Decimal, whole: Decimal) -> Decimal {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
     use rstest::rstest;
 

@@ -104,7 +104,6 @@ pub trait ProfitStore: Send + Sync {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
     use proptest::prelude::*;
     use rust_decimal::dec;

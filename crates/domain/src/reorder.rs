@@ -40,10 +40,5 @@ pub struct Listing {
 #[async_trait]
 pub trait ReorderStore: Send + Sync {
     /// Newest first (id descending).
-    async fn list(
-        &self,
-        account: AccountId,
-        status: Option<Status>,
-        page: PageRequest,
-    ) -> Result<Listing, StoreError>;
+    async fn list(&self, account: AccountId, status: Option<Status>, page: PageRequest) -> Result<Listing, StoreError>;
 }

@@ -133,7 +133,6 @@ pub trait Geolocator: Send + Sync {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
     use rstest::rstest;
     use serde_json::json;

@@ -86,7 +86,6 @@ impl fmt::Display for Zone {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
     use rstest::rstest;
     use time::macros::{date, datetime};
@@ -106,7 +105,7 @@ mod tests {
     fn a_day_of_a_clock_change_has_23_or_25_hours() {
         let london: Zone = "Europe/London".parse().unwrap();
         let hours = |day: Date| (london.start_of(day.next_day().unwrap()) - london.start_of(day)).whole_hours();
-        assert_eq!((hours(date!(2026-03-29)), hours(date!(2026-10-25))), (23, 25));
+        assert_eq!((hours(date!(2026 - 03 - 29)), hours(date!(2026 - 10 - 25))), (23, 25));
     }
 
     #[test]

@@ -127,9 +127,15 @@ impl KeyStore for Store {
                     .await?;
                 let hash = target.select(api_keys::hash).first::<Vec<u8>>(connection).await.optional()?;
                 if let Some(hash) = &hash {
-                    diesel::select(sql::<Text>("pg_notify(").bind::<Text, _>(REVOCATION_CHANNEL).sql(", encode(").bind::<Binary, _>(hash).sql(", 'hex'))::text"))
-                        .execute(connection)
-                        .await?;
+                    diesel::select(
+                        sql::<Text>("pg_notify(")
+                            .bind::<Text, _>(REVOCATION_CHANNEL)
+                            .sql(", encode(")
+                            .bind::<Binary, _>(hash)
+                            .sql(", 'hex'))::text"),
+                    )
+                    .execute(connection)
+                    .await?;
                 }
                 Ok(hash)
             })

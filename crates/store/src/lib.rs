@@ -4,12 +4,22 @@
 //! destructuring, so that a new column fails to compile instead of vanishing.
 
 mod accounts;
+mod anomalies;
+mod credits;
+mod customers;
 mod error;
 mod health;
 mod idempotency;
+mod insights;
+mod integrations;
+mod inventory;
 mod keys;
 mod pool;
+mod profit;
+mod reorder;
 mod schema;
+mod tracking;
+mod webhooks;
 
 pub use keys::REVOCATION_CHANNEL;
 pub use pool::{Connect, MIGRATIONS, PoolOptions, migrate, revert_all};

@@ -16,10 +16,7 @@ use futures_util::FutureExt;
 use rustls::ClientConfig;
 use tokio_postgres::{Config, config::SslMode};
 
-use crate::{
-    Store,
-    error::pool_error,
-};
+use crate::{Store, error::pool_error};
 
 /// The schema's migrations, compiled in.
 pub const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations");
@@ -66,7 +63,8 @@ impl Connect {
     /// verified here.
     pub fn parse(url: &str) -> anyhow::Result<Self> {
         let url = url.replace("sslmode=verify-full", "sslmode=require").replace("sslmode=verify-ca", "sslmode=require");
-        let mut config: Config = url.parse().map_err(|_| anyhow::anyhow!("DATABASE_URL is not a postgres:// address"))?;
+        let mut config: Config =
+            url.parse().map_err(|_| anyhow::anyhow!("DATABASE_URL is not a postgres:// address"))?;
         config.connect_timeout(Duration::from_millis(1_500));
         config.keepalives_idle(Duration::from_secs(30));
         if config.get_application_name().is_none() {
@@ -82,8 +80,10 @@ impl Connect {
     /// A connection without Diesel, for COPY and for notifications. The caller drives the returned future.
     pub async fn raw(
         &self,
-    ) -> Result<(tokio_postgres::Client, impl Future<Output = Result<(), tokio_postgres::Error>> + Send + use<>), StoreError>
-    {
+    ) -> Result<
+        (tokio_postgres::Client, impl Future<Output = Result<(), tokio_postgres::Error>> + Send + use<>),
+        StoreError,
+    > {
         let connect = self.config.clone();
         let unavailable = |error: tokio_postgres::Error| StoreError::Unavailable(error.to_string());
         match &self.tls {
@@ -197,7 +197,8 @@ pub async fn migrate(connect: &Connect) -> anyhow::Result<Vec<String>> {
     // The harness blocks its thread, which panics on a single-threaded runtime.
     tokio::task::spawn_blocking(move || {
         let mut harness = AsyncMigrationHarness::new(connection);
-        let run = harness.run_pending_migrations(MIGRATIONS).map_err(|error| anyhow::anyhow!("migration failed: {error}"))?;
+        let run =
+            harness.run_pending_migrations(MIGRATIONS).map_err(|error| anyhow::anyhow!("migration failed: {error}"))?;
         Ok(run.iter().map(ToString::to_string).collect())
     })
     .await?

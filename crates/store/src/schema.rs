@@ -423,4 +423,34 @@ diesel::table! {
     }
 }
 
-diesel::allow_tables_to_appear_in_same_query!(users, accounts, api_keys, idempotency_keys, credit_balances, credit_transactions, integrations, customers, products, product_costs, stock_levels, orders, order_lines, refunds, refund_lines, ad_spend, expenses, track_events, touched_days, daily_metrics, daily_breakdowns, product_days, profit_snapshots, inventory_items, reorder_suggestions, anomalies, insights, webhook_subscriptions, job_runs);
+diesel::allow_tables_to_appear_in_same_query!(
+    users,
+    accounts,
+    api_keys,
+    idempotency_keys,
+    credit_balances,
+    credit_transactions,
+    integrations,
+    customers,
+    products,
+    product_costs,
+    stock_levels,
+    orders,
+    order_lines,
+    refunds,
+    refund_lines,
+    ad_spend,
+    expenses,
+    track_events,
+    touched_days,
+    daily_metrics,
+    daily_breakdowns,
+    product_days,
+    profit_snapshots,
+    inventory_items,
+    reorder_suggestions,
+    anomalies,
+    insights,
+    webhook_subscriptions,
+    job_runs
+);

@@ -1,0 +1,125 @@
+//! [`AnomalyStore`] on Postgres.
+
+use async_trait::async_trait;
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+use domain::{
+    AccountId, StoreError,
+    anomalies::{Anomaly, AnomalyStore, Severity},
+    page::{Page, PageRequest},
+};
+use serde_json::Value;
+use time::{Date, OffsetDateTime};
+
+use crate::{
+    Store,
+    error::{Failure, corrupt, parse},
+    schema::anomalies,
+};
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = anomalies, check_for_backend(diesel::pg::Pg))]
+struct AnomalyRow {
+    id: i64,
+    kind: String,
+    metric: String,
+    day: Date,
+    observed_value: f64,
+    expected_value: f64,
+    expected_low: Option<f64>,
+    expected_high: Option<f64>,
+    z_score: f64,
+    direction: String,
+    severity: String,
+    detected_at: OffsetDateTime,
+    inferred_cause: Option<String>,
+    confidence: Option<f64>,
+    correlated_metrics: Value,
+    is_shift: bool,
+}
+
+impl TryFrom<AnomalyRow> for Anomaly {
+    type Error = StoreError;
+    fn try_from(row: AnomalyRow) -> Result<Self, StoreError> {
+        let AnomalyRow {
+            id,
+            kind,
+            metric,
+            day,
+            observed_value,
+            expected_value,
+            expected_low,
+            expected_high,
+            z_score,
+            direction,
+            severity,
+            detected_at,
+            inferred_cause,
+            confidence,
+            correlated_metrics,
+            is_shift,
+        } = row;
+        Ok(Self {
+            id,
+            kind: parse(&kind, "anomaly kind")?,
+            metric,
+            day,
+            observed_value,
+            expected_value,
+            expected_interval: expected_low.zip(expected_high),
+            z_score,
+            direction: parse(&direction, "direction")?,
+            severity: parse(&severity, "severity")?,
+            detected_at,
+            inferred_cause,
+            confidence,
+            correlated_metrics: serde_json::from_value(correlated_metrics)
+                .map_err(|_| corrupt("list of correlated metrics"))?,
+            is_shift,
+        })
+    }
+}
+
+#[async_trait]
+impl AnomalyStore for Store {
+    async fn page(
+        &self,
+        account: AccountId,
+        severity: Option<Severity>,
+        since: OffsetDateTime,
+        page: PageRequest,
+    ) -> Result<Page<Anomaly>, StoreError> {
+        let mut query = anomalies::table
+            .filter(anomalies::account_id.eq(account.0))
+            .filter(anomalies::detected_at.ge(since))
+            .order((anomalies::detected_at.desc(), anomalies::id.desc()))
+            .limit(page.limit + 1)
+            .select(AnomalyRow::as_select())
+            .into_boxed();
+        if let Some(severity) = severity {
+            query = query.filter(anomalies::severity.eq(severity.as_str()));
+        }
+        let rows = self
+            .run::<_, Failure>(async |connection| {
+                if let Some(cursor) = page.cursor {
+                    // The cursor names the last row of the page before; its place in the order is looked up.
+                    let last: Option<OffsetDateTime> = anomalies::table
+                        .find((account.0, cursor))
+                        .select(anomalies::detected_at)
+                        .first(connection)
+                        .await
+                        .optional()?;
+                    let Some(last) = last else { return Ok(Vec::new()) };
+                    query = query.filter(
+                        anomalies::detected_at
+                            .lt(last)
+                            .or(anomalies::detected_at.eq(last).and(anomalies::id.lt(cursor))),
+                    );
+                }
+                Ok(query.load(connection).await?)
+            })
+            .await?;
+        let anomalies = rows.into_iter().map(Anomaly::try_from).collect::<Result<_, _>>()?;
+        Ok(Page::cut(anomalies, page.limit, |anomaly: &Anomaly| anomaly.id))
+    }
+}

@@ -1,0 +1,72 @@
+//! [`IntegrationStore`] on Postgres.
+
+use async_trait::async_trait;
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+use domain::{
+    AccountId, StoreError,
+    integrations::{Integration, IntegrationStore, Status, Totals},
+    page::{Page, PageRequest},
+};
+use time::OffsetDateTime;
+
+use crate::{
+    Store,
+    error::{Failure, parse},
+    schema::integrations,
+};
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = integrations, check_for_backend(diesel::pg::Pg))]
+struct IntegrationRow {
+    id: i64,
+    provider: String,
+    shop: String,
+    scopes: Vec<String>,
+    connected_at: OffsetDateTime,
+    revoked_at: Option<OffsetDateTime>,
+    last_sync_at: Option<OffsetDateTime>,
+}
+
+impl TryFrom<IntegrationRow> for Integration {
+    type Error = StoreError;
+    fn try_from(row: IntegrationRow) -> Result<Self, StoreError> {
+        let IntegrationRow { id, provider, shop, scopes, connected_at, revoked_at, last_sync_at } = row;
+        Ok(Self { id, provider: parse(&provider, "platform")?, shop, scopes, connected_at, revoked_at, last_sync_at })
+    }
+}
+
+#[async_trait]
+impl IntegrationStore for Store {
+    async fn page(
+        &self,
+        account: AccountId,
+        page: PageRequest,
+        now: OffsetDateTime,
+    ) -> Result<(Page<Integration>, Totals), StoreError> {
+        // An account has a handful of shops: one read of all gives the page and the totals of the same moment.
+        let rows = self
+            .run::<_, Failure>(async |connection| {
+                Ok(integrations::table
+                    .filter(integrations::account_id.eq(account.0))
+                    .order(integrations::id.desc())
+                    .select(IntegrationRow::as_select())
+                    .load(connection)
+                    .await?)
+            })
+            .await?;
+        let all = rows.into_iter().map(Integration::try_from).collect::<Result<Vec<_>, _>>()?;
+        let mut totals = Totals::default();
+        for integration in &all {
+            totals.total += 1;
+            *match integration.status(now) {
+                Status::Connected => &mut totals.connected,
+                Status::Stale => &mut totals.stale,
+                Status::Revoked => &mut totals.revoked,
+                Status::NeverSynced => &mut totals.never_synced,
+            } += 1;
+        }
+        let below = all.into_iter().filter(|integration| page.cursor.is_none_or(|cursor| integration.id < cursor));
+        Ok((Page::cut(below.collect(), page.limit, |integration| integration.id), totals))
+    }
+}

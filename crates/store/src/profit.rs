@@ -1,0 +1,90 @@
+//! [`ProfitStore`] on Postgres.
+
+use async_trait::async_trait;
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+use domain::{
+    AccountId, StoreError,
+    profit::{Components, DayRange, ProfitStore, Snapshot},
+};
+use futures_util::{
+    StreamExt,
+    stream::{self, BoxStream},
+};
+use rust_decimal::Decimal;
+use time::{Date, OffsetDateTime};
+
+use crate::{Store, error::Failure, schema::profit_snapshots};
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = profit_snapshots, check_for_backend(diesel::pg::Pg))]
+struct SnapshotRow {
+    snapshot_date: Date,
+    gross_revenue: Decimal,
+    refunds: Decimal,
+    ad_spend: Decimal,
+    cogs_estimate: Decimal,
+    fees_estimate: Decimal,
+    shipping_estimate: Decimal,
+    extra_expenses: Decimal,
+    purchase_count: i64,
+    computed_at: OffsetDateTime,
+}
+
+impl From<SnapshotRow> for Snapshot {
+    fn from(row: SnapshotRow) -> Self {
+        let SnapshotRow {
+            snapshot_date,
+            gross_revenue,
+            refunds,
+            ad_spend,
+            cogs_estimate,
+            fees_estimate,
+            shipping_estimate,
+            extra_expenses,
+            purchase_count,
+            computed_at,
+        } = row;
+        Self {
+            date: snapshot_date,
+            components: Components {
+                gross_revenue,
+                refunds,
+                ad_spend,
+                cogs_estimate,
+                fees_estimate,
+                shipping_estimate,
+                extra_expenses,
+                purchase_count,
+            },
+            computed_at,
+        }
+    }
+}
+
+#[async_trait]
+impl ProfitStore for Store {
+    async fn range(&self, account: AccountId, range: DayRange) -> Result<Vec<Snapshot>, StoreError> {
+        let rows = self
+            .run::<_, Failure>(async |connection| {
+                Ok(profit_snapshots::table
+                    .filter(profit_snapshots::account_id.eq(account.0))
+                    .filter(profit_snapshots::snapshot_date.between(range.first, range.last))
+                    .order(profit_snapshots::snapshot_date.desc())
+                    .select(SnapshotRow::as_select())
+                    .load(connection)
+                    .await?)
+            })
+            .await?;
+        Ok(rows.into_iter().map(Snapshot::from).collect())
+    }
+
+    async fn stream(
+        &self,
+        account: AccountId,
+        range: DayRange,
+    ) -> Result<BoxStream<'static, Result<Snapshot, StoreError>>, StoreError> {
+        // A row a day: years of them are small.
+        Ok(stream::iter(self.range(account, range).await?.into_iter().map(Ok)).boxed())
+    }
+}
