@@ -1,6 +1,10 @@
 //! Numerics on plain slices: detector, driver tree, demand, order-up-to, customer value.
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing))]
 
 pub mod demand;
+pub mod detector;
 pub mod negbin;
 pub mod reorder;
+pub mod robust;
+pub mod severity;
 pub mod stock;

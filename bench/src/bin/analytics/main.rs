@@ -10,6 +10,7 @@ use clap::{Parser, Subcommand};
 mod anomalies;
 mod causes;
 mod customers;
+mod daily;
 mod demand;
 mod reorder;
 mod stock;

@@ -1,0 +1,294 @@
+//! The forecast of one day and the score of what came instead.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use time::{Date, Weekday};
+
+use super::smoothing::{Smoothed, is_sparse};
+use super::{DailySeries, HISTORY_DAYS, Insufficient, MIN_HISTORY_DAYS, usable};
+use crate::robust;
+use crate::severity::{Severity, severity};
+
+/// Half-width of the reported interval in standard deviations. Errors of real shops have heavier tails than a normal
+/// distribution: this width holds about 95 % of ordinary days (see the methods).
+const INTERVAL_Z: f64 = 2.4;
+/// A forecast is never trusted to better than this fraction of a usual day.
+const FLOOR: f64 = 0.02;
+/// Open days below which closed weekdays are not told apart.
+const MIN_OPEN_DAYS: usize = 10;
+/// A sale as large as a usual day on a closed weekday scores this many standard deviations.
+const CLOSED_DAY_Z: f64 = 6.0;
+
+/// Range that about 95 % of ordinary days fall into, in the metric's unit.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    pub low: f64,
+    pub high: f64,
+}
+
+/// One judged day. Every number is finite.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Score {
+    /// What the history led to expect, in the metric's unit.
+    pub expected: f64,
+    pub interval: Interval,
+    /// Distance from the expected value in standard deviations of the one-day-ahead error; its sign is the direction.
+    /// Of the linear and the logarithmic baseline the one with the smaller distance speaks.
+    pub z_score: f64,
+    /// (observed − expected) / |expected| as a fraction; where next to nothing was expected, as a fraction of a usual day.
+    pub relative_change: f64,
+    /// Days with a value that the baseline was fitted on, at most [`HISTORY_DAYS`].
+    pub history_days: usize,
+}
+
+impl Score {
+    /// Severity of the deviation; `None` when it is no anomaly.
+    pub fn severity(&self) -> Option<Severity> {
+        severity(self.z_score, self.relative_change, self.history_days)
+    }
+}
+
+/// Scale on which a copy of the series is smoothed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Scale {
+    Linear,
+    /// ln(1 + x / unit), mirrored for negative x.
+    Log {
+        unit: f64,
+    },
+}
+
+impl Scale {
+    fn apply(self, x: f64) -> f64 {
+        match self {
+            Self::Linear => x,
+            Self::Log { unit } => (x.abs() / unit).ln_1p().copysign(x),
+        }
+    }
+
+    fn undo(self, y: f64) -> f64 {
+        match self {
+            Self::Linear => y,
+            // 230 is ln(1e100): the interval of a hopelessly noisy series stays finite.
+            Self::Log { unit } => (y.abs().min(230.0).exp_m1() * unit).copysign(y),
+        }
+    }
+}
+
+/// One smoothed copy of the series.
+#[derive(Debug, Clone, PartialEq)]
+struct Copy {
+    scale: Scale,
+    fit: Smoothed,
+    /// Usual open day on this copy's scale.
+    usual: f64,
+}
+
+impl Copy {
+    fn fit(scale: Scale, values: &[f64], weekdays: &[usize], usual: f64) -> Self {
+        let scaled: Vec<f64> = values.iter().map(|v| scale.apply(*v)).collect();
+        let fit = if is_sparse(&scaled) {
+            Smoothed::flat(&scaled)
+        } else {
+            Smoothed::fit(&scaled, weekdays)
+        };
+        Self {
+            scale,
+            fit,
+            usual: scale.apply(usual),
+        }
+    }
+
+    /// Centre and standard deviation of the forecast for a weekday, both on this copy's scale.
+    fn forecast(&self, weekday: usize, closed: Option<f64>, counts: bool) -> (f64, f64) {
+        if let Some(rms) = closed {
+            return (
+                0.0,
+                (self.usual / CLOSED_DAY_Z)
+                    .max(self.scale.apply(rms))
+                    .max(1e-9),
+            );
+        }
+        let centre = self.fit.forecast(weekday);
+        let floor = match self.scale {
+            Scale::Linear => FLOOR * self.usual,
+            // A count of n cannot be forecast better than 1/√n.
+            Scale::Log { .. } if counts => {
+                FLOOR.max(1.0 / (self.scale.undo(centre).max(0.0) + 1.0).sqrt())
+            }
+            Scale::Log { .. } => FLOOR,
+        };
+        (centre, self.fit.spread.max(floor).max(1e-9))
+    }
+}
+
+/// What a history says about the days after it, for each weekday.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Baseline {
+    copies: Vec<Copy>,
+    /// Root mean square of the latest values of weekdays on which the shop is closed.
+    closed: [Option<f64>; 7],
+    /// Whole non-negative numbers only: a count, with a count's noise.
+    counts: bool,
+    never_negative: bool,
+    /// Median magnitude of the days that differ from zero.
+    usual: f64,
+    history_days: usize,
+}
+
+impl Baseline {
+    /// Fits the last [`HISTORY_DAYS`] days of `history`, holidays left out.
+    ///
+    /// # Errors
+    /// [`Insufficient::History`] below 14 days with a value, [`Insufficient::Activity`] when fewer than half of the days
+    /// and fewer than 14 differ from zero.
+    pub fn fit(history: DailySeries<'_>, holidays: &BTreeSet<Date>) -> Result<Self, Insufficient> {
+        let mut days: Vec<(usize, f64)> = history
+            .days()
+            .rev()
+            .take(HISTORY_DAYS)
+            .filter(|(date, _)| !holidays.contains(date))
+            .filter_map(|(date, value)| value.map(|v| (index(date.weekday()), v)))
+            .collect();
+        days.reverse();
+        let active: Vec<f64> = days
+            .iter()
+            .filter(|(_, v)| *v != 0.0)
+            .map(|(_, v)| v.abs())
+            .collect();
+        let needed_active = MIN_HISTORY_DAYS.min(days.len().div_ceil(2));
+        if days.len() < MIN_HISTORY_DAYS {
+            return Err(Insufficient::History {
+                days: days.len(),
+                needed: MIN_HISTORY_DAYS,
+            });
+        }
+        let usual = robust::median(&active).unwrap_or(0.0);
+        if active.len() < needed_active {
+            return Err(Insufficient::Activity {
+                days: active.len(),
+                needed: needed_active,
+            });
+        }
+        Ok(Self::of_days(&days, usual))
+    }
+
+    fn of_days(days: &[(usize, f64)], usual: f64) -> Self {
+        let mut closed = closed_weekdays(days);
+        let is_open =
+            |closed: &[Option<f64>; 7], day: usize| closed.get(day).is_none_or(Option::is_none);
+        if days.iter().filter(|(d, _)| is_open(&closed, *d)).count() < MIN_OPEN_DAYS {
+            closed = [None; 7];
+        }
+        let (weekdays, values): (Vec<usize>, Vec<f64>) = days
+            .iter()
+            .filter(|(d, _)| is_open(&closed, *d))
+            .copied()
+            .unzip();
+        let never_negative = values.iter().all(|v| *v >= 0.0);
+        let counts = never_negative && values.iter().all(|v| v.fract() == 0.0);
+        let mut copies = vec![Copy::fit(Scale::Linear, &values, &weekdays, usual)];
+        if never_negative && !is_sparse(&values) {
+            // Counts keep the natural unit; for ratios and small amounts one hundredth of a usual day is the unit.
+            let unit = if counts { 1.0 } else { (0.01 * usual).min(1.0) };
+            copies.push(Copy::fit(Scale::Log { unit }, &values, &weekdays, usual));
+        }
+        Self {
+            copies,
+            closed,
+            counts,
+            never_negative,
+            usual,
+            history_days: days.len(),
+        }
+    }
+
+    /// Days with a value that the baseline was fitted on.
+    pub fn history_days(&self) -> usize {
+        self.history_days
+    }
+
+    /// Judges a value that follows the history on the given weekday.
+    ///
+    /// # Errors
+    /// [`Insufficient::Value`] when `observed` is not finite or beyond [`super::LARGEST_VALUE`].
+    pub fn score(&self, observed: f64, weekday: Weekday) -> Result<Score, Insufficient> {
+        let observed = usable(observed).ok_or(Insufficient::Value)?;
+        let day = index(weekday);
+        let closed = self.closed.get(day).copied().flatten();
+        let mut interval = Interval {
+            low: f64::INFINITY,
+            high: f64::NEG_INFINITY,
+        };
+        let mut nearest: Option<(f64, f64)> = None;
+        for copy in &self.copies {
+            let (centre, sigma) = copy.forecast(day, closed, self.counts);
+            let z = (copy.scale.apply(observed) - centre) / sigma;
+            interval.low = interval
+                .low
+                .min(self.in_range(copy.scale.undo(centre - INTERVAL_Z * sigma)));
+            interval.high = interval
+                .high
+                .max(self.in_range(copy.scale.undo(centre + INTERVAL_Z * sigma)));
+            if nearest.is_none_or(|(smallest, _)| z.abs() < smallest.abs()) {
+                nearest = Some((z, self.in_range(copy.scale.undo(centre))));
+            }
+        }
+        let (z_score, expected) = nearest.ok_or(Insufficient::Value)?;
+        let basis = if expected.abs() < 0.01 * self.usual {
+            self.usual
+        } else {
+            expected.abs()
+        };
+        let relative_change = (observed - expected) / basis;
+        Ok(Score {
+            expected,
+            interval,
+            z_score,
+            relative_change,
+            history_days: self.history_days,
+        })
+    }
+
+    fn in_range(&self, value: f64) -> f64 {
+        if self.never_negative {
+            value.max(0.0)
+        } else {
+            value
+        }
+    }
+}
+
+/// 0 for Monday … 6 for Sunday.
+pub(crate) fn index(weekday: Weekday) -> usize {
+    usize::from(weekday.number_days_from_monday())
+}
+
+/// Weekdays the shop does not open on: at least three of the latest eight are known and three quarters of them are
+/// zero, while the other weekdays are hardly ever zero. A metric that is zero on any odd day has no closed weekdays.
+fn closed_weekdays(days: &[(usize, f64)]) -> [Option<f64>; 7] {
+    let mut closed = [None; 7];
+    let (mut open, mut open_zeros) = (0, 0);
+    for (weekday, slot) in closed.iter_mut().enumerate() {
+        let all: Vec<f64> = days
+            .iter()
+            .filter(|(d, _)| *d == weekday)
+            .map(|(_, v)| *v)
+            .collect();
+        let latest: Vec<f64> = all.iter().rev().take(8).copied().collect();
+        let zeros = latest.iter().filter(|v| **v == 0.0).count();
+        if latest.len() >= 3 && 4 * zeros >= 3 * latest.len() {
+            let squares: Vec<f64> = latest.iter().map(|v| v * v).collect();
+            *slot = Some(robust::mean(&squares).unwrap_or(0.0).sqrt());
+        } else {
+            open += all.len();
+            open_zeros += all.iter().filter(|v| **v == 0.0).count();
+        }
+    }
+    if open == 0 || 4 * open_zeros > open {
+        [None; 7]
+    } else {
+        closed
+    }
+}
