@@ -1,3 +1,7 @@
 //! Signing, the SSRF-safe HTTP client, sending.
 
+mod connection;
+mod pool;
+pub mod resolver;
 pub mod seal;
+pub mod sender;

@@ -1,6 +1,7 @@
 //! Webhook subscriptions.
 
 pub mod address;
+pub mod attempt;
 mod names;
 pub mod schedule;
 pub mod signature;
