@@ -1,7 +1,8 @@
-//! Signing, the SSRF-safe HTTP client, sending.
+//! Sealing of secrets and the SSRF-safe HTTP client that sends deliveries.
 
 mod connection;
 mod pool;
+mod record;
 pub mod resolver;
 pub mod seal;
 pub mod sender;

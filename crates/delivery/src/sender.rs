@@ -1,6 +1,5 @@
 //! Sends a delivery without being led astray: not to addresses inside, not by redirects, not past its deadline.
 
-use std::future::Future;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use domain::webhooks::address::{self, AllowList};
-use domain::webhooks::attempt::{Attempt, Failure, FailureCode, MAX_ANSWER_BYTES, Outcome, Request, Sender, Timings};
+use domain::webhooks::attempt::{Attempt, Failure, FailureCode, MAX_ANSWER_BYTES, Request, Sender};
 use domain::webhooks::url::{Host, WebhookUrl};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
@@ -22,6 +21,7 @@ use tokio_rustls::TlsConnector;
 
 use crate::connection::{Connection, Unanswered};
 use crate::pool::{Peer, Pool};
+use crate::record::{Phase, Record, failure, timed_out};
 use crate::resolver::{Resolver, SystemResolver};
 
 /// The time one attempt has, from the name service to the last byte of the answer that is kept.
@@ -264,77 +264,6 @@ impl Sender for HttpSender {
         record.timings.total = started.elapsed();
         record.into_attempt(failed)
     }
-}
-
-/// The parts of an attempt that take time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
-    Dns,
-    Connect,
-    Tls,
-    Answer,
-}
-
-/// What is known of an attempt so far; it stays when the deadline ends the attempt.
-#[derive(Default)]
-struct Record {
-    status: Option<u16>,
-    retry_after: Option<String>,
-    location: Option<String>,
-    answer: Vec<u8>,
-    timings: Timings,
-    running: Option<(Phase, Instant)>,
-}
-
-impl Record {
-    async fn timed<T>(&mut self, phase: Phase, work: impl Future<Output = T>) -> T {
-        self.running = Some((phase, Instant::now()));
-        let result = work.await;
-        self.stop();
-        result
-    }
-
-    /// Ends the running phase and says which one it was.
-    fn stop(&mut self) -> Phase {
-        let Some((phase, since)) = self.running.take() else { return Phase::Answer };
-        let slot = match phase {
-            Phase::Dns => &mut self.timings.dns,
-            Phase::Connect => &mut self.timings.connect,
-            Phase::Tls => &mut self.timings.tls,
-            Phase::Answer => &mut self.timings.first_byte,
-        };
-        *slot = Some(since.elapsed());
-        phase
-    }
-
-    /// A status counts whatever happened after it.
-    fn into_attempt(self, failed: Option<Failure>) -> Attempt {
-        let unanswered = || failure(FailureCode::ConnectionClosed, "the attempt ended without an answer");
-        Attempt {
-            outcome: match self.status {
-                Some(status) => Outcome::Status(status),
-                None => Outcome::Failed(failed.unwrap_or_else(unanswered)),
-            },
-            timings: self.timings,
-            answer: self.answer,
-            retry_after: self.retry_after,
-            location: self.location,
-        }
-    }
-}
-
-fn failure(code: FailureCode, message: impl Into<String>) -> Failure {
-    Failure { code, message: message.into() }
-}
-
-fn timed_out(phase: Phase) -> Failure {
-    let message = match phase {
-        Phase::Dns => "the name service did not answer in time",
-        Phase::Connect => "the receiver did not accept the connection in time",
-        Phase::Tls => "the receiver did not finish the TLS handshake in time",
-        Phase::Answer => "the receiver did not answer in time",
-    };
-    failure(FailureCode::TimedOut, message)
 }
 
 fn peer(url: &WebhookUrl, address: SocketAddr) -> Peer {

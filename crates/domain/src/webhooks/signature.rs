@@ -7,6 +7,7 @@ use std::fmt;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use ring::hmac;
+use subtle::{Choice, ConstantTimeEq};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
@@ -66,10 +67,87 @@ impl Secret {
         format!("v1,{}", STANDARD.encode(tag(&self.decoded, message)))
     }
 
+    /// Checks `x-svc-signature` as a receiver must, in constant time; says which part is wrong.
+    ///
+    /// # Errors
+    /// The first [`VerifyFault`]; [`VerifyFault::Age`] only when everything else is right.
+    pub fn verify(
+        &self,
+        timestamp: &str,
+        signature: &str,
+        body: &[u8],
+        now: OffsetDateTime,
+    ) -> Result<(), VerifyFault> {
+        let sent = unix_seconds(timestamp)?;
+        let lower = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
+        if signature.len() != 64 || !signature.bytes().all(lower) {
+            return Err(VerifyFault::SignatureForm);
+        }
+        let given = hex::decode(signature).map_err(|_| VerifyFault::SignatureForm)?;
+        let expected = self.svc_tag([timestamp.as_bytes(), b".", body]);
+        check(&[given], &expected)?;
+        check_age(sent, now)
+    }
+
+    /// Checks the three Standard Webhooks headers; one right `v1,` value of several is enough.
+    ///
+    /// # Errors
+    /// The first [`VerifyFault`]; [`VerifyFault::Age`] only when everything else is right.
+    pub fn verify_standard(
+        &self,
+        id: &str,
+        timestamp: &str,
+        signatures: &str,
+        body: &[u8],
+        now: OffsetDateTime,
+    ) -> Result<(), VerifyFault> {
+        let sent = unix_seconds(timestamp)?;
+        let values = signatures.split(' ').filter_map(|value| value.strip_prefix("v1,"));
+        let given: Vec<_> = values.filter_map(|value| STANDARD.decode(value).ok()).collect();
+        if given.is_empty() {
+            return Err(VerifyFault::SignatureForm);
+        }
+        let expected = tag(&self.decoded, [id.as_bytes(), b".", timestamp.as_bytes(), b".", body]);
+        check(&given, &expected)?;
+        check_age(sent, now)
+    }
+
     fn svc_tag(&self, message: [&[u8]; 3]) -> hmac::Tag {
         let key = self.text.strip_prefix(SECRET_PREFIX).unwrap_or(&self.text);
         tag(key.as_bytes(), message)
     }
+}
+
+/// Why a delivery does not verify.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum VerifyFault {
+    #[error("the timestamp is not a whole number of Unix seconds")]
+    TimestampForm,
+    #[error("the signature is not in the form of its header")]
+    SignatureForm,
+    #[error("the signature is of another secret, timestamp, id or body: sign the raw bytes as they were received")]
+    Mismatch,
+    #[error("the signature is right, but {0} s away from now; more than {MAX_AGE_SECONDS} s may be a replay")]
+    Age(i64),
+}
+
+/// How far the timestamp of a delivery may be from the receiver's clock, in seconds.
+pub const MAX_AGE_SECONDS: i64 = 300;
+
+fn unix_seconds(timestamp: &str) -> Result<i64, VerifyFault> {
+    let digits = timestamp.bytes().all(|b| b.is_ascii_digit());
+    timestamp.parse().ok().filter(|_| digits).ok_or(VerifyFault::TimestampForm)
+}
+
+fn check(given: &[Vec<u8>], expected: &hmac::Tag) -> Result<(), VerifyFault> {
+    // No early end: how many values are wrong must not show in the time taken.
+    let right = given.iter().fold(Choice::from(0), |right, value| right | value.as_slice().ct_eq(expected.as_ref()));
+    if bool::from(right) { Ok(()) } else { Err(VerifyFault::Mismatch) }
+}
+
+fn check_age(sent: i64, now: OffsetDateTime) -> Result<(), VerifyFault> {
+    let age = now.unix_timestamp().saturating_sub(sent);
+    if age.saturating_abs() > MAX_AGE_SECONDS { Err(VerifyFault::Age(age)) } else { Ok(()) }
 }
 
 fn tag<const N: usize>(key: &[u8], message: [&[u8]; N]) -> hmac::Tag {

@@ -98,3 +98,66 @@ fn debug_keeps_the_secret() {
     let shown = format!("{:?}", Secret::generate([7; 32]));
     assert_eq!(shown, "Secret(whsec_…)");
 }
+
+const SENT: &str = "1767225600";
+const SIGNATURE: &str = "d3dd9275935606058b47b1df01b8b64a826f3ba1413287e34714262ba69ed6e8";
+const NOW: OffsetDateTime = datetime!(2026-01-01 00:00:10 UTC);
+
+fn secret() -> Secret {
+    Secret::generate(std::array::from_fn(|i| i as u8))
+}
+
+#[rstest]
+#[case::right(SENT, SIGNATURE, BODY, Ok(()))]
+#[case::no_number("soon", SIGNATURE, BODY, Err(VerifyFault::TimestampForm))]
+#[case::signed("+1767225600", SIGNATURE, BODY, Err(VerifyFault::TimestampForm))]
+#[case::empty("", SIGNATURE, BODY, Err(VerifyFault::TimestampForm))]
+#[case::other_time("1767225601", SIGNATURE, BODY, Err(VerifyFault::Mismatch))]
+#[case::other_body(SENT, SIGNATURE, "{}", Err(VerifyFault::Mismatch))]
+#[case::other_signature(
+    SENT,
+    "00dd9275935606058b47b1df01b8b64a826f3ba1413287e34714262ba69ed6e8",
+    BODY,
+    Err(VerifyFault::Mismatch)
+)]
+#[case::capitals(
+    SENT,
+    "D3DD9275935606058B47B1DF01B8B64A826F3BA1413287E34714262BA69ED6E8",
+    BODY,
+    Err(VerifyFault::SignatureForm)
+)]
+#[case::cut(SENT, "d3dd", BODY, Err(VerifyFault::SignatureForm))]
+fn our_signature_is_verified(
+    #[case] timestamp: &str,
+    #[case] signature: &str,
+    #[case] body: &str,
+    #[case] verdict: Result<(), VerifyFault>,
+) {
+    assert_eq!(secret().verify(timestamp, signature, body.as_bytes(), NOW), verdict);
+}
+
+#[test]
+fn five_minutes_off_is_the_most() {
+    let at = |offset: i64| {
+        secret().verify(
+            SENT,
+            SIGNATURE,
+            BODY.as_bytes(),
+            datetime!(2026-01-01 0:00 UTC) + time::Duration::seconds(offset),
+        )
+    };
+    assert_eq!((at(300), at(-300)), (Ok(()), Ok(())));
+    assert_eq!((at(301), at(-301)), (Err(VerifyFault::Age(301)), Err(VerifyFault::Age(-301))));
+}
+
+#[rstest]
+#[case::right("v1,bS6EmjbvyL42ERWKtrxLOraafr89V6ELqAPP+UDBBvQ=", Ok(()))]
+#[case::one_of_two("v1,GRXRqN+6C39BMYIQzIzEs06Fp6Xkx4u21nWhbFbMgQc= v1,bS6EmjbvyL42ERWKtrxLOraafr89V6ELqAPP+UDBBvQ=", Ok(()))]
+#[case::of_another("v1,GRXRqN+6C39BMYIQzIzEs06Fp6Xkx4u21nWhbFbMgQc=", Err(VerifyFault::Mismatch))]
+#[case::of_another_version("v2,bS6EmjbvyL42ERWKtrxLOraafr89V6ELqAPP+UDBBvQ=", Err(VerifyFault::SignatureForm))]
+#[case::empty_value("v1,", Err(VerifyFault::Mismatch))]
+#[case::nothing("", Err(VerifyFault::SignatureForm))]
+fn the_standard_signature_is_verified(#[case] signatures: &str, #[case] verdict: Result<(), VerifyFault>) {
+    let id = "019b76da-a800-7000-8000-000000000001";
+    assert_eq!(secret().verify_standard(id, SENT, signatures, BODY.as_bytes(), NOW), verdict);
+}
