@@ -40,6 +40,17 @@ pub struct Account {
     pub created_at: OffsetDateTime,
 }
 
+/// What every answer about an account depends on, so that the key look-up brings it along.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Profile {
+    pub plan: Plan,
+    /// Of every amount of the account.
+    pub currency: Currency,
+    /// In which the account's days begin and end.
+    pub timezone: Zone,
+    pub created_at: OffsetDateTime,
+}
+
 /// A user to be created, with a live and a sandbox account that each start with [`STARTING_CREDITS`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewUser {

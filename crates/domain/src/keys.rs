@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use ring::digest::{SHA256, digest};
 use time::OffsetDateTime;
 
-use crate::{AccountId, StoreError, UserId, accounts::Mode};
+use crate::{AccountId, StoreError, UserId, accounts::{Mode, Profile}};
 
 const RANDOM_CHARS: usize = 32;
 const CHECKSUM_CHARS: usize = 6;
@@ -126,6 +126,8 @@ pub struct KeyRecord {
     pub account_id: AccountId,
     pub user_id: UserId,
     pub mode: Mode,
+    /// Of the account that the key opens.
+    pub profile: Profile,
     pub name: String,
     /// The first [`DISPLAY_CHARS`] characters.
     pub prefix: String,
@@ -238,6 +240,12 @@ mod tests {
             account_id: AccountId(1),
             user_id: UserId::generate((0..=255).cycle()),
             mode: Mode::Live,
+            profile: Profile {
+                plan: crate::accounts::Plan::Free,
+                currency: "USD".parse().unwrap(),
+                timezone: "UTC".parse().unwrap(),
+                created_at: now,
+            },
             name: String::new(),
             prefix: String::new(),
             scopes: vec![Scope::Write],

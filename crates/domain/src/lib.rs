@@ -11,6 +11,7 @@ pub mod anomalies;
 pub mod credits;
 pub mod customers;
 pub mod error;
+pub mod events;
 pub mod health;
 pub mod idempotency;
 pub mod ids;

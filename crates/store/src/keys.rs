@@ -9,6 +9,7 @@ use diesel::{
 use diesel_async::RunQueryDsl;
 use domain::{
     AccountId, StoreError,
+    accounts::Profile,
     keys::{KeyHash, KeyRecord, KeyStore, NewKey},
 };
 use time::OffsetDateTime;
@@ -43,17 +44,27 @@ struct KeyRow {
 struct OwnerRow {
     user_id: String,
     mode: String,
+    plan: String,
+    currency: String,
+    timezone: String,
+    created_at: OffsetDateTime,
 }
 
 fn record((key, owner): (KeyRow, OwnerRow)) -> Result<KeyRecord, StoreError> {
     let KeyRow { hash, id, account_id, name, prefix, scopes, created_at, expires_at, revoked_at } = key;
-    let OwnerRow { user_id, mode } = owner;
+    let OwnerRow { user_id, mode, plan, currency, timezone, created_at: since } = owner;
     Ok(KeyRecord {
         id,
         hash: KeyHash(hash.try_into().map_err(|_| corrupt("key hash"))?),
         account_id: AccountId(account_id),
         user_id: parse(&user_id, "user id")?,
         mode: parse(&mode, "account mode")?,
+        profile: Profile {
+            plan: parse(&plan, "plan")?,
+            currency: parse(&currency, "currency")?,
+            timezone: parse(&timezone, "time zone")?,
+            created_at: since,
+        },
         name,
         prefix,
         scopes: scopes.iter().map(|scope| parse(scope, "scope")).collect::<Result<_, _>>()?,

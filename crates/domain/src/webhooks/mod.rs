@@ -18,6 +18,9 @@ use crate::{
 /// Subscriptions that an account may have at once.
 pub const MAX_SUBSCRIPTIONS: i64 = 16;
 
+/// What a sealed signing secret is bound to, besides the account and the subscription's id.
+pub const SECRET_PURPOSE: &str = "webhook_secret";
+
 /// A webhook subscription that is not revoked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subscription {
