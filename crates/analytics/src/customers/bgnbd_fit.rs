@@ -1,0 +1,164 @@
+//! Estimation of BG/NBD parameters.
+
+use super::bgnbd::{PLAUSIBLE, Params, Summary, ln_1p_exp};
+use super::minimise::{Minimum, minimise};
+use super::prior::{Prior, wall};
+use super::special::{digamma, ln_gamma};
+use super::{Basis, ENOUGH_CUSTOMERS, Fit, Insufficient};
+
+/// What shops of this kind look like before one has been seen: the logarithms of r, α, a and b
+/// are normal around [`Params::POOLED`]. One standard deviation is a factor of about 2.
+const POOLED: Prior<4> = Prior { spread: [0.7, 0.7, 0.8, 0.8] };
+
+/// Fits the model by maximum likelihood.
+///
+/// With fewer than [`ENOUGH_CUSTOMERS`] repeat buyers, or when the likelihood rises towards
+/// implausible parameters (nobody ever leaves, say), the pooled parameters join as a prior and the
+/// result is the posterior mode; [`Fit::basis`] says which of the two happened.
+///
+/// The cost is linear in the number of *different* customers: equal summaries are counted, not
+/// repeated.
+///
+/// # Errors
+/// [`Insufficient::NoBuyers`] without any customer.
+pub fn fit(customers: &[Summary]) -> Result<Fit<Params>, Insufficient> {
+    if customers.is_empty() {
+        return Err(Insufficient::NoBuyers);
+    }
+    let groups = Groups::of(customers);
+    let repeaters = customers.iter().filter(|c| c.frequency() > 0).count();
+    let own = (repeaters >= ENOUGH_CUSTOMERS).then(|| groups.most_likely()).flatten();
+    let (params, basis) = match own {
+        Some(params) => (params, Basis::Account),
+        None => (groups.most_probable(), Basis::Pooled),
+    };
+    let log_likelihood = -groups.deviance(&logs(params)).0;
+    Ok(Fit { params, basis, customers: customers.len(), informative: repeaters, log_likelihood })
+}
+
+/// Customers with equal purchase counts, and among them equal summaries counted once.
+struct Groups {
+    by_frequency: Vec<(f64, Vec<Weighted>)>,
+    customers: f64,
+}
+
+struct Weighted {
+    recency: f64,
+    age: f64,
+    count: f64,
+}
+
+impl Groups {
+    fn of(customers: &[Summary]) -> Self {
+        let mut sorted = customers.to_vec();
+        sorted.sort_unstable_by(|l, r| {
+            l.frequency()
+                .cmp(&r.frequency())
+                .then(l.age().total_cmp(&r.age()))
+                .then(l.recency().total_cmp(&r.recency()))
+        });
+        let by_frequency = sorted
+            .chunk_by(|l, r| l.frequency() == r.frequency())
+            .filter_map(|same| {
+                let frequency = f64::from(same.first()?.frequency());
+                Some((frequency, same.chunk_by(|l, r| l == r).filter_map(weigh).collect()))
+            })
+            .collect();
+        Self { by_frequency, customers: customers.len() as f64 }
+    }
+
+    /// The maximum of the likelihood, if it lies at plausible parameters.
+    fn most_likely(&self) -> Option<Params> {
+        let centre = logs(Params::POOLED);
+        // The second start has rare leaving; the likelihood may be flat between the two.
+        let starts = [centre, [centre[0] + 0.5, centre[1] + 0.5, centre[2] - 2.0, centre[3]]];
+        starts
+            .into_iter()
+            .map(|start| self.search(start, None))
+            .filter(|found| found.converged && interior(&found.at))
+            .min_by(|l, r| l.value.total_cmp(&r.value))
+            .and_then(|found| params(&found.at))
+    }
+
+    /// The mode of the posterior under the pooled prior.
+    fn most_probable(&self) -> Params {
+        let found = self.search(logs(Params::POOLED), Some(&POOLED));
+        params(&found.at).unwrap_or(Params::POOLED)
+    }
+
+    fn search(&self, start: [f64; 4], prior: Option<&Prior<4>>) -> Minimum<4> {
+        let centre = logs(Params::POOLED);
+        minimise(start, |at| {
+            let (mut value, mut gradient) = self.deviance(at);
+            if let Some(prior) = prior {
+                prior.add(&centre, at, &mut value, &mut gradient);
+            }
+            value /= self.customers;
+            gradient = gradient.map(|g| g / self.customers);
+            wall(&bounds(), at, &mut value, &mut gradient);
+            (value, gradient)
+        })
+    }
+
+    /// Minus the log-likelihood and its gradient, by the logarithms of r, α, a and b.
+    fn deviance(&self, at: &[f64; 4]) -> (f64, [f64; 4]) {
+        let [r, alpha, a, b] = at.map(f64::exp);
+        let ln_alpha = at[1];
+        let fixed = ln_gamma(a + b) - ln_gamma(b) - ln_gamma(r) + r * ln_alpha;
+        let (psi_r, psi_b, psi_ab) = (digamma(r), digamma(b), digamma(a + b));
+        let mut value = 0.0;
+        let mut gradient = [0.0; 4];
+        for (x, customers) in &self.by_frequency {
+            let shape = r + x;
+            let shared = fixed + ln_gamma(shape) + ln_gamma(b + x) - ln_gamma(a + b + x);
+            let psi_shape = digamma(shape) - psi_r + ln_alpha;
+            let psi_leave = psi_ab - digamma(a + b + x);
+            let psi_stay = psi_leave + digamma(b + x) - psi_b;
+            for customer in customers {
+                let (until_now, until_last) = (alpha + customer.age, alpha + customer.recency);
+                let ln_now = until_now.ln();
+                let (ln_last, ln_odds) = if *x > 0.0 {
+                    let ln_last = until_last.ln();
+                    (ln_last, (a / (b + (x - 1.0))).ln() + shape * (ln_now - ln_last))
+                } else {
+                    (ln_now, f64::NEG_INFINITY)
+                };
+                let gone = 1.0 / (1.0 + (-ln_odds).exp());
+                let alive = 1.0 - gone;
+                let w = customer.count;
+                value -= w * (shared - shape * ln_now + ln_1p_exp(ln_odds));
+                gradient[0] -= w * r * (psi_shape - alive * ln_now - gone * ln_last);
+                gradient[1] -= w * (r - alpha * shape * (alive / until_now + gone / until_last));
+                gradient[2] -= w * (a * psi_leave + gone);
+                let by_stay = if *x > 0.0 { gone / (b + (x - 1.0)) } else { 0.0 };
+                gradient[3] -= w * b * (psi_stay - by_stay);
+            }
+        }
+        (value, gradient)
+    }
+}
+
+fn weigh(equal: &[Summary]) -> Option<Weighted> {
+    let one = equal.first()?;
+    Some(Weighted { recency: one.recency(), age: one.age(), count: equal.len() as f64 })
+}
+
+fn logs(params: Params) -> [f64; 4] {
+    [params.r(), params.alpha(), params.a(), params.b()].map(f64::ln)
+}
+
+fn params(at: &[f64; 4]) -> Option<Params> {
+    let (low, high) = (*PLAUSIBLE.start(), *PLAUSIBLE.end());
+    let [r, alpha, a, b] = at.map(|ln| ln.exp().clamp(low, high));
+    Params::new(r, alpha, a, b)
+}
+
+fn bounds() -> (f64, f64) {
+    (PLAUSIBLE.start().ln(), PLAUSIBLE.end().ln())
+}
+
+/// Whether the point is inside the plausible region, a factor of 2 away from its edge.
+fn interior(at: &[f64; 4]) -> bool {
+    let (low, high) = bounds();
+    at.iter().all(|ln| *ln > low + std::f64::consts::LN_2 && *ln < high - std::f64::consts::LN_2)
+}
