@@ -1,1 +1,3 @@
-//! Clients of other systems.
+//! Clients of other systems and readers of their files.
+
+pub mod geo;
