@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use domain::webhooks::attempt::{FailureCode, MAX_ANSWER_BYTES, Outcome, Sender};
+use domain::webhooks::attempt::{FailureCode, MAX_ANSWER_BYTES, Outcome, Request, Sender};
 use rstest::rstest;
-use tokio::io::AsyncWriteExt;
-use tokio::sync::mpsc;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::sync::{mpsc, watch};
 
 use crate::receiver::{Receiver, SHORT, code, patient_sender, read_request, request, sender};
 
@@ -69,6 +69,7 @@ async fn the_request_is_sent_as_given() {
 }
 
 #[rstest]
+#[case(101, false)]
 #[case(200, true)]
 #[case(204, true)]
 #[case(299, true)]
@@ -148,6 +149,8 @@ async fn an_endless_body_is_cut_and_the_connection_closed() {
     let (receiver, mut gone) = repeating("HTTP/1.1 200 OK\r\n\r\n", &[b'a'; 65_536], Duration::ZERO).await;
     let attempt = patient_sender().send(request(receiver.url())).await;
     assert_eq!((attempt.is_success(), attempt.answer.len()), (true, MAX_ANSWER_BYTES));
+    // Ended by the size, not by the deadline of 10 s.
+    assert!(attempt.timings.total < Duration::from_secs(5));
     gone.recv().await.unwrap();
 }
 
@@ -182,6 +185,28 @@ async fn a_receiver_that_never_answers_times_out() {
     let attempt = sender(SHORT).send(request(receiver.url())).await;
     assert_eq!(code(&attempt), FailureCode::TimedOut);
     assert!(attempt.timings.total >= SHORT && attempt.timings.total < 10 * SHORT);
+}
+
+#[tokio::test]
+async fn a_receiver_that_does_not_read_is_left_at_the_deadline() {
+    const BODY: usize = 64 * 1_024 * 1_024;
+    let (go, ended) = watch::channel(false);
+    let (count, mut counted) = mpsc::channel(1);
+    let receiver = Receiver::start(move |mut stream| {
+        let (mut ended, count) = (ended.clone(), count.clone());
+        async move {
+            ended.wait_for(|ended| *ended).await.unwrap();
+            let mut bytes = Vec::new();
+            stream.read_to_end(&mut bytes).await.ok();
+            count.send(bytes.len()).await.unwrap();
+        }
+    })
+    .await;
+    let attempt = sender(SHORT).send(Request { body: vec![b'a'; BODY], ..request(receiver.url()) }).await;
+    assert_eq!(code(&attempt), FailureCode::TimedOut);
+    go.send(true).unwrap();
+    // Only what was in the sockets' buffers arrives.
+    assert!(counted.recv().await.unwrap() < BODY);
 }
 
 #[tokio::test]
