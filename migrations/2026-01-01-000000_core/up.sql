@@ -1,5 +1,6 @@
 -- Conventions: account_id leads every primary key, unique key, foreign key and index of a tenant's table, so that the
--- rows of different accounts can live on different machines. Money is numeric, instants are timestamptz, and a `day`
+-- rows of different accounts can live on different machines. Money is numeric (wide
+-- enough for the sum of a hundred million of the largest amounts, 10^12), instants are timestamptz, and a `day`
 -- is a calendar day in the account's time zone. Texts with a fixed set of values are checked here as well.
 
 -- ── who ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -18,8 +19,8 @@ CREATE TABLE accounts (
     timezone text NOT NULL,
     -- What is assumed where a shop has not said what an order really cost (shares of revenue; money per order).
     fee_rate numeric(6, 5) NOT NULL DEFAULT 0.029 CHECK (fee_rate BETWEEN 0 AND 1),
-    fee_fixed numeric(20, 6) NOT NULL DEFAULT 0 CHECK (fee_fixed >= 0),
-    shipping_per_order numeric(20, 6) NOT NULL DEFAULT 0 CHECK (shipping_per_order >= 0),
+    fee_fixed numeric(26, 6) NOT NULL DEFAULT 0 CHECK (fee_fixed >= 0),
+    shipping_per_order numeric(26, 6) NOT NULL DEFAULT 0 CHECK (shipping_per_order >= 0),
     cogs_ratio numeric(6, 5) NOT NULL DEFAULT 0.4 CHECK (cogs_ratio BETWEEN 0 AND 1),
     created_at timestamptz NOT NULL,
     UNIQUE (user_id, mode)
@@ -105,9 +106,9 @@ CREATE TABLE customers (
     created_at timestamptz NOT NULL,
     -- computed by the job customer_metrics
     orders_count bigint NOT NULL DEFAULT 0,
-    revenue_total numeric(20, 6) NOT NULL DEFAULT 0,
-    ltv_estimate numeric(20, 6) NOT NULL DEFAULT 0,
-    aov numeric(20, 6) NOT NULL DEFAULT 0,
+    revenue_total numeric(26, 6) NOT NULL DEFAULT 0,
+    ltv_estimate numeric(26, 6) NOT NULL DEFAULT 0,
+    aov numeric(26, 6) NOT NULL DEFAULT 0,
     segment text NOT NULL DEFAULT 'prospect' CHECK (segment IN ('vip', 'loyal', 'promising', 'new',
         'needs_attention', 'at_risk', 'dormant', 'lost', 'prospect')),
     churn_score numeric(5, 4) CHECK (churn_score BETWEEN 0 AND 1),
@@ -124,9 +125,9 @@ CREATE TABLE products (
     sku text NOT NULL,
     name text NOT NULL,
     category text,
-    price numeric(20, 6) CHECK (price >= 0),
+    price numeric(26, 6) CHECK (price >= 0),
     -- The last known unit cost; product_costs has the history.
-    unit_cost numeric(20, 6) CHECK (unit_cost >= 0),
+    unit_cost numeric(26, 6) CHECK (unit_cost >= 0),
     -- Null until a stock level is known: such a product is in no inventory.
     current_stock bigint,
     on_order bigint NOT NULL DEFAULT 0 CHECK (on_order >= 0),
@@ -134,15 +135,18 @@ CREATE TABLE products (
     pack_size integer CHECK (pack_size > 0),
     min_order_qty integer CHECK (min_order_qty > 0),
     created_at timestamptz NOT NULL,
-    PRIMARY KEY (account_id, id),
-    UNIQUE (account_id, sku)
+    -- The newest order line that name and price were taken from; null once a catalogue has named the product.
+    described_at timestamptz,
+    PRIMARY KEY (account_id, id)
 );
+-- Shops write one SKU in capitals here and in small letters there; it is one product, spelled as it first came.
+CREATE UNIQUE INDEX products_sku ON products (account_id, (upper(sku COLLATE "C")));
 
 CREATE TABLE product_costs (
     account_id bigint NOT NULL,
     product_id bigint NOT NULL,
     valid_from date NOT NULL,
-    unit_cost numeric(20, 6) NOT NULL CHECK (unit_cost >= 0),
+    unit_cost numeric(26, 6) NOT NULL CHECK (unit_cost >= 0),
     PRIMARY KEY (account_id, product_id, valid_from),
     FOREIGN KEY (account_id, product_id) REFERENCES products (account_id, id) ON DELETE CASCADE
 );
@@ -165,11 +169,11 @@ CREATE TABLE orders (
     placed_at timestamptz NOT NULL,
     country text,
     -- Sum over the lines of quantity × unit price.
-    gross numeric(20, 6) NOT NULL CHECK (gross >= 0),
+    gross numeric(26, 6) NOT NULL CHECK (gross >= 0),
     units bigint NOT NULL CHECK (units >= 0),
     -- What the shop says it paid; null where it does not say.
-    fees numeric(20, 6) CHECK (fees >= 0),
-    shipping numeric(20, 6) CHECK (shipping >= 0),
+    fees numeric(26, 6) CHECK (fees >= 0),
+    shipping numeric(26, 6) CHECK (shipping >= 0),
     -- Tells an order that came in again unchanged.
     content_hash bytea NOT NULL,
     PRIMARY KEY (account_id, id),
@@ -189,7 +193,7 @@ CREATE TABLE order_lines (
     product_id bigint,
     sku text NOT NULL,
     quantity bigint NOT NULL CHECK (quantity > 0),
-    unit_price numeric(20, 6) NOT NULL CHECK (unit_price >= 0),
+    unit_price numeric(26, 6) NOT NULL CHECK (unit_price >= 0),
     PRIMARY KEY (account_id, order_id, line_no)
 );
 
@@ -201,9 +205,9 @@ CREATE TABLE refunds (
     external_id text NOT NULL,
     customer_id bigint,
     refunded_at timestamptz NOT NULL,
-    -- Positive.
-    amount numeric(20, 6) NOT NULL CHECK (amount >= 0),
-    units bigint NOT NULL CHECK (units >= 0),
+    -- Positive; negative only where a shop took a cancellation back by a document of the same kind.
+    amount numeric(26, 6) NOT NULL,
+    units bigint NOT NULL,
     content_hash bytea NOT NULL,
     PRIMARY KEY (account_id, id),
     UNIQUE (account_id, source, external_id),
@@ -218,8 +222,9 @@ CREATE TABLE refund_lines (
     line_no integer NOT NULL,
     product_id bigint,
     sku text NOT NULL,
-    quantity bigint NOT NULL CHECK (quantity >= 0),
-    unit_price numeric(20, 6) NOT NULL CHECK (unit_price >= 0),
+    -- Units that came back.
+    quantity bigint NOT NULL,
+    unit_price numeric(26, 6) NOT NULL CHECK (unit_price >= 0),
     PRIMARY KEY (account_id, refund_id, line_no)
 );
 
@@ -228,7 +233,7 @@ CREATE TABLE ad_spend (
     day date NOT NULL,
     platform text NOT NULL,
     campaign text NOT NULL,
-    spend numeric(20, 6) NOT NULL CHECK (spend >= 0),
+    spend numeric(26, 6) NOT NULL CHECK (spend >= 0),
     impressions bigint CHECK (impressions >= 0),
     clicks bigint CHECK (clicks >= 0),
     PRIMARY KEY (account_id, day, platform, campaign)
@@ -241,7 +246,7 @@ CREATE TABLE expenses (
     description text NOT NULL,
     -- Tells equal expenses of one day apart.
     occurrence integer NOT NULL,
-    amount numeric(20, 6) NOT NULL CHECK (amount >= 0),
+    amount numeric(26, 6) NOT NULL CHECK (amount >= 0),
     PRIMARY KEY (account_id, day, category, description, occurrence)
 );
 
@@ -278,21 +283,21 @@ CREATE TABLE touched_days (
 CREATE TABLE daily_metrics (
     account_id bigint NOT NULL REFERENCES accounts (id),
     day date NOT NULL,
-    gross_revenue numeric(20, 6) NOT NULL DEFAULT 0,
-    refunds numeric(20, 6) NOT NULL DEFAULT 0,
+    gross_revenue numeric(26, 6) NOT NULL DEFAULT 0,
+    refunds numeric(26, 6) NOT NULL DEFAULT 0,
     orders bigint NOT NULL DEFAULT 0,
     units bigint NOT NULL DEFAULT 0,
     customers bigint NOT NULL DEFAULT 0,
     new_customers bigint NOT NULL DEFAULT 0,
     refund_count bigint NOT NULL DEFAULT 0,
-    cogs numeric(20, 6) NOT NULL DEFAULT 0,
+    cogs numeric(26, 6) NOT NULL DEFAULT 0,
     -- Revenue of the lines whose cost is known.
-    cogs_covered_revenue numeric(20, 6) NOT NULL DEFAULT 0,
-    fees numeric(20, 6) NOT NULL DEFAULT 0,
-    shipping numeric(20, 6) NOT NULL DEFAULT 0,
-    ad_spend numeric(20, 6) NOT NULL DEFAULT 0,
+    cogs_covered_revenue numeric(26, 6) NOT NULL DEFAULT 0,
+    fees numeric(26, 6) NOT NULL DEFAULT 0,
+    shipping numeric(26, 6) NOT NULL DEFAULT 0,
+    ad_spend numeric(26, 6) NOT NULL DEFAULT 0,
     ad_clicks bigint NOT NULL DEFAULT 0,
-    extra_expenses numeric(20, 6) NOT NULL DEFAULT 0,
+    extra_expenses numeric(26, 6) NOT NULL DEFAULT 0,
     visitors bigint NOT NULL DEFAULT 0,
     PRIMARY KEY (account_id, day)
 );
@@ -303,10 +308,10 @@ CREATE TABLE daily_breakdowns (
     day date NOT NULL,
     dimension text NOT NULL CHECK (dimension IN ('platform', 'country', 'campaign')),
     value text NOT NULL,
-    gross_revenue numeric(20, 6) NOT NULL DEFAULT 0,
+    gross_revenue numeric(26, 6) NOT NULL DEFAULT 0,
     orders bigint NOT NULL DEFAULT 0,
     units bigint NOT NULL DEFAULT 0,
-    ad_spend numeric(20, 6) NOT NULL DEFAULT 0,
+    ad_spend numeric(26, 6) NOT NULL DEFAULT 0,
     PRIMARY KEY (account_id, day, dimension, value)
 );
 
@@ -319,7 +324,7 @@ CREATE TABLE product_days (
     -- Units of the largest single line: tells a bulk sale.
     largest_line bigint NOT NULL DEFAULT 0,
     cancelled_units bigint NOT NULL DEFAULT 0,
-    revenue numeric(20, 6) NOT NULL DEFAULT 0,
+    revenue numeric(26, 6) NOT NULL DEFAULT 0,
     PRIMARY KEY (account_id, product_id, day)
 );
 CREATE INDEX product_days_day ON product_days (account_id, day);
@@ -327,13 +332,13 @@ CREATE INDEX product_days_day ON product_days (account_id, day);
 CREATE TABLE profit_snapshots (
     account_id bigint NOT NULL REFERENCES accounts (id),
     snapshot_date date NOT NULL,
-    gross_revenue numeric(20, 6) NOT NULL,
-    refunds numeric(20, 6) NOT NULL,
-    ad_spend numeric(20, 6) NOT NULL,
-    cogs_estimate numeric(20, 6) NOT NULL,
-    fees_estimate numeric(20, 6) NOT NULL,
-    shipping_estimate numeric(20, 6) NOT NULL,
-    extra_expenses numeric(20, 6) NOT NULL,
+    gross_revenue numeric(26, 6) NOT NULL,
+    refunds numeric(26, 6) NOT NULL,
+    ad_spend numeric(26, 6) NOT NULL,
+    cogs_estimate numeric(26, 6) NOT NULL,
+    fees_estimate numeric(26, 6) NOT NULL,
+    shipping_estimate numeric(26, 6) NOT NULL,
+    extra_expenses numeric(26, 6) NOT NULL,
     purchase_count bigint NOT NULL,
     computed_at timestamptz NOT NULL,
     PRIMARY KEY (account_id, snapshot_date)

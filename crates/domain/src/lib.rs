@@ -15,6 +15,7 @@ pub mod events;
 pub mod health;
 pub mod idempotency;
 pub mod ids;
+pub mod imports;
 pub mod insights;
 pub mod integrations;
 pub mod inventory;

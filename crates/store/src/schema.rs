@@ -127,6 +127,7 @@ diesel::table! {
         pack_size -> Nullable<Integer>,
         min_order_qty -> Nullable<Integer>,
         created_at -> Timestamptz,
+        described_at -> Nullable<Timestamptz>,
     }
 }
 

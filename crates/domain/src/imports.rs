@@ -1,0 +1,262 @@
+//! Data that comes in from outside: orders, products, stock, ad spend and expenses.
+//!
+//! Rows are valid when they get here (see the limits below); who reads a file refuses the others. Every importer
+//! describes a state, not a change: the same rows again, in any order, leave everything as it is.
+
+use async_trait::async_trait;
+use futures_core::stream::BoxStream;
+use rust_decimal::Decimal;
+use time::{Date, OffsetDateTime};
+
+use crate::{AccountId, StoreError, accounts::Platform};
+
+/// Amounts lie below this, so that no sum of them can overflow.
+pub const MAX_AMOUNT: Decimal = Decimal::from_parts(0xD4A5_1000, 0xE8, 0, false, 0);
+/// Decimals that an amount may have.
+pub const MAX_DECIMALS: u32 = 6;
+/// Quantities lie between minus and plus this.
+pub const MAX_QUANTITY: i64 = 1_000_000_000;
+/// Characters of an identifier or SKU.
+pub const MAX_ID_CHARS: usize = 128;
+/// Characters of a name, description or category.
+pub const MAX_NAME_CHARS: usize = 512;
+
+text_enum!(
+    /// What a document says happened.
+    DocumentKind { Order = "order", Refund = "refund" }
+);
+
+/// A country, as ISO 3166-1 alpha-2.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CountryCode([u8; 2]);
+
+/// A text is not a country code.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("a country code is two capital letters, such as BR")]
+pub struct InvalidCountryCode;
+
+impl CountryCode {
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.0).unwrap_or_default()
+    }
+}
+
+impl std::str::FromStr for CountryCode {
+    type Err = InvalidCountryCode;
+    fn from_str(text: &str) -> Result<Self, InvalidCountryCode> {
+        let code: [u8; 2] = text.as_bytes().try_into().map_err(|_| InvalidCountryCode)?;
+        if code.iter().all(u8::is_ascii_uppercase) { Ok(Self(code)) } else { Err(InvalidCountryCode) }
+    }
+}
+
+/// Who bought, as far as the shop says.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Buyer {
+    /// The customer's identifier on the platform.
+    pub external_id: String,
+    pub email: Option<String>,
+    pub name: Option<String>,
+    pub city: Option<String>,
+}
+
+/// One line of a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// Compared without regard to the case of ASCII letters.
+    pub sku: String,
+    /// False for postage, discounts, charges: the line counts in money but is no product.
+    pub is_product: bool,
+    pub name: Option<String>,
+    pub category: Option<String>,
+    /// Sold units of an order (above 0); returned units of a refund (below 0 where a refund was taken back).
+    pub quantity: i64,
+    /// 0 or more.
+    pub unit_price: Decimal,
+    /// What a unit cost the shop, 0 or more.
+    pub unit_cost: Option<Decimal>,
+}
+
+/// An order or refund, or a part of one: parts with the same kind and id are put together, wherever they come in the
+/// stream. Lines are a multiset: equal lines are separate lines, and their order means nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DocumentPart {
+    pub kind: DocumentKind,
+    /// The platform's identifier of the document. Orders and refunds are numbered apart.
+    pub external_id: String,
+    /// The earliest part's instant counts for the document. Whole seconds.
+    pub at: OffsetDateTime,
+    pub buyer: Option<Buyer>,
+    pub country: Option<CountryCode>,
+    /// Payment fees of the whole order, 0 or more; the largest of the parts counts.
+    pub fees: Option<Decimal>,
+    /// Shipping cost of the whole order, 0 or more; the largest of the parts counts.
+    pub shipping: Option<Decimal>,
+    pub lines: Vec<Line>,
+}
+
+/// A product of the catalogue. What is `None` stays as it was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProductRow {
+    pub sku: String,
+    pub name: Option<String>,
+    pub category: Option<String>,
+    pub price: Option<Decimal>,
+    /// What a unit costs the shop from the given day on.
+    pub cost: Option<(Decimal, Date)>,
+    /// Units in stock today.
+    pub stock: Option<i64>,
+    pub on_order: Option<i64>,
+    /// 0 to 730.
+    pub lead_time_days: Option<i32>,
+    /// 1 or more.
+    pub pack_size: Option<i32>,
+    /// 1 or more.
+    pub min_order_qty: Option<i32>,
+}
+
+/// The stock of a product at the end of a day.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StockRow {
+    /// Where the row came from, to name it when its SKU is unknown.
+    pub line: u64,
+    pub sku: String,
+    pub stock: i64,
+    pub day: Date,
+}
+
+/// What was spent on ads; rows of one (day, platform, campaign) are summed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AdSpendRow {
+    pub day: Date,
+    pub platform: String,
+    pub campaign: String,
+    pub spend: Decimal,
+    pub impressions: Option<i64>,
+    pub clicks: Option<i64>,
+}
+
+/// An expense that is no ad, fee, shipping or cost of goods. Equal rows are separate expenses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExpenseRow {
+    pub day: Date,
+    pub category: String,
+    pub description: String,
+    pub amount: Decimal,
+}
+
+/// Rows in batches, as they are read. An error ends the import: nothing of it stays.
+pub type Rows<T> = BoxStream<'static, Result<Vec<T>, BrokenSource>>;
+
+/// The rows could not be read to their end.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct BrokenSource(pub String);
+
+/// Where the rows go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Target {
+    pub account: AccountId,
+    /// The instant of the import; its day in the account's zone is "today" for stock of the catalogue.
+    pub now: OffsetDateTime,
+    /// True: do everything, count it, and undo it.
+    pub dry_run: bool,
+}
+
+/// How many things were new, came in changed, or were there already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+pub struct Changes {
+    pub new: i64,
+    pub changed: i64,
+    pub unchanged: i64,
+}
+
+/// What an import of documents did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+pub struct DocumentSummary {
+    pub orders: Changes,
+    pub refunds: Changes,
+    /// Lines of new and changed documents.
+    pub lines_written: i64,
+    pub new_customers: i64,
+    pub new_products: i64,
+    /// Days whose figures are to be computed again.
+    pub days_touched: i64,
+    /// Sums over all documents that came in, new or not; not rounded.
+    pub gross: Decimal,
+    pub refunded: Decimal,
+    /// Units of the orders.
+    pub units: i64,
+}
+
+/// What an import of other rows did.
+#[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize)]
+pub struct RowSummary {
+    pub rows: Changes,
+    pub days_touched: i64,
+}
+
+/// What an import of stock levels did.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct StockSummary {
+    pub rows: RowSummary,
+    /// Rows whose SKU no product has, in the order of their lines; at most [`MAX_UNKNOWN_SKUS`] of them.
+    pub unknown: Vec<StockRow>,
+    /// How many there were.
+    pub unknown_count: i64,
+}
+
+/// Rows of unknown SKUs that are named one by one.
+pub const MAX_UNKNOWN_SKUS: i64 = 100_000;
+
+/// Why an import failed. Nothing of it was stored.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    #[error(transparent)]
+    Source(#[from] BrokenSource),
+    #[error("there is no such account")]
+    UnknownAccount,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Takes rows in bulk: each import is one transaction, and imports of one account run one after the other. The days
+/// whose figures change are marked in the same transaction.
+#[cfg_attr(feature = "mock", mockall::automock)]
+#[async_trait]
+pub trait ImportStore: Send + Sync {
+    /// Orders and refunds of one platform, with their customers, products and unit costs. A document that is there
+    /// with other content is replaced.
+    async fn documents(
+        &self,
+        target: Target,
+        source: Platform,
+        parts: Rows<DocumentPart>,
+    ) -> Result<DocumentSummary, ImportError>;
+    /// The catalogue; a SKU that comes twice counts as its last row says. Products that are not named stay.
+    async fn products(&self, target: Target, rows: Rows<ProductRow>) -> Result<RowSummary, ImportError>;
+    /// Stock levels; a (SKU, day) that comes twice counts as its last row says.
+    async fn stock(&self, target: Target, rows: Rows<StockRow>) -> Result<StockSummary, ImportError>;
+    /// Ad spend; a (day, platform, campaign) that is there is replaced.
+    async fn ad_spend(&self, target: Target, rows: Rows<AdSpendRow>) -> Result<RowSummary, ImportError>;
+    /// Expenses; those of a (day, category, description) that comes in replace the ones that are there.
+    async fn expenses(&self, target: Target, rows: Rows<ExpenseRow>) -> Result<RowSummary, ImportError>;
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may fail")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_of_an_amount_is_a_million_million() {
+        assert_eq!(MAX_AMOUNT, "1000000000000".parse().unwrap());
+    }
+
+    #[test]
+    fn a_country_code_is_two_capital_letters() {
+        assert_eq!("BR".parse::<CountryCode>().unwrap().as_str(), "BR");
+        for text in ["br", "BRA", "B", "", "B1", "É"] {
+            assert_eq!(text.parse::<CountryCode>(), Err(InvalidCountryCode), "{text}");
+        }
+    }
+}
