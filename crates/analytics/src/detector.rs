@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use time::{Date, Duration};
 
+pub(crate) use baseline::weekday_index;
 pub use baseline::{Baseline, Interval, Score};
 pub use scan::{Anomaly, Shape, scan};
 
@@ -37,9 +38,7 @@ impl<'a> DailySeries<'a> {
     /// Dates with their usable values. Days beyond the calendar's end are dropped.
     pub fn days(self) -> impl DoubleEndedIterator<Item = (Date, Option<f64>)> + 'a {
         let dated = self.values.iter().enumerate().map(move |(i, value)| {
-            let date = i64::try_from(i)
-                .ok()
-                .and_then(|i| self.first.checked_add(Duration::days(i)));
+            let date = i64::try_from(i).ok().and_then(|i| self.first.checked_add(Duration::days(i)));
             (date, value.and_then(usable))
         });
         dated.filter_map(|(date, value)| date.map(|date| (date, value)))
@@ -47,9 +46,7 @@ impl<'a> DailySeries<'a> {
 
     /// The date after the last value: the day a history forecasts.
     pub fn next_date(self) -> Option<Date> {
-        i64::try_from(self.values.len())
-            .ok()
-            .and_then(|n| self.first.checked_add(Duration::days(n)))
+        i64::try_from(self.values.len()).ok().and_then(|n| self.first.checked_add(Duration::days(n)))
     }
 }
 
@@ -83,11 +80,7 @@ pub enum Insufficient {
 ///
 /// # Errors
 /// [`Insufficient`] when the history is too short or too empty, the value is unusable or the day is a holiday.
-pub fn score(
-    history: DailySeries<'_>,
-    today: f64,
-    holidays: &BTreeSet<Date>,
-) -> Result<Score, Insufficient> {
+pub fn score(history: DailySeries<'_>, today: f64, holidays: &BTreeSet<Date>) -> Result<Score, Insufficient> {
     let date = history.next_date().ok_or(Insufficient::Value)?;
     if holidays.contains(&date) {
         return Err(Insufficient::Holiday);

@@ -4,6 +4,8 @@
 pub mod customers;
 pub mod demand;
 pub mod detector;
+pub mod drivers;
+mod matrix;
 pub mod negbin;
 pub mod reorder;
 pub mod robust;

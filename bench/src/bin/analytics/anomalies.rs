@@ -15,23 +15,15 @@ use crate::daily::{self, Daily, round};
 const FACTORS: [f64; 8] = [0.25, 0.5, 0.7, 0.8, 1.3, 1.5, 2.0, 3.0];
 /// Days judged per series at most, evenly spread.
 const JUDGED: usize = 150;
-const TAXI_EVENTS: [&str; 5] = [
-    "2014-11-02",
-    "2014-11-27",
-    "2014-12-25",
-    "2015-01-01",
-    "2015-01-27",
-];
+const TAXI_EVENTS: [&str; 5] = ["2014-11-02", "2014-11-27", "2014-12-25", "2015-01-01", "2015-01-27"];
 /// History before the first judged day of the taxi series.
 const TAXI_WARM_UP: usize = 60;
 
 pub fn run(data: &Path) -> anyhow::Result<()> {
     let series = daily::read_all(&data.join("daily_series"))?;
     for (name, detector) in DETECTORS {
-        let judged = series
-            .iter()
-            .filter_map(|s| judge(s, detector).transpose())
-            .collect::<anyhow::Result<Vec<_>>>()?;
+        let judged =
+            series.iter().filter_map(|s| judge(s, detector).transpose()).collect::<anyhow::Result<Vec<_>>>()?;
         daily::print(&figures(name, &judged))?;
         if name == "ours" {
             for one in &judged {
@@ -76,9 +68,7 @@ type Detector = fn(&History<'_>, &[f64]) -> Vec<f64>;
 
 const DETECTORS: [(&str, Detector); 5] = [
     ("ours", ours),
-    ("plain_z_30", |h, xs| {
-        plain_z(h.values.iter().rev().take(30).copied(), xs)
-    }),
+    ("plain_z_30", |h, xs| plain_z(h.values.iter().rev().take(30).copied(), xs)),
     ("plain_z_H", |h, xs| plain_z(h.values.iter().copied(), xs)),
     ("weekday_z", |h, xs| plain_z(h.same_weekday().take(12), xs)),
     ("modified_z_H", modified_z),
@@ -86,27 +76,17 @@ const DETECTORS: [(&str, Detector); 5] = [
 
 fn ours(history: &History<'_>, candidates: &[f64]) -> Vec<f64> {
     let values: Vec<Option<f64>> = history.values.iter().copied().map(Some).collect();
-    let series = DailySeries {
-        first: history.first,
-        values: &values,
-    };
+    let series = DailySeries { first: history.first, values: &values };
     let weekday = series.next_date().unwrap_or(history.first).weekday();
     let baseline = Baseline::fit(series, &BTreeSet::new());
-    let z = |x: &f64| {
-        baseline
-            .as_ref()
-            .ok()
-            .and_then(|b| b.score(*x, weekday).ok())
-            .map_or(0.0, |s| s.z_score)
-    };
+    let z = |x: &f64| baseline.as_ref().ok().and_then(|b| b.score(*x, weekday).ok()).map_or(0.0, |s| s.z_score);
     candidates.iter().map(z).collect()
 }
 
 fn plain_z(sample: impl Iterator<Item = f64>, candidates: &[f64]) -> Vec<f64> {
     let sample: Vec<f64> = sample.collect();
     let mean = robust::mean(&sample).unwrap_or(0.0);
-    let variance = sample.iter().map(|v| (v - mean).powi(2)).sum::<f64>()
-        / (sample.len() as f64 - 1.0).max(1.0);
+    let variance = sample.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (sample.len() as f64 - 1.0).max(1.0);
     let sd = variance.sqrt().max(1e-9);
     candidates.iter().map(|x| (x - mean) / sd).collect()
 }
@@ -134,33 +114,20 @@ fn judge(series: &Daily, detector: Detector) -> anyhow::Result<Option<Judged>> {
     if days < 60 {
         return Ok(None);
     }
-    let mut judged = Judged {
-        name: series.name.clone(),
-        clean: Vec::new(),
-        injected: Vec::new(),
-    };
+    let mut judged = Judged { name: series.name.clone(), clean: Vec::new(), injected: Vec::new() };
     let count = days.min(JUDGED);
     for k in 0..count {
         let t = HISTORY_DAYS + k * (days - 1) / (count - 1);
         let (Some(past), Some(&today)) = (values.get(t - HISTORY_DAYS..t), values.get(t)) else {
             continue;
         };
-        let history = History {
-            first: series.date(t - HISTORY_DAYS)?,
-            values: past,
-        };
+        let history = History { first: series.date(t - HISTORY_DAYS)?, values: past };
         // A zero on a weekday that is usually open is a real outage or a holiday, unlabelled.
         if today == 0.0 && !usually_closed(&history) {
             continue;
         }
-        let candidates: Vec<f64> = std::iter::once(1.0)
-            .chain(FACTORS)
-            .map(|f| f * today)
-            .collect();
-        let z: Vec<f64> = detector(&history, &candidates)
-            .into_iter()
-            .map(f64::abs)
-            .collect();
+        let candidates: Vec<f64> = std::iter::once(1.0).chain(FACTORS).map(|f| f * today).collect();
+        let z: Vec<f64> = detector(&history, &candidates).into_iter().map(f64::abs).collect();
         let Some((clean, injected)) = z.split_first() else {
             continue;
         };
@@ -196,10 +163,8 @@ fn share(values: impl Iterator<Item = f64>, threshold: f64) -> f64 {
 
 /// Smallest |z| that at most this share of clean days exceeds, each series weighing the same.
 fn threshold(judged: &[Judged], rate: f64) -> f64 {
-    let mut pooled: Vec<(f64, f64)> = judged
-        .iter()
-        .flat_map(|s| s.clean.iter().map(|z| (*z, 1.0 / s.clean.len() as f64)))
-        .collect();
+    let mut pooled: Vec<(f64, f64)> =
+        judged.iter().flat_map(|s| s.clean.iter().map(|z| (*z, 1.0 / s.clean.len() as f64))).collect();
     pooled.sort_by(|a, b| b.0.total_cmp(&a.0));
     let mut weight = 0.0;
     for (z, w) in &pooled {
@@ -216,13 +181,7 @@ fn auc(series: &Judged) -> f64 {
     let mut clean = series.clean.clone();
     clean.sort_by(f64::total_cmp);
     let rank = |z: &f64| clean.partition_point(|c| c < z) + clean.partition_point(|c| c <= z);
-    average(
-        series
-            .injected
-            .iter()
-            .flatten()
-            .map(|z| rank(z) as f64 / 2.0 / clean.len() as f64),
-    )
+    average(series.injected.iter().flatten().map(|z| rank(z) as f64 / 2.0 / clean.len() as f64))
 }
 
 fn recall(series: &Judged, threshold: f64) -> f64 {
@@ -257,10 +216,7 @@ fn coverage(series: &Daily) -> anyhow::Result<serde_json::Value> {
     let (mut inside, mut judged) = (0_usize, 0_usize);
     for t in HISTORY_DAYS..series.values.len() {
         let past = series.values.get(t - HISTORY_DAYS..t).unwrap_or_default();
-        let history = DailySeries {
-            first: series.date(t - HISTORY_DAYS)?,
-            values: past,
-        };
+        let history = DailySeries { first: series.date(t - HISTORY_DAYS)?, values: past };
         let Some(today) = series.values.get(t).copied().flatten() else {
             continue;
         };
@@ -271,46 +227,23 @@ fn coverage(series: &Daily) -> anyhow::Result<serde_json::Value> {
         inside += usize::from((score.interval.low..=score.interval.high).contains(&today));
     }
     let share = inside as f64 / judged.max(1) as f64;
-    Ok(
-        json!({"protocol": "D1", "method": "ours", "one_series": series.name, "interval_coverage": round(share)}),
-    )
+    Ok(json!({"protocol": "D1", "method": "ours", "one_series": series.name, "interval_coverage": round(share)}))
 }
 
 /// Events that a walk over the whole series reports.
 fn events(series: &Daily) -> anyhow::Result<serde_json::Value> {
-    let days = DailySeries {
-        first: series.first,
-        values: &series.values,
-    };
+    let days = DailySeries { first: series.first, values: &series.values };
     let events = scan(days, &BTreeSet::new(), series.first);
     let listed: Vec<_> = events
         .iter()
-        .map(|e| {
-            json!([
-                e.first.to_string(),
-                e.last.to_string(),
-                e.shape,
-                e.severity,
-                round(e.score.z_score)
-            ])
-        })
+        .map(|e| json!([e.first.to_string(), e.last.to_string(), e.shape, e.severity, round(e.score.z_score)]))
         .collect();
-    Ok(
-        json!({"protocol": "scan", "one_series": series.name, "days": series.values.len(), "events": listed}),
-    )
+    Ok(json!({"protocol": "scan", "one_series": series.name, "days": series.values.len(), "events": listed}))
 }
 
-fn labelled(
-    name: &str,
-    detector: Detector,
-    taxi: &Daily,
-    window: usize,
-) -> anyhow::Result<serde_json::Value> {
+fn labelled(name: &str, detector: Detector, taxi: &Daily, window: usize) -> anyhow::Result<serde_json::Value> {
     let values = taxi.filled();
-    let events = TAXI_EVENTS
-        .iter()
-        .map(|e| daily::parse_date(e))
-        .collect::<anyhow::Result<Vec<_>>>()?;
+    let events = TAXI_EVENTS.iter().map(|e| daily::parse_date(e)).collect::<anyhow::Result<Vec<_>>>()?;
     let mut found = vec![0.0_f64; events.len()];
     let mut other = Vec::new();
     for t in TAXI_WARM_UP..values.len() {
@@ -318,10 +251,7 @@ fn labelled(
         let (Some(past), Some(&today)) = (values.get(start..t), values.get(t)) else {
             continue;
         };
-        let history = History {
-            first: taxi.date(start)?,
-            values: past,
-        };
+        let history = History { first: taxi.date(start)?, values: past };
         let z = detector(&history, &[today]).first().copied().unwrap_or(0.0);
         let date = taxi.date(t)?;
         let near = |event: &Date| (date - *event).abs() <= Duration::DAY;

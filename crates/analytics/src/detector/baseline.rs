@@ -88,35 +88,20 @@ struct Copy {
 impl Copy {
     fn fit(scale: Scale, values: &[f64], weekdays: &[usize], usual: f64) -> Self {
         let scaled: Vec<f64> = values.iter().map(|v| scale.apply(*v)).collect();
-        let fit = if is_sparse(&scaled) {
-            Smoothed::flat(&scaled)
-        } else {
-            Smoothed::fit(&scaled, weekdays)
-        };
-        Self {
-            scale,
-            fit,
-            usual: scale.apply(usual),
-        }
+        let fit = if is_sparse(&scaled) { Smoothed::flat(&scaled) } else { Smoothed::fit(&scaled, weekdays) };
+        Self { scale, fit, usual: scale.apply(usual) }
     }
 
     /// Centre and standard deviation of the forecast for a weekday, both on this copy's scale.
     fn forecast(&self, weekday: usize, closed: Option<f64>, counts: bool) -> (f64, f64) {
         if let Some(rms) = closed {
-            return (
-                0.0,
-                (self.usual / CLOSED_DAY_Z)
-                    .max(self.scale.apply(rms))
-                    .max(1e-9),
-            );
+            return (0.0, (self.usual / CLOSED_DAY_Z).max(self.scale.apply(rms)).max(1e-9));
         }
         let centre = self.fit.forecast(weekday);
         let floor = match self.scale {
             Scale::Linear => FLOOR * self.usual,
             // A count of n cannot be forecast better than 1/√n.
-            Scale::Log { .. } if counts => {
-                FLOOR.max(1.0 / (self.scale.undo(centre).max(0.0) + 1.0).sqrt())
-            }
+            Scale::Log { .. } if counts => FLOOR.max(1.0 / (self.scale.undo(centre).max(0.0) + 1.0).sqrt()),
             Scale::Log { .. } => FLOOR,
         };
         (centre, self.fit.spread.max(floor).max(1e-9))
@@ -149,43 +134,29 @@ impl Baseline {
             .rev()
             .take(HISTORY_DAYS)
             .filter(|(date, _)| !holidays.contains(date))
-            .filter_map(|(date, value)| value.map(|v| (index(date.weekday()), v)))
+            .filter_map(|(date, value)| value.map(|v| (weekday_index(date.weekday()), v)))
             .collect();
         days.reverse();
-        let active: Vec<f64> = days
-            .iter()
-            .filter(|(_, v)| *v != 0.0)
-            .map(|(_, v)| v.abs())
-            .collect();
+        let active: Vec<f64> = days.iter().filter(|(_, v)| *v != 0.0).map(|(_, v)| v.abs()).collect();
         let needed_active = MIN_HISTORY_DAYS.min(days.len().div_ceil(2));
         if days.len() < MIN_HISTORY_DAYS {
-            return Err(Insufficient::History {
-                days: days.len(),
-                needed: MIN_HISTORY_DAYS,
-            });
+            return Err(Insufficient::History { days: days.len(), needed: MIN_HISTORY_DAYS });
         }
         let usual = robust::median(&active).unwrap_or(0.0);
         if active.len() < needed_active {
-            return Err(Insufficient::Activity {
-                days: active.len(),
-                needed: needed_active,
-            });
+            return Err(Insufficient::Activity { days: active.len(), needed: needed_active });
         }
         Ok(Self::of_days(&days, usual))
     }
 
     fn of_days(days: &[(usize, f64)], usual: f64) -> Self {
         let mut closed = closed_weekdays(days);
-        let is_open =
-            |closed: &[Option<f64>; 7], day: usize| closed.get(day).is_none_or(Option::is_none);
+        let is_open = |closed: &[Option<f64>; 7], day: usize| closed.get(day).is_none_or(Option::is_none);
         if days.iter().filter(|(d, _)| is_open(&closed, *d)).count() < MIN_OPEN_DAYS {
             closed = [None; 7];
         }
-        let (weekdays, values): (Vec<usize>, Vec<f64>) = days
-            .iter()
-            .filter(|(d, _)| is_open(&closed, *d))
-            .copied()
-            .unzip();
+        let (weekdays, values): (Vec<usize>, Vec<f64>) =
+            days.iter().filter(|(d, _)| is_open(&closed, *d)).copied().unzip();
         let never_negative = values.iter().all(|v| *v >= 0.0);
         let counts = never_negative && values.iter().all(|v| v.fract() == 0.0);
         let mut copies = vec![Copy::fit(Scale::Linear, &values, &weekdays, usual)];
@@ -194,14 +165,7 @@ impl Baseline {
             let unit = if counts { 1.0 } else { (0.01 * usual).min(1.0) };
             copies.push(Copy::fit(Scale::Log { unit }, &values, &weekdays, usual));
         }
-        Self {
-            copies,
-            closed,
-            counts,
-            never_negative,
-            usual,
-            history_days: days.len(),
-        }
+        Self { copies, closed, counts, never_negative, usual, history_days: days.len() }
     }
 
     /// Days with a value that the baseline was fitted on.
@@ -215,53 +179,32 @@ impl Baseline {
     /// [`Insufficient::Value`] when `observed` is not finite or beyond [`super::LARGEST_VALUE`].
     pub fn score(&self, observed: f64, weekday: Weekday) -> Result<Score, Insufficient> {
         let observed = usable(observed).ok_or(Insufficient::Value)?;
-        let day = index(weekday);
+        let day = weekday_index(weekday);
         let closed = self.closed.get(day).copied().flatten();
-        let mut interval = Interval {
-            low: f64::INFINITY,
-            high: f64::NEG_INFINITY,
-        };
+        let mut interval = Interval { low: f64::INFINITY, high: f64::NEG_INFINITY };
         let mut nearest: Option<(f64, f64)> = None;
         for copy in &self.copies {
             let (centre, sigma) = copy.forecast(day, closed, self.counts);
             let z = (copy.scale.apply(observed) - centre) / sigma;
-            interval.low = interval
-                .low
-                .min(self.in_range(copy.scale.undo(centre - INTERVAL_Z * sigma)));
-            interval.high = interval
-                .high
-                .max(self.in_range(copy.scale.undo(centre + INTERVAL_Z * sigma)));
+            interval.low = interval.low.min(self.in_range(copy.scale.undo(centre - INTERVAL_Z * sigma)));
+            interval.high = interval.high.max(self.in_range(copy.scale.undo(centre + INTERVAL_Z * sigma)));
             if nearest.is_none_or(|(smallest, _)| z.abs() < smallest.abs()) {
                 nearest = Some((z, self.in_range(copy.scale.undo(centre))));
             }
         }
         let (z_score, expected) = nearest.ok_or(Insufficient::Value)?;
-        let basis = if expected.abs() < 0.01 * self.usual {
-            self.usual
-        } else {
-            expected.abs()
-        };
+        let basis = if expected.abs() < 0.01 * self.usual { self.usual } else { expected.abs() };
         let relative_change = (observed - expected) / basis;
-        Ok(Score {
-            expected,
-            interval,
-            z_score,
-            relative_change,
-            history_days: self.history_days,
-        })
+        Ok(Score { expected, interval, z_score, relative_change, history_days: self.history_days })
     }
 
     fn in_range(&self, value: f64) -> f64 {
-        if self.never_negative {
-            value.max(0.0)
-        } else {
-            value
-        }
+        if self.never_negative { value.max(0.0) } else { value }
     }
 }
 
 /// 0 for Monday … 6 for Sunday.
-pub(crate) fn index(weekday: Weekday) -> usize {
+pub(crate) fn weekday_index(weekday: Weekday) -> usize {
     usize::from(weekday.number_days_from_monday())
 }
 
@@ -271,11 +214,7 @@ fn closed_weekdays(days: &[(usize, f64)]) -> [Option<f64>; 7] {
     let mut closed = [None; 7];
     let (mut open, mut open_zeros) = (0, 0);
     for (weekday, slot) in closed.iter_mut().enumerate() {
-        let all: Vec<f64> = days
-            .iter()
-            .filter(|(d, _)| *d == weekday)
-            .map(|(_, v)| *v)
-            .collect();
+        let all: Vec<f64> = days.iter().filter(|(d, _)| *d == weekday).map(|(_, v)| *v).collect();
         let latest: Vec<f64> = all.iter().rev().take(8).copied().collect();
         let zeros = latest.iter().filter(|v| **v == 0.0).count();
         if latest.len() >= 3 && 4 * zeros >= 3 * latest.len() {
@@ -286,9 +225,5 @@ fn closed_weekdays(days: &[(usize, f64)]) -> [Option<f64>; 7] {
             open_zeros += all.iter().filter(|v| **v == 0.0).count();
         }
     }
-    if open == 0 || 4 * open_zeros > open {
-        [None; 7]
-    } else {
-        closed
-    }
+    if open == 0 || 4 * open_zeros > open { [None; 7] } else { closed }
 }

@@ -71,11 +71,7 @@ pub fn scan(series: DailySeries<'_>, holidays: &BTreeSet<Date>, from: Date) -> V
         let Ok(score) = baseline.score(observed, date.weekday()) else {
             continue;
         };
-        let day = Day {
-            date,
-            observed,
-            score,
-        };
+        let day = Day { date, observed, score };
         for event in &mut events {
             event.follow(day);
         }
@@ -83,10 +79,7 @@ pub fn scan(series: DailySeries<'_>, holidays: &BTreeSet<Date>, from: Date) -> V
         let Some(severity) = score.severity() else {
             continue;
         };
-        let explained = events
-            .iter_mut()
-            .rev()
-            .any(|event| event.explains(day, severity));
+        let explained = events.iter_mut().rev().any(|event| event.explains(day, severity));
         if !explained {
             events.push(Event::begin(day, severity, baseline));
         }
@@ -97,34 +90,17 @@ pub fn scan(series: DailySeries<'_>, holidays: &BTreeSet<Date>, from: Date) -> V
 /// Baseline of the days before the `i`-th of the series.
 fn before(series: DailySeries<'_>, i: usize, holidays: &BTreeSet<Date>) -> Option<Baseline> {
     let start = i.saturating_sub(HISTORY_DAYS);
-    let first = series
-        .first
-        .checked_add(time::Duration::days(i64::try_from(start).ok()?))?;
-    Baseline::fit(
-        DailySeries {
-            first,
-            values: series.values.get(start..i)?,
-        },
-        holidays,
-    )
-    .ok()
+    let first = series.first.checked_add(time::Duration::days(i64::try_from(start).ok()?))?;
+    Baseline::fit(DailySeries { first, values: series.values.get(start..i)? }, holidays).ok()
 }
 
 /// Once a change is known to last, alarms of its first week in the same direction were part of it.
 fn absorb_confirmed(events: &mut Vec<Event>) {
-    let shifts: Vec<(Date, Date, bool)> = events
-        .iter()
-        .filter_map(|e| {
-            e.level
-                .map(|_| (e.anomaly.first, e.anomaly.last, e.anomaly.is_up()))
-        })
-        .collect();
+    let shifts: Vec<(Date, Date, bool)> =
+        events.iter().filter_map(|e| e.level.map(|_| (e.anomaly.first, e.anomaly.last, e.anomaly.is_up()))).collect();
     events.retain(|e| {
         let inside = |(first, last, up): &(Date, Date, bool)| {
-            e.level.is_none()
-                && e.anomaly.first > *first
-                && e.anomaly.first <= *last
-                && e.anomaly.is_up() == *up
+            e.level.is_none() && e.anomaly.first > *first && e.anomaly.first <= *last && e.anomaly.is_up() == *up
         };
         !shifts.iter().any(inside)
     });
@@ -167,28 +143,10 @@ struct Event {
 
 impl Event {
     fn begin(day: Day, severity: Severity, baseline: Baseline) -> Self {
-        let Day {
-            date,
-            observed,
-            score,
-        } = day;
+        let Day { date, observed, score } = day;
         let shape = Shape::Spike;
-        let anomaly = Anomaly {
-            first: date,
-            last: date,
-            peak: date,
-            alarms: 1,
-            observed,
-            score,
-            severity,
-            shape,
-        };
-        Self {
-            anomaly,
-            baseline,
-            week: vec![day],
-            level: None,
-        }
+        let anomaly = Anomaly { first: date, last: date, peak: date, alarms: 1, observed, score, severity, shape };
+        Self { anomaly, baseline, week: vec![day], level: None }
     }
 
     fn seen_from_before(&self, observed: f64, weekday: Weekday) -> Option<Score> {
@@ -221,26 +179,14 @@ impl Event {
     }
 
     fn judge_week(&mut self) {
-        let changed: Vec<Day> = self
-            .week
-            .iter()
-            .filter(|d| self.continues(&d.score, CHANGED_Z))
-            .copied()
-            .collect();
+        let changed: Vec<Day> = self.week.iter().filter(|d| self.continues(&d.score, CHANGED_Z)).copied().collect();
         if changed.len() < CHANGED_DAYS {
             return;
         }
-        let ratios: Vec<f64> = changed
-            .iter()
-            .filter(|d| d.score.expected > 0.0)
-            .map(|d| d.observed / d.score.expected)
-            .collect();
-        let offsets: Vec<f64> = changed
-            .iter()
-            .map(|d| d.observed - d.score.expected)
-            .collect();
-        let ratio = robust::median(&ratios)
-            .filter(|r| ratios.len() == changed.len() && (0.05..=20.0).contains(r));
+        let ratios: Vec<f64> =
+            changed.iter().filter(|d| d.score.expected > 0.0).map(|d| d.observed / d.score.expected).collect();
+        let offsets: Vec<f64> = changed.iter().map(|d| d.observed - d.score.expected).collect();
+        let ratio = robust::median(&ratios).filter(|r| ratios.len() == changed.len() && (0.05..=20.0).contains(r));
         self.level = match ratio {
             Some(ratio) => Some(Level::Times(ratio)),
             None => robust::median(&offsets).map(Level::Plus),
@@ -254,8 +200,7 @@ impl Event {
         if (day.date - self.anomaly.first).whole_days() > SHIFT_MEMORY_DAYS {
             return false;
         }
-        let repeat = (day.date - self.anomaly.last).whole_days() <= REPEAT_DAYS
-            && self.continues(&day.score, ALARM_Z);
+        let repeat = (day.date - self.anomaly.last).whole_days() <= REPEAT_DAYS && self.continues(&day.score, ALARM_Z);
         let weekday = day.date.weekday();
         let ordinary = |score: Option<Score>| score.is_some_and(|s| s.z_score.abs() < ALARM_Z);
         let expected_now = self.level.is_some_and(|level| {

@@ -33,19 +33,12 @@ impl Smoothed {
     /// Fits consecutive observations with their weekdays (0 = Monday). Both slices have the same length.
     pub fn fit(values: &[f64], weekdays: &[usize]) -> Self {
         let weekday = weekday_effects(values, weekdays);
-        let plain: Vec<f64> = values
-            .iter()
-            .zip(weekdays)
-            .map(|(v, d)| v - at(&weekday, *d))
-            .collect();
+        let plain: Vec<f64> = values.iter().zip(weekdays).map(|(v, d)| v - at(&weekday, *d)).collect();
         let mut best: Option<(f64, f64, Vec<f64>)> = None;
         for alpha in SMOOTHING {
             let (level, errors) = clipped_smoothing(&plain, alpha);
             let cost = clipped_cost(&errors);
-            if best
-                .as_ref()
-                .is_none_or(|(lowest, ..)| cost < lowest - 1e-12)
-            {
+            if best.as_ref().is_none_or(|(lowest, ..)| cost < lowest - 1e-12) {
                 best = Some((cost, level, errors));
             }
         }
@@ -53,12 +46,7 @@ impl Smoothed {
         if errors.len() > 2 * WARM_UP {
             errors.drain(..WARM_UP);
         }
-        Self {
-            level,
-            weekday,
-            spread: robust::spread(&errors),
-            errors,
-        }
+        Self { level, weekday, spread: robust::spread(&errors), errors }
     }
 
     /// Plain mean and standard deviation, for a metric that is zero on every fourth day or more: its median says nothing,
@@ -66,12 +54,7 @@ impl Smoothed {
     pub fn flat(values: &[f64]) -> Self {
         let level = robust::mean(values).unwrap_or(0.0);
         let errors: Vec<f64> = values.iter().map(|v| v - level).collect();
-        Self {
-            level,
-            weekday: [0.0; 7],
-            spread: robust::standard_deviation(&errors),
-            errors,
-        }
+        Self { level, weekday: [0.0; 7], spread: robust::standard_deviation(&errors), errors }
     }
 
     /// Expected value of the next observation if it falls on `weekday` (0 = Monday).
@@ -87,11 +70,8 @@ fn at(per_weekday: &[f64; 7], weekday: usize) -> f64 {
 /// Median deviation of each weekday from a seven-observation running median, over its latest occurrences, shrunk by
 /// n/(n + 1) towards none and centred on zero.
 fn weekday_effects(values: &[f64], weekdays: &[usize]) -> [f64; 7] {
-    let deviations: Vec<f64> = values
-        .iter()
-        .zip(running_median(values))
-        .map(|(value, centre)| value - centre)
-        .collect();
+    let deviations: Vec<f64> =
+        values.iter().zip(running_median(values)).map(|(value, centre)| value - centre).collect();
     let mut effects = [0.0; 7];
     for (day, effect) in effects.iter_mut().enumerate() {
         let mut latest: Vec<f64> = deviations
@@ -135,9 +115,7 @@ fn clipped_smoothing(values: &[f64], alpha: f64) -> (f64, Vec<f64>) {
         let bound = CLIP * sigma;
         level += alpha * error.clamp(-bound, bound);
         if i > WARM_UP {
-            sigma = 0.95f64
-                .mul_add(sigma, 0.05 * MEAN_ABS_TO_SIGMA * error.abs().min(bound))
-                .max(1e-6);
+            sigma = 0.95f64.mul_add(sigma, 0.05 * MEAN_ABS_TO_SIGMA * error.abs().min(bound)).max(1e-6);
         }
     }
     (level, errors)
@@ -182,9 +160,7 @@ mod tests {
 
     #[test]
     fn a_lasting_change_moves_the_level_all_the_way() {
-        let values: Vec<f64> = (0..90)
-            .map(|i| if i < 45 { 100.0 } else { 200.0 } + f64::from(i % 3))
-            .collect();
+        let values: Vec<f64> = (0..90).map(|i| if i < 45 { 100.0 } else { 200.0 } + f64::from(i % 3)).collect();
         let fit = Smoothed::fit(&values, &weekdays(90));
         assert!((fit.level - 201.0).abs() < 3.0, "{}", fit.level);
     }

@@ -39,25 +39,11 @@ fn shop(days: usize) -> Vec<Option<f64>> {
 }
 
 fn judge(values: &[Option<f64>], today: f64) -> Result<Score, Insufficient> {
-    score(
-        DailySeries {
-            first: MONDAY,
-            values,
-        },
-        today,
-        &none(),
-    )
+    score(DailySeries { first: MONDAY, values }, today, &none())
 }
 
 fn walk(values: &[Option<f64>]) -> Vec<Anomaly> {
-    scan(
-        DailySeries {
-            first: MONDAY,
-            values,
-        },
-        &none(),
-        MONDAY,
-    )
+    scan(DailySeries { first: MONDAY, values }, &none(), MONDAY)
 }
 
 #[test]
@@ -99,44 +85,21 @@ fn an_outage_is_critical_and_points_down() {
 
 #[test]
 fn short_history_is_capped_and_shorter_is_not_scored() {
-    assert_eq!(
-        judge(&shop(27), 9000.0).unwrap().severity(),
-        Some(Severity::Medium)
-    );
-    assert_eq!(
-        judge(&shop(28), 9000.0).unwrap().severity(),
-        Some(Severity::Critical)
-    );
+    assert_eq!(judge(&shop(27), 9000.0).unwrap().severity(), Some(Severity::Medium));
+    assert_eq!(judge(&shop(28), 9000.0).unwrap().severity(), Some(Severity::Critical));
     assert!(judge(&shop(14), 9000.0).is_ok());
-    assert_eq!(
-        judge(&shop(13), 9000.0),
-        Err(Insufficient::History {
-            days: 13,
-            needed: 14
-        })
-    );
-    assert_eq!(
-        judge(&[], 1.0),
-        Err(Insufficient::History {
-            days: 0,
-            needed: 14
-        })
-    );
+    assert_eq!(judge(&shop(13), 9000.0), Err(Insufficient::History { days: 13, needed: 14 }));
+    assert_eq!(judge(&[], 1.0), Err(Insufficient::History { days: 0, needed: 14 }));
 }
 
 #[test]
 fn ratios_are_judged_like_amounts() {
     // A conversion of 2 % that halves is as surprising as takings of 2,000 that halve.
-    let amounts: Vec<_> = (0..91)
-        .map(|i| Some(2000.5 * (1.0 + 0.1 * noise(i))))
-        .collect();
+    let amounts: Vec<_> = (0..91).map(|i| Some(2000.5 * (1.0 + 0.1 * noise(i)))).collect();
     let ratios: Vec<_> = amounts.iter().map(|v| v.map(|v| v * 1e-5)).collect();
     let of_amount = judge(&amounts, 1000.0).unwrap();
     let of_ratio = judge(&ratios, 0.01).unwrap();
-    assert!(
-        of_amount.z_score < -3.5 && of_ratio.z_score < -3.5,
-        "{of_amount:?} {of_ratio:?}"
-    );
+    assert!(of_amount.z_score < -3.5 && of_ratio.z_score < -3.5, "{of_amount:?} {of_ratio:?}");
     assert!((of_ratio.relative_change - of_amount.relative_change).abs() < 0.02);
 }
 
@@ -154,10 +117,7 @@ fn holidays_are_neither_learned_nor_judged() {
     for value in &mut values[70..77] {
         *value = Some(0.0);
     }
-    let history = DailySeries {
-        first: MONDAY,
-        values: &values,
-    };
+    let history = DailySeries { first: MONDAY, values: &values };
     assert_eq!(score(history, 1000.0, &off).unwrap().history_days, 83);
     let today: BTreeSet<Date> = [day(91)].into();
     assert_eq!(score(history, 0.0, &today), Err(Insufficient::Holiday));
@@ -167,18 +127,13 @@ fn holidays_are_neither_learned_nor_judged() {
 #[case::all_zero(vec![Some(0.0); 90])]
 #[case::nearly_all_zero((0..90).map(|i| Some(if i % 10 == 0 { 50.0 } else { 0.0 })).collect())]
 fn without_activity_there_is_no_usual_day(#[case] values: Vec<Option<f64>>) {
-    assert!(matches!(
-        judge(&values, 5.0),
-        Err(Insufficient::Activity { .. })
-    ));
+    assert!(matches!(judge(&values, 5.0), Err(Insufficient::Activity { .. })));
 }
 
 #[test]
 fn an_ordinary_sale_of_a_slow_metric_is_no_anomaly() {
     // Refunds on every fifth day: zero is not a closed day, and a refund of the usual size is no event.
-    let refunds: Vec<_> = (0..91)
-        .map(|i| Some(if i % 5 == 0 { 40.0 + noise(i) } else { 0.0 }))
-        .collect();
+    let refunds: Vec<_> = (0..91).map(|i| Some(if i % 5 == 0 { 40.0 + noise(i) } else { 0.0 })).collect();
     assert_eq!(judge(&refunds, 40.0).unwrap().severity(), None);
 }
 
@@ -206,14 +161,8 @@ fn repeats_are_one_anomaly() {
     }
     let found = walk(&values);
     assert_eq!(found.len(), 1, "{found:?}");
-    assert_eq!(
-        (found[0].first, found[0].peak, found[0].last),
-        (day(112), day(114), day(117))
-    );
-    assert_eq!(
-        (found[0].alarms, found[0].shape, found[0].is_up()),
-        (3, Shape::Spike, true)
-    );
+    assert_eq!((found[0].first, found[0].peak, found[0].last), (day(112), day(114), day(117)));
+    assert_eq!((found[0].alarms, found[0].shape, found[0].is_up()), (3, Shape::Spike, true));
 }
 
 #[test]
@@ -223,10 +172,7 @@ fn events_far_apart_or_in_other_directions_are_told_apart() {
         values[i] = values[i].map(|v| v * factor);
     }
     let found: Vec<_> = walk(&values).iter().map(|a| (a.first, a.is_up())).collect();
-    assert_eq!(
-        found,
-        [(day(105), true), (day(106), false), (day(120), true)]
-    );
+    assert_eq!(found, [(day(105), true), (day(106), false), (day(120), true)]);
 }
 
 #[rstest]
@@ -277,22 +223,8 @@ fn any_value() -> impl Strategy<Value = Option<f64>> {
 }
 
 fn is_finite(score: &Score) -> bool {
-    let Score {
-        expected,
-        interval,
-        z_score,
-        relative_change,
-        history_days: _,
-    } = score;
-    [
-        *expected,
-        interval.low,
-        interval.high,
-        *z_score,
-        *relative_change,
-    ]
-    .iter()
-    .all(|x| x.is_finite())
+    let Score { expected, interval, z_score, relative_change, history_days: _ } = score;
+    [*expected, interval.low, interval.high, *z_score, *relative_change].iter().all(|x| x.is_finite())
 }
 
 proptest! {

@@ -1,0 +1,290 @@
+//! One split: forecasts of the ingredients, their contributions to the deviation, and which of them stands out.
+
+use super::facts::{Facts, Part};
+use super::tree::{Combined, Identity, Node, identities};
+use super::{Breakdown, By, Contribution, Direction};
+use crate::detector::smoothing::{Smoothed, is_sparse};
+use crate::detector::{HISTORY_DAYS, Insufficient, MIN_HISTORY_DAYS, weekday_index};
+use crate::matrix;
+
+/// Share of the deviation below which a driver does not explain it.
+pub(super) const MIN_SHARE: f64 = 0.5;
+/// |z| below which a driver is in its ordinary range.
+pub(super) const MIN_Z: f64 = 2.0;
+
+/// A logarithm is never trusted to better than this, a difference to this fraction of the ingredient or …
+const FLOOR: f64 = 0.02;
+/// … to this fraction of the whole.
+const FLOOR_OF_WHOLE: f64 = 0.005;
+/// What a factor that fell to zero counts as, relative to its expected value.
+const NOTHING: f64 = 1e-6;
+/// Errors are clipped here, in standard deviations, before they are correlated.
+const CLIP: f64 = 3.0;
+/// Weight of "uncorrelated" in the correlation of errors; it also keeps the matrix invertible.
+const SHRINKAGE: f64 = 0.25;
+/// Parts of a dimension that are looked at one by one; the rest is one part.
+const LARGEST_PARTS: usize = 24;
+/// Name of the rest: small parts, and what the known parts leave unexplained.
+const OTHER: &str = "(other)";
+/// ln-odds that the first driver is the right one when it is as strong as the second, and their growth with the logarithm
+/// of the ratio of strengths; fitted on injected changes (see the methods).
+const CONFIDENCE: (f64, f64) = (0.3, 0.75);
+
+/// A metric's own forecast for the day to explain.
+pub(super) struct Own {
+    pub expected: f64,
+    pub observed: f64,
+    pub z_score: f64,
+}
+
+/// Forecasts a metric from its own past, on the logarithmic scale if it has never been negative.
+pub(super) fn own_forecast(facts: &Facts, node: &Node) -> Result<Own, Insufficient> {
+    let mut values = facts.series(&node.metric, node.part.as_ref()).ok_or(Insufficient::Value)?;
+    let observed = values.pop().flatten().ok_or(Insufficient::Value)?;
+    let positive = values.iter().flatten().all(|v| *v >= 0.0) && observed >= 0.0;
+    let combined = if positive { Combined::Product } else { Combined::Sum };
+    let rows: Vec<usize> =
+        latest_rows(values.len(), |i| values.get(i).copied().flatten().is_some_and(|v| !positive || v > 0.0));
+    if rows.len() < MIN_HISTORY_DAYS {
+        return Err(Insufficient::History { days: rows.len(), needed: MIN_HISTORY_DAYS });
+    }
+    let series: Vec<f64> = pick(&values, &rows, |v| scaled(combined, 1.0, v));
+    let fit = Forecast::fit(&series, facts, &rows, combined, 0.0);
+    let now = if positive && observed <= 0.0 { fit.centre + NOTHING.ln() } else { scaled(combined, 1.0, observed) };
+    let expected = unscaled(combined, 1.0, fit.centre);
+    Ok(Own { expected, observed, z_score: (now - fit.centre) / fit.sigma })
+}
+
+/// Every split of a metric that the facts allow: its drivers first, then each dimension.
+pub(super) fn breakdowns(facts: &Facts, node: &Node, expected: f64) -> Vec<Breakdown> {
+    let by_drivers = identities(&node.metric).find_map(|identity| by_identity(facts, node, expected, identity));
+    let dimensions = if node.part.is_none() { facts.dimensions(&node.metric) } else { Default::default() };
+    let by_dimension = dimensions.iter().filter_map(|(name, parts)| by_parts(facts, node, expected, name, parts));
+    by_drivers.into_iter().chain(by_dimension).collect()
+}
+
+fn by_identity(facts: &Facts, node: &Node, expected: f64, identity: &Identity) -> Option<Breakdown> {
+    let part = node.part.as_ref();
+    let ingredients = identity
+        .ingredients
+        .iter()
+        .map(|(metric, sign)| {
+            let values = facts.series(metric, part)?;
+            Some(Ingredient { metric: (*metric).to_owned(), part: part.cloned(), sign: *sign, values })
+        })
+        .collect::<Option<Vec<_>>>()?;
+    split(facts, node, expected, identity.combined, By::Drivers, ingredients)
+}
+
+fn by_parts(facts: &Facts, node: &Node, expected: f64, dimension: &str, parts: &[&Part]) -> Option<Breakdown> {
+    let mut known: Vec<(f64, &Part, Vec<Option<f64>>)> = parts
+        .iter()
+        .filter_map(|part| facts.series(&node.metric, Some(part)).map(|v| (part, v)))
+        .map(|(part, values)| (values.iter().flatten().map(|v| v.abs()).sum::<f64>(), *part, values))
+        .collect();
+    known.sort_by(|a, b| b.0.total_cmp(&a.0));
+    known.truncate(LARGEST_PARTS);
+    let whole = facts.series(&node.metric, None)?;
+    let rest: Vec<Option<f64>> = whole
+        .iter()
+        .enumerate()
+        .map(|(i, total)| {
+            let parts: f64 = known.iter().filter_map(|(_, _, v)| v.get(i).copied().flatten()).sum();
+            total.map(|t| t - parts)
+        })
+        .collect();
+    let size: f64 = whole.iter().flatten().map(|v| v.abs()).sum();
+    let unexplained: f64 = rest.iter().flatten().map(|v| v.abs()).sum();
+    let ingredient =
+        |part: Part, values| Ingredient { metric: node.metric.clone(), part: Some(part), sign: 1.0, values };
+    let mut ingredients: Vec<Ingredient> = known.into_iter().map(|(_, part, v)| ingredient(part.clone(), v)).collect();
+    if unexplained > 1e-6 * size {
+        ingredients.push(ingredient(Part { dimension: dimension.to_owned(), value: OTHER.to_owned() }, rest));
+    }
+    split(facts, node, expected, Combined::Sum, By::Dimension(dimension.to_owned()), ingredients)
+}
+
+/// One ingredient of an identity with its history; the last value is the day to explain.
+struct Ingredient {
+    metric: String,
+    part: Option<Part>,
+    sign: f64,
+    values: Vec<Option<f64>>,
+}
+
+/// Forecast of a scaled series.
+struct Forecast {
+    centre: f64,
+    sigma: f64,
+    /// One-day-ahead errors in units of `sigma`, clipped.
+    errors: Vec<f64>,
+}
+
+impl Forecast {
+    fn fit(series: &[f64], facts: &Facts, rows: &[usize], combined: Combined, whole: f64) -> Self {
+        let dates = facts.dates();
+        let weekdays: Vec<usize> =
+            rows.iter().filter_map(|i| dates.get(*i)).map(|d| weekday_index(d.weekday())).collect();
+        let today = dates.last().map_or(0, |d| weekday_index(d.weekday()));
+        let sparse = combined == Combined::Sum && is_sparse(series);
+        let fit = if sparse { Smoothed::flat(series) } else { Smoothed::fit(series, &weekdays) };
+        let centre = fit.forecast(today);
+        let floor = match combined {
+            Combined::Product => FLOOR,
+            Combined::Sum => (FLOOR * centre.abs()).max(FLOOR_OF_WHOLE * whole),
+        };
+        let sigma = fit.spread.max(floor).max(1e-9);
+        Self { centre, sigma, errors: fit.errors.iter().map(|e| (e / sigma).clamp(-CLIP, CLIP)).collect() }
+    }
+}
+
+/// An ingredient on the common scale: what was forecast, what is expected after reconciliation, what was observed.
+struct Scaled {
+    forecast: Forecast,
+    expected: f64,
+    observed: f64,
+}
+
+/// Splits observed − expected of `node` over the ingredients; `None` when the identity cannot be used on this day.
+fn split(
+    facts: &Facts,
+    node: &Node,
+    expected: f64,
+    combined: Combined,
+    by: By,
+    ingredients: Vec<Ingredient>,
+) -> Option<Breakdown> {
+    let observed = facts.series(&node.metric, node.part.as_ref())?.last().copied().flatten()?;
+    if combined == Combined::Product && (expected <= 0.0 || observed < 0.0) || ingredients.is_empty() {
+        return None;
+    }
+    let scaled = forecast_all(facts, expected, combined, &ingredients)?;
+    let changes: Vec<f64> = scaled.iter().map(|s| s.observed - s.expected).collect();
+    let contributions = exact(&changes, combined, expected, observed)?;
+    let z: Vec<f64> = scaled.iter().map(|s| (s.observed - s.forecast.centre) / s.forecast.sigma).collect();
+    let strengths: Vec<f64> = isolation(&scaled, &z).iter().zip(&changes).map(|(q, c)| q * c.abs()).collect();
+    let deviation = observed - expected;
+    let negligible = deviation.abs() <= 1e-12 * observed.abs().max(expected.abs());
+    let mut ranked: Vec<(f64, Contribution)> = Vec::with_capacity(ingredients.len());
+    for ((((ingredient, one), contribution), modz), strength) in
+        ingredients.into_iter().zip(&scaled).zip(contributions).zip(z).zip(strengths)
+    {
+        let Ingredient { metric, part, sign, values } = ingredient;
+        let expected = unscaled(combined, sign, one.expected);
+        // A ratio that could not be formed that day shows its expected value: nothing is known against it.
+        let observed = values.last().copied().flatten().unwrap_or(expected);
+        let direction = Direction::of(observed - expected);
+        let share = if negligible { 0.0 } else { contribution / deviation };
+        let modz = modz * sign;
+        ranked
+            .push((strength, Contribution { metric, part, expected, observed, contribution, share, modz, direction }));
+    }
+    ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let confidence = confidence(ranked.first()?.0, ranked.get(1).map(|r| r.0));
+    let contributions = ranked.into_iter().map(|(_, c)| c).collect();
+    let Node { metric, part } = node.clone();
+    let finite = expected.is_finite() && deviation.is_finite();
+    finite.then_some(Breakdown { metric, part, by, expected, observed, contributions, confidence })
+}
+
+/// Forecasts the ingredients on the days that know them all and moves the forecasts so that they add up to what was
+/// expected of the whole: each in proportion to its variance, the least certain one most.
+fn forecast_all(facts: &Facts, expected: f64, combined: Combined, ingredients: &[Ingredient]) -> Option<Vec<Scaled>> {
+    let history = facts.dates().len().checked_sub(1)?;
+    let usable = |v: f64| combined == Combined::Sum || v > 0.0;
+    let rows = latest_rows(history, |i| {
+        let mut all = ingredients.iter().map(|g| g.values.get(i).copied().flatten());
+        let nothing_happened = ingredients.iter().all(|g| g.values.get(i).copied().flatten() == Some(0.0));
+        all.all(|v| v.is_some_and(usable)) && !nothing_happened
+    });
+    if rows.len() < MIN_HISTORY_DAYS {
+        return None;
+    }
+    let mut scaled: Vec<Scaled> = Vec::with_capacity(ingredients.len());
+    for Ingredient { sign, values, .. } in ingredients {
+        let series = pick(values, &rows, |v| self::scaled(combined, *sign, v));
+        let forecast = Forecast::fit(&series, facts, &rows, combined, expected.abs());
+        let observed = match values.last().copied().flatten() {
+            Some(v) if usable(v) => self::scaled(combined, *sign, v),
+            Some(_) => forecast.centre + sign * NOTHING.ln(),
+            None => forecast.centre,
+        };
+        scaled.push(Scaled { expected: forecast.centre, observed, forecast });
+    }
+    let gap = self::scaled(combined, 1.0, expected) - scaled.iter().map(|s| s.expected).sum::<f64>();
+    let variance: f64 = scaled.iter().map(|s| s.forecast.sigma.powi(2)).sum();
+    for (one, ingredient) in scaled.iter_mut().zip(ingredients) {
+        one.expected += gap * one.forecast.sigma.powi(2) / variance;
+        if ingredient.values.last().copied().flatten().is_none() {
+            one.observed = one.expected;
+        }
+    }
+    Some(scaled)
+}
+
+/// Contributions in the unit of the whole that sum to observed − expected.
+///
+/// Products: the logarithmic mean Divisia index (Ang 2005), contribution = (a − b) / ln(a / b) · ln(change), in which the
+/// shares are those of the logarithms. Sums: the differences themselves.
+fn exact(changes: &[f64], combined: Combined, expected: f64, observed: f64) -> Option<Vec<f64>> {
+    let deviation = observed - expected;
+    let total: f64 = changes.iter().sum();
+    let mut contributions: Vec<f64> = match combined {
+        Combined::Product if total.abs() > 1e-12 => changes.iter().map(|c| c * (deviation / total)).collect(),
+        Combined::Product => changes.iter().map(|c| c * observed).collect(),
+        Combined::Sum => changes.to_vec(),
+    };
+    // What rounding of the inputs leaves over goes to the largest one.
+    let residue = deviation - contributions.iter().sum::<f64>();
+    let largest = contributions.iter_mut().max_by(|a, b| a.abs().total_cmp(&b.abs()))?;
+    *largest += residue;
+    contributions.iter().all(|c| c.is_finite()).then_some(contributions)
+}
+
+/// How much of the joint surprise disappears when one ingredient alone is set right: the reconstruction-based contribution
+/// (Alcala and Qin 2009), (M·z)ᵢ² / Mᵢᵢ with M the inverse of the errors' correlation. Where errors move together it
+/// tells the ingredient that broke the pattern from those that follow it.
+fn isolation(scaled: &[Scaled], z: &[f64]) -> Vec<f64> {
+    let errors: Vec<&[f64]> = scaled.iter().map(|s| s.forecast.errors.as_slice()).collect();
+    let plain = || z.iter().map(|z| z * z).collect();
+    let Some(precision) = matrix::inverse(&matrix::shrunk_correlation(&errors, SHRINKAGE)) else { return plain() };
+    let isolated = |(i, row): (usize, &Vec<f64>)| {
+        let own = row.get(i).copied().filter(|m| *m > 0.0)?;
+        let pull: f64 = row.iter().zip(z).map(|(m, z)| m * z).sum();
+        Some(pull * pull / own)
+    };
+    precision.iter().enumerate().map(isolated).collect::<Option<Vec<f64>>>().unwrap_or_else(plain)
+}
+
+/// Probability that the strongest ingredient is the one that changed.
+fn confidence(strongest: f64, second: Option<f64>) -> f64 {
+    let dominance = second.map_or(1e3, |second| (strongest / second.max(1e-12)).clamp(1.0, 1e3));
+    let (level, slope) = CONFIDENCE;
+    1.0 / (1.0 + (-(level + slope * dominance.ln())).exp())
+}
+
+fn scaled(combined: Combined, sign: f64, value: f64) -> f64 {
+    match combined {
+        Combined::Product => sign * value.ln(),
+        Combined::Sum => sign * value,
+    }
+}
+
+fn unscaled(combined: Combined, sign: f64, value: f64) -> f64 {
+    match combined {
+        // 230 is ln(1e100): finite whatever the history.
+        Combined::Product => (sign * value).clamp(-230.0, 230.0).exp(),
+        Combined::Sum => sign * value,
+    }
+}
+
+/// The latest [`HISTORY_DAYS`] of `n` rows that qualify, oldest first.
+fn latest_rows(n: usize, qualifies: impl Fn(usize) -> bool) -> Vec<usize> {
+    let mut rows: Vec<usize> = (0..n).rev().filter(|i| qualifies(*i)).take(HISTORY_DAYS).collect();
+    rows.reverse();
+    rows
+}
+
+fn pick(values: &[Option<f64>], rows: &[usize], scale: impl Fn(f64) -> f64) -> Vec<f64> {
+    rows.iter().filter_map(|i| values.get(*i).copied().flatten()).map(scale).collect()
+}

@@ -1,0 +1,239 @@
+//! Cause inference as its callers see it.
+
+use proptest::prelude::*;
+use rstest::rstest;
+use time::{Duration, macros::date};
+
+use super::*;
+
+/// A number in −1 … 1 that looks random and is the same on every run.
+fn noise(seed: u64, i: usize) -> f64 {
+    let mut x = (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ seed.wrapping_mul(0xd1b5_4a32_d192_ed03);
+    x ^= x >> 31;
+    x = x.wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x ^= x >> 27;
+    (x % 20_001) as f64 / 10_000.0 - 1.0
+}
+
+fn dates(n: usize) -> Vec<Date> {
+    (0..n).map(|i| date!(2024 - 01 - 01) + Duration::days(i as i64)).collect()
+}
+
+const DAYS: usize = 100;
+
+/// A shop of about 1,000 visitors, 3 % conversion, 2 units an order, 25 a unit; each varies by up to 8 %. `today`
+/// multiplies visitors, conversion, units per order and price on the last day.
+fn shop(today: [f64; 4]) -> Facts {
+    let factor = |k: usize, i: usize| if i + 1 == DAYS { today[k] } else { 1.0 };
+    let series = |k: usize, usual: f64| -> Vec<f64> {
+        (0..DAYS).map(|i| usual * (1.0 + 0.08 * noise(k as u64, i)) * factor(k, i)).collect()
+    };
+    let visitors = series(0, 1000.0);
+    let times = |a: &[f64], b: Vec<f64>| -> Vec<f64> { a.iter().zip(b).map(|(a, b)| a * b).collect() };
+    let orders = times(&visitors, series(1, 0.03));
+    let units = times(&orders, series(2, 2.0));
+    let revenue = times(&units, series(3, 25.0));
+    let mut facts = Facts::new(dates(DAYS));
+    let known = |v: &[f64]| v.iter().copied().map(Some).collect::<Vec<_>>();
+    facts.metric("visitors", known(&visitors));
+    facts.metric("orders", known(&orders));
+    facts.metric("units", known(&units));
+    facts.metric("gross_revenue", known(&revenue));
+    facts
+}
+
+fn sums_to_the_deviation(breakdown: &Breakdown) -> bool {
+    let sum: f64 = breakdown.contributions.iter().map(|c| c.contribution).sum();
+    let size = breakdown.expected.abs().max(breakdown.observed.abs()).max(1.0);
+    (sum - (breakdown.observed - breakdown.expected)).abs() <= 1e-12 * size
+}
+
+#[rstest]
+#[case([0.5, 1.0, 1.0, 1.0], "visitors", Direction::Down)]
+#[case([1.0, 0.4, 1.0, 1.0], "conversion", Direction::Down)]
+#[case([1.0, 1.0, 2.5, 1.0], "units_per_order", Direction::Up)]
+#[case([1.0, 1.0, 1.0, 0.5], "price_per_unit", Direction::Down)]
+fn names_the_driver_that_changed(#[case] today: [f64; 4], #[case] driver: &str, #[case] direction: Direction) {
+    let found = explain(&shop(today), "gross_revenue", None).unwrap();
+    let cause = found.cause().unwrap();
+    assert_eq!((cause.metric.as_str(), cause.direction), (driver, direction));
+    assert!(cause.share > 0.7 && cause.confidence > 0.8 && cause.modz.abs() > 3.5, "{cause:?}");
+    assert!(found.breakdowns.iter().all(sums_to_the_deviation));
+}
+
+#[test]
+fn shares_of_a_product_are_those_of_the_logarithms() {
+    // Constant history: expected 100 orders at 50; observed 50 orders at 25. ln ½ each: half the deviation each.
+    let mut facts = Facts::new(dates(31));
+    let with = |usual: f64, last: f64| -> Vec<Option<f64>> {
+        (0..31).map(|i| Some(if i == 30 { last } else { usual })).collect()
+    };
+    facts.metric("orders", with(100.0, 50.0));
+    facts.metric("gross_revenue", with(5000.0, 1250.0));
+    let found = explain(&facts, "gross_revenue", None).unwrap();
+    let split = &found.breakdowns[0];
+    for contribution in &split.contributions {
+        assert!((contribution.share - 0.5).abs() < 1e-9, "{contribution:?}");
+        assert!((contribution.contribution + 1875.0).abs() < 1e-6);
+    }
+}
+
+#[test]
+fn an_ordinary_day_has_no_cause_and_says_so() {
+    let found = explain(&shop([1.0; 4]), "gross_revenue", None).unwrap();
+    assert_eq!(found.cause(), None);
+    assert!(found.sentence().contains("unknown"), "{}", found.sentence());
+    assert!(!found.breakdowns.is_empty());
+}
+
+#[test]
+fn two_equal_drivers_are_not_one_cause() {
+    let found = explain(&shop([0.6, 1.0, 1.0, 0.6]), "gross_revenue", None).unwrap();
+    let shares: Vec<f64> = found.breakdowns[0].contributions.iter().take(2).map(|c| c.share).collect();
+    assert!((shares[0] - shares[1]).abs() < 0.3, "{shares:?}");
+    assert!(found.cause().is_none_or(|c| c.confidence < 0.8), "{:?}", found.cause());
+}
+
+#[test]
+fn contributions_add_up_to_what_the_detector_reported() {
+    let found = explain(&shop([0.5, 1.0, 1.0, 1.0]), "gross_revenue", Some(1700.0)).unwrap();
+    assert_eq!(found.expected, 1700.0);
+    assert!(found.breakdowns.iter().all(sums_to_the_deviation));
+    let expected: f64 = found.breakdowns[0].contributions.iter().map(|c| c.expected).product();
+    assert!((expected - 1700.0).abs() < 1e-6, "the expected drivers multiply to the expected whole");
+}
+
+#[test]
+fn an_outage_is_the_first_factor_that_fell_to_nothing() {
+    let facts = shop([0.0, 1.0, 1.0, 1.0]);
+    let found = explain(&facts, "gross_revenue", None).unwrap();
+    let cause = found.cause().unwrap();
+    assert_eq!((cause.metric.as_str(), cause.observed), ("visitors", 0.0));
+    assert!((cause.share - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn goes_on_inside_the_winner_and_across_dimensions() {
+    let mut facts = shop([0.35, 1.0, 1.0, 1.0]);
+    let visitors: Vec<f64> = facts.series("visitors", None).unwrap().into_iter().flatten().collect();
+    // 0.8 clicks a visitor, 2 clicks per unit of spend, spent on two campaigns of which one stops.
+    let clicks: Vec<_> = visitors.iter().enumerate().map(|(i, v)| 0.8 * v * (1.0 + 0.02 * noise(8, i))).collect();
+    let spend: Vec<_> = clicks.iter().enumerate().map(|(i, c)| 0.5 * c * (1.0 + 0.02 * noise(9, i))).collect();
+    let spring: Vec<_> = spend.iter().enumerate().map(|(i, s)| if i + 1 == DAYS { 0.0 } else { 0.65 * s }).collect();
+    let brand: Vec<_> = spend.iter().zip(&spring).map(|(all, spring)| all - spring).collect();
+    let known = |v: Vec<f64>| v.into_iter().map(Some).collect::<Vec<_>>();
+    facts.metric("ad_clicks", known(clicks)).metric("ad_spend", known(spend));
+    for (name, values) in [("spring", spring), ("brand", brand)] {
+        let campaign = Part { dimension: "campaign".into(), value: name.into() };
+        facts.part(campaign, "ad_spend", known(values));
+    }
+    let found = explain(&facts, "gross_revenue", None).unwrap();
+    let chain: Vec<&str> = found.chain.iter().map(|c| c.metric.as_str()).collect();
+    assert_eq!(chain, ["visitors", "ad_clicks", "ad_spend", "ad_spend"], "{found:#?}");
+    assert_eq!(found.cause().unwrap().part.as_ref().unwrap().value, "spring");
+    assert!(found.sentence().contains("campaign spring"), "{}", found.sentence());
+    assert!(found.chain.windows(2).all(|w| w[1].confidence <= w[0].confidence));
+}
+
+#[test]
+fn profit_falls_by_what_a_cost_rose() {
+    let mut facts = shop([1.0; 4]);
+    let constant =
+        |usual: f64| -> Vec<Option<f64>> { (0..DAYS).map(|i| Some(usual * (1.0 + 0.02 * noise(30, i)))).collect() };
+    facts.metric("refunds", constant(20.0)).metric("cogs", constant(600.0));
+    facts.metric("fees", constant(40.0)).metric("shipping", constant(90.0));
+    facts.metric("extra_expenses", constant(10.0));
+    let mut spend = constant(200.0);
+    spend[DAYS - 1] = Some(2200.0);
+    facts.metric("ad_spend", spend);
+    let found = explain(&facts, "final_profit", None).unwrap();
+    assert_eq!(found.cause().unwrap().metric, "ad_spend");
+    assert_eq!(found.cause().unwrap().direction, Direction::Up);
+    assert!(found.breakdowns.iter().all(sums_to_the_deviation));
+}
+
+#[test]
+fn parts_that_do_not_cover_the_whole_leave_a_rest() {
+    let mut facts = shop([0.5, 1.0, 1.0, 1.0]);
+    let third: Vec<_> = facts.series("gross_revenue", None).unwrap().iter().map(|v| v.map(|v| v / 3.0)).collect();
+    facts.part(Part { dimension: "country".into(), value: "DE".into() }, "gross_revenue", third);
+    let found = explain(&facts, "gross_revenue", None).unwrap();
+    let by_country = found.breakdowns.iter().find(|b| b.by == By::Dimension("country".into())).unwrap();
+    let names: Vec<&str> = by_country.contributions.iter().map(|c| c.part.as_ref().unwrap().value.as_str()).collect();
+    assert!(names.contains(&"(other)") && names.contains(&"DE"), "{names:?}");
+    assert!(sums_to_the_deviation(by_country));
+}
+
+#[test]
+fn too_little_history_and_unknown_metrics_are_refused() {
+    let mut facts = Facts::new(dates(10));
+    facts.metric("orders", vec![Some(5.0); 10]);
+    assert_eq!(explain(&facts, "orders", None), Err(Insufficient::History { days: 9, needed: 14 }));
+    assert_eq!(explain(&facts, "gross_revenue", None), Err(Insufficient::Value));
+    assert_eq!(explain(&Facts::new(vec![]), "orders", None), Err(Insufficient::Value));
+}
+
+#[test]
+fn a_metric_without_drivers_is_explained_by_nothing() {
+    let mut facts = Facts::new(dates(40));
+    facts.metric("refunds", (0..40).map(|i| Some(if i == 39 { 500.0 } else { 50.0 + noise(1, i) })).collect());
+    let found = explain(&facts, "refunds", None).unwrap();
+    assert!(found.breakdowns.is_empty() && found.cause().is_none());
+}
+
+fn any_value() -> impl Strategy<Value = Option<f64>> {
+    prop_oneof![
+        5 => (0.0..1e4_f64).prop_map(Some),
+        1 => (-1e4..0.0_f64).prop_map(Some),
+        1 => Just(Some(0.0)),
+        1 => Just(None),
+        1 => proptest::num::f64::ANY.prop_map(Some),
+        1 => Just(Some(1e15)),
+    ]
+}
+
+fn all_finite(e: &Explanation) -> bool {
+    let contribution =
+        |c: &Contribution| [c.expected, c.observed, c.contribution, c.share, c.modz].iter().all(|x| x.is_finite());
+    let breakdown = |b: &Breakdown| {
+        b.contributions.iter().all(contribution) && (0.0..=1.0).contains(&b.confidence) && b.expected.is_finite()
+    };
+    let cause = |c: &Cause| [c.share, c.modz, c.expected, c.observed].iter().all(|x| x.is_finite());
+    [e.expected, e.observed, e.z_score].iter().all(|x| x.is_finite())
+        && e.breakdowns.iter().all(breakdown)
+        && e.chain.iter().all(cause)
+}
+
+proptest! {
+    #[test]
+    fn any_facts_give_finite_numbers_that_add_up_or_a_reason(
+        columns in proptest::collection::vec(proptest::collection::vec(any_value(), 0..60), 8),
+        days in 0_usize..60,
+        expected in proptest::option::of(proptest::num::f64::ANY),
+    ) {
+        let mut facts = Facts::new(dates(days));
+        let names = ["gross_revenue", "orders", "units", "customers", "refunds", "ad_spend", "ad_clicks", "visitors"];
+        for (name, values) in names.iter().zip(&columns) {
+            facts.metric(name, values.clone());
+            facts.part(Part { dimension: "country".into(), value: "DE".into() }, name, values.clone());
+        }
+        for metric in ["gross_revenue", "net_revenue", "orders", "aov", "roas", "refund_rate"] {
+            if let Ok(found) = explain(&facts, metric, expected) {
+                prop_assert!(all_finite(&found), "{found:?}");
+                prop_assert!(found.breakdowns.iter().all(sums_to_the_deviation), "{found:?}");
+                prop_assert!(!found.sentence().contains("NaN") && !found.sentence().contains("inf"));
+            }
+        }
+    }
+
+    #[test]
+    fn any_split_of_a_regular_shop_adds_up(factors in [0.1..5.0_f64, 0.1..5.0, 0.1..5.0, 0.1..5.0]) {
+        let found = explain(&shop(factors), "gross_revenue", None).unwrap();
+        for breakdown in &found.breakdowns {
+            let sum: f64 = breakdown.contributions.iter().map(|c| c.contribution).sum();
+            prop_assert!((sum - (breakdown.observed - breakdown.expected)).abs() <= 1e-9);
+            let shares: f64 = breakdown.contributions.iter().map(|c| c.share).sum();
+            prop_assert!((shares - 1.0).abs() <= 1e-9);
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! The fixed tree: which metrics are derived from which, and along which identities a metric is split.
+
+use super::facts::Part;
+
+/// A metric, of the whole business or of one part.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Node {
+    pub metric: String,
+    pub part: Option<Part>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Derivation {
+    Quotient,
+    Difference,
+}
+
+/// A metric that two others determine.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Derived {
+    name: &'static str,
+    pub of: &'static str,
+    derivation: Derivation,
+    pub by: &'static str,
+}
+
+impl Derived {
+    /// `None` where a quotient has nothing to divide by.
+    pub fn value(&self, of: f64, by: f64) -> Option<f64> {
+        let value = match self.derivation {
+            Derivation::Quotient if by > 0.0 => of / by,
+            Derivation::Quotient => return None,
+            Derivation::Difference => of - by,
+        };
+        value.is_finite().then_some(value)
+    }
+}
+
+const fn quotient(name: &'static str, of: &'static str, by: &'static str) -> Derived {
+    Derived { name, of, derivation: Derivation::Quotient, by }
+}
+
+const fn difference(name: &'static str, of: &'static str, by: &'static str) -> Derived {
+    Derived { name, of, derivation: Derivation::Difference, by }
+}
+
+const DERIVED: &[Derived] = &[
+    quotient("aov", "gross_revenue", "orders"),
+    quotient("conversion", "orders", "visitors"),
+    quotient("visitors_per_click", "visitors", "ad_clicks"),
+    quotient("clicks_per_spend", "ad_clicks", "ad_spend"),
+    quotient("orders_per_customer", "orders", "customers"),
+    quotient("units_per_order", "units", "orders"),
+    quotient("price_per_unit", "gross_revenue", "units"),
+    quotient("refund_rate", "refunds", "gross_revenue"),
+    quotient("roas", "gross_revenue", "ad_spend"),
+    quotient("cac", "ad_spend", "new_customers"),
+    quotient("margin", "final_profit", "net_revenue"),
+    difference("returning_customers", "customers", "new_customers"),
+    difference("net_revenue", "gross_revenue", "refunds"),
+    difference("revenue_after_goods", "net_revenue", "cogs"),
+    difference("revenue_after_fees", "revenue_after_goods", "fees"),
+    difference("operational_profit", "revenue_after_fees", "shipping"),
+    difference("profit_after_ads", "operational_profit", "ad_spend"),
+    difference("final_profit", "profit_after_ads", "extra_expenses"),
+];
+
+/// How a metric follows from two others, if it does.
+pub(super) fn derived(metric: &str) -> Option<Derived> {
+    DERIVED.iter().find(|d| d.name == metric).copied()
+}
+
+/// What the ingredients of a metric are combined by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Combined {
+    /// Product of powers: the ingredients' signs are exponents.
+    Product,
+    /// Sum: the ingredients' signs are signs.
+    Sum,
+}
+
+/// metric = combination of ingredients, each with the sign +1 or −1.
+#[derive(Debug)]
+pub(super) struct Identity {
+    metric: &'static str,
+    pub combined: Combined,
+    pub ingredients: &'static [(&'static str, f64)],
+}
+
+const fn product(metric: &'static str, ingredients: &'static [(&'static str, f64)]) -> Identity {
+    Identity { metric, combined: Combined::Product, ingredients }
+}
+
+const fn sum(metric: &'static str, ingredients: &'static [(&'static str, f64)]) -> Identity {
+    Identity { metric, combined: Combined::Sum, ingredients }
+}
+
+/// In order of preference: of several identities of a metric the first one whose ingredients are all known is used.
+const IDENTITIES: &[Identity] = &[
+    sum("final_profit", &[("operational_profit", 1.0), ("ad_spend", -1.0), ("extra_expenses", -1.0)]),
+    sum("operational_profit", &[("net_revenue", 1.0), ("cogs", -1.0), ("fees", -1.0), ("shipping", -1.0)]),
+    sum("net_revenue", &[("gross_revenue", 1.0), ("refunds", -1.0)]),
+    product(
+        "gross_revenue",
+        &[("visitors", 1.0), ("conversion", 1.0), ("units_per_order", 1.0), ("price_per_unit", 1.0)],
+    ),
+    product(
+        "gross_revenue",
+        &[("customers", 1.0), ("orders_per_customer", 1.0), ("units_per_order", 1.0), ("price_per_unit", 1.0)],
+    ),
+    product("gross_revenue", &[("orders", 1.0), ("units_per_order", 1.0), ("price_per_unit", 1.0)]),
+    product("gross_revenue", &[("visitors", 1.0), ("conversion", 1.0), ("aov", 1.0)]),
+    product("gross_revenue", &[("orders", 1.0), ("aov", 1.0)]),
+    product("orders", &[("visitors", 1.0), ("conversion", 1.0)]),
+    product("orders", &[("customers", 1.0), ("orders_per_customer", 1.0)]),
+    product("units", &[("orders", 1.0), ("units_per_order", 1.0)]),
+    product("aov", &[("units_per_order", 1.0), ("price_per_unit", 1.0)]),
+    product("visitors", &[("ad_clicks", 1.0), ("visitors_per_click", 1.0)]),
+    product("ad_clicks", &[("ad_spend", 1.0), ("clicks_per_spend", 1.0)]),
+    product("roas", &[("gross_revenue", 1.0), ("ad_spend", -1.0)]),
+    product("cac", &[("ad_spend", 1.0), ("new_customers", -1.0)]),
+    product("refund_rate", &[("refunds", 1.0), ("gross_revenue", -1.0)]),
+    sum("customers", &[("new_customers", 1.0), ("returning_customers", 1.0)]),
+];
+
+/// Identities of a metric, the preferred one first.
+pub(super) fn identities(metric: &str) -> impl Iterator<Item = &'static Identity> {
+    IDENTITIES.iter().filter(move |identity| identity.metric == metric)
+}
