@@ -30,9 +30,8 @@ impl GeoIp {
     /// Opens the files. They may be replaced while in use only by renaming another file over them; the new one is
     /// read after a restart.
     pub fn open<'a>(files: impl IntoIterator<Item = &'a Path>) -> Result<Self, NotADatabase> {
-        let readers = files.into_iter().map(|path| {
-            map(path).map_err(|error| NotADatabase { path: path.to_owned(), error })
-        });
+        let readers =
+            files.into_iter().map(|path| map(path).map_err(|error| NotADatabase { path: path.to_owned(), error }));
         Ok(Self { readers: readers.collect::<Result<_, _>>()? })
     }
 }

@@ -13,7 +13,9 @@ mod idempotency;
 mod insights;
 mod integrations;
 mod inventory;
+mod key_cache;
 mod keys;
+mod listen;
 mod pool;
 mod profit;
 mod reorder;
@@ -21,7 +23,9 @@ mod schema;
 mod tracking;
 mod webhooks;
 
+pub use key_cache::KeyCache;
 pub use keys::REVOCATION_CHANNEL;
+pub use listen::{Listener, Notification};
 pub use pool::{Connect, MIGRATIONS, PoolOptions, migrate, revert_all};
 
 /// The ports' implementation on one pool of connections. Cloning shares the pool.

@@ -1,6 +1,6 @@
 //! Connections: a pool, TLS by rustls, time limits on both sides, and the migrations.
 
-use std::{future::Future, sync::Arc, time::Duration};
+use std::time::Duration;
 
 use diesel::result::Error;
 use diesel_async::{
@@ -13,8 +13,13 @@ use diesel_async::{
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use domain::StoreError;
 use futures_util::FutureExt;
-use rustls::ClientConfig;
-use tokio_postgres::{Config, config::SslMode};
+use rustls::{ClientConfig, RootCertStore};
+use tokio_postgres::{
+    Client, Config, Socket,
+    config::{Host, SslMode},
+    tls::MakeTlsConnect,
+};
+use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::{Store, error::pool_error};
 
@@ -51,67 +56,58 @@ impl Default for PoolOptions {
 /// is stopped or unreachable.
 pub(crate) const ANSWER_TIMEOUT: Duration = Duration::from_millis(1_800);
 
+/// A connection as the driver sees it: whoever opened it must drive it.
+pub(crate) type Driver = tokio_postgres::Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>;
+
 /// Where the database is: a `postgres://` URL or a libpq-like key-value string. Its `Debug` shows no password.
 #[derive(Clone)]
 pub struct Connect {
     config: Config,
-    tls: Option<Arc<ClientConfig>>,
+    tls: MakeRustlsConnect,
 }
 
 impl Connect {
-    /// Reads the address. `sslmode=verify-full` and `verify-ca` are taken as `require`: certificates are always
-    /// verified here.
+    /// Reads the address. Certificates are always verified against the system's roots, so `sslmode=verify-full` and
+    /// `verify-ca` mean the same as `require`; without `sslmode`, TLS is used when the server offers it and is not on
+    /// this machine.
     pub fn parse(url: &str) -> anyhow::Result<Self> {
+        let says_sslmode = url.contains("sslmode=");
         let url = url.replace("sslmode=verify-full", "sslmode=require").replace("sslmode=verify-ca", "sslmode=require");
-        let mut config: Config =
-            url.parse().map_err(|_| anyhow::anyhow!("DATABASE_URL is not a postgres:// address"))?;
+        let mut config: Config = url
+            .parse()
+            .map_err(|_| anyhow::anyhow!("DATABASE_URL is not an address such as postgres://user@host/db"))?;
         config.connect_timeout(Duration::from_millis(1_500));
         config.keepalives_idle(Duration::from_secs(30));
         if config.get_application_name().is_none() {
             config.application_name("business-analytics");
         }
-        let tls = match config.get_ssl_mode() {
-            SslMode::Disable => None,
-            _ => Some(Arc::new(tls_config())),
-        };
-        Ok(Self { config, tls })
+        if !says_sslmode && config.get_hosts().iter().all(is_local) {
+            config.ssl_mode(SslMode::Disable);
+        }
+        let mut roots = RootCertStore::empty();
+        if config.get_ssl_mode() != SslMode::Disable {
+            roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        }
+        let tls = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
+        Ok(Self { config, tls: MakeRustlsConnect::new(tls) })
     }
 
-    /// A connection without Diesel, for COPY and for notifications. The caller drives the returned future.
-    pub async fn raw(
-        &self,
-    ) -> Result<
-        (tokio_postgres::Client, impl Future<Output = Result<(), tokio_postgres::Error>> + Send + use<>),
-        StoreError,
-    > {
-        let connect = self.config.clone();
-        let unavailable = |error: tokio_postgres::Error| StoreError::Unavailable(error.to_string());
-        match &self.tls {
-            Some(tls) => {
-                let tls = tokio_postgres_rustls::MakeRustlsConnect::new((**tls).clone());
-                let (client, connection) = connect.connect(tls).await.map_err(unavailable)?;
-                Ok((client, connection.boxed()))
-            }
-            None => {
-                let (client, connection) = connect.connect(tokio_postgres::NoTls).await.map_err(unavailable)?;
-                Ok((client, connection.boxed()))
-            }
-        }
+    /// A connection without Diesel, for COPY and for notifications.
+    pub(crate) async fn open(&self) -> Result<(Client, Driver), tokio_postgres::Error> {
+        self.config.connect(self.tls.clone()).await
     }
 
     async fn establish(&self) -> diesel::ConnectionResult<AsyncPgConnection> {
-        let bad = |error: tokio_postgres::Error| diesel::ConnectionError::BadConnection(error.to_string());
-        match &self.tls {
-            Some(tls) => {
-                let tls = tokio_postgres_rustls::MakeRustlsConnect::new((**tls).clone());
-                let (client, connection) = self.config.connect(tls).await.map_err(bad)?;
-                AsyncPgConnection::try_from_client_and_connection(client, connection).await
-            }
-            None => {
-                let (client, connection) = self.config.connect(tokio_postgres::NoTls).await.map_err(bad)?;
-                AsyncPgConnection::try_from_client_and_connection(client, connection).await
-            }
-        }
+        let (client, driver) =
+            self.open().await.map_err(|error| diesel::ConnectionError::BadConnection(error.to_string()))?;
+        AsyncPgConnection::try_from_client_and_connection(client, driver).await
+    }
+}
+
+fn is_local(host: &Host) -> bool {
+    match host {
+        Host::Unix(_) => true,
+        Host::Tcp(name) => matches!(name.as_str(), "localhost" | "127.0.0.1" | "::1"),
     }
 }
 
@@ -119,12 +115,6 @@ impl std::fmt::Debug for Connect {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Connect").field("dbname", &self.config.get_dbname()).finish_non_exhaustive()
     }
-}
-
-fn tls_config() -> ClientConfig {
-    let mut roots = rustls::RootCertStore::empty();
-    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    ClientConfig::builder().with_root_certificates(roots).with_no_client_auth()
 }
 
 impl Store {

@@ -1,0 +1,175 @@
+//! API keys held in memory, and dropped the moment they are revoked.
+//!
+//! A revocation by this process drops the key at once; one by another process arrives as a notification. A key is
+//! answered from memory only while the notification connection is known to be alive: each check of it proves that
+//! every earlier revocation has arrived, so no answer is older than [`TRUST`].
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use async_trait::async_trait;
+use domain::{
+    AccountId, StoreError,
+    keys::{KeyHash, KeyRecord, KeyStore, NewKey},
+};
+use moka::sync::Cache;
+use time::OffsetDateTime;
+use tokio::{select, time::interval};
+
+use crate::{
+    REVOCATION_CHANNEL, Store,
+    listen::{Listener, Notification},
+    pool::Connect,
+};
+
+/// Keys held at most; beyond it the least used go.
+const CAPACITY: u64 = 100_000;
+/// How long a key is held at most, so that other changes of its account arrive as well.
+const HELD: Duration = Duration::from_secs(60);
+/// How often the notification connection is checked.
+const CHECK_EVERY: Duration = Duration::from_millis(250);
+/// How long a successful check is relied on.
+const TRUST: Duration = Duration::from_millis(800);
+
+/// A [`KeyStore`] that asks the database only for keys it does not hold.
+#[derive(Clone)]
+pub struct KeyCache {
+    store: Store,
+    held: Cache<KeyHash, Arc<KeyRecord>>,
+    trust: Arc<Trust>,
+}
+
+/// Until when the held keys may be relied on, and how many revocations have arrived.
+struct Trust {
+    started: Instant,
+    until_millis: AtomicU64,
+    revocations: AtomicU64,
+}
+
+impl Trust {
+    fn holds(&self) -> bool {
+        self.millis(Instant::now()) < self.until_millis.load(Ordering::Acquire)
+    }
+
+    fn extend(&self, checked_at: Instant) {
+        self.until_millis.store(self.millis(checked_at + TRUST), Ordering::Release);
+    }
+
+    fn end(&self) {
+        self.until_millis.store(0, Ordering::Release);
+    }
+
+    fn millis(&self, at: Instant) -> u64 {
+        u64::try_from(at.saturating_duration_since(self.started).as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
+impl KeyCache {
+    /// Starts the cache and the task that listens for revocations; the task ends with the process.
+    pub fn start(store: Store, connect: Connect) -> Self {
+        let cache = Self {
+            store,
+            held: Cache::builder().max_capacity(CAPACITY).time_to_live(HELD).build(),
+            trust: Arc::new(Trust {
+                started: Instant::now(),
+                until_millis: AtomicU64::new(0),
+                revocations: AtomicU64::new(0),
+            }),
+        };
+        tokio::spawn(cache.clone().listen(connect));
+        cache
+    }
+
+    async fn listen(self, connect: Connect) {
+        loop {
+            if let Err(error) = self.listen_once(&connect).await {
+                tracing::warn!(%error, "not listening for revoked keys: every key is looked up meanwhile");
+            }
+            self.trust.end();
+            self.held.invalidate_all();
+            tokio::time::sleep(CHECK_EVERY).await;
+        }
+    }
+
+    /// Listens until the connection is lost.
+    async fn listen_once(&self, connect: &Connect) -> Result<(), StoreError> {
+        let mut listener = Listener::connect(connect, &[REVOCATION_CHANNEL]).await?;
+        // What was held before may have been revoked while nobody listened.
+        self.held.invalidate_all();
+        let mut checks = interval(CHECK_EVERY);
+        loop {
+            select! {
+                biased;
+                notification = listener.next() => match notification {
+                    Some(notification) => self.revoked(&notification),
+                    None => return Err(StoreError::Unavailable("the notification connection was closed".to_owned())),
+                },
+                _ = checks.tick() => {
+                    let checked_at = Instant::now();
+                    listener.check().await?;
+                    while let Some(notification) = listener.pending() {
+                        self.revoked(&notification);
+                    }
+                    self.trust.extend(checked_at);
+                }
+            }
+        }
+    }
+
+    fn revoked(&self, notification: &Notification) {
+        let mut hash = [0; 32];
+        match hex::decode_to_slice(&notification.payload, &mut hash) {
+            Ok(()) => self.drop_key(KeyHash(hash)),
+            Err(_) => self.held.invalidate_all(),
+        }
+    }
+
+    fn drop_key(&self, hash: KeyHash) {
+        // Counted first: a look-up that began before must not put the key back.
+        self.trust.revocations.fetch_add(1, Ordering::AcqRel);
+        self.held.invalidate(&hash);
+    }
+}
+
+#[async_trait]
+impl KeyStore for KeyCache {
+    async fn find(&self, hash: KeyHash) -> Result<Option<KeyRecord>, StoreError> {
+        let trusted = self.trust.holds();
+        if trusted && let Some(record) = self.held.get(&hash) {
+            return Ok(Some((*record).clone()));
+        }
+        let before = self.trust.revocations.load(Ordering::Acquire);
+        let found = self.store.find(hash).await?;
+        if let Some(record) = &found
+            && trusted
+            && record.revoked_at.is_none()
+        {
+            self.held.insert(hash, Arc::new(record.clone()));
+            if self.trust.revocations.load(Ordering::Acquire) != before {
+                self.held.invalidate(&hash);
+            }
+        }
+        Ok(found)
+    }
+
+    async fn create(&self, key: NewKey) -> Result<KeyRecord, StoreError> {
+        KeyStore::create(&self.store, key).await
+    }
+
+    async fn list(&self, account: AccountId) -> Result<Vec<KeyRecord>, StoreError> {
+        KeyStore::list(&self.store, account).await
+    }
+
+    async fn revoke(&self, account: AccountId, id: i64, now: OffsetDateTime) -> Result<Option<KeyRecord>, StoreError> {
+        let revoked = KeyStore::revoke(&self.store, account, id, now).await?;
+        if let Some(record) = &revoked {
+            self.drop_key(record.hash);
+        }
+        Ok(revoked)
+    }
+}
