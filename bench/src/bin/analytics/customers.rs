@@ -10,10 +10,12 @@ mod holdout;
 mod measures;
 mod purchases;
 
-use purchases::Purchase;
+use purchases::Shop;
 
-/// The horizon of the published protocol (26 weeks) and the one the service states (90 days).
-const HORIZONS_DAYS: [i64; 2] = [182, churn::HORIZON_DAYS as i64];
+/// The horizon that the service states.
+const STATED_DAYS: i64 = churn::HORIZON_DAYS as i64;
+/// Sizes to which a shop is cut to see what the pooled parameters are good for.
+const FEW: [usize; 4] = [20, 50, 100, 200];
 /// Customers of the speed figure.
 const MANY: u32 = 100_000;
 
@@ -25,13 +27,17 @@ pub fn run(data: &Path) -> anyhow::Result<()> {
     }
     let mut shops = purchases::shops(&data.join("online_retail"))?;
     shops.extend(purchases::cdnow(&data.join("cdnow"))?);
-    for (name, purchases) in shops {
-        for days in HORIZONS_DAYS {
-            for figure in holdout::measure(&name, &purchases, days)? {
+    for shop in shops {
+        for days in [shop.published_days, STATED_DAYS] {
+            let Some(case) = holdout::Case::new(&shop.purchases, days) else { continue };
+            for figure in holdout::measure(&shop.name, &case)? {
                 println!("{figure}");
             }
+            for size in FEW {
+                println!("{}", holdout::few(&shop.name, &case, size)?);
+            }
         }
-        for figure in segments(&name, &purchases)? {
+        for figure in segments(&shop)? {
             println!("{figure}");
         }
     }
@@ -54,11 +60,10 @@ fn models(name: &str, customers: &[purchases::SummaryRow]) -> Vec<Value> {
     figures
 }
 
-/// Segments 90 days before the end, over the year before, and what each did in those 90 days.
-fn segments(name: &str, purchases: &[Purchase]) -> anyhow::Result<Vec<Value>> {
-    let Some(end) = purchases.iter().map(|p| p.day).max() else { return Ok(Vec::new()) };
-    let as_of = end - Duration::days(i64::from(churn::HORIZON_DAYS));
-    let customers = holdout::split(purchases, as_of, end);
+/// Segments 90 days before the end and what each did in those 90 days.
+fn segments(shop: &Shop) -> anyhow::Result<Vec<Value>> {
+    let Some(case) = holdout::Case::new(&shop.purchases, STATED_DAYS) else { return Ok(Vec::new()) };
+    let (name, as_of, customers) = (&shop.name, case.as_of, &case.customers);
     let activities: Vec<_> = customers
         .iter()
         .map(|c| {
@@ -72,17 +77,18 @@ fn segments(name: &str, purchases: &[Purchase]) -> anyhow::Result<Vec<Value>> {
     let placements = rfm::place(&activities);
     let future: f64 = customers.iter().map(|c| c.later_spend).sum();
     let row = |segment: rfm::Segment| {
-        let members: Vec<_> = customers.iter().zip(&placements).filter(|(_, p)| p.segment == segment).collect();
+        let members: Vec<_> =
+            customers.iter().zip(&placements).filter(|(_, p)| p.segment == segment).map(|(c, _)| c).collect();
         let count = members.len().max(1) as f64;
         let mean = |of: &dyn Fn(&holdout::Split) -> f64| {
-            measures::round(members.iter().map(|(c, _)| of(c)).sum::<f64>() / count)
+            measures::round(members.iter().map(|c| of(c)).fold(0.0, |sum, v| sum + v) / count)
         };
         json!({
             "protocol": "segments", "data": name, "as_of": as_of.to_string(), "segment": segment,
             "customers": members.len(), "mean_orders": mean(&|c| f64::from(c.orders)), "mean_spend": mean(&|c| c.spend),
             "mean_days_since_last": mean(&|c| (as_of - c.last).whole_days() as f64),
             "active_in_90_days": mean(&|c| f64::from(u8::from(c.later_purchases > 0))),
-            "share_of_future_spend": measures::round(members.iter().map(|(c, _)| c.later_spend).sum::<f64>() / future),
+            "share_of_future_spend": measures::round(members.iter().map(|c| c.later_spend).fold(0.0, |sum, v| sum + v) / future),
         })
     };
     Ok(rfm::Segment::ALL.into_iter().map(row).collect())

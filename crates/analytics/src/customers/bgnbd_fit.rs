@@ -7,8 +7,9 @@ use super::special::{digamma, ln_gamma};
 use super::{Basis, ENOUGH_CUSTOMERS, Fit, Insufficient};
 
 /// What shops of this kind look like before one has been seen: the logarithms of r, α, a and b
-/// are normal around [`Params::POOLED`]. One standard deviation is a factor of about 2.
-const POOLED: Prior<4> = Prior { spread: [0.7, 0.7, 0.8, 0.8] };
+/// are normal around [`Params::POOLED`]. Shops differ most in the pace of buying (α) and in how
+/// readily customers leave (a): a standard deviation there is a factor of 3 to 4, else of 2 to 3.
+const POOLED: Prior<4> = Prior { spread: [0.7, 1.2, 1.5, 1.0] };
 
 /// Fits the model by maximum likelihood.
 ///

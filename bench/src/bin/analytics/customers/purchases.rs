@@ -21,6 +21,14 @@ pub struct Purchase {
     pub value: f64,
 }
 
+/// A shop's purchases, sorted by customer and day.
+pub struct Shop {
+    pub name: String,
+    pub purchases: Vec<Purchase>,
+    /// How far ahead the published evaluation on such data looks.
+    pub published_days: i64,
+}
+
 /// One line of a table of summaries, times in weeks.
 #[derive(Deserialize)]
 pub struct SummaryRow {
@@ -52,18 +60,18 @@ pub fn summaries(folder: &Path) -> anyhow::Result<Vec<(String, Vec<SummaryRow>)>
 
 /// Shops with files of order lines, `online_retail_*.csv.gz`. A customer's order counts when it is not a cancellation
 /// (invoice `C…`) and has lines of positive quantity and price. The last day, cut off in these files, is left out.
-pub fn shops(folder: &Path) -> anyhow::Result<Vec<(String, Vec<Purchase>)>> {
+pub fn shops(folder: &Path) -> anyhow::Result<Vec<Shop>> {
     let read = |path: PathBuf| {
         let mut purchases = order_lines(GzDecoder::new(File::open(&path)?)).with_context(|| name(&path))?;
         let end = purchases.iter().map(|p| p.day).max();
         purchases.retain(|p| Some(p.day) != end);
-        anyhow::Ok((name(&path), purchases))
+        anyhow::Ok(Shop { name: name(&path), purchases, published_days: 26 * 7 })
     };
     files(folder, |n| n.starts_with("online_retail") && n.ends_with(".csv.gz"))?.into_iter().map(read).collect()
 }
 
 /// The music shop's list of purchases (`CDNOW_sample.txt`: customer, its number, date, units, value), where there.
-pub fn cdnow(folder: &Path) -> anyhow::Result<Vec<(String, Vec<Purchase>)>> {
+pub fn cdnow(folder: &Path) -> anyhow::Result<Vec<Shop>> {
     let read = |path: PathBuf| {
         let mut days = Days::default();
         for line in BufReader::new(File::open(&path)?).lines() {
@@ -74,17 +82,17 @@ pub fn cdnow(folder: &Path) -> anyhow::Result<Vec<(String, Vec<Purchase>)>> {
                 days.add(customer.parse()?, day, 1, value.parse()?);
             }
         }
-        anyhow::Ok((name(&path), days.into_purchases()))
+        anyhow::Ok(Shop { name: name(&path), purchases: days.into_purchases(), published_days: 39 * 7 })
     };
     files(folder, |n| n == "CDNOW_sample.txt")?.into_iter().map(read).collect()
 }
 
 fn order_lines(input: impl Read) -> anyhow::Result<Vec<Purchase>> {
     let mut reader = csv::Reader::from_reader(input);
-    let headers = reader.headers()?.clone();
-    let mut record = csv::StringRecord::new();
+    let headers = reader.byte_headers()?.clone();
+    let mut record = csv::ByteRecord::new();
     let mut orders: BTreeMap<(u64, Date, String), f64> = BTreeMap::new();
-    while reader.read_record(&mut record)? {
+    while reader.read_byte_record(&mut record)? {
         let line: OrderLine<'_> = record.deserialize(Some(&headers))?;
         let cancelled = line.invoice.starts_with('C');
         if cancelled || line.customer_id.is_empty() || line.quantity <= 0.0 || line.unit_price <= 0.0 {
