@@ -6,7 +6,9 @@ use crate::demand::DemandModel;
 
 /// Days ahead beyond which no statement is made; days of stock are cut to it.
 pub const FARTHEST_DAYS: usize = 365;
-/// The range of days of stock covers the demand between these probabilities.
+/// Days ahead that the velocity is the mean of.
+const VELOCITY_DAYS: usize = 28;
+/// Probabilities of the range of days of stock.
 const RANGE: (f64, f64) = (0.2, 0.8);
 
 /// Boundaries of [`StockStatus`] in days of stock.
@@ -134,14 +136,14 @@ impl Sample {
 /// How long a stock lasts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Outlook {
-    /// Units per day expected until then.
+    /// Units per day expected over the next 28 days.
     pub velocity: f64,
-    /// `stock / velocity` along the weekday profile, at most 365.
+    /// Days until the expected demand, day by day with its weekdays and season, has used the stock up; at most 365.
     pub days_of_stock: f64,
-    /// Days after the history's last day on which the last unit is expected to leave; 0 when there is none left, `None`
+    /// Days after the history's last day on which the last unit is expected to leave: 0 when there is none left, `None`
     /// beyond a year.
     pub stockout_in_days: Option<u32>,
-    /// Days of stock if demand is high (80th percentile) and low (20th).
+    /// Days by which the stock is used up with a probability of 20 % and of 80 %; at most 365, around `days_of_stock`.
     pub range: (f64, f64),
 }
 
@@ -149,37 +151,27 @@ pub struct Outlook {
 /// counts as none.
 #[must_use]
 pub fn outlook(stock: f64, model: &DemandModel<'_>) -> Option<Outlook> {
-    let stock = if stock.is_finite() {
-        stock.max(0.0)
-    } else {
-        0.0
-    };
-    let forecast = model.forecast(FARTHEST_DAYS);
-    let velocity = forecast.total() / FARTHEST_DAYS as f64;
+    let stock = if stock.is_finite() { stock.max(0.0) } else { 0.0 };
+    let daily = model.forecast(FARTHEST_DAYS).daily_mean;
+    let velocity = daily.iter().take(VELOCITY_DAYS).sum::<f64>() / VELOCITY_DAYS as f64;
     if velocity <= 0.0 {
         return None;
     }
-    let days = days_until(stock, &forecast.daily_mean);
-    // The spread of the demand over the expected life of the stock moves the day it ends.
-    let life = model.window((days.ceil() as usize).clamp(1, FARTHEST_DAYS));
-    let at = |probability: f64| {
-        let demand = life.quantile(probability) as f64;
-        let ratio = if life.mean() > 0.0 {
-            demand / life.mean()
-        } else {
-            1.0
-        };
-        if ratio > 0.0 {
-            (days / ratio).min(FARTHEST_DAYS as f64)
-        } else {
-            FARTHEST_DAYS as f64
-        }
-    };
+    let days = days_until(stock, &daily);
+    let cumulated: Vec<f64> = daily
+        .iter()
+        .scan(0.0, |sum, mean| {
+            *sum += mean;
+            Some(*sum)
+        })
+        .collect();
+    let by = |probability| day_used_up(stock, &cumulated, model, probability);
+    let (soonest, latest) = if stock > 0.0 { (by(RANGE.0), by(RANGE.1)) } else { (0.0, 0.0) };
     Some(Outlook {
         velocity,
         days_of_stock: days,
         stockout_in_days: (days < FARTHEST_DAYS as f64).then(|| days.ceil() as u32),
-        range: (at(RANGE.1).min(days), at(RANGE.0).max(days)),
+        range: (soonest.min(days), latest.max(days)),
     })
 }
 
@@ -193,4 +185,16 @@ fn days_until(stock: f64, daily_mean: &[f64]) -> f64 {
         left -= mean;
     }
     daily_mean.len() as f64
+}
+
+/// The first day by which the demand has reached `stock` with at least `probability`: the stock is used up by day `t`
+/// exactly when the demand up to `t` is no smaller, so the quantile of the day is found on the distribution of the demand.
+fn day_used_up(stock: f64, cumulated: &[f64], model: &DemandModel<'_>, probability: f64) -> f64 {
+    let one_less = (stock.ceil() as u64).saturating_sub(1);
+    let days: Vec<usize> = (1..=cumulated.len()).collect();
+    let too_early = days.partition_point(|&day| {
+        let mean = cumulated.get(day - 1).copied().unwrap_or_default();
+        1.0 - model.around(day, mean).cdf(one_less) < probability
+    });
+    (too_early + 1).min(cumulated.len()) as f64
 }

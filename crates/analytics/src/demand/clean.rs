@@ -1,11 +1,11 @@
-//! From order lines to clean daily units: cancellations netted, one-off bulk days winsorised, gaps kept as gaps.
+//! From order lines to clean daily units: cancellations netted, one-off bulk days bounded, gaps kept as gaps.
 
 /// Units above this on one day are a broken feed, not demand; they are cut to it so that sums stay finite.
 pub(super) const MOST_UNITS_A_DAY: f64 = 1e9;
-/// A day is bulk when it exceeds this multiple of the third largest day…
-const BULK_MULTIPLE: f64 = 4.0;
-/// …and one-off when at least this many other selling days stay below it.
-const FEWEST_SELLING_DAYS: usize = 8;
+/// One day in so many is bulk…
+const BULK_DAYS_IN: usize = 50;
+/// …but of the days with sales no more than one in so many.
+const BULK_SELLING_DAYS_IN: usize = 4;
 
 /// One order or cancellation line, placed on a day of the series.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -33,38 +33,63 @@ pub fn daily_units(days: usize, lines: &[UnitsLine]) -> Vec<f64> {
     units
 }
 
-/// Missing days stay missing, values that are not finite become missing, negative ones zero, and one-off bulk days are
-/// winsorised to [`bulk_limit`].
+/// Missing days stay missing, values that are not finite become missing, negative ones zero.
 #[must_use]
 pub fn clean(units: &[Option<f64>]) -> Vec<Option<f64>> {
-    let mut clean: Vec<Option<f64>> = units
+    units
         .iter()
-        .map(|day| {
-            day.filter(|u| u.is_finite())
-                .map(|u| u.clamp(0.0, MOST_UNITS_A_DAY))
-        })
-        .collect();
-    if let Some(limit) = bulk_limit(&clean) {
-        for day in clean.iter_mut().flatten() {
-            *day = day.min(limit);
-        }
-    }
-    clean
+        .map(|day| day.filter(|u| u.is_finite()).map(|u| u.clamp(0.0, MOST_UNITS_A_DAY)))
+        .collect()
 }
 
-/// The most units a day may count for: four times the third largest day. The two largest days thus never set their own
-/// limit, while an item that sells in bulk regularly keeps its bulk days. `None` with too few selling days to tell.
+/// The most units a clean day may count for in a level: the day at rank `⌈2 % of the known days⌉` from the top (the fourth
+/// largest of half a year), but no deeper than a quarter of the selling days. Larger days are winsorised to it: a single
+/// wholesale order says little about tomorrow. Infinite, that is no limit, without sales.
 #[must_use]
-pub fn bulk_limit(units: &[Option<f64>]) -> Option<f64> {
-    let mut selling: Vec<f64> = units
-        .iter()
-        .flatten()
-        .copied()
-        .filter(|&u| u > 0.0)
-        .collect();
-    if selling.len() < FEWEST_SELLING_DAYS {
-        return None;
+pub fn bulk_limit(units: &[Option<f64>]) -> f64 {
+    let mut selling: Vec<f64> = units.iter().flatten().copied().filter(|&u| u > 0.0).collect();
+    let known = units.iter().flatten().count();
+    let rank = known.div_ceil(BULK_DAYS_IN).min(selling.len() / BULK_SELLING_DAYS_IN).max(1);
+    if selling.is_empty() {
+        return f64::INFINITY;
     }
-    let (_, third_largest, _) = selling.select_nth_unstable_by(2, |a, b| b.total_cmp(a));
-    Some(*third_largest * BULK_MULTIPLE)
+    let (_, limit, _) = selling.select_nth_unstable_by(rank - 1, |a, b| b.total_cmp(a));
+    *limit
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn days(units: &[f64]) -> Vec<Option<f64>> {
+        units.iter().copied().map(Some).collect()
+    }
+
+    #[test]
+    fn a_cancellation_is_taken_from_its_own_day_only() {
+        let line = |day, units| UnitsLine { day, units };
+        let lines = [line(0, 5.0), line(0, -2.0), line(1, -9.0), line(1, 4.0), line(2, f64::NAN), line(2, 1.0), line(9, 7.0)];
+        assert_eq!(daily_units(3, &lines), [3.0, 0.0, 1.0]);
+    }
+
+    #[test]
+    fn unusable_values_become_missing_and_gaps_stay_gaps() {
+        let dirty = [Some(f64::NAN), Some(f64::NEG_INFINITY), None, Some(-3.0), Some(2.0)];
+        assert_eq!(clean(&dirty), [None, None, None, Some(0.0), Some(2.0)]);
+    }
+
+    #[test]
+    fn half_a_year_is_limited_to_its_fourth_largest_day() {
+        let mut units = vec![2.0; 182];
+        units.splice(10..14, [500.0, 90.0, 40.0, 30.0]);
+        assert_eq!(bulk_limit(&days(&units)), 30.0);
+    }
+
+    #[test]
+    fn an_item_with_few_selling_days_keeps_its_largest() {
+        let mut units = vec![0.0; 182];
+        units.splice(10..13, [50.0, 9.0, 4.0]);
+        assert_eq!(bulk_limit(&days(&units)), 50.0);
+        assert_eq!(bulk_limit(&days(&[0.0, 0.0])), f64::INFINITY);
+    }
 }

@@ -3,23 +3,27 @@
 use serde::{Deserialize, Serialize};
 
 use super::clean::MOST_UNITS_A_DAY;
-use super::{DemandClass, Insufficient, StoreRhythm, classify, clean, teunter_syntetos_babai};
+use super::{DemandClass, Insufficient, StoreRhythm, bulk_limit, classify, clean, teunter_syntetos_babai};
 use crate::negbin::NegBin;
 
 /// Days the level is averaged over.
 const LEVEL_DAYS: usize = 56;
-/// With fewer selling days among them the level comes from Teunter–Syntetos–Babai over the whole history.
-const FEWEST_SELLING_DAYS: usize = 4;
+/// Smoothing constant for items that sell seldom.
 const TSB_ALPHA: f64 = 0.05;
 /// An item younger than the level window starts from this many days at its category's mean.
 const PRIOR_DAYS: f64 = 14.0;
-/// History used at all, and the part of it that shows how much demand over a window varies.
+/// History used at all, and the half year that shows bulk days and how much demand varies.
 const HISTORY_DAYS: usize = 365;
 const VARIANCE_DAYS: usize = 182;
-/// Windows that fit into the history less than this often say nothing about the variance of their sums.
-const FEWEST_WINDOWS: usize = 14;
+/// Sums over this many days show the variance to mean; longer windows keep the ratio, the half year holds too few of them.
+const VARIANCE_WINDOW: usize = 21;
+/// Fewer windows than this say nothing about the variance of their sums.
+const FEWEST_WINDOWS: f64 = 14.0;
 /// Variance to mean of items whose own history is too short to show it.
 const PRIOR_VARIANCE_TO_MEAN: f64 = 3.0;
+/// The level is itself an estimate, from 56 days, and it drifts: over `d` days the variance grows by `1.5 · d / 56`
+/// of itself (1 would be the error of a mean of 56 days alone).
+const LEVEL_UNCERTAINTY: f64 = 1.5;
 
 /// What is known of one item.
 #[derive(Debug, Clone, Copy)]
@@ -27,7 +31,7 @@ pub struct Item<'a> {
     /// Net units per day, oldest first, ending on the store's last day; `None` where the item was out of stock or the day
     /// is missing. Days before the first sale are ignored.
     pub units: &'a [Option<f64>],
-    /// Mean units per day of the items of its category, if known; a young item is drawn towards it.
+    /// Mean units per day of the items of its category (or of the store), if known; a young item is drawn towards it.
     pub category_level: Option<f64>,
 }
 
@@ -35,11 +39,11 @@ pub struct Item<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
-    /// Mean of the last 56 known days by the store's weekday profile.
+    /// Mostly the mean of the last 56 known days by the store's weekday profile: it sells every other day or more.
     MovingAverage,
-    /// Teunter–Syntetos–Babai smoothing.
+    /// Mostly Teunter–Syntetos–Babai smoothing: it sells less often.
     Intermittent,
-    /// A mean drawn towards the category, for an item in its first weeks.
+    /// A mean drawn towards the category, for an item in its first 56 days.
     CategoryShrunk,
 }
 
@@ -50,10 +54,8 @@ pub struct Forecast {
     pub method: Method,
     /// Expected units of each coming day, from the day after the history.
     pub daily_mean: Vec<f64>,
-    /// Variance of the demand over the whole horizon divided by its mean.
+    /// Variance of the demand over the whole horizon divided by its mean, the uncertainty of the level included.
     pub dispersion: f64,
-    /// Damped yearly index that is part of the means (1 with less than 13 months of history).
-    pub yearly_index: f64,
 }
 
 impl Forecast {
@@ -68,33 +70,31 @@ impl Forecast {
 #[derive(Debug, Clone)]
 pub struct DemandModel<'a> {
     rhythm: &'a StoreRhythm,
-    /// Clean units from the first sale on, at most a year.
-    units: Vec<Option<f64>>,
     class: DemandClass,
     method: Method,
     level: f64,
+    variance_to_mean: f64,
+    history_days: usize,
 }
 
 impl<'a> DemandModel<'a> {
     /// # Errors
-    /// [`Insufficient::NoHistory`] without a single day of known units.
+    /// [`Insufficient::NoHistory`] without a single day of known units in the last year.
     pub fn fit(item: Item<'_>, rhythm: &'a StoreRhythm) -> Result<Self, Insufficient> {
-        let recent = item.units.len().saturating_sub(HISTORY_DAYS);
-        let mut units = clean(item.units.get(recent..).unwrap_or_default());
-        if units.iter().flatten().next().is_none() {
+        let year = clean(last(item.units, HISTORY_DAYS));
+        if year.iter().flatten().next().is_none() {
             return Err(Insufficient::NoHistory);
         }
-        if let Some(first_sale) = units.iter().position(|day| day.is_some_and(|u| u > 0.0)) {
-            units.drain(..first_sale);
-        }
-        let class = classify(&units);
-        let (method, level) = level(&units, rhythm, item.category_level);
+        let first_sale = year.iter().position(|day| day.is_some_and(|u| u > 0.0));
+        let units = year.get(first_sale.unwrap_or_default()..).unwrap_or_default();
+        let (method, level) = level(units, rhythm, item.category_level);
         Ok(Self {
             rhythm,
-            units,
-            class,
+            class: classify(units),
             method,
             level,
+            variance_to_mean: variance_to_mean(last(units, VARIANCE_DAYS)),
+            history_days: units.len(),
         })
     }
 
@@ -116,104 +116,113 @@ impl<'a> DemandModel<'a> {
 
     /// Days since the first known sale, at most 365.
     #[must_use]
-    pub fn history_days(&self) -> usize {
-        self.units.len()
-    }
-
-    /// Units per day expected over the next `days`.
-    #[must_use]
-    pub fn velocity(&self, days: usize) -> f64 {
-        let days = days.max(1);
-        self.window(days).mean() / days as f64
+    pub const fn history_days(&self) -> usize {
+        self.history_days
     }
 
     /// Expected units on each of the next `horizon` days.
     #[must_use]
     pub fn forecast(&self, horizon: usize) -> Forecast {
-        let yearly_index = self.rhythm.yearly_index(horizon);
-        let daily_mean = (1..=horizon)
-            .map(|ahead| self.level * self.rhythm.ahead(ahead) * yearly_index)
-            .collect();
-        let window = self.window(horizon);
         Forecast {
             class: self.class,
             method: self.method,
-            daily_mean,
-            dispersion: if window.mean() > 0.0 {
-                window.variance() / window.mean()
-            } else {
-                1.0
-            },
-            yearly_index,
+            daily_mean: (1..=horizon).map(|ahead| self.daily_mean(ahead)).collect(),
+            dispersion: self.dispersion(horizon),
         }
     }
 
     /// Distribution of the units demanded over the next `days` together.
     #[must_use]
     pub fn window(&self, days: usize) -> NegBin {
-        let weight: f64 = (1..=days).map(|ahead| self.rhythm.ahead(ahead)).sum();
-        let mean = self.level * weight * self.rhythm.yearly_index(days);
-        let ratio = self.variance_to_mean(days);
-        NegBin::from_moments(mean, mean * ratio).unwrap_or_default()
+        self.around(days, (1..=days).map(|ahead| self.daily_mean(ahead)).sum())
     }
 
-    /// Variance to mean of the sums over `days` in the last half year; sums with missing days are scaled up.
-    fn variance_to_mean(&self, days: usize) -> f64 {
-        let days = days.max(1);
-        let start = self.units.len().saturating_sub(VARIANCE_DAYS);
-        let recent = self.units.get(start..).unwrap_or_default();
-        let (mut count, mut mean, mut squares) = (0.0, 0.0, 0.0);
-        for window in recent.windows(days) {
-            let known = window.iter().flatten().count();
-            if known * 2 < days {
-                continue;
-            }
-            let sum = window.iter().flatten().sum::<f64>() * days as f64 / known as f64;
-            count += 1.0;
-            let delta = sum - mean;
-            mean += delta / count;
-            squares += delta * (sum - mean);
-        }
-        if count < FEWEST_WINDOWS as f64 || mean <= 0.0 {
-            return PRIOR_VARIANCE_TO_MEAN;
-        }
-        squares / count / mean
+    /// Distribution over `days` whose expected units are known already.
+    pub(crate) fn around(&self, days: usize, mean: f64) -> NegBin {
+        NegBin::from_moments(mean, mean * self.dispersion(days)).unwrap_or_default()
+    }
+
+    fn daily_mean(&self, ahead: usize) -> f64 {
+        self.level * self.rhythm.ahead(ahead)
+    }
+
+    fn dispersion(&self, days: usize) -> f64 {
+        self.variance_to_mean * (1.0 + LEVEL_UNCERTAINTY * days as f64 / LEVEL_DAYS as f64)
     }
 }
 
-fn level(
-    units: &[Option<f64>],
-    rhythm: &StoreRhythm,
-    category_level: Option<f64>,
-) -> (Method, f64) {
-    let (mut sum, mut weight, mut selling) = (0.0, 0.0, 0);
-    let known = units
-        .iter()
-        .rev()
-        .enumerate()
-        .filter_map(|(i, day)| Some((i + 1, (*day)?)));
+fn last<T>(items: &[T], count: usize) -> &[T] {
+    items.get(items.len().saturating_sub(count)..).unwrap_or_default()
+}
+
+/// Level of clean units that begin with the first sale.
+///
+/// The 56-day mean is taken of winsorised units, and what winsorising cut is added back at its half-year rate: a bulk
+/// order counts, but not as if the last weeks were like it. The share of days without a sale is the weight of the
+/// Teunter–Syntetos–Babai estimate beside it.
+fn level(units: &[Option<f64>], rhythm: &StoreRhythm, category_level: Option<f64>) -> (Method, f64) {
+    let half_year = last(units, VARIANCE_DAYS);
+    let limit = bulk_limit(half_year);
+    let (mut sum, mut weight, mut days, mut selling) = (0.0, 0.0, 0.0, 0.0);
+    let known = half_year.iter().rev().enumerate().filter_map(|(i, day)| Some((i + 1, (*day)?)));
     for (back, day) in known.take(LEVEL_DAYS) {
-        sum += day;
+        sum += day.min(limit);
         weight += rhythm.back(back);
-        selling += usize::from(day > 0.0);
+        days += 1.0;
+        selling += if day > 0.0 { 1.0 } else { 0.0 };
     }
+    let recent = ratio(sum, weight) + mean(half_year.iter().flatten().map(|day| (day - limit).max(0.0)));
     let prior = category_level.filter(|level| (0.0..=MOST_UNITS_A_DAY).contains(level));
     if let Some(prior) = prior.filter(|_| units.len() < LEVEL_DAYS) {
-        return (
-            Method::CategoryShrunk,
-            (sum + PRIOR_DAYS * prior) / (weight + PRIOR_DAYS),
-        );
+        return (Method::CategoryShrunk, (recent * weight + PRIOR_DAYS * prior) / (weight + PRIOR_DAYS));
     }
-    if selling < FEWEST_SELLING_DAYS {
-        let known: Vec<f64> = units.iter().flatten().copied().collect();
-        return (
-            Method::Intermittent,
-            teunter_syntetos_babai(&known, TSB_ALPHA, TSB_ALPHA),
-        );
+    let known: Vec<f64> = units.iter().flatten().copied().collect();
+    let smoothed = teunter_syntetos_babai(&known, TSB_ALPHA, TSB_ALPHA);
+    let selling_share = ratio(selling, days);
+    let method = if selling_share < 0.5 { Method::Intermittent } else { Method::MovingAverage };
+    (method, selling_share * recent + (1.0 - selling_share) * smoothed)
+}
+
+/// Variance to mean of sums over up to three weeks; sums with missing days are scaled up.
+fn variance_to_mean(units: &[Option<f64>]) -> f64 {
+    let sums = units.windows(VARIANCE_WINDOW).filter_map(|window| {
+        let known = window.iter().flatten().count();
+        (known * 2 >= VARIANCE_WINDOW)
+            .then(|| window.iter().flatten().sum::<f64>() * VARIANCE_WINDOW as f64 / known as f64)
+    });
+    let by_window = Moments::of(sums);
+    if by_window.count >= FEWEST_WINDOWS && by_window.mean > 0.0 {
+        return by_window.squares / by_window.count / by_window.mean;
     }
-    // A week that is closed by its profile has no weight to divide by.
-    (
-        Method::MovingAverage,
-        if weight > 0.0 { sum / weight } else { 0.0 },
-    )
+    // Too young for three-week sums: its single days, unless they look more regular than such items are.
+    let by_day = Moments::of(units.iter().flatten().copied());
+    ratio(by_day.squares, by_day.count * by_day.mean).max(PRIOR_VARIANCE_TO_MEAN)
+}
+
+/// Welford's running moments.
+#[derive(Default)]
+struct Moments {
+    count: f64,
+    mean: f64,
+    squares: f64,
+}
+
+impl Moments {
+    fn of(values: impl Iterator<Item = f64>) -> Self {
+        values.fold(Self::default(), |mut moments, value| {
+            moments.count += 1.0;
+            let delta = value - moments.mean;
+            moments.mean += delta / moments.count;
+            moments.squares += delta * (value - moments.mean);
+            moments
+        })
+    }
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    Moments::of(values).mean
+}
+
+fn ratio(part: f64, whole: f64) -> f64 {
+    if whole > 0.0 { part / whole } else { 0.0 }
 }

@@ -15,6 +15,8 @@ const PROFILE_PRIOR_UNITS: f64 = 20.0;
 const YEAR: usize = 364;
 /// Days before the same date last year that the index is relative to; the level covers as many.
 const INDEX_BASE_DAYS: usize = 56;
+/// Days around the same date last year that one index value averages.
+const INDEX_BLOCK_DAYS: usize = 28;
 /// With fewer base days (13 months of history in all) there is no yearly index.
 const FEWEST_BASE_DAYS: usize = 28;
 /// One year is one sample: the square root of its index halves it on the log scale, after clipping.
@@ -28,8 +30,8 @@ pub struct StoreRhythm {
     weekday: [f64; 7],
     /// The weekday (0 = Monday) of the day after the history.
     next_weekday: usize,
-    /// Clean totals, oldest first; the yearly index reads them.
-    totals: Vec<Option<f64>>,
+    /// Damped yearly index of each coming day; empty with less than 13 months of history.
+    yearly: Vec<f64>,
 }
 
 impl StoreRhythm {
@@ -43,7 +45,7 @@ impl StoreRhythm {
         Self {
             weekday: weekday_profile(&totals, next_weekday),
             next_weekday,
-            totals,
+            yearly: yearly_index(&totals),
         }
     }
 
@@ -59,12 +61,20 @@ impl StoreRhythm {
         self.factor(usize::from(weekday.number_days_from_monday()))
     }
 
-    /// Factor of the day `ahead` days after the history's last (1 = the next day).
-    pub(crate) fn ahead(&self, ahead: usize) -> f64 {
-        self.factor(self.next_weekday + ahead.saturating_sub(1))
+    /// How the day `ahead` days after the history's last (1 = the next) compares with the last weeks, judged by the weeks
+    /// around it a year ago and damped: between 0.77 and 1.34; 1 with less than 13 months of history.
+    #[must_use]
+    pub fn yearly_index(&self, ahead: usize) -> f64 {
+        let last = self.yearly.last().copied().unwrap_or(1.0);
+        self.yearly.get(ahead.saturating_sub(1)).copied().unwrap_or(last)
     }
 
-    /// Factor of the day `back` days before the first forecast day (1 = the history's last day).
+    /// Demand on the day `ahead` days after the history's last relative to an average day of the last weeks.
+    pub(crate) fn ahead(&self, ahead: usize) -> f64 {
+        self.factor(self.next_weekday + ahead.saturating_sub(1)) * self.yearly_index(ahead)
+    }
+
+    /// Weekday factor of the day `back` days before the first forecast day (1 = the history's last day).
     pub(crate) fn back(&self, back: usize) -> f64 {
         self.factor(self.next_weekday + 7 - back % 7)
     }
@@ -72,25 +82,25 @@ impl StoreRhythm {
     fn factor(&self, weekday: usize) -> f64 {
         self.weekday.get(weekday % 7).copied().unwrap_or(1.0)
     }
+}
 
-    /// How the coming `horizon` days compare with the last weeks, judged by the same days a year ago and damped: between
-    /// 0.77 and 1.34, and 1 with less than 13 months of history.
-    #[must_use]
-    pub fn yearly_index(&self, horizon: usize) -> f64 {
-        let Some(start) = self.totals.len().checked_sub(YEAR) else {
-            return 1.0;
-        };
-        let base_days = start.min(INDEX_BASE_DAYS);
-        let ahead = mean_of(self.totals.get(start..(start + horizon.clamp(1, YEAR))));
-        let base = mean_of(self.totals.get(start - base_days..start));
-        match (ahead, base) {
-            (Some(ahead), Some(base)) if base_days >= FEWEST_BASE_DAYS && base > 0.0 => (ahead
-                / base)
-                .clamp(INDEX_RANGE.0, INDEX_RANGE.1)
-                .powf(INDEX_DAMPING),
-            _ => 1.0,
-        }
-    }
+/// Index of each of the next 52 weeks' days: the 28 days around the same day a year ago against the 56 before the same
+/// date, clipped and damped.
+fn yearly_index(totals: &[Option<f64>]) -> Vec<f64> {
+    let start = totals.len().saturating_sub(YEAR);
+    let base_days = start.min(INDEX_BASE_DAYS);
+    let base = mean_of(totals.get(start - base_days..start)).filter(|&base| base > 0.0);
+    let Some(base) = base.filter(|_| base_days >= FEWEST_BASE_DAYS) else {
+        return Vec::new();
+    };
+    (start..totals.len())
+        .map(|day| {
+            // Near either end the block keeps its length and stops being centred.
+            let from = day.saturating_sub(INDEX_BLOCK_DAYS / 2).clamp(start, totals.len() - INDEX_BLOCK_DAYS);
+            let around = mean_of(totals.get(from..from + INDEX_BLOCK_DAYS)).unwrap_or(base);
+            (around / base).clamp(INDEX_RANGE.0, INDEX_RANGE.1).powf(INDEX_DAMPING)
+        })
+        .collect()
 }
 
 fn mean_of(days: Option<&[Option<f64>]>) -> Option<f64> {
@@ -125,4 +135,54 @@ fn weekday_profile(totals: &[Option<f64>], next_weekday: usize) -> [f64; 7] {
     }
     let average = profile.iter().sum::<f64>() / 7.0;
     profile.map(|factor| factor / average)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
+mod tests {
+    use time::Month;
+
+    use super::*;
+
+    /// A Sunday.
+    fn last_day() -> Date {
+        Date::from_calendar_date(2024, Month::March, 31).unwrap()
+    }
+
+    /// Totals by a function of the age of a day (0 = the last, a Sunday), oldest first.
+    fn totals(days: usize, units: impl Fn(usize) -> f64) -> Vec<Option<f64>> {
+        (0..days).rev().map(|age| Some(units(age))).collect()
+    }
+
+    #[test]
+    fn a_closed_weekday_has_next_to_no_weight() {
+        let rhythm = StoreRhythm::fit(&totals(84, |age| if age % 7 == 0 { 0.0 } else { 700.0 }), last_day());
+        assert!(rhythm.weekday_factor(Weekday::Sunday) < 0.01);
+        assert!((rhythm.weekday_factor(Weekday::Monday) - 7.0 / 6.0).abs() < 0.01);
+        assert_eq!(rhythm.ahead(1), rhythm.weekday_factor(Weekday::Monday));
+        assert_eq!(rhythm.ahead(7), rhythm.weekday_factor(Weekday::Sunday));
+        assert_eq!(rhythm.back(1), rhythm.weekday_factor(Weekday::Sunday));
+        assert_eq!(rhythm.back(9), rhythm.weekday_factor(Weekday::Saturday));
+    }
+
+    #[test]
+    fn a_store_with_few_sales_keeps_a_flat_week() {
+        let rhythm = StoreRhythm::fit(&totals(84, |age| if age == 0 { 1.0 } else { 0.0 }), last_day());
+        assert!((rhythm.weekday_factor(Weekday::Sunday) - 1.0).abs() < 0.06);
+    }
+
+    #[test]
+    fn last_years_season_returns_damped() {
+        // Four times the sales in the 28 days that began 364 days ago, clipped to 1.8.
+        let seasonal = |age: usize| if (336..364).contains(&age) { 400.0 } else { 100.0 };
+        let rhythm = StoreRhythm::fit(&totals(500, seasonal), last_day());
+        assert!((rhythm.yearly_index(1) - 1.8f64.sqrt()).abs() < 1e-12);
+        assert!((rhythm.yearly_index(100) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn under_thirteen_months_there_is_no_yearly_index() {
+        let growing = totals(391, |age| 1000.0 - age as f64);
+        assert_eq!(StoreRhythm::fit(&growing, last_day()).yearly_index(1), 1.0);
+    }
 }
