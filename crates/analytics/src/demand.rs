@@ -5,6 +5,7 @@
 
 mod clean;
 mod intermittent;
+mod level;
 mod model;
 mod rhythm;
 
@@ -64,13 +65,34 @@ pub fn classify(units: &[Option<f64>]) -> DemandClass {
     }
     let interval = days / selling;
     let squared_cv = squares / selling / (mean * mean);
-    match (
-        interval < INTERVAL_BOUNDARY,
-        squared_cv < SQUARED_CV_BOUNDARY,
-    ) {
+    match (interval < INTERVAL_BOUNDARY, squared_cv < SQUARED_CV_BOUNDARY) {
         (true, true) => DemandClass::Smooth,
         (true, false) => DemandClass::Erratic,
         (false, true) => DemandClass::Intermittent,
         (false, false) => DemandClass::Lumpy,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(&[4.0, 5.0, 4.0, 6.0], DemandClass::Smooth)]
+    #[case(&[1.0, 1.0, 1.0, 30.0], DemandClass::Erratic)]
+    #[case(&[0.0, 5.0, 0.0, 4.0, 0.0, 0.0], DemandClass::Intermittent)]
+    #[case(&[0.0, 1.0, 0.0, 90.0, 0.0, 1.0, 1.0, 0.0], DemandClass::Lumpy)]
+    #[case(&[0.0, 0.0], DemandClass::NoSales)]
+    #[case(&[], DemandClass::NoSales)]
+    fn class_by_interval_and_variability(#[case] units: &[f64], #[case] class: DemandClass) {
+        let units: Vec<Option<f64>> = units.iter().copied().map(Some).collect();
+        assert_eq!(classify(&units), class);
+    }
+
+    #[test]
+    fn days_out_of_stock_are_no_interval() {
+        assert_eq!(classify(&[Some(4.0), None, None, None, Some(4.0)]), DemandClass::Smooth);
     }
 }

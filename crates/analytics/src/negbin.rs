@@ -23,10 +23,7 @@ impl NegBin {
     #[must_use]
     pub fn from_moments(mean: f64, variance: f64) -> Option<Self> {
         let valid = |x: f64| x.is_finite() && x >= 0.0;
-        (valid(mean) && valid(variance)).then(|| Self {
-            mean,
-            variance: variance.max(mean * MIN_VARIANCE_TO_MEAN),
-        })
+        (valid(mean) && valid(variance)).then(|| Self { mean, variance: variance.max(mean * MIN_VARIANCE_TO_MEAN) })
     }
 
     #[must_use]
@@ -59,11 +56,7 @@ impl NegBin {
     /// The smallest `k` with `P(X ≤ k) ≥ probability`; `probability` is kept within `[0, 0.9999]`.
     #[must_use]
     pub fn quantile(&self, probability: f64) -> u64 {
-        let goal = if probability.is_finite() {
-            probability.clamp(0.0, 0.9999)
-        } else {
-            0.0
-        };
+        let goal = if probability.is_finite() { probability.clamp(0.0, 0.9999) } else { 0.0 };
         if self.cdf(0) >= goal {
             return 0;
         }
@@ -137,7 +130,6 @@ fn beta_fraction(x: f64, a: f64, b: f64) -> f64 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use proptest::prelude::*;
     use rstest::rstest;
@@ -151,18 +143,10 @@ mod tests {
     #[case(900.0, 25_000.0, &[(600, 0.018195004494667107), (900, 0.5242035543505513), (1300, 0.9890542576827892)])]
     #[case(50_000.0, 4e6, &[(47_000, 0.0645934098639808), (50_000, 0.5053857535428703)])]
     #[case(3.0, 60.0, &[(0, 0.62312361621777), (2, 0.7679998569884017), (20, 0.9633013960066228)])]
-    fn cdf_agrees_with_scipy(
-        #[case] mean: f64,
-        #[case] variance: f64,
-        #[case] expected: &[(u64, f64)],
-    ) {
+    fn cdf_agrees_with_scipy(#[case] mean: f64, #[case] variance: f64, #[case] expected: &[(u64, f64)]) {
         let demand = NegBin::from_moments(mean, variance).unwrap();
         for &(k, probability) in expected {
-            assert!(
-                (demand.cdf(k) - probability).abs() < 1e-8,
-                "cdf({k}) = {}",
-                demand.cdf(k)
-            );
+            assert!((demand.cdf(k) - probability).abs() < 1e-8, "cdf({k}) = {}", demand.cdf(k));
         }
     }
 
@@ -172,11 +156,7 @@ mod tests {
     #[case(900.0, 25_000.0, &[(0.05, 656), (0.5, 891), (0.95, 1175)])]
     #[case(50_000.0, 4e6, &[(0.5, 49_974), (0.95, 53_334)])]
     #[case(3.0, 60.0, &[(0.5, 0), (0.8, 3), (0.95, 17)])]
-    fn quantile_agrees_with_scipy(
-        #[case] mean: f64,
-        #[case] variance: f64,
-        #[case] expected: &[(f64, u64)],
-    ) {
+    fn quantile_agrees_with_scipy(#[case] mean: f64, #[case] variance: f64, #[case] expected: &[(f64, u64)]) {
         let demand = NegBin::from_moments(mean, variance).unwrap();
         for &(probability, k) in expected {
             assert_eq!(demand.quantile(probability), k, "quantile({probability})");
@@ -185,12 +165,7 @@ mod tests {
 
     #[test]
     fn moments_that_are_no_numbers_are_refused() {
-        for (mean, variance) in [
-            (f64::NAN, 1.0),
-            (1.0, f64::INFINITY),
-            (-1.0, 1.0),
-            (1.0, -1.0),
-        ] {
+        for (mean, variance) in [(f64::NAN, 1.0), (1.0, f64::INFINITY), (-1.0, 1.0), (1.0, -1.0)] {
             assert_eq!(NegBin::from_moments(mean, variance), None);
         }
         assert_eq!(NegBin::from_moments(0.0, 0.0).unwrap().quantile(0.95), 0);

@@ -24,11 +24,7 @@ pub struct StatusBounds {
 
 impl Default for StatusBounds {
     fn default() -> Self {
-        Self {
-            critical: 7.0,
-            low: 21.0,
-            overstocked: 120.0,
-        }
+        Self { critical: 7.0, low: 21.0, overstocked: 120.0 }
     }
 }
 
@@ -67,44 +63,37 @@ pub enum Trend {
     NoSales,
 }
 
-/// The last week against the three before it: a change counts when it is by a fifth at least and unlikely by chance
-/// (|z| above 1.64, one in ten), given how much the item's weeks vary.
+/// A change counts when it is by a fifth at least and unlikely by chance (|z| above 1.64, one in ten), given how much the
+/// item's days vary.
 const TREND_CHANGE: f64 = 0.2;
 const TREND_Z: f64 = 1.64;
-const TREND_DAYS: usize = 30;
+/// The last week against the three before it, so that each weekday counts alike on both sides.
 const TREND_RECENT_DAYS: usize = 7;
+const TREND_DAYS: usize = 28;
+/// Without a sale for so long an item does not sell.
+const NO_SALES_DAYS: usize = 30;
 
-/// Trend of clean daily units, oldest first; `None` = unknown day.
+/// Trend of daily units, oldest first; `None`, negative and not finite = unknown day.
 #[must_use]
 pub fn trend(units: &[Option<f64>]) -> Trend {
-    let recent_first = units
-        .iter()
-        .rev()
-        .take(TREND_DAYS)
-        .map(|day| day.filter(|u| u.is_finite() && *u >= 0.0));
+    let recent_first = units.iter().rev().map(|day| day.filter(|u| u.is_finite() && *u >= 0.0));
+    if !recent_first.clone().take(NO_SALES_DAYS).flatten().any(|u| u > 0.0) {
+        return Trend::NoSales;
+    }
     let (mut recent, mut before) = (Sample::default(), Sample::default());
-    for (back, day) in recent_first.enumerate() {
+    for (back, day) in recent_first.take(TREND_DAYS).enumerate() {
         if let Some(units) = day {
-            let sample = if back < TREND_RECENT_DAYS {
-                &mut recent
-            } else {
-                &mut before
-            };
+            let sample = if back < TREND_RECENT_DAYS { &mut recent } else { &mut before };
             sample.add(units);
         }
-    }
-    if recent.sum + before.sum <= 0.0 {
-        return Trend::NoSales;
     }
     if recent.days < 1.0 || before.days < TREND_RECENT_DAYS as f64 {
         return Trend::Stable;
     }
     let pooled = (recent.sum + before.sum) / (recent.days + before.days);
-    let variance = ((recent.squares + before.squares) / (recent.days + before.days)
-        - pooled * pooled)
-        .max(pooled);
+    let variance = ((recent.squares + before.squares) / (recent.days + before.days) - pooled * pooled).max(pooled);
     let change = recent.mean() - before.mean();
-    let z = change / (variance * (1.0 / recent.days + 1.0 / before.days)).sqrt();
+    let z = change / (variance * (1.0 / recent.days + 1.0 / before.days)).sqrt().max(f64::MIN_POSITIVE);
     if change.abs() < TREND_CHANGE * before.mean() || z.abs() < TREND_Z {
         Trend::Stable
     } else if change > 0.0 {
@@ -197,4 +186,98 @@ fn day_used_up(stock: f64, cumulated: &[f64], model: &DemandModel<'_>, probabili
         1.0 - model.around(day, mean).cdf(one_less) < probability
     });
     (too_early + 1).min(cumulated.len()) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use time::{Date, Month};
+
+    use super::*;
+    use crate::demand::{Item, StoreRhythm};
+
+    fn rhythm() -> StoreRhythm {
+        StoreRhythm::flat(Date::from_calendar_date(2024, Month::March, 31).unwrap())
+    }
+
+    #[rstest]
+    #[case(45.0, 4.5, Some(5))]
+    #[case(40.0, 4.0, Some(4))]
+    #[case(0.0, 0.0, Some(0))]
+    #[case(-3.0, 0.0, Some(0))]
+    #[case(f64::NAN, 0.0, Some(0))]
+    #[case(1e9, 365.0, None)]
+    fn a_steady_seller_lasts_stock_over_velocity(
+        #[case] stock: f64,
+        #[case] days: f64,
+        #[case] stockout_in_days: Option<u32>,
+    ) {
+        let rhythm = rhythm();
+        let model = DemandModel::fit(Item { units: &[Some(10.0); 100], category_level: None }, &rhythm).unwrap();
+        let outlook = outlook(stock, &model).unwrap();
+        assert!((outlook.velocity - 10.0).abs() < 1e-9);
+        assert!((outlook.days_of_stock - days).abs() < 1e-9);
+        assert_eq!(outlook.stockout_in_days, stockout_in_days);
+        assert!(outlook.range.0 <= days && days <= outlook.range.1);
+    }
+
+    #[test]
+    fn the_range_is_wider_for_uneven_demand() {
+        let rhythm = rhythm();
+        let width = |units: &[Option<f64>]| {
+            let model = DemandModel::fit(Item { units, category_level: None }, &rhythm).unwrap();
+            let (soonest, latest) = outlook(300.0, &model).unwrap().range;
+            latest - soonest
+        };
+        let uneven: Vec<Option<f64>> = (0..182).map(|day| Some(if day % 30 < 3 { 100.0 } else { 0.0 })).collect();
+        assert!(width(&uneven) > 2.0 * width(&[Some(10.0); 182]));
+    }
+
+    #[test]
+    fn what_does_not_sell_has_no_outlook() {
+        let rhythm = rhythm();
+        let model = DemandModel::fit(Item { units: &[Some(0.0); 100], category_level: None }, &rhythm).unwrap();
+        assert_eq!(outlook(5.0, &model), None);
+    }
+
+    #[rstest]
+    #[case(10.0, Some(7.0), StockStatus::Critical)]
+    #[case(10.0, Some(7.1), StockStatus::Low)]
+    #[case(10.0, Some(21.0), StockStatus::Low)]
+    #[case(10.0, Some(120.0), StockStatus::Ok)]
+    #[case(10.0, Some(120.5), StockStatus::Overstocked)]
+    #[case(10.0, None, StockStatus::Ok)]
+    #[case(0.0, None, StockStatus::Critical)]
+    #[case(-1.0, Some(200.0), StockStatus::Critical)]
+    #[case(f64::NAN, Some(200.0), StockStatus::Critical)]
+    fn status_by_days_of_stock(#[case] stock: f64, #[case] days: Option<f64>, #[case] status: StockStatus) {
+        assert_eq!(StatusBounds::default().status(stock, days), status);
+    }
+
+    #[rstest]
+    #[case(4.0, 4.0, Trend::Stable)]
+    #[case(4.0, 9.0, Trend::Accelerating)]
+    #[case(9.0, 4.0, Trend::Decelerating)]
+    #[case(4.0, 4.4, Trend::Stable)]
+    #[case(0.1, 0.2, Trend::Stable)]
+    #[case(0.0, 0.0, Trend::NoSales)]
+    #[case(f64::NAN, f64::INFINITY, Trend::NoSales)]
+    fn trend_of_the_last_week(#[case] before: f64, #[case] last_week: f64, #[case] expected: Trend) {
+        let units: Vec<Option<f64>> = (0..40).map(|day| Some(if day < 33 { before } else { last_week })).collect();
+        assert_eq!(trend(&units), expected);
+    }
+
+    #[test]
+    fn a_week_old_item_has_no_trend_yet() {
+        assert_eq!(trend(&[Some(1.0), Some(2.0), Some(30.0)]), Trend::Stable);
+    }
+
+    #[test]
+    fn one_sale_within_thirty_days_is_a_sale() {
+        let mut units = [Some(0.0); 60];
+        units[31] = Some(1.0);
+        assert_eq!(trend(&units), Trend::Stable);
+        units.swap(31, 29);
+        assert_eq!(trend(&units), Trend::NoSales);
+    }
 }

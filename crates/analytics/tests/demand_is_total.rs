@@ -2,8 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use analytics::demand::{
-    DemandModel, Item, StoreRhythm, classify, clean, croston, syntetos_boylan,
-    teunter_syntetos_babai,
+    DemandModel, Item, StoreRhythm, classify, clean, croston, syntetos_boylan, teunter_syntetos_babai,
 };
 use analytics::reorder::{ServiceGoal, SupplyTerms, suggest};
 use analytics::stock::{outlook, trend};

@@ -13,6 +13,7 @@ mod customers;
 mod daily;
 mod demand;
 mod reorder;
+mod skus;
 mod stock;
 
 #[derive(Parser)]

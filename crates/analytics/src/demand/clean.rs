@@ -36,10 +36,7 @@ pub fn daily_units(days: usize, lines: &[UnitsLine]) -> Vec<f64> {
 /// Missing days stay missing, values that are not finite become missing, negative ones zero.
 #[must_use]
 pub fn clean(units: &[Option<f64>]) -> Vec<Option<f64>> {
-    units
-        .iter()
-        .map(|day| day.filter(|u| u.is_finite()).map(|u| u.clamp(0.0, MOST_UNITS_A_DAY)))
-        .collect()
+    units.iter().map(|day| day.filter(|u| u.is_finite()).map(|u| u.clamp(0.0, MOST_UNITS_A_DAY))).collect()
 }
 
 /// The most units a clean day may count for in a level: the day at rank `⌈2 % of the known days⌉` from the top (the fourth
@@ -68,7 +65,8 @@ mod tests {
     #[test]
     fn a_cancellation_is_taken_from_its_own_day_only() {
         let line = |day, units| UnitsLine { day, units };
-        let lines = [line(0, 5.0), line(0, -2.0), line(1, -9.0), line(1, 4.0), line(2, f64::NAN), line(2, 1.0), line(9, 7.0)];
+        let lines =
+            [line(0, 5.0), line(0, -2.0), line(1, -9.0), line(1, 4.0), line(2, f64::NAN), line(2, 1.0), line(9, 7.0)];
         assert_eq!(daily_units(3, &lines), [3.0, 0.0, 1.0]);
     }
 

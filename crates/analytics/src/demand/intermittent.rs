@@ -14,10 +14,7 @@ struct Smoothed(Option<f64>);
 
 impl Smoothed {
     fn update(&mut self, observed: f64, alpha: f64) {
-        self.0 = Some(
-            self.0
-                .map_or(observed, |level| level + alpha * (observed - level)),
-        );
+        self.0 = Some(self.0.map_or(observed, |level| level + alpha * (observed - level)));
     }
 }
 
@@ -26,11 +23,7 @@ fn demand_of(units: f64) -> Option<f64> {
 }
 
 fn smoothing_constant(alpha: f64) -> f64 {
-    if alpha.is_finite() {
-        alpha.clamp(1e-6, 1.0)
-    } else {
-        CLASSIC_ALPHA
-    }
+    if alpha.is_finite() { alpha.clamp(1e-6, 1.0) } else { CLASSIC_ALPHA }
 }
 
 /// Croston's method: smoothed demand size over smoothed interval between demands. Zero without any demand.
@@ -72,10 +65,7 @@ pub fn syntetos_boylan(units: &[f64], alpha: f64) -> f64 {
 /// *European Journal of Operational Research* 214 (2011).
 #[must_use]
 pub fn teunter_syntetos_babai(units: &[f64], alpha_size: f64, alpha_probability: f64) -> f64 {
-    let (alpha_size, alpha_probability) = (
-        smoothing_constant(alpha_size),
-        smoothing_constant(alpha_probability),
-    );
+    let (alpha_size, alpha_probability) = (smoothing_constant(alpha_size), smoothing_constant(alpha_probability));
     let (mut size, mut probability) = (Smoothed::default(), Smoothed::default());
     for &observed in units {
         let demand = demand_of(observed);
@@ -93,9 +83,7 @@ mod tests {
 
     use super::*;
 
-    const SPARSE: &[f64] = &[
-        0., 0., 3., 0., 0., 0., 5., 0., 1., 0., 0., 2., 0., 0., 0., 0., 4., 0., 0., 6.,
-    ];
+    const SPARSE: &[f64] = &[0., 0., 3., 0., 0., 0., 5., 0., 1., 0., 0., 2., 0., 0., 0., 0., 4., 0., 0., 6.];
     const SELLS_FIRST: &[f64] = &[2., 0., 0., 1., 0., 7., 0., 0., 0., 3., 0., 0.];
     const DENSE: &[f64] = &[4., 2., 5., 1., 3., 6., 2., 4.];
     const DYING: &[f64] = &[0., 1., 0., 0., 0., 0., 8., 0., 0., 0., 0., 0., 0., 0., 0.];
@@ -103,34 +91,10 @@ mod tests {
     /// Expected values: statsforecast 2.1.1 (`CrostonClassic`, `CrostonSBA`, `TSB(alpha_d=.1, alpha_p=.1)`,
     /// `TSB(alpha_d=.3, alpha_p=.05)`), one step ahead.
     #[rstest]
-    #[case(
-        SPARSE,
-        1.038361526896565,
-        0.9864434505517367,
-        0.9534829641505538,
-        0.7843596253528695
-    )]
-    #[case(
-        SELLS_FIRST,
-        1.5908505154639172,
-        1.5113079896907213,
-        1.2122824987952106,
-        2.1903738189160378
-    )]
-    #[case(
-        DENSE,
-        3.6650308000000007,
-        3.4817792600000006,
-        3.6650308000000007,
-        3.534841599999999
-    )]
-    #[case(
-        DYING,
-        0.7391304347826089,
-        0.7021739130434784,
-        0.11639114478159306,
-        0.1823981897581279
-    )]
+    #[case(SPARSE, 1.038361526896565, 0.9864434505517367, 0.9534829641505538, 0.7843596253528695)]
+    #[case(SELLS_FIRST, 1.5908505154639172, 1.5113079896907213, 1.2122824987952106, 2.1903738189160378)]
+    #[case(DENSE, 3.6650308000000007, 3.4817792600000006, 3.6650308000000007, 3.534841599999999)]
+    #[case(DYING, 0.7391304347826089, 0.7021739130434784, 0.11639114478159306, 0.1823981897581279)]
     fn agrees_with_statsforecast(
         #[case] units: &[f64],
         #[case] classic: f64,

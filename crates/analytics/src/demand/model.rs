@@ -2,27 +2,23 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::clean::MOST_UNITS_A_DAY;
-use super::{DemandClass, Insufficient, StoreRhythm, bulk_limit, classify, clean, teunter_syntetos_babai};
+use super::level::{Level, open_days};
+use super::{DemandClass, Insufficient, StoreRhythm, classify, clean};
 use crate::negbin::NegBin;
 
-/// Days the level is averaged over.
-const LEVEL_DAYS: usize = 56;
-/// Smoothing constant for items that sell seldom.
-const TSB_ALPHA: f64 = 0.05;
-/// An item younger than the level window starts from this many days at its category's mean.
-const PRIOR_DAYS: f64 = 14.0;
 /// History used at all, and the half year that shows bulk days and how much demand varies.
 const HISTORY_DAYS: usize = 365;
-const VARIANCE_DAYS: usize = 182;
+pub(super) const VARIANCE_DAYS: usize = 182;
 /// Sums over this many days show the variance to mean; longer windows keep the ratio, the half year holds too few of them.
 const VARIANCE_WINDOW: usize = 21;
-/// Fewer windows than this say nothing about the variance of their sums.
-const FEWEST_WINDOWS: f64 = 14.0;
+/// From as many (overlapping) windows on they tell the variance of their sums.
+const ENOUGH_WINDOWS: f64 = 42.0;
+/// Variance to mean of three-week sums relative to that of single days: the upper quartile among grown items.
+const YOUNG_VARIANCE: f64 = 2.0;
 /// Variance to mean of items whose own history is too short to show it.
 const PRIOR_VARIANCE_TO_MEAN: f64 = 3.0;
-/// The level is itself an estimate, from 56 days, and it drifts: over `d` days the variance grows by `1.5 · d / 56`
-/// of itself (1 would be the error of a mean of 56 days alone).
+/// The level is itself an estimate, from `n` days (56 of a grown item), and it drifts: over `d` days the variance grows by
+/// `1.5 · d / n` of itself (1 would be the error of a mean of `n` days alone).
 const LEVEL_UNCERTAINTY: f64 = 1.5;
 
 /// What is known of one item.
@@ -73,6 +69,8 @@ pub struct DemandModel<'a> {
     class: DemandClass,
     method: Method,
     level: f64,
+    /// Days that the level rests on, those of the category's mean included.
+    level_days: f64,
     variance_to_mean: f64,
     history_days: usize,
 }
@@ -87,12 +85,14 @@ impl<'a> DemandModel<'a> {
         }
         let first_sale = year.iter().position(|day| day.is_some_and(|u| u > 0.0));
         let units = year.get(first_sale.unwrap_or_default()..).unwrap_or_default();
-        let (method, level) = level(units, rhythm, item.category_level);
+        let level = Level::of(units, rhythm, item.category_level);
+        let chances: Vec<Option<f64>> = open_days(units, rhythm).collect();
         Ok(Self {
             rhythm,
-            class: classify(units),
-            method,
-            level,
+            class: classify(&chances),
+            method: level.method,
+            level: level.units,
+            level_days: level.days.max(1.0),
             variance_to_mean: variance_to_mean(last(units, VARIANCE_DAYS)),
             history_days: units.len(),
         })
@@ -147,43 +147,15 @@ impl<'a> DemandModel<'a> {
     }
 
     fn dispersion(&self, days: usize) -> f64 {
-        self.variance_to_mean * (1.0 + LEVEL_UNCERTAINTY * days as f64 / LEVEL_DAYS as f64)
+        self.variance_to_mean * (1.0 + LEVEL_UNCERTAINTY * days as f64 / self.level_days)
     }
 }
 
-fn last<T>(items: &[T], count: usize) -> &[T] {
+pub(super) fn last<T>(items: &[T], count: usize) -> &[T] {
     items.get(items.len().saturating_sub(count)..).unwrap_or_default()
 }
 
-/// Level of clean units that begin with the first sale.
-///
-/// The 56-day mean is taken of winsorised units, and what winsorising cut is added back at its half-year rate: a bulk
-/// order counts, but not as if the last weeks were like it. The share of days without a sale is the weight of the
-/// Teunter–Syntetos–Babai estimate beside it.
-fn level(units: &[Option<f64>], rhythm: &StoreRhythm, category_level: Option<f64>) -> (Method, f64) {
-    let half_year = last(units, VARIANCE_DAYS);
-    let limit = bulk_limit(half_year);
-    let (mut sum, mut weight, mut days, mut selling) = (0.0, 0.0, 0.0, 0.0);
-    let known = half_year.iter().rev().enumerate().filter_map(|(i, day)| Some((i + 1, (*day)?)));
-    for (back, day) in known.take(LEVEL_DAYS) {
-        sum += day.min(limit);
-        weight += rhythm.back(back);
-        days += 1.0;
-        selling += if day > 0.0 { 1.0 } else { 0.0 };
-    }
-    let recent = ratio(sum, weight) + mean(half_year.iter().flatten().map(|day| (day - limit).max(0.0)));
-    let prior = category_level.filter(|level| (0.0..=MOST_UNITS_A_DAY).contains(level));
-    if let Some(prior) = prior.filter(|_| units.len() < LEVEL_DAYS) {
-        return (Method::CategoryShrunk, (recent * weight + PRIOR_DAYS * prior) / (weight + PRIOR_DAYS));
-    }
-    let known: Vec<f64> = units.iter().flatten().copied().collect();
-    let smoothed = teunter_syntetos_babai(&known, TSB_ALPHA, TSB_ALPHA);
-    let selling_share = ratio(selling, days);
-    let method = if selling_share < 0.5 { Method::Intermittent } else { Method::MovingAverage };
-    (method, selling_share * recent + (1.0 - selling_share) * smoothed)
-}
-
-/// Variance to mean of sums over up to three weeks; sums with missing days are scaled up.
+/// Variance to mean of sums over three weeks, that of a Poisson stream at least; sums with missing days are scaled up.
 fn variance_to_mean(units: &[Option<f64>]) -> f64 {
     let sums = units.windows(VARIANCE_WINDOW).filter_map(|window| {
         let known = window.iter().flatten().count();
@@ -191,12 +163,14 @@ fn variance_to_mean(units: &[Option<f64>]) -> f64 {
             .then(|| window.iter().flatten().sum::<f64>() * VARIANCE_WINDOW as f64 / known as f64)
     });
     let by_window = Moments::of(sums);
-    if by_window.count >= FEWEST_WINDOWS && by_window.mean > 0.0 {
-        return by_window.squares / by_window.count / by_window.mean;
+    let of_windows = ratio(by_window.squares, by_window.count * by_window.mean);
+    if by_window.count >= ENOUGH_WINDOWS {
+        return of_windows.max(1.0);
     }
-    // Too young for three-week sums: its single days, unless they look more regular than such items are.
+    // Too young: the few sums overlap and look alike, so that single days and what is common are lower bounds.
     let by_day = Moments::of(units.iter().flatten().copied());
-    ratio(by_day.squares, by_day.count * by_day.mean).max(PRIOR_VARIANCE_TO_MEAN)
+    let of_days = ratio(by_day.squares, by_day.count * by_day.mean);
+    of_windows.max(YOUNG_VARIANCE * of_days).max(PRIOR_VARIANCE_TO_MEAN)
 }
 
 /// Welford's running moments.
@@ -219,10 +193,105 @@ impl Moments {
     }
 }
 
-fn mean(values: impl Iterator<Item = f64>) -> f64 {
+pub(super) fn mean(values: impl Iterator<Item = f64>) -> f64 {
     Moments::of(values).mean
 }
 
-fn ratio(part: f64, whole: f64) -> f64 {
+pub(super) fn ratio(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use time::{Date, Month};
+
+    use super::*;
+    use crate::demand::teunter_syntetos_babai;
+
+    fn sunday() -> Date {
+        Date::from_calendar_date(2024, Month::March, 31).unwrap()
+    }
+
+    fn fit<'a>(units: &[Option<f64>], rhythm: &'a StoreRhythm) -> DemandModel<'a> {
+        DemandModel::fit(Item { units, category_level: None }, rhythm).unwrap()
+    }
+
+    #[test]
+    fn the_level_is_the_mean_of_56_days() {
+        let rhythm = StoreRhythm::flat(sunday());
+        let units: Vec<Option<f64>> = (0..120).map(|day| Some(if day < 64 { 3.0 } else { 8.0 })).collect();
+        let model = fit(&units, &rhythm);
+        assert_eq!((model.class(), model.method()), (DemandClass::Smooth, Method::MovingAverage));
+        assert!((model.level() - 8.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn days_out_of_stock_do_not_lower_the_level() {
+        let rhythm = StoreRhythm::flat(sunday());
+        let mut units = [Some(6.0); 120];
+        units[90..110].fill(None);
+        assert!((fit(&units, &rhythm).level() - 6.0).abs() < 1e-9);
+        assert!((fit(&units, &rhythm).window(21).mean() - 126.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_bulk_day_counts_at_its_half_year_rate() {
+        let rhythm = StoreRhythm::flat(sunday());
+        let mut units = [Some(10.0); 182];
+        units[170] = Some(1830.0);
+        // 1,820 units above the rest, spread over 182 days; in the 56-day mean they would be 32.5 a day.
+        assert!((fit(&units, &rhythm).level() - 20.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_weekday_profile_shapes_the_week_and_keeps_the_level() {
+        let totals: Vec<Option<f64>> = (0..84).map(|day| Some(if day % 7 == 6 { 0.0 } else { 7e6 })).collect();
+        let rhythm = StoreRhythm::fit(&totals, sunday());
+        let units: Vec<Option<f64>> = (0..84).map(|day| Some(if day % 7 == 6 { 0.0 } else { 7.0 })).collect();
+        let model = fit(&units, &rhythm);
+        assert!((model.level() - 6.0).abs() < 1e-6);
+        let forecast = model.forecast(7);
+        assert!((forecast.daily_mean[0] - 7.0).abs() < 1e-4, "{forecast:?}");
+        assert!(forecast.daily_mean[6] < 1e-4);
+        assert!((forecast.total() - 42.0).abs() < 1e-3);
+    }
+
+    #[test]
+    fn what_sells_seldom_is_smoothed_by_teunter_syntetos_babai() {
+        let rhythm = StoreRhythm::flat(sunday());
+        let mut units = vec![0.0; 200];
+        for day in [0, 40, 95, 130] {
+            units[day] = 4.0;
+        }
+        let known: Vec<Option<f64>> = units.iter().copied().map(Some).collect();
+        let model = fit(&known, &rhythm);
+        assert_eq!((model.class(), model.method()), (DemandClass::Intermittent, Method::Intermittent));
+        // No sale in 56 days: nothing of the mean is left.
+        assert!((model.level() - teunter_syntetos_babai(&units, 0.05, 0.05)).abs() < 1e-12);
+        assert!(model.level() > 0.0);
+    }
+
+    #[test]
+    fn a_young_item_is_drawn_to_its_category() {
+        let rhythm = StoreRhythm::flat(sunday());
+        let units = [[Some(0.0); 30].as_slice(), &[Some(12.0); 14]].concat();
+        let young = DemandModel::fit(Item { units: &units, category_level: Some(2.0) }, &rhythm).unwrap();
+        assert_eq!((young.method(), young.history_days()), (Method::CategoryShrunk, 14));
+        // 14 days at 12 and 14 at the category's 2
+        assert!((young.level() - 7.0).abs() < 1e-9);
+        // Three times the mean at least, and an error of a level from 28 days: 1 + 1.5 · 14 / 28
+        assert!((young.forecast(14).dispersion - 3.0 * 1.75).abs() < 1e-9);
+    }
+
+    #[test]
+    fn one_sale_makes_a_model_and_no_day_none() {
+        let rhythm = StoreRhythm::flat(sunday());
+        let model = fit(&[Some(0.0), Some(5.0), Some(0.0)], &rhythm);
+        assert_eq!(model.history_days(), 2);
+        assert!(model.level() > 0.0 && model.window(28).quantile(0.95) > 0);
+        for units in [&[] as &[Option<f64>], &[None, None], &[Some(f64::NAN)]] {
+            let refused = DemandModel::fit(Item { units, category_level: Some(1.0) }, &rhythm);
+            assert_eq!(refused.err(), Some(Insufficient::NoHistory));
+        }
+    }
 }

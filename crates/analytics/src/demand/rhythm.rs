@@ -11,6 +11,8 @@ const PROFILE_DAYS: usize = 84;
 const FEWEST_PROFILE_DAYS: usize = 14;
 /// The profile starts from this many units a weekday at the average rate: small stores stay near a flat week.
 const PROFILE_PRIOR_UNITS: f64 = 20.0;
+/// A weekday with less than this is one on which the store is closed.
+const CLOSED_FACTOR: f64 = 0.1;
 /// 52 weeks: the same weekday a year ago.
 const YEAR: usize = 364;
 /// Days before the same date last year that the index is relative to; the level covers as many.
@@ -42,11 +44,7 @@ impl StoreRhythm {
         let plausible = |units: &f64| (0.0..=MOST_UNITS_A_DAY).contains(units);
         let totals: Vec<Option<f64>> = totals.iter().map(|day| day.filter(plausible)).collect();
         let next_weekday = usize::from(last_day.weekday().next().number_days_from_monday());
-        Self {
-            weekday: weekday_profile(&totals, next_weekday),
-            next_weekday,
-            yearly: yearly_index(&totals),
-        }
+        Self { weekday: weekday_profile(&totals, next_weekday), next_weekday, yearly: yearly_index(&totals) }
     }
 
     /// A store of which nothing is known: flat week, no yearly index.
@@ -79,6 +77,18 @@ impl StoreRhythm {
         self.factor(self.next_weekday + 7 - back % 7)
     }
 
+    /// Whether the store hardly ever sells on the weekday of the day `back` days before the first forecast day.
+    pub(crate) fn was_closed(&self, back: usize) -> bool {
+        self.back(back) < CLOSED_FACTOR
+    }
+
+    /// Mean factor of the weekdays that are not closed; at least 1.
+    pub(crate) fn open_factor(&self) -> f64 {
+        let open = self.weekday.iter().filter(|&&factor| factor >= CLOSED_FACTOR);
+        let (sum, days) = open.fold((0.0, 0u8), |(sum, days), factor| (sum + factor, days + 1));
+        (sum / f64::from(days.max(1))).max(1.0)
+    }
+
     fn factor(&self, weekday: usize) -> f64 {
         self.weekday.get(weekday % 7).copied().unwrap_or(1.0)
     }
@@ -104,10 +114,7 @@ fn yearly_index(totals: &[Option<f64>]) -> Vec<f64> {
 }
 
 fn mean_of(days: Option<&[Option<f64>]>) -> Option<f64> {
-    let (sum, count) = days?
-        .iter()
-        .flatten()
-        .fold((0.0, 0u32), |(sum, n), &u| (sum + u, n + 1));
+    let (sum, count) = days?.iter().flatten().fold((0.0, 0u32), |(sum, n), &u| (sum + u, n + 1));
     (count > 0).then(|| sum / f64::from(count))
 }
 
@@ -117,9 +124,7 @@ fn weekday_profile(totals: &[Option<f64>], next_weekday: usize) -> [f64; 7] {
     let recent = totals.iter().rev().take(PROFILE_DAYS);
     for (back, day) in recent.enumerate() {
         let weekday = (next_weekday + 6 + 7 * PROFILE_DAYS - back) % 7;
-        if let (Some(units), Some(sum), Some(count)) =
-            (day, sums.get_mut(weekday), counts.get_mut(weekday))
-        {
+        if let (Some(units), Some(sum), Some(count)) = (day, sums.get_mut(weekday), counts.get_mut(weekday)) {
             *sum += units;
             *count += 1.0;
         }
@@ -138,7 +143,6 @@ fn weekday_profile(totals: &[Option<f64>], next_weekday: usize) -> [f64; 7] {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
 mod tests {
     use time::Month;
 

@@ -1,0 +1,135 @@
+//! Reads `online_retail/sku_daily_units.csv.gz` (one row per item, one column per day) and `sku_meta.csv`.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::path::Path;
+
+use analytics::demand::{DemandModel, Item, StoreRhythm};
+use anyhow::Context;
+use flate2::read::GzDecoder;
+use time::macros::format_description;
+use time::{Date, Duration};
+
+/// Items a protocol scores: those with the highest revenue before it starts.
+const ITEMS: usize = 500;
+
+/// Daily units of all items over the same days.
+pub struct Skus {
+    pub days: Vec<Date>,
+    pub items: Vec<Sku>,
+}
+
+pub struct Sku {
+    pub units: Vec<f64>,
+    known: Vec<Option<f64>>,
+    pub price: f64,
+    pub first_sale: Date,
+}
+
+fn date(text: &str) -> anyhow::Result<Date> {
+    Date::parse(text, format_description!("[year]-[month]-[day]")).with_context(|| format!("not a date: {text}"))
+}
+
+impl Skus {
+    pub fn load(data: &Path) -> anyhow::Result<Self> {
+        let folder = data.join("online_retail");
+        let meta = read_meta(&folder.join("sku_meta.csv"))?;
+        let path = folder.join("sku_daily_units.csv.gz");
+        let file = File::open(&path).with_context(|| path.display().to_string())?;
+        let mut rows = csv::Reader::from_reader(GzDecoder::new(file));
+        let days = rows.headers()?.iter().skip(1).map(date).collect::<anyhow::Result<Vec<_>>>()?;
+        let mut items = Vec::new();
+        for row in rows.records() {
+            let row = row?;
+            let Some(&(price, first_sale)) = row.get(0).and_then(|code| meta.get(code)) else {
+                continue;
+            };
+            let units = row.iter().skip(1).map(str::parse).collect::<Result<Vec<f64>, _>>()?;
+            let known = units.iter().copied().map(Some).collect();
+            items.push(Sku { units, known, price, first_sale });
+        }
+        Ok(Self { days, items })
+    }
+
+    /// Days before `date`, if it is one of the columns.
+    pub fn until(&self, date: Date) -> Option<usize> {
+        self.days.iter().position(|&day| day == date)
+    }
+
+    /// What is known of the store before day `until`.
+    pub fn rhythm(&self, until: usize) -> StoreRhythm {
+        let totals: Vec<Option<f64>> =
+            (0..until).map(|day| Some(self.items.iter().filter_map(|item| item.units.get(day)).sum())).collect();
+        let last_day = until.checked_sub(1).and_then(|day| self.days.get(day)).copied().unwrap_or(Date::MIN);
+        StoreRhythm::fit(&totals, last_day)
+    }
+
+    /// Up to 500 items with at least 20 selling days in the 180 before `until`, by their revenue in these.
+    pub fn best_sellers(&self, until: usize, eligible: impl Fn(&Sku) -> bool) -> Vec<&Sku> {
+        let mut ranked: Vec<(f64, &Sku)> = self
+            .items
+            .iter()
+            .filter(|item| item.last(until, 180).iter().filter(|&&u| u > 0.0).count() >= 20 && eligible(item))
+            .map(|item| (item.last(until, 180).iter().sum::<f64>() * item.price, item))
+            .filter(|(revenue, _)| *revenue > 0.0)
+            .collect();
+        ranked.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+        ranked.into_iter().take(ITEMS).map(|(_, item)| item).collect()
+    }
+
+    /// Items first sold 7 to 55 days before day `until`.
+    pub fn young(&self, until: usize) -> Vec<&Sku> {
+        let Some(&today) = self.days.get(until) else {
+            return Vec::new();
+        };
+        let young = Duration::days(7)..Duration::days(56);
+        self.items.iter().filter(|item| young.contains(&(today - item.first_sale))).collect()
+    }
+
+    /// Mean daily units of the items that sold in the 56 days before day `until`.
+    pub fn mean_level(&self, until: usize) -> f64 {
+        let levels: Vec<f64> = self.items.iter().map(|item| mean(item.last(until, 56))).filter(|&l| l > 0.0).collect();
+        mean(&levels)
+    }
+}
+
+impl Sku {
+    /// The `count` days before day `until`, fewer at the start of the data.
+    pub fn last(&self, until: usize, count: usize) -> &[f64] {
+        self.units.get(until.saturating_sub(count)..until).unwrap_or_default()
+    }
+
+    /// The `count` days from day `from`, fewer at the end of the data.
+    pub fn next(&self, from: usize, count: usize) -> &[f64] {
+        self.units.get(from..(from + count).min(self.units.len())).unwrap_or_default()
+    }
+
+    pub fn model<'a>(
+        &self,
+        until: usize,
+        rhythm: &'a StoreRhythm,
+        category_level: Option<f64>,
+    ) -> anyhow::Result<DemandModel<'a>> {
+        let units = self.known.get(..until).unwrap_or_default();
+        Ok(DemandModel::fit(Item { units, category_level }, rhythm)?)
+    }
+}
+
+/// Median price and first sale by code; a column is found by its name.
+fn read_meta(path: &Path) -> anyhow::Result<HashMap<String, (f64, Date)>> {
+    let mut rows = csv::Reader::from_path(path).with_context(|| path.display().to_string())?;
+    let headers = rows.headers()?.clone();
+    let column = |name: &str| headers.iter().position(|h| h == name).with_context(|| format!("no column {name}"));
+    let (code, price, first) = (column("stock_code")?, column("median_price")?, column("first")?);
+    let mut meta = HashMap::new();
+    for row in rows.records() {
+        let row = row?;
+        let field = |at: usize| row.get(at).unwrap_or_default();
+        meta.insert(field(code).to_owned(), (field(price).parse()?, date(field(first))?));
+    }
+    Ok(meta)
+}
+
+pub fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
