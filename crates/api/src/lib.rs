@@ -1,1 +1,62 @@
 //! The HTTP edge: handlers, extractors, DTOs, errors, OpenAPI.
+
+mod auth;
+mod client;
+mod compression;
+mod edge;
+mod error;
+mod openapi;
+mod query;
+pub mod rate_limit;
+mod respond;
+mod state;
+mod v1;
+
+use std::{io, net::TcpListener, sync::Arc, time::Duration};
+
+use actix_web::{
+    App, HttpServer,
+    dev::Server,
+    middleware::{Compress, from_fn},
+    web,
+};
+
+pub use client::{InvalidNetwork, Network};
+pub use state::{PUBLIC_FACTOR, Settings, State};
+
+/// How long an idle connection is kept.
+const KEEP_ALIVE: Duration = Duration::from_secs(75);
+/// How long the first head of a connection may take to arrive.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a closing connection may linger, so that a client that still sends gets to read the answer.
+const DISCONNECT_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// The server on `listener`, not yet running: await it. It reacts to no signal by itself; `Server::handle().stop(true)`
+/// stops accepting and waits for what is in flight.
+///
+/// # Errors
+/// When the listener cannot be used.
+pub fn server(state: State, listener: TcpListener, workers: usize) -> io::Result<Server> {
+    let shutdown = state.settings.shutdown_timeout.as_secs();
+    let state = web::Data::from(Arc::new(state));
+    let last_check = web::Data::new(v1::status::LastCheck::default());
+    // The number of connections is left at its default, 25,000 a worker: a lower one lets idle heads crowd out
+    // honest requests.
+    let server = HttpServer::new(move || {
+        App::new()
+            .app_data(state.clone())
+            .app_data(last_check.clone())
+            .wrap(from_fn(edge::edge))
+            .wrap(Compress::default())
+            .wrap(from_fn(compression::around))
+            .configure(v1::configure)
+    })
+    .workers(workers)
+    .keep_alive(KEEP_ALIVE)
+    .client_request_timeout(HEAD_TIMEOUT)
+    .client_disconnect_timeout(DISCONNECT_TIMEOUT)
+    .shutdown_timeout(shutdown)
+    .disable_signals()
+    .listen(listener)?;
+    Ok(server.run())
+}

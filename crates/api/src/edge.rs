@@ -1,0 +1,239 @@
+//! What every request passes on its way in and out: who calls, how often, with what right; then the headers that every
+//! answer carries, the body of errors, one log line and the metrics.
+//!
+//! Authentication, quota and scope are settled here, before routing counts: so a path that does not exist tells a
+//! stranger nothing, and a caller over the limit costs no look-up.
+
+use std::{
+    net::{IpAddr, Ipv4Addr},
+    rc::Rc,
+    time::Instant,
+};
+
+use actix_web::{
+    Error, HttpMessage, HttpResponse,
+    body::{BodySize, BoxBody, MessageBody},
+    dev::{ServiceRequest, ServiceResponse},
+    http::{
+        Method, StatusCode,
+        header::{self, HeaderMap, HeaderName, HeaderValue},
+    },
+    middleware::Next,
+    web,
+};
+use domain::keys::Scope;
+use uuid::Uuid;
+
+use crate::{
+    auth::{Caller, authenticate},
+    client,
+    error::{ApiError, Code},
+    rate_limit::{Bucket, Quota},
+    respond::{Cache, JSON},
+    state::{PUBLIC_FACTOR, State},
+    v1::{self, OPENAPI_PATH, STATUS_PATH},
+};
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const RATE_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
+const RATE_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
+const RATE_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
+/// Seconds after which a client may find the database back.
+const DATABASE_RETRY_SECONDS: u64 = 5;
+
+/// The name of a request in logs and answers.
+#[derive(Debug, Clone)]
+pub struct RequestId(pub Rc<str>);
+
+impl RequestId {
+    /// The client's own, when it is one that logs can hold; else a new one.
+    fn of(headers: &HeaderMap) -> Self {
+        let valid = |id: &&str| {
+            (8..=64).contains(&id.len()) && id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+        };
+        let mut sent = headers.get_all(REQUEST_ID);
+        match (sent.next().and_then(|value| value.to_str().ok()).filter(valid), sent.next()) {
+            (Some(id), None) => Self(id.into()),
+            _ => Self(Uuid::now_v7().simple().to_string().into()),
+        }
+    }
+}
+
+/// Where the request came from, as far as can be known.
+#[derive(Debug, Clone, Copy)]
+pub struct ClientAddress(pub IpAddr);
+
+/// What was decided about a request before it is routed.
+struct Admission {
+    bucket: Bucket,
+    quota: Quota,
+    verdict: Result<Option<Caller>, ApiError>,
+}
+
+/// The outermost layer but compression. Always answers `Ok`: an error would skip what follows it.
+pub async fn edge(
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    let started = Instant::now();
+    let Some(state) = request.app_data::<web::Data<State>>().cloned() else {
+        return Ok(request.into_response(HttpResponse::InternalServerError().finish()));
+    };
+    let id = RequestId::of(request.headers());
+    let address = client_address(&request, &state);
+    let method = request.method().clone();
+    let public = is_public(request.path());
+    let route = v1::pattern(request.path());
+    request.extensions_mut().insert(id.clone());
+    request.extensions_mut().insert(ClientAddress(address));
+
+    let Admission { bucket, quota, verdict } = admit(&state, &request, address).await;
+    let caller = verdict.as_ref().ok().cloned().flatten();
+    let mut response = match verdict {
+        Ok(caller) => {
+            if let Some(caller) = caller {
+                request.extensions_mut().insert(caller);
+            }
+            next.call(request).await?.map_into_boxed_body()
+        }
+        Err(refused) => request.error_response(refused),
+    };
+
+    let quota = settle(&state, bucket, quota, response.status()).await;
+    fill_error(&mut response, &id, quota);
+    finish_headers(response.headers_mut(), &id, quota, public);
+    record(&response, &Line { id: &id, method: &method, route, started, caller: caller.as_ref() });
+    Ok(response)
+}
+
+fn client_address(request: &ServiceRequest, state: &State) -> IpAddr {
+    let peer = request.peer_addr().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.ip());
+    client::address(peer, request.headers(), &state.settings.trusted_proxies)
+}
+
+/// Whether a path is open to everyone.
+fn is_public(path: &str) -> bool {
+    path == STATUS_PATH || path == OPENAPI_PATH || path == "/docs" || path.starts_with("/docs/")
+}
+
+async fn admit(state: &State, request: &ServiceRequest, address: IpAddr) -> Admission {
+    let limit = state.settings.rate_limit_per_minute;
+    if is_public(request.path()) || request.method() == Method::OPTIONS {
+        let bucket = Bucket::public(address);
+        let quota = state.limiter.hit(bucket, limit.saturating_mul(PUBLIC_FACTOR)).await;
+        let free = request.path() == STATUS_PATH;
+        return Admission { bucket, quota, verdict: within(quota, free).map(|()| None) };
+    }
+    match authenticate(request.headers(), &*state.keys, (state.clock)()).await {
+        Ok(key) => {
+            let bucket = Bucket::Key(key.id);
+            let quota = state.limiter.hit(bucket, limit).await;
+            let caller = Caller::new(Rc::new(key));
+            let verdict = within(quota, false).and_then(|()| in_scope(caller, request.method())).map(Some);
+            Admission { bucket, quota, verdict }
+        }
+        Err(refused) if refused.code.status() == StatusCode::UNAUTHORIZED => {
+            let bucket = Bucket::refused(address);
+            let quota = state.limiter.hit(bucket, limit).await;
+            Admission { bucket, quota, verdict: within(quota, false).and(Err(refused)) }
+        }
+        Err(failed) => {
+            // Nothing is known of the caller, and the fault is ours: the count is shown but refuses no one.
+            let bucket = Bucket::public(address);
+            let quota = state.limiter.hit(bucket, limit.saturating_mul(PUBLIC_FACTOR)).await;
+            Admission { bucket, quota, verdict: Err(failed) }
+        }
+    }
+}
+
+fn within(quota: Quota, free: bool) -> Result<(), ApiError> {
+    if quota.exceeded && !free { Err(ApiError::new(Code::RateLimitExceeded)) } else { Ok(()) }
+}
+
+fn in_scope(caller: Caller, method: &Method) -> Result<Caller, ApiError> {
+    let needed = if matches!(*method, Method::GET | Method::HEAD) { Scope::Read } else { Scope::Write };
+    if caller.key().allows(needed) { Ok(caller) } else { Err(ApiError::scope(needed)) }
+}
+
+/// An answer without a body costs nothing.
+async fn settle(state: &State, bucket: Bucket, quota: Quota, status: StatusCode) -> Quota {
+    if status != StatusCode::NOT_MODIFIED {
+        return quota;
+    }
+    state.limiter.give_back(bucket).await;
+    Quota { remaining: quota.remaining.saturating_add(1).min(quota.limit), ..quota }
+}
+
+/// Writes the body of an error, and the headers that belong to its status.
+fn fill_error(response: &mut ServiceResponse<BoxBody>, id: &RequestId, quota: Quota) {
+    let Some(error) = response.response().error().and_then(|error| error.as_error::<ApiError>()) else { return };
+    let code = error.code;
+    let body = serde_json::to_vec(&error.body(&id.0)).unwrap_or_default();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(JSON));
+    headers.insert(header::CACHE_CONTROL, Cache::No.header());
+    match code {
+        Code::RateLimitExceeded => headers.insert(header::RETRY_AFTER, HeaderValue::from(quota.reset_seconds)),
+        Code::NoDb => headers.insert(header::RETRY_AFTER, HeaderValue::from(DATABASE_RETRY_SECONDS)),
+        Code::RequestTimeout => headers.insert(header::CONNECTION, HeaderValue::from_static("close")),
+        _ if code.status() == StatusCode::UNAUTHORIZED => {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
+        }
+        _ => return set_body(response, body),
+    };
+    set_body(response, body);
+}
+
+fn set_body(response: &mut ServiceResponse<BoxBody>, body: Vec<u8>) {
+    let empty = HttpResponse::new(response.status());
+    let answered = std::mem::replace(response.response_mut(), empty);
+    *response.response_mut() = answered.set_body(BoxBody::new(body));
+}
+
+/// The headers of every answer.
+fn finish_headers(headers: &mut HeaderMap, id: &RequestId, quota: Quota, public: bool) {
+    headers.insert(REQUEST_ID, HeaderValue::from_str(&id.0).unwrap_or(HeaderValue::from_static("invalid")));
+    headers.insert(RATE_LIMIT, HeaderValue::from(quota.limit));
+    headers.insert(RATE_REMAINING, HeaderValue::from(quota.remaining));
+    headers.insert(RATE_RESET, HeaderValue::from(quota.reset_seconds));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if !headers.contains_key(header::CACHE_CONTROL) {
+        headers.insert(header::CACHE_CONTROL, Cache::No.header());
+    }
+    if public {
+        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    }
+}
+
+/// What the log line says besides the answer.
+struct Line<'a> {
+    id: &'a RequestId,
+    method: &'a Method,
+    route: &'static str,
+    started: Instant,
+    caller: Option<&'a Caller>,
+}
+
+/// One line per request. Neither the query nor a header is in it: they may hold what no log should.
+fn record(response: &ServiceResponse<BoxBody>, line: &Line<'_>) {
+    let status = response.status().as_u16();
+    let elapsed = line.started.elapsed();
+    let bytes = match response.response().body().size() {
+        BodySize::Sized(bytes) => Some(bytes),
+        BodySize::None => Some(0),
+        BodySize::Stream => None,
+    };
+    let labels = [("route", line.route.to_owned()), ("status", status.to_string())];
+    metrics::counter!("http_requests_total", &labels).increment(1);
+    metrics::histogram!("http_request_duration_seconds", "route" => line.route).record(elapsed.as_secs_f64());
+    tracing::info!(
+        request_id = &*line.id.0,
+        method = line.method.as_str(),
+        route = line.route,
+        status,
+        ms = elapsed.as_micros() as f64 / 1_000.0,
+        account_id = line.caller.map(|caller| caller.account().0),
+        bytes,
+        "request"
+    );
+}

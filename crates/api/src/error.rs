@@ -1,0 +1,216 @@
+//! Errors as clients see them: one table from code to status and message.
+
+use std::borrow::Cow;
+
+use actix_web::{HttpResponse, ResponseError, http::StatusCode};
+use domain::{StoreError, error::UnknownValue, idempotency::IdempotencyError, keys::Scope};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::respond::API_VERSION;
+
+macro_rules! codes {
+    ($($variant:ident $status:literal $text:literal $message:literal;)+) => {
+        /// Every code that an answer's `error` may hold.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Code { $(#[doc = $message] $variant),+ }
+
+        impl Code {
+            /// Every code, by status.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            const fn row(self) -> (u16, &'static str, &'static str) {
+                match self { $(Self::$variant => ($status, $text, $message)),+ }
+            }
+        }
+    };
+}
+
+codes! {
+    InvalidJson 400 "invalid_json" "The body is not valid JSON.";
+    InvalidBody 400 "invalid_body" "The body must be a JSON object with the documented fields.";
+    InvalidParameter 400 "invalid_parameter" "A parameter has a value that it cannot have.";
+    MissingParameter 400 "missing_parameter" "A required parameter is missing.";
+    InvalidWebhookUrl 400 "invalid_webhook_url" "Deliveries cannot go to this URL.";
+    UnknownEvent 400 "unknown_event" "There is no event of this name.";
+    InvalidEvent 400 "invalid_event" "An event name is 1 to 64 characters of a-z, A-Z, 0-9, '.', '_' and '-'.";
+    InvalidProps 400 "invalid_props" "The properties must be a JSON object that can be stored exactly.";
+    PropsTooLarge 400 "props_too_large" "The properties are longer than 8192 bytes.";
+    InvalidVisitorId 400 "invalid_visitor_id" "A visitor id is a text of at most 128 characters.";
+    InvalidSessionId 400 "invalid_session_id" "A session id is a text of at most 128 characters.";
+    InvalidUrl 400 "invalid_url" "A page address is a text of at most 2048 characters.";
+    InvalidTimestamp 400 "invalid_timestamp" "The timestamp must be RFC 3339, at most 72 hours old and 5 minutes ahead.";
+    InvalidIdempotencyKey 400 "invalid_idempotency_key" "An idempotency key is 1 to 255 visible ASCII characters.";
+    MissingAuthorization 401 "missing_authorization" "Send the header Authorization: Bearer <API_KEY>.";
+    InvalidTokenFormat 401 "invalid_token_format" "The token is not an API key: keys start with svc_live_ or svc_test_.";
+    KeyNotFound 401 "key_not_found" "There is no such API key.";
+    KeyRevoked 401 "key_revoked" "The API key is revoked.";
+    KeyExpired 401 "key_expired" "The API key has expired.";
+    PaymentRequired 402 "payment_required" "AI access is paused.";
+    InsufficientCredits 402 "insufficient_credits" "The balance is too small.";
+    ScopeRead 403 "scope_required:read" "The API key lacks the scope `read`.";
+    ScopeWrite 403 "scope_required:write" "The API key lacks the scope `write`.";
+    NotFound 404 "not_found" "There is nothing at this path.";
+    WebhookNotFound 404 "webhook_not_found" "There is no such webhook subscription.";
+    MethodNotAllowed 405 "method_not_allowed" "The path does not support this method; see the header Allow.";
+    RequestTimeout 408 "request_timeout" "The body did not arrive in time.";
+    IdempotencyKeyReused 409 "idempotency_key_reused" "The idempotency key was used for another request.";
+    IdempotencyInProgress 409 "idempotency_in_progress" "The first request with this idempotency key has not ended.";
+    WebhookLimitReached 409 "webhook_limit_reached" "The account has as many webhook subscriptions as it may have.";
+    InvalidTransition 409 "invalid_transition" "The resource is not in a state that allows this.";
+    PayloadTooLarge 413 "payload_too_large" "The body is larger than 64 KiB.";
+    UnsupportedMediaType 415 "unsupported_media_type" "Send JSON, not compressed, as application/json.";
+    RateLimitExceeded 429 "rate_limit_exceeded" "Too many requests; the header Retry-After says when to come back.";
+    InternalError 500 "internal_error" "Something went wrong here. The request id helps to find out what.";
+    NoDb 503 "no_db" "The database is unavailable. Try again in a moment.";
+}
+
+impl Code {
+    /// The value of `error`.
+    pub const fn as_str(self) -> &'static str {
+        self.row().1
+    }
+
+    /// The sentence used when there is nothing more precise to say.
+    pub const fn message(self) -> &'static str {
+        self.row().2
+    }
+
+    pub fn status(self) -> StatusCode {
+        StatusCode::from_u16(self.row().0).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+    }
+}
+
+/// A refused or failed request. The cause of a failure goes to the log, never into the answer.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", code.as_str())]
+pub struct ApiError {
+    pub code: Code,
+    message: Option<Cow<'static, str>>,
+    param: Option<String>,
+    allowed: Option<&'static [&'static str]>,
+    reason: Option<&'static str>,
+}
+
+/// The body of every error.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Error, example = json!({
+    "error": "invalid_parameter", "message": "`limit` must be a whole number of at least 1.", "param": "limit",
+    "request_id": "0198d0c0a7e17c3f9a5f3f8b1d2c4e6a", "api_version": "v1"
+}))]
+pub struct ErrorBody {
+    /// For programs to switch on.
+    pub error: &'static str,
+    /// For people. May change at any time.
+    pub message: String,
+    /// The parameter or field at fault.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub param: Option<String>,
+    /// The values that the parameter may have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<Vec<String>>)]
+    pub allowed: Option<&'static [&'static str]>,
+    /// What exactly is wrong with a webhook URL.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub reason: Option<&'static str>,
+    /// Also in the header `X-Request-Id`.
+    pub request_id: String,
+    pub api_version: &'static str,
+}
+
+impl ApiError {
+    pub const fn new(code: Code) -> Self {
+        Self { code, message: None, param: None, allowed: None, reason: None }
+    }
+
+    pub fn message(mut self, message: impl Into<Cow<'static, str>>) -> Self {
+        self.message = Some(message.into());
+        self
+    }
+
+    pub fn param(mut self, name: impl Into<String>) -> Self {
+        self.param = Some(name.into());
+        self
+    }
+
+    pub const fn allowed(mut self, values: &'static [&'static str]) -> Self {
+        self.allowed = Some(values);
+        self
+    }
+
+    pub const fn reason(mut self, reason: &'static str) -> Self {
+        self.reason = Some(reason);
+        self
+    }
+
+    /// A parameter whose value is not allowed. `fault` completes "`name` …".
+    pub fn parameter(name: &str, fault: &str) -> Self {
+        Self::new(Code::InvalidParameter).message(format!("`{name}` {fault}.")).param(name)
+    }
+
+    /// A parameter whose value is not one of an enumeration's.
+    pub fn unknown_value(name: &str, unknown: &UnknownValue) -> Self {
+        Self::parameter(name, &format!("must be one of {}", unknown.allowed.join(", "))).allowed(unknown.allowed)
+    }
+
+    pub const fn scope(scope: Scope) -> Self {
+        match scope {
+            Scope::Read => Self::new(Code::ScopeRead),
+            Scope::Write => Self::new(Code::ScopeWrite),
+        }
+    }
+
+    /// A failure that is not the caller's: the cause is logged here and goes nowhere else.
+    pub fn internal(cause: &dyn std::fmt::Display) -> Self {
+        tracing::error!(%cause, "request failed");
+        Self::new(Code::InternalError)
+    }
+
+    /// The body of the answer to the request `request_id`.
+    pub fn body(&self, request_id: &str) -> ErrorBody {
+        ErrorBody {
+            error: self.code.as_str(),
+            message: self.message.as_deref().unwrap_or(self.code.message()).to_owned(),
+            param: self.param.clone(),
+            allowed: self.allowed,
+            reason: self.reason,
+            request_id: request_id.to_owned(),
+            api_version: API_VERSION,
+        }
+    }
+}
+
+impl ResponseError for ApiError {
+    fn status_code(&self) -> StatusCode {
+        self.code.status()
+    }
+
+    /// An empty answer: the edge, which knows the request's id, fills it in.
+    fn error_response(&self) -> HttpResponse {
+        HttpResponse::new(self.status_code())
+    }
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Unavailable(cause) => {
+                tracing::warn!(%cause, "the database is unavailable");
+                Self::new(Code::NoDb)
+            }
+            StoreError::Internal(cause) => Self::internal(&cause),
+        }
+    }
+}
+
+impl From<IdempotencyError> for ApiError {
+    fn from(error: IdempotencyError) -> Self {
+        match error {
+            IdempotencyError::Reused => Self::new(Code::IdempotencyKeyReused),
+            IdempotencyError::InProgress => Self::new(Code::IdempotencyInProgress),
+            IdempotencyError::Store(error) => error.into(),
+        }
+    }
+}

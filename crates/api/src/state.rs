@@ -1,0 +1,85 @@
+//! What the handlers work with: the ports and the settings.
+
+use std::{sync::Arc, time::Duration};
+
+use domain::{
+    anomalies::AnomalyStore,
+    credits::CreditLedger,
+    customers::CustomerStore,
+    health::Health,
+    insights::InsightStore,
+    integrations::IntegrationStore,
+    inventory::InventoryStore,
+    keys::KeyStore,
+    profit::ProfitStore,
+    reorder::ReorderStore,
+    sealing::Sealer,
+    tracking::{EventStore, Geolocator},
+    webhooks::WebhookStore,
+};
+use time::OffsetDateTime;
+
+use crate::{client::Network, rate_limit::RateLimiter};
+
+/// Every port that an endpoint needs, and the settings.
+#[derive(Clone)]
+pub struct State {
+    pub keys: Arc<dyn KeyStore>,
+    pub health: Arc<dyn Health>,
+    pub credits: Arc<dyn CreditLedger>,
+    pub customers: Arc<dyn CustomerStore>,
+    pub integrations: Arc<dyn IntegrationStore>,
+    pub webhooks: Arc<dyn WebhookStore>,
+    pub insights: Arc<dyn InsightStore>,
+    pub events: Arc<dyn EventStore>,
+    pub anomalies: Arc<dyn AnomalyStore>,
+    pub profit: Arc<dyn ProfitStore>,
+    pub inventory: Arc<dyn InventoryStore>,
+    pub reorder: Arc<dyn ReorderStore>,
+    pub geolocator: Arc<dyn Geolocator>,
+    pub sealer: Arc<dyn Sealer>,
+    pub limiter: Arc<dyn RateLimiter>,
+    /// What time it is, in UTC.
+    pub clock: fn() -> OffsetDateTime,
+    pub settings: Settings,
+}
+
+/// How the edge behaves.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Requests per minute and key. Refused requests of an address have the same limit, requests of an address to
+    /// public endpoints [`PUBLIC_FACTOR`] times as much.
+    pub rate_limit_per_minute: u32,
+    /// Proxies whose `X-Forwarded-For` is believed.
+    pub trusted_proxies: Vec<Network>,
+    /// Shown by `/status`.
+    pub region: String,
+    /// Shown by `/status`.
+    pub env: String,
+    /// Shown by `/status`.
+    pub commit: String,
+    /// How long the body of a request may take to arrive.
+    pub body_timeout: Duration,
+    /// How long a shutdown waits for requests in flight.
+    pub shutdown_timeout: Duration,
+    /// A database that takes longer to answer is reported as slow.
+    pub slow_after: Duration,
+}
+
+/// How many times the requests of a key an address may make to public endpoints.
+pub const PUBLIC_FACTOR: u32 = 5;
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            rate_limit_per_minute: 60,
+            trusted_proxies: Vec::new(),
+            region: "local".to_owned(),
+            env: "development".to_owned(),
+            commit: "unknown".to_owned(),
+            body_timeout: Duration::from_secs(10),
+            shutdown_timeout: Duration::from_secs(30),
+            slow_after: Duration::from_millis(250),
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! `GET /api/v1/me`: whom the key belongs to.
+
+use domain::{accounts::Profile, keys::KeyRecord};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::{
+    auth::Caller,
+    error::ApiError,
+    query::Query,
+    respond::{API_VERSION, Reply, Warnings, instant},
+};
+
+/// The owner of the calling key.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Me<'a> {
+    #[schema(value_type = String, example = "user_3kTq9ZxW1mB7LfR0uYcVa2Hd")]
+    user_id: &'a str,
+    /// What the calling key may do.
+    #[schema(value_type = Vec<String>, example = json!(["read", "write"]))]
+    scopes: Vec<&'static str>,
+    profile: ProfileBody<'a>,
+    #[schema(value_type = String, example = "v1")]
+    api_version: &'static str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    warnings: Warnings,
+}
+
+/// The account's settings.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Profile)]
+struct ProfileBody<'a> {
+    #[schema(value_type = String, schema_with = crate::openapi::plan)]
+    plan: &'static str,
+    /// ISO 4217; the currency of every amount.
+    #[schema(value_type = String, example = "USD")]
+    currency: &'a str,
+    /// IANA name; days begin and end in it.
+    #[schema(value_type = String, example = "America/Sao_Paulo")]
+    timezone: &'a str,
+    #[schema(format = DateTime, example = "2026-01-15T09:30:00Z")]
+    created_at: String,
+}
+
+/// Shows the owner, the scopes and the account of the calling key.
+#[utoipa::path(
+    get, path = "/api/v1/me", tag = "account", operation_id = "get_me",
+    summary = "Who the key belongs to",
+    responses((status = 200, description = "The owner of the key.", body = Me)),
+    security(("api_key" = ["read"]))
+)]
+pub async fn get(caller: Caller, query: Query) -> Result<Reply, ApiError> {
+    let KeyRecord { user_id, scopes, profile, .. } = caller.key();
+    let Profile { plan, currency, timezone, created_at } = profile;
+    Reply::found(&Me {
+        user_id: user_id.as_str(),
+        scopes: scopes.iter().map(|scope| scope.as_str()).collect(),
+        profile: ProfileBody {
+            plan: plan.as_str(),
+            currency: currency.as_str(),
+            timezone: timezone.name(),
+            created_at: instant(*created_at),
+        },
+        api_version: API_VERSION,
+        warnings: query.finish()?,
+    })
+}

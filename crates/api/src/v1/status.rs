@@ -1,0 +1,156 @@
+//! `GET /api/v1/status`: whether the service works. Open to everyone and never refused.
+
+use std::time::{Duration, Instant};
+
+use actix_web::{
+    HttpMessage, HttpRequest,
+    http::{StatusCode, header::HeaderValue},
+    web,
+};
+use domain::health::Health;
+use serde::Serialize;
+use tokio::sync::Mutex;
+use utoipa::ToSchema;
+
+use crate::{
+    edge::RequestId,
+    error::{ApiError, Code},
+    respond::{API_VERSION, Cache, Reply, instant},
+    state::State,
+};
+
+/// How long clients and proxies may keep the report, seconds.
+const MAX_AGE: u32 = 15;
+/// How long one look at the database serves everyone who asks, so that asking costs it nothing.
+const CHECK_EVERY: Duration = Duration::from_secs(1);
+/// How long the database may take to answer before it counts as down.
+const CHECK_TIMEOUT: Duration = Duration::from_millis(1_500);
+
+/// What the last look at the database found: its latency, or none when it is down.
+#[derive(Debug, Default)]
+pub struct LastCheck(Mutex<Option<(Instant, Option<Duration>)>>);
+
+impl LastCheck {
+    async fn latency(&self, health: &dyn Health) -> Option<Duration> {
+        let mut last = self.0.lock().await;
+        match *last {
+            Some((at, latency)) if at.elapsed() < CHECK_EVERY => latency,
+            _ => {
+                let latency = match tokio::time::timeout(CHECK_TIMEOUT, health.ping()).await {
+                    Ok(Ok(latency)) => Some(latency),
+                    Ok(Err(error)) => {
+                        tracing::warn!(%error, "the database is down");
+                        None
+                    }
+                    Err(_) => None,
+                };
+                *last = Some((Instant::now(), latency));
+                latency
+            }
+        }
+    }
+}
+
+/// Whether the service works.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = StatusReport)]
+pub struct Report<'a> {
+    #[schema(value_type = String, schema_with = crate::openapi::overall)]
+    status: &'static str,
+    #[schema(value_type = String, example = "v1")]
+    api_version: &'static str,
+    checks: Checks,
+    meta: Meta<'a>,
+    #[schema(format = DateTime, example = "2026-05-02T12:00:00Z")]
+    ts: String,
+    /// Only in an outage: `no_db`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, nullable = false)]
+    error: Option<&'static str>,
+    /// Only in an outage.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, nullable = false)]
+    message: Option<&'static str>,
+    /// Only in an outage.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, nullable = false)]
+    request_id: Option<String>,
+}
+
+/// One entry for everything that the service depends on.
+#[derive(Debug, Serialize, ToSchema)]
+struct Checks {
+    database: DatabaseCheck,
+}
+
+/// The database.
+#[derive(Debug, Serialize, ToSchema)]
+struct DatabaseCheck {
+    #[schema(value_type = String, schema_with = crate::openapi::database)]
+    status: &'static str,
+    /// Milliseconds of one round trip; null when the database is down.
+    #[schema(example = 0.4)]
+    latency_ms: Option<f64>,
+}
+
+/// What answers.
+#[derive(Debug, Serialize, ToSchema)]
+struct Meta<'a> {
+    #[schema(value_type = String, example = "eu-west")]
+    region: &'a str,
+    #[schema(value_type = String, example = "production")]
+    env: &'a str,
+    /// The build.
+    #[schema(value_type = String, example = "1784173")]
+    commit: &'a str,
+    /// Milliseconds that all checks took.
+    #[schema(example = 0.5)]
+    check_total_ms: f64,
+}
+
+/// Reports the state of the service and of what it depends on. Needs no key.
+#[utoipa::path(
+    get, path = "/api/v1/status", tag = "service", operation_id = "get_status",
+    summary = "Whether the service works",
+    responses(
+        (status = 200, description = "The service works.", body = Report),
+        (status = 503, description = "The database is down: the same report with `error`.", body = Report)
+    ),
+    security(())
+)]
+pub async fn get(request: HttpRequest, state: web::Data<State>, last: web::Data<LastCheck>) -> Result<Reply, ApiError> {
+    let started = Instant::now();
+    let latency = last.latency(&*state.health).await;
+    let (status, database) = match latency {
+        None => ("outage", "down"),
+        Some(took) if took > state.settings.slow_after => ("degraded", "slow"),
+        Some(_) => ("operational", "ok"),
+    };
+    let outage = latency.is_none();
+    let id = request.extensions().get::<RequestId>().map(|id| id.0.to_string());
+    let report = Report {
+        status,
+        api_version: API_VERSION,
+        checks: Checks { database: DatabaseCheck { status: database, latency_ms: latency.map(milliseconds) } },
+        meta: Meta {
+            region: &state.settings.region,
+            env: &state.settings.env,
+            commit: &state.settings.commit,
+            check_total_ms: milliseconds(started.elapsed()),
+        },
+        ts: instant((state.clock)()),
+        error: outage.then_some(Code::NoDb.as_str()),
+        message: outage.then_some(Code::NoDb.message()),
+        request_id: id.filter(|_| outage),
+    };
+    if outage {
+        let reply = Reply::json(&report, Cache::No)?.status(StatusCode::SERVICE_UNAVAILABLE);
+        return Ok(reply.header("retry-after", HeaderValue::from_static("5")));
+    }
+    Reply::json(&report, Cache::Public(MAX_AGE))
+}
+
+/// To the microsecond.
+fn milliseconds(took: Duration) -> f64 {
+    took.as_micros() as f64 / 1_000.0
+}

@@ -1,0 +1,7 @@
+//! The edge over HTTP: a real server on a free port, ports played by mocks.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test may fail")]
+
+mod support;
+
+mod admission;
+mod service;

@@ -1,0 +1,91 @@
+//! `/status` and `/me`.
+
+use std::{sync::Arc, time::Duration};
+
+use domain::{StoreError, health::MockHealth};
+use serde_json::json;
+
+use crate::support::{BOTH, READ, Service, state};
+
+#[test]
+fn the_status_is_shown_to_everyone() {
+    let answer = Service::start(state()).send("GET", "/api/v1/status", &[("Authorization", "Bearer nonsense")], None);
+    assert_eq!(answer.status, 200);
+    assert_eq!(answer.header("cache-control"), Some("public, max-age=15"));
+    assert_eq!(answer.header("access-control-allow-origin"), Some("*"));
+    let mut report = answer.json();
+    assert!(report["meta"]["check_total_ms"].take().is_number());
+    assert_eq!(
+        report,
+        json!({
+            "status": "operational", "api_version": "v1",
+            "checks": {"database": {"status": "ok", "latency_ms": 0.4}},
+            "meta": {"region": "eu-test", "env": "test", "commit": "abc1234", "check_total_ms": null},
+            "ts": "2026-05-02T12:00:30Z"
+        })
+    );
+}
+
+#[test]
+fn an_outage_is_reported_in_full_with_503() {
+    let mut health = MockHealth::new();
+    health.expect_ping().returning(|| Err(StoreError::Unavailable("connection to 10.1.2.3 refused".into())));
+    let answer =
+        Service::start(api::State { health: Arc::new(health), ..state() }).send("GET", "/api/v1/status", &[], None);
+    assert_eq!(answer.error(), (503, "no_db".to_owned()));
+    assert_eq!((answer.header("cache-control"), answer.header("retry-after")), (Some("no-store"), Some("5")));
+    let report = answer.json();
+    assert_eq!(report["status"], "outage");
+    assert_eq!(report["checks"]["database"], json!({"status": "down", "latency_ms": null}));
+    assert!(!answer.text().contains("10.1.2.3"));
+}
+
+#[test]
+fn a_slow_database_degrades_the_service() {
+    let mut health = MockHealth::new();
+    health.expect_ping().returning(|| Ok(Duration::from_millis(251)));
+    let report = Service::start(api::State { health: Arc::new(health), ..state() })
+        .send("GET", "/api/v1/status", &[], None)
+        .json();
+    assert_eq!((&report["status"], &report["checks"]["database"]["status"]), (&json!("degraded"), &json!("slow")));
+}
+
+#[test]
+fn a_database_that_does_not_answer_counts_as_down() {
+    struct Stuck;
+    #[async_trait::async_trait]
+    impl domain::health::Health for Stuck {
+        async fn ping(&self) -> Result<Duration, StoreError> {
+            std::future::pending().await
+        }
+    }
+    let started = std::time::Instant::now();
+    let answer =
+        Service::start(api::State { health: Arc::new(Stuck), ..state() }).send("GET", "/api/v1/status", &[], None);
+    assert_eq!(answer.error(), (503, "no_db".to_owned()));
+    assert!(started.elapsed() < Duration::from_secs(2));
+}
+
+#[test]
+fn the_database_is_asked_once_for_many_who_ask() {
+    let mut health = MockHealth::new();
+    health.expect_ping().times(1).returning(|| Ok(Duration::from_millis(1)));
+    let service = Service::start(api::State { health: Arc::new(health), ..state() });
+    for _ in 0..5 {
+        assert_eq!(service.send("GET", "/api/v1/status", &[], None).status, 200);
+    }
+}
+
+#[test]
+fn the_owner_of_the_key_is_shown() {
+    let service = Service::start(state());
+    assert_eq!(
+        service.get("/api/v1/me", BOTH).json(),
+        json!({
+            "user_id": "user_0123456789abcdefghijABCD", "scopes": ["read", "write"],
+            "profile": {"plan": "pro", "currency": "BRL", "timezone": "America/Sao_Paulo", "created_at": "2026-01-15T09:30:00Z"},
+            "api_version": "v1"
+        })
+    );
+    assert_eq!(service.get("/api/v1/me", READ).json()["scopes"], json!(["read"]));
+}
