@@ -4,8 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::demand::DemandModel;
 
-/// Days ahead beyond which no statement is made; days of stock are cut to it.
-pub const FARTHEST_DAYS: usize = 365;
+/// Days of stock are cut to a century: enough for "never" and still a date.
+pub const FARTHEST_DAYS: usize = 36_500;
+/// Days ahead with an expected demand of their own.
+const DAILY_DAYS: usize = 364;
 /// Days ahead that the velocity is the mean of.
 const VELOCITY_DAYS: usize = 28;
 /// Probabilities of the range of days of stock.
@@ -125,14 +127,13 @@ impl Sample {
 /// How long a stock lasts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Outlook {
-    /// Units per day expected over the next 28 days.
+    /// Units per day expected over the next 28 days, above 0.
     pub velocity: f64,
-    /// Days until the expected demand, day by day with its weekdays and season, has used the stock up; at most 365.
+    /// Days until the expected demand, day by day with its weekdays and season, has used the stock up; at most a century.
     pub days_of_stock: f64,
-    /// Days after the history's last day on which the last unit is expected to leave: 0 when there is none left, `None`
-    /// beyond a year.
-    pub stockout_in_days: Option<u32>,
-    /// Days by which the stock is used up with a probability of 20 % and of 80 %; at most 365, around `days_of_stock`.
+    /// Days after the history's last day on which the last unit is expected to leave; 0 when there is none left.
+    pub stockout_in_days: u32,
+    /// Days by which the stock is used up with a probability of 20 % and of 80 %; around `days_of_stock`.
     pub range: (f64, f64),
 }
 
@@ -141,51 +142,85 @@ pub struct Outlook {
 #[must_use]
 pub fn outlook(stock: f64, model: &DemandModel<'_>) -> Option<Outlook> {
     let stock = if stock.is_finite() { stock.max(0.0) } else { 0.0 };
-    let daily = model.forecast(FARTHEST_DAYS).daily_mean;
-    let velocity = daily.iter().take(VELOCITY_DAYS).sum::<f64>() / VELOCITY_DAYS as f64;
+    let path = Path::of(model);
+    let velocity = path.demand_until(VELOCITY_DAYS) / VELOCITY_DAYS as f64;
     if velocity <= 0.0 {
         return None;
     }
-    let days = days_until(stock, &daily);
-    let cumulated: Vec<f64> = daily
-        .iter()
-        .scan(0.0, |sum, mean| {
-            *sum += mean;
-            Some(*sum)
-        })
-        .collect();
-    let by = |probability| day_used_up(stock, &cumulated, model, probability);
-    let (soonest, latest) = if stock > 0.0 { (by(RANGE.0), by(RANGE.1)) } else { (0.0, 0.0) };
+    let days = path.days_until(stock);
+    let by = |probability| if stock > 0.0 { path.day_used_up(stock, probability) } else { 0.0 };
     Some(Outlook {
         velocity,
         days_of_stock: days,
-        stockout_in_days: (days < FARTHEST_DAYS as f64).then(|| days.ceil() as u32),
-        range: (soonest.min(days), latest.max(days)),
+        stockout_in_days: days.ceil() as u32,
+        range: (by(RANGE.0).min(days), by(RANGE.1).max(days)),
     })
 }
 
-/// Days until the cumulated daily means reach `stock`, with the fraction of the last day.
-fn days_until(stock: f64, daily_mean: &[f64]) -> f64 {
-    let mut left = stock;
-    for (day, &mean) in daily_mean.iter().enumerate() {
-        if left <= mean {
-            return day as f64 + if mean > 0.0 { left / mean } else { 0.0 };
-        }
-        left -= mean;
-    }
-    daily_mean.len() as f64
+/// Expected demand from tomorrow on: day by day for a year, then at the year's mean.
+struct Path<'a> {
+    model: &'a DemandModel<'a>,
+    /// Units up to and including each day.
+    cumulated: Vec<f64>,
 }
 
-/// The first day by which the demand has reached `stock` with at least `probability`: the stock is used up by day `t`
-/// exactly when the demand up to `t` is no smaller, so the quantile of the day is found on the distribution of the demand.
-fn day_used_up(stock: f64, cumulated: &[f64], model: &DemandModel<'_>, probability: f64) -> f64 {
-    let one_less = (stock.ceil() as u64).saturating_sub(1);
-    let days: Vec<usize> = (1..=cumulated.len()).collect();
-    let too_early = days.partition_point(|&day| {
-        let mean = cumulated.get(day - 1).copied().unwrap_or_default();
-        1.0 - model.around(day, mean).cdf(one_less) < probability
-    });
-    (too_early + 1).min(cumulated.len()) as f64
+impl<'a> Path<'a> {
+    fn of(model: &'a DemandModel<'a>) -> Self {
+        let mut sum = 0.0;
+        let daily = model.forecast(DAILY_DAYS).daily_mean.into_iter();
+        let cumulated = daily
+            .map(|mean| {
+                sum += mean;
+                sum
+            })
+            .collect();
+        Self { model, cumulated }
+    }
+
+    fn year(&self) -> f64 {
+        self.cumulated.last().copied().unwrap_or_default()
+    }
+
+    /// Units expected up to and including day `day` (1 = tomorrow).
+    fn demand_until(&self, day: usize) -> f64 {
+        match day.checked_sub(1) {
+            None => 0.0,
+            Some(at) => self.cumulated.get(at).copied().unwrap_or(self.year() * day as f64 / DAILY_DAYS as f64),
+        }
+    }
+
+    /// Days until the expected demand reaches `stock`, with the fraction of the last day.
+    fn days_until(&self, stock: f64) -> f64 {
+        let full_days = self.cumulated.partition_point(|&demand| demand < stock);
+        if full_days == self.cumulated.len() {
+            return (stock / self.year() * DAILY_DAYS as f64).min(FARTHEST_DAYS as f64);
+        }
+        let before = self.demand_until(full_days);
+        let day = self.demand_until(full_days + 1) - before;
+        full_days as f64 + if day > 0.0 { (stock - before) / day } else { 0.0 }
+    }
+
+    /// The first day by which the demand has reached `stock` with at least `probability`: the stock is used up by day `t`
+    /// exactly when the demand up to `t` is no smaller, so the quantile of the day is read off the distribution of the
+    /// demand.
+    fn day_used_up(&self, stock: f64, probability: f64) -> f64 {
+        let one_less = (stock.ceil() as u64).saturating_sub(1);
+        let too_early = |day: usize| {
+            let demand = self.model.around(day, self.demand_until(day));
+            1.0 - demand.cdf(one_less) < probability
+        };
+        // Invariant: `low` is too early, `high` is not (or the farthest day).
+        let (mut low, mut high) = (0, FARTHEST_DAYS);
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            if too_early(middle) {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        high as f64
+    }
 }
 
 #[cfg(test)]
@@ -201,17 +236,14 @@ mod tests {
     }
 
     #[rstest]
-    #[case(45.0, 4.5, Some(5))]
-    #[case(40.0, 4.0, Some(4))]
-    #[case(0.0, 0.0, Some(0))]
-    #[case(-3.0, 0.0, Some(0))]
-    #[case(f64::NAN, 0.0, Some(0))]
-    #[case(1e9, 365.0, None)]
-    fn a_steady_seller_lasts_stock_over_velocity(
-        #[case] stock: f64,
-        #[case] days: f64,
-        #[case] stockout_in_days: Option<u32>,
-    ) {
+    #[case(45.0, 4.5, 5)]
+    #[case(40.0, 4.0, 4)]
+    #[case(0.0, 0.0, 0)]
+    #[case(-3.0, 0.0, 0)]
+    #[case(f64::NAN, 0.0, 0)]
+    #[case(7300.0, 730.0, 730)]
+    #[case(1e9, 36_500.0, 36_500)]
+    fn a_steady_seller_lasts_stock_over_velocity(#[case] stock: f64, #[case] days: f64, #[case] stockout_in_days: u32) {
         let rhythm = rhythm();
         let model = DemandModel::fit(Item { units: &[Some(10.0); 100], category_level: None }, &rhythm).unwrap();
         let outlook = outlook(stock, &model).unwrap();
