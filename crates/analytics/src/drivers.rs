@@ -13,7 +13,7 @@ use time::Date;
 
 pub use facts::{Facts, Part};
 
-use crate::detector::Insufficient;
+use crate::detector::{Insufficient, LARGEST_VALUE};
 use attribution::{MIN_SHARE, MIN_Z};
 use tree::Node;
 
@@ -172,7 +172,7 @@ fn against(observed: f64, expected: f64) -> String {
 pub fn explain(facts: &Facts, metric: &str, expected: Option<f64>) -> Result<Explanation, Insufficient> {
     let mut node = Node { metric: metric.to_owned(), part: None };
     let own = attribution::own_forecast(facts, &node)?;
-    let root_expected = expected.filter(|e| e.is_finite()).unwrap_or(own.expected);
+    let root_expected = expected.filter(|e| e.abs() <= LARGEST_VALUE).unwrap_or(own.expected);
     let mut explanation = Explanation {
         metric: metric.to_owned(),
         date: facts.date().ok_or(Insufficient::Value)?,

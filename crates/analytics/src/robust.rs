@@ -20,11 +20,7 @@ pub fn median_in_place(values: &mut [f64]) -> Option<f64> {
     let (lower, middle, _) = values.select_nth_unstable_by(values.len() / 2, f64::total_cmp);
     let middle = *middle;
     if even {
-        lower
-            .iter()
-            .copied()
-            .max_by(f64::total_cmp)
-            .map(|below| f64::midpoint(below, middle))
+        lower.iter().copied().max_by(f64::total_cmp).map(|below| f64::midpoint(below, middle))
     } else {
         Some(middle)
     }
@@ -38,12 +34,7 @@ pub fn median_abs(residuals: &[f64]) -> Option<f64> {
 /// Median absolute deviation from the median.
 pub fn mad(values: &[f64]) -> Option<f64> {
     let centre = median(values)?;
-    median_in_place(
-        &mut values
-            .iter()
-            .map(|v| (v - centre).abs())
-            .collect::<Vec<_>>(),
-    )
+    median_in_place(&mut values.iter().map(|v| (v - centre).abs()).collect::<Vec<_>>())
 }
 
 /// Arithmetic mean; `None` when there is no value.
@@ -57,10 +48,7 @@ pub fn mean(values: &[f64]) -> Option<f64> {
 pub fn spread(residuals: &[f64]) -> f64 {
     let core = MAD_TO_SIGMA * median_abs(residuals).unwrap_or(0.0);
     if core > 0.0 {
-        let squares: Vec<f64> = residuals
-            .iter()
-            .map(|r| r.clamp(-4.0 * core, 4.0 * core).powi(2))
-            .collect();
+        let squares: Vec<f64> = residuals.iter().map(|r| r.clamp(-4.0 * core, 4.0 * core).powi(2)).collect();
         core.max(mean(&squares).unwrap_or(0.0).sqrt())
     } else {
         standard_deviation(residuals)

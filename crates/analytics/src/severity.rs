@@ -32,11 +32,7 @@ pub fn severity(z_score: f64, relative_change: f64, history_days: usize) -> Opti
         return None;
     }
     let grade = grade(z_score.abs(), &Z_STEPS).min(grade(relative_change.abs(), &CHANGE_STEPS));
-    let cap = if history_days < FULL_TRUST_DAYS {
-        Severity::Medium
-    } else {
-        Severity::Critical
-    };
+    let cap = if history_days < FULL_TRUST_DAYS { Severity::Medium } else { Severity::Critical };
     Some(grade.min(cap))
 }
 

@@ -16,26 +16,16 @@ pub struct Daily {
 impl Daily {
     /// Date of the `i`-th day.
     pub fn date(&self, i: usize) -> anyhow::Result<Date> {
-        self.first
-            .checked_add(Duration::days(i64::try_from(i)?))
-            .context("a date beyond the calendar")
+        self.first.checked_add(Duration::days(i64::try_from(i)?)).context("a date beyond the calendar")
     }
 
     /// Missing days filled by linear interpolation (after the last known value: that value), negatives cut to zero, as
     /// the protocol wants its test values.
     pub fn filled(&self) -> Vec<f64> {
-        let known: Vec<(usize, f64)> = self
-            .values
-            .iter()
-            .enumerate()
-            .filter_map(|(i, v)| v.map(|v| (i, v)))
-            .collect();
+        let known: Vec<(usize, f64)> = self.values.iter().enumerate().filter_map(|(i, v)| v.map(|v| (i, v))).collect();
         let at = |i: usize| {
             let next = known.partition_point(|(k, _)| *k < i);
-            match (
-                next.checked_sub(1).and_then(|p| known.get(p)),
-                known.get(next),
-            ) {
+            match (next.checked_sub(1).and_then(|p| known.get(p)), known.get(next)) {
                 (_, Some((k, v))) if *k == i => *v,
                 (Some((a, va)), Some((b, vb))) => va + (vb - va) * (i - a) as f64 / (b - a) as f64,
                 (Some((_, v)), None) | (None, Some((_, v))) => *v,
@@ -47,43 +37,25 @@ impl Daily {
 }
 
 pub fn parse_date(text: &str) -> anyhow::Result<Date> {
-    Date::parse(text, format_description!("[year]-[month]-[day]"))
-        .with_context(|| format!("not a date: {text}"))
+    Date::parse(text, format_description!("[year]-[month]-[day]")).with_context(|| format!("not a date: {text}"))
 }
 
 /// Reads one series; days that the file leaves out are missing values.
 pub fn read(path: &Path) -> anyhow::Result<Daily> {
-    let name = path
-        .file_stem()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned();
+    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let mut first = None;
     let mut values: Vec<Option<f64>> = Vec::new();
-    for row in csv::Reader::from_path(path)
-        .with_context(|| format!("{}", path.display()))?
-        .records()
-    {
+    for row in csv::Reader::from_path(path).with_context(|| format!("{}", path.display()))?.records() {
         let row = row?;
         let date = parse_date(row.get(0).unwrap_or_default())?;
         let start = *first.get_or_insert(date);
-        let at = usize::try_from((date - start).whole_days())
-            .with_context(|| format!("{name}: dates out of order"))?;
+        let at = usize::try_from((date - start).whole_days()).with_context(|| format!("{name}: dates out of order"))?;
         values.resize(values.len().max(at + 1), None);
         if let Some(slot) = values.get_mut(at) {
-            *slot = row
-                .get(1)
-                .unwrap_or_default()
-                .parse()
-                .ok()
-                .filter(|v: &f64| v.is_finite());
+            *slot = row.get(1).unwrap_or_default().parse().ok().filter(|v: &f64| v.is_finite());
         }
     }
-    Ok(Daily {
-        first: first.with_context(|| format!("{name}: no rows"))?,
-        name,
-        values,
-    })
+    Ok(Daily { first: first.with_context(|| format!("{name}: no rows"))?, name, values })
 }
 
 /// Reads every `*.csv` of a folder, by name.

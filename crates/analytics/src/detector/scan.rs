@@ -133,6 +133,7 @@ impl Level {
 /// An anomaly with what is needed to follow it.
 struct Event {
     anomaly: Anomaly,
+    last_alarm: Date,
     /// Fitted on the days before the event and kept: it does not learn the change.
     baseline: Baseline,
     /// The first judged days of the event: date, value, and how they look from before it.
@@ -146,7 +147,7 @@ impl Event {
         let Day { date, observed, score } = day;
         let shape = Shape::Spike;
         let anomaly = Anomaly { first: date, last: date, peak: date, alarms: 1, observed, score, severity, shape };
-        Self { anomaly, baseline, week: vec![day], level: None }
+        Self { anomaly, last_alarm: date, baseline, week: vec![day], level: None }
     }
 
     fn seen_from_before(&self, observed: f64, weekday: Weekday) -> Option<Score> {
@@ -167,7 +168,8 @@ impl Event {
             return;
         };
         if self.level.is_some() {
-            if self.continues(&score, CHANGED_Z) {
+            let uninterrupted = (day.date - self.anomaly.last).whole_days() <= REPEAT_DAYS;
+            if uninterrupted && self.continues(&score, CHANGED_Z) {
                 self.anomaly.last = day.date;
             }
         } else if self.week.len() < CONFIRM_DAYS {
@@ -200,7 +202,7 @@ impl Event {
         if (day.date - self.anomaly.first).whole_days() > SHIFT_MEMORY_DAYS {
             return false;
         }
-        let repeat = (day.date - self.anomaly.last).whole_days() <= REPEAT_DAYS && self.continues(&day.score, ALARM_Z);
+        let repeat = (day.date - self.last_alarm).whole_days() <= REPEAT_DAYS && self.continues(&day.score, ALARM_Z);
         let weekday = day.date.weekday();
         let ordinary = |score: Option<Score>| score.is_some_and(|s| s.z_score.abs() < ALARM_Z);
         let expected_now = self.level.is_some_and(|level| {
@@ -210,6 +212,7 @@ impl Event {
         if repeat {
             self.anomaly.last = self.anomaly.last.max(day.date);
             self.anomaly.alarms += 1;
+            self.last_alarm = day.date;
             if day.score.z_score.abs() > self.anomaly.score.z_score.abs() {
                 self.anomaly.peak = day.date;
                 self.anomaly.observed = day.observed;

@@ -3,13 +3,18 @@
 use crate::robust::{self, MAD_TO_SIGMA, MEAN_ABS_TO_SIGMA};
 
 /// Occurrences of a weekday that its effect is estimated from.
-const WEEKDAY_OCCURRENCES: usize = 8;
-/// Smoothing constants tried; the one with the smallest clipped one-step error is taken.
+const WEEKDAY_OCCURRENCES: usize = 10;
+/// Smoothing constants tried; each counts by how small its clipped one-step error is.
 const SMOOTHING: [f64; 5] = [0.05, 0.1, 0.2, 0.3, 0.5];
 /// Days at the start whose median is the first level; their errors are not judged.
 const WARM_UP: usize = 7;
 /// An observation moves the level by at most this many current standard deviations.
-const CLIP: f64 = 2.0;
+const CLIP: f64 = 2.75;
+/// Weight of a smoothing constant = (smallest error / its error) to this power: close to picking the best one, without
+/// jumping from one to another overnight.
+const SHARPNESS: f64 = 16.0;
+/// Latest errors that the spread is taken from: noise changes with the seasons, faster than weekday effects do.
+const SPREAD_ERRORS: usize = 49;
 
 /// A daily series split into level, weekday effects and one-step errors.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,19 +39,12 @@ impl Smoothed {
     pub fn fit(values: &[f64], weekdays: &[usize]) -> Self {
         let weekday = weekday_effects(values, weekdays);
         let plain: Vec<f64> = values.iter().zip(weekdays).map(|(v, d)| v - at(&weekday, *d)).collect();
-        let mut best: Option<(f64, f64, Vec<f64>)> = None;
-        for alpha in SMOOTHING {
-            let (level, errors) = clipped_smoothing(&plain, alpha);
-            let cost = clipped_cost(&errors);
-            if best.as_ref().is_none_or(|(lowest, ..)| cost < lowest - 1e-12) {
-                best = Some((cost, level, errors));
-            }
-        }
-        let (_, level, mut errors) = best.unwrap_or_default();
+        let (level, mut errors) = combined_smoothing(&plain);
         if errors.len() > 2 * WARM_UP {
             errors.drain(..WARM_UP);
         }
-        Self { level, weekday, spread: robust::spread(&errors), errors }
+        let latest = errors.get(errors.len().saturating_sub(SPREAD_ERRORS)..).unwrap_or_default();
+        Self { level, weekday, spread: robust::spread(latest), errors }
     }
 
     /// Plain mean and standard deviation, for a metric that is zero on every fourth day or more: its median says nothing,
@@ -102,6 +100,28 @@ fn running_median(values: &[f64]) -> Vec<f64> {
         .collect()
 }
 
+/// Level and errors of the smoothing constants together, each weighing by how well it did.
+fn combined_smoothing(values: &[f64]) -> (f64, Vec<f64>) {
+    let runs: Vec<(f64, f64, Vec<f64>)> = SMOOTHING
+        .iter()
+        .map(|alpha| {
+            let (level, errors) = clipped_smoothing(values, *alpha);
+            (clipped_cost(&errors), level, errors)
+        })
+        .collect();
+    let lowest = runs.iter().map(|(cost, ..)| *cost).fold(f64::INFINITY, f64::min);
+    let weigh = |cost: f64| if cost > lowest { (lowest / cost).powf(SHARPNESS) } else { 1.0 };
+    let total: f64 = runs.iter().map(|(cost, ..)| weigh(*cost)).sum();
+    let mut level = 0.0;
+    let mut errors = vec![0.0; values.len()];
+    for (cost, run_level, run_errors) in &runs {
+        let weight = weigh(*cost) / total;
+        level += weight * run_level;
+        errors.iter_mut().zip(run_errors).for_each(|(error, own)| *error += weight * own);
+    }
+    (level, errors)
+}
+
 /// Exponential smoothing whose updates are clipped at [`CLIP`] running standard deviations (Gelper, Fried and Croux
 /// 2010), so that one wild day hardly moves the level while a lasting change does. Returns the level and the errors.
 fn clipped_smoothing(values: &[f64], alpha: f64) -> (f64, Vec<f64>) {
@@ -144,9 +164,9 @@ mod tests {
         let pattern = [100.0, 100.0, 100.0, 100.0, 100.0, 160.0, 40.0];
         let values: Vec<f64> = (0..84).map(|i| pattern[i % 7]).collect();
         let fit = Smoothed::fit(&values, &weekdays(84));
-        // Eight occurrences: eight ninths of ±60; the two cancel, so centring changes nothing.
-        assert!((fit.forecast(5) - fit.forecast(0) - 60.0 * 8.0 / 9.0).abs() < 1e-9);
-        assert!((fit.forecast(6) - fit.forecast(0) + 60.0 * 8.0 / 9.0).abs() < 1e-9);
+        // Ten occurrences: ten elevenths of ±60; the two cancel, so centring changes nothing.
+        assert!((fit.forecast(5) - fit.forecast(0) - 60.0 * 10.0 / 11.0).abs() < 1e-9);
+        assert!((fit.forecast(6) - fit.forecast(0) + 60.0 * 10.0 / 11.0).abs() < 1e-9);
     }
 
     #[test]

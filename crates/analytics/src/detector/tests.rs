@@ -259,3 +259,14 @@ proptest! {
         prop_assert!((a.z_score - b.z_score).abs() < 0.05 * a.z_score.abs().max(1.0), "{a:?} {b:?}");
     }
 }
+
+#[test]
+fn a_spike_within_a_shift_is_an_anomaly_of_its_own() {
+    let mut values = shop(160);
+    for value in &mut values[112..] {
+        *value = value.map(|v| v * 0.5);
+    }
+    values[128] = Some(3000.0);
+    let found: Vec<_> = walk(&values).iter().map(|a| (a.first, a.shape)).collect();
+    assert_eq!(found, [(day(112), Shape::Shift), (day(128), Shape::Spike)]);
+}

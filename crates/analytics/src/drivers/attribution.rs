@@ -164,7 +164,8 @@ fn split(
     let z: Vec<f64> = scaled.iter().map(|s| (s.observed - s.forecast.centre) / s.forecast.sigma).collect();
     let strengths: Vec<f64> = isolation(&scaled, &z).iter().zip(&changes).map(|(q, c)| q * c.abs()).collect();
     let deviation = observed - expected;
-    let negligible = deviation.abs() <= 1e-12 * observed.abs().max(expected.abs());
+    let size = contributions.iter().fold(observed.abs().max(expected.abs()), |size, c| size.max(c.abs()));
+    let negligible = deviation.abs() <= 1e-12 * size;
     let mut ranked: Vec<(f64, Contribution)> = Vec::with_capacity(ingredients.len());
     for ((((ingredient, one), contribution), modz), strength) in
         ingredients.into_iter().zip(&scaled).zip(contributions).zip(z).zip(strengths)
