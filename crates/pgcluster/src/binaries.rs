@@ -1,0 +1,151 @@
+//! Finding the installed server programs.
+
+use crate::Error;
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+/// The oldest major version that is used.
+const OLDEST: u32 = 14;
+
+/// Where packages put `<version>/bin` or `postgresql@<version>/bin`.
+const VERSIONED: [(&str, &str); 4] = [
+    ("/usr/lib/postgresql", "bin"),
+    ("/opt/homebrew/opt", "bin"),
+    ("/usr/local/opt", "bin"),
+    ("/Applications/Postgres.app/Contents/Versions", "bin"),
+];
+
+/// One installation: a directory with `postgres` and `initdb` of one version.
+#[derive(Debug, Clone)]
+pub(crate) struct Binaries {
+    pub directory: PathBuf,
+    pub major: u32,
+}
+
+impl Binaries {
+    pub fn postgres(&self) -> PathBuf {
+        self.directory.join("postgres")
+    }
+
+    pub fn initdb(&self) -> PathBuf {
+        self.directory.join("initdb")
+    }
+
+    /// The programs in `directory`, if it holds both and they are new enough.
+    fn probe(directory: PathBuf) -> Option<Self> {
+        if !directory.join("initdb").is_file() {
+            return None;
+        }
+        let said = Command::new(directory.join("postgres")).arg("--version").output().ok()?;
+        let major = major_of(&String::from_utf8_lossy(&said.stdout))?;
+        (major >= OLDEST).then_some(Self { directory, major })
+    }
+}
+
+/// Chooses the server to use: in `explicit` alone when that is given, else among everything installed. An existing
+/// cluster (`made_by` a major version) needs its own version; a new one takes the newest.
+pub(crate) fn find(explicit: Option<&Path>, data: &Path, made_by: Option<u32>) -> Result<Binaries, Error> {
+    let found: Vec<Binaries> = match explicit {
+        Some(directory) => {
+            vec![Binaries::probe(directory.to_owned()).ok_or_else(|| Error::NotABinDir(directory.to_owned()))?]
+        }
+        None => candidates().into_iter().filter_map(Binaries::probe).collect(),
+    };
+    // Of equal versions the first found wins: the system's before the privately downloaded.
+    let newest = found.iter().rev().max_by_key(|b| b.major).cloned().ok_or(Error::NoServer)?;
+    match made_by {
+        None => Ok(newest),
+        Some(major) => found.into_iter().find(|b| b.major == major).ok_or_else(|| Error::OtherVersion {
+            data: data.to_owned(),
+            made_by: major,
+            found: newest.major,
+        }),
+    }
+}
+
+/// Directories that may hold a server, most trusted first.
+fn candidates() -> Vec<PathBuf> {
+    let mut directories = Vec::new();
+    for (base, below) in VERSIONED {
+        for entry in fs::read_dir(base).into_iter().flatten().flatten() {
+            directories.push(entry.path().join(below));
+        }
+    }
+    let red_hat = fs::read_dir("/usr").into_iter().flatten().flatten();
+    directories.extend(
+        red_hat.filter(|e| e.file_name().to_string_lossy().starts_with("pgsql-")).map(|e| e.path().join("bin")),
+    );
+    for directory in env::split_paths(&env::var_os("PATH").unwrap_or_default()) {
+        // A `postgres` in PATH is often a link out of the real directory, where `initdb` is not beside it.
+        let real = fs::canonicalize(directory.join("postgres")).ok();
+        directories.extend(real.as_deref().and_then(Path::parent).map(Path::to_owned));
+        directories.push(directory);
+    }
+    directories.extend(downloaded());
+    directories.retain(|d| d.join("postgres").is_file());
+    directories
+}
+
+/// Where `scripts/setup-postgres.sh` puts a server for a user who cannot install packages.
+fn downloaded() -> Option<PathBuf> {
+    let cache = env::var_os("XDG_CACHE_HOME")
+        .map(PathBuf::from)
+        .filter(|p| p.is_absolute())
+        .or_else(|| env::var_os("HOME").map(|home| Path::new(&home).join(".cache")))?;
+    Some(cache.join(crate::PROJECT).join("postgres/bin"))
+}
+
+/// The major version in the answer to `postgres --version`, such as `postgres (PostgreSQL) 15.13 (Debian 15.13-1)`.
+fn major_of(answer: &str) -> Option<u32> {
+    let version = answer.split_whitespace().nth(2)?;
+    let digits: String = version.chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    fn fake(base: &Path, name: &str, version: &str) -> PathBuf {
+        let directory = base.join(name);
+        fs::create_dir(&directory).unwrap();
+        for program in ["postgres", "initdb"] {
+            let path = directory.join(program);
+            fs::write(&path, format!("#!/bin/sh\necho '{program} (PostgreSQL) {version}'\n")).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        directory
+    }
+
+    #[test]
+    fn reads_the_major_version_of_releases_packages_and_betas() {
+        assert_eq!(major_of("postgres (PostgreSQL) 15.13 (Debian 15.13-0+deb12u1)\n"), Some(15));
+        assert_eq!(major_of("postgres (PostgreSQL) 18beta1\n"), Some(18));
+        assert_eq!(major_of("something else"), None);
+    }
+
+    #[test]
+    fn an_explicit_directory_must_hold_a_server_that_is_new_enough() {
+        let base = tempfile::tempdir().unwrap();
+        let good = fake(base.path(), "good", "16.2");
+        let old = fake(base.path(), "old", "13.9");
+        let data = Path::new("data");
+        assert_eq!(find(Some(&good), data, None).unwrap().major, 16);
+        assert!(matches!(find(Some(&old), data, None), Err(Error::NotABinDir(_))));
+        assert!(matches!(find(Some(base.path()), data, None), Err(Error::NotABinDir(_))));
+    }
+
+    #[test]
+    fn an_existing_cluster_asks_for_its_own_version() {
+        let base = tempfile::tempdir().unwrap();
+        let directory = fake(base.path(), "bin", "17.1");
+        let refusal = find(Some(&directory), Path::new("data"), Some(15)).unwrap_err().to_string();
+        assert!(refusal.contains("made by PostgreSQL 15"), "{refusal}");
+        assert!(refusal.contains("found: 17"), "{refusal}");
+    }
+}

@@ -1,0 +1,5 @@
+//! The private cluster, with real servers, and the test databases made in one.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail by panicking")]
+
+mod cluster;
+mod databases;
