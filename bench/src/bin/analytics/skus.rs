@@ -20,14 +20,25 @@ pub struct Skus {
 }
 
 pub struct Sku {
+    /// Missing days as zero, to score against.
     pub units: Vec<f64>,
     known: Vec<Option<f64>>,
     pub price: f64,
     pub first_sale: Date,
 }
 
+/// Reads a date; a time of day after it is ignored.
 fn date(text: &str) -> anyhow::Result<Date> {
-    Date::parse(text, format_description!("[year]-[month]-[day]")).with_context(|| format!("not a date: {text}"))
+    Date::parse(text.get(..10).unwrap_or(text), format_description!("[year]-[month]-[day]"))
+        .with_context(|| format!("not a date: {text}"))
+}
+
+/// Reads a number; an empty field is missing.
+fn optional(text: &str) -> anyhow::Result<Option<f64>> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(text.parse().with_context(|| format!("not a number: {text}"))?))
 }
 
 impl Skus {
@@ -44,8 +55,8 @@ impl Skus {
             let Some(&(price, first_sale)) = row.get(0).and_then(|code| meta.get(code)) else {
                 continue;
             };
-            let units = row.iter().skip(1).map(str::parse).collect::<Result<Vec<f64>, _>>()?;
-            let known = units.iter().copied().map(Some).collect();
+            let known = row.iter().skip(1).map(optional).collect::<anyhow::Result<Vec<_>>>()?;
+            let units = known.iter().map(|day| day.unwrap_or_default()).collect();
             items.push(Sku { units, known, price, first_sale });
         }
         Ok(Self { days, items })
@@ -125,7 +136,9 @@ fn read_meta(path: &Path) -> anyhow::Result<HashMap<String, (f64, Date)>> {
     for row in rows.records() {
         let row = row?;
         let field = |at: usize| row.get(at).unwrap_or_default();
-        meta.insert(field(code).to_owned(), (field(price).parse()?, date(field(first))?));
+        // Without a price an item has no revenue to be selected by.
+        let price = optional(field(price))?.unwrap_or_default();
+        meta.insert(field(code).to_owned(), (price, date(field(first))?));
     }
     Ok(meta)
 }
