@@ -88,24 +88,30 @@ fn weekday_effects(values: &[f64], weekdays: &[usize]) -> [f64; 7] {
 
 /// Median of the seven observations around each one; at the ends the first and the last seven.
 fn running_median(values: &[f64]) -> Vec<f64> {
-    let mut scratch = Vec::with_capacity(7);
-    let last_start = values.len().saturating_sub(7);
-    (0..values.len())
-        .map(|i| {
-            let start = i.saturating_sub(3).min(last_start);
-            scratch.clear();
-            scratch.extend(values.iter().skip(start).take(7));
-            robust::median_in_place(&mut scratch).unwrap_or(0.0)
-        })
-        .collect()
+    let inner: Vec<f64> = values.array_windows().map(median_of_seven).collect();
+    let (Some(first), Some(last)) = (inner.first(), inner.last()) else {
+        return vec![robust::median(values).unwrap_or(0.0); values.len()];
+    };
+    let ends = |end: &f64| std::iter::repeat_n(*end, 3);
+    ends(first).chain(inner.iter().copied()).chain(ends(last)).collect()
+}
+
+fn median_of_seven(window: &[f64; 7]) -> f64 {
+    let mut sorted = *window;
+    sorted.sort_unstable_by(f64::total_cmp);
+    let [_, _, _, middle, _, _, _] = sorted;
+    middle
 }
 
 /// Level and errors of the smoothing constants together, each weighing by how well it did.
 fn combined_smoothing(values: &[f64]) -> (f64, Vec<f64>) {
+    let head = values.get(..WARM_UP).unwrap_or(values);
+    let start = robust::median(head).unwrap_or(0.0);
+    let sigma = (MAD_TO_SIGMA * robust::mad(values).unwrap_or(0.0)).max(1e-6);
     let runs: Vec<(f64, f64, Vec<f64>)> = SMOOTHING
         .iter()
         .map(|alpha| {
-            let (level, errors) = clipped_smoothing(values, *alpha);
+            let (level, errors) = clipped_smoothing(values, *alpha, start, sigma);
             (clipped_cost(&errors), level, errors)
         })
         .collect();
@@ -124,10 +130,7 @@ fn combined_smoothing(values: &[f64]) -> (f64, Vec<f64>) {
 
 /// Exponential smoothing whose updates are clipped at [`CLIP`] running standard deviations (Gelper, Fried and Croux
 /// 2010), so that one wild day hardly moves the level while a lasting change does. Returns the level and the errors.
-fn clipped_smoothing(values: &[f64], alpha: f64) -> (f64, Vec<f64>) {
-    let head: Vec<f64> = values.iter().take(WARM_UP).copied().collect();
-    let mut level = robust::median(&head).unwrap_or(0.0);
-    let mut sigma = (MAD_TO_SIGMA * robust::mad(values).unwrap_or(0.0)).max(1e-6);
+fn clipped_smoothing(values: &[f64], alpha: f64, mut level: f64, mut sigma: f64) -> (f64, Vec<f64>) {
     let mut errors = Vec::with_capacity(values.len());
     for (i, value) in values.iter().enumerate() {
         let error = value - level;
