@@ -10,6 +10,7 @@ mod customers;
 mod error;
 mod health;
 mod idempotency;
+mod imports;
 mod insights;
 mod integrations;
 mod inventory;
@@ -23,6 +24,7 @@ mod schema;
 mod tracking;
 mod webhooks;
 
+pub use imports::Importer;
 pub use key_cache::KeyCache;
 pub use keys::REVOCATION_CHANNEL;
 pub use listen::{Listener, Notification};

@@ -1,0 +1,75 @@
+//! Ad spend per day, platform and campaign.
+
+use domain::imports::{AdSpendRow, Changes, ImportError, RowSummary, Rows, Target};
+use futures_util::StreamExt;
+use tokio_postgres::Transaction;
+
+use super::{
+    copy::CopyBuffer,
+    session::{Scope, Session},
+};
+use crate::Connect;
+
+const TABLES: &str = "
+    CREATE TEMPORARY TABLE import_rows (day date, platform text, campaign text, spend numeric, impressions bigint,
+        clicks bigint);
+    CREATE TEMPORARY TABLE import_spend (LIKE import_rows, is_known boolean, is_same boolean);";
+
+/// Sums the rows of a key and compares them with what is there. Counts stay within a bigint whatever came in.
+const GATHER: &str = "INSERT INTO import_spend
+    SELECT came.*, known.day IS NOT NULL,
+        coalesce((known.spend, known.impressions, known.clicks)
+            IS NOT DISTINCT FROM (came.spend, came.impressions, came.clicks), false) AND known.day IS NOT NULL
+    FROM (SELECT day, platform, campaign, sum(spend) AS spend,
+            CASE WHEN count(impressions) > 0 THEN least(sum(impressions), 9223372036854775807)::bigint END AS impressions,
+            CASE WHEN count(clicks) > 0 THEN least(sum(clicks), 9223372036854775807)::bigint END AS clicks
+        FROM import_rows GROUP BY day, platform, campaign) came
+    LEFT JOIN ad_spend known ON known.account_id = $1 AND known.day = came.day AND known.platform = came.platform
+        AND known.campaign = came.campaign";
+
+const WRITE: &str = "INSERT INTO ad_spend (account_id, day, platform, campaign, spend, impressions, clicks)
+    SELECT $1, day, platform, campaign, spend, impressions, clicks FROM import_spend WHERE NOT is_same
+    ORDER BY day, platform, campaign
+    ON CONFLICT (account_id, day, platform, campaign) DO UPDATE
+        SET spend = EXCLUDED.spend, impressions = EXCLUDED.impressions, clicks = EXCLUDED.clicks";
+
+const TOTALS: &str = "SELECT count(*) FILTER (WHERE NOT is_known), count(*) FILTER (WHERE is_known AND NOT is_same),
+    count(*) FILTER (WHERE is_same) FROM import_spend";
+
+pub(super) async fn import(
+    connect: &Connect,
+    target: Target,
+    mut rows: Rows<AdSpendRow>,
+) -> Result<RowSummary, ImportError> {
+    let mut session = Session::open(connect, TABLES).await?;
+    session.require(target.account).await?;
+    let mut buffer = CopyBuffer::new("import_rows");
+    while let Some(batch) = rows.next().await {
+        for AdSpendRow { day, platform, campaign, spend, impressions, clicks } in &batch? {
+            buffer
+                .row()
+                .plain(day)
+                .text(platform)
+                .text(campaign)
+                .plain(spend)
+                .plain_or_null(*impressions)
+                .plain_or_null(*clicks)
+                .end();
+        }
+        session.send_full(&mut buffer).await?;
+    }
+    session.send(&mut buffer).await?;
+    let (mut summary, days) = session.merge(target, merge).await?;
+    summary.days_touched = days;
+    Ok(summary)
+}
+
+async fn merge(transaction: &Transaction<'_>, scope: &Scope) -> Result<RowSummary, tokio_postgres::Error> {
+    let account = scope.account;
+    transaction.execute(GATHER, &[&account]).await?;
+    transaction.execute(WRITE, &[&account]).await?;
+    transaction.execute("INSERT INTO import_days SELECT DISTINCT day FROM import_spend WHERE NOT is_same", &[]).await?;
+    let row = transaction.query_one(TOTALS, &[]).await?;
+    let rows = Changes { new: row.try_get(0)?, changed: row.try_get(1)?, unchanged: row.try_get(2)? };
+    Ok(RowSummary { rows, days_touched: 0 })
+}

@@ -1,0 +1,126 @@
+//! The catalogue: products with price, cost, stock and how they are ordered.
+
+use domain::imports::{Changes, ImportError, ProductRow, RowSummary, Rows, Target};
+use futures_util::StreamExt;
+use time::OffsetDateTime;
+use tokio_postgres::Transaction;
+
+use super::{
+    copy::CopyBuffer,
+    costs, count, levels,
+    session::{Scope, Session},
+};
+use crate::Connect;
+
+const TABLES: &str = "
+    CREATE TEMPORARY TABLE import_rows (no bigint, sku text, name text, category text, price numeric, unit_cost numeric,
+        valid_from date, stock bigint, on_order bigint, lead_time_days integer, pack_size integer,
+        min_order_qty integer);
+    CREATE TEMPORARY TABLE import_catalogue (LIKE import_rows, product_id bigint, is_known boolean);
+    CREATE TEMPORARY TABLE import_changed_products (product_id bigint);";
+
+/// The last row of a SKU counts.
+const GATHER: &str = "INSERT INTO import_catalogue
+    SELECT came.*, products.id, products.id IS NOT NULL
+    FROM (SELECT DISTINCT ON (upper(sku COLLATE \"C\")) * FROM import_rows ORDER BY upper(sku COLLATE \"C\"), no DESC) came
+    LEFT JOIN products ON products.account_id = $1
+        AND upper(products.sku COLLATE \"C\") = upper(came.sku COLLATE \"C\")";
+
+/// What a row does not say stays as it was. From now on order lines do not describe the product.
+const UPDATE: &str = "WITH written AS (
+    UPDATE products SET name = said.name, category = said.category, price = said.price, on_order = said.on_order,
+        lead_time_days = said.lead_time_days, pack_size = said.pack_size, min_order_qty = said.min_order_qty,
+        described_at = NULL
+    FROM (SELECT known.id, coalesce(came.name, known.name) AS name, coalesce(came.category, known.category) AS category,
+            coalesce(came.price, known.price) AS price, coalesce(came.on_order, known.on_order) AS on_order,
+            coalesce(came.lead_time_days, known.lead_time_days) AS lead_time_days,
+            coalesce(came.pack_size, known.pack_size) AS pack_size,
+            coalesce(came.min_order_qty, known.min_order_qty) AS min_order_qty
+        FROM import_catalogue came JOIN products known ON known.account_id = $1 AND known.id = came.product_id) said
+    WHERE products.account_id = $1 AND products.id = said.id
+        AND (products.name, products.category, products.price, products.on_order, products.lead_time_days,
+            products.pack_size, products.min_order_qty, products.described_at)
+        IS DISTINCT FROM (said.name, said.category, said.price, said.on_order, said.lead_time_days,
+            said.pack_size, said.min_order_qty, NULL::timestamptz)
+    RETURNING products.id)
+    INSERT INTO import_changed_products SELECT id FROM written";
+
+const INSERT: &str = "WITH written AS (
+    INSERT INTO products (account_id, sku, name, category, price, on_order, lead_time_days, pack_size, min_order_qty,
+        created_at)
+    SELECT $1, sku, coalesce(name, sku), category, price, coalesce(on_order, 0), lead_time_days, pack_size,
+        min_order_qty, $2
+    FROM import_catalogue WHERE NOT is_known ORDER BY upper(sku COLLATE \"C\")
+    RETURNING id, sku)
+    UPDATE import_catalogue came SET product_id = written.id FROM written WHERE written.sku = came.sku";
+
+const GATHER_COSTS: &str = "INSERT INTO import_product_costs
+    SELECT product_id, valid_from, unit_cost FROM import_catalogue WHERE unit_cost IS NOT NULL";
+
+const GATHER_LEVELS: &str = "INSERT INTO import_levels
+    SELECT product_id, ($1::timestamptz AT TIME ZONE $2)::date, stock FROM import_catalogue WHERE stock IS NOT NULL";
+
+/// Products that were there and changed in any way.
+const COUNT_CHANGED: &str = "SELECT count(*) FROM import_catalogue WHERE is_known AND product_id IN (
+    SELECT product_id FROM import_changed_products UNION SELECT product_id FROM import_changed_costs
+    UNION SELECT product_id FROM import_changed_levels)";
+
+pub(super) async fn import(
+    connect: &Connect,
+    target: Target,
+    mut rows: Rows<ProductRow>,
+) -> Result<RowSummary, ImportError> {
+    let mut session = Session::open(connect, &format!("{TABLES}{}{}", costs::TABLES, levels::TABLES)).await?;
+    session.require(target.account).await?;
+    let mut buffer = CopyBuffer::new("import_rows");
+    let mut no = 0_i64;
+    while let Some(batch) = rows.next().await {
+        for row in &batch? {
+            no += 1;
+            stage(&mut buffer, no, row);
+        }
+        session.send_full(&mut buffer).await?;
+    }
+    session.send(&mut buffer).await?;
+    let (mut summary, days) =
+        session.merge(target, async |transaction, scope| merge(transaction, scope, target.now).await).await?;
+    summary.days_touched = days;
+    Ok(summary)
+}
+
+fn stage(buffer: &mut CopyBuffer, no: i64, row: &ProductRow) {
+    let ProductRow { sku, name, category, price, cost, stock, on_order, lead_time_days, pack_size, min_order_qty } = row;
+    buffer
+        .row()
+        .plain(no)
+        .text(sku)
+        .text_or_null(name.as_deref())
+        .text_or_null(category.as_deref())
+        .plain_or_null(*price)
+        .plain_or_null(cost.map(|(cost, _)| cost))
+        .plain_or_null(cost.map(|(_, valid_from)| valid_from))
+        .plain_or_null(*stock)
+        .plain_or_null(*on_order)
+        .plain_or_null(*lead_time_days)
+        .plain_or_null(*pack_size)
+        .plain_or_null(*min_order_qty)
+        .end();
+}
+
+async fn merge(
+    transaction: &Transaction<'_>,
+    scope: &Scope,
+    now: OffsetDateTime,
+) -> Result<RowSummary, tokio_postgres::Error> {
+    let account = scope.account;
+    let all = transaction.execute(GATHER, &[&account]).await?;
+    transaction.execute(UPDATE, &[&account]).await?;
+    let new = transaction.execute(INSERT, &[&account, &now]).await?;
+    transaction.execute(GATHER_COSTS, &[]).await?;
+    costs::apply(transaction, scope).await?;
+    transaction.execute(GATHER_LEVELS, &[&now, &scope.timezone]).await?;
+    levels::apply(transaction, scope).await?;
+    let changed: i64 = transaction.query_one(COUNT_CHANGED, &[]).await?.try_get(0)?;
+    let (all, new) = (count(all), count(new));
+    Ok(RowSummary { rows: Changes { new, changed, unchanged: all - new - changed }, days_touched: 0 })
+}

@@ -1,0 +1,52 @@
+//! Unit costs: the history, the last one known, and the days that they change.
+
+use tokio_postgres::Transaction;
+
+use super::session::Scope;
+
+pub(super) const TABLES: &str = "
+    CREATE TEMPORARY TABLE import_product_costs (product_id bigint, valid_from date, unit_cost numeric);
+    CREATE TEMPORARY TABLE import_changed_costs (product_id bigint, valid_from date);";
+
+/// Writes the gathered costs that differ from what is there. A cost changes the days on which its product was sold
+/// from then on; sales that have not been summed up yet are marked by their own import.
+pub(super) async fn apply(transaction: &Transaction<'_>, scope: &Scope) -> Result<(), tokio_postgres::Error> {
+    let account = scope.account;
+    let changed = transaction
+        .execute(
+            "WITH written AS (
+                 INSERT INTO product_costs AS known (account_id, product_id, valid_from, unit_cost)
+                 SELECT $1, product_id, valid_from, unit_cost FROM import_product_costs
+                 ON CONFLICT (account_id, product_id, valid_from) DO UPDATE SET unit_cost = EXCLUDED.unit_cost
+                     WHERE known.unit_cost <> EXCLUDED.unit_cost
+                 RETURNING product_id, valid_from)
+             INSERT INTO import_changed_costs SELECT product_id, valid_from FROM written",
+            &[&account],
+        )
+        .await?;
+    if changed == 0 {
+        return Ok(());
+    }
+    transaction
+        .execute(
+            "UPDATE products SET unit_cost = newest.unit_cost
+             FROM (SELECT DISTINCT ON (product_id) product_id, unit_cost FROM product_costs
+                 WHERE account_id = $1 AND product_id IN (SELECT product_id FROM import_changed_costs)
+                 ORDER BY product_id, valid_from DESC) newest
+             WHERE products.account_id = $1 AND products.id = newest.product_id
+                 AND products.unit_cost IS DISTINCT FROM newest.unit_cost",
+            &[&account],
+        )
+        .await?;
+    transaction
+        .execute(
+            "INSERT INTO import_days
+             SELECT DISTINCT sold.day FROM product_days sold
+             JOIN (SELECT product_id, min(valid_from) AS valid_from FROM import_changed_costs GROUP BY product_id) cost
+                 USING (product_id)
+             WHERE sold.account_id = $1 AND sold.day >= cost.valid_from",
+            &[&account],
+        )
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,100 @@
+//! Orders and refunds, with the customers, products and unit costs that their lines name.
+
+use domain::{
+    accounts::Platform,
+    imports::{Changes, DocumentPart, DocumentSummary, ImportError, Rows, Target},
+};
+use futures_util::StreamExt;
+use rust_decimal::Decimal;
+use tokio_postgres::Transaction;
+
+use super::{
+    costs, count,
+    merge::{self, ORDERS, REFUNDS, Tables},
+    session::{Scope, Session},
+    staging::{self, Staging},
+};
+use crate::Connect;
+
+pub(super) async fn import(
+    connect: &Connect,
+    target: Target,
+    source: Platform,
+    mut parts: Rows<DocumentPart>,
+) -> Result<DocumentSummary, ImportError> {
+    let tables = format!("{}{}{}", staging::TABLES, merge::TABLES, costs::TABLES);
+    let mut session = Session::open(connect, &tables).await?;
+    session.require(target.account).await?;
+    let mut staging = Staging::new();
+    while let Some(batch) = parts.next().await {
+        for part in &batch? {
+            staging.add(part);
+        }
+        staging.send_full(&session).await?;
+    }
+    staging.send_rest(&session).await?;
+    let (mut summary, days) =
+        session.merge(target, async |transaction, scope| merge_all(transaction, scope, source).await).await?;
+    summary.days_touched = days;
+    Ok(summary)
+}
+
+async fn merge_all(
+    transaction: &Transaction<'_>,
+    scope: &Scope,
+    source: Platform,
+) -> Result<DocumentSummary, tokio_postgres::Error> {
+    let (account, source) = (scope.account, source.as_str());
+    transaction.batch_execute("ANALYZE import_parts; ANALYZE import_items").await?;
+    for tables in [&ORDERS, &REFUNDS] {
+        transaction.execute(&tables.gather(), &[&account, &source]).await?;
+    }
+    transaction.batch_execute("ANALYZE import_orders; ANALYZE import_refunds").await?;
+    transaction.execute(merge::GATHER_CUSTOMERS, &[]).await?;
+    transaction.execute(merge::UPDATE_CUSTOMERS, &[&account, &source]).await?;
+    let new_customers = transaction.execute(merge::INSERT_CUSTOMERS, &[&account, &source]).await?;
+    transaction.execute(merge::GATHER_PRODUCTS, &[]).await?;
+    transaction.execute(merge::UPDATE_PRODUCTS, &[&account]).await?;
+    let new_products = transaction.execute(merge::INSERT_PRODUCTS, &[&account]).await?;
+    transaction.execute(merge::MATCH_ITEMS, &[&account]).await?;
+    transaction.batch_execute("ANALYZE import_matched").await?;
+    transaction.execute(merge::GATHER_COSTS, &[&scope.timezone]).await?;
+    costs::apply(transaction, scope).await?;
+
+    let mut summary = DocumentSummary {
+        new_customers: count(new_customers),
+        new_products: count(new_products),
+        ..DocumentSummary::default()
+    };
+    for tables in [&ORDERS, &REFUNDS] {
+        summary.lines_written += write(transaction, scope, source, tables).await?;
+    }
+    (summary.orders, summary.gross, summary.units) = totals(transaction, &ORDERS).await?;
+    (summary.refunds, summary.refunded, _) = totals(transaction, &REFUNDS).await?;
+    Ok(summary)
+}
+
+/// Writes the new and changed documents of a kind; returns how many lines they have.
+async fn write(
+    transaction: &Transaction<'_>,
+    scope: &Scope,
+    source: &str,
+    tables: &Tables,
+) -> Result<i64, tokio_postgres::Error> {
+    let account = scope.account;
+    transaction.execute(&tables.delete_lines(), &[&account]).await?;
+    transaction.execute(&tables.update(), &[&account, &source]).await?;
+    transaction.execute(&tables.insert(), &[&account, &source]).await?;
+    let lines = transaction.execute(&tables.insert_lines(), &[&account]).await?;
+    transaction.execute(&tables.days(), &[&scope.timezone]).await?;
+    Ok(count(lines))
+}
+
+async fn totals(
+    transaction: &Transaction<'_>,
+    tables: &Tables,
+) -> Result<(Changes, Decimal, i64), tokio_postgres::Error> {
+    let row = transaction.query_one(&tables.totals(), &[]).await?;
+    let changes = Changes { new: row.try_get(0)?, changed: row.try_get(1)?, unchanged: row.try_get(2)? };
+    Ok((changes, row.try_get(3)?, row.try_get(4)?))
+}

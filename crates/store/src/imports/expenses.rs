@@ -1,0 +1,76 @@
+//! Extra expenses per day.
+
+use domain::imports::{Changes, ExpenseRow, ImportError, RowSummary, Rows, Target};
+use futures_util::StreamExt;
+use tokio_postgres::Transaction;
+
+use super::{
+    copy::CopyBuffer,
+    session::{Scope, Session},
+};
+use crate::Connect;
+
+const TABLES: &str = "
+    CREATE TEMPORARY TABLE import_rows (day date, category text, description text, amount numeric);
+    CREATE TEMPORARY TABLE import_expenses (day date, category text, description text, occurrence integer,
+        amount numeric, is_known boolean, is_same boolean);";
+
+/// Expenses of one day and text are numbered by amount, so that the order of rows does not matter.
+const GATHER: &str = "INSERT INTO import_expenses
+    SELECT came.day, came.category, came.description, came.occurrence, came.amount, known.day IS NOT NULL,
+        coalesce(known.amount = came.amount, false)
+    FROM (SELECT day, category, description, amount,
+            row_number() OVER (PARTITION BY day, category, description ORDER BY amount) AS occurrence
+        FROM import_rows) came
+    LEFT JOIN expenses known ON known.account_id = $1 AND known.day = came.day AND known.category = came.category
+        AND known.description = came.description AND known.occurrence = came.occurrence";
+
+/// Of a day and text that came in again with fewer expenses, the surplus goes.
+const DELETE: &str = "WITH gone AS (
+    DELETE FROM expenses USING (SELECT day, category, description, max(occurrence) AS last FROM import_expenses
+        GROUP BY day, category, description) came
+    WHERE expenses.account_id = $1 AND expenses.day = came.day AND expenses.category = came.category
+        AND expenses.description = came.description AND expenses.occurrence > came.last
+    RETURNING expenses.day)
+    INSERT INTO import_days SELECT DISTINCT day FROM gone";
+
+const WRITE: &str = "INSERT INTO expenses (account_id, day, category, description, occurrence, amount)
+    SELECT $1, day, category, description, occurrence, amount FROM import_expenses WHERE NOT is_same
+    ORDER BY day, category, description, occurrence
+    ON CONFLICT (account_id, day, category, description, occurrence) DO UPDATE SET amount = EXCLUDED.amount";
+
+const TOTALS: &str = "SELECT count(*) FILTER (WHERE NOT is_known), count(*) FILTER (WHERE is_known AND NOT is_same),
+    count(*) FILTER (WHERE is_same) FROM import_expenses";
+
+pub(super) async fn import(
+    connect: &Connect,
+    target: Target,
+    mut rows: Rows<ExpenseRow>,
+) -> Result<RowSummary, ImportError> {
+    let mut session = Session::open(connect, TABLES).await?;
+    session.require(target.account).await?;
+    let mut buffer = CopyBuffer::new("import_rows");
+    while let Some(batch) = rows.next().await {
+        for ExpenseRow { day, category, description, amount } in &batch? {
+            buffer.row().plain(day).text(category).text(description).plain(amount).end();
+        }
+        session.send_full(&mut buffer).await?;
+    }
+    session.send(&mut buffer).await?;
+    let (mut summary, days) = session.merge(target, merge).await?;
+    summary.days_touched = days;
+    Ok(summary)
+}
+
+async fn merge(transaction: &Transaction<'_>, scope: &Scope) -> Result<RowSummary, tokio_postgres::Error> {
+    let account = scope.account;
+    transaction.execute(GATHER, &[&account]).await?;
+    transaction.execute(DELETE, &[&account]).await?;
+    transaction.execute(WRITE, &[&account]).await?;
+    transaction
+        .execute("INSERT INTO import_days SELECT DISTINCT day FROM import_expenses WHERE NOT is_same", &[])
+        .await?;
+    let row = transaction.query_one(TOTALS, &[]).await?;
+    let rows = Changes { new: row.try_get(0)?, changed: row.try_get(1)?, unchanged: row.try_get(2)? };
+    Ok(RowSummary { rows, days_touched: 0 })
+}

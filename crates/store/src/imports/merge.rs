@@ -1,0 +1,219 @@
+//! The statements that merge staged documents into the account's tables. Identifiers are given in an order that
+//! depends on the data alone: by first appearance, then by external identifier.
+
+pub(super) const TABLES: &str = "
+    CREATE TEMPORARY TABLE import_orders (id bigint, external_id text, at timestamptz, customer text, country text,
+        fees numeric, shipping numeric, amount numeric, units bigint, content_hash bytea,
+        is_known boolean, is_same boolean, old_at timestamptz);
+    CREATE TEMPORARY TABLE import_refunds (LIKE import_orders);
+    CREATE TEMPORARY TABLE import_customers (external_id text, first_at timestamptz, last_at timestamptz,
+        email text, name text, city text, country text);
+    CREATE TEMPORARY TABLE import_products (sku text, first_at timestamptz, described_at timestamptz, name text,
+        category text, price numeric);
+    CREATE TEMPORARY TABLE import_matched (no bigint, sku text, product_id bigint);";
+
+/// Where documents of a kind are kept.
+pub(super) struct Tables {
+    kind: &'static str,
+    staged: &'static str,
+    documents: &'static str,
+    lines: &'static str,
+    /// The lines' column for their document.
+    reference: &'static str,
+    instant: &'static str,
+    amount: &'static str,
+    /// Columns that only this kind has, both here and staged.
+    extra: &'static [&'static str],
+}
+
+pub(super) const ORDERS: Tables = Tables {
+    kind: "order",
+    staged: "import_orders",
+    documents: "orders",
+    lines: "order_lines",
+    reference: "order_id",
+    instant: "placed_at",
+    amount: "gross",
+    extra: &["country", "fees", "shipping"],
+};
+
+pub(super) const REFUNDS: Tables = Tables {
+    kind: "refund",
+    staged: "import_refunds",
+    documents: "refunds",
+    lines: "refund_lines",
+    reference: "refund_id",
+    instant: "refunded_at",
+    amount: "amount",
+    extra: &[],
+};
+
+impl Tables {
+    /// Puts the parts together and compares each document with what is there. New ones get their identifiers here.
+    pub fn gather(&self) -> String {
+        let Self { kind, staged, documents, instant, .. } = self;
+        format!(
+            "INSERT INTO {staged}
+             SELECT coalesce(known.id, nextval(pg_get_serial_sequence('{documents}', 'id'))), came.*,
+                 known.id IS NOT NULL, coalesce(known.content_hash = came.content_hash, false), known.{instant}
+             FROM (SELECT external_id, to_timestamp(min(at)) AS at,
+                     (array_agg(customer ORDER BY at, customer COLLATE \"C\") FILTER (WHERE customer <> ''))[1],
+                     (array_agg(country ORDER BY at, country) FILTER (WHERE country <> ''))[1],
+                     max(fees), max(shipping), sum(amount), sum(units)::bigint,
+                     int8send((sum(hash_a) % (1::bigint << 60))::bigint)
+                         || int8send((sum(hash_b) % (1::bigint << 60))::bigint) AS content_hash
+                 FROM import_parts WHERE kind = '{kind}' GROUP BY external_id) came
+             LEFT JOIN {documents} known
+                 ON known.account_id = $1 AND known.source = $2 AND known.external_id = came.external_id
+             ORDER BY came.at, came.external_id COLLATE \"C\""
+        )
+    }
+
+    pub fn delete_lines(&self) -> String {
+        let Self { staged, lines, reference, .. } = self;
+        format!(
+            "DELETE FROM {lines} USING {staged} came
+             WHERE {lines}.account_id = $1 AND {lines}.{reference} = came.id AND came.is_known AND NOT came.is_same"
+        )
+    }
+
+    pub fn update(&self) -> String {
+        let Self { staged, documents, instant, amount, extra, .. } = self;
+        let extra: String = extra.iter().map(|column| format!(", {column} = came.{column}")).collect();
+        format!(
+            "UPDATE {documents} SET customer_id = customers.id, {instant} = came.at, {amount} = came.amount,
+                 units = came.units, content_hash = came.content_hash{extra}
+             FROM {staged} came LEFT JOIN customers
+                 ON customers.account_id = $1 AND customers.source = $2 AND customers.external_id = came.customer
+             WHERE {documents}.account_id = $1 AND {documents}.id = came.id AND came.is_known AND NOT came.is_same"
+        )
+    }
+
+    pub fn insert(&self) -> String {
+        let Self { staged, documents, instant, amount, extra, .. } = self;
+        let named: String = extra.iter().map(|column| format!(", {column}")).collect();
+        let came: String = extra.iter().map(|column| format!(", came.{column}")).collect();
+        format!(
+            "INSERT INTO {documents} (account_id, id, source, external_id, customer_id, {instant}, {amount}, units,
+                 content_hash{named}) OVERRIDING SYSTEM VALUE
+             SELECT $1, came.id, $2, came.external_id, customers.id, came.at, came.amount, came.units,
+                 came.content_hash{came}
+             FROM {staged} came LEFT JOIN customers
+                 ON customers.account_id = $1 AND customers.source = $2 AND customers.external_id = came.customer
+             WHERE NOT came.is_known ORDER BY came.id"
+        )
+    }
+
+    /// Lines are numbered through the parts of their document.
+    pub fn insert_lines(&self) -> String {
+        let Self { kind, staged, lines, reference, .. } = self;
+        format!(
+            "INSERT INTO {lines} (account_id, {reference}, line_no, product_id, sku, quantity, unit_price)
+             SELECT $1, part.id, part.lines_before + line.line_no + 1, item.product_id, item.sku, line.quantity,
+                 line.unit_price
+             FROM import_lines line
+             JOIN (SELECT no, came.id, (sum(lines) OVER (PARTITION BY external_id ORDER BY no) - lines)::integer
+                     AS lines_before
+                 FROM import_parts JOIN {staged} came USING (external_id)
+                 WHERE kind = '{kind}' AND NOT came.is_same) part ON part.no = line.part
+             JOIN import_matched item ON item.no = line.item"
+        )
+    }
+
+    pub fn days(&self) -> String {
+        let Self { staged, .. } = self;
+        format!(
+            "INSERT INTO import_days
+             SELECT (at AT TIME ZONE $1)::date FROM {staged} WHERE NOT is_same
+             UNION SELECT (old_at AT TIME ZONE $1)::date FROM {staged} WHERE is_known AND NOT is_same"
+        )
+    }
+
+    pub fn totals(&self) -> String {
+        let Self { staged, .. } = self;
+        format!(
+            "SELECT count(*) FILTER (WHERE NOT is_known), count(*) FILTER (WHERE is_known AND NOT is_same),
+                 count(*) FILTER (WHERE is_same), coalesce(sum(amount), 0), coalesce(sum(units), 0)::bigint
+             FROM {staged}"
+        )
+    }
+}
+
+/// The newest statement about a customer counts; of equally new ones the greatest.
+pub(super) const GATHER_CUSTOMERS: &str = "INSERT INTO import_customers
+    SELECT customer, to_timestamp(min(at)), to_timestamp(max(at)),
+        (array_agg(email ORDER BY at DESC, email DESC) FILTER (WHERE email <> ''))[1],
+        (array_agg(name ORDER BY at DESC, name DESC) FILTER (WHERE name <> ''))[1],
+        (array_agg(city ORDER BY at DESC, city DESC) FILTER (WHERE city <> ''))[1],
+        (array_agg(country ORDER BY at DESC, country DESC) FILTER (WHERE country <> ''))[1]
+    FROM import_parts WHERE customer <> '' GROUP BY customer";
+
+/// What is known of a customer gives way only to statements that are at least as new as the newest order.
+pub(super) const UPDATE_CUSTOMERS: &str = "UPDATE customers SET
+        email = said.email, name = said.name, city = said.city, country = said.country, created_at = said.created_at
+    FROM (SELECT known.id, least(known.created_at, came.first_at) AS created_at,
+            CASE WHEN newer THEN coalesce(came.email, known.email) ELSE coalesce(known.email, came.email) END AS email,
+            CASE WHEN newer THEN coalesce(came.name, known.name) ELSE coalesce(known.name, came.name) END AS name,
+            CASE WHEN newer THEN coalesce(came.city, known.city) ELSE coalesce(known.city, came.city) END AS city,
+            CASE WHEN newer THEN coalesce(came.country, known.country) ELSE coalesce(known.country, came.country) END
+                AS country
+        FROM import_customers came
+        JOIN customers known ON known.account_id = $1 AND known.source = $2 AND known.external_id = came.external_id
+        CROSS JOIN LATERAL (SELECT came.last_at >= coalesce(max(placed_at), '-infinity') AS newer FROM orders
+            WHERE orders.account_id = $1 AND orders.customer_id = known.id) newest) said
+    WHERE customers.account_id = $1 AND customers.id = said.id
+        AND (customers.email, customers.name, customers.city, customers.country, customers.created_at)
+            IS DISTINCT FROM (said.email, said.name, said.city, said.country, said.created_at)";
+
+pub(super) const INSERT_CUSTOMERS: &str = "INSERT INTO customers (account_id, source, external_id, email, name, city,
+        country, created_at)
+    SELECT $1, $2, external_id, email, name, city, country, first_at FROM import_customers came
+    WHERE NOT EXISTS (SELECT FROM customers known
+        WHERE known.account_id = $1 AND known.source = $2 AND known.external_id = came.external_id)
+    ORDER BY first_at, external_id COLLATE \"C\"
+    ON CONFLICT (account_id, source, external_id) DO NOTHING";
+
+pub(super) const GATHER_PRODUCTS: &str = "INSERT INTO import_products
+    SELECT (array_agg(sku ORDER BY first_at, sku COLLATE \"C\"))[1], to_timestamp(min(first_at)),
+        to_timestamp(greatest(max(name_at), max(price_at), max(first_at))),
+        (array_agg(name ORDER BY name_at DESC, name DESC) FILTER (WHERE name <> ''))[1],
+        (array_agg(category ORDER BY category_at DESC, category DESC) FILTER (WHERE category <> ''))[1],
+        (array_agg(price ORDER BY price_at DESC, price DESC) FILTER (WHERE price >= 0))[1]
+    FROM import_items WHERE is_product GROUP BY upper(sku COLLATE \"C\")";
+
+/// Lines fill in what is missing, and win only over what older lines said, never over a catalogue.
+pub(super) const UPDATE_PRODUCTS: &str = "UPDATE products SET
+        name = said.name, category = said.category, price = said.price, described_at = said.described_at
+    FROM (SELECT known.id,
+            CASE WHEN newer THEN coalesce(came.name, known.name) ELSE known.name END AS name,
+            CASE WHEN newer THEN coalesce(came.category, known.category) ELSE coalesce(known.category, came.category)
+                END AS category,
+            CASE WHEN newer THEN coalesce(came.price, known.price) ELSE coalesce(known.price, came.price) END AS price,
+            CASE WHEN newer THEN came.described_at ELSE known.described_at END AS described_at
+        FROM import_products came
+        JOIN products known ON known.account_id = $1
+            AND upper(known.sku COLLATE \"C\") = upper(came.sku COLLATE \"C\")
+        CROSS JOIN LATERAL (SELECT coalesce(came.described_at >= known.described_at, false) AS newer) age) said
+    WHERE products.account_id = $1 AND products.id = said.id
+        AND (products.name, products.category, products.price, products.described_at)
+            IS DISTINCT FROM (said.name, said.category, said.price, said.described_at)";
+
+pub(super) const INSERT_PRODUCTS: &str = "INSERT INTO products (account_id, sku, name, category, price, created_at,
+        described_at)
+    SELECT $1, sku, coalesce(name, sku), category, price, first_at, described_at FROM import_products came
+    WHERE NOT EXISTS (SELECT FROM products known WHERE known.account_id = $1
+        AND upper(known.sku COLLATE \"C\") = upper(came.sku COLLATE \"C\"))
+    ORDER BY first_at, sku COLLATE \"C\"
+    ON CONFLICT (account_id, upper(sku COLLATE \"C\")) DO NOTHING";
+
+pub(super) const MATCH_ITEMS: &str = "INSERT INTO import_matched
+    SELECT item.no, coalesce(products.sku, item.sku), products.id
+    FROM import_items item LEFT JOIN products ON item.is_product AND products.account_id = $1
+        AND upper(products.sku COLLATE \"C\") = upper(item.sku COLLATE \"C\")";
+
+/// A cost holds from the day of its line; the newest line of a day counts.
+pub(super) const GATHER_COSTS: &str = "INSERT INTO import_product_costs
+    SELECT DISTINCT ON (product_id, day) product_id, day, unit_cost
+    FROM (SELECT product_id, (to_timestamp(at) AT TIME ZONE $1)::date AS day, at, unit_cost
+        FROM import_costs JOIN import_matched ON no = item WHERE product_id IS NOT NULL) cost
+    ORDER BY product_id, day, at DESC, unit_cost DESC";

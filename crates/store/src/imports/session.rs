@@ -1,0 +1,132 @@
+//! One import: a connection of its own, rows copied into tables of the session, one transaction that merges them.
+//!
+//! Temporary tables are not logged and end with the session, so an import that is killed leaves nothing.
+
+use bytes::Bytes;
+use domain::{
+    AccountId, StoreError,
+    imports::{ImportError, Target},
+};
+use futures_util::SinkExt;
+use tokio_postgres::{Client, Transaction, error::SqlState};
+
+use super::copy::CopyBuffer;
+use crate::Connect;
+
+/// What the merging session may use, and that it is not hurried: the limits of requests do not apply to it. Rows of
+/// the tables that it joins are cheap to get, so compiling its statements would cost more than it saves.
+const SETTINGS: &str = "SET TIME ZONE 'UTC'; SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0; \
+    SET work_mem = '64MB'; SET temp_buffers = '64MB'; SET jit = off";
+
+pub(super) struct Session {
+    client: Client,
+}
+
+/// What statements of a merge need to know.
+pub(super) struct Scope {
+    pub account: i64,
+    /// Cuts instants into days.
+    pub timezone: String,
+}
+
+impl Session {
+    /// Connects and makes the session's tables.
+    pub async fn open(connect: &Connect, tables: &str) -> Result<Self, ImportError> {
+        let (client, connection) = connect.raw().await?;
+        tokio::spawn(async move {
+            // The client's calls report the same error.
+            let _ = connection.await;
+        });
+        client.batch_execute(SETTINGS).await.map_err(store_error)?;
+        client.batch_execute(tables).await.map_err(store_error)?;
+        client.batch_execute("CREATE TEMPORARY TABLE import_days (day date)").await.map_err(store_error)?;
+        Ok(Self { client })
+    }
+
+    /// Refuses an account that is not there before anything is read.
+    pub async fn require(&self, account: AccountId) -> Result<(), ImportError> {
+        let row = self
+            .client
+            .query_opt("SELECT 1 FROM accounts WHERE id = $1", &[&account.0])
+            .await
+            .map_err(store_error)?;
+        row.map(|_| ()).ok_or(ImportError::UnknownAccount)
+    }
+
+    /// Sends what was gathered.
+    pub async fn send(&self, buffer: &mut CopyBuffer) -> Result<(), StoreError> {
+        let Some((statement, data)) = buffer.take() else { return Ok(()) };
+        let sink = self.client.copy_in::<_, Bytes>(&statement).await.map_err(store_error)?;
+        let mut sink = std::pin::pin!(sink);
+        sink.as_mut().send(data).await.map_err(store_error)?;
+        sink.as_mut().finish().await.map_err(store_error)?;
+        Ok(())
+    }
+
+    /// Sends what was gathered if it is worth it.
+    pub async fn send_full(&self, buffer: &mut CopyBuffer) -> Result<(), StoreError> {
+        if buffer.is_full() { self.send(buffer).await } else { Ok(()) }
+    }
+
+    /// Runs `work` in one transaction while no other import of the account runs, and marks the days that it put into
+    /// the table `import_days`. Returns the work's result and how many days these were.
+    pub async fn merge<T>(
+        &mut self,
+        target: Target,
+        work: impl AsyncFnOnce(&Transaction<'_>, &Scope) -> Result<T, tokio_postgres::Error>,
+    ) -> Result<(T, i64), ImportError> {
+        let transaction = self.client.transaction().await.map_err(store_error)?;
+        let account = target.account.0;
+        let merged: Result<_, tokio_postgres::Error> = async {
+            transaction
+                .execute("SELECT pg_advisory_xact_lock(hashtextextended('import of account', $1))", &[&account])
+                .await?;
+            let row = transaction.query_opt("SELECT timezone FROM accounts WHERE id = $1", &[&account]).await?;
+            let Some(row) = row else { return Ok(None) };
+            let scope = Scope { account, timezone: row.try_get(0)? };
+            let result = work(&transaction, &scope).await?;
+            let days = mark_days(&transaction, &scope).await?;
+            Ok(Some((result, days)))
+        }
+        .await;
+        let Some(merged) = merged.map_err(store_error)? else { return Err(ImportError::UnknownAccount) };
+        if target.dry_run {
+            transaction.rollback().await.map_err(store_error)?;
+        } else {
+            transaction.commit().await.map_err(store_error)?;
+        }
+        Ok(merged)
+    }
+}
+
+/// The update of a day that is marked already is no waste: it makes whoever is about to sum that day up wait for this
+/// transaction, and so see its rows.
+async fn mark_days(transaction: &Transaction<'_>, scope: &Scope) -> Result<i64, tokio_postgres::Error> {
+    let days = transaction
+        .execute(
+            "INSERT INTO touched_days (account_id, day) SELECT DISTINCT $1::bigint, day FROM import_days ORDER BY day \
+             ON CONFLICT (account_id, day) DO UPDATE SET day = EXCLUDED.day",
+            &[&scope.account],
+        )
+        .await?;
+    Ok(i64::try_from(days).unwrap_or(i64::MAX))
+}
+
+/// Connection trouble and a server that stops or is full may pass; anything else is a defect. Details of a database
+/// error quote rows, so only its message and code are kept.
+pub(super) fn store_error(error: tokio_postgres::Error) -> StoreError {
+    let Some(database) = error.as_db_error() else {
+        return if error.is_closed() || std::error::Error::source(&error).is_some_and(|source| source.is::<std::io::Error>()) {
+            StoreError::Unavailable(error.to_string())
+        } else {
+            StoreError::Internal(error.to_string())
+        };
+    };
+    let text = format!("{} ({})", database.message(), database.code().code());
+    let passing = [SqlState::ADMIN_SHUTDOWN, SqlState::CRASH_SHUTDOWN, SqlState::CANNOT_CONNECT_NOW, SqlState::DISK_FULL];
+    if passing.contains(database.code()) || database.code().code().starts_with("08") {
+        StoreError::Unavailable(text)
+    } else {
+        StoreError::Internal(text)
+    }
+}

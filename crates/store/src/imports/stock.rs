@@ -1,0 +1,88 @@
+//! Stock levels of products that are there; rows of unknown SKUs are named and left out.
+
+use domain::imports::{Changes, ImportError, MAX_UNKNOWN_SKUS, RowSummary, Rows, StockRow, StockSummary, Target};
+use futures_util::StreamExt;
+use tokio_postgres::Transaction;
+
+use super::{
+    copy::CopyBuffer,
+    count, levels,
+    session::{Scope, Session},
+};
+use crate::Connect;
+
+const TABLES: &str = "CREATE TEMPORARY TABLE import_stock (line bigint, sku text, stock bigint, day date);";
+
+pub(super) async fn import(
+    connect: &Connect,
+    target: Target,
+    mut rows: Rows<StockRow>,
+) -> Result<StockSummary, ImportError> {
+    let mut session = Session::open(connect, &format!("{TABLES}{}", levels::TABLES)).await?;
+    session.require(target.account).await?;
+    let mut buffer = CopyBuffer::new("import_stock");
+    while let Some(batch) = rows.next().await {
+        for StockRow { line, sku, stock, day } in &batch? {
+            buffer.row().plain(line).text(sku).plain(stock).plain(day).end();
+        }
+        session.send_full(&mut buffer).await?;
+    }
+    session.send(&mut buffer).await?;
+    let (mut summary, days) = session.merge(target, merge).await?;
+    summary.rows.days_touched = days;
+    Ok(summary)
+}
+
+async fn merge(transaction: &Transaction<'_>, scope: &Scope) -> Result<StockSummary, tokio_postgres::Error> {
+    let account = scope.account;
+    let levels = transaction
+        .execute(
+            "INSERT INTO import_levels
+             SELECT DISTINCT ON (products.id, came.day) products.id, came.day, came.stock
+             FROM import_stock came JOIN products ON products.account_id = $1
+                 AND upper(products.sku COLLATE \"C\") = upper(came.sku COLLATE \"C\")
+             ORDER BY products.id, came.day, came.line DESC",
+            &[&account],
+        )
+        .await?;
+    levels::apply(transaction, scope).await?;
+    let row = transaction
+        .query_one(
+            "SELECT count(*) FILTER (WHERE is_new), count(*) FILTER (WHERE NOT is_new) FROM import_changed_levels",
+            &[],
+        )
+        .await?;
+    let (new, changed): (i64, i64) = (row.try_get(0)?, row.try_get(1)?);
+    let (unknown, unknown_count) = unknown(transaction, scope).await?;
+    let rows = RowSummary { rows: Changes { new, changed, unchanged: count(levels) - new - changed }, days_touched: 0 };
+    Ok(StockSummary { rows, unknown, unknown_count })
+}
+
+async fn unknown(
+    transaction: &Transaction<'_>,
+    scope: &Scope,
+) -> Result<(Vec<StockRow>, i64), tokio_postgres::Error> {
+    let rows = transaction
+        .query(
+            "SELECT line, sku, stock, day, count(*) OVER () FROM import_stock came
+             WHERE NOT EXISTS (SELECT FROM products WHERE account_id = $1
+                 AND upper(products.sku COLLATE \"C\") = upper(came.sku COLLATE \"C\"))
+             ORDER BY line LIMIT $2",
+            &[&scope.account, &MAX_UNKNOWN_SKUS],
+        )
+        .await?;
+    let total = rows.first().map_or(Ok(0), |row| row.try_get(4))?;
+    let named = rows
+        .iter()
+        .map(|row| {
+            let line: i64 = row.try_get(0)?;
+            Ok(StockRow {
+                line: u64::try_from(line).unwrap_or_default(),
+                sku: row.try_get(1)?,
+                stock: row.try_get(2)?,
+                day: row.try_get(3)?,
+            })
+        })
+        .collect::<Result<_, tokio_postgres::Error>>()?;
+    Ok((named, total))
+}
