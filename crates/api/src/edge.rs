@@ -5,15 +5,16 @@
 //! stranger nothing, and a caller over the limit costs no look-up.
 
 use std::{
+    future::{Ready, ready},
     net::{IpAddr, Ipv4Addr},
     rc::Rc,
     time::Instant,
 };
 
 use actix_web::{
-    Error, HttpMessage, HttpResponse,
+    Error, FromRequest, HttpMessage, HttpRequest, HttpResponse,
     body::{BodySize, BoxBody, MessageBody},
-    dev::{ServiceRequest, ServiceResponse},
+    dev::{Payload, ServiceRequest, ServiceResponse},
     http::{
         Method, StatusCode,
         header::{self, HeaderMap, HeaderName, HeaderValue},
@@ -31,7 +32,7 @@ use crate::{
     rate_limit::{Bucket, Quota},
     respond::{Cache, JSON},
     state::{PUBLIC_FACTOR, State},
-    v1::{self, OPENAPI_PATH, STATUS_PATH},
+    v1::{self, DOCS_PATH, OPENAPI_PATH, STATUS_PATH},
 };
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -62,6 +63,15 @@ impl RequestId {
 /// Where the request came from, as far as can be known.
 #[derive(Debug, Clone, Copy)]
 pub struct ClientAddress(pub IpAddr);
+
+impl FromRequest for ClientAddress {
+    type Error = ApiError;
+    type Future = Ready<Result<Self, ApiError>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        ready(request.extensions().get::<Self>().copied().ok_or(ApiError::new(Code::InternalError)))
+    }
+}
 
 /// What was decided about a request before it is routed.
 struct Admission {
@@ -113,7 +123,7 @@ fn client_address(request: &ServiceRequest, state: &State) -> IpAddr {
 
 /// Whether a path is open to everyone.
 fn is_public(path: &str) -> bool {
-    path == STATUS_PATH || path == OPENAPI_PATH || path == "/docs" || path.starts_with("/docs/")
+    path == STATUS_PATH || path == OPENAPI_PATH || path == DOCS_PATH || path.starts_with("/docs/")
 }
 
 async fn admit(state: &State, request: &ServiceRequest, address: IpAddr) -> Admission {

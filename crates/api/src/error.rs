@@ -16,9 +16,6 @@ macro_rules! codes {
         pub enum Code { $(#[doc = $message] $variant),+ }
 
         impl Code {
-            /// Every code, by status.
-            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
-
             const fn row(self) -> (u16, &'static str, &'static str) {
                 match self { $(Self::$variant => ($status, $text, $message)),+ }
             }
@@ -46,8 +43,6 @@ codes! {
     KeyNotFound 401 "key_not_found" "There is no such API key.";
     KeyRevoked 401 "key_revoked" "The API key is revoked.";
     KeyExpired 401 "key_expired" "The API key has expired.";
-    PaymentRequired 402 "payment_required" "AI access is paused.";
-    InsufficientCredits 402 "insufficient_credits" "The balance is too small.";
     ScopeRead 403 "scope_required:read" "The API key lacks the scope `read`.";
     ScopeWrite 403 "scope_required:write" "The API key lacks the scope `write`.";
     NotFound 404 "not_found" "There is nothing at this path.";
@@ -57,7 +52,6 @@ codes! {
     IdempotencyKeyReused 409 "idempotency_key_reused" "The idempotency key was used for another request.";
     IdempotencyInProgress 409 "idempotency_in_progress" "The first request with this idempotency key has not ended.";
     WebhookLimitReached 409 "webhook_limit_reached" "The account has as many webhook subscriptions as it may have.";
-    InvalidTransition 409 "invalid_transition" "The resource is not in a state that allows this.";
     PayloadTooLarge 413 "payload_too_large" "The body is larger than 64 KiB.";
     UnsupportedMediaType 415 "unsupported_media_type" "Send JSON, not compressed, as application/json.";
     RateLimitExceeded 429 "rate_limit_exceeded" "Too many requests; the header Retry-After says when to come back.";

@@ -1,8 +1,10 @@
 //! The HTTP edge: handlers, extractors, DTOs, errors, OpenAPI.
 
 mod auth;
+mod body;
 mod client;
 mod compression;
+mod csv;
 mod edge;
 mod error;
 mod openapi;
@@ -11,6 +13,8 @@ pub mod rate_limit;
 mod respond;
 mod state;
 mod v1;
+mod window;
+mod write;
 
 use std::{io, net::TcpListener, sync::Arc, time::Duration};
 
@@ -22,6 +26,7 @@ use actix_web::{
 };
 
 pub use client::{InvalidNetwork, Network};
+pub use openapi::openapi;
 pub use state::{PUBLIC_FACTOR, Settings, State};
 
 /// How long an idle connection is kept.

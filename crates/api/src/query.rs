@@ -140,10 +140,6 @@ impl Query {
         note_unknown(unknown, "unknown_parameter", self.strict, &mut self.warnings)?;
         Ok(self.warnings)
     }
-
-    pub const fn is_strict(&self) -> bool {
-        self.strict
-    }
 }
 
 /// Adds a warning for each distinct unknown name, or refuses the first one under strict handling.

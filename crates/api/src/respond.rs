@@ -9,7 +9,10 @@ use actix_web::{
     },
 };
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use domain::page::{Page, PageRequest};
+use domain::{
+    money::Currency,
+    page::{Page, PageRequest},
+};
 use ring::digest::{SHA256, digest};
 use rust_decimal::Decimal;
 use serde::{Serialize, Serializer, ser::Error as _};
@@ -155,6 +158,26 @@ impl Pagination {
     }
 }
 
+/// A page of a list.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct List<T> {
+    pub data: Vec<T>,
+    pub pagination: Pagination,
+    #[schema(value_type = String, example = "v1")]
+    pub api_version: &'static str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    pub warnings: Warnings,
+}
+
+impl<T> List<T> {
+    /// The list that `page` of `found` rows is, each shown by `body`.
+    pub fn new<D>(page: PageRequest, found: Page<D>, body: impl Fn(D) -> T, warnings: Warnings) -> Self {
+        let pagination = Pagination::new(page, &found);
+        Self { data: found.items.into_iter().map(body).collect(), pagination, api_version: API_VERSION, warnings }
+    }
+}
+
 /// Notes about a request that was answered all the same. Left out of an answer when there are none.
 pub type Warnings = Vec<Warning>;
 
@@ -163,6 +186,21 @@ pub type Warnings = Vec<Warning>;
 pub struct Exact(pub Decimal);
 
 impl Exact {
+    /// An amount, with all the decimals of its currency.
+    pub fn money(amount: Decimal, currency: Currency) -> Self {
+        Self::rounded(amount, currency.exponent())
+    }
+
+    /// A percentage, with two decimals.
+    pub fn percent(value: Decimal) -> Self {
+        Self::rounded(value, 2)
+    }
+
+    /// A ratio, with at most four decimals.
+    pub fn ratio(value: Decimal) -> Self {
+        Self(domain::money::round(value, 4).normalize())
+    }
+
     /// Rounded half-even to `decimals` places and written with all of them.
     pub fn rounded(amount: Decimal, decimals: u32) -> Self {
         let mut rounded = domain::money::round(amount, decimals);
@@ -185,6 +223,13 @@ impl std::fmt::Display for Exact {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.0.fmt(f)
     }
+}
+
+/// A measured value with at most four decimals.
+pub fn measure(value: f64) -> f64 {
+    let scaled = (value * 10_000.0).round() / 10_000.0;
+    // Too large to have decimals at all.
+    if scaled.is_finite() { scaled } else { value }
 }
 
 const INSTANT: &[BorrowedFormatItem<'_>] = format_description!("[year]-[month]-[day]T[hour]:[minute]:[second]Z");

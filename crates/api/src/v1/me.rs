@@ -31,7 +31,7 @@ pub struct Me<'a> {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Profile)]
 struct ProfileBody<'a> {
-    #[schema(value_type = String, schema_with = crate::openapi::plan)]
+    #[schema(value_type = String, schema_with = crate::openapi::names::plan)]
     plan: &'static str,
     /// ISO 4217; the currency of every amount.
     #[schema(value_type = String, example = "USD")]

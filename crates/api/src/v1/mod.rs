@@ -1,7 +1,18 @@
 //! The endpoints of version 1, and which path leads to which.
 
+pub mod anomalies;
+pub mod credits;
+pub mod customers;
+pub mod insights;
+pub mod integrations;
+pub mod inventory;
 pub mod me;
+pub mod openapi;
+pub mod profit;
+pub mod reorder;
 pub mod status;
+pub mod track;
+pub mod webhooks;
 
 use std::panic::AssertUnwindSafe;
 
@@ -16,26 +27,65 @@ use actix_web::{
 };
 use futures_util::FutureExt;
 
-use crate::error::{ApiError, Code};
+use crate::{
+    error::{ApiError, Code},
+    openapi::page,
+};
 
 pub const STATUS_PATH: &str = "/api/v1/status";
 pub const OPENAPI_PATH: &str = "/api/v1/openapi.json";
 
-/// Every path with the methods it supports, as `Allow` lists them.
-const PATHS: [(&str, &str); 2] = [(STATUS_PATH, READ), ("/api/v1/me", READ)];
+pub const DOCS_PATH: &str = "/docs";
+const DOCS_FILES: &str = "/docs/{file:.*}";
 
 const READ: &str = "GET, HEAD, OPTIONS";
 
+/// Every path with the methods it supports, as `Allow` lists them.
+const PATHS: [(&str, &str); 15] = [
+    (STATUS_PATH, READ),
+    (OPENAPI_PATH, READ),
+    (DOCS_PATH, READ),
+    (DOCS_FILES, READ),
+    ("/api/v1/me", READ),
+    ("/api/v1/credits", READ),
+    ("/api/v1/customers", READ),
+    ("/api/v1/integrations", READ),
+    ("/api/v1/webhooks", "GET, HEAD, POST, DELETE, OPTIONS"),
+    ("/api/v1/insights", READ),
+    ("/api/v1/track", "POST, OPTIONS"),
+    ("/api/v1/anomalies", READ),
+    ("/api/v1/profit", READ),
+    ("/api/v1/inventory", READ),
+    ("/api/v1/reorder", READ),
+];
+
 /// The path as it goes into logs and metrics: one of the known ones, so that strangers cannot make up labels.
 pub fn pattern(path: &str) -> &'static str {
-    PATHS.iter().map(|(known, _)| *known).find(|known| *known == path).unwrap_or("unmatched")
+    let known = PATHS.iter().map(|(known, _)| *known).find(|known| *known == path);
+    known.unwrap_or(if path.starts_with("/docs/") { DOCS_FILES } else { "unmatched" })
 }
 
 /// The routes.
 pub fn configure(config: &mut ServiceConfig) {
     config
         .service(resource(STATUS_PATH, [read().to(status::get)]))
+        .service(resource(OPENAPI_PATH, [read().to(openapi::get)]))
+        .service(resource(DOCS_PATH, [read().to(page::redirect)]))
+        .service(resource(DOCS_FILES, [read().to(page::file)]))
         .service(resource("/api/v1/me", [read().to(me::get)]))
+        .service(resource("/api/v1/credits", [read().to(credits::get)]))
+        .service(resource("/api/v1/customers", [read().to(customers::get)]))
+        .service(resource("/api/v1/integrations", [read().to(integrations::get)]))
+        .service(resource(
+            "/api/v1/webhooks",
+            [read().to(webhooks::list), web::post().to(webhooks::create), web::delete().to(webhooks::revoke)],
+        ))
+        .service(resource("/api/v1/insights", [read().to(insights::get)]))
+        .service(resource("/api/v1/track", [web::post().to(track::track)]))
+        .service(resource("/api/v1/anomalies", [read().to(anomalies::get)]))
+        .service(resource("/api/v1/profit", [read().to(profit::get)]))
+        .service(resource("/api/v1/inventory", [read().to(inventory::get)]))
+        .service(resource("/api/v1/reorder", [read().to(reorder::get)]))
         .default_service(web::to(not_found));
 }
 

@@ -55,7 +55,7 @@ impl LastCheck {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = StatusReport)]
 pub struct Report<'a> {
-    #[schema(value_type = String, schema_with = crate::openapi::overall)]
+    #[schema(value_type = String, schema_with = crate::openapi::names::overall_status)]
     status: &'static str,
     #[schema(value_type = String, example = "v1")]
     api_version: &'static str,
@@ -86,7 +86,7 @@ struct Checks {
 /// The database.
 #[derive(Debug, Serialize, ToSchema)]
 struct DatabaseCheck {
-    #[schema(value_type = String, schema_with = crate::openapi::database)]
+    #[schema(value_type = String, schema_with = crate::openapi::names::database_status)]
     status: &'static str,
     /// Milliseconds of one round trip; null when the database is down.
     #[schema(example = 0.4)]

@@ -1,0 +1,146 @@
+//! Lists as CSV (RFC 4180), streamed.
+
+use actix_web::{
+    HttpRequest, HttpResponse, HttpResponseBuilder,
+    http::header::{self, HeaderMap, HeaderValue},
+    web::Bytes,
+};
+use csv::{Terminator, WriterBuilder};
+use domain::StoreError;
+use futures_util::{StreamExt, stream, stream::BoxStream};
+use time::Date;
+
+use crate::{
+    error::ApiError,
+    query::Query,
+    respond::{Cache, Warnings, date},
+};
+
+/// In which form a list is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    Json,
+    Csv,
+}
+
+/// What `format` may be.
+pub const FORMATS: &[&str] = &["json", "csv"];
+
+/// Reads `format`, or else the header `Accept`.
+pub fn format(query: &mut Query, request: &HttpRequest) -> Result<Format, ApiError> {
+    match query.text("format")?.as_deref() {
+        Some("csv") => Ok(Format::Csv),
+        Some("json") => Ok(Format::Json),
+        Some(_) => Err(ApiError::unknown_value("format", &domain::error::UnknownValue { allowed: FORMATS })),
+        None if prefers_csv(request.headers()) => Ok(Format::Csv),
+        None => Ok(Format::Json),
+    }
+}
+
+/// CSV must be named, and not be wanted less than JSON.
+fn prefers_csv(headers: &HeaderMap) -> bool {
+    let weight = |wanted: &str| -> f32 {
+        let lines = headers.get_all(header::ACCEPT).filter_map(|line| line.to_str().ok());
+        let range = lines.flat_map(|line| line.split(',')).find_map(|range| {
+            let mut parts = range.split(';').map(str::trim);
+            let named = parts.next().is_some_and(|name| name.eq_ignore_ascii_case(wanted));
+            named.then(|| parts.find_map(|part| part.strip_prefix("q=")?.parse().ok()).unwrap_or(1.0))
+        });
+        range.unwrap_or(0.0)
+    };
+    let csv = weight("text/csv");
+    csv > 0.0 && csv >= weight("application/json")
+}
+
+/// A row of a table.
+pub trait Row {
+    /// The header row: the names of the JSON fields, in their order.
+    const COLUMNS: &'static [&'static str];
+    /// As many cells as there are columns.
+    fn cells(&self) -> Vec<String>;
+}
+
+/// A cell with a text that came from outside. A spreadsheet would take one that starts like a formula for a formula.
+pub fn text(value: &str) -> String {
+    if value.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{value}") } else { value.to_owned() }
+}
+
+/// A text that may be missing.
+pub fn optional(value: Option<&str>) -> String {
+    value.map(text).unwrap_or_default()
+}
+
+/// Rows in one piece.
+fn encode<'a>(rows: impl Iterator<Item = &'a [String]>) -> Result<Bytes, std::io::Error> {
+    let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(Vec::new());
+    for row in rows {
+        writer.write_record(row)?;
+    }
+    writer.into_inner().map(Bytes::from).map_err(|error| std::io::Error::other(error.to_string()))
+}
+
+fn header_row<R: Row>() -> Result<Bytes, std::io::Error> {
+    let names: Vec<String> = R::COLUMNS.iter().map(|name| (*name).to_owned()).collect();
+    encode(std::iter::once(names.as_slice()))
+}
+
+fn response(name: &str, day: Date, warnings: &Warnings) -> HttpResponseBuilder {
+    let mut response = HttpResponse::Ok();
+    let file = format!("attachment; filename=\"{name}-{}.csv\"", date(day));
+    response
+        .insert_header((header::CONTENT_TYPE, "text/csv; charset=utf-8"))
+        .insert_header((header::CONTENT_DISPOSITION, file))
+        .insert_header((header::CACHE_CONTROL, Cache::Validate.header()))
+        .append_header((header::VARY, "Accept, Accept-Encoding"));
+    if !warnings.is_empty()
+        && let Ok(value) = HeaderValue::from_bytes(&serde_json::to_vec(warnings).unwrap_or_default())
+    {
+        response.insert_header(("x-warnings", value));
+    }
+    response
+}
+
+/// One page as a file.
+pub fn page<R: Row>(
+    name: &str,
+    day: Date,
+    rows: &[R],
+    next_cursor: Option<i64>,
+    warnings: &Warnings,
+) -> Result<HttpResponse, ApiError> {
+    let cells: Vec<Vec<String>> = rows.iter().map(Row::cells).collect();
+    let parts = [header_row::<R>(), encode(cells.iter().map(Vec::as_slice))];
+    let parts = parts.into_iter().collect::<Result<Vec<_>, _>>().map_err(|error| ApiError::internal(&error))?;
+    let mut response = response(name, day, warnings);
+    if let Some(cursor) = next_cursor {
+        response.insert_header(("x-next-cursor", cursor.to_string()));
+    }
+    Ok(response.body(parts.concat()))
+}
+
+/// Rows per piece of a streamed file.
+const ROWS_PER_CHUNK: usize = 128;
+
+/// All rows as a file, written while they are read. When reading fails midway the connection breaks off, so that half a
+/// file never passes for a whole one.
+pub fn stream<R, T>(
+    name: &str,
+    day: Date,
+    rows: BoxStream<'static, Result<T, StoreError>>,
+    row: impl Fn(T) -> R + 'static,
+    warnings: &Warnings,
+) -> HttpResponse
+where
+    R: Row + 'static,
+    T: 'static,
+{
+    let chunks = rows.ready_chunks(ROWS_PER_CHUNK).map(move |chunk| {
+        let cells = chunk.into_iter().map(|found| found.map(|found| row(found).cells()));
+        let cells: Vec<Vec<String>> = cells.collect::<Result<_, _>>().map_err(|error| {
+            tracing::error!(%error, "a stream broke off");
+            std::io::Error::other("the stream broke off")
+        })?;
+        encode(cells.iter().map(Vec::as_slice))
+    });
+    response(name, day, warnings).streaming(stream::once(async { header_row::<R>() }).chain(chunks))
+}

@@ -1,0 +1,136 @@
+//! The errors and headers that operations have in common, added to each by what it is.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+use utoipa::{
+    Modify,
+    openapi::{
+        ContentBuilder, HeaderBuilder, HttpMethod, OpenApi, Ref, ResponseBuilder, Type,
+        example::ExampleBuilder,
+        path::{Operation, PathItem},
+        response::Response,
+        schema::ObjectBuilder,
+    },
+};
+
+use crate::{
+    error::{ApiError, Code},
+    respond::JSON,
+};
+
+/// Adds every error that an operation can answer with.
+pub struct Errors;
+
+const KEYED: [Code; 9] = [
+    Code::MissingAuthorization,
+    Code::InvalidTokenFormat,
+    Code::KeyNotFound,
+    Code::KeyRevoked,
+    Code::KeyExpired,
+    Code::RateLimitExceeded,
+    Code::InternalError,
+    Code::NoDb,
+    Code::InvalidParameter,
+];
+const WITH_BODY: [Code; 8] = [
+    Code::InvalidJson,
+    Code::InvalidBody,
+    Code::MissingParameter,
+    Code::InvalidIdempotencyKey,
+    Code::RequestTimeout,
+    Code::IdempotencyKeyReused,
+    Code::IdempotencyInProgress,
+    Code::PayloadTooLarge,
+];
+const CREATE_WEBHOOK: [Code; 4] =
+    [Code::InvalidWebhookUrl, Code::UnknownEvent, Code::WebhookLimitReached, Code::UnsupportedMediaType];
+const REVOKE_WEBHOOK: [Code; 2] = [Code::MissingParameter, Code::WebhookNotFound];
+const TRACK: [Code; 8] = [
+    Code::InvalidEvent,
+    Code::InvalidProps,
+    Code::PropsTooLarge,
+    Code::InvalidVisitorId,
+    Code::InvalidSessionId,
+    Code::InvalidUrl,
+    Code::InvalidTimestamp,
+    Code::UnsupportedMediaType,
+];
+
+/// Every code that the operation can answer with.
+fn codes(method: &HttpMethod, operation: &Operation) -> Vec<Code> {
+    let id = operation.operation_id.as_deref().unwrap_or_default();
+    match id {
+        "get_status" => return Vec::new(),
+        "get_openapi" => return vec![Code::RateLimitExceeded, Code::InternalError],
+        _ => {}
+    }
+    let scope = if *method == HttpMethod::Get { Code::ScopeRead } else { Code::ScopeWrite };
+    let mut codes: Vec<Code> = KEYED.into_iter().chain([scope]).collect();
+    if operation.request_body.is_some() {
+        codes.extend(WITH_BODY);
+    }
+    match id {
+        "create_webhook" => codes.extend(CREATE_WEBHOOK),
+        "revoke_webhook" => codes.extend(REVOKE_WEBHOOK),
+        "track_event" => codes.extend(TRACK),
+        _ => {}
+    }
+    codes
+}
+
+impl Modify for Errors {
+    fn modify(&self, document: &mut OpenApi) {
+        for item in document.paths.paths.values_mut() {
+            for (method, operation) in operations(item) {
+                for response in operation.responses.responses.values_mut() {
+                    if let utoipa::openapi::RefOr::T(response) = response {
+                        add_headers(response);
+                    }
+                }
+                let mut by_status: BTreeMap<u16, Vec<Code>> = BTreeMap::new();
+                for code in codes(&method, operation) {
+                    by_status.entry(code.status().as_u16()).or_default().push(code);
+                }
+                for (status, codes) in by_status {
+                    operation.responses.responses.insert(status.to_string(), error(&codes).into());
+                }
+            }
+        }
+    }
+}
+
+fn operations(item: &mut PathItem) -> impl Iterator<Item = (HttpMethod, &mut Operation)> {
+    let PathItem { get, post, delete, .. } = item;
+    [(HttpMethod::Get, get), (HttpMethod::Post, post), (HttpMethod::Delete, delete)]
+        .into_iter()
+        .filter_map(|(method, operation)| operation.as_mut().map(|operation| (method, operation)))
+}
+
+/// An answer that holds one of `codes`, which all have the same status.
+fn error(codes: &[Code]) -> Response {
+    let list = codes.iter().map(|code| format!("`{}`: {}", code.as_str(), code.message())).collect::<Vec<_>>();
+    let mut content = ContentBuilder::new().schema(Some(Ref::from_schema_name("Error")));
+    for code in codes {
+        let body = json!(ApiError::new(*code).body("0198d0c0a7e17c3f9a5f3f8b1d2c4e6a"));
+        content = content.examples_from_iter([(code.as_str(), ExampleBuilder::new().value(Some(body)).build())]);
+    }
+    let mut response = ResponseBuilder::new().description(list.join("\n\n")).content(JSON, content.build()).build();
+    add_headers(&mut response);
+    response
+}
+
+/// The headers of every answer.
+fn add_headers(response: &mut Response) {
+    let headers = [
+        ("X-Request-Id", Type::String, "The name of the request in logs; the client's own if it sent one."),
+        ("X-RateLimit-Limit", Type::Integer, "Requests per window of 60 seconds."),
+        ("X-RateLimit-Remaining", Type::Integer, "Requests left in the window."),
+        ("X-RateLimit-Reset", Type::Integer, "Seconds until the window ends, 1 to 60."),
+    ];
+    for (name, kind, description) in headers {
+        let schema = ObjectBuilder::new().schema_type(kind).build();
+        let header = HeaderBuilder::new().schema(Some(schema)).description(Some(description)).build();
+        response.headers.insert(name.to_owned(), header.into());
+    }
+}

@@ -1,0 +1,83 @@
+//! What the service sends: a webhook for each event.
+
+use domain::events::EventKind;
+use serde_json::json;
+use utoipa::{
+    Modify,
+    openapi::{
+        ContentBuilder, HttpMethod, OpenApi, PathItem, PathsBuilder, RefOr, Required, ResponseBuilder, Schema, Type,
+        path::{OperationBuilder, Parameter, ParameterBuilder, ParameterIn},
+        request_body::RequestBodyBuilder,
+        schema::ObjectBuilder,
+    },
+};
+
+use crate::respond::JSON;
+
+/// Adds the webhooks.
+pub struct Deliveries;
+
+impl Modify for Deliveries {
+    fn modify(&self, document: &mut OpenApi) {
+        let paths =
+            EventKind::ALL.iter().fold(PathsBuilder::new(), |paths, kind| paths.path(kind.as_str(), delivery(*kind)));
+        document.webhooks = Some(paths.build());
+    }
+}
+
+fn delivery(kind: EventKind) -> PathItem {
+    let sent = if kind.is_catalogued() {
+        "Sent to subscriptions that name the event or `*`."
+    } else {
+        "Sent to subscriptions that name the event; `*` does not include it."
+    };
+    let body = ContentBuilder::new().schema(Some(body(kind))).build();
+    let request = RequestBodyBuilder::new().content(JSON, body).required(Some(Required::True)).build();
+    let taken =
+        ResponseBuilder::new().description("Any 2xx: the delivery is taken. Anything else is tried again.").build();
+    let operation = OperationBuilder::new()
+        .operation_id(Some(format!("on_{}", kind.as_str().replace('.', "_"))))
+        .tag("webhooks")
+        .summary(Some(format!("Delivery of {kind}")))
+        .description(Some(sent))
+        .request_body(Some(request))
+        .response("2XX", taken)
+        .security(utoipa::openapi::SecurityRequirement::default());
+    let operation = headers().into_iter().fold(operation, OperationBuilder::parameter);
+    PathItem::new(HttpMethod::Post, operation)
+}
+
+fn headers() -> [Parameter; 3] {
+    let header = |name: &str, description: &str, kind: Type| {
+        ParameterBuilder::new()
+            .name(name)
+            .parameter_in(ParameterIn::Header)
+            .required(Required::True)
+            .description(Some(description))
+            .schema(Some(ObjectBuilder::new().schema_type(kind).build()))
+            .build()
+    };
+    [
+        header(
+            "x-svc-signature",
+            "HMAC-SHA256 in 64 lower-case hex digits over timestamp, dot and the exact body; the \
+            key is the secret without `whsec_`.",
+            Type::String,
+        ),
+        header("x-svc-timestamp", "Unix seconds, fresh at every attempt.", Type::Integer),
+        header("x-svc-delivery-id", "The same at every attempt: receivers de-duplicate by it.", Type::String),
+    ]
+}
+
+/// The schema of the body of a delivery.
+fn body(kind: EventKind) -> RefOr<Schema> {
+    let event = ObjectBuilder::new().schema_type(Type::String).enum_values(Some([kind.as_str()]));
+    let data = ObjectBuilder::new().schema_type(Type::Object);
+    let body = ObjectBuilder::new()
+        .property("event", event)
+        .property("data", data)
+        .required("event")
+        .required("data")
+        .examples([json!({"event": kind.as_str(), "data": {}})]);
+    RefOr::T(Schema::Object(body.build()))
+}

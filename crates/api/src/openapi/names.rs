@@ -1,0 +1,37 @@
+//! Schemas of texts that are one of a list.
+
+use domain::{
+    accounts::{Plan, Platform},
+    anomalies, credits, customers, insights, integrations, inventory, reorder,
+};
+use serde_json::json;
+use utoipa::openapi::schema::{Object, ObjectBuilder, Type};
+
+fn one_of(names: &'static [&'static str]) -> Object {
+    let schema = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(names.iter().copied()));
+    schema.examples(names.first().map(|name| json!(name))).build()
+}
+
+macro_rules! schemas {
+    ($($function:ident => $names:expr;)+) => {
+        $(pub fn $function() -> Object { one_of($names) })+
+    };
+}
+
+schemas! {
+    plan => Plan::NAMES;
+    overall_status => &["operational", "degraded", "outage"];
+    database_status => &["ok", "slow", "down"];
+    transaction_kind => credits::TransactionKind::NAMES;
+    platform => Platform::NAMES;
+    segment => customers::Segment::NAMES;
+    integration_status => integrations::Status::NAMES;
+    severity => insights::Severity::NAMES;
+    category => insights::Category::NAMES;
+    insight_status => insights::Status::NAMES;
+    anomaly_kind => anomalies::Kind::NAMES;
+    direction => anomalies::Direction::NAMES;
+    trend => inventory::Trend::NAMES;
+    inventory_status => inventory::Status::NAMES;
+    reorder_status => reorder::Status::NAMES;
+}

@@ -1,0 +1,160 @@
+//! `GET /api/v1/anomalies`: days on which a metric was not what was expected.
+
+use actix_web::web;
+use domain::anomalies::{Anomaly, CorrelatedMetric, Direction, Kind, Severity};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::{
+    auth::Caller,
+    error::ApiError,
+    openapi::names,
+    query::Query,
+    respond::{API_VERSION, Pagination, Reply, Warnings, date, instant, measure},
+    state::State,
+    window,
+};
+
+/// A deviation of one metric, or the inferred cause of one across metrics.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Anomaly)]
+struct AnomalyBody {
+    #[schema(example = 77)]
+    id: i64,
+    #[schema(schema_with = names::anomaly_kind)]
+    kind: Kind,
+    #[schema(example = "gross_revenue")]
+    metric: String,
+    #[schema(example = 812.4)]
+    observed_value: f64,
+    #[schema(example = 1530.0)]
+    expected_value: f64,
+    /// Lower and upper bound of what was expected; null when not known.
+    #[schema(example = json!([1180.0, 1910.0]))]
+    expected_interval: Option<[f64; 2]>,
+    #[schema(example = -4.1)]
+    z_score: f64,
+    #[schema(schema_with = names::direction)]
+    direction: Direction,
+    #[schema(schema_with = names::severity)]
+    severity: Severity,
+    /// The day that was judged, in the account's time zone.
+    #[schema(format = Date, example = "2026-05-01")]
+    day: String,
+    #[schema(format = DateTime, example = "2026-05-02T03:00:00Z")]
+    detected_at: String,
+    /// Null when unknown.
+    #[schema(example = "Fewer visits from ads")]
+    inferred_cause: Option<String>,
+    /// Probability that the cause is the right one; null when there is none.
+    #[schema(minimum = 0, maximum = 1, example = 0.8)]
+    confidence: Option<f64>,
+    /// Metrics that moved with it; empty for a univariate one.
+    correlated_metrics: Vec<CorrelatedBody>,
+    /// A lasting change of level, reported once.
+    is_shift: bool,
+}
+
+/// A metric that moved with the anomaly.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = CorrelatedMetric)]
+struct CorrelatedBody {
+    #[schema(example = "ad_spend")]
+    metric: String,
+    /// Modified z-score of the day.
+    #[schema(example = -3.7)]
+    modz: f64,
+    #[schema(schema_with = names::direction)]
+    direction: Direction,
+}
+
+impl From<CorrelatedMetric> for CorrelatedBody {
+    fn from(correlated: CorrelatedMetric) -> Self {
+        let CorrelatedMetric { metric, modz, direction } = correlated;
+        Self { metric, modz: measure(modz), direction }
+    }
+}
+
+impl From<Anomaly> for AnomalyBody {
+    fn from(anomaly: Anomaly) -> Self {
+        let Anomaly {
+            id,
+            kind,
+            metric,
+            day,
+            observed_value,
+            expected_value,
+            expected_interval,
+            z_score,
+            direction,
+            severity,
+            detected_at,
+            inferred_cause,
+            confidence,
+            correlated_metrics,
+            is_shift,
+        } = anomaly;
+        Self {
+            id,
+            kind,
+            metric,
+            observed_value: measure(observed_value),
+            expected_value: measure(expected_value),
+            expected_interval: expected_interval.map(|(low, high)| [measure(low), measure(high)]),
+            z_score: measure(z_score),
+            direction,
+            severity,
+            day: date(day),
+            detected_at: instant(detected_at),
+            inferred_cause,
+            confidence: confidence.map(measure),
+            correlated_metrics: correlated_metrics.into_iter().map(Into::into).collect(),
+            is_shift,
+        }
+    }
+}
+
+/// Anomalies of a window.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Anomalies)]
+pub struct Body {
+    data: Vec<AnomalyBody>,
+    /// Days looked back, as applied.
+    #[schema(example = 7)]
+    window_days: i64,
+    pagination: Pagination,
+    #[schema(value_type = String, example = "v1")]
+    api_version: &'static str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    warnings: Warnings,
+}
+
+/// Lists the anomalies detected in the last days, newest first. A day ends in the account's time zone.
+#[utoipa::path(
+    get, path = "/api/v1/anomalies", tag = "analytics", operation_id = "list_anomalies",
+    summary = "Unexpected deviations of metrics",
+    params(
+        ("severity" = Option<String>, Query, description = "`low`, `medium`, `high` or `critical`."),
+        ("days" = Option<i64>, Query, description = "How many days to look back, today included, 7 unless said; more than 90 is read as 90.", minimum = 1, example = 7),
+        ("limit" = Option<i64>, Query, description = "Rows per page, 100 unless said; more than 500 is read as 500.", minimum = 1, example = 100),
+        ("cursor" = Option<i64>, Query, description = "`next_cursor` of the page before.", minimum = 1),
+    ),
+    responses((status = 200, description = "The anomalies of the window.", body = Body)),
+    security(("api_key" = ["read"]))
+)]
+pub async fn get(caller: Caller, mut query: Query, state: web::Data<State>) -> Result<Reply, ApiError> {
+    let severity = query.one_of("severity")?;
+    let window_days = query.days(7, 90)?;
+    let page = query.page(100, 500)?;
+    let warnings = query.finish()?;
+    let since = caller.zone().start_of(window::ending_today(caller.zone(), (state.clock)(), window_days).first);
+    let found = state.anomalies.page(caller.account(), severity, since, page).await?;
+    Reply::found(&Body {
+        pagination: Pagination::new(page, &found),
+        data: found.items.into_iter().map(Into::into).collect(),
+        window_days,
+        api_version: API_VERSION,
+        warnings,
+    })
+}

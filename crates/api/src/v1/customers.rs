@@ -1,0 +1,252 @@
+//! `GET /api/v1/customers`: the customers of all connected shops.
+
+use actix_web::{Either, HttpRequest, HttpResponse, web};
+use domain::{
+    accounts::Platform,
+    customers::{Customer, Segment},
+    money::Currency,
+    page::PageRequest,
+};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::{
+    auth::Caller,
+    csv::{self, Format, Row},
+    error::ApiError,
+    openapi::names,
+    query::Query,
+    respond::{Exact, List, Reply, Warnings, instant},
+    state::State,
+};
+
+/// A customer. What is computed about one follows the orders and cannot be set.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Customer)]
+pub struct CustomerBody {
+    #[schema(example = 4711)]
+    id: i64,
+    #[schema(format = Email, example = "ana@example.com")]
+    email: Option<String>,
+    #[schema(example = "Ana Souza")]
+    name: Option<String>,
+    #[schema(schema_with = names::platform)]
+    source: Platform,
+    /// The customer's identifier on the platform.
+    #[schema(example = "6012345678")]
+    external_id: String,
+    #[schema(example = "Santos")]
+    city: Option<String>,
+    /// ISO 3166-1 alpha-2.
+    #[schema(example = "BR")]
+    country: Option<String>,
+    #[schema(example = 7)]
+    orders_count: i64,
+    /// Sum of all orders less refunds, in the account's currency.
+    #[schema(value_type = f64, example = 1234.50)]
+    revenue_total: Exact,
+    /// Expected revenue over the customer's lifetime.
+    #[schema(value_type = f64, example = 2100.00)]
+    ltv_estimate: Exact,
+    /// Average order value.
+    #[schema(value_type = f64, example = 176.36)]
+    aov: Exact,
+    #[schema(schema_with = names::segment)]
+    segment: Segment,
+    /// Probability that no purchase follows; null before the first one.
+    #[schema(value_type = Option<f64>, minimum = 0, maximum = 1, example = 0.12)]
+    churn_score: Option<Exact>,
+    /// Null before the first purchase.
+    #[schema(format = DateTime, example = "2026-04-28T14:03:11Z")]
+    last_purchase_at: Option<String>,
+    /// Null before the first purchase.
+    #[schema(format = DateTime, example = "2024-11-02T10:00:00Z")]
+    first_purchase_at: Option<String>,
+    #[schema(format = DateTime, example = "2024-11-02T09:58:40Z")]
+    created_at: String,
+}
+
+impl CustomerBody {
+    fn new(customer: Customer, currency: Currency) -> Self {
+        let Customer {
+            id,
+            email,
+            name,
+            source,
+            external_id,
+            city,
+            country,
+            orders_count,
+            revenue_total,
+            ltv_estimate,
+            aov,
+            segment,
+            churn_score,
+            last_purchase_at,
+            first_purchase_at,
+            created_at,
+        } = customer;
+        Self {
+            id,
+            email,
+            name,
+            source,
+            external_id,
+            city,
+            country,
+            orders_count,
+            revenue_total: Exact::money(revenue_total, currency),
+            ltv_estimate: Exact::money(ltv_estimate, currency),
+            aov: Exact::money(aov, currency),
+            segment,
+            churn_score: churn_score.map(Exact::ratio),
+            last_purchase_at: last_purchase_at.map(instant),
+            first_purchase_at: first_purchase_at.map(instant),
+            created_at: instant(created_at),
+        }
+    }
+}
+
+impl Row for CustomerBody {
+    const COLUMNS: &'static [&'static str] = &[
+        "id",
+        "email",
+        "name",
+        "source",
+        "external_id",
+        "city",
+        "country",
+        "orders_count",
+        "revenue_total",
+        "ltv_estimate",
+        "aov",
+        "segment",
+        "churn_score",
+        "last_purchase_at",
+        "first_purchase_at",
+        "created_at",
+    ];
+
+    fn cells(&self) -> Vec<String> {
+        vec![
+            self.id.to_string(),
+            csv::optional(self.email.as_deref()),
+            csv::optional(self.name.as_deref()),
+            self.source.to_string(),
+            csv::text(&self.external_id),
+            csv::optional(self.city.as_deref()),
+            csv::optional(self.country.as_deref()),
+            self.orders_count.to_string(),
+            self.revenue_total.to_string(),
+            self.ltv_estimate.to_string(),
+            self.aov.to_string(),
+            self.segment.to_string(),
+            self.churn_score.map(|score| score.to_string()).unwrap_or_default(),
+            self.last_purchase_at.clone().unwrap_or_default(),
+            self.first_purchase_at.clone().unwrap_or_default(),
+            self.created_at.clone(),
+        ]
+    }
+}
+
+const DEFAULT_LIMIT: i64 = 25;
+const MAX_LIMIT: i64 = 100;
+
+/// What is asked for.
+struct Asked {
+    format: Format,
+    source: Option<Platform>,
+    limit: Option<i64>,
+    cursor: Option<i64>,
+    warnings: Warnings,
+}
+
+impl Asked {
+    fn read(mut query: Query, request: &HttpRequest) -> Result<Self, ApiError> {
+        Ok(Self {
+            format: csv::format(&mut query, request)?,
+            source: query.one_of("source")?,
+            limit: query.limit_if_given(MAX_LIMIT)?,
+            cursor: query.positive("cursor")?,
+            warnings: query.finish()?,
+        })
+    }
+}
+
+/// Lists the customers, newest first. As CSV without `limit` all of them are streamed.
+#[utoipa::path(
+    get, path = "/api/v1/customers", tag = "customers", operation_id = "list_customers",
+    summary = "Customers, newest first",
+    params(
+        ("limit" = Option<i64>, Query, description = "Rows per page; more than 100 is read as 100.", minimum = 1, example = 25),
+        ("cursor" = Option<i64>, Query, description = "`next_cursor` of the page before.", minimum = 1),
+        ("source" = Option<String>, Query, description = "Only customers of this platform: `shopify`, `tiendanube` or `mercadolibre`."),
+        ("format" = Option<String>, Query, description = "`json`, or `csv` for a file; `Accept: text/csv` does the same."),
+    ),
+    responses((status = 200, description = "A page of customers.", content(
+        (List<CustomerBody> = "application/json"),
+        (String = "text/csv")
+    ))),
+    security(("api_key" = ["read"]))
+)]
+pub async fn get(
+    caller: Caller,
+    query: Query,
+    request: HttpRequest,
+    state: web::Data<State>,
+) -> Result<Either<Reply, HttpResponse>, ApiError> {
+    let Asked { format, source, limit, cursor, warnings } = Asked::read(query, &request)?;
+    let (account, currency) = (caller.account(), caller.currency());
+    let body = move |customer| CustomerBody::new(customer, currency);
+    let today = caller.zone().day_of((state.clock)());
+    if format == Format::Csv && limit.is_none() {
+        let rows = state.customers.stream(account, source, cursor).await?;
+        return Ok(Either::Right(csv::stream("customers", today, rows, body, &warnings)));
+    }
+    let page = PageRequest { limit: limit.unwrap_or(DEFAULT_LIMIT), cursor };
+    let found = state.customers.page(account, source, page).await?;
+    let list = List::new(page, found, body, warnings);
+    match format {
+        Format::Json => Reply::found(&list).map(Either::Left),
+        Format::Csv => {
+            csv::page("customers", today, &list.data, list.pagination.next_cursor, &list.warnings).map(Either::Right)
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may fail")]
+mod tests {
+    use time::macros::datetime;
+
+    use super::*;
+
+    #[test]
+    fn the_columns_are_the_fields_in_their_order() {
+        let at = datetime!(2026-05-01 0:00 UTC);
+        let customer = Customer {
+            id: 1,
+            email: None,
+            name: None,
+            source: Platform::Shopify,
+            external_id: String::new(),
+            city: None,
+            country: None,
+            orders_count: 0,
+            revenue_total: 0.into(),
+            ltv_estimate: 0.into(),
+            aov: 0.into(),
+            segment: Segment::Prospect,
+            churn_score: None,
+            last_purchase_at: None,
+            first_purchase_at: None,
+            created_at: at,
+        };
+        let body = CustomerBody::new(customer, "USD".parse().unwrap());
+        let json = serde_json::to_string(&body).unwrap();
+        let places: Vec<_> = CustomerBody::COLUMNS.iter().map(|name| json.find(&format!("\"{name}\":"))).collect();
+        assert!(places.iter().all(Option::is_some) && places.is_sorted());
+        assert_eq!(json.matches("\":").count(), CustomerBody::COLUMNS.len());
+        assert_eq!(body.cells().len(), CustomerBody::COLUMNS.len());
+    }
+}

@@ -1,0 +1,146 @@
+//! `GET /api/v1/inventory`: what is in stock and how long it lasts.
+
+use actix_web::web;
+use domain::inventory::{Item, Listing, Status, Summary, Trend};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::{
+    auth::Caller,
+    error::ApiError,
+    openapi::names,
+    query::Query,
+    respond::{API_VERSION, Exact, Pagination, Reply, Warnings, date, instant},
+    state::State,
+};
+
+/// An item of the catalogue.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = InventoryItem)]
+struct ItemBody {
+    #[schema(example = 55)]
+    id: i64,
+    #[schema(example = "MUG-BLUE")]
+    sku: String,
+    #[schema(example = "Blue mug")]
+    product_name: String,
+    #[schema(example = 42)]
+    current_stock: i64,
+    #[schema(example = 180)]
+    units_sold_30d: i64,
+    #[schema(example = 63)]
+    units_sold_7d: i64,
+    #[schema(value_type = f64, example = 6.0)]
+    avg_daily_units_30d: Exact,
+    #[schema(value_type = f64, example = 9.0)]
+    avg_daily_units_7d: Exact,
+    /// Null when nothing sells.
+    #[schema(value_type = Option<f64>, example = 4.6667)]
+    days_of_stock: Option<Exact>,
+    #[schema(schema_with = names::trend)]
+    trend: Trend,
+    #[schema(schema_with = names::inventory_status)]
+    status: Status,
+    /// Null when nothing sells.
+    #[schema(format = Date, example = "2026-05-06")]
+    estimated_stockout_at: Option<String>,
+    #[schema(format = DateTime, example = "2026-05-02T04:00:00Z")]
+    computed_at: String,
+}
+
+impl From<Item> for ItemBody {
+    fn from(item: Item) -> Self {
+        let Item {
+            id,
+            sku,
+            product_name,
+            current_stock,
+            units_sold_30d,
+            units_sold_7d,
+            avg_daily_units_30d,
+            avg_daily_units_7d,
+            days_of_stock,
+            trend,
+            status,
+            estimated_stockout_at,
+            computed_at,
+        } = item;
+        Self {
+            id,
+            sku,
+            product_name,
+            current_stock,
+            units_sold_30d,
+            units_sold_7d,
+            avg_daily_units_30d: Exact::ratio(avg_daily_units_30d),
+            avg_daily_units_7d: Exact::ratio(avg_daily_units_7d),
+            days_of_stock: days_of_stock.map(Exact::ratio),
+            trend,
+            status,
+            estimated_stockout_at: estimated_stockout_at.map(date),
+            computed_at: instant(computed_at),
+        }
+    }
+}
+
+/// How many items are in each state, over the whole catalogue.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = InventorySummary)]
+struct SummaryBody {
+    total: i64,
+    critical: i64,
+    low: i64,
+    ok: i64,
+    overstocked: i64,
+}
+
+impl From<Summary> for SummaryBody {
+    fn from(summary: Summary) -> Self {
+        let Summary { total, critical, low, ok, overstocked } = summary;
+        Self { total, critical, low, ok, overstocked }
+    }
+}
+
+/// A page of the catalogue.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Inventory)]
+pub struct Body {
+    items: Vec<ItemBody>,
+    summary: SummaryBody,
+    /// When the velocities were last computed; null before that.
+    #[schema(format = DateTime, example = "2026-05-02T04:00:05Z")]
+    generated_at: Option<String>,
+    pagination: Pagination,
+    #[schema(value_type = String, example = "v1")]
+    api_version: &'static str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    warnings: Warnings,
+}
+
+/// Lists the catalogue, most urgent first: by status, then by days of stock, then by sku.
+#[utoipa::path(
+    get, path = "/api/v1/inventory", tag = "inventory", operation_id = "list_inventory",
+    summary = "Stock and how long it lasts",
+    params(
+        ("status" = Option<String>, Query, description = "`critical`, `low`, `ok` or `overstocked`."),
+        ("limit" = Option<i64>, Query, description = "Rows per page, 100 unless said; more than 500 is read as 500.", minimum = 1, example = 100),
+        ("cursor" = Option<i64>, Query, description = "`next_cursor` of the page before.", minimum = 1),
+    ),
+    responses((status = 200, description = "A page of the catalogue.", body = Body)),
+    security(("api_key" = ["read"]))
+)]
+pub async fn get(caller: Caller, mut query: Query, state: web::Data<State>) -> Result<Reply, ApiError> {
+    let status = query.one_of("status")?;
+    let page = query.page(100, 500)?;
+    let warnings = query.finish()?;
+    let Listing { page: found, summary, generated_at } = state.inventory.list(caller.account(), status, page).await?;
+    Reply::found(&Body {
+        pagination: Pagination::new(page, &found),
+        items: found.items.into_iter().map(Into::into).collect(),
+        summary: summary.into(),
+        generated_at: generated_at.map(instant),
+        api_version: API_VERSION,
+        warnings,
+    })
+}

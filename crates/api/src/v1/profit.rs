@@ -1,0 +1,282 @@
+//! `GET /api/v1/profit`: what each day brought in and cost.
+
+use actix_web::{Either, HttpRequest, HttpResponse, web};
+use domain::{
+    money::Currency,
+    page::{Page, PageRequest},
+    profit::{Components, Snapshot, Totals},
+};
+use serde::Serialize;
+use time::Date;
+use utoipa::ToSchema;
+
+use crate::{
+    auth::Caller,
+    csv::{self, Format, Row},
+    error::ApiError,
+    query::Query,
+    respond::{API_VERSION, Exact, Pagination, Reply, Warnings, date},
+    state::State,
+    window,
+};
+
+/// The profit of one day. Net revenue is gross revenue less refunds; operational profit is net revenue less the
+/// estimates of cost of goods, fees and shipping; final profit is operational profit less ad spend and extra expenses.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ProfitSnapshot)]
+struct SnapshotBody {
+    /// In the account's time zone.
+    #[schema(format = Date, example = "2026-05-02")]
+    snapshot_date: String,
+    #[schema(value_type = f64, example = 1530.00)]
+    gross_revenue: Exact,
+    /// On the date of the refund.
+    #[schema(value_type = f64, example = 45.90)]
+    refunds: Exact,
+    #[schema(value_type = f64, example = 210.00)]
+    ad_spend: Exact,
+    #[schema(value_type = f64, example = 612.00)]
+    cogs_estimate: Exact,
+    #[schema(value_type = f64, example = 44.37)]
+    fees_estimate: Exact,
+    #[schema(value_type = f64, example = 96.00)]
+    shipping_estimate: Exact,
+    #[schema(value_type = f64, example = 30.00)]
+    extra_expenses: Exact,
+    #[schema(value_type = f64, example = 1484.10)]
+    net_revenue: Exact,
+    #[schema(value_type = f64, example = 731.73)]
+    operational_profit: Exact,
+    #[schema(value_type = f64, example = 491.73)]
+    final_profit: Exact,
+    /// Final profit in percent of net revenue; 0 when that is 0.
+    #[schema(value_type = f64, example = 33.13)]
+    margin_pct: Exact,
+    #[schema(example = 18)]
+    purchase_count: i64,
+}
+
+impl SnapshotBody {
+    fn new(snapshot: Snapshot, currency: Currency) -> Self {
+        let Snapshot { date: day, components, computed_at: _ } = snapshot;
+        let Components {
+            gross_revenue,
+            refunds,
+            ad_spend,
+            cogs_estimate,
+            fees_estimate,
+            shipping_estimate,
+            extra_expenses,
+            purchase_count,
+        } = components;
+        let money = |amount| Exact::money(amount, currency);
+        Self {
+            snapshot_date: date(day),
+            gross_revenue: money(gross_revenue),
+            refunds: money(refunds),
+            ad_spend: money(ad_spend),
+            cogs_estimate: money(cogs_estimate),
+            fees_estimate: money(fees_estimate),
+            shipping_estimate: money(shipping_estimate),
+            extra_expenses: money(extra_expenses),
+            net_revenue: money(components.net_revenue()),
+            operational_profit: money(components.operational_profit()),
+            final_profit: money(components.final_profit()),
+            margin_pct: Exact::percent(components.margin_pct()),
+            purchase_count,
+        }
+    }
+}
+
+impl Row for SnapshotBody {
+    const COLUMNS: &'static [&'static str] = &[
+        "snapshot_date",
+        "gross_revenue",
+        "refunds",
+        "ad_spend",
+        "cogs_estimate",
+        "fees_estimate",
+        "shipping_estimate",
+        "extra_expenses",
+        "net_revenue",
+        "operational_profit",
+        "final_profit",
+        "margin_pct",
+        "purchase_count",
+    ];
+
+    fn cells(&self) -> Vec<String> {
+        let amounts = [
+            self.gross_revenue,
+            self.refunds,
+            self.ad_spend,
+            self.cogs_estimate,
+            self.fees_estimate,
+            self.shipping_estimate,
+            self.extra_expenses,
+            self.net_revenue,
+            self.operational_profit,
+            self.final_profit,
+            self.margin_pct,
+        ];
+        let mut cells = vec![self.snapshot_date.clone()];
+        cells.extend(amounts.iter().map(Exact::to_string));
+        cells.push(self.purchase_count.to_string());
+        cells
+    }
+}
+
+/// Sums over the whole window, whatever the page.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ProfitTotals)]
+struct TotalsBody {
+    /// Days of the window that have a snapshot.
+    #[schema(example = 30)]
+    days_returned: i64,
+    #[schema(value_type = f64, example = 45900.00)]
+    gross_revenue: Exact,
+    #[schema(value_type = f64, example = 6300.00)]
+    ad_spend: Exact,
+    #[schema(value_type = f64, example = 14751.90)]
+    final_profit: Exact,
+    #[schema(example = 540)]
+    purchase_count: i64,
+    /// Sum of final profit in percent of the sum of net revenue.
+    #[schema(value_type = f64, example = 33.13)]
+    avg_margin_pct: Exact,
+}
+
+impl TotalsBody {
+    fn new(snapshots: &[Snapshot], currency: Currency) -> Self {
+        let mut totals = Totals::default();
+        for snapshot in snapshots {
+            totals.add(&snapshot.components);
+        }
+        Self {
+            days_returned: totals.days_returned,
+            gross_revenue: Exact::money(totals.gross_revenue, currency),
+            ad_spend: Exact::money(totals.ad_spend, currency),
+            final_profit: Exact::money(totals.final_profit, currency),
+            purchase_count: totals.purchase_count,
+            avg_margin_pct: Exact::percent(totals.avg_margin_pct()),
+        }
+    }
+}
+
+/// Daily profit of a window.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Profit)]
+pub struct Body {
+    data: Vec<SnapshotBody>,
+    totals: TotalsBody,
+    /// Days looked back, as applied.
+    #[schema(example = 30)]
+    window_days: i64,
+    pagination: Pagination,
+    #[schema(value_type = String, example = "v1")]
+    api_version: &'static str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    warnings: Warnings,
+}
+
+const DEFAULT_DAYS: i64 = 30;
+const MAX_DAYS: i64 = 365;
+
+/// What is asked for.
+struct Asked {
+    format: Format,
+    days: i64,
+    limit: Option<i64>,
+    cursor: Option<i64>,
+    warnings: Warnings,
+}
+
+impl Asked {
+    fn read(mut query: Query, request: &HttpRequest) -> Result<Self, ApiError> {
+        Ok(Self {
+            format: csv::format(&mut query, request)?,
+            days: query.days(DEFAULT_DAYS, MAX_DAYS)?,
+            limit: query.limit_if_given(MAX_DAYS)?,
+            cursor: query.positive("cursor")?,
+            warnings: query.finish()?,
+        })
+    }
+}
+
+/// A date as a cursor: its digits, so that later days have larger ones.
+fn cursor_of(day: Date) -> i64 {
+    i64::from(day.year()) * 10_000 + i64::from(u8::from(day.month())) * 100 + i64::from(day.day())
+}
+
+/// Lists the profit of each day of the window, newest first. As CSV without `limit` the window is streamed.
+#[utoipa::path(
+    get, path = "/api/v1/profit", tag = "analytics", operation_id = "list_profit",
+    summary = "Profit per day",
+    params(
+        ("days" = Option<i64>, Query, description = "How many days to look back, today included, 30 unless said; more than 365 is read as 365.", minimum = 1, example = 30),
+        ("limit" = Option<i64>, Query, description = "Rows per page; the whole window unless said.", minimum = 1, example = 30),
+        ("cursor" = Option<i64>, Query, description = "`next_cursor` of the page before: the digits of a date.", minimum = 1, example = 20260502),
+        ("format" = Option<String>, Query, description = "`json`, or `csv` for a file; `Accept: text/csv` does the same."),
+    ),
+    responses((status = 200, description = "The days of the window.", content(
+        (Body = "application/json"),
+        (String = "text/csv")
+    ))),
+    security(("api_key" = ["read"]))
+)]
+pub async fn get(
+    caller: Caller,
+    query: Query,
+    request: HttpRequest,
+    state: web::Data<State>,
+) -> Result<Either<Reply, HttpResponse>, ApiError> {
+    let Asked { format, days, limit, cursor, warnings } = Asked::read(query, &request)?;
+    let currency = caller.currency();
+    let range = window::ending_today(caller.zone(), (state.clock)(), days);
+    if format == Format::Csv && limit.is_none() && cursor.is_none() {
+        let rows = state.profit.stream(caller.account(), range).await?;
+        let row = move |snapshot| SnapshotBody::new(snapshot, currency);
+        return Ok(Either::Right(csv::stream("profit", range.last, rows, row, &warnings)));
+    }
+    let snapshots = state.profit.range(caller.account(), range).await?;
+    let totals = TotalsBody::new(&snapshots, currency);
+    let page = PageRequest { limit: limit.unwrap_or(days), cursor };
+    let below = snapshots.into_iter().filter(|day| cursor.is_none_or(|cursor| cursor_of(day.date) < cursor)).collect();
+    let found = Page::cut(below, page.limit, |snapshot: &Snapshot| cursor_of(snapshot.date));
+    let pagination = Pagination::new(page, &found);
+    let data: Vec<_> = found.items.into_iter().map(|snapshot| SnapshotBody::new(snapshot, currency)).collect();
+    if format == Format::Csv {
+        return csv::page("profit", range.last, &data, pagination.next_cursor, &warnings).map(Either::Right);
+    }
+    let body = Body { data, totals, window_days: days, pagination, api_version: API_VERSION, warnings };
+    Reply::found(&body).map(Either::Left)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may fail")]
+mod tests {
+    use time::macros::{date, datetime};
+
+    use super::*;
+
+    #[test]
+    fn the_columns_are_the_fields_in_their_order() {
+        let day = Snapshot {
+            date: date!(2026 - 05 - 02),
+            components: Components::default(),
+            computed_at: datetime!(2026-05-02 0:00 UTC),
+        };
+        let body = SnapshotBody::new(day, "USD".parse().unwrap());
+        let json = serde_json::to_string(&body).unwrap();
+        let places: Vec<_> = SnapshotBody::COLUMNS.iter().map(|name| json.find(&format!("\"{name}\":"))).collect();
+        assert!(places.iter().all(Option::is_some) && places.is_sorted());
+        assert_eq!(json.matches("\":").count(), SnapshotBody::COLUMNS.len());
+        assert_eq!(body.cells().len(), SnapshotBody::COLUMNS.len());
+    }
+
+    #[test]
+    fn a_cursor_is_the_digits_of_its_date() {
+        assert_eq!(cursor_of(date!(2026 - 05 - 02)), 20_260_502);
+    }
+}
