@@ -32,7 +32,7 @@ pub(super) struct Scope {
 impl Session {
     /// Connects and makes the session's tables.
     pub async fn open(connect: &Connect, tables: &str) -> Result<Self, ImportError> {
-        let (client, connection) = connect.raw().await?;
+        let (client, connection) = connect.open().await.map_err(store_error)?;
         tokio::spawn(async move {
             // The client's calls report the same error.
             let _ = connection.await;
