@@ -1,4 +1,20 @@
-//! The events that receivers can subscribe to, by name.
+//! The events that receivers can subscribe to: their names, their payloads, and how they are written.
+//!
+//! A body is `{"event": name, "data": payload}`, serialised once; receivers get those bytes. Payloads, their JSON
+//! schemas and the samples all come from the one list in [`payloads`].
+
+mod payloads;
+mod value;
+
+use async_trait::async_trait;
+use serde::Serialize;
+use serde_json::{Value, json};
+use time::OffsetDateTime;
+
+pub use payloads::*;
+pub use value::{Amount, Day, Instant};
+
+use crate::{AccountId, StoreError};
 
 text_enum!(
     /// What happened. The first thirteen are the catalogue; the others are sent to those who ask for them by name.
@@ -62,14 +78,41 @@ impl EventKind {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::EventKind;
+#[derive(Serialize)]
+struct Body<'a, T> {
+    event: &'static str,
+    data: &'a T,
+}
 
-    #[test]
-    fn the_catalogue_ends_before_the_events_that_are_asked_for_by_name() {
-        assert_eq!(EventKind::ALL.len(), 19);
-        assert_eq!(EventKind::catalogue().last(), Some(&EventKind::SocialAutoReplySent));
-        assert!(!EventKind::CreditConsumed.is_catalogued());
+impl Event {
+    /// The bytes that receivers get.
+    ///
+    /// # Errors
+    /// Should a payload have no JSON form, which none of them lacks.
+    pub fn body(&self) -> serde_json::Result<Vec<u8>> {
+        serde_json::to_vec(&Body { event: self.kind().as_str(), data: self })
     }
 }
+
+impl EventKind {
+    /// The JSON Schema (2020-12) of the body that receivers get.
+    pub fn body_schema(self) -> Value {
+        json!({
+            "type": "object",
+            "required": ["event", "data"],
+            "properties": { "event": { "type": "string", "const": self.as_str() }, "data": self.data_schema() },
+        })
+    }
+}
+
+/// Takes events that no other change of the database goes with. Events of a change are written in its transaction.
+#[cfg_attr(feature = "mock", mockall::automock)]
+#[async_trait]
+pub trait Outbox: Send + Sync {
+    /// Stores the events and a delivery of each to every subscription that asks for it. When this returns, none of
+    /// them can be lost any more.
+    async fn emit(&self, account: AccountId, events: &[Event], now: OffsetDateTime) -> Result<(), StoreError>;
+}
+
+#[cfg(test)]
+mod tests;

@@ -3,6 +3,9 @@
 //! Every query starts from its account. Rows never leave their file: they become domain types there, by full
 //! destructuring, so that a new column fails to compile instead of vanishing.
 
+#[macro_use]
+mod statement;
+
 mod accounts;
 mod anomalies;
 mod credits;
@@ -17,6 +20,7 @@ mod inventory;
 mod key_cache;
 mod keys;
 mod listen;
+pub mod outbox;
 mod pool;
 mod profit;
 mod reorder;
@@ -27,6 +31,7 @@ mod webhooks;
 pub use imports::Importer;
 pub use key_cache::KeyCache;
 pub use keys::REVOCATION_CHANNEL;
+pub use outbox::DELIVERIES_CHANNEL;
 pub use listen::{Listener, Notification};
 pub use pool::{Connect, MIGRATIONS, PoolOptions, migrate, revert_all};
 

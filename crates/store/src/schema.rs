@@ -407,6 +407,75 @@ diesel::table! {
         total_failed -> BigInt,
         created_at -> Timestamptz,
         revoked_at -> Nullable<Timestamptz>,
+        previous_sealed_secret -> Nullable<Bytea>,
+        previous_expires_at -> Nullable<Timestamptz>,
+        failing_since -> Nullable<Timestamptz>,
+        failing_deliveries -> BigInt,
+    }
+}
+
+diesel::table! {
+    events (account_id, id) {
+        account_id -> BigInt,
+        id -> BigInt,
+        kind -> Text,
+        body -> Bytea,
+        created_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    deliveries (account_id, subscription_id, event_id) {
+        account_id -> BigInt,
+        subscription_id -> BigInt,
+        event_id -> BigInt,
+        id -> Uuid,
+        state -> Text,
+        due_at -> Timestamptz,
+        leased_until -> Nullable<Timestamptz>,
+        claim -> BigInt,
+        attempts -> Integer,
+        earlier_attempts -> Integer,
+        last_status -> Nullable<Integer>,
+        last_failure -> Nullable<Text>,
+        created_at -> Timestamptz,
+        finished_at -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
+    delivery_attempts (account_id, delivery_id, number, started_at) {
+        account_id -> BigInt,
+        delivery_id -> Uuid,
+        number -> Integer,
+        started_at -> Timestamptz,
+        status -> Nullable<Integer>,
+        failure -> Nullable<Text>,
+        message -> Nullable<Text>,
+        dns_us -> Nullable<BigInt>,
+        connect_us -> Nullable<BigInt>,
+        tls_us -> Nullable<BigInt>,
+        first_byte_us -> Nullable<BigInt>,
+        total_us -> BigInt,
+        answer -> Bytea,
+        location -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    webhook_replays (account_id, id) {
+        account_id -> BigInt,
+        id -> BigInt,
+        subscription_id -> BigInt,
+        since -> Timestamptz,
+        until -> Timestamptz,
+        states -> Array<Text>,
+        state -> Text,
+        total -> BigInt,
+        queued -> BigInt,
+        cursor -> BigInt,
+        created_at -> Timestamptz,
+        finished_at -> Nullable<Timestamptz>,
     }
 }
 
@@ -453,5 +522,9 @@ diesel::allow_tables_to_appear_in_same_query!(
     anomalies,
     insights,
     webhook_subscriptions,
+    events,
+    deliveries,
+    delivery_attempts,
+    webhook_replays,
     job_runs
 );
