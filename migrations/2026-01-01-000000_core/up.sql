@@ -272,12 +272,28 @@ CREATE INDEX track_events_occurred ON track_events (account_id, occurred_at);
 CREATE TABLE track_events_default PARTITION OF track_events DEFAULT;
 
 -- ── what is computed ─────────────────────────────────────────────────────────────────────────────────────────────
--- Days whose orders, refunds, spend or expenses changed since they were last summed up.
+-- Days whose orders, refunds, spend or expenses changed since they were last summed up. A writer locks the row of a day
+-- that is already there (ON CONFLICT DO UPDATE), so that the day cannot be summed up before what it wrote is visible.
 CREATE TABLE touched_days (
     account_id bigint NOT NULL REFERENCES accounts (id),
     day date NOT NULL,
     PRIMARY KEY (account_id, day)
 );
+
+-- Up to when an account's tracking events have been looked at: they come too often to touch a day each.
+CREATE TABLE roll_ups (
+    account_id bigint PRIMARY KEY REFERENCES accounts (id),
+    events_until timestamptz NOT NULL
+);
+
+-- The first order of each customer, kept so that a late order moves a new customer from one day to another.
+CREATE TABLE customer_firsts (
+    account_id bigint NOT NULL REFERENCES accounts (id),
+    customer_id bigint NOT NULL,
+    first_at timestamptz NOT NULL,
+    PRIMARY KEY (account_id, customer_id)
+);
+CREATE INDEX customer_firsts_at ON customer_firsts (account_id, first_at);
 
 -- One row a day: sums of what happened on it. Everything per day is derived from here.
 CREATE TABLE daily_metrics (
@@ -465,8 +481,9 @@ CREATE TABLE job_runs (
     claim bigint NOT NULL,
     lease_until timestamptz NOT NULL,
     started_at timestamptz NOT NULL,
+    -- When the result was last written; stays while the run is repeated.
     finished_at timestamptz,
     error text,
     PRIMARY KEY (account_id, job, as_of)
 );
-CREATE INDEX job_runs_finished ON job_runs (account_id, job, finished_at) WHERE state = 'done';
+CREATE INDEX job_runs_finished ON job_runs (account_id, job, finished_at) WHERE finished_at IS NOT NULL;

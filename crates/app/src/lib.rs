@@ -1,1 +1,4 @@
 //! Use cases that span several ports.
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing))]
+
+pub mod jobs;

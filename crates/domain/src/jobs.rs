@@ -22,10 +22,26 @@ text_enum!(
 pub struct Claim {
     pub account: AccountId,
     pub job: JobName,
-    /// The day that the run is for, in the account's time zone.
+    /// The day that the run is for, in the account's time zone: "today", which has not ended yet.
     pub as_of: Date,
     /// Rises with every claim of the same run: a write with an older number touches no row.
     pub number: i64,
+}
+
+impl Claim {
+    /// The last day that is over: the newest one that is judged or forecast from.
+    pub fn last_full_day(&self) -> Date {
+        self.as_of.previous_day().unwrap_or(Date::MIN)
+    }
+}
+
+/// What became of the write of a result. The result and the end of the run are one transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Written {
+    /// Rows that were inserted, changed or removed.
+    Rows(u64),
+    /// The run has been claimed anew in the meantime; nothing was written.
+    Superseded,
 }
 
 text_enum!(
@@ -42,6 +58,7 @@ pub struct Run {
     pub state: RunState,
     pub attempts: i64,
     pub started_at: OffsetDateTime,
+    /// When the result was last written.
     pub finished_at: Option<OffsetDateTime>,
     pub error: Option<String>,
 }
@@ -49,8 +66,8 @@ pub struct Run {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait JobStore: Send + Sync {
-    /// Claims the run of `job` for the account and day, for `lease_seconds`. `None` when it is done (unless `again`)
-    /// or held by a live lease.
+    /// Claims the run of `job` for the account and day, for `lease_seconds` of the database's clock. `None` when it is
+    /// done (unless `again`) or held by a live lease.
     async fn claim(
         &self,
         account: AccountId,
@@ -59,7 +76,7 @@ pub trait JobStore: Send + Sync {
         lease_seconds: i64,
         again: bool,
     ) -> Result<Option<Claim>, StoreError>;
-    /// Ends a run that failed; it may be claimed again.
+    /// Ends a run that failed; it may be claimed again. Without effect on a run that has ended or was claimed anew.
     async fn fail(&self, claim: &Claim, error: &str) -> Result<(), StoreError>;
     /// The newest runs, newest first.
     async fn list(&self, account: Option<AccountId>, limit: i64) -> Result<Vec<Run>, StoreError>;

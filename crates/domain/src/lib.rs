@@ -10,6 +10,7 @@ pub mod accounts;
 pub mod anomalies;
 pub mod credits;
 pub mod customers;
+pub mod daily;
 pub mod error;
 pub mod events;
 pub mod health;

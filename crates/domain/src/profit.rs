@@ -5,7 +5,11 @@ use futures_core::stream::BoxStream;
 use rust_decimal::Decimal;
 use time::{Date, OffsetDateTime};
 
-use crate::{AccountId, StoreError, money::ratio};
+use crate::{
+    AccountId, StoreError,
+    jobs::{Claim, Written},
+    money::ratio,
+};
 
 /// What a day brought in and cost, in the account's currency, not rounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -101,6 +105,20 @@ pub trait ProfitStore: Send + Sync {
         account: AccountId,
         range: DayRange,
     ) -> Result<BoxStream<'static, Result<Snapshot, StoreError>>, StoreError>;
+}
+
+/// Where the job `profit_snapshots` puts its result.
+#[cfg_attr(feature = "mock", mockall::automock)]
+#[async_trait]
+pub trait ProfitWriter: Send + Sync {
+    /// Makes `days` the account's snapshots and ends the run at `now`. Only what differs is written; snapshots of other
+    /// days are removed.
+    async fn replace(
+        &self,
+        claim: &Claim,
+        days: Vec<(Date, Components)>,
+        now: OffsetDateTime,
+    ) -> Result<Written, StoreError>;
 }
 
 #[cfg(test)]

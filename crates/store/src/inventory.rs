@@ -150,7 +150,7 @@ pub(crate) async fn last_run(
     job_runs::table
         .filter(job_runs::account_id.eq(account.0))
         .filter(job_runs::job.eq(job.as_str()))
-        .filter(job_runs::state.eq("done"))
+        .filter(job_runs::finished_at.is_not_null())
         .select(diesel::dsl::max(job_runs::finished_at))
         .first(connection)
         .await

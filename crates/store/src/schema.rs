@@ -252,6 +252,21 @@ diesel::table! {
 }
 
 diesel::table! {
+    roll_ups (account_id) {
+        account_id -> BigInt,
+        events_until -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    customer_firsts (account_id, customer_id) {
+        account_id -> BigInt,
+        customer_id -> BigInt,
+        first_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
     daily_metrics (account_id, day) {
         account_id -> BigInt,
         day -> Date,
@@ -513,6 +528,8 @@ diesel::allow_tables_to_appear_in_same_query!(
     expenses,
     track_events,
     touched_days,
+    roll_ups,
+    customer_firsts,
     daily_metrics,
     daily_breakdowns,
     product_days,

@@ -1,0 +1,181 @@
+//! Background jobs: claim a run, bring the daily sums up to date, compute, write the result and the end of the run in
+//! one transaction.
+//!
+//! A run is for an account and a day, so however many processes there are, each is done once. Killed anywhere it can be
+//! run again to the same rows: until the end of the last transaction nothing but the claim has changed, and the lease of
+//! a dead claim runs out.
+
+mod profit_snapshots;
+#[cfg(test)]
+mod tests;
+
+use std::{panic::AssertUnwindSafe, sync::Arc, time::Instant};
+
+use domain::{
+    AccountId, StoreError,
+    accounts::{Account, AccountStore},
+    daily::DailyStore,
+    jobs::{Claim, JobName, JobStore, Written},
+    profit::ProfitWriter,
+};
+use futures_util::{FutureExt, StreamExt, stream};
+use time::{Date, OffsetDateTime};
+
+/// How long a claim lasts. Far above the longest run; a process that dies holds its runs up for no longer than this.
+pub const LEASE_SECONDS: i64 = 15 * 60;
+
+/// Longest error text kept with a run, in characters.
+const ERROR_CHARS: usize = 500;
+
+/// The ports that jobs read from and write to.
+#[derive(Clone)]
+pub struct Deps {
+    pub accounts: Arc<dyn AccountStore>,
+    pub jobs: Arc<dyn JobStore>,
+    pub daily: Arc<dyn DailyStore>,
+    pub profit: Arc<dyn ProfitWriter>,
+}
+
+impl Deps {
+    /// All ports from one store.
+    pub fn of<S>(store: &Arc<S>) -> Self
+    where
+        S: AccountStore + JobStore + DailyStore + ProfitWriter + 'static,
+    {
+        Self { accounts: store.clone(), jobs: store.clone(), daily: store.clone(), profit: store.clone() }
+    }
+}
+
+/// Tells the time. Passed in, so that a run can be repeated at another time.
+pub type Clock = fn() -> OffsetDateTime;
+
+/// Which runs are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Selection {
+    /// One job, or all in their order.
+    pub job: Option<JobName>,
+    /// One account, or all.
+    pub account: Option<AccountId>,
+    /// The day to take for today, in each account's time zone; without it, today.
+    pub as_of: Option<Date>,
+    /// Run again what is done already.
+    pub again: bool,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// Rows that were inserted, changed or removed.
+    Done { rows: u64 },
+    /// Done before, or being done elsewhere.
+    Skipped,
+    /// The lease ran out and the run was claimed elsewhere; nothing was written.
+    Superseded,
+    Failed { error: String },
+}
+
+/// One run, for the log and the command line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Report {
+    pub account: AccountId,
+    pub job: JobName,
+    pub as_of: Date,
+    pub outcome: Outcome,
+    pub milliseconds: u64,
+}
+
+/// What a job works on.
+struct Work<'a> {
+    deps: &'a Deps,
+    account: &'a Account,
+    claim: &'a Claim,
+    clock: Clock,
+}
+
+/// Runs the selected jobs: accounts side by side, at most `at_once` of them, the jobs of an account in the order in which
+/// they build on each other. What fails is reported and noted with its run; everything else goes on.
+///
+/// # Errors
+/// [`StoreError`] when the accounts cannot be listed. Failures of runs are in their reports.
+pub async fn run_all(
+    deps: &Deps,
+    selection: Selection,
+    at_once: usize,
+    clock: Clock,
+) -> Result<Vec<Report>, StoreError> {
+    let accounts = match selection.account {
+        Some(account) => deps.accounts.find(account).await?.into_iter().collect(),
+        None => deps.accounts.list().await?,
+    };
+    let reports = stream::iter(accounts)
+        .map(|account| run_account(deps.clone(), account, selection, clock))
+        .buffer_unordered(at_once.max(1))
+        .collect::<Vec<_>>()
+        .await;
+    Ok(reports.into_iter().flatten().collect())
+}
+
+async fn run_account(deps: Deps, account: Account, selection: Selection, clock: Clock) -> Vec<Report> {
+    let as_of = selection.as_of.unwrap_or_else(|| account.timezone.day_of(clock()));
+    let mut reports = Vec::new();
+    for job in JobName::ALL.iter().copied().filter(|job| selection.job.is_none_or(|wanted| wanted == *job)) {
+        reports.push(run(&deps, &account, job, as_of, selection.again, clock).await);
+    }
+    reports
+}
+
+/// Runs one job for one account, unless it is done (and not wanted `again`) or being done elsewhere.
+pub async fn run(deps: &Deps, account: &Account, job: JobName, as_of: Date, again: bool, clock: Clock) -> Report {
+    let started = Instant::now();
+    let outcome = match deps.jobs.claim(account.id, job, as_of, LEASE_SECONDS, again).await {
+        Ok(Some(claim)) => run_claimed(deps, account, &claim, clock).await,
+        Ok(None) => Outcome::Skipped,
+        Err(error) => Outcome::Failed { error: error.to_string() },
+    };
+    let milliseconds = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let report = Report { account: account.id, job, as_of, outcome, milliseconds };
+    log(&report);
+    report
+}
+
+/// A panic of the computation fails the run like an error does.
+async fn run_claimed(deps: &Deps, account: &Account, claim: &Claim, clock: Clock) -> Outcome {
+    let work = Work { deps, account, claim, clock };
+    let ended = AssertUnwindSafe(work.compute()).catch_unwind().await;
+    let error = match ended {
+        Ok(Ok(Written::Rows(rows))) => return Outcome::Done { rows },
+        Ok(Ok(Written::Superseded)) => return Outcome::Superseded,
+        Ok(Err(error)) => error.to_string(),
+        Err(_) => "the computation panicked".to_owned(),
+    };
+    let error: String = error.chars().take(ERROR_CHARS).collect();
+    if let Err(unnoted) = deps.jobs.fail(claim, &error).await {
+        tracing::warn!(account = %account.id, job = %claim.job, error = %unnoted, "a failed run stays claimed");
+    }
+    Outcome::Failed { error }
+}
+
+impl Work<'_> {
+    async fn compute(&self) -> Result<Written, StoreError> {
+        self.deps.daily.roll_up(self.account.id, &self.account.timezone, (self.clock)()).await?;
+        match self.claim.job {
+            JobName::ProfitSnapshots => profit_snapshots::run(self).await,
+            _ => Err(StoreError::Internal("no such job".to_owned())),
+        }
+    }
+}
+
+fn log(report: &Report) {
+    let Report { account, job, as_of, outcome, milliseconds } = report;
+    match outcome {
+        Outcome::Done { rows } => {
+            tracing::info!(%job, %account, %as_of, ms = milliseconds, rows, "job done");
+        }
+        Outcome::Skipped => tracing::debug!(%job, %account, %as_of, "job not due"),
+        Outcome::Superseded => {
+            tracing::warn!(%job, %account, %as_of, ms = milliseconds, "job claimed elsewhere, result dropped");
+        }
+        Outcome::Failed { error } => tracing::error!(%job, %account, %as_of, ms = milliseconds, error, "job failed"),
+    }
+}
+

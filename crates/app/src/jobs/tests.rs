@@ -1,0 +1,163 @@
+//! The engine: what is called when, and what happens to failures.
+
+use domain::{
+    accounts::{Mode, MockAccountStore},
+    daily::{DayTotals, MockDailyStore, RollUp},
+    jobs::MockJobStore,
+    profit::MockProfitWriter,
+};
+use mockall::{Sequence, predicate::eq};
+use rust_decimal::dec;
+use time::macros::{date, datetime};
+
+use super::*;
+
+const AS_OF: Date = date!(2026 - 03 - 02);
+
+fn clock() -> OffsetDateTime {
+    // 23:30 on 1 March in São Paulo.
+    datetime!(2026-03-02 02:30 UTC)
+}
+
+fn account(id: i64) -> Account {
+    Account {
+        id: AccountId(id),
+        user_id: "user_000000000000000000000000".parse().unwrap(),
+        mode: Mode::Live,
+        name: "shop".into(),
+        plan: domain::accounts::Plan::Free,
+        currency: "BRL".parse().unwrap(),
+        timezone: "America/Sao_Paulo".parse().unwrap(),
+        created_at: clock(),
+    }
+}
+
+fn claim(id: i64, job: JobName) -> Claim {
+    Claim { account: AccountId(id), job, as_of: AS_OF, number: 3 }
+}
+
+/// Ports that must not be called, to be replaced one by one.
+#[derive(Default)]
+struct Ports {
+    accounts: MockAccountStore,
+    jobs: MockJobStore,
+    daily: MockDailyStore,
+    profit: MockProfitWriter,
+}
+
+impl Ports {
+    fn deps(self) -> Deps {
+        let Self { accounts, jobs, daily, profit } = self;
+        Deps { accounts: Arc::new(accounts), jobs: Arc::new(jobs), daily: Arc::new(daily), profit: Arc::new(profit) }
+    }
+
+    fn claims(mut self) -> Self {
+        self.jobs.expect_claim().returning(|account, job, as_of, _, _| {
+            Ok(Some(Claim { account, job, as_of, number: 3 }))
+        });
+        self
+    }
+
+    fn rolls_up(mut self) -> Self {
+        self.daily.expect_roll_up().returning(|_, _, _| Ok(RollUp::default()));
+        self
+    }
+}
+
+async fn run_profit(ports: Ports) -> Outcome {
+    run(&ports.deps(), &account(7), JobName::ProfitSnapshots, AS_OF, false, clock).await.outcome
+}
+
+#[tokio::test]
+async fn sums_are_brought_up_to_date_between_claim_and_reading() {
+    let mut ports = Ports::default();
+    let mut order = Sequence::new();
+    ports
+        .jobs
+        .expect_claim()
+        .with(eq(AccountId(7)), eq(JobName::ProfitSnapshots), eq(AS_OF), eq(LEASE_SECONDS), eq(false))
+        .times(1)
+        .in_sequence(&mut order)
+        .returning(|_, job, _, _, _| Ok(Some(claim(7, job))));
+    ports.daily.expect_roll_up().times(1).in_sequence(&mut order).returning(|_, _, _| Ok(RollUp { days: 1 }));
+    ports.daily.expect_series().times(1).in_sequence(&mut order).returning(|_, range| {
+        assert_eq!(range.last, AS_OF);
+        Ok(vec![DayTotals { gross_revenue: dec!(10), orders: 1, ..DayTotals::quiet(date!(2026 - 02 - 28)) }])
+    });
+    ports.profit.expect_replace().times(1).in_sequence(&mut order).returning(|written, days, _| {
+        assert_eq!(*written, claim(7, JobName::ProfitSnapshots));
+        let dates: Vec<_> = days.iter().map(|(date, parts)| (*date, parts.purchase_count)).collect();
+        assert_eq!(dates, [(date!(2026 - 02 - 28), 1), (date!(2026 - 03 - 01), 0), (AS_OF, 0)]);
+        Ok(Written::Rows(3))
+    });
+    assert_eq!(run_profit(ports).await, Outcome::Done { rows: 3 });
+}
+
+#[tokio::test]
+async fn what_is_done_or_held_elsewhere_is_not_touched() {
+    let mut ports = Ports::default();
+    ports.jobs.expect_claim().times(1).returning(|_, _, _, _, _| Ok(None));
+    assert_eq!(run_profit(ports).await, Outcome::Skipped);
+}
+
+#[tokio::test]
+async fn a_failure_is_noted_with_the_run() {
+    let mut ports = Ports::default().claims();
+    ports.daily.expect_roll_up().returning(|_, _, _| Err(StoreError::Internal("numeric field overflow".into())));
+    ports
+        .jobs
+        .expect_fail()
+        .withf(|failed, error| *failed == claim(7, JobName::ProfitSnapshots) && error.contains("numeric field overflow"))
+        .times(1)
+        .returning(|_, _| Ok(()));
+    assert!(matches!(run_profit(ports).await, Outcome::Failed { .. }));
+}
+
+#[tokio::test]
+async fn a_panic_is_a_failure() {
+    let mut ports = Ports::default().claims().rolls_up();
+    ports.daily.expect_series().returning(|_, _| panic!("a defect"));
+    ports.jobs.expect_fail().times(1).returning(|_, _| Ok(()));
+    assert_eq!(run_profit(ports).await, Outcome::Failed { error: "the computation panicked".into() });
+}
+
+#[tokio::test]
+async fn a_run_claimed_elsewhere_meanwhile_is_no_failure() {
+    let mut ports = Ports::default().claims().rolls_up();
+    ports.daily.expect_series().returning(|_, _| Ok(vec![]));
+    ports.profit.expect_replace().returning(|_, _, _| Ok(Written::Superseded));
+    assert_eq!(run_profit(ports).await, Outcome::Superseded);
+}
+
+#[tokio::test]
+async fn one_accounts_failure_does_not_stop_the_others() {
+    let mut ports = Ports::default().claims();
+    ports.accounts.expect_list().returning(|| Ok(vec![account(1), account(2), account(3)]));
+    ports.daily.expect_roll_up().returning(|account, _, _| match account {
+        AccountId(2) => Err(StoreError::Internal("broken".into())),
+        _ => Ok(RollUp::default()),
+    });
+    ports.daily.expect_series().returning(|_, _| Ok(vec![]));
+    ports.profit.expect_replace().times(2).returning(|_, _, _| Ok(Written::Rows(0)));
+    ports.jobs.expect_fail().withf(|failed, _| failed.account == AccountId(2)).times(1).returning(|_, _| Ok(()));
+    let selection = Selection { job: Some(JobName::ProfitSnapshots), ..Selection::default() };
+    let reports = run_all(&ports.deps(), selection, 2, clock).await.unwrap();
+    let mut failed: Vec<_> = reports
+        .iter()
+        .map(|report| (report.account, matches!(report.outcome, Outcome::Failed { .. })))
+        .collect();
+    failed.sort();
+    assert_eq!(failed, [(AccountId(1), false), (AccountId(2), true), (AccountId(3), false)]);
+}
+
+#[tokio::test]
+async fn today_is_the_accounts_own_day() {
+    let mut ports = Ports::default();
+    ports.accounts.expect_find().returning(|id| Ok(Some(account(id.0))));
+    ports.jobs.expect_claim().returning(|_, _, _, _, _| Ok(None));
+    let selection = Selection { account: Some(AccountId(5)), ..Selection::default() };
+    let reports = run_all(&ports.deps(), selection, 1, clock).await.unwrap();
+    let jobs: Vec<_> = reports.iter().map(|report| report.job).collect();
+    assert_eq!(jobs, JobName::ALL);
+    assert!(reports.iter().all(|report| report.as_of == date!(2026 - 03 - 01)));
+}

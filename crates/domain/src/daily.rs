@@ -1,0 +1,265 @@
+//! What happened on each day of a shop: the sums that everything per day is derived from.
+
+use async_trait::async_trait;
+use rust_decimal::{Decimal, prelude::ToPrimitive};
+use time::Date;
+
+use crate::{
+    AccountId, StoreError,
+    profit::{Components, DayRange},
+    zone::Zone,
+};
+
+/// The sums of one calendar day in the account's time zone. Money is in the account's currency, not rounded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DayTotals {
+    pub day: Date,
+    pub gross_revenue: Decimal,
+    /// Positive; counted on the day of the refund.
+    pub refunds: Decimal,
+    pub orders: i64,
+    pub units: i64,
+    /// Different known customers who ordered.
+    pub customers: i64,
+    /// Those of them who never ordered before.
+    pub new_customers: i64,
+    pub refund_count: i64,
+    /// Cost of the goods sold, known or estimated.
+    pub cogs: Decimal,
+    pub fees: Decimal,
+    pub shipping: Decimal,
+    pub ad_spend: Decimal,
+    pub ad_clicks: i64,
+    pub extra_expenses: Decimal,
+    /// Different visitors among the tracking events.
+    pub visitors: i64,
+}
+
+impl DayTotals {
+    /// A day on which nothing happened.
+    pub const fn quiet(day: Date) -> Self {
+        Self {
+            day,
+            gross_revenue: Decimal::ZERO,
+            refunds: Decimal::ZERO,
+            orders: 0,
+            units: 0,
+            customers: 0,
+            new_customers: 0,
+            refund_count: 0,
+            cogs: Decimal::ZERO,
+            fees: Decimal::ZERO,
+            shipping: Decimal::ZERO,
+            ad_spend: Decimal::ZERO,
+            ad_clicks: 0,
+            extra_expenses: Decimal::ZERO,
+            visitors: 0,
+        }
+    }
+
+    /// The parts of the day's profit.
+    pub const fn components(&self) -> Components {
+        Components {
+            gross_revenue: self.gross_revenue,
+            refunds: self.refunds,
+            ad_spend: self.ad_spend,
+            cogs_estimate: self.cogs,
+            fees_estimate: self.fees,
+            shipping_estimate: self.shipping,
+            extra_expenses: self.extra_expenses,
+            purchase_count: self.orders,
+        }
+    }
+}
+
+/// Every day from the first of `known` (or `earliest`, if that is later) to `last`, days without an entry as quiet ones.
+/// `known` is in the order of days; entries after `last` are left out.
+pub fn without_gaps(known: &[DayTotals], earliest: Date, last: Date) -> Vec<DayTotals> {
+    let Some(first) = known.first().map(|totals| totals.day.max(earliest)) else { return Vec::new() };
+    let mut known = known.iter().skip_while(|totals| totals.day < first).peekable();
+    let mut days = Vec::new();
+    let mut next = Some(first);
+    while let Some(day) = next.filter(|day| *day <= last) {
+        let totals = known.next_if(|totals| totals.day == day);
+        days.push(totals.copied().unwrap_or(DayTotals::quiet(day)));
+        next = day.next_day();
+    }
+    days
+}
+
+text_enum!(
+    /// A metric with one value a day.
+    Metric {
+        GrossRevenue = "gross_revenue",
+        NetRevenue = "net_revenue",
+        Orders = "orders",
+        Units = "units",
+        Customers = "customers",
+        NewCustomers = "new_customers",
+        Aov = "aov",
+        Refunds = "refunds",
+        RefundRate = "refund_rate",
+        AdSpend = "ad_spend",
+        Roas = "roas",
+        Cac = "cac",
+        Conversion = "conversion",
+        Profit = "profit",
+        Margin = "margin",
+    }
+);
+
+impl Metric {
+    /// The metric's value on a day, as a number for statistics; `None` where it is a ratio without a denominator.
+    ///
+    /// Money in the account's currency; `refund_rate`, `conversion` and `margin` as fractions (`margin` of net revenue);
+    /// `roas` is gross revenue per unit of ad spend, `cac` ad spend per new customer, `conversion` orders per visitor.
+    pub fn of(self, day: &DayTotals) -> Option<f64> {
+        let money = |amount: Decimal| amount.to_f64().filter(|value| value.is_finite());
+        let profit = || day.components().final_profit();
+        match self {
+            Self::GrossRevenue => money(day.gross_revenue),
+            Self::NetRevenue => money(day.gross_revenue - day.refunds),
+            Self::Orders => Some(count(day.orders)),
+            Self::Units => Some(count(day.units)),
+            Self::Customers => Some(count(day.customers)),
+            Self::NewCustomers => Some(count(day.new_customers)),
+            Self::Aov => quotient(money(day.gross_revenue)?, count(day.orders)),
+            Self::Refunds => money(day.refunds),
+            Self::RefundRate => quotient(money(day.refunds)?, money(day.gross_revenue)?),
+            Self::AdSpend => money(day.ad_spend),
+            Self::Roas => quotient(money(day.gross_revenue)?, money(day.ad_spend)?),
+            Self::Cac => quotient(money(day.ad_spend)?, count(day.new_customers)),
+            Self::Conversion => quotient(count(day.orders), count(day.visitors)),
+            Self::Profit => money(profit()),
+            Self::Margin => quotient(money(profit())?, money(day.gross_revenue - day.refunds)?),
+        }
+    }
+
+    /// How the metric is called in a sentence.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::GrossRevenue => "gross revenue",
+            Self::NetRevenue => "net revenue",
+            Self::Orders => "orders",
+            Self::Units => "units sold",
+            Self::Customers => "customers who ordered",
+            Self::NewCustomers => "new customers",
+            Self::Aov => "average order value",
+            Self::Refunds => "refunds",
+            Self::RefundRate => "refund rate",
+            Self::AdSpend => "ad spend",
+            Self::Roas => "return on ad spend",
+            Self::Cac => "cost per new customer",
+            Self::Conversion => "conversion",
+            Self::Profit => "profit",
+            Self::Margin => "margin",
+        }
+    }
+}
+
+/// Counts of a day are far below 2^53, where every integer is a float.
+#[expect(clippy::cast_precision_loss, reason = "counts of a day are far below 2^53")]
+const fn count(n: i64) -> f64 {
+    n as f64
+}
+
+fn quotient(part: f64, whole: f64) -> Option<f64> {
+    let value = part / whole;
+    (whole > 0.0 && value.is_finite()).then_some(value)
+}
+
+/// How much the roll-up had to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RollUp {
+    pub days: u64,
+}
+
+#[cfg_attr(feature = "mock", mockall::automock)]
+#[async_trait]
+pub trait DailyStore: Send + Sync {
+    /// Sums up the days that were touched since the last time, and those alone, in one transaction. Whatever the order in
+    /// which data came in, the same data gives the same sums. `now` is noted as the time up to which tracking events
+    /// have been looked at.
+    async fn roll_up(&self, account: AccountId, zone: &Zone, now: time::OffsetDateTime) -> Result<RollUp, StoreError>;
+    /// The days of the range on which anything happened, oldest first.
+    async fn series(&self, account: AccountId, range: DayRange) -> Result<Vec<DayTotals>, StoreError>;
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail")]
+mod tests {
+    use rstest::rstest;
+    use rust_decimal::dec;
+    use time::macros::date;
+
+    use super::*;
+
+    fn busy(day: Date) -> DayTotals {
+        DayTotals {
+            gross_revenue: dec!(1000),
+            refunds: dec!(100),
+            orders: 8,
+            units: 20,
+            customers: 7,
+            new_customers: 4,
+            refund_count: 1,
+            cogs: dec!(400),
+            fees: dec!(29),
+            shipping: dec!(50),
+            ad_spend: dec!(120),
+            ad_clicks: 60,
+            extra_expenses: dec!(31),
+            visitors: 200,
+            ..DayTotals::quiet(day)
+        }
+    }
+
+    #[rstest]
+    #[case(Metric::NetRevenue, 900.0)]
+    #[case(Metric::Aov, 125.0)]
+    #[case(Metric::RefundRate, 0.1)]
+    #[case(Metric::Roas, 1000.0 / 120.0)]
+    #[case(Metric::Cac, 30.0)]
+    #[case(Metric::Conversion, 0.04)]
+    #[case(Metric::Profit, 270.0)]
+    #[case(Metric::Margin, 0.3)]
+    fn metrics_follow_their_definitions(#[case] metric: Metric, #[case] value: f64) {
+        let found = metric.of(&busy(date!(2026 - 03 - 01))).unwrap();
+        assert!((found - value).abs() < 1e-12, "{metric}: {found}");
+    }
+
+    #[test]
+    fn a_quiet_day_has_counts_but_no_ratios() {
+        let quiet = DayTotals::quiet(date!(2026 - 03 - 01));
+        for metric in Metric::ALL {
+            let ratio = matches!(
+                metric,
+                Metric::Aov | Metric::RefundRate | Metric::Roas | Metric::Cac | Metric::Conversion | Metric::Margin
+            );
+            assert_eq!(metric.of(&quiet), if ratio { None } else { Some(0.0) }, "{metric}");
+        }
+    }
+
+    #[test]
+    fn gaps_are_filled_and_both_ends_are_cut() {
+        let known = [busy(date!(2026 - 02 - 20)), busy(date!(2026 - 02 - 27)), busy(date!(2026 - 03 - 02))];
+        let days = without_gaps(&known, date!(2026 - 02 - 26), date!(2026 - 03 - 01));
+        let expected = [
+            DayTotals::quiet(date!(2026 - 02 - 26)),
+            known[1],
+            DayTotals::quiet(date!(2026 - 02 - 28)),
+            DayTotals::quiet(date!(2026 - 03 - 01)),
+        ];
+        assert_eq!(days, expected);
+    }
+
+    #[test]
+    fn no_activity_gives_no_days() {
+        assert_eq!(without_gaps(&[], date!(2026 - 01 - 01), date!(2026 - 03 - 01)), []);
+    }
+
+    #[test]
+    fn activity_after_the_last_day_alone_gives_no_days() {
+        assert_eq!(without_gaps(&[busy(date!(2026 - 03 - 02))], Date::MIN, date!(2026 - 03 - 01)), []);
+    }
+}

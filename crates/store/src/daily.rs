@@ -1,0 +1,234 @@
+//! [`DailyStore`] on Postgres: days that were touched are summed up again, and only those.
+
+mod sql;
+
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+use diesel::{
+    prelude::*,
+    result::Error,
+    sql_query,
+    sql_types::{Array, BigInt, Date as SqlDate, Timestamptz},
+};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{
+    AccountId, StoreError,
+    daily::{DailyStore, DayTotals, RollUp},
+    profit::DayRange,
+    zone::Zone,
+};
+use rust_decimal::Decimal;
+use time::{Date, Duration, OffsetDateTime};
+
+use crate::{
+    Store,
+    schema::{daily_metrics, roll_ups},
+};
+
+/// Tracking events are looked at again for this long: an event is stamped before its transaction is visible.
+const EVENT_OVERLAP: Duration = Duration::HOUR;
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = daily_metrics, check_for_backend(diesel::pg::Pg))]
+struct DayRow {
+    day: Date,
+    gross_revenue: Decimal,
+    refunds: Decimal,
+    orders: i64,
+    units: i64,
+    customers: i64,
+    new_customers: i64,
+    refund_count: i64,
+    cogs: Decimal,
+    fees: Decimal,
+    shipping: Decimal,
+    ad_spend: Decimal,
+    ad_clicks: i64,
+    extra_expenses: Decimal,
+    visitors: i64,
+}
+
+impl From<DayRow> for DayTotals {
+    fn from(row: DayRow) -> Self {
+        let DayRow {
+            day,
+            gross_revenue,
+            refunds,
+            orders,
+            units,
+            customers,
+            new_customers,
+            refund_count,
+            cogs,
+            fees,
+            shipping,
+            ad_spend,
+            ad_clicks,
+            extra_expenses,
+            visitors,
+        } = row;
+        Self {
+            day,
+            gross_revenue,
+            refunds,
+            orders,
+            units,
+            customers,
+            new_customers,
+            refund_count,
+            cogs,
+            fees,
+            shipping,
+            ad_spend,
+            ad_clicks,
+            extra_expenses,
+            visitors,
+        }
+    }
+}
+
+#[async_trait]
+impl DailyStore for Store {
+    async fn roll_up(&self, account: AccountId, zone: &Zone, now: OffsetDateTime) -> Result<RollUp, StoreError> {
+        self.job_transaction(async |connection| {
+            sql_query(sql::LOCK).bind::<BigInt, _>(account.0).execute(connection).await?;
+            let mut days = take_touched(connection, account).await?;
+            days.extend(days_of_new_events(connection, account, zone, now).await?);
+            if days.is_empty() {
+                return Ok(RollUp::default());
+            }
+            let bounds = Bounds::of(&days, zone);
+            for statement in [sql::CLEAR_PRODUCT_DAYS, sql::CLEAR_BREAKDOWNS] {
+                sql_query(statement)
+                    .bind::<BigInt, _>(account.0)
+                    .bind::<Array<SqlDate>, _>(&bounds.days)
+                    .execute(connection)
+                    .await?;
+            }
+            for statement in [sql::PRODUCT_DAYS, sql::BREAKDOWNS, sql::DAILY_METRICS] {
+                bounds.run(connection, account, statement).await?;
+            }
+            let moved = move_first_orders(connection, account, &bounds).await?;
+            days.extend(moved.into_iter().map(|instant| zone.day_of(instant)));
+            Bounds::of(&days, zone).run(connection, account, sql::NEW_CUSTOMERS).await?;
+            sql_query(sql::DROP_EMPTY_DAYS)
+                .bind::<BigInt, _>(account.0)
+                .bind::<Array<SqlDate>, _>(&bounds.days)
+                .execute(connection)
+                .await?;
+            Ok(RollUp { days: u64::try_from(bounds.days.len()).unwrap_or(u64::MAX) })
+        })
+        .await
+    }
+
+    async fn series(&self, account: AccountId, range: DayRange) -> Result<Vec<DayTotals>, StoreError> {
+        self.job_transaction(async |connection| {
+            let rows = daily_metrics::table
+                .filter(daily_metrics::account_id.eq(account.0))
+                .filter(daily_metrics::day.between(range.first, range.last))
+                .order(daily_metrics::day)
+                .select(DayRow::as_select())
+                .load(connection)
+                .await?;
+            Ok(rows.into_iter().map(DayTotals::from).collect())
+        })
+        .await
+    }
+}
+
+/// Days with the instants that they start at and end before.
+struct Bounds {
+    days: Vec<Date>,
+    starts: Vec<OffsetDateTime>,
+    ends: Vec<OffsetDateTime>,
+}
+
+impl Bounds {
+    fn of(days: &BTreeSet<Date>, zone: &Zone) -> Self {
+        Self {
+            days: days.iter().copied().collect(),
+            starts: days.iter().map(|day| zone.start_of(*day)).collect(),
+            ends: days.iter().map(|day| zone.start_of(day.next_day().unwrap_or(Date::MAX))).collect(),
+        }
+    }
+
+    /// Runs a statement that reads the account as `$1` and the days as `$2`, `$3` and `$4`.
+    async fn run(
+        &self,
+        connection: &mut AsyncPgConnection,
+        account: AccountId,
+        statement: &str,
+    ) -> Result<usize, Error> {
+        sql_query(statement)
+            .bind::<BigInt, _>(account.0)
+            .bind::<Array<SqlDate>, _>(&self.days)
+            .bind::<Array<Timestamptz>, _>(&self.starts)
+            .bind::<Array<Timestamptz>, _>(&self.ends)
+            .execute(connection)
+            .await
+    }
+}
+
+#[derive(QueryableByName)]
+struct DayOnly {
+    #[diesel(sql_type = SqlDate)]
+    day: Date,
+}
+
+#[derive(QueryableByName)]
+struct InstantOnly {
+    #[diesel(sql_type = Timestamptz)]
+    at: OffsetDateTime,
+}
+
+async fn take_touched(connection: &mut AsyncPgConnection, account: AccountId) -> Result<BTreeSet<Date>, Error> {
+    let rows: Vec<DayOnly> =
+        sql_query(sql::TAKE_TOUCHED).bind::<BigInt, _>(account.0).load(connection).await?;
+    Ok(rows.into_iter().map(|row| row.day).collect())
+}
+
+/// The days of the tracking events that came in since the last roll-up.
+async fn days_of_new_events(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    zone: &Zone,
+    now: OffsetDateTime,
+) -> Result<BTreeSet<Date>, Error> {
+    let until: Option<OffsetDateTime> =
+        roll_ups::table.find(account.0).select(roll_ups::events_until).first(connection).await.optional()?;
+    let since = until.map_or(OffsetDateTime::UNIX_EPOCH, |until| until - EVENT_OVERLAP);
+    let hours: Vec<InstantOnly> = sql_query(sql::HOURS_OF_EVENTS)
+        .bind::<BigInt, _>(account.0)
+        .bind::<Timestamptz, _>(since)
+        .load(connection)
+        .await?;
+    let events_until = until.map_or(now, |until| until.max(now));
+    diesel::insert_into(roll_ups::table)
+        .values((roll_ups::account_id.eq(account.0), roll_ups::events_until.eq(events_until)))
+        .on_conflict(roll_ups::account_id)
+        .do_update()
+        .set(roll_ups::events_until.eq(events_until))
+        .execute(connection)
+        .await?;
+    // An hour of UTC may lie on two local days where the offset is not whole hours.
+    let last_second = Duration::seconds(3_599);
+    Ok(hours.iter().flat_map(|hour| [zone.day_of(hour.at), zone.day_of(hour.at + last_second)]).collect())
+}
+
+/// Brings the first orders of the customers of these days up to date. Returns the instants that first orders moved from
+/// and to: the number of new customers changed on their days.
+async fn move_first_orders(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    bounds: &Bounds,
+) -> Result<Vec<OffsetDateTime>, Error> {
+    let rows: Vec<InstantOnly> = sql_query(sql::FIRST_ORDERS)
+        .bind::<BigInt, _>(account.0)
+        .bind::<Array<SqlDate>, _>(&bounds.days)
+        .bind::<Array<Timestamptz>, _>(&bounds.starts)
+        .bind::<Array<Timestamptz>, _>(&bounds.ends)
+        .load(connection)
+        .await?;
+    Ok(rows.into_iter().map(|row| row.at).collect())
+}

@@ -1,0 +1,171 @@
+//! The statements of the roll-up. `$1` is the account; `d(day, lo, hi)` are the days with the instants that they start at
+//! and end before, computed outside so that every day is cut in one place.
+
+/// One roll-up of an account at a time, until the end of the transaction.
+pub(super) const LOCK: &str = "SELECT pg_advisory_xact_lock(726300, hashint8($1))";
+
+/// Takes the touched days except those that an import is still writing to: they are taken the next time.
+pub(super) const TAKE_TOUCHED: &str = "
+    DELETE FROM touched_days WHERE account_id = $1 AND day IN (
+        SELECT day FROM touched_days WHERE account_id = $1 ORDER BY day FOR UPDATE SKIP LOCKED)
+    RETURNING day";
+
+/// The hours on which the tracking events received since `$2` took place.
+pub(super) const HOURS_OF_EVENTS: &str = "
+    SELECT DISTINCT date_trunc('hour', occurred_at, 'UTC') AS at
+    FROM track_events WHERE account_id = $1 AND received_at >= $2";
+
+pub(super) const CLEAR_PRODUCT_DAYS: &str = "DELETE FROM product_days WHERE account_id = $1 AND day = ANY($2)";
+pub(super) const CLEAR_BREAKDOWNS: &str = "DELETE FROM daily_breakdowns WHERE account_id = $1 AND day = ANY($2)";
+
+pub(super) const PRODUCT_DAYS: &str = "
+    WITH d AS (SELECT * FROM unnest($2, $3, $4) AS d(day, lo, hi)),
+    lines AS (
+        SELECT l.product_id, d.day, l.quantity AS units, l.quantity AS largest_line, 0 AS cancelled_units,
+            l.quantity * l.unit_price AS revenue
+        FROM d JOIN orders o ON o.account_id = $1 AND o.placed_at >= d.lo AND o.placed_at < d.hi
+        JOIN order_lines l ON l.account_id = $1 AND l.order_id = o.id AND l.product_id IS NOT NULL
+        UNION ALL
+        SELECT l.product_id, d.day, 0, 0, l.quantity, 0
+        FROM d JOIN refunds r ON r.account_id = $1 AND r.refunded_at >= d.lo AND r.refunded_at < d.hi
+        JOIN refund_lines l ON l.account_id = $1 AND l.refund_id = r.id AND l.product_id IS NOT NULL
+    )
+    INSERT INTO product_days (account_id, product_id, day, units, largest_line, cancelled_units, revenue)
+    SELECT $1, product_id, day, sum(units)::bigint, max(largest_line), sum(cancelled_units)::bigint, sum(revenue)
+    FROM lines GROUP BY product_id, day";
+
+/// Orders by the platform they came from and by country; spend by the platform it was paid to and by campaign.
+pub(super) const BREAKDOWNS: &str = "
+    WITH d AS (SELECT * FROM unnest($2, $3, $4) AS d(day, lo, hi)),
+    parts AS (
+        SELECT d.day, v.dimension, v.value, o.gross AS gross_revenue, 1 AS orders, o.units, 0 AS ad_spend
+        FROM d JOIN orders o ON o.account_id = $1 AND o.placed_at >= d.lo AND o.placed_at < d.hi
+        CROSS JOIN LATERAL (VALUES ('platform', o.source), ('country', coalesce(o.country, 'unknown')))
+            AS v(dimension, value)
+        UNION ALL
+        SELECT d.day, v.dimension, v.value, 0, 0, 0, a.spend
+        FROM d JOIN ad_spend a ON a.account_id = $1 AND a.day = d.day
+        CROSS JOIN LATERAL (VALUES ('platform', a.platform), ('campaign', a.platform || '/' || a.campaign))
+            AS v(dimension, value)
+    )
+    INSERT INTO daily_breakdowns (account_id, day, dimension, value, gross_revenue, orders, units, ad_spend)
+    SELECT $1, day, dimension, value, sum(gross_revenue), sum(orders), sum(units)::bigint, sum(ad_spend)
+    FROM parts GROUP BY day, dimension, value";
+
+/// Everything that one row of a day takes from that day alone, `new_customers` apart.
+///
+/// Unit cost: valid at the day of sale, else the earliest known, else the product's. Cost of a line without one: the
+/// ratio of cost to revenue of the category's other sales of the day, else the account's ratio. Fees: as stated, else
+/// the rate of the platform's orders of the day that state theirs, else the account's rate and fixed fee; an order of
+/// nothing costs no fee. Events are never removed one by one, so a day's visitors do not fall when old events are
+/// dropped.
+pub(super) const DAILY_METRICS: &str = "
+    WITH d AS (SELECT * FROM unnest($2, $3, $4) AS d(day, lo, hi)),
+    account AS (SELECT fee_rate, fee_fixed, shipping_per_order, cogs_ratio FROM accounts WHERE id = $1),
+    placed AS MATERIALIZED (
+        SELECT d.day, o.source, o.customer_id, o.gross, o.units, o.fees, o.shipping
+        FROM d JOIN orders o ON o.account_id = $1 AND o.placed_at >= d.lo AND o.placed_at < d.hi
+    ),
+    stated AS (
+        SELECT day, source, sum(fees) / sum(gross) AS rate FROM placed
+        WHERE fees IS NOT NULL GROUP BY day, source HAVING sum(gross) > 0
+    ),
+    sales AS (
+        SELECT day, sum(gross) AS gross_revenue, count(*) AS orders, sum(units)::bigint AS units,
+            count(DISTINCT customer_id) AS customers,
+            sum(CASE WHEN fees IS NOT NULL THEN fees WHEN gross = 0 THEN 0
+                ELSE coalesce(gross * rate, gross * fee_rate + fee_fixed) END) AS fees,
+            sum(coalesce(shipping, shipping_per_order)) AS shipping
+        FROM placed LEFT JOIN stated USING (day, source) CROSS JOIN account GROUP BY day
+    ),
+    returned AS (
+        SELECT d.day, sum(r.amount) AS refunds, count(*) AS refund_count
+        FROM d JOIN refunds r ON r.account_id = $1 AND r.refunded_at >= d.lo AND r.refunded_at < d.hi GROUP BY d.day
+    ),
+    sold AS MATERIALIZED (
+        SELECT p.day, p.units, p.revenue, product.category, coalesce(cost.unit_cost, product.unit_cost) AS unit_cost
+        FROM product_days p JOIN products product ON product.account_id = $1 AND product.id = p.product_id
+        LEFT JOIN LATERAL (
+            SELECT c.unit_cost FROM product_costs c WHERE c.account_id = $1 AND c.product_id = p.product_id
+            ORDER BY c.valid_from > p.day, abs(c.valid_from - p.day) LIMIT 1
+        ) cost ON true
+        WHERE p.account_id = $1 AND p.day = ANY($2)
+    ),
+    categories AS (
+        SELECT day, category, sum(units * unit_cost) / sum(revenue) AS cost_ratio FROM sold
+        WHERE unit_cost IS NOT NULL AND category IS NOT NULL GROUP BY day, category HAVING sum(revenue) > 0
+    ),
+    goods AS (
+        SELECT day, sum(coalesce(units * unit_cost, revenue * coalesce(cost_ratio, cogs_ratio))) AS cogs,
+            coalesce(sum(revenue) FILTER (WHERE unit_cost IS NOT NULL), 0) AS cogs_covered_revenue
+        FROM sold LEFT JOIN categories USING (day, category) CROSS JOIN account GROUP BY day
+    ),
+    ads AS (
+        SELECT day, sum(spend) AS ad_spend, coalesce(sum(clicks), 0)::bigint AS ad_clicks
+        FROM ad_spend WHERE account_id = $1 AND day = ANY($2) GROUP BY day
+    ),
+    extra AS (
+        SELECT day, sum(amount) AS extra_expenses FROM expenses WHERE account_id = $1 AND day = ANY($2) GROUP BY day
+    ),
+    seen AS (
+        SELECT d.day, count(DISTINCT coalesce(e.visitor_id, e.session_id)) AS visitors
+        FROM d JOIN track_events e ON e.account_id = $1 AND e.occurred_at >= d.lo AND e.occurred_at < d.hi
+        GROUP BY d.day
+    )
+    INSERT INTO daily_metrics AS old (account_id, day, gross_revenue, refunds, orders, units, customers, refund_count,
+        cogs, cogs_covered_revenue, fees, shipping, ad_spend, ad_clicks, extra_expenses, visitors)
+    SELECT $1, day, coalesce(gross_revenue, 0), coalesce(refunds, 0), coalesce(orders, 0), coalesce(units, 0),
+        coalesce(customers, 0), coalesce(refund_count, 0), round(coalesce(cogs, 0), 6),
+        coalesce(cogs_covered_revenue, 0), round(coalesce(fees, 0), 6), coalesce(shipping, 0), coalesce(ad_spend, 0),
+        coalesce(ad_clicks, 0), coalesce(extra_expenses, 0), coalesce(visitors, 0)
+    FROM d LEFT JOIN sales USING (day) LEFT JOIN returned USING (day) LEFT JOIN goods USING (day)
+    LEFT JOIN ads USING (day) LEFT JOIN extra USING (day) LEFT JOIN seen USING (day)
+    ON CONFLICT (account_id, day) DO UPDATE SET
+        gross_revenue = excluded.gross_revenue, refunds = excluded.refunds, orders = excluded.orders,
+        units = excluded.units, customers = excluded.customers, refund_count = excluded.refund_count,
+        cogs = excluded.cogs, cogs_covered_revenue = excluded.cogs_covered_revenue, fees = excluded.fees,
+        shipping = excluded.shipping, ad_spend = excluded.ad_spend, ad_clicks = excluded.ad_clicks,
+        extra_expenses = excluded.extra_expenses, visitors = greatest(old.visitors, excluded.visitors)";
+
+/// Customers who ordered on these days, or whose first order was on one of them, and when their first order is now.
+pub(super) const FIRST_ORDERS: &str = "
+    WITH d AS (SELECT * FROM unnest($2, $3, $4) AS d(day, lo, hi)),
+    affected AS (
+        SELECT o.customer_id FROM d
+        JOIN orders o ON o.account_id = $1 AND o.placed_at >= d.lo AND o.placed_at < d.hi
+        WHERE o.customer_id IS NOT NULL
+        UNION
+        SELECT f.customer_id FROM d
+        JOIN customer_firsts f ON f.account_id = $1 AND f.first_at >= d.lo AND f.first_at < d.hi
+    ),
+    found AS MATERIALIZED (
+        SELECT a.customer_id, f.first_at AS old_at,
+            (SELECT min(o.placed_at) FROM orders o WHERE o.account_id = $1 AND o.customer_id = a.customer_id) AS new_at
+        FROM affected a LEFT JOIN customer_firsts f ON f.account_id = $1 AND f.customer_id = a.customer_id
+    ),
+    moved AS (SELECT * FROM found WHERE old_at IS DISTINCT FROM new_at),
+    gone AS (
+        DELETE FROM customer_firsts f USING moved m
+        WHERE f.account_id = $1 AND f.customer_id = m.customer_id AND m.new_at IS NULL
+    ),
+    kept AS (
+        INSERT INTO customer_firsts (account_id, customer_id, first_at)
+        SELECT $1, customer_id, new_at FROM moved WHERE new_at IS NOT NULL
+        ON CONFLICT (account_id, customer_id) DO UPDATE SET first_at = excluded.first_at
+    )
+    SELECT DISTINCT v.at FROM moved CROSS JOIN LATERAL (VALUES (old_at), (new_at)) AS v(at) WHERE v.at IS NOT NULL";
+
+pub(super) const NEW_CUSTOMERS: &str = "
+    WITH d AS (SELECT * FROM unnest($2, $3, $4) AS d(day, lo, hi)),
+    counted AS (
+        SELECT d.day, (SELECT count(*) FROM customer_firsts f
+            WHERE f.account_id = $1 AND f.first_at >= d.lo AND f.first_at < d.hi) AS new_customers
+        FROM d
+    )
+    UPDATE daily_metrics m SET new_customers = c.new_customers FROM counted c
+    WHERE m.account_id = $1 AND m.day = c.day AND m.new_customers <> c.new_customers";
+
+/// Days on which nothing is left.
+pub(super) const DROP_EMPTY_DAYS: &str = "
+    DELETE FROM daily_metrics WHERE account_id = $1 AND day = ANY($2) AND orders = 0 AND refund_count = 0
+        AND ad_spend = 0 AND ad_clicks = 0 AND extra_expenses = 0 AND visitors = 0";

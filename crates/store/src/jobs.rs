@@ -1,0 +1,185 @@
+//! [`JobStore`] on Postgres, and the transaction that every job ends with.
+
+use async_trait::async_trait;
+use diesel::{
+    prelude::*,
+    result::Error,
+    sql_query,
+    sql_types::{BigInt, Bool, Date as SqlDate, Text},
+};
+use diesel_async::{AnsiTransactionManager, AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection, TransactionManager};
+use domain::{
+    AccountId, StoreError,
+    jobs::{Claim, JobName, JobStore, Run, Written},
+};
+use time::{Date, OffsetDateTime};
+
+use crate::{
+    Store,
+    error::{Failure, parse, store_error},
+    schema::job_runs,
+};
+
+/// How long a statement of a job may take. A job works on a whole account at once, a request on a page.
+const STATEMENT_TIMEOUT: &str = "SET LOCAL statement_timeout = '5min'";
+
+/// Leases are kept by the database's clock, which all processes share.
+const CLAIM: &str = "
+    INSERT INTO job_runs AS run (account_id, job, as_of, state, claim, lease_until, started_at)
+    VALUES ($1, $2, $3, 'running', 1, now() + $4 * interval '1 second', now())
+    ON CONFLICT (account_id, job, as_of) DO UPDATE
+    SET state = 'running', claim = run.claim + 1, lease_until = excluded.lease_until, started_at = excluded.started_at,
+        error = NULL
+    WHERE run.state = 'failed' OR (run.state = 'running' AND run.lease_until < now()) OR (run.state = 'done' AND $5)
+    RETURNING claim";
+
+#[derive(QueryableByName)]
+struct ClaimNumber {
+    #[diesel(sql_type = BigInt)]
+    claim: i64,
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = job_runs, check_for_backend(diesel::pg::Pg))]
+struct RunRow {
+    account_id: i64,
+    job: String,
+    as_of: Date,
+    state: String,
+    claim: i64,
+    started_at: OffsetDateTime,
+    finished_at: Option<OffsetDateTime>,
+    error: Option<String>,
+}
+
+impl TryFrom<RunRow> for Run {
+    type Error = StoreError;
+    fn try_from(row: RunRow) -> Result<Self, StoreError> {
+        let RunRow { account_id, job, as_of, state, claim, started_at, finished_at, error } = row;
+        Ok(Self {
+            account: AccountId(account_id),
+            job: parse(&job, "job name")?,
+            as_of,
+            state: parse(&state, "state of a run")?,
+            attempts: claim,
+            started_at,
+            finished_at,
+            error,
+        })
+    }
+}
+
+#[async_trait]
+impl JobStore for Store {
+    async fn claim(
+        &self,
+        account: AccountId,
+        job: JobName,
+        as_of: Date,
+        lease_seconds: i64,
+        again: bool,
+    ) -> Result<Option<Claim>, StoreError> {
+        let row = self
+            .run::<_, Failure>(async |connection| {
+                Ok(sql_query(CLAIM)
+                    .bind::<BigInt, _>(account.0)
+                    .bind::<Text, _>(job.as_str())
+                    .bind::<SqlDate, _>(as_of)
+                    .bind::<BigInt, _>(lease_seconds)
+                    .bind::<Bool, _>(again)
+                    .get_result::<ClaimNumber>(connection)
+                    .await
+                    .optional()?)
+            })
+            .await?;
+        Ok(row.map(|ClaimNumber { claim }| Claim { account, job, as_of, number: claim }))
+    }
+
+    async fn fail(&self, claim: &Claim, error: &str) -> Result<(), StoreError> {
+        self.run::<_, Failure>(async |connection| {
+            diesel::update(job_runs::table.find((claim.account.0, claim.job.as_str(), claim.as_of)))
+                .filter(job_runs::claim.eq(claim.number))
+                .filter(job_runs::state.eq("running"))
+                .set((job_runs::state.eq("failed"), job_runs::error.eq(error)))
+                .execute(connection)
+                .await?;
+            Ok(())
+        })
+        .await?;
+        Ok(())
+    }
+
+    async fn list(&self, account: Option<AccountId>, limit: i64) -> Result<Vec<Run>, StoreError> {
+        let rows = self
+            .run::<_, Failure>(async |connection| {
+                let mut runs = job_runs::table.into_boxed();
+                if let Some(account) = account {
+                    runs = runs.filter(job_runs::account_id.eq(account.0));
+                }
+                Ok(runs
+                    .order((job_runs::started_at.desc(), job_runs::account_id, job_runs::job))
+                    .limit(limit)
+                    .select(RunRow::as_select())
+                    .load(connection)
+                    .await?)
+            })
+            .await?;
+        rows.into_iter().map(Run::try_from).collect()
+    }
+}
+
+impl Store {
+    /// Runs `work` in a transaction with a job's time limit. (`AsyncConnection::transaction` asks for more of a closure
+    /// than a generic one can promise, hence the steps by hand.)
+    pub(crate) async fn job_transaction<T>(
+        &self,
+        work: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, Error>,
+    ) -> Result<T, StoreError> {
+        let mut pooled = self.connection().await?;
+        let connection: &mut AsyncPgConnection = &mut pooled;
+        AnsiTransactionManager::begin_transaction(connection).await.map_err(store_error)?;
+        match limited(connection, work).await {
+            Ok(done) => {
+                AnsiTransactionManager::commit_transaction(connection).await.map_err(store_error)?;
+                Ok(done)
+            }
+            Err(error) => {
+                // What failed first is what matters; a connection that cannot roll back is broken and not reused.
+                let _ = AnsiTransactionManager::rollback_transaction(connection).await;
+                Err(store_error(error))
+            }
+        }
+    }
+
+    /// Writes a job's result and ends its run in one transaction: `write` runs only while the claim is the newest, and
+    /// returns how many rows it changed.
+    pub(crate) async fn finish(
+        &self,
+        claim: &Claim,
+        now: OffsetDateTime,
+        write: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<u64, Error>,
+    ) -> Result<Written, StoreError> {
+        self.job_transaction(async |connection| {
+            let ended = diesel::update(job_runs::table.find((claim.account.0, claim.job.as_str(), claim.as_of)))
+                .filter(job_runs::claim.eq(claim.number))
+                .filter(job_runs::state.eq("running"))
+                .set((job_runs::state.eq("done"), job_runs::finished_at.eq(now)))
+                .execute(connection)
+                .await?;
+            if ended == 0 {
+                return Ok(Written::Superseded);
+            }
+            write(connection).await.map(Written::Rows)
+        })
+        .await
+    }
+}
+
+
+async fn limited<T>(
+    connection: &mut AsyncPgConnection,
+    work: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, Error>,
+) -> Result<T, Error> {
+    connection.batch_execute(STATEMENT_TIMEOUT).await?;
+    work(connection).await
+}

@@ -1,0 +1,117 @@
+//! [`ProfitWriter`] on Postgres.
+
+use async_trait::async_trait;
+use diesel::{
+    result::Error,
+    sql_query,
+    sql_types::{Array, BigInt, Date as SqlDate, Numeric, Timestamptz},
+};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{
+    AccountId, StoreError,
+    jobs::{Claim, Written},
+    profit::{Components, ProfitWriter},
+};
+use rust_decimal::Decimal;
+use time::{Date, OffsetDateTime};
+
+use crate::Store;
+
+const REMOVE_OTHERS: &str = "DELETE FROM profit_snapshots WHERE account_id = $1 AND snapshot_date <> ALL($2)";
+
+const UPSERT: &str = "
+    INSERT INTO profit_snapshots AS old (account_id, snapshot_date, gross_revenue, refunds, ad_spend, cogs_estimate,
+        fees_estimate, shipping_estimate, extra_expenses, purchase_count, computed_at)
+    SELECT $1, v.*, $11 FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10) AS v
+    ON CONFLICT (account_id, snapshot_date) DO UPDATE SET
+        gross_revenue = excluded.gross_revenue, refunds = excluded.refunds, ad_spend = excluded.ad_spend,
+        cogs_estimate = excluded.cogs_estimate, fees_estimate = excluded.fees_estimate,
+        shipping_estimate = excluded.shipping_estimate, extra_expenses = excluded.extra_expenses,
+        purchase_count = excluded.purchase_count, computed_at = excluded.computed_at
+    WHERE (old.gross_revenue, old.refunds, old.ad_spend, old.cogs_estimate, old.fees_estimate, old.shipping_estimate,
+            old.extra_expenses, old.purchase_count)
+        IS DISTINCT FROM (excluded.gross_revenue, excluded.refunds, excluded.ad_spend, excluded.cogs_estimate,
+            excluded.fees_estimate, excluded.shipping_estimate, excluded.extra_expenses, excluded.purchase_count)";
+
+#[async_trait]
+impl ProfitWriter for Store {
+    async fn replace(
+        &self,
+        claim: &Claim,
+        days: Vec<(Date, Components)>,
+        now: OffsetDateTime,
+    ) -> Result<Written, StoreError> {
+        let columns = Columns::of(days);
+        self.finish(claim, now, async |connection| columns.write(connection, claim.account, now).await).await
+    }
+}
+
+/// The rows as arrays, one per column.
+#[derive(Default)]
+struct Columns {
+    dates: Vec<Date>,
+    gross_revenue: Vec<Decimal>,
+    refunds: Vec<Decimal>,
+    ad_spend: Vec<Decimal>,
+    cogs_estimate: Vec<Decimal>,
+    fees_estimate: Vec<Decimal>,
+    shipping_estimate: Vec<Decimal>,
+    extra_expenses: Vec<Decimal>,
+    purchase_count: Vec<i64>,
+}
+
+impl Columns {
+    fn of(days: Vec<(Date, Components)>) -> Self {
+        let mut columns = Self::default();
+        for (date, components) in days {
+            let Components {
+                gross_revenue,
+                refunds,
+                ad_spend,
+                cogs_estimate,
+                fees_estimate,
+                shipping_estimate,
+                extra_expenses,
+                purchase_count,
+            } = components;
+            columns.dates.push(date);
+            columns.gross_revenue.push(gross_revenue);
+            columns.refunds.push(refunds);
+            columns.ad_spend.push(ad_spend);
+            columns.cogs_estimate.push(cogs_estimate);
+            columns.fees_estimate.push(fees_estimate);
+            columns.shipping_estimate.push(shipping_estimate);
+            columns.extra_expenses.push(extra_expenses);
+            columns.purchase_count.push(purchase_count);
+        }
+        columns
+    }
+
+    async fn write(
+        &self,
+        connection: &mut AsyncPgConnection,
+        account: AccountId,
+        now: OffsetDateTime,
+    ) -> Result<u64, Error> {
+        let removed = sql_query(REMOVE_OTHERS)
+            .bind::<BigInt, _>(account.0)
+            .bind::<Array<SqlDate>, _>(&self.dates)
+            .execute(connection)
+            .await?;
+        let written = sql_query(UPSERT)
+            .bind::<BigInt, _>(account.0)
+            .bind::<Array<SqlDate>, _>(&self.dates)
+            .bind::<Array<Numeric>, _>(&self.gross_revenue)
+            .bind::<Array<Numeric>, _>(&self.refunds)
+            .bind::<Array<Numeric>, _>(&self.ad_spend)
+            .bind::<Array<Numeric>, _>(&self.cogs_estimate)
+            .bind::<Array<Numeric>, _>(&self.fees_estimate)
+            .bind::<Array<Numeric>, _>(&self.shipping_estimate)
+            .bind::<Array<Numeric>, _>(&self.extra_expenses)
+            .bind::<Array<BigInt>, _>(&self.purchase_count)
+            .bind::<Timestamptz, _>(now)
+            .execute(connection)
+            .await?;
+        Ok(u64::try_from(removed + written).unwrap_or(u64::MAX))
+    }
+}
