@@ -1,0 +1,99 @@
+//! Claims, and results that are written once and whole.
+
+use domain::{
+    AccountId,
+    jobs::{Claim, JobName, JobStore, RunState, Written},
+    profit::{Components, DayRange, ProfitStore, ProfitWriter},
+};
+use rust_decimal::dec;
+use time::{
+    Date, OffsetDateTime,
+    macros::{date, datetime},
+};
+
+use crate::{
+    database::{Database, fresh},
+    shop,
+};
+
+const AS_OF: Date = date!(2026 - 03 - 02);
+const NOW: OffsetDateTime = datetime!(2026-03-02 03:00 UTC);
+const LATER: OffsetDateTime = datetime!(2026-03-02 04:00 UTC);
+
+async fn claim(db: &Database, account: AccountId, lease: i64, again: bool) -> Option<Claim> {
+    db.store.claim(account, JobName::ProfitSnapshots, AS_OF, lease, again).await.unwrap()
+}
+
+fn revenue(amount: i64) -> Components {
+    Components { gross_revenue: amount.into(), ..Components::default() }
+}
+
+#[tokio::test]
+async fn a_run_is_claimed_once_however_many_ask() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let asked = futures_util::future::join_all((0..8).map(|_| claim(&db, account, 60, true))).await;
+    assert_eq!(asked.iter().flatten().count(), 1);
+    let other_day = db.store.claim(account, JobName::ProfitSnapshots, date!(2026 - 03 - 03), 60, false).await.unwrap();
+    assert_eq!(other_day.map(|claim| claim.number), Some(1));
+}
+
+#[tokio::test]
+async fn what_failed_or_whose_lease_ran_out_is_claimed_again() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let first = claim(&db, account, 60, false).await.unwrap();
+    db.store.fail(&first, "no luck").await.unwrap();
+    let failed = db.store.list(Some(account), 10).await.unwrap();
+    assert_eq!((failed[0].state, failed[0].error.as_deref()), (RunState::Failed, Some("no luck")));
+    let second = claim(&db, account, -1, false).await.unwrap();
+    let third = claim(&db, account, 60, false).await.unwrap();
+    assert_eq!((first.number, second.number, third.number), (1, 2, 3));
+    db.store.fail(&second, "too late").await.unwrap();
+    let running = db.store.list(Some(account), 10).await.unwrap();
+    assert_eq!((running[0].state, running[0].attempts, &running[0].error), (RunState::Running, 3, &None));
+}
+
+#[tokio::test]
+async fn a_result_and_the_end_of_its_run_are_one() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let stale = claim(&db, account, -1, false).await.unwrap();
+    let fresh_claim = claim(&db, account, 60, false).await.unwrap();
+    let day = date!(2026 - 03 - 01);
+    assert_eq!(db.store.replace(&stale, vec![(day, revenue(1))], NOW).await.unwrap(), Written::Superseded);
+    assert_eq!(shop::rows(&db.sql, account, "snapshot_date", "profit_snapshots").await, [""; 0]);
+    assert_eq!(db.store.replace(&fresh_claim, vec![(day, revenue(2))], NOW).await.unwrap(), Written::Rows(1));
+    assert_eq!(db.store.replace(&fresh_claim, vec![(day, revenue(3))], NOW).await.unwrap(), Written::Superseded);
+    let runs = db.store.list(None, 10).await.unwrap();
+    assert_eq!((runs[0].state, runs[0].finished_at), (RunState::Done, Some(NOW)));
+    assert_eq!(claim(&db, account, 60, false).await, None, "done is done");
+    assert!(claim(&db, account, 60, true).await.is_some());
+    let again = db.store.list(None, 10).await.unwrap();
+    assert_eq!((again[0].state, again[0].finished_at), (RunState::Running, Some(NOW)));
+}
+
+#[tokio::test]
+async fn only_snapshots_that_differ_are_written() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let [first, second, third] = [date!(2026 - 02 - 27), date!(2026 - 02 - 28), date!(2026 - 03 - 01)];
+    let run = claim(&db, account, 60, true).await.unwrap();
+    let full = Components {
+        gross_revenue: dec!(1000.123456),
+        refunds: dec!(100),
+        ad_spend: dec!(120),
+        cogs_estimate: dec!(400),
+        fees_estimate: dec!(29),
+        shipping_estimate: dec!(50),
+        extra_expenses: dec!(31),
+        purchase_count: 12,
+    };
+    db.store.replace(&run, vec![(first, revenue(5)), (second, full)], NOW).await.unwrap();
+    let run = claim(&db, account, 60, true).await.unwrap();
+    let written = db.store.replace(&run, vec![(second, full), (third, revenue(6))], LATER).await.unwrap();
+    assert_eq!(written, Written::Rows(2), "one removed, one added");
+    let kept = db.store.range(account, DayRange { first, last: third }).await.unwrap();
+    let kept: Vec<_> = kept.iter().map(|day| (day.date, day.components, day.computed_at)).collect();
+    assert_eq!(kept, [(third, revenue(6), LATER), (second, full, NOW)]);
+}

@@ -1,0 +1,326 @@
+//! Touched days are summed up exactly, whatever the order in which data came in.
+
+use domain::{
+    AccountId,
+    daily::{DailyStore, DayTotals},
+    profit::DayRange,
+};
+use rust_decimal::dec;
+use time::{
+    Date, OffsetDateTime,
+    macros::{date, datetime},
+};
+use tokio_postgres::Client;
+
+use crate::{
+    database::{Database, fresh},
+    shop::{self, Order},
+};
+
+const NOW: OffsetDateTime = datetime!(2026-03-10 12:00 UTC);
+const EVERY_DAY: DayRange = DayRange { first: date!(2000 - 01 - 01), last: date!(2100 - 01 - 01) };
+
+async fn roll_up(db: &Database, account: AccountId, zone: &str) -> u64 {
+    db.store.roll_up(account, &zone.parse().unwrap(), NOW).await.unwrap().days
+}
+
+async fn series(db: &Database, account: AccountId) -> Vec<DayTotals> {
+    db.store.series(account, EVERY_DAY).await.unwrap()
+}
+
+/// Two orders and a refund of one day, worked out by hand.
+#[tokio::test]
+async fn a_day_is_summed_up_by_the_printed_definitions() {
+    let db = fresh().await;
+    let sql = &db.sql;
+    let account = shop::account(sql, "UTC").await;
+    let day = date!(2026 - 03 - 01);
+    let ana = shop::customer(sql, account, "ana").await;
+    let known = shop::product(sql, account, "known", Some("mugs")).await;
+    let like_known = shop::product(sql, account, "like-known", Some("mugs")).await;
+    let unlike = shop::product(sql, account, "unlike", Some("hats")).await;
+    for (from, cost) in [(date!(2026 - 02 - 01), "2"), (date!(2026 - 03 - 01), "3"), (date!(2026 - 03 - 05), "9")] {
+        sql.execute(
+            "INSERT INTO product_costs VALUES ($1, $2, $3, $4::text::numeric)",
+            &[&account.0, &known, &from, &cost],
+        )
+        .await
+        .unwrap();
+    }
+    // 10 × 6 at a cost of 3 (cost ratio of mugs: 0.5), 4 × 5 of the same category, postage of 8.
+    let lines = [(Some(known), 10, "6"), (Some(like_known), 4, "5"), (None, 1, "8")];
+    let first = Order {
+        customer: Some(ana),
+        country: Some("BR"),
+        fees: Some("4.40"),
+        shipping: Some("7.5"),
+        ..Order::new("1", datetime!(2026-03-01 09:00 UTC), &lines)
+    };
+    shop::order(sql, account, first, day).await;
+    // A hat of 50 without cost: the account's ratio of 0.5. Another platform that states no fees: 3 % and 0.30.
+    let lines = [(Some(unlike), 1, "50")];
+    let second = Order { source: "tiendanube", ..Order::new("2", datetime!(2026-03-01 23:59:59 UTC), &lines) };
+    shop::order(sql, account, second, day).await;
+    // The same platform as the first, whose order paid 5 % (4.40 of 88).
+    let lines = [(Some(unlike), 2, "10")];
+    shop::order(sql, account, Order::new("3", datetime!(2026-03-01 00:00 UTC), &lines), day).await;
+    shop::refund(sql, account, "C1", Some(ana), datetime!(2026-03-01 20:00 UTC), (Some(known), 2, "6"), day).await;
+    sql.execute(
+        "INSERT INTO ad_spend VALUES ($1, $2, 'google', 'brand', 11, 100, 7), ($1, $2, 'meta', 'brand', 4, NULL, NULL)",
+        &[&account.0, &day],
+    )
+    .await
+    .unwrap();
+    sql.execute("INSERT INTO expenses VALUES ($1, $2, 'rent', '', 1, 6.25)", &[&account.0, &day]).await.unwrap();
+
+    assert_eq!(roll_up(&db, account, "UTC").await, 1);
+    let expected = DayTotals {
+        day,
+        gross_revenue: dec!(158), // 60 + 20 + 8, 50, 20
+        refunds: dec!(12),
+        orders: 3,
+        units: 18,
+        customers: 1,
+        new_customers: 1,
+        refund_count: 1,
+        cogs: dec!(75),   // 10 × 3, 20 × 0.5, 70 × 0.5
+        fees: dec!(7.2),  // 4.40, 50 × 0.03 + 0.30, 20 × 0.05
+        shipping: dec!(15.5), // 7.5, 4, 4
+        ad_spend: dec!(15),
+        ad_clicks: 7,
+        extra_expenses: dec!(6.25),
+        visitors: 0,
+    };
+    assert_eq!(series(&db, account).await, [expected]);
+    let covered = shop::rows(sql, account, "cogs_covered_revenue", "daily_metrics").await;
+    assert_eq!(covered, ["(60.000000)"]);
+    let parts = shop::rows(sql, account, "dimension, value, gross_revenue::float, orders, units, ad_spend::float", "daily_breakdowns").await;
+    assert_eq!(
+        parts,
+        [
+            "(campaign,google/brand,0,0,0,11)",
+            "(campaign,meta/brand,0,0,0,4)",
+            "(country,BR,88,1,15,0)",
+            "(country,unknown,70,2,3,0)",
+            "(platform,google,0,0,0,11)",
+            "(platform,meta,0,0,0,4)",
+            "(platform,shopify,108,2,17,0)",
+            "(platform,tiendanube,50,1,1,0)",
+        ]
+    );
+    let sold = shop::rows(sql, account, "product_id, units, largest_line, cancelled_units, revenue::float", "product_days").await;
+    let expected = [
+        format!("({known},10,10,2,60)"),
+        format!("({like_known},4,4,0,20)"),
+        format!("({unlike},3,2,0,70)"),
+    ];
+    assert_eq!(sold, expected);
+}
+
+#[tokio::test]
+async fn a_cost_known_only_later_counts_before_it_too() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let day = date!(2026 - 03 - 01);
+    let product = shop::product(&db.sql, account, "p", None).await;
+    for (from, cost) in [(date!(2026 - 03 - 05), "3"), (date!(2026 - 03 - 09), "4")] {
+        db.sql
+            .execute("INSERT INTO product_costs VALUES ($1, $2, $3, $4::text::numeric)", &[&account.0, &product, &from, &cost])
+            .await
+            .unwrap();
+    }
+    let lines = [(Some(product), 2, "10")];
+    shop::order(&db.sql, account, Order::new("1", datetime!(2026-03-01 09:00 UTC), &lines), day).await;
+    roll_up(&db, account, "UTC").await;
+    assert_eq!(series(&db, account).await[0].cogs, dec!(6));
+}
+
+/// In São Paulo the day of 4 November 2018 started at 01:00 (03:00 UTC), as clocks skipped midnight.
+#[tokio::test]
+async fn days_are_cut_at_the_accounts_midnight_even_where_it_is_skipped() {
+    let db = fresh().await;
+    let zone = "America/Sao_Paulo";
+    let account = shop::account(&db.sql, zone).await;
+    let (saturday, sunday) = (date!(2018 - 11 - 03), date!(2018 - 11 - 04));
+    let lines = [(None, 1, "1")];
+    for (id, at, day) in [
+        ("1", datetime!(2018-11-04 02:59:59 UTC), saturday),
+        ("2", datetime!(2018-11-04 03:00 UTC), sunday),
+        ("3", datetime!(2018-11-05 01:59:59 UTC), sunday),
+    ] {
+        shop::order(&db.sql, account, Order::new(id, at, &lines), day).await;
+    }
+    roll_up(&db, account, zone).await;
+    let orders: Vec<_> = series(&db, account).await.iter().map(|day| (day.day, day.orders)).collect();
+    assert_eq!(orders, [(saturday, 1), (sunday, 2)]);
+}
+
+#[tokio::test]
+async fn a_late_order_moves_a_new_customer_to_its_own_day() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let customer = shop::customer(&db.sql, account, "ana").await;
+    let lines = [(None, 1, "1")];
+    let order = |id, at| Order { customer: Some(customer), ..Order::new(id, at, &lines) };
+    let (first, second) = (date!(2026 - 03 - 01), date!(2026 - 03 - 04));
+    let new_customers = async || -> Vec<_> {
+        series(&db, account).await.iter().map(|day| (day.day, day.new_customers)).collect()
+    };
+
+    shop::order(&db.sql, account, order("2", datetime!(2026-03-04 09:00 UTC)), second).await;
+    roll_up(&db, account, "UTC").await;
+    assert_eq!(new_customers().await, [(second, 1)]);
+
+    let late = shop::order(&db.sql, account, order("1", datetime!(2026-03-01 09:00 UTC)), first).await;
+    assert_eq!(roll_up(&db, account, "UTC").await, 1, "only the day of the late order is summed up");
+    assert_eq!(new_customers().await, [(first, 1), (second, 0)]);
+
+    shop::remove_order(&db.sql, account, late, first).await;
+    roll_up(&db, account, "UTC").await;
+    assert_eq!(new_customers().await, [(second, 1)], "the empty day is gone");
+}
+
+#[tokio::test]
+async fn visitors_are_counted_as_events_come_in_and_stay_when_old_events_are_dropped() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let event = async |visitor: Option<&str>, session: &str, at: OffsetDateTime, received: OffsetDateTime| {
+        db.sql
+            .execute(
+                "INSERT INTO track_events (account_id, name, props, visitor_id, session_id, occurred_at, received_at)
+                 VALUES ($1, 'page_view', '{}', $2, $3, $4, $5)",
+                &[&account.0, &visitor, &session, &at, &received],
+            )
+            .await
+            .unwrap();
+    };
+    let visitors =
+        async || -> Vec<_> { series(&db, account).await.iter().map(|day| (day.day, day.visitors)).collect() };
+    let (at, received) = (datetime!(2026-03-09 10:00 UTC), datetime!(2026-03-09 10:00:01 UTC));
+    event(Some("v1"), "s1", at, received).await;
+    event(Some("v1"), "s2", at, received).await;
+    event(None, "s3", at, received).await;
+    assert_eq!(roll_up(&db, account, "UTC").await, 1);
+    assert_eq!(visitors().await, [(date!(2026 - 03 - 09), 2)]);
+    assert_eq!(roll_up(&db, account, "UTC").await, 0, "nothing came in since");
+
+    event(Some("v2"), "s4", datetime!(2026-03-08 10:00 UTC), NOW).await;
+    assert_eq!(roll_up(&db, account, "UTC").await, 1);
+    assert_eq!(visitors().await, [(date!(2026 - 03 - 08), 1), (date!(2026 - 03 - 09), 2)]);
+
+    db.sql.execute("DELETE FROM track_events", &[]).await.unwrap();
+    shop::touch(&db.sql, account, date!(2026 - 03 - 09)).await;
+    roll_up(&db, account, "UTC").await;
+    assert_eq!(visitors().await, [(date!(2026 - 03 - 08), 1), (date!(2026 - 03 - 09), 2)]);
+}
+
+/// A day that an import is still writing to is left for the next time, and is not lost.
+#[tokio::test]
+async fn a_day_that_is_being_written_to_is_summed_up_afterwards() {
+    let mut db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let day = date!(2026 - 03 - 01);
+    let lines = [(None, 1, "1")];
+    shop::order(&db.sql, account, Order::new("1", datetime!(2026-03-01 09:00 UTC), &lines), day).await;
+    let import = db.sql.transaction().await.unwrap();
+    shop::order(import.client(), account, Order::new("2", datetime!(2026-03-01 10:00 UTC), &lines), day).await;
+    let zone = "UTC".parse().unwrap();
+    assert_eq!(db.store.roll_up(account, &zone, NOW).await.unwrap().days, 0);
+    import.commit().await.unwrap();
+    assert_eq!(roll_up(&db, account, "UTC").await, 1);
+    assert_eq!(series(&db, account).await[0].orders, 2);
+}
+
+/// What happens in the shop below: orders of two customers on three days, and what goes with them.
+#[derive(Clone, Copy)]
+enum Step {
+    Order(&'static str, &'static str, OffsetDateTime),
+    Refund(&'static str, OffsetDateTime),
+    Spend(Date),
+    RollUp,
+}
+
+async fn play(sql: &Client, db: &Database, account: AccountId, product: i64, steps: &[Step]) {
+    let lines = [(Some(product), 3, "9.99")];
+    for step in steps {
+        match *step {
+            Step::Order(id, name, at) => {
+                let customer = Some(shop::customer(sql, account, name).await);
+                let order = Order { customer, ..Order::new(id, at, &lines) };
+                shop::order(sql, account, order, at.date()).await;
+            }
+            Step::Refund(id, at) => {
+                shop::refund(sql, account, id, None, at, (Some(product), 1, "9.99"), at.date()).await;
+            }
+            Step::Spend(day) => {
+                sql.execute("INSERT INTO ad_spend VALUES ($1, $2, 'google', 'c', 5, 1, 1)", &[&account.0, &day])
+                    .await
+                    .unwrap();
+                shop::touch(sql, account, day).await;
+            }
+            Step::RollUp => {
+                roll_up(db, account, "UTC").await;
+            }
+        }
+    }
+    roll_up(db, account, "UTC").await;
+}
+
+#[tokio::test]
+async fn any_order_of_arrival_gives_the_same_rows() {
+    let db = fresh().await;
+    let steps = [
+        Step::Order("1", "ana", datetime!(2026-03-01 09:00 UTC)),
+        Step::Order("2", "ana", datetime!(2026-03-02 09:00 UTC)),
+        Step::Order("3", "bob", datetime!(2026-03-02 10:00 UTC)),
+        Step::Order("4", "bob", datetime!(2026-03-03 10:00 UTC)),
+        Step::Refund("C1", datetime!(2026-03-03 12:00 UTC)),
+        Step::Refund("C2", datetime!(2026-03-05 12:00 UTC)),
+        Step::Spend(date!(2026 - 03 - 02)),
+        Step::Spend(date!(2026 - 03 - 04)),
+    ];
+    let mut found = Vec::new();
+    for round in 0..12 {
+        let account = shop::account(&db.sql, "UTC").await;
+        let product = shop::product(&db.sql, account, "p", Some("c")).await;
+        // A different order each round, with roll-ups in between.
+        let mut shuffled: Vec<Step> = Vec::new();
+        for index in 0..steps.len() {
+            shuffled.insert((index * 7 + round * 5) % (shuffled.len() + 1), steps[index]);
+        }
+        if round > 0 {
+            shuffled.insert(round % shuffled.len(), Step::RollUp);
+            shuffled.insert((round * 3) % shuffled.len(), Step::RollUp);
+        }
+        play(&db.sql, &db, account, product, &shuffled).await;
+        let mut rows = shop::rows(
+            &db.sql,
+            account,
+            "day, gross_revenue, refunds, orders, units, customers, new_customers, refund_count, cogs, fees, shipping,
+                ad_spend, ad_clicks, cogs_covered_revenue",
+            "daily_metrics",
+        )
+        .await;
+        rows.extend(shop::rows(&db.sql, account, "day, dimension, value, gross_revenue, orders, ad_spend", "daily_breakdowns").await);
+        rows.extend(shop::rows(&db.sql, account, "day, units, largest_line, cancelled_units, revenue", "product_days").await);
+        found.push(rows);
+    }
+    assert_eq!(found[0].len(), 5 + 9 + 4);
+    for (round, rows) in found.iter().enumerate() {
+        assert_eq!(rows, &found[0], "round {round}");
+    }
+}
+
+#[tokio::test]
+async fn another_accounts_rows_are_not_seen() {
+    let db = fresh().await;
+    let (mine, other) = (shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await);
+    let lines = [(None, 1, "1")];
+    let day = date!(2026 - 03 - 01);
+    for account in [mine, other] {
+        shop::order(&db.sql, account, Order::new("1", datetime!(2026-03-01 09:00 UTC), &lines), day).await;
+    }
+    assert_eq!(roll_up(&db, mine, "UTC").await, 1);
+    assert_eq!(series(&db, mine).await[0].orders, 1);
+    assert_eq!(series(&db, other).await, []);
+}
