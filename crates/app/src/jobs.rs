@@ -66,12 +66,16 @@ pub struct Selection {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// Rows that were inserted, changed or removed.
-    Done { rows: u64 },
+    Done {
+        rows: u64,
+    },
     /// Done before, or being done elsewhere.
     Skipped,
     /// The lease ran out and the run was claimed elsewhere; nothing was written.
     Superseded,
-    Failed { error: String },
+    Failed {
+        error: String,
+    },
 }
 
 /// One run, for the log and the command line.
@@ -178,4 +182,3 @@ fn log(report: &Report) {
         Outcome::Failed { error } => tracing::error!(%job, %account, %as_of, ms = milliseconds, error, "job failed"),
     }
 }
-

@@ -183,8 +183,7 @@ struct InstantOnly {
 }
 
 async fn take_touched(connection: &mut AsyncPgConnection, account: AccountId) -> Result<BTreeSet<Date>, Error> {
-    let rows: Vec<DayOnly> =
-        sql_query(sql::TAKE_TOUCHED).bind::<BigInt, _>(account.0).load(connection).await?;
+    let rows: Vec<DayOnly> = sql_query(sql::TAKE_TOUCHED).bind::<BigInt, _>(account.0).load(connection).await?;
     Ok(rows.into_iter().map(|row| row.day).collect())
 }
 

@@ -175,7 +175,6 @@ impl Store {
     }
 }
 
-
 async fn limited<T>(
     connection: &mut AsyncPgConnection,
     work: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, Error>,

@@ -1,11 +1,6 @@
 //! The job `profit_snapshots`: the parts of the profit of every day from the first activity to today.
 
-use domain::{
-    StoreError,
-    daily::without_gaps,
-    jobs::Written,
-    profit::DayRange,
-};
+use domain::{StoreError, daily::without_gaps, jobs::Written, profit::DayRange};
 use time::{Date, Duration};
 
 use super::Work;

@@ -1,7 +1,7 @@
 //! The engine: what is called when, and what happens to failures.
 
 use domain::{
-    accounts::{Mode, MockAccountStore},
+    accounts::{MockAccountStore, Mode},
     daily::{DayTotals, MockDailyStore, RollUp},
     jobs::MockJobStore,
     profit::MockProfitWriter,
@@ -52,9 +52,9 @@ impl Ports {
     }
 
     fn claims(mut self) -> Self {
-        self.jobs.expect_claim().returning(|account, job, as_of, _, _| {
-            Ok(Some(Claim { account, job, as_of, number: 3 }))
-        });
+        self.jobs
+            .expect_claim()
+            .returning(|account, job, as_of, _, _| Ok(Some(Claim { account, job, as_of, number: 3 })));
         self
     }
 
@@ -107,7 +107,9 @@ async fn a_failure_is_noted_with_the_run() {
     ports
         .jobs
         .expect_fail()
-        .withf(|failed, error| *failed == claim(7, JobName::ProfitSnapshots) && error.contains("numeric field overflow"))
+        .withf(|failed, error| {
+            *failed == claim(7, JobName::ProfitSnapshots) && error.contains("numeric field overflow")
+        })
         .times(1)
         .returning(|_, _| Ok(()));
     assert!(matches!(run_profit(ports).await, Outcome::Failed { .. }));
@@ -142,10 +144,8 @@ async fn one_accounts_failure_does_not_stop_the_others() {
     ports.jobs.expect_fail().withf(|failed, _| failed.account == AccountId(2)).times(1).returning(|_, _| Ok(()));
     let selection = Selection { job: Some(JobName::ProfitSnapshots), ..Selection::default() };
     let reports = run_all(&ports.deps(), selection, 2, clock).await.unwrap();
-    let mut failed: Vec<_> = reports
-        .iter()
-        .map(|report| (report.account, matches!(report.outcome, Outcome::Failed { .. })))
-        .collect();
+    let mut failed: Vec<_> =
+        reports.iter().map(|report| (report.account, matches!(report.outcome, Outcome::Failed { .. }))).collect();
     failed.sort();
     assert_eq!(failed, [(AccountId(1), false), (AccountId(2), true), (AccountId(3), false)]);
 }
