@@ -1,1 +1,13 @@
-//! The one executable.
+//! The one executable: commands, configuration, wiring, embedded Postgres, telemetry.
+
+pub mod cli;
+pub mod commands;
+pub mod config;
+
+mod admin;
+mod database;
+mod output;
+mod random;
+mod secrets;
+mod services;
+mod telemetry;

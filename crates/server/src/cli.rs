@@ -1,0 +1,49 @@
+//! The command line.
+
+use clap::{Parser, Subcommand};
+
+use crate::{
+    commands::{accounts::AccountsCommand, keys::KeysCommand, up::UpArgs},
+    config::Flags,
+};
+
+/// Business analytics for shops: orders, spend and events in; profit, anomalies, stock-outs and insights out.
+#[derive(Debug, Parser)]
+#[command(name = "api", version, propagate_version = true, after_help = EXAMPLES)]
+pub struct Cli {
+    #[command(flatten)]
+    pub flags: Flags,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  api up                                       everything, on an embedded Postgres
+  api accounts create --name 'My shop' --currency EUR --timezone Europe/Madrid
+  api keys create --account 1 --scopes read,write
+  api import orders orders.csv --account 1
+  api jobs run all --account 1
+
+Without DATABASE_URL a command uses the embedded Postgres of the data folder; it starts it when no `api up` runs there.
+Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 done in part (some lines or runs were refused).";
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Runs everything in one process, on an embedded Postgres unless DATABASE_URL is set
+    Up(UpArgs),
+    /// Answers HTTP only
+    Serve,
+    /// Runs jobs and deliveries only
+    Work,
+    /// Brings the database schema up to date
+    Migrate,
+    /// Prints the OpenAPI document
+    Openapi,
+    /// Creates and lists accounts
+    #[command(subcommand)]
+    Accounts(AccountsCommand),
+    /// Creates, lists and revokes API keys
+    #[command(subcommand)]
+    Keys(KeysCommand),
+}

@@ -1,0 +1,208 @@
+//! `api keys`.
+
+use anyhow::Context;
+use clap::Subcommand;
+use domain::{
+    AccountId,
+    accounts::{AccountStore, Mode},
+    keys::{ApiKey, KeyRecord, KeyStore, NewKey, Scope},
+};
+use serde_json::{Value, json};
+use store::Store;
+use time::{Date, Duration, OffsetDateTime, format_description::well_known::Rfc3339, macros::format_description};
+
+use crate::{
+    output::{rfc3339, rfc3339_or_dash},
+    random,
+};
+
+/// Characters of a key's name.
+const MAX_NAME_CHARS: usize = 100;
+
+#[derive(Debug, Subcommand)]
+pub enum KeysCommand {
+    /// Creates a key and shows it, this once
+    #[command(after_help = "Examples:\n  api keys create --account 1 --scopes read\n  api keys create --account 1 --mode test --scopes read,write --expires 90d")]
+    Create {
+        /// The account, or either account of the user when --mode is given
+        #[arg(long, value_name = "ID")]
+        account: i64,
+        /// live or test: which of the user's two accounts the key opens [default: the account named]
+        #[arg(long)]
+        mode: Option<Mode>,
+        /// What the key may do: read, write or both; write does not include read
+        #[arg(long, value_delimiter = ',', default_value = "read,write")]
+        scopes: Vec<Scope>,
+        /// When the key ends: a number of days (90d), a date or an RFC 3339 instant [default: never]
+        #[arg(long, value_parser = parse_expiry)]
+        expires: Option<Expiry>,
+        /// What the key is for
+        #[arg(long, default_value = "")]
+        name: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Lists an account's keys, without the keys themselves
+    List {
+        #[arg(long, value_name = "ID")]
+        account: i64,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Revokes a key, for good and at once
+    #[command(after_help = "Example:\n  api keys revoke 3 --account 1")]
+    Revoke {
+        /// The key's id, from `api keys list`
+        #[arg(value_name = "KEY_ID")]
+        key: i64,
+        #[arg(long, value_name = "ID")]
+        account: i64,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// When a key ends, as it was said.
+#[derive(Debug, Clone, Copy)]
+pub enum Expiry {
+    After(Duration),
+    At(OffsetDateTime),
+}
+
+fn parse_expiry(text: &str) -> Result<Expiry, String> {
+    if let Some(days) = text.strip_suffix('d').and_then(|days| days.parse::<u16>().ok()) {
+        return Ok(Expiry::After(Duration::days(days.into())));
+    }
+    if let Ok(instant) = OffsetDateTime::parse(text, &Rfc3339) {
+        return Ok(Expiry::At(instant));
+    }
+    Date::parse(text, format_description!("[year]-[month]-[day]"))
+        .map(|date| Expiry::At(date.midnight().assume_utc()))
+        .map_err(|_| "say 90d, 2027-01-31 or 2027-01-31T12:00:00Z".to_owned())
+}
+
+pub async fn run(command: KeysCommand, store: &Store) -> anyhow::Result<()> {
+    let now = OffsetDateTime::now_utc();
+    match command {
+        KeysCommand::Create { account, mode, scopes, expires, name, json } => {
+            domain::text::check(&name, MAX_NAME_CHARS).map_err(|error| anyhow::anyhow!("--name: {error}"))?;
+            let expires_at = expires.map(|expiry| match expiry {
+                Expiry::After(duration) => now + duration,
+                Expiry::At(instant) => instant,
+            });
+            let (key, record) = create(store, AccountId(account), mode, scopes, expires_at, name).await?;
+            if json {
+                let mut shown = to_json(&record);
+                if let Value::Object(fields) = &mut shown {
+                    fields.insert("key".to_owned(), key.expose().into());
+                }
+                println!("{}", serde_json::to_string_pretty(&shown)?);
+            } else {
+                eprintln!("Key {} of account {}. It is shown this once; store it now.", record.id, record.account_id);
+                println!("{}", key.expose());
+            }
+        }
+        KeysCommand::List { account, json } => {
+            let account = find_account(store, account).await?;
+            print(&store_keys(store, account).await?, json)?;
+        }
+        KeysCommand::Revoke { key, account, json } => {
+            let record = KeyStore::revoke(store, AccountId(account), key, now)
+                .await?
+                .with_context(|| format!("account {account} has no key {key}; `api keys list` shows what it has"))?;
+            print(&[record], json)?;
+        }
+    }
+    Ok(())
+}
+
+/// Creates a key for the account, or for its sibling of the given mode. The key cannot be had again.
+pub async fn create(
+    store: &Store,
+    account: AccountId,
+    mode: Option<Mode>,
+    scopes: Vec<Scope>,
+    expires_at: Option<OffsetDateTime>,
+    name: String,
+) -> anyhow::Result<(ApiKey, KeyRecord)> {
+    let named = AccountStore::find(store, account).await?.with_context(|| no_account(account))?;
+    let target = match mode {
+        Some(mode) if mode != named.mode => AccountStore::list(store)
+            .await?
+            .into_iter()
+            .find(|other| other.user_id == named.user_id && other.mode == mode)
+            .with_context(|| format!("the user of account {account} has no {mode} account"))?,
+        _ => named,
+    };
+    let key: ApiKey =
+        ApiKey::generate(target.mode, random::bytes()).expose().parse().context("the system gave no random bytes")?;
+    let mut scopes = scopes;
+    scopes.sort_unstable();
+    scopes.dedup();
+    let record = KeyStore::create(
+        store,
+        NewKey {
+            hash: key.hash(),
+            account_id: target.id,
+            name,
+            prefix: key.display_prefix().to_owned(),
+            scopes,
+            created_at: OffsetDateTime::now_utc(),
+            expires_at,
+        },
+    )
+    .await?;
+    Ok((key, record))
+}
+
+async fn store_keys(store: &Store, account: AccountId) -> anyhow::Result<Vec<KeyRecord>> {
+    Ok(KeyStore::list(store, account).await?)
+}
+
+async fn find_account(store: &Store, account: i64) -> anyhow::Result<AccountId> {
+    let account = AccountId(account);
+    AccountStore::find(store, account).await?.with_context(|| no_account(account))?;
+    Ok(account)
+}
+
+fn no_account(account: AccountId) -> String {
+    format!("there is no account {account}; `api accounts list` shows which there are")
+}
+
+fn print(keys: &[KeyRecord], json: bool) -> anyhow::Result<()> {
+    if json {
+        println!("{}", serde_json::to_string_pretty(&keys.iter().map(to_json).collect::<Vec<_>>())?);
+        return Ok(());
+    }
+    println!("{:>8}  {:<13}  {:<10}  {:<20}  {:<20}  NAME", "KEY", "PREFIX", "SCOPES", "EXPIRES", "REVOKED");
+    for key in keys {
+        let scopes: Vec<_> = key.scopes.iter().map(|scope| scope.as_str()).collect();
+        println!(
+            "{:>8}  {:<13}  {:<10}  {:<20}  {:<20}  {}",
+            key.id,
+            format!("{}…", key.prefix),
+            scopes.join(","),
+            rfc3339_or_dash(key.expires_at),
+            rfc3339_or_dash(key.revoked_at),
+            key.name
+        );
+    }
+    Ok(())
+}
+
+fn to_json(key: &KeyRecord) -> Value {
+    json!({
+        "id": key.id,
+        "account_id": key.account_id,
+        "mode": key.mode,
+        "name": key.name,
+        "prefix": key.prefix,
+        "scopes": key.scopes,
+        "created_at": rfc3339(key.created_at),
+        "expires_at": key.expires_at.map(rfc3339),
+        "revoked_at": key.revoked_at.map(rfc3339),
+    })
+}

@@ -1,0 +1,100 @@
+//! One file per command, and what they have in common.
+
+pub mod accounts;
+pub mod keys;
+pub mod up;
+
+use std::process::ExitCode;
+
+use anyhow::Context;
+use store::{PoolOptions, Store};
+
+use crate::{
+    cli::{Cli, Command},
+    config::Config,
+    database::Database,
+    services::Roles,
+    telemetry,
+};
+
+/// Wrong usage or configuration: the same code that the argument parser uses.
+const USAGE: u8 = 2;
+/// Done in part.
+pub(crate) const PARTLY: u8 = 3;
+
+/// Runs a command and gives the process's exit code. Errors go to standard error, as a sentence a cause.
+pub fn run(cli: Cli) -> ExitCode {
+    let config = match Config::load(&cli.flags) {
+        Ok(config) => config,
+        Err(error) => return fail(&error, ExitCode::from(USAGE)),
+    };
+    let stays = matches!(cli.command, Command::Up(_) | Command::Serve | Command::Work);
+    // A command that ends says what there is to say itself; its log is for what goes wrong underneath.
+    let filter = if stays || cli.flags.log.is_some() { config.log.as_str() } else { "error" };
+    match telemetry::init_logs(filter).and_then(|()| run_command(cli.command, &config)) {
+        Ok(code) => code,
+        Err(error) => fail(&error, ExitCode::FAILURE),
+    }
+}
+
+fn fail(error: &anyhow::Error, code: ExitCode) -> ExitCode {
+    eprintln!("api: {error:#}");
+    code
+}
+
+fn run_command(command: Command, config: &Config) -> anyhow::Result<ExitCode> {
+    if let Command::Openapi = command {
+        println!("{}", api::openapi().to_pretty_json()?);
+        return Ok(ExitCode::SUCCESS);
+    }
+    install_crypto()?;
+    // The embedded Postgres ends with the thread that starts it: this one.
+    let database = match command {
+        Command::Up(_) => Database::own(config)?,
+        _ => Database::open(config)?,
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let code = runtime.block_on(with_database(command, config, &database));
+    // Connections must be closed before the server stops, else it waits for them.
+    runtime.shutdown_timeout(std::time::Duration::from_secs(2));
+    database.close()?;
+    code
+}
+
+/// One implementation of TLS's cryptography in the whole process.
+fn install_crypto() -> anyhow::Result<()> {
+    rustls::crypto::ring::default_provider()
+        .install_default()
+        .map_err(|_| anyhow::anyhow!("another cryptography provider is installed already"))
+}
+
+async fn with_database(command: Command, config: &Config, database: &Database) -> anyhow::Result<ExitCode> {
+    match command {
+        Command::Up(args) => up::up(args, config, database).await?,
+        Command::Serve => up::part(Roles { http: true, work: false }, config, database).await?,
+        Command::Work => up::part(Roles { http: false, work: true }, config, database).await?,
+        Command::Migrate => migrate(database).await?,
+        Command::Openapi => {}
+        Command::Accounts(command) => accounts::run(command, &store(database).await?).await?,
+        Command::Keys(command) => keys::run(command, &store(database).await?).await?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn migrate(database: &Database) -> anyhow::Result<()> {
+    let run = store::migrate(&database.connect).await?;
+    match run.as_slice() {
+        [] => println!("The schema is up to date."),
+        names => println!("Migrated: {}", names.join(", ")),
+    }
+    Ok(())
+}
+
+/// A store for a command. An embedded database is brought up to date first; any other is its operator's to migrate.
+async fn store(database: &Database) -> anyhow::Result<Store> {
+    if database.is_embedded() {
+        store::migrate(&database.connect).await?;
+    }
+    let options = PoolOptions { max_connections: 4, ..PoolOptions::default() };
+    Store::connect(&database.connect, options).context("cannot use the database")
+}

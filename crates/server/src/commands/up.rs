@@ -1,0 +1,102 @@
+//! `api up`, `api serve` and `api work`.
+
+use std::{
+    fs::OpenOptions,
+    io::{IsTerminal, Write},
+    net::SocketAddr,
+    os::unix::fs::OpenOptionsExt,
+    path::Path,
+};
+
+use anyhow::Context;
+use domain::{AccountId, keys::Scope};
+use store::Store;
+
+use crate::{
+    commands::keys,
+    config::Config,
+    database::Database,
+    secrets,
+    services::{self, Roles},
+};
+
+/// Holds the demo shop's key, so that a second start can show it again.
+const DEMO_KEY_FILE: &str = "demo_key";
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  api up\n  api up --no-demo --data-dir /var/lib/business-analytics\n  DATABASE_URL=postgres://… api up")]
+pub struct UpArgs {
+    /// Do not load the demo shop
+    #[arg(long)]
+    pub no_demo: bool,
+}
+
+/// Everything in one process; the database's schema is brought up to date first.
+pub async fn up(args: UpArgs, config: &Config, database: &Database) -> anyhow::Result<()> {
+    store::migrate(&database.connect).await?;
+    let keys = secrets::key_ring(config, true)?;
+    let embedded = database.is_embedded();
+    let roles = Roles { http: true, work: true };
+    services::run(config, &database.connect, keys, roles, async |store, address| {
+        let key = if args.no_demo { None } else { Some(demo_key(config, store).await?) };
+        announce(address, key.as_deref(), embedded);
+        Ok(())
+    })
+    .await
+}
+
+/// One part alone.
+pub async fn part(roles: Roles, config: &Config, database: &Database) -> anyhow::Result<()> {
+    let keys = secrets::key_ring(config, database.is_embedded())?;
+    services::run(config, &database.connect, keys, roles, async |_, address| {
+        tracing::info!(address = address.map(tracing::field::display), "ready");
+        Ok(())
+    })
+    .await
+}
+
+/// Loads the demo shop once and gives a key to it: the one of an earlier start when that is still at hand.
+async fn demo_key(config: &Config, store: &Store) -> anyhow::Result<String> {
+    let account = AccountId(1);
+    let file = config.data_dir.join(DEMO_KEY_FILE);
+    if let Ok(key) = std::fs::read_to_string(&file)
+        && opens(store, key.trim(), account).await?
+    {
+        return Ok(key.trim().to_owned());
+    }
+    let scopes = vec![Scope::Read, Scope::Write];
+    let (key, _) = keys::create(store, account, None, scopes, None, "demo".to_owned()).await?;
+    write_private(&file, key.expose())?;
+    Ok(key.expose().to_owned())
+}
+
+async fn opens(store: &Store, key: &str, account: AccountId) -> anyhow::Result<bool> {
+    use domain::keys::{ApiKey, KeyStore};
+    let Ok(key) = key.parse::<ApiKey>() else { return Ok(false) };
+    let record = KeyStore::find(store, key.hash()).await?;
+    Ok(record.is_some_and(|record| record.account_id == account && record.revoked_at.is_none()))
+}
+
+fn write_private(file: &Path, text: &str) -> anyhow::Result<()> {
+    if let Some(folder) = file.parent() {
+        std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    }
+    let mut options = OpenOptions::new();
+    let opened = options.write(true).create(true).truncate(true).mode(0o600).open(file);
+    opened.and_then(|mut file| writeln!(file, "{text}")).with_context(|| file.display().to_string())
+}
+
+fn announce(address: Option<SocketAddr>, key: Option<&str>, embedded: bool) {
+    let Some(address) = address else { return };
+    let database = if embedded { "an embedded Postgres" } else { "the configured Postgres" };
+    println!("\nBusiness Analytics Service, on {database}\n");
+    println!("  API            http://{address}/api/v1");
+    println!("  Documentation  http://{address}/docs\n");
+    println!("  curl http://{address}/api/v1/status");
+    if let Some(key) = key {
+        println!("  curl -H 'Authorization: Bearer {key}' 'http://{address}/api/v1/profit?days=7'");
+        println!("  curl -H 'Authorization: Bearer {key}' http://{address}/api/v1/anomalies");
+        println!("\n  The key opens a generated demo shop: {key}");
+    }
+    println!("\nCtrl-C stops everything.");
+}

@@ -1,0 +1,226 @@
+//! Configuration: flags over environment over `api.toml` over defaults.
+
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
+
+use anyhow::Context;
+use figment::{
+    Figment,
+    providers::{Env, Format, Serialized, Toml},
+};
+use secrecy::{ExposeSecret, SecretString};
+use serde::{Deserialize, Serialize};
+
+/// Where `api.toml` is looked for when no other file is named.
+pub const DEFAULT_FILE: &str = "api.toml";
+
+/// Every setting. The names are the keys of `api.toml`; in capitals they are the environment variables.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// Address of the API and the dashboard.
+    pub listen: SocketAddr,
+    /// Address of metrics and health, for operators only.
+    pub admin_listen: SocketAddr,
+    /// Folder of the embedded Postgres and of keys made at first start.
+    pub data_dir: PathBuf,
+    /// A Postgres to use instead of the embedded one.
+    #[serde(default)]
+    pub database_url: Option<SecretString>,
+    /// Connections to the database at most.
+    pub database_pool: usize,
+    /// HTTP worker threads; 0 means one a core.
+    pub http_workers: usize,
+    /// Requests a key may make in a minute.
+    pub rate_limit_per_minute: u32,
+    /// Networks (CIDR, comma separated) of proxies whose X-Forwarded-For is believed.
+    pub trusted_proxies: String,
+    /// Shown by `/status`.
+    pub region: String,
+    /// Shown by `/status`: production, staging, development.
+    pub env: String,
+    /// GeoIP files (`.mmdb`, comma separated) that say where an address is; none means that nothing is known.
+    pub geoip_database: String,
+    /// Keys that seal webhook secrets: `id:base64,…`; the first seals, all open.
+    #[serde(default)]
+    pub data_keys: Option<SecretString>,
+    /// When the jobs are due, as a cron expression in UTC. Each account runs a job once per day of its own time zone.
+    pub jobs_cron: String,
+    /// Months that tracking events are kept.
+    pub track_retention_months: u32,
+    /// What is logged, in the syntax of `RUST_LOG`.
+    pub log: String,
+}
+
+#[derive(Serialize)]
+struct Defaults {
+    listen: &'static str,
+    admin_listen: &'static str,
+    data_dir: &'static str,
+    database_pool: usize,
+    http_workers: usize,
+    rate_limit_per_minute: u32,
+    trusted_proxies: &'static str,
+    region: &'static str,
+    env: &'static str,
+    geoip_database: &'static str,
+    jobs_cron: &'static str,
+    track_retention_months: u32,
+    log: &'static str,
+}
+
+const DEFAULTS: Defaults = Defaults {
+    listen: "127.0.0.1:8080",
+    admin_listen: "127.0.0.1:9090",
+    data_dir: "data",
+    database_pool: 16,
+    http_workers: 0,
+    rate_limit_per_minute: 60,
+    trusted_proxies: "",
+    region: "local",
+    env: "development",
+    geoip_database: "",
+    jobs_cron: "7 * * * *",
+    track_retention_months: 25,
+    log: "info",
+};
+
+/// The names that are read from the environment.
+const VARIABLES: [&str; 15] = [
+    "listen",
+    "admin_listen",
+    "data_dir",
+    "database_url",
+    "database_pool",
+    "http_workers",
+    "rate_limit_per_minute",
+    "trusted_proxies",
+    "region",
+    "env",
+    "geoip_database",
+    "data_keys",
+    "jobs_cron",
+    "track_retention_months",
+    "log",
+];
+
+/// The flags that every command takes.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct Flags {
+    /// Configuration file [default: api.toml, if there is one].
+    #[arg(long, global = true, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Folder of the embedded Postgres [default: data].
+    #[arg(long, global = true, value_name = "DIR")]
+    pub data_dir: Option<PathBuf>,
+    /// Address of the API [default: 127.0.0.1:8080].
+    #[arg(long, global = true, value_name = "ADDR")]
+    pub listen: Option<SocketAddr>,
+    /// Address of metrics and health [default: 127.0.0.1:9090].
+    #[arg(long, global = true, value_name = "ADDR")]
+    pub admin_listen: Option<SocketAddr>,
+    /// What is logged: error, warn, info, debug or a filter such as `info,store=debug` [default: info].
+    #[arg(long, global = true, value_name = "FILTER")]
+    pub log: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Overrides<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data_dir: Option<&'a PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    listen: Option<SocketAddr>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    admin_listen: Option<SocketAddr>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    log: Option<&'a str>,
+}
+
+impl Config {
+    /// Reads the configuration. The error names the key and where it came from, never a secret's value.
+    pub fn load(flags: &Flags) -> anyhow::Result<Self> {
+        let mut figment = Figment::from(Serialized::defaults(DEFAULTS));
+        figment = match &flags.config {
+            Some(file) => {
+                anyhow::ensure!(file.is_file(), "--config: there is no file {}", file.display());
+                figment.merge(Toml::file_exact(file))
+            }
+            None if Path::new(DEFAULT_FILE).is_file() => figment.merge(Toml::file_exact(DEFAULT_FILE)),
+            None => figment,
+        };
+        let Flags { config: _, data_dir, listen, admin_listen, log } = flags;
+        let config: Self = figment
+            // Values are read as text first: a secret of digits only must not become a number.
+            .merge(Env::raw().only(&VARIABLES).filter(|name| !is_empty(name.as_str())))
+            .merge(Serialized::defaults(Overrides {
+                data_dir: data_dir.as_ref(),
+                listen: *listen,
+                admin_listen: *admin_listen,
+                log: log.as_deref(),
+            }))
+            .extract()
+            .context("the configuration is not valid (docs/operations.md lists every setting)")?;
+        anyhow::ensure!(config.rate_limit_per_minute > 0, "rate_limit_per_minute must be at least 1");
+        anyhow::ensure!(config.database_pool > 0, "database_pool must be at least 1");
+        Ok(config)
+    }
+
+    pub fn database_url(&self) -> Option<&str> {
+        self.database_url.as_ref().map(ExposeSecret::expose_secret)
+    }
+}
+
+/// An empty variable counts as unset.
+fn is_empty(name: &str) -> bool {
+    std::env::var(name.to_ascii_uppercase()).is_ok_and(|value| value.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use figment::Jail;
+
+    use super::*;
+
+    #[test]
+    #[allow(clippy::result_large_err, reason = "the type is the library's")]
+    fn flags_win_over_environment_over_file_over_defaults() {
+        Jail::expect_with(|jail| {
+            jail.create_file("api.toml", "region = \"file\"\nenv = \"file\"\nlisten = \"127.0.0.1:1\"")?;
+            jail.set_env("ENV", "environment");
+            jail.set_env("LISTEN", "127.0.0.1:2");
+            let flags = Flags { listen: Some(SocketAddr::from(([127, 0, 0, 1], 3))), ..Flags::default() };
+            let config = Config::load(&flags).unwrap();
+            assert_eq!(
+                (config.region.as_str(), config.env.as_str(), config.listen.port(), config.database_pool),
+                ("file", "environment", 3, 16)
+            );
+            Ok(())
+        });
+    }
+
+    #[test]
+    #[allow(clippy::result_large_err, reason = "the type is the library's")]
+    fn an_unknown_key_is_refused_by_name() {
+        Jail::expect_with(|jail| {
+            jail.create_file("api.toml", "rate_limit = 5")?;
+            let error = format!("{:#}", Config::load(&Flags::default()).unwrap_err());
+            assert!(error.contains("rate_limit"), "{error}");
+            Ok(())
+        });
+    }
+
+    #[test]
+    #[allow(clippy::result_large_err, reason = "the type is the library's")]
+    fn secrets_are_not_shown() {
+        Jail::expect_with(|jail| {
+            jail.set_env("DATABASE_URL", "postgres://u:hunter2@db/x");
+            jail.set_env("DATA_KEYS", "k1:hunter2");
+            let config = Config::load(&Flags::default()).unwrap();
+            assert_eq!(config.database_url(), Some("postgres://u:hunter2@db/x"));
+            assert!(!format!("{config:?}").contains("hunter2"));
+            Ok(())
+        });
+    }
+}

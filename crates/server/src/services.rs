@@ -1,0 +1,123 @@
+//! The long-running parts of the process: HTTP, jobs and deliveries, admin listener.
+
+use std::{net::TcpListener, path::Path, sync::Arc, thread, time::Duration};
+
+use anyhow::Context;
+use api::{Network, Settings, State, rate_limit::InMemory};
+use connectors::geo::GeoIp;
+use delivery::seal::KeyRing;
+use store::{Connect, KeyCache, PoolOptions, Store};
+use time::OffsetDateTime;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use crate::{admin, config::Config, telemetry};
+
+/// Which parts run in this process.
+#[derive(Debug, Clone, Copy)]
+pub struct Roles {
+    pub http: bool,
+    pub work: bool,
+}
+
+/// Requests in flight and running jobs have this long to end.
+const SHUTDOWN: Duration = Duration::from_secs(25);
+
+/// Runs the parts until SIGTERM or an interrupt, then ends in order: stop accepting, finish what is in flight, let the
+/// claims of jobs end. `ready` is told the bound addresses.
+pub async fn run(
+    config: &Config,
+    connect: &Connect,
+    keys: KeyRing,
+    roles: Roles,
+    ready: impl AsyncFnOnce(&Store, Option<std::net::SocketAddr>) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let metrics = telemetry::init_metrics()?;
+    let options = PoolOptions { max_connections: config.database_pool, ..PoolOptions::default() };
+    let store = Arc::new(Store::connect(connect, options)?);
+    let admin_listener = bind(config.admin_listen, "admin_listen")?;
+    let mut stopped = vec![admin::server(admin_listener, metrics, (*store).clone())?];
+    let mut address = None;
+    if roles.http {
+        let listener = bind(config.listen, "listen")?;
+        address = Some(listener.local_addr()?);
+        stopped.push(api::server(state(config, &store, connect, keys)?, listener, http_workers(config))?);
+    }
+    let cancelled = CancellationToken::new();
+    let tasks = TaskTracker::new();
+    tasks.close();
+    let servers: Vec<_> = stopped.iter().map(actix_web::dev::Server::handle).collect();
+    let serving = tokio::spawn(futures_util::future::try_join_all(stopped));
+    ready(&store, address).await?;
+
+    stop_signal().await?;
+    tracing::info!("stopping: no new work, what is in flight ends");
+    cancelled.cancel();
+    for server in servers {
+        server.stop(true).await;
+    }
+    serving.await.context("the HTTP server ended abnormally")??;
+    if tokio::time::timeout(SHUTDOWN, tasks.wait()).await.is_err() {
+        tracing::warn!("jobs were still running; they will be run again");
+    }
+    store.close();
+    Ok(())
+}
+
+fn bind(address: std::net::SocketAddr, setting: &str) -> anyhow::Result<TcpListener> {
+    TcpListener::bind(address).with_context(|| {
+        format!("cannot listen on {address}: is it in use? Choose another address with {setting}")
+    })
+}
+
+fn http_workers(config: &Config) -> usize {
+    match config.http_workers {
+        0 => thread::available_parallelism().map_or(1, usize::from),
+        workers => workers,
+    }
+}
+
+fn state(config: &Config, store: &Arc<Store>, connect: &Connect, keys: KeyRing) -> anyhow::Result<State> {
+    let trusted_proxies = config.trusted_proxies.split(',').map(str::trim).filter(|network| !network.is_empty());
+    let settings = Settings {
+        rate_limit_per_minute: config.rate_limit_per_minute,
+        trusted_proxies: trusted_proxies
+            .map(str::parse::<Network>)
+            .collect::<Result<_, _>>()
+            .context("trusted_proxies")?,
+        region: config.region.clone(),
+        env: config.env.clone(),
+        commit: env!("BUILD_COMMIT").to_owned(),
+        shutdown_timeout: SHUTDOWN,
+        ..Settings::default()
+    };
+    let geo_files = config.geoip_database.split(',').map(str::trim).filter(|file| !file.is_empty()).map(Path::new);
+    Ok(State {
+        keys: Arc::new(KeyCache::start((**store).clone(), connect.clone())),
+        health: store.clone(),
+        credits: store.clone(),
+        customers: store.clone(),
+        integrations: store.clone(),
+        webhooks: store.clone(),
+        insights: store.clone(),
+        events: store.clone(),
+        anomalies: store.clone(),
+        profit: store.clone(),
+        inventory: store.clone(),
+        reorder: store.clone(),
+        geolocator: Arc::new(GeoIp::open(geo_files).context("geoip_database")?),
+        sealer: Arc::new(keys),
+        limiter: Arc::new(InMemory::default()),
+        clock: OffsetDateTime::now_utc,
+        settings,
+    })
+}
+
+async fn stop_signal() -> anyhow::Result<()> {
+    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    Ok(())
+}
