@@ -1,0 +1,50 @@
+# The one entry to everything: `make help` lists it.
+.DEFAULT_GOAL := help
+SHELL := /bin/sh
+CARGO ?= cargo
+# Arguments for `api up` in `make run`, for `cargo test` in `make test`, and the folder of the data sets for `make bench`.
+ARGS ?=
+TESTS ?= --workspace
+DATA ?= data
+TARGET = $(or $(CARGO_TARGET_DIR),target)
+
+.PHONY: help run test ci fmt lint deny openapi bench clean setup
+
+help: ## List what can be made
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -e 's/:.*## /\t/' | while IFS="$$(printf '\t')" read -r name text; do printf '  make %-8s %s\n' "$$name" "$$text"; done
+
+run: setup ## Build and run the service with a demo shop, on a Postgres of its own (ARGS='--help')
+	$(CARGO) run --release --bin api -- up $(ARGS)
+
+test: setup ## Run every test, on a throw-away Postgres (TESTS='-p store' for some of them)
+	$(CARGO) test $(TESTS) -p testkit --no-run
+	$(TARGET)/debug/with-postgres $(CARGO) test $(TESTS)
+
+ci: lint deny test ## Everything that has to pass before a change lands
+
+fmt: ## Format the code
+	$(CARGO) fmt --all
+
+lint: ## Check the format, and clippy without a warning
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+
+deny: ## Check which crate may use which, the banned packages, licences and sources
+	$(CARGO) test -q $(TESTS) -p testkit --test it dependencies
+	@if command -v cargo-deny >/dev/null; then $(CARGO) deny check bans licenses sources; fi
+
+openapi: ## Write the OpenAPI document to docs/openapi.json
+	$(CARGO) run -q --bin api -- openapi > docs/openapi.json.new
+	mv docs/openapi.json.new docs/openapi.json
+
+# One protocol after the other; each prints a line of JSON per figure.
+bench: ## Measure the analytics on the data sets in DATA=data
+	for protocol in anomalies causes demand stock reorder customers; do \
+		$(CARGO) run -q --release -p bench --bin analytics -- --data $(DATA) $$protocol || exit 1; \
+	done
+
+clean: ## Remove what was built; the data folder stays
+	$(CARGO) clean
+
+setup:
+	@scripts/setup-postgres.sh
