@@ -31,6 +31,9 @@ pub struct Warning {
     pub applied: Option<i64>,
 }
 
+/// What a switch may be.
+pub const FLAGS: &[&str] = &["1", "0", "true", "false"];
+
 /// Unknown names beyond these are not listed.
 const MAX_UNKNOWN: usize = 16;
 /// Longer names are cut when they are repeated in an answer.
@@ -100,6 +103,15 @@ impl Query {
     /// A whole number of at least 1, in plain decimal digits.
     pub fn positive(&mut self, name: &str) -> Result<Option<i64>, ApiError> {
         self.text(name)?.map(|text| parse_positive(name, &text)).transpose()
+    }
+
+    /// A switch, off unless said.
+    pub fn flag(&mut self, name: &str) -> Result<bool, ApiError> {
+        match self.text(name)?.as_deref() {
+            None | Some("0" | "false") => Ok(false),
+            Some("1" | "true") => Ok(true),
+            Some(_) => Err(ApiError::unknown_value(name, &UnknownValue { allowed: FLAGS })),
+        }
     }
 
     /// How many rows to give: `default` without the parameter, at most `max`.

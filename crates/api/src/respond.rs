@@ -166,7 +166,7 @@ pub struct List<T> {
     #[schema(value_type = String, example = "v1")]
     pub api_version: &'static str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schema(required = false)]
+    #[schema(value_type = Vec<Warning>, required = false)]
     pub warnings: Warnings,
 }
 

@@ -88,6 +88,9 @@ impl Modify for Errors {
                         add_headers(response);
                     }
                 }
+                if method == HttpMethod::Get && operation.operation_id.as_deref() != Some("get_status") {
+                    operation.responses.responses.insert("304".to_owned(), unchanged().into());
+                }
                 let mut by_status: BTreeMap<u16, Vec<Code>> = BTreeMap::new();
                 for code in codes(&method, operation) {
                     by_status.entry(code.status().as_u16()).or_default().push(code);
@@ -100,7 +103,8 @@ impl Modify for Errors {
     }
 }
 
-fn operations(item: &mut PathItem) -> impl Iterator<Item = (HttpMethod, &mut Operation)> {
+/// The operations of a path, each with its method.
+pub fn operations(item: &mut PathItem) -> impl Iterator<Item = (HttpMethod, &mut Operation)> {
     let PathItem { get, post, delete, .. } = item;
     [(HttpMethod::Get, get), (HttpMethod::Post, post), (HttpMethod::Delete, delete)]
         .into_iter()
@@ -116,6 +120,13 @@ fn error(codes: &[Code]) -> Response {
         content = content.examples_from_iter([(code.as_str(), ExampleBuilder::new().value(Some(body)).build())]);
     }
     let mut response = ResponseBuilder::new().description(list.join("\n\n")).content(JSON, content.build()).build();
+    add_headers(&mut response);
+    response
+}
+
+/// What `If-None-Match` can lead to.
+fn unchanged() -> Response {
+    let mut response = ResponseBuilder::new().description("What the client has is still right. Free of quota.").build();
     add_headers(&mut response);
     response
 }

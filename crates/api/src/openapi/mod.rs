@@ -2,8 +2,10 @@
 
 mod answers;
 mod deliveries;
+mod examples;
 pub mod names;
 pub mod page;
+mod parameters;
 
 use utoipa::{
     Modify, OpenApi,
@@ -13,7 +15,7 @@ use utoipa::{
     },
 };
 
-use self::{answers::Errors, deliveries::Deliveries};
+use self::{answers::Errors, deliveries::Deliveries, examples::Examples, parameters::Parameters};
 use crate::{error::ErrorBody, v1};
 
 #[derive(OpenApi)]
@@ -44,7 +46,7 @@ use crate::{error::ErrorBody, v1};
         v1::anomalies::get, v1::profit::get, v1::inventory::get, v1::reorder::get,
     ),
     components(schemas(ErrorBody)),
-    modifiers(&Security, &Errors, &Deliveries)
+    modifiers(&Security, &Parameters, &Errors, &Examples, &Deliveries)
 )]
 struct Api;
 

@@ -22,6 +22,8 @@ schemas! {
     plan => Plan::NAMES;
     overall_status => &["operational", "degraded", "outage"];
     database_status => &["ok", "slow", "down"];
+    format => crate::csv::FORMATS;
+    flag => crate::query::FLAGS;
     transaction_kind => credits::TransactionKind::NAMES;
     platform => Platform::NAMES;
     segment => customers::Segment::NAMES;

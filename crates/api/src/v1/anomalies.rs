@@ -9,7 +9,7 @@ use crate::{
     auth::Caller,
     error::ApiError,
     openapi::names,
-    query::Query,
+    query::{Query, Warning},
     respond::{API_VERSION, Pagination, Reply, Warnings, date, instant, measure},
     state::State,
     window,
@@ -126,14 +126,15 @@ pub struct Body {
     #[schema(value_type = String, example = "v1")]
     api_version: &'static str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schema(required = false)]
+    #[schema(value_type = Vec<Warning>, required = false)]
     warnings: Warnings,
 }
 
+/// Unexpected deviations of metrics.
+///
 /// Lists the anomalies detected in the last days, newest first. A day ends in the account's time zone.
 #[utoipa::path(
     get, path = "/api/v1/anomalies", tag = "analytics", operation_id = "list_anomalies",
-    summary = "Unexpected deviations of metrics",
     params(
         ("severity" = Option<String>, Query, description = "`low`, `medium`, `high` or `critical`."),
         ("days" = Option<i64>, Query, description = "How many days to look back, today included, 7 unless said; more than 90 is read as 90.", minimum = 1, example = 7),

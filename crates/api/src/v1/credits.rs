@@ -10,7 +10,7 @@ use crate::{
     auth::Caller,
     error::ApiError,
     openapi::names,
-    query::Query,
+    query::{Query, Warning},
     respond::{API_VERSION, Reply, Warnings, instant},
     state::State,
 };
@@ -38,7 +38,7 @@ pub struct Body {
     #[schema(value_type = String, example = "v1")]
     api_version: &'static str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schema(required = false)]
+    #[schema(value_type = Vec<Warning>, required = false)]
     warnings: Warnings,
 }
 
@@ -91,10 +91,11 @@ impl From<Transaction> for TransactionBody {
     }
 }
 
+/// Balance and latest transactions.
+///
 /// Shows the balance, the totals, the automatic recharge and the latest transactions.
 #[utoipa::path(
     get, path = "/api/v1/credits", tag = "account", operation_id = "get_credits",
-    summary = "Balance and latest transactions",
     responses((status = 200, description = "The account's credits.", body = Body)),
     security(("api_key" = ["read"]))
 )]

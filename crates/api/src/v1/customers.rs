@@ -173,10 +173,11 @@ impl Asked {
     }
 }
 
+/// Customers, newest first.
+///
 /// Lists the customers, newest first. As CSV without `limit` all of them are streamed.
 #[utoipa::path(
     get, path = "/api/v1/customers", tag = "customers", operation_id = "list_customers",
-    summary = "Customers, newest first",
     params(
         ("limit" = Option<i64>, Query, description = "Rows per page; more than 100 is read as 100.", minimum = 1, example = 25),
         ("cursor" = Option<i64>, Query, description = "`next_cursor` of the page before.", minimum = 1),

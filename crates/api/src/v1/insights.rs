@@ -74,10 +74,11 @@ impl From<Insight> for InsightBody {
     }
 }
 
+/// What to know and what to do.
+///
 /// Lists the insights, newest first.
 #[utoipa::path(
     get, path = "/api/v1/insights", tag = "analytics", operation_id = "list_insights",
-    summary = "What to know and what to do",
     params(
         ("status" = Option<String>, Query, description = "`open`, `resolved` or `dismissed`."),
         ("severity" = Option<String>, Query, description = "`low`, `medium`, `high` or `critical`."),

@@ -13,7 +13,7 @@ use crate::{
     auth::Caller,
     error::ApiError,
     openapi::names,
-    query::Query,
+    query::{Query, Warning},
     respond::{API_VERSION, Pagination, Reply, Warnings, instant},
     state::State,
 };
@@ -93,15 +93,16 @@ pub struct Body {
     #[schema(value_type = String, example = "v1")]
     api_version: &'static str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schema(required = false)]
+    #[schema(value_type = Vec<Warning>, required = false)]
     warnings: Warnings,
 }
 
+/// Connected shops and their state.
+///
 /// Lists the connections to shops, newest first, revoked ones included. A connection is stale when its last
 /// synchronisation is more than 24 hours ago.
 #[utoipa::path(
     get, path = "/api/v1/integrations", tag = "integrations", operation_id = "list_integrations",
-    summary = "Connected shops and their state",
     params(
         ("limit" = Option<i64>, Query, description = "Rows per page, 25 unless said; more than 100 is read as 100.", minimum = 1, example = 25),
         ("cursor" = Option<i64>, Query, description = "`next_cursor` of the page before.", minimum = 1),

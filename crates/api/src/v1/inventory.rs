@@ -9,7 +9,7 @@ use crate::{
     auth::Caller,
     error::ApiError,
     openapi::names,
-    query::Query,
+    query::{Query, Warning},
     respond::{API_VERSION, Exact, Pagination, Reply, Warnings, date, instant},
     state::State,
 };
@@ -114,14 +114,15 @@ pub struct Body {
     #[schema(value_type = String, example = "v1")]
     api_version: &'static str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schema(required = false)]
+    #[schema(value_type = Vec<Warning>, required = false)]
     warnings: Warnings,
 }
 
+/// Stock and how long it lasts.
+///
 /// Lists the catalogue, most urgent first: by status, then by days of stock, then by sku.
 #[utoipa::path(
     get, path = "/api/v1/inventory", tag = "inventory", operation_id = "list_inventory",
-    summary = "Stock and how long it lasts",
     params(
         ("status" = Option<String>, Query, description = "`critical`, `low`, `ok` or `overstocked`."),
         ("limit" = Option<i64>, Query, description = "Rows per page, 100 unless said; more than 500 is read as 500.", minimum = 1, example = 100),

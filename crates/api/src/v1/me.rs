@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 use crate::{
     auth::Caller,
     error::ApiError,
-    query::Query,
+    query::{Query, Warning},
     respond::{API_VERSION, Reply, Warnings, instant},
 };
 
@@ -23,7 +23,7 @@ pub struct Me<'a> {
     #[schema(value_type = String, example = "v1")]
     api_version: &'static str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schema(required = false)]
+    #[schema(value_type = Vec<Warning>, required = false)]
     warnings: Warnings,
 }
 
@@ -43,10 +43,11 @@ struct ProfileBody<'a> {
     created_at: String,
 }
 
+/// Who the key belongs to.
+///
 /// Shows the owner, the scopes and the account of the calling key.
 #[utoipa::path(
     get, path = "/api/v1/me", tag = "account", operation_id = "get_me",
-    summary = "Who the key belongs to",
     responses((status = 200, description = "The owner of the key.", body = Me)),
     security(("api_key" = ["read"]))
 )]

@@ -15,10 +15,11 @@ const MAX_AGE: u32 = 300;
 static DOCUMENT: LazyLock<Result<String, String>> =
     LazyLock::new(|| openapi().to_json().map_err(|error| error.to_string()));
 
+/// This document.
+///
 /// Gives the OpenAPI 3.1 document of this API. Needs no key.
 #[utoipa::path(
     get, path = "/api/v1/openapi.json", tag = "service", operation_id = "get_openapi",
-    summary = "This document",
     responses((status = 200, description = "The document.", content_type = "application/json", body = Object)),
     security(())
 )]

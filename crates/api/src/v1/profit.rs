@@ -14,7 +14,7 @@ use crate::{
     auth::Caller,
     csv::{self, Format, Row},
     error::ApiError,
-    query::Query,
+    query::{Query, Warning},
     respond::{API_VERSION, Exact, Pagination, Reply, Warnings, date},
     state::State,
     window,
@@ -176,7 +176,7 @@ pub struct Body {
     #[schema(value_type = String, example = "v1")]
     api_version: &'static str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schema(required = false)]
+    #[schema(value_type = Vec<Warning>, required = false)]
     warnings: Warnings,
 }
 
@@ -209,10 +209,11 @@ fn cursor_of(day: Date) -> i64 {
     i64::from(day.year()) * 10_000 + i64::from(u8::from(day.month())) * 100 + i64::from(day.day())
 }
 
+/// Profit per day.
+///
 /// Lists the profit of each day of the window, newest first. As CSV without `limit` the window is streamed.
 #[utoipa::path(
     get, path = "/api/v1/profit", tag = "analytics", operation_id = "list_profit",
-    summary = "Profit per day",
     params(
         ("days" = Option<i64>, Query, description = "How many days to look back, today included, 30 unless said; more than 365 is read as 365.", minimum = 1, example = 30),
         ("limit" = Option<i64>, Query, description = "Rows per page; the whole window unless said.", minimum = 1, example = 30),

@@ -9,7 +9,7 @@ use crate::{
     auth::Caller,
     error::ApiError,
     openapi::names,
-    query::Query,
+    query::{Query, Warning},
     respond::{API_VERSION, Exact, Pagination, Reply, Warnings, instant},
     state::State,
 };
@@ -78,14 +78,15 @@ pub struct Body {
     #[schema(value_type = String, example = "v1")]
     api_version: &'static str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schema(required = false)]
+    #[schema(value_type = Vec<Warning>, required = false)]
     warnings: Warnings,
 }
 
+/// What to buy again, and how much.
+///
 /// Lists the suggestions, newest first.
 #[utoipa::path(
     get, path = "/api/v1/reorder", tag = "inventory", operation_id = "list_reorder",
-    summary = "What to buy again, and how much",
     params(
         ("status" = Option<String>, Query, description = "`pending`, `ordered` or `dismissed`."),
         ("limit" = Option<i64>, Query, description = "Rows per page, 50 unless said; more than 200 is read as 200.", minimum = 1, example = 50),

@@ -108,10 +108,11 @@ struct Meta<'a> {
     check_total_ms: f64,
 }
 
+/// Whether the service works.
+///
 /// Reports the state of the service and of what it depends on. Needs no key.
 #[utoipa::path(
     get, path = "/api/v1/status", tag = "service", operation_id = "get_status",
-    summary = "Whether the service works",
     responses(
         (status = 200, description = "The service works.", body = Report),
         (status = 503, description = "The database is down: the same report with `error`.", body = Report)

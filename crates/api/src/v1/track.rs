@@ -18,7 +18,7 @@ use crate::{
     body::{Accepts, Field, Fields, Upload},
     edge::ClientAddress,
     error::{ApiError, Code},
-    query::Query,
+    query::{Query, Warning},
     respond::{API_VERSION, Reply, Warnings},
     state::State,
     write::{detached, mark_replayed},
@@ -150,23 +150,16 @@ pub struct TrackedBody {
     #[schema(value_type = String, example = "v1")]
     api_version: &'static str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schema(required = false)]
+    #[schema(value_type = Vec<Warning>, required = false)]
     warnings: Warnings,
 }
 
-fn dry_run(query: &mut Query) -> Result<bool, ApiError> {
-    match query.text("dry_run")?.as_deref() {
-        None | Some("0" | "false") => Ok(false),
-        Some("1" | "true") => Ok(true),
-        Some(_) => Err(ApiError::parameter("dry_run", "must be 0 or 1").allowed(&["0", "1", "false", "true"])),
-    }
-}
-
+/// Store a custom event.
+///
 /// Stores an event. The answer comes after it is stored; country, region and city are inferred from the address of the
 /// client, which is not stored.
 #[utoipa::path(
     post, path = "/api/v1/track", tag = "tracking", operation_id = "track_event",
-    summary = "Store a custom event",
     params(("dry_run" = Option<String>, Query, description = "`1` checks the event and stores nothing.")),
     request_body(content((TrackEvent = "application/json"), (TrackEvent = "text/plain"))),
     responses((status = 200, description = "The event is stored.", body = TrackedBody)),
@@ -182,7 +175,7 @@ pub async fn track(
 ) -> Result<Reply, ApiError> {
     let idempotency = upload.idempotency(&request)?;
     let now = (state.clock)();
-    let dry_run = dry_run(&mut query)?;
+    let dry_run = query.flag("dry_run")?;
     let mut fields = upload.fields(Accepts::JsonOrText)?;
     let Tracked { name, props, texts, occurred_at, address } = Tracked::take(&mut fields, now)?;
     let warnings = fields.finish(query.finish()?)?;

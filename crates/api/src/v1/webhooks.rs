@@ -20,7 +20,7 @@ use crate::{
     auth::Caller,
     body::{Accepts, Fields, Upload},
     error::{ApiError, Code},
-    query::Query,
+    query::{Query, Warning},
     respond::{API_VERSION, List, Reply, Warnings, instant},
     state::State,
     write::{detached, mark_replayed},
@@ -91,10 +91,11 @@ impl From<Subscription> for SubscriptionBody {
     }
 }
 
+/// Webhook subscriptions.
+///
 /// Lists the subscriptions that are not revoked, newest first. Secrets are never listed.
 #[utoipa::path(
     get, path = "/api/v1/webhooks", tag = "webhooks", operation_id = "list_webhooks",
-    summary = "Webhook subscriptions",
     params(
         ("limit" = Option<i64>, Query, description = "Rows per page, 25 unless said; more than 100 is read as 100.", minimum = 1, example = 25),
         ("cursor" = Option<i64>, Query, description = "`next_cursor` of the page before.", minimum = 1),
@@ -145,7 +146,7 @@ pub struct CreatedBody {
     #[schema(value_type = String, example = "v1")]
     api_version: &'static str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schema(required = false)]
+    #[schema(value_type = Vec<Warning>, required = false)]
     warnings: Warnings,
 }
 
@@ -203,10 +204,11 @@ fn chosen(names: Vec<String>) -> Result<Vec<String>, ApiError> {
     Ok(kept)
 }
 
+/// Subscribe to events.
+///
 /// Creates a subscription. The URL is checked at once: HTTPS only, and nowhere inside a network.
 #[utoipa::path(
     post, path = "/api/v1/webhooks", tag = "webhooks", operation_id = "create_webhook",
-    summary = "Subscribe to events",
     request_body(content = NewWebhook, content_type = "application/json"),
     responses((status = 200, description = "The subscription, with the secret that is shown only here.", body = CreatedBody)),
     security(("api_key" = ["write"]))
@@ -276,10 +278,11 @@ pub struct RevokedBody {
     ok: bool,
 }
 
+/// Revoke a subscription.
+///
 /// Revokes a subscription for good. Nothing more is sent to it.
 #[utoipa::path(
     delete, path = "/api/v1/webhooks", tag = "webhooks", operation_id = "revoke_webhook",
-    summary = "Revoke a subscription",
     params(("id" = i64, Query, description = "The subscription.", minimum = 1, example = 3)),
     responses((status = 200, description = "The subscription is revoked.", body = RevokedBody)),
     security(("api_key" = ["write"]))

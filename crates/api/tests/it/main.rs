@@ -4,4 +4,10 @@
 mod support;
 
 mod admission;
+mod description;
+mod files;
+mod lists;
+mod robustness;
 mod service;
+mod track;
+mod webhooks;

@@ -1,0 +1,78 @@
+//! A whole example for every answer, put together from the examples of its fields.
+
+use serde_json::{Map, Value};
+use utoipa::{
+    Modify,
+    openapi::{OpenApi, RefOr, Schema, schema::SchemaType},
+};
+
+use super::answers::operations;
+use crate::respond::JSON;
+
+/// What requests are made of: absent fields may be absent there.
+const REQUESTS: [&str; 2] = ["NewWebhook", "TrackEvent"];
+
+/// Says that null fields are still there, and adds the examples.
+pub struct Examples;
+
+impl Modify for Examples {
+    fn modify(&self, document: &mut OpenApi) {
+        let Some(components) = &mut document.components else { return };
+        for (name, schema) in &mut components.schemas {
+            if !REQUESTS.contains(&name.as_str()) {
+                require_nullable(schema);
+            }
+        }
+        let schemas = serde_json::to_value(&components.schemas).unwrap_or_default();
+        for item in document.paths.paths.values_mut() {
+            for (_, operation) in operations(item) {
+                let Some(RefOr::T(answer)) = operation.responses.responses.get_mut("200") else { continue };
+                let Some(RefOr::T(content)) = answer.content.get_mut(JSON) else { continue };
+                let schema = serde_json::to_value(&content.schema).unwrap_or_default();
+                content.example = Some(example(&schema, &schemas));
+            }
+        }
+    }
+}
+
+/// A field without a value is null, never left out.
+fn require_nullable(schema: &mut RefOr<Schema>) {
+    let RefOr::T(Schema::Object(object)) = schema else { return };
+    let nullable = object.properties.iter().filter(|(_, property)| {
+        matches!(property, RefOr::T(Schema::Object(field))
+            if matches!(&field.schema_type, SchemaType::Array(types) if types.contains(&utoipa::openapi::Type::Null)))
+            || matches!(property, RefOr::T(Schema::Array(field))
+                if matches!(&field.schema_type, SchemaType::Array(types) if types.contains(&utoipa::openapi::Type::Null)))
+    });
+    let missing: Vec<String> =
+        nullable.map(|(name, _)| name.clone()).filter(|name| !object.required.contains(name)).collect();
+    object.required.extend(missing);
+}
+
+/// The example that a schema gives, or the one that follows from its parts.
+fn example(schema: &Value, schemas: &Value) -> Value {
+    let own = schema.get("example").or_else(|| schema.get("examples")?.get(0));
+    if let Some(example) = own {
+        return example.clone();
+    }
+    let reference = schema.get("$ref").and_then(Value::as_str).and_then(|path| path.rsplit('/').next());
+    if let Some(target) = reference.and_then(|name| schemas.get(name)) {
+        return example(target, schemas);
+    }
+    let required = schema.get("required").and_then(Value::as_array);
+    if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
+        let listed = |name: &str| required.is_some_and(|names| names.iter().any(|known| known == name));
+        let fields = properties.iter().filter(|(name, _)| listed(name));
+        return fields.map(|(name, field)| (name.clone(), example(field, schemas))).collect::<Map<_, _>>().into();
+    }
+    match schema.get("type") {
+        Some(Value::String(kind)) if kind == "array" => {
+            Value::Array(schema.get("items").map(|item| example(item, schemas)).into_iter().collect())
+        }
+        Some(Value::String(kind)) if kind == "integer" || kind == "number" => 1.into(),
+        Some(Value::String(kind)) if kind == "boolean" => true.into(),
+        Some(Value::String(kind)) if kind == "string" => "text".into(),
+        Some(Value::String(kind)) if kind == "object" => Map::new().into(),
+        _ => Value::Null,
+    }
+}

@@ -1,0 +1,211 @@
+//! The OpenAPI document and the page that shows it, held against the service.
+
+use std::path::Path;
+
+use api::{Settings, State};
+use serde_json::Value;
+
+use crate::support::{BOTH, EXPIRED, READ, REVOKED, Service, WRITE, bearer, state};
+
+fn document() -> Value {
+    serde_json::from_str(&api::openapi().to_pretty_json().unwrap()).unwrap()
+}
+
+/// Method, path and operation of each.
+fn operations(document: &Value) -> Vec<(String, String, Value)> {
+    let paths = document["paths"].as_object().unwrap();
+    let all = paths.iter().flat_map(|(path, item)| {
+        item.as_object()
+            .unwrap()
+            .iter()
+            .map(move |(method, operation)| (method.to_uppercase(), path.clone(), operation.clone()))
+    });
+    all.collect()
+}
+
+fn service() -> Service {
+    let settings = Settings { rate_limit_per_minute: 100_000, ..Settings::default() };
+    Service::start(State { settings, ..state() })
+}
+
+#[test]
+fn the_committed_document_is_the_one_that_is_served() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/openapi.json");
+    let committed: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    assert!(committed == document(), "docs/openapi.json is out of date: run `make openapi`");
+    let answer = service().send("GET", "/api/v1/openapi.json", &[], None);
+    assert_eq!(answer.json(), committed);
+    assert_eq!(answer.header("cache-control"), Some("public, max-age=300"));
+    assert_eq!(answer.header("access-control-allow-origin"), Some("*"));
+}
+
+#[test]
+fn every_endpoint_of_the_specification_is_described() {
+    let described: Vec<(String, String)> =
+        operations(&document()).into_iter().map(|(method, path, _)| (method, path)).collect();
+    let specified = [
+        ("GET", "status"),
+        ("GET", "me"),
+        ("GET", "credits"),
+        ("GET", "customers"),
+        ("GET", "integrations"),
+        ("GET", "webhooks"),
+        ("POST", "webhooks"),
+        ("DELETE", "webhooks"),
+        ("GET", "insights"),
+        ("POST", "track"),
+        ("GET", "anomalies"),
+        ("GET", "profit"),
+        ("GET", "inventory"),
+        ("GET", "reorder"),
+    ];
+    for (method, path) in specified {
+        assert!(described.contains(&(method.into(), format!("/api/v1/{path}"))), "{method} {path}");
+    }
+    assert_eq!(described.len(), specified.len() + 1, "and the document itself");
+}
+
+#[test]
+fn every_operation_is_told_in_full() {
+    for (method, path, operation) in operations(&document()) {
+        let name = format!("{method} {path}");
+        for field in ["summary", "description", "operationId"] {
+            assert!(operation[field].as_str().is_some_and(|text| !text.is_empty()), "{name}: {field}");
+        }
+        assert_eq!(operation["tags"].as_array().map(Vec::len), Some(1), "{name}: tag");
+        let example = &operation["responses"]["200"]["content"]["application/json"]["example"];
+        assert!(example.is_object() || path.ends_with("openapi.json"), "{name}: example");
+        if operation["security"][0].get("api_key").is_some() {
+            for status in ["400", "401", "403", "429", "500", "503"] {
+                assert!(
+                    operation["responses"][status]["content"]["application/json"]["examples"].is_object(),
+                    "{name}: {status}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_that_is_clamped_is_declared_to_have_a_maximum() {
+    for (method, path, operation) in operations(&document()) {
+        for parameter in operation["parameters"].as_array().into_iter().flatten() {
+            assert!(parameter["schema"].get("maximum").is_none(), "{method} {path}: {}", parameter["name"]);
+        }
+    }
+}
+
+#[test]
+fn every_reference_leads_somewhere() {
+    fn references(value: &Value, found: &mut Vec<String>) {
+        match value {
+            Value::Object(map) => {
+                for (name, value) in map {
+                    if name == "$ref" {
+                        found.push(value.as_str().unwrap().to_owned());
+                    }
+                    references(value, found);
+                }
+            }
+            Value::Array(items) => items.iter().for_each(|item| references(item, found)),
+            _ => {}
+        }
+    }
+    let (document, mut found) = (document(), Vec::new());
+    references(&document, &mut found);
+    assert!(!found.is_empty());
+    for reference in found {
+        assert!(document.pointer(reference.strip_prefix('#').unwrap()).is_some(), "{reference}");
+    }
+}
+
+#[test]
+fn every_keyed_operation_refuses_callers_without_the_right() {
+    let (document, service) = (document(), service());
+    for (method, path, operation) in operations(&document) {
+        let Some(scopes) = operation["security"][0].get("api_key") else { continue };
+        let scope = scopes[0].as_str().unwrap();
+        let with = |n: u8| service.send(&method, &path, &[("Authorization", &bearer(n))], None);
+        let lacking = with(if scope == "read" { WRITE } else { READ });
+        assert_eq!(lacking.error(), (403, format!("scope_required:{scope}")), "{method} {path}");
+        assert_eq!(with(REVOKED).error(), (401, "key_revoked".into()), "{method} {path}");
+        assert_eq!(with(EXPIRED).error(), (401, "key_expired".into()), "{method} {path}");
+        let without = service.send(&method, &path, &[], None);
+        assert_eq!(without.error(), (401, "missing_authorization".into()), "{method} {path}");
+    }
+}
+
+#[test]
+fn parameters_are_known_where_they_are_described_and_nowhere_else() {
+    let (document, service) = (document(), service());
+    let all = ["limit", "cursor", "source", "format", "status", "severity", "category", "days"];
+    for (method, path, operation) in operations(&document) {
+        if method != "GET" || operation["security"][0].get("api_key").is_none() {
+            continue;
+        }
+        for name in all {
+            let described = operation["parameters"].as_array().into_iter().flatten().any(|known| known["name"] == name);
+            // A parameter given twice is refused if it is known, and unknown ones are refused under strict handling.
+            let target = format!("{path}?{name}=1&{name}=1");
+            let answer = service.get_with(&target, BOTH, &[("Prefer", "handling=strict")]);
+            assert_eq!(
+                (answer.error(), answer.json()["param"].as_str()),
+                ((400, "invalid_parameter".into()), Some(name))
+            );
+            let twice = answer.json()["message"].as_str().unwrap().contains("more than once");
+            assert_eq!(twice, described, "{method} {path}?{name}");
+        }
+    }
+}
+
+#[test]
+fn described_values_are_the_accepted_ones() {
+    let (document, service) = (document(), service());
+    for (method, path, operation) in operations(&document) {
+        for parameter in operation["parameters"].as_array().into_iter().flatten() {
+            let Some(values) = parameter["schema"].get("enum") else { continue };
+            let name = parameter["name"].as_str().unwrap();
+            let answer = service.send(
+                &method,
+                &format!("{path}?{name}=nonsense"),
+                &[("Authorization", &bearer(BOTH))],
+                Some(b"{}"),
+            );
+            assert_eq!(&answer.json()["allowed"], values, "{method} {path}?{name}");
+        }
+    }
+}
+
+#[test]
+fn there_is_a_webhook_for_every_event() {
+    let document = document();
+    let webhooks = document["webhooks"].as_object().unwrap();
+    assert_eq!(webhooks.len(), 19);
+    for name in domain::events::EventKind::NAMES {
+        let schema = &webhooks[*name]["post"]["requestBody"]["content"]["application/json"]["schema"];
+        assert!(schema["properties"]["data"].is_object(), "{name}");
+    }
+}
+
+#[test]
+fn the_page_works_without_the_internet() {
+    let service = service();
+    let redirect = service.send("GET", "/docs", &[], None);
+    assert_eq!((redirect.status, redirect.header("location")), (308, Some("/docs/")));
+    let page = service.send("GET", "/docs/", &[], None);
+    assert_eq!((page.status, page.header("content-type")), (200, Some("text/html; charset=utf-8")));
+    assert!(page.header("content-security-policy").unwrap().starts_with("default-src 'none'; script-src 'self';"));
+    let html = page.text();
+    assert!(!html.contains("//cdn") && !html.contains("https://"), "{html}");
+    let links =
+        html.split(['"']).filter(|text| text.ends_with(".js") || text.ends_with(".css") || text.ends_with(".png"));
+    let links: Vec<&str> = links.collect();
+    assert!(links.len() >= 4);
+    for link in links {
+        let file = service.send("GET", &format!("/docs/{}", link.trim_start_matches("./")), &[], None);
+        assert_eq!((file.status, file.body.is_empty()), (200, false), "{link}");
+    }
+    assert!(service.send("GET", "/docs/swagger-initializer.js", &[], None).text().contains("/api/v1/openapi.json"));
+    assert_eq!(service.send("GET", "/docs/..%2f..%2fetc%2fpasswd", &[], None).status, 404);
+    assert_eq!(service.send("GET", "/docs/nothing.js", &[], None).error(), (404, "not_found".into()));
+}

@@ -1,0 +1,146 @@
+//! Lists as CSV.
+
+use std::sync::Arc;
+
+use api::State;
+use domain::{
+    StoreError,
+    customers::{Customer, MockCustomerStore},
+    page::Page,
+    profit::{DayRange, MockProfitStore},
+};
+use futures_util::{StreamExt, stream};
+use mockall::predicate::{always, eq};
+use rstest::rstest;
+use time::macros::date;
+
+use crate::{
+    lists::{customer, day, prospect},
+    support::{ACCOUNT, Answer, BOTH, Service, state},
+};
+
+const HEADER: &str = "id,email,name,source,external_id,city,country,orders_count,revenue_total,ltv_estimate,aov,segment,\
+    churn_score,last_purchase_at,first_purchase_at,created_at\r\n";
+
+fn streaming(rows: impl Fn() -> Vec<Result<Customer, StoreError>> + Send + Sync + 'static) -> Service {
+    let mut customers = MockCustomerStore::new();
+    customers
+        .expect_stream()
+        .with(eq(ACCOUNT), always(), always())
+        .returning(move |_, _, _| Ok(stream::iter(rows()).boxed()));
+    customers
+        .expect_page()
+        .returning(|_, _, page| Ok(Page { items: vec![customer(9)], next_cursor: Some(page.limit) }));
+    Service::start(State { customers: Arc::new(customers), ..state() })
+}
+
+fn is_csv(answer: &Answer) -> bool {
+    answer.header("content-type") == Some("text/csv; charset=utf-8")
+}
+
+#[test]
+fn the_whole_list_is_streamed() {
+    let service = streaming(|| vec![Ok(customer(2)), Ok(prospect(1))]);
+    let answer = service.get("/api/v1/customers?format=csv", BOTH);
+    assert!(is_csv(&answer) && answer.complete);
+    assert_eq!(answer.header("content-disposition"), Some("attachment; filename=\"customers-2026-05-02.csv\""));
+    assert_eq!(answer.header("x-next-cursor"), None);
+    assert_eq!(answer.header("cache-control"), Some("private, no-cache"));
+    let rows = "2,ana@example.com,Ana,tiendanube,x-1,Santos,BR,7,1234.50,2100.00,176.36,vip,0.1234,2026-04-28T14:03:11Z,\
+        2024-11-02T10:00:00Z,2024-11-02T12:58:40Z\r\n\
+        1,,,tiendanube,x-1,,,0,0.00,0.00,0.00,prospect,,,,2024-11-02T12:58:40Z\r\n";
+    assert_eq!(answer.text(), format!("{HEADER}{rows}"));
+}
+
+#[test]
+fn with_a_limit_it_is_one_page() {
+    let answer = streaming(Vec::new).get("/api/v1/customers?format=csv&limit=101", BOTH);
+    assert_eq!((answer.header("x-next-cursor"), answer.text().lines().count()), (Some("100"), 2));
+    assert_eq!(
+        answer.header("x-warnings"),
+        Some("[{\"code\":\"limit_clamped\",\"param\":\"limit\",\"requested\":101,\"applied\":100}]")
+    );
+}
+
+#[rstest]
+#[case("=1+1", "'=1+1")]
+#[case("+1", "'+1")]
+#[case("-1", "'-1")]
+#[case("@x", "'@x")]
+#[case("\tx", "'\tx")]
+#[case("\rx", "\"'\rx\"")]
+#[case("a,b", "\"a,b\"")]
+#[case("say \"x\"", "\"say \"\"x\"\"\"")]
+#[case("two\r\nlines", "\"two\r\nlines\"")]
+#[case("João", "João")]
+fn a_text_is_a_text_to_spreadsheets(#[case] name: &'static str, #[case] cell: &str) {
+    let service = streaming(move || {
+        vec![Ok(Customer { name: Some(name.into()), email: None, revenue_total: (-5).into(), ..customer(1) })]
+    });
+    let text = service.get("/api/v1/customers?format=csv", BOTH).text();
+    assert!(text.contains(&format!("\r\n1,,{cell},tiendanube,")), "{text:?}");
+    assert!(text.contains(",-5.00,"), "numbers are left alone");
+}
+
+#[rstest]
+#[case("text/csv", true)]
+#[case("text/csv, application/json;q=0.5", true)]
+#[case("TEXT/CSV; q=0.9, */*;q=0.1", true)]
+#[case("application/json, text/csv;q=0.9", false)]
+#[case("text/csv;q=0", false)]
+#[case("*/*", false)]
+#[case("text/*", false)]
+#[case("application/xml", false)]
+fn the_header_accept_asks_for_a_file_too(#[case] accept: &str, #[case] csv: bool) {
+    let service = streaming(|| vec![Ok(customer(1))]);
+    let answer = service.get_with("/api/v1/customers", BOTH, &[("Accept", accept)]);
+    assert_eq!((answer.status, is_csv(&answer)), (200, csv));
+    assert!(!is_csv(&service.get_with("/api/v1/customers?format=json", BOTH, &[("Accept", "text/csv")])));
+}
+
+#[test]
+fn a_stream_that_fails_midway_does_not_pass_for_a_whole_file() {
+    let service = streaming(|| {
+        let mut rows: Vec<_> = (0..5_000).map(|id| Ok(customer(id))).collect();
+        rows.push(Err(StoreError::Unavailable("gone".into())));
+        rows
+    });
+    let answer = service.get("/api/v1/customers?format=csv", BOTH);
+    assert_eq!((answer.status, answer.complete), (200, false));
+    assert!(answer.text().starts_with(HEADER));
+    let coded = service.get_with("/api/v1/customers?format=csv", BOTH, &[("Accept-Encoding", "gzip")]);
+    assert!(!coded.complete);
+}
+
+#[test]
+fn a_stream_that_does_not_begin_is_an_error() {
+    let mut customers = MockCustomerStore::new();
+    customers.expect_stream().returning(|_, _, _| Err(StoreError::Unavailable("gone".into())));
+    let service = Service::start(State { customers: Arc::new(customers), ..state() });
+    assert_eq!(service.get("/api/v1/customers?format=csv", BOTH).error(), (503, "no_db".into()));
+}
+
+#[test]
+fn profit_is_a_file_of_its_window() {
+    let mut profit = MockProfitStore::new();
+    let range = DayRange { first: date!(2026 - 05 - 01), last: date!(2026 - 05 - 02) };
+    profit
+        .expect_stream()
+        .with(eq(ACCOUNT), eq(range))
+        .returning(|_, _| Ok(stream::iter([Ok(day(date!(2026 - 05 - 02), 1000))]).boxed()));
+    profit
+        .expect_range()
+        .with(eq(ACCOUNT), eq(range))
+        .returning(|_, _| Ok(vec![day(date!(2026 - 05 - 02), 1000), day(date!(2026 - 05 - 01), 1000)]));
+    let service = Service::start(State { profit: Arc::new(profit), ..state() });
+    let answer = service.get("/api/v1/profit?format=csv&days=2", BOTH);
+    assert_eq!(answer.header("content-disposition"), Some("attachment; filename=\"profit-2026-05-02.csv\""));
+    assert_eq!(
+        answer.text(),
+        "snapshot_date,gross_revenue,refunds,ad_spend,cogs_estimate,fees_estimate,shipping_estimate,extra_expenses,\
+         net_revenue,operational_profit,final_profit,margin_pct,purchase_count\r\n\
+         2026-05-02,1000.00,100.00,120.00,400.00,29.00,50.00,31.00,900.00,421.00,270.00,30.00,12\r\n"
+    );
+    let page = service.get("/api/v1/profit?format=csv&days=2&limit=1", BOTH);
+    assert_eq!((page.header("x-next-cursor"), page.text().lines().count()), (Some("20260502"), 2));
+}

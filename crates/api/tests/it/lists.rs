@@ -1,0 +1,531 @@
+//! The reading endpoints: what they ask their port for, and every field of what they answer.
+
+use std::sync::Arc;
+
+use api::State;
+use domain::{
+    StoreError,
+    accounts::Platform,
+    anomalies::{Anomaly, CorrelatedMetric, Direction, Kind, MockAnomalyStore, Severity},
+    credits::{AutoTopup, Credits, MockCreditLedger, Transaction, TransactionKind},
+    customers::{Customer, MockCustomerStore, Segment},
+    insights::{Category, Filter, Insight, MockInsightStore},
+    integrations::{Integration, MockIntegrationStore},
+    inventory::{self, MockInventoryStore},
+    page::{Page, PageRequest},
+    profit::{Components, DayRange, MockProfitStore, Snapshot},
+    reorder::{self, MockReorderStore},
+};
+use mockall::predicate::eq;
+use rstest::rstest;
+use rust_decimal::dec;
+use serde_json::{Value, json};
+use time::macros::{date, datetime};
+
+use crate::support::{ACCOUNT, BOTH, NOW, Service, state};
+
+pub fn customer(id: i64) -> Customer {
+    Customer {
+        id,
+        email: Some("ana@example.com".into()),
+        name: Some("Ana".into()),
+        source: Platform::Tiendanube,
+        external_id: "x-1".into(),
+        city: Some("Santos".into()),
+        country: Some("BR".into()),
+        orders_count: 7,
+        revenue_total: dec!(1234.505),
+        ltv_estimate: dec!(2100),
+        aov: dec!(176.3578571),
+        segment: Segment::Vip,
+        churn_score: Some(dec!(0.12345)),
+        last_purchase_at: Some(datetime!(2026-04-28 14:03:11.9 UTC)),
+        first_purchase_at: Some(datetime!(2024-11-02 10:00 UTC)),
+        created_at: datetime!(2024-11-02 09:58:40 -3),
+    }
+}
+
+pub fn prospect(id: i64) -> Customer {
+    Customer {
+        email: None,
+        name: None,
+        city: None,
+        country: None,
+        orders_count: 0,
+        revenue_total: dec!(0),
+        ltv_estimate: dec!(0),
+        aov: dec!(0),
+        segment: Segment::Prospect,
+        churn_score: None,
+        last_purchase_at: None,
+        first_purchase_at: None,
+        ..customer(id)
+    }
+}
+
+fn with_customers(expect: impl FnOnce(&mut MockCustomerStore)) -> Service {
+    let mut customers = MockCustomerStore::new();
+    expect(&mut customers);
+    Service::start(State { customers: Arc::new(customers), ..state() })
+}
+
+#[test]
+fn a_page_of_customers() {
+    let service = with_customers(|customers| {
+        customers
+            .expect_page()
+            .with(eq(ACCOUNT), eq(Some(Platform::Tiendanube)), eq(PageRequest { limit: 2, cursor: Some(50) }))
+            .returning(|_, _, _| Ok(Page { items: vec![customer(49), prospect(40)], next_cursor: Some(40) }));
+    });
+    let answer = service.get("/api/v1/customers?limit=2&cursor=50&source=tiendanube", BOTH);
+    assert_eq!(answer.header("content-type"), Some("application/json"));
+    assert_eq!(
+        answer.json(),
+        json!({
+            "data": [
+                {
+                    "id": 49, "email": "ana@example.com", "name": "Ana", "source": "tiendanube", "external_id": "x-1",
+                    "city": "Santos", "country": "BR", "orders_count": 7, "revenue_total": 1234.5, "ltv_estimate": 2100.0,
+                    "aov": 176.36, "segment": "vip", "churn_score": 0.1234,
+                    "last_purchase_at": "2026-04-28T14:03:11Z", "first_purchase_at": "2024-11-02T10:00:00Z",
+                    "created_at": "2024-11-02T12:58:40Z"
+                },
+                {
+                    "id": 40, "email": null, "name": null, "source": "tiendanube", "external_id": "x-1", "city": null,
+                    "country": null, "orders_count": 0, "revenue_total": 0.0, "ltv_estimate": 0.0, "aov": 0.0,
+                    "segment": "prospect", "churn_score": null, "last_purchase_at": null, "first_purchase_at": null,
+                    "created_at": "2024-11-02T12:58:40Z"
+                }
+            ],
+            "pagination": {"limit": 2, "next_cursor": 40, "has_more": true},
+            "api_version": "v1"
+        })
+    );
+    assert!(answer.text().contains("\"revenue_total\":1234.50,"), "amounts keep the decimals of their currency");
+}
+
+#[rstest]
+#[case("", 25, None)]
+#[case("?limit=100", 100, None)]
+#[case("?limit=101", 100, Some(json!([{"code": "limit_clamped", "param": "limit", "requested": 101, "applied": 100}])))]
+fn the_limit_has_a_default_and_a_maximum(#[case] query: &str, #[case] applied: i64, #[case] warnings: Option<Value>) {
+    let service = with_customers(|customers| {
+        customers
+            .expect_page()
+            .with(eq(ACCOUNT), eq(None), eq(PageRequest { limit: applied, cursor: None }))
+            .returning(|_, _, _| Ok(Page { items: vec![], next_cursor: None }));
+    });
+    let body = service.get(&format!("/api/v1/customers{query}"), BOTH).json();
+    assert_eq!(body["pagination"], json!({"limit": applied, "next_cursor": null, "has_more": false}));
+    assert_eq!(body.get("warnings"), warnings.as_ref());
+}
+
+#[rstest]
+#[case("customers?source=amazon", "source", Platform::NAMES)]
+#[case("customers?source=Shopify", "source", Platform::NAMES)]
+#[case("customers?source=", "source", Platform::NAMES)]
+#[case("customers?format=CSV", "format", &["json", "csv"])]
+#[case("profit?format=xml", "format", &["json", "csv"])]
+#[case("insights?status=closed", "status", &["open", "resolved", "dismissed"])]
+#[case("insights?severity=ok", "severity", &["low", "medium", "high", "critical"])]
+#[case("insights?category=churn", "category", Category::NAMES)]
+#[case("anomalies?severity=%20low", "severity", Severity::NAMES)]
+#[case("inventory?status=bogus", "status", &["critical", "low", "ok", "overstocked"])]
+#[case("reorder?status=open", "status", &["pending", "ordered", "dismissed"])]
+fn an_unknown_value_is_refused_with_the_known_ones(
+    #[case] target: &str,
+    #[case] param: &str,
+    #[case] allowed: &[&str],
+) {
+    let answer = Service::start(state()).get(&format!("/api/v1/{target}"), BOTH);
+    assert_eq!(answer.error(), (400, "invalid_parameter".into()));
+    assert_eq!((&answer.json()["param"], &answer.json()["allowed"]), (&json!(param), &json!(allowed)));
+}
+
+#[rstest]
+#[case("customers?cursor=0", "cursor")]
+#[case("customers?cursor=-1", "cursor")]
+#[case("customers?limit=1;select%201", "limit")]
+#[case("customers?source=shopify&source=shopify", "source")]
+#[case("integrations?limit=x", "limit")]
+#[case("webhooks?cursor=1.0", "cursor")]
+#[case("insights?limit=", "limit")]
+#[case("anomalies?days=0", "days")]
+#[case("anomalies?days=week", "days")]
+#[case("profit?days=7&days=7", "days")]
+#[case("profit?cursor=2026-05-02", "cursor")]
+#[case("inventory?limit=9223372036854775808", "limit")]
+#[case("reorder?limit=%00", "limit")]
+fn a_parameter_that_is_no_positive_number_is_refused(#[case] target: &str, #[case] param: &str) {
+    let answer = Service::start(state()).get(&format!("/api/v1/{target}"), BOTH);
+    assert_eq!((answer.error(), &answer.json()["param"]), ((400, "invalid_parameter".into()), &json!(param)));
+}
+
+#[test]
+fn strict_handling_refuses_what_is_over_the_maximum() {
+    let service = Service::start(state());
+    for target in [
+        "customers?limit=101",
+        "insights?limit=101",
+        "anomalies?days=91",
+        "profit?days=366",
+        "inventory?limit=501",
+        "reorder?limit=201",
+    ] {
+        let answer = service.get_with(&format!("/api/v1/{target}"), BOTH, &[("Prefer", "handling=strict")]);
+        assert_eq!(answer.error(), (400, "invalid_parameter".into()), "{target}");
+    }
+}
+
+#[test]
+fn credits_and_their_latest_transactions() {
+    let mut credits = MockCreditLedger::new();
+    let transaction = Transaction {
+        id: 9,
+        kind: TransactionKind::Consume,
+        feature: Some("insight_wording".into()),
+        amount: -20,
+        balance_after: 480,
+        created_at: NOW,
+        meta: json!({"campaign": 4}).as_object().unwrap().clone(),
+    };
+    let grant = Transaction {
+        kind: TransactionKind::Grant,
+        feature: None,
+        amount: 500,
+        balance_after: 500,
+        meta: Default::default(),
+        ..transaction.clone()
+    };
+    credits.expect_summary().with(eq(ACCOUNT)).returning(move |_| {
+        Ok(Credits {
+            balance: 480,
+            total_purchased: 0,
+            total_spent: 20,
+            updated_at: NOW,
+            auto_topup: AutoTopup::default(),
+            recent_transactions: vec![transaction.clone(), grant.clone()],
+        })
+    });
+    let body = Service::start(State { credits: Arc::new(credits), ..state() }).get("/api/v1/credits", BOTH).json();
+    assert_eq!(
+        body,
+        json!({
+            "user_id": "user_0123456789abcdefghijABCD", "balance": 480, "total_purchased": 0, "total_spent": 20,
+            "updated_at": "2026-05-02T12:00:30Z",
+            "auto_topup": {"enabled": false, "threshold": 0, "top_up_amount": 0, "last_charged_at": null},
+            "recent_transactions": [
+                {"kind": "consume", "feature": "insight_wording", "amount": -20, "balance_after": 480,
+                 "created_at": "2026-05-02T12:00:30Z", "meta": {"campaign": 4}},
+                {"kind": "grant", "feature": null, "amount": 500, "balance_after": 500,
+                 "created_at": "2026-05-02T12:00:30Z", "meta": {}}
+            ],
+            "api_version": "v1"
+        })
+    );
+}
+
+#[test]
+fn integrations_and_how_many_there_are_of_each_kind() {
+    let mut integrations = MockIntegrationStore::new();
+    let synced = Integration {
+        id: 2,
+        provider: Platform::Shopify,
+        shop: "demo.myshopify.com".into(),
+        scopes: vec!["read_orders".into()],
+        connected_at: datetime!(2026-01-15 09:31:12 UTC),
+        revoked_at: None,
+        last_sync_at: Some(datetime!(2026-05-01 11:59 UTC)),
+    };
+    let new = Integration { id: 1, last_sync_at: None, ..synced.clone() };
+    integrations.expect_page().with(eq(ACCOUNT), eq(PageRequest { limit: 25, cursor: None }), eq(NOW)).returning(
+        move |_, _, _| {
+            let totals = domain::integrations::Totals { total: 2, connected: 0, stale: 1, revoked: 0, never_synced: 1 };
+            Ok((Page { items: vec![synced.clone(), new.clone()], next_cursor: None }, totals))
+        },
+    );
+    let body = Service::start(State { integrations: Arc::new(integrations), ..state() })
+        .get("/api/v1/integrations", BOTH)
+        .json();
+    let row = |id: i64, status: &str, at: Value, minutes: Value| {
+        json!({
+            "id": id, "provider": "shopify", "shop": "demo.myshopify.com", "scopes": ["read_orders"], "status": status,
+            "connected_at": "2026-01-15T09:31:12Z", "revoked_at": null, "last_sync_at": at, "last_sync_minutes_ago": minutes
+        })
+    };
+    assert_eq!(
+        body,
+        json!({
+            "data": [row(2, "stale", json!("2026-05-01T11:59:00Z"), json!(1441)), row(1, "never_synced", Value::Null, Value::Null)],
+            "totals": {"total": 2, "connected": 0, "stale": 1, "revoked": 0, "never_synced": 1},
+            "pagination": {"limit": 25, "next_cursor": null, "has_more": false}, "api_version": "v1"
+        })
+    );
+}
+
+#[test]
+fn insights_by_every_filter() {
+    let mut insights = MockInsightStore::new();
+    let filter = Filter {
+        status: Some(domain::insights::Status::Open),
+        severity: Some(Severity::High),
+        category: Some(Category::ChurnRisk),
+    };
+    insights.expect_page().with(eq(ACCOUNT), eq(filter), eq(PageRequest { limit: 25, cursor: None })).returning(
+        |_, _, _| {
+            let insight = Insight {
+                id: 3,
+                severity: Severity::High,
+                category: Category::ChurnRisk,
+                title: "t".into(),
+                body: "b".into(),
+                suggested_action: "a".into(),
+                impact_estimate: "i".into(),
+                status: domain::insights::Status::Open,
+                source: "rules".into(),
+                computed_at: NOW,
+                resolved_at: None,
+            };
+            Ok(Page { items: vec![insight], next_cursor: None })
+        },
+    );
+    let service = Service::start(State { insights: Arc::new(insights), ..state() });
+    let body = service.get("/api/v1/insights?status=open&severity=high&category=churn_risk", BOTH).json();
+    assert_eq!(
+        body["data"],
+        json!([{
+            "id": 3, "severity": "high", "category": "churn_risk", "title": "t", "body": "b", "suggested_action": "a",
+            "impact_estimate": "i", "status": "open", "computed_at": "2026-05-02T12:00:30Z", "resolved_at": null, "source": "rules"
+        }])
+    );
+}
+
+#[test]
+fn anomalies_since_the_first_of_so_many_local_days() {
+    let mut anomalies = MockAnomalyStore::new();
+    // Seven days that end with 2 May in São Paulo begin on 26 April at 00:00 there.
+    let since = datetime!(2026-04-26 03:00 UTC);
+    anomalies
+        .expect_page()
+        .with(eq(ACCOUNT), eq(Some(Severity::Medium)), eq(since), eq(PageRequest { limit: 100, cursor: None }))
+        .returning(|_, _, _, _| {
+            let anomaly = Anomaly {
+                id: 5,
+                kind: Kind::Correlated,
+                metric: "gross_revenue".into(),
+                day: date!(2026 - 05 - 01),
+                observed_value: 812.400_04,
+                expected_value: 1530.0,
+                expected_interval: Some((1180.0, 1910.0)),
+                z_score: -4.123_456,
+                direction: Direction::Down,
+                severity: Severity::Medium,
+                detected_at: datetime!(2026-05-02 03:00 UTC),
+                inferred_cause: Some("fewer ads".into()),
+                confidence: Some(0.8),
+                correlated_metrics: vec![CorrelatedMetric {
+                    metric: "ad_spend".into(),
+                    modz: -3.7,
+                    direction: Direction::Down,
+                }],
+                is_shift: false,
+            };
+            let alone = Anomaly {
+                id: 4,
+                kind: Kind::Univariate,
+                expected_interval: None,
+                inferred_cause: None,
+                confidence: None,
+                correlated_metrics: vec![],
+                ..anomaly.clone()
+            };
+            Ok(Page { items: vec![anomaly, alone], next_cursor: None })
+        });
+    let body = Service::start(State { anomalies: Arc::new(anomalies), ..state() })
+        .get("/api/v1/anomalies?severity=medium", BOTH)
+        .json();
+    assert_eq!((&body["window_days"], &body["api_version"]), (&json!(7), &json!("v1")));
+    assert_eq!(
+        body["data"][0],
+        json!({
+            "id": 5, "kind": "correlated", "metric": "gross_revenue", "observed_value": 812.4, "expected_value": 1530.0,
+            "expected_interval": [1180.0, 1910.0], "z_score": -4.1235, "direction": "down", "severity": "medium",
+            "day": "2026-05-01", "detected_at": "2026-05-02T03:00:00Z", "inferred_cause": "fewer ads", "confidence": 0.8,
+            "correlated_metrics": [{"metric": "ad_spend", "modz": -3.7, "direction": "down"}], "is_shift": false
+        })
+    );
+    let alone = &body["data"][1];
+    assert_eq!(
+        (&alone["inferred_cause"], &alone["confidence"], &alone["correlated_metrics"]),
+        (&Value::Null, &Value::Null, &json!([]))
+    );
+}
+
+pub fn day(date: time::Date, gross: i64) -> Snapshot {
+    let components = Components {
+        gross_revenue: gross.into(),
+        refunds: dec!(100),
+        ad_spend: dec!(120.005),
+        cogs_estimate: dec!(400),
+        fees_estimate: dec!(29),
+        shipping_estimate: dec!(50),
+        extra_expenses: dec!(31),
+        purchase_count: 12,
+    };
+    Snapshot { date, components, computed_at: NOW }
+}
+
+#[test]
+fn profit_of_the_window_with_totals_and_pages_by_date() {
+    let mut profit = MockProfitStore::new();
+    let range = DayRange { first: date!(2026 - 04 - 30), last: date!(2026 - 05 - 02) };
+    profit.expect_range().with(eq(ACCOUNT), eq(range)).returning(|_, _| {
+        Ok(vec![day(date!(2026 - 05 - 02), 1000), day(date!(2026 - 05 - 01), 1000), day(date!(2026 - 04 - 30), 100)])
+    });
+    let service = Service::start(State { profit: Arc::new(profit), ..state() });
+    let body = service.get("/api/v1/profit?days=3", BOTH).json();
+    assert_eq!(
+        body["data"][0],
+        json!({
+            "snapshot_date": "2026-05-02", "gross_revenue": 1000.0, "refunds": 100.0, "ad_spend": 120.0, "cogs_estimate": 400.0,
+            "fees_estimate": 29.0, "shipping_estimate": 50.0, "extra_expenses": 31.0, "net_revenue": 900.0,
+            "operational_profit": 421.0, "final_profit": 270.0, "margin_pct": 30.0, "purchase_count": 12
+        })
+    );
+    assert_eq!(body["data"][2]["margin_pct"], json!(0.0), "no net revenue, no margin");
+    // Σ final = 2 × 269.995 − 630.005 = −90.015 and Σ net = 1800.
+    let totals = json!({
+        "days_returned": 3, "gross_revenue": 2100.0, "ad_spend": 360.02, "final_profit": -90.02, "purchase_count": 36,
+        "avg_margin_pct": -5.0
+    });
+    assert_eq!((&body["totals"], &body["window_days"]), (&totals, &json!(3)));
+    assert_eq!(body["pagination"], json!({"limit": 3, "next_cursor": null, "has_more": false}));
+
+    let first = service.get("/api/v1/profit?days=3&limit=2", BOTH).json();
+    assert_eq!(first["pagination"], json!({"limit": 2, "next_cursor": 20_260_501, "has_more": true}));
+    assert_eq!(first["totals"], totals);
+    let second = service.get("/api/v1/profit?days=3&limit=2&cursor=20260501", BOTH).json();
+    assert_eq!(
+        (second["data"].as_array().unwrap().len(), &second["data"][0]["snapshot_date"]),
+        (1, &json!("2026-04-30"))
+    );
+    let past = service.get("/api/v1/profit?days=3&cursor=1", BOTH).json();
+    assert_eq!((&past["data"], &past["pagination"]["has_more"]), (&json!([]), &json!(false)));
+}
+
+#[test]
+fn days_over_the_maximum_are_clamped_in_the_window_too() {
+    let mut profit = MockProfitStore::new();
+    let range = DayRange { first: date!(2025 - 05 - 03), last: date!(2026 - 05 - 02) };
+    profit.expect_range().with(eq(ACCOUNT), eq(range)).returning(|_, _| Ok(vec![]));
+    let body = Service::start(State { profit: Arc::new(profit), ..state() })
+        .get("/api/v1/profit?days=2147483648", BOTH)
+        .json();
+    assert_eq!(body["window_days"], 365);
+    assert_eq!(
+        body["warnings"],
+        json!([{"code": "days_clamped", "param": "days", "requested": 2_147_483_648_i64, "applied": 365}])
+    );
+}
+
+#[test]
+fn inventory_with_a_summary_of_the_whole_catalogue() {
+    let mut inventory = MockInventoryStore::new();
+    let request = PageRequest { limit: 100, cursor: None };
+    inventory.expect_list().with(eq(ACCOUNT), eq(Some(inventory::Status::Critical)), eq(request)).returning(
+        |_, _, _| {
+            let item = inventory::Item {
+                id: 55,
+                sku: "MUG".into(),
+                product_name: "Mug".into(),
+                current_stock: 42,
+                units_sold_30d: 180,
+                units_sold_7d: 63,
+                avg_daily_units_30d: dec!(6.0000),
+                avg_daily_units_7d: dec!(9.123456),
+                days_of_stock: Some(dec!(4.66666666)),
+                trend: inventory::Trend::Accelerating,
+                status: inventory::Status::Critical,
+                estimated_stockout_at: Some(date!(2026 - 05 - 06)),
+                computed_at: NOW,
+            };
+            let still = inventory::Item {
+                id: 54,
+                days_of_stock: None,
+                trend: inventory::Trend::NoSales,
+                estimated_stockout_at: None,
+                ..item.clone()
+            };
+            let summary = inventory::Summary { total: 9, critical: 2, low: 3, ok: 4, overstocked: 0 };
+            Ok(inventory::Listing {
+                page: Page { items: vec![item, still], next_cursor: None },
+                summary,
+                generated_at: Some(NOW),
+            })
+        },
+    );
+    let body = Service::start(State { inventory: Arc::new(inventory), ..state() })
+        .get("/api/v1/inventory?status=critical", BOTH)
+        .json();
+    assert_eq!(
+        body["items"][0],
+        json!({
+            "id": 55, "sku": "MUG", "product_name": "Mug", "current_stock": 42, "units_sold_30d": 180, "units_sold_7d": 63,
+            "avg_daily_units_30d": 6, "avg_daily_units_7d": 9.1235, "days_of_stock": 4.6667, "trend": "accelerating",
+            "status": "critical", "estimated_stockout_at": "2026-05-06", "computed_at": "2026-05-02T12:00:30Z"
+        })
+    );
+    assert_eq!(
+        (&body["items"][1]["days_of_stock"], &body["items"][1]["estimated_stockout_at"]),
+        (&Value::Null, &Value::Null)
+    );
+    assert_eq!(body["summary"], json!({"total": 9, "critical": 2, "low": 3, "ok": 4, "overstocked": 0}));
+    assert_eq!((&body["generated_at"], &body["api_version"]), (&json!("2026-05-02T12:00:30Z"), &json!("v1")));
+}
+
+#[test]
+fn reorder_suggestions() {
+    let mut reorder = MockReorderStore::new();
+    let request = PageRequest { limit: 50, cursor: None };
+    reorder.expect_list().with(eq(ACCOUNT), eq(Some(reorder::Status::Pending)), eq(request)).returning(|_, _, _| {
+        let suggestion = reorder::Suggestion {
+            id: 9,
+            inventory_item_id: 55,
+            sku: "MUG".into(),
+            qty_suggested: 240,
+            reason: "r".into(),
+            confidence: dec!(0.9),
+            forecast_days: 44,
+            computed_at: NOW,
+            status: reorder::Status::Pending,
+        };
+        Ok(reorder::Listing { page: Page { items: vec![suggestion], next_cursor: None }, generated_at: None })
+    });
+    let body = Service::start(State { reorder: Arc::new(reorder), ..state() })
+        .get("/api/v1/reorder?status=pending", BOTH)
+        .json();
+    assert_eq!(
+        body,
+        json!({
+            "items": [{
+                "id": 9, "inventory_item_id": 55, "sku": "MUG", "qty_suggested": 240, "reason": "r", "confidence": 0.9,
+                "forecast_days": 44, "computed_at": "2026-05-02T12:00:30Z", "status": "pending"
+            }],
+            "generated_at": null, "pagination": {"limit": 50, "next_cursor": null, "has_more": false}, "api_version": "v1"
+        })
+    );
+}
+
+#[test]
+fn a_read_whose_database_fails_is_503_or_500() {
+    for (unavailable, expected) in [(true, (503, "no_db")), (false, (500, "internal_error"))] {
+        let service = with_customers(|customers| {
+            customers.expect_page().returning(move |_, _, _| {
+                Err(if unavailable { StoreError::Unavailable("x".into()) } else { StoreError::Internal("x".into()) })
+            });
+        });
+        let answer = service.get("/api/v1/customers", BOTH);
+        assert_eq!(answer.error(), (expected.0, expected.1.to_owned()));
+        assert_eq!(answer.header("cache-control"), Some("no-store"));
+    }
+}
