@@ -6,7 +6,7 @@ use serde_json::json;
 use utoipa::{
     Modify,
     openapi::{
-        ContentBuilder, HeaderBuilder, HttpMethod, OpenApi, Ref, ResponseBuilder, Type,
+        ContentBuilder, HeaderBuilder, HttpMethod, OpenApi, Ref, RefOr, ResponseBuilder, Type,
         example::ExampleBuilder,
         path::{Operation, PathItem},
         response::Response,
@@ -81,10 +81,11 @@ fn codes(method: &HttpMethod, operation: &Operation) -> Vec<Code> {
 
 impl Modify for Errors {
     fn modify(&self, document: &mut OpenApi) {
+        define_headers(document);
         for item in document.paths.paths.values_mut() {
             for (method, operation) in operations(item) {
                 for response in operation.responses.responses.values_mut() {
-                    if let utoipa::openapi::RefOr::T(response) = response {
+                    if let RefOr::T(response) = response {
                         add_headers(response);
                     }
                 }
@@ -131,17 +132,26 @@ fn unchanged() -> Response {
     response
 }
 
-/// The headers of every answer.
+/// The headers of every answer: name, type and meaning.
+const HEADERS: [(&str, Type, &str); 4] = [
+    ("X-Request-Id", Type::String, "The name of the request in logs; the client's own if it sent one."),
+    ("X-RateLimit-Limit", Type::Integer, "Requests per window of 60 seconds."),
+    ("X-RateLimit-Remaining", Type::Integer, "Requests left in the window."),
+    ("X-RateLimit-Reset", Type::Integer, "Seconds until the window ends, 1 to 60."),
+];
+
 fn add_headers(response: &mut Response) {
-    let headers = [
-        ("X-Request-Id", Type::String, "The name of the request in logs; the client's own if it sent one."),
-        ("X-RateLimit-Limit", Type::Integer, "Requests per window of 60 seconds."),
-        ("X-RateLimit-Remaining", Type::Integer, "Requests left in the window."),
-        ("X-RateLimit-Reset", Type::Integer, "Seconds until the window ends, 1 to 60."),
-    ];
-    for (name, kind, description) in headers {
+    for (name, ..) in HEADERS {
+        let reference = Ref::new(format!("#/components/headers/{name}"));
+        response.headers.insert(name.to_owned(), RefOr::Ref(reference));
+    }
+}
+
+fn define_headers(document: &mut OpenApi) {
+    let components = document.components.get_or_insert_with(Default::default);
+    for (name, kind, description) in HEADERS {
         let schema = ObjectBuilder::new().schema_type(kind).build();
         let header = HeaderBuilder::new().schema(Some(schema)).description(Some(description)).build();
-        response.headers.insert(name.to_owned(), header.into());
+        components.headers.insert(name.to_owned(), RefOr::T(header));
     }
 }

@@ -1,6 +1,6 @@
 //! What the service sends: a webhook for each event.
 
-use domain::events::EventKind;
+use domain::events::{Event, EventKind};
 use serde_json::json;
 use utoipa::{
     Modify,
@@ -31,7 +31,8 @@ fn delivery(kind: EventKind) -> PathItem {
     } else {
         "Sent to subscriptions that name the event; `*` does not include it."
     };
-    let body = ContentBuilder::new().schema(Some(body(kind))).build();
+    let sample = json!({ "event": kind.as_str(), "data": Event::sample(kind) });
+    let body = ContentBuilder::new().schema(Some(body(kind))).example(Some(sample)).build();
     let request = RequestBodyBuilder::new().content(JSON, body).required(Some(Required::True)).build();
     let taken =
         ResponseBuilder::new().description("Any 2xx: the delivery is taken. Anything else is tried again.").build();
@@ -70,14 +71,10 @@ fn headers() -> [Parameter; 3] {
 }
 
 /// The schema of the body of a delivery.
-fn body(kind: EventKind) -> RefOr<Schema> {
+fn body(kind: EventKind) -> Schema {
     let event = ObjectBuilder::new().schema_type(Type::String).enum_values(Some([kind.as_str()]));
-    let data = ObjectBuilder::new().schema_type(Type::Object);
-    let body = ObjectBuilder::new()
-        .property("event", event)
-        .property("data", data)
-        .required("event")
-        .required("data")
-        .examples([json!({"event": kind.as_str(), "data": {}})]);
-    RefOr::T(Schema::Object(body.build()))
+    // Every payload's schema is one that this type can hold; a test compares them.
+    let data: RefOr<Schema> = serde_json::from_value(kind.data_schema()).unwrap_or_default();
+    let body = ObjectBuilder::new().property("event", event).property("data", data).required("event").required("data");
+    Schema::Object(body.build())
 }

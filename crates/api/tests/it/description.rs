@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use api::{Settings, State};
+use domain::events::EventKind;
 use serde_json::Value;
 
 use crate::support::{BOTH, EXPIRED, READ, REVOKED, Service, WRITE, bearer, state};
@@ -181,9 +182,12 @@ fn there_is_a_webhook_for_every_event() {
     let document = document();
     let webhooks = document["webhooks"].as_object().unwrap();
     assert_eq!(webhooks.len(), 19);
-    for name in domain::events::EventKind::NAMES {
-        let schema = &webhooks[*name]["post"]["requestBody"]["content"]["application/json"]["schema"];
-        assert!(schema["properties"]["data"].is_object(), "{name}");
+    for name in EventKind::NAMES {
+        let content = &webhooks[*name]["post"]["requestBody"]["content"]["application/json"];
+        let kind: EventKind = name.parse().unwrap();
+        assert_eq!(content["schema"]["properties"]["data"], kind.data_schema(), "{name}");
+        assert_eq!(content["schema"]["properties"]["event"]["enum"], serde_json::json!([name]));
+        assert_eq!(content["example"]["event"], *name);
     }
 }
 
