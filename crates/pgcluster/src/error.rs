@@ -62,6 +62,9 @@ pub enum Error {
     #[error("PostgreSQL (process {0}) did not stop in time: end it with `kill -QUIT {0}`")]
     StaysUp(u32),
 
+    #[error("start of PostgreSQL was given up because the cluster was told to stop")]
+    GivenUp,
+
     #[error("cannot {action} {path}: {source}")]
     Io { action: &'static str, path: PathBuf, source: io::Error },
 }

@@ -58,6 +58,10 @@ impl Place {
         Ok((there, account))
     }
 
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
     pub fn data(&self) -> PathBuf {
         self.directory.join("data")
     }

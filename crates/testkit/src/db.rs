@@ -13,7 +13,7 @@ const TEMPLATE_LOCK: i64 = 7_203_441_927;
 /// The template; the cluster lives for one run of the tests, so its schema is the one compiled in.
 const TEMPLATE: &str = "template_schema";
 
-/// A fresh database. It goes with the cluster, or when [`TestDb::remove`] is called.
+/// A fresh database; dropped with this value, whoever is still connected.
 pub struct TestDb {
     admin_url: String,
     name: String,
@@ -33,7 +33,10 @@ impl TestDb {
         let mut random = [0u8; 8];
         SystemRandom::new().fill(&mut random).map_err(|_| anyhow::anyhow!("no random bytes"))?;
         let name = format!("test_{}", hex::encode(random));
-        admin.batch_execute(&format!("CREATE DATABASE {name} TEMPLATE {TEMPLATE} STRATEGY FILE_COPY")).await?;
+        // Copying files is faster than writing the copy to the log, where there is a choice.
+        let server: i32 = admin.query_one("SELECT current_setting('server_version_num')::int", &[]).await?.get(0);
+        let strategy = if server >= 150_000 { "STRATEGY FILE_COPY" } else { "" };
+        admin.batch_execute(&format!("CREATE DATABASE {name} TEMPLATE {TEMPLATE} {strategy}")).await?;
         Ok(Self { admin_url, name })
     }
 
@@ -55,12 +58,24 @@ impl TestDb {
     pub async fn client(&self) -> anyhow::Result<Client> {
         connect(&self.url()).await
     }
+}
 
-    /// Drops the database; whoever is connected is thrown out.
-    pub async fn remove(self) -> anyhow::Result<()> {
-        let admin = connect(&self.admin_url).await?;
-        admin.batch_execute(&format!("DROP DATABASE {} WITH (FORCE)", self.name)).await?;
-        Ok(())
+impl Drop for TestDb {
+    /// On a thread with a runtime of its own, since the test's cannot be waited for here. A database that stays is
+    /// only memory lost until the cluster ends, so a failure is said and left at that.
+    fn drop(&mut self) {
+        let (admin_url, name) = (self.admin_url.clone(), self.name.clone());
+        let dropping = std::thread::spawn(move || -> anyhow::Result<()> {
+            tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+                let admin = connect(&admin_url).await?;
+                Ok(admin.batch_execute(&format!("DROP DATABASE {name} WITH (FORCE)")).await?)
+            })
+        });
+        match dropping.join() {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => eprintln!("{} was not dropped: {error}", self.name),
+            Err(_) => eprintln!("{} was not dropped", self.name),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
-//! The private cluster, with real servers, and the test databases made in one; what the crates depend on.
+//! The test databases, the command that makes a cluster for them, and what the crates depend on.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail by panicking")]
 
-mod cluster;
+mod command;
 mod databases;
 mod dependencies;
