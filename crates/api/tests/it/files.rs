@@ -16,7 +16,7 @@ use time::macros::date;
 
 use crate::{
     lists::{customer, day, prospect},
-    support::{ACCOUNT, Answer, BOTH, Service, state},
+    support::{ACCOUNT, Answer, BOTH, Service, bearer, state},
 };
 
 const HEADER: &str = "id,email,name,source,external_id,city,country,orders_count,revenue_total,ltv_estimate,aov,segment,\
@@ -143,4 +143,11 @@ fn profit_is_a_file_of_its_window() {
     );
     let page = service.get("/api/v1/profit?format=csv&days=2&limit=1", BOTH);
     assert_eq!((page.header("x-next-cursor"), page.text().lines().count()), (Some("20260502"), 2));
+}
+
+#[test]
+fn head_of_a_file_is_its_headers() {
+    let service = streaming(|| vec![Ok(customer(1))]);
+    let head = service.send("HEAD", "/api/v1/customers?format=csv", &[("Authorization", &bearer(BOTH))], None);
+    assert_eq!((head.status, is_csv(&head), head.body.len()), (200, true, 0));
 }

@@ -7,6 +7,7 @@ mod admission;
 mod description;
 mod files;
 mod lists;
+mod logs;
 mod robustness;
 mod service;
 mod track;
