@@ -5,6 +5,7 @@
 //! run again to the same rows: until the end of the last transaction nothing but the claim has changed, and the lease of
 //! a dead claim runs out.
 
+mod customer_metrics;
 mod profit_snapshots;
 #[cfg(test)]
 mod tests;
@@ -14,6 +15,7 @@ use std::{panic::AssertUnwindSafe, sync::Arc, time::Instant};
 use domain::{
     AccountId, StoreError,
     accounts::{Account, AccountStore},
+    customer_metrics::CustomerMetricsStore,
     daily::DailyStore,
     jobs::{Claim, JobName, JobStore, Written},
     profit::ProfitWriter,
@@ -34,15 +36,16 @@ pub struct Deps {
     pub jobs: Arc<dyn JobStore>,
     pub daily: Arc<dyn DailyStore>,
     pub profit: Arc<dyn ProfitWriter>,
+    pub customers: Arc<dyn CustomerMetricsStore>,
 }
 
 impl Deps {
     /// All ports from one store.
     pub fn of<S>(store: &Arc<S>) -> Self
     where
-        S: AccountStore + JobStore + DailyStore + ProfitWriter + 'static,
+        S: AccountStore + JobStore + DailyStore + ProfitWriter + CustomerMetricsStore + 'static,
     {
-        Self { accounts: store.clone(), jobs: store.clone(), daily: store.clone(), profit: store.clone() }
+        Self { accounts: store.clone(), jobs: store.clone(), daily: store.clone(), profit: store.clone(), customers: store.clone() }
     }
 }
 
@@ -163,6 +166,7 @@ impl Work<'_> {
     async fn compute(&self) -> Result<Written, StoreError> {
         self.deps.daily.roll_up(self.account.id, &self.account.timezone, (self.clock)()).await?;
         match self.claim.job {
+            JobName::CustomerMetrics => customer_metrics::run(self).await,
             JobName::ProfitSnapshots => profit_snapshots::run(self).await,
             _ => Err(StoreError::Internal("no such job".to_owned())),
         }
@@ -181,4 +185,11 @@ fn log(report: &Report) {
         }
         Outcome::Failed { error } => tracing::error!(%job, %account, %as_of, ms = milliseconds, error, "job failed"),
     }
+}
+
+/// Runs a computation that takes long enough to keep others of this thread waiting.
+async fn off_thread<T: Send + 'static>(compute: impl FnOnce() -> T + Send + 'static) -> Result<T, StoreError> {
+    tokio::task::spawn_blocking(compute)
+        .await
+        .map_err(|_| StoreError::Internal("the computation panicked".to_owned()))
 }

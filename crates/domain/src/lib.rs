@@ -9,6 +9,7 @@ mod text_enum;
 pub mod accounts;
 pub mod anomalies;
 pub mod credits;
+pub mod customer_metrics;
 pub mod customers;
 pub mod daily;
 pub mod error;

@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use rust_decimal::{Decimal, RoundingStrategy};
+use rust_decimal::{Decimal, RoundingStrategy, prelude::FromPrimitive};
 
 /// An ISO 4217 currency code: three capital letters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -59,6 +59,16 @@ pub fn ratio(part: Decimal, whole: Decimal) -> Decimal {
     part.checked_div(whole).unwrap_or_default()
 }
 
+/// The largest figure that [`estimate`] gives.
+const LARGEST_ESTIMATE: f64 = 1e15;
+
+/// A statistical figure as a decimal that can be stored: not negative, at most 10^15, rounded to `decimals` places; zero
+/// when it is not a number. Amounts that were ever exact never take this way.
+pub fn estimate(figure: f64, decimals: u32) -> Decimal {
+    let figure = if figure.is_nan() { 0.0 } else { figure.clamp(0.0, LARGEST_ESTIMATE) };
+    round(Decimal::from_f64(figure).unwrap_or_default(), decimals)
+}
+
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
@@ -74,6 +84,15 @@ mod tests {
     fn rounds_half_even_to_the_minor_unit(#[case] code: &str, #[case] amount: &str, #[case] shown: &str) {
         let currency: Currency = code.parse().unwrap();
         assert_eq!(currency.round(amount.parse().unwrap()), shown.parse::<Decimal>().unwrap());
+    }
+
+    #[rstest]
+    #[case(f64::NAN, "0")]
+    #[case(f64::INFINITY, "1000000000000000")]
+    #[case(-3.5, "0")]
+    #[case(0.123_456, "0.1235")]
+    fn an_estimate_is_always_a_number(#[case] figure: f64, #[case] stored: &str) {
+        assert_eq!(estimate(figure, 4), stored.parse::<Decimal>().unwrap());
     }
 
     #[rstest]

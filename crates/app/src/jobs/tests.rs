@@ -2,6 +2,7 @@
 
 use domain::{
     accounts::{MockAccountStore, Mode},
+    customer_metrics::MockCustomerMetricsStore,
     daily::{DayTotals, MockDailyStore, RollUp},
     jobs::MockJobStore,
     profit::MockProfitWriter,
@@ -43,12 +44,13 @@ struct Ports {
     jobs: MockJobStore,
     daily: MockDailyStore,
     profit: MockProfitWriter,
+    customers: MockCustomerMetricsStore,
 }
 
 impl Ports {
     fn deps(self) -> Deps {
-        let Self { accounts, jobs, daily, profit } = self;
-        Deps { accounts: Arc::new(accounts), jobs: Arc::new(jobs), daily: Arc::new(daily), profit: Arc::new(profit) }
+        let Self { accounts, jobs, daily, profit, customers } = self;
+        Deps { accounts: Arc::new(accounts), jobs: Arc::new(jobs), daily: Arc::new(daily), profit: Arc::new(profit), customers: Arc::new(customers) }
     }
 
     fn claims(mut self) -> Self {

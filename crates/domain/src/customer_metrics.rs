@@ -1,0 +1,87 @@
+//! What the job `customer_metrics` reads and writes: purchases of each customer, and the figures that follow from them.
+
+use async_trait::async_trait;
+use rust_decimal::Decimal;
+use time::{Date, OffsetDateTime};
+
+use crate::{
+    AccountId, StoreError,
+    customers::Segment,
+    jobs::{Claim, Written},
+    money::{ratio, round},
+    zone::Zone,
+};
+
+/// A customer's purchases up to and including a day.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Purchases {
+    pub customer_id: i64,
+    pub orders: i64,
+    /// Different days, in the account's time zone, with an order.
+    pub days: i64,
+    /// Instants of the first and the last order.
+    pub span: Option<(OffsetDateTime, OffsetDateTime)>,
+    /// Sum of the orders, before refunds.
+    pub gross: Decimal,
+    pub refunds: Decimal,
+}
+
+impl Purchases {
+    /// What the customer paid and did not get back. Refunds of purchases from before the data begins make it no less
+    /// than nothing.
+    pub fn revenue(&self) -> Decimal {
+        (self.gross - self.refunds).max(Decimal::ZERO)
+    }
+
+    /// Revenue per order, so that it times the number of orders is the revenue; 0 without orders.
+    pub fn average_order_value(&self) -> Decimal {
+        round(ratio(self.revenue(), self.orders.into()), 6)
+    }
+}
+
+/// The figures of a customer; money with at most 6 decimals.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Metrics {
+    pub customer_id: i64,
+    pub orders_count: i64,
+    pub revenue_total: Decimal,
+    pub ltv_estimate: Decimal,
+    pub aov: Decimal,
+    pub segment: Segment,
+    /// 0 to 1 with at most 4 decimals; none without a purchase.
+    pub churn_score: Option<Decimal>,
+    pub span: Option<(OffsetDateTime, OffsetDateTime)>,
+}
+
+#[cfg_attr(feature = "mock", mockall::automock)]
+#[async_trait]
+pub trait CustomerMetricsStore: Send + Sync {
+    /// The purchases of every customer up to the end of `last`, customers without any included, by id.
+    async fn purchases(&self, account: AccountId, zone: &Zone, last: Date) -> Result<Vec<Purchases>, StoreError>;
+    /// Writes the figures that differ from what is there, and ends the run at `now`.
+    async fn write(&self, claim: &Claim, metrics: Vec<Metrics>, now: OffsetDateTime) -> Result<Written, StoreError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use rust_decimal::dec;
+
+    use super::*;
+
+    fn purchases(orders: i64, gross: Decimal, refunds: Decimal) -> Purchases {
+        Purchases { customer_id: 1, orders, days: orders, span: None, gross, refunds }
+    }
+
+    #[test]
+    fn refunds_lower_revenue_and_average_alike() {
+        let some = purchases(4, dec!(100), dec!(30));
+        assert_eq!((some.revenue(), some.average_order_value()), (dec!(70), dec!(17.5)));
+    }
+
+    #[test]
+    fn revenue_is_never_negative_and_an_average_needs_orders() {
+        let refunded = purchases(1, dec!(10), dec!(30));
+        assert_eq!((refunded.revenue(), refunded.average_order_value()), (dec!(0), dec!(0)));
+        assert_eq!(purchases(0, dec!(0), dec!(0)).average_order_value(), dec!(0));
+    }
+}
