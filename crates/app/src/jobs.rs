@@ -6,7 +6,10 @@
 //! a dead claim runs out.
 
 mod customer_metrics;
+mod demand;
+mod inventory_velocity;
 mod profit_snapshots;
+mod smart_reorder;
 #[cfg(test)]
 mod tests;
 
@@ -17,8 +20,11 @@ use domain::{
     accounts::{Account, AccountStore},
     customer_metrics::CustomerMetricsStore,
     daily::DailyStore,
+    demand::DemandStore,
+    inventory::InventoryWriter,
     jobs::{Claim, JobName, JobStore, Written},
     profit::ProfitWriter,
+    reorder::ReorderWriter,
 };
 use futures_util::{FutureExt, StreamExt, stream};
 use time::{Date, OffsetDateTime};
@@ -37,15 +43,28 @@ pub struct Deps {
     pub daily: Arc<dyn DailyStore>,
     pub profit: Arc<dyn ProfitWriter>,
     pub customers: Arc<dyn CustomerMetricsStore>,
+    pub demand: Arc<dyn DemandStore>,
+    pub inventory: Arc<dyn InventoryWriter>,
+    pub reorder: Arc<dyn ReorderWriter>,
 }
 
 impl Deps {
     /// All ports from one store.
     pub fn of<S>(store: &Arc<S>) -> Self
     where
-        S: AccountStore + JobStore + DailyStore + ProfitWriter + CustomerMetricsStore + 'static,
+        S: AccountStore + JobStore + DailyStore + DemandStore,
+        S: ProfitWriter + CustomerMetricsStore + InventoryWriter + ReorderWriter + 'static,
     {
-        Self { accounts: store.clone(), jobs: store.clone(), daily: store.clone(), profit: store.clone(), customers: store.clone() }
+        Self {
+            accounts: store.clone(),
+            jobs: store.clone(),
+            daily: store.clone(),
+            profit: store.clone(),
+            customers: store.clone(),
+            demand: store.clone(),
+            inventory: store.clone(),
+            reorder: store.clone(),
+        }
     }
 }
 
@@ -168,6 +187,8 @@ impl Work<'_> {
         match self.claim.job {
             JobName::CustomerMetrics => customer_metrics::run(self).await,
             JobName::ProfitSnapshots => profit_snapshots::run(self).await,
+            JobName::InventoryVelocity => inventory_velocity::run(self).await,
+            JobName::SmartReorder => smart_reorder::run(self).await,
             _ => Err(StoreError::Internal("no such job".to_owned())),
         }
     }
@@ -189,7 +210,5 @@ fn log(report: &Report) {
 
 /// Runs a computation that takes long enough to keep others of this thread waiting.
 async fn off_thread<T: Send + 'static>(compute: impl FnOnce() -> T + Send + 'static) -> Result<T, StoreError> {
-    tokio::task::spawn_blocking(compute)
-        .await
-        .map_err(|_| StoreError::Internal("the computation panicked".to_owned()))
+    tokio::task::spawn_blocking(compute).await.map_err(|_| StoreError::Internal("the computation panicked".to_owned()))
 }

@@ -6,6 +6,7 @@ use time::{Date, OffsetDateTime};
 
 use crate::{
     AccountId, StoreError,
+    jobs::{Claim, Written},
     page::{Page, PageRequest},
 };
 
@@ -62,4 +63,33 @@ pub trait InventoryStore: Send + Sync {
     /// Most urgent first: status, then days of stock ascending with nulls last, then sku. The cursor is the id of the
     /// last item of the page before.
     async fn list(&self, account: AccountId, status: Option<Status>, page: PageRequest) -> Result<Listing, StoreError>;
+}
+
+/// What the job `inventory_velocity` found about a product.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Figures {
+    pub product_id: i64,
+    pub sku: String,
+    pub product_name: String,
+    pub current_stock: i64,
+    pub units_sold_30d: i64,
+    pub units_sold_7d: i64,
+    /// At most 4 decimals.
+    pub avg_daily_units_30d: Decimal,
+    /// At most 4 decimals.
+    pub avg_daily_units_7d: Decimal,
+    /// At most 1 decimal; none when nothing sells.
+    pub days_of_stock: Option<Decimal>,
+    pub trend: Trend,
+    pub status: Status,
+    pub estimated_stockout_at: Option<Date>,
+}
+
+/// Where the job `inventory_velocity` puts its result.
+#[cfg_attr(feature = "mock", mockall::automock)]
+#[async_trait]
+pub trait InventoryWriter: Send + Sync {
+    /// Makes `items` the account's inventory and ends the run at `now`. An item keeps its id from run to run; items of
+    /// other products are removed.
+    async fn replace(&self, claim: &Claim, items: Vec<Figures>, now: OffsetDateTime) -> Result<Written, StoreError>;
 }

@@ -12,6 +12,7 @@ pub mod credits;
 pub mod customer_metrics;
 pub mod customers;
 pub mod daily;
+pub mod demand;
 pub mod error;
 pub mod events;
 pub mod health;

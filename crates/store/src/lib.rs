@@ -11,6 +11,7 @@ mod anomalies;
 mod credits;
 mod customers;
 mod daily;
+mod demand;
 mod error;
 mod health;
 mod idempotency;

@@ -2,4 +2,6 @@
 //! and the end of the run are one transaction.
 
 mod customers;
+mod inventory;
 mod profit;
+mod reorder;

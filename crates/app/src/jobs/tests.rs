@@ -4,8 +4,11 @@ use domain::{
     accounts::{MockAccountStore, Mode},
     customer_metrics::MockCustomerMetricsStore,
     daily::{DayTotals, MockDailyStore, RollUp},
+    demand::MockDemandStore,
+    inventory::MockInventoryWriter,
     jobs::MockJobStore,
     profit::MockProfitWriter,
+    reorder::MockReorderWriter,
 };
 use mockall::{Sequence, predicate::eq};
 use rust_decimal::dec;
@@ -45,12 +48,24 @@ struct Ports {
     daily: MockDailyStore,
     profit: MockProfitWriter,
     customers: MockCustomerMetricsStore,
+    demand: MockDemandStore,
+    inventory: MockInventoryWriter,
+    reorder: MockReorderWriter,
 }
 
 impl Ports {
     fn deps(self) -> Deps {
-        let Self { accounts, jobs, daily, profit, customers } = self;
-        Deps { accounts: Arc::new(accounts), jobs: Arc::new(jobs), daily: Arc::new(daily), profit: Arc::new(profit), customers: Arc::new(customers) }
+        let Self { accounts, jobs, daily, profit, customers, demand, inventory, reorder } = self;
+        Deps {
+            accounts: Arc::new(accounts),
+            jobs: Arc::new(jobs),
+            daily: Arc::new(daily),
+            profit: Arc::new(profit),
+            customers: Arc::new(customers),
+            demand: Arc::new(demand),
+            inventory: Arc::new(inventory),
+            reorder: Arc::new(reorder),
+        }
     }
 
     fn claims(mut self) -> Self {

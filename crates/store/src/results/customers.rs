@@ -120,7 +120,8 @@ impl Columns<'_> {
     fn of(metrics: &[Metrics]) -> Self {
         let mut columns = Self::default();
         for row in metrics {
-            let Metrics { customer_id, orders_count, revenue_total, ltv_estimate, aov, segment, churn_score, span } = row;
+            let Metrics { customer_id, orders_count, revenue_total, ltv_estimate, aov, segment, churn_score, span } =
+                row;
             columns.ids.push(*customer_id);
             columns.orders_count.push(*orders_count);
             columns.revenue_total.push(*revenue_total);

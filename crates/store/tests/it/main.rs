@@ -3,5 +3,6 @@
 
 mod database;
 mod jobs;
+mod results;
 mod roll_up;
 mod shop;

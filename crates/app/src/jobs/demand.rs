@@ -1,0 +1,173 @@
+//! What inventory and reorder figures have in common: the sales of every product as a clean daily series, and the demand
+//! that follows from them.
+
+use std::collections::BTreeMap;
+
+use analytics::demand::{DemandModel, Item, StoreRhythm};
+use domain::{
+    StoreError,
+    daily::without_gaps,
+    demand::{StockAt, StockedProduct},
+    profit::DayRange,
+};
+use time::{Date, Duration};
+
+use super::Work;
+
+/// Days of a product's sales that its demand is estimated from.
+const PRODUCT_DAYS: i64 = 365;
+/// Days of the shop's totals, which show weekdays and seasons: two years and the weeks that the older one is compared with.
+const SHOP_DAYS: i64 = 2 * 364 + 84;
+/// Days that a category's mean is taken over.
+const CATEGORY_DAYS: usize = 56;
+
+/// The products with a stock and the rhythm of their shop, up to the last full day.
+pub(super) struct Stocked {
+    pub products: Vec<StockedProduct>,
+    pub last: Date,
+    rhythm: StoreRhythm,
+}
+
+impl Stocked {
+    pub(super) async fn load(work: &Work<'_>) -> Result<Self, StoreError> {
+        let (account, last) = (work.account, work.claim.last_full_day());
+        let today = account.timezone.day_of((work.clock)());
+        let at = if work.claim.as_of >= today { StockAt::Now } else { StockAt::Day(work.claim.as_of) };
+        let products = work.deps.demand.stocked(account.id, days_until(last, PRODUCT_DAYS), at).await?;
+        let range = days_until(last, SHOP_DAYS);
+        let known = work.deps.daily.series(account.id, range).await?;
+        let totals: Vec<Option<f64>> =
+            without_gaps(&known, range.first, last).iter().map(|day| Some(number(day.units))).collect();
+        Ok(Self { products, last, rhythm: StoreRhythm::fit(&totals, last) })
+    }
+
+    /// Hands every product with its clean daily units and its demand, if any can be estimated, to `figure`.
+    pub(super) fn each<T>(
+        &self,
+        figure: impl Fn(&StockedProduct, &[Option<f64>], Option<&DemandModel<'_>>) -> T,
+    ) -> Vec<T> {
+        let series: Vec<_> = self.products.iter().map(|product| daily_units(product, self.last)).collect();
+        let levels = CategoryLevels::of(&self.products, &series);
+        self.products
+            .iter()
+            .zip(&series)
+            .map(|(product, units)| {
+                let item = Item { units, category_level: levels.of_product(product) };
+                let model = DemandModel::fit(item, &self.rhythm).ok();
+                figure(product, units, model.as_ref())
+            })
+            .collect()
+    }
+}
+
+fn days_until(last: Date, days: i64) -> DayRange {
+    DayRange { first: last.checked_sub(Duration::days(days - 1)).unwrap_or(Date::MIN), last }
+}
+
+/// Units sold less units cancelled on the same day, never below 0; days that ended without stock are unknown.
+fn daily_units(product: &StockedProduct, last: Date) -> Vec<Option<f64>> {
+    let first = days_until(last, PRODUCT_DAYS).first;
+    let index = |day: Date| usize::try_from((day - first).whole_days()).ok();
+    let mut units = vec![Some(0.0); usize::try_from(PRODUCT_DAYS).unwrap_or_default()];
+    for sale in &product.sales {
+        if let Some(day) = index(sale.day).and_then(|at| units.get_mut(at)) {
+            *day = Some(number(sale.sold.saturating_sub(sale.cancelled).max(0)));
+        }
+    }
+    for day in &product.days_without_stock {
+        if let Some(day) = index(*day).and_then(|at| units.get_mut(at)) {
+            *day = None;
+        }
+    }
+    units
+}
+
+/// Mean units a day of the products of a category, and of all; only of those that sold before the days looked at.
+struct CategoryLevels<'a> {
+    categories: BTreeMap<&'a str, f64>,
+    all: Option<f64>,
+}
+
+impl<'a> CategoryLevels<'a> {
+    fn of(products: &'a [StockedProduct], series: &[Vec<Option<f64>>]) -> Self {
+        let mut sums: BTreeMap<Option<&str>, (f64, f64)> = BTreeMap::new();
+        for (product, units) in products.iter().zip(series) {
+            let (before, recent) = units.split_at(units.len().saturating_sub(CATEGORY_DAYS));
+            if !before.iter().flatten().any(|day| *day > 0.0) {
+                continue;
+            }
+            let (sum, days) = recent.iter().flatten().fold((0.0, 0.0), |(sum, days), day| (sum + day, days + 1.0));
+            for key in [product.category.as_deref(), None] {
+                let entry = sums.entry(key).or_default();
+                *entry = (entry.0 + sum, entry.1 + days);
+                if key.is_none() {
+                    break;
+                }
+            }
+        }
+        let mean = |(sum, days): (f64, f64)| (days > 0.0).then(|| sum / days);
+        let all = sums.remove(&None).and_then(mean);
+        let categories = sums.into_iter().filter_map(|(key, sum)| Some((key?, mean(sum)?))).collect();
+        Self { categories, all }
+    }
+
+    fn of_product(&self, product: &StockedProduct) -> Option<f64> {
+        product.category.as_deref().and_then(|category| self.categories.get(category).copied()).or(self.all)
+    }
+}
+
+/// Units as a number for statistics.
+#[expect(clippy::cast_precision_loss, reason = "beyond 2^53 units a day the last one does not matter")]
+pub(super) const fn number(units: i64) -> f64 {
+    units as f64
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use domain::demand::SalesDay;
+    use time::macros::date;
+
+    use super::*;
+
+    pub(in crate::jobs) const LAST: Date = date!(2026 - 03 - 01);
+
+    /// A product that sold `units` on each of the last `days` days.
+    pub(in crate::jobs) fn steady(id: i64, stock: i64, units: i64, days: i64) -> StockedProduct {
+        let sales =
+            (0..days).rev().map(|back| SalesDay { day: LAST - Duration::days(back), sold: units, cancelled: 0 });
+        StockedProduct {
+            product_id: id,
+            sku: format!("S{id}"),
+            name: format!("Product {id}"),
+            stock,
+            sales: sales.collect(),
+            ..StockedProduct::default()
+        }
+    }
+
+    pub(in crate::jobs) fn stocked(products: Vec<StockedProduct>) -> Stocked {
+        Stocked { products, last: LAST, rhythm: StoreRhythm::flat(LAST) }
+    }
+
+    #[test]
+    fn cancellations_of_the_day_are_netted_and_days_without_stock_unknown() {
+        let mut product = steady(1, 5, 4, 3);
+        product.sales[1].cancelled = 6;
+        product.sales[2].cancelled = 1;
+        product.days_without_stock = vec![LAST - Duration::days(3), LAST - Duration::days(900)];
+        let units = daily_units(&product, LAST);
+        assert_eq!(units.len(), 365);
+        assert_eq!(units[360..], [Some(0.0), None, Some(4.0), Some(0.0), Some(3.0)]);
+    }
+
+    #[test]
+    fn a_young_product_is_compared_with_its_category_then_with_all() {
+        let mugs = |product: StockedProduct| StockedProduct { category: Some("mugs".into()), ..product };
+        let products =
+            [mugs(steady(1, 1, 4, 100)), steady(2, 1, 1, 100), mugs(steady(3, 1, 50, 10)), steady(4, 1, 9, 5)];
+        let series: Vec<_> = products.iter().map(|product| daily_units(product, LAST)).collect();
+        let levels = CategoryLevels::of(&products, &series);
+        assert_eq!(levels.of_product(&products[2]), Some(4.0));
+        assert_eq!(levels.of_product(&products[3]), Some(2.5));
+    }
+}

@@ -1,0 +1,114 @@
+//! The job `inventory_velocity`: how fast every product with a stock sells, and how long the stock lasts.
+
+use analytics::{
+    demand::DemandModel,
+    stock::{self, StatusBounds, StockStatus, outlook},
+};
+use domain::{
+    StoreError,
+    demand::StockedProduct,
+    inventory::{Figures, Status, Trend},
+    jobs::Written,
+    money::{estimate, round},
+};
+use rust_decimal::Decimal;
+use time::{Date, Duration};
+
+use super::{
+    Work,
+    demand::{Stocked, number},
+    off_thread,
+};
+
+pub(super) async fn run(work: &Work<'_>) -> Result<Written, StoreError> {
+    let stocked = Stocked::load(work).await?;
+    let items =
+        off_thread(move || stocked.each(|product, units, model| figures(product, units, model, stocked.last))).await?;
+    work.deps.inventory.replace(work.claim, items, (work.clock)()).await
+}
+
+fn figures(product: &StockedProduct, units: &[Option<f64>], model: Option<&DemandModel<'_>>, last: Date) -> Figures {
+    let units_sold_30d = product.units_sold(last, 30);
+    let units_sold_7d = product.units_sold(last, 7);
+    let stock = number(product.stock);
+    let outlook = model.and_then(|model| outlook(stock, model));
+    let days = outlook.map(|outlook| outlook.days_of_stock);
+    Figures {
+        product_id: product.product_id,
+        sku: product.sku.clone(),
+        product_name: product.name.clone(),
+        current_stock: product.stock,
+        units_sold_30d,
+        units_sold_7d,
+        avg_daily_units_30d: average(units_sold_30d, 30),
+        avg_daily_units_7d: average(units_sold_7d, 7),
+        days_of_stock: days.map(|days| estimate(days, 1)),
+        trend: match stock::trend(units) {
+            stock::Trend::Accelerating => Trend::Accelerating,
+            stock::Trend::Stable => Trend::Stable,
+            stock::Trend::Decelerating => Trend::Decelerating,
+            stock::Trend::NoSales => Trend::NoSales,
+        },
+        status: match StatusBounds::default().status(stock, days) {
+            StockStatus::Critical => Status::Critical,
+            StockStatus::Low => Status::Low,
+            StockStatus::Ok => Status::Ok,
+            StockStatus::Overstocked => Status::Overstocked,
+        },
+        estimated_stockout_at: outlook.and_then(|outlook| stockout(last, outlook.stockout_in_days)),
+    }
+}
+
+/// The last unit leaves `days` days after the last full day, today at the earliest.
+fn stockout(last: Date, days: u32) -> Option<Date> {
+    last.checked_add(Duration::days(i64::from(days.max(1))))
+}
+
+fn average(units: i64, days: i64) -> Decimal {
+    round(Decimal::from(units) / Decimal::from(days), 4)
+}
+
+#[cfg(test)]
+mod tests {
+    use rust_decimal::dec;
+    use time::macros::date;
+
+    use super::{
+        super::demand::tests::{LAST, steady, stocked},
+        *,
+    };
+
+    fn inventory(products: Vec<StockedProduct>) -> Vec<Figures> {
+        stocked(products).each(|product, units, model| figures(product, units, model, LAST))
+    }
+
+    #[test]
+    fn steady_sales_use_the_stock_up_day_by_day() {
+        let item = &inventory(vec![steady(1, 50, 5, 120)])[0];
+        assert_eq!((item.units_sold_30d, item.units_sold_7d), (150, 35));
+        assert_eq!((item.avg_daily_units_30d, item.avg_daily_units_7d), (dec!(5), dec!(5)));
+        assert_eq!((item.days_of_stock, item.status, item.trend), (Some(dec!(10)), Status::Low, Trend::Stable));
+        assert_eq!(item.estimated_stockout_at, Some(date!(2026 - 03 - 11)));
+    }
+
+    #[test]
+    fn a_product_that_never_sold_has_no_days_of_stock() {
+        let item = &inventory(vec![steady(1, 50, 0, 0)])[0];
+        assert_eq!((item.days_of_stock, item.estimated_stockout_at), (None, None));
+        assert_eq!((item.status, item.trend), (Status::Ok, Trend::NoSales));
+    }
+
+    #[test]
+    fn nothing_in_stock_is_critical_and_out_today() {
+        let sold_out = steady(1, -3, 5, 120);
+        let item = &inventory(vec![sold_out])[0];
+        assert_eq!((item.status, item.days_of_stock), (Status::Critical, Some(dec!(0))));
+        assert_eq!(item.estimated_stockout_at, Some(date!(2026 - 03 - 02)));
+    }
+
+    #[test]
+    fn absurd_numbers_have_figures() {
+        let items = inventory(vec![steady(1, i64::MAX, 1_000_000_000, 365), steady(2, i64::MIN, 1, 1)]);
+        assert_eq!(items.len(), 2);
+    }
+}

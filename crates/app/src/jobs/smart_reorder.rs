@@ -1,0 +1,115 @@
+//! The job `smart_reorder`: which products to buy again now, and how much.
+
+use analytics::{
+    demand::DemandModel,
+    reorder::{self, ServiceGoal, SupplyTerms},
+};
+use domain::{
+    StoreError,
+    demand::StockedProduct,
+    jobs::Written,
+    money::estimate,
+    reorder::{Draft, Reason},
+};
+
+use super::{
+    Work,
+    demand::{Stocked, number},
+    off_thread,
+};
+
+/// Assumed where a shop has not said how long its supplier takes.
+const LEAD_TIME_DAYS: i32 = 14;
+/// A shop looks at its suggestions once a week.
+const REVIEW_DAYS: i32 = 7;
+/// Standard deviation of a lead time as a share of it: one figure a product does not show how much it varies.
+const LEAD_TIME_VARIATION: f64 = 0.2;
+/// The largest quantity that is suggested: beyond any order, within what can be stored.
+const LARGEST_ORDER: u64 = 1_000_000_000;
+
+pub(super) async fn run(work: &Work<'_>) -> Result<Written, StoreError> {
+    let stocked = Stocked::load(work).await?;
+    let drafts = off_thread(move || stocked.each(|product, _, model| draft(product, model?))).await?;
+    work.deps.reorder.replace(work.claim, drafts.into_iter().flatten().collect(), (work.clock)()).await
+}
+
+/// A suggestion, if the stock would not last until a later order arrives.
+fn draft(product: &StockedProduct, model: &DemandModel<'_>) -> Option<Draft> {
+    let lead_time = product.lead_time_days.unwrap_or(LEAD_TIME_DAYS).max(0);
+    let terms = SupplyTerms {
+        lead_time_days: f64::from(lead_time),
+        lead_time_sd: LEAD_TIME_VARIATION * f64::from(lead_time),
+        review_days: f64::from(REVIEW_DAYS),
+        pack_size: positive(product.pack_size),
+        minimum_order: positive(product.min_order_qty),
+        service: ServiceGoal::ByClass,
+    };
+    let found = reorder::suggest(model, number(product.stock), number(product.on_order), &terms);
+    let quantity = i64::try_from(found.quantity.min(LARGEST_ORDER)).ok().filter(|quantity| *quantity > 0)?;
+    if !found.due {
+        return None;
+    }
+    let reason = Reason {
+        quantity,
+        daily_demand: found.daily_demand,
+        on_hand: product.stock,
+        on_order: product.on_order,
+        lead_time_days: i64::from(lead_time),
+        review_days: i64::from(REVIEW_DAYS),
+        expected_demand: found.expected_demand,
+        order_up_to: i64::try_from(found.order_up_to).unwrap_or(i64::MAX),
+        confidence: found.confidence,
+        pack_size: i64::from(terms.pack_size),
+        min_order_qty: i64::from(terms.minimum_order),
+    };
+    Some(Draft {
+        product_id: product.product_id,
+        qty_suggested: quantity,
+        reason: reason.to_string(),
+        confidence: estimate(found.confidence.min(1.0), 4),
+        forecast_days: i64::from(found.forecast_days.max(1)),
+        decision_stands_days: i64::from(lead_time.max(REVIEW_DAYS)),
+    })
+}
+
+fn positive(quantity: Option<i32>) -> u32 {
+    quantity.and_then(|quantity| u32::try_from(quantity).ok()).unwrap_or(1).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use rust_decimal::dec;
+
+    use super::{
+        super::demand::tests::{steady, stocked},
+        *,
+    };
+
+    fn drafts(products: Vec<StockedProduct>) -> Vec<Draft> {
+        stocked(products).each(|product, _, model| draft(product, model?)).into_iter().flatten().collect()
+    }
+
+    #[test]
+    fn what_runs_out_within_its_lead_time_is_ordered_in_packs() {
+        let product = StockedProduct { lead_time_days: Some(10), pack_size: Some(12), ..steady(1, 30, 5, 180) };
+        let found = &drafts(vec![product])[0];
+        // 17 days at 5 a day are 85; with a margin for chance and less the 30 at hand that is more than 55.
+        assert!(found.qty_suggested > 55 && found.qty_suggested % 12 == 0, "{found:?}");
+        assert_eq!((found.forecast_days, found.decision_stands_days), (17, 10));
+        assert!(found.confidence > dec!(0.8) && found.confidence < dec!(1));
+        assert!(found.reason.starts_with("Sells about 5.0 a day; 30 in stock."), "{}", found.reason);
+    }
+
+    #[test]
+    fn what_lasts_or_is_on_its_way_is_not_ordered() {
+        let on_its_way = StockedProduct { on_order: 400, ..steady(2, 10, 5, 180) };
+        assert_eq!(drafts(vec![steady(1, 400, 5, 180), on_its_way, steady(3, 0, 0, 0)]), []);
+    }
+
+    #[test]
+    fn absurd_numbers_stay_within_bounds() {
+        for found in drafts(vec![steady(1, i64::MIN, 1_000_000_000, 365), steady(2, -1, 1, 1)]) {
+            assert!(found.qty_suggested > 0 && found.forecast_days > 0 && found.confidence <= dec!(1), "{found:?}");
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! What was sold of each product that has a stock: the input of inventory and reorder figures.
+
+use async_trait::async_trait;
+use time::Date;
+
+use crate::{AccountId, StoreError, profit::DayRange};
+
+/// Units of a product on a day on which there were any.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SalesDay {
+    pub day: Date,
+    /// As ordered.
+    pub sold: i64,
+    /// Of refunds and cancellations dated on this day, below 0 where one was taken back.
+    pub cancelled: i64,
+}
+
+/// A product with a known stock, its terms of supply, and its sales.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct StockedProduct {
+    pub product_id: i64,
+    pub sku: String,
+    pub name: String,
+    pub category: Option<String>,
+    /// Below 0 where more was sold than there was.
+    pub stock: i64,
+    pub on_order: i64,
+    pub lead_time_days: Option<i32>,
+    pub pack_size: Option<i32>,
+    pub min_order_qty: Option<i32>,
+    /// Oldest first.
+    pub sales: Vec<SalesDay>,
+    /// Days that ended without stock.
+    pub days_without_stock: Vec<Date>,
+}
+
+impl StockedProduct {
+    /// Units ordered on the `days` days that end with `last`, cancelled ones included: a plain fact.
+    pub fn units_sold(&self, last: Date, days: i64) -> i64 {
+        let within = |sale: &&SalesDay| sale.day <= last && (last - sale.day).whole_days() < days;
+        self.sales.iter().filter(within).map(|sale| sale.sold).sum()
+    }
+}
+
+/// Which stock counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StockAt {
+    /// The newest that is known.
+    Now,
+    /// That of the end of the day, or the newest where none is known so far back.
+    Day(Date),
+}
+
+#[cfg_attr(feature = "mock", mockall::automock)]
+#[async_trait]
+pub trait DemandStore: Send + Sync {
+    /// Every product with a known stock, with its sales of the range, by id.
+    async fn stocked(
+        &self,
+        account: AccountId,
+        range: DayRange,
+        at: StockAt,
+    ) -> Result<Vec<StockedProduct>, StoreError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use time::macros::date;
+
+    use super::*;
+
+    #[test]
+    fn units_sold_count_whole_days_up_to_the_last() {
+        let sale = |day, sold| SalesDay { day, sold, cancelled: 1 };
+        let product = StockedProduct {
+            sales: vec![
+                sale(date!(2026 - 02 - 22), 1),
+                sale(date!(2026 - 02 - 23), 2),
+                sale(date!(2026 - 03 - 01), 4),
+                sale(date!(2026 - 03 - 02), 8),
+            ],
+            ..StockedProduct::default()
+        };
+        assert_eq!(product.units_sold(date!(2026 - 03 - 01), 7), 6);
+    }
+}

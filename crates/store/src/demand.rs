@@ -1,0 +1,133 @@
+//! [`DemandStore`] on Postgres.
+
+use async_trait::async_trait;
+use diesel::{
+    prelude::*,
+    sql_query,
+    sql_types::{Array, BigInt, Date as SqlDate, Integer, Nullable, Text},
+};
+use diesel_async::RunQueryDsl;
+use domain::{
+    AccountId, StoreError,
+    demand::{DemandStore, SalesDay, StockAt, StockedProduct},
+    profit::DayRange,
+};
+use time::Date;
+
+use crate::Store;
+
+const STOCKED: &str = "
+    SELECT p.id AS product_id, p.sku, p.name, p.category, coalesce(past.stock, p.current_stock) AS stock, p.on_order,
+        p.lead_time_days, p.pack_size, p.min_order_qty,
+        coalesce(s.days, '{}') AS days, coalesce(s.sold, '{}') AS sold, coalesce(s.cancelled, '{}') AS cancelled,
+        coalesce(e.days, '{}') AS days_without_stock
+    FROM products p
+    LEFT JOIN LATERAL (
+        SELECT l.stock FROM stock_levels l WHERE l.account_id = $1 AND l.product_id = p.id AND l.day <= $4
+        ORDER BY l.day DESC LIMIT 1
+    ) past ON true
+    LEFT JOIN (
+        SELECT product_id, array_agg(day ORDER BY day) AS days, array_agg(units ORDER BY day) AS sold,
+            array_agg(cancelled_units ORDER BY day) AS cancelled
+        FROM product_days WHERE account_id = $1 AND day BETWEEN $2 AND $3 GROUP BY product_id
+    ) s ON s.product_id = p.id
+    LEFT JOIN (
+        SELECT product_id, array_agg(day ORDER BY day) AS days
+        FROM stock_levels WHERE account_id = $1 AND day BETWEEN $2 AND $3 AND stock <= 0 GROUP BY product_id
+    ) e ON e.product_id = p.id
+    WHERE p.account_id = $1 AND p.current_stock IS NOT NULL ORDER BY p.id";
+
+#[derive(QueryableByName)]
+struct ProductRow {
+    #[diesel(sql_type = BigInt)]
+    product_id: i64,
+    #[diesel(sql_type = Text)]
+    sku: String,
+    #[diesel(sql_type = Text)]
+    name: String,
+    #[diesel(sql_type = Nullable<Text>)]
+    category: Option<String>,
+    #[diesel(sql_type = BigInt)]
+    stock: i64,
+    #[diesel(sql_type = BigInt)]
+    on_order: i64,
+    #[diesel(sql_type = Nullable<Integer>)]
+    lead_time_days: Option<i32>,
+    #[diesel(sql_type = Nullable<Integer>)]
+    pack_size: Option<i32>,
+    #[diesel(sql_type = Nullable<Integer>)]
+    min_order_qty: Option<i32>,
+    #[diesel(sql_type = Array<SqlDate>)]
+    days: Vec<Date>,
+    #[diesel(sql_type = Array<BigInt>)]
+    sold: Vec<i64>,
+    #[diesel(sql_type = Array<BigInt>)]
+    cancelled: Vec<i64>,
+    #[diesel(sql_type = Array<SqlDate>)]
+    days_without_stock: Vec<Date>,
+}
+
+impl From<ProductRow> for StockedProduct {
+    fn from(row: ProductRow) -> Self {
+        let ProductRow {
+            product_id,
+            sku,
+            name,
+            category,
+            stock,
+            on_order,
+            lead_time_days,
+            pack_size,
+            min_order_qty,
+            days,
+            sold,
+            cancelled,
+            days_without_stock,
+        } = row;
+        let sales = days
+            .into_iter()
+            .zip(sold)
+            .zip(cancelled)
+            .map(|((day, sold), cancelled)| SalesDay { day, sold, cancelled })
+            .collect();
+        Self {
+            product_id,
+            sku,
+            name,
+            category,
+            stock,
+            on_order,
+            lead_time_days,
+            pack_size,
+            min_order_qty,
+            sales,
+            days_without_stock,
+        }
+    }
+}
+
+#[async_trait]
+impl DemandStore for Store {
+    async fn stocked(
+        &self,
+        account: AccountId,
+        range: DayRange,
+        at: StockAt,
+    ) -> Result<Vec<StockedProduct>, StoreError> {
+        let stock_day = match at {
+            StockAt::Now => None,
+            StockAt::Day(day) => Some(day),
+        };
+        self.job_transaction(async |connection| {
+            let rows: Vec<ProductRow> = sql_query(STOCKED)
+                .bind::<BigInt, _>(account.0)
+                .bind::<SqlDate, _>(range.first)
+                .bind::<SqlDate, _>(range.last)
+                .bind::<Nullable<SqlDate>, _>(stock_day)
+                .load(connection)
+                .await?;
+            Ok(rows.into_iter().map(StockedProduct::from).collect())
+        })
+        .await
+    }
+}

@@ -1,0 +1,122 @@
+//! [`InventoryWriter`] on Postgres.
+
+use async_trait::async_trait;
+use diesel::{
+    result::Error,
+    sql_query,
+    sql_types::{Array, BigInt, Date as SqlDate, Nullable, Numeric, Text, Timestamptz},
+};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{
+    AccountId, StoreError,
+    inventory::{Figures, InventoryWriter},
+    jobs::{Claim, Written},
+};
+use rust_decimal::Decimal;
+use time::{Date, OffsetDateTime};
+
+use crate::Store;
+
+const REMOVE_OTHERS: &str = "DELETE FROM inventory_items WHERE account_id = $1 AND product_id <> ALL($2)";
+
+const UPSERT: &str = "
+    INSERT INTO inventory_items (account_id, product_id, sku, product_name, current_stock, units_sold_30d, units_sold_7d,
+        avg_daily_units_30d, avg_daily_units_7d, days_of_stock, trend, status, estimated_stockout_at, computed_at)
+    SELECT $1, v.*, $14 FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) AS v
+    ON CONFLICT (account_id, product_id) DO UPDATE SET
+        sku = excluded.sku, product_name = excluded.product_name, current_stock = excluded.current_stock,
+        units_sold_30d = excluded.units_sold_30d, units_sold_7d = excluded.units_sold_7d,
+        avg_daily_units_30d = excluded.avg_daily_units_30d, avg_daily_units_7d = excluded.avg_daily_units_7d,
+        days_of_stock = excluded.days_of_stock, trend = excluded.trend, status = excluded.status,
+        estimated_stockout_at = excluded.estimated_stockout_at, computed_at = excluded.computed_at";
+
+#[async_trait]
+impl InventoryWriter for Store {
+    async fn replace(&self, claim: &Claim, items: Vec<Figures>, now: OffsetDateTime) -> Result<Written, StoreError> {
+        let columns = Columns::of(items);
+        self.finish(claim, now, async |connection| columns.write(connection, claim.account, now).await).await
+    }
+}
+
+/// The rows as arrays, one per column.
+#[derive(Default)]
+struct Columns {
+    product_ids: Vec<i64>,
+    skus: Vec<String>,
+    names: Vec<String>,
+    stocks: Vec<i64>,
+    units_30d: Vec<i64>,
+    units_7d: Vec<i64>,
+    averages_30d: Vec<Decimal>,
+    averages_7d: Vec<Decimal>,
+    days_of_stock: Vec<Option<Decimal>>,
+    trends: Vec<&'static str>,
+    statuses: Vec<&'static str>,
+    stockouts: Vec<Option<Date>>,
+}
+
+impl Columns {
+    fn of(items: Vec<Figures>) -> Self {
+        let mut columns = Self::default();
+        for item in items {
+            let Figures {
+                product_id,
+                sku,
+                product_name,
+                current_stock,
+                units_sold_30d,
+                units_sold_7d,
+                avg_daily_units_30d,
+                avg_daily_units_7d,
+                days_of_stock,
+                trend,
+                status,
+                estimated_stockout_at,
+            } = item;
+            columns.product_ids.push(product_id);
+            columns.skus.push(sku);
+            columns.names.push(product_name);
+            columns.stocks.push(current_stock);
+            columns.units_30d.push(units_sold_30d);
+            columns.units_7d.push(units_sold_7d);
+            columns.averages_30d.push(avg_daily_units_30d);
+            columns.averages_7d.push(avg_daily_units_7d);
+            columns.days_of_stock.push(days_of_stock);
+            columns.trends.push(trend.as_str());
+            columns.statuses.push(status.as_str());
+            columns.stockouts.push(estimated_stockout_at);
+        }
+        columns
+    }
+
+    async fn write(
+        &self,
+        connection: &mut AsyncPgConnection,
+        account: AccountId,
+        now: OffsetDateTime,
+    ) -> Result<u64, Error> {
+        let removed = sql_query(REMOVE_OTHERS)
+            .bind::<BigInt, _>(account.0)
+            .bind::<Array<BigInt>, _>(&self.product_ids)
+            .execute(connection)
+            .await?;
+        let written = sql_query(UPSERT)
+            .bind::<BigInt, _>(account.0)
+            .bind::<Array<BigInt>, _>(&self.product_ids)
+            .bind::<Array<Text>, _>(&self.skus)
+            .bind::<Array<Text>, _>(&self.names)
+            .bind::<Array<BigInt>, _>(&self.stocks)
+            .bind::<Array<BigInt>, _>(&self.units_30d)
+            .bind::<Array<BigInt>, _>(&self.units_7d)
+            .bind::<Array<Numeric>, _>(&self.averages_30d)
+            .bind::<Array<Numeric>, _>(&self.averages_7d)
+            .bind::<Array<Nullable<Numeric>>, _>(&self.days_of_stock)
+            .bind::<Array<Text>, _>(&self.trends)
+            .bind::<Array<Text>, _>(&self.statuses)
+            .bind::<Array<Nullable<SqlDate>>, _>(&self.stockouts)
+            .bind::<Timestamptz, _>(now)
+            .execute(connection)
+            .await?;
+        Ok(u64::try_from(removed + written).unwrap_or(u64::MAX))
+    }
+}

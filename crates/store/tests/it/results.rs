@@ -1,0 +1,220 @@
+//! What the jobs read and where they put it.
+
+use domain::{
+    AccountId,
+    customer_metrics::{CustomerMetricsStore, Metrics, Purchases},
+    customers::Segment,
+    daily::DailyStore,
+    demand::{DemandStore, SalesDay, StockAt},
+    inventory::{Figures, InventoryWriter, Status, Trend},
+    jobs::{Claim, JobName, JobStore, Written},
+    profit::DayRange,
+    reorder::{Draft, ReorderWriter},
+};
+use rust_decimal::dec;
+use time::{
+    Date, OffsetDateTime,
+    macros::{date, datetime},
+};
+
+use crate::{
+    database::{Database, fresh},
+    shop::{self, Order},
+};
+
+const AS_OF: Date = date!(2026 - 03 - 02);
+const NOW: OffsetDateTime = datetime!(2026-03-02 03:00 UTC);
+
+async fn claim(db: &Database, account: AccountId, job: JobName) -> Claim {
+    db.store.claim(account, job, AS_OF, 60, true).await.unwrap().unwrap()
+}
+
+#[tokio::test]
+async fn purchases_stop_at_the_end_of_the_day_and_refunds_are_told_apart() {
+    let db = fresh().await;
+    let zone = "America/Sao_Paulo";
+    let account = shop::account(&db.sql, zone).await;
+    let (ana, bob) = (shop::customer(&db.sql, account, "ana").await, shop::customer(&db.sql, account, "bob").await);
+    let lines = [(None, 2, "10.25")];
+    // The first two are on one local day, 28 February; the last is just after the end of 2 March.
+    for (id, at) in [
+        ("1", datetime!(2026-02-28 04:00 UTC)),
+        ("2", datetime!(2026-03-01 02:00 UTC)),
+        ("3", datetime!(2026-03-03 02:59:59 UTC)),
+        ("4", datetime!(2026-03-03 03:00 UTC)),
+    ] {
+        shop::order(&db.sql, account, Order { customer: Some(ana), ..Order::new(id, at, &lines) }, AS_OF).await;
+    }
+    shop::refund(&db.sql, account, "C", Some(ana), datetime!(2026-03-02 12:00 UTC), (None, 1, "0.5"), AS_OF).await;
+    let found = db.store.purchases(account, &zone.parse().unwrap(), AS_OF).await.unwrap();
+    let span = (datetime!(2026-02-28 04:00 UTC), datetime!(2026-03-03 02:59:59 UTC));
+    let expected = [
+        Purchases { customer_id: ana, orders: 3, days: 2, span: Some(span), gross: dec!(61.5), refunds: dec!(0.5) },
+        Purchases { customer_id: bob, orders: 0, days: 0, span: None, gross: dec!(0), refunds: dec!(0) },
+    ];
+    assert_eq!(found, expected);
+}
+
+#[tokio::test]
+async fn only_customers_whose_figures_differ_are_written() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let (ana, bob) = (shop::customer(&db.sql, account, "ana").await, shop::customer(&db.sql, account, "bob").await);
+    let buyer = Metrics {
+        customer_id: ana,
+        orders_count: 3,
+        revenue_total: dec!(61),
+        ltv_estimate: dec!(12.345678),
+        aov: dec!(20.333333),
+        segment: Segment::Vip,
+        churn_score: Some(dec!(0.1234)),
+        span: Some((datetime!(2026-02-28 04:00 UTC), NOW)),
+    };
+    let prospect = Metrics {
+        customer_id: bob,
+        orders_count: 0,
+        revenue_total: dec!(0),
+        ltv_estimate: dec!(0),
+        aov: dec!(0),
+        segment: Segment::Prospect,
+        churn_score: None,
+        span: None,
+    };
+    for rows in [1, 0] {
+        let run = claim(&db, account, JobName::CustomerMetrics).await;
+        let written = db.store.write(&run, vec![buyer.clone(), prospect.clone()], NOW).await.unwrap();
+        assert_eq!(written, Written::Rows(rows), "prospects start as what they are");
+    }
+    let columns = "id, orders_count, revenue_total::float, ltv_estimate::float, segment, churn_score::float";
+    let expected = [format!("({ana},3,61,12.345678,vip,0.1234)"), format!("({bob},0,0,0,prospect,)")];
+    assert_eq!(shop::rows(&db.sql, account, columns, "customers").await, expected);
+}
+
+#[tokio::test]
+async fn stocked_products_come_with_their_sales_and_the_stock_of_the_day() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let product = shop::product(&db.sql, account, "p", Some("mugs")).await;
+    shop::product(&db.sql, account, "without stock", None).await;
+    db.sql
+        .execute(
+            "UPDATE products SET current_stock = 9, on_order = 4, lead_time_days = 10, pack_size = 6 WHERE id = $1",
+            &[&product],
+        )
+        .await
+        .unwrap();
+    db.sql
+        .execute(
+            "INSERT INTO stock_levels VALUES ($1, $2, '2026-02-20', 0), ($1, $2, '2026-02-25', 7), ($1, $2, '2026-03-09', 9)",
+            &[&account.0, &product],
+        )
+        .await
+        .unwrap();
+    let lines = [(Some(product), 3, "1")];
+    for (id, at) in [("1", datetime!(2026-02-27 09:00 UTC)), ("2", datetime!(2026-02-27 10:00 UTC))] {
+        shop::order(&db.sql, account, Order::new(id, at, &lines), at.date()).await;
+    }
+    let returned = datetime!(2026-02-28 12:00 UTC);
+    shop::refund(&db.sql, account, "C", None, returned, (Some(product), 1, "1"), returned.date()).await;
+    db.store.roll_up(account, &"UTC".parse().unwrap(), NOW).await.unwrap();
+
+    let range = DayRange { first: date!(2026 - 02 - 01), last: date!(2026 - 03 - 01) };
+    let found = db.store.stocked(account, range, StockAt::Day(AS_OF)).await.unwrap();
+    assert_eq!(found.len(), 1);
+    assert_eq!(
+        (found[0].stock, found[0].on_order, found[0].lead_time_days, found[0].pack_size),
+        (7, 4, Some(10), Some(6))
+    );
+    let sales = [
+        SalesDay { day: date!(2026 - 02 - 27), sold: 6, cancelled: 0 },
+        SalesDay { day: date!(2026 - 02 - 28), sold: 0, cancelled: 1 },
+    ];
+    assert_eq!(found[0].sales, sales);
+    assert_eq!(found[0].days_without_stock, [date!(2026 - 02 - 20)]);
+    let now = db.store.stocked(account, range, StockAt::Now).await.unwrap();
+    assert_eq!(now[0].stock, 9);
+    let long_ago = db.store.stocked(account, range, StockAt::Day(date!(2025 - 01 - 01))).await.unwrap();
+    assert_eq!(long_ago[0].stock, 9, "none is known so far back");
+}
+
+fn item(product_id: i64, stock: i64) -> Figures {
+    Figures {
+        product_id,
+        sku: format!("S{product_id}"),
+        product_name: "A product".into(),
+        current_stock: stock,
+        units_sold_30d: 30,
+        units_sold_7d: 7,
+        avg_daily_units_30d: dec!(1),
+        avg_daily_units_7d: dec!(1),
+        days_of_stock: Some(dec!(12.5)),
+        trend: Trend::Stable,
+        status: Status::Low,
+        estimated_stockout_at: Some(date!(2026 - 03 - 14)),
+    }
+}
+
+async fn inventory(db: &Database, account: AccountId, items: Vec<Figures>) {
+    let run = claim(db, account, JobName::InventoryVelocity).await;
+    InventoryWriter::replace(&*db.store, &run, items, NOW).await.unwrap();
+}
+
+#[tokio::test]
+async fn inventory_items_keep_their_ids_and_vanish_with_their_product() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let (first, second) =
+        (shop::product(&db.sql, account, "a", None).await, shop::product(&db.sql, account, "b", None).await);
+    inventory(&db, account, vec![item(first, 5), item(second, 6)]).await;
+    let before = shop::rows(&db.sql, account, "product_id, id", "inventory_items").await;
+    let nothing_sells = Figures { days_of_stock: None, estimated_stockout_at: None, ..item(first, 4) };
+    inventory(&db, account, vec![nothing_sells]).await;
+    assert_eq!(shop::rows(&db.sql, account, "product_id, id", "inventory_items").await, before[..1]);
+    let kept = shop::rows(&db.sql, account, "current_stock, days_of_stock, status", "inventory_items").await;
+    assert_eq!(kept, ["(4,,low)"]);
+}
+
+fn draft(product_id: i64, qty: i64) -> Draft {
+    Draft {
+        product_id,
+        qty_suggested: qty,
+        reason: "because".into(),
+        confidence: dec!(0.91),
+        forecast_days: 21,
+        decision_stands_days: 14,
+    }
+}
+
+#[tokio::test]
+async fn pending_suggestions_are_replaced_and_decisions_stand_for_a_while() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let (a, b, c) = (
+        shop::product(&db.sql, account, "a", None).await,
+        shop::product(&db.sql, account, "b", None).await,
+        shop::product(&db.sql, account, "c", None).await,
+    );
+    inventory(&db, account, vec![item(a, 1), item(b, 1), item(c, 1)]).await;
+    let suggest = async |drafts: Vec<Draft>, now: OffsetDateTime| {
+        let run = claim(&db, account, JobName::SmartReorder).await;
+        ReorderWriter::replace(&*db.store, &run, drafts, now).await.unwrap()
+    };
+    let found = async |columns: &str| shop::rows(&db.sql, account, columns, "reorder_suggestions").await;
+
+    assert_eq!(suggest(vec![draft(a, 10), draft(b, 20), draft(c, 30)], NOW).await, Written::Rows(3));
+    let ids = found("sku, id").await;
+    suggest(vec![draft(a, 11), draft(b, 21), draft(c, 31)], NOW).await;
+    assert_eq!(found("sku, id").await, ids, "an item's pending suggestion keeps its id");
+
+    db.sql.execute("UPDATE reorder_suggestions SET status = 'ordered' WHERE qty_suggested = 11", &[]).await.unwrap();
+    db.sql.execute("UPDATE reorder_suggestions SET status = 'dismissed' WHERE qty_suggested = 21", &[]).await.unwrap();
+    suggest(vec![draft(a, 12), draft(b, 22)], NOW + time::Duration::days(13)).await;
+    let sku = |product: i64| format!("S{product}");
+    let decided = [format!("({},11,ordered)", sku(a)), format!("({},21,dismissed)", sku(b))];
+    assert_eq!(found("sku, qty_suggested, status").await, decided, "what is no longer suggested is gone");
+
+    suggest(vec![draft(a, 13)], NOW + time::Duration::days(15)).await;
+    let expected =
+        [format!("({},11,ordered)", sku(a)), format!("({},13,pending)", sku(a)), format!("({},21,dismissed)", sku(b))];
+    assert_eq!(found("sku, qty_suggested, status").await, expected);
+}
