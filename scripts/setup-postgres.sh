@@ -53,6 +53,8 @@ install_package() {
 # As an ordinary user: the same packages, fetched and checked by apt-get in directories of its own, and unpacked.
 download_package() {
     [ "$target" != /nonexistent/.cache/$project/postgres ] || die "HOME is not set: set it to a directory you can write to"
+    # Debian's server reads time zones from there and nowhere else.
+    [ -e /usr/share/zoneinfo/UTC ] || die "this machine has no time zones, and only root can install them: ask for the package tzdata, or for postgresql"
     mkdir -p "$(dirname "$target")" || die "cannot write to $(dirname "$target"): set XDG_CACHE_HOME to a directory you can write to"
     work=$(mktemp -d "$target.XXXXXX")
     trap 'rm -rf "$work"' EXIT
