@@ -157,12 +157,15 @@ fn a_write_is_done_even_when_its_client_has_gone() {
         Arc::new(Waiting { reached: Mutex::new(reached), go: tokio::sync::Semaphore::new(0), done: Mutex::new(done) });
     let service = Service::start(State { events: Arc::clone(&events) as Arc<dyn EventStore>, ..state() });
     let mut stream = service.connect();
-    let request = format!(
-        "POST /api/v1/track HTTP/1.1\r\nHost: x\r\nAuthorization: {}\r\nContent-Length: 13\r\n\r\n{{\"event\":\"a\"}}",
-        bearer(BOTH)
+    let token = bearer(BOTH);
+    let requests = format!(
+        "GET /api/v1/me HTTP/1.1\r\nHost: x\r\nAuthorization: {token}\r\n\r\n\
+         POST /api/v1/track HTTP/1.1\r\nHost: x\r\nAuthorization: {token}\r\nContent-Length: 13\r\n\r\n{{\"event\":\"a\"}}"
     );
-    stream.write_all(request.as_bytes()).unwrap();
+    stream.write_all(requests.as_bytes()).unwrap();
     was_reached.recv_timeout(Duration::from_secs(10)).unwrap();
+    // A connection that is closed with something unread is reset, which the service notices at once.
+    assert!(stream.peek(&mut [0]).unwrap() > 0);
     drop(stream);
     // The one worker answers others, so it has seen the connection end; only then may the write go on.
     for _ in 0..5 {
