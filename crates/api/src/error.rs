@@ -53,7 +53,7 @@ codes! {
     IdempotencyInProgress 409 "idempotency_in_progress" "The first request with this idempotency key has not ended.";
     WebhookLimitReached 409 "webhook_limit_reached" "The account has as many webhook subscriptions as it may have.";
     PayloadTooLarge 413 "payload_too_large" "The body is larger than 64 KiB.";
-    UnsupportedMediaType 415 "unsupported_media_type" "Send JSON, not compressed, as application/json.";
+    UnsupportedMediaType 415 "unsupported_media_type" "Send the body as JSON, not compressed, with the header Content-Type: application/json.";
     RateLimitExceeded 429 "rate_limit_exceeded" "Too many requests; the header Retry-After says when to come back.";
     InternalError 500 "internal_error" "Something went wrong here. The request id helps to find out what.";
     NoDb 503 "no_db" "The database is unavailable. Try again in a moment.";

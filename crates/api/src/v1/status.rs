@@ -26,28 +26,41 @@ const CHECK_EVERY: Duration = Duration::from_secs(1);
 /// How long the database may take to answer before it counts as down.
 const CHECK_TIMEOUT: Duration = Duration::from_millis(1_500);
 
-/// What the last look at the database found: its latency, or none when it is down.
+/// What a look at the database found.
+#[derive(Debug, Clone, Copy)]
+struct Look {
+    at: Instant,
+    /// None when it is down.
+    latency: Option<Duration>,
+    took: Duration,
+}
+
+/// The last look at the database.
 #[derive(Debug, Default)]
-pub struct LastCheck(Mutex<Option<(Instant, Option<Duration>)>>);
+pub struct LastCheck(Mutex<Option<Look>>);
 
 impl LastCheck {
-    async fn latency(&self, health: &dyn Health) -> Option<Duration> {
+    async fn look(&self, health: &dyn Health) -> Look {
         let mut last = self.0.lock().await;
         match *last {
-            Some((at, latency)) if at.elapsed() < CHECK_EVERY => latency,
-            _ => {
-                let latency = match tokio::time::timeout(CHECK_TIMEOUT, health.ping()).await {
-                    Ok(Ok(latency)) => Some(latency),
-                    Ok(Err(error)) => {
-                        tracing::warn!(%error, "the database is down");
-                        None
-                    }
-                    Err(_) => None,
-                };
-                *last = Some((Instant::now(), latency));
-                latency
-            }
+            Some(look) if look.at.elapsed() < CHECK_EVERY => look,
+            _ => *last.insert(Look::now(health).await),
         }
+    }
+}
+
+impl Look {
+    async fn now(health: &dyn Health) -> Self {
+        let started = Instant::now();
+        let latency = match tokio::time::timeout(CHECK_TIMEOUT, health.ping()).await {
+            Ok(Ok(latency)) => Some(latency),
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "the database is down");
+                None
+            }
+            Err(_) => None,
+        };
+        Self { at: Instant::now(), latency, took: started.elapsed() }
     }
 }
 
@@ -120,11 +133,10 @@ struct Meta<'a> {
     security(())
 )]
 pub async fn get(request: HttpRequest, state: web::Data<State>, last: web::Data<LastCheck>) -> Result<Reply, ApiError> {
-    let started = Instant::now();
-    let latency = last.latency(&*state.health).await;
+    let Look { latency, took, .. } = last.look(&*state.health).await;
     let (status, database) = match latency {
         None => ("outage", "down"),
-        Some(took) if took > state.settings.slow_after => ("degraded", "slow"),
+        Some(latency) if latency > state.settings.slow_after => ("degraded", "slow"),
         Some(_) => ("operational", "ok"),
     };
     let outage = latency.is_none();
@@ -137,7 +149,7 @@ pub async fn get(request: HttpRequest, state: web::Data<State>, last: web::Data<
             region: &state.settings.region,
             env: &state.settings.env,
             commit: &state.settings.commit,
-            check_total_ms: milliseconds(started.elapsed()),
+            check_total_ms: milliseconds(took),
         },
         ts: instant((state.clock)()),
         error: outage.then_some(Code::NoDb.as_str()),

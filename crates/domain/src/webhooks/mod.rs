@@ -26,7 +26,7 @@ pub const SECRET_PURPOSE: &str = "webhook_secret";
 pub struct Subscription {
     pub id: i64,
     pub url: String,
-    /// Event names, or `*` alone.
+    /// Event names; `*` stands for the catalogue, and then only names outside the catalogue stand beside it.
     pub events: Vec<String>,
     pub active: bool,
     /// Why it was switched off; none while it is active.
