@@ -89,7 +89,8 @@ pub(super) async fn import(
 }
 
 fn stage(buffer: &mut CopyBuffer, no: i64, row: &ProductRow) {
-    let ProductRow { sku, name, category, price, cost, stock, on_order, lead_time_days, pack_size, min_order_qty } = row;
+    let ProductRow { sku, name, category, price, cost, stock, on_order, lead_time_days, pack_size, min_order_qty } =
+        row;
     buffer
         .row()
         .plain(no)

@@ -45,11 +45,8 @@ impl Session {
 
     /// Refuses an account that is not there before anything is read.
     pub async fn require(&self, account: AccountId) -> Result<(), ImportError> {
-        let row = self
-            .client
-            .query_opt("SELECT 1 FROM accounts WHERE id = $1", &[&account.0])
-            .await
-            .map_err(store_error)?;
+        let row =
+            self.client.query_opt("SELECT 1 FROM accounts WHERE id = $1", &[&account.0]).await.map_err(store_error)?;
         row.map(|_| ()).ok_or(ImportError::UnknownAccount)
     }
 
@@ -116,14 +113,17 @@ async fn mark_days(transaction: &Transaction<'_>, scope: &Scope) -> Result<i64, 
 /// error quote rows, so only its message and code are kept.
 pub(super) fn store_error(error: tokio_postgres::Error) -> StoreError {
     let Some(database) = error.as_db_error() else {
-        return if error.is_closed() || std::error::Error::source(&error).is_some_and(|source| source.is::<std::io::Error>()) {
+        return if error.is_closed()
+            || std::error::Error::source(&error).is_some_and(|source| source.is::<std::io::Error>())
+        {
             StoreError::Unavailable(error.to_string())
         } else {
             StoreError::Internal(error.to_string())
         };
     };
     let text = format!("{} ({})", database.message(), database.code().code());
-    let passing = [SqlState::ADMIN_SHUTDOWN, SqlState::CRASH_SHUTDOWN, SqlState::CANNOT_CONNECT_NOW, SqlState::DISK_FULL];
+    let passing =
+        [SqlState::ADMIN_SHUTDOWN, SqlState::CRASH_SHUTDOWN, SqlState::CANNOT_CONNECT_NOW, SqlState::DISK_FULL];
     if passing.contains(database.code()) || database.code().code().starts_with("08") {
         StoreError::Unavailable(text)
     } else {

@@ -58,10 +58,7 @@ async fn merge(transaction: &Transaction<'_>, scope: &Scope) -> Result<StockSumm
     Ok(StockSummary { rows, unknown, unknown_count })
 }
 
-async fn unknown(
-    transaction: &Transaction<'_>,
-    scope: &Scope,
-) -> Result<(Vec<StockRow>, i64), tokio_postgres::Error> {
+async fn unknown(transaction: &Transaction<'_>, scope: &Scope) -> Result<(Vec<StockRow>, i64), tokio_postgres::Error> {
     let rows = transaction
         .query(
             "SELECT line, sku, stock, day, count(*) OVER () FROM import_stock came

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 mod database;
+mod imports;
 mod jobs;
 mod results;
 mod roll_up;

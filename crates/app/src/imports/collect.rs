@@ -1,0 +1,118 @@
+//! A store that keeps what it is given, to see what a file gives.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex},
+};
+
+use async_trait::async_trait;
+use domain::{
+    AccountId,
+    accounts::Platform,
+    imports::{
+        AdSpendRow, DocumentPart, DocumentSummary, ExpenseRow, ImportError, ImportStore, ProductRow, RowSummary, Rows,
+        StockRow, StockSummary, Target,
+    },
+};
+use futures_util::StreamExt;
+use time::macros::datetime;
+
+use super::{Counts, Failure, FileOptions, OrderOptions, Reject, Rejects, import_orders};
+
+#[derive(Default)]
+pub struct Collect {
+    pub parts: Mutex<Vec<DocumentPart>>,
+    pub products: Mutex<Vec<ProductRow>>,
+    pub stock: Mutex<Vec<StockRow>>,
+    pub ad_spend: Mutex<Vec<AdSpendRow>>,
+    pub expenses: Mutex<Vec<ExpenseRow>>,
+}
+
+async fn collect<T>(into: &Mutex<Vec<T>>, mut rows: Rows<T>) -> Result<(), ImportError> {
+    while let Some(batch) = rows.next().await {
+        into.lock().unwrap().extend(batch?);
+    }
+    Ok(())
+}
+
+#[async_trait]
+impl ImportStore for Collect {
+    async fn documents(
+        &self,
+        _: Target,
+        _: Platform,
+        parts: Rows<DocumentPart>,
+    ) -> Result<DocumentSummary, ImportError> {
+        collect(&self.parts, parts).await.map(|()| DocumentSummary::default())
+    }
+
+    async fn products(&self, _: Target, rows: Rows<ProductRow>) -> Result<RowSummary, ImportError> {
+        collect(&self.products, rows).await.map(|()| RowSummary::default())
+    }
+
+    async fn stock(&self, _: Target, rows: Rows<StockRow>) -> Result<StockSummary, ImportError> {
+        collect(&self.stock, rows).await.map(|()| StockSummary::default())
+    }
+
+    async fn ad_spend(&self, _: Target, rows: Rows<AdSpendRow>) -> Result<RowSummary, ImportError> {
+        collect(&self.ad_spend, rows).await.map(|()| RowSummary::default())
+    }
+
+    async fn expenses(&self, _: Target, rows: Rows<ExpenseRow>) -> Result<RowSummary, ImportError> {
+        collect(&self.expenses, rows).await.map(|()| RowSummary::default())
+    }
+}
+
+/// What an order file gives.
+#[derive(Debug)]
+pub struct Outcome {
+    pub parts: Vec<DocumentPart>,
+    pub counts: Counts,
+    pub rejects: Vec<Reject>,
+}
+
+pub const TARGET: Target = Target { account: AccountId(1), now: datetime!(2026-01-01 0:00 UTC), dry_run: false };
+
+pub fn file() -> FileOptions {
+    FileOptions {
+        map: BTreeMap::new(),
+        delimiter: None,
+        date_order: None,
+        decimal_comma: false,
+        latin1: false,
+        zone: "Europe/London".parse().unwrap(),
+    }
+}
+
+pub fn order_options(prefix: Option<&str>) -> OrderOptions {
+    OrderOptions {
+        source: Platform::Shopify,
+        cancellation_prefix: prefix.map(str::to_owned),
+        non_products: vec!["post".to_owned()],
+        currency: "GBP".parse().unwrap(),
+    }
+}
+
+/// Collects refused lines.
+pub fn rejects() -> (Arc<Mutex<Vec<Reject>>>, Rejects) {
+    let list = Arc::new(Mutex::new(Vec::new()));
+    let sink = Arc::clone(&list);
+    let take = move |reject| {
+        sink.lock().unwrap().push(reject);
+        Ok(())
+    };
+    (list, Box::new(take))
+}
+
+pub async fn read_orders(
+    data: impl Into<Vec<u8>>,
+    file: FileOptions,
+    orders: OrderOptions,
+) -> Result<Outcome, Failure> {
+    let store = Collect::default();
+    let (list, sink) = rejects();
+    let reader = std::io::Cursor::new(data.into());
+    let report = import_orders(&store, TARGET, file, orders, reader, sink).await?;
+    let rejects = list.lock().unwrap().clone();
+    Ok(Outcome { parts: store.parts.into_inner().unwrap(), counts: report.read, rejects })
+}

@@ -1,0 +1,133 @@
+//! Which column holds what: by the names in the header, or as the caller says.
+
+use std::collections::BTreeMap;
+
+use super::Failure;
+
+/// Something a row may say.
+pub(super) struct Field {
+    /// Its name in `--map`.
+    pub name: &'static str,
+    pub required: bool,
+    /// Names that columns have for it, best first, in small letters and digits only.
+    pub headers: &'static [&'static str],
+}
+
+/// For every field, in their order, the column that holds it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Columns {
+    pub positions: Vec<Option<usize>>,
+    pub count: usize,
+    /// Columns that nothing is read from.
+    pub ignored: Vec<String>,
+}
+
+impl Columns {
+    /// `map` (field → column) wins over the names; a column is read for one field at most.
+    pub fn find(header: &[String], fields: &[Field], map: &BTreeMap<String, String>) -> Result<Self, Failure> {
+        let names: Vec<String> = header.iter().map(|name| squeeze(name)).collect();
+        let mut positions = vec![None; fields.len()];
+        let mut taken = vec![false; header.len()];
+        for (field, column) in map {
+            let index =
+                fields.iter().position(|known| known.name == field).ok_or_else(|| unknown_field(field, fields))?;
+            let position = names
+                .iter()
+                .position(|name| *name == squeeze(column))
+                .ok_or_else(|| Failure::Usage(format!("there is no column `{column}` (columns: {})", list(header))))?;
+            claim(&mut positions, &mut taken, index, position);
+        }
+        // By rank of the name, so that a field's second choice does not take another one's first.
+        let ranks = fields.iter().map(|field| field.headers.len()).max().unwrap_or(0);
+        for rank in 0..ranks {
+            for (index, field) in fields.iter().enumerate() {
+                let wanted = field.headers.get(rank);
+                let free = names
+                    .iter()
+                    .enumerate()
+                    .position(|(at, name)| Some(&name.as_str()) == wanted && taken.get(at) == Some(&false));
+                if let (Some(None), Some(position)) = (positions.get(index), free) {
+                    claim(&mut positions, &mut taken, index, position);
+                }
+            }
+        }
+        let missing: Vec<&str> = fields
+            .iter()
+            .zip(&positions)
+            .filter(|(field, position)| field.required && position.is_none())
+            .map(|(field, _)| field.name)
+            .collect();
+        if !missing.is_empty() {
+            return Err(Failure::Usage(format!(
+                "no column for {}; the file has the columns {}; name them with --map {}=COLUMN",
+                missing.join(", "),
+                list(header),
+                missing.first().unwrap_or(&""),
+            )));
+        }
+        let ignored = header.iter().zip(&taken).filter(|(_, taken)| !**taken).map(|(name, _)| name.clone()).collect();
+        Ok(Self { positions, count: header.len(), ignored })
+    }
+}
+
+fn claim(positions: &mut [Option<usize>], taken: &mut [bool], field: usize, column: usize) {
+    if let (Some(position), Some(taken)) = (positions.get_mut(field), taken.get_mut(column)) {
+        *position = Some(column);
+        *taken = true;
+    }
+}
+
+fn unknown_field(field: &str, fields: &[Field]) -> Failure {
+    let known: Vec<&str> = fields.iter().map(|field| field.name).collect();
+    Failure::Usage(format!("--map knows no field `{field}` (fields: {})", known.join(", ")))
+}
+
+/// The columns' names, cut short: a file that is no CSV has a strange first line.
+fn list(header: &[String]) -> String {
+    let names: Vec<String> = header.iter().take(40).map(|name| name.chars().take(40).collect()).collect();
+    names.join(", ")
+}
+
+fn squeeze(name: &str) -> String {
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may fail")]
+mod tests {
+    use super::*;
+
+    const FIELDS: &[Field] = &[
+        Field { name: "order_id", required: true, headers: &["orderid", "invoice", "name"] },
+        Field { name: "name", required: false, headers: &["description", "name"] },
+    ];
+
+    fn find(header: &[&str], map: &[(&str, &str)]) -> Result<Vec<Option<usize>>, String> {
+        let header: Vec<String> = header.iter().map(|name| (*name).to_owned()).collect();
+        let map = map.iter().map(|(field, column)| ((*field).to_owned(), (*column).to_owned())).collect();
+        Columns::find(&header, FIELDS, &map).map(|columns| columns.positions).map_err(|failure| failure.to_string())
+    }
+
+    #[test]
+    fn names_are_found_however_they_are_written() {
+        assert_eq!(find(&["Description", "Order ID"], &[]), Ok(vec![Some(1), Some(0)]));
+        assert_eq!(find(&["ORDER_ID", "name"], &[]), Ok(vec![Some(0), Some(1)]));
+    }
+
+    #[test]
+    fn a_last_choice_is_taken_when_nothing_better_is_there() {
+        assert_eq!(find(&["Name", "Description"], &[]), Ok(vec![Some(0), Some(1)]));
+    }
+
+    #[test]
+    fn the_map_wins() {
+        assert_eq!(find(&["invoice", "ref", "name"], &[("order_id", "REF")]), Ok(vec![Some(1), Some(2)]));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        assert!(find(&["x"], &[]).unwrap_err().contains("order_id"));
+        assert!(find(&["x"], &[("order_id", "y")]).unwrap_err().contains("`y`"));
+        assert!(find(&["x"], &[("colour", "x")]).unwrap_err().contains("`colour`"));
+    }
+}

@@ -1,0 +1,196 @@
+//! Reads CSV files row by row and hands what is valid to the [`ImportStore`]. A bad line is refused with its number
+//! and the reason; the rest goes in. Memory stays flat whatever the file.
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may fail")]
+mod collect;
+mod columns;
+mod countries;
+mod dates;
+mod fields;
+mod numbers;
+mod orders;
+mod others;
+mod pipeline;
+mod records;
+mod table;
+
+use std::{collections::BTreeMap, io};
+
+use domain::{
+    StoreError,
+    accounts::{Account, Platform},
+    imports::{DocumentSummary, ImportError, ImportStore, RowSummary, StockSummary, Target},
+    money::Currency,
+    zone::Zone,
+};
+use time::Date;
+
+pub use dates::DateOrder;
+use pipeline::run;
+
+/// How a file is to be read.
+#[derive(Debug, Clone)]
+pub struct FileOptions {
+    /// Field → column, where the header's names do not tell.
+    pub map: BTreeMap<String, String>,
+    /// Found in the first line when not given.
+    pub delimiter: Option<u8>,
+    /// Found in the first rows when not given.
+    pub date_order: Option<DateOrder>,
+    pub decimal_comma: bool,
+    /// Read bytes that are no UTF-8 as ISO 8859-1 instead of refusing their line.
+    pub latin1: bool,
+    /// The clock that dates without an offset were written by.
+    pub zone: Zone,
+}
+
+/// What order lines mean.
+#[derive(Debug, Clone)]
+pub struct OrderOptions {
+    pub source: Platform,
+    /// What the number of a cancellation begins with. Without it, lines of negative quantity are refunds.
+    pub cancellation_prefix: Option<String>,
+    /// SKUs that are no product, in any case of letters.
+    pub non_products: Vec<String>,
+    /// What the lines' currency must be.
+    pub currency: Currency,
+}
+
+/// A line that was refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reject {
+    pub line: u64,
+    pub reason: String,
+    /// The line as it came; cut short when it is too long, and with � for bytes that are no UTF-8.
+    pub record: String,
+}
+
+/// Takes the refused lines. An error ends the import.
+pub type Rejects = Box<dyn FnMut(Reject) -> io::Result<()> + Send>;
+
+/// What was read, and what became of it.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Report<S> {
+    pub read: Counts,
+    pub result: S,
+}
+
+/// What became of the lines of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize)]
+pub struct Counts {
+    /// Records, the header not counted.
+    pub lines: u64,
+    pub accepted: u64,
+    pub rejected: u64,
+    /// Sound lines that say nothing to import, by reason.
+    pub skipped: BTreeMap<&'static str, u64>,
+    pub ignored_columns: Vec<String>,
+}
+
+/// Why an import failed. Nothing of it was stored.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The file or the options are not as they must be.
+    #[error("{0}")]
+    Usage(String),
+    /// The file could not be read, or the rejects not be written.
+    #[error("{0}")]
+    Io(String),
+    #[error("there is no such account")]
+    UnknownAccount,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<ImportError> for Failure {
+    fn from(error: ImportError) -> Self {
+        match error {
+            ImportError::Source(broken) => Self::Io(broken.0),
+            ImportError::UnknownAccount => Self::UnknownAccount,
+            ImportError::Store(error) => Self::Store(error),
+        }
+    }
+}
+
+/// Imports order lines: orders, refunds, customers and products come out of them.
+pub async fn import_orders(
+    store: &dyn ImportStore,
+    target: Target,
+    file: FileOptions,
+    orders: OrderOptions,
+    reader: impl io::Read + Send + 'static,
+    rejects: Rejects,
+) -> Result<Report<DocumentSummary>, Failure> {
+    let source = orders.source;
+    let rows = orders::OrderLines::new(&file, orders);
+    run(reader, file, rows, rejects, |parts| store.documents(target, source, parts)).await
+}
+
+/// Imports a catalogue. Costs hold from `cost_from` on where a row does not say its own date.
+pub async fn import_products(
+    store: &dyn ImportStore,
+    target: Target,
+    file: FileOptions,
+    cost_from: Date,
+    reader: impl io::Read + Send + 'static,
+    rejects: Rejects,
+) -> Result<Report<RowSummary>, Failure> {
+    let rows = others::Products::new(&file, cost_from);
+    run(reader, file, rows, rejects, |rows| store.products(target, rows)).await
+}
+
+/// Imports stock levels, of `today` where a row does not say its own date. Rows of unknown SKUs are refused.
+pub async fn import_stock(
+    store: &dyn ImportStore,
+    target: Target,
+    file: FileOptions,
+    today: Date,
+    reader: impl io::Read + Send + 'static,
+    rejects: Rejects,
+) -> Result<Report<StockSummary>, Failure> {
+    let rows = others::Stock::new(&file, today);
+    let mut report = run(reader, file, rows, rejects, |rows| store.stock(target, rows)).await?;
+    let unknown = u64::try_from(report.result.unknown_count).unwrap_or_default();
+    report.read.rejected += unknown;
+    report.read.accepted = report.read.accepted.saturating_sub(unknown);
+    Ok(report)
+}
+
+/// Imports ad spend.
+pub async fn import_ad_spend(
+    store: &dyn ImportStore,
+    target: Target,
+    file: FileOptions,
+    reader: impl io::Read + Send + 'static,
+    rejects: Rejects,
+) -> Result<Report<RowSummary>, Failure> {
+    let rows = others::AdSpend::new(&file);
+    run(reader, file, rows, rejects, |rows| store.ad_spend(target, rows)).await
+}
+
+/// Imports extra expenses.
+pub async fn import_expenses(
+    store: &dyn ImportStore,
+    target: Target,
+    file: FileOptions,
+    reader: impl io::Read + Send + 'static,
+    rejects: Rejects,
+) -> Result<Report<RowSummary>, Failure> {
+    let rows = others::Expenses::new(&file);
+    run(reader, file, rows, rejects, |rows| store.expenses(target, rows)).await
+}
+
+/// The options that an account implies: its own clock, and everything else found in the file.
+impl FileOptions {
+    pub fn of(account: &Account) -> Self {
+        Self {
+            map: BTreeMap::new(),
+            delimiter: None,
+            date_order: None,
+            decimal_comma: false,
+            latin1: false,
+            zone: account.timezone.clone(),
+        }
+    }
+}

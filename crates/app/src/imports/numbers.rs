@@ -1,0 +1,187 @@
+//! Exact decimals and whole numbers as shops write them.
+
+use domain::imports::{MAX_DECIMALS, MAX_QUANTITY};
+use rust_decimal::Decimal;
+
+/// Digits in front of the point: an amount is below 10^12.
+const MAX_DIGITS: usize = 12;
+
+const NOT_A_NUMBER: &str = "is not a number";
+const AMBIGUOUS: &str = "could be thousands or decimals; say which with --decimal-comma, or write a decimal point";
+
+/// Reads an amount. Without `decimal_comma` a point is a decimal point; commas are taken where they can mean only one
+/// thing (`1,234.50`, `12,5`). With it, the comma is the decimal point and points separate thousands.
+pub(super) fn decimal(text: &str, decimal_comma: bool) -> Result<Decimal, &'static str> {
+    let (negative, digits) = match text.as_bytes().first() {
+        Some(b'-') => (true, text.get(1..).unwrap_or_default()),
+        Some(b'+') => (false, text.get(1..).unwrap_or_default()),
+        _ => (false, text),
+    };
+    let (whole, fraction) = split(digits, decimal_comma)?;
+    let fraction = fraction.trim_end_matches('0');
+    if fraction.len() > MAX_DECIMALS as usize {
+        return Err("has more than 6 decimals");
+    }
+    let mut mantissa: i64 = 0;
+    let mut whole_digits = 0;
+    for byte in whole.bytes().filter(u8::is_ascii_digit) {
+        whole_digits += usize::from(whole_digits > 0 || byte != b'0');
+        if whole_digits > MAX_DIGITS {
+            return Err("is 10^12 or more");
+        }
+        mantissa = mantissa * 10 + i64::from(byte - b'0');
+    }
+    // 12 + 6 digits fit.
+    for byte in fraction.bytes() {
+        mantissa = mantissa * 10 + i64::from(byte - b'0');
+    }
+    let scale = u32::try_from(fraction.len()).unwrap_or_default();
+    Ok(Decimal::new(if negative { -mantissa } else { mantissa }, scale))
+}
+
+/// Cuts into the digits in front of the point (thousands separators may be among them) and those behind it.
+fn split(text: &str, decimal_comma: bool) -> Result<(&str, &str), &'static str> {
+    let digits = text.bytes().filter(u8::is_ascii_digit).count();
+    let points = text.bytes().filter(|byte| *byte == b'.').count();
+    let commas = text.bytes().filter(|byte| *byte == b',').count();
+    if digits == 0 || digits + points + commas != text.len() {
+        return Err(NOT_A_NUMBER);
+    }
+    let point = match (points, commas) {
+        (0, 0) => None,
+        (_, _) if decimal_comma => (commas > 0).then_some(','),
+        (1, 0) => Some('.'),
+        (0, 1) => comma_meaning(text)?,
+        (0, _) | (_, 0) => None,
+        // The separator that comes last is the decimal point.
+        _ if text.rfind('.') > text.rfind(',') => Some('.'),
+        _ => Some(','),
+    };
+    let (whole, fraction) = match point {
+        Some(point) => text.rsplit_once(point).unwrap_or((text, "")),
+        None => (text, ""),
+    };
+    let thousands_ok = match (whole.contains('.'), whole.contains(',')) {
+        (false, false) => true,
+        (true, false) => point != Some('.') && is_grouped(whole, '.'),
+        (false, true) => point != Some(',') && is_grouped(whole, ','),
+        (true, true) => false,
+    };
+    if thousands_ok { Ok((whole, fraction)) } else { Err(NOT_A_NUMBER) }
+}
+
+/// One comma and no point: decimals, unless exactly three digits follow one to three others.
+fn comma_meaning(text: &str) -> Result<Option<char>, &'static str> {
+    let (before, behind) = text.split_once(',').unwrap_or((text, ""));
+    if behind.len() == 3 && (1..=3).contains(&before.len()) && !before.starts_with('0') {
+        return Err(AMBIGUOUS);
+    }
+    Ok(Some(','))
+}
+
+/// One to three digits, then groups of three.
+fn is_grouped(text: &str, separator: char) -> bool {
+    let mut groups = text.split(separator);
+    groups.next().is_some_and(|first| (1..=3).contains(&first.len())) && groups.all(|group| group.len() == 3)
+}
+
+/// Reads a whole number of at most 10^9; decimals must be zeros.
+pub(super) fn whole(text: &str, decimal_comma: bool) -> Result<i64, &'static str> {
+    let number = decimal(text, decimal_comma)?;
+    let whole = i64::try_from(number).map_err(|_| NOT_A_NUMBER)?;
+    if Decimal::from(whole) != number {
+        Err("is not a whole number")
+    } else if whole.abs() > MAX_QUANTITY {
+        Err("is above 10^9")
+    } else {
+        Ok(whole)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may fail")]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("2.55", "2.55")]
+    #[case("-11062.06", "-11062.06")]
+    #[case("+5", "5")]
+    #[case(".5", "0.5")]
+    #[case("5.", "5")]
+    #[case("0.001000000", "0.001")]
+    #[case("007", "7")]
+    #[case("1.234", "1.234")]
+    #[case("1,234.50", "1234.5")]
+    #[case("1.234,50", "1234.5")]
+    #[case("1,234,567", "1234567")]
+    #[case("1.234.567", "1234567")]
+    #[case("12,5", "12.5")]
+    #[case("0,125", "0.125")]
+    #[case("1234,567", "1234.567")]
+    #[case("999999999999.999999", "999999999999.999999")]
+    #[case("-0", "0")]
+    fn reads_amounts(#[case] text: &str, #[case] value: &str) {
+        assert_eq!(decimal(text, false), Ok(value.parse().unwrap()));
+    }
+
+    #[rstest]
+    #[case("12,5", "12.5")]
+    #[case("1,234", "1.234")]
+    #[case("1.234", "1234")]
+    #[case("1.234,5", "1234.5")]
+    #[case("7", "7")]
+    fn reads_amounts_with_a_decimal_comma(#[case] text: &str, #[case] value: &str) {
+        assert_eq!(decimal(text, true), Ok(value.parse().unwrap()));
+    }
+
+    #[rstest]
+    #[case("")]
+    #[case("-")]
+    #[case(".")]
+    #[case("NaN")]
+    #[case("inf")]
+    #[case("1e5")]
+    #[case("0x10")]
+    #[case("1 000")]
+    #[case("--1")]
+    #[case("1.2.3")]
+    #[case("12,34,567")]
+    #[case("1,23.4")]
+    #[case("£2")]
+    #[case("١")]
+    #[case("1,234")]
+    #[case("1000000000000")]
+    #[case("0.1234567")]
+    #[case("1.234,567.8")]
+    fn refuses_what_is_no_amount(#[case] text: &str) {
+        assert!(decimal(text, false).is_err(), "{text}");
+    }
+
+    #[rstest]
+    #[case("6", Ok(6))]
+    #[case("-6.00", Ok(-6))]
+    #[case("1000000000", Ok(1_000_000_000))]
+    #[case("6.5", Err("is not a whole number"))]
+    #[case("1000000001", Err("is above 10^9"))]
+    #[case("six", Err(NOT_A_NUMBER))]
+    fn reads_whole_numbers(#[case] text: &str, #[case] value: Result<i64, &'static str>) {
+        assert_eq!(whole(text, false), value);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_printed_is_read_again(mantissa in -999_999_999_999_999_999i64..=999_999_999_999_999_999) {
+            let amount = Decimal::new(mantissa, 6);
+            prop_assert_eq!(decimal(&amount.to_string(), false), Ok(amount));
+        }
+
+        #[test]
+        fn no_text_panics(text in "\\PC{0,12}", comma: bool) {
+            let _ = decimal(&text, comma);
+        }
+    }
+}

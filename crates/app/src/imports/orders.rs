@@ -1,0 +1,285 @@
+//! Order lines: which are sales, which are refunds, which are neither; lines of one document that follow each other
+//! become one part of it.
+
+use std::collections::HashSet;
+
+use domain::{
+    imports::{Buyer, CountryCode, DocumentKind, DocumentPart, Line, MAX_AMOUNT},
+    zone::Zone,
+};
+use rust_decimal::Decimal;
+use time::OffsetDateTime;
+
+use super::{
+    FileOptions, OrderOptions,
+    columns::Field,
+    countries::Countries,
+    table::{Record, Refusal, Table},
+};
+
+const ORDER_ID: usize = 0;
+const SKU: usize = 1;
+const QUANTITY: usize = 2;
+const DATE: usize = 3;
+const PRICE: usize = 4;
+const NAME: usize = 5;
+const CUSTOMER_ID: usize = 6;
+const EMAIL: usize = 7;
+const CUSTOMER_NAME: usize = 8;
+const CITY: usize = 9;
+const COUNTRY: usize = 10;
+const FEES: usize = 11;
+const SHIPPING: usize = 12;
+const CURRENCY: usize = 13;
+const UNIT_COST: usize = 14;
+const CATEGORY: usize = 15;
+
+/// Lines after which a part is handed on; the next one continues the document.
+const MAX_PART_LINES: usize = 1_000;
+
+pub(super) struct OrderLines {
+    zone: Zone,
+    options: OrderOptions,
+    non_products: HashSet<String>,
+    countries: Countries,
+    /// The last date that was read: in most files many lines in a row have the same one.
+    last_date: Option<(String, OffsetDateTime)>,
+    part: Option<DocumentPart>,
+}
+
+impl OrderLines {
+    pub fn new(file: &FileOptions, options: OrderOptions) -> Self {
+        let non_products = options.non_products.iter().map(|sku| sku.to_ascii_uppercase()).collect();
+        Self {
+            zone: file.zone.clone(),
+            options,
+            non_products,
+            countries: Countries::new(),
+            last_date: None,
+            part: None,
+        }
+    }
+
+    fn instant(&mut self, record: &Record<'_>) -> Result<OffsetDateTime, Refusal> {
+        let text = record.text(DATE).unwrap_or_default();
+        if let Some((last, instant)) = &self.last_date
+            && *last == *text
+        {
+            return Ok(*instant);
+        }
+        let instant = record.moment(DATE)?.instant(&self.zone);
+        self.last_date = Some((text.into_owned(), instant));
+        Ok(instant)
+    }
+
+    /// Whether the line is a sale or a refund, and the number of its document. Stock adjustments and write-offs, which
+    /// some exports list among the orders, are neither.
+    fn classify(
+        &self,
+        order_id: &str,
+        quantity: i64,
+        price: Decimal,
+        at: OffsetDateTime,
+    ) -> Result<(DocumentKind, String), Refusal> {
+        if price < Decimal::ZERO {
+            return Err(Refusal::Skip("negative price"));
+        }
+        if price.is_zero() {
+            return Err(Refusal::Skip("price is zero"));
+        }
+        if quantity == 0 {
+            return Err(Refusal::Skip("quantity is zero"));
+        }
+        match &self.options.cancellation_prefix {
+            Some(prefix) if order_id.starts_with(prefix.as_str()) => Ok((DocumentKind::Refund, order_id.to_owned())),
+            Some(_) if quantity < 0 => Err(Refusal::Skip("negative quantity outside a cancellation")),
+            // An order may be refunded bit by bit: what was refunded on one day is one document.
+            None if quantity < 0 => Ok((DocumentKind::Refund, format!("{order_id}/{}", self.zone.day_of(at)))),
+            _ => Ok((DocumentKind::Order, order_id.to_owned())),
+        }
+    }
+
+    fn line(
+        &self,
+        record: &Record<'_>,
+        kind: DocumentKind,
+        quantity: i64,
+        unit_price: Decimal,
+    ) -> Result<Line, Refusal> {
+        let sku = record.id(SKU)?.into_owned();
+        Ok(Line {
+            is_product: !self.non_products.contains(&sku.to_ascii_uppercase()),
+            sku,
+            name: record.name(NAME)?.map(Into::into),
+            category: record.name(CATEGORY)?.map(Into::into),
+            quantity: if kind == DocumentKind::Refund { -quantity } else { quantity },
+            unit_price,
+            unit_cost: record.optional_cost(UNIT_COST)?,
+        })
+    }
+
+    fn check_currency(&self, record: &Record<'_>) -> Result<(), Refusal> {
+        match record.text(CURRENCY) {
+            Some(currency) if !currency.eq_ignore_ascii_case(self.options.currency.as_str()) => {
+                Err(record.reject(CURRENCY, &format!("is not the account's, {}", self.options.currency)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn add(&mut self, header: DocumentPart, line: Line, rows: &mut Vec<DocumentPart>) {
+        match &mut self.part {
+            Some(part) if part.lines.len() < MAX_PART_LINES && is_same_document(part, &header) => part.lines.push(line),
+            _ => {
+                let part = DocumentPart { lines: vec![line], ..header };
+                rows.extend(self.part.replace(part));
+            }
+        }
+    }
+}
+
+/// Everything but the lines is equal.
+fn is_same_document(part: &DocumentPart, other: &DocumentPart) -> bool {
+    let DocumentPart { kind, external_id, at, buyer, country, fees, shipping, lines: _ } = part;
+    *kind == other.kind
+        && *external_id == other.external_id
+        && *at == other.at
+        && *buyer == other.buyer
+        && *country == other.country
+        && *fees == other.fees
+        && *shipping == other.shipping
+}
+
+/// Shops that number no customers know them by their e-mail address.
+fn buyer(record: &Record<'_>) -> Result<Option<Buyer>, Refusal> {
+    let email = record.name(EMAIL)?;
+    let id = if record.has_column(CUSTOMER_ID) {
+        record.optional_id(CUSTOMER_ID)?.map(Into::into)
+    } else {
+        email.as_ref().map(|email| email.to_lowercase())
+    };
+    let Some(external_id) = id else { return Ok(None) };
+    Ok(Some(Buyer {
+        external_id,
+        email: email.map(Into::into),
+        name: record.name(CUSTOMER_NAME)?.map(Into::into),
+        city: record.name(CITY)?.map(Into::into),
+    }))
+}
+
+fn country(record: &Record<'_>, countries: &Countries) -> Option<CountryCode> {
+    record.text(COUNTRY).and_then(|name| countries.find(&name))
+}
+
+impl Table for OrderLines {
+    type Row = DocumentPart;
+    const DATE: Option<usize> = Some(DATE);
+    const FIELDS: &'static [Field] = &[
+        Field {
+            name: "order_id",
+            required: true,
+            headers: &[
+                "orderid",
+                "invoice",
+                "invoiceno",
+                "invoicenumber",
+                "ordernumber",
+                "orderno",
+                "order",
+                "ordername",
+                "pedido",
+                "numerodeorden",
+            ],
+        },
+        Field {
+            name: "sku",
+            required: true,
+            headers: &["sku", "stockcode", "lineitemsku", "productsku", "productcode", "itemcode", "productid"],
+        },
+        Field {
+            name: "quantity",
+            required: true,
+            headers: &["quantity", "qty", "lineitemquantity", "units", "cantidad", "quantidade"],
+        },
+        Field {
+            name: "date",
+            required: true,
+            headers: &[
+                "date",
+                "invoicedate",
+                "orderdate",
+                "createdat",
+                "placedat",
+                "datetime",
+                "timestamp",
+                "fecha",
+                "data",
+            ],
+        },
+        Field {
+            name: "price",
+            required: true,
+            headers: &["price", "unitprice", "lineitemprice", "itemprice", "precio", "preco", "preço"],
+        },
+        Field {
+            name: "name",
+            required: false,
+            headers: &[
+                "description",
+                "productname",
+                "lineitemname",
+                "itemname",
+                "title",
+                "producttitle",
+                "product",
+                "name",
+            ],
+        },
+        Field { name: "customer_id", required: false, headers: &["customerid", "customer", "buyerid", "clientid"] },
+        Field { name: "email", required: false, headers: &["email", "customeremail", "buyeremail"] },
+        Field { name: "customer_name", required: false, headers: &["customername", "buyername", "billingname"] },
+        Field { name: "city", required: false, headers: &["city", "shippingcity", "billingcity", "customercity"] },
+        Field {
+            name: "country",
+            required: false,
+            headers: &["country", "shippingcountry", "billingcountry", "customercountry", "pais", "país"],
+        },
+        Field { name: "fees", required: false, headers: &["fees", "fee", "paymentfee", "transactionfee"] },
+        Field { name: "shipping", required: false, headers: &["shippingcost", "shipping"] },
+        Field { name: "currency", required: false, headers: &["currency", "moneda", "moeda"] },
+        Field { name: "unit_cost", required: false, headers: &["unitcost", "cost", "costprice"] },
+        Field { name: "category", required: false, headers: &["category", "producttype", "productcategory"] },
+    ];
+
+    fn read(&mut self, record: &Record<'_>, rows: &mut Vec<DocumentPart>) -> Result<(), Refusal> {
+        let order_id = record.id(ORDER_ID)?;
+        let quantity = record.whole(QUANTITY)?;
+        let price = record.amount(PRICE)?;
+        let at = self.instant(record)?;
+        self.check_currency(record)?;
+        if (Decimal::from(quantity) * price).abs() >= MAX_AMOUNT {
+            return Err(Refusal::Reject("quantity times price is 10^12 or more".to_owned()));
+        }
+        let (kind, external_id) = self.classify(&order_id, quantity, price, at)?;
+        let line = self.line(record, kind, quantity, price)?;
+        let header = DocumentPart {
+            kind,
+            external_id,
+            at,
+            buyer: buyer(record)?,
+            country: country(record, &self.countries),
+            fees: record.optional_cost(FEES)?,
+            shipping: record.optional_cost(SHIPPING)?,
+            lines: Vec::new(),
+        };
+        self.add(header, line, rows);
+        Ok(())
+    }
+
+    fn finish(&mut self, rows: &mut Vec<DocumentPart>) {
+        rows.extend(self.part.take());
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,211 @@
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail")]
+
+use rstest::rstest;
+use rust_decimal::dec;
+use time::macros::datetime;
+
+use super::*;
+use crate::imports::{
+    DateOrder, Failure,
+    collect::{Outcome, file, order_options, read_orders},
+};
+
+const HEADER: &str = "invoice,stock_code,description,quantity,invoice_date,unit_price,customer_id,country\n";
+
+async fn read(lines: &str) -> Outcome {
+    read_orders(format!("{HEADER}{lines}"), file(), order_options(Some("C"))).await.unwrap()
+}
+
+#[tokio::test]
+async fn lines_of_a_document_that_follow_each_other_become_one_part() {
+    let outcome = read(
+        "536365,85123A,MUG,6,2010-12-01 08:26:00,2.55,17850,United Kingdom\n\
+         536365,POST,POSTAGE,1,2010-12-01 08:26:00,18,17850,United Kingdom\n\
+         536366,85123A,MUG,1,2010-12-01 08:28:00,2.55,,EIRE\n\
+         C536379,D,Discount,-1,2010-12-01 09:41:00,27.50,14527,United Kingdom\n",
+    )
+    .await;
+    assert_eq!(outcome.parts.len(), 3);
+    let first = &outcome.parts[0];
+    assert_eq!((first.kind, first.external_id.as_str()), (DocumentKind::Order, "536365"));
+    assert_eq!(first.at, datetime!(2010-12-01 08:26 UTC));
+    assert_eq!(first.buyer.as_ref().unwrap().external_id, "17850");
+    assert_eq!(first.country.unwrap().as_str(), "GB");
+    let mug = Line {
+        sku: "85123A".to_owned(),
+        is_product: true,
+        name: Some("MUG".to_owned()),
+        category: None,
+        quantity: 6,
+        unit_price: dec!(2.55),
+        unit_cost: None,
+    };
+    assert_eq!(first.lines[0], mug);
+    assert!(!first.lines[1].is_product);
+    assert_eq!((outcome.parts[1].buyer.as_ref(), outcome.parts[1].country.unwrap().as_str()), (None, "IE"));
+    let refund = &outcome.parts[2];
+    assert_eq!(
+        (refund.kind, refund.lines[0].quantity, refund.lines[0].unit_price),
+        (DocumentKind::Refund, 1, dec!(27.5))
+    );
+    assert_eq!((outcome.counts.lines, outcome.counts.accepted, outcome.counts.rejected), (4, 4, 0));
+}
+
+#[tokio::test]
+async fn adjustments_and_write_offs_are_skipped_and_counted() {
+    let outcome = read(
+        "1,A,damaged,-10,2010-12-01 08:26:00,0,,\n\
+         2,A,found,10,2010-12-01 08:26:00,0,,\n\
+         A506401,B,Adjust bad debt,1,2010-12-01 08:26:00,-11062.06,,\n\
+         3,A,returned,-1,2010-12-01 08:26:00,2,,\n\
+         4,A,nothing,0,2010-12-01 08:26:00,2,,\n",
+    )
+    .await;
+    assert!(outcome.parts.is_empty() && outcome.rejects.is_empty());
+    let skipped: Vec<_> = outcome.counts.skipped.into_iter().collect();
+    assert_eq!(
+        skipped,
+        [
+            ("negative price", 1),
+            ("negative quantity outside a cancellation", 1),
+            ("price is zero", 2),
+            ("quantity is zero", 1)
+        ]
+    );
+}
+
+#[tokio::test]
+async fn without_a_prefix_what_is_returned_on_a_day_is_a_refund_of_that_day() {
+    let lines = "order,sku,qty,date,price\n7,A,3,2026-02-01,5\n7,A,-1,2026-02-05,5\n7,A,-1,2026-02-09,5\n";
+    let outcome = read_orders(lines, file(), order_options(None)).await.unwrap();
+    let documents: Vec<_> = outcome.parts.iter().map(|part| (part.kind, part.external_id.as_str())).collect();
+    assert_eq!(
+        documents,
+        [(DocumentKind::Order, "7"), (DocumentKind::Refund, "7/2026-02-05"), (DocumentKind::Refund, "7/2026-02-09")]
+    );
+}
+
+#[rstest]
+#[case(",A,x,1,2010-12-01,2,,", "order_id is empty")]
+#[case("1,,x,1,2010-12-01,2,,", "sku is empty")]
+#[case("1,A,x,,2010-12-01,2,,", "quantity is empty")]
+#[case("1,A,x,one,2010-12-01,2,,", "quantity is not a number")]
+#[case("1,A,x,1.5,2010-12-01,2,,", "quantity is not a whole number")]
+#[case("1,A,x,1,,2,,", "date is empty")]
+#[case("1,A,x,1,0001-01-01,2,,", "date lies outside the years 1970 to 2100")]
+#[case("1,A,x,1,9999-12-31,2,,", "date lies outside the years 1970 to 2100")]
+#[case("1,A,x,1,2010-02-30,2,,", "date has no such day")]
+#[case("1,A,x,1,2010-12-01,NaN,,", "price is not a number")]
+#[case("1,A,x,1,2010-12-01,1e5,,", "price is not a number")]
+#[case("1,A,x,1,2010-12-01,0.1234567,,", "price has more than 6 decimals")]
+#[case("1,A,x,1000,2010-12-01,999999999999,,", "quantity times price is 10^12 or more")]
+#[case("1,A,x,1,2010-12-01,2,", "it has 7 columns instead of 8")]
+#[case("1,A,x,1,2010-12-01,2,,,", "it has 9 columns instead of 8")]
+#[case("1,A,\"x,1,2010-12-01,2,,", "a quote is never closed")]
+#[case("1,A,\"x\"y,1,2010-12-01,2,,", "there is text behind a closing quote")]
+#[case("1,A,x\0,1,2010-12-01,2,,", "it holds the character U+0000")]
+#[tokio::test]
+async fn a_bad_line_is_refused_with_its_number_and_the_rest_goes_in(#[case] bad: &str, #[case] reason: &str) {
+    let good = "9,A,x,1,2010-12-01,2,,";
+    let outcome = read(&format!("{good}\n{bad}\n{good}\n")).await;
+    assert_eq!(outcome.rejects.len(), 1, "{:?}", outcome.rejects);
+    assert_eq!((outcome.rejects[0].line, outcome.rejects[0].reason.as_str()), (3, reason));
+    assert_eq!(outcome.rejects[0].record, bad);
+    assert_eq!(outcome.counts.accepted, 2);
+}
+
+#[tokio::test]
+async fn texts_that_are_too_long_are_refused() {
+    let long = "x".repeat(600);
+    let outcome = read(&format!("1,A,{long},1,2010-12-01,2,,\n{long},A,x,1,2010-12-01,2,,\n")).await;
+    let reasons: Vec<_> = outcome.rejects.iter().map(|reject| reject.reason.as_str()).collect();
+    assert_eq!(reasons, ["name has more than 512 characters", "order_id has more than 128 characters"]);
+}
+
+#[tokio::test]
+async fn bytes_that_are_no_utf8_are_refused_unless_they_are_said_to_be_latin1() {
+    let data = [HEADER.as_bytes(), b"1,A,caf\xE9,1,2010-12-01,2,,\n"].concat();
+    let outcome = read_orders(data.clone(), file(), order_options(None)).await.unwrap();
+    assert_eq!(outcome.rejects[0].reason, "it is not UTF-8; try --latin1");
+    let latin1 = FileOptions { latin1: true, ..file() };
+    let outcome = read_orders(data, latin1, order_options(None)).await.unwrap();
+    assert_eq!(outcome.parts[0].lines[0].name.as_deref(), Some("café"));
+}
+
+#[rstest]
+#[case("\u{feff}order_id;sku;quantity;date;price\n1;A;1;2026-01-02;12,5\n")]
+#[case("order_id\tsku\tquantity\tdate\tprice\n1\tA\t1\t2026-01-02\t12.5\n")]
+#[case("Order ID,SKU,Quantity,Date,Price\r\n1,A,1,2026-01-02,\"12,5\"\r\n")]
+#[case(
+    "\"Lineitem sku\",\"Order name\",\"Lineitem quantity\",\"Created at\",\"Lineitem price\"\nA,1,1,2026-01-02,12.5"
+)]
+#[tokio::test]
+async fn the_form_of_the_file_is_found(#[case] data: &str) {
+    let outcome = read_orders(data, file(), order_options(None)).await.unwrap();
+    assert_eq!(outcome.parts.len(), 1, "{outcome:?}");
+    assert_eq!((outcome.parts[0].external_id.as_str(), outcome.parts[0].lines[0].unit_price), ("1", dec!(12.5)));
+}
+
+fn dated(dates: &[&str]) -> String {
+    let lines: String = dates.iter().enumerate().map(|(id, date)| format!("{id},A,1,{date},2\n")).collect();
+    format!("order_id,sku,quantity,date,price\n{lines}")
+}
+
+#[tokio::test]
+async fn the_order_of_dates_is_found_and_contradictions_are_refused() {
+    let data = dated(&["1/2/2010 8:26", "1/13/2010 8:26", "13/1/2010 8:26", "2010-05-06 07:08"]);
+    let outcome = read_orders(data, file(), order_options(None)).await.unwrap();
+    let at: Vec<_> = outcome.parts.iter().map(|part| part.at).collect();
+    assert_eq!(at, [datetime!(2010-01-02 08:26 UTC), datetime!(2010-01-13 08:26 UTC), datetime!(2010-05-06 06:08 UTC)]);
+    assert_eq!((outcome.rejects.len(), outcome.rejects[0].line), (1, 4));
+}
+
+#[tokio::test]
+async fn dates_that_could_be_both_need_a_word() {
+    let data = dated(&["1/2/2010", "3/4/2010"]);
+    let failure = read_orders(data.clone(), file(), order_options(None)).await.unwrap_err();
+    assert!(matches!(&failure, Failure::Usage(text) if text.contains("--date-format")), "{failure}");
+    let said = FileOptions { date_order: Some(DateOrder::DayMonthYear), ..file() };
+    let outcome = read_orders(data, said, order_options(None)).await.unwrap();
+    assert_eq!(outcome.parts[0].at, datetime!(2010-02-01 00:00 UTC));
+}
+
+#[tokio::test]
+async fn money_columns_are_read_and_another_currency_is_refused() {
+    let data = "order_id,sku,quantity,date,price,fees,shipping,currency,unit_cost,category,email,note\n\
+        1,A,1,2026-01-02,10,0.5,3,GBP,4.25,Mugs,Ana@Example.com,x\n\
+        2,A,1,2026-01-02,10,0.5,3,USD,4.25,Mugs,,x\n\
+        3,A,1,2026-01-02,10,-0.5,3,gbp,4.25,Mugs,,x\n";
+    let outcome = read_orders(data, file(), order_options(None)).await.unwrap();
+    let part = &outcome.parts[0];
+    assert_eq!((part.fees, part.shipping), (Some(dec!(0.5)), Some(dec!(3))));
+    assert_eq!((part.lines[0].unit_cost, part.lines[0].category.as_deref()), (Some(dec!(4.25)), Some("Mugs")));
+    let buyer = part.buyer.as_ref().unwrap();
+    assert_eq!((buyer.external_id.as_str(), buyer.email.as_deref()), ("ana@example.com", Some("Ana@Example.com")));
+    let reasons: Vec<_> = outcome.rejects.iter().map(|reject| reject.reason.as_str()).collect();
+    assert_eq!(reasons, ["currency is not the account's, GBP", "fees is negative"]);
+    assert_eq!(outcome.counts.ignored_columns, ["note"]);
+}
+
+#[tokio::test]
+async fn a_document_of_many_lines_is_handed_on_in_pieces() {
+    let outcome = read(&"1,A,x,1,2010-12-01,2,,\n".repeat(2_500)).await;
+    let lines: Vec<_> = outcome.parts.iter().map(|part| part.lines.len()).collect();
+    assert_eq!(lines, [1_000, 1_000, 500]);
+}
+
+#[rstest]
+#[case("", "empty")]
+#[case("a,b\n1,2\n", "no column for order_id, sku")]
+#[case("\u{0}\u{0}\n", "U+0000")]
+#[tokio::test]
+async fn a_file_of_another_kind_is_refused_whole(#[case] data: &str, #[case] reason: &str) {
+    let failure = read_orders(data, file(), order_options(None)).await.unwrap_err();
+    assert!(matches!(&failure, Failure::Usage(text) if text.contains(reason)), "{failure}");
+}
+
+#[tokio::test]
+async fn utf16_is_named() {
+    let failure = read_orders(b"\xFF\xFEa\0".to_vec(), file(), order_options(None)).await.unwrap_err();
+    assert!(matches!(&failure, Failure::Usage(text) if text.contains("UTF-16")), "{failure}");
+}

@@ -1,0 +1,106 @@
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail")]
+
+use std::io::{self, Cursor, Read};
+
+use rust_decimal::dec;
+use time::macros::date;
+
+use super::*;
+use crate::imports::{
+    Failure,
+    collect::{Collect, TARGET, file, order_options, rejects},
+    import_ad_spend, import_expenses, import_orders, import_products, import_stock,
+};
+
+fn reader(data: &str) -> Cursor<Vec<u8>> {
+    Cursor::new(data.as_bytes().to_vec())
+}
+
+#[tokio::test]
+async fn a_catalogue_says_what_it_says() {
+    let store = Collect::default();
+    let (refused, sink) = rejects();
+    let data = "sku,name,category,price,cost,valid_from,stock,on_order,lead_time_days,pack_size,min_order_qty\n\
+        MUG,Mug,Kitchen,10,4,2026-03-01,-2,0,14,6,12\nCUP,,,,3,,,,,,\n\
+        A,,,,,,,,731,,\nB,,,,,,,,,0,\nC,,,,-1,,,,,,\nD,,,,,,,-1,,,\n";
+    let report = import_products(&store, TARGET, file(), date!(2026 - 01 - 01), reader(data), sink).await.unwrap();
+    let rows = store.products.into_inner().unwrap();
+    assert_eq!(
+        rows[0],
+        ProductRow {
+            sku: "MUG".to_owned(),
+            name: Some("Mug".to_owned()),
+            category: Some("Kitchen".to_owned()),
+            price: Some(dec!(10)),
+            cost: Some((dec!(4), date!(2026 - 03 - 01))),
+            stock: Some(-2),
+            on_order: Some(0),
+            lead_time_days: Some(14),
+            pack_size: Some(6),
+            min_order_qty: Some(12),
+        }
+    );
+    assert_eq!((rows[1].name.as_deref(), rows[1].cost), (None, Some((dec!(3), date!(2026 - 01 - 01)))));
+    assert_eq!((rows.len(), report.read.rejected), (2, 4));
+    let reasons: Vec<_> = refused.lock().unwrap().iter().map(|reject| reject.reason.clone()).collect();
+    assert_eq!(
+        reasons,
+        [
+            "lead_time_days is not between 0 and 730",
+            "pack_size is not between 1 and 1000000000",
+            "cost is negative",
+            "on_order is not between 0 and 1000000000"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn stock_without_a_date_is_of_today() {
+    let store = Collect::default();
+    let data = "sku,stock,date\nMUG,5,2026-03-01\nCUP,6,\n";
+    import_stock(&store, TARGET, file(), date!(2026 - 04 - 01), reader(data), rejects().1).await.unwrap();
+    let rows = store.stock.into_inner().unwrap();
+    assert_eq!(rows[0], StockRow { line: 2, sku: "MUG".to_owned(), stock: 5, day: date!(2026 - 03 - 01) });
+    assert_eq!((rows[1].line, rows[1].day), (3, date!(2026 - 04 - 01)));
+}
+
+#[tokio::test]
+async fn ad_spend_and_expenses_are_read() {
+    let store = Collect::default();
+    let data = "date,platform,campaign,spend,impressions,clicks\n2026-03-01,meta,spring,12.34,1000,7\n2026-03-01,google,,1,,\n";
+    import_ad_spend(&store, TARGET, file(), reader(data), rejects().1).await.unwrap();
+    let data = "date;category;description;amount\n31.12.2025;rent;Office;900,50\n";
+    import_expenses(&store, TARGET, file(), reader(data), rejects().1).await.unwrap();
+    let spend = store.ad_spend.into_inner().unwrap();
+    assert_eq!((spend[0].spend, spend[0].impressions, spend[0].clicks), (dec!(12.34), Some(1_000), Some(7)));
+    assert_eq!((spend[1].campaign.as_str(), spend[1].clicks), ("", None));
+    let expenses = store.expenses.into_inner().unwrap();
+    assert_eq!((expenses[0].day, expenses[0].amount), (date!(2025 - 12 - 31), dec!(900.50)));
+}
+
+/// A disk or a compressed file that ends in the middle.
+struct Broken;
+
+impl Read for Broken {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(io::Error::new(io::ErrorKind::UnexpectedEof, "ends in the middle"))
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_breaks_off_fails_as_a_whole() {
+    let store = Collect::default();
+    let lines = "order_id,sku,quantity,date,price\n".to_owned() + &"1,A,1,2026-01-01,2\n".repeat(300_000);
+    let reader = reader(&lines).chain(Broken);
+    let failure = import_orders(&store, TARGET, file(), order_options(None), reader, rejects().1).await.unwrap_err();
+    assert!(matches!(&failure, Failure::Io(text) if text.contains("ends in the middle")), "{failure}");
+}
+
+#[tokio::test]
+async fn rejects_that_cannot_be_written_end_the_import() {
+    let store = Collect::default();
+    let full = Box::new(|_| Err(io::Error::from(io::ErrorKind::StorageFull)));
+    let data = "order_id,sku,quantity,date,price\n1,A,one,2026-01-01,2\n";
+    let failure = import_orders(&store, TARGET, file(), order_options(None), reader(data), full).await.unwrap_err();
+    assert!(matches!(failure, Failure::Io(_)), "{failure}");
+}

@@ -1,0 +1,149 @@
+//! A file as a table: its header is matched to fields, and its records are turned into rows.
+
+use std::borrow::Cow;
+
+use domain::imports::{MAX_ID_CHARS, MAX_NAME_CHARS};
+use rust_decimal::Decimal;
+
+use super::{
+    DateOrder, FileOptions,
+    columns::{Columns, Field},
+    dates::{self, Moment},
+    fields::Fields,
+    numbers,
+};
+
+/// Why a record gives no row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// It is wrong.
+    Reject(String),
+    /// It is sound, and there is nothing in it to import.
+    Skip(&'static str),
+}
+
+/// Turns records into rows.
+pub(super) trait Table: Send + 'static {
+    type Row: Send + 'static;
+    const FIELDS: &'static [Field];
+    /// The field whose texts tell the order of day and month.
+    const DATE: Option<usize>;
+
+    /// Adds the rows that the record completes.
+    fn read(&mut self, record: &Record<'_>, rows: &mut Vec<Self::Row>) -> Result<(), Refusal>;
+    /// Adds what is left at the end of the file.
+    fn finish(&mut self, _rows: &mut Vec<Self::Row>) {}
+}
+
+/// How texts of a file are read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Format {
+    pub date_order: Option<DateOrder>,
+    pub decimal_comma: bool,
+}
+
+impl Format {
+    pub fn of(file: &FileOptions) -> Self {
+        Self { date_order: file.date_order, decimal_comma: file.decimal_comma }
+    }
+}
+
+/// One record with its fields by name.
+pub(super) struct Record<'a> {
+    pub line: u64,
+    pub format: Format,
+    pub fields: &'a Fields,
+    pub columns: &'a Columns,
+    pub known: &'static [Field],
+}
+
+impl Record<'_> {
+    /// The field's text; `None` when it is empty or has no column.
+    pub fn text(&self, field: usize) -> Option<Cow<'_, str>> {
+        let position = (*self.columns.positions.get(field)?)?;
+        self.fields.get(position)
+    }
+
+    pub fn has_column(&self, field: usize) -> bool {
+        matches!(self.columns.positions.get(field), Some(Some(_)))
+    }
+
+    pub fn reject(&self, field: usize, reason: &str) -> Refusal {
+        let name = self.known.get(field).map_or("", |field| field.name);
+        Refusal::Reject(format!("{name} {reason}"))
+    }
+
+    fn limited(&self, field: usize, max: usize) -> Result<Option<Cow<'_, str>>, Refusal> {
+        match self.text(field) {
+            Some(text) if text.len() > max && text.chars().count() > max => {
+                Err(self.reject(field, &format!("has more than {max} characters")))
+            }
+            text => Ok(text),
+        }
+    }
+
+    fn required<T>(&self, field: usize, value: Option<T>) -> Result<T, Refusal> {
+        value.ok_or_else(|| self.reject(field, "is empty"))
+    }
+
+    /// An identifier that must be there.
+    pub fn id(&self, field: usize) -> Result<Cow<'_, str>, Refusal> {
+        self.required(field, self.limited(field, MAX_ID_CHARS)?)
+    }
+
+    pub fn optional_id(&self, field: usize) -> Result<Option<Cow<'_, str>>, Refusal> {
+        self.limited(field, MAX_ID_CHARS)
+    }
+
+    pub fn name(&self, field: usize) -> Result<Option<Cow<'_, str>>, Refusal> {
+        self.limited(field, MAX_NAME_CHARS)
+    }
+
+    pub fn optional_amount(&self, field: usize) -> Result<Option<Decimal>, Refusal> {
+        self.text(field)
+            .map(|text| numbers::decimal(&text, self.format.decimal_comma).map_err(|reason| self.reject(field, reason)))
+            .transpose()
+    }
+
+    pub fn amount(&self, field: usize) -> Result<Decimal, Refusal> {
+        self.required(field, self.optional_amount(field)?)
+    }
+
+    /// An amount of 0 or more.
+    pub fn optional_cost(&self, field: usize) -> Result<Option<Decimal>, Refusal> {
+        match self.optional_amount(field)? {
+            Some(amount) if amount < Decimal::ZERO => Err(self.reject(field, "is negative")),
+            amount => Ok(amount),
+        }
+    }
+
+    pub fn optional_whole(&self, field: usize) -> Result<Option<i64>, Refusal> {
+        self.text(field)
+            .map(|text| numbers::whole(&text, self.format.decimal_comma).map_err(|reason| self.reject(field, reason)))
+            .transpose()
+    }
+
+    pub fn whole(&self, field: usize) -> Result<i64, Refusal> {
+        self.required(field, self.optional_whole(field)?)
+    }
+
+    /// A whole number from `least` to `most`.
+    pub fn optional_within(&self, field: usize, least: i64, most: i64) -> Result<Option<i64>, Refusal> {
+        match self.optional_whole(field)? {
+            Some(number) if !(least..=most).contains(&number) => {
+                Err(self.reject(field, &format!("is not between {least} and {most}")))
+            }
+            number => Ok(number),
+        }
+    }
+
+    pub fn optional_moment(&self, field: usize) -> Result<Option<Moment>, Refusal> {
+        self.text(field)
+            .map(|text| dates::moment(&text, self.format.date_order).map_err(|reason| self.reject(field, reason)))
+            .transpose()
+    }
+
+    pub fn moment(&self, field: usize) -> Result<Moment, Refusal> {
+        self.required(field, self.optional_moment(field)?)
+    }
+}
