@@ -35,8 +35,8 @@ mod webhooks;
 pub use imports::Importer;
 pub use key_cache::KeyCache;
 pub use keys::REVOCATION_CHANNEL;
-pub use outbox::DELIVERIES_CHANNEL;
 pub use listen::{Listener, Notification};
+pub use outbox::DELIVERIES_CHANNEL;
 pub use pool::{Connect, MIGRATIONS, PoolOptions, migrate, revert_all};
 
 /// The ports' implementation on one pool of connections. Cloning shares the pool.

@@ -1,0 +1,288 @@
+//! Orders and refunds.
+
+use domain::imports::{BrokenSource, Buyer, Changes, DocumentPart, ImportError, ImportStore, Line, Target};
+use domain::{AccountId, accounts::Platform};
+use futures_util::{StreamExt, stream};
+use time::macros::datetime;
+
+use super::fixture::{NOW, Shop, decimal, line, order, refund, rows};
+
+/// Three orders and a refund over three local days; one order comes in two parts, one has the same line twice.
+fn shop() -> Vec<DocumentPart> {
+    vec![
+        order("1002", datetime!(2026-03-02 15:00 UTC), "ana", vec![line("MUG", 2, "10.50"), line("MUG", 2, "10.50")]),
+        order("1001", datetime!(2026-03-02 02:30 UTC), "bia", vec![line("CUP", 1, "7.255")]),
+        order("1003", datetime!(2026-03-03 12:00 UTC), "", vec![line("CUP", 3, "7")]),
+        refund("R1", datetime!(2026-03-04 12:00 UTC), "ana", vec![line("MUG", 1, "10.50")]),
+        order("1001", datetime!(2026-03-02 02:31 UTC), "bia", vec![line("POST", 1, "4")]),
+    ]
+}
+
+#[tokio::test]
+async fn parts_become_documents_with_their_sums() {
+    let shop_ = Shop::open().await;
+    let summary = shop_.import(shop()).await;
+    assert_eq!(summary.orders, Changes { new: 3, changed: 0, unchanged: 0 });
+    assert_eq!(summary.refunds, Changes { new: 1, changed: 0, unchanged: 0 });
+    assert_eq!((summary.gross, summary.refunded, summary.units), (decimal("74.255"), decimal("10.5"), 9));
+    assert_eq!((summary.lines_written, summary.new_customers, summary.new_products), (6, 2, 3));
+    let orders = shop_
+        .texts(
+            "SELECT concat_ws(' ', external_id, placed_at AT TIME ZONE 'UTC', gross::float8, units, (SELECT count(*) \
+             FROM order_lines l WHERE l.account_id = o.account_id AND l.order_id = o.id), (SELECT external_id FROM \
+             customers c WHERE c.account_id = o.account_id AND c.id = o.customer_id)) FROM orders o \
+             WHERE account_id = $1 ORDER BY id",
+        )
+        .await;
+    assert_eq!(
+        orders,
+        [
+            "1001 2026-03-02 02:30:00 11.255 2 2 bia",
+            "1002 2026-03-02 15:00:00 42 4 2 ana",
+            "1003 2026-03-03 12:00:00 21 3 1"
+        ]
+    );
+    let numbers = shop_
+        .texts(
+            "SELECT string_agg(line_no::text, ',' ORDER BY line_no) FROM order_lines WHERE account_id = $1 \
+                GROUP BY order_id ORDER BY order_id",
+        )
+        .await;
+    assert_eq!(numbers, ["1,2", "1,2", "1"]);
+    // 02:30 UTC is still the day before in São Paulo.
+    assert_eq!(shop_.days().await, ["2026-03-01", "2026-03-02", "2026-03-03", "2026-03-04"]);
+}
+
+#[tokio::test]
+async fn the_same_documents_in_any_order_change_nothing() {
+    let shop_ = Shop::open().await;
+    shop_.import(shop()).await;
+    let before = shop_.image().await;
+    shop_.forget_days().await;
+    let mut shuffled: Vec<DocumentPart> = shop()
+        .into_iter()
+        .flat_map(|part| {
+            part.lines.clone().into_iter().map(move |line| DocumentPart { lines: vec![line], ..part.clone() })
+        })
+        .collect();
+    shuffled.reverse();
+    shuffled.rotate_left(2);
+    for again in [shop(), shuffled] {
+        let summary = shop_.import(again).await;
+        assert_eq!(summary.orders, Changes { new: 0, changed: 0, unchanged: 3 });
+        assert_eq!(summary.refunds, Changes { new: 0, changed: 0, unchanged: 1 });
+        assert_eq!((summary.lines_written, summary.days_touched), (0, 0));
+        assert_eq!(summary.gross, decimal("74.255"));
+        assert_eq!(shop_.image().await, before);
+    }
+    assert_eq!(shop_.days().await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_document_with_other_content_replaces_the_old_one_on_both_days() {
+    let shop_ = Shop::open().await;
+    shop_.import(shop()).await;
+    shop_.forget_days().await;
+    let moved = order("1002", datetime!(2026-03-10 15:00 UTC), "caio", vec![line("MUG", 1, "9"), line("TEA", 5, "1")]);
+    let summary = shop_.import(vec![moved]).await;
+    assert_eq!(summary.orders, Changes { new: 0, changed: 1, unchanged: 0 });
+    assert_eq!(shop_.days().await, ["2026-03-02", "2026-03-10"]);
+    let lines = shop_
+        .texts(
+            "SELECT concat_ws(' ', sku, quantity, unit_price::float8) FROM order_lines l JOIN orders o \
+             ON o.account_id = l.account_id AND o.id = l.order_id WHERE l.account_id = $1 AND external_id = '1002' \
+             ORDER BY line_no",
+        )
+        .await;
+    assert_eq!(lines, ["MUG 1 9", "TEA 5 1"]);
+    assert_eq!(shop_.one::<f64>("SELECT sum(gross)::float8 FROM orders WHERE account_id = $1").await, 46.255);
+    assert_eq!(shop_.one::<i64>("SELECT count(*) FROM order_lines WHERE account_id = $1").await, 5);
+}
+
+#[tokio::test]
+async fn one_line_more_or_another_count_of_equal_lines_is_another_content() {
+    let shop_ = Shop::open().await;
+    let at = datetime!(2026-03-02 15:00 UTC);
+    shop_.import(vec![order("1", at, "", vec![line("A", 1, "2"), line("A", 1, "2")])]).await;
+    for lines in [vec![line("A", 1, "2")], vec![line("A", 1, "2"); 3], vec![line("A", 2, "2"), line("A", 1, "2")]] {
+        let summary = shop_.import(vec![order("1", at, "", lines)]).await;
+        assert_eq!(summary.orders.changed, 1);
+    }
+    let same_value = Line { unit_price: decimal("2.00"), ..line("a", 1, "2") };
+    let summary = shop_.import(vec![order("1", at, "", vec![line("A", 2, "2.0"), same_value])]).await;
+    assert_eq!(summary.orders.unchanged, 1);
+}
+
+#[tokio::test]
+async fn orders_and_refunds_of_one_number_are_two_documents() {
+    let shop_ = Shop::open().await;
+    let at = datetime!(2026-03-02 15:00 UTC);
+    shop_.import(vec![order("7", at, "ana", vec![line("A", 4, "2")])]).await;
+    let taken_back = Line { quantity: -1, ..line("A", 1, "2") };
+    shop_.import(vec![refund("7", at, "ana", vec![line("A", 3, "2"), taken_back])]).await;
+    assert_eq!(shop_.one::<f64>("SELECT sum(gross)::float8 FROM orders WHERE account_id = $1").await, 8.0);
+    assert_eq!(shop_.one::<f64>("SELECT sum(amount)::float8 FROM refunds WHERE account_id = $1").await, 4.0);
+}
+
+#[tokio::test]
+async fn customers_carry_the_newest_statement_whatever_comes_last() {
+    let shop_ = Shop::open().await;
+    let said = |id: &str, day: u8, email: Option<&str>, city: Option<&str>| {
+        let at = datetime!(2026-03-01 12:00 UTC).replace_day(day).unwrap();
+        DocumentPart {
+            buyer: Some(Buyer {
+                external_id: "ana".to_owned(),
+                email: email.map(str::to_owned),
+                name: None,
+                city: city.map(str::to_owned),
+            }),
+            country: Some("BR".parse().unwrap()),
+            ..order(id, at, "", vec![line("A", 1, "1")])
+        }
+    };
+    shop_
+        .import(vec![
+            said("1", 20, Some("new@example.com"), None),
+            said("2", 10, Some("old@example.com"), Some("Recife")),
+        ])
+        .await;
+    let customer = "SELECT concat_ws(' ', email, city, country, created_at::date) FROM customers WHERE account_id = $1";
+    assert_eq!(shop_.texts(customer).await, ["new@example.com Recife BR 2026-03-10"]);
+    shop_.import(vec![said("0", 5, Some("older@example.com"), Some("Natal"))]).await;
+    assert_eq!(shop_.texts(customer).await, ["new@example.com Recife BR 2026-03-05"]);
+    shop_.import(vec![said("3", 25, Some("newest@example.com"), None)]).await;
+    assert_eq!(shop_.texts(customer).await, ["newest@example.com Recife BR 2026-03-05"]);
+}
+
+#[tokio::test]
+async fn products_take_the_newest_name_and_price_of_their_lines_and_one_spelling() {
+    let shop_ = Shop::open().await;
+    let named = |sku: &str, name: &str, price: &str| Line { name: Some(name.to_owned()), ..line(sku, 1, price) };
+    shop_
+        .import(vec![
+            order("2", datetime!(2026-03-09 12:00 UTC), "", vec![named("85a", "Blue mug", "3")]),
+            order("1", datetime!(2026-03-01 12:00 UTC), "", vec![named("85A", "Mug", "2"), named("B", "Cup", "5")]),
+        ])
+        .await;
+    let products = "SELECT concat_ws('|', sku, name, price::float8, created_at::date) FROM products WHERE account_id = $1 ORDER BY id";
+    assert_eq!(shop_.texts(products).await, ["85A|Blue mug|3|2026-03-01", "B|Cup|5|2026-03-01"]);
+    assert_eq!(
+        shop_
+            .one::<i64>(
+                "SELECT count(DISTINCT product_id) FROM order_lines WHERE account_id = $1 AND upper(sku) = '85A'"
+            )
+            .await,
+        1
+    );
+    // An older file that comes later does not win.
+    shop_.import(vec![order("0", datetime!(2026-02-01 12:00 UTC), "", vec![named("85A", "Old mug", "1")])]).await;
+    assert_eq!(shop_.texts(products).await, ["85A|Blue mug|3|2026-03-01", "B|Cup|5|2026-03-01"]);
+}
+
+#[tokio::test]
+async fn lines_that_are_no_product_make_none() {
+    let shop_ = Shop::open().await;
+    let postage = Line { is_product: false, ..line("POST", 1, "4") };
+    shop_.import(vec![order("1", datetime!(2026-03-01 12:00 UTC), "", vec![postage, line("A", 1, "1")])]).await;
+    assert_eq!(shop_.texts("SELECT sku FROM products WHERE account_id = $1").await, ["A"]);
+    assert_eq!(shop_.texts("SELECT sku FROM order_lines WHERE account_id = $1 AND product_id IS NULL").await, ["POST"]);
+}
+
+#[tokio::test]
+async fn fees_shipping_and_unit_costs_are_kept() {
+    let shop_ = Shop::open().await;
+    let cost = |day: u8, cost: &str| {
+        let at = datetime!(2026-03-01 12:00 UTC).replace_day(day).unwrap();
+        let costly = Line { unit_cost: Some(decimal(cost)), ..line("A", 1, "10") };
+        DocumentPart {
+            fees: Some(decimal("0.5")),
+            shipping: Some(decimal("3")),
+            ..order(&format!("{day}"), at, "", vec![costly])
+        }
+    };
+    shop_.import(vec![cost(3, "4.5"), cost(1, "4")]).await;
+    assert_eq!(
+        shop_.texts("SELECT concat_ws(' ', valid_from, unit_cost::float8) FROM product_costs WHERE account_id = $1 ORDER BY 1").await,
+        ["2026-03-01 4", "2026-03-03 4.5"]
+    );
+    assert_eq!(shop_.one::<f64>("SELECT unit_cost::float8 FROM products WHERE account_id = $1").await, 4.5);
+    assert_eq!(shop_.one::<f64>("SELECT sum(fees + shipping)::float8 FROM orders WHERE account_id = $1").await, 7.0);
+}
+
+#[tokio::test]
+async fn a_source_that_breaks_leaves_nothing() {
+    let shop_ = Shop::open().await;
+    let before = shop_.image().await;
+    let broken =
+        stream::iter([Ok(shop()), Err(BrokenSource("line 9: the file ends in the middle".to_owned()))]).boxed();
+    let error = shop_.try_import(broken).await.unwrap_err();
+    assert!(matches!(error, ImportError::Source(_)), "{error}");
+    assert_eq!(shop_.image().await, before);
+    assert_eq!(shop_.days().await, Vec::<String>::new());
+}
+
+/// The session is ended from outside once its rows are copied and before they are merged.
+#[tokio::test]
+async fn an_import_that_is_killed_before_the_merge_leaves_nothing_and_can_run_again() {
+    let shop_ = Shop::open().await;
+    let before = shop_.image().await;
+    let client = shop_.database.client().await.unwrap();
+    let killed = stream::iter([Ok(shop())])
+        .chain(stream::once(async move {
+            let sql = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() \
+                AND query LIKE 'COPY %' OR query LIKE '%FROM accounts WHERE id%' AND pid <> pg_backend_pid()";
+            let ended = client.query(sql, &[]).await.unwrap();
+            assert_eq!(ended.len(), 1);
+            Ok(Vec::new())
+        }))
+        .boxed();
+    let error = shop_.try_import(killed).await.unwrap_err();
+    assert!(matches!(error, ImportError::Store(domain::StoreError::Unavailable(_))), "{error}");
+    assert_eq!(shop_.image().await, before);
+    assert_eq!(shop_.import(shop()).await.orders.new, 3);
+}
+
+#[tokio::test]
+async fn imports_of_one_account_run_one_after_the_other() {
+    let shop_ = Shop::open().await;
+    let (one, two) = tokio::join!(shop_.import(shop()), shop_.import(shop()));
+    let mut new = [one.orders.new, two.orders.new];
+    new.sort_unstable();
+    assert_eq!(new, [0, 3]);
+    assert_eq!(shop_.one::<i64>("SELECT count(*) FROM order_lines WHERE account_id = $1").await, 5);
+    assert_eq!(shop_.one::<i64>("SELECT count(*) FROM customers WHERE account_id = $1").await, 2);
+}
+
+#[tokio::test]
+async fn a_dry_run_counts_and_keeps_nothing() {
+    let shop_ = Shop::open().await;
+    let before = shop_.image().await;
+    let target = Target { dry_run: true, ..shop_.target() };
+    let summary = shop_.importer.documents(target, Platform::Shopify, rows(shop())).await.unwrap();
+    assert_eq!((summary.orders.new, summary.lines_written, summary.days_touched), (3, 6, 4));
+    assert_eq!(shop_.image().await, before);
+}
+
+#[tokio::test]
+async fn accounts_and_platforms_do_not_mix_and_an_unknown_account_is_refused() {
+    let shop_ = Shop::open().await;
+    shop_.import(shop()).await;
+    let before = shop_.image().await;
+    let other = Target { account: shop_.other, ..shop_.target() };
+    let summary = shop_.importer.documents(other, Platform::Shopify, rows(shop())).await.unwrap();
+    assert_eq!(summary.orders.new, 3);
+    assert_eq!(shop_.image().await, before);
+    let summary = shop_.importer.documents(shop_.target(), Platform::Tiendanube, rows(shop())).await.unwrap();
+    assert_eq!((summary.orders.new, summary.new_customers, summary.new_products), (3, 2, 0));
+    let nobody = Target { account: AccountId(999_999), now: NOW, dry_run: false };
+    let error = shop_.importer.documents(nobody, Platform::Shopify, rows(shop())).await.unwrap_err();
+    assert!(matches!(error, ImportError::UnknownAccount), "{error}");
+}
+
+#[tokio::test]
+async fn the_largest_amounts_do_not_overflow() {
+    let shop_ = Shop::open().await;
+    let huge: Vec<Line> = std::iter::repeat_n(line("A", 1, "999999999999.999999"), 2_000).collect();
+    let summary = shop_.import(vec![order("1", datetime!(2026-03-01 12:00 UTC), "", huge)]).await;
+    assert_eq!(summary.gross, decimal("1999999999999999.998"));
+}

@@ -1,0 +1,5 @@
+//! Bulk imports.
+
+mod documents;
+mod fixture;
+mod rows;

@@ -1,0 +1,168 @@
+//! Products, stock levels, ad spend and expenses.
+
+use domain::imports::{AdSpendRow, Changes, ExpenseRow, ImportStore, ProductRow, StockRow};
+use time::{
+    Date,
+    macros::{date, datetime},
+};
+
+use super::fixture::{Shop, decimal, line, order, rows};
+
+fn product(sku: &str) -> ProductRow {
+    ProductRow {
+        sku: sku.to_owned(),
+        name: Some("A mug".to_owned()),
+        category: Some("Kitchen".to_owned()),
+        price: Some(decimal("10")),
+        cost: Some((decimal("4"), date!(2026 - 01 - 01))),
+        stock: Some(12),
+        on_order: Some(3),
+        lead_time_days: Some(14),
+        pack_size: Some(6),
+        min_order_qty: Some(12),
+    }
+}
+
+fn bare(sku: &str) -> ProductRow {
+    ProductRow {
+        sku: sku.to_owned(),
+        name: None,
+        category: None,
+        price: None,
+        cost: None,
+        stock: None,
+        on_order: None,
+        lead_time_days: None,
+        pack_size: None,
+        min_order_qty: None,
+    }
+}
+
+fn level(line: u64, sku: &str, stock: i64, day: Date) -> StockRow {
+    StockRow { line, sku: sku.to_owned(), stock, day }
+}
+
+const PRODUCTS: &str = "SELECT concat_ws('|', sku, name, category, price::float8, unit_cost::float8, current_stock, \
+    on_order, lead_time_days, pack_size, min_order_qty) FROM products WHERE account_id = $1 ORDER BY id";
+
+#[tokio::test]
+async fn the_catalogue_adds_changes_and_keeps_what_it_does_not_say() {
+    let shop = Shop::open().await;
+    let summary = shop.importer.products(shop.target(), rows(vec![product("MUG"), bare("CUP")])).await.unwrap();
+    assert_eq!(summary.rows, Changes { new: 2, changed: 0, unchanged: 0 });
+    assert_eq!(shop.texts(PRODUCTS).await, ["CUP|CUP|0", "MUG|A mug|Kitchen|10|4|12|3|14|6|12"]);
+    let before = shop.image().await;
+    let summary = shop.importer.products(shop.target(), rows(vec![bare("cup"), product("MUG")])).await.unwrap();
+    assert_eq!(summary.rows, Changes { new: 0, changed: 0, unchanged: 2 });
+    assert_eq!(shop.image().await, before);
+    let dearer = ProductRow { price: Some(decimal("11")), ..bare("mug") };
+    let summary = shop.importer.products(shop.target(), rows(vec![dearer])).await.unwrap();
+    assert_eq!(summary.rows, Changes { new: 0, changed: 1, unchanged: 0 });
+    assert_eq!(shop.texts(PRODUCTS).await, ["CUP|CUP|0", "MUG|A mug|Kitchen|11|4|12|3|14|6|12"]);
+}
+
+#[tokio::test]
+async fn order_lines_do_not_rename_what_the_catalogue_named() {
+    let shop = Shop::open().await;
+    shop.importer.products(shop.target(), rows(vec![product("MUG")])).await.unwrap();
+    let summary = shop.import(vec![order("1", datetime!(2026-06-01 12:00 UTC), "", vec![line("mug", 1, "99")])]).await;
+    assert_eq!(summary.new_products, 0);
+    assert_eq!(shop.texts(PRODUCTS).await, ["MUG|A mug|Kitchen|10|4|12|3|14|6|12"]);
+}
+
+#[tokio::test]
+async fn a_new_cost_touches_the_days_of_sale_from_then_on() {
+    let shop = Shop::open().await;
+    shop.importer.products(shop.target(), rows(vec![product("MUG")])).await.unwrap();
+    shop.client
+        .execute(
+            "INSERT INTO product_days (account_id, product_id, day) SELECT $1, id, unnest('{2026-02-01,2026-03-01,\
+             2026-03-05}'::date[]) FROM products WHERE account_id = $1",
+            &[&shop.account.0],
+        )
+        .await
+        .unwrap();
+    shop.forget_days().await;
+    let dearer = ProductRow { cost: Some((decimal("5"), date!(2026 - 03 - 01))), ..bare("MUG") };
+    let summary = shop.importer.products(shop.target(), rows(vec![dearer])).await.unwrap();
+    assert_eq!(summary.rows.changed, 1);
+    assert_eq!(shop.days().await, ["2026-03-01", "2026-03-05"]);
+    let costs =
+        "SELECT concat_ws(' ', valid_from, unit_cost::float8) FROM product_costs WHERE account_id = $1 ORDER BY 1";
+    assert_eq!(shop.texts(costs).await, ["2026-01-01 4", "2026-03-01 5"]);
+}
+
+#[tokio::test]
+async fn stock_keeps_its_history_and_the_newest_level_is_current() {
+    let shop = Shop::open().await;
+    shop.importer.products(shop.target(), rows(vec![bare("MUG")])).await.unwrap();
+    let levels = vec![
+        level(2, "mug", 40, date!(2026 - 04 - 02)),
+        level(3, "MUG", 50, date!(2026 - 04 - 01)),
+        level(4, "GHOST", 1, date!(2026 - 04 - 01)),
+        level(5, "MUG", 51, date!(2026 - 04 - 01)),
+    ];
+    let summary = shop.importer.stock(shop.target(), rows(levels.clone())).await.unwrap();
+    assert_eq!(summary.rows.rows, Changes { new: 2, changed: 0, unchanged: 0 });
+    assert_eq!((summary.unknown, summary.unknown_count), (vec![level(4, "GHOST", 1, date!(2026 - 04 - 01))], 1));
+    let history = "SELECT concat_ws(' ', day, stock) FROM stock_levels WHERE account_id = $1 ORDER BY day";
+    assert_eq!(shop.texts(history).await, ["2026-04-01 51", "2026-04-02 40"]);
+    let current = "SELECT current_stock FROM products WHERE account_id = $1";
+    assert_eq!(shop.one::<i64>(current).await, 40);
+    let before = shop.image().await;
+    let summary = shop.importer.stock(shop.target(), rows(levels)).await.unwrap();
+    assert_eq!(summary.rows.rows, Changes { new: 0, changed: 0, unchanged: 2 });
+    assert_eq!(shop.image().await, before);
+    let summary =
+        shop.importer.stock(shop.target(), rows(vec![level(2, "MUG", 0, date!(2026 - 04 - 02))])).await.unwrap();
+    assert_eq!(summary.rows.rows, Changes { new: 0, changed: 1, unchanged: 0 });
+    assert_eq!(shop.one::<i64>(current).await, 0);
+}
+
+#[tokio::test]
+async fn ad_spend_sums_within_a_file_and_replaces_between_files() {
+    let shop = Shop::open().await;
+    let spent = |campaign: &str, spend: &str, clicks: Option<i64>| AdSpendRow {
+        day: date!(2026 - 04 - 01),
+        platform: "meta".to_owned(),
+        campaign: campaign.to_owned(),
+        spend: decimal(spend),
+        impressions: None,
+        clicks,
+    };
+    let file = vec![spent("a", "10", Some(3)), spent("b", "1", None), spent("a", "2.5", Some(1))];
+    let summary = shop.importer.ad_spend(shop.target(), rows(file.clone())).await.unwrap();
+    assert_eq!((summary.rows, summary.days_touched), (Changes { new: 2, changed: 0, unchanged: 0 }, 1));
+    let spend = "SELECT concat_ws(' ', campaign, spend::float8, clicks) FROM ad_spend WHERE account_id = $1 ORDER BY 1";
+    assert_eq!(shop.texts(spend).await, ["a 12.5 4", "b 1"]);
+    let before = shop.image().await;
+    let summary = shop.importer.ad_spend(shop.target(), rows(file)).await.unwrap();
+    assert_eq!((summary.rows, summary.days_touched), (Changes { new: 0, changed: 0, unchanged: 2 }, 0));
+    assert_eq!(shop.image().await, before);
+    let summary = shop.importer.ad_spend(shop.target(), rows(vec![spent("a", "9", None)])).await.unwrap();
+    assert_eq!(summary.rows, Changes { new: 0, changed: 1, unchanged: 0 });
+    assert_eq!(shop.texts(spend).await, ["a 9", "b 1"]);
+}
+
+#[tokio::test]
+async fn equal_expenses_are_separate_and_come_in_once() {
+    let shop = Shop::open().await;
+    let paid = |description: &str, amount: &str| ExpenseRow {
+        day: date!(2026 - 04 - 01),
+        category: "office".to_owned(),
+        description: description.to_owned(),
+        amount: decimal(amount),
+    };
+    let file = vec![paid("paper", "5"), paid("paper", "5"), paid("rent", "900"), paid("paper", "4")];
+    let summary = shop.importer.expenses(shop.target(), rows(file.clone())).await.unwrap();
+    assert_eq!(summary.rows, Changes { new: 4, changed: 0, unchanged: 0 });
+    let total = "SELECT sum(amount)::float8 FROM expenses WHERE account_id = $1";
+    assert_eq!(shop.one::<f64>(total).await, 914.0);
+    let before = shop.image().await;
+    let summary = shop.importer.expenses(shop.target(), rows(file.into_iter().rev().collect())).await.unwrap();
+    assert_eq!((summary.rows, summary.days_touched), (Changes { new: 0, changed: 0, unchanged: 4 }, 0));
+    assert_eq!(shop.image().await, before);
+    let summary = shop.importer.expenses(shop.target(), rows(vec![paid("paper", "4")])).await.unwrap();
+    assert_eq!((summary.rows, summary.days_touched), (Changes { new: 0, changed: 0, unchanged: 1 }, 1));
+    assert_eq!(shop.one::<f64>(total).await, 904.0);
+}
