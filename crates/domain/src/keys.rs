@@ -9,7 +9,10 @@ use async_trait::async_trait;
 use ring::digest::{SHA256, digest};
 use time::OffsetDateTime;
 
-use crate::{AccountId, StoreError, UserId, accounts::{Mode, Profile}};
+use crate::{
+    AccountId, StoreError, UserId,
+    accounts::{Mode, Profile},
+};
 
 const RANDOM_CHARS: usize = 32;
 const CHECKSUM_CHARS: usize = 6;

@@ -43,8 +43,7 @@ fn count(connections: usize) -> f64 {
 /// The server of the admin listener, on one thread.
 pub fn server(listener: TcpListener, metrics: PrometheusHandle, store: Store) -> std::io::Result<Server> {
     let admin = web::Data::new(Admin { metrics, store });
-    let server = HttpServer::new(move || {
-        App::new().app_data(admin.clone()).service(live).service(ready).service(scrape)
-    });
+    let server =
+        HttpServer::new(move || App::new().app_data(admin.clone()).service(live).service(ready).service(scrape));
     Ok(server.listen(listener)?.workers(1).disable_signals().shutdown_timeout(1).run())
 }

@@ -3,7 +3,7 @@
 use clap::{Parser, Subcommand};
 
 use crate::{
-    commands::{accounts::AccountsCommand, keys::KeysCommand, up::UpArgs},
+    commands::{accounts::AccountsCommand, jobs::JobsCommand, keys::KeysCommand, up::UpArgs},
     config::Flags,
 };
 
@@ -46,4 +46,7 @@ pub enum Command {
     /// Creates, lists and revokes API keys
     #[command(subcommand)]
     Keys(KeysCommand),
+    /// Lists and runs the background jobs
+    #[command(subcommand)]
+    Jobs(JobsCommand),
 }

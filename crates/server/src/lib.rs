@@ -8,6 +8,7 @@ mod admin;
 mod database;
 mod output;
 mod random;
+mod scheduler;
 mod secrets;
 mod services;
 mod telemetry;

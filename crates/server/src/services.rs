@@ -11,7 +11,7 @@ use time::OffsetDateTime;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::{admin, config::Config, telemetry};
+use crate::{admin, config::Config, scheduler, telemetry};
 
 /// Which parts run in this process.
 #[derive(Debug, Clone, Copy)]
@@ -32,6 +32,7 @@ pub async fn run(
     roles: Roles,
     ready: impl AsyncFnOnce(&Store, Option<std::net::SocketAddr>) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
+    let cron = scheduler::parse_cron(&config.jobs_cron)?;
     let metrics = telemetry::init_metrics()?;
     let options = PoolOptions { max_connections: config.database_pool, ..PoolOptions::default() };
     let store = Arc::new(Store::connect(connect, options)?);
@@ -45,6 +46,9 @@ pub async fn run(
     }
     let cancelled = CancellationToken::new();
     let tasks = TaskTracker::new();
+    if roles.work {
+        tasks.spawn(scheduler::run(store.clone(), cron, cancelled.clone()));
+    }
     tasks.close();
     let servers: Vec<_> = stopped.iter().map(actix_web::dev::Server::handle).collect();
     let serving = tokio::spawn(futures_util::future::try_join_all(stopped));
@@ -65,9 +69,8 @@ pub async fn run(
 }
 
 fn bind(address: std::net::SocketAddr, setting: &str) -> anyhow::Result<TcpListener> {
-    TcpListener::bind(address).with_context(|| {
-        format!("cannot listen on {address}: is it in use? Choose another address with {setting}")
-    })
+    TcpListener::bind(address)
+        .with_context(|| format!("cannot listen on {address}: is it in use? Choose another address with {setting}"))
 }
 
 fn http_workers(config: &Config) -> usize {

@@ -19,7 +19,9 @@ const MAX_NAME_CHARS: usize = 200;
 #[derive(Debug, Subcommand)]
 pub enum AccountsCommand {
     /// Creates a user with a live and a sandbox account
-    #[command(after_help = "Example:\n  api accounts create --name 'My shop' --currency BRL --timezone America/Sao_Paulo")]
+    #[command(
+        after_help = "Example:\n  api accounts create --name 'My shop' --currency BRL --timezone America/Sao_Paulo"
+    )]
     Create {
         /// Name of the shop
         #[arg(long)]
@@ -61,8 +63,12 @@ pub async fn run(command: AccountsCommand, store: &Store) -> anyhow::Result<()> 
     for account in accounts {
         println!(
             "{:>8}  {:<4}  {:<29}  {:<8}  {:<24}  {}",
-            account.id, account.mode.as_str(), account.user_id.as_str(), account.currency.as_str(),
-            account.timezone.name(), account.name
+            account.id,
+            account.mode.as_str(),
+            account.user_id.as_str(),
+            account.currency.as_str(),
+            account.timezone.name(),
+            account.name
         );
     }
     Ok(())
@@ -76,8 +82,14 @@ pub async fn create(
     timezone: Zone,
     plan: Plan,
 ) -> anyhow::Result<Vec<Account>> {
-    let user =
-        NewUser { id: UserId::generate(random::bytes()), name, currency, timezone, plan, now: OffsetDateTime::now_utc() };
+    let user = NewUser {
+        id: UserId::generate(random::bytes()),
+        name,
+        currency,
+        timezone,
+        plan,
+        now: OffsetDateTime::now_utc(),
+    };
     Ok(store.create(user).await?)
 }
 

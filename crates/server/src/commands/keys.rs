@@ -22,7 +22,9 @@ const MAX_NAME_CHARS: usize = 100;
 #[derive(Debug, Subcommand)]
 pub enum KeysCommand {
     /// Creates a key and shows it, this once
-    #[command(after_help = "Examples:\n  api keys create --account 1 --scopes read\n  api keys create --account 1 --mode test --scopes read,write --expires 90d")]
+    #[command(
+        after_help = "Examples:\n  api keys create --account 1 --scopes read\n  api keys create --account 1 --mode test --scopes read,write --expires 90d"
+    )]
     Create {
         /// The account, or either account of the user when --mode is given
         #[arg(long, value_name = "ID")]

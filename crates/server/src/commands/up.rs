@@ -1,12 +1,6 @@
 //! `api up`, `api serve` and `api work`.
 
-use std::{
-    fs::OpenOptions,
-    io::{IsTerminal, Write},
-    net::SocketAddr,
-    os::unix::fs::OpenOptionsExt,
-    path::Path,
-};
+use std::{fs::OpenOptions, io::Write, net::SocketAddr, os::unix::fs::OpenOptionsExt, path::Path};
 
 use anyhow::Context;
 use domain::{AccountId, keys::Scope};
@@ -24,7 +18,9 @@ use crate::{
 const DEMO_KEY_FILE: &str = "demo_key";
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  api up\n  api up --no-demo --data-dir /var/lib/business-analytics\n  DATABASE_URL=postgres://… api up")]
+#[command(
+    after_help = "Examples:\n  api up\n  api up --no-demo --data-dir /var/lib/business-analytics\n  DATABASE_URL=postgres://… api up"
+)]
 pub struct UpArgs {
     /// Do not load the demo shop
     #[arg(long)]

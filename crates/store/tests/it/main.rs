@@ -4,6 +4,10 @@
 mod database;
 mod imports;
 mod jobs;
+mod keys;
+mod reads;
 mod results;
 mod roll_up;
+mod schema;
 mod shop;
+mod writes;

@@ -1,0 +1,71 @@
+//! Runs the jobs when they are due.
+
+use std::{str::FromStr, sync::Arc, time::Duration};
+
+use anyhow::Context;
+use app::jobs::{Deps, Outcome, Selection, run_all};
+use croner::Cron;
+use jiff::{Timestamp, tz::TimeZone};
+use store::Store;
+use time::OffsetDateTime;
+use tokio_util::sync::CancellationToken;
+
+/// Accounts whose jobs run side by side: the work is the database's, which has other things to do as well.
+const ACCOUNTS_AT_ONCE: usize = 2;
+
+/// Reads a cron expression (five fields, UTC).
+pub fn parse_cron(expression: &str) -> anyhow::Result<Cron> {
+    Cron::from_str(expression).with_context(|| format!("jobs_cron: `{expression}` is not a cron expression"))
+}
+
+/// Runs what is due at every tick of the expression until cancelled; what is running then ends first. Any number of
+/// processes may do this: a run is claimed by one of them.
+pub async fn run(store: Arc<Store>, cron: Cron, cancelled: CancellationToken) {
+    let deps = Deps::of(&store);
+    loop {
+        match run_all(&deps, Selection::default(), ACCOUNTS_AT_ONCE, OffsetDateTime::now_utc).await {
+            Ok(reports) => count(&reports),
+            Err(error) => tracing::error!(%error, "the jobs could not be looked up"),
+        }
+        tokio::select! {
+            () = cancelled.cancelled() => return,
+            () = tokio::time::sleep(until_next(&cron)) => {}
+        }
+    }
+}
+
+fn count(reports: &[app::jobs::Report]) {
+    for report in reports {
+        let outcome = match report.outcome {
+            Outcome::Done { .. } => "done",
+            Outcome::Skipped => continue,
+            Outcome::Superseded => "superseded",
+            Outcome::Failed { .. } => "failed",
+        };
+        metrics::counter!("job_runs_total", "job" => report.job.as_str(), "outcome" => outcome).increment(1);
+    }
+}
+
+/// An expression without a further tick is looked at again in a day.
+fn until_next(cron: &Cron) -> Duration {
+    let now = Timestamp::now().to_zoned(TimeZone::UTC);
+    let next = cron.find_next_occurrence(&now, false).ok();
+    next.and_then(|next| Duration::try_from(next.timestamp().duration_since(now.timestamp())).ok())
+        .unwrap_or(Duration::from_secs(24 * 60 * 60))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_tick_is_within_the_period_of_the_expression() {
+        let wait = until_next(&parse_cron("*/5 * * * *").unwrap());
+        assert!(wait > Duration::ZERO && wait <= Duration::from_secs(300), "{wait:?}");
+    }
+
+    #[test]
+    fn a_wrong_expression_is_refused_by_name() {
+        assert!(parse_cron("every day").unwrap_err().to_string().contains("every day"));
+    }
+}

@@ -1,0 +1,106 @@
+//! When the database is not there.
+
+use std::{path::Path, time::{Duration, Instant}};
+
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
+use pgcluster::{Cluster, Options};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::service::{Process, api, run};
+
+const READS: [&str; 10] =
+    ["me", "credits", "customers", "integrations", "webhooks", "insights", "anomalies", "profit", "inventory", "reorder"];
+
+/// What an operator promises: an answer within two seconds, plus what a busy machine adds to a round trip.
+const PROMISE: Duration = Duration::from_millis(2_900);
+
+/// The server's processes: the postmaster and its children.
+fn processes(postmaster: u32) -> Vec<Pid> {
+    let children = std::fs::read_to_string(format!("/proc/{postmaster}/task/{postmaster}/children")).unwrap_or_default();
+    let children = children.split_whitespace().filter_map(|pid| pid.parse().ok());
+    std::iter::once(postmaster.cast_signed()).chain(children).map(Pid::from_raw).collect()
+}
+
+async fn assert_unavailable(process: &Process, key: &str) {
+    let mut answers = Vec::new();
+    for path in READS {
+        let asked = Instant::now();
+        let response = process.get(&format!("/api/v1/{path}"), key).await;
+        let (status, headers) = (response.status(), response.headers().clone());
+        let body: Value = response.json().await.unwrap();
+        answers.push((path, status.as_u16(), body["error"].clone(), asked.elapsed()));
+        assert_eq!(headers["retry-after"], "5", "{path}");
+        assert_eq!(headers["cache-control"], "no-store", "{path}");
+    }
+    for (path, body) in [("track", json!({"event": "a"})), ("webhooks", json!({"url": "https://example.com/"}))] {
+        let asked = Instant::now();
+        let response = process.post(&format!("/api/v1/{path}"), key, &body).await;
+        let status = response.status().as_u16();
+        let body: Value = response.json().await.unwrap();
+        answers.push((path, status, body["error"].clone(), asked.elapsed()));
+    }
+    for (path, status, error, took) in answers {
+        assert_eq!((status, error), (503, json!("no_db")), "{path}");
+        assert!(took < PROMISE, "{path} took {took:?}");
+    }
+    let response = process.request(Method::GET, "/api/v1/status").send().await.unwrap();
+    assert_eq!((response.status().as_u16(), &response.headers()["cache-control"]), (503, &"no-store".parse().unwrap()));
+    let report: Value = response.json().await.unwrap();
+    assert_eq!(
+        (&report["status"], &report["error"], &report["checks"]["database"]["status"]),
+        (&json!("outage"), &json!("no_db"), &json!("down"))
+    );
+    assert!(report["meta"]["region"].is_string() && report["ts"].is_string());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stopped_and_a_killed_database_are_answered_with_503_and_a_returned_one_with_rows() {
+    let folder = reachable_folder();
+    let start = || cluster(folder.path());
+    let database = start();
+    let url = database.url();
+    run(api(&url, &folder).arg("migrate"));
+    run(api(&url, &folder).args(["accounts", "create", "--name", "Shop"]));
+    let key = run(api(&url, &folder).args(["keys", "create", "--account", "1"])).trim().to_owned();
+    let process = Process::start(api(&url, &folder).arg("serve").env("RATE_LIMIT_PER_MINUTE", "100000"));
+    assert_eq!(process.get("/api/v1/me", &key).await.status(), 200);
+
+    // Stopped: connections stay open and nothing answers on them.
+    let stopped = processes(database.pid());
+    stopped.iter().for_each(|pid| kill(*pid, Signal::SIGSTOP).unwrap());
+    assert_unavailable(&process, &key).await;
+    stopped.iter().for_each(|pid| kill(*pid, Signal::SIGCONT).unwrap());
+
+    // Killed: nobody listens.
+    kill(Pid::from_raw(database.pid().cast_signed()), Signal::SIGKILL).unwrap();
+    drop(database);
+    assert_unavailable(&process, &key).await;
+
+    let _database = start();
+    let back = Instant::now();
+    while process.get("/api/v1/customers", &key).await.status() != 200 {
+        assert!(back.elapsed() < Duration::from_secs(20), "the service did not find the database again");
+    }
+}
+
+fn reachable_folder() -> tempfile::TempDir {
+    use std::os::unix::fs::PermissionsExt;
+    tempfile::Builder::new().permissions(std::fs::Permissions::from_mode(0o711)).tempdir().unwrap()
+}
+
+/// A cluster of the test's own, started on a thread that lives as long as the process: it ends with its thread.
+fn cluster(folder: &Path) -> Cluster {
+    let options = Options { root: folder.join("db"), durable: false, max_connections: 50, bin_dir: None };
+    let (sender, started) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        sender.send(Cluster::start(&options)).unwrap();
+        loop {
+            std::thread::park();
+        }
+    });
+    started.recv().unwrap().unwrap()
+}

@@ -1,0 +1,72 @@
+//! Starting, stopping, and being killed.
+
+use nix::sys::signal::Signal;
+use serde_json::{Value, json};
+
+use crate::service::{Process, Service, api, run};
+
+#[tokio::test]
+async fn a_terminated_service_exits_with_zero_and_keeps_what_it_acknowledged() {
+    let service = Service::start().await;
+    let key = service.key(service.account, "write");
+    let sent = (0..50).map(|_| {
+        let request = service.process.request(reqwest::Method::POST, "/api/v1/track").bearer_auth(&key);
+        tokio::spawn(request.json(&json!({"event": "signup"})).send())
+    });
+    let mut acknowledged = 0i64;
+    for response in futures_util::future::join_all(sent).await {
+        if let Ok(Ok(response)) = response
+            && response.status() == 200
+            && response.json::<Value>().await.is_ok_and(|body| body["ok"] == true)
+        {
+            acknowledged += 1;
+        }
+    }
+    assert_eq!(acknowledged, 50);
+    let Service { process, db, .. } = service;
+    assert_eq!(process.end(Signal::SIGTERM).code(), Some(0));
+    let sql = db.client().await.unwrap();
+    let stored: i64 = sql.query_one("SELECT count(*) FROM track_events", &[]).await.unwrap().get(0);
+    assert_eq!(stored, acknowledged);
+}
+
+#[tokio::test]
+async fn what_was_acknowledged_before_a_kill_is_there_after_it() {
+    let service = Service::start().await;
+    let key = service.key(service.account, "read,write");
+    let body: Value =
+        service.process.post("/api/v1/track", &key, &json!({"event": "signup"})).await.json().await.unwrap();
+    let Service { process, db, folder, .. } = service;
+    process.end(Signal::SIGKILL);
+    let sql = db.client().await.unwrap();
+    let stored: i64 = sql.query_one("SELECT id FROM track_events", &[]).await.unwrap().get(0);
+    assert_eq!(body["event_id"], json!(stored));
+    let again = Process::start(api(&db.url(), &folder).arg("serve"));
+    assert_eq!(again.get("/api/v1/me", &key).await.status(), 200);
+}
+
+#[tokio::test]
+async fn a_port_in_use_is_said_with_what_to_do() {
+    let service = Service::start().await;
+    let output = service.api(&["serve", "--listen", service.process.address()]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("cannot listen on") && said.contains("listen"), "{said}");
+}
+
+#[tokio::test]
+async fn an_unknown_setting_is_refused_with_code_2() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("api.toml"), "rate_limit = 10\n").unwrap();
+    let output = api("postgres://nobody@localhost/none", &folder).arg("migrate").output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("rate_limit"));
+}
+
+#[test]
+fn the_openapi_command_needs_no_database() {
+    let folder = tempfile::tempdir().unwrap();
+    let printed = run(api("postgres://nobody@127.0.0.1:1/none", &folder).arg("openapi"));
+    let document: Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!(document["openapi"], "3.1.0");
+}

@@ -1,0 +1,9 @@
+//! The real binary over HTTP, in parallel: each test has a process and a database of its own.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test may fail by panicking")]
+
+mod authorisation;
+mod commands;
+mod failures;
+mod lifecycle;
+mod service;
+mod tenants;

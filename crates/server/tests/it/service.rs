@@ -1,0 +1,160 @@
+//! A running service, its keys, and a client for it.
+
+use std::{
+    io::{BufRead, BufReader},
+    process::{Child, Command, ExitStatus, Stdio},
+    sync::mpsc,
+    thread,
+    time::Duration,
+};
+
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
+use reqwest::{Method, Response};
+use serde_json::Value;
+use tempfile::TempDir;
+use testkit::TestDb;
+
+/// Far above what a start takes on a busy machine; a service that does not start fails its test here.
+const START_WITHIN: Duration = Duration::from_secs(60);
+
+/// 32 bytes of zeros, which seal nothing of value.
+const DATA_KEYS: &str = "test:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
+
+/// The binary with an environment of its own; `database` is its address.
+pub fn api(database: &str, folder: &TempDir) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_api"));
+    command
+        .current_dir(folder.path())
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("DATABASE_URL", database)
+        .env("DATA_KEYS", DATA_KEYS)
+        .env("LISTEN", "127.0.0.1:0")
+        .env("ADMIN_LISTEN", "127.0.0.1:0");
+    command
+}
+
+/// Runs a command to its end and gives what it printed. Fails when the command does.
+pub fn run(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// A process that serves HTTP.
+pub struct Process {
+    child: Child,
+    address: String,
+    client: reqwest::Client,
+}
+
+impl Process {
+    /// Starts the command and waits until it says where it listens.
+    pub fn start(command: &mut Command) -> Self {
+        let mut child = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let (sender, said) = mpsc::channel();
+        thread::spawn(move || {
+            let mut log = String::new();
+            for line in lines.map_while(Result::ok) {
+                if let Ok(entry) = serde_json::from_str::<Value>(&line)
+                    && entry["message"] == "ready"
+                {
+                    let _ = sender.send(Ok(entry["address"].as_str().unwrap_or_default().to_owned()));
+                }
+                log.push_str(&line);
+                log.push('\n');
+            }
+            let _ = sender.send(Err(log));
+        });
+        let address = said.recv_timeout(START_WITHIN).unwrap().unwrap();
+        // Only plain HTTP is spoken here, but the client wants a provider at hand.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(30)).build().unwrap();
+        Self { child, address, client }
+    }
+
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    pub fn pid(&self) -> Pid {
+        Pid::from_raw(self.child.id().cast_signed())
+    }
+
+    pub fn request(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
+        self.client.request(method, format!("http://{}{path}", self.address))
+    }
+
+    pub async fn get(&self, path: &str, key: &str) -> Response {
+        self.request(Method::GET, path).bearer_auth(key).send().await.unwrap()
+    }
+
+    pub async fn json(&self, path: &str, key: &str) -> Value {
+        let response = self.get(path, key).await;
+        assert_eq!(response.status(), 200, "{path}");
+        response.json().await.unwrap()
+    }
+
+    pub async fn post(&self, path: &str, key: &str, body: &Value) -> Response {
+        self.request(Method::POST, path).bearer_auth(key).json(body).send().await.unwrap()
+    }
+
+    /// Sends the signal and waits for the end.
+    pub fn end(mut self, signal: Signal) -> ExitStatus {
+        kill(self.pid(), signal).unwrap();
+        self.child.wait().unwrap()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A service on a database of its own, with two shops in it.
+pub struct Service {
+    pub process: Process,
+    pub db: TestDb,
+    pub folder: TempDir,
+    /// The shop that a test works with, and another whose rows must never show.
+    pub account: i64,
+    pub stranger: i64,
+}
+
+impl Service {
+    pub async fn start() -> Self {
+        Self::start_with(&[("RATE_LIMIT_PER_MINUTE", "100000")]).await
+    }
+
+    pub async fn start_with(settings: &[(&str, &str)]) -> Self {
+        let db = TestDb::new().await.unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let [account, stranger] = ["Shop", "Stranger"].map(|name| create_account(&db, &folder, name));
+        let process = Process::start(api(&db.url(), &folder).arg("serve").envs(settings.iter().copied()));
+        Self { process, db, folder, account, stranger }
+    }
+
+    /// A command of the same binary on the same database.
+    pub fn api(&self, arguments: &[&str]) -> Command {
+        let mut command = api(&self.db.url(), &self.folder);
+        command.args(arguments);
+        command
+    }
+
+    /// A key of the account.
+    pub fn key(&self, account: i64, scopes: &str) -> String {
+        run(&mut self.api(&["keys", "create", "--account", &account.to_string(), "--scopes", scopes])).trim().to_owned()
+    }
+}
+
+fn create_account(db: &TestDb, folder: &TempDir, name: &str) -> i64 {
+    let arguments = ["accounts", "create", "--name", name, "--currency", "EUR", "--timezone", "Europe/Madrid", "--json"];
+    let printed: Value = serde_json::from_str(&run(api(&db.url(), folder).args(arguments))).unwrap();
+    printed[0]["id"].as_i64().unwrap()
+}

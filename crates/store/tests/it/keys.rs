@@ -1,0 +1,131 @@
+//! Keys: stored as a hash, held in memory, and gone when revoked.
+
+use std::time::{Duration, Instant};
+
+use domain::{
+    AccountId,
+    accounts::{AccountStore, Mode, NewUser, Plan, STARTING_CREDITS},
+    credits::{CreditLedger, TransactionKind},
+    keys::{ApiKey, KeyStore, NewKey, Scope},
+};
+use store::{KeyCache, Store};
+use time::{OffsetDateTime, macros::datetime};
+
+use crate::database::fresh;
+
+const NOW: OffsetDateTime = datetime!(2026-03-02 03:00 UTC);
+
+async fn user(store: &Store, letter: u8) -> Vec<domain::accounts::Account> {
+    let user = NewUser {
+        id: domain::UserId::generate(std::iter::repeat(letter)),
+        name: "shop".to_owned(),
+        currency: "BRL".parse().unwrap(),
+        timezone: "America/Sao_Paulo".parse().unwrap(),
+        plan: Plan::Free,
+        now: NOW,
+    };
+    AccountStore::create(store, user).await.unwrap()
+}
+
+async fn key(store: &Store, account: AccountId, seed: u8) -> ApiKey {
+    let key = ApiKey::generate(Mode::Live, std::iter::repeat(seed));
+    let new = NewKey {
+        hash: key.hash(),
+        account_id: account,
+        name: "n8n".to_owned(),
+        prefix: key.display_prefix().to_owned(),
+        scopes: vec![Scope::Read],
+        created_at: NOW,
+        expires_at: None,
+    };
+    KeyStore::create(store, new).await.unwrap();
+    key
+}
+
+#[tokio::test]
+async fn a_new_user_has_a_live_and_a_sandbox_account_with_starting_credits() {
+    let db = fresh().await;
+    let accounts = user(&db.store, 7).await;
+    assert_eq!(accounts.iter().map(|account| account.mode).collect::<Vec<_>>(), [Mode::Live, Mode::Test]);
+    for account in accounts {
+        let credits = db.store.summary(account.id).await.unwrap();
+        assert_eq!((credits.balance, credits.total_purchased, credits.total_spent), (STARTING_CREDITS, 0, 0));
+        let [grant] = credits.recent_transactions.as_slice() else { panic!("{credits:?}") };
+        assert_eq!((grant.kind, grant.amount, grant.balance_after), (TransactionKind::Grant, 500, 500));
+    }
+}
+
+#[tokio::test]
+async fn a_key_is_found_by_its_hash_and_nothing_else_of_it_is_stored() {
+    let db = fresh().await;
+    let account = user(&db.store, 7).await[0].id;
+    let key = key(&db.store, account, 9).await;
+    let found = KeyStore::find(&*db.store, key.hash()).await.unwrap().unwrap();
+    assert_eq!((found.account_id, found.scopes.as_slice()), (account, [Scope::Read].as_slice()));
+    let row: String = db.sql.query_one("SELECT k::text FROM api_keys k", &[]).await.unwrap().get(0);
+    assert!(!row.contains(key.expose().get(13..).unwrap()), "{row}");
+}
+
+#[tokio::test]
+async fn another_accounts_key_cannot_be_revoked() {
+    let db = fresh().await;
+    let (mine, theirs) = (user(&db.store, 7).await[0].id, user(&db.store, 8).await[0].id);
+    let key = key(&db.store, theirs, 9).await;
+    let id = KeyStore::find(&*db.store, key.hash()).await.unwrap().unwrap().id;
+    assert_eq!(KeyStore::revoke(&*db.store, mine, id, NOW).await.unwrap(), None);
+    assert_eq!(KeyStore::find(&*db.store, key.hash()).await.unwrap().unwrap().revoked_at, None);
+}
+
+/// Asks until the answer is as wanted; fails when that takes longer than the promise.
+async fn within_a_second(mut asked: impl AsyncFnMut() -> bool) -> bool {
+    let started = Instant::now();
+    while started.elapsed() < Duration::from_secs(1) {
+        if asked().await {
+            return true;
+        }
+        tokio::task::yield_now().await;
+    }
+    false
+}
+
+#[tokio::test]
+async fn a_held_key_is_answered_from_memory_and_refused_within_a_second_of_its_revocation_elsewhere() {
+    let db = testkit::TestDb::new().await.unwrap();
+    let (store, sql) = (db.store().unwrap(), db.client().await.unwrap());
+    let account = user(&store, 7).await[0].id;
+    let key = key(&store, account, 9).await;
+    let cache = KeyCache::start(store.clone(), db.connect().unwrap());
+
+    // Once the cache listens it holds the key: a change behind its back, without a notification, does not show.
+    assert!(
+        within_a_second(async || {
+            sql.batch_execute("UPDATE api_keys SET name = 'before'").await.unwrap();
+            let _ = cache.find(key.hash()).await.unwrap();
+            sql.batch_execute("UPDATE api_keys SET name = 'after'").await.unwrap();
+            cache.find(key.hash()).await.unwrap().unwrap().name == "before"
+        })
+        .await,
+        "the key was never held"
+    );
+
+    let id = cache.find(key.hash()).await.unwrap().unwrap().id;
+    KeyStore::revoke(&store, account, id, NOW).await.unwrap();
+    let refused = async || cache.find(key.hash()).await.unwrap().unwrap().revoked_at.is_some();
+    assert!(within_a_second(refused).await, "the revocation did not arrive");
+}
+
+#[tokio::test]
+async fn the_process_that_revokes_a_key_refuses_it_at_once() {
+    let db = testkit::TestDb::new().await.unwrap();
+    let store = db.store().unwrap();
+    let account = user(&store, 7).await[0].id;
+    let key = key(&store, account, 9).await;
+    let cache = KeyCache::start(store.clone(), db.connect().unwrap());
+    for _ in 0..50 {
+        let record = cache.find(key.hash()).await.unwrap().unwrap();
+        assert_eq!(record.revoked_at, None);
+    }
+    let id = cache.find(key.hash()).await.unwrap().unwrap().id;
+    cache.revoke(account, id, NOW).await.unwrap();
+    assert_eq!(cache.find(key.hash()).await.unwrap().unwrap().revoked_at, Some(NOW));
+}

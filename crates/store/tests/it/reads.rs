@@ -1,0 +1,214 @@
+//! Lists: in order, cut into pages that meet, and never with a row of another account.
+
+use domain::{
+    anomalies::{AnomalyStore, Severity},
+    customers::CustomerStore,
+    insights::{Filter, InsightStore, Status as InsightStatus},
+    integrations::IntegrationStore,
+    inventory::{InventoryStore, Status, Summary},
+    page::PageRequest,
+    reorder::ReorderStore,
+};
+use futures_util::TryStreamExt;
+use time::{OffsetDateTime, macros::datetime};
+
+use crate::{database::fresh, shop};
+
+const NOW: OffsetDateTime = datetime!(2026-03-02 03:00 UTC);
+
+fn page(limit: i64, cursor: Option<i64>) -> PageRequest {
+    PageRequest { limit, cursor }
+}
+
+/// Walks all pages and gives the keys in the order they came.
+async fn walk<T>(
+    limit: i64,
+    mut next: impl AsyncFnMut(PageRequest) -> domain::page::Page<T>,
+    key: impl Fn(&T) -> String,
+) -> Vec<String> {
+    let (mut cursor, mut keys) = (None, Vec::new());
+    loop {
+        let found = next(page(limit, cursor)).await;
+        assert!(found.items.len() <= usize::try_from(limit).unwrap());
+        keys.extend(found.items.iter().map(&key));
+        cursor = found.next_cursor;
+        if cursor.is_none() {
+            return keys;
+        }
+    }
+}
+
+#[tokio::test]
+async fn customers_come_newest_first_by_source_and_page_and_stream_agree() {
+    let db = fresh().await;
+    let (mine, theirs) = (shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await);
+    db.sql
+        .execute(
+            "INSERT INTO customers (account_id, source, external_id, created_at)
+             SELECT a, CASE n % 2 WHEN 0 THEN 'shopify' ELSE 'tiendanube' END, n::text, now()
+             FROM unnest(ARRAY[$1, $2]::bigint[]) a, generate_series(1, 7) n ORDER BY n, a",
+            &[&mine.0, &theirs.0],
+        )
+        .await
+        .unwrap();
+    let all = walk(
+        3,
+        async |page| CustomerStore::page(&*db.store, mine, None, page).await.unwrap(),
+        |c| c.external_id.clone(),
+    )
+    .await;
+    assert_eq!(all, ["7", "6", "5", "4", "3", "2", "1"]);
+    let even = CustomerStore::page(&*db.store, mine, Some("shopify".parse().unwrap()), page(10, None)).await.unwrap();
+    assert_eq!(even.items.iter().map(|c| c.external_id.as_str()).collect::<Vec<_>>(), ["6", "4", "2"]);
+    let streamed: Vec<_> =
+        CustomerStore::stream(&*db.store, mine, None, None).await.unwrap().try_collect().await.unwrap();
+    assert_eq!(streamed.iter().map(|c| c.external_id.as_str()).collect::<Vec<_>>(), all);
+}
+
+#[tokio::test]
+async fn a_stream_longer_than_its_batches_is_whole() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    db.sql
+        .execute(
+            "INSERT INTO customers (account_id, source, external_id, created_at)
+             SELECT $1, 'shopify', n::text, now() FROM generate_series(1, 4001) n",
+            &[&account.0],
+        )
+        .await
+        .unwrap();
+    let streamed: Vec<_> =
+        CustomerStore::stream(&*db.store, account, None, None).await.unwrap().try_collect().await.unwrap();
+    assert_eq!(streamed.len(), 4001);
+    assert!(streamed.is_sorted_by(|a, b| a.id > b.id));
+}
+
+#[tokio::test]
+async fn integrations_count_their_states_over_all_pages() {
+    let db = fresh().await;
+    let (mine, theirs) = (shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await);
+    db.sql
+        .execute(
+            "INSERT INTO integrations (account_id, provider, shop, connected_at, revoked_at, last_sync_at) VALUES
+             ($1, 'shopify', 'a', $3, NULL, $3), ($1, 'shopify', 'b', $3, NULL, $3 - interval '25 hours'),
+             ($1, 'shopify', 'c', $3, $3, $3), ($1, 'shopify', 'd', $3, NULL, NULL), ($2, 'shopify', 'e', $3, NULL, $3)",
+            &[&mine.0, &theirs.0, &NOW],
+        )
+        .await
+        .unwrap();
+    let (found, totals) = IntegrationStore::page(&*db.store, mine, page(2, None), NOW).await.unwrap();
+    assert_eq!(found.items.iter().map(|i| i.shop.as_str()).collect::<Vec<_>>(), ["d", "c"]);
+    assert_eq!((totals.total, totals.connected, totals.stale, totals.revoked, totals.never_synced), (4, 1, 1, 1, 1));
+}
+
+#[tokio::test]
+async fn inventory_is_listed_by_urgency_with_a_summary_of_the_whole_catalogue() {
+    let db = fresh().await;
+    let (mine, theirs) = (shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await);
+    let items = [
+        ("ok-null", "ok", None),
+        ("crit-3", "critical", Some("3")),
+        ("low-9", "low", Some("9")),
+        ("ok-40-b", "ok", Some("40")),
+        ("ok-40-a", "ok", Some("40")),
+        ("over", "overstocked", Some("200")),
+        ("crit-0", "critical", Some("0")),
+    ];
+    for account in [mine, theirs] {
+        for (sku, status, days) in items {
+            let product = shop::product(&db.sql, account, sku, None).await;
+            db.sql
+                .execute(
+                    "INSERT INTO inventory_items (account_id, product_id, sku, product_name, current_stock,
+                        units_sold_30d, units_sold_7d, avg_daily_units_30d, avg_daily_units_7d, days_of_stock, trend,
+                        status, computed_at)
+                     VALUES ($1, $2, $3, $3, 1, 0, 0, 0, 0, $4::text::numeric, 'stable', $5, now())",
+                    &[&account.0, &product, &sku, &days, &status],
+                )
+                .await
+                .unwrap();
+        }
+    }
+    let listed = walk(
+        2,
+        async |page| InventoryStore::list(&*db.store, mine, None, page).await.unwrap().page,
+        |item: &domain::inventory::Item| item.sku.clone(),
+    )
+    .await;
+    assert_eq!(listed, ["crit-0", "crit-3", "low-9", "ok-40-a", "ok-40-b", "ok-null", "over"]);
+    let low = InventoryStore::list(&*db.store, mine, Some(Status::Low), page(10, None)).await.unwrap();
+    assert_eq!(low.page.items.len(), 1);
+    assert_eq!(low.summary, Summary { total: 7, critical: 2, low: 1, ok: 3, overstocked: 1 });
+    assert_eq!(low.generated_at, None);
+}
+
+#[tokio::test]
+async fn suggestions_tell_when_their_job_last_ended() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let ended = datetime!(2026-03-01 04:00 UTC);
+    for (day, state, finished_at) in [
+        ("2026-02-28", "done", Some(datetime!(2026-02-28 04:00 UTC))),
+        ("2026-03-01", "done", Some(ended)),
+        ("2026-03-02", "running", None),
+    ] {
+        db.sql
+            .execute(
+                "INSERT INTO job_runs (account_id, job, as_of, state, claim, lease_until, started_at, finished_at)
+                 VALUES ($1, 'smart_reorder', $2::text::date, $3, 1, now(), now(), $4)",
+                &[&account.0, &day, &state, &finished_at],
+            )
+            .await
+            .unwrap();
+    }
+    let listing = ReorderStore::list(&*db.store, account, None, page(10, None)).await.unwrap();
+    assert_eq!((listing.page.items.len(), listing.generated_at), (0, Some(ended)));
+}
+
+#[tokio::test]
+async fn anomalies_are_those_of_the_window_newest_first() {
+    let db = fresh().await;
+    let (mine, theirs) = (shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await);
+    db.sql
+        .execute(
+            "INSERT INTO anomalies (account_id, kind, metric, day, observed_value, expected_value, z_score, direction,
+                severity, detected_at)
+             SELECT a, 'univariate', m, '2026-03-01'::date - n, 1, 2, -4, 'down',
+                CASE n WHEN 0 THEN 'high' ELSE 'low' END, $3::timestamptz - make_interval(days => n)
+             FROM unnest(ARRAY[$1, $2]::bigint[]) a, unnest(ARRAY['orders', 'aov']) m, generate_series(0, 9) n",
+            &[&mine.0, &theirs.0, &NOW],
+        )
+        .await
+        .unwrap();
+    let since = NOW - time::Duration::days(6);
+    let days = walk(
+        3,
+        async |page| AnomalyStore::page(&*db.store, mine, None, since, page).await.unwrap(),
+        |a| a.day.day().to_string(),
+    )
+    .await;
+    assert_eq!(days, ["1", "1", "28", "28", "27", "27", "26", "26", "25", "25", "24", "24", "23", "23"]);
+    let high = AnomalyStore::page(&*db.store, mine, Some(Severity::High), since, page(10, None)).await.unwrap();
+    assert_eq!(high.items.len(), 2);
+}
+
+#[tokio::test]
+async fn insights_are_filtered_by_what_is_asked() {
+    let db = fresh().await;
+    let (mine, theirs) = (shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await);
+    db.sql
+        .execute(
+            "INSERT INTO insights (account_id, fingerprint, severity, category, title, body, suggested_action,
+                impact_estimate, source, status, computed_at)
+             SELECT a, s || c, 'low', c, s || ' ' || c, '', '', '', 'rules', s, now()
+             FROM unnest(ARRAY[$1, $2]::bigint[]) a, unnest(ARRAY['open', 'resolved']) s, unnest(ARRAY['ads', 'profit']) c",
+            &[&mine.0, &theirs.0],
+        )
+        .await
+        .unwrap();
+    let filter = Filter { status: Some(InsightStatus::Open), ..Filter::default() };
+    let open = InsightStore::page(&*db.store, mine, filter, page(10, None)).await.unwrap();
+    assert_eq!(open.items.iter().map(|i| i.title.as_str()).collect::<Vec<_>>(), ["open profit", "open ads"]);
+    let filter = Filter { category: Some("ads".parse().unwrap()), ..Filter::default() };
+    assert_eq!(InsightStore::page(&*db.store, mine, filter, page(10, None)).await.unwrap().items.len(), 2);
+}

@@ -1,0 +1,109 @@
+//! Writes that may be sent again, and limits that hold under concurrency.
+
+use domain::{
+    AccountId,
+    idempotency::{IdempotencyError, IdempotencyKey},
+    tracking::{EventName, EventStore, Location, NewEvent},
+    webhooks::{CreateError, MAX_SUBSCRIPTIONS, NewSubscription, WebhookStore},
+};
+use futures_util::future::join_all;
+use time::{Duration, OffsetDateTime, macros::datetime};
+
+use crate::{
+    database::{Database, fresh},
+    shop,
+};
+
+const NOW: OffsetDateTime = datetime!(2026-03-02 03:00 UTC);
+
+fn event(at: OffsetDateTime) -> NewEvent {
+    NewEvent {
+        name: EventName::parse("checkout".to_owned()).unwrap(),
+        props: serde_json::Map::new(),
+        visitor_id: None,
+        session_id: None,
+        url: None,
+        location: Location::default(),
+        occurred_at: at,
+        received_at: at,
+    }
+}
+
+fn key(request: u8) -> IdempotencyKey {
+    IdempotencyKey { path: "/api/v1/track".to_owned(), key: "k-1".to_owned(), request_hash: [request; 32] }
+}
+
+async fn count(db: &Database, table: &str) -> i64 {
+    db.sql.query_one(&format!("SELECT count(*) FROM {table}"), &[]).await.unwrap().get(0)
+}
+
+#[tokio::test]
+async fn a_repeated_write_has_its_effect_once_and_the_same_answer() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let first = db.store.insert(account, event(NOW), Some(key(1))).await.unwrap();
+    let again = db.store.insert(account, event(NOW), Some(key(1))).await.unwrap();
+    assert_eq!((first.value, first.replayed, again.replayed), (again.value, false, true));
+    assert_eq!(count(&db, "track_events").await, 1);
+}
+
+#[tokio::test]
+async fn another_request_under_the_key_is_refused_and_another_account_is_not_concerned() {
+    let db = fresh().await;
+    let (mine, theirs) = (shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await);
+    db.store.insert(mine, event(NOW), Some(key(1))).await.unwrap();
+    let reused = db.store.insert(mine, event(NOW), Some(key(2))).await;
+    assert!(matches!(reused, Err(IdempotencyError::Reused)), "{reused:?}");
+    assert!(!db.store.insert(theirs, event(NOW), Some(key(2))).await.unwrap().replayed);
+}
+
+#[tokio::test]
+async fn a_key_is_forgotten_after_a_day() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    db.store.insert(account, event(NOW), Some(key(1))).await.unwrap();
+    let later = NOW + Duration::hours(24) + Duration::SECOND;
+    assert!(!db.store.insert(account, event(later), Some(key(2))).await.unwrap().replayed);
+    assert!(db.store.insert(account, event(later), Some(key(2))).await.unwrap().replayed);
+}
+
+#[tokio::test]
+async fn of_simultaneous_requests_one_writes_and_the_others_are_told() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let sent = join_all((0..12).map(|_| db.store.insert(account, event(NOW), Some(key(1))))).await;
+    let written = sent.iter().filter(|result| matches!(result, Ok(written) if !written.replayed)).count();
+    let told = sent
+        .iter()
+        .filter(|result| matches!(result, Err(IdempotencyError::InProgress)) || matches!(result, Ok(w) if w.replayed))
+        .count();
+    assert_eq!((written, told), (1, 11), "{sent:?}");
+    assert_eq!(count(&db, "track_events").await, 1);
+}
+
+async fn subscribe(db: &Database, account: AccountId, url: String) -> Result<i64, CreateError> {
+    let id = db.store.reserve_id().await.unwrap();
+    let new = NewSubscription { id, url, events: vec!["*".to_owned()], sealed_secret: vec![1, 2, 3], now: NOW };
+    db.store.create(account, new, None).await.map(|written| written.value.subscription.id)
+}
+
+#[tokio::test]
+async fn the_seventeenth_subscription_is_refused_even_when_all_come_at_once() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let made = join_all((0..20).map(|n| subscribe(&db, account, format!("https://example.com/{n}")))).await;
+    let refused = made.iter().filter(|result| matches!(result, Err(CreateError::LimitReached))).count();
+    assert_eq!(refused, 4, "{made:?}");
+    assert_eq!(i64::try_from(WebhookStore::list(&*db.store, account).await.unwrap().len()).unwrap(), MAX_SUBSCRIPTIONS);
+}
+
+#[tokio::test]
+async fn a_revoked_subscription_is_gone_makes_room_and_cannot_be_revoked_twice() {
+    let db = fresh().await;
+    let (mine, theirs) = (shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await);
+    let id = subscribe(&db, mine, "https://example.com/a".to_owned()).await.unwrap();
+    assert!(!WebhookStore::revoke(&*db.store, theirs, id, NOW).await.unwrap());
+    assert!(WebhookStore::revoke(&*db.store, mine, id, NOW).await.unwrap());
+    assert!(!WebhookStore::revoke(&*db.store, mine, id, NOW).await.unwrap());
+    assert_eq!(WebhookStore::list(&*db.store, mine).await.unwrap(), []);
+}
