@@ -15,9 +15,16 @@ fn operations(document: &Value) -> Vec<(Method, String, Option<&'static str>)> {
                 continue;
             }
             let public = operation["security"].as_array().is_some_and(|schemes| {
-                schemes.is_empty() || schemes.iter().any(|scheme| scheme.as_object().is_some_and(serde_json::Map::is_empty))
+                schemes.is_empty()
+                    || schemes.iter().any(|scheme| scheme.as_object().is_some_and(serde_json::Map::is_empty))
             }) || operation.get("security").is_none();
-            let scope = if public { None } else if method == Method::GET { Some("read") } else { Some("write") };
+            let scope = if public {
+                None
+            } else if method == Method::GET {
+                Some("read")
+            } else {
+                Some("write")
+            };
             let path = path.split('/').map(|part| if part.starts_with('{') { "1" } else { part }).collect::<Vec<_>>();
             found.push((method, path.join("/"), scope));
         }

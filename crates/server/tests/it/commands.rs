@@ -9,7 +9,19 @@ async fn keys_are_shown_once_and_listed_without_themselves() {
     let service = Service::start().await;
     let account = service.account.to_string();
     let made: Value = serde_json::from_str(&run(&mut service.api(&[
-        "keys", "create", "--account", &account, "--mode", "test", "--scopes", "read", "--expires", "30d", "--name", "BI", "--json",
+        "keys",
+        "create",
+        "--account",
+        &account,
+        "--mode",
+        "test",
+        "--scopes",
+        "read",
+        "--expires",
+        "30d",
+        "--name",
+        "BI",
+        "--json",
     ])))
     .unwrap();
     let key = made["key"].as_str().unwrap();

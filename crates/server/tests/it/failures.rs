@@ -1,6 +1,9 @@
 //! When the database is not there.
 
-use std::{path::Path, time::{Duration, Instant}};
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use nix::{
     sys::signal::{Signal, kill},
@@ -12,17 +15,30 @@ use serde_json::{Value, json};
 
 use crate::service::{Process, api, run};
 
-const READS: [&str; 10] =
-    ["me", "credits", "customers", "integrations", "webhooks", "insights", "anomalies", "profit", "inventory", "reorder"];
+const READS: [&str; 10] = [
+    "me",
+    "credits",
+    "customers",
+    "integrations",
+    "webhooks",
+    "insights",
+    "anomalies",
+    "profit",
+    "inventory",
+    "reorder",
+];
 
 /// What an operator promises: an answer within two seconds, plus what a busy machine adds to a round trip.
 const PROMISE: Duration = Duration::from_millis(2_900);
 
-/// The server's processes: the postmaster and its children.
-fn processes(postmaster: u32) -> Vec<Pid> {
-    let children = std::fs::read_to_string(format!("/proc/{postmaster}/task/{postmaster}/children")).unwrap_or_default();
+/// The server's processes: the postmaster, which its file names, and its children.
+fn processes(folder: &Path) -> Vec<Pid> {
+    let file = std::fs::read_to_string(folder.join("db/data/postmaster.pid")).unwrap();
+    let postmaster: i32 = file.lines().next().unwrap().parse().unwrap();
+    let children =
+        std::fs::read_to_string(format!("/proc/{postmaster}/task/{postmaster}/children")).unwrap_or_default();
     let children = children.split_whitespace().filter_map(|pid| pid.parse().ok());
-    std::iter::once(postmaster.cast_signed()).chain(children).map(Pid::from_raw).collect()
+    std::iter::once(postmaster).chain(children).map(Pid::from_raw).collect()
 }
 
 async fn assert_unavailable(process: &Process, key: &str) {
@@ -58,7 +74,7 @@ async fn assert_unavailable(process: &Process, key: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stopped_and_a_killed_database_are_answered_with_503_and_a_returned_one_with_rows() {
+async fn a_halted_and_a_missing_database_are_answered_with_503_and_a_returned_one_with_rows() {
     let folder = reachable_folder();
     let start = || cluster(folder.path());
     let database = start();
@@ -69,15 +85,14 @@ async fn a_stopped_and_a_killed_database_are_answered_with_503_and_a_returned_on
     let process = Process::start(api(&url, &folder).arg("serve").env("RATE_LIMIT_PER_MINUTE", "100000"));
     assert_eq!(process.get("/api/v1/me", &key).await.status(), 200);
 
-    // Stopped: connections stay open and nothing answers on them.
-    let stopped = processes(database.pid());
+    // Halted: connections stay open and nothing answers on them.
+    let stopped = processes(folder.path());
     stopped.iter().for_each(|pid| kill(*pid, Signal::SIGSTOP).unwrap());
     assert_unavailable(&process, &key).await;
     stopped.iter().for_each(|pid| kill(*pid, Signal::SIGCONT).unwrap());
 
-    // Killed: nobody listens.
-    kill(Pid::from_raw(database.pid().cast_signed()), Signal::SIGKILL).unwrap();
-    drop(database);
+    // Gone: nobody listens.
+    database.stop().unwrap();
     assert_unavailable(&process, &key).await;
 
     let _database = start();

@@ -154,7 +154,8 @@ impl Service {
 }
 
 fn create_account(db: &TestDb, folder: &TempDir, name: &str) -> i64 {
-    let arguments = ["accounts", "create", "--name", name, "--currency", "EUR", "--timezone", "Europe/Madrid", "--json"];
+    let arguments =
+        ["accounts", "create", "--name", name, "--currency", "EUR", "--timezone", "Europe/Madrid", "--json"];
     let printed: Value = serde_json::from_str(&run(api(&db.url(), folder).args(arguments))).unwrap();
     printed[0]["id"].as_i64().unwrap()
 }
