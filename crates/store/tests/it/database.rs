@@ -10,9 +10,11 @@ pub struct Database {
     pub store: Arc<Store>,
     /// Plain SQL, to seed and to look.
     pub sql: Client,
+    /// Last, so that the connections are closed before the database is dropped.
+    _db: TestDb,
 }
 
 pub async fn fresh() -> Database {
     let db = TestDb::new().await.unwrap();
-    Database { store: Arc::new(db.store().unwrap()), sql: db.client().await.unwrap() }
+    Database { store: Arc::new(db.store().unwrap()), sql: db.client().await.unwrap(), _db: db }
 }
