@@ -3,7 +3,7 @@
 use clap::{Parser, Subcommand};
 
 use crate::{
-    commands::{accounts::AccountsCommand, jobs::JobsCommand, keys::KeysCommand, up::UpArgs},
+    commands::{accounts::AccountsCommand, import::ImportCommand, jobs::JobsCommand, keys::KeysCommand, up::UpArgs},
     config::Flags,
 };
 
@@ -46,6 +46,9 @@ pub enum Command {
     /// Creates, lists and revokes API keys
     #[command(subcommand)]
     Keys(KeysCommand),
+    /// Imports CSV files
+    #[command(subcommand)]
+    Import(ImportCommand),
     /// Lists and runs the background jobs
     #[command(subcommand)]
     Jobs(JobsCommand),

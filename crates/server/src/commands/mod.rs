@@ -1,6 +1,7 @@
 //! One file per command, and what they have in common.
 
 pub mod accounts;
+pub mod import;
 pub mod jobs;
 pub mod keys;
 pub mod up;
@@ -77,6 +78,7 @@ async fn with_database(command: Command, config: &Config, database: &Database) -
         Command::Migrate => migrate(database).await?,
         Command::Openapi => {}
         Command::Accounts(command) => accounts::run(command, &store(database).await?).await?,
+        Command::Import(command) => return import::run(command, &database.connect, &store(database).await?).await,
         Command::Keys(command) => keys::run(command, &store(database).await?).await?,
         Command::Jobs(command) => return jobs::run(command, store(database).await?).await,
     }

@@ -1,0 +1,218 @@
+//! What `api import` can be told.
+
+use std::path::PathBuf;
+
+use app::imports::DateOrder;
+use clap::{Args, Subcommand, ValueEnum};
+use domain::{accounts::Platform, money::Currency, zone::Zone};
+use time::{Date, macros::format_description};
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 every line was read, 1 failed and nothing was stored, 2 wrong usage or a file of another kind,
+3 some lines were refused and the others went in.";
+
+#[derive(Debug, Subcommand)]
+#[command(after_help = EXIT_CODES)]
+pub enum ImportCommand {
+    /// Imports order lines: orders, refunds, customers and products come out of them
+    #[command(after_help = ORDERS_HELP)]
+    Orders {
+        #[command(flatten)]
+        file: FileArgs,
+        #[command(flatten)]
+        orders: OrderArgs,
+    },
+    /// Imports the catalogue: names, prices, costs, stock, lead times
+    #[command(after_help = PRODUCTS_HELP)]
+    Products {
+        #[command(flatten)]
+        file: FileArgs,
+        /// Day from which the costs hold where a row does not say (default: today)
+        #[arg(long, value_parser = parse_date)]
+        date: Option<Date>,
+    },
+    /// Imports stock levels of known products
+    #[command(after_help = STOCK_HELP)]
+    Stock {
+        #[command(flatten)]
+        file: FileArgs,
+        /// Day of the levels where a row does not say (default: today)
+        #[arg(long, value_parser = parse_date)]
+        date: Option<Date>,
+    },
+    /// Imports ad spend per day, platform and campaign
+    #[command(after_help = AD_SPEND_HELP)]
+    AdSpend {
+        #[command(flatten)]
+        file: FileArgs,
+    },
+    /// Imports extra expenses per day
+    #[command(after_help = EXPENSES_HELP)]
+    Expenses {
+        #[command(flatten)]
+        file: FileArgs,
+    },
+}
+
+impl ImportCommand {
+    pub fn file(&self) -> &FileArgs {
+        match self {
+            Self::Orders { file, .. }
+            | Self::Products { file, .. }
+            | Self::Stock { file, .. }
+            | Self::AdSpend { file }
+            | Self::Expenses { file } => file,
+        }
+    }
+}
+
+const ORDERS_HELP: &str = "\
+Fields: order_id, sku, quantity, date, price (required); name, customer_id, email, customer_name, city, country, fees,
+shipping, currency, unit_cost, category.
+
+Examples:
+  api import orders orders.csv --account 1
+  api import orders export.csv.gz --account 1 --map order_id=Name --source shopify
+  api import orders retail.csv --account 1 --cancellation-prefix C --non-product POST,D,M,DOT --timezone Europe/London
+  zcat orders.csv.gz | api import orders - --account 1 --dry-run --json
+
+The same file again changes nothing. An order that is there with other lines is replaced.
+Exit codes: 0 every line was read, 1 failed and nothing was stored, 2 wrong usage or a file of another kind,
+3 some lines were refused and the others went in.";
+
+const PRODUCTS_HELP: &str = "\
+Fields: sku (required); name, category, price, cost, cost_date, stock, on_order, lead_time_days, pack_size,
+min_order_qty. An empty cell leaves what is there.
+
+Example:
+  api import products catalogue.csv --account 1 --date 2026-01-01";
+
+const STOCK_HELP: &str = "\
+Fields: sku, stock (required); date. Lines of unknown SKUs are refused.
+
+Example:
+  api import stock levels.csv --account 1";
+
+const AD_SPEND_HELP: &str = "\
+Fields: date, platform, spend (required); campaign, impressions, clicks. Lines of one day, platform and campaign are
+summed, and replace what was there.
+
+Example:
+  api import ad-spend meta.csv --account 1 --map spend='Amount spent'";
+
+const EXPENSES_HELP: &str = "\
+Fields: date, category, amount (required); description. Equal lines are separate expenses; those of one day, category
+and description replace what was there.
+
+Example:
+  api import expenses rent.csv --account 1";
+
+#[derive(Debug, Args)]
+pub struct FileArgs {
+    /// CSV file, plain or gzip; - reads standard input
+    #[arg(value_name = "FILE")]
+    pub path: PathBuf,
+    /// Number of the account
+    #[arg(long)]
+    pub account: i64,
+    /// Which column holds which field, where the names in the header do not tell
+    #[arg(long, value_name = "FIELD=COLUMN,…", value_delimiter = ',', value_parser = parse_pair)]
+    pub map: Vec<(String, String)>,
+    /// Character between columns, `tab` for a tab (default: found in the first line)
+    #[arg(long, value_parser = parse_delimiter)]
+    pub delimiter: Option<u8>,
+    /// Order of day, month and year (default: found in the first rows)
+    #[arg(long, value_enum)]
+    pub date_format: Option<DateFormat>,
+    /// Read 1.234,5 as one thousand two hundred thirty-four and a half
+    #[arg(long)]
+    pub decimal_comma: bool,
+    /// Read bytes that are no UTF-8 as ISO 8859-1 instead of refusing their line
+    #[arg(long)]
+    pub latin1: bool,
+    /// Time zone of dates that name none (default: the account's)
+    #[arg(long)]
+    pub timezone: Option<Zone>,
+    /// Where refused lines go (default: FILE.rejects.csv; written only when there are any)
+    #[arg(long, value_name = "FILE")]
+    pub rejects: Option<PathBuf>,
+    /// Read, check and count everything, and store nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl FileArgs {
+    pub fn rejects_path(&self) -> PathBuf {
+        if let Some(path) = &self.rejects {
+            return path.clone();
+        }
+        if self.path.as_os_str() == "-" {
+            return PathBuf::from("stdin.rejects.csv");
+        }
+        let mut name = self.path.clone().into_os_string();
+        name.push(".rejects.csv");
+        name.into()
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct OrderArgs {
+    /// What the numbers of cancellations begin with; without it, lines of negative quantity are refunds
+    #[arg(long, value_name = "PREFIX")]
+    pub cancellation_prefix: Option<String>,
+    /// SKUs that are no product: they count in revenue and nowhere else
+    #[arg(long, value_name = "SKU,…", value_delimiter = ',')]
+    pub non_product: Vec<String>,
+    /// Currency of the file, to be refused when it is not the account's
+    #[arg(long)]
+    pub currency: Option<Currency>,
+    /// Platform: shopify, tiendanube or mercadolibre
+    #[arg(long, default_value = "shopify")]
+    pub source: Platform,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum DateFormat {
+    /// 31/12/2026
+    Dmy,
+    /// 12/31/2026
+    Mdy,
+    /// 2026-12-31 and nothing else
+    Ymd,
+}
+
+impl From<DateFormat> for DateOrder {
+    fn from(format: DateFormat) -> Self {
+        match format {
+            DateFormat::Dmy => Self::DayMonthYear,
+            DateFormat::Mdy => Self::MonthDayYear,
+            DateFormat::Ymd => Self::YearMonthDay,
+        }
+    }
+}
+
+fn parse_pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((field, column)) if !field.is_empty() && !column.is_empty() => {
+            Ok((field.trim().to_owned(), column.trim().to_owned()))
+        }
+        _ => Err("write FIELD=COLUMN, such as order_id=invoice".to_owned()),
+    }
+}
+
+fn parse_delimiter(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        b"tab" | b"\\t" => Ok(b'\t'),
+        [byte] if byte.is_ascii() && !byte.is_ascii_alphanumeric() && !matches!(byte, b'"' | b'\n' | b'\r') => {
+            Ok(*byte)
+        }
+        _ => Err("write one character, or `tab`".to_owned()),
+    }
+}
+
+fn parse_date(text: &str) -> Result<Date, String> {
+    Date::parse(text, format_description!("[year]-[month]-[day]")).map_err(|_| "write a day as 2026-12-31".to_owned())
+}

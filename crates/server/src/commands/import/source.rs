@@ -1,0 +1,89 @@
+//! The file: opened, unpacked, and with a bar that shows how far reading has come.
+
+use std::{
+    fs::File,
+    io::{self, BufRead, BufReader, Read},
+    path::{Path, PathBuf},
+};
+
+use app::imports::Failure;
+use flate2::bufread::MultiGzDecoder;
+use indicatif::{ProgressBar, ProgressStyle};
+
+const BUFFER_BYTES: usize = 1 << 17;
+const GZIP: &[u8] = &[0x1f, 0x8b];
+const ZIP: &[u8] = b"PK\x03\x04";
+
+pub struct Source {
+    path: PathBuf,
+    /// Drawn on standard error, and only when that is a terminal.
+    progress: ProgressBar,
+}
+
+impl Source {
+    pub fn open(path: &Path) -> Result<Self, Failure> {
+        let length = if path.as_os_str() == "-" {
+            None
+        } else {
+            let about = path.metadata().map_err(|error| unreadable(path, &error))?;
+            if about.is_dir() {
+                return Err(Failure::Usage(format!("{} is a folder", path.display())));
+            }
+            Some(about.len())
+        };
+        let progress = match length {
+            Some(length) => ProgressBar::new(length)
+                .with_style(style("{msg} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta}")),
+            None => ProgressBar::no_length().with_style(style("{msg} {spinner} {bytes} {bytes_per_sec}")),
+        };
+        Ok(Self { path: path.to_owned(), progress: progress.with_message("reading") })
+    }
+
+    /// The text of the file. What is packed is told by its first bytes, not by its name.
+    pub fn reader(&self) -> Result<Box<dyn Read + Send>, Failure> {
+        let raw: Box<dyn Read + Send> = if self.path.as_os_str() == "-" {
+            Box::new(io::stdin())
+        } else {
+            Box::new(File::open(&self.path).map_err(|error| unreadable(&self.path, &error))?)
+        };
+        let watched = Watched { inner: raw, progress: self.progress.clone() };
+        let mut reader = BufReader::with_capacity(BUFFER_BYTES, watched);
+        let start = reader.fill_buf().map_err(|error| unreadable(&self.path, &error))?;
+        if start.starts_with(GZIP) {
+            Ok(Box::new(MultiGzDecoder::new(reader)))
+        } else if start.starts_with(ZIP) {
+            Err(Failure::Usage(format!("{} is a ZIP or Excel file; save it as CSV", self.path.display())))
+        } else {
+            Ok(Box::new(reader))
+        }
+    }
+
+    pub fn finish(&self) {
+        self.progress.finish_and_clear();
+    }
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> Failure {
+    Failure::Usage(format!("{}: {error}", path.display()))
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+/// Moves the bar; at the end of the file says what takes the rest of the time.
+struct Watched<R> {
+    inner: R,
+    progress: ProgressBar,
+}
+
+impl<R: Read> Read for Watched<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        if read == 0 && !buffer.is_empty() {
+            self.progress.set_message("merging");
+        }
+        self.progress.inc(read as u64);
+        Ok(read)
+    }
+}
