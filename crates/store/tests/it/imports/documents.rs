@@ -229,8 +229,10 @@ async fn an_import_that_is_killed_before_the_merge_leaves_nothing_and_can_run_ag
     let client = shop_.database.client().await.unwrap();
     let killed = stream::iter([Ok(shop())])
         .chain(stream::once(async move {
-            let sql = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() \
-                AND query LIKE 'COPY %' OR query LIKE '%FROM accounts WHERE id%' AND pid <> pg_backend_pid()";
+            // Other tests' sessions are in the same view.
+            let sql = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+                WHERE datname = current_database() AND pid <> pg_backend_pid() \
+                AND (query LIKE 'COPY %' OR query LIKE '%FROM accounts WHERE id%')";
             let ended = client.query(sql, &[]).await.unwrap();
             assert_eq!(ended.len(), 1);
             Ok(Vec::new())
