@@ -14,6 +14,7 @@ use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use domain::StoreError;
 use futures_util::FutureExt;
 use rustls::{ClientConfig, RootCertStore};
+use tokio::time::{Instant, timeout_at};
 use tokio_postgres::{
     Client, Config, Socket,
     config::{Host, SslMode},
@@ -52,8 +53,8 @@ impl Default for PoolOptions {
     }
 }
 
-/// How long the client waits for any one statement of a request. The server's own limit does not fire while the server
-/// is stopped or unreachable.
+/// How long a request waits for its statements, the wait for a connection included. The server's own limit does not
+/// fire while the server is stopped or unreachable.
 pub(crate) const ANSWER_TIMEOUT: Duration = Duration::from_millis(1_800);
 
 /// A connection as the driver sees it: whoever opened it must drive it.
@@ -158,8 +159,9 @@ impl Store {
         &self,
         work: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, E>,
     ) -> Result<T, E> {
+        let deadline = Instant::now() + ANSWER_TIMEOUT;
         let mut connection = self.connection().await?;
-        match tokio::time::timeout(ANSWER_TIMEOUT, work(&mut connection)).await {
+        match timeout_at(deadline, work(&mut connection)).await {
             Ok(result) => result,
             Err(_) => {
                 drop(Connection::take(connection));
