@@ -20,7 +20,7 @@ use crate::{
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = webhook_subscriptions, check_for_backend(diesel::pg::Pg))]
-struct SubscriptionRow {
+pub(crate) struct SubscriptionRow {
     id: i64,
     url: String,
     events: Vec<String>,

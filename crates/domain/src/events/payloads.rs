@@ -7,7 +7,7 @@ use time::macros::{date, datetime};
 
 use super::{
     EventKind,
-    value::{Amount, Day, Described, Instant, texts},
+    value::{Amount, Day, Described, Instant, texts, with},
 };
 use crate::{anomalies::Direction, insights::Severity, inventory::Status as StockStatus};
 
@@ -25,8 +25,7 @@ macro_rules! payloads {
                 fn schema() -> Value {
                     let mut properties = Map::new();
                     $(
-                        let mut field = <$type as Described>::schema();
-                        field["description"] = concat!($($about),+).trim().into();
+                        let field = with(<$type as Described>::schema(), "description", concat!($($about),+).trim());
                         properties.insert(stringify!($field).to_owned(), field);
                     )+
                     let required: Vec<_> = properties.keys().cloned().collect();

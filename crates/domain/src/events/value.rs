@@ -68,9 +68,9 @@ described! {
 
 impl<T: Described> Described for Option<T> {
     fn schema() -> Value {
-        let mut schema = T::schema();
-        let nullable = json!([schema["type"], "null"]);
-        schema["type"] = nullable;
+        let schema = T::schema();
+        let types = json!([schema.get("type"), "null"]);
+        let mut schema = with(schema, "type", types);
         // An enumeration has to list null as well.
         if let Some(values) = schema.get_mut("enum").and_then(Value::as_array_mut) {
             values.push(Value::Null);
@@ -82,4 +82,12 @@ impl<T: Described> Described for Option<T> {
 /// The schema of an enumeration of texts.
 pub(super) fn texts(names: &[&str]) -> Value {
     json!({ "type": "string", "enum": names })
+}
+
+/// A schema with one more keyword, or another value for one that it has.
+pub(super) fn with(mut schema: Value, keyword: &str, value: impl Into<Value>) -> Value {
+    if let Value::Object(keywords) = &mut schema {
+        keywords.insert(keyword.to_owned(), value.into());
+    }
+    schema
 }

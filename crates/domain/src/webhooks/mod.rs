@@ -2,8 +2,13 @@
 
 pub mod address;
 pub mod attempt;
+pub mod breaker;
+pub mod delivery;
+pub mod log;
 mod names;
+pub mod replay;
 pub mod schedule;
+pub mod settings;
 pub mod signature;
 pub mod url;
 

@@ -2,12 +2,16 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 mod database;
+mod deliveries;
 mod imports;
 mod jobs;
 mod keys;
+mod outbox;
 mod reads;
+mod replays;
 mod results;
 mod roll_up;
 mod schema;
 mod shop;
+mod webhook_fixture;
 mod writes;

@@ -1,0 +1,74 @@
+//! What an integrator changes about a subscription.
+
+use async_trait::async_trait;
+use time::OffsetDateTime;
+
+use super::Subscription;
+use crate::{AccountId, StoreError};
+
+/// The longest time for which the secret before a rotation goes on signing, hours.
+pub const MAX_OVERLAP_HOURS: i64 = 7 * 24;
+/// That time unless it is said, hours.
+pub const DEFAULT_OVERLAP_HOURS: i64 = 24;
+
+/// Why a subscription was switched off by its owner, as `disabled_reason` says it.
+pub const DISABLED_BY_OWNER: &str = "owner";
+
+/// Changes of a subscription; what is none stays as it is.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Change {
+    pub events: Option<Vec<String>>,
+    /// Switching on forgets the failures so far.
+    pub active: Option<bool>,
+    /// Whether what was held is due now; only with a subscription that is, or becomes, active.
+    pub resume: bool,
+}
+
+/// A subscription with its secrets, as they are stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    pub subscription: Subscription,
+    pub sealed_secret: Vec<u8>,
+    /// The secret before the last rotation and until when it signs as well.
+    pub previous: Option<(Vec<u8>, OffsetDateTime)>,
+}
+
+/// A new secret in place of the present one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rotation {
+    pub sealed_secret: Vec<u8>,
+    /// Until when the replaced secret signs as well.
+    pub overlap_until: OffsetDateTime,
+}
+
+/// A sealed secret and where it is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SealedSecret {
+    pub account: AccountId,
+    pub subscription: i64,
+    /// Whether it is the one before the last rotation.
+    pub is_previous: bool,
+    pub sealed: Vec<u8>,
+}
+
+#[cfg_attr(feature = "mock", mockall::automock)]
+#[async_trait]
+pub trait WebhookSettings: Send + Sync {
+    /// None when the account has no such subscription or it is revoked.
+    async fn find(&self, account: AccountId, id: i64) -> Result<Option<Kept>, StoreError>;
+    /// Gives the changed subscription and how many held deliveries became due. None as in `find`.
+    async fn change(
+        &self,
+        account: AccountId,
+        id: i64,
+        change: Change,
+        now: OffsetDateTime,
+    ) -> Result<Option<(Subscription, u64)>, StoreError>;
+    /// Puts a new secret in place. False as in `find`.
+    async fn rotate(&self, account: AccountId, id: i64, rotation: Rotation) -> Result<bool, StoreError>;
+    /// Sealed secrets of subscriptions with greater ids than `after`, at most `limit` subscriptions, in the order of
+    /// their ids. Of all accounts: this is for the operator.
+    async fn sealed(&self, after: i64, limit: i64) -> Result<Vec<SealedSecret>, StoreError>;
+    /// Replaces a sealed secret by the same sealed anew, unless it has changed meanwhile.
+    async fn reseal(&self, old: &SealedSecret, sealed: Vec<u8>) -> Result<bool, StoreError>;
+}

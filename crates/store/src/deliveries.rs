@@ -1,0 +1,111 @@
+//! [`DeliveryQueue`] on Postgres.
+//!
+//! A lease moves `due_at` to its end, so that a delivery whose worker has died is due again by itself, and raises the
+//! claim, so that the dead worker's write-back, should it live after all, finds nothing. A delivery costs one statement
+//! to lease and one to record, shared by all that are leased or recorded at the same time.
+
+pub(crate) mod lease;
+mod listen;
+mod record;
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use diesel::{
+    prelude::*,
+    sql_types::{Array, BigInt, Nullable, Timestamptz},
+};
+use diesel_async::RunQueryDsl;
+use domain::{
+    AccountId, StoreError,
+    webhooks::{
+        delivery::{DeliveryQueue, Failing, Lease, Leased, Receiver, Report, Room},
+        schedule::DisabledReason,
+    },
+};
+use time::OffsetDateTime;
+
+pub use listen::forward_due;
+
+use crate::{Store, error::Failure, replays, schema::webhook_subscriptions};
+
+statement!(
+    /// Receivers with something that became due in a span of time.
+    Due(since: Option<OffsetDateTime> => Nullable<Timestamptz>, now: OffsetDateTime => Timestamptz)
+        -> (BigInt, BigInt) = "
+    SELECT account_id, subscription_id FROM deliveries
+    WHERE state = 'pending' AND due_at > coalesce(?, '-infinity') AND due_at <= ?
+    GROUP BY account_id, subscription_id"
+);
+
+statement!(
+    /// Makes leased deliveries due again.
+    Release(
+        now: OffsetDateTime => Timestamptz,
+        accounts: Vec<i64> => Array<BigInt>,
+        subscriptions: Vec<i64> => Array<BigInt>,
+        events: Vec<i64> => Array<BigInt>,
+        claims: Vec<i64> => Array<BigInt>,
+    ) -> BigInt = "
+    UPDATE deliveries d SET due_at = ?, leased_until = NULL
+    FROM unnest(?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[])
+        AS g (account_id, subscription_id, event_id, claim)
+    WHERE d.account_id = g.account_id AND d.subscription_id = g.subscription_id AND d.event_id = g.event_id
+        AND d.claim = g.claim AND d.leased_until IS NOT NULL"
+);
+
+#[async_trait]
+impl DeliveryQueue for Store {
+    async fn due(&self, since: Option<OffsetDateTime>, now: OffsetDateTime) -> Result<Vec<Receiver>, StoreError> {
+        let rows: Vec<(i64, i64)> =
+            self.run::<_, Failure>(async |connection| Ok(Due { since, now }.load(connection).await?)).await?;
+        Ok(rows.into_iter().map(|(account, subscription)| receiver(account, subscription)).collect())
+    }
+
+    async fn lease(&self, rooms: &[Room], lease: Duration, now: OffsetDateTime) -> Result<Vec<Leased>, StoreError> {
+        let leased = self.run::<_, Failure>(async |connection| lease::lease(connection, rooms, lease, now).await);
+        Ok(leased.await?)
+    }
+
+    async fn record(&self, reports: &[Report], now: OffsetDateTime) -> Result<Vec<Failing>, StoreError> {
+        let failing = self.run::<_, Failure>(async |connection| record::record(connection, reports, now).await);
+        Ok(failing.await?)
+    }
+
+    async fn disable(&self, failing: &Failing, reason: DisabledReason) -> Result<(), StoreError> {
+        let Receiver { account, subscription } = failing.receiver;
+        self.run::<_, Failure>(async |connection| {
+            let target = webhook_subscriptions::table
+                .find((account.0, subscription))
+                .filter(webhook_subscriptions::active)
+                // A success since has set the count back.
+                .filter(webhook_subscriptions::fail_count.ge(i64::from(failing.run.attempts)));
+            let change =
+                (webhook_subscriptions::active.eq(false), webhook_subscriptions::disabled_reason.eq(reason.as_str()));
+            diesel::update(target).set(change).execute(connection).await?;
+            Ok(())
+        })
+        .await?;
+        Ok(())
+    }
+
+    async fn release(&self, leases: &[Lease], now: OffsetDateTime) -> Result<(), StoreError> {
+        let statement = Release {
+            now,
+            accounts: leases.iter().map(|lease| lease.receiver.account.0).collect(),
+            subscriptions: leases.iter().map(|lease| lease.receiver.subscription).collect(),
+            events: leases.iter().map(|lease| lease.event).collect(),
+            claims: leases.iter().map(|lease| lease.claim).collect(),
+        };
+        self.run::<_, Failure>(async |connection| Ok(statement.execute(connection).await?)).await?;
+        Ok(())
+    }
+
+    async fn continue_replay(&self, now: OffsetDateTime) -> Result<Option<Receiver>, StoreError> {
+        Ok(self.run::<_, Failure>(async |connection| replays::advance(connection, now).await).await?)
+    }
+}
+
+pub(crate) fn receiver(account: i64, subscription: i64) -> Receiver {
+    Receiver { account: AccountId(account), subscription }
+}

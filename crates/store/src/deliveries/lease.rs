@@ -1,0 +1,90 @@
+//! Taking deliveries out of the queue.
+
+use std::time::Duration;
+
+use diesel::sql_types::{Array, BigInt, Bytea, Integer, Nullable, Text, Timestamptz, Uuid as SqlUuid};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::webhooks::delivery::{Lease, Leased, Room};
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use super::receiver;
+use crate::error::{Failure, corrupt};
+
+statement!(
+    /// Leases what is due, receiver by receiver. Of what cannot be sent, a thousand at a time are put aside.
+    LeaseDue(
+        now: OffsetDateTime => Timestamptz,
+        until: OffsetDateTime => Timestamptz,
+        accounts: Vec<i64> => Array<BigInt>,
+        subscriptions: Vec<i64> => Array<BigInt>,
+        rooms: Vec<i64> => Array<BigInt>,
+    ) -> (
+        BigInt, BigInt, BigInt, BigInt, SqlUuid, Integer, Integer, Text, Bytea, Nullable<Bytea>, Bytea
+    ) = "
+    WITH wanted AS MATERIALIZED (
+        SELECT s.account_id, s.id, g.now, g.until, s.url, s.sealed_secret,
+            CASE WHEN s.previous_expires_at > g.now THEN s.previous_sealed_secret END AS sealed_previous,
+            CASE WHEN s.revoked_at IS NOT NULL THEN 'canceled' WHEN s.active THEN 'pending' ELSE 'held' END AS state,
+            CASE WHEN s.revoked_at IS NULL AND s.active THEN w.room ELSE 1000 END AS room
+        FROM (SELECT ?::timestamptz AS now, ?::timestamptz AS until) AS g,
+            unnest(?::bigint[], ?::bigint[], ?::bigint[]) AS w (account_id, id, room)
+            JOIN webhook_subscriptions s USING (account_id, id)
+    ), picked AS MATERIALIZED (
+        SELECT w.*, d.event_id
+        FROM wanted w CROSS JOIN LATERAL (
+            SELECT event_id FROM deliveries
+            WHERE account_id = w.account_id AND subscription_id = w.id AND state = 'pending' AND due_at <= w.now
+            ORDER BY due_at LIMIT w.room FOR UPDATE SKIP LOCKED
+        ) AS d
+    ), leased AS (
+        UPDATE deliveries d
+        SET state = p.state, claim = d.claim + 1,
+            due_at = CASE WHEN p.state = 'pending' THEN p.until ELSE d.due_at END,
+            leased_until = CASE WHEN p.state = 'pending' THEN p.until END,
+            finished_at = CASE WHEN p.state = 'canceled' THEN p.now END
+        FROM picked p
+        WHERE d.account_id = p.account_id AND d.subscription_id = p.id AND d.event_id = p.event_id
+        RETURNING d.account_id, d.subscription_id, d.event_id, d.claim, d.id, d.attempts, d.earlier_attempts, p.url,
+            p.sealed_secret, p.sealed_previous, d.state
+    )
+    SELECT l.account_id, l.subscription_id, l.event_id, l.claim, l.id, l.attempts, l.earlier_attempts, l.url,
+        l.sealed_secret, l.sealed_previous, e.body
+    FROM leased l JOIN events e ON e.account_id = l.account_id AND e.id = l.event_id
+    WHERE l.state = 'pending'"
+);
+
+/// The columns of a leased delivery.
+pub(crate) type Row = (i64, i64, i64, i64, Uuid, i32, i32, String, Vec<u8>, Option<Vec<u8>>, Vec<u8>);
+
+pub(super) async fn lease(
+    connection: &mut AsyncPgConnection,
+    rooms: &[Room],
+    lease: Duration,
+    now: OffsetDateTime,
+) -> Result<Vec<Leased>, Failure> {
+    let statement = LeaseDue {
+        now,
+        until: now + lease,
+        accounts: rooms.iter().map(|room| room.receiver.account.0).collect(),
+        subscriptions: rooms.iter().map(|room| room.receiver.subscription).collect(),
+        rooms: rooms.iter().map(|room| i64::try_from(room.deliveries).unwrap_or(i64::MAX)).collect(),
+    };
+    let rows: Vec<Row> = statement.load(connection).await?;
+    rows.into_iter().map(leased).collect()
+}
+
+pub(crate) fn leased(row: Row) -> Result<Leased, Failure> {
+    let (account, subscription, event, claim, id, attempts, earlier, url, sealed_secret, sealed_previous, body) = row;
+    let number = |made: i32| u32::try_from(made).map_err(|_| corrupt("number of attempts"));
+    Ok(Leased {
+        lease: Lease { receiver: receiver(account, subscription), event, claim },
+        id,
+        attempt: number(attempts)? + 1,
+        attempt_of_round: number(attempts - earlier)? + 1,
+        url,
+        sealed_secret,
+        sealed_previous,
+        body,
+    })
+}

@@ -1,0 +1,167 @@
+//! [`ReplayStore`] on Postgres. A replay walks over the deliveries of its subscription in the order of events; where it
+//! stands is written in the transaction of each step, so it goes on there after a crash, in whatever process.
+
+use async_trait::async_trait;
+use diesel::{
+    prelude::*,
+    sql_types::{BigInt, Nullable, Timestamptz},
+};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{
+    AccountId, StoreError,
+    webhooks::{
+        delivery::Receiver,
+        replay::{Replay, ReplayState, ReplayStore, Selection},
+    },
+};
+use time::OffsetDateTime;
+
+use crate::{
+    Store,
+    deliveries::receiver,
+    error::{Failure, parse},
+    schema::{deliveries, webhook_replays as replays},
+};
+
+statement!(
+    /// Puts the next deliveries of one running replay into the queue again; without any left, the replay is done.
+    /// What is in the hands of a worker at this moment is passed over: it is being sent.
+    Advance(now: OffsetDateTime => Timestamptz) -> (BigInt, BigInt, Nullable<BigInt>) = "
+    WITH replay AS MATERIALIZED (
+        SELECT r.*, t.now FROM (SELECT ?::timestamptz AS now) AS t, webhook_replays r
+        WHERE r.state = 'running' ORDER BY r.account_id, r.id LIMIT 1 FOR UPDATE OF r SKIP LOCKED
+    ), next AS MATERIALIZED (
+        SELECT d.account_id, d.subscription_id, d.event_id, r.now
+        FROM replay r CROSS JOIN LATERAL (
+            SELECT * FROM deliveries
+            WHERE account_id = r.account_id AND subscription_id = r.subscription_id AND event_id > r.cursor
+                AND created_at >= r.since AND created_at < r.until AND state = ANY (r.states)
+            ORDER BY event_id LIMIT 500
+        ) AS d
+    ), queued AS (
+        UPDATE deliveries d
+        SET state = 'pending', due_at = n.now, earlier_attempts = d.attempts, finished_at = NULL
+        FROM next n
+        WHERE d.account_id = n.account_id AND d.subscription_id = n.subscription_id AND d.event_id = n.event_id
+            AND (d.leased_until IS NULL OR d.leased_until < n.now)
+        RETURNING d.event_id
+    ), step AS (SELECT (SELECT max(event_id) FROM next) AS cursor, (SELECT count(*) FROM queued) AS queued)
+    UPDATE webhook_replays w
+    SET cursor = coalesce(s.cursor, w.cursor), queued = w.queued + s.queued,
+        state = CASE WHEN s.cursor IS NULL THEN 'done' ELSE 'running' END,
+        finished_at = CASE WHEN s.cursor IS NULL THEN r.now END
+    FROM replay r, step s
+    WHERE w.account_id = r.account_id AND w.id = r.id
+    RETURNING w.account_id, w.subscription_id, s.cursor"
+);
+
+/// Moves one running replay on. Gives its receiver, none when no replay is running.
+pub(crate) async fn advance(
+    connection: &mut AsyncPgConnection,
+    now: OffsetDateTime,
+) -> Result<Option<Receiver>, Failure> {
+    let row: Option<(i64, i64, Option<i64>)> = Advance { now }.get_result(connection).await.optional()?;
+    Ok(row.map(|(account, subscription, _)| receiver(account, subscription)))
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = replays, check_for_backend(diesel::pg::Pg))]
+struct ReplayRow {
+    id: i64,
+    subscription_id: i64,
+    since: OffsetDateTime,
+    until: OffsetDateTime,
+    states: Vec<String>,
+    state: String,
+    total: i64,
+    queued: i64,
+    created_at: OffsetDateTime,
+    finished_at: Option<OffsetDateTime>,
+}
+
+impl TryFrom<ReplayRow> for Replay {
+    type Error = StoreError;
+    fn try_from(row: ReplayRow) -> Result<Self, StoreError> {
+        let ReplayRow { id, subscription_id, since, until, states, state, total, queued, created_at, finished_at } =
+            row;
+        let states = states.iter().map(|state| parse(state, "delivery state")).collect::<Result<_, _>>()?;
+        let selection = Selection { subscription: subscription_id, since, until, states };
+        Ok(Self { id, selection, state: parse(&state, "replay state")?, total, queued, created_at, finished_at })
+    }
+}
+
+#[async_trait]
+impl ReplayStore for Store {
+    async fn count(&self, account: AccountId, selection: &Selection) -> Result<i64, StoreError> {
+        Ok(self.run::<_, Failure>(async |connection| count(connection, account, selection).await).await?)
+    }
+
+    async fn start(&self, account: AccountId, selection: Selection, now: OffsetDateTime) -> Result<Replay, StoreError> {
+        let row: ReplayRow = self
+            .run::<_, Failure>(async |connection| {
+                let total = count(connection, account, &selection).await?;
+                Ok(diesel::insert_into(replays::table)
+                    .values((
+                        replays::account_id.eq(account.0),
+                        replays::subscription_id.eq(selection.subscription),
+                        replays::since.eq(selection.since),
+                        replays::until.eq(selection.until),
+                        replays::states.eq(states(&selection)),
+                        replays::state.eq(ReplayState::Running.as_str()),
+                        replays::total.eq(total),
+                        replays::created_at.eq(now),
+                    ))
+                    .returning(ReplayRow::as_returning())
+                    .get_result(connection)
+                    .await?)
+            })
+            .await?;
+        row.try_into()
+    }
+
+    async fn find(&self, account: AccountId, subscription: i64, id: i64) -> Result<Option<Replay>, StoreError> {
+        let row: Option<ReplayRow> = self
+            .run::<_, Failure>(async |connection| {
+                let found = replays::table.find((account.0, id)).filter(replays::subscription_id.eq(subscription));
+                Ok(found.select(ReplayRow::as_select()).first(connection).await.optional()?)
+            })
+            .await?;
+        row.map(Replay::try_from).transpose()
+    }
+
+    async fn cancel(
+        &self,
+        account: AccountId,
+        subscription: i64,
+        id: i64,
+        now: OffsetDateTime,
+    ) -> Result<bool, StoreError> {
+        let canceled = self
+            .run::<_, Failure>(async |connection| {
+                let running = replays::table
+                    .find((account.0, id))
+                    .filter(replays::subscription_id.eq(subscription))
+                    .filter(replays::state.eq(ReplayState::Running.as_str()));
+                let change = (replays::state.eq(ReplayState::Canceled.as_str()), replays::finished_at.eq(now));
+                Ok(diesel::update(running).set(change).execute(connection).await?)
+            })
+            .await?;
+        Ok(canceled == 1)
+    }
+}
+
+fn states(selection: &Selection) -> Vec<&'static str> {
+    selection.states.iter().map(|state| state.as_str()).collect()
+}
+
+async fn count(connection: &mut AsyncPgConnection, account: AccountId, selection: &Selection) -> Result<i64, Failure> {
+    Ok(deliveries::table
+        .filter(deliveries::account_id.eq(account.0))
+        .filter(deliveries::subscription_id.eq(selection.subscription))
+        .filter(deliveries::created_at.ge(selection.since))
+        .filter(deliveries::created_at.lt(selection.until))
+        .filter(deliveries::state.eq_any(states(selection)))
+        .count()
+        .get_result(connection)
+        .await?)
+}

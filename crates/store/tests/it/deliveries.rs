@@ -1,0 +1,311 @@
+//! The queue of deliveries: leases, what guards them, and what is written back.
+
+use std::{collections::HashSet, time::Duration};
+
+use domain::{
+    AccountId,
+    events::{CreditsLow, Event, Outbox},
+    page::PageRequest,
+    webhooks::{
+        attempt::{Attempt, Failure, FailureCode, Outcome, Timings},
+        delivery::{DeliveryQueue, DeliveryState, Failing, Leased, Next, Receiver, Report, Room},
+        log::DeliveryLog,
+        schedule::DisabledReason,
+        settings::{Change, Rotation, WebhookSettings},
+    },
+};
+use time::OffsetDateTime;
+
+use crate::webhook_fixture::{Fixture, START};
+
+const LEASE: Duration = Duration::from_secs(20);
+
+/// An account with one subscription to everything.
+async fn receiver(fixture: &Fixture) -> Receiver {
+    let account = fixture.account().await;
+    Receiver { account, subscription: fixture.subscription(account, &["*"]).await }
+}
+
+async fn emit(fixture: &Fixture, account: AccountId, count: i64) {
+    let events: Vec<Event> = (0..count)
+        .map(|balance| CreditsLow { balance, threshold: 100, last_feature: "chat".to_owned() }.into())
+        .collect();
+    fixture.store.emit(account, &events, START).await.unwrap();
+}
+
+async fn lease(fixture: &Fixture, receiver: Receiver, deliveries: usize, now: OffsetDateTime) -> Vec<Leased> {
+    fixture.store.lease(&[Room { receiver, deliveries }], LEASE, now).await.unwrap()
+}
+
+fn answered(status: u16) -> Attempt {
+    Attempt {
+        outcome: Outcome::Status(status),
+        timings: Timings {
+            dns: Some(Duration::from_micros(310)),
+            connect: Some(Duration::from_micros(520)),
+            tls: None,
+            first_byte: Some(Duration::from_micros(1_900)),
+            total: Duration::from_micros(2_800),
+        },
+        answer: b"nul \0 and \xff".to_vec(),
+        retry_after: None,
+        location: None,
+    }
+}
+
+fn unanswered() -> Attempt {
+    let failure = Failure { code: FailureCode::TimedOut, message: "the receiver did not answer in time".to_owned() };
+    Attempt { outcome: Outcome::Failed(failure), answer: Vec::new(), ..answered(0) }
+}
+
+async fn report(fixture: &Fixture, leased: &[Leased], attempt: Attempt, now: OffsetDateTime) -> Vec<Failing> {
+    let reports: Vec<_> = leased.iter().map(|leased| Report::new(leased, now, attempt.clone(), now, 0.0)).collect();
+    fixture.store.record(&reports, now).await.unwrap()
+}
+
+/// fail_count, total_fired, total_failed, last_status
+async fn figures(fixture: &Fixture, receiver: Receiver) -> (i64, i64, i64, Option<i32>) {
+    let kept = WebhookSettings::find(&fixture.store, receiver.account, receiver.subscription).await.unwrap().unwrap();
+    let subscription = kept.subscription;
+    (subscription.fail_count, subscription.total_fired, subscription.total_failed, subscription.last_status)
+}
+
+#[tokio::test]
+async fn a_delivery_is_leased_once_and_recorded_with_its_attempt() {
+    let fixture = Fixture::new().await;
+    let to = receiver(&fixture).await;
+    emit(&fixture, to.account, 1).await;
+    assert_eq!(fixture.store.due(None, START).await.unwrap(), [to]);
+
+    let leased = lease(&fixture, to, 10, START).await;
+    assert_eq!(leased.len(), 1);
+    assert_eq!((leased[0].attempt, leased[0].attempt_of_round), (1, 1));
+    assert_eq!(leased[0].url, "https://example.com/hook");
+    assert_eq!(lease(&fixture, to, 10, START).await, []);
+    assert_eq!(fixture.store.due(None, START).await.unwrap(), []);
+
+    assert_eq!(report(&fixture, &leased, answered(204), START).await, []);
+    assert_eq!(figures(&fixture, to).await, (0, 1, 0, Some(204)));
+    let page = PageRequest { limit: 5, cursor: None };
+    let logged = fixture.store.page(to.account, to.subscription, None, page).await.unwrap();
+    let delivery = &logged.items[0];
+    assert_eq!((delivery.id, delivery.state), (leased[0].id, DeliveryState::Delivered));
+    assert_eq!((delivery.next_attempt_at, delivery.finished_at), (None, Some(START)));
+    let attempt = &delivery.attempts[0];
+    assert_eq!((attempt.number, attempt.status, attempt.total_us), (1, Some(204), 2_800));
+    assert_eq!((attempt.dns_us, attempt.tls_us), (Some(310), None));
+    assert_eq!(attempt.answer, b"nul \0 and \xff");
+    // Nothing comes due again, ever.
+    assert_eq!(fixture.store.due(None, START + time::Duration::days(30)).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn a_worker_that_was_paused_past_its_lease_writes_nothing() {
+    let fixture = Fixture::new().await;
+    let to = receiver(&fixture).await;
+    emit(&fixture, to.account, 1).await;
+    let paused = lease(&fixture, to, 1, START).await;
+    let later = START + LEASE;
+    let taken_over = lease(&fixture, to, 1, later).await;
+    assert_eq!((taken_over[0].id, taken_over[0].attempt), (paused[0].id, 1));
+    assert!(taken_over[0].lease.claim > paused[0].lease.claim);
+
+    assert_eq!(report(&fixture, &paused, answered(500), later).await, []);
+    fixture.store.release(&[paused[0].lease], later).await.unwrap();
+    assert_eq!(fixture.count("delivery_attempts").await, 0);
+    assert_eq!(figures(&fixture, to).await, (0, 0, 0, None));
+    assert_eq!(lease(&fixture, to, 1, later).await, [], "the second worker still holds it");
+
+    report(&fixture, &taken_over, answered(200), later).await;
+    // Nor does it when the other one is done.
+    report(&fixture, &paused, answered(500), later).await;
+    assert_eq!(fixture.count("delivery_attempts WHERE status = 200").await, 1);
+    assert_eq!(fixture.count("delivery_attempts").await, 1);
+    assert_eq!(fixture.count("deliveries WHERE state = 'delivered'").await, 1);
+    assert_eq!(figures(&fixture, to).await, (0, 1, 0, Some(200)));
+}
+
+#[tokio::test]
+async fn a_receiver_gets_no_more_than_its_room_and_the_earliest_first() {
+    let fixture = Fixture::new().await;
+    let (busy, calm) = (receiver(&fixture).await, receiver(&fixture).await);
+    emit(&fixture, busy.account, 30).await;
+    emit(&fixture, calm.account, 2).await;
+    fixture.execute("UPDATE deliveries SET due_at = due_at - event_id * interval '1 second'").await;
+    let rooms = [Room { receiver: busy, deliveries: 3 }, Room { receiver: calm, deliveries: 5 }];
+    let leased = fixture.store.lease(&rooms, LEASE, START).await.unwrap();
+    let mut of_busy: Vec<_> =
+        leased.iter().filter(|leased| leased.lease.receiver == busy).map(|leased| leased.lease.event).collect();
+    of_busy.sort_unstable();
+    let newest = format!("SELECT max(event_id) FROM deliveries WHERE account_id = {}", busy.account);
+    let newest: i64 = fixture.sql.query_one(&newest, &[]).await.unwrap().get(0);
+    assert_eq!(of_busy, [newest - 2, newest - 1, newest]);
+    assert_eq!(leased.len(), 5);
+}
+
+#[tokio::test]
+async fn workers_that_lease_at_the_same_time_share_the_work() {
+    let fixture = Fixture::new().await;
+    let to = receiver(&fixture).await;
+    emit(&fixture, to.account, 200).await;
+    let rounds = (0..40).map(|_| lease(&fixture, to, 10, START));
+    let leased = futures_util::future::join_all(rounds).await.concat();
+    let ids: HashSet<_> = leased.iter().map(|leased| leased.id).collect();
+    assert_eq!((leased.len(), ids.len()), (200, 200));
+}
+
+#[tokio::test]
+async fn a_failed_attempt_is_due_again_when_the_schedule_says_so() {
+    let fixture = Fixture::new().await;
+    let to = receiver(&fixture).await;
+    emit(&fixture, to.account, 1).await;
+    let leased = lease(&fixture, to, 1, START).await;
+    let failing = report(&fixture, &leased, unanswered(), START).await;
+    assert_eq!(failing[0].receiver, to);
+    assert_eq!((failing[0].run.since, failing[0].run.attempts, failing[0].run.deliveries), (START, 1, 1));
+    assert_eq!(figures(&fixture, to).await, (1, 1, 1, Some(0)));
+    assert_eq!(fixture.store.due(None, START + Duration::from_millis(4_999)).await.unwrap(), []);
+    let due = START + Duration::from_secs(5);
+    assert_eq!(fixture.store.due(Some(START), due).await.unwrap(), [to]);
+    let again = lease(&fixture, to, 1, due).await;
+    assert_eq!((again[0].id, again[0].attempt), (leased[0].id, 2));
+}
+
+#[tokio::test]
+async fn a_success_ends_a_run_of_failures_also_in_the_middle_of_a_batch() {
+    let fixture = Fixture::new().await;
+    let to = receiver(&fixture).await;
+    emit(&fixture, to.account, 6).await;
+    let leased = lease(&fixture, to, 6, START).await;
+    let later = START + Duration::from_secs(3);
+    let statuses = [500, 500, 200, 503, 404];
+    let reports: Vec<_> = leased
+        .iter()
+        .zip(statuses)
+        .enumerate()
+        .map(|(i, (leased, status))| {
+            Report::new(leased, START + Duration::from_millis(i as u64), answered(status), later, 0.0)
+        })
+        .collect();
+    let failing = fixture.store.record(&reports, later).await.unwrap();
+    let run = failing[0].run;
+    assert_eq!((run.attempts, run.deliveries, run.since), (2, 2, START + Duration::from_millis(3)));
+    assert_eq!(figures(&fixture, to).await, (2, 5, 4, Some(404)));
+
+    let run = report(&fixture, &leased[5..], answered(500), later).await[0].run;
+    assert_eq!((run.attempts, run.deliveries, run.since), (3, 3, START + Duration::from_millis(3)));
+}
+
+#[tokio::test]
+async fn a_subscription_that_is_given_up_holds_its_deliveries_until_they_are_asked_for() {
+    let fixture = Fixture::new().await;
+    let to = receiver(&fixture).await;
+    emit(&fixture, to.account, 3).await;
+    let leased = lease(&fixture, to, 1, START).await;
+    let failing = report(&fixture, &leased, answered(410), START).await;
+    assert_eq!(failing[0].disabled(START), Some(DisabledReason::Gone));
+    fixture.store.disable(&failing[0], DisabledReason::Gone).await.unwrap();
+
+    assert_eq!(lease(&fixture, to, 10, START).await, []);
+    emit(&fixture, to.account, 1).await;
+    assert_eq!(fixture.count("deliveries WHERE state = 'held'").await, 3);
+    let kept = WebhookSettings::find(&fixture.store, to.account, to.subscription).await.unwrap().unwrap();
+    assert_eq!((kept.subscription.active, kept.subscription.disabled_reason.as_deref()), (false, Some("gone")));
+
+    let on = Change { active: Some(true), ..Change::default() };
+    let (subscription, due) = fixture.store.change(to.account, to.subscription, on, START).await.unwrap().unwrap();
+    assert_eq!((subscription.active, subscription.disabled_reason, subscription.fail_count, due), (true, None, 0, 0));
+    assert_eq!(lease(&fixture, to, 10, START).await, [], "held deliveries wait until they are asked for");
+
+    let resume = Change { resume: true, ..Change::default() };
+    let (_, due) = fixture.store.change(to.account, to.subscription, resume, START).await.unwrap().unwrap();
+    assert_eq!(due, 3);
+    assert_eq!(lease(&fixture, to, 10, START).await.len(), 3);
+}
+
+#[tokio::test]
+async fn a_success_in_between_keeps_a_subscription_from_being_given_up() {
+    let fixture = Fixture::new().await;
+    let to = receiver(&fixture).await;
+    emit(&fixture, to.account, 2).await;
+    let leased = lease(&fixture, to, 2, START).await;
+    let failing = report(&fixture, &leased[..1], answered(500), START).await;
+    report(&fixture, &leased[1..], answered(200), START).await;
+    fixture.store.disable(&failing[0], DisabledReason::Failing).await.unwrap();
+    let kept = WebhookSettings::find(&fixture.store, to.account, to.subscription).await.unwrap().unwrap();
+    assert!(kept.subscription.active);
+}
+
+#[tokio::test]
+async fn what_is_due_to_a_revoked_subscription_is_canceled() {
+    let fixture = Fixture::new().await;
+    let to = receiver(&fixture).await;
+    emit(&fixture, to.account, 3).await;
+    fixture.execute("UPDATE webhook_subscriptions SET revoked_at = now()").await;
+    assert_eq!(lease(&fixture, to, 1, START).await, []);
+    assert_eq!(fixture.count("deliveries WHERE state = 'canceled' AND finished_at IS NOT NULL").await, 3);
+}
+
+#[tokio::test]
+async fn a_lease_given_back_is_due_at_once_with_no_attempt_lost() {
+    let fixture = Fixture::new().await;
+    let to = receiver(&fixture).await;
+    emit(&fixture, to.account, 1).await;
+    let leased = lease(&fixture, to, 1, START).await;
+    fixture.store.release(&[leased[0].lease], START).await.unwrap();
+    let again = lease(&fixture, to, 1, START).await;
+    assert_eq!((again[0].id, again[0].attempt), (leased[0].id, 1));
+}
+
+#[tokio::test]
+async fn the_replaced_secret_goes_along_until_the_overlap_ends() {
+    let fixture = Fixture::new().await;
+    let to = receiver(&fixture).await;
+    emit(&fixture, to.account, 2).await;
+    let until = START + Duration::from_secs(60);
+    let rotation = Rotation { sealed_secret: b"new".to_vec(), overlap_until: until };
+    assert!(fixture.store.rotate(to.account, to.subscription, rotation).await.unwrap());
+    let during = lease(&fixture, to, 1, until - Duration::from_secs(1)).await;
+    assert_eq!(during[0].sealed_secret, b"new");
+    assert_eq!(during[0].sealed_previous.as_deref(), Some(b"sealed".as_slice()));
+    let after = lease(&fixture, to, 1, until).await;
+    assert_eq!((after[0].sealed_secret.as_slice(), after[0].sealed_previous.as_deref()), (b"new".as_slice(), None));
+    let stranger = fixture.account().await;
+    let rotation = Rotation { sealed_secret: b"theirs".to_vec(), overlap_until: until };
+    assert!(!fixture.store.rotate(stranger, to.subscription, rotation).await.unwrap());
+}
+
+#[tokio::test]
+async fn secrets_are_sealed_anew_only_if_they_are_still_the_same() {
+    let fixture = Fixture::new().await;
+    let to = receiver(&fixture).await;
+    let rotation = Rotation { sealed_secret: b"second".to_vec(), overlap_until: START };
+    fixture.store.rotate(to.account, to.subscription, rotation).await.unwrap();
+    let secrets = fixture.store.sealed(0, 10).await.unwrap();
+    let found: Vec<_> = secrets.iter().map(|secret| (secret.sealed.as_slice(), secret.is_previous)).collect();
+    assert_eq!(found, [(b"second".as_slice(), false), (b"sealed".as_slice(), true)]);
+    assert!(fixture.store.reseal(&secrets[0], b"anew".to_vec()).await.unwrap());
+    assert!(!fixture.store.reseal(&secrets[0], b"late".to_vec()).await.unwrap());
+    assert!(fixture.store.reseal(&secrets[1], b"old anew".to_vec()).await.unwrap());
+    let kept = WebhookSettings::find(&fixture.store, to.account, to.subscription).await.unwrap().unwrap();
+    assert_eq!((kept.sealed_secret, kept.previous), (b"anew".to_vec(), Some((b"old anew".to_vec(), START))));
+    assert_eq!(fixture.store.sealed(to.subscription, 10).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn the_last_attempt_ends_a_delivery() {
+    let fixture = Fixture::new().await;
+    let to = receiver(&fixture).await;
+    emit(&fixture, to.account, 1).await;
+    let mut now = START;
+    for number in 1..=8 {
+        let leased = lease(&fixture, to, 1, now).await;
+        assert_eq!(leased[0].attempt, number);
+        let next = Report::new(&leased[0], now, answered(500), now, 0.0).next;
+        assert_eq!(next == Next::Failed, number == 8);
+        report(&fixture, &leased, answered(500), now).await;
+        now += time::Duration::hours(11);
+    }
+    assert_eq!(fixture.count("deliveries WHERE state = 'failed' AND attempts = 8").await, 1);
+    assert_eq!(fixture.count("delivery_attempts").await, 8);
+}

@@ -1,0 +1,102 @@
+//! Sending again: one delivery, or those of a span of time.
+
+use std::time::Duration;
+
+use domain::{
+    events::{CreditsLow, Event, EventKind, Outbox},
+    webhooks::{
+        delivery::{DeliveryQueue, DeliveryState, Receiver, Room},
+        log::{DeliveryLog, Resent},
+        replay::{ReplayState, ReplayStore, Selection},
+    },
+};
+
+use crate::webhook_fixture::{Fixture, START};
+
+const LEASE: Duration = Duration::from_secs(20);
+
+async fn with_deliveries(count: i64) -> (Fixture, Receiver) {
+    let fixture = Fixture::new().await;
+    let account = fixture.account().await;
+    let subscription = fixture.subscription(account, &["*"]).await;
+    let events: Vec<Event> = (0..count)
+        .map(|balance| CreditsLow { balance, threshold: 100, last_feature: "chat".to_owned() }.into())
+        .collect();
+    fixture.store.emit(account, &events, START).await.unwrap();
+    (fixture, Receiver { account, subscription })
+}
+
+fn failed_since_start(subscription: i64) -> Selection {
+    Selection { subscription, since: START, until: START + Duration::from_secs(1), states: vec![DeliveryState::Failed] }
+}
+
+#[tokio::test]
+async fn a_replay_goes_on_where_it_stood_and_takes_what_was_counted() {
+    let (fixture, to) = with_deliveries(1_203).await;
+    fixture.execute("UPDATE deliveries SET state = 'failed', attempts = 8, finished_at = now()").await;
+    fixture
+        .execute("UPDATE deliveries SET state = 'delivered' WHERE event_id = (SELECT min(event_id) FROM deliveries)")
+        .await;
+    fixture.execute("UPDATE deliveries SET created_at = created_at - interval '1 day' WHERE event_id = (SELECT max(event_id) FROM deliveries)").await;
+    let selection = failed_since_start(to.subscription);
+    assert_eq!(fixture.store.count(to.account, &selection).await.unwrap(), 1_201);
+    let replay = fixture.store.start(to.account, selection, START).await.unwrap();
+    assert_eq!((replay.total, replay.queued, replay.state), (1_201, 0, ReplayState::Running));
+
+    let mut queued = Vec::new();
+    while fixture.store.continue_replay(START).await.unwrap() == Some(to) {
+        let replay = ReplayStore::find(&fixture.store, to.account, to.subscription, replay.id).await.unwrap().unwrap();
+        queued.push((replay.queued, replay.state));
+    }
+    let running = ReplayState::Running;
+    assert_eq!(queued, [(500, running), (1_000, running), (1_201, running), (1_201, ReplayState::Done)]);
+    assert_eq!(fixture.count("deliveries WHERE state = 'pending'").await, 1_201);
+    let leased = fixture.store.lease(&[Room { receiver: to, deliveries: 1 }], LEASE, START).await.unwrap();
+    assert_eq!((leased[0].attempt, leased[0].attempt_of_round), (9, 1));
+}
+
+#[tokio::test]
+async fn a_replay_can_be_stopped() {
+    let (fixture, to) = with_deliveries(600).await;
+    fixture.execute("UPDATE deliveries SET state = 'failed'").await;
+    let replay = fixture.store.start(to.account, failed_since_start(to.subscription), START).await.unwrap();
+    fixture.store.continue_replay(START).await.unwrap();
+    let stranger = fixture.account().await;
+    assert!(!fixture.store.cancel(stranger, to.subscription, replay.id, START).await.unwrap());
+    assert!(fixture.store.cancel(to.account, to.subscription, replay.id, START).await.unwrap());
+    assert!(!fixture.store.cancel(to.account, to.subscription, replay.id, START).await.unwrap());
+    assert_eq!(fixture.store.continue_replay(START).await.unwrap(), None);
+    assert_eq!(fixture.count("deliveries WHERE state = 'pending'").await, 500);
+}
+
+#[tokio::test]
+async fn a_delivery_is_sent_again_under_its_id_unless_a_worker_has_it() {
+    let (fixture, to) = with_deliveries(1).await;
+    let room = [Room { receiver: to, deliveries: 1 }];
+    let leased = fixture.store.lease(&room, LEASE, START).await.unwrap();
+    let id = leased[0].id;
+    let resend = || fixture.store.resend(to.account, to.subscription, id, START);
+    assert_eq!(resend().await.unwrap(), Resent::UnderWay);
+    fixture.execute("UPDATE deliveries SET state = 'delivered', leased_until = NULL, attempts = 3").await;
+    assert_eq!(resend().await.unwrap(), Resent::Queued);
+    let again = fixture.store.lease(&room, LEASE, START).await.unwrap();
+    assert_eq!((again[0].id, again[0].attempt, again[0].attempt_of_round), (id, 4, 1));
+    let stranger = fixture.account().await;
+    assert_eq!(fixture.store.resend(stranger, to.subscription, id, START).await.unwrap(), Resent::Unknown);
+    fixture.execute("UPDATE webhook_subscriptions SET active = false").await;
+    assert_eq!(resend().await.unwrap(), Resent::Inactive);
+}
+
+#[tokio::test]
+async fn a_test_goes_to_one_subscription_and_is_leased_at_once() {
+    let (fixture, to) = with_deliveries(0).await;
+    fixture.subscription(to.account, &["*"]).await;
+    let event = Event::sample(EventKind::InventoryLowStock);
+    let leased = fixture.store.start_test(to.account, to.subscription, &event, LEASE, START).await.unwrap().unwrap();
+    assert_eq!((leased.lease.receiver, leased.attempt), (to, 1));
+    assert_eq!(leased.body, event.body().unwrap());
+    assert_eq!(fixture.count("deliveries").await, 1);
+    assert_eq!(fixture.store.due(None, START).await.unwrap(), []);
+    let stranger = fixture.account().await;
+    assert_eq!(fixture.store.start_test(stranger, to.subscription, &event, LEASE, START).await.unwrap(), None);
+}
