@@ -8,7 +8,7 @@ TESTS ?= --workspace
 DATA ?= data
 TARGET = $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help run test ci fmt lint deny openapi bench clean setup
+.PHONY: help run test ci fmt lint deny openapi bench geoip clean setup
 
 help: ## List what can be made
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -e 's/:.*## /\t/' | while IFS="$$(printf '\t')" read -r name text; do printf '  make %-8s %s\n' "$$name" "$$text"; done
@@ -42,6 +42,9 @@ bench: ## Measure the analytics on the data sets in DATA=data
 	for protocol in anomalies causes demand stock reorder customers; do \
 		$(CARGO) run -q --release -p bench --bin analytics -- --data $(DATA) $$protocol || exit 1; \
 	done
+
+geoip: ## Fetch the DB-IP city files into data/geoip, for `GEOIP_DATABASE`
+	@scripts/setup-geoip.sh
 
 clean: ## Remove what was built; the data folder stays
 	$(CARGO) clean

@@ -20,9 +20,12 @@ pub fn parse_cron(expression: &str) -> anyhow::Result<Cron> {
 
 /// Runs what is due at every tick of the expression until cancelled; what is running then ends first. Any number of
 /// processes may do this: a run is claimed by one of them.
-pub async fn run(store: Arc<Store>, cron: Cron, cancelled: CancellationToken) {
+pub async fn run(store: Arc<Store>, cron: Cron, retention_months: u32, cancelled: CancellationToken) {
     let deps = Deps::of(&store);
     loop {
+        if let Err(error) = store.maintain(OffsetDateTime::now_utc(), retention_months).await {
+            tracing::error!(%error, "maintenance failed");
+        }
         match run_all(&deps, Selection::default(), ACCOUNTS_AT_ONCE, OffsetDateTime::now_utc).await {
             Ok(reports) => count(&reports),
             Err(error) => tracing::error!(%error, "the jobs could not be looked up"),

@@ -47,7 +47,7 @@ pub async fn run(
     let cancelled = CancellationToken::new();
     let tasks = TaskTracker::new();
     if roles.work {
-        tasks.spawn(scheduler::run(store.clone(), cron, cancelled.clone()));
+        tasks.spawn(scheduler::run(store.clone(), cron, config.track_retention_months, cancelled.clone()));
     }
     tasks.close();
     let servers: Vec<_> = stopped.iter().map(actix_web::dev::Server::handle).collect();

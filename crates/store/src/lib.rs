@@ -25,6 +25,7 @@ mod jobs;
 mod key_cache;
 mod keys;
 mod listen;
+mod maintenance;
 pub mod outbox;
 mod pool;
 mod profit;

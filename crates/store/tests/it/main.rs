@@ -7,6 +7,7 @@ mod imports;
 mod jobs;
 mod keys;
 mod outbox;
+mod maintenance;
 mod reads;
 mod replays;
 mod results;

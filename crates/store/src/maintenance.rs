@@ -1,0 +1,149 @@
+//! What keeps the tables in shape, for all accounts at once: partitions made ahead and dropped after their time, and
+//! rows whose time is over.
+
+use diesel::{prelude::*, result::Error, sql_types::Text};
+use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
+use domain::{StoreError, idempotency::RETENTION_HOURS};
+use time::{Date, Duration, Month, OffsetDateTime};
+
+use crate::{
+    Store,
+    error::{Failure, store_error},
+    schema::idempotency_keys,
+};
+
+/// Months for which a partition is there before the first event arrives.
+const MONTHS_AHEAD: i32 = 2;
+/// Advisory lock: several processes may try, one does it.
+const MAINTENANCE_LOCK: i64 = 7_203_441_928;
+
+#[derive(QueryableByName)]
+struct Partition {
+    #[diesel(sql_type = Text)]
+    name: String,
+}
+
+impl Store {
+    /// Makes the months of tracking events from this one to two ahead, drops those that ended `retention_months` ago or
+    /// earlier, and removes idempotency keys that are forgotten anyway. Nothing when another process is at it.
+    pub async fn maintain(&self, now: OffsetDateTime, retention_months: u32) -> Result<(), StoreError> {
+        let mut connection = self.connection().await?;
+        let done = connection
+            .transaction::<_, Error, _>(async |connection| {
+                // A statement that would wait for a lock holds up every insert behind it: rather try again next time.
+                connection
+                    .batch_execute("SET LOCAL lock_timeout = '2s'; SET LOCAL statement_timeout = '10min'")
+                    .await?;
+                if !try_lock(connection).await? {
+                    return Ok(());
+                }
+                let this_month = month_of(now.date());
+                for ahead in 0..=MONTHS_AHEAD {
+                    make_month(connection, plus_months(this_month, ahead)).await?;
+                }
+                let kept = i32::try_from(retention_months).unwrap_or(i32::MAX);
+                drop_before(connection, plus_months(this_month, kept.saturating_neg())).await?;
+                diesel::delete(idempotency_keys::table)
+                    .filter(idempotency_keys::created_at.lt(now - Duration::hours(RETENTION_HOURS)))
+                    .execute(connection)
+                    .await?;
+                Ok(())
+            })
+            .await;
+        done.map_err(|error| StoreError::from(Failure::from(store_error(error))))
+    }
+}
+
+async fn try_lock(connection: &mut AsyncPgConnection) -> QueryResult<bool> {
+    use diesel::{
+        dsl::sql,
+        sql_types::{BigInt, Bool},
+    };
+    let lock = sql::<Bool>("pg_try_advisory_xact_lock(").bind::<BigInt, _>(MAINTENANCE_LOCK).sql(")");
+    diesel::select(lock).get_result(connection).await
+}
+
+/// Makes the partition of the month that begins on `first`. Events of that month which the default partition took in
+/// are moved, so that the partition can be attached.
+async fn make_month(connection: &mut AsyncPgConnection, first: Date) -> QueryResult<()> {
+    let name = partition(first);
+    let there: i64 =
+        diesel::sql_query("SELECT count(*) FROM pg_class WHERE relname = $1 AND relnamespace = 'public'::regnamespace")
+            .bind::<Text, _>(&name)
+            .get_result::<Count>(connection)
+            .await?
+            .count;
+    if there > 0 {
+        return Ok(());
+    }
+    let (from, to) = (first, plus_months(first, 1));
+    connection
+        .batch_execute(&format!(
+            "CREATE TABLE {name} (LIKE track_events INCLUDING DEFAULTS);
+             WITH moved AS (
+                 DELETE FROM track_events_default
+                 WHERE received_at >= '{from} 00:00Z' AND received_at < '{to} 00:00Z' RETURNING *)
+             INSERT INTO {name} SELECT * FROM moved;
+             ALTER TABLE track_events ATTACH PARTITION {name} FOR VALUES FROM ('{from} 00:00Z') TO ('{to} 00:00Z')"
+        ))
+        .await
+}
+
+#[derive(QueryableByName)]
+struct Count {
+    #[diesel(sql_type = diesel::sql_types::BigInt)]
+    count: i64,
+}
+
+/// Drops the partitions of the months before `oldest`.
+async fn drop_before(connection: &mut AsyncPgConnection, oldest: Date) -> QueryResult<()> {
+    let partitions: Vec<Partition> = diesel::sql_query(
+        "SELECT c.relname::text AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+         WHERE i.inhparent = 'track_events'::regclass AND c.relname ~ '^track_events_[0-9]{6}$' AND c.relname::text < $1",
+    )
+    .bind::<Text, _>(partition(oldest))
+    .load(connection)
+    .await?;
+    for Partition { name } in partitions {
+        connection.batch_execute(&format!("DROP TABLE {name}")).await?;
+    }
+    Ok(())
+}
+
+/// The name of a month's partition; names sort as their months do.
+fn partition(first: Date) -> String {
+    format!("track_events_{:04}{:02}", first.year(), u8::from(first.month()))
+}
+
+fn month_of(day: Date) -> Date {
+    day.replace_day(1).unwrap_or(day)
+}
+
+/// The first day of the month that many months on; the calendar's ends hold it.
+fn plus_months(first: Date, months: i32) -> Date {
+    let index = first.year().saturating_mul(12).saturating_add(i32::from(u8::from(first.month())) - 1);
+    let index = index.saturating_add(months);
+    let month = u8::try_from(index.rem_euclid(12) + 1).ok().and_then(|month| Month::try_from(month).ok());
+    month.and_then(|month| Date::from_calendar_date(index.div_euclid(12), month, 1).ok()).unwrap_or(if months < 0 {
+        Date::MIN
+    } else {
+        Date::MAX
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use time::macros::date;
+
+    use super::*;
+
+    #[rstest]
+    #[case(date!(2026-11-01), 2, date!(2027-01-01))]
+    #[case(date!(2026-01-01), -1, date!(2025-12-01))]
+    #[case(date!(2026-11-01), -25, date!(2024-10-01))]
+    #[case(date!(2026-11-01), i32::MIN, Date::MIN)]
+    fn months_are_counted_across_years(#[case] first: Date, #[case] months: i32, #[case] expected: Date) {
+        assert_eq!(plus_months(first, months), expected);
+    }
+}
