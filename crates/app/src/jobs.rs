@@ -5,6 +5,7 @@
 //! run again to the same rows: until the end of the last transaction nothing but the claim has changed, and the lease of
 //! a dead claim runs out.
 
+mod anomaly_detection;
 mod customer_metrics;
 mod demand;
 mod inventory_velocity;
@@ -18,6 +19,7 @@ use std::{panic::AssertUnwindSafe, sync::Arc, time::Instant};
 use domain::{
     AccountId, StoreError,
     accounts::{Account, AccountStore},
+    anomalies::AnomalyWriter,
     customer_metrics::CustomerMetricsStore,
     daily::DailyStore,
     demand::DemandStore,
@@ -46,6 +48,7 @@ pub struct Deps {
     pub demand: Arc<dyn DemandStore>,
     pub inventory: Arc<dyn InventoryWriter>,
     pub reorder: Arc<dyn ReorderWriter>,
+    pub anomalies: Arc<dyn AnomalyWriter>,
 }
 
 impl Deps {
@@ -53,7 +56,7 @@ impl Deps {
     pub fn of<S>(store: &Arc<S>) -> Self
     where
         S: AccountStore + JobStore + DailyStore + DemandStore,
-        S: ProfitWriter + CustomerMetricsStore + InventoryWriter + ReorderWriter + 'static,
+        S: ProfitWriter + CustomerMetricsStore + InventoryWriter + ReorderWriter + AnomalyWriter + 'static,
     {
         Self {
             accounts: store.clone(),
@@ -64,6 +67,7 @@ impl Deps {
             demand: store.clone(),
             inventory: store.clone(),
             reorder: store.clone(),
+            anomalies: store.clone(),
         }
     }
 }
@@ -189,6 +193,7 @@ impl Work<'_> {
             JobName::ProfitSnapshots => profit_snapshots::run(self).await,
             JobName::InventoryVelocity => inventory_velocity::run(self).await,
             JobName::SmartReorder => smart_reorder::run(self).await,
+            JobName::AnomalyDetection => anomaly_detection::run(self).await,
             _ => Err(StoreError::Internal("no such job".to_owned())),
         }
     }

@@ -7,7 +7,9 @@ use time::{Date, OffsetDateTime};
 pub use crate::insights::Severity;
 use crate::{
     AccountId, StoreError,
+    jobs::{Claim, Written},
     page::{Page, PageRequest},
+    profit::DayRange,
 };
 
 text_enum!(
@@ -65,4 +67,52 @@ pub trait AnomalyStore: Send + Sync {
         since: OffsetDateTime,
         page: PageRequest,
     ) -> Result<Page<Anomaly>, StoreError>;
+}
+
+/// What the job `anomaly_detection` found. Every number is finite.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    pub kind: Kind,
+    pub metric: String,
+    /// The days that the event spans; with kind, metric and direction they tell it from run to run.
+    pub span: DayRange,
+    /// The day of the span that departed most, which the numbers describe.
+    pub day: Date,
+    pub observed_value: f64,
+    pub expected_value: f64,
+    /// Lower and upper bound of what was expected.
+    pub expected_interval: Option<(f64, f64)>,
+    pub z_score: f64,
+    pub direction: Direction,
+    pub severity: Severity,
+    /// The end of `day`.
+    pub detected_at: OffsetDateTime,
+    pub inferred_cause: Option<String>,
+    pub confidence: Option<f64>,
+    pub correlated_metrics: Vec<CorrelatedMetric>,
+    pub is_shift: bool,
+}
+
+impl Finding {
+    /// Whether receivers of events are told of it: deviations of single metrics that matter.
+    pub fn is_announced(&self) -> bool {
+        self.kind == Kind::Univariate && self.severity >= Severity::Medium
+    }
+}
+
+/// Where the job `anomaly_detection` puts its result.
+#[cfg_attr(feature = "mock", mockall::automock)]
+#[async_trait]
+pub trait AnomalyWriter: Send + Sync {
+    /// Makes `findings` the account's anomalies of the days `scored` and ends the run at `now`. An event keeps its id from
+    /// run to run; older anomalies stay. Events that are new and whose day is `announced_from` or later are announced in
+    /// the same transaction.
+    async fn replace(
+        &self,
+        claim: &Claim,
+        scored: DayRange,
+        announced_from: Date,
+        findings: Vec<Finding>,
+        now: OffsetDateTime,
+    ) -> Result<Written, StoreError>;
 }

@@ -168,6 +168,24 @@ fn quotient(part: f64, whole: f64) -> Option<f64> {
     (whole > 0.0 && value.is_finite()).then_some(value)
 }
 
+text_enum!(
+    /// What a day is broken down by: the platform that orders came from and ads were paid to, the country of the buyer,
+    /// the campaign.
+    Dimension { Platform = "platform", Country = "country", Campaign = "campaign" }
+);
+
+/// The sums of a part of one day.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartTotals {
+    pub day: Date,
+    pub dimension: Dimension,
+    pub value: String,
+    pub gross_revenue: Decimal,
+    pub orders: i64,
+    pub units: i64,
+    pub ad_spend: Decimal,
+}
+
 /// How much the roll-up had to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RollUp {
@@ -183,6 +201,8 @@ pub trait DailyStore: Send + Sync {
     async fn roll_up(&self, account: AccountId, zone: &Zone, now: time::OffsetDateTime) -> Result<RollUp, StoreError>;
     /// The days of the range on which anything happened, oldest first.
     async fn series(&self, account: AccountId, range: DayRange) -> Result<Vec<DayTotals>, StoreError>;
+    /// The parts of the days of the range, by day, dimension and value.
+    async fn parts(&self, account: AccountId, range: DayRange) -> Result<Vec<PartTotals>, StoreError>;
 }
 
 #[cfg(test)]

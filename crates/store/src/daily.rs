@@ -14,7 +14,7 @@ use diesel::{
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
-    daily::{DailyStore, DayTotals, RollUp},
+    daily::{DailyStore, DayTotals, PartTotals, RollUp},
     profit::DayRange,
     zone::Zone,
 };
@@ -23,7 +23,8 @@ use time::{Date, Duration, OffsetDateTime};
 
 use crate::{
     Store,
-    schema::{daily_metrics, roll_ups},
+    error::parse,
+    schema::{daily_breakdowns, daily_metrics, roll_ups},
 };
 
 /// Tracking events are looked at again for this long: an event is stamped before its transaction is visible.
@@ -88,6 +89,26 @@ impl From<DayRow> for DayTotals {
     }
 }
 
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = daily_breakdowns, check_for_backend(diesel::pg::Pg))]
+struct PartRow {
+    day: Date,
+    dimension: String,
+    value: String,
+    gross_revenue: Decimal,
+    orders: i64,
+    units: i64,
+    ad_spend: Decimal,
+}
+
+impl TryFrom<PartRow> for PartTotals {
+    type Error = StoreError;
+    fn try_from(row: PartRow) -> Result<Self, StoreError> {
+        let PartRow { day, dimension, value, gross_revenue, orders, units, ad_spend } = row;
+        Ok(Self { day, dimension: parse(&dimension, "dimension")?, value, gross_revenue, orders, units, ad_spend })
+    }
+}
+
 #[async_trait]
 impl DailyStore for Store {
     async fn roll_up(&self, account: AccountId, zone: &Zone, now: OffsetDateTime) -> Result<RollUp, StoreError> {
@@ -134,6 +155,21 @@ impl DailyStore for Store {
             Ok(rows.into_iter().map(DayTotals::from).collect())
         })
         .await
+    }
+
+    async fn parts(&self, account: AccountId, range: DayRange) -> Result<Vec<PartTotals>, StoreError> {
+        let rows = self
+            .job_transaction(async |connection| {
+                daily_breakdowns::table
+                    .filter(daily_breakdowns::account_id.eq(account.0))
+                    .filter(daily_breakdowns::day.between(range.first, range.last))
+                    .order((daily_breakdowns::day, daily_breakdowns::dimension, daily_breakdowns::value))
+                    .select(PartRow::as_select())
+                    .load(connection)
+                    .await
+            })
+            .await?;
+        rows.into_iter().map(PartTotals::try_from).collect()
     }
 }
 

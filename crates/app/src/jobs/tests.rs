@@ -2,6 +2,7 @@
 
 use domain::{
     accounts::{MockAccountStore, Mode},
+    anomalies::MockAnomalyWriter,
     customer_metrics::MockCustomerMetricsStore,
     daily::{DayTotals, MockDailyStore, RollUp},
     demand::MockDemandStore,
@@ -51,11 +52,12 @@ struct Ports {
     demand: MockDemandStore,
     inventory: MockInventoryWriter,
     reorder: MockReorderWriter,
+    anomalies: MockAnomalyWriter,
 }
 
 impl Ports {
     fn deps(self) -> Deps {
-        let Self { accounts, jobs, daily, profit, customers, demand, inventory, reorder } = self;
+        let Self { accounts, jobs, daily, profit, customers, demand, inventory, reorder, anomalies } = self;
         Deps {
             accounts: Arc::new(accounts),
             jobs: Arc::new(jobs),
@@ -65,6 +67,7 @@ impl Ports {
             demand: Arc::new(demand),
             inventory: Arc::new(inventory),
             reorder: Arc::new(reorder),
+            anomalies: Arc::new(anomalies),
         }
     }
 

@@ -1,0 +1,166 @@
+//! The job `anomaly_detection`: days on which a metric was not what its history led one to expect, and why.
+
+mod causes;
+
+use std::collections::BTreeSet;
+
+use analytics::{
+    detector::{DailySeries, HISTORY_DAYS, Shape, scan},
+    severity::Severity as Grade,
+};
+use domain::{
+    StoreError,
+    anomalies::{Direction, Finding, Kind, Severity},
+    daily::{DayTotals, Metric, PartTotals, without_gaps},
+    jobs::Written,
+    profit::DayRange,
+    zone::Zone,
+};
+use time::{Date, Duration};
+
+use super::{Work, off_thread};
+
+/// Days that are scored by every run: as many as a client can ask for.
+const SCORED_DAYS: i64 = 90;
+/// Days before those on which a lasting change may have begun that goes on into them.
+const LEAD_IN_DAYS: i64 = 40;
+/// Days that are news: receivers are not told of what a first run finds in the past.
+const NEWS_DAYS: i64 = 3;
+
+pub(super) async fn run(work: &Work<'_>) -> Result<Written, StoreError> {
+    let (account, last) = (work.account, work.claim.last_full_day());
+    let scored = DayRange { first: back(last, SCORED_DAYS - 1), last };
+    let history = i64::try_from(HISTORY_DAYS).unwrap_or(SCORED_DAYS);
+    let read = DayRange { first: back(scored.first, LEAD_IN_DAYS + history), last };
+    let days = without_gaps(&work.deps.daily.series(account.id, read).await?, read.first, last);
+    let parts = work.deps.daily.parts(account.id, read).await?;
+    let zone = account.timezone.clone();
+    let findings = off_thread(move || find(&days, &parts, scored, &zone)).await?;
+    work.deps.anomalies.replace(work.claim, scored, back(last, NEWS_DAYS - 1), findings, (work.clock)()).await
+}
+
+fn back(day: Date, days: i64) -> Date {
+    day.checked_sub(Duration::days(days)).unwrap_or(Date::MIN)
+}
+
+/// The events of every metric, each followed by its cause where one can be named.
+fn find(days: &[DayTotals], parts: &[PartTotals], scored: DayRange, zone: &Zone) -> Vec<Finding> {
+    let Some(first) = days.first().map(|day| day.day) else { return Vec::new() };
+    let mut findings = Vec::new();
+    for metric in Metric::ALL {
+        let values: Vec<Option<f64>> = days.iter().map(|day| metric.of(day)).collect();
+        let series = DailySeries { first, values: &values };
+        let events = scan(series, &BTreeSet::new(), back(scored.first, LEAD_IN_DAYS));
+        for event in events.iter().filter(|event| event.peak >= scored.first) {
+            let finding = finding(*metric, event, zone);
+            let cause = causes::of(*metric, &finding, days, parts);
+            findings.push(finding);
+            findings.extend(cause);
+        }
+    }
+    findings
+}
+
+fn finding(metric: Metric, event: &analytics::detector::Anomaly, zone: &Zone) -> Finding {
+    let score = &event.score;
+    Finding {
+        kind: Kind::Univariate,
+        metric: metric.as_str().to_owned(),
+        span: DayRange { first: event.first, last: event.last.max(event.peak) },
+        day: event.peak,
+        observed_value: event.observed,
+        expected_value: score.expected,
+        expected_interval: Some((score.interval.low, score.interval.high)),
+        z_score: score.z_score,
+        direction: if event.is_up() { Direction::Up } else { Direction::Down },
+        severity: severity(event.severity),
+        detected_at: zone.start_of(event.peak.next_day().unwrap_or(Date::MAX)),
+        inferred_cause: None,
+        confidence: None,
+        correlated_metrics: Vec::new(),
+        is_shift: event.shape == Shape::Shift,
+    }
+}
+
+const fn severity(grade: Grade) -> Severity {
+    match grade {
+        Grade::Low => Severity::Low,
+        Grade::Medium => Severity::Medium,
+        Grade::High => Severity::High,
+        Grade::Critical => Severity::Critical,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rust_decimal::Decimal;
+    use time::macros::{date, datetime};
+
+    use super::*;
+
+    const LAST: Date = date!(2026 - 03 - 01);
+    const SCORED: DayRange = DayRange { first: date!(2025 - 12 - 02), last: LAST };
+
+    /// A shop of 200 days with about 50 orders a day at 20 each, all through one platform.
+    fn shop() -> Vec<DayTotals> {
+        (0..200)
+            .rev()
+            .map(|back_days| {
+                let orders = 50 + (back_days * 7) % 5;
+                DayTotals {
+                    gross_revenue: Decimal::from(orders * 20),
+                    orders,
+                    units: orders * 2,
+                    customers: orders,
+                    visitors: orders * 25,
+                    ..DayTotals::quiet(back(LAST, back_days))
+                }
+            })
+            .collect()
+    }
+
+    fn findings(days: &[DayTotals]) -> Vec<Finding> {
+        find(days, &[], SCORED, &"America/Sao_Paulo".parse().unwrap())
+    }
+
+    #[test]
+    fn an_even_shop_has_no_anomalies() {
+        assert_eq!(findings(&shop()), []);
+    }
+
+    #[test]
+    fn a_day_of_half_the_orders_is_found_and_traced_to_conversion() {
+        let mut days = shop();
+        let day = &mut days[189];
+        (day.orders, day.units, day.customers, day.gross_revenue) = (20, 40, 20, Decimal::from(400));
+        let bad_day = day.day;
+        let found = findings(&days);
+        let revenue: Vec<_> = found.iter().filter(|finding| finding.metric == "gross_revenue").collect();
+        assert_eq!(revenue.len(), 2, "{found:#?}");
+        assert_eq!((revenue[0].kind, revenue[0].day, revenue[0].direction), (Kind::Univariate, bad_day, Direction::Down));
+        assert_eq!(revenue[0].observed_value, 400.0);
+        assert!((revenue[0].expected_value - 1040.0).abs() < 60.0 && revenue[0].z_score < -3.5);
+        // The end of 19 February in São Paulo.
+        assert_eq!((bad_day, revenue[0].detected_at), (date!(2026 - 02 - 19), datetime!(2026-02-20 03:00 UTC)));
+        assert_eq!(revenue[1].kind, Kind::Correlated);
+        assert!(revenue[1].inferred_cause.as_deref().unwrap().contains("conversion"), "{:?}", revenue[1]);
+        assert!(revenue[1].confidence.is_some_and(|confidence| (0.5..=1.0).contains(&confidence)));
+        assert!(revenue[1].correlated_metrics.iter().any(|other| other.metric == "conversion"));
+        assert_eq!(revenue[0].correlated_metrics, []);
+    }
+
+    #[test]
+    fn short_or_absurd_histories_give_nothing_or_finite_numbers() {
+        let mut days = shop();
+        assert_eq!(findings(&days[..10]), []);
+        assert_eq!(findings(&[]), []);
+        for (at, day) in days.iter_mut().enumerate() {
+            day.gross_revenue = if at % 3 == 0 { Decimal::from(i64::MAX) } else { Decimal::ZERO };
+            day.ad_spend = Decimal::new(1, 6);
+            day.visitors = i64::MAX * i64::from(at % 2 == 0);
+        }
+        for finding in findings(&days) {
+            assert!(finding.observed_value.is_finite() && finding.z_score.is_finite(), "{finding:?}");
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Why a metric departed: from the metrics it is made of, and the parts of the shop.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use analytics::drivers::{self, Contribution, Explanation, Facts, Part, explain};
+use domain::{
+    anomalies::{CorrelatedMetric, Direction, Finding, Kind},
+    daily::{DayTotals, Dimension, Metric, PartTotals},
+};
+use rust_decimal::{Decimal, prelude::ToPrimitive};
+use time::Date;
+
+use super::super::demand::number;
+
+/// Parts of a dimension that are looked at one by one, the largest; the others count as one.
+const LARGEST_PARTS: usize = 12;
+const OTHER_PARTS: &str = "other";
+/// |modified z| from which a metric counts as having moved along.
+const MOVED_ALONG: f64 = 2.0;
+/// Metrics that are named as having moved along, at most.
+const MOST_CORRELATED: usize = 8;
+
+/// The finding's cause, if the facts name one.
+pub(super) fn of(
+    metric: Metric,
+    finding: &Finding,
+    days: &[DayTotals],
+    parts: &[PartTotals],
+) -> Option<Finding> {
+    let name = name_in_tree(metric)?;
+    let facts = facts(finding.day, days, parts);
+    let explanation = explain(&facts, name, Some(finding.expected_value)).ok()?;
+    let cause = explanation.cause()?;
+    Some(Finding {
+        kind: Kind::Correlated,
+        inferred_cause: Some(explanation.sentence()),
+        confidence: Some(cause.confidence.clamp(0.0, 1.0)),
+        correlated_metrics: correlated(&explanation),
+        ..finding.clone()
+    })
+}
+
+/// The metrics that are made of others, by their names in the tree of drivers.
+const fn name_in_tree(metric: Metric) -> Option<&'static str> {
+    match metric {
+        Metric::Profit => Some("final_profit"),
+        Metric::GrossRevenue
+        | Metric::NetRevenue
+        | Metric::Orders
+        | Metric::Units
+        | Metric::Customers
+        | Metric::Aov
+        | Metric::RefundRate
+        | Metric::Roas
+        | Metric::Cac => Some(metric.as_str()),
+        Metric::NewCustomers | Metric::Refunds | Metric::AdSpend | Metric::Conversion | Metric::Margin => None,
+    }
+}
+
+/// What is known of the days up to and including `day`.
+fn facts(day: Date, days: &[DayTotals], parts: &[PartTotals]) -> Facts {
+    let days = days.get(..days.partition_point(|totals| totals.day <= day)).unwrap_or_default();
+    let mut facts = Facts::new(days.iter().map(|totals| totals.day).collect());
+    let measured: [(&str, fn(&DayTotals) -> Option<f64>); 13] = [
+        ("gross_revenue", |day| day.gross_revenue.to_f64()),
+        ("refunds", |day| day.refunds.to_f64()),
+        ("orders", |day| Some(number(day.orders))),
+        ("units", |day| Some(number(day.units))),
+        ("customers", |day| Some(number(day.customers))),
+        ("new_customers", |day| Some(number(day.new_customers))),
+        ("cogs", |day| day.cogs.to_f64()),
+        ("fees", |day| day.fees.to_f64()),
+        ("shipping", |day| day.shipping.to_f64()),
+        ("ad_spend", |day| day.ad_spend.to_f64()),
+        ("ad_clicks", |day| Some(number(day.ad_clicks))),
+        ("extra_expenses", |day| day.extra_expenses.to_f64()),
+        ("visitors", |day| Some(number(day.visitors))),
+    ];
+    for (name, value) in measured {
+        let values: Vec<_> = days.iter().map(value).collect();
+        // What a shop never measures (visitors, ads) is unknown, not zero.
+        if values.iter().flatten().any(|value| *value != 0.0) {
+            facts.metric(name, values);
+        }
+    }
+    let positions: BTreeMap<Date, usize> = days.iter().enumerate().map(|(at, totals)| (totals.day, at)).collect();
+    for dimension in Dimension::ALL {
+        add_parts(&mut facts, *dimension, parts, &positions);
+    }
+    facts
+}
+
+fn add_parts(facts: &mut Facts, dimension: Dimension, parts: &[PartTotals], positions: &BTreeMap<Date, usize>) {
+    let known = || {
+        let within = parts.iter().filter(|part| part.dimension == dimension);
+        within.filter_map(|part| Some((part, *positions.get(&part.day)?)))
+    };
+    let mut volume: BTreeMap<&str, Decimal> = BTreeMap::new();
+    for (part, _) in known() {
+        *volume.entry(&part.value).or_default() += part.gross_revenue + part.ad_spend;
+    }
+    let mut by_volume: Vec<(Decimal, &str)> = volume.into_iter().map(|(value, volume)| (volume, value)).collect();
+    by_volume.sort_by(|a, b| b.cmp(a));
+    let largest: BTreeSet<&str> = by_volume.iter().take(LARGEST_PARTS).map(|(_, value)| *value).collect();
+    let mut series: BTreeMap<(&str, &str), Vec<Option<f64>>> = BTreeMap::new();
+    for (part, at) in known() {
+        let value = largest.get(part.value.as_str()).copied().unwrap_or(OTHER_PARTS);
+        let measured = [
+            ("gross_revenue", part.gross_revenue.to_f64().unwrap_or_default()),
+            ("orders", number(part.orders)),
+            ("units", number(part.units)),
+            ("ad_spend", part.ad_spend.to_f64().unwrap_or_default()),
+        ];
+        for (metric, amount) in measured.into_iter().filter(|(_, amount)| *amount != 0.0) {
+            let values = series.entry((value, metric)).or_insert_with(|| vec![Some(0.0); positions.len()]);
+            if let Some(Some(sum)) = values.get_mut(at) {
+                *sum += amount;
+            }
+        }
+    }
+    for ((value, metric), values) in series {
+        let part = Part { dimension: dimension.as_str().to_owned(), value: value.to_owned() };
+        facts.part(part, metric, values);
+    }
+}
+
+/// The metrics along the way to the cause that were out of their ordinary range themselves, the most striking first.
+fn correlated(explanation: &Explanation) -> Vec<CorrelatedMetric> {
+    let contributions = explanation.breakdowns.iter().flat_map(|breakdown| &breakdown.contributions);
+    let mut moved: Vec<&Contribution> =
+        contributions.filter(|driver| driver.modz.is_finite() && driver.modz.abs() >= MOVED_ALONG).collect();
+    moved.sort_by(|a, b| b.modz.abs().total_cmp(&a.modz.abs()));
+    let mut named = BTreeSet::new();
+    moved
+        .into_iter()
+        .map(|driver| CorrelatedMetric {
+            metric: match &driver.part {
+                Some(part) => format!("{}[{}={}]", driver.metric, part.dimension, part.value),
+                None => driver.metric.clone(),
+            },
+            modz: driver.modz,
+            direction: match driver.direction {
+                drivers::Direction::Down => Direction::Down,
+                drivers::Direction::Up => Direction::Up,
+            },
+        })
+        .filter(|metric| named.insert(metric.metric.clone()))
+        .take(MOST_CORRELATED)
+        .collect()
+}

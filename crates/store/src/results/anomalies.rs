@@ -1,0 +1,235 @@
+//! [`AnomalyWriter`] on Postgres.
+
+use async_trait::async_trait;
+use diesel::{
+    QueryableByName,
+    result::Error,
+    sql_query,
+    sql_types::{Array, BigInt, Bool, Date as SqlDate, Double, Jsonb, Nullable, Text, Timestamptz},
+};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{
+    AccountId, StoreError,
+    anomalies::{AnomalyWriter, Finding},
+    events::{AnomalyDetected, AnomalySource, Event},
+    jobs::{Claim, Written},
+    profit::DayRange,
+};
+use serde_json::Value;
+use time::{Date, OffsetDateTime};
+
+use crate::{Store, outbox::emit};
+
+/// An event that went on and got worse is told by another day than before; it stays the same row.
+const MOVE: &str = "
+    WITH v AS (SELECT * FROM unnest($2, $3, $4, $5, $6, $7) AS v(kind, metric, direction, first, last, day))
+    UPDATE anomalies a SET day = v.day FROM v
+    WHERE a.account_id = $1 AND a.id = (
+            SELECT min(o.id) FROM anomalies o
+            WHERE o.account_id = $1 AND o.kind = v.kind AND o.metric = v.metric AND o.direction = v.direction
+                AND o.day BETWEEN v.first AND v.last)
+        AND NOT EXISTS (
+            SELECT FROM anomalies o
+            WHERE o.account_id = $1 AND o.kind = v.kind AND o.metric = v.metric AND o.day = v.day)";
+
+const REMOVE_OTHERS: &str = "
+    WITH v AS (SELECT * FROM unnest($2, $3, $4, $5, $6, $7) AS v(kind, metric, direction, first, last, day))
+    DELETE FROM anomalies a WHERE a.account_id = $1 AND a.day BETWEEN $8 AND $9
+        AND NOT EXISTS (SELECT FROM v WHERE v.kind = a.kind AND v.metric = a.metric AND v.day = a.day)";
+
+/// `xmax` is 0 in a row that was inserted and not updated.
+const UPSERT: &str = "
+    INSERT INTO anomalies AS old (account_id, kind, metric, direction, day, observed_value, expected_value,
+        expected_low, expected_high, z_score, severity, detected_at, inferred_cause, confidence, correlated_metrics,
+        is_shift)
+    SELECT $1, v.* FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+        AS v(kind, metric, direction, day, observed_value, expected_value, expected_low, expected_high, z_score,
+            severity, detected_at, inferred_cause, confidence, correlated_metrics, is_shift)
+    ORDER BY v.day, v.metric, v.kind
+    ON CONFLICT (account_id, kind, metric, day) DO UPDATE SET
+        direction = excluded.direction, observed_value = excluded.observed_value,
+        expected_value = excluded.expected_value, expected_low = excluded.expected_low,
+        expected_high = excluded.expected_high, z_score = excluded.z_score, severity = excluded.severity,
+        detected_at = excluded.detected_at, inferred_cause = excluded.inferred_cause, confidence = excluded.confidence,
+        correlated_metrics = excluded.correlated_metrics, is_shift = excluded.is_shift
+    WHERE (old.direction, old.observed_value, old.expected_value, old.expected_low, old.expected_high, old.z_score,
+            old.severity, old.detected_at, old.inferred_cause, old.confidence, old.correlated_metrics, old.is_shift)
+        IS DISTINCT FROM (excluded.direction, excluded.observed_value, excluded.expected_value, excluded.expected_low,
+            excluded.expected_high, excluded.z_score, excluded.severity, excluded.detected_at, excluded.inferred_cause,
+            excluded.confidence, excluded.correlated_metrics, excluded.is_shift)
+    RETURNING kind, metric, day, xmax = 0 AS inserted";
+
+#[derive(QueryableByName)]
+struct WrittenRow {
+    #[diesel(sql_type = Text)]
+    kind: String,
+    #[diesel(sql_type = Text)]
+    metric: String,
+    #[diesel(sql_type = SqlDate)]
+    day: Date,
+    #[diesel(sql_type = Bool)]
+    inserted: bool,
+}
+
+#[async_trait]
+impl AnomalyWriter for Store {
+    async fn replace(
+        &self,
+        claim: &Claim,
+        scored: DayRange,
+        announced_from: Date,
+        findings: Vec<Finding>,
+        now: OffsetDateTime,
+    ) -> Result<Written, StoreError> {
+        let columns = Columns::of(&findings);
+        self.finish(claim, now, async |connection| {
+            let moved = columns.run(connection, claim.account, MOVE, None).await?;
+            let removed = columns.run(connection, claim.account, REMOVE_OTHERS, Some(scored)).await?;
+            let written = columns.upsert(connection, claim.account).await?;
+            let is_new = |finding: &&Finding| {
+                written.iter().any(|row| {
+                    row.inserted
+                        && row.day == finding.day
+                        && row.metric == finding.metric
+                        && row.kind == finding.kind.as_str()
+                })
+            };
+            let events: Vec<Event> = findings
+                .iter()
+                .filter(|finding| finding.is_announced() && finding.day >= announced_from)
+                .filter(is_new)
+                .map(event)
+                .collect();
+            emit(connection, claim.account, &events, now).await?;
+            Ok(u64::try_from(moved + removed + written.len()).unwrap_or(u64::MAX))
+        })
+        .await
+    }
+}
+
+fn event(finding: &Finding) -> Event {
+    AnomalyDetected {
+        metric: finding.metric.clone(),
+        observed: finding.observed_value,
+        expected: finding.expected_value,
+        z_score: finding.z_score,
+        direction: finding.direction,
+        severity: finding.severity,
+        source: AnomalySource::Univariate,
+    }
+    .into()
+}
+
+/// The findings as arrays, one per column.
+#[derive(Default)]
+struct Columns {
+    kinds: Vec<&'static str>,
+    metrics: Vec<String>,
+    directions: Vec<&'static str>,
+    firsts: Vec<Date>,
+    lasts: Vec<Date>,
+    days: Vec<Date>,
+    observed: Vec<f64>,
+    expected: Vec<f64>,
+    lows: Vec<Option<f64>>,
+    highs: Vec<Option<f64>>,
+    z_scores: Vec<f64>,
+    severities: Vec<&'static str>,
+    detected_at: Vec<OffsetDateTime>,
+    causes: Vec<Option<String>>,
+    confidences: Vec<Option<f64>>,
+    correlated: Vec<Value>,
+    shifts: Vec<bool>,
+}
+
+impl Columns {
+    fn of(findings: &[Finding]) -> Self {
+        let mut columns = Self::default();
+        for finding in findings {
+            let Finding {
+                kind,
+                metric,
+                span,
+                day,
+                observed_value,
+                expected_value,
+                expected_interval,
+                z_score,
+                direction,
+                severity,
+                detected_at,
+                inferred_cause,
+                confidence,
+                correlated_metrics,
+                is_shift,
+            } = finding;
+            columns.kinds.push(kind.as_str());
+            columns.metrics.push(metric.clone());
+            columns.directions.push(direction.as_str());
+            columns.firsts.push(span.first);
+            columns.lasts.push(span.last);
+            columns.days.push(*day);
+            columns.observed.push(*observed_value);
+            columns.expected.push(*expected_value);
+            columns.lows.push(expected_interval.map(|(low, _)| low));
+            columns.highs.push(expected_interval.map(|(_, high)| high));
+            columns.z_scores.push(*z_score);
+            columns.severities.push(severity.as_str());
+            columns.detected_at.push(*detected_at);
+            columns.causes.push(inferred_cause.clone());
+            columns.confidences.push(*confidence);
+            columns.correlated.push(serde_json::json!(correlated_metrics));
+            columns.shifts.push(*is_shift);
+        }
+        columns
+    }
+
+    /// Runs a statement that reads the account, the findings' identities and, if given, a range of days.
+    async fn run(
+        &self,
+        connection: &mut AsyncPgConnection,
+        account: AccountId,
+        statement: &str,
+        range: Option<DayRange>,
+    ) -> Result<usize, Error> {
+        let mut query = sql_query(statement)
+            .into_boxed()
+            .bind::<BigInt, _>(account.0)
+            .bind::<Array<Text>, _>(&self.kinds)
+            .bind::<Array<Text>, _>(&self.metrics)
+            .bind::<Array<Text>, _>(&self.directions)
+            .bind::<Array<SqlDate>, _>(&self.firsts)
+            .bind::<Array<SqlDate>, _>(&self.lasts)
+            .bind::<Array<SqlDate>, _>(&self.days);
+        if let Some(range) = range {
+            query = query.bind::<SqlDate, _>(range.first).bind::<SqlDate, _>(range.last);
+        }
+        query.execute(connection).await
+    }
+
+    async fn upsert(
+        &self,
+        connection: &mut AsyncPgConnection,
+        account: AccountId,
+    ) -> Result<Vec<WrittenRow>, Error> {
+        sql_query(UPSERT)
+            .bind::<BigInt, _>(account.0)
+            .bind::<Array<Text>, _>(&self.kinds)
+            .bind::<Array<Text>, _>(&self.metrics)
+            .bind::<Array<Text>, _>(&self.directions)
+            .bind::<Array<SqlDate>, _>(&self.days)
+            .bind::<Array<Double>, _>(&self.observed)
+            .bind::<Array<Double>, _>(&self.expected)
+            .bind::<Array<Nullable<Double>>, _>(&self.lows)
+            .bind::<Array<Nullable<Double>>, _>(&self.highs)
+            .bind::<Array<Double>, _>(&self.z_scores)
+            .bind::<Array<Text>, _>(&self.severities)
+            .bind::<Array<Timestamptz>, _>(&self.detected_at)
+            .bind::<Array<Nullable<Text>>, _>(&self.causes)
+            .bind::<Array<Nullable<Double>>, _>(&self.confidences)
+            .bind::<Array<Jsonb>, _>(&self.correlated)
+            .bind::<Array<Bool>, _>(&self.shifts)
+            .load(connection)
+            .await
+    }
+}
