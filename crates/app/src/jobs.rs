@@ -8,6 +8,7 @@
 mod anomaly_detection;
 mod customer_metrics;
 mod demand;
+mod insight_generation;
 mod inventory_velocity;
 mod profit_snapshots;
 mod smart_reorder;
@@ -23,6 +24,7 @@ use domain::{
     customer_metrics::CustomerMetricsStore,
     daily::DailyStore,
     demand::DemandStore,
+    insights::{InsightSource, InsightWriter},
     inventory::InventoryWriter,
     jobs::{Claim, JobName, JobStore, Written},
     profit::ProfitWriter,
@@ -49,14 +51,22 @@ pub struct Deps {
     pub inventory: Arc<dyn InventoryWriter>,
     pub reorder: Arc<dyn ReorderWriter>,
     pub anomalies: Arc<dyn AnomalyWriter>,
+    pub insight_source: Arc<dyn InsightSource>,
+    pub insights: Arc<dyn InsightWriter>,
 }
 
 impl Deps {
     /// All ports from one store.
     pub fn of<S>(store: &Arc<S>) -> Self
     where
-        S: AccountStore + JobStore + DailyStore + DemandStore,
-        S: ProfitWriter + CustomerMetricsStore + InventoryWriter + ReorderWriter + AnomalyWriter + 'static,
+        S: AccountStore + JobStore + DailyStore + DemandStore + InsightSource,
+        S: ProfitWriter
+            + CustomerMetricsStore
+            + InventoryWriter
+            + ReorderWriter
+            + AnomalyWriter
+            + InsightWriter
+            + 'static,
     {
         Self {
             accounts: store.clone(),
@@ -68,6 +78,8 @@ impl Deps {
             inventory: store.clone(),
             reorder: store.clone(),
             anomalies: store.clone(),
+            insight_source: store.clone(),
+            insights: store.clone(),
         }
     }
 }
@@ -194,7 +206,7 @@ impl Work<'_> {
             JobName::InventoryVelocity => inventory_velocity::run(self).await,
             JobName::SmartReorder => smart_reorder::run(self).await,
             JobName::AnomalyDetection => anomaly_detection::run(self).await,
-            _ => Err(StoreError::Internal("no such job".to_owned())),
+            JobName::InsightGeneration => insight_generation::run(self).await,
         }
     }
 }

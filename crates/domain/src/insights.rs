@@ -1,10 +1,20 @@
 //! Insights: what a person should know or do, in words.
 
+mod facts;
+mod rules;
+
+pub use facts::{AnomalyFact, Facts, InsightSource, SegmentFact, StaleShop, Stored};
+pub use rules::draft;
+
+#[cfg(feature = "mock")]
+pub use facts::MockInsightSource;
+
 use async_trait::async_trait;
 use time::OffsetDateTime;
 
 use crate::{
     AccountId, StoreError,
+    jobs::{Claim, Written},
     page::{Page, PageRequest},
 };
 
@@ -60,4 +70,32 @@ pub struct Filter {
 pub trait InsightStore: Send + Sync {
     /// Newest first (id descending).
     async fn page(&self, account: AccountId, filter: Filter, page: PageRequest) -> Result<Page<Insight>, StoreError>;
+}
+
+/// Who worded the insights of the rules.
+pub const RULES: &str = "rules";
+
+/// Days for which a situation that a person dismissed is not brought up again.
+pub const DISMISSAL_DAYS: i64 = 14;
+
+/// An insight as the job `insight_generation` words it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Draft {
+    /// What it is about, without its numbers: the same situation gives the same text.
+    pub fingerprint: String,
+    pub severity: Severity,
+    pub category: Category,
+    pub title: String,
+    pub body: String,
+    pub suggested_action: String,
+    pub impact_estimate: String,
+}
+
+/// Where the job `insight_generation` puts its result.
+#[cfg_attr(feature = "mock", mockall::automock)]
+#[async_trait]
+pub trait InsightWriter: Send + Sync {
+    /// Makes `drafts` the open insights of the rules and ends the run at `now`: one a situation, which keeps its id;
+    /// what no longer holds is resolved; what a person dismissed within [`DISMISSAL_DAYS`] is left alone.
+    async fn replace(&self, claim: &Claim, drafts: Vec<Draft>, now: OffsetDateTime) -> Result<Written, StoreError>;
 }

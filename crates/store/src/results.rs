@@ -3,6 +3,7 @@
 
 mod anomalies;
 mod customers;
+mod insights;
 mod inventory;
 mod profit;
 mod reorder;

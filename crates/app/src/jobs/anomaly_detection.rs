@@ -137,7 +137,10 @@ mod tests {
         let found = findings(&days);
         let revenue: Vec<_> = found.iter().filter(|finding| finding.metric == "gross_revenue").collect();
         assert_eq!(revenue.len(), 2, "{found:#?}");
-        assert_eq!((revenue[0].kind, revenue[0].day, revenue[0].direction), (Kind::Univariate, bad_day, Direction::Down));
+        assert_eq!(
+            (revenue[0].kind, revenue[0].day, revenue[0].direction),
+            (Kind::Univariate, bad_day, Direction::Down)
+        );
         assert_eq!(revenue[0].observed_value, 400.0);
         assert!((revenue[0].expected_value - 1040.0).abs() < 60.0 && revenue[0].z_score < -3.5);
         // The end of 19 February in São Paulo.

@@ -6,6 +6,7 @@ use domain::{
     customer_metrics::MockCustomerMetricsStore,
     daily::{DayTotals, MockDailyStore, RollUp},
     demand::MockDemandStore,
+    insights::{MockInsightSource, MockInsightWriter},
     inventory::MockInventoryWriter,
     jobs::MockJobStore,
     profit::MockProfitWriter,
@@ -53,11 +54,25 @@ struct Ports {
     inventory: MockInventoryWriter,
     reorder: MockReorderWriter,
     anomalies: MockAnomalyWriter,
+    insight_source: MockInsightSource,
+    insights: MockInsightWriter,
 }
 
 impl Ports {
     fn deps(self) -> Deps {
-        let Self { accounts, jobs, daily, profit, customers, demand, inventory, reorder, anomalies } = self;
+        let Self {
+            accounts,
+            jobs,
+            daily,
+            profit,
+            customers,
+            demand,
+            inventory,
+            reorder,
+            anomalies,
+            insight_source,
+            insights,
+        } = self;
         Deps {
             accounts: Arc::new(accounts),
             jobs: Arc::new(jobs),
@@ -68,6 +83,8 @@ impl Ports {
             inventory: Arc::new(inventory),
             reorder: Arc::new(reorder),
             anomalies: Arc::new(anomalies),
+            insight_source: Arc::new(insight_source),
+            insights: Arc::new(insights),
         }
     }
 

@@ -207,11 +207,7 @@ impl Columns {
         query.execute(connection).await
     }
 
-    async fn upsert(
-        &self,
-        connection: &mut AsyncPgConnection,
-        account: AccountId,
-    ) -> Result<Vec<WrittenRow>, Error> {
+    async fn upsert(&self, connection: &mut AsyncPgConnection, account: AccountId) -> Result<Vec<WrittenRow>, Error> {
         sql_query(UPSERT)
             .bind::<BigInt, _>(account.0)
             .bind::<Array<Text>, _>(&self.kinds)

@@ -3,6 +3,7 @@
 
 mod database;
 mod deliveries;
+mod findings;
 mod imports;
 mod jobs;
 mod keys;

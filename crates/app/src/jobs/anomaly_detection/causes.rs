@@ -21,12 +21,7 @@ const MOVED_ALONG: f64 = 2.0;
 const MOST_CORRELATED: usize = 8;
 
 /// The finding's cause, if the facts name one.
-pub(super) fn of(
-    metric: Metric,
-    finding: &Finding,
-    days: &[DayTotals],
-    parts: &[PartTotals],
-) -> Option<Finding> {
+pub(super) fn of(metric: Metric, finding: &Finding, days: &[DayTotals], parts: &[PartTotals]) -> Option<Finding> {
     let name = name_in_tree(metric)?;
     let facts = facts(finding.day, days, parts);
     let explanation = explain(&facts, name, Some(finding.expected_value)).ok()?;

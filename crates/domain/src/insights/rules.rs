@@ -1,0 +1,285 @@
+//! Rules that put facts into words. A sentence says what is known and no more: a cause is named only where one was
+//! found.
+
+use rust_decimal::{Decimal, prelude::ToPrimitive};
+use time::Date;
+
+use super::{
+    Category, Draft, Severity,
+    facts::{AnomalyFact, Facts, StaleShop},
+};
+use crate::{
+    anomalies::Direction,
+    customers::Segment,
+    daily::{DayTotals, Metric},
+    money::{Currency, estimate, ratio},
+};
+
+/// Days that are compared with as many before them.
+const PERIOD_DAYS: usize = 30;
+/// Changes of a period smaller than a fifth are no news.
+const NOTABLE_CHANGE: Decimal = Decimal::from_parts(2, 0, 0, false, 1);
+/// SKUs that are named one by one.
+const NAMED_SKUS: usize = 5;
+
+/// The insights that the facts give, each about a situation of its own.
+pub fn draft(facts: &Facts) -> Vec<Draft> {
+    let Facts { currency, days, stored } = facts;
+    let mut drafts: Vec<Draft> = stored.anomalies.iter().filter_map(|fact| anomaly(fact, *currency)).collect();
+    if let Some((before, last)) = periods(days) {
+        drafts.extend(profit(&before, &last, *currency));
+        drafts.extend(return_on_ads(&before, &last, *currency));
+        drafts.extend(cost_of_customers(&before, &last, *currency));
+    }
+    drafts.extend(sold_out(&stored.sold_out));
+    drafts.extend(running_out(&stored.running_out));
+    drafts.extend(reorders(stored.reorders));
+    drafts.extend(churn(facts));
+    drafts.extend(stored.stale_shops.iter().map(stale_shop));
+    drafts
+}
+
+fn anomaly(fact: &AnomalyFact, currency: Currency) -> Option<Draft> {
+    let metric: Metric = fact.metric.parse().ok()?;
+    let category = match metric {
+        Metric::GrossRevenue | Metric::Refunds => Category::Revenue,
+        Metric::Profit => Category::Profit,
+        Metric::AdSpend | Metric::Roas | Metric::Cac => Category::Ads,
+        Metric::NewCustomers | Metric::Conversion => Category::Customers,
+        Metric::Aov => Category::Pricing,
+        // Follow from the others: one event is one insight.
+        Metric::NetRevenue
+        | Metric::Orders
+        | Metric::Units
+        | Metric::Customers
+        | Metric::RefundRate
+        | Metric::Margin => return None,
+    };
+    let side = match fact.direction {
+        Direction::Down => "below",
+        Direction::Up => "above",
+    };
+    let (observed, expected) = (shown(metric, fact.observed, currency), shown(metric, fact.expected, currency));
+    let lasting = if fact.is_shift { " The change has lasted for a week." } else { "" };
+    let cause = fact
+        .cause
+        .as_ref()
+        .map_or_else(|| "The data does not tell why.".to_owned(), |cause| format!("What stands out: {cause}."));
+    let gap = shown(metric, (fact.observed - fact.expected).abs(), currency);
+    Some(Draft {
+        fingerprint: format!("anomaly:{metric}:{}", fact.direction),
+        severity: fact.severity,
+        category,
+        title: format!("{} {side} what was expected on {}", capitalised(metric.words()), fact.day),
+        body: format!("{observed} on {} where {expected} was expected.{lasting} {cause}", fact.day),
+        suggested_action: format!("Look at {} and the days around it.", fact.day),
+        impact_estimate: format!("{gap} {side} the expected value on that day"),
+    })
+}
+
+/// A value of a metric as a person reads it.
+fn shown(metric: Metric, value: f64, currency: Currency) -> String {
+    match metric {
+        Metric::RefundRate | Metric::Conversion | Metric::Margin => format!("{:.1} %", 100.0 * value),
+        Metric::Roas => format!("{value:.2}"),
+        Metric::Orders | Metric::Units | Metric::Customers | Metric::NewCustomers => format!("{value:.0}"),
+        _ if value < 0.0 => format!("-{}", money(estimate(-value, 6), currency)),
+        _ => money(estimate(value, 6), currency),
+    }
+}
+
+fn money(amount: Decimal, currency: Currency) -> String {
+    format!("{:.*} {currency}", currency.exponent() as usize, currency.round(amount))
+}
+
+fn capitalised(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// The sums of the last 30 days and of the 30 before, if there are as many.
+fn periods(days: &[DayTotals]) -> Option<(DayTotals, DayTotals)> {
+    let (earlier, last) = days.split_at(days.len().checked_sub(PERIOD_DAYS)?);
+    let before = earlier.get(earlier.len().checked_sub(PERIOD_DAYS)?..)?;
+    Some((sum(before), sum(last)))
+}
+
+fn sum(days: &[DayTotals]) -> DayTotals {
+    let mut sum = DayTotals::quiet(days.last().map_or(Date::MIN, |day| day.day));
+    for day in days {
+        sum.gross_revenue += day.gross_revenue;
+        sum.refunds += day.refunds;
+        sum.orders += day.orders;
+        sum.new_customers += day.new_customers;
+        sum.cogs += day.cogs;
+        sum.fees += day.fees;
+        sum.shipping += day.shipping;
+        sum.ad_spend += day.ad_spend;
+        sum.extra_expenses += day.extra_expenses;
+    }
+    sum
+}
+
+fn profit(before: &DayTotals, last: &DayTotals, currency: Currency) -> Option<Draft> {
+    let (was, is) = (before.components().final_profit(), last.components().final_profit());
+    let fell = was > Decimal::ZERO && is < was * (Decimal::ONE - NOTABLE_CHANGE);
+    if !fell && is >= Decimal::ZERO {
+        return None;
+    }
+    let (was_net, is_net) = (before.components().net_revenue(), last.components().net_revenue());
+    let costs = |sum: &DayTotals| sum.components().net_revenue() - sum.components().final_profit();
+    let loss = is < Decimal::ZERO;
+    Some(Draft {
+        fingerprint: if loss { "profit:loss" } else { "profit:fall" }.to_owned(),
+        severity: if loss { Severity::High } else { Severity::Medium },
+        category: Category::Profit,
+        title: if loss { "The last 30 days made a loss" } else { "Profit fell over the last 30 days" }.to_owned(),
+        body: format!(
+            "Profit was {} after {} in the 30 days before. Net revenue went from {} to {}, all costs together from {} to {}.",
+            money(is, currency),
+            money(was, currency),
+            money(was_net, currency),
+            money(is_net, currency),
+            money(costs(before), currency),
+            money(costs(last), currency),
+        ),
+        suggested_action: "Compare the costs of both periods in the daily profit figures.".to_owned(),
+        impact_estimate: format!("{} less profit in 30 days", money(was - is, currency)),
+    })
+}
+
+fn return_on_ads(before: &DayTotals, last: &DayTotals, currency: Currency) -> Option<Draft> {
+    let (was, is) = (ratio(before.gross_revenue, before.ad_spend), ratio(last.gross_revenue, last.ad_spend));
+    if before.ad_spend.is_zero() || last.ad_spend.is_zero() || is > was * (Decimal::ONE - NOTABLE_CHANGE) {
+        return None;
+    }
+    Some(Draft {
+        fingerprint: "ads:roas".to_owned(),
+        severity: if is * Decimal::TWO <= was { Severity::High } else { Severity::Medium },
+        category: Category::Ads,
+        title: "Ads return less than they did".to_owned(),
+        body: format!(
+            "Revenue per unit of ad spend was {:.2} over the last 30 days and {:.2} in the 30 before; {} was spent.",
+            is.round_dp(2),
+            was.round_dp(2),
+            money(last.ad_spend, currency),
+        ),
+        suggested_action: "Check which campaigns spend most and cut those that bring no orders.".to_owned(),
+        impact_estimate: format!("{} of ad spend at the lower return", money(last.ad_spend, currency)),
+    })
+}
+
+fn cost_of_customers(before: &DayTotals, last: &DayTotals, currency: Currency) -> Option<Draft> {
+    let per_customer = |sum: &DayTotals| ratio(sum.ad_spend, sum.new_customers.into());
+    let (was, is) = (per_customer(before), per_customer(last));
+    if was.is_zero() || is < was * (Decimal::ONE + NOTABLE_CHANGE) {
+        return None;
+    }
+    Some(Draft {
+        fingerprint: "ads:cac".to_owned(),
+        severity: Severity::Medium,
+        category: Category::Ads,
+        title: "New customers cost more than they did".to_owned(),
+        body: format!(
+            "Ad spend per new customer was {} over the last 30 days and {} in the 30 before ({} new customers after {}).",
+            money(is, currency),
+            money(was, currency),
+            last.new_customers,
+            before.new_customers,
+        ),
+        suggested_action: "Compare this with what a new customer is expected to bring in.".to_owned(),
+        impact_estimate: format!("{} more per new customer", money(is - was, currency)),
+    })
+}
+
+fn sold_out(skus: &[String]) -> Option<Draft> {
+    let count = skus.len();
+    (count > 0).then(|| Draft {
+        fingerprint: "inventory:sold_out".to_owned(),
+        severity: Severity::Critical,
+        category: Category::Inventory,
+        title: format!(
+            "{count} {} out of stock",
+            if count == 1 { "product that sells is" } else { "products that sell are" }
+        ),
+        body: format!("No stock is left of {}; each sold in the last 30 days.", listed(skus)),
+        suggested_action: "Reorder them or take them off the shop until they are back.".to_owned(),
+        impact_estimate: format!("Sales of {count} {} are lost every day", products(count)),
+    })
+}
+
+fn running_out(skus: &[String]) -> Option<Draft> {
+    let count = skus.len();
+    (count > 0).then(|| Draft {
+        fingerprint: "inventory:running_out".to_owned(),
+        severity: Severity::High,
+        category: Category::Inventory,
+        title: format!("{count} {} will be sold out within 7 days", products(count)),
+        body: format!("At the present rate the stock of {} lasts for 7 days at most.", listed(skus)),
+        suggested_action: "Reorder them now.".to_owned(),
+        impact_estimate: format!("{count} {} about to be sold out", products(count)),
+    })
+}
+
+fn reorders(count: i64) -> Option<Draft> {
+    (count > 0).then(|| Draft {
+        fingerprint: "inventory:reorder".to_owned(),
+        severity: Severity::Medium,
+        category: Category::Inventory,
+        title: format!("{count} suggested {} to decide on", if count == 1 { "reorder" } else { "reorders" }),
+        body: format!("{count} items would not last until a later order arrives. Each suggestion states its numbers."),
+        suggested_action: "Go through the pending reorder suggestions.".to_owned(),
+        impact_estimate: format!("{count} items at risk of being sold out"),
+    })
+}
+
+fn products(count: usize) -> &'static str {
+    if count == 1 { "product" } else { "products" }
+}
+
+fn listed(skus: &[String]) -> String {
+    let named = skus.iter().take(NAMED_SKUS).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match skus.len().saturating_sub(NAMED_SKUS) {
+        0 => named,
+        others => format!("{named} and {others} more"),
+    }
+}
+
+fn churn(facts: &Facts) -> Option<Draft> {
+    let segments = &facts.stored.segments;
+    let total: Decimal = segments.iter().map(|segment| segment.revenue).sum();
+    let at_risk = segments.iter().find(|segment| segment.segment == Segment::AtRisk)?;
+    if at_risk.customers == 0 || at_risk.revenue.is_zero() {
+        return None;
+    }
+    let share = ratio(at_risk.revenue, total);
+    let (revenue, customers) = (money(at_risk.revenue, facts.currency), at_risk.customers);
+    let percent = (share * Decimal::ONE_HUNDRED).to_f64().unwrap_or_default();
+    Some(Draft {
+        fingerprint: "churn:at_risk".to_owned(),
+        severity: if share >= NOTABLE_CHANGE { Severity::High } else { Severity::Medium },
+        category: Category::ChurnRisk,
+        title: format!("{customers} good customers have not come back for long"),
+        body: format!(
+            "They spent {revenue} so far, {percent:.0} % of what all customers did, and have been away for longer than most."
+        ),
+        suggested_action: "Write to the customers of the segment at_risk.".to_owned(),
+        impact_estimate: format!("{revenue} of past revenue came from them"),
+    })
+}
+
+fn stale_shop(stale: &StaleShop) -> Draft {
+    let StaleShop { provider, shop, last_sync_at } = stale;
+    Draft {
+        fingerprint: format!("integrations:stale:{provider}:{shop}"),
+        severity: Severity::High,
+        category: Category::Integrations,
+        title: format!("No data from {shop} since {}", last_sync_at.date()),
+        body: format!("The {provider} shop {shop} was last synchronised on {} (UTC).", last_sync_at.date()),
+        suggested_action: "Check the connection, and connect the shop again if need be.".to_owned(),
+        impact_estimate: "Figures of later days are incomplete".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,175 @@
+//! Anomalies and insights: what stays the same from run to run, what goes, and what is announced.
+
+use domain::{
+    AccountId,
+    anomalies::{AnomalyWriter, CorrelatedMetric, Direction, Finding, Kind},
+    customers::Segment,
+    insights::{Category, Draft, InsightSource, InsightWriter, SegmentFact, Severity},
+    jobs::{JobName, JobStore, Written},
+    profit::DayRange,
+};
+use rust_decimal::dec;
+use time::{
+    Date, Duration, OffsetDateTime,
+    macros::{date, datetime},
+};
+
+use crate::{
+    database::{Database, fresh},
+    shop,
+};
+
+const AS_OF: Date = date!(2026 - 03 - 02);
+const NOW: OffsetDateTime = datetime!(2026-03-02 03:00 UTC);
+const SCORED: DayRange = DayRange { first: date!(2025 - 12 - 02), last: date!(2026 - 03 - 01) };
+
+fn drop_on(day: Date, first: Date, last: Date) -> Finding {
+    Finding {
+        kind: Kind::Univariate,
+        metric: "gross_revenue".into(),
+        span: DayRange { first, last },
+        day,
+        observed_value: 400.0,
+        expected_value: 1040.5,
+        expected_interval: Some((900.0, 1200.0)),
+        z_score: -6.25,
+        direction: Direction::Down,
+        severity: Severity::High,
+        detected_at: day.next_day().unwrap().midnight().assume_utc(),
+        inferred_cause: None,
+        confidence: None,
+        correlated_metrics: vec![],
+        is_shift: false,
+    }
+}
+
+fn cause_of(finding: &Finding) -> Finding {
+    let conversion = CorrelatedMetric { metric: "conversion".into(), modz: -7.5, direction: Direction::Down };
+    Finding {
+        kind: Kind::Correlated,
+        inferred_cause: Some("conversion".into()),
+        confidence: Some(0.875),
+        correlated_metrics: vec![conversion],
+        ..finding.clone()
+    }
+}
+
+async fn detect(db: &Database, account: AccountId, findings: Vec<Finding>) -> Written {
+    let run = db.store.claim(account, JobName::AnomalyDetection, AS_OF, 60, true).await.unwrap().unwrap();
+    let news = date!(2026 - 02 - 27);
+    AnomalyWriter::replace(&*db.store, &run, SCORED, news, findings, NOW).await.unwrap()
+}
+
+#[tokio::test]
+async fn an_event_that_goes_on_keeps_its_row_and_what_no_longer_holds_goes() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let [old, first, second] = [date!(2025 - 12 - 02), date!(2026 - 02 - 10), date!(2026 - 02 - 12)];
+    let passing = Finding { metric: "orders".into(), ..drop_on(old, old, old) };
+    detect(&db, account, vec![passing, drop_on(first, first, first)]).await;
+    db.sql.execute("UPDATE anomalies SET day = '2025-12-01' WHERE metric = 'orders'", &[]).await.unwrap();
+    let ids = shop::rows(&db.sql, account, "metric, id", "anomalies").await;
+
+    let worse = drop_on(second, first, second);
+    detect(&db, account, vec![worse.clone(), cause_of(&worse)]).await;
+    let found = shop::rows(&db.sql, account, "kind, metric, day, confidence, correlated_metrics", "anomalies").await;
+    let correlated = r#"[{""modz"": -7.5, ""metric"": ""conversion"", ""direction"": ""down""}]"#;
+    let expected = [
+        format!("(correlated,gross_revenue,2026-02-12,0.875,\"{correlated}\")"),
+        "(univariate,gross_revenue,2026-02-12,,[])".to_owned(),
+        "(univariate,orders,2025-12-01,,[])".to_owned(),
+    ];
+    assert_eq!(found, expected, "rows older than the scored days stay");
+    let same =
+        shop::rows(&db.sql, account, "metric, id", "(SELECT * FROM anomalies WHERE kind = 'univariate') a").await;
+    assert_eq!(same, ids);
+
+    assert_eq!(detect(&db, account, vec![worse.clone(), cause_of(&worse)]).await, Written::Rows(0));
+    assert_eq!(detect(&db, account, vec![]).await, Written::Rows(2));
+}
+
+#[tokio::test]
+async fn what_is_new_recent_and_matters_is_announced_once() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let [past, recent] = [date!(2026 - 02 - 26), date!(2026 - 02 - 27)];
+    let small = Finding { metric: "units".into(), severity: Severity::Low, ..drop_on(recent, recent, recent) };
+    let findings = vec![
+        drop_on(recent, recent, recent),
+        cause_of(&drop_on(recent, recent, recent)),
+        Finding { metric: "orders".into(), ..drop_on(past, past, past) },
+        small,
+    ];
+    detect(&db, account, findings.clone()).await;
+    detect(&db, account, findings).await;
+    let sent = shop::rows(&db.sql, account, "kind, convert_from(body, 'UTF8')", "events").await;
+    assert_eq!(sent.len(), 1, "{sent:?}");
+    assert!(sent[0].contains("anomaly.detected") && sent[0].contains("gross_revenue"), "{}", sent[0]);
+}
+
+fn insight(fingerprint: &str, title: &str) -> Draft {
+    Draft {
+        fingerprint: fingerprint.into(),
+        severity: Severity::High,
+        category: Category::Inventory,
+        title: title.into(),
+        body: "body".into(),
+        suggested_action: "act".into(),
+        impact_estimate: "much".into(),
+    }
+}
+
+#[tokio::test]
+async fn a_situation_has_one_open_insight_which_people_may_dismiss() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let generate = async |drafts: Vec<Draft>, now: OffsetDateTime| {
+        let run = db.store.claim(account, JobName::InsightGeneration, AS_OF, 60, true).await.unwrap().unwrap();
+        InsightWriter::replace(&*db.store, &run, drafts, now).await.unwrap()
+    };
+    let found = async || shop::rows(&db.sql, account, "fingerprint, title, status, source", "insights").await;
+
+    assert_eq!(generate(vec![insight("a", "3 gone"), insight("b", "1 low")], NOW).await, Written::Rows(2));
+    assert_eq!(generate(vec![insight("a", "3 gone"), insight("b", "1 low")], NOW).await, Written::Rows(0));
+    let ids = shop::rows(&db.sql, account, "fingerprint, id", "insights").await;
+    generate(vec![insight("a", "4 gone"), insight("b", "1 low")], NOW).await;
+    assert_eq!(shop::rows(&db.sql, account, "fingerprint, id", "insights").await, ids);
+    assert_eq!(found().await, ["(a,\"4 gone\",open,rules)", "(b,\"1 low\",open,rules)"]);
+
+    db.sql.execute("UPDATE insights SET status = 'dismissed' WHERE fingerprint = 'a'", &[]).await.unwrap();
+    assert_eq!(generate(vec![insight("a", "5 gone")], NOW + Duration::days(13)).await, Written::Rows(1));
+    assert_eq!(found().await, ["(a,\"4 gone\",dismissed,rules)", "(b,\"1 low\",resolved,rules)"]);
+
+    generate(vec![insight("a", "6 gone")], NOW + Duration::days(15)).await;
+    let expected = ["(a,\"4 gone\",dismissed,rules)", "(a,\"6 gone\",open,rules)", "(b,\"1 low\",resolved,rules)"];
+    assert_eq!(found().await, expected);
+}
+
+#[tokio::test]
+async fn facts_are_the_accounts_own_and_the_newest() {
+    let db = fresh().await;
+    let (account, other) = (shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await);
+    let [older, newest] = [date!(2026 - 02 - 26), date!(2026 - 02 - 28)];
+    let known = drop_on(newest, newest, newest);
+    detect(&db, account, vec![drop_on(older, older, older), known.clone(), cause_of(&known)]).await;
+    for (owner, name) in [(account, "a"), (other, "b")] {
+        shop::customer(&db.sql, owner, name).await;
+        db.sql
+            .execute(
+                "INSERT INTO integrations (account_id, provider, shop, connected_at, last_sync_at)
+                 VALUES ($1, 'shopify', 'stale.example', now(), $2), ($1, 'shopify', 'fresh.example', now(), $3)",
+                &[&owner.0, &(NOW - Duration::hours(25)), &(NOW - Duration::hours(23))],
+            )
+            .await
+            .unwrap();
+    }
+    let news = DayRange { first: date!(2026 - 02 - 23), last: date!(2026 - 03 - 01) };
+    let stored = db.store.stored(account, news, NOW).await.unwrap();
+    assert_eq!(stored.anomalies.len(), 1);
+    assert_eq!((stored.anomalies[0].day, stored.anomalies[0].cause.as_deref()), (newest, Some("conversion")));
+    assert_eq!(stored.segments, [SegmentFact { segment: Segment::Prospect, customers: 1, revenue: dec!(0) }]);
+    let shops: Vec<_> = stored.stale_shops.iter().map(|stale| stale.shop.as_str()).collect();
+    assert_eq!(shops, ["stale.example"]);
+    assert_eq!((stored.reorders, stored.sold_out.len()), (0, 0));
+    assert_eq!(db.store.stored(other, news, NOW).await.unwrap().anomalies, []);
+}
