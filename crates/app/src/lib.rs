@@ -1,5 +1,6 @@
 //! Use cases that span several ports.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing))]
 
+pub mod deliveries;
 pub mod imports;
 pub mod jobs;

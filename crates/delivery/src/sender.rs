@@ -22,10 +22,13 @@ use tokio_rustls::TlsConnector;
 use crate::connection::{Connection, Unanswered};
 use crate::pool::{Peer, Pool};
 use crate::record::{Phase, Record, failure, timed_out};
-use crate::resolver::{Resolver, SystemResolver};
+use crate::resolver::{BoundedResolver, Resolver, SystemResolver};
 
 /// The time one attempt has, from the name service to the last byte of the answer that is kept.
 pub const DEADLINE: Duration = Duration::from_secs(10);
+/// How long the beginning of the answer's body is waited for, once the status is there: the delivery is judged by the
+/// status alone.
+const BODY_WAIT: Duration = Duration::from_secs(1);
 /// Addresses of one receiver that are tried.
 const MAX_ADDRESSES: usize = 4;
 /// The longest header value that is recorded, in characters.
@@ -72,7 +75,8 @@ impl HttpSender {
         if found.certs.is_empty() {
             tracing::warn!(errors = found.errors.len(), "no certificate authorities found: no delivery will succeed");
         }
-        Self::with_parts(config, Arc::new(SystemResolver), found.certs)
+        let resolver = BoundedResolver::new(Arc::new(SystemResolver));
+        Self::with_parts(config, Arc::new(resolver), found.certs)
     }
 
     /// A sender that asks this resolver and trusts these certificate authorities.
@@ -228,8 +232,12 @@ impl HttpSender {
         Ok(body)
     }
 
-    /// Reads the beginning of the body. The connection is kept if that was all of it; otherwise it is closed.
-    async fn finish(&self, peer: Peer, mut connection: Connection, mut body: Incoming, record: &mut Record) {
+    /// Reads the beginning of the body for a while. The connection is kept if that was all of it; otherwise it is closed.
+    async fn finish(&self, peer: Peer, connection: Connection, body: Incoming, record: &mut Record) {
+        timeout(BODY_WAIT, self.read(peer, connection, body, record)).await.ok();
+    }
+
+    async fn read(&self, peer: Peer, mut connection: Connection, mut body: Incoming, record: &mut Record) {
         loop {
             match body.frame().await {
                 Some(Ok(frame)) => {

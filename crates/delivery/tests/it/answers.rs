@@ -162,6 +162,15 @@ async fn a_body_that_drips_ends_at_the_deadline_and_the_status_counts() {
     gone.recv().await.unwrap();
 }
 
+#[tokio::test]
+async fn a_body_that_drips_holds_up_a_patient_sender_for_a_second() {
+    let (receiver, mut gone) = repeating("HTTP/1.1 200 OK\r\n\r\n", b"a", Duration::from_millis(5)).await;
+    let attempt = patient_sender().send(request(receiver.url())).await;
+    assert!(attempt.is_success() && !attempt.answer.is_empty());
+    assert!((1..5).contains(&attempt.timings.total.as_secs()), "{:?}", attempt.timings);
+    gone.recv().await.unwrap();
+}
+
 #[rstest]
 #[case::head_that_drips("HTTP/1.1 200 OK\r\n", b"x: y\r\n".as_slice())]
 #[case::status_line_that_drips("HTTP/1.1 200 ", b"O".as_slice())]

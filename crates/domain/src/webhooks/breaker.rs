@@ -1,13 +1,20 @@
 //! The circuit breaker of one receiver: how many deliveries it is trusted with at once.
 //!
-//! Closed, it lets as many through as the limit says. Several attempts in a row without a usable answer open it for a
-//! while that doubles each time; then one attempt at a time is let through until one succeeds. What is not let through
-//! waits in the queue and loses none of its attempts.
+//! Trust starts small, doubles with every quick answer and halves with every slow one, so that a receiver that hangs
+//! holds few of the places that all receivers share. Several attempts in a row without a usable answer open the breaker
+//! for a while that doubles each time; then one attempt at a time is let through until one succeeds. What is not let
+//! through waits in the queue and loses none of its attempts.
 
 use std::time::Duration;
 
 use time::OffsetDateTime;
 
+/// Deliveries at once to a receiver that nothing is known of.
+const FIRST_TRUST: usize = 4;
+/// Deliveries at once to a receiver that has always been quick.
+const MOST_TRUST: usize = 1_024;
+/// An answer that takes longer is slow.
+const SLOW: Duration = Duration::from_secs(1);
 /// Attempts in a row that must fail to open the breaker.
 const FAILURES_TO_OPEN: u32 = 5;
 /// How long it stays open at first, …
@@ -16,17 +23,35 @@ const FIRST_PAUSE: Duration = Duration::from_secs(5);
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 
 /// The state of a receiver as one process sees it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Breaker {
+    trust: usize,
     failures: u32,
     open_until: Option<OffsetDateTime>,
+}
+
+impl Default for Breaker {
+    fn default() -> Self {
+        Self { trust: FIRST_TRUST, failures: 0, open_until: None }
+    }
+}
+
+/// What an attempt shows of its receiver.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Seen {
+    /// HTTP status, if there was an answer.
+    pub status: Option<u16>,
+    /// How long the attempt took.
+    pub took: Duration,
+    /// The pause that the receiver asked for.
+    pub retry_after: Option<Duration>,
 }
 
 impl Breaker {
     /// How many deliveries may be under way at `now`, of `limit` at most.
     pub fn allowance(&self, now: OffsetDateTime, limit: usize) -> usize {
         match self.open_until {
-            None => limit,
+            None => limit.min(self.trust),
             Some(until) if until > now => 0,
             Some(_) => limit.min(1),
         }
@@ -37,23 +62,30 @@ impl Breaker {
         self.open_until
     }
 
-    /// Whether it has nothing to remember.
-    pub fn is_idle(&self) -> bool {
-        *self == Self::default()
+    /// Whether the receiver has failed since its last success.
+    pub fn is_failing(&self) -> bool {
+        self.failures > 0
     }
 
     /// An attempt ended. Only a receiver in trouble counts as failing: no answer, 408, 425, 429 or 5xx. With another
     /// 4xx it works and refuses this delivery.
-    pub fn record(&mut self, status: Option<u16>, retry_after: Option<Duration>, now: OffsetDateTime) {
+    pub fn record(&mut self, seen: Seen, now: OffsetDateTime) {
+        let Seen { status, took, retry_after } = seen;
         let in_trouble = status.is_none_or(|status| matches!(status, 408 | 425 | 429 | 500..));
-        if !in_trouble {
-            *self = Self::default();
-            return;
+        if in_trouble {
+            self.fail(retry_after, now);
+        } else {
+            let trust = if took > SLOW { (self.trust / 2).max(1) } else { (self.trust * 2).min(MOST_TRUST) };
+            *self = Self { trust, failures: 0, open_until: None };
         }
+    }
+
+    fn fail(&mut self, retry_after: Option<Duration>, now: OffsetDateTime) {
         // Attempts that were under way when it opened say nothing new.
         if self.open_until.is_some_and(|until| until > now) {
             return;
         }
+        self.trust = (self.trust / 2).max(1);
         self.failures = self.failures.saturating_add(1);
         if self.failures < FAILURES_TO_OPEN {
             return;
@@ -73,15 +105,34 @@ mod tests {
 
     const NOW: OffsetDateTime = datetime!(2026-05-01 12:00 UTC);
 
+    fn seen(status: u16) -> Seen {
+        Seen { status: Some(status), took: Duration::from_millis(20), retry_after: None }
+    }
+
+    const UNANSWERED: Seen = Seen { status: None, took: Duration::from_secs(10), retry_after: None };
+
     fn failed(times: u32) -> Breaker {
         let mut breaker = Breaker::default();
-        (0..times).for_each(|_| breaker.record(None, None, NOW));
+        (0..times).for_each(|_| breaker.record(UNANSWERED, NOW));
         breaker
     }
 
     #[test]
+    fn trust_grows_with_quick_answers_and_shrinks_with_slow_ones() {
+        let mut breaker = Breaker::default();
+        assert_eq!(breaker.allowance(NOW, 16), 4);
+        breaker.record(seen(200), NOW);
+        assert_eq!(breaker.allowance(NOW, 16), 8);
+        (0..20).for_each(|_| breaker.record(seen(200), NOW));
+        assert_eq!(breaker.allowance(NOW, 16), 16);
+        (0..20).for_each(|_| breaker.record(Seen { took: Duration::from_secs(3), ..seen(200) }, NOW));
+        assert_eq!(breaker.allowance(NOW, 16), 1);
+        assert!(!breaker.is_failing());
+    }
+
+    #[test]
     fn it_opens_after_five_failures_and_then_lets_one_through() {
-        assert_eq!(failed(4).allowance(NOW, 8), 8);
+        assert_eq!(failed(4).allowance(NOW, 8), 1);
         let open = failed(5);
         assert_eq!(open.allowance(NOW, 8), 0);
         assert_eq!(open.allowance(NOW + Duration::from_secs(4), 8), 0);
@@ -90,15 +141,15 @@ mod tests {
 
     #[test]
     fn what_was_under_way_does_not_lengthen_the_pause_but_a_failed_probe_does() {
-        assert_eq!(failed(16).open_until(), failed(5).open_until());
         let mut breaker = failed(16);
+        assert_eq!(breaker.open_until(), failed(5).open_until());
         let probe = NOW + Duration::from_secs(5);
-        breaker.record(None, None, probe);
+        breaker.record(UNANSWERED, probe);
         assert_eq!(breaker.open_until(), Some(probe + Duration::from_secs(10)));
         let mut last = probe;
         for _ in 0..40 {
             last = breaker.open_until().unwrap();
-            breaker.record(Some(503), None, last);
+            breaker.record(seen(503), last);
         }
         assert_eq!(breaker.open_until(), Some(last + LONGEST_PAUSE));
     }
@@ -109,17 +160,16 @@ mod tests {
     #[case(410)]
     fn an_answer_that_shows_a_working_receiver_closes_it(#[case] status: u16) {
         let mut breaker = failed(6);
-        breaker.record(Some(status), None, NOW);
-        assert!(breaker.is_idle());
+        breaker.record(seen(status), NOW);
+        assert_eq!((breaker.open_until(), breaker.is_failing()), (None, false));
     }
 
-    #[test]
-    fn a_receiver_that_asks_for_time_gets_it_within_bounds() {
+    #[rstest]
+    #[case(60, 60)]
+    #[case(86_400, 300)]
+    fn a_receiver_that_asks_for_time_gets_it_within_bounds(#[case] asked: u64, #[case] given: u64) {
         let mut breaker = failed(4);
-        breaker.record(Some(429), Some(Duration::from_secs(60)), NOW);
-        assert_eq!(breaker.open_until(), Some(NOW + Duration::from_secs(60)));
-        let mut breaker = failed(4);
-        breaker.record(Some(429), Some(Duration::from_secs(86_400)), NOW);
-        assert_eq!(breaker.open_until(), Some(NOW + LONGEST_PAUSE));
+        breaker.record(Seen { retry_after: Some(Duration::from_secs(asked)), ..seen(429) }, NOW);
+        assert_eq!(breaker.open_until(), Some(NOW + Duration::from_secs(given)));
     }
 }

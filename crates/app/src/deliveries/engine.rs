@@ -1,0 +1,355 @@
+//! The loop that keeps deliveries moving.
+
+use std::{collections::HashSet, future::Future, pin::Pin};
+
+use domain::{
+    StoreError,
+    webhooks::{
+        breaker::Seen,
+        delivery::{Lease, Leased, Next, Receiver, Report, Room},
+        schedule,
+    },
+};
+use time::OffsetDateTime;
+use tokio::{
+    sync::mpsc,
+    task::JoinSet,
+    time::{Instant, MissedTickBehavior, interval, timeout_at},
+};
+
+use super::{Options, Ports, attempt::attempt, lanes::Lanes};
+
+/// Attempts recorded in one statement at most.
+const BATCH: usize = 256;
+/// A look for what became due goes back this far: events are dated when their transaction begins and show when it ends.
+const LOOK_BACK: time::Duration = time::Duration::seconds(15);
+/// Every so many looks go back to the beginning.
+const FULL_LOOK_EVERY: u32 = 30;
+
+type Call<T> = Option<Pin<Box<dyn Future<Output = T> + Send>>>;
+
+/// An attempt that ended, or could not be made.
+struct Ended {
+    lease: Lease,
+    report: Option<Report>,
+}
+
+/// Delivers what is due until `stop` resolves; then no more is leased, attempts under way may end, and leases that are
+/// left are given back. `announced` names receivers with something due; what is not announced is found by polling.
+pub async fn run(
+    ports: Ports,
+    options: Options,
+    mut announced: mpsc::Receiver<Receiver>,
+    stop: impl Future<Output = ()> + Send,
+) {
+    let mut engine = Engine::new(ports, options);
+    let mut tick = interval(options.poll);
+    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut listening = true;
+    let mut stop = std::pin::pin!(stop);
+    loop {
+        engine.start_calls();
+        tokio::select! {
+            () = &mut stop => break,
+            receiver = announced.recv(), if listening => match receiver {
+                Some(receiver) => {
+                    engine.lanes.announce(receiver);
+                    while let Ok(receiver) = announced.try_recv() {
+                        engine.lanes.announce(receiver);
+                    }
+                }
+                None => listening = false,
+            },
+            _ = tick.tick() => engine.tick(),
+            () = engine.step() => {}
+        }
+    }
+    engine.finish().await;
+}
+
+struct Engine {
+    ports: Ports,
+    options: Options,
+    lanes: Lanes,
+    attempts: JoinSet<Ended>,
+    /// Leases of attempts that have not ended.
+    held: HashSet<Lease>,
+    unrecorded: Vec<Report>,
+    /// Reports in the hands of `recording`.
+    being_recorded: usize,
+    leasing: Call<Leasing>,
+    recording: Call<Result<(), (Vec<Report>, StoreError)>>,
+    looking: Call<Result<Look, StoreError>>,
+    looks: u32,
+    last_look: Option<OffsetDateTime>,
+    /// Set after an error until the next tick, so that a database in trouble is not asked all the time.
+    resting: bool,
+}
+
+/// What was asked for, when, and what came of it.
+struct Leasing {
+    rooms: Vec<Room>,
+    asked_at: OffsetDateTime,
+    leased: Result<Vec<Leased>, StoreError>,
+}
+
+/// What a look found.
+struct Look {
+    at: OffsetDateTime,
+    due: Vec<Receiver>,
+    replayed: bool,
+}
+
+impl Engine {
+    fn new(ports: Ports, options: Options) -> Self {
+        Self {
+            ports,
+            options,
+            lanes: Lanes::default(),
+            attempts: JoinSet::new(),
+            held: HashSet::new(),
+            unrecorded: Vec::new(),
+            being_recorded: 0,
+            leasing: None,
+            recording: None,
+            looking: None,
+            looks: 0,
+            last_look: None,
+            resting: false,
+        }
+    }
+
+    fn now(&self) -> OffsetDateTime {
+        (self.ports.clock)()
+    }
+
+    /// Starts the calls of the database that are possible now.
+    fn start_calls(&mut self) {
+        if self.resting {
+            return;
+        }
+        self.start_recording();
+        if self.leasing.is_none() {
+            self.start_leasing();
+        }
+    }
+
+    fn start_leasing(&mut self) {
+        let now = self.now();
+        let taken = self.lanes.in_flight() + self.unrecorded.len() + self.being_recorded;
+        let free = self.options.in_flight.saturating_sub(taken);
+        let rooms = self.lanes.plan(free, self.options.per_receiver, now);
+        if rooms.is_empty() {
+            return;
+        }
+        let (queue, lease) = (self.ports.queue.clone(), self.options.lease);
+        self.leasing = Some(Box::pin(async move {
+            let leased = queue.lease(&rooms, lease, now).await;
+            Leasing { rooms, asked_at: now, leased }
+        }));
+    }
+
+    fn start_recording(&mut self) {
+        if self.recording.is_some() || self.unrecorded.is_empty() {
+            return;
+        }
+        let batch: Vec<_> = self.unrecorded.drain(..self.unrecorded.len().min(BATCH)).collect();
+        self.being_recorded = batch.len();
+        let ports = self.ports.clone();
+        self.recording = Some(Box::pin(async move {
+            match record(&ports, &batch).await {
+                Ok(()) => Ok(()),
+                Err(error) => Err((batch, error)),
+            }
+        }));
+    }
+
+    /// Looks for what has become due, and moves a replay on.
+    fn start_looking(&mut self) {
+        if self.looking.is_some() {
+            return;
+        }
+        let now = self.now();
+        let since = self.last_look.filter(|_| !self.looks.is_multiple_of(FULL_LOOK_EVERY)).map(|at| at - LOOK_BACK);
+        self.looks = self.looks.wrapping_add(1);
+        let queue = self.ports.queue.clone();
+        self.looking = Some(Box::pin(async move {
+            let replayed = queue.continue_replay(now).await?;
+            let mut due = queue.due(since, now).await?;
+            due.extend(replayed);
+            Ok(Look { at: now, due, replayed: replayed.is_some() })
+        }));
+    }
+
+    fn tick(&mut self) {
+        self.resting = false;
+        self.lanes.sweep(self.now());
+        self.start_looking();
+    }
+
+    /// Waits until something ends, and deals with it.
+    async fn step(&mut self) {
+        tokio::select! {
+            leasing = call(&mut self.leasing) => self.on_leased(leasing),
+            recorded = call(&mut self.recording) => self.on_recorded(recorded),
+            looked = call(&mut self.looking) => self.on_looked(looked),
+            Some(ended) = self.attempts.join_next() => {
+                self.on_ended(ended);
+                while let Some(ended) = self.attempts.try_join_next() {
+                    self.on_ended(ended);
+                }
+            }
+        }
+    }
+
+    fn on_leased(&mut self, Leasing { rooms, asked_at, leased }: Leasing) {
+        match leased {
+            Ok(leased) => {
+                self.lanes.leased(&rooms, &leased);
+                let until = asked_at + self.options.lease;
+                leased.into_iter().for_each(|leased| self.start_attempt(leased, until));
+            }
+            Err(error) => {
+                self.rest("lease", &error);
+                rooms.iter().for_each(|room| self.lanes.announce(room.receiver));
+            }
+        }
+    }
+
+    fn start_attempt(&mut self, leased: Leased, until: OffsetDateTime) {
+        self.held.insert(leased.lease);
+        let ports = self.ports.clone();
+        self.attempts.spawn(async move {
+            let lease = leased.lease;
+            // A process that was stopped for a while has lost what it held.
+            if (ports.clock)() >= until {
+                return Ended { lease, report: None };
+            }
+            let report = attempt(&ports, &leased).await;
+            if let Err(error) = &report {
+                let Receiver { account, subscription } = lease.receiver;
+                tracing::error!(%account, subscription, delivery = %leased.id, %error, "delivery cannot be signed");
+            }
+            Ended { lease, report: report.ok() }
+        });
+    }
+
+    fn on_ended(&mut self, ended: Result<Ended, tokio::task::JoinError>) {
+        // Attempts do not panic; should one, its lease runs out and the delivery is made again.
+        let Ok(Ended { lease, report }) = ended else { return };
+        let now = self.now();
+        let unsent = Seen { status: None, took: std::time::Duration::ZERO, retry_after: None };
+        let seen = report.as_ref().map_or(unsent, |report| seen(report, now));
+        self.lanes.ended(lease.receiver, Some(seen), now);
+        self.held.remove(&lease);
+        if let Some(report) = report {
+            log(&report);
+            self.unrecorded.push(report);
+        }
+    }
+
+    fn on_recorded(&mut self, recorded: Result<(), (Vec<Report>, StoreError)>) {
+        self.being_recorded = 0;
+        if let Err((batch, error)) = recorded {
+            self.rest("record", &error);
+            self.unrecorded.splice(0..0, batch);
+        }
+    }
+
+    fn on_looked(&mut self, looked: Result<Look, StoreError>) {
+        match looked {
+            Ok(Look { at, due, replayed }) => {
+                self.last_look = Some(at);
+                due.into_iter().for_each(|receiver| self.lanes.announce(receiver));
+                if replayed {
+                    self.start_looking();
+                }
+            }
+            Err(error) => self.rest("look for", &error),
+        }
+    }
+
+    fn rest(&mut self, what: &str, error: &StoreError) {
+        tracing::warn!(%error, "cannot {what} deliveries; trying again");
+        self.resting = true;
+    }
+
+    /// Ends: waits for attempts, records them, gives back what is left.
+    async fn finish(mut self) {
+        let deadline = Instant::now() + self.options.grace;
+        if let Some(leasing) = self.leasing.take()
+            && let Leasing { leased: Ok(leased), .. } = leasing.await
+        {
+            self.held.extend(leased.into_iter().map(|leased| leased.lease));
+        }
+        while let Ok(Some(ended)) = timeout_at(deadline, self.attempts.join_next()).await {
+            self.on_ended(ended);
+        }
+        self.attempts.abort_all();
+        if let Some(Err((batch, _))) = match self.recording.take() {
+            Some(recording) => Some(recording.await),
+            None => None,
+        } {
+            self.unrecorded.splice(0..0, batch);
+        }
+        while !self.unrecorded.is_empty() {
+            let batch: Vec<_> = self.unrecorded.drain(..self.unrecorded.len().min(BATCH)).collect();
+            if let Err(error) = record(&self.ports, &batch).await {
+                tracing::warn!(%error, "attempts could not be recorded; they will be made again");
+                break;
+            }
+        }
+        let held: Vec<_> = self.held.into_iter().collect();
+        if !held.is_empty()
+            && let Err(error) = self.ports.queue.release(&held, (self.ports.clock)()).await
+        {
+            tracing::warn!(%error, "leases could not be given back; they run out");
+        }
+    }
+}
+
+/// Waits for a call under way; for ever if there is none.
+async fn call<T>(slot: &mut Call<T>) -> T {
+    match slot {
+        Some(future) => {
+            let result = future.await;
+            *slot = None;
+            result
+        }
+        None => std::future::pending().await,
+    }
+}
+
+/// Records attempts and switches off the subscriptions that have failed for too long.
+async fn record(ports: &Ports, reports: &[Report]) -> Result<(), StoreError> {
+    let now = (ports.clock)();
+    for failing in ports.queue.record(reports, now).await? {
+        let Some(reason) = failing.disabled(now) else { continue };
+        let Receiver { account, subscription } = failing.receiver;
+        tracing::warn!(%account, subscription, %reason, "subscription switched off");
+        ports.queue.disable(&failing, reason).await?;
+    }
+    Ok(())
+}
+
+fn seen(report: &Report, now: OffsetDateTime) -> Seen {
+    let asked = report.attempt.retry_after.as_deref();
+    Seen {
+        status: report.attempt.status(),
+        took: report.attempt.timings.total,
+        retry_after: asked.and_then(|value| schedule::parse_retry_after(value, now)),
+    }
+}
+
+/// One line an attempt. No URL and no body: both may hold secrets.
+fn log(report: &Report) {
+    let Receiver { account, subscription } = report.lease.receiver;
+    let (delivery, attempt, status) = (report.delivery, report.attempt_number, report.attempt.status());
+    let ms = report.attempt.timings.total.as_millis();
+    if report.next == Next::Delivered {
+        tracing::debug!(%account, subscription, %delivery, attempt, status, ms, "delivered");
+    } else {
+        let last = report.next == Next::Failed;
+        tracing::info!(%account, subscription, %delivery, attempt, status, ms, last, "delivery failed");
+    }
+}

@@ -1,0 +1,120 @@
+//! Whose turn it is: every receiver has a lane of its own, and lanes take turns.
+
+use std::collections::{HashMap, VecDeque};
+
+use domain::webhooks::{
+    breaker::{Breaker, Seen},
+    delivery::{Leased, Receiver, Room},
+};
+use time::OffsetDateTime;
+
+/// How long a lane without work is remembered after its receiver failed.
+const FORGET_AFTER: time::Duration = time::Duration::minutes(15);
+
+#[derive(Debug, Default)]
+struct Lane {
+    in_flight: usize,
+    /// Something is due, as far as is known.
+    waiting: bool,
+    /// Whether it stands in line.
+    in_line: bool,
+    breaker: Breaker,
+}
+
+/// All lanes. What it knows is a guess at what the queue holds; the queue decides.
+#[derive(Debug, Default)]
+pub(super) struct Lanes {
+    lanes: HashMap<Receiver, Lane>,
+    line: VecDeque<Receiver>,
+    in_flight: usize,
+}
+
+impl Lanes {
+    /// Something is due for this receiver.
+    pub(super) fn announce(&mut self, receiver: Receiver) {
+        let lane = self.lanes.entry(receiver).or_default();
+        lane.waiting = true;
+        if !lane.in_line {
+            lane.in_line = true;
+            self.line.push_back(receiver);
+        }
+    }
+
+    /// Deliveries under way.
+    pub(super) fn in_flight(&self) -> usize {
+        self.in_flight
+    }
+
+    /// What to lease now: for each receiver in turn as much as it is trusted with, `free` deliveries in all.
+    pub(super) fn plan(&mut self, mut free: usize, per_receiver: usize, now: OffsetDateTime) -> Vec<Room> {
+        let mut rooms = Vec::new();
+        while free > 0
+            && let Some(receiver) = self.line.pop_front()
+        {
+            let Some(lane) = self.lanes.get_mut(&receiver) else { continue };
+            lane.in_line = false;
+            let room = lane.breaker.allowance(now, per_receiver).saturating_sub(lane.in_flight).min(free);
+            // A full lane stands in line again when an attempt ends, one with an open breaker when it closes.
+            if room > 0 && lane.waiting {
+                lane.waiting = false;
+                free -= room;
+                rooms.push(Room { receiver, deliveries: room });
+            }
+        }
+        rooms
+    }
+
+    /// What was leased of what was asked for. A receiver that got as much as it had room for may have more.
+    pub(super) fn leased(&mut self, rooms: &[Room], leased: &[Leased]) {
+        let mut counts: HashMap<Receiver, usize> = HashMap::new();
+        for leased in leased {
+            *counts.entry(leased.lease.receiver).or_default() += 1;
+        }
+        for room in rooms {
+            let count = counts.get(&room.receiver).copied().unwrap_or_default();
+            self.in_flight += count;
+            if let Some(lane) = self.lanes.get_mut(&room.receiver) {
+                lane.in_flight += count;
+            }
+            if count >= room.deliveries {
+                self.announce(room.receiver);
+            }
+            self.forget_if_idle(room.receiver);
+        }
+    }
+
+    /// An attempt ended; `seen` is none when nothing was sent.
+    pub(super) fn ended(&mut self, receiver: Receiver, seen: Option<Seen>, now: OffsetDateTime) {
+        self.in_flight = self.in_flight.saturating_sub(1);
+        let Some(lane) = self.lanes.get_mut(&receiver) else { return };
+        lane.in_flight = lane.in_flight.saturating_sub(1);
+        if let Some(seen) = seen {
+            lane.breaker.record(seen, now);
+        }
+        if lane.waiting {
+            self.announce(receiver);
+        }
+        self.forget_if_idle(receiver);
+    }
+
+    /// Lets lanes whose breaker may have closed stand in line again, and forgets old ones.
+    pub(super) fn sweep(&mut self, now: OffsetDateTime) {
+        self.lanes.retain(|_, lane| {
+            let old = lane.breaker.open_until().is_none_or(|until| until + FORGET_AFTER < now);
+            lane.in_flight > 0 || lane.waiting || lane.in_line || !old
+        });
+        for (receiver, lane) in &mut self.lanes {
+            if lane.waiting && !lane.in_line {
+                lane.in_line = true;
+                self.line.push_back(*receiver);
+            }
+        }
+    }
+
+    fn forget_if_idle(&mut self, receiver: Receiver) {
+        let idle = |lane: &Lane| lane.in_flight == 0 && !lane.waiting && !lane.in_line && !lane.breaker.is_failing();
+        if self.lanes.get(&receiver).is_some_and(idle) {
+            self.lanes.remove(&receiver);
+        }
+    }
+}

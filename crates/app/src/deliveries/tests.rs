@@ -1,0 +1,190 @@
+//! The engine against a queue in memory, in time that passes only when everything waits.
+
+mod fakes;
+
+use std::time::Duration;
+
+use domain::{
+    sealing::{MockSealer, SealError},
+    webhooks::{
+        attempt::MockSender,
+        breaker::Seen,
+        delivery::{MockDeliveryQueue, Next, Room},
+        schedule::DisabledReason,
+        signature::Secret,
+    },
+};
+use tokio::time::{Instant, sleep, timeout};
+
+use self::fakes::{Behaviour, NOW, Queue, Running, answered, failing, leased, ports, receiver, secret};
+use super::{
+    Options,
+    attempt::{Unsent, attempt},
+    lanes::Lanes,
+};
+
+#[tokio::test(start_paused = true)]
+async fn everything_due_is_sent_and_recorded_however_much_it_is() {
+    let queue = Queue::with((1..=3).flat_map(|account| (0..2_000).map(move |event| (account, event))));
+    let options = Options { in_flight: 20, ..Options::default() };
+    let running = Running::start(&queue, Behaviour::Answers(200), options);
+    running.until(|state| state.recorded.len() == 6_000).await;
+    let state = queue.state();
+    assert!(state.recorded.iter().all(|report| report.next == Next::Delivered));
+    assert!(state.most_in_hands <= 20, "{} at once", state.most_in_hands);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_receiver_that_hangs_does_not_hold_up_the_others() {
+    let hanging = (0..1_000).map(|event| (1, event));
+    let queue = Queue::with(hanging.chain((0..500).map(|event| (2, event))));
+    let started = Instant::now();
+    let running = Running::start(&queue, Behaviour::HangsFor(receiver(1)), Options::default());
+    running.until(|state| state.recorded.len() == 500).await;
+    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+    assert!(queue.state().recorded.iter().all(|report| report.lease.receiver == receiver(2)));
+    // Until it has shown that it answers, few deliveries are tried on it at once.
+    assert_eq!(queue.state().in_hands, 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_receiver_that_fails_is_left_alone_for_a_while() {
+    let queue = Queue::with((0..1_000).map(|event| (1, event)));
+    let running = Running::start(&queue, Behaviour::Answers(503), Options::default());
+    sleep(Duration::from_secs(3)).await;
+    let made = queue.state().recorded.len();
+    assert!((5..=8).contains(&made), "{made} attempts before the breaker opened");
+    running.until(|state| state.recorded.len() > made).await;
+    assert_eq!(queue.state().recorded.len(), made + 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_be_recorded_is_recorded_later() {
+    let queue = Queue::with((0..3).map(|event| (1, event)));
+    queue.state().failing_records = 2;
+    let running = Running::start(&queue, Behaviour::Answers(200), Options::default());
+    running.until(|state| !state.recorded.is_empty()).await;
+    let mut events: Vec<_> = queue.state().recorded.iter().map(|report| report.lease.event).collect();
+    events.sort_unstable();
+    assert_eq!(events, [0, 1, 2]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_database_that_fails_to_lease_is_asked_again() {
+    let queue = Queue::with([(1, 0)]);
+    queue.state().failing_leases = 3;
+    let running = Running::start(&queue, Behaviour::Answers(200), Options::default());
+    running.until(|state| state.recorded.len() == 1).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_announcement_is_faster_than_the_poll() {
+    let queue = Queue::with([]);
+    let running = Running::start(
+        &queue,
+        Behaviour::Answers(200),
+        Options { poll: Duration::from_secs(60), ..Options::default() },
+    );
+    sleep(Duration::from_secs(1)).await;
+    queue.state().due.push(leased(1, 0));
+    let announced = Instant::now();
+    running.announce.send(receiver(1)).await.unwrap();
+    running.until(|state| state.recorded.len() == 1).await;
+    assert!(announced.elapsed() < Duration::from_millis(100));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_records_what_ends_in_time_and_gives_back_the_rest() {
+    let queue = Queue::with([(1, 0), (2, 1)]);
+    let options = Options { grace: Duration::from_secs(5), ..Options::default() };
+    let running = Running::start(&queue, Behaviour::HangsFor(receiver(1)), options);
+    running.until(|state| state.in_hands == 1 && state.recorded.len() == 1).await;
+    queue.state().due.push(leased(3, 2));
+    let stopped = Instant::now();
+    running.stop().await;
+    assert!(stopped.elapsed() < Duration::from_secs(6));
+    let state = queue.state();
+    assert!(state.released.contains(&leased(1, 0).lease));
+    assert_eq!(state.recorded.len(), 1);
+    assert_eq!(state.due.len(), 1, "nothing is leased any more");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_subscription_is_switched_off_when_its_failures_say_so() {
+    let queue = Queue::with([(1, 0)]);
+    queue.state().failing = vec![failing(1, true), failing(2, false)];
+    let running = Running::start(&queue, Behaviour::Answers(410), Options::default());
+    running.until(|state| !state.disabled.is_empty()).await;
+    assert_eq!(queue.state().disabled, [(receiver(1), DisabledReason::Gone)]);
+}
+
+#[tokio::test]
+async fn an_attempt_is_signed_with_the_present_and_the_replaced_secret() {
+    let mut sealer = MockSealer::new();
+    sealer.expect_open().returning(|binding, sealed| {
+        assert_eq!((binding.purpose, binding.row), ("webhook_secret", 11));
+        Ok(secret(sealed[0]).expose().as_bytes().to_vec())
+    });
+    let mut sender = MockSender::new();
+    sender.expect_send().times(1).returning(|request| {
+        let header = |name| request.headers.iter().find(|(known, _)| *known == name).unwrap().1.clone();
+        let timestamp = header("x-svc-timestamp");
+        assert_eq!(timestamp, NOW.unix_timestamp().to_string());
+        secret(1).verify(&timestamp, &header("x-svc-signature"), &request.body, NOW).unwrap();
+        secret(2).verify(&timestamp, &header("x-svc-signature-previous"), &request.body, NOW).unwrap();
+        for secret in [secret(1), secret(2)] {
+            let (id, signatures) = (header("webhook-id"), header("webhook-signature"));
+            secret.verify_standard(&id, &timestamp, &signatures, &request.body, NOW).unwrap();
+        }
+        assert_eq!(header("x-svc-event-id"), "7");
+        answered(204)
+    });
+    let ports = ports(MockDeliveryQueue::new(), sender, sealer);
+    let mut leased = leased(1, 7);
+    leased.sealed_secret = vec![1];
+    leased.sealed_previous = Some(vec![2]);
+    let report = attempt(&ports, &leased).await.unwrap();
+    assert_eq!((report.next, report.delivery, report.attempt_number), (Next::Delivered, leased.id, 1));
+}
+
+#[tokio::test]
+async fn nothing_is_sent_when_the_secret_cannot_be_opened() {
+    let mut sealer = MockSealer::new();
+    sealer.expect_open().returning(|_, _| Err(SealError::UnknownKey("k2".to_owned())));
+    let ports = ports(MockDeliveryQueue::new(), MockSender::new(), sealer);
+    assert!(matches!(attempt(&ports, &leased(1, 7)).await, Err(Unsent::Sealed(_))));
+}
+
+#[test]
+fn a_secret_is_told_apart_from_another() {
+    assert_ne!(secret(1), secret(2));
+    assert!(Secret::parse(secret(1).expose()).is_ok());
+}
+
+const QUICK: Seen = Seen { status: Some(200), took: Duration::from_millis(5), retry_after: None };
+
+#[test]
+fn lanes_take_turns_and_share_what_is_free() {
+    let mut lanes = Lanes::default();
+    (1..=4).for_each(|account| lanes.announce(receiver(account)));
+    let room = |account, deliveries| Room { receiver: receiver(account), deliveries };
+    let first = lanes.plan(10, 32, NOW);
+    assert_eq!(first, [room(1, 4), room(2, 4), room(3, 2)]);
+    let got: Vec<_> = (0..4).map(|event| leased(1, event)).chain([leased(2, 4)]).collect();
+    lanes.leased(&first, &got);
+    assert_eq!(lanes.in_flight(), 5);
+    // The fourth comes first now; the first may have more, but has no room; of the second everything was taken.
+    assert_eq!(lanes.plan(10, 32, NOW), [room(4, 4)]);
+    lanes.ended(receiver(1), Some(QUICK), NOW);
+    assert_eq!(lanes.plan(10, 32, NOW), [room(1, 5)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_idle_engine_waits() {
+    let queue = Queue::with([]);
+    let running = Running::start(&queue, Behaviour::Answers(200), Options::default());
+    sleep(Duration::from_secs(60)).await;
+    let looks = queue.state().looks;
+    assert!((55..=65).contains(&looks), "{looks} looks in a minute");
+    timeout(Duration::from_secs(1), running.stop()).await.unwrap();
+}

@@ -1,0 +1,243 @@
+//! A queue, a sender and a sealer in memory.
+
+use std::{
+    sync::{Arc, Mutex, MutexGuard},
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use domain::{
+    AccountId, StoreError,
+    sealing::{MockSealer, Sealer},
+    webhooks::{
+        attempt::{Attempt, Outcome, Request, Sender, Timings},
+        delivery::{DeliveryQueue, Failing, Lease, Leased, Receiver, Report, Room},
+        schedule::{DisabledReason, FailureRun},
+        signature::Secret,
+    },
+};
+use time::{OffsetDateTime, macros::datetime};
+use tokio::{
+    sync::{mpsc, oneshot, watch},
+    task::JoinHandle,
+    time::timeout,
+};
+use uuid::Uuid;
+
+use crate::deliveries::{Options, Ports, run};
+
+pub const NOW: OffsetDateTime = datetime!(2026-05-01 12:00 UTC);
+
+pub fn receiver(account: i64) -> Receiver {
+    Receiver { account: AccountId(account), subscription: account + 10 }
+}
+
+pub fn leased(account: i64, event: i64) -> Leased {
+    Leased {
+        lease: Lease { receiver: receiver(account), event, claim: 1 },
+        id: Uuid::from_u64_pair(account as u64, event as u64),
+        attempt: 1,
+        attempt_of_round: 1,
+        url: format!("https://receiver-{account}.example.com/"),
+        sealed_secret: vec![1],
+        sealed_previous: None,
+        body: b"{}".to_vec(),
+    }
+}
+
+pub fn secret(seed: u8) -> Secret {
+    Secret::generate([seed; 32])
+}
+
+pub fn answered(status: u16) -> Attempt {
+    Attempt {
+        outcome: Outcome::Status(status),
+        timings: Timings { total: Duration::from_millis(5), ..Timings::default() },
+        answer: Vec::new(),
+        retry_after: None,
+        location: None,
+    }
+}
+
+pub fn failing(account: i64, gone: bool) -> Failing {
+    let run = FailureRun { since: NOW, attempts: 1, deliveries: 1 };
+    Failing { receiver: receiver(account), run, last_status: Some(500), gone }
+}
+
+#[derive(Default)]
+pub struct State {
+    pub due: Vec<Leased>,
+    pub recorded: Vec<Report>,
+    pub released: Vec<Lease>,
+    pub disabled: Vec<(Receiver, DisabledReason)>,
+    pub in_hands: usize,
+    pub most_in_hands: usize,
+    pub looks: usize,
+    /// How many calls fail before one succeeds.
+    pub failing_leases: usize,
+    pub failing_records: usize,
+    /// What recording says of receivers.
+    pub failing: Vec<Failing>,
+}
+
+/// The queue. Cheap to clone; all clones are the same.
+#[derive(Clone)]
+pub struct Queue(Arc<(Mutex<State>, watch::Sender<()>)>);
+
+impl Queue {
+    /// With deliveries due, as (account, event).
+    pub fn with(due: impl IntoIterator<Item = (i64, i64)>) -> Self {
+        let due = due.into_iter().map(|(account, event)| leased(account, event)).collect();
+        Self(Arc::new((Mutex::new(State { due, ..State::default() }), watch::Sender::new(()))))
+    }
+
+    pub fn state(&self) -> MutexGuard<'_, State> {
+        self.0.0.lock().unwrap()
+    }
+
+    fn changed(&self) {
+        self.0.1.send_replace(());
+    }
+}
+
+fn down() -> StoreError {
+    StoreError::Unavailable("down".to_owned())
+}
+
+#[async_trait]
+impl DeliveryQueue for Queue {
+    async fn due(&self, _: Option<OffsetDateTime>, _: OffsetDateTime) -> Result<Vec<Receiver>, StoreError> {
+        let mut state = self.state();
+        state.looks += 1;
+        let mut receivers: Vec<_> = state.due.iter().map(|leased| leased.lease.receiver).collect();
+        receivers.sort_unstable();
+        receivers.dedup();
+        Ok(receivers)
+    }
+
+    async fn lease(&self, rooms: &[Room], _: Duration, _: OffsetDateTime) -> Result<Vec<Leased>, StoreError> {
+        let mut state = self.state();
+        if state.failing_leases > 0 {
+            state.failing_leases -= 1;
+            return Err(down());
+        }
+        let mut taken = Vec::new();
+        for room in rooms {
+            let of_receiver = |leased: &Leased| leased.lease.receiver == room.receiver;
+            let (mut mine, others): (Vec<_>, Vec<_>) =
+                std::mem::take(&mut state.due).into_iter().partition(of_receiver);
+            state.due = others;
+            state.due.extend(mine.split_off(mine.len().min(room.deliveries)));
+            taken.extend(mine);
+        }
+        state.in_hands += taken.len();
+        state.most_in_hands = state.most_in_hands.max(state.in_hands);
+        Ok(taken)
+    }
+
+    async fn record(&self, reports: &[Report], _: OffsetDateTime) -> Result<Vec<Failing>, StoreError> {
+        let failing = {
+            let mut state = self.state();
+            if state.failing_records > 0 {
+                state.failing_records -= 1;
+                return Err(down());
+            }
+            state.in_hands -= reports.len();
+            state.recorded.extend_from_slice(reports);
+            state.failing.clone()
+        };
+        self.changed();
+        Ok(failing)
+    }
+
+    async fn disable(&self, failing: &Failing, reason: DisabledReason) -> Result<(), StoreError> {
+        self.state().disabled.push((failing.receiver, reason));
+        self.changed();
+        Ok(())
+    }
+
+    async fn release(&self, leases: &[Lease], _: OffsetDateTime) -> Result<(), StoreError> {
+        self.state().released.extend_from_slice(leases);
+        Ok(())
+    }
+
+    async fn continue_replay(&self, _: OffsetDateTime) -> Result<Option<Receiver>, StoreError> {
+        Ok(None)
+    }
+}
+
+#[derive(Clone, Copy)]
+pub enum Behaviour {
+    /// With this status, in 5 ms.
+    Answers(u16),
+    /// Never for this one; 200 in 5 ms for others.
+    HangsFor(Receiver),
+}
+
+#[async_trait]
+impl Sender for Behaviour {
+    async fn send(&self, request: Request) -> Attempt {
+        let status = match self {
+            Self::Answers(status) => *status,
+            Self::HangsFor(hanging) if request.url.contains(&format!("receiver-{}.", hanging.account)) => {
+                std::future::pending::<u16>().await
+            }
+            Self::HangsFor(_) => 200,
+        };
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        answered(status)
+    }
+}
+
+/// Ports whose clock goes with the tokio time of the test.
+pub fn ports(
+    queue: impl DeliveryQueue + 'static,
+    sender: impl Sender + 'static,
+    sealer: impl Sealer + 'static,
+) -> Ports {
+    let start = tokio::time::Instant::now();
+    Ports {
+        queue: Arc::new(queue),
+        sender: Arc::new(sender),
+        sealer: Arc::new(sealer),
+        clock: Arc::new(move || NOW + start.elapsed()),
+        jitter: Arc::new(|| 0.0),
+    }
+}
+
+/// An engine at work.
+pub struct Running {
+    queue: Queue,
+    pub announce: mpsc::Sender<Receiver>,
+    stop: oneshot::Sender<()>,
+    task: JoinHandle<()>,
+}
+
+impl Running {
+    pub fn start(queue: &Queue, behaviour: Behaviour, options: Options) -> Self {
+        let mut sealer = MockSealer::new();
+        sealer.expect_open().returning(|_, sealed| Ok(secret(sealed[0]).expose().as_bytes().to_vec()));
+        let (announce, announced) = mpsc::channel(100);
+        let (stop, stopped) = oneshot::channel();
+        let ports = ports(queue.clone(), behaviour, sealer);
+        let stopped = async { drop(stopped.await) };
+        let task = tokio::spawn(run(ports, options, announced, stopped));
+        Self { queue: queue.clone(), announce, stop, task }
+    }
+
+    /// Waits until the state of the queue is as wanted, at most ten minutes.
+    pub async fn until(&self, wanted: impl Fn(&State) -> bool) {
+        let mut changes = self.queue.0.1.subscribe();
+        let waiting = async {
+            while !wanted(&self.queue.state()) {
+                changes.changed().await.unwrap();
+            }
+        };
+        timeout(Duration::from_secs(600), waiting).await.expect("the state never came");
+    }
+
+    pub async fn stop(self) {
+        self.stop.send(()).unwrap();
+        self.task.await.unwrap();
+    }
+}

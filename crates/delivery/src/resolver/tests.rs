@@ -1,0 +1,64 @@
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+
+use std::net::Ipv4Addr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tokio::time::timeout;
+
+use super::*;
+
+/// Counts look-ups; names that start with `hang` are never answered, the first of `fail` fails.
+#[derive(Default)]
+struct Counting {
+    started: AtomicUsize,
+}
+
+#[async_trait]
+impl Resolver for Counting {
+    async fn resolve(&self, name: &str) -> io::Result<Vec<IpAddr>> {
+        let before = self.started.fetch_add(1, Ordering::SeqCst);
+        tokio::task::yield_now().await;
+        if name.starts_with("hang") {
+            std::future::pending::<()>().await;
+        }
+        if name.starts_with("fail") && before == 0 {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        Ok(vec![IpAddr::V4(Ipv4Addr::new(8, 8, 8, 8))])
+    }
+}
+
+fn bounded() -> (Arc<Counting>, BoundedResolver) {
+    let counting = Arc::new(Counting::default());
+    (counting.clone(), BoundedResolver::new(counting))
+}
+
+#[tokio::test(start_paused = true)]
+async fn those_who_ask_at_once_share_a_look_up_and_its_answer_for_a_while() {
+    let (counting, resolver) = bounded();
+    let (first, second) = tokio::join!(resolver.resolve("a.example"), resolver.resolve("a.example"));
+    assert_eq!(first.unwrap(), second.unwrap());
+    resolver.resolve("a.example").await.unwrap();
+    assert_eq!(counting.started.load(Ordering::SeqCst), 1);
+    tokio::time::advance(REUSE).await;
+    resolver.resolve("a.example").await.unwrap();
+    assert_eq!(counting.started.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
+async fn a_failure_is_not_remembered() {
+    let (_, resolver) = bounded();
+    assert_eq!(resolver.resolve("fail.example").await.unwrap_err().kind(), io::ErrorKind::NotFound);
+    assert!(resolver.resolve("fail.example").await.is_ok());
+}
+
+#[tokio::test(start_paused = true)]
+async fn look_ups_that_hang_keep_their_places_and_are_no_more_than_those() {
+    let (counting, resolver) = bounded();
+    for i in 0..MAX_LOOKUPS + 20 {
+        let name = format!("hang-{i}.example");
+        assert!(timeout(Duration::from_millis(10), resolver.resolve(&name)).await.is_err());
+        assert!(timeout(Duration::from_millis(10), resolver.resolve(&name)).await.is_err());
+    }
+    assert_eq!(counting.started.load(Ordering::SeqCst), MAX_LOOKUPS);
+}
