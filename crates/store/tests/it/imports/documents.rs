@@ -227,12 +227,13 @@ async fn an_import_that_is_killed_before_the_merge_leaves_nothing_and_can_run_ag
     let shop_ = Shop::open().await;
     let before = shop_.image().await;
     let client = shop_.database.client().await.unwrap();
-    let killed = stream::iter([Ok(shop())])
+    // Enough lines to be sent before the end of the stream.
+    let large = order("large", datetime!(2026-03-02 15:00 UTC), "", vec![line("A", 1, "1"); 100_000]);
+    let killed = stream::iter([Ok(vec![large])])
         .chain(stream::once(async move {
             // Other tests' sessions are in the same view.
             let sql = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
-                WHERE datname = current_database() AND pid <> pg_backend_pid() \
-                AND (query LIKE 'COPY %' OR query LIKE '%FROM accounts WHERE id%')";
+                WHERE datname = current_database() AND query = 'COPY import_lines FROM STDIN'";
             let ended = client.query(sql, &[]).await.unwrap();
             assert_eq!(ended.len(), 1);
             Ok(Vec::new())
