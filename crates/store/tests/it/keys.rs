@@ -76,10 +76,15 @@ async fn another_accounts_key_cannot_be_revoked() {
     assert_eq!(KeyStore::find(&*db.store, key.hash()).await.unwrap().unwrap().revoked_at, None);
 }
 
-/// Asks until the answer is as wanted; fails when that takes longer than the promise.
-async fn within_a_second(mut asked: impl AsyncFnMut() -> bool) -> bool {
+/// What is promised for a revocation.
+const PROMISE: Duration = Duration::from_secs(1);
+/// What a busy machine may take for what nobody is promised.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Asks until the answer is as wanted, or the time is up.
+async fn within(limit: Duration, mut asked: impl AsyncFnMut() -> bool) -> bool {
     let started = Instant::now();
-    while started.elapsed() < Duration::from_secs(1) {
+    while started.elapsed() < limit {
         if asked().await {
             return true;
         }
@@ -96,13 +101,15 @@ async fn a_held_key_is_answered_from_memory_and_refused_within_a_second_of_its_r
     let key = key(&store, account, 9).await;
     let cache = KeyCache::start(store.clone(), db.connect().unwrap());
 
-    // Once the cache listens it holds the key: a change behind its back, without a notification, does not show.
+    // Once the cache listens it holds the key: a change behind its back, without a notification, does not show. The
+    // name is a new one each time, for the first that is held may be any of them.
+    let mut change = 0;
     assert!(
-        within_a_second(async || {
-            sql.batch_execute("UPDATE api_keys SET name = 'before'").await.unwrap();
+        within(PATIENCE, async || {
+            change += 1;
             let _ = cache.find(key.hash()).await.unwrap();
-            sql.batch_execute("UPDATE api_keys SET name = 'after'").await.unwrap();
-            cache.find(key.hash()).await.unwrap().unwrap().name == "before"
+            sql.batch_execute(&format!("UPDATE api_keys SET name = 'name {change}'")).await.unwrap();
+            cache.find(key.hash()).await.unwrap().unwrap().name != format!("name {change}")
         })
         .await,
         "the key was never held"
@@ -111,7 +118,7 @@ async fn a_held_key_is_answered_from_memory_and_refused_within_a_second_of_its_r
     let id = cache.find(key.hash()).await.unwrap().unwrap().id;
     KeyStore::revoke(&store, account, id, NOW).await.unwrap();
     let refused = async || cache.find(key.hash()).await.unwrap().unwrap().revoked_at.is_some();
-    assert!(within_a_second(refused).await, "the revocation did not arrive");
+    assert!(within(PROMISE, refused).await, "the revocation did not arrive");
 }
 
 #[tokio::test]
