@@ -153,6 +153,39 @@ mod tests {
     }
 
     #[test]
+    fn a_part_that_is_the_whole_is_no_cause_and_one_of_several_is() {
+        let mut days = shop();
+        let bad_day = &mut days[189];
+        (bad_day.orders, bad_day.units, bad_day.customers) = (20, 40, 20);
+        (bad_day.gross_revenue, bad_day.visitors) = (Decimal::from(400), 0);
+        for day in &mut days {
+            day.visitors = 0;
+        }
+        let bad_day = days[189].day;
+        let part = |day: &DayTotals, value: &str, orders: i64| PartTotals {
+            day: day.day,
+            dimension: domain::daily::Dimension::Country,
+            value: value.into(),
+            gross_revenue: Decimal::from(orders * 20),
+            orders,
+            units: orders * 2,
+            ad_spend: Decimal::ZERO,
+        };
+        let cause = |parts: &[PartTotals]| {
+            let found = find(&days, parts, SCORED, &"UTC".parse().unwrap());
+            found
+                .into_iter()
+                .find(|f| f.metric == "orders" && f.kind == Kind::Correlated)
+                .and_then(|f| f.inferred_cause)
+        };
+        let whole: Vec<_> = days.iter().map(|day| part(day, "BR", day.orders)).collect();
+        assert!(!cause(&whole).unwrap_or_default().contains("country"), "{:?}", cause(&whole));
+        let lost = |day: &DayTotals| if day.day == bad_day { 0 } else { day.orders - 20 };
+        let two: Vec<_> = days.iter().flat_map(|day| [part(day, "AR", 20), part(day, "BR", lost(day))]).collect();
+        assert!(cause(&two).unwrap_or_default().contains("country BR"), "{:?}", cause(&two));
+    }
+
+    #[test]
     fn short_or_absurd_histories_give_nothing_or_finite_numbers() {
         let mut days = shop();
         assert_eq!(findings(&days[..10]), []);

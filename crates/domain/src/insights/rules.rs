@@ -64,7 +64,7 @@ fn anomaly(fact: &AnomalyFact, currency: Currency) -> Option<Draft> {
     let cause = fact
         .cause
         .as_ref()
-        .map_or_else(|| "The data does not tell why.".to_owned(), |cause| format!("What stands out: {cause}."));
+        .map_or_else(|| "The data does not tell why.".to_owned(), |cause| format!("{}.", capitalised(cause)));
     let gap = shown(metric, (fact.observed - fact.expected).abs(), currency);
     Some(Draft {
         fingerprint: format!("anomaly:{metric}:{}", fact.direction),

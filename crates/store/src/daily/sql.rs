@@ -18,17 +18,25 @@ pub(super) const HOURS_OF_EVENTS: &str = "
 pub(super) const CLEAR_PRODUCT_DAYS: &str = "DELETE FROM product_days WHERE account_id = $1 AND day = ANY($2)";
 pub(super) const CLEAR_BREAKDOWNS: &str = "DELETE FROM daily_breakdowns WHERE account_id = $1 AND day = ANY($2)";
 
+/// The documents of the days are found first and on their own: right after a large import the planner knows nothing of the
+/// lines yet, and would go through all of them once a day.
 pub(super) const PRODUCT_DAYS: &str = "
     WITH d AS (SELECT * FROM unnest($2, $3, $4) AS d(day, lo, hi)),
+    placed AS MATERIALIZED (
+        SELECT d.day, o.id FROM d
+        JOIN orders o ON o.account_id = $1 AND o.placed_at >= d.lo AND o.placed_at < d.hi
+    ),
+    returned AS MATERIALIZED (
+        SELECT d.day, r.id FROM d
+        JOIN refunds r ON r.account_id = $1 AND r.refunded_at >= d.lo AND r.refunded_at < d.hi
+    ),
     lines AS (
-        SELECT l.product_id, d.day, l.quantity AS units, l.quantity AS largest_line, 0 AS cancelled_units,
+        SELECT l.product_id, placed.day, l.quantity AS units, l.quantity AS largest_line, 0 AS cancelled_units,
             l.quantity * l.unit_price AS revenue
-        FROM d JOIN orders o ON o.account_id = $1 AND o.placed_at >= d.lo AND o.placed_at < d.hi
-        JOIN order_lines l ON l.account_id = $1 AND l.order_id = o.id AND l.product_id IS NOT NULL
+        FROM placed JOIN order_lines l ON l.account_id = $1 AND l.order_id = placed.id AND l.product_id IS NOT NULL
         UNION ALL
-        SELECT l.product_id, d.day, 0, 0, l.quantity, 0
-        FROM d JOIN refunds r ON r.account_id = $1 AND r.refunded_at >= d.lo AND r.refunded_at < d.hi
-        JOIN refund_lines l ON l.account_id = $1 AND l.refund_id = r.id AND l.product_id IS NOT NULL
+        SELECT l.product_id, returned.day, 0, 0, l.quantity, 0
+        FROM returned JOIN refund_lines l ON l.account_id = $1 AND l.refund_id = returned.id AND l.product_id IS NOT NULL
     )
     INSERT INTO product_days (account_id, product_id, day, units, largest_line, cancelled_units, revenue)
     SELECT $1, product_id, day, sum(units)::bigint, max(largest_line), sum(cancelled_units)::bigint, sum(revenue)

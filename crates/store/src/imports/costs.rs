@@ -9,7 +9,8 @@ pub(super) const TABLES: &str = "
     CREATE TEMPORARY TABLE import_changed_costs (product_id bigint, valid_from date);";
 
 /// Writes the gathered costs that differ from what is there. A cost changes the days on which its product was sold
-/// from then on; sales that have not been summed up yet are marked by their own import.
+/// from then on, and all of them when it is the earliest that is known; sales that have not been summed up yet are marked
+/// by their own import.
 pub(super) async fn apply(transaction: &Transaction<'_>, scope: &Scope) -> Result<(), tokio_postgres::Error> {
     let account = scope.account;
     let changed = transaction
@@ -44,7 +45,9 @@ pub(super) async fn apply(transaction: &Transaction<'_>, scope: &Scope) -> Resul
              SELECT DISTINCT sold.day FROM product_days sold
              JOIN (SELECT product_id, min(valid_from) AS valid_from FROM import_changed_costs GROUP BY product_id) cost
                  USING (product_id)
-             WHERE sold.account_id = $1 AND sold.day >= cost.valid_from",
+             WHERE sold.account_id = $1 AND (sold.day >= cost.valid_from OR NOT EXISTS (
+                 SELECT FROM product_costs earlier WHERE earlier.account_id = $1
+                     AND earlier.product_id = cost.product_id AND earlier.valid_from < cost.valid_from))",
             &[&account],
         )
         .await?;

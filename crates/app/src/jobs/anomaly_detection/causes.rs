@@ -113,7 +113,15 @@ fn add_parts(facts: &mut Facts, dimension: Dimension, parts: &[PartTotals], posi
             }
         }
     }
+    let mut values_of: BTreeMap<&str, usize> = BTreeMap::new();
+    for (_, metric) in series.keys() {
+        *values_of.entry(metric).or_default() += 1;
+    }
     for ((value, metric), values) in series {
+        // The only part of a metric is the metric: that tells nothing.
+        if values_of.get(metric).is_none_or(|values| *values < 2) {
+            continue;
+        }
         let part = Part { dimension: dimension.as_str().to_owned(), value: value.to_owned() };
         facts.part(part, metric, values);
     }

@@ -73,7 +73,7 @@ fn an_anomaly_is_told_with_its_numbers_and_no_cause_that_was_not_found() {
 fn a_cause_that_was_found_is_told() {
     let anomalies = vec![drop_of(Metric::Profit, Some("conversion 60 % below what was expected"))];
     let found = draft(&facts(Stored { anomalies, ..Stored::default() }));
-    assert!(found[0].body.ends_with("What stands out: conversion 60 % below what was expected."), "{}", found[0].body);
+    assert!(found[0].body.ends_with("Conversion 60 % below what was expected."), "{}", found[0].body);
 }
 
 #[test]
