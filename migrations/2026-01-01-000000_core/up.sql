@@ -160,6 +160,8 @@ CREATE TABLE stock_levels (
     FOREIGN KEY (account_id, product_id) REFERENCES products (account_id, id) ON DELETE CASCADE
 );
 
+CREATE INDEX stock_levels_day ON stock_levels (account_id, day);
+
 CREATE TABLE orders (
     account_id bigint NOT NULL REFERENCES accounts (id),
     id bigint GENERATED ALWAYS AS IDENTITY,

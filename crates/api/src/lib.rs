@@ -7,6 +7,7 @@ mod compression;
 mod csv;
 mod edge;
 mod error;
+mod freshness;
 mod openapi;
 mod query;
 pub mod rate_limit;

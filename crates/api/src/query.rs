@@ -181,7 +181,8 @@ pub fn note_unknown<'a>(
     Ok(())
 }
 
-fn parse_positive(name: &str, text: &str) -> Result<i64, ApiError> {
+/// Reads the whole number that the parameter `name` is.
+pub fn parse_positive(name: &str, text: &str) -> Result<i64, ApiError> {
     let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let number = if digits { text.parse::<i64>().ok().filter(|n| *n >= 1) } else { None };
     number.ok_or_else(|| ApiError::parameter(name, &format!("must be a whole number from 1 to {}", i64::MAX)))

@@ -7,6 +7,7 @@ use time::{Date, OffsetDateTime};
 pub use crate::insights::Severity;
 use crate::{
     AccountId, StoreError,
+    freshness::Dated,
     jobs::{Claim, Written},
     page::{Page, PageRequest},
     profit::DayRange,
@@ -66,7 +67,7 @@ pub trait AnomalyStore: Send + Sync {
         severity: Option<Severity>,
         since: OffsetDateTime,
         page: PageRequest,
-    ) -> Result<Page<Anomaly>, StoreError>;
+    ) -> Result<Dated<Page<Anomaly>>, StoreError>;
 }
 
 /// What the job `anomaly_detection` found. Every number is finite.

@@ -8,6 +8,7 @@ use time::OffsetDateTime;
 use crate::{
     AccountId, StoreError,
     accounts::Platform,
+    freshness::Dated,
     page::{Page, PageRequest},
 };
 
@@ -50,6 +51,39 @@ pub struct Customer {
     pub created_at: OffsetDateTime,
 }
 
+/// Days since the last purchase within which a customer counts as active; the horizon of `churn_score`.
+pub const ACTIVE_DAYS: i64 = 90;
+
+/// What the customers of a segment are together. Money is in the account's currency, averages are not rounded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SegmentFigures {
+    pub segment: Segment,
+    pub customers: i64,
+    /// Those who bought lately.
+    pub active: i64,
+    pub orders_count: i64,
+    pub revenue_total: Decimal,
+    /// Expected revenue over the lifetime of a customer, on average; none without customers.
+    pub avg_ltv_estimate: Option<Decimal>,
+    /// Over the customers that have a score; none without any.
+    pub avg_churn_score: Option<Decimal>,
+}
+
+impl SegmentFigures {
+    /// A segment that nobody is in.
+    pub const fn empty(segment: Segment) -> Self {
+        Self {
+            segment,
+            customers: 0,
+            active: 0,
+            orders_count: 0,
+            revenue_total: Decimal::ZERO,
+            avg_ltv_estimate: None,
+            avg_churn_score: None,
+        }
+    }
+}
+
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait CustomerStore: Send + Sync {
@@ -59,7 +93,7 @@ pub trait CustomerStore: Send + Sync {
         account: AccountId,
         source: Option<Platform>,
         page: PageRequest,
-    ) -> Result<Page<Customer>, StoreError>;
+    ) -> Result<Dated<Page<Customer>>, StoreError>;
     /// All customers below the cursor, newest first, read as they are consumed.
     async fn stream(
         &self,
@@ -67,4 +101,11 @@ pub trait CustomerStore: Send + Sync {
         source: Option<Platform>,
         cursor: Option<i64>,
     ) -> Result<BoxStream<'static, Result<Customer, StoreError>>, StoreError>;
+    /// Every segment, those without customers as well, in the order of [`Segment::ALL`]. Customers who bought since
+    /// `active_since` count as active.
+    async fn segments(
+        &self,
+        account: AccountId,
+        active_since: OffsetDateTime,
+    ) -> Result<Dated<Vec<SegmentFigures>>, StoreError>;
 }

@@ -14,6 +14,7 @@ use time::OffsetDateTime;
 
 use crate::{
     AccountId, StoreError,
+    freshness::Dated,
     jobs::{Claim, Written},
     page::{Page, PageRequest},
 };
@@ -69,7 +70,12 @@ pub struct Filter {
 #[async_trait]
 pub trait InsightStore: Send + Sync {
     /// Newest first (id descending).
-    async fn page(&self, account: AccountId, filter: Filter, page: PageRequest) -> Result<Page<Insight>, StoreError>;
+    async fn page(
+        &self,
+        account: AccountId,
+        filter: Filter,
+        page: PageRequest,
+    ) -> Result<Dated<Page<Insight>>, StoreError>;
 }
 
 /// Who worded the insights of the rules.

@@ -6,6 +6,7 @@ use time::{Date, OffsetDateTime};
 
 use crate::{
     AccountId, StoreError,
+    freshness::Freshness,
     jobs::{Claim, Written},
     page::{Page, PageRequest},
 };
@@ -49,12 +50,12 @@ pub struct Summary {
     pub overstocked: i64,
 }
 
-/// A page of the catalogue, the summary over all of it, and when the job that computed it last ended.
+/// A page of the catalogue, the summary over all of it, and how fresh both are.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Listing {
     pub page: Page<Item>,
     pub summary: Summary,
-    pub generated_at: Option<OffsetDateTime>,
+    pub freshness: Freshness,
 }
 
 #[cfg_attr(feature = "mock", mockall::automock)]

@@ -15,6 +15,7 @@ pub mod daily;
 pub mod demand;
 pub mod error;
 pub mod events;
+pub mod freshness;
 pub mod health;
 pub mod idempotency;
 pub mod ids;

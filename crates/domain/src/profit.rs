@@ -7,6 +7,7 @@ use time::{Date, OffsetDateTime};
 
 use crate::{
     AccountId, StoreError,
+    freshness::Dated,
     jobs::{Claim, Written},
     money::ratio,
 };
@@ -98,7 +99,7 @@ pub struct DayRange {
 #[async_trait]
 pub trait ProfitStore: Send + Sync {
     /// The snapshots of the range, newest first. At most 366 rows, so there is no paging below this port.
-    async fn range(&self, account: AccountId, range: DayRange) -> Result<Vec<Snapshot>, StoreError>;
+    async fn range(&self, account: AccountId, range: DayRange) -> Result<Dated<Vec<Snapshot>>, StoreError>;
     /// Every snapshot up to and including `last`, newest first, read as they are consumed.
     async fn stream(
         &self,

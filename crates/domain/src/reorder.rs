@@ -10,6 +10,7 @@ use time::OffsetDateTime;
 
 use crate::{
     AccountId, StoreError,
+    freshness::Freshness,
     jobs::{Claim, Written},
     page::{Page, PageRequest},
 };
@@ -18,6 +19,36 @@ text_enum!(
     /// Where a suggestion stands.
     Status { Pending = "pending", Ordered = "ordered", Dismissed = "dismissed" }
 );
+
+impl Status {
+    /// Whether a suggestion that stands here may be put to `to`. A decision is made on what is pending and taken back to
+    /// pending; one decision does not turn into the other, so that what was ordered by mistake shows as pending in between.
+    /// To stay is allowed: a change that is sent again has been made already.
+    pub const fn may_become(self, to: Self) -> bool {
+        match (self, to) {
+            (Self::Ordered, Self::Dismissed) | (Self::Dismissed, Self::Ordered) => false,
+            (Self::Pending, _)
+            | (_, Self::Pending)
+            | (Self::Ordered, Self::Ordered)
+            | (Self::Dismissed, Self::Dismissed) => true,
+        }
+    }
+}
+
+/// Why a suggestion was not put to another status.
+#[derive(Debug, thiserror::Error)]
+pub enum ChangeError {
+    #[error("the account has no such suggestion")]
+    NotFound,
+    /// Not from where it stands, which is told.
+    #[error("a suggestion does not go from {0} to the other decision")]
+    Refused(Status),
+    /// Another suggestion for the item is pending, and an item has one at most.
+    #[error("the item has another pending suggestion")]
+    OtherPending,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Suggestion {
@@ -34,11 +65,11 @@ pub struct Suggestion {
     pub status: Status,
 }
 
-/// A page of suggestions and when the job that computed them last ended.
+/// A page of suggestions and how fresh they are.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Listing {
     pub page: Page<Suggestion>,
-    pub generated_at: Option<OffsetDateTime>,
+    pub freshness: Freshness,
 }
 
 #[cfg_attr(feature = "mock", mockall::automock)]
@@ -46,6 +77,8 @@ pub struct Listing {
 pub trait ReorderStore: Send + Sync {
     /// Newest first (id descending).
     async fn list(&self, account: AccountId, status: Option<Status>, page: PageRequest) -> Result<Listing, StoreError>;
+    /// Puts a suggestion to `to`, as [`Status::may_become`] allows, and gives it as it is then.
+    async fn change(&self, account: AccountId, id: i64, to: Status) -> Result<Suggestion, ChangeError>;
 }
 
 /// What the job `smart_reorder` suggests for a product.
@@ -72,4 +105,20 @@ pub trait ReorderWriter: Send + Sync {
     /// its item has one; suggestions that were ordered or dismissed stay as they are, and while such a decision stands
     /// there is no pending one for the item.
     async fn replace(&self, claim: &Claim, drafts: Vec<Draft>, now: OffsetDateTime) -> Result<Written, StoreError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Status::{self, Dismissed, Ordered, Pending};
+
+    #[test]
+    fn decisions_are_made_and_taken_back_but_not_swapped() {
+        let refused: Vec<(Status, Status)> = Status::ALL
+            .iter()
+            .flat_map(|from| Status::ALL.iter().map(move |to| (*from, *to)))
+            .filter(|(from, to)| !from.may_become(*to))
+            .collect();
+        assert_eq!(refused, [(Ordered, Dismissed), (Dismissed, Ordered)]);
+        assert!(Pending.may_become(Pending));
+    }
 }

@@ -6,6 +6,8 @@ use diesel_async::RunQueryDsl;
 use domain::{
     AccountId, StoreError,
     anomalies::{Anomaly, AnomalyStore, Severity},
+    freshness::Dated,
+    jobs::JobName,
     page::{Page, PageRequest},
 };
 use serde_json::Value;
@@ -14,6 +16,7 @@ use time::{Date, OffsetDateTime};
 use crate::{
     Store,
     error::{Failure, corrupt, parse},
+    freshness,
     schema::anomalies,
 };
 
@@ -88,7 +91,7 @@ impl AnomalyStore for Store {
         severity: Option<Severity>,
         since: OffsetDateTime,
         page: PageRequest,
-    ) -> Result<Page<Anomaly>, StoreError> {
+    ) -> Result<Dated<Page<Anomaly>>, StoreError> {
         let mut query = anomalies::table
             .filter(anomalies::account_id.eq(account.0))
             .filter(anomalies::detected_at.ge(since))
@@ -99,8 +102,9 @@ impl AnomalyStore for Store {
         if let Some(severity) = severity {
             query = query.filter(anomalies::severity.eq(severity.as_str()));
         }
-        let rows = self
+        let (freshness, rows) = self
             .run::<_, Failure>(async |connection| {
+                let freshness = freshness::of(connection, account, JobName::AnomalyDetection).await?;
                 if let Some(cursor) = page.cursor {
                     // The cursor names the last row of the page before; its place in the order is looked up.
                     let last: Option<OffsetDateTime> = anomalies::table
@@ -109,17 +113,17 @@ impl AnomalyStore for Store {
                         .first(connection)
                         .await
                         .optional()?;
-                    let Some(last) = last else { return Ok(Vec::new()) };
+                    let Some(last) = last else { return Ok((freshness, Vec::new())) };
                     query = query.filter(
                         anomalies::detected_at
                             .lt(last)
                             .or(anomalies::detected_at.eq(last).and(anomalies::id.lt(cursor))),
                     );
                 }
-                Ok(query.load(connection).await?)
+                Ok((freshness, query.load(connection).await?))
             })
             .await?;
         let anomalies = rows.into_iter().map(Anomaly::try_from).collect::<Result<_, _>>()?;
-        Ok(Page::cut(anomalies, page.limit, |anomaly: &Anomaly| anomaly.id))
+        Ok(Dated { found: Page::cut(anomalies, page.limit, |anomaly: &Anomaly| anomaly.id), freshness })
     }
 }

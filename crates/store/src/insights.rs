@@ -5,7 +5,9 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use domain::{
     AccountId, StoreError,
+    freshness::Dated,
     insights::{Filter, Insight, InsightStore},
+    jobs::JobName,
     page::{Page, PageRequest},
 };
 use time::OffsetDateTime;
@@ -13,6 +15,7 @@ use time::OffsetDateTime;
 use crate::{
     Store,
     error::{Failure, parse},
+    freshness,
     schema::insights,
 };
 
@@ -66,7 +69,12 @@ impl TryFrom<InsightRow> for Insight {
 
 #[async_trait]
 impl InsightStore for Store {
-    async fn page(&self, account: AccountId, filter: Filter, page: PageRequest) -> Result<Page<Insight>, StoreError> {
+    async fn page(
+        &self,
+        account: AccountId,
+        filter: Filter,
+        page: PageRequest,
+    ) -> Result<Dated<Page<Insight>>, StoreError> {
         let mut query = insights::table
             .filter(insights::account_id.eq(account.0))
             .order(insights::id.desc())
@@ -85,8 +93,13 @@ impl InsightStore for Store {
         if let Some(cursor) = page.cursor {
             query = query.filter(insights::id.lt(cursor));
         }
-        let rows = self.run::<_, Failure>(async |connection| Ok(query.load(connection).await?)).await?;
+        let (freshness, rows) = self
+            .run::<_, Failure>(async |connection| {
+                let freshness = freshness::of(connection, account, JobName::InsightGeneration).await?;
+                Ok((freshness, query.load(connection).await?))
+            })
+            .await?;
         let insights = rows.into_iter().map(Insight::try_from).collect::<Result<_, _>>()?;
-        Ok(Page::cut(insights, page.limit, |insight: &Insight| insight.id))
+        Ok(Dated { found: Page::cut(insights, page.limit, |insight: &Insight| insight.id), freshness })
     }
 }

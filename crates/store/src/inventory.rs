@@ -15,7 +15,8 @@ use time::{Date, OffsetDateTime};
 use crate::{
     Store,
     error::{Failure, parse},
-    schema::{inventory_items, job_runs},
+    freshness,
+    schema::inventory_items,
 };
 
 #[derive(Queryable, Selectable)]
@@ -75,9 +76,9 @@ impl TryFrom<ItemRow> for Item {
 #[async_trait]
 impl InventoryStore for Store {
     async fn list(&self, account: AccountId, status: Option<Status>, page: PageRequest) -> Result<Listing, StoreError> {
-        let (rows, counts, generated_at) = self
+        let (rows, counts, freshness) = self
             .run::<_, Failure>(async |connection| {
-                // One snapshot, so that page, summary and date belong together while the job replaces them.
+                // One snapshot, so that page, summary and freshness belong together while the job replaces them.
                 connection
                     .build_transaction()
                     .read_only()
@@ -90,18 +91,14 @@ impl InventoryStore for Store {
                             .select((inventory_items::status, count_star()))
                             .load::<(String, i64)>(connection)
                             .await?;
-                        let generated_at = last_run(connection, account, JobName::InventoryVelocity).await?;
-                        Ok::<_, Failure>((rows, counts, generated_at))
+                        let freshness = freshness::of(connection, account, JobName::InventoryVelocity).await?;
+                        Ok::<_, Failure>((rows, counts, freshness))
                     })
                     .await
             })
             .await?;
         let items = rows.into_iter().map(Item::try_from).collect::<Result<_, _>>()?;
-        Ok(Listing {
-            page: Page::cut(items, page.limit, |item: &Item| item.id),
-            summary: summary(&counts)?,
-            generated_at,
-        })
+        Ok(Listing { page: Page::cut(items, page.limit, |item: &Item| item.id), summary: summary(&counts)?, freshness })
     }
 }
 
@@ -139,21 +136,6 @@ async fn rows(
         );
     }
     query.load(connection).await
-}
-
-/// When the account's last run of the job ended.
-pub(crate) async fn last_run(
-    connection: &mut AsyncPgConnection,
-    account: AccountId,
-    job: JobName,
-) -> QueryResult<Option<OffsetDateTime>> {
-    job_runs::table
-        .filter(job_runs::account_id.eq(account.0))
-        .filter(job_runs::job.eq(job.as_str()))
-        .filter(job_runs::finished_at.is_not_null())
-        .select(diesel::dsl::max(job_runs::finished_at))
-        .first(connection)
-        .await
 }
 
 fn summary(counts: &[(String, i64)]) -> Result<Summary, StoreError> {

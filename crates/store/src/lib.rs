@@ -15,6 +15,7 @@ mod deliveries;
 mod delivery_log;
 mod demand;
 mod error;
+mod freshness;
 mod health;
 mod idempotency;
 mod imports;

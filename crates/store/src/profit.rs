@@ -5,6 +5,8 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use domain::{
     AccountId, StoreError,
+    freshness::Dated,
+    jobs::JobName,
     profit::{Components, DayRange, ProfitStore, Snapshot},
 };
 use futures_util::{
@@ -14,7 +16,7 @@ use futures_util::{
 use rust_decimal::Decimal;
 use time::{Date, OffsetDateTime};
 
-use crate::{Store, error::Failure, schema::profit_snapshots};
+use crate::{Store, error::Failure, freshness, schema::profit_snapshots};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = profit_snapshots, check_for_backend(diesel::pg::Pg))]
@@ -64,19 +66,21 @@ impl From<SnapshotRow> for Snapshot {
 
 #[async_trait]
 impl ProfitStore for Store {
-    async fn range(&self, account: AccountId, range: DayRange) -> Result<Vec<Snapshot>, StoreError> {
-        let rows = self
+    async fn range(&self, account: AccountId, range: DayRange) -> Result<Dated<Vec<Snapshot>>, StoreError> {
+        let (freshness, rows) = self
             .run::<_, Failure>(async |connection| {
-                Ok(profit_snapshots::table
+                let freshness = freshness::of(connection, account, JobName::ProfitSnapshots).await?;
+                let rows = profit_snapshots::table
                     .filter(profit_snapshots::account_id.eq(account.0))
                     .filter(profit_snapshots::snapshot_date.between(range.first, range.last))
                     .order(profit_snapshots::snapshot_date.desc())
                     .select(SnapshotRow::as_select())
                     .load(connection)
-                    .await?)
+                    .await?;
+                Ok((freshness, rows))
             })
             .await?;
-        Ok(rows.into_iter().map(Snapshot::from).collect())
+        Ok(Dated { found: rows.into_iter().map(Snapshot::from).collect(), freshness })
     }
 
     async fn stream(
@@ -85,6 +89,6 @@ impl ProfitStore for Store {
         range: DayRange,
     ) -> Result<BoxStream<'static, Result<Snapshot, StoreError>>, StoreError> {
         // A row a day: years of them are small.
-        Ok(stream::iter(self.range(account, range).await?.into_iter().map(Ok)).boxed())
+        Ok(stream::iter(self.range(account, range).await?.found.into_iter().map(Ok)).boxed())
     }
 }

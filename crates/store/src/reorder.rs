@@ -1,21 +1,24 @@
 //! [`ReorderStore`] on Postgres.
 
 use async_trait::async_trait;
-use diesel::prelude::*;
-use diesel_async::RunQueryDsl;
+use diesel::{
+    prelude::*,
+    result::{DatabaseErrorKind, Error},
+};
+use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
     jobs::JobName,
     page::{Page, PageRequest},
-    reorder::{Listing, ReorderStore, Status, Suggestion},
+    reorder::{ChangeError, Listing, ReorderStore, Status, Suggestion},
 };
 use rust_decimal::Decimal;
 use time::OffsetDateTime;
 
 use crate::{
     Store,
-    error::{Failure, parse},
-    inventory::last_run,
+    error::{Failure, parse, store_error},
+    freshness,
     schema::reorder_suggestions,
 };
 
@@ -76,7 +79,7 @@ impl ReorderStore for Store {
         if let Some(cursor) = page.cursor {
             query = query.filter(reorder_suggestions::id.lt(cursor));
         }
-        let (rows, generated_at) = self
+        let (rows, freshness) = self
             .run::<_, Failure>(async |connection| {
                 connection
                     .build_transaction()
@@ -84,12 +87,60 @@ impl ReorderStore for Store {
                     .repeatable_read()
                     .run(async |connection| {
                         let rows = query.load(connection).await?;
-                        Ok::<_, Failure>((rows, last_run(connection, account, JobName::SmartReorder).await?))
+                        Ok::<_, Failure>((rows, freshness::of(connection, account, JobName::SmartReorder).await?))
                     })
                     .await
             })
             .await?;
         let suggestions = rows.into_iter().map(Suggestion::try_from).collect::<Result<_, _>>()?;
-        Ok(Listing { page: Page::cut(suggestions, page.limit, |suggestion: &Suggestion| suggestion.id), generated_at })
+        Ok(Listing { page: Page::cut(suggestions, page.limit, |suggestion: &Suggestion| suggestion.id), freshness })
+    }
+
+    async fn change(&self, account: AccountId, id: i64, to: Status) -> Result<Suggestion, ChangeError> {
+        let changed = self
+            .run::<_, ChangeFailure>(async |connection| {
+                connection.transaction(async |connection| change(connection, account, id, to).await).await
+            })
+            .await;
+        changed.map_err(|ChangeFailure(error)| error)
+    }
+}
+
+/// Reads the suggestion under a lock, so that of two changes at once the second sees what the first made of it.
+async fn change(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    id: i64,
+    to: Status,
+) -> Result<Suggestion, ChangeFailure> {
+    let target = reorder_suggestions::table.find((account.0, id));
+    let row: Option<SuggestionRow> =
+        target.select(SuggestionRow::as_select()).for_update().first(connection).await.optional()?;
+    let found = Suggestion::try_from(row.ok_or(ChangeFailure(ChangeError::NotFound))?)?;
+    if !found.status.may_become(to) {
+        return Err(ChangeFailure(ChangeError::Refused(found.status)));
+    }
+    if found.status != to {
+        diesel::update(target).set(reorder_suggestions::status.eq(to.as_str())).execute(connection).await?;
+    }
+    Ok(Suggestion { status: to, ..found })
+}
+
+/// What ends the transaction of a change.
+struct ChangeFailure(ChangeError);
+
+impl From<Error> for ChangeFailure {
+    fn from(error: Error) -> Self {
+        Self(match error {
+            // The only unique value that a change touches is that of the item's one pending suggestion.
+            Error::DatabaseError(DatabaseErrorKind::UniqueViolation, _) => ChangeError::OtherPending,
+            other => ChangeError::Store(store_error(other)),
+        })
+    }
+}
+
+impl From<StoreError> for ChangeFailure {
+    fn from(error: StoreError) -> Self {
+        Self(error.into())
     }
 }

@@ -33,19 +33,13 @@ const KEYED: [Code; 9] = [
     Code::NoDb,
     Code::InvalidParameter,
 ];
-const WITH_BODY: [Code; 8] = [
-    Code::InvalidJson,
-    Code::InvalidBody,
-    Code::MissingParameter,
-    Code::InvalidIdempotencyKey,
-    Code::RequestTimeout,
-    Code::IdempotencyKeyReused,
-    Code::IdempotencyInProgress,
-    Code::PayloadTooLarge,
-];
+const WITH_BODY: [Code; 5] =
+    [Code::InvalidJson, Code::InvalidBody, Code::MissingParameter, Code::RequestTimeout, Code::PayloadTooLarge];
+const POST: [Code; 3] = [Code::InvalidIdempotencyKey, Code::IdempotencyKeyReused, Code::IdempotencyInProgress];
 const CREATE_WEBHOOK: [Code; 4] =
     [Code::InvalidWebhookUrl, Code::UnknownEvent, Code::WebhookLimitReached, Code::UnsupportedMediaType];
 const REVOKE_WEBHOOK: [Code; 2] = [Code::MissingParameter, Code::WebhookNotFound];
+const CHANGE_REORDER: [Code; 3] = [Code::NotFound, Code::InvalidTransition, Code::UnsupportedMediaType];
 const TRACK: [Code; 8] = [
     Code::InvalidEvent,
     Code::InvalidProps,
@@ -70,9 +64,13 @@ fn codes(method: &HttpMethod, operation: &Operation) -> Vec<Code> {
     if operation.request_body.is_some() {
         codes.extend(WITH_BODY);
     }
+    if *method == HttpMethod::Post {
+        codes.extend(POST);
+    }
     match id {
         "create_webhook" => codes.extend(CREATE_WEBHOOK),
         "revoke_webhook" => codes.extend(REVOKE_WEBHOOK),
+        "change_reorder" => codes.extend(CHANGE_REORDER),
         "track_event" => codes.extend(TRACK),
         _ => {}
     }
@@ -106,8 +104,8 @@ impl Modify for Errors {
 
 /// The operations of a path, each with its method.
 pub fn operations(item: &mut PathItem) -> impl Iterator<Item = (HttpMethod, &mut Operation)> {
-    let PathItem { get, post, delete, .. } = item;
-    [(HttpMethod::Get, get), (HttpMethod::Post, post), (HttpMethod::Delete, delete)]
+    let PathItem { get, post, patch, delete, .. } = item;
+    [(HttpMethod::Get, get), (HttpMethod::Post, post), (HttpMethod::Patch, patch), (HttpMethod::Delete, delete)]
         .into_iter()
         .filter_map(|(method, operation)| operation.as_mut().map(|operation| (method, operation)))
 }

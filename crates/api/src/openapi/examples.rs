@@ -10,7 +10,7 @@ use super::answers::operations;
 use crate::respond::JSON;
 
 /// What requests are made of: absent fields may be absent there.
-const REQUESTS: [&str; 2] = ["NewWebhook", "TrackEvent"];
+const REQUESTS: [&str; 3] = ["NewWebhook", "ReorderChange", "TrackEvent"];
 
 /// Says that null fields are still there, and adds the examples.
 pub struct Examples;
@@ -58,6 +58,10 @@ fn example(schema: &Value, schemas: &Value) -> Value {
     let reference = schema.get("$ref").and_then(Value::as_str).and_then(|path| path.rsplit('/').next());
     if let Some(target) = reference.and_then(|name| schemas.get(name)) {
         return example(target, schemas);
+    }
+    if let Some(parts) = schema.get("allOf").and_then(Value::as_array) {
+        let fields = parts.iter().filter_map(|part| example(part, schemas).as_object().cloned()).flatten();
+        return fields.collect::<Map<_, _>>().into();
     }
     let required = schema.get("required").and_then(Value::as_array);
     if let Some(properties) = schema.get("properties").and_then(Value::as_object) {

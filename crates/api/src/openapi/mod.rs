@@ -41,9 +41,9 @@ use crate::{error::ErrorBody, v1};
         (name = "tracking", description = "Custom events."),
     ),
     paths(
-        v1::status::get, v1::openapi::get, v1::me::get, v1::credits::get, v1::customers::get, v1::integrations::get,
+        v1::status::get, v1::openapi::get, v1::me::get, v1::credits::get, v1::customers::get, v1::segments::get, v1::integrations::get,
         v1::webhooks::list, v1::webhooks::create, v1::webhooks::revoke, v1::insights::get, v1::track::track,
-        v1::anomalies::get, v1::profit::get, v1::inventory::get, v1::reorder::get,
+        v1::anomalies::get, v1::profit::get, v1::inventory::get, v1::reorder::get, v1::reorder::change,
     ),
     components(schemas(ErrorBody)),
     modifiers(&Security, &Parameters, &Errors, &Examples, &Deliveries)
@@ -57,8 +57,8 @@ impl Modify for Security {
     fn modify(&self, document: &mut Document) {
         let mut scheme = Http::new(HttpAuthScheme::Bearer);
         scheme.description = Some(
-            "An API key: `svc_live_` or `svc_test_` and 38 letters and digits. Reading needs the scope `read`, POST \
-             and DELETE need `write`; `write` does not imply `read`."
+            "An API key: `svc_live_` or `svc_test_` and 38 letters and digits. Reading needs the scope `read`, POST, \
+             PATCH and DELETE need `write`; `write` does not imply `read`."
                 .to_owned(),
         );
         let components = document.components.get_or_insert_with(Default::default);

@@ -2,7 +2,11 @@
 
 use domain::{
     accounts::{Plan, Platform},
-    anomalies, credits, customers, insights, integrations, inventory, reorder,
+    anomalies, credits, customers,
+    freshness::Source,
+    insights, integrations, inventory,
+    jobs::JobName,
+    reorder,
 };
 use serde_json::json;
 use utoipa::openapi::schema::{Object, ObjectBuilder, Type};
@@ -36,4 +40,6 @@ schemas! {
     trend => inventory::Trend::NAMES;
     inventory_status => inventory::Status::NAMES;
     reorder_status => reorder::Status::NAMES;
+    job => JobName::NAMES;
+    source => Source::NAMES;
 }

@@ -71,7 +71,7 @@ fn headers(method: &HttpMethod, operation: &Operation) -> Vec<Parameter> {
     if *method == HttpMethod::Get {
         headers.push(header("If-None-Match", "The `ETag` of an earlier answer: 304 if it still holds.", text()));
     }
-    if operation.request_body.is_some() {
+    if *method == HttpMethod::Post {
         let key = text().min_length(Some(1)).max_length(Some(255));
         let description = "Makes the write happen once however often it is sent, for 24 hours.";
         headers.push(header("Idempotency-Key", description, key));

@@ -1,13 +1,17 @@
 //! `GET /api/v1/anomalies`: days on which a metric was not what was expected.
 
 use actix_web::web;
-use domain::anomalies::{Anomaly, CorrelatedMetric, Direction, Kind, Severity};
+use domain::{
+    anomalies::{Anomaly, CorrelatedMetric, Direction, Kind, Severity},
+    freshness::Dated,
+};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::{
     auth::Caller,
     error::ApiError,
+    freshness::FreshnessBody,
     openapi::names,
     query::{Query, Warning},
     respond::{API_VERSION, Pagination, Reply, Warnings, date, instant, measure},
@@ -122,6 +126,7 @@ pub struct Body {
     /// Days looked back, as applied.
     #[schema(example = 7)]
     window_days: i64,
+    freshness: FreshnessBody,
     pagination: Pagination,
     #[schema(value_type = String, example = "v1")]
     api_version: &'static str,
@@ -150,11 +155,12 @@ pub async fn get(caller: Caller, mut query: Query, state: web::Data<State>) -> R
     let page = query.page(100, 500)?;
     let warnings = query.finish()?;
     let since = caller.zone().start_of(window::ending_today(caller.zone(), (state.clock)(), window_days).first);
-    let found = state.anomalies.page(caller.account(), severity, since, page).await?;
+    let Dated { found, freshness } = state.anomalies.page(caller.account(), severity, since, page).await?;
     Reply::found(&Body {
         pagination: Pagination::new(page, &found),
         data: found.items.into_iter().map(Into::into).collect(),
         window_days,
+        freshness: FreshnessBody::new(freshness, caller.zone()),
         api_version: API_VERSION,
         warnings,
     })

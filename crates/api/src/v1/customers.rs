@@ -4,6 +4,7 @@ use actix_web::{Either, HttpRequest, HttpResponse, web};
 use domain::{
     accounts::Platform,
     customers::{Customer, Segment},
+    freshness::Dated,
     money::Currency,
     page::PageRequest,
 };
@@ -14,6 +15,7 @@ use crate::{
     auth::Caller,
     csv::{self, Format, Row},
     error::ApiError,
+    freshness::{DatedList, FreshnessBody},
     openapi::names,
     query::Query,
     respond::{Exact, List, Reply, Warnings, instant},
@@ -185,7 +187,7 @@ impl Asked {
         ("format" = Option<String>, Query, description = "`json`, or `csv` for a file; `Accept: text/csv` does the same."),
     ),
     responses((status = 200, description = "A page of customers.", content(
-        (List<CustomerBody> = "application/json"),
+        (DatedList<CustomerBody> = "application/json"),
         (String = "text/csv")
     ))),
     security(("api_key" = ["read"]))
@@ -205,10 +207,13 @@ pub async fn get(
         return Ok(Either::Right(csv::stream("customers", today, rows, body, &warnings)));
     }
     let page = PageRequest { limit: limit.unwrap_or(DEFAULT_LIMIT), cursor };
-    let found = state.customers.page(account, source, page).await?;
+    let Dated { found, freshness } = state.customers.page(account, source, page).await?;
     let list = List::new(page, found, body, warnings);
     match format {
-        Format::Json => Reply::found(&list).map(Either::Left),
+        Format::Json => {
+            let freshness = FreshnessBody::new(freshness, caller.zone());
+            Reply::found(&DatedList::new(list, freshness)).map(Either::Left)
+        }
         Format::Csv => {
             csv::page("customers", today, &list.data, list.pagination.next_cursor, &list.warnings).map(Either::Right)
         }

@@ -1,13 +1,17 @@
 //! `GET /api/v1/insights`: what a person should know or do.
 
 use actix_web::web;
-use domain::insights::{Category, Filter, Insight, Severity, Status};
+use domain::{
+    freshness::Dated,
+    insights::{Category, Filter, Insight, Severity, Status},
+};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::{
     auth::Caller,
     error::ApiError,
+    freshness::{DatedList, FreshnessBody},
     openapi::names,
     query::Query,
     respond::{List, Reply, instant},
@@ -86,7 +90,7 @@ impl From<Insight> for InsightBody {
         ("limit" = Option<i64>, Query, description = "Rows per page, 25 unless said; more than 100 is read as 100.", minimum = 1, example = 25),
         ("cursor" = Option<i64>, Query, description = "`next_cursor` of the page before.", minimum = 1),
     ),
-    responses((status = 200, description = "A page of insights.", body = List<InsightBody>)),
+    responses((status = 200, description = "A page of insights.", body = DatedList<InsightBody>)),
     security(("api_key" = ["read"]))
 )]
 pub async fn get(caller: Caller, mut query: Query, state: web::Data<State>) -> Result<Reply, ApiError> {
@@ -97,6 +101,7 @@ pub async fn get(caller: Caller, mut query: Query, state: web::Data<State>) -> R
     };
     let page = query.page(25, 100)?;
     let warnings = query.finish()?;
-    let found = state.insights.page(caller.account(), filter, page).await?;
-    Reply::found(&List::new(page, found, InsightBody::from, warnings))
+    let Dated { found, freshness } = state.insights.page(caller.account(), filter, page).await?;
+    let freshness = FreshnessBody::new(freshness, caller.zone());
+    Reply::found(&DatedList::new(List::new(page, found, InsightBody::from, warnings), freshness))
 }

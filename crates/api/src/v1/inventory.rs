@@ -8,6 +8,7 @@ use utoipa::ToSchema;
 use crate::{
     auth::Caller,
     error::ApiError,
+    freshness::FreshnessBody,
     openapi::names,
     query::{Query, Warning},
     respond::{API_VERSION, Exact, Pagination, Reply, Warnings, date, instant},
@@ -110,6 +111,7 @@ pub struct Body {
     /// When the velocities were last computed; null before that.
     #[schema(format = DateTime, example = "2026-05-02T04:00:05Z")]
     generated_at: Option<String>,
+    freshness: FreshnessBody,
     pagination: Pagination,
     #[schema(value_type = String, example = "v1")]
     api_version: &'static str,
@@ -135,12 +137,13 @@ pub async fn get(caller: Caller, mut query: Query, state: web::Data<State>) -> R
     let status = query.one_of("status")?;
     let page = query.page(100, 500)?;
     let warnings = query.finish()?;
-    let Listing { page: found, summary, generated_at } = state.inventory.list(caller.account(), status, page).await?;
+    let Listing { page: found, summary, freshness } = state.inventory.list(caller.account(), status, page).await?;
     Reply::found(&Body {
         pagination: Pagination::new(page, &found),
         items: found.items.into_iter().map(Into::into).collect(),
         summary: summary.into(),
-        generated_at: generated_at.map(instant),
+        generated_at: freshness.as_of.map(instant),
+        freshness: FreshnessBody::new(freshness, caller.zone()),
         api_version: API_VERSION,
         warnings,
     })

@@ -10,6 +10,7 @@ pub mod me;
 pub mod openapi;
 pub mod profit;
 pub mod reorder;
+pub mod segments;
 pub mod status;
 pub mod track;
 pub mod webhooks;
@@ -38,10 +39,12 @@ pub const OPENAPI_PATH: &str = "/api/v1/openapi.json";
 pub const DOCS_PATH: &str = "/docs";
 const DOCS_FILES: &str = "/docs/{file:.*}";
 
+const SUGGESTION_PATH: &str = "/api/v1/reorder/{id}";
+
 const READ: &str = "GET, HEAD, OPTIONS";
 
 /// Every path with the methods it supports, as `Allow` lists them.
-const PATHS: [(&str, &str); 15] = [
+const PATHS: [(&str, &str); 17] = [
     (STATUS_PATH, READ),
     (OPENAPI_PATH, READ),
     (DOCS_PATH, READ),
@@ -49,6 +52,7 @@ const PATHS: [(&str, &str); 15] = [
     ("/api/v1/me", READ),
     ("/api/v1/credits", READ),
     ("/api/v1/customers", READ),
+    ("/api/v1/customers/segments", READ),
     ("/api/v1/integrations", READ),
     ("/api/v1/webhooks", "GET, HEAD, POST, DELETE, OPTIONS"),
     ("/api/v1/insights", READ),
@@ -57,12 +61,18 @@ const PATHS: [(&str, &str); 15] = [
     ("/api/v1/profit", READ),
     ("/api/v1/inventory", READ),
     ("/api/v1/reorder", READ),
+    (SUGGESTION_PATH, "PATCH, OPTIONS"),
 ];
 
 /// The path as it goes into logs and metrics: one of the known ones, so that strangers cannot make up labels.
 pub fn pattern(path: &str) -> &'static str {
     let known = PATHS.iter().map(|(known, _)| *known).find(|known| *known == path);
-    known.unwrap_or(if path.starts_with("/docs/") { DOCS_FILES } else { "unmatched" })
+    let under = |prefix: &str| path.strip_prefix(prefix).is_some_and(|rest| !rest.is_empty() && !rest.contains('/'));
+    known.unwrap_or(match path {
+        _ if path.starts_with("/docs/") => DOCS_FILES,
+        _ if under("/api/v1/reorder/") => SUGGESTION_PATH,
+        _ => "unmatched",
+    })
 }
 
 /// The routes.
@@ -75,6 +85,7 @@ pub fn configure(config: &mut ServiceConfig) {
         .service(resource("/api/v1/me", [read().to(me::get)]))
         .service(resource("/api/v1/credits", [read().to(credits::get)]))
         .service(resource("/api/v1/customers", [read().to(customers::get)]))
+        .service(resource("/api/v1/customers/segments", [read().to(segments::get)]))
         .service(resource("/api/v1/integrations", [read().to(integrations::get)]))
         .service(resource(
             "/api/v1/webhooks",
@@ -86,6 +97,7 @@ pub fn configure(config: &mut ServiceConfig) {
         .service(resource("/api/v1/profit", [read().to(profit::get)]))
         .service(resource("/api/v1/inventory", [read().to(inventory::get)]))
         .service(resource("/api/v1/reorder", [read().to(reorder::get)]))
+        .service(resource(SUGGESTION_PATH, [web::patch().to(reorder::change)]))
         .default_service(web::to(not_found));
 }
 

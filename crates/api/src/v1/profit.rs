@@ -2,6 +2,7 @@
 
 use actix_web::{Either, HttpRequest, HttpResponse, web};
 use domain::{
+    freshness::Dated,
     money::Currency,
     page::{Page, PageRequest},
     profit::{Components, Snapshot, Totals},
@@ -14,6 +15,7 @@ use crate::{
     auth::Caller,
     csv::{self, Format, Row},
     error::ApiError,
+    freshness::FreshnessBody,
     query::{Query, Warning},
     respond::{API_VERSION, Exact, Pagination, Reply, Warnings, date},
     state::State,
@@ -172,6 +174,7 @@ pub struct Body {
     /// Days looked back, as applied.
     #[schema(example = 30)]
     window_days: i64,
+    freshness: FreshnessBody,
     pagination: Pagination,
     #[schema(value_type = String, example = "v1")]
     api_version: &'static str,
@@ -240,7 +243,7 @@ pub async fn get(
         let row = move |snapshot| SnapshotBody::new(snapshot, currency);
         return Ok(Either::Right(csv::stream("profit", range.last, rows, row, &warnings)));
     }
-    let snapshots = state.profit.range(caller.account(), range).await?;
+    let Dated { found: snapshots, freshness } = state.profit.range(caller.account(), range).await?;
     let totals = TotalsBody::new(&snapshots, currency);
     let page = PageRequest { limit: limit.unwrap_or(days), cursor };
     let below = snapshots.into_iter().filter(|day| cursor.is_none_or(|cursor| cursor_of(day.date) < cursor)).collect();
@@ -250,7 +253,8 @@ pub async fn get(
     if format == Format::Csv {
         return csv::page("profit", range.last, &data, pagination.next_cursor, &warnings).map(Either::Right);
     }
-    let body = Body { data, totals, window_days: days, pagination, api_version: API_VERSION, warnings };
+    let freshness = FreshnessBody::new(freshness, caller.zone());
+    let body = Body { data, totals, window_days: days, freshness, pagination, api_version: API_VERSION, warnings };
     Reply::found(&body).map(Either::Left)
 }
 

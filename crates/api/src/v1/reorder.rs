@@ -1,17 +1,20 @@
-//! `GET /api/v1/reorder`: what to buy again.
+//! `/api/v1/reorder`: what to buy again, and what was decided on it.
 
-use actix_web::web;
-use domain::reorder::{Listing, Status, Suggestion};
+use actix_web::{HttpRequest, web};
+use domain::reorder::{ChangeError, Listing, Status, Suggestion};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::{
     auth::Caller,
-    error::ApiError,
+    body::{Accepts, Upload},
+    error::{ApiError, Code},
+    freshness::FreshnessBody,
     openapi::names,
-    query::{Query, Warning},
+    query::{Query, Warning, parse_positive},
     respond::{API_VERSION, Exact, Pagination, Reply, Warnings, instant},
     state::State,
+    write::detached,
 };
 
 /// How much of an item to order.
@@ -74,6 +77,7 @@ pub struct Body {
     /// When suggestions were last computed; null before that.
     #[schema(format = DateTime, example = "2026-05-02T04:10:02Z")]
     generated_at: Option<String>,
+    freshness: FreshnessBody,
     pagination: Pagination,
     #[schema(value_type = String, example = "v1")]
     api_version: &'static str,
@@ -99,12 +103,81 @@ pub async fn get(caller: Caller, mut query: Query, state: web::Data<State>) -> R
     let status = query.one_of("status")?;
     let page = query.page(50, 200)?;
     let warnings = query.finish()?;
-    let Listing { page: found, generated_at } = state.reorder.list(caller.account(), status, page).await?;
+    let Listing { page: found, freshness } = state.reorder.list(caller.account(), status, page).await?;
     Reply::found(&Body {
         pagination: Pagination::new(page, &found),
         items: found.items.into_iter().map(Into::into).collect(),
-        generated_at: generated_at.map(instant),
+        generated_at: freshness.as_of.map(instant),
+        freshness: FreshnessBody::new(freshness, caller.zone()),
         api_version: API_VERSION,
         warnings,
     })
+}
+
+/// What was decided on a suggestion. Unknown fields are ignored and listed in `warnings`.
+#[derive(ToSchema)]
+#[schema(as = ReorderChange)]
+#[expect(dead_code, reason = "describes the body; the field is taken by name")]
+pub struct Change {
+    #[schema(schema_with = names::reorder_status)]
+    status: Status,
+}
+
+/// A suggestion as it is after a change.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ChangedReorderSuggestion)]
+pub struct ChangedBody {
+    #[serde(flatten)]
+    suggestion: SuggestionBody,
+    #[schema(value_type = String, example = "v1")]
+    api_version: &'static str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<Warning>, required = false)]
+    warnings: Warnings,
+}
+
+/// Decide on a suggestion.
+///
+/// Marks a pending suggestion as ordered or dismissed, or takes such a decision back to pending. One decision does not turn
+/// into the other directly, and nothing goes back to pending while another suggestion for the item is pending: both are
+/// 409. The status that it has already is accepted and changes nothing, so a change can be sent again safely.
+#[utoipa::path(
+    patch, path = "/api/v1/reorder/{id}", tag = "inventory", operation_id = "change_reorder",
+    params(("id" = i64, Path, description = "The suggestion.", minimum = 1, example = 9)),
+    request_body(content = Change, content_type = "application/json"),
+    responses((status = 200, description = "The suggestion as it is now.", body = ChangedBody)),
+    security(("api_key" = ["write"]))
+)]
+pub async fn change(
+    caller: Caller,
+    query: Query,
+    request: HttpRequest,
+    upload: Upload,
+    state: web::Data<State>,
+) -> Result<Reply, ApiError> {
+    let id = parse_positive("id", request.match_info().query("id"))?;
+    let mut fields = upload.fields(Accepts::Json)?;
+    let missing = || ApiError::new(Code::MissingParameter).message("`status` is required.").param("status");
+    let status = fields.text("status", Code::InvalidParameter)?.ok_or_else(missing)?;
+    let status: Status = status.parse().map_err(|unknown| ApiError::unknown_value("status", &unknown))?;
+    let warnings = fields.finish(query.finish()?)?;
+    let account = caller.account();
+    let work = async move { state.reorder.change(account, id, status).await };
+    let suggestion = detached(work).await?.into();
+    Reply::done(&ChangedBody { suggestion, api_version: API_VERSION, warnings })
+}
+
+impl From<ChangeError> for ApiError {
+    fn from(error: ChangeError) -> Self {
+        match error {
+            ChangeError::NotFound => Self::new(Code::NotFound).message("There is no such suggestion."),
+            ChangeError::Refused(from) => Self::new(Code::InvalidTransition)
+                .message(format!("The suggestion is {from}; put it back to pending first."))
+                .param("status"),
+            ChangeError::OtherPending => Self::new(Code::InvalidTransition)
+                .message("Another suggestion for the item is pending.")
+                .param("status"),
+            ChangeError::Store(error) => error.into(),
+        }
+    }
 }

@@ -6,6 +6,7 @@ use api::State;
 use domain::{
     StoreError,
     customers::{Customer, MockCustomerStore},
+    jobs::JobName,
     page::Page,
     profit::{DayRange, MockProfitStore},
 };
@@ -16,7 +17,7 @@ use time::macros::date;
 
 use crate::{
     lists::{customer, day, prospect},
-    support::{ACCOUNT, Answer, BOTH, Service, bearer, state},
+    support::{ACCOUNT, Answer, BOTH, Service, bearer, dated, state},
 };
 
 const HEADER: &str = "id,email,name,source,external_id,city,country,orders_count,revenue_total,ltv_estimate,aov,segment,\
@@ -28,9 +29,9 @@ fn streaming(rows: impl Fn() -> Vec<Result<Customer, StoreError>> + Send + Sync 
         .expect_stream()
         .with(eq(ACCOUNT), always(), always())
         .returning(move |_, _, _| Ok(stream::iter(rows()).boxed()));
-    customers
-        .expect_page()
-        .returning(|_, _, page| Ok(Page { items: vec![customer(9)], next_cursor: Some(page.limit) }));
+    customers.expect_page().returning(|_, _, page| {
+        Ok(dated(JobName::CustomerMetrics, Page { items: vec![customer(9)], next_cursor: Some(page.limit) }))
+    });
     Service::start(State { customers: Arc::new(customers), ..state() })
 }
 
@@ -128,10 +129,9 @@ fn profit_is_a_file_of_its_window() {
         .expect_stream()
         .with(eq(ACCOUNT), eq(range))
         .returning(|_, _| Ok(stream::iter([Ok(day(date!(2026 - 05 - 02), 1000))]).boxed()));
-    profit
-        .expect_range()
-        .with(eq(ACCOUNT), eq(range))
-        .returning(|_, _| Ok(vec![day(date!(2026 - 05 - 02), 1000), day(date!(2026 - 05 - 01), 1000)]));
+    profit.expect_range().with(eq(ACCOUNT), eq(range)).returning(|_, _| {
+        Ok(dated(JobName::ProfitSnapshots, vec![day(date!(2026 - 05 - 02), 1000), day(date!(2026 - 05 - 01), 1000)]))
+    });
     let service = Service::start(State { profit: Arc::new(profit), ..state() });
     let answer = service.get("/api/v1/profit?format=csv&days=2", BOTH);
     assert_eq!(answer.header("content-disposition"), Some("attachment; filename=\"profit-2026-05-02.csv\""));

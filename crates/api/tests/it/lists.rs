@@ -8,10 +8,12 @@ use domain::{
     accounts::Platform,
     anomalies::{Anomaly, CorrelatedMetric, Direction, Kind, MockAnomalyStore, Severity},
     credits::{AutoTopup, Credits, MockCreditLedger, Transaction, TransactionKind},
-    customers::{Customer, MockCustomerStore, Segment},
+    customers::{Customer, MockCustomerStore, Segment, SegmentFigures},
+    freshness::Freshness,
     insights::{Category, Filter, Insight, MockInsightStore},
     integrations::{Integration, MockIntegrationStore},
     inventory::{self, MockInventoryStore},
+    jobs::JobName,
     page::{Page, PageRequest},
     profit::{Components, DayRange, MockProfitStore, Snapshot},
     reorder::{self, MockReorderStore},
@@ -22,7 +24,7 @@ use rust_decimal::dec;
 use serde_json::{Value, json};
 use time::macros::{date, datetime};
 
-use crate::support::{ACCOUNT, BOTH, NOW, Service, state};
+use crate::support::{ACCOUNT, BOTH, NOW, Service, dated, freshness, shown_freshness, state};
 
 pub fn customer(id: i64) -> Customer {
     Customer {
@@ -75,7 +77,12 @@ fn a_page_of_customers() {
         customers
             .expect_page()
             .with(eq(ACCOUNT), eq(Some(Platform::Tiendanube)), eq(PageRequest { limit: 2, cursor: Some(50) }))
-            .returning(|_, _, _| Ok(Page { items: vec![customer(49), prospect(40)], next_cursor: Some(40) }));
+            .returning(|_, _, _| {
+                Ok(dated(
+                    JobName::CustomerMetrics,
+                    Page { items: vec![customer(49), prospect(40)], next_cursor: Some(40) },
+                ))
+            });
     });
     let answer = service.get("/api/v1/customers?limit=2&cursor=50&source=tiendanube", BOTH);
     assert_eq!(answer.header("content-type"), Some("application/json"));
@@ -97,11 +104,75 @@ fn a_page_of_customers() {
                     "created_at": "2024-11-02T12:58:40Z"
                 }
             ],
+            "freshness": shown_freshness("customer_metrics"),
             "pagination": {"limit": 2, "next_cursor": 40, "has_more": true},
             "api_version": "v1"
         })
     );
     assert!(answer.text().contains("\"revenue_total\":1234.50,"), "amounts keep the decimals of their currency");
+}
+
+#[test]
+fn all_nine_segments_with_their_parts_of_the_whole() {
+    let service = with_customers(|customers| {
+        // Ninety days before the service's clock.
+        let since = datetime!(2026-02-01 12:00:30.5 UTC);
+        customers.expect_segments().with(eq(ACCOUNT), eq(since)).returning(|_, _| {
+            let figures = |segment: &Segment| match segment {
+                Segment::Vip => SegmentFigures {
+                    segment: Segment::Vip,
+                    customers: 1,
+                    active: 1,
+                    orders_count: 9,
+                    revenue_total: dec!(900.005),
+                    avg_ltv_estimate: Some(dec!(123.456789)),
+                    avg_churn_score: Some(dec!(0.05555)),
+                },
+                Segment::Lost => SegmentFigures {
+                    segment: Segment::Lost,
+                    customers: 2,
+                    active: 0,
+                    orders_count: 2,
+                    revenue_total: dec!(99.995),
+                    avg_ltv_estimate: Some(dec!(0)),
+                    avg_churn_score: Some(dec!(0.9)),
+                },
+                other => SegmentFigures::empty(*other),
+            };
+            Ok(dated(JobName::CustomerMetrics, Segment::ALL.iter().map(figures).collect()))
+        });
+    });
+    let body = service.get("/api/v1/customers/segments", BOTH).json();
+    let names: Vec<_> = body["data"].as_array().unwrap().iter().map(|row| row["segment"].as_str().unwrap()).collect();
+    let nine = ["vip", "loyal", "promising", "new", "needs_attention", "at_risk", "dormant", "lost", "prospect"];
+    assert_eq!(names, nine);
+    assert_eq!(
+        [&body["data"][0], &body["data"][1]],
+        [
+            &json!({
+                "segment": "vip", "customers": 1, "share": 0.3333, "active": 1, "orders_count": 9, "revenue_total": 900.0,
+                "revenue_share": 0.9, "avg_ltv_estimate": 123.46, "avg_churn_score": 0.0556
+            }),
+            &json!({
+                "segment": "loyal", "customers": 0, "share": 0, "active": 0, "orders_count": 0, "revenue_total": 0.0,
+                "revenue_share": 0, "avg_ltv_estimate": null, "avg_churn_score": null
+            }),
+        ]
+    );
+    assert_eq!(body["totals"], json!({"customers": 3, "active": 1, "orders_count": 11, "revenue_total": 1000.0}));
+    assert_eq!((&body["freshness"], &body["api_version"]), (&shown_freshness("customer_metrics"), &json!("v1")));
+}
+
+#[test]
+fn an_account_without_customers_has_segments_without_shares() {
+    let service = with_customers(|customers| {
+        customers.expect_segments().returning(|_, _| {
+            let figures = Segment::ALL.iter().map(|segment| SegmentFigures::empty(*segment)).collect();
+            Ok(dated(JobName::CustomerMetrics, figures))
+        });
+    });
+    let body = service.get("/api/v1/customers/segments", BOTH).json();
+    assert_eq!((&body["data"][8]["segment"], &body["data"][8]["share"]), (&json!("prospect"), &json!(0)));
 }
 
 #[rstest]
@@ -113,7 +184,7 @@ fn the_limit_has_a_default_and_a_maximum(#[case] query: &str, #[case] applied: i
         customers
             .expect_page()
             .with(eq(ACCOUNT), eq(None), eq(PageRequest { limit: applied, cursor: None }))
-            .returning(|_, _, _| Ok(Page { items: vec![], next_cursor: None }));
+            .returning(|_, _, _| Ok(dated(JobName::CustomerMetrics, Page { items: vec![], next_cursor: None })));
     });
     let body = service.get(&format!("/api/v1/customers{query}"), BOTH).json();
     assert_eq!(body["pagination"], json!({"limit": applied, "next_cursor": null, "has_more": false}));
@@ -286,7 +357,7 @@ fn insights_by_every_filter() {
                 computed_at: NOW,
                 resolved_at: None,
             };
-            Ok(Page { items: vec![insight], next_cursor: None })
+            Ok(dated(JobName::InsightGeneration, Page { items: vec![insight], next_cursor: None }))
         },
     );
     let service = Service::start(State { insights: Arc::new(insights), ..state() });
@@ -298,6 +369,7 @@ fn insights_by_every_filter() {
             "impact_estimate": "i", "status": "open", "computed_at": "2026-05-02T12:00:30Z", "resolved_at": null, "source": "rules"
         }])
     );
+    assert_eq!(body["freshness"], shown_freshness("insight_generation"));
 }
 
 #[test]
@@ -339,12 +411,13 @@ fn anomalies_since_the_first_of_so_many_local_days() {
                 correlated_metrics: vec![],
                 ..anomaly.clone()
             };
-            Ok(Page { items: vec![anomaly, alone], next_cursor: None })
+            Ok(dated(JobName::AnomalyDetection, Page { items: vec![anomaly, alone], next_cursor: None }))
         });
     let body = Service::start(State { anomalies: Arc::new(anomalies), ..state() })
         .get("/api/v1/anomalies?severity=medium", BOTH)
         .json();
     assert_eq!((&body["window_days"], &body["api_version"]), (&json!(7), &json!("v1")));
+    assert_eq!(body["freshness"], shown_freshness("anomaly_detection"));
     assert_eq!(
         body["data"][0],
         json!({
@@ -380,7 +453,9 @@ fn profit_of_the_window_with_totals_and_pages_by_date() {
     let mut profit = MockProfitStore::new();
     let range = DayRange { first: date!(2026 - 04 - 30), last: date!(2026 - 05 - 02) };
     profit.expect_range().with(eq(ACCOUNT), eq(range)).returning(|_, _| {
-        Ok(vec![day(date!(2026 - 05 - 02), 1000), day(date!(2026 - 05 - 01), 1000), day(date!(2026 - 04 - 30), 100)])
+        let days =
+            vec![day(date!(2026 - 05 - 02), 1000), day(date!(2026 - 05 - 01), 1000), day(date!(2026 - 04 - 30), 100)];
+        Ok(dated(JobName::ProfitSnapshots, days))
     });
     let service = Service::start(State { profit: Arc::new(profit), ..state() });
     let body = service.get("/api/v1/profit?days=3", BOTH).json();
@@ -399,6 +474,7 @@ fn profit_of_the_window_with_totals_and_pages_by_date() {
         "avg_margin_pct": -5.0
     });
     assert_eq!((&body["totals"], &body["window_days"]), (&totals, &json!(3)));
+    assert_eq!(body["freshness"], shown_freshness("profit_snapshots"));
     assert_eq!(body["pagination"], json!({"limit": 3, "next_cursor": null, "has_more": false}));
 
     let first = service.get("/api/v1/profit?days=3&limit=2", BOTH).json();
@@ -417,7 +493,7 @@ fn profit_of_the_window_with_totals_and_pages_by_date() {
 fn days_over_the_maximum_are_clamped_in_the_window_too() {
     let mut profit = MockProfitStore::new();
     let range = DayRange { first: date!(2025 - 05 - 03), last: date!(2026 - 05 - 02) };
-    profit.expect_range().with(eq(ACCOUNT), eq(range)).returning(|_, _| Ok(vec![]));
+    profit.expect_range().with(eq(ACCOUNT), eq(range)).returning(|_, _| Ok(dated(JobName::ProfitSnapshots, vec![])));
     let body = Service::start(State { profit: Arc::new(profit), ..state() })
         .get("/api/v1/profit?days=2147483648", BOTH)
         .json();
@@ -460,7 +536,7 @@ fn inventory_with_a_summary_of_the_whole_catalogue() {
             Ok(inventory::Listing {
                 page: Page { items: vec![item, still], next_cursor: None },
                 summary,
-                generated_at: Some(NOW),
+                freshness: freshness(JobName::InventoryVelocity),
             })
         },
     );
@@ -481,6 +557,7 @@ fn inventory_with_a_summary_of_the_whole_catalogue() {
     );
     assert_eq!(body["summary"], json!({"total": 9, "critical": 2, "low": 3, "ok": 4, "overstocked": 0}));
     assert_eq!((&body["generated_at"], &body["api_version"]), (&json!("2026-05-02T12:00:30Z"), &json!("v1")));
+    assert_eq!(body["freshness"], shown_freshness("inventory_velocity"));
 }
 
 #[test]
@@ -499,7 +576,8 @@ fn reorder_suggestions() {
             computed_at: NOW,
             status: reorder::Status::Pending,
         };
-        Ok(reorder::Listing { page: Page { items: vec![suggestion], next_cursor: None }, generated_at: None })
+        let never = Freshness { job: JobName::SmartReorder, as_of: None, sources: vec![] };
+        Ok(reorder::Listing { page: Page { items: vec![suggestion], next_cursor: None }, freshness: never })
     });
     let body = Service::start(State { reorder: Arc::new(reorder), ..state() })
         .get("/api/v1/reorder?status=pending", BOTH)
@@ -511,7 +589,8 @@ fn reorder_suggestions() {
                 "id": 9, "inventory_item_id": 55, "sku": "MUG", "qty_suggested": 240, "reason": "r", "confidence": 0.9,
                 "forecast_days": 44, "computed_at": "2026-05-02T12:00:30Z", "status": "pending"
             }],
-            "generated_at": null, "pagination": {"limit": 50, "next_cursor": null, "has_more": false}, "api_version": "v1"
+            "generated_at": null, "freshness": {"as_of": null, "job": "smart_reorder", "sources": []},
+            "pagination": {"limit": 50, "next_cursor": null, "has_more": false}, "api_version": "v1"
         })
     );
 }

@@ -14,10 +14,12 @@ use domain::{
     anomalies::MockAnomalyStore,
     credits::MockCreditLedger,
     customers::MockCustomerStore,
+    freshness::{Dated, Freshness, Newest, Source},
     health::MockHealth,
     insights::MockInsightStore,
     integrations::MockIntegrationStore,
     inventory::MockInventoryStore,
+    jobs::JobName,
     keys::{ApiKey, KeyRecord, MockKeyStore, Scope},
     profit::MockProfitStore,
     reorder::MockReorderStore,
@@ -25,8 +27,11 @@ use domain::{
     tracking::{Geolocator, Location, MockEventStore},
     webhooks::MockWebhookStore,
 };
-use serde_json::Value;
-use time::{OffsetDateTime, macros::datetime};
+use serde_json::{Value, json};
+use time::{
+    OffsetDateTime,
+    macros::{date, datetime},
+};
 
 /// What the service's clock shows.
 pub const NOW: OffsetDateTime = datetime!(2026-05-02 12:00:30.5 UTC);
@@ -82,6 +87,29 @@ pub fn keys() -> MockKeyStore {
     let mut keys = MockKeyStore::new();
     keys.expect_find().returning(|hash| Ok((BOTH..=UNKNOWN).find(|n| key(*n).hash() == hash).and_then(record)));
     keys
+}
+
+/// How fresh the figures of every job are here.
+pub fn freshness(job: JobName) -> Freshness {
+    let orders = Newest::At(datetime!(2026-05-02 11:00 UTC));
+    let ad_spend = Newest::Day(date!(2026 - 05 - 01));
+    let sources = vec![(Source::Orders, Some(orders)), (Source::AdSpend, Some(ad_spend)), (Source::Refunds, None)];
+    Freshness { job, as_of: Some(NOW), sources }
+}
+
+pub fn dated<T>(job: JobName, found: T) -> Dated<T> {
+    Dated { found, freshness: freshness(job) }
+}
+
+/// [`freshness`] as it is shown: the account's days begin at 03:00 UTC.
+pub fn shown_freshness(job: &str) -> Value {
+    json!({
+        "as_of": "2026-05-02T12:00:30Z", "job": job, "sources": [
+            {"source": "orders", "last_at": "2026-05-02T11:00:00Z"},
+            {"source": "ad_spend", "last_at": "2026-05-01T03:00:00Z"},
+            {"source": "refunds", "last_at": null}
+        ]
+    })
 }
 
 /// Knows one address.

@@ -93,7 +93,7 @@ async fn only_snapshots_that_differ_are_written() {
     let run = claim(&db, account, 60, true).await.unwrap();
     let written = db.store.replace(&run, vec![(second, full), (third, revenue(6))], LATER).await.unwrap();
     assert_eq!(written, Written::Rows(2), "one removed, one added");
-    let kept = db.store.range(account, DayRange { first, last: third }).await.unwrap();
+    let kept = db.store.range(account, DayRange { first, last: third }).await.unwrap().found;
     let kept: Vec<_> = kept.iter().map(|day| (day.date, day.components, day.computed_at)).collect();
     assert_eq!(kept, [(third, revenue(6), LATER), (second, full, NOW)]);
 }

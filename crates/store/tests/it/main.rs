@@ -2,8 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 mod database;
+mod decisions;
 mod deliveries;
 mod findings;
+mod freshness;
 mod imports;
 mod jobs;
 mod keys;

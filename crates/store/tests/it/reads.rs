@@ -53,12 +53,13 @@ async fn customers_come_newest_first_by_source_and_page_and_stream_agree() {
         .unwrap();
     let all = walk(
         3,
-        async |page| CustomerStore::page(&*db.store, mine, None, page).await.unwrap(),
+        async |page| CustomerStore::page(&*db.store, mine, None, page).await.unwrap().found,
         |c| c.external_id.clone(),
     )
     .await;
     assert_eq!(all, ["7", "6", "5", "4", "3", "2", "1"]);
-    let even = CustomerStore::page(&*db.store, mine, Some("shopify".parse().unwrap()), page(10, None)).await.unwrap();
+    let even =
+        CustomerStore::page(&*db.store, mine, Some("shopify".parse().unwrap()), page(10, None)).await.unwrap().found;
     assert_eq!(even.items.iter().map(|c| c.external_id.as_str()).collect::<Vec<_>>(), ["6", "4", "2"]);
     let streamed: Vec<_> =
         CustomerStore::stream(&*db.store, mine, None, None).await.unwrap().try_collect().await.unwrap();
@@ -139,7 +140,7 @@ async fn inventory_is_listed_by_urgency_with_a_summary_of_the_whole_catalogue() 
     let low = InventoryStore::list(&*db.store, mine, Some(Status::Low), page(10, None)).await.unwrap();
     assert_eq!(low.page.items.len(), 1);
     assert_eq!(low.summary, Summary { total: 7, critical: 2, low: 1, ok: 3, overstocked: 1 });
-    assert_eq!(low.generated_at, None);
+    assert_eq!(low.freshness.as_of, None);
 }
 
 #[tokio::test]
@@ -162,7 +163,7 @@ async fn suggestions_tell_when_their_job_last_ended() {
             .unwrap();
     }
     let listing = ReorderStore::list(&*db.store, account, None, page(10, None)).await.unwrap();
-    assert_eq!((listing.page.items.len(), listing.generated_at), (0, Some(ended)));
+    assert_eq!((listing.page.items.len(), listing.freshness.as_of), (0, Some(ended)));
 }
 
 #[tokio::test]
@@ -183,12 +184,12 @@ async fn anomalies_are_those_of_the_window_newest_first() {
     let since = NOW - time::Duration::days(6);
     let days = walk(
         3,
-        async |page| AnomalyStore::page(&*db.store, mine, None, since, page).await.unwrap(),
+        async |page| AnomalyStore::page(&*db.store, mine, None, since, page).await.unwrap().found,
         |a| a.day.day().to_string(),
     )
     .await;
     assert_eq!(days, ["1", "1", "28", "28", "27", "27", "26", "26", "25", "25", "24", "24", "23", "23"]);
-    let high = AnomalyStore::page(&*db.store, mine, Some(Severity::High), since, page(10, None)).await.unwrap();
+    let high = AnomalyStore::page(&*db.store, mine, Some(Severity::High), since, page(10, None)).await.unwrap().found;
     assert_eq!(high.items.len(), 2);
 }
 
@@ -207,8 +208,8 @@ async fn insights_are_filtered_by_what_is_asked() {
         .await
         .unwrap();
     let filter = Filter { status: Some(InsightStatus::Open), ..Filter::default() };
-    let open = InsightStore::page(&*db.store, mine, filter, page(10, None)).await.unwrap();
+    let open = InsightStore::page(&*db.store, mine, filter, page(10, None)).await.unwrap().found;
     assert_eq!(open.items.iter().map(|i| i.title.as_str()).collect::<Vec<_>>(), ["open profit", "open ads"]);
     let filter = Filter { category: Some("ads".parse().unwrap()), ..Filter::default() };
-    assert_eq!(InsightStore::page(&*db.store, mine, filter, page(10, None)).await.unwrap().items.len(), 2);
+    assert_eq!(InsightStore::page(&*db.store, mine, filter, page(10, None)).await.unwrap().found.items.len(), 2);
 }

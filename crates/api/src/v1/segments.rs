@@ -1,0 +1,143 @@
+//! `GET /api/v1/customers/segments`: the customers by recency, frequency and spend.
+
+use actix_web::web;
+use domain::{
+    customers::{ACTIVE_DAYS, Segment, SegmentFigures},
+    freshness::Dated,
+    money::{Currency, ratio},
+};
+use rust_decimal::Decimal;
+use serde::Serialize;
+use time::Duration;
+use utoipa::ToSchema;
+
+use crate::{
+    auth::Caller,
+    error::ApiError,
+    freshness::FreshnessBody,
+    openapi::names,
+    query::{Query, Warning},
+    respond::{API_VERSION, Exact, Reply, Warnings},
+    state::State,
+};
+
+/// The customers of a segment together.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = CustomerSegment)]
+struct SegmentBody {
+    #[schema(schema_with = names::segment)]
+    segment: Segment,
+    #[schema(example = 120)]
+    customers: i64,
+    /// Part of all customers; 0 without any.
+    #[schema(value_type = f64, minimum = 0, maximum = 1, example = 0.24)]
+    share: Exact,
+    /// Customers who bought in the last 90 days.
+    #[schema(example = 96)]
+    active: i64,
+    #[schema(example = 840)]
+    orders_count: i64,
+    /// Sum of all orders less refunds, in the account's currency.
+    #[schema(value_type = f64, example = 148140.00)]
+    revenue_total: Exact,
+    /// Part of the revenue of all customers; 0 without any.
+    #[schema(value_type = f64, minimum = 0, maximum = 1, example = 0.61)]
+    revenue_share: Exact,
+    /// Mean expected revenue over the lifetime of a customer; null without customers.
+    #[schema(value_type = Option<f64>, example = 2100.00)]
+    avg_ltv_estimate: Option<Exact>,
+    /// Mean probability that no purchase follows in the next 90 days; null where nobody has bought yet.
+    #[schema(value_type = Option<f64>, minimum = 0, maximum = 1, example = 0.12)]
+    avg_churn_score: Option<Exact>,
+}
+
+/// Sums over all segments.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = CustomerSegmentTotals)]
+struct TotalsBody {
+    #[schema(example = 500)]
+    customers: i64,
+    #[schema(example = 210)]
+    active: i64,
+    #[schema(example = 1730)]
+    orders_count: i64,
+    #[schema(value_type = f64, example = 242852.46)]
+    revenue_total: Exact,
+}
+
+/// Every segment, those without customers as well.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = CustomerSegments)]
+pub struct Body {
+    data: Vec<SegmentBody>,
+    totals: TotalsBody,
+    freshness: FreshnessBody,
+    #[schema(value_type = String, example = "v1")]
+    api_version: &'static str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<Warning>, required = false)]
+    warnings: Warnings,
+}
+
+/// What every segment is measured against.
+struct Whole {
+    customers: Decimal,
+    revenue: Decimal,
+    currency: Currency,
+}
+
+impl Whole {
+    fn part(&self, figures: &SegmentFigures) -> SegmentBody {
+        let SegmentFigures {
+            segment,
+            customers,
+            active,
+            orders_count,
+            revenue_total,
+            avg_ltv_estimate,
+            avg_churn_score,
+        } = *figures;
+        SegmentBody {
+            segment,
+            customers,
+            share: Exact::ratio(ratio(customers.into(), self.customers)),
+            active,
+            orders_count,
+            revenue_total: Exact::money(revenue_total, self.currency),
+            revenue_share: Exact::ratio(ratio(revenue_total, self.revenue)),
+            avg_ltv_estimate: avg_ltv_estimate.map(|amount| Exact::money(amount, self.currency)),
+            avg_churn_score: avg_churn_score.map(Exact::ratio),
+        }
+    }
+}
+
+/// Customers by segment.
+///
+/// Sums up the customers of each of the nine segments by recency, frequency and spend. Every customer is in exactly one of
+/// them, and a segment without customers is listed with zeros.
+#[utoipa::path(
+    get, path = "/api/v1/customers/segments", tag = "customers", operation_id = "list_segments",
+    responses((status = 200, description = "The nine segments.", body = Body)),
+    security(("api_key" = ["read"]))
+)]
+pub async fn get(caller: Caller, query: Query, state: web::Data<State>) -> Result<Reply, ApiError> {
+    let warnings = query.finish()?;
+    let active_since = (state.clock)() - Duration::days(ACTIVE_DAYS);
+    let Dated { found, freshness } = state.customers.segments(caller.account(), active_since).await?;
+    let sum = |of: fn(&SegmentFigures) -> i64| found.iter().map(of).sum::<i64>();
+    let revenue: Decimal = found.iter().map(|figures| figures.revenue_total).sum();
+    let totals = TotalsBody {
+        customers: sum(|figures| figures.customers),
+        active: sum(|figures| figures.active),
+        orders_count: sum(|figures| figures.orders_count),
+        revenue_total: Exact::money(revenue, caller.currency()),
+    };
+    let whole = Whole { customers: totals.customers.into(), revenue, currency: caller.currency() };
+    Reply::found(&Body {
+        data: found.iter().map(|figures| whole.part(figures)).collect(),
+        totals,
+        freshness: FreshnessBody::new(freshness, caller.zone()),
+        api_version: API_VERSION,
+        warnings,
+    })
+}

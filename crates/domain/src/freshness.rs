@@ -1,0 +1,55 @@
+//! How fresh computed figures are: when they were computed, and how far what they are computed from reaches.
+
+use time::{Date, OffsetDateTime};
+
+use crate::jobs::JobName;
+
+text_enum!(
+    /// What figures are computed from.
+    Source {
+        Orders = "orders",
+        Refunds = "refunds",
+        AdSpend = "ad_spend",
+        Expenses = "expenses",
+        StockLevels = "stock_levels",
+        TrackEvents = "track_events",
+    }
+);
+
+/// The newest record of a source: an instant, or a day in the account's time zone where the source comes by day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Newest {
+    At(OffsetDateTime),
+    Day(Date),
+}
+
+/// How fresh the figures of a job are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Freshness {
+    pub job: JobName,
+    /// The end of the job's last run; none before it.
+    pub as_of: Option<OffsetDateTime>,
+    /// Every source of the job with its newest record, if it has any.
+    pub sources: Vec<(Source, Option<Newest>)>,
+}
+
+/// What was read, and how fresh the figures in it are.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dated<T> {
+    pub found: T,
+    pub freshness: Freshness,
+}
+
+impl JobName {
+    /// What the job's figures are computed from.
+    pub const fn sources(self) -> &'static [Source] {
+        use Source::{AdSpend, Expenses, Orders, Refunds, StockLevels, TrackEvents};
+        match self {
+            Self::CustomerMetrics => &[Orders, Refunds],
+            Self::ProfitSnapshots => &[Orders, Refunds, AdSpend, Expenses],
+            Self::InventoryVelocity | Self::SmartReorder => &[Orders, Refunds, StockLevels],
+            Self::AnomalyDetection => &[Orders, Refunds, AdSpend, Expenses, TrackEvents],
+            Self::InsightGeneration => Source::ALL,
+        }
+    }
+}
