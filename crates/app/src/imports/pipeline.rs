@@ -22,8 +22,8 @@ use super::{
 const SAMPLE_BYTES: u64 = 4 << 20;
 /// Records after which their rows are handed on.
 const BATCH_RECORDS: u64 = 2_000;
-/// Batches that wait for the store.
-const BATCHES: usize = 4;
+/// Batches that wait for the store: what is read while it sends the ones before, some ten megabytes at most.
+const BATCHES: usize = 16;
 
 type Sender<T> = mpsc::Sender<Result<Vec<T>, BrokenSource>>;
 

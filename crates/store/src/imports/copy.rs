@@ -5,7 +5,7 @@ use std::fmt::{Display, Write};
 use bytes::{Bytes, BytesMut};
 
 /// Bytes after which gathered rows are sent.
-const FLUSH_BYTES: usize = 1 << 20;
+const FLUSH_BYTES: usize = 1 << 19;
 
 /// Rows on their way into one table of the session.
 pub(super) struct CopyBuffer {

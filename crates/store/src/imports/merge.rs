@@ -49,7 +49,8 @@ pub(super) const REFUNDS: Tables = Tables {
 };
 
 impl Tables {
-    /// Puts the parts together and compares each document with what is there. New ones get their identifiers here.
+    /// Puts the parts together and compares each document with what is there. New ones get their identifiers here. Parts
+    /// that do not agree on customer or country are in error; which one counts must just not depend on their order.
     pub fn gather(&self) -> String {
         let Self { kind, staged, documents, instant, .. } = self;
         format!(
@@ -57,9 +58,7 @@ impl Tables {
              SELECT coalesce(known.id, nextval(pg_get_serial_sequence('{documents}', 'id'))), came.*,
                  known.id IS NOT NULL, coalesce(known.content_hash = came.content_hash, false), known.{instant}
              FROM (SELECT external_id, to_timestamp(min(at)) AS at,
-                     (array_agg(customer ORDER BY at, customer COLLATE \"C\") FILTER (WHERE customer <> ''))[1],
-                     (array_agg(country ORDER BY at, country) FILTER (WHERE country <> ''))[1],
-                     max(fees), max(shipping), sum(amount), sum(units)::bigint,
+                     min(customer COLLATE \"C\"), min(country), max(fees), max(shipping), sum(amount), sum(units)::bigint,
                      int8send((sum(hash_a) % (1::bigint << 60))::bigint)
                          || int8send((sum(hash_b) % (1::bigint << 60))::bigint) AS content_hash
                  FROM import_parts WHERE kind = '{kind}' GROUP BY external_id) came

@@ -14,9 +14,11 @@ use super::copy::CopyBuffer;
 use crate::Connect;
 
 /// What the merging session may use, and that it is not hurried: the limits of requests do not apply to it. Rows of
-/// the tables that it joins are cheap to get, so compiling its statements would cost more than it saves.
+/// the tables that it joins are cheap to get, so compiling its statements would cost more than it saves, and rough
+/// statistics of its own tables are enough.
 const SETTINGS: &str = "SET TIME ZONE 'UTC'; SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0; \
-    SET work_mem = '64MB'; SET temp_buffers = '64MB'; SET jit = off";
+    SET work_mem = '64MB'; SET temp_buffers = '64MB'; SET jit = off; \
+    SET default_statistics_target = 10";
 
 pub(super) struct Session {
     client: Client,
