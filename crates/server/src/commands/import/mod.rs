@@ -101,7 +101,7 @@ impl Import {
             source: orders.source,
             cancellation_prefix: orders.cancellation_prefix.clone().filter(|prefix| !prefix.is_empty()),
             non_products: orders.non_product.clone(),
-            currency: self.account.currency.clone(),
+            currency: self.account.currency,
         };
         let Opened { options: file, target, source, rejects } = opened;
         let (reader, sink) = (source.reader()?, rejects.sink());
