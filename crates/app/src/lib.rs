@@ -2,5 +2,6 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing))]
 
 pub mod deliveries;
+pub mod demo;
 pub mod imports;
 pub mod jobs;

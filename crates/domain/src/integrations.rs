@@ -53,9 +53,22 @@ pub struct Totals {
     pub never_synced: i64,
 }
 
+/// A connection as it is to be recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Connection {
+    pub provider: Platform,
+    pub shop: String,
+    pub scopes: Vec<String>,
+    pub connected_at: OffsetDateTime,
+    pub last_sync_at: Option<OffsetDateTime>,
+    pub revoked_at: Option<OffsetDateTime>,
+}
+
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait IntegrationStore: Send + Sync {
+    /// Records a connection; one of the same provider and shop takes on its state and keeps its id.
+    async fn connect(&self, account: AccountId, connection: Connection) -> Result<(), StoreError>;
     /// Newest first, and the totals over all of them, as of `now`.
     async fn page(
         &self,

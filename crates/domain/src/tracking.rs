@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use time::{Duration, OffsetDateTime};
 
 use crate::{
-    AccountId,
+    AccountId, StoreError,
     idempotency::{IdempotencyError, IdempotencyKey, Written},
 };
 
@@ -125,6 +125,10 @@ pub trait EventStore: Send + Sync {
         event: NewEvent,
         idempotency: Option<IdempotencyKey>,
     ) -> Result<Written<i64>, IdempotencyError>;
+    /// Stores events that came in together: all of them or none.
+    async fn insert_many(&self, account: AccountId, events: Vec<NewEvent>) -> Result<(), StoreError>;
+    /// When the latest of the account's events happened.
+    async fn latest(&self, account: AccountId) -> Result<Option<OffsetDateTime>, StoreError>;
 }
 
 /// Looks up where an address is.

@@ -5,7 +5,7 @@ use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 use domain::{
     AccountId, StoreError,
-    integrations::{Integration, IntegrationStore, Status, Totals},
+    integrations::{Connection, Integration, IntegrationStore, Status, Totals},
     page::{Page, PageRequest},
 };
 use time::OffsetDateTime;
@@ -38,6 +38,33 @@ impl TryFrom<IntegrationRow> for Integration {
 
 #[async_trait]
 impl IntegrationStore for Store {
+    async fn connect(&self, account: AccountId, connection: Connection) -> Result<(), StoreError> {
+        let Connection { provider, shop, scopes, connected_at, last_sync_at, revoked_at } = connection;
+        let state = (
+            integrations::scopes.eq(scopes),
+            integrations::connected_at.eq(connected_at),
+            integrations::last_sync_at.eq(last_sync_at),
+            integrations::revoked_at.eq(revoked_at),
+        );
+        let key = (
+            integrations::account_id.eq(account.0),
+            integrations::provider.eq(provider.as_str()),
+            integrations::shop.eq(shop),
+        );
+        self.run::<_, Failure>(async |connection| {
+            diesel::insert_into(integrations::table)
+                .values((key, state.clone()))
+                .on_conflict((integrations::account_id, integrations::provider, integrations::shop))
+                .do_update()
+                .set(state)
+                .execute(connection)
+                .await?;
+            Ok(())
+        })
+        .await?;
+        Ok(())
+    }
+
     async fn page(
         &self,
         account: AccountId,

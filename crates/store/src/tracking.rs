@@ -1,18 +1,25 @@
 //! [`EventStore`] on Postgres.
 
 use async_trait::async_trait;
-use diesel::{prelude::*, result::Error};
+use diesel::{
+    dsl::max,
+    prelude::*,
+    result::Error,
+    sql_query,
+    sql_types::{Array, BigInt, Jsonb, Nullable, Text, Timestamptz},
+};
 use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
 use domain::{
-    AccountId,
+    AccountId, StoreError,
     idempotency::{IdempotencyError, IdempotencyKey, Written},
     tracking::{EventStore, Location, NewEvent},
 };
 use serde_json::{Value, json};
+use time::OffsetDateTime;
 
 use crate::{
     Store,
-    error::corrupt,
+    error::{Failure, corrupt},
     idempotency::{self, WriteError},
     schema::track_events,
 };
@@ -34,6 +41,83 @@ impl EventStore for Store {
             })
             .await;
         written.map_err(WriteError::into_refusal)
+    }
+
+    async fn insert_many(&self, account: AccountId, events: Vec<NewEvent>) -> Result<(), StoreError> {
+        let Columns { names, props, visitors, sessions, urls, countries, regions, cities, occurred, received } =
+            events.into_iter().collect();
+        self.run::<_, Failure>(async |connection| {
+            sql_query(INSERT_MANY)
+                .bind::<BigInt, _>(account.0)
+                .bind::<Array<Text>, _>(names)
+                .bind::<Array<Jsonb>, _>(props)
+                .bind::<Array<Nullable<Text>>, _>(visitors)
+                .bind::<Array<Nullable<Text>>, _>(sessions)
+                .bind::<Array<Nullable<Text>>, _>(urls)
+                .bind::<Array<Nullable<Text>>, _>(countries)
+                .bind::<Array<Nullable<Text>>, _>(regions)
+                .bind::<Array<Nullable<Text>>, _>(cities)
+                .bind::<Array<Timestamptz>, _>(occurred)
+                .bind::<Array<Timestamptz>, _>(received)
+                .execute(connection)
+                .await?;
+            Ok(())
+        })
+        .await?;
+        Ok(())
+    }
+
+    async fn latest(&self, account: AccountId) -> Result<Option<OffsetDateTime>, StoreError> {
+        let latest = self
+            .run::<_, Failure>(async |connection| {
+                Ok(track_events::table
+                    .filter(track_events::account_id.eq(account.0))
+                    .select(max(track_events::occurred_at))
+                    .first(connection)
+                    .await?)
+            })
+            .await?;
+        Ok(latest)
+    }
+}
+
+const INSERT_MANY: &str = "INSERT INTO track_events
+        (account_id, name, props, visitor_id, session_id, url, country, region, city, occurred_at, received_at)
+    SELECT $1, event.* FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11) AS event";
+
+/// Events column by column, for `unnest`.
+#[derive(Default)]
+struct Columns {
+    names: Vec<String>,
+    props: Vec<Value>,
+    visitors: Vec<Option<String>>,
+    sessions: Vec<Option<String>>,
+    urls: Vec<Option<String>>,
+    countries: Vec<Option<String>>,
+    regions: Vec<Option<String>>,
+    cities: Vec<Option<String>>,
+    occurred: Vec<OffsetDateTime>,
+    received: Vec<OffsetDateTime>,
+}
+
+impl FromIterator<NewEvent> for Columns {
+    fn from_iter<I: IntoIterator<Item = NewEvent>>(events: I) -> Self {
+        let mut columns = Self::default();
+        for event in events {
+            let NewEvent { name, props, visitor_id, session_id, url, location, occurred_at, received_at } = event;
+            let Location { country, region, city } = location;
+            columns.names.push(name.as_str().to_owned());
+            columns.props.push(Value::Object(props));
+            columns.visitors.push(visitor_id);
+            columns.sessions.push(session_id);
+            columns.urls.push(url);
+            columns.countries.push(country);
+            columns.regions.push(region);
+            columns.cities.push(city);
+            columns.occurred.push(occurred_at);
+            columns.received.push(received_at);
+        }
+        columns
     }
 }
 

@@ -1,0 +1,41 @@
+//! What goes wrong in the shop, and when: it is for the jobs to find out.
+
+use super::calendar::HISTORY_DAYS;
+
+/// A day, as many days before the opening as said.
+const fn before_opening(days: usize) -> usize {
+    HISTORY_DAYS - days
+}
+
+/// The best seller's stock is written off on this morning…
+pub const STOCK_OUT_DAY: usize = before_opening(6);
+/// …and its next delivery comes on this one.
+pub const RESTOCK_DAY: usize = HISTORY_DAYS + 9;
+/// Place among the best sellers of the product that goes out of stock.
+pub const STOCK_OUT_RANK: usize = 0;
+
+/// Buyers of a faulty batch get their money back on this day…
+pub const REFUND_DAY: usize = before_opening(4);
+/// …if they ordered at most so many days before.
+pub const REFUND_WINDOW_DAYS: usize = 40;
+/// How many of them, latest orders first.
+pub const REFUNDED_ORDERS: usize = 32;
+/// Place among the best sellers of the faulty product.
+pub const FAULTY_RANK: usize = 2;
+
+/// The shop's own site is down on this day: no orders there, and few visits.
+pub const OUTAGE_DAY: usize = before_opening(2);
+/// Visits of that day that come all the same, in thousandths.
+pub const OUTAGE_VISITS: i64 = 250;
+
+/// From this day on a click of one campaign costs more.
+pub const DEARER_DAY: usize = before_opening(13);
+/// How much more, in thousandths of the price before.
+pub const DEARER_BY: i64 = 2_600;
+/// The campaign.
+pub const DEARER_CAMPAIGN: &str = "Shopping - all products";
+
+/// Good customers who bought every month or so stop in the days up to this one.
+pub const LEAVING_DAY: usize = before_opening(95);
+/// How many of them.
+pub const LEAVERS: u64 = 60;
