@@ -19,4 +19,4 @@ mod tests;
 mod visits;
 
 pub use calendar::HISTORY_DAYS;
-pub use load::{LoadError, Loaded, Ports, STEPS, Step, is_loaded, load};
+pub use load::{LoadError, Loaded, Ports, STEPS, Step, fits, load};

@@ -3,7 +3,9 @@
 use clap::{Parser, Subcommand};
 
 use crate::{
-    commands::{accounts::AccountsCommand, import::ImportCommand, jobs::JobsCommand, keys::KeysCommand, up::UpArgs},
+    commands::{
+        accounts::AccountsCommand, demo::DemoArgs, import::ImportCommand, jobs::JobsCommand, keys::KeysCommand, up::UpArgs,
+    },
     config::Flags,
 };
 
@@ -52,4 +54,6 @@ pub enum Command {
     /// Lists and runs the background jobs
     #[command(subcommand)]
     Jobs(JobsCommand),
+    /// Loads the demo shop
+    Demo(DemoArgs),
 }

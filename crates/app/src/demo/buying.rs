@@ -11,9 +11,9 @@ use super::{
 };
 
 /// New customers on the first day, in thousandths.
-const ARRIVALS: i64 = 3_400;
+const ARRIVALS: i64 = 2_300;
 /// Days between two purchases of a customer with the average rate.
-const USUAL_GAP_DAYS: f64 = 36.0;
+const USUAL_GAP_DAYS: f64 = 27.0;
 /// Days after which the slowest customers come back, of an average season.
 const LONGEST_GAP_DAYS: f64 = 3_650.0;
 /// Customers who left have numbers from here on.
@@ -40,9 +40,8 @@ pub(super) fn wishes(calendar: &Calendar) -> (Vec<Person>, Vec<Wish>) {
     crowd.arrive_and_leave();
     let Crowd { people, mut wishes, .. } = crowd;
     wishes.retain(|wish| {
-        let down = wish.day == OUTAGE_DAY
-            && people.get(wish.person).is_some_and(|person| person.platform == Platform::Shopify);
-        wish.at <= calendar.until && !down
+        let marketplace = people.get(wish.person).is_some_and(|person| person.platform == Platform::Mercadolibre);
+        wish.at <= calendar.until && (wish.day != OUTAGE_DAY || marketplace)
     });
     wishes.sort_by_key(|wish| (wish.at, wish.person));
     (people, wishes)
@@ -78,7 +77,7 @@ impl Crowd<'_> {
         // Half the sum of two exponentials is gamma distributed with shape 2 and mean 1.
         let rate = (draw.exponential() + draw.exponential()) / 2.0;
         let mean_gap = (USUAL_GAP_DAYS / rate).min(LONGEST_GAP_DAYS);
-        let leaves = (draw.below(520) + draw.below(520)) / 2 + 40;
+        let leaves = (draw.below(400) + draw.below(400)) / 2 + 30;
         let mut day = first_day;
         let mut position = self.season.get(day).copied().unwrap_or_default();
         loop {

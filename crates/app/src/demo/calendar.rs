@@ -13,10 +13,9 @@ const MONTHS: [i64; 12] = [930, 930, 960, 980, 1_010, 1_000, 980, 990, 1_000, 1_
 /// Thousandths of an average day, Monday to Sunday.
 const WEEKDAYS: [i64; 7] = [1_090, 1_060, 1_020, 1_000, 960, 870, 1_000];
 /// Thousandths of the first day's demand at the end of the history, and in a straight line on both sides of it.
-const GROWTH: (i64, i64) = (1_000, 2_300);
+const GROWTH: (i64, i64) = (1_000, 5_000);
 /// Which hours people buy in, as shares of 1,000 from midnight on.
-const HOURS: [u64; 24] =
-    [14, 8, 5, 4, 4, 6, 12, 22, 36, 48, 55, 57, 56, 54, 54, 55, 57, 60, 63, 68, 78, 80, 64, 40];
+const HOURS: [u64; 24] = [14, 8, 5, 4, 4, 6, 12, 22, 36, 48, 55, 57, 56, 54, 54, 55, 57, 60, 63, 68, 78, 80, 64, 40];
 const DAY_SECONDS: i64 = 86_400;
 
 /// Days from the first one to the one that holds the instant up to which the shop is wanted.

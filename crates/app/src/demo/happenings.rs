@@ -23,7 +23,7 @@ pub const REFUNDED_ORDERS: usize = 32;
 /// Place among the best sellers of the faulty product.
 pub const FAULTY_RANK: usize = 2;
 
-/// The shop's own site is down on this day: no orders there, and few visits.
+/// The shop's own sites are down on this day: no orders there, the marketplace alone sells, and few visits.
 pub const OUTAGE_DAY: usize = before_opening(2);
 /// Visits of that day that come all the same, in thousandths.
 pub const OUTAGE_VISITS: i64 = 250;

@@ -79,9 +79,16 @@ struct Stretch {
     since: Option<OffsetDateTime>,
 }
 
-/// True when the account holds the demo shop, or a part of it.
-pub async fn is_loaded(ports: &Ports<'_>, account: &Account, now: OffsetDateTime) -> Result<bool, StoreError> {
-    Ok(home(ports, account, now).await?.is_some())
+/// True when the account holds the demo shop, a part of it, or nothing at all.
+pub async fn fits(ports: &Ports<'_>, account: &Account, now: OffsetDateTime) -> Result<bool, StoreError> {
+    Ok(home(ports, account, now).await?.is_some() || is_empty(ports, account, now).await?)
+}
+
+async fn is_empty(ports: &Ports<'_>, account: &Account, now: OffsetDateTime) -> Result<bool, StoreError> {
+    let first = PageRequest { limit: 1, cursor: None };
+    let (connections, _) = ports.integrations.page(account.id, first, now).await?;
+    let customers = ports.customers.page(account.id, None, first).await?;
+    Ok(connections.items.is_empty() && customers.items.is_empty())
 }
 
 /// Loads the shop as it is at `now`: all of it into an empty account, what has happened since into one that was loaded
@@ -119,10 +126,7 @@ async fn begin(ports: &Ports<'_>, account: &Account, now: OffsetDateTime) -> Res
     if let Some(home) = home(ports, account, now).await? {
         return Ok(Stretch { opened_at: home.connected_at, since: home.last_sync_at });
     }
-    let first = PageRequest { limit: 1, cursor: None };
-    let (connections, _) = ports.integrations.page(account.id, first, now).await?;
-    let customers = ports.customers.page(account.id, None, first).await?;
-    if !connections.items.is_empty() || !customers.items.is_empty() {
+    if !is_empty(ports, account, now).await? {
         return Err(LoadError::NotEmpty);
     }
     connect(ports, account, HOME, now, None, None).await?;

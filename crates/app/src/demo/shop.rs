@@ -16,15 +16,15 @@ use super::{
 };
 
 /// Units that the shop sells on its first day, and how long its first stock lasts.
-const FIRST_UNITS: i64 = 8;
+const FIRST_UNITS: i64 = 10;
 const FIRST_STOCK_DAYS: i64 = 150;
 /// Days of sales that a new order of stock is measured by.
 const LOOK_BACK_DAYS: usize = 28;
 /// Days of sales that are kept as a reserve, and that a delivery lasts, both beyond the lead time.
-const RESERVE_DAYS: i64 = 12;
+const RESERVE_DAYS: i64 = 20;
 const COVER_DAYS: i64 = 40;
 /// Orders of which a line comes back, in thousandths.
-const RETURNS: u64 = 24;
+const RETURNS: u64 = 12;
 
 /// Units of a product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,8 +130,7 @@ impl Shop {
         let shelves = (0..catalogue.products.len())
             .map(|rank| Shelf { stock: catalogue.part_of(rank, units) + 6, changed: true, ..Shelf::default() })
             .collect();
-        let mut shop =
-            Self { calendar, catalogue, people, orders: vec![], refunds: vec![], levels: vec![], shelves };
+        let mut shop = Self { calendar, catalogue, people, orders: vec![], refunds: vec![], levels: vec![], shelves };
         let mut numbers = [0_u64; Platform::ALL.len()];
         let mut wishes = wishes.into_iter().peekable();
         for day in 0..shop.calendar.len() {
@@ -259,4 +258,3 @@ fn units(draw: &mut Draw) -> i64 {
         _ => 3,
     }
 }
-

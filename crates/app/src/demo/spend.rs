@@ -23,12 +23,12 @@ struct Campaign {
 }
 
 const CAMPAIGNS: [Campaign; 6] = [
-    campaign("google_ads", "Brand search", 5_200, 32, 9),
-    campaign("google_ads", DEARER_CAMPAIGN, 10_400, 46, 62),
-    campaign("meta_ads", "Prospecting - lookalike", 12_600, 38, 88),
-    campaign("meta_ads", "Retargeting - cart", 6_000, 30, 41),
-    campaign("meta_ads", "Seasonal video", 4_200, 27, 120),
-    campaign("mercadolibre_ads", "Product ads", 7_600, 24, 55),
+    campaign("google_ads", "Brand search", 2_500, 32, 9),
+    campaign("google_ads", DEARER_CAMPAIGN, 5_000, 46, 62),
+    campaign("meta_ads", "Prospecting - lookalike", 6_000, 38, 88),
+    campaign("meta_ads", "Retargeting - cart", 2_900, 30, 41),
+    campaign("meta_ads", "Seasonal video", 2_000, 27, 120),
+    campaign("mercadolibre_ads", "Product ads", 3_700, 24, 55),
 ];
 
 const fn campaign(
@@ -67,10 +67,10 @@ pub(super) fn ads(calendar: &Calendar, since: usize) -> Vec<AdSpendRow> {
 /// Paid every week: salaries on Fridays, rent on Mondays, packaging on Wednesdays; and on each first of a month: software.
 const SOFTWARE: [(&str, i64); 4] =
     [("Shop platform", 7_900), ("E-mail marketing", 4_900), ("Accounting", 3_200), ("Help desk", 2_900)];
-const RENT_CENTS: i64 = 21_000;
+const RENT_CENTS: i64 = 24_000;
 /// On the first day; wages grow with the shop.
-const SALARIES_CENTS: i64 = 52_000;
-const PACKAGING_CENTS: i64 = 4_500;
+const SALARIES_CENTS: i64 = 26_000;
+const PACKAGING_CENTS: i64 = 2_200;
 
 /// Expenses of the days from `since` on.
 pub(super) fn expenses(calendar: &Calendar, since: usize) -> Vec<ExpenseRow> {

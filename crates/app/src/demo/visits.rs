@@ -14,7 +14,7 @@ use super::{
 /// The first day with tracking.
 const FIRST_DAY: usize = HISTORY_DAYS - 42;
 /// Visitors on an average day when the shop was as large as on its first one.
-const VISITORS: i64 = 170;
+const VISITORS: i64 = 80;
 /// Visitors in a thousand who look at a product, who put it into the cart, and who go to the checkout.
 const STEPS: [(&str, u64); 3] = [("product_viewed", 420), ("add_to_cart", 300), ("checkout_started", 450)];
 const SITE: &str = "https://demo-shop.example.com";

@@ -1,6 +1,7 @@
 //! One file per command, and what they have in common.
 
 pub mod accounts;
+pub mod demo;
 pub mod import;
 pub mod jobs;
 pub mod keys;
@@ -79,6 +80,7 @@ async fn with_database(command: Command, config: &Config, database: &Database) -
         Command::Openapi => {}
         Command::Accounts(command) => accounts::run(command, &store(database).await?).await?,
         Command::Import(command) => return import::run(command, &database.connect, &store(database).await?).await,
+        Command::Demo(args) => return demo::run(args, &store(database).await?, database).await,
         Command::Keys(command) => keys::run(command, &store(database).await?).await?,
         Command::Jobs(command) => return jobs::run(command, store(database).await?).await,
     }

@@ -4,10 +4,10 @@ use std::{fs::OpenOptions, io::Write, net::SocketAddr, os::unix::fs::OpenOptions
 
 use anyhow::Context;
 use domain::{AccountId, keys::Scope};
-use store::Store;
+use store::{Connect, Store};
 
 use crate::{
-    commands::keys,
+    commands::{demo, keys},
     config::Config,
     database::Database,
     secrets,
@@ -34,7 +34,7 @@ pub async fn up(args: UpArgs, config: &Config, database: &Database) -> anyhow::R
     let embedded = database.is_embedded();
     let roles = Roles { http: true, work: true };
     services::run(config, &database.connect, keys, roles, async |store, address| {
-        let key = if args.no_demo { None } else { Some(demo_key(config, store).await?) };
+        let key = if args.no_demo { None } else { Some(demo_key(config, store, &database.connect).await?) };
         announce(address, key.as_deref(), embedded);
         Ok(())
     })
@@ -52,8 +52,8 @@ pub async fn part(roles: Roles, config: &Config, database: &Database) -> anyhow:
 }
 
 /// Loads the demo shop once and gives a key to it: the one of an earlier start when that is still at hand.
-async fn demo_key(config: &Config, store: &Store) -> anyhow::Result<String> {
-    let account = AccountId(1);
+async fn demo_key(config: &Config, store: &Store, connect: &Connect) -> anyhow::Result<String> {
+    let account = demo::load_once(store, connect, std::io::stderr().is_terminal()).await?;
     let file = config.data_dir.join(DEMO_KEY_FILE);
     if let Ok(key) = std::fs::read_to_string(&file)
         && opens(store, key.trim(), account).await?
