@@ -4,7 +4,8 @@ use clap::{Parser, Subcommand};
 
 use crate::{
     commands::{
-        accounts::AccountsCommand, demo::DemoArgs, import::ImportCommand, jobs::JobsCommand, keys::KeysCommand, up::UpArgs,
+        accounts::AccountsCommand, demo::DemoArgs, import::ImportCommand, jobs::JobsCommand, keys::KeysCommand,
+        up::UpArgs,
     },
     config::Flags,
 };

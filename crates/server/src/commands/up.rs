@@ -1,6 +1,12 @@
 //! `api up`, `api serve` and `api work`.
 
-use std::{fs::OpenOptions, io::Write, net::SocketAddr, os::unix::fs::OpenOptionsExt, path::Path};
+use std::{
+    fs::OpenOptions,
+    io::{IsTerminal, Write},
+    net::SocketAddr,
+    os::unix::fs::OpenOptionsExt,
+    path::Path,
+};
 
 use anyhow::Context;
 use domain::{AccountId, keys::Scope};
