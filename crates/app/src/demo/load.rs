@@ -88,7 +88,7 @@ async fn is_empty(ports: &Ports<'_>, account: &Account, now: OffsetDateTime) -> 
     let first = PageRequest { limit: 1, cursor: None };
     let (connections, _) = ports.integrations.page(account.id, first, now).await?;
     let customers = ports.customers.page(account.id, None, first).await?;
-    Ok(connections.items.is_empty() && customers.items.is_empty())
+    Ok(connections.items.is_empty() && customers.found.items.is_empty())
 }
 
 /// Loads the shop as it is at `now`: all of it into an empty account, what has happened since into one that was loaded

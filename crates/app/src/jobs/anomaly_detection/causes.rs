@@ -52,11 +52,14 @@ const fn name_in_tree(metric: Metric) -> Option<&'static str> {
     }
 }
 
+/// A sum of a day as a number.
+type Measure = fn(&DayTotals) -> Option<f64>;
+
 /// What is known of the days up to and including `day`.
 fn facts(day: Date, days: &[DayTotals], parts: &[PartTotals]) -> Facts {
     let days = days.get(..days.partition_point(|totals| totals.day <= day)).unwrap_or_default();
     let mut facts = Facts::new(days.iter().map(|totals| totals.day).collect());
-    let measured: [(&str, fn(&DayTotals) -> Option<f64>); 13] = [
+    let measured: [(&str, Measure); 13] = [
         ("gross_revenue", |day| day.gross_revenue.to_f64()),
         ("refunds", |day| day.refunds.to_f64()),
         ("orders", |day| Some(number(day.orders))),
