@@ -9,12 +9,13 @@ use std::{
 use api::{Settings, State};
 use async_trait::async_trait;
 use domain::{
-    AccountId,
+    AccountId, StoreError,
     credits::MockCreditLedger,
     idempotency::{IdempotencyError, IdempotencyKey, Written},
     tracking::{EventStore, MockEventStore, NewEvent},
 };
 use rstest::rstest;
+use time::OffsetDateTime;
 
 use crate::support::{BOTH, Service, bearer, read_answer, state};
 
@@ -146,6 +147,14 @@ impl EventStore for Waiting {
         self.go.acquire().await.unwrap().forget();
         self.done.lock().unwrap().send(()).unwrap();
         Ok(Written { value: 1, replayed: false })
+    }
+
+    async fn insert_many(&self, _: AccountId, _: Vec<NewEvent>) -> Result<(), StoreError> {
+        unreachable!("the endpoint stores one event")
+    }
+
+    async fn latest(&self, _: AccountId) -> Result<Option<OffsetDateTime>, StoreError> {
+        unreachable!("the endpoint reads no event")
     }
 }
 
