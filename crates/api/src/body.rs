@@ -127,6 +127,14 @@ impl Upload {
         Fields::parse(&self.bytes, self.strict)
     }
 
+    /// Like [`Upload::fields`]; no body at all is an object without fields.
+    pub fn fields_or_none(&self, accepts: Accepts) -> Result<Fields, ApiError> {
+        if self.bytes.is_empty() {
+            return Ok(Fields { fields: Vec::new(), strict: self.strict });
+        }
+        self.fields(accepts)
+    }
+
     /// The request's idempotency key, if it has one.
     pub fn idempotency(&self, request: &HttpRequest) -> Result<Option<IdempotencyKey>, ApiError> {
         let mut sent = request.headers().get_all("idempotency-key");
@@ -220,6 +228,16 @@ impl Field {
                 .param(self.name));
         }
         self.decode(otherwise)
+    }
+
+    pub fn flag(&self) -> Result<bool, ApiError> {
+        serde_json::from_str(self.raw.get()).map_err(|_| ApiError::parameter(self.name, "must be true or false"))
+    }
+
+    /// A whole number in a range.
+    pub fn integer(&self, min: i64, max: i64) -> Result<i64, ApiError> {
+        let number = serde_json::from_str(self.raw.get()).ok().filter(|number| (min..=max).contains(number));
+        number.ok_or_else(|| ApiError::parameter(self.name, &format!("must be a whole number from {min} to {max}")))
     }
 
     pub fn texts(&self, otherwise: Code) -> Result<Vec<String>, ApiError> {

@@ -9,6 +9,7 @@ mod edge;
 mod error;
 mod freshness;
 mod openapi;
+mod path;
 mod query;
 pub mod rate_limit;
 mod respond;

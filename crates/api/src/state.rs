@@ -15,7 +15,7 @@ use domain::{
     reorder::ReorderStore,
     sealing::Sealer,
     tracking::{EventStore, Geolocator},
-    webhooks::WebhookStore,
+    webhooks::{WebhookStore, log::DeliveryLog, replay::ReplayStore, settings::WebhookSettings},
 };
 use time::OffsetDateTime;
 
@@ -30,6 +30,11 @@ pub struct State {
     pub customers: Arc<dyn CustomerStore>,
     pub integrations: Arc<dyn IntegrationStore>,
     pub webhooks: Arc<dyn WebhookStore>,
+    pub webhook_settings: Arc<dyn WebhookSettings>,
+    pub delivery_log: Arc<dyn DeliveryLog>,
+    pub replays: Arc<dyn ReplayStore>,
+    /// What a test delivery is made with.
+    pub deliveries: app::deliveries::Ports,
     pub insights: Arc<dyn InsightStore>,
     pub events: Arc<dyn EventStore>,
     pub anomalies: Arc<dyn AnomalyStore>,

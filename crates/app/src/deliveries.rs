@@ -7,6 +7,7 @@
 mod attempt;
 mod engine;
 mod lanes;
+mod trial;
 
 use std::{sync::Arc, time::Duration};
 
@@ -18,6 +19,7 @@ use time::OffsetDateTime;
 
 pub use attempt::{Unsent, attempt};
 pub use engine::run;
+pub use trial::{TrialError, try_out};
 
 /// Tells the time, in UTC.
 pub type Clock = Arc<dyn Fn() -> OffsetDateTime + Send + Sync>;
@@ -54,7 +56,7 @@ impl Default for Options {
         Self {
             in_flight: 512,
             per_receiver: 32,
-            lease: Duration::from_secs(30),
+            lease: Duration::from_secs(15),
             poll: Duration::from_secs(1),
             grace: Duration::from_secs(12),
         }

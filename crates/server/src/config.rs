@@ -46,6 +46,8 @@ pub struct Config {
     /// Keys that seal webhook secrets: `id:base64,…`; the first seals, all open.
     #[serde(default)]
     pub data_keys: Option<SecretString>,
+    /// Loopback receivers (`127.0.0.1:9000`, comma separated) that webhooks may be sent to, for tests and development.
+    pub webhook_allow_loopback: String,
     /// When the jobs are due, as a cron expression in UTC. Each account runs a job once per day of its own time zone.
     pub jobs_cron: String,
     /// Months that tracking events are kept.
@@ -66,6 +68,7 @@ struct Defaults {
     region: &'static str,
     env: &'static str,
     geoip_database: &'static str,
+    webhook_allow_loopback: &'static str,
     jobs_cron: &'static str,
     track_retention_months: u32,
     log: &'static str,
@@ -82,13 +85,14 @@ const DEFAULTS: Defaults = Defaults {
     region: "local",
     env: "development",
     geoip_database: "",
+    webhook_allow_loopback: "",
     jobs_cron: "7 * * * *",
     track_retention_months: 25,
     log: "info",
 };
 
 /// The names that are read from the environment.
-const VARIABLES: [&str; 15] = [
+const VARIABLES: [&str; 16] = [
     "listen",
     "admin_listen",
     "data_dir",
@@ -101,6 +105,7 @@ const VARIABLES: [&str; 15] = [
     "env",
     "geoip_database",
     "data_keys",
+    "webhook_allow_loopback",
     "jobs_cron",
     "track_retention_months",
     "log",

@@ -6,6 +6,7 @@ pub mod config;
 
 mod admin;
 mod database;
+mod deliveries;
 mod output;
 mod random;
 mod scheduler;

@@ -4,6 +4,7 @@ use std::{net::TcpListener, path::Path, sync::Arc, thread, time::Duration};
 
 use anyhow::Context;
 use api::{Network, Settings, State, rate_limit::InMemory};
+use app::deliveries::Ports;
 use connectors::geo::GeoIp;
 use delivery::seal::KeyRing;
 use store::{Connect, KeyCache, PoolOptions, Store};
@@ -11,7 +12,7 @@ use time::OffsetDateTime;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::{admin, config::Config, scheduler, telemetry};
+use crate::{admin, config::Config, deliveries, scheduler, telemetry};
 
 /// Which parts run in this process.
 #[derive(Debug, Clone, Copy)]
@@ -34,6 +35,7 @@ pub async fn run(
 ) -> anyhow::Result<()> {
     let cron = scheduler::parse_cron(&config.jobs_cron)?;
     let metrics = telemetry::init_metrics()?;
+    let (keys, sender) = (Arc::new(keys), Arc::new(deliveries::sender(config)?));
     let options = PoolOptions { max_connections: config.database_pool, ..PoolOptions::default() };
     let store = Arc::new(Store::connect(connect, options)?);
     let admin_listener = bind(config.admin_listen, "admin_listen")?;
@@ -42,12 +44,15 @@ pub async fn run(
     if roles.http {
         let listener = bind(config.listen, "listen")?;
         address = Some(listener.local_addr()?);
-        stopped.push(api::server(state(config, &store, connect, keys)?, listener, http_workers(config))?);
+        let ports = deliveries::ports(&store, &keys, &sender);
+        stopped.push(api::server(state(config, &store, connect, ports)?, listener, http_workers(config))?);
     }
     let cancelled = CancellationToken::new();
     let tasks = TaskTracker::new();
     if roles.work {
         tasks.spawn(scheduler::run(store.clone(), cron, config.track_retention_months, cancelled.clone()));
+        let ports = deliveries::ports(&store, &keys, &sender);
+        tasks.spawn(deliveries::run(ports, connect.clone(), cancelled.clone()));
     }
     tasks.close();
     let servers: Vec<_> = stopped.iter().map(actix_web::dev::Server::handle).collect();
@@ -80,7 +85,7 @@ fn http_workers(config: &Config) -> usize {
     }
 }
 
-fn state(config: &Config, store: &Arc<Store>, connect: &Connect, keys: KeyRing) -> anyhow::Result<State> {
+fn state(config: &Config, store: &Arc<Store>, connect: &Connect, deliveries: Ports) -> anyhow::Result<State> {
     let trusted_proxies = config.trusted_proxies.split(',').map(str::trim).filter(|network| !network.is_empty());
     let settings = Settings {
         rate_limit_per_minute: config.rate_limit_per_minute,
@@ -102,6 +107,9 @@ fn state(config: &Config, store: &Arc<Store>, connect: &Connect, keys: KeyRing) 
         customers: store.clone(),
         integrations: store.clone(),
         webhooks: store.clone(),
+        webhook_settings: store.clone(),
+        delivery_log: store.clone(),
+        replays: store.clone(),
         insights: store.clone(),
         events: store.clone(),
         anomalies: store.clone(),
@@ -109,7 +117,8 @@ fn state(config: &Config, store: &Arc<Store>, connect: &Connect, keys: KeyRing) 
         inventory: store.clone(),
         reorder: store.clone(),
         geolocator: Arc::new(GeoIp::open(geo_files).context("geoip_database")?),
-        sealer: Arc::new(keys),
+        sealer: deliveries.sealer.clone(),
+        deliveries,
         limiter: Arc::new(InMemory::default()),
         clock: OffsetDateTime::now_utc,
         settings,

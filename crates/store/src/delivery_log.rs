@@ -7,16 +7,18 @@ use diesel::{
     prelude::*,
     sql_types::{BigInt, Bytea, Integer, Nullable, Text, Timestamptz, Uuid as SqlUuid},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
     events::Event,
+    idempotency::{IdempotencyError, IdempotencyKey, Written},
     page::{Page, PageRequest},
     webhooks::{
         delivery::{DeliveryState, Leased},
         log::{DeliveryLog, LoggedAttempt, LoggedDelivery, Resent},
     },
 };
+use serde_json::json;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
@@ -24,6 +26,7 @@ use crate::{
     Store,
     deliveries::lease::{self, leased},
     error::{Failure, parse},
+    idempotency::{self, WriteError},
     schema::{deliveries, delivery_attempts as attempts, events, webhook_subscriptions},
 };
 
@@ -147,31 +150,29 @@ impl DeliveryLog for Store {
         account: AccountId,
         subscription: i64,
         delivery: Uuid,
+        idempotency: Option<IdempotencyKey>,
         now: OffsetDateTime,
-    ) -> Result<Resent, StoreError> {
-        self.run::<_, Failure>(async |connection| {
-            let active: Option<bool> = deliveries::table
-                .inner_join(
-                    webhook_subscriptions::table.on(webhook_subscriptions::account_id
-                        .eq(deliveries::account_id)
-                        .and(webhook_subscriptions::id.eq(deliveries::subscription_id))),
-                )
-                .filter(deliveries::account_id.eq(account.0))
-                .filter(deliveries::id.eq(delivery))
-                .filter(deliveries::subscription_id.eq(subscription))
-                .filter(webhook_subscriptions::revoked_at.is_null())
-                .select(webhook_subscriptions::active)
-                .first(connection)
-                .await
-                .optional()?;
-            match active {
-                None => Ok(Resent::Unknown),
-                Some(false) => Ok(Resent::Inactive),
-                Some(true) => queue_again(connection, account, delivery, now).await,
-            }
-        })
-        .await
-        .map_err(StoreError::from)
+    ) -> Result<Written<Resent>, IdempotencyError> {
+        let resent = self
+            .run::<_, WriteError<IdempotencyError>>(async |connection| {
+                connection
+                    .transaction(async |connection| {
+                        let key = idempotency.as_ref();
+                        if let Some(key) = key
+                            && idempotency::begin(connection, account, key, now).await?.is_some()
+                        {
+                            return Ok(Written { value: Resent::Queued, replayed: true });
+                        }
+                        let value = resend(connection, account, subscription, delivery, now).await?;
+                        if let (Some(key), Resent::Queued) = (key, value) {
+                            idempotency::finish(connection, account, key, json!({}), now).await?;
+                        }
+                        Ok::<_, WriteError<IdempotencyError>>(Written { value, replayed: false })
+                    })
+                    .await
+            })
+            .await;
+        resent.map_err(WriteError::into_refusal)
     }
 
     async fn start_test(
@@ -191,12 +192,40 @@ impl DeliveryLog for Store {
     }
 }
 
+async fn resend(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    subscription: i64,
+    delivery: Uuid,
+    now: OffsetDateTime,
+) -> QueryResult<Resent> {
+    let active: Option<bool> = deliveries::table
+        .inner_join(
+            webhook_subscriptions::table.on(webhook_subscriptions::account_id
+                .eq(deliveries::account_id)
+                .and(webhook_subscriptions::id.eq(deliveries::subscription_id))),
+        )
+        .filter(deliveries::account_id.eq(account.0))
+        .filter(deliveries::id.eq(delivery))
+        .filter(deliveries::subscription_id.eq(subscription))
+        .filter(webhook_subscriptions::revoked_at.is_null())
+        .select(webhook_subscriptions::active)
+        .first(connection)
+        .await
+        .optional()?;
+    match active {
+        None => Ok(Resent::Unknown),
+        Some(false) => Ok(Resent::Inactive),
+        Some(true) => queue_again(connection, account, delivery, now).await,
+    }
+}
+
 async fn queue_again(
     connection: &mut AsyncPgConnection,
     account: AccountId,
     delivery: Uuid,
     now: OffsetDateTime,
-) -> Result<Resent, Failure> {
+) -> QueryResult<Resent> {
     let free = deliveries::table
         .filter(deliveries::account_id.eq(account.0))
         .filter(deliveries::id.eq(delivery))

@@ -12,10 +12,23 @@ use crate::{
     schema::idempotency_keys,
 };
 
-/// Months for which a partition is there before the first event arrives.
+/// Months for which a partition is there before its first row arrives.
 const MONTHS_AHEAD: i32 = 2;
 /// Advisory lock: several processes may try, one does it.
 const MAINTENANCE_LOCK: i64 = 7_203_441_928;
+
+/// Months that attempts to deliver are kept.
+const ATTEMPTS_KEPT: u32 = 3;
+
+/// A table that is cut into months, and the column that says which month a row belongs to.
+#[derive(Clone, Copy)]
+struct Stream {
+    table: &'static str,
+    column: &'static str,
+}
+
+const TRACK_EVENTS: Stream = Stream { table: "track_events", column: "received_at" };
+const DELIVERY_ATTEMPTS: Stream = Stream { table: "delivery_attempts", column: "started_at" };
 
 #[derive(QueryableByName)]
 struct Partition {
@@ -24,8 +37,8 @@ struct Partition {
 }
 
 impl Store {
-    /// Makes the months of tracking events from this one to two ahead, drops those that ended `retention_months` ago or
-    /// earlier, and removes idempotency keys that are forgotten anyway. Nothing when another process is at it.
+    /// Makes the months of tracking events and of attempts to deliver from this one to two ahead, drops those of events
+    /// that ended `retention_months` ago or earlier and those of attempts after three months, and removes idempotency keys that are forgotten anyway. Nothing when another process is at it.
     pub async fn maintain(&self, now: OffsetDateTime, retention_months: u32) -> Result<(), StoreError> {
         let mut connection = self.connection().await?;
         let done = connection
@@ -38,11 +51,13 @@ impl Store {
                     return Ok(());
                 }
                 let this_month = month_of(now.date());
-                for ahead in 0..=MONTHS_AHEAD {
-                    make_month(connection, plus_months(this_month, ahead)).await?;
+                for (stream, months) in [(TRACK_EVENTS, retention_months), (DELIVERY_ATTEMPTS, ATTEMPTS_KEPT)] {
+                    for ahead in 0..=MONTHS_AHEAD {
+                        make_month(connection, stream, plus_months(this_month, ahead)).await?;
+                    }
+                    let kept = i32::try_from(months).unwrap_or(i32::MAX);
+                    drop_before(connection, stream, plus_months(this_month, kept.saturating_neg())).await?;
                 }
-                let kept = i32::try_from(retention_months).unwrap_or(i32::MAX);
-                drop_before(connection, plus_months(this_month, kept.saturating_neg())).await?;
                 diesel::delete(idempotency_keys::table)
                     .filter(idempotency_keys::created_at.lt(now - Duration::hours(RETENTION_HOURS)))
                     .execute(connection)
@@ -63,10 +78,11 @@ async fn try_lock(connection: &mut AsyncPgConnection) -> QueryResult<bool> {
     diesel::select(lock).get_result(connection).await
 }
 
-/// Makes the partition of the month that begins on `first`. Events of that month which the default partition took in
+/// Makes the partition of the month that begins on `first`. Rows of that month which the default partition took in
 /// are moved, so that the partition can be attached.
-async fn make_month(connection: &mut AsyncPgConnection, first: Date) -> QueryResult<()> {
-    let name = partition(first);
+async fn make_month(connection: &mut AsyncPgConnection, stream: Stream, first: Date) -> QueryResult<()> {
+    let Stream { table, column } = stream;
+    let name = partition(stream, first);
     let there: i64 =
         diesel::sql_query("SELECT count(*) FROM pg_class WHERE relname = $1 AND relnamespace = 'public'::regnamespace")
             .bind::<Text, _>(&name)
@@ -79,12 +95,12 @@ async fn make_month(connection: &mut AsyncPgConnection, first: Date) -> QueryRes
     let (from, to) = (first, plus_months(first, 1));
     connection
         .batch_execute(&format!(
-            "CREATE TABLE {name} (LIKE track_events INCLUDING DEFAULTS);
+            "CREATE TABLE {name} (LIKE {table} INCLUDING DEFAULTS);
              WITH moved AS (
-                 DELETE FROM track_events_default
-                 WHERE received_at >= '{from} 00:00Z' AND received_at < '{to} 00:00Z' RETURNING *)
+                 DELETE FROM {table}_default
+                 WHERE {column} >= '{from} 00:00Z' AND {column} < '{to} 00:00Z' RETURNING *)
              INSERT INTO {name} SELECT * FROM moved;
-             ALTER TABLE track_events ATTACH PARTITION {name} FOR VALUES FROM ('{from} 00:00Z') TO ('{to} 00:00Z')"
+             ALTER TABLE {table} ATTACH PARTITION {name} FOR VALUES FROM ('{from} 00:00Z') TO ('{to} 00:00Z')"
         ))
         .await
 }
@@ -96,12 +112,13 @@ struct Count {
 }
 
 /// Drops the partitions of the months before `oldest`.
-async fn drop_before(connection: &mut AsyncPgConnection, oldest: Date) -> QueryResult<()> {
+async fn drop_before(connection: &mut AsyncPgConnection, stream: Stream, oldest: Date) -> QueryResult<()> {
     let partitions: Vec<Partition> = diesel::sql_query(
         "SELECT c.relname::text AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-         WHERE i.inhparent = 'track_events'::regclass AND c.relname ~ '^track_events_[0-9]{6}$' AND c.relname::text < $1",
+         WHERE i.inhparent = $1::regclass AND c.relname ~ ('^' || $1 || '_[0-9]{6}$') AND c.relname::text < $2",
     )
-    .bind::<Text, _>(partition(oldest))
+    .bind::<Text, _>(stream.table)
+    .bind::<Text, _>(partition(stream, oldest))
     .load(connection)
     .await?;
     for Partition { name } in partitions {
@@ -111,8 +128,8 @@ async fn drop_before(connection: &mut AsyncPgConnection, oldest: Date) -> QueryR
 }
 
 /// The name of a month's partition; names sort as their months do.
-fn partition(first: Date) -> String {
-    format!("track_events_{:04}{:02}", first.year(), u8::from(first.month()))
+fn partition(stream: Stream, first: Date) -> String {
+    format!("{}_{:04}{:02}", stream.table, first.year(), u8::from(first.month()))
 }
 
 fn month_of(day: Date) -> Date {

@@ -6,20 +6,23 @@ use diesel::{
     prelude::*,
     sql_types::{BigInt, Nullable, Timestamptz},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
+    idempotency::{IdempotencyError, IdempotencyKey, Written},
     webhooks::{
         delivery::Receiver,
         replay::{Replay, ReplayState, ReplayStore, Selection},
     },
 };
+use serde_json::{Value, json};
 use time::OffsetDateTime;
 
 use crate::{
     Store,
     deliveries::receiver,
-    error::{Failure, parse},
+    error::{Failure, corrupt, parse},
+    idempotency::{self, WriteError},
     schema::{deliveries, webhook_replays as replays},
 };
 
@@ -93,30 +96,27 @@ impl TryFrom<ReplayRow> for Replay {
 #[async_trait]
 impl ReplayStore for Store {
     async fn count(&self, account: AccountId, selection: &Selection) -> Result<i64, StoreError> {
-        Ok(self.run::<_, Failure>(async |connection| count(connection, account, selection).await).await?)
+        Ok(self.run::<_, Failure>(async |connection| Ok(count(connection, account, selection).await?)).await?)
     }
 
-    async fn start(&self, account: AccountId, selection: Selection, now: OffsetDateTime) -> Result<Replay, StoreError> {
-        let row: ReplayRow = self
-            .run::<_, Failure>(async |connection| {
-                let total = count(connection, account, &selection).await?;
-                Ok(diesel::insert_into(replays::table)
-                    .values((
-                        replays::account_id.eq(account.0),
-                        replays::subscription_id.eq(selection.subscription),
-                        replays::since.eq(selection.since),
-                        replays::until.eq(selection.until),
-                        replays::states.eq(states(&selection)),
-                        replays::state.eq(ReplayState::Running.as_str()),
-                        replays::total.eq(total),
-                        replays::created_at.eq(now),
-                    ))
-                    .returning(ReplayRow::as_returning())
-                    .get_result(connection)
-                    .await?)
+    async fn start(
+        &self,
+        account: AccountId,
+        selection: Selection,
+        idempotency: Option<IdempotencyKey>,
+        now: OffsetDateTime,
+    ) -> Result<Written<Replay>, IdempotencyError> {
+        let started = self
+            .run::<_, WriteError<IdempotencyError>>(async |connection| {
+                connection
+                    .transaction(async |connection| {
+                        start_once(connection, account, &selection, idempotency.as_ref(), now).await
+                    })
+                    .await
             })
-            .await?;
-        row.try_into()
+            .await;
+        let Written { value, replayed } = started.map_err(WriteError::into_refusal)?;
+        Ok(Written { value: value.try_into()?, replayed })
     }
 
     async fn find(&self, account: AccountId, subscription: i64, id: i64) -> Result<Option<Replay>, StoreError> {
@@ -150,12 +150,47 @@ impl ReplayStore for Store {
     }
 }
 
+async fn start_once(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    selection: &Selection,
+    key: Option<&IdempotencyKey>,
+    now: OffsetDateTime,
+) -> Result<Written<ReplayRow>, WriteError<IdempotencyError>> {
+    if let Some(key) = key
+        && let Some(result) = idempotency::begin(connection, account, key, now).await?
+    {
+        let id = result.get("replay_id").and_then(Value::as_i64).ok_or_else(|| corrupt("idempotent result"))?;
+        let row = replays::table.find((account.0, id)).select(ReplayRow::as_select()).first(connection).await?;
+        return Ok(Written { value: row, replayed: true });
+    }
+    let total = count(connection, account, selection).await?;
+    let row: ReplayRow = diesel::insert_into(replays::table)
+        .values((
+            replays::account_id.eq(account.0),
+            replays::subscription_id.eq(selection.subscription),
+            replays::since.eq(selection.since),
+            replays::until.eq(selection.until),
+            replays::states.eq(states(selection)),
+            replays::state.eq(ReplayState::Running.as_str()),
+            replays::total.eq(total),
+            replays::created_at.eq(now),
+        ))
+        .returning(ReplayRow::as_returning())
+        .get_result(connection)
+        .await?;
+    if let Some(key) = key {
+        idempotency::finish(connection, account, key, json!({ "replay_id": row.id }), now).await?;
+    }
+    Ok(Written { value: row, replayed: false })
+}
+
 fn states(selection: &Selection) -> Vec<&'static str> {
     selection.states.iter().map(|state| state.as_str()).collect()
 }
 
-async fn count(connection: &mut AsyncPgConnection, account: AccountId, selection: &Selection) -> Result<i64, Failure> {
-    Ok(deliveries::table
+async fn count(connection: &mut AsyncPgConnection, account: AccountId, selection: &Selection) -> QueryResult<i64> {
+    deliveries::table
         .filter(deliveries::account_id.eq(account.0))
         .filter(deliveries::subscription_id.eq(selection.subscription))
         .filter(deliveries::created_at.ge(selection.since))
@@ -163,5 +198,5 @@ async fn count(connection: &mut AsyncPgConnection, account: AccountId, selection
         .filter(deliveries::state.eq_any(states(selection)))
         .count()
         .get_result(connection)
-        .await?)
+        .await
 }

@@ -5,16 +5,19 @@ use diesel::{dsl::sql, prelude::*, sql_types::Bytea, sql_types::Nullable};
 use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
+    idempotency::{IdempotencyError, IdempotencyKey, Written},
     webhooks::{
         Subscription,
         settings::{Change, DISABLED_BY_OWNER, Kept, Rotation, SealedSecret, WebhookSettings},
     },
 };
+use serde_json::{Value, json};
 use time::OffsetDateTime;
 
 use crate::{
     Store,
-    error::Failure,
+    error::{Failure, corrupt},
+    idempotency::{self, WriteError},
     schema::{deliveries, webhook_subscriptions as subscriptions},
     webhooks::SubscriptionRow,
 };
@@ -57,19 +60,23 @@ impl WebhookSettings for Store {
         Ok(changed?)
     }
 
-    async fn rotate(&self, account: AccountId, id: i64, rotation: Rotation) -> Result<bool, StoreError> {
+    async fn rotate(
+        &self,
+        account: AccountId,
+        id: i64,
+        rotation: Rotation,
+        idempotency: Option<IdempotencyKey>,
+    ) -> Result<Option<Written<Vec<u8>>>, IdempotencyError> {
         let rotated = self
-            .run::<_, Failure>(async |connection| {
-                let kept = subscriptions::table.find((account.0, id)).filter(subscriptions::revoked_at.is_null());
-                let change = (
-                    subscriptions::previous_sealed_secret.eq(sql::<Nullable<Bytea>>("sealed_secret")),
-                    subscriptions::previous_expires_at.eq(rotation.overlap_until),
-                    subscriptions::sealed_secret.eq(rotation.sealed_secret),
-                );
-                Ok(diesel::update(kept).set(change).execute(connection).await?)
+            .run::<_, WriteError<IdempotencyError>>(async |connection| {
+                connection
+                    .transaction(async |connection| {
+                        replace_once(connection, account, id, rotation, idempotency.as_ref()).await
+                    })
+                    .await
             })
-            .await?;
-        Ok(rotated == 1)
+            .await;
+        rotated.map_err(WriteError::into_refusal)
     }
 
     async fn sealed(&self, after: i64, limit: i64) -> Result<Vec<SealedSecret>, StoreError> {
@@ -117,6 +124,37 @@ impl WebhookSettings for Store {
             .await?;
         Ok(resealed == 1)
     }
+}
+
+async fn replace_once(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    id: i64,
+    rotation: Rotation,
+    key: Option<&IdempotencyKey>,
+) -> Result<Option<Written<Vec<u8>>>, WriteError<IdempotencyError>> {
+    let Rotation { sealed_secret, overlap_until, now } = rotation;
+    if let Some(key) = key
+        && let Some(result) = idempotency::begin(connection, account, key, now).await?
+    {
+        let sealed = result.get("sealed_secret").and_then(Value::as_str).and_then(|text| hex::decode(text).ok());
+        return Ok(Some(Written { value: sealed.ok_or_else(|| corrupt("idempotent result"))?, replayed: true }));
+    }
+    let kept = subscriptions::table.find((account.0, id)).filter(subscriptions::revoked_at.is_null());
+    let change = (
+        subscriptions::previous_sealed_secret.eq(sql::<Nullable<Bytea>>("sealed_secret")),
+        subscriptions::previous_expires_at.eq(overlap_until),
+        subscriptions::sealed_secret.eq(&sealed_secret),
+    );
+    if diesel::update(kept).set(change).execute(connection).await? == 0 {
+        return Ok(None);
+    }
+    if let Some(key) = key {
+        // Sealed as it is in its own table: the record gives no more away.
+        let result = json!({ "sealed_secret": hex::encode(&sealed_secret) });
+        idempotency::finish(connection, account, key, result, now).await?;
+    }
+    Ok(Some(Written { value: sealed_secret, replayed: false }))
 }
 
 #[derive(AsChangeset)]

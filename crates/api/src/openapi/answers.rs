@@ -40,6 +40,9 @@ const CREATE_WEBHOOK: [Code; 4] =
     [Code::InvalidWebhookUrl, Code::UnknownEvent, Code::WebhookLimitReached, Code::UnsupportedMediaType];
 const REVOKE_WEBHOOK: [Code; 2] = [Code::MissingParameter, Code::WebhookNotFound];
 const CHANGE_REORDER: [Code; 3] = [Code::NotFound, Code::InvalidTransition, Code::UnsupportedMediaType];
+const OF_WEBHOOK: [Code; 2] = [Code::WebhookNotFound, Code::UnsupportedMediaType];
+const EVENTS_OF_WEBHOOK: [Code; 3] = [Code::WebhookNotFound, Code::UnknownEvent, Code::UnsupportedMediaType];
+const RESEND: [Code; 3] = [Code::NotFound, Code::WebhookNotFound, Code::InvalidTransition];
 const TRACK: [Code; 8] = [
     Code::InvalidEvent,
     Code::InvalidProps,
@@ -72,6 +75,13 @@ fn codes(method: &HttpMethod, operation: &Operation) -> Vec<Code> {
         "revoke_webhook" => codes.extend(REVOKE_WEBHOOK),
         "change_reorder" => codes.extend(CHANGE_REORDER),
         "track_event" => codes.extend(TRACK),
+        "change_webhook" | "test_webhook" => codes.extend(EVENTS_OF_WEBHOOK),
+        "list_deliveries" => codes.push(Code::WebhookNotFound),
+        "rotate_webhook" | "start_replay" => codes.extend(OF_WEBHOOK),
+        "resend_delivery" => codes.extend(RESEND),
+        "get_replay" => codes.push(Code::NotFound),
+        "cancel_replay" => codes.extend([Code::NotFound, Code::InvalidTransition]),
+        "verify_delivery" => codes.push(Code::UnsupportedMediaType),
         _ => {}
     }
     codes

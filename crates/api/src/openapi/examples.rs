@@ -10,7 +10,16 @@ use super::answers::operations;
 use crate::respond::JSON;
 
 /// What requests are made of: absent fields may be absent there.
-const REQUESTS: [&str; 3] = ["NewWebhook", "ReorderChange", "TrackEvent"];
+const REQUESTS: [&str; 8] = [
+    "NewWebhook",
+    "ReorderChange",
+    "TrackEvent",
+    "WebhookChange",
+    "Rotation",
+    "TestWebhook",
+    "NewReplay",
+    "DeliveryToVerify",
+];
 
 /// Says that null fields are still there, and adds the examples.
 pub struct Examples;

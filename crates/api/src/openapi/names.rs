@@ -7,6 +7,7 @@ use domain::{
     insights, integrations, inventory,
     jobs::JobName,
     reorder,
+    webhooks::{delivery::DeliveryState, replay::ReplayState},
 };
 use serde_json::json;
 use utoipa::openapi::schema::{Object, ObjectBuilder, Type};
@@ -42,4 +43,6 @@ schemas! {
     reorder_status => reorder::Status::NAMES;
     job => JobName::NAMES;
     source => Source::NAMES;
+    delivery_state => DeliveryState::NAMES;
+    replay_state => ReplayState::NAMES;
 }

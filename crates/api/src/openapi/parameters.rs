@@ -42,6 +42,7 @@ fn values(id: &str, parameter: &str) -> Option<Object> {
         ("list_insights", "category") => names::category(),
         (_, "severity") => names::severity(),
         ("list_inventory", "status") => names::inventory_status(),
+        ("list_deliveries", "state") => names::delivery_state(),
         ("list_reorder", "status") => names::reorder_status(),
         ("track_event", "dry_run") => names::flag(),
         _ => return None,

@@ -13,6 +13,10 @@ pub mod reorder;
 pub mod segments;
 pub mod status;
 pub mod track;
+pub mod webhook_deliveries;
+pub mod webhook_replays;
+pub mod webhook_settings;
+pub mod webhook_verify;
 pub mod webhooks;
 
 use std::panic::AssertUnwindSafe;
@@ -44,7 +48,7 @@ const SUGGESTION_PATH: &str = "/api/v1/reorder/{id}";
 const READ: &str = "GET, HEAD, OPTIONS";
 
 /// Every path with the methods it supports, as `Allow` lists them.
-const PATHS: [(&str, &str); 17] = [
+const PATHS: [(&str, &str); 25] = [
     (STATUS_PATH, READ),
     (OPENAPI_PATH, READ),
     (DOCS_PATH, READ),
@@ -55,6 +59,14 @@ const PATHS: [(&str, &str); 17] = [
     ("/api/v1/customers/segments", READ),
     ("/api/v1/integrations", READ),
     ("/api/v1/webhooks", "GET, HEAD, POST, DELETE, OPTIONS"),
+    ("/api/v1/webhooks/verify", "POST, OPTIONS"),
+    ("/api/v1/webhooks/{id}", "PATCH, OPTIONS"),
+    ("/api/v1/webhooks/{id}/rotate", "POST, OPTIONS"),
+    ("/api/v1/webhooks/{id}/test", "POST, OPTIONS"),
+    ("/api/v1/webhooks/{id}/deliveries", READ),
+    ("/api/v1/webhooks/{id}/deliveries/{delivery}/resend", "POST, OPTIONS"),
+    ("/api/v1/webhooks/{id}/replay", "POST, OPTIONS"),
+    ("/api/v1/webhooks/{id}/replay/{replay}", "GET, HEAD, DELETE, OPTIONS"),
     ("/api/v1/insights", READ),
     ("/api/v1/track", "POST, OPTIONS"),
     ("/api/v1/anomalies", READ),
@@ -66,13 +78,15 @@ const PATHS: [(&str, &str); 17] = [
 
 /// The path as it goes into logs and metrics: one of the known ones, so that strangers cannot make up labels.
 pub fn pattern(path: &str) -> &'static str {
-    let known = PATHS.iter().map(|(known, _)| *known).find(|known| *known == path);
-    let under = |prefix: &str| path.strip_prefix(prefix).is_some_and(|rest| !rest.is_empty() && !rest.contains('/'));
-    known.unwrap_or(match path {
-        _ if path.starts_with("/docs/") => DOCS_FILES,
-        _ if under("/api/v1/reorder/") => SUGGESTION_PATH,
-        _ => "unmatched",
-    })
+    let known = PATHS.iter().map(|(known, _)| *known).find(|known| fits(known, path));
+    known.unwrap_or(if path.starts_with("/docs/") { DOCS_FILES } else { "unmatched" })
+}
+
+/// Whether a path is one of a pattern, in which parts in braces stand for any part.
+fn fits(pattern: &str, path: &str) -> bool {
+    let mut parts = path.split('/');
+    pattern.split('/').all(|known| parts.next().is_some_and(|part| known == part || known.starts_with('{')))
+        && parts.next().is_none()
 }
 
 /// The routes.
@@ -90,6 +104,20 @@ pub fn configure(config: &mut ServiceConfig) {
         .service(resource(
             "/api/v1/webhooks",
             [read().to(webhooks::list), web::post().to(webhooks::create), web::delete().to(webhooks::revoke)],
+        ))
+        .service(resource("/api/v1/webhooks/verify", [web::post().to(webhook_verify::verify)]))
+        .service(resource("/api/v1/webhooks/{id}", [web::patch().to(webhook_settings::change)]))
+        .service(resource("/api/v1/webhooks/{id}/rotate", [web::post().to(webhook_settings::rotate)]))
+        .service(resource("/api/v1/webhooks/{id}/test", [web::post().to(webhook_deliveries::test)]))
+        .service(resource("/api/v1/webhooks/{id}/deliveries", [read().to(webhook_deliveries::list)]))
+        .service(resource(
+            "/api/v1/webhooks/{id}/deliveries/{delivery}/resend",
+            [web::post().to(webhook_deliveries::resend)],
+        ))
+        .service(resource("/api/v1/webhooks/{id}/replay", [web::post().to(webhook_replays::start)]))
+        .service(resource(
+            "/api/v1/webhooks/{id}/replay/{replay}",
+            [read().to(webhook_replays::get), web::delete().to(webhook_replays::cancel)],
         ))
         .service(resource("/api/v1/insights", [read().to(insights::get)]))
         .service(resource("/api/v1/track", [web::post().to(track::track)]))

@@ -150,7 +150,7 @@ pub struct CreatedBody {
     warnings: Warnings,
 }
 
-const STORE_THE_SECRET: &str = "Store the secret now: it verifies deliveries and is not shown again.";
+pub(super) const STORE_THE_SECRET: &str = "Store the secret now: it verifies deliveries and is not shown again.";
 
 /// What the body asks for, checked.
 struct Wanted {
@@ -185,7 +185,7 @@ fn sentence(message: &str) -> String {
 }
 
 /// The events of a subscription, each once and as far as `*` does not already mean them.
-fn chosen(names: Vec<String>) -> Result<Vec<String>, ApiError> {
+pub(super) fn chosen(names: Vec<String>) -> Result<Vec<String>, ApiError> {
     if names.is_empty() {
         return Err(ApiError::parameter("events", "must name at least one event, or be left out for all"));
     }
@@ -240,7 +240,7 @@ pub async fn create(
     Ok(mark_replayed(Reply::done(&created_body(created, secret, warnings)?)?, replayed))
 }
 
-fn new_secret() -> Result<Secret, ApiError> {
+pub(super) fn new_secret() -> Result<Secret, ApiError> {
     let mut random = [0; 32];
     SystemRandom::new().fill(&mut random).map_err(|error| ApiError::internal(&error))?;
     Ok(Secret::generate(random))

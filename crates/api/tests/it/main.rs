@@ -12,4 +12,5 @@ mod logs;
 mod robustness;
 mod service;
 mod track;
+mod webhook_settings;
 mod webhooks;

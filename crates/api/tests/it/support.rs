@@ -8,6 +8,7 @@ use std::{
 };
 
 use api::{Settings, State, rate_limit::InMemory};
+use app::deliveries::Ports;
 use domain::{
     AccountId, UserId,
     accounts::{Mode, Plan, Profile},
@@ -25,7 +26,10 @@ use domain::{
     reorder::MockReorderStore,
     sealing::MockSealer,
     tracking::{Geolocator, Location, MockEventStore},
-    webhooks::MockWebhookStore,
+    webhooks::{
+        MockWebhookStore, attempt::MockSender, delivery::MockDeliveryQueue, log::MockDeliveryLog,
+        replay::MockReplayStore, settings::MockWebhookSettings,
+    },
 };
 use serde_json::{Value, json};
 use time::{
@@ -135,6 +139,16 @@ pub fn state() -> State {
         customers: Arc::new(MockCustomerStore::new()),
         integrations: Arc::new(MockIntegrationStore::new()),
         webhooks: Arc::new(MockWebhookStore::new()),
+        webhook_settings: Arc::new(MockWebhookSettings::new()),
+        delivery_log: Arc::new(MockDeliveryLog::new()),
+        replays: Arc::new(MockReplayStore::new()),
+        deliveries: Ports {
+            queue: Arc::new(MockDeliveryQueue::new()),
+            sender: Arc::new(MockSender::new()),
+            sealer: Arc::new(MockSealer::new()),
+            clock: Arc::new(|| NOW),
+            jitter: Arc::new(|| 0.0),
+        },
         insights: Arc::new(MockInsightStore::new()),
         events: Arc::new(MockEventStore::new()),
         anomalies: Arc::new(MockAnomalyStore::new()),

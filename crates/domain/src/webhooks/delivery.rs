@@ -7,7 +7,7 @@ use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::{
-    attempt::Attempt,
+    attempt::{Attempt, Failure, Outcome},
     schedule::{self, DisabledReason, FailureRun},
 };
 use crate::{AccountId, StoreError};
@@ -116,6 +116,16 @@ impl Report {
             started_at,
             attempt,
             next,
+        }
+    }
+}
+
+impl Report {
+    /// Why there was no HTTP status, if there was none.
+    pub fn failure(&self) -> Option<&Failure> {
+        match &self.attempt.outcome {
+            Outcome::Status(_) => None,
+            Outcome::Failed(failure) => Some(failure),
         }
     }
 }

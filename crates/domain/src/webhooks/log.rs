@@ -10,6 +10,7 @@ use super::delivery::{DeliveryState, Leased};
 use crate::{
     AccountId, StoreError,
     events::Event,
+    idempotency::{IdempotencyError, IdempotencyKey, Written},
     page::{Page, PageRequest},
 };
 
@@ -88,8 +89,9 @@ pub trait DeliveryLog: Send + Sync {
         account: AccountId,
         subscription: i64,
         delivery: Uuid,
+        idempotency: Option<IdempotencyKey>,
         now: OffsetDateTime,
-    ) -> Result<Resent, StoreError>;
+    ) -> Result<Written<Resent>, IdempotencyError>;
     /// Writes an event for this subscription alone and leases its delivery. None when there is no such subscription.
     async fn start_test(
         &self,

@@ -4,7 +4,10 @@ use async_trait::async_trait;
 use time::OffsetDateTime;
 
 use super::delivery::DeliveryState;
-use crate::{AccountId, StoreError};
+use crate::{
+    AccountId, StoreError,
+    idempotency::{IdempotencyError, IdempotencyKey, Written},
+};
 
 text_enum!(
     /// Where a replay stands.
@@ -41,7 +44,13 @@ pub trait ReplayStore: Send + Sync {
     /// How many deliveries a replay would send.
     async fn count(&self, account: AccountId, selection: &Selection) -> Result<i64, StoreError>;
     /// Counts, and writes the job down; [`super::delivery::DeliveryQueue::continue_replay`] does the work.
-    async fn start(&self, account: AccountId, selection: Selection, now: OffsetDateTime) -> Result<Replay, StoreError>;
+    async fn start(
+        &self,
+        account: AccountId,
+        selection: Selection,
+        idempotency: Option<IdempotencyKey>,
+        now: OffsetDateTime,
+    ) -> Result<Written<Replay>, IdempotencyError>;
     async fn find(&self, account: AccountId, subscription: i64, id: i64) -> Result<Option<Replay>, StoreError>;
     /// Stops it where it is; what is in the queue goes out. False when there is no such replay or it has ended.
     async fn cancel(

@@ -4,7 +4,10 @@ use async_trait::async_trait;
 use time::OffsetDateTime;
 
 use super::Subscription;
-use crate::{AccountId, StoreError};
+use crate::{
+    AccountId, StoreError,
+    idempotency::{IdempotencyError, IdempotencyKey, Written},
+};
 
 /// The longest time for which the secret before a rotation goes on signing, hours.
 pub const MAX_OVERLAP_HOURS: i64 = 7 * 24;
@@ -39,6 +42,7 @@ pub struct Rotation {
     pub sealed_secret: Vec<u8>,
     /// Until when the replaced secret signs as well.
     pub overlap_until: OffsetDateTime,
+    pub now: OffsetDateTime,
 }
 
 /// A sealed secret and where it is stored.
@@ -64,8 +68,15 @@ pub trait WebhookSettings: Send + Sync {
         change: Change,
         now: OffsetDateTime,
     ) -> Result<Option<(Subscription, u64)>, StoreError>;
-    /// Puts a new secret in place. False as in `find`.
-    async fn rotate(&self, account: AccountId, id: i64, rotation: Rotation) -> Result<bool, StoreError>;
+    /// Puts a new secret in place, and gives it sealed: an idempotent replay gives the one put in place first. None as
+    /// in `find`.
+    async fn rotate(
+        &self,
+        account: AccountId,
+        id: i64,
+        rotation: Rotation,
+        idempotency: Option<IdempotencyKey>,
+    ) -> Result<Option<Written<Vec<u8>>>, IdempotencyError>;
     /// Sealed secrets of subscriptions with greater ids than `after`, at most `limit` subscriptions, in the order of
     /// their ids. Of all accounts: this is for the operator.
     async fn sealed(&self, after: i64, limit: i64) -> Result<Vec<SealedSecret>, StoreError>;

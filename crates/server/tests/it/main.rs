@@ -3,6 +3,7 @@
 
 mod authorisation;
 mod commands;
+mod deliveries;
 mod failures;
 mod lifecycle;
 mod service;

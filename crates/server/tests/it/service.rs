@@ -21,7 +21,7 @@ use testkit::TestDb;
 const START_WITHIN: Duration = Duration::from_secs(60);
 
 /// 32 bytes of zeros, which seal nothing of value.
-const DATA_KEYS: &str = "test:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
+pub const DATA_KEYS: &str = "test:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
 
 /// The binary with an environment of its own; `database` is its address.
 pub fn api(database: &str, folder: &TempDir) -> Command {

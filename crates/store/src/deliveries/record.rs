@@ -5,7 +5,6 @@ use std::time::Duration;
 use diesel::sql_types::{Array, BigInt, Bool, Bytea, Integer, Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::webhooks::{
-    attempt::{Attempt, Failure as NoAnswer, Outcome},
     delivery::{DeliveryState, Failing, Next, Report},
     schedule::FailureRun,
 };
@@ -138,8 +137,8 @@ fn statement(reports: &[Report], now: OffsetDateTime) -> Record {
         states: column(reports, |report| state(report.next).as_str()),
         due: column(reports, |report| due(report.next)),
         statuses: column(reports, |report| report.attempt.status().map(i32::from)),
-        failures: column(reports, |report| no_answer(&report.attempt).map(|failure| failure.code.as_str())),
-        messages: column(reports, |report| no_answer(&report.attempt).map(|failure| failure.message.replace('\0', ""))),
+        failures: column(reports, |report| report.failure().map(|failure| failure.code.as_str())),
+        messages: column(reports, |report| report.failure().map(|failure| failure.message.replace('\0', ""))),
         dns: column(reports, |report| report.attempt.timings.dns.map(micros)),
         connect: column(reports, |report| report.attempt.timings.connect.map(micros)),
         tls: column(reports, |report| report.attempt.timings.tls.map(micros)),
@@ -162,13 +161,6 @@ const fn due(next: Next) -> Option<OffsetDateTime> {
     match next {
         Next::Retry(at) => Some(at),
         Next::Delivered | Next::Failed => None,
-    }
-}
-
-const fn no_answer(attempt: &Attempt) -> Option<&NoAnswer> {
-    match &attempt.outcome {
-        Outcome::Status(_) => None,
-        Outcome::Failed(failure) => Some(failure),
     }
 }
 

@@ -5,6 +5,7 @@ use std::{collections::HashSet, time::Duration};
 use domain::{
     AccountId,
     events::{CreditsLow, Event, Outbox},
+    idempotency::{IdempotencyKey, Written},
     page::PageRequest,
     webhooks::{
         attempt::{Attempt, Failure, FailureCode, Outcome, Timings},
@@ -263,24 +264,25 @@ async fn the_replaced_secret_goes_along_until_the_overlap_ends() {
     let to = receiver(&fixture).await;
     emit(&fixture, to.account, 2).await;
     let until = START + Duration::from_secs(60);
-    let rotation = Rotation { sealed_secret: b"new".to_vec(), overlap_until: until };
-    assert!(fixture.store.rotate(to.account, to.subscription, rotation).await.unwrap());
+    let rotation = Rotation { sealed_secret: b"new".to_vec(), overlap_until: until, now: START };
+    let rotated = fixture.store.rotate(to.account, to.subscription, rotation, None).await.unwrap().unwrap();
+    assert_eq!((rotated.value.as_slice(), rotated.replayed), (b"new".as_slice(), false));
     let during = lease(&fixture, to, 1, until - Duration::from_secs(1)).await;
     assert_eq!(during[0].sealed_secret, b"new");
     assert_eq!(during[0].sealed_previous.as_deref(), Some(b"sealed".as_slice()));
     let after = lease(&fixture, to, 1, until).await;
     assert_eq!((after[0].sealed_secret.as_slice(), after[0].sealed_previous.as_deref()), (b"new".as_slice(), None));
     let stranger = fixture.account().await;
-    let rotation = Rotation { sealed_secret: b"theirs".to_vec(), overlap_until: until };
-    assert!(!fixture.store.rotate(stranger, to.subscription, rotation).await.unwrap());
+    let rotation = Rotation { sealed_secret: b"theirs".to_vec(), overlap_until: until, now: START };
+    assert_eq!(fixture.store.rotate(stranger, to.subscription, rotation, None).await.unwrap(), None);
 }
 
 #[tokio::test]
 async fn secrets_are_sealed_anew_only_if_they_are_still_the_same() {
     let fixture = Fixture::new().await;
     let to = receiver(&fixture).await;
-    let rotation = Rotation { sealed_secret: b"second".to_vec(), overlap_until: START };
-    fixture.store.rotate(to.account, to.subscription, rotation).await.unwrap();
+    let rotation = Rotation { sealed_secret: b"second".to_vec(), overlap_until: START, now: START };
+    fixture.store.rotate(to.account, to.subscription, rotation, None).await.unwrap();
     let secrets = fixture.store.sealed(0, 10).await.unwrap();
     let found: Vec<_> = secrets.iter().map(|secret| (secret.sealed.as_slice(), secret.is_previous)).collect();
     assert_eq!(found, [(b"second".as_slice(), false), (b"sealed".as_slice(), true)]);
@@ -308,4 +310,19 @@ async fn the_last_attempt_ends_a_delivery() {
     }
     assert_eq!(fixture.count("deliveries WHERE state = 'failed' AND attempts = 8").await, 1);
     assert_eq!(fixture.count("delivery_attempts").await, 8);
+}
+
+#[tokio::test]
+async fn a_rotation_sent_again_under_its_key_gives_the_first_secret() {
+    let fixture = Fixture::new().await;
+    let to = receiver(&fixture).await;
+    let key = IdempotencyKey { path: "/rotate".to_owned(), key: "k".to_owned(), request_hash: [1; 32] };
+    let rotate = |sealed: &[u8]| {
+        let rotation = Rotation { sealed_secret: sealed.to_vec(), overlap_until: START, now: START };
+        fixture.store.rotate(to.account, to.subscription, rotation, Some(key.clone()))
+    };
+    assert_eq!(rotate(b"first").await.unwrap(), Some(Written { value: b"first".to_vec(), replayed: false }));
+    assert_eq!(rotate(b"second").await.unwrap(), Some(Written { value: b"first".to_vec(), replayed: true }));
+    let kept = WebhookSettings::find(&fixture.store, to.account, to.subscription).await.unwrap().unwrap();
+    assert_eq!(kept.previous, Some((b"sealed".to_vec(), START)));
 }

@@ -40,7 +40,7 @@ async fn a_replay_goes_on_where_it_stood_and_takes_what_was_counted() {
     fixture.execute("UPDATE deliveries SET created_at = created_at - interval '1 day' WHERE event_id = (SELECT max(event_id) FROM deliveries)").await;
     let selection = failed_since_start(to.subscription);
     assert_eq!(fixture.store.count(to.account, &selection).await.unwrap(), 1_201);
-    let replay = fixture.store.start(to.account, selection, START).await.unwrap();
+    let replay = fixture.store.start(to.account, selection, None, START).await.unwrap().value;
     assert_eq!((replay.total, replay.queued, replay.state), (1_201, 0, ReplayState::Running));
 
     let mut queued = Vec::new();
@@ -59,7 +59,7 @@ async fn a_replay_goes_on_where_it_stood_and_takes_what_was_counted() {
 async fn a_replay_can_be_stopped() {
     let (fixture, to) = with_deliveries(600).await;
     fixture.execute("UPDATE deliveries SET state = 'failed'").await;
-    let replay = fixture.store.start(to.account, failed_since_start(to.subscription), START).await.unwrap();
+    let replay = fixture.store.start(to.account, failed_since_start(to.subscription), None, START).await.unwrap().value;
     fixture.store.continue_replay(START).await.unwrap();
     let stranger = fixture.account().await;
     assert!(!fixture.store.cancel(stranger, to.subscription, replay.id, START).await.unwrap());
@@ -75,16 +75,16 @@ async fn a_delivery_is_sent_again_under_its_id_unless_a_worker_has_it() {
     let room = [Room { receiver: to, deliveries: 1 }];
     let leased = fixture.store.lease(&room, LEASE, START).await.unwrap();
     let id = leased[0].id;
-    let resend = || fixture.store.resend(to.account, to.subscription, id, START);
-    assert_eq!(resend().await.unwrap(), Resent::UnderWay);
+    let resend = || fixture.store.resend(to.account, to.subscription, id, None, START);
+    assert_eq!(resend().await.unwrap().value, Resent::UnderWay);
     fixture.execute("UPDATE deliveries SET state = 'delivered', leased_until = NULL, attempts = 3").await;
-    assert_eq!(resend().await.unwrap(), Resent::Queued);
+    assert_eq!(resend().await.unwrap().value, Resent::Queued);
     let again = fixture.store.lease(&room, LEASE, START).await.unwrap();
     assert_eq!((again[0].id, again[0].attempt, again[0].attempt_of_round), (id, 4, 1));
     let stranger = fixture.account().await;
-    assert_eq!(fixture.store.resend(stranger, to.subscription, id, START).await.unwrap(), Resent::Unknown);
+    assert_eq!(fixture.store.resend(stranger, to.subscription, id, None, START).await.unwrap().value, Resent::Unknown);
     fixture.execute("UPDATE webhook_subscriptions SET active = false").await;
-    assert_eq!(resend().await.unwrap(), Resent::Inactive);
+    assert_eq!(resend().await.unwrap().value, Resent::Inactive);
 }
 
 #[tokio::test]

@@ -1,0 +1,326 @@
+//! `/api/v1/webhooks/{id}/deliveries` and `/test`: what was sent, and sending again.
+
+use actix_web::{HttpRequest, web};
+use app::deliveries::{TrialError, try_out};
+use domain::{
+    events::{Event, EventKind},
+    webhooks::{
+        delivery::Report,
+        log::{LoggedAttempt, LoggedDelivery, Resent},
+    },
+};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::{
+    auth::Caller,
+    body::{Accepts, Upload},
+    error::{ApiError, Code},
+    openapi::names,
+    path,
+    query::Query,
+    respond::{API_VERSION, List, Reply, Warnings, instant},
+    state::State,
+    write::{detached, mark_replayed},
+};
+
+/// An attempt to deliver.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = DeliveryAttempt)]
+pub struct AttemptBody {
+    /// As in the header `x-svc-attempt`.
+    #[schema(example = 1)]
+    number: i32,
+    #[schema(format = DateTime, example = "2026-05-02T12:00:00Z")]
+    started_at: String,
+    /// HTTP status; null when there was no answer.
+    #[schema(example = 200)]
+    status: Option<i32>,
+    /// Why there was no answer, as a code; null when there was one.
+    error: Option<String>,
+    /// The same in words.
+    message: Option<String>,
+    /// Milliseconds that the name service took; null for a kept connection or a literal address.
+    #[schema(example = 1.2)]
+    dns_ms: Option<f64>,
+    /// Milliseconds to connect; null for a kept connection.
+    #[schema(example = 14.7)]
+    connect_ms: Option<f64>,
+    /// Milliseconds of the TLS handshake; null for a kept connection.
+    #[schema(example = 21.9)]
+    tls_ms: Option<f64>,
+    /// Milliseconds from the request to the status line.
+    #[schema(example = 38.1)]
+    first_byte_ms: Option<f64>,
+    /// Milliseconds in all.
+    #[schema(example = 76.4)]
+    total_ms: f64,
+    /// The beginning of the answer, at most 16 KiB; bytes that are no text are shown as U+FFFD.
+    #[schema(example = "ok")]
+    answer: String,
+    /// Where a redirect pointed, which is never followed.
+    location: Option<String>,
+}
+
+fn milliseconds(micros: i64) -> f64 {
+    micros as f64 / 1_000.0
+}
+
+impl From<LoggedAttempt> for AttemptBody {
+    fn from(attempt: LoggedAttempt) -> Self {
+        let LoggedAttempt {
+            number,
+            started_at,
+            status,
+            failure,
+            message,
+            dns_us,
+            connect_us,
+            tls_us,
+            first_byte_us,
+            total_us,
+            answer,
+            location,
+        } = attempt;
+        Self {
+            number,
+            started_at: instant(started_at),
+            status,
+            error: failure,
+            message,
+            dns_ms: dns_us.map(milliseconds),
+            connect_ms: connect_us.map(milliseconds),
+            tls_ms: tls_us.map(milliseconds),
+            first_byte_ms: first_byte_us.map(milliseconds),
+            total_ms: milliseconds(total_us),
+            answer: String::from_utf8_lossy(&answer).into_owned(),
+            location,
+        }
+    }
+}
+
+/// A delivery and its attempts.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Delivery)]
+pub struct DeliveryBody {
+    /// As in the header `x-svc-delivery-id`.
+    #[schema(example = "0198d0c0-a7e1-7c3f-9a5f-3f8b1d2c4e6a")]
+    id: String,
+    /// As in the header `x-svc-event-id`; the list's cursor.
+    #[schema(example = 4711)]
+    event_id: i64,
+    #[schema(example = "credits.low")]
+    event: String,
+    #[schema(schema_with = names::delivery_state)]
+    state: &'static str,
+    /// Null when none is to come, or one is being made.
+    #[schema(format = DateTime)]
+    next_attempt_at: Option<String>,
+    #[schema(example = 1)]
+    attempts_made: i32,
+    #[schema(format = DateTime, example = "2026-05-02T12:00:00Z")]
+    created_at: String,
+    #[schema(format = DateTime, example = "2026-05-02T12:00:00Z")]
+    finished_at: Option<String>,
+    attempts: Vec<AttemptBody>,
+}
+
+impl From<LoggedDelivery> for DeliveryBody {
+    fn from(delivery: LoggedDelivery) -> Self {
+        let LoggedDelivery {
+            id,
+            event_id,
+            event,
+            state,
+            next_attempt_at,
+            attempts_made,
+            created_at,
+            finished_at,
+            attempts,
+        } = delivery;
+        Self {
+            id: id.to_string(),
+            event_id,
+            event,
+            state: state.as_str(),
+            next_attempt_at: next_attempt_at.map(instant),
+            attempts_made,
+            created_at: instant(created_at),
+            finished_at: finished_at.map(instant),
+            attempts: attempts.into_iter().map(AttemptBody::from).collect(),
+        }
+    }
+}
+
+/// Deliveries of a subscription.
+///
+/// Lists the deliveries to a subscription, newest event first, with every attempt.
+#[utoipa::path(
+    get, path = "/api/v1/webhooks/{id}/deliveries", tag = "webhooks", operation_id = "list_deliveries",
+    params(
+        ("id" = i64, Path, description = "The subscription.", minimum = 1, example = 3),
+        ("state" = Option<String>, Query, description = "Only deliveries in this state."),
+        ("limit" = Option<i64>, Query, description = "Rows per page, 25 unless said; more than 100 is read as 100.", minimum = 1, example = 25),
+        ("cursor" = Option<i64>, Query, description = "`next_cursor` of the page before.", minimum = 1),
+    ),
+    responses((status = 200, description = "The deliveries.", body = List<DeliveryBody>)),
+    security(("api_key" = ["read"]))
+)]
+pub async fn list(
+    caller: Caller,
+    mut query: Query,
+    request: HttpRequest,
+    state: web::Data<State>,
+) -> Result<Reply, ApiError> {
+    let page = query.page(25, 100)?;
+    let wanted = query.one_of("state")?;
+    let warnings = query.finish()?;
+    let (account, id) = (caller.account(), path::subscription(&request)?);
+    state.webhook_settings.find(account, id).await?.ok_or(ApiError::new(Code::WebhookNotFound))?;
+    let found = state.delivery_log.page(account, id, wanted, page).await?;
+    Reply::found(&List::new(page, found, DeliveryBody::from, warnings))
+}
+
+/// The delivery is in the queue again.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Resent)]
+pub struct ResentBody {
+    #[schema(example = true)]
+    ok: bool,
+    #[schema(value_type = String, example = "v1")]
+    api_version: &'static str,
+}
+
+/// Send a delivery again.
+///
+/// Sends a delivery again under its id, whatever became of it, with all its attempts before it.
+#[utoipa::path(
+    post, path = "/api/v1/webhooks/{id}/deliveries/{delivery}/resend", tag = "webhooks",
+    operation_id = "resend_delivery",
+    params(
+        ("id" = i64, Path, description = "The subscription.", minimum = 1, example = 3),
+        ("delivery" = String, Path, description = "The delivery.", format = Uuid, example = "0198d0c0-a7e1-7c3f-9a5f-3f8b1d2c4e6a"),
+    ),
+    responses((status = 200, description = "The delivery is due now.", body = ResentBody)),
+    security(("api_key" = ["write"]))
+)]
+pub async fn resend(
+    caller: Caller,
+    query: Query,
+    request: HttpRequest,
+    upload: Upload,
+    state: web::Data<State>,
+) -> Result<Reply, ApiError> {
+    let idempotency = upload.idempotency(&request)?;
+    query.finish()?;
+    let (account, id) = (caller.account(), path::subscription(&request)?);
+    let unknown = || ApiError::new(Code::NotFound).message("There is no such delivery.");
+    let delivery = path::uuid(&request, "delivery").ok_or_else(unknown)?;
+    let work = async move { state.delivery_log.resend(account, id, delivery, idempotency, (state.clock)()).await };
+    let written = detached(work).await?;
+    let conflict = |message: &'static str| Err(ApiError::new(Code::InvalidTransition).message(message));
+    match written.value {
+        Resent::Queued => {
+            let reply = Reply::done(&ResentBody { ok: true, api_version: API_VERSION })?;
+            Ok(mark_replayed(reply, written.replayed))
+        }
+        Resent::Unknown => Err(unknown()),
+        Resent::UnderWay => conflict("The delivery is being attempted at this moment."),
+        Resent::Inactive => conflict("The subscription is switched off."),
+    }
+}
+
+/// What to try.
+#[derive(ToSchema)]
+#[schema(as = TestWebhook)]
+#[expect(dead_code, reason = "describes the body; the fields are taken one by one")]
+pub struct TestRequest {
+    /// The event to send a sample of, whether the subscription asks for it or not.
+    #[schema(example = "credits.low")]
+    event: String,
+}
+
+/// What came of the test.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = TestedWebhook)]
+pub struct TestedBody {
+    /// As in the header `x-svc-delivery-id`.
+    #[schema(example = "0198d0c0-a7e1-7c3f-9a5f-3f8b1d2c4e6a")]
+    delivery_id: String,
+    /// Whether the answer was a 2xx.
+    #[schema(example = true)]
+    delivered: bool,
+    attempt: AttemptBody,
+    #[schema(value_type = String, example = "v1")]
+    api_version: &'static str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    warnings: Warnings,
+}
+
+/// Send a sample.
+///
+/// Sends a sample of an event to a subscription at once, waits for the answer, and does not try again. Every test is a
+/// delivery of its own, also under the same idempotency key.
+#[utoipa::path(
+    post, path = "/api/v1/webhooks/{id}/test", tag = "webhooks", operation_id = "test_webhook",
+    params(("id" = i64, Path, description = "The subscription.", minimum = 1, example = 3)),
+    request_body(content = TestRequest, content_type = "application/json"),
+    responses((status = 200, description = "The attempt, successful or not.", body = TestedBody)),
+    security(("api_key" = ["write"]))
+)]
+pub async fn test(
+    caller: Caller,
+    query: Query,
+    request: HttpRequest,
+    upload: Upload,
+    state: web::Data<State>,
+) -> Result<Reply, ApiError> {
+    upload.idempotency(&request)?;
+    let mut fields = upload.fields(Accepts::Json)?;
+    let missing = || ApiError::new(Code::MissingParameter).message("`event` is required.").param("event");
+    let name = fields.text("event", Code::UnknownEvent)?.ok_or_else(missing)?;
+    let unknown = |_| ApiError::new(Code::UnknownEvent).param("event").allowed(EventKind::NAMES);
+    let kind: EventKind = name.parse().map_err(unknown)?;
+    let warnings = fields.finish(query.finish()?)?;
+    let (account, id) = (caller.account(), path::subscription(&request)?);
+    let work = async move { try_out(&state.deliveries, &*state.delivery_log, account, id, &Event::sample(kind)).await };
+    let report = detached(work).await?.ok_or(ApiError::new(Code::WebhookNotFound))?;
+    Reply::done(&TestedBody {
+        delivery_id: report.delivery.to_string(),
+        delivered: report.attempt.is_success(),
+        attempt: AttemptBody::from(logged(report)),
+        api_version: API_VERSION,
+        warnings,
+    })
+}
+
+/// The attempt as the log will show it.
+fn logged(report: Report) -> LoggedAttempt {
+    let micros = |duration: std::time::Duration| i64::try_from(duration.as_micros()).unwrap_or(i64::MAX);
+    let failure = report.failure().cloned();
+    let attempt = report.attempt;
+    LoggedAttempt {
+        number: i32::try_from(report.attempt_number).unwrap_or(i32::MAX),
+        started_at: report.started_at,
+        status: attempt.status().map(i32::from),
+        failure: failure.as_ref().map(|failure| failure.code.to_string()),
+        message: failure.map(|failure| failure.message),
+        dns_us: attempt.timings.dns.map(micros),
+        connect_us: attempt.timings.connect.map(micros),
+        tls_us: attempt.timings.tls.map(micros),
+        first_byte_us: attempt.timings.first_byte.map(micros),
+        total_us: micros(attempt.timings.total),
+        answer: attempt.answer,
+        location: attempt.location,
+    }
+}
+
+impl From<TrialError> for ApiError {
+    fn from(error: TrialError) -> Self {
+        match error {
+            TrialError::Store(error) => error.into(),
+            TrialError::Unsent(error) => Self::internal(&error),
+        }
+    }
+}

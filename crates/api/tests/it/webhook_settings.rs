@@ -1,0 +1,346 @@
+//! What integrators do with their subscriptions and deliveries.
+
+use std::{sync::Arc, time::Duration};
+
+use api::State;
+use app::deliveries::Ports;
+use domain::{
+    idempotency::Written,
+    page::Page,
+    sealing::MockSealer,
+    webhooks::{
+        Subscription,
+        attempt::{Attempt, Failure, FailureCode, MockSender, Outcome, Timings},
+        delivery::{DeliveryState, Lease, Leased, MockDeliveryQueue, Next, Receiver},
+        log::{LoggedAttempt, LoggedDelivery, MockDeliveryLog, Resent},
+        replay::{MockReplayStore, Replay, ReplayState, Selection},
+        settings::{Change, Kept, MockWebhookSettings},
+        signature::Secret,
+    },
+};
+use mockall::predicate::eq;
+use rstest::rstest;
+use serde_json::{Value, json};
+use time::macros::datetime;
+use uuid::Uuid;
+
+use crate::support::{ACCOUNT, Answer, BOTH, NOW, Service, bearer, state};
+
+const DELIVERY: Uuid = Uuid::from_u128(0x0198_d0c0_a7e1_7c3f_9a5f_3f8b_1d2c_4e6a);
+
+fn subscription() -> Subscription {
+    Subscription {
+        id: 3,
+        url: "https://hooks.example.com/".into(),
+        events: vec!["*".into()],
+        active: true,
+        disabled_reason: None,
+        last_fired_at: None,
+        last_status: None,
+        fail_count: 0,
+        total_fired: 0,
+        total_failed: 0,
+        created_at: NOW,
+    }
+}
+
+/// Settings that know subscription 3 of the account.
+fn settings() -> MockWebhookSettings {
+    let mut settings = MockWebhookSettings::new();
+    settings.expect_find().returning(|account, id| {
+        let kept = Kept { subscription: subscription(), sealed_secret: Vec::new(), previous: None };
+        Ok((account == ACCOUNT && id == 3).then_some(kept))
+    });
+    settings
+}
+
+fn with_settings(settings: MockWebhookSettings) -> Service {
+    Service::start(State { webhook_settings: Arc::new(settings), ..state() })
+}
+
+fn send(service: Service, method: &str, target: &str, body: &str) -> Answer {
+    let headers = [("Authorization", bearer(BOTH)), ("Content-Type", "application/json".to_owned())];
+    let headers: Vec<_> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    service.send(method, target, &headers, Some(body.as_bytes()))
+}
+
+#[test]
+fn a_change_is_what_the_fields_say() {
+    let mut settings = settings();
+    let expected = Change { events: Some(vec!["credits.low".into()]), active: Some(true), resume: true };
+    settings
+        .expect_change()
+        .with(eq(ACCOUNT), eq(3), eq(expected), eq(NOW))
+        .returning(|_, _, _, _| Ok(Some((subscription(), 12))));
+    let body = r#"{"events":["credits.low"],"active":true,"resume":true}"#;
+    let answer = send(with_settings(settings), "PATCH", "/api/v1/webhooks/3", body);
+    assert_eq!((answer.status, &answer.json()["resumed"], &answer.json()["id"]), (200, &json!(12), &json!(3)));
+    assert_eq!(answer.json()["api_version"], "v1");
+}
+
+#[rstest]
+#[case("/api/v1/webhooks/3", r#"{"active":"yes"}"#, (400, "invalid_parameter"))]
+#[case("/api/v1/webhooks/3", r#"{"events":["nope"]}"#, (400, "unknown_event"))]
+#[case("/api/v1/webhooks/3", r#"{"events":[]}"#, (400, "invalid_parameter"))]
+#[case("/api/v1/webhooks/4", r#"{"active":true}"#, (404, "webhook_not_found"))]
+#[case("/api/v1/webhooks/x", r#"{"active":true}"#, (404, "webhook_not_found"))]
+fn a_change_that_cannot_be(#[case] target: &str, #[case] body: &str, #[case] expected: (u16, &str)) {
+    let mut settings = settings();
+    settings.expect_change().returning(|_, _, _, _| Ok(None));
+    assert_eq!(send(with_settings(settings), "PATCH", target, body).error(), (expected.0, expected.1.to_owned()));
+}
+
+#[rstest]
+#[case("", 24)]
+#[case("{}", 24)]
+#[case(r#"{"overlap_hours":0}"#, 0)]
+#[case(r#"{"overlap_hours":168}"#, 168)]
+fn a_rotation_shows_the_new_secret_and_keeps_the_old_one_for_the_overlap(#[case] body: &str, #[case] hours: i64) {
+    let mut settings = settings();
+    settings.expect_rotate().times(1).returning(move |account, id, rotation, key| {
+        assert_eq!((account, id, key), (ACCOUNT, 3, None));
+        assert_eq!(rotation.overlap_until, NOW + time::Duration::hours(hours));
+        Ok(Some(Written { value: rotation.sealed_secret, replayed: false }))
+    });
+    let mut sealer = MockSealer::new();
+    sealer.expect_seal().returning(|_, secret| Ok(secret.iter().rev().copied().collect()));
+    sealer.expect_open().returning(|_, sealed| Ok(sealed.iter().rev().copied().collect()));
+    let state = State { webhook_settings: Arc::new(settings), sealer: Arc::new(sealer), ..state() };
+    let answer = send(Service::start(state), "POST", "/api/v1/webhooks/3/rotate", body);
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    assert!(Secret::parse(answer.json()["secret"].as_str().unwrap()).is_ok());
+}
+
+#[rstest]
+#[case(r#"{"overlap_hours":169}"#)]
+#[case(r#"{"overlap_hours":-1}"#)]
+#[case(r#"{"overlap_hours":1.5}"#)]
+#[case(r#"{"overlap_hours":"24"}"#)]
+fn an_overlap_is_at_most_a_week(#[case] body: &str) {
+    let answer = send(with_settings(settings()), "POST", "/api/v1/webhooks/3/rotate", body);
+    assert_eq!(answer.error(), (400, "invalid_parameter".into()));
+}
+
+#[test]
+fn deliveries_are_listed_with_their_attempts() {
+    let mut log = MockDeliveryLog::new();
+    log.expect_page()
+        .withf(|account, id, state, page| {
+            (*account, *id, *state, page.limit, page.cursor) == (ACCOUNT, 3, Some(DeliveryState::Pending), 1, Some(99))
+        })
+        .returning(|_, _, _, _| {
+            let attempt = LoggedAttempt {
+                number: 1,
+                started_at: NOW,
+                status: None,
+                failure: Some("timed_out".into()),
+                message: Some("the receiver did not answer in time".into()),
+                dns_us: Some(1_250),
+                connect_us: None,
+                tls_us: None,
+                first_byte_us: None,
+                total_us: 10_000_400,
+                answer: vec![b'a', 0xff],
+                location: None,
+            };
+            let delivery = LoggedDelivery {
+                id: DELIVERY,
+                event_id: 98,
+                event: "credits.low".into(),
+                state: DeliveryState::Pending,
+                next_attempt_at: Some(datetime!(2026-05-02 12:05 UTC)),
+                attempts_made: 1,
+                created_at: NOW,
+                finished_at: None,
+                attempts: vec![attempt],
+            };
+            Ok(Page { items: vec![delivery], next_cursor: Some(98) })
+        });
+    let service =
+        Service::start(State { webhook_settings: Arc::new(settings()), delivery_log: Arc::new(log), ..state() });
+    let answer = service.get("/api/v1/webhooks/3/deliveries?state=pending&limit=1&cursor=99", BOTH);
+    assert_eq!(
+        answer.json(),
+        json!({
+            "data": [{
+                "id": DELIVERY.to_string(), "event_id": 98, "event": "credits.low", "state": "pending",
+                "next_attempt_at": "2026-05-02T12:05:00Z", "attempts_made": 1, "created_at": "2026-05-02T12:00:30Z",
+                "finished_at": null,
+                "attempts": [{
+                    "number": 1, "started_at": "2026-05-02T12:00:30Z", "status": null, "error": "timed_out",
+                    "message": "the receiver did not answer in time", "dns_ms": 1.25, "connect_ms": null,
+                    "tls_ms": null, "first_byte_ms": null, "total_ms": 10000.4, "answer": "a\u{fffd}", "location": null
+                }]
+            }],
+            "pagination": {"limit": 1, "next_cursor": 98, "has_more": true}, "api_version": "v1"
+        })
+    );
+    assert_eq!(service.get("/api/v1/webhooks/9/deliveries", BOTH).error(), (404, "webhook_not_found".into()));
+    assert_eq!(service.get("/api/v1/webhooks/3/deliveries?state=x", BOTH).json()["allowed"][0], "pending");
+}
+
+#[rstest]
+#[case(Resent::Queued, 200, Value::Null)]
+#[case(Resent::Unknown, 404, json!("not_found"))]
+#[case(Resent::UnderWay, 409, json!("invalid_transition"))]
+#[case(Resent::Inactive, 409, json!("invalid_transition"))]
+fn a_delivery_is_sent_again_if_it_can_be(#[case] value: Resent, #[case] status: u16, #[case] error: Value) {
+    let mut log = MockDeliveryLog::new();
+    log.expect_resend()
+        .with(eq(ACCOUNT), eq(3), eq(DELIVERY), eq(None), eq(NOW))
+        .returning(move |_, _, _, _, _| Ok(Written { value, replayed: false }));
+    let service = Service::start(State { delivery_log: Arc::new(log), ..state() });
+    let answer = send(service, "POST", &format!("/api/v1/webhooks/3/deliveries/{DELIVERY}/resend"), "");
+    assert_eq!((answer.status, &answer.json()["error"]), (status, &error));
+    let other = send(service, "POST", "/api/v1/webhooks/3/deliveries/nonsense/resend", "");
+    assert_eq!(other.error(), (404, "not_found".into()));
+}
+
+fn leased() -> Leased {
+    Leased {
+        lease: Lease { receiver: Receiver { account: ACCOUNT, subscription: 3 }, event: 5, claim: 1 },
+        id: DELIVERY,
+        attempt: 1,
+        attempt_of_round: 1,
+        url: "https://hooks.example.com/".into(),
+        sealed_secret: Vec::new(),
+        sealed_previous: None,
+        body: b"{}".to_vec(),
+    }
+}
+
+#[test]
+fn a_test_sends_a_sample_once_and_tells_what_came_of_it() {
+    let mut log = MockDeliveryLog::new();
+    log.expect_start_test()
+        .withf(|account, id, event, _, _| (*account, *id, event.kind().as_str()) == (ACCOUNT, 3, "inventory.low_stock"))
+        .returning(|_, _, _, _, _| Ok(Some(leased())));
+    let mut sealer = MockSealer::new();
+    sealer.expect_open().returning(|_, _| Ok(Secret::generate([1; 32]).expose().as_bytes().to_vec()));
+    let mut sender = MockSender::new();
+    sender.expect_send().times(1).returning(|_| Attempt {
+        outcome: Outcome::Failed(Failure { code: FailureCode::ConnectionRefused, message: "refused".into() }),
+        timings: Timings { total: Duration::from_millis(3), ..Timings::default() },
+        answer: Vec::new(),
+        retry_after: None,
+        location: None,
+    });
+    let mut queue = MockDeliveryQueue::new();
+    queue.expect_record().times(1).returning(|reports, _| {
+        assert_eq!(reports[0].next, Next::Failed, "a test is not tried again");
+        Ok(Vec::new())
+    });
+    let state = state();
+    let deliveries = Ports {
+        queue: Arc::new(queue),
+        sender: Arc::new(sender),
+        sealer: Arc::new(sealer),
+        ..state.deliveries.clone()
+    };
+    let service = Service::start(State { delivery_log: Arc::new(log), deliveries, ..state });
+    let answer = send(service, "POST", "/api/v1/webhooks/3/test", r#"{"event":"inventory.low_stock"}"#);
+    let body = answer.json();
+    assert_eq!(
+        (answer.status, &body["delivered"], &body["delivery_id"]),
+        (200, &json!(false), &json!(DELIVERY.to_string()))
+    );
+    assert_eq!((&body["attempt"]["error"], &body["attempt"]["total_ms"]), (&json!("connection_refused"), &json!(3.0)));
+    let unknown = send(service, "POST", "/api/v1/webhooks/3/test", r#"{"event":"*"}"#);
+    assert_eq!(unknown.error(), (400, "unknown_event".into()));
+    assert_eq!(send(service, "POST", "/api/v1/webhooks/3/test", "{}").error(), (400, "missing_parameter".into()));
+}
+
+fn replay(selection: Selection) -> Replay {
+    Replay { id: 12, selection, state: ReplayState::Running, total: 7, queued: 0, created_at: NOW, finished_at: None }
+}
+
+#[test]
+fn a_replay_is_counted_and_started_and_can_be_stopped() {
+    let mut replays = MockReplayStore::new();
+    replays.expect_count().times(1).returning(|_, _| Ok(7));
+    replays
+        .expect_start()
+        .withf(|account, selection, key, now| {
+            let span = (selection.since, selection.until) == (datetime!(2026-05-01 0:00 UTC), NOW);
+            let states = [DeliveryState::Failed, DeliveryState::Delivered];
+            (*account, selection.subscription, *now) == (ACCOUNT, 3, NOW)
+                && span
+                && selection.states == states
+                && key.is_none()
+        })
+        .returning(|_, selection, _, _| Ok(Written { value: replay(selection), replayed: false }));
+    replays.expect_cancel().with(eq(ACCOUNT), eq(3), eq(12), eq(NOW)).returning(|_, _, _, _| Ok(false));
+    replays.expect_find().returning(|_, _, id| {
+        let selection = Selection { subscription: 3, since: NOW, until: NOW, states: vec![DeliveryState::Failed] };
+        Ok((id == 12).then(|| replay(selection)))
+    });
+    let service =
+        Service::start(State { webhook_settings: Arc::new(settings()), replays: Arc::new(replays), ..state() });
+    let body = r#"{"since":"2026-05-01T00:00:00Z","status":["failed","delivered"]"#;
+    let start = |target, body: String| send(service, "POST", target, &body);
+    let counted = start("/api/v1/webhooks/3/replay", format!("{body},\"dry_run\":true}}")).json();
+    assert_eq!((&counted["total"], &counted["id"], &counted["state"]), (&json!(7), &Value::Null, &Value::Null));
+    let started = start("/api/v1/webhooks/3/replay", format!("{body}}}")).json();
+    assert_eq!((&started["id"], &started["state"], &started["total"]), (&json!(12), &json!("running"), &json!(7)));
+    let other = start("/api/v1/webhooks/4/replay", format!("{body}}}"));
+    assert_eq!(other.error(), (404, "webhook_not_found".into()));
+
+    assert_eq!(service.get("/api/v1/webhooks/3/replay/12", BOTH).json()["queued"], 0);
+    assert_eq!(service.get("/api/v1/webhooks/3/replay/13", BOTH).error(), (404, "not_found".into()));
+    let stopped = service.send("DELETE", "/api/v1/webhooks/3/replay/12", &[("Authorization", &bearer(BOTH))], None);
+    assert_eq!(stopped.error(), (409, "invalid_transition".into()));
+}
+
+#[rstest]
+#[case("{}", "missing_parameter", "since")]
+#[case(r#"{"since":"yesterday"}"#, "invalid_parameter", "since")]
+#[case(r#"{"since":"2030-01-01T00:00:00Z"}"#, "invalid_parameter", "until")]
+#[case(r#"{"since":"2026-01-01T00:00:00Z","status":[]}"#, "invalid_parameter", "status")]
+#[case(r#"{"since":"2026-01-01T00:00:00Z","status":["lost"]}"#, "invalid_parameter", "status")]
+fn a_replay_that_makes_no_sense_is_refused(#[case] body: &str, #[case] code: &str, #[case] param: &str) {
+    let answer = send(with_settings(settings()), "POST", "/api/v1/webhooks/3/replay", body);
+    assert_eq!((answer.error(), answer.json()["param"].as_str()), ((400, code.to_owned()), Some(param)));
+}
+
+/// The published vector of docs/webhooks.md, sent 30 s before now.
+fn vector() -> Value {
+    let secret = Secret::generate([7; 32]);
+    let (body, at) = (r#"{"event":"credits.low","data":{}}"#, (NOW.unix_timestamp() - 30).to_string());
+    json!({
+        "body": body, "secret": secret.expose(),
+        "headers": {
+            "X-Svc-Timestamp": at, "X-Svc-Signature": secret.sign(&at, body.as_bytes()), "webhook-id": "msg_1",
+            "webhook-timestamp": at, "webhook-signature": secret.sign_standard("msg_1", &at, body.as_bytes())
+        }
+    })
+}
+
+#[test]
+fn a_right_delivery_verifies_and_a_wrong_one_is_told_why() {
+    let service = Service::start(state());
+    let verify = |given: &Value| service.post("/api/v1/webhooks/verify", &given.to_string()).json();
+    assert_eq!(
+        verify(&vector()),
+        json!({
+            "valid": true, "api_version": "v1", "signatures": [
+                {"header": "x-svc-signature", "valid": true, "problem": null},
+                {"header": "webhook-signature", "valid": true, "problem": null}
+            ]
+        })
+    );
+    let mut changed = vector();
+    changed["body"] = json!(r#"{"event":"credits.low","data":{} }"#);
+    let told = verify(&changed);
+    assert_eq!(told["valid"], false);
+    assert!(told["signatures"][0]["problem"].as_str().unwrap().contains("raw bytes"));
+    let mut headless = vector();
+    headless["headers"].as_object_mut().unwrap().remove("X-Svc-Timestamp");
+    assert_eq!(verify(&headless)["signatures"][0]["problem"], "the header x-svc-timestamp is missing");
+    let mut bare = vector();
+    bare["headers"] = json!({});
+    assert_eq!((&verify(&bare)["valid"], &verify(&bare)["signatures"]), (&json!(false), &json!([])));
+    let mut wrong = vector();
+    wrong["secret"] = json!("secret");
+    let answer = service.post("/api/v1/webhooks/verify", &wrong.to_string());
+    assert_eq!((answer.error(), answer.json()["param"].as_str()), ((400, "invalid_parameter".into()), Some("secret")));
+}
