@@ -10,7 +10,8 @@ use super::{
     catalogue::Catalogue,
     draw::{Draw, Stream},
     happenings::{
-        FAULTY_RANK, REFUND_DAY, REFUND_WINDOW_DAYS, REFUNDED_ORDERS, RESTOCK_DAY, STOCK_OUT_DAY, STOCK_OUT_RANK,
+        BUYER_LEAVES_DAY, BUYER_RETURNS_DAY, FAULTY_RANK, REFUND_DAY, REFUND_WINDOW_DAYS, REFUNDED_ORDERS, RESTOCK_DAY,
+        STOCK_OUT_DAY, STOCK_OUT_RANK,
     },
     people::Person,
 };
@@ -192,7 +193,10 @@ impl Shop {
                 continue;
             }
             shelf.close_day();
-            let waits = product == STOCK_OUT_RANK && (STOCK_OUT_DAY..RESTOCK_DAY).contains(&day);
+            let waits = match product {
+                STOCK_OUT_RANK => (STOCK_OUT_DAY..RESTOCK_DAY).contains(&day),
+                _ => (BUYER_LEAVES_DAY..BUYER_RETURNS_DAY).contains(&day),
+            };
             if let (false, Some(listed)) = (waits, self.catalogue.product(product)) {
                 reorder(shelf, day, listed.lead_time_days.into(), listed.min_order_qty.into(), product);
             }
