@@ -5,6 +5,7 @@ mod authorisation;
 mod commands;
 mod deliveries;
 mod failures;
+mod guide;
 mod lifecycle;
 mod service;
 mod tenants;

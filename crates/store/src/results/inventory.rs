@@ -1,7 +1,10 @@
 //! [`InventoryWriter`] on Postgres.
 
+use std::collections::HashMap;
+
 use async_trait::async_trait;
 use diesel::{
+    prelude::*,
     result::Error,
     sql_query,
     sql_types::{Array, BigInt, Date as SqlDate, Nullable, Numeric, Text, Timestamptz},
@@ -9,13 +12,14 @@ use diesel::{
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
-    inventory::{Figures, InventoryWriter},
+    events::{Amount, Day, Event, InventoryLowStock},
+    inventory::{Figures, InventoryWriter, Status},
     jobs::{Claim, Written},
 };
 use rust_decimal::Decimal;
 use time::{Date, OffsetDateTime};
 
-use crate::Store;
+use crate::{Store, outbox::emit, schema::inventory_items};
 
 const REMOVE_OTHERS: &str = "DELETE FROM inventory_items WHERE account_id = $1 AND product_id <> ALL($2)";
 
@@ -33,9 +37,40 @@ const UPSERT: &str = "
 #[async_trait]
 impl InventoryWriter for Store {
     async fn replace(&self, claim: &Claim, items: Vec<Figures>, now: OffsetDateTime) -> Result<Written, StoreError> {
-        let columns = Columns::of(items);
-        self.finish(claim, now, async |connection| columns.write(connection, claim.account, now).await).await
+        let account = claim.account;
+        self.finish(claim, now, async |connection| {
+            let before: HashMap<i64, String> = inventory_items::table
+                .filter(inventory_items::account_id.eq(account.0))
+                .select((inventory_items::product_id, inventory_items::status))
+                .load(connection)
+                .await?
+                .into_iter()
+                .collect();
+            let events: Vec<Event> = items.iter().filter(|item| runs_out(item, &before)).map(event).collect();
+            emit(connection, account, &events, now).await?;
+            Columns::of(items).write(connection, account, now).await
+        })
+        .await
     }
+}
+
+/// Whether an item has become more urgent since the last run, and urgent enough to tell. What is new is not: the first
+/// run would tell of half the catalogue.
+fn runs_out(item: &Figures, before: &HashMap<i64, String>) -> bool {
+    let known: Option<Status> = before.get(&item.product_id).and_then(|status| status.parse().ok());
+    item.status <= Status::Low && known.is_some_and(|known| item.status < known)
+}
+
+fn event(item: &Figures) -> Event {
+    InventoryLowStock {
+        sku: item.sku.clone(),
+        product_name: item.product_name.clone(),
+        current_stock: item.current_stock,
+        days_of_stock: item.days_of_stock.map(Amount),
+        status: item.status,
+        estimated_stockout_at: item.estimated_stockout_at.map(Day),
+    }
+    .into()
 }
 
 /// The rows as arrays, one per column.

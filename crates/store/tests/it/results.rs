@@ -174,6 +174,26 @@ async fn inventory_items_keep_their_ids_and_vanish_with_their_product() {
     assert_eq!(kept, ["(4,,low)"]);
 }
 
+#[tokio::test]
+async fn an_item_that_becomes_more_urgent_is_told_once() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let product = shop::product(&db.sql, account, "a", None).await;
+    let told = async || {
+        shop::rows(&db.sql, account, "id, convert_from(body, 'UTF8')::jsonb #>> '{data,status}'", "events").await
+    };
+    let run = async |status| inventory(&db, account, vec![Figures { status, ..item(product, 5) }]).await;
+    // What is new is not told, nor what gets better.
+    for status in [Status::Low, Status::Ok, Status::Overstocked] {
+        run(status).await;
+    }
+    assert!(told().await.is_empty());
+    for status in [Status::Ok, Status::Low, Status::Low, Status::Critical, Status::Critical, Status::Low] {
+        run(status).await;
+    }
+    assert_eq!(told().await, ["(1,low)", "(2,critical)"]);
+}
+
 fn draft(product_id: i64, qty: i64) -> Draft {
     Draft {
         product_id,

@@ -1,0 +1,86 @@
+//! The receivers of docs/webhooks.md, run as they are printed there, with the vector that is printed there.
+
+mod receiver;
+
+use std::process::Command;
+
+const GUIDE: &str = include_str!("../../../../docs/webhooks.md");
+const SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+const SENT_AT: i64 = 1_767_225_600;
+
+/// What stands between the fence of a language and the next one.
+fn block(language: &str) -> &'static str {
+    let (_, rest) = GUIDE.split_once(&format!("```{language}\n")).unwrap();
+    rest.split_once("```").unwrap().0
+}
+
+/// The printed request: headers and body.
+fn request() -> (Headers, &'static str) {
+    let (head, body) = block("http").split_once("\n\n").unwrap();
+    (head.lines().filter_map(|line| line.split_once(": ")).collect(), body.trim_end())
+}
+
+type Headers = Vec<(&'static str, &'static str)>;
+
+/// Requests (headers, body, time of receipt) and whether they are right: the printed one, one with another body, an old one, and one that is right by
+/// the replaced secret.
+fn cases() -> Vec<(Headers, String, i64, bool)> {
+    let (headers, body) = request();
+    let renamed =
+        |(name, value)| if name == "x-svc-signature" { ("x-svc-signature-previous", value) } else { (name, value) };
+    vec![
+        (headers.clone(), body.to_owned(), SENT_AT + 300, true),
+        (headers.clone(), body.replace("84", "85"), SENT_AT, false),
+        (headers.clone(), body.to_owned(), SENT_AT + 301, false),
+        (headers.clone().into_iter().map(renamed).collect(), body.to_owned(), SENT_AT, true),
+        (
+            headers.into_iter().filter(|(name, _)| !name.contains("signature")).collect(),
+            body.to_owned(),
+            SENT_AT,
+            false,
+        ),
+    ]
+}
+
+/// Runs a program text that prints what its `verify` says of a case, which is JSON on the command line.
+fn run(program: &str, file: &str, text: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join(file), text).unwrap();
+    for (headers, body, now, right) in cases() {
+        let headers: serde_json::Map<_, _> =
+            headers.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect();
+        let case = serde_json::json!({ "secret": SECRET, "headers": headers, "body": body, "now": now });
+        let output = Command::new(program).arg(folder.path().join(file)).arg(case.to_string()).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).trim().to_lowercase();
+        assert_eq!(said, right.to_string(), "{program}, {case}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+fn is_installed(program: &str) -> bool {
+    Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
+#[test]
+fn the_receiver_in_python_verifies_the_vector() {
+    if is_installed("python3") {
+        let call = "import json, sys\ncase = json.loads(sys.argv[1])\nprint(verify(case['secret'], case['headers'], case['body'].encode(), case['now']))\n";
+        run("python3", "receiver.py", &format!("{}\n{call}", block("python")));
+    }
+}
+
+#[test]
+fn the_receiver_in_node_verifies_the_vector() {
+    if is_installed("node") {
+        let call = "const given = JSON.parse(process.argv[2]);\nconsole.log(verify(given.secret, given.headers, given.body, given.now));\n";
+        run("node", "receiver.js", &format!("{}\n{call}", block("js")));
+    }
+}
+
+#[test]
+fn the_receiver_in_rust_verifies_the_vector() {
+    assert_eq!(block("rust"), include_str!("guide/receiver.rs"), "the guide and the receiver that is run differ");
+    for (headers, body, now, right) in cases() {
+        let header = |name: &str| headers.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
+        assert_eq!(receiver::verify(SECRET, header, body.as_bytes(), now), right);
+    }
+}
