@@ -8,7 +8,7 @@ TESTS ?= --workspace
 DATA ?= data
 TARGET = $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help run test ci fmt lint deny openapi bench geoip clean setup
+.PHONY: help run test ci fmt lint deny openapi bench geoip clean setup servers
 
 help: ## List what can be made
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -e 's/:.*## /\t/' | while IFS="$$(printf '\t')" read -r name text; do printf '  make %-8s %s\n' "$$name" "$$text"; done
@@ -16,7 +16,7 @@ help: ## List what can be made
 run: setup ## Build and run the service with a demo shop, on a Postgres of its own (ARGS='--help')
 	$(CARGO) run --release --bin api -- up $(ARGS)
 
-test: setup ## Run every test, on a throw-away Postgres (TESTS='-p store' for some of them)
+test: setup servers ## Run every test, on a throw-away Postgres (TESTS='-p store' for some of them)
 	$(CARGO) test $(TESTS) -p testkit --no-run
 	$(TARGET)/debug/with-postgres $(CARGO) test $(TESTS)
 
@@ -51,3 +51,6 @@ clean: ## Remove what was built; the data folder stays
 
 setup:
 	@scripts/setup-postgres.sh
+
+servers:
+	@scripts/setup-servers.sh

@@ -22,14 +22,16 @@ use actix_web::{
     middleware::Next,
     web,
 };
-use domain::keys::Scope;
+use domain::{
+    keys::Scope,
+    rate_limit::{Bucket, Quota},
+};
 use uuid::Uuid;
 
 use crate::{
     auth::{Caller, authenticate},
     client,
     error::{ApiError, Code},
-    rate_limit::{Bucket, Quota},
     respond::{Cache, JSON},
     state::{PUBLIC_FACTOR, State},
     v1::{self, DOCS_PATH, OPENAPI_PATH, STATUS_PATH},

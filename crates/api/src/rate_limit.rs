@@ -1,74 +1,14 @@
-//! How many requests a key or an address may make.
-//!
-//! Windows are fixed and last [`WINDOW`]; a window starts with its bucket's first request. So in any burst the first
-//! request over the limit is refused, and the answer can say to the second when the next one will be taken.
+//! The counters of one process; [`domain::rate_limit`] says what is counted.
 
 use std::{
     collections::HashMap,
     hash::{BuildHasher, RandomState},
-    net::{IpAddr, Ipv6Addr},
     sync::{Mutex, PoisonError},
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use async_trait::async_trait;
-
-/// Length of a window.
-pub const WINDOW: Duration = Duration::from_secs(60);
-
-/// What is counted together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Bucket {
-    /// Requests with a key, by the key's id.
-    Key(i64),
-    /// Requests of an address that were refused for want of a valid key.
-    Refused(IpAddr),
-    /// Requests of an address to public endpoints.
-    Public(IpAddr),
-    /// Requests of all addresses for which there was no room.
-    Crowd,
-}
-
-impl Bucket {
-    /// For the refused requests of an address; of IPv6 the /64 counts, which is what one customer has.
-    pub fn refused(address: IpAddr) -> Self {
-        Self::Refused(subscriber(address))
-    }
-
-    /// For the public requests of an address; of IPv6 the /64 counts.
-    pub fn public(address: IpAddr) -> Self {
-        Self::Public(subscriber(address))
-    }
-}
-
-fn subscriber(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() & !u128::from(u64::MAX))),
-        v4 @ IpAddr::V4(_) => v4,
-    }
-}
-
-/// Where a bucket stands after a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Quota {
-    /// Requests per window.
-    pub limit: u32,
-    /// Requests left in this window.
-    pub remaining: u32,
-    /// Whole seconds until the window ends, 1 to 60.
-    pub reset_seconds: u64,
-    /// This request was one too many.
-    pub exceeded: bool,
-}
-
-/// Counts requests. An implementation over a network must not fail a request when that network fails.
-#[async_trait]
-pub trait RateLimiter: Send + Sync {
-    /// Counts a request.
-    async fn hit(&self, bucket: Bucket, limit: u32) -> Quota;
-    /// Takes one counted request back, because it turned out to be free.
-    async fn give_back(&self, bucket: Bucket);
-}
+use domain::rate_limit::{Bucket, Quota, RateLimiter, WINDOW};
 
 #[derive(Debug, Clone, Copy)]
 struct Window {
@@ -103,12 +43,7 @@ impl Shard {
             window.count += 1;
         }
         let left = WINDOW.saturating_sub(now.duration_since(window.started));
-        Quota {
-            limit,
-            remaining: limit.saturating_sub(window.count),
-            reset_seconds: u64::try_from(left.as_millis().div_ceil(1_000)).unwrap_or(1).max(1),
-            exceeded,
-        }
+        Quota::of(limit, window.count, left, exceeded)
     }
 
     /// The bucket to count in: its own, or the crowd's when there are too many addresses.
@@ -162,12 +97,8 @@ impl InMemory {
 #[async_trait]
 impl RateLimiter for InMemory {
     async fn hit(&self, bucket: Bucket, limit: u32) -> Quota {
-        self.with(bucket, |shard| shard.hit(bucket, limit, Instant::now())).unwrap_or(Quota {
-            limit,
-            remaining: limit,
-            reset_seconds: 60,
-            exceeded: false,
-        })
+        self.with(bucket, |shard| shard.hit(bucket, limit, Instant::now()))
+            .unwrap_or_else(|| Quota::of(limit, 0, WINDOW, false))
     }
 
     async fn give_back(&self, bucket: Bucket) {
@@ -176,8 +107,9 @@ impl RateLimiter for InMemory {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
+    use std::{net::IpAddr, time::Duration};
+
     use super::*;
 
     const KEY: Bucket = Bucket::Key(1);
@@ -223,14 +155,6 @@ mod tests {
         assert!(!shard.hit(Bucket::Key(2), 1, now).exceeded);
         assert!(!shard.hit(Bucket::refused(address(1)), 1, now).exceeded);
         assert!(!shard.hit(Bucket::public(address(1)), 1, now).exceeded);
-    }
-
-    #[test]
-    fn a_network_of_an_ipv6_customer_counts_as_one() {
-        let one = Bucket::refused("2a00:1:2:3::1".parse().unwrap());
-        assert_eq!(one, Bucket::refused("2a00:1:2:3:ffff::2".parse().unwrap()));
-        assert_ne!(one, Bucket::refused("2a00:1:2:4::1".parse().unwrap()));
-        assert_eq!(Bucket::refused("::ffff:192.0.2.1".parse().unwrap()), Bucket::refused("192.0.2.1".parse().unwrap()));
     }
 
     #[test]

@@ -12,6 +12,7 @@ use domain::{
     inventory::InventoryStore,
     keys::KeyStore,
     profit::ProfitStore,
+    rate_limit::RateLimiter,
     reorder::ReorderStore,
     sealing::Sealer,
     tracking::{EventStore, Geolocator},
@@ -19,7 +20,7 @@ use domain::{
 };
 use time::OffsetDateTime;
 
-use crate::{client::Network, rate_limit::RateLimiter};
+use crate::client::Network;
 
 /// Every port that an endpoint needs, and the settings.
 #[derive(Clone)]

@@ -28,6 +28,7 @@ pub mod keys;
 pub mod money;
 pub mod page;
 pub mod profit;
+pub mod rate_limit;
 pub mod reorder;
 pub mod sealing;
 pub mod text;

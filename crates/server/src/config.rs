@@ -31,6 +31,9 @@ pub struct Config {
     pub database_url: Option<SecretString>,
     /// Connections to the database at most.
     pub database_pool: usize,
+    /// A Redis or Valkey in which replicas count requests together; without one each counts by itself.
+    #[serde(default)]
+    pub redis_url: Option<SecretString>,
     /// HTTP worker threads; 0 means one a core.
     pub http_workers: usize,
     /// Requests a key may make in a minute.
@@ -92,12 +95,13 @@ const DEFAULTS: Defaults = Defaults {
 };
 
 /// The names that are read from the environment.
-const VARIABLES: [&str; 16] = [
+const VARIABLES: [&str; 17] = [
     "listen",
     "admin_listen",
     "data_dir",
     "database_url",
     "database_pool",
+    "redis_url",
     "http_workers",
     "rate_limit_per_minute",
     "trusted_proxies",
@@ -175,6 +179,10 @@ impl Config {
     pub fn database_url(&self) -> Option<&str> {
         self.database_url.as_ref().map(ExposeSecret::expose_secret)
     }
+
+    pub fn redis_url(&self) -> Option<&str> {
+        self.redis_url.as_ref().map(ExposeSecret::expose_secret)
+    }
 }
 
 /// An empty variable counts as unset.
@@ -222,6 +230,7 @@ mod tests {
         Jail::expect_with(|jail| {
             jail.set_env("DATABASE_URL", "postgres://u:hunter2@db/x");
             jail.set_env("DATA_KEYS", "k1:hunter2");
+            jail.set_env("REDIS_URL", "rediss://:hunter2@cache/0");
             let config = Config::load(&Flags::default()).unwrap();
             assert_eq!(config.database_url(), Some("postgres://u:hunter2@db/x"));
             assert!(!format!("{config:?}").contains("hunter2"));

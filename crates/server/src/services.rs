@@ -7,6 +7,8 @@ use api::{Network, Settings, State, rate_limit::InMemory};
 use app::deliveries::Ports;
 use connectors::geo::GeoIp;
 use delivery::seal::KeyRing;
+use domain::rate_limit::RateLimiter;
+use shared::{Counters, Link};
 use store::{Connect, KeyCache, PoolOptions, Store};
 use time::OffsetDateTime;
 use tokio::signal::unix::{SignalKind, signal};
@@ -45,7 +47,8 @@ pub async fn run(
         let listener = bind(config.listen, "listen")?;
         address = Some(listener.local_addr()?);
         let ports = deliveries::ports(&store, &keys, &sender);
-        stopped.push(api::server(state(config, &store, connect, ports)?, listener, http_workers(config))?);
+        let state = state(config, &store, connect, ports, limiter(config).await?)?;
+        stopped.push(api::server(state, listener, http_workers(config))?);
     }
     let cancelled = CancellationToken::new();
     let tasks = TaskTracker::new();
@@ -85,7 +88,22 @@ fn http_workers(config: &Config) -> usize {
     }
 }
 
-fn state(config: &Config, store: &Arc<Store>, connect: &Connect, deliveries: Ports) -> anyhow::Result<State> {
+/// Counts in Redis, if there is one, else in this process.
+async fn limiter(config: &Config) -> anyhow::Result<Arc<dyn RateLimiter>> {
+    let alone = Arc::new(InMemory::default());
+    Ok(match config.redis_url() {
+        Some(url) => Arc::new(Counters::new(Link::start(url).await?, alone)),
+        None => alone,
+    })
+}
+
+fn state(
+    config: &Config,
+    store: &Arc<Store>,
+    connect: &Connect,
+    deliveries: Ports,
+    limiter: Arc<dyn RateLimiter>,
+) -> anyhow::Result<State> {
     let trusted_proxies = config.trusted_proxies.split(',').map(str::trim).filter(|network| !network.is_empty());
     let settings = Settings {
         rate_limit_per_minute: config.rate_limit_per_minute,
@@ -119,7 +137,7 @@ fn state(config: &Config, store: &Arc<Store>, connect: &Connect, deliveries: Por
         geolocator: Arc::new(GeoIp::open(geo_files).context("geoip_database")?),
         sealer: deliveries.sealer.clone(),
         deliveries,
-        limiter: Arc::new(InMemory::default()),
+        limiter,
         clock: OffsetDateTime::now_utc,
         settings,
     })

@@ -53,6 +53,12 @@ const RULES: &[Rule] = &[
         instead: "adapters never see each other: what two need belongs to `domain`, what joins them to `app`",
     },
     Rule {
+        name: "shared",
+        uses: Some(&["domain"]),
+        never: &["actix", "deadpool", "diesel", "reqwest", "tokio-postgres"],
+        instead: "adapters never see each other: what two need belongs to `domain`, what joins them to `app`",
+    },
+    Rule {
         name: "api",
         uses: Some(&["domain", "app"]),
         never: &["deadpool", "diesel", "reqwest", "tokio-postgres"],
@@ -66,7 +72,7 @@ const RULES: &[Rule] = &[
     },
     Rule {
         name: "server",
-        uses: Some(&["analytics", "api", "app", "connectors", "delivery", "domain", "pgcluster", "store"]),
+        uses: Some(&["analytics", "api", "app", "connectors", "delivery", "domain", "pgcluster", "shared", "store"]),
         never: &[],
         instead: "what only tests and measurements need is never shipped: make it a dev-dependency",
     },

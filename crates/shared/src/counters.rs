@@ -1,0 +1,86 @@
+//! The [`RateLimiter`] that all replicas share.
+
+use std::{sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use domain::rate_limit::{Bucket, Quota, RateLimiter, WINDOW};
+use redis::Script;
+
+use crate::Link;
+
+/// Counts a request, unless the window is full. A window is a number that expires, so it starts with its first
+/// request and ends by the server's clock, which all replicas share. Answers: requests taken, milliseconds left,
+/// whether this one was too many.
+const HIT: &str = "
+local held = redis.call('GET', KEYS[1])
+if not held then
+    redis.call('SET', KEYS[1], 1, 'PX', ARGV[2])
+    return {1, tonumber(ARGV[2]), 0}
+end
+local count, exceeded = tonumber(held), 1
+if count < tonumber(ARGV[1]) then
+    count, exceeded = redis.call('INCR', KEYS[1]), 0
+end
+return {count, redis.call('PTTL', KEYS[1]), exceeded}";
+
+/// Takes one request back. `DECR` leaves the end of the window as it is; a window that is over has nothing to give.
+const GIVE_BACK: &str = "
+if (tonumber(redis.call('GET', KEYS[1]) or '0')) > 0 then
+    return redis.call('DECR', KEYS[1])
+end
+return 0";
+
+/// Counts in Redis; while that is away, in the process.
+pub struct Counters {
+    link: Arc<Link>,
+    alone: Arc<dyn RateLimiter>,
+    hit: Script,
+    give_back: Script,
+}
+
+impl Counters {
+    /// `alone` counts while the server is away.
+    pub fn new(link: Arc<Link>, alone: Arc<dyn RateLimiter>) -> Self {
+        Self { link, alone, hit: Script::new(HIT), give_back: Script::new(GIVE_BACK) }
+    }
+}
+
+/// The name of a bucket's counter. The braces make it a hash tag: on a cluster the whole bucket is on one node.
+fn name(bucket: Bucket) -> String {
+    match bucket {
+        Bucket::Key(id) => format!("requests:{{key:{id}}}"),
+        Bucket::Refused(address) => format!("requests:{{refused:{address}}}"),
+        Bucket::Public(address) => format!("requests:{{public:{address}}}"),
+        Bucket::Crowd => "requests:{crowd}".to_owned(),
+    }
+}
+
+#[async_trait]
+impl RateLimiter for Counters {
+    async fn hit(&self, bucket: Bucket, limit: u32) -> Quota {
+        let asked = self.link.ask(async |mut connection| {
+            let mut hit = self.hit.key(name(bucket));
+            hit.arg(limit).arg(u64::try_from(WINDOW.as_millis()).unwrap_or(u64::MAX));
+            hit.invoke_async::<(u32, i64, bool)>(&mut connection).await
+        });
+        match asked.await {
+            Some((count, left, exceeded)) => {
+                let left = Duration::from_millis(u64::try_from(left).unwrap_or_default());
+                Quota::of(limit, count, left, exceeded)
+            }
+            None => {
+                metrics::counter!("rate_limit_alone_total").increment(1);
+                self.alone.hit(bucket, limit).await
+            }
+        }
+    }
+
+    async fn give_back(&self, bucket: Bucket) {
+        let asked = self
+            .link
+            .ask(async |mut connection| self.give_back.key(name(bucket)).invoke_async::<i64>(&mut connection).await);
+        if asked.await.is_none() {
+            self.alone.give_back(bucket).await;
+        }
+    }
+}

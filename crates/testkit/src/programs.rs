@@ -1,0 +1,22 @@
+//! Servers that only tests use, found on the machine or where `scripts/setup-servers.sh` unpacks them.
+
+use std::{env, path::PathBuf};
+
+/// Where the script unpacks them.
+fn unpacked() -> Option<PathBuf> {
+    let cache = env::var_os("XDG_CACHE_HOME")
+        .map(PathBuf::from)
+        .or_else(|| env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache")))?;
+    Some(cache.join("business-analytics/servers/bin"))
+}
+
+/// The program; none where set-up could not provide it. The reason is printed, for a test that has to be skipped.
+pub fn program(name: &str) -> Option<PathBuf> {
+    let search = env::var_os("PATH").unwrap_or_default();
+    let folders = env::split_paths(&search).chain(["/usr/sbin".into(), "/usr/local/sbin".into()]).chain(unpacked());
+    let found = folders.map(|folder| folder.join(name)).find(|path| path.is_file());
+    if found.is_none() {
+        eprintln!("SKIPPED: {name} is not on this machine; `scripts/setup-servers.sh` says why");
+    }
+    found
+}
