@@ -16,7 +16,7 @@ use domain::{
     reorder::ReorderStore,
     sealing::Sealer,
     tracking::{EventStore, Geolocator},
-    webhooks::{WebhookStore, log::DeliveryLog, replay::ReplayStore, settings::WebhookSettings},
+    webhooks::{WebhookStore, address::AllowList, log::DeliveryLog, replay::ReplayStore, settings::WebhookSettings},
 };
 use time::OffsetDateTime;
 
@@ -58,6 +58,8 @@ pub struct Settings {
     pub rate_limit_per_minute: u32,
     /// Proxies whose `X-Forwarded-For` is believed.
     pub trusted_proxies: Vec<Network>,
+    /// Loopback receivers that the operator lets webhooks go to; empty in production.
+    pub webhook_allow_loopback: AllowList,
     /// Shown by `/status`.
     pub region: String,
     /// Shown by `/status`.
@@ -80,6 +82,7 @@ impl Default for Settings {
         Self {
             rate_limit_per_minute: 60,
             trusted_proxies: Vec::new(),
+            webhook_allow_loopback: AllowList::default(),
             region: "local".to_owned(),
             env: "development".to_owned(),
             commit: "unknown".to_owned(),

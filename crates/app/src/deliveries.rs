@@ -19,7 +19,7 @@ use time::OffsetDateTime;
 
 pub use attempt::{Unsent, attempt};
 pub use engine::run;
-pub use trial::{TrialError, try_out};
+pub use trial::{Trial, TrialError, try_out};
 
 /// Tells the time, in UTC.
 pub type Clock = Arc<dyn Fn() -> OffsetDateTime + Send + Sync>;

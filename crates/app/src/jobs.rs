@@ -12,6 +12,7 @@ mod insight_generation;
 mod inventory_velocity;
 mod profit_snapshots;
 mod smart_reorder;
+mod stop;
 #[cfg(test)]
 mod tests;
 
@@ -32,6 +33,8 @@ use domain::{
 };
 use futures_util::{FutureExt, StreamExt, stream};
 use time::{Date, OffsetDateTime};
+
+pub use stop::{Stage, Stop};
 
 /// How long a claim lasts. Far above the longest run; a process that dies holds its runs up for no longer than this.
 pub const LEASE_SECONDS: i64 = 15 * 60;
@@ -114,6 +117,8 @@ pub enum Outcome {
     Failed {
         error: String,
     },
+    /// Broken off because the process stops; the claim was given back.
+    Interrupted,
 }
 
 /// One run, for the log and the command line.
@@ -134,8 +139,10 @@ struct Work<'a> {
     clock: Clock,
 }
 
-/// Runs the selected jobs: accounts side by side, at most `at_once` of them, the jobs of an account in the order in which
-/// they build on each other. What fails is reported and noted with its run; everything else goes on.
+/// What is noted with a run that was broken off.
+const INTERRUPTED: &str = "broken off: the process was stopped";
+
+/// [`run_all_until`] without a stop.
 ///
 /// # Errors
 /// [`StoreError`] when the accounts cannot be listed. Failures of runs are in their reports.
@@ -145,32 +152,62 @@ pub async fn run_all(
     at_once: usize,
     clock: Clock,
 ) -> Result<Vec<Report>, StoreError> {
+    run_all_until(deps, selection, at_once, clock, &Stop::never()).await
+}
+
+/// Runs the selected jobs: accounts side by side, at most `at_once` of them, the jobs of an account in the order in which
+/// they build on each other. What fails is reported and noted with its run; everything else goes on, until `stop` says otherwise.
+///
+/// # Errors
+/// [`StoreError`] when the accounts cannot be listed. Failures of runs are in their reports.
+pub async fn run_all_until(
+    deps: &Deps,
+    selection: Selection,
+    at_once: usize,
+    clock: Clock,
+    stop: &Stop,
+) -> Result<Vec<Report>, StoreError> {
     let accounts = match selection.account {
         Some(account) => deps.accounts.find(account).await?.into_iter().collect(),
         None => deps.accounts.list().await?,
     };
     let reports = stream::iter(accounts)
-        .map(|account| run_account(deps.clone(), account, selection, clock))
+        .map(|account| run_account(deps.clone(), account, selection, clock, stop.clone()))
         .buffer_unordered(at_once.max(1))
         .collect::<Vec<_>>()
         .await;
     Ok(reports.into_iter().flatten().collect())
 }
 
-async fn run_account(deps: Deps, account: Account, selection: Selection, clock: Clock) -> Vec<Report> {
+async fn run_account(deps: Deps, account: Account, selection: Selection, clock: Clock, stop: Stop) -> Vec<Report> {
     let as_of = selection.as_of.unwrap_or_else(|| account.timezone.day_of(clock()));
     let mut reports = Vec::new();
     for job in JobName::ALL.iter().copied().filter(|job| selection.job.is_none_or(|wanted| wanted == *job)) {
-        reports.push(run(&deps, &account, job, as_of, selection.again, clock).await);
+        if stop.is_asked() {
+            break;
+        }
+        reports.push(run_until(&deps, &account, job, as_of, selection.again, clock, &stop).await);
     }
     reports
 }
 
 /// Runs one job for one account, unless it is done (and not wanted `again`) or being done elsewhere.
 pub async fn run(deps: &Deps, account: &Account, job: JobName, as_of: Date, again: bool, clock: Clock) -> Report {
+    run_until(deps, account, job, as_of, again, clock, &Stop::never()).await
+}
+
+async fn run_until(
+    deps: &Deps,
+    account: &Account,
+    job: JobName,
+    as_of: Date,
+    again: bool,
+    clock: Clock,
+    stop: &Stop,
+) -> Report {
     let started = Instant::now();
     let outcome = match deps.jobs.claim(account.id, job, as_of, LEASE_SECONDS, again).await {
-        Ok(Some(claim)) => run_claimed(deps, account, &claim, clock).await,
+        Ok(Some(claim)) => run_claimed(deps, account, &claim, clock, stop).await,
         Ok(None) => Outcome::Skipped,
         Err(error) => Outcome::Failed { error: error.to_string() },
     };
@@ -180,10 +217,17 @@ pub async fn run(deps: &Deps, account: &Account, job: JobName, as_of: Date, agai
     report
 }
 
-/// A panic of the computation fails the run like an error does.
-async fn run_claimed(deps: &Deps, account: &Account, claim: &Claim, clock: Clock) -> Outcome {
+/// A panic of the computation fails the run like an error does. A run that is broken off counts as failed too: so it is
+/// free to be claimed at once, not when its lease ends.
+async fn run_claimed(deps: &Deps, account: &Account, claim: &Claim, clock: Clock, stop: &Stop) -> Outcome {
     let work = Work { deps, account, claim, clock };
-    let ended = AssertUnwindSafe(work.compute()).catch_unwind().await;
+    let ended = tokio::select! {
+        ended = AssertUnwindSafe(work.compute()).catch_unwind() => ended,
+        () = stop.over() => {
+            note_failure(deps, claim, INTERRUPTED).await;
+            return Outcome::Interrupted;
+        }
+    };
     let error = match ended {
         Ok(Ok(Written::Rows(rows))) => return Outcome::Done { rows },
         Ok(Ok(Written::Superseded)) => return Outcome::Superseded,
@@ -191,10 +235,14 @@ async fn run_claimed(deps: &Deps, account: &Account, claim: &Claim, clock: Clock
         Err(_) => "the computation panicked".to_owned(),
     };
     let error: String = error.chars().take(ERROR_CHARS).collect();
-    if let Err(unnoted) = deps.jobs.fail(claim, &error).await {
-        tracing::warn!(account = %account.id, job = %claim.job, error = %unnoted, "a failed run stays claimed");
-    }
+    note_failure(deps, claim, &error).await;
     Outcome::Failed { error }
+}
+
+async fn note_failure(deps: &Deps, claim: &Claim, error: &str) {
+    if let Err(unnoted) = deps.jobs.fail(claim, error).await {
+        tracing::warn!(account = %claim.account, job = %claim.job, error = %unnoted, "a failed run stays claimed");
+    }
 }
 
 impl Work<'_> {
@@ -220,6 +268,9 @@ fn log(report: &Report) {
         Outcome::Skipped => tracing::debug!(%job, %account, %as_of, "job not due"),
         Outcome::Superseded => {
             tracing::warn!(%job, %account, %as_of, ms = milliseconds, "job claimed elsewhere, result dropped");
+        }
+        Outcome::Interrupted => {
+            tracing::warn!(%job, %account, %as_of, ms = milliseconds, "job broken off, to be run again");
         }
         Outcome::Failed { error } => tracing::error!(%job, %account, %as_of, ms = milliseconds, error, "job failed"),
     }

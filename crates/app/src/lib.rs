@@ -5,3 +5,4 @@ pub mod deliveries;
 pub mod demo;
 pub mod imports;
 pub mod jobs;
+pub mod secrets;

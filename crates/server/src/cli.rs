@@ -5,7 +5,7 @@ use clap::{Parser, Subcommand};
 use crate::{
     commands::{
         accounts::AccountsCommand, demo::DemoArgs, import::ImportCommand, jobs::JobsCommand, keys::KeysCommand,
-        up::UpArgs,
+        secrets::SecretsCommand, up::UpArgs, webhooks::WebhooksCommand,
     },
     config::Flags,
 };
@@ -55,6 +55,12 @@ pub enum Command {
     /// Lists and runs the background jobs
     #[command(subcommand)]
     Jobs(JobsCommand),
+    /// Keeps the secrets at rest
+    #[command(subcommand)]
+    Secrets(SecretsCommand),
+    /// Receives deliveries and makes samples, for writing a receiver
+    #[command(subcommand)]
+    Webhooks(WebhooksCommand),
     /// Loads the demo shop
     Demo(DemoArgs),
 }

@@ -3,7 +3,7 @@
 use std::{str::FromStr, sync::Arc, time::Duration};
 
 use anyhow::Context;
-use app::jobs::{Deps, Outcome, Selection, run_all};
+use app::jobs::{Deps, Outcome, Selection, Stage, Stop, run_all_until};
 use croner::Cron;
 use jiff::{Timestamp, tz::TimeZone};
 use store::Store;
@@ -18,15 +18,20 @@ pub fn parse_cron(expression: &str) -> anyhow::Result<Cron> {
     Cron::from_str(expression).with_context(|| format!("jobs_cron: `{expression}` is not a cron expression"))
 }
 
-/// Runs what is due at every tick of the expression until cancelled; what is running then ends first. Any number of
-/// processes may do this: a run is claimed by one of them.
+/// How long a run may go on after a stop was asked for; then it is broken off and its claim given back. Below what the
+/// process waits for its parts.
+const GRACE: Duration = Duration::from_secs(20);
+
+/// Runs what is due at every tick of the expression until cancelled; what is running then has [`GRACE`] to end. Any
+/// number of processes may do this: a run is claimed by one of them.
 pub async fn run(store: Arc<Store>, cron: Cron, retention_months: u32, cancelled: CancellationToken) {
     let deps = Deps::of(&store);
+    let stop = follow(cancelled.clone());
     loop {
         if let Err(error) = store.maintain(OffsetDateTime::now_utc(), retention_months).await {
             tracing::error!(%error, "maintenance failed");
         }
-        match run_all(&deps, Selection::default(), ACCOUNTS_AT_ONCE, OffsetDateTime::now_utc).await {
+        match run_all_until(&deps, Selection::default(), ACCOUNTS_AT_ONCE, OffsetDateTime::now_utc, &stop).await {
             Ok(reports) => count(&reports),
             Err(error) => tracing::error!(%error, "the jobs could not be looked up"),
         }
@@ -37,12 +42,25 @@ pub async fn run(store: Arc<Store>, cron: Cron, retention_months: u32, cancelled
     }
 }
 
+/// Tells runs of the stop, in its two steps.
+fn follow(cancelled: CancellationToken) -> Stop {
+    let (tell, stage) = tokio::sync::watch::channel(Stage::Going);
+    tokio::spawn(async move {
+        cancelled.cancelled().await;
+        tell.send_replace(Stage::Ending);
+        tokio::time::sleep(GRACE).await;
+        tell.send_replace(Stage::Over);
+    });
+    Stop::following(stage)
+}
+
 fn count(reports: &[app::jobs::Report]) {
     for report in reports {
         let outcome = match report.outcome {
             Outcome::Done { .. } => "done",
             Outcome::Skipped => continue,
             Outcome::Superseded => "superseded",
+            Outcome::Interrupted => "interrupted",
             Outcome::Failed { .. } => "failed",
         };
         metrics::counter!("job_runs_total", "job" => report.job.as_str(), "outcome" => outcome).increment(1);

@@ -64,13 +64,14 @@ pub async fn run(
 
     stop_signal().await?;
     tracing::info!("stopping: no new work, what is in flight ends");
+    let deadline = tokio::time::Instant::now() + SHUTDOWN;
     cancelled.cancel();
     for server in servers {
         server.stop(true).await;
     }
     serving.await.context("the HTTP server ended abnormally")??;
-    if tokio::time::timeout(SHUTDOWN, tasks.wait()).await.is_err() {
-        tracing::warn!("jobs were still running; they will be run again");
+    if tokio::time::timeout_at(deadline, tasks.wait()).await.is_err() {
+        tracing::warn!("jobs were still running; they are run again when their leases end");
     }
     store.close();
     Ok(())
@@ -111,6 +112,7 @@ fn state(
             .map(str::parse::<Network>)
             .collect::<Result<_, _>>()
             .context("trusted_proxies")?,
+        webhook_allow_loopback: config.webhook_allow_loopback.parse().context("webhook_allow_loopback")?,
         region: config.region.clone(),
         env: config.env.clone(),
         commit: env!("BUILD_COMMIT").to_owned(),

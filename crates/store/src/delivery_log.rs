@@ -14,18 +14,18 @@ use domain::{
     idempotency::{IdempotencyError, IdempotencyKey, Written},
     page::{Page, PageRequest},
     webhooks::{
-        delivery::{DeliveryState, Leased},
-        log::{DeliveryLog, LoggedAttempt, LoggedDelivery, Resent},
+        delivery::DeliveryState,
+        log::{DeliveryLog, LoggedAttempt, LoggedDelivery, Resent, TestStart},
     },
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::{
     Store,
     deliveries::lease::{self, leased},
-    error::{Failure, parse},
+    error::{Failure, corrupt, parse},
     idempotency::{self, WriteError},
     schema::{deliveries, delivery_attempts as attempts, events, webhook_subscriptions},
 };
@@ -181,15 +181,44 @@ impl DeliveryLog for Store {
         subscription: i64,
         event: &Event,
         lease: Duration,
+        idempotency: Option<IdempotencyKey>,
         now: OffsetDateTime,
-    ) -> Result<Option<Leased>, StoreError> {
+    ) -> Result<TestStart, IdempotencyError> {
         let body = event.body().map_err(|error| StoreError::Internal(error.to_string()))?;
         let kind = event.kind().as_str();
         let statement = StartTest { account: account.0, subscription, kind, body, now, until: now + lease };
-        let row: Option<lease::Row> =
-            self.run::<_, Failure>(async |connection| Ok(statement.get_result(connection).await.optional()?)).await?;
-        Ok(row.map(leased).transpose()?)
+        let started = self
+            .run::<_, WriteError<IdempotencyError>>(async |connection| {
+                connection
+                    .transaction(async |connection| start_test(connection, statement, idempotency.as_ref(), now).await)
+                    .await
+            })
+            .await;
+        started.map_err(WriteError::into_refusal)
     }
+}
+
+async fn start_test(
+    connection: &mut AsyncPgConnection,
+    statement: StartTest,
+    key: Option<&IdempotencyKey>,
+    now: OffsetDateTime,
+) -> Result<TestStart, WriteError<IdempotencyError>> {
+    let account = AccountId(statement.account);
+    if let Some(key) = key
+        && let Some(result) = idempotency::begin(connection, account, key, now).await?
+    {
+        let delivery = result.get("delivery_id").and_then(Value::as_str).and_then(|id| id.parse().ok());
+        return Ok(TestStart::Earlier(delivery.ok_or_else(|| corrupt("idempotent result"))?));
+    }
+    let row: Option<lease::Row> = statement.get_result(connection).await.optional()?;
+    let Some(row) = row else { return Ok(TestStart::Unknown) };
+    let leased = leased(row).map_err(StoreError::from)?;
+    if let Some(key) = key {
+        let result = json!({ "delivery_id": leased.id });
+        idempotency::finish(connection, account, key, result, now).await?;
+    }
+    Ok(TestStart::Leased(Box::new(leased)))
 }
 
 async fn resend(

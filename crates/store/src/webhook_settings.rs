@@ -8,7 +8,7 @@ use domain::{
     idempotency::{IdempotencyError, IdempotencyKey, Written},
     webhooks::{
         Subscription,
-        settings::{Change, DISABLED_BY_OWNER, Kept, Rotation, SealedSecret, WebhookSettings},
+        settings::{Change, DISABLED_BY_OWNER, Kept, Rotated, Rotation, SealedSecret, WebhookSettings},
     },
 };
 use serde_json::{Value, json};
@@ -66,7 +66,7 @@ impl WebhookSettings for Store {
         id: i64,
         rotation: Rotation,
         idempotency: Option<IdempotencyKey>,
-    ) -> Result<Option<Written<Vec<u8>>>, IdempotencyError> {
+    ) -> Result<Option<Written<Rotated>>, IdempotencyError> {
         let rotated = self
             .run::<_, WriteError<IdempotencyError>>(async |connection| {
                 connection
@@ -132,13 +132,13 @@ async fn replace_once(
     id: i64,
     rotation: Rotation,
     key: Option<&IdempotencyKey>,
-) -> Result<Option<Written<Vec<u8>>>, WriteError<IdempotencyError>> {
+) -> Result<Option<Written<Rotated>>, WriteError<IdempotencyError>> {
     let Rotation { sealed_secret, overlap_until, now } = rotation;
     if let Some(key) = key
         && let Some(result) = idempotency::begin(connection, account, key, now).await?
     {
-        let sealed = result.get("sealed_secret").and_then(Value::as_str).and_then(|text| hex::decode(text).ok());
-        return Ok(Some(Written { value: sealed.ok_or_else(|| corrupt("idempotent result"))?, replayed: true }));
+        let value = recorded(&result).ok_or_else(|| corrupt("idempotent result"))?;
+        return Ok(Some(Written { value, replayed: true }));
     }
     let kept = subscriptions::table.find((account.0, id)).filter(subscriptions::revoked_at.is_null());
     let change = (
@@ -151,10 +151,18 @@ async fn replace_once(
     }
     if let Some(key) = key {
         // Sealed as it is in its own table: the record gives no more away.
-        let result = json!({ "sealed_secret": hex::encode(&sealed_secret) });
+        let until = overlap_until.unix_timestamp_nanos().to_string();
+        let result = json!({ "sealed_secret": hex::encode(&sealed_secret), "overlap_until": until });
         idempotency::finish(connection, account, key, result, now).await?;
     }
-    Ok(Some(Written { value: sealed_secret, replayed: false }))
+    Ok(Some(Written { value: Rotated { sealed_secret, overlap_until }, replayed: false }))
+}
+
+/// What an idempotency key's record says of a rotation.
+fn recorded(result: &Value) -> Option<Rotated> {
+    let text = |name| result.get(name).and_then(Value::as_str);
+    let overlap_until = OffsetDateTime::from_unix_timestamp_nanos(text("overlap_until")?.parse().ok()?).ok()?;
+    Some(Rotated { sealed_secret: hex::decode(text("sealed_secret")?).ok()?, overlap_until })
 }
 
 #[derive(AsChangeset)]

@@ -1,13 +1,11 @@
 //! `/api/v1/webhooks/{id}/deliveries` and `/test`: what was sent, and sending again.
 
 use actix_web::{HttpRequest, web};
-use app::deliveries::{TrialError, try_out};
+use app::deliveries::{Trial, TrialError, try_out};
 use domain::{
     events::{Event, EventKind},
-    webhooks::{
-        delivery::Report,
-        log::{LoggedAttempt, LoggedDelivery, Resent},
-    },
+    idempotency::Written,
+    webhooks::log::{LoggedAttempt, LoggedDelivery, Resent},
 };
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -260,8 +258,8 @@ pub struct TestedBody {
 
 /// Send a sample.
 ///
-/// Sends a sample of an event to a subscription at once, waits for the answer, and does not try again. Every test is a
-/// delivery of its own, also under the same idempotency key.
+/// Sends a sample of an event to a subscription at once, waits for the answer, and does not try again. Under the same
+/// idempotency key nothing is sent a second time; the first attempt is shown again.
 #[utoipa::path(
     post, path = "/api/v1/webhooks/{id}/test", tag = "webhooks", operation_id = "test_webhook",
     params(("id" = i64, Path, description = "The subscription.", minimum = 1, example = 3)),
@@ -276,7 +274,7 @@ pub async fn test(
     upload: Upload,
     state: web::Data<State>,
 ) -> Result<Reply, ApiError> {
-    upload.idempotency(&request)?;
+    let idempotency = upload.idempotency(&request)?;
     let mut fields = upload.fields(Accepts::Json)?;
     let missing = || ApiError::new(Code::MissingParameter).message("`event` is required.").param("event");
     let name = fields.text("event", Code::UnknownEvent)?.ok_or_else(missing)?;
@@ -284,42 +282,24 @@ pub async fn test(
     let kind: EventKind = name.parse().map_err(unknown)?;
     let warnings = fields.finish(query.finish()?)?;
     let (account, id) = (caller.account(), path::subscription(&request)?);
-    let work = async move { try_out(&state.deliveries, &*state.delivery_log, account, id, &Event::sample(kind)).await };
-    let report = detached(work).await?.ok_or(ApiError::new(Code::WebhookNotFound))?;
-    Reply::done(&TestedBody {
-        delivery_id: report.delivery.to_string(),
-        delivered: report.attempt.is_success(),
-        attempt: AttemptBody::from(logged(report)),
+    let event = Event::sample(kind);
+    let work = async move { try_out(&state.deliveries, &*state.delivery_log, account, id, &event, idempotency).await };
+    let Written { value, replayed } = detached(work).await?.ok_or(ApiError::new(Code::WebhookNotFound))?;
+    let Trial { delivery, attempt } = value;
+    let body = TestedBody {
+        delivery_id: delivery.to_string(),
+        delivered: attempt.is_success(),
+        attempt: attempt.into(),
         api_version: API_VERSION,
         warnings,
-    })
-}
-
-/// The attempt as the log will show it.
-fn logged(report: Report) -> LoggedAttempt {
-    let micros = |duration: std::time::Duration| i64::try_from(duration.as_micros()).unwrap_or(i64::MAX);
-    let failure = report.failure().cloned();
-    let attempt = report.attempt;
-    LoggedAttempt {
-        number: i32::try_from(report.attempt_number).unwrap_or(i32::MAX),
-        started_at: report.started_at,
-        status: attempt.status().map(i32::from),
-        failure: failure.as_ref().map(|failure| failure.code.to_string()),
-        message: failure.map(|failure| failure.message),
-        dns_us: attempt.timings.dns.map(micros),
-        connect_us: attempt.timings.connect.map(micros),
-        tls_us: attempt.timings.tls.map(micros),
-        first_byte_us: attempt.timings.first_byte.map(micros),
-        total_us: micros(attempt.timings.total),
-        answer: attempt.answer,
-        location: attempt.location,
-    }
+    };
+    Ok(mark_replayed(Reply::done(&body)?, replayed))
 }
 
 impl From<TrialError> for ApiError {
     fn from(error: TrialError) -> Self {
         match error {
-            TrialError::Store(error) => error.into(),
+            TrialError::Idempotency(error) => error.into(),
             TrialError::Unsent(error) => Self::internal(&error),
         }
     }

@@ -5,7 +5,7 @@ use domain::{
     sealing::Binding,
     webhooks::{
         SECRET_PURPOSE,
-        settings::{Change, DEFAULT_OVERLAP_HOURS, MAX_OVERLAP_HOURS, Rotation},
+        settings::{Change, DEFAULT_OVERLAP_HOURS, MAX_OVERLAP_HOURS, Rotated, Rotation},
     },
 };
 use serde::Serialize;
@@ -146,11 +146,12 @@ pub async fn rotate(
         let rotation = Rotation { sealed_secret, overlap_until, now };
         let rotated = state.webhook_settings.rotate(account, id, rotation, idempotency).await?;
         let rotated = rotated.ok_or(ApiError::new(Code::WebhookNotFound))?;
-        // Opened again, so that a replay gives the secret that came first.
-        let secret = state.sealer.open(binding, &rotated.value).map_err(|e| ApiError::internal(&e))?;
-        Ok::<_, ApiError>((secret, rotated.replayed))
+        // Both as they are stored, so that a replay gives the answer that came first.
+        let Rotated { sealed_secret, overlap_until } = rotated.value;
+        let secret = state.sealer.open(binding, &sealed_secret).map_err(|e| ApiError::internal(&e))?;
+        Ok::<_, ApiError>((secret, overlap_until, rotated.replayed))
     };
-    let (secret, replayed) = detached(work).await?;
+    let (secret, overlap_until, replayed) = detached(work).await?;
     let body = RotatedBody {
         id,
         secret: String::from_utf8(secret).map_err(|_| ApiError::internal(&"a sealed secret is not a text"))?,

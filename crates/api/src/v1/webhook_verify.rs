@@ -1,10 +1,11 @@
 //! `/api/v1/webhooks/verify`: for finding out why a receiver does not accept a signature.
 
 use actix_web::web;
-use domain::webhooks::signature::{Secret, VerifyFault};
+use domain::webhooks::{
+    signature::Secret,
+    verify::{Verdict, is_valid, verdicts},
+};
 use serde::Serialize;
-use serde_json::{Map, Value};
-use time::OffsetDateTime;
 use utoipa::ToSchema;
 
 use crate::{
@@ -34,13 +35,19 @@ pub struct VerifyRequest {
 /// What one of the two signatures is worth.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = SignatureVerdict)]
-pub struct Verdict {
+pub struct VerdictBody {
     #[schema(value_type = String, example = "x-svc-signature")]
     header: &'static str,
     #[schema(example = true)]
     valid: bool,
     /// What is wrong; null when nothing is.
     problem: Option<String>,
+}
+
+impl From<Verdict> for VerdictBody {
+    fn from(Verdict { header, problem }: Verdict) -> Self {
+        Self { header, valid: problem.is_none(), problem: problem.map(|problem| problem.to_string()) }
+    }
 }
 
 /// What is right and what is wrong.
@@ -50,7 +57,7 @@ pub struct VerifiedBody {
     /// Whether every signature that is there is right, and there is one.
     #[schema(example = true)]
     valid: bool,
-    signatures: Vec<Verdict>,
+    signatures: Vec<VerdictBody>,
     #[schema(value_type = String, example = "v1")]
     api_version: &'static str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -76,52 +83,17 @@ pub async fn verify(_: Caller, query: Query, upload: Upload, state: web::Data<St
     let missing = || ApiError::new(Code::MissingParameter).message("`headers` is required.").param("headers");
     let headers = fields.take("headers").ok_or_else(missing)?.object(Code::InvalidParameter)?;
     let warnings = fields.finish(query.finish()?)?;
-    let signatures = verdicts(&secret, &headers, body.as_bytes(), (state.clock)());
-    let valid = !signatures.is_empty() && signatures.iter().all(|verdict| verdict.valid);
+    let header = |name: &str| {
+        let found = headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        found.and_then(|(_, value)| value.as_str())
+    };
+    let found = verdicts(&secret, header, body.as_bytes(), (state.clock)());
+    let valid = is_valid(&found);
+    let signatures = found.into_iter().map(VerdictBody::from).collect();
     Reply::done(&VerifiedBody { valid, signatures, api_version: API_VERSION, warnings })
 }
 
 fn required(fields: &mut Fields, name: &'static str) -> Result<String, ApiError> {
     let missing = || ApiError::new(Code::MissingParameter).message(format!("`{name}` is required.")).param(name);
     fields.text(name, Code::InvalidParameter)?.ok_or_else(missing)
-}
-
-/// A verdict for each kind of signature that is among the headers.
-fn verdicts(secret: &Secret, headers: &Map<String, Value>, body: &[u8], now: OffsetDateTime) -> Vec<Verdict> {
-    let header = |name: &str| {
-        let found = headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
-        found.and_then(|(_, value)| value.as_str())
-    };
-    let verdict = |name: &'static str, checked: Result<(), Problem>| {
-        let problem = checked.err().map(|problem| problem.to_string());
-        Verdict { header: name, valid: problem.is_none(), problem }
-    };
-    let there = |name: &'static str| header(name).ok_or(Problem::Missing(name));
-    let mut verdicts = Vec::new();
-    for name in ["x-svc-signature", "x-svc-signature-previous"] {
-        let Some(signature) = header(name) else { continue };
-        let checked = there("x-svc-timestamp").and_then(|at| Ok(secret.verify(at, signature, body, now)?));
-        verdicts.push(verdict(name, checked));
-    }
-    if let Some(signatures) = header("webhook-signature") {
-        let checked = there("webhook-id").and_then(|id| {
-            let at = there("webhook-timestamp")?;
-            Ok(secret.verify_standard(id, at, signatures, body, now)?)
-        });
-        verdicts.push(verdict("webhook-signature", checked));
-    }
-    // During a rotation one of the two is by the other secret.
-    let one_is_right = verdicts.iter().any(|verdict| verdict.header.starts_with("x-svc-") && verdict.valid);
-    if one_is_right {
-        verdicts.retain(|verdict| verdict.valid || !verdict.header.starts_with("x-svc-"));
-    }
-    verdicts
-}
-
-#[derive(Debug, thiserror::Error)]
-enum Problem {
-    #[error("the header {0} is missing")]
-    Missing(&'static str),
-    #[error(transparent)]
-    Wrong(#[from] VerifyFault),
 }

@@ -8,6 +8,7 @@ use domain::{
     sealing::Binding,
     webhooks::{
         CreateError, Created, NewSubscription, SECRET_PURPOSE, Subscription,
+        address::AllowList,
         signature::Secret,
         url::{UrlRefused, WebhookUrl},
     },
@@ -160,13 +161,13 @@ struct Wanted {
 }
 
 impl Wanted {
-    fn read(mut fields: Fields, query: Query) -> Result<Self, ApiError> {
+    fn read(mut fields: Fields, query: Query, allowed: &AllowList) -> Result<Self, ApiError> {
         let missing = || ApiError::new(Code::MissingParameter).message("`url` is required.").param("url");
         let url = fields.text("url", Code::InvalidWebhookUrl).map_err(|error| match error.code {
             Code::InvalidWebhookUrl => error.reason("malformed"),
             _ => error,
         })?;
-        let url = WebhookUrl::parse(&url.ok_or_else(missing)?).map_err(|refused| {
+        let url = WebhookUrl::parse_allowing(&url.ok_or_else(missing)?, allowed).map_err(|refused| {
             let UrlRefused { reason, message } = refused;
             ApiError::new(Code::InvalidWebhookUrl).message(sentence(&message)).param("url").reason(reason.code())
         })?;
@@ -221,7 +222,8 @@ pub async fn create(
     state: web::Data<State>,
 ) -> Result<Reply, ApiError> {
     let idempotency = upload.idempotency(&request)?;
-    let Wanted { url, events, warnings } = Wanted::read(upload.fields(Accepts::Json)?, query)?;
+    let Wanted { url, events, warnings } =
+        Wanted::read(upload.fields(Accepts::Json)?, query, &state.settings.webhook_allow_loopback)?;
     let account = caller.account();
     let work = async move {
         let id = state.webhooks.reserve_id().await?;

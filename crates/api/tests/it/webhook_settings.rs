@@ -12,9 +12,9 @@ use domain::{
         Subscription,
         attempt::{Attempt, Failure, FailureCode, MockSender, Outcome, Timings},
         delivery::{DeliveryState, Lease, Leased, MockDeliveryQueue, Next, Receiver},
-        log::{LoggedAttempt, LoggedDelivery, MockDeliveryLog, Resent},
+        log::{LoggedAttempt, LoggedDelivery, MockDeliveryLog, Resent, TestStart},
         replay::{MockReplayStore, Replay, ReplayState, Selection},
-        settings::{Change, Kept, MockWebhookSettings},
+        settings::{Change, Kept, MockWebhookSettings, Rotated, Rotation},
         signature::Secret,
     },
 };
@@ -100,7 +100,8 @@ fn a_rotation_shows_the_new_secret_and_keeps_the_old_one_for_the_overlap(#[case]
     settings.expect_rotate().times(1).returning(move |account, id, rotation, key| {
         assert_eq!((account, id, key), (ACCOUNT, 3, None));
         assert_eq!(rotation.overlap_until, NOW + time::Duration::hours(hours));
-        Ok(Some(Written { value: rotation.sealed_secret, replayed: false }))
+        let Rotation { sealed_secret, overlap_until, .. } = rotation;
+        Ok(Some(Written { value: Rotated { sealed_secret, overlap_until }, replayed: false }))
     });
     let mut sealer = MockSealer::new();
     sealer.expect_seal().returning(|_, secret| Ok(secret.iter().rev().copied().collect()));
@@ -109,6 +110,28 @@ fn a_rotation_shows_the_new_secret_and_keeps_the_old_one_for_the_overlap(#[case]
     let answer = send(Service::start(state), "POST", "/api/v1/webhooks/3/rotate", body);
     assert_eq!(answer.status, 200, "{}", answer.text());
     assert!(Secret::parse(answer.json()["secret"].as_str().unwrap()).is_ok());
+}
+
+#[test]
+fn a_rotation_under_a_used_key_shows_what_was_put_in_place_first() {
+    let mut settings = settings();
+    let (first, ends) = (Secret::generate([9; 32]), datetime!(2026-05-02 20:00 UTC));
+    let text = first.expose().to_owned();
+    settings.expect_rotate().times(1).returning(move |_, _, _, _| {
+        let value = Rotated { sealed_secret: text.as_bytes().to_vec(), overlap_until: ends };
+        Ok(Some(Written { value, replayed: true }))
+    });
+    let mut sealer = MockSealer::new();
+    sealer.expect_seal().returning(|_, secret| Ok(secret.to_vec()));
+    sealer.expect_open().returning(|_, sealed| Ok(sealed.to_vec()));
+    let state = State { webhook_settings: Arc::new(settings), sealer: Arc::new(sealer), ..state() };
+    let answer = send(Service::start(state), "POST", "/api/v1/webhooks/3/rotate", r#"{"overlap_hours":1}"#);
+    let body = answer.json();
+    assert_eq!(
+        (&body["secret"], &body["previous_expires_at"]),
+        (&json!(first.expose()), &json!("2026-05-02T20:00:00Z"))
+    );
+    assert_eq!(answer.header("idempotent-replayed"), Some("true"));
 }
 
 #[rstest]
@@ -213,8 +236,10 @@ fn leased() -> Leased {
 fn a_test_sends_a_sample_once_and_tells_what_came_of_it() {
     let mut log = MockDeliveryLog::new();
     log.expect_start_test()
-        .withf(|account, id, event, _, _| (*account, *id, event.kind().as_str()) == (ACCOUNT, 3, "inventory.low_stock"))
-        .returning(|_, _, _, _, _| Ok(Some(leased())));
+        .withf(|account, id, event, _, _, _| {
+            (*account, *id, event.kind().as_str()) == (ACCOUNT, 3, "inventory.low_stock")
+        })
+        .returning(|_, _, _, _, _, _| Ok(TestStart::Leased(Box::new(leased()))));
     let mut sealer = MockSealer::new();
     sealer.expect_open().returning(|_, _| Ok(Secret::generate([1; 32]).expose().as_bytes().to_vec()));
     let mut sender = MockSender::new();
@@ -248,6 +273,63 @@ fn a_test_sends_a_sample_once_and_tells_what_came_of_it() {
     let unknown = send(service, "POST", "/api/v1/webhooks/3/test", r#"{"event":"*"}"#);
     assert_eq!(unknown.error(), (400, "unknown_event".into()));
     assert_eq!(send(service, "POST", "/api/v1/webhooks/3/test", "{}").error(), (400, "missing_parameter".into()));
+}
+
+fn logged(attempts: Vec<LoggedAttempt>) -> LoggedDelivery {
+    LoggedDelivery {
+        id: DELIVERY,
+        event_id: 5,
+        event: "credits.low".into(),
+        state: DeliveryState::Delivered,
+        next_attempt_at: None,
+        attempts_made: 1,
+        created_at: NOW,
+        finished_at: Some(NOW),
+        attempts,
+    }
+}
+
+#[test]
+fn a_test_under_a_used_key_sends_nothing_and_shows_the_first_attempt() {
+    let attempt = LoggedAttempt {
+        number: 1,
+        started_at: NOW,
+        status: Some(204),
+        failure: None,
+        message: None,
+        dns_us: None,
+        connect_us: None,
+        tls_us: None,
+        first_byte_us: None,
+        total_us: 2_000,
+        answer: Vec::new(),
+        location: None,
+    };
+    for (attempts, expected) in [(vec![attempt], (200, Value::Null)), (vec![], (409, json!("idempotency_in_progress")))]
+    {
+        let mut log = MockDeliveryLog::new();
+        log.expect_start_test()
+            .withf(|_, _, _, _, key, _| key.as_ref().is_some_and(|key| key.key == "once"))
+            .returning(|_, _, _, _, _, _| Ok(TestStart::Earlier(DELIVERY)));
+        log.expect_find()
+            .with(eq(ACCOUNT), eq(3), eq(DELIVERY))
+            .returning(move |_, _, _| Ok(Some(logged(attempts.clone()))));
+        // The sender of the state refuses to be called.
+        let service = Service::start(State { delivery_log: Arc::new(log), ..state() });
+        let auth = bearer(BOTH);
+        let headers =
+            [("Authorization", auth.as_str()), ("Content-Type", "application/json"), ("Idempotency-Key", "once")];
+        let body = br#"{"event":"credits.low"}"#;
+        let answer = service.send("POST", "/api/v1/webhooks/3/test", &headers, Some(body));
+        assert_eq!((answer.status, answer.json()["error"].clone()), expected);
+        if answer.status == 200 {
+            assert_eq!(
+                (&answer.json()["delivered"], &answer.json()["attempt"]["total_ms"]),
+                (&json!(true), &json!(2.0))
+            );
+            assert_eq!(answer.header("idempotent-replayed"), Some("true"));
+        }
+    }
 }
 
 fn replay(selection: Selection) -> Replay {

@@ -1,6 +1,6 @@
 //! The loop that keeps deliveries moving.
 
-use std::{collections::HashSet, future::Future, pin::Pin};
+use std::{collections::HashSet, future::Future, panic::AssertUnwindSafe, pin::Pin};
 
 use domain::{
     StoreError,
@@ -10,6 +10,7 @@ use domain::{
         schedule,
     },
 };
+use futures_util::FutureExt;
 use time::OffsetDateTime;
 use tokio::{
     sync::mpsc,
@@ -225,17 +226,21 @@ impl Engine {
             if (ports.clock)() >= until {
                 return Ended { lease, report: None };
             }
-            let report = attempt(&ports, &leased).await;
-            if let Err(error) = &report {
-                let Receiver { account, subscription } = lease.receiver;
-                tracing::error!(%account, subscription, delivery = %leased.id, %error, "delivery cannot be signed");
-            }
-            Ended { lease, report: report.ok() }
+            // A panic must not take the place along: it would be one less for this receiver, for good.
+            let report = AssertUnwindSafe(attempt(&ports, &leased)).catch_unwind().await;
+            let error = match report {
+                Ok(Ok(report)) => return Ended { lease, report: Some(report) },
+                Ok(Err(unsent)) => unsent.to_string(),
+                Err(_) => "the attempt panicked".to_owned(),
+            };
+            let Receiver { account, subscription } = lease.receiver;
+            tracing::error!(%account, subscription, delivery = %leased.id, error, "delivery cannot be attempted");
+            Ended { lease, report: None }
         });
     }
 
     fn on_ended(&mut self, ended: Result<Ended, tokio::task::JoinError>) {
-        // Attempts do not panic; should one, its lease runs out and the delivery is made again.
+        // Panics are caught where they happen, and nothing is aborted before the end.
         let Ok(Ended { lease, report }) = ended else { return };
         let now = self.now();
         let unsent = Seen { status: None, took: std::time::Duration::ZERO, retry_after: None };

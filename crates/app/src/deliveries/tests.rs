@@ -59,6 +59,15 @@ async fn a_receiver_that_fails_is_left_alone_for_a_while() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_panicking_attempt_does_not_keep_its_place() {
+    let queue = Queue::with((0..8).map(|event| (1, event)));
+    let running = Running::start(&queue, Behaviour::Panics, Options::default());
+    // Four places are all there are at first: without them given back, most would never be leased.
+    running.until(|state| state.due.is_empty()).await;
+    assert!(queue.state().recorded.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_cannot_be_recorded_is_recorded_later() {
     let queue = Queue::with((0..3).map(|event| (1, event)));
     queue.state().failing_records = 2;

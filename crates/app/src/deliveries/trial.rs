@@ -3,11 +3,13 @@
 use domain::{
     AccountId, StoreError,
     events::Event,
+    idempotency::{IdempotencyError, IdempotencyKey, Written},
     webhooks::{
-        delivery::{Next, Report},
-        log::DeliveryLog,
+        delivery::Next,
+        log::{DeliveryLog, LoggedAttempt, TestStart},
     },
 };
+use uuid::Uuid;
 
 use super::{Options, Ports, Unsent, attempt};
 
@@ -15,12 +17,26 @@ use super::{Options, Ports, Unsent, attempt};
 #[derive(Debug, thiserror::Error)]
 pub enum TrialError {
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Idempotency(#[from] IdempotencyError),
     #[error(transparent)]
     Unsent(#[from] Unsent),
 }
 
-/// Sends this event to one subscription, once, and records the attempt. None when there is no such subscription.
+impl From<StoreError> for TrialError {
+    fn from(error: StoreError) -> Self {
+        Self::Idempotency(error.into())
+    }
+}
+
+/// The one attempt of a test.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trial {
+    pub delivery: Uuid,
+    pub attempt: LoggedAttempt,
+}
+
+/// Sends this event to one subscription, once, and records the attempt; under an idempotency key that was used before,
+/// gives the attempt that was made then. None when there is no such subscription.
 ///
 /// # Errors
 /// [`TrialError`] when it could not be tried, or not be recorded.
@@ -30,15 +46,30 @@ pub async fn try_out(
     account: AccountId,
     subscription: i64,
     event: &Event,
-) -> Result<Option<Report>, TrialError> {
+    idempotency: Option<IdempotencyKey>,
+) -> Result<Option<Written<Trial>>, TrialError> {
     let lease = Options::default().lease;
-    let Some(leased) = log.start_test(account, subscription, event, lease, (ports.clock)()).await? else {
-        return Ok(None);
+    let leased = match log.start_test(account, subscription, event, lease, idempotency, (ports.clock)()).await? {
+        TestStart::Leased(leased) => leased,
+        TestStart::Earlier(delivery) => return earlier(log, account, subscription, delivery).await.map(Some),
+        TestStart::Unknown => return Ok(None),
     };
     let mut report = attempt(ports, &leased).await?;
     if let Next::Retry(_) = report.next {
         report.next = Next::Failed;
     }
     ports.queue.record(std::slice::from_ref(&report), (ports.clock)()).await?;
-    Ok(Some(report))
+    Ok(Some(Written { value: Trial { delivery: report.delivery, attempt: report.into() }, replayed: false }))
+}
+
+/// The first attempt of a delivery. One that has none is being attempted, or will be when its lease has run out.
+async fn earlier(
+    log: &dyn DeliveryLog,
+    account: AccountId,
+    subscription: i64,
+    delivery: Uuid,
+) -> Result<Written<Trial>, TrialError> {
+    let logged = log.find(account, subscription, delivery).await?;
+    let attempt = logged.and_then(|logged| logged.attempts.into_iter().next()).ok_or(IdempotencyError::InProgress)?;
+    Ok(Written { value: Trial { delivery, attempt }, replayed: true })
 }

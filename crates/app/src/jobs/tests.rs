@@ -198,3 +198,47 @@ async fn today_is_the_accounts_own_day() {
     assert_eq!(jobs, JobName::ALL);
     assert!(reports.iter().all(|report| report.as_of == date!(2026 - 03 - 01)));
 }
+
+/// Sums that are never done.
+struct Hanging(Arc<tokio::sync::Notify>);
+
+#[async_trait::async_trait]
+impl DailyStore for Hanging {
+    async fn roll_up(&self, _: AccountId, _: &domain::zone::Zone, _: OffsetDateTime) -> Result<RollUp, StoreError> {
+        self.0.notify_one();
+        std::future::pending().await
+    }
+    async fn series(&self, _: AccountId, _: domain::profit::DayRange) -> Result<Vec<DayTotals>, StoreError> {
+        unreachable!("nothing is read before the sums are done")
+    }
+    async fn parts(
+        &self,
+        _: AccountId,
+        _: domain::profit::DayRange,
+    ) -> Result<Vec<domain::daily::PartTotals>, StoreError> {
+        unreachable!("nothing is read before the sums are done")
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_waits_for_the_run_under_way_begins_none_and_gives_the_claim_back() {
+    let mut ports = Ports::default();
+    ports.accounts.expect_list().returning(|| Ok(vec![account(1), account(2)]));
+    ports.jobs.expect_claim().times(1).returning(|id, job, _, _, _| Ok(Some(claim(id.0, job))));
+    let given_back = |noted: &Claim, error: &str| noted.account == AccountId(1) && error.contains("stopped");
+    ports.jobs.expect_fail().withf(given_back).times(1).returning(|_, _| Ok(()));
+    let begun = Arc::new(tokio::sync::Notify::new());
+    let deps = Deps { daily: Arc::new(Hanging(begun.clone())), ..ports.deps() };
+    let (tell, stage) = tokio::sync::watch::channel(Stage::Going);
+    let stop = Stop::following(stage);
+    let running =
+        tokio::spawn(async move { run_all_until(&deps, Selection::default(), 1, clock, &stop).await.unwrap() });
+    begun.notified().await;
+    tell.send(Stage::Ending).unwrap();
+    tokio::time::sleep(std::time::Duration::from_secs(20)).await;
+    assert!(!running.is_finished(), "the run under way may end");
+    tell.send(Stage::Over).unwrap();
+    let reports = running.await.unwrap();
+    let ended: Vec<_> = reports.iter().map(|report| (report.account, report.outcome.clone())).collect();
+    assert_eq!(ended, [(AccountId(1), Outcome::Interrupted)]);
+}

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::delivery::{DeliveryState, Leased};
+use super::delivery::{DeliveryState, Leased, Report};
 use crate::{
     AccountId, StoreError,
     events::Event,
@@ -36,6 +36,35 @@ pub struct LoggedAttempt {
     pub location: Option<String>,
 }
 
+impl LoggedAttempt {
+    /// Whether the answer was a 2xx.
+    pub fn is_success(&self) -> bool {
+        self.status.is_some_and(|status| (200..300).contains(&status))
+    }
+}
+
+impl From<Report> for LoggedAttempt {
+    fn from(report: Report) -> Self {
+        let micros = |duration: Duration| i64::try_from(duration.as_micros()).unwrap_or(i64::MAX);
+        let failure = report.failure().cloned();
+        let attempt = report.attempt;
+        Self {
+            number: i32::try_from(report.attempt_number).unwrap_or(i32::MAX),
+            started_at: report.started_at,
+            status: attempt.status().map(i32::from),
+            failure: failure.as_ref().map(|failure| failure.code.to_string()),
+            message: failure.map(|failure| failure.message),
+            dns_us: attempt.timings.dns.map(micros),
+            connect_us: attempt.timings.connect.map(micros),
+            tls_us: attempt.timings.tls.map(micros),
+            first_byte_us: attempt.timings.first_byte.map(micros),
+            total_us: micros(attempt.timings.total),
+            answer: attempt.answer,
+            location: attempt.location,
+        }
+    }
+}
+
 /// A delivery with its attempts, the first one first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoggedDelivery {
@@ -50,6 +79,17 @@ pub struct LoggedDelivery {
     pub created_at: OffsetDateTime,
     pub finished_at: Option<OffsetDateTime>,
     pub attempts: Vec<LoggedAttempt>,
+}
+
+/// What came of asking for a test.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TestStart {
+    /// It is in the hands of the caller.
+    Leased(Box<Leased>),
+    /// An earlier request with the same idempotency key made this delivery.
+    Earlier(Uuid),
+    /// There is no such subscription.
+    Unknown,
 }
 
 /// What came of asking for a delivery to be sent again.
@@ -92,13 +132,14 @@ pub trait DeliveryLog: Send + Sync {
         idempotency: Option<IdempotencyKey>,
         now: OffsetDateTime,
     ) -> Result<Written<Resent>, IdempotencyError>;
-    /// Writes an event for this subscription alone and leases its delivery. None when there is no such subscription.
+    /// Writes an event for this subscription alone and leases its delivery.
     async fn start_test(
         &self,
         account: AccountId,
         subscription: i64,
         event: &Event,
         lease: Duration,
+        idempotency: Option<IdempotencyKey>,
         now: OffsetDateTime,
-    ) -> Result<Option<Leased>, StoreError>;
+    ) -> Result<TestStart, IdempotencyError>;
 }

@@ -11,6 +11,7 @@ pub mod schedule;
 pub mod settings;
 pub mod signature;
 pub mod url;
+pub mod verify;
 
 use async_trait::async_trait;
 use time::OffsetDateTime;

@@ -45,6 +45,14 @@ pub struct Rotation {
     pub now: OffsetDateTime,
 }
 
+/// What a rotation put in place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rotated {
+    pub sealed_secret: Vec<u8>,
+    /// Until when the replaced secret signs as well.
+    pub overlap_until: OffsetDateTime,
+}
+
 /// A sealed secret and where it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SealedSecret {
@@ -68,15 +76,15 @@ pub trait WebhookSettings: Send + Sync {
         change: Change,
         now: OffsetDateTime,
     ) -> Result<Option<(Subscription, u64)>, StoreError>;
-    /// Puts a new secret in place, and gives it sealed: an idempotent replay gives the one put in place first. None as
-    /// in `find`.
+    /// Puts a new secret in place, and gives it as it is stored: an idempotent replay gives the one put in place first.
+    /// None as in `find`.
     async fn rotate(
         &self,
         account: AccountId,
         id: i64,
         rotation: Rotation,
         idempotency: Option<IdempotencyKey>,
-    ) -> Result<Option<Written<Vec<u8>>>, IdempotencyError>;
+    ) -> Result<Option<Written<Rotated>>, IdempotencyError>;
     /// Sealed secrets of subscriptions with greater ids than `after`, at most `limit` subscriptions, in the order of
     /// their ids. Of all accounts: this is for the operator.
     async fn sealed(&self, after: i64, limit: i64) -> Result<Vec<SealedSecret>, StoreError>;

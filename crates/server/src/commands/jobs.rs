@@ -120,6 +120,7 @@ fn outcome(outcome: &Outcome) -> (&'static str, String) {
         Outcome::Done { rows } => ("done", format!("({rows} rows)")),
         Outcome::Skipped => ("skipped", "(being run elsewhere)".to_owned()),
         Outcome::Superseded => ("superseded", "(claimed elsewhere)".to_owned()),
+        Outcome::Interrupted => ("interrupted", "(the process was stopped)".to_owned()),
         Outcome::Failed { error } => ("failed", error.clone()),
     }
 }

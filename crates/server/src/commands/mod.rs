@@ -5,7 +5,9 @@ pub mod demo;
 pub mod import;
 pub mod jobs;
 pub mod keys;
+pub mod secrets;
 pub mod up;
+pub mod webhooks;
 
 use std::process::ExitCode;
 
@@ -50,6 +52,10 @@ fn run_command(command: Command, config: &Config) -> anyhow::Result<ExitCode> {
         println!("{}", api::openapi().to_pretty_json()?);
         return Ok(ExitCode::SUCCESS);
     }
+    let command = match command {
+        Command::Webhooks(command) => return webhooks::run(command),
+        other => other,
+    };
     install_crypto()?;
     // The embedded Postgres ends with the thread that starts it: this one.
     let database = match command {
@@ -77,11 +83,15 @@ async fn with_database(command: Command, config: &Config, database: &Database) -
         Command::Serve => up::part(Roles { http: true, work: false }, config, database).await?,
         Command::Work => up::part(Roles { http: false, work: true }, config, database).await?,
         Command::Migrate => migrate(database).await?,
-        Command::Openapi => {}
+        Command::Openapi | Command::Webhooks(_) => {}
         Command::Accounts(command) => accounts::run(command, &store(database).await?).await?,
         Command::Import(command) => return import::run(command, &database.connect, &store(database).await?).await,
         Command::Demo(args) => return demo::run(args, &store(database).await?, database).await,
         Command::Keys(command) => keys::run(command, &store(database).await?).await?,
+        Command::Secrets(command) => {
+            let keys = crate::secrets::key_ring(config, false)?;
+            return secrets::run(command, &store(database).await?, &keys).await;
+        }
         Command::Jobs(command) => return jobs::run(command, store(database).await?).await,
     }
     Ok(ExitCode::SUCCESS)

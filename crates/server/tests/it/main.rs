@@ -9,3 +9,4 @@ mod guide;
 mod lifecycle;
 mod service;
 mod tenants;
+mod webhook_tools;

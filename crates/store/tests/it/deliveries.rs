@@ -12,7 +12,7 @@ use domain::{
         delivery::{DeliveryQueue, DeliveryState, Failing, Leased, Next, Receiver, Report, Room},
         log::DeliveryLog,
         schedule::DisabledReason,
-        settings::{Change, Rotation, WebhookSettings},
+        settings::{Change, Rotated, Rotation, WebhookSettings},
     },
 };
 use time::OffsetDateTime;
@@ -266,7 +266,7 @@ async fn the_replaced_secret_goes_along_until_the_overlap_ends() {
     let until = START + Duration::from_secs(60);
     let rotation = Rotation { sealed_secret: b"new".to_vec(), overlap_until: until, now: START };
     let rotated = fixture.store.rotate(to.account, to.subscription, rotation, None).await.unwrap().unwrap();
-    assert_eq!((rotated.value.as_slice(), rotated.replayed), (b"new".as_slice(), false));
+    assert_eq!((rotated.value.sealed_secret.as_slice(), rotated.replayed), (b"new".as_slice(), false));
     let during = lease(&fixture, to, 1, until - Duration::from_secs(1)).await;
     assert_eq!(during[0].sealed_secret, b"new");
     assert_eq!(during[0].sealed_previous.as_deref(), Some(b"sealed".as_slice()));
@@ -317,12 +317,15 @@ async fn a_rotation_sent_again_under_its_key_gives_the_first_secret() {
     let fixture = Fixture::new().await;
     let to = receiver(&fixture).await;
     let key = IdempotencyKey { path: "/rotate".to_owned(), key: "k".to_owned(), request_hash: [1; 32] };
-    let rotate = |sealed: &[u8]| {
-        let rotation = Rotation { sealed_secret: sealed.to_vec(), overlap_until: START, now: START };
+    let rotate = |sealed: &[u8], overlap_until| {
+        let rotation = Rotation { sealed_secret: sealed.to_vec(), overlap_until, now: START };
         fixture.store.rotate(to.account, to.subscription, rotation, Some(key.clone()))
     };
-    assert_eq!(rotate(b"first").await.unwrap(), Some(Written { value: b"first".to_vec(), replayed: false }));
-    assert_eq!(rotate(b"second").await.unwrap(), Some(Written { value: b"first".to_vec(), replayed: true }));
+    let first = |replayed| {
+        Some(Written { value: Rotated { sealed_secret: b"first".to_vec(), overlap_until: START }, replayed })
+    };
+    assert_eq!(rotate(b"first", START).await.unwrap(), first(false));
+    assert_eq!(rotate(b"second", START + Duration::from_secs(9)).await.unwrap(), first(true));
     let kept = WebhookSettings::find(&fixture.store, to.account, to.subscription).await.unwrap().unwrap();
     assert_eq!(kept.previous, Some((b"sealed".to_vec(), START)));
 }

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use domain::{
     events::{CreditsLow, Event, EventKind, Outbox},
+    idempotency::{IdempotencyError, IdempotencyKey},
     webhooks::{
         delivery::{DeliveryQueue, DeliveryState, Receiver, Room},
-        log::{DeliveryLog, Resent},
+        log::{DeliveryLog, Resent, TestStart},
         replay::{ReplayState, ReplayStore, Selection},
     },
 };
@@ -92,11 +93,22 @@ async fn a_test_goes_to_one_subscription_and_is_leased_at_once() {
     let (fixture, to) = with_deliveries(0).await;
     fixture.subscription(to.account, &["*"]).await;
     let event = Event::sample(EventKind::InventoryLowStock);
-    let leased = fixture.store.start_test(to.account, to.subscription, &event, LEASE, START).await.unwrap().unwrap();
+    let start = async |account, key: Option<&IdempotencyKey>| {
+        fixture.store.start_test(account, to.subscription, &event, LEASE, key.cloned(), START).await
+    };
+    let TestStart::Leased(leased) = start(to.account, None).await.unwrap() else { panic!("nothing was leased") };
     assert_eq!((leased.lease.receiver, leased.attempt), (to, 1));
     assert_eq!(leased.body, event.body().unwrap());
     assert_eq!(fixture.count("deliveries").await, 1);
     assert_eq!(fixture.store.due(None, START).await.unwrap(), []);
     let stranger = fixture.account().await;
-    assert_eq!(fixture.store.start_test(stranger, to.subscription, &event, LEASE, START).await.unwrap(), None);
+    assert_eq!(start(stranger, None).await.unwrap(), TestStart::Unknown);
+
+    // Under a key it happens once.
+    let key = IdempotencyKey { path: "/test".to_owned(), key: "k".to_owned(), request_hash: [1; 32] };
+    let TestStart::Leased(first) = start(to.account, Some(&key)).await.unwrap() else { panic!("nothing was leased") };
+    assert_eq!(start(to.account, Some(&key)).await.unwrap(), TestStart::Earlier(first.id));
+    let reused = IdempotencyKey { request_hash: [2; 32], ..key };
+    assert!(matches!(start(to.account, Some(&reused)).await, Err(IdempotencyError::Reused)));
+    assert_eq!(fixture.count("deliveries").await, 2);
 }

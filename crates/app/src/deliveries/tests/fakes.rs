@@ -132,6 +132,8 @@ impl DeliveryQueue for Queue {
         }
         state.in_hands += taken.len();
         state.most_in_hands = state.most_in_hands.max(state.in_hands);
+        drop(state);
+        self.changed();
         Ok(taken)
     }
 
@@ -172,6 +174,8 @@ pub enum Behaviour {
     Answers(u16),
     /// Never for this one; 200 in 5 ms for others.
     HangsFor(Receiver),
+    /// A defect of the sender itself.
+    Panics,
 }
 
 #[async_trait]
@@ -183,6 +187,7 @@ impl Sender for Behaviour {
                 std::future::pending::<u16>().await
             }
             Self::HangsFor(_) => 200,
+            Self::Panics => panic!("a defect"),
         };
         tokio::time::sleep(Duration::from_millis(5)).await;
         answered(status)

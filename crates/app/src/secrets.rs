@@ -1,0 +1,112 @@
+//! Sealing secrets anew after the data keys have changed.
+
+use domain::{
+    StoreError,
+    sealing::{Binding, SealError, Sealer},
+    webhooks::{
+        SECRET_PURPOSE,
+        settings::{SealedSecret, WebhookSettings},
+    },
+};
+
+/// What became of the secrets that were looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Resealed {
+    /// Sealed with the newest key already.
+    pub current: u64,
+    /// Sealed anew.
+    pub resealed: u64,
+    /// Replaced by somebody else at that moment: to be looked at again.
+    pub changed: u64,
+    /// What no configured key opens, with the subscription and the reason.
+    pub unreadable: Vec<(i64, SealError)>,
+}
+
+/// Seals every webhook secret that is not sealed with the newest key anew, `batch` subscriptions at a time, and tells
+/// `progress` after each batch. Each secret is replaced by a statement of its own and stays readable throughout, so it
+/// may be stopped anywhere, run again, and run while the service works.
+///
+/// # Errors
+/// [`StoreError`] when the database does not answer. Secrets that cannot be opened are in the result.
+pub async fn reseal(
+    settings: &dyn WebhookSettings,
+    sealer: &dyn Sealer,
+    batch: i64,
+    mut progress: impl FnMut(&Resealed),
+) -> Result<Resealed, StoreError> {
+    let (mut done, mut after) = (Resealed::default(), 0);
+    loop {
+        let secrets = settings.sealed(after, batch).await?;
+        let Some(last) = secrets.iter().map(|secret| secret.subscription).max() else { return Ok(done) };
+        for secret in secrets {
+            reseal_one(settings, sealer, &secret, &mut done).await?;
+        }
+        after = last;
+        progress(&done);
+    }
+}
+
+async fn reseal_one(
+    settings: &dyn WebhookSettings,
+    sealer: &dyn Sealer,
+    secret: &SealedSecret,
+    done: &mut Resealed,
+) -> Result<(), StoreError> {
+    if !sealer.is_outdated(&secret.sealed) {
+        done.current += 1;
+        return Ok(());
+    }
+    let binding = Binding { purpose: SECRET_PURPOSE, account: secret.account, row: secret.subscription };
+    match sealer.open(binding, &secret.sealed).and_then(|opened| sealer.seal(binding, &opened)) {
+        Ok(sealed) => match settings.reseal(secret, sealed).await? {
+            true => done.resealed += 1,
+            false => done.changed += 1,
+        },
+        Err(error) => done.unreadable.push((secret.subscription, error)),
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{AccountId, sealing::MockSealer, webhooks::settings::MockWebhookSettings};
+
+    use super::*;
+
+    fn secret(subscription: i64, sealed: &[u8]) -> SealedSecret {
+        SealedSecret { account: AccountId(1), subscription, is_previous: false, sealed: sealed.to_vec() }
+    }
+
+    #[tokio::test]
+    async fn every_batch_is_gone_through_and_each_secret_is_accounted_for() {
+        let mut settings = MockWebhookSettings::new();
+        settings.expect_sealed().returning(|after, limit| {
+            assert_eq!(limit, 2);
+            Ok(match after {
+                0 => vec![secret(1, b"new"), secret(2, b"old")],
+                2 => vec![secret(3, b"lost"), secret(7, b"old")],
+                7 => Vec::new(),
+                other => panic!("asked for what comes after {other}"),
+            })
+        });
+        settings.expect_reseal().times(2).returning(|old, sealed| {
+            assert_eq!((old.sealed.as_slice(), sealed.as_slice()), (b"old".as_slice(), b"new".as_slice()));
+            Ok(old.subscription == 2)
+        });
+        let mut sealer = MockSealer::new();
+        sealer.expect_is_outdated().returning(|sealed| sealed != b"new");
+        sealer.expect_open().returning(|binding, sealed| {
+            assert_eq!((binding.purpose, binding.account), (SECRET_PURPOSE, AccountId(1)));
+            if sealed == b"lost" { Err(SealError::UnknownKey("k0".to_owned())) } else { Ok(b"text".to_vec()) }
+        });
+        sealer.expect_seal().returning(|_, opened| {
+            assert_eq!(opened, b"text");
+            Ok(b"new".to_vec())
+        });
+        let mut batches = Vec::new();
+        let done = reseal(&settings, &sealer, 2, |so_far| batches.push(so_far.resealed)).await.unwrap();
+        let unreadable = vec![(3, SealError::UnknownKey("k0".to_owned()))];
+        assert_eq!(done, Resealed { current: 1, resealed: 1, changed: 1, unreadable });
+        assert_eq!(batches, [1, 1]);
+    }
+}
