@@ -1,8 +1,17 @@
-//! The prepaid credits of an account.
+//! The prepaid credits of an account: what a balance is, what may change it, and the ledger that keeps every change.
+
+mod ledger;
+mod operation;
 
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 use time::OffsetDateTime;
+
+pub use ledger::{Change, Entry, LOW_BALANCE, Posting, RechargeSource, Refused, Totals, post};
+pub use operation::{
+    Adjust, CreditAmount, Debit, FeatureName, Grant, InvalidAmount, InvalidFeature, InvalidOperationKey, OperationKey,
+    Refund,
+};
 
 use crate::{AccountId, StoreError};
 
@@ -60,8 +69,115 @@ pub struct Credits {
     pub recent_transactions: Vec<Transaction>,
 }
 
+/// Why a debit was not made. Nothing was written.
+#[derive(Debug, thiserror::Error)]
+pub enum DebitError {
+    /// AI access is paused, by an administrator or the quota guard.
+    #[error("AI access is paused")]
+    Paused,
+    /// The balance is smaller than the amount. There are no partial debits.
+    #[error("the balance of {balance} credits is too small")]
+    Insufficient { balance: i64 },
+    /// The key belongs to another operation.
+    #[error("the operation key was used for another operation")]
+    KeyReused,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Why a refund was not made. Nothing was written.
+#[derive(Debug, thiserror::Error)]
+pub enum RefundError {
+    /// The account has no debit under that key.
+    #[error("there is no such debit")]
+    UnknownDebit,
+    /// The debit was refunded before, under another key.
+    #[error("the debit has been refunded by transaction {}", by.id)]
+    AlreadyRefunded { by: Box<Transaction> },
+    /// The key belongs to another operation.
+    #[error("the operation key was used for another operation")]
+    KeyReused,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Why an operator's change was not made. Nothing was written.
+#[derive(Debug, thiserror::Error)]
+pub enum PostError {
+    /// The change would leave less than nothing.
+    #[error("the balance of {balance} credits is too small")]
+    Insufficient { balance: i64 },
+    /// The balance would exceed what can be counted.
+    #[error("the balance would be too large")]
+    TooLarge,
+    /// The key belongs to another operation.
+    #[error("the operation key was used for another operation")]
+    KeyReused,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<Refused> for DebitError {
+    fn from(refused: Refused) -> Self {
+        match refused {
+            Refused::Insufficient { balance } => Self::Insufficient { balance },
+            Refused::TooLarge => Self::Store(uncountable()),
+        }
+    }
+}
+
+impl From<Refused> for RefundError {
+    fn from(_: Refused) -> Self {
+        // What was there before the debit fits into the balance.
+        Self::Store(uncountable())
+    }
+}
+
+impl From<Refused> for PostError {
+    fn from(refused: Refused) -> Self {
+        match refused {
+            Refused::Insufficient { balance } => Self::Insufficient { balance },
+            Refused::TooLarge => Self::TooLarge,
+        }
+    }
+}
+
+fn uncountable() -> StoreError {
+    StoreError::Internal("the credits of an account exceed what can be counted".to_owned())
+}
+
+/// The append-only ledger of credits. At every moment the sum of an account's amounts is its balance is the newest
+/// `balance_after`, and none of them is below zero.
+///
+/// Every write carries a key: a write that is repeated because its answer was lost has its effect once and returns the
+/// first result, whatever the balance has become in the meantime. Events are written in the same transaction.
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait CreditLedger: Send + Sync {
     async fn summary(&self, account: AccountId) -> Result<Credits, StoreError>;
+
+    /// Takes credits for an AI feature.
+    ///
+    /// # Errors
+    /// [`DebitError`]; after [`StoreError::Unavailable`] it is not known whether the debit was made, and the same call
+    /// again tells.
+    async fn debit(&self, debit: Debit, now: OffsetDateTime) -> Result<Transaction, DebitError>;
+
+    /// Gives back the whole of a debit, at most once.
+    ///
+    /// # Errors
+    /// [`RefundError`].
+    async fn refund(&self, refund: Refund, now: OffsetDateTime) -> Result<Transaction, RefundError>;
+
+    /// Adds credits that nobody paid for.
+    ///
+    /// # Errors
+    /// [`PostError`].
+    async fn grant(&self, grant: Grant, now: OffsetDateTime) -> Result<Transaction, PostError>;
+
+    /// Corrects the balance, up or down.
+    ///
+    /// # Errors
+    /// [`PostError`].
+    async fn adjust(&self, adjust: Adjust, now: OffsetDateTime) -> Result<Transaction, PostError>;
 }

@@ -1,18 +1,25 @@
 //! [`CreditLedger`] on Postgres.
 
+mod operations;
+mod posting;
+mod rows;
+
 use async_trait::async_trait;
 use diesel::prelude::*;
-use diesel_async::RunQueryDsl;
+use diesel_async::{AsyncConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
-    credits::{AutoTopup, CreditLedger, Credits, RECENT_TRANSACTIONS, Transaction},
+    credits::{
+        Adjust, AutoTopup, CreditLedger, Credits, Debit, DebitError, Grant, PostError, RECENT_TRANSACTIONS, Refund,
+        RefundError, Transaction,
+    },
 };
-use serde_json::Value;
 use time::OffsetDateTime;
 
 use crate::{
     Store,
-    error::{Failure, corrupt, parse},
+    credits::{posting::Halt, rows::TransactionRow},
+    error::{Failure, corrupt},
     schema::{credit_balances, credit_transactions},
 };
 
@@ -27,27 +34,6 @@ struct BalanceRow {
     auto_topup_amount: i64,
     auto_topup_last_charged_at: Option<OffsetDateTime>,
     updated_at: OffsetDateTime,
-}
-
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = credit_transactions, check_for_backend(diesel::pg::Pg))]
-struct TransactionRow {
-    id: i64,
-    kind: String,
-    feature: Option<String>,
-    amount: i64,
-    balance_after: i64,
-    meta: Value,
-    created_at: OffsetDateTime,
-}
-
-impl TryFrom<TransactionRow> for Transaction {
-    type Error = StoreError;
-    fn try_from(row: TransactionRow) -> Result<Self, StoreError> {
-        let TransactionRow { id, kind, feature, amount, balance_after, meta, created_at } = row;
-        let Value::Object(meta) = meta else { return Err(corrupt("transaction meta")) };
-        Ok(Self { id, kind: parse(&kind, "transaction kind")?, feature, amount, balance_after, created_at, meta })
-    }
 }
 
 #[async_trait]
@@ -99,5 +85,33 @@ impl CreditLedger for Store {
             },
             recent_transactions,
         })
+    }
+
+    async fn debit(&self, debit: Debit, now: OffsetDateTime) -> Result<Transaction, DebitError> {
+        let done = self.run::<_, Halt<_>>(async |connection| {
+            connection.transaction(async |connection| operations::debit(connection, &debit, now).await).await
+        });
+        done.await.map_err(Halt::into_error)
+    }
+
+    async fn refund(&self, refund: Refund, now: OffsetDateTime) -> Result<Transaction, RefundError> {
+        let done = self.run::<_, Halt<_>>(async |connection| {
+            connection.transaction(async |connection| operations::refund(connection, &refund, now).await).await
+        });
+        done.await.map_err(Halt::into_error)
+    }
+
+    async fn grant(&self, grant: Grant, now: OffsetDateTime) -> Result<Transaction, PostError> {
+        let done = self.run::<_, Halt<_>>(async |connection| {
+            connection.transaction(async |connection| operations::grant(connection, &grant, now).await).await
+        });
+        done.await.map_err(Halt::into_error)
+    }
+
+    async fn adjust(&self, adjust: Adjust, now: OffsetDateTime) -> Result<Transaction, PostError> {
+        let done = self.run::<_, Halt<_>>(async |connection| {
+            connection.transaction(async |connection| operations::adjust(connection, &adjust, now).await).await
+        });
+        done.await.map_err(Halt::into_error)
     }
 }

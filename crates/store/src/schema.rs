@@ -74,6 +74,19 @@ diesel::table! {
         operation_key -> Nullable<Text>,
         meta -> Jsonb,
         created_at -> Timestamptz,
+        operation_hash -> Nullable<Bytea>,
+        refunds_id -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    ai_access (account_id) {
+        account_id -> BigInt,
+        paused_at -> Nullable<Timestamptz>,
+        reason -> Nullable<Text>,
+        paused_by -> Nullable<Text>,
+        by_kind -> Nullable<Text>,
+        updated_at -> Timestamptz,
     }
 }
 
@@ -515,6 +528,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     idempotency_keys,
     credit_balances,
     credit_transactions,
+    ai_access,
     integrations,
     customers,
     products,

@@ -9,7 +9,7 @@ use super::{
     EventKind,
     value::{Amount, Day, Described, Instant, texts, with},
 };
-use crate::{anomalies::Direction, insights::Severity, inventory::Status as StockStatus};
+use crate::{anomalies::Direction, credits::RechargeSource, insights::Severity, inventory::Status as StockStatus};
 
 /// Declares the payloads: a type with its fields, a schema made of the fields' types and comments, and a sample.
 macro_rules! payloads {
@@ -102,7 +102,17 @@ text_enum!(
     AnomalySource { Univariate = "univariate" }
 );
 
-described_texts!(CostLevel, PauseAction, ResumeAction, ActorKind, AnomalySource, Severity, Direction, StockStatus);
+described_texts!(
+    CostLevel,
+    PauseAction,
+    ResumeAction,
+    ActorKind,
+    AnomalySource,
+    RechargeSource,
+    Severity,
+    Direction,
+    StockStatus
+);
 
 payloads! {
     /// A payment in the payment gateway was credited, for a subscription or a top-up.
@@ -124,6 +134,8 @@ payloads! {
         threshold: i64 = 100,
         /// The feature that was charged.
         last_feature: String = "insight_generation".to_owned(),
+        /// Whether this debit took the balance below the threshold; false when it was below before.
+        crossed: bool = true,
     }
     /// A debit left the balance at zero.
     CreditsDepleted {
@@ -143,7 +155,7 @@ payloads! {
         /// The billing provider's payment.
         rebill_payment: String = "pay_20260501_0042".to_owned(),
         /// What caused the top-up.
-        source: String = "auto_topup".to_owned(),
+        source: RechargeSource = RechargeSource::Auto,
     }
     /// The evaluator saw the threshold of an alert rule crossed.
     AlertFired {

@@ -16,7 +16,7 @@ fn the_catalogue_ends_before_the_events_that_are_asked_for_by_name() {
 /// Name and fields of each catalogued event, in the order in which they are documented.
 #[rstest]
 #[case("purchase.created", "invoice_id amount currency customer_email")]
-#[case("credits.low", "balance threshold last_feature")]
+#[case("credits.low", "balance threshold last_feature crossed")]
 #[case("credits.depleted", "balance last_feature last_amount")]
 #[case("credits.recharged", "credits_added new_balance rebill_payment source")]
 #[case("alert.fired", "rule_id rule_name severity metric observed threshold comparator window_hours")]
@@ -42,8 +42,9 @@ fn a_catalogued_event_has_the_documented_fields_and_no_others(#[case] name: &str
 
 #[test]
 fn the_body_is_the_name_and_the_payload_in_this_order() {
-    let event = Event::from(CreditsLow { balance: 99, threshold: 100, last_feature: "chat".to_owned() });
-    let expected = br#"{"event":"credits.low","data":{"balance":99,"threshold":100,"last_feature":"chat"}}"#;
+    let event = Event::from(CreditsLow { balance: 99, threshold: 100, last_feature: "chat".to_owned(), crossed: true });
+    let expected =
+        br#"{"event":"credits.low","data":{"balance":99,"threshold":100,"last_feature":"chat","crossed":true}}"#;
     assert_eq!(event.body().unwrap(), expected);
 }
 

@@ -185,7 +185,8 @@ async fn subscribe(url: &str, receiver: &str) -> Vec<AccountId> {
 async fn emit(store: Store, accounts: Vec<AccountId>, count: usize) {
     for number in 0..count as i64 {
         let account = accounts[number as usize % accounts.len()];
-        let event = CreditsLow { balance: number, threshold: 100, last_feature: "crash".to_owned() }.into();
+        let event =
+            CreditsLow { balance: number, threshold: 100, last_feature: "crash".to_owned(), crossed: false }.into();
         while store.emit(account, std::slice::from_ref(&event), OffsetDateTime::now_utc()).await.is_err() {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }

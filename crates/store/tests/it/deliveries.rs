@@ -29,7 +29,7 @@ async fn receiver(fixture: &Fixture) -> Receiver {
 
 async fn emit(fixture: &Fixture, account: AccountId, count: i64) {
     let events: Vec<Event> = (0..count)
-        .map(|balance| CreditsLow { balance, threshold: 100, last_feature: "chat".to_owned() }.into())
+        .map(|balance| CreditsLow { balance, threshold: 100, last_feature: "chat".to_owned(), crossed: false }.into())
         .collect();
     fixture.store.emit(account, &events, START).await.unwrap();
 }

@@ -8,7 +8,7 @@ use store::{DELIVERIES_CHANNEL, Listener};
 use crate::webhook_fixture::{Fixture, START};
 
 fn low(balance: i64) -> Event {
-    CreditsLow { balance, threshold: 100, last_feature: "chat".to_owned() }.into()
+    CreditsLow { balance, threshold: 100, last_feature: "chat".to_owned(), crossed: true }.into()
 }
 
 #[tokio::test]
@@ -47,7 +47,7 @@ async fn an_event_goes_to_the_subscriptions_that_ask_for_it() {
     assert!(rows.iter().all(|row| row.get::<_, &str>(5) == "7"), "ids are UUIDv7");
     assert_eq!(
         rows[1].get::<_, &str>(4),
-        r#"{"event":"credits.low","data":{"balance":84,"threshold":100,"last_feature":"chat"}}"#
+        r#"{"event":"credits.low","data":{"balance":84,"threshold":100,"last_feature":"chat","crossed":true}}"#
     );
     assert!(![elsewhere, stranger].iter().any(|id| deliveries.iter().any(|delivery| delivery.0 == *id)));
 }

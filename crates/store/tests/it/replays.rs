@@ -21,7 +21,7 @@ async fn with_deliveries(count: i64) -> (Fixture, Receiver) {
     let account = fixture.account().await;
     let subscription = fixture.subscription(account, &["*"]).await;
     let events: Vec<Event> = (0..count)
-        .map(|balance| CreditsLow { balance, threshold: 100, last_feature: "chat".to_owned() }.into())
+        .map(|balance| CreditsLow { balance, threshold: 100, last_feature: "chat".to_owned(), crossed: false }.into())
         .collect();
     fixture.store.emit(account, &events, START).await.unwrap();
     (fixture, Receiver { account, subscription })

@@ -1,0 +1,150 @@
+//! The operations of the port, each within a transaction that the caller commits.
+
+use diesel::prelude::*;
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::credits::{
+    Adjust, Change, CreditAmount, Debit, DebitError, FeatureName, Grant, PostError, Refund, RefundError, Transaction,
+    TransactionKind,
+};
+use serde_json::{Map, json};
+use time::OffsetDateTime;
+
+use super::{
+    posting::{Earlier, Halt, Operation, apply, earlier, lock},
+    rows::TransactionRow,
+};
+use crate::{error::corrupt, schema::credit_transactions};
+
+pub(super) async fn debit(
+    connection: &mut AsyncPgConnection,
+    debit: &Debit,
+    now: OffsetDateTime,
+) -> Result<Transaction, Halt<DebitError>> {
+    let operation = Operation {
+        account: debit.account,
+        key: &debit.key,
+        fingerprint: debit.fingerprint(),
+        meta: &debit.meta,
+        refunds: None,
+        now,
+    };
+    let totals = lock(connection, debit.account).await?;
+    // The key comes first: a debit that was made stays made, even if the balance would not allow it again.
+    match earlier(connection, &operation).await? {
+        Earlier::Same(transaction) => return Ok(transaction),
+        Earlier::Other => return Err(Halt(DebitError::KeyReused)),
+        Earlier::None { ai_paused: true } => return Err(Halt(DebitError::Paused)),
+        Earlier::None { ai_paused: false } => {}
+    }
+    let (transaction, _) = apply(connection, &operation, totals, debit.change()).await?;
+    Ok(transaction)
+}
+
+pub(super) async fn refund(
+    connection: &mut AsyncPgConnection,
+    refund: &Refund,
+    now: OffsetDateTime,
+) -> Result<Transaction, Halt<RefundError>> {
+    let totals = lock(connection, refund.account).await?;
+    let debit = find_debit(connection, refund).await?;
+    let meta = Map::from_iter([
+        ("reason".to_owned(), json!(refund.reason)),
+        ("debit_transaction_id".to_owned(), json!(debit.id)),
+    ]);
+    let operation = Operation {
+        account: refund.account,
+        key: &refund.key,
+        fingerprint: refund.fingerprint(),
+        meta: &meta,
+        refunds: Some(debit.id),
+        now,
+    };
+    match earlier(connection, &operation).await? {
+        Earlier::Same(transaction) => return Ok(transaction),
+        Earlier::Other => return Err(Halt(RefundError::KeyReused)),
+        Earlier::None { .. } => {}
+    }
+    if let Some(by) = refunded_by(connection, refund, debit.id).await? {
+        return Err(Halt(RefundError::AlreadyRefunded { by: Box::new(by) }));
+    }
+    let change = Change::Refund {
+        amount: CreditAmount::new(-debit.amount).map_err(|_| corrupt("debit"))?,
+        feature: FeatureName::new(debit.feature.unwrap_or_default()).map_err(|_| corrupt("debit"))?,
+        reason: refund.reason.clone(),
+    };
+    let (transaction, _) = apply(connection, &operation, totals, change).await?;
+    Ok(transaction)
+}
+
+/// The debit under the key that the refund names.
+async fn find_debit(connection: &mut AsyncPgConnection, refund: &Refund) -> Result<Transaction, Halt<RefundError>> {
+    let row: Option<TransactionRow> = credit_transactions::table
+        .filter(credit_transactions::account_id.eq(refund.account.0))
+        .filter(credit_transactions::operation_key.eq(refund.debit_key.as_str()))
+        .filter(credit_transactions::kind.eq(TransactionKind::Consume.as_str()))
+        .select(TransactionRow::as_select())
+        .first(connection)
+        .await
+        .optional()?;
+    Ok(row.ok_or(Halt(RefundError::UnknownDebit))?.try_into()?)
+}
+
+async fn refunded_by(
+    connection: &mut AsyncPgConnection,
+    refund: &Refund,
+    debit: i64,
+) -> Result<Option<Transaction>, Halt<RefundError>> {
+    let row: Option<TransactionRow> = credit_transactions::table
+        .filter(credit_transactions::account_id.eq(refund.account.0))
+        .filter(credit_transactions::refunds_id.eq(debit))
+        .select(TransactionRow::as_select())
+        .first(connection)
+        .await
+        .optional()?;
+    Ok(row.map(Transaction::try_from).transpose()?)
+}
+
+pub(super) async fn grant(
+    connection: &mut AsyncPgConnection,
+    grant: &Grant,
+    now: OffsetDateTime,
+) -> Result<Transaction, Halt<PostError>> {
+    let operation = Operation {
+        account: grant.account,
+        key: &grant.key,
+        fingerprint: grant.fingerprint(),
+        meta: &grant.meta,
+        refunds: None,
+        now,
+    };
+    once(connection, &operation, Change::Grant { amount: grant.amount }).await
+}
+
+pub(super) async fn adjust(
+    connection: &mut AsyncPgConnection,
+    adjust: &Adjust,
+    now: OffsetDateTime,
+) -> Result<Transaction, Halt<PostError>> {
+    let operation = Operation {
+        account: adjust.account,
+        key: &adjust.key,
+        fingerprint: adjust.fingerprint(),
+        meta: &adjust.meta,
+        refunds: None,
+        now,
+    };
+    once(connection, &operation, Change::Adjustment { amount: adjust.amount, take: adjust.take }).await
+}
+
+async fn once(
+    connection: &mut AsyncPgConnection,
+    operation: &Operation<'_>,
+    change: Change,
+) -> Result<Transaction, Halt<PostError>> {
+    let totals = lock(connection, operation.account).await?;
+    match earlier(connection, operation).await? {
+        Earlier::Same(transaction) => Ok(transaction),
+        Earlier::Other => Err(Halt(PostError::KeyReused)),
+        Earlier::None { .. } => Ok(apply(connection, operation, totals, change).await?.0),
+    }
+}

@@ -1,0 +1,159 @@
+//! The one way in which a row gets into the ledger: lock the balance, look the key up, decide, write row and events.
+
+use diesel::{
+    prelude::*,
+    result::Error,
+    sql_types::{BigInt, Bytea, Jsonb, Nullable, Text, Timestamptz},
+};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{
+    AccountId, StoreError,
+    credits::{Change, OperationKey, Posting, Refused, Totals, Transaction, post},
+};
+use serde_json::{Map, Value};
+use time::OffsetDateTime;
+
+use super::rows::TransactionRow;
+use crate::{
+    error::store_error,
+    outbox,
+    schema::{ai_access, credit_balances, credit_transactions},
+};
+
+/// What ends a transaction before its commit: a refusal of the operation, or trouble with the database.
+#[derive(Debug)]
+pub(crate) struct Halt<E>(pub(crate) E);
+
+impl<E: From<StoreError>> From<Error> for Halt<E> {
+    fn from(error: Error) -> Self {
+        Self(store_error(error).into())
+    }
+}
+
+impl<E: From<StoreError>> From<StoreError> for Halt<E> {
+    fn from(error: StoreError) -> Self {
+        Self(error.into())
+    }
+}
+
+impl<E> Halt<E> {
+    pub(crate) fn into_error(self) -> E {
+        self.0
+    }
+}
+
+/// An operation of the ledger, as far as its row goes.
+pub(crate) struct Operation<'a> {
+    pub account: AccountId,
+    pub key: &'a OperationKey,
+    pub fingerprint: [u8; 32],
+    pub meta: &'a Map<String, Value>,
+    /// The debit that is given back.
+    pub refunds: Option<i64>,
+    pub now: OffsetDateTime,
+}
+
+/// What the ledger knows under a key.
+pub(crate) enum Earlier {
+    /// Nothing.
+    None { ai_paused: bool },
+    /// The same operation: this is its result.
+    Same(Transaction),
+    /// Another operation.
+    Other,
+}
+
+/// Locks the account's balance until the transaction ends. Whatever is read after this is not changed by others.
+pub(crate) async fn lock(connection: &mut AsyncPgConnection, account: AccountId) -> Result<Totals, Error> {
+    let (balance, total_purchased, total_spent) = credit_balances::table
+        .find(account.0)
+        .select((credit_balances::balance, credit_balances::total_purchased, credit_balances::total_spent))
+        .for_no_key_update()
+        .first(connection)
+        .await?;
+    Ok(Totals { balance, total_purchased, total_spent })
+}
+
+/// Looks the key up, and in passing whether AI access is paused. A statement after the lock's own: that one sees the
+/// other tables as they were before it waited.
+pub(crate) async fn earlier<E: From<StoreError>>(
+    connection: &mut AsyncPgConnection,
+    operation: &Operation<'_>,
+) -> Result<Earlier, Halt<E>> {
+    let same_key = credit_transactions::account_id
+        .eq(credit_balances::account_id)
+        .and(credit_transactions::operation_key.eq(operation.key.as_str()));
+    let (paused_at, hash, row): (Option<OffsetDateTime>, Option<Vec<u8>>, Option<TransactionRow>) =
+        credit_balances::table
+            .left_join(ai_access::table.on(ai_access::account_id.eq(credit_balances::account_id)))
+            .left_join(credit_transactions::table.on(same_key))
+            .filter(credit_balances::account_id.eq(operation.account.0))
+            .select((
+                ai_access::paused_at.nullable(),
+                credit_transactions::operation_hash.nullable(),
+                Option::<TransactionRow>::as_select(),
+            ))
+            .first(connection)
+            .await?;
+    Ok(match row {
+        None => Earlier::None { ai_paused: paused_at.is_some() },
+        Some(row) if hash.as_deref() == Some(&operation.fingerprint) => Earlier::Same(row.try_into()?),
+        Some(_) => Earlier::Other,
+    })
+}
+
+statement!(
+    /// The new balance and the row. Time never runs backwards in a ledger, even if the clocks of its writers differ.
+    Write(
+        balance: i64 => BigInt,
+        total_purchased: i64 => BigInt,
+        total_spent: i64 => BigInt,
+        now: OffsetDateTime => Timestamptz,
+        account: i64 => BigInt,
+        kind: &'static str => Text,
+        feature: Option<String> => Nullable<Text>,
+        amount: i64 => BigInt,
+        operation_key: String => Text,
+        operation_hash: Vec<u8> => Bytea,
+        refunds_id: Option<i64> => Nullable<BigInt>,
+        meta: Value => Jsonb,
+    ) -> (BigInt, Text, Nullable<Text>, BigInt, BigInt, Jsonb, Timestamptz) = "
+    WITH changed AS (
+        UPDATE credit_balances
+        SET balance = ?, total_purchased = ?, total_spent = ?, updated_at = greatest(updated_at, ?)
+        WHERE account_id = ?
+        RETURNING account_id, balance, updated_at
+    )
+    INSERT INTO credit_transactions (account_id, kind, feature, amount, balance_after, operation_key, operation_hash,
+        refunds_id, meta, created_at)
+    SELECT account_id, ?, ?, ?, balance, ?, ?, ?, ?, updated_at FROM changed
+    RETURNING id, kind, feature, amount, balance_after, meta, created_at"
+);
+
+/// Decides about a change of the locked balance and writes it: balance, row and events.
+pub(crate) async fn apply<E: From<StoreError> + From<Refused>>(
+    connection: &mut AsyncPgConnection,
+    operation: &Operation<'_>,
+    totals: Totals,
+    change: Change,
+) -> Result<(Transaction, Posting), Halt<E>> {
+    let posting = post(totals, change).map_err(|refused| Halt(refused.into()))?;
+    let statement = Write {
+        balance: posting.after.balance,
+        total_purchased: posting.after.total_purchased,
+        total_spent: posting.after.total_spent,
+        now: operation.now,
+        account: operation.account.0,
+        kind: posting.entry.kind.as_str(),
+        feature: posting.entry.feature.clone(),
+        amount: posting.entry.amount,
+        operation_key: operation.key.as_str().to_owned(),
+        operation_hash: operation.fingerprint.to_vec(),
+        refunds_id: operation.refunds,
+        meta: Value::Object(operation.meta.clone()),
+    };
+    let row: TransactionRow = statement.get_result(connection).await?;
+    let transaction = Transaction::try_from(row)?;
+    outbox::emit(connection, operation.account, &posting.events(transaction.id), operation.now).await?;
+    Ok((transaction, posting))
+}
