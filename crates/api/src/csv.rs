@@ -8,10 +8,12 @@ use actix_web::{
 use csv::{Terminator, WriterBuilder};
 use domain::StoreError;
 use futures_util::{StreamExt, stream, stream::BoxStream};
+use serde::Serialize;
 use time::Date;
 
 use crate::{
     error::ApiError,
+    freshness::FreshnessBody,
     query::Query,
     respond::{Cache, Warnings, date},
 };
@@ -84,34 +86,46 @@ fn header_row<R: Row>() -> Result<Bytes, std::io::Error> {
     encode(std::iter::once(names.as_slice()))
 }
 
-fn response(name: &str, day: Date, warnings: &Warnings) -> HttpResponseBuilder {
+/// What a file says in its headers besides the rows.
+pub struct About<'a> {
+    /// Of the file, before its date.
+    pub name: &'static str,
+    pub day: Date,
+    pub freshness: FreshnessBody,
+    pub warnings: &'a Warnings,
+}
+
+fn response(about: &About<'_>) -> HttpResponseBuilder {
+    let About { name, day, freshness, warnings } = about;
     let mut response = HttpResponse::Ok();
-    let file = format!("attachment; filename=\"{name}-{}.csv\"", date(day));
+    let file = format!("attachment; filename=\"{name}-{}.csv\"", date(*day));
     response
         .insert_header((header::CONTENT_TYPE, "text/csv; charset=utf-8"))
         .insert_header((header::CONTENT_DISPOSITION, file))
         .insert_header((header::CACHE_CONTROL, Cache::Validate.header()))
         .append_header((header::VARY, "Accept, Accept-Encoding"));
+    if let Some(value) = json(freshness) {
+        response.insert_header(("x-freshness", value));
+    }
     if !warnings.is_empty()
-        && let Ok(value) = HeaderValue::from_bytes(&serde_json::to_vec(warnings).unwrap_or_default())
+        && let Some(value) = json(warnings)
     {
         response.insert_header(("x-warnings", value));
     }
     response
 }
 
+/// What JSON answers carry in their body, as a header.
+fn json(value: &impl Serialize) -> Option<HeaderValue> {
+    HeaderValue::from_bytes(&serde_json::to_vec(value).ok()?).ok()
+}
+
 /// One page as a file.
-pub fn page<R: Row>(
-    name: &str,
-    day: Date,
-    rows: &[R],
-    next_cursor: Option<i64>,
-    warnings: &Warnings,
-) -> Result<HttpResponse, ApiError> {
+pub fn page<R: Row>(about: &About<'_>, rows: &[R], next_cursor: Option<i64>) -> Result<HttpResponse, ApiError> {
     let cells: Vec<Vec<String>> = rows.iter().map(Row::cells).collect();
     let parts = [header_row::<R>(), encode(cells.iter().map(Vec::as_slice))];
     let parts = parts.into_iter().collect::<Result<Vec<_>, _>>().map_err(|error| ApiError::internal(&error))?;
-    let mut response = response(name, day, warnings);
+    let mut response = response(about);
     if let Some(cursor) = next_cursor {
         response.insert_header(("x-next-cursor", cursor.to_string()));
     }
@@ -124,11 +138,9 @@ const ROWS_PER_CHUNK: usize = 128;
 /// All rows as a file, written while they are read. When reading fails midway the connection breaks off, so that half a
 /// file never passes for a whole one.
 pub fn stream<R, T>(
-    name: &str,
-    day: Date,
+    about: &About<'_>,
     rows: BoxStream<'static, Result<T, StoreError>>,
     row: impl Fn(T) -> R + 'static,
-    warnings: &Warnings,
 ) -> HttpResponse
 where
     R: Row + 'static,
@@ -142,5 +154,5 @@ where
         })?;
         encode(cells.iter().map(Vec::as_slice))
     });
-    response(name, day, warnings).streaming(stream::once(async { header_row::<R>() }).chain(chunks))
+    response(about).streaming(stream::once(async { header_row::<R>() }).chain(chunks))
 }

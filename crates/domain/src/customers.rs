@@ -94,13 +94,13 @@ pub trait CustomerStore: Send + Sync {
         source: Option<Platform>,
         page: PageRequest,
     ) -> Result<Dated<Page<Customer>>, StoreError>;
-    /// All customers below the cursor, newest first, read as they are consumed.
+    /// All customers below the cursor, newest first, read as they are consumed, and how fresh they are at the start.
     async fn stream(
         &self,
         account: AccountId,
         source: Option<Platform>,
         cursor: Option<i64>,
-    ) -> Result<BoxStream<'static, Result<Customer, StoreError>>, StoreError>;
+    ) -> Result<Dated<BoxStream<'static, Result<Customer, StoreError>>>, StoreError>;
     /// Every segment, those without customers as well, in the order of [`Segment::ALL`]. Customers who bought since
     /// `active_since` count as active.
     async fn segments(

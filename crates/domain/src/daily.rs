@@ -6,7 +6,7 @@ use time::Date;
 
 use crate::{
     AccountId, StoreError,
-    profit::{Components, DayRange},
+    profit::{Basis, Components, DayRange},
     zone::Zone,
 };
 
@@ -28,6 +28,8 @@ pub struct DayTotals {
     pub cogs: Decimal,
     pub fees: Decimal,
     pub shipping: Decimal,
+    /// How far these three are known.
+    pub basis: Basis,
     pub ad_spend: Decimal,
     pub ad_clicks: i64,
     pub extra_expenses: Decimal,
@@ -50,6 +52,12 @@ impl DayTotals {
             cogs: Decimal::ZERO,
             fees: Decimal::ZERO,
             shipping: Decimal::ZERO,
+            basis: Basis {
+                goods_revenue: Decimal::ZERO,
+                cogs_covered_revenue: Decimal::ZERO,
+                fees_estimated_orders: 0,
+                shipping_estimated_orders: 0,
+            },
             ad_spend: Decimal::ZERO,
             ad_clicks: 0,
             extra_expenses: Decimal::ZERO,
@@ -195,7 +203,8 @@ pub struct RollUp {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait DailyStore: Send + Sync {
-    /// Sums up the days that were touched since the last time, and those alone, in one transaction. Whatever the order in
+    /// Sums up the days that were touched since the last time, and those alone, in one transaction; all days after a
+    /// change of the account's rates or of its time zone, which is `zone`. Whatever the order in
     /// which data came in, the same data gives the same sums. `now` is noted as the time up to which tracking events
     /// have been looked at.
     async fn roll_up(&self, account: AccountId, zone: &Zone, now: time::OffsetDateTime) -> Result<RollUp, StoreError>;

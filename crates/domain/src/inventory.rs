@@ -22,6 +22,11 @@ text_enum!(
     Trend { Accelerating = "accelerating", Stable = "stable", Decelerating = "decelerating", NoSales = "no_sales" }
 );
 
+text_enum!(
+    /// How regularly an item sells (Syntetos, Boylan and Croston 2005): often or seldom, in like or in unlike quantities.
+    VelocityClass { Smooth = "smooth", Erratic = "erratic", Intermittent = "intermittent", Lumpy = "lumpy" }
+);
+
 #[derive(Debug, Clone, PartialEq)]
 pub struct Item {
     pub id: i64,
@@ -34,6 +39,12 @@ pub struct Item {
     pub avg_daily_units_7d: Decimal,
     /// None when nothing sells.
     pub days_of_stock: Option<Decimal>,
+    /// Days by which the stock is used up with a probability of 20 % and of 80 %; none when nothing sells.
+    pub days_of_stock_range: Option<(Decimal, Decimal)>,
+    /// Units a day expected over the next 28 days; none when nothing sells.
+    pub velocity: Option<Decimal>,
+    /// None when nothing sells.
+    pub velocity_class: Option<VelocityClass>,
     pub trend: Trend,
     pub status: Status,
     pub estimated_stockout_at: Option<Date>,
@@ -81,6 +92,11 @@ pub struct Figures {
     pub avg_daily_units_7d: Decimal,
     /// At most 1 decimal; none when nothing sells.
     pub days_of_stock: Option<Decimal>,
+    /// Both at most 1 decimal, the first no more than the second.
+    pub days_of_stock_range: Option<(Decimal, Decimal)>,
+    /// At most 4 decimals.
+    pub velocity: Option<Decimal>,
+    pub velocity_class: Option<VelocityClass>,
     pub trend: Trend,
     pub status: Status,
     pub estimated_stockout_at: Option<Date>,

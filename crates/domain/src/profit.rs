@@ -1,7 +1,6 @@
 //! Profit per day.
 
 use async_trait::async_trait;
-use futures_core::stream::BoxStream;
 use rust_decimal::Decimal;
 use time::{Date, OffsetDateTime};
 
@@ -48,6 +47,54 @@ impl Components {
     }
 }
 
+/// What the estimates among a day's components rest on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Basis {
+    /// Revenue of the lines that are products: gross revenue without postage and the like.
+    pub goods_revenue: Decimal,
+    /// The part of it whose cost is known.
+    pub cogs_covered_revenue: Decimal,
+    /// Orders whose fees the shop did not state.
+    pub fees_estimated_orders: i64,
+    /// Orders whose shipping the shop did not state.
+    pub shipping_estimated_orders: i64,
+}
+
+impl Basis {
+    /// The part of the revenue of goods whose cost is known, in percent; none on a day without such revenue.
+    pub fn cogs_coverage_pct(&self) -> Option<Decimal> {
+        let covered = ratio(self.cogs_covered_revenue, self.goods_revenue);
+        (!self.goods_revenue.is_zero()).then(|| covered * Decimal::ONE_HUNDRED)
+    }
+
+    /// Whether the cost of goods rests on a ratio, for however small a part of them.
+    pub fn cogs_is_estimated(&self) -> bool {
+        self.cogs_covered_revenue < self.goods_revenue
+    }
+
+    pub const fn fees_are_estimated(&self) -> bool {
+        self.fees_estimated_orders > 0
+    }
+
+    pub const fn shipping_is_estimated(&self) -> bool {
+        self.shipping_estimated_orders > 0
+    }
+
+    /// Whether any part of the profit is an estimate.
+    pub fn is_estimated(&self) -> bool {
+        self.cogs_is_estimated() || self.fees_are_estimated() || self.shipping_is_estimated()
+    }
+}
+
+/// What an account assumes where a shop has not said what an order really cost: shares of revenue, money per order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Assumptions {
+    pub fee_rate: Decimal,
+    pub fee_fixed: Decimal,
+    pub shipping_per_order: Decimal,
+    pub cogs_ratio: Decimal,
+}
+
 /// `profit` in percent of `net`; 0 when `net` is 0.
 pub fn margin_pct(profit: Decimal, net: Decimal) -> Decimal {
     ratio(profit, net) * Decimal::ONE_HUNDRED
@@ -58,6 +105,7 @@ pub fn margin_pct(profit: Decimal, net: Decimal) -> Decimal {
 pub struct Snapshot {
     pub date: Date,
     pub components: Components,
+    pub basis: Basis,
     pub computed_at: OffsetDateTime,
 }
 
@@ -100,12 +148,8 @@ pub struct DayRange {
 pub trait ProfitStore: Send + Sync {
     /// The snapshots of the range, newest first. At most 366 rows, so there is no paging below this port.
     async fn range(&self, account: AccountId, range: DayRange) -> Result<Dated<Vec<Snapshot>>, StoreError>;
-    /// Every snapshot up to and including `last`, newest first, read as they are consumed.
-    async fn stream(
-        &self,
-        account: AccountId,
-        range: DayRange,
-    ) -> Result<BoxStream<'static, Result<Snapshot, StoreError>>, StoreError>;
+    /// What the account assumes now.
+    async fn assumptions(&self, account: AccountId) -> Result<Assumptions, StoreError>;
 }
 
 /// Where the job `profit_snapshots` puts its result.
@@ -117,7 +161,7 @@ pub trait ProfitWriter: Send + Sync {
     async fn replace(
         &self,
         claim: &Claim,
-        days: Vec<(Date, Components)>,
+        days: Vec<(Date, Components, Basis)>,
         now: OffsetDateTime,
     ) -> Result<Written, StoreError>;
 }
@@ -163,6 +207,17 @@ mod tests {
         totals.add(&day());
         totals.add(&Components { gross_revenue: dec!(100), ..Components::default() });
         assert_eq!(totals.avg_margin_pct(), dec!(37));
+    }
+
+    #[test]
+    fn a_component_is_an_estimate_as_soon_as_a_part_of_it_is() {
+        let basis = Basis { goods_revenue: dec!(80), cogs_covered_revenue: dec!(60), ..Basis::default() };
+        assert_eq!((basis.cogs_coverage_pct(), basis.is_estimated()), (Some(dec!(75)), true));
+        let stated = Basis { cogs_covered_revenue: dec!(80), ..basis };
+        assert_eq!((stated.cogs_coverage_pct(), stated.is_estimated()), (Some(dec!(100)), false));
+        assert!(Basis { fees_estimated_orders: 1, ..stated }.is_estimated());
+        assert!(Basis { shipping_estimated_orders: 2, ..stated }.is_estimated());
+        assert_eq!(Basis::default().cogs_coverage_pct(), None);
     }
 
     proptest! {

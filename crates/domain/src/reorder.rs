@@ -2,7 +2,7 @@
 
 mod reason;
 
-pub use reason::Reason;
+pub use reason::{Basis, Reason};
 
 use async_trait::async_trait;
 use rust_decimal::Decimal;
@@ -61,6 +61,8 @@ pub struct Suggestion {
     /// 0 to 1.
     pub confidence: Decimal,
     pub forecast_days: i64,
+    /// None for suggestions from before it was kept.
+    pub basis: Option<Basis>,
     pub computed_at: OffsetDateTime,
     pub status: Status,
 }
@@ -82,7 +84,7 @@ pub trait ReorderStore: Send + Sync {
 }
 
 /// What the job `smart_reorder` suggests for a product.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Draft {
     pub product_id: i64,
     /// Above 0.
@@ -92,6 +94,7 @@ pub struct Draft {
     pub confidence: Decimal,
     /// Above 0.
     pub forecast_days: i64,
+    pub basis: Basis,
     /// Days for which a decision on an earlier suggestion for the product stands: what was ordered has not arrived, and
     /// what was declined is not brought up again at once.
     pub decision_stands_days: i64,

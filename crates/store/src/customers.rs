@@ -116,9 +116,10 @@ impl CustomerStore for Store {
         account: AccountId,
         source: Option<Platform>,
         cursor: Option<i64>,
-    ) -> Result<BoxStream<'static, Result<Customer, StoreError>>, StoreError> {
+    ) -> Result<Dated<BoxStream<'static, Result<Customer, StoreError>>>, StoreError> {
         // Pages one after the other, so that no connection is held while a slow client reads.
-        let first = self.batch(account, source, cursor).await?;
+        let first = PageRequest { limit: STREAM_BATCH, cursor };
+        let Dated { found: first, freshness } = self.page(account, source, first).await?;
         let store = self.clone();
         let pages = stream::try_unfold(Some(first), move |page| {
             let store = store.clone();
@@ -138,7 +139,7 @@ impl CustomerStore for Store {
             };
             stream::iter(items.into_iter().map(Ok).chain(error.map(Err)))
         });
-        Ok(rows.boxed())
+        Ok(Dated { found: rows.boxed(), freshness })
     }
 
     async fn segments(

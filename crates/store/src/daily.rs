@@ -9,13 +9,13 @@ use diesel::{
     prelude::*,
     result::Error,
     sql_query,
-    sql_types::{Array, BigInt, Date as SqlDate, Timestamptz},
+    sql_types::{Array, BigInt, Date as SqlDate, Integer, Text, Timestamptz},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
     daily::{DailyStore, DayTotals, PartTotals, RollUp},
-    profit::DayRange,
+    profit::{Basis, DayRange},
     zone::Zone,
 };
 use rust_decimal::Decimal;
@@ -48,6 +48,10 @@ struct DayRow {
     ad_clicks: i64,
     extra_expenses: Decimal,
     visitors: i64,
+    goods_revenue: Decimal,
+    cogs_covered_revenue: Decimal,
+    fees_estimated_orders: i64,
+    shipping_estimated_orders: i64,
 }
 
 impl From<DayRow> for DayTotals {
@@ -68,6 +72,10 @@ impl From<DayRow> for DayTotals {
             ad_clicks,
             extra_expenses,
             visitors,
+            goods_revenue,
+            cogs_covered_revenue,
+            fees_estimated_orders,
+            shipping_estimated_orders,
         } = row;
         Self {
             day,
@@ -81,6 +89,7 @@ impl From<DayRow> for DayTotals {
             cogs,
             fees,
             shipping,
+            basis: Basis { goods_revenue, cogs_covered_revenue, fees_estimated_orders, shipping_estimated_orders },
             ad_spend,
             ad_clicks,
             extra_expenses,
@@ -116,6 +125,7 @@ impl DailyStore for Store {
             sql_query(sql::LOCK).bind::<BigInt, _>(account.0).execute(connection).await?;
             let mut days = take_touched(connection, account).await?;
             days.extend(days_of_new_events(connection, account, zone, now).await?);
+            days.extend(days_made_otherwise(connection, account, zone).await?);
             if days.is_empty() {
                 return Ok(RollUp::default());
             }
@@ -249,6 +259,21 @@ async fn days_of_new_events(
     // An hour of UTC may lie on two local days where the offset is not whole hours.
     let last_second = Duration::seconds(3_599);
     Ok(hours.iter().flat_map(|hour| [zone.day_of(hour.at), zone.day_of(hour.at + last_second)]).collect())
+}
+
+/// Every day, when what all of them depend on has changed since they were summed up: the account's rates or time zone.
+async fn days_made_otherwise(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    zone: &Zone,
+) -> Result<BTreeSet<Date>, Error> {
+    let rows: Vec<DayOnly> = sql_query(sql::DAYS_MADE_OTHERWISE)
+        .bind::<BigInt, _>(account.0)
+        .bind::<Text, _>(zone.name())
+        .bind::<Integer, _>(sql::DEFINITIONS)
+        .load(connection)
+        .await?;
+    Ok(rows.into_iter().map(|row| row.day).collect())
 }
 
 /// Brings the first orders of the customers of these days up to date. Returns the instants that first orders moved from

@@ -7,16 +7,17 @@ use domain::{
     AccountId, StoreError,
     freshness::Dated,
     jobs::JobName,
-    profit::{Components, DayRange, ProfitStore, Snapshot},
-};
-use futures_util::{
-    StreamExt,
-    stream::{self, BoxStream},
+    profit::{Assumptions, Basis, Components, DayRange, ProfitStore, Snapshot},
 };
 use rust_decimal::Decimal;
 use time::{Date, OffsetDateTime};
 
-use crate::{Store, error::Failure, freshness, schema::profit_snapshots};
+use crate::{
+    Store,
+    error::Failure,
+    freshness,
+    schema::{accounts, profit_snapshots},
+};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = profit_snapshots, check_for_backend(diesel::pg::Pg))]
@@ -30,6 +31,10 @@ struct SnapshotRow {
     shipping_estimate: Decimal,
     extra_expenses: Decimal,
     purchase_count: i64,
+    goods_revenue: Decimal,
+    cogs_covered_revenue: Decimal,
+    fees_estimated_orders: i64,
+    shipping_estimated_orders: i64,
     computed_at: OffsetDateTime,
 }
 
@@ -45,6 +50,10 @@ impl From<SnapshotRow> for Snapshot {
             shipping_estimate,
             extra_expenses,
             purchase_count,
+            goods_revenue,
+            cogs_covered_revenue,
+            fees_estimated_orders,
+            shipping_estimated_orders,
             computed_at,
         } = row;
         Self {
@@ -59,6 +68,7 @@ impl From<SnapshotRow> for Snapshot {
                 extra_expenses,
                 purchase_count,
             },
+            basis: Basis { goods_revenue, cogs_covered_revenue, fees_estimated_orders, shipping_estimated_orders },
             computed_at,
         }
     }
@@ -83,12 +93,14 @@ impl ProfitStore for Store {
         Ok(Dated { found: rows.into_iter().map(Snapshot::from).collect(), freshness })
     }
 
-    async fn stream(
-        &self,
-        account: AccountId,
-        range: DayRange,
-    ) -> Result<BoxStream<'static, Result<Snapshot, StoreError>>, StoreError> {
-        // A row a day: years of them are small.
-        Ok(stream::iter(self.range(account, range).await?.found.into_iter().map(Ok)).boxed())
+    async fn assumptions(&self, account: AccountId) -> Result<Assumptions, StoreError> {
+        let columns = (accounts::fee_rate, accounts::fee_fixed, accounts::shipping_per_order, accounts::cogs_ratio);
+        let row: (Decimal, Decimal, Decimal, Decimal) = self
+            .run::<_, Failure>(async |connection| {
+                Ok(accounts::table.find(account.0).select(columns).first(connection).await?)
+            })
+            .await?;
+        let (fee_rate, fee_fixed, shipping_per_order, cogs_ratio) = row;
+        Ok(Assumptions { fee_rate, fee_fixed, shipping_per_order, cogs_ratio })
     }
 }

@@ -13,6 +13,7 @@ use domain::{
     reorder::{ChangeError, Listing, ReorderStore, Status, Suggestion},
 };
 use rust_decimal::Decimal;
+use serde_json::Value;
 use time::OffsetDateTime;
 
 use crate::{
@@ -34,6 +35,7 @@ struct SuggestionRow {
     forecast_days: i64,
     status: String,
     computed_at: OffsetDateTime,
+    basis: Option<Value>,
 }
 
 impl TryFrom<SuggestionRow> for Suggestion {
@@ -49,6 +51,7 @@ impl TryFrom<SuggestionRow> for Suggestion {
             forecast_days,
             status,
             computed_at,
+            basis,
         } = row;
         Ok(Self {
             id,
@@ -58,10 +61,15 @@ impl TryFrom<SuggestionRow> for Suggestion {
             reason,
             confidence,
             forecast_days,
+            basis: basis.map(serde_json::from_value).transpose().map_err(defect)?,
             computed_at,
             status: parse(&status, "reorder status")?,
         })
     }
+}
+
+fn defect(error: serde_json::Error) -> StoreError {
+    StoreError::Internal(format!("the basis of a suggestion: {error}"))
 }
 
 #[async_trait]

@@ -21,6 +21,7 @@ diesel::table! {
         shipping_per_order -> Numeric,
         cogs_ratio -> Numeric,
         created_at -> Timestamptz,
+        holiday_country -> Nullable<Text>,
     }
 }
 
@@ -268,6 +269,7 @@ diesel::table! {
     roll_ups (account_id) {
         account_id -> BigInt,
         events_until -> Timestamptz,
+        made_by -> Text,
     }
 }
 
@@ -298,6 +300,9 @@ diesel::table! {
         ad_clicks -> BigInt,
         extra_expenses -> Numeric,
         visitors -> BigInt,
+        goods_revenue -> Numeric,
+        fees_estimated_orders -> BigInt,
+        shipping_estimated_orders -> BigInt,
     }
 }
 
@@ -339,6 +344,10 @@ diesel::table! {
         extra_expenses -> Numeric,
         purchase_count -> BigInt,
         computed_at -> Timestamptz,
+        goods_revenue -> Numeric,
+        cogs_covered_revenue -> Numeric,
+        fees_estimated_orders -> BigInt,
+        shipping_estimated_orders -> BigInt,
     }
 }
 
@@ -361,6 +370,10 @@ diesel::table! {
         days_rank -> Numeric,
         estimated_stockout_at -> Nullable<Date>,
         computed_at -> Timestamptz,
+        velocity -> Nullable<Numeric>,
+        velocity_class -> Nullable<Text>,
+        days_of_stock_low -> Nullable<Numeric>,
+        days_of_stock_high -> Nullable<Numeric>,
     }
 }
 
@@ -376,6 +389,7 @@ diesel::table! {
         forecast_days -> BigInt,
         status -> Text,
         computed_at -> Timestamptz,
+        basis -> Nullable<Jsonb>,
     }
 }
 

@@ -39,6 +39,7 @@ schemas! {
     anomaly_kind => anomalies::Kind::NAMES;
     direction => anomalies::Direction::NAMES;
     trend => inventory::Trend::NAMES;
+    velocity_class => inventory::VelocityClass::NAMES;
     inventory_status => inventory::Status::NAMES;
     reorder_status => reorder::Status::NAMES;
     job => JobName::NAMES;

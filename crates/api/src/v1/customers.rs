@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 
 use crate::{
     auth::Caller,
-    csv::{self, Format, Row},
+    csv::{self, About, Format, Row},
     error::ApiError,
     freshness::{DatedList, FreshnessBody},
     openapi::names,
@@ -203,19 +203,20 @@ pub async fn get(
     let body = move |customer| CustomerBody::new(customer, currency);
     let today = caller.zone().day_of((state.clock)());
     if format == Format::Csv && limit.is_none() {
-        let rows = state.customers.stream(account, source, cursor).await?;
-        return Ok(Either::Right(csv::stream("customers", today, rows, body, &warnings)));
+        let Dated { found: rows, freshness } = state.customers.stream(account, source, cursor).await?;
+        let freshness = FreshnessBody::new(freshness, caller.zone());
+        let about = About { name: "customers", day: today, freshness, warnings: &warnings };
+        return Ok(Either::Right(csv::stream(&about, rows, body)));
     }
     let page = PageRequest { limit: limit.unwrap_or(DEFAULT_LIMIT), cursor };
     let Dated { found, freshness } = state.customers.page(account, source, page).await?;
     let list = List::new(page, found, body, warnings);
+    let freshness = FreshnessBody::new(freshness, caller.zone());
     match format {
-        Format::Json => {
-            let freshness = FreshnessBody::new(freshness, caller.zone());
-            Reply::found(&DatedList::new(list, freshness)).map(Either::Left)
-        }
+        Format::Json => Reply::found(&DatedList::new(list, freshness)).map(Either::Left),
         Format::Csv => {
-            csv::page("customers", today, &list.data, list.pagination.next_cursor, &list.warnings).map(Either::Right)
+            let about = About { name: "customers", day: today, freshness, warnings: &list.warnings };
+            csv::page(&about, &list.data, list.pagination.next_cursor).map(Either::Right)
         }
     }
 }

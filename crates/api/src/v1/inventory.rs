@@ -1,7 +1,7 @@
 //! `GET /api/v1/inventory`: what is in stock and how long it lasts.
 
 use actix_web::web;
-use domain::inventory::{Item, Listing, Status, Summary, Trend};
+use domain::inventory::{Item, Listing, Status, Summary, Trend, VelocityClass};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -38,6 +38,15 @@ struct ItemBody {
     /// Null when nothing sells.
     #[schema(value_type = Option<f64>, example = 4.6667)]
     days_of_stock: Option<Exact>,
+    /// Days by which the stock is used up with a probability of 20 % and of 80 %; null when nothing sells.
+    #[schema(value_type = Option<[f64; 2]>, example = json!([3.9, 5.6]))]
+    days_of_stock_range: Option<[Exact; 2]>,
+    /// Units a day expected over the next 28 days, which `days_of_stock` follows from; null when nothing sells.
+    #[schema(value_type = Option<f64>, example = 8.9)]
+    velocity: Option<Exact>,
+    /// How regularly the item sells; null when nothing sells.
+    #[schema(schema_with = names::velocity_class)]
+    velocity_class: Option<VelocityClass>,
     #[schema(schema_with = names::trend)]
     trend: Trend,
     #[schema(schema_with = names::inventory_status)]
@@ -61,6 +70,9 @@ impl From<Item> for ItemBody {
             avg_daily_units_30d,
             avg_daily_units_7d,
             days_of_stock,
+            days_of_stock_range,
+            velocity,
+            velocity_class,
             trend,
             status,
             estimated_stockout_at,
@@ -76,6 +88,9 @@ impl From<Item> for ItemBody {
             avg_daily_units_30d: Exact::ratio(avg_daily_units_30d),
             avg_daily_units_7d: Exact::ratio(avg_daily_units_7d),
             days_of_stock: days_of_stock.map(Exact::ratio),
+            days_of_stock_range: days_of_stock_range.map(|(low, high)| [Exact::ratio(low), Exact::ratio(high)]),
+            velocity: velocity.map(Exact::ratio),
+            velocity_class,
             trend,
             status,
             estimated_stockout_at: estimated_stockout_at.map(date),

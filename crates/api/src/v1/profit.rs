@@ -1,19 +1,22 @@
 //! `GET /api/v1/profit`: what each day brought in and cost.
 
+mod explain;
+
 use actix_web::{Either, HttpRequest, HttpResponse, web};
 use domain::{
     freshness::Dated,
     money::Currency,
     page::{Page, PageRequest},
-    profit::{Components, Snapshot, Totals},
+    profit::{Assumptions, Components, Snapshot, Totals},
 };
 use serde::Serialize;
 use time::Date;
 use utoipa::ToSchema;
 
+use self::explain::Explanation;
 use crate::{
     auth::Caller,
-    csv::{self, Format, Row},
+    csv::{self, About, Format, Row},
     error::ApiError,
     freshness::FreshnessBody,
     query::{Query, Warning},
@@ -56,11 +59,22 @@ struct SnapshotBody {
     margin_pct: Exact,
     #[schema(example = 18)]
     purchase_count: i64,
+    /// The part of the revenue of goods whose cost is known, in percent; null on a day without such revenue.
+    #[schema(value_type = Option<f64>, minimum = 0, maximum = 100, example = 87.50)]
+    cogs_coverage_pct: Option<Exact>,
+    /// Whether cost of goods, fees or shipping are an estimate for a part of the day, because the shop does not state them.
+    #[schema(example = true)]
+    estimated: bool,
+    /// How each figure came about; only with `explain=1`, and not in a file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    explain: Option<Vec<Explanation>>,
 }
 
 impl SnapshotBody {
-    fn new(snapshot: Snapshot, currency: Currency) -> Self {
-        let Snapshot { date: day, components, computed_at: _ } = snapshot;
+    fn new(snapshot: Snapshot, currency: Currency, assumed: Option<&Assumptions>) -> Self {
+        let explain = assumed.map(|assumed| explain::day(&snapshot, assumed, currency));
+        let Snapshot { date: day, components, basis, computed_at: _ } = snapshot;
         let Components {
             gross_revenue,
             refunds,
@@ -86,6 +100,9 @@ impl SnapshotBody {
             final_profit: money(components.final_profit()),
             margin_pct: Exact::percent(components.margin_pct()),
             purchase_count,
+            cogs_coverage_pct: basis.cogs_coverage_pct().map(Exact::percent),
+            estimated: basis.is_estimated(),
+            explain,
         }
     }
 }
@@ -105,6 +122,8 @@ impl Row for SnapshotBody {
         "final_profit",
         "margin_pct",
         "purchase_count",
+        "cogs_coverage_pct",
+        "estimated",
     ];
 
     fn cells(&self) -> Vec<String> {
@@ -124,6 +143,8 @@ impl Row for SnapshotBody {
         let mut cells = vec![self.snapshot_date.clone()];
         cells.extend(amounts.iter().map(Exact::to_string));
         cells.push(self.purchase_count.to_string());
+        cells.push(self.cogs_coverage_pct.as_ref().map(Exact::to_string).unwrap_or_default());
+        cells.push(self.estimated.to_string());
         cells
     }
 }
@@ -190,6 +211,7 @@ const MAX_DAYS: i64 = 365;
 struct Asked {
     format: Format,
     days: i64,
+    explain: bool,
     limit: Option<i64>,
     cursor: Option<i64>,
     warnings: Warnings,
@@ -200,6 +222,7 @@ impl Asked {
         Ok(Self {
             format: csv::format(&mut query, request)?,
             days: query.days(DEFAULT_DAYS, MAX_DAYS)?,
+            explain: query.flag("explain")?,
             limit: query.limit_if_given(MAX_DAYS)?,
             cursor: query.positive("cursor")?,
             warnings: query.finish()?,
@@ -214,13 +237,15 @@ fn cursor_of(day: Date) -> i64 {
 
 /// Profit per day.
 ///
-/// Lists the profit of each day of the window, newest first. As CSV without `limit` the window is streamed.
+/// Lists the profit of each day of the window, newest first. As CSV the days come with the same fields, and `freshness` in the
+/// header `X-Freshness`.
 #[utoipa::path(
     get, path = "/api/v1/profit", tag = "analytics", operation_id = "list_profit",
     params(
         ("days" = Option<i64>, Query, description = "How many days to look back, today included, 30 unless said; more than 365 is read as 365.", minimum = 1, example = 30),
         ("limit" = Option<i64>, Query, description = "Rows per page; the whole window unless said.", minimum = 1, example = 30),
         ("cursor" = Option<i64>, Query, description = "`next_cursor` of the page before: the digits of a date.", minimum = 1, example = 20260502),
+        ("explain" = Option<String>, Query, description = "`1` adds the formula and the inputs of each figure to every day, as JSON."),
         ("format" = Option<String>, Query, description = "`json`, or `csv` for a file; `Accept: text/csv` does the same."),
     ),
     responses((status = 200, description = "The days of the window.", content(
@@ -235,25 +260,25 @@ pub async fn get(
     request: HttpRequest,
     state: web::Data<State>,
 ) -> Result<Either<Reply, HttpResponse>, ApiError> {
-    let Asked { format, days, limit, cursor, warnings } = Asked::read(query, &request)?;
+    let Asked { format, days, explain, limit, cursor, warnings } = Asked::read(query, &request)?;
     let currency = caller.currency();
     let range = window::ending_today(caller.zone(), (state.clock)(), days);
-    if format == Format::Csv && limit.is_none() && cursor.is_none() {
-        let rows = state.profit.stream(caller.account(), range).await?;
-        let row = move |snapshot| SnapshotBody::new(snapshot, currency);
-        return Ok(Either::Right(csv::stream("profit", range.last, rows, row, &warnings)));
-    }
     let Dated { found: snapshots, freshness } = state.profit.range(caller.account(), range).await?;
     let totals = TotalsBody::new(&snapshots, currency);
     let page = PageRequest { limit: limit.unwrap_or(days), cursor };
     let below = snapshots.into_iter().filter(|day| cursor.is_none_or(|cursor| cursor_of(day.date) < cursor)).collect();
     let found = Page::cut(below, page.limit, |snapshot: &Snapshot| cursor_of(snapshot.date));
     let pagination = Pagination::new(page, &found);
-    let data: Vec<_> = found.items.into_iter().map(|snapshot| SnapshotBody::new(snapshot, currency)).collect();
-    if format == Format::Csv {
-        return csv::page("profit", range.last, &data, pagination.next_cursor, &warnings).map(Either::Right);
-    }
     let freshness = FreshnessBody::new(freshness, caller.zone());
+    if format == Format::Csv {
+        let day = |snapshot| SnapshotBody::new(snapshot, currency, None);
+        let data: Vec<_> = found.items.into_iter().map(day).collect();
+        let about = About { name: "profit", day: range.last, freshness, warnings: &warnings };
+        return csv::page(&about, &data, pagination.next_cursor).map(Either::Right);
+    }
+    let assumed = if explain { Some(state.profit.assumptions(caller.account()).await?) } else { None };
+    let day = |snapshot| SnapshotBody::new(snapshot, currency, assumed.as_ref());
+    let data = found.items.into_iter().map(day).collect();
     let body = Body { data, totals, window_days: days, freshness, pagination, api_version: API_VERSION, warnings };
     Reply::found(&body).map(Either::Left)
 }
@@ -261,6 +286,7 @@ pub async fn get(
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
+    use domain::profit::Basis;
     use time::macros::{date, datetime};
 
     use super::*;
@@ -270,9 +296,10 @@ mod tests {
         let day = Snapshot {
             date: date!(2026 - 05 - 02),
             components: Components::default(),
+            basis: Basis::default(),
             computed_at: datetime!(2026-05-02 0:00 UTC),
         };
-        let body = SnapshotBody::new(day, "USD".parse().unwrap());
+        let body = SnapshotBody::new(day, "USD".parse().unwrap(), None);
         let json = serde_json::to_string(&body).unwrap();
         let places: Vec<_> = SnapshotBody::COLUMNS.iter().map(|name| json.find(&format!("\"{name}\":"))).collect();
         assert!(places.iter().all(Option::is_some) && places.is_sorted());

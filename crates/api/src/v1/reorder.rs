@@ -1,7 +1,7 @@
 //! `/api/v1/reorder`: what to buy again, and what was decided on it.
 
 use actix_web::{HttpRequest, web};
-use domain::reorder::{ChangeError, Listing, Status, Suggestion};
+use domain::reorder::{Basis, ChangeError, Listing, Status, Suggestion};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -12,7 +12,7 @@ use crate::{
     freshness::FreshnessBody,
     openapi::names,
     query::{Query, Warning, parse_positive},
-    respond::{API_VERSION, Exact, Pagination, Reply, Warnings, instant},
+    respond::{API_VERSION, Exact, Pagination, Reply, Warnings, instant, measure},
     state::State,
     write::detached,
 };
@@ -40,6 +40,78 @@ struct SuggestionBody {
     computed_at: String,
     #[schema(schema_with = names::reorder_status)]
     status: Status,
+    /// The numbers that the suggestion came from; null for one from before they were kept.
+    basis: Option<BasisBody>,
+}
+
+/// What a suggestion came from, in units of the item and whole days.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ReorderBasis)]
+struct BasisBody {
+    #[schema(example = 42)]
+    on_hand: i64,
+    #[schema(example = 0)]
+    on_order: i64,
+    #[schema(example = 14)]
+    lead_time_days: i64,
+    /// Days until the next occasion to order.
+    #[schema(example = 7)]
+    review_days: i64,
+    /// Units expected to sell a day over lead time and review period.
+    #[schema(example = 6.1)]
+    daily_demand: f64,
+    /// Units expected to sell over lead time and review period.
+    #[schema(example = 128.1)]
+    expected_demand: f64,
+    /// What `order_up_to` holds beyond the expected demand.
+    #[schema(example = 33.9)]
+    safety_stock: f64,
+    /// Order when what is on hand and on order falls to this.
+    #[schema(example = 124)]
+    reorder_point: i64,
+    /// Units to have on hand and on order after ordering.
+    #[schema(example = 162)]
+    order_up_to: i64,
+    /// Probability aimed at that `order_up_to` lasts until the next order arrives; `confidence` is what was measured of it.
+    #[schema(minimum = 0, maximum = 1, example = 0.95)]
+    service_level: f64,
+    #[schema(example = 12)]
+    pack_size: i64,
+    #[schema(example = 1)]
+    min_order_qty: i64,
+}
+
+impl From<Basis> for BasisBody {
+    fn from(basis: Basis) -> Self {
+        let Basis {
+            on_hand,
+            on_order,
+            lead_time_days,
+            review_days,
+            daily_demand,
+            expected_demand,
+            safety_stock,
+            reorder_point,
+            order_up_to,
+            service_level,
+            pack_size,
+            min_order_qty,
+        } = basis;
+        Self {
+            on_hand,
+            on_order,
+            lead_time_days,
+            review_days,
+            daily_demand: measure(daily_demand),
+            expected_demand: measure(expected_demand),
+            safety_stock: measure(safety_stock),
+            reorder_point,
+            order_up_to,
+            service_level: measure(service_level),
+            pack_size,
+            min_order_qty,
+        }
+    }
 }
 
 impl From<Suggestion> for SuggestionBody {
@@ -52,6 +124,7 @@ impl From<Suggestion> for SuggestionBody {
             reason,
             confidence,
             forecast_days,
+            basis,
             computed_at,
             status,
         } = suggestion;
@@ -65,6 +138,7 @@ impl From<Suggestion> for SuggestionBody {
             forecast_days,
             computed_at: instant(computed_at),
             status,
+            basis: basis.map(Into::into),
         }
     }
 }

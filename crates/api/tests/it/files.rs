@@ -8,16 +8,17 @@ use domain::{
     customers::{Customer, MockCustomerStore},
     jobs::JobName,
     page::Page,
-    profit::{DayRange, MockProfitStore},
+    profit::{Basis, DayRange, MockProfitStore, Snapshot},
 };
 use futures_util::{StreamExt, stream};
 use mockall::predicate::{always, eq};
 use rstest::rstest;
+use serde_json::Value;
 use time::macros::date;
 
 use crate::{
     lists::{customer, day, prospect},
-    support::{ACCOUNT, Answer, BOTH, Service, bearer, dated, state},
+    support::{ACCOUNT, Answer, BOTH, Service, bearer, dated, shown_freshness, state},
 };
 
 const HEADER: &str = "id,email,name,source,external_id,city,country,orders_count,revenue_total,ltv_estimate,aov,segment,\
@@ -28,7 +29,7 @@ fn streaming(rows: impl Fn() -> Vec<Result<Customer, StoreError>> + Send + Sync 
     customers
         .expect_stream()
         .with(eq(ACCOUNT), always(), always())
-        .returning(move |_, _, _| Ok(stream::iter(rows()).boxed()));
+        .returning(move |_, _, _| Ok(dated(JobName::CustomerMetrics, stream::iter(rows()).boxed())));
     customers.expect_page().returning(|_, _, page| {
         Ok(dated(JobName::CustomerMetrics, Page { items: vec![customer(9)], next_cursor: Some(page.limit) }))
     });
@@ -47,6 +48,8 @@ fn the_whole_list_is_streamed() {
     assert_eq!(answer.header("content-disposition"), Some("attachment; filename=\"customers-2026-05-02.csv\""));
     assert_eq!(answer.header("x-next-cursor"), None);
     assert_eq!(answer.header("cache-control"), Some("private, no-cache"));
+    let freshness: Value = serde_json::from_str(answer.header("x-freshness").unwrap()).unwrap();
+    assert_eq!(freshness, shown_freshness("customer_metrics"));
     let rows = "2,ana@example.com,Ana,tiendanube,x-1,Santos,BR,7,1234.50,2100.00,176.36,vip,0.1234,2026-04-28T14:03:11Z,\
         2024-11-02T10:00:00Z,2024-11-02T12:58:40Z\r\n\
         1,,,tiendanube,x-1,,,0,0.00,0.00,0.00,prospect,,,,2024-11-02T12:58:40Z\r\n";
@@ -125,12 +128,9 @@ fn a_stream_that_does_not_begin_is_an_error() {
 fn profit_is_a_file_of_its_window() {
     let mut profit = MockProfitStore::new();
     let range = DayRange { first: date!(2026 - 05 - 01), last: date!(2026 - 05 - 02) };
-    profit
-        .expect_stream()
-        .with(eq(ACCOUNT), eq(range))
-        .returning(|_, _| Ok(stream::iter([Ok(day(date!(2026 - 05 - 02), 1000))]).boxed()));
     profit.expect_range().with(eq(ACCOUNT), eq(range)).returning(|_, _| {
-        Ok(dated(JobName::ProfitSnapshots, vec![day(date!(2026 - 05 - 02), 1000), day(date!(2026 - 05 - 01), 1000)]))
+        let unknown = Snapshot { basis: Basis::default(), ..day(date!(2026 - 05 - 01), 1000) };
+        Ok(dated(JobName::ProfitSnapshots, vec![day(date!(2026 - 05 - 02), 1000), unknown]))
     });
     let service = Service::start(State { profit: Arc::new(profit), ..state() });
     let answer = service.get("/api/v1/profit?format=csv&days=2", BOTH);
@@ -138,9 +138,12 @@ fn profit_is_a_file_of_its_window() {
     assert_eq!(
         answer.text(),
         "snapshot_date,gross_revenue,refunds,ad_spend,cogs_estimate,fees_estimate,shipping_estimate,extra_expenses,\
-         net_revenue,operational_profit,final_profit,margin_pct,purchase_count\r\n\
-         2026-05-02,1000.00,100.00,120.00,400.00,29.00,50.00,31.00,900.00,421.00,270.00,30.00,12\r\n"
+         net_revenue,operational_profit,final_profit,margin_pct,purchase_count,cogs_coverage_pct,estimated\r\n\
+         2026-05-02,1000.00,100.00,120.00,400.00,29.00,50.00,31.00,900.00,421.00,270.00,30.00,12,87.50,true\r\n\
+         2026-05-01,1000.00,100.00,120.00,400.00,29.00,50.00,31.00,900.00,421.00,270.00,30.00,12,,false\r\n"
     );
+    let freshness: Value = serde_json::from_str(answer.header("x-freshness").unwrap()).unwrap();
+    assert_eq!(freshness, shown_freshness("profit_snapshots"));
     let page = service.get("/api/v1/profit?format=csv&days=2&limit=1", BOTH);
     assert_eq!((page.header("x-next-cursor"), page.text().lines().count()), (Some("20260502"), 2));
 }

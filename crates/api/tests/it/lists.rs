@@ -15,7 +15,7 @@ use domain::{
     inventory::{self, MockInventoryStore},
     jobs::JobName,
     page::{Page, PageRequest},
-    profit::{Components, DayRange, MockProfitStore, Snapshot},
+    profit::{Assumptions, Basis, Components, DayRange, MockProfitStore, Snapshot},
     reorder::{self, MockReorderStore},
 };
 use mockall::predicate::eq;
@@ -445,7 +445,13 @@ pub fn day(date: time::Date, gross: i64) -> Snapshot {
         extra_expenses: dec!(31),
         purchase_count: 12,
     };
-    Snapshot { date, components, computed_at: NOW }
+    let basis = Basis {
+        goods_revenue: dec!(80),
+        cogs_covered_revenue: dec!(70),
+        fees_estimated_orders: 0,
+        shipping_estimated_orders: 3,
+    };
+    Snapshot { date, components, basis, computed_at: NOW }
 }
 
 #[test]
@@ -464,7 +470,8 @@ fn profit_of_the_window_with_totals_and_pages_by_date() {
         json!({
             "snapshot_date": "2026-05-02", "gross_revenue": 1000.0, "refunds": 100.0, "ad_spend": 120.0, "cogs_estimate": 400.0,
             "fees_estimate": 29.0, "shipping_estimate": 50.0, "extra_expenses": 31.0, "net_revenue": 900.0,
-            "operational_profit": 421.0, "final_profit": 270.0, "margin_pct": 30.0, "purchase_count": 12
+            "operational_profit": 421.0, "final_profit": 270.0, "margin_pct": 30.0, "purchase_count": 12,
+            "cogs_coverage_pct": 87.5, "estimated": true
         })
     );
     assert_eq!(body["data"][2]["margin_pct"], json!(0.0), "no net revenue, no margin");
@@ -487,6 +494,58 @@ fn profit_of_the_window_with_totals_and_pages_by_date() {
     );
     let past = service.get("/api/v1/profit?days=3&cursor=1", BOTH).json();
     assert_eq!((&past["data"], &past["pagination"]["has_more"]), (&json!([]), &json!(false)));
+}
+
+#[test]
+fn every_figure_of_a_day_is_explained_when_asked() {
+    let mut profit = MockProfitStore::new();
+    profit.expect_range().returning(|_, _| Ok(dated(JobName::ProfitSnapshots, vec![day(date!(2026 - 05 - 02), 1000)])));
+    profit.expect_assumptions().with(eq(ACCOUNT)).returning(|_| {
+        Ok(Assumptions {
+            fee_rate: dec!(0.02900),
+            fee_fixed: dec!(0.3),
+            shipping_per_order: dec!(4),
+            cogs_ratio: dec!(0.40000),
+        })
+    });
+    let service = Service::start(State { profit: Arc::new(profit), ..state() });
+    let body = service.get("/api/v1/profit?days=1&explain=1", BOTH).json();
+    let explained = body["data"][0]["explain"].as_array().unwrap();
+    let figures: Vec<_> = explained.iter().map(|explanation| explanation["figure"].as_str().unwrap()).collect();
+    assert_eq!(
+        figures,
+        [
+            "gross_revenue",
+            "refunds",
+            "ad_spend",
+            "cogs_estimate",
+            "fees_estimate",
+            "shipping_estimate",
+            "extra_expenses",
+            "net_revenue",
+            "operational_profit",
+            "final_profit",
+            "margin_pct",
+            "purchase_count",
+        ]
+    );
+    let inputs = |figure: &str| explained.iter().find(|known| known["figure"] == figure).unwrap()["inputs"].clone();
+    assert_eq!(
+        inputs("cogs_estimate"),
+        json!({"goods_revenue": 80.0, "cogs_covered_revenue": 70.0, "cogs_ratio": 0.4})
+    );
+    assert_eq!(
+        inputs("fees_estimate"),
+        json!({"purchase_count": 12, "fees_estimated_orders": 0, "fee_rate": 0.029, "fee_fixed": 0.3})
+    );
+    assert_eq!(
+        inputs("shipping_estimate"),
+        json!({"purchase_count": 12, "shipping_estimated_orders": 3, "shipping_per_order": 4.0})
+    );
+    assert_eq!(inputs("final_profit"), json!({"operational_profit": 421.0, "ad_spend": 120.0, "extra_expenses": 31.0}));
+    assert_eq!(inputs("margin_pct"), json!({"final_profit": 270.0, "net_revenue": 900.0}));
+    assert_eq!(explained[7]["formula"], json!("gross_revenue - refunds"));
+    assert_eq!(service.get("/api/v1/profit?days=1", BOTH).json()["data"][0].get("explain"), None);
 }
 
 #[test]
@@ -520,6 +579,9 @@ fn inventory_with_a_summary_of_the_whole_catalogue() {
                 avg_daily_units_30d: dec!(6.0000),
                 avg_daily_units_7d: dec!(9.123456),
                 days_of_stock: Some(dec!(4.66666666)),
+                days_of_stock_range: Some((dec!(3.9), dec!(5.6))),
+                velocity: Some(dec!(9.0001)),
+                velocity_class: Some(domain::inventory::VelocityClass::Erratic),
                 trend: inventory::Trend::Accelerating,
                 status: inventory::Status::Critical,
                 estimated_stockout_at: Some(date!(2026 - 05 - 06)),
@@ -528,6 +590,9 @@ fn inventory_with_a_summary_of_the_whole_catalogue() {
             let still = inventory::Item {
                 id: 54,
                 days_of_stock: None,
+                days_of_stock_range: None,
+                velocity: None,
+                velocity_class: None,
                 trend: inventory::Trend::NoSales,
                 estimated_stockout_at: None,
                 ..item.clone()
@@ -547,13 +612,19 @@ fn inventory_with_a_summary_of_the_whole_catalogue() {
         body["items"][0],
         json!({
             "id": 55, "sku": "MUG", "product_name": "Mug", "current_stock": 42, "units_sold_30d": 180, "units_sold_7d": 63,
-            "avg_daily_units_30d": 6, "avg_daily_units_7d": 9.1235, "days_of_stock": 4.6667, "trend": "accelerating",
+            "avg_daily_units_30d": 6, "avg_daily_units_7d": 9.1235, "days_of_stock": 4.6667,
+            "days_of_stock_range": [3.9, 5.6], "velocity": 9.0001, "velocity_class": "erratic", "trend": "accelerating",
             "status": "critical", "estimated_stockout_at": "2026-05-06", "computed_at": "2026-05-02T12:00:30Z"
         })
     );
     assert_eq!(
-        (&body["items"][1]["days_of_stock"], &body["items"][1]["estimated_stockout_at"]),
-        (&Value::Null, &Value::Null)
+        [
+            &body["items"][1]["days_of_stock"],
+            &body["items"][1]["days_of_stock_range"],
+            &body["items"][1]["velocity"],
+            &body["items"][1]["estimated_stockout_at"]
+        ],
+        [&Value::Null; 4]
     );
     assert_eq!(body["summary"], json!({"total": 9, "critical": 2, "low": 3, "ok": 4, "overstocked": 0}));
     assert_eq!((&body["generated_at"], &body["api_version"]), (&json!("2026-05-02T12:00:30Z"), &json!("v1")));
@@ -573,6 +644,20 @@ fn reorder_suggestions() {
             reason: "r".into(),
             confidence: dec!(0.9),
             forecast_days: 44,
+            basis: Some(reorder::Basis {
+                on_hand: 20,
+                on_order: 5,
+                lead_time_days: 14,
+                review_days: 7,
+                daily_demand: 3.42,
+                expected_demand: 71.812_34,
+                safety_stock: 24.2,
+                reorder_point: 70,
+                order_up_to: 96,
+                service_level: 0.95,
+                pack_size: 12,
+                min_order_qty: 1,
+            }),
             computed_at: NOW,
             status: reorder::Status::Pending,
         };
@@ -587,7 +672,11 @@ fn reorder_suggestions() {
         json!({
             "items": [{
                 "id": 9, "inventory_item_id": 55, "sku": "MUG", "qty_suggested": 240, "reason": "r", "confidence": 0.9,
-                "forecast_days": 44, "computed_at": "2026-05-02T12:00:30Z", "status": "pending"
+                "forecast_days": 44, "computed_at": "2026-05-02T12:00:30Z", "status": "pending", "basis": {
+                    "on_hand": 20, "on_order": 5, "lead_time_days": 14, "review_days": 7, "daily_demand": 3.42,
+                    "expected_demand": 71.8123, "safety_stock": 24.2, "reorder_point": 70, "order_up_to": 96,
+                    "service_level": 0.95, "pack_size": 12, "min_order_qty": 1
+                }
             }],
             "generated_at": null, "freshness": {"as_of": null, "job": "smart_reorder", "sources": []},
             "pagination": {"limit": 50, "next_cursor": null, "has_more": false}, "api_version": "v1"

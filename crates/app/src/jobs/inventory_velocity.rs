@@ -1,13 +1,13 @@
 //! The job `inventory_velocity`: how fast every product with a stock sells, and how long the stock lasts.
 
 use analytics::{
-    demand::DemandModel,
+    demand::{DemandClass, DemandModel},
     stock::{self, StatusBounds, StockStatus, outlook},
 };
 use domain::{
     StoreError,
     demand::StockedProduct,
-    inventory::{Figures, Status, Trend},
+    inventory::{Figures, Status, Trend, VelocityClass},
     jobs::Written,
     money::{estimate, round},
 };
@@ -43,6 +43,9 @@ fn figures(product: &StockedProduct, units: &[Option<f64>], model: Option<&Deman
         avg_daily_units_30d: average(units_sold_30d, 30),
         avg_daily_units_7d: average(units_sold_7d, 7),
         days_of_stock: days.map(|days| estimate(days, 1)),
+        days_of_stock_range: outlook.map(|outlook| (estimate(outlook.range.0, 1), estimate(outlook.range.1, 1))),
+        velocity: outlook.map(|outlook| estimate(outlook.velocity, 4)),
+        velocity_class: outlook.and(model).and_then(|model| class(model.class())),
         trend: match stock::trend(units) {
             stock::Trend::Accelerating => Trend::Accelerating,
             stock::Trend::Stable => Trend::Stable,
@@ -56,6 +59,16 @@ fn figures(product: &StockedProduct, units: &[Option<f64>], model: Option<&Deman
             StockStatus::Overstocked => Status::Overstocked,
         },
         estimated_stockout_at: outlook.and_then(|outlook| stockout(last, outlook.stockout_in_days)),
+    }
+}
+
+const fn class(class: DemandClass) -> Option<VelocityClass> {
+    match class {
+        DemandClass::Smooth => Some(VelocityClass::Smooth),
+        DemandClass::Erratic => Some(VelocityClass::Erratic),
+        DemandClass::Intermittent => Some(VelocityClass::Intermittent),
+        DemandClass::Lumpy => Some(VelocityClass::Lumpy),
+        DemandClass::NoSales => None,
     }
 }
 
@@ -89,12 +102,16 @@ mod tests {
         assert_eq!((item.avg_daily_units_30d, item.avg_daily_units_7d), (dec!(5), dec!(5)));
         assert_eq!((item.days_of_stock, item.status, item.trend), (Some(dec!(10)), Status::Low, Trend::Stable));
         assert_eq!(item.estimated_stockout_at, Some(date!(2026 - 03 - 11)));
+        assert_eq!((item.velocity, item.velocity_class), (Some(dec!(5)), Some(VelocityClass::Smooth)));
+        let (low, high) = item.days_of_stock_range.unwrap();
+        assert!(low >= dec!(8) && low <= dec!(10) && high >= dec!(10) && high <= dec!(12), "{low} to {high}");
     }
 
     #[test]
     fn a_product_that_never_sold_has_no_days_of_stock() {
         let item = &inventory(vec![steady(1, 50, 0, 0)])[0];
         assert_eq!((item.days_of_stock, item.estimated_stockout_at), (None, None));
+        assert_eq!((item.days_of_stock_range, item.velocity, item.velocity_class), (None, None, None));
         assert_eq!((item.status, item.trend), (Status::Ok, Trend::NoSales));
     }
 

@@ -13,6 +13,6 @@ pub(super) async fn run(work: &Work<'_>) -> Result<Written, StoreError> {
     let earliest = as_of.checked_sub(LONGEST).unwrap_or(Date::MIN);
     let range = DayRange { first: earliest, last: as_of };
     let known = work.deps.daily.series(work.account.id, range).await?;
-    let days = without_gaps(&known, earliest, as_of).iter().map(|day| (day.day, day.components())).collect();
+    let days = without_gaps(&known, earliest, as_of).iter().map(|day| (day.day, day.components(), day.basis)).collect();
     work.deps.profit.replace(work.claim, days, (work.clock)()).await
 }

@@ -9,7 +9,7 @@ use domain::{
     demand::StockedProduct,
     jobs::Written,
     money::estimate,
-    reorder::{Draft, Reason},
+    reorder::{Basis, Draft, Reason},
 };
 
 use super::{
@@ -49,27 +49,33 @@ fn draft(product: &StockedProduct, model: &DemandModel<'_>) -> Option<Draft> {
     if !found.due {
         return None;
     }
-    let reason = Reason {
-        quantity,
+    let basis = Basis {
         daily_demand: found.daily_demand,
         on_hand: product.stock,
         on_order: product.on_order,
         lead_time_days: i64::from(lead_time),
         review_days: i64::from(REVIEW_DAYS),
         expected_demand: found.expected_demand,
-        order_up_to: i64::try_from(found.order_up_to).unwrap_or(i64::MAX),
-        confidence: found.confidence,
+        safety_stock: found.safety_stock,
+        reorder_point: units(found.reorder_point),
+        order_up_to: units(found.order_up_to),
+        service_level: found.service_level,
         pack_size: i64::from(terms.pack_size),
         min_order_qty: i64::from(terms.minimum_order),
     };
     Some(Draft {
         product_id: product.product_id,
         qty_suggested: quantity,
-        reason: reason.to_string(),
+        reason: Reason { quantity, confidence: found.confidence, basis: &basis }.to_string(),
         confidence: estimate(found.confidence.min(1.0), 4),
         forecast_days: i64::from(found.forecast_days.max(1)),
+        basis,
         decision_stands_days: i64::from(lead_time.max(REVIEW_DAYS)),
     })
+}
+
+fn units(units: u64) -> i64 {
+    i64::try_from(units).unwrap_or(i64::MAX)
 }
 
 fn positive(quantity: Option<i32>) -> u32 {

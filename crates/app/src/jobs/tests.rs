@@ -123,7 +123,7 @@ async fn sums_are_brought_up_to_date_between_claim_and_reading() {
     });
     ports.profit.expect_replace().times(1).in_sequence(&mut order).returning(|written, days, _| {
         assert_eq!(*written, claim(7, JobName::ProfitSnapshots));
-        let dates: Vec<_> = days.iter().map(|(date, parts)| (*date, parts.purchase_count)).collect();
+        let dates: Vec<_> = days.iter().map(|(date, parts, _)| (*date, parts.purchase_count)).collect();
         assert_eq!(dates, [(date!(2026 - 02 - 28), 1), (date!(2026 - 03 - 01), 0), (AS_OF, 0)]);
         Ok(Written::Rows(3))
     });

@@ -15,6 +15,23 @@ pub(super) const HOURS_OF_EVENTS: &str = "
     SELECT DISTINCT date_trunc('hour', occurred_at, 'UTC') AS at
     FROM track_events WHERE account_id = $1 AND received_at >= $2";
 
+/// Changes with every change of the definitions below that gives other sums for the same data.
+pub(super) const DEFINITIONS: i32 = 2;
+
+/// All days, if they were summed up by other rates, in another time zone `$2` or by other definitions `$3` than those of
+/// now, which are noted. The same instant is on days up to two apart in different zones.
+pub(super) const DAYS_MADE_OTHERWISE: &str = "
+    WITH now AS (
+        SELECT concat_ws(' ', $3, $2, fee_rate, fee_fixed, shipping_per_order, cogs_ratio) AS made_by
+        FROM accounts WHERE id = $1
+    ),
+    changed AS (
+        UPDATE roll_ups SET made_by = now.made_by FROM now WHERE account_id = $1 AND roll_ups.made_by <> now.made_by
+        RETURNING account_id
+    )
+    SELECT DISTINCT m.day + near AS day
+    FROM changed JOIN daily_metrics m ON m.account_id = $1 CROSS JOIN generate_series(-2, 2) AS near";
+
 pub(super) const CLEAR_PRODUCT_DAYS: &str = "DELETE FROM product_days WHERE account_id = $1 AND day = ANY($2)";
 pub(super) const CLEAR_BREAKDOWNS: &str = "DELETE FROM daily_breakdowns WHERE account_id = $1 AND day = ANY($2)";
 
@@ -83,7 +100,9 @@ pub(super) const DAILY_METRICS: &str = "
             count(DISTINCT customer_id) AS customers,
             sum(CASE WHEN fees IS NOT NULL THEN fees WHEN gross = 0 THEN 0
                 ELSE coalesce(gross * rate, gross * fee_rate + fee_fixed) END) AS fees,
-            sum(coalesce(shipping, shipping_per_order)) AS shipping
+            sum(coalesce(shipping, shipping_per_order)) AS shipping,
+            count(*) FILTER (WHERE fees IS NULL AND gross > 0) AS fees_estimated_orders,
+            count(*) FILTER (WHERE shipping IS NULL) AS shipping_estimated_orders
         FROM placed LEFT JOIN stated USING (day, source) CROSS JOIN account GROUP BY day
     ),
     returned AS (
@@ -105,6 +124,7 @@ pub(super) const DAILY_METRICS: &str = "
     ),
     goods AS (
         SELECT day, sum(coalesce(units * unit_cost, revenue * coalesce(cost_ratio, cogs_ratio))) AS cogs,
+            sum(revenue) AS goods_revenue,
             coalesce(sum(revenue) FILTER (WHERE unit_cost IS NOT NULL), 0) AS cogs_covered_revenue
         FROM sold LEFT JOIN categories USING (day, category) CROSS JOIN account GROUP BY day
     ),
@@ -121,18 +141,22 @@ pub(super) const DAILY_METRICS: &str = "
         GROUP BY d.day
     )
     INSERT INTO daily_metrics AS old (account_id, day, gross_revenue, refunds, orders, units, customers, refund_count,
-        cogs, cogs_covered_revenue, fees, shipping, ad_spend, ad_clicks, extra_expenses, visitors)
+        cogs, goods_revenue, cogs_covered_revenue, fees, fees_estimated_orders, shipping, shipping_estimated_orders,
+        ad_spend, ad_clicks, extra_expenses, visitors)
     SELECT $1, day, coalesce(gross_revenue, 0), coalesce(refunds, 0), coalesce(orders, 0), coalesce(units, 0),
         coalesce(customers, 0), coalesce(refund_count, 0), round(coalesce(cogs, 0), 6),
-        coalesce(cogs_covered_revenue, 0), round(coalesce(fees, 0), 6), coalesce(shipping, 0), coalesce(ad_spend, 0),
-        coalesce(ad_clicks, 0), coalesce(extra_expenses, 0), coalesce(visitors, 0)
+        coalesce(goods_revenue, 0), coalesce(cogs_covered_revenue, 0), round(coalesce(fees, 0), 6),
+        coalesce(fees_estimated_orders, 0), coalesce(shipping, 0), coalesce(shipping_estimated_orders, 0),
+        coalesce(ad_spend, 0), coalesce(ad_clicks, 0), coalesce(extra_expenses, 0), coalesce(visitors, 0)
     FROM d LEFT JOIN sales USING (day) LEFT JOIN returned USING (day) LEFT JOIN goods USING (day)
     LEFT JOIN ads USING (day) LEFT JOIN extra USING (day) LEFT JOIN seen USING (day)
     ON CONFLICT (account_id, day) DO UPDATE SET
         gross_revenue = excluded.gross_revenue, refunds = excluded.refunds, orders = excluded.orders,
         units = excluded.units, customers = excluded.customers, refund_count = excluded.refund_count,
-        cogs = excluded.cogs, cogs_covered_revenue = excluded.cogs_covered_revenue, fees = excluded.fees,
-        shipping = excluded.shipping, ad_spend = excluded.ad_spend, ad_clicks = excluded.ad_clicks,
+        cogs = excluded.cogs, goods_revenue = excluded.goods_revenue,
+        cogs_covered_revenue = excluded.cogs_covered_revenue, fees = excluded.fees,
+        fees_estimated_orders = excluded.fees_estimated_orders, shipping = excluded.shipping,
+        shipping_estimated_orders = excluded.shipping_estimated_orders, ad_spend = excluded.ad_spend, ad_clicks = excluded.ad_clicks,
         extra_expenses = excluded.extra_expenses, visitors = greatest(old.visitors, excluded.visitors)";
 
 /// Customers who ordered on these days, or whose first order was on one of them, and when their first order is now.

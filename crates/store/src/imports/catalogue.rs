@@ -26,6 +26,15 @@ const GATHER: &str = "INSERT INTO import_catalogue
     LEFT JOIN products ON products.account_id = $1
         AND upper(products.sku COLLATE \"C\") = upper(came.sku COLLATE \"C\")";
 
+/// The cost of what has no cost of its own is estimated from its category's sales of the day: a product that moves changes
+/// the days on which it was sold.
+const MARK_MOVED: &str = "INSERT INTO import_days
+    SELECT DISTINCT sold.day
+    FROM import_catalogue came
+    JOIN products known ON known.account_id = $1 AND known.id = came.product_id
+    JOIN product_days sold ON sold.account_id = $1 AND sold.product_id = known.id
+    WHERE came.category IS NOT NULL AND came.category IS DISTINCT FROM known.category";
+
 /// What a row does not say stays as it was. From now on order lines do not describe the product.
 const UPDATE: &str = "WITH written AS (
     UPDATE products SET name = said.name, category = said.category, price = said.price, on_order = said.on_order,
@@ -115,6 +124,7 @@ async fn merge(
 ) -> Result<RowSummary, tokio_postgres::Error> {
     let account = scope.account;
     let all = transaction.execute(GATHER, &[&account]).await?;
+    transaction.execute(MARK_MOVED, &[&account]).await?;
     transaction.execute(UPDATE, &[&account]).await?;
     let new = transaction.execute(INSERT, &[&account, &now]).await?;
     transaction.execute(GATHER_COSTS, &[]).await?;

@@ -13,7 +13,7 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
     events::{Amount, Day, Event, InventoryLowStock},
-    inventory::{Figures, InventoryWriter, Status},
+    inventory::{Figures, InventoryWriter, Status, VelocityClass},
     jobs::{Claim, Written},
 };
 use rust_decimal::Decimal;
@@ -25,13 +25,16 @@ const REMOVE_OTHERS: &str = "DELETE FROM inventory_items WHERE account_id = $1 A
 
 const UPSERT: &str = "
     INSERT INTO inventory_items (account_id, product_id, sku, product_name, current_stock, units_sold_30d, units_sold_7d,
-        avg_daily_units_30d, avg_daily_units_7d, days_of_stock, trend, status, estimated_stockout_at, computed_at)
-    SELECT $1, v.*, $14 FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) AS v
+        avg_daily_units_30d, avg_daily_units_7d, days_of_stock, days_of_stock_low, days_of_stock_high, velocity,
+        velocity_class, trend, status, estimated_stockout_at, computed_at)
+    SELECT $1, v.*, $18 FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) AS v
     ON CONFLICT (account_id, product_id) DO UPDATE SET
         sku = excluded.sku, product_name = excluded.product_name, current_stock = excluded.current_stock,
         units_sold_30d = excluded.units_sold_30d, units_sold_7d = excluded.units_sold_7d,
         avg_daily_units_30d = excluded.avg_daily_units_30d, avg_daily_units_7d = excluded.avg_daily_units_7d,
-        days_of_stock = excluded.days_of_stock, trend = excluded.trend, status = excluded.status,
+        days_of_stock = excluded.days_of_stock, days_of_stock_low = excluded.days_of_stock_low,
+        days_of_stock_high = excluded.days_of_stock_high, velocity = excluded.velocity,
+        velocity_class = excluded.velocity_class, trend = excluded.trend, status = excluded.status,
         estimated_stockout_at = excluded.estimated_stockout_at, computed_at = excluded.computed_at";
 
 #[async_trait]
@@ -85,6 +88,10 @@ struct Columns {
     averages_30d: Vec<Decimal>,
     averages_7d: Vec<Decimal>,
     days_of_stock: Vec<Option<Decimal>>,
+    days_low: Vec<Option<Decimal>>,
+    days_high: Vec<Option<Decimal>>,
+    velocities: Vec<Option<Decimal>>,
+    classes: Vec<Option<&'static str>>,
     trends: Vec<&'static str>,
     statuses: Vec<&'static str>,
     stockouts: Vec<Option<Date>>,
@@ -104,6 +111,9 @@ impl Columns {
                 avg_daily_units_30d,
                 avg_daily_units_7d,
                 days_of_stock,
+                days_of_stock_range,
+                velocity,
+                velocity_class,
                 trend,
                 status,
                 estimated_stockout_at,
@@ -117,6 +127,10 @@ impl Columns {
             columns.averages_30d.push(avg_daily_units_30d);
             columns.averages_7d.push(avg_daily_units_7d);
             columns.days_of_stock.push(days_of_stock);
+            columns.days_low.push(days_of_stock_range.map(|(low, _)| low));
+            columns.days_high.push(days_of_stock_range.map(|(_, high)| high));
+            columns.velocities.push(velocity);
+            columns.classes.push(velocity_class.map(VelocityClass::as_str));
             columns.trends.push(trend.as_str());
             columns.statuses.push(status.as_str());
             columns.stockouts.push(estimated_stockout_at);
@@ -146,6 +160,10 @@ impl Columns {
             .bind::<Array<Numeric>, _>(&self.averages_30d)
             .bind::<Array<Numeric>, _>(&self.averages_7d)
             .bind::<Array<Nullable<Numeric>>, _>(&self.days_of_stock)
+            .bind::<Array<Nullable<Numeric>>, _>(&self.days_low)
+            .bind::<Array<Nullable<Numeric>>, _>(&self.days_high)
+            .bind::<Array<Nullable<Numeric>>, _>(&self.velocities)
+            .bind::<Array<Nullable<Text>>, _>(&self.classes)
             .bind::<Array<Text>, _>(&self.trends)
             .bind::<Array<Text>, _>(&self.statuses)
             .bind::<Array<Nullable<SqlDate>>, _>(&self.stockouts)

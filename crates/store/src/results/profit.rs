@@ -10,7 +10,7 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
     jobs::{Claim, Written},
-    profit::{Components, ProfitWriter},
+    profit::{Basis, Components, ProfitWriter},
 };
 use rust_decimal::Decimal;
 use time::{Date, OffsetDateTime};
@@ -21,24 +21,30 @@ const REMOVE_OTHERS: &str = "DELETE FROM profit_snapshots WHERE account_id = $1 
 
 const UPSERT: &str = "
     INSERT INTO profit_snapshots AS old (account_id, snapshot_date, gross_revenue, refunds, ad_spend, cogs_estimate,
-        fees_estimate, shipping_estimate, extra_expenses, purchase_count, computed_at)
-    SELECT $1, v.*, $11 FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10) AS v
+        fees_estimate, shipping_estimate, extra_expenses, purchase_count, goods_revenue, cogs_covered_revenue,
+        fees_estimated_orders, shipping_estimated_orders, computed_at)
+    SELECT $1, v.*, $15 FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) AS v
     ON CONFLICT (account_id, snapshot_date) DO UPDATE SET
         gross_revenue = excluded.gross_revenue, refunds = excluded.refunds, ad_spend = excluded.ad_spend,
         cogs_estimate = excluded.cogs_estimate, fees_estimate = excluded.fees_estimate,
         shipping_estimate = excluded.shipping_estimate, extra_expenses = excluded.extra_expenses,
-        purchase_count = excluded.purchase_count, computed_at = excluded.computed_at
+        purchase_count = excluded.purchase_count, goods_revenue = excluded.goods_revenue,
+        cogs_covered_revenue = excluded.cogs_covered_revenue, fees_estimated_orders = excluded.fees_estimated_orders,
+        shipping_estimated_orders = excluded.shipping_estimated_orders, computed_at = excluded.computed_at
     WHERE (old.gross_revenue, old.refunds, old.ad_spend, old.cogs_estimate, old.fees_estimate, old.shipping_estimate,
-            old.extra_expenses, old.purchase_count)
+            old.extra_expenses, old.purchase_count, old.goods_revenue, old.cogs_covered_revenue,
+            old.fees_estimated_orders, old.shipping_estimated_orders)
         IS DISTINCT FROM (excluded.gross_revenue, excluded.refunds, excluded.ad_spend, excluded.cogs_estimate,
-            excluded.fees_estimate, excluded.shipping_estimate, excluded.extra_expenses, excluded.purchase_count)";
+            excluded.fees_estimate, excluded.shipping_estimate, excluded.extra_expenses, excluded.purchase_count,
+            excluded.goods_revenue, excluded.cogs_covered_revenue, excluded.fees_estimated_orders,
+            excluded.shipping_estimated_orders)";
 
 #[async_trait]
 impl ProfitWriter for Store {
     async fn replace(
         &self,
         claim: &Claim,
-        days: Vec<(Date, Components)>,
+        days: Vec<(Date, Components, Basis)>,
         now: OffsetDateTime,
     ) -> Result<Written, StoreError> {
         let columns = Columns::of(days);
@@ -58,12 +64,16 @@ struct Columns {
     shipping_estimate: Vec<Decimal>,
     extra_expenses: Vec<Decimal>,
     purchase_count: Vec<i64>,
+    goods_revenue: Vec<Decimal>,
+    cogs_covered_revenue: Vec<Decimal>,
+    fees_estimated_orders: Vec<i64>,
+    shipping_estimated_orders: Vec<i64>,
 }
 
 impl Columns {
-    fn of(days: Vec<(Date, Components)>) -> Self {
+    fn of(days: Vec<(Date, Components, Basis)>) -> Self {
         let mut columns = Self::default();
-        for (date, components) in days {
+        for (date, components, basis) in days {
             let Components {
                 gross_revenue,
                 refunds,
@@ -74,6 +84,7 @@ impl Columns {
                 extra_expenses,
                 purchase_count,
             } = components;
+            let Basis { goods_revenue, cogs_covered_revenue, fees_estimated_orders, shipping_estimated_orders } = basis;
             columns.dates.push(date);
             columns.gross_revenue.push(gross_revenue);
             columns.refunds.push(refunds);
@@ -83,6 +94,10 @@ impl Columns {
             columns.shipping_estimate.push(shipping_estimate);
             columns.extra_expenses.push(extra_expenses);
             columns.purchase_count.push(purchase_count);
+            columns.goods_revenue.push(goods_revenue);
+            columns.cogs_covered_revenue.push(cogs_covered_revenue);
+            columns.fees_estimated_orders.push(fees_estimated_orders);
+            columns.shipping_estimated_orders.push(shipping_estimated_orders);
         }
         columns
     }
@@ -109,6 +124,10 @@ impl Columns {
             .bind::<Array<Numeric>, _>(&self.shipping_estimate)
             .bind::<Array<Numeric>, _>(&self.extra_expenses)
             .bind::<Array<BigInt>, _>(&self.purchase_count)
+            .bind::<Array<Numeric>, _>(&self.goods_revenue)
+            .bind::<Array<Numeric>, _>(&self.cogs_covered_revenue)
+            .bind::<Array<BigInt>, _>(&self.fees_estimated_orders)
+            .bind::<Array<BigInt>, _>(&self.shipping_estimated_orders)
             .bind::<Timestamptz, _>(now)
             .execute(connection)
             .await?;

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use diesel::{
     sql_query,
-    sql_types::{Array, BigInt, Numeric, Text, Timestamptz},
+    sql_types::{Array, BigInt, Jsonb, Numeric, Text, Timestamptz},
 };
 use diesel_async::RunQueryDsl;
 use domain::{
@@ -12,6 +12,7 @@ use domain::{
     reorder::{Draft, ReorderWriter},
 };
 use rust_decimal::Decimal;
+use serde_json::Value;
 use time::OffsetDateTime;
 
 use crate::Store;
@@ -20,8 +21,9 @@ use crate::Store;
 /// on.
 const REPLACE: &str = "
     WITH wanted AS MATERIALIZED (
-        SELECT i.id AS item_id, i.sku, v.qty, v.reason, v.confidence, v.forecast_days
-        FROM unnest($2, $3, $4, $5, $6, $7) AS v(product_id, qty, reason, confidence, forecast_days, stands_days)
+        SELECT i.id AS item_id, i.sku, v.qty, v.reason, v.confidence, v.forecast_days, v.basis
+        FROM unnest($2, $3, $4, $5, $6, $7, $9)
+            AS v(product_id, qty, reason, confidence, forecast_days, stands_days, basis)
         JOIN inventory_items i ON i.account_id = $1 AND i.product_id = v.product_id
         WHERE NOT EXISTS (
             SELECT FROM reorder_suggestions d
@@ -35,11 +37,12 @@ const REPLACE: &str = "
     ),
     written AS (
         INSERT INTO reorder_suggestions (account_id, inventory_item_id, sku, qty_suggested, reason, confidence,
-            forecast_days, status, computed_at)
-        SELECT $1, item_id, sku, qty, reason, confidence, forecast_days, 'pending', $8 FROM wanted ORDER BY item_id
+            forecast_days, basis, status, computed_at)
+        SELECT $1, item_id, sku, qty, reason, confidence, forecast_days, basis, 'pending', $8 FROM wanted ORDER BY item_id
         ON CONFLICT (account_id, inventory_item_id) WHERE status = 'pending' DO UPDATE SET
             sku = excluded.sku, qty_suggested = excluded.qty_suggested, reason = excluded.reason,
-            confidence = excluded.confidence, forecast_days = excluded.forecast_days, computed_at = excluded.computed_at
+            confidence = excluded.confidence, forecast_days = excluded.forecast_days, basis = excluded.basis,
+            computed_at = excluded.computed_at
         RETURNING id
     )
     SELECT (SELECT count(*) FROM gone) + (SELECT count(*) FROM written) AS rows";
@@ -53,7 +56,7 @@ struct Count {
 #[async_trait]
 impl ReorderWriter for Store {
     async fn replace(&self, claim: &Claim, drafts: Vec<Draft>, now: OffsetDateTime) -> Result<Written, StoreError> {
-        let columns = Columns::of(drafts);
+        let columns = Columns::of(drafts)?;
         self.finish(claim, now, async |connection| {
             let Count { rows } = sql_query(REPLACE)
                 .bind::<BigInt, _>(claim.account.0)
@@ -64,6 +67,7 @@ impl ReorderWriter for Store {
                 .bind::<Array<BigInt>, _>(&columns.forecast_days)
                 .bind::<Array<BigInt>, _>(&columns.stands_days)
                 .bind::<Timestamptz, _>(now)
+                .bind::<Array<Jsonb>, _>(&columns.bases)
                 .get_result(connection)
                 .await?;
             Ok(u64::try_from(rows).unwrap_or_default())
@@ -81,20 +85,24 @@ struct Columns {
     confidences: Vec<Decimal>,
     forecast_days: Vec<i64>,
     stands_days: Vec<i64>,
+    bases: Vec<Value>,
 }
 
 impl Columns {
-    fn of(drafts: Vec<Draft>) -> Self {
+    fn of(drafts: Vec<Draft>) -> Result<Self, StoreError> {
         let mut columns = Self::default();
         for draft in drafts {
-            let Draft { product_id, qty_suggested, reason, confidence, forecast_days, decision_stands_days } = draft;
+            let Draft { product_id, qty_suggested, reason, confidence, forecast_days, basis, decision_stands_days } =
+                draft;
+            let basis = serde_json::to_value(basis).map_err(|error| StoreError::Internal(error.to_string()))?;
             columns.product_ids.push(product_id);
             columns.quantities.push(qty_suggested);
             columns.reasons.push(reason);
             columns.confidences.push(confidence);
             columns.forecast_days.push(forecast_days);
             columns.stands_days.push(decision_stands_days);
+            columns.bases.push(basis);
         }
-        columns
+        Ok(columns)
     }
 }

@@ -3,7 +3,7 @@
 use domain::{
     AccountId,
     jobs::{Claim, JobName, JobStore, RunState, Written},
-    profit::{Components, DayRange, ProfitStore, ProfitWriter},
+    profit::{Assumptions, Basis, Components, DayRange, ProfitStore, ProfitWriter},
 };
 use rust_decimal::dec;
 use time::{
@@ -26,6 +26,11 @@ async fn claim(db: &Database, account: AccountId, lease: i64, again: bool) -> Op
 
 fn revenue(amount: i64) -> Components {
     Components { gross_revenue: amount.into(), ..Components::default() }
+}
+
+/// A day of which nothing but its revenue is known.
+fn day(date: Date, amount: i64) -> (Date, Components, Basis) {
+    (date, revenue(amount), Basis::default())
 }
 
 #[tokio::test]
@@ -60,11 +65,11 @@ async fn a_result_and_the_end_of_its_run_are_one() {
     let account = shop::account(&db.sql, "UTC").await;
     let stale = claim(&db, account, -1, false).await.unwrap();
     let fresh_claim = claim(&db, account, 60, false).await.unwrap();
-    let day = date!(2026 - 03 - 01);
-    assert_eq!(db.store.replace(&stale, vec![(day, revenue(1))], NOW).await.unwrap(), Written::Superseded);
+    let last = date!(2026 - 03 - 01);
+    assert_eq!(db.store.replace(&stale, vec![day(last, 1)], NOW).await.unwrap(), Written::Superseded);
     assert_eq!(shop::rows(&db.sql, account, "snapshot_date", "profit_snapshots").await, [""; 0]);
-    assert_eq!(db.store.replace(&fresh_claim, vec![(day, revenue(2))], NOW).await.unwrap(), Written::Rows(1));
-    assert_eq!(db.store.replace(&fresh_claim, vec![(day, revenue(3))], NOW).await.unwrap(), Written::Superseded);
+    assert_eq!(db.store.replace(&fresh_claim, vec![day(last, 2)], NOW).await.unwrap(), Written::Rows(1));
+    assert_eq!(db.store.replace(&fresh_claim, vec![day(last, 3)], NOW).await.unwrap(), Written::Superseded);
     let runs = db.store.list(None, 10).await.unwrap();
     assert_eq!((runs[0].state, runs[0].finished_at), (RunState::Done, Some(NOW)));
     assert_eq!(claim(&db, account, 60, false).await, None, "done is done");
@@ -89,11 +94,27 @@ async fn only_snapshots_that_differ_are_written() {
         extra_expenses: dec!(31),
         purchase_count: 12,
     };
-    db.store.replace(&run, vec![(first, revenue(5)), (second, full)], NOW).await.unwrap();
+    let basis = Basis {
+        goods_revenue: dec!(900.5),
+        cogs_covered_revenue: dec!(800),
+        fees_estimated_orders: 3,
+        shipping_estimated_orders: 12,
+    };
+    db.store.replace(&run, vec![day(first, 5), (second, full, basis)], NOW).await.unwrap();
     let run = claim(&db, account, 60, true).await.unwrap();
-    let written = db.store.replace(&run, vec![(second, full), (third, revenue(6))], LATER).await.unwrap();
+    let written = db.store.replace(&run, vec![(second, full, basis), day(third, 6)], LATER).await.unwrap();
     assert_eq!(written, Written::Rows(2), "one removed, one added");
     let kept = db.store.range(account, DayRange { first, last: third }).await.unwrap().found;
-    let kept: Vec<_> = kept.iter().map(|day| (day.date, day.components, day.computed_at)).collect();
-    assert_eq!(kept, [(third, revenue(6), LATER), (second, full, NOW)]);
+    let kept: Vec<_> = kept.iter().map(|day| (day.date, day.components, day.basis, day.computed_at)).collect();
+    assert_eq!(kept, [(third, revenue(6), Basis::default(), LATER), (second, full, basis, NOW)]);
+}
+
+#[tokio::test]
+async fn what_an_account_assumes_is_its_own() {
+    let db = fresh().await;
+    let (mine, theirs) = (shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await);
+    db.sql.execute("UPDATE accounts SET fee_rate = 0.9 WHERE id = $1", &[&theirs.0]).await.unwrap();
+    let expected =
+        Assumptions { fee_rate: dec!(0.03), fee_fixed: dec!(0.30), shipping_per_order: dec!(4), cogs_ratio: dec!(0.5) };
+    assert_eq!(db.store.assumptions(mine).await.unwrap(), expected);
 }

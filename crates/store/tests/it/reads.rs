@@ -62,7 +62,7 @@ async fn customers_come_newest_first_by_source_and_page_and_stream_agree() {
         CustomerStore::page(&*db.store, mine, Some("shopify".parse().unwrap()), page(10, None)).await.unwrap().found;
     assert_eq!(even.items.iter().map(|c| c.external_id.as_str()).collect::<Vec<_>>(), ["6", "4", "2"]);
     let streamed: Vec<_> =
-        CustomerStore::stream(&*db.store, mine, None, None).await.unwrap().try_collect().await.unwrap();
+        CustomerStore::stream(&*db.store, mine, None, None).await.unwrap().found.try_collect().await.unwrap();
     assert_eq!(streamed.iter().map(|c| c.external_id.as_str()).collect::<Vec<_>>(), all);
 }
 
@@ -79,7 +79,7 @@ async fn a_stream_longer_than_its_batches_is_whole() {
         .await
         .unwrap();
     let streamed: Vec<_> =
-        CustomerStore::stream(&*db.store, account, None, None).await.unwrap().try_collect().await.unwrap();
+        CustomerStore::stream(&*db.store, account, None, None).await.unwrap().found.try_collect().await.unwrap();
     assert_eq!(streamed.len(), 4001);
     assert!(streamed.is_sorted_by(|a, b| a.id > b.id));
 }

@@ -6,10 +6,11 @@ use domain::{
     customers::Segment,
     daily::DailyStore,
     demand::{DemandStore, SalesDay, StockAt},
-    inventory::{Figures, InventoryWriter, Status, Trend},
+    inventory::{Figures, InventoryWriter, Status, Trend, VelocityClass},
     jobs::{Claim, JobName, JobStore, Written},
+    page::PageRequest,
     profit::DayRange,
-    reorder::{Draft, ReorderWriter},
+    reorder::{Basis, Draft, ReorderStore, ReorderWriter},
 };
 use rust_decimal::dec;
 use time::{
@@ -148,6 +149,9 @@ fn item(product_id: i64, stock: i64) -> Figures {
         avg_daily_units_30d: dec!(1),
         avg_daily_units_7d: dec!(1),
         days_of_stock: Some(dec!(12.5)),
+        days_of_stock_range: Some((dec!(10.1), dec!(15))),
+        velocity: Some(dec!(1.2345)),
+        velocity_class: Some(VelocityClass::Lumpy),
         trend: Trend::Stable,
         status: Status::Low,
         estimated_stockout_at: Some(date!(2026 - 03 - 14)),
@@ -167,7 +171,17 @@ async fn inventory_items_keep_their_ids_and_vanish_with_their_product() {
         (shop::product(&db.sql, account, "a", None).await, shop::product(&db.sql, account, "b", None).await);
     inventory(&db, account, vec![item(first, 5), item(second, 6)]).await;
     let before = shop::rows(&db.sql, account, "product_id, id", "inventory_items").await;
-    let nothing_sells = Figures { days_of_stock: None, estimated_stockout_at: None, ..item(first, 4) };
+    let columns = "product_id, velocity, velocity_class, days_of_stock_low, days_of_stock_high";
+    let written = shop::rows(&db.sql, account, columns, "inventory_items").await;
+    assert_eq!(written[0], format!("({first},1.2345,lumpy,10.1,15.0)"));
+    let nothing_sells = Figures {
+        days_of_stock: None,
+        days_of_stock_range: None,
+        velocity: None,
+        velocity_class: None,
+        estimated_stockout_at: None,
+        ..item(first, 4)
+    };
     inventory(&db, account, vec![nothing_sells]).await;
     assert_eq!(shop::rows(&db.sql, account, "product_id, id", "inventory_items").await, before[..1]);
     let kept = shop::rows(&db.sql, account, "current_stock, days_of_stock, status", "inventory_items").await;
@@ -194,6 +208,21 @@ async fn an_item_that_becomes_more_urgent_is_told_once() {
     assert_eq!(told().await, ["(1,low)", "(2,critical)"]);
 }
 
+const BASIS: Basis = Basis {
+    on_hand: 3,
+    on_order: 4,
+    lead_time_days: 14,
+    review_days: 7,
+    daily_demand: 1.25,
+    expected_demand: 26.25,
+    safety_stock: 9.75,
+    reorder_point: 28,
+    order_up_to: 36,
+    service_level: 0.95,
+    pack_size: 6,
+    min_order_qty: 12,
+};
+
 fn draft(product_id: i64, qty: i64) -> Draft {
     Draft {
         product_id,
@@ -201,6 +230,7 @@ fn draft(product_id: i64, qty: i64) -> Draft {
         reason: "because".into(),
         confidence: dec!(0.91),
         forecast_days: 21,
+        basis: BASIS,
         decision_stands_days: 14,
     }
 }
@@ -237,4 +267,6 @@ async fn pending_suggestions_are_replaced_and_decisions_stand_for_a_while() {
     let expected =
         [format!("({},11,ordered)", sku(a)), format!("({},13,pending)", sku(a)), format!("({},21,dismissed)", sku(b))];
     assert_eq!(found("sku, qty_suggested, status").await, expected);
+    let pending = ReorderStore::list(&*db.store, account, None, PageRequest { limit: 1, cursor: None }).await.unwrap();
+    assert_eq!(pending.page.items[0].basis, Some(BASIS));
 }

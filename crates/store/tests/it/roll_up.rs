@@ -3,7 +3,7 @@
 use domain::{
     AccountId,
     daily::{DailyStore, DayTotals},
-    profit::DayRange,
+    profit::{Basis, DayRange},
 };
 use rust_decimal::dec;
 use time::{
@@ -90,10 +90,14 @@ async fn a_day_is_summed_up_by_the_printed_definitions() {
         ad_clicks: 7,
         extra_expenses: dec!(6.25),
         visitors: 0,
+        basis: Basis {
+            goods_revenue: dec!(150), // 60 + 20, 50, 20: the postage of 8 is no product
+            cogs_covered_revenue: dec!(60),
+            fees_estimated_orders: 2,
+            shipping_estimated_orders: 2,
+        },
     };
     assert_eq!(series(&db, account).await, [expected]);
-    let covered = shop::rows(sql, account, "cogs_covered_revenue", "daily_metrics").await;
-    assert_eq!(covered, ["(60.000000)"]);
     let parts = shop::rows(
         sql,
         account,
@@ -236,6 +240,31 @@ async fn a_day_that_is_being_written_to_is_summed_up_afterwards() {
     import.commit().await.unwrap();
     assert_eq!(roll_up(&db, account, "UTC").await, 1);
     assert_eq!(series(&db, account).await[0].orders, 2);
+}
+
+/// What all days depend on changes all of them, and nothing else does.
+#[tokio::test]
+async fn other_rates_or_another_time_zone_make_all_days_anew() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let lines = [(None, 1, "100")];
+    for (id, at) in [("1", datetime!(2026-02-01 02:00 UTC)), ("2", datetime!(2026-03-01 12:00 UTC))] {
+        shop::order(&db.sql, account, Order::new(id, at, &lines), at.date()).await;
+    }
+    let days = async |zone: &str| -> Vec<_> {
+        roll_up(&db, account, zone).await;
+        series(&db, account).await.iter().map(|day| (day.day, day.orders, day.fees)).collect()
+    };
+    let [first, second] = [date!(2026 - 02 - 01), date!(2026 - 03 - 01)];
+    assert_eq!(days("UTC").await, [(first, 1, dec!(3.30)), (second, 1, dec!(3.30))]);
+    assert_eq!(roll_up(&db, account, "UTC").await, 0);
+    db.sql.execute("UPDATE accounts SET fee_rate = 0.05 WHERE id = $1", &[&account.0]).await.unwrap();
+    assert_eq!(days("UTC").await, [(first, 1, dec!(5.30)), (second, 1, dec!(5.30))]);
+    assert_eq!(roll_up(&db, account, "UTC").await, 0);
+    // At two in the morning of UTC it is the day before in São Paulo.
+    let earlier = date!(2026 - 01 - 31);
+    assert_eq!(days("America/Sao_Paulo").await, [(earlier, 1, dec!(5.30)), (second, 1, dec!(5.30))]);
+    assert_eq!(roll_up(&db, account, "America/Sao_Paulo").await, 0);
 }
 
 /// What happens in the shop below: orders of two customers on three days, and what goes with them.

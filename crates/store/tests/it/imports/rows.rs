@@ -71,6 +71,27 @@ async fn order_lines_do_not_rename_what_the_catalogue_named() {
 }
 
 #[tokio::test]
+async fn another_category_touches_the_days_of_sale() {
+    let shop = Shop::open().await;
+    shop.importer.products(shop.target(), rows(vec![product("MUG"), product("CUP")])).await.unwrap();
+    shop.client
+        .execute(
+            "INSERT INTO product_days (account_id, product_id, day) SELECT $1, id, day::date FROM products
+             JOIN (VALUES ('MUG', '2026-02-01'), ('MUG', '2026-03-01'), ('CUP', '2026-03-05')) AS v(sku, day) USING (sku)
+             WHERE account_id = $1",
+            &[&shop.account.0],
+        )
+        .await
+        .unwrap();
+    shop.forget_days().await;
+    shop.importer.products(shop.target(), rows(vec![product("MUG"), bare("CUP")])).await.unwrap();
+    assert_eq!(shop.days().await, [""; 0], "the same category again changes nothing");
+    let moved = ProductRow { category: Some("Bar".to_owned()), ..bare("mug") };
+    shop.importer.products(shop.target(), rows(vec![moved])).await.unwrap();
+    assert_eq!(shop.days().await, ["2026-02-01", "2026-03-01"]);
+}
+
+#[tokio::test]
 async fn a_new_cost_touches_the_days_of_sale_from_then_on() {
     let shop = Shop::open().await;
     shop.importer.products(shop.target(), rows(vec![product("MUG")])).await.unwrap();

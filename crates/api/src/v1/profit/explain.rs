@@ -1,0 +1,107 @@
+//! How each figure of a day came about.
+
+use std::collections::BTreeMap;
+
+use domain::{
+    money::Currency,
+    profit::{Assumptions, Basis, Components, Snapshot},
+};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::respond::Exact;
+
+/// A figure, the formula it follows from, and what went into it.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ProfitExplanation)]
+pub struct Explanation {
+    #[schema(value_type = String, example = "net_revenue")]
+    figure: &'static str,
+    #[schema(value_type = String, example = "gross_revenue - refunds")]
+    formula: &'static str,
+    /// The names in the formula with their values; empty where it sums up rows of the shop.
+    #[schema(value_type = BTreeMap<String, f64>, example = json!({"gross_revenue": 1530.00, "refunds": 45.90}))]
+    inputs: BTreeMap<&'static str, Exact>,
+    /// Whether a part of the figure is assumed rather than stated by the shop.
+    #[schema(example = false)]
+    estimated: bool,
+}
+
+const COGS: &str = "units * unit cost at the time of sale, else the last known; for revenue outside cogs_covered_revenue, \
+    revenue * the category's ratio of cost to revenue of the day, else revenue * cogs_ratio";
+const FEES: &str = "sum of the fees that the shop states; for fees_estimated_orders, revenue * the rate that the platform's \
+    other orders of the day state, else revenue * fee_rate + fee_fixed";
+const SHIPPING: &str =
+    "sum of the shipping that the shop states; shipping_per_order for each of shipping_estimated_orders";
+const OPERATIONAL: &str = "net_revenue - cogs_estimate - fees_estimate - shipping_estimate";
+
+/// Explains the figures of a day, in the order in which the day lists them. Rates are those that the account assumes now.
+pub fn day(snapshot: &Snapshot, assumed: &Assumptions, currency: Currency) -> Vec<Explanation> {
+    let Snapshot { components, basis, .. } = snapshot;
+    let money = |amount| Exact::money(amount, currency);
+    let Basis { goods_revenue, cogs_covered_revenue, fees_estimated_orders, shipping_estimated_orders } = *basis;
+    let Assumptions { fee_rate, fee_fixed, shipping_per_order, cogs_ratio } = *assumed;
+    let [gross, refunds, ads, cogs, fees, shipping, extra] = named(components, currency);
+    let net = ("net_revenue", money(components.net_revenue()));
+    let operational = ("operational_profit", money(components.operational_profit()));
+    let profit = ("final_profit", money(components.final_profit()));
+    let covered = ("cogs_covered_revenue", money(cogs_covered_revenue));
+    let without_fees = ("fees_estimated_orders", count(fees_estimated_orders));
+    let without_shipping = ("shipping_estimated_orders", count(shipping_estimated_orders));
+    let purchases = ("purchase_count", count(components.purchase_count));
+    let [fee_rate, cogs_ratio] = [("fee_rate", fee_rate), ("cogs_ratio", cogs_ratio)].map(|(n, r)| (n, rate(r)));
+    let [fee_fixed, per_order] =
+        [("fee_fixed", fee_fixed), ("shipping_per_order", shipping_per_order)].map(|(n, a)| (n, money(a)));
+    vec![
+        figure(gross.0, "sum of quantity * unit price over the orders of the day", [purchases]),
+        figure(refunds.0, "sum of the refunds dated on the day", []),
+        figure(ads.0, "sum of the spend of all campaigns on the day", []),
+        figure(cogs.0, COGS, [("goods_revenue", money(goods_revenue)), covered, cogs_ratio])
+            .estimated(basis.cogs_is_estimated()),
+        figure(fees.0, FEES, [purchases, without_fees, fee_rate, fee_fixed]).estimated(basis.fees_are_estimated()),
+        figure(shipping.0, SHIPPING, [purchases, without_shipping, per_order]).estimated(basis.shipping_is_estimated()),
+        figure(extra.0, "sum of the expenses of the day", []),
+        figure(net.0, "gross_revenue - refunds", [gross, refunds]),
+        figure(operational.0, OPERATIONAL, [net, cogs, fees, shipping]).estimated(basis.is_estimated()),
+        figure(profit.0, "operational_profit - ad_spend - extra_expenses", [operational, ads, extra])
+            .estimated(basis.is_estimated()),
+        figure("margin_pct", "100 * final_profit / net_revenue; 0 without net revenue", [profit, net])
+            .estimated(basis.is_estimated()),
+        figure(purchases.0, "number of the orders of the day", []),
+    ]
+}
+
+impl Explanation {
+    fn estimated(self, estimated: bool) -> Self {
+        Self { estimated, ..self }
+    }
+}
+
+/// A name and its value.
+type Input = (&'static str, Exact);
+
+/// The sums among the components, by the names that a day gives them.
+fn named(components: &Components, currency: Currency) -> [Input; 7] {
+    [
+        ("gross_revenue", components.gross_revenue),
+        ("refunds", components.refunds),
+        ("ad_spend", components.ad_spend),
+        ("cogs_estimate", components.cogs_estimate),
+        ("fees_estimate", components.fees_estimate),
+        ("shipping_estimate", components.shipping_estimate),
+        ("extra_expenses", components.extra_expenses),
+    ]
+    .map(|(name, amount)| (name, Exact::money(amount, currency)))
+}
+
+fn figure<const N: usize>(figure: &'static str, formula: &'static str, inputs: [Input; N]) -> Explanation {
+    Explanation { figure, formula, inputs: inputs.into_iter().collect(), estimated: false }
+}
+
+fn count(number: i64) -> Exact {
+    Exact(number.into())
+}
+
+fn rate(share: rust_decimal::Decimal) -> Exact {
+    Exact(share.normalize())
+}
