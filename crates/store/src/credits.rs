@@ -1,7 +1,7 @@
 //! [`CreditLedger`] on Postgres.
 
-mod operations;
-mod posting;
+pub(crate) mod operations;
+pub(crate) mod posting;
 mod rows;
 
 use async_trait::async_trait;

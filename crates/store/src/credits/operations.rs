@@ -15,7 +15,8 @@ use super::{
 };
 use crate::{error::corrupt, schema::credit_transactions};
 
-pub(super) async fn debit(
+/// [`CreditLedger::debit`](domain::credits::CreditLedger::debit), in the caller's transaction.
+pub(crate) async fn debit(
     connection: &mut AsyncPgConnection,
     debit: &Debit,
     now: OffsetDateTime,
@@ -40,7 +41,8 @@ pub(super) async fn debit(
     Ok(transaction)
 }
 
-pub(super) async fn refund(
+/// [`CreditLedger::refund`](domain::credits::CreditLedger::refund), in the caller's transaction.
+pub(crate) async fn refund(
     connection: &mut AsyncPgConnection,
     refund: &Refund,
     now: OffsetDateTime,
