@@ -2,10 +2,12 @@
 .DEFAULT_GOAL := help
 SHELL := /bin/sh
 CARGO ?= cargo
-# Arguments for `api up` in `make run`, for `cargo test` in `make test`, and the folder of the data sets for `make bench`.
+# Arguments for `api up` in `make run` and for the benchmark, for `cargo test` in `make test`; the rows and the folder of
+# data sets for `make bench`.
 ARGS ?=
 TESTS ?= --workspace
-DATA ?= data
+ROWS ?=
+DATA ?=
 TARGET = $(or $(CARGO_TARGET_DIR),target)
 
 .PHONY: help run test ci fmt lint deny openapi bench geoip clean setup servers
@@ -37,11 +39,15 @@ openapi: ## Write the OpenAPI document to docs/openapi.json
 	$(CARGO) run -q --bin api -- openapi > docs/openapi.json.new
 	mv docs/openapi.json.new docs/openapi.json
 
-# One protocol after the other; each prints a line of JSON per figure.
-bench: ## Measure the analytics on the data sets in DATA=data
-	for protocol in anomalies causes demand stock reorder customers; do \
+# Writes docs/benchmarks.md. With DATA, the quality of the analytics as well: one protocol after the other; each prints a
+# line of JSON per figure.
+bench: setup ## Measure the service (ROWS=customers,track for some rows), and the analytics on the data sets in DATA=dir
+	@scripts/setup-bench.sh
+	$(CARGO) build --release --bin api --bin service
+	$(TARGET)/release/service --rows '$(ROWS)' $(ARGS)
+	@if [ -n '$(DATA)' ]; then for protocol in anomalies causes demand stock reorder customers; do \
 		$(CARGO) run -q --release -p bench --bin analytics -- --data $(DATA) $$protocol || exit 1; \
-	done
+	done; fi
 
 geoip: ## Fetch the DB-IP city files into data/geoip, for `GEOIP_DATABASE`
 	@scripts/setup-geoip.sh

@@ -93,9 +93,12 @@ async fn make_month(connection: &mut AsyncPgConnection, stream: Stream, first: D
         return Ok(());
     }
     let (from, to) = (first, plus_months(first, 1));
+    // Whoever inserts meanwhile waits before its row is given to a partition: one that was on its way into the default
+    // partition would be refused there once its month is attached.
     connection
         .batch_execute(&format!(
-            "CREATE TABLE {name} (LIKE {table} INCLUDING DEFAULTS);
+            "LOCK TABLE {table} IN SHARE ROW EXCLUSIVE MODE;
+             CREATE TABLE {name} (LIKE {table} INCLUDING DEFAULTS);
              WITH moved AS (
                  DELETE FROM {table}_default
                  WHERE {column} >= '{from} 00:00Z' AND {column} < '{to} 00:00Z' RETURNING *)

@@ -11,10 +11,17 @@ pub struct Database {
     /// Plain SQL, to seed and to look.
     pub sql: Client,
     /// Last, so that the connections are closed before the database is dropped.
-    _db: TestDb,
+    db: TestDb,
+}
+
+impl Database {
+    /// Another session, for what happens at the same time.
+    pub async fn session(&self) -> Client {
+        self.db.client().await.unwrap()
+    }
 }
 
 pub async fn fresh() -> Database {
     let db = TestDb::new().await.unwrap();
-    Database { store: Arc::new(db.store().unwrap()), sql: db.client().await.unwrap(), _db: db }
+    Database { store: Arc::new(db.store().unwrap()), sql: db.client().await.unwrap(), db }
 }

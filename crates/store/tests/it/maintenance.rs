@@ -64,3 +64,35 @@ async fn months_are_dropped_when_their_time_is_over_and_old_keys_forgotten() {
         db.sql.query("SELECT key FROM idempotency_keys", &[]).await.unwrap().iter().map(|row| row.get(0)).collect();
     assert_eq!(keys, ["new"]);
 }
+
+/// Waits until so many sessions wait for a lock.
+async fn until_waiting(sql: &tokio_postgres::Client, sessions: i64) {
+    let waiting =
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    while sql.query_one(waiting, &[]).await.unwrap().get::<_, i64>(0) < sessions {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn an_event_that_arrives_while_its_month_is_made_is_stored() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let insert = format!(
+        "INSERT INTO track_events (account_id, name, props, occurred_at, received_at)
+         VALUES ({}, 'a', '{{}}', now(), '2026-03-20 12:00Z')",
+        account.0
+    );
+    let (first, second) = (db.session().await, db.session().await);
+    first.batch_execute(&format!("BEGIN; {insert}")).await.unwrap();
+    let store = db.store.clone();
+    let maintained = tokio::spawn(async move { store.maintain(datetime!(2026-03-15 12:00 UTC), 12).await });
+    until_waiting(&db.sql, 1).await;
+    let arriving = tokio::spawn(async move { second.batch_execute(&insert).await });
+    until_waiting(&db.sql, 2).await;
+    first.batch_execute("COMMIT").await.unwrap();
+    maintained.await.unwrap().unwrap();
+    arriving.await.unwrap().unwrap();
+    let month = "SELECT count(*) FROM track_events_202603";
+    assert_eq!(db.sql.query_one(month, &[]).await.unwrap().get::<_, i64>(0), 2);
+}

@@ -1,0 +1,125 @@
+//! Measures the running service beside its limits and its peers, prints one JSON object a row, and writes
+//! `docs/benchmarks.md` with a chart.
+
+use std::{path::PathBuf, time::Instant};
+
+use bench::{
+    cluster::Postgres,
+    dataset::{Dataset, Size},
+    machine,
+    report::{Report, Row},
+    service,
+};
+use clap::Parser;
+use time::OffsetDateTime;
+
+mod contenders;
+mod memory;
+mod reads;
+mod track;
+
+/// The database that everything but growth is measured on.
+const DATABASE: &str = "bench";
+
+#[derive(Parser)]
+#[command(version, about)]
+struct Cli {
+    /// Rows to measure, comma separated; every row when not said.
+    #[arg(long, value_delimiter = ',')]
+    rows: Vec<String>,
+    /// Little data and short samples: for a look at whether everything works.
+    #[arg(long)]
+    quick: bool,
+    /// Accounts.
+    #[arg(long)]
+    accounts: Option<i64>,
+    /// Customers of each account.
+    #[arg(long)]
+    customers: Option<i64>,
+    /// Seconds of a sample.
+    #[arg(long)]
+    seconds: Option<u32>,
+    /// Rounds that count.
+    #[arg(long)]
+    rounds: Option<usize>,
+    /// The release binary of the service [default: `api` beside this program].
+    #[arg(long, value_name = "FILE")]
+    api: Option<PathBuf>,
+    /// Folder on a disk for the private Postgres.
+    #[arg(long, value_name = "DIR", default_value = "data/bench")]
+    scratch: PathBuf,
+    /// Folder that the report is written to.
+    #[arg(long, value_name = "DIR", default_value = "docs")]
+    out: PathBuf,
+}
+
+/// What every group of rows works with.
+pub struct Bench {
+    pub postgres: Postgres,
+    pub data: Dataset,
+    pub api: PathBuf,
+    pub seconds: u32,
+    pub rounds: usize,
+    rows: Vec<String>,
+    report: Report,
+    out: PathBuf,
+}
+
+impl Bench {
+    /// Whether a row is asked for; a group is asked for when its name is.
+    #[must_use]
+    pub fn wants(&self, row: &str) -> bool {
+        self.rows.is_empty() || self.rows.iter().any(|asked| row == asked || row.starts_with(&format!("{asked} ")))
+    }
+
+    /// Prints a row and puts it into the report.
+    ///
+    /// # Errors
+    /// When the report cannot be written.
+    pub fn put(&mut self, mut row: Row) -> anyhow::Result<()> {
+        row.measured = format!("{}, {}", OffsetDateTime::now_utc().date(), env!("CARGO_PKG_VERSION"));
+        println!("{}", serde_json::to_string(&row)?);
+        self.report.put(row);
+        // After each row, so that a run that is broken off has not been for nothing.
+        self.report.write(&self.out)
+    }
+}
+
+fn main() -> anyhow::Result<()> {
+    let cli = Cli::parse();
+    let api = service::binary(cli.api.clone())?;
+    rustls::crypto::ring::default_provider().install_default().ok();
+    // The server ends with the thread that starts it: this one.
+    let postgres = Postgres::start(&cli.scratch)?;
+    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(run(cli, api, postgres))
+}
+
+async fn run(cli: Cli, api: PathBuf, postgres: Postgres) -> anyhow::Result<()> {
+    let began = Instant::now();
+    let base = if cli.quick { Size::QUICK } else { Size::FULL };
+    let size = Size {
+        accounts: cli.accounts.unwrap_or(base.accounts),
+        customers: cli.customers.unwrap_or(base.customers),
+        ..base
+    };
+    postgres.create_database(DATABASE).await?;
+    let data = Dataset::load(&postgres.client(DATABASE).await?, size).await?;
+    eprintln!("loaded in {:.0} s", began.elapsed().as_secs_f64());
+    let mut report = Report::read(&cli.out)?;
+    report.machine = machine::describe();
+    let mut bench = Bench {
+        postgres,
+        data,
+        api,
+        seconds: cli.seconds.unwrap_or(if cli.quick { 1 } else { 5 }),
+        rounds: cli.rounds.unwrap_or(if cli.quick { 1 } else { 3 }),
+        rows: cli.rows,
+        report,
+        out: cli.out,
+    };
+    reads::run(&mut bench).await?;
+    track::run(&mut bench).await?;
+    memory::run(&mut bench).await?;
+    eprintln!("measured in {:.0} s", began.elapsed().as_secs_f64());
+    bench.postgres.stop()
+}

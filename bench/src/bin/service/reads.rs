@@ -1,0 +1,152 @@
+//! The reads: each beside pgbench with the same statements, and beside the same bytes from memory.
+
+use bench::{
+    fastify::Fastify,
+    from_memory::FromMemory,
+    load::Wrk,
+    pgbench::Pgbench,
+    report::{Row, Target},
+    rounds::{Contender, in_turns},
+    service::Service,
+    statements,
+};
+
+use crate::{
+    Bench, DATABASE,
+    contenders::{Http, Statements},
+};
+
+/// Connections to the database, of the service and of pgbench alike.
+pub const POOL: u32 = 8;
+/// Connections of the load generator.
+const CLIENTS: u32 = 16;
+/// Those of the paced run: each waits between two requests.
+const PACED_CLIENTS: u32 = 64;
+/// The account whose statements are looked at; its number is no other value of them.
+const PROBE: usize = 76;
+
+/// A read that is measured.
+struct Read {
+    row: &'static str,
+    what: &'static str,
+    path: &'static str,
+}
+
+const READS: [Read; 4] = [
+    Read { row: "customers", what: "GET /customers, 25 rows", path: "/api/v1/customers" },
+    Read { row: "profit", what: "GET /profit, 30 days", path: "/api/v1/profit" },
+    Read { row: "webhooks", what: "GET /webhooks, 3 subscriptions", path: "/api/v1/webhooks" },
+    Read { row: "status", what: "GET /status", path: "/api/v1/status" },
+];
+
+pub async fn run(bench: &mut Bench) -> anyhow::Result<()> {
+    for read in READS {
+        if bench.wants(read.row) {
+            let row = measure(bench, &read).await?;
+            bench.put(row)?;
+        }
+    }
+    if bench.wants("latency") {
+        let row = latency(bench).await?;
+        bench.put(row)?;
+    }
+    Ok(())
+}
+
+/// Starts the service with the pool of the reads.
+pub async fn serve(bench: &Bench, database: &str) -> anyhow::Result<Service> {
+    let pool = POOL.to_string();
+    Service::start(&bench.api, &["serve"], &bench.postgres.url(database), &[("DATABASE_POOL", &pool)]).await
+}
+
+async fn measure(bench: &Bench, read: &Read) -> anyhow::Result<Row> {
+    let probe = bench.data.accounts.get(PROBE).unwrap_or(&bench.data.largest);
+    let made =
+        statements::of_request(&bench.postgres, DATABASE, async || serve(bench, DATABASE).await, read.path, &probe.key)
+            .await?;
+    let service = serve(bench, DATABASE).await?;
+    let memory = FromMemory::start(service.get(read.path, &probe.key).await?)?;
+    let wrk = Wrk::get(read.path, &bench.data.keys(), CLIENTS, bench.seconds);
+    let (scratch, server) = (bench.postgres.scratch().to_owned(), bench.postgres.pid());
+    let mut subject = Http {
+        name: "service",
+        wrk: wrk.clone(),
+        base_url: service.base_url.clone(),
+        processes: vec![service.pid()?, server],
+        scratch: scratch.clone(),
+    };
+    let script = statements::script(&made, probe.id, bench.data.size.accounts)?;
+    let pgbench = Pgbench { database: DATABASE.to_owned(), script, clients: POOL, seconds: bench.seconds };
+    let mut limit = Statements { pgbench, postgres: &bench.postgres };
+    let mut floor = Http {
+        name: "from memory",
+        wrk: wrk.clone(),
+        base_url: memory.base_url.clone(),
+        processes: vec![std::process::id()],
+        scratch: scratch.clone(),
+    };
+    let mut contenders: Vec<&mut (dyn Contender + Send)> = vec![&mut subject, &mut floor];
+    if !made.is_empty() {
+        contenders.insert(1, &mut limit);
+    }
+    let peer = match read.row {
+        "customers" => Some(Fastify::start(&bench.postgres, DATABASE, POOL).await?),
+        _ => None,
+    };
+    let mut fastify = match &peer {
+        Some(peer) => Some(Http {
+            name: "Fastify",
+            wrk,
+            base_url: peer.base_url.clone(),
+            processes: vec![peer.pid()?, server],
+            scratch,
+        }),
+        None => None,
+    };
+    if let Some(fastify) = &mut fastify {
+        contenders.push(fastify);
+    }
+    let measured = in_turns(bench.rounds, &[], &mut contenders).await?;
+    memory.stop().await;
+    service.stop().await?;
+    let row = Row::of_rates(read.row, read.what, "requests/s", &measured);
+    Ok(with_targets(row, read.row).note(&statements_a_request(made.len())))
+}
+
+fn statements_a_request(count: usize) -> String {
+    match count {
+        0 => "answered from memory: no statement a request".to_owned(),
+        1 => "1 statement a request".to_owned(),
+        more => format!("{more} statements a request"),
+    }
+}
+
+fn with_targets(row: Row, name: &str) -> Row {
+    if name != "customers" {
+        return row;
+    }
+    let (pgbench, fastify) = (row.ratio("pgbench"), row.ratio("Fastify"));
+    row.target(Target::at_least("÷ pgbench", pgbench, 0.7)).target(Target::at_least("÷ Fastify", fastify, 2.5))
+}
+
+/// The latency of the customers page at half of the rate that it can be had at.
+async fn latency(bench: &Bench) -> anyhow::Result<Row> {
+    let service = serve(bench, DATABASE).await?;
+    let (scratch, path) = (bench.postgres.scratch(), "/api/v1/customers");
+    let fastest = Wrk::get(path, &bench.data.keys(), CLIENTS, bench.seconds);
+    fastest.run(&service.base_url, scratch).await?;
+    let most = fastest.run(&service.base_url, scratch).await?.per_second;
+    let paced = Wrk { connections: PACED_CLIENTS, rate: Some(most / 2.0), ..fastest };
+    let mut subject = Http {
+        name: "service",
+        wrk: paced,
+        base_url: service.base_url.clone(),
+        processes: vec![service.pid()?, bench.postgres.pid()],
+        scratch: scratch.to_owned(),
+    };
+    let measured = in_turns(bench.rounds, &[], &mut [&mut subject]).await?;
+    service.stop().await?;
+    let row = Row::of_rates("latency", "GET /customers at half of the highest rate", "requests/s", &measured);
+    let (p50, p99) = (row.p50_ms.unwrap_or(0.0), row.p99_ms.unwrap_or(f64::MAX));
+    Ok(row.target(Target::at_most("p99 ÷ p50", p99 / p50, 5.0)))
+}

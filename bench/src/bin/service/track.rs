@@ -1,0 +1,62 @@
+//! Events: beside pgbench inserting one row a transaction, both with synchronous commit.
+
+use bench::{
+    load::Wrk,
+    pgbench::Pgbench,
+    report::{Row, Target},
+    rounds::in_turns,
+    service::Service,
+};
+
+use crate::{
+    Bench, DATABASE,
+    contenders::{Http, Statements},
+};
+
+/// Clients of the service, and of pgbench.
+const CLIENTS: u32 = 32;
+
+const EVENT: &str = r#"{"event":"checkout.started","props":{"plan":"pro","value":49.9},"visitor_id":"v-81f3","session_id":"s-2201","url":"https://shop.example/cart"}"#;
+
+/// The same event as a row.
+fn insert(accounts: i64) -> String {
+    format!(
+        "\\set account random(1, {accounts})
+INSERT INTO track_events (account_id, name, props, visitor_id, session_id, url, country, region, city, occurred_at, \
+         received_at) VALUES (:account, 'checkout.started', '{{\"plan\":\"pro\",\"value\":49.9}}', 'v-81f3', 's-2201', \
+         'https://shop.example/cart', NULL, NULL, NULL, now(), now()) RETURNING id;
+"
+    )
+}
+
+pub async fn run(bench: &mut Bench) -> anyhow::Result<()> {
+    if bench.wants("track") {
+        let row = measure(bench).await?;
+        bench.put(row)?;
+    }
+    Ok(())
+}
+
+async fn measure(bench: &Bench) -> anyhow::Result<Row> {
+    // The worker makes the partitions that events go to.
+    let database = bench.postgres.url(DATABASE);
+    let service = Service::start(&bench.api, &["up", "--no-demo"], &database, &[]).await?;
+    let mut wrk = Wrk::get("/api/v1/track", &bench.data.keys(), CLIENTS, bench.seconds);
+    wrk.method = "POST";
+    wrk.body = Some(EVENT.to_owned());
+    let mut subject = Http {
+        name: "service",
+        wrk,
+        base_url: service.base_url.clone(),
+        processes: vec![service.pid()?, bench.postgres.pid()],
+        scratch: bench.postgres.scratch().to_owned(),
+    };
+    let script = insert(bench.data.size.accounts);
+    let pgbench = Pgbench { database: DATABASE.to_owned(), script, clients: CLIENTS, seconds: bench.seconds };
+    let mut limit = Statements { pgbench, postgres: &bench.postgres };
+    let measured = in_turns(bench.rounds, &[], &mut [&mut subject, &mut limit]).await?;
+    service.stop().await?;
+    let row = Row::of_rates("track", "POST /track, one event a request", "events/s", &measured);
+    let ratio = row.ratio("pgbench");
+    Ok(row.target(Target::at_least("÷ pgbench", ratio, 1.3)))
+}
