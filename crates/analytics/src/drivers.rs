@@ -8,6 +8,8 @@ mod attribution;
 mod facts;
 mod tree;
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 use time::Date;
 
@@ -183,17 +185,21 @@ pub fn explain(facts: &Facts, metric: &str, expected: Option<f64>) -> Result<Exp
         chain: Vec::new(),
     };
     let (mut share, mut confidence, mut node_expected) = (1.0, 1.0, root_expected);
+    let mut weighed = BTreeSet::from([metric.to_owned()]);
     for _ in 0..MAX_DEPTH {
-        let splits = attribution::breakdowns(facts, &node, node_expected);
+        let splits = attribution::breakdowns(facts, &node, node_expected, &weighed);
         let best = splits
             .iter()
-            .filter_map(|split| split.names_one().map(|c| (split.confidence, c)))
-            .max_by(|a, b| a.0.total_cmp(&b.0))
-            .map(|(p, c)| (p, c.clone()));
-        explanation.breakdowns.extend(splits);
-        let Some((probability, driver)) = best else { break };
+            .filter_map(|split| split.names_one().map(|c| (split, c.clone())))
+            .max_by(|a, b| a.0.confidence.total_cmp(&b.0.confidence));
+        let Some((split, driver)) = best else {
+            explanation.breakdowns.extend(splits);
+            break;
+        };
         share *= driver.share;
-        confidence *= probability;
+        confidence *= split.confidence;
+        weighed.extend(split.contributions.iter().map(|c| c.metric.clone()));
+        explanation.breakdowns.extend(splits);
         if own.z_score.abs() < MIN_ROOT_Z || share < MIN_SHARE || confidence < MIN_CONFIDENCE {
             break;
         }

@@ -5,6 +5,7 @@ pub mod customers;
 pub mod demand;
 pub mod detector;
 pub mod drivers;
+pub mod holidays;
 mod matrix;
 pub mod negbin;
 pub mod reorder;

@@ -58,6 +58,22 @@ pub struct SupplyTerms {
     pub service: ServiceGoal,
 }
 
+impl SupplyTerms {
+    fn lead_time(&self) -> f64 {
+        non_negative(self.lead_time_days).min(LONGEST_PROTECTION_DAYS as f64)
+    }
+
+    fn review(&self) -> f64 {
+        non_negative(self.review_days).min(LONGEST_PROTECTION_DAYS as f64)
+    }
+
+    /// Days that an order has to last: lead time plus review period, 1 to [`LONGEST_PROTECTION_DAYS`].
+    #[must_use]
+    pub fn protection_days(&self) -> usize {
+        ((self.lead_time() + self.review()).ceil() as usize).clamp(1, LONGEST_PROTECTION_DAYS)
+    }
+}
+
 /// Longest lead time plus review period in days; longer terms are cut to it.
 pub const LONGEST_PROTECTION_DAYS: usize = 365;
 
@@ -98,10 +114,9 @@ pub struct Suggestion {
 pub fn suggest(model: &DemandModel<'_>, on_hand: f64, on_order: f64, terms: &SupplyTerms) -> Suggestion {
     let on_hand = non_negative(on_hand);
     let on_order = non_negative(on_order);
-    let lead_time = non_negative(terms.lead_time_days).min(LONGEST_PROTECTION_DAYS as f64);
-    let review = non_negative(terms.review_days).min(LONGEST_PROTECTION_DAYS as f64);
+    let (lead_time, review) = (terms.lead_time(), terms.review());
     let service_level = terms.service.level(model.class());
-    let days = ((lead_time + review).ceil() as usize).clamp(1, LONGEST_PROTECTION_DAYS);
+    let days = terms.protection_days();
     let demand = demand_over(model, days, terms.lead_time_sd);
     let order_up_to = demand.quantile(service_level);
     let until_next = ((lead_time + 1.0).ceil() as usize).clamp(1, days);
@@ -170,8 +185,8 @@ fn confidence(model: &DemandModel<'_>, service_level: f64) -> f64 {
 
 /// How often an account's own past suggestions fell short, against how often their confidence said they would.
 ///
-/// Record suggestions made from the history up to some weeks ago with the demand that followed. Until enough are recorded
-/// (twenty expected shortfalls weigh as much as what was measured elsewhere) little changes.
+/// Try forecasts from the history up to some weeks ago out on the demand that followed. Until there are enough (twenty
+/// expected shortfalls weigh as much as what was measured elsewhere) little changes.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Calibration {
     expected: f64,
@@ -181,12 +196,19 @@ pub struct Calibration {
 const PRIOR_SHORTFALLS: f64 = 20.0;
 
 impl Calibration {
-    /// `demanded`: units demanded in the suggestion's `forecast_days`; ignored if not a number.
-    pub fn record(&mut self, suggestion: &Suggestion, demanded: f64) {
-        if demanded.is_finite() {
-            self.expected += 1.0 - suggestion.confidence;
-            self.observed += if demanded > suggestion.order_up_to as f64 { 1.0 } else { 0.0 };
+    /// `model`: of the history up to a day; `demanded`: units demanded in the [`SupplyTerms::protection_days`] after it,
+    /// ignored if not a number.
+    pub fn record(&mut self, model: &DemandModel<'_>, terms: &SupplyTerms, demanded: f64) {
+        if !demanded.is_finite() {
+            return;
         }
+        let service_level = terms.service.level(model.class());
+        self.expected += 1.0 - confidence(model, service_level);
+        // More was demanded than the smallest level that covers the service level, without looking for that level.
+        let units = demanded.clamp(0.0, 1e12).ceil() as u64;
+        let demand = demand_over(model, terms.protection_days(), terms.lead_time_sd);
+        let short = units.checked_sub(1).is_some_and(|below| demand.cdf(below) >= service_level);
+        self.observed += if short { 1.0 } else { 0.0 };
     }
 
     /// The suggestion's confidence in the light of what was recorded, between 0 and 1.
@@ -299,12 +321,13 @@ mod tests {
     #[test]
     fn an_account_that_falls_short_loses_confidence() {
         let rhythm = rhythm();
-        let order = suggest(&steady(&rhythm), 0.0, 0.0, &TERMS);
+        let model = steady(&rhythm);
+        let order = suggest(&model, 0.0, 0.0, &TERMS);
         let mut calibration = Calibration::default();
         assert!((calibration.confidence(&order) - 0.87).abs() < 1e-9);
         for trial in 0..1000 {
-            // one in four short, where 0.13 were expected
-            calibration.record(&order, if trial % 4 == 0 { 1e6 } else { 0.0 });
+            // One in four above the level of 233, where 0.13 were expected.
+            calibration.record(&model, &TERMS, if trial % 4 == 0 { 234.0 } else { 233.0 });
         }
         // 1 − 0.13 · (250 + 20) / (130 + 20)
         assert!((calibration.confidence(&order) - 0.766).abs() < 1e-9);

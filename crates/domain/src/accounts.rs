@@ -1,9 +1,10 @@
 //! Users and their accounts. A user has a live account and a sandbox; a key opens exactly one of them.
 
 use async_trait::async_trait;
+use rust_decimal::Decimal;
 use time::OffsetDateTime;
 
-use crate::{AccountId, StoreError, UserId, money::Currency, zone::Zone};
+use crate::{AccountId, StoreError, UserId, imports::CountryCode, money::Currency, zone::Zone};
 
 text_enum!(
     /// What the user pays for.
@@ -37,6 +38,8 @@ pub struct Account {
     pub plan: Plan,
     pub currency: Currency,
     pub timezone: Zone,
+    /// Whose public holidays the shop keeps; none when it keeps no country's.
+    pub holiday_country: Option<CountryCode>,
     pub created_at: OffsetDateTime,
 }
 
@@ -62,6 +65,21 @@ pub struct NewUser {
     pub now: OffsetDateTime,
 }
 
+/// What is to be changed about an account; what is not given stays as it is.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct AccountChange {
+    /// Days are cut anew by it, all of them.
+    pub timezone: Option<Zone>,
+    /// Whose public holidays the shop keeps from now on, if any country's.
+    pub holiday_country: Option<Option<CountryCode>>,
+    /// The rates that are assumed where the shop does not state what an order cost. Fee rate and `cogs_ratio` are shares of
+    /// revenue, 0 to 1 with at most 5 decimals; the others amounts per order, 0 or more with at most 6.
+    pub fee_rate: Option<Decimal>,
+    pub fee_fixed: Option<Decimal>,
+    pub shipping_per_order: Option<Decimal>,
+    pub cogs_ratio: Option<Decimal>,
+}
+
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait AccountStore: Send + Sync {
@@ -70,4 +88,7 @@ pub trait AccountStore: Send + Sync {
     /// Every account, oldest first.
     async fn list(&self) -> Result<Vec<Account>, StoreError>;
     async fn find(&self, account: AccountId) -> Result<Option<Account>, StoreError>;
+    /// Changes the account and gives it as it is then; none where there is no such account. What was computed follows with
+    /// the next run of the jobs.
+    async fn change(&self, account: AccountId, change: AccountChange) -> Result<Option<Account>, StoreError>;
 }

@@ -178,8 +178,8 @@ fn quotient(part: f64, whole: f64) -> Option<f64> {
 
 text_enum!(
     /// What a day is broken down by: the platform that orders came from and ads were paid to, the country of the buyer,
-    /// the campaign.
-    Dimension { Platform = "platform", Country = "country", Campaign = "campaign" }
+    /// the product by its SKU, the campaign.
+    Dimension { Platform = "platform", Product = "product", Country = "country", Campaign = "campaign" }
 );
 
 /// The sums of a part of one day.
@@ -210,8 +210,14 @@ pub trait DailyStore: Send + Sync {
     async fn roll_up(&self, account: AccountId, zone: &Zone, now: time::OffsetDateTime) -> Result<RollUp, StoreError>;
     /// The days of the range on which anything happened, oldest first.
     async fn series(&self, account: AccountId, range: DayRange) -> Result<Vec<DayTotals>, StoreError>;
-    /// The parts of the days of the range, by day, dimension and value.
-    async fn parts(&self, account: AccountId, range: DayRange) -> Result<Vec<PartTotals>, StoreError>;
+    /// The parts of the days of the range, by day, dimension and value. Of the products, those that brought most in the
+    /// whole range or on one of the days `looked_at`; they have no orders of their own.
+    async fn parts(
+        &self,
+        account: AccountId,
+        range: DayRange,
+        looked_at: Vec<Date>,
+    ) -> Result<Vec<PartTotals>, StoreError>;
 }
 
 #[cfg(test)]

@@ -5,9 +5,12 @@ use diesel::prelude::*;
 use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
-    accounts::{Account, AccountStore, Mode, NewUser, STARTING_CREDITS},
+    accounts::{Account, AccountChange, AccountStore, Mode, NewUser, STARTING_CREDITS},
     credits::TransactionKind,
+    imports::CountryCode,
+    zone::Zone,
 };
+use rust_decimal::Decimal;
 use time::OffsetDateTime;
 
 use crate::{
@@ -26,13 +29,14 @@ struct AccountRow {
     plan: String,
     currency: String,
     timezone: String,
+    holiday_country: Option<String>,
     created_at: OffsetDateTime,
 }
 
 impl TryFrom<AccountRow> for Account {
     type Error = StoreError;
     fn try_from(row: AccountRow) -> Result<Self, StoreError> {
-        let AccountRow { id, user_id, mode, name, plan, currency, timezone, created_at } = row;
+        let AccountRow { id, user_id, mode, name, plan, currency, timezone, holiday_country, created_at } = row;
         Ok(Self {
             id: AccountId(id),
             user_id: parse(&user_id, "user id")?,
@@ -41,6 +45,7 @@ impl TryFrom<AccountRow> for Account {
             plan: parse(&plan, "plan")?,
             currency: parse(&currency, "currency")?,
             timezone: parse(&timezone, "time zone")?,
+            holiday_country: holiday_country.map(|code| parse(&code, "country code")).transpose()?,
             created_at,
         })
     }
@@ -89,6 +94,50 @@ impl AccountStore for Store {
             })
             .await?;
         row.map(Account::try_from).transpose()
+    }
+
+    async fn change(&self, account: AccountId, change: AccountChange) -> Result<Option<Account>, StoreError> {
+        let changes = Changes::of(&change);
+        if changes == Changes::default() {
+            return self.find(account).await;
+        }
+        let row = self
+            .run::<_, Failure>(async |connection| {
+                Ok(diesel::update(accounts::table.find(account.0))
+                    .set(changes)
+                    .returning(AccountRow::as_returning())
+                    .get_result(connection)
+                    .await
+                    .optional()?)
+            })
+            .await?;
+        row.map(Account::try_from).transpose()
+    }
+}
+
+/// The columns to be written; those that are none are left alone.
+#[derive(Debug, Clone, Copy, PartialEq, Default, AsChangeset)]
+#[diesel(table_name = accounts)]
+struct Changes<'a> {
+    timezone: Option<&'a str>,
+    holiday_country: Option<Option<&'a str>>,
+    fee_rate: Option<Decimal>,
+    fee_fixed: Option<Decimal>,
+    shipping_per_order: Option<Decimal>,
+    cogs_ratio: Option<Decimal>,
+}
+
+impl<'a> Changes<'a> {
+    fn of(change: &'a AccountChange) -> Self {
+        let AccountChange { timezone, holiday_country, fee_rate, fee_fixed, shipping_per_order, cogs_ratio } = change;
+        Self {
+            timezone: timezone.as_ref().map(Zone::name),
+            holiday_country: holiday_country.as_ref().map(|country| country.as_ref().map(CountryCode::as_str)),
+            fee_rate: *fee_rate,
+            fee_fixed: *fee_fixed,
+            shipping_per_order: *shipping_per_order,
+            cogs_ratio: *cogs_ratio,
+        }
     }
 }
 

@@ -98,7 +98,7 @@ impl From<DayRow> for DayTotals {
     }
 }
 
-#[derive(Queryable, Selectable)]
+#[derive(QueryableByName)]
 #[diesel(table_name = daily_breakdowns, check_for_backend(diesel::pg::Pg))]
 struct PartRow {
     day: Date,
@@ -167,14 +167,19 @@ impl DailyStore for Store {
         .await
     }
 
-    async fn parts(&self, account: AccountId, range: DayRange) -> Result<Vec<PartTotals>, StoreError> {
-        let rows = self
+    async fn parts(
+        &self,
+        account: AccountId,
+        range: DayRange,
+        looked_at: Vec<Date>,
+    ) -> Result<Vec<PartTotals>, StoreError> {
+        let rows: Vec<PartRow> = self
             .job_transaction(async |connection| {
-                daily_breakdowns::table
-                    .filter(daily_breakdowns::account_id.eq(account.0))
-                    .filter(daily_breakdowns::day.between(range.first, range.last))
-                    .order((daily_breakdowns::day, daily_breakdowns::dimension, daily_breakdowns::value))
-                    .select(PartRow::as_select())
+                sql_query(sql::PARTS)
+                    .bind::<BigInt, _>(account.0)
+                    .bind::<SqlDate, _>(range.first)
+                    .bind::<SqlDate, _>(range.last)
+                    .bind::<Array<SqlDate>, _>(&looked_at)
                     .load(connection)
                     .await
             })

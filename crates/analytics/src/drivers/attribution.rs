@@ -1,5 +1,7 @@
 //! One split: forecasts of the ingredients, their contributions to the deviation, and which of them stands out.
 
+use std::collections::BTreeSet;
+
 use super::facts::{Facts, Part};
 use super::tree::{Combined, Identity, Node, identities};
 use super::{Breakdown, By, Contribution, Direction};
@@ -55,25 +57,32 @@ pub(super) fn own_forecast(facts: &Facts, node: &Node) -> Result<Own, Insufficie
     Ok(Own { expected, observed, z_score: (now - fit.centre) / fit.sigma })
 }
 
-/// Every split of a metric that the facts allow: its drivers first, then each dimension.
-pub(super) fn breakdowns(facts: &Facts, node: &Node, expected: f64) -> Vec<Breakdown> {
-    let by_drivers = identities(&node.metric).find_map(|identity| by_identity(facts, node, expected, identity));
+/// Every split of a metric that the facts allow: its drivers first, then each dimension. An identity with one of the
+/// metrics that were `weighed` on the way here would lead back.
+pub(super) fn breakdowns(facts: &Facts, node: &Node, expected: f64, weighed: &BTreeSet<String>) -> Vec<Breakdown> {
+    let new = |identity: &&Identity| !identity.ingredients.iter().any(|(metric, _)| weighed.contains(*metric));
+    let by_drivers =
+        identities(&node.metric).filter(new).find_map(|identity| by_identity(facts, node, expected, identity));
     let dimensions = if node.part.is_none() { facts.dimensions(&node.metric) } else { Default::default() };
     let by_dimension = dimensions.iter().filter_map(|(name, parts)| by_parts(facts, node, expected, name, parts));
     by_drivers.into_iter().chain(by_dimension).collect()
 }
 
 fn by_identity(facts: &Facts, node: &Node, expected: f64, identity: &Identity) -> Option<Breakdown> {
+    let Identity { combined, offset, .. } = *identity;
     let part = node.part.as_ref();
-    let ingredients = identity
-        .ingredients
-        .iter()
-        .map(|(metric, sign)| {
-            let values = facts.series(metric, part)?;
-            Some(Ingredient { metric: (*metric).to_owned(), part: part.cloned(), sign: *sign, values })
-        })
-        .collect::<Option<Vec<_>>>()?;
-    split(facts, node, expected, identity.combined, By::Drivers, ingredients)
+    let mut ingredients = Vec::with_capacity(identity.ingredients.len());
+    for (metric, sign) in identity.ingredients {
+        match facts.series(metric, part) {
+            Some(values) => {
+                let (metric, part) = ((*metric).to_owned(), part.cloned());
+                ingredients.push(Ingredient { metric, part, sign: *sign, values });
+            }
+            None if combined == Combined::Sum => {}
+            None => return None,
+        }
+    }
+    split(facts, node, Whole { expected, offset }, combined, By::Drivers, ingredients)
 }
 
 fn by_parts(facts: &Facts, node: &Node, expected: f64, dimension: &str, parts: &[&Part]) -> Option<Breakdown> {
@@ -101,7 +110,8 @@ fn by_parts(facts: &Facts, node: &Node, expected: f64, dimension: &str, parts: &
     if unexplained > 1e-6 * size {
         ingredients.push(ingredient(Part { dimension: dimension.to_owned(), value: OTHER.to_owned() }, rest));
     }
-    split(facts, node, expected, Combined::Sum, By::Dimension(dimension.to_owned()), ingredients)
+    let whole = Whole { expected, offset: 0.0 };
+    split(facts, node, whole, Combined::Sum, By::Dimension(dimension.to_owned()), ingredients)
 }
 
 /// One ingredient of an identity with its history; the last value is the day to explain.
@@ -145,20 +155,29 @@ struct Scaled {
     observed: f64,
 }
 
+/// What is split.
+#[derive(Clone, Copy)]
+struct Whole {
+    expected: f64,
+    /// What the ingredients lack to it.
+    offset: f64,
+}
+
 /// Splits observed − expected of `node` over the ingredients; `None` when the identity cannot be used on this day.
 fn split(
     facts: &Facts,
     node: &Node,
-    expected: f64,
+    whole: Whole,
     combined: Combined,
     by: By,
     ingredients: Vec<Ingredient>,
 ) -> Option<Breakdown> {
+    let expected = whole.expected;
     let observed = facts.series(&node.metric, node.part.as_ref())?.last().copied().flatten()?;
     if combined == Combined::Product && (expected <= 0.0 || observed < 0.0) || ingredients.is_empty() {
         return None;
     }
-    let scaled = forecast_all(facts, expected, combined, &ingredients)?;
+    let scaled = forecast_all(facts, expected - whole.offset, combined, &ingredients)?;
     let changes: Vec<f64> = scaled.iter().map(|s| s.observed - s.expected).collect();
     let contributions = exact(&changes, combined, expected, observed)?;
     let z: Vec<f64> = scaled.iter().map(|s| (s.observed - s.forecast.centre) / s.forecast.sigma).collect();

@@ -71,7 +71,9 @@ impl Facts {
         }
         let derived = tree::derived(metric)?;
         let of = self.series(derived.of, part)?;
-        let by = self.series(derived.by, part)?;
+        let Some(by) = self.series(derived.by, part) else {
+            return derived.goes_without().then_some(of);
+        };
         Some(of.into_iter().zip(by).map(|(of, by)| derived.value(of?, by?)).collect())
     }
 

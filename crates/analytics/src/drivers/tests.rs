@@ -155,6 +155,44 @@ fn profit_falls_by_what_a_cost_rose() {
 }
 
 #[test]
+fn conversion_is_split_into_orders_and_visitors_and_leads_on_from_there() {
+    // Visitors double, orders stay: a robot, no loss of interest.
+    let found = explain(&shop([2.0, 0.5, 1.0, 1.0]), "conversion", None).unwrap();
+    assert_eq!(found.cause().unwrap().metric, "visitors", "{found:#?}");
+    // Orders halve with the visitors of always, all of them in one of two countries.
+    let mut facts = shop([1.0, 0.5, 1.0, 1.0]);
+    let orders: Vec<f64> = facts.series("orders", None).unwrap().into_iter().flatten().collect();
+    let home: Vec<f64> = (0..DAYS).map(|i| 12.0 * (1.0 + 0.08 * noise(40, i))).collect();
+    let abroad: Vec<f64> = orders.iter().zip(&home).map(|(all, home)| all - home).collect();
+    for (country, values) in [("AR", home), ("BR", abroad)] {
+        let part = Part { dimension: "country".into(), value: country.into() };
+        facts.part(part, "orders", values.into_iter().map(Some).collect());
+    }
+    let found = explain(&facts, "conversion", None).unwrap();
+    let chain: Vec<_> = found.chain.iter().map(|c| (c.metric.as_str(), c.part.as_ref().map(|p| &*p.value))).collect();
+    assert_eq!(chain, [("orders", None), ("orders", Some("BR"))], "{found:#?}");
+    assert!(found.breakdowns.iter().all(sums_to_the_deviation));
+}
+
+#[test]
+fn a_margin_falls_by_the_share_of_a_cost_that_rose() {
+    let mut facts = shop([1.0; 4]);
+    let revenue: Vec<f64> = facts.series("gross_revenue", None).unwrap().into_iter().flatten().collect();
+    let share = |usual: f64, seed: u64, last: f64| -> Vec<Option<f64>> {
+        let factor = |i: usize| if i + 1 == DAYS { last } else { 1.0 + 0.05 * noise(seed, i) };
+        revenue.iter().enumerate().map(|(i, r)| Some(r * usual * factor(i))).collect()
+    };
+    // No ads, no other expenses: the identity goes without them.
+    facts.metric("cogs", share(0.4, 31, 1.0)).metric("fees", share(0.03, 32, 1.0));
+    facts.metric("shipping", share(0.1, 33, 2.5));
+    let found = explain(&facts, "margin", None).unwrap();
+    assert_eq!(found.cause().unwrap().metric, "shipping_share", "{found:#?}");
+    assert!(found.breakdowns.iter().all(sums_to_the_deviation));
+    let profit = explain(&facts, "final_profit", None).unwrap();
+    assert!(!profit.breakdowns.is_empty() && profit.breakdowns.iter().all(sums_to_the_deviation));
+}
+
+#[test]
 fn parts_that_do_not_cover_the_whole_leave_a_rest() {
     let mut facts = shop([0.5, 1.0, 1.0, 1.0]);
     let third: Vec<_> = facts.series("gross_revenue", None).unwrap().iter().map(|v| v.map(|v| v / 3.0)).collect();

@@ -25,6 +25,11 @@ pub(super) struct Derived {
 }
 
 impl Derived {
+    /// Whether the metric is the first one where the second is unknown: what a business never had was never taken off.
+    pub fn goes_without(&self) -> bool {
+        self.derivation == Derivation::Difference
+    }
+
     /// `None` where a quotient has nothing to divide by.
     pub fn value(&self, of: f64, by: f64) -> Option<f64> {
         let value = match self.derivation {
@@ -56,6 +61,11 @@ const DERIVED: &[Derived] = &[
     quotient("roas", "gross_revenue", "ad_spend"),
     quotient("cac", "ad_spend", "new_customers"),
     quotient("margin", "final_profit", "net_revenue"),
+    quotient("cogs_share", "cogs", "net_revenue"),
+    quotient("fees_share", "fees", "net_revenue"),
+    quotient("shipping_share", "shipping", "net_revenue"),
+    quotient("ad_spend_share", "ad_spend", "net_revenue"),
+    quotient("extra_expenses_share", "extra_expenses", "net_revenue"),
     difference("returning_customers", "customers", "new_customers"),
     difference("net_revenue", "gross_revenue", "refunds"),
     difference("revenue_after_goods", "net_revenue", "cogs"),
@@ -79,26 +89,44 @@ pub(super) enum Combined {
     Sum,
 }
 
-/// metric = combination of ingredients, each with the sign +1 or −1.
+/// metric = offset + combination of ingredients, each with the sign +1 or −1. A sum goes without the ingredients that a
+/// business does not have, such as ad spend; a product needs them all.
 #[derive(Debug)]
 pub(super) struct Identity {
     metric: &'static str,
     pub combined: Combined,
+    /// 0 but for sums of shares.
+    pub offset: f64,
     pub ingredients: &'static [(&'static str, f64)],
 }
 
 const fn product(metric: &'static str, ingredients: &'static [(&'static str, f64)]) -> Identity {
-    Identity { metric, combined: Combined::Product, ingredients }
+    Identity { metric, combined: Combined::Product, offset: 0.0, ingredients }
 }
 
 const fn sum(metric: &'static str, ingredients: &'static [(&'static str, f64)]) -> Identity {
-    Identity { metric, combined: Combined::Sum, ingredients }
+    Identity { metric, combined: Combined::Sum, offset: 0.0, ingredients }
+}
+
+/// What is left of one.
+const fn rest(metric: &'static str, ingredients: &'static [(&'static str, f64)]) -> Identity {
+    Identity { metric, combined: Combined::Sum, offset: 1.0, ingredients }
 }
 
 /// In order of preference: of several identities of a metric the first one whose ingredients are all known is used.
 const IDENTITIES: &[Identity] = &[
     sum("final_profit", &[("operational_profit", 1.0), ("ad_spend", -1.0), ("extra_expenses", -1.0)]),
     sum("operational_profit", &[("net_revenue", 1.0), ("cogs", -1.0), ("fees", -1.0), ("shipping", -1.0)]),
+    rest(
+        "margin",
+        &[
+            ("cogs_share", -1.0),
+            ("fees_share", -1.0),
+            ("shipping_share", -1.0),
+            ("ad_spend_share", -1.0),
+            ("extra_expenses_share", -1.0),
+        ],
+    ),
     sum("net_revenue", &[("gross_revenue", 1.0), ("refunds", -1.0)]),
     product(
         "gross_revenue",
@@ -119,6 +147,7 @@ const IDENTITIES: &[Identity] = &[
     product("ad_clicks", &[("ad_spend", 1.0), ("clicks_per_spend", 1.0)]),
     product("roas", &[("gross_revenue", 1.0), ("ad_spend", -1.0)]),
     product("cac", &[("ad_spend", 1.0), ("new_customers", -1.0)]),
+    product("conversion", &[("orders", 1.0), ("visitors", -1.0)]),
     product("refund_rate", &[("refunds", 1.0), ("gross_revenue", -1.0)]),
     sum("customers", &[("new_customers", 1.0), ("returning_customers", 1.0)]),
 ];

@@ -2,10 +2,11 @@
 
 mod causes;
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use analytics::{
     detector::{DailySeries, HISTORY_DAYS, Shape, scan},
+    holidays,
     severity::Severity as Grade,
 };
 use domain::{
@@ -33,9 +34,19 @@ pub(super) async fn run(work: &Work<'_>) -> Result<Written, StoreError> {
     let history = i64::try_from(HISTORY_DAYS).unwrap_or(SCORED_DAYS);
     let read = DayRange { first: back(scored.first, LEAD_IN_DAYS + history), last };
     let days = without_gaps(&work.deps.daily.series(account.id, read).await?, read.first, last);
-    let parts = work.deps.daily.parts(account.id, read).await?;
-    let zone = account.timezone.clone();
-    let findings = off_thread(move || find(&days, &parts, scored, &zone)).await?;
+    let holidays = match &account.holiday_country {
+        Some(country) => holidays::of(country.as_str(), read.first..=last),
+        None => BTreeSet::new(),
+    };
+    let shop = Arc::new(Shop { days, holidays, scored, zone: account.timezone.clone() });
+    let scanned = shop.clone();
+    let events = off_thread(move || scanned.events()).await?;
+    // The parts of a shop are many, and tell nothing but causes.
+    let parts = match events.iter().map(|(_, event)| event.peak).collect::<BTreeSet<_>>() {
+        none if none.is_empty() => Vec::new(),
+        peaks => work.deps.daily.parts(account.id, read, peaks.into_iter().collect()).await?,
+    };
+    let findings = off_thread(move || shop.findings(&events, &parts)).await?;
     work.deps.anomalies.replace(work.claim, scored, back(last, NEWS_DAYS - 1), findings, (work.clock)()).await
 }
 
@@ -43,22 +54,41 @@ fn back(day: Date, days: i64) -> Date {
     day.checked_sub(Duration::days(days)).unwrap_or(Date::MIN)
 }
 
-/// The events of every metric, each followed by its cause where one can be named.
-fn find(days: &[DayTotals], parts: &[PartTotals], scored: DayRange, zone: &Zone) -> Vec<Finding> {
-    let Some(first) = days.first().map(|day| day.day) else { return Vec::new() };
-    let mut findings = Vec::new();
-    for metric in Metric::ALL {
-        let values: Vec<Option<f64>> = days.iter().map(|day| metric.of(day)).collect();
-        let series = DailySeries { first, values: &values };
-        let events = scan(series, &BTreeSet::new(), back(scored.first, LEAD_IN_DAYS));
-        for event in events.iter().filter(|event| event.peak >= scored.first) {
-            let finding = finding(*metric, event, zone);
-            let cause = causes::of(*metric, &finding, days, parts);
-            findings.push(finding);
-            findings.extend(cause);
+/// What is known of a shop's days.
+struct Shop {
+    /// One after the other, without gaps.
+    days: Vec<DayTotals>,
+    holidays: BTreeSet<Date>,
+    scored: DayRange,
+    zone: Zone,
+}
+
+/// An event of a metric.
+type Event = (Metric, analytics::detector::Anomaly);
+
+impl Shop {
+    /// The events of every metric within the scored days.
+    fn events(&self) -> Vec<Event> {
+        let Some(first) = self.days.first().map(|day| day.day) else { return Vec::new() };
+        let from = back(self.scored.first, LEAD_IN_DAYS);
+        let mut found = Vec::new();
+        for metric in Metric::ALL.iter().copied() {
+            let values: Vec<Option<f64>> = self.days.iter().map(|day| metric.of(day)).collect();
+            let events = scan(DailySeries { first, values: &values }, &self.holidays, from);
+            found.extend(events.into_iter().filter(|e| e.peak >= self.scored.first).map(|e| (metric, e)));
         }
+        found
     }
-    findings
+
+    /// The events as they are told, each followed by its cause where one can be named.
+    fn findings(&self, events: &[Event], parts: &[PartTotals]) -> Vec<Finding> {
+        let told = events.iter().flat_map(|(metric, event)| {
+            let finding = finding(*metric, event, &self.zone);
+            let cause = causes::of(*metric, &finding, self, parts);
+            [Some(finding), cause]
+        });
+        told.flatten().collect()
+    }
 }
 
 fn finding(metric: Metric, event: &analytics::detector::Anomaly, zone: &Zone) -> Finding {
@@ -119,8 +149,18 @@ mod tests {
             .collect()
     }
 
+    fn open(days: &[DayTotals]) -> Shop {
+        Shop {
+            days: days.to_vec(),
+            holidays: BTreeSet::new(),
+            scored: SCORED,
+            zone: "America/Sao_Paulo".parse().unwrap(),
+        }
+    }
+
     fn findings(days: &[DayTotals]) -> Vec<Finding> {
-        find(days, &[], SCORED, &"America/Sao_Paulo".parse().unwrap())
+        let shop = open(days);
+        shop.findings(&shop.events(), &[])
     }
 
     #[test]
@@ -172,7 +212,8 @@ mod tests {
             ad_spend: Decimal::ZERO,
         };
         let cause = |parts: &[PartTotals]| {
-            let found = find(&days, parts, SCORED, &"UTC".parse().unwrap());
+            let shop = open(&days);
+            let found = shop.findings(&shop.events(), parts);
             found
                 .into_iter()
                 .find(|f| f.metric == "orders" && f.kind == Kind::Correlated)
@@ -183,6 +224,29 @@ mod tests {
         let lost = |day: &DayTotals| if day.day == bad_day { 0 } else { day.orders - 20 };
         let two: Vec<_> = days.iter().flat_map(|day| [part(day, "AR", 20), part(day, "BR", lost(day))]).collect();
         assert!(cause(&two).unwrap_or_default().contains("country BR"), "{:?}", cause(&two));
+    }
+
+    #[test]
+    fn a_shop_that_closes_on_a_holiday_it_keeps_is_not_alarmed_then_or_later() {
+        let mut days = shop();
+        let christmas = days.iter_mut().find(|day| day.day == date!(2025 - 12 - 25)).unwrap();
+        *christmas = DayTotals::quiet(christmas.day);
+        let alarms = |holidays: BTreeSet<Date>| {
+            let shop = Shop { holidays, ..open(&days) };
+            shop.events().into_iter().map(|(metric, event)| (metric, event.peak)).collect::<Vec<_>>()
+        };
+        assert!(alarms(BTreeSet::new()).contains(&(Metric::Orders, date!(2025 - 12 - 25))));
+        let kept = holidays::of("BR", SCORED.first..=SCORED.last);
+        assert_eq!(alarms(kept.clone()), []);
+        // What comes after is judged as if the day had not been.
+        let expected = |days: &[DayTotals]| {
+            let mut lower = days.to_vec();
+            (lower[189].orders, lower[189].gross_revenue) = (20, Decimal::from(400));
+            let shop = Shop { holidays: kept.clone(), ..open(&lower) };
+            let event = shop.events().into_iter().find(|(metric, _)| *metric == Metric::Orders).unwrap().1;
+            (event.peak, event.score.expected, event.score.z_score)
+        };
+        assert_eq!(expected(&days), expected(&shop()));
     }
 
     #[test]

@@ -25,6 +25,8 @@ const CATEGORY_DAYS: usize = 56;
 pub(super) struct Stocked {
     pub products: Vec<StockedProduct>,
     pub last: Date,
+    /// Units of the whole shop a day, up to the last.
+    totals: Vec<Option<f64>>,
     rhythm: StoreRhythm,
 }
 
@@ -38,7 +40,12 @@ impl Stocked {
         let known = work.deps.daily.series(account.id, range).await?;
         let totals: Vec<Option<f64>> =
             without_gaps(&known, range.first, last).iter().map(|day| Some(number(day.units))).collect();
-        Ok(Self { products, last, rhythm: StoreRhythm::fit(&totals, last) })
+        Ok(Self::of(products, totals, last))
+    }
+
+    fn of(products: Vec<StockedProduct>, totals: Vec<Option<f64>>, last: Date) -> Self {
+        let rhythm = StoreRhythm::fit(&totals, last);
+        Self { products, last, totals, rhythm }
     }
 
     /// Hands every product with its clean daily units and its demand, if any can be estimated, to `figure`.
@@ -57,6 +64,42 @@ impl Stocked {
                 figure(product, units, model.as_ref())
             })
             .collect()
+    }
+}
+
+/// Days between the back-tests of an item: longer than most items' lead times, so that one does not repeat the other.
+const BACK_TEST_STEP: usize = 28;
+/// Back-tests of an item, so that most of a year is left to forecast from.
+const BACK_TESTS: usize = 5;
+/// Back-tests of a shop, about: as many tell a probability to a percent.
+const MOST_BACK_TESTS: usize = 3_000;
+/// Days since its first sale that an item has to look back on when it is forecast.
+const BACK_TEST_HISTORY: usize = 56;
+
+impl Stocked {
+    /// Forecasts as they would have been made some weeks ago, by what was known then, and the units of the days since.
+    /// `visit` is told the product, its demand as of then, and the days that followed, oldest first.
+    pub(super) fn back_test(&self, mut visit: impl FnMut(&StockedProduct, &DemandModel<'_>, &[Option<f64>])) {
+        let stride = (self.products.len() * BACK_TESTS).div_ceil(MOST_BACK_TESTS).max(1);
+        let tried: Vec<_> = self.products.iter().step_by(stride).map(|p| (p, daily_units(p, self.last))).collect();
+        for back in (1..=BACK_TESTS).map(|test| test * BACK_TEST_STEP) {
+            let Some(last) = i64::try_from(back).ok().and_then(|back| self.last.checked_sub(Duration::days(back)))
+            else {
+                continue;
+            };
+            let known = self.totals.len().saturating_sub(back);
+            let rhythm = StoreRhythm::fit(self.totals.get(..known).unwrap_or_default(), last);
+            for (product, units) in &tried {
+                let (before, after) = units.split_at(units.len().saturating_sub(back));
+                let first_sale = before.iter().position(|day| day.is_some_and(|units| units > 0.0));
+                if first_sale.is_none_or(|first| before.len() - first < BACK_TEST_HISTORY) {
+                    continue;
+                }
+                if let Ok(model) = DemandModel::fit(Item { units: before, category_level: None }, &rhythm) {
+                    visit(product, &model, after);
+                }
+            }
+        }
     }
 }
 
@@ -146,7 +189,7 @@ pub(super) mod tests {
     }
 
     pub(in crate::jobs) fn stocked(products: Vec<StockedProduct>) -> Stocked {
-        Stocked { products, last: LAST, rhythm: StoreRhythm::flat(LAST) }
+        Stocked::of(products, Vec::new(), LAST)
     }
 
     #[test]

@@ -34,6 +34,7 @@ fn account(id: i64) -> Account {
         plan: domain::accounts::Plan::Free,
         currency: "BRL".parse().unwrap(),
         timezone: "America/Sao_Paulo".parse().unwrap(),
+        holiday_country: None,
         created_at: clock(),
     }
 }
@@ -215,6 +216,7 @@ impl DailyStore for Hanging {
         &self,
         _: AccountId,
         _: domain::profit::DayRange,
+        _: Vec<Date>,
     ) -> Result<Vec<domain::daily::PartTotals>, StoreError> {
         unreachable!("nothing is read before the sums are done")
     }

@@ -1,12 +1,18 @@
 //! `api accounts`.
 
+use std::str::FromStr;
+
+use analytics::holidays;
+use anyhow::Context;
 use clap::Subcommand;
 use domain::{
-    UserId,
-    accounts::{Account, AccountStore, NewUser, Plan},
+    AccountId, UserId,
+    accounts::{Account, AccountChange, AccountStore, NewUser, Plan},
+    imports::{CountryCode, MAX_AMOUNT},
     money::Currency,
     zone::Zone,
 };
+use rust_decimal::Decimal;
 use serde_json::{Value, json};
 use store::Store;
 use time::OffsetDateTime;
@@ -39,6 +45,11 @@ pub enum AccountsCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Changes an account; what is computed follows with the next run of the jobs
+    #[command(
+        after_help = "Examples:\n  api accounts set 1 --fee-rate 0.0349 --fee-fixed 0.30\n  api accounts set 1 --timezone Europe/Lisbon --holidays PT"
+    )]
+    Set(SetArgs),
     /// Lists all accounts
     List {
         /// Print JSON
@@ -47,12 +58,67 @@ pub enum AccountsCommand {
     },
 }
 
+#[derive(Debug, clap::Args)]
+pub struct SetArgs {
+    /// The account
+    #[arg(value_name = "ID")]
+    account: i64,
+    /// IANA time zone: all days are cut anew by it
+    #[arg(long)]
+    timezone: Option<Zone>,
+    /// Country whose public holidays the shop keeps, such as BR, or none: those days are neither judged nor learned from
+    #[arg(long, value_name = "COUNTRY")]
+    holidays: Option<Holidays>,
+    /// Share of an order's revenue that is paid as a fee where the shop does not state it, such as 0.029
+    #[arg(long, value_parser = share)]
+    fee_rate: Option<Decimal>,
+    /// Fee per order on top of it
+    #[arg(long, value_parser = amount)]
+    fee_fixed: Option<Decimal>,
+    /// Cost of shipping an order where the shop does not state it
+    #[arg(long, value_parser = amount)]
+    shipping_per_order: Option<Decimal>,
+    /// Share of revenue that goods cost where neither their own cost nor that of their category is known, such as 0.4
+    #[arg(long, value_parser = share)]
+    cogs_ratio: Option<Decimal>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// A country whose holidays are known, or none.
+#[derive(Debug, Clone, Copy)]
+struct Holidays(Option<CountryCode>);
+
+impl FromStr for Holidays {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let known = holidays::countries();
+        match text {
+            "none" => Ok(Self(None)),
+            code if known.contains(&code) => Ok(Self(Some(code.parse().map_err(|e| format!("{e}"))?))),
+            _ => Err(format!("known are none, {}", known.join(", "))),
+        }
+    }
+}
+
+fn share(text: &str) -> Result<Decimal, String> {
+    let within = |value: &Decimal| *value >= Decimal::ZERO && *value <= Decimal::ONE && value.normalize().scale() <= 5;
+    text.parse().ok().filter(within).ok_or_else(|| "a share is 0 to 1 with at most 5 decimals".to_owned())
+}
+
+fn amount(text: &str) -> Result<Decimal, String> {
+    let within = |value: &Decimal| *value >= Decimal::ZERO && *value <= MAX_AMOUNT && value.normalize().scale() <= 6;
+    text.parse().ok().filter(within).ok_or_else(|| "an amount is 0 or more with at most 6 decimals".to_owned())
+}
+
 pub async fn run(command: AccountsCommand, store: &Store) -> anyhow::Result<()> {
     let (accounts, json) = match command {
         AccountsCommand::Create { name, currency, timezone, plan, json } => {
             domain::text::check(&name, MAX_NAME_CHARS).map_err(|error| anyhow::anyhow!("--name: {error}"))?;
             (create(store, name, currency, timezone, plan).await?, json)
         }
+        AccountsCommand::Set(args) => (vec![set(store, &args).await?], args.json),
         AccountsCommand::List { json } => (store.list().await?, json),
     };
     if json {
@@ -93,8 +159,21 @@ pub async fn create(
     Ok(store.create(user).await?)
 }
 
+async fn set(store: &Store, args: &SetArgs) -> anyhow::Result<Account> {
+    let change = AccountChange {
+        timezone: args.timezone.clone(),
+        holiday_country: args.holidays.map(|Holidays(country)| country),
+        fee_rate: args.fee_rate,
+        fee_fixed: args.fee_fixed,
+        shipping_per_order: args.shipping_per_order,
+        cogs_ratio: args.cogs_ratio,
+    };
+    let changed = store.change(AccountId(args.account), change).await?;
+    changed.with_context(|| format!("there is no account {}; `api accounts list` shows which there are", args.account))
+}
+
 fn to_json(account: &Account) -> Value {
-    let Account { id, user_id, mode, name, plan, currency, timezone, created_at } = account;
+    let Account { id, user_id, mode, name, plan, currency, timezone, holiday_country, created_at } = account;
     json!({
         "id": id,
         "user_id": user_id,
@@ -103,6 +182,7 @@ fn to_json(account: &Account) -> Value {
         "plan": plan,
         "currency": currency.as_str(),
         "timezone": timezone.name(),
+        "holiday_country": holiday_country.as_ref().map(CountryCode::as_str),
         "created_at": rfc3339(*created_at),
     })
 }

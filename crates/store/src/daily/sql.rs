@@ -201,3 +201,22 @@ pub(super) const NEW_CUSTOMERS: &str = "
 pub(super) const DROP_EMPTY_DAYS: &str = "
     DELETE FROM daily_metrics WHERE account_id = $1 AND day = ANY($2) AND orders = 0 AND refund_count = 0
         AND ad_spend = 0 AND ad_clicks = 0 AND extra_expenses = 0 AND visitors = 0";
+
+/// Breakdowns and, as one more of them, the products that sold best from `$2` to `$3` or on one of the days `$4`.
+pub(super) const PARTS: &str = "
+    WITH best AS (
+        (SELECT product_id FROM product_days WHERE account_id = $1 AND day BETWEEN $2 AND $3
+            GROUP BY product_id ORDER BY sum(revenue) DESC, product_id LIMIT 24)
+        UNION
+        SELECT of_day.product_id FROM unnest($4) AS looked_at(day) CROSS JOIN LATERAL (
+            SELECT product_id FROM product_days WHERE account_id = $1 AND day = looked_at.day
+            ORDER BY revenue DESC, product_id LIMIT 3) of_day
+    )
+    SELECT day, dimension, value, gross_revenue, orders, units, ad_spend
+    FROM daily_breakdowns WHERE account_id = $1 AND day BETWEEN $2 AND $3
+    UNION ALL
+    SELECT sold.day, 'product', product.sku, sold.revenue, 0::bigint, sold.units, 0
+    FROM best JOIN product_days sold ON sold.account_id = $1 AND sold.product_id = best.product_id
+    JOIN products product ON product.account_id = $1 AND product.id = best.product_id
+    WHERE sold.day BETWEEN $2 AND $3
+    ORDER BY day, dimension, value";

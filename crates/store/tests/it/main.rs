@@ -1,6 +1,7 @@
 //! The store on a real Postgres: every test has a database of its own.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
+mod accounts;
 mod credits;
 mod database;
 mod decisions;

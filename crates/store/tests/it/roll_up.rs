@@ -2,7 +2,7 @@
 
 use domain::{
     AccountId,
-    daily::{DailyStore, DayTotals},
+    daily::{DailyStore, DayTotals, Dimension},
     profit::{Basis, DayRange},
 };
 use rust_decimal::dec;
@@ -240,6 +240,37 @@ async fn a_day_that_is_being_written_to_is_summed_up_afterwards() {
     import.commit().await.unwrap();
     assert_eq!(roll_up(&db, account, "UTC").await, 1);
     assert_eq!(series(&db, account).await[0].orders, 2);
+}
+
+#[tokio::test]
+async fn the_products_that_sold_best_at_large_or_on_a_day_looked_at_are_parts_too() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let at = datetime!(2026-03-01 09:00 UTC);
+    let mut products = Vec::new();
+    for n in 0..30 {
+        products.push(shop::product(&db.sql, account, &format!("P{n:02}"), None).await);
+    }
+    // The first sells most every day, the last one only once.
+    for (id, day) in [("1", at), ("2", at + time::Duration::DAY)] {
+        let lines: Vec<_> = products[..29].iter().map(|product| (Some(*product), 1, "9")).collect();
+        shop::order(&db.sql, account, Order::new(id, day, &lines), day.date()).await;
+    }
+    shop::order(&db.sql, account, Order::new("3", at, &[(Some(products[0]), 5, "9")]), at.date()).await;
+    shop::order(&db.sql, account, Order::new("4", at, &[(Some(products[29]), 2, "5")]), at.date()).await;
+    roll_up(&db, account, "UTC").await;
+    let of_products = async |looked_at: Vec<Date>| -> Vec<_> {
+        let parts = db.store.parts(account, EVERY_DAY, looked_at).await.unwrap();
+        assert_eq!(parts.iter().filter(|part| part.dimension == Dimension::Country).count(), 2);
+        parts.into_iter().filter(|part| part.dimension == Dimension::Product).collect()
+    };
+    let at_large = of_products(vec![]).await;
+    assert_eq!(at_large.len(), 48, "24 products on two days");
+    assert_eq!((&*at_large[0].value, at_large[0].gross_revenue, at_large[0].units), ("P00", dec!(54), 6));
+    assert!(at_large.iter().all(|part| part.value != "P29"));
+    let with_day = of_products(vec![at.date()]).await;
+    let rare: Vec<_> = with_day.iter().filter(|part| part.value == "P29").map(|part| (part.day, part.units)).collect();
+    assert_eq!(rare, [(at.date(), 2)]);
 }
 
 /// What all days depend on changes all of them, and nothing else does.

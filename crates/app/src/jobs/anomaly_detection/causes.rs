@@ -10,7 +10,7 @@ use domain::{
 use rust_decimal::{Decimal, prelude::ToPrimitive};
 use time::Date;
 
-use super::super::demand::number;
+use super::{super::demand::number, Shop};
 
 /// Parts of a dimension that are looked at one by one, the largest; the others count as one.
 const LARGEST_PARTS: usize = 12;
@@ -21,10 +21,9 @@ const MOVED_ALONG: f64 = 2.0;
 const MOST_CORRELATED: usize = 8;
 
 /// The finding's cause, if the facts name one.
-pub(super) fn of(metric: Metric, finding: &Finding, days: &[DayTotals], parts: &[PartTotals]) -> Option<Finding> {
-    let name = name_in_tree(metric)?;
-    let facts = facts(finding.day, days, parts);
-    let explanation = explain(&facts, name, Some(finding.expected_value)).ok()?;
+pub(super) fn of(metric: Metric, finding: &Finding, shop: &Shop, parts: &[PartTotals]) -> Option<Finding> {
+    let facts = facts(finding.day, shop, parts);
+    let explanation = explain(&facts, name_in_tree(metric), Some(finding.expected_value)).ok()?;
     let cause = explanation.cause()?;
     Some(Finding {
         kind: Kind::Correlated,
@@ -35,29 +34,21 @@ pub(super) fn of(metric: Metric, finding: &Finding, days: &[DayTotals], parts: &
     })
 }
 
-/// The metrics that are made of others, by their names in the tree of drivers.
-const fn name_in_tree(metric: Metric) -> Option<&'static str> {
+/// The metric's name in the tree of drivers.
+const fn name_in_tree(metric: Metric) -> &'static str {
     match metric {
-        Metric::Profit => Some("final_profit"),
-        Metric::GrossRevenue
-        | Metric::NetRevenue
-        | Metric::Orders
-        | Metric::Units
-        | Metric::Customers
-        | Metric::Aov
-        | Metric::RefundRate
-        | Metric::Roas
-        | Metric::Cac => Some(metric.as_str()),
-        Metric::NewCustomers | Metric::Refunds | Metric::AdSpend | Metric::Conversion | Metric::Margin => None,
+        Metric::Profit => "final_profit",
+        other => other.as_str(),
     }
 }
 
 /// A sum of a day as a number.
 type Measure = fn(&DayTotals) -> Option<f64>;
 
-/// What is known of the days up to and including `day`.
-fn facts(day: Date, days: &[DayTotals], parts: &[PartTotals]) -> Facts {
-    let days = days.get(..days.partition_point(|totals| totals.day <= day)).unwrap_or_default();
+/// What is known of the days up to and including `day`, holidays left out.
+fn facts(day: Date, shop: &Shop, parts: &[PartTotals]) -> Facts {
+    let until = shop.days.iter().take_while(|totals| totals.day <= day);
+    let days: Vec<&DayTotals> = until.filter(|totals| !shop.holidays.contains(&totals.day)).collect();
     let mut facts = Facts::new(days.iter().map(|totals| totals.day).collect());
     let measured: [(&str, Measure); 13] = [
         ("gross_revenue", |day| day.gross_revenue.to_f64()),
@@ -75,7 +66,7 @@ fn facts(day: Date, days: &[DayTotals], parts: &[PartTotals]) -> Facts {
         ("visitors", |day| Some(number(day.visitors))),
     ];
     for (name, value) in measured {
-        let values: Vec<_> = days.iter().map(value).collect();
+        let values: Vec<_> = days.iter().map(|totals| value(totals)).collect();
         // What a shop never measures (visitors, ads) is unknown, not zero.
         if values.iter().flatten().any(|value| *value != 0.0) {
             facts.metric(name, values);
@@ -83,21 +74,34 @@ fn facts(day: Date, days: &[DayTotals], parts: &[PartTotals]) -> Facts {
     }
     let positions: BTreeMap<Date, usize> = days.iter().enumerate().map(|(at, totals)| (totals.day, at)).collect();
     for dimension in Dimension::ALL {
-        add_parts(&mut facts, *dimension, parts, &positions);
+        add_parts(&mut facts, *dimension, day, parts, &positions);
     }
     facts
 }
 
-fn add_parts(facts: &mut Facts, dimension: Dimension, parts: &[PartTotals], positions: &BTreeMap<Date, usize>) {
+fn add_parts(
+    facts: &mut Facts,
+    dimension: Dimension,
+    today: Date,
+    parts: &[PartTotals],
+    positions: &BTreeMap<Date, usize>,
+) {
     let known = || {
         let within = parts.iter().filter(|part| part.dimension == dimension);
         within.filter_map(|part| Some((part, *positions.get(&part.day)?)))
     };
-    let mut volume: BTreeMap<&str, Decimal> = BTreeMap::new();
+    // A part is of interest when it is large as a rule or on the day to explain.
+    let mut volume: BTreeMap<&str, (Decimal, Decimal)> = BTreeMap::new();
     for (part, _) in known() {
-        *volume.entry(&part.value).or_default() += part.gross_revenue + part.ad_spend;
+        let (all, of_today) = volume.entry(&part.value).or_default();
+        *all += part.gross_revenue + part.ad_spend;
+        if part.day == today {
+            *of_today += part.gross_revenue + part.ad_spend;
+        }
     }
-    let mut by_volume: Vec<(Decimal, &str)> = volume.into_iter().map(|(value, volume)| (volume, value)).collect();
+    let days = Decimal::from(positions.len().max(1));
+    let mut by_volume: Vec<(Decimal, &str)> =
+        volume.into_iter().map(|(value, (all, today))| ((all / days).max(today), value)).collect();
     by_volume.sort_by(|a, b| b.cmp(a));
     let largest: BTreeSet<&str> = by_volume.iter().take(LARGEST_PARTS).map(|(_, value)| *value).collect();
     let mut series: BTreeMap<(&str, &str), Vec<Option<f64>>> = BTreeMap::new();
