@@ -15,4 +15,5 @@ pub mod process;
 pub mod report;
 pub mod rounds;
 pub mod service;
+pub mod shops;
 pub mod statements;

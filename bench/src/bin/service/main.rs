@@ -15,6 +15,7 @@ use time::OffsetDateTime;
 
 mod contenders;
 mod memory;
+mod nightly;
 mod reads;
 mod track;
 
@@ -60,6 +61,8 @@ pub struct Bench {
     pub api: PathBuf,
     pub seconds: u32,
     pub rounds: usize,
+    /// Little data.
+    pub quick: bool,
     rows: Vec<String>,
     report: Report,
     out: PathBuf,
@@ -113,6 +116,7 @@ async fn run(cli: Cli, api: PathBuf, postgres: Postgres) -> anyhow::Result<()> {
         api,
         seconds: cli.seconds.unwrap_or(if cli.quick { 1 } else { 5 }),
         rounds: cli.rounds.unwrap_or(if cli.quick { 1 } else { 3 }),
+        quick: cli.quick,
         rows: cli.rows,
         report,
         out: cli.out,
@@ -120,6 +124,7 @@ async fn run(cli: Cli, api: PathBuf, postgres: Postgres) -> anyhow::Result<()> {
     reads::run(&mut bench).await?;
     track::run(&mut bench).await?;
     memory::run(&mut bench).await?;
+    nightly::run(&mut bench).await?;
     eprintln!("measured in {:.0} s", began.elapsed().as_secs_f64());
     bench.postgres.stop()
 }

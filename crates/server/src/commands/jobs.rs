@@ -46,6 +46,9 @@ pub enum JobsCommand {
         /// The day to take for today, in each account's time zone: what came later is not used
         #[arg(long, value_name = "DATE", value_parser = parse_day)]
         as_of: Option<Date>,
+        /// Accounts side by side
+        #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
+        at_once: u16,
         /// Print JSON
         #[arg(long)]
         json: bool,
@@ -77,11 +80,11 @@ pub async fn run(command: JobsCommand, store: Store) -> anyhow::Result<ExitCode>
             print_runs(&store.list(account.map(AccountId), limit).await?, json)?;
             Ok(ExitCode::SUCCESS)
         }
-        JobsCommand::Run { job, account, as_of, json } => {
+        JobsCommand::Run { job, account, as_of, at_once, json } => {
             // Whoever asks for a run wants it, done today already or not.
             let selection = Selection { job: job.0, account: account.map(AccountId), as_of, again: true };
             let deps = Deps::of(&Arc::new(store));
-            let reports = run_all(&deps, selection, 1, OffsetDateTime::now_utc).await?;
+            let reports = run_all(&deps, selection, at_once.into(), OffsetDateTime::now_utc).await?;
             if let (Some(account), true) = (account, reports.is_empty()) {
                 anyhow::bail!("there is no account {account}; `api accounts list` shows which there are");
             }
