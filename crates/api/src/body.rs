@@ -12,6 +12,7 @@ use actix_web::{
 use domain::idempotency::IdempotencyKey;
 use futures_util::{FutureExt, StreamExt, future::LocalBoxFuture};
 use ring::digest::{Context, SHA256};
+use rust_decimal::Decimal;
 use serde::{
     Deserializer as _,
     de::{MapAccess, Visitor},
@@ -240,6 +241,16 @@ impl Field {
         number.ok_or_else(|| ApiError::parameter(self.name, &format!("must be a whole number from {min} to {max}")))
     }
 
+    /// A number, exactly as it is written.
+    pub fn decimal(&self) -> Result<Decimal, ApiError> {
+        let text = self.raw.get();
+        let number = text.starts_with(|first: char| first == '-' || first.is_ascii_digit()).then_some(text);
+        let number = number.and_then(|text| {
+            text.parse().ok().filter(|_| !text.contains(['e', 'E'])).or_else(|| Decimal::from_scientific(text).ok())
+        });
+        number.ok_or_else(|| ApiError::parameter(self.name, "must be a number"))
+    }
+
     pub fn texts(&self, otherwise: Code) -> Result<Vec<String>, ApiError> {
         serde_json::from_str(self.raw.get()).map_err(|_| {
             ApiError::new(otherwise).message(format!("`{}` must be an array of texts.", self.name)).param(self.name)
@@ -357,6 +368,21 @@ mod tests {
         let upload =
             Upload { bytes: Bytes::from_static(b"{}"), media_type: Some(media_type(value).unwrap()), strict: false };
         assert_eq!(upload.fields(Accepts::Json).is_ok(), readable);
+    }
+
+    #[rstest]
+    #[case("5", Some("5"))]
+    #[case("-0.10", Some("-0.10"))]
+    #[case("1e3", Some("1000"))]
+    #[case("2.5E-1", Some("0.25"))]
+    #[case("\"5\"", None)]
+    #[case("true", None)]
+    #[case("[1]", None)]
+    #[case("1e400", None)]
+    #[case("99999999999999999999999999999999", None)]
+    fn a_decimal_is_taken_as_written(#[case] sent: &str, #[case] read: Option<&str>) {
+        let field = parse(&format!("{{\"a\":{sent}}}")).unwrap().take("a").unwrap();
+        assert_eq!(field.decimal().ok().map(|number| number.to_string()), read.map(str::to_owned));
     }
 
     #[test]

@@ -52,6 +52,7 @@ codes! {
     IdempotencyKeyReused 409 "idempotency_key_reused" "The idempotency key was used for another request.";
     IdempotencyInProgress 409 "idempotency_in_progress" "The first request with this idempotency key has not ended.";
     WebhookLimitReached 409 "webhook_limit_reached" "The account has as many webhook subscriptions as it may have.";
+    AlertLimitReached 409 "alert_limit_reached" "The account has as many alert rules as it may have.";
     InvalidTransition 409 "invalid_transition" "The resource is not in a state that allows this.";
     PayloadTooLarge 413 "payload_too_large" "The body is larger than 64 KiB.";
     UnsupportedMediaType 415 "unsupported_media_type" "Send the body as JSON, not compressed, with the header Content-Type: application/json.";

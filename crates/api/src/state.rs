@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use domain::{
+    alerts::AlertStore,
     anomalies::AnomalyStore,
     credits::CreditLedger,
     customers::CustomerStore,
@@ -42,6 +43,7 @@ pub struct State {
     pub profit: Arc<dyn ProfitStore>,
     pub inventory: Arc<dyn InventoryStore>,
     pub reorder: Arc<dyn ReorderStore>,
+    pub alerts: Arc<dyn AlertStore>,
     pub geolocator: Arc<dyn Geolocator>,
     pub sealer: Arc<dyn Sealer>,
     pub limiter: Arc<dyn RateLimiter>,

@@ -53,6 +53,8 @@ pub struct Config {
     pub webhook_allow_loopback: String,
     /// When the jobs are due, as a cron expression in UTC. Each account runs a job once per day of its own time zone.
     pub jobs_cron: String,
+    /// Seconds between two evaluations of an alert rule.
+    pub alerts_interval_seconds: u32,
     /// Months that tracking events are kept.
     pub track_retention_months: u32,
     /// What is logged, in the syntax of `RUST_LOG`.
@@ -73,6 +75,7 @@ struct Defaults {
     geoip_database: &'static str,
     webhook_allow_loopback: &'static str,
     jobs_cron: &'static str,
+    alerts_interval_seconds: u32,
     track_retention_months: u32,
     log: &'static str,
 }
@@ -90,12 +93,13 @@ const DEFAULTS: Defaults = Defaults {
     geoip_database: "",
     webhook_allow_loopback: "",
     jobs_cron: "7 * * * *",
+    alerts_interval_seconds: 300,
     track_retention_months: 25,
     log: "info",
 };
 
 /// The names that are read from the environment.
-const VARIABLES: [&str; 17] = [
+const VARIABLES: [&str; 18] = [
     "listen",
     "admin_listen",
     "data_dir",
@@ -111,6 +115,7 @@ const VARIABLES: [&str; 17] = [
     "data_keys",
     "webhook_allow_loopback",
     "jobs_cron",
+    "alerts_interval_seconds",
     "track_retention_months",
     "log",
 ];
@@ -173,6 +178,7 @@ impl Config {
             .context("the configuration is not valid (docs/operations.md lists every setting)")?;
         anyhow::ensure!(config.rate_limit_per_minute > 0, "rate_limit_per_minute must be at least 1");
         anyhow::ensure!(config.database_pool > 0, "database_pool must be at least 1");
+        anyhow::ensure!(config.alerts_interval_seconds > 0, "alerts_interval_seconds must be at least 1");
         Ok(config)
     }
 

@@ -5,6 +5,7 @@ pub mod commands;
 pub mod config;
 
 mod admin;
+mod alerts;
 mod database;
 mod deliveries;
 mod output;

@@ -14,7 +14,7 @@ use time::OffsetDateTime;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::{admin, config::Config, deliveries, scheduler, telemetry};
+use crate::{admin, alerts, config::Config, deliveries, scheduler, telemetry};
 
 /// Which parts run in this process.
 #[derive(Debug, Clone, Copy)]
@@ -54,6 +54,7 @@ pub async fn run(
     let tasks = TaskTracker::new();
     if roles.work {
         tasks.spawn(scheduler::run(store.clone(), cron, config.track_retention_months, cancelled.clone()));
+        tasks.spawn(alerts::run(store.clone(), config.alerts_interval_seconds, cancelled.clone()));
         let ports = deliveries::ports(&store, &keys, &sender);
         tasks.spawn(deliveries::run(ports, connect.clone(), cancelled.clone()));
     }
@@ -136,6 +137,7 @@ fn state(
         profit: store.clone(),
         inventory: store.clone(),
         reorder: store.clone(),
+        alerts: store.clone(),
         geolocator: Arc::new(GeoIp::open(geo_files).context("geoip_database")?),
         sealer: deliveries.sealer.clone(),
         deliveries,

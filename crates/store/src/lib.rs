@@ -7,6 +7,7 @@
 mod statement;
 
 mod accounts;
+mod alerts;
 mod anomalies;
 mod credits;
 mod customers;

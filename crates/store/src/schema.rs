@@ -535,6 +535,28 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    alert_rules (account_id, id) {
+        account_id -> BigInt,
+        id -> BigInt,
+        name -> Text,
+        metric -> Text,
+        comparator -> Text,
+        threshold -> Numeric,
+        window_hours -> BigInt,
+        severity -> Text,
+        cooldown_hours -> BigInt,
+        active -> Bool,
+        armed -> Bool,
+        last_value -> Nullable<Numeric>,
+        last_evaluated_at -> Nullable<Timestamptz>,
+        last_fired_at -> Nullable<Timestamptz>,
+        due_at -> Timestamptz,
+        created_at -> Timestamptz,
+        updated_at -> Timestamptz,
+    }
+}
+
 diesel::allow_tables_to_appear_in_same_query!(
     users,
     accounts,
@@ -571,5 +593,6 @@ diesel::allow_tables_to_appear_in_same_query!(
     deliveries,
     delivery_attempts,
     webhook_replays,
-    job_runs
+    job_runs,
+    alert_rules
 );

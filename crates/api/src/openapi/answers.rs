@@ -43,6 +43,8 @@ const CHANGE_REORDER: [Code; 3] = [Code::NotFound, Code::InvalidTransition, Code
 const OF_WEBHOOK: [Code; 2] = [Code::WebhookNotFound, Code::UnsupportedMediaType];
 const EVENTS_OF_WEBHOOK: [Code; 3] = [Code::WebhookNotFound, Code::UnknownEvent, Code::UnsupportedMediaType];
 const RESEND: [Code; 3] = [Code::NotFound, Code::WebhookNotFound, Code::InvalidTransition];
+const CREATE_ALERT: [Code; 2] = [Code::AlertLimitReached, Code::UnsupportedMediaType];
+const CHANGE_ALERT: [Code; 2] = [Code::NotFound, Code::UnsupportedMediaType];
 const TRACK: [Code; 8] = [
     Code::InvalidEvent,
     Code::InvalidProps,
@@ -79,7 +81,9 @@ fn codes(method: &HttpMethod, operation: &Operation) -> Vec<Code> {
         "list_deliveries" => codes.push(Code::WebhookNotFound),
         "rotate_webhook" | "start_replay" => codes.extend(OF_WEBHOOK),
         "resend_delivery" => codes.extend(RESEND),
-        "get_replay" => codes.push(Code::NotFound),
+        "get_replay" | "get_alert" | "delete_alert" => codes.push(Code::NotFound),
+        "create_alert" => codes.extend(CREATE_ALERT),
+        "change_alert" => codes.extend(CHANGE_ALERT),
         "cancel_replay" => codes.extend([Code::NotFound, Code::InvalidTransition]),
         "verify_delivery" => codes.push(Code::UnsupportedMediaType),
         _ => {}

@@ -10,7 +10,7 @@ use super::answers::operations;
 use crate::respond::JSON;
 
 /// What requests are made of: absent fields may be absent there.
-const REQUESTS: [&str; 8] = [
+const REQUESTS: [&str; 10] = [
     "NewWebhook",
     "ReorderChange",
     "TrackEvent",
@@ -19,6 +19,8 @@ const REQUESTS: [&str; 8] = [
     "TestWebhook",
     "NewReplay",
     "DeliveryToVerify",
+    "NewAlertRule",
+    "AlertRuleChange",
 ];
 
 /// Says that null fields are still there, and adds the examples.

@@ -38,6 +38,7 @@ use crate::{error::ErrorBody, v1};
         (name = "webhooks", description = "Subscriptions to events."),
         (name = "analytics", description = "Insights, anomalies and profit."),
         (name = "inventory", description = "Stock and what to buy again."),
+        (name = "alerts", description = "Rules that watch a metric."),
         (name = "tracking", description = "Custom events."),
     ),
     paths(
@@ -47,6 +48,7 @@ use crate::{error::ErrorBody, v1};
         v1::webhook_deliveries::resend, v1::webhook_replays::start, v1::webhook_replays::get,
         v1::webhook_replays::cancel, v1::webhook_verify::verify, v1::insights::get, v1::track::track,
         v1::anomalies::get, v1::profit::get, v1::inventory::get, v1::reorder::get, v1::reorder::change,
+        v1::alerts::list, v1::alerts::create, v1::alerts::get, v1::alerts::change, v1::alerts::delete,
     ),
     components(schemas(ErrorBody)),
     modifiers(&Security, &Parameters, &Errors, &Examples, &Deliveries)

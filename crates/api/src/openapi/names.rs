@@ -2,7 +2,7 @@
 
 use domain::{
     accounts::{Plan, Platform},
-    anomalies, credits, customers,
+    alerts, anomalies, credits, customers,
     freshness::Source,
     insights, integrations, inventory,
     jobs::JobName,
@@ -46,4 +46,5 @@ schemas! {
     source => Source::NAMES;
     delivery_state => DeliveryState::NAMES;
     replay_state => ReplayState::NAMES;
+    comparator => alerts::Comparator::NAMES;
 }

@@ -1,5 +1,6 @@
 //! The endpoints of version 1, and which path leads to which.
 
+pub mod alerts;
 pub mod anomalies;
 pub mod credits;
 pub mod customers;
@@ -43,12 +44,14 @@ pub const OPENAPI_PATH: &str = "/api/v1/openapi.json";
 pub const DOCS_PATH: &str = "/docs";
 const DOCS_FILES: &str = "/docs/{file:.*}";
 
+const ALERTS_PATH: &str = "/api/v1/alerts";
+const ALERT_PATH: &str = "/api/v1/alerts/{id}";
 const SUGGESTION_PATH: &str = "/api/v1/reorder/{id}";
 
 const READ: &str = "GET, HEAD, OPTIONS";
 
 /// Every path with the methods it supports, as `Allow` lists them.
-const PATHS: [(&str, &str); 25] = [
+const PATHS: [(&str, &str); 27] = [
     (STATUS_PATH, READ),
     (OPENAPI_PATH, READ),
     (DOCS_PATH, READ),
@@ -74,6 +77,8 @@ const PATHS: [(&str, &str); 25] = [
     ("/api/v1/inventory", READ),
     ("/api/v1/reorder", READ),
     (SUGGESTION_PATH, "PATCH, OPTIONS"),
+    (ALERTS_PATH, "GET, HEAD, POST, OPTIONS"),
+    (ALERT_PATH, "GET, HEAD, PATCH, DELETE, OPTIONS"),
 ];
 
 /// The path as it goes into logs and metrics: one of the known ones, so that strangers cannot make up labels.
@@ -126,6 +131,11 @@ pub fn configure(config: &mut ServiceConfig) {
         .service(resource("/api/v1/inventory", [read().to(inventory::get)]))
         .service(resource("/api/v1/reorder", [read().to(reorder::get)]))
         .service(resource(SUGGESTION_PATH, [web::patch().to(reorder::change)]))
+        .service(resource(ALERTS_PATH, [read().to(alerts::list), web::post().to(alerts::create)]))
+        .service(resource(
+            ALERT_PATH,
+            [read().to(alerts::get), web::patch().to(alerts::change), web::delete().to(alerts::delete)],
+        ))
         .default_service(web::to(not_found));
 }
 

@@ -81,6 +81,11 @@ fn every_endpoint_of_the_specification_is_described() {
         ("POST", "webhooks/1/replay"),
         ("GET", "webhooks/1/replay/1"),
         ("DELETE", "webhooks/1/replay/1"),
+        ("GET", "alerts"),
+        ("POST", "alerts"),
+        ("GET", "alerts/1"),
+        ("PATCH", "alerts/1"),
+        ("DELETE", "alerts/1"),
     ];
     for (method, path) in added {
         assert!(described.contains(&(method.into(), format!("/api/v1/{path}"))), "{method} {path}");

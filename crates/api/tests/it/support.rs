@@ -12,6 +12,7 @@ use app::deliveries::Ports;
 use domain::{
     AccountId, UserId,
     accounts::{Mode, Plan, Profile},
+    alerts::MockAlertStore,
     anomalies::MockAnomalyStore,
     credits::MockCreditLedger,
     customers::MockCustomerStore,
@@ -155,6 +156,7 @@ pub fn state() -> State {
         profit: Arc::new(MockProfitStore::new()),
         inventory: Arc::new(MockInventoryStore::new()),
         reorder: Arc::new(MockReorderStore::new()),
+        alerts: Arc::new(MockAlertStore::new()),
         geolocator: Arc::new(Atlas),
         sealer: Arc::new(MockSealer::new()),
         limiter: Arc::new(InMemory::default()),

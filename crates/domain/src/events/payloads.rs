@@ -9,7 +9,10 @@ use super::{
     EventKind,
     value::{Amount, Day, Described, Instant, texts, with},
 };
-use crate::{anomalies::Direction, credits::RechargeSource, insights::Severity, inventory::Status as StockStatus};
+use crate::{
+    alerts::Comparator, anomalies::Direction, credits::RechargeSource, insights::Severity,
+    inventory::Status as StockStatus,
+};
 
 /// Declares the payloads: a type with its fields, a schema made of the fields' types and comments, and a sample.
 macro_rules! payloads {
@@ -111,7 +114,8 @@ described_texts!(
     RechargeSource,
     Severity,
     Direction,
-    StockStatus
+    StockStatus,
+    Comparator
 );
 
 payloads! {
@@ -162,17 +166,17 @@ payloads! {
         /// The rule.
         rule_id: i64 = 7,
         /// The rule's name.
-        rule_name: String = "Refunds above 50 a day".to_owned(),
+        rule_name: String = "More than 50 orders a day".to_owned(),
         /// How serious the rule says it is.
         severity: Severity = Severity::High,
         /// The metric that is watched.
-        metric: String = "refund_count".to_owned(),
+        metric: String = "orders".to_owned(),
         /// What was seen.
-        observed: f64 = 63.0,
-        /// What the rule allows.
-        threshold: f64 = 50.0,
-        /// How the two compare, as the rule says it.
-        comparator: String = ">".to_owned(),
+        observed: Amount = Amount(dec!(63)),
+        /// What the rule names.
+        threshold: Amount = Amount(dec!(50)),
+        /// How the observed value compares to the threshold.
+        comparator: Comparator = Comparator::Gt,
         /// The hours that were looked at.
         window_hours: i64 = 24,
     }

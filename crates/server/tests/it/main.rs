@@ -1,6 +1,7 @@
 //! The real binary over HTTP, in parallel: each test has a process and a database of its own.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test may fail by panicking")]
 
+mod alerts;
 mod authorisation;
 mod commands;
 mod deliveries;

@@ -1,0 +1,281 @@
+//! [`AlertStore`] on Postgres.
+
+mod evaluate;
+
+use async_trait::async_trait;
+use diesel::{dsl::count_star, prelude::*, result::Error};
+use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
+use domain::{
+    AccountId, StoreError,
+    alerts::{AlertStore, Change, ChangeError, CreateError, MAX_RULES, Rule, Standing, Terms, Wanted},
+    idempotency::{IdempotencyKey, Written},
+    page::{Page, PageRequest},
+};
+use rust_decimal::Decimal;
+use serde_json::{Value, json};
+use time::OffsetDateTime;
+
+use crate::{
+    Store,
+    error::{Failure, corrupt, parse, store_error},
+    idempotency::{self, WriteError},
+    schema::{accounts, alert_rules as rules},
+};
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = rules, check_for_backend(diesel::pg::Pg))]
+struct RuleRow {
+    id: i64,
+    name: String,
+    metric: String,
+    comparator: String,
+    threshold: Decimal,
+    window_hours: i64,
+    severity: String,
+    cooldown_hours: i64,
+    active: bool,
+    armed: bool,
+    last_value: Option<Decimal>,
+    last_evaluated_at: Option<OffsetDateTime>,
+    last_fired_at: Option<OffsetDateTime>,
+    created_at: OffsetDateTime,
+    updated_at: OffsetDateTime,
+}
+
+impl TryFrom<RuleRow> for Rule {
+    type Error = StoreError;
+    fn try_from(row: RuleRow) -> Result<Self, StoreError> {
+        let RuleRow {
+            id,
+            name,
+            metric,
+            comparator,
+            threshold,
+            window_hours,
+            severity,
+            cooldown_hours,
+            active,
+            armed,
+            last_value,
+            last_evaluated_at,
+            last_fired_at,
+            created_at,
+            updated_at,
+        } = row;
+        let wanted = Wanted {
+            name,
+            metric: parse(&metric, "metric of an alert rule")?,
+            comparator: parse(&comparator, "comparator")?,
+            threshold,
+            window_hours,
+            severity: parse(&severity, "severity")?,
+            cooldown_hours,
+        };
+        Ok(Self {
+            id,
+            terms: Terms::new(wanted).map_err(|_| corrupt("alert rule"))?,
+            active,
+            standing: Standing { armed, last_value, last_fired_at },
+            last_evaluated_at,
+            created_at,
+            updated_at,
+        })
+    }
+}
+
+#[async_trait]
+impl AlertStore for Store {
+    async fn page(&self, account: AccountId, page: PageRequest) -> Result<Page<Rule>, StoreError> {
+        let mut query = rules::table
+            .filter(rules::account_id.eq(account.0))
+            .order(rules::id.desc())
+            .limit(page.limit + 1)
+            .select(RuleRow::as_select())
+            .into_boxed();
+        if let Some(cursor) = page.cursor {
+            query = query.filter(rules::id.lt(cursor));
+        }
+        let rows: Vec<RuleRow> = self.run::<_, Failure>(async |connection| Ok(query.load(connection).await?)).await?;
+        let found = rows.into_iter().map(Rule::try_from).collect::<Result<_, _>>()?;
+        Ok(Page::cut(found, page.limit, |rule: &Rule| rule.id))
+    }
+
+    async fn find(&self, account: AccountId, id: i64) -> Result<Option<Rule>, StoreError> {
+        let row = self
+            .run::<_, Failure>(async |connection| {
+                let row = rules::table.find((account.0, id)).select(RuleRow::as_select()).first(connection).await;
+                Ok(row.optional()?)
+            })
+            .await?;
+        row.map(Rule::try_from).transpose()
+    }
+
+    async fn create(
+        &self,
+        account: AccountId,
+        terms: Terms,
+        active: bool,
+        key: Option<IdempotencyKey>,
+        now: OffsetDateTime,
+    ) -> Result<Written<Rule>, CreateError> {
+        let written = self
+            .run::<_, WriteError<CreateError>>(async |connection| {
+                connection
+                    .transaction(async |connection| {
+                        create_once(connection, account, &terms, active, key.as_ref(), now).await
+                    })
+                    .await
+            })
+            .await;
+        written.map_err(WriteError::into_refusal)
+    }
+
+    async fn change(
+        &self,
+        account: AccountId,
+        id: i64,
+        change: Change,
+        now: OffsetDateTime,
+    ) -> Result<Rule, ChangeError> {
+        let changed = self
+            .run::<_, ChangeFailure>(async |connection| {
+                connection
+                    .transaction(async |connection| change_locked(connection, account, id, change, now).await)
+                    .await
+            })
+            .await;
+        changed.map_err(|ChangeFailure(error)| error)
+    }
+
+    async fn delete(&self, account: AccountId, id: i64) -> Result<bool, StoreError> {
+        let deleted = self
+            .run::<_, Failure>(async |connection| {
+                Ok(diesel::delete(rules::table.find((account.0, id))).execute(connection).await?)
+            })
+            .await?;
+        Ok(deleted == 1)
+    }
+}
+
+async fn create_once(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    terms: &Terms,
+    active: bool,
+    key: Option<&IdempotencyKey>,
+    now: OffsetDateTime,
+) -> Result<Written<Rule>, WriteError<CreateError>> {
+    if let Some(key) = key
+        && let Some(result) = idempotency::begin(connection, account, key, now).await?
+    {
+        let id = result.get("alert_id").and_then(Value::as_i64).ok_or_else(|| corrupt("idempotent result"))?;
+        if let Some(rule) = load(connection, account, id).await? {
+            return Ok(Written { value: rule, replayed: true });
+        }
+        // The rule was deleted since: what was asked for then is not there to be shown, and is made anew.
+    }
+    // The account's row is the lock that keeps two requests from both making the last rule.
+    accounts::table.find(account.0).select(accounts::id).for_no_key_update().first::<i64>(connection).await?;
+    let kept: i64 = rules::table.filter(rules::account_id.eq(account.0)).select(count_star()).first(connection).await?;
+    if kept >= MAX_RULES {
+        return Err(WriteError::Refused(CreateError::LimitReached));
+    }
+    let row: RuleRow = diesel::insert_into(rules::table)
+        .values((
+            rules::account_id.eq(account.0),
+            columns(terms),
+            rules::active.eq(active),
+            rules::due_at.eq(now),
+            rules::created_at.eq(now),
+            rules::updated_at.eq(now),
+        ))
+        .returning(RuleRow::as_returning())
+        .get_result(connection)
+        .await?;
+    if let Some(key) = key {
+        idempotency::finish(connection, account, key, json!({ "alert_id": row.id }), now).await?;
+    }
+    Ok(Written { value: row.try_into()?, replayed: false })
+}
+
+async fn load(connection: &mut AsyncPgConnection, account: AccountId, id: i64) -> Result<Option<Rule>, StoreError> {
+    let row: Option<RuleRow> = rules::table
+        .find((account.0, id))
+        .select(RuleRow::as_select())
+        .first(connection)
+        .await
+        .optional()
+        .map_err(store_error)?;
+    row.map(Rule::try_from).transpose()
+}
+
+type Columns = (
+    diesel::dsl::Eq<rules::name, String>,
+    diesel::dsl::Eq<rules::metric, String>,
+    diesel::dsl::Eq<rules::comparator, &'static str>,
+    diesel::dsl::Eq<rules::threshold, Decimal>,
+    diesel::dsl::Eq<rules::window_hours, i64>,
+    diesel::dsl::Eq<rules::severity, &'static str>,
+    diesel::dsl::Eq<rules::cooldown_hours, i64>,
+);
+
+fn columns(terms: &Terms) -> Columns {
+    (
+        rules::name.eq(terms.name().to_owned()),
+        rules::metric.eq(terms.metric().to_string()),
+        rules::comparator.eq(terms.comparator().as_str()),
+        rules::threshold.eq(terms.threshold()),
+        rules::window_hours.eq(terms.window_hours()),
+        rules::severity.eq(terms.severity().as_str()),
+        rules::cooldown_hours.eq(terms.cooldown_hours()),
+    )
+}
+
+async fn change_locked(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    id: i64,
+    change: Change,
+    now: OffsetDateTime,
+) -> Result<Rule, ChangeFailure> {
+    let target = rules::table.find((account.0, id));
+    let row: Option<RuleRow> = target.select(RuleRow::as_select()).for_update().first(connection).await.optional()?;
+    let found = Rule::try_from(row.ok_or(ChangeFailure(ChangeError::NotFound))?)?;
+    let active = change.active.unwrap_or(found.active);
+    let terms = change.apply(&found.terms).map_err(|invalid| ChangeFailure(ChangeError::Invalid(invalid)))?;
+    let anew = !terms.watch_the_same(&found.terms) || (active && !found.active);
+    let row: RuleRow = diesel::update(target)
+        .set((columns(&terms), rules::active.eq(active), rules::updated_at.eq(now)))
+        .returning(RuleRow::as_returning())
+        .get_result(connection)
+        .await?;
+    if !anew {
+        return Ok(row.try_into()?);
+    }
+    let row: RuleRow = diesel::update(target)
+        .set((
+            rules::armed.eq(true),
+            rules::last_value.eq(None::<Decimal>),
+            rules::last_evaluated_at.eq(None::<OffsetDateTime>),
+            rules::due_at.eq(now),
+        ))
+        .returning(RuleRow::as_returning())
+        .get_result(connection)
+        .await?;
+    Ok(row.try_into()?)
+}
+
+/// What ends the transaction of a change.
+struct ChangeFailure(ChangeError);
+
+impl From<Error> for ChangeFailure {
+    fn from(error: Error) -> Self {
+        Self(store_error(error).into())
+    }
+}
+
+impl From<StoreError> for ChangeFailure {
+    fn from(error: StoreError) -> Self {
+        Self(error.into())
+    }
+}

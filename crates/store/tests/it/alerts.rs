@@ -1,0 +1,243 @@
+//! Alert rules: what they see, when they fire, and that they fire once.
+
+use domain::{
+    AccountId,
+    alerts::{
+        AlertEvaluator, AlertStore, Change, ChangeError, Comparator, CreateError, Evaluated, MAX_RULES, Terms, Wanted,
+    },
+    daily::DailyStore,
+    idempotency::{IdempotencyError, IdempotencyKey},
+    insights::Severity,
+    page::PageRequest,
+};
+use rust_decimal::{Decimal, dec};
+use serde_json::{Value, json};
+use time::{
+    Duration, OffsetDateTime,
+    macros::{date, datetime},
+};
+
+use crate::{
+    database::{Database, fresh},
+    shop::{self, Order},
+};
+
+/// 09:00 on 3 March in São Paulo.
+const NOW: OffsetDateTime = datetime!(2026-03-03 12:00 UTC);
+const INTERVAL: Duration = Duration::minutes(5);
+
+fn terms(metric: &str, comparator: Comparator, threshold: Decimal, window_hours: i64) -> Terms {
+    Terms::new(Wanted {
+        name: format!("watch {metric}"),
+        metric: metric.parse().unwrap(),
+        comparator,
+        threshold,
+        window_hours,
+        severity: Severity::High,
+        cooldown_hours: 0,
+    })
+    .unwrap()
+}
+
+async fn add(db: &Database, account: AccountId, terms: Terms) -> i64 {
+    db.store.create(account, terms, true, None, NOW).await.unwrap().value.id
+}
+
+/// Evaluates the one rule of the account.
+async fn see(db: &Database, account: AccountId, now: OffsetDateTime) -> (Option<Decimal>, bool) {
+    let Evaluated { observed, fired, .. } = db.store.evaluate_one(account, now, INTERVAL).await.unwrap().unwrap();
+    (observed, fired)
+}
+
+async fn events(db: &Database, account: AccountId) -> Vec<Value> {
+    let rows = db.sql.query("SELECT body FROM events WHERE account_id = $1 ORDER BY id", &[&account.0]).await.unwrap();
+    rows.iter().map(|row| serde_json::from_slice(row.get(0)).unwrap()).collect()
+}
+
+async fn order(db: &Database, account: AccountId, id: &str, at: OffsetDateTime, price: &str) {
+    let day = "America/Sao_Paulo".parse::<domain::zone::Zone>().unwrap().day_of(at);
+    shop::order(&db.sql, account, Order::new(id, at, &[(None, 1, price)]), day).await;
+}
+
+#[tokio::test]
+async fn a_crossing_fires_once_with_exactly_its_fields_and_again_after_recovery() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "America/Sao_Paulo").await;
+    let id = add(&db, account, terms("revenue", Comparator::Gte, dec!(100), 2)).await;
+    assert_eq!(see(&db, account, NOW).await, (None, false), "no order ever: nothing to tell");
+    order(&db, account, "a", NOW - Duration::hours(3), "500").await;
+    let at = |minutes: i64| NOW + Duration::minutes(minutes);
+    assert_eq!(see(&db, account, at(5)).await, (Some(dec!(0)), false));
+    order(&db, account, "b", at(6), "60.50").await;
+    order(&db, account, "c", at(7), "39.505").await;
+    order(&db, account, "future", at(600), "1000").await;
+    assert_eq!(see(&db, account, at(10)).await, (Some(dec!(100)), true), "100.005 is shown and compared as 100.00");
+    assert_eq!(see(&db, account, at(15)).await, (Some(dec!(100)), false));
+    assert_eq!(see(&db, account, at(126)).await, (Some(dec!(39.5)), false), "an order of two hours ago is out");
+    order(&db, account, "d", at(127), "70").await;
+    assert_eq!(see(&db, account, at(131)).await, (Some(dec!(70)), false));
+    order(&db, account, "e", at(132), "30").await;
+    assert_eq!(see(&db, account, at(136)).await, (Some(dec!(100)), true));
+
+    let sent = events(&db, account).await;
+    assert_eq!(sent.len(), 2);
+    assert_eq!(
+        sent[0],
+        json!({"event": "alert.fired", "data": {
+            "rule_id": id, "rule_name": "watch revenue", "severity": "high", "metric": "revenue", "observed": 100,
+            "threshold": 100, "comparator": "gte", "window_hours": 2,
+        }})
+    );
+    let rule = db.store.find(account, id).await.unwrap().unwrap();
+    assert_eq!((rule.standing.armed, rule.standing.last_value), (false, Some(dec!(100))));
+    assert_eq!((rule.standing.last_fired_at, rule.last_evaluated_at), (Some(at(136)), Some(at(136))));
+}
+
+#[tokio::test]
+async fn a_rule_is_due_once_an_interval_and_one_worker_takes_it() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let other = shop::account(&db.sql, "UTC").await;
+    order(&db, account, "a", NOW - Duration::minutes(1), "1").await;
+    add(&db, account, terms("orders", Comparator::Gt, dec!(0), 1)).await;
+    assert_eq!(db.store.due(NOW, 10).await.unwrap(), [account]);
+    let asked = futures_util::future::join_all((0..8).map(|_| db.store.evaluate_one(account, NOW, INTERVAL))).await;
+    let done: Vec<Evaluated> = asked.into_iter().filter_map(Result::unwrap).collect();
+    assert_eq!(done.iter().map(|evaluated| evaluated.fired).collect::<Vec<_>>(), [true]);
+    assert_eq!(db.store.due(NOW + Duration::minutes(4), 10).await.unwrap(), []);
+    assert_eq!(db.store.evaluate_one(other, NOW, INTERVAL).await.unwrap(), None);
+    assert_eq!(events(&db, account).await.len(), 1);
+    assert_eq!(events(&db, other).await.len(), 0);
+}
+
+#[tokio::test]
+async fn days_are_the_full_ones_of_the_accounts_zone() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "America/Sao_Paulo").await;
+    let zone = "America/Sao_Paulo".parse().unwrap();
+    // 2 March there ends at 03:00 UTC on the 3rd.
+    order(&db, account, "in", datetime!(2026-03-03 02:59 UTC), "200").await;
+    order(&db, account, "today", datetime!(2026-03-03 03:00 UTC), "1000").await;
+    order(&db, account, "before", datetime!(2026-03-02 02:59 UTC), "400").await;
+    db.store.roll_up(account, &zone, NOW).await.unwrap();
+    for (metric, hours, expected) in [
+        // 200 − 3 % − 0.30 − 4 postage; lines without a product cost nothing
+        ("profit", 24, Some(dec!(189.7))),
+        ("margin", 24, Some(dec!(94.85))),
+        ("profit", 48, Some(dec!(573.4))),
+        ("ad_spend", 24, None),
+        ("roas", 24, None),
+    ] {
+        let id = add(&db, account, terms(metric, Comparator::Lt, dec!(-1), hours)).await;
+        assert_eq!(see(&db, account, NOW).await, (expected, false), "{metric} over {hours} hours");
+        db.store.delete(account, id).await.unwrap();
+    }
+    db.sql.execute("INSERT INTO ad_spend VALUES ($1, '2026-03-02', 'meta', 'c', 50)", &[&account.0]).await.unwrap();
+    shop::touch(&db.sql, account, date!(2026 - 03 - 02)).await;
+    db.store.roll_up(account, &zone, NOW).await.unwrap();
+    for (metric, expected) in [("ad_spend", dec!(50)), ("roas", dec!(4)), ("profit", dec!(139.7))] {
+        let id = add(&db, account, terms(metric, Comparator::Lt, dec!(-1), 24)).await;
+        assert_eq!(see(&db, account, NOW).await, (Some(expected), false), "{metric}");
+        db.store.delete(account, id).await.unwrap();
+    }
+    let id = add(&db, account, terms("roas", Comparator::Lt, dec!(5), 24)).await;
+    let late = NOW + Duration::days(1);
+    assert_eq!(see(&db, account, late).await, (None, false), "the spend of the 3rd has not come in");
+    assert!(db.store.find(account, id).await.unwrap().unwrap().standing.armed);
+}
+
+#[tokio::test]
+async fn counts_are_of_the_accounts_own_rows() {
+    let db = fresh().await;
+    let (account, other) = (shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await);
+    for (owner, name, at) in [
+        (account, "sign_up", NOW - Duration::minutes(59)),
+        (account, "sign_up", NOW - Duration::minutes(60)),
+        (account, "other", NOW - Duration::minutes(1)),
+        (other, "sign_up", NOW - Duration::minutes(1)),
+    ] {
+        let text = "INSERT INTO track_events (account_id, name, props, occurred_at, received_at) VALUES ($1, $2, '{}', $3, $3)";
+        db.sql.execute(text, &[&owner.0, &name, &at]).await.unwrap();
+    }
+    for (number, (stock, sold)) in [(0i64, 3i64), (0, 0), (-1, 1), (5, 9)].into_iter().enumerate() {
+        let product = shop::product(&db.sql, account, &format!("p{number}"), None).await;
+        let text =
+            "INSERT INTO inventory_items (account_id, product_id, sku, product_name, current_stock, units_sold_30d,
+            units_sold_7d, avg_daily_units_30d, avg_daily_units_7d, trend, status, computed_at)
+        VALUES ($1, $2, 'p', 'p', $3, $4, 0, 0, 0, 'stable', 'low', now())";
+        db.sql.execute(text, &[&account.0, &product, &stock, &sold]).await.unwrap();
+    }
+    order(&db, account, "o1", NOW - Duration::hours(1), "10").await;
+    order(&db, account, "o2", NOW - Duration::minutes(30), "20").await;
+    order(&db, account, "o3", NOW - Duration::minutes(20), "25").await;
+    shop::refund(&db.sql, account, "r", None, NOW - Duration::minutes(5), (None, 2, "7.50"), date!(2026 - 03 - 03))
+        .await;
+    for (metric, hours, expected) in [
+        ("event:sign_up", 1, dec!(1)),
+        ("event:never", 1, dec!(0)),
+        ("stockouts", 24, dec!(2)),
+        ("orders", 1, dec!(2)),
+        ("aov", 1, dec!(22.5)),
+        ("refunds", 1, dec!(15)),
+    ] {
+        let id = add(&db, account, terms(metric, Comparator::Lt, dec!(-1), hours)).await;
+        assert_eq!(see(&db, account, NOW).await, (Some(expected), false), "{metric}");
+        db.store.delete(account, id).await.unwrap();
+    }
+    for (metric, hours) in [("stockouts", 24), ("aov", 1), ("refunds", 1)] {
+        let id = add(&db, other, terms(metric, Comparator::Gte, dec!(0), hours)).await;
+        assert_eq!(see(&db, other, NOW).await, (None, false), "{metric}");
+        db.store.delete(other, id).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_rule_that_watches_something_else_starts_anew() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    order(&db, account, "a", NOW - Duration::minutes(1), "10").await;
+    let id = add(&db, account, terms("orders", Comparator::Gte, dec!(1), 24)).await;
+    assert!(see(&db, account, NOW).await.1);
+    let change = async |change: Change| db.store.change(account, id, change, NOW).await;
+    let renamed = change(Change { name: Some("new".into()), ..Change::default() }).await.unwrap();
+    assert!(!renamed.standing.armed);
+    let off = change(Change { active: Some(false), ..Change::default() }).await.unwrap();
+    assert_eq!((off.active, off.standing.armed), (false, false));
+    assert_eq!(db.store.due(NOW + INTERVAL, 10).await.unwrap(), []);
+    let on = change(Change { active: Some(true), ..Change::default() }).await.unwrap();
+    assert_eq!((on.active, on.standing.armed, on.standing.last_value), (true, true, None));
+    assert_eq!(on.standing.last_fired_at, Some(NOW));
+    let refused =
+        change(Change { metric: Some("profit".parse().unwrap()), window_hours: Some(1), ..Change::default() });
+    assert!(matches!(refused.await, Err(ChangeError::Invalid(_))));
+    assert!(matches!(
+        db.store.change(AccountId(account.0 + 1), id, Change::default(), NOW).await,
+        Err(ChangeError::NotFound)
+    ));
+}
+
+#[tokio::test]
+async fn a_key_gives_the_same_rule_and_the_limit_holds_for_requests_at_once() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let rule = || terms("orders", Comparator::Gte, dec!(1), 24);
+    let key =
+        |hash: u8| Some(IdempotencyKey { path: "/api/v1/alerts".into(), key: "k".into(), request_hash: [hash; 32] });
+    let first = db.store.create(account, rule(), true, key(1), NOW).await.unwrap();
+    let again = db.store.create(account, rule(), true, key(1), NOW).await.unwrap();
+    assert_eq!((first.replayed, again.replayed, first.value == again.value), (false, true, true));
+    let reused = db.store.create(account, rule(), true, key(2), NOW).await;
+    assert!(matches!(reused, Err(CreateError::Idempotency(IdempotencyError::Reused))));
+
+    for _ in 2..MAX_RULES {
+        add(&db, account, rule()).await;
+    }
+    let asked = futures_util::future::join_all((0..3).map(|_| db.store.create(account, rule(), true, None, NOW))).await;
+    let made = asked.iter().filter(|made| made.is_ok()).count();
+    assert_eq!(made, 1);
+    assert!(asked.iter().any(|made| matches!(made, Err(CreateError::LimitReached))));
+    let page = db.store.page(account, PageRequest { limit: 2, cursor: None }).await.unwrap();
+    assert!(page.items[0].id > page.items[1].id && page.next_cursor == Some(page.items[1].id));
+    assert!(db.store.delete(account, first.value.id).await.unwrap());
+    assert!(!db.store.delete(account, first.value.id).await.unwrap());
+}
