@@ -107,6 +107,7 @@ mod tests {
             plan: domain::accounts::Plan::Free,
             currency: "BRL".parse().unwrap(),
             timezone: "America/Sao_Paulo".parse().unwrap(),
+            holiday_country: None,
             created_at: NOW,
         }
     }
