@@ -111,6 +111,12 @@ pub async fn edge(
         Err(refused) => request.error_response(refused),
     };
 
+    if let Some(caller) = &caller
+        && writes(&method)
+        && !response.status().is_client_error()
+    {
+        state.writes.note(caller.account()).await;
+    }
     let quota = settle(&state, bucket, quota, response.status()).await;
     fill_error(&mut response, &id, quota);
     finish_headers(response.headers_mut(), &id, quota, public);
@@ -162,8 +168,12 @@ fn within(quota: Quota, free: bool) -> Result<(), ApiError> {
     if quota.exceeded && !free { Err(ApiError::new(Code::RateLimitExceeded)) } else { Ok(()) }
 }
 
+fn writes(method: &Method) -> bool {
+    !matches!(*method, Method::GET | Method::HEAD)
+}
+
 fn in_scope(caller: Caller, method: &Method) -> Result<Caller, ApiError> {
-    let needed = if matches!(*method, Method::GET | Method::HEAD) { Scope::Read } else { Scope::Write };
+    let needed = if writes(method) { Scope::Write } else { Scope::Read };
     if caller.key().allows(needed) { Ok(caller) } else { Err(ApiError::scope(needed)) }
 }
 

@@ -12,6 +12,7 @@ use domain::{
     integrations::IntegrationStore,
     inventory::InventoryStore,
     keys::KeyStore,
+    positions::RecentWrites,
     profit::ProfitStore,
     rate_limit::RateLimiter,
     reorder::ReorderStore,
@@ -47,6 +48,8 @@ pub struct State {
     pub geolocator: Arc<dyn Geolocator>,
     pub sealer: Arc<dyn Sealer>,
     pub limiter: Arc<dyn RateLimiter>,
+    /// Told of every write before it is answered.
+    pub writes: Arc<dyn RecentWrites>,
     /// What time it is, in UTC.
     pub clock: fn() -> OffsetDateTime,
     pub settings: Settings,

@@ -28,6 +28,7 @@ pub mod jobs;
 pub mod keys;
 pub mod money;
 pub mod page;
+pub mod positions;
 pub mod profit;
 pub mod rate_limit;
 pub mod reorder;

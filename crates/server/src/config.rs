@@ -29,6 +29,14 @@ pub struct Config {
     /// A Postgres to use instead of the embedded one.
     #[serde(default)]
     pub database_url: Option<SecretString>,
+    /// What stands between this process and the database at `database_url`.
+    pub database_pooler: DatabasePooler,
+    /// The same database without the pooler, for what needs a session of its own.
+    #[serde(default)]
+    pub database_direct_url: Option<SecretString>,
+    /// A standby of the database that answers reads.
+    #[serde(default)]
+    pub database_read_url: Option<SecretString>,
     /// Connections to the database at most.
     pub database_pool: usize,
     /// A Redis or Valkey in which replicas count requests together; without one each counts by itself.
@@ -61,11 +69,21 @@ pub struct Config {
     pub log: String,
 }
 
+/// What stands between this process and its database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DatabasePooler {
+    None,
+    /// PgBouncer with `pool_mode = transaction`, or what behaves like it.
+    Transaction,
+}
+
 #[derive(Serialize)]
 struct Defaults {
     listen: &'static str,
     admin_listen: &'static str,
     data_dir: &'static str,
+    database_pooler: DatabasePooler,
     database_pool: usize,
     http_workers: usize,
     rate_limit_per_minute: u32,
@@ -84,6 +102,7 @@ const DEFAULTS: Defaults = Defaults {
     listen: "127.0.0.1:8080",
     admin_listen: "127.0.0.1:9090",
     data_dir: "data",
+    database_pooler: DatabasePooler::None,
     database_pool: 16,
     http_workers: 0,
     rate_limit_per_minute: 60,
@@ -99,12 +118,15 @@ const DEFAULTS: Defaults = Defaults {
 };
 
 /// The names that are read from the environment.
-const VARIABLES: [&str; 18] = [
+const VARIABLES: [&str; 21] = [
     "listen",
     "admin_listen",
     "data_dir",
     "database_url",
     "database_pool",
+    "database_pooler",
+    "database_direct_url",
+    "database_read_url",
     "redis_url",
     "http_workers",
     "rate_limit_per_minute",
@@ -184,6 +206,14 @@ impl Config {
 
     pub fn database_url(&self) -> Option<&str> {
         self.database_url.as_ref().map(ExposeSecret::expose_secret)
+    }
+
+    pub fn database_direct_url(&self) -> Option<&str> {
+        self.database_direct_url.as_ref().map(ExposeSecret::expose_secret)
+    }
+
+    pub fn database_read_url(&self) -> Option<&str> {
+        self.database_read_url.as_ref().map(ExposeSecret::expose_secret)
     }
 
     pub fn redis_url(&self) -> Option<&str> {

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use anyhow::Context;
 use pgcluster::{Cluster, Options};
-use store::Connect;
+use store::{Connect, PoolOptions, Pooler};
 
-use crate::config::Config;
+use crate::config::{Config, DatabasePooler};
 
 /// Connections that the embedded Postgres admits: those of a pool, of notifications and of a few tools.
 const EMBEDDED_CONNECTIONS: u32 = 100;
@@ -14,6 +14,10 @@ const EMBEDDED_CONNECTIONS: u32 = 100;
 /// A database, and the cluster that this process runs for it, if it does.
 pub struct Database {
     pub connect: Connect,
+    /// What stands before the database at `connect`.
+    pooler: Pooler,
+    /// The database with nothing before it, if there is a way to it.
+    direct: Option<Connect>,
     /// Stops when this is dropped.
     cluster: Option<Cluster>,
 }
@@ -23,11 +27,11 @@ impl Database {
     /// one, started here. Call it on the main thread: the cluster ends with the thread that starts it.
     pub fn open(config: &Config) -> anyhow::Result<Self> {
         if let Some(url) = config.database_url() {
-            return Ok(Self { connect: Connect::parse(url)?, cluster: None });
+            return Self::configured(config, url);
         }
         let root = config.data_dir.join("postgres");
         if let Some(url) = Cluster::running(&root)? {
-            return Ok(Self { connect: Connect::parse(&url)?, cluster: None });
+            return Self::embedded(&url, None);
         }
         Self::start(&root)
     }
@@ -35,7 +39,7 @@ impl Database {
     /// The database for a process that is to run by itself: an embedded one must not be in use elsewhere.
     pub fn own(config: &Config) -> anyhow::Result<Self> {
         match config.database_url() {
-            Some(url) => Ok(Self { connect: Connect::parse(url)?, cluster: None }),
+            Some(url) => Self::configured(config, url),
             None => Self::start(&config.data_dir.join("postgres")),
         }
     }
@@ -48,7 +52,39 @@ impl Database {
             bin_dir: std::env::var_os("PG_BIN_DIR").map(Into::into),
         })
         .context("the embedded Postgres did not start")?;
-        Ok(Self { connect: Connect::parse(&cluster.url())?, cluster: Some(cluster) })
+        Self::embedded(&cluster.url(), Some(cluster))
+    }
+
+    fn embedded(url: &str, cluster: Option<Cluster>) -> anyhow::Result<Self> {
+        let connect = Connect::parse(url)?;
+        Ok(Self { direct: Some(connect.clone()), connect, pooler: Pooler::None, cluster })
+    }
+
+    fn configured(config: &Config, url: &str) -> anyhow::Result<Self> {
+        let connect = Connect::parse(url)?;
+        let direct = config.database_direct_url().map(Connect::parse).transpose().context("DATABASE_DIRECT_URL")?;
+        let (pooler, direct) = match config.database_pooler {
+            DatabasePooler::None => (Pooler::None, direct.or_else(|| Some(connect.clone()))),
+            DatabasePooler::Transaction => (Pooler::Transaction, direct),
+        };
+        Ok(Self { connect, pooler, direct, cluster: None })
+    }
+
+    /// The way to the database that leads to a session of one's own, if there is one.
+    pub fn direct(&self) -> Option<&Connect> {
+        self.direct.as_ref()
+    }
+
+    /// The same for what cannot do without.
+    pub fn session(&self) -> anyhow::Result<&Connect> {
+        self.direct.as_ref().context(
+            "this needs a session of its own, which a pooler does not give: set DATABASE_DIRECT_URL to the database itself",
+        )
+    }
+
+    /// How a pool of so many connections works with the database.
+    pub fn pool(&self, max_connections: usize) -> PoolOptions {
+        PoolOptions { max_connections, pooler: self.pooler, ..PoolOptions::default() }
     }
 
     pub fn is_embedded(&self) -> bool {

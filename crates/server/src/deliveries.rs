@@ -41,10 +41,17 @@ pub fn ports(store: &Arc<Store>, keys: &Arc<KeyRing>, sender: &Arc<HttpSender>) 
     }
 }
 
-/// Delivers until cancelled; attempts under way then end first.
-pub async fn run(ports: Ports, connect: Connect, cancelled: CancellationToken) {
+/// Delivers until cancelled; attempts under way then end first. Without a direct way to the database nothing is heard of
+/// what becomes due; it is found by polling.
+pub async fn run(ports: Ports, direct: Option<Connect>, cancelled: CancellationToken) {
     let (announce, announced) = mpsc::channel::<Receiver>(ANNOUNCEMENTS);
-    let listening = tokio::spawn(store::forward_due(connect, announce));
+    let listening = tokio::spawn(async move {
+        match direct {
+            Some(connect) => store::forward_due(connect, announce).await,
+            // Announces nothing, but stays: an end of announcements would end the deliveries.
+            None => announce.closed().await,
+        }
+    });
     deliveries::run(ports, Options::default(), announced, cancelled.cancelled()).await;
     listening.abort();
 }

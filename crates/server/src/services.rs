@@ -7,14 +7,14 @@ use api::{Network, Settings, State, rate_limit::InMemory};
 use app::deliveries::Ports;
 use connectors::geo::GeoIp;
 use delivery::seal::KeyRing;
-use domain::rate_limit::RateLimiter;
-use shared::{Counters, Link};
+use domain::{positions::Positions, rate_limit::RateLimiter};
+use shared::{Counters, Link, SharedPositions};
 use store::{Connect, KeyCache, PoolOptions, Store};
 use time::OffsetDateTime;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::{admin, alerts, config::Config, deliveries, scheduler, telemetry};
+use crate::{admin, alerts, config::Config, database::Database, deliveries, scheduler, telemetry};
 
 /// Which parts run in this process.
 #[derive(Debug, Clone, Copy)]
@@ -30,7 +30,7 @@ const SHUTDOWN: Duration = Duration::from_secs(25);
 /// claims of jobs end. `ready` is told the bound addresses.
 pub async fn run(
     config: &Config,
-    connect: &Connect,
+    database: &Database,
     keys: KeyRing,
     roles: Roles,
     ready: impl AsyncFnOnce(&Store, Option<std::net::SocketAddr>) -> anyhow::Result<()>,
@@ -38,8 +38,8 @@ pub async fn run(
     let cron = scheduler::parse_cron(&config.jobs_cron)?;
     let metrics = telemetry::init_metrics()?;
     let (keys, sender) = (Arc::new(keys), Arc::new(deliveries::sender(config)?));
-    let options = PoolOptions { max_connections: config.database_pool, ..PoolOptions::default() };
-    let store = Arc::new(Store::connect(connect, options)?);
+    let shared = shared(config).await?;
+    let store = Arc::new(store(config, database, shared.as_ref())?);
     let admin_listener = bind(config.admin_listen, "admin_listen")?;
     let mut stopped = vec![admin::server(admin_listener, metrics, (*store).clone())?];
     let mut address = None;
@@ -47,7 +47,7 @@ pub async fn run(
         let listener = bind(config.listen, "listen")?;
         address = Some(listener.local_addr()?);
         let ports = deliveries::ports(&store, &keys, &sender);
-        let state = state(config, &store, connect, ports, limiter(config).await?)?;
+        let state = state(config, &store, database.direct(), ports, shared.as_ref())?;
         stopped.push(api::server(state, listener, http_workers(config))?);
     }
     let cancelled = CancellationToken::new();
@@ -56,7 +56,7 @@ pub async fn run(
         tasks.spawn(scheduler::run(store.clone(), cron, config.track_retention_months, cancelled.clone()));
         tasks.spawn(alerts::run(store.clone(), config.alerts_interval_seconds, cancelled.clone()));
         let ports = deliveries::ports(&store, &keys, &sender);
-        tasks.spawn(deliveries::run(ports, connect.clone(), cancelled.clone()));
+        tasks.spawn(deliveries::run(ports, database.direct().cloned(), cancelled.clone()));
     }
     tasks.close();
     let servers: Vec<_> = stopped.iter().map(actix_web::dev::Server::handle).collect();
@@ -90,21 +90,39 @@ fn http_workers(config: &Config) -> usize {
     }
 }
 
-/// Counts in Redis, if there is one, else in this process.
-async fn limiter(config: &Config) -> anyhow::Result<Arc<dyn RateLimiter>> {
-    let alone = Arc::new(InMemory::default());
+/// The way to what replicas share, if there is such a place.
+async fn shared(config: &Config) -> anyhow::Result<Option<Arc<Link>>> {
     Ok(match config.redis_url() {
-        Some(url) => Arc::new(Counters::new(Link::start(url).await?, alone)),
-        None => alone,
+        Some(url) => Some(Link::start(url).await?),
+        None => None,
     })
+}
+
+/// The store, with a standby for its reads if there is one.
+fn store(config: &Config, database: &Database, shared: Option<&Arc<Link>>) -> anyhow::Result<Store> {
+    let store = Store::connect(&database.connect, database.pool(config.database_pool))?;
+    let Some(url) = config.database_read_url() else { return Ok(store) };
+    let connect = Connect::parse(url).context("DATABASE_READ_URL")?;
+    let positions = shared.map(|link| Arc::new(SharedPositions::new(link.clone())) as Arc<dyn Positions>);
+    let options = PoolOptions { max_connections: config.database_pool, ..PoolOptions::default() };
+    store.with_replica(&connect, options, positions)
+}
+
+/// Counts in Redis, if there is one, else in this process.
+fn limiter(shared: Option<&Arc<Link>>) -> Arc<dyn RateLimiter> {
+    let alone = Arc::new(InMemory::default());
+    match shared {
+        Some(link) => Arc::new(Counters::new(link.clone(), alone)),
+        None => alone,
+    }
 }
 
 fn state(
     config: &Config,
     store: &Arc<Store>,
-    connect: &Connect,
+    direct: Option<&Connect>,
     deliveries: Ports,
-    limiter: Arc<dyn RateLimiter>,
+    shared: Option<&Arc<Link>>,
 ) -> anyhow::Result<State> {
     let trusted_proxies = config.trusted_proxies.split(',').map(str::trim).filter(|network| !network.is_empty());
     let settings = Settings {
@@ -122,7 +140,7 @@ fn state(
     };
     let geo_files = config.geoip_database.split(',').map(str::trim).filter(|file| !file.is_empty()).map(Path::new);
     Ok(State {
-        keys: Arc::new(KeyCache::start((**store).clone(), connect.clone())),
+        keys: Arc::new(KeyCache::start((**store).clone(), direct.cloned())),
         health: store.clone(),
         credits: store.clone(),
         customers: store.clone(),
@@ -141,7 +159,8 @@ fn state(
         geolocator: Arc::new(GeoIp::open(geo_files).context("geoip_database")?),
         sealer: deliveries.sealer.clone(),
         deliveries,
-        limiter,
+        limiter: limiter(shared),
+        writes: store.clone(),
         clock: OffsetDateTime::now_utc,
         settings,
     })

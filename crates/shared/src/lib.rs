@@ -5,6 +5,8 @@
 
 mod counters;
 mod link;
+mod positions;
 
 pub use counters::Counters;
 pub use link::{InvalidAddress, Link};
+pub use positions::SharedPositions;

@@ -15,7 +15,7 @@ use time::{Date, OffsetDateTime};
 
 use crate::{
     Store,
-    error::{Failure, corrupt, parse},
+    error::{corrupt, parse},
     freshness,
     schema::anomalies,
 };
@@ -92,18 +92,18 @@ impl AnomalyStore for Store {
         since: OffsetDateTime,
         page: PageRequest,
     ) -> Result<Dated<Page<Anomaly>>, StoreError> {
-        let mut query = anomalies::table
-            .filter(anomalies::account_id.eq(account.0))
-            .filter(anomalies::detected_at.ge(since))
-            .order((anomalies::detected_at.desc(), anomalies::id.desc()))
-            .limit(page.limit + 1)
-            .select(AnomalyRow::as_select())
-            .into_boxed();
-        if let Some(severity) = severity {
-            query = query.filter(anomalies::severity.eq(severity.as_str()));
-        }
         let (freshness, rows) = self
-            .run::<_, Failure>(async |connection| {
+            .read(account, async |connection| {
+                let mut query = anomalies::table
+                    .filter(anomalies::account_id.eq(account.0))
+                    .filter(anomalies::detected_at.ge(since))
+                    .order((anomalies::detected_at.desc(), anomalies::id.desc()))
+                    .limit(page.limit + 1)
+                    .select(AnomalyRow::as_select())
+                    .into_boxed();
+                if let Some(severity) = severity {
+                    query = query.filter(anomalies::severity.eq(severity.as_str()));
+                }
                 let freshness = freshness::of(connection, account, JobName::AnomalyDetection).await?;
                 if let Some(cursor) = page.cursor {
                     // The cursor names the last row of the page before; its place in the order is looked up.

@@ -19,7 +19,7 @@ use time::OffsetDateTime;
 use crate::{
     Store,
     credits::{posting::Halt, rows::TransactionRow},
-    error::{Failure, corrupt},
+    error::corrupt,
     schema::{credit_balances, credit_transactions},
 };
 
@@ -41,7 +41,7 @@ impl CreditLedger for Store {
     async fn summary(&self, account: AccountId) -> Result<Credits, StoreError> {
         // One statement, so that balance and transactions are of one moment.
         let rows: Vec<(BalanceRow, Option<TransactionRow>)> = self
-            .run::<_, Failure>(async |connection| {
+            .read(account, async |connection| {
                 Ok(credit_balances::table
                     .left_join(
                         credit_transactions::table.on(credit_transactions::account_id.eq(credit_balances::account_id)),

@@ -103,7 +103,7 @@ impl CustomerStore for Store {
         page: PageRequest,
     ) -> Result<Dated<Page<Customer>>, StoreError> {
         let (freshness, found) = self
-            .run::<_, Failure>(async |connection| {
+            .read(account, async |connection| {
                 let freshness = freshness::of(connection, account, JobName::CustomerMetrics).await?;
                 Ok((freshness, rows(connection, account, source, page).await?))
             })
@@ -148,7 +148,7 @@ impl CustomerStore for Store {
         active_since: OffsetDateTime,
     ) -> Result<Dated<Vec<SegmentFigures>>, StoreError> {
         let (freshness, rows) = self
-            .run::<_, Failure>(async |connection| {
+            .read(account, async |connection| {
                 let freshness = freshness::of(connection, account, JobName::CustomerMetrics).await?;
                 let rows: Vec<SegmentRow> = Segments { active_since, account: account.0 }.load(connection).await?;
                 Ok((freshness, rows))
@@ -171,7 +171,7 @@ impl Store {
         cursor: Option<i64>,
     ) -> Result<Page<Customer>, StoreError> {
         let page = PageRequest { limit: STREAM_BATCH, cursor };
-        Ok(self.run::<_, Failure>(async |connection| rows(connection, account, source, page).await).await?)
+        Ok(self.read(account, async |connection| rows(connection, account, source, page).await).await?)
     }
 }
 

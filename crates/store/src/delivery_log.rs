@@ -102,7 +102,7 @@ impl DeliveryLog for Store {
         state: Option<DeliveryState>,
         page: PageRequest,
     ) -> Result<Page<LoggedDelivery>, StoreError> {
-        self.run::<_, Failure>(async |connection| {
+        self.read(account, async |connection| {
             let mut query = deliveries::table
                 .filter(deliveries::account_id.eq(account.0))
                 .filter(deliveries::subscription_id.eq(subscription))
@@ -130,7 +130,7 @@ impl DeliveryLog for Store {
         subscription: i64,
         delivery: Uuid,
     ) -> Result<Option<LoggedDelivery>, StoreError> {
-        self.run::<_, Failure>(async |connection| {
+        self.read(account, async |connection| {
             let row: Option<DeliveryRow> = deliveries::table
                 .filter(deliveries::account_id.eq(account.0))
                 .filter(deliveries::id.eq(delivery))

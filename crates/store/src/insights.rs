@@ -14,7 +14,7 @@ use time::OffsetDateTime;
 
 use crate::{
     Store,
-    error::{Failure, parse},
+    error::parse,
     freshness,
     schema::insights,
 };
@@ -75,26 +75,26 @@ impl InsightStore for Store {
         filter: Filter,
         page: PageRequest,
     ) -> Result<Dated<Page<Insight>>, StoreError> {
-        let mut query = insights::table
-            .filter(insights::account_id.eq(account.0))
-            .order(insights::id.desc())
-            .limit(page.limit + 1)
-            .select(InsightRow::as_select())
-            .into_boxed();
-        if let Some(status) = filter.status {
-            query = query.filter(insights::status.eq(status.as_str()));
-        }
-        if let Some(severity) = filter.severity {
-            query = query.filter(insights::severity.eq(severity.as_str()));
-        }
-        if let Some(category) = filter.category {
-            query = query.filter(insights::category.eq(category.as_str()));
-        }
-        if let Some(cursor) = page.cursor {
-            query = query.filter(insights::id.lt(cursor));
-        }
         let (freshness, rows) = self
-            .run::<_, Failure>(async |connection| {
+            .read(account, async |connection| {
+                let mut query = insights::table
+                    .filter(insights::account_id.eq(account.0))
+                    .order(insights::id.desc())
+                    .limit(page.limit + 1)
+                    .select(InsightRow::as_select())
+                    .into_boxed();
+                if let Some(status) = filter.status {
+                    query = query.filter(insights::status.eq(status.as_str()));
+                }
+                if let Some(severity) = filter.severity {
+                    query = query.filter(insights::severity.eq(severity.as_str()));
+                }
+                if let Some(category) = filter.category {
+                    query = query.filter(insights::category.eq(category.as_str()));
+                }
+                if let Some(cursor) = page.cursor {
+                    query = query.filter(insights::id.lt(cursor));
+                }
                 let freshness = freshness::of(connection, account, JobName::InsightGeneration).await?;
                 Ok((freshness, query.load(connection).await?))
             })

@@ -73,7 +73,7 @@ impl IntegrationStore for Store {
     ) -> Result<(Page<Integration>, Totals), StoreError> {
         // An account has a handful of shops: one read of all gives the page and the totals of the same moment.
         let rows = self
-            .run::<_, Failure>(async |connection| {
+            .read(account, async |connection| {
                 Ok(integrations::table
                     .filter(integrations::account_id.eq(account.0))
                     .order(integrations::id.desc())

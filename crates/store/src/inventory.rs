@@ -14,7 +14,7 @@ use time::{Date, OffsetDateTime};
 
 use crate::{
     Store,
-    error::{Failure, parse},
+    error::parse,
     freshness,
     schema::inventory_items,
 };
@@ -88,24 +88,17 @@ impl TryFrom<ItemRow> for Item {
 impl InventoryStore for Store {
     async fn list(&self, account: AccountId, status: Option<Status>, page: PageRequest) -> Result<Listing, StoreError> {
         let (rows, counts, freshness) = self
-            .run::<_, Failure>(async |connection| {
-                // One snapshot, so that page, summary and freshness belong together while the job replaces them.
-                connection
-                    .build_transaction()
-                    .read_only()
-                    .repeatable_read()
-                    .run(async |connection| {
-                        let rows = rows(connection, account, status, page).await?;
-                        let counts = inventory_items::table
-                            .filter(inventory_items::account_id.eq(account.0))
-                            .group_by(inventory_items::status)
-                            .select((inventory_items::status, count_star()))
-                            .load::<(String, i64)>(connection)
-                            .await?;
-                        let freshness = freshness::of(connection, account, JobName::InventoryVelocity).await?;
-                        Ok::<_, Failure>((rows, counts, freshness))
-                    })
-                    .await
+            // One snapshot, so that page, summary and freshness belong together while the job replaces them.
+            .read_snapshot(account, async |connection| {
+                let rows = rows(connection, account, status, page).await?;
+                let counts = inventory_items::table
+                    .filter(inventory_items::account_id.eq(account.0))
+                    .group_by(inventory_items::status)
+                    .select((inventory_items::status, count_star()))
+                    .load::<(String, i64)>(connection)
+                    .await?;
+                let freshness = freshness::of(connection, account, JobName::InventoryVelocity).await?;
+                Ok((rows, counts, freshness))
             })
             .await?;
         let items = rows.into_iter().map(Item::try_from).collect::<Result<_, _>>()?;

@@ -2,7 +2,8 @@
 //!
 //! A revocation by this process drops the key at once; one by another process arrives as a notification. A key is
 //! answered from memory only while the notification connection is known to be alive: each check of it proves that
-//! every earlier revocation has arrived, so no answer is older than [`TRUST`].
+//! every earlier revocation has arrived, so no answer is older than [`TRUST`]. Where notifications cannot arrive, every
+//! key is looked up.
 
 use std::{
     sync::{
@@ -70,8 +71,9 @@ impl Trust {
 }
 
 impl KeyCache {
-    /// Starts the cache and the task that listens for revocations; the task ends with the process.
-    pub fn start(store: Store, connect: Connect) -> Self {
+    /// Starts the cache and the task that listens for revocations; the task ends with the process. `direct` is a way to
+    /// the server with no pooler on it that gives sessions away.
+    pub fn start(store: Store, direct: Option<Connect>) -> Self {
         let cache = Self {
             store,
             held: Cache::builder().max_capacity(CAPACITY).time_to_live(HELD).build(),
@@ -81,7 +83,10 @@ impl KeyCache {
                 revocations: AtomicU64::new(0),
             }),
         };
-        tokio::spawn(cache.clone().listen(connect));
+        match direct {
+            Some(connect) => drop(tokio::spawn(cache.clone().listen(connect))),
+            None => tracing::info!("every key is looked up: DATABASE_DIRECT_URL would let them be held in memory"),
+        }
         cache
     }
 

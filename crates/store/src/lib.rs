@@ -33,7 +33,9 @@ mod pool;
 mod profit;
 mod reorder;
 mod replays;
+mod replica;
 mod results;
+mod runs;
 mod schema;
 mod tracking;
 mod webhook_settings;
@@ -45,10 +47,11 @@ pub use key_cache::KeyCache;
 pub use keys::REVOCATION_CHANNEL;
 pub use listen::{Listener, Notification};
 pub use outbox::DELIVERIES_CHANNEL;
-pub use pool::{Connect, MIGRATIONS, PoolOptions, migrate, revert_all};
+pub use pool::{Connect, MIGRATIONS, PoolOptions, Pooler, migrate, revert_all};
 
-/// The ports' implementation on one pool of connections. Cloning shares the pool.
+/// The ports' implementation on a pool of connections. Cloning shares the pool.
 #[derive(Clone)]
 pub struct Store {
-    pool: pool::Pool,
+    primary: runs::Target,
+    replica: Option<std::sync::Arc<replica::Replica>>,
 }

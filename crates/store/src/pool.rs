@@ -2,27 +2,23 @@
 
 use std::time::Duration;
 
-use diesel::result::Error;
+use diesel::connection::CacheSize;
 use diesel_async::{
-    AsyncMigrationHarness, AsyncPgConnection, SimpleAsyncConnection,
+    AsyncConnection, AsyncMigrationHarness, AsyncPgConnection, SimpleAsyncConnection,
     pooled_connection::{
         AsyncDieselConnectionManager, ManagerConfig, RecyclingMethod,
         deadpool::{Object, Pool as DeadPool},
     },
 };
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
-use domain::StoreError;
 use futures_util::FutureExt;
 use rustls::{ClientConfig, RootCertStore};
-use tokio::time::{Instant, timeout_at};
 use tokio_postgres::{
     Client, Config, Socket,
     config::{Host, SslMode},
     tls::MakeTlsConnect,
 };
 use tokio_postgres_rustls::MakeRustlsConnect;
-
-use crate::{Store, error::pool_error};
 
 /// The schema's migrations, compiled in.
 pub const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations");
@@ -41,6 +37,18 @@ pub struct PoolOptions {
     pub wait: Duration,
     /// How long the server may work on a statement of a request; a job sets its own limit.
     pub statement_timeout: Duration,
+    pub pooler: Pooler,
+}
+
+/// What stands between the pool and the server.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Pooler {
+    /// Nothing, or something that gives every connection a session of its own.
+    #[default]
+    None,
+    /// Something that gives a server's session away after every transaction, as PgBouncer with `pool_mode =
+    /// transaction`: nothing may be left in the session, neither prepared statements nor settings.
+    Transaction,
 }
 
 impl Default for PoolOptions {
@@ -49,13 +57,10 @@ impl Default for PoolOptions {
             max_connections: 16,
             wait: Duration::from_millis(1_500),
             statement_timeout: Duration::from_millis(10_000),
+            pooler: Pooler::None,
         }
     }
 }
-
-/// How long a request waits for its statements, the wait for a connection included. The server's own limit does not
-/// fire while the server is stopped or unreachable.
-pub(crate) const ANSWER_TIMEOUT: Duration = Duration::from_millis(1_800);
 
 /// A connection as the driver sees it: whoever opened it must drive it.
 pub(crate) type Driver = tokio_postgres::Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>;
@@ -118,68 +123,38 @@ impl std::fmt::Debug for Connect {
     }
 }
 
-impl Store {
-    /// Makes the pool; connections are opened when they are needed.
-    pub fn connect(connect: &Connect, options: PoolOptions) -> anyhow::Result<Self> {
-        let mut manager = ManagerConfig::default();
-        // `Verified`, the default, costs a query per checkout; `Fast` notices a closed connection as well.
-        manager.recycling_method = RecyclingMethod::Fast;
-        let target = connect.clone();
-        let statement_timeout = options.statement_timeout.as_millis();
-        manager.custom_setup = Box::new(move |_| {
-            let target = target.clone();
-            async move {
-                let mut connection = target.establish().await?;
-                connection
+/// Makes a pool; connections are opened when they are needed.
+pub(crate) fn pool(connect: &Connect, options: PoolOptions) -> anyhow::Result<Pool> {
+    let mut manager = ManagerConfig::default();
+    // `Verified`, the default, costs a query per checkout; `Fast` notices a closed connection as well.
+    manager.recycling_method = RecyclingMethod::Fast;
+    let target = connect.clone();
+    let statement_timeout = options.statement_timeout.as_millis();
+    manager.custom_setup = Box::new(move |_| {
+        let target = target.clone();
+        async move {
+            let mut connection = target.establish().await?;
+            match options.pooler {
+                Pooler::None => connection
                     .batch_execute(&format!("SET statement_timeout = {statement_timeout}; SET TIME ZONE 'UTC'"))
                     .await
-                    .map_err(diesel::ConnectionError::CouldntSetupConfiguration)?;
-                Ok(connection)
+                    .map_err(diesel::ConnectionError::CouldntSetupConfiguration)?,
+                // Settings come with every transaction. A statement is closed as soon as it has run, and so within
+                // the transaction that prepared it.
+                Pooler::Transaction => connection.set_prepared_statement_cache_size(CacheSize::Disabled),
             }
-            .boxed()
-        });
-        let manager = AsyncDieselConnectionManager::<AsyncPgConnection>::new_with_config("", manager);
-        let pool = Pool::builder(manager)
-            .max_size(options.max_connections)
-            .wait_timeout(Some(options.wait))
-            .create_timeout(Some(Duration::from_millis(1_500)))
-            .runtime(deadpool::Runtime::Tokio1)
-            .build()?;
-        Ok(Self { pool })
-    }
-
-    /// A connection of the pool, for work that has its own time limits.
-    pub(crate) async fn connection(&self) -> Result<Connection, StoreError> {
-        self.pool.get().await.map_err(pool_error)
-    }
-
-    /// Runs statements of a request on a connection of the pool, and gives up when no answer comes in time: the
-    /// connection is then closed, since its statement may still be running.
-    pub(crate) async fn run<T, E: From<Error> + From<StoreError>>(
-        &self,
-        work: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, E>,
-    ) -> Result<T, E> {
-        let deadline = Instant::now() + ANSWER_TIMEOUT;
-        let mut connection = self.connection().await?;
-        match timeout_at(deadline, work(&mut connection)).await {
-            Ok(result) => result,
-            Err(_) => {
-                drop(Connection::take(connection));
-                Err(StoreError::Unavailable("no answer in time".to_owned()).into())
-            }
+            Ok(connection)
         }
-    }
-
-    /// (connections in use, connections open), for the metrics.
-    pub fn pool_usage(&self) -> (usize, usize) {
-        let status = self.pool.status();
-        (status.size.saturating_sub(status.available), status.size)
-    }
-
-    /// Closes the pool: what is in use ends, nothing new is given out.
-    pub fn close(&self) {
-        self.pool.close();
-    }
+        .boxed()
+    });
+    let manager = AsyncDieselConnectionManager::<AsyncPgConnection>::new_with_config("", manager);
+    let pool = Pool::builder(manager)
+        .max_size(options.max_connections)
+        .wait_timeout(Some(options.wait))
+        .create_timeout(Some(Duration::from_millis(1_500)))
+        .runtime(deadpool::Runtime::Tokio1)
+        .build()?;
+    Ok(pool)
 }
 
 /// Runs the migrations that have not run yet and returns their names. Safe when several processes start at once.

@@ -14,7 +14,6 @@ use time::{Date, OffsetDateTime};
 
 use crate::{
     Store,
-    error::Failure,
     freshness,
     schema::{accounts, profit_snapshots},
 };
@@ -78,7 +77,7 @@ impl From<SnapshotRow> for Snapshot {
 impl ProfitStore for Store {
     async fn range(&self, account: AccountId, range: DayRange) -> Result<Dated<Vec<Snapshot>>, StoreError> {
         let (freshness, rows) = self
-            .run::<_, Failure>(async |connection| {
+            .read(account, async |connection| {
                 let freshness = freshness::of(connection, account, JobName::ProfitSnapshots).await?;
                 let rows = profit_snapshots::table
                     .filter(profit_snapshots::account_id.eq(account.0))

@@ -18,7 +18,7 @@ use time::OffsetDateTime;
 
 use crate::{
     Store,
-    error::{Failure, parse, store_error},
+    error::{parse, store_error},
     freshness,
     schema::reorder_suggestions,
 };
@@ -75,29 +75,22 @@ fn defect(error: serde_json::Error) -> StoreError {
 #[async_trait]
 impl ReorderStore for Store {
     async fn list(&self, account: AccountId, status: Option<Status>, page: PageRequest) -> Result<Listing, StoreError> {
-        let mut query = reorder_suggestions::table
-            .filter(reorder_suggestions::account_id.eq(account.0))
-            .order(reorder_suggestions::id.desc())
-            .limit(page.limit + 1)
-            .select(SuggestionRow::as_select())
-            .into_boxed();
-        if let Some(status) = status {
-            query = query.filter(reorder_suggestions::status.eq(status.as_str()));
-        }
-        if let Some(cursor) = page.cursor {
-            query = query.filter(reorder_suggestions::id.lt(cursor));
-        }
         let (rows, freshness) = self
-            .run::<_, Failure>(async |connection| {
-                connection
-                    .build_transaction()
-                    .read_only()
-                    .repeatable_read()
-                    .run(async |connection| {
-                        let rows = query.load(connection).await?;
-                        Ok::<_, Failure>((rows, freshness::of(connection, account, JobName::SmartReorder).await?))
-                    })
-                    .await
+            .read_snapshot(account, async |connection| {
+                let mut query = reorder_suggestions::table
+                    .filter(reorder_suggestions::account_id.eq(account.0))
+                    .order(reorder_suggestions::id.desc())
+                    .limit(page.limit + 1)
+                    .select(SuggestionRow::as_select())
+                    .into_boxed();
+                if let Some(status) = status {
+                    query = query.filter(reorder_suggestions::status.eq(status.as_str()));
+                }
+                if let Some(cursor) = page.cursor {
+                    query = query.filter(reorder_suggestions::id.lt(cursor));
+                }
+                let rows = query.load(connection).await?;
+                Ok((rows, freshness::of(connection, account, JobName::SmartReorder).await?))
             })
             .await?;
         let suggestions = rows.into_iter().map(Suggestion::try_from).collect::<Result<_, _>>()?;

@@ -71,7 +71,7 @@ diesel::define_sql_function! { fn nextval(sequence: diesel::sql_types::Text) -> 
 impl WebhookStore for Store {
     async fn list(&self, account: AccountId) -> Result<Vec<Subscription>, StoreError> {
         let rows: Vec<SubscriptionRow> = self
-            .run::<_, Failure>(async |connection| {
+            .read(account, async |connection| {
                 Ok(webhook_subscriptions::table
                     .filter(webhook_subscriptions::account_id.eq(account.0))
                     .filter(webhook_subscriptions::revoked_at.is_null())

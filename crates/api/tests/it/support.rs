@@ -23,6 +23,7 @@ use domain::{
     inventory::MockInventoryStore,
     jobs::JobName,
     keys::{ApiKey, KeyRecord, MockKeyStore, Scope},
+    positions::RecentWrites,
     profit::MockProfitStore,
     reorder::MockReorderStore,
     sealing::MockSealer,
@@ -119,6 +120,18 @@ pub fn shown_freshness(job: &str) -> Value {
 
 /// Knows one address.
 pub struct Atlas;
+
+/// Counts the writes that it is told of.
+#[derive(Default)]
+pub struct Writes(pub std::sync::atomic::AtomicUsize);
+
+#[async_trait::async_trait]
+impl RecentWrites for Writes {
+    async fn note(&self, account: AccountId) {
+        assert_eq!(account, ACCOUNT);
+        self.0.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+    }
+}
 impl Geolocator for Atlas {
     fn locate(&self, address: std::net::IpAddr) -> Location {
         if address.to_string() == "203.0.113.9" {
@@ -160,6 +173,7 @@ pub fn state() -> State {
         geolocator: Arc::new(Atlas),
         sealer: Arc::new(MockSealer::new()),
         limiter: Arc::new(InMemory::default()),
+        writes: Arc::new(Writes::default()),
         clock: || NOW,
         settings: Settings {
             region: "eu-test".into(),

@@ -51,7 +51,7 @@ struct Done {
 }
 
 pub async fn run(args: DemoArgs, store: &Store, database: &Database) -> anyhow::Result<ExitCode> {
-    let loader = Loader::new(store, &database.connect);
+    let loader = Loader::new(store, database.session()?);
     let account = match args.account {
         Some(id) => AccountStore::find(store, AccountId(id))
             .await?

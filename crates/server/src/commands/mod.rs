@@ -12,7 +12,7 @@ pub mod webhooks;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use store::{PoolOptions, Store};
+use store::Store;
 
 use crate::{
     cli::{Cli, Command},
@@ -85,7 +85,7 @@ async fn with_database(command: Command, config: &Config, database: &Database) -
         Command::Migrate => migrate(database).await?,
         Command::Openapi | Command::Webhooks(_) => {}
         Command::Accounts(command) => accounts::run(command, &store(database).await?).await?,
-        Command::Import(command) => return import::run(command, &database.connect, &store(database).await?).await,
+        Command::Import(command) => return import::run(command, database.session()?, &store(database).await?).await,
         Command::Demo(args) => return demo::run(args, &store(database).await?, database).await,
         Command::Keys(command) => keys::run(command, &store(database).await?).await?,
         Command::Secrets(command) => {
@@ -98,7 +98,7 @@ async fn with_database(command: Command, config: &Config, database: &Database) -
 }
 
 async fn migrate(database: &Database) -> anyhow::Result<()> {
-    let run = store::migrate(&database.connect).await?;
+    let run = store::migrate(database.session()?).await?;
     match run.as_slice() {
         [] => println!("The schema is up to date."),
         names => println!("Migrated: {}", names.join(", ")),
@@ -109,8 +109,7 @@ async fn migrate(database: &Database) -> anyhow::Result<()> {
 /// A store for a command. An embedded database is brought up to date first; any other is its operator's to migrate.
 async fn store(database: &Database) -> anyhow::Result<Store> {
     if database.is_embedded() {
-        store::migrate(&database.connect).await?;
+        store::migrate(database.session()?).await?;
     }
-    let options = PoolOptions { max_connections: 4, ..PoolOptions::default() };
-    Store::connect(&database.connect, options).context("cannot use the database")
+    Store::connect(&database.connect, database.pool(4)).context("cannot use the database")
 }

@@ -35,12 +35,12 @@ pub struct UpArgs {
 
 /// Everything in one process; the database's schema is brought up to date first.
 pub async fn up(args: UpArgs, config: &Config, database: &Database) -> anyhow::Result<()> {
-    store::migrate(&database.connect).await?;
+    store::migrate(database.session()?).await?;
     let keys = secrets::key_ring(config, true)?;
     let embedded = database.is_embedded();
     let roles = Roles { http: true, work: true };
-    services::run(config, &database.connect, keys, roles, async |store, address| {
-        let key = if args.no_demo { None } else { Some(demo_key(config, store, &database.connect).await?) };
+    services::run(config, database, keys, roles, async |store, address| {
+        let key = if args.no_demo { None } else { Some(demo_key(config, store, database.session()?).await?) };
         announce(address, key.as_deref(), embedded);
         Ok(())
     })
@@ -50,7 +50,7 @@ pub async fn up(args: UpArgs, config: &Config, database: &Database) -> anyhow::R
 /// One part alone.
 pub async fn part(roles: Roles, config: &Config, database: &Database) -> anyhow::Result<()> {
     let keys = secrets::key_ring(config, database.is_embedded())?;
-    services::run(config, &database.connect, keys, roles, async |_, address| {
+    services::run(config, database, keys, roles, async |_, address| {
         tracing::info!(address = address.map(tracing::field::display), "ready");
         Ok(())
     })

@@ -99,7 +99,7 @@ async fn a_held_key_is_answered_from_memory_and_refused_within_a_second_of_its_r
     let (store, sql) = (db.store().unwrap(), db.client().await.unwrap());
     let account = user(&store, 7).await[0].id;
     let key = key(&store, account, 9).await;
-    let cache = KeyCache::start(store.clone(), db.connect().unwrap());
+    let cache = KeyCache::start(store.clone(), Some(db.connect().unwrap()));
 
     // Once the cache listens it holds the key: a change behind its back, without a notification, does not show. The
     // name is a new one each time, for the first that is held may be any of them.
@@ -127,7 +127,7 @@ async fn the_process_that_revokes_a_key_refuses_it_at_once() {
     let store = db.store().unwrap();
     let account = user(&store, 7).await[0].id;
     let key = key(&store, account, 9).await;
-    let cache = KeyCache::start(store.clone(), db.connect().unwrap());
+    let cache = KeyCache::start(store.clone(), Some(db.connect().unwrap()));
     for _ in 0..50 {
         let record = cache.find(key.hash()).await.unwrap().unwrap();
         assert_eq!(record.revoked_at, None);

@@ -1,0 +1,233 @@
+//! A read replica, and which reads it may answer.
+//!
+//! A position is a place in the primary's log (an LSN). After a write of an account the primary's position is noted;
+//! until the replica has replayed that far, what the account reads comes from the primary. Positions are noted in this
+//! process, and where there are several, in a place that all of them see.
+
+use std::{
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use diesel::{
+    dsl::sql,
+    sql_types::{BigInt, Nullable},
+};
+use domain::{
+    AccountId, StoreError,
+    positions::{Positions, RecentWrites},
+};
+use moka::sync::Cache;
+use tokio::time::{Instant, sleep};
+
+use crate::{
+    Connect, PoolOptions, Store,
+    error::Failure,
+    runs::{Target, Together},
+};
+
+/// How often the replica is asked how far it is.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// How long an answer to that is relied on.
+const TRUST: Duration = Duration::from_millis(600);
+/// A replica that is further behind answers nobody: no read is older than this.
+const LAG_AT_MOST: Duration = Duration::from_secs(5);
+/// How long a write is remembered. Longer than the lag of a replica in use, so that nothing is forgotten too early.
+const REMEMBERED: Duration = Duration::from_secs(10);
+/// Accounts whose last write is remembered; far more than a primary can write in that time.
+const ACCOUNTS: u64 = 200_000;
+
+/// The position of an account that wrote something at a position that is not known.
+const UNKNOWN: u64 = u64::MAX;
+
+/// A standby server that answers reads.
+pub(crate) struct Replica {
+    pub target: Target,
+    started: Instant,
+    replayed: AtomicU64,
+    /// Until when `replayed` is relied on, in milliseconds since `started`.
+    trusted_until: AtomicU64,
+    written: Cache<i64, u64>,
+    shared: Option<Arc<dyn Positions>>,
+}
+
+impl Replica {
+    /// Whether the replica has all that the account has written as far as is known.
+    pub async fn serves(&self, account: AccountId) -> bool {
+        if self.millis(Instant::now()) >= self.trusted_until.load(Ordering::Acquire) {
+            return false;
+        }
+        let replayed = self.replayed.load(Ordering::Acquire);
+        if self.written.get(&account.0).is_some_and(|position| position > replayed) {
+            return false;
+        }
+        match &self.shared {
+            None => true,
+            // Where the others' writes are not known, none can be ruled out.
+            Some(shared) => shared.last(account).await.is_some_and(|position| position <= replayed),
+        }
+    }
+
+    /// Asks the replica nothing more until it has been looked at.
+    pub fn doubt(&self) {
+        self.trusted_until.store(0, Ordering::Release);
+    }
+
+    async fn note(&self, account: AccountId, position: u64) {
+        self.written.entry(account.0).and_upsert_with(|known| {
+            known.map_or(position, |known| position.max(known.into_value()))
+        });
+        if let Some(shared) = &self.shared {
+            shared.note(account, position, REMEMBERED).await;
+        }
+    }
+
+    fn millis(&self, at: Instant) -> u64 {
+        u64::try_from(at.saturating_duration_since(self.started).as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
+impl Store {
+    /// Adds a replica that answers reads, and a task that looks at it; the task ends with the last clone of the store.
+    /// `shared` is where several processes tell each other of their writes.
+    ///
+    /// # Errors
+    /// When the pool cannot be made. A replica that is away is waited for.
+    pub fn with_replica(
+        self,
+        connect: &Connect,
+        options: PoolOptions,
+        shared: Option<Arc<dyn Positions>>,
+    ) -> anyhow::Result<Self> {
+        let replica = Arc::new(Replica {
+            target: Target::new(connect, options)?,
+            started: Instant::now(),
+            replayed: AtomicU64::new(0),
+            trusted_until: AtomicU64::new(0),
+            written: Cache::builder().max_capacity(ACCOUNTS).time_to_live(REMEMBERED).build(),
+            shared,
+        });
+        tokio::spawn(watch(self.clone(), Arc::downgrade(&replica)));
+        Ok(Self { replica: Some(replica), ..self })
+    }
+
+    /// How far the primary's log reaches.
+    async fn position(&self) -> Result<u64, StoreError> {
+        use diesel_async::RunQueryDsl;
+        let position: i64 = self
+            .run::<_, Failure>(async |connection| {
+                let position = sql::<BigInt>("(pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint");
+                Ok(diesel::select(position).get_result(connection).await?)
+            })
+            .await?;
+        Ok(u64::try_from(position).unwrap_or_default())
+    }
+}
+
+#[async_trait]
+impl RecentWrites for Store {
+    async fn note(&self, account: AccountId) {
+        let Some(replica) = &self.replica else { return };
+        let position = self.position().await.unwrap_or(UNKNOWN);
+        replica.note(account, position).await;
+    }
+}
+
+/// Looks at the replica until it is dropped. `primary` has no replica itself, so this keeps none alive.
+async fn watch(primary: Store, replica: Weak<Replica>) {
+    let mut lag = Lag::default();
+    let mut in_use = None;
+    loop {
+        let Some(replica) = replica.upgrade() else { return };
+        let asked = Instant::now();
+        let usable = match look(&primary, &replica).await {
+            Ok((position, replayed)) => {
+                lag.primary_was_at(asked, position);
+                replica.replayed.store(replayed, Ordering::Release);
+                let behind = lag.of(replayed, asked);
+                metrics::gauge!("replica_lag_seconds").set(behind.as_secs_f64());
+                behind <= LAG_AT_MOST
+            }
+            Err(_) => false,
+        };
+        let until = if usable { replica.millis(asked + TRUST) } else { 0 };
+        replica.trusted_until.store(until, Ordering::Release);
+        if in_use.replace(usable) != Some(usable) {
+            if usable {
+                tracing::info!("the read replica answers reads");
+            } else {
+                tracing::warn!("the read replica is away or too far behind: the primary answers every read");
+            }
+        }
+        drop(replica);
+        sleep(LOOK_EVERY).await;
+    }
+}
+
+/// How far the primary's log reaches, and after that, how far the replica is. A replica that is none is an error.
+async fn look(primary: &Store, replica: &Replica) -> Result<(u64, u64), StoreError> {
+    use diesel_async::RunQueryDsl;
+    let position = primary.position().await?;
+    let deadline = Instant::now() + TRUST / 2;
+    let replayed: Option<i64> = replica
+        .target
+        .run::<_, Failure>(deadline, Together::No, async |connection| {
+            let replayed = sql::<Nullable<BigInt>>("(pg_last_wal_replay_lsn() - '0/0'::pg_lsn)::bigint");
+            Ok(diesel::select(replayed).get_result(connection).await?)
+        })
+        .await?;
+    let replayed = replayed.and_then(|replayed| u64::try_from(replayed).ok());
+    Ok((position, replayed.ok_or_else(|| StoreError::Unavailable("DATABASE_READ_URL is no standby".to_owned()))?))
+}
+
+/// When the primary was where: tells for how long the replica has been behind.
+#[derive(Debug, Default)]
+struct Lag {
+    /// Oldest first; those that the replica has passed are forgotten, and of the others as many are kept as fit into
+    /// twice [`LAG_AT_MOST`].
+    waits_for: std::collections::VecDeque<(Instant, u64)>,
+}
+
+impl Lag {
+    fn primary_was_at(&mut self, at: Instant, position: u64) {
+        let horizon = usize::try_from((LAG_AT_MOST * 2).as_millis() / LOOK_EVERY.as_millis()).unwrap_or(usize::MAX);
+        // The oldest says how long the wait is; what is let go is the newest but one.
+        if self.waits_for.len() >= horizon {
+            self.waits_for.pop_back();
+        }
+        self.waits_for.push_back((at, position));
+    }
+
+    /// How long ago the primary was at the oldest position that the replica has not reached.
+    fn of(&mut self, replayed: u64, now: Instant) -> Duration {
+        while self.waits_for.front().is_some_and(|(_, position)| *position <= replayed) {
+            self.waits_for.pop_front();
+        }
+        self.waits_for.front().map_or(Duration::ZERO, |(at, _)| now.saturating_duration_since(*at))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lag_is_the_age_of_the_oldest_position_not_reached() {
+        let (mut lag, start) = (Lag::default(), Instant::now());
+        let at = |seconds| start + Duration::from_secs(seconds);
+        for (second, position) in [(0, 10), (1, 20), (2, 30), (3, 30)] {
+            lag.primary_was_at(at(second), position);
+        }
+        assert_eq!(lag.of(15, at(3)), Duration::from_secs(2));
+        assert_eq!(lag.of(30, at(3)), Duration::ZERO);
+        for second in 4..1_000 {
+            lag.primary_was_at(at(second), 40);
+        }
+        assert_eq!(lag.of(30, at(1_000)), Duration::from_secs(996));
+        assert!(lag.waits_for.len() <= 100);
+    }
+}

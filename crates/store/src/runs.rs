@@ -1,0 +1,183 @@
+//! Where the statements of a request run, and for how long.
+
+use std::time::Duration;
+
+use diesel::result::Error;
+use diesel_async::{AnsiTransactionManager, AsyncPgConnection, TransactionManager};
+use domain::{AccountId, StoreError};
+use tokio::time::{Instant, timeout_at};
+
+use crate::{
+    Connect, PoolOptions, Pooler, Store,
+    error::{Failure, pool_error},
+    pool::{self, Connection, Pool},
+};
+
+/// How long a request waits for its statements, the wait for a connection included. The server's own limit does not
+/// fire while the server is stopped or unreachable.
+const ANSWER_TIMEOUT: Duration = Duration::from_millis(1_800);
+/// The part of it that a read replica has, before the primary is asked instead.
+const REPLICA_TIMEOUT: Duration = Duration::from_millis(700);
+
+/// A server, and how to work on it.
+#[derive(Clone)]
+pub(crate) struct Target {
+    pool: Pool,
+    options: PoolOptions,
+}
+
+/// How statements belong together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Together {
+    /// Each by itself, unless the work begins a transaction.
+    No,
+    /// All of them see the database as it is at the first.
+    Snapshot,
+}
+
+impl Target {
+    pub fn new(connect: &Connect, options: PoolOptions) -> anyhow::Result<Self> {
+        Ok(Self { pool: pool::pool(connect, options)?, options })
+    }
+
+    async fn connection(&self) -> Result<Connection, StoreError> {
+        self.pool.get().await.map_err(pool_error)
+    }
+
+    /// Runs statements, and gives up when no answer comes in time: the connection is then closed, since its statement
+    /// may still be running.
+    pub async fn run<T, E: From<Error> + From<StoreError>>(
+        &self,
+        deadline: Instant,
+        together: Together,
+        work: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let mut connection = timeout_at(deadline, self.connection()).await.map_err(|_| late())??;
+        let done = match self.begin(together) {
+            None => timeout_at(deadline, work(&mut connection)).await,
+            Some(begin) => timeout_at(deadline, in_transaction(&mut connection, &begin, work)).await,
+        };
+        match done {
+            Ok(result) => result,
+            Err(_) => {
+                drop(Connection::take(connection));
+                Err(late().into())
+            }
+        }
+    }
+
+    /// How the transaction around the work begins, if there is to be one. One round trip, whatever is in it.
+    fn begin(&self, together: Together) -> Option<String> {
+        let begin = match together {
+            Together::No => "BEGIN",
+            Together::Snapshot => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+        };
+        match self.options.pooler {
+            Pooler::None if together == Together::No => None,
+            Pooler::None => Some(begin.to_owned()),
+            Pooler::Transaction => {
+                let limit = self.options.statement_timeout.as_millis();
+                Some(format!("{begin}; SET LOCAL statement_timeout = {limit}; SET LOCAL TIME ZONE 'UTC'"))
+            }
+        }
+    }
+}
+
+fn late() -> StoreError {
+    StoreError::Unavailable("no answer in time".to_owned())
+}
+
+/// Runs `work` in a transaction; transactions that it begins are savepoints within. (`AsyncConnection::transaction`
+/// asks for more of a closure than a generic one can promise, hence the steps by hand.)
+async fn in_transaction<T, E: From<Error>>(
+    connection: &mut AsyncPgConnection,
+    begin: &str,
+    work: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, E>,
+) -> Result<T, E> {
+    AnsiTransactionManager::begin_transaction_sql(connection, begin).await?;
+    match work(connection).await {
+        Ok(done) => {
+            AnsiTransactionManager::commit_transaction(connection).await?;
+            Ok(done)
+        }
+        Err(error) => {
+            // What failed first is what matters; a connection that cannot roll back is broken and not reused.
+            let _ = AnsiTransactionManager::rollback_transaction(connection).await;
+            Err(error)
+        }
+    }
+}
+
+impl Store {
+    /// Makes the pool; connections are opened when they are needed.
+    pub fn connect(connect: &Connect, options: PoolOptions) -> anyhow::Result<Self> {
+        Ok(Self { primary: Target::new(connect, options)?, replica: None })
+    }
+
+    /// A connection of the pool, for work that has its own time limits. Under a [`Pooler`] that work must be one
+    /// transaction.
+    pub(crate) async fn connection(&self) -> Result<Connection, StoreError> {
+        self.primary.connection().await
+    }
+
+    /// Runs statements of a request on the primary.
+    pub(crate) async fn run<T, E: From<Error> + From<StoreError>>(
+        &self,
+        work: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.primary.run(Instant::now() + ANSWER_TIMEOUT, Together::No, work).await
+    }
+
+    /// Runs statements that only read: on the replica, if there is one that has all that the account is known to have
+    /// written. Whatever goes wrong there is done anew on the primary.
+    pub(crate) async fn read<T>(
+        &self,
+        account: AccountId,
+        work: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, Failure> + Clone,
+    ) -> Result<T, Failure> {
+        self.read_together(account, Together::No, work).await
+    }
+
+    /// As [`Store::read`], with all statements on one snapshot.
+    pub(crate) async fn read_snapshot<T>(
+        &self,
+        account: AccountId,
+        work: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, Failure> + Clone,
+    ) -> Result<T, Failure> {
+        self.read_together(account, Together::Snapshot, work).await
+    }
+
+    async fn read_together<T>(
+        &self,
+        account: AccountId,
+        together: Together,
+        work: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, Failure> + Clone,
+    ) -> Result<T, Failure> {
+        let now = Instant::now();
+        if let Some(replica) = &self.replica
+            && replica.serves(account).await
+        {
+            if let Ok(found) = replica.target.run(now + REPLICA_TIMEOUT, together, work.clone()).await {
+                metrics::counter!("database_reads_total", "server" => "replica").increment(1);
+                return Ok(found);
+            }
+            replica.doubt();
+        }
+        metrics::counter!("database_reads_total", "server" => "primary").increment(1);
+        self.primary.run(now + ANSWER_TIMEOUT, together, work).await
+    }
+
+    /// (connections in use, connections open) to the primary, for the metrics.
+    pub fn pool_usage(&self) -> (usize, usize) {
+        let status = self.primary.pool.status();
+        (status.size.saturating_sub(status.available), status.size)
+    }
+
+    /// Closes the pools: what is in use ends, nothing new is given out.
+    pub fn close(&self) {
+        self.primary.pool.close();
+        if let Some(replica) = &self.replica {
+            replica.target.pool.close();
+        }
+    }
+}
