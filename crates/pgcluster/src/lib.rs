@@ -57,6 +57,7 @@ pub struct Options {
 #[derive(Debug)]
 pub struct Cluster {
     socket: PathBuf,
+    programs: PathBuf,
     /// `None` only once stopped.
     keeper: Option<Keeper>,
     /// Held until after the server has stopped: fields drop in this order.
@@ -81,8 +82,9 @@ impl Cluster {
         postmaster::end_orphan(&place.data())?;
         place.write_access_rules(&account)?;
         let socket = place.socket_directory(&account)?;
+        let programs = binaries.directory.clone();
         let keeper = Keeper::start(Launch { settings: settings(options, &place, &socket), place, account, binaries })?;
-        Ok(Self { socket, keeper: Some(keeper), _lock: lock })
+        Ok(Self { socket, programs, keeper: Some(keeper), _lock: lock })
     }
 
     /// The address of the cluster that another process runs under `root`; `None` when nobody does.
@@ -106,6 +108,12 @@ impl Cluster {
     #[must_use]
     pub fn url(&self) -> String {
         url(&self.socket)
+    }
+
+    /// The directory of the server's programs.
+    #[must_use]
+    pub fn programs(&self) -> &Path {
+        &self.programs
     }
 
     /// The directory of the Unix socket, as `psql --host` takes it.

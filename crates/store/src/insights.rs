@@ -12,12 +12,7 @@ use domain::{
 };
 use time::OffsetDateTime;
 
-use crate::{
-    Store,
-    error::parse,
-    freshness,
-    schema::insights,
-};
+use crate::{Store, error::parse, freshness, schema::insights};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = insights, check_for_backend(diesel::pg::Pg))]

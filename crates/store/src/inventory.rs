@@ -12,12 +12,7 @@ use domain::{
 use rust_decimal::Decimal;
 use time::{Date, OffsetDateTime};
 
-use crate::{
-    Store,
-    error::parse,
-    freshness,
-    schema::inventory_items,
-};
+use crate::{Store, error::parse, freshness, schema::inventory_items};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = inventory_items, check_for_backend(diesel::pg::Pg))]

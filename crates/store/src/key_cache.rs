@@ -19,8 +19,12 @@ use domain::{
     keys::{KeyHash, KeyRecord, KeyStore, NewKey},
 };
 use moka::sync::Cache;
+use ring::rand::{SecureRandom, SystemRandom};
 use time::OffsetDateTime;
-use tokio::{select, time::interval};
+use tokio::{
+    select,
+    time::{interval, timeout},
+};
 
 use crate::{
     REVOCATION_CHANNEL, Store,
@@ -34,6 +38,8 @@ const CAPACITY: u64 = 100_000;
 const HELD: Duration = Duration::from_secs(60);
 /// How often the notification connection is checked.
 const CHECK_EVERY: Duration = Duration::from_millis(250);
+/// How long a notification may take to arrive, before the connection counts as deaf.
+const PROOF_WITHIN: Duration = Duration::from_secs(1);
 /// How long a successful check is relied on.
 const TRUST: Duration = Duration::from_millis(800);
 
@@ -91,9 +97,14 @@ impl KeyCache {
     }
 
     async fn listen(self, connect: Connect) {
+        let mut said = String::new();
         loop {
-            if let Err(error) = self.listen_once(&connect).await {
-                tracing::warn!(%error, "not listening for revoked keys: every key is looked up meanwhile");
+            if let Err(error) = self.listen_once(&connect, &mut said).await {
+                let error = error.to_string();
+                if said != error {
+                    tracing::warn!(error, "not listening for revoked keys: every key is looked up meanwhile");
+                    said = error;
+                }
             }
             self.trust.end();
             self.held.invalidate_all();
@@ -101,9 +112,11 @@ impl KeyCache {
         }
     }
 
-    /// Listens until the connection is lost.
-    async fn listen_once(&self, connect: &Connect) -> Result<(), StoreError> {
+    /// Listens until the connection is lost. `said` is the last complaint, which is over once this hears.
+    async fn listen_once(&self, connect: &Connect, said: &mut String) -> Result<(), StoreError> {
         let mut listener = Listener::connect(connect, &[REVOCATION_CHANNEL]).await?;
+        self.prove(&mut listener).await?;
+        said.clear();
         // What was held before may have been revoked while nobody listened.
         self.held.invalidate_all();
         let mut checks = interval(CHECK_EVERY);
@@ -124,6 +137,30 @@ impl KeyCache {
                 }
             }
         }
+    }
+
+    /// Has something announced and waits for it. Through a pooler that gives sessions away listening seems to succeed,
+    /// and nothing ever arrives.
+    async fn prove(&self, listener: &mut Listener) -> Result<(), StoreError> {
+        let mut nobody = [0; 32];
+        SystemRandom::new().fill(&mut nobody).map_err(|_| StoreError::Internal("no random bytes".to_owned()))?;
+        self.store.announce_nobody(KeyHash(nobody)).await?;
+        let expected = hex::encode(nobody);
+        let arrived = timeout(PROOF_WITHIN, async {
+            while let Some(notification) = listener.next().await {
+                if notification.payload == expected {
+                    return true;
+                }
+            }
+            false
+        });
+        if arrived.await.unwrap_or(false) {
+            return Ok(());
+        }
+        Err(StoreError::Unavailable(
+            "notifications do not arrive; with a pooler before the database, DATABASE_POOLER and DATABASE_DIRECT_URL are needed"
+                .to_owned(),
+        ))
     }
 
     fn revoked(&self, notification: &Notification) {

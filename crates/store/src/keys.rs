@@ -6,7 +6,7 @@ use diesel::{
     prelude::*,
     sql_types::{Binary, Text},
 };
-use diesel_async::RunQueryDsl;
+use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
     accounts::Profile,
@@ -131,29 +131,49 @@ impl KeyStore for Store {
     async fn revoke(&self, account: AccountId, id: i64, now: OffsetDateTime) -> Result<Option<KeyRecord>, StoreError> {
         let hash: Option<Vec<u8>> = self
             .run::<_, Failure>(async |connection| {
-                let target = api_keys::table.filter(api_keys::account_id.eq(account.0)).filter(api_keys::id.eq(id));
-                diesel::update(target.filter(api_keys::revoked_at.is_null()))
-                    .set(api_keys::revoked_at.eq(now))
-                    .execute(connection)
-                    .await?;
-                let hash = target.select(api_keys::hash).first::<Vec<u8>>(connection).await.optional()?;
-                if let Some(hash) = &hash {
-                    diesel::select(
-                        sql::<Text>("pg_notify(")
-                            .bind::<Text, _>(REVOCATION_CHANNEL)
-                            .sql(", encode(")
-                            .bind::<Binary, _>(hash)
-                            .sql(", 'hex'))::text"),
-                    )
-                    .execute(connection)
-                    .await?;
-                }
-                Ok(hash)
+                // One transaction: a revocation that is not announced would leave the key in the others' memory.
+                connection.transaction(async |connection| revoke(connection, account, id, now).await).await
             })
             .await?;
         match hash {
             Some(hash) => self.find(KeyHash(hash.try_into().map_err(|_| corrupt("key hash"))?)).await,
             None => Ok(None),
         }
+    }
+}
+
+/// Revokes a key and announces it. Gives its hash, also when it was revoked before.
+async fn revoke(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    id: i64,
+    now: OffsetDateTime,
+) -> Result<Option<Vec<u8>>, Failure> {
+    let target = api_keys::table.filter(api_keys::account_id.eq(account.0)).filter(api_keys::id.eq(id));
+    diesel::update(target.filter(api_keys::revoked_at.is_null()))
+        .set(api_keys::revoked_at.eq(now))
+        .execute(connection)
+        .await?;
+    let hash = target.select(api_keys::hash).first::<Vec<u8>>(connection).await.optional()?;
+    if let Some(hash) = &hash {
+        announce(connection, hash).await?;
+    }
+    Ok(hash)
+}
+
+async fn announce(connection: &mut AsyncPgConnection, hash: &[u8]) -> QueryResult<()> {
+    let notify = sql::<Text>("pg_notify(")
+        .bind::<Text, _>(REVOCATION_CHANNEL)
+        .sql(", encode(")
+        .bind::<Binary, _>(hash)
+        .sql(", 'hex'))::text");
+    diesel::select(notify).execute(connection).await?;
+    Ok(())
+}
+
+impl Store {
+    /// Announces the revocation of a key that nobody has: whoever listens drops nothing, and learns that it hears.
+    pub(crate) async fn announce_nobody(&self, hash: KeyHash) -> Result<(), StoreError> {
+        Ok(self.run::<_, Failure>(async |connection| Ok(announce(connection, &hash.0).await?)).await?)
     }
 }

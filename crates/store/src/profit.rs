@@ -13,8 +13,7 @@ use rust_decimal::Decimal;
 use time::{Date, OffsetDateTime};
 
 use crate::{
-    Store,
-    freshness,
+    Store, freshness,
     schema::{accounts, profit_snapshots},
 };
 
@@ -95,7 +94,7 @@ impl ProfitStore for Store {
     async fn assumptions(&self, account: AccountId) -> Result<Assumptions, StoreError> {
         let columns = (accounts::fee_rate, accounts::fee_fixed, accounts::shipping_per_order, accounts::cogs_ratio);
         let row: (Decimal, Decimal, Decimal, Decimal) = self
-            .run::<_, Failure>(async |connection| {
+            .read(account, async |connection| {
                 Ok(accounts::table.find(account.0).select(columns).first(connection).await?)
             })
             .await?;

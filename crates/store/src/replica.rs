@@ -78,9 +78,9 @@ impl Replica {
     }
 
     async fn note(&self, account: AccountId, position: u64) {
-        self.written.entry(account.0).and_upsert_with(|known| {
-            known.map_or(position, |known| position.max(known.into_value()))
-        });
+        self.written
+            .entry(account.0)
+            .and_upsert_with(|known| known.map_or(position, |known| position.max(known.into_value())));
         if let Some(shared) = &self.shared {
             shared.note(account, position, REMEMBERED).await;
         }

@@ -114,7 +114,7 @@ fn database_url(admin_url: &str, name: &str) -> String {
     format!("{cluster}/{name}")
 }
 
-async fn connect(url: &str) -> anyhow::Result<Client> {
+pub(crate) async fn connect(url: &str) -> anyhow::Result<Client> {
     let (client, driver) = tokio_postgres::connect(url, NoTls).await?;
     // The driver ends when the client is dropped.
     tokio::spawn(driver);

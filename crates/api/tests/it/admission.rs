@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use api::Settings;
-use domain::{StoreError, keys::MockKeyStore};
+use domain::{StoreError, idempotency::Written, keys::MockKeyStore};
 use rstest::rstest;
 
 use crate::support::{Answer, BOTH, EXPIRED, READ, REVOKED, Service, UNKNOWN, WRITE, bearer, key, state};
@@ -289,4 +289,23 @@ fn unknown_parameters_are_named_or_refused() {
     let strict = service.get_with("/api/v1/me?foo=1", BOTH, &[("Prefer", "handling=strict")]);
     assert_eq!((strict.error(), strict.json()["param"].as_str()), ((400, "invalid_parameter".into()), Some("foo")));
     assert_eq!(service.get("/api/v1/me?foo=%ff", BOTH).error(), (400, "invalid_parameter".into()));
+}
+
+#[test]
+fn a_write_is_noted_before_its_answer_and_a_read_or_a_refusal_is_not() {
+    let writes = std::sync::Arc::new(crate::support::Writes::default());
+    let mut events = domain::tracking::MockEventStore::new();
+    events.expect_insert().returning(|_, _, _| Ok(Written { value: 1, replayed: false }));
+    let events = std::sync::Arc::new(events);
+    let service = Service::start(api::State { writes: writes.clone(), events, ..state() });
+    let noted = || writes.0.load(std::sync::atomic::Ordering::SeqCst);
+    let track = |n: u8| {
+        let token = bearer(n);
+        service.send("POST", "/api/v1/track", &[("Authorization", &token)], Some(br#"{"event":"a"}"#)).status
+    };
+    assert_eq!(service.get("/api/v1/me", BOTH).status, 200);
+    assert_eq!((service.post("/api/v1/track", "{}").status, track(READ)), (400, 403));
+    assert_eq!(noted(), 0);
+    assert_eq!(track(BOTH), 200);
+    assert_eq!(noted(), 1);
 }

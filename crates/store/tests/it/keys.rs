@@ -15,7 +15,7 @@ use crate::database::fresh;
 
 const NOW: OffsetDateTime = datetime!(2026-03-02 03:00 UTC);
 
-async fn user(store: &Store, letter: u8) -> Vec<domain::accounts::Account> {
+pub async fn user(store: &Store, letter: u8) -> Vec<domain::accounts::Account> {
     let user = NewUser {
         id: domain::UserId::generate(std::iter::repeat(letter)),
         name: "shop".to_owned(),

@@ -16,6 +16,7 @@ mod maintenance;
 mod outbox;
 mod reads;
 mod replays;
+mod replica;
 mod results;
 mod roll_up;
 mod schema;
