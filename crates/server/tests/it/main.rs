@@ -8,6 +8,7 @@ mod deliveries;
 mod failures;
 mod guide;
 mod lifecycle;
+mod pooler;
 mod service;
 mod tenants;
 mod webhook_tools;
