@@ -7,6 +7,7 @@ mod commands;
 mod deliveries;
 mod failures;
 mod guide;
+mod hostile_shops;
 mod lifecycle;
 mod pooler;
 mod service;
