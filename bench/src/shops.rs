@@ -43,18 +43,18 @@ impl Shops {
         client
             .batch_execute(&format!(
                 "INSERT INTO users (id, created_at)
-                    SELECT 'user_' || lpad(a::text, 24, '0'), now() FROM generate_series(1, {accounts}) AS a;
+                    SELECT 'user_' || lpad(a::text, 24, '0'), now() FROM generate_series(1::bigint, {accounts}) AS a;
                 INSERT INTO accounts (id, user_id, mode, name, plan, currency, timezone, created_at) OVERRIDING SYSTEM VALUE
                     SELECT a, 'user_' || lpad(a::text, 24, '0'), 'live', 'Shop ' || a, 'scale', 'USD', 'America/Sao_Paulo', now()
-                    FROM generate_series(1, {accounts}) AS a;
+                    FROM generate_series(1::bigint, {accounts}) AS a;
                 INSERT INTO customers (account_id, id, source, external_id, created_at) OVERRIDING SYSTEM VALUE
                     SELECT a, a * 1000000 + c, 'shopify', c::text, now()
-                    FROM generate_series(1, {accounts}) AS a, generate_series(1, {customers}) AS c;
+                    FROM generate_series(1::bigint, {accounts}) AS a, generate_series(1, {customers}) AS c;
                 INSERT INTO products (account_id, id, sku, name, category, price, unit_cost, current_stock, created_at)
                     OVERRIDING SYSTEM VALUE
                     SELECT a, a * 1000000 + p, 'SKU-' || p, 'Product ' || p, 'Category ' || p % 20, 5 + p % 60,
                         2 + p % 25, 20 + p * 37 % 400, now()
-                    FROM generate_series(1, {accounts}) AS a, generate_series(1, {products}) AS p;
+                    FROM generate_series(1::bigint, {accounts}) AS a, generate_series(1, {products}) AS p;
                 INSERT INTO product_costs (account_id, product_id, valid_from, unit_cost)
                     SELECT account_id, id, '2020-01-01', unit_cost FROM products WHERE id % 10 < 8;
                 INSERT INTO stock_levels (account_id, product_id, day, stock)
@@ -78,7 +78,7 @@ impl Shops {
                     (current_date - d)::timestamp AT TIME ZONE 'America/Sao_Paulo'
                         + n * interval '20 hours' / {orders_a_day} AS placed_at,
                     a * 1000000 + 1 + floor({customers} * power(hash_unit(d * 10000 + n, 1), 1.5))::bigint AS customer_id
-                FROM generate_series(1, {accounts}) AS a, generate_series({to}, {from}) AS d,
+                FROM generate_series(1::bigint, {accounts}) AS a, generate_series({to}, {from}) AS d,
                     generate_series(1, {orders_a_day} * (8 + (d * 7 + d / 3) % 5) / 10 + 1) AS n;
             INSERT INTO order_lines (account_id, order_id, line_no, product_id, sku, quantity, unit_price)
                 SELECT account_id, order_id, l, account_id * 1000000 + p, 'SKU-' || p,
