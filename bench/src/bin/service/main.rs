@@ -14,6 +14,7 @@ use clap::Parser;
 use time::OffsetDateTime;
 
 mod contenders;
+mod deliveries;
 mod memory;
 mod nightly;
 mod reads;
@@ -125,6 +126,7 @@ async fn run(cli: Cli, api: PathBuf, postgres: Postgres) -> anyhow::Result<()> {
     track::run(&mut bench).await?;
     memory::run(&mut bench).await?;
     nightly::run(&mut bench).await?;
+    deliveries::run(&mut bench).await?;
     eprintln!("measured in {:.0} s", began.elapsed().as_secs_f64());
     bench.postgres.stop()
 }
