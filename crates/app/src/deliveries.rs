@@ -47,6 +47,11 @@ pub struct Options {
     pub lease: Duration,
     /// How often to look for what has become due without being announced.
     pub poll: Duration,
+    /// The same for some seconds after anything was announced or found due: announcements are few while there is much
+    /// to do.
+    pub quick_poll: Duration,
+    /// The longest pause after a database that failed.
+    pub longest_pause: Duration,
     /// How long a stop waits for attempts under way.
     pub grace: Duration,
 }
@@ -58,6 +63,8 @@ impl Default for Options {
             per_receiver: 32,
             lease: Duration::from_secs(15),
             poll: Duration::from_secs(1),
+            quick_poll: Duration::from_millis(10),
+            longest_pause: Duration::from_secs(1),
             grace: Duration::from_secs(12),
         }
     }

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use diesel::{
     result::Error,
-    sql_types::{Array, BigInt, Bytea, Text, Timestamptz},
+    sql_types::{Array, BigInt, Bytea, Nullable, Text, Timestamptz},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
@@ -18,14 +18,18 @@ use crate::{Store, error::Failure};
 pub const DELIVERIES_CHANNEL: &str = "deliveries";
 
 statement!(
-    /// One event row each, one delivery row for each subscription that asks for it, and one notification.
+    /// One event row each, one delivery row for each subscription that asks for it, and a notification.
+    ///
+    /// Transactions that notify commit one after the other, each with its write to disk: Postgres orders them by a lock
+    /// of the whole cluster. So only one transaction at a time notifies, whichever gets the advisory lock. What the
+    /// others have made due is found by the look that workers take all the time once they have been woken.
     Emit(
         account: i64 => BigInt,
         at: OffsetDateTime => Timestamptz,
         kinds: Vec<&'static str> => Array<Text>,
         bodies: Vec<Vec<u8>> => Array<Bytea>,
         catalogue: Vec<&'static str> => Array<Text>,
-    ) -> Text = "
+    ) -> Nullable<Text> = "
     WITH written AS (
         INSERT INTO events (account_id, kind, body, created_at)
         SELECT given.account_id, e.kind, e.body, given.at
@@ -42,7 +46,8 @@ statement!(
             AND (w.kind = ANY (s.events) OR ('*' = ANY (s.events) AND w.kind = ANY (?::text[])))
         RETURNING account_id, subscription_id, state
     )
-    SELECT pg_notify('deliveries', account_id || ':' || string_agg(DISTINCT subscription_id::text, ','))::text
+    SELECT CASE WHEN pg_try_advisory_xact_lock(7203441930)
+        THEN pg_notify('deliveries', account_id || ':' || string_agg(DISTINCT subscription_id::text, ','))::text END
     FROM fanned_out WHERE state = 'pending' GROUP BY account_id"
 );
 

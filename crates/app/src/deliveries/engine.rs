@@ -1,6 +1,6 @@
 //! The loop that keeps deliveries moving.
 
-use std::{collections::HashSet, future::Future, panic::AssertUnwindSafe, pin::Pin};
+use std::{collections::HashSet, future::Future, panic::AssertUnwindSafe, pin::Pin, time::Duration};
 
 use domain::{
     StoreError,
@@ -15,7 +15,7 @@ use time::OffsetDateTime;
 use tokio::{
     sync::mpsc,
     task::JoinSet,
-    time::{Instant, MissedTickBehavior, interval, timeout_at},
+    time::{Instant, MissedTickBehavior, interval, sleep_until, timeout_at},
 };
 
 use super::{Options, Ports, attempt::attempt, lanes::Lanes};
@@ -26,6 +26,12 @@ const BATCH: usize = 256;
 const LOOK_BACK: time::Duration = time::Duration::seconds(15);
 /// Every so many looks go back to the beginning.
 const FULL_LOOK_EVERY: u32 = 30;
+/// A quick look goes back this far: most transactions are short.
+const QUICK_LOOK_BACK: time::Duration = time::Duration::seconds(2);
+/// How long looks are quick after there was something to do.
+const ALERT: Duration = Duration::from_secs(2);
+/// The first pause after a database that failed; each one that follows is twice as long.
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
 
 type Call<T> = Option<Pin<Box<dyn Future<Output = T> + Send>>>;
 
@@ -54,6 +60,7 @@ pub async fn run(
             () = &mut stop => break,
             receiver = announced.recv(), if listening => match receiver {
                 Some(receiver) => {
+                    engine.be_alert();
                     engine.lanes.announce(receiver);
                     while let Ok(receiver) = announced.try_recv() {
                         engine.lanes.announce(receiver);
@@ -62,6 +69,8 @@ pub async fn run(
                 None => listening = false,
             },
             _ = tick.tick() => engine.tick(),
+            () = sleep_until(engine.next_quick_look), if engine.is_alert() => engine.look_quickly(),
+            () = sleep_until(engine.rests_until), if engine.is_resting() => {}
             () = engine.step() => {}
         }
     }
@@ -83,8 +92,12 @@ struct Engine {
     looking: Call<Result<Look, StoreError>>,
     looks: u32,
     last_look: Option<OffsetDateTime>,
-    /// Set after an error until the next tick, so that a database in trouble is not asked all the time.
-    resting: bool,
+    next_quick_look: Instant,
+    alert_until: Instant,
+    /// In the future after an error, so that a database in trouble is not asked all the time.
+    rests_until: Instant,
+    /// The pause after the last error; zero after a success.
+    pause: Duration,
 }
 
 /// What was asked for, when, and what came of it.
@@ -99,10 +112,12 @@ struct Look {
     at: OffsetDateTime,
     due: Vec<Receiver>,
     replayed: bool,
+    quick: bool,
 }
 
 impl Engine {
     fn new(ports: Ports, options: Options) -> Self {
+        let now = Instant::now();
         Self {
             ports,
             options,
@@ -116,7 +131,10 @@ impl Engine {
             looking: None,
             looks: 0,
             last_look: None,
-            resting: false,
+            next_quick_look: now,
+            alert_until: now,
+            rests_until: now,
+            pause: Duration::ZERO,
         }
     }
 
@@ -124,9 +142,21 @@ impl Engine {
         (self.ports.clock)()
     }
 
+    fn be_alert(&mut self) {
+        self.alert_until = Instant::now() + ALERT;
+    }
+
+    fn is_alert(&self) -> bool {
+        self.looking.is_none() && !self.is_resting() && Instant::now() < self.alert_until
+    }
+
+    fn is_resting(&self) -> bool {
+        Instant::now() < self.rests_until
+    }
+
     /// Starts the calls of the database that are possible now.
     fn start_calls(&mut self) {
-        if self.resting {
+        if self.is_resting() {
             return;
         }
         self.start_recording();
@@ -178,12 +208,20 @@ impl Engine {
             let replayed = queue.continue_replay(now).await?;
             let mut due = queue.due(since, now).await?;
             due.extend(replayed);
-            Ok(Look { at: now, due, replayed: replayed.is_some() })
+            Ok(Look { at: now, due, replayed: replayed.is_some(), quick: false })
+        }));
+    }
+
+    /// Looks for what has become due just now.
+    fn look_quickly(&mut self) {
+        let (now, queue) = (self.now(), self.ports.queue.clone());
+        self.looking = Some(Box::pin(async move {
+            let due = queue.due(Some(now - QUICK_LOOK_BACK), now).await?;
+            Ok(Look { at: now, due, replayed: false, quick: true })
         }));
     }
 
     fn tick(&mut self) {
-        self.resting = false;
         self.lanes.sweep(self.now());
         self.start_looking();
     }
@@ -206,6 +244,10 @@ impl Engine {
     fn on_leased(&mut self, Leasing { rooms, asked_at, leased }: Leasing) {
         match leased {
             Ok(leased) => {
+                self.pause = Duration::ZERO;
+                if !leased.is_empty() {
+                    self.be_alert();
+                }
                 self.lanes.leased(&rooms, &leased);
                 let until = asked_at + self.options.lease;
                 leased.into_iter().for_each(|leased| self.start_attempt(leased, until));
@@ -243,7 +285,7 @@ impl Engine {
         // Panics are caught where they happen, and nothing is aborted before the end.
         let Ok(Ended { lease, report }) = ended else { return };
         let now = self.now();
-        let unsent = Seen { status: None, took: std::time::Duration::ZERO, retry_after: None };
+        let unsent = Seen { status: None, took: Duration::ZERO, retry_after: None };
         let seen = report.as_ref().map_or(unsent, |report| seen(report, now));
         self.lanes.ended(lease.receiver, Some(seen), now);
         self.held.remove(&lease);
@@ -263,8 +305,12 @@ impl Engine {
 
     fn on_looked(&mut self, looked: Result<Look, StoreError>) {
         match looked {
-            Ok(Look { at, due, replayed }) => {
-                self.last_look = Some(at);
+            Ok(Look { at, due, replayed, quick }) => {
+                self.pause = Duration::ZERO;
+                self.next_quick_look = Instant::now() + self.options.quick_poll;
+                if !quick {
+                    self.last_look = Some(at);
+                }
                 due.into_iter().for_each(|receiver| self.lanes.announce(receiver));
                 if replayed {
                     self.start_looking();
@@ -276,7 +322,8 @@ impl Engine {
 
     fn rest(&mut self, what: &str, error: &StoreError) {
         tracing::warn!(%error, "cannot {what} deliveries; trying again");
-        self.resting = true;
+        self.pause = (self.pause * 2).clamp(FIRST_PAUSE, self.options.longest_pause);
+        self.rests_until = Instant::now() + self.pause;
     }
 
     /// Ends: waits for attempts, records them, gives back what is left.

@@ -103,6 +103,22 @@ async fn an_announcement_is_faster_than_the_poll() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_becomes_due_unannounced_is_found_at_once_while_there_is_something_to_do() {
+    let queue = Queue::with([]);
+    let options = Options { poll: Duration::from_secs(60), ..Options::default() };
+    let running = Running::start(&queue, Behaviour::Answers(200), options);
+    sleep(Duration::from_secs(5)).await;
+    queue.state().due.push(leased(1, 0));
+    running.announce.send(receiver(1)).await.unwrap();
+    running.until(|state| state.recorded.len() == 1).await;
+    // In the shadow of the first: nobody says that this one is due.
+    queue.state().due.push(leased(2, 1));
+    let due = Instant::now();
+    running.until(|state| state.recorded.len() == 2).await;
+    assert!(due.elapsed() < Duration::from_millis(50), "{:?}", due.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_stop_records_what_ends_in_time_and_gives_back_the_rest() {
     let queue = Queue::with([(1, 0), (2, 1)]);
     let options = Options { grace: Duration::from_secs(5), ..Options::default() };

@@ -13,6 +13,9 @@ use crate::error::{Failure, corrupt};
 
 statement!(
     /// Leases what is due, receiver by receiver. Of what cannot be sent, a thousand at a time are put aside.
+    ///
+    /// It does not wait for the disk: a lease that a crash of the server undoes leaves the delivery due, as if its
+    /// worker had died.
     LeaseDue(
         now: OffsetDateTime => Timestamptz,
         until: OffsetDateTime => Timestamptz,
@@ -27,7 +30,8 @@ statement!(
             CASE WHEN s.previous_expires_at > g.now THEN s.previous_sealed_secret END AS sealed_previous,
             CASE WHEN s.revoked_at IS NOT NULL THEN 'canceled' WHEN s.active THEN 'pending' ELSE 'held' END AS state,
             CASE WHEN s.revoked_at IS NULL AND s.active THEN w.room ELSE 1000 END AS room
-        FROM (SELECT ?::timestamptz AS now, ?::timestamptz AS until) AS g,
+        FROM (SELECT ?::timestamptz AS now, ?::timestamptz AS until,
+                set_config('synchronous_commit', 'off', true) AS unsynced) AS g,
             unnest(?::bigint[], ?::bigint[], ?::bigint[]) AS w (account_id, id, room)
             JOIN webhook_subscriptions s USING (account_id, id)
     ), picked AS MATERIALIZED (

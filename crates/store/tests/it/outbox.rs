@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use domain::events::{CreditConsumed, CreditsLow, Event, EventKind, Outbox};
+use domain::{
+    events::{CreditConsumed, CreditsLow, Event, EventKind, Outbox},
+    webhooks::delivery::DeliveryQueue,
+};
 use store::{DELIVERIES_CHANNEL, Listener};
 
 use crate::webhook_fixture::{Fixture, START};
@@ -81,4 +84,21 @@ async fn the_notification_names_account_and_subscriptions() {
     fixture.store.emit(account, &[low(84), low(83)], START).await.unwrap();
     let heard = tokio::time::timeout(Duration::from_secs(10), listener.next()).await.unwrap().unwrap();
     assert_eq!(heard.payload, format!("{account}:{first},{second}"));
+}
+
+#[tokio::test]
+async fn a_transaction_that_notifies_does_not_hold_up_the_others() {
+    let fixture = Fixture::new().await;
+    let account = fixture.account().await;
+    fixture.subscription(account, &["*"]).await;
+    // Somebody is about to notify, and takes their time.
+    fixture.sql.batch_execute("BEGIN; SELECT pg_advisory_xact_lock(7203441930); NOTIFY elsewhere").await.unwrap();
+    let mut listener = Listener::connect(&fixture.db.connect().unwrap(), &[DELIVERIES_CHANNEL]).await.unwrap();
+    fixture.store.emit(account, &[low(84)], START).await.unwrap();
+    listener.check().await.unwrap();
+    assert_eq!(listener.pending(), None);
+    assert_eq!(fixture.store.due(None, START).await.unwrap().len(), 1);
+    fixture.sql.batch_execute("COMMIT").await.unwrap();
+    fixture.store.emit(account, &[low(83)], START).await.unwrap();
+    assert!(tokio::time::timeout(Duration::from_secs(10), listener.next()).await.unwrap().is_some());
 }
