@@ -5,7 +5,8 @@ use std::net::TcpListener;
 use actix_web::{App, HttpResponse, HttpServer, dev::Server, get, web};
 use domain::health::Health;
 use metrics_exporter_prometheus::PrometheusHandle;
-use store::Store;
+use store::{Depths, Store};
+use time::OffsetDateTime;
 
 struct Admin {
     metrics: PrometheusHandle,
@@ -33,7 +34,24 @@ async fn scrape(admin: web::Data<Admin>) -> HttpResponse {
     let (in_use, open) = admin.store.pool_usage();
     metrics::gauge!("database_connections", "state" => "in_use").set(count(in_use));
     metrics::gauge!("database_connections", "state" => "open").set(count(open));
+    match admin.store.depths(OffsetDateTime::now_utc()).await {
+        Ok(depths) => publish(depths),
+        Err(error) => tracing::debug!(%error, "the queues cannot be counted"),
+    }
     HttpResponse::Ok().content_type("text/plain; version=0.0.4").body(admin.metrics.render())
+}
+
+/// The queues. Every process of a database says the same of them.
+fn publish(depths: Depths) {
+    let Depths { due, in_flight, waiting, held, oldest_due_seconds, running_jobs, abandoned_jobs, failed_jobs } =
+        depths;
+    for (state, value) in [("due", due), ("in_flight", in_flight), ("waiting", waiting), ("held", held)] {
+        metrics::gauge!("webhook_deliveries", "state" => state).set(value as f64);
+    }
+    metrics::gauge!("webhook_deliveries_oldest_due_seconds").set(oldest_due_seconds);
+    for (state, value) in [("running", running_jobs), ("abandoned", abandoned_jobs), ("failed", failed_jobs)] {
+        metrics::gauge!("job_runs", "state" => state).set(value as f64);
+    }
 }
 
 fn count(connections: usize) -> f64 {

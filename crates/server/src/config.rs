@@ -65,6 +65,8 @@ pub struct Config {
     pub alerts_interval_seconds: u32,
     /// Months that tracking events are kept.
     pub track_retention_months: u32,
+    /// Months that deliveries which have ended are kept, with their attempts and events.
+    pub delivery_retention_months: u32,
     /// What is logged, in the syntax of `RUST_LOG`.
     pub log: String,
 }
@@ -95,6 +97,7 @@ struct Defaults {
     jobs_cron: &'static str,
     alerts_interval_seconds: u32,
     track_retention_months: u32,
+    delivery_retention_months: u32,
     log: &'static str,
 }
 
@@ -114,11 +117,12 @@ const DEFAULTS: Defaults = Defaults {
     jobs_cron: "7 * * * *",
     alerts_interval_seconds: 300,
     track_retention_months: 25,
+    delivery_retention_months: 3,
     log: "info",
 };
 
 /// The names that are read from the environment.
-const VARIABLES: [&str; 21] = [
+const VARIABLES: [&str; 22] = [
     "listen",
     "admin_listen",
     "data_dir",
@@ -139,6 +143,7 @@ const VARIABLES: [&str; 21] = [
     "jobs_cron",
     "alerts_interval_seconds",
     "track_retention_months",
+    "delivery_retention_months",
     "log",
 ];
 

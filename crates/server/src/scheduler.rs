@@ -6,7 +6,7 @@ use anyhow::Context;
 use app::jobs::{Deps, Outcome, Selection, Stage, Stop, run_all_until};
 use croner::Cron;
 use jiff::{Timestamp, tz::TimeZone};
-use store::Store;
+use store::{Retention, Store};
 use time::OffsetDateTime;
 use tokio_util::sync::CancellationToken;
 
@@ -24,11 +24,11 @@ const GRACE: Duration = Duration::from_secs(20);
 
 /// Runs what is due at every tick of the expression until cancelled; what is running then has [`GRACE`] to end. Any
 /// number of processes may do this: a run is claimed by one of them.
-pub async fn run(store: Arc<Store>, cron: Cron, retention_months: u32, cancelled: CancellationToken) {
+pub async fn run(store: Arc<Store>, cron: Cron, retention: Retention, cancelled: CancellationToken) {
     let deps = Deps::of(&store);
     let stop = follow(cancelled.clone());
     loop {
-        if let Err(error) = store.maintain(OffsetDateTime::now_utc(), retention_months).await {
+        if let Err(error) = store.maintain(OffsetDateTime::now_utc(), retention).await {
             tracing::error!(%error, "maintenance failed");
         }
         match run_all_until(&deps, Selection::default(), ACCOUNTS_AT_ONCE, OffsetDateTime::now_utc, &stop).await {

@@ -9,7 +9,7 @@ use connectors::geo::GeoIp;
 use delivery::seal::KeyRing;
 use domain::{positions::Positions, rate_limit::RateLimiter};
 use shared::{Counters, Link, SharedPositions};
-use store::{Connect, KeyCache, PoolOptions, Store};
+use store::{Connect, KeyCache, PoolOptions, Retention, Store};
 use time::OffsetDateTime;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -53,7 +53,11 @@ pub async fn run(
     let cancelled = CancellationToken::new();
     let tasks = TaskTracker::new();
     if roles.work {
-        tasks.spawn(scheduler::run(store.clone(), cron, config.track_retention_months, cancelled.clone()));
+        let retention = Retention {
+            track_months: config.track_retention_months,
+            delivery_months: config.delivery_retention_months,
+        };
+        tasks.spawn(scheduler::run(store.clone(), cron, retention, cancelled.clone()));
         tasks.spawn(alerts::run(store.clone(), config.alerts_interval_seconds, cancelled.clone()));
         let ports = deliveries::ports(&store, &keys, &sender);
         tasks.spawn(deliveries::run(ports, database.direct().cloned(), cancelled.clone()));

@@ -6,6 +6,7 @@
 
 pub(crate) mod lease;
 mod listen;
+mod prune;
 mod record;
 
 use std::time::Duration;
@@ -26,6 +27,7 @@ use domain::{
 use time::OffsetDateTime;
 
 pub use listen::forward_due;
+pub use prune::Pruned;
 
 use crate::{Store, error::Failure, replays, schema::webhook_subscriptions};
 

@@ -15,6 +15,7 @@ mod daily;
 mod deliveries;
 mod delivery_log;
 mod demand;
+mod depths;
 mod error;
 mod freshness;
 mod health;
@@ -41,11 +42,13 @@ mod tracking;
 mod webhook_settings;
 mod webhooks;
 
-pub use deliveries::forward_due;
+pub use deliveries::{Pruned, forward_due};
+pub use depths::Depths;
 pub use imports::Importer;
 pub use key_cache::KeyCache;
 pub use keys::REVOCATION_CHANNEL;
 pub use listen::{Listener, Notification};
+pub use maintenance::Retention;
 pub use outbox::DELIVERIES_CHANNEL;
 pub use pool::{Connect, MIGRATIONS, PoolOptions, Pooler, migrate, revert_all};
 

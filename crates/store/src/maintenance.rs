@@ -7,7 +7,7 @@ use domain::{StoreError, idempotency::RETENTION_HOURS};
 use time::{Date, Duration, Month, OffsetDateTime};
 
 use crate::{
-    Store,
+    Pruned, Store,
     error::{Failure, store_error},
     schema::idempotency_keys,
 };
@@ -17,8 +17,13 @@ const MONTHS_AHEAD: i32 = 2;
 /// Advisory lock: several processes may try, one does it.
 const MAINTENANCE_LOCK: i64 = 7_203_441_928;
 
-/// Months that attempts to deliver are kept.
-const ATTEMPTS_KEPT: u32 = 3;
+/// How long streams are kept, in months.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retention {
+    pub track_months: u32,
+    /// Deliveries that have ended, with their attempts and events.
+    pub delivery_months: u32,
+}
 
 /// A table that is cut into months, and the column that says which month a row belongs to.
 #[derive(Clone, Copy)]
@@ -37,35 +42,47 @@ struct Partition {
 }
 
 impl Store {
-    /// Makes the months of tracking events and of attempts to deliver from this one to two ahead, drops those of events
-    /// that ended `retention_months` ago or earlier and those of attempts after three months, and removes idempotency keys that are forgotten anyway. Nothing when another process is at it.
-    pub async fn maintain(&self, now: OffsetDateTime, retention_months: u32) -> Result<(), StoreError> {
+    /// Makes the months of tracking events and of attempts to deliver from this one to two ahead, drops those that ended
+    /// longer ago than they are kept, and removes deliveries and events of such months, as well as idempotency keys that
+    /// are forgotten anyway. Nothing when another process is at it.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database does not answer.
+    pub async fn maintain(&self, now: OffsetDateTime, retention: Retention) -> Result<(), StoreError> {
+        let this_month = month_of(now.date());
         let mut connection = self.connection().await?;
         let done = connection
-            .transaction::<_, Error, _>(async |connection| {
+            .transaction::<bool, Error, _>(async |connection| {
                 // A statement that would wait for a lock holds up every insert behind it: rather try again next time.
                 connection
                     .batch_execute("SET LOCAL lock_timeout = '2s'; SET LOCAL statement_timeout = '10min'")
                     .await?;
                 if !try_lock(connection).await? {
-                    return Ok(());
+                    return Ok(false);
                 }
-                let this_month = month_of(now.date());
-                for (stream, months) in [(TRACK_EVENTS, retention_months), (DELIVERY_ATTEMPTS, ATTEMPTS_KEPT)] {
+                let Retention { track_months, delivery_months } = retention;
+                for (stream, months) in [(TRACK_EVENTS, track_months), (DELIVERY_ATTEMPTS, delivery_months)] {
                     for ahead in 0..=MONTHS_AHEAD {
                         make_month(connection, stream, plus_months(this_month, ahead)).await?;
                     }
-                    let kept = i32::try_from(months).unwrap_or(i32::MAX);
-                    drop_before(connection, stream, plus_months(this_month, kept.saturating_neg())).await?;
+                    drop_before(connection, stream, months_ago(this_month, months)).await?;
                 }
                 diesel::delete(idempotency_keys::table)
                     .filter(idempotency_keys::created_at.lt(now - Duration::hours(RETENTION_HOURS)))
                     .execute(connection)
                     .await?;
-                Ok(())
+                Ok(true)
             })
             .await;
-        done.map_err(|error| StoreError::from(Failure::from(store_error(error))))
+        drop(connection);
+        if done.map_err(|error| StoreError::from(Failure::from(store_error(error))))? {
+            let before = months_ago(this_month, retention.delivery_months).midnight().assume_utc();
+            let Pruned { deliveries, events } = self.prune_deliveries(before).await?;
+            if deliveries + events > 0 {
+                tracing::info!(deliveries, events, %before, "removed what was kept long enough");
+            }
+        }
+        Ok(())
     }
 }
 
@@ -137,6 +154,10 @@ fn partition(stream: Stream, first: Date) -> String {
 
 fn month_of(day: Date) -> Date {
     day.replace_day(1).unwrap_or(day)
+}
+
+fn months_ago(first: Date, months: u32) -> Date {
+    plus_months(first, i32::try_from(months).unwrap_or(i32::MAX).saturating_neg())
 }
 
 /// The first day of the month that many months on; the calendar's ends hold it.

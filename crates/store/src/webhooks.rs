@@ -6,7 +6,9 @@ use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
     idempotency::{IdempotencyKey, Written},
-    webhooks::{CreateError, Created, MAX_SUBSCRIPTIONS, NewSubscription, Subscription, WebhookStore},
+    webhooks::{
+        CreateError, Created, MAX_SUBSCRIPTIONS, NewSubscription, Subscription, WebhookStore, delivery::DeliveryState,
+    },
 };
 use serde_json::{Value, json};
 use time::OffsetDateTime;
@@ -15,7 +17,7 @@ use crate::{
     Store,
     error::{Failure, corrupt},
     idempotency::{self, WriteError},
-    schema::{accounts, webhook_subscriptions},
+    schema::{accounts, deliveries, webhook_subscriptions},
 };
 
 #[derive(Queryable, Selectable)]
@@ -118,7 +120,28 @@ impl WebhookStore for Store {
                 Ok(diesel::update(target).set(webhook_subscriptions::revoked_at.eq(now)).execute(connection).await?)
             })
             .await?;
+        if revoked == 1 {
+            self.cancel_held(account, id, now).await?;
+        }
         Ok(revoked == 1)
+    }
+}
+
+impl Store {
+    /// What is held for a revoked subscription will not be asked for again. (What is pending is canceled when its turn
+    /// comes.)
+    async fn cancel_held(&self, account: AccountId, id: i64, now: OffsetDateTime) -> Result<(), StoreError> {
+        self.run::<_, Failure>(async |connection| {
+            let held = deliveries::table
+                .filter(deliveries::account_id.eq(account.0))
+                .filter(deliveries::subscription_id.eq(id))
+                .filter(deliveries::state.eq(DeliveryState::Held.as_str()));
+            let change = (deliveries::state.eq(DeliveryState::Canceled.as_str()), deliveries::finished_at.eq(now));
+            diesel::update(held).set(change).execute(connection).await?;
+            Ok(())
+        })
+        .await?;
+        Ok(())
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod receiver;
 
-use std::process::Command;
+use std::{path::Path, process::Command};
 
 const GUIDE: &str = include_str!("../../../../docs/webhooks.md");
 const SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
@@ -22,8 +22,8 @@ fn request() -> (Headers, &'static str) {
 
 type Headers = Vec<(&'static str, &'static str)>;
 
-/// Requests (headers, body, time of receipt) and whether they are right: the printed one, one with another body, an old one, and one that is right by
-/// the replaced secret.
+/// Requests (headers, body, time of receipt) and whether they are right: the printed one, one with another body, an old
+/// one, one that is right by the replaced secret, and one without signatures.
 fn cases() -> Vec<(Headers, String, i64, bool)> {
     let (headers, body) = request();
     let renamed =
@@ -45,19 +45,26 @@ fn cases() -> Vec<(Headers, String, i64, bool)> {
 /// Runs a program text that prints what its `verify` says of a case, which is JSON on the command line.
 fn run(program: &str, file: &str, text: &str) {
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join(file), text).unwrap();
+    let file = folder.path().join(file);
+    std::fs::write(&file, text).unwrap();
+    judge_cases(Path::new(program), &[&file]);
+}
+
+/// Runs a program that prints what its `verify` says of a case, which is the last word of its command line.
+fn judge_cases(program: &Path, arguments: &[&Path]) {
     for (headers, body, now, right) in cases() {
         let headers: serde_json::Map<_, _> =
             headers.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect();
         let case = serde_json::json!({ "secret": SECRET, "headers": headers, "body": body, "now": now });
-        let output = Command::new(program).arg(folder.path().join(file)).arg(case.to_string()).output().unwrap();
+        let output = Command::new(program).args(arguments).arg(case.to_string()).output().unwrap();
         let said = String::from_utf8_lossy(&output.stdout).trim().to_lowercase();
-        assert_eq!(said, right.to_string(), "{program}, {case}: {}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(said, right.to_string(), "{program:?}, {case}: {}", String::from_utf8_lossy(&output.stderr));
     }
 }
 
 fn is_installed(program: &str) -> bool {
-    Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
+    let question = if program == "go" { "version" } else { "--version" };
+    Command::new(program).arg(question).output().is_ok_and(|output| output.status.success())
 }
 
 #[test]
@@ -73,6 +80,61 @@ fn the_receiver_in_node_verifies_the_vector() {
     if is_installed("node") {
         let call = "const given = JSON.parse(process.argv[2]);\nconsole.log(verify(given.secret, given.headers, given.body, given.now));\n";
         run("node", "receiver.js", &format!("{}\n{call}", block("js")));
+    }
+}
+
+#[test]
+fn the_receiver_in_php_verifies_the_vector() {
+    if is_installed("php") {
+        let call = "$case = json_decode($argv[1], true);\n\
+            echo var_export(verify($case['secret'], $case['headers'], $case['body'], $case['now']), true);\n";
+        run("php", "receiver.php", &format!("<?php\n{}\n{call}", block("php")));
+    }
+}
+
+const GO_PROGRAM: &str = r#"package main
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+func main() {
+	var given struct {
+		Secret, Body string
+		Headers      map[string]string
+		Now          int64
+	}
+	if err := json.Unmarshal([]byte(os.Args[1]), &given); err != nil {
+		panic(err)
+	}
+	headers := http.Header{}
+	for name, value := range given.Headers {
+		headers.Set(name, value)
+	}
+	fmt.Println(verify(given.Secret, headers, []byte(given.Body), time.Unix(given.Now, 0)))
+}
+"#;
+
+#[test]
+fn the_receiver_in_go_verifies_the_vector() {
+    if is_installed("go") {
+        let folder = tempfile::tempdir().unwrap();
+        let (source, program) = (folder.path().join("receiver.go"), folder.path().join("receiver"));
+        std::fs::write(&source, format!("{GO_PROGRAM}\n{}", block("go"))).unwrap();
+        let mut build = Command::new("go");
+        build.args(["build", "-o"]).args([&program, &source]).env("GOCACHE", concat!(env!("CARGO_TARGET_TMPDIR"), "/go"));
+        let built = build.env("GO111MODULE", "off").env("CGO_ENABLED", "0").output().unwrap();
+        assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+        judge_cases(&program, &[]);
     }
 }
 

@@ -10,6 +10,7 @@ mod guide;
 mod hostile_shops;
 mod lifecycle;
 mod pooler;
+mod rebinding;
 mod service;
 mod tenants;
 mod webhook_tools;

@@ -1,8 +1,18 @@
-//! Months of tracking events: made ahead, and dropped after their time.
+//! Months of tracking events: made ahead, and dropped after their time. Old deliveries and events.
 
 use time::macros::datetime;
 
-use crate::{database::fresh, shop};
+use domain::{
+    events::{CreditsLow, Outbox},
+    webhooks::delivery::{DeliveryQueue, Receiver, Room},
+};
+use store::Retention;
+
+use crate::{database::fresh, shop, webhook_fixture::Fixture};
+
+fn keep(track_months: u32) -> Retention {
+    Retention { track_months, delivery_months: 3 }
+}
 
 #[tokio::test]
 async fn months_are_made_ahead_and_events_that_came_before_them_move_in() {
@@ -13,8 +23,8 @@ async fn months_are_made_ahead_and_events_that_came_before_them_move_in() {
     for received_at in ["2026-03-01 00:00Z", "2026-03-31 23:59:59Z", "2026-02-28 23:59:59Z"] {
         db.sql.execute(insert, &[&account.0, &received_at]).await.unwrap();
     }
-    db.store.maintain(datetime!(2026-03-15 12:00 UTC), 12).await.unwrap();
-    db.store.maintain(datetime!(2026-03-15 13:00 UTC), 12).await.unwrap();
+    db.store.maintain(datetime!(2026-03-15 12:00 UTC), keep(12)).await.unwrap();
+    db.store.maintain(datetime!(2026-03-15 13:00 UTC), keep(12)).await.unwrap();
     db.sql.execute(insert, &[&account.0, &"2026-05-31 12:00Z"]).await.unwrap();
     let rows = db
         .sql
@@ -36,7 +46,7 @@ async fn months_are_made_ahead_and_events_that_came_before_them_move_in() {
 async fn months_are_dropped_when_their_time_is_over_and_old_keys_forgotten() {
     let db = fresh().await;
     let account = shop::account(&db.sql, "UTC").await;
-    db.store.maintain(datetime!(2025-11-15 12:00 UTC), 12).await.unwrap();
+    db.store.maintain(datetime!(2025-11-15 12:00 UTC), keep(12)).await.unwrap();
     db.sql
         .execute(
             "INSERT INTO idempotency_keys VALUES ($1, '/', 'old', sha256(''), '{}', '2026-03-14 11:59Z'),
@@ -45,7 +55,7 @@ async fn months_are_dropped_when_their_time_is_over_and_old_keys_forgotten() {
         )
         .await
         .unwrap();
-    db.store.maintain(datetime!(2026-03-15 12:00 UTC), 2).await.unwrap();
+    db.store.maintain(datetime!(2026-03-15 12:00 UTC), keep(2)).await.unwrap();
     let months = db
         .sql
         .query(
@@ -86,7 +96,7 @@ async fn an_event_that_arrives_while_its_month_is_made_is_stored() {
     let (first, second) = (db.session().await, db.session().await);
     first.batch_execute(&format!("BEGIN; {insert}")).await.unwrap();
     let store = db.store.clone();
-    let maintained = tokio::spawn(async move { store.maintain(datetime!(2026-03-15 12:00 UTC), 12).await });
+    let maintained = tokio::spawn(async move { store.maintain(datetime!(2026-03-15 12:00 UTC), keep(12)).await });
     until_waiting(&db.sql, 1).await;
     let arriving = tokio::spawn(async move { second.batch_execute(&insert).await });
     until_waiting(&db.sql, 2).await;
@@ -95,4 +105,78 @@ async fn an_event_that_arrives_while_its_month_is_made_is_stored() {
     arriving.await.unwrap().unwrap();
     let month = "SELECT count(*) FROM track_events_202603";
     assert_eq!(db.sql.query_one(month, &[]).await.unwrap().get::<_, i64>(0), 2);
+}
+
+#[tokio::test]
+async fn deliveries_that_have_ended_go_with_their_events_and_what_waits_stays() {
+    let fixture = Fixture::new().await;
+    let account = fixture.account().await;
+    let subscription = fixture.subscription(account, &["*"]).await;
+    for (balance, at, state) in [
+        (1, datetime!(2026-01-31 23:59:59 UTC), "delivered"),
+        (2, datetime!(2026-01-31 23:59:59 UTC), "failed"),
+        (3, datetime!(2026-01-31 23:59:59 UTC), "pending"),
+        (4, datetime!(2026-01-31 23:59:59 UTC), "held"),
+        (5, datetime!(2026-02-01 00:00 UTC), "delivered"),
+    ] {
+        let event = CreditsLow { balance, threshold: 100, last_feature: "chat".to_owned(), crossed: false }.into();
+        fixture.store.emit(account, &[event], at).await.unwrap();
+        fixture.execute(&format!("UPDATE deliveries SET state = '{state}' WHERE created_at = '{at}' AND event_id = (SELECT max(id) FROM events)")).await;
+    }
+    let quiet = fixture.account().await;
+    let unheard = CreditsLow { balance: 6, threshold: 100, last_feature: "chat".to_owned(), crossed: false }.into();
+    fixture.store.emit(quiet, &[unheard], datetime!(2026-01-01 00:00 UTC)).await.unwrap();
+
+    fixture.store.maintain(datetime!(2026-05-15 12:00 UTC), keep(12)).await.unwrap();
+    let kept = "SELECT (convert_from(e.body, 'UTF8')::jsonb -> 'data' ->> 'balance')::bigint, d.state
+                FROM events e LEFT JOIN deliveries d ON d.account_id = e.account_id AND d.event_id = e.id ORDER BY 1";
+    let rows = fixture.sql.query(kept, &[]).await.unwrap();
+    let rows: Vec<(i64, String)> = rows.iter().map(|row| (row.get(0), row.get(1))).collect();
+    assert_eq!(rows, [(3, "pending".to_owned()), (4, "held".to_owned()), (5, "delivered".to_owned())]);
+
+    // What waited can still be sent, body and all.
+    let room = Room { receiver: Receiver { account, subscription }, deliveries: 9 };
+    let lease = std::time::Duration::from_secs(9);
+    let leased = fixture.store.lease(&[room], lease, datetime!(2026-05-15 12:00 UTC)).await.unwrap();
+    assert_eq!(leased.len(), 1);
+    assert!(String::from_utf8_lossy(&leased[0].body).contains("\"balance\":3"));
+}
+
+#[tokio::test]
+async fn what_waits_is_counted() {
+    let fixture = Fixture::new().await;
+    let account = fixture.account().await;
+    fixture.subscription(account, &["*"]).await;
+    let now = datetime!(2026-05-01 12:00 UTC);
+    assert_eq!(fixture.store.depths(now).await.unwrap().oldest_due_seconds, 0.0);
+    let events: Vec<_> = (0..6)
+        .map(|balance| CreditsLow { balance, threshold: 100, last_feature: "chat".to_owned(), crossed: false }.into())
+        .collect();
+    fixture.store.emit(account, &events, now).await.unwrap();
+    for (nth, change) in [
+        "due_at = due_at - interval '90 seconds'",
+        "due_at = due_at + interval '10 seconds', leased_until = due_at + interval '10 seconds'",
+        "due_at = due_at - interval '1 second', leased_until = due_at - interval '1 second'",
+        "due_at = due_at + interval '5 minutes'",
+        "state = 'held'",
+        "state = 'delivered'",
+    ]
+    .iter()
+    .enumerate()
+    {
+        let first = "(SELECT min(id) FROM events)";
+        fixture.execute(&format!("UPDATE deliveries SET {change} WHERE event_id = {first} + {nth}")).await;
+    }
+    fixture
+        .execute(
+            "INSERT INTO job_runs (account_id, job, as_of, state, claim, lease_until, started_at)
+             SELECT id, 'profit_snapshots', current_date + n, state, 1, now() + lease, now() FROM accounts,
+                (VALUES (1, 'running', interval '1 min'), (2, 'running', '-1 min'), (3, 'failed', '0'), (4, 'done', '0'))
+                AS run (n, state, lease)",
+        )
+        .await;
+    let depths = fixture.store.depths(now).await.unwrap();
+    assert_eq!((depths.due, depths.in_flight, depths.waiting, depths.held), (2, 1, 1, 1));
+    assert_eq!(depths.oldest_due_seconds, 90.0);
+    assert_eq!((depths.running_jobs, depths.abandoned_jobs, depths.failed_jobs), (1, 1, 1));
 }

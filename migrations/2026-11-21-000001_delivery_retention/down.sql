@@ -1,0 +1,2 @@
+DROP INDEX job_runs_unfinished;
+DROP INDEX events_age;
