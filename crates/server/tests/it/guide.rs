@@ -131,7 +131,10 @@ fn the_receiver_in_go_verifies_the_vector() {
         let (source, program) = (folder.path().join("receiver.go"), folder.path().join("receiver"));
         std::fs::write(&source, format!("{GO_PROGRAM}\n{}", block("go"))).unwrap();
         let mut build = Command::new("go");
-        build.args(["build", "-o"]).args([&program, &source]).env("GOCACHE", concat!(env!("CARGO_TARGET_TMPDIR"), "/go"));
+        build
+            .args(["build", "-o"])
+            .args([&program, &source])
+            .env("GOCACHE", concat!(env!("CARGO_TARGET_TMPDIR"), "/go"));
         let built = build.env("GO111MODULE", "off").env("CGO_ENABLED", "0").output().unwrap();
         assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
         judge_cases(&program, &[]);

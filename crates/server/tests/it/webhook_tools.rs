@@ -18,9 +18,13 @@ fn tool(folder: &tempfile::TempDir, arguments: &[&str]) -> Command {
     command
 }
 
-/// Starts a listener and gives the address that it says.
+/// Starts a listener on a free port and gives the address that it says.
 fn listen(folder: &tempfile::TempDir, arguments: &[&str]) -> (Child, String) {
-    let mut command = tool(folder, &["listen", "--secret", SECRET, "--port", "0", "--json"]);
+    listen_at(folder, "0", SECRET, arguments)
+}
+
+fn listen_at(folder: &tempfile::TempDir, port: &str, secret: &str, arguments: &[&str]) -> (Child, String) {
+    let mut command = tool(folder, &["listen", "--secret", secret, "--port", port, "--json"]);
     let mut child = command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut said = String::new();
     BufReader::new(child.stderr.as_mut().unwrap()).read_line(&mut said).unwrap();
@@ -109,4 +113,35 @@ async fn secrets_are_sealed_with_the_new_key_and_the_old_one_can_go() {
     let (code, told) = reseal(DATA_KEYS);
     assert_eq!((code, told["unreadable"].as_array().unwrap().len()), (Some(3), 3));
     assert!(told["unreadable"][0]["reason"].as_str().unwrap().contains("`new` is not configured"));
+}
+
+#[tokio::test]
+async fn a_test_reaches_a_receiver_that_the_operator_allows_once_per_key() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let allowed = format!("127.0.0.1:{port}");
+    let service = Service::start_with(&[("WEBHOOK_ALLOW_LOOPBACK", &allowed)]).await;
+    let key = service.key(service.account, "write");
+    let refused = service.process.post("/api/v1/webhooks", &key, &json!({ "url": "http://127.0.0.1:1/" })).await;
+    assert_eq!(refused.json::<Value>().await.unwrap()["error"], "invalid_webhook_url");
+    let url = format!("http://{allowed}/");
+    let created: Value =
+        service.process.post("/api/v1/webhooks", &key, &json!({ "url": url })).await.json().await.unwrap();
+    let (secret, id) = (created["secret"].as_str().unwrap(), &created["id"]);
+
+    // One delivery and one more make the two that the listener waits for.
+    let (listener, _) = listen_at(&service.folder, &port.to_string(), secret, &["--count", "2"]);
+    let send = async |idempotency_key: &str| {
+        let request = service.process.request(reqwest::Method::POST, &format!("/api/v1/webhooks/{id}/test"));
+        let request = request.bearer_auth(&key).header("idempotency-key", idempotency_key);
+        let response = request.json(&json!({ "event": "anomaly.detected" })).send().await.unwrap();
+        let replayed = response.headers().contains_key("idempotent-replayed");
+        (replayed, response.json::<Value>().await.unwrap())
+    };
+    let (first, again, other) = (send("a").await, send("a").await, send("b").await);
+    assert_eq!((&first.1["delivered"], &first.1["attempt"]["status"]), (&json!(true), &json!(200)));
+    assert_eq!((first.0, again.0, &again.1), (false, true, &first.1));
+    assert_ne!(other.1["delivery_id"], first.1["delivery_id"]);
+    let (received, code) = printed(listener);
+    let ids: Vec<_> = received.iter().map(|delivery| &delivery["headers"]["x-svc-delivery-id"]).collect();
+    assert_eq!((ids, code), (vec![&first.1["delivery_id"], &other.1["delivery_id"]], Some(0)));
 }

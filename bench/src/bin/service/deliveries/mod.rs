@@ -218,7 +218,7 @@ async fn steady(bench: &Bench, receivers: usize, one_hangs: bool) -> anyhow::Res
     for write in writes {
         began.push(write.await??);
     }
-    let hangs = |number: usize| one_hangs && number % receivers == 0;
+    let hangs = |number: usize| one_hangs && number.is_multiple_of(receivers);
     let expected = (0..count).filter(|number| !hangs(*number)).count();
     until(|| receiver.count() >= expected, PATIENCE).await?;
     let disturbed = watch.disturbed();
