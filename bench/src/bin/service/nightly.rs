@@ -134,7 +134,8 @@ impl Night {
     /// Runs all jobs as of the day that began `days_ago`.
     async fn jobs(&self, bench: &Bench, days_ago: i32, at_once: usize) -> anyhow::Result<Ran> {
         let client = bench.postgres.client(self.database).await?;
-        let as_of: String = client.query_one("SELECT (current_date - $1::int)::text", &[&days_ago]).await?.try_get(0)?;
+        let as_of: String =
+            client.query_one("SELECT (current_date - $1::int)::text", &[&days_ago]).await?.try_get(0)?;
         let arguments = ["jobs", "run", "all", "--as-of", &as_of, "--at-once", &at_once.to_string()];
         let before = process::cpu_seconds(&[bench.postgres.pid()]);
         let watch = Watch::begin(&[std::process::id(), bench.postgres.pid()]);

@@ -8,7 +8,7 @@ use time::{Date, Weekday};
 use super::smoothing::{Smoothed, is_sparse};
 use super::{DailySeries, HISTORY_DAYS, Insufficient, MIN_HISTORY_DAYS, usable};
 use crate::robust;
-use crate::severity::{Severity, severity};
+use crate::severity::{ALARM_Z, Severity, severity};
 
 /// Half-width of the reported interval in standard deviations. Errors of real shops have heavier tails than a normal
 /// distribution: this width holds about 95 % of ordinary days (see the methods).
@@ -129,43 +129,7 @@ impl Baseline {
     /// [`Insufficient::History`] below 14 days with a value, [`Insufficient::Activity`] when fewer than half of the days
     /// and fewer than 14 differ from zero.
     pub fn fit(history: DailySeries<'_>, holidays: &BTreeSet<Date>) -> Result<Self, Insufficient> {
-        let mut days: Vec<(usize, f64)> = history
-            .days()
-            .rev()
-            .take(HISTORY_DAYS)
-            .filter(|(date, _)| !holidays.contains(date))
-            .filter_map(|(date, value)| value.map(|v| (weekday_index(date.weekday()), v)))
-            .collect();
-        days.reverse();
-        let active: Vec<f64> = days.iter().filter(|(_, v)| *v != 0.0).map(|(_, v)| v.abs()).collect();
-        let needed_active = MIN_HISTORY_DAYS.min(days.len().div_ceil(2));
-        if days.len() < MIN_HISTORY_DAYS {
-            return Err(Insufficient::History { days: days.len(), needed: MIN_HISTORY_DAYS });
-        }
-        let usual = robust::median(&active).unwrap_or(0.0);
-        if active.len() < needed_active {
-            return Err(Insufficient::Activity { days: active.len(), needed: needed_active });
-        }
-        Ok(Self::of_days(&days, usual))
-    }
-
-    fn of_days(days: &[(usize, f64)], usual: f64) -> Self {
-        let mut closed = closed_weekdays(days);
-        let is_open = |closed: &[Option<f64>; 7], day: usize| closed.get(day).is_none_or(Option::is_none);
-        if days.iter().filter(|(d, _)| is_open(&closed, *d)).count() < MIN_OPEN_DAYS {
-            closed = [None; 7];
-        }
-        let (weekdays, values): (Vec<usize>, Vec<f64>) =
-            days.iter().filter(|(d, _)| is_open(&closed, *d)).copied().unzip();
-        let never_negative = values.iter().all(|v| *v >= 0.0);
-        let counts = never_negative && values.iter().all(|v| v.fract() == 0.0);
-        let mut copies = vec![Copy::fit(Scale::Linear, &values, &weekdays, usual)];
-        if never_negative && !is_sparse(&values) {
-            // Counts keep the natural unit; for ratios and small amounts one hundredth of a usual day is the unit.
-            let unit = if counts { 1.0 } else { (0.01 * usual).min(1.0) };
-            copies.push(Copy::fit(Scale::Log { unit }, &values, &weekdays, usual));
-        }
-        Self { copies, closed, counts, never_negative, usual, history_days: days.len() }
+        Ok(Sketch::fit(history, holidays)?.complete())
     }
 
     /// Days with a value that the baseline was fitted on.
@@ -200,6 +164,74 @@ impl Baseline {
 
     fn in_range(&self, value: f64) -> f64 {
         if self.never_negative { value.max(0.0) } else { value }
+    }
+}
+
+/// A baseline with its linear copy alone. An alarm takes both copies, so that on most days this is enough to tell that
+/// there is none, at half the work.
+pub(super) struct Sketch {
+    baseline: Baseline,
+    /// The days on which the shop is open.
+    values: Vec<f64>,
+    weekdays: Vec<usize>,
+}
+
+impl Sketch {
+    /// # Errors
+    /// As [`Baseline::fit`].
+    pub fn fit(history: DailySeries<'_>, holidays: &BTreeSet<Date>) -> Result<Self, Insufficient> {
+        let mut days: Vec<(usize, f64)> = history
+            .days()
+            .rev()
+            .take(HISTORY_DAYS)
+            .filter(|(date, _)| !holidays.contains(date))
+            .filter_map(|(date, value)| value.map(|v| (weekday_index(date.weekday()), v)))
+            .collect();
+        days.reverse();
+        let active: Vec<f64> = days.iter().filter(|(_, v)| *v != 0.0).map(|(_, v)| v.abs()).collect();
+        let needed_active = MIN_HISTORY_DAYS.min(days.len().div_ceil(2));
+        if days.len() < MIN_HISTORY_DAYS {
+            return Err(Insufficient::History { days: days.len(), needed: MIN_HISTORY_DAYS });
+        }
+        let usual = robust::median(&active).unwrap_or(0.0);
+        if active.len() < needed_active {
+            return Err(Insufficient::Activity { days: active.len(), needed: needed_active });
+        }
+        Ok(Self::of_days(&days, usual))
+    }
+
+    fn of_days(days: &[(usize, f64)], usual: f64) -> Self {
+        let mut closed = closed_weekdays(days);
+        let is_open = |closed: &[Option<f64>; 7], day: usize| closed.get(day).is_none_or(Option::is_none);
+        if days.iter().filter(|(d, _)| is_open(&closed, *d)).count() < MIN_OPEN_DAYS {
+            closed = [None; 7];
+        }
+        let (weekdays, values): (Vec<usize>, Vec<f64>) =
+            days.iter().filter(|(d, _)| is_open(&closed, *d)).copied().unzip();
+        let never_negative = values.iter().all(|v| *v >= 0.0);
+        let counts = never_negative && values.iter().all(|v| v.fract() == 0.0);
+        let copies = vec![Copy::fit(Scale::Linear, &values, &weekdays, usual)];
+        let baseline = Baseline { copies, closed, counts, never_negative, usual, history_days: days.len() };
+        Self { baseline, values, weekdays }
+    }
+
+    /// Whether a value that follows the history is so far out on the linear scale that it may be an alarm.
+    ///
+    /// # Errors
+    /// As [`Baseline::score`].
+    pub fn may_alarm(&self, observed: f64, weekday: Weekday) -> Result<bool, Insufficient> {
+        Ok(self.baseline.score(observed, weekday)?.z_score.abs() >= ALARM_Z)
+    }
+
+    /// Adds the logarithmic copy, where the series has one.
+    pub fn complete(self) -> Baseline {
+        let Self { mut baseline, values, weekdays } = self;
+        if baseline.never_negative && !is_sparse(&values) {
+            // Counts keep the natural unit; for ratios and small amounts one hundredth of a usual day is the unit.
+            let unit = if baseline.counts { 1.0 } else { (0.01 * baseline.usual).min(1.0) };
+            baseline.copies.push(Copy::fit(Scale::Log { unit }, &values, &weekdays, baseline.usual));
+        }
+        baseline
     }
 }
 

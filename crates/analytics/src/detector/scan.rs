@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use time::{Date, Weekday};
 
+use super::baseline::Sketch;
 use super::{Baseline, DailySeries, HISTORY_DAYS, Score};
 use crate::robust;
 use crate::severity::{ALARM_Z, Severity};
@@ -65,20 +66,27 @@ pub fn scan(series: DailySeries<'_>, holidays: &BTreeSet<Date>, from: Date) -> V
         let Some(observed) = value.filter(|_| date >= from && !holidays.contains(&date)) else {
             continue;
         };
-        let Some(baseline) = before(series, i, holidays) else {
+        let Some(sketch) = before(series, i, holidays) else {
             continue;
         };
+        let Ok(may_alarm) = sketch.may_alarm(observed, date.weekday()) else {
+            continue;
+        };
+        for event in &mut events {
+            event.follow(date, observed);
+        }
+        absorb_confirmed(&mut events);
+        if !may_alarm {
+            continue;
+        }
+        let baseline = sketch.complete();
         let Ok(score) = baseline.score(observed, date.weekday()) else {
             continue;
         };
-        let day = Day { date, observed, score };
-        for event in &mut events {
-            event.follow(day);
-        }
-        absorb_confirmed(&mut events);
         let Some(severity) = score.severity() else {
             continue;
         };
+        let day = Day { date, observed, score };
         let explained = events.iter_mut().rev().any(|event| event.explains(day, severity));
         if !explained {
             events.push(Event::begin(day, severity, baseline));
@@ -88,10 +96,10 @@ pub fn scan(series: DailySeries<'_>, holidays: &BTreeSet<Date>, from: Date) -> V
 }
 
 /// Baseline of the days before the `i`-th of the series.
-fn before(series: DailySeries<'_>, i: usize, holidays: &BTreeSet<Date>) -> Option<Baseline> {
+fn before(series: DailySeries<'_>, i: usize, holidays: &BTreeSet<Date>) -> Option<Sketch> {
     let start = i.saturating_sub(HISTORY_DAYS);
     let first = series.first.checked_add(time::Duration::days(i64::try_from(start).ok()?))?;
-    Baseline::fit(DailySeries { first, values: series.values.get(start..i)? }, holidays).ok()
+    Sketch::fit(DailySeries { first, values: series.values.get(start..i)? }, holidays).ok()
 }
 
 /// Once a change is known to last, alarms of its first week in the same direction were part of it.
@@ -160,20 +168,20 @@ impl Event {
     }
 
     /// Takes note of a day after the first one and decides, after a week, whether the change lasts.
-    fn follow(&mut self, day: Day) {
-        if (day.date - self.anomaly.first).whole_days() > SHIFT_MEMORY_DAYS {
+    fn follow(&mut self, date: Date, observed: f64) {
+        if (date - self.anomaly.first).whole_days() > SHIFT_MEMORY_DAYS {
             return;
         }
-        let Some(score) = self.seen_from_before(day.observed, day.date.weekday()) else {
+        let Some(score) = self.seen_from_before(observed, date.weekday()) else {
             return;
         };
         if self.level.is_some() {
-            let uninterrupted = (day.date - self.anomaly.last).whole_days() <= REPEAT_DAYS;
+            let uninterrupted = (date - self.anomaly.last).whole_days() <= REPEAT_DAYS;
             if uninterrupted && self.continues(&score, CHANGED_Z) {
-                self.anomaly.last = day.date;
+                self.anomaly.last = date;
             }
         } else if self.week.len() < CONFIRM_DAYS {
-            self.week.push(Day { score, ..day });
+            self.week.push(Day { date, observed, score });
             if self.week.len() == CONFIRM_DAYS {
                 self.judge_week();
             }
