@@ -199,8 +199,11 @@ fn split(
         ranked
             .push((strength, Contribution { metric, part, expected, observed, contribution, share, modz, direction }));
     }
-    ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let confidence = confidence(ranked.first()?.0, ranked.get(1).map(|r| r.0));
+    // What moved against the deviation of a sum (costs that fell with the takings) is no cause of it and comes last.
+    let against = |c: &Contribution| combined == Combined::Sum && c.share < 0.0;
+    ranked.sort_by(|a, b| against(&a.1).cmp(&against(&b.1)).then(b.0.total_cmp(&a.0)));
+    let rival = ranked.get(1).filter(|(_, c)| !against(c)).map(|r| r.0);
+    let confidence = confidence(ranked.first()?.0, rival);
     let contributions = ranked.into_iter().map(|(_, c)| c).collect();
     let Node { metric, part } = node.clone();
     let finite = expected.is_finite() && deviation.is_finite();

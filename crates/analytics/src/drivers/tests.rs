@@ -186,10 +186,40 @@ fn a_margin_falls_by_the_share_of_a_cost_that_rose() {
     facts.metric("cogs", share(0.4, 31, 1.0)).metric("fees", share(0.03, 32, 1.0));
     facts.metric("shipping", share(0.1, 33, 2.5));
     let found = explain(&facts, "margin", None).unwrap();
-    assert_eq!(found.cause().unwrap().metric, "shipping_share", "{found:#?}");
+    assert_eq!(found.cause().unwrap().metric, "shipping_per_gross_revenue", "{found:#?}");
     assert!(found.breakdowns.iter().all(sums_to_the_deviation));
     let profit = explain(&facts, "final_profit", None).unwrap();
     assert!(!profit.breakdowns.is_empty() && profit.breakdowns.iter().all(sums_to_the_deviation));
+}
+
+#[test]
+fn costs_that_fall_with_the_takings_are_no_cause_of_a_loss() {
+    let mut facts = shop([0.2, 1.0, 1.0, 1.0]);
+    let revenue: Vec<f64> = facts.series("gross_revenue", None).unwrap().into_iter().flatten().collect();
+    // Almost all of the takings is cost, steadier than the takings are: their fall stands out more.
+    let goods = revenue.iter().enumerate().map(|(i, r)| Some(r * 0.55 + 10.0 * noise(35, i))).collect();
+    let shipping = revenue.iter().enumerate().map(|(i, r)| Some(r * 0.1 + 2.0 * noise(36, i))).collect();
+    facts.metric("cogs", goods).metric("shipping", shipping);
+    let found = explain(&facts, "final_profit", None).unwrap();
+    let chain: Vec<&str> = found.chain.iter().map(|c| c.metric.as_str()).collect();
+    assert!(chain.starts_with(&["operational_profit", "net_revenue", "gross_revenue", "visitors"]), "{found:#?}");
+    assert!(found.breakdowns.iter().all(sums_to_the_deviation));
+}
+
+#[test]
+fn a_margin_falls_by_refunds_although_every_cost_takes_a_larger_part_of_what_is_left() {
+    let mut facts = shop([1.0; 4]);
+    let revenue: Vec<f64> = facts.series("gross_revenue", None).unwrap().into_iter().flatten().collect();
+    let of_revenue = |usual: f64, seed: u64, last: f64| -> Vec<Option<f64>> {
+        let factor = |i: usize| if i + 1 == DAYS { last } else { 1.0 + 0.05 * noise(seed, i) };
+        revenue.iter().enumerate().map(|(i, r)| Some(r * usual * factor(i))).collect()
+    };
+    facts.metric("cogs", of_revenue(0.4, 31, 1.0)).metric("shipping", of_revenue(0.1, 33, 1.0));
+    facts.metric("refunds", of_revenue(0.04, 34, 8.0));
+    let found = explain(&facts, "margin", None).unwrap();
+    let chain: Vec<&str> = found.chain.iter().map(|c| c.metric.as_str()).collect();
+    assert!(chain.starts_with(&["costs_per_net_revenue", "net_per_gross_revenue", "refund_rate"]), "{found:#?}");
+    assert!(found.breakdowns.iter().all(sums_to_the_deviation));
 }
 
 #[test]
