@@ -43,6 +43,8 @@ codes! {
     KeyNotFound 401 "key_not_found" "There is no such API key.";
     KeyRevoked 401 "key_revoked" "The API key is revoked.";
     KeyExpired 401 "key_expired" "The API key has expired.";
+    PaymentRequired 402 "payment_required" "AI access is paused.";
+    InsufficientCredits 402 "insufficient_credits" "The balance is too small.";
     ScopeRead 403 "scope_required:read" "The API key lacks the scope `read`.";
     ScopeWrite 403 "scope_required:write" "The API key lacks the scope `write`.";
     NotFound 404 "not_found" "There is nothing at this path.";

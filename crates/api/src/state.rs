@@ -39,6 +39,8 @@ pub struct State {
     /// What a test delivery is made with.
     pub deliveries: app::deliveries::Ports,
     pub insights: Arc<dyn InsightStore>,
+    /// What insights on demand are made with.
+    pub wordsmith: app::ai::Wordsmith,
     pub events: Arc<dyn EventStore>,
     pub anomalies: Arc<dyn AnomalyStore>,
     pub profit: Arc<dyn ProfitStore>,

@@ -36,6 +36,10 @@ use time::{Date, OffsetDateTime};
 
 pub use stop::{Stage, Stop};
 
+pub(crate) use insight_generation::situation;
+
+use crate::ai::Wordsmith;
+
 /// How long a claim lasts. Far above the longest run; a process that dies holds its runs up for no longer than this.
 pub const LEASE_SECONDS: i64 = 15 * 60;
 
@@ -56,6 +60,8 @@ pub struct Deps {
     pub anomalies: Arc<dyn AnomalyWriter>,
     pub insight_source: Arc<dyn InsightSource>,
     pub insights: Arc<dyn InsightWriter>,
+    /// What words insights better than the rules do; without it they keep the rules' texts.
+    pub wordsmith: Option<Wordsmith>,
 }
 
 impl Deps {
@@ -83,6 +89,7 @@ impl Deps {
             anomalies: store.clone(),
             insight_source: store.clone(),
             insights: store.clone(),
+            wordsmith: None,
         }
     }
 }

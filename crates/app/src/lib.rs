@@ -1,6 +1,7 @@
 //! Use cases that span several ports.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing))]
 
+pub mod ai;
 pub mod alerts;
 pub mod deliveries;
 pub mod demo;

@@ -1,3 +1,4 @@
 //! Clients of other systems and readers of their files.
 
 pub mod geo;
+pub mod llm;

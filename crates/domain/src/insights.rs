@@ -1,21 +1,29 @@
 //! Insights: what a person should know or do, in words.
 
 mod facts;
+pub mod grounding;
 mod rules;
 
 pub use facts::{AnomalyFact, Facts, InsightSource, SegmentFact, StaleShop, Stored};
+use grounding::Grounds;
 pub use rules::draft;
 
 #[cfg(feature = "mock")]
 pub use facts::MockInsightSource;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use async_trait::async_trait;
+use ring::digest::{Context, SHA256};
 use time::OffsetDateTime;
+
+pub use grounding::Wording;
 
 use crate::{
     AccountId, StoreError,
+    ai::Ending,
     freshness::Dated,
-    jobs::{Claim, Written},
+    jobs::Written,
     page::{Page, PageRequest},
 };
 
@@ -43,6 +51,33 @@ text_enum!(
     Status { Open = "open", Resolved = "resolved", Dismissed = "dismissed" }
 );
 
+impl Status {
+    /// Whether a person may put an insight that stands here to `to`: from open to either end and back, never from one
+    /// end to the other. To stay is allowed: a change that is sent again has been made already.
+    pub const fn may_become(self, to: Self) -> bool {
+        !matches!((self, to), (Self::Resolved, Self::Dismissed) | (Self::Dismissed, Self::Resolved))
+    }
+}
+
+text_enum!(
+    /// Who wrote an insight's texts: the rules, or a language model whose every number was checked.
+    Source { Rules = "rules", Model = "model" }
+);
+
+/// Why an insight was not put to another status.
+#[derive(Debug, thiserror::Error)]
+pub enum DecideError {
+    #[error("the account has no such insight")]
+    NotFound,
+    #[error("an insight does not go from {0} to the other end")]
+    Refused(Status),
+    /// A situation has one open insight at most.
+    #[error("the situation has another open insight")]
+    OtherOpen,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Insight {
     pub id: i64,
@@ -53,8 +88,7 @@ pub struct Insight {
     pub suggested_action: String,
     pub impact_estimate: String,
     pub status: Status,
-    /// Who worded it: `rules`, or the language model that did.
-    pub source: String,
+    pub source: Source,
     pub computed_at: OffsetDateTime,
     pub resolved_at: Option<OffsetDateTime>,
 }
@@ -76,10 +110,18 @@ pub trait InsightStore: Send + Sync {
         filter: Filter,
         page: PageRequest,
     ) -> Result<Dated<Page<Insight>>, StoreError>;
+    /// Puts an insight to `to`, as [`Status::may_become`] allows, and gives it as it is then.
+    async fn decide(
+        &self,
+        account: AccountId,
+        id: i64,
+        to: Status,
+        now: OffsetDateTime,
+    ) -> Result<Insight, DecideError>;
 }
 
-/// Who worded the insights of the rules.
-pub const RULES: &str = "rules";
+/// Days for which a situation that a person called resolved is not brought up again: what was done takes time to show.
+pub const RESOLUTION_DAYS: i64 = 7;
 
 /// Days for which a situation that a person dismissed is not brought up again.
 pub const DISMISSAL_DAYS: i64 = 14;
@@ -95,13 +137,76 @@ pub struct Draft {
     pub body: String,
     pub suggested_action: String,
     pub impact_estimate: String,
+    /// What another wording of it may rest on.
+    pub grounds: Grounds,
+}
+
+impl Draft {
+    /// SHA-256 of the texts: the same facts in the same situation give the same.
+    pub fn basis(&self) -> [u8; 32] {
+        let mut context = Context::new(&SHA256);
+        for text in [&self.title, &self.body, &self.suggested_action, &self.impact_estimate] {
+            context.update(text.as_bytes());
+            context.update(&[0]);
+        }
+        let mut basis = [0; 32];
+        basis.copy_from_slice(context.finish().as_ref());
+        basis
+    }
+}
+
+/// Texts of a model and what they were made from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Text {
+    pub basis: [u8; 32],
+    pub wording: Wording,
+}
+
+/// What is known of situations before they are worded.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct KnownTexts {
+    /// A model's texts of the open insights, by fingerprint.
+    pub open: BTreeMap<String, Text>,
+    /// Situations that a person dismissed or resolved lately: they are not brought up.
+    pub left_alone: BTreeSet<String>,
+}
+
+impl KnownTexts {
+    /// Whether the draft is to be shown and a model has not worded it yet.
+    pub fn is_new(&self, draft: &Draft) -> bool {
+        !self.left_alone.contains(&draft.fingerprint)
+            && self.open.get(&draft.fingerprint).is_none_or(|text| text.basis != draft.basis())
+    }
+}
+
+/// A draft as it is shown: with a model's texts, or with its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Worded {
+    pub draft: Draft,
+    pub wording: Option<Wording>,
+}
+
+impl From<Draft> for Worded {
+    fn from(draft: Draft) -> Self {
+        Self { draft, wording: None }
+    }
 }
 
 /// Where the job `insight_generation` puts its result.
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait InsightWriter: Send + Sync {
-    /// Makes `drafts` the open insights of the rules and ends the run at `now`: one a situation, which keeps its id;
-    /// what no longer holds is resolved; what a person dismissed within [`DISMISSAL_DAYS`] is left alone.
-    async fn replace(&self, claim: &Claim, drafts: Vec<Draft>, now: OffsetDateTime) -> Result<Written, StoreError>;
+    /// Makes `insights` the open ones of the account and ends what `ending` says, in one transaction: one a situation,
+    /// which keeps its id; what no longer holds is resolved; what a person dismissed within [`DISMISSAL_DAYS`] or
+    /// resolved within [`RESOLUTION_DAYS`] is left alone. Nothing is written once the job's run has been claimed anew.
+    ///
+    /// # Errors
+    /// Also when the AI run has been ended elsewhere; then nothing is written either.
+    async fn replace(
+        &self,
+        account: AccountId,
+        ending: Ending,
+        insights: Vec<Worded>,
+        now: OffsetDateTime,
+    ) -> Result<Written, StoreError>;
 }

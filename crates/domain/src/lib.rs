@@ -7,6 +7,7 @@
 mod text_enum;
 
 pub mod accounts;
+pub mod ai;
 pub mod alerts;
 pub mod anomalies;
 pub mod credits;

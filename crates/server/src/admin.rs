@@ -2,11 +2,19 @@
 
 use std::net::TcpListener;
 
-use actix_web::{App, HttpResponse, HttpServer, dev::Server, get, web};
-use domain::health::Health;
+use actix_web::{App, HttpResponse, HttpServer, dev::Server, get, post, web};
+use domain::{
+    AccountId, StoreError,
+    ai::{AccessChange, AiAccess},
+    health::Health,
+};
 use metrics_exporter_prometheus::PrometheusHandle;
+use serde::Deserialize;
+use serde_json::json;
 use store::{Depths, Store};
 use time::OffsetDateTime;
+
+use crate::commands::ai::{admin as actor, text, to_json};
 
 struct Admin {
     metrics: PrometheusHandle,
@@ -58,10 +66,79 @@ fn count(connections: usize) -> f64 {
     u32::try_from(connections).map_or(f64::MAX, f64::from)
 }
 
+/// What an operator says with a change of AI access.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ChangeRequest {
+    #[serde(default)]
+    reason: Option<String>,
+    #[serde(default)]
+    by: Option<String>,
+}
+
+/// How AI access of an account stands.
+#[get("/accounts/{account}/ai")]
+async fn ai_standing(admin: web::Data<Admin>, account: web::Path<i64>) -> HttpResponse {
+    let account = account.into_inner();
+    match admin.store.standing(AccountId(account), OffsetDateTime::now_utc()).await {
+        Ok(Some(standing)) => HttpResponse::Ok().json(to_json(account, &standing)),
+        Ok(None) => told(Ok(AccessChange::UnknownAccount)),
+        Err(error) => told(Err(error)),
+    }
+}
+
+/// Pauses AI access: `{"reason": "…", "by": "…"}`.
+#[post("/accounts/{account}/ai/pause")]
+async fn ai_pause(admin: web::Data<Admin>, account: web::Path<i64>, body: web::Json<ChangeRequest>) -> HttpResponse {
+    let ChangeRequest { reason, by } = body.into_inner();
+    let said = text("reason", reason.as_deref().unwrap_or_default());
+    let (reason, by) = match (said, actor(by.as_deref().unwrap_or("admin"))) {
+        (Ok(reason), Ok(by)) => (reason, by),
+        (Err(error), _) | (_, Err(error)) => return refused(&error),
+    };
+    told(admin.store.pause(AccountId(account.into_inner()), &by, &reason, OffsetDateTime::now_utc()).await)
+}
+
+/// Resumes AI access: `{"by": "…"}`.
+#[post("/accounts/{account}/ai/resume")]
+async fn ai_resume(admin: web::Data<Admin>, account: web::Path<i64>, body: web::Json<ChangeRequest>) -> HttpResponse {
+    let by = match actor(body.into_inner().by.as_deref().unwrap_or("admin")) {
+        Ok(by) => by,
+        Err(error) => return refused(&error),
+    };
+    told(admin.store.resume(AccountId(account.into_inner()), &by, OffsetDateTime::now_utc()).await)
+}
+
+fn refused(error: &anyhow::Error) -> HttpResponse {
+    HttpResponse::BadRequest().json(json!({ "error": error.to_string() }))
+}
+
+fn told(change: Result<AccessChange, StoreError>) -> HttpResponse {
+    match change {
+        Ok(AccessChange::Made) => HttpResponse::Ok().json(json!({ "changed": true })),
+        Ok(AccessChange::AlreadySo) => HttpResponse::Ok().json(json!({ "changed": false })),
+        Ok(AccessChange::UnknownAccount) => {
+            HttpResponse::NotFound().json(json!({ "error": "there is no such account" }))
+        }
+        Err(error) => {
+            tracing::warn!(%error, "AI access could not be changed");
+            HttpResponse::ServiceUnavailable().json(json!({ "error": "the database does not answer" }))
+        }
+    }
+}
+
 /// The server of the admin listener, on one thread.
 pub fn server(listener: TcpListener, metrics: PrometheusHandle, store: Store) -> std::io::Result<Server> {
     let admin = web::Data::new(Admin { metrics, store });
-    let server =
-        HttpServer::new(move || App::new().app_data(admin.clone()).service(live).service(ready).service(scrape));
+    let server = HttpServer::new(move || {
+        App::new()
+            .app_data(admin.clone())
+            .service(live)
+            .service(ready)
+            .service(scrape)
+            .service(ai_standing)
+            .service(ai_pause)
+            .service(ai_resume)
+    });
     Ok(server.listen(listener)?.workers(1).disable_signals().shutdown_timeout(1).run())
 }

@@ -4,8 +4,8 @@ use clap::{Parser, Subcommand};
 
 use crate::{
     commands::{
-        accounts::AccountsCommand, demo::DemoArgs, import::ImportCommand, jobs::JobsCommand, keys::KeysCommand,
-        secrets::SecretsCommand, up::UpArgs, webhooks::WebhooksCommand,
+        accounts::AccountsCommand, ai::AiCommand, demo::DemoArgs, dev::DevCommand, import::ImportCommand,
+        jobs::JobsCommand, keys::KeysCommand, secrets::SecretsCommand, up::UpArgs, webhooks::WebhooksCommand,
     },
     config::Flags,
 };
@@ -61,6 +61,12 @@ pub enum Command {
     /// Receives deliveries and makes samples, for writing a receiver
     #[command(subcommand)]
     Webhooks(WebhooksCommand),
+    /// Shows, pauses, resumes and limits an account's AI features
+    #[command(subcommand)]
+    Ai(AiCommand),
+    /// Stands in for other systems on a developer's machine
+    #[command(subcommand)]
+    Dev(DevCommand),
     /// Loads the demo shop
     Demo(DemoArgs),
 }

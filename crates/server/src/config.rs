@@ -63,6 +63,23 @@ pub struct Config {
     pub jobs_cron: String,
     /// Seconds between two evaluations of an alert rule.
     pub alerts_interval_seconds: u32,
+    /// Where a language model is, such as `https://api.example.com/v1`; none means that the rules word the insights.
+    pub llm_base_url: String,
+    /// The key that the model's provider wants.
+    #[serde(default)]
+    pub llm_key: Option<SecretString>,
+    /// The model, as its provider calls it.
+    pub llm_model: String,
+    /// How long a call may take, waits and further tries included.
+    pub llm_timeout_seconds: u32,
+    /// US dollars per million tokens sent, as a decimal.
+    #[serde(deserialize_with = "decimal_text")]
+    pub llm_input_usd: String,
+    /// US dollars per million tokens received, as a decimal.
+    #[serde(deserialize_with = "decimal_text")]
+    pub llm_output_usd: String,
+    /// Credits that a run costs in which a model words insights.
+    pub ai_insights_price: i64,
     /// Months that tracking events are kept.
     pub track_retention_months: u32,
     /// Months that deliveries which have ended are kept, with their attempts and events.
@@ -96,6 +113,12 @@ struct Defaults {
     webhook_allow_loopback: &'static str,
     jobs_cron: &'static str,
     alerts_interval_seconds: u32,
+    llm_base_url: &'static str,
+    llm_model: &'static str,
+    llm_timeout_seconds: u32,
+    llm_input_usd: &'static str,
+    llm_output_usd: &'static str,
+    ai_insights_price: i64,
     track_retention_months: u32,
     delivery_retention_months: u32,
     log: &'static str,
@@ -116,13 +139,19 @@ const DEFAULTS: Defaults = Defaults {
     webhook_allow_loopback: "",
     jobs_cron: "7 * * * *",
     alerts_interval_seconds: 300,
+    llm_base_url: "",
+    llm_model: "",
+    llm_timeout_seconds: 60,
+    llm_input_usd: "0",
+    llm_output_usd: "0",
+    ai_insights_price: 5,
     track_retention_months: 25,
     delivery_retention_months: 3,
     log: "info",
 };
 
 /// The names that are read from the environment.
-const VARIABLES: [&str; 22] = [
+const VARIABLES: [&str; 29] = [
     "listen",
     "admin_listen",
     "data_dir",
@@ -142,6 +171,13 @@ const VARIABLES: [&str; 22] = [
     "webhook_allow_loopback",
     "jobs_cron",
     "alerts_interval_seconds",
+    "llm_base_url",
+    "llm_key",
+    "llm_model",
+    "llm_timeout_seconds",
+    "llm_input_usd",
+    "llm_output_usd",
+    "ai_insights_price",
     "track_retention_months",
     "delivery_retention_months",
     "log",
@@ -224,6 +260,23 @@ impl Config {
     pub fn redis_url(&self) -> Option<&str> {
         self.redis_url.as_ref().map(ExposeSecret::expose_secret)
     }
+}
+
+/// A decimal, whether it came as a text or as a number: as a float it would no longer be what was written.
+fn decimal_text<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Text(String),
+        Whole(i64),
+        Number(f64),
+    }
+    Ok(match Written::deserialize(deserializer)? {
+        Written::Text(text) => text,
+        Written::Whole(number) => number.to_string(),
+        // The shortest digits that read as the same float are those that were written.
+        Written::Number(number) => number.to_string(),
+    })
 }
 
 /// An empty variable counts as unset.

@@ -5,9 +5,11 @@ pub mod commands;
 pub mod config;
 
 mod admin;
+mod ai;
 mod alerts;
 mod database;
 mod deliveries;
+mod dev;
 mod output;
 mod random;
 mod scheduler;

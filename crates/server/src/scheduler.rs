@@ -24,8 +24,7 @@ const GRACE: Duration = Duration::from_secs(20);
 
 /// Runs what is due at every tick of the expression until cancelled; what is running then has [`GRACE`] to end. Any
 /// number of processes may do this: a run is claimed by one of them.
-pub async fn run(store: Arc<Store>, cron: Cron, retention: Retention, cancelled: CancellationToken) {
-    let deps = Deps::of(&store);
+pub async fn run(store: Arc<Store>, deps: Deps, cron: Cron, retention: Retention, cancelled: CancellationToken) {
     let stop = follow(cancelled.clone());
     loop {
         if let Err(error) = store.maintain(OffsetDateTime::now_utc(), retention).await {

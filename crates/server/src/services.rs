@@ -14,7 +14,7 @@ use time::OffsetDateTime;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::{admin, alerts, config::Config, database::Database, deliveries, scheduler, telemetry};
+use crate::{admin, ai, alerts, config::Config, database::Database, deliveries, scheduler, telemetry};
 
 /// Which parts run in this process.
 #[derive(Debug, Clone, Copy)]
@@ -57,7 +57,9 @@ pub async fn run(
             track_months: config.track_retention_months,
             delivery_months: config.delivery_retention_months,
         };
-        tasks.spawn(scheduler::run(store.clone(), cron, retention, cancelled.clone()));
+        let jobs = ai::deps(config, &store)?;
+        tasks.spawn(ai::run(store.clone(), jobs.clone(), cancelled.clone()));
+        tasks.spawn(scheduler::run(store.clone(), jobs, cron, retention, cancelled.clone()));
         tasks.spawn(alerts::run(store.clone(), config.alerts_interval_seconds, cancelled.clone()));
         let ports = deliveries::ports(&store, &keys, &sender);
         tasks.spawn(deliveries::run(ports, database.direct().cloned(), cancelled.clone()));
@@ -154,6 +156,7 @@ fn state(
         delivery_log: store.clone(),
         replays: store.clone(),
         insights: store.clone(),
+        wordsmith: ai::wordsmith(config, store)?,
         events: store.clone(),
         anomalies: store.clone(),
         profit: store.clone(),
@@ -170,7 +173,8 @@ fn state(
     })
 }
 
-async fn stop_signal() -> anyhow::Result<()> {
+/// Waits for SIGTERM or an interrupt.
+pub(crate) async fn stop_signal() -> anyhow::Result<()> {
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     tokio::select! {
         _ = terminate.recv() => {}

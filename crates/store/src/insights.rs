@@ -1,18 +1,26 @@
 //! [`InsightStore`] on Postgres.
 
 use async_trait::async_trait;
-use diesel::prelude::*;
-use diesel_async::RunQueryDsl;
+use diesel::{
+    prelude::*,
+    result::{DatabaseErrorKind, Error},
+};
+use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
     freshness::Dated,
-    insights::{Filter, Insight, InsightStore},
+    insights::{DecideError, Filter, Insight, InsightStore, Status},
     jobs::JobName,
     page::{Page, PageRequest},
 };
 use time::OffsetDateTime;
 
-use crate::{Store, error::parse, freshness, schema::insights};
+use crate::{
+    Store,
+    error::{parse, store_error},
+    freshness,
+    schema::insights,
+};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = insights, check_for_backend(diesel::pg::Pg))]
@@ -55,7 +63,7 @@ impl TryFrom<InsightRow> for Insight {
             suggested_action,
             impact_estimate,
             status: parse(&status, "insight status")?,
-            source,
+            source: parse(&source, "source of an insight")?,
             computed_at,
             resolved_at,
         })
@@ -96,5 +104,65 @@ impl InsightStore for Store {
             .await?;
         let insights = rows.into_iter().map(Insight::try_from).collect::<Result<_, _>>()?;
         Ok(Dated { found: Page::cut(insights, page.limit, |insight: &Insight| insight.id), freshness })
+    }
+
+    async fn decide(
+        &self,
+        account: AccountId,
+        id: i64,
+        to: Status,
+        now: OffsetDateTime,
+    ) -> Result<Insight, DecideError> {
+        let decided = self
+            .run::<_, DecideFailure>(async |connection| {
+                connection.transaction(async |connection| decide(connection, account, id, to, now).await).await
+            })
+            .await;
+        decided.map_err(|DecideFailure(error)| error)
+    }
+}
+
+/// Reads the insight under a lock, so that of two decisions at once the second sees what the first made of it.
+async fn decide(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    id: i64,
+    to: Status,
+    now: OffsetDateTime,
+) -> Result<Insight, DecideFailure> {
+    let target = insights::table.find((account.0, id));
+    let row: Option<InsightRow> =
+        target.select(InsightRow::as_select()).for_update().first(connection).await.optional()?;
+    let found = Insight::try_from(row.ok_or(DecideFailure(DecideError::NotFound))?)?;
+    if !found.status.may_become(to) {
+        return Err(DecideFailure(DecideError::Refused(found.status)));
+    }
+    if found.status == to {
+        return Ok(found);
+    }
+    let resolved_at = (to != Status::Open).then_some(now);
+    diesel::update(target)
+        .set((insights::status.eq(to.as_str()), insights::resolved_at.eq(resolved_at), insights::decided_at.eq(now)))
+        .execute(connection)
+        .await?;
+    Ok(Insight { status: to, resolved_at, ..found })
+}
+
+/// What ends the transaction of a decision.
+struct DecideFailure(DecideError);
+
+impl From<Error> for DecideFailure {
+    fn from(error: Error) -> Self {
+        Self(match error {
+            // The only unique value that a decision touches is that of the situation's one open insight.
+            Error::DatabaseError(DatabaseErrorKind::UniqueViolation, _) => DecideError::OtherOpen,
+            other => DecideError::Store(store_error(other)),
+        })
+    }
+}
+
+impl From<StoreError> for DecideFailure {
+    fn from(error: StoreError) -> Self {
+        Self(error.into())
     }
 }

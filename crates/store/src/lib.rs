@@ -7,6 +7,7 @@
 mod statement;
 
 mod accounts;
+mod ai;
 mod alerts;
 mod anomalies;
 mod credits;

@@ -430,6 +430,8 @@ diesel::table! {
         status -> Text,
         computed_at -> Timestamptz,
         resolved_at -> Nullable<Timestamptz>,
+        basis -> Nullable<Bytea>,
+        decided_at -> Nullable<Timestamptz>,
     }
 }
 
@@ -557,6 +559,77 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    ai_runs (account_id, id) {
+        account_id -> BigInt,
+        id -> BigInt,
+        feature -> Text,
+        trigger -> Text,
+        state -> Text,
+        outcome -> Nullable<Text>,
+        reason -> Nullable<Text>,
+        credits -> BigInt,
+        refunded -> Bool,
+        claim -> BigInt,
+        lease_until -> Nullable<Timestamptz>,
+        created_at -> Timestamptz,
+        started_at -> Nullable<Timestamptz>,
+        finished_at -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
+    ai_calls (account_id, id) {
+        account_id -> BigInt,
+        id -> BigInt,
+        run_id -> BigInt,
+        model -> Text,
+        finished_at -> Nullable<Timestamptz>,
+        error -> Nullable<Text>,
+        prompt_tokens -> BigInt,
+        completion_tokens -> BigInt,
+        cost_usd -> Numeric,
+        estimated -> Bool,
+        started_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    ai_limits (account_id) {
+        account_id -> BigInt,
+        warning_usd -> Numeric,
+        critical_usd -> Numeric,
+        auto_pause -> Bool,
+        updated_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    ai_crossings (account_id, month, severity) {
+        account_id -> BigInt,
+        month -> Date,
+        severity -> Text,
+        cost_usd -> Numeric,
+        threshold_usd -> Numeric,
+        crossed_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    ai_access_log (account_id, id) {
+        account_id -> BigInt,
+        id -> BigInt,
+        action -> Text,
+        reason -> Nullable<Text>,
+        done_by -> Text,
+        by_kind -> Text,
+        cost_usd -> Nullable<Numeric>,
+        threshold_usd -> Nullable<Numeric>,
+        detail -> Nullable<Jsonb>,
+        done_at -> Timestamptz,
+    }
+}
+
 diesel::allow_tables_to_appear_in_same_query!(
     users,
     accounts,
@@ -594,5 +667,10 @@ diesel::allow_tables_to_appear_in_same_query!(
     delivery_attempts,
     webhook_replays,
     job_runs,
-    alert_rules
+    alert_rules,
+    ai_runs,
+    ai_calls,
+    ai_limits,
+    ai_crossings,
+    ai_access_log
 );

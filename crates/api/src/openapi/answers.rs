@@ -43,6 +43,13 @@ const CHANGE_REORDER: [Code; 3] = [Code::NotFound, Code::InvalidTransition, Code
 const OF_WEBHOOK: [Code; 2] = [Code::WebhookNotFound, Code::UnsupportedMediaType];
 const EVENTS_OF_WEBHOOK: [Code; 3] = [Code::WebhookNotFound, Code::UnknownEvent, Code::UnsupportedMediaType];
 const RESEND: [Code; 3] = [Code::NotFound, Code::WebhookNotFound, Code::InvalidTransition];
+const GENERATE: [Code; 5] = [
+    Code::PaymentRequired,
+    Code::InsufficientCredits,
+    Code::InvalidJson,
+    Code::InvalidBody,
+    Code::UnsupportedMediaType,
+];
 const CREATE_ALERT: [Code; 2] = [Code::AlertLimitReached, Code::UnsupportedMediaType];
 const CHANGE_ALERT: [Code; 2] = [Code::NotFound, Code::UnsupportedMediaType];
 const TRACK: [Code; 8] = [
@@ -81,7 +88,9 @@ fn codes(method: &HttpMethod, operation: &Operation) -> Vec<Code> {
         "list_deliveries" => codes.push(Code::WebhookNotFound),
         "rotate_webhook" | "start_replay" => codes.extend(OF_WEBHOOK),
         "resend_delivery" => codes.extend(RESEND),
-        "get_replay" | "get_alert" | "delete_alert" => codes.push(Code::NotFound),
+        "generate_insights" => codes.extend(GENERATE),
+        "change_insight" => codes.extend(CHANGE_REORDER),
+        "get_replay" | "get_alert" | "delete_alert" | "get_insight_job" => codes.push(Code::NotFound),
         "create_alert" => codes.extend(CREATE_ALERT),
         "change_alert" => codes.extend(CHANGE_ALERT),
         "cancel_replay" => codes.extend([Code::NotFound, Code::InvalidTransition]),

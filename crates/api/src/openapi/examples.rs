@@ -10,7 +10,7 @@ use super::answers::operations;
 use crate::respond::JSON;
 
 /// What requests are made of: absent fields may be absent there.
-const REQUESTS: [&str; 10] = [
+const REQUESTS: [&str; 11] = [
     "NewWebhook",
     "ReorderChange",
     "TrackEvent",
@@ -19,6 +19,7 @@ const REQUESTS: [&str; 10] = [
     "TestWebhook",
     "NewReplay",
     "DeliveryToVerify",
+    "InsightChange",
     "NewAlertRule",
     "AlertRuleChange",
 ];
@@ -37,7 +38,9 @@ impl Modify for Examples {
         let schemas = serde_json::to_value(&components.schemas).unwrap_or_default();
         for item in document.paths.paths.values_mut() {
             for (_, operation) in operations(item) {
-                let Some(RefOr::T(answer)) = operation.responses.responses.get_mut("200") else { continue };
+                let responses = &mut operation.responses.responses;
+                let status = if responses.contains_key("200") { "200" } else { "202" };
+                let Some(RefOr::T(answer)) = responses.get_mut(status) else { continue };
                 let Some(RefOr::T(content)) = answer.content.get_mut(JSON) else { continue };
                 let schema = serde_json::to_value(&content.schema).unwrap_or_default();
                 content.example = Some(example(&schema, &schemas));

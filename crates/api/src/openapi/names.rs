@@ -2,7 +2,7 @@
 
 use domain::{
     accounts::{Plan, Platform},
-    alerts, anomalies, credits, customers,
+    ai, alerts, anomalies, credits, customers,
     freshness::Source,
     insights, integrations, inventory,
     jobs::JobName,
@@ -46,5 +46,8 @@ schemas! {
     source => Source::NAMES;
     delivery_state => DeliveryState::NAMES;
     replay_state => ReplayState::NAMES;
+    insight_source => insights::Source::NAMES;
+    run_state => ai::RunState::NAMES;
+    run_outcome => ai::Outcome::NAMES;
     comparator => alerts::Comparator::NAMES;
 }

@@ -1,21 +1,24 @@
-//! `GET /api/v1/insights`: what a person should know or do.
+//! `/api/v1/insights`: what a person should know or do, and what was decided on it.
 
-use actix_web::web;
+use actix_web::{HttpRequest, web};
 use domain::{
     freshness::Dated,
-    insights::{Category, Filter, Insight, Severity, Status},
+    insights::{Category, DecideError, Filter, Insight, Severity, Source, Status},
 };
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::{
     auth::Caller,
-    error::ApiError,
+    body::{Accepts, Upload},
+    error::{ApiError, Code},
     freshness::{DatedList, FreshnessBody},
     openapi::names,
+    path,
     query::Query,
-    respond::{List, Reply, instant},
+    respond::{API_VERSION, List, Reply, Warnings, instant},
     state::State,
+    write::detached,
 };
 
 /// Something to know or to do, in words.
@@ -42,9 +45,9 @@ pub struct InsightBody {
     computed_at: String,
     #[schema(format = DateTime)]
     resolved_at: Option<String>,
-    /// Who worded it: `rules`, or the language model that did.
-    #[schema(example = "rules")]
-    source: String,
+    /// Who wrote the texts: the rules, or a language model whose every number was checked.
+    #[schema(schema_with = names::insight_source)]
+    source: Source,
 }
 
 impl From<Insight> for InsightBody {
@@ -104,4 +107,73 @@ pub async fn get(caller: Caller, mut query: Query, state: web::Data<State>) -> R
     let Dated { found, freshness } = state.insights.page(caller.account(), filter, page).await?;
     let freshness = FreshnessBody::new(freshness, caller.zone());
     Reply::found(&DatedList::new(List::new(page, found, InsightBody::from, warnings), freshness))
+}
+
+/// What was decided on an insight. Unknown fields are ignored and listed in `warnings`.
+#[derive(ToSchema)]
+#[schema(as = InsightChange)]
+#[expect(dead_code, reason = "describes the body; the field is taken by name")]
+pub struct Change {
+    #[schema(schema_with = names::insight_status)]
+    status: Status,
+}
+
+/// An insight as it is after a change.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ChangedInsight)]
+pub struct ChangedBody {
+    #[serde(flatten)]
+    insight: InsightBody,
+    #[schema(value_type = String, example = "v1")]
+    api_version: &'static str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    warnings: Warnings,
+}
+
+/// Decide on an insight.
+///
+/// Marks an open insight as resolved or dismissed, or opens it again. One end does not turn into the other directly, and
+/// nothing is opened while another insight about the same situation is open: both are 409. The status that it has already
+/// is accepted and changes nothing. What was dismissed is not brought up again for 14 days, what was resolved for 7.
+#[utoipa::path(
+    patch, path = "/api/v1/insights/{id}", tag = "analytics", operation_id = "change_insight",
+    params(("id" = i64, Path, description = "The insight.", minimum = 1, example = 318)),
+    request_body(content = Change, content_type = "application/json"),
+    responses((status = 200, description = "The insight as it is now.", body = ChangedBody)),
+    security(("api_key" = ["write"]))
+)]
+pub async fn change(
+    caller: Caller,
+    query: Query,
+    request: HttpRequest,
+    upload: Upload,
+    state: web::Data<State>,
+) -> Result<Reply, ApiError> {
+    let mut fields = upload.fields(Accepts::Json)?;
+    let missing = || ApiError::new(Code::MissingParameter).message("`status` is required.").param("status");
+    let status = fields.text("status", Code::InvalidParameter)?.ok_or_else(missing)?;
+    let status: Status = status.parse().map_err(|unknown| ApiError::unknown_value("status", &unknown))?;
+    let warnings = fields.finish(query.finish()?)?;
+    let id = path::number(&request, "id").ok_or_else(unknown)?;
+    let account = caller.account();
+    let work = async move { state.insights.decide(account, id, status, (state.clock)()).await };
+    let insight = detached(work).await?.into();
+    Reply::done(&ChangedBody { insight, api_version: API_VERSION, warnings })
+}
+
+fn unknown() -> ApiError {
+    ApiError::new(Code::NotFound).message("There is no such insight.")
+}
+
+impl From<DecideError> for ApiError {
+    fn from(error: DecideError) -> Self {
+        let refused = |message: String| Self::new(Code::InvalidTransition).message(message).param("status");
+        match error {
+            DecideError::NotFound => unknown(),
+            DecideError::Refused(from) => refused(format!("The insight is {from}; open it again first.")),
+            DecideError::OtherOpen => refused("Another insight about the same situation is open.".to_owned()),
+            DecideError::Store(error) => error.into(),
+        }
+    }
 }

@@ -4,6 +4,7 @@ pub mod alerts;
 pub mod anomalies;
 pub mod credits;
 pub mod customers;
+pub mod insight_runs;
 pub mod insights;
 pub mod integrations;
 pub mod inventory;
@@ -44,6 +45,9 @@ pub const OPENAPI_PATH: &str = "/api/v1/openapi.json";
 pub const DOCS_PATH: &str = "/docs";
 const DOCS_FILES: &str = "/docs/{file:.*}";
 
+const GENERATE_PATH: &str = "/api/v1/insights/generate";
+const INSIGHT_PATH: &str = "/api/v1/insights/{id}";
+const INSIGHT_JOB_PATH: &str = "/api/v1/insights/jobs/{id}";
 const ALERTS_PATH: &str = "/api/v1/alerts";
 const ALERT_PATH: &str = "/api/v1/alerts/{id}";
 const SUGGESTION_PATH: &str = "/api/v1/reorder/{id}";
@@ -51,7 +55,7 @@ const SUGGESTION_PATH: &str = "/api/v1/reorder/{id}";
 const READ: &str = "GET, HEAD, OPTIONS";
 
 /// Every path with the methods it supports, as `Allow` lists them.
-const PATHS: [(&str, &str); 27] = [
+const PATHS: [(&str, &str); 30] = [
     (STATUS_PATH, READ),
     (OPENAPI_PATH, READ),
     (DOCS_PATH, READ),
@@ -71,6 +75,9 @@ const PATHS: [(&str, &str); 27] = [
     ("/api/v1/webhooks/{id}/replay", "POST, OPTIONS"),
     ("/api/v1/webhooks/{id}/replay/{replay}", "GET, HEAD, DELETE, OPTIONS"),
     ("/api/v1/insights", READ),
+    (GENERATE_PATH, "POST, OPTIONS"),
+    (INSIGHT_PATH, "PATCH, OPTIONS"),
+    (INSIGHT_JOB_PATH, READ),
     ("/api/v1/track", "POST, OPTIONS"),
     ("/api/v1/anomalies", READ),
     ("/api/v1/profit", READ),
@@ -131,6 +138,9 @@ pub fn configure(config: &mut ServiceConfig) {
         .service(resource("/api/v1/inventory", [read().to(inventory::get)]))
         .service(resource("/api/v1/reorder", [read().to(reorder::get)]))
         .service(resource(SUGGESTION_PATH, [web::patch().to(reorder::change)]))
+        .service(resource(GENERATE_PATH, [web::post().to(insight_runs::start)]))
+        .service(resource(INSIGHT_PATH, [web::patch().to(insights::change)]))
+        .service(resource(INSIGHT_JOB_PATH, [read().to(insight_runs::get)]))
         .service(resource(ALERTS_PATH, [read().to(alerts::list), web::post().to(alerts::create)]))
         .service(resource(
             ALERT_PATH,

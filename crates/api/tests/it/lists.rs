@@ -353,7 +353,7 @@ fn insights_by_every_filter() {
                 suggested_action: "a".into(),
                 impact_estimate: "i".into(),
                 status: domain::insights::Status::Open,
-                source: "rules".into(),
+                source: domain::insights::Source::Rules,
                 computed_at: NOW,
                 resolved_at: None,
             };

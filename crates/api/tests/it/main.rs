@@ -8,6 +8,7 @@ mod alerts;
 mod decisions;
 mod description;
 mod files;
+mod insight_runs;
 mod lists;
 mod logs;
 mod robustness;

@@ -8,10 +8,11 @@ use std::{
 };
 
 use api::{Settings, State, rate_limit::InMemory};
-use app::deliveries::Ports;
+use app::{ai::Wordsmith, deliveries::Ports};
 use domain::{
     AccountId, UserId,
     accounts::{Mode, Plan, Profile},
+    ai::MockAiRuns,
     alerts::MockAlertStore,
     anomalies::MockAnomalyStore,
     credits::MockCreditLedger,
@@ -164,6 +165,11 @@ pub fn state() -> State {
             jitter: Arc::new(|| 0.0),
         },
         insights: Arc::new(MockInsightStore::new()),
+        wordsmith: Wordsmith {
+            runs: Arc::new(MockAiRuns::new()),
+            model: None,
+            price: domain::credits::CreditAmount::new(5).unwrap(),
+        },
         events: Arc::new(MockEventStore::new()),
         anomalies: Arc::new(MockAnomalyStore::new()),
         profit: Arc::new(MockProfitStore::new()),

@@ -2,14 +2,16 @@
 
 use domain::{
     StoreError,
+    accounts::Account,
     daily::without_gaps,
-    insights::{Facts, draft},
+    insights::{Draft, Facts, draft},
     jobs::Written,
     profit::DayRange,
 };
-use time::{Date, Duration};
+use time::{Date, Duration, OffsetDateTime};
 
-use super::Work;
+use super::{Deps, Work};
+use crate::ai;
 
 /// Days whose anomalies are news.
 const NEWS_DAYS: i64 = 7;
@@ -17,15 +19,27 @@ const NEWS_DAYS: i64 = 7;
 const COMPARED_DAYS: i64 = 60;
 
 pub(super) async fn run(work: &Work<'_>) -> Result<Written, StoreError> {
-    let (account, last) = (work.account, work.claim.last_full_day());
+    let now = (work.clock)();
+    let drafts = situation(work.deps, work.account, work.claim.as_of, now).await?;
+    let (insights, ending) = ai::nightly(work.deps, work.account, work.claim, drafts, work.clock).await?;
+    work.deps.insights.replace(work.account.id, ending, insights, (work.clock)()).await
+}
+
+/// What there is to tell as of a day, from the results of the other jobs.
+pub(crate) async fn situation(
+    deps: &Deps,
+    account: &Account,
+    as_of: Date,
+    now: OffsetDateTime,
+) -> Result<Vec<Draft>, StoreError> {
+    let last = as_of.previous_day().unwrap_or(Date::MIN);
     let until_last =
         |days: i64| DayRange { first: last.checked_sub(Duration::days(days - 1)).unwrap_or(Date::MIN), last };
     let compared = until_last(COMPARED_DAYS);
-    let known = work.deps.daily.series(account.id, compared).await?;
-    let now = (work.clock)();
+    let known = deps.daily.series(account.id, compared).await?;
     // As of a day in the past, a shop is judged at that day's end.
-    let judged_at = now.min(account.timezone.start_of(work.claim.as_of.next_day().unwrap_or(Date::MAX)));
-    let stored = work.deps.insight_source.stored(account.id, until_last(NEWS_DAYS), judged_at).await?;
+    let judged_at = now.min(account.timezone.start_of(as_of.next_day().unwrap_or(Date::MAX)));
+    let stored = deps.insight_source.stored(account.id, until_last(NEWS_DAYS), judged_at).await?;
     let facts = Facts { currency: account.currency, days: without_gaps(&known, compared.first, last), stored };
-    work.deps.insights.replace(work.claim, draft(&facts), now).await
+    Ok(draft(&facts))
 }

@@ -86,6 +86,7 @@ impl Ports {
             anomalies: Arc::new(anomalies),
             insight_source: Arc::new(insight_source),
             insights: Arc::new(insights),
+            wordsmith: None,
         }
     }
 

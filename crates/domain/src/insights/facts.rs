@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use rust_decimal::Decimal;
 use time::{Date, OffsetDateTime};
 
-use super::Severity;
+use super::{KnownTexts, Severity};
 use crate::{
     AccountId, StoreError, accounts::Platform, anomalies::Direction, customers::Segment, daily::DayTotals,
     money::Currency, profit::DayRange,
@@ -69,4 +69,6 @@ pub trait InsightSource: Send + Sync {
     /// The newest results of the other jobs: anomalies of the days `news`, the rest as it stands; shops are stale as of
     /// `now`.
     async fn stored(&self, account: AccountId, news: DayRange, now: OffsetDateTime) -> Result<Stored, StoreError>;
+    /// What has been worded, and what is to be left alone at `now`.
+    async fn worded(&self, account: AccountId, now: OffsetDateTime) -> Result<KnownTexts, StoreError>;
 }

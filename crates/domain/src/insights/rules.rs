@@ -1,12 +1,13 @@
 //! Rules that put facts into words. A sentence says what is known and no more: a cause is named only where one was
 //! found.
 
-use rust_decimal::{Decimal, prelude::ToPrimitive};
+use rust_decimal::Decimal;
 use time::Date;
 
 use super::{
     Category, Draft, Severity,
     facts::{AnomalyFact, Facts, StaleShop},
+    grounding::{Fact, Grounds, quoted},
 };
 use crate::{
     anomalies::Direction,
@@ -17,6 +18,8 @@ use crate::{
 
 /// Days that are compared with as many before them.
 const PERIOD_DAYS: usize = 30;
+/// Days within which stock that lasts no longer runs out.
+const URGENT_DAYS: i64 = 7;
 /// Changes of a period smaller than a fifth are no news.
 const NOTABLE_CHANGE: Decimal = Decimal::from_parts(2, 0, 0, false, 1);
 /// SKUs that are named one by one.
@@ -59,13 +62,18 @@ fn anomaly(fact: &AnomalyFact, currency: Currency) -> Option<Draft> {
         Direction::Down => "below",
         Direction::Up => "above",
     };
-    let (observed, expected) = (shown(metric, fact.observed, currency), shown(metric, fact.expected, currency));
+    let (observed, expected) = (figure(metric, fact.observed, currency), figure(metric, fact.expected, currency));
     let lasting = if fact.is_shift { " The change has lasted for a week." } else { "" };
     let cause = fact
         .cause
         .as_ref()
         .map_or_else(|| "The data does not tell why.".to_owned(), |cause| format!("{}.", capitalised(cause)));
-    let gap = shown(metric, (fact.observed - fact.expected).abs(), currency);
+    let gap = figure(metric, (fact.observed - fact.expected).abs(), currency);
+    let mut facts = vec![observed, expected, gap, Fact::Day(fact.day)];
+    if fact.expected != 0.0 {
+        let change = 100.0 * ((fact.observed - fact.expected) / fact.expected).abs();
+        facts.push(Fact::percent(estimate(change, 6), 0));
+    }
     Some(Draft {
         fingerprint: format!("anomaly:{metric}:{}", fact.direction),
         severity: fact.severity,
@@ -74,22 +82,36 @@ fn anomaly(fact: &AnomalyFact, currency: Currency) -> Option<Draft> {
         body: format!("{observed} on {} where {expected} was expected.{lasting} {cause}", fact.day),
         suggested_action: format!("Look at {} and the days around it.", fact.day),
         impact_estimate: format!("{gap} {side} the expected value on that day"),
+        grounds: Grounds { facts, names: Vec::new(), cause: fact.cause.clone() },
     })
 }
 
 /// A value of a metric as a person reads it.
-fn shown(metric: Metric, value: f64, currency: Currency) -> String {
+fn figure(metric: Metric, value: f64, currency: Currency) -> Fact {
+    let exact = if value < 0.0 { -estimate(-value, 6) } else { estimate(value, 6) };
     match metric {
-        Metric::RefundRate | Metric::Conversion | Metric::Margin => format!("{:.1} %", 100.0 * value),
-        Metric::Roas => format!("{value:.2}"),
-        Metric::Orders | Metric::Units | Metric::Customers | Metric::NewCustomers => format!("{value:.0}"),
-        _ if value < 0.0 => format!("-{}", money(estimate(-value, 6), currency)),
-        _ => money(estimate(value, 6), currency),
+        Metric::RefundRate | Metric::Conversion | Metric::Margin => Fact::percent(exact * Decimal::ONE_HUNDRED, 1),
+        Metric::Roas => Fact::ratio(exact),
+        Metric::Orders | Metric::Units | Metric::Customers | Metric::NewCustomers => Fact::count(exact),
+        _ => Fact::money(exact, currency),
     }
 }
 
-fn money(amount: Decimal, currency: Currency) -> String {
-    format!("{:.*} {currency}", currency.exponent() as usize, currency.round(amount))
+fn money(amount: Decimal, currency: Currency) -> Fact {
+    Fact::money(amount, currency)
+}
+
+/// How many percent less `is` than `was`, which is above zero.
+fn fallen_by(was: Decimal, is: Decimal) -> Fact {
+    Fact::percent(ratio(was - is, was) * Decimal::ONE_HUNDRED, 0)
+}
+
+fn period() -> Fact {
+    Fact::days(i64::try_from(PERIOD_DAYS).unwrap_or(i64::MAX))
+}
+
+fn grounds(facts: Vec<Fact>) -> Grounds {
+    Grounds { facts, ..Grounds::default() }
 }
 
 fn capitalised(words: &str) -> String {
@@ -129,22 +151,25 @@ fn profit(before: &DayTotals, last: &DayTotals, currency: Currency) -> Option<Dr
     let (was_net, is_net) = (before.components().net_revenue(), last.components().net_revenue());
     let costs = |sum: &DayTotals| sum.components().net_revenue() - sum.components().final_profit();
     let loss = is < Decimal::ZERO;
+    let [is_money, was_money, less] = [is, was, was - is].map(|amount| money(amount, currency));
+    let [was_net, is_net, was_costs, is_costs] =
+        [was_net, is_net, costs(before), costs(last)].map(|amount| money(amount, currency));
+    let mut facts = vec![is_money, was_money, less, was_net, is_net, was_costs, is_costs, period()];
+    if was > Decimal::ZERO && !loss {
+        facts.push(fallen_by(was, is));
+    }
     Some(Draft {
         fingerprint: if loss { "profit:loss" } else { "profit:fall" }.to_owned(),
         severity: if loss { Severity::High } else { Severity::Medium },
         category: Category::Profit,
         title: if loss { "The last 30 days made a loss" } else { "Profit fell over the last 30 days" }.to_owned(),
         body: format!(
-            "Profit was {} after {} in the 30 days before. Net revenue went from {} to {}, all costs together from {} to {}.",
-            money(is, currency),
-            money(was, currency),
-            money(was_net, currency),
-            money(is_net, currency),
-            money(costs(before), currency),
-            money(costs(last), currency),
+            "Profit was {is_money} after {was_money} in the 30 days before. Net revenue went from {was_net} to {is_net}, \
+             all costs together from {was_costs} to {is_costs}."
         ),
         suggested_action: "Compare the costs of both periods in the daily profit figures.".to_owned(),
-        impact_estimate: format!("{} less profit in 30 days", money(was - is, currency)),
+        impact_estimate: format!("{less} less profit in 30 days"),
+        grounds: grounds(facts),
     })
 }
 
@@ -153,19 +178,19 @@ fn return_on_ads(before: &DayTotals, last: &DayTotals, currency: Currency) -> Op
     if before.ad_spend.is_zero() || last.ad_spend.is_zero() || is > was * (Decimal::ONE - NOTABLE_CHANGE) {
         return None;
     }
+    let (is_ratio, was_ratio, spent) = (Fact::ratio(is), Fact::ratio(was), money(last.ad_spend, currency));
     Some(Draft {
         fingerprint: "ads:roas".to_owned(),
         severity: if is * Decimal::TWO <= was { Severity::High } else { Severity::Medium },
         category: Category::Ads,
         title: "Ads return less than they did".to_owned(),
         body: format!(
-            "Revenue per unit of ad spend was {:.2} over the last 30 days and {:.2} in the 30 before; {} was spent.",
-            is.round_dp(2),
-            was.round_dp(2),
-            money(last.ad_spend, currency),
+            "Revenue per unit of ad spend was {is_ratio} over the last 30 days and {was_ratio} in the 30 days before; \
+             {spent} was spent."
         ),
         suggested_action: "Check which campaigns spend most and cut those that bring no orders.".to_owned(),
-        impact_estimate: format!("{} of ad spend at the lower return", money(last.ad_spend, currency)),
+        impact_estimate: format!("{spent} of ad spend at the lower return"),
+        grounds: grounds(vec![is_ratio, was_ratio, spent, period(), fallen_by(was, is)]),
     })
 }
 
@@ -175,20 +200,20 @@ fn cost_of_customers(before: &DayTotals, last: &DayTotals, currency: Currency) -
     if was.is_zero() || is < was * (Decimal::ONE + NOTABLE_CHANGE) {
         return None;
     }
+    let [is_money, was_money, more] = [is, was, is - was].map(|amount| money(amount, currency));
+    let (new, new_before) = (Fact::count(last.new_customers), Fact::count(before.new_customers));
     Some(Draft {
         fingerprint: "ads:cac".to_owned(),
         severity: Severity::Medium,
         category: Category::Ads,
         title: "New customers cost more than they did".to_owned(),
         body: format!(
-            "Ad spend per new customer was {} over the last 30 days and {} in the 30 before ({} new customers after {}).",
-            money(is, currency),
-            money(was, currency),
-            last.new_customers,
-            before.new_customers,
+            "Ad spend per new customer was {is_money} over the last 30 days and {was_money} in the 30 days before \
+             ({new} new customers after {new_before})."
         ),
         suggested_action: "Compare this with what a new customer is expected to bring in.".to_owned(),
-        impact_estimate: format!("{} more per new customer", money(is - was, currency)),
+        impact_estimate: format!("{more} more per new customer"),
+        grounds: grounds(vec![is_money, was_money, more, new, new_before, period()]),
     })
 }
 
@@ -205,6 +230,7 @@ fn sold_out(skus: &[String]) -> Option<Draft> {
         body: format!("No stock is left of {}; each sold in the last 30 days.", listed(skus)),
         suggested_action: "Reorder them or take them off the shop until they are back.".to_owned(),
         impact_estimate: format!("Sales of {count} {} are lost every day", products(count)),
+        grounds: of_skus(skus, period()),
     })
 }
 
@@ -218,6 +244,7 @@ fn running_out(skus: &[String]) -> Option<Draft> {
         body: format!("At the present rate the stock of {} lasts for 7 days at most.", listed(skus)),
         suggested_action: "Reorder them now.".to_owned(),
         impact_estimate: format!("{count} {} about to be sold out", products(count)),
+        grounds: of_skus(skus, Fact::days(URGENT_DAYS)),
     })
 }
 
@@ -230,6 +257,7 @@ fn reorders(count: i64) -> Option<Draft> {
         body: format!("{count} items would not last until a later order arrives. Each suggestion states its numbers."),
         suggested_action: "Go through the pending reorder suggestions.".to_owned(),
         impact_estimate: format!("{count} items at risk of being sold out"),
+        grounds: grounds(vec![Fact::count(count)]),
     })
 }
 
@@ -238,10 +266,20 @@ fn products(count: usize) -> &'static str {
 }
 
 fn listed(skus: &[String]) -> String {
-    let named = skus.iter().take(NAMED_SKUS).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let named = skus.iter().take(NAMED_SKUS).map(|sku| quoted(sku)).collect::<Vec<_>>().join(", ");
     match skus.len().saturating_sub(NAMED_SKUS) {
         0 => named,
         others => format!("{named} and {others} more"),
+    }
+}
+
+/// How many SKUs there are, which of them are named, and the days that the texts speak of.
+fn of_skus(skus: &[String], days: Fact) -> Grounds {
+    let count = |skus: usize| Fact::count(i64::try_from(skus).unwrap_or(i64::MAX));
+    Grounds {
+        facts: vec![count(skus.len()), count(skus.len().saturating_sub(NAMED_SKUS)), days],
+        names: skus.iter().take(NAMED_SKUS).map(|sku| quoted(sku)).collect(),
+        cause: None,
     }
 }
 
@@ -254,30 +292,34 @@ fn churn(facts: &Facts) -> Option<Draft> {
     }
     let share = ratio(at_risk.revenue, total);
     let (revenue, customers) = (money(at_risk.revenue, facts.currency), at_risk.customers);
-    let percent = (share * Decimal::ONE_HUNDRED).to_f64().unwrap_or_default();
+    let percent = Fact::percent(share * Decimal::ONE_HUNDRED, 0);
+    let segment = quoted(Segment::AtRisk.as_str());
     Some(Draft {
         fingerprint: "churn:at_risk".to_owned(),
         severity: if share >= NOTABLE_CHANGE { Severity::High } else { Severity::Medium },
         category: Category::ChurnRisk,
         title: format!("{customers} good customers have not come back for long"),
         body: format!(
-            "They spent {revenue} so far, {percent:.0} % of what all customers did, and have been away for longer than most."
+            "They spent {revenue} so far, {percent} of what all customers did, and have been away for longer than most."
         ),
-        suggested_action: "Write to the customers of the segment at_risk.".to_owned(),
+        suggested_action: format!("Write to the customers of the segment {segment}."),
         impact_estimate: format!("{revenue} of past revenue came from them"),
+        grounds: Grounds { facts: vec![revenue, percent, Fact::count(customers)], names: vec![segment], cause: None },
     })
 }
 
 fn stale_shop(stale: &StaleShop) -> Draft {
     let StaleShop { provider, shop, last_sync_at } = stale;
+    let name = quoted(shop);
     Draft {
         fingerprint: format!("integrations:stale:{provider}:{shop}"),
         severity: Severity::High,
         category: Category::Integrations,
-        title: format!("No data from {shop} since {}", last_sync_at.date()),
-        body: format!("The {provider} shop {shop} was last synchronised on {} (UTC).", last_sync_at.date()),
+        title: format!("No data from {name} since {}", last_sync_at.date()),
+        body: format!("The {provider} shop {name} was last synchronised on {} (UTC).", last_sync_at.date()),
         suggested_action: "Check the connection, and connect the shop again if need be.".to_owned(),
         impact_estimate: "Figures of later days are incomplete".to_owned(),
+        grounds: Grounds { facts: vec![Fact::Day(last_sync_at.date())], names: vec![name], cause: None },
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{process::ExitCode, str::FromStr, sync::Arc};
 
-use app::jobs::{Deps, Outcome, Report, Selection, run_all};
+use app::jobs::{Outcome, Report, Selection, run_all};
 use clap::Subcommand;
 use domain::{
     AccountId,
@@ -13,7 +13,9 @@ use store::Store;
 use time::{Date, OffsetDateTime, macros::format_description};
 
 use crate::{
+    ai,
     commands::PARTLY,
+    config::Config,
     output::{rfc3339, rfc3339_or_dash},
 };
 
@@ -74,7 +76,7 @@ fn parse_day(text: &str) -> Result<Date, String> {
         .map_err(|_| "say a date such as 2026-03-01".to_owned())
 }
 
-pub async fn run(command: JobsCommand, store: Store) -> anyhow::Result<ExitCode> {
+pub async fn run(command: JobsCommand, config: &Config, store: Store) -> anyhow::Result<ExitCode> {
     match command {
         JobsCommand::List { account, limit, json } => {
             print_runs(&store.list(account.map(AccountId), limit).await?, json)?;
@@ -83,7 +85,7 @@ pub async fn run(command: JobsCommand, store: Store) -> anyhow::Result<ExitCode>
         JobsCommand::Run { job, account, as_of, at_once, json } => {
             // Whoever asks for a run wants it, done today already or not.
             let selection = Selection { job: job.0, account: account.map(AccountId), as_of, again: true };
-            let deps = Deps::of(&Arc::new(store));
+            let deps = ai::deps(config, &Arc::new(store))?;
             let reports = run_all(&deps, selection, at_once.into(), OffsetDateTime::now_utc).await?;
             if let (Some(account), true) = (account, reports.is_empty()) {
                 anyhow::bail!("there is no account {account}; `api accounts list` shows which there are");

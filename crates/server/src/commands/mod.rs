@@ -1,7 +1,9 @@
 //! One file per command, and what they have in common.
 
 pub mod accounts;
+pub mod ai;
 pub mod demo;
+pub mod dev;
 pub mod import;
 pub mod jobs;
 pub mod keys;
@@ -33,7 +35,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Ok(config) => config,
         Err(error) => return fail(&error, ExitCode::from(USAGE)),
     };
-    let stays = matches!(cli.command, Command::Up(_) | Command::Serve | Command::Work);
+    let stays = matches!(cli.command, Command::Up(_) | Command::Serve | Command::Work | Command::Dev(_));
     // A command that ends says what there is to say itself; its log is for what goes wrong underneath.
     let filter = if stays || cli.flags.log.is_some() { config.log.as_str() } else { "error" };
     match telemetry::init_logs(filter).and_then(|()| run_command(cli.command, &config)) {
@@ -57,6 +59,13 @@ fn run_command(command: Command, config: &Config) -> anyhow::Result<ExitCode> {
         other => other,
     };
     install_crypto()?;
+    let command = match command {
+        Command::Dev(command) => {
+            let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+            return runtime.block_on(dev::run(command));
+        }
+        other => other,
+    };
     // The embedded Postgres ends with the thread that starts it: this one.
     let database = match command {
         Command::Up(_) => Database::own(config)?,
@@ -83,16 +92,17 @@ async fn with_database(command: Command, config: &Config, database: &Database) -
         Command::Serve => up::part(Roles { http: true, work: false }, config, database).await?,
         Command::Work => up::part(Roles { http: false, work: true }, config, database).await?,
         Command::Migrate => migrate(database).await?,
-        Command::Openapi | Command::Webhooks(_) => {}
+        Command::Openapi | Command::Webhooks(_) | Command::Dev(_) => {}
         Command::Accounts(command) => accounts::run(command, &store(database).await?).await?,
         Command::Import(command) => return import::run(command, database.session()?, &store(database).await?).await,
         Command::Demo(args) => return demo::run(args, &store(database).await?, database).await,
+        Command::Ai(command) => ai::run(command, &store(database).await?).await?,
         Command::Keys(command) => keys::run(command, &store(database).await?).await?,
         Command::Secrets(command) => {
             let keys = crate::secrets::key_ring(config, false)?;
             return secrets::run(command, &store(database).await?, &keys).await;
         }
-        Command::Jobs(command) => return jobs::run(command, store(database).await?).await,
+        Command::Jobs(command) => return jobs::run(command, config, store(database).await?).await,
     }
     Ok(ExitCode::SUCCESS)
 }

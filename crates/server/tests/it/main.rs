@@ -1,6 +1,8 @@
 //! The real binary over HTTP, in parallel: each test has a process and a database of its own.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test may fail by panicking")]
 
+mod ai;
+mod ai_runs;
 mod alerts;
 mod authorisation;
 mod commands;

@@ -2,23 +2,31 @@
 
 use async_trait::async_trait;
 use diesel::{
-    QueryableByName, sql_query,
-    sql_types::{Array, BigInt, Bool, Date as SqlDate, Double, Nullable, Numeric, Text, Timestamptz},
+    QueryableByName,
+    result::Error,
+    sql_query,
+    sql_types::{Array, BigInt, Binary, Bool, Date as SqlDate, Double, Nullable, Numeric, Text, Timestamptz},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
+    ai::Ending,
     insights::{
-        AnomalyFact, DISMISSAL_DAYS, Draft, InsightSource, InsightWriter, RULES, SegmentFact, StaleShop, Stored,
+        AnomalyFact, DISMISSAL_DAYS, InsightSource, InsightWriter, KnownTexts, RESOLUTION_DAYS, SegmentFact, Source,
+        StaleShop, Stored, Text as KnownText, Worded, Wording,
     },
     integrations::STALE_AFTER,
-    jobs::{Claim, Written},
+    jobs::Written,
     profit::DayRange,
 };
 use rust_decimal::Decimal;
 use time::{Date, Duration, OffsetDateTime};
 
-use crate::{Store, error::parse};
+use crate::{
+    Store,
+    ai::end_run,
+    error::{corrupt, parse},
+};
 
 /// The newest anomaly of each metric and direction that is worth a word, with its cause from the correlated one.
 const ANOMALIES: &str = "
@@ -47,37 +55,55 @@ const STALE_SHOPS: &str = "
     SELECT provider, shop, last_sync_at FROM integrations
     WHERE account_id = $1 AND revoked_at IS NULL AND last_sync_at < $2 ORDER BY provider, shop";
 
+/// What a model worded among the open insights.
+const WORDED: &str = "
+    SELECT fingerprint, basis, title, body, suggested_action, impact_estimate FROM insights
+    WHERE account_id = $1 AND status = 'open' AND source = 'model' AND basis IS NOT NULL";
+
+/// What a person decided on lately: dismissed after `$2`, or resolved after `$3`.
+const LEFT_ALONE: &str = "
+    SELECT DISTINCT fingerprint FROM insights WHERE account_id = $1 AND (
+        (status = 'dismissed' AND coalesce(decided_at, resolved_at, computed_at) > $2)
+        OR (status = 'resolved' AND decided_at > $3))";
+
 const REPLACE: &str = "
     WITH v AS (
-        SELECT * FROM unnest($2, $3, $4, $5, $6, $7, $8)
-            AS v(fingerprint, severity, category, title, body, suggested_action, impact_estimate)
+        SELECT * FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10)
+            AS v(fingerprint, severity, category, title, body, suggested_action, impact_estimate, source, basis)
     ),
     wanted AS MATERIALIZED (
         SELECT v.* FROM v WHERE NOT EXISTS (
-            SELECT FROM insights d WHERE d.account_id = $1 AND d.fingerprint = v.fingerprint
-                AND d.status = 'dismissed' AND coalesce(d.resolved_at, d.computed_at) > $10)
+            SELECT FROM insights d WHERE d.account_id = $1 AND d.fingerprint = v.fingerprint AND (
+                (d.status = 'dismissed' AND coalesce(d.decided_at, d.resolved_at, d.computed_at) > $12)
+                OR (d.status = 'resolved' AND d.decided_at > $13)))
     ),
     resolved AS (
-        UPDATE insights SET status = 'resolved', resolved_at = $9
-        WHERE account_id = $1 AND status = 'open' AND source = $11
-            AND fingerprint NOT IN (SELECT fingerprint FROM wanted)
+        UPDATE insights SET status = 'resolved', resolved_at = $11
+        WHERE account_id = $1 AND status = 'open' AND fingerprint NOT IN (SELECT fingerprint FROM v)
         RETURNING id
     ),
     written AS (
         INSERT INTO insights AS old (account_id, fingerprint, severity, category, title, body, suggested_action,
-            impact_estimate, source, status, computed_at)
-        SELECT $1, wanted.*, $11, 'open', $9 FROM wanted
+            impact_estimate, source, basis, status, computed_at)
+        SELECT $1, wanted.*, 'open', $11 FROM wanted
         ON CONFLICT (account_id, fingerprint) WHERE status = 'open' DO UPDATE SET
             severity = excluded.severity, category = excluded.category, title = excluded.title, body = excluded.body,
             suggested_action = excluded.suggested_action, impact_estimate = excluded.impact_estimate,
-            computed_at = excluded.computed_at
-        WHERE old.source = $11
-            AND (old.severity, old.category, old.title, old.body, old.suggested_action, old.impact_estimate)
+            source = excluded.source, basis = excluded.basis, computed_at = excluded.computed_at
+        WHERE (old.severity, old.category, old.title, old.body, old.suggested_action, old.impact_estimate, old.source)
                 IS DISTINCT FROM (excluded.severity, excluded.category, excluded.title, excluded.body,
-                    excluded.suggested_action, excluded.impact_estimate)
+                    excluded.suggested_action, excluded.impact_estimate, excluded.source)
         RETURNING id
     )
     SELECT (SELECT count(*) FROM resolved) + (SELECT count(*) FROM written) AS n";
+
+/// A run on demand makes the newest results of the job newer.
+const REFRESHED: &str = "
+    UPDATE job_runs SET finished_at = $2 WHERE account_id = $1 AND job = 'insight_generation' AND finished_at = (
+        SELECT max(finished_at) FROM job_runs WHERE account_id = $1 AND job = 'insight_generation')";
+
+/// One at a time an account, until the end of the transaction: the nightly job and a run on demand may meet.
+const LOCK: &str = "SELECT pg_advisory_xact_lock(726302, hashint8($1))";
 
 #[derive(QueryableByName)]
 struct AnomalyRow {
@@ -178,6 +204,15 @@ impl InsightSource for Store {
             stale_shops: shops.into_iter().map(shop).collect::<Result<_, StoreError>>()?,
         })
     }
+
+    async fn worded(&self, account: AccountId, now: OffsetDateTime) -> Result<KnownTexts, StoreError> {
+        let (texts, left_alone) =
+            self.job_transaction(async |connection| read_worded(connection, account, now).await).await?;
+        Ok(KnownTexts {
+            open: texts.into_iter().map(TryInto::try_into).collect::<Result<_, StoreError>>()?,
+            left_alone: left_alone.into_iter().map(|row| row.fingerprint).collect(),
+        })
+    }
 }
 
 async fn read(
@@ -206,29 +241,96 @@ async fn read(
     })
 }
 
+#[derive(QueryableByName)]
+struct TextRow {
+    #[diesel(sql_type = Text)]
+    fingerprint: String,
+    #[diesel(sql_type = Binary)]
+    basis: Vec<u8>,
+    #[diesel(sql_type = Text)]
+    title: String,
+    #[diesel(sql_type = Text)]
+    body: String,
+    #[diesel(sql_type = Text)]
+    suggested_action: String,
+    #[diesel(sql_type = Text)]
+    impact_estimate: String,
+}
+
+impl TryFrom<TextRow> for (String, KnownText) {
+    type Error = StoreError;
+    fn try_from(row: TextRow) -> Result<Self, StoreError> {
+        let TextRow { fingerprint, basis, title, body, suggested_action, impact_estimate } = row;
+        let wording = Wording { title, body, suggested_action, impact_estimate };
+        Ok((fingerprint, KnownText { basis: basis.try_into().map_err(|_| corrupt("basis"))?, wording }))
+    }
+}
+
+#[derive(QueryableByName)]
+struct FingerprintRow {
+    #[diesel(sql_type = Text)]
+    fingerprint: String,
+}
+
+async fn read_worded(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    now: OffsetDateTime,
+) -> diesel::QueryResult<(Vec<TextRow>, Vec<FingerprintRow>)> {
+    let texts = sql_query(WORDED).bind::<BigInt, _>(account.0).load(connection).await?;
+    let left_alone = sql_query(LEFT_ALONE)
+        .bind::<BigInt, _>(account.0)
+        .bind::<Timestamptz, _>(now - Duration::days(DISMISSAL_DAYS))
+        .bind::<Timestamptz, _>(now - Duration::days(RESOLUTION_DAYS))
+        .load(connection)
+        .await?;
+    Ok((texts, left_alone))
+}
+
 #[async_trait]
 impl InsightWriter for Store {
-    async fn replace(&self, claim: &Claim, drafts: Vec<Draft>, now: OffsetDateTime) -> Result<Written, StoreError> {
-        let columns = Columns::of(drafts);
-        self.finish(claim, now, async |connection| {
-            let CountRow { n } = sql_query(REPLACE)
-                .bind::<BigInt, _>(claim.account.0)
-                .bind::<Array<Text>, _>(&columns.fingerprints)
-                .bind::<Array<Text>, _>(&columns.severities)
-                .bind::<Array<Text>, _>(&columns.categories)
-                .bind::<Array<Text>, _>(&columns.titles)
-                .bind::<Array<Text>, _>(&columns.bodies)
-                .bind::<Array<Text>, _>(&columns.actions)
-                .bind::<Array<Text>, _>(&columns.impacts)
-                .bind::<Timestamptz, _>(now)
-                .bind::<Timestamptz, _>(now - Duration::days(DISMISSAL_DAYS))
-                .bind::<Text, _>(RULES)
-                .get_result(connection)
-                .await?;
-            Ok(u64::try_from(n).unwrap_or_default())
-        })
-        .await
+    async fn replace(
+        &self,
+        account: AccountId,
+        ending: Ending,
+        insights: Vec<Worded>,
+        now: OffsetDateTime,
+    ) -> Result<Written, StoreError> {
+        let columns = Columns::of(insights);
+        let Ending { job, run } = ending;
+        let write = async |connection: &mut AsyncPgConnection| {
+            sql_query(LOCK).bind::<BigInt, _>(account.0).execute(connection).await?;
+            if let Some((claim, outcome, reason)) = &run {
+                let ended = end_run(connection, claim, *outcome, reason.as_deref(), now).await.map_err(broken)?;
+                if !ended {
+                    return Err(broken(StoreError::Internal("the AI run was ended elsewhere".to_owned())));
+                }
+            }
+            columns.write(connection, account, now).await
+        };
+        match job {
+            Some(claim) => self.finish(&claim, now, write).await,
+            None => {
+                let written = self
+                    .job_transaction(async |connection| {
+                        let rows = write(connection).await?;
+                        sql_query(REFRESHED)
+                            .bind::<BigInt, _>(account.0)
+                            .bind::<Timestamptz, _>(now)
+                            .execute(connection)
+                            .await?;
+                        Ok(rows)
+                    })
+                    .await?;
+                Ok(Written::Rows(written))
+            }
+        }
     }
+}
+
+/// Ends the transaction like an error of the database.
+fn broken(error: StoreError) -> Error {
+    Error::DeserializationError(error.into())
 }
 
 /// The rows as arrays, one per column.
@@ -241,21 +343,53 @@ struct Columns {
     bodies: Vec<String>,
     actions: Vec<String>,
     impacts: Vec<String>,
+    sources: Vec<&'static str>,
+    bases: Vec<Option<Vec<u8>>>,
 }
 
 impl Columns {
-    fn of(drafts: Vec<Draft>) -> Self {
+    fn of(insights: Vec<Worded>) -> Self {
         let mut columns = Self::default();
-        for draft in drafts {
-            let Draft { fingerprint, severity, category, title, body, suggested_action, impact_estimate } = draft;
-            columns.fingerprints.push(fingerprint);
-            columns.severities.push(severity.as_str());
-            columns.categories.push(category.as_str());
+        for Worded { draft, wording } in insights {
+            let source = if wording.is_some() { Source::Model } else { Source::Rules };
+            let basis = wording.as_ref().map(|_| draft.basis().to_vec());
+            let Wording { title, body, suggested_action, impact_estimate } =
+                wording.unwrap_or_else(|| Wording::from(&draft));
+            columns.fingerprints.push(draft.fingerprint);
+            columns.severities.push(draft.severity.as_str());
+            columns.categories.push(draft.category.as_str());
             columns.titles.push(title);
             columns.bodies.push(body);
             columns.actions.push(suggested_action);
             columns.impacts.push(impact_estimate);
+            columns.sources.push(source.as_str());
+            columns.bases.push(basis);
         }
         columns
+    }
+
+    async fn write(
+        &self,
+        connection: &mut AsyncPgConnection,
+        account: AccountId,
+        now: OffsetDateTime,
+    ) -> Result<u64, Error> {
+        let CountRow { n } = sql_query(REPLACE)
+            .bind::<BigInt, _>(account.0)
+            .bind::<Array<Text>, _>(&self.fingerprints)
+            .bind::<Array<Text>, _>(&self.severities)
+            .bind::<Array<Text>, _>(&self.categories)
+            .bind::<Array<Text>, _>(&self.titles)
+            .bind::<Array<Text>, _>(&self.bodies)
+            .bind::<Array<Text>, _>(&self.actions)
+            .bind::<Array<Text>, _>(&self.impacts)
+            .bind::<Array<Text>, _>(&self.sources)
+            .bind::<Array<Nullable<Binary>>, _>(&self.bases)
+            .bind::<Timestamptz, _>(now)
+            .bind::<Timestamptz, _>(now - Duration::days(DISMISSAL_DAYS))
+            .bind::<Timestamptz, _>(now - Duration::days(RESOLUTION_DAYS))
+            .get_result(connection)
+            .await?;
+        Ok(u64::try_from(n).unwrap_or_default())
     }
 }

@@ -2,9 +2,10 @@
 
 use domain::{
     AccountId,
+    ai::Ending,
     anomalies::{AnomalyWriter, CorrelatedMetric, Direction, Finding, Kind},
     customers::Segment,
-    insights::{Category, Draft, InsightSource, InsightWriter, SegmentFact, Severity},
+    insights::{Category, Draft, InsightSource, InsightWriter, SegmentFact, Severity, Worded, grounding::Grounds},
     jobs::{JobName, JobStore, Written},
     profit::DayRange,
 };
@@ -116,6 +117,7 @@ fn insight(fingerprint: &str, title: &str) -> Draft {
         body: "body".into(),
         suggested_action: "act".into(),
         impact_estimate: "much".into(),
+        grounds: Grounds::default(),
     }
 }
 
@@ -125,7 +127,9 @@ async fn a_situation_has_one_open_insight_which_people_may_dismiss() {
     let account = shop::account(&db.sql, "UTC").await;
     let generate = async |drafts: Vec<Draft>, now: OffsetDateTime| {
         let run = db.store.claim(account, JobName::InsightGeneration, AS_OF, 60, true).await.unwrap().unwrap();
-        InsightWriter::replace(&*db.store, &run, drafts, now).await.unwrap()
+        let ending = Ending { job: Some(run), run: None };
+        let insights = drafts.into_iter().map(Worded::from).collect();
+        InsightWriter::replace(&*db.store, account, ending, insights, now).await.unwrap()
     };
     let found = async || shop::rows(&db.sql, account, "fingerprint, title, status, source", "insights").await;
 

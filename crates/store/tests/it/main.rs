@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 mod accounts;
+mod ai;
 mod alerts;
 mod credits;
 mod database;

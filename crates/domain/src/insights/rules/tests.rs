@@ -124,7 +124,7 @@ fn stock_that_is_gone_or_going_is_told_with_its_skus() {
     assert_eq!(found[0].title, "1 product that sells is out of stock");
     assert_eq!(
         found[1].body,
-        "At the present rate the stock of S0, S1, S2, S3, S4 and 2 more lasts for 7 days at most."
+        "At the present rate the stock of \"S0\", \"S1\", \"S2\", \"S3\", \"S4\" and 2 more lasts for 7 days at most."
     );
     assert_eq!(found[2].fingerprint, "inventory:reorder");
 }
@@ -148,4 +148,38 @@ fn every_stale_shop_is_a_situation_of_its_own() {
     let stale_shops = vec![shop("a.example.com"), shop("b.example.com")];
     let found = fingerprints(&facts(Stored { stale_shops, ..Stored::default() }));
     assert_eq!(found, ["integrations:stale:shopify:a.example.com", "integrations:stale:shopify:b.example.com"]);
+}
+
+#[test]
+fn the_texts_of_the_rules_pass_the_check_of_models_texts() {
+    let segment = |segment, customers, revenue| SegmentFact { segment, customers, revenue };
+    let skus = |count: usize| (0..count).map(|at| format!("S-{at} 99 % off")).collect::<Vec<_>>();
+    let metrics = [Metric::GrossRevenue, Metric::Profit, Metric::Roas, Metric::Conversion, Metric::NewCustomers];
+    let stored = Stored {
+        anomalies: metrics
+            .into_iter()
+            .flat_map(|metric| {
+                [drop_of(metric, None), drop_of(metric, Some("ads [meta] 60 % below what was expected"))]
+            })
+            .collect(),
+        sold_out: skus(1),
+        running_out: skus(7),
+        reorders: 3,
+        segments: vec![segment(Segment::Vip, 10, dec!(750)), segment(Segment::AtRisk, 4, dec!(250.55))],
+        stale_shops: vec![StaleShop {
+            provider: Platform::Shopify,
+            shop: "a.example.com".into(),
+            last_sync_at: datetime!(2026-02-01 10:00 UTC),
+        }],
+    };
+    let dear = days(|day| {
+        day.ad_spend = dec!(33.335);
+        day.cogs = dec!(95);
+    });
+    let found = draft(&Facts { days: dear, ..facts(stored) });
+    assert_eq!(found.len(), 10 + 3 + 5);
+    for draft in found {
+        let checked = super::super::grounding::check(&super::super::Wording::from(&draft), &draft.grounds);
+        assert_eq!(checked, Ok(()), "{draft:?}");
+    }
 }

@@ -1,0 +1,194 @@
+//! Carries out runs of AI features: debit, call, check, write, and the refund where anything of it fails.
+//!
+//! The debit is made in the transaction that makes the run, the refund in the one that ends it, so that killed at any
+//! step a run is either to be carried out, or found by the reaper and refunded, once.
+
+mod answer;
+mod prompt;
+use std::{collections::BTreeMap, sync::Arc};
+
+use domain::{
+    AccountId, StoreError,
+    accounts::{Account, Mode},
+    ai::{AiRuns, Completion, Ending, LanguageModel, Outcome, RequestError, Run, RunClaim},
+    credits::CreditAmount,
+    idempotency::{IdempotencyKey, Written},
+    insights::{Draft, Text, Worded, Wording, grounding},
+    jobs::Claim,
+};
+use time::OffsetDateTime;
+
+use crate::jobs::{Clock, Deps, situation};
+
+/// Insights that a model is asked to word at a time; further ones keep the rules' texts until the next run.
+const MOST_AT_ONCE: usize = 20;
+
+/// What wording needs beside the ports of the jobs.
+#[derive(Clone)]
+pub struct Wordsmith {
+    pub runs: Arc<dyn AiRuns>,
+    /// None where no provider is set up.
+    pub model: Option<Arc<dyn LanguageModel>>,
+    /// Credits that a run costs.
+    pub price: CreditAmount,
+}
+
+impl Wordsmith {
+    /// The model for an account: sandboxes have none.
+    fn model_for(&self, mode: Mode) -> Option<&Arc<dyn LanguageModel>> {
+        self.model.as_ref().filter(|_| mode == Mode::Live)
+    }
+
+    /// Asks for a run on behalf of a person. Where no model would be called it is free.
+    ///
+    /// # Errors
+    /// [`RequestError`].
+    pub async fn request(
+        &self,
+        account: AccountId,
+        mode: Mode,
+        idempotency: Option<IdempotencyKey>,
+        now: OffsetDateTime,
+    ) -> Result<Written<Run>, RequestError> {
+        let price = self.model_for(mode).map(|_| self.price);
+        self.runs.request(account, price, idempotency, now).await
+    }
+}
+
+/// The drafts with the texts that are shown, and how a run that was to word them ends.
+struct Texts {
+    worded: Vec<Worded>,
+    outcome: Outcome,
+    reason: Option<String>,
+}
+
+/// Carries out the run that has waited longest. Whether there was one.
+///
+/// # Errors
+/// When the database cannot be asked. A run that fails is ended, and refunded, here.
+pub async fn carry_out_next(deps: &Deps, clock: Clock) -> Result<bool, StoreError> {
+    let Some(wordsmith) = &deps.wordsmith else { return Ok(false) };
+    let Some(claim) = wordsmith.runs.claim_next(clock()).await? else { return Ok(false) };
+    if let Err(error) = carry_out(deps, wordsmith, &claim, clock).await {
+        tracing::error!(account = %claim.account, run = claim.run, %error, "an AI run failed");
+        // Should this fail too, the reaper ends the run when its lease is over.
+        wordsmith.runs.fail(&claim, "internal", clock()).await?;
+    }
+    Ok(true)
+}
+
+async fn carry_out(deps: &Deps, wordsmith: &Wordsmith, claim: &RunClaim, clock: Clock) -> Result<(), StoreError> {
+    let gone = || StoreError::Internal("the account of a run is gone".to_owned());
+    let account = deps.accounts.find(claim.account).await?.ok_or_else(gone)?;
+    let now = clock();
+    deps.daily.roll_up(account.id, &account.timezone, now).await?;
+    let drafts = situation(deps, &account, account.timezone.day_of(now), now).await?;
+    let known = deps.insight_source.worded(account.id, now).await?;
+    let texts = match wordsmith.model_for(account.mode) {
+        None => Texts { worded: with_known(drafts, &known.open), outcome: Outcome::Rules, reason: None },
+        Some(model) => match word(wordsmith, model, claim, drafts, &known, clock).await? {
+            Some(texts) => texts,
+            None => return Ok(()),
+        },
+    };
+    let ending = Ending { job: None, run: Some((*claim, texts.outcome, texts.reason)) };
+    deps.insights.replace(claim.account, ending, texts.worded, clock()).await?;
+    Ok(())
+}
+
+/// The texts for the nightly job and how its run ends: worded where that can be paid for, else those of the rules. What
+/// goes wrong with the model never fails the job.
+///
+/// # Errors
+/// When the database cannot be asked.
+pub(crate) async fn nightly(
+    deps: &Deps,
+    account: &Account,
+    job: &Claim,
+    drafts: Vec<Draft>,
+    clock: Clock,
+) -> Result<(Vec<Worded>, Ending), StoreError> {
+    let known = deps.insight_source.worded(account.id, clock()).await?;
+    let alone = |drafts| (with_known(drafts, &known.open), Ending { job: Some(job.clone()), run: None });
+    let Some(wordsmith) = &deps.wordsmith else { return Ok(alone(drafts)) };
+    let Some(model) = wordsmith.model_for(account.mode) else { return Ok(alone(drafts)) };
+    if !drafts.iter().any(|draft| known.is_new(draft)) {
+        return Ok(alone(drafts));
+    }
+    let claim = match wordsmith.runs.start(account.id, wordsmith.price, clock()).await {
+        Ok(Some(claim)) => claim,
+        Ok(None) => return Ok(alone(drafts)),
+        Err(RequestError::Paused | RequestError::Insufficient { .. }) => {
+            tracing::info!(account = %account.id, "insights keep the rules' texts: AI is paused or not paid for");
+            return Ok(alone(drafts));
+        }
+        Err(RequestError::Idempotency(error)) => return Err(StoreError::Internal(error.to_string())),
+    };
+    let Some(texts) = word(wordsmith, model, &claim, drafts.clone(), &known, clock).await? else {
+        return Ok(alone(drafts));
+    };
+    Ok((texts.worded, Ending { job: Some(job.clone()), run: Some((claim, texts.outcome, texts.reason)) }))
+}
+
+/// What was worded before, by the situation's fingerprint.
+type Known = BTreeMap<String, Text>;
+
+/// The drafts with the rules' texts, or with those that a model gave the same texts before.
+fn with_known(drafts: Vec<Draft>, known: &Known) -> Vec<Worded> {
+    let shown = |draft: Draft| {
+        let text = known.get(&draft.fingerprint).filter(|text| text.basis == draft.basis());
+        let wording = text.map(|text| text.wording.clone());
+        Worded { draft, wording }
+    };
+    drafts.into_iter().map(shown).collect()
+}
+
+/// Asks the model for what has not been worded yet, checks every text of the answer against its facts, and puts the
+/// texts that pass in place. `None` when the run has been ended elsewhere.
+async fn word(
+    wordsmith: &Wordsmith,
+    model: &Arc<dyn LanguageModel>,
+    claim: &RunClaim,
+    drafts: Vec<Draft>,
+    known: &domain::insights::KnownTexts,
+    clock: Clock,
+) -> Result<Option<Texts>, StoreError> {
+    let wanted: Vec<Draft> = drafts.iter().filter(|draft| known.is_new(draft)).take(MOST_AT_ONCE).cloned().collect();
+    let mut worded = with_known(drafts, &known.open);
+    if wanted.is_empty() {
+        return Ok(Some(Texts { worded, outcome: Outcome::NothingNew, reason: None }));
+    }
+    let prompt = prompt::of(&wanted);
+    let opened = wordsmith.runs.open_call(claim, &model.name(), model.bound(&prompt), clock()).await?;
+    let Some(call) = opened else { return Ok(None) };
+    let Completion { answer, usage } = model.complete(&prompt).await;
+    wordsmith.runs.close_call(claim.account, call, usage, answer.as_ref().err().copied(), clock()).await?;
+    let answer = match answer {
+        Ok(answer) => answer,
+        Err(error) => {
+            let reason = Some(error.as_str().to_owned());
+            return Ok(Some(Texts { worded, outcome: Outcome::Failed, reason }));
+        }
+    };
+    let Some(mut wordings) = answer::read(&answer, wanted.len()) else {
+        let reason = Some(domain::ai::ModelError::Malformed.as_str().to_owned());
+        return Ok(Some(Texts { worded, outcome: Outcome::Failed, reason }));
+    };
+    let mut reason = None;
+    for (draft, wording) in wanted.iter().zip(wordings.drain(..)) {
+        match grounding::check(&wording, &draft.grounds) {
+            Ok(()) => put(&mut worded, draft, wording),
+            Err((field, refusal)) => {
+                reason.get_or_insert(format!("{} of {}: {refusal}", field, draft.fingerprint));
+            }
+        }
+    }
+    let outcome = if reason.is_none() { Outcome::Worded } else { Outcome::Refused };
+    Ok(Some(Texts { worded, outcome, reason }))
+}
+
+fn put(worded: &mut [Worded], draft: &Draft, wording: Wording) {
+    if let Some(place) = worded.iter_mut().find(|worded| worded.draft.fingerprint == draft.fingerprint) {
+        place.wording = Some(wording);
+    }
+}

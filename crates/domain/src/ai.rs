@@ -1,0 +1,17 @@
+//! AI features: what is asked of a language model, what a run of a feature costs, and who may use them.
+
+mod access;
+mod model;
+mod runs;
+
+pub use access::{
+    AccessChange, Actor, AiAccess, DEFAULT_LIMITS, InvalidLimits, Limits, Month, MonthlyCost, Pause, Standing, crossed,
+};
+pub use model::{Completion, LanguageModel, ModelError, Prices, Prompt, Usage};
+pub use runs::{
+    AiRuns, CallId, Ending, FEATURE, LANGUAGE_MODEL_LIMIT_SECONDS, LEASE_SECONDS, Outcome, RequestError, Run, RunClaim,
+    RunState, Trigger,
+};
+
+#[cfg(feature = "mock")]
+pub use {access::MockAiAccess, model::MockLanguageModel, runs::MockAiRuns};

@@ -1,0 +1,160 @@
+//! Runs of AI features: debited before the provider is called, refunded unless they keep what they promise.
+
+use async_trait::async_trait;
+use time::OffsetDateTime;
+
+use super::{ModelError, Usage};
+use crate::{
+    AccountId, StoreError,
+    credits::CreditAmount,
+    idempotency::{IdempotencyError, IdempotencyKey, Written},
+    jobs,
+};
+
+/// The feature that is charged for wording insights.
+pub const FEATURE: &str = "insight_generation";
+
+/// How long a run may hold its claim; above the longest deadline of a call. A process that dies holds a run up for no
+/// longer than this.
+pub const LEASE_SECONDS: i64 = 180;
+
+/// The longest deadline of a call that can be set up: a run that waits for it still holds its claim.
+pub const LANGUAGE_MODEL_LIMIT_SECONDS: u32 = 120;
+
+text_enum!(
+    /// What a run was started by.
+    Trigger { Request = "request", Schedule = "schedule" }
+);
+
+text_enum!(
+    /// Where a run stands.
+    RunState { Queued = "queued", Running = "running", Done = "done", Failed = "failed" }
+);
+
+text_enum!(
+    /// How a run ended. Only a worded one keeps its credits.
+    Outcome {
+        /// Everything that was to be worded was, and passed the check.
+        Worded = "worded",
+        /// The check refused the answer or part of it; those insights have the texts of the rules.
+        Refused = "refused",
+        /// The model gave no answer that could be read.
+        Failed = "failed",
+        /// The process that held it died.
+        Interrupted = "interrupted",
+        /// There was nothing that has not been worded before.
+        NothingNew = "nothing_new",
+        /// No model is set up, or this is a sandbox: the rules wrote the texts, free of charge.
+        Rules = "rules",
+    }
+);
+
+impl Outcome {
+    /// Whether the run did what it was asked to.
+    pub const fn state(self) -> RunState {
+        match self {
+            Self::Failed | Self::Interrupted => RunState::Failed,
+            Self::Worded | Self::Refused | Self::NothingNew | Self::Rules => RunState::Done,
+        }
+    }
+}
+
+/// A run, as its owner sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Run {
+    pub id: i64,
+    pub trigger: Trigger,
+    pub state: RunState,
+    pub outcome: Option<Outcome>,
+    /// Why it was not worded.
+    pub reason: Option<String>,
+    /// Credits debited, refunded or not.
+    pub credits: i64,
+    pub refunded: bool,
+    pub created_at: OffsetDateTime,
+    pub finished_at: Option<OffsetDateTime>,
+}
+
+/// The right to carry a run out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RunClaim {
+    pub account: AccountId,
+    pub run: i64,
+    /// Rises with every claim of the same run: a write with an older number changes nothing.
+    pub number: i64,
+}
+
+/// A call that has been noted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallId(pub i64);
+
+/// What ends with the write of insights: the run of the nightly job, that of the AI feature, or both.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Ending {
+    pub job: Option<jobs::Claim>,
+    pub run: Option<(RunClaim, Outcome, Option<String>)>,
+}
+
+/// Why a run was not started. Nothing was written.
+#[derive(Debug, thiserror::Error)]
+pub enum RequestError {
+    #[error("AI access is paused")]
+    Paused,
+    #[error("the balance of {balance} credits is too small")]
+    Insufficient { balance: i64 },
+    #[error(transparent)]
+    Idempotency(#[from] IdempotencyError),
+}
+
+impl From<StoreError> for RequestError {
+    fn from(error: StoreError) -> Self {
+        Self::Idempotency(error.into())
+    }
+}
+
+#[cfg_attr(feature = "mock", mockall::automock)]
+#[async_trait]
+pub trait AiRuns: Send + Sync {
+    /// Queues a run and debits `price`, in one transaction; without a price it is free. A run that is under way is
+    /// given instead of a second one.
+    async fn request(
+        &self,
+        account: AccountId,
+        price: Option<CreditAmount>,
+        idempotency: Option<IdempotencyKey>,
+        now: OffsetDateTime,
+    ) -> Result<Written<Run>, RequestError>;
+    /// Starts a run and debits `price`, in one transaction, and gives the right to carry it out. `None` when a run is
+    /// under way.
+    async fn start(
+        &self,
+        account: AccountId,
+        price: CreditAmount,
+        now: OffsetDateTime,
+    ) -> Result<Option<RunClaim>, RequestError>;
+    /// Claims the run that has waited longest.
+    async fn claim_next(&self, now: OffsetDateTime) -> Result<Option<RunClaim>, StoreError>;
+    async fn find(&self, account: AccountId, run: i64) -> Result<Option<Run>, StoreError>;
+    /// Notes that the provider is about to be called, with the most that this can cost. `None` when the claim is no
+    /// longer the newest: then it must not be called.
+    async fn open_call(
+        &self,
+        claim: &RunClaim,
+        model: &str,
+        bound: Usage,
+        now: OffsetDateTime,
+    ) -> Result<Option<CallId>, StoreError>;
+    /// Notes what the call used, and lets the quota guard look at the month's cost, in one transaction.
+    async fn close_call(
+        &self,
+        account: AccountId,
+        call: CallId,
+        used: Usage,
+        error: Option<ModelError>,
+        now: OffsetDateTime,
+    ) -> Result<(), StoreError>;
+    /// Ends a run that wrote nothing, with its refund, in one transaction. Whether the claim was the newest.
+    async fn fail(&self, claim: &RunClaim, reason: &str, now: OffsetDateTime) -> Result<bool, StoreError>;
+    /// Ends every run whose holder died, with its refund, each in a transaction of its own. How many there were.
+    async fn reap(&self, now: OffsetDateTime) -> Result<u64, StoreError>;
+}

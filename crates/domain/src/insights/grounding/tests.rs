@@ -1,0 +1,299 @@
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail")]
+
+use proptest::prelude::*;
+use rstest::rstest;
+use rust_decimal::dec;
+use time::macros::date;
+
+use super::*;
+
+fn eur() -> Currency {
+    "EUR".parse().unwrap()
+}
+
+/// 1234.57 EUR, -500.00 EUR, 62 %, 12 (items), 3.47 (ratio), 30 days, 1 March 2026 (a Sunday).
+fn grounds() -> Grounds {
+    Grounds {
+        facts: vec![
+            Fact::money(dec!(1234.567), eur()),
+            Fact::money(dec!(-500), eur()),
+            Fact::percent(dec!(61.9), 0),
+            Fact::count(12),
+            Fact::ratio(dec!(3.47)),
+            Fact::days(30),
+            Fact::Day(date!(2026 - 03 - 01)),
+        ],
+        names: vec![quoted("MUG-11"), quoted("MUG-11 \"big\" 99 %\n<b>")],
+        cause: None,
+    }
+}
+
+fn say(text: &str) -> Result<(), Refusal> {
+    check_text(text, 400, &grounds())
+}
+
+#[rstest]
+#[case("Revenue was 1234.57 EUR.")]
+#[case("Revenue was 1,234.57 EUR.")]
+#[case("Revenue was 1 234.57 EUR.")]
+#[case("Revenue was 1\u{202f}234,57 EUR.")]
+#[case("Revenue was 1.234,57 EUR.")]
+#[case("Revenue was €1,234.57.")]
+#[case("Revenue was EUR 1,235.")]
+#[case("Revenue was 1235 euros")]
+#[case("Revenue was about 1.2k EUR")]
+#[case("Revenue was about €1.23 thousand")]
+#[case("Profit was -500 EUR.")]
+#[case("Profit was −500.00 EUR.")]
+#[case("Profit was -€500.")]
+#[case("A fall of 62 %.")]
+#[case("A fall of 62% was seen")]
+#[case("A fall of 61.9 percent")]
+#[case("A fall of 62 per cent")]
+#[case("12 products, twelve products, Twelve items")]
+#[case("The ratio was 3.47, or 3.5.")]
+#[case("Over the last 30 days; a 30-day period; thirty days")]
+#[case("On 2026-03-01")]
+#[case("On 1 March 2026, on March 1, on March 1st, 2026, on 1 Mar")]
+#[case("On Sunday in March")]
+#[case("No data since 2026-03-01")]
+#[case("No stock is left of \"MUG-11\".")]
+#[case("No stock is left of “MUG-11” - reorder it.")]
+#[case("The cause is not known. The data does not tell why.")]
+#[case("You may want to look at it, first thing tomorrow.")]
+fn what_rests_on_the_facts_passes(#[case] text: &str) {
+    assert_eq!(say(text), Ok(()), "{text}");
+}
+
+#[rstest]
+#[case("Revenue was 1234.58 EUR.")]
+#[case("Revenue was 1234 EUR.")]
+#[case("Revenue was 1300 EUR.")]
+#[case("Revenue was 1200 EUR.")]
+#[case("Revenue was 1k EUR.")]
+#[case("Revenue was 1.3k EUR.")]
+#[case("Revenue was 1.2M EUR.")]
+#[case("Revenue was 1234.57.")]
+#[case("Revenue was 1234.57 USD.")]
+#[case("Revenue was $1,234.57.")]
+#[case("Revenue was USD 1,234.57.")]
+#[case("Revenue was 1234.57 dollars.")]
+#[case("Revenue was 1234.57 %.")]
+#[case("Revenue was R$1,234.57")]
+#[case("Revenue was -1234.57 EUR.")]
+#[case("Profit was 500 EUR.")]
+#[case("12 % fewer")]
+#[case("12 EUR")]
+#[case("12 USD")]
+#[case("12 days")]
+#[case("12 hours")]
+#[case("12x more")]
+#[case("12th")]
+#[case("62 items")]
+#[case("62 percentage points")]
+#[case("62 pp")]
+#[case("62")]
+#[case("30 products")]
+#[case("3 or so")]
+#[case("The ratio was 3.4")]
+#[case("The ratio was 0")]
+#[case("-12 products")]
+#[case("11-12 products")]
+#[case("12-15 products")]
+#[case("12/15 products")]
+#[case("12:30")]
+#[case("1e2 products")]
+#[case("1 2 products")]
+#[case("12 345 products")]
+#[case("12,345 products")]
+#[case("1,2,3")]
+#[case("1.2.3")]
+#[case("12000000000000000000000000000000000")]
+#[case("eleven products")]
+#[case("one product")]
+#[case("zero products")]
+#[case("a dozen products")]
+#[case("hundreds of products")]
+#[case("half of it")]
+#[case("It doubled.")]
+#[case("a tenfold rise")]
+#[case("a third of customers")]
+#[case("twice as many")]
+#[case("doce productos")]
+#[case("minus twelve")]
+#[case("On 2026-03-02")]
+#[case("On 2026-02-01")]
+#[case("On 2 March")]
+#[case("On March 1, 2025")]
+#[case("On 1 April")]
+#[case("In April")]
+#[case("On Monday")]
+#[case("In 2026")]
+#[case("Q1")]
+#[case("A4")]
+fn another_number_is_refused(#[case] text: &str) {
+    assert!(matches!(say(text), Err(Refusal::Number(_))), "{text}: {:?}", say(text));
+}
+
+#[rstest]
+#[case("", Refusal::Empty)]
+#[case(" \u{a0} ", Refusal::Empty)]
+#[case("a\nb", Refusal::Character('\n'))]
+#[case("a\u{0}b", Refusal::Character('\0'))]
+#[case("a\u{200b}b", Refusal::Character('\u{200b}'))]
+#[case("a\u{202e}b", Refusal::Character('\u{202e}'))]
+#[case("a \u{fffc} b", Refusal::Character(MASK))]
+#[case("\u{ff11}\u{ff12} products", Refusal::Character('\u{ff11}'))]
+#[case("\u{661}\u{662} products", Refusal::Character('\u{661}'))]
+#[case("½ of it", Refusal::Character('½'))]
+#[case("x² more", Refusal::Character('²'))]
+#[case("Ⅻ products", Refusal::Character('Ⅻ'))]
+#[case("三 products", Refusal::Character('三'))]
+#[case("<b>bold</b>", Refusal::Markup)]
+#[case("**bold**", Refusal::Markup)]
+#[case("[link](x)", Refusal::Markup)]
+#[case("see https://example.com", Refusal::Markup)]
+#[case("see www.example.com", Refusal::Markup)]
+#[case("see example.com", Refusal::Markup)]
+#[case("a@b", Refusal::Markup)]
+#[case("the \"CUP\" sells", Refusal::Quote)]
+#[case("the \"MUG-11", Refusal::Quote)]
+fn other_characters_are_refused(#[case] text: &str, #[case] refusal: Refusal) {
+    assert_eq!(say(text), Err(refusal));
+}
+
+#[test]
+fn a_name_outside_its_quotes_is_no_name() {
+    assert!(matches!(say("MUG-11 is gone"), Err(Refusal::Number(_))));
+    assert_eq!(say("\"MUG-11 big 99 % <b>\" is gone"), Ok(()), "in quotes a name is a name, whatever it says");
+    assert!(say("MUG-11 big 99 % <b> is gone").is_err());
+}
+
+#[rstest]
+#[case("Revenue fell because of \"MUG-11\".")]
+#[case("Revenue fell due to fewer visitors.")]
+#[case("This led to fewer orders.")]
+#[case("Ads drove revenue.")]
+#[case("Driven by ads.")]
+#[case("It is likely the season.")]
+#[case("Revenue fell since ads were cut.")]
+#[case("As a result of it, orders fell.")]
+#[case("The reason is the season.")]
+#[case("Caused by ads.")]
+#[case("Thus orders fell.")]
+#[case("BECAUSE OF ADS")]
+fn a_cause_that_is_not_known_is_not_told(#[case] text: &str) {
+    assert!(matches!(say(text), Err(Refusal::Causal(_))), "{text}: {:?}", say(text));
+}
+
+#[test]
+fn a_known_cause_is_told_in_its_own_words_and_no_other() {
+    let cause = "conversion 60 % below what was expected";
+    let grounds = Grounds { cause: Some(cause.into()), ..grounds() };
+    let say = |text: &str| check_text(text, 400, &grounds);
+    assert_eq!(say("Revenue fell because of conversion 60 % below what was expected."), Ok(()));
+    assert_eq!(say("Conversion 60 % below what was expected."), Ok(()));
+    assert!(matches!(say("Revenue fell because of ads."), Err(Refusal::Causal(_))));
+    assert!(matches!(say("Conversion was 60 % lower."), Err(Refusal::Number(_))));
+    assert!(matches!(say(&format!("{cause}, 70 % in fact")), Err(Refusal::Number(_))));
+}
+
+#[test]
+fn every_text_is_checked_and_bounded() {
+    let fine =
+        Wording { title: "t".into(), body: "b".into(), suggested_action: "a".into(), impact_estimate: "i".into() };
+    assert_eq!(check(&fine, &grounds()), Ok(()));
+    let faults = [
+        ("title", Wording { title: "99 orders".into(), ..fine.clone() }),
+        ("body", Wording { body: "x".repeat(701), ..fine.clone() }),
+        ("suggested_action", Wording { suggested_action: String::new(), ..fine.clone() }),
+        ("impact_estimate", Wording { impact_estimate: "99 EUR".into(), ..fine }),
+    ];
+    for (field, wording) in faults {
+        assert_eq!(check(&wording, &grounds()).unwrap_err().0, field);
+    }
+}
+
+#[test]
+fn facts_print_as_people_read_them() {
+    let printed: Vec<String> = grounds().facts.iter().map(ToString::to_string).collect();
+    assert_eq!(printed, ["1234.57 EUR", "-500.00 EUR", "62 %", "12", "3.47", "30 days", "2026-03-01"]);
+    assert_eq!(Fact::days(1).to_string(), "1 day");
+    assert_eq!(Fact::money(dec!(-0.001), eur()).to_string(), "0.00 EUR");
+}
+
+fn any_fact() -> impl Strategy<Value = Fact> {
+    let amount = (-1_000_000_000i64..1_000_000_000, 0u32..7).prop_map(|(digits, scale)| Decimal::new(digits, scale));
+    prop_oneof![
+        (amount.clone(), prop::sample::select(vec!["EUR", "JPY", "KWD"]))
+            .prop_map(|(value, code)| Fact::money(value, code.parse().unwrap())),
+        (amount.clone(), 0u32..3).prop_map(|(value, decimals)| Fact::percent(value, decimals)),
+        (-100_000i64..100_000).prop_map(Fact::count),
+        amount.prop_map(Fact::ratio),
+        (0i64..1_000).prop_map(Fact::days),
+        (1i32..3_000).prop_map(|day| Fact::Day(Date::from_julian_day(2_461_000 + day).unwrap())),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn every_fact_as_printed_passes(fact in any_fact(), before in "[a-z]{2,8} ", after in "( [b-df-hj-np-tv-z]{3,8})?[.!]?") {
+        prop_assume!(!["per ", "since "].contains(&before.as_str()));
+        let grounds = Grounds { facts: vec![fact], ..Grounds::default() };
+        let text = format!("was {fact}{after}");
+        prop_assert_eq!(check_text(&text, 400, &grounds), Ok(()), "{}", text);
+        prop_assert_eq!(check_text(&fact.to_string(), 400, &grounds), Ok(()));
+    }
+
+    /// A number at least a hundredth and one step away from every fact, in whatever form, is refused.
+    #[test]
+    fn a_number_that_is_no_fact_is_refused(
+        fact in 100i64..10_000_000, other in 100i64..10_000_000, form in 0usize..12,
+    ) {
+        let apart = (fact - other).abs() * 10 > fact.max(other);
+        prop_assume!(apart);
+        let grounds = Grounds {
+            facts: vec![
+                Fact::money(Decimal::new(fact, 2), eur()), Fact::percent(Decimal::new(fact, 2), 2),
+                Fact::count(fact), Fact::days(fact),
+            ],
+            ..Grounds::default()
+        };
+        let shown = Decimal::new(other, 2);
+        let grouped = format!("{},{:03}", other / 1000, other % 1000);
+        let text = match form {
+            0 => format!("{shown} EUR"),
+            1 => format!("€{shown}"),
+            2 => format!("EUR {shown}"),
+            3 => format!("{shown}%"),
+            4 => format!("{shown} percent"),
+            5 => format!("{other} products"),
+            6 => format!("{other} days"),
+            7 => format!("{other}-day period"),
+            8 => format!("-{other}"),
+            9 => format!("{grouped} products"),
+            10 => shown.to_string().replace('.', ",") + " EUR",
+            _ => format!("{}k products", Decimal::new(other, 3)),
+        };
+        let refused = check_text(&format!("It was {text}."), 400, &grounds);
+        prop_assert!(matches!(refused, Err(Refusal::Number(_))), "{}: {:?}", text, refused);
+    }
+
+    #[test]
+    fn no_text_makes_the_check_panic(text in any::<String>(), cause in any::<Option<String>>()) {
+        let grounds = Grounds { cause, ..grounds() };
+        let _ = check_text(&text, 400, &grounds);
+    }
+
+    #[test]
+    fn texts_of_the_right_alphabet_do_not_make_it_panic(text in "[-0-9a-zA-Z .,:/%€$'−–\u{a0}()]{0,60}") {
+        let _ = check_text(&text, 400, &grounds());
+    }
+
+    #[test]
+    fn a_quoted_name_is_one_bounded_line(name in any::<String>()) {
+        let quoted = quoted(&name);
+        prop_assert!(quoted.chars().count() <= 62 && !quoted.chars().any(char::is_control));
+        prop_assert_eq!(quoted.matches('"').count(), 2);
+    }
+}

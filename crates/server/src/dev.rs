@@ -1,0 +1,3 @@
+//! Stand-ins for other people's systems, for tests and development.
+
+pub mod llm;

@@ -1,0 +1,132 @@
+//! The quota guard: a user's AI cost of the month against an account's limits.
+
+use diesel::{
+    QueryableByName,
+    prelude::*,
+    result::Error,
+    sql_query,
+    sql_types::{Array, BigInt, Numeric, Text, Timestamptz},
+};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{
+    AccountId,
+    ai::{Actor, DEFAULT_LIMITS, LEASE_SECONDS, Limits, Month, MonthlyCost, crossed},
+    events::{ActorKind, Amount, CostLevel, Event, Instant, UsageThresholdCrossed},
+};
+use rust_decimal::Decimal;
+use time::{Duration, OffsetDateTime};
+
+use super::access;
+use crate::{
+    outbox,
+    schema::{accounts, ai_crossings as crossings, ai_limits as limits},
+};
+
+/// What is under way is not counted yet; what never ended is, with the most that it can have cost.
+const COST: &str = "
+    SELECT coalesce(sum(cost_usd), 0) AS cost_usd,
+        coalesce(sum(prompt_tokens + completion_tokens), 0)::bigint AS tokens, count(*) AS requests
+    FROM ai_calls WHERE account_id = ANY ($1) AND started_at >= $2 AND started_at < $3
+        AND (finished_at IS NOT NULL OR started_at < $4)";
+
+#[derive(QueryableByName)]
+struct CostRow {
+    #[diesel(sql_type = Numeric)]
+    cost_usd: Decimal,
+    #[diesel(sql_type = BigInt)]
+    tokens: i64,
+    #[diesel(sql_type = BigInt)]
+    requests: i64,
+}
+
+/// Who the guard is in the audit and in events.
+const GUARD: &str = "quota_guard";
+
+/// What AI has cost the user of the account this month.
+pub(super) async fn cost(
+    connection: &mut AsyncPgConnection,
+    user: &str,
+    month: Month,
+    now: OffsetDateTime,
+) -> Result<MonthlyCost, Error> {
+    let accounts: Vec<i64> =
+        accounts::table.filter(accounts::user_id.eq(user)).select(accounts::id).load(connection).await?;
+    let CostRow { cost_usd, tokens, requests } = sql_query(COST)
+        .bind::<Array<BigInt>, _>(accounts)
+        .bind::<Timestamptz, _>(month.start())
+        .bind::<Timestamptz, _>(month.end())
+        .bind::<Timestamptz, _>(now - Duration::seconds(LEASE_SECONDS))
+        .get_result(connection)
+        .await?;
+    Ok(MonthlyCost { cost_usd: cost_usd.normalize(), tokens, requests })
+}
+
+pub(super) async fn limits_of(connection: &mut AsyncPgConnection, account: AccountId) -> Result<Limits, Error> {
+    let own: Option<(Decimal, Decimal, bool)> = limits::table
+        .find(account.0)
+        .select((limits::warning_usd, limits::critical_usd, limits::auto_pause))
+        .first(connection)
+        .await
+        .optional()?;
+    Ok(own.map_or(DEFAULT_LIMITS, |(warning_usd, critical_usd, auto_pause)| Limits {
+        warning_usd: warning_usd.normalize(),
+        critical_usd: critical_usd.normalize(),
+        auto_pause,
+    }))
+}
+
+/// Announces the thresholds that this month's cost has reached, each once a month, and pauses access at the critical one.
+/// How many were new.
+pub(super) async fn check(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    now: OffsetDateTime,
+) -> Result<u64, Error> {
+    let user: String = accounts::table.find(account.0).select(accounts::user_id).first(connection).await?;
+    // One check of a user at a time, so that of two calls that end at once the second sees the cost of both.
+    sql_query("SELECT pg_advisory_xact_lock(726301, hashtext($1))").bind::<Text, _>(&user).execute(connection).await?;
+    let month = Month::of(now);
+    let cost = cost(connection, &user, month, now).await?;
+    let limits = limits_of(connection, account).await?;
+    let mut new = 0;
+    for level in crossed(cost.cost_usd, &limits) {
+        let threshold = limits.threshold(level);
+        let inserted = diesel::insert_into(crossings::table)
+            .values((
+                crossings::account_id.eq(account.0),
+                crossings::month.eq(month.first_day()),
+                crossings::severity.eq(level.as_str()),
+                crossings::cost_usd.eq(cost.cost_usd),
+                crossings::threshold_usd.eq(threshold),
+                crossings::crossed_at.eq(now),
+            ))
+            .on_conflict_do_nothing()
+            .execute(connection)
+            .await?;
+        if inserted == 0 {
+            continue;
+        }
+        new += 1;
+        outbox::emit(connection, account, &[event(month, level, cost, threshold, now)], now).await?;
+        if level == CostLevel::Critical && limits.auto_pause {
+            let guard = Actor { name: GUARD.to_owned(), kind: ActorKind::System };
+            let reason = "the monthly cost reached the critical threshold";
+            access::pause(connection, account, &guard, reason, Some((cost.cost_usd, threshold)), now).await?;
+        }
+    }
+    Ok(new)
+}
+
+fn event(month: Month, level: CostLevel, cost: MonthlyCost, threshold: Decimal, now: OffsetDateTime) -> Event {
+    let MonthlyCost { cost_usd, tokens, requests } = cost;
+    UsageThresholdCrossed {
+        month: month.to_string(),
+        severity: level,
+        cost_usd: Amount(cost_usd),
+        tokens,
+        requests,
+        threshold_usd: Amount(threshold),
+        ts: Instant(now),
+    }
+    .into()
+}

@@ -1,0 +1,346 @@
+//! AI runs with their credits, the cost of calls, and who has access.
+
+use domain::{
+    AccountId,
+    accounts::{AccountStore, NewUser, Plan},
+    ai::{
+        AccessChange, Actor, AiAccess, AiRuns, Ending, Limits, Month, Outcome, RequestError, RunClaim, RunState, Usage,
+    },
+    credits::{CreditAmount, CreditLedger},
+    events::ActorKind,
+    idempotency::{IdempotencyError, IdempotencyKey},
+    insights::{
+        Category, DecideError, Draft, InsightSource, InsightStore, InsightWriter, Severity, Source, Status, Worded,
+        Wording, grounding::Grounds,
+    },
+    page::PageRequest,
+};
+use rust_decimal::{Decimal, dec};
+use serde_json::{Value, json};
+use time::{Duration, OffsetDateTime, macros::datetime};
+
+use crate::{
+    database::{Database, fresh},
+    shop,
+};
+
+const NOW: OffsetDateTime = datetime!(2026-03-31 20:00 UTC);
+
+fn price() -> CreditAmount {
+    CreditAmount::new(5).unwrap()
+}
+
+/// A live account and its sandbox, with 500 credits each.
+async fn accounts(db: &Database) -> [AccountId; 2] {
+    let id = format!("user_{}", &uuid::Uuid::new_v4().simple().to_string()[..24]);
+    let user = NewUser {
+        id: id.parse().unwrap(),
+        name: "shop".into(),
+        currency: "EUR".parse().unwrap(),
+        timezone: "UTC".parse().unwrap(),
+        plan: Plan::Free,
+        now: NOW,
+    };
+    let made = db.store.create(user).await.unwrap();
+    [made[0].id, made[1].id]
+}
+
+async fn ledger(db: &Database, account: AccountId) -> Vec<String> {
+    shop::rows(&db.sql, account, "kind, amount, balance_after", "credit_transactions").await
+}
+
+async fn balance(db: &Database, account: AccountId) -> i64 {
+    CreditLedger::summary(&*db.store, account).await.unwrap().balance
+}
+
+async fn events(db: &Database, account: AccountId, kind: &str) -> Vec<Value> {
+    let text = "SELECT body FROM events WHERE account_id = $1 AND kind = $2 ORDER BY id";
+    let rows = db.sql.query(text, &[&account.0, &kind]).await.unwrap();
+    rows.iter().map(|row| serde_json::from_slice::<Value>(row.get(0)).unwrap()["data"].clone()).collect()
+}
+
+fn used(cost_usd: Decimal) -> Usage {
+    Usage { prompt_tokens: 900, completion_tokens: 100, cost_usd, estimated: false }
+}
+
+fn admin() -> Actor {
+    Actor { name: "ana".into(), kind: ActorKind::Admin }
+}
+
+/// A run that makes a call of this cost and ends.
+async fn call(db: &Database, account: AccountId, cost: Decimal, now: OffsetDateTime) {
+    let claim = db.store.start(account, price(), now).await.unwrap().unwrap();
+    let call = db.store.open_call(&claim, "m", used(dec!(7)), now).await.unwrap().unwrap();
+    db.store.close_call(account, call, used(cost), None, now).await.unwrap();
+    assert!(db.store.fail(&claim, "timeout", now).await.unwrap());
+}
+
+#[tokio::test]
+async fn a_run_is_debited_when_it_is_made_and_refunded_once_unless_it_is_worded() {
+    let db = fresh().await;
+    let [account, _] = accounts(&db).await;
+    let key = |hash: u8| Some(IdempotencyKey { path: "/g".into(), key: "k".into(), request_hash: [hash; 32] });
+    let run = db.store.request(account, Some(price()), key(1), NOW).await.unwrap();
+    assert_eq!((run.replayed, run.value.state, run.value.credits), (false, RunState::Queued, 5));
+    let again = db.store.request(account, Some(price()), key(1), NOW).await.unwrap();
+    assert_eq!((again.replayed, again.value.id), (true, run.value.id));
+    let reused = db.store.request(account, Some(price()), key(2), NOW).await;
+    assert!(matches!(reused, Err(RequestError::Idempotency(IdempotencyError::Reused))));
+    let joined = db.store.request(account, Some(price()), None, NOW).await.unwrap();
+    assert_eq!(joined.value.id, run.value.id, "one at a time");
+    assert_eq!(db.store.start(account, price(), NOW).await.unwrap(), None);
+    assert_eq!(balance(&db, account).await, 495);
+
+    let claim = db.store.claim_next(NOW).await.unwrap().unwrap();
+    assert_eq!((claim.account, claim.run, db.store.claim_next(NOW).await.unwrap()), (account, run.value.id, None));
+    assert!(db.store.fail(&claim, "timeout", NOW).await.unwrap());
+    assert!(!db.store.fail(&claim, "timeout", NOW).await.unwrap(), "once");
+    let ended = AiRuns::find(&*db.store, account, run.value.id).await.unwrap().unwrap();
+    assert_eq!(
+        (ended.state, ended.outcome, ended.reason.as_deref(), ended.refunded),
+        (RunState::Failed, Some(Outcome::Failed), Some("timeout"), true)
+    );
+    assert_eq!(ledger(&db, account).await, ["(consume,-5,495)", "(grant,500,500)", "(refund,5,500)"]);
+
+    let claim = db.store.start(account, price(), NOW).await.unwrap().unwrap();
+    let ending = Ending { job: None, run: Some((claim, Outcome::Worded, None)) };
+    db.store.replace(account, ending.clone(), vec![], NOW).await.unwrap();
+    assert!(db.store.replace(account, ending, vec![], NOW).await.is_err(), "the run has ended");
+    assert_eq!(balance(&db, account).await, 495);
+    let (consumed, refunded) =
+        (events(&db, account, "credit.consumed").await.len(), events(&db, account, "credit.refunded").await.len());
+    assert_eq!((consumed, refunded), (2, 1));
+}
+
+#[tokio::test]
+async fn what_is_refused_leaves_no_row() {
+    let db = fresh().await;
+    let [account, sandbox] = accounts(&db).await;
+    let dear = CreditAmount::new(501).unwrap();
+    let refused = db.store.request(account, Some(dear), None, NOW).await;
+    assert!(matches!(refused, Err(RequestError::Insufficient { balance: 500 })), "{refused:?}");
+    assert_eq!(db.store.pause(account, &admin(), "invoice", NOW).await.unwrap(), AccessChange::Made);
+    for price in [Some(price()), None] {
+        let refused = db.store.request(account, price, None, NOW).await;
+        assert!(matches!(refused, Err(RequestError::Paused)), "{refused:?}");
+    }
+    assert!(matches!(db.store.start(account, price(), NOW).await, Err(RequestError::Paused)));
+    assert_eq!(ledger(&db, account).await, ["(grant,500,500)"]);
+    assert_eq!(shop::rows(&db.sql, account, "id", "ai_runs").await, [""; 0]);
+    assert!(db.store.request(sandbox, None, None, NOW).await.is_ok(), "another account is not concerned");
+}
+
+#[tokio::test]
+async fn a_run_whose_process_died_is_refunded_by_one_reaper() {
+    let db = fresh().await;
+    let [account, _] = accounts(&db).await;
+    let dead = db.store.start(account, price(), NOW).await.unwrap().unwrap();
+    assert_eq!(db.store.reap(NOW).await.unwrap(), 0, "its lease has not ended");
+    db.sql.execute("UPDATE ai_runs SET lease_until = now() - interval '1 second'", &[]).await.unwrap();
+    let reaped = futures_util::future::join_all((0..4).map(|_| db.store.reap(NOW))).await;
+    assert_eq!(reaped.into_iter().map(Result::unwrap).sum::<u64>(), 1);
+    assert_eq!(db.store.open_call(&dead, "m", used(dec!(1)), NOW).await.unwrap(), None, "it must not call any more");
+    assert!(!db.store.fail(&dead, "late", NOW).await.unwrap());
+    let run = AiRuns::find(&*db.store, account, dead.run).await.unwrap().unwrap();
+    assert_eq!((run.state, run.outcome), (RunState::Failed, Some(Outcome::Interrupted)));
+    assert_eq!(ledger(&db, account).await, ["(consume,-5,495)", "(grant,500,500)", "(refund,5,500)"]);
+}
+
+#[tokio::test]
+async fn of_a_pause_and_a_debit_one_comes_first() {
+    let db = fresh().await;
+    for _ in 0..20 {
+        let [account, _] = accounts(&db).await;
+        let by = admin();
+        let (paused, run) =
+            tokio::join!(db.store.pause(account, &by, "r", NOW), db.store.request(account, Some(price()), None, NOW));
+        assert_eq!(paused.unwrap(), AccessChange::Made);
+        let debited = ledger(&db, account).await.len() - 1;
+        match run {
+            Ok(_) => assert_eq!(debited, 1),
+            Err(RequestError::Paused) => assert_eq!(debited, 0),
+            Err(other) => panic!("{other:?}"),
+        }
+        assert!(matches!(db.store.start(account, price(), NOW).await, Err(RequestError::Paused)));
+        assert_eq!(ledger(&db, account).await.len() - 1, debited);
+    }
+}
+
+#[tokio::test]
+async fn each_threshold_is_announced_once_a_month_and_the_critical_one_pauses() {
+    let db = fresh().await;
+    let [account, sandbox] = accounts(&db).await;
+    call(&db, account, dec!(19.99), NOW).await;
+    assert_eq!(events(&db, account, "usage.threshold_crossed").await, [] as [Value; 0]);
+    call(&db, sandbox, dec!(0.005), NOW).await;
+    call(&db, account, dec!(0.0050000001), NOW).await;
+    call(&db, account, dec!(1), NOW).await;
+    assert_eq!(
+        events(&db, account, "usage.threshold_crossed").await,
+        [json!({"month": "2026-03", "severity": "warning", "cost_usd": 20.0000000001, "tokens": 3000, "requests": 3,
+            "threshold_usd": 20, "ts": "2026-03-31T20:00:00Z"})],
+        "the cost is the user's, over both accounts"
+    );
+    call(&db, account, dec!(40), NOW).await;
+    let crossed = events(&db, account, "usage.threshold_crossed").await;
+    assert_eq!(
+        (crossed.len(), &crossed[1]["severity"], &crossed[1]["threshold_usd"]),
+        (2, &json!("critical"), &json!(50))
+    );
+    assert_eq!(
+        events(&db, account, "ai.paused").await,
+        [json!({"action": "pause", "reason": "the monthly cost reached the critical threshold", "by": "quota_guard",
+            "by_kind": "system", "cost_usd": 61.0000000001, "threshold_usd": 50, "ts": "2026-03-31T20:00:00Z"})]
+    );
+    assert!(matches!(db.store.start(account, price(), NOW).await, Err(RequestError::Paused)));
+
+    // The next month starts from nothing; a pause lasts until an administrator ends it, and is not repeated this month.
+    assert_eq!(db.store.resume(account, &admin(), NOW).await.unwrap(), AccessChange::Made);
+    call(&db, account, dec!(1), NOW + Duration::hours(1)).await;
+    assert_eq!(db.store.guard(NOW + Duration::hours(1)).await.unwrap(), 0);
+    let april = NOW + Duration::hours(4);
+    call(&db, account, dec!(120), april).await;
+    let crossed = events(&db, account, "usage.threshold_crossed").await;
+    let seen: Vec<_> = crossed.iter().map(|event| (event["month"].clone(), event["severity"].clone())).collect();
+    assert_eq!(
+        seen[2..],
+        [(json!("2026-04"), json!("warning")), (json!("2026-04"), json!("critical"))],
+        "one call may cross both"
+    );
+    assert_eq!(events(&db, account, "ai.paused").await.len(), 2);
+    let standing = AiAccess::standing(&*db.store, account, april).await.unwrap().unwrap();
+    assert_eq!((standing.month, standing.cost.cost_usd, standing.cost.requests), (Month::of(april), dec!(120), 1));
+    assert_eq!(standing.pause.unwrap().by_kind, ActorKind::System);
+}
+
+#[tokio::test]
+async fn an_account_may_have_limits_of_its_own() {
+    let db = fresh().await;
+    let [account, _] = accounts(&db).await;
+    let limits = Limits::new(dec!(1), dec!(2), false).unwrap();
+    assert_eq!(db.store.set_limits(account, Some(limits), &admin(), NOW).await.unwrap(), AccessChange::Made);
+    call(&db, account, dec!(3), NOW).await;
+    assert_eq!(events(&db, account, "usage.threshold_crossed").await.len(), 2);
+    assert_eq!(events(&db, account, "ai.paused").await, [] as [Value; 0], "auto-pause is off");
+    assert_eq!(db.store.set_limits(account, None, &admin(), NOW).await.unwrap(), AccessChange::Made);
+    assert_eq!(db.store.set_limits(account, None, &admin(), NOW).await.unwrap(), AccessChange::AlreadySo);
+    assert_eq!(AiAccess::standing(&*db.store, account, NOW).await.unwrap().unwrap().limits.warning_usd, dec!(20));
+    let unknown = AccountId(999_999);
+    assert_eq!(db.store.pause(unknown, &admin(), "r", NOW).await.unwrap(), AccessChange::UnknownAccount);
+    assert_eq!(AiAccess::standing(&*db.store, unknown, NOW).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn calls_at_once_cross_a_threshold_once() {
+    let db = fresh().await;
+    let [account, sandbox] = accounts(&db).await;
+    let mut calls = Vec::new();
+    for account in [account, sandbox] {
+        let claim = db.store.start(account, price(), NOW).await.unwrap().unwrap();
+        for _ in 0..4 {
+            let call = db.store.open_call(&claim, "m", used(dec!(1)), NOW).await.unwrap().unwrap();
+            calls.push((account, call));
+        }
+    }
+    let ended = calls.into_iter().map(|(account, call)| db.store.close_call(account, call, used(dec!(10)), None, NOW));
+    assert!(futures_util::future::join_all(ended).await.iter().all(Result::is_ok));
+    for account in [account, sandbox] {
+        let announced = events(&db, account, "usage.threshold_crossed").await;
+        assert!(announced.len() <= 2, "{announced:?}");
+    }
+    assert_eq!(db.store.guard(NOW).await.unwrap() + db.store.guard(NOW).await.unwrap(), {
+        let rows = shop::rows(&db.sql, account, "severity", "ai_crossings").await.len()
+            + shop::rows(&db.sql, sandbox, "severity", "ai_crossings").await.len();
+        assert_eq!(rows, 4, "both accounts of the user are over both thresholds");
+        0
+    });
+}
+
+#[tokio::test]
+async fn a_call_that_never_ended_counts_with_the_most_it_can_have_cost() {
+    let db = fresh().await;
+    let [account, _] = accounts(&db).await;
+    let claim: RunClaim = db.store.start(account, price(), NOW).await.unwrap().unwrap();
+    db.store.open_call(&claim, "m", used(dec!(21)), NOW).await.unwrap().unwrap();
+    assert_eq!(db.store.guard(NOW).await.unwrap(), 0, "it is under way");
+    assert_eq!(db.store.guard(NOW + Duration::minutes(10)).await.unwrap(), 1);
+}
+
+#[tokio::test]
+async fn a_pause_and_its_end_are_announced_with_exactly_their_fields_and_audited() {
+    let db = fresh().await;
+    let [account, _] = accounts(&db).await;
+    let by = admin();
+    for expected in [AccessChange::Made, AccessChange::AlreadySo] {
+        assert_eq!(db.store.pause(account, &by, "disputed invoice", NOW).await.unwrap(), expected);
+    }
+    for expected in [AccessChange::Made, AccessChange::AlreadySo] {
+        assert_eq!(db.store.resume(account, &by, NOW + Duration::HOUR).await.unwrap(), expected);
+    }
+    assert_eq!(
+        events(&db, account, "ai.paused").await,
+        [json!({"action": "pause", "reason": "disputed invoice", "by": "ana", "by_kind": "admin", "cost_usd": null,
+            "threshold_usd": null, "ts": "2026-03-31T20:00:00Z"})]
+    );
+    assert_eq!(
+        events(&db, account, "ai.resumed").await,
+        [json!({"action": "resume", "reason": null, "by": "ana", "by_kind": "admin", "ts": "2026-03-31T21:00:00Z"})]
+    );
+    let audit = shop::rows(&db.sql, account, "action, reason, done_by, by_kind", "ai_access_log").await;
+    assert_eq!(audit, ["(pause,\"disputed invoice\",ana,admin)", "(resume,,ana,admin)"]);
+}
+
+fn draft(fingerprint: &str) -> Draft {
+    Draft {
+        fingerprint: fingerprint.into(),
+        severity: Severity::High,
+        category: Category::Inventory,
+        title: "title".into(),
+        body: "body".into(),
+        suggested_action: "act".into(),
+        impact_estimate: "much".into(),
+        grounds: Grounds::default(),
+    }
+}
+
+#[tokio::test]
+async fn a_models_text_is_kept_for_the_same_facts_and_people_decide() {
+    let db = fresh().await;
+    let [account, _] = accounts(&db).await;
+    let text = |title: &str| Wording { title: title.into(), ..Wording::from(&draft("a")) };
+    let write = async |insights: Vec<Worded>, now: OffsetDateTime| {
+        db.store.replace(account, Ending::default(), insights, now).await.unwrap()
+    };
+    let both = || {
+        vec![Worded { draft: draft("a"), wording: Some(text("worded")) }, Worded { draft: draft("b"), wording: None }]
+    };
+    write(both(), NOW).await;
+    let known = db.store.worded(account, NOW).await.unwrap();
+    assert_eq!((known.is_new(&draft("a")), known.is_new(&draft("b"))), (false, true));
+    assert_eq!(known.open["a"].wording.title, "worded");
+    assert!(known.is_new(&Draft { body: "other facts".into(), ..draft("a") }));
+
+    let page = PageRequest { limit: 10, cursor: None };
+    let list = async || db.store.page(account, Default::default(), page).await.unwrap().found.items;
+    let rows = list().await;
+    assert_eq!(rows.iter().map(|row| row.source).collect::<Vec<_>>(), [Source::Rules, Source::Model]);
+    let (b, a) = (rows[0].id, rows[1].id);
+    let decide = async |id: i64, to: Status, now: OffsetDateTime| db.store.decide(account, id, to, now).await;
+    assert_eq!(decide(a, Status::Resolved, NOW).await.unwrap().resolved_at, Some(NOW));
+    assert!(matches!(decide(a, Status::Dismissed, NOW).await, Err(DecideError::Refused(Status::Resolved))));
+    assert_eq!(decide(b, Status::Dismissed, NOW).await.unwrap().status, Status::Dismissed);
+    assert!(matches!(decide(b + 100, Status::Open, NOW).await, Err(DecideError::NotFound)));
+    let stranger = db.store.decide(AccountId(account.0 + 1), b, Status::Open, NOW).await;
+    assert!(matches!(stranger, Err(DecideError::NotFound)));
+
+    write(both(), NOW + Duration::days(6)).await;
+    assert_eq!(list().await.len(), 2, "what a person decided on is left alone");
+    write(both(), NOW + Duration::days(8)).await;
+    let rows = list().await;
+    assert_eq!((rows.len(), rows[0].status), (3, Status::Open), "what was resolved and still holds comes back");
+    assert!(matches!(decide(a, Status::Open, NOW + Duration::days(8)).await, Err(DecideError::OtherOpen)));
+    write(both(), NOW + Duration::days(15)).await;
+    assert_eq!(list().await.len(), 4, "so does what was dismissed, two weeks later");
+    write(vec![], NOW + Duration::days(15)).await;
+    assert!(list().await.iter().all(|row| row.status != Status::Open));
+}
