@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use domain::jobs::JobName;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -48,8 +49,7 @@ impl Provider {
         Self { _process: Killed(child), address }
     }
 
-    async fn fault(&self, service: &Service, fault: &str) {
-        let _ = service;
+    async fn fault(&self, fault: &str) {
         let url = format!("http://{}/dev/fault/{fault}", self.address);
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
         assert_eq!(client.put(url).send().await.unwrap().status(), 204);
@@ -74,10 +74,21 @@ impl Provider {
     }
 }
 
-fn worker(service: &Service, provider: &Provider) -> Killed {
+/// A worker that has done its first round of jobs: the next is months away.
+async fn worker(service: &Service, provider: &Provider) -> Killed {
     let mut command: Command = service.api(&["work"]);
     command.envs(provider.settings()).env("JOBS_CRON", "0 0 1 1 *").stdout(Stdio::null()).stderr(Stdio::null());
-    Killed(command.spawn().unwrap())
+    let worker = Killed(command.spawn().unwrap());
+    let sql = service.db.client().await.unwrap();
+    let left = "SELECT count(*) FROM accounts a CROSS JOIN unnest($1::text[]) AS j(job) WHERE NOT EXISTS (
+        SELECT FROM job_runs r WHERE r.account_id = a.id AND r.job = j.job AND r.state = 'done')";
+    let settled = async {
+        while sql.query_one(left, &[&JobName::NAMES]).await.unwrap().get::<_, i64>(0) > 0 {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, settled).await.expect("the jobs were not done");
+    worker
 }
 
 /// A service whose accounts may ask the provider, and something to tell about the first of them.
@@ -138,7 +149,7 @@ async fn balance(service: &Service, key: &str) -> i64 {
 async fn a_model_that_goes_wrong_costs_nothing_and_says_nothing() {
     let (service, provider) = start(&["--slow-seconds", "20"]).await;
     let key = service.key(service.account, "read,write");
-    let _worker = worker(&service, &provider);
+    let _worker = worker(&service, &provider).await;
     let before = balance(&service, &key).await;
     let faults = [
         ("html", "failed", "not_json"),
@@ -153,7 +164,7 @@ async fn a_model_that_goes_wrong_costs_nothing_and_says_nothing() {
         ("causal", "refused", "because"),
     ];
     for (number, (fault, outcome, reason)) in faults.into_iter().enumerate() {
-        provider.fault(&service, fault).await;
+        provider.fault(fault).await;
         sell_out(&service, &format!("SKU {number}")).await;
         let job = generate(&service, &key).await;
         let job = ended(&service, &key, &job).await;
@@ -170,7 +181,7 @@ async fn a_model_that_goes_wrong_costs_nothing_and_says_nothing() {
         assert_eq!(balance(&service, &key).await, before, "{fault}");
     }
     for (number, fault) in ["none", "no_usage", "no_schema", "rate_limited_once"].into_iter().enumerate() {
-        provider.fault(&service, fault).await;
+        provider.fault(fault).await;
         sell_out(&service, &format!("SKU {number} again")).await;
         let job = generate(&service, &key).await;
         let job = ended(&service, &key, &job).await;
@@ -197,8 +208,8 @@ async fn a_worker_that_is_killed_in_a_call_leaves_a_run_that_is_refunded() {
     let (service, provider) = start(&["--fault", "slow", "--slow-seconds", "60"]).await;
     let key = service.key(service.account, "read,write");
     let before = balance(&service, &key).await;
+    let first = worker(&service, &provider).await;
     sell_out(&service, "MUG").await;
-    let first = worker(&service, &provider);
     let job = generate(&service, &key).await;
     let asked = async {
         while provider.calls().await["count"] == 0 {
@@ -212,7 +223,7 @@ async fn a_worker_that_is_killed_in_a_call_leaves_a_run_that_is_refunded() {
     sql.execute("UPDATE ai_runs SET lease_until = now() - interval '1 second' WHERE state = 'running'", &[])
         .await
         .unwrap();
-    let _second = worker(&service, &provider);
+    let _second = worker(&service, &provider).await;
     let job = ended(&service, &key, &job).await;
     assert!(["interrupted", "failed"].contains(&job["outcome"].as_str().unwrap()), "{job}");
     assert_eq!((&job["refunded"], balance(&service, &key).await), (&json!(true), before));
@@ -266,7 +277,7 @@ async fn who_is_paused_or_has_no_credits_is_refused_and_a_sandbox_calls_nobody()
     assert!(test_key.starts_with("svc_test_"));
     let (status, job) = post(&test_key, "k3").await;
     assert_eq!((status, &job["credits"]), (202, &json!(0)));
-    let _worker = worker(&service, &provider);
+    let _worker = worker(&service, &provider).await;
     assert_eq!(ended(&service, &test_key, &job).await["outcome"], "rules");
     assert_eq!(provider.calls().await["count"], 0, "neither the sandbox nor a shop with nothing to tell asks anyone");
 }
