@@ -84,7 +84,10 @@ async fn carry_out(deps: &Deps, wordsmith: &Wordsmith, claim: &RunClaim, clock: 
     deps.daily.roll_up(account.id, &account.timezone, now).await?;
     let drafts = situation(deps, &account, account.timezone.day_of(now), now).await?;
     let known = deps.insight_source.worded(account.id, now).await?;
-    let texts = match wordsmith.model_for(account.mode) {
+    // Whoever took the request may have known of no model: what was not paid for calls nobody.
+    let run = wordsmith.runs.find(claim.account, claim.run).await?;
+    let is_paid = run.is_some_and(|run| run.credits > 0);
+    let texts = match wordsmith.model_for(account.mode).filter(|_| is_paid) {
         None => Texts { worded: with_known(drafts, &known.open), outcome: Outcome::Rules, reason: None },
         Some(model) => match word(wordsmith, model, claim, drafts, &known, clock).await? {
             Some(texts) => texts,

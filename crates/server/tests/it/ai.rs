@@ -198,7 +198,7 @@ async fn a_model_that_goes_wrong_costs_nothing_and_says_nothing() {
 
     let sql = service.db.client().await.unwrap();
     let exact = "SELECT count(*) FROM ai_calls WHERE NOT estimated AND cost_usd = 0.0027 AND prompt_tokens = 1000";
-    assert_eq!(sql.query_one(exact, &[]).await.unwrap().get::<_, i64>(0), 6, "1000 × 1.5 and 200 × 6 per million");
+    assert_eq!(sql.query_one(exact, &[]).await.unwrap().get::<_, i64>(0), 7, "1000 × 1.5 and 200 × 6 per million");
     let asked = provider.calls().await;
     assert!(asked["last"]["messages"][1]["content"].as_str().unwrap().contains("\\\"SKU 0\\\""));
 }

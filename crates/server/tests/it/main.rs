@@ -2,7 +2,6 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test may fail by panicking")]
 
 mod ai;
-mod ai_runs;
 mod alerts;
 mod authorisation;
 mod commands;

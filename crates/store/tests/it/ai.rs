@@ -197,7 +197,8 @@ async fn each_threshold_is_announced_once_a_month_and_the_critical_one_pauses() 
     // The next month starts from nothing; a pause lasts until an administrator ends it, and is not repeated this month.
     assert_eq!(db.store.resume(account, &admin(), NOW).await.unwrap(), AccessChange::Made);
     call(&db, account, dec!(1), NOW + Duration::hours(1)).await;
-    assert_eq!(db.store.guard(NOW + Duration::hours(1)).await.unwrap(), 0);
+    let look = async || db.store.guard(NOW + Duration::hours(1)).await.unwrap();
+    assert_eq!((look().await, look().await), (2, 0), "the sandbox made a call of the same user, and hears of it once");
     let april = NOW + Duration::hours(4);
     call(&db, account, dec!(120), april).await;
     let crossed = events(&db, account, "usage.threshold_crossed").await;

@@ -383,7 +383,6 @@ fn symbol_means(prefix: Option<&str>, symbol: char, currency: Currency) -> bool 
 }
 
 /// Outer `None`: a unit that no fact has.
-#[expect(clippy::option_option, reason = "no unit, a known one, one that no fact has")]
 fn unit_after(tokens: &[Token], next: usize, currency: Option<Currency>) -> Option<(Option<Unit>, usize)> {
     match tokens.get(next) {
         Some(Token::Sign('%')) => Some((Some(Unit::Percent), 1)),
