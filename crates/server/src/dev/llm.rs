@@ -2,6 +2,7 @@
 //! drafts, and goes wrong when told to.
 
 use std::{
+    future::{Ready, ready},
     net::TcpListener,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -93,14 +94,14 @@ pub fn server(provider: Provider, listener: TcpListener) -> std::io::Result<Serv
     Ok(server.listen(listener)?.workers(1).disable_signals().shutdown_timeout(1).run())
 }
 
-async fn set_fault(provider: web::Data<Provider>, fault: web::Path<Fault>) -> HttpResponse {
+fn set_fault(provider: web::Data<Provider>, fault: web::Path<Fault>) -> Ready<HttpResponse> {
     *provider.fault.lock().unwrap_or_else(PoisonError::into_inner) = fault.into_inner();
-    HttpResponse::NoContent().finish()
+    ready(HttpResponse::NoContent().finish())
 }
 
-async fn calls(provider: web::Data<Provider>) -> HttpResponse {
+fn calls(provider: web::Data<Provider>) -> Ready<HttpResponse> {
     let Calls { count, last } = provider.calls.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    HttpResponse::Ok().json(json!({ "count": count, "last": last }))
+    ready(HttpResponse::Ok().json(json!({ "count": count, "last": last })))
 }
 
 async fn complete(provider: web::Data<Provider>, request: web::Json<Value>) -> HttpResponse {
