@@ -104,7 +104,7 @@ async fn sustained(bench: &Bench) -> anyhow::Result<Row> {
         let processes = [worker.pid()?, bench.postgres.pid()];
         let watch = Watch::begin(&processes);
         let (cpu, began) = (process::cpu_seconds(&processes), Instant::now());
-        let ends = began + Duration::from_secs(u64::from(bench.seconds) * 2);
+        let ends = began + Duration::from_secs(u64::from(bench.seconds));
         write_until(&world, &receiver, ends).await?;
         let count = receiver.count() as f64;
         rates.push(count / began.elapsed().as_secs_f64());
@@ -197,7 +197,7 @@ async fn hanging(bench: &Bench) -> anyhow::Result<Row> {
 }
 
 async fn steady(bench: &Bench, receivers: usize, one_hangs: bool) -> anyhow::Result<Waits> {
-    let seconds = u64::from(bench.seconds) * 4;
+    let seconds = u64::from(bench.seconds) * 2;
     let (count, first) = (usize::try_from(STEADY * (WARM_UP + seconds))?, usize::try_from(STEADY * WARM_UP)?);
     let receiver = Receiver::start(count).await?;
     let world = World::new(&bench.postgres, DATABASE, receivers, &receiver, one_hangs).await?;
