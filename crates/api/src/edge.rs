@@ -8,6 +8,7 @@ use std::{
     future::{Ready, ready},
     net::{IpAddr, Ipv4Addr},
     rc::Rc,
+    sync::atomic::Ordering,
     time::Instant,
 };
 
@@ -16,7 +17,7 @@ use actix_web::{
     body::{BodySize, BoxBody, MessageBody},
     dev::{Payload, ServiceRequest, ServiceResponse},
     http::{
-        Method, StatusCode,
+        ConnectionType, Method, StatusCode,
         header::{self, HeaderMap, HeaderName, HeaderValue},
     },
     middleware::Next,
@@ -120,6 +121,9 @@ pub async fn edge(
     let quota = settle(&state, bucket, quota, response.status()).await;
     fill_error(&mut response, &id, quota);
     finish_headers(response.headers_mut(), &id, quota, public);
+    if state.settings.draining.load(Ordering::Relaxed) {
+        response.response_mut().head_mut().set_connection_type(ConnectionType::Close);
+    }
     record(&response, &Line { id: &id, method: &method, route, started, caller: caller.as_ref() });
     Ok(response)
 }

@@ -1,6 +1,9 @@
 //! What the handlers work with: the ports and the settings.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
 
 use domain::{
     alerts::AlertStore,
@@ -75,6 +78,8 @@ pub struct Settings {
     pub commit: String,
     /// How long the body of a request may take to arrive.
     pub body_timeout: Duration,
+    /// Set when the process is about to stop: every answer then asks the client to open its next connection elsewhere.
+    pub draining: Arc<AtomicBool>,
     /// How long a shutdown waits for requests in flight.
     pub shutdown_timeout: Duration,
     /// A database that takes longer to answer is reported as slow.
@@ -94,6 +99,7 @@ impl Default for Settings {
             env: "development".to_owned(),
             commit: "unknown".to_owned(),
             body_timeout: Duration::from_secs(10),
+            draining: Arc::default(),
             shutdown_timeout: Duration::from_secs(30),
             slow_after: Duration::from_millis(250),
         }

@@ -1,6 +1,12 @@
 //! The admin listener: metrics and health, for operators. It is not meant to be reachable from outside.
 
-use std::net::TcpListener;
+use std::{
+    net::TcpListener,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use actix_web::{App, HttpResponse, HttpServer, dev::Server, get, post, web};
 use domain::{
@@ -19,6 +25,7 @@ use crate::commands::ai::{admin as actor, text, to_json};
 struct Admin {
     metrics: PrometheusHandle,
     store: Store,
+    draining: Arc<AtomicBool>,
 }
 
 /// Is the process there?
@@ -27,9 +34,12 @@ async fn live() -> HttpResponse {
     HttpResponse::Ok().body("ok\n")
 }
 
-/// Can it do its work?
+/// Can it do its work, and will it go on?
 #[get("/ready")]
 async fn ready(admin: web::Data<Admin>) -> HttpResponse {
+    if admin.draining.load(Ordering::Relaxed) {
+        return HttpResponse::ServiceUnavailable().body("about to stop\n");
+    }
     match admin.store.ping().await {
         Ok(_) => HttpResponse::Ok().body("ok\n"),
         Err(_) => HttpResponse::ServiceUnavailable().body("the database does not answer\n"),
@@ -128,8 +138,13 @@ fn told(change: Result<AccessChange, StoreError>) -> HttpResponse {
 }
 
 /// The server of the admin listener, on one thread.
-pub fn server(listener: TcpListener, metrics: PrometheusHandle, store: Store) -> std::io::Result<Server> {
-    let admin = web::Data::new(Admin { metrics, store });
+pub fn server(
+    listener: TcpListener,
+    metrics: PrometheusHandle,
+    store: Store,
+    draining: Arc<AtomicBool>,
+) -> std::io::Result<Server> {
+    let admin = web::Data::new(Admin { metrics, store, draining });
     let server = HttpServer::new(move || {
         App::new()
             .app_data(admin.clone())

@@ -31,6 +31,14 @@ Examples:
 Without DATABASE_URL a command uses the embedded Postgres of the data folder; it starts it when no `api up` runs there.
 Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 done in part (some lines or runs were refused).";
 
+/// What `api migrate` does besides.
+#[derive(Debug, clap::Args)]
+pub struct MigrateArgs {
+    /// Then distribute the tables over the nodes of a Citus cluster, by account
+    #[arg(long)]
+    pub citus: bool,
+}
+
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Runs everything in one process, on an embedded Postgres unless DATABASE_URL is set
@@ -40,7 +48,7 @@ pub enum Command {
     /// Runs jobs and deliveries only
     Work,
     /// Brings the database schema up to date
-    Migrate,
+    Migrate(MigrateArgs),
     /// Prints the OpenAPI document
     Openapi,
     /// Creates and lists accounts

@@ -42,6 +42,8 @@ pub struct Config {
     /// A Redis or Valkey in which replicas count requests together; without one each counts by itself.
     #[serde(default)]
     pub redis_url: Option<SecretString>,
+    /// Seconds to go on answering after the signal to stop, while `/ready` says that no more should come.
+    pub drain_seconds: u64,
     /// HTTP worker threads; 0 means one a core.
     pub http_workers: usize,
     /// Requests a key may make in a minute.
@@ -104,6 +106,7 @@ struct Defaults {
     data_dir: &'static str,
     database_pooler: DatabasePooler,
     database_pool: usize,
+    drain_seconds: u64,
     http_workers: usize,
     rate_limit_per_minute: u32,
     trusted_proxies: &'static str,
@@ -130,6 +133,7 @@ const DEFAULTS: Defaults = Defaults {
     data_dir: "data",
     database_pooler: DatabasePooler::None,
     database_pool: 16,
+    drain_seconds: 0,
     http_workers: 0,
     rate_limit_per_minute: 60,
     trusted_proxies: "",
@@ -151,7 +155,7 @@ const DEFAULTS: Defaults = Defaults {
 };
 
 /// The names that are read from the environment.
-const VARIABLES: [&str; 29] = [
+const VARIABLES: [&str; 30] = [
     "listen",
     "admin_listen",
     "data_dir",
@@ -161,6 +165,7 @@ const VARIABLES: [&str; 29] = [
     "database_direct_url",
     "database_read_url",
     "redis_url",
+    "drain_seconds",
     "http_workers",
     "rate_limit_per_minute",
     "trusted_proxies",

@@ -1,6 +1,15 @@
 //! The long-running parts of the process: HTTP, jobs and deliveries, admin listener.
 
-use std::{net::TcpListener, path::Path, sync::Arc, thread, time::Duration};
+use std::{
+    net::TcpListener,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::Duration,
+};
 
 use anyhow::Context;
 use api::{Network, Settings, State, rate_limit::InMemory};
@@ -26,7 +35,7 @@ pub struct Roles {
 /// Requests in flight and running jobs have this long to end.
 const SHUTDOWN: Duration = Duration::from_secs(25);
 
-/// Runs the parts until SIGTERM or an interrupt, then ends in order: stop accepting, finish what is in flight, let the
+/// Runs the parts until SIGTERM or an interrupt, then ends in order: drain (a second signal cuts that short), stop accepting, finish what is in flight, let the
 /// claims of jobs end. `ready` is told the bound addresses.
 pub async fn run(
     config: &Config,
@@ -40,14 +49,16 @@ pub async fn run(
     let (keys, sender) = (Arc::new(keys), Arc::new(deliveries::sender(config)?));
     let shared = shared(config).await?;
     let store = Arc::new(store(config, database, shared.as_ref())?);
+    let draining = Arc::new(AtomicBool::new(false));
     let admin_listener = bind(config.admin_listen, "admin_listen")?;
-    let mut stopped = vec![admin::server(admin_listener, metrics, (*store).clone())?];
+    let mut stopped = vec![admin::server(admin_listener, metrics, (*store).clone(), draining.clone())?];
     let mut address = None;
     if roles.http {
         let listener = bind(config.listen, "listen")?;
         address = Some(listener.local_addr()?);
         let ports = deliveries::ports(&store, &keys, &sender);
         let state = state(config, &store, database.direct(), ports, shared.as_ref())?;
+        let state = State { settings: Settings { draining: draining.clone(), ..state.settings }, ..state };
         stopped.push(api::server(state, listener, http_workers(config))?);
     }
     let cancelled = CancellationToken::new();
@@ -70,9 +81,17 @@ pub async fn run(
     ready(&store, address).await?;
 
     stop_signal().await?;
+    cancelled.cancel();
+    if roles.http && config.drain_seconds > 0 {
+        tracing::info!(seconds = config.drain_seconds, "about to stop: not ready any more, still answering");
+        draining.store(true, Ordering::Relaxed);
+        tokio::select! {
+            () = tokio::time::sleep(Duration::from_secs(config.drain_seconds)) => {}
+            stopped = stop_signal() => stopped?,
+        }
+    }
     tracing::info!("stopping: no new work, what is in flight ends");
     let deadline = tokio::time::Instant::now() + SHUTDOWN;
-    cancelled.cancel();
     for server in servers {
         server.stop(true).await;
     }

@@ -23,14 +23,15 @@ use crate::{
 /// How long a statement of a job may take. A job works on a whole account at once, a request on a page.
 const STATEMENT_TIMEOUT: &str = "SET LOCAL statement_timeout = '5min'";
 
-/// Leases are kept by the database's clock, which all processes share.
+/// Leases are kept by the database's clock, which all processes share: `started_at` of the row that would be inserted is
+/// its `now()`.
 const CLAIM: &str = "
     INSERT INTO job_runs AS run (account_id, job, as_of, state, claim, lease_until, started_at)
     VALUES ($1, $2, $3, 'running', 1, now() + $4 * interval '1 second', now())
     ON CONFLICT (account_id, job, as_of) DO UPDATE
     SET state = 'running', claim = run.claim + 1, lease_until = excluded.lease_until, started_at = excluded.started_at,
         error = NULL
-    WHERE run.state = 'failed' OR (run.state = 'running' AND run.lease_until < now()) OR (run.state = 'done' AND $5)
+    WHERE run.state = 'failed' OR (run.state = 'running' AND run.lease_until < excluded.started_at) OR (run.state = 'done' AND $5)
     RETURNING claim";
 
 #[derive(QueryableByName)]

@@ -10,6 +10,7 @@ mod accounts;
 mod ai;
 mod alerts;
 mod anomalies;
+pub mod citus;
 mod credits;
 mod customers;
 mod daily;

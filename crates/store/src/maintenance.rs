@@ -112,17 +112,21 @@ async fn make_month(connection: &mut AsyncPgConnection, stream: Stream, first: D
     let (from, to) = (first, plus_months(first, 1));
     // Whoever inserts meanwhile waits before its row is given to a partition: one that was on its way into the default
     // partition would be refused there once its month is attached.
-    connection
-        .batch_execute(&format!(
-            "LOCK TABLE {table} IN SHARE ROW EXCLUSIVE MODE;
-             CREATE TABLE {name} (LIKE {table} INCLUDING DEFAULTS);
-             WITH moved AS (
+    // One statement at a time: a distributed database passes the text of what changes a table on as it came.
+    for statement in [
+        format!("LOCK TABLE {table} IN SHARE ROW EXCLUSIVE MODE"),
+        format!("CREATE TABLE {name} (LIKE {table} INCLUDING DEFAULTS)"),
+        format!(
+            "WITH moved AS (
                  DELETE FROM {table}_default
                  WHERE {column} >= '{from} 00:00Z' AND {column} < '{to} 00:00Z' RETURNING *)
-             INSERT INTO {name} SELECT * FROM moved;
-             ALTER TABLE {table} ATTACH PARTITION {name} FOR VALUES FROM ('{from} 00:00Z') TO ('{to} 00:00Z')"
-        ))
-        .await
+             INSERT INTO {name} SELECT * FROM moved"
+        ),
+        format!("ALTER TABLE {table} ATTACH PARTITION {name} FOR VALUES FROM ('{from} 00:00Z') TO ('{to} 00:00Z')"),
+    ] {
+        connection.batch_execute(&statement).await?;
+    }
+    Ok(())
 }
 
 #[derive(QueryableByName)]

@@ -17,7 +17,7 @@ use anyhow::Context;
 use store::Store;
 
 use crate::{
-    cli::{Cli, Command},
+    cli::{Cli, Command, MigrateArgs},
     config::Config,
     database::Database,
     services::Roles,
@@ -91,7 +91,7 @@ async fn with_database(command: Command, config: &Config, database: &Database) -
         Command::Up(args) => up::up(args, config, database).await?,
         Command::Serve => up::part(Roles { http: true, work: false }, config, database).await?,
         Command::Work => up::part(Roles { http: false, work: true }, config, database).await?,
-        Command::Migrate => migrate(database).await?,
+        Command::Migrate(args) => migrate(&args, database).await?,
         Command::Openapi | Command::Webhooks(_) | Command::Dev(_) => {}
         Command::Accounts(command) => accounts::run(command, &store(database).await?).await?,
         Command::Import(command) => return import::run(command, database.session()?, &store(database).await?).await,
@@ -107,11 +107,15 @@ async fn with_database(command: Command, config: &Config, database: &Database) -
     Ok(ExitCode::SUCCESS)
 }
 
-async fn migrate(database: &Database) -> anyhow::Result<()> {
+async fn migrate(args: &MigrateArgs, database: &Database) -> anyhow::Result<()> {
     let run = store::migrate(database.session()?).await?;
     match run.as_slice() {
         [] => println!("The schema is up to date."),
         names => println!("Migrated: {}", names.join(", ")),
+    }
+    if args.citus {
+        store::citus::distribute(database.session()?).await?;
+        println!("The tables are distributed.");
     }
     Ok(())
 }

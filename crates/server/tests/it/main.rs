@@ -12,6 +12,7 @@ mod hostile_shops;
 mod lifecycle;
 mod pooler;
 mod rebinding;
+mod replicas;
 mod service;
 mod tenants;
 mod webhook_tools;

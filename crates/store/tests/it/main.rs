@@ -4,6 +4,7 @@
 mod accounts;
 mod ai;
 mod alerts;
+mod citus;
 mod credits;
 mod database;
 mod decisions;

@@ -1,0 +1,87 @@
+//! The rules that let the tables be distributed by account, checked in the catalogue of a plain Postgres.
+
+use crate::database::fresh;
+
+/// On every node of a cluster: needed before the account is known, or by every account.
+const EVERYWHERE: [&str; 3] = ["users", "accounts", "api_keys"];
+/// Neither: it is looked at by migrations alone.
+const LOCAL: [&str; 1] = ["__diesel_schema_migrations"];
+
+const TABLES_WITHOUT_ACCOUNT: &str = "
+    SELECT c.relname::text FROM pg_class c
+    WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relname = ANY ($1)
+        AND NOT EXISTS (SELECT FROM pg_attribute a
+            WHERE a.attrelid = c.oid AND a.attname = 'account_id' AND a.attnotnull AND a.atttypid = 'bigint'::regtype)";
+
+const KEYS_WITHOUT_ACCOUNT: &str = "
+    SELECT c.relname || ': ' || pg_get_indexdef(i.indexrelid)
+    FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
+    WHERE c.relnamespace = 'public'::regnamespace AND i.indisunique AND NOT c.relname = ANY ($1)
+        AND NOT EXISTS (SELECT FROM pg_attribute a
+            WHERE a.attrelid = c.oid AND a.attname = 'account_id' AND a.attnum = ANY (i.indkey::smallint[]))";
+
+/// Foreign keys to tables of accounts that do not lead from an account to itself.
+const LINKS_WITHOUT_ACCOUNT: &str = "
+    SELECT k.conrelid::regclass || ': ' || pg_get_constraintdef(k.oid)
+    FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid JOIN pg_class o ON o.oid = k.confrelid
+    WHERE k.contype = 'f' AND c.relnamespace = 'public'::regnamespace AND NOT o.relname = ANY ($1)
+        AND NOT EXISTS (
+            SELECT FROM unnest(k.conkey, k.confkey) AS pair (mine, theirs)
+            JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = pair.mine
+            JOIN pg_attribute b ON b.attrelid = k.confrelid AND b.attnum = pair.theirs
+            WHERE a.attname = 'account_id' AND b.attname = 'account_id')";
+
+const LINKS_OUT_OF_EVERYWHERE: &str = "
+    SELECT k.conrelid::regclass || ': ' || pg_get_constraintdef(k.oid)
+    FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid JOIN pg_class o ON o.oid = k.confrelid
+    WHERE k.contype = 'f' AND c.relname = ANY ($1) AND NOT o.relname = ANY ($1)";
+
+async fn faults(sql: &tokio_postgres::Client, query: &str, apart: &[&str]) -> Vec<String> {
+    let rows = sql.query(query, &[&apart]).await.unwrap();
+    rows.iter().map(|row| row.get(0)).collect()
+}
+
+fn apart() -> Vec<&'static str> {
+    [&EVERYWHERE[..], &LOCAL].concat()
+}
+
+#[tokio::test]
+async fn every_table_can_be_distributed_by_account() {
+    let db = fresh().await;
+    for (rule, query) in [
+        ("a table belongs to an account or is on every node (citus.sql names those)", TABLES_WITHOUT_ACCOUNT),
+        ("the account is part of every primary and unique key", KEYS_WITHOUT_ACCOUNT),
+        ("a foreign key stays within the account", LINKS_WITHOUT_ACCOUNT),
+    ] {
+        assert_eq!(faults(&db.sql, query, &apart()).await, Vec::<String>::new(), "{rule}");
+    }
+    let faults = faults(&db.sql, LINKS_OUT_OF_EVERYWHERE, &EVERYWHERE).await;
+    assert_eq!(faults, Vec::<String>::new(), "what is on every node refers to nothing that is not");
+}
+
+#[tokio::test]
+async fn a_table_that_breaks_a_rule_is_found() {
+    let db = fresh().await;
+    db.sql
+        .batch_execute(
+            "CREATE TABLE loose (id bigint);
+             CREATE TABLE keyed (account_id bigint NOT NULL, id bigint PRIMARY KEY);
+             CREATE TABLE linked (account_id bigint NOT NULL, id bigint REFERENCES keyed (id))",
+        )
+        .await
+        .unwrap();
+    assert_eq!(faults(&db.sql, TABLES_WITHOUT_ACCOUNT, &apart()).await, ["loose"]);
+    let keys = faults(&db.sql, KEYS_WITHOUT_ACCOUNT, &apart()).await;
+    assert!(keys.len() == 1 && keys[0].starts_with("keyed: "), "{keys:?}");
+    let links = faults(&db.sql, LINKS_WITHOUT_ACCOUNT, &apart()).await;
+    assert!(links.len() == 1 && links[0].starts_with("linked: "), "{links:?}");
+}
+
+#[tokio::test]
+async fn the_script_names_the_same_tables_and_a_database_without_citus_says_what_to_do() {
+    let named = EVERYWHERE.map(|table| format!("'{table}'")).join(", ");
+    assert!(store::citus::DISTRIBUTE.contains(&format!("ARRAY[{named}]")));
+    let db = testkit::TestDb::new().await.unwrap();
+    let refused = store::citus::distribute(&db.connect().unwrap()).await.unwrap_err().to_string();
+    assert!(refused.contains("CREATE EXTENSION citus"), "{refused}");
+}
