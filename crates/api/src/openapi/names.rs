@@ -9,12 +9,20 @@ use domain::{
     reorder,
     webhooks::{delivery::DeliveryState, replay::ReplayState},
 };
-use serde_json::json;
-use utoipa::openapi::schema::{Object, ObjectBuilder, Type};
+use serde_json::{Value, json};
+use utoipa::openapi::schema::{Object, ObjectBuilder, SchemaType, Type};
 
 fn one_of(names: &'static [&'static str]) -> Object {
     let schema = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(names.iter().copied()));
     schema.examples(names.first().map(|name| json!(name))).build()
+}
+
+/// Null when nothing sells.
+pub fn velocity_class() -> Object {
+    let names = inventory::VelocityClass::NAMES;
+    let values = names.iter().map(|name| json!(name)).chain([Value::Null]);
+    let schema = ObjectBuilder::new().schema_type(SchemaType::from_iter([Type::String, Type::Null]));
+    schema.enum_values(Some(values)).examples(names.first().map(|name| json!(name))).build()
 }
 
 macro_rules! schemas {
@@ -39,7 +47,6 @@ schemas! {
     anomaly_kind => anomalies::Kind::NAMES;
     direction => anomalies::Direction::NAMES;
     trend => inventory::Trend::NAMES;
-    velocity_class => inventory::VelocityClass::NAMES;
     inventory_status => inventory::Status::NAMES;
     reorder_status => reorder::Status::NAMES;
     job => JobName::NAMES;
