@@ -24,10 +24,22 @@ use crate::{
     query::{is_strict, note_unknown},
     respond::Warnings,
     state::State,
+    v1::TRACK_BATCH_PATH,
 };
 
 /// The largest body, bytes.
 pub const MAX_BYTES: usize = 64 * 1024;
+/// The largest body of a batch of events, bytes: five hundred of some 2,000 each.
+pub const MAX_BATCH_BYTES: usize = 1024 * 1024;
+
+/// How large the body of a request may be.
+fn room(path: &str) -> usize {
+    if path == TRACK_BATCH_PATH { MAX_BATCH_BYTES } else { MAX_BYTES }
+}
+
+fn too_large(room: usize) -> ApiError {
+    ApiError::new(Code::PayloadTooLarge).message(format!("The body is larger than {} KiB.", room / 1024))
+}
 
 /// Which media types besides JSON an endpoint reads as JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +62,8 @@ impl FromRequest for Upload {
     type Future = LocalBoxFuture<'static, Result<Self, ApiError>>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let checked = check_head(request.headers());
+        let room = room(request.path());
+        let checked = check_head(request.headers(), room);
         let strict = is_strict(request.headers());
         let state = request.app_data::<Data<State>>().cloned();
         let payload = payload.take();
@@ -58,7 +71,7 @@ impl FromRequest for Upload {
             let media_type = checked?;
             let timeout = state.ok_or(ApiError::new(Code::InternalError))?.settings.body_timeout;
             // The server has no time limit for bodies of its own.
-            let bytes = tokio::time::timeout(timeout, read(payload))
+            let bytes = tokio::time::timeout(timeout, read(payload, room))
                 .await
                 .map_err(|_| ApiError::new(Code::RequestTimeout))??;
             Ok(Self { bytes, media_type, strict })
@@ -68,15 +81,15 @@ impl FromRequest for Upload {
 }
 
 /// Refuses a body by its headers, before any of it is read. Gives its media type.
-fn check_head(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
+fn check_head(headers: &HeaderMap, room: usize) -> Result<Option<String>, ApiError> {
     let unsupported = |message: &'static str| ApiError::new(Code::UnsupportedMediaType).message(message);
     let mut codings = headers.get_all(header::CONTENT_ENCODING).filter(|coding| !coding.is_empty());
     if codings.any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity")) {
         return Err(unsupported("Compressed bodies are not read."));
     }
     let length = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-    if length.is_some_and(|length| length > MAX_BYTES as u64) {
-        return Err(ApiError::new(Code::PayloadTooLarge));
+    if length.is_some_and(|length| length > room as u64) {
+        return Err(too_large(room));
     }
     let mut types = headers.get_all(header::CONTENT_TYPE).filter(|value| !value.is_empty());
     match (types.next(), types.next()) {
@@ -99,15 +112,15 @@ fn media_type(value: &str) -> Result<String, ApiError> {
     }
 }
 
-async fn read(mut payload: Payload) -> Result<Bytes, ApiError> {
+async fn read(mut payload: Payload, room: usize) -> Result<Bytes, ApiError> {
     let mut bytes = BytesMut::new();
     while let Some(chunk) = payload.next().await {
         let chunk = chunk.map_err(|error| match error {
-            PayloadError::Overflow => ApiError::new(Code::PayloadTooLarge),
+            PayloadError::Overflow => too_large(room),
             _ => ApiError::new(Code::InvalidBody).message("The body is broken off or wrongly encoded."),
         })?;
-        if bytes.len() + chunk.len() > MAX_BYTES {
-            return Err(ApiError::new(Code::PayloadTooLarge));
+        if bytes.len() + chunk.len() > room {
+            return Err(too_large(room));
         }
         bytes.extend_from_slice(&chunk);
     }
@@ -115,6 +128,11 @@ async fn read(mut payload: Payload) -> Result<Bytes, ApiError> {
 }
 
 impl Upload {
+    /// Whether the client asks to be refused rather than corrected.
+    pub const fn is_strict(&self) -> bool {
+        self.strict
+    }
+
     /// The fields of the JSON object that the body is.
     pub fn fields(&self, accepts: Accepts) -> Result<Fields, ApiError> {
         let readable = match self.media_type.as_deref() {
@@ -167,6 +185,11 @@ pub struct Field {
 }
 
 impl Fields {
+    /// The fields of an object within the body.
+    pub fn within(element: &RawValue, strict: bool) -> Result<Self, ApiError> {
+        Self::parse(element.get().as_bytes(), strict)
+    }
+
     fn parse(bytes: &[u8], strict: bool) -> Result<Self, ApiError> {
         let mut reader = serde_json::Deserializer::from_slice(bytes);
         let members = reader.deserialize_map(Members).and_then(|members| reader.end().map(|()| members));
@@ -249,6 +272,11 @@ impl Field {
             text.parse().ok().filter(|_| !text.contains(['e', 'E'])).or_else(|| Decimal::from_scientific(text).ok())
         });
         number.ok_or_else(|| ApiError::parameter(self.name, "must be a number"))
+    }
+
+    /// The elements of an array, each to be read by itself.
+    pub fn elements(&self) -> Result<Vec<Box<RawValue>>, ApiError> {
+        serde_json::from_str(self.raw.get()).map_err(|_| ApiError::parameter(self.name, "must be an array"))
     }
 
     pub fn texts(&self, otherwise: Code) -> Result<Vec<String>, ApiError> {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use actix_web::{HttpResponse, ResponseError, http::StatusCode};
-use domain::{StoreError, error::UnknownValue, idempotency::IdempotencyError, keys::Scope};
+use domain::{StoreError, error::UnknownValue, idempotency::IdempotencyError, keys::Scope, tracking::Refusal};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -164,6 +164,12 @@ impl ApiError {
     pub fn internal(cause: &dyn std::fmt::Display) -> Self {
         tracing::error!(%cause, "request failed");
         Self::new(Code::InternalError)
+    }
+
+    /// The same about one event of many.
+    pub fn refusal(self) -> Refusal {
+        let message = self.message.as_deref().unwrap_or(self.code.message()).to_owned();
+        Refusal { code: self.code.as_str().to_owned(), message, param: self.param }
     }
 
     /// The body of the answer to the request `request_id`.

@@ -7,6 +7,7 @@ mod compression;
 mod csv;
 mod edge;
 mod error;
+mod exact;
 mod freshness;
 mod openapi;
 mod path;
@@ -39,19 +40,24 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
 const DISCONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The server on `listener`, not yet running: await it. It reacts to no signal by itself; `Server::handle().stop(true)`
-/// stops accepting and waits for what is in flight.
+/// stops accepting and waits for what is in flight. `for_worker` gives each of the worker threads what it works with: it
+/// may put ports in that belong to one thread.
 ///
 /// # Errors
 /// When the listener cannot be used.
-pub fn server(state: State, listener: TcpListener, workers: usize) -> io::Result<Server> {
+pub fn server(
+    state: State,
+    for_worker: impl Fn(State) -> State + Clone + Send + 'static,
+    listener: TcpListener,
+    workers: usize,
+) -> io::Result<Server> {
     let shutdown = state.settings.shutdown_timeout.as_secs();
-    let state = web::Data::from(Arc::new(state));
     let last_check = web::Data::new(v1::status::LastCheck::default());
     // The number of connections is left at its default, 25,000 a worker: a lower one lets idle heads crowd out
     // honest requests.
     let server = HttpServer::new(move || {
         App::new()
-            .app_data(state.clone())
+            .app_data(web::Data::from(Arc::new(for_worker(state.clone()))))
             .app_data(last_check.clone())
             .wrap(from_fn(edge::edge))
             .wrap(Compress::default())

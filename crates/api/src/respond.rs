@@ -9,23 +9,21 @@ use actix_web::{
     },
 };
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use domain::{
-    money::Currency,
-    page::{Page, PageRequest},
-};
-use ring::digest::{SHA256, digest};
-use rust_decimal::Decimal;
-use serde::{Serialize, Serializer, ser::Error as _};
-use serde_json::value::RawValue;
-use time::{OffsetDateTime, format_description::BorrowedFormatItem, macros::format_description};
+use domain::page::{Page, PageRequest};
+use serde::Serialize;
+use twox_hash::XxHash3_128;
 use utoipa::ToSchema;
 
+pub use crate::exact::{Exact, date, instant, measure};
 use crate::{compression::plain_tag, error::ApiError, query::Warning};
 
 /// The value of `api_version` in every answer.
 pub const API_VERSION: &str = "v1";
 
 pub const JSON: &str = "application/json";
+
+/// Room that an answer is written into at first: most fit.
+const TYPICAL_BYTES: usize = 4_096;
 
 /// Who may keep an answer, and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,8 +69,9 @@ impl Reply {
     }
 
     pub fn json(body: &impl Serialize, cache: Cache) -> Result<Self, ApiError> {
-        let body = serde_json::to_vec(body).map_err(|error| ApiError::internal(&error))?;
-        Ok(Self::bytes(JSON, body, cache))
+        let mut bytes = Vec::with_capacity(TYPICAL_BYTES);
+        serde_json::to_writer(&mut bytes, body).map_err(|error| ApiError::internal(&error))?;
+        Ok(Self::bytes(JSON, bytes, cache))
     }
 
     pub const fn bytes(content_type: &'static str, body: Vec<u8>, cache: Cache) -> Self {
@@ -114,10 +113,9 @@ impl Responder for Reply {
     }
 }
 
-/// A strong tag: the beginning of the body's SHA-256.
+/// A strong tag: 128 bits of XXH3 over the body. Who could make two bodies collide would fool no cache but their own.
 fn entity_tag(body: &[u8]) -> String {
-    let hash = digest(&SHA256, body);
-    format!("\"{}\"", URL_SAFE_NO_PAD.encode(hash.as_ref().get(..16).unwrap_or_default()))
+    format!("\"{}\"", URL_SAFE_NO_PAD.encode(XxHash3_128::oneshot(body).to_be_bytes()))
 }
 
 /// The tag by which the client already has the body, if it has. Compared weakly, as RFC 9110 asks of `If-None-Match`.
@@ -181,94 +179,12 @@ impl<T> List<T> {
 /// Notes about a request that was answered all the same. Left out of an answer when there are none.
 pub type Warnings = Vec<Warning>;
 
-/// A number written exactly as the decimal is, never by way of a binary float.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Exact(pub Decimal);
-
-impl Exact {
-    /// An amount, with all the decimals of its currency.
-    pub fn money(amount: Decimal, currency: Currency) -> Self {
-        Self::rounded(amount, currency.exponent())
-    }
-
-    /// A percentage, with two decimals.
-    pub fn percent(value: Decimal) -> Self {
-        Self::rounded(value, 2)
-    }
-
-    /// A ratio, with at most four decimals.
-    pub fn ratio(value: Decimal) -> Self {
-        Self(domain::money::round(value, 4).normalize())
-    }
-
-    /// Rounded half-even to `decimals` places and written with all of them.
-    pub fn rounded(amount: Decimal, decimals: u32) -> Self {
-        let mut rounded = domain::money::round(amount, decimals);
-        rounded.rescale(decimals);
-        // A negative amount that rounds to nothing is nothing.
-        if rounded.is_zero() {
-            rounded.set_sign_positive(true);
-        }
-        Self(rounded)
-    }
-}
-
-impl Serialize for Exact {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        RawValue::from_string(self.0.to_string()).map_err(S::Error::custom)?.serialize(serializer)
-    }
-}
-
-impl std::fmt::Display for Exact {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-/// A measured value with at most four decimals.
-pub fn measure(value: f64) -> f64 {
-    let scaled = (value * 10_000.0).round() / 10_000.0;
-    // Too large to have decimals at all.
-    if scaled.is_finite() { scaled } else { value }
-}
-
-const INSTANT: &[BorrowedFormatItem<'_>] = format_description!("[year]-[month]-[day]T[hour]:[minute]:[second]Z");
-const DATE: &[BorrowedFormatItem<'_>] = format_description!("[year]-[month]-[day]");
-
-/// RFC 3339 in UTC, whole seconds.
-pub fn instant(at: OffsetDateTime) -> String {
-    at.to_offset(time::UtcOffset::UTC).format(INSTANT).unwrap_or_default()
-}
-
-/// ISO 8601.
-pub fn date(day: time::Date) -> String {
-    day.format(DATE).unwrap_or_default()
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
     use rstest::rstest;
-    use rust_decimal::dec;
-    use time::macros::datetime;
 
     use super::*;
-
-    #[rstest]
-    #[case(dec!(0.125), 2, "0.12")]
-    #[case(dec!(12.5), 2, "12.50")]
-    #[case(dec!(-0.001), 2, "0.00")]
-    #[case(dec!(1234567890123.455), 2, "1234567890123.46")]
-    #[case(dec!(2.5), 0, "2")]
-    #[case(dec!(0.1), 3, "0.100")]
-    fn a_decimal_is_written_digit_by_digit(#[case] amount: Decimal, #[case] decimals: u32, #[case] json: &str) {
-        assert_eq!(serde_json::to_string(&Exact::rounded(amount, decimals)).unwrap(), json);
-    }
-
-    #[test]
-    fn instants_are_whole_seconds_in_utc() {
-        assert_eq!(instant(datetime!(2026-05-01 23:59:59.999 -3)), "2026-05-02T02:59:59Z");
-    }
 
     #[rstest]
     #[case("\"abc\"", true)]

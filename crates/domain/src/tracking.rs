@@ -3,6 +3,7 @@
 use std::{fmt, net::IpAddr};
 
 use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use time::{Duration, OffsetDateTime};
 
@@ -19,6 +20,8 @@ pub const MAX_PROPS_BYTES: usize = 8_192;
 pub const MAX_ID_CHARS: usize = 128;
 /// Characters of a page address.
 pub const MAX_URL_CHARS: usize = 2_048;
+/// Events of a batch at most.
+pub const MAX_BATCH: usize = 500;
 /// How far in the past an event may have happened.
 pub const MAX_AGE: Duration = Duration::hours(72);
 /// How far in the future, for clocks that are ahead.
@@ -115,6 +118,17 @@ pub struct NewEvent {
     pub received_at: OffsetDateTime,
 }
 
+/// Why an event of a batch was not taken, in the words that its sender was told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refusal {
+    /// For programs.
+    pub code: String,
+    /// For people.
+    pub message: String,
+    /// The field at fault.
+    pub param: Option<String>,
+}
+
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait EventStore: Send + Sync {
@@ -125,6 +139,15 @@ pub trait EventStore: Send + Sync {
         event: NewEvent,
         idempotency: Option<IdempotencyKey>,
     ) -> Result<Written<i64>, IdempotencyError>;
+    /// Stores those events of a batch that were not refused before: all of them or none. Gives what became of each, in
+    /// order; a replay gives what the first request was told.
+    async fn insert_batch(
+        &self,
+        account: AccountId,
+        events: Vec<Result<NewEvent, Refusal>>,
+        idempotency: Option<IdempotencyKey>,
+        now: OffsetDateTime,
+    ) -> Result<Written<Vec<Result<i64, Refusal>>>, IdempotencyError>;
     /// Stores events that came in together: all of them or none.
     async fn insert_many(&self, account: AccountId, events: Vec<NewEvent>) -> Result<(), StoreError>;
     /// When the latest of the account's events happened.

@@ -16,3 +16,4 @@ mod scheduler;
 mod secrets;
 mod services;
 mod telemetry;
+mod workers;

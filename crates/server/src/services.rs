@@ -18,12 +18,14 @@ use connectors::geo::GeoIp;
 use delivery::seal::KeyRing;
 use domain::{positions::Positions, rate_limit::RateLimiter};
 use shared::{Counters, Link, SharedPositions};
-use store::{Connect, KeyCache, PoolOptions, Retention, Store};
+use store::{Connect, GroupCommit, KeyCache, PoolOptions, Retention, Store};
 use time::OffsetDateTime;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::{admin, ai, alerts, config::Config, database::Database, deliveries, scheduler, telemetry};
+use crate::{
+    admin, ai, alerts, config::Config, database::Database, deliveries, scheduler, telemetry, workers::Workers,
+};
 
 /// Which parts run in this process.
 #[derive(Debug, Clone, Copy)]
@@ -48,8 +50,11 @@ pub async fn run(
     let metrics = telemetry::init_metrics()?;
     let (keys, sender) = (Arc::new(keys), Arc::new(deliveries::sender(config)?));
     let shared = shared(config).await?;
-    let store = Arc::new(store(config, database, shared.as_ref())?);
     let draining = Arc::new(AtomicBool::new(false));
+    let threads = if roles.http { http_workers(config) } else { 0 };
+    let (common, plan) = Workers::share_out(database.pool(config.database_pool), threads);
+    let store = Arc::new(store(config, database, common, shared.as_ref())?);
+    let events = GroupCommit::new((*store).clone());
     let admin_listener = bind(config.admin_listen, "admin_listen")?;
     let mut stopped = vec![admin::server(admin_listener, metrics, (*store).clone(), draining.clone())?];
     let mut address = None;
@@ -57,9 +62,10 @@ pub async fn run(
         let listener = bind(config.listen, "listen")?;
         address = Some(listener.local_addr()?);
         let ports = deliveries::ports(&store, &keys, &sender);
-        let state = state(config, &store, database.direct(), ports, shared.as_ref())?;
+        let state = state(config, &store, &events, database.direct(), ports, shared.as_ref())?;
         let state = State { settings: Settings { draining: draining.clone(), ..state.settings }, ..state };
-        stopped.push(api::server(state, listener, http_workers(config))?);
+        let workers = Workers::new(&store, &database.connect, plan)?;
+        stopped.push(api::server(state, move |state| workers.state_of_next(state), listener, threads)?);
     }
     let cancelled = CancellationToken::new();
     let tasks = TaskTracker::new();
@@ -96,6 +102,10 @@ pub async fn run(
         server.stop(true).await;
     }
     serving.await.context("the HTTP server ended abnormally")??;
+    // Those whose senders did not wait for the answer.
+    if tokio::time::timeout_at(deadline, events.drain()).await.is_err() {
+        tracing::warn!("events were still waiting; nobody was told that they are stored");
+    }
     if tokio::time::timeout_at(deadline, tasks.wait()).await.is_err() {
         tracing::warn!("jobs were still running; they are run again when their leases end");
     }
@@ -124,8 +134,13 @@ async fn shared(config: &Config) -> anyhow::Result<Option<Arc<Link>>> {
 }
 
 /// The store, with a standby for its reads if there is one.
-fn store(config: &Config, database: &Database, shared: Option<&Arc<Link>>) -> anyhow::Result<Store> {
-    let store = Store::connect(&database.connect, database.pool(config.database_pool))?;
+fn store(
+    config: &Config,
+    database: &Database,
+    options: PoolOptions,
+    shared: Option<&Arc<Link>>,
+) -> anyhow::Result<Store> {
+    let store = Store::connect(&database.connect, options)?;
     let Some(url) = config.database_read_url() else { return Ok(store) };
     let connect = Connect::parse(url).context("DATABASE_READ_URL")?;
     let positions = shared.map(|link| Arc::new(SharedPositions::new(link.clone())) as Arc<dyn Positions>);
@@ -145,6 +160,7 @@ fn limiter(shared: Option<&Arc<Link>>) -> Arc<dyn RateLimiter> {
 fn state(
     config: &Config,
     store: &Arc<Store>,
+    events: &GroupCommit,
     direct: Option<&Connect>,
     deliveries: Ports,
     shared: Option<&Arc<Link>>,
@@ -176,7 +192,7 @@ fn state(
         replays: store.clone(),
         insights: store.clone(),
         wordsmith: ai::wordsmith(config, store)?,
-        events: store.clone(),
+        events: Arc::new(events.clone()),
         anomalies: store.clone(),
         profit: store.clone(),
         inventory: store.clone(),

@@ -10,7 +10,7 @@ use domain::{
     AccountId, StoreError,
     accounts::Platform,
     customers::{Customer, CustomerStore, Segment, SegmentFigures},
-    freshness::Dated,
+    freshness::{Dated, Freshness, Newest, Source},
     jobs::JobName,
     page::{Page, PageRequest},
 };
@@ -23,39 +23,81 @@ use time::OffsetDateTime;
 
 use crate::{
     Store,
-    error::{Failure, parse},
+    decode::{Amount, Named},
+    error::parse,
     freshness,
-    schema::customers,
 };
 
 /// Rows that a stream reads at a time: enough to make the round trips cheap, few enough to keep memory flat.
 const STREAM_BATCH: i64 = 2_000;
 
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = customers, check_for_backend(diesel::pg::Pg))]
-struct CustomerRow {
-    id: i64,
-    email: Option<String>,
-    name: Option<String>,
-    source: String,
-    external_id: String,
-    city: Option<String>,
-    country: Option<String>,
-    orders_count: i64,
-    revenue_total: Decimal,
-    ltv_estimate: Decimal,
-    aov: Decimal,
-    segment: String,
-    churn_score: Option<Decimal>,
-    last_purchase_at: Option<OffsetDateTime>,
-    first_purchase_at: Option<OffsetDateTime>,
-    created_at: OffsetDateTime,
+type Instant = Nullable<Timestamptz>;
+/// The columns of a customer, then when the metrics were computed, the newest order and the newest refund.
+type Columns = (
+    (BigInt, Nullable<Text>, Nullable<Text>, Text, Text, Nullable<Text>, Nullable<Text>, BigInt),
+    (Numeric, Numeric, Numeric, Text, Nullable<Numeric>, Instant, Instant, Timestamptz),
+    (Instant, Instant, Instant),
+);
+
+macro_rules! page_statement {
+    ($(#[$meta:meta])* $name:ident($($field:ident: $rust:ty => $sql:ty),*), $filter:literal) => {
+        statement!($(#[$meta])* $name($($field: $rust => $sql),*) -> Columns = concat!("
+    SELECT id, email, name, source, external_id, city, country, orders_count,
+        revenue_total, ltv_estimate, aov, segment, churn_score, last_purchase_at, first_purchase_at, created_at,
+        (SELECT max(finished_at) FROM job_runs
+            WHERE account_id = $1 AND job = 'customer_metrics' AND finished_at IS NOT NULL),
+        (SELECT max(placed_at) FROM orders WHERE account_id = $1),
+        (SELECT max(refunded_at) FROM refunds WHERE account_id = $1)
+    FROM customers WHERE account_id = ? AND id < ? ", $filter, " ORDER BY id DESC LIMIT ?"));
+    };
 }
 
-impl TryFrom<CustomerRow> for Customer {
-    type Error = StoreError;
-    fn try_from(row: CustomerRow) -> Result<Self, StoreError> {
-        let CustomerRow {
+page_statement!(
+    /// A page of all customers, and how fresh it is; `$1` is the account throughout.
+    PageOfAll(account: i64 => BigInt, before: i64 => BigInt, limit: i64 => BigInt), ""
+);
+page_statement!(
+    /// A page of the customers of one platform.
+    PageOfSource(account: i64 => BigInt, before: i64 => BigInt, source: &'static str => Text, limit: i64 => BigInt),
+    "AND source = ?"
+);
+
+#[derive(Queryable)]
+struct CustomerRow(
+    (i64, Option<String>, Option<String>, Named<Platform>, String, Option<String>, Option<String>, i64),
+    (
+        Amount,
+        Amount,
+        Amount,
+        Named<Segment>,
+        Option<Amount>,
+        Option<OffsetDateTime>,
+        Option<OffsetDateTime>,
+        OffsetDateTime,
+    ),
+    Reach,
+);
+
+/// When the metrics were computed, and the newest order and refund; the same in every row.
+type Reach = (Option<OffsetDateTime>, Option<OffsetDateTime>, Option<OffsetDateTime>);
+
+impl From<CustomerRow> for Customer {
+    fn from(row: CustomerRow) -> Self {
+        let CustomerRow(
+            (id, email, name, Named(source), external_id, city, country, orders_count),
+            (
+                revenue_total,
+                ltv_estimate,
+                aov,
+                Named(segment),
+                churn_score,
+                last_purchase_at,
+                first_purchase_at,
+                created_at,
+            ),
+            _,
+        ) = row;
+        Self {
             id,
             email,
             name,
@@ -64,33 +106,15 @@ impl TryFrom<CustomerRow> for Customer {
             city,
             country,
             orders_count,
-            revenue_total,
-            ltv_estimate,
-            aov,
+            revenue_total: revenue_total.into(),
+            ltv_estimate: ltv_estimate.into(),
+            aov: aov.into(),
             segment,
-            churn_score,
+            churn_score: churn_score.map(Into::into),
             last_purchase_at,
             first_purchase_at,
             created_at,
-        } = row;
-        Ok(Self {
-            id,
-            email,
-            name,
-            source: parse(&source, "platform")?,
-            external_id,
-            city,
-            country,
-            orders_count,
-            revenue_total,
-            ltv_estimate,
-            aov,
-            segment: parse(&segment, "segment")?,
-            churn_score,
-            last_purchase_at,
-            first_purchase_at,
-            created_at,
-        })
+        }
     }
 }
 
@@ -104,8 +128,12 @@ impl CustomerStore for Store {
     ) -> Result<Dated<Page<Customer>>, StoreError> {
         let (freshness, found) = self
             .read(account, async |connection| {
-                let freshness = freshness::of(connection, account, JobName::CustomerMetrics).await?;
-                Ok((freshness, rows(connection, account, source, page).await?))
+                let rows = rows(connection, account, source, page).await?;
+                let freshness = match rows.as_slice() {
+                    [CustomerRow(_, _, reach), ..] => freshness_of(*reach),
+                    [] => freshness::of(connection, account, JobName::CustomerMetrics).await?,
+                };
+                Ok((freshness, cut(rows, page)))
             })
             .await?;
         Ok(Dated { found, freshness })
@@ -171,31 +199,35 @@ impl Store {
         cursor: Option<i64>,
     ) -> Result<Page<Customer>, StoreError> {
         let page = PageRequest { limit: STREAM_BATCH, cursor };
-        Ok(self.read(account, async |connection| rows(connection, account, source, page).await).await?)
+        let rows = self.read(account, async |connection| Ok(rows(connection, account, source, page).await?)).await?;
+        Ok(cut(rows, page))
     }
 }
 
+/// One row more than the page has, to see whether it is the last.
 async fn rows(
     connection: &mut AsyncPgConnection,
     account: AccountId,
     source: Option<Platform>,
     page: PageRequest,
-) -> Result<Page<Customer>, Failure> {
-    let mut query = customers::table
-        .filter(customers::account_id.eq(account.0))
-        .order(customers::id.desc())
-        .limit(page.limit + 1)
-        .select(CustomerRow::as_select())
-        .into_boxed();
-    if let Some(source) = source {
-        query = query.filter(customers::source.eq(source.as_str()));
+) -> QueryResult<Vec<CustomerRow>> {
+    let (account, before, limit) = (account.0, page.cursor.unwrap_or(i64::MAX), page.limit + 1);
+    match source {
+        None => PageOfAll { account, before, limit }.load(connection).await,
+        Some(source) => PageOfSource { account, before, source: source.as_str(), limit }.load(connection).await,
     }
-    if let Some(cursor) = page.cursor {
-        query = query.filter(customers::id.lt(cursor));
-    }
-    let rows = query.load(connection).await?;
-    let customers = rows.into_iter().map(Customer::try_from).collect::<Result<_, _>>()?;
-    Ok(Page::cut(customers, page.limit, |customer: &Customer| customer.id))
+}
+
+fn cut(rows: Vec<CustomerRow>, page: PageRequest) -> Page<Customer> {
+    Page::cut(rows.into_iter().map(Customer::from).collect(), page.limit, |customer: &Customer| customer.id)
+}
+
+fn freshness_of((as_of, orders, refunds): Reach) -> Freshness {
+    freshness::assemble(JobName::CustomerMetrics, as_of, |source| match source {
+        Source::Orders => orders.map(Newest::At),
+        Source::Refunds => refunds.map(Newest::At),
+        _ => None,
+    })
 }
 
 statement!(

@@ -1,4 +1,5 @@
-//! How fresh the figures of a job are, in one statement: a look at the end of an index for each source.
+//! How fresh the figures of a job are, in one statement: a look at the end of an index for each source. The reads that
+//! are asked for most look along with the figures instead, in the statement that reads them.
 
 use diesel::sql_types::{BigInt, Bool, Date as SqlDate, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
@@ -71,5 +72,14 @@ pub(crate) async fn of(
         Source::StockLevels => stock_levels.map(Newest::Day),
         Source::TrackEvents => track_events.map(Newest::At),
     };
-    Ok(Freshness { job, as_of, sources: sources.iter().map(|source| (*source, newest(*source))).collect() })
+    Ok(assemble(job, as_of, newest))
+}
+
+/// What a statement found that looked at the sources of `job` along with the figures.
+pub(crate) fn assemble(
+    job: JobName,
+    as_of: Option<OffsetDateTime>,
+    newest: impl Fn(Source) -> Option<Newest>,
+) -> Freshness {
+    Freshness { job, as_of, sources: job.sources().iter().map(|source| (*source, newest(*source))).collect() }
 }

@@ -14,12 +14,14 @@ pub mod citus;
 mod credits;
 mod customers;
 mod daily;
+mod decode;
 mod deliveries;
 mod delivery_log;
 mod demand;
 mod depths;
 mod error;
 mod freshness;
+mod group_commit;
 mod health;
 mod idempotency;
 mod imports;
@@ -46,6 +48,7 @@ mod webhooks;
 
 pub use deliveries::{Pruned, forward_due};
 pub use depths::Depths;
+pub use group_commit::GroupCommit;
 pub use imports::Importer;
 pub use key_cache::KeyCache;
 pub use keys::REVOCATION_CHANNEL;
@@ -59,4 +62,5 @@ pub use pool::{Connect, MIGRATIONS, PoolOptions, Pooler, migrate, revert_all};
 pub struct Store {
     primary: runs::Target,
     replica: Option<std::sync::Arc<replica::Replica>>,
+    pools: runs::Pools,
 }

@@ -1,6 +1,9 @@
 //! Where the statements of a request run, and for how long.
 
-use std::time::Duration;
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use diesel::result::Error;
 use diesel_async::{AnsiTransactionManager, AsyncPgConnection, TransactionManager};
@@ -25,6 +28,9 @@ pub(crate) struct Target {
     pool: Pool,
     options: PoolOptions,
 }
+
+/// The pools of a store and its siblings.
+pub(crate) type Pools = Arc<Mutex<Vec<Pool>>>;
 
 /// How statements belong together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,7 +117,20 @@ async fn in_transaction<T, E: From<Error>>(
 impl Store {
     /// Makes the pool; connections are opened when they are needed.
     pub fn connect(connect: &Connect, options: PoolOptions) -> anyhow::Result<Self> {
-        Ok(Self { primary: Target::new(connect, options)?, replica: None })
+        let primary = Target::new(connect, options)?;
+        let pools = Arc::new(Mutex::new(vec![primary.pool.clone()]));
+        Ok(Self { primary, replica: None, pools })
+    }
+
+    /// The same database by a pool of its own. A pool that one thread has to itself keeps its connections on that
+    /// thread: no request then waits for another thread to wake up. Usage and end are those of all of them together.
+    ///
+    /// # Errors
+    /// When the pool cannot be made.
+    pub fn sibling(&self, connect: &Connect, options: PoolOptions) -> anyhow::Result<Self> {
+        let primary = Target::new(connect, options)?;
+        self.pools.lock().unwrap_or_else(PoisonError::into_inner).push(primary.pool.clone());
+        Ok(Self { primary, replica: self.replica.clone(), pools: Arc::clone(&self.pools) })
     }
 
     /// A connection of the pool, for work that has its own time limits. Under a [`Pooler`] that work must be one
@@ -167,17 +186,21 @@ impl Store {
         self.primary.run(now + ANSWER_TIMEOUT, together, work).await
     }
 
-    /// (connections in use, connections open) to the primary, for the metrics.
+    /// (connections in use, connections open) to the primary, those of the siblings included, for the metrics.
     pub fn pool_usage(&self) -> (usize, usize) {
-        let status = self.primary.pool.status();
-        (status.size.saturating_sub(status.available), status.size)
+        let each = self.all_pools().into_iter().map(|pool| pool.status());
+        each.fold((0, 0), |(in_use, open), pool| (in_use + pool.size.saturating_sub(pool.available), open + pool.size))
     }
 
-    /// Closes the pools: what is in use ends, nothing new is given out.
+    /// Closes the pools, those of the siblings included: what is in use ends, nothing new is given out.
     pub fn close(&self) {
-        self.primary.pool.close();
+        self.all_pools().iter().for_each(Pool::close);
         if let Some(replica) = &self.replica {
             replica.target.pool.close();
         }
+    }
+
+    fn all_pools(&self) -> Vec<Pool> {
+        self.pools.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

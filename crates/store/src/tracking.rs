@@ -5,16 +5,16 @@ use diesel::{
     dsl::max,
     prelude::*,
     result::Error,
-    sql_query,
-    sql_types::{Array, BigInt, Jsonb, Nullable, Text, Timestamptz},
+    sql_types::{Array, BigInt, Nullable, Text, Timestamptz},
 };
 use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
     idempotency::{IdempotencyError, IdempotencyKey, Written},
-    tracking::{EventStore, Location, NewEvent},
+    tracking::{EventStore, Location, NewEvent, Refusal},
 };
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use time::OffsetDateTime;
 
 use crate::{
@@ -32,11 +32,28 @@ impl EventStore for Store {
         event: NewEvent,
         idempotency: Option<IdempotencyKey>,
     ) -> Result<Written<i64>, IdempotencyError> {
+        let now = event.received_at;
+        let written = self.insert_batch(account, vec![Ok(event)], idempotency, now).await?;
+        let Written { value, replayed } = written;
+        match value.into_iter().next() {
+            Some(Ok(value)) => Ok(Written { value, replayed }),
+            _ => Err(corrupt("idempotent result").into()),
+        }
+    }
+
+    async fn insert_batch(
+        &self,
+        account: AccountId,
+        events: Vec<Result<NewEvent, Refusal>>,
+        idempotency: Option<IdempotencyKey>,
+        now: OffsetDateTime,
+    ) -> Result<Written<Vec<Result<i64, Refusal>>>, IdempotencyError> {
+        let events = events.into_iter().map(|event| event.map(|event| EventRow::new(account, event))).collect();
         let written = self
             .run::<_, WriteError<IdempotencyError>>(async |connection| match idempotency {
-                None => Ok(Written { value: insert(connection, account, event).await?, replayed: false }),
+                None => Ok(Written { value: store(connection, events).await?, replayed: false }),
                 Some(key) => {
-                    connection.transaction(async |connection| once(connection, account, event, &key).await).await
+                    connection.transaction(async |connection| once(connection, account, events, &key, now).await).await
                 }
             })
             .await;
@@ -44,26 +61,7 @@ impl EventStore for Store {
     }
 
     async fn insert_many(&self, account: AccountId, events: Vec<NewEvent>) -> Result<(), StoreError> {
-        let Columns { names, props, visitors, sessions, urls, countries, regions, cities, occurred, received } =
-            events.into_iter().collect();
-        self.run::<_, Failure>(async |connection| {
-            sql_query(INSERT_MANY)
-                .bind::<BigInt, _>(account.0)
-                .bind::<Array<Text>, _>(names)
-                .bind::<Array<Jsonb>, _>(props)
-                .bind::<Array<Nullable<Text>>, _>(visitors)
-                .bind::<Array<Nullable<Text>>, _>(sessions)
-                .bind::<Array<Nullable<Text>>, _>(urls)
-                .bind::<Array<Nullable<Text>>, _>(countries)
-                .bind::<Array<Nullable<Text>>, _>(regions)
-                .bind::<Array<Nullable<Text>>, _>(cities)
-                .bind::<Array<Timestamptz>, _>(occurred)
-                .bind::<Array<Timestamptz>, _>(received)
-                .execute(connection)
-                .await?;
-            Ok(())
-        })
-        .await?;
+        insert_rows(self, events.into_iter().map(|event| EventRow::new(account, event)).collect()).await?;
         Ok(())
     }
 
@@ -81,80 +79,142 @@ impl EventStore for Store {
     }
 }
 
-const INSERT_MANY: &str = "INSERT INTO track_events
-        (account_id, name, props, visitor_id, session_id, url, country, region, city, occurred_at, received_at)
-    SELECT $1, event.* FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11) AS event";
-
-/// Events column by column, for `unnest`.
-#[derive(Default)]
-struct Columns {
-    names: Vec<String>,
-    props: Vec<Value>,
-    visitors: Vec<Option<String>>,
-    sessions: Vec<Option<String>>,
-    urls: Vec<Option<String>>,
-    countries: Vec<Option<String>>,
-    regions: Vec<Option<String>>,
-    cities: Vec<Option<String>>,
-    occurred: Vec<OffsetDateTime>,
-    received: Vec<OffsetDateTime>,
+/// An event as it is written, whoever's it is.
+#[derive(Debug, Clone)]
+pub(crate) struct EventRow {
+    account: AccountId,
+    name: String,
+    /// JSON.
+    props: String,
+    visitor_id: Option<String>,
+    session_id: Option<String>,
+    url: Option<String>,
+    location: Location,
+    occurred_at: OffsetDateTime,
+    received_at: OffsetDateTime,
 }
 
-impl FromIterator<NewEvent> for Columns {
-    fn from_iter<I: IntoIterator<Item = NewEvent>>(events: I) -> Self {
-        let mut columns = Self::default();
-        for event in events {
-            let NewEvent { name, props, visitor_id, session_id, url, location, occurred_at, received_at } = event;
-            let Location { country, region, city } = location;
-            columns.names.push(name.as_str().to_owned());
-            columns.props.push(Value::Object(props));
-            columns.visitors.push(visitor_id);
-            columns.sessions.push(session_id);
-            columns.urls.push(url);
-            columns.countries.push(country);
-            columns.regions.push(region);
-            columns.cities.push(city);
-            columns.occurred.push(occurred_at);
-            columns.received.push(received_at);
-        }
-        columns
+impl EventRow {
+    pub(crate) fn new(account: AccountId, event: NewEvent) -> Self {
+        let NewEvent { name, props, visitor_id, session_id, url, location, occurred_at, received_at } = event;
+        let (name, props) = (name.as_str().to_owned(), Value::Object(props).to_string());
+        Self { account, name, props, visitor_id, session_id, url, location, occurred_at, received_at }
     }
+}
+
+statement!(
+    /// Stores events, of any accounts, and gives their ids in the same order.
+    Insert(
+        accounts: Vec<i64> => Array<BigInt>,
+        names: Vec<String> => Array<Text>,
+        props: Vec<String> => Array<Text>,
+        visitors: Vec<Option<String>> => Array<Nullable<Text>>,
+        sessions: Vec<Option<String>> => Array<Nullable<Text>>,
+        urls: Vec<Option<String>> => Array<Nullable<Text>>,
+        countries: Vec<Option<String>> => Array<Nullable<Text>>,
+        regions: Vec<Option<String>> => Array<Nullable<Text>>,
+        cities: Vec<Option<String>> => Array<Nullable<Text>>,
+        occurred: Vec<OffsetDateTime> => Array<Timestamptz>,
+        received: Vec<OffsetDateTime> => Array<Timestamptz>,
+    ) -> BigInt = "
+    WITH event AS MATERIALIZED (
+        SELECT nextval('track_events_id_seq') AS id, given.*
+        FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WITH ORDINALITY AS given (account_id, name, props, visitor_id,
+            session_id, url, country, region, city, occurred_at, received_at, place)),
+    stored AS (
+        INSERT INTO track_events (id, account_id, name, props, visitor_id, session_id, url, country, region, city,
+            occurred_at, received_at)
+        SELECT id, account_id, name, props::jsonb, visitor_id, session_id, url, country, region, city, occurred_at,
+            received_at
+        FROM event)
+    SELECT id FROM event ORDER BY place"
+);
+
+/// The rows column by column.
+impl FromIterator<EventRow> for Insert {
+    fn from_iter<I: IntoIterator<Item = EventRow>>(rows: I) -> Self {
+        let rows = rows.into_iter();
+        let (mut accounts, mut names, mut props) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut visitors, mut sessions, mut urls) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut countries, mut regions, mut cities) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut occurred, mut received) = (Vec::new(), Vec::new());
+        for row in rows {
+            let EventRow {
+                account,
+                name,
+                props: text,
+                visitor_id,
+                session_id,
+                url,
+                location,
+                occurred_at,
+                received_at,
+            } = row;
+            let Location { country, region, city } = location;
+            accounts.push(account.0);
+            names.push(name);
+            props.push(text);
+            visitors.push(visitor_id);
+            sessions.push(session_id);
+            urls.push(url);
+            countries.push(country);
+            regions.push(region);
+            cities.push(city);
+            occurred.push(occurred_at);
+            received.push(received_at);
+        }
+        Self { accounts, names, props, visitors, sessions, urls, countries, regions, cities, occurred, received }
+    }
+}
+
+/// Stores the rows in one transaction: all of them or none.
+pub(crate) async fn insert_rows(store: &Store, rows: Vec<EventRow>) -> Result<Vec<i64>, StoreError> {
+    let insert: Insert = rows.into_iter().collect();
+    Ok(store.run::<_, Failure>(async |connection| Ok(insert.load(connection).await?)).await?)
+}
+
+/// Stores what was not refused.
+async fn store(
+    connection: &mut AsyncPgConnection,
+    events: Vec<Result<EventRow, Refusal>>,
+) -> Result<Vec<Result<i64, Refusal>>, Error> {
+    let mut rows = Vec::new();
+    let mut refusals = Vec::new();
+    for event in events {
+        refusals.push(event.map(|row| rows.push(row)));
+    }
+    let ids: Vec<i64> =
+        if rows.is_empty() { Vec::new() } else { rows.into_iter().collect::<Insert>().load(connection).await? };
+    let mut ids = ids.into_iter();
+    let mut stored = Vec::new();
+    for event in refusals {
+        stored.push(match event {
+            Ok(()) => Ok(ids.next().ok_or(Error::NotFound)?),
+            Err(refusal) => Err(refusal),
+        });
+    }
+    Ok(stored)
+}
+
+/// What is recorded under the key: for each event its id, or why it was refused.
+#[derive(Serialize, Deserialize)]
+struct Recorded {
+    events: Vec<Result<i64, Refusal>>,
 }
 
 async fn once(
     connection: &mut AsyncPgConnection,
     account: AccountId,
-    event: NewEvent,
+    events: Vec<Result<EventRow, Refusal>>,
     key: &IdempotencyKey,
-) -> Result<Written<i64>, WriteError<IdempotencyError>> {
-    let now = event.received_at;
+    now: OffsetDateTime,
+) -> Result<Written<Vec<Result<i64, Refusal>>>, WriteError<IdempotencyError>> {
     if let Some(result) = idempotency::begin(connection, account, key, now).await? {
-        let value = result.get("event_id").and_then(Value::as_i64).ok_or_else(|| corrupt("idempotent result"))?;
-        return Ok(Written { value, replayed: true });
+        let Recorded { events } = serde_json::from_value(result).map_err(|_| corrupt("idempotent result"))?;
+        return Ok(Written { value: events, replayed: true });
     }
-    let value = insert(connection, account, event).await?;
-    idempotency::finish(connection, account, key, json!({ "event_id": value }), now).await?;
+    let value = store(connection, events).await?;
+    let result = serde_json::to_value(Recorded { events: value.clone() }).map_err(|_| corrupt("idempotent result"))?;
+    idempotency::finish(connection, account, key, result, now).await?;
     Ok(Written { value, replayed: false })
-}
-
-async fn insert(connection: &mut AsyncPgConnection, account: AccountId, event: NewEvent) -> Result<i64, Error> {
-    let NewEvent { name, props, visitor_id, session_id, url, location, occurred_at, received_at } = event;
-    let Location { country, region, city } = location;
-    diesel::insert_into(track_events::table)
-        .values((
-            track_events::account_id.eq(account.0),
-            track_events::name.eq(name.as_str()),
-            track_events::props.eq(Value::Object(props)),
-            track_events::visitor_id.eq(visitor_id),
-            track_events::session_id.eq(session_id),
-            track_events::url.eq(url),
-            track_events::country.eq(country),
-            track_events::region.eq(region),
-            track_events::city.eq(city),
-            track_events::occurred_at.eq(occurred_at),
-            track_events::received_at.eq(received_at),
-        ))
-        .returning(track_events::id)
-        .get_result(connection)
-        .await
 }

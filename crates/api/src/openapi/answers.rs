@@ -84,6 +84,7 @@ fn codes(method: &HttpMethod, operation: &Operation) -> Vec<Code> {
         "revoke_webhook" => codes.extend(REVOKE_WEBHOOK),
         "change_reorder" => codes.extend(CHANGE_REORDER),
         "track_event" => codes.extend(TRACK),
+        "track_events" => codes.push(Code::UnsupportedMediaType),
         "change_webhook" | "test_webhook" => codes.extend(EVENTS_OF_WEBHOOK),
         "list_deliveries" => codes.push(Code::WebhookNotFound),
         "rotate_webhook" | "start_replay" => codes.extend(OF_WEBHOOK),

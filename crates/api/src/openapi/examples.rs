@@ -10,10 +10,11 @@ use super::answers::operations;
 use crate::respond::JSON;
 
 /// What requests are made of: absent fields may be absent there.
-const REQUESTS: [&str; 11] = [
+const REQUESTS: [&str; 12] = [
     "NewWebhook",
     "ReorderChange",
     "TrackEvent",
+    "TrackBatch",
     "WebhookChange",
     "Rotation",
     "TestWebhook",

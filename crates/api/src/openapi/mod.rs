@@ -47,7 +47,7 @@ use crate::{error::ErrorBody, v1};
         v1::webhook_settings::rotate, v1::webhook_deliveries::test, v1::webhook_deliveries::list,
         v1::webhook_deliveries::resend, v1::webhook_replays::start, v1::webhook_replays::get,
         v1::webhook_replays::cancel, v1::webhook_verify::verify, v1::insights::get, v1::insights::change,
-        v1::insight_runs::start, v1::insight_runs::get, v1::track::track,
+        v1::insight_runs::start, v1::insight_runs::get, v1::track::track, v1::track_batch::track_batch,
         v1::anomalies::get, v1::profit::get, v1::inventory::get, v1::reorder::get, v1::reorder::change,
         v1::alerts::list, v1::alerts::create, v1::alerts::get, v1::alerts::change, v1::alerts::delete,
     ),

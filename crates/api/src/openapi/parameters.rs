@@ -44,7 +44,7 @@ fn values(id: &str, parameter: &str) -> Option<Object> {
         ("list_inventory", "status") => names::inventory_status(),
         ("list_deliveries", "state") => names::delivery_state(),
         ("list_reorder", "status") => names::reorder_status(),
-        ("track_event", "dry_run") | ("list_profit", "explain") => names::flag(),
+        ("track_event" | "track_events", "dry_run") | ("list_profit", "explain") => names::flag(),
         _ => return None,
     })
 }

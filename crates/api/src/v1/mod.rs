@@ -15,6 +15,7 @@ pub mod reorder;
 pub mod segments;
 pub mod status;
 pub mod track;
+pub mod track_batch;
 pub mod webhook_deliveries;
 pub mod webhook_replays;
 pub mod webhook_settings;
@@ -50,12 +51,13 @@ const INSIGHT_PATH: &str = "/api/v1/insights/{id}";
 const INSIGHT_JOB_PATH: &str = "/api/v1/insights/jobs/{id}";
 const ALERTS_PATH: &str = "/api/v1/alerts";
 const ALERT_PATH: &str = "/api/v1/alerts/{id}";
+pub const TRACK_BATCH_PATH: &str = "/api/v1/track/batch";
 const SUGGESTION_PATH: &str = "/api/v1/reorder/{id}";
 
 const READ: &str = "GET, HEAD, OPTIONS";
 
 /// Every path with the methods it supports, as `Allow` lists them.
-const PATHS: [(&str, &str); 30] = [
+const PATHS: [(&str, &str); 31] = [
     (STATUS_PATH, READ),
     (OPENAPI_PATH, READ),
     (DOCS_PATH, READ),
@@ -79,6 +81,7 @@ const PATHS: [(&str, &str); 30] = [
     (INSIGHT_PATH, "PATCH, OPTIONS"),
     (INSIGHT_JOB_PATH, READ),
     ("/api/v1/track", "POST, OPTIONS"),
+    (TRACK_BATCH_PATH, "POST, OPTIONS"),
     ("/api/v1/anomalies", READ),
     ("/api/v1/profit", READ),
     ("/api/v1/inventory", READ),
@@ -133,6 +136,7 @@ pub fn configure(config: &mut ServiceConfig) {
         ))
         .service(resource("/api/v1/insights", [read().to(insights::get)]))
         .service(resource("/api/v1/track", [web::post().to(track::track)]))
+        .service(resource(TRACK_BATCH_PATH, [web::post().to(track_batch::track_batch)]))
         .service(resource("/api/v1/anomalies", [read().to(anomalies::get)]))
         .service(resource("/api/v1/profit", [read().to(profit::get)]))
         .service(resource("/api/v1/inventory", [read().to(inventory::get)]))

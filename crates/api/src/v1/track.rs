@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use actix_web::{HttpRequest, web};
 use domain::{
     idempotency::Written,
-    tracking::{EventName, InvalidProps, MAX_AGE, MAX_AHEAD, MAX_PROPS_BYTES, NewEvent, check_props},
+    tracking::{EventName, Geolocator, InvalidProps, MAX_AGE, MAX_AHEAD, MAX_PROPS_BYTES, NewEvent, check_props},
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -86,8 +86,8 @@ fn first_fault(errors: &ValidationErrors) -> ApiError {
     ApiError::new(code).param(name)
 }
 
-/// What the body says, checked.
-struct Tracked {
+/// What an event says, checked.
+pub(super) struct Tracked {
     name: EventName,
     props: Map<String, Value>,
     texts: Texts,
@@ -96,7 +96,7 @@ struct Tracked {
 }
 
 impl Tracked {
-    fn take(fields: &mut Fields, now: OffsetDateTime) -> Result<Self, ApiError> {
+    pub(super) fn take(fields: &mut Fields, now: OffsetDateTime) -> Result<Self, ApiError> {
         let missing = || ApiError::new(Code::MissingParameter).message("`event` is required.").param("event");
         let name = fields.text("event", Code::InvalidEvent)?.ok_or_else(missing)?;
         let name = EventName::parse(name).map_err(|_| ApiError::new(Code::InvalidEvent).param("event"))?;
@@ -107,6 +107,20 @@ impl Tracked {
         let address = fields.text("ip", Code::InvalidParameter)?;
         let address = address.map(|text| text.parse().map_err(|_| ApiError::parameter("ip", "must be an IP address")));
         Ok(Self { name, props, texts, occurred_at, address: address.transpose()? })
+    }
+
+    /// The event as it is stored: the address only serves to find out where the visitor is.
+    pub(super) fn into_event(
+        self,
+        client: ClientAddress,
+        geolocator: &dyn Geolocator,
+        now: OffsetDateTime,
+    ) -> NewEvent {
+        let Self { name, props, texts, occurred_at, address } = self;
+        let Texts { visitor_id, session_id, url } = texts;
+        let location = geolocator.locate(address.unwrap_or(client.0));
+        let occurred_at = occurred_at.unwrap_or(now);
+        NewEvent { name, props, visitor_id, session_id, url, location, occurred_at, received_at: now }
     }
 }
 
@@ -177,16 +191,13 @@ pub async fn track(
     let now = (state.clock)();
     let dry_run = query.flag("dry_run")?;
     let mut fields = upload.fields(Accepts::JsonOrText)?;
-    let Tracked { name, props, texts, occurred_at, address } = Tracked::take(&mut fields, now)?;
+    let tracked = Tracked::take(&mut fields, now)?;
     let warnings = fields.finish(query.finish()?)?;
     let body = |event_id| TrackedBody { ok: true, event_id, dry_run, api_version: API_VERSION, warnings };
     if dry_run {
         return Reply::done(&body(None));
     }
-    let Texts { visitor_id, session_id, url } = texts;
-    let location = state.geolocator.locate(address.unwrap_or(client.0));
-    let occurred_at = occurred_at.unwrap_or(now);
-    let event = NewEvent { name, props, visitor_id, session_id, url, location, occurred_at, received_at: now };
+    let event = tracked.into_event(client, &*state.geolocator, now);
     let account = caller.account();
     let work = async move { state.events.insert(account, event, idempotency).await };
     let Written { value, replayed } = detached(work).await?;

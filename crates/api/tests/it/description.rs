@@ -84,6 +84,7 @@ fn every_endpoint_of_the_specification_is_described() {
         ("POST", "insights/generate"),
         ("PATCH", "insights/1"),
         ("GET", "insights/jobs/1"),
+        ("POST", "track/batch"),
         ("GET", "alerts"),
         ("POST", "alerts"),
         ("GET", "alerts/1"),

@@ -14,5 +14,6 @@ mod logs;
 mod robustness;
 mod service;
 mod track;
+mod track_batch;
 mod webhook_settings;
 mod webhooks;

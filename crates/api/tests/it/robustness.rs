@@ -12,7 +12,7 @@ use domain::{
     AccountId, StoreError,
     credits::MockCreditLedger,
     idempotency::{IdempotencyError, IdempotencyKey, Written},
-    tracking::{EventStore, MockEventStore, NewEvent},
+    tracking::{EventStore, MockEventStore, NewEvent, Refusal},
 };
 use rstest::rstest;
 use time::OffsetDateTime;
@@ -147,6 +147,16 @@ impl EventStore for Waiting {
         self.go.acquire().await.unwrap().forget();
         self.done.lock().unwrap().send(()).unwrap();
         Ok(Written { value: 1, replayed: false })
+    }
+
+    async fn insert_batch(
+        &self,
+        _: AccountId,
+        _: Vec<Result<NewEvent, Refusal>>,
+        _: Option<IdempotencyKey>,
+        _: OffsetDateTime,
+    ) -> Result<Written<Vec<Result<i64, Refusal>>>, IdempotencyError> {
+        unreachable!("one event is sent")
     }
 
     async fn insert_many(&self, _: AccountId, _: Vec<NewEvent>) -> Result<(), StoreError> {

@@ -230,7 +230,7 @@ impl Service {
         let (ready, started) = mpsc::channel();
         std::thread::spawn(move || {
             actix_web::rt::System::new().block_on(async move {
-                let server = api::server(state, listener, 1).unwrap();
+                let server = api::server(state, |state| state, listener, 1).unwrap();
                 ready.send(()).unwrap();
                 server.await.unwrap();
             });

@@ -11,6 +11,7 @@ mod decisions;
 mod deliveries;
 mod findings;
 mod freshness;
+mod group_commit;
 mod imports;
 mod jobs;
 mod keys;

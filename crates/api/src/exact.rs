@@ -1,0 +1,223 @@
+//! Figures as they are written into answers: digit by digit, and without a detour, for a page holds hundreds of them.
+
+use domain::money::Currency;
+use rust_decimal::Decimal;
+use serde::{Serialize, Serializer, ser::Error as _};
+use serde_json::value::RawValue;
+use time::{OffsetDateTime, UtcOffset, format_description::BorrowedFormatItem, macros::format_description};
+
+/// A number written exactly as the decimal is, never by way of a binary float.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Exact(pub Decimal);
+
+impl Exact {
+    /// An amount, with all the decimals of its currency.
+    pub fn money(amount: Decimal, currency: Currency) -> Self {
+        Self::rounded(amount, currency.exponent())
+    }
+
+    /// A percentage, with two decimals.
+    pub fn percent(value: Decimal) -> Self {
+        Self::rounded(value, 2)
+    }
+
+    /// A ratio, with at most four decimals.
+    pub fn ratio(value: Decimal) -> Self {
+        Self(domain::money::round(value, 4).normalize())
+    }
+
+    /// Rounded half-even to `decimals` places and written with all of them.
+    pub fn rounded(amount: Decimal, decimals: u32) -> Self {
+        if let Some(rounded) = round_short(amount, decimals) {
+            return Self(rounded);
+        }
+        let mut rounded = domain::money::round(amount, decimals);
+        rounded.rescale(decimals);
+        // A negative amount that rounds to nothing is nothing.
+        if rounded.is_zero() {
+            rounded.set_sign_positive(true);
+        }
+        Self(rounded)
+    }
+}
+
+/// The same for numbers of up to 18 digits, in plain integers.
+fn round_short(amount: Decimal, decimals: u32) -> Option<Decimal> {
+    let digits = i64::try_from(amount.mantissa()).ok()?;
+    let shift = 10_i64.checked_pow(amount.scale().abs_diff(decimals))?;
+    if amount.scale() <= decimals {
+        return Some(Decimal::new(digits.checked_mul(shift)?, decimals));
+    }
+    let (kept, rest) = (digits / shift, (digits % shift).unsigned_abs());
+    let half = shift.unsigned_abs() / 2;
+    let up = rest > half || (rest == half && kept % 2 != 0);
+    Some(Decimal::new(if up { kept + digits.signum() } else { kept }, decimals))
+}
+
+impl Serialize for Exact {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut room = [0; ROOM];
+        let text = write(self.0, &mut room).ok_or_else(|| S::Error::custom("a decimal without digits"))?;
+        // Borrowed: nothing is allocated.
+        let raw: &RawValue = serde_json::from_str(text).map_err(S::Error::custom)?;
+        raw.serialize(serializer)
+    }
+}
+
+/// A sign, 29 digits and a point are the longest that a decimal can be.
+const ROOM: usize = 32;
+
+/// Writes the number into `room`, from its end.
+fn write(number: Decimal, room: &mut [u8; ROOM]) -> Option<&str> {
+    let mut rest = number.mantissa().unsigned_abs();
+    let (mut at, mut left) = (ROOM, number.scale());
+    let mut put = |byte: u8| {
+        at -= 1;
+        *room.get_mut(at)? = byte;
+        Some(at)
+    };
+    // Long division by ten is slow beyond 64 bits, and hardly ever needed.
+    while rest > u128::from(u64::MAX) {
+        put(digit(rest % 10))?;
+        rest /= 10;
+        left = point(left, &mut put)?;
+    }
+    let mut rest = u64::try_from(rest).ok()?;
+    loop {
+        let start = put(digit((rest % 10).into()))?;
+        rest /= 10;
+        let before = left;
+        left = point(left, &mut put)?;
+        if rest == 0 && left == 0 && before != 1 {
+            let start = if number.is_sign_negative() { put(b'-')? } else { start };
+            return std::str::from_utf8(room.get(start..)?).ok();
+        }
+    }
+}
+
+fn digit(value: u128) -> u8 {
+    b'0' + u8::try_from(value).unwrap_or(0)
+}
+
+/// Puts the point once all decimals are written.
+fn point(left: u32, put: &mut impl FnMut(u8) -> Option<usize>) -> Option<u32> {
+    if left == 1 {
+        put(b'.')?;
+    }
+    Some(left.saturating_sub(1))
+}
+
+impl std::fmt::Display for Exact {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A measured value with at most four decimals.
+pub fn measure(value: f64) -> f64 {
+    let scaled = (value * 10_000.0).round() / 10_000.0;
+    // Too large to have decimals at all.
+    if scaled.is_finite() { scaled } else { value }
+}
+
+const INSTANT: &[BorrowedFormatItem<'_>] = format_description!("[year]-[month]-[day]T[hour]:[minute]:[second]Z");
+const DATE: &[BorrowedFormatItem<'_>] = format_description!("[year]-[month]-[day]");
+
+/// RFC 3339 in UTC, whole seconds.
+pub fn instant(at: OffsetDateTime) -> String {
+    let at = at.to_offset(UtcOffset::UTC);
+    let Some([y1, y2, y3, y4, m1, m2, d1, d2]) = date_digits(at.date()) else {
+        return at.format(INSTANT).unwrap_or_default();
+    };
+    let ([h1, h2], [n1, n2], [s1, s2]) = (two(at.hour()), two(at.minute()), two(at.second()));
+    let text = [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2, b'T', h1, h2, b':', n1, n2, b':', s1, s2, b'Z'];
+    std::str::from_utf8(&text).unwrap_or_default().to_owned()
+}
+
+/// ISO 8601.
+pub fn date(day: time::Date) -> String {
+    let Some([y1, y2, y3, y4, m1, m2, d1, d2]) = date_digits(day) else {
+        return day.format(DATE).unwrap_or_default();
+    };
+    let text = [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2];
+    std::str::from_utf8(&text).unwrap_or_default().to_owned()
+}
+
+/// The digits of a date; none for a year that has not four.
+fn date_digits(day: time::Date) -> Option<[u8; 8]> {
+    let (year, month, day) = day.to_calendar_date();
+    let year = u16::try_from(year).ok().filter(|year| *year <= 9_999)?;
+    let ([y1, y2], [y3, y4]) = (two(u8::try_from(year / 100).ok()?), two(u8::try_from(year % 100).ok()?));
+    let ([m1, m2], [d1, d2]) = (two(u8::from(month)), two(day));
+    Some([y1, y2, y3, y4, m1, m2, d1, d2])
+}
+
+/// Two digits of a number below 100.
+const fn two(number: u8) -> [u8; 2] {
+    [b'0' + number / 10 % 10, b'0' + number % 10]
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may fail")]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+    use rust_decimal::dec;
+    use time::macros::{date as day, datetime};
+
+    use super::*;
+
+    #[rstest]
+    #[case(dec!(0.125), 2, "0.12")]
+    #[case(dec!(0.135), 2, "0.14")]
+    #[case(dec!(-0.125), 2, "-0.12")]
+    #[case(dec!(-0.135), 2, "-0.14")]
+    #[case(dec!(12.5), 2, "12.50")]
+    #[case(dec!(-0.001), 2, "0.00")]
+    #[case(dec!(1234567890123.455), 2, "1234567890123.46")]
+    #[case(dec!(2.5), 0, "2")]
+    #[case(dec!(3.5), 0, "4")]
+    #[case(dec!(0.1), 3, "0.100")]
+    #[case(dec!(0), 2, "0.00")]
+    #[case(dec!(-1005), 0, "-1005")]
+    #[case(dec!(79228162514264337593543950335), 0, "79228162514264337593543950335")]
+    #[case(dec!(-7.9228162514264337593543950335), 2, "-7.92")]
+    #[case(dec!(123456789012345678901234.565), 2, "123456789012345678901234.56")]
+    fn a_decimal_is_written_digit_by_digit(#[case] amount: Decimal, #[case] decimals: u32, #[case] json: &str) {
+        assert_eq!(serde_json::to_string(&Exact::rounded(amount, decimals)).unwrap(), json);
+    }
+
+    #[test]
+    fn instants_are_whole_seconds_in_utc() {
+        assert_eq!(instant(datetime!(2026-05-01 23:59:59.999 -3)), "2026-05-02T02:59:59Z");
+        assert_eq!(instant(datetime!(-0001-01-01 00:00 UTC)), "-0001-01-01T00:00:00Z");
+        assert_eq!(
+            (date(day!(0987 - 06 - 05)), date(day!(2026 - 12 - 31))),
+            ("0987-06-05".into(), "2026-12-31".into())
+        );
+    }
+
+    proptest! {
+        /// Against the library's own text of the number.
+        #[test]
+        fn every_decimal_is_written_as_the_library_writes_it(mantissa in any::<i128>(), scale in 0..=28u32) {
+            let mantissa = mantissa >> 32;
+            let number = Decimal::try_from_i128_with_scale(mantissa, scale).unwrap();
+            prop_assert_eq!(serde_json::to_string(&Exact(number)).unwrap(), number.to_string());
+        }
+
+        #[test]
+        fn short_numbers_are_rounded_as_long_ones_are(digits in any::<i64>(), scale in 0..=12u32, decimals in 0..=4u32) {
+            let number = Decimal::new(digits, scale);
+            if let Some(rounded) = round_short(number, decimals) {
+                let mut expected = domain::money::round(number, decimals);
+                expected.rescale(decimals);
+                if !expected.is_zero() {
+                    prop_assert_eq!(rounded.to_string(), expected.to_string());
+                } else {
+                    prop_assert!(rounded.is_zero() && rounded.is_sign_positive() && rounded.scale() == decimals);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! A pool of connections for each HTTP thread.
+//!
+//! A connection is driven by the thread that opened it. With one pool for all, most requests would wait for another
+//! thread to wake up, twice; with a pool of its own a thread does everything itself.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use api::State;
+use store::{Connect, PoolOptions, Store};
+
+/// Of four connections, the threads share out three; the fourth is for what is common to them: looking keys up, storing
+/// events, jobs and deliveries.
+const SHARE: (usize, usize) = (3, 4);
+
+/// The stores that the threads take in turn.
+#[derive(Clone)]
+pub struct Workers {
+    stores: Vec<Arc<Store>>,
+    next: Arc<AtomicUsize>,
+}
+
+impl Workers {
+    /// Shares the connections of `options` out. Gives what is left for the common pool, and what the threads have; where
+    /// there are too few connections, several threads share a pool, or take the common one.
+    pub fn share_out(options: PoolOptions, threads: usize) -> (PoolOptions, Plan) {
+        let for_threads = options.max_connections * SHARE.0 / SHARE.1;
+        let pools = threads.min(for_threads);
+        let each = for_threads.checked_div(pools).unwrap_or(0);
+        let common = PoolOptions { max_connections: options.max_connections - each * pools, ..options };
+        (common, Plan { pools, each: PoolOptions { max_connections: each, ..options } })
+    }
+
+    /// Makes the pools, siblings of the common one; connections are opened when they are needed.
+    pub fn new(first: &Arc<Store>, connect: &Connect, plan: Plan) -> anyhow::Result<Self> {
+        let Plan { pools, each } = plan;
+        let siblings = (0..pools).map(|_| Ok(Arc::new(first.sibling(connect, each)?)));
+        let mut stores = siblings.collect::<anyhow::Result<Vec<_>>>()?;
+        if stores.is_empty() {
+            stores.push(first.clone());
+        }
+        Ok(Self { stores, next: Arc::default() })
+    }
+
+    /// What the next thread works with: the reads go through its own pool.
+    pub fn state_of_next(&self, state: State) -> State {
+        let turn = self.next.fetch_add(1, Ordering::Relaxed);
+        match self.stores.get(turn % self.stores.len().max(1)) {
+            Some(store) => on_store(state, store),
+            None => state,
+        }
+    }
+}
+
+/// How many pools of how many connections the threads have.
+#[derive(Debug, Clone, Copy)]
+pub struct Plan {
+    pools: usize,
+    each: PoolOptions,
+}
+
+fn on_store(state: State, store: &Arc<Store>) -> State {
+    State {
+        health: store.clone(),
+        credits: store.clone(),
+        customers: store.clone(),
+        integrations: store.clone(),
+        webhooks: store.clone(),
+        webhook_settings: store.clone(),
+        delivery_log: store.clone(),
+        replays: store.clone(),
+        insights: store.clone(),
+        anomalies: store.clone(),
+        profit: store.clone(),
+        inventory: store.clone(),
+        reorder: store.clone(),
+        ..state
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_connections_are_shared_out_and_no_more() {
+        for connections in 1..40 {
+            for threads in 1..20 {
+                let options = PoolOptions { max_connections: connections, ..PoolOptions::default() };
+                let (common, plan) = Workers::share_out(options, threads);
+                assert_eq!(common.max_connections + plan.pools * plan.each.max_connections, connections);
+                assert!(common.max_connections >= 1 && plan.pools <= threads);
+                assert!(plan.pools == 0 || plan.each.max_connections >= 1);
+            }
+        }
+    }
+}

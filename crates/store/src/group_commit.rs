@@ -1,0 +1,222 @@
+//! Events that arrive together are stored together: one statement, one transaction, one write to the disk.
+//!
+//! Nobody waits for company. An event that finds a writer free is written at once, alone if it is alone; what arrives
+//! while the writers are at work is taken by the next one that is done. So there is no timer, an idle service answers
+//! as fast as before, and the busier it is the larger the groups become. Each caller is answered after the commit of its
+//! own event.
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use async_trait::async_trait;
+use domain::{
+    AccountId, StoreError,
+    idempotency::{IdempotencyError, IdempotencyKey, Written},
+    tracking::{EventStore, NewEvent, Refusal},
+};
+use time::OffsetDateTime;
+use tokio::{
+    runtime::Handle,
+    sync::{Notify, oneshot},
+};
+
+use crate::{
+    Store,
+    tracking::{EventRow, insert_rows},
+};
+
+/// Events that may wait; further ones are refused at once.
+const ROOM: usize = 2_048;
+/// Events of a group at most.
+const GROUP: usize = 256;
+/// Groups that are written at a time: while one waits for the disk, the next one is put together.
+const WRITERS: usize = 2;
+
+/// An [`EventStore`] that stores events in groups. Cloning shares the queue.
+#[derive(Clone)]
+pub struct GroupCommit {
+    store: Store,
+    queue: Arc<Queue>,
+    /// Where the writers run: they outlive the request, and the thread, that started them.
+    runtime: Handle,
+}
+
+struct Queue {
+    state: Mutex<State>,
+    /// Told when the last writer is done.
+    idle: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: VecDeque<Waiting>,
+    writers: usize,
+}
+
+/// An event, and who waits for its id. Nobody may be left: the client has gone, the event is stored all the same.
+struct Waiting {
+    row: EventRow,
+    answer: oneshot::Sender<Result<i64, StoreError>>,
+}
+
+impl Queue {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // No code that may panic runs under the lock.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next group, or none: then the writer has ended.
+    fn next(&self) -> Option<Vec<Waiting>> {
+        let mut state = self.lock();
+        let group = state.waiting.len().min(GROUP);
+        if group > 0 {
+            return Some(state.waiting.drain(..group).collect());
+        }
+        // In the same breath as the look: an event that comes now starts a writer.
+        self.end_writer(&mut state);
+        None
+    }
+
+    fn end_writer(&self, state: &mut State) {
+        state.writers -= 1;
+        if state.writers == 0 {
+            self.idle.notify_waiters();
+        }
+    }
+}
+
+/// A writer at work. One that panics makes room for another.
+struct Writer(Option<Arc<Queue>>);
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        if let Some(queue) = self.0.take() {
+            queue.end_writer(&mut queue.lock());
+        }
+    }
+}
+
+impl GroupCommit {
+    /// To be called on the runtime that the writers are to run on.
+    pub fn new(store: Store) -> Self {
+        let queue = Queue { state: Mutex::default(), idle: Notify::new() };
+        Self { store, queue: Arc::new(queue), runtime: Handle::current() }
+    }
+
+    /// Events that wait to be written.
+    pub fn waiting(&self) -> usize {
+        self.queue.lock().waiting.len()
+    }
+
+    /// Waits until everything that was taken in is written.
+    pub async fn drain(&self) {
+        loop {
+            let mut idle = std::pin::pin!(self.queue.idle.notified());
+            // From here on no notification is missed.
+            idle.as_mut().enable();
+            if self.queue.lock().writers == 0 {
+                return;
+            }
+            idle.await;
+        }
+    }
+
+    fn enqueue(&self, waiting: Waiting) -> Result<(), StoreError> {
+        let mut state = self.queue.lock();
+        if state.waiting.len() >= ROOM {
+            return Err(StoreError::Unavailable(format!("{ROOM} events wait to be written already")));
+        }
+        state.waiting.push_back(waiting);
+        if state.writers < WRITERS {
+            state.writers += 1;
+            self.runtime.spawn(write(self.store.clone(), Arc::clone(&self.queue)));
+        }
+        Ok(())
+    }
+}
+
+/// Writes groups until nothing waits.
+async fn write(store: Store, queue: Arc<Queue>) {
+    let mut writer = Writer(Some(Arc::clone(&queue)));
+    while let Some(group) = queue.next() {
+        write_group(&store, group).await;
+    }
+    // Counted out already.
+    writer.0 = None;
+}
+
+async fn write_group(store: &Store, group: Vec<Waiting>) {
+    let (rows, answers): (Vec<_>, Vec<_>) = group.into_iter().map(|waiting| (waiting.row, waiting.answer)).unzip();
+    match insert_rows(store, rows.clone()).await {
+        Ok(ids) => {
+            for (answer, id) in answers.into_iter().zip(ids) {
+                // A client that has gone needs no answer.
+                answer.send(Ok(id)).ok();
+            }
+        }
+        // What is wrong with one event is no fault of the others: each by itself, then.
+        Err(StoreError::Internal(_)) if rows.len() > 1 => {
+            for (row, answer) in rows.into_iter().zip(answers) {
+                answer.send(insert_one(store, row).await).ok();
+            }
+        }
+        Err(error) => {
+            for answer in answers {
+                answer.send(Err(again(&error))).ok();
+            }
+        }
+    }
+}
+
+async fn insert_one(store: &Store, row: EventRow) -> Result<i64, StoreError> {
+    let ids = insert_rows(store, vec![row]).await?;
+    ids.first().copied().ok_or_else(|| StoreError::Internal("an event was stored without an id".to_owned()))
+}
+
+/// The same error for another caller.
+fn again(error: &StoreError) -> StoreError {
+    match error {
+        StoreError::Unavailable(cause) => StoreError::Unavailable(cause.clone()),
+        StoreError::Internal(cause) => StoreError::Internal(cause.clone()),
+    }
+}
+
+#[async_trait]
+impl EventStore for GroupCommit {
+    /// An event under an idempotency key has a transaction of its own: its key is held until the commit.
+    async fn insert(
+        &self,
+        account: AccountId,
+        event: NewEvent,
+        idempotency: Option<IdempotencyKey>,
+    ) -> Result<Written<i64>, IdempotencyError> {
+        if idempotency.is_some() {
+            return self.store.insert(account, event, idempotency).await;
+        }
+        let (answer, answered) = oneshot::channel();
+        self.enqueue(Waiting { row: EventRow::new(account, event), answer })?;
+        let lost = || StoreError::Unavailable("the writer of events ended".to_owned());
+        let value = answered.await.unwrap_or_else(|_| Err(lost()))?;
+        Ok(Written { value, replayed: false })
+    }
+
+    async fn insert_batch(
+        &self,
+        account: AccountId,
+        events: Vec<Result<NewEvent, Refusal>>,
+        idempotency: Option<IdempotencyKey>,
+        now: OffsetDateTime,
+    ) -> Result<Written<Vec<Result<i64, Refusal>>>, IdempotencyError> {
+        self.store.insert_batch(account, events, idempotency, now).await
+    }
+
+    async fn insert_many(&self, account: AccountId, events: Vec<NewEvent>) -> Result<(), StoreError> {
+        self.store.insert_many(account, events).await
+    }
+
+    async fn latest(&self, account: AccountId) -> Result<Option<OffsetDateTime>, StoreError> {
+        self.store.latest(account).await
+    }
+}
