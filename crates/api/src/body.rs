@@ -133,6 +133,11 @@ impl Upload {
         self.strict
     }
 
+    /// The body as it was sent.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// The fields of the JSON object that the body is.
     pub fn fields(&self, accepts: Accepts) -> Result<Fields, ApiError> {
         let readable = match self.media_type.as_deref() {
@@ -190,7 +195,7 @@ impl Fields {
         Self::parse(element.get().as_bytes(), strict)
     }
 
-    fn parse(bytes: &[u8], strict: bool) -> Result<Self, ApiError> {
+    pub(crate) fn parse(bytes: &[u8], strict: bool) -> Result<Self, ApiError> {
         let mut reader = serde_json::Deserializer::from_slice(bytes);
         let members = reader.deserialize_map(Members).and_then(|members| reader.end().map(|()| members));
         let fields = members.map_err(|error| {

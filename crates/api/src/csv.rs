@@ -91,7 +91,8 @@ pub struct About<'a> {
     /// Of the file, before its date.
     pub name: &'static str,
     pub day: Date,
-    pub freshness: FreshnessBody,
+    /// Of computed figures.
+    pub freshness: Option<FreshnessBody>,
     pub warnings: &'a Warnings,
 }
 
@@ -104,7 +105,7 @@ fn response(about: &About<'_>) -> HttpResponseBuilder {
         .insert_header((header::CONTENT_DISPOSITION, file))
         .insert_header((header::CACHE_CONTROL, Cache::Validate.header()))
         .append_header((header::VARY, "Accept, Accept-Encoding"));
-    if let Some(value) = json(freshness) {
+    if let Some(value) = freshness.as_ref().and_then(json) {
         response.insert_header(("x-freshness", value));
     }
     if !warnings.is_empty()

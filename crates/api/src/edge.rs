@@ -42,7 +42,9 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const RATE_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 const RATE_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
 const RATE_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
-/// Seconds after which a client may find the database back.
+/// Where paths begin that other systems report to.
+const HOOKS: &str = "/hooks/";
+/// Seconds after which a client may find the database, or the gateway behind us, back.
 const DATABASE_RETRY_SECONDS: u64 = 5;
 
 /// The name of a request in logs and answers.
@@ -95,7 +97,7 @@ pub async fn edge(
     let id = RequestId::of(request.headers());
     let address = client_address(&request, &state);
     let method = request.method().clone();
-    let public = is_public(request.path());
+    let public = is_public(request.path()) && !is_hook(request.path());
     let route = v1::pattern(request.path());
     request.extensions_mut().insert(id.clone());
     request.extensions_mut().insert(ClientAddress(address));
@@ -135,7 +137,12 @@ fn client_address(request: &ServiceRequest, state: &State) -> IpAddr {
 
 /// Whether a path is open to everyone.
 fn is_public(path: &str) -> bool {
-    path == STATUS_PATH || path == OPENAPI_PATH || path == DOCS_PATH || path.starts_with("/docs/")
+    path == STATUS_PATH || path == OPENAPI_PATH || path == DOCS_PATH || path.starts_with("/docs/") || is_hook(path)
+}
+
+/// Whether a path is one that other systems report to: open, since they sign what they send, but not for browsers.
+fn is_hook(path: &str) -> bool {
+    path.starts_with(HOOKS)
 }
 
 async fn admit(state: &State, request: &ServiceRequest, address: IpAddr) -> Admission {
@@ -202,7 +209,8 @@ fn fill_error(response: &mut ServiceResponse<BoxBody>, id: &RequestId, quota: Qu
         Code::RateLimitExceeded => headers.insert(header::RETRY_AFTER, HeaderValue::from(quota.reset_seconds)),
         Code::NoDb => headers.insert(header::RETRY_AFTER, HeaderValue::from(DATABASE_RETRY_SECONDS)),
         Code::RequestTimeout => headers.insert(header::CONNECTION, HeaderValue::from_static("close")),
-        _ if code.status() == StatusCode::UNAUTHORIZED => {
+        Code::GatewayUnavailable => headers.insert(header::RETRY_AFTER, HeaderValue::from(DATABASE_RETRY_SECONDS)),
+        _ if code.status() == StatusCode::UNAUTHORIZED && code != Code::InvalidSignature => {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
         }
         _ => return set_body(response, body),

@@ -43,6 +43,7 @@ codes! {
     KeyNotFound 401 "key_not_found" "There is no such API key.";
     KeyRevoked 401 "key_revoked" "The API key is revoked.";
     KeyExpired 401 "key_expired" "The API key has expired.";
+    InvalidSignature 401 "invalid_signature" "The notification is not signed as it should be.";
     PaymentRequired 402 "payment_required" "AI access is paused.";
     InsufficientCredits 402 "insufficient_credits" "The balance is too small.";
     ScopeRead 403 "scope_required:read" "The API key lacks the scope `read`.";
@@ -60,6 +61,7 @@ codes! {
     UnsupportedMediaType 415 "unsupported_media_type" "Send the body as JSON, not compressed, with the header Content-Type: application/json.";
     RateLimitExceeded 429 "rate_limit_exceeded" "Too many requests; the header Retry-After says when to come back.";
     InternalError 500 "internal_error" "Something went wrong here. The request id helps to find out what.";
+    GatewayUnavailable 503 "gateway_unavailable" "The payment gateway did not confirm the payment. Send the notification again.";
     NoDb 503 "no_db" "The database is unavailable. Try again in a moment.";
 }
 

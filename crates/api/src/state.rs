@@ -8,19 +8,21 @@ use std::{
 use domain::{
     alerts::AlertStore,
     anomalies::AnomalyStore,
-    credits::CreditLedger,
+    credits::{CreditLedger, TransactionLog, auto_topup::AutoTopupStore},
     customers::CustomerStore,
     health::Health,
     insights::InsightStore,
     integrations::IntegrationStore,
     inventory::InventoryStore,
     keys::KeyStore,
+    payments::PriceList,
     positions::RecentWrites,
     profit::ProfitStore,
     rate_limit::RateLimiter,
     reorder::ReorderStore,
     sealing::Sealer,
     tracking::{EventStore, Geolocator},
+    usage::UsageStore,
     webhooks::{WebhookStore, address::AllowList, log::DeliveryLog, replay::ReplayStore, settings::WebhookSettings},
 };
 use time::OffsetDateTime;
@@ -33,6 +35,13 @@ pub struct State {
     pub keys: Arc<dyn KeyStore>,
     pub health: Arc<dyn Health>,
     pub credits: Arc<dyn CreditLedger>,
+    pub transactions: Arc<dyn TransactionLog>,
+    pub auto_topup: Arc<dyn AutoTopupStore>,
+    pub usage: Arc<dyn UsageStore>,
+    /// What is for sale.
+    pub prices: Arc<PriceList>,
+    /// Takes what the payment gateway reports; none without a gateway.
+    pub till: Option<app::payments::Till>,
     pub customers: Arc<dyn CustomerStore>,
     pub integrations: Arc<dyn IntegrationStore>,
     pub webhooks: Arc<dyn WebhookStore>,

@@ -2,3 +2,4 @@
 
 pub mod geo;
 pub mod llm;
+pub mod payments;

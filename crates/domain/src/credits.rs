@@ -1,19 +1,25 @@
 //! The prepaid credits of an account: what a balance is, what may change it, and the ledger that keeps every change.
 
+pub mod auto_topup;
 mod ledger;
 mod operation;
 
 use async_trait::async_trait;
+use futures_core::stream::BoxStream;
 use serde_json::{Map, Value};
 use time::OffsetDateTime;
 
+pub use auto_topup::AutoTopup;
 pub use ledger::{Change, Entry, LOW_BALANCE, Posting, RechargeSource, Refused, Totals, post};
 pub use operation::{
     Adjust, CreditAmount, Debit, FeatureName, Grant, InvalidAmount, InvalidFeature, InvalidOperationKey, OperationKey,
     Refund,
 };
 
-use crate::{AccountId, StoreError};
+use crate::{
+    AccountId, StoreError,
+    page::{Page, PageRequest},
+};
 
 /// How many transactions the summary shows.
 pub const RECENT_TRANSACTIONS: i64 = 5;
@@ -42,17 +48,6 @@ pub struct Transaction {
     pub balance_after: i64,
     pub created_at: OffsetDateTime,
     pub meta: Map<String, Value>,
-}
-
-/// When and how the account is recharged by itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct AutoTopup {
-    pub enabled: bool,
-    /// Credits; below this balance a recharge is made.
-    pub threshold: i64,
-    /// Credits that a recharge adds.
-    pub top_up_amount: i64,
-    pub last_charged_at: Option<OffsetDateTime>,
 }
 
 /// The account's credits as of one moment.
@@ -142,6 +137,13 @@ impl From<Refused> for PostError {
     }
 }
 
+impl From<Refused> for StoreError {
+    /// For changes that were made sure to be possible.
+    fn from(_: Refused) -> Self {
+        uncountable()
+    }
+}
+
 fn uncountable() -> StoreError {
     StoreError::Internal("the credits of an account exceed what can be counted".to_owned())
 }
@@ -180,4 +182,35 @@ pub trait CreditLedger: Send + Sync {
     /// # Errors
     /// [`PostError`].
     async fn adjust(&self, adjust: Adjust, now: OffsetDateTime) -> Result<Transaction, PostError>;
+}
+
+/// Which transactions are asked for; what is none does not matter.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TransactionFilter {
+    pub kind: Option<TransactionKind>,
+    pub feature: Option<FeatureName>,
+    /// The first instant.
+    pub from: Option<OffsetDateTime>,
+    /// The first instant that is not asked for any more.
+    pub to: Option<OffsetDateTime>,
+}
+
+/// The ledger, read from its newest row back.
+#[cfg_attr(feature = "mock", mockall::automock)]
+#[async_trait]
+pub trait TransactionLog: Send + Sync {
+    async fn page(
+        &self,
+        account: AccountId,
+        filter: &TransactionFilter,
+        page: PageRequest,
+    ) -> Result<Page<Transaction>, StoreError>;
+
+    /// All that the filter lets through, from the cursor on.
+    async fn stream(
+        &self,
+        account: AccountId,
+        filter: TransactionFilter,
+        cursor: Option<i64>,
+    ) -> Result<BoxStream<'static, Result<Transaction, StoreError>>, StoreError>;
 }

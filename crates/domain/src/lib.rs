@@ -29,6 +29,7 @@ pub mod jobs;
 pub mod keys;
 pub mod money;
 pub mod page;
+pub mod payments;
 pub mod positions;
 pub mod profit;
 pub mod rate_limit;
@@ -36,6 +37,7 @@ pub mod reorder;
 pub mod sealing;
 pub mod text;
 pub mod tracking;
+pub mod usage;
 pub mod webhooks;
 pub mod zone;
 

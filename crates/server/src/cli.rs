@@ -4,8 +4,9 @@ use clap::{Parser, Subcommand};
 
 use crate::{
     commands::{
-        accounts::AccountsCommand, ai::AiCommand, demo::DemoArgs, dev::DevCommand, import::ImportCommand,
-        jobs::JobsCommand, keys::KeysCommand, secrets::SecretsCommand, up::UpArgs, webhooks::WebhooksCommand,
+        accounts::AccountsCommand, ai::AiCommand, credits::CreditsCommand, demo::DemoArgs, dev::DevCommand,
+        import::ImportCommand, jobs::JobsCommand, keys::KeysCommand, secrets::SecretsCommand, up::UpArgs,
+        webhooks::WebhooksCommand,
     },
     config::Flags,
 };
@@ -72,6 +73,9 @@ pub enum Command {
     /// Shows, pauses, resumes and limits an account's AI features
     #[command(subcommand)]
     Ai(AiCommand),
+    /// Shows and corrects credits
+    #[command(subcommand)]
+    Credits(CreditsCommand),
     /// Stands in for other systems on a developer's machine
     #[command(subcommand)]
     Dev(DevCommand),

@@ -61,6 +61,22 @@ pub struct Config {
     pub data_keys: Option<SecretString>,
     /// Loopback receivers (`127.0.0.1:9000`, comma separated) that webhooks may be sent to, for tests and development.
     pub webhook_allow_loopback: String,
+    /// The payment gateway's address; empty: nothing is for sale.
+    pub payment_gateway_url: String,
+    /// The bearer token that the gateway wants.
+    #[serde(default)]
+    pub payment_gateway_key: Option<SecretString>,
+    /// Signs the gateway's notifications.
+    #[serde(default)]
+    pub payment_webhook_secret: Option<SecretString>,
+    /// Packs of credits: `key:credits:price:currency, …`.
+    pub credit_packs: String,
+    /// Plans, with the credits that each payment brings: `plan:interval:credits:price:currency, …`.
+    pub plans: String,
+    /// Seconds between the end of one automatic top-up and the next.
+    pub auto_topup_cooldown_seconds: u32,
+    /// Credits that an account may buy by itself in a calendar month, unless it sets its own cap.
+    pub auto_topup_monthly_cap: i64,
     /// When the jobs are due, as a cron expression in UTC. Each account runs a job once per day of its own time zone.
     pub jobs_cron: String,
     /// Seconds between two evaluations of an alert rule.
@@ -114,6 +130,11 @@ struct Defaults {
     env: &'static str,
     geoip_database: &'static str,
     webhook_allow_loopback: &'static str,
+    payment_gateway_url: &'static str,
+    credit_packs: &'static str,
+    plans: &'static str,
+    auto_topup_cooldown_seconds: u32,
+    auto_topup_monthly_cap: i64,
     jobs_cron: &'static str,
     alerts_interval_seconds: u32,
     llm_base_url: &'static str,
@@ -141,6 +162,11 @@ const DEFAULTS: Defaults = Defaults {
     env: "development",
     geoip_database: "",
     webhook_allow_loopback: "",
+    payment_gateway_url: "",
+    credit_packs: "credits_500:500:9.00:USD, credits_1000:1000:16.00:USD, credits_5000:5000:70.00:USD",
+    plans: "starter:month:1000:19.00:USD, pro:month:5000:79.00:USD, scale:month:20000:249.00:USD",
+    auto_topup_cooldown_seconds: 600,
+    auto_topup_monthly_cap: 20_000,
     jobs_cron: "7 * * * *",
     alerts_interval_seconds: 300,
     llm_base_url: "",
@@ -155,7 +181,7 @@ const DEFAULTS: Defaults = Defaults {
 };
 
 /// The names that are read from the environment.
-const VARIABLES: [&str; 30] = [
+const VARIABLES: [&str; 37] = [
     "listen",
     "admin_listen",
     "data_dir",
@@ -174,6 +200,13 @@ const VARIABLES: [&str; 30] = [
     "geoip_database",
     "data_keys",
     "webhook_allow_loopback",
+    "payment_gateway_url",
+    "payment_gateway_key",
+    "payment_webhook_secret",
+    "credit_packs",
+    "plans",
+    "auto_topup_cooldown_seconds",
+    "auto_topup_monthly_cap",
     "jobs_cron",
     "alerts_interval_seconds",
     "llm_base_url",

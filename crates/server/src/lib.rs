@@ -11,6 +11,7 @@ mod database;
 mod deliveries;
 mod dev;
 mod output;
+mod payments;
 mod random;
 mod scheduler;
 mod secrets;

@@ -1,4 +1,4 @@
-//! The long-running parts of the process: HTTP, jobs and deliveries, admin listener.
+//! The long-running parts of the process: HTTP, jobs, deliveries and top-ups, admin listener.
 
 use std::{
     net::TcpListener,
@@ -24,7 +24,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    admin, ai, alerts, config::Config, database::Database, deliveries, scheduler, telemetry, workers::Workers,
+    admin, ai, alerts, config::Config, database::Database, deliveries, payments, scheduler, telemetry, workers::Workers,
 };
 
 /// Which parts run in this process.
@@ -57,13 +57,15 @@ pub async fn run(
     let events = GroupCommit::new((*store).clone());
     let admin_listener = bind(config.admin_listen, "admin_listen")?;
     let mut stopped = vec![admin::server(admin_listener, metrics, (*store).clone(), draining.clone())?];
+    let till = payments::till(config, &store)?;
     let mut address = None;
     if roles.http {
         let listener = bind(config.listen, "listen")?;
         address = Some(listener.local_addr()?);
         let ports = deliveries::ports(&store, &keys, &sender);
         let state = state(config, &store, &events, database.direct(), ports, shared.as_ref())?;
-        let state = State { settings: Settings { draining: draining.clone(), ..state.settings }, ..state };
+        let settings = Settings { draining: draining.clone(), ..state.settings };
+        let state = State { settings, till: till.clone(), ..state };
         let workers = Workers::new(&store, &database.connect, plan)?;
         stopped.push(api::server(state, move |state| workers.state_of_next(state), listener, threads)?);
     }
@@ -80,6 +82,10 @@ pub async fn run(
         tasks.spawn(alerts::run(store.clone(), config.alerts_interval_seconds, cancelled.clone()));
         let ports = deliveries::ports(&store, &keys, &sender);
         tasks.spawn(deliveries::run(ports, database.direct().cloned(), cancelled.clone()));
+        if let Some(till) = till {
+            let recharger = payments::recharger(config, &store, till);
+            tasks.spawn(recharger.run(cancelled.clone().cancelled_owned()));
+        }
     }
     tasks.close();
     let servers: Vec<_> = stopped.iter().map(actix_web::dev::Server::handle).collect();
@@ -184,6 +190,11 @@ fn state(
         keys: Arc::new(KeyCache::start((**store).clone(), direct.cloned())),
         health: store.clone(),
         credits: store.clone(),
+        transactions: store.clone(),
+        auto_topup: store.clone(),
+        usage: store.clone(),
+        prices: Arc::new(payments::prices(config)?),
+        till: None,
         customers: store.clone(),
         integrations: store.clone(),
         webhooks: store.clone(),

@@ -65,6 +65,9 @@ fn on_store(state: State, store: &Arc<Store>) -> State {
     State {
         health: store.clone(),
         credits: store.clone(),
+        transactions: store.clone(),
+        auto_topup: store.clone(),
+        usage: store.clone(),
         customers: store.clone(),
         integrations: store.clone(),
         webhooks: store.clone(),

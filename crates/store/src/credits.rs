@@ -1,8 +1,12 @@
 //! [`CreditLedger`] on Postgres.
 
+mod auto_topup;
+mod list;
 pub(crate) mod operations;
+mod payments;
 pub(crate) mod posting;
 mod rows;
+mod usage;
 
 use async_trait::async_trait;
 use diesel::prelude::*;
@@ -10,30 +14,29 @@ use diesel_async::{AsyncConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
     credits::{
-        Adjust, AutoTopup, CreditLedger, Credits, Debit, DebitError, Grant, PostError, RECENT_TRANSACTIONS, Refund,
-        RefundError, Transaction,
+        Adjust, CreditLedger, Credits, Debit, DebitError, Grant, PostError, RECENT_TRANSACTIONS, Refund, RefundError,
+        Transaction,
     },
 };
 use time::OffsetDateTime;
 
 use crate::{
     Store,
-    credits::{posting::Halt, rows::TransactionRow},
+    credits::{auto_topup::AutoTopupRow, posting::Halt, rows::TransactionRow},
     error::corrupt,
     schema::{credit_balances, credit_transactions},
 };
 
+/// Balance and settings.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = credit_balances, check_for_backend(diesel::pg::Pg))]
 struct BalanceRow {
     balance: i64,
     total_purchased: i64,
     total_spent: i64,
-    auto_topup_enabled: bool,
-    auto_topup_threshold: i64,
-    auto_topup_amount: i64,
-    auto_topup_last_charged_at: Option<OffsetDateTime>,
     updated_at: OffsetDateTime,
+    #[diesel(embed)]
+    auto_topup: AutoTopupRow,
 }
 
 #[async_trait]
@@ -62,27 +65,14 @@ impl CreditLedger for Store {
                 recent_transactions.push(transaction.try_into()?);
             }
         }
-        let BalanceRow {
-            balance,
-            total_purchased,
-            total_spent,
-            auto_topup_enabled,
-            auto_topup_threshold,
-            auto_topup_amount,
-            auto_topup_last_charged_at,
-            updated_at,
-        } = summary.ok_or_else(|| corrupt("credit balance"))?;
+        let BalanceRow { balance, total_purchased, total_spent, updated_at, auto_topup } =
+            summary.ok_or_else(|| corrupt("credit balance"))?;
         Ok(Credits {
             balance,
             total_purchased,
             total_spent,
             updated_at,
-            auto_topup: AutoTopup {
-                enabled: auto_topup_enabled,
-                threshold: auto_topup_threshold,
-                top_up_amount: auto_topup_amount,
-                last_charged_at: auto_topup_last_charged_at,
-            },
+            auto_topup: auto_topup.into(),
             recent_transactions,
         })
     }

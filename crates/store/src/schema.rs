@@ -61,6 +61,60 @@ diesel::table! {
         auto_topup_amount -> BigInt,
         auto_topup_last_charged_at -> Nullable<Timestamptz>,
         updated_at -> Timestamptz,
+        auto_topup_monthly_cap -> Nullable<BigInt>,
+        auto_topup_failures -> BigInt,
+        auto_topup_last_failure -> Nullable<Text>,
+        auto_topup_disabled_reason -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    payments (account_id, gateway, payment_id) {
+        account_id -> BigInt,
+        gateway -> Text,
+        payment_id -> Text,
+        status -> Text,
+        item -> Text,
+        credits -> BigInt,
+        amount -> Numeric,
+        currency -> Text,
+        plan -> Nullable<Text>,
+        charge_id -> Nullable<BigInt>,
+        transaction_id -> Nullable<BigInt>,
+        reversal_id -> Nullable<BigInt>,
+        shortfall -> BigInt,
+        created_at -> Timestamptz,
+        updated_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    payment_customers (account_id) {
+        account_id -> BigInt,
+        gateway -> Text,
+        customer_id -> Text,
+        updated_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    auto_topups (account_id, id) {
+        account_id -> BigInt,
+        id -> BigInt,
+        state -> Text,
+        credits -> BigInt,
+        customer_id -> Nullable<Text>,
+        item -> Nullable<Text>,
+        amount -> Nullable<Numeric>,
+        currency -> Nullable<Text>,
+        due_at -> Timestamptz,
+        leased_until -> Nullable<Timestamptz>,
+        claim -> BigInt,
+        attempts -> BigInt,
+        payment_id -> Nullable<Text>,
+        reason -> Nullable<Text>,
+        created_at -> Timestamptz,
+        finished_at -> Nullable<Timestamptz>,
     }
 }
 
@@ -638,6 +692,9 @@ diesel::allow_tables_to_appear_in_same_query!(
     credit_balances,
     credit_transactions,
     ai_access,
+    payments,
+    payment_customers,
+    auto_topups,
     integrations,
     customers,
     products,

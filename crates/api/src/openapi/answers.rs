@@ -95,7 +95,7 @@ fn codes(method: &HttpMethod, operation: &Operation) -> Vec<Code> {
         "create_alert" => codes.extend(CREATE_ALERT),
         "change_alert" => codes.extend(CHANGE_ALERT),
         "cancel_replay" => codes.extend([Code::NotFound, Code::InvalidTransition]),
-        "verify_delivery" => codes.push(Code::UnsupportedMediaType),
+        "verify_delivery" | "set_auto_topup" => codes.push(Code::UnsupportedMediaType),
         _ => {}
     }
     codes
@@ -128,10 +128,15 @@ impl Modify for Errors {
 
 /// The operations of a path, each with its method.
 pub fn operations(item: &mut PathItem) -> impl Iterator<Item = (HttpMethod, &mut Operation)> {
-    let PathItem { get, post, patch, delete, .. } = item;
-    [(HttpMethod::Get, get), (HttpMethod::Post, post), (HttpMethod::Patch, patch), (HttpMethod::Delete, delete)]
-        .into_iter()
-        .filter_map(|(method, operation)| operation.as_mut().map(|operation| (method, operation)))
+    let PathItem { get, post, put, patch, delete, .. } = item;
+    let methods = [
+        (HttpMethod::Get, get),
+        (HttpMethod::Post, post),
+        (HttpMethod::Put, put),
+        (HttpMethod::Patch, patch),
+        (HttpMethod::Delete, delete),
+    ];
+    methods.into_iter().filter_map(|(method, operation)| operation.as_mut().map(|operation| (method, operation)))
 }
 
 /// An answer that holds one of `codes`, which all have the same status.

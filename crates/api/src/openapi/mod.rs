@@ -42,7 +42,7 @@ use crate::{error::ErrorBody, v1};
         (name = "tracking", description = "Custom events."),
     ),
     paths(
-        v1::status::get, v1::openapi::get, v1::me::get, v1::credits::get, v1::customers::get, v1::segments::get, v1::integrations::get,
+        v1::status::get, v1::openapi::get, v1::me::get, v1::credits::get, v1::transactions::list, v1::auto_topup::set, v1::usage::get, v1::customers::get, v1::segments::get, v1::integrations::get,
         v1::webhooks::list, v1::webhooks::create, v1::webhooks::revoke, v1::webhook_settings::change,
         v1::webhook_settings::rotate, v1::webhook_deliveries::test, v1::webhook_deliveries::list,
         v1::webhook_deliveries::resend, v1::webhook_replays::start, v1::webhook_replays::get,
@@ -64,7 +64,7 @@ impl Modify for Security {
         let mut scheme = Http::new(HttpAuthScheme::Bearer);
         scheme.description = Some(
             "An API key: `svc_live_` or `svc_test_` and 38 letters and digits. Reading needs the scope `read`, POST, \
-             PATCH and DELETE need `write`; `write` does not imply `read`."
+             PUT, PATCH and DELETE need `write`; `write` does not imply `read`."
                 .to_owned(),
         );
         let components = document.components.get_or_insert_with(Default::default);

@@ -6,7 +6,7 @@ use domain::{
     freshness::Source,
     insights, integrations, inventory,
     jobs::JobName,
-    reorder,
+    reorder, usage,
     webhooks::{delivery::DeliveryState, replay::ReplayState},
 };
 use serde_json::{Value, json};
@@ -38,6 +38,7 @@ schemas! {
     format => crate::csv::FORMATS;
     flag => crate::query::FLAGS;
     transaction_kind => credits::TransactionKind::NAMES;
+    usage_period => usage::Period::NAMES;
     platform => Platform::NAMES;
     segment => customers::Segment::NAMES;
     integration_status => integrations::Status::NAMES;

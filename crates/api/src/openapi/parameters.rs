@@ -37,7 +37,8 @@ impl Modify for Parameters {
 fn values(id: &str, parameter: &str) -> Option<Object> {
     Some(match (id, parameter) {
         ("list_customers", "source") => names::platform(),
-        ("list_customers" | "list_profit", "format") => names::format(),
+        ("list_customers" | "list_profit" | "list_credit_transactions", "format") => names::format(),
+        ("list_credit_transactions", "kind") => names::transaction_kind(),
         ("list_insights", "status") => names::insight_status(),
         ("list_insights", "category") => names::category(),
         (_, "severity") => names::severity(),

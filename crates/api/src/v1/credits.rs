@@ -1,11 +1,12 @@
 //! `GET /api/v1/credits`: the balance and what moved it last.
 
 use actix_web::web;
-use domain::credits::{AutoTopup, Credits, Transaction, TransactionKind};
+use domain::credits::{Credits, Transaction, TransactionKind};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
+use super::auto_topup::AutoTopupBody;
 use crate::{
     auth::Caller,
     error::ApiError,
@@ -40,28 +41,6 @@ pub struct Body {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(value_type = Vec<Warning>, required = false)]
     warnings: Warnings,
-}
-
-/// When the account is recharged by itself.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = AutoTopup)]
-struct AutoTopupBody {
-    enabled: bool,
-    /// Below this balance a recharge is made.
-    #[schema(example = 100)]
-    threshold: i64,
-    /// Credits that a recharge adds.
-    #[schema(example = 500)]
-    top_up_amount: i64,
-    #[schema(format = DateTime)]
-    last_charged_at: Option<String>,
-}
-
-impl From<AutoTopup> for AutoTopupBody {
-    fn from(topup: AutoTopup) -> Self {
-        let AutoTopup { enabled, threshold, top_up_amount, last_charged_at } = topup;
-        Self { enabled, threshold, top_up_amount, last_charged_at: last_charged_at.map(instant) }
-    }
 }
 
 /// One movement of the balance.

@@ -205,7 +205,7 @@ pub async fn get(
     if format == Format::Csv && limit.is_none() {
         let Dated { found: rows, freshness } = state.customers.stream(account, source, cursor).await?;
         let freshness = FreshnessBody::new(freshness, caller.zone());
-        let about = About { name: "customers", day: today, freshness, warnings: &warnings };
+        let about = About { name: "customers", day: today, freshness: Some(freshness), warnings: &warnings };
         return Ok(Either::Right(csv::stream(&about, rows, body)));
     }
     let page = PageRequest { limit: limit.unwrap_or(DEFAULT_LIMIT), cursor };
@@ -215,7 +215,7 @@ pub async fn get(
     match format {
         Format::Json => Reply::found(&DatedList::new(list, freshness)).map(Either::Left),
         Format::Csv => {
-            let about = About { name: "customers", day: today, freshness, warnings: &list.warnings };
+            let about = About { name: "customers", day: today, freshness: Some(freshness), warnings: &list.warnings };
             csv::page(&about, &list.data, list.pagination.next_cursor).map(Either::Right)
         }
     }

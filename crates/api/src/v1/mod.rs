@@ -2,6 +2,7 @@
 
 pub mod alerts;
 pub mod anomalies;
+pub mod auto_topup;
 pub mod credits;
 pub mod customers;
 pub mod insight_runs;
@@ -10,12 +11,15 @@ pub mod integrations;
 pub mod inventory;
 pub mod me;
 pub mod openapi;
+pub mod payment_hooks;
 pub mod profit;
 pub mod reorder;
 pub mod segments;
 pub mod status;
 pub mod track;
 pub mod track_batch;
+pub mod transactions;
+pub mod usage;
 pub mod webhook_deliveries;
 pub mod webhook_replays;
 pub mod webhook_settings;
@@ -57,13 +61,17 @@ const SUGGESTION_PATH: &str = "/api/v1/reorder/{id}";
 const READ: &str = "GET, HEAD, OPTIONS";
 
 /// Every path with the methods it supports, as `Allow` lists them.
-const PATHS: [(&str, &str); 31] = [
+const PATHS: &[(&str, &str)] = &[
     (STATUS_PATH, READ),
     (OPENAPI_PATH, READ),
     (DOCS_PATH, READ),
     (DOCS_FILES, READ),
     ("/api/v1/me", READ),
     ("/api/v1/credits", READ),
+    ("/api/v1/credits/transactions", READ),
+    ("/api/v1/credits/auto-topup", "PUT, OPTIONS"),
+    ("/api/v1/usage", READ),
+    ("/hooks/payments/{gateway}", "POST, OPTIONS"),
     ("/api/v1/customers", READ),
     ("/api/v1/customers/segments", READ),
     ("/api/v1/integrations", READ),
@@ -113,6 +121,10 @@ pub fn configure(config: &mut ServiceConfig) {
         .service(resource(DOCS_FILES, [read().to(page::file)]))
         .service(resource("/api/v1/me", [read().to(me::get)]))
         .service(resource("/api/v1/credits", [read().to(credits::get)]))
+        .service(resource("/api/v1/credits/transactions", [read().to(transactions::list)]))
+        .service(resource("/api/v1/credits/auto-topup", [web::put().to(auto_topup::set)]))
+        .service(resource("/api/v1/usage", [read().to(usage::get)]))
+        .service(resource("/hooks/payments/{gateway}", [web::post().to(payment_hooks::receive)]))
         .service(resource("/api/v1/customers", [read().to(customers::get)]))
         .service(resource("/api/v1/customers/segments", [read().to(segments::get)]))
         .service(resource("/api/v1/integrations", [read().to(integrations::get)]))

@@ -273,7 +273,7 @@ pub async fn get(
     if format == Format::Csv {
         let day = |snapshot| SnapshotBody::new(snapshot, currency, None);
         let data: Vec<_> = found.items.into_iter().map(day).collect();
-        let about = About { name: "profit", day: range.last, freshness, warnings: &warnings };
+        let about = About { name: "profit", day: range.last, freshness: Some(freshness), warnings: &warnings };
         return csv::page(&about, &data, pagination.next_cursor).map(Either::Right);
     }
     let assumed = if explain { Some(state.profit.assumptions(caller.account()).await?) } else { None };

@@ -284,7 +284,8 @@ fn credits_and_their_latest_transactions() {
         json!({
             "user_id": "user_0123456789abcdefghijABCD", "balance": 480, "total_purchased": 0, "total_spent": 20,
             "updated_at": "2026-05-02T12:00:30Z",
-            "auto_topup": {"enabled": false, "threshold": 0, "top_up_amount": 0, "last_charged_at": null},
+            "auto_topup": {"enabled": false, "threshold": 0, "top_up_amount": 0, "last_charged_at": null,
+                "monthly_cap": null, "failures": 0, "last_failure": null, "disabled_reason": null},
             "recent_transactions": [
                 {"kind": "consume", "feature": "insight_wording", "amount": -20, "balance_after": 480,
                  "created_at": "2026-05-02T12:00:30Z", "meta": {"campaign": 4}},

@@ -2,6 +2,7 @@
 
 pub mod accounts;
 pub mod ai;
+pub mod credits;
 pub mod demo;
 pub mod dev;
 pub mod import;
@@ -62,7 +63,7 @@ fn run_command(command: Command, config: &Config) -> anyhow::Result<ExitCode> {
     let command = match command {
         Command::Dev(command) => {
             let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-            return runtime.block_on(dev::run(command));
+            return runtime.block_on(dev::run(command, config));
         }
         other => other,
     };
@@ -97,6 +98,7 @@ async fn with_database(command: Command, config: &Config, database: &Database) -
         Command::Import(command) => return import::run(command, database.session()?, &store(database).await?).await,
         Command::Demo(args) => return demo::run(args, &store(database).await?, database).await,
         Command::Ai(command) => ai::run(command, &store(database).await?).await?,
+        Command::Credits(command) => credits::run(command, &store(database).await?, config).await?,
         Command::Keys(command) => keys::run(command, &store(database).await?).await?,
         Command::Secrets(command) => {
             let keys = crate::secrets::key_ring(config, false)?;

@@ -3,20 +3,22 @@
 use std::{
     fs::OpenOptions,
     io::{IsTerminal, Write},
-    net::SocketAddr,
+    net::{SocketAddr, TcpListener},
     os::unix::fs::OpenOptionsExt,
     path::Path,
 };
 
 use anyhow::Context;
 use domain::{AccountId, keys::Scope};
+use secrecy::SecretString;
 use store::{Connect, Store};
 
 use crate::{
     commands::{demo, keys},
     config::Config,
     database::Database,
-    secrets,
+    dev::gateway::{Gateway, GatewayConfig},
+    payments, random, secrets,
     services::{self, Roles},
 };
 
@@ -39,12 +41,60 @@ pub async fn up(args: UpArgs, config: &Config, database: &Database) -> anyhow::R
     let keys = secrets::key_ring(config, true)?;
     let embedded = database.is_embedded();
     let roles = Roles { http: true, work: true };
+    let local = LocalGateway::for_want_of_another(config)?;
+    let config = local.as_ref().map_or(config, |local| &local.config);
     services::run(config, database, keys, roles, async |store, address| {
+        if let (Some(local), Some(address)) = (&local, address) {
+            local.gateway.notify(format!("http://{address}/hooks/payments/rebill"));
+        }
         let key = if args.no_demo { None } else { Some(demo_key(config, store, database.session()?).await?) };
         announce(address, key.as_deref(), embedded);
+        announce_gateway(local.as_ref());
         Ok(())
     })
     .await
+}
+
+/// A gateway that takes no money, in this process, and the configuration that leads to it.
+struct LocalGateway {
+    gateway: Gateway,
+    address: SocketAddr,
+    config: Config,
+}
+
+impl LocalGateway {
+    /// Only for development, and only when no gateway is configured.
+    fn for_want_of_another(config: &Config) -> anyhow::Result<Option<Self>> {
+        if config.env != "development" || !config.payment_gateway_url.is_empty() {
+            return Ok(None);
+        }
+        let (key, secret) = (SecretString::from(random_name()), SecretString::from(random_name()));
+        let gateway = Gateway::new(GatewayConfig {
+            api_key: key.clone(),
+            webhook_secret: secret.clone(),
+            prices: payments::prices(config)?,
+        })?;
+        let listener = TcpListener::bind(("127.0.0.1", 0)).context("the gateway for development")?;
+        let address = listener.local_addr()?;
+        tokio::spawn(gateway.server(listener)?);
+        let config = Config {
+            payment_gateway_url: format!("http://{address}"),
+            payment_gateway_key: Some(key),
+            payment_webhook_secret: Some(secret),
+            ..config.clone()
+        };
+        Ok(Some(Self { gateway, address, config }))
+    }
+}
+
+fn random_name() -> String {
+    random::bytes().take(24).map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn announce_gateway(local: Option<&LocalGateway>) {
+    if let Some(LocalGateway { address, .. }) = local {
+        println!("\nPayments go to a gateway that takes no money: http://{address} says how to pay with it.");
+    }
 }
 
 /// One part alone.

@@ -10,6 +10,7 @@ mod failures;
 mod guide;
 mod hostile_shops;
 mod lifecycle;
+mod payments;
 mod pooler;
 mod rebinding;
 mod replicas;

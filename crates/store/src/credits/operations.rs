@@ -10,7 +10,8 @@ use serde_json::{Map, json};
 use time::OffsetDateTime;
 
 use super::{
-    posting::{Earlier, Halt, Operation, apply, earlier, lock},
+    auto_topup,
+    posting::{Earlier, Halt, Locked, Operation, apply, earlier, lock},
     rows::TransactionRow,
 };
 use crate::{error::corrupt, schema::credit_transactions};
@@ -29,7 +30,7 @@ pub(crate) async fn debit(
         refunds: None,
         now,
     };
-    let totals = lock(connection, debit.account).await?;
+    let Locked { totals, auto_topup } = lock(connection, debit.account).await?;
     // The key comes first: a debit that was made stays made, even if the balance would not allow it again.
     match earlier(connection, &operation).await? {
         Earlier::Same(transaction) => return Ok(transaction),
@@ -37,7 +38,12 @@ pub(crate) async fn debit(
         Earlier::None { ai_paused: true } => return Err(Halt(DebitError::Paused)),
         Earlier::None { ai_paused: false } => {}
     }
-    let (transaction, _) = apply(connection, &operation, totals, debit.change()).await?;
+    let transaction = apply(connection, &operation, totals, debit.change()).await?;
+    if let Some((threshold, credits)) = auto_topup
+        && transaction.balance_after < threshold
+    {
+        auto_topup::cause(connection, debit.account, credits, now).await?;
+    }
     Ok(transaction)
 }
 
@@ -47,7 +53,7 @@ pub(crate) async fn refund(
     refund: &Refund,
     now: OffsetDateTime,
 ) -> Result<Transaction, Halt<RefundError>> {
-    let totals = lock(connection, refund.account).await?;
+    let Locked { totals, .. } = lock(connection, refund.account).await?;
     let debit = find_debit(connection, refund).await?;
     let meta = Map::from_iter([
         ("reason".to_owned(), json!(refund.reason)),
@@ -74,8 +80,7 @@ pub(crate) async fn refund(
         feature: FeatureName::new(debit.feature.unwrap_or_default()).map_err(|_| corrupt("debit"))?,
         reason: refund.reason.clone(),
     };
-    let (transaction, _) = apply(connection, &operation, totals, change).await?;
-    Ok(transaction)
+    apply(connection, &operation, totals, change).await
 }
 
 /// The debit under the key that the refund names.
@@ -143,10 +148,10 @@ async fn once(
     operation: &Operation<'_>,
     change: Change,
 ) -> Result<Transaction, Halt<PostError>> {
-    let totals = lock(connection, operation.account).await?;
+    let Locked { totals, .. } = lock(connection, operation.account).await?;
     match earlier(connection, operation).await? {
         Earlier::Same(transaction) => Ok(transaction),
         Earlier::Other => Err(Halt(PostError::KeyReused)),
-        Earlier::None { .. } => Ok(apply(connection, operation, totals, change).await?.0),
+        Earlier::None { .. } => apply(connection, operation, totals, change).await,
     }
 }

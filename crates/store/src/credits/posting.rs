@@ -8,7 +8,7 @@ use diesel::{
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
-    credits::{Change, OperationKey, Posting, Refused, Totals, Transaction, post},
+    credits::{Change, OperationKey, Refused, Totals, Transaction, post},
 };
 use serde_json::{Map, Value};
 use time::OffsetDateTime;
@@ -63,15 +63,31 @@ pub(crate) enum Earlier {
     Other,
 }
 
+/// A locked balance.
+pub(crate) struct Locked {
+    pub totals: Totals,
+    /// When and by how much the account is recharged by itself: threshold and credits.
+    pub auto_topup: Option<(i64, i64)>,
+}
+
 /// Locks the account's balance until the transaction ends. Whatever is read after this is not changed by others.
-pub(crate) async fn lock(connection: &mut AsyncPgConnection, account: AccountId) -> Result<Totals, Error> {
-    let (balance, total_purchased, total_spent) = credit_balances::table
-        .find(account.0)
-        .select((credit_balances::balance, credit_balances::total_purchased, credit_balances::total_spent))
-        .for_no_key_update()
-        .first(connection)
-        .await?;
-    Ok(Totals { balance, total_purchased, total_spent })
+pub(crate) async fn lock(connection: &mut AsyncPgConnection, account: AccountId) -> Result<Locked, Error> {
+    let (balance, total_purchased, total_spent, enabled, threshold, amount): (i64, i64, i64, bool, i64, i64) =
+        credit_balances::table
+            .find(account.0)
+            .select((
+                credit_balances::balance,
+                credit_balances::total_purchased,
+                credit_balances::total_spent,
+                credit_balances::auto_topup_enabled,
+                credit_balances::auto_topup_threshold,
+                credit_balances::auto_topup_amount,
+            ))
+            .for_no_key_update()
+            .first(connection)
+            .await?;
+    let totals = Totals { balance, total_purchased, total_spent };
+    Ok(Locked { totals, auto_topup: enabled.then_some((threshold, amount)) })
 }
 
 /// Looks the key up, and in passing whether AI access is paused. A statement after the lock's own: that one sees the
@@ -136,7 +152,7 @@ pub(crate) async fn apply<E: From<StoreError> + From<Refused>>(
     operation: &Operation<'_>,
     totals: Totals,
     change: Change,
-) -> Result<(Transaction, Posting), Halt<E>> {
+) -> Result<Transaction, Halt<E>> {
     let posting = post(totals, change).map_err(|refused| Halt(refused.into()))?;
     let statement = Write {
         balance: posting.after.balance,
@@ -155,5 +171,5 @@ pub(crate) async fn apply<E: From<StoreError> + From<Refused>>(
     let row: TransactionRow = statement.get_result(connection).await?;
     let transaction = Transaction::try_from(row)?;
     outbox::emit(connection, operation.account, &posting.events(transaction.id), operation.now).await?;
-    Ok((transaction, posting))
+    Ok(transaction)
 }

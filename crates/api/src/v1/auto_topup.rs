@@ -1,0 +1,196 @@
+//! `PUT /api/v1/credits/auto-topup`: recharging by itself.
+
+use actix_web::web;
+use domain::{
+    credits::auto_topup::{AutoTopup, AutoTopupChange, MAX_THRESHOLD},
+    payments::PriceList,
+};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::{
+    auth::Caller,
+    body::{Accepts, Field, Fields, Upload},
+    error::{ApiError, Code},
+    query::Query,
+    respond::{API_VERSION, Reply, Warnings, instant},
+    state::State,
+    write::detached,
+};
+
+/// When the account is recharged by itself.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = AutoTopup)]
+pub struct AutoTopupBody {
+    enabled: bool,
+    /// A debit that leaves less than this causes a recharge.
+    #[schema(example = 100)]
+    threshold: i64,
+    /// Credits that a recharge adds.
+    #[schema(example = 500)]
+    top_up_amount: i64,
+    #[schema(format = DateTime)]
+    last_charged_at: Option<String>,
+    /// Credits that may be bought by itself in a calendar month (UTC); null means as many as the service allows.
+    #[schema(example = 5000)]
+    monthly_cap: Option<i64>,
+    /// Charges that failed since the last that succeeded; the third switches recharging off.
+    #[schema(example = 0)]
+    failures: i64,
+    /// Why the last of them failed.
+    #[schema(example = "card_declined")]
+    last_failure: Option<String>,
+    /// Why the service switched recharging off; null when it did not.
+    disabled_reason: Option<String>,
+}
+
+impl From<AutoTopup> for AutoTopupBody {
+    fn from(topup: AutoTopup) -> Self {
+        let AutoTopup {
+            enabled,
+            threshold,
+            top_up_amount,
+            last_charged_at,
+            monthly_cap,
+            failures,
+            last_failure,
+            disabled_reason,
+        } = topup;
+        Self {
+            enabled,
+            threshold,
+            top_up_amount,
+            last_charged_at: last_charged_at.map(instant),
+            monthly_cap,
+            failures,
+            last_failure,
+            disabled_reason,
+        }
+    }
+}
+
+/// The settings. Switching off needs no more than `enabled`; what is left out then stays.
+#[derive(ToSchema)]
+#[schema(as = AutoTopupSettings)]
+#[expect(dead_code, reason = "describes the body; the fields are taken one by one")]
+pub struct SettingsRequest {
+    #[schema(example = true)]
+    enabled: bool,
+    /// 1 to 1,000,000 credits. Required to switch on.
+    #[schema(minimum = 1, example = 100)]
+    threshold: Option<i64>,
+    /// The size of a pack that is for sale. Required to switch on.
+    #[schema(minimum = 1, example = 500)]
+    top_up_amount: Option<i64>,
+    /// At least `top_up_amount`; null, or left out when switching on, means as many as the service allows.
+    #[schema(minimum = 1, example = 5000)]
+    monthly_cap: Option<i64>,
+}
+
+/// The settings as they are now.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = AutoTopupAnswer)]
+pub struct SettingsBody {
+    auto_topup: AutoTopupBody,
+    #[schema(value_type = String, example = "v1")]
+    api_version: &'static str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    warnings: Warnings,
+}
+
+/// Set the automatic recharge.
+///
+/// A debit that leaves less than `threshold` buys `top_up_amount` credits with the card of the last payment by hand.
+#[utoipa::path(
+    put, path = "/api/v1/credits/auto-topup", tag = "account", operation_id = "set_auto_topup",
+    request_body(content = SettingsRequest, content_type = "application/json"),
+    responses((status = 200, description = "The settings as they are now.", body = SettingsBody)),
+    security(("api_key" = ["write"]))
+)]
+pub async fn set(caller: Caller, query: Query, upload: Upload, state: web::Data<State>) -> Result<Reply, ApiError> {
+    let mut fields = upload.fields(Accepts::Json)?;
+    let change = read(&mut fields, &state.prices)?;
+    let warnings = fields.finish(query.finish()?)?;
+    let account = caller.account();
+    let settings = detached(async move { state.auto_topup.change(account, change).await }).await?;
+    Reply::done(&SettingsBody { auto_topup: settings.into(), api_version: API_VERSION, warnings })
+}
+
+fn read(fields: &mut Fields, prices: &PriceList) -> Result<AutoTopupChange, ApiError> {
+    let enabled = fields.take("enabled").ok_or_else(|| missing("enabled"))?.flag()?;
+    let threshold = fields.take("threshold").map(|field| field.integer(1, MAX_THRESHOLD)).transpose()?;
+    let top_up_amount = fields.take("top_up_amount").map(|field| pack_size(&field, prices)).transpose()?;
+    let monthly_cap = fields.take("monthly_cap");
+    if enabled {
+        threshold.ok_or_else(|| missing("threshold"))?;
+        top_up_amount.ok_or_else(|| missing("top_up_amount"))?;
+    }
+    let least = top_up_amount.unwrap_or(1);
+    let monthly_cap = monthly_cap.map(|field| field.integer(least, i64::MAX)).transpose()?;
+    // Switching on sets everything, switching off only what is said.
+    let monthly_cap = if enabled { Some(monthly_cap) } else { monthly_cap.map(Some) };
+    Ok(AutoTopupChange { enabled, threshold, top_up_amount, monthly_cap })
+}
+
+fn pack_size(field: &Field, prices: &PriceList) -> Result<i64, ApiError> {
+    let credits = field.integer(1, i64::MAX)?;
+    let sizes = prices.sizes();
+    if sizes.contains(&credits) {
+        return Ok(credits);
+    }
+    let sizes: Vec<_> = sizes.iter().map(ToString::to_string).collect();
+    let fault = match sizes.as_slice() {
+        [] => "cannot be set: no credits are for sale here".to_owned(),
+        sizes => format!("must be the size of a pack: {}", sizes.join(", ")),
+    };
+    Err(ApiError::parameter("top_up_amount", &fault))
+}
+
+fn missing(name: &str) -> ApiError {
+    ApiError::new(Code::MissingParameter).message(format!("`{name}` is missing.")).param(name)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may fail")]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    fn parse(body: &str) -> Result<AutoTopupChange, ApiError> {
+        let prices = PriceList::parse("small:500:9:USD,big:5000:80:USD", "").unwrap();
+        read(&mut Fields::parse(body.as_bytes(), false).unwrap(), &prices)
+    }
+
+    #[test]
+    fn switching_on_sets_everything_and_switching_off_what_is_said() {
+        let on =
+            AutoTopupChange { enabled: true, threshold: Some(100), top_up_amount: Some(500), monthly_cap: Some(None) };
+        assert_eq!(parse(r#"{"enabled":true,"threshold":100,"top_up_amount":500}"#).unwrap(), on);
+        let capped = AutoTopupChange { monthly_cap: Some(Some(500)), ..on };
+        let body = r#"{"enabled":true,"threshold":100,"top_up_amount":500,"monthly_cap":500}"#;
+        assert_eq!(parse(body).unwrap(), capped);
+        let off = AutoTopupChange { enabled: false, threshold: None, top_up_amount: None, monthly_cap: None };
+        assert_eq!(parse(r#"{"enabled":false}"#).unwrap(), off);
+    }
+
+    #[rstest]
+    #[case("{}", "enabled")]
+    #[case(r#"{"enabled":1}"#, "enabled")]
+    #[case(r#"{"enabled":true,"top_up_amount":500}"#, "threshold")]
+    #[case(r#"{"enabled":true,"threshold":100}"#, "top_up_amount")]
+    #[case(r#"{"enabled":true,"threshold":0,"top_up_amount":500}"#, "threshold")]
+    #[case(r#"{"enabled":true,"threshold":-1,"top_up_amount":500}"#, "threshold")]
+    #[case(r#"{"enabled":true,"threshold":1000001,"top_up_amount":500}"#, "threshold")]
+    #[case(r#"{"enabled":true,"threshold":1.5,"top_up_amount":500}"#, "threshold")]
+    #[case(r#"{"enabled":true,"threshold":"100","top_up_amount":500}"#, "threshold")]
+    #[case(r#"{"enabled":true,"threshold":100,"top_up_amount":501}"#, "top_up_amount")]
+    #[case(r#"{"enabled":true,"threshold":100,"top_up_amount":99999999999999999999}"#, "top_up_amount")]
+    #[case(r#"{"enabled":true,"threshold":100,"top_up_amount":500,"monthly_cap":499}"#, "monthly_cap")]
+    fn a_fault_names_its_field(#[case] body: &str, #[case] field: &str) {
+        let error = parse(body).unwrap_err();
+        assert_eq!(error.body("id").param.as_deref(), Some(field));
+        assert_eq!(error.code.status(), 400);
+    }
+}

@@ -1,0 +1,71 @@
+//! `POST /hooks/payments/{gateway}`: where a payment gateway tells that a payment changed.
+//!
+//! Answers follow one rule: what may succeed later is answered 503, so that the gateway sends it again; what never will
+//! is answered for good.
+
+use actix_web::{HttpRequest, web};
+use app::payments::{TakeError, Taken, outcome};
+use domain::payments::NotificationRefused;
+use serde::Serialize;
+
+use crate::{
+    body::Upload,
+    error::{ApiError, Code},
+    respond::{API_VERSION, Reply},
+    state::State,
+    write::detached,
+};
+
+#[derive(Serialize)]
+struct Body {
+    outcome: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
+    api_version: &'static str,
+}
+
+/// Takes a notification: checks its signature, asks the gateway about the payment it names, writes what that means.
+pub async fn receive(request: HttpRequest, upload: Upload, state: web::Data<State>) -> Result<Reply, ApiError> {
+    let till = state.till.clone().filter(|till| request.match_info().get("gateway") == Some(till.gateway.name()));
+    let till = till.ok_or(ApiError::new(Code::NotFound))?;
+    let now = (state.clock)();
+    let mut signatures = request.headers().get_all(till.gateway.signature_header());
+    let signature = match (signatures.next(), signatures.next()) {
+        (Some(signature), None) => signature.to_str().unwrap_or_default(),
+        _ => "",
+    };
+    let payment = till.gateway.notified(signature, upload.bytes(), now).map_err(refused)?;
+    let taken = detached(async move { till.take(&payment, now).await.map_err(Later) }).await?;
+    let (outcome, reason) = match &taken {
+        Taken::Settled(settled) => (outcome(settled), None),
+        Taken::Refused(refusal) => ("refused", Some(refusal.as_str())),
+    };
+    Reply::done(&Body { outcome, reason, api_version: API_VERSION })
+}
+
+fn refused(refusal: NotificationRefused) -> ApiError {
+    let reason = match refusal {
+        NotificationRefused::Malformed => "malformed",
+        NotificationRefused::Stale => "stale",
+        NotificationRefused::Forged => "mismatch",
+        NotificationRefused::Unreadable => {
+            return ApiError::new(Code::InvalidBody).message("The body names no payment.");
+        }
+    };
+    ApiError::new(Code::InvalidSignature).reason(reason)
+}
+
+/// What may succeed when it is tried again.
+struct Later(TakeError);
+
+impl From<Later> for ApiError {
+    fn from(Later(error): Later) -> Self {
+        match error {
+            TakeError::Store(error) => error.into(),
+            TakeError::Gateway(_) | TakeError::UnknownPayment => {
+                tracing::warn!(%error, "a notified payment could not be fetched");
+                Self::new(Code::GatewayUnavailable)
+            }
+        }
+    }
+}

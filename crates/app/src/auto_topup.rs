@@ -1,0 +1,115 @@
+//! Makes the automatic top-ups that debits caused.
+
+use std::{future::Future, sync::Arc};
+
+use domain::{
+    StoreError,
+    credits::auto_topup::{AutoTopupStore, Left, Plan, Rules, Terms, Waiting, backoff, plan},
+    payments::{Charge, ChargeError, Order, PaymentStatus},
+};
+use time::{Duration, OffsetDateTime};
+
+use crate::payments::{Taken, Till};
+
+/// Charges that are worked on at a time.
+const BATCH: i64 = 16;
+/// How long a worker holds a charge: longer than the gateway may take to answer. A worker that dies leaves it to others
+/// after that.
+const HELD: Duration = Duration::seconds(60);
+/// How often it is looked whether anything is due.
+const EVERY: std::time::Duration = std::time::Duration::from_secs(1);
+
+/// What recharging needs.
+#[derive(Clone)]
+pub struct Recharger {
+    pub till: Till,
+    pub charges: Arc<dyn AutoTopupStore>,
+    pub rules: Rules,
+    /// What time it is, in UTC.
+    pub clock: fn() -> OffsetDateTime,
+}
+
+impl Recharger {
+    /// Works until `stop`; a charge under way ends first.
+    pub async fn run(self, stop: impl Future<Output = ()>) {
+        let mut stop = std::pin::pin!(stop);
+        loop {
+            if let Err(error) = self.tick().await {
+                tracing::warn!(%error, "automatic top-ups could not be looked up");
+            }
+            tokio::select! {
+                () = &mut stop => return,
+                () = tokio::time::sleep(EVERY) => {}
+            }
+        }
+    }
+
+    /// Does what is due now. Gives how many charges were looked at.
+    ///
+    /// # Errors
+    /// Trouble with the database; what was held is looked at again later.
+    pub async fn tick(&self) -> Result<usize, StoreError> {
+        let now = (self.clock)();
+        let waiting = self.charges.lease(now, now + HELD, BATCH).await?;
+        let mut work = tokio::task::JoinSet::new();
+        let looked_at = waiting.len();
+        for charge in waiting {
+            let this = self.clone();
+            work.spawn(async move { this.handle(&charge).await });
+        }
+        while let Some(done) = work.join_next().await {
+            match done {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => tracing::warn!(%error, "an automatic top-up could not be written"),
+                Err(error) => tracing::error!(%error, "an automatic top-up ended abnormally"),
+            }
+        }
+        Ok(looked_at)
+    }
+
+    async fn handle(&self, waiting: &Waiting) -> Result<(), StoreError> {
+        let now = (self.clock)();
+        let left = match plan(waiting, &self.till.prices, self.rules, now) {
+            Plan::Send(terms) => return self.send(waiting, terms).await,
+            Plan::Wait { until } => Left::Waiting { until },
+            Plan::Cancel { reason } => Left::Canceled { reason },
+            Plan::Fail { reason } => Left::Failed { reason: reason.to_owned(), retry_at: now + self.rules.cooldown },
+        };
+        self.charges.leave(waiting.charge, left, now).await
+    }
+
+    async fn send(&self, waiting: &Waiting, terms: Terms) -> Result<(), StoreError> {
+        let charge = waiting.charge;
+        // Written down before the gateway hears of it: from here on the payer may have been charged.
+        if !self.charges.sending(charge, &terms).await? {
+            return Ok(());
+        }
+        let Terms { customer_id, item, price } = terms;
+        let asked = Charge {
+            idempotency_key: charge.idempotency_key(),
+            customer_id,
+            price,
+            order: Order { account: charge.account, item, charge: Some(charge.id) },
+        };
+        let answer = self.till.gateway.charge(&asked).await;
+        let now = (self.clock)();
+        let later = Left::Waiting { until: now + backoff(waiting.attempts) };
+        let left = match answer {
+            Ok(payment) if payment.status == PaymentStatus::Pending => later,
+            Ok(payment) => match self.till.settle(payment, now).await? {
+                Taken::Settled(_) => return Ok(()),
+                Taken::Refused(refusal) => self.failed(refusal.to_string(), now),
+            },
+            Err(ChargeError::Declined(reason)) => self.failed(reason, now),
+            Err(ChargeError::Unavailable(error)) => {
+                tracing::warn!(%error, account_id = charge.account.0, "an automatic top-up is not answered");
+                later
+            }
+        };
+        self.charges.leave(charge, left, now).await
+    }
+
+    fn failed(&self, reason: String, now: OffsetDateTime) -> Left {
+        Left::Failed { reason, retry_at: now + self.rules.cooldown }
+    }
+}

@@ -1,0 +1,122 @@
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+
+use rstest::rstest;
+use time::macros::datetime;
+
+use super::*;
+
+const NOW: OffsetDateTime = datetime!(2026-05-01 12:00 UTC);
+const BODY: &[u8] = br#"{"event":"payment.updated","payment":{"id":"pay_1"}}"#;
+
+fn gateway() -> Rebill {
+    // Only plain HTTP is spoken here, but the client wants a provider at hand.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    Rebill::new(RebillConfig {
+        base_url: "http://127.0.0.1:1/base/".parse().unwrap(),
+        api_key: "key".into(),
+        webhook_secret: "secret".into(),
+    })
+    .unwrap()
+}
+
+#[test]
+fn the_signature_is_the_documented_one() {
+    // printf '1777636800.{"payment":{"id":"pay_1"}}' | openssl dgst -sha256 -hmac secret
+    assert_eq!(
+        sign("secret", 1_777_636_800, br#"{"payment":{"id":"pay_1"}}"#),
+        "t=1777636800,v1=2b618507ba138047cfc32ca9250f2748fc5b0a291cce6f1b9ebef0eece606c3c"
+    );
+}
+
+#[test]
+fn a_signed_notification_names_its_payment() {
+    let signature = sign("secret", NOW.unix_timestamp(), BODY);
+    assert_eq!(gateway().notified(&signature, BODY, NOW).unwrap().as_str(), "pay_1");
+    assert_eq!(gateway().payments.as_str(), "http://127.0.0.1:1/base/v1/payments");
+}
+
+#[rstest]
+#[case(300, None)]
+#[case(-300, None)]
+#[case(301, Some(NotificationRefused::Stale))]
+#[case(-301, Some(NotificationRefused::Stale))]
+fn the_window_is_five_minutes_to_either_side(#[case] seconds: i64, #[case] refused: Option<NotificationRefused>) {
+    let signature = sign("secret", NOW.unix_timestamp() - seconds, BODY);
+    assert_eq!(gateway().notified(&signature, BODY, NOW).err(), refused);
+}
+
+#[test]
+fn another_key_body_or_time_is_forged() {
+    let at = NOW.unix_timestamp();
+    let good = sign("secret", at, BODY);
+    let later = good.replace(&at.to_string(), &(at + 1).to_string());
+    for (signature, body) in
+        [(sign("other", at, BODY), BODY), (good, b"{\"payment\":{\"id\":\"pay_2\"}}"), (later, BODY)]
+    {
+        assert_eq!(gateway().notified(&signature, body, NOW), Err(NotificationRefused::Forged));
+    }
+}
+
+#[rstest]
+#[case("")]
+#[case("v1=00")]
+#[case("t=1,v1=")]
+#[case("t=1,v1=zz")]
+#[case("t=-1,v1=0000000000000000000000000000000000000000000000000000000000000000")]
+#[case("t=99999999999999999999,v1=0000000000000000000000000000000000000000000000000000000000000000")]
+#[case("t=1,v1=0000000000000000000000000000000000000000000000000000000000000000,v1=00")]
+fn a_header_of_another_form_is_malformed(#[case] signature: &str) {
+    assert_eq!(gateway().notified(signature, BODY, NOW), Err(NotificationRefused::Malformed));
+}
+
+#[rstest]
+#[case(b"{}".as_slice())]
+#[case(b"[]")]
+#[case(b"not json")]
+#[case(b"{\"payment\":{\"id\":7}}")]
+#[case(b"{\"payment\":{\"id\":\"../admin\"}}")]
+#[case(b"{\"payment\":{\"id\":\"\"}}")]
+fn a_signed_body_without_a_payment_is_unreadable(#[case] body: &[u8]) {
+    let signature = sign("secret", NOW.unix_timestamp(), body);
+    assert_eq!(gateway().notified(&signature, body, NOW), Err(NotificationRefused::Unreadable));
+}
+
+fn wire(change: impl FnOnce(&mut serde_json::Value)) -> Result<Payment, GatewayUnavailable> {
+    let mut wire = serde_json::json!({
+        "id": "pay_1", "status": "SUCCEEDED", "amount": "9.00", "currency": "USD", "invoiceId": "inv_1",
+        "customer": {"id": "cus_1", "email": "a@example.com"},
+        "metadata": {"account_id": "3", "item": "small", "charge_id": "8", "other": 1}, "createdAt": "whenever",
+    });
+    change(&mut wire);
+    payment(&serde_json::to_vec(&wire).unwrap())
+}
+
+#[test]
+fn a_payment_is_read() {
+    let payment = wire(|_| {}).unwrap();
+    let order = payment.order.clone().unwrap();
+    assert_eq!((order.account.0, order.item.as_str(), order.charge), (3, "small", Some(8)));
+    assert_eq!((payment.status, payment.amount.to_string().as_str()), (PaymentStatus::Approved, "9.00"));
+    assert!(!format!("{payment:?}").contains("example.com"));
+}
+
+#[rstest]
+#[case("/status", "WON".into())]
+#[case("/amount", 9.0.into())]
+#[case("/amount", "nine".into())]
+#[case("/currency", "usd".into())]
+#[case("/id", "a/b".into())]
+#[case("/customer", serde_json::Value::Null)]
+fn what_cannot_be_read_is_no_payment(#[case] field: &str, #[case] value: serde_json::Value) {
+    assert!(wire(|wire| *wire.pointer_mut(field).unwrap() = value).is_err());
+}
+
+#[rstest]
+#[case("/metadata", serde_json::json!({}))]
+#[case("/metadata/account_id", "-3".into())]
+#[case("/metadata/account_id", "99999999999999999999".into())]
+#[case("/metadata/charge_id", "x".into())]
+#[case("/metadata/item", "".into())]
+fn a_payment_for_something_else_has_no_order(#[case] field: &str, #[case] value: serde_json::Value) {
+    assert_eq!(wire(|wire| *wire.pointer_mut(field).unwrap() = value).unwrap().order, None);
+}

@@ -1,0 +1,136 @@
+//! The gateway's JSON. Amounts are texts, so that no digit is lost on the way.
+
+use domain::{
+    AccountId,
+    payments::{Charge, Order, Payer, Payment, PaymentStatus},
+};
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+
+#[derive(Deserialize)]
+pub(super) struct Notification {
+    payment: Named,
+}
+
+#[derive(Deserialize)]
+struct Named {
+    id: String,
+}
+
+impl Notification {
+    pub(super) fn payment_id(self) -> String {
+        self.payment.id
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct PaymentWire {
+    id: String,
+    status: String,
+    amount: String,
+    currency: String,
+    invoice_id: String,
+    customer: CustomerWire,
+    #[serde(default)]
+    metadata: MetadataWire,
+}
+
+#[derive(Deserialize)]
+struct CustomerWire {
+    id: String,
+    email: String,
+}
+
+#[derive(Default, Deserialize, Serialize)]
+pub(super) struct MetadataWire {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    account_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    item: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    charge_id: Option<String>,
+}
+
+/// Texts from outside are kept at most so long.
+const MAX_TEXT: usize = 320;
+
+impl PaymentWire {
+    /// The payment, or the name of the field that cannot be read.
+    pub(super) fn read(self) -> Result<Payment, &'static str> {
+        let Self { id, status, amount, currency, invoice_id, customer, metadata } = self;
+        let text = |text: String, field| if is_plain(&text) { Ok(text) } else { Err(field) };
+        Ok(Payment {
+            id: id.parse().map_err(|_| "id")?,
+            status: read_status(&status).ok_or("status")?,
+            amount: amount.parse::<Decimal>().map_err(|_| "amount")?,
+            currency: currency.parse().map_err(|_| "currency")?,
+            invoice_id: text(invoice_id, "invoiceId")?,
+            payer: Payer {
+                customer_id: text(customer.id, "customer.id")?,
+                email: text(customer.email, "customer.email")?,
+            },
+            order: metadata.order(),
+        })
+    }
+}
+
+fn is_plain(text: &str) -> bool {
+    (1..=MAX_TEXT).contains(&text.len()) && !text.chars().any(char::is_control)
+}
+
+fn read_status(text: &str) -> Option<PaymentStatus> {
+    Some(match text {
+        "PENDING" => PaymentStatus::Pending,
+        "SUCCEEDED" => PaymentStatus::Approved,
+        "FAILED" => PaymentStatus::Rejected,
+        "REFUNDED" => PaymentStatus::Refunded,
+        "CHARGEBACK" => PaymentStatus::ChargedBack,
+        _ => return None,
+    })
+}
+
+impl MetadataWire {
+    /// What the checkout noted. A payment of another shop of the same merchant has none, or another.
+    fn order(self) -> Option<Order> {
+        let Self { account_id, item, charge_id } = self;
+        let number = |text: String| text.parse::<i64>().ok().filter(|number| *number > 0);
+        let charge = match charge_id {
+            Some(text) => Some(number(text)?),
+            None => None,
+        };
+        let item = item.filter(|item| is_plain(item))?;
+        Some(Order { account: AccountId(number(account_id?)?), item, charge })
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ChargeWire<'a> {
+    customer_id: &'a str,
+    amount: String,
+    currency: &'a str,
+    metadata: MetadataWire,
+}
+
+impl<'a> From<&'a Charge> for ChargeWire<'a> {
+    fn from(charge: &'a Charge) -> Self {
+        let Charge { idempotency_key: _, customer_id, price, order } = charge;
+        Self {
+            customer_id,
+            amount: price.written(),
+            currency: price.currency.as_str(),
+            metadata: MetadataWire {
+                account_id: Some(order.account.to_string()),
+                item: Some(order.item.clone()),
+                charge_id: order.charge.map(|charge| charge.to_string()),
+            },
+        }
+    }
+}
+
+#[derive(Deserialize)]
+pub(super) struct RefusalWire {
+    #[serde(default)]
+    pub code: String,
+}

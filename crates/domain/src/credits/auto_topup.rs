@@ -1,0 +1,267 @@
+//! Recharging by itself: the settings, and when a charge may be made.
+
+use async_trait::async_trait;
+use time::{Duration, Month, OffsetDateTime};
+
+use crate::{
+    AccountId, StoreError,
+    money::Currency,
+    payments::{CreditPack, Price, PriceList},
+};
+
+/// The highest threshold, credits.
+pub const MAX_THRESHOLD: i64 = 1_000_000;
+/// So many failed charges in a row switch it off.
+pub const MAX_FAILURES: i64 = 3;
+
+/// When and how the account is recharged by itself.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct AutoTopup {
+    pub enabled: bool,
+    /// Credits; a debit that leaves less causes a recharge.
+    pub threshold: i64,
+    /// Credits that a recharge adds.
+    pub top_up_amount: i64,
+    pub last_charged_at: Option<OffsetDateTime>,
+    /// Credits that may be bought by itself in a calendar month (UTC); none means [`Rules::monthly_cap`].
+    pub monthly_cap: Option<i64>,
+    /// Charges that failed since the last that succeeded.
+    pub failures: i64,
+    /// Why the last of them failed.
+    pub last_failure: Option<String>,
+    /// Why it was switched off by the service; none when it was not.
+    pub disabled_reason: Option<String>,
+}
+
+/// New settings. What is none stays as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AutoTopupChange {
+    pub enabled: bool,
+    pub threshold: Option<i64>,
+    pub top_up_amount: Option<i64>,
+    /// `Some(None)` goes back to the service's own.
+    pub monthly_cap: Option<Option<i64>>,
+}
+
+/// What holds for every account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rules {
+    /// Between the end of one charge and the start of the next.
+    pub cooldown: Duration,
+    /// Credits a month, for accounts that set none.
+    pub monthly_cap: i64,
+}
+
+/// A charge that waits, held by one worker.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Waiting {
+    pub charge: ChargeRef,
+    /// Credits to be added.
+    pub credits: i64,
+    /// How often it has been sent. From the first time on the price is fixed and the payer may have been charged.
+    pub attempts: i64,
+    /// What it was sent as.
+    pub sent: Option<Terms>,
+    /// The gateway's name for who paid last by hand; none when nobody has.
+    pub customer_id: Option<String>,
+    /// The account's.
+    pub currency: Currency,
+    pub enabled: bool,
+    pub balance: i64,
+    pub threshold: i64,
+    pub monthly_cap: Option<i64>,
+    /// The end of the last charge, successful or not.
+    pub last_ended_at: Option<OffsetDateTime>,
+    /// Credits bought by itself since the month began (UTC).
+    pub bought_this_month: i64,
+}
+
+/// What the gateway is asked for. The same every time a charge is sent, or the gateway would take it for another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Terms {
+    pub customer_id: String,
+    pub item: String,
+    pub price: Price,
+}
+
+/// Names a charge and proves that the caller still holds it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChargeRef {
+    pub account: AccountId,
+    pub id: i64,
+    /// Rises with every lease.
+    pub claim: i64,
+}
+
+impl ChargeRef {
+    /// The key under which the gateway charges once.
+    pub fn idempotency_key(&self) -> String {
+        format!("auto-topup-{}-{}", self.account, self.id)
+    }
+}
+
+/// What to do about a charge that waits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Plan {
+    /// Send it.
+    Send(Terms),
+    /// Not before then.
+    Wait { until: OffsetDateTime },
+    /// It is not wanted any more.
+    Cancel { reason: &'static str },
+    /// It cannot be sent.
+    Fail { reason: &'static str },
+}
+
+/// Decides about a charge. One that was sent before is sent again whatever has changed: the payer may have been
+/// charged, and only the gateway knows.
+pub fn plan(waiting: &Waiting, prices: &PriceList, rules: Rules, now: OffsetDateTime) -> Plan {
+    if let Some(terms) = &waiting.sent {
+        return Plan::Send(terms.clone());
+    }
+    if !waiting.enabled {
+        return Plan::Cancel { reason: "switched_off" };
+    }
+    if waiting.balance >= waiting.threshold {
+        return Plan::Cancel { reason: "balance_restored" };
+    }
+    if let Some(until) = waiting.last_ended_at.map(|ended| ended + rules.cooldown).filter(|until| *until > now) {
+        return Plan::Wait { until };
+    }
+    let cap = waiting.monthly_cap.unwrap_or(rules.monthly_cap);
+    if waiting.bought_this_month.saturating_add(waiting.credits) > cap {
+        return Plan::Wait { until: next_month(now) };
+    }
+    let Some(customer_id) = waiting.customer_id.clone() else { return Plan::Fail { reason: "no_payment_method" } };
+    match prices.pack_of(waiting.credits, waiting.currency) {
+        Some(CreditPack { key, price, .. }) => Plan::Send(Terms { customer_id, item: key.clone(), price: *price }),
+        None => Plan::Fail { reason: "no_such_pack" },
+    }
+}
+
+/// How long to wait before an unanswered charge is sent again: 5 s, doubling, at most 15 min.
+pub fn backoff(attempts: i64) -> Duration {
+    let doublings = u32::try_from(attempts.clamp(0, 8)).unwrap_or(8);
+    Duration::seconds(5 * 2_i64.pow(doublings)).min(Duration::minutes(15))
+}
+
+/// The first instant of the month, UTC.
+pub fn month_start(now: OffsetDateTime) -> OffsetDateTime {
+    let day = now.to_offset(time::UtcOffset::UTC).date();
+    day.replace_day(1).unwrap_or(day).midnight().assume_utc()
+}
+
+fn next_month(now: OffsetDateTime) -> OffsetDateTime {
+    let first = month_start(now);
+    let year = if first.month() == Month::December { first.year() + 1 } else { first.year() };
+    let next = time::Date::from_calendar_date(year, first.month().next(), 1);
+    next.map_or(first + Duration::days(31), |day| day.midnight().assume_utc())
+}
+
+/// How a worker leaves a charge.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Left {
+    /// To be looked at again.
+    Waiting {
+        until: OffsetDateTime,
+    },
+    Canceled {
+        reason: &'static str,
+    },
+    /// Counts towards [`MAX_FAILURES`]; tried again then, unless that was the last.
+    Failed {
+        reason: String,
+        retry_at: OffsetDateTime,
+    },
+}
+
+/// Where settings and charges are kept. A charge comes into being in the transaction of the debit that causes it, one
+/// at a time per account; its success is written as any payment's is.
+#[cfg_attr(feature = "mock", mockall::automock)]
+#[async_trait]
+pub trait AutoTopupStore: Send + Sync {
+    /// Changes the settings; switching on forgets earlier failures.
+    async fn change(&self, account: AccountId, change: AutoTopupChange) -> Result<AutoTopup, StoreError>;
+
+    /// Takes charges that are due, for this worker alone until `until`.
+    async fn lease(&self, now: OffsetDateTime, until: OffsetDateTime, limit: i64) -> Result<Vec<Waiting>, StoreError>;
+
+    /// Fixes the terms and counts the attempt, before the charge is sent. False: it is no longer the caller's.
+    async fn sending(&self, charge: ChargeRef, terms: &Terms) -> Result<bool, StoreError>;
+
+    /// Leaves a charge that was not paid. Nothing when it is no longer the caller's.
+    async fn leave(&self, charge: ChargeRef, left: Left, now: OffsetDateTime) -> Result<(), StoreError>;
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+
+    use rstest::rstest;
+    use time::macros::datetime;
+
+    use super::*;
+
+    const NOW: OffsetDateTime = datetime!(2026-12-10 12:00 UTC);
+    const RULES: Rules = Rules { cooldown: Duration::minutes(10), monthly_cap: 2_000 };
+
+    fn waiting() -> Waiting {
+        Waiting {
+            charge: ChargeRef { account: AccountId(3), id: 8, claim: 1 },
+            credits: 500,
+            attempts: 0,
+            sent: None,
+            customer_id: Some("cus_1".to_owned()),
+            currency: "USD".parse().unwrap(),
+            enabled: true,
+            balance: 40,
+            threshold: 100,
+            monthly_cap: None,
+            last_ended_at: None,
+            bought_this_month: 1_500,
+        }
+    }
+
+    fn prices() -> PriceList {
+        PriceList::parse("small:500:9.00:USD", "").unwrap()
+    }
+
+    fn terms(item: &str, customer_id: &str) -> Terms {
+        Terms { customer_id: customer_id.to_owned(), item: item.to_owned(), price: prices().packs()[0].price }
+    }
+
+    #[test]
+    fn what_is_wanted_and_allowed_is_sent() {
+        assert_eq!(plan(&waiting(), &prices(), RULES, NOW), Plan::Send(terms("small", "cus_1")));
+        assert_eq!(waiting().charge.idempotency_key(), "auto-topup-3-8");
+    }
+
+    #[rstest]
+    #[case(Waiting { enabled: false, ..waiting() }, Plan::Cancel { reason: "switched_off" })]
+    #[case(Waiting { balance: 100, ..waiting() }, Plan::Cancel { reason: "balance_restored" })]
+    #[case(Waiting { customer_id: None, ..waiting() }, Plan::Fail { reason: "no_payment_method" })]
+    #[case(Waiting { credits: 400, ..waiting() }, Plan::Fail { reason: "no_such_pack" })]
+    #[case(Waiting { bought_this_month: 1_501, ..waiting() }, Plan::Wait { until: datetime!(2027-01-01 0:00 UTC) })]
+    #[case(Waiting { monthly_cap: Some(1_999), ..waiting() }, Plan::Wait { until: datetime!(2027-01-01 0:00 UTC) })]
+    #[case(
+        Waiting { last_ended_at: Some(NOW - Duration::minutes(9)), ..waiting() },
+        Plan::Wait { until: NOW + Duration::minutes(1) }
+    )]
+    fn what_is_not_is_not(#[case] waiting: Waiting, #[case] expected: Plan) {
+        assert_eq!(plan(&waiting, &prices(), RULES, NOW), expected);
+    }
+
+    #[test]
+    fn what_was_sent_is_sent_again_as_it_was() {
+        let sent = Some(terms("old", "cus_0"));
+        let waiting = Waiting { sent, enabled: false, balance: 900, ..waiting() };
+        let expected = Plan::Send(terms("old", "cus_0"));
+        assert_eq!(plan(&waiting, &PriceList::default(), RULES, NOW), expected);
+    }
+
+    #[test]
+    fn the_pause_between_attempts_grows_to_a_quarter_of_an_hour() {
+        let pauses: Vec<_> = [0, 1, 4, 8, 1_000].map(|attempts| backoff(attempts).whole_seconds()).into();
+        assert_eq!(pauses, [5, 10, 80, 900, 900]);
+    }
+}

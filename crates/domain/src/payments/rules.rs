@@ -1,0 +1,168 @@
+//! Whether a payment is what was for sale, and what its status means after what was known before.
+
+use super::{Payment, PaymentStatus, Price, PriceList, Sold};
+
+text_enum!(
+    /// Why a payment brings nothing, and never will. The money is with the gateway: an operator has to look.
+    Refusal {
+        /// It was not made for this service.
+        NoOrder = "no_order",
+        UnknownAccount = "unknown_account",
+        /// Nothing is sold to a development account.
+        SandboxAccount = "sandbox_account",
+        /// Not on the price list.
+        UnknownItem = "unknown_item",
+        CurrencyMismatch = "currency_mismatch",
+        /// Another amount than the item costs.
+        AmountMismatch = "amount_mismatch",
+    }
+);
+
+/// Compares a payment with the price list.
+///
+/// # Errors
+/// [`Refusal`].
+pub fn check(payment: &Payment, item: &str, prices: &PriceList) -> Result<Sold, Refusal> {
+    let offers = prices.find(item);
+    if offers.is_empty() {
+        return Err(Refusal::UnknownItem);
+    }
+    let (sold, price) =
+        offers.into_iter().find(|(_, price)| price.currency == payment.currency).ok_or(Refusal::CurrencyMismatch)?;
+    matches(payment, price)?;
+    Ok(sold)
+}
+
+/// Compares a payment with the price that was fixed for it.
+///
+/// # Errors
+/// [`Refusal`].
+pub fn matches(payment: &Payment, price: Price) -> Result<(), Refusal> {
+    if payment.currency != price.currency {
+        Err(Refusal::CurrencyMismatch)
+    } else if payment.amount != price.amount {
+        Err(Refusal::AmountMismatch)
+    } else {
+        Ok(())
+    }
+}
+
+/// What is to be done about a payment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// Add the credits.
+    Credit,
+    /// Take them away again.
+    Reverse,
+    /// Note the status.
+    Note,
+    /// Nothing: it is known, or older than what is known.
+    Ignore,
+}
+
+/// The next step, from the status known before and the one the gateway says now.
+///
+/// Money arrives once (`approved`) and leaves once (`refunded` or `charged_back`). Whatever would undo a later status is
+/// old news that arrived late. A payment that was never seen approved and is already refunded brings nothing.
+pub const fn step(known: Option<PaymentStatus>, now: PaymentStatus) -> Step {
+    use PaymentStatus::{Approved, ChargedBack, Pending, Refunded, Rejected};
+    match (known, now) {
+        (None | Some(Pending | Rejected), Approved) => Step::Credit,
+        (None, Pending | Rejected | Refunded | ChargedBack)
+        | (Some(Pending), Rejected)
+        | (Some(Pending | Rejected), Refunded | ChargedBack)
+        | (Some(Refunded), ChargedBack) => Step::Note,
+        (Some(Approved), Refunded | ChargedBack) => Step::Reverse,
+        (Some(Pending | Rejected), Pending)
+        | (Some(Rejected), Rejected)
+        | (Some(Approved), Pending | Rejected | Approved)
+        | (Some(Refunded), Pending | Rejected | Approved | Refunded)
+        | (Some(ChargedBack), _) => Step::Ignore,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+    use crate::payments::{Payer, PaymentStatus::*};
+
+    fn payment(amount: &str, currency: &str) -> Payment {
+        Payment {
+            id: "pay_1".parse().unwrap(),
+            status: Approved,
+            amount: amount.parse().unwrap(),
+            currency: currency.parse().unwrap(),
+            invoice_id: "inv_1".to_owned(),
+            payer: Payer { customer_id: "cus_1".to_owned(), email: "a@example.com".to_owned() },
+            order: None,
+        }
+    }
+
+    #[rstest]
+    #[case("small", "9.00", "USD", Ok(500))]
+    #[case("small", "9", "USD", Ok(500))]
+    #[case("small", "8.99", "USD", Err(Refusal::AmountMismatch))]
+    #[case("small", "9.01", "USD", Err(Refusal::AmountMismatch))]
+    #[case("small", "-9", "USD", Err(Refusal::AmountMismatch))]
+    #[case("small", "9.00", "ARS", Err(Refusal::CurrencyMismatch))]
+    #[case("large", "9.00", "USD", Err(Refusal::UnknownItem))]
+    fn a_payment_must_be_the_price(
+        #[case] item: &str,
+        #[case] amount: &str,
+        #[case] currency: &str,
+        #[case] credits: Result<i64, Refusal>,
+    ) {
+        let prices = PriceList::parse("small:500:9.00:USD", "").unwrap();
+        let sold = check(&payment(amount, currency), item, &prices);
+        assert_eq!(sold.map(|sold| sold.credits.get()), credits);
+    }
+
+    proptest! {
+        /// Whatever the gateway says in whatever order and however often: credits come at most once, go at most once,
+        /// and never go without having come.
+        #[test]
+        fn money_comes_once_and_goes_once(told in prop::collection::vec(prop::sample::select(PaymentStatus::ALL), 0..12)) {
+            let (mut known, mut came, mut went) = (None, 0, 0);
+            for now in told {
+                match step(known, now) {
+                    Step::Credit => came += 1,
+                    Step::Reverse => went += 1,
+                    Step::Note => {}
+                    Step::Ignore => continue,
+                }
+                known = Some(now);
+                prop_assert!(came <= 1 && went <= came);
+            }
+        }
+
+        /// The last word of a payment that was approved and then taken back is that nothing is left.
+        #[test]
+        fn late_news_change_nothing(late in prop::collection::vec(prop::sample::select(PaymentStatus::ALL), 0..6)) {
+            for last in [Refunded, ChargedBack] {
+                let mut known = last;
+                for now in &late {
+                    match step(Some(known), *now) {
+                        Step::Ignore => {}
+                        Step::Note => known = *now,
+                        other => prop_assert!(false, "{other:?}"),
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn pending_then_approved_then_refunded() {
+        assert_eq!(step(None, Pending), Step::Note);
+        assert_eq!(step(Some(Pending), Approved), Step::Credit);
+        assert_eq!(step(Some(Approved), Pending), Step::Ignore);
+        assert_eq!(step(Some(Approved), Refunded), Step::Reverse);
+        assert_eq!(step(Some(Refunded), Approved), Step::Ignore);
+        assert_eq!(step(None, Refunded), Step::Note);
+    }
+}

@@ -1,0 +1,47 @@
+//! Puts together what takes payments.
+
+use std::sync::Arc;
+
+use anyhow::Context;
+use app::{auto_topup::Recharger, payments::Till};
+use connectors::payments::{Rebill, RebillConfig};
+use domain::{credits::auto_topup::Rules, payments::PriceList};
+use store::Store;
+use time::{Duration, OffsetDateTime};
+
+use crate::config::Config;
+
+/// What is for sale.
+pub fn prices(config: &Config) -> anyhow::Result<PriceList> {
+    PriceList::parse(&config.credit_packs, &config.plans).context("credit_packs and plans")
+}
+
+/// What payments are taken with; none without a gateway.
+pub fn till(config: &Config, store: &Arc<Store>) -> anyhow::Result<Option<Till>> {
+    if config.payment_gateway_url.is_empty() {
+        return Ok(None);
+    }
+    let secret = |value: &Option<secrecy::SecretString>, name: &str| {
+        value.clone().with_context(|| format!("{name} is not set, but payment_gateway_url is"))
+    };
+    let gateway = Rebill::new(RebillConfig {
+        base_url: config.payment_gateway_url.parse().context("payment_gateway_url")?,
+        api_key: secret(&config.payment_gateway_key, "payment_gateway_key")?,
+        webhook_secret: secret(&config.payment_webhook_secret, "payment_webhook_secret")?,
+    })?;
+    Ok(Some(Till {
+        gateway: Arc::new(gateway),
+        payments: store.clone(),
+        accounts: store.clone(),
+        prices: Arc::new(prices(config)?),
+    }))
+}
+
+/// What makes automatic top-ups.
+pub fn recharger(config: &Config, store: &Arc<Store>, till: Till) -> Recharger {
+    let rules = Rules {
+        cooldown: Duration::seconds(i64::from(config.auto_topup_cooldown_seconds)),
+        monthly_cap: config.auto_topup_monthly_cap,
+    };
+    Recharger { till, charges: store.clone(), rules, clock: OffsetDateTime::now_utc }
+}

@@ -1,0 +1,5 @@
+//! Payments from outside: the real binary beside the gateway for development.
+
+mod auto_topup;
+mod notifications;
+mod rig;

@@ -1,0 +1,211 @@
+//! What a notification is believed, what it brings, and how often.
+
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+use time::OffsetDateTime;
+
+use super::rig::{HOOK, Rig, WEBHOOK_SECRET, names, signature};
+
+/// Silent: the test notifies by itself.
+async fn silent() -> Rig {
+    let rig = Rig::start().await;
+    rig.faults(json!({ "silent": true })).await;
+    rig
+}
+
+fn outcome(answer: (u16, Value)) -> (u16, String) {
+    let text = answer.1["reason"].as_str().or(answer.1["outcome"].as_str()).or(answer.1["error"].as_str());
+    (answer.0, text.unwrap_or_default().to_owned())
+}
+
+#[tokio::test]
+async fn a_payment_is_credited_once_however_often_it_is_notified() {
+    let rig = silent().await;
+    let payment = rig.pay(rig.service.account, "small", json!({})).await;
+    let answers = join_all((0..5).map(|_| rig.notify(&payment))).await;
+    let mut outcomes: Vec<_> = answers.into_iter().map(outcome).collect();
+    outcomes.sort();
+    let unchanged = (200, "unchanged".to_owned());
+    assert_eq!(
+        outcomes,
+        [(200, "credited".to_owned()), unchanged.clone(), unchanged.clone(), unchanged.clone(), unchanged]
+    );
+    assert_eq!(rig.ledger().await, [("topup".to_owned(), 500)]);
+    let events = rig.events().await;
+    assert_eq!(names(&events), ["purchase.created", "credits.recharged"]);
+    assert_eq!(
+        events[0]["data"],
+        json!({"invoice_id": "inv_00001", "amount": 9.00, "currency": "USD", "customer_email": "payer@example.com"})
+    );
+    assert_eq!(
+        events[1]["data"],
+        json!({"credits_added": 500, "new_balance": 1000, "rebill_payment": payment, "source": "manual"})
+    );
+    let credits = rig.credits().await;
+    assert_eq!((credits["balance"].as_i64(), credits["total_purchased"].as_i64()), (Some(1000), Some(500)));
+}
+
+#[tokio::test]
+async fn what_is_not_signed_now_by_the_gateway_is_refused() {
+    let rig = silent().await;
+    let payment = rig.pay(rig.service.account, "small", json!({})).await;
+    let body = json!({ "payment": { "id": payment } }).to_string();
+    let now = OffsetDateTime::now_utc().unix_timestamp();
+    let good = signature(WEBHOOK_SECRET, now, &body);
+    let (old, ahead) = (signature(WEBHOOK_SECRET, now - 330, &body), signature(WEBHOOK_SECRET, now + 330, &body));
+    let (forged, shifted) = (signature("other", now, &body), good.replace(&now.to_string(), &(now + 1).to_string()));
+    let refusals: [(&[&str], &str); 8] = [
+        (&[], "malformed"),
+        (&[""], "malformed"),
+        (&["t=1"], "malformed"),
+        (&[&good, &good], "malformed"),
+        (&[&old], "stale"),
+        (&[&ahead], "stale"),
+        (&[&forged], "mismatch"),
+        (&[&shifted], "mismatch"),
+    ];
+    for (signatures, reason) in refusals {
+        assert_eq!(outcome(rig.post(HOOK, signatures, body.clone()).await), (401, reason.to_owned()), "{signatures:?}");
+    }
+    let other_body = rig.post(HOOK, &[&good], body.replace("payment", "Payment")).await;
+    assert_eq!(outcome(other_body), (401, "mismatch".to_owned()));
+    let unreadable = "[1]".to_owned();
+    let signed = signature(WEBHOOK_SECRET, now, &unreadable);
+    assert_eq!(outcome(rig.post(HOOK, &[&signed], unreadable).await), (400, "invalid_body".to_owned()));
+    assert_eq!(outcome(rig.post("/hooks/payments/other", &[&good], body.clone()).await), (404, "not_found".to_owned()));
+    let large = format!("{body}{}", " ".repeat(70_000));
+    let signed = signature(WEBHOOK_SECRET, now, &large);
+    assert_eq!(outcome(rig.post(HOOK, &[&signed], large).await), (413, "payload_too_large".to_owned()));
+    assert_eq!((rig.ledger().await.len(), rig.events().await.len()), (0, 0));
+    // The same request with its signature does what it should.
+    assert_eq!(outcome(rig.post(HOOK, &[&good], body).await), (200, "credited".to_owned()));
+}
+
+#[tokio::test]
+async fn a_payment_that_is_not_what_was_for_sale_brings_nothing() {
+    let rig = silent().await;
+    let account = rig.service.account;
+    let sandbox: i64 = rig
+        .sql
+        .query_one(
+            "SELECT s.id FROM accounts s JOIN accounts a ON a.user_id = s.user_id WHERE a.id = $1 AND s.mode = 'test'",
+            &[&account],
+        )
+        .await
+        .unwrap()
+        .get(0);
+    let cases = [
+        (account, "small", json!({"amount": "8.99"}), "amount_mismatch"),
+        (account, "small", json!({"amount": "900.00"}), "amount_mismatch"),
+        (account, "small", json!({"currency": "ARS"}), "currency_mismatch"),
+        (account, "gift", json!({"amount": "9.00", "currency": "USD"}), "unknown_item"),
+        (account, "pro", json!({"amount": "49.00", "currency": "USD"}), "unknown_item"),
+        (987_654_321, "small", json!({}), "unknown_account"),
+        (-1, "small", json!({}), "no_order"),
+        (sandbox, "small", json!({}), "sandbox_account"),
+    ];
+    for (account, item, more, reason) in cases {
+        let payment = rig.pay(account, item, more).await;
+        // An answer for good: sending it again cannot help.
+        assert_eq!(outcome(rig.notify(&payment).await), (200, reason.to_owned()));
+    }
+    let rows: i64 =
+        rig.sql.query_one("SELECT count(*) FROM credit_transactions WHERE kind <> 'grant'", &[]).await.unwrap().get(0);
+    let events: i64 = rig.sql.query_one("SELECT count(*) FROM events", &[]).await.unwrap().get(0);
+    assert_eq!((rows, events), (0, 0));
+}
+
+#[tokio::test]
+async fn money_that_comes_late_is_credited_and_money_that_goes_is_taken_back() {
+    let rig = silent().await;
+    let payment = rig.pay(rig.service.account, "small", json!({"status": "PENDING"})).await;
+    assert_eq!(outcome(rig.notify(&payment).await), (200, "noted".to_owned()));
+    assert_eq!(rig.ledger().await, []);
+    for (status, expected) in [
+        ("SUCCEEDED", "credited"),
+        ("PENDING", "unchanged"),
+        ("REFUNDED", "reversed"),
+        ("SUCCEEDED", "unchanged"),
+        ("CHARGEBACK", "noted"),
+        ("REFUNDED", "unchanged"),
+    ] {
+        rig.set_status(&payment, status).await;
+        assert_eq!(outcome(rig.notify(&payment).await), (200, expected.to_owned()), "{status}");
+    }
+    assert_eq!(rig.ledger().await, [("topup".to_owned(), 500), ("adjustment".to_owned(), -500)]);
+    assert_eq!(rig.credits().await["balance"], 500);
+    // One that was refunded before it was ever seen approved brings nothing at all.
+    let payment = rig.pay(rig.service.account, "small", json!({"status": "REFUNDED"})).await;
+    assert_eq!(outcome(rig.notify(&payment).await), (200, "noted".to_owned()));
+    rig.set_status(&payment, "SUCCEEDED").await;
+    assert_eq!(outcome(rig.notify(&payment).await), (200, "unchanged".to_owned()));
+    assert_eq!(rig.ledger().await.len(), 2);
+}
+
+#[tokio::test]
+async fn a_chargeback_takes_what_is_left_and_stops_the_automatic_charges() {
+    let rig = silent().await;
+    let payment = rig.pay(rig.service.account, "small", json!({})).await;
+    rig.notify(&payment).await;
+    let on = json!({"enabled": true, "threshold": 10, "top_up_amount": 500});
+    assert_eq!(
+        rig.service
+            .process
+            .request(reqwest::Method::PUT, "/api/v1/credits/auto-topup")
+            .bearer_auth(&rig.key)
+            .json(&on)
+            .send()
+            .await
+            .unwrap()
+            .status(),
+        200
+    );
+    rig.debit(800, "spent").await;
+    rig.set_status(&payment, "CHARGEBACK").await;
+    assert_eq!(outcome(rig.notify(&payment).await), (200, "reversed".to_owned()));
+    let credits = rig.credits().await;
+    assert_eq!((credits["balance"].as_i64(), credits["auto_topup"]["enabled"].as_bool()), (Some(0), Some(false)));
+    assert_eq!(credits["auto_topup"]["disabled_reason"], "a payment was charged back");
+    let meta = &credits["recent_transactions"][0]["meta"];
+    assert_eq!((meta["shortfall"].as_i64(), meta["reason"].as_str()), (Some(300), Some("charged_back")));
+    assert_eq!(credits["total_purchased"], 500);
+}
+
+#[tokio::test]
+async fn a_plan_that_is_paid_is_the_accounts_until_the_money_goes() {
+    let rig = silent().await;
+    let plan =
+        async || rig.sql.query_one("SELECT plan FROM accounts WHERE id = $1", &[&rig.service.account]).await.unwrap();
+    let scale = rig.pay(rig.service.account, "scale_year", json!({})).await;
+    let pro = rig.pay(rig.service.account, "pro_month", json!({})).await;
+    assert_eq!(outcome(rig.notify(&scale).await).1, "credited");
+    assert_eq!(outcome(rig.notify(&pro).await).1, "credited");
+    assert_eq!(plan().await.get::<_, &str>(0), "pro");
+    let events = rig.events().await;
+    assert_eq!(names(&events)[3..], ["purchase.created", "credits.recharged", "subscription.activated"]);
+    assert_eq!(events[5]["data"], json!({"provider": "rebill", "plan_key": "pro", "interval": "month"}));
+    assert_eq!(rig.credits().await["balance"], 500 + 9_000 + 3_000);
+    rig.set_status(&pro, "REFUNDED").await;
+    assert_eq!(outcome(rig.notify(&pro).await).1, "reversed");
+    assert_eq!(plan().await.get::<_, &str>(0), "scale");
+    rig.set_status(&scale, "REFUNDED").await;
+    assert_eq!(outcome(rig.notify(&scale).await).1, "reversed");
+    assert_eq!(plan().await.get::<_, &str>(0), "free");
+    assert_eq!(rig.credits().await["balance"], 500);
+}
+
+#[tokio::test]
+async fn a_gateway_that_cannot_be_asked_is_asked_again() {
+    let rig = Rig::start().await;
+    rig.faults(json!({ "broken": true, "silent": true })).await;
+    let payment = rig.pay(rig.service.account, "small", json!({})).await;
+    assert_eq!(outcome(rig.notify(&payment).await), (503, "gateway_unavailable".to_owned()));
+    assert_eq!(outcome(rig.notify("pay_nobody_knows").await), (503, "gateway_unavailable".to_owned()));
+    // From here on the gateway notifies by itself, in the wrong order, everything twice, until it is taken.
+    rig.faults(json!({ "broken": true, "duplicate": 1, "reordered": true })).await;
+    rig.set_status(&payment, "PENDING").await;
+    rig.set_status(&payment, "SUCCEEDED").await;
+    rig.faults(json!({})).await;
+    rig.until("the top-up", |credits| credits["balance"] == 1_000).await;
+    assert_eq!(rig.ledger().await, [("topup".to_owned(), 500)]);
+}

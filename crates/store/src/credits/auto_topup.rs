@@ -1,0 +1,316 @@
+//! [`AutoTopupStore`] on Postgres.
+
+use async_trait::async_trait;
+use diesel::{
+    prelude::*,
+    result::Error,
+    sql_types::{BigInt, Bool, Nullable, Numeric, Text, Timestamptz},
+};
+use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
+use domain::{
+    AccountId, StoreError,
+    credits::auto_topup::{
+        AutoTopup, AutoTopupChange, AutoTopupStore, ChargeRef, Left, MAX_FAILURES, Terms, Waiting, month_start,
+    },
+    payments::Price,
+};
+use rust_decimal::Decimal;
+use time::OffsetDateTime;
+
+use crate::{
+    Store,
+    error::{Failure, corrupt, parse},
+    schema::{auto_topups, credit_balances},
+};
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = credit_balances, check_for_backend(diesel::pg::Pg))]
+pub(super) struct AutoTopupRow {
+    auto_topup_enabled: bool,
+    auto_topup_threshold: i64,
+    auto_topup_amount: i64,
+    auto_topup_last_charged_at: Option<OffsetDateTime>,
+    auto_topup_monthly_cap: Option<i64>,
+    auto_topup_failures: i64,
+    auto_topup_last_failure: Option<String>,
+    auto_topup_disabled_reason: Option<String>,
+}
+
+impl From<AutoTopupRow> for AutoTopup {
+    fn from(row: AutoTopupRow) -> Self {
+        let AutoTopupRow {
+            auto_topup_enabled,
+            auto_topup_threshold,
+            auto_topup_amount,
+            auto_topup_last_charged_at,
+            auto_topup_monthly_cap,
+            auto_topup_failures,
+            auto_topup_last_failure,
+            auto_topup_disabled_reason,
+        } = row;
+        Self {
+            enabled: auto_topup_enabled,
+            threshold: auto_topup_threshold,
+            top_up_amount: auto_topup_amount,
+            last_charged_at: auto_topup_last_charged_at,
+            monthly_cap: auto_topup_monthly_cap,
+            failures: auto_topup_failures,
+            last_failure: auto_topup_last_failure,
+            disabled_reason: auto_topup_disabled_reason,
+        }
+    }
+}
+
+statement!(
+    /// A charge, unless one waits already or the account is for development.
+    Cause(credits: i64 => BigInt, now: OffsetDateTime => Timestamptz, account: i64 => BigInt) -> BigInt = "
+    INSERT INTO auto_topups (account_id, credits, due_at, created_at)
+    SELECT a.id, given.credits, given.now, given.now
+    FROM accounts a, (SELECT ?::bigint AS credits, ?::timestamptz AS now) AS given
+    WHERE a.id = ? AND a.mode = 'live' AND given.credits > 0
+    ON CONFLICT (account_id) WHERE state = 'pending' DO NOTHING
+    RETURNING id"
+);
+
+/// Puts a charge in line, in the transaction of what makes it necessary.
+pub(super) async fn cause(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    credits: i64,
+    due: OffsetDateTime,
+) -> Result<(), Error> {
+    Cause { credits, now: due, account: account.0 }.execute(connection).await?;
+    Ok(())
+}
+
+statement!(
+    /// Due charges that nobody holds, with all that the decision about them needs.
+    Lease(
+        until: OffsetDateTime => Timestamptz,
+        now: OffsetDateTime => Timestamptz,
+        month: OffsetDateTime => Timestamptz,
+        limit: i64 => BigInt,
+    ) -> (BigInt, BigInt, BigInt, BigInt, BigInt, Nullable<Text>, Nullable<Text>, Nullable<Numeric>, Nullable<Text>, Nullable<Text>,
+        Text, Bool, BigInt, BigInt, Nullable<BigInt>, Nullable<Timestamptz>, BigInt) = "
+    WITH given AS (SELECT ?::timestamptz AS until, ?::timestamptz AS now, ?::timestamptz AS month),
+    due AS (
+        SELECT t.account_id, t.id FROM auto_topups t, given
+        WHERE t.state = 'pending' AND t.due_at <= given.now AND (t.leased_until IS NULL OR t.leased_until <= given.now)
+        ORDER BY t.due_at LIMIT ? FOR UPDATE OF t SKIP LOCKED
+    ), held AS (
+        UPDATE auto_topups t SET leased_until = given.until, claim = t.claim + 1
+        FROM due, given WHERE t.account_id = due.account_id AND t.id = due.id
+        RETURNING t.*
+    )
+    SELECT h.account_id, h.id, h.claim, h.credits, h.attempts, h.customer_id, h.item, h.amount, h.currency, c.customer_id,
+        a.currency, b.auto_topup_enabled, b.balance, b.auto_topup_threshold, b.auto_topup_monthly_cap,
+        (SELECT max(t.finished_at) FROM auto_topups t
+            WHERE t.account_id = h.account_id AND t.state IN ('done', 'failed')),
+        (SELECT coalesce(sum(t.credits), 0)::bigint FROM auto_topups t
+            WHERE t.account_id = h.account_id AND t.state = 'done' AND t.finished_at >= given.month)
+    FROM held h CROSS JOIN given
+        JOIN accounts a ON a.id = h.account_id
+        JOIN credit_balances b ON b.account_id = h.account_id
+        LEFT JOIN payment_customers c ON c.account_id = h.account_id"
+);
+
+type LeaseRow = (
+    i64,
+    i64,
+    i64,
+    i64,
+    i64,
+    Option<String>,
+    Option<String>,
+    Option<Decimal>,
+    Option<String>,
+    Option<String>,
+    String,
+    bool,
+    i64,
+    i64,
+    Option<i64>,
+    Option<OffsetDateTime>,
+    i64,
+);
+
+fn waiting(row: LeaseRow) -> Result<Waiting, StoreError> {
+    let (account, id, claim, credits, attempts, payer, item, amount, paid_in, customer_id, currency, ..) = &row;
+    let (.., enabled, balance, threshold, monthly_cap, last_ended_at, bought_this_month) = row;
+    let sent = match (payer, item, amount, paid_in) {
+        (Some(payer), Some(item), Some(amount), Some(paid_in)) => Some(Terms {
+            customer_id: payer.clone(),
+            item: item.clone(),
+            price: Price { amount: *amount, currency: parse(paid_in, "currency")? },
+        }),
+        _ => None,
+    };
+    Ok(Waiting {
+        charge: ChargeRef { account: AccountId(*account), id: *id, claim: *claim },
+        credits: *credits,
+        attempts: *attempts,
+        sent,
+        customer_id: customer_id.clone(),
+        currency: parse(currency, "currency")?,
+        enabled,
+        balance,
+        threshold,
+        monthly_cap,
+        last_ended_at,
+        bought_this_month,
+    })
+}
+
+#[async_trait]
+impl AutoTopupStore for Store {
+    async fn change(&self, account: AccountId, change: AutoTopupChange) -> Result<AutoTopup, StoreError> {
+        let row: Option<AutoTopupRow> = self
+            .run::<_, Failure>(async |connection| {
+                Ok(diesel::update(credit_balances::table.find(account.0))
+                    .set(Change::new(change))
+                    .returning(AutoTopupRow::as_returning())
+                    .get_result(connection)
+                    .await
+                    .optional()?)
+            })
+            .await?;
+        row.map(Into::into).ok_or_else(|| corrupt("credit balance"))
+    }
+
+    async fn lease(&self, now: OffsetDateTime, until: OffsetDateTime, limit: i64) -> Result<Vec<Waiting>, StoreError> {
+        let lease = Lease { until, now, month: month_start(now), limit };
+        let rows: Vec<LeaseRow> = self.run::<_, Failure>(async |connection| Ok(lease.load(connection).await?)).await?;
+        rows.into_iter().map(waiting).collect()
+    }
+
+    async fn sending(&self, charge: ChargeRef, terms: &Terms) -> Result<bool, StoreError> {
+        let changed = self
+            .run::<_, Failure>(async |connection| {
+                let values = (
+                    auto_topups::customer_id.eq(&terms.customer_id),
+                    auto_topups::item.eq(&terms.item),
+                    auto_topups::amount.eq(terms.price.amount),
+                    auto_topups::currency.eq(terms.price.currency.as_str()),
+                    auto_topups::attempts.eq(auto_topups::attempts + 1),
+                );
+                let held = auto_topups::table
+                    .find((charge.account.0, charge.id))
+                    .filter(auto_topups::claim.eq(charge.claim))
+                    .filter(auto_topups::state.eq("pending"));
+                Ok(diesel::update(held).set(values).execute(connection).await?)
+            })
+            .await?;
+        Ok(changed == 1)
+    }
+
+    async fn leave(&self, charge: ChargeRef, left: Left, now: OffsetDateTime) -> Result<(), StoreError> {
+        self.run::<_, Failure>(async |connection| {
+            connection.transaction(async |connection| leave(connection, charge, left, now).await).await
+        })
+        .await?;
+        Ok(())
+    }
+}
+
+/// The columns that a change of settings sets.
+#[derive(AsChangeset)]
+#[diesel(table_name = credit_balances)]
+struct Change {
+    auto_topup_enabled: bool,
+    auto_topup_threshold: Option<i64>,
+    auto_topup_amount: Option<i64>,
+    auto_topup_monthly_cap: Option<Option<i64>>,
+    auto_topup_failures: Option<i64>,
+    auto_topup_last_failure: Option<Option<String>>,
+    auto_topup_disabled_reason: Option<Option<String>>,
+}
+
+impl Change {
+    fn new(change: AutoTopupChange) -> Self {
+        let AutoTopupChange { enabled, threshold, top_up_amount, monthly_cap } = change;
+        Self {
+            auto_topup_enabled: enabled,
+            auto_topup_threshold: threshold,
+            auto_topup_amount: top_up_amount,
+            auto_topup_monthly_cap: monthly_cap,
+            auto_topup_failures: enabled.then_some(0),
+            auto_topup_last_failure: enabled.then_some(None),
+            // Whoever switches it off knows why it is off.
+            auto_topup_disabled_reason: Some(None),
+        }
+    }
+}
+
+async fn leave(
+    connection: &mut AsyncPgConnection,
+    charge: ChargeRef,
+    left: Left,
+    now: OffsetDateTime,
+) -> Result<(), Failure> {
+    let held = auto_topups::table
+        .find((charge.account.0, charge.id))
+        .filter(auto_topups::claim.eq(charge.claim))
+        .filter(auto_topups::state.eq("pending"));
+    match left {
+        Left::Waiting { until } => {
+            let none = None::<OffsetDateTime>;
+            let values = (auto_topups::due_at.eq(until), auto_topups::leased_until.eq(none));
+            diesel::update(held).set(values).execute(connection).await?;
+        }
+        Left::Canceled { reason } => {
+            let ended =
+                (auto_topups::state.eq("canceled"), auto_topups::reason.eq(reason), auto_topups::finished_at.eq(now));
+            diesel::update(held).set(ended).execute(connection).await?;
+        }
+        Left::Failed { reason, retry_at } => {
+            // The balance first, as everywhere, so that two transactions never wait for each other.
+            let (failures, balance, threshold): (i64, i64, i64) = credit_balances::table
+                .find(charge.account.0)
+                .select((
+                    credit_balances::auto_topup_failures,
+                    credit_balances::balance,
+                    credit_balances::auto_topup_threshold,
+                ))
+                .for_no_key_update()
+                .first(connection)
+                .await?;
+            let ended =
+                (auto_topups::state.eq("failed"), auto_topups::reason.eq(&reason), auto_topups::finished_at.eq(now));
+            let credits: Option<i64> = diesel::update(held)
+                .set(ended)
+                .returning(auto_topups::credits)
+                .get_result(connection)
+                .await
+                .optional()?;
+            let Some(credits) = credits else { return Ok(()) };
+            let enabled = note_failure(connection, charge.account, failures + 1, &reason).await?;
+            if enabled && balance < threshold {
+                cause(connection, charge.account, credits, retry_at).await?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Counts a failure, and switches recharging off at the last that is allowed. Gives whether it is still on.
+async fn note_failure(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    failures: i64,
+    reason: &str,
+) -> Result<bool, Error> {
+    let target = credit_balances::table.find(account.0);
+    let noted =
+        (credit_balances::auto_topup_failures.eq(failures), credit_balances::auto_topup_last_failure.eq(reason));
+    if failures < MAX_FAILURES {
+        let on = diesel::update(target).set(noted).returning(credit_balances::auto_topup_enabled);
+        return on.get_result(connection).await;
+    }
+    let off = (
+        noted,
+        credit_balances::auto_topup_enabled.eq(false),
+        credit_balances::auto_topup_disabled_reason.eq(format!("{failures} charges failed, the last one: {reason}")),
+    );
+    diesel::update(target).set(off).execute(connection).await?;
+    Ok(false)
+}
