@@ -108,6 +108,20 @@ impl Connect {
             self.open().await.map_err(|error| diesel::ConnectionError::BadConnection(error.to_string()))?;
         AsyncPgConnection::try_from_client_and_connection(client, driver).await
     }
+
+    /// A connection through a pooler that gives sessions away. Diesel prepares a statement or two of its own to begin
+    /// with: they are held together by a transaction, as everything is afterwards.
+    async fn establish_through(&self) -> diesel::ConnectionResult<AsyncPgConnection> {
+        let failed = |error: tokio_postgres::Error| diesel::ConnectionError::BadConnection(error.to_string());
+        let (client, driver) = self.open().await.map_err(failed)?;
+        // Ends with the connection; the client's calls report the same error.
+        tokio::spawn(driver);
+        client.batch_execute("BEGIN").await.map_err(failed)?;
+        let mut connection = AsyncPgConnection::try_from(client).await?;
+        connection.set_prepared_statement_cache_size(CacheSize::Disabled);
+        connection.batch_execute("COMMIT").await.map_err(diesel::ConnectionError::CouldntSetupConfiguration)?;
+        Ok(connection)
+    }
 }
 
 fn is_local(host: &Host) -> bool {
@@ -133,17 +147,19 @@ pub(crate) fn pool(connect: &Connect, options: PoolOptions) -> anyhow::Result<Po
     manager.custom_setup = Box::new(move |_| {
         let target = target.clone();
         async move {
-            let mut connection = target.establish().await?;
             match options.pooler {
-                Pooler::None => connection
-                    .batch_execute(&format!("SET statement_timeout = {statement_timeout}; SET TIME ZONE 'UTC'"))
-                    .await
-                    .map_err(diesel::ConnectionError::CouldntSetupConfiguration)?,
+                Pooler::None => {
+                    let mut connection = target.establish().await?;
+                    connection
+                        .batch_execute(&format!("SET statement_timeout = {statement_timeout}; SET TIME ZONE 'UTC'"))
+                        .await
+                        .map_err(diesel::ConnectionError::CouldntSetupConfiguration)?;
+                    Ok(connection)
+                }
                 // Settings come with every transaction. A statement is closed as soon as it has run, and so within
                 // the transaction that prepared it.
-                Pooler::Transaction => connection.set_prepared_statement_cache_size(CacheSize::Disabled),
+                Pooler::Transaction => target.establish_through().await,
             }
-            Ok(connection)
         }
         .boxed()
     });
