@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test may fail by panicking")]
 
 mod ai;
+mod ai_runs;
 mod alerts;
 mod authorisation;
 mod commands;
