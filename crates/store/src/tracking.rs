@@ -103,8 +103,15 @@ impl EventRow {
 }
 
 statement!(
-    /// Stores events, of any accounts, and gives their ids in the same order.
+    /// Ids for so many events.
+    Ids(count: i64 => BigInt) -> BigInt = "SELECT nextval('track_events_id_seq') FROM generate_series(1, ?)"
+);
+
+statement!(
+    /// Stores events of any accounts. They bring their ids, so that everyone can be told their own: the order of what
+    /// comes back is nowhere promised.
     Insert(
+        ids: Vec<i64> => Array<BigInt>,
         accounts: Vec<i64> => Array<BigInt>,
         names: Vec<String> => Array<Text>,
         props: Vec<String> => Array<Text>,
@@ -116,24 +123,18 @@ statement!(
         cities: Vec<Option<String>> => Array<Nullable<Text>>,
         occurred: Vec<OffsetDateTime> => Array<Timestamptz>,
         received: Vec<OffsetDateTime> => Array<Timestamptz>,
-    ) -> BigInt = "
-    WITH event AS MATERIALIZED (
-        SELECT nextval('track_events_id_seq') AS id, given.*
-        FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) WITH ORDINALITY AS given (account_id, name, props, visitor_id,
-            session_id, url, country, region, city, occurred_at, received_at, place)),
-    stored AS (
-        INSERT INTO track_events (id, account_id, name, props, visitor_id, session_id, url, country, region, city,
-            occurred_at, received_at)
-        SELECT id, account_id, name, props::jsonb, visitor_id, session_id, url, country, region, city, occurred_at,
-            received_at
-        FROM event)
-    SELECT id FROM event ORDER BY place"
+    ) -> () = "
+    INSERT INTO track_events (id, account_id, name, props, visitor_id, session_id, url, country, region, city,
+        occurred_at, received_at)
+    SELECT id, account_id, name, props::jsonb, visitor_id, session_id, url, country, region, city, occurred_at,
+        received_at
+    FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) AS event (id, account_id, name, props, visitor_id, session_id, url,
+        country, region, city, occurred_at, received_at)"
 );
 
-/// The rows column by column.
-impl FromIterator<EventRow> for Insert {
-    fn from_iter<I: IntoIterator<Item = EventRow>>(rows: I) -> Self {
-        let rows = rows.into_iter();
+impl Insert {
+    /// The rows column by column.
+    fn new(ids: Vec<i64>, rows: Vec<EventRow>) -> Self {
         let (mut accounts, mut names, mut props) = (Vec::new(), Vec::new(), Vec::new());
         let (mut visitors, mut sessions, mut urls) = (Vec::new(), Vec::new(), Vec::new());
         let (mut countries, mut regions, mut cities) = (Vec::new(), Vec::new(), Vec::new());
@@ -163,14 +164,23 @@ impl FromIterator<EventRow> for Insert {
             occurred.push(occurred_at);
             received.push(received_at);
         }
-        Self { accounts, names, props, visitors, sessions, urls, countries, regions, cities, occurred, received }
+        Self { ids, accounts, names, props, visitors, sessions, urls, countries, regions, cities, occurred, received }
     }
 }
 
 /// Stores the rows in one transaction: all of them or none.
 pub(crate) async fn insert_rows(store: &Store, rows: Vec<EventRow>) -> Result<Vec<i64>, StoreError> {
-    let insert: Insert = rows.into_iter().collect();
-    Ok(store.run::<_, Failure>(async |connection| Ok(insert.load(connection).await?)).await?)
+    Ok(store.run::<_, Failure>(async |connection| Ok(insert(connection, rows).await?)).await?)
+}
+
+/// Stores the rows and gives their ids in the same order.
+async fn insert(connection: &mut AsyncPgConnection, rows: Vec<EventRow>) -> Result<Vec<i64>, Error> {
+    if rows.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ids: Vec<i64> = Ids { count: i64::try_from(rows.len()).unwrap_or(i64::MAX) }.load(connection).await?;
+    Insert::new(ids.clone(), rows).execute(connection).await?;
+    Ok(ids)
 }
 
 /// Stores what was not refused.
@@ -183,9 +193,7 @@ async fn store(
     for event in events {
         refusals.push(event.map(|row| rows.push(row)));
     }
-    let ids: Vec<i64> =
-        if rows.is_empty() { Vec::new() } else { rows.into_iter().collect::<Insert>().load(connection).await? };
-    let mut ids = ids.into_iter();
+    let mut ids = insert(connection, rows).await?.into_iter();
     let mut stored = Vec::new();
     for event in refusals {
         stored.push(match event {
