@@ -6,12 +6,17 @@ use anyhow::Context;
 use serde::Deserialize;
 use tokio::process::Command;
 
+/// The share of failures from which on a run says nothing; a run with fewer counts as disturbed.
+const FAILED_AT_MOST: f64 = 0.001;
+
 /// What a load generator saw.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Load {
     pub per_second: f64,
     /// Requests in all.
     pub requests: f64,
+    /// Requests without a good answer among them: a few on a machine that is busy with other things.
+    pub failed: f64,
     pub p50_ms: Option<f64>,
     pub p99_ms: Option<f64>,
 }
@@ -110,7 +115,7 @@ end
 struct Summary {
     requests: f64,
     micros: f64,
-    failed: u64,
+    failed: f64,
     p50: f64,
     p99: f64,
 }
@@ -118,9 +123,9 @@ struct Summary {
 fn read(output: &str) -> anyhow::Result<Load> {
     let line = output.lines().rev().find(|line| line.starts_with('{')).context("wrk said nothing")?;
     let Summary { requests, micros, failed, p50, p99 } = serde_json::from_str(line)?;
-    anyhow::ensure!(failed == 0, "{failed} of {requests} requests failed");
+    anyhow::ensure!(failed <= requests * FAILED_AT_MOST, "{failed} of {requests} requests failed");
     let per_second = requests / (micros / 1e6);
-    Ok(Load { per_second, requests, p50_ms: Some(p50 / 1e3), p99_ms: Some(p99 / 1e3) })
+    Ok(Load { per_second, requests, failed, p50_ms: Some(p50 / 1e3), p99_ms: Some(p99 / 1e3) })
 }
 
 #[cfg(test)]
@@ -137,6 +142,7 @@ mod tests {
 
     #[test]
     fn a_run_with_failures_counts_for_nothing() {
+        assert_eq!(read("{\"requests\":1000,\"micros\":1,\"failed\":1,\"p50\":1,\"p99\":1}").unwrap().failed, 1.0);
         assert!(read("{\"requests\":10,\"micros\":1,\"failed\":1,\"p50\":1,\"p99\":1}").is_err());
     }
 }

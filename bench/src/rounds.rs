@@ -79,7 +79,11 @@ async fn sample(contender: &mut (dyn Contender + Send), expected: &[u32]) -> any
     let watch = Watch::begin(&[&processes, expected].concat());
     let before = process::cpu_seconds(&processes);
     let load = contender.run().await?;
-    Ok(Sample { load, cpu: process::cpu_seconds(&processes) - before, disturbed: watch.disturbed() })
+    Ok(Sample {
+        load,
+        cpu: process::cpu_seconds(&processes) - before,
+        disturbed: load.failed > 0.0 || watch.disturbed(),
+    })
 }
 
 fn median_of_some(samples: &[Sample], value: impl Fn(&Load) -> Option<f64>) -> Option<f64> {
@@ -117,7 +121,7 @@ mod tests {
         }
         async fn run(&mut self) -> anyhow::Result<Load> {
             let per_second = self.1.remove(0);
-            Ok(Load { per_second, requests: 1_000.0, p50_ms: Some(1.0), p99_ms: None })
+            Ok(Load { per_second, requests: 1_000.0, failed: 0.0, p50_ms: Some(1.0), p99_ms: None })
         }
     }
 

@@ -62,21 +62,22 @@ page_statement!(
     "AND source = ?"
 );
 
-#[derive(Queryable)]
-struct CustomerRow(
-    (i64, Option<String>, Option<String>, Named<Platform>, String, Option<String>, Option<String>, i64),
-    (
-        Amount,
-        Amount,
-        Amount,
-        Named<Segment>,
-        Option<Amount>,
-        Option<OffsetDateTime>,
-        Option<OffsetDateTime>,
-        OffsetDateTime,
-    ),
-    Reach,
+/// Who a customer is.
+type Known = (i64, Option<String>, Option<String>, Named<Platform>, String, Option<String>, Option<String>, i64);
+/// What is computed about one, and since when one is known.
+type Figures = (
+    Amount,
+    Amount,
+    Amount,
+    Named<Segment>,
+    Option<Amount>,
+    Option<OffsetDateTime>,
+    Option<OffsetDateTime>,
+    OffsetDateTime,
 );
+
+#[derive(Queryable)]
+struct CustomerRow(Known, Figures, Reach);
 
 /// When the metrics were computed, and the newest order and refund; the same in every row.
 type Reach = (Option<OffsetDateTime>, Option<OffsetDateTime>, Option<OffsetDateTime>);

@@ -15,6 +15,7 @@ use time::OffsetDateTime;
 
 mod contenders;
 mod deliveries;
+mod growth;
 mod memory;
 mod nightly;
 mod reads;
@@ -124,6 +125,7 @@ async fn run(cli: Cli, api: PathBuf, postgres: Postgres) -> anyhow::Result<()> {
     };
     reads::run(&mut bench).await?;
     track::run(&mut bench).await?;
+    growth::run(&mut bench).await?;
     memory::run(&mut bench).await?;
     nightly::run(&mut bench).await?;
     deliveries::run(&mut bench).await?;
