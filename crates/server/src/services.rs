@@ -150,7 +150,7 @@ fn store(
     let Some(url) = config.database_read_url() else { return Ok(store) };
     let connect = Connect::parse(url).context("DATABASE_READ_URL")?;
     let positions = shared.map(|link| Arc::new(SharedPositions::new(link.clone())) as Arc<dyn Positions>);
-    let options = PoolOptions { max_connections: config.database_pool, ..PoolOptions::default() };
+    let options = PoolOptions { max_connections: config.database_pool, generic_plans: true, ..PoolOptions::default() };
     store.with_replica(&connect, options, positions)
 }
 

@@ -30,7 +30,8 @@ impl Workers {
         let pools = threads.min(for_threads);
         let each = for_threads.checked_div(pools).unwrap_or(0);
         let common = PoolOptions { max_connections: options.max_connections - each * pools, ..options };
-        (common, Plan { pools, each: PoolOptions { max_connections: each, ..options } })
+        let each = PoolOptions { max_connections: each, generic_plans: true, ..options };
+        (common, Plan { pools, each })
     }
 
     /// Makes the pools, siblings of the common one; connections are opened when they are needed.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use store::Store;
+use store::{PoolOptions, Store};
 use testkit::TestDb;
 use tokio_postgres::Client;
 
@@ -18,6 +18,11 @@ impl Database {
     /// Another session, for what happens at the same time.
     pub async fn session(&self) -> Client {
         self.db.client().await.unwrap()
+    }
+
+    /// A store with connections of its own.
+    pub fn store_with(&self, options: PoolOptions) -> Store {
+        Store::connect(&self.db.connect().unwrap(), options).unwrap()
     }
 }
 
