@@ -24,7 +24,7 @@ use tokio::{
 
 use crate::{
     Store,
-    tracking::{EventRow, insert_rows},
+    tracking::{EventRow, insert_rows_as, take_ids},
 };
 
 /// Events that may wait; further ones are refused at once.
@@ -33,6 +33,8 @@ const ROOM: usize = 2_048;
 const GROUP: usize = 256;
 /// Groups that are written at a time: while one waits for the disk, the next one is put together.
 const WRITERS: usize = 2;
+/// Ids that are taken at a time, so that few groups wait for theirs.
+const IDS: usize = 1_024;
 
 /// An [`EventStore`] that stores events in groups. Cloning shares the queue.
 #[derive(Clone)]
@@ -53,6 +55,8 @@ struct Queue {
 struct State {
     waiting: VecDeque<Waiting>,
     writers: usize,
+    /// Ids for events to come; those left at the end are never given.
+    ids: Vec<i64>,
 }
 
 /// An event, and who waits for its id. Nobody may be left: the client has gone, the event is stored all the same.
@@ -79,11 +83,29 @@ impl Queue {
         None
     }
 
+    /// So many ids for events, from those at hand if there are enough.
+    async fn ids(&self, store: &Store, count: usize) -> Result<Vec<i64>, StoreError> {
+        if let Some(ids) = self.lock().ids_at_hand(count) {
+            return Ok(ids);
+        }
+        let mut taken = take_ids(store, IDS.max(count)).await?;
+        let ids = taken.split_off(taken.len().saturating_sub(count));
+        self.lock().ids = taken;
+        Ok(ids)
+    }
+
     fn end_writer(&self, state: &mut State) {
         state.writers -= 1;
         if state.writers == 0 {
             self.idle.notify_waiters();
         }
+    }
+}
+
+impl State {
+    fn ids_at_hand(&mut self, count: usize) -> Option<Vec<i64>> {
+        let rest = self.ids.len().checked_sub(count)?;
+        Some(self.ids.split_off(rest))
     }
 }
 
@@ -141,15 +163,15 @@ impl GroupCommit {
 async fn write(store: Store, queue: Arc<Queue>) {
     let mut writer = Writer(Some(Arc::clone(&queue)));
     while let Some(group) = queue.next() {
-        write_group(&store, group).await;
+        write_group(&store, &queue, group).await;
     }
     // Counted out already.
     writer.0 = None;
 }
 
-async fn write_group(store: &Store, group: Vec<Waiting>) {
+async fn write_group(store: &Store, queue: &Queue, group: Vec<Waiting>) {
     let (rows, answers): (Vec<_>, Vec<_>) = group.into_iter().map(|waiting| (waiting.row, waiting.answer)).unzip();
-    match insert_rows(store, rows.clone()).await {
+    match insert(store, queue, rows.clone()).await {
         Ok(ids) => {
             for (answer, id) in answers.into_iter().zip(ids) {
                 // A client that has gone needs no answer.
@@ -159,7 +181,7 @@ async fn write_group(store: &Store, group: Vec<Waiting>) {
         // What is wrong with one event is no fault of the others: each by itself, then.
         Err(StoreError::Internal(_)) if rows.len() > 1 => {
             for (row, answer) in rows.into_iter().zip(answers) {
-                answer.send(insert_one(store, row).await).ok();
+                answer.send(insert_one(store, queue, row).await).ok();
             }
         }
         Err(error) => {
@@ -170,8 +192,15 @@ async fn write_group(store: &Store, group: Vec<Waiting>) {
     }
 }
 
-async fn insert_one(store: &Store, row: EventRow) -> Result<i64, StoreError> {
-    let ids = insert_rows(store, vec![row]).await?;
+/// Stores the rows and gives their ids in the same order.
+async fn insert(store: &Store, queue: &Queue, rows: Vec<EventRow>) -> Result<Vec<i64>, StoreError> {
+    let ids = queue.ids(store, rows.len()).await?;
+    insert_rows_as(store, ids.clone(), rows).await?;
+    Ok(ids)
+}
+
+async fn insert_one(store: &Store, queue: &Queue, row: EventRow) -> Result<i64, StoreError> {
+    let ids = insert(store, queue, vec![row]).await?;
     ids.first().copied().ok_or_else(|| StoreError::Internal("an event was stored without an id".to_owned()))
 }
 

@@ -61,7 +61,8 @@ impl EventStore for Store {
     }
 
     async fn insert_many(&self, account: AccountId, events: Vec<NewEvent>) -> Result<(), StoreError> {
-        insert_rows(self, events.into_iter().map(|event| EventRow::new(account, event)).collect()).await?;
+        let rows = events.into_iter().map(|event| EventRow::new(account, event)).collect();
+        self.run::<_, Failure>(async |connection| Ok(insert(connection, rows).await?)).await?;
         Ok(())
     }
 
@@ -168,9 +169,20 @@ impl Insert {
     }
 }
 
-/// Stores the rows in one transaction: all of them or none.
-pub(crate) async fn insert_rows(store: &Store, rows: Vec<EventRow>) -> Result<Vec<i64>, StoreError> {
-    Ok(store.run::<_, Failure>(async |connection| Ok(insert(connection, rows).await?)).await?)
+/// Stores rows under ids that were taken for them, in one transaction: all of them or none.
+pub(crate) async fn insert_rows_as(store: &Store, ids: Vec<i64>, rows: Vec<EventRow>) -> Result<(), StoreError> {
+    let insert = Insert::new(ids, rows);
+    store.run::<_, Failure>(async |connection| Ok(insert.execute(connection).await?)).await?;
+    Ok(())
+}
+
+/// Ids that no event has, and that no one else is given.
+pub(crate) async fn take_ids(store: &Store, count: usize) -> Result<Vec<i64>, StoreError> {
+    Ok(store.run::<_, Failure>(async |connection| Ok(ids(connection, count).await?)).await?)
+}
+
+async fn ids(connection: &mut AsyncPgConnection, count: usize) -> Result<Vec<i64>, Error> {
+    Ids { count: i64::try_from(count).unwrap_or(i64::MAX) }.load(connection).await
 }
 
 /// Stores the rows and gives their ids in the same order.
@@ -178,7 +190,7 @@ async fn insert(connection: &mut AsyncPgConnection, rows: Vec<EventRow>) -> Resu
     if rows.is_empty() {
         return Ok(Vec::new());
     }
-    let ids: Vec<i64> = Ids { count: i64::try_from(rows.len()).unwrap_or(i64::MAX) }.load(connection).await?;
+    let ids = ids(connection, rows.len()).await?;
     Insert::new(ids.clone(), rows).execute(connection).await?;
     Ok(ids)
 }
