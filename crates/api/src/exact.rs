@@ -125,13 +125,40 @@ const DATE: &[BorrowedFormatItem<'_>] = format_description!("[year]-[month]-[day
 
 /// RFC 3339 in UTC, whole seconds.
 pub fn instant(at: OffsetDateTime) -> String {
-    let at = at.to_offset(UtcOffset::UTC);
-    let Some([y1, y2, y3, y4, m1, m2, d1, d2]) = date_digits(at.date()) else {
-        return at.format(INSTANT).unwrap_or_default();
-    };
-    let ([h1, h2], [n1, n2], [s1, s2]) = (two(at.hour()), two(at.minute()), two(at.second()));
-    let text = [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2, b'T', h1, h2, b':', n1, n2, b':', s1, s2, b'Z'];
-    std::str::from_utf8(&text).unwrap_or_default().to_owned()
+    Instant(at).to_string()
+}
+
+/// An instant that is written as [`instant`] writes it, without a text in between.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Instant(pub OffsetDateTime);
+
+impl Instant {
+    /// None for a year that has not four digits.
+    fn digits(self) -> Option<[u8; 20]> {
+        let at = self.0.to_offset(UtcOffset::UTC);
+        let [y1, y2, y3, y4, m1, m2, d1, d2] = date_digits(at.date())?;
+        let ([h1, h2], [n1, n2], [s1, s2]) = (two(at.hour()), two(at.minute()), two(at.second()));
+        Some([y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2, b'T', h1, h2, b':', n1, n2, b':', s1, s2, b'Z'])
+    }
+
+    fn write<T>(self, to: impl FnOnce(&str) -> T) -> T {
+        match self.digits().as_ref().and_then(|digits| std::str::from_utf8(digits).ok()) {
+            Some(text) => to(text),
+            None => to(&self.0.to_offset(UtcOffset::UTC).format(INSTANT).unwrap_or_default()),
+        }
+    }
+}
+
+impl Serialize for Instant {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.write(|text| serializer.serialize_str(text))
+    }
+}
+
+impl std::fmt::Display for Instant {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.write(|text| f.write_str(text))
+    }
 }
 
 /// ISO 8601.
@@ -191,6 +218,8 @@ mod tests {
     fn instants_are_whole_seconds_in_utc() {
         assert_eq!(instant(datetime!(2026-05-01 23:59:59.999 -3)), "2026-05-02T02:59:59Z");
         assert_eq!(instant(datetime!(-0001-01-01 00:00 UTC)), "-0001-01-01T00:00:00Z");
+        let written = serde_json::to_string(&Instant(datetime!(0987-06-05 04:03:02 +1))).unwrap();
+        assert_eq!(written, "\"0987-06-05T03:03:02Z\"");
         assert_eq!(
             (date(day!(0987 - 06 - 05)), date(day!(2026 - 12 - 31))),
             ("0987-06-05".into(), "2026-12-31".into())

@@ -14,7 +14,7 @@ use serde::Serialize;
 use twox_hash::XxHash3_128;
 use utoipa::ToSchema;
 
-pub use crate::exact::{Exact, date, instant, measure};
+pub use crate::exact::{Exact, Instant, date, instant, measure};
 use crate::{compression::plain_tag, error::ApiError, query::Warning};
 
 /// The value of `api_version` in every answer.
@@ -22,8 +22,8 @@ pub const API_VERSION: &str = "v1";
 
 pub const JSON: &str = "application/json";
 
-/// Room that an answer is written into at first: most fit.
-const TYPICAL_BYTES: usize = 4_096;
+/// Room that an answer is written into at first: a page of the default size fits.
+const TYPICAL_BYTES: usize = 16_384;
 
 /// Who may keep an answer, and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

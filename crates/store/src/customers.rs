@@ -2,7 +2,10 @@
 
 use async_trait::async_trait;
 use diesel::{
+    deserialize::{self, FromSqlRow},
+    pg::Pg,
     prelude::*,
+    row::Row,
     sql_types::{BigInt, Nullable, Numeric, Text, Timestamptz},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
@@ -23,7 +26,7 @@ use time::OffsetDateTime;
 
 use crate::{
     Store,
-    decode::{Amount, Named},
+    decode::{Amount, InOrder, Micros, Named},
     error::parse,
     freshness,
 };
@@ -62,60 +65,36 @@ page_statement!(
     "AND source = ?"
 );
 
-/// Who a customer is.
-type Known = (i64, Option<String>, Option<String>, Named<Platform>, String, Option<String>, Option<String>, i64);
-/// What is computed about one, and since when one is known.
-type Figures = (
-    Amount,
-    Amount,
-    Amount,
-    Named<Segment>,
-    Option<Amount>,
-    Option<OffsetDateTime>,
-    Option<OffsetDateTime>,
-    OffsetDateTime,
-);
+/// A customer, when the metrics were computed, and the newest order and refund; the latter the same in every row.
+struct CustomerRow {
+    customer: Customer,
+    reach: [Option<Micros>; 3],
+}
 
-#[derive(Queryable)]
-struct CustomerRow(Known, Figures, Reach);
-
-/// When the metrics were computed, and the newest order and refund; the same in every row.
-type Reach = (Option<OffsetDateTime>, Option<OffsetDateTime>, Option<OffsetDateTime>);
-
-impl From<CustomerRow> for Customer {
-    fn from(row: CustomerRow) -> Self {
-        let CustomerRow(
-            (id, email, name, Named(source), external_id, city, country, orders_count),
-            (
-                revenue_total,
-                ltv_estimate,
-                aov,
-                Named(segment),
-                churn_score,
-                last_purchase_at,
-                first_purchase_at,
-                created_at,
-            ),
-            _,
-        ) = row;
-        Self {
-            id,
-            email,
-            name,
-            source,
-            external_id,
-            city,
-            country,
-            orders_count,
-            revenue_total: revenue_total.into(),
-            ltv_estimate: ltv_estimate.into(),
-            aov: aov.into(),
-            segment,
-            churn_score: churn_score.map(Into::into),
-            last_purchase_at,
-            first_purchase_at,
-            created_at,
-        }
+/// By hand: a tuple of so many columns is moved about several times before it is a customer.
+impl FromSqlRow<Columns, Pg> for CustomerRow {
+    fn build_from_row<'a>(row: &impl Row<'a, Pg>) -> deserialize::Result<Self> {
+        let mut row = InOrder::of(row);
+        let customer = Customer {
+            id: row.next::<BigInt, _>()?,
+            email: row.next::<Nullable<Text>, _>()?,
+            name: row.next::<Nullable<Text>, _>()?,
+            source: row.next::<Text, Named<_>>()?.0,
+            external_id: row.next::<Text, _>()?,
+            city: row.next::<Nullable<Text>, _>()?,
+            country: row.next::<Nullable<Text>, _>()?,
+            orders_count: row.next::<BigInt, _>()?,
+            revenue_total: row.next::<Numeric, Amount>()?.into(),
+            ltv_estimate: row.next::<Numeric, Amount>()?.into(),
+            aov: row.next::<Numeric, Amount>()?.into(),
+            segment: row.next::<Text, Named<_>>()?.0,
+            churn_score: row.next::<Nullable<Numeric>, Option<Amount>>()?.map(Into::into),
+            last_purchase_at: row.next::<Instant, _>()?,
+            first_purchase_at: row.next::<Instant, _>()?,
+            created_at: row.next::<Timestamptz, _>()?,
+        };
+        let reach = [row.next::<Instant, _>()?, row.next::<Instant, _>()?, row.next::<Instant, _>()?];
+        Ok(Self { customer, reach })
     }
 }
 
@@ -131,7 +110,7 @@ impl CustomerStore for Store {
             .read(account, async |connection| {
                 let rows = rows(connection, account, source, page).await?;
                 let freshness = match rows.as_slice() {
-                    [CustomerRow(_, _, reach), ..] => freshness_of(*reach),
+                    [CustomerRow { reach, .. }, ..] => freshness_of(*reach),
                     [] => freshness::of(connection, account, JobName::CustomerMetrics).await?,
                 };
                 Ok((freshness, cut(rows, page)))
@@ -220,13 +199,14 @@ async fn rows(
 }
 
 fn cut(rows: Vec<CustomerRow>, page: PageRequest) -> Page<Customer> {
-    Page::cut(rows.into_iter().map(Customer::from).collect(), page.limit, |customer: &Customer| customer.id)
+    Page::cut(rows.into_iter().map(|row| row.customer).collect(), page.limit, |customer: &Customer| customer.id)
 }
 
-fn freshness_of((as_of, orders, refunds): Reach) -> Freshness {
-    freshness::assemble(JobName::CustomerMetrics, as_of, |source| match source {
-        Source::Orders => orders.map(Newest::At),
-        Source::Refunds => refunds.map(Newest::At),
+fn freshness_of([as_of, orders, refunds]: [Option<Micros>; 3]) -> Freshness {
+    let at = |micros: Option<Micros>| micros.map(OffsetDateTime::from);
+    freshness::assemble(JobName::CustomerMetrics, at(as_of), |source| match source {
+        Source::Orders => at(orders).map(Newest::At),
+        Source::Refunds => at(refunds).map(Newest::At),
         _ => None,
     })
 }

@@ -6,9 +6,11 @@ use diesel::{
     Queryable,
     deserialize::{self, FromSql},
     pg::{Pg, PgValue},
-    sql_types::{Numeric, Text},
+    row::Row,
+    sql_types::{Numeric, Text, Timestamptz},
 };
 use rust_decimal::Decimal;
+use time::{Duration, OffsetDateTime, macros::datetime};
 
 /// Groups of four digits that are read at once; longer numbers take the general way.
 const GROUPS: usize = 7;
@@ -84,6 +86,45 @@ where
 
     fn build(row: Self) -> deserialize::Result<Self> {
         Ok(row)
+    }
+}
+
+/// An instant as it is sent: microseconds since the year 2000. For what is read in every row and needed of one.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Micros(i64);
+
+impl From<Micros> for OffsetDateTime {
+    fn from(micros: Micros) -> Self {
+        datetime!(2000-01-01 0:00 UTC).saturating_add(Duration::microseconds(micros.0))
+    }
+}
+
+impl FromSql<Timestamptz, Pg> for Micros {
+    fn from_sql(value: PgValue<'_>) -> deserialize::Result<Self> {
+        Ok(Self(i64::from_be_bytes(value.as_bytes().try_into()?)))
+    }
+}
+
+/// The columns of a row, one after the other.
+pub(crate) struct InOrder<'r, R> {
+    row: &'r R,
+    at: usize,
+}
+
+impl<'r, R> InOrder<'r, R> {
+    pub(crate) const fn of(row: &'r R) -> Self {
+        Self { row, at: 0 }
+    }
+
+    /// The next one, which is an `ST` in SQL.
+    pub(crate) fn next<'a, ST, T>(&mut self) -> deserialize::Result<T>
+    where
+        R: Row<'a, Pg>,
+        T: FromSql<ST, Pg>,
+    {
+        let at = self.at;
+        self.at += 1;
+        self.row.get_value(at)
     }
 }
 

@@ -18,7 +18,7 @@ use crate::{
     freshness::{DatedList, FreshnessBody},
     openapi::names,
     query::Query,
-    respond::{Exact, List, Reply, Warnings, instant},
+    respond::{Exact, Instant, List, Reply, Warnings},
     state::State,
 };
 
@@ -59,13 +59,13 @@ pub struct CustomerBody {
     #[schema(value_type = Option<f64>, minimum = 0, maximum = 1, example = 0.12)]
     churn_score: Option<Exact>,
     /// Null before the first purchase.
-    #[schema(format = DateTime, example = "2026-04-28T14:03:11Z")]
-    last_purchase_at: Option<String>,
+    #[schema(value_type = Option<String>, format = DateTime, example = "2026-04-28T14:03:11Z")]
+    last_purchase_at: Option<Instant>,
     /// Null before the first purchase.
-    #[schema(format = DateTime, example = "2024-11-02T10:00:00Z")]
-    first_purchase_at: Option<String>,
-    #[schema(format = DateTime, example = "2024-11-02T09:58:40Z")]
-    created_at: String,
+    #[schema(value_type = Option<String>, format = DateTime, example = "2024-11-02T10:00:00Z")]
+    first_purchase_at: Option<Instant>,
+    #[schema(value_type = String, format = DateTime, example = "2024-11-02T09:58:40Z")]
+    created_at: Instant,
 }
 
 impl CustomerBody {
@@ -102,9 +102,9 @@ impl CustomerBody {
             aov: Exact::money(aov, currency),
             segment,
             churn_score: churn_score.map(Exact::ratio),
-            last_purchase_at: last_purchase_at.map(instant),
-            first_purchase_at: first_purchase_at.map(instant),
-            created_at: instant(created_at),
+            last_purchase_at: last_purchase_at.map(Instant),
+            first_purchase_at: first_purchase_at.map(Instant),
+            created_at: Instant(created_at),
         }
     }
 }
@@ -144,9 +144,9 @@ impl Row for CustomerBody {
             self.aov.to_string(),
             self.segment.to_string(),
             self.churn_score.map(|score| score.to_string()).unwrap_or_default(),
-            self.last_purchase_at.clone().unwrap_or_default(),
-            self.first_purchase_at.clone().unwrap_or_default(),
-            self.created_at.clone(),
+            self.last_purchase_at.map(|at| at.to_string()).unwrap_or_default(),
+            self.first_purchase_at.map(|at| at.to_string()).unwrap_or_default(),
+            self.created_at.to_string(),
         ]
     }
 }

@@ -112,9 +112,12 @@ fn fits(pattern: &str, path: &str) -> bool {
         && parts.next().is_none()
 }
 
-/// The routes.
+/// The routes. A request is held against one after the other: those asked for most come first.
 pub fn configure(config: &mut ServiceConfig) {
     config
+        .service(resource("/api/v1/track", [web::post().to(track::track)]))
+        .service(resource("/api/v1/customers", [read().to(customers::get)]))
+        .service(resource("/api/v1/profit", [read().to(profit::get)]))
         .service(resource(STATUS_PATH, [read().to(status::get)]))
         .service(resource(OPENAPI_PATH, [read().to(openapi::get)]))
         .service(resource(DOCS_PATH, [read().to(page::redirect)]))
@@ -125,7 +128,6 @@ pub fn configure(config: &mut ServiceConfig) {
         .service(resource("/api/v1/credits/auto-topup", [web::put().to(auto_topup::set)]))
         .service(resource("/api/v1/usage", [read().to(usage::get)]))
         .service(resource("/hooks/payments/{gateway}", [web::post().to(payment_hooks::receive)]))
-        .service(resource("/api/v1/customers", [read().to(customers::get)]))
         .service(resource("/api/v1/customers/segments", [read().to(segments::get)]))
         .service(resource("/api/v1/integrations", [read().to(integrations::get)]))
         .service(resource(
@@ -147,10 +149,8 @@ pub fn configure(config: &mut ServiceConfig) {
             [read().to(webhook_replays::get), web::delete().to(webhook_replays::cancel)],
         ))
         .service(resource("/api/v1/insights", [read().to(insights::get)]))
-        .service(resource("/api/v1/track", [web::post().to(track::track)]))
         .service(resource(TRACK_BATCH_PATH, [web::post().to(track_batch::track_batch)]))
         .service(resource("/api/v1/anomalies", [read().to(anomalies::get)]))
-        .service(resource("/api/v1/profit", [read().to(profit::get)]))
         .service(resource("/api/v1/inventory", [read().to(inventory::get)]))
         .service(resource("/api/v1/reorder", [read().to(reorder::get)]))
         .service(resource(SUGGESTION_PATH, [web::patch().to(reorder::change)]))
