@@ -5,7 +5,6 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    fs,
     process::{Child, Stdio},
     sync::Arc,
     time::Duration,
@@ -18,11 +17,6 @@ use domain::{
     sealing::{Binding, Sealer},
     webhooks::{SECRET_PURPOSE, signature::Secret},
 };
-use nix::{
-    sys::signal::{Signal, kill},
-    unistd::Pid,
-};
-use pgcluster::Cluster;
 use ring::hmac;
 use serde_json::Value;
 use store::{Connect, PoolOptions, Store};
@@ -33,15 +27,14 @@ use tokio::{
     sync::watch,
 };
 
-use crate::service::{DATA_KEYS, api};
+use crate::{
+    crashes::{connect, durable_cluster, kill_database, setting},
+    service::{DATA_KEYS, api},
+};
 
 /// Far above what any wait here takes.
 const PATIENCE: Duration = Duration::from_secs(300);
 const ACCOUNTS: i64 = 3;
-
-fn setting(name: &str, default: usize) -> usize {
-    std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
-}
 
 fn secret() -> Secret {
     Secret::generate([7; 32])
@@ -129,25 +122,6 @@ impl Drop for Worker {
     }
 }
 
-/// Kills the server of a cluster, which is then started again by its keeper.
-async fn kill_database(url: &str) {
-    let (client, driver) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.unwrap();
-    tokio::spawn(driver);
-    let folder: String = client.query_one("SHOW data_directory", &[]).await.unwrap().get(0);
-    let pid = fs::read_to_string(format!("{folder}/postmaster.pid")).unwrap();
-    kill(Pid::from_raw(pid.lines().next().unwrap().parse().unwrap()), Signal::SIGKILL).unwrap();
-}
-
-async fn connect(url: &str) -> tokio_postgres::Client {
-    loop {
-        if let Ok((client, driver)) = tokio_postgres::connect(url, tokio_postgres::NoTls).await {
-            tokio::spawn(driver);
-            return client;
-        }
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
-}
-
 /// Accounts with a subscription each to the receiver.
 async fn subscribe(url: &str, receiver: &str) -> Vec<AccountId> {
     let client = connect(url).await;
@@ -200,14 +174,9 @@ async fn nothing_is_lost_when_workers_and_the_database_are_killed() {
     let database_kills = setting("CRASH_DATABASE_KILLS", 1);
 
     let folder = tempfile::tempdir().unwrap();
-    fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o711)).unwrap();
-    let root = folder.path().join("cluster");
-    let options = pgcluster::Options { root, durable: true, max_connections: 100, bin_dir: None };
-    let cluster = tokio::task::spawn_blocking(move || Cluster::start(&options)).await.unwrap().unwrap();
+    let cluster = durable_cluster(&folder).await;
     let url = cluster.url();
-    let _ = rustls::crypto::ring::default_provider().install_default();
     let target = Connect::parse(&url).unwrap();
-    store::migrate(&target).await.unwrap();
 
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let receiver = format!("http://{}/hook", listener.local_addr().unwrap());

@@ -6,6 +6,8 @@ mod ai_runs;
 mod alerts;
 mod authorisation;
 mod commands;
+mod crashes;
+mod debits;
 mod deliveries;
 mod failures;
 mod guide;

@@ -1,0 +1,47 @@
+//! A real, durable Postgres, and its end by -9.
+
+use std::{fs, os::unix::fs::PermissionsExt, time::Duration};
+
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
+use pgcluster::Cluster;
+use store::Connect;
+use tempfile::TempDir;
+
+/// A number from the environment.
+pub fn setting(name: &str, default: usize) -> usize {
+    std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
+}
+
+/// A cluster with the schema, whose commits are on disk.
+pub async fn durable_cluster(folder: &TempDir) -> Cluster {
+    // The account that the server runs as passes through.
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o711)).unwrap();
+    let root = folder.path().join("cluster");
+    let options = pgcluster::Options { root, durable: true, max_connections: 100, bin_dir: None };
+    let cluster = tokio::task::spawn_blocking(move || Cluster::start(&options)).await.unwrap().unwrap();
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    store::migrate(&Connect::parse(&cluster.url()).unwrap()).await.unwrap();
+    cluster
+}
+
+/// A connection, waited for while the server is being started again.
+pub async fn connect(url: &str) -> tokio_postgres::Client {
+    loop {
+        if let Ok((client, driver)) = tokio_postgres::connect(url, tokio_postgres::NoTls).await {
+            tokio::spawn(driver);
+            return client;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+/// Kills the server of a cluster, which is then started again by its keeper.
+pub async fn kill_database(url: &str) {
+    let client = connect(url).await;
+    let folder: String = client.query_one("SHOW data_directory", &[]).await.unwrap().get(0);
+    let pid = fs::read_to_string(format!("{folder}/postmaster.pid")).unwrap();
+    kill(Pid::from_raw(pid.lines().next().unwrap().parse().unwrap()), Signal::SIGKILL).unwrap();
+}
