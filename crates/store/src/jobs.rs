@@ -17,6 +17,7 @@ use time::{Date, OffsetDateTime};
 use crate::{
     Store,
     error::{Failure, parse, store_error},
+    pool,
     schema::job_runs,
 };
 
@@ -139,17 +140,16 @@ impl Store {
         let mut pooled = self.connection().await?;
         let connection: &mut AsyncPgConnection = &mut pooled;
         AnsiTransactionManager::begin_transaction(connection).await.map_err(store_error)?;
-        match limited(connection, work).await {
-            Ok(done) => {
-                AnsiTransactionManager::commit_transaction(connection).await.map_err(store_error)?;
-                Ok(done)
-            }
+        let ended = match limited(connection, work).await {
+            Ok(done) => AnsiTransactionManager::commit_transaction(connection).await.map(|()| done),
             Err(error) => {
                 // What failed first is what matters; a connection that cannot roll back is broken and not reused.
                 let _ = AnsiTransactionManager::rollback_transaction(connection).await;
-                Err(store_error(error))
+                Err(error)
             }
-        }
+        };
+        pool::give_back(pooled);
+        ended.map_err(store_error)
     }
 
     /// Writes a job's result and ends its run in one transaction: `write` runs only while the claim is the newest, and

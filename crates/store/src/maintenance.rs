@@ -9,6 +9,7 @@ use time::{Date, Duration, Month, OffsetDateTime};
 use crate::{
     Pruned, Store,
     error::{Failure, store_error},
+    pool,
     schema::idempotency_keys,
 };
 
@@ -74,7 +75,7 @@ impl Store {
                 Ok(true)
             })
             .await;
-        drop(connection);
+        pool::give_back(connection);
         if done.map_err(|error| StoreError::from(Failure::from(store_error(error))))? {
             let before = months_ago(this_month, retention.delivery_months).midnight().assume_utc();
             let Pruned { deliveries, events } = self.prune_deliveries(before).await?;

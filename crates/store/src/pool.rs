@@ -11,14 +11,18 @@ use diesel_async::{
     },
 };
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
+use domain::StoreError;
 use futures_util::FutureExt;
 use rustls::{ClientConfig, RootCertStore};
+use scopeguard::ScopeGuard;
 use tokio_postgres::{
     Client, Config, Socket,
     config::{Host, SslMode},
     tls::MakeTlsConnect,
 };
 use tokio_postgres_rustls::MakeRustlsConnect;
+
+use crate::error::pool_error;
 
 /// The schema's migrations, compiled in.
 pub const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations");
@@ -27,7 +31,21 @@ pub const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations")
 const MIGRATION_LOCK: i64 = 7_203_441_926;
 
 pub(crate) type Pool = DeadPool<AsyncPgConnection>;
-pub(crate) type Connection = Object<AsyncPgConnection>;
+
+/// A connection out of the pool. Dropped in the middle of its work, it is closed: the pool would keep a transaction open,
+/// with its locks, until somebody wants that very connection, and make that one wait for a statement of another.
+pub(crate) type Lent = ScopeGuard<Object<AsyncPgConnection>, fn(Object<AsyncPgConnection>)>;
+
+/// Takes a connection out of the pool.
+pub(crate) async fn lend(pool: &Pool) -> Result<Lent, StoreError> {
+    let connection = pool.get().await.map_err(pool_error)?;
+    Ok(scopeguard::guard(connection, |connection| drop(Object::take(connection))))
+}
+
+/// Gives a connection that is done with its work back to the pool.
+pub(crate) fn give_back(connection: Lent) {
+    drop(ScopeGuard::into_inner(connection));
+}
 
 /// How to keep connections.
 #[derive(Debug, Clone, Copy)]

@@ -12,8 +12,8 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::{
     Connect, PoolOptions, Pooler, Store,
-    error::{Failure, pool_error},
-    pool::{self, Connection, Pool},
+    error::Failure,
+    pool::{self, Lent, Pool},
 };
 
 /// How long a request waits for its statements, the wait for a connection included. The server's own limit does not
@@ -46,30 +46,22 @@ impl Target {
         Ok(Self { pool: pool::pool(connect, options)?, options })
     }
 
-    async fn connection(&self) -> Result<Connection, StoreError> {
-        self.pool.get().await.map_err(pool_error)
-    }
-
-    /// Runs statements, and gives up when no answer comes in time: the connection is then closed, since its statement
-    /// may still be running.
+    /// Runs statements, and gives up when no answer comes in time; or earlier, when the caller drops this. Either way
+    /// the connection is closed, since its statement may still be running.
     pub async fn run<T, E: From<Error> + From<StoreError>>(
         &self,
         deadline: Instant,
         together: Together,
         work: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, E>,
     ) -> Result<T, E> {
-        let mut connection = timeout_at(deadline, self.connection()).await.map_err(|_| late())??;
+        let mut connection = timeout_at(deadline, pool::lend(&self.pool)).await.map_err(|_| late())??;
         let done = match self.begin(together) {
             None => timeout_at(deadline, work(&mut connection)).await,
             Some(begin) => timeout_at(deadline, in_transaction(&mut connection, &begin, work)).await,
         };
-        match done {
-            Ok(result) => result,
-            Err(_) => {
-                drop(Connection::take(connection));
-                Err(late().into())
-            }
-        }
+        let result = done.map_err(|_| late())?;
+        pool::give_back(connection);
+        result
     }
 
     /// How the transaction around the work begins, if there is to be one. One round trip, whatever is in it.
@@ -134,9 +126,9 @@ impl Store {
     }
 
     /// A connection of the pool, for work that has its own time limits. Under a [`Pooler`] that work must be one
-    /// transaction.
-    pub(crate) async fn connection(&self) -> Result<Connection, StoreError> {
-        self.primary.connection().await
+    /// transaction. To be [given back](pool::give_back) in the end.
+    pub(crate) async fn connection(&self) -> Result<Lent, StoreError> {
+        pool::lend(&self.primary.pool).await
     }
 
     /// Runs statements of a request on the primary.

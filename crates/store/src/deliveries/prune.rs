@@ -1,13 +1,14 @@
 //! Removing what has been kept long enough: deliveries that have ended, then events that no delivery needs any more.
 
 use diesel::sql_types::{BigInt, Timestamptz};
-use diesel_async::RunQueryDsl;
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::StoreError;
 use time::OffsetDateTime;
 
 use crate::{
     Store,
     error::{Failure, store_error},
+    pool,
 };
 
 /// Rows removed in one transaction: few enough to hold nobody up.
@@ -67,20 +68,21 @@ impl Store {
     /// # Errors
     /// [`StoreError`] when the database does not answer; what was removed stays removed.
     pub async fn prune_deliveries(&self, before: OffsetDateTime) -> Result<Pruned, StoreError> {
-        let mut connection = self.connection().await?;
+        let mut lent = self.connection().await?;
+        let connection: &mut AsyncPgConnection = &mut lent;
         let failed = |error| StoreError::from(Failure::from(store_error(error)));
         let mut pruned = Pruned::default();
         for _ in 0..BATCHES {
-            let deliveries =
-                RemoveDeliveries { before, limit: BATCH }.execute(&mut connection).await.map_err(failed)?;
-            let events = RemoveEvents { before, limit: BATCH }.execute(&mut connection).await.map_err(failed)?;
+            let deliveries = RemoveDeliveries { before, limit: BATCH }.execute(connection).await.map_err(failed)?;
+            let events = RemoveEvents { before, limit: BATCH }.execute(connection).await.map_err(failed)?;
             pruned.deliveries += deliveries;
             pruned.events += events;
             if deliveries == 0 && events == 0 {
                 break;
             }
         }
-        RemoveReplays { before }.execute(&mut connection).await.map_err(failed)?;
+        RemoveReplays { before }.execute(connection).await.map_err(failed)?;
+        pool::give_back(lent);
         Ok(pruned)
     }
 }

@@ -79,6 +79,29 @@ async fn a_result_and_the_end_of_its_run_are_one() {
 }
 
 #[tokio::test]
+async fn a_run_that_is_broken_off_in_the_middle_of_its_write_can_be_given_back() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    // Connections that are at rest, which the pool gives out before the one that is broken off.
+    futures_util::future::join_all((0..8).map(|_| db.store.list(None, 10))).await;
+    let held = claim(&db, account, 60, false).await.unwrap();
+    let other = db.session().await;
+    other.batch_execute("BEGIN; LOCK TABLE profit_snapshots").await.unwrap();
+    let (store, run) = (db.store.clone(), held.clone());
+    let writing = tokio::spawn(async move { store.replace(&run, vec![day(AS_OF, 1)], NOW).await });
+    let waits = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    while db.sql.query_one(waits, &[]).await.unwrap().get::<_, i64>(0) == 0 {
+        tokio::task::yield_now().await;
+    }
+    writing.abort();
+    assert!(writing.await.unwrap_err().is_cancelled());
+    other.batch_execute("ROLLBACK").await.unwrap();
+    db.store.fail(&held, "broken off").await.unwrap();
+    assert!(claim(&db, account, 60, false).await.is_some());
+    assert_eq!(shop::rows(&db.sql, account, "snapshot_date", "profit_snapshots").await, [""; 0]);
+}
+
+#[tokio::test]
 async fn only_snapshots_that_differ_are_written() {
     let db = fresh().await;
     let account = shop::account(&db.sql, "UTC").await;
