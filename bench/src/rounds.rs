@@ -101,6 +101,13 @@ pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     if values.len() % 2 == 1 { at(half) } else { (at(half.saturating_sub(1)) + at(half)) / 2.0 }
 }
 
+/// The value that a part `p` of sorted values does not exceed; NaN of none.
+#[must_use]
+pub fn percentile(sorted: &[f64], p: f64) -> f64 {
+    let rank = (p * sorted.len() as f64).ceil() as usize;
+    sorted.get(rank.saturating_sub(1)).copied().unwrap_or(f64::NAN)
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {

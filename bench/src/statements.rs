@@ -22,21 +22,39 @@ pub async fn of_request(
     path: &str,
     key: &str,
 ) -> anyhow::Result<Vec<Statement>> {
+    let begin = async || {
+        let service = service().await?;
+        // The first request looks the key up; the key is held once revocations are listened to.
+        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+        service.get(path, key).await?;
+        Ok(service)
+    };
+    let (service, found) =
+        of_work(postgres, database, begin, async |service| service.get(path, key).await.map(drop)).await?;
+    service.stop().await?;
+    Ok(found)
+}
+
+/// What `work` asks the database in the sessions that `begin` opens, but for BEGIN and COMMIT.
+///
+/// # Errors
+/// Those of both, and of the server.
+pub async fn of_work<T>(
+    postgres: &Postgres,
+    database: &str,
+    begin: impl AsyncFnOnce() -> anyhow::Result<T>,
+    work: impl AsyncFnOnce(&T) -> anyhow::Result<()>,
+) -> anyhow::Result<(T, Vec<Statement>)> {
     let admin = postgres.client("postgres").await?;
-    let logging = "log_statement = 'all'";
-    admin.batch_execute(&format!("ALTER DATABASE {database} SET {logging}")).await?;
+    admin.batch_execute(&format!("ALTER DATABASE {database} SET log_statement = 'all'")).await?;
     admin.batch_execute(&format!("ALTER DATABASE {database} SET log_error_verbosity = 'default'")).await?;
     // Sessions take the setting over when they begin.
-    let service = service().await?;
-    // The first request looks the key up; the key is held once revocations are listened to.
-    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
-    service.get(path, key).await?;
+    let begun = begin().await?;
     let before = postgres.log()?.len();
-    service.get(path, key).await?;
+    work(&begun).await?;
     let log = postgres.log()?;
-    service.stop().await?;
     admin.batch_execute(&format!("ALTER DATABASE {database} RESET ALL")).await?;
-    Ok(read(log.get(before..).unwrap_or_default()))
+    Ok((begun, read(log.get(before..).unwrap_or_default())))
 }
 
 /// A pgbench script of the statements: `account` is drawn at random, every other value is as it was.
@@ -44,20 +62,36 @@ pub async fn of_request(
 /// # Errors
 /// When a statement has more values than were logged.
 pub fn script(statements: &[Statement], account: i64, accounts: i64) -> anyhow::Result<String> {
-    let mut script = format!("\\set account random(1, {accounts})\n");
-    for Statement { text, values } in statements {
-        let mut text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        // From the last one, so that $1 does not take the beginning of $10.
-        for (index, value) in values.iter().enumerate().rev() {
-            let name = format!("${}", index + 1);
-            anyhow::ensure!(text.contains(&name), "{name} is not in {text}");
-            let value = if *value == format!("'{account}'") { ":account" } else { value };
-            text = text.replace(&name, value);
-        }
-        script.push_str(&text);
+    let mut script = draw_account(accounts);
+    for statement in statements {
+        script.push_str(&statement.with(&[(format!("'{account}'"), ":account")])?);
         script.push_str(";\n");
     }
     Ok(script)
+}
+
+/// The line of a script that draws an account.
+#[must_use]
+pub fn draw_account(accounts: i64) -> String {
+    format!("\\set account random(1, {accounts})\n")
+}
+
+impl Statement {
+    /// The statement in one line with its values, some of which are replaced.
+    ///
+    /// # Errors
+    /// When there are more values than were logged.
+    pub fn with(&self, replaced: &[(String, &str)]) -> anyhow::Result<String> {
+        let mut text = self.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        // From the last one, so that $1 does not take the beginning of $10.
+        for (index, value) in self.values.iter().enumerate().rev() {
+            let name = format!("${}", index + 1);
+            anyhow::ensure!(text.contains(&name), "{name} is not in {text}");
+            let other = replaced.iter().find(|(known, _)| known == value).map(|(_, other)| *other);
+            text = text.replace(&name, other.unwrap_or(value));
+        }
+        Ok(text)
+    }
 }
 
 /// The executed statements of a log.

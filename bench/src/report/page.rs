@@ -14,8 +14,8 @@ round. `make bench ROWS=customers,track` measures some of the rows; the others k
 
 What a row stands beside:
 
-- **pgbench**: `pgbench -M prepared` running the very statements that the request makes, taken from the server's log, on as
-  many connections. The limit that Postgres sets.
+- **pgbench**: `pgbench -M prepared` running the very statements that the request or the debit makes, taken from the
+  server's log, on as many connections. The limit that Postgres sets.
 - **from memory**: actix-web answering the same bytes without any work. The limit that the framework sets.
 - **Fastify**: `bench/peers/fastify`, the same endpoint in fifty lines of Fastify and pg, a process a processor.
 

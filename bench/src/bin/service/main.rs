@@ -14,6 +14,7 @@ use clap::Parser;
 use time::OffsetDateTime;
 
 mod contenders;
+mod debits;
 mod deliveries;
 mod growth;
 mod memory;
@@ -129,6 +130,7 @@ async fn run(cli: Cli, api: PathBuf, postgres: Postgres) -> anyhow::Result<()> {
     memory::run(&mut bench).await?;
     nightly::run(&mut bench).await?;
     deliveries::run(&mut bench).await?;
+    debits::run(&mut bench).await?;
     eprintln!("measured in {:.0} s", began.elapsed().as_secs_f64());
     bench.postgres.stop()
 }

@@ -12,7 +12,7 @@ use bench::{
     machine::Watch,
     process,
     report::{Row, Target},
-    rounds::median,
+    rounds::{median, percentile},
 };
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -231,12 +231,6 @@ async fn steady(bench: &Bench, receivers: usize, one_hangs: bool) -> anyhow::Res
     }
     waits.sort_by(f64::total_cmp);
     Ok(Waits { p50: percentile(&waits, 0.5), p99: percentile(&waits, 0.99), disturbed, command })
-}
-
-/// The value that a part `p` of sorted values does not exceed.
-fn percentile(sorted: &[f64], p: f64) -> f64 {
-    let rank = (p * sorted.len() as f64).ceil() as usize;
-    sorted.get(rank.saturating_sub(1)).copied().unwrap_or(f64::NAN)
 }
 
 async fn until(mut holds: impl FnMut() -> bool, patience: Duration) -> anyhow::Result<()> {
