@@ -6,6 +6,7 @@ use std::{
 };
 
 use domain::{
+    ai::AiAccess,
     alerts::AlertStore,
     anomalies::AnomalyStore,
     credits::{CreditLedger, TransactionLog, auto_topup::AutoTopupStore},
@@ -38,6 +39,7 @@ pub struct State {
     pub transactions: Arc<dyn TransactionLog>,
     pub auto_topup: Arc<dyn AutoTopupStore>,
     pub usage: Arc<dyn UsageStore>,
+    pub ai_access: Arc<dyn AiAccess>,
     /// What is for sale.
     pub prices: Arc<PriceList>,
     /// Takes what the payment gateway reports; none without a gateway.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use rust_decimal::Decimal;
-use time::{Date, Duration, OffsetDateTime};
+use time::{Date, Duration};
 
 use crate::{AccountId, StoreError, money, zone::Zone};
 
@@ -90,20 +90,11 @@ pub struct Usage {
     pub daily: Vec<(Date, Figures)>,
 }
 
-/// Whether the account may use AI features.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct AiAccess {
-    /// Since when it may not.
-    pub paused_at: Option<OffsetDateTime>,
-    pub reason: Option<String>,
-}
-
 /// What is read for an account of the usage, of one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UsageRead {
     /// Credits now.
     pub balance: i64,
-    pub access: AiAccess,
     /// Of the [`READ_DAYS`] days that end today.
     pub days: Vec<DayUse>,
 }

@@ -193,6 +193,7 @@ fn state(
         transactions: store.clone(),
         auto_topup: store.clone(),
         usage: store.clone(),
+        ai_access: store.clone(),
         prices: Arc::new(payments::prices(config)?),
         till: None,
         customers: store.clone(),

@@ -69,6 +69,7 @@ fn on_store(state: State, store: &Arc<Store>) -> State {
         transactions: store.clone(),
         auto_topup: store.clone(),
         usage: store.clone(),
+        ai_access: store.clone(),
         customers: store.clone(),
         integrations: store.clone(),
         webhooks: store.clone(),

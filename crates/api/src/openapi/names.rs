@@ -3,6 +3,7 @@
 use domain::{
     accounts::{Plan, Platform},
     ai, alerts, anomalies, credits, customers,
+    events::ActorKind,
     freshness::Source,
     insights, integrations, inventory,
     jobs::JobName,
@@ -17,12 +18,25 @@ fn one_of(names: &'static [&'static str]) -> Object {
     schema.examples(names.first().map(|name| json!(name))).build()
 }
 
-/// Null when nothing sells.
-pub fn velocity_class() -> Object {
-    let names = inventory::VelocityClass::NAMES;
+fn one_of_or_null(names: &'static [&'static str]) -> Object {
     let values = names.iter().map(|name| json!(name)).chain([Value::Null]);
     let schema = ObjectBuilder::new().schema_type(SchemaType::from_iter([Type::String, Type::Null]));
     schema.enum_values(Some(values)).examples(names.first().map(|name| json!(name))).build()
+}
+
+/// Null when nothing sells.
+pub fn velocity_class() -> Object {
+    one_of_or_null(inventory::VelocityClass::NAMES)
+}
+
+/// Null until the run has ended.
+pub fn run_outcome() -> Object {
+    one_of_or_null(ai::Outcome::NAMES)
+}
+
+/// Null when nothing is paused.
+pub fn pauser() -> Object {
+    one_of_or_null(ActorKind::NAMES)
 }
 
 macro_rules! schemas {
@@ -56,6 +70,5 @@ schemas! {
     replay_state => ReplayState::NAMES;
     insight_source => insights::Source::NAMES;
     run_state => ai::RunState::NAMES;
-    run_outcome => ai::Outcome::NAMES;
     comparator => alerts::Comparator::NAMES;
 }

@@ -2,8 +2,10 @@
 
 use actix_web::web;
 use domain::{
+    ai::{Limits, MonthlyCost, Pause, Standing},
     credits::LOW_BALANCE,
-    usage::{AiAccess, FeatureUse, Figures, Period, PeriodUse, Usage, UsageRead, first_day, sum_up},
+    events::ActorKind,
+    usage::{FeatureUse, Figures, Period, PeriodUse, Usage, UsageRead, first_day, sum_up},
 };
 use serde::Serialize;
 use time::Date;
@@ -33,6 +35,7 @@ pub struct Body {
     daily: Vec<DayBody>,
     limits: LimitsBody,
     ai_access: AccessBody,
+    ai_cost: CostBody,
     #[schema(value_type = String, example = "v1")]
     api_version: &'static str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -118,23 +121,63 @@ struct LimitsBody {
     low_balance: i64,
     #[schema(example = 60)]
     requests_per_minute: u32,
+    /// `ai_cost.cost_usd` from which on `usage.threshold_crossed` is sent with the severity `warning`.
+    #[schema(value_type = f64, example = 20)]
+    ai_warning_usd: Exact,
+    /// The same for `critical`.
+    #[schema(value_type = f64, example = 50)]
+    ai_critical_usd: Exact,
+    /// Whether AI features are paused at the critical cost.
+    #[schema(example = true)]
+    ai_auto_pause: bool,
 }
 
-/// Whether AI features may be used.
-#[derive(Debug, Serialize, ToSchema)]
+impl LimitsBody {
+    fn new(requests_per_minute: u32, limits: Limits) -> Self {
+        let Limits { warning_usd, critical_usd, auto_pause } = limits;
+        Self {
+            low_balance: LOW_BALANCE,
+            requests_per_minute,
+            ai_warning_usd: Exact(warning_usd),
+            ai_critical_usd: Exact(critical_usd),
+            ai_auto_pause: auto_pause,
+        }
+    }
+}
+
+/// Whether AI features may be used. The other fields are null unless they are paused.
+#[derive(Debug, Default, Serialize, ToSchema)]
 #[schema(as = AiAccess)]
 struct AccessBody {
     paused: bool,
     #[schema(format = DateTime)]
     paused_at: Option<String>,
     reason: Option<String>,
+    #[schema(schema_with = names::pauser)]
+    by_kind: Option<ActorKind>,
 }
 
-impl From<AiAccess> for AccessBody {
-    fn from(access: AiAccess) -> Self {
-        let AiAccess { paused_at, reason } = access;
-        Self { paused: paused_at.is_some(), paused_at: paused_at.map(instant), reason }
+impl From<Option<Pause>> for AccessBody {
+    fn from(pause: Option<Pause>) -> Self {
+        let Some(Pause { at, reason, by: _, by_kind }) = pause else { return Self::default() };
+        Self { paused: true, paused_at: Some(instant(at)), reason: Some(reason), by_kind: Some(by_kind) }
     }
+}
+
+/// What AI providers were paid for the user this month, over the live and the sandbox account.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = AiCost)]
+struct CostBody {
+    /// Calendar month in UTC.
+    #[schema(example = "2026-05")]
+    month: String,
+    #[schema(value_type = f64, example = 3.0215)]
+    cost_usd: Exact,
+    #[schema(example = 81200)]
+    tokens: i64,
+    /// Calls of a provider.
+    #[schema(example = 31)]
+    requests: i64,
 }
 
 impl From<PeriodUse> for PeriodBody {
@@ -158,7 +201,8 @@ impl From<PeriodUse> for PeriodBody {
 
 /// Usage.
 ///
-/// Breaks down what the credits went for: by period, feature and day. The sums are those of the ledger.
+/// Breaks down what the credits went for: by period, feature and day. The sums are those of the ledger. Says as well what
+/// AI has cost this month, from which cost on it is paused, and whether it is.
 #[utoipa::path(
     get, path = "/api/v1/usage", tag = "account", operation_id = "get_usage",
     responses((status = 200, description = "What the credits went for.", body = Body)),
@@ -166,9 +210,12 @@ impl From<PeriodUse> for PeriodBody {
 )]
 pub async fn get(caller: Caller, query: Query, state: web::Data<State>) -> Result<Reply, ApiError> {
     let warnings = query.finish()?;
-    let today = caller.zone().day_of((state.clock)());
-    let read = state.usage.read(caller.account(), caller.zone(), first_day(today)).await?;
-    let UsageRead { balance, access, days } = read;
+    let now = (state.clock)();
+    let today = caller.zone().day_of(now);
+    let UsageRead { balance, days } = state.usage.read(caller.account(), caller.zone(), first_day(today)).await?;
+    let standing = state.ai_access.standing(caller.account(), now).await?;
+    let Standing { pause, limits, month, cost: MonthlyCost { cost_usd, tokens, requests } } =
+        standing.ok_or_else(|| ApiError::internal(&"the account of a key is gone"))?;
     let Usage { periods, daily } = sum_up(&days, today);
     let day = |(day, figures): (Date, Figures)| DayBody { date: date(day), figures: figures.into() };
     Reply::found(&Body {
@@ -176,8 +223,9 @@ pub async fn get(caller: Caller, query: Query, state: web::Data<State>) -> Resul
         balance,
         periods: periods.into_iter().map(Into::into).collect(),
         daily: daily.into_iter().map(day).collect(),
-        limits: LimitsBody { low_balance: LOW_BALANCE, requests_per_minute: state.settings.rate_limit_per_minute },
-        ai_access: access.into(),
+        limits: LimitsBody::new(state.settings.rate_limit_per_minute, limits),
+        ai_access: pause.into(),
+        ai_cost: CostBody { month: month.to_string(), cost_usd: Exact(cost_usd), tokens, requests },
         api_version: API_VERSION,
         warnings,
     })

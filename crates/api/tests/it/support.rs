@@ -12,7 +12,7 @@ use app::{ai::Wordsmith, deliveries::Ports};
 use domain::{
     AccountId, UserId,
     accounts::{Mode, Plan, Profile},
-    ai::MockAiRuns,
+    ai::{MockAiAccess, MockAiRuns},
     alerts::MockAlertStore,
     anomalies::MockAnomalyStore,
     credits::{MockCreditLedger, MockTransactionLog, auto_topup::MockAutoTopupStore},
@@ -155,6 +155,7 @@ pub fn state() -> State {
         transactions: Arc::new(MockTransactionLog::new()),
         auto_topup: Arc::new(MockAutoTopupStore::new()),
         usage: Arc::new(MockUsageStore::new()),
+        ai_access: Arc::new(MockAiAccess::new()),
         prices: Arc::default(),
         till: None,
         customers: Arc::new(MockCustomerStore::new()),

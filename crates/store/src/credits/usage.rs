@@ -8,16 +8,12 @@ use diesel::{
 use diesel_async::{AsyncConnection, RunQueryDsl, SimpleAsyncConnection};
 use domain::{
     AccountId, StoreError,
-    usage::{AiAccess, DayUse, Figures, UsageRead, UsageStore},
+    usage::{DayUse, Figures, UsageRead, UsageStore},
     zone::Zone,
 };
 use time::{Date, OffsetDateTime};
 
-use crate::{
-    Store,
-    error::Failure,
-    schema::{ai_access, credit_balances},
-};
+use crate::{Store, error::Failure, schema::credit_balances};
 
 statement!(
     /// Debits and refunds by day and feature.
@@ -43,7 +39,7 @@ fn day_use(row: DayRow) -> DayUse {
 impl UsageStore for Store {
     async fn read(&self, account: AccountId, zone: &Zone, first: Date) -> Result<UsageRead, StoreError> {
         let days = Days { zone: zone.name().to_owned(), account: account.0, since: zone.start_of(first) };
-        let (rows, balance, access): (Vec<DayRow>, i64, Option<(Option<OffsetDateTime>, Option<String>)>) = self
+        let (rows, balance): (Vec<DayRow>, i64) = self
             .run::<_, Failure>(async |connection| {
                 connection
                     .transaction::<_, Failure, _>(async |connection| {
@@ -55,21 +51,11 @@ impl UsageStore for Store {
                             .select(credit_balances::balance)
                             .first(connection)
                             .await?;
-                        let access = ai_access::table
-                            .find(account.0)
-                            .select((ai_access::paused_at, ai_access::reason))
-                            .first(connection)
-                            .await
-                            .optional()?;
-                        Ok((rows, balance, access))
+                        Ok((rows, balance))
                     })
                     .await
             })
             .await?;
-        let access = match access {
-            Some((Some(paused_at), reason)) => AiAccess { paused_at: Some(paused_at), reason },
-            _ => AiAccess::default(),
-        };
-        Ok(UsageRead { balance, access, days: rows.into_iter().map(day_use).collect() })
+        Ok(UsageRead { balance, days: rows.into_iter().map(day_use).collect() })
     }
 }
