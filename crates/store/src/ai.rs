@@ -1,7 +1,10 @@
 //! AI features on Postgres: runs with their credits, calls with their cost, and who has access.
 
 mod access;
+mod beginning;
+mod calls;
+mod ending;
 mod guard;
 mod runs;
 
-pub(crate) use runs::end_run;
+pub(crate) use ending::end_run;

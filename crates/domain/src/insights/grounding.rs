@@ -4,10 +4,13 @@
 //! true but cannot be told from a false one is refused, and the text of the rules is shown instead.
 
 mod causes;
+mod dates;
 mod lexer;
 mod numbers;
 #[cfg(test)]
 mod tests;
+mod units;
+mod words;
 
 use std::fmt;
 

@@ -113,7 +113,7 @@ pub(super) fn check(tokens: &[Token]) -> Result<(), Refusal> {
 fn is_date(tokens: &[Token], at: usize) -> bool {
     match tokens.get(at) {
         Some(Token::Day(_) | Token::Number(_)) => true,
-        Some(Token::Word(word)) => word.text == "then" || super::numbers::is_calendar(word),
+        Some(Token::Word(word)) => word.text == "then" || super::dates::is_calendar(word),
         _ => false,
     }
 }

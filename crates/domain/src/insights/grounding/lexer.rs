@@ -203,3 +203,18 @@ fn read(written: &str) -> Option<(Decimal, u32)> {
     let decimals = u32::try_from(fraction.len()).ok()?;
     Some((Decimal::try_from_i128_with_scale(digits.parse().ok()?, decimals).ok()?, decimals))
 }
+
+/// The word at a place.
+pub(super) fn word(tokens: &[Token], at: usize) -> Option<&Word> {
+    if let Some(Token::Word(word)) = tokens.get(at) { Some(word) } else { None }
+}
+
+/// The sign at a place.
+pub(super) fn sign(tokens: &[Token], at: usize) -> Option<char> {
+    if let Some(Token::Sign(sign)) = tokens.get(at) { Some(*sign) } else { None }
+}
+
+/// Whether one of these words is at a place.
+pub(super) fn is_word(tokens: &[Token], at: usize, texts: &[&str]) -> bool {
+    word(tokens, at).is_some_and(|word| texts.contains(&word.text.as_str()))
+}

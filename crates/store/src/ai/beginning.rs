@@ -1,0 +1,116 @@
+//! The beginning of a run, with its debit.
+
+use diesel::{prelude::*, result::Error};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{
+    AccountId, StoreError,
+    ai::{FEATURE, RequestError, RunState, Trigger},
+    credits::{CreditAmount, Debit, DebitError, FeatureName, OperationKey},
+    idempotency::{IdempotencyKey, Written},
+};
+use serde_json::{Map, Value, json};
+use time::OffsetDateTime;
+
+use super::runs::RunRow;
+use crate::{
+    credits::{operations, posting::Halt},
+    error::corrupt,
+    idempotency::{self, WriteError},
+    schema::{accounts, ai_access, ai_runs as runs},
+};
+
+/// The account's row is the lock that keeps two requests from starting two runs.
+pub(super) async fn lock_account(connection: &mut AsyncPgConnection, account: AccountId) -> Result<(), Error> {
+    accounts::table.find(account.0).select(accounts::id).for_no_key_update().first::<i64>(connection).await?;
+    Ok(())
+}
+
+pub(super) async fn refuse_paused(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+) -> Result<(), WriteError<RequestError>> {
+    let paused: Option<Option<OffsetDateTime>> =
+        ai_access::table.find(account.0).select(ai_access::paused_at).first(connection).await.optional()?;
+    if paused.flatten().is_some() { Err(WriteError::Refused(RequestError::Paused)) } else { Ok(()) }
+}
+
+/// The run that is under way, if one is.
+pub(super) async fn live(connection: &mut AsyncPgConnection, account: AccountId) -> Result<Option<RunRow>, Error> {
+    runs::table
+        .filter(runs::account_id.eq(account.0))
+        .filter(runs::feature.eq(FEATURE))
+        .filter(runs::state.eq_any([RunState::Queued.as_str(), RunState::Running.as_str()]))
+        .select(RunRow::as_select())
+        .first(connection)
+        .await
+        .optional()
+}
+
+/// [`AiRuns::request`](domain::ai::AiRuns::request), in the caller's transaction.
+pub(super) async fn request(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    price: Option<CreditAmount>,
+    key: Option<&IdempotencyKey>,
+    now: OffsetDateTime,
+) -> Result<Written<RunRow>, WriteError<RequestError>> {
+    if let Some(key) = key
+        && let Some(result) = idempotency::begin(connection, account, key, now).await?
+    {
+        let id = result.get("run_id").and_then(Value::as_i64).ok_or_else(|| corrupt("idempotent result"))?;
+        let row = runs::table.find((account.0, id)).select(RunRow::as_select()).first(connection).await?;
+        return Ok(Written { value: row, replayed: true });
+    }
+    lock_account(connection, account).await?;
+    refuse_paused(connection, account).await?;
+    let row = match live(connection, account).await? {
+        Some(row) => row,
+        None => insert(connection, account, Trigger::Request, price, now).await?,
+    };
+    if let Some(key) = key {
+        idempotency::finish(connection, account, key, json!({ "run_id": row.id }), now).await?;
+    }
+    Ok(Written { value: row, replayed: false })
+}
+
+/// Makes a run, and debits what it costs.
+pub(super) async fn insert(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    trigger: Trigger,
+    price: Option<CreditAmount>,
+    now: OffsetDateTime,
+) -> Result<RunRow, WriteError<RequestError>> {
+    let row: RunRow = diesel::insert_into(runs::table)
+        .values((
+            runs::account_id.eq(account.0),
+            runs::feature.eq(FEATURE),
+            runs::trigger.eq(trigger.as_str()),
+            runs::state.eq(RunState::Queued.as_str()),
+            runs::credits.eq(price.map_or(0, CreditAmount::get)),
+            runs::created_at.eq(now),
+        ))
+        .returning(RunRow::as_returning())
+        .get_result(connection)
+        .await?;
+    let Some(amount) = price else { return Ok(row) };
+    let debit = Debit {
+        account,
+        amount,
+        feature: FeatureName::new(FEATURE).map_err(|_| corrupt("feature"))?,
+        key: debit_key(row.id)?,
+        meta: Map::from_iter([("run_id".to_owned(), json!(row.id)), ("trigger".to_owned(), json!(trigger))]),
+    };
+    operations::debit(connection, &debit, now).await.map_err(|halt: Halt<DebitError>| match halt.into_error() {
+        DebitError::Paused => WriteError::Refused(RequestError::Paused),
+        DebitError::Insufficient { balance } => WriteError::Refused(RequestError::Insufficient { balance }),
+        DebitError::KeyReused => corrupt("key of a debit").into(),
+        DebitError::Store(error) => error.into(),
+    })?;
+    Ok(row)
+}
+
+/// The key of the run's debit.
+pub(super) fn debit_key(run: i64) -> Result<OperationKey, StoreError> {
+    OperationKey::new(format!("ai_run:{run}")).map_err(|_| corrupt("key of a debit"))
+}

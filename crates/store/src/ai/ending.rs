@@ -1,0 +1,71 @@
+//! The end of a run, with its refund unless it was worded.
+
+use diesel::{dsl::sql, prelude::*, sql_query, sql_types::Bool};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{
+    StoreError,
+    ai::{Outcome, RunClaim, RunState},
+    credits::{OperationKey, Refund},
+};
+use time::OffsetDateTime;
+
+use super::{beginning::debit_key, runs::ClaimRow};
+use crate::{
+    credits::operations,
+    error::{Failure, corrupt, store_error},
+    schema::ai_runs as runs,
+};
+
+/// Leases are kept by the database's clock, which all processes share.
+const DEAD: &str = "
+    SELECT account_id, id, claim FROM ai_runs WHERE state = 'running' AND lease_until < now()
+    ORDER BY created_at LIMIT 1 FOR UPDATE SKIP LOCKED";
+
+/// Ends a run whose holder died. Whether there was one.
+pub(super) async fn reap_one(connection: &mut AsyncPgConnection, now: OffsetDateTime) -> Result<bool, Failure> {
+    let dead: Option<ClaimRow> = sql_query(DEAD).get_result(connection).await.optional()?;
+    let Some(dead) = dead else { return Ok(false) };
+    let claim = RunClaim::from(dead);
+    tracing::warn!(account = %claim.account, run = claim.run, "an AI run's process died; it is refunded");
+    end_run(connection, &claim, Outcome::Interrupted, Some("the process ended"), now).await?;
+    Ok(true)
+}
+
+/// Ends a run, and refunds it unless it was worded. Only the holder of the newest claim can: whether it was.
+pub(crate) async fn end_run(
+    connection: &mut AsyncPgConnection,
+    claim: &RunClaim,
+    outcome: Outcome,
+    reason: Option<&str>,
+    now: OffsetDateTime,
+) -> Result<bool, StoreError> {
+    let refunds = runs::credits.gt(0).and(sql::<Bool>(if outcome == Outcome::Worded { "false" } else { "true" }));
+    let refunded: Option<bool> = diesel::update(runs::table.find((claim.account.0, claim.run)))
+        .filter(runs::claim.eq(claim.number))
+        .filter(runs::state.eq(RunState::Running.as_str()))
+        .set((
+            runs::state.eq(outcome.state().as_str()),
+            runs::outcome.eq(outcome.as_str()),
+            runs::reason.eq(reason),
+            runs::refunded.eq(refunds),
+            runs::lease_until.eq(None::<OffsetDateTime>),
+            runs::finished_at.eq(now),
+        ))
+        .returning(runs::refunded)
+        .get_result(connection)
+        .await
+        .optional()
+        .map_err(store_error)?;
+    if refunded == Some(true) {
+        let refund = Refund {
+            account: claim.account,
+            debit_key: debit_key(claim.run)?,
+            key: OperationKey::new(format!("ai_run:{}:refund", claim.run)).map_err(|_| corrupt("key of a refund"))?,
+            reason: format!("the run ended as {outcome}"),
+        };
+        operations::refund(connection, &refund, now)
+            .await
+            .map_err(|halt| StoreError::Internal(halt.into_error().to_string()))?;
+    }
+    Ok(refunded.is_some())
+}
