@@ -7,6 +7,7 @@ mod alerts;
 mod authorisation;
 mod commands;
 mod crashes;
+mod credits;
 mod debits;
 mod deliveries;
 mod failures;

@@ -1,7 +1,6 @@
 //! Two `api serve` and two `api work` behind HAProxy, with the counters in Redis.
 
 use std::{
-    net::TcpListener,
     process::{Child, Command, Stdio},
     sync::{
         Arc,
@@ -16,16 +15,11 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use testkit::Redis;
 
-use crate::service::{Process, Service, api, run};
+use crate::service::{Process, Service, api, free_port, run};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Seconds that a replica goes on answering after its signal: longer than the proxy takes to notice.
 const DRAIN: &str = "2";
-
-/// A port that nobody listens on at this moment.
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
 
 #[derive(Clone, Copy)]
 struct Ports {

@@ -2,6 +2,7 @@
 
 use std::{
     io::{BufRead, BufReader},
+    net::TcpListener,
     process::{Child, Command, ExitStatus, Stdio},
     sync::mpsc,
     thread,
@@ -158,4 +159,9 @@ fn create_account(db: &TestDb, folder: &TempDir, name: &str) -> i64 {
         ["accounts", "create", "--name", name, "--currency", "EUR", "--timezone", "Europe/Madrid", "--json"];
     let printed: Value = serde_json::from_str(&run(api(&db.url(), folder).args(arguments))).unwrap();
     printed[0]["id"].as_i64().unwrap()
+}
+
+/// A port that nobody listens on at this moment.
+pub fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }

@@ -1,5 +1,8 @@
 //! The ledger on a real Postgres: operations, events, and what concurrency and crashes must not do to it.
 
+mod auto_topup;
 mod books;
 mod model;
 mod operations;
+mod payments;
+mod usage;
