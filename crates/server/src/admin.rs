@@ -109,14 +109,16 @@ async fn ai_pause(admin: web::Data<Admin>, account: web::Path<i64>, body: web::J
     told(admin.store.pause(AccountId(account.into_inner()), &by, &reason, OffsetDateTime::now_utc()).await)
 }
 
-/// Resumes AI access: `{"by": "…"}`.
+/// Resumes AI access: `{"reason": "…", "by": "…"}`, the reason if there is one.
 #[post("/accounts/{account}/ai/resume")]
 async fn ai_resume(admin: web::Data<Admin>, account: web::Path<i64>, body: web::Json<ChangeRequest>) -> HttpResponse {
-    let by = match actor(body.into_inner().by.as_deref().unwrap_or("admin")) {
-        Ok(by) => by,
-        Err(error) => return refused(&error),
+    let ChangeRequest { reason, by } = body.into_inner();
+    let said = reason.map(|reason| text("reason", &reason)).transpose();
+    let (reason, by) = match (said, actor(by.as_deref().unwrap_or("admin"))) {
+        (Ok(reason), Ok(by)) => (reason, by),
+        (Err(error), _) | (_, Err(error)) => return refused(&error),
     };
-    told(admin.store.resume(AccountId(account.into_inner()), &by, OffsetDateTime::now_utc()).await)
+    told(admin.store.resume(AccountId(account.into_inner()), &by, reason, OffsetDateTime::now_utc()).await)
 }
 
 fn refused(error: &anyhow::Error) -> HttpResponse {

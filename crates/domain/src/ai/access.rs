@@ -141,7 +141,14 @@ pub trait AiAccess: Send + Sync {
         reason: &str,
         now: OffsetDateTime,
     ) -> Result<AccessChange, StoreError>;
-    async fn resume(&self, account: AccountId, by: &Actor, now: OffsetDateTime) -> Result<AccessChange, StoreError>;
+    /// Ends a pause. The reason goes to the audit alone: `ai.resumed` tells none.
+    async fn resume(
+        &self,
+        account: AccountId,
+        by: &Actor,
+        reason: Option<String>,
+        now: OffsetDateTime,
+    ) -> Result<AccessChange, StoreError>;
     /// Sets an account's own limits, or puts it back to [`DEFAULT_LIMITS`].
     async fn set_limits(
         &self,

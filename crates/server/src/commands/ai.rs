@@ -43,7 +43,7 @@ pub enum AiCommand {
     Resume {
         #[arg(value_name = "ACCOUNT")]
         account: i64,
-        /// Why, for whoever reads the command's history
+        /// Why, for the audit
         #[arg(long)]
         reason: Option<String>,
         /// Who does it
@@ -81,8 +81,9 @@ pub async fn run(command: AiCommand, store: &Store) -> anyhow::Result<()> {
             let change = store.pause(AccountId(account), &admin(&by)?, &text("--reason", &reason)?, now).await?;
             tell(account, change, "AI features are paused.", "AI features are paused already.")
         }
-        AiCommand::Resume { account, reason: _, by } => {
-            let change = store.resume(AccountId(account), &admin(&by)?, now).await?;
+        AiCommand::Resume { account, reason, by } => {
+            let reason = reason.map(|reason| text("--reason", &reason)).transpose()?;
+            let change = store.resume(AccountId(account), &admin(&by)?, reason, now).await?;
             tell(account, change, "AI features are available again.", "AI features are not paused.")
         }
         AiCommand::Limits { account, warning, critical, auto_pause, default, by } => {

@@ -77,11 +77,19 @@ impl AiAccess for Store {
         Ok(change)
     }
 
-    async fn resume(&self, account: AccountId, by: &Actor, now: OffsetDateTime) -> Result<AccessChange, StoreError> {
+    async fn resume(
+        &self,
+        account: AccountId,
+        by: &Actor,
+        reason: Option<String>,
+        now: OffsetDateTime,
+    ) -> Result<AccessChange, StoreError> {
         let change = self
             .run::<_, Failure>(async |connection| {
                 connection
-                    .transaction(async |connection| Ok::<_, Failure>(resume(connection, account, by, now).await?))
+                    .transaction(async |connection| {
+                        Ok::<_, Failure>(resume(connection, account, by, reason.as_deref(), now).await?)
+                    })
                     .await
             })
             .await?;
@@ -200,6 +208,7 @@ async fn resume(
     connection: &mut AsyncPgConnection,
     account: AccountId,
     by: &Actor,
+    reason: Option<&str>,
     now: OffsetDateTime,
 ) -> Result<AccessChange, Error> {
     match lock(connection, account).await? {
@@ -217,7 +226,7 @@ async fn resume(
         ))
         .execute(connection)
         .await?;
-    note(connection, account, "resume", None, by, None, None, now).await?;
+    note(connection, account, "resume", reason, by, None, None, now).await?;
     let event =
         AiResumed { action: ResumeAction::Resume, reason: (), by: by.name.clone(), by_kind: by.kind, ts: Instant(now) };
     outbox::emit(connection, account, &[event.into()], now).await?;

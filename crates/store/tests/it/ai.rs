@@ -195,7 +195,7 @@ async fn each_threshold_is_announced_once_a_month_and_the_critical_one_pauses() 
     assert!(matches!(db.store.start(account, price(), NOW).await, Err(RequestError::Paused)));
 
     // The next month starts from nothing; a pause lasts until an administrator ends it, and is not repeated this month.
-    assert_eq!(db.store.resume(account, &admin(), NOW).await.unwrap(), AccessChange::Made);
+    assert_eq!(db.store.resume(account, &admin(), None, NOW).await.unwrap(), AccessChange::Made);
     call(&db, account, dec!(1), NOW + Duration::hours(1)).await;
     let look = async || db.store.guard(NOW + Duration::hours(1)).await.unwrap();
     assert_eq!((look().await, look().await), (2, 0), "the sandbox made a call of the same user, and hears of it once");
@@ -276,7 +276,7 @@ async fn a_pause_and_its_end_are_announced_with_exactly_their_fields_and_audited
         assert_eq!(db.store.pause(account, &by, "disputed invoice", NOW).await.unwrap(), expected);
     }
     for expected in [AccessChange::Made, AccessChange::AlreadySo] {
-        assert_eq!(db.store.resume(account, &by, NOW + Duration::HOUR).await.unwrap(), expected);
+        assert_eq!(db.store.resume(account, &by, None, NOW + Duration::HOUR).await.unwrap(), expected);
     }
     assert_eq!(
         events(&db, account, "ai.paused").await,

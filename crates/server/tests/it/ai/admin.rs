@@ -76,14 +76,17 @@ async fn an_operator_pauses_and_resumes_and_it_is_written_down() {
     assert_eq!(refused.status(), 402);
     assert_eq!(refused.json::<Value>().await.unwrap()["error"], "payment_required");
 
-    assert_eq!(operated.change(account, "resume", json!({"by": "bo"})).await, (200, json!({"changed": true})));
+    assert_eq!(
+        operated.change(account, "resume", json!({"by": "bo", "reason": "settled"})).await,
+        (200, json!({"changed": true}))
+    );
     assert_eq!(operated.change(account, "resume", json!({"by": "bo"})).await, (200, json!({"changed": false})));
     assert_eq!(usage().await["ai_access"]["paused"], false);
 
     let sql = operated.service.db.client().await.unwrap();
-    let rows = "SELECT action || ':' || done_by FROM ai_access_log WHERE account_id = $1 ORDER BY id";
+    let rows = "SELECT concat_ws(':', action, done_by, reason) FROM ai_access_log WHERE account_id = $1 ORDER BY id";
     let audit: Vec<String> = sql.query(rows, &[&account]).await.unwrap().iter().map(|row| row.get(0)).collect();
-    assert_eq!(audit, ["pause:ana", "resume:bo"]);
+    assert_eq!(audit, ["pause:ana:disputed invoice", "resume:bo:settled"]);
     let rows = "SELECT body FROM events WHERE account_id = $1 ORDER BY id";
     let events = sql.query(rows, &[&account]).await.unwrap();
     let events: Vec<Value> = events.iter().map(|row| serde_json::from_slice(row.get(0)).unwrap()).collect();
