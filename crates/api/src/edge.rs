@@ -27,18 +27,18 @@ use domain::{
     keys::Scope,
     rate_limit::{Bucket, Quota},
 };
-use uuid::Uuid;
 
 use crate::{
     auth::{Caller, authenticate},
     client,
     error::{ApiError, Code},
+    meter,
+    request_id::{self, RequestId},
     respond::{Cache, JSON},
     state::{PUBLIC_FACTOR, State},
     v1::{self, DOCS_PATH, OPENAPI_PATH, STATUS_PATH},
 };
 
-const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const RATE_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 const RATE_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
 const RATE_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
@@ -46,24 +46,6 @@ const RATE_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 const HOOKS: &str = "/hooks/";
 /// Seconds after which a client may find the database, or the gateway behind us, back.
 const DATABASE_RETRY_SECONDS: u64 = 5;
-
-/// The name of a request in logs and answers.
-#[derive(Debug, Clone)]
-pub struct RequestId(pub Rc<str>);
-
-impl RequestId {
-    /// The client's own, when it is one that logs can hold; else a new one.
-    fn of(headers: &HeaderMap) -> Self {
-        let valid = |id: &&str| {
-            (8..=64).contains(&id.len()) && id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
-        };
-        let mut sent = headers.get_all(REQUEST_ID);
-        match (sent.next().and_then(|value| value.to_str().ok()).filter(valid), sent.next()) {
-            (Some(id), None) => Self(id.into()),
-            _ => Self(Uuid::now_v7().simple().to_string().into()),
-        }
-    }
-}
 
 /// Where the request came from, as far as can be known.
 #[derive(Debug, Clone, Copy)]
@@ -226,7 +208,7 @@ fn set_body(response: &mut ServiceResponse<BoxBody>, body: Vec<u8>) {
 
 /// The headers of every answer.
 fn finish_headers(headers: &mut HeaderMap, id: &RequestId, quota: Quota, public: bool) {
-    headers.insert(REQUEST_ID, HeaderValue::from_str(&id.0).unwrap_or(HeaderValue::from_static("invalid")));
+    headers.insert(request_id::HEADER, HeaderValue::from_str(&id.0).unwrap_or(HeaderValue::from_static("invalid")));
     headers.insert(RATE_LIMIT, HeaderValue::from(quota.limit));
     headers.insert(RATE_REMAINING, HeaderValue::from(quota.remaining));
     headers.insert(RATE_RESET, HeaderValue::from(quota.reset_seconds));
@@ -257,9 +239,7 @@ fn record(response: &ServiceResponse<BoxBody>, line: &Line<'_>) {
         BodySize::None => Some(0),
         BodySize::Stream => None,
     };
-    let labels = [("route", line.route.to_owned()), ("status", status.to_string())];
-    metrics::counter!("http_requests_total", &labels).increment(1);
-    metrics::histogram!("http_request_duration_seconds", "route" => line.route).record(elapsed.as_secs_f64());
+    meter::count(line.route, status, elapsed);
     tracing::info!(
         request_id = &*line.id.0,
         method = line.method.as_str(),

@@ -13,8 +13,8 @@ use tokio::sync::Mutex;
 use utoipa::ToSchema;
 
 use crate::{
-    edge::RequestId,
     error::{ApiError, Code},
+    request_id::RequestId,
     respond::{API_VERSION, Cache, Reply, instant},
     state::State,
 };
