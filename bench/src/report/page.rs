@@ -20,6 +20,7 @@ What a row stands beside:
 - **Fastify**: `bench/peers/fastify`, the same endpoint in fifty lines of Fastify and pg, a process a processor.
 
 A row whose run was disturbed, because something else used the processors for part of it, is marked ⚠.
+[benchmarks-profiles.md](benchmarks-profiles.md) says where the time went.
 
 ![Values beside their bounds](benchmarks.svg)
 ";
