@@ -111,7 +111,7 @@ impl Modify for Errors {
                         add_headers(response);
                     }
                 }
-                if method == HttpMethod::Get && operation.operation_id.as_deref() != Some("get_status") {
+                if method == HttpMethod::Get {
                     operation.responses.responses.insert("304".to_owned(), unchanged().into());
                 }
                 let mut by_status: BTreeMap<u16, Vec<Code>> = BTreeMap::new();

@@ -1,38 +1,25 @@
 //! A whole example for every answer, put together from the examples of its fields.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value};
 use utoipa::{
     Modify,
-    openapi::{OpenApi, RefOr, Schema, schema::SchemaType},
+    openapi::{Content, OpenApi, RefOr, Schema, schema::SchemaType},
 };
 
 use super::answers::operations;
 use crate::respond::JSON;
-
-/// What requests are made of: absent fields may be absent there.
-const REQUESTS: [&str; 12] = [
-    "NewWebhook",
-    "ReorderChange",
-    "TrackEvent",
-    "TrackBatch",
-    "WebhookChange",
-    "Rotation",
-    "TestWebhook",
-    "NewReplay",
-    "DeliveryToVerify",
-    "InsightChange",
-    "NewAlertRule",
-    "AlertRuleChange",
-];
 
 /// Says that null fields are still there, and adds the examples.
 pub struct Examples;
 
 impl Modify for Examples {
     fn modify(&self, document: &mut OpenApi) {
+        let requests = requests(document);
         let Some(components) = &mut document.components else { return };
         for (name, schema) in &mut components.schemas {
-            if !REQUESTS.contains(&name.as_str()) {
+            if !requests.contains(name) {
                 require_nullable(schema);
             }
         }
@@ -48,6 +35,23 @@ impl Modify for Examples {
             }
         }
     }
+}
+
+/// The schemas of bodies of requests: absent fields may be absent there.
+fn requests(document: &mut OpenApi) -> HashSet<String> {
+    let mut names = HashSet::new();
+    for item in document.paths.paths.values_mut() {
+        for (_, operation) in operations(item) {
+            let Some(RefOr::T(body)) = &operation.request_body else { continue };
+            names.extend(body.content.values().filter_map(|content| match content {
+                RefOr::T(Content { schema: Some(RefOr::Ref(target)), .. }) => {
+                    target.ref_location.rsplit('/').next().map(str::to_owned)
+                }
+                _ => None,
+            }));
+        }
+    }
+    names
 }
 
 /// A field without a value is null, never left out.

@@ -1,9 +1,11 @@
 //! Schemas of texts that are one of a list.
 
+use std::sync::LazyLock;
+
 use domain::{
     accounts::{Plan, Platform},
     ai, alerts, anomalies, credits, customers,
-    events::ActorKind,
+    events::{ActorKind, EVERY_EVENT, EventKind},
     freshness::Source,
     insights, integrations, inventory,
     jobs::JobName,
@@ -11,9 +13,15 @@ use domain::{
     webhooks::{delivery::DeliveryState, replay::ReplayState},
 };
 use serde_json::{Value, json};
-use utoipa::openapi::schema::{Object, ObjectBuilder, SchemaType, Type};
+use utoipa::{
+    PartialSchema, ToSchema,
+    openapi::{
+        RefOr, Schema,
+        schema::{Object, ObjectBuilder, SchemaType, Type},
+    },
+};
 
-fn one_of(names: &'static [&'static str]) -> Object {
+fn one_of(names: &[&'static str]) -> Object {
     let schema = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(names.iter().copied()));
     schema.examples(names.first().map(|name| json!(name))).build()
 }
@@ -24,28 +32,57 @@ fn one_of_or_null(names: &'static [&'static str]) -> Object {
     schema.enum_values(Some(values)).examples(names.first().map(|name| json!(name))).build()
 }
 
-/// Null when nothing sells.
-pub fn velocity_class() -> Object {
-    one_of_or_null(inventory::VelocityClass::NAMES)
+macro_rules! types {
+    ($($(#[$doc:meta])* $name:ident => $names:expr;)+) => {
+        $(
+            $(#[$doc])*
+            pub struct $name;
+
+            impl PartialSchema for $name {
+                fn schema() -> RefOr<Schema> {
+                    one_of($names).into()
+                }
+            }
+
+            impl ToSchema for $name {}
+        )+
+    };
 }
 
-/// Null until the run has ended.
-pub fn run_outcome() -> Object {
-    one_of_or_null(ai::Outcome::NAMES)
+types! {
+    /// The name of an event.
+    EventName => EventKind::NAMES;
+    /// What a subscription may ask for.
+    SubscribedEvent => &SUBSCRIBED;
+    /// What has become of a delivery.
+    DeliveryStateName => DeliveryState::NAMES;
 }
 
-/// Null when nothing is paused.
-pub fn pauser() -> Object {
-    one_of_or_null(ActorKind::NAMES)
-}
+/// [`EVERY_EVENT`] and the name of every event.
+static SUBSCRIBED: LazyLock<Vec<&'static str>> =
+    LazyLock::new(|| [EVERY_EVENT].into_iter().chain(EventKind::NAMES.iter().copied()).collect());
 
 macro_rules! schemas {
-    ($($function:ident => $names:expr;)+) => {
-        $(pub fn $function() -> Object { one_of($names) })+
+    ($schema:ident: $($function:ident => $names:expr;)+) => {
+        $(pub fn $function() -> Object { $schema($names) })+
     };
 }
 
 schemas! {
+    one_of_or_null:
+    // Null when nothing sells.
+    velocity_class => inventory::VelocityClass::NAMES;
+    // Null until the run has ended.
+    run_outcome => ai::Outcome::NAMES;
+    // Null when nothing is paused.
+    pauser => ActorKind::NAMES;
+    // Null leaves it as it is.
+    changed_comparator => alerts::Comparator::NAMES;
+    changed_severity => insights::Severity::NAMES;
+}
+
+schemas! {
+    one_of:
     plan => Plan::NAMES;
     overall_status => &["operational", "degraded", "outage"];
     database_status => &["ok", "slow", "down"];

@@ -74,7 +74,7 @@ fn headers(method: &HttpMethod, operation: &Operation) -> Vec<Parameter> {
         headers.push(header("If-None-Match", "The `ETag` of an earlier answer: 304 if it still holds.", text()));
     }
     if *method == HttpMethod::Post {
-        let key = text().min_length(Some(1)).max_length(Some(255));
+        let key = text().min_length(Some(1)).max_length(Some(255)).pattern(Some("^[!-~]+$"));
         let description = "Makes the write happen once however often it is sent, for 24 hours.";
         headers.push(header("Idempotency-Key", description, key));
     }

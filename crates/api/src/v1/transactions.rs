@@ -123,7 +123,7 @@ fn moment(name: &str, text: &str, zone: &Zone, end: bool) -> Result<OffsetDateTi
         ("limit" = Option<i64>, Query, description = "Rows per page; more than 100 is read as 100.", minimum = 1, example = 25),
         ("cursor" = Option<i64>, Query, description = "`next_cursor` of the page before.", minimum = 1),
         ("kind" = Option<String>, Query, description = "Only transactions of this kind: `consume`, `refund`, `topup`, `auto_topup`, `grant` or `adjustment`."),
-        ("feature" = Option<String>, Query, description = "Only debits and refunds of this feature."),
+        ("feature" = Option<String>, Query, description = "Only debits and refunds of this feature.", pattern = "^[a-z0-9._-]{1,64}$"),
         ("from" = Option<String>, Query, description = "Not before this day (of the account's time zone) or RFC 3339 instant."),
         ("to" = Option<String>, Query, description = "Not after this day, or before this RFC 3339 instant."),
         ("format" = Option<String>, Query, description = "`json`, or `csv` for a file; `Accept: text/csv` does the same."),

@@ -234,7 +234,7 @@ pub async fn resend(
 #[expect(dead_code, reason = "describes the body; the fields are taken one by one")]
 pub struct TestRequest {
     /// The event to send a sample of, whether the subscription asks for it or not.
-    #[schema(example = "credits.low")]
+    #[schema(value_type = names::EventName, example = "credits.low")]
     event: String,
 }
 

@@ -33,7 +33,7 @@ pub struct ReplayRequest {
     #[schema(format = DateTime, example = "2026-05-02T00:00:00Z")]
     until: Option<String>,
     /// States that deliveries must be in.
-    #[schema(default = json!(["failed"]), example = json!(["failed"]))]
+    #[schema(value_type = Option<Vec<names::DeliveryStateName>>, default = json!(["failed"]), example = json!(["failed"]))]
     status: Option<Vec<String>>,
     /// Counts, and starts nothing.
     #[schema(default = false, example = false)]

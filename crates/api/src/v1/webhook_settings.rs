@@ -16,6 +16,7 @@ use crate::{
     auth::Caller,
     body::{Accepts, Upload},
     error::{ApiError, Code},
+    openapi::names,
     path,
     query::Query,
     respond::{API_VERSION, Reply, Warnings, instant},
@@ -29,7 +30,7 @@ use crate::{
 #[expect(dead_code, reason = "describes the body; the fields are taken one by one")]
 pub struct ChangeRequest {
     /// Names of events, or `*` for the whole catalogue.
-    #[schema(min_items = 1, example = json!(["credits.low"]))]
+    #[schema(value_type = Option<Vec<names::SubscribedEvent>>, min_items = 1, example = json!(["credits.low"]))]
     events: Option<Vec<String>>,
     /// Switching off holds what becomes due; switching on forgets the failures so far.
     #[schema(example = true)]
@@ -90,7 +91,7 @@ pub async fn change(
 #[expect(dead_code, reason = "describes the body; the fields are taken one by one")]
 pub struct RotationRequest {
     /// For how many hours deliveries are signed with the old secret as well, 0 to 168.
-    #[schema(minimum = 0, default = 24, example = 24)]
+    #[schema(minimum = 0, maximum = 168, default = 24, example = 24)]
     overlap_hours: Option<i64>,
 }
 

@@ -28,7 +28,7 @@ pub struct VerifyRequest {
     /// The headers by name; case does not matter.
     #[schema(value_type = Object, example = json!({"x-svc-timestamp": "1777636800", "x-svc-signature": "00"}))]
     headers: String,
-    #[schema(example = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=")]
+    #[schema(pattern = "^whsec_", example = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=")]
     secret: String,
 }
 

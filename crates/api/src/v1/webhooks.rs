@@ -21,6 +21,7 @@ use crate::{
     auth::Caller,
     body::{Accepts, Fields, Upload},
     error::{ApiError, Code},
+    openapi::names,
     query::{Query, Warning},
     respond::{API_VERSION, List, Reply, Warnings, instant},
     state::State,
@@ -122,7 +123,8 @@ pub struct NewWebhook {
     #[schema(max_length = 2048, example = "https://hooks.example.com/analytics")]
     url: String,
     /// Names of events, or `*` for the whole catalogue. The names outside the catalogue must be given one by one.
-    #[schema(min_items = 1, default = json!(["*"]), example = json!(["credits.low", "anomaly.detected"]))]
+    #[schema(value_type = Option<Vec<names::SubscribedEvent>>, min_items = 1, default = json!(["*"]),
+        example = json!(["credits.low", "anomaly.detected"]))]
     events: Option<Vec<String>>,
 }
 

@@ -138,13 +138,13 @@ pub struct ChangeRequest {
     name: Option<String>,
     #[schema(example = "orders")]
     metric: Option<String>,
-    #[schema(schema_with = names::comparator)]
+    #[schema(schema_with = names::changed_comparator)]
     comparator: Option<Comparator>,
     #[schema(example = 3)]
     threshold: Option<f64>,
     #[schema(minimum = 1, maximum = 2160, example = 24)]
     window_hours: Option<i64>,
-    #[schema(schema_with = names::severity)]
+    #[schema(schema_with = names::changed_severity)]
     severity: Option<Severity>,
     #[schema(minimum = 0, maximum = 720, example = 1)]
     cooldown_hours: Option<i64>,
