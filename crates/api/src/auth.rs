@@ -12,7 +12,7 @@ use actix_web::{
 };
 use domain::{
     AccountId,
-    keys::{ApiKey, InvalidKey, KeyRecord, KeyRefused, KeyStore},
+    keys::{ApiKey, InvalidKey, KeyHash, KeyRecord, KeyRefused, KeyStore},
     money::Currency,
     zone::Zone,
 };
@@ -77,14 +77,9 @@ pub fn token(headers: &HeaderMap) -> Result<ApiKey, ApiError> {
     })
 }
 
-/// The stored key of the headers, if it is valid at `now`.
-pub async fn authenticate(
-    headers: &HeaderMap,
-    keys: &dyn KeyStore,
-    now: OffsetDateTime,
-) -> Result<KeyRecord, ApiError> {
-    let key = token(headers)?;
-    let record = keys.find(key.hash()).await?.ok_or(ApiError::new(Code::KeyNotFound))?;
+/// The stored key of that hash, if it is valid at `now`.
+pub async fn authenticate(hash: KeyHash, keys: &dyn KeyStore, now: OffsetDateTime) -> Result<KeyRecord, ApiError> {
+    let record = keys.find(hash).await?.ok_or(ApiError::new(Code::KeyNotFound))?;
     record.check(now).map_err(|refused| match refused {
         KeyRefused::Revoked => ApiError::new(Code::KeyRevoked),
         KeyRefused::Expired => ApiError::new(Code::KeyExpired),

@@ -2,7 +2,8 @@
 //! answer carries, the body of errors, one log line and the metrics.
 //!
 //! Authentication, quota and scope are settled here, before routing counts: so a path that does not exist tells a
-//! stranger nothing, and a caller over the limit costs no look-up.
+//! stranger nothing, and a caller over the limit costs no look-up; nor does an address that tries keys, once it is over
+//! its own.
 
 use std::{
     future::{Ready, ready},
@@ -29,10 +30,11 @@ use domain::{
 };
 
 use crate::{
-    auth::{Caller, authenticate},
+    auth::{Caller, authenticate, token},
     client,
     error::{ApiError, Code},
     meter,
+    refusals::Refusals,
     request_id::{self, RequestId},
     respond::{Cache, JSON},
     state::{PUBLIC_FACTOR, State},
@@ -73,7 +75,9 @@ pub async fn edge(
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
     let started = Instant::now();
-    let Some(state) = request.app_data::<web::Data<State>>().cloned() else {
+    let app_data =
+        (request.app_data::<web::Data<State>>().cloned(), request.app_data::<web::Data<Refusals>>().cloned());
+    let (Some(state), Some(refusals)) = app_data else {
         return Ok(request.into_response(HttpResponse::InternalServerError().finish()));
     };
     let id = RequestId::of(request.headers());
@@ -84,7 +88,7 @@ pub async fn edge(
     request.extensions_mut().insert(id.clone());
     request.extensions_mut().insert(ClientAddress(address));
 
-    let Admission { bucket, quota, verdict } = admit(&state, &request, address).await;
+    let Admission { bucket, quota, verdict } = admit(&state, &refusals, &request, address).await;
     let caller = verdict.as_ref().ok().cloned().flatten();
     let mut response = match verdict {
         Ok(caller) => {
@@ -127,7 +131,7 @@ fn is_hook(path: &str) -> bool {
     path.starts_with(HOOKS)
 }
 
-async fn admit(state: &State, request: &ServiceRequest, address: IpAddr) -> Admission {
+async fn admit(state: &State, refusals: &Refusals, request: &ServiceRequest, address: IpAddr) -> Admission {
     let limit = state.settings.rate_limit_per_minute;
     if is_public(request.path()) || request.method() == Method::OPTIONS {
         let bucket = Bucket::public(address);
@@ -135,7 +139,19 @@ async fn admit(state: &State, request: &ServiceRequest, address: IpAddr) -> Admi
         let free = request.path() == STATUS_PATH;
         return Admission { bucket, quota, verdict: within(quota, free).map(|()| None) };
     }
-    match authenticate(request.headers(), &*state.keys, (state.clock)()).await {
+    let stranger = Bucket::refused(address);
+    let presented = token(request.headers()).map(|key| key.hash());
+    if let Some(quota) = refusals.of(stranger, limit)
+        && !presented.as_ref().is_ok_and(|hash| state.keys.is_known(*hash) || refusals.take_turn())
+    {
+        let verdict = Err(ApiError::new(Code::RateLimitExceeded));
+        return Admission { bucket: stranger, quota, verdict };
+    }
+    let authenticated = match presented {
+        Ok(hash) => authenticate(hash, &*state.keys, (state.clock)()).await,
+        Err(malformed) => Err(malformed),
+    };
+    match authenticated {
         Ok(key) => {
             let bucket = Bucket::Key(key.id);
             let quota = state.limiter.hit(bucket, limit).await;
@@ -144,9 +160,11 @@ async fn admit(state: &State, request: &ServiceRequest, address: IpAddr) -> Admi
             Admission { bucket, quota, verdict }
         }
         Err(refused) if refused.code.status() == StatusCode::UNAUTHORIZED => {
-            let bucket = Bucket::refused(address);
-            let quota = state.limiter.hit(bucket, limit).await;
-            Admission { bucket, quota, verdict: within(quota, false).and(Err(refused)) }
+            let quota = state.limiter.hit(stranger, limit).await;
+            if quota.exceeded {
+                refusals.note(stranger, quota);
+            }
+            Admission { bucket: stranger, quota, verdict: within(quota, false).and(Err(refused)) }
         }
         Err(failed) => {
             // Nothing is known of the caller, and the fault is ours: the count is shown but refuses no one.

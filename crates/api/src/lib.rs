@@ -14,6 +14,7 @@ mod openapi;
 mod path;
 mod query;
 pub mod rate_limit;
+mod refusals;
 mod request_id;
 mod respond;
 mod state;
@@ -55,18 +56,20 @@ pub fn server(
 ) -> io::Result<Server> {
     let shutdown = state.settings.shutdown_timeout.as_secs();
     let last_check = web::Data::new(v1::status::LastCheck::default());
-    // The number of connections is left at its default, 25,000 a worker: a lower one lets idle heads crowd out
-    // honest requests.
+    let refusals = web::Data::new(refusals::Refusals::default());
+    let connections = state.settings.connections.div_ceil(workers.max(1));
     let server = HttpServer::new(move || {
         App::new()
             .app_data(web::Data::from(Arc::new(for_worker(state.clone()))))
             .app_data(last_check.clone())
+            .app_data(refusals.clone())
             .wrap(from_fn(edge::edge))
             .wrap(Compress::default())
             .wrap(from_fn(compression::around))
             .configure(v1::configure)
     })
     .workers(workers)
+    .max_connections(connections)
     .keep_alive(KEEP_ALIVE)
     .client_request_timeout(HEAD_TIMEOUT)
     .client_disconnect_timeout(DISCONNECT_TIMEOUT)

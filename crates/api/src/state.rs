@@ -87,6 +87,8 @@ pub struct Settings {
     pub env: String,
     /// Shown by `/status`.
     pub commit: String,
+    /// Connections of clients at once, over all threads. Beyond them new ones wait to be accepted.
+    pub connections: usize,
     /// How long the body of a request may take to arrive.
     pub body_timeout: Duration,
     /// Set when the process is about to stop: every answer then asks the client to open its next connection elsewhere.
@@ -109,6 +111,7 @@ impl Default for Settings {
             region: "local".to_owned(),
             env: "development".to_owned(),
             commit: "unknown".to_owned(),
+            connections: 25_000,
             body_timeout: Duration::from_secs(10),
             draining: Arc::default(),
             shutdown_timeout: Duration::from_secs(30),

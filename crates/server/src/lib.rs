@@ -7,6 +7,7 @@ pub mod config;
 mod admin;
 mod ai;
 mod alerts;
+mod connections;
 mod database;
 mod deliveries;
 mod dev;

@@ -24,7 +24,8 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    admin, ai, alerts, config::Config, database::Database, deliveries, payments, scheduler, telemetry, workers::Workers,
+    admin, ai, alerts, config::Config, connections, database::Database, deliveries, payments, scheduler, telemetry,
+    workers::Workers,
 };
 
 /// Which parts run in this process.
@@ -61,6 +62,7 @@ pub async fn run(
     let mut address = None;
     if roles.http {
         let listener = bind(config.listen, "listen")?;
+        connections::watch(&listener).context("the listening socket")?;
         address = Some(listener.local_addr()?);
         let ports = deliveries::ports(&store, &keys, &sender);
         let state = state(config, &store, &events, database.direct(), ports, shared.as_ref())?;
@@ -183,6 +185,7 @@ fn state(
         env: config.env.clone(),
         commit: env!("BUILD_COMMIT").to_owned(),
         shutdown_timeout: SHUTDOWN,
+        connections: connections::allowed()?,
         ..Settings::default()
     };
     let geo_files = config.geoip_database.split(',').map(str::trim).filter(|file| !file.is_empty()).map(Path::new);

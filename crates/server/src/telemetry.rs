@@ -1,5 +1,7 @@
 //! Logs and metrics.
 
+use std::time::Duration;
+
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use tracing_subscriber::EnvFilter;
 
@@ -19,9 +21,48 @@ pub fn init_logs(filter: &str) -> anyhow::Result<()> {
         .map_err(|error| anyhow::anyhow!("cannot start logging: {error}"))
 }
 
-/// Starts collecting metrics; the handle renders them for Prometheus.
+/// How often what was measured is summed up. Until then every value of a histogram is kept by itself, scraped or not.
+const SUM_UP_EVERY: Duration = Duration::from_secs(5);
+
+/// Starts collecting metrics, and a task of the running runtime that sums them up; the handle renders them for
+/// Prometheus.
 pub fn init_metrics() -> anyhow::Result<PrometheusHandle> {
-    Ok(PrometheusBuilder::new()
-        .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &LATENCY_BUCKETS)?
-        .install_recorder()?)
+    let handle = builder()?.install_recorder()?;
+    tokio::spawn(sum_up(handle.clone(), SUM_UP_EVERY));
+    Ok(handle)
+}
+
+fn builder() -> anyhow::Result<PrometheusBuilder> {
+    Ok(PrometheusBuilder::new().set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &LATENCY_BUCKETS)?)
+}
+
+async fn sum_up(handle: PrometheusHandle, every: Duration) {
+    loop {
+        tokio::time::sleep(every).await;
+        handle.run_upkeep();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn values_are_summed_up_though_nobody_asks_for_them() {
+        let recorder = builder().unwrap().build_recorder();
+        let handle = recorder.handle();
+        metrics::with_local_recorder(&recorder, || {
+            (0..1_000).for_each(|_| metrics::histogram!("wait_seconds").record(0.3));
+        });
+        // What renders the metrics would sum them up as well.
+        let summed_up = || format!("{handle:?}").contains("count: 1000");
+        assert!(!summed_up());
+        let task = tokio::spawn(sum_up(handle.clone(), Duration::from_millis(1)));
+        let began = std::time::Instant::now();
+        while !summed_up() {
+            assert!(began.elapsed() < Duration::from_secs(60), "{handle:?}");
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        task.abort();
+    }
 }

@@ -4,6 +4,9 @@
 //! answered from memory only while the notification connection is known to be alive: each check of it proves that
 //! every earlier revocation has arrived, so no answer is older than [`TRUST`]. Where notifications cannot arrive, every
 //! key is looked up.
+//!
+//! Whoever tries keys that do not exist gets a look-up for each, and these must not take the connections that others
+//! wait for: keys that were not found lately are looked up by [`STRANGERS_AT_ONCE`] at a time, the others wait.
 
 use std::{
     sync::{
@@ -23,6 +26,7 @@ use ring::rand::{SecureRandom, SystemRandom};
 use time::OffsetDateTime;
 use tokio::{
     select,
+    sync::Semaphore,
     time::{interval, timeout},
 };
 
@@ -36,6 +40,12 @@ use crate::{
 const CAPACITY: u64 = 100_000;
 /// How long a key is held at most, so that other changes of its account arrive as well.
 const HELD: Duration = Duration::from_secs(60);
+/// How long a key that was found counts as known, though it may have to be looked up again.
+const KNOWN: Duration = Duration::from_secs(3_600);
+/// Look-ups at a time of keys that are not known.
+const STRANGERS_AT_ONCE: usize = 2;
+/// How long such a look-up waits for its turn.
+const TURN_WITHIN: Duration = Duration::from_millis(1_500);
 /// How often the notification connection is checked.
 const CHECK_EVERY: Duration = Duration::from_millis(250);
 /// How long a notification may take to arrive, before the connection counts as deaf.
@@ -48,6 +58,9 @@ const TRUST: Duration = Duration::from_millis(800);
 pub struct KeyCache {
     store: Store,
     held: Cache<KeyHash, Arc<KeyRecord>>,
+    /// Keys that were found lately, whether they may be held or not.
+    known: Cache<KeyHash, ()>,
+    strangers: Arc<Semaphore>,
     trust: Arc<Trust>,
 }
 
@@ -83,6 +96,8 @@ impl KeyCache {
         let cache = Self {
             store,
             held: Cache::builder().max_capacity(CAPACITY).time_to_live(HELD).build(),
+            known: Cache::builder().max_capacity(CAPACITY).time_to_live(KNOWN).build(),
+            strangers: Arc::new(Semaphore::new(STRANGERS_AT_ONCE)),
             trust: Arc::new(Trust {
                 started: Instant::now(),
                 until_millis: AtomicU64::new(0),
@@ -175,22 +190,40 @@ impl KeyCache {
         // Counted first: a look-up that began before must not put the key back.
         self.trust.revocations.fetch_add(1, Ordering::AcqRel);
         self.held.invalidate(&hash);
+        self.known.invalidate(&hash);
+    }
+
+    /// Looks a key up, when it is not known as soon as it is its turn.
+    async fn look_up(&self, hash: KeyHash) -> Result<Option<KeyRecord>, StoreError> {
+        if self.known.contains_key(&hash) {
+            return self.store.find(hash).await;
+        }
+        let crowded = || StoreError::Unavailable("too many unknown keys are being looked up".to_owned());
+        let _turn =
+            timeout(TURN_WITHIN, self.strangers.acquire()).await.map_err(|_| crowded())?.map_err(|_| crowded())?;
+        self.store.find(hash).await
     }
 }
 
 #[async_trait]
 impl KeyStore for KeyCache {
+    fn is_known(&self, hash: KeyHash) -> bool {
+        self.known.contains_key(&hash)
+    }
+
     async fn find(&self, hash: KeyHash) -> Result<Option<KeyRecord>, StoreError> {
         let trusted = self.trust.holds();
         if trusted && let Some(record) = self.held.get(&hash) {
             return Ok(Some((*record).clone()));
         }
         let before = self.trust.revocations.load(Ordering::Acquire);
-        let found = self.store.find(hash).await?;
-        if let Some(record) = &found
-            && trusted
-            && record.revoked_at.is_none()
-        {
+        let found = self.look_up(hash).await?;
+        let Some(record) = found.as_ref().filter(|record| record.revoked_at.is_none()) else {
+            self.known.invalidate(&hash);
+            return Ok(found);
+        };
+        self.known.insert(hash, ());
+        if trusted {
             self.held.insert(hash, Arc::new(record.clone()));
             if self.trust.revocations.load(Ordering::Acquire) != before {
                 self.held.invalidate(&hash);

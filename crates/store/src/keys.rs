@@ -76,6 +76,10 @@ fn record((key, owner): (KeyRow, OwnerRow)) -> Result<KeyRecord, StoreError> {
 
 #[async_trait]
 impl KeyStore for Store {
+    fn is_known(&self, _: KeyHash) -> bool {
+        false
+    }
+
     async fn find(&self, hash: KeyHash) -> Result<Option<KeyRecord>, StoreError> {
         let row = self
             .run::<_, Failure>(async |connection| {

@@ -1,12 +1,23 @@
 //! Who is let in, in which order it is checked, and what every answer carries.
 
-use std::sync::Arc;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Instant,
+};
 
 use api::Settings;
-use domain::{StoreError, idempotency::Written, keys::MockKeyStore};
+use domain::{
+    StoreError,
+    idempotency::Written,
+    keys::{KeyStore, MockKeyStore},
+};
+use futures_util::FutureExt;
 use rstest::rstest;
 
-use crate::support::{Answer, BOTH, EXPIRED, READ, REVOKED, Service, UNKNOWN, WRITE, bearer, key, state};
+use crate::support::{Answer, BOTH, EXPIRED, READ, REVOKED, Service, UNKNOWN, WRITE, bearer, key, keys, state};
 
 fn assert_framed(answer: &Answer) {
     let number = |name: &str| answer.header(name).and_then(|value| value.parse::<u32>().ok());
@@ -180,6 +191,53 @@ fn refused_requests_count_by_address_and_do_not_touch_keys() {
     );
     assert_eq!(service.get("/api/v1/me", BOTH).status, 200);
     assert_eq!(service.send("GET", "/api/v1/status", &[], None).header("x-ratelimit-limit"), Some("300"));
+}
+
+/// Settings with so few requests that a test can use them up.
+fn two_requests() -> Settings {
+    Settings { rate_limit_per_minute: 2, ..Settings::default() }
+}
+
+#[test]
+fn an_address_over_its_limit_gets_keys_looked_up_only_now_and_then() {
+    let lookups = Arc::new(AtomicU32::new(0));
+    let mut keys = MockKeyStore::new();
+    let counted = lookups.clone();
+    keys.expect_is_known().return_const(false);
+    keys.expect_find().returning(move |_| {
+        counted.fetch_add(1, Ordering::SeqCst);
+        Ok(None)
+    });
+    let service = Service::start(api::State { keys: Arc::new(keys), settings: two_requests(), ..state() });
+    let statuses = [(); 3].map(|()| service.get("/api/v1/me", UNKNOWN).status);
+    assert_eq!((statuses, lookups.load(Ordering::SeqCst)), ([401, 401, 429], 3));
+    let began = Instant::now();
+    for _ in 0..50 {
+        let refused = service.get("/api/v1/me", UNKNOWN);
+        assert_eq!(
+            (refused.error(), refused.header("x-ratelimit-remaining")),
+            ((429, "rate_limit_exceeded".into()), Some("0"))
+        );
+        assert_eq!(refused.header("retry-after"), refused.header("x-ratelimit-reset"));
+        assert_framed(&refused);
+    }
+    // One at once, then one in each tenth of a second.
+    let turns = 1 + began.elapsed().as_millis() / 100;
+    assert!(u128::from(lookups.load(Ordering::SeqCst)) <= 3 + turns, "{lookups:?} look-ups");
+}
+
+#[test]
+fn a_valid_key_passes_though_its_address_is_over_the_limit_of_refusals() {
+    let mut strangers = MockKeyStore::new();
+    strangers.expect_is_known().return_const(false);
+    let known = keys();
+    strangers.expect_find().returning(move |hash| known.find(hash).now_or_never().unwrap());
+    for keys in [keys(), strangers] {
+        let service = Service::start(api::State { keys: Arc::new(keys), settings: two_requests(), ..state() });
+        let statuses = [(); 4].map(|()| service.send("GET", "/api/v1/me", &[], None).status);
+        assert_eq!(statuses, [401, 401, 429, 429]);
+        assert_eq!(service.get("/api/v1/me", BOTH).status, 200);
+    }
 }
 
 #[test]

@@ -93,6 +93,7 @@ fn record(n: u8) -> Option<KeyRecord> {
 /// A key store that knows the keys above.
 pub fn keys() -> MockKeyStore {
     let mut keys = MockKeyStore::new();
+    keys.expect_is_known().returning(|hash| (BOTH..UNKNOWN).any(|n| key(n).hash() == hash));
     keys.expect_find().returning(|hash| Ok((BOTH..=UNKNOWN).find(|n| key(*n).hash() == hash).and_then(record)));
     keys
 }

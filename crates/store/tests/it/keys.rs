@@ -3,12 +3,13 @@
 use std::time::{Duration, Instant};
 
 use domain::{
-    AccountId,
+    AccountId, StoreError,
     accounts::{AccountStore, Mode, NewUser, Plan, STARTING_CREDITS},
     credits::{CreditLedger, TransactionKind},
+    health::Health,
     keys::{ApiKey, KeyStore, NewKey, Scope},
 };
-use store::{KeyCache, Store};
+use store::{KeyCache, PoolOptions, Store};
 use time::{OffsetDateTime, macros::datetime};
 
 use crate::database::fresh;
@@ -135,4 +136,46 @@ async fn the_process_that_revokes_a_key_refuses_it_at_once() {
     let id = cache.find(key.hash()).await.unwrap().unwrap().id;
     cache.revoke(account, id, NOW).await.unwrap();
     assert_eq!(cache.find(key.hash()).await.unwrap().unwrap().revoked_at, Some(NOW));
+}
+
+#[tokio::test]
+async fn keys_that_nobody_knows_leave_connections_to_others() {
+    let db = testkit::TestDb::new().await.unwrap();
+    let options = PoolOptions { max_connections: 3, ..PoolOptions::default() };
+    let store = Store::connect(&db.connect().unwrap(), options).unwrap();
+    let (mut blocker, watcher) = (db.client().await.unwrap(), db.client().await.unwrap());
+    let cache = KeyCache::start(store.clone(), None);
+    let blocked = blocker.transaction().await.unwrap();
+    blocked.batch_execute("LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE").await.unwrap();
+    let mut lookups = tokio::task::JoinSet::new();
+    for seed in 0..20 {
+        let (cache, unknown) = (cache.clone(), ApiKey::generate(Mode::Live, (seed..=255).cycle()));
+        lookups.spawn(async move { cache.find(unknown.hash()).await });
+    }
+    let waiting =
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    let two_wait = async || watcher.query_one(waiting, &[]).await.unwrap().get::<_, i64>(0) == 2;
+    assert!(within(PATIENCE, two_wait).await, "the look-ups were not begun");
+    // The third connection: with the others in line before it, this would wait for the lock as well.
+    store.ping().await.unwrap();
+    blocked.rollback().await.unwrap();
+    while let Some(found) = lookups.join_next().await {
+        assert!(matches!(found.unwrap(), Ok(None) | Err(StoreError::Unavailable(_))));
+    }
+}
+
+#[tokio::test]
+async fn a_key_is_known_from_when_it_is_found_until_it_is_revoked() {
+    let db = testkit::TestDb::new().await.unwrap();
+    let store = db.store().unwrap();
+    let account = user(&store, 7).await[0].id;
+    let key = key(&store, account, 9).await;
+    let cache = KeyCache::start(store.clone(), None);
+    assert!(!cache.is_known(key.hash()));
+    let id = cache.find(key.hash()).await.unwrap().unwrap().id;
+    assert!(cache.is_known(key.hash()));
+    // By another process, and nobody hears of it: the next look-up does.
+    KeyStore::revoke(&store, account, id, NOW).await.unwrap();
+    assert!(cache.find(key.hash()).await.unwrap().unwrap().revoked_at.is_some());
+    assert!(!cache.is_known(key.hash()));
 }

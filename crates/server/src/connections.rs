@@ -1,0 +1,52 @@
+//! How many connections clients may hold, and when one whose client has gone silent is given up.
+
+use std::{net::TcpListener, time::Duration};
+
+use anyhow::Context;
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use socket2::{SockRef, TcpKeepalive};
+
+/// Files that are kept for what is no client: the database, receivers of webhooks, logs.
+const RESERVED: u64 = 1_024;
+/// Connections at most, however many files may be open: each holds about 20 kB.
+const AT_MOST: u64 = 25_000;
+/// How long a client may take in nothing of an answer, or not confirm what it was sent.
+const SILENCE: Duration = Duration::from_secs(30);
+/// After how long an idle connection is asked whether its client is still there.
+const PROBE_AFTER: Duration = Duration::from_secs(60);
+
+/// Raises the limit of open files as far as this process may, and says how many clients it can have at a time.
+pub fn allowed() -> anyhow::Result<usize> {
+    let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE).context("the limit of open files")?;
+    // What macOS allows beyond its own constant it refuses to set; what there is then stays.
+    let files = if soft < hard && setrlimit(Resource::RLIMIT_NOFILE, hard, hard).is_ok() { hard } else { soft };
+    let clients = clients(files);
+    if clients < AT_MOST {
+        tracing::info!(files, clients, "the limit of open files bounds the connections of clients");
+    }
+    Ok(usize::try_from(clients)?)
+}
+
+fn clients(files: u64) -> u64 {
+    files.saturating_sub(RESERVED.min(files / 2)).min(AT_MOST)
+}
+
+/// Has the kernel close the connections of clients that have vanished, or that stop reading in the middle of an answer:
+/// nothing in the process would notice the latter. The connections accepted from `listener` take it over.
+pub fn watch(listener: &TcpListener) -> std::io::Result<()> {
+    let socket = SockRef::from(listener);
+    socket.set_tcp_keepalive(&TcpKeepalive::new().with_time(PROBE_AFTER))?;
+    #[cfg(target_os = "linux")]
+    socket.set_tcp_user_timeout(Some(SILENCE))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_left_for_the_rest() {
+        assert_eq!([256, 1_024, 20_000, 1_000_000].map(clients), [128, 512, 18_976, 25_000]);
+    }
+}
