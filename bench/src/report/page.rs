@@ -12,6 +12,9 @@ Written by `make bench`; do not edit. The whole run takes about a quarter of an 
 with, so that both see the same machine. Figures are medians of the rounds, ratios the medians of the ratios within a
 round. `make bench ROWS=customers,track` measures some of the rows; the others keep their last figures.
 
+The service runs as in production but for two settings: its log is off (`--log warn`: no line for each request), and the
+limit of requests a key is out of the way, except in the rows of faults.
+
 What a row stands beside:
 
 - **pgbench**: `pgbench -M prepared` running the very statements that the request or the debit makes, taken from the

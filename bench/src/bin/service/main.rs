@@ -13,10 +13,14 @@ use bench::{
 use clap::Parser;
 use time::OffsetDateTime;
 
+use crate::faults::attack::{self, Attack};
+
 mod contenders;
 mod debits;
 mod deliveries;
+mod faults;
 mod growth;
+mod imports;
 mod memory;
 mod nightly;
 mod reads;
@@ -55,6 +59,13 @@ struct Cli {
     /// Folder that the report is written to.
     #[arg(long, value_name = "DIR", default_value = "docs")]
     out: PathBuf,
+    /// Be a client that misbehaves: how the row of it starts this program.
+    #[arg(long, hide = true, requires_all = ["attack_url", "attack_key"])]
+    attack: Option<Attack>,
+    #[arg(long, hide = true)]
+    attack_url: Option<String>,
+    #[arg(long, hide = true)]
+    attack_key: Option<String>,
 }
 
 /// What every group of rows works with.
@@ -93,6 +104,13 @@ impl Bench {
 
 fn main() -> anyhow::Result<()> {
     let cli = Cli::parse();
+    if let (Some(attack), Some(url), Some(key)) = (cli.attack, &cli.attack_url, &cli.attack_key) {
+        // One thread: it is not to be more than a processor's worth of clients.
+        return tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?
+            .block_on(attack::run(attack, url, key));
+    }
     let api = service::binary(cli.api.clone())?;
     rustls::crypto::ring::default_provider().install_default().ok();
     // The server ends with the thread that starts it: this one.
@@ -128,9 +146,11 @@ async fn run(cli: Cli, api: PathBuf, postgres: Postgres) -> anyhow::Result<()> {
     track::run(&mut bench).await?;
     growth::run(&mut bench).await?;
     memory::run(&mut bench).await?;
+    imports::run(&mut bench).await?;
     nightly::run(&mut bench).await?;
     deliveries::run(&mut bench).await?;
     debits::run(&mut bench).await?;
+    faults::run(&mut bench).await?;
     eprintln!("measured in {:.0} s", began.elapsed().as_secs_f64());
     bench.postgres.stop()
 }

@@ -151,8 +151,8 @@ impl Night {
     }
 }
 
-/// Runs the binary to its end: seconds, the peak of its memory in MB, processor seconds.
-async fn measured(
+/// Runs the binary to its end on a database: seconds, the peak of its memory in MB, processor seconds.
+pub async fn measured(
     api: &Path,
     arguments: &[&str],
     postgres: &Postgres,

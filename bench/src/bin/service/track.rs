@@ -21,6 +21,9 @@ const CLIENTS: u32 = 32;
 /// How long a worker may take to make partitions.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// Events a second that the collector of Umami stored, the most that was measured; it was measured elsewhere.
+const UMAMI: f64 = 80.0;
+
 const EVENT: &str = r#"{"event":"checkout.started","props":{"plan":"pro","value":49.9},"visitor_id":"v-81f3","session_id":"s-2201","url":"https://shop.example/cart"}"#;
 
 /// The same event as a row.
@@ -76,6 +79,13 @@ async fn measure(bench: &Bench) -> anyhow::Result<Row> {
     let measured = in_turns(bench.rounds, &[], &mut [&mut subject, &mut limit]).await?;
     service.stop().await?;
     let row = Row::of_rates("track", "POST /track, one event a request", "events/s", &measured);
-    let ratio = row.ratio("pgbench");
-    Ok(row.target(Target::at_least("÷ pgbench", ratio, 1.3)))
+    let (ratio, umami) = (row.ratio("pgbench"), row.value / UMAMI);
+    let note = format!(
+        "Umami's collector is not run here: measured elsewhere, on a machine like this one, it stored 40 to 80 events/s. \
+         The ratio is to {UMAMI:.0}."
+    );
+    Ok(row
+        .target(Target::at_least("÷ pgbench", ratio, 1.3))
+        .target(Target::at_least("÷ Umami", umami, 50.0))
+        .note(&note))
 }

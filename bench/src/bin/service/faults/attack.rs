@@ -1,0 +1,179 @@
+//! Clients that misbehave, in a process of their own. It says `ready` once it is under way, goes on until its standard
+//! input ends, and then says what it has done.
+
+use std::{
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use anyhow::Context;
+use clap::ValueEnum;
+use domain::{accounts::Mode, keys::ApiKey};
+use ring::digest::{SHA256, digest};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpSocket, TcpStream},
+    time::{sleep, timeout},
+};
+
+/// Connections that never send a whole head.
+const HALF_OPEN: u64 = 10_000;
+/// Clients that hardly read, and how many bytes of an answer each may hold.
+const SLOW: u64 = 1_000;
+const SLOW_BUFFER: u32 = 4_096;
+/// Connections of those who ask as fast as they can.
+const FAST: u64 = 16;
+/// How long the connections have to be opened before the attack counts as under way.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A way to misbehave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Attack {
+    HalfOpen,
+    SlowReaders,
+    LimitedKey,
+    UnknownKeys,
+    ManyAddresses,
+}
+
+impl Attack {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::HalfOpen => "half-open",
+            Self::SlowReaders => "slow-readers",
+            Self::LimitedKey => "limited-key",
+            Self::UnknownKeys => "unknown-keys",
+            Self::ManyAddresses => "many-addresses",
+        }
+    }
+
+    /// What is counted.
+    pub const fn counted(self) -> &'static str {
+        match self {
+            Self::HalfOpen | Self::SlowReaders => "connections",
+            Self::LimitedKey | Self::UnknownKeys | Self::ManyAddresses => "answers",
+        }
+    }
+}
+
+/// Misbehaves until standard input ends.
+pub async fn run(attack: Attack, base_url: &str, key: &str) -> anyhow::Result<()> {
+    let address: SocketAddr = base_url.strip_prefix("http://").context("no http:// address")?.parse()?;
+    let done = Arc::new(AtomicU64::new(0));
+    let clients = match attack {
+        Attack::HalfOpen => HALF_OPEN,
+        Attack::SlowReaders => SLOW,
+        Attack::LimitedKey | Attack::UnknownKeys | Attack::ManyAddresses => FAST,
+    };
+    for client in 0..clients {
+        let (done, key) = (done.clone(), key.to_owned());
+        tokio::spawn(async move {
+            loop {
+                let _broken = match attack {
+                    Attack::HalfOpen => half_open(address, &done).await,
+                    Attack::SlowReaders => slow_reader(address, &key, &done).await,
+                    _ => fast(attack, address, &key, client, &done).await,
+                };
+                // A server that refuses is not asked again at once.
+                sleep(Duration::from_millis(10)).await;
+            }
+        });
+    }
+    // Where there are connections to be counted, all of them are open before it begins.
+    let at_least = if clients == FAST { 1 } else { clients };
+    let under_way = timeout(PATIENCE, async {
+        while done.load(Ordering::Relaxed) < at_least {
+            sleep(Duration::from_millis(10)).await;
+        }
+    });
+    under_way.await.with_context(|| format!("only {} of {at_least} are under way", done.load(Ordering::Relaxed)))?;
+    println!("ready");
+    tokio::task::spawn_blocking(|| std::io::copy(&mut std::io::stdin(), &mut std::io::sink())).await??;
+    println!("{}", done.load(Ordering::Relaxed));
+    // The tasks end with the process.
+    std::process::exit(0);
+}
+
+/// Sends half a head and waits for the server to give up.
+async fn half_open(address: SocketAddr, done: &AtomicU64) -> anyhow::Result<()> {
+    let mut stream = TcpStream::connect(address).await?;
+    stream.write_all(b"GET /api/v1/customers HTTP/1.1\r\nHost: shop.example\r\nX-Half").await?;
+    done.fetch_add(1, Ordering::Relaxed);
+    let mut rest = Vec::new();
+    stream.read_to_end(&mut rest).await?;
+    Ok(())
+}
+
+/// Asks for everything and reads a byte of it a second.
+async fn slow_reader(address: SocketAddr, key: &str, done: &AtomicU64) -> anyhow::Result<()> {
+    let socket = TcpSocket::new_v4()?;
+    socket.set_recv_buffer_size(SLOW_BUFFER)?;
+    let mut stream = socket.connect(address).await?;
+    let head = format!(
+        "GET /api/v1/customers?format=csv HTTP/1.1\r\nHost: shop.example\r\nAuthorization: Bearer {key}\r\n\r\n"
+    );
+    stream.write_all(head.as_bytes()).await?;
+    done.fetch_add(1, Ordering::Relaxed);
+    let mut byte = [0];
+    while stream.read(&mut byte).await? > 0 {
+        sleep(Duration::from_secs(1)).await;
+    }
+    Ok(())
+}
+
+/// Asks and asks, with one key or with another each time.
+async fn fast(attack: Attack, address: SocketAddr, key: &str, client: u64, done: &AtomicU64) -> anyhow::Result<()> {
+    let mut stream = TcpStream::connect(address).await?;
+    stream.set_nodelay(true)?;
+    let mut buffer = Vec::new();
+    loop {
+        let number = done.load(Ordering::Relaxed) * FAST + client;
+        let head = match attack {
+            Attack::UnknownKeys => head(&unknown(number), ""),
+            Attack::ManyAddresses => {
+                let address = std::net::Ipv4Addr::from_bits(0x0b00_0000 + u32::try_from(number % 1_000_000)?);
+                head(&unknown(number), &format!("X-Forwarded-For: {address}\r\n"))
+            }
+            _ => head(key, ""),
+        };
+        stream.write_all(head.as_bytes()).await?;
+        read_answer(&mut stream, &mut buffer).await?;
+        done.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+fn head(key: &str, more: &str) -> String {
+    format!("GET /api/v1/customers HTTP/1.1\r\nHost: shop.example\r\nAuthorization: Bearer {key}\r\n{more}\r\n")
+}
+
+/// A well-formed key that nobody has.
+fn unknown(number: u64) -> String {
+    let process = std::process::id();
+    let blocks = (0u32..2).flat_map(|block| {
+        let seed = format!("unknown {process} {number} {block}");
+        digest(&SHA256, seed.as_bytes()).as_ref().to_vec()
+    });
+    ApiKey::generate(Mode::Live, blocks).expose().to_owned()
+}
+
+/// Reads one answer, by its length.
+async fn read_answer(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> anyhow::Result<()> {
+    buffer.clear();
+    let end = loop {
+        if let Some(at) = buffer.windows(4).position(|window| window == b"\r\n\r\n") {
+            break at + 4;
+        }
+        anyhow::ensure!(stream.read_buf(buffer).await? > 0, "the connection ended");
+    };
+    let head = String::from_utf8_lossy(buffer.get(..end).unwrap_or_default()).to_ascii_lowercase();
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).context("no length")?;
+    let whole = end + length.trim().parse::<usize>()?;
+    while buffer.len() < whole {
+        anyhow::ensure!(stream.read_buf(buffer).await? > 0, "the connection ended");
+    }
+    Ok(())
+}
