@@ -24,14 +24,22 @@ const START_WITHIN: Duration = Duration::from_secs(30);
 pub struct Redis {
     program: PathBuf,
     folder: TempDir,
+    /// Settings besides those that every one has.
+    settings: Vec<String>,
     server: Option<Child>,
 }
 
 impl Redis {
     /// Starts one; none where there is no Redis.
     pub fn start() -> anyhow::Result<Option<Self>> {
+        Self::start_with(&[])
+    }
+
+    /// Starts one with settings of its own, as arguments of the command; none where there is no Redis.
+    pub fn start_with(settings: &[&str]) -> anyhow::Result<Option<Self>> {
         let Some(program) = program("redis-server") else { return Ok(None) };
-        let mut redis = Self { program, folder: tempfile::tempdir()?, server: None };
+        let settings = settings.iter().map(|setting| (*setting).to_owned()).collect();
+        let mut redis = Self { program, folder: tempfile::tempdir()?, settings, server: None };
         redis.resume()?;
         Ok(Some(redis))
     }
@@ -62,6 +70,7 @@ impl Redis {
             .arg(self.socket())
             .arg("--dir")
             .arg(self.folder.path())
+            .args(&self.settings)
             .stdout(Stdio::null())
             .spawn()
             .with_context(|| format!("cannot run {}", self.program.display()))?;
@@ -97,7 +106,8 @@ impl Redis {
             stream.read_exact(&mut answer)?;
             Ok(answer)
         });
-        asked.is_ok_and(|answer| &answer == b"+PONG")
+        // One that wants a password says so.
+        asked.is_ok_and(|answer| &answer == b"+PONG" || &answer == b"-NOAU")
     }
 }
 

@@ -29,7 +29,7 @@ use tokio::{
 
 use crate::{
     crashes::{connect, durable_cluster, kill_database, setting},
-    service::{DATA_KEYS, api},
+    service::{DATA_KEYS, Process, api},
 };
 
 /// Far above what any wait here takes.
@@ -240,4 +240,26 @@ async fn nothing_is_lost_when_workers_and_the_database_are_killed() {
          requests more than needed, all under a known id",
         rows.len()
     );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_workers_send_every_delivery_once() {
+    const EVENTS: usize = 300;
+    let (db, folder) = (testkit::TestDb::new().await.unwrap(), tempfile::tempdir().unwrap());
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let receiver = format!("http://{}/hook", listener.local_addr().unwrap());
+    let received = Arc::new(watch::Sender::new(Received::default()));
+    tokio::spawn(receive(listener, received.clone()));
+    let accounts = subscribe(&db.url(), &receiver).await;
+    // Both are there before there is anything to send, so that they go for it at the same moment.
+    let work = || Process::start(api(&db.url(), &folder).arg("work").env("WEBHOOK_ALLOW_LOOPBACK", "127.0.0.1"));
+    let _workers = [(); 2].map(|()| work());
+    emit(db.store().unwrap(), accounts, EVENTS).await;
+    let mut progress = received.subscribe();
+    let all = progress.wait_for(|received| received.accepted.len() >= EVENTS);
+    tokio::time::timeout(PATIENCE, all).await.unwrap().unwrap();
+    // Every tenth was refused once, and so asked for again.
+    let received = received.borrow().clone();
+    assert_eq!((received.requests, received.accepted.len()), (EVENTS + EVENTS.div_ceil(10), EVENTS));
+    assert!(received.ids_by_event.values().all(|ids| ids.len() == 1));
 }

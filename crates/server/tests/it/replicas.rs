@@ -9,6 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use base64::Engine;
 use nix::sys::signal::Signal;
 use reqwest::{Client, Method, StatusCode};
 use serde_json::{Value, json};
@@ -281,4 +282,45 @@ async fn five_replicas_that_migrate_at_once_do_it_once() {
         .collect();
     assert_eq!(said.iter().filter(|said| said.starts_with("Migrated: ")).count(), 1, "{said:?}");
     assert_eq!(said.iter().filter(|said| said.trim() == "The schema is up to date.").count(), 4, "{said:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn replicas_count_together_over_tls_with_a_password() {
+    let certificates = tempfile::tempdir().unwrap();
+    let place = |name: &str| certificates.path().join(name).display().to_string();
+    let authority = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let pem = |label: &str, der: &[u8]| {
+        format!(
+            "-----BEGIN {label}-----\n{}\n-----END {label}-----\n",
+            base64::engine::general_purpose::STANDARD.encode(der)
+        )
+    };
+    std::fs::write(place("cert.pem"), pem("CERTIFICATE", authority.cert.der())).unwrap();
+    std::fs::write(place("key.pem"), pem("PRIVATE KEY", &authority.signing_key.serialize_der())).unwrap();
+    let port = free_port().to_string();
+    let (certificate, key) = (place("cert.pem"), place("key.pem"));
+    let settings = [
+        &["--requirepass", "open sesame", "--tls-port", &port, "--tls-auth-clients", "no"][..],
+        &["--tls-cert-file", &certificate, "--tls-key-file", &key],
+    ];
+    let Some(_redis) = Redis::start_with(&settings.concat()).unwrap() else { return };
+
+    let (service, folder) = (Service::start().await, tempfile::tempdir().unwrap());
+    let serve = |password: &str| {
+        let url = format!("rediss://:{password}@localhost:{port}/0");
+        Process::start(
+            api(&service.db.url(), &folder)
+                .arg("serve")
+                .env("REDIS_URL", url)
+                .env("SSL_CERT_FILE", &certificate)
+                .env("RATE_LIMIT_PER_MINUTE", "1"),
+        )
+    };
+    let key = service.key(service.account, "read");
+    let status = async |replica: &Process| replica.get("/api/v1/me", &key).await.status().as_u16();
+    let [one, other] = ["open%20sesame", "open%20sesame"].map(serve);
+    assert_eq!((status(&one).await, status(&other).await), (200, 429));
+    // With a password that does not open it, the process counts by itself.
+    let apart = serve("wrong");
+    assert_eq!((status(&apart).await, status(&apart).await), (200, 429));
 }

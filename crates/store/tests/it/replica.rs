@@ -8,7 +8,7 @@ use std::{
 
 use async_trait::async_trait;
 use domain::{
-    AccountId,
+    AccountId, StoreError,
     integrations::IntegrationStore,
     page::PageRequest,
     positions::{Positions, RecentWrites},
@@ -21,7 +21,8 @@ use tokio_postgres::Client;
 
 use crate::keys::user;
 
-const PATIENCE: Duration = Duration::from_secs(30);
+/// Far above what a busy machine takes for what nobody is promised.
+const PATIENCE: Duration = Duration::from_secs(120);
 /// What an operator promises: an answer within two seconds, plus what a busy machine adds.
 const PROMISE: Duration = Duration::from_millis(2_900);
 
@@ -122,9 +123,22 @@ async fn eventually(mut asked: impl AsyncFnMut() -> bool) {
     }
 }
 
-async fn shops(store: &Store, account: AccountId) -> usize {
+/// What a read answers.
+async fn read(store: &Store, account: AccountId) -> Result<usize, StoreError> {
     let page = PageRequest { limit: 1_000, cursor: None };
-    store.page(account, page, OffsetDateTime::UNIX_EPOCH).await.unwrap().0.items.len()
+    Ok(store.page(account, page, OffsetDateTime::UNIX_EPOCH).await?.0.items.len())
+}
+
+/// The same where it matters what the answer is and not how soon it comes: on a busy machine there may be none in time.
+async fn shops(store: &Store, account: AccountId) -> usize {
+    let began = Instant::now();
+    loop {
+        match read(store, account).await {
+            Ok(shops) => return shops,
+            Err(StoreError::Unavailable(why)) => assert!(began.elapsed() < PATIENCE, "no answer: {why}"),
+            Err(other) => panic!("{other}"),
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -180,7 +194,7 @@ async fn a_standby_that_halts_or_dies_fails_no_read() {
         nix::sys::signal::kill(nix::unistd::Pid::from_raw(*pid), Signal::SIGSTOP).unwrap();
     }
     let asked = Instant::now();
-    assert_eq!(shops(&store, one).await, behind + 1);
+    assert_eq!(read(&store, one).await.unwrap(), behind + 1);
     assert!(asked.elapsed() < PROMISE, "{:?}", asked.elapsed());
     for pid in &sessions {
         nix::sys::signal::kill(nix::unistd::Pid::from_raw(*pid), Signal::SIGCONT).unwrap();
@@ -189,7 +203,7 @@ async fn a_standby_that_halts_or_dies_fails_no_read() {
     shops_of.until_standby_answers(&store, one).await;
     shops_of.pair.standby.signal(Signal::SIGQUIT).unwrap();
     for _ in 0..100 {
-        shops(&store, one).await;
+        read(&store, one).await.unwrap();
     }
     let all = shops_of.made as usize;
     eventually(async || shops(&store, one).await == all).await;
