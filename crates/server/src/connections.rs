@@ -49,4 +49,15 @@ mod tests {
     fn files_are_left_for_the_rest() {
         assert_eq!([256, 1_024, 20_000, 1_000_000].map(clients), [128, 512, 18_976, 25_000]);
     }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn accepted_connections_are_watched() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        watch(&listener).unwrap();
+        let _client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (accepted, _) = listener.accept().unwrap();
+        let socket = SockRef::from(&accepted);
+        assert_eq!((socket.tcp_user_timeout().unwrap(), socket.keepalive().unwrap()), (Some(SILENCE), true));
+    }
 }
