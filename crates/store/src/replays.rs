@@ -27,17 +27,32 @@ use crate::{
 };
 
 statement!(
-    /// Puts the next deliveries of one running replay into the queue again; without any left, the replay is done.
-    /// What is in the hands of a worker at this moment is passed over: it is being sent.
-    Advance(now: OffsetDateTime => Timestamptz) -> (BigInt, BigInt, Nullable<BigInt>) = "
+    /// Replays that are running, of any account. Not locked: rows of several accounts cannot be where they are on
+    /// several nodes.
+    Running() -> (BigInt, BigInt) = "
+    SELECT account_id, id FROM webhook_replays WHERE state = 'running' ORDER BY account_id, id LIMIT 10"
+);
+
+statement!(
+    /// Puts the next deliveries of a running replay into the queue again; without any left, the replay is done.
+    /// What is in the hands of a worker at this moment is passed over: it is being sent. Nothing when another process is
+    /// at this replay.
+    Advance(
+        now: OffsetDateTime => Timestamptz,
+        account: i64 => BigInt,
+        id: i64 => BigInt,
+        of_deliveries: i64 => BigInt,
+        of_queued: i64 => BigInt,
+        of_replay: i64 => BigInt,
+    ) -> (BigInt, BigInt, Nullable<BigInt>) = "
     WITH replay AS MATERIALIZED (
         SELECT r.*, t.now FROM (SELECT ?::timestamptz AS now) AS t, webhook_replays r
-        WHERE r.state = 'running' ORDER BY r.account_id, r.id LIMIT 1 FOR UPDATE OF r SKIP LOCKED
+        WHERE r.account_id = ? AND r.id = ? AND r.state = 'running' FOR UPDATE OF r SKIP LOCKED
     ), next AS MATERIALIZED (
         SELECT d.account_id, d.subscription_id, d.event_id, r.now
         FROM replay r CROSS JOIN LATERAL (
             SELECT * FROM deliveries
-            WHERE account_id = r.account_id AND subscription_id = r.subscription_id AND event_id > r.cursor
+            WHERE account_id = ? AND subscription_id = r.subscription_id AND event_id > r.cursor
                 AND created_at >= r.since AND created_at < r.until AND state = ANY (r.states)
             ORDER BY event_id LIMIT 500
         ) AS d
@@ -45,7 +60,7 @@ statement!(
         UPDATE deliveries d
         SET state = 'pending', due_at = n.now, earlier_attempts = d.attempts, finished_at = NULL
         FROM next n
-        WHERE d.account_id = n.account_id AND d.subscription_id = n.subscription_id AND d.event_id = n.event_id
+        WHERE d.account_id = ? AND d.subscription_id = n.subscription_id AND d.event_id = n.event_id
             AND (d.leased_until IS NULL OR d.leased_until < n.now)
         RETURNING d.event_id
     ), step AS (SELECT (SELECT max(event_id) FROM next) AS cursor, (SELECT count(*) FROM queued) AS queued)
@@ -54,7 +69,7 @@ statement!(
         state = CASE WHEN s.cursor IS NULL THEN 'done' ELSE 'running' END,
         finished_at = CASE WHEN s.cursor IS NULL THEN r.now END
     FROM replay r, step s
-    WHERE w.account_id = r.account_id AND w.id = r.id
+    WHERE w.account_id = ? AND w.id = r.id
     RETURNING w.account_id, w.subscription_id, s.cursor"
 );
 
@@ -63,8 +78,15 @@ pub(crate) async fn advance(
     connection: &mut AsyncPgConnection,
     now: OffsetDateTime,
 ) -> Result<Option<Receiver>, Failure> {
-    let row: Option<(i64, i64, Option<i64>)> = Advance { now }.get_result(connection).await.optional()?;
-    Ok(row.map(|(account, subscription, _)| receiver(account, subscription)))
+    let running: Vec<(i64, i64)> = Running {}.load(connection).await?;
+    for (account, id) in running {
+        let advance = Advance { now, account, id, of_deliveries: account, of_queued: account, of_replay: account };
+        let row: Option<(i64, i64, Option<i64>)> = advance.get_result(connection).await.optional()?;
+        if let Some((account, subscription, _)) = row {
+            return Ok(Some(receiver(account, subscription)));
+        }
+    }
+    Ok(None)
 }
 
 #[derive(Queryable, Selectable)]

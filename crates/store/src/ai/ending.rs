@@ -16,19 +16,15 @@ use crate::{
     schema::ai_runs as runs,
 };
 
-/// Leases are kept by the database's clock, which all processes share.
+/// Leases are kept by the database's clock, which all processes share. Not locked, for rows of several accounts cannot
+/// be where they are on several nodes: [`end_run`] ends it for the holder of this claim, and so once.
 const DEAD: &str = "
-    SELECT account_id, id, claim FROM ai_runs WHERE state = 'running' AND lease_until < now()
-    ORDER BY created_at LIMIT 1 FOR UPDATE SKIP LOCKED";
+    SELECT account_id, id, claim FROM ai_runs WHERE state = 'running' AND lease_until < now() ORDER BY created_at LIMIT 1";
 
-/// Ends a run whose holder died. Whether there was one.
-pub(super) async fn reap_one(connection: &mut AsyncPgConnection, now: OffsetDateTime) -> Result<bool, Failure> {
+/// A run whose holder died.
+pub(super) async fn dead(connection: &mut AsyncPgConnection) -> Result<Option<RunClaim>, Failure> {
     let dead: Option<ClaimRow> = sql_query(DEAD).get_result(connection).await.optional()?;
-    let Some(dead) = dead else { return Ok(false) };
-    let claim = RunClaim::from(dead);
-    tracing::warn!(account = %claim.account, run = claim.run, "an AI run's process died; it is refunded");
-    end_run(connection, &claim, Outcome::Interrupted, Some("the process ended"), now).await?;
-    Ok(true)
+    Ok(dead.map(RunClaim::from))
 }
 
 /// Ends a run, and refunds it unless it was worded. Only the holder of the newest claim can: whether it was.

@@ -7,7 +7,7 @@ use diesel::{
     sql_query,
     sql_types::{BigInt, Timestamptz},
 };
-use diesel_async::{AsyncConnection, RunQueryDsl};
+use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
     ai::{AiRuns, CallId, LEASE_SECONDS, ModelError, Outcome, RequestError, Run, RunClaim, Trigger, Usage},
@@ -24,12 +24,14 @@ use crate::{
     schema::ai_runs as runs,
 };
 
+/// The run that has waited longest, of any account. Not locked: rows of several accounts cannot be where they are on
+/// several nodes. Whoever takes it first, by [`CLAIM`], has it.
+const QUEUED: &str = "SELECT account_id, id, claim FROM ai_runs WHERE state = 'queued' ORDER BY created_at LIMIT 1";
+
 /// Leases are kept by the database's clock, which all processes share.
-const CLAIM_NEXT: &str = "
-    UPDATE ai_runs SET state = 'running', claim = claim + 1, started_at = $1, lease_until = now() + $2 * interval '1 second'
-    WHERE (account_id, id) = (
-        SELECT account_id, id FROM ai_runs WHERE state = 'queued' ORDER BY created_at LIMIT 1 FOR UPDATE SKIP LOCKED)
-    RETURNING account_id, id, claim";
+const CLAIM: &str = "
+    UPDATE ai_runs SET state = 'running', claim = claim + 1, started_at = $4, lease_until = now() + $5 * interval '1 second'
+    WHERE account_id = $1 AND id = $2 AND claim = $3 AND state = 'queued' RETURNING account_id, id, claim";
 
 const START: &str = "
     UPDATE ai_runs SET state = 'running', claim = claim + 1, started_at = $3, lease_until = now() + $4 * interval '1 second'
@@ -137,12 +139,7 @@ impl AiRuns for Store {
     }
 
     async fn claim_next(&self, now: OffsetDateTime) -> Result<Option<RunClaim>, StoreError> {
-        let row = self
-            .run::<_, Failure>(async |connection| {
-                let claim = sql_query(CLAIM_NEXT).bind::<Timestamptz, _>(now).bind::<BigInt, _>(LEASE_SECONDS);
-                Ok(claim.get_result::<ClaimRow>(connection).await.optional()?)
-            })
-            .await?;
+        let row = self.run::<_, Failure>(async |connection| claim_next(connection, now).await).await?;
         Ok(row.map(RunClaim::from))
     }
 
@@ -208,15 +205,42 @@ impl AiRuns for Store {
     async fn reap(&self, now: OffsetDateTime) -> Result<u64, StoreError> {
         let mut reaped = 0;
         loop {
-            let one = self
+            let dead = self.run::<_, Failure>(async |connection| ending::dead(connection).await).await?;
+            let Some(claim) = dead else { return Ok(reaped) };
+            let ended = self
                 .run::<_, Failure>(async |connection| {
-                    connection.transaction(async |connection| ending::reap_one(connection, now).await).await
+                    let end = async |connection: &mut AsyncPgConnection| {
+                        let why = Some("the process ended");
+                        Ok::<_, Failure>(ending::end_run(connection, &claim, Outcome::Interrupted, why, now).await?)
+                    };
+                    connection.transaction(end).await
                 })
                 .await?;
-            if !one {
-                return Ok(reaped);
+            // Another process may have ended it in between.
+            if ended {
+                tracing::warn!(account = %claim.account, run = claim.run, "an AI run's process died; it is refunded");
+                reaped += 1;
             }
-            reaped += 1;
+        }
+    }
+}
+
+async fn claim_next(connection: &mut AsyncPgConnection, now: OffsetDateTime) -> Result<Option<ClaimRow>, Failure> {
+    loop {
+        let queued: Option<ClaimRow> = sql_query(QUEUED).get_result(connection).await.optional()?;
+        let Some(ClaimRow { account_id, id, claim }) = queued else { return Ok(None) };
+        let taken = sql_query(CLAIM)
+            .bind::<BigInt, _>(account_id)
+            .bind::<BigInt, _>(id)
+            .bind::<BigInt, _>(claim)
+            .bind::<Timestamptz, _>(now)
+            .bind::<BigInt, _>(LEASE_SECONDS)
+            .get_result(connection)
+            .await
+            .optional()?;
+        // Where another process was faster there may be a further run.
+        if taken.is_some() {
+            return Ok(taken);
         }
     }
 }

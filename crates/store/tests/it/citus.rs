@@ -85,3 +85,51 @@ async fn the_script_names_the_same_tables_and_a_database_without_citus_says_what
     let refused = store::citus::distribute(&db.connect().unwrap()).await.unwrap_err().to_string();
     assert!(refused.contains("CREATE EXTENSION citus"), "{refused}");
 }
+
+/// The last migration that need not run on tables that are distributed already.
+const NEED_NOT: &str = "2026-11-21-000022";
+
+/// What of a migration a cluster refuses, where the tables are distributed already.
+fn refused(migration: &str) -> Vec<String> {
+    let code: String =
+        migration.lines().map(|line| line.split("--").next().unwrap_or_default().to_owned() + "\n").collect();
+    let statements = code.split(';').map(|statement| statement.split_whitespace().collect::<Vec<_>>().join(" "));
+    statements.filter(|statement| is_refused(&statement.to_uppercase())).collect()
+}
+
+fn is_refused(statement: &str) -> bool {
+    let has = |words: &[&str]| words.iter().any(|word| statement.contains(word));
+    if statement.starts_with("CREATE TABLE") {
+        let links = statement.split("REFERENCES ").skip(1);
+        let everywhere = EVERYWHERE.map(|table| table.to_uppercase() + " (");
+        return links.into_iter().any(|link| !everywhere.iter().any(|table| link.starts_with(table.as_str())));
+    }
+    let adds_column = has(&["ADD COLUMN"]) && has(&[" CHECK ", " CHECK(", " REFERENCES ", " UNIQUE", " PRIMARY KEY"]);
+    let without_name = has(&["ADD CHECK", "ADD FOREIGN KEY", "ADD UNIQUE", "ADD PRIMARY KEY"]);
+    statement.starts_with("ALTER TABLE") && (adds_column || without_name)
+}
+
+#[test]
+fn later_migrations_can_run_where_the_tables_are_distributed() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations");
+    for migration in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        let name = migration.file_name().unwrap().to_string_lossy().into_owned();
+        if name.as_str() > NEED_NOT && !name.starts_with(NEED_NOT) {
+            let up = std::fs::read_to_string(migration.join("up.sql")).unwrap();
+            assert_eq!(refused(&up), Vec::<String>::new(), "{name}: CONTRIBUTING.md, \"Add a table\"");
+        }
+    }
+}
+
+#[test]
+fn what_a_cluster_refuses_is_found() {
+    let refused = |migration: &str| refused(migration).len();
+    assert_eq!(refused("ALTER TABLE a ADD COLUMN b bigint CHECK (b > 0);"), 1);
+    assert_eq!(refused("ALTER TABLE a\n  ADD COLUMN b bigint; -- REFERENCES c\nALTER TABLE a ADD CHECK (b > 0);"), 1);
+    assert_eq!(
+        refused("CREATE TABLE a (account_id bigint REFERENCES accounts (id), FOREIGN KEY (b) REFERENCES c (d));"),
+        1
+    );
+    assert_eq!(refused("CREATE TABLE a (account_id bigint REFERENCES accounts (id));"), 0);
+    assert_eq!(refused("ALTER TABLE a ADD COLUMN b bigint; ALTER TABLE a ADD CONSTRAINT b_above CHECK (b > 0);"), 0);
+}
