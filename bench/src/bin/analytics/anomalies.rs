@@ -24,6 +24,7 @@ pub fn run(data: &Path) -> anyhow::Result<()> {
     for (name, detector) in DETECTORS {
         let judged =
             series.iter().filter_map(|s| judge(s, detector).transpose()).collect::<anyhow::Result<Vec<_>>>()?;
+        anyhow::ensure!(!judged.is_empty(), "no series has values on {} days: nothing to measure", HISTORY_DAYS + 60);
         daily::print(&figures(name, &judged))?;
         if name == "ours" {
             for one in &judged {
@@ -136,7 +137,7 @@ fn judge(series: &Daily, detector: Detector) -> anyhow::Result<Option<Judged>> {
             judged.injected.push(injected.to_vec());
         }
     }
-    Ok(Some(judged))
+    Ok((!judged.injected.is_empty()).then_some(judged))
 }
 
 /// Three quarters of the latest eight values of the judged day's weekday are zero.

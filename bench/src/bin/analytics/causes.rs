@@ -5,11 +5,11 @@ use std::path::Path;
 
 use analytics::drivers::{Contribution, Explanation, Facts, explain};
 use analytics::robust;
-use anyhow::Context as _;
 use serde_json::json;
 use time::Date;
 
 use crate::daily::{self, round};
+use crate::table::Table;
 
 const DRIVERS: [&str; 4] = ["customers", "orders_per_customer", "units_per_order", "price_per_unit"];
 const FACTORS: [f64; 4] = [0.5, 0.7, 1.5, 2.0];
@@ -56,19 +56,25 @@ impl Day {
 
 /// Open days of a file, the last (partial) one left out.
 fn open_days(path: &Path) -> anyhow::Result<Vec<Day>> {
-    let mut reader = csv::Reader::from_path(path).with_context(|| path.display().to_string())?;
-    let header = reader.headers()?.clone();
-    let column = |name: &str| header.iter().position(|h| h == name).with_context(|| format!("no column {name}"));
-    let date = column("date")?;
-    let columns = [column("customers")?, column("orders")?, column("units")?, column("gross_revenue")?];
+    let table = Table::open(path)?;
+    let date = table.column("date")?;
+    let columns =
+        [table.column("customers")?, table.column("orders")?, table.column("units")?, table.column("gross_revenue")?];
     let mut days = Vec::new();
-    for row in reader.records() {
-        let row = row?;
-        let raw = columns.map(|i| row.get(i).and_then(|v| v.parse().ok()).unwrap_or(0.0));
+    table.each(|row| {
+        let raw =
+            columns.map(|i| row.get(i).and_then(|v| v.parse().ok()).filter(|v: &f64| v.is_finite()).unwrap_or(0.0));
         days.push(Day { date: daily::parse_date(row.get(date).unwrap_or_default())?, raw });
-    }
+        Ok(())
+    })?;
     days.pop();
     days.retain(|day| day.raw.iter().all(|v| *v > 0.0));
+    anyhow::ensure!(
+        days.len() > HISTORY,
+        "{}: {} open days, and a day is explained by the {HISTORY} before it",
+        path.display(),
+        days.len()
+    );
     Ok(days)
 }
 

@@ -27,9 +27,15 @@ pub fn run(data: &Path) -> anyhow::Result<()> {
     }
     let mut shops = purchases::shops(&data.join("online_retail"))?;
     shops.extend(purchases::cdnow(&data.join("cdnow"))?);
+    if shops.is_empty() {
+        eprintln!("{}: no shop's purchases, so that no forecast can be held against what came", data.display());
+    }
     for shop in shops {
         for days in [shop.published_days, STATED_DAYS] {
-            let Some(case) = holdout::Case::new(&shop.purchases, days) else { continue };
+            let Some(case) = holdout::Case::new(&shop.purchases, days) else {
+                eprintln!("{}: nobody had bought {days} days before the end, left out", shop.name);
+                continue;
+            };
             for figure in holdout::measure(&shop.name, &case)? {
                 println!("{figure}");
             }
@@ -50,12 +56,16 @@ fn models(name: &str, customers: &[purchases::SummaryRow]) -> Vec<Value> {
     let summaries: Vec<_> = customers.iter().map(|c| bgnbd::Summary::new(c.x, c.t_x, c.age)).collect();
     let repeat: Vec<_> = customers.iter().map(|c| gamma_gamma::Spend { purchases: c.x, mean: c.mean_spend }).collect();
     let mut figures = Vec::new();
-    if let Ok(fit) = bgnbd::fit(&summaries) {
-        figures.push(json!({"protocol": "parameters", "data": name, "method": "bgnbd", "fit": fit}));
+    match bgnbd::fit(&summaries) {
+        Ok(fit) => figures.push(json!({"protocol": "parameters", "data": name, "method": "bgnbd", "fit": fit})),
+        Err(reason) => eprintln!("{name}: no purchase model: {reason}"),
     }
-    if let Ok(fit) = gamma_gamma::fit(&repeat) {
-        let mean = fit.params.population_mean();
-        figures.push(json!({"protocol": "parameters", "data": name, "method": "gamma_gamma", "fit": fit, "population_mean": mean}));
+    match gamma_gamma::fit(&repeat) {
+        Ok(fit) => {
+            let mean = fit.params.population_mean();
+            figures.push(json!({"protocol": "parameters", "data": name, "method": "gamma_gamma", "fit": fit, "population_mean": mean}));
+        }
+        Err(reason) => eprintln!("{name}: no model of values: {reason}"),
     }
     figures
 }

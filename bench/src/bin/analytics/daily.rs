@@ -6,6 +6,11 @@ use anyhow::Context as _;
 use serde::Serialize;
 use time::{Date, Duration, macros::format_description};
 
+use crate::table::Table;
+
+/// A century.
+const LONGEST: usize = 36_525;
+
 /// A series of consecutive days.
 pub struct Daily {
     pub name: String,
@@ -40,25 +45,29 @@ pub fn parse_date(text: &str) -> anyhow::Result<Date> {
     Date::parse(text, format_description!("[year]-[month]-[day]")).with_context(|| format!("not a date: {text}"))
 }
 
-/// Reads one series; days that the file leaves out are missing values.
-pub fn read(path: &Path) -> anyhow::Result<Daily> {
+/// Reads one series; days that the file leaves out are missing values. `None` when it holds no value at all.
+pub fn read(path: &Path) -> anyhow::Result<Option<Daily>> {
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let table = Table::open(path)?;
+    let (date, value) = (table.column("date")?, table.column("value")?);
     let mut first = None;
     let mut values: Vec<Option<f64>> = Vec::new();
-    for row in csv::Reader::from_path(path).with_context(|| format!("{}", path.display()))?.records() {
-        let row = row?;
-        let date = parse_date(row.get(0).unwrap_or_default())?;
+    table.each(|row| {
+        let date = parse_date(row.get(date).unwrap_or_default())?;
         let start = *first.get_or_insert(date);
-        let at = usize::try_from((date - start).whole_days()).with_context(|| format!("{name}: dates out of order"))?;
+        let at = usize::try_from((date - start).whole_days()).context("the days are out of order")?;
+        anyhow::ensure!(at < LONGEST, "{LONGEST} days after the first one: a date typed wrong?");
         values.resize(values.len().max(at + 1), None);
         if let Some(slot) = values.get_mut(at) {
-            *slot = row.get(1).unwrap_or_default().parse().ok().filter(|v: &f64| v.is_finite());
+            *slot = row.get(value).unwrap_or_default().parse().ok().filter(|v: &f64| v.is_finite());
         }
-    }
-    Ok(Daily { first: first.with_context(|| format!("{name}: no rows"))?, name, values })
+        Ok(())
+    })?;
+    let any = values.iter().any(Option::is_some);
+    Ok(first.filter(|_| any).map(|first| Daily { name, first, values }))
 }
 
-/// Reads every `*.csv` of a folder, by name.
+/// Reads every `*.csv` of a folder, by name; says which of them hold nothing.
 pub fn read_all(folder: &Path) -> anyhow::Result<Vec<Daily>> {
     let mut paths: Vec<_> = std::fs::read_dir(folder)
         .with_context(|| format!("{}", folder.display()))?
@@ -66,7 +75,14 @@ pub fn read_all(folder: &Path) -> anyhow::Result<Vec<Daily>> {
         .filter(|path| path.extension().is_some_and(|e| e == "csv"))
         .collect();
     paths.sort();
-    paths.iter().map(|path| read(path)).collect()
+    let mut series = Vec::new();
+    for path in &paths {
+        match read(path)? {
+            Some(one) => series.push(one),
+            None => eprintln!("{}: no values, left out", path.display()),
+        }
+    }
+    Ok(series)
 }
 
 /// Prints one figure as one JSON object on one line.

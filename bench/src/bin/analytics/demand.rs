@@ -23,6 +23,11 @@ const METHODS: [&str; 5] = ["ours", "sma56_weekday", "sma30", "croston_sba", "ts
 pub fn run(data: &Path) -> anyhow::Result<()> {
     let skus = Skus::load(data)?;
     let origins = origins(&skus);
+    anyhow::ensure!(
+        origins.iter().any(|&until| !selection(&skus, until).is_empty()),
+        "no item has 180 days behind and {HORIZON} before it in {} days: nothing to measure",
+        skus.days.len()
+    );
     let mut scores: Vec<Score> = METHODS.iter().map(|_| Score::default()).collect();
     let mut items = 0;
     for &until in &origins {

@@ -15,6 +15,7 @@ mod demand;
 mod reorder;
 mod skus;
 mod stock;
+mod table;
 
 #[derive(Parser)]
 #[command(version, about)]

@@ -41,7 +41,7 @@ impl Span {
 pub fn run(data: &Path) -> anyhow::Result<()> {
     let skus = Skus::load(data)?;
     let span = Span::of(&skus);
-    let items = skus.best_sellers(span.start, |_| true);
+    let items = skus.some_best_sellers(span.start)?;
     for method in METHODS {
         print(&simulated(method, &skus, &items, &span)?)?;
     }

@@ -1,14 +1,15 @@
 //! Reads `online_retail/sku_daily_units.csv.gz` (one row per item, one column per day) and `sku_meta.csv`.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::path::Path;
 
 use analytics::demand::{DemandModel, Item, StoreRhythm};
 use anyhow::Context;
-use flate2::read::GzDecoder;
+use csv::StringRecord;
 use time::macros::format_description;
 use time::{Date, Duration};
+
+use crate::table::Table;
 
 /// Items a protocol scores: those with the highest revenue before it starts.
 const ITEMS: usize = 500;
@@ -38,7 +39,9 @@ fn optional(text: &str) -> anyhow::Result<Option<f64>> {
     if text.is_empty() {
         return Ok(None);
     }
-    Ok(Some(text.parse().with_context(|| format!("not a number: {text}"))?))
+    let number: f64 = text.parse().with_context(|| format!("not a number: {text}"))?;
+    anyhow::ensure!(number.is_finite(), "not a number: {text}");
+    Ok(Some(number))
 }
 
 impl Skus {
@@ -46,20 +49,42 @@ impl Skus {
         let folder = data.join("online_retail");
         let meta = read_meta(&folder.join("sku_meta.csv"))?;
         let path = folder.join("sku_daily_units.csv.gz");
-        let file = File::open(&path).with_context(|| path.display().to_string())?;
-        let mut rows = csv::Reader::from_reader(GzDecoder::new(file));
-        let days = rows.headers()?.iter().skip(1).map(date).collect::<anyhow::Result<Vec<_>>>()?;
+        let table = Table::open(&path)?;
+        // The file has a column for each day, and one more.
+        let code = table.header().iter().position(|column| date(column).is_err()).unwrap_or_default();
+        let of_days = |row: &StringRecord| -> Vec<String> {
+            row.iter().enumerate().filter(|(at, _)| *at != code).map(|(_, cell)| cell.to_owned()).collect()
+        };
+        let days = of_days(table.header()).iter().map(|day| date(day)).collect::<anyhow::Result<Vec<_>>>();
+        let days = days.with_context(|| path.display().to_string())?;
+        anyhow::ensure!(
+            days.windows(2).all(|pair| matches!(pair, [day, next] if day.next_day() == Some(*next))),
+            "{}: the columns are not one day after the other",
+            path.display()
+        );
         let mut items = Vec::new();
-        for row in rows.records() {
-            let row = row?;
-            let Some(&(price, first_sale)) = row.get(0).and_then(|code| meta.get(code)) else {
-                continue;
+        table.each(|row| {
+            let Some(&(price, first_sale)) = row.get(code).and_then(|code| meta.get(code)) else {
+                return Ok(());
             };
-            let known = row.iter().skip(1).map(optional).collect::<anyhow::Result<Vec<_>>>()?;
+            let known = of_days(row).iter().map(|cell| optional(cell)).collect::<anyhow::Result<Vec<_>>>()?;
             let units = known.iter().map(|day| day.unwrap_or_default()).collect();
             items.push(Sku { units, known, price, first_sale });
-        }
+            Ok(())
+        })?;
+        anyhow::ensure!(!items.is_empty(), "{}: no item that sku_meta.csv knows", path.display());
         Ok(Self { days, items })
+    }
+
+    /// As [`Self::best_sellers`], and an error when there are none.
+    pub fn some_best_sellers(&self, until: usize) -> anyhow::Result<Vec<&Sku>> {
+        let found = self.best_sellers(until, |_| true);
+        anyhow::ensure!(
+            !found.is_empty(),
+            "no item sold on 20 of the 180 days before day {until} of {}: nothing to measure",
+            self.days.len()
+        );
+        Ok(found)
     }
 
     /// Days before `date`, if it is one of the columns.
@@ -128,18 +153,16 @@ impl Sku {
 
 /// Median price and first sale by code; a column is found by its name.
 fn read_meta(path: &Path) -> anyhow::Result<HashMap<String, (f64, Date)>> {
-    let mut rows = csv::Reader::from_path(path).with_context(|| path.display().to_string())?;
-    let headers = rows.headers()?.clone();
-    let column = |name: &str| headers.iter().position(|h| h == name).with_context(|| format!("no column {name}"));
-    let (code, price, first) = (column("stock_code")?, column("median_price")?, column("first")?);
+    let table = Table::open(path)?;
+    let (code, price, first) = (table.column("stock_code")?, table.column("median_price")?, table.column("first")?);
     let mut meta = HashMap::new();
-    for row in rows.records() {
-        let row = row?;
+    table.each(|row| {
         let field = |at: usize| row.get(at).unwrap_or_default();
         // Without a price an item has no revenue to be selected by.
         let price = optional(field(price))?.unwrap_or_default();
         meta.insert(field(code).to_owned(), (price, date(field(first))?));
-    }
+        Ok(())
+    })?;
     Ok(meta)
 }
 

@@ -24,7 +24,7 @@ const PEERS: [&str; 3] = ["sma30", "sma56", "tsb_0.05"];
 pub fn run(data: &Path) -> anyhow::Result<()> {
     let skus = Skus::load(data)?;
     let span = Span::of(&skus);
-    let selected = skus.best_sellers(span.start, |_| true);
+    let selected = skus.some_best_sellers(span.start)?;
     let mut ours = Score::default();
     let mut peers: Vec<Score> = PEERS.iter().map(|_| Score::default()).collect();
     let mut in_range = Vec::new();

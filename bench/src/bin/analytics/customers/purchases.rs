@@ -52,8 +52,9 @@ struct OrderLine<'a> {
 /// Tables named `*summary*.csv`.
 pub fn summaries(folder: &Path) -> anyhow::Result<Vec<(String, Vec<SummaryRow>)>> {
     let read = |path: PathBuf| {
-        let rows = csv::Reader::from_path(&path)?.deserialize().collect::<Result<_, _>>()?;
-        anyhow::Ok((name(&path), rows))
+        let rows = csv::Reader::from_path(&path).map_err(anyhow::Error::from);
+        let rows = rows.and_then(|mut reader| Ok(reader.deserialize().collect::<Result<_, _>>()?));
+        anyhow::Ok((name(&path), rows.with_context(|| path.display().to_string())?))
     };
     files(folder, |n| n.contains("summary") && n.ends_with(".csv"))?.into_iter().map(read).collect()
 }
