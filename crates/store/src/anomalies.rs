@@ -1,7 +1,7 @@
 //! [`AnomalyStore`] on Postgres.
 
 use async_trait::async_trait;
-use diesel::prelude::*;
+use diesel::{pg::Pg, prelude::*};
 use diesel_async::RunQueryDsl;
 use domain::{
     AccountId, StoreError,
@@ -16,8 +16,9 @@ use time::{Date, OffsetDateTime};
 use crate::{
     Store,
     error::{corrupt, parse},
-    freshness,
+    freshness::{self, Found, WithFreshness},
     schema::anomalies,
+    statement::Condition,
 };
 
 #[derive(Queryable, Selectable)]
@@ -83,6 +84,10 @@ impl TryFrom<AnomalyRow> for Anomaly {
     }
 }
 
+/// What comes after the anomaly `?` in a list; `$1` is the account.
+const AFTER: &str = "(detected_at, id) < (
+    SELECT last.detected_at, last.id FROM anomalies AS last WHERE last.account_id = $1 AND last.id = ?)";
+
 #[async_trait]
 impl AnomalyStore for Store {
     async fn page(
@@ -92,37 +97,27 @@ impl AnomalyStore for Store {
         since: OffsetDateTime,
         page: PageRequest,
     ) -> Result<Dated<Page<Anomaly>>, StoreError> {
-        let (freshness, rows) = self
+        const JOB: JobName = JobName::AnomalyDetection;
+        let found = self
             .read(account, async |connection| {
                 let mut query = anomalies::table
                     .filter(anomalies::account_id.eq(account.0))
                     .filter(anomalies::detected_at.ge(since))
                     .order((anomalies::detected_at.desc(), anomalies::id.desc()))
                     .limit(page.limit + 1)
-                    .select(AnomalyRow::as_select())
+                    .select(<AnomalyRow as Selectable<Pg>>::construct_selection())
                     .into_boxed();
                 if let Some(severity) = severity {
                     query = query.filter(anomalies::severity.eq(severity.as_str()));
                 }
-                let freshness = freshness::of(connection, account, JobName::AnomalyDetection).await?;
                 if let Some(cursor) = page.cursor {
                     // The cursor names the last row of the page before; its place in the order is looked up.
-                    let last: Option<OffsetDateTime> = anomalies::table
-                        .find((account.0, cursor))
-                        .select(anomalies::detected_at)
-                        .first(connection)
-                        .await
-                        .optional()?;
-                    let Some(last) = last else { return Ok((freshness, Vec::new())) };
-                    query = query.filter(
-                        anomalies::detected_at
-                            .lt(last)
-                            .or(anomalies::detected_at.eq(last).and(anomalies::id.lt(cursor))),
-                    );
+                    query = query.filter(Condition { text: AFTER, value: cursor });
                 }
-                Ok((freshness, query.load(connection).await?))
+                Ok(WithFreshness::new(JOB, query).load::<Found<AnomalyRow>>(connection).await?)
             })
             .await?;
+        let (freshness, _, rows) = freshness::apart(JOB, found);
         let anomalies = rows.into_iter().map(Anomaly::try_from).collect::<Result<_, _>>()?;
         Ok(Dated { found: Page::cut(anomalies, page.limit, |anomaly: &Anomaly| anomaly.id), freshness })
     }

@@ -28,7 +28,7 @@ use crate::{
     Store,
     decode::{Amount, InOrder, Micros, Named},
     error::parse,
-    freshness,
+    freshness::{self, Found, WithFreshness},
 };
 
 /// Rows that a stream reads at a time: enough to make the round trips cheap, few enough to keep memory flat.
@@ -155,13 +155,14 @@ impl CustomerStore for Store {
         account: AccountId,
         active_since: OffsetDateTime,
     ) -> Result<Dated<Vec<SegmentFigures>>, StoreError> {
-        let (freshness, rows) = self
+        const JOB: JobName = JobName::CustomerMetrics;
+        let found = self
             .read(account, async |connection| {
-                let freshness = freshness::of(connection, account, JobName::CustomerMetrics).await?;
-                let rows: Vec<SegmentRow> = Segments { active_since, account: account.0 }.load(connection).await?;
-                Ok((freshness, rows))
+                let segments = Segments { account: account.0, active_since };
+                Ok(WithFreshness::new(JOB, segments).load::<Found<SegmentRow>>(connection).await?)
             })
             .await?;
+        let (freshness, _, rows) = freshness::apart(JOB, found);
         let mut figures = rows.into_iter().map(figures_of).collect::<Result<Vec<_>, StoreError>>()?;
         let absent = Segment::ALL.iter().filter(|segment| figures.iter().all(|known| known.segment != **segment));
         figures.extend(absent.map(|segment| SegmentFigures::empty(*segment)).collect::<Vec<_>>());
@@ -213,11 +214,11 @@ fn freshness_of([as_of, orders, refunds]: [Option<Micros>; 3]) -> Freshness {
 
 statement!(
     /// The customers of each segment, summed up. Segments without any are not there.
-    Segments(active_since: OffsetDateTime => Timestamptz, account: i64 => BigInt)
+    Segments(account: i64 => BigInt, active_since: OffsetDateTime => Timestamptz)
         -> (Text, BigInt, BigInt, BigInt, Numeric, Nullable<Numeric>, Nullable<Numeric>) = "
-    SELECT segment, count(*), count(*) FILTER (WHERE last_purchase_at >= ?), sum(orders_count)::bigint,
+    SELECT segment, count(*), count(*) FILTER (WHERE last_purchase_at >= since), sum(orders_count)::bigint,
         sum(revenue_total), round(avg(ltv_estimate), 6), round(avg(churn_score), 6)
-    FROM customers WHERE account_id = ? GROUP BY segment"
+    FROM (VALUES (?, ?)) AS asked(account, since) JOIN customers ON account_id = account GROUP BY segment"
 );
 
 type SegmentRow = (String, i64, i64, i64, Decimal, Option<Decimal>, Option<Decimal>);

@@ -1,7 +1,13 @@
-//! How fresh the figures of a job are, in one statement: a look at the end of an index for each source. The reads that
-//! are asked for most look along with the figures instead, in the statement that reads them.
+//! How fresh the figures of a job are: a look at the end of an index for each source, in the statement that reads the figures
+//! or, where there are none, in one of its own.
 
-use diesel::sql_types::{BigInt, Bool, Date as SqlDate, Nullable, Text, Timestamptz};
+use std::mem::take;
+
+use diesel::{
+    pg::Pg,
+    query_builder::{AstPass, Query, QueryFragment, QueryId},
+    sql_types::{Array, BigInt, Date as SqlDate, Nullable, SqlType, Timestamptz},
+};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId,
@@ -13,29 +19,14 @@ use time::{Date, OffsetDateTime};
 type Instant = Nullable<Timestamptz>;
 type Day = Nullable<SqlDate>;
 
-statement!(
-    /// Sources that are not asked for are not looked at. `$1` is the account throughout.
-    Reach(
-        account: i64 => BigInt,
-        job: &'static str => Text,
-        orders: bool => Bool,
-        refunds: bool => Bool,
-        ad_spend: bool => Bool,
-        expenses: bool => Bool,
-        stock_levels: bool => Bool,
-        track_events: bool => Bool,
-    ) -> (Instant, Instant, Instant, Day, Day, Day, Instant) = "
-    SELECT
-        (SELECT max(finished_at) FROM job_runs WHERE account_id = ? AND job = ? AND finished_at IS NOT NULL),
-        CASE WHEN ? THEN (SELECT max(placed_at) FROM orders WHERE account_id = $1) END,
-        CASE WHEN ? THEN (SELECT max(refunded_at) FROM refunds WHERE account_id = $1) END,
-        CASE WHEN ? THEN (SELECT max(day) FROM ad_spend WHERE account_id = $1) END,
-        CASE WHEN ? THEN (SELECT max(day) FROM expenses WHERE account_id = $1) END,
-        CASE WHEN ? THEN (SELECT max(day) FROM stock_levels WHERE account_id = $1) END,
-        CASE WHEN ? THEN (SELECT max(occurred_at) FROM track_events WHERE account_id = $1) END"
-);
+/// When the job last ended, and the newest of each source.
+type ReachColumns = (Instant, Instant, Instant, Day, Day, Day, Instant);
 
-type Row = (
+/// A row of [`WithFreshness`].
+pub(crate) type Found<Row> = (Reach, Vec<i64>, Option<Row>);
+
+/// A row of [`ReachColumns`].
+pub(crate) type Reach = (
     Option<OffsetDateTime>,
     Option<OffsetDateTime>,
     Option<OffsetDateTime>,
@@ -45,34 +36,125 @@ type Row = (
     Option<OffsetDateTime>,
 );
 
-/// Outside a snapshot it is read before the figures: they are then as fresh as it says, or fresher.
-pub(crate) async fn of(
-    connection: &mut AsyncPgConnection,
-    account: AccountId,
-    job: JobName,
-) -> diesel::QueryResult<Freshness> {
-    let sources = job.sources();
-    let reach = Reach {
-        account: account.0,
-        job: job.as_str(),
-        orders: sources.contains(&Source::Orders),
-        refunds: sources.contains(&Source::Refunds),
-        ad_spend: sources.contains(&Source::AdSpend),
-        expenses: sources.contains(&Source::Expenses),
-        stock_levels: sources.contains(&Source::StockLevels),
-        track_events: sources.contains(&Source::TrackEvents),
-    };
-    let (as_of, orders, refunds, ad_spend, expenses, stock_levels, track_events): Row =
-        reach.get_result(connection).await?;
-    let newest = |source| match source {
+/// Writes [`ReachColumns`]. Sources that the job does not use are not looked at. `$1` is the account.
+fn push_reach(out: &mut AstPass<'_, '_, Pg>, job: JobName) {
+    out.push_sql(
+        "(SELECT max(finished_at) FROM job_runs WHERE account_id = $1 AND finished_at IS NOT NULL AND job = '",
+    );
+    out.push_sql(job.as_str());
+    out.push_sql("')");
+    for (source, newest, nothing) in [
+        (Source::Orders, "(SELECT max(placed_at) FROM orders WHERE account_id = $1)", "NULL::timestamptz"),
+        (Source::Refunds, "(SELECT max(refunded_at) FROM refunds WHERE account_id = $1)", "NULL::timestamptz"),
+        (Source::AdSpend, "(SELECT max(day) FROM ad_spend WHERE account_id = $1)", "NULL::date"),
+        (Source::Expenses, "(SELECT max(day) FROM expenses WHERE account_id = $1)", "NULL::date"),
+        (Source::StockLevels, "(SELECT max(day) FROM stock_levels WHERE account_id = $1)", "NULL::date"),
+        (Source::TrackEvents, "(SELECT max(occurred_at) FROM track_events WHERE account_id = $1)", "NULL::timestamptz"),
+    ] {
+        out.push_sql(", ");
+        out.push_sql(if job.sources().contains(&source) { newest } else { nothing });
+    }
+}
+
+fn freshness(job: JobName, reach: Reach) -> Freshness {
+    let (as_of, orders, refunds, ad_spend, expenses, stock_levels, track_events) = reach;
+    assemble(job, as_of, |source| match source {
         Source::Orders => orders.map(Newest::At),
         Source::Refunds => refunds.map(Newest::At),
         Source::AdSpend => ad_spend.map(Newest::Day),
         Source::Expenses => expenses.map(Newest::Day),
         Source::StockLevels => stock_levels.map(Newest::Day),
         Source::TrackEvents => track_events.map(Newest::At),
-    };
-    Ok(assemble(job, as_of, newest))
+    })
+}
+
+/// A look at the freshness alone.
+struct Alone {
+    account: i64,
+    job: JobName,
+}
+
+impl QueryId for Alone {
+    type QueryId = ();
+    const HAS_STATIC_QUERY_ID: bool = false;
+}
+
+impl Query for Alone {
+    type SqlType = ReachColumns;
+}
+
+impl QueryFragment<Pg> for Alone {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> diesel::QueryResult<()> {
+        out.push_sql("SELECT ");
+        push_reach(&mut out, self.job);
+        out.push_sql(" FROM (VALUES (");
+        out.push_bind_param::<BigInt, _>(&self.account)?;
+        out.push_sql(")) AS account");
+        Ok(())
+    }
+}
+
+/// A query of a job's figures, together with how fresh they are. The account must be its first parameter.
+pub(crate) struct WithFreshness<Q> {
+    job: JobName,
+    /// A list of numbers about all of the figures, whatever the query finds of them.
+    counts: &'static str,
+    query: Q,
+}
+
+impl<Q> QueryId for WithFreshness<Q> {
+    type QueryId = ();
+    const HAS_STATIC_QUERY_ID: bool = false;
+}
+
+impl<Q> Query for WithFreshness<Q>
+where
+    Q: Query,
+    Q::SqlType: SqlType,
+{
+    type SqlType = (ReachColumns, Array<BigInt>, Nullable<Q::SqlType>);
+}
+
+impl<Q: QueryFragment<Pg>> QueryFragment<Pg> for WithFreshness<Q> {
+    /// One row at least, so that there is one to say how fresh nothing is. A nested loop is the only way to join without a
+    /// condition, and keeps the order of the rows.
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> diesel::QueryResult<()> {
+        out.push_sql("SELECT ");
+        push_reach(&mut out, self.job);
+        out.push_sql(", ");
+        out.push_sql(self.counts);
+        out.push_sql(", found.* FROM (VALUES (1)) AS once LEFT JOIN LATERAL (");
+        self.query.walk_ast(out.reborrow())?;
+        out.push_sql(") AS found ON true");
+        Ok(())
+    }
+}
+
+impl<Q> WithFreshness<Q> {
+    pub fn new(job: JobName, query: Q) -> Self {
+        Self::with_counts(job, "'{}'::bigint[]", query)
+    }
+
+    /// With a list of numbers, in SQL, beside the rows.
+    pub fn with_counts(job: JobName, counts: &'static str, query: Q) -> Self {
+        Self { job, counts, query }
+    }
+}
+
+/// Takes apart what [`WithFreshness`] found for `job`: how fresh it is, the counts, the rows.
+pub(crate) fn apart<Row>(job: JobName, mut found: Vec<Found<Row>>) -> (Freshness, Vec<i64>, Vec<Row>) {
+    let (reach, counts) = found.first_mut().map(|(reach, counts, _)| (*reach, take(counts))).unwrap_or_default();
+    (freshness(job, reach), counts, found.into_iter().filter_map(|(.., row)| row).collect())
+}
+
+/// How fresh the figures of `job` are, read before they are: they are then as fresh as it says, or fresher.
+pub(crate) async fn of(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    job: JobName,
+) -> diesel::QueryResult<Freshness> {
+    let reach = Alone { account: account.0, job }.get_result(connection).await?;
+    Ok(freshness(job, reach))
 }
 
 /// What a statement found that looked at the sources of `job` along with the figures.

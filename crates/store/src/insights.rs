@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use diesel::{
+    pg::Pg,
     prelude::*,
     result::{DatabaseErrorKind, Error},
 };
@@ -18,7 +19,7 @@ use time::OffsetDateTime;
 use crate::{
     Store,
     error::{parse, store_error},
-    freshness,
+    freshness::{self, Found, WithFreshness},
     schema::insights,
 };
 
@@ -78,13 +79,14 @@ impl InsightStore for Store {
         filter: Filter,
         page: PageRequest,
     ) -> Result<Dated<Page<Insight>>, StoreError> {
-        let (freshness, rows) = self
+        const JOB: JobName = JobName::InsightGeneration;
+        let found = self
             .read(account, async |connection| {
                 let mut query = insights::table
                     .filter(insights::account_id.eq(account.0))
                     .order(insights::id.desc())
                     .limit(page.limit + 1)
-                    .select(InsightRow::as_select())
+                    .select(<InsightRow as Selectable<Pg>>::construct_selection())
                     .into_boxed();
                 if let Some(status) = filter.status {
                     query = query.filter(insights::status.eq(status.as_str()));
@@ -98,10 +100,10 @@ impl InsightStore for Store {
                 if let Some(cursor) = page.cursor {
                     query = query.filter(insights::id.lt(cursor));
                 }
-                let freshness = freshness::of(connection, account, JobName::InsightGeneration).await?;
-                Ok((freshness, query.load(connection).await?))
+                Ok(WithFreshness::new(JOB, query).load::<Found<InsightRow>>(connection).await?)
             })
             .await?;
+        let (freshness, _, rows) = freshness::apart(JOB, found);
         let insights = rows.into_iter().map(Insight::try_from).collect::<Result<_, _>>()?;
         Ok(Dated { found: Page::cut(insights, page.limit, |insight: &Insight| insight.id), freshness })
     }

@@ -1,8 +1,8 @@
 //! [`InventoryStore`] on Postgres.
 
 use async_trait::async_trait;
-use diesel::{dsl::count_star, prelude::*};
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel::{dsl::SqlTypeOf, pg::Pg, prelude::*};
+use diesel_async::RunQueryDsl;
 use domain::{
     AccountId, StoreError,
     inventory::{InventoryStore, Item, Listing, Status, Summary},
@@ -12,7 +12,13 @@ use domain::{
 use rust_decimal::Decimal;
 use time::{Date, OffsetDateTime};
 
-use crate::{Store, error::parse, freshness, schema::inventory_items};
+use crate::{
+    Store,
+    error::parse,
+    freshness::{self, Found, WithFreshness},
+    schema::inventory_items,
+    statement::Condition,
+};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = inventory_items, check_for_backend(diesel::pg::Pg))]
@@ -82,71 +88,53 @@ impl TryFrom<ItemRow> for Item {
 #[async_trait]
 impl InventoryStore for Store {
     async fn list(&self, account: AccountId, status: Option<Status>, page: PageRequest) -> Result<Listing, StoreError> {
-        let (rows, counts, freshness) = self
-            // One snapshot, so that page, summary and freshness belong together while the job replaces them.
-            .read_snapshot(account, async |connection| {
-                let rows = rows(connection, account, status, page).await?;
-                let counts = inventory_items::table
-                    .filter(inventory_items::account_id.eq(account.0))
-                    .group_by(inventory_items::status)
-                    .select((inventory_items::status, count_star()))
-                    .load::<(String, i64)>(connection)
-                    .await?;
-                let freshness = freshness::of(connection, account, JobName::InventoryVelocity).await?;
-                Ok((rows, counts, freshness))
+        const JOB: JobName = JobName::InventoryVelocity;
+        let found = self
+            .read(account, async |connection| {
+                let query = WithFreshness::with_counts(JOB, COUNTS, items(account, status, page));
+                Ok(query.load::<Found<ItemRow>>(connection).await?)
             })
             .await?;
+        let (freshness, counts, rows) = freshness::apart(JOB, found);
         let items = rows.into_iter().map(Item::try_from).collect::<Result<_, _>>()?;
-        Ok(Listing { page: Page::cut(items, page.limit, |item: &Item| item.id), summary: summary(&counts)?, freshness })
+        let summary = summary(&counts);
+        Ok(Listing { page: Page::cut(items, page.limit, |item: &Item| item.id), summary, freshness })
     }
 }
 
-async fn rows(
-    connection: &mut AsyncPgConnection,
+/// All items, and those of each status, the most urgent first.
+const COUNTS: &str = "(SELECT ARRAY[count(*), count(*) FILTER (WHERE urgency = 0), count(*) FILTER (WHERE urgency = 1),
+    count(*) FILTER (WHERE urgency = 2), count(*) FILTER (WHERE urgency = 3)] FROM inventory_items WHERE account_id = $1)";
+
+/// What comes after the item `?` in a list; `$1` is the account.
+const AFTER: &str = "(urgency, days_rank, sku, id) > (
+    SELECT last.urgency, last.days_rank, last.sku, last.id FROM inventory_items AS last
+    WHERE last.account_id = $1 AND last.id = ?)";
+
+/// The items of a page.
+fn items(
     account: AccountId,
     status: Option<Status>,
     page: PageRequest,
-) -> QueryResult<Vec<ItemRow>> {
+) -> inventory_items::BoxedQuery<'static, Pg, SqlTypeOf<<ItemRow as Selectable<Pg>>::SelectExpression>> {
     use inventory_items::{days_rank, id, sku, urgency};
     let mut query = inventory_items::table
         .filter(inventory_items::account_id.eq(account.0))
         .order((urgency, days_rank, sku, id))
         .limit(page.limit + 1)
-        .select(ItemRow::as_select())
+        .select(<ItemRow as Selectable<Pg>>::construct_selection())
         .into_boxed();
     if let Some(status) = status {
         query = query.filter(inventory_items::status.eq(status.as_str()));
     }
     if let Some(cursor) = page.cursor {
         // The cursor names the last item of the page before; its place in the order is looked up.
-        let last: Option<(i16, Decimal, String)> = inventory_items::table
-            .find((account.0, cursor))
-            .select((urgency, days_rank, sku))
-            .first(connection)
-            .await
-            .optional()?;
-        let Some((last_urgency, last_days, last_sku)) = last else { return Ok(Vec::new()) };
-        query = query.filter(
-            urgency.gt(last_urgency).or(urgency.eq(last_urgency).and(
-                days_rank
-                    .gt(last_days)
-                    .or(days_rank.eq(last_days).and(sku.gt(last_sku.clone()).or(sku.eq(last_sku).and(id.gt(cursor))))),
-            )),
-        );
+        query = query.filter(Condition { text: AFTER, value: cursor });
     }
-    query.load(connection).await
+    query
 }
 
-fn summary(counts: &[(String, i64)]) -> Result<Summary, StoreError> {
-    let mut summary = Summary::default();
-    for (status, count) in counts {
-        summary.total += count;
-        match parse(status, "inventory status")? {
-            Status::Critical => summary.critical = *count,
-            Status::Low => summary.low = *count,
-            Status::Ok => summary.ok = *count,
-            Status::Overstocked => summary.overstocked = *count,
-        }
-    }
-    Ok(summary)
+fn summary(counts: &[i64]) -> Summary {
+    let count = |at: usize| counts.get(at).copied().unwrap_or_default();
+    Summary { total: count(0), critical: count(1), low: count(2), ok: count(3), overstocked: count(4) }
 }

@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use diesel::{
+    pg::Pg,
     prelude::*,
     result::{DatabaseErrorKind, Error},
 };
@@ -19,7 +20,7 @@ use time::OffsetDateTime;
 use crate::{
     Store,
     error::{parse, store_error},
-    freshness,
+    freshness::{self, Found, WithFreshness},
     schema::reorder_suggestions,
 };
 
@@ -75,13 +76,14 @@ fn defect(error: serde_json::Error) -> StoreError {
 #[async_trait]
 impl ReorderStore for Store {
     async fn list(&self, account: AccountId, status: Option<Status>, page: PageRequest) -> Result<Listing, StoreError> {
-        let (rows, freshness) = self
-            .read_snapshot(account, async |connection| {
+        const JOB: JobName = JobName::SmartReorder;
+        let found = self
+            .read(account, async |connection| {
                 let mut query = reorder_suggestions::table
                     .filter(reorder_suggestions::account_id.eq(account.0))
                     .order(reorder_suggestions::id.desc())
                     .limit(page.limit + 1)
-                    .select(SuggestionRow::as_select())
+                    .select(<SuggestionRow as Selectable<Pg>>::construct_selection())
                     .into_boxed();
                 if let Some(status) = status {
                     query = query.filter(reorder_suggestions::status.eq(status.as_str()));
@@ -89,10 +91,10 @@ impl ReorderStore for Store {
                 if let Some(cursor) = page.cursor {
                     query = query.filter(reorder_suggestions::id.lt(cursor));
                 }
-                let rows = query.load(connection).await?;
-                Ok((rows, freshness::of(connection, account, JobName::SmartReorder).await?))
+                Ok(WithFreshness::new(JOB, query).load::<Found<SuggestionRow>>(connection).await?)
             })
             .await?;
+        let (freshness, _, rows) = freshness::apart(JOB, found);
         let suggestions = rows.into_iter().map(Suggestion::try_from).collect::<Result<_, _>>()?;
         Ok(Listing { page: Page::cut(suggestions, page.limit, |suggestion: &Suggestion| suggestion.id), freshness })
     }

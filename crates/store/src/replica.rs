@@ -24,11 +24,7 @@ use domain::{
 use moka::sync::Cache;
 use tokio::time::{Instant, sleep};
 
-use crate::{
-    Connect, PoolOptions, Store,
-    error::Failure,
-    runs::{Target, Together},
-};
+use crate::{Connect, PoolOptions, Store, error::Failure, runs::Target};
 
 /// How often the replica is asked how far it is.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -175,7 +171,7 @@ async fn look(primary: &Store, replica: &Replica) -> Result<(u64, u64), StoreErr
     let deadline = Instant::now() + TRUST / 2;
     let replayed: Option<i64> = replica
         .target
-        .run::<_, Failure>(deadline, Together::No, async |connection| {
+        .run::<_, Failure>(deadline, async |connection| {
             let replayed = sql::<Nullable<BigInt>>("(pg_last_wal_replay_lsn() - '0/0'::pg_lsn)::bigint");
             Ok(diesel::select(replayed).get_result(connection).await?)
         })

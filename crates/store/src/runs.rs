@@ -32,15 +32,6 @@ pub(crate) struct Target {
 /// The pools of a store and its siblings.
 pub(crate) type Pools = Arc<Mutex<Vec<Pool>>>;
 
-/// How statements belong together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Together {
-    /// Each by itself, unless the work begins a transaction.
-    No,
-    /// All of them see the database as it is at the first.
-    Snapshot,
-}
-
 impl Target {
     pub fn new(connect: &Connect, options: PoolOptions) -> anyhow::Result<Self> {
         Ok(Self { pool: pool::pool(connect, options)?, options })
@@ -51,11 +42,10 @@ impl Target {
     pub async fn run<T, E: From<Error> + From<StoreError>>(
         &self,
         deadline: Instant,
-        together: Together,
         work: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, E>,
     ) -> Result<T, E> {
         let mut connection = timeout_at(deadline, pool::lend(&self.pool)).await.map_err(|_| late())??;
-        let done = match self.begin(together) {
+        let done = match self.begin() {
             None => timeout_at(deadline, work(&mut connection)).await,
             Some(begin) => timeout_at(deadline, in_transaction(&mut connection, &begin, work)).await,
         };
@@ -65,17 +55,12 @@ impl Target {
     }
 
     /// How the transaction around the work begins, if there is to be one. One round trip, whatever is in it.
-    fn begin(&self, together: Together) -> Option<String> {
-        let begin = match together {
-            Together::No => "BEGIN",
-            Together::Snapshot => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-        };
+    fn begin(&self) -> Option<String> {
         match self.options.pooler {
-            Pooler::None if together == Together::No => None,
-            Pooler::None => Some(begin.to_owned()),
+            Pooler::None => None,
             Pooler::Transaction => {
                 let limit = self.options.statement_timeout.as_millis();
-                Some(format!("{begin}; SET LOCAL statement_timeout = {limit}; SET LOCAL TIME ZONE 'UTC'"))
+                Some(format!("BEGIN; SET LOCAL statement_timeout = {limit}; SET LOCAL TIME ZONE 'UTC'"))
             }
         }
     }
@@ -136,7 +121,7 @@ impl Store {
         &self,
         work: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, E>,
     ) -> Result<T, E> {
-        self.primary.run(Instant::now() + ANSWER_TIMEOUT, Together::No, work).await
+        self.primary.run(Instant::now() + ANSWER_TIMEOUT, work).await
     }
 
     /// Runs statements that only read: on the replica, if there is one that has all that the account is known to have
@@ -146,36 +131,18 @@ impl Store {
         account: AccountId,
         work: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, Failure> + Clone,
     ) -> Result<T, Failure> {
-        self.read_together(account, Together::No, work).await
-    }
-
-    /// As [`Store::read`], with all statements on one snapshot.
-    pub(crate) async fn read_snapshot<T>(
-        &self,
-        account: AccountId,
-        work: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, Failure> + Clone,
-    ) -> Result<T, Failure> {
-        self.read_together(account, Together::Snapshot, work).await
-    }
-
-    async fn read_together<T>(
-        &self,
-        account: AccountId,
-        together: Together,
-        work: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, Failure> + Clone,
-    ) -> Result<T, Failure> {
         let now = Instant::now();
         if let Some(replica) = &self.replica
             && replica.serves(account).await
         {
-            if let Ok(found) = replica.target.run(now + REPLICA_TIMEOUT, together, work.clone()).await {
+            if let Ok(found) = replica.target.run(now + REPLICA_TIMEOUT, work.clone()).await {
                 metrics::counter!("database_reads_total", "server" => "replica").increment(1);
                 return Ok(found);
             }
             replica.doubt();
         }
         metrics::counter!("database_reads_total", "server" => "primary").increment(1);
-        self.primary.run(now + ANSWER_TIMEOUT, together, work).await
+        self.primary.run(now + ANSWER_TIMEOUT, work).await
     }
 
     /// (connections in use, connections open) to the primary, those of the siblings included, for the metrics.
