@@ -25,7 +25,7 @@ const MIN_ROOT_Z: f64 = 2.5;
 /// Probability below which a more detailed cause is not put in place of the one already found.
 const MIN_CONFIDENCE: f64 = 0.5;
 /// Longest chain of causes; the tree itself is shallower.
-const MAX_DEPTH: usize = 6;
+const MAX_DEPTH: usize = 8;
 
 /// Which way a metric departed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -149,7 +149,11 @@ fn plain(metric: &str) -> String {
 
 fn name(metric: &str, part: Option<&Part>) -> String {
     match part {
-        Some(part) => format!("{} of {} {}", plain(metric), part.dimension, part.value),
+        Some(part) => {
+            let path: Vec<String> =
+                part.path().iter().map(|part| format!("{} {}", part.dimension, part.value)).collect();
+            format!("{} of {}", plain(metric), path.join(", "))
+        }
         None => plain(metric),
     }
 }
@@ -199,6 +203,10 @@ pub fn explain(facts: &Facts, metric: &str, expected: Option<f64>) -> Result<Exp
         share *= driver.share;
         confidence *= split.confidence;
         weighed.extend(split.contributions.iter().map(|c| c.metric.clone()));
+        if let By::Dimension(_) = split.by {
+            // What a ratio is made of has been weighed with its parts.
+            weighed.extend(tree::summed(&split.metric).1.into_iter().map(str::to_owned));
+        }
         explanation.breakdowns.extend(splits);
         if own.z_score.abs() < MIN_ROOT_Z || share < MIN_SHARE || confidence < MIN_CONFIDENCE {
             break;

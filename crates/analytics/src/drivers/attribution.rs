@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::facts::{Facts, Part};
-use super::tree::{Combined, Identity, Node, identities};
+use super::tree::{Combined, Identity, Node, identities, summed};
 use super::{Breakdown, By, Contribution, Direction};
 use crate::detector::smoothing::{Smoothed, is_sparse};
 use crate::detector::{HISTORY_DAYS, Insufficient, MIN_HISTORY_DAYS, weekday_index};
@@ -60,11 +60,15 @@ pub(super) fn own_forecast(facts: &Facts, node: &Node) -> Result<Own, Insufficie
 /// Every split of a metric that the facts allow: its drivers first, then each dimension. An identity with one of the
 /// metrics that were `weighed` on the way here would lead back.
 pub(super) fn breakdowns(facts: &Facts, node: &Node, expected: f64, weighed: &BTreeSet<String>) -> Vec<Breakdown> {
-    let new = |identity: &&Identity| !identity.ingredients.iter().any(|(metric, _)| weighed.contains(*metric));
+    let new = |identity: &&Identity| {
+        identity.is_inward || !identity.ingredients.iter().any(|(metric, _)| weighed.contains(*metric))
+    };
     let by_drivers =
         identities(&node.metric).filter(new).find_map(|identity| by_identity(facts, node, expected, identity));
-    let dimensions = if node.part.is_none() { facts.dimensions(&node.metric) } else { Default::default() };
-    let by_dimension = dimensions.iter().filter_map(|(name, parts)| by_parts(facts, node, expected, name, parts));
+    let (metric, known_by) = summed(&node.metric);
+    let dimensions = facts.dimensions(&known_by, node.part.as_ref());
+    let by_dimension =
+        dimensions.iter().filter_map(|(name, parts)| by_parts(facts, node, metric, expected, name, parts));
     by_drivers.into_iter().chain(by_dimension).collect()
 }
 
@@ -85,15 +89,23 @@ fn by_identity(facts: &Facts, node: &Node, expected: f64, identity: &Identity) -
     split(facts, node, Whole { expected, offset }, combined, By::Drivers, ingredients)
 }
 
-fn by_parts(facts: &Facts, node: &Node, expected: f64, dimension: &str, parts: &[&Part]) -> Option<Breakdown> {
+/// `metric` is what the parts of the node's metric add up in.
+fn by_parts(
+    facts: &Facts,
+    node: &Node,
+    metric: &str,
+    expected: f64,
+    dimension: &str,
+    parts: &[&Part],
+) -> Option<Breakdown> {
     let mut known: Vec<(f64, &Part, Vec<Option<f64>>)> = parts
         .iter()
-        .filter_map(|part| facts.series(&node.metric, Some(part)).map(|v| (part, v)))
+        .filter_map(|part| facts.series(metric, Some(part)).map(|v| (part, v)))
         .map(|(part, values)| (values.iter().flatten().map(|v| v.abs()).sum::<f64>(), *part, values))
         .collect();
     known.sort_by(|a, b| b.0.total_cmp(&a.0));
     known.truncate(LARGEST_PARTS);
-    let whole = facts.series(&node.metric, None)?;
+    let whole = facts.series(&node.metric, node.part.as_ref())?;
     let rest: Vec<Option<f64>> = whole
         .iter()
         .enumerate()
@@ -104,11 +116,11 @@ fn by_parts(facts: &Facts, node: &Node, expected: f64, dimension: &str, parts: &
         .collect();
     let size: f64 = whole.iter().flatten().map(|v| v.abs()).sum();
     let unexplained: f64 = rest.iter().flatten().map(|v| v.abs()).sum();
-    let ingredient =
-        |part: Part, values| Ingredient { metric: node.metric.clone(), part: Some(part), sign: 1.0, values };
+    let ingredient = |part: Part, values| Ingredient { metric: metric.to_owned(), part: Some(part), sign: 1.0, values };
     let mut ingredients: Vec<Ingredient> = known.into_iter().map(|(_, part, v)| ingredient(part.clone(), v)).collect();
     if unexplained > 1e-6 * size {
-        ingredients.push(ingredient(Part { dimension: dimension.to_owned(), value: OTHER.to_owned() }, rest));
+        let within = node.part.clone().map(Box::new);
+        ingredients.push(ingredient(Part { within, ..Part::of(dimension, OTHER) }, rest));
     }
     let whole = Whole { expected, offset: 0.0 };
     split(facts, node, whole, Combined::Sum, By::Dimension(dimension.to_owned()), ingredients)

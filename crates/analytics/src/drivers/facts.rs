@@ -8,11 +8,34 @@ use time::Date;
 use super::tree;
 use crate::detector::LARGEST_VALUE;
 
-/// One value of a dimension, such as country DE.
+/// One value of a dimension, such as country DE, of the whole business or within another part of it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Part {
     pub dimension: String,
     pub value: String,
+    /// The part that this one is a part of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<Box<Part>>,
+}
+
+impl Part {
+    /// A part of the whole business.
+    pub fn of(dimension: &str, value: &str) -> Self {
+        Self { dimension: dimension.to_owned(), value: value.to_owned(), within: None }
+    }
+
+    /// The same value of the dimension within `outer`.
+    #[must_use]
+    pub fn within(self, outer: Part) -> Self {
+        Self { within: Some(Box::new(outer)), ..self }
+    }
+
+    /// The part and those that it lies in, the outermost first.
+    pub fn path(&self) -> Vec<&Part> {
+        let mut path: Vec<&Part> = std::iter::successors(Some(self), |part| part.within.as_deref()).collect();
+        path.reverse();
+        path
+    }
 }
 
 /// Daily values of a business and of its parts, aligned on one list of dates.
@@ -71,17 +94,17 @@ impl Facts {
         }
         let derived = tree::derived(metric)?;
         let of = self.series(derived.of, part)?;
-        let Some(by) = self.series(derived.by, part) else {
+        let Some(by) = self.series(derived.by, part.filter(|_| !derived.is_by_whole())) else {
             return derived.goes_without().then_some(of);
         };
         Some(of.into_iter().zip(by).map(|(of, by)| derived.value(of?, by?)).collect())
     }
 
-    /// Dimensions by which a metric is known, with their values, in alphabetical order.
-    pub(super) fn dimensions(&self, metric: &str) -> BTreeMap<&str, Vec<&Part>> {
+    /// Dimensions by which all of `metrics` are known within a part, or the whole, with their values, in alphabetical order.
+    pub(super) fn dimensions(&self, metrics: &[&str], within: Option<&Part>) -> BTreeMap<&str, Vec<&Part>> {
         let mut dimensions: BTreeMap<&str, Vec<&Part>> = BTreeMap::new();
-        for (part, metrics) in &self.parts {
-            if metrics.contains_key(metric) {
+        for (part, known) in &self.parts {
+            if part.within.as_deref() == within && metrics.iter().all(|metric| known.contains_key(*metric)) {
                 dimensions.entry(&part.dimension).or_default().push(part);
             }
         }

@@ -126,7 +126,7 @@ fn goes_on_inside_the_winner_and_across_dimensions() {
     let known = |v: Vec<f64>| v.into_iter().map(Some).collect::<Vec<_>>();
     facts.metric("ad_clicks", known(clicks)).metric("ad_spend", known(spend));
     for (name, values) in [("spring", spring), ("brand", brand)] {
-        let campaign = Part { dimension: "campaign".into(), value: name.into() };
+        let campaign = Part::of("campaign", name);
         facts.part(campaign, "ad_spend", known(values));
     }
     let found = explain(&facts, "gross_revenue", None).unwrap();
@@ -165,13 +165,76 @@ fn conversion_is_split_into_orders_and_visitors_and_leads_on_from_there() {
     let home: Vec<f64> = (0..DAYS).map(|i| 12.0 * (1.0 + 0.08 * noise(40, i))).collect();
     let abroad: Vec<f64> = orders.iter().zip(&home).map(|(all, home)| all - home).collect();
     for (country, values) in [("AR", home), ("BR", abroad)] {
-        let part = Part { dimension: "country".into(), value: country.into() };
+        let part = Part::of("country", country);
         facts.part(part, "orders", values.into_iter().map(Some).collect());
     }
     let found = explain(&facts, "conversion", None).unwrap();
     let chain: Vec<_> = found.chain.iter().map(|c| (c.metric.as_str(), c.part.as_ref().map(|p| &*p.value))).collect();
     assert_eq!(chain, [("orders", None), ("orders", Some("BR"))], "{found:#?}");
     assert!(found.breakdowns.iter().all(sums_to_the_deviation));
+}
+
+/// About `usual` a day, varying by up to 8 %, `factor` times as much on the last day.
+fn steady(usual: f64, seed: u64, factor: f64) -> Vec<f64> {
+    let today = |i: usize| if i + 1 == DAYS { factor } else { 1.0 };
+    (0..DAYS).map(|i| usual * (1.0 + 0.08 * noise(seed, i)) * today(i)).collect()
+}
+
+fn added(a: &[f64], b: &[f64]) -> Vec<f64> {
+    a.iter().zip(b).map(|(a, b)| a + b).collect()
+}
+
+fn known(values: &[f64]) -> Vec<Option<f64>> {
+    values.iter().copied().map(Some).collect()
+}
+
+fn path(found: &Explanation) -> Vec<String> {
+    let place = |part: &Part| format!("{}={}", part.dimension, part.value);
+    let places = |c: &Cause| c.part.iter().flat_map(|part| part.path()).map(place).collect::<Vec<_>>().join(",");
+    found.chain.iter().map(|c| format!("{}[{}]", c.metric, places(c))).collect()
+}
+
+#[test]
+fn a_part_is_split_into_the_parts_within_it() {
+    let (shopify, market) = (steady(60.0, 50, 0.2), steady(40.0, 51, 1.0));
+    let (home, abroad) = (steady(50.0, 52, 1.0), added(&shopify, &market));
+    let mut facts = Facts::new(dates(DAYS));
+    facts.metric("orders", known(&added(&home, &abroad)));
+    let brazil = Part::of("country", "BR");
+    facts.part(Part::of("country", "AR"), "orders", known(&home)).part(brazil.clone(), "orders", known(&abroad));
+    for (platform, orders) in [("shopify", &shopify), ("mercadolibre", &market)] {
+        facts.part(Part::of("platform", platform).within(brazil.clone()), "orders", known(orders));
+    }
+    let found = explain(&facts, "orders", None).unwrap();
+    assert_eq!(path(&found), ["orders[country=BR]", "orders[country=BR,platform=shopify]"], "{found:#?}");
+    assert!(found.breakdowns.iter().all(sums_to_the_deviation));
+    assert!(found.sentence().contains("of country BR, platform shopify"), "{}", found.sentence());
+    // Without a name for what is left, the parts within do not cover the part.
+    let mut partly = facts.clone();
+    partly.part(Part::of("platform", "mercadolibre").within(brazil), "orders", known(&steady(20.0, 53, 1.0)));
+    let found = explain(&partly, "orders", None).unwrap();
+    assert!(found.breakdowns.iter().all(sums_to_the_deviation));
+}
+
+#[test]
+fn a_conversion_is_traced_to_the_country_where_it_fell() {
+    let (here, there) = (steady(500.0, 60, 1.0), steady(500.0, 61, 1.0));
+    let orders = |visitors: &[f64], seed: u64, factor: f64| -> Vec<f64> {
+        visitors.iter().zip(steady(0.04, seed, factor)).map(|(visitors, rate)| visitors * rate).collect()
+    };
+    let (bought_here, bought_there) = (orders(&here, 62, 1.0), orders(&there, 63, 0.3));
+    let mut facts = Facts::new(dates(DAYS));
+    facts.metric("visitors", known(&added(&here, &there)));
+    facts.metric("orders", known(&added(&bought_here, &bought_there)));
+    for (country, visitors, orders) in [("AR", &here, &bought_here), ("BR", &there, &bought_there)] {
+        facts.part(Part::of("country", country), "visitors", known(visitors));
+        facts.part(Part::of("country", country), "orders", known(orders));
+    }
+    for metric in ["orders", "conversion"] {
+        let found = explain(&facts, metric, None).unwrap();
+        assert_eq!(path(&found).last().map(String::as_str), Some("conversion[country=BR]"), "{found:#?}");
+        assert!(found.breakdowns.iter().all(sums_to_the_deviation), "{found:#?}");
+    }
 }
 
 #[test]
@@ -226,7 +289,7 @@ fn a_margin_falls_by_refunds_although_every_cost_takes_a_larger_part_of_what_is_
 fn parts_that_do_not_cover_the_whole_leave_a_rest() {
     let mut facts = shop([0.5, 1.0, 1.0, 1.0]);
     let third: Vec<_> = facts.series("gross_revenue", None).unwrap().iter().map(|v| v.map(|v| v / 3.0)).collect();
-    facts.part(Part { dimension: "country".into(), value: "DE".into() }, "gross_revenue", third);
+    facts.part(Part::of("country", "DE"), "gross_revenue", third);
     let found = explain(&facts, "gross_revenue", None).unwrap();
     let by_country = found.breakdowns.iter().find(|b| b.by == By::Dimension("country".into())).unwrap();
     let names: Vec<&str> = by_country.contributions.iter().map(|c| c.part.as_ref().unwrap().value.as_str()).collect();
@@ -285,7 +348,7 @@ proptest! {
         let names = ["gross_revenue", "orders", "units", "customers", "refunds", "ad_spend", "ad_clicks", "visitors"];
         for (name, values) in names.iter().zip(&columns) {
             facts.metric(name, values.clone());
-            facts.part(Part { dimension: "country".into(), value: "DE".into() }, name, values.clone());
+            facts.part(Part::of("country", "DE"), name, values.clone());
         }
         for metric in ["gross_revenue", "net_revenue", "orders", "aov", "roas", "refund_rate"] {
             if let Ok(found) = explain(&facts, metric, expected) {

@@ -12,6 +12,8 @@ pub(super) struct Node {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Derivation {
     Quotient,
+    /// Of a part by the whole.
+    QuotientByWhole,
     Difference,
 }
 
@@ -30,11 +32,16 @@ impl Derived {
         self.derivation == Derivation::Difference
     }
 
+    /// Whether the second is that of the whole business, whatever part the first is of.
+    pub fn is_by_whole(&self) -> bool {
+        self.derivation == Derivation::QuotientByWhole
+    }
+
     /// `None` where a quotient has nothing to divide by.
     pub fn value(&self, of: f64, by: f64) -> Option<f64> {
         let value = match self.derivation {
-            Derivation::Quotient if by > 0.0 => of / by,
-            Derivation::Quotient => return None,
+            Derivation::Quotient | Derivation::QuotientByWhole if by > 0.0 => of / by,
+            Derivation::Quotient | Derivation::QuotientByWhole => return None,
             Derivation::Difference => of - by,
         };
         value.is_finite().then_some(value)
@@ -43,6 +50,10 @@ impl Derived {
 
 const fn quotient(name: &'static str, of: &'static str, by: &'static str) -> Derived {
     Derived { name, of, derivation: Derivation::Quotient, by }
+}
+
+const fn by_whole(name: &'static str, of: &'static str, by: &'static str) -> Derived {
+    Derived { name, of, derivation: Derivation::QuotientByWhole, by }
 }
 
 const fn difference(name: &'static str, of: &'static str, by: &'static str) -> Derived {
@@ -69,6 +80,8 @@ const DERIVED: &[Derived] = &[
     quotient("shipping_per_gross_revenue", "shipping", "gross_revenue"),
     quotient("ad_spend_per_gross_revenue", "ad_spend", "gross_revenue"),
     quotient("extra_expenses_per_gross_revenue", "extra_expenses", "gross_revenue"),
+    by_whole("orders_per_visitor_of_all", "orders", "visitors"),
+    by_whole("share_of_visitors", "visitors", "visitors"),
     difference("costs", "net_revenue", "final_profit"),
     difference("returning_customers", "customers", "new_customers"),
     difference("net_revenue", "gross_revenue", "refunds"),
@@ -78,6 +91,15 @@ const DERIVED: &[Derived] = &[
     difference("profit_after_ads", "operational_profit", "ad_spend"),
     difference("final_profit", "profit_after_ads", "extra_expenses"),
 ];
+
+/// What the parts of a metric add up in, and the metrics that must be known by part for it. Volumes add up as they are; of a
+/// conversion each part has the orders that it brought per visitor of the whole business.
+pub(super) fn summed(metric: &str) -> (&str, Vec<&str>) {
+    match metric {
+        "conversion" => ("orders_per_visitor_of_all", vec!["orders", "visitors"]),
+        volume => (volume, vec![volume]),
+    }
+}
 
 /// How a metric follows from two others, if it does.
 pub(super) fn derived(metric: &str) -> Option<Derived> {
@@ -102,19 +124,22 @@ pub(super) struct Identity {
     /// 0 but for sums of shares.
     pub offset: f64,
     pub ingredients: &'static [(&'static str, f64)],
+    /// Whether it tells what a part brought to the whole: its ingredients are then those of the part, whatever was weighed
+    /// of the whole.
+    pub is_inward: bool,
 }
 
 const fn product(metric: &'static str, ingredients: &'static [(&'static str, f64)]) -> Identity {
-    Identity { metric, combined: Combined::Product, offset: 0.0, ingredients }
+    Identity { metric, combined: Combined::Product, offset: 0.0, ingredients, is_inward: false }
 }
 
 const fn sum(metric: &'static str, ingredients: &'static [(&'static str, f64)]) -> Identity {
-    Identity { metric, combined: Combined::Sum, offset: 0.0, ingredients }
+    Identity { metric, combined: Combined::Sum, offset: 0.0, ingredients, is_inward: false }
 }
 
 /// What is left of one.
 const fn rest(metric: &'static str, ingredients: &'static [(&'static str, f64)]) -> Identity {
-    Identity { metric, combined: Combined::Sum, offset: 1.0, ingredients }
+    Identity { metric, combined: Combined::Sum, offset: 1.0, ingredients, is_inward: false }
 }
 
 /// In order of preference: of several identities of a metric the first one whose ingredients are all known is used.
@@ -155,6 +180,10 @@ const IDENTITIES: &[Identity] = &[
     product("ad_clicks", &[("ad_spend", 1.0), ("clicks_per_spend", 1.0)]),
     product("roas", &[("gross_revenue", 1.0), ("ad_spend", -1.0)]),
     product("cac", &[("ad_spend", 1.0), ("new_customers", -1.0)]),
+    Identity {
+        is_inward: true,
+        ..product("orders_per_visitor_of_all", &[("share_of_visitors", 1.0), ("conversion", 1.0)])
+    },
     product("conversion", &[("orders", 1.0), ("visitors", -1.0)]),
     product("refund_rate", &[("refunds", 1.0), ("gross_revenue", -1.0)]),
     sum("customers", &[("new_customers", 1.0), ("returning_customers", 1.0)]),
