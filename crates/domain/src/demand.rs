@@ -1,6 +1,7 @@
 //! What was sold of each product that has a stock: the input of inventory and reorder figures.
 
 use async_trait::async_trait;
+use rust_decimal::Decimal;
 use time::Date;
 
 use crate::{AccountId, StoreError, profit::DayRange};
@@ -28,6 +29,9 @@ pub struct StockedProduct {
     pub lead_time_days: Option<i32>,
     pub pack_size: Option<i32>,
     pub min_order_qty: Option<i32>,
+    /// What a unit is sold at and what it costs, as last known.
+    pub price: Option<Decimal>,
+    pub unit_cost: Option<Decimal>,
     /// Oldest first.
     pub sales: Vec<SalesDay>,
     /// Days that ended without stock.

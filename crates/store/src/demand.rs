@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use diesel::{
     prelude::*,
     sql_query,
-    sql_types::{Array, BigInt, Date as SqlDate, Integer, Nullable, Text},
+    sql_types::{Array, BigInt, Date as SqlDate, Integer, Nullable, Numeric, Text},
 };
 use diesel_async::RunQueryDsl;
 use domain::{
@@ -12,13 +12,14 @@ use domain::{
     demand::{DemandStore, SalesDay, StockAt, StockedProduct},
     profit::DayRange,
 };
+use rust_decimal::Decimal;
 use time::Date;
 
 use crate::Store;
 
 const STOCKED: &str = "
     SELECT p.id AS product_id, p.sku, p.name, p.category, coalesce(past.stock, p.current_stock) AS stock, p.on_order,
-        p.lead_time_days, p.pack_size, p.min_order_qty,
+        p.lead_time_days, p.pack_size, p.min_order_qty, p.price, p.unit_cost,
         coalesce(s.days, '{}') AS days, coalesce(s.sold, '{}') AS sold, coalesce(s.cancelled, '{}') AS cancelled,
         coalesce(e.days, '{}') AS days_without_stock
     FROM products p
@@ -57,6 +58,10 @@ struct ProductRow {
     pack_size: Option<i32>,
     #[diesel(sql_type = Nullable<Integer>)]
     min_order_qty: Option<i32>,
+    #[diesel(sql_type = Nullable<Numeric>)]
+    price: Option<Decimal>,
+    #[diesel(sql_type = Nullable<Numeric>)]
+    unit_cost: Option<Decimal>,
     #[diesel(sql_type = Array<SqlDate>)]
     days: Vec<Date>,
     #[diesel(sql_type = Array<BigInt>)]
@@ -79,6 +84,8 @@ impl From<ProductRow> for StockedProduct {
             lead_time_days,
             pack_size,
             min_order_qty,
+            price,
+            unit_cost,
             days,
             sold,
             cancelled,
@@ -100,6 +107,8 @@ impl From<ProductRow> for StockedProduct {
             lead_time_days,
             pack_size,
             min_order_qty,
+            price,
+            unit_cost,
             sales,
             days_without_stock,
         }
