@@ -36,6 +36,8 @@ use time::{Date, OffsetDateTime};
 
 pub use stop::{Stage, Stop};
 
+use demand::Kept;
+
 pub(crate) use insight_generation::situation;
 
 use crate::ai::Wordsmith;
@@ -108,6 +110,8 @@ pub struct Selection {
     pub as_of: Option<Date>,
     /// Run again what is done already.
     pub again: bool,
+    /// Compute even where nothing has changed since the result that stands was made.
+    pub recompute: bool,
 }
 
 /// How a run ended.
@@ -144,6 +148,9 @@ struct Work<'a> {
     account: &'a Account,
     claim: &'a Claim,
     clock: Clock,
+    /// Stands for the data that the run reads.
+    input: &'a str,
+    stocked: &'a Kept,
 }
 
 /// What is noted with a run that was broken off.
@@ -188,81 +195,113 @@ pub async fn run_all_until(
 
 async fn run_account(deps: Deps, account: Account, selection: Selection, clock: Clock, stop: Stop) -> Vec<Report> {
     let as_of = selection.as_of.unwrap_or_else(|| account.timezone.day_of(clock()));
+    let night =
+        Night { deps: &deps, account: &account, as_of, selection, clock, stop: &stop, stocked: Kept::default() };
     let mut reports = Vec::new();
     for job in JobName::ALL.iter().copied().filter(|job| selection.job.is_none_or(|wanted| wanted == *job)) {
         if stop.is_asked() {
             break;
         }
-        reports.push(run_until(&deps, &account, job, as_of, selection.again, clock, &stop).await);
+        reports.push(night.run(job).await);
     }
     reports
 }
 
 /// Runs one job for one account, unless it is done (and not wanted `again`) or being done elsewhere.
 pub async fn run(deps: &Deps, account: &Account, job: JobName, as_of: Date, again: bool, clock: Clock) -> Report {
-    run_until(deps, account, job, as_of, again, clock, &Stop::never()).await
+    let selection = Selection { again, ..Selection::default() };
+    let stop = Stop::never();
+    Night { deps, account, as_of, selection, clock, stop: &stop, stocked: Kept::default() }.run(job).await
 }
 
-async fn run_until(
-    deps: &Deps,
-    account: &Account,
-    job: JobName,
+/// The jobs of an account, one after the other.
+struct Night<'a> {
+    deps: &'a Deps,
+    account: &'a Account,
     as_of: Date,
-    again: bool,
+    selection: Selection,
     clock: Clock,
-    stop: &Stop,
-) -> Report {
-    let started = Instant::now();
-    let outcome = match deps.jobs.claim(account.id, job, as_of, LEASE_SECONDS, again).await {
-        Ok(Some(claim)) => run_claimed(deps, account, &claim, clock, stop).await,
-        Ok(None) => Outcome::Skipped,
-        Err(error) => Outcome::Failed { error: error.to_string() },
-    };
-    let milliseconds = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-    let report = Report { account: account.id, job, as_of, outcome, milliseconds };
-    log(&report);
-    report
+    stop: &'a Stop,
+    /// What one of them leaves for the next.
+    stocked: Kept,
 }
 
-/// A panic of the computation fails the run like an error does. A run that is broken off counts as failed too: so it is
-/// free to be claimed at once, not when its lease ends.
-async fn run_claimed(deps: &Deps, account: &Account, claim: &Claim, clock: Clock, stop: &Stop) -> Outcome {
-    let work = Work { deps, account, claim, clock };
-    let ended = tokio::select! {
-        ended = AssertUnwindSafe(work.compute()).catch_unwind() => ended,
-        () = stop.over() => {
-            note_failure(deps, claim, INTERRUPTED).await;
-            return Outcome::Interrupted;
+impl Night<'_> {
+    async fn run(&self, job: JobName) -> Report {
+        let started = Instant::now();
+        let claimed = self.deps.jobs.claim(self.account.id, job, self.as_of, LEASE_SECONDS, self.selection.again);
+        let outcome = match claimed.await {
+            Ok(Some(claim)) => self.run_claimed(claim).await,
+            Ok(None) => Outcome::Skipped,
+            Err(error) => Outcome::Failed { error: error.to_string() },
+        };
+        let milliseconds = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let report = Report { account: self.account.id, job, as_of: self.as_of, outcome, milliseconds };
+        log(&report);
+        report
+    }
+
+    /// A panic of the computation fails the run like an error does. A run that is broken off counts as failed too: so it
+    /// is free to be claimed at once, not when its lease ends.
+    async fn run_claimed(&self, claim: Claim) -> Outcome {
+        let ended = tokio::select! {
+            ended = AssertUnwindSafe(self.compute(claim.clone())).catch_unwind() => ended,
+            () = self.stop.over() => {
+                note_failure(self.deps, &claim, INTERRUPTED).await;
+                return Outcome::Interrupted;
+            }
+        };
+        let error = match ended {
+            Ok(Ok(Written::Rows(rows))) => return Outcome::Done { rows },
+            Ok(Ok(Written::Superseded)) => return Outcome::Superseded,
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => "the computation panicked".to_owned(),
+        };
+        let error: String = error.chars().take(ERROR_CHARS).collect();
+        note_failure(self.deps, &claim, &error).await;
+        Outcome::Failed { error }
+    }
+
+    /// Brings the sums up to date and computes, unless the result that stands was made from the same.
+    async fn compute(&self, mut claim: Claim) -> Result<Written, StoreError> {
+        let (deps, clock) = (self.deps, self.clock);
+        let now = clock();
+        let rolled = deps.daily.roll_up(self.account.id, &self.account.timezone, now).await?;
+        // Noted before anything is read: what changes from here on is for the next run to see.
+        let input = self.input(rolled.version, now);
+        claim.made_from = match claim.job {
+            // Depends on the hour and on what people decide as well, and is computed every time.
+            JobName::InsightGeneration => None,
+            JobName::SmartReorder => Some(format!("{input} {}", deps.reorder.standing(self.account.id).await?)),
+            _ => Some(input.clone()),
+        };
+        if !self.selection.recompute && deps.jobs.end_if_unchanged(&claim, now).await? {
+            return Ok(Written::Rows(0));
         }
-    };
-    let error = match ended {
-        Ok(Ok(Written::Rows(rows))) => return Outcome::Done { rows },
-        Ok(Ok(Written::Superseded)) => return Outcome::Superseded,
-        Ok(Err(error)) => error.to_string(),
-        Err(_) => "the computation panicked".to_owned(),
-    };
-    let error: String = error.chars().take(ERROR_CHARS).collect();
-    note_failure(deps, claim, &error).await;
-    Outcome::Failed { error }
+        let work = Work { deps, account: self.account, claim: &claim, clock, input: &input, stocked: &self.stocked };
+        match claim.job {
+            JobName::CustomerMetrics => customer_metrics::run(&work).await,
+            JobName::ProfitSnapshots => profit_snapshots::run(&work).await,
+            JobName::InventoryVelocity => inventory_velocity::run(&work).await,
+            JobName::SmartReorder => smart_reorder::run(&work).await,
+            JobName::AnomalyDetection => anomaly_detection::run(&work).await,
+            JobName::InsightGeneration => insight_generation::run(&work).await,
+        }
+    }
+
+    /// Stands for all that jobs read of an account: its data, the day they are asked for and the one they are asked on, its
+    /// settings, and the version of the computation. Settings that the sums are made with raise the version of the data.
+    fn input(&self, version: i64, now: OffsetDateTime) -> String {
+        let zone = &self.account.timezone;
+        let holidays = self.account.holiday_country.as_ref().map_or("", |country| country.as_str());
+        let (as_of, today, software) = (self.as_of, zone.day_of(now), env!("CARGO_PKG_VERSION"));
+        format!("{software} {version} {as_of} {today} {} {holidays}", zone.name())
+    }
 }
 
 async fn note_failure(deps: &Deps, claim: &Claim, error: &str) {
     if let Err(unnoted) = deps.jobs.fail(claim, error).await {
         tracing::warn!(account = %claim.account, job = %claim.job, error = %unnoted, "a failed run stays claimed");
-    }
-}
-
-impl Work<'_> {
-    async fn compute(&self) -> Result<Written, StoreError> {
-        self.deps.daily.roll_up(self.account.id, &self.account.timezone, (self.clock)()).await?;
-        match self.claim.job {
-            JobName::CustomerMetrics => customer_metrics::run(self).await,
-            JobName::ProfitSnapshots => profit_snapshots::run(self).await,
-            JobName::InventoryVelocity => inventory_velocity::run(self).await,
-            JobName::SmartReorder => smart_reorder::run(self).await,
-            JobName::AnomalyDetection => anomaly_detection::run(self).await,
-            JobName::InsightGeneration => insight_generation::run(self).await,
-        }
     }
 }
 

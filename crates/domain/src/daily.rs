@@ -177,9 +177,16 @@ fn quotient(part: f64, whole: f64) -> Option<f64> {
 }
 
 text_enum!(
-    /// What a day is broken down by: the platform that orders came from and ads were paid to, the country of the buyer,
-    /// the product by its SKU, the campaign.
-    Dimension { Platform = "platform", Product = "product", Country = "country", Campaign = "campaign" }
+    /// What a day is broken down by: the platform that orders came from and ads were paid to, the country of buyer and
+    /// visitor, the product by its SKU, the campaign as `platform/campaign`, and country and platform together as
+    /// `country/platform`.
+    Dimension {
+        Platform = "platform",
+        Product = "product",
+        Country = "country",
+        Campaign = "campaign",
+        CountryPlatform = "country_platform",
+    }
 );
 
 /// The sums of a part of one day.
@@ -192,12 +199,18 @@ pub struct PartTotals {
     pub orders: i64,
     pub units: i64,
     pub ad_spend: Decimal,
+    /// Of countries only.
+    pub visitors: i64,
 }
 
 /// How much the roll-up had to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RollUp {
+    /// Days that were summed up again.
     pub days: u64,
+    /// Rises with every roll-up that found anything changed: as long as it stays, so did everything that imports and
+    /// tracking write.
+    pub version: i64,
 }
 
 #[cfg_attr(feature = "mock", mockall::automock)]

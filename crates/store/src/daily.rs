@@ -108,13 +108,15 @@ struct PartRow {
     orders: i64,
     units: i64,
     ad_spend: Decimal,
+    visitors: i64,
 }
 
 impl TryFrom<PartRow> for PartTotals {
     type Error = StoreError;
     fn try_from(row: PartRow) -> Result<Self, StoreError> {
-        let PartRow { day, dimension, value, gross_revenue, orders, units, ad_spend } = row;
-        Ok(Self { day, dimension: parse(&dimension, "dimension")?, value, gross_revenue, orders, units, ad_spend })
+        let PartRow { day, dimension, value, gross_revenue, orders, units, ad_spend, visitors } = row;
+        let dimension = parse(&dimension, "dimension")?;
+        Ok(Self { day, dimension, value, gross_revenue, orders, units, ad_spend, visitors })
     }
 }
 
@@ -124,10 +126,18 @@ impl DailyStore for Store {
         self.job_transaction(async |connection| {
             sql_query(sql::LOCK).bind::<BigInt, _>(account.0).execute(connection).await?;
             let mut days = take_touched(connection, account).await?;
-            days.extend(days_of_new_events(connection, account, zone, now).await?);
+            let visited = days_of_new_events(connection, account, zone, now).await?;
             days.extend(days_made_otherwise(connection, account, zone).await?);
+            let only_visited = Bounds::of(&visited.difference(&days).copied().collect(), zone);
+            only_visited.run(connection, account, sql::VISITORS_BY_COUNTRY).await?;
+            let recounted = recount_visitors(connection, account, &only_visited).await?;
+            // Nothing is computed from today's visitors before tomorrow, and there is a new one every minute.
+            let today = zone.day_of(now);
+            let news = days.len() + recounted.iter().filter(|day| **day < today).count();
+            let version = raise_version(connection, account, news > 0).await?;
+            let rolled = RollUp { days: count(days.len() + recounted.len()), version };
             if days.is_empty() {
-                return Ok(RollUp::default());
+                return Ok(rolled);
             }
             let bounds = Bounds::of(&days, zone);
             for statement in [sql::CLEAR_PRODUCT_DAYS, sql::CLEAR_BREAKDOWNS] {
@@ -137,7 +147,7 @@ impl DailyStore for Store {
                     .execute(connection)
                     .await?;
             }
-            for statement in [sql::PRODUCT_DAYS, sql::BREAKDOWNS, sql::DAILY_METRICS] {
+            for statement in [sql::PRODUCT_DAYS, sql::BREAKDOWNS, sql::VISITORS_BY_COUNTRY, sql::DAILY_METRICS] {
                 bounds.run(connection, account, statement).await?;
             }
             let moved = move_first_orders(connection, account, &bounds).await?;
@@ -148,7 +158,7 @@ impl DailyStore for Store {
                 .bind::<Array<SqlDate>, _>(&bounds.days)
                 .execute(connection)
                 .await?;
-            Ok(RollUp { days: u64::try_from(bounds.days.len()).unwrap_or(u64::MAX) })
+            Ok(rolled)
         })
         .await
     }
@@ -186,6 +196,19 @@ impl DailyStore for Store {
             .await?;
         rows.into_iter().map(PartTotals::try_from).collect()
     }
+}
+
+fn count(rows: usize) -> u64 {
+    u64::try_from(rows).unwrap_or(u64::MAX)
+}
+
+/// The account's version, one more than before if something changed.
+async fn raise_version(connection: &mut AsyncPgConnection, account: AccountId, changed: bool) -> Result<i64, Error> {
+    diesel::update(roll_ups::table.find(account.0))
+        .set(roll_ups::version.eq(roll_ups::version + i64::from(changed)))
+        .returning(roll_ups::version)
+        .get_result(connection)
+        .await
 }
 
 /// Days with the instants that they start at and end before.
@@ -276,6 +299,22 @@ async fn days_made_otherwise(
         .bind::<BigInt, _>(account.0)
         .bind::<Text, _>(zone.name())
         .bind::<Integer, _>(sql::DEFINITIONS)
+        .load(connection)
+        .await?;
+    Ok(rows.into_iter().map(|row| row.day).collect())
+}
+
+/// Brings the visitors of these days up to date. Returns the days that had more than before.
+async fn recount_visitors(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    bounds: &Bounds,
+) -> Result<Vec<Date>, Error> {
+    let rows: Vec<DayOnly> = sql_query(sql::VISITORS)
+        .bind::<BigInt, _>(account.0)
+        .bind::<Array<SqlDate>, _>(&bounds.days)
+        .bind::<Array<Timestamptz>, _>(&bounds.starts)
+        .bind::<Array<Timestamptz>, _>(&bounds.ends)
         .load(connection)
         .await?;
     Ok(rows.into_iter().map(|row| row.day).collect())

@@ -18,7 +18,7 @@ use crate::{
     Store,
     error::{Failure, parse, store_error},
     pool,
-    schema::job_runs,
+    schema::{job_results, job_runs},
 };
 
 /// How long a statement of a job may take. A job works on a whole account at once, a request on a page.
@@ -94,7 +94,27 @@ impl JobStore for Store {
                     .optional()?)
             })
             .await?;
-        Ok(row.map(|ClaimNumber { claim }| Claim { account, job, as_of, number: claim }))
+        Ok(row.map(|ClaimNumber { claim }| Claim { account, job, as_of, number: claim, made_from: None }))
+    }
+
+    async fn end_if_unchanged(&self, claim: &Claim, now: OffsetDateTime) -> Result<bool, StoreError> {
+        let Some(made_from) = &claim.made_from else { return Ok(false) };
+        let ended = self
+            .run::<_, Failure>(async |connection| {
+                let stands = job_results::table
+                    .find((claim.account.0, claim.job.as_str()))
+                    .filter(job_results::made_from.eq(made_from))
+                    .select(job_results::job);
+                Ok(diesel::update(job_runs::table.find((claim.account.0, claim.job.as_str(), claim.as_of)))
+                    .filter(job_runs::claim.eq(claim.number))
+                    .filter(job_runs::state.eq("running"))
+                    .filter(diesel::dsl::exists(stands))
+                    .set((job_runs::state.eq("done"), job_runs::finished_at.eq(now)))
+                    .execute(connection)
+                    .await?)
+            })
+            .await?;
+        Ok(ended > 0)
     }
 
     async fn fail(&self, claim: &Claim, error: &str) -> Result<(), StoreError> {
@@ -169,6 +189,19 @@ impl Store {
                 .await?;
             if ended == 0 {
                 return Ok(Written::Superseded);
+            }
+            if let Some(made_from) = &claim.made_from {
+                diesel::insert_into(job_results::table)
+                    .values((
+                        job_results::account_id.eq(claim.account.0),
+                        job_results::job.eq(claim.job.as_str()),
+                        job_results::made_from.eq(made_from),
+                    ))
+                    .on_conflict((job_results::account_id, job_results::job))
+                    .do_update()
+                    .set(job_results::made_from.eq(made_from))
+                    .execute(connection)
+                    .await?;
             }
             write(connection).await.map(Written::Rows)
         })

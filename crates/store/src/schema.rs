@@ -324,6 +324,7 @@ diesel::table! {
         account_id -> BigInt,
         events_until -> Timestamptz,
         made_by -> Text,
+        version -> BigInt,
     }
 }
 
@@ -370,6 +371,7 @@ diesel::table! {
         orders -> BigInt,
         units -> BigInt,
         ad_spend -> Numeric,
+        visitors -> BigInt,
     }
 }
 
@@ -592,6 +594,14 @@ diesel::table! {
 }
 
 diesel::table! {
+    job_results (account_id, job) {
+        account_id -> BigInt,
+        job -> Text,
+        made_from -> Text,
+    }
+}
+
+diesel::table! {
     alert_rules (account_id, id) {
         account_id -> BigInt,
         id -> BigInt,
@@ -724,6 +734,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     delivery_attempts,
     webhook_replays,
     job_runs,
+    job_results,
     alert_rules,
     ai_runs,
     ai_calls,

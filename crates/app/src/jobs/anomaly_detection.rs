@@ -210,6 +210,7 @@ mod tests {
             orders,
             units: orders * 2,
             ad_spend: Decimal::ZERO,
+            visitors: 0,
         };
         let cause = |parts: &[PartTotals]| {
             let shop = open(&days);
@@ -224,6 +225,50 @@ mod tests {
         let lost = |day: &DayTotals| if day.day == bad_day { 0 } else { day.orders - 20 };
         let two: Vec<_> = days.iter().flat_map(|day| [part(day, "AR", 20), part(day, "BR", lost(day))]).collect();
         assert!(cause(&two).unwrap_or_default().contains("country BR"), "{:?}", cause(&two));
+    }
+
+    #[test]
+    fn a_cause_is_traced_to_the_platform_within_a_country() {
+        let mut days = shop();
+        let bad_day = &mut days[189];
+        (bad_day.orders, bad_day.units, bad_day.customers) = (30, 60, 30);
+        (bad_day.gross_revenue, bad_day.visitors) = (Decimal::from(600), 0);
+        for day in &mut days {
+            day.visitors = 0;
+        }
+        let part = |day: &DayTotals, dimension, value: &str, orders: i64| PartTotals {
+            day: day.day,
+            dimension,
+            value: value.into(),
+            gross_revenue: Decimal::from(orders * 20),
+            orders,
+            units: orders * 2,
+            ad_spend: Decimal::ZERO,
+            visitors: 0,
+        };
+        use domain::daily::Dimension::{Country, CountryPlatform};
+        let parts: Vec<_> = days
+            .iter()
+            .flat_map(|day| {
+                // What is missing is missing in Brazil, on one of its platforms.
+                let shopify = day.orders - 30;
+                [
+                    part(day, Country, "AR", 10),
+                    part(day, Country, "BR", shopify + 20),
+                    part(day, CountryPlatform, "AR/shopify", 10),
+                    part(day, CountryPlatform, "BR/shopify", shopify),
+                    part(day, CountryPlatform, "BR/mercadolibre", 20),
+                ]
+            })
+            .collect();
+        let shop = open(&days);
+        let found = shop.findings(&shop.events(), &parts);
+        let cause = found.iter().find(|f| f.metric == "gross_revenue" && f.kind == Kind::Correlated);
+        let cause = cause.unwrap_or_else(|| panic!("{found:#?}"));
+        let said = cause.inferred_cause.as_deref().unwrap();
+        assert!(said.contains("of country BR, platform shopify"), "{said}");
+        let place = "orders[country=BR,platform=shopify]";
+        assert!(cause.correlated_metrics.iter().any(|metric| metric.metric == place), "{cause:#?}");
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! What inventory and reorder figures have in common: the sales of every product as a clean daily series, and the demand
 //! that follows from them.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use analytics::demand::{DemandModel, Item, StoreRhythm};
 use domain::{
@@ -30,8 +33,22 @@ pub(super) struct Stocked {
     rhythm: StoreRhythm,
 }
 
+/// What was loaded from an input, until it is asked for once more: two jobs read it, one after the other.
+pub(super) type Kept = Mutex<Option<(String, Arc<Stocked>)>>;
+
 impl Stocked {
-    pub(super) async fn load(work: &Work<'_>) -> Result<Self, StoreError> {
+    pub(super) async fn load(work: &Work<'_>) -> Result<Arc<Self>, StoreError> {
+        let kept = work.stocked.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some((_, stocked)) = kept.filter(|(input, _)| input == work.input) {
+            return Ok(stocked);
+        }
+        let stocked = Arc::new(Self::read(work).await?);
+        let kept = (work.input.to_owned(), Arc::clone(&stocked));
+        *work.stocked.lock().unwrap_or_else(PoisonError::into_inner) = Some(kept);
+        Ok(stocked)
+    }
+
+    async fn read(work: &Work<'_>) -> Result<Self, StoreError> {
         let (account, last) = (work.account, work.claim.last_full_day());
         let today = account.timezone.day_of((work.clock)());
         let at = if work.claim.as_of >= today { StockAt::Now } else { StockAt::Day(work.claim.as_of) };

@@ -12,6 +12,8 @@ use domain::{
     reorder::{Basis, Draft, Reason},
 };
 
+use rust_decimal::{Decimal, prelude::ToPrimitive};
+
 use super::{
     Work,
     demand::{Stocked, number},
@@ -34,7 +36,9 @@ pub(super) async fn run(work: &Work<'_>) -> Result<Written, StoreError> {
         stocked.each(|product, _, model| draft(product, model?, &calibration))
     })
     .await?;
-    work.deps.reorder.replace(work.claim, drafts.into_iter().flatten().collect(), (work.clock)()).await
+    let (drafts, now) = (drafts.into_iter().flatten().collect(), (work.clock)());
+    let zone = &work.account.timezone;
+    work.deps.reorder.replace(work.claim, drafts, zone.start_of(zone.day_of(now)), now).await
 }
 
 /// How often the shop's own demand would have outrun what was ordered by these forecasts. Days without stock hide what was
@@ -64,7 +68,16 @@ fn terms(product: &StockedProduct) -> SupplyTerms {
         review_days: f64::from(REVIEW_DAYS),
         pack_size: positive(product.pack_size),
         minimum_order: positive(product.min_order_qty),
-        service: ServiceGoal::ByClass,
+        service: service_goal(product),
+    }
+}
+
+/// What covers the demand often enough: by what a unit earns, where that is known.
+fn service_goal(product: &StockedProduct) -> ServiceGoal {
+    let number = |amount: Option<Decimal>| amount.and_then(|amount| amount.to_f64());
+    match (number(product.price), number(product.unit_cost)) {
+        (Some(price), Some(cost)) => ServiceGoal::by_margin(price, cost, f64::from(REVIEW_DAYS)),
+        _ => ServiceGoal::ByClass,
     }
 }
 
@@ -134,6 +147,23 @@ mod tests {
         assert_eq!((found.forecast_days, found.decision_stands_days), (17, 10));
         assert!(found.confidence > dec!(0.8) && found.confidence < dec!(1));
         assert!(found.reason.starts_with("Sells about 5.0 a day; 30 in stock."), "{}", found.reason);
+    }
+
+    #[test]
+    fn what_earns_more_is_kept_ready_more_surely() {
+        let level = |price, unit_cost| {
+            let product = StockedProduct { price, unit_cost, ..steady(1, 0, 5, 180) };
+            let found = drafts(vec![product]).remove(0);
+            (found.basis.service_level, found.qty_suggested)
+        };
+        let (plain, quantity) = level(None, Some(dec!(4)));
+        assert_eq!(plain, 0.95, "by class");
+        assert_eq!(level(Some(dec!(4)), Some(dec!(5))).0, 0.95, "sold below cost");
+        let (thin, fewer) = level(Some(dec!(4.10)), Some(dec!(4)));
+        let (thick, more) = level(Some(dec!(12)), Some(dec!(4)));
+        // 0.10 / (0.10 + 4 · 0.25 · 7 / 365) = 0.84, which is held at 0.9.
+        assert!((thin - 0.9).abs() < 1e-9 && thick == 0.98, "{thin} {thick}");
+        assert!(fewer < quantity && quantity < more, "{fewer} {quantity} {more}");
     }
 
     #[test]

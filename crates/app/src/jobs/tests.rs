@@ -40,7 +40,7 @@ fn account(id: i64) -> Account {
 }
 
 fn claim(id: i64, job: JobName) -> Claim {
-    Claim { account: AccountId(id), job, as_of: AS_OF, number: 3 }
+    Claim { account: AccountId(id), job, as_of: AS_OF, number: 3, made_from: None }
 }
 
 /// Ports that must not be called, to be replaced one by one.
@@ -93,12 +93,13 @@ impl Ports {
     fn claims(mut self) -> Self {
         self.jobs
             .expect_claim()
-            .returning(|account, job, as_of, _, _| Ok(Some(Claim { account, job, as_of, number: 3 })));
+            .returning(|account, job, as_of, _, _| Ok(Some(Claim { account, job, as_of, number: 3, made_from: None })));
         self
     }
 
     fn rolls_up(mut self) -> Self {
         self.daily.expect_roll_up().returning(|_, _, _| Ok(RollUp::default()));
+        self.jobs.expect_end_if_unchanged().returning(|_, _| Ok(false));
         self
     }
 }
@@ -118,13 +119,17 @@ async fn sums_are_brought_up_to_date_between_claim_and_reading() {
         .times(1)
         .in_sequence(&mut order)
         .returning(|_, job, _, _, _| Ok(Some(claim(7, job))));
-    ports.daily.expect_roll_up().times(1).in_sequence(&mut order).returning(|_, _, _| Ok(RollUp { days: 1 }));
+    let rolled = RollUp { days: 1, version: 4 };
+    ports.daily.expect_roll_up().times(1).in_sequence(&mut order).returning(move |_, _, _| Ok(rolled));
+    ports.jobs.expect_end_if_unchanged().times(1).in_sequence(&mut order).returning(|_, _| Ok(false));
     ports.daily.expect_series().times(1).in_sequence(&mut order).returning(|_, range| {
         assert_eq!(range.last, AS_OF);
         Ok(vec![DayTotals { gross_revenue: dec!(10), orders: 1, ..DayTotals::quiet(date!(2026 - 02 - 28)) }])
     });
     ports.profit.expect_replace().times(1).in_sequence(&mut order).returning(|written, days, _| {
-        assert_eq!(*written, claim(7, JobName::ProfitSnapshots));
+        let made_from = written.made_from.clone();
+        assert!(made_from.is_some(), "the result is kept with what it was made from");
+        assert_eq!(*written, Claim { made_from, ..claim(7, JobName::ProfitSnapshots) });
         let dates: Vec<_> = days.iter().map(|(date, parts, _)| (*date, parts.purchase_count)).collect();
         assert_eq!(dates, [(date!(2026 - 02 - 28), 1), (date!(2026 - 03 - 01), 0), (AS_OF, 0)]);
         Ok(Written::Rows(3))
@@ -178,6 +183,7 @@ async fn one_accounts_failure_does_not_stop_the_others() {
         AccountId(2) => Err(StoreError::Internal("broken".into())),
         _ => Ok(RollUp::default()),
     });
+    ports.jobs.expect_end_if_unchanged().returning(|_, _| Ok(false));
     ports.daily.expect_series().returning(|_, _| Ok(vec![]));
     ports.profit.expect_replace().times(2).returning(|_, _, _| Ok(Written::Rows(0)));
     ports.jobs.expect_fail().withf(|failed, _| failed.account == AccountId(2)).times(1).returning(|_, _| Ok(()));
@@ -187,6 +193,89 @@ async fn one_accounts_failure_does_not_stop_the_others() {
         reports.iter().map(|report| (report.account, matches!(report.outcome, Outcome::Failed { .. }))).collect();
     failed.sort();
     assert_eq!(failed, [(AccountId(1), false), (AccountId(2), true), (AccountId(3), false)]);
+}
+
+#[tokio::test]
+async fn what_would_be_made_from_the_same_is_not_made_again() {
+    let unchanged = || {
+        let mut ports = Ports::default().claims();
+        ports.daily.expect_roll_up().returning(|_, _, _| Ok(RollUp::default()));
+        ports
+    };
+    let mut ports = unchanged();
+    ports.jobs.expect_end_if_unchanged().times(1).returning(|_, _| Ok(true));
+    assert_eq!(run_profit(ports).await, Outcome::Done { rows: 0 }, "nothing is read or written");
+    // Unless it is asked for.
+    let mut ports = unchanged();
+    ports.accounts.expect_list().returning(|| Ok(vec![account(7)]));
+    ports.daily.expect_series().times(1).returning(|_, _| Ok(vec![]));
+    ports.profit.expect_replace().times(1).returning(|_, _, _| Ok(Written::Rows(0)));
+    let job = Some(JobName::ProfitSnapshots);
+    let selection = Selection { job, recompute: true, ..Selection::default() };
+    assert_eq!(run_all(&ports.deps(), selection, 1, clock).await.unwrap()[0].outcome, Outcome::Done { rows: 0 });
+}
+
+/// What a job says it is made from.
+async fn mark(job: JobName, account: Account, as_of: Date, version: i64, standing: &'static str) -> Option<String> {
+    let said = Arc::new(std::sync::Mutex::new(None));
+    let mut ports = Ports::default();
+    ports
+        .jobs
+        .expect_claim()
+        .returning(|account, job, as_of, _, _| Ok(Some(Claim { account, job, as_of, number: 3, made_from: None })));
+    ports.daily.expect_roll_up().returning(move |_, _, _| Ok(RollUp { days: 0, version }));
+    ports.reorder.expect_standing().returning(move |_| Ok(standing.into()));
+    let heard = said.clone();
+    ports.jobs.expect_end_if_unchanged().returning(move |claim, _| {
+        *heard.lock().unwrap() = claim.made_from.clone();
+        Ok(true)
+    });
+    run(&ports.deps(), &account, job, as_of, false, clock).await;
+    said.lock().unwrap().clone()
+}
+
+#[tokio::test]
+async fn late_data_another_day_other_settings_and_decisions_are_other_input() {
+    let next_day = AS_OF.next_day().unwrap();
+    let in_lisbon = || Account { timezone: "Europe/Lisbon".parse().unwrap(), ..account(7) };
+    let with_holidays = || Account { holiday_country: Some("BR".parse().unwrap()), ..account(7) };
+    for job in JobName::ALL.iter().copied().filter(|job| *job != JobName::InsightGeneration) {
+        let usual = mark(job, account(7), AS_OF, 1, "a").await;
+        assert!(usual.is_some(), "{job}");
+        assert_eq!(mark(job, account(7), AS_OF, 1, "a").await, usual, "{job}");
+        for other in [
+            mark(job, account(7), AS_OF, 2, "a").await,
+            mark(job, account(7), next_day, 1, "a").await,
+            mark(job, in_lisbon(), AS_OF, 1, "a").await,
+            mark(job, with_holidays(), AS_OF, 1, "a").await,
+        ] {
+            assert_ne!(other, usual, "{job}");
+        }
+        let decided = mark(job, account(7), AS_OF, 1, "b").await;
+        assert_eq!(decided != usual, job == JobName::SmartReorder, "{job}");
+    }
+}
+
+#[tokio::test]
+async fn what_two_jobs_read_is_read_once_unless_it_changed_in_between() {
+    for (then, reads) in [(1, 1), (2, 2)] {
+        let mut ports = Ports::default().claims();
+        let versions = std::sync::Mutex::new(vec![then, 1]);
+        let rolled = move || RollUp { days: 0, version: versions.lock().unwrap().pop().unwrap() };
+        ports.daily.expect_roll_up().returning(move |_, _, _| Ok(rolled()));
+        ports.jobs.expect_end_if_unchanged().returning(|_, _| Ok(false));
+        ports.daily.expect_series().returning(|_, _| Ok(vec![]));
+        ports.demand.expect_stocked().times(reads).returning(|_, _, _| Ok(vec![]));
+        ports.inventory.expect_replace().times(1).returning(|_, _, _| Ok(Written::Rows(0)));
+        ports.reorder.expect_standing().returning(|_| Ok(String::new()));
+        ports.reorder.expect_replace().times(1).returning(|_, _, _, _| Ok(Written::Rows(0)));
+        let (deps, account, stop) = (ports.deps(), account(7), Stop::never());
+        let (selection, stocked) = (Selection::default(), Kept::default());
+        let night = Night { deps: &deps, account: &account, as_of: AS_OF, selection, clock, stop: &stop, stocked };
+        for job in [JobName::InventoryVelocity, JobName::SmartReorder] {
+            assert_eq!(night.run(job).await.outcome, Outcome::Done { rows: 0 });
+        }
+    }
 }
 
 #[tokio::test]

@@ -48,6 +48,9 @@ pub enum JobsCommand {
         /// The day to take for today, in each account's time zone: what came later is not used
         #[arg(long, value_name = "DATE", value_parser = parse_day)]
         as_of: Option<Date>,
+        /// Compute even where nothing has changed since the result that stands
+        #[arg(long)]
+        recompute: bool,
         /// Accounts side by side
         #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
         at_once: u16,
@@ -82,9 +85,9 @@ pub async fn run(command: JobsCommand, config: &Config, store: Store) -> anyhow:
             print_runs(&store.list(account.map(AccountId), limit).await?, json)?;
             Ok(ExitCode::SUCCESS)
         }
-        JobsCommand::Run { job, account, as_of, at_once, json } => {
+        JobsCommand::Run { job, account, as_of, recompute, at_once, json } => {
             // Whoever asks for a run wants it, done today already or not.
-            let selection = Selection { job: job.0, account: account.map(AccountId), as_of, again: true };
+            let selection = Selection { job: job.0, account: account.map(AccountId), as_of, again: true, recompute };
             let deps = ai::deps(config, &Arc::new(store))?;
             let reports = run_all(&deps, selection, at_once.into(), OffsetDateTime::now_utc).await?;
             if let (Some(account), true) = (account, reports.is_empty()) {

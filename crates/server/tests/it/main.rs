@@ -18,6 +18,7 @@ mod payments;
 mod pooler;
 mod rebinding;
 mod replicas;
+mod reruns;
 mod service;
 mod tenants;
 mod webhook_tools;

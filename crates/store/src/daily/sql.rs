@@ -16,7 +16,7 @@ pub(super) const HOURS_OF_EVENTS: &str = "
     FROM track_events WHERE account_id = $1 AND received_at >= $2";
 
 /// Changes with every change of the definitions below that gives other sums for the same data.
-pub(super) const DEFINITIONS: i32 = 2;
+pub(super) const DEFINITIONS: i32 = 3;
 
 /// All days, if they were summed up by other rates, in another time zone `$2` or by other definitions `$3` than those of
 /// now, which are noted. The same instant is on days up to two apart in different zones.
@@ -33,7 +33,13 @@ pub(super) const DAYS_MADE_OTHERWISE: &str = "
     FROM changed JOIN daily_metrics m ON m.account_id = $1 CROSS JOIN generate_series(-2, 2) AS near";
 
 pub(super) const CLEAR_PRODUCT_DAYS: &str = "DELETE FROM product_days WHERE account_id = $1 AND day = ANY($2)";
-pub(super) const CLEAR_BREAKDOWNS: &str = "DELETE FROM daily_breakdowns WHERE account_id = $1 AND day = ANY($2)";
+/// Visitors are kept: the events that they were counted from may be gone.
+pub(super) const CLEAR_BREAKDOWNS: &str = "
+    WITH kept AS (
+        UPDATE daily_breakdowns SET gross_revenue = 0, orders = 0, units = 0, ad_spend = 0
+        WHERE account_id = $1 AND day = ANY($2) AND visitors > 0
+    )
+    DELETE FROM daily_breakdowns WHERE account_id = $1 AND day = ANY($2) AND visitors = 0";
 
 /// The documents of the days are found first and on their own: right after a large import the planner knows nothing of the
 /// lines yet, and would go through all of them once a day.
@@ -59,14 +65,14 @@ pub(super) const PRODUCT_DAYS: &str = "
     SELECT $1, product_id, day, sum(units)::bigint, max(largest_line), sum(cancelled_units)::bigint, sum(revenue)
     FROM lines GROUP BY product_id, day";
 
-/// Orders by the platform they came from and by country; spend by the platform it was paid to and by campaign.
+/// Orders by the platform they came from, by country and by both; spend by the platform it was paid to and by campaign.
 pub(super) const BREAKDOWNS: &str = "
     WITH d AS (SELECT * FROM unnest($2, $3, $4) AS d(day, lo, hi)),
     parts AS (
         SELECT d.day, v.dimension, v.value, o.gross AS gross_revenue, 1 AS orders, o.units, 0 AS ad_spend
         FROM d JOIN orders o ON o.account_id = $1 AND o.placed_at >= d.lo AND o.placed_at < d.hi
-        CROSS JOIN LATERAL (VALUES ('platform', o.source), ('country', coalesce(o.country, 'unknown')))
-            AS v(dimension, value)
+        CROSS JOIN LATERAL (VALUES ('platform', o.source), ('country', coalesce(o.country, 'unknown')),
+            ('country_platform', coalesce(o.country, 'unknown') || '/' || o.source)) AS v(dimension, value)
         UNION ALL
         SELECT d.day, v.dimension, v.value, 0, 0, 0, a.spend
         FROM d JOIN ad_spend a ON a.account_id = $1 AND a.day = d.day
@@ -75,7 +81,19 @@ pub(super) const BREAKDOWNS: &str = "
     )
     INSERT INTO daily_breakdowns (account_id, day, dimension, value, gross_revenue, orders, units, ad_spend)
     SELECT $1, day, dimension, value, sum(gross_revenue), sum(orders), sum(units)::bigint, sum(ad_spend)
-    FROM parts GROUP BY day, dimension, value";
+    FROM parts GROUP BY day, dimension, value
+    ON CONFLICT (account_id, day, dimension, value) DO UPDATE SET gross_revenue = excluded.gross_revenue,
+        orders = excluded.orders, units = excluded.units, ad_spend = excluded.ad_spend";
+
+/// Visitors by country: who was in two is a visitor of both.
+pub(super) const VISITORS_BY_COUNTRY: &str = "
+    INSERT INTO daily_breakdowns AS old (account_id, day, dimension, value, visitors)
+    SELECT $1, d.day, 'country', coalesce(e.country, 'unknown'), count(DISTINCT coalesce(e.visitor_id, e.session_id))
+    FROM unnest($2, $3, $4) AS d(day, lo, hi)
+    JOIN track_events e ON e.account_id = $1 AND e.occurred_at >= d.lo AND e.occurred_at < d.hi
+    GROUP BY d.day, coalesce(e.country, 'unknown') HAVING count(DISTINCT coalesce(e.visitor_id, e.session_id)) > 0
+    ON CONFLICT (account_id, day, dimension, value) DO UPDATE SET visitors = excluded.visitors
+    WHERE old.visitors < excluded.visitors";
 
 /// Everything that one row of a day takes from that day alone, `new_customers` apart.
 ///
@@ -159,6 +177,16 @@ pub(super) const DAILY_METRICS: &str = "
         shipping_estimated_orders = excluded.shipping_estimated_orders, ad_spend = excluded.ad_spend, ad_clicks = excluded.ad_clicks,
         extra_expenses = excluded.extra_expenses, visitors = greatest(old.visitors, excluded.visitors)";
 
+/// The visitors of days on which nothing but tracking events came in; days that have as many already are left alone.
+pub(super) const VISITORS: &str = "
+    INSERT INTO daily_metrics AS old (account_id, day, visitors)
+    SELECT $1, d.day, count(DISTINCT coalesce(e.visitor_id, e.session_id)) AS visitors
+    FROM unnest($2, $3, $4) AS d(day, lo, hi)
+    JOIN track_events e ON e.account_id = $1 AND e.occurred_at >= d.lo AND e.occurred_at < d.hi
+    GROUP BY d.day HAVING count(DISTINCT coalesce(e.visitor_id, e.session_id)) > 0
+    ON CONFLICT (account_id, day) DO UPDATE SET visitors = excluded.visitors WHERE old.visitors < excluded.visitors
+    RETURNING day";
+
 /// Customers who ordered on these days, or whose first order was on one of them, and when their first order is now.
 pub(super) const FIRST_ORDERS: &str = "
     WITH d AS (SELECT * FROM unnest($2, $3, $4) AS d(day, lo, hi)),
@@ -212,10 +240,10 @@ pub(super) const PARTS: &str = "
             SELECT product_id FROM product_days WHERE account_id = $1 AND day = looked_at.day
             ORDER BY revenue DESC, product_id LIMIT 3) of_day
     )
-    SELECT day, dimension, value, gross_revenue, orders, units, ad_spend
+    SELECT day, dimension, value, gross_revenue, orders, units, ad_spend, visitors
     FROM daily_breakdowns WHERE account_id = $1 AND day BETWEEN $2 AND $3
     UNION ALL
-    SELECT sold.day, 'product', product.sku, sold.revenue, 0::bigint, sold.units, 0
+    SELECT sold.day, 'product', product.sku, sold.revenue, 0::bigint, sold.units, 0, 0::bigint
     FROM best JOIN product_days sold ON sold.account_id = $1 AND sold.product_id = best.product_id
     JOIN products product ON product.account_id = $1 AND product.id = best.product_id
     WHERE sold.day BETWEEN $2 AND $3

@@ -8,7 +8,7 @@ use tokio_postgres::Transaction;
 use super::{
     copy::CopyBuffer,
     costs, count, levels,
-    session::{Scope, Session},
+    session::{MARK_TIMELESS, Scope, Session},
 };
 use crate::Connect;
 
@@ -125,7 +125,9 @@ async fn merge(
     let account = scope.account;
     let all = transaction.execute(GATHER, &[&account]).await?;
     transaction.execute(MARK_MOVED, &[&account]).await?;
-    transaction.execute(UPDATE, &[&account]).await?;
+    if transaction.execute(UPDATE, &[&account]).await? > 0 {
+        transaction.execute(MARK_TIMELESS, &[]).await?;
+    }
     let new = transaction.execute(INSERT, &[&account, &now]).await?;
     transaction.execute(GATHER_COSTS, &[]).await?;
     costs::apply(transaction, scope).await?;

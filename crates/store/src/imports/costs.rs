@@ -2,7 +2,7 @@
 
 use tokio_postgres::Transaction;
 
-use super::session::Scope;
+use super::session::{MARK_TIMELESS, Scope};
 
 pub(super) const TABLES: &str = "
     CREATE TEMPORARY TABLE import_product_costs (product_id bigint, valid_from date, unit_cost numeric);
@@ -28,6 +28,8 @@ pub(super) async fn apply(transaction: &Transaction<'_>, scope: &Scope) -> Resul
     if changed == 0 {
         return Ok(());
     }
+    // What a product earns is known for what has not been sold yet as well.
+    transaction.execute(MARK_TIMELESS, &[]).await?;
     transaction
         .execute(
             "UPDATE products SET unit_cost = newest.unit_cost

@@ -11,7 +11,7 @@ use tokio_postgres::Transaction;
 use super::{
     costs, count,
     merge::{self, ORDERS, REFUNDS, Tables},
-    session::{Scope, Session},
+    session::{MARK_TIMELESS, Scope, Session},
     staging::{self, Staging},
 };
 use crate::Connect;
@@ -54,7 +54,9 @@ async fn merge_all(
     transaction.execute(merge::UPDATE_CUSTOMERS, &[&account, &source]).await?;
     let new_customers = transaction.execute(merge::INSERT_CUSTOMERS, &[&account, &source]).await?;
     transaction.execute(merge::GATHER_PRODUCTS, &[]).await?;
-    transaction.execute(merge::UPDATE_PRODUCTS, &[&account]).await?;
+    if transaction.execute(merge::UPDATE_PRODUCTS, &[&account]).await? > 0 {
+        transaction.execute(MARK_TIMELESS, &[]).await?;
+    }
     let new_products = transaction.execute(merge::INSERT_PRODUCTS, &[&account]).await?;
     transaction.execute(merge::MATCH_ITEMS, &[&account]).await?;
     transaction.batch_execute("ANALYZE import_matched").await?;

@@ -20,6 +20,9 @@ const SETTINGS: &str = "SET TIME ZONE 'UTC'; SET statement_timeout = 0; SET idle
     SET work_mem = '64MB'; SET temp_buffers = '64MB'; SET jit = off; \
     SET default_statistics_target = 10";
 
+/// Notes a change that belongs to no day: how a product is called, or supplied.
+pub(super) const MARK_TIMELESS: &str = "INSERT INTO import_days VALUES (NULL)";
+
 pub(super) struct Session {
     client: Client,
 }
@@ -85,6 +88,8 @@ impl Session {
             let scope = Scope { account, timezone: row.try_get(0)? };
             let result = work(&transaction, &scope).await?;
             let days = mark_days(&transaction, &scope).await?;
+            // After the days, as a roll-up has it, so that the two never wait for each other.
+            transaction.execute(RAISE_VERSION, &[&account]).await?;
             Ok(Some((result, days)))
         }
         .await;
@@ -98,12 +103,17 @@ impl Session {
     }
 }
 
+/// What belongs to no day is read by the next jobs all the same. An account that was never summed up has no results yet.
+const RAISE_VERSION: &str = "UPDATE roll_ups SET version = version + 1
+    WHERE account_id = $1 AND EXISTS (SELECT FROM import_days WHERE day IS NULL)";
+
 /// The update of a day that is marked already is no waste: it makes whoever is about to sum that day up wait for this
 /// transaction, and so see its rows.
 async fn mark_days(transaction: &Transaction<'_>, scope: &Scope) -> Result<i64, tokio_postgres::Error> {
     let days = transaction
         .execute(
-            "INSERT INTO touched_days (account_id, day) SELECT DISTINCT $1::bigint, day FROM import_days ORDER BY day \
+            "INSERT INTO touched_days (account_id, day) SELECT DISTINCT $1::bigint, day FROM import_days \
+             WHERE day IS NOT NULL ORDER BY day \
              ON CONFLICT (account_id, day) DO UPDATE SET day = EXCLUDED.day",
             &[&scope.account],
         )

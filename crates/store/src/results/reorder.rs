@@ -7,7 +7,7 @@ use diesel::{
 };
 use diesel_async::RunQueryDsl;
 use domain::{
-    StoreError,
+    AccountId, StoreError,
     jobs::{Claim, Written},
     reorder::{Draft, ReorderWriter},
 };
@@ -15,7 +15,7 @@ use rust_decimal::Decimal;
 use serde_json::Value;
 use time::OffsetDateTime;
 
-use crate::Store;
+use crate::{Store, error::Failure};
 
 /// A pending suggestion is computed anew by every run, so when it was last computed tells, to a run, when it was decided
 /// on.
@@ -28,7 +28,7 @@ const REPLACE: &str = "
         WHERE NOT EXISTS (
             SELECT FROM reorder_suggestions d
             WHERE d.account_id = $1 AND d.inventory_item_id = i.id AND d.status IN ('ordered', 'dismissed')
-                AND d.computed_at > $8 - v.stands_days * interval '1 day')
+                AND d.computed_at > $10 - v.stands_days * interval '1 day')
     ),
     gone AS (
         DELETE FROM reorder_suggestions WHERE account_id = $1 AND status = 'pending'
@@ -47,6 +47,18 @@ const REPLACE: &str = "
     )
     SELECT (SELECT count(*) FROM gone) + (SELECT count(*) FROM written) AS rows";
 
+/// The hashes of decisions, in no order. The inventory stands for what its job made it from.
+const STANDING: &str = "
+    SELECT concat_ws(' ', count(*), bit_xor(hashtextextended(concat_ws(' ', id, status), 0)),
+        (SELECT md5(made_from) FROM job_results WHERE account_id = $1 AND job = 'inventory_velocity')) AS standing
+    FROM reorder_suggestions WHERE account_id = $1 AND status IN ('ordered', 'dismissed')";
+
+#[derive(diesel::QueryableByName)]
+struct Standing {
+    #[diesel(sql_type = Text)]
+    standing: String,
+}
+
 #[derive(diesel::QueryableByName)]
 struct Count {
     #[diesel(sql_type = BigInt)]
@@ -55,7 +67,22 @@ struct Count {
 
 #[async_trait]
 impl ReorderWriter for Store {
-    async fn replace(&self, claim: &Claim, drafts: Vec<Draft>, now: OffsetDateTime) -> Result<Written, StoreError> {
+    async fn standing(&self, account: AccountId) -> Result<String, StoreError> {
+        let Standing { standing } = self
+            .run::<_, Failure>(async |connection| {
+                Ok(sql_query(STANDING).bind::<BigInt, _>(account.0).get_result(connection).await?)
+            })
+            .await?;
+        Ok(standing)
+    }
+
+    async fn replace(
+        &self,
+        claim: &Claim,
+        drafts: Vec<Draft>,
+        day_began: OffsetDateTime,
+        now: OffsetDateTime,
+    ) -> Result<Written, StoreError> {
         let columns = Columns::of(drafts)?;
         self.finish(claim, now, async |connection| {
             let Count { rows } = sql_query(REPLACE)
@@ -68,6 +95,7 @@ impl ReorderWriter for Store {
                 .bind::<Array<BigInt>, _>(&columns.stands_days)
                 .bind::<Timestamptz, _>(now)
                 .bind::<Array<Jsonb>, _>(&columns.bases)
+                .bind::<Timestamptz, _>(day_began)
                 .get_result(connection)
                 .await?;
             Ok(u64::try_from(rows).unwrap_or_default())

@@ -247,7 +247,7 @@ async fn pending_suggestions_are_replaced_and_decisions_stand_for_a_while() {
     inventory(&db, account, vec![item(a, 1), item(b, 1), item(c, 1)]).await;
     let suggest = async |drafts: Vec<Draft>, now: OffsetDateTime| {
         let run = claim(&db, account, JobName::SmartReorder).await;
-        ReorderWriter::replace(&*db.store, &run, drafts, now).await.unwrap()
+        ReorderWriter::replace(&*db.store, &run, drafts, now, now).await.unwrap()
     };
     let found = async |columns: &str| shop::rows(&db.sql, account, columns, "reorder_suggestions").await;
 

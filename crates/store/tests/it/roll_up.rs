@@ -112,6 +112,9 @@ async fn a_day_is_summed_up_by_the_printed_definitions() {
             "(campaign,meta/brand,0,0,0,4)",
             "(country,BR,88,1,15,0)",
             "(country,unknown,70,2,3,0)",
+            "(country_platform,BR/shopify,88,1,15,0)",
+            "(country_platform,unknown/shopify,20,1,2,0)",
+            "(country_platform,unknown/tiendanube,50,1,1,0)",
             "(platform,google,0,0,0,11)",
             "(platform,meta,0,0,0,4)",
             "(platform,shopify,108,2,17,0)",
@@ -191,38 +194,95 @@ async fn a_late_order_moves_a_new_customer_to_its_own_day() {
     assert_eq!(new_customers().await, [(second, 1)], "the empty day is gone");
 }
 
+/// A view of a page.
+struct View<'a> {
+    visitor: Option<&'a str>,
+    session: &'a str,
+    country: Option<&'a str>,
+    at: OffsetDateTime,
+    received: OffsetDateTime,
+}
+
+async fn event(sql: &Client, account: AccountId, view: View<'_>) {
+    let View { visitor, session, country, at, received } = view;
+    sql.execute(
+        "INSERT INTO track_events (account_id, name, props, visitor_id, session_id, country, occurred_at, received_at)
+         VALUES ($1, 'page_view', '{}', $2, $3, $4, $5, $6)",
+        &[&account.0, &visitor, &session, &country, &at, &received],
+    )
+    .await
+    .unwrap();
+}
+
 #[tokio::test]
 async fn visitors_are_counted_as_events_come_in_and_stay_when_old_events_are_dropped() {
     let db = fresh().await;
     let account = shop::account(&db.sql, "UTC").await;
-    let event = async |visitor: Option<&str>, session: &str, at: OffsetDateTime, received: OffsetDateTime| {
-        db.sql
-            .execute(
-                "INSERT INTO track_events (account_id, name, props, visitor_id, session_id, occurred_at, received_at)
-                 VALUES ($1, 'page_view', '{}', $2, $3, $4, $5)",
-                &[&account.0, &visitor, &session, &at, &received],
-            )
-            .await
-            .unwrap();
-    };
     let visitors =
         async || -> Vec<_> { series(&db, account).await.iter().map(|day| (day.day, day.visitors)).collect() };
+    let by_country = async || shop::rows(&db.sql, account, "day, value, orders, visitors", "daily_breakdowns").await;
     let (at, received) = (datetime!(2026-03-09 10:00 UTC), datetime!(2026-03-09 10:00:01 UTC));
-    event(Some("v1"), "s1", at, received).await;
-    event(Some("v1"), "s2", at, received).await;
-    event(None, "s3", at, received).await;
+    let view = |visitor, session, country| View { visitor, session, country, at, received };
+    event(&db.sql, account, view(Some("v1"), "s1", Some("BR"))).await;
+    event(&db.sql, account, view(Some("v1"), "s2", Some("BR"))).await;
+    event(&db.sql, account, view(None, "s3", None)).await;
     assert_eq!(roll_up(&db, account, "UTC").await, 1);
     assert_eq!(visitors().await, [(date!(2026 - 03 - 09), 2)]);
+    assert_eq!(by_country().await, ["(2026-03-09,BR,0,1)", "(2026-03-09,unknown,0,1)"]);
     assert_eq!(roll_up(&db, account, "UTC").await, 0, "nothing came in since");
 
-    event(Some("v2"), "s4", datetime!(2026-03-08 10:00 UTC), NOW).await;
+    let late = View { at: datetime!(2026-03-08 10:00 UTC), received: NOW, ..view(Some("v2"), "s4", Some("AR")) };
+    event(&db.sql, account, late).await;
     assert_eq!(roll_up(&db, account, "UTC").await, 1);
     assert_eq!(visitors().await, [(date!(2026 - 03 - 08), 1), (date!(2026 - 03 - 09), 2)]);
 
     db.sql.execute("DELETE FROM track_events", &[]).await.unwrap();
-    shop::touch(&db.sql, account, date!(2026 - 03 - 09)).await;
+    let lines = [(None, 1, "1")];
+    let order = Order { country: Some("BR"), ..Order::new("1", at, &lines) };
+    shop::order(&db.sql, account, order, date!(2026 - 03 - 09)).await;
     roll_up(&db, account, "UTC").await;
     assert_eq!(visitors().await, [(date!(2026 - 03 - 08), 1), (date!(2026 - 03 - 09), 2)]);
+    let kept = ["(2026-03-08,AR,0,1)", "(2026-03-09,BR,1,1)", "(2026-03-09,BR/shopify,1,0)"];
+    let kept = [&kept[..], &["(2026-03-09,shopify,1,0)", "(2026-03-09,unknown,0,1)"]].concat();
+    assert_eq!(by_country().await, kept);
+    db.sql.execute("DELETE FROM orders", &[]).await.unwrap();
+    shop::touch(&db.sql, account, date!(2026 - 03 - 09)).await;
+    roll_up(&db, account, "UTC").await;
+    assert_eq!(by_country().await, ["(2026-03-08,AR,0,1)", "(2026-03-09,BR,0,1)", "(2026-03-09,unknown,0,1)"]);
+}
+
+/// What jobs go by to tell whether there is anything new.
+#[tokio::test]
+async fn the_version_rises_with_what_changes_past_days_and_stays_otherwise() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let zone = "UTC".parse().unwrap();
+    let mut version = 0;
+    let mut rises = async || {
+        let before = version;
+        version = db.store.roll_up(account, &zone, NOW).await.unwrap().version;
+        version > before
+    };
+    assert!(!rises().await);
+    let lines = [(None, 1, "1")];
+    let late = datetime!(2026-03-01 09:00 UTC);
+    shop::order(&db.sql, account, Order::new("1", late, &lines), late.date()).await;
+    assert!(rises().await, "a late order");
+    assert!(!rises().await);
+    let seen = |visitor: &'static str, at: OffsetDateTime| View {
+        visitor: Some(visitor),
+        session: "s",
+        country: None,
+        at,
+        received: NOW,
+    };
+    event(&db.sql, account, seen("v1", late)).await;
+    assert!(rises().await, "a late visitor");
+    assert!(!rises().await, "the same event, looked at once more");
+    event(&db.sql, account, seen("v2", NOW)).await;
+    assert!(!rises().await, "today is judged by nothing yet");
+    db.sql.execute("UPDATE accounts SET fee_rate = 0.1 WHERE id = $1", &[&account.0]).await.unwrap();
+    assert!(rises().await, "other rates");
 }
 
 /// A day that an import is still writing to is left for the next time, and is not lost.
@@ -377,8 +437,8 @@ async fn any_order_of_arrival_gives_the_same_rows() {
         );
         found.push(rows);
     }
-    // 5 days; platform and country on 3 days, ad platform and campaign on 2; the product on 4.
-    assert_eq!(found[0].len(), 5 + 10 + 4);
+    // 5 days; platform, country and both on 3 days, ad platform and campaign on 2; the product on 4.
+    assert_eq!(found[0].len(), 5 + 13 + 4);
     for (round, rows) in found.iter().enumerate() {
         assert_eq!(rows, &found[0], "round {round}");
     }

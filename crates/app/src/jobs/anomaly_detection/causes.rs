@@ -72,65 +72,103 @@ fn facts(day: Date, shop: &Shop, parts: &[PartTotals]) -> Facts {
             facts.metric(name, values);
         }
     }
-    let positions: BTreeMap<Date, usize> = days.iter().enumerate().map(|(at, totals)| (totals.day, at)).collect();
-    for dimension in Dimension::ALL {
-        add_parts(&mut facts, *dimension, day, parts, &positions);
+    let positions = days.iter().enumerate().map(|(at, totals)| (totals.day, at)).collect();
+    let days = Days { today: day, positions };
+    for dimension in [Dimension::Platform, Dimension::Product, Dimension::Country, Dimension::Campaign] {
+        for outer in days.add_parts(&mut facts, dimension, &of_dimension(dimension, parts), None) {
+            let within = Part::of(dimension.as_str(), outer);
+            for (dimension, found) in within_part(dimension, outer, parts) {
+                days.add_parts(&mut facts, dimension, &found, Some(&within));
+            }
+        }
     }
     facts
 }
 
-fn add_parts(
-    facts: &mut Facts,
-    dimension: Dimension,
-    today: Date,
-    parts: &[PartTotals],
-    positions: &BTreeMap<Date, usize>,
-) {
-    let known = || {
-        let within = parts.iter().filter(|part| part.dimension == dimension);
-        within.filter_map(|part| Some((part, *positions.get(&part.day)?)))
+/// Sums of a day with the value of the dimension that they are those of.
+type Valued<'a> = Vec<(&'a str, &'a PartTotals)>;
+
+fn of_dimension(dimension: Dimension, parts: &[PartTotals]) -> Valued<'_> {
+    parts.iter().filter(|part| part.dimension == dimension).map(|part| (part.value.as_str(), part)).collect()
+}
+
+/// What is known within a part: platforms and countries within each other, campaigns within the platform they are paid to.
+fn within_part<'a>(dimension: Dimension, outer: &str, parts: &'a [PartTotals]) -> Vec<(Dimension, Valued<'a>)> {
+    let inner = |of: Dimension, name: &dyn Fn(&'a str) -> Option<&'a str>| {
+        of_dimension(of, parts).into_iter().filter_map(|(value, part)| Some((name(value)?, part))).collect()
     };
-    // A part is of interest when it is large as a rule or on the day to explain.
-    let mut volume: BTreeMap<&str, (Decimal, Decimal)> = BTreeMap::new();
-    for (part, _) in known() {
-        let (all, of_today) = volume.entry(&part.value).or_default();
-        *all += part.gross_revenue + part.ad_spend;
-        if part.day == today {
-            *of_today += part.gross_revenue + part.ad_spend;
-        }
+    let after = |value: &'a str| value.strip_prefix(outer)?.strip_prefix('/');
+    let before = |value: &'a str| value.strip_suffix(outer)?.strip_suffix('/');
+    match dimension {
+        Dimension::Country => vec![(Dimension::Platform, inner(Dimension::CountryPlatform, &after))],
+        Dimension::Platform => vec![
+            (Dimension::Country, inner(Dimension::CountryPlatform, &before)),
+            (Dimension::Campaign, inner(Dimension::Campaign, &after)),
+        ],
+        _ => Vec::new(),
     }
-    let days = Decimal::from(positions.len().max(1));
-    let mut by_volume: Vec<(Decimal, &str)> =
-        volume.into_iter().map(|(value, (all, today))| ((all / days).max(today), value)).collect();
-    by_volume.sort_by(|a, b| b.cmp(a));
-    let largest: BTreeSet<&str> = by_volume.iter().take(LARGEST_PARTS).map(|(_, value)| *value).collect();
-    let mut series: BTreeMap<(&str, &str), Vec<Option<f64>>> = BTreeMap::new();
-    for (part, at) in known() {
-        let value = largest.get(part.value.as_str()).copied().unwrap_or(OTHER_PARTS);
-        let measured = [
-            ("gross_revenue", part.gross_revenue.to_f64().unwrap_or_default()),
-            ("orders", number(part.orders)),
-            ("units", number(part.units)),
-            ("ad_spend", part.ad_spend.to_f64().unwrap_or_default()),
-        ];
-        for (metric, amount) in measured.into_iter().filter(|(_, amount)| *amount != 0.0) {
-            let values = series.entry((value, metric)).or_insert_with(|| vec![Some(0.0); positions.len()]);
-            if let Some(Some(sum)) = values.get_mut(at) {
-                *sum += amount;
+}
+
+/// The days that are looked at, with their places in the series.
+struct Days {
+    today: Date,
+    positions: BTreeMap<Date, usize>,
+}
+
+impl Days {
+    /// Adds the largest values of a dimension to the facts, those within a part if one is given. Returns which these are.
+    fn add_parts<'a>(
+        &self,
+        facts: &mut Facts,
+        dimension: Dimension,
+        parts: &[(&'a str, &PartTotals)],
+        within: Option<&Part>,
+    ) -> BTreeSet<&'a str> {
+        let known = || parts.iter().filter_map(|(value, part)| Some((*value, *part, *self.positions.get(&part.day)?)));
+        // A part is of interest when it is large as a rule or on the day to explain.
+        let mut volume: BTreeMap<&str, (Decimal, Decimal)> = BTreeMap::new();
+        for (value, part, _) in known() {
+            let (all, of_today) = volume.entry(value).or_default();
+            *all += part.gross_revenue + part.ad_spend;
+            if part.day == self.today {
+                *of_today += part.gross_revenue + part.ad_spend;
             }
         }
-    }
-    let mut values_of: BTreeMap<&str, usize> = BTreeMap::new();
-    for (_, metric) in series.keys() {
-        *values_of.entry(metric).or_default() += 1;
-    }
-    for ((value, metric), values) in series {
-        // The only part of a metric is the metric: that tells nothing.
-        if values_of.get(metric).is_none_or(|values| *values < 2) {
-            continue;
+        let days = Decimal::from(self.positions.len().max(1));
+        let mut by_volume: Vec<(Decimal, &str)> =
+            volume.into_iter().map(|(value, (all, today))| ((all / days).max(today), value)).collect();
+        by_volume.sort_by(|a, b| b.cmp(a));
+        let largest: BTreeSet<&str> = by_volume.iter().take(LARGEST_PARTS).map(|(_, value)| *value).collect();
+        let mut series: BTreeMap<(&str, &str), Vec<Option<f64>>> = BTreeMap::new();
+        for (value, part, at) in known() {
+            let value = largest.get(value).copied().unwrap_or(OTHER_PARTS);
+            let measured = [
+                ("gross_revenue", part.gross_revenue.to_f64().unwrap_or_default()),
+                ("orders", number(part.orders)),
+                ("units", number(part.units)),
+                ("ad_spend", part.ad_spend.to_f64().unwrap_or_default()),
+                ("visitors", number(part.visitors)),
+            ];
+            for (metric, amount) in measured.into_iter().filter(|(_, amount)| *amount != 0.0) {
+                let values = series.entry((value, metric)).or_insert_with(|| vec![Some(0.0); self.positions.len()]);
+                if let Some(Some(sum)) = values.get_mut(at) {
+                    *sum += amount;
+                }
+            }
         }
-        let part = Part { dimension: dimension.as_str().to_owned(), value: value.to_owned() };
-        facts.part(part, metric, values);
+        let mut values_of: BTreeMap<&str, usize> = BTreeMap::new();
+        for (_, metric) in series.keys() {
+            *values_of.entry(metric).or_default() += 1;
+        }
+        for ((value, metric), values) in series {
+            // The only part of a metric is the metric: that tells nothing.
+            if values_of.get(metric).is_none_or(|values| *values < 2) {
+                continue;
+            }
+            let part = Part { within: within.cloned().map(Box::new), ..Part::of(dimension.as_str(), value) };
+            facts.part(part, metric, values);
+        }
+        largest
     }
 }
 
@@ -145,7 +183,11 @@ fn correlated(explanation: &Explanation) -> Vec<CorrelatedMetric> {
         .into_iter()
         .map(|driver| CorrelatedMetric {
             metric: match &driver.part {
-                Some(part) => format!("{}[{}={}]", driver.metric, part.dimension, part.value),
+                Some(part) => {
+                    let path: Vec<String> =
+                        part.path().iter().map(|part| format!("{}={}", part.dimension, part.value)).collect();
+                    format!("{}[{}]", driver.metric, path.join(","))
+                }
                 None => driver.metric.clone(),
             },
             modz: driver.modz,

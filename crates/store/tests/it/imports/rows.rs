@@ -91,6 +91,25 @@ async fn another_category_touches_the_days_of_sale() {
     assert_eq!(shop.days().await, ["2026-02-01", "2026-03-01"]);
 }
 
+/// What is read by jobs and belongs to no day makes their input another one; what comes in again does not.
+#[tokio::test]
+async fn other_terms_of_supply_are_news_without_a_day() {
+    let shop = Shop::open().await;
+    shop.importer.products(shop.target(), rows(vec![product("MUG")])).await.unwrap();
+    shop.forget_days().await;
+    shop.client
+        .execute("INSERT INTO roll_ups (account_id, events_until) VALUES ($1, now())", &[&shop.account.0])
+        .await
+        .unwrap();
+    let version = async || shop.one::<i64>("SELECT version FROM roll_ups WHERE account_id = $1").await;
+    let slower = ProductRow { lead_time_days: Some(40), ..bare("MUG") };
+    let dearer = ProductRow { cost: Some((decimal("5"), date!(2026 - 03 - 01))), ..bare("MUG") };
+    for (row, after) in [(product("MUG"), 0), (slower.clone(), 1), (slower, 1), (dearer.clone(), 2), (dearer, 2)] {
+        shop.importer.products(shop.target(), rows(vec![row])).await.unwrap();
+        assert_eq!((version().await, shop.days().await), (after, vec![]));
+    }
+}
+
 #[tokio::test]
 async fn a_new_cost_touches_the_days_of_sale_from_then_on() {
     let shop = Shop::open().await;
