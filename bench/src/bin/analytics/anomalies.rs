@@ -244,7 +244,9 @@ fn events(series: &Daily) -> anyhow::Result<serde_json::Value> {
 
 fn labelled(name: &str, detector: Detector, taxi: &Daily, window: usize) -> anyhow::Result<serde_json::Value> {
     let values = taxi.filled();
-    let events = TAXI_EVENTS.iter().map(|e| daily::parse_date(e)).collect::<anyhow::Result<Vec<_>>>()?;
+    let mut events = TAXI_EVENTS.iter().map(|e| daily::parse_date(e)).collect::<anyhow::Result<Vec<_>>>()?;
+    let last = taxi.date(values.len().saturating_sub(1))?;
+    events.retain(|event| (taxi.first..=last).contains(event));
     let mut found = vec![0.0_f64; events.len()];
     let mut other = Vec::new();
     for t in TAXI_WARM_UP..values.len() {
