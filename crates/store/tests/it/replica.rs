@@ -99,8 +99,11 @@ impl Shops {
             self.resume().await;
             let all = "SELECT count(*) FROM integrations WHERE account_id = $1";
             let there: i64 = self.primary.query_one(all, &[&account.0]).await.unwrap().get(0);
-            eventually(async || self.standby.query_one(all, &[&account.0]).await.unwrap().get::<_, i64>(0) == there)
-                .await;
+            // At first it may not even have the table.
+            eventually(async || {
+                self.standby.query_one(all, &[&account.0]).await.is_ok_and(|row| row.get::<_, i64>(0) == there)
+            })
+            .await;
             self.pause().await;
             self.add(account).await;
             if shops(store, account).await as i64 == there {
