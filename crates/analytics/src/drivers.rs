@@ -16,7 +16,7 @@ use time::Date;
 pub use facts::{Facts, Part};
 
 use crate::detector::{Insufficient, LARGEST_VALUE};
-use attribution::{MIN_SHARE, MIN_Z};
+use attribution::{MIN_SHARE, MIN_Z, OTHER};
 use tree::Node;
 
 /// |z| of the explained metric below which there is nothing to explain: with several drivers the largest of them looks
@@ -85,9 +85,11 @@ pub struct Breakdown {
 }
 
 impl Breakdown {
-    /// Whether its first driver accounts for half of the deviation at least and is itself out of its ordinary range.
+    /// Its first driver, if that accounts for half of the deviation at least and is itself out of its ordinary range. The
+    /// rest of a dimension names nothing that anybody could look at.
     fn names_one(&self) -> Option<&Contribution> {
-        self.contributions.first().filter(|c| c.share >= MIN_SHARE && c.modz.abs() >= MIN_Z)
+        let is_rest = |c: &Contribution| c.part.as_ref().is_some_and(|part| part.value == OTHER);
+        self.contributions.first().filter(|c| c.share >= MIN_SHARE && c.modz.abs() >= MIN_Z && !is_rest(c))
     }
 }
 

@@ -27,7 +27,7 @@ const SHRINKAGE: f64 = 0.25;
 /// Parts of a dimension that are looked at one by one; the rest is one part.
 const LARGEST_PARTS: usize = 24;
 /// Name of the rest: small parts, and what the known parts leave unexplained.
-const OTHER: &str = "(other)";
+pub(super) const OTHER: &str = "(other)";
 /// ln-odds that the first driver is the right one when it is as strong as the second, and their growth with the logarithm
 /// of the ratio of strengths; fitted on injected changes (see the methods).
 const CONFIDENCE: (f64, f64) = (0.3, 0.75);

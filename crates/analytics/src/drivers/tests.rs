@@ -298,6 +298,18 @@ fn parts_that_do_not_cover_the_whole_leave_a_rest() {
 }
 
 #[test]
+fn the_rest_of_a_dimension_is_no_cause() {
+    let mut facts = Facts::new(dates(40));
+    let refunds = |usual: f64| (0..40).map(move |i| Some(if i == 39 { 10.0 * usual } else { usual + noise(1, i) }));
+    facts.metric("refunds", refunds(50.0).collect());
+    facts.part(Part::of("country", "DE"), "refunds", refunds(2.0).collect());
+    let found = explain(&facts, "refunds", None).unwrap();
+    let first = found.breakdowns.first().unwrap().contributions.first().unwrap();
+    assert!(first.part.as_ref().unwrap().value == "(other)" && first.share > 0.9 && first.modz > 5.0, "{first:?}");
+    assert_eq!(found.cause(), None);
+}
+
+#[test]
 fn too_little_history_and_unknown_metrics_are_refused() {
     let mut facts = Facts::new(dates(10));
     facts.metric("orders", vec![Some(5.0); 10]);
