@@ -123,6 +123,7 @@ const fn severity(grade: Grade) -> Severity {
 
 #[cfg(test)]
 mod tests {
+    use domain::daily::Dimension;
     use rust_decimal::Decimal;
     use time::macros::{date, datetime};
 
@@ -192,6 +193,20 @@ mod tests {
         assert_eq!(revenue[0].correlated_metrics, []);
     }
 
+    /// So many orders of two units at ten each.
+    fn part(day: &DayTotals, dimension: Dimension, value: &str, orders: i64) -> PartTotals {
+        PartTotals {
+            day: day.day,
+            dimension,
+            value: value.into(),
+            gross_revenue: Decimal::from(orders * 20),
+            orders,
+            units: orders * 2,
+            ad_spend: Decimal::ZERO,
+            visitors: 0,
+        }
+    }
+
     #[test]
     fn a_part_that_is_the_whole_is_no_cause_and_one_of_several_is() {
         let mut days = shop();
@@ -202,16 +217,6 @@ mod tests {
             day.visitors = 0;
         }
         let bad_day = days[189].day;
-        let part = |day: &DayTotals, value: &str, orders: i64| PartTotals {
-            day: day.day,
-            dimension: domain::daily::Dimension::Country,
-            value: value.into(),
-            gross_revenue: Decimal::from(orders * 20),
-            orders,
-            units: orders * 2,
-            ad_spend: Decimal::ZERO,
-            visitors: 0,
-        };
         let cause = |parts: &[PartTotals]| {
             let shop = open(&days);
             let found = shop.findings(&shop.events(), parts);
@@ -220,10 +225,13 @@ mod tests {
                 .find(|f| f.metric == "orders" && f.kind == Kind::Correlated)
                 .and_then(|f| f.inferred_cause)
         };
-        let whole: Vec<_> = days.iter().map(|day| part(day, "BR", day.orders)).collect();
+        let whole: Vec<_> = days.iter().map(|day| part(day, Dimension::Country, "BR", day.orders)).collect();
         assert!(!cause(&whole).unwrap_or_default().contains("country"), "{:?}", cause(&whole));
         let lost = |day: &DayTotals| if day.day == bad_day { 0 } else { day.orders - 20 };
-        let two: Vec<_> = days.iter().flat_map(|day| [part(day, "AR", 20), part(day, "BR", lost(day))]).collect();
+        let two: Vec<_> = days
+            .iter()
+            .flat_map(|day| [part(day, Dimension::Country, "AR", 20), part(day, Dimension::Country, "BR", lost(day))])
+            .collect();
         assert!(cause(&two).unwrap_or_default().contains("country BR"), "{:?}", cause(&two));
     }
 
@@ -236,28 +244,17 @@ mod tests {
         for day in &mut days {
             day.visitors = 0;
         }
-        let part = |day: &DayTotals, dimension, value: &str, orders: i64| PartTotals {
-            day: day.day,
-            dimension,
-            value: value.into(),
-            gross_revenue: Decimal::from(orders * 20),
-            orders,
-            units: orders * 2,
-            ad_spend: Decimal::ZERO,
-            visitors: 0,
-        };
-        use domain::daily::Dimension::{Country, CountryPlatform};
         let parts: Vec<_> = days
             .iter()
             .flat_map(|day| {
                 // What is missing is missing in Brazil, on one of its platforms.
                 let shopify = day.orders - 30;
                 [
-                    part(day, Country, "AR", 10),
-                    part(day, Country, "BR", shopify + 20),
-                    part(day, CountryPlatform, "AR/shopify", 10),
-                    part(day, CountryPlatform, "BR/shopify", shopify),
-                    part(day, CountryPlatform, "BR/mercadolibre", 20),
+                    part(day, Dimension::Country, "AR", 10),
+                    part(day, Dimension::Country, "BR", shopify + 20),
+                    part(day, Dimension::CountryPlatform, "AR/shopify", 10),
+                    part(day, Dimension::CountryPlatform, "BR/shopify", shopify),
+                    part(day, Dimension::CountryPlatform, "BR/mercadolibre", 20),
                 ]
             })
             .collect();

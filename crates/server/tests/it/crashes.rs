@@ -2,6 +2,7 @@
 
 use std::{fs, os::unix::fs::PermissionsExt, time::Duration};
 
+use domain::AccountId;
 use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
@@ -36,6 +37,21 @@ pub async fn connect(url: &str) -> tokio_postgres::Client {
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
+}
+
+/// The account of a new user, told from others by `number`.
+pub async fn account(client: &tokio_postgres::Client, number: usize) -> AccountId {
+    let user = format!("user_{number:024}");
+    client.execute("INSERT INTO users VALUES ($1, now())", &[&user]).await.unwrap();
+    let row = client
+        .query_one(
+            "INSERT INTO accounts (user_id, mode, name, plan, currency, timezone, created_at)
+             VALUES ($1, 'live', 'shop', 'free', 'USD', 'UTC', now()) RETURNING id",
+            &[&user],
+        )
+        .await
+        .unwrap();
+    AccountId(row.get(0))
 }
 
 /// Kills the server of a cluster, which is then started again by its keeper.

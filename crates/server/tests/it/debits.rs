@@ -26,7 +26,7 @@ use tokio::{
     task::JoinSet,
 };
 
-use crate::crashes::{connect, durable_cluster, kill_database, setting};
+use crate::crashes::{account, connect, durable_cluster, kill_database, setting};
 
 /// Far above what any wait here takes.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -154,28 +154,18 @@ async fn accounts(url: &str, count: usize) -> Vec<(AccountId, i64)> {
     let client = connect(url).await;
     let mut made = Vec::new();
     for place in 0..ACCOUNTS {
-        let user = format!("user_{place:024}");
-        client.execute("INSERT INTO users VALUES ($1, now())", &[&user]).await.unwrap();
-        let row = client
-            .query_one(
-                "INSERT INTO accounts (user_id, mode, name, plan, currency, timezone, created_at)
-                 VALUES ($1, 'live', 'shop', 'free', 'USD', 'UTC', now()) RETURNING id",
-                &[&user],
-            )
-            .await
-            .unwrap();
-        let account: i64 = row.get(0);
+        let account = account(&client, place).await;
         let credits = (place..count).step_by(ACCOUNTS).map(amount).sum::<i64>() * 9 / 10;
         client
             .execute(
                 "WITH b AS (INSERT INTO credit_balances (account_id, balance, updated_at) VALUES ($1, $2, now()))
                  INSERT INTO credit_transactions (account_id, kind, amount, balance_after, created_at)
                  VALUES ($1, 'grant', $2, $2, now())",
-                &[&account, &credits],
+                &[&account.0, &credits],
             )
             .await
             .unwrap();
-        made.push((AccountId(account), credits));
+        made.push((account, credits));
     }
     made
 }

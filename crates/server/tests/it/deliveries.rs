@@ -28,7 +28,7 @@ use tokio::{
 };
 
 use crate::{
-    crashes::{connect, durable_cluster, kill_database, setting},
+    crashes::{account, connect, durable_cluster, kill_database, setting},
     service::{DATA_KEYS, Process, api},
 };
 
@@ -128,17 +128,7 @@ async fn subscribe(url: &str, receiver: &str) -> Vec<AccountId> {
     let keys = KeyRing::parse(DATA_KEYS).unwrap();
     let mut accounts = Vec::new();
     for number in 0..ACCOUNTS {
-        let user = format!("user_{number:024}");
-        client.execute("INSERT INTO users VALUES ($1, now())", &[&user]).await.unwrap();
-        let row = client
-            .query_one(
-                "INSERT INTO accounts (user_id, mode, name, plan, currency, timezone, created_at)
-                 VALUES ($1, 'live', 'shop', 'free', 'USD', 'UTC', now()) RETURNING id",
-                &[&user],
-            )
-            .await
-            .unwrap();
-        let account = AccountId(row.get(0));
+        let account = account(&client, number as usize).await;
         let binding = Binding { purpose: SECRET_PURPOSE, account, row: number + 1 };
         let sealed = keys.seal(binding, secret().expose().as_bytes()).unwrap();
         client
