@@ -4,7 +4,10 @@ use std::{
     io::{BufRead, BufReader},
     net::TcpListener,
     process::{Child, Command, ExitStatus, Stdio},
-    sync::mpsc,
+    sync::{
+        atomic::{AtomicU16, Ordering},
+        mpsc,
+    },
     thread,
     time::Duration,
 };
@@ -161,7 +164,15 @@ fn create_account(db: &TestDb, folder: &TempDir, name: &str) -> i64 {
     printed[0]["id"].as_i64().unwrap()
 }
 
-/// A port that nobody listens on at this moment.
+/// A port that nobody listens on, another one each time. It is below those that the system gives to connections, so that
+/// none of them takes it while its process is being started again.
 pub fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+    static TRIED: AtomicU16 = AtomicU16::new(0);
+    let first = u16::try_from(std::process::id() % 8_000).unwrap();
+    loop {
+        let port = 16_000 + first.wrapping_add(TRIED.fetch_add(1, Ordering::Relaxed)) % 16_000;
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
 }
