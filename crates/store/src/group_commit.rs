@@ -88,9 +88,8 @@ impl Queue {
         if let Some(ids) = self.lock().ids_at_hand(count) {
             return Ok(ids);
         }
-        let mut taken = take_ids(store, IDS.max(count)).await?;
-        let ids = taken.split_off(taken.len().saturating_sub(count));
-        self.lock().ids = taken;
+        let mut ids = take_ids(store, IDS.max(count)).await?;
+        self.lock().ids = ids.split_off(count.min(ids.len()));
         Ok(ids)
     }
 
@@ -103,9 +102,9 @@ impl Queue {
 }
 
 impl State {
+    /// The lowest, so that ids rise from group to group.
     fn ids_at_hand(&mut self, count: usize) -> Option<Vec<i64>> {
-        let rest = self.ids.len().checked_sub(count)?;
-        Some(self.ids.split_off(rest))
+        (count <= self.ids.len()).then(|| self.ids.drain(..count).collect())
     }
 }
 
@@ -247,5 +246,18 @@ impl EventStore for GroupCommit {
 
     async fn latest(&self, account: AccountId) -> Result<Option<OffsetDateTime>, StoreError> {
         self.store.latest(account).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_rise_from_group_to_group() {
+        let mut state = State { ids: vec![1, 2, 3, 4, 5], ..State::default() };
+        assert_eq!(state.ids_at_hand(2), Some(vec![1, 2]));
+        assert_eq!(state.ids_at_hand(3), Some(vec![3, 4, 5]));
+        assert_eq!(state.ids_at_hand(1), None);
     }
 }
