@@ -16,6 +16,7 @@ use crate::{
     freshness::FreshnessBody,
     query::Query,
     respond::{Cache, Warnings, date},
+    streams::Streaming,
 };
 
 /// In which form a list is asked for.
@@ -142,12 +143,15 @@ pub fn stream<R, T>(
     about: &About<'_>,
     rows: BoxStream<'static, Result<T, StoreError>>,
     row: impl Fn(T) -> R + 'static,
+    streaming: Streaming,
 ) -> HttpResponse
 where
     R: Row + 'static,
     T: 'static,
 {
     let chunks = rows.ready_chunks(ROWS_PER_CHUNK).map(move |chunk| {
+        // Counted until the last piece has been taken, or the client is gone.
+        let _under_way = &streaming;
         let cells = chunk.into_iter().map(|found| found.map(|found| row(found).cells()));
         let cells: Vec<Vec<String>> = cells.collect::<Result<_, _>>().map_err(|error| {
             tracing::error!(%error, "a stream broke off");

@@ -18,6 +18,7 @@ mod refusals;
 mod request_id;
 mod respond;
 mod state;
+mod streams;
 mod v1;
 mod window;
 mod write;
@@ -57,12 +58,14 @@ pub fn server(
     let shutdown = state.settings.shutdown_timeout.as_secs();
     let last_check = web::Data::new(v1::status::LastCheck::default());
     let refusals = web::Data::new(refusals::Refusals::default());
+    let streams = web::Data::new(streams::Streams::default());
     let connections = state.settings.connections.div_ceil(workers.max(1));
     let server = HttpServer::new(move || {
         App::new()
             .app_data(web::Data::from(Arc::new(for_worker(state.clone()))))
             .app_data(last_check.clone())
             .app_data(refusals.clone())
+            .app_data(streams.clone())
             .wrap(from_fn(edge::edge))
             .wrap(Compress::default())
             .wrap(from_fn(compression::around))

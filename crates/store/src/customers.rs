@@ -17,10 +17,7 @@ use domain::{
     jobs::JobName,
     page::{Page, PageRequest},
 };
-use futures_util::{
-    StreamExt,
-    stream::{self, BoxStream},
-};
+use futures_util::stream::BoxStream;
 use rust_decimal::Decimal;
 use time::OffsetDateTime;
 
@@ -29,10 +26,8 @@ use crate::{
     decode::{Amount, InOrder, Micros, Named},
     error::parse,
     freshness::{self, Found, WithFreshness},
+    streams::{self, STREAM_BATCH},
 };
-
-/// Rows that a stream reads at a time: enough to make the round trips cheap, few enough to keep memory flat.
-const STREAM_BATCH: i64 = 2_000;
 
 type Instant = Nullable<Timestamptz>;
 /// The columns of a customer, then when the metrics were computed, the newest order and the newest refund.
@@ -125,29 +120,17 @@ impl CustomerStore for Store {
         source: Option<Platform>,
         cursor: Option<i64>,
     ) -> Result<Dated<BoxStream<'static, Result<Customer, StoreError>>>, StoreError> {
-        // Pages one after the other, so that no connection is held while a slow client reads.
         let first = PageRequest { limit: STREAM_BATCH, cursor };
-        let Dated { found: first, freshness } = self.page(account, source, first).await?;
+        let Dated { found: first, freshness } = {
+            let _turn = self.first_turn().await?;
+            self.page(account, source, first).await?
+        };
         let store = self.clone();
-        let pages = stream::try_unfold(Some(first), move |page| {
+        let rows = streams::rows(first, move |cursor| {
             let store = store.clone();
-            async move {
-                let Some(Page { items, next_cursor }) = page else { return Ok::<_, StoreError>(None) };
-                let next = match next_cursor {
-                    Some(_) => Some(store.batch(account, source, next_cursor).await?),
-                    None => None,
-                };
-                Ok(Some((items, next)))
-            }
+            async move { store.batch(account, source, cursor).await }
         });
-        let rows = pages.flat_map(|page| {
-            let (items, error) = match page {
-                Ok(items) => (items, None),
-                Err(error) => (Vec::new(), Some(error)),
-            };
-            stream::iter(items.into_iter().map(Ok).chain(error.map(Err)))
-        });
-        Ok(Dated { found: rows.boxed(), freshness })
+        Ok(Dated { found: rows, freshness })
     }
 
     async fn segments(
@@ -177,9 +160,10 @@ impl Store {
         &self,
         account: AccountId,
         source: Option<Platform>,
-        cursor: Option<i64>,
+        cursor: i64,
     ) -> Result<Page<Customer>, StoreError> {
-        let page = PageRequest { limit: STREAM_BATCH, cursor };
+        let _turn = self.turn().await?;
+        let page = PageRequest { limit: STREAM_BATCH, cursor: Some(cursor) };
         let rows = self.read(account, async |connection| Ok(rows(connection, account, source, page).await?)).await?;
         Ok(cut(rows, page))
     }

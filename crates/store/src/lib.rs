@@ -42,6 +42,7 @@ mod replica;
 mod results;
 mod runs;
 mod schema;
+mod streams;
 mod tracking;
 mod webhook_settings;
 mod webhooks;
@@ -63,4 +64,6 @@ pub struct Store {
     primary: runs::Target,
     replica: Option<std::sync::Arc<replica::Replica>>,
     pools: runs::Pools,
+    /// What pages of streams take turns by.
+    streams: std::sync::Arc<tokio::sync::Semaphore>,
 }

@@ -14,6 +14,7 @@ use crate::{
     Connect, PoolOptions, Pooler, Store,
     error::Failure,
     pool::{self, Lent, Pool},
+    streams,
 };
 
 /// How long a request waits for its statements, the wait for a connection included. The server's own limit does not
@@ -96,7 +97,7 @@ impl Store {
     pub fn connect(connect: &Connect, options: PoolOptions) -> anyhow::Result<Self> {
         let primary = Target::new(connect, options)?;
         let pools = Arc::new(Mutex::new(vec![primary.pool.clone()]));
-        Ok(Self { primary, replica: None, pools })
+        Ok(Self { primary, replica: None, pools, streams: streams::turns(&options) })
     }
 
     /// The same database by a pool of its own. A pool that one thread has to itself keeps its connections on that
@@ -107,7 +108,13 @@ impl Store {
     pub fn sibling(&self, connect: &Connect, options: PoolOptions) -> anyhow::Result<Self> {
         let primary = Target::new(connect, options)?;
         self.pools.lock().unwrap_or_else(PoisonError::into_inner).push(primary.pool.clone());
-        Ok(Self { primary, replica: self.replica.clone(), pools: Arc::clone(&self.pools) })
+        let streams = streams::turns(&options);
+        Ok(Self { primary, replica: self.replica.clone(), pools: Arc::clone(&self.pools), streams })
+    }
+
+    /// How long a caller waits for a connection.
+    pub(crate) const fn wait(&self) -> Duration {
+        self.primary.options.wait
     }
 
     /// A connection of the pool, for work that has its own time limits. Under a [`Pooler`] that work must be one

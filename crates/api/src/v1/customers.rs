@@ -20,6 +20,7 @@ use crate::{
     query::Query,
     respond::{Exact, Instant, List, Reply, Warnings},
     state::State,
+    streams::Streams,
 };
 
 /// A customer. What is computed about one follows the orders and cannot be set.
@@ -197,16 +198,18 @@ pub async fn get(
     query: Query,
     request: HttpRequest,
     state: web::Data<State>,
+    streams: web::Data<Streams>,
 ) -> Result<Either<Reply, HttpResponse>, ApiError> {
     let Asked { format, source, limit, cursor, warnings } = Asked::read(query, &request)?;
     let (account, currency) = (caller.account(), caller.currency());
     let body = move |customer| CustomerBody::new(customer, currency);
     let today = caller.zone().day_of((state.clock)());
     if format == Format::Csv && limit.is_none() {
+        let streaming = streams.into_inner().begin(account)?;
         let Dated { found: rows, freshness } = state.customers.stream(account, source, cursor).await?;
         let freshness = FreshnessBody::new(freshness, caller.zone());
         let about = About { name: "customers", day: today, freshness: Some(freshness), warnings: &warnings };
-        return Ok(Either::Right(csv::stream(&about, rows, body)));
+        return Ok(Either::Right(csv::stream(&about, rows, body, streaming)));
     }
     let page = PageRequest { limit: limit.unwrap_or(DEFAULT_LIMIT), cursor };
     let Dated { found, freshness } = state.customers.page(account, source, page).await?;

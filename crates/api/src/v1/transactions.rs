@@ -19,6 +19,7 @@ use crate::{
     query::Query,
     respond::{List, Reply, Warnings, instant},
     state::State,
+    streams::Streams,
 };
 
 /// A row of the ledger. Rows are never changed or removed.
@@ -139,6 +140,7 @@ pub async fn list(
     query: Query,
     request: HttpRequest,
     state: web::Data<State>,
+    streams: web::Data<Streams>,
 ) -> Result<Either<Reply, HttpResponse>, ApiError> {
     let Asked { format, filter, limit, cursor, warnings } = Asked::read(query, &request, caller.zone())?;
     let account = caller.account();
@@ -147,8 +149,9 @@ pub async fn list(
         About { name: "credit-transactions", day, freshness: None, warnings }
     };
     if format == Format::Csv && limit.is_none() {
+        let streaming = streams.into_inner().begin(account)?;
         let rows = state.transactions.stream(account, filter, cursor).await?;
-        return Ok(Either::Right(csv::stream(&about(&warnings), rows, RowBody::from)));
+        return Ok(Either::Right(csv::stream(&about(&warnings), rows, RowBody::from, streaming)));
     }
     let page = PageRequest { limit: limit.unwrap_or(DEFAULT_LIMIT), cursor };
     let found = state.transactions.page(account, &filter, page).await?;

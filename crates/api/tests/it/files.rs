@@ -1,6 +1,9 @@
 //! Lists as CSV.
 
-use std::sync::Arc;
+use std::{
+    io::{Read, Write},
+    sync::Arc,
+};
 
 use api::State;
 use domain::{
@@ -54,6 +57,34 @@ fn the_whole_list_is_streamed() {
         2024-11-02T10:00:00Z,2024-11-02T12:58:40Z\r\n\
         1,,,tiendanube,x-1,,,0,0.00,0.00,0.00,prospect,,,,2024-11-02T12:58:40Z\r\n";
     assert_eq!(answer.text(), format!("{HEADER}{rows}"));
+}
+
+#[test]
+fn an_account_has_four_streams_at_a_time() {
+    let mut customers = MockCustomerStore::new();
+    customers.expect_stream().returning(|_, _, _| {
+        Ok(dated(JobName::CustomerMetrics, stream::once(async { Ok(customer(2)) }).chain(stream::pending()).boxed()))
+    });
+    let service = Service::start(State { customers: Arc::new(customers), ..state() });
+    let request =
+        format!("GET /api/v1/customers?format=csv HTTP/1.1\r\nHost: x\r\nAuthorization: {}\r\n\r\n", bearer(BOTH));
+    let mut clients: Vec<_> = (0..4).map(|_| service.connect()).collect();
+    for client in &mut clients {
+        client.write_all(request.as_bytes()).unwrap();
+        // It is under way when its first byte comes.
+        client.read_exact(&mut [0]).unwrap();
+    }
+    let refused = service.get("/api/v1/customers?format=csv", BOTH);
+    assert_eq!(refused.error(), (429, "rate_limit_exceeded".into()));
+    assert!(refused.header("retry-after").is_some());
+}
+
+#[test]
+fn a_stream_that_has_ended_leaves_its_place() {
+    let service = streaming(|| vec![Ok(customer(2))]);
+    for _ in 0..6 {
+        assert!(service.get("/api/v1/customers?format=csv", BOTH).complete);
+    }
 }
 
 #[test]

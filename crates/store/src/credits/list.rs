@@ -8,17 +8,16 @@ use domain::{
     credits::{Transaction, TransactionFilter, TransactionLog},
     page::{Page, PageRequest},
 };
-use futures_util::{
-    StreamExt,
-    stream::{self, BoxStream},
-};
+use futures_util::stream::BoxStream;
 use time::OffsetDateTime;
 
 use super::rows::TransactionRow;
-use crate::{Store, error::Failure, schema::credit_transactions};
-
-/// Rows that a stream reads at a time.
-const STREAM_BATCH: i64 = 1_000;
+use crate::{
+    Store,
+    error::Failure,
+    schema::credit_transactions,
+    streams::{self, STREAM_BATCH},
+};
 
 #[async_trait]
 impl TransactionLog for Store {
@@ -37,31 +36,18 @@ impl TransactionLog for Store {
         filter: TransactionFilter,
         cursor: Option<i64>,
     ) -> Result<BoxStream<'static, Result<Transaction, StoreError>>, StoreError> {
-        // Pages one after the other, so that no connection is held while a slow client reads.
-        let first = self.page(account, &filter, PageRequest { limit: STREAM_BATCH, cursor }).await?;
+        let first = {
+            let _turn = self.first_turn().await?;
+            self.page(account, &filter, PageRequest { limit: STREAM_BATCH, cursor }).await?
+        };
         let store = self.clone();
-        let pages = stream::try_unfold(Some(first), move |page| {
+        Ok(streams::rows(first, move |cursor| {
             let (store, filter) = (store.clone(), filter.clone());
             async move {
-                let Some(Page { items, next_cursor }) = page else { return Ok::<_, StoreError>(None) };
-                let next = match next_cursor {
-                    Some(_) => {
-                        let page = PageRequest { limit: STREAM_BATCH, cursor: next_cursor };
-                        Some(store.page(account, &filter, page).await?)
-                    }
-                    None => None,
-                };
-                Ok(Some((items, next)))
+                let _turn = store.turn().await?;
+                store.page(account, &filter, PageRequest { limit: STREAM_BATCH, cursor: Some(cursor) }).await
             }
-        });
-        let rows = pages.flat_map(|page| {
-            let (items, error) = match page {
-                Ok(items) => (items, None),
-                Err(error) => (Vec::new(), Some(error)),
-            };
-            stream::iter(items.into_iter().map(Ok).chain(error.map(Err)))
-        });
-        Ok(rows.boxed())
+        }))
     }
 }
 
