@@ -99,7 +99,8 @@ mod tests {
         let again = begin(1).unwrap();
         assert_eq!(code(begin(1)), Code::RateLimitExceeded);
         drop((of_one, again));
-        assert_eq!((streams.lock().all, streams.lock().of.len()), (1, 1));
+        let counts = streams.lock();
+        assert_eq!((counts.all, counts.of.len()), (1, 1));
     }
 
     #[test]
