@@ -20,13 +20,15 @@ BEGIN
         SELECT c.oid::regclass AS id, c.relname::text AS name, c.relname = ANY (everywhere) AS is_everywhere
         FROM pg_class c
         WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
-            AND NOT EXISTS (SELECT FROM pg_dist_partition d WHERE d.logicalrelid = c.oid)
+            -- A table that was made since, and refers to one that is everywhere, is known as local.
+            AND NOT EXISTS (SELECT FROM citus_tables t
+                WHERE t.table_name = c.oid AND t.citus_table_type IN ('distributed', 'reference'))
             AND (c.relname = ANY (everywhere) OR EXISTS (
                 SELECT FROM pg_attribute a
                 WHERE a.attrelid = c.oid AND a.attname = 'account_id' AND NOT a.attisdropped));
     -- A foreign key between a table that is distributed already and one that is not would have to hold at every step.
     FOR link IN
-        SELECT k.conrelid::regclass AS id, k.conname AS name, pg_get_constraintdef(k.oid) AS definition
+        SELECT k.conrelid::regclass::text AS id, k.conname AS name, pg_get_constraintdef(k.oid) AS definition
         FROM pg_constraint k
         WHERE k.contype = 'f' AND k.conparentid = 0
             AND (k.conrelid IN (SELECT id FROM todo) OR k.confrelid IN (SELECT id FROM todo))

@@ -24,6 +24,7 @@ use domain::{
         schedule::DisabledReason,
     },
 };
+use futures_util::future::join_all;
 use time::OffsetDateTime;
 
 pub use listen::forward_due;
@@ -48,12 +49,14 @@ statement!(
         subscriptions: Vec<i64> => Array<BigInt>,
         events: Vec<i64> => Array<BigInt>,
         claims: Vec<i64> => Array<BigInt>,
+        of: Option<Vec<i64>> => Nullable<Array<BigInt>>,
     ) -> BigInt = "
     UPDATE deliveries d SET due_at = ?, leased_until = NULL
     FROM unnest(?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[])
         AS g (account_id, subscription_id, event_id, claim)
     WHERE d.account_id = g.account_id AND d.subscription_id = g.subscription_id AND d.event_id = g.event_id
-        AND d.claim = g.claim AND d.leased_until IS NOT NULL"
+        AND d.claim = g.claim AND d.leased_until IS NOT NULL
+        AND (?::bigint[] IS NULL OR d.account_id = ANY ($6))"
 );
 
 #[async_trait]
@@ -65,13 +68,30 @@ impl DeliveryQueue for Store {
     }
 
     async fn lease(&self, rooms: &[Room], lease: Duration, now: OffsetDateTime) -> Result<Vec<Leased>, StoreError> {
-        let leased = self.run::<_, Failure>(async |connection| lease::lease(connection, rooms, lease, now).await);
-        Ok(leased.await?)
+        let parts = self.parts(rooms, |room| room.receiver.account).await?;
+        let parts = join_all(parts.iter().map(|part| lease::lease(self, part, lease, now))).await;
+        let (mut all, mut failure) = (Vec::new(), None);
+        for part in parts {
+            match part {
+                Ok(leased) => all.extend(leased),
+                Err(error) => failure = Some(error),
+            }
+        }
+        match failure {
+            // What other shards gave has to be sent, or it would be due again only when its lease ends.
+            Some(error) if !all.is_empty() => tracing::warn!(%error, "some deliveries cannot be leased"),
+            Some(error) => return Err(error),
+            None => {}
+        }
+        Ok(all)
     }
 
     async fn record(&self, reports: &[Report], now: OffsetDateTime) -> Result<Vec<Failing>, StoreError> {
-        let failing = self.run::<_, Failure>(async |connection| record::record(connection, reports, now).await);
-        Ok(failing.await?)
+        let parts = self.parts(reports, |report| report.lease.receiver.account).await?;
+        let failing = join_all(parts.iter().map(|part| record::record(self, part, now))).await;
+        // What is written already is not written again when all of it is recorded anew.
+        let failing: Vec<Vec<Failing>> = failing.into_iter().collect::<Result<_, _>>()?;
+        Ok(failing.into_iter().flatten().collect())
     }
 
     async fn disable(&self, failing: &Failing, reason: DisabledReason) -> Result<(), StoreError> {
@@ -92,14 +112,18 @@ impl DeliveryQueue for Store {
     }
 
     async fn release(&self, leases: &[Lease], now: OffsetDateTime) -> Result<(), StoreError> {
-        let statement = Release {
-            now,
-            accounts: leases.iter().map(|lease| lease.receiver.account.0).collect(),
-            subscriptions: leases.iter().map(|lease| lease.receiver.subscription).collect(),
-            events: leases.iter().map(|lease| lease.event).collect(),
-            claims: leases.iter().map(|lease| lease.claim).collect(),
-        };
-        self.run::<_, Failure>(async |connection| Ok(statement.execute(connection).await?)).await?;
+        for part in self.parts(leases, |lease| lease.receiver.account).await? {
+            let leases = &part.items;
+            let statement = Release {
+                now,
+                accounts: leases.iter().map(|lease| lease.receiver.account.0).collect(),
+                subscriptions: leases.iter().map(|lease| lease.receiver.subscription).collect(),
+                events: leases.iter().map(|lease| lease.event).collect(),
+                claims: leases.iter().map(|lease| lease.claim).collect(),
+                of: part.accounts,
+            };
+            self.run::<_, Failure>(async |connection| Ok(statement.execute(connection).await?)).await?;
+        }
         Ok(())
     }
 

@@ -28,6 +28,7 @@ statement!(
         at: OffsetDateTime => Timestamptz,
         kinds: Vec<&'static str> => Array<Text>,
         bodies: Vec<Vec<u8>> => Array<Bytea>,
+        of: i64 => BigInt,
         catalogue: Vec<&'static str> => Array<Text>,
     ) -> Nullable<Text> = "
     WITH written AS (
@@ -41,8 +42,8 @@ statement!(
         INSERT INTO deliveries (account_id, subscription_id, event_id, id, state, due_at, created_at)
         SELECT w.account_id, s.id, w.id, uuid_v7(w.created_at), CASE WHEN s.active THEN 'pending' ELSE 'held' END,
             w.created_at, w.created_at
-        FROM written w JOIN webhook_subscriptions s ON s.account_id = w.account_id
-        WHERE s.revoked_at IS NULL
+        FROM written w CROSS JOIN webhook_subscriptions s
+        WHERE s.account_id = ? AND s.revoked_at IS NULL
             AND (w.kind = ANY (s.events) OR ('*' = ANY (s.events) AND w.kind = ANY (?::text[])))
         RETURNING account_id, subscription_id, state
     )
@@ -70,6 +71,7 @@ pub async fn emit(
         at: now,
         kinds: events.iter().map(|event| event.kind().as_str()).collect(),
         bodies: bodies.map_err(|error| Error::SerializationError(error.into()))?,
+        of: account.0,
         catalogue: EventKind::catalogue().iter().map(|kind| kind.as_str()).collect(),
     };
     statement.execute(connection).await?;

@@ -90,7 +90,11 @@ impl PoolOptions {
     fn session(&self) -> String {
         let timeout = self.statement_timeout.as_millis();
         let plans = if self.generic_plans { "force_generic_plan" } else { "auto" };
-        format!("SET statement_timeout = {timeout}; SET TIME ZONE 'UTC'; SET plan_cache_mode = {plans}")
+        // Citus has to know the account to find its shard, which a plan for all values does not.
+        format!(
+            "SET statement_timeout = {timeout}; SET TIME ZONE 'UTC'; SELECT set_config('plan_cache_mode', \
+             CASE WHEN to_regclass('pg_catalog.pg_dist_partition') IS NULL THEN '{plans}' ELSE 'auto' END, false)"
+        )
     }
 }
 

@@ -97,7 +97,8 @@ impl Store {
     pub fn connect(connect: &Connect, options: PoolOptions) -> anyhow::Result<Self> {
         let primary = Target::new(connect, options)?;
         let pools = Arc::new(Mutex::new(vec![primary.pool.clone()]));
-        Ok(Self { primary, replica: None, pools, streams: streams::turns(&options) })
+        let streams = streams::turns(&options);
+        Ok(Self { primary, replica: None, pools, streams, is_distributed: Arc::default() })
     }
 
     /// The same database by a pool of its own. A pool that one thread has to itself keeps its connections on that
@@ -109,7 +110,8 @@ impl Store {
         let primary = Target::new(connect, options)?;
         self.pools.lock().unwrap_or_else(PoisonError::into_inner).push(primary.pool.clone());
         let streams = streams::turns(&options);
-        Ok(Self { primary, replica: self.replica.clone(), pools: Arc::clone(&self.pools), streams })
+        let (pools, is_distributed) = (Arc::clone(&self.pools), Arc::clone(&self.is_distributed));
+        Ok(Self { primary, replica: self.replica.clone(), pools, streams, is_distributed })
     }
 
     /// How long a caller waits for a connection.

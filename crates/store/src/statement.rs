@@ -9,7 +9,8 @@ use diesel::{
     sql_types::{BigInt, Bool},
 };
 
-/// Declares a statement: its parameters in the order of the `?` in its text, and the columns that it returns.
+/// Declares a statement: its parameters in the order of the `?` in its text, and the columns that it returns. A parameter
+/// that is needed again has its number there, `$3` for the third.
 macro_rules! statement {
     ($(#[$meta:meta])* $name:ident($($field:ident: $rust:ty => $sql:ty),* $(,)?) -> $row:ty = $text:expr) => {
         $(#[$meta])*

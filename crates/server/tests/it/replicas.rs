@@ -265,6 +265,9 @@ async fn two_workers_run_every_job_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn five_replicas_that_migrate_at_once_do_it_once() {
+    if testkit::skip_on_citus("the schema is made before it is distributed") {
+        return;
+    }
     let service = Service::start().await;
     let sql = service.db.client().await.unwrap();
     sql.batch_execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public").await.unwrap();

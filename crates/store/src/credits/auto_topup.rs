@@ -84,34 +84,39 @@ pub(super) async fn cause(
 }
 
 statement!(
-    /// Due charges that nobody holds, with all that the decision about them needs.
+    /// Due charges that nobody holds, of any account. Not locked: rows of several accounts cannot be where they are on
+    /// several nodes.
+    Due(now: OffsetDateTime => Timestamptz, limit: i64 => BigInt) -> (BigInt, BigInt) = "
+    SELECT account_id, id FROM auto_topups
+    WHERE state = 'pending' AND due_at <= ? AND (leased_until IS NULL OR leased_until <= $1)
+    ORDER BY due_at LIMIT ?"
+);
+
+statement!(
+    /// One of them, unless another process was faster, with all that the decision about it needs.
     Lease(
         until: OffsetDateTime => Timestamptz,
+        account: i64 => BigInt,
+        id: i64 => BigInt,
         now: OffsetDateTime => Timestamptz,
         month: OffsetDateTime => Timestamptz,
-        limit: i64 => BigInt,
     ) -> (BigInt, BigInt, BigInt, BigInt, BigInt, Nullable<Text>, Nullable<Text>, Nullable<Numeric>, Nullable<Text>, Nullable<Text>,
         Text, Bool, BigInt, BigInt, Nullable<BigInt>, Nullable<Timestamptz>, BigInt) = "
-    WITH given AS (SELECT ?::timestamptz AS until, ?::timestamptz AS now, ?::timestamptz AS month),
-    due AS (
-        SELECT t.account_id, t.id FROM auto_topups t, given
-        WHERE t.state = 'pending' AND t.due_at <= given.now AND (t.leased_until IS NULL OR t.leased_until <= given.now)
-        ORDER BY t.due_at LIMIT ? FOR UPDATE OF t SKIP LOCKED
-    ), held AS (
-        UPDATE auto_topups t SET leased_until = given.until, claim = t.claim + 1
-        FROM due, given WHERE t.account_id = due.account_id AND t.id = due.id
-        RETURNING t.*
+    WITH held AS (
+        UPDATE auto_topups SET leased_until = ?, claim = claim + 1
+        WHERE account_id = ? AND id = ? AND state = 'pending' AND due_at <= ?
+            AND (leased_until IS NULL OR leased_until <= $4)
+        RETURNING *
     )
     SELECT h.account_id, h.id, h.claim, h.credits, h.attempts, h.customer_id, h.item, h.amount, h.currency, c.customer_id,
         a.currency, b.auto_topup_enabled, b.balance, b.auto_topup_threshold, b.auto_topup_monthly_cap,
-        (SELECT max(t.finished_at) FROM auto_topups t
-            WHERE t.account_id = h.account_id AND t.state IN ('done', 'failed')),
+        (SELECT max(t.finished_at) FROM auto_topups t WHERE t.account_id = $2 AND t.state IN ('done', 'failed')),
         (SELECT coalesce(sum(t.credits), 0)::bigint FROM auto_topups t
-            WHERE t.account_id = h.account_id AND t.state = 'done' AND t.finished_at >= given.month)
-    FROM held h CROSS JOIN given
+            WHERE t.account_id = $2 AND t.state = 'done' AND t.finished_at >= ?)
+    FROM held h
         JOIN accounts a ON a.id = h.account_id
-        JOIN credit_balances b ON b.account_id = h.account_id
-        LEFT JOIN payment_customers c ON c.account_id = h.account_id"
+        JOIN credit_balances b ON b.account_id = $2
+        LEFT JOIN payment_customers c ON c.account_id = $2"
 );
 
 type LeaseRow = (
@@ -178,8 +183,17 @@ impl AutoTopupStore for Store {
     }
 
     async fn lease(&self, now: OffsetDateTime, until: OffsetDateTime, limit: i64) -> Result<Vec<Waiting>, StoreError> {
-        let lease = Lease { until, now, month: month_start(now), limit };
-        let rows: Vec<LeaseRow> = self.run::<_, Failure>(async |connection| Ok(lease.load(connection).await?)).await?;
+        let rows: Vec<LeaseRow> = self
+            .run::<_, Failure>(async |connection| {
+                let mut leased = Vec::new();
+                let due: Vec<(i64, i64)> = Due { now, limit }.load(connection).await?;
+                for (account, id) in due {
+                    let lease = Lease { until, account, id, now, month: month_start(now) };
+                    leased.extend(lease.get_result(connection).await.optional()?);
+                }
+                Ok(leased)
+            })
+            .await?;
         rows.into_iter().map(waiting).collect()
     }
 

@@ -3,13 +3,20 @@
 use std::time::Duration;
 
 use diesel::sql_types::{Array, BigInt, Bytea, Integer, Nullable, Text, Timestamptz, Uuid as SqlUuid};
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::webhooks::delivery::{Lease, Leased, Room};
+use diesel_async::RunQueryDsl;
+use domain::{
+    StoreError,
+    webhooks::delivery::{Lease, Leased, Room},
+};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::receiver;
-use crate::error::{Failure, corrupt};
+use crate::{
+    Store,
+    citus::Part,
+    error::{Failure, corrupt},
+};
 
 statement!(
     /// Leases what is due, receiver by receiver. Of what cannot be sent, a thousand at a time are put aside.
@@ -22,6 +29,7 @@ statement!(
         accounts: Vec<i64> => Array<BigInt>,
         subscriptions: Vec<i64> => Array<BigInt>,
         rooms: Vec<i64> => Array<BigInt>,
+        of: Option<Vec<i64>> => Nullable<Array<BigInt>>,
     ) -> (
         BigInt, BigInt, BigInt, BigInt, SqlUuid, Integer, Integer, Text, Bytea, Nullable<Bytea>, Bytea
     ) = "
@@ -34,11 +42,13 @@ statement!(
                 set_config('synchronous_commit', 'off', true) AS unsynced) AS g,
             unnest(?::bigint[], ?::bigint[], ?::bigint[]) AS w (account_id, id, room)
             JOIN webhook_subscriptions s USING (account_id, id)
+        WHERE (?::bigint[] IS NULL OR s.account_id = ANY ($6))
     ), picked AS MATERIALIZED (
         SELECT w.*, d.event_id
         FROM wanted w CROSS JOIN LATERAL (
             SELECT event_id FROM deliveries
             WHERE account_id = w.account_id AND subscription_id = w.id AND state = 'pending' AND due_at <= w.now
+                AND ($6 IS NULL OR account_id = ANY ($6))
             ORDER BY due_at LIMIT w.room FOR UPDATE SKIP LOCKED
         ) AS d
     ), leased AS (
@@ -49,33 +59,36 @@ statement!(
             finished_at = CASE WHEN p.state = 'canceled' THEN p.now END
         FROM picked p
         WHERE d.account_id = p.account_id AND d.subscription_id = p.id AND d.event_id = p.event_id
+            AND ($6 IS NULL OR d.account_id = ANY ($6))
         RETURNING d.account_id, d.subscription_id, d.event_id, d.claim, d.id, d.attempts, d.earlier_attempts, p.url,
             p.sealed_secret, p.sealed_previous, d.state
     )
     SELECT l.account_id, l.subscription_id, l.event_id, l.claim, l.id, l.attempts, l.earlier_attempts, l.url,
         l.sealed_secret, l.sealed_previous, e.body
     FROM leased l JOIN events e ON e.account_id = l.account_id AND e.id = l.event_id
-    WHERE l.state = 'pending'"
+    WHERE l.state = 'pending' AND ($6 IS NULL OR e.account_id = ANY ($6))"
 );
 
 /// The columns of a leased delivery.
 pub(crate) type Row = (i64, i64, i64, i64, Uuid, i32, i32, String, Vec<u8>, Option<Vec<u8>>, Vec<u8>);
 
 pub(super) async fn lease(
-    connection: &mut AsyncPgConnection,
-    rooms: &[Room],
+    store: &Store,
+    part: &Part<'_, Room>,
     lease: Duration,
     now: OffsetDateTime,
-) -> Result<Vec<Leased>, Failure> {
+) -> Result<Vec<Leased>, StoreError> {
+    let Part { items: rooms, accounts } = part;
     let statement = LeaseDue {
         now,
         until: now + lease,
         accounts: rooms.iter().map(|room| room.receiver.account.0).collect(),
         subscriptions: rooms.iter().map(|room| room.receiver.subscription).collect(),
         rooms: rooms.iter().map(|room| i64::try_from(room.deliveries).unwrap_or(i64::MAX)).collect(),
+        of: accounts.clone(),
     };
-    let rows: Vec<Row> = statement.load(connection).await?;
-    rows.into_iter().map(leased).collect()
+    let rows: Vec<Row> = store.run::<_, Failure>(async |connection| Ok(statement.load(connection).await?)).await?;
+    Ok(rows.into_iter().map(leased).collect::<Result<_, Failure>>()?)
 }
 
 pub(crate) fn leased(row: Row) -> Result<Leased, Failure> {

@@ -1,15 +1,14 @@
 //! Removing what has been kept long enough: deliveries that have ended, then events that no delivery needs any more.
 
-use diesel::sql_types::{BigInt, Timestamptz};
+use diesel::{
+    QueryResult,
+    sql_types::{Array, BigInt, Nullable, Timestamptz},
+};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::StoreError;
+use domain::{AccountId, StoreError};
 use time::OffsetDateTime;
 
-use crate::{
-    Store,
-    error::{Failure, store_error},
-    pool,
-};
+use crate::{Store, citus::Part, error::store_error, pool};
 
 /// Rows removed in one transaction: few enough to hold nobody up.
 const BATCH: i64 = 2_000;
@@ -17,34 +16,48 @@ const BATCH: i64 = 2_000;
 const BATCHES: usize = 500;
 
 statement!(
-    /// Deliveries of old events that have ended. One that was sent anew meanwhile stays.
-    RemoveDeliveries(before: OffsetDateTime => Timestamptz, limit: i64 => BigInt) -> BigInt = "
+    /// Deliveries of old events that have ended.
+    OldDeliveries(before: OffsetDateTime => Timestamptz, limit: i64 => BigInt) -> (BigInt, BigInt, BigInt) = "
+    SELECT d.account_id, d.subscription_id, d.event_id
+    FROM events e JOIN webhook_subscriptions s ON s.account_id = e.account_id
+        JOIN deliveries d ON d.account_id = e.account_id AND d.subscription_id = s.id AND d.event_id = e.id
+    WHERE e.created_at < ? AND d.state IN ('delivered', 'failed', 'canceled')
+    LIMIT ?"
+);
+
+statement!(
+    /// One that was sent anew meanwhile stays.
+    RemoveDeliveries(
+        accounts: Vec<i64> => Array<BigInt>,
+        subscriptions: Vec<i64> => Array<BigInt>,
+        events: Vec<i64> => Array<BigInt>,
+        of: Option<Vec<i64>> => Nullable<Array<BigInt>>,
+    ) -> BigInt = "
     DELETE FROM deliveries d
-    USING (
-        SELECT d.account_id, d.subscription_id, d.event_id
-        FROM events e JOIN webhook_subscriptions s ON s.account_id = e.account_id
-            JOIN deliveries d
-                ON d.account_id = e.account_id AND d.subscription_id = s.id AND d.event_id = e.id
-        WHERE e.created_at < ? AND d.state IN ('delivered', 'failed', 'canceled')
-        LIMIT ?
-    ) AS old
+    USING unnest(?::bigint[], ?::bigint[], ?::bigint[]) AS old (account_id, subscription_id, event_id)
     WHERE d.account_id = old.account_id AND d.subscription_id = old.subscription_id AND d.event_id = old.event_id
-        AND d.state IN ('delivered', 'failed', 'canceled')"
+        AND d.state IN ('delivered', 'failed', 'canceled') AND (?::bigint[] IS NULL OR d.account_id = ANY ($4))"
 );
 
 statement!(
     /// Old events without a delivery. None is made for an event later on.
-    RemoveEvents(before: OffsetDateTime => Timestamptz, limit: i64 => BigInt) -> BigInt = "
-    DELETE FROM events e
-    USING (
-        SELECT e.account_id, e.id FROM events e
-        WHERE e.created_at < ? AND NOT EXISTS (
-            SELECT FROM webhook_subscriptions s JOIN deliveries d
-                ON d.account_id = s.account_id AND d.subscription_id = s.id AND d.event_id = e.id
-            WHERE s.account_id = e.account_id)
-        LIMIT ?
-    ) AS old
-    WHERE e.account_id = old.account_id AND e.id = old.id"
+    OldEvents(before: OffsetDateTime => Timestamptz, limit: i64 => BigInt) -> (BigInt, BigInt) = "
+    SELECT e.account_id, e.id FROM events e
+    WHERE e.created_at < ? AND NOT EXISTS (
+        SELECT FROM webhook_subscriptions s JOIN deliveries d
+            ON d.account_id = s.account_id AND d.subscription_id = s.id AND d.event_id = e.id
+        WHERE s.account_id = e.account_id)
+    LIMIT ?"
+);
+
+statement!(
+    RemoveEvents(
+        accounts: Vec<i64> => Array<BigInt>,
+        ids: Vec<i64> => Array<BigInt>,
+        of: Option<Vec<i64>> => Nullable<Array<BigInt>>,
+    ) -> BigInt = "
+    DELETE FROM events e USING unnest(?::bigint[], ?::bigint[]) AS old (account_id, id)
+    WHERE e.account_id = old.account_id AND e.id = old.id AND (?::bigint[] IS NULL OR e.account_id = ANY ($3))"
 );
 
 statement!(
@@ -68,21 +81,59 @@ impl Store {
     /// # Errors
     /// [`StoreError`] when the database does not answer; what was removed stays removed.
     pub async fn prune_deliveries(&self, before: OffsetDateTime) -> Result<Pruned, StoreError> {
-        let mut lent = self.connection().await?;
-        let connection: &mut AsyncPgConnection = &mut lent;
-        let failed = |error| StoreError::from(Failure::from(store_error(error)));
         let mut pruned = Pruned::default();
         for _ in 0..BATCHES {
-            let deliveries = RemoveDeliveries { before, limit: BATCH }.execute(connection).await.map_err(failed)?;
-            let events = RemoveEvents { before, limit: BATCH }.execute(connection).await.map_err(failed)?;
+            let deliveries = self.remove_deliveries(before).await?;
+            let events = self.remove_events(before).await?;
             pruned.deliveries += deliveries;
             pruned.events += events;
             if deliveries == 0 && events == 0 {
                 break;
             }
         }
-        RemoveReplays { before }.execute(connection).await.map_err(failed)?;
-        pool::give_back(lent);
+        self.unhurried(async |connection| RemoveReplays { before }.execute(connection).await).await?;
         Ok(pruned)
+    }
+
+    async fn remove_deliveries(&self, before: OffsetDateTime) -> Result<usize, StoreError> {
+        let find = OldDeliveries { before, limit: BATCH };
+        let old: Vec<(i64, i64, i64)> = self.unhurried(async |connection| find.load(connection).await).await?;
+        let mut removed = 0;
+        for Part { items, accounts: of } in self.parts(&old, |row| AccountId(row.0)).await? {
+            let statement = RemoveDeliveries {
+                accounts: items.iter().map(|row| row.0).collect(),
+                subscriptions: items.iter().map(|row| row.1).collect(),
+                events: items.iter().map(|row| row.2).collect(),
+                of,
+            };
+            removed += self.unhurried(async |connection| statement.execute(connection).await).await?;
+        }
+        Ok(removed)
+    }
+
+    async fn remove_events(&self, before: OffsetDateTime) -> Result<usize, StoreError> {
+        let find = OldEvents { before, limit: BATCH };
+        let old: Vec<(i64, i64)> = self.unhurried(async |connection| find.load(connection).await).await?;
+        let mut removed = 0;
+        for Part { items, accounts: of } in self.parts(&old, |row| AccountId(row.0)).await? {
+            let statement = RemoveEvents {
+                accounts: items.iter().map(|row| row.0).collect(),
+                ids: items.iter().map(|row| row.1).collect(),
+                of,
+            };
+            removed += self.unhurried(async |connection| statement.execute(connection).await).await?;
+        }
+        Ok(removed)
+    }
+
+    /// Runs a statement that may take longer than a request waits.
+    async fn unhurried<T>(
+        &self,
+        work: impl AsyncFnOnce(&mut AsyncPgConnection) -> QueryResult<T>,
+    ) -> Result<T, StoreError> {
+        let mut lent = self.connection().await?;
+        let done = work(&mut lent).await.map_err(store_error)?;
+        pool::give_back(lent);
+        Ok(done)
     }
 }

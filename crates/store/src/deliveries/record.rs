@@ -2,151 +2,252 @@
 
 use std::time::Duration;
 
-use diesel::sql_types::{Array, BigInt, Bool, Bytea, Integer, Nullable, Text, Timestamptz, Uuid as SqlUuid};
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use domain::webhooks::{
-    delivery::{DeliveryState, Failing, Next, Report},
-    schedule::FailureRun,
+use diesel::{
+    Insertable,
+    sql_types::{Array, BigInt, Bool, Bytea, Integer, Nullable, Text, Timestamptz, Uuid as SqlUuid},
+};
+use diesel_async::{AsyncConnection, RunQueryDsl};
+use domain::{
+    StoreError,
+    webhooks::{
+        delivery::{DeliveryState, Failing, Next, Report},
+        schedule::FailureRun,
+    },
 };
 use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::receiver;
-use crate::error::{Failure, corrupt};
+use crate::{
+    Store,
+    citus::Part,
+    error::{Failure, corrupt},
+    schema::delivery_attempts,
+};
 
-statement!(
+/// Declares a statement that writes deliveries and the figures of subscriptions, and what it does with the attempts.
+macro_rules! record {
+    ($(#[$meta:meta])* $name:ident, $logged:literal) => {
+        statement!(
+            $(#[$meta])*
+            $name(
+                now: OffsetDateTime => Timestamptz,
+                accounts: Vec<i64> => Array<BigInt>,
+                subscriptions: Vec<i64> => Array<BigInt>,
+                events: Vec<i64> => Array<BigInt>,
+                claims: Vec<i64> => Array<BigInt>,
+                ids: Vec<Uuid> => Array<SqlUuid>,
+                numbers: Vec<i32> => Array<Integer>,
+                first_ones: Vec<bool> => Array<Bool>,
+                starts: Vec<OffsetDateTime> => Array<Timestamptz>,
+                states: Vec<&'static str> => Array<Text>,
+                due: Vec<Option<OffsetDateTime>> => Array<Nullable<Timestamptz>>,
+                statuses: Vec<Option<i32>> => Array<Nullable<Integer>>,
+                failures: Vec<Option<&'static str>> => Array<Nullable<Text>>,
+                messages: Vec<Option<String>> => Array<Nullable<Text>>,
+                dns: Vec<Option<i64>> => Array<Nullable<BigInt>>,
+                connect: Vec<Option<i64>> => Array<Nullable<BigInt>>,
+                tls: Vec<Option<i64>> => Array<Nullable<BigInt>>,
+                first_byte: Vec<Option<i64>> => Array<Nullable<BigInt>>,
+                total: Vec<i64> => Array<BigInt>,
+                answers: Vec<Vec<u8>> => Array<Bytea>,
+                locations: Vec<Option<String>> => Array<Nullable<Text>>,
+                of: Option<Vec<i64>> => Nullable<Array<BigInt>>,
+            ) -> (BigInt, BigInt, BigInt, Nullable<Timestamptz>, BigInt, Nullable<Integer>, Bool, Array<BigInt>) = concat!("
+            WITH made AS (
+                UPDATE deliveries d
+                SET state = g.state, due_at = coalesce(g.due_at, d.due_at), leased_until = NULL, attempts = g.number,
+                    last_status = g.status, last_failure = g.failure,
+                    finished_at = CASE WHEN g.state <> 'pending' THEN t.now END
+                FROM (SELECT ?::timestamptz AS now) AS t, unnest(
+                    ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::uuid[], ?::integer[], ?::boolean[],
+                    ?::timestamptz[], ?::text[], ?::timestamptz[], ?::integer[], ?::text[], ?::text[],
+                    ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::bytea[], ?::text[]
+                ) WITH ORDINALITY AS g (
+                    account_id, subscription_id, event_id, claim, id, number, is_first,
+                    started_at, state, due_at, status, failure, message,
+                    dns_us, connect_us, tls_us, first_byte_us, total_us, answer, location, position
+                )
+                WHERE d.account_id = g.account_id AND d.subscription_id = g.subscription_id AND d.event_id = g.event_id
+                    AND d.claim = g.claim AND d.leased_until IS NOT NULL
+                    AND (?::bigint[] IS NULL OR d.account_id = ANY ($22))
+                RETURNING g.*
+            )", $logged, ", sums AS (
+                SELECT account_id, subscription_id, count(*) AS fired, count(*) FILTER (WHERE state <> 'delivered') AS failed,
+                    max(position) FILTER (WHERE state = 'delivered') AS last_success, max(position) AS last, array_agg(position) AS positions,
+                    coalesce(bool_or(status = 410), false) AS gone
+                FROM made GROUP BY account_id, subscription_id
+            ), runs AS (
+                -- What failed after the last success.
+                SELECT s.account_id, s.subscription_id, s.last_success IS NOT NULL AS had_success, count(m.id) AS attempts,
+                    count(DISTINCT m.id) AS deliveries, count(m.id) FILTER (WHERE m.is_first) AS new_deliveries,
+                    min(m.started_at) AS since
+                FROM sums s LEFT JOIN made m ON m.account_id = s.account_id AND m.subscription_id = s.subscription_id
+                    AND m.position > coalesce(s.last_success, 0)
+                GROUP BY s.account_id, s.subscription_id, s.last_success
+            ), locked AS MATERIALIZED (
+                SELECT account_id, id FROM webhook_subscriptions
+                WHERE (account_id, id) IN (SELECT account_id, subscription_id FROM sums)
+                    AND ($22 IS NULL OR account_id = ANY ($22))
+                ORDER BY account_id, id FOR NO KEY UPDATE
+            )
+            UPDATE webhook_subscriptions w
+            SET last_fired_at = l.started_at, last_status = coalesce(l.status, 0), total_fired = w.total_fired + s.fired,
+                total_failed = w.total_failed + s.failed,
+                fail_count = r.attempts + CASE WHEN r.had_success THEN 0 ELSE w.fail_count END,
+                failing_since = CASE
+                    WHEN r.attempts = 0 THEN NULL
+                    WHEN r.had_success OR w.failing_since IS NULL THEN r.since
+                    ELSE w.failing_since END,
+                failing_deliveries = CASE
+                    WHEN r.attempts = 0 THEN 0
+                    WHEN r.had_success OR w.failing_deliveries = 0 THEN r.deliveries
+                    ELSE w.failing_deliveries + r.new_deliveries END
+            FROM locked k JOIN sums s ON s.account_id = k.account_id AND s.subscription_id = k.id
+                JOIN runs r ON r.account_id = k.account_id AND r.subscription_id = k.id
+                JOIN made l ON l.position = s.last
+            WHERE w.account_id = k.account_id AND w.id = k.id AND ($22 IS NULL OR w.account_id = ANY ($22))
+            RETURNING w.account_id, w.id, w.fail_count, w.failing_since, w.failing_deliveries, l.status, s.gone, s.positions")
+        );
+
+        impl $name {
+            fn new(Part { items, accounts }: &Part<'_, Report>, now: OffsetDateTime) -> Self {
+                Self {
+                now,
+                accounts: column(items, |report| report.lease.receiver.account.0),
+                subscriptions: column(items, |report| report.lease.receiver.subscription),
+                events: column(items, |report| report.lease.event),
+                claims: column(items, |report| report.lease.claim),
+                ids: column(items, |report| report.delivery),
+                numbers: column(items, number),
+                first_ones: column(items, |report| report.attempt_of_round == 1),
+                starts: column(items, |report| report.started_at),
+                states: column(items, |report| state(report.next).as_str()),
+                due: column(items, |report| due(report.next)),
+                statuses: column(items, |report| report.attempt.status().map(i32::from)),
+                failures: column(items, |report| report.failure().map(|failure| failure.code.as_str())),
+                messages: column(items, message),
+                dns: column(items, |report| report.attempt.timings.dns.map(micros)),
+                connect: column(items, |report| report.attempt.timings.connect.map(micros)),
+                tls: column(items, |report| report.attempt.timings.tls.map(micros)),
+                first_byte: column(items, |report| report.attempt.timings.first_byte.map(micros)),
+                total: column(items, |report| micros(report.attempt.timings.total)),
+                answers: column(items, |report| report.attempt.answer.clone()),
+                locations: column(items, |report| report.attempt.location.clone()),
+                of: accounts.clone(),
+                }
+            }
+        }
+    };
+}
+
+record!(
     /// Deliveries, attempts and figures in one. Whatever was leased by someone else meanwhile is in none of them.
     /// Subscriptions are locked in order, so that two workers cannot wait for each other.
-    Record(
-        now: OffsetDateTime => Timestamptz,
-        accounts: Vec<i64> => Array<BigInt>,
-        subscriptions: Vec<i64> => Array<BigInt>,
-        events: Vec<i64> => Array<BigInt>,
-        claims: Vec<i64> => Array<BigInt>,
-        ids: Vec<Uuid> => Array<SqlUuid>,
-        numbers: Vec<i32> => Array<Integer>,
-        first_ones: Vec<bool> => Array<Bool>,
-        starts: Vec<OffsetDateTime> => Array<Timestamptz>,
-        states: Vec<&'static str> => Array<Text>,
-        due: Vec<Option<OffsetDateTime>> => Array<Nullable<Timestamptz>>,
-        statuses: Vec<Option<i32>> => Array<Nullable<Integer>>,
-        failures: Vec<Option<&'static str>> => Array<Nullable<Text>>,
-        messages: Vec<Option<String>> => Array<Nullable<Text>>,
-        dns: Vec<Option<i64>> => Array<Nullable<BigInt>>,
-        connect: Vec<Option<i64>> => Array<Nullable<BigInt>>,
-        tls: Vec<Option<i64>> => Array<Nullable<BigInt>>,
-        first_byte: Vec<Option<i64>> => Array<Nullable<BigInt>>,
-        total: Vec<i64> => Array<BigInt>,
-        answers: Vec<Vec<u8>> => Array<Bytea>,
-        locations: Vec<Option<String>> => Array<Nullable<Text>>,
-    ) -> (BigInt, BigInt, BigInt, Nullable<Timestamptz>, BigInt, Nullable<Integer>, Bool) = "
-    WITH made AS (
-        UPDATE deliveries d
-        SET state = g.state, due_at = coalesce(g.due_at, d.due_at), leased_until = NULL, attempts = g.number,
-            last_status = g.status, last_failure = g.failure,
-            finished_at = CASE WHEN g.state <> 'pending' THEN t.now END
-        FROM (SELECT ?::timestamptz AS now) AS t, unnest(
-            ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::uuid[], ?::integer[], ?::boolean[],
-            ?::timestamptz[], ?::text[], ?::timestamptz[], ?::integer[], ?::text[], ?::text[],
-            ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::bytea[], ?::text[]
-        ) WITH ORDINALITY AS g (
-            account_id, subscription_id, event_id, claim, id, number, is_first,
-            started_at, state, due_at, status, failure, message,
-            dns_us, connect_us, tls_us, first_byte_us, total_us, answer, location, position
-        )
-        WHERE d.account_id = g.account_id AND d.subscription_id = g.subscription_id AND d.event_id = g.event_id
-            AND d.claim = g.claim AND d.leased_until IS NOT NULL
-        RETURNING g.*
-    ), logged AS (
+    Record, ", logged AS (
         INSERT INTO delivery_attempts (account_id, delivery_id, number, started_at, status, failure, message, dns_us,
             connect_us, tls_us, first_byte_us, total_us, answer, location)
         SELECT account_id, id, number, started_at, status, failure, message, dns_us, connect_us, tls_us, first_byte_us,
             total_us, answer, location
         FROM made
-    ), sums AS (
-        SELECT account_id, subscription_id, count(*) AS fired, count(*) FILTER (WHERE state <> 'delivered') AS failed,
-            max(position) FILTER (WHERE state = 'delivered') AS last_success, max(position) AS last,
-            coalesce(bool_or(status = 410), false) AS gone
-        FROM made GROUP BY account_id, subscription_id
-    ), runs AS (
-        -- What failed after the last success.
-        SELECT s.account_id, s.subscription_id, s.last_success IS NOT NULL AS had_success, count(m.id) AS attempts,
-            count(DISTINCT m.id) AS deliveries, count(m.id) FILTER (WHERE m.is_first) AS new_deliveries,
-            min(m.started_at) AS since
-        FROM sums s LEFT JOIN made m ON m.account_id = s.account_id AND m.subscription_id = s.subscription_id
-            AND m.position > coalesce(s.last_success, 0)
-        GROUP BY s.account_id, s.subscription_id, s.last_success
-    ), locked AS MATERIALIZED (
-        SELECT account_id, id FROM webhook_subscriptions
-        WHERE (account_id, id) IN (SELECT account_id, subscription_id FROM sums)
-        ORDER BY account_id, id FOR NO KEY UPDATE
-    )
-    UPDATE webhook_subscriptions w
-    SET last_fired_at = l.started_at, last_status = coalesce(l.status, 0), total_fired = w.total_fired + s.fired,
-        total_failed = w.total_failed + s.failed,
-        fail_count = r.attempts + CASE WHEN r.had_success THEN 0 ELSE w.fail_count END,
-        failing_since = CASE
-            WHEN r.attempts = 0 THEN NULL
-            WHEN r.had_success OR w.failing_since IS NULL THEN r.since
-            ELSE w.failing_since END,
-        failing_deliveries = CASE
-            WHEN r.attempts = 0 THEN 0
-            WHEN r.had_success OR w.failing_deliveries = 0 THEN r.deliveries
-            ELSE w.failing_deliveries + r.new_deliveries END
-    FROM locked k JOIN sums s ON s.account_id = k.account_id AND s.subscription_id = k.id
-        JOIN runs r ON r.account_id = k.account_id AND r.subscription_id = k.id
-        JOIN made l ON l.position = s.last
-    WHERE w.account_id = k.account_id AND w.id = k.id
-    RETURNING w.account_id, w.id, w.fail_count, w.failing_since, w.failing_deliveries, l.status, s.gone"
+    )"
 );
 
-type Row = (i64, i64, i64, Option<OffsetDateTime>, i64, Option<i32>, bool);
+record!(
+    /// The same without the attempts: a node of a cluster does not take an INSERT along with other changes.
+    RecordWithoutAttempts, ""
+);
+
+/// A subscription's figures as they are now, how its last attempt went, and which of the reports, counted from 1, count.
+type Row = (i64, i64, i64, Option<OffsetDateTime>, i64, Option<i32>, bool, Vec<i64>);
 
 pub(super) async fn record(
-    connection: &mut AsyncPgConnection,
-    reports: &[Report],
+    store: &Store,
+    part: &Part<'_, Report>,
     now: OffsetDateTime,
-) -> Result<Vec<Failing>, Failure> {
-    let rows: Vec<Row> = statement(reports, now).load(connection).await?;
-    rows.into_iter().filter_map(|row| failing(row).transpose()).collect()
+) -> Result<Vec<Failing>, StoreError> {
+    let rows: Vec<Row> = store
+        .run::<_, Failure>(async |connection| {
+            if part.accounts.is_none() {
+                return Ok(Record::new(part, now).load(connection).await?);
+            }
+            connection
+                .transaction(async |connection| {
+                    let rows: Vec<Row> = RecordWithoutAttempts::new(part, now).load(connection).await?;
+                    let positions =
+                        rows.iter().flat_map(|row| &row.7).filter_map(|position| usize::try_from(*position).ok());
+                    let made: Vec<_> = positions
+                        .filter_map(|position| part.items.get(position.checked_sub(1)?))
+                        .map(|report| attempt(report))
+                        .collect();
+                    diesel::insert_into(delivery_attempts::table).values(made).execute(connection).await?;
+                    Ok::<_, Failure>(rows)
+                })
+                .await
+        })
+        .await?;
+    Ok(rows.into_iter().filter_map(|row| failing(row).transpose()).collect::<Result<_, Failure>>()?)
+}
+
+/// An attempt, as it is logged.
+#[derive(Insertable)]
+#[diesel(table_name = delivery_attempts)]
+struct AttemptRow<'a> {
+    account_id: i64,
+    delivery_id: Uuid,
+    number: i32,
+    started_at: OffsetDateTime,
+    status: Option<i32>,
+    failure: Option<&'static str>,
+    message: Option<String>,
+    dns_us: Option<i64>,
+    connect_us: Option<i64>,
+    tls_us: Option<i64>,
+    first_byte_us: Option<i64>,
+    total_us: i64,
+    answer: &'a [u8],
+    location: Option<&'a str>,
+}
+
+fn attempt(report: &Report) -> AttemptRow<'_> {
+    let timings = &report.attempt.timings;
+    AttemptRow {
+        account_id: report.lease.receiver.account.0,
+        delivery_id: report.delivery,
+        number: number(report),
+        started_at: report.started_at,
+        status: report.attempt.status().map(i32::from),
+        failure: report.failure().map(|failure| failure.code.as_str()),
+        message: message(report),
+        dns_us: timings.dns.map(micros),
+        connect_us: timings.connect.map(micros),
+        tls_us: timings.tls.map(micros),
+        first_byte_us: timings.first_byte.map(micros),
+        total_us: micros(timings.total),
+        answer: &report.attempt.answer,
+        location: report.attempt.location.as_deref(),
+    }
+}
+
+fn number(report: &Report) -> i32 {
+    i32::try_from(report.attempt_number).unwrap_or(i32::MAX)
+}
+
+fn message(report: &Report) -> Option<String> {
+    report.failure().map(|failure| failure.message.replace('\0', ""))
+}
+
+fn column<T>(reports: &[&Report], value: impl Fn(&Report) -> T) -> Vec<T> {
+    reports.iter().map(|report| value(report)).collect()
 }
 
 fn failing(row: Row) -> Result<Option<Failing>, Failure> {
-    let (account, subscription, attempts, since, deliveries, status, gone) = row;
+    let (account, subscription, attempts, since, deliveries, status, gone, _) = row;
     let Some(since) = since else { return Ok(None) };
     let number = |count: i64| u32::try_from(count).map_err(|_| corrupt("count of failures"));
     let status = status.map(u16::try_from).transpose().map_err(|_| corrupt("status"))?;
     let run = FailureRun { since, attempts: number(attempts)?, deliveries: number(deliveries)? };
     Ok(Some(Failing { receiver: receiver(account, subscription), run, last_status: status, gone }))
-}
-
-fn statement(reports: &[Report], now: OffsetDateTime) -> Record {
-    fn column<T>(reports: &[Report], value: impl Fn(&Report) -> T) -> Vec<T> {
-        reports.iter().map(value).collect()
-    }
-    Record {
-        now,
-        accounts: column(reports, |report| report.lease.receiver.account.0),
-        subscriptions: column(reports, |report| report.lease.receiver.subscription),
-        events: column(reports, |report| report.lease.event),
-        claims: column(reports, |report| report.lease.claim),
-        ids: column(reports, |report| report.delivery),
-        numbers: column(reports, |report| i32::try_from(report.attempt_number).unwrap_or(i32::MAX)),
-        first_ones: column(reports, |report| report.attempt_of_round == 1),
-        starts: column(reports, |report| report.started_at),
-        states: column(reports, |report| state(report.next).as_str()),
-        due: column(reports, |report| due(report.next)),
-        statuses: column(reports, |report| report.attempt.status().map(i32::from)),
-        failures: column(reports, |report| report.failure().map(|failure| failure.code.as_str())),
-        messages: column(reports, |report| report.failure().map(|failure| failure.message.replace('\0', ""))),
-        dns: column(reports, |report| report.attempt.timings.dns.map(micros)),
-        connect: column(reports, |report| report.attempt.timings.connect.map(micros)),
-        tls: column(reports, |report| report.attempt.timings.tls.map(micros)),
-        first_byte: column(reports, |report| report.attempt.timings.first_byte.map(micros)),
-        total: column(reports, |report| micros(report.attempt.timings.total)),
-        answers: column(reports, |report| report.attempt.answer.clone()),
-        locations: column(reports, |report| report.attempt.location.clone()),
-    }
 }
 
 const fn state(next: Next) -> DeliveryState {

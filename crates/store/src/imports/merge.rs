@@ -166,10 +166,10 @@ pub(super) const UPDATE_CUSTOMERS: &str = "UPDATE customers SET
 
 pub(super) const INSERT_CUSTOMERS: &str = "INSERT INTO customers (account_id, source, external_id, email, name, city,
         country, created_at)
-    SELECT $1, $2, external_id, email, name, city, country, first_at FROM import_customers came
-    WHERE NOT EXISTS (SELECT FROM customers known
-        WHERE known.account_id = $1 AND known.source = $2 AND known.external_id = came.external_id)
-    ORDER BY first_at, external_id COLLATE \"C\"
+    SELECT $1, $2, came.external_id, came.email, came.name, came.city, came.country, came.first_at
+    FROM import_customers came LEFT JOIN customers known
+        ON known.account_id = $1 AND known.source = $2 AND known.external_id = came.external_id
+    WHERE known.id IS NULL ORDER BY came.first_at, came.external_id COLLATE \"C\"
     ON CONFLICT (account_id, source, external_id) DO NOTHING";
 
 pub(super) const GATHER_PRODUCTS: &str = "INSERT INTO import_products
@@ -199,10 +199,10 @@ pub(super) const UPDATE_PRODUCTS: &str = "UPDATE products SET
 
 pub(super) const INSERT_PRODUCTS: &str = "INSERT INTO products (account_id, sku, name, category, price, created_at,
         described_at)
-    SELECT $1, sku, coalesce(name, sku), category, price, first_at, described_at FROM import_products came
-    WHERE NOT EXISTS (SELECT FROM products known WHERE known.account_id = $1
-        AND upper(known.sku COLLATE \"C\") = upper(came.sku COLLATE \"C\"))
-    ORDER BY first_at, sku COLLATE \"C\"
+    SELECT $1, came.sku, coalesce(came.name, came.sku), came.category, came.price, came.first_at, came.described_at
+    FROM import_products came LEFT JOIN products known
+        ON known.account_id = $1 AND upper(known.sku COLLATE \"C\") = upper(came.sku COLLATE \"C\")
+    WHERE known.id IS NULL ORDER BY came.first_at, came.sku COLLATE \"C\"
     ON CONFLICT (account_id, upper(sku COLLATE \"C\")) DO NOTHING";
 
 pub(super) const MATCH_ITEMS: &str = "INSERT INTO import_matched

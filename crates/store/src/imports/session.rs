@@ -105,7 +105,7 @@ impl Session {
 
 /// What belongs to no day is read by the next jobs all the same. An account that was never summed up has no results yet.
 const RAISE_VERSION: &str = "UPDATE roll_ups SET version = version + 1
-    WHERE account_id = $1 AND EXISTS (SELECT FROM import_days WHERE day IS NULL)";
+    WHERE account_id = $1 AND EXISTS (SELECT 1 FROM import_days WHERE day IS NULL)";
 
 /// The update of a day that is marked already is no waste: it makes whoever is about to sum that day up wait for this
 /// transaction, and so see its rows.

@@ -61,10 +61,10 @@ async fn merge(transaction: &Transaction<'_>, scope: &Scope) -> Result<StockSumm
 async fn unknown(transaction: &Transaction<'_>, scope: &Scope) -> Result<(Vec<StockRow>, i64), tokio_postgres::Error> {
     let rows = transaction
         .query(
-            "SELECT line, sku, stock, day, count(*) OVER () FROM import_stock came
-             WHERE NOT EXISTS (SELECT FROM products WHERE account_id = $1
-                 AND upper(products.sku COLLATE \"C\") = upper(came.sku COLLATE \"C\"))
-             ORDER BY line LIMIT $2",
+            "SELECT came.line, came.sku, came.stock, came.day, count(*) OVER ()
+             FROM import_stock came LEFT JOIN products ON products.account_id = $1
+                 AND upper(products.sku COLLATE \"C\") = upper(came.sku COLLATE \"C\")
+             WHERE products.id IS NULL ORDER BY came.line LIMIT $2",
             &[&scope.account, &MAX_UNKNOWN_SKUS],
         )
         .await?;

@@ -20,9 +20,13 @@ impl Database {
         self.db.client().await.unwrap()
     }
 
+    pub fn connect(&self) -> store::Connect {
+        self.db.connect().unwrap()
+    }
+
     /// A store with connections of its own.
     pub fn store_with(&self, options: PoolOptions) -> Store {
-        Store::connect(&self.db.connect().unwrap(), options).unwrap()
+        Store::connect(&self.connect(), options).unwrap()
     }
 }
 

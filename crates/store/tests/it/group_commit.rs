@@ -67,6 +67,9 @@ async fn everyone_is_told_the_id_of_their_own_event_and_all_are_one_transaction(
         assert_eq!((row.get::<_, OffsetDateTime>(6), AccountId(row.get(7))), (NOW, accounts[n % 2]));
     }
     // All were there before a writer looked for the first time.
+    if testkit::skip_on_citus("a transaction has a number on every node") {
+        return;
+    }
     assert_eq!(number(&db, "SELECT count(DISTINCT xmin::text) FROM track_events").await, 1);
 }
 

@@ -38,7 +38,7 @@ async fn a_replay_goes_on_where_it_stood_and_takes_what_was_counted() {
     fixture
         .execute("UPDATE deliveries SET state = 'delivered' WHERE event_id = (SELECT min(event_id) FROM deliveries)")
         .await;
-    fixture.execute("UPDATE deliveries SET created_at = created_at - interval '1 day' WHERE event_id = (SELECT max(event_id) FROM deliveries)").await;
+    fixture.execute("UPDATE deliveries SET created_at = '2026-04-30 12:00Z' WHERE event_id = (SELECT max(event_id) FROM deliveries)").await;
     let selection = failed_since_start(to.subscription);
     assert_eq!(fixture.store.count(to.account, &selection).await.unwrap(), 1_201);
     let replay = fixture.store.start(to.account, selection, None, START).await.unwrap().value;

@@ -37,6 +37,9 @@ async fn the_account_leads_every_key_and_index_of_a_tenants_table() {
 
 #[tokio::test]
 async fn foreign_keys_stay_within_an_account() {
+    if testkit::skip_on_citus("its nodes have foreign keys of their own; the tests of `citus` look at the rules") {
+        return;
+    }
     let db = fresh().await;
     let rows = db
         .sql
@@ -60,6 +63,9 @@ async fn foreign_keys_stay_within_an_account() {
 
 #[tokio::test]
 async fn every_migration_can_be_undone_and_done_again() {
+    if testkit::skip_on_citus("migrations are not undone where the tables are distributed") {
+        return;
+    }
     let db = testkit::TestDb::new().await.unwrap();
     let connect = db.connect().unwrap();
     store::revert_all(&connect).await.unwrap();
@@ -78,6 +84,9 @@ async fn every_migration_can_be_undone_and_done_again() {
 
 #[tokio::test]
 async fn processes_that_migrate_at_once_do_it_once() {
+    if testkit::skip_on_citus("migrations are not undone where the tables are distributed") {
+        return;
+    }
     let db = testkit::TestDb::new().await.unwrap();
     let connect = db.connect().unwrap();
     store::revert_all(&connect).await.unwrap();

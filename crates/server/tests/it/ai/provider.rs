@@ -106,8 +106,8 @@ pub async fn worker_that_logs(service: &Service, provider: &Provider, filter: &s
     command.stdout(Stdio::null()).stderr(log);
     let worker = Killed(command.spawn().unwrap());
     let sql = service.db.client().await.unwrap();
-    let left = "SELECT count(*) FROM accounts a CROSS JOIN unnest($1::text[]) AS j(job) WHERE NOT EXISTS (
-        SELECT FROM job_runs r WHERE r.account_id = a.id AND r.job = j.job AND r.state = 'done')";
+    let left = "SELECT (SELECT count(*) FROM accounts) * cardinality($1::text[]) - (
+        SELECT count(DISTINCT (account_id, job)) FROM job_runs WHERE job = ANY ($1) AND state = 'done')";
     let settled = async {
         while sql.query_one(left, &[&JobName::NAMES]).await.unwrap().get::<_, i64>(0) > 0 {
             tokio::time::sleep(Duration::from_millis(100)).await;
