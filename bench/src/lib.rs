@@ -10,6 +10,7 @@ pub mod fastify;
 pub mod from_memory;
 pub mod load;
 pub mod machine;
+pub mod paced;
 pub mod pgbench;
 pub mod process;
 pub mod report;

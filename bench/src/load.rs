@@ -19,6 +19,8 @@ pub struct Load {
     pub failed: f64,
     pub p50_ms: Option<f64>,
     pub p99_ms: Option<f64>,
+    /// What the generator itself was late to send, where it says so.
+    pub late_p99_ms: Option<f64>,
 }
 
 /// Requests that are sent over and over, by keys in turn.
@@ -125,7 +127,7 @@ fn read(output: &str) -> anyhow::Result<Load> {
     let Summary { requests, micros, failed, p50, p99 } = serde_json::from_str(line)?;
     anyhow::ensure!(failed <= requests * FAILED_AT_MOST, "{failed} of {requests} requests failed");
     let per_second = requests / (micros / 1e6);
-    Ok(Load { per_second, requests, failed, p50_ms: Some(p50 / 1e3), p99_ms: Some(p99 / 1e3) })
+    Ok(Load { per_second, requests, failed, p50_ms: Some(p50 / 1e3), p99_ms: Some(p99 / 1e3), ..Load::default() })
 }
 
 #[cfg(test)]

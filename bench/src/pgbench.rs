@@ -55,7 +55,7 @@ fn read(output: &str) -> anyhow::Result<Load> {
     };
     let per_second = number("tps = ").context("no rate")?;
     let requests = number("number of transactions actually processed: ").context("no count")?;
-    Ok(Load { per_second, requests, failed: 0.0, p50_ms: None, p99_ms: None })
+    Ok(Load { per_second, requests, ..Load::default() })
 }
 
 #[cfg(test)]

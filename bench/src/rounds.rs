@@ -33,6 +33,10 @@ pub struct Measured {
     pub per_second: f64,
     pub p50_ms: Option<f64>,
     pub p99_ms: Option<f64>,
+    /// What the generator itself was late to send.
+    pub late_p99_ms: Option<f64>,
+    /// The share of the requests of all runs that failed.
+    pub failed: f64,
     /// Processor seconds per 1,000 requests.
     pub cpu_per_1000: f64,
     /// The median over the rounds of the first contender's rate ÷ this one's.
@@ -67,6 +71,8 @@ pub async fn in_turns(
         per_second: median(samples.iter().map(|sample| sample.load.per_second)),
         p50_ms: median_of_some(samples, |load| load.p50_ms),
         p99_ms: median_of_some(samples, |load| load.p99_ms),
+        late_p99_ms: median_of_some(samples, |load| load.late_p99_ms),
+        failed: sum(samples, |load| load.failed) / sum(samples, |load| load.requests),
         cpu_per_1000: median(samples.iter().map(|sample| sample.cpu / sample.load.requests * 1_000.0)),
         ratio: median(samples.iter().zip(&first).map(|(sample, first)| first / sample.load.per_second)),
         disturbed: samples.iter().filter(|sample| sample.disturbed).count() * 2 >= samples.len().max(1),
@@ -89,6 +95,10 @@ async fn sample(contender: &mut (dyn Contender + Send), expected: &[u32]) -> any
 fn median_of_some(samples: &[Sample], value: impl Fn(&Load) -> Option<f64>) -> Option<f64> {
     let values: Vec<f64> = samples.iter().filter_map(|sample| value(&sample.load)).collect();
     (!values.is_empty()).then(|| median(values))
+}
+
+fn sum(samples: &[Sample], value: impl Fn(&Load) -> f64) -> f64 {
+    samples.iter().map(|sample| value(&sample.load)).sum()
 }
 
 /// The middle one; the mean of the middle two of an even number; 0 of none.
@@ -128,7 +138,7 @@ mod tests {
         }
         async fn run(&mut self) -> anyhow::Result<Load> {
             let per_second = self.1.remove(0);
-            Ok(Load { per_second, requests: 1_000.0, failed: 0.0, p50_ms: Some(1.0), p99_ms: None })
+            Ok(Load { per_second, requests: 1_000.0, p50_ms: Some(1.0), ..Load::default() })
         }
     }
 

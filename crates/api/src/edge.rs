@@ -32,9 +32,10 @@ use domain::{
 use crate::{
     auth::{Caller, authenticate, token},
     client,
+    connections::Connection,
     error::{ApiError, Code},
     meter,
-    refusals::Refusals,
+    refusals::{Answer, Refusals},
     request_id::{self, RequestId},
     respond::{Cache, JSON},
     state::{PUBLIC_FACTOR, State},
@@ -75,6 +76,9 @@ pub async fn edge(
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
     let started = Instant::now();
+    if let Some(connection) = request.conn_data::<Connection>() {
+        connection.spoke();
+    }
     let app_data =
         (request.app_data::<web::Data<State>>().cloned(), request.app_data::<web::Data<Refusals>>().cloned());
     let (Some(state), Some(refusals)) = app_data else {
@@ -89,6 +93,10 @@ pub async fn edge(
     request.extensions_mut().insert(ClientAddress(address));
 
     let Admission { bucket, quota, verdict } = admit(&state, &refusals, &request, address).await;
+    let answer = match &verdict {
+        Err(refused) if refused.code == Code::RateLimitExceeded => refusals.pause(bucket, quota).await,
+        _ => Answer::Now,
+    };
     let caller = verdict.as_ref().ok().cloned().flatten();
     let mut response = match verdict {
         Ok(caller) => {
@@ -109,7 +117,7 @@ pub async fn edge(
     let quota = settle(&state, bucket, quota, response.status()).await;
     fill_error(&mut response, &id, quota);
     finish_headers(response.headers_mut(), &id, quota, public);
-    if state.settings.draining.load(Ordering::Relaxed) {
+    if answer == Answer::NowAndClose || state.settings.draining.load(Ordering::Relaxed) {
         response.response_mut().head_mut().set_connection_type(ConnectionType::Close);
     }
     record(&response, &Line { id: &id, method: &method, route, started, caller: caller.as_ref() });
@@ -161,9 +169,6 @@ async fn admit(state: &State, refusals: &Refusals, request: &ServiceRequest, add
         }
         Err(refused) if refused.code.status() == StatusCode::UNAUTHORIZED => {
             let quota = state.limiter.hit(stranger, limit).await;
-            if quota.exceeded {
-                refusals.note(stranger, quota);
-            }
             Admission { bucket: stranger, quota, verdict: within(quota, false).and(Err(refused)) }
         }
         Err(failed) => {

@@ -4,6 +4,7 @@ mod auth;
 mod body;
 mod client;
 mod compression;
+mod connections;
 mod csv;
 mod edge;
 mod error;
@@ -32,19 +33,19 @@ use actix_web::{
     web,
 };
 
+use connections::Connections;
+
 pub use client::{InvalidNetwork, Network};
 pub use openapi::openapi;
 pub use state::{PUBLIC_FACTOR, Settings, State};
 
 /// How long an idle connection is kept.
 const KEEP_ALIVE: Duration = Duration::from_secs(75);
-/// How long the first head of a connection may take to arrive.
-const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a closing connection may linger, so that a client that still sends gets to read the answer.
 const DISCONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The server on `listener`, not yet running: await it. It reacts to no signal by itself; `Server::handle().stop(true)`
-/// stops accepting and waits for what is in flight. `for_worker` gives each of the worker threads what it works with: it
+/// stops accepting and waits for what is in flight. To be called within a runtime of tokio. `for_worker` gives each of the worker threads what it works with: it
 /// may put ports in that belong to one thread.
 ///
 /// # Errors
@@ -59,7 +60,8 @@ pub fn server(
     let last_check = web::Data::new(v1::status::LastCheck::default());
     let refusals = web::Data::new(refusals::Refusals::default());
     let streams = web::Data::new(streams::Streams::default());
-    let connections = state.settings.connections.div_ceil(workers.max(1));
+    let places = state.settings.connections;
+    let connections = Connections::watch(places, state.settings.head_timeout, state.settings.trusted_proxies.clone());
     let server = HttpServer::new(move || {
         App::new()
             .app_data(web::Data::from(Arc::new(for_worker(state.clone()))))
@@ -72,9 +74,11 @@ pub fn server(
             .configure(v1::configure)
     })
     .workers(workers)
-    .max_connections(connections)
+    .max_connections(places.div_ceil(workers.max(1)))
+    .on_connect(move |io, data| connections.opened(io, data))
     .keep_alive(KEEP_ALIVE)
-    .client_request_timeout(HEAD_TIMEOUT)
+    // `Connections` sees to that.
+    .client_request_timeout(Duration::ZERO)
     .client_disconnect_timeout(DISCONNECT_TIMEOUT)
     .shutdown_timeout(shutdown)
     .disable_signals()

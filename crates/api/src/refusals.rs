@@ -1,8 +1,11 @@
-//! Addresses that may not try keys for the rest of their window.
+//! Who has used up their requests, and goes on asking.
 //!
 //! Authentication comes before the rate limit, and a key that nobody knows costs a look-up. For an address that has
 //! been refused too often the answer is known without one: a valid key is either known to this process, or gets one of
 //! the few look-ups that all such addresses have together.
+//!
+//! A refusal costs little, but whoever asks again as soon as they are refused gets so many of them that others notice.
+//! After a few, answers to them take their time; a client that heeds `Retry-After` never sees that.
 
 use std::{
     collections::HashMap,
@@ -14,33 +17,73 @@ use std::{
 };
 
 use domain::rate_limit::{Bucket, Quota};
+use tokio::sync::Semaphore;
 
-/// Addresses remembered at most. Those for which there is no room get their look-ups, in turn with all others.
+/// Addresses and keys remembered at most. Addresses for which there is no room get their look-ups, in turn with all
+/// others.
 const CAPACITY: usize = 65_536;
+/// Refusals in a window that are answered at once.
+const AT_ONCE: u32 = 100;
+/// How long the later ones take.
+const PAUSE: Duration = Duration::from_secs(1);
+/// Refusals that wait at a time. Beyond them one is answered at once, and its connection is closed.
+const PAUSING: usize = 4_096;
 /// How often the windows that are over are forgotten when there is no room.
 const SWEEP_EVERY: Duration = Duration::from_secs(1);
 /// The time between two look-ups for all these addresses together.
 const TURN_EVERY: Duration = Duration::from_millis(100);
 
-/// The addresses, and when their windows end.
-#[derive(Debug, Default)]
+/// The addresses and keys, and when their windows end.
+#[derive(Debug)]
 pub struct Refusals {
     windows: Mutex<Windows>,
     /// How many there are, so that nobody waits for the lock while there are none.
     count: AtomicUsize,
     last_turn: Mutex<Option<Instant>>,
+    room: Semaphore,
+}
+
+impl Default for Refusals {
+    fn default() -> Self {
+        Self {
+            windows: Mutex::default(),
+            count: AtomicUsize::default(),
+            last_turn: Mutex::default(),
+            room: Semaphore::new(PAUSING),
+        }
+    }
 }
 
 #[derive(Debug, Default)]
 struct Windows {
-    ends: HashMap<Bucket, Instant>,
+    of: HashMap<Bucket, Window>,
     swept: Option<Instant>,
 }
 
+#[derive(Debug)]
+struct Window {
+    end: Instant,
+    /// Refusals so far.
+    refused: u32,
+}
+
+/// How to go on with a refusal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    Now,
+    /// And close the connection: too many others wait.
+    NowAndClose,
+}
+
 impl Refusals {
-    /// Remembers an address whose quota is used up.
-    pub fn note(&self, address: Bucket, quota: Quota) {
-        self.note_at(address, quota, Instant::now());
+    /// Counts a refusal, and returns when it may be answered: at once, or if it is one of many, after a pause.
+    pub async fn pause(&self, refused: Bucket, quota: Quota) -> Answer {
+        if self.note_at(refused, quota, Instant::now()) <= AT_ONCE {
+            return Answer::Now;
+        }
+        let Ok(_room) = self.room.try_acquire() else { return Answer::NowAndClose };
+        tokio::time::sleep(PAUSE).await;
+        Answer::Now
     }
 
     /// Where the address stands, if it is one of these.
@@ -56,24 +99,33 @@ impl Refusals {
         self.take_turn_at(Instant::now())
     }
 
-    fn note_at(&self, address: Bucket, quota: Quota, now: Instant) {
+    /// Refusals of this window so far, this one included; 1 when there is no room to count them.
+    fn note_at(&self, refused: Bucket, quota: Quota, now: Instant) -> u32 {
         let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
-        if windows.ends.len() >= CAPACITY && windows.swept.is_none_or(|at| now.duration_since(at) >= SWEEP_EVERY) {
-            windows.ends.retain(|_, end| *end > now);
+        if windows.of.len() >= CAPACITY && windows.swept.is_none_or(|at| now.duration_since(at) >= SWEEP_EVERY) {
+            windows.of.retain(|_, window| window.end > now);
             windows.swept = Some(now);
         }
-        if windows.ends.len() < CAPACITY {
-            windows.ends.insert(address, now + Duration::from_secs(quota.reset_seconds));
+        if windows.of.len() >= CAPACITY && !windows.of.contains_key(&refused) {
+            return 1;
         }
-        self.count.store(windows.ends.len(), Ordering::Relaxed);
+        let begin = || Window { end: now + Duration::from_secs(quota.reset_seconds), refused: 0 };
+        let window = windows.of.entry(refused).or_insert_with(begin);
+        if window.end <= now {
+            *window = begin();
+        }
+        window.refused = window.refused.saturating_add(1);
+        let count = window.refused;
+        self.count.store(windows.of.len(), Ordering::Relaxed);
+        count
     }
 
     fn of_at(&self, address: Bucket, limit: u32, now: Instant) -> Option<Quota> {
         let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
-        let end = *windows.ends.get(&address)?;
+        let end = windows.of.get(&address)?.end;
         if end <= now {
-            windows.ends.remove(&address);
-            self.count.store(windows.ends.len(), Ordering::Relaxed);
+            windows.of.remove(&address);
+            self.count.store(windows.of.len(), Ordering::Relaxed);
             return None;
         }
         Some(Quota::of(limit, limit, end.duration_since(now), true))
@@ -126,6 +178,31 @@ mod tests {
         refusals.note_at(address(CAPACITY), used_up(5), later);
         assert_eq!(refusals.count.load(Ordering::Relaxed), 1);
         assert!(refusals.of_at(address(CAPACITY), 60, later).is_some());
+    }
+
+    #[test]
+    fn refusals_are_counted_anew_in_each_window() {
+        let (refusals, start) = (Refusals::default(), Instant::now());
+        let note = |seconds| refusals.note_at(Bucket::Key(1), used_up(5), start + Duration::from_secs(seconds));
+        assert_eq!([0, 1, 4].map(note), [1, 2, 3]);
+        assert_eq!([5, 6].map(note), [1, 2]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_later_refusals_take_their_time() {
+        let refusals = Refusals::default();
+        let took = async || {
+            let began = tokio::time::Instant::now();
+            (refusals.pause(Bucket::Key(1), used_up(60)).await, began.elapsed())
+        };
+        for _ in 0..AT_ONCE {
+            assert_eq!(took().await, (Answer::Now, Duration::ZERO));
+        }
+        assert_eq!(took().await, (Answer::Now, PAUSE));
+        let all = refusals.room.try_acquire_many(u32::try_from(PAUSING).unwrap()).unwrap();
+        assert_eq!(took().await, (Answer::NowAndClose, Duration::ZERO));
+        drop(all);
+        assert_eq!(took().await, (Answer::Now, PAUSE));
     }
 
     #[test]

@@ -89,6 +89,8 @@ pub struct Settings {
     pub commit: String,
     /// Connections of clients at once, over all threads. Beyond them new ones wait to be accepted.
     pub connections: usize,
+    /// How long the first head of a connection may take to arrive, at least; twice as long at most.
+    pub head_timeout: Duration,
     /// How long the body of a request may take to arrive.
     pub body_timeout: Duration,
     /// Set when the process is about to stop: every answer then asks the client to open its next connection elsewhere.
@@ -112,6 +114,7 @@ impl Default for Settings {
             env: "development".to_owned(),
             commit: "unknown".to_owned(),
             connections: 25_000,
+            head_timeout: Duration::from_secs(10),
             body_timeout: Duration::from_secs(10),
             draining: Arc::default(),
             shutdown_timeout: Duration::from_secs(30),

@@ -12,6 +12,8 @@ const RESERVED: u64 = 1_024;
 const AT_MOST: u64 = 25_000;
 /// How long a client may take in nothing of an answer, or not confirm what it was sent.
 const SILENCE: Duration = Duration::from_secs(30);
+/// Connections that may wait to be accepted; the system may have a lower limit.
+const BACKLOG: i32 = 4_096;
 /// After how long an idle connection is asked whether its client is still there.
 const PROBE_AFTER: Duration = Duration::from_secs(60);
 
@@ -31,10 +33,15 @@ fn clients(files: u64) -> u64 {
     files.saturating_sub(RESERVED.min(files / 2)).min(AT_MOST)
 }
 
-/// Has the kernel close the connections of clients that have vanished, or that stop reading in the middle of an answer:
-/// nothing in the process would notice the latter. The connections accepted from `listener` take it over.
-pub fn watch(listener: &TcpListener) -> std::io::Result<()> {
+/// Sets a listener up for many clients. It has the kernel close the connections of those that have vanished, or that stop
+/// reading in the middle of an answer: nothing in the process would notice the latter. The connections accepted from
+/// `listener` take it over.
+pub fn prepare(listener: &TcpListener) -> std::io::Result<()> {
     let socket = SockRef::from(listener);
+    // Those that come at once wait in line; the standard library makes room for 128.
+    socket.listen(BACKLOG)?;
+    // The last part of an answer goes out without waiting for the client to confirm the one before.
+    socket.set_tcp_nodelay(true)?;
     socket.set_tcp_keepalive(&TcpKeepalive::new().with_time(PROBE_AFTER))?;
     #[cfg(target_os = "linux")]
     socket.set_tcp_user_timeout(Some(SILENCE))?;
@@ -52,12 +59,13 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn accepted_connections_are_watched() {
+    fn accepted_connections_take_it_over() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        watch(&listener).unwrap();
+        prepare(&listener).unwrap();
         let _client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (accepted, _) = listener.accept().unwrap();
         let socket = SockRef::from(&accepted);
         assert_eq!((socket.tcp_user_timeout().unwrap(), socket.keepalive().unwrap()), (Some(SILENCE), true));
+        assert!(socket.tcp_nodelay().unwrap());
     }
 }

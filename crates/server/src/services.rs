@@ -62,7 +62,7 @@ pub async fn run(
     let mut address = None;
     if roles.http {
         let listener = bind(config.listen, "listen")?;
-        connections::watch(&listener).context("the listening socket")?;
+        connections::prepare(&listener).context("the listening socket")?;
         address = Some(listener.local_addr()?);
         let ports = deliveries::ports(&store, &keys, &sender);
         let state = state(config, &store, &events, database.direct(), ports, shared.as_ref())?;

@@ -195,6 +195,6 @@ impl Contender for Ledger {
         let (requests, seconds) = (waits.len() as f64, began.elapsed().as_secs_f64());
         waits.sort_by(f64::total_cmp);
         let [p50_ms, p99_ms] = [0.5, 0.99].map(|p| Some(percentile(&waits, p)));
-        Ok(Load { per_second: requests / seconds, requests, failed: 0.0, p50_ms, p99_ms })
+        Ok(Load { per_second: requests / seconds, requests, p50_ms, p99_ms, ..Load::default() })
     }
 }

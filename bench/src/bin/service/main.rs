@@ -60,12 +60,12 @@ struct Cli {
     #[arg(long, value_name = "DIR", default_value = "docs")]
     out: PathBuf,
     /// Be a client that misbehaves: how the row of it starts this program.
-    #[arg(long, hide = true, requires_all = ["attack_url", "attack_key"])]
+    #[arg(long, hide = true, requires_all = ["attack_url", "attack_keys"])]
     attack: Option<Attack>,
     #[arg(long, hide = true)]
     attack_url: Option<String>,
     #[arg(long, hide = true)]
-    attack_key: Option<String>,
+    attack_keys: Option<String>,
 }
 
 /// What every group of rows works with.
@@ -104,12 +104,12 @@ impl Bench {
 
 fn main() -> anyhow::Result<()> {
     let cli = Cli::parse();
-    if let (Some(attack), Some(url), Some(key)) = (cli.attack, &cli.attack_url, &cli.attack_key) {
+    if let (Some(attack), Some(url), Some(keys)) = (cli.attack, &cli.attack_url, &cli.attack_keys) {
         // One thread: it is not to be more than a processor's worth of clients.
         return tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?
-            .block_on(attack::run(attack, url, key));
+            .block_on(attack::run(attack, url, keys));
     }
     let api = service::binary(cli.api.clone())?;
     rustls::crypto::ring::default_provider().install_default().ok();
@@ -142,15 +142,59 @@ async fn run(cli: Cli, api: PathBuf, postgres: Postgres) -> anyhow::Result<()> {
         report,
         out: cli.out,
     };
-    reads::run(&mut bench).await?;
-    track::run(&mut bench).await?;
-    growth::run(&mut bench).await?;
-    memory::run(&mut bench).await?;
-    imports::run(&mut bench).await?;
-    nightly::run(&mut bench).await?;
-    deliveries::run(&mut bench).await?;
-    debits::run(&mut bench).await?;
-    faults::run(&mut bench).await?;
+    let mut broken = Vec::new();
+    for group in Group::ALL {
+        // The others are measured all the same.
+        if let Err(error) = group.run(&mut bench).await {
+            eprintln!("{group:?} broke off: {error:#}");
+            broken.push(group);
+        }
+    }
     eprintln!("measured in {:.0} s", began.elapsed().as_secs_f64());
-    bench.postgres.stop()
+    bench.postgres.stop()?;
+    anyhow::ensure!(broken.is_empty(), "not all rows were measured: {broken:?}");
+    Ok(())
+}
+
+/// Rows that are measured by one file.
+#[derive(Debug, Clone, Copy)]
+enum Group {
+    Reads,
+    Track,
+    Growth,
+    Memory,
+    Imports,
+    Nightly,
+    Deliveries,
+    Debits,
+    Faults,
+}
+
+impl Group {
+    /// In the order of the page.
+    const ALL: [Self; 9] = [
+        Self::Reads,
+        Self::Track,
+        Self::Growth,
+        Self::Memory,
+        Self::Imports,
+        Self::Nightly,
+        Self::Deliveries,
+        Self::Debits,
+        Self::Faults,
+    ];
+
+    async fn run(self, bench: &mut Bench) -> anyhow::Result<()> {
+        match self {
+            Self::Reads => reads::run(bench).await,
+            Self::Track => track::run(bench).await,
+            Self::Growth => growth::run(bench).await,
+            Self::Memory => memory::run(bench).await,
+            Self::Imports => imports::run(bench).await,
+            Self::Nightly => nightly::run(bench).await,
+            Self::Deliveries => deliveries::run(bench).await,
+            Self::Debits => debits::run(bench).await,
+            Self::Faults => faults::run(bench).await,
+        }
+    }
 }

@@ -1,9 +1,11 @@
 //! The reads: each beside pgbench with the same statements, and beside the same bytes from memory.
 
+use anyhow::Context;
 use bench::{
     fastify::Fastify,
     from_memory::FromMemory,
     load::Wrk,
+    paced::Paced,
     pgbench::Pgbench,
     report::{Row, Target},
     rounds::{Contender, in_turns},
@@ -13,7 +15,7 @@ use bench::{
 
 use crate::{
     Bench, DATABASE,
-    contenders::{Http, Statements},
+    contenders::{Http, Statements, Steady},
 };
 
 /// Connections to the database, of the service and of pgbench alike.
@@ -21,7 +23,7 @@ pub const POOL: u32 = 8;
 /// Connections of the load generator.
 const CLIENTS: u32 = 16;
 /// Those of the paced run: each waits between two requests.
-const PACED_CLIENTS: u32 = 64;
+const PACED_CLIENTS: usize = 64;
 /// The account whose statements are looked at; its number is no other value of them.
 const PROBE: usize = 76;
 
@@ -136,17 +138,22 @@ async fn latency(bench: &Bench) -> anyhow::Result<Row> {
     let fastest = Wrk::get(path, &bench.data.keys(), CLIENTS, bench.seconds);
     fastest.run(&service.base_url, scratch).await?;
     let most = fastest.run(&service.base_url, scratch).await?.per_second;
-    let paced = Wrk { connections: PACED_CLIENTS, rate: Some(most / 2.0), ..fastest };
-    let mut subject = Http {
+    let Wrk { path, keys, seconds, .. } = fastest;
+    let mut subject = Steady {
         name: "service",
-        wrk: paced,
+        paced: Paced { path, keys, connections: PACED_CLIENTS, seconds, rate: most / 2.0 },
         base_url: service.base_url.clone(),
         processes: vec![service.pid()?, bench.postgres.pid()],
-        scratch: scratch.to_owned(),
     };
     let measured = in_turns(bench.rounds, &[], &mut [&mut subject]).await?;
     service.stop().await?;
+    let first = measured.first().context("nothing was measured")?;
+    let note = format!(
+        "the generator itself was {:.2} ms late at its p99, which counts; {:.2} % of the requests failed",
+        first.late_p99_ms.unwrap_or(f64::NAN),
+        first.failed * 100.0
+    );
     let row = Row::of_rates("latency", "GET /customers at half of the highest rate", "requests/s", &measured);
     let (p50, p99) = (row.p50_ms.unwrap_or(0.0), row.p99_ms.unwrap_or(f64::MAX));
-    Ok(row.target(Target::at_most("p99 ÷ p50", p99 / p50, 5.0)))
+    Ok(row.target(Target::at_most("p99 ÷ p50", p99 / p50, 5.0)).note(&note))
 }

@@ -17,7 +17,7 @@ use domain::{
 use rstest::rstest;
 use time::OffsetDateTime;
 
-use crate::support::{BOTH, Service, bearer, read_answer, state};
+use crate::support::{BOTH, READ, Service, bearer, read_answer, state};
 
 #[test]
 fn a_panic_ends_its_own_request_with_500() {
@@ -74,6 +74,49 @@ fn a_body_of_exactly_the_limit_is_read() {
     assert_eq!(body.len(), 65_536);
     assert_eq!(service.post("/api/v1/track", &body).error(), (400, "invalid_event".into()));
     assert_eq!(service.post("/api/v1/track", &format!("{body} ")).error(), (413, "payload_too_large".into()));
+}
+
+#[test]
+fn a_head_that_stalls_is_408_and_the_next_connection_is_served() {
+    let settings = Settings { head_timeout: Duration::from_millis(200), ..Settings::default() };
+    let service = Service::start(State { settings, ..state() });
+    let mut stream = service.connect();
+    stream.write_all(b"GET /api/v1/me HTTP/1.1\r\nHost: x\r\nX-Half").unwrap();
+    let answer = read_answer(&mut stream, false);
+    assert_eq!((answer.status, answer.header("connection")), (408, Some("close")));
+    // And nothing after it.
+    assert_eq!(std::io::Read::read(&mut stream, &mut [0]).unwrap(), 0);
+    assert_eq!(service.get("/api/v1/me", BOTH).status, 200);
+}
+
+#[test]
+fn a_connection_that_has_asked_once_may_wait_longer_than_a_head() {
+    let settings = Settings { head_timeout: Duration::from_millis(100), ..Settings::default() };
+    let service = Service::start(State { settings, ..state() });
+    let request = format!("GET /api/v1/me HTTP/1.1\r\nHost: x\r\nAuthorization: {}\r\n\r\n", bearer(BOTH));
+    let mut stream = service.connect();
+    stream.write_all(request.as_bytes()).unwrap();
+    assert_eq!(read_answer(&mut stream, false).status, 200);
+    // One that came later is over by now, and so would be this one.
+    let mut silent = service.connect();
+    assert_eq!(read_answer(&mut silent, false).status, 408);
+    stream.write_all(request.as_bytes()).unwrap();
+    assert_eq!(read_answer(&mut stream, false).status, 200);
+}
+
+#[test]
+fn who_asks_on_after_many_refusals_waits_for_them() {
+    let settings = Settings { rate_limit_per_minute: 1, ..Settings::default() };
+    let service = Service::start(State { settings, ..state() });
+    assert_eq!(service.get("/api/v1/me", BOTH).status, 200);
+    for _ in 0..100 {
+        assert_eq!(service.get("/api/v1/me", BOTH).status, 429);
+    }
+    let began = Instant::now();
+    assert_eq!(service.get("/api/v1/me", BOTH).error(), (429, "rate_limit_exceeded".into()));
+    assert!(began.elapsed() >= Duration::from_secs(1));
+    // Others do not.
+    assert_eq!(service.get("/api/v1/me", READ).status, 200);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! input ends, and then says what it has done.
 
 use std::{
-    net::SocketAddr,
+    net::{Ipv4Addr, SocketAddr},
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -25,10 +25,14 @@ const HALF_OPEN: u64 = 10_000;
 /// Clients that hardly read, and how many bytes of an answer each may hold.
 const SLOW: u64 = 1_000;
 const SLOW_BUFFER: u32 = 4_096;
+/// Addresses that half-open connections come from.
+const ADDRESSES: u64 = 100;
 /// Connections of those who ask as fast as they can.
-const FAST: u64 = 16;
-/// How long the connections have to be opened before the attack counts as under way.
-const PATIENCE: Duration = Duration::from_secs(30);
+const FAST: u64 = 256;
+/// Answers after which those count as under way: a key is over its limit then.
+const OVER_THE_LIMIT: u64 = 1_300;
+/// How long it may take until an attack is under way.
+const PATIENCE: Duration = Duration::from_secs(90);
 
 /// A way to misbehave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -61,7 +65,7 @@ impl Attack {
 }
 
 /// Misbehaves until standard input ends.
-pub async fn run(attack: Attack, base_url: &str, key: &str) -> anyhow::Result<()> {
+pub async fn run(attack: Attack, base_url: &str, keys: &str) -> anyhow::Result<()> {
     let address: SocketAddr = base_url.strip_prefix("http://").context("no http:// address")?.parse()?;
     let done = Arc::new(AtomicU64::new(0));
     let clients = match attack {
@@ -69,22 +73,33 @@ pub async fn run(attack: Attack, base_url: &str, key: &str) -> anyhow::Result<()
         Attack::SlowReaders => SLOW,
         Attack::LimitedKey | Attack::UnknownKeys | Attack::ManyAddresses => FAST,
     };
+    let keys: Vec<&str> = keys.split(',').collect();
+    let largest = keys.first().context("no key")?;
     for client in 0..clients {
-        let (done, key) = (done.clone(), key.to_owned());
+        // Every other one reads the largest account; those over a limit all have that key.
+        let turn = usize::try_from(client)? % keys.len();
+        let key = if attack == Attack::SlowReaders && client % 2 == 1 { keys.get(turn) } else { None };
+        let (done, key) = (done.clone(), (*key.unwrap_or(largest)).to_owned());
         tokio::spawn(async move {
             loop {
-                let _broken = match attack {
-                    Attack::HalfOpen => half_open(address, &done).await,
+                let broken = match attack {
+                    Attack::HalfOpen => half_open(address, client, &done).await,
                     Attack::SlowReaders => slow_reader(address, &key, &done).await,
                     _ => fast(attack, address, &key, client, &done).await,
                 };
-                // A server that refuses is not asked again at once.
-                sleep(Duration::from_millis(10)).await;
+                // Those who ask as fast as they can do not wait; a server that is not there is not asked again at once.
+                if clients != FAST || broken.is_err() {
+                    sleep(Duration::from_millis(10)).await;
+                }
             }
         });
     }
-    // Where there are connections to be counted, all of them are open before it begins.
-    let at_least = if clients == FAST { 1 } else { clients };
+    let at_least = match attack {
+        // Until then none of them has been closed and opened anew, though all came at once.
+        Attack::HalfOpen => clients * 3 / 2,
+        Attack::SlowReaders => clients,
+        Attack::LimitedKey | Attack::UnknownKeys | Attack::ManyAddresses => OVER_THE_LIMIT,
+    };
     let under_way = timeout(PATIENCE, async {
         while done.load(Ordering::Relaxed) < at_least {
             sleep(Duration::from_millis(10)).await;
@@ -99,8 +114,11 @@ pub async fn run(attack: Attack, base_url: &str, key: &str) -> anyhow::Result<()
 }
 
 /// Sends half a head and waits for the server to give up.
-async fn half_open(address: SocketAddr, done: &AtomicU64) -> anyhow::Result<()> {
-    let mut stream = TcpStream::connect(address).await?;
+async fn half_open(address: SocketAddr, client: u64, done: &AtomicU64) -> anyhow::Result<()> {
+    let socket = TcpSocket::new_v4()?;
+    let from = Ipv4Addr::from_bits(0x7f00_0100 + u32::try_from(client % ADDRESSES)?);
+    socket.bind((from, 0).into())?;
+    let mut stream = socket.connect(address).await?;
     stream.write_all(b"GET /api/v1/customers HTTP/1.1\r\nHost: shop.example\r\nX-Half").await?;
     done.fetch_add(1, Ordering::Relaxed);
     let mut rest = Vec::new();
@@ -135,7 +153,7 @@ async fn fast(attack: Attack, address: SocketAddr, key: &str, client: u64, done:
         let head = match attack {
             Attack::UnknownKeys => head(&unknown(number), ""),
             Attack::ManyAddresses => {
-                let address = std::net::Ipv4Addr::from_bits(0x0b00_0000 + u32::try_from(number % 1_000_000)?);
+                let address = Ipv4Addr::from_bits(0x0b00_0000 + u32::try_from(number % 1_000_000)?);
                 head(&unknown(number), &format!("X-Forwarded-For: {address}\r\n"))
             }
             _ => head(key, ""),
@@ -143,6 +161,9 @@ async fn fast(attack: Attack, address: SocketAddr, key: &str, client: u64, done:
         stream.write_all(head.as_bytes()).await?;
         read_answer(&mut stream, &mut buffer).await?;
         done.fetch_add(1, Ordering::Relaxed);
+        if client % 2 == 1 && attack != Attack::ManyAddresses {
+            return Ok(());
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! What others notice of clients that misbehave: the p99 of a page at a steady rate, with and without them.
 //!
-//! The misbehaving clients are a process of their own at the lowest priority: what they use of the processors is not
-//! what the service is to blame for.
+//! The misbehaving clients are a process of their own at the lowest priority. They use the same processors all the same,
+//! and so would they if they misbehaved towards somebody else: so each attack is also made on a server that does
+//! nothing, while the service is asked for the page.
 
 pub mod attack;
 
@@ -10,7 +11,9 @@ use std::process::Stdio;
 use anyhow::Context;
 use async_trait::async_trait;
 use bench::{
-    load::{Load, Wrk},
+    from_memory::FromMemory,
+    load::Load,
+    paced::Paced,
     process,
     report::{Beside, Row, Target},
     rounds::{Contender, in_turns},
@@ -22,28 +25,42 @@ use tokio::{
 };
 
 use self::attack::Attack;
-use crate::{Bench, DATABASE, contenders::Http, reads};
+use crate::{Bench, DATABASE, contenders::Steady, reads};
 
 /// Requests a second of the clients that behave, over this many connections.
 const STEADY: f64 = 200.0;
-const CLIENTS: u32 = 16;
+const CLIENTS: usize = 16;
 /// Requests of a key in a minute: more than a key of the clients that behave makes, even where there are few keys.
 const LIMIT: &str = "1000";
 /// How many times its p99 a client that behaves may wait.
 const BOUND: f64 = 2.0;
+/// What an attack on somebody else is called.
+const ELSEWHERE: &str = "the same attack on a server that does nothing";
 
 const FAULTS: [(&str, &str, Attack); 5] = [
     (
         "faults half-open",
-        "10,000 connections that send half a head, opened anew when they are closed",
+        "10,000 connections from 100 addresses that send half a head, opened anew when they are closed",
         Attack::HalfOpen,
     ),
-    ("faults slow readers", "1,000 clients that read a million customers, a byte a second", Attack::SlowReaders),
-    ("faults limited key", "a key over its limit, asking as fast as it can", Attack::LimitedKey),
-    ("faults unknown keys", "an address that tries a key after the other, as fast as it can", Attack::UnknownKeys),
+    (
+        "faults slow readers",
+        "1,000 clients that read lists as CSV, half of them a million customers, a byte a second",
+        Attack::SlowReaders,
+    ),
+    (
+        "faults limited key",
+        "a key over its limit, asking as fast as it can over 256 connections, half of them new each time",
+        Attack::LimitedKey,
+    ),
+    (
+        "faults unknown keys",
+        "an address that tries a key after the other, as fast as it can over 256 connections, half of them new each time",
+        Attack::UnknownKeys,
+    ),
     (
         "faults many addresses",
-        "unknown keys, each from an address of its own, as fast as they can",
+        "unknown keys, each from an address of its own, as fast as they can over 256 connections",
         Attack::ManyAddresses,
     ),
 ];
@@ -60,50 +77,69 @@ pub async fn run(bench: &mut Bench) -> anyhow::Result<()> {
 
 async fn measure(bench: &Bench, row: &str, what: &str, attack: Attack) -> anyhow::Result<Row> {
     let pool = reads::POOL.to_string();
-    let settings =
-        [("DATABASE_POOL", pool.as_str()), ("RATE_LIMIT_PER_MINUTE", LIMIT), ("TRUSTED_PROXIES", "127.0.0.1")];
+    let mut settings = vec![("DATABASE_POOL", pool.as_str()), ("RATE_LIMIT_PER_MINUTE", LIMIT)];
+    if attack == Attack::ManyAddresses {
+        settings.push(("TRUSTED_PROXIES", "127.0.0.1"));
+    }
     let service = Service::start(&bench.api, &["serve"], &bench.postgres.url(DATABASE), &settings).await?;
-    let pid = service.pid()?;
-    let wrk =
-        Wrk { rate: Some(STEADY), ..Wrk::get("/api/v1/customers", &bench.data.keys(), CLIENTS, bench.seconds * 2) };
-    let http = |name| Http {
+    let (pid, idle) = (service.pid()?, FromMemory::start(b"{}".to_vec())?);
+    let keys: Vec<String> = bench.data.keys().into_iter().map(str::to_owned).collect();
+    let path = "/api/v1/customers".to_owned();
+    let paced = Paced { path, keys: keys.clone(), connections: CLIENTS, seconds: bench.seconds * 2, rate: STEADY };
+    let steady = |name| Steady {
         name,
-        wrk: wrk.clone(),
+        paced: paced.clone(),
         base_url: service.base_url.clone(),
         processes: vec![pid, bench.postgres.pid()],
-        scratch: bench.postgres.scratch().to_owned(),
     };
-    let mut alone = http("without");
+    let attackers = format!("{},{}", bench.data.largest.key, keys.join(","));
+    let under = |name, target: &str| {
+        let target = target.to_owned();
+        Under { steady: steady(name), attack, target, keys: attackers.clone(), done: 0 }
+    };
+    let mut alone = steady("without");
     // Every key is held before anything is measured.
     alone.run().await?;
     let before = process::memory(pid)?.resident;
     process::forget_peak(pid)?;
-    let mut under = Under { http: http("with"), attack, key: bench.data.largest.key.clone(), done: 0 };
-    let measured = in_turns(bench.rounds, &[], &mut [&mut under, &mut alone]).await?;
+    let (mut with, mut elsewhere) = (under("with", &service.base_url), under(ELSEWHERE, &idle.base_url));
+    let measured = in_turns(bench.rounds, &[], &mut [&mut with, &mut alone, &mut elsewhere]).await?;
     let memory = process::memory(pid)?;
-    let done = under.done;
+    let done = (with.done, elsewhere.done);
     let command = service.command.clone();
     service.stop().await?;
+    idle.stop().await;
     let rates = Row::of_rates(row, what, "ms", &measured);
     let p99 = |index: usize| measured.get(index).and_then(|measured| measured.p99_ms).unwrap_or(f64::NAN);
-    let ratio = p99(0) / p99(1);
-    let beside = rates.beside.iter().map(|beside| Beside { value: p99(1), ratio, ..beside.clone() });
+    let failed = measured.first().map_or(1.0, |measured| measured.failed) * 100.0;
+    let beside = rates.beside.iter().zip(1..);
+    let beside =
+        beside.map(|(beside, index)| Beside { value: p99(index), ratio: p99(0) / p99(index), ..beside.clone() });
     let note = format!(
-        "p99 of GET /customers at {STEADY:.0} requests/s; {done} {} in all; memory {before:.0} MB before, {:.0} MB after, {:.0} MB at most",
+        "p99 of GET /customers at {STEADY:.0} requests/s; {} {} in all, {} on the server that does nothing; memory \
+         {before:.0} MB before, {:.0} MB after, {:.0} MB at most",
+        done.0,
         attack.counted(),
+        done.1,
         memory.resident,
         memory.peak
     );
     let command = format!("{command}; {}", rates.command);
     let row = Row { value: p99(0), cpu_per_1000: None, beside: beside.collect(), command, ..rates };
-    Ok(row.target(Target::at_most("÷ without", ratio, BOUND)).note(&note))
+    Ok(row
+        .target(Target::at_most("÷ without", p99(0) / p99(1), BOUND))
+        .target(Target::at_most("% failed", failed, 0.0))
+        .note(&note))
 }
 
 /// Clients that behave, beside some that do not.
 struct Under<'a> {
-    http: Http<'a>,
+    steady: Steady<'a>,
     attack: Attack,
-    key: String,
+    /// The server that the others misbehave towards.
+    target: String,
+    /// Their keys, comma separated.
+    keys: String,
     /// What the attacks have done so far: each says it at its end.
     done: u64,
 }
@@ -111,20 +147,20 @@ struct Under<'a> {
 #[async_trait]
 impl Contender for Under<'_> {
     fn name(&self) -> String {
-        self.http.name()
+        self.steady.name()
     }
 
     fn command(&self) -> String {
-        self.http.command()
+        self.steady.command()
     }
 
     fn processes(&self) -> Vec<u32> {
-        self.http.processes()
+        self.steady.processes()
     }
 
     async fn run(&mut self) -> anyhow::Result<Load> {
-        let attack = Running::start(self.attack, &self.http.base_url, &self.key).await?;
-        let load = self.http.run().await?;
+        let attack = Running::start(self.attack, &self.target, &self.keys).await?;
+        let load = self.steady.run().await?;
         self.done += attack.stop().await?;
         Ok(load)
     }
@@ -138,11 +174,11 @@ struct Running {
 
 impl Running {
     /// Starts it and waits until it is under way.
-    async fn start(attack: Attack, base_url: &str, key: &str) -> anyhow::Result<Self> {
+    async fn start(attack: Attack, base_url: &str, keys: &str) -> anyhow::Result<Self> {
         let mut child = Command::new("nice")
             .args(["-n", "19"])
             .arg(std::env::current_exe()?)
-            .args(["--attack", attack.name(), "--attack-url", base_url, "--attack-key", key])
+            .args(["--attack", attack.name(), "--attack-url", base_url, "--attack-keys", keys])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .kill_on_drop(true)
