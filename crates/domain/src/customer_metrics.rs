@@ -9,13 +9,11 @@ use crate::{
     customers::Segment,
     jobs::{Claim, Written},
     money::{ratio, round},
-    zone::Zone,
 };
 
 /// A customer's purchases up to and including a day.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Purchases {
-    pub customer_id: i64,
     pub orders: i64,
     /// Different days, in the account's time zone, with an order.
     pub days: i64,
@@ -39,6 +37,16 @@ impl Purchases {
     }
 }
 
+/// A customer as of a day.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownCustomer {
+    pub purchases: Purchases,
+    /// Those up to and including an earlier day.
+    pub earlier: Purchases,
+    /// The figures that stand.
+    pub written: Metrics,
+}
+
 /// The figures of a customer; money with at most 6 decimals.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Metrics {
@@ -56,9 +64,10 @@ pub struct Metrics {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait CustomerMetricsStore: Send + Sync {
-    /// The purchases of every customer up to the end of `last`, customers without any included, by id.
-    async fn purchases(&self, account: AccountId, zone: &Zone, last: Date) -> Result<Vec<Purchases>, StoreError>;
-    /// Writes the figures that differ from what is there, and ends the run at `now`.
+    /// Every customer as of the end of `last` and of an `earlier` day, those without a purchase included, by id. The days
+    /// are those that were summed up: [`roll_up`](crate::daily::DailyStore::roll_up) comes first.
+    async fn customers(&self, account: AccountId, earlier: Date, last: Date) -> Result<Vec<KnownCustomer>, StoreError>;
+    /// Writes the figures of these customers, and ends the run at `now`.
     async fn write(&self, claim: &Claim, metrics: Vec<Metrics>, now: OffsetDateTime) -> Result<Written, StoreError>;
 }
 
@@ -69,7 +78,7 @@ mod tests {
     use super::*;
 
     fn purchases(orders: i64, gross: Decimal, refunds: Decimal) -> Purchases {
-        Purchases { customer_id: 1, orders, days: orders, span: None, gross, refunds }
+        Purchases { orders, days: orders, span: None, gross, refunds }
     }
 
     #[test]

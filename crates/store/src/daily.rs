@@ -147,10 +147,13 @@ impl DailyStore for Store {
                     .execute(connection)
                     .await?;
             }
-            for statement in [sql::PRODUCT_DAYS, sql::BREAKDOWNS, sql::VISITORS_BY_COUNTRY, sql::DAILY_METRICS] {
+            let were_there = clear_customer_days(connection, account, &bounds).await?;
+            for statement in
+                [sql::PRODUCT_DAYS, sql::CUSTOMER_DAYS, sql::BREAKDOWNS, sql::VISITORS_BY_COUNTRY, sql::DAILY_METRICS]
+            {
                 bounds.run(connection, account, statement).await?;
             }
-            let moved = move_first_orders(connection, account, &bounds).await?;
+            let moved = sum_up_customers(connection, account, &bounds, were_there).await?;
             days.extend(moved.into_iter().map(|instant| zone.day_of(instant)));
             Bounds::of(&days, zone).run(connection, account, sql::NEW_CUSTOMERS).await?;
             sql_query(sql::DROP_EMPTY_DAYS)
@@ -320,18 +323,38 @@ async fn recount_visitors(
     Ok(rows.into_iter().map(|row| row.day).collect())
 }
 
-/// Brings the first orders of the customers of these days up to date. Returns the instants that first orders moved from
-/// and to: the number of new customers changed on their days.
-async fn move_first_orders(
+#[derive(QueryableByName)]
+struct CustomerOnly {
+    #[diesel(sql_type = BigInt)]
+    customer_id: i64,
+}
+
+/// Removes what customers did on these days. Returns who they were.
+async fn clear_customer_days(
     connection: &mut AsyncPgConnection,
     account: AccountId,
     bounds: &Bounds,
-) -> Result<Vec<OffsetDateTime>, Error> {
-    let rows: Vec<InstantOnly> = sql_query(sql::FIRST_ORDERS)
+) -> Result<Vec<i64>, Error> {
+    let rows: Vec<CustomerOnly> = sql_query(sql::CLEAR_CUSTOMER_DAYS)
         .bind::<BigInt, _>(account.0)
         .bind::<Array<SqlDate>, _>(&bounds.days)
-        .bind::<Array<Timestamptz>, _>(&bounds.starts)
-        .bind::<Array<Timestamptz>, _>(&bounds.ends)
+        .load(connection)
+        .await?;
+    Ok(rows.into_iter().map(|row| row.customer_id).collect())
+}
+
+/// Brings the totals of the customers of these days, and of those who were until now, up to date. Returns the instants that
+/// first orders moved from and to.
+async fn sum_up_customers(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    bounds: &Bounds,
+    were_there: Vec<i64>,
+) -> Result<Vec<OffsetDateTime>, Error> {
+    let rows: Vec<InstantOnly> = sql_query(sql::CUSTOMER_TOTALS)
+        .bind::<BigInt, _>(account.0)
+        .bind::<Array<SqlDate>, _>(&bounds.days)
+        .bind::<Array<BigInt>, _>(were_there)
         .load(connection)
         .await?;
     Ok(rows.into_iter().map(|row| row.at).collect())

@@ -28,8 +28,7 @@ const STOCKED: &str = "
         ORDER BY l.day DESC LIMIT 1
     ) past ON true
     LEFT JOIN (
-        SELECT product_id, array_agg(day ORDER BY day) AS days, array_agg(units ORDER BY day) AS sold,
-            array_agg(cancelled_units ORDER BY day) AS cancelled
+        SELECT product_id, array_agg(day) AS days, array_agg(units) AS sold, array_agg(cancelled_units) AS cancelled
         FROM product_days WHERE account_id = $1 AND day BETWEEN $2 AND $3 GROUP BY product_id
     ) s ON s.product_id = p.id
     LEFT JOIN (
@@ -91,12 +90,14 @@ impl From<ProductRow> for StockedProduct {
             cancelled,
             days_without_stock,
         } = row;
-        let sales = days
+        let mut sales: Vec<_> = days
             .into_iter()
             .zip(sold)
             .zip(cancelled)
             .map(|((day, sold), cancelled)| SalesDay { day, sold, cancelled })
             .collect();
+        // Here and not in the statement: rows lie in the order of days, and need not be sorted by product to be gathered.
+        sales.sort_unstable_by_key(|sale| sale.day);
         Self {
             product_id,
             sku,

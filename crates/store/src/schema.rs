@@ -329,10 +329,28 @@ diesel::table! {
 }
 
 diesel::table! {
-    customer_firsts (account_id, customer_id) {
+    customer_days (account_id, customer_id, day) {
         account_id -> BigInt,
         customer_id -> BigInt,
+        day -> Date,
+        orders -> BigInt,
+        gross -> Numeric,
+        refunds -> Numeric,
+        first_at -> Nullable<Timestamptz>,
+        last_at -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
+    customer_totals (account_id, customer_id) {
+        account_id -> BigInt,
+        customer_id -> BigInt,
+        days -> BigInt,
+        orders -> BigInt,
+        gross -> Numeric,
+        refunds -> Numeric,
         first_at -> Timestamptz,
+        last_at -> Timestamptz,
     }
 }
 
@@ -719,7 +737,8 @@ diesel::allow_tables_to_appear_in_same_query!(
     track_events,
     touched_days,
     roll_ups,
-    customer_firsts,
+    customer_days,
+    customer_totals,
     daily_metrics,
     daily_breakdowns,
     product_days,

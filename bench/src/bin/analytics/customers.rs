@@ -2,7 +2,7 @@
 
 use std::{path::Path, time::Instant};
 
-use analytics::customers::{History, Options, bgnbd, churn, gamma_gamma, rfm, score_account};
+use analytics::customers::{History, Models, Options, bgnbd, churn, gamma_gamma, rfm};
 use serde_json::{Value, json};
 use time::{Date, Duration};
 
@@ -121,10 +121,11 @@ fn speed() -> anyhow::Result<Value> {
         })
         .collect();
     let started = Instant::now();
-    let scores = score_account(&histories, as_of, &Options::default());
+    let models = Models::fit(&histories, as_of);
+    let scores = models.score(&histories, as_of, &Options::default());
     let seconds = started.elapsed().as_secs_f64();
     Ok(json!({
-        "protocol": "speed", "method": "score_account", "customers": scores.customers.len(),
-        "seconds": measures::round(seconds), "purchases": scores.purchases.ok(), "values": scores.values.ok(),
+        "protocol": "speed", "method": "fit and score", "customers": scores.len(),
+        "seconds": measures::round(seconds), "purchases": models.purchases.ok(), "values": models.values.ok(),
     }))
 }

@@ -3,7 +3,7 @@
 //! Two models fitted to the account's own customers: BG/NBD for the number of purchases
 //! ([`bgnbd`]) and Gamma-Gamma for the value of one ([`gamma_gamma`]). From them follow the value
 //! of the coming year ([`ltv`]) and the probability of silence ([`churn`]). Groups come from ranks
-//! alone ([`rfm`]). [`score_account`] does all of it in one call.
+//! alone ([`rfm`]). [`Models`] does all of it.
 //!
 //! A *purchase* in both models is a day with at least one order: two orders on one day are one
 //! decision to buy. Time runs in weeks.
@@ -19,7 +19,7 @@ pub mod rfm;
 mod score;
 mod special;
 
-pub use score::{AccountScores, CustomerScore, History, Options, score_account};
+pub use score::{CustomerScore, History, Models, Options};
 
 use serde::Serialize;
 

@@ -47,33 +47,39 @@ pub struct CustomerScore {
     pub expected_purchases: f64,
 }
 
-/// The figures of an account, customers in the order given.
+/// The models of an account.
 #[derive(Debug, Clone, PartialEq)]
-pub struct AccountScores {
-    pub customers: Vec<CustomerScore>,
+pub struct Models {
     /// The purchase model, or why there is none (then there are only prospects).
     pub purchases: Result<Fit<bgnbd::Params>, Insufficient>,
     /// The model of values, or why there is none (then every `ltv_estimate` is 0).
     pub values: Result<Fit<gamma_gamma::Params>, Insufficient>,
+    /// The day at whose end they were fitted.
+    pub as_of: Date,
 }
 
-/// Fits both models to the account and scores everybody as of the end of a day.
-///
-/// Time grows with the number of customers: n log n to rank them, linear for the rest.
-#[must_use]
-pub fn score_account(histories: &[History], as_of: Date, options: &Options) -> AccountScores {
-    let buyers: Vec<Option<Buyer>> = histories.iter().map(|h| Buyer::of(h, as_of)).collect();
-    let summaries: Vec<_> = buyers.iter().flatten().map(|b| b.summary).collect();
-    let spends: Vec<_> = buyers.iter().flatten().map(|b| b.spend).collect();
-    let purchases = bgnbd::fit(&summaries);
-    let values = gamma_gamma::fit(&spends);
-    let activities: Vec<_> = buyers.iter().map(Buyer::activity).collect();
-    let customers = rfm::place(&activities)
-        .into_iter()
-        .zip(&buyers)
-        .map(|(place, buyer)| score(place, buyer.as_ref(), &purchases, &values, options))
-        .collect();
-    AccountScores { customers, purchases, values }
+impl Models {
+    /// Fits both to the customers as they were at the end of a day. Time grows with the number of customers.
+    #[must_use]
+    pub fn fit(histories: &[History], as_of: Date) -> Self {
+        let buyers: Vec<Buyer> = histories.iter().filter_map(|h| Buyer::of(h, as_of, as_of)).collect();
+        let summaries: Vec<_> = buyers.iter().map(|b| b.summary).collect();
+        let spends: Vec<_> = buyers.iter().map(|b| b.spend).collect();
+        Self { purchases: bgnbd::fit(&summaries), values: gamma_gamma::fit(&spends), as_of }
+    }
+
+    /// Scores everybody, in the order given. Segments are as of the end of `as_of`, no earlier than the models; the
+    /// estimates of a customer are as of the models or, if that is later, the customer's last order: until there is news,
+    /// of the customer or of the models, they stay what they are.
+    ///
+    /// Time grows with the number of customers: n log n to rank them, linear for the rest.
+    #[must_use]
+    pub fn score(&self, histories: &[History], as_of: Date, options: &Options) -> Vec<CustomerScore> {
+        let buyers: Vec<Option<Buyer>> = histories.iter().map(|h| Buyer::of(h, self.as_of, as_of)).collect();
+        let activities: Vec<_> = buyers.iter().map(Buyer::activity).collect();
+        let placed = rfm::place(&activities).into_iter().zip(&buyers);
+        placed.map(|(place, buyer)| score(place, buyer.as_ref(), &self.purchases, &self.values, options)).collect()
+    }
 }
 
 fn score(
@@ -109,12 +115,13 @@ struct Buyer {
 }
 
 impl Buyer {
-    fn of(history: &History, as_of: Date) -> Option<Self> {
+    /// A customer as of the end of a day, seen by models as of the last order or `models`, whichever is later.
+    fn of(history: &History, models: Date, as_of: Date) -> Option<Self> {
         let (first, last) = history.active.filter(|_| history.orders > 0)?;
         let first = first.min(last).min(as_of);
         let last = last.max(first).min(as_of);
         let purchases = history.purchase_days.clamp(1, history.orders);
-        let summary = bgnbd::Summary::new(purchases - 1, weeks(first, last), weeks(first, as_of));
+        let summary = bgnbd::Summary::new(purchases - 1, weeks(first, last), weeks(first, last.max(models)));
         let mean = history.spend / f64::from(purchases);
         let days_since_last = u32::try_from((as_of - last).whole_days()).unwrap_or(0);
         Some(Self {

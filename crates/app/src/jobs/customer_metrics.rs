@@ -1,16 +1,16 @@
 //! The job `customer_metrics`: what each customer bought, and what is to be expected of them.
 
-use analytics::customers::{CustomerScore, History, Options, score_account};
+use analytics::customers::{CustomerScore, History, Models, Options};
 use domain::{
     StoreError,
-    customer_metrics::{Metrics, Purchases},
+    customer_metrics::{KnownCustomer, Metrics, Purchases},
     customers::Segment,
     jobs::Written,
     money::{estimate, round},
     zone::Zone,
 };
 use rust_decimal::prelude::ToPrimitive;
-use time::Date;
+use time::{Date, Duration};
 
 use super::{Work, off_thread};
 
@@ -20,37 +20,58 @@ const SCORE_DECIMALS: u32 = 4;
 
 pub(super) async fn run(work: &Work<'_>) -> Result<Written, StoreError> {
     let (zone, as_of) = (work.account.timezone.clone(), work.claim.as_of);
-    let purchases = work.deps.customers.purchases(work.account.id, &zone, as_of).await?;
-    let metrics = off_thread(move || score(&purchases, &zone, as_of)).await?;
-    work.deps.customers.write(work.claim, metrics, (work.clock)()).await
+    let week_ended = end_of_last_week(as_of);
+    let customers = work.deps.customers.customers(work.account.id, week_ended, as_of).await?;
+    let news = off_thread(move || score(&customers, &zone, week_ended, as_of)).await?;
+    work.deps.customers.write(work.claim, news, (work.clock)()).await
 }
 
-/// The figures of all customers, who are judged together: by the models of their shop and their place among the others.
-fn score(purchases: &[Purchases], zone: &Zone, as_of: Date) -> Vec<Metrics> {
-    let histories: Vec<History> = purchases.iter().map(|customer| history(customer, zone)).collect();
-    let scores = score_account(&histories, as_of, &Options::default());
-    purchases.iter().zip(&scores.customers).map(|(customer, score)| metrics(customer, score)).collect()
+/// The Sunday before the week of a day.
+fn end_of_last_week(day: Date) -> Date {
+    day.saturating_sub(Duration::days(i64::from(day.weekday().number_days_from_monday()) + 1))
 }
 
-fn history(customer: &Purchases, zone: &Zone) -> History {
+/// The figures that are not what they were. Customers are judged together: by the models of their shop and their place
+/// among the others.
+///
+/// The models are those of the end of last week, so that from one night to the next only the figures change of those who
+/// bought, gave back or moved to another segment; a shop that opened this week has those of today.
+fn score(customers: &[KnownCustomer], zone: &Zone, week_ended: Date, as_of: Date) -> Vec<Metrics> {
+    let earlier: Vec<History> = customers.iter().map(|customer| history(&customer.earlier, zone)).collect();
+    let histories: Vec<History> = customers.iter().map(|customer| history(&customer.purchases, zone)).collect();
+    let mut models = Models::fit(&earlier, week_ended);
+    if models.purchases.is_err() || models.values.is_err() {
+        models = Models::fit(&histories, as_of);
+    }
+    let scores = models.score(&histories, as_of, &Options::default());
+    let figures = customers.iter().zip(&scores).map(|(customer, score)| metrics(customer, score));
+    figures
+        .zip(customers)
+        .filter(|(figures, customer)| *figures != customer.written)
+        .map(|(figures, _)| figures)
+        .collect()
+}
+
+fn history(purchases: &Purchases, zone: &Zone) -> History {
     History {
-        orders: u32::try_from(customer.orders).unwrap_or(u32::MAX),
-        purchase_days: u32::try_from(customer.days).unwrap_or(u32::MAX),
-        active: customer.span.map(|(first, last)| (zone.day_of(first), zone.day_of(last))),
-        spend: customer.revenue().to_f64().unwrap_or_default(),
+        orders: u32::try_from(purchases.orders).unwrap_or(u32::MAX),
+        purchase_days: u32::try_from(purchases.days).unwrap_or(u32::MAX),
+        active: purchases.span.map(|(first, last)| (zone.day_of(first), zone.day_of(last))),
+        spend: purchases.revenue().to_f64().unwrap_or_default(),
     }
 }
 
-fn metrics(customer: &Purchases, score: &CustomerScore) -> Metrics {
+fn metrics(customer: &KnownCustomer, score: &CustomerScore) -> Metrics {
+    let purchases = &customer.purchases;
     Metrics {
-        customer_id: customer.customer_id,
-        orders_count: customer.orders,
-        revenue_total: round(customer.revenue(), MONEY_DECIMALS),
+        customer_id: customer.written.customer_id,
+        orders_count: purchases.orders,
+        revenue_total: round(purchases.revenue(), MONEY_DECIMALS),
         ltv_estimate: estimate(score.ltv_estimate, MONEY_DECIMALS),
-        aov: customer.average_order_value(),
+        aov: purchases.average_order_value(),
         segment: segment(score.segment),
         churn_score: score.churn_score.map(|churn| estimate(churn.min(1.0), SCORE_DECIMALS)),
-        span: customer.span,
+        span: purchases.span,
     }
 }
 
@@ -76,20 +97,19 @@ mod tests {
 
     use super::*;
 
-    fn customer(id: i64, orders: i64, gross: Decimal) -> Purchases {
+    /// A Monday.
+    const AS_OF: Date = date!(2026 - 03 - 02);
+
+    /// A customer who has not bought this week yet, and of whom nothing was written.
+    fn customer(id: i64, orders: i64, gross: Decimal) -> KnownCustomer {
         let span = (orders > 0).then_some((datetime!(2025-06-01 12:00 UTC), datetime!(2026-02-01 12:00 UTC)));
-        Purchases { customer_id: id, orders, days: orders, span, gross, refunds: dec!(0) }
+        let purchases = Purchases { orders, days: orders, span, gross, refunds: dec!(0) };
+        KnownCustomer { earlier: purchases.clone(), purchases, written: prospect(id) }
     }
 
-    fn scored(purchases: &[Purchases]) -> Vec<Metrics> {
-        score(purchases, &"UTC".parse().unwrap(), date!(2026 - 03 - 02))
-    }
-
-    #[test]
-    fn who_never_bought_is_a_prospect_without_a_score() {
-        let found = scored(&[customer(4, 0, dec!(0))]);
-        let nothing = Metrics {
-            customer_id: 4,
+    fn prospect(customer_id: i64) -> Metrics {
+        Metrics {
+            customer_id,
             orders_count: 0,
             revenue_total: dec!(0),
             ltv_estimate: dec!(0),
@@ -97,29 +117,99 @@ mod tests {
             segment: Segment::Prospect,
             churn_score: None,
             span: None,
-        };
-        assert_eq!(found, [nothing]);
+        }
+    }
+
+    fn scored_on(customers: &[KnownCustomer], as_of: Date) -> Vec<Metrics> {
+        score(customers, &"UTC".parse().unwrap(), end_of_last_week(as_of), as_of)
+    }
+
+    fn scored(customers: &[KnownCustomer]) -> Vec<Metrics> {
+        scored_on(customers, AS_OF)
+    }
+
+    fn shop() -> Vec<KnownCustomer> {
+        (0..40).map(|id| customer(id, 1 + id % 7, Decimal::from(20 * (id + 1)))).collect()
+    }
+
+    fn written(mut shop: Vec<KnownCustomer>, figures: Vec<Metrics>) -> Vec<KnownCustomer> {
+        for figures in figures {
+            let customer = shop.iter_mut().find(|customer| customer.written.customer_id == figures.customer_id);
+            customer.unwrap().written = figures;
+        }
+        shop
+    }
+
+    #[test]
+    fn weeks_end_on_sunday() {
+        let ends = [date!(2026 - 03 - 01), date!(2026 - 03 - 02), date!(2026 - 03 - 08)].map(end_of_last_week);
+        assert_eq!(ends, [date!(2026 - 02 - 22), date!(2026 - 03 - 01), date!(2026 - 03 - 01)]);
+    }
+
+    #[test]
+    fn who_never_bought_is_a_prospect_without_a_score() {
+        let former = KnownCustomer { written: Metrics { orders_count: 2, ..prospect(4) }, ..customer(4, 0, dec!(0)) };
+        assert_eq!(scored(&[former]), [prospect(4)]);
+        assert_eq!(scored(&[customer(4, 0, dec!(0))]), [], "is what it was");
     }
 
     #[test]
     fn figures_of_buyers_are_within_their_ranges() {
-        let shop: Vec<_> = (0..40).map(|id| customer(id, 1 + id % 7, Decimal::from(20 * (id + 1)))).collect();
-        for (metrics, customer) in scored(&shop).iter().zip(&shop) {
+        let shop = shop();
+        let found = scored(&shop);
+        assert_eq!(found.len(), 40);
+        for (metrics, KnownCustomer { purchases, .. }) in found.iter().zip(&shop) {
             let churn = metrics.churn_score.unwrap();
             assert!(churn >= dec!(0) && churn <= dec!(1) && churn.scale() <= 4);
             assert!(metrics.ltv_estimate > dec!(0), "{metrics:?}");
-            assert_eq!((metrics.orders_count, metrics.revenue_total), (customer.orders, customer.gross));
+            assert_eq!((metrics.orders_count, metrics.revenue_total), (purchases.orders, purchases.gross));
             assert_ne!(metrics.segment, Segment::Prospect);
         }
     }
 
     #[test]
+    fn within_a_week_only_who_bought_has_news_and_then_everybody() {
+        let on_monday = scored(&shop());
+        let mut shop = written(shop(), on_monday.clone());
+        assert_eq!(scored_on(&shop, date!(2026 - 03 - 05)), [], "nobody bought");
+        let came = datetime!(2026-03-04 12:00 UTC);
+        let buyer = &mut shop[9].purchases;
+        // The third of seven purchases, of a value that leaves the ranks as they are.
+        (buyer.orders, buyer.days, buyer.gross) = (buyer.orders + 1, buyer.days + 1, buyer.gross + dec!(1));
+        buyer.span = buyer.span.map(|(first, _)| (first, came));
+        let news = scored_on(&shop, date!(2026 - 03 - 05));
+        assert_eq!(news.iter().map(|metrics| metrics.customer_id).collect::<Vec<_>>(), [9]);
+        assert!(news[0].churn_score < on_monday[9].churn_score, "{news:?} after {:?}", on_monday[9]);
+        assert_eq!(scored_on(&shop, date!(2026 - 03 - 09)).len(), 40, "the next week");
+    }
+
+    #[test]
+    fn a_shop_that_opened_this_week_is_judged_by_this_week() {
+        let mut shop = shop();
+        for customer in &mut shop {
+            customer.earlier = Purchases::default();
+            customer.purchases.span = Some((datetime!(2026-03-03 12:00 UTC), datetime!(2026-03-04 12:00 UTC)));
+        }
+        let found = scored_on(&shop, date!(2026 - 03 - 05));
+        assert!(found.iter().all(|metrics| metrics.churn_score.is_some() && metrics.ltv_estimate > dec!(0)));
+        assert_eq!(found.len(), 40);
+    }
+
+    #[test]
     fn absurd_customers_have_figures_too() {
+        let refunded = |mut customer: KnownCustomer| {
+            customer.purchases.refunds = Decimal::MAX;
+            customer
+        };
+        let timeless = |mut customer: KnownCustomer| {
+            customer.purchases.span = None;
+            customer
+        };
         let shop = [
             customer(1, i64::MAX, Decimal::MAX),
             customer(2, 1, dec!(0)),
-            Purchases { refunds: Decimal::MAX, ..customer(3, 5, dec!(1)) },
-            Purchases { span: None, ..customer(5, 5, dec!(1)) },
+            refunded(customer(3, 5, dec!(1))),
+            timeless(customer(5, 5, dec!(1))),
         ];
         assert_eq!(scored(&shop).len(), 4);
     }

@@ -16,7 +16,7 @@ pub(super) const HOURS_OF_EVENTS: &str = "
     FROM track_events WHERE account_id = $1 AND received_at >= $2";
 
 /// Changes with every change of the definitions below that gives other sums for the same data.
-pub(super) const DEFINITIONS: i32 = 3;
+pub(super) const DEFINITIONS: i32 = 4;
 
 /// All days, if they were summed up by other rates, in another time zone `$2` or by other definitions `$3` than those of
 /// now, which are noted. The same instant is on days up to two apart in different zones.
@@ -41,8 +41,8 @@ pub(super) const CLEAR_BREAKDOWNS: &str = "
     )
     DELETE FROM daily_breakdowns WHERE account_id = $1 AND day = ANY($2) AND visitors = 0";
 
-/// The documents of the days are found first and on their own: right after a large import the planner knows nothing of the
-/// lines yet, and would go through all of them once a day.
+/// `OFFSET 0` has the lines looked up order by order: the planner takes a day for a ninth of all orders, and would go
+/// through every line there is.
 pub(super) const PRODUCT_DAYS: &str = "
     WITH d AS (SELECT * FROM unnest($2, $3, $4) AS d(day, lo, hi)),
     placed AS MATERIALIZED (
@@ -56,10 +56,12 @@ pub(super) const PRODUCT_DAYS: &str = "
     lines AS (
         SELECT l.product_id, placed.day, l.quantity AS units, l.quantity AS largest_line, 0 AS cancelled_units,
             l.quantity * l.unit_price AS revenue
-        FROM placed JOIN order_lines l ON l.account_id = $1 AND l.order_id = placed.id AND l.product_id IS NOT NULL
+        FROM placed CROSS JOIN LATERAL (SELECT product_id, quantity, unit_price FROM order_lines
+            WHERE account_id = $1 AND order_id = placed.id AND product_id IS NOT NULL OFFSET 0) l
         UNION ALL
         SELECT l.product_id, returned.day, 0, 0, l.quantity, 0
-        FROM returned JOIN refund_lines l ON l.account_id = $1 AND l.refund_id = returned.id AND l.product_id IS NOT NULL
+        FROM returned CROSS JOIN LATERAL (SELECT product_id, quantity FROM refund_lines
+            WHERE account_id = $1 AND refund_id = returned.id AND product_id IS NOT NULL OFFSET 0) l
     )
     INSERT INTO product_days (account_id, product_id, day, units, largest_line, cancelled_units, revenue)
     SELECT $1, product_id, day, sum(units)::bigint, max(largest_line), sum(cancelled_units)::bigint, sum(revenue)
@@ -187,39 +189,59 @@ pub(super) const VISITORS: &str = "
     ON CONFLICT (account_id, day) DO UPDATE SET visitors = excluded.visitors WHERE old.visitors < excluded.visitors
     RETURNING day";
 
-/// Customers who ordered on these days, or whose first order was on one of them, and when their first order is now.
-pub(super) const FIRST_ORDERS: &str = "
+/// Who was a customer of these days.
+pub(super) const CLEAR_CUSTOMER_DAYS: &str = "
+    WITH cleared AS (DELETE FROM customer_days WHERE account_id = $1 AND day = ANY($2) RETURNING customer_id)
+    SELECT DISTINCT customer_id FROM cleared";
+
+pub(super) const CUSTOMER_DAYS: &str = "
     WITH d AS (SELECT * FROM unnest($2, $3, $4) AS d(day, lo, hi)),
-    affected AS (
-        SELECT o.customer_id FROM d
-        JOIN orders o ON o.account_id = $1 AND o.placed_at >= d.lo AND o.placed_at < d.hi
-        WHERE o.customer_id IS NOT NULL
-        UNION
-        SELECT f.customer_id FROM d
-        JOIN customer_firsts f ON f.account_id = $1 AND f.first_at >= d.lo AND f.first_at < d.hi
+    documents AS (
+        SELECT o.customer_id, d.day, 1 AS orders, o.gross, 0 AS refunds, o.placed_at
+        FROM d JOIN orders o ON o.account_id = $1 AND o.placed_at >= d.lo AND o.placed_at < d.hi
+        UNION ALL
+        SELECT r.customer_id, d.day, 0, 0, r.amount, NULL
+        FROM d JOIN refunds r ON r.account_id = $1 AND r.refunded_at >= d.lo AND r.refunded_at < d.hi
+    )
+    INSERT INTO customer_days (account_id, customer_id, day, orders, gross, refunds, first_at, last_at)
+    SELECT $1, customer_id, day, sum(orders), sum(gross), sum(refunds), min(placed_at), max(placed_at)
+    FROM documents WHERE customer_id IS NOT NULL GROUP BY customer_id, day";
+
+/// Sums up the days of the customers of the days `$2` and of those of before, `$3`. Returns the instants that first
+/// orders moved from and to: the number of new customers changed on their days.
+pub(super) const CUSTOMER_TOTALS: &str = "
+    WITH affected AS (
+        SELECT customer_id FROM customer_days WHERE account_id = $1 AND day = ANY($2) UNION SELECT unnest($3)
     ),
-    found AS MATERIALIZED (
-        SELECT a.customer_id, f.first_at AS old_at,
-            (SELECT min(o.placed_at) FROM orders o WHERE o.account_id = $1 AND o.customer_id = a.customer_id) AS new_at
-        FROM affected a LEFT JOIN customer_firsts f ON f.account_id = $1 AND f.customer_id = a.customer_id
+    summed AS (
+        SELECT customer_id, count(*) FILTER (WHERE orders > 0) AS days, sum(orders)::bigint AS orders,
+            sum(gross) AS gross, sum(refunds) AS refunds, min(first_at) AS first_at, max(last_at) AS last_at
+        FROM affected JOIN customer_days c USING (customer_id) WHERE c.account_id = $1 GROUP BY customer_id
+        HAVING sum(orders) > 0
     ),
-    moved AS (SELECT * FROM found WHERE old_at IS DISTINCT FROM new_at),
+    moved AS MATERIALIZED (
+        SELECT customer_id, old.first_at AS old_at, new.first_at AS new_at
+        FROM affected LEFT JOIN (SELECT * FROM customer_totals WHERE account_id = $1) old USING (customer_id)
+        LEFT JOIN summed new USING (customer_id)
+        WHERE old.first_at IS DISTINCT FROM new.first_at
+    ),
     gone AS (
-        DELETE FROM customer_firsts f USING moved m
-        WHERE f.account_id = $1 AND f.customer_id = m.customer_id AND m.new_at IS NULL
+        DELETE FROM customer_totals t USING moved m
+        WHERE t.account_id = $1 AND t.customer_id = m.customer_id AND m.new_at IS NULL
     ),
     kept AS (
-        INSERT INTO customer_firsts (account_id, customer_id, first_at)
-        SELECT $1, customer_id, new_at FROM moved WHERE new_at IS NOT NULL
-        ON CONFLICT (account_id, customer_id) DO UPDATE SET first_at = excluded.first_at
+        INSERT INTO customer_totals (account_id, customer_id, days, orders, gross, refunds, first_at, last_at)
+        SELECT $1, customer_id, days, orders, gross, refunds, first_at, last_at FROM summed
+        ON CONFLICT (account_id, customer_id) DO UPDATE SET days = excluded.days, orders = excluded.orders,
+            gross = excluded.gross, refunds = excluded.refunds, first_at = excluded.first_at, last_at = excluded.last_at
     )
     SELECT DISTINCT v.at FROM moved CROSS JOIN LATERAL (VALUES (old_at), (new_at)) AS v(at) WHERE v.at IS NOT NULL";
 
 pub(super) const NEW_CUSTOMERS: &str = "
     WITH d AS (SELECT * FROM unnest($2, $3, $4) AS d(day, lo, hi)),
     counted AS (
-        SELECT d.day, (SELECT count(*) FROM customer_firsts f
-            WHERE f.account_id = $1 AND f.first_at >= d.lo AND f.first_at < d.hi) AS new_customers
+        SELECT d.day, (SELECT count(*) FROM customer_totals t
+            WHERE t.account_id = $1 AND t.first_at >= d.lo AND t.first_at < d.hi) AS new_customers
         FROM d
     )
     UPDATE daily_metrics m SET new_customers = c.new_customers FROM counted c

@@ -2,39 +2,56 @@
 
 use async_trait::async_trait;
 use diesel::{
-    prelude::*,
+    deserialize::{self, QueryableByName},
+    pg::Pg,
     result::Error,
+    row::NamedRow,
     sql_query,
-    sql_types::{Array, BigInt, Nullable, Numeric, Text, Timestamptz},
+    sql_types::{Array, BigInt, Date as SqlDate, Nullable, Numeric, Text, Timestamptz},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
-    customer_metrics::{CustomerMetricsStore, Metrics, Purchases},
+    customer_metrics::{CustomerMetricsStore, KnownCustomer, Metrics, Purchases},
     jobs::{Claim, Written},
-    zone::Zone,
 };
 use rust_decimal::Decimal;
 use time::{Date, OffsetDateTime};
 
-use crate::Store;
+use crate::{
+    Store,
+    decode::{Amount, InOrder, Named},
+};
+
+type Instant = Nullable<Timestamptz>;
 
 /// Customers written by one statement.
 const BATCH: usize = 10_000;
 
-const PURCHASES: &str = "
-    SELECT c.id AS customer_id, coalesce(o.orders, 0) AS orders, coalesce(o.days, 0) AS days, o.first_at, o.last_at,
-        coalesce(o.gross, 0) AS gross, coalesce(r.refunds, 0) AS refunds
+/// What the days after `$2` and after `$3` brought is taken off the totals: a night reads the days since, not the past.
+const CUSTOMERS: &str = "
+    WITH since AS (
+        SELECT customer_id, sum(orders)::bigint AS orders, count(*) FILTER (WHERE orders > 0) AS days,
+            sum(gross) AS gross, sum(refunds) AS refunds,
+            coalesce(sum(orders) FILTER (WHERE day > $3), 0)::bigint AS after_orders,
+            count(*) FILTER (WHERE orders > 0 AND day > $3) AS after_days,
+            coalesce(sum(gross) FILTER (WHERE day > $3), 0) AS after_gross,
+            coalesce(sum(refunds) FILTER (WHERE day > $3), 0) AS after_refunds
+        FROM customer_days WHERE account_id = $1 AND day > $2 GROUP BY customer_id
+    )
+    SELECT c.id, c.orders_count, c.revenue_total, c.ltv_estimate, c.aov, c.segment, c.churn_score, c.first_purchase_at,
+        c.last_purchase_at, t.first_at,
+        t.orders - coalesce(s.after_orders, 0) AS orders, t.days - coalesce(s.after_days, 0) AS days,
+        t.gross - coalesce(s.after_gross, 0) AS gross, t.refunds - coalesce(s.after_refunds, 0) AS refunds,
+        CASE WHEN s.after_orders > 0 THEN (SELECT max(last_at) FROM customer_days b
+            WHERE b.account_id = $1 AND b.customer_id = c.id AND b.day <= $3) ELSE t.last_at END AS last_at,
+        t.orders - coalesce(s.orders, 0) AS earlier_orders, t.days - coalesce(s.days, 0) AS earlier_days,
+        t.gross - coalesce(s.gross, 0) AS earlier_gross, t.refunds - coalesce(s.refunds, 0) AS earlier_refunds,
+        CASE WHEN s.orders > 0 THEN (SELECT max(last_at) FROM customer_days b
+            WHERE b.account_id = $1 AND b.customer_id = c.id AND b.day <= $2) ELSE t.last_at END AS earlier_last_at
     FROM customers c
-    LEFT JOIN (
-        SELECT customer_id, count(*) AS orders, count(DISTINCT (placed_at AT TIME ZONE $3)::date) AS days,
-            min(placed_at) AS first_at, max(placed_at) AS last_at, sum(gross) AS gross
-        FROM orders WHERE account_id = $1 AND placed_at < $2 AND customer_id IS NOT NULL GROUP BY customer_id
-    ) o ON o.customer_id = c.id
-    LEFT JOIN (
-        SELECT customer_id, sum(amount) AS refunds
-        FROM refunds WHERE account_id = $1 AND refunded_at < $2 AND customer_id IS NOT NULL GROUP BY customer_id
-    ) r ON r.customer_id = c.id
+    LEFT JOIN customer_totals t ON t.account_id = $1 AND t.customer_id = c.id
+    LEFT JOIN since s ON s.customer_id = c.id
     WHERE c.account_id = $1 ORDER BY c.id";
 
 const UPDATE: &str = "
@@ -43,49 +60,57 @@ const UPDATE: &str = "
         first_purchase_at = v.first_at, last_purchase_at = v.last_at
     FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10) AS v(id, orders_count, revenue_total, ltv_estimate, aov, segment,
         churn_score, first_at, last_at)
-    WHERE c.account_id = $1 AND c.id = v.id
-        AND (c.orders_count, c.revenue_total, c.ltv_estimate, c.aov, c.segment, c.churn_score, c.first_purchase_at,
-            c.last_purchase_at)
-        IS DISTINCT FROM (v.orders_count, v.revenue_total, v.ltv_estimate, v.aov, v.segment, v.churn_score, v.first_at,
-            v.last_at)";
+    WHERE c.account_id = $1 AND c.id = v.id";
 
-#[derive(QueryableByName)]
-struct PurchasesRow {
-    #[diesel(sql_type = BigInt)]
-    customer_id: i64,
-    #[diesel(sql_type = BigInt)]
-    orders: i64,
-    #[diesel(sql_type = BigInt)]
-    days: i64,
-    #[diesel(sql_type = Nullable<Timestamptz>)]
-    first_at: Option<OffsetDateTime>,
-    #[diesel(sql_type = Nullable<Timestamptz>)]
-    last_at: Option<OffsetDateTime>,
-    #[diesel(sql_type = Numeric)]
-    gross: Decimal,
-    #[diesel(sql_type = Numeric)]
-    refunds: Decimal,
+struct CustomerRow(KnownCustomer);
+
+/// By hand: by name, each of so many columns would be looked for in every row.
+impl QueryableByName<Pg> for CustomerRow {
+    fn build<'a>(row: &impl NamedRow<'a, Pg>) -> deserialize::Result<Self> {
+        let mut row = InOrder::of(row);
+        let written = Metrics {
+            customer_id: row.next::<BigInt, _>()?,
+            orders_count: row.next::<BigInt, _>()?,
+            revenue_total: row.next::<Numeric, Amount>()?.into(),
+            ltv_estimate: row.next::<Numeric, Amount>()?.into(),
+            aov: row.next::<Numeric, Amount>()?.into(),
+            segment: row.next::<Text, Named<_>>()?.0,
+            churn_score: row.next::<Nullable<Numeric>, Option<Amount>>()?.map(Into::into),
+            span: row.next::<Instant, Option<_>>()?.zip(row.next::<Instant, _>()?),
+        };
+        let first_at = row.next::<Instant, _>()?;
+        let purchases = purchases_of(&mut row, first_at)?;
+        let earlier = purchases_of(&mut row, first_at)?;
+        Ok(Self(KnownCustomer { purchases, earlier, written }))
+    }
 }
 
-impl From<PurchasesRow> for Purchases {
-    fn from(row: PurchasesRow) -> Self {
-        let PurchasesRow { customer_id, orders, days, first_at, last_at, gross, refunds } = row;
-        Self { customer_id, orders, days, span: first_at.zip(last_at), gross, refunds }
-    }
+/// Orders, days, gross, refunds and the last order; nothing of a customer without any.
+fn purchases_of<'a>(
+    row: &mut InOrder<'_, impl NamedRow<'a, Pg>>,
+    first_at: Option<OffsetDateTime>,
+) -> deserialize::Result<Purchases> {
+    let amount = |amount: Option<Amount>| amount.map(Decimal::from).unwrap_or_default();
+    Ok(Purchases {
+        orders: row.next::<Nullable<BigInt>, Option<i64>>()?.unwrap_or_default(),
+        days: row.next::<Nullable<BigInt>, Option<i64>>()?.unwrap_or_default(),
+        gross: amount(row.next::<Nullable<Numeric>, _>()?),
+        refunds: amount(row.next::<Nullable<Numeric>, _>()?),
+        span: first_at.zip(row.next::<Instant, _>()?),
+    })
 }
 
 #[async_trait]
 impl CustomerMetricsStore for Store {
-    async fn purchases(&self, account: AccountId, zone: &Zone, last: Date) -> Result<Vec<Purchases>, StoreError> {
-        let end = zone.start_of(last.next_day().unwrap_or(Date::MAX));
+    async fn customers(&self, account: AccountId, earlier: Date, last: Date) -> Result<Vec<KnownCustomer>, StoreError> {
         self.job_transaction(async |connection| {
-            let rows: Vec<PurchasesRow> = sql_query(PURCHASES)
+            let rows: Vec<CustomerRow> = sql_query(CUSTOMERS)
                 .bind::<BigInt, _>(account.0)
-                .bind::<Timestamptz, _>(end)
-                .bind::<Text, _>(zone.name())
+                .bind::<SqlDate, _>(earlier)
+                .bind::<SqlDate, _>(last)
                 .load(connection)
                 .await?;
-            Ok(rows.into_iter().map(Purchases::from).collect())
+            Ok(rows.into_iter().map(|row| row.0).collect())
         })
         .await
     }

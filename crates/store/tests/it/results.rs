@@ -31,33 +31,37 @@ async fn claim(db: &Database, account: AccountId, job: JobName) -> Claim {
 }
 
 #[tokio::test]
-async fn purchases_stop_at_the_end_of_the_day_and_refunds_are_told_apart() {
+async fn customers_are_known_as_of_the_end_of_a_day_and_of_one_before() {
     let db = fresh().await;
     let zone = "America/Sao_Paulo";
     let account = shop::account(&db.sql, zone).await;
     let (ana, bob) = (shop::customer(&db.sql, account, "ana").await, shop::customer(&db.sql, account, "bob").await);
     let lines = [(None, 2, "10.25")];
     // The first two are on one local day, 28 February; the last is just after the end of 2 March.
-    for (id, at) in [
-        ("1", datetime!(2026-02-28 04:00 UTC)),
-        ("2", datetime!(2026-03-01 02:00 UTC)),
-        ("3", datetime!(2026-03-03 02:59:59 UTC)),
-        ("4", datetime!(2026-03-03 03:00 UTC)),
+    for (id, at, day) in [
+        ("1", datetime!(2026-02-28 04:00 UTC), date!(2026 - 02 - 28)),
+        ("2", datetime!(2026-03-01 02:00 UTC), date!(2026 - 02 - 28)),
+        ("3", datetime!(2026-03-03 02:59:59 UTC), AS_OF),
+        ("4", datetime!(2026-03-03 03:00 UTC), date!(2026 - 03 - 03)),
     ] {
-        shop::order(&db.sql, account, Order { customer: Some(ana), ..Order::new(id, at, &lines) }, AS_OF).await;
+        shop::order(&db.sql, account, Order { customer: Some(ana), ..Order::new(id, at, &lines) }, day).await;
     }
     shop::refund(&db.sql, account, "C", Some(ana), datetime!(2026-03-02 12:00 UTC), (None, 1, "0.5"), AS_OF).await;
-    let found = db.store.purchases(account, &zone.parse().unwrap(), AS_OF).await.unwrap();
+    db.store.roll_up(account, &zone.parse().unwrap(), NOW).await.unwrap();
+    let found = db.store.customers(account, date!(2026 - 02 - 28), AS_OF).await.unwrap();
+    let purchases: Vec<_> = found.iter().map(|customer| (customer.written.customer_id, &customer.purchases)).collect();
     let span = (datetime!(2026-02-28 04:00 UTC), datetime!(2026-03-03 02:59:59 UTC));
-    let expected = [
-        Purchases { customer_id: ana, orders: 3, days: 2, span: Some(span), gross: dec!(61.5), refunds: dec!(0.5) },
-        Purchases { customer_id: bob, orders: 0, days: 0, span: None, gross: dec!(0), refunds: dec!(0) },
-    ];
-    assert_eq!(found, expected);
+    let anas = Purchases { orders: 3, days: 2, span: Some(span), gross: dec!(61.5), refunds: dec!(0.5) };
+    assert_eq!(purchases, [(ana, &anas), (bob, &Purchases::default())]);
+    let span = (datetime!(2026-02-28 04:00 UTC), datetime!(2026-03-01 02:00 UTC));
+    let earlier = Purchases { orders: 2, days: 1, span: Some(span), gross: dec!(41), refunds: dec!(0) };
+    assert_eq!(found[0].earlier, earlier, "at the end of 28 February");
+    let before = db.store.customers(account, date!(2026 - 02 - 01), date!(2026 - 02 - 27)).await.unwrap();
+    assert_eq!((&before[0].purchases, &before[0].earlier), (&Purchases::default(), &Purchases::default()));
 }
 
 #[tokio::test]
-async fn only_customers_whose_figures_differ_are_written() {
+async fn figures_of_customers_are_read_as_they_were_written() {
     let db = fresh().await;
     let account = shop::account(&db.sql, "UTC").await;
     let (ana, bob) = (shop::customer(&db.sql, account, "ana").await, shop::customer(&db.sql, account, "bob").await);
@@ -71,6 +75,8 @@ async fn only_customers_whose_figures_differ_are_written() {
         churn_score: Some(dec!(0.1234)),
         span: Some((datetime!(2026-02-28 04:00 UTC), NOW)),
     };
+    let run = claim(&db, account, JobName::CustomerMetrics).await;
+    assert_eq!(db.store.write(&run, vec![buyer.clone()], NOW).await.unwrap(), Written::Rows(1));
     let prospect = Metrics {
         customer_id: bob,
         orders_count: 0,
@@ -81,11 +87,9 @@ async fn only_customers_whose_figures_differ_are_written() {
         churn_score: None,
         span: None,
     };
-    for rows in [1, 0] {
-        let run = claim(&db, account, JobName::CustomerMetrics).await;
-        let written = db.store.write(&run, vec![buyer.clone(), prospect.clone()], NOW).await.unwrap();
-        assert_eq!(written, Written::Rows(rows), "prospects start as what they are");
-    }
+    let known = db.store.customers(account, AS_OF, AS_OF).await.unwrap();
+    let written: Vec<_> = known.into_iter().map(|customer| customer.written).collect();
+    assert_eq!(written, [buyer, prospect], "prospects start as what they are");
     let columns = "id, orders_count, revenue_total::float, ltv_estimate::float, segment, churn_score::float";
     let expected = [format!("({ana},3,61,12.345678,vip,0.1234)"), format!("({bob},0,0,0,prospect,)")];
     assert_eq!(shop::rows(&db.sql, account, columns, "customers").await, expected);

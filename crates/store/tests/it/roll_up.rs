@@ -194,6 +194,35 @@ async fn a_late_order_moves_a_new_customer_to_its_own_day() {
     assert_eq!(new_customers().await, [(second, 1)], "the empty day is gone");
 }
 
+#[tokio::test]
+async fn an_order_that_turns_out_to_be_another_customers_counts_for_them_alone() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let (ana, bob) = (shop::customer(&db.sql, account, "ana").await, shop::customer(&db.sql, account, "bob").await);
+    let (first, second) = (date!(2026 - 03 - 01), date!(2026 - 03 - 04));
+    let lines = [(None, 1, "10")];
+    let order = |id, at| Order { customer: Some(ana), ..Order::new(id, at, &lines) };
+    shop::order(&db.sql, account, order("1", datetime!(2026-03-01 09:00 UTC)), first).await;
+    shop::order(&db.sql, account, order("2", datetime!(2026-03-01 10:00 UTC)), first).await;
+    let moved = shop::order(&db.sql, account, order("3", datetime!(2026-03-04 09:00 UTC)), second).await;
+    roll_up(&db, account, "UTC").await;
+    let totals = "customer_id, days, orders, gross::float, refunds::float, first_at::date, last_at::date";
+    let of_ana = format!("({ana},2,3,30,0,2026-03-01,2026-03-04)");
+    assert_eq!(shop::rows(&db.sql, account, totals, "customer_totals").await, [of_ana]);
+
+    db.sql.execute("UPDATE orders SET customer_id = $2 WHERE id = $1", &[&moved, &bob]).await.unwrap();
+    shop::touch(&db.sql, account, second).await;
+    roll_up(&db, account, "UTC").await;
+    let (of_ana, of_bob) =
+        (format!("({ana},1,2,20,0,2026-03-01,2026-03-01)"), format!("({bob},1,1,10,0,2026-03-04,2026-03-04)"));
+    assert_eq!(shop::rows(&db.sql, account, totals, "customer_totals").await, [of_ana, of_bob]);
+
+    shop::remove_order(&db.sql, account, moved, second).await;
+    roll_up(&db, account, "UTC").await;
+    let left = shop::rows(&db.sql, account, "customer_id", "customer_totals").await;
+    assert_eq!(left, [format!("({ana})")], "bob has no order any more");
+}
+
 /// A view of a page.
 struct View<'a> {
     visitor: Option<&'a str>,
@@ -362,7 +391,7 @@ async fn other_rates_or_another_time_zone_make_all_days_anew() {
 #[derive(Clone, Copy)]
 enum Step {
     Order(&'static str, &'static str, OffsetDateTime),
-    Refund(&'static str, OffsetDateTime),
+    Refund(&'static str, &'static str, OffsetDateTime),
     Spend(Date),
     RollUp,
 }
@@ -376,8 +405,9 @@ async fn play(sql: &Client, db: &Database, account: AccountId, product: i64, ste
                 let order = Order { customer, ..Order::new(id, at, &lines) };
                 shop::order(sql, account, order, at.date()).await;
             }
-            Step::Refund(id, at) => {
-                shop::refund(sql, account, id, None, at, (Some(product), 1, "9.99"), at.date()).await;
+            Step::Refund(id, name, at) => {
+                let customer = Some(shop::customer(sql, account, name).await);
+                shop::refund(sql, account, id, customer, at, (Some(product), 1, "9.99"), at.date()).await;
             }
             Step::Spend(day) => {
                 sql.execute("INSERT INTO ad_spend VALUES ($1, $2, 'google', 'c', 5, 1, 1)", &[&account.0, &day])
@@ -401,8 +431,8 @@ async fn any_order_of_arrival_gives_the_same_rows() {
         Step::Order("2", "ana", datetime!(2026-03-02 09:00 UTC)),
         Step::Order("3", "bob", datetime!(2026-03-02 10:00 UTC)),
         Step::Order("4", "bob", datetime!(2026-03-03 10:00 UTC)),
-        Step::Refund("C1", datetime!(2026-03-03 12:00 UTC)),
-        Step::Refund("C2", datetime!(2026-03-05 12:00 UTC)),
+        Step::Refund("C1", "ana", datetime!(2026-03-03 12:00 UTC)),
+        Step::Refund("C2", "eve", datetime!(2026-03-05 12:00 UTC)),
         Step::Spend(date!(2026 - 03 - 02)),
         Step::Spend(date!(2026 - 03 - 04)),
     ];
@@ -435,10 +465,15 @@ async fn any_order_of_arrival_gives_the_same_rows() {
         rows.extend(
             shop::rows(&db.sql, account, "day, units, largest_line, cancelled_units, revenue", "product_days").await,
         );
+        let of_customers = "day, orders, gross, refunds, first_at, last_at";
+        rows.extend(shop::rows(&db.sql, account, of_customers, "customer_days").await);
+        let in_all = "days, orders, gross, refunds, first_at, last_at";
+        rows.extend(shop::rows(&db.sql, account, in_all, "customer_totals").await);
         found.push(rows);
     }
-    // 5 days; platform, country and both on 3 days, ad platform and campaign on 2; the product on 4.
-    assert_eq!(found[0].len(), 5 + 13 + 4);
+    // 5 days; platform, country and both on 3 days, ad platform and campaign on 2; the product on 4; ana and bob on two days
+    // each, refunds of ana and eve, who never bought and has no totals.
+    assert_eq!(found[0].len(), 5 + 13 + 4 + 6 + 2);
     for (round, rows) in found.iter().enumerate() {
         assert_eq!(rows, &found[0], "round {round}");
     }
