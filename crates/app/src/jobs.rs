@@ -33,6 +33,7 @@ use domain::{
 };
 use futures_util::{FutureExt, StreamExt, stream};
 use time::{Date, OffsetDateTime};
+use tokio::sync::OnceCell;
 
 pub use stop::{Stage, Stop};
 
@@ -148,8 +149,6 @@ struct Work<'a> {
     account: &'a Account,
     claim: &'a Claim,
     clock: Clock,
-    /// Stands for the data that the run reads.
-    input: &'a str,
     stocked: &'a Kept,
 }
 
@@ -195,8 +194,7 @@ pub async fn run_all_until(
 
 async fn run_account(deps: Deps, account: Account, selection: Selection, clock: Clock, stop: Stop) -> Vec<Report> {
     let as_of = selection.as_of.unwrap_or_else(|| account.timezone.day_of(clock()));
-    let night =
-        Night { deps: &deps, account: &account, as_of, selection, clock, stop: &stop, stocked: Kept::default() };
+    let night = Night::of(&deps, &account, as_of, selection, clock, &stop);
     let mut reports = Vec::new();
     for job in JobName::ALL.iter().copied().filter(|job| selection.job.is_none_or(|wanted| wanted == *job)) {
         if stop.is_asked() {
@@ -210,8 +208,7 @@ async fn run_account(deps: Deps, account: Account, selection: Selection, clock: 
 /// Runs one job for one account, unless it is done (and not wanted `again`) or being done elsewhere.
 pub async fn run(deps: &Deps, account: &Account, job: JobName, as_of: Date, again: bool, clock: Clock) -> Report {
     let selection = Selection { again, ..Selection::default() };
-    let stop = Stop::never();
-    Night { deps, account, as_of, selection, clock, stop: &stop, stocked: Kept::default() }.run(job).await
+    Night::of(deps, account, as_of, selection, clock, &Stop::never()).run(job).await
 }
 
 /// The jobs of an account, one after the other.
@@ -222,11 +219,24 @@ struct Night<'a> {
     selection: Selection,
     clock: Clock,
     stop: &'a Stop,
+    /// The version of the sums, which the first job brings up to date for all.
+    version: OnceCell<i64>,
     /// What one of them leaves for the next.
     stocked: Kept,
 }
 
-impl Night<'_> {
+impl<'a> Night<'a> {
+    fn of(
+        deps: &'a Deps,
+        account: &'a Account,
+        as_of: Date,
+        selection: Selection,
+        clock: Clock,
+        stop: &'a Stop,
+    ) -> Self {
+        Self { deps, account, as_of, selection, clock, stop, version: OnceCell::new(), stocked: Kept::default() }
+    }
+
     async fn run(&self, job: JobName) -> Report {
         let started = Instant::now();
         let claimed = self.deps.jobs.claim(self.account.id, job, self.as_of, LEASE_SECONDS, self.selection.again);
@@ -266,19 +276,19 @@ impl Night<'_> {
     async fn compute(&self, mut claim: Claim) -> Result<Written, StoreError> {
         let (deps, clock) = (self.deps, self.clock);
         let now = clock();
-        let rolled = deps.daily.roll_up(self.account.id, &self.account.timezone, now).await?;
         // Noted before anything is read: what changes from here on is for the next run to see.
-        let input = self.input(rolled.version, now);
+        let version = self.version.get_or_try_init(|| self.roll_up(now)).await?;
+        let input = self.input(*version, now);
         claim.made_from = match claim.job {
             // Depends on the hour and on what people decide as well, and is computed every time.
             JobName::InsightGeneration => None,
             JobName::SmartReorder => Some(format!("{input} {}", deps.reorder.standing(self.account.id).await?)),
-            _ => Some(input.clone()),
+            _ => Some(input),
         };
         if !self.selection.recompute && deps.jobs.end_if_unchanged(&claim, now).await? {
             return Ok(Written::Rows(0));
         }
-        let work = Work { deps, account: self.account, claim: &claim, clock, input: &input, stocked: &self.stocked };
+        let work = Work { deps, account: self.account, claim: &claim, clock, stocked: &self.stocked };
         match claim.job {
             JobName::CustomerMetrics => customer_metrics::run(&work).await,
             JobName::ProfitSnapshots => profit_snapshots::run(&work).await,
@@ -287,6 +297,10 @@ impl Night<'_> {
             JobName::AnomalyDetection => anomaly_detection::run(&work).await,
             JobName::InsightGeneration => insight_generation::run(&work).await,
         }
+    }
+
+    async fn roll_up(&self, now: OffsetDateTime) -> Result<i64, StoreError> {
+        Ok(self.deps.daily.roll_up(self.account.id, &self.account.timezone, now).await?.version)
     }
 
     /// Stands for all that jobs read of an account: its data, the day they are asked for and the one they are asked on, its

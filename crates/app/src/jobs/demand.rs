@@ -1,10 +1,7 @@
 //! What inventory and reorder figures have in common: the sales of every product as a clean daily series, and the demand
 //! that follows from them.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 use analytics::demand::{DemandModel, Item, StoreRhythm};
 use domain::{
@@ -14,6 +11,7 @@ use domain::{
     profit::DayRange,
 };
 use time::{Date, Duration};
+use tokio::sync::OnceCell;
 
 use super::Work;
 
@@ -33,19 +31,13 @@ pub(super) struct Stocked {
     rhythm: StoreRhythm,
 }
 
-/// What was loaded from an input, until it is asked for once more: two jobs read it, one after the other.
-pub(super) type Kept = Mutex<Option<(String, Arc<Stocked>)>>;
+/// What two jobs of a night read, one after the other.
+pub(super) type Kept = OnceCell<Arc<Stocked>>;
 
 impl Stocked {
     pub(super) async fn load(work: &Work<'_>) -> Result<Arc<Self>, StoreError> {
-        let kept = work.stocked.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some((_, stocked)) = kept.filter(|(input, _)| input == work.input) {
-            return Ok(stocked);
-        }
-        let stocked = Arc::new(Self::read(work).await?);
-        let kept = (work.input.to_owned(), Arc::clone(&stocked));
-        *work.stocked.lock().unwrap_or_else(PoisonError::into_inner) = Some(kept);
-        Ok(stocked)
+        let stocked = work.stocked.get_or_try_init(async || Self::read(work).await.map(Arc::new)).await?;
+        Ok(Arc::clone(stocked))
     }
 
     async fn read(work: &Work<'_>) -> Result<Self, StoreError> {

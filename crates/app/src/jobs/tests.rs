@@ -257,24 +257,19 @@ async fn late_data_another_day_other_settings_and_decisions_are_other_input() {
 }
 
 #[tokio::test]
-async fn what_two_jobs_read_is_read_once_unless_it_changed_in_between() {
-    for (then, reads) in [(1, 1), (2, 2)] {
-        let mut ports = Ports::default().claims();
-        let versions = std::sync::Mutex::new(vec![then, 1]);
-        let rolled = move || RollUp { days: 0, version: versions.lock().unwrap().pop().unwrap() };
-        ports.daily.expect_roll_up().returning(move |_, _, _| Ok(rolled()));
-        ports.jobs.expect_end_if_unchanged().returning(|_, _| Ok(false));
-        ports.daily.expect_series().returning(|_, _| Ok(vec![]));
-        ports.demand.expect_stocked().times(reads).returning(|_, _, _| Ok(vec![]));
-        ports.inventory.expect_replace().times(1).returning(|_, _, _| Ok(Written::Rows(0)));
-        ports.reorder.expect_standing().returning(|_| Ok(String::new()));
-        ports.reorder.expect_replace().times(1).returning(|_, _, _, _| Ok(Written::Rows(0)));
-        let (deps, account, stop) = (ports.deps(), account(7), Stop::never());
-        let (selection, stocked) = (Selection::default(), Kept::default());
-        let night = Night { deps: &deps, account: &account, as_of: AS_OF, selection, clock, stop: &stop, stocked };
-        for job in [JobName::InventoryVelocity, JobName::SmartReorder] {
-            assert_eq!(night.run(job).await.outcome, Outcome::Done { rows: 0 });
-        }
+async fn jobs_of_a_night_sum_days_up_once_and_read_sales_once() {
+    let mut ports = Ports::default().claims();
+    ports.daily.expect_roll_up().times(1).returning(|_, _, _| Ok(RollUp::default()));
+    ports.jobs.expect_end_if_unchanged().returning(|_, _| Ok(false));
+    ports.daily.expect_series().returning(|_, _| Ok(vec![]));
+    ports.demand.expect_stocked().times(1).returning(|_, _, _| Ok(vec![]));
+    ports.inventory.expect_replace().times(1).returning(|_, _, _| Ok(Written::Rows(0)));
+    ports.reorder.expect_standing().returning(|_| Ok(String::new()));
+    ports.reorder.expect_replace().times(1).returning(|_, _, _, _| Ok(Written::Rows(0)));
+    let (deps, account, stop) = (ports.deps(), account(7), Stop::never());
+    let night = Night::of(&deps, &account, AS_OF, Selection::default(), clock, &stop);
+    for job in [JobName::InventoryVelocity, JobName::SmartReorder] {
+        assert_eq!(night.run(job).await.outcome, Outcome::Done { rows: 0 });
     }
 }
 

@@ -43,12 +43,12 @@ const CUSTOMERS: &str = "
         c.last_purchase_at, t.first_at,
         t.orders - coalesce(s.after_orders, 0) AS orders, t.days - coalesce(s.after_days, 0) AS days,
         t.gross - coalesce(s.after_gross, 0) AS gross, t.refunds - coalesce(s.after_refunds, 0) AS refunds,
-        CASE WHEN s.after_orders > 0 THEN (SELECT max(last_at) FROM customer_days b
-            WHERE b.account_id = $1 AND b.customer_id = c.id AND b.day <= $3) ELSE t.last_at END AS last_at,
+        CASE WHEN s.after_orders > 0 THEN (SELECT b.last_at FROM customer_days b
+            WHERE b.account_id = $1 AND b.customer_id = c.id AND b.day <= $3 AND b.orders > 0 ORDER BY b.day DESC LIMIT 1) ELSE t.last_at END AS last_at,
         t.orders - coalesce(s.orders, 0) AS earlier_orders, t.days - coalesce(s.days, 0) AS earlier_days,
         t.gross - coalesce(s.gross, 0) AS earlier_gross, t.refunds - coalesce(s.refunds, 0) AS earlier_refunds,
-        CASE WHEN s.orders > 0 THEN (SELECT max(last_at) FROM customer_days b
-            WHERE b.account_id = $1 AND b.customer_id = c.id AND b.day <= $2) ELSE t.last_at END AS earlier_last_at
+        CASE WHEN s.orders > 0 THEN (SELECT b.last_at FROM customer_days b
+            WHERE b.account_id = $1 AND b.customer_id = c.id AND b.day <= $2 AND b.orders > 0 ORDER BY b.day DESC LIMIT 1) ELSE t.last_at END AS earlier_last_at
     FROM customers c
     LEFT JOIN customer_totals t ON t.account_id = $1 AND t.customer_id = c.id
     LEFT JOIN since s ON s.customer_id = c.id
