@@ -16,6 +16,8 @@ use crate::Bench;
 
 /// Accounts side by side when there are many.
 const AT_ONCE: usize = 4;
+/// How many times the orders of a usual day there are on a busy one.
+const MORE: i64 = 5;
 /// How often the memory of a run is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
@@ -26,7 +28,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 pub async fn run(bench: &mut Bench) -> anyhow::Result<()> {
     let size = |shops: Shops| if bench.quick { shops.quick() } else { shops };
     let (large, small) = (size(Shops::LARGE), size(Shops::SMALL));
-    if bench.wants("nightly large") {
+    if ["nightly large", "nightly growth"].iter().any(|row| bench.wants(row)) {
         one_large(bench, large).await?;
     }
     if bench.wants("nightly small") {
@@ -35,43 +37,79 @@ pub async fn run(bench: &mut Bench) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// A shop's nights through a week: the first, on a Sunday, over the whole history; Monday's, in which the models of the week
+/// change everybody's estimates; a usual one; and what it costs when less, nothing or more has come in.
 async fn one_large(bench: &mut Bench, shops: Shops) -> anyhow::Result<()> {
-    let database = "nightly_large";
-    let night = Night::prepare(bench, database, shops).await?;
-    let first = night.jobs(bench, 1, 1).await?;
-    night.day(bench, 1).await?;
-    let changed = night.jobs(bench, 0, 1).await?;
-    let unchanged = night.jobs(bench, 0, 1).await?;
-    night.day(bench, 0).await?;
-    let few = night.jobs(bench, 0, 1).await?;
+    let night = Night::prepare(bench, "nightly_large", shops).await?;
+    let monday = night.monday;
+    let first = night.jobs(bench, monday + 1, 1).await?;
+    night.day(bench, monday + 1, 1).await?;
+    let weekly = night.jobs(bench, monday, 1).await?;
+    let usual = night.usual(bench).await?;
+    let unchanged = night.jobs(bench, monday - 1, 1).await?;
+    night.day(bench, monday - 1, 1).await?;
+    let late = night.jobs(bench, monday - 1, 1).await?;
+    night.day(bench, monday - 2, MORE).await?;
+    let more = night.jobs(bench, monday - 2, 1).await?;
     let what = format!(
-        "all jobs of one shop after a day of trade: {} customers, {} products, {} days, {} orders a day",
+        "all jobs of one shop in the first night of a week: {} customers, {} products, {} days, {} orders a day",
         shops.customers, shops.products, shops.days, shops.orders_a_day
     );
-    let mut row = Row::new("nightly large", &what, changed.seconds, "s")
-        .target(Target::at_most("s", changed.seconds, 20.0))
-        .target(Target::at_most("MB", changed.peak_mb, 300.0));
+    let mut row = Row::new("nightly large", &what, weekly.seconds, "s")
+        .target(Target::at_most("s", weekly.seconds, 20.0))
+        .target(Target::at_most("MB", weekly.peak_mb, 300.0));
     row.note = format!(
-        "{:.0} MB at most; processor: Postgres {:.1} s, the service {:.1} s. The first run, over the whole history: {:.1} s, \
-         {:.0} MB. A run after which nothing had changed: {:.2} s. Once one customer in a hundred had bought the same day: {:.1} s.",
-        changed.peak_mb,
-        changed.postgres_cpu,
-        changed.service_cpu,
+        "{:.0} MB at most; processor: Postgres {:.1} s, the service {:.1} s. Any other night: {:.2} s. The first run, over \
+         the whole history: {:.1} s, {:.0} MB. A run after which nothing had changed: {:.2} s; once a day's orders had come in \
+         late: {:.2} s.",
+        weekly.peak_mb,
+        weekly.postgres_cpu,
+        weekly.service_cpu,
+        usual.seconds,
         first.seconds,
         first.peak_mb,
         unchanged.seconds,
-        few.seconds
+        late.seconds
     );
-    row.command = changed.command;
-    row.disturbed = changed.disturbed;
-    bench.put(row)
+    row.command = weekly.command;
+    row.disturbed = weekly.disturbed;
+    bench.put(row)?;
+
+    let half = Shops { days: shops.days / 2, ..shops };
+    let short = Night::prepare(bench, "nightly_short", half).await?;
+    short.jobs(bench, monday + 1, 1).await?;
+    short.day(bench, monday + 1, 1).await?;
+    short.jobs(bench, monday, 1).await?;
+    let less = short.usual(bench).await?;
+    let what = format!("a usual night of that shop beside one with {} days behind it", half.days);
+    bench.put(growth("nightly growth history", &what, &usual, &less, "1 × days", 1.15))?;
+    let what = format!("a night after {MORE} times the orders of a day");
+    let bound = f64::from(u8::try_from(MORE)?);
+    bench.put(growth("nightly growth orders", &what, &more, &usual, "1 × orders", bound))
+}
+
+/// What a night costs in processor time, beside another.
+fn growth(name: &str, what: &str, larger: &Ran, smaller: &Ran, of: &str, bound: f64) -> Row {
+    let ratio = larger.cpu() / smaller.cpu();
+    let mut row = Row::new(name, what, larger.cpu(), "CPU s").target(Target::at_most("cost", ratio, bound));
+    row.beside.push(Beside {
+        name: of.to_owned(),
+        value: smaller.cpu(),
+        cpu_per_1000: None,
+        ratio,
+        command: smaller.command.clone(),
+    });
+    row.note = format!("{:.2} s beside {:.2} s of time", larger.seconds, smaller.seconds);
+    row.command = larger.command.clone();
+    row.disturbed = larger.disturbed || smaller.disturbed;
+    row
 }
 
 async fn many_small(bench: &mut Bench, shops: Shops) -> anyhow::Result<()> {
     let night = Night::prepare(bench, "nightly_small", shops).await?;
-    night.jobs(bench, 1, AT_ONCE).await?;
-    night.day(bench, 1).await?;
-    let ran = night.jobs(bench, 0, AT_ONCE).await?;
+    night.jobs(bench, night.monday + 1, AT_ONCE).await?;
+    night.day(bench, night.monday + 1, 1).await?;
+    let ran = night.jobs(bench, night.monday, AT_ONCE).await?;
     let accounts = i32::try_from(shops.accounts).map(f64::from)?;
     let cores = std::thread::available_parallelism().map_or(1.0, |n| f64::from(u16::try_from(n.get()).unwrap_or(1)));
     let rate = accounts / ran.seconds;
@@ -105,6 +143,8 @@ async fn many_small(bench: &mut Bench, shops: Shops) -> anyhow::Result<()> {
 struct Night {
     database: &'static str,
     shops: Shops,
+    /// How many days ago the week began that is looked at: three at least, so that there are days after it.
+    monday: i64,
 }
 
 /// What a run took.
@@ -117,33 +157,50 @@ struct Ran {
     disturbed: bool,
 }
 
+impl Ran {
+    /// Processor seconds.
+    fn cpu(&self) -> f64 {
+        self.postgres_cpu + self.service_cpu
+    }
+}
+
 impl Night {
-    /// The shops with all of their days but yesterday.
+    /// The shops with their days up to the Saturday before the week.
     async fn prepare(bench: &Bench, database: &'static str, shops: Shops) -> anyhow::Result<Self> {
         let began = Instant::now();
         bench.postgres.create_database(database).await?;
         let client = bench.postgres.client(database).await?;
+        let since_monday: i32 =
+            client.query_one("SELECT extract(isodow FROM current_date)::int - 1", &[]).await?.try_get(0)?;
+        let monday = i64::from(if since_monday < 3 { since_monday + 7 } else { since_monday });
         shops.found(&client).await?;
-        shops.trade(&client, shops.days, 2).await?;
+        shops.trade(&client, monday + shops.days, monday + 2).await?;
         client.batch_execute("VACUUM ANALYZE").await?;
         client.batch_execute("CHECKPOINT").await?;
         eprintln!("{database} loaded in {:.0} s", began.elapsed().as_secs_f64());
-        Ok(Self { database, shops })
+        Ok(Self { database, shops, monday })
     }
 
-    /// The trade of the day that began `days_ago`.
-    async fn day(&self, bench: &Bench, days_ago: i64) -> anyhow::Result<()> {
+    /// The night of the Tuesday.
+    async fn usual(&self, bench: &Bench) -> anyhow::Result<Ran> {
+        self.day(bench, self.monday, 1).await?;
+        self.jobs(bench, self.monday - 1, 1).await
+    }
+
+    /// So many `times` the trade of the day that began `days_ago`.
+    async fn day(&self, bench: &Bench, days_ago: i64, times: i64) -> anyhow::Result<()> {
         let client = bench.postgres.client(self.database).await?;
-        self.shops.trade(&client, days_ago, days_ago).await?;
+        let shops = Shops { orders_a_day: times * self.shops.orders_a_day, ..self.shops };
+        shops.trade(&client, days_ago, days_ago).await?;
         client.batch_execute("CHECKPOINT").await?;
         Ok(())
     }
 
     /// Runs all jobs as of the day that began `days_ago`.
-    async fn jobs(&self, bench: &Bench, days_ago: i32, at_once: usize) -> anyhow::Result<Ran> {
+    async fn jobs(&self, bench: &Bench, days_ago: i64, at_once: usize) -> anyhow::Result<Ran> {
         let client = bench.postgres.client(self.database).await?;
         let as_of: String =
-            client.query_one("SELECT (current_date - $1::int)::text", &[&days_ago]).await?.try_get(0)?;
+            client.query_one("SELECT (current_date - $1::bigint::int)::text", &[&days_ago]).await?.try_get(0)?;
         let arguments = ["jobs", "run", "all", "--as-of", &as_of, "--at-once", &at_once.to_string()];
         let before = process::cpu_seconds(&[bench.postgres.pid()]);
         let watch = Watch::begin(&[std::process::id(), bench.postgres.pid()]);

@@ -212,7 +212,7 @@ impl Mass {
 }
 
 /// ln(1 + eˣ) without overflow.
-pub(super) fn ln_1p_exp(x: f64) -> f64 {
+fn ln_1p_exp(x: f64) -> f64 {
     if x > 0.0 { x + (-x).exp().ln_1p() } else { x.exp().ln_1p() }
 }
 

@@ -1,6 +1,6 @@
 //! Estimation of BG/NBD parameters.
 
-use super::bgnbd::{PLAUSIBLE, Params, Summary, ln_1p_exp};
+use super::bgnbd::{PLAUSIBLE, Params, Summary};
 use super::minimise::{Minimum, minimise};
 use super::prior::{Prior, wall};
 use super::special::{digamma, ln_gamma};
@@ -10,6 +10,9 @@ use super::{Basis, ENOUGH_CUSTOMERS, Fit, Insufficient};
 /// are normal around [`Params::POOLED`]. Shops differ most in the pace of buying (α) and in how
 /// readily customers leave (a): a standard deviation there is a factor of 3 to 4, else of 2 to 3.
 const POOLED: Prior<4> = Prior { spread: [0.7, 1.2, 1.5, 1.0] };
+
+/// Groups of equal customers that show the way to the maximum of many more.
+const PART: usize = 4_000;
 
 /// Fits the model by maximum likelihood.
 ///
@@ -43,6 +46,7 @@ struct Groups {
     customers: f64,
 }
 
+#[derive(Clone, Copy)]
 struct Weighted {
     recency: f64,
     age: f64,
@@ -73,12 +77,37 @@ impl Groups {
         let centre = logs(Params::POOLED);
         // The second start has rare leaving; the likelihood may be flat between the two.
         let starts = [centre, [centre[0] + 0.5, centre[1] + 0.5, centre[2] - 2.0, centre[3]]];
+        // Of many customers a part shows which way to go, and all of them are asked for the last steps only.
+        let led = self.part().and_then(|part| part.best_of(&starts));
+        let found = led.and_then(|led| self.best_of(&[led])).or_else(|| self.best_of(&starts))?;
+        params(&found)
+    }
+
+    /// The lowest of the minima that are found from `starts` at plausible parameters.
+    fn best_of(&self, starts: &[[f64; 4]]) -> Option<[f64; 4]> {
         starts
-            .into_iter()
-            .map(|start| self.search(start, None))
+            .iter()
+            .map(|start| self.search(*start, None))
             .filter(|found| found.converged && interior(&found.at))
             .min_by(|l, r| l.value.total_cmp(&r.value))
-            .and_then(|found| params(&found.at))
+            .map(|found| found.at)
+    }
+
+    /// About [`PART`] of the groups, evenly taken from their order by frequency and age. None when there are not many.
+    fn part(&self) -> Option<Self> {
+        let all: usize = self.by_frequency.iter().map(|(_, customers)| customers.len()).sum();
+        let stride = all / PART;
+        if stride < 2 {
+            return None;
+        }
+        let numbered = self.by_frequency.iter().flat_map(|(x, customers)| customers.iter().map(move |one| (*x, *one)));
+        let taken: Vec<(f64, Weighted)> = numbered.step_by(stride).collect();
+        let by_frequency = taken
+            .chunk_by(|l, r| l.0 == r.0)
+            .filter_map(|same| Some((same.first()?.0, same.iter().map(|(_, customer)| *customer).collect())))
+            .collect();
+        let customers = taken.iter().map(|(_, customer)| customer.count).sum();
+        Some(Self { by_frequency, customers })
     }
 
     /// The mode of the posterior under the pooled prior.
@@ -115,24 +144,27 @@ impl Groups {
             let psi_shape = digamma(shape) - psi_r + ln_alpha;
             let psi_leave = psi_ab - digamma(a + b + x);
             let psi_stay = psi_leave + digamma(b + x) - psi_b;
+            let ln_leave = if *x > 0.0 { (a / (b + (x - 1.0))).ln() } else { f64::NEG_INFINITY };
+            let by_stay = if *x > 0.0 { 1.0 / (b + (x - 1.0)) } else { 0.0 };
             for customer in customers {
                 let (until_now, until_last) = (alpha + customer.age, alpha + customer.recency);
                 let ln_now = until_now.ln();
                 let (ln_last, ln_odds) = if *x > 0.0 {
                     let ln_last = until_last.ln();
-                    (ln_last, (a / (b + (x - 1.0))).ln() + shape * (ln_now - ln_last))
+                    (ln_last, ln_leave + shape * (ln_now - ln_last))
                 } else {
                     (ln_now, f64::NEG_INFINITY)
                 };
-                let gone = 1.0 / (1.0 + (-ln_odds).exp());
+                // Of the odds and their inverse, the one that is at most 1.
+                let odds = (-ln_odds.abs()).exp();
+                let gone = if ln_odds > 0.0 { 1.0 / (1.0 + odds) } else { odds / (1.0 + odds) };
                 let alive = 1.0 - gone;
                 let w = customer.count;
-                value -= w * (shared - shape * ln_now + ln_1p_exp(ln_odds));
+                value -= w * (shared - shape * ln_now + ln_odds.max(0.0) + odds.ln_1p());
                 gradient[0] -= w * r * (psi_shape - alive * ln_now - gone * ln_last);
                 gradient[1] -= w * (r - alpha * shape * (alive / until_now + gone / until_last));
                 gradient[2] -= w * (a * psi_leave + gone);
-                let by_stay = if *x > 0.0 { gone / (b + (x - 1.0)) } else { 0.0 };
-                gradient[3] -= w * b * (psi_stay - by_stay);
+                gradient[3] -= w * b * (psi_stay - gone * by_stay);
             }
         }
         (value, gradient)
@@ -162,4 +194,38 @@ fn bounds() -> (f64, f64) {
 fn interior(at: &[f64; 4]) -> bool {
     let (low, high) = bounds();
     at.iter().all(|ln| *ln > low + std::f64::consts::LN_2 && *ln < high - std::f64::consts::LN_2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All different: a pace of buying of their own, half of them left at some time. A multiplicative hash stands for chance.
+    fn many(count: u32) -> Vec<Summary> {
+        let drawn =
+            |i: u32, salt: u32| (f64::from((i ^ salt).wrapping_mul(2_654_435_761) >> 8) + 0.5) / f64::from(1_u32 << 24);
+        let customer = |i: u32| {
+            let age = 1.0 + 104.0 * drawn(i, 0x5bd1);
+            let life = if i % 2 == 0 { age } else { age * drawn(i, 0xe995_0000) };
+            let frequency = (-0.1 * drawn(i, 0x00c3_7a00).ln() * life).floor().min(200.0) as u32;
+            let recency = if frequency == 0 { 0.0 } else { life * (1.0 - 0.5 / f64::from(frequency)) };
+            Summary::new(frequency, recency, age)
+        };
+        (0..count).map(customer).collect()
+    }
+
+    #[test]
+    #[allow(clippy::unwrap_used, reason = "a test may fail")]
+    fn a_part_leads_to_the_same_maximum() {
+        let groups = Groups::of(&many(30_000));
+        let part = groups.part().unwrap();
+        let taken: usize = part.by_frequency.iter().map(|(_, customers)| customers.len()).sum();
+        assert!((PART..2 * PART).contains(&taken), "{taken}");
+        let found = logs(groups.most_likely().unwrap());
+        let (_, slope) = groups.deviance(&found);
+        assert!(slope.iter().all(|by| by.abs() / groups.customers < 1e-6), "not flat: {slope:?}");
+        let of_part = part.best_of(&[logs(Params::POOLED)]).unwrap();
+        assert!(found.iter().zip(of_part).any(|(all, part)| (all - part).abs() > 1e-4), "all of them have a say");
+        assert!(Groups::of(&many(2 * 4_000 - 1)).part().is_none(), "few are asked at once");
+    }
 }
