@@ -206,7 +206,7 @@ mod tests {
             |i: u32, salt: u32| (f64::from((i ^ salt).wrapping_mul(2_654_435_761) >> 8) + 0.5) / f64::from(1_u32 << 24);
         let customer = |i: u32| {
             let age = 1.0 + 104.0 * drawn(i, 0x5bd1);
-            let life = if i % 2 == 0 { age } else { age * drawn(i, 0xe995_0000) };
+            let life = if i.is_multiple_of(2) { age } else { age * drawn(i, 0xe995_0000) };
             let frequency = (-0.1 * drawn(i, 0x00c3_7a00).ln() * life).floor().min(200.0) as u32;
             let recency = if frequency == 0 { 0.0 } else { life * (1.0 - 0.5 / f64::from(frequency)) };
             Summary::new(frequency, recency, age)
