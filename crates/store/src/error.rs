@@ -38,7 +38,7 @@ pub(crate) fn store_error(error: Error) -> StoreError {
 
 /// Messages of a server that starts, stops, stands by, has no connection slot left, or gave up on a statement.
 fn is_unavailable(message: &str) -> bool {
-    const MESSAGES: [&str; 9] = [
+    const MESSAGES: [&str; 10] = [
         "the database system is",
         "terminating connection",
         "too many clients",
@@ -48,6 +48,8 @@ fn is_unavailable(message: &str) -> bool {
         "connection closed",
         "cannot execute",
         "error communicating with the server",
+        // A node of a cluster, as the coordinator says it.
+        "connection to the remote node",
     ];
     MESSAGES.iter().any(|known| message.contains(known))
 }
