@@ -78,19 +78,22 @@ impl Groups {
         // The second start has rare leaving; the likelihood may be flat between the two.
         let starts = [centre, [centre[0] + 0.5, centre[1] + 0.5, centre[2] - 2.0, centre[3]]];
         // Of many customers a part shows which way to go, and all of them are asked for the last steps only.
-        let led = self.part().and_then(|part| part.best_of(&starts));
-        let found = led.and_then(|led| self.best_of(&[led])).or_else(|| self.best_of(&starts))?;
-        params(&found)
+        let led = self.part().and_then(|part| part.lowest(&starts)).map(|found| found.at);
+        let found = self.lowest(led.as_ref().map_or(&starts[..], std::slice::from_ref))?;
+        is_plausible(&found).then(|| params(&found.at)).flatten()
     }
 
-    /// The lowest of the minima that are found from `starts` at plausible parameters.
-    fn best_of(&self, starts: &[[f64; 4]]) -> Option<[f64; 4]> {
-        starts
-            .iter()
-            .map(|start| self.search(*start, None))
-            .filter(|found| found.converged && interior(&found.at))
-            .min_by(|l, r| l.value.total_cmp(&r.value))
-            .map(|found| found.at)
+    /// The mode of the posterior under the pooled prior.
+    fn most_probable(&self) -> Params {
+        let centre = logs(Params::POOLED);
+        let start = self.part().map_or(centre, |part| part.search(centre, Some(&POOLED)).at);
+        params(&self.search(start, Some(&POOLED)).at).unwrap_or(Params::POOLED)
+    }
+
+    /// The lowest of the minima that are found from `starts`; one at plausible parameters before any other.
+    fn lowest(&self, starts: &[[f64; 4]]) -> Option<Minimum<4>> {
+        let found = starts.iter().map(|start| self.search(*start, None));
+        found.min_by(|l, r| is_plausible(r).cmp(&is_plausible(l)).then(l.value.total_cmp(&r.value)))
     }
 
     /// About [`PART`] of the groups, evenly taken from their order by frequency and age. None when there are not many.
@@ -108,12 +111,6 @@ impl Groups {
             .collect();
         let customers = taken.iter().map(|(_, customer)| customer.count).sum();
         Some(Self { by_frequency, customers })
-    }
-
-    /// The mode of the posterior under the pooled prior.
-    fn most_probable(&self) -> Params {
-        let found = self.search(logs(Params::POOLED), Some(&POOLED));
-        params(&found.at).unwrap_or(Params::POOLED)
     }
 
     fn search(&self, start: [f64; 4], prior: Option<&Prior<4>>) -> Minimum<4> {
@@ -190,6 +187,10 @@ fn bounds() -> (f64, f64) {
     (PLAUSIBLE.start().ln(), PLAUSIBLE.end().ln())
 }
 
+fn is_plausible(found: &Minimum<4>) -> bool {
+    found.converged && interior(&found.at)
+}
+
 /// Whether the point is inside the plausible region, a factor of 2 away from its edge.
 fn interior(at: &[f64; 4]) -> bool {
     let (low, high) = bounds();
@@ -224,7 +225,7 @@ mod tests {
         let found = logs(groups.most_likely().unwrap());
         let (_, slope) = groups.deviance(&found);
         assert!(slope.iter().all(|by| by.abs() / groups.customers < 1e-6), "not flat: {slope:?}");
-        let of_part = part.best_of(&[logs(Params::POOLED)]).unwrap();
+        let of_part = part.search(logs(Params::POOLED), None).at;
         assert!(found.iter().zip(of_part).any(|(all, part)| (all - part).abs() > 1e-4), "all of them have a say");
         assert!(Groups::of(&many(2 * 4_000 - 1)).part().is_none(), "few are asked at once");
     }
