@@ -59,7 +59,7 @@ pub async fn run(
     let admin_listener = bind(config.admin_listen, "admin_listen")?;
     let mut stopped = vec![admin::server(admin_listener, metrics, (*store).clone(), draining.clone())?];
     let till = payments::till(config, &store)?;
-    let mut address = None;
+    let (mut address, mut workers) = (None, None);
     if roles.http {
         let listener = bind(config.listen, "listen")?;
         connections::prepare(&listener).context("the listening socket")?;
@@ -68,8 +68,9 @@ pub async fn run(
         let state = state(config, &store, &events, database.direct(), ports, shared.as_ref())?;
         let settings = Settings { draining: draining.clone(), ..state.settings };
         let state = State { settings, till: till.clone(), ..state };
-        let workers = Workers::new(&store, &database.connect, plan)?;
-        stopped.push(api::server(state, move |state| workers.state_of_next(state), listener, threads)?);
+        let of_threads = Workers::new(&store, &events, &database.connect, plan)?;
+        workers = Some(of_threads.clone());
+        stopped.push(api::server(state, move |state| of_threads.state_of_next(state), listener, threads)?);
     }
     let cancelled = CancellationToken::new();
     let tasks = TaskTracker::new();
@@ -111,7 +112,9 @@ pub async fn run(
     }
     serving.await.context("the HTTP server ended abnormally")??;
     // Those whose senders did not wait for the answer.
-    if tokio::time::timeout_at(deadline, events.drain()).await.is_err() {
+    if let Some(workers) = workers
+        && tokio::time::timeout_at(deadline, workers.drain()).await.is_err()
+    {
         tracing::warn!("events were still waiting; nobody was told that they are stored");
     }
     if tokio::time::timeout_at(deadline, tasks.wait()).await.is_err() {

@@ -1,18 +1,18 @@
-//! A pool of connections for each HTTP thread.
+//! A pool of connections, and a queue of events, for each HTTP thread.
 //!
 //! A connection is driven by the thread that opened it. With one pool for all, most requests would wait for another
 //! thread to wake up, twice; with a pool of its own a thread does everything itself.
 
 use std::sync::{
-    Arc,
+    Arc, Mutex, MutexGuard, PoisonError,
     atomic::{AtomicUsize, Ordering},
 };
 
 use api::State;
-use store::{Connect, PoolOptions, Store};
+use store::{Connect, GroupCommit, PoolOptions, Store};
 
-/// Of four connections, the threads share out three; the fourth is for what is common to them: looking keys up, storing
-/// events, jobs and deliveries.
+/// Of four connections, the threads share out three; the fourth is for what is common to them: looking keys up, jobs and
+/// deliveries.
 const SHARE: (usize, usize) = (3, 4);
 
 /// The stores that the threads take in turn.
@@ -20,6 +20,9 @@ const SHARE: (usize, usize) = (3, 4);
 pub struct Workers {
     stores: Vec<Arc<Store>>,
     next: Arc<AtomicUsize>,
+    events: GroupCommit,
+    /// The queues of the threads.
+    queues: Arc<Mutex<Vec<GroupCommit>>>,
 }
 
 impl Workers {
@@ -35,23 +38,36 @@ impl Workers {
     }
 
     /// Makes the pools, siblings of the common one; connections are opened when they are needed.
-    pub fn new(first: &Arc<Store>, connect: &Connect, plan: Plan) -> anyhow::Result<Self> {
+    pub fn new(first: &Arc<Store>, events: &GroupCommit, connect: &Connect, plan: Plan) -> anyhow::Result<Self> {
         let Plan { pools, each } = plan;
         let siblings = (0..pools).map(|_| Ok(Arc::new(first.sibling(connect, each)?)));
         let mut stores = siblings.collect::<anyhow::Result<Vec<_>>>()?;
         if stores.is_empty() {
             stores.push(first.clone());
         }
-        Ok(Self { stores, next: Arc::default() })
+        Ok(Self { stores, next: Arc::default(), events: events.clone(), queues: Arc::default() })
     }
 
-    /// What the next thread works with: the reads go through its own pool.
+    /// What the next thread works with: its reads and its events go through its own pool. To be called on that thread.
     pub fn state_of_next(&self, state: State) -> State {
         let turn = self.next.fetch_add(1, Ordering::Relaxed);
-        match self.stores.get(turn % self.stores.len().max(1)) {
-            Some(store) => on_store(state, store),
-            None => state,
+        let Some(store) = self.stores.get(turn % self.stores.len().max(1)) else { return state };
+        let events = self.events.sibling((**store).clone(), self.stores.len());
+        self.queues().push(events.clone());
+        on_store(State { events: Arc::new(events), ..state }, store)
+    }
+
+    /// Waits until all events that were taken in are written.
+    pub async fn drain(&self) {
+        let queues = self.queues().clone();
+        for events in queues {
+            events.drain().await;
         }
+    }
+
+    fn queues(&self) -> MutexGuard<'_, Vec<GroupCommit>> {
+        // No code that may panic runs under the lock.
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -31,22 +31,26 @@ use crate::{
 const ROOM: usize = 2_048;
 /// Events of a group at most.
 const GROUP: usize = 256;
-/// Groups that are written at a time: while one waits for the disk, the next one is put together.
+/// Groups of all queues together that are written at a time, at least one of each: while one waits for the disk, the next
+/// one is put together.
 const WRITERS: usize = 2;
 /// Ids that are taken at a time, so that few groups wait for theirs.
-const IDS: usize = 1_024;
+const IDS_AT_ONCE: usize = 1_024;
 
 /// An [`EventStore`] that stores events in groups. Cloning shares the queue.
 #[derive(Clone)]
 pub struct GroupCommit {
     store: Store,
     queue: Arc<Queue>,
+    /// How many may write at a time.
+    writers: usize,
     /// Where the writers run: they outlive the request, and the thread, that started them.
     runtime: Handle,
 }
 
 struct Queue {
     state: Mutex<State>,
+    ids: Ids,
     /// Told when the last writer is done.
     idle: Notify,
 }
@@ -55,8 +59,14 @@ struct Queue {
 struct State {
     waiting: VecDeque<Waiting>,
     writers: usize,
-    /// Ids for events to come; those left at the end are never given.
-    ids: Vec<i64>,
+}
+
+/// Ids for events to come, of all queues; those left at the end are never given.
+type Ids = Arc<Mutex<Vec<i64>>>;
+
+/// The lowest, so that ids rise from group to group.
+fn at_hand(ids: &mut Vec<i64>, count: usize) -> Option<Vec<i64>> {
+    (count <= ids.len()).then(|| ids.drain(..count).collect())
 }
 
 /// An event, and who waits for its id. Nobody may be left: the client has gone, the event is stored all the same.
@@ -85,11 +95,12 @@ impl Queue {
 
     /// So many ids for events, from those at hand if there are enough.
     async fn ids(&self, store: &Store, count: usize) -> Result<Vec<i64>, StoreError> {
-        if let Some(ids) = self.lock().ids_at_hand(count) {
+        let lock = || self.ids.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(ids) = at_hand(&mut lock(), count) {
             return Ok(ids);
         }
-        let mut ids = take_ids(store, IDS.max(count)).await?;
-        self.lock().ids = ids.split_off(count.min(ids.len()));
+        let mut ids = take_ids(store, IDS_AT_ONCE.max(count)).await?;
+        *lock() = ids.split_off(count.min(ids.len()));
         Ok(ids)
     }
 
@@ -101,14 +112,7 @@ impl Queue {
     }
 }
 
-impl State {
-    /// The lowest, so that ids rise from group to group.
-    fn ids_at_hand(&mut self, count: usize) -> Option<Vec<i64>> {
-        (count <= self.ids.len()).then(|| self.ids.drain(..count).collect())
-    }
-}
-
-/// A writer at work. One that panics makes room for another.
+/// A writer at work. One that panics, or that is never run because its thread has ended, makes room for another.
 struct Writer(Option<Arc<Queue>>);
 
 impl Drop for Writer {
@@ -122,8 +126,19 @@ impl Drop for Writer {
 impl GroupCommit {
     /// To be called on the runtime that the writers are to run on.
     pub fn new(store: Store) -> Self {
-        let queue = Queue { state: Mutex::default(), idle: Notify::new() };
-        Self { store, queue: Arc::new(queue), runtime: Handle::current() }
+        Self::with(store, Ids::default(), WRITERS)
+    }
+
+    /// A queue of its own beside `queues` others, for a thread that stores what it is sent through connections of its
+    /// own: no event then waits for another thread to wake up, twice. To be called on that thread.
+    #[must_use]
+    pub fn sibling(&self, store: Store, queues: usize) -> Self {
+        Self::with(store, Arc::clone(&self.queue.ids), (WRITERS / queues.max(1)).max(1))
+    }
+
+    fn with(store: Store, ids: Ids, writers: usize) -> Self {
+        let queue = Queue { state: Mutex::default(), ids, idle: Notify::new() };
+        Self { store, queue: Arc::new(queue), writers, runtime: Handle::current() }
     }
 
     /// Events that wait to be written.
@@ -137,10 +152,21 @@ impl GroupCommit {
             let mut idle = std::pin::pin!(self.queue.idle.notified());
             // From here on no notification is missed.
             idle.as_mut().enable();
-            if self.queue.lock().writers == 0 {
-                return;
+            let is_left = {
+                let mut state = self.queue.lock();
+                let is_left = state.writers == 0 && !state.waiting.is_empty();
+                if state.writers == 0 && !is_left {
+                    return;
+                }
+                state.writers += usize::from(is_left);
+                is_left
+            };
+            // The thread that the writers ran on has ended, and they with it.
+            if is_left {
+                write(self.store.clone(), Writer(Some(Arc::clone(&self.queue)))).await;
+            } else {
+                idle.await;
             }
-            idle.await;
         }
     }
 
@@ -150,17 +176,17 @@ impl GroupCommit {
             return Err(StoreError::Unavailable(format!("{ROOM} events wait to be written already")));
         }
         state.waiting.push_back(waiting);
-        if state.writers < WRITERS {
+        if state.writers < self.writers {
             state.writers += 1;
-            self.runtime.spawn(write(self.store.clone(), Arc::clone(&self.queue)));
+            self.runtime.spawn(write(self.store.clone(), Writer(Some(Arc::clone(&self.queue)))));
         }
         Ok(())
     }
 }
 
 /// Writes groups until nothing waits.
-async fn write(store: Store, queue: Arc<Queue>) {
-    let mut writer = Writer(Some(Arc::clone(&queue)));
+async fn write(store: Store, mut writer: Writer) {
+    let Some(queue) = writer.0.clone() else { return };
     while let Some(group) = queue.next() {
         write_group(&store, &queue, group).await;
     }
@@ -255,9 +281,9 @@ mod tests {
 
     #[test]
     fn ids_rise_from_group_to_group() {
-        let mut state = State { ids: vec![1, 2, 3, 4, 5], ..State::default() };
-        assert_eq!(state.ids_at_hand(2), Some(vec![1, 2]));
-        assert_eq!(state.ids_at_hand(3), Some(vec![3, 4, 5]));
-        assert_eq!(state.ids_at_hand(1), None);
+        let mut ids = vec![1, 2, 3, 4, 5];
+        assert_eq!(at_hand(&mut ids, 2), Some(vec![1, 2]));
+        assert_eq!(at_hand(&mut ids, 3), Some(vec![3, 4, 5]));
+        assert_eq!(at_hand(&mut ids, 1), None);
     }
 }
