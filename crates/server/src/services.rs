@@ -55,7 +55,7 @@ pub async fn run(
     let threads = if roles.http { http_workers(config) } else { 0 };
     let (common, plan) = Workers::share_out(database.pool(config.database_pool), threads);
     let store = Arc::new(store(config, database, common, shared.as_ref())?);
-    let events = GroupCommit::new((*store).clone());
+    let events = GroupCommit::new((*store).clone(), threads);
     let admin_listener = bind(config.admin_listen, "admin_listen")?;
     let mut stopped = vec![admin::server(admin_listener, metrics, (*store).clone(), draining.clone())?];
     let till = payments::till(config, &store)?;

@@ -52,7 +52,7 @@ impl Workers {
     pub fn state_of_next(&self, state: State) -> State {
         let turn = self.next.fetch_add(1, Ordering::Relaxed);
         let Some(store) = self.stores.get(turn % self.stores.len().max(1)) else { return state };
-        let events = self.events.sibling((**store).clone(), self.stores.len());
+        let events = self.events.sibling((**store).clone());
         self.queues().push(events.clone());
         on_store(State { events: Arc::new(events), ..state }, store)
     }

@@ -1,9 +1,8 @@
 //! Events that arrive together are stored together: one statement, one transaction, one write to the disk.
 //!
-//! Nobody waits for company. An event that finds a writer free is written at once, alone if it is alone; what arrives
-//! while the writers are at work is taken by the next one that is done. So there is no timer, an idle service answers
-//! as fast as before, and the busier it is the larger the groups become. Each caller is answered after the commit of its
-//! own event.
+//! Nobody waits for company: what arrives while nothing is written is written at once, alone if it is alone; what arrives
+//! meanwhile is the next group. So there is no timer, an idle service answers as fast as before, and the busier it is
+//! the larger the groups become. Each caller is answered after the commit of its own event.
 
 use std::{
     collections::VecDeque,
@@ -19,7 +18,7 @@ use domain::{
 use time::OffsetDateTime;
 use tokio::{
     runtime::Handle,
-    sync::{Notify, oneshot},
+    sync::{Notify, Semaphore, SemaphorePermit, oneshot},
 };
 
 use crate::{
@@ -31,38 +30,49 @@ use crate::{
 const ROOM: usize = 2_048;
 /// Events of a group at most.
 const GROUP: usize = 256;
-/// Groups of all queues together that are written at a time, at least one of each: while one waits for the disk, the next
-/// one is put together.
-const WRITERS: usize = 2;
+/// From so many events on a group is written beside those of other queues. A transaction costs Postgres about as much as
+/// ten rows of this table, so smaller groups take turns, and grow meanwhile.
+const LARGE: usize = 16;
+/// After a group of fewer than so many events the next one takes no turn: with so few senders it would not grow.
+const SMALL: usize = 4;
+/// Of so many HTTP threads one at a time writes a small group.
+const THREADS_A_TURN: usize = 2;
 /// Ids that are taken at a time, so that few groups wait for theirs.
 const IDS_AT_ONCE: usize = 1_024;
 
-/// An [`EventStore`] that stores events in groups. Cloning shares the queue.
+/// An [`EventStore`] that stores events in groups, one group of a queue at a time. Cloning shares the queue.
 #[derive(Clone)]
 pub struct GroupCommit {
     store: Store,
     queue: Arc<Queue>,
-    /// How many may write at a time.
-    writers: usize,
-    /// Where the writers run: they outlive the request, and the thread, that started them.
+    /// Where the writer runs: it outlives the request that started it.
     runtime: Handle,
 }
 
 struct Queue {
     state: Mutex<State>,
-    ids: Ids,
-    /// Told when the last writer is done.
+    shared: Arc<Shared>,
+    /// Told when there are enough events for a large group.
+    large: Notify,
+    /// Told when the writer is done.
     idle: Notify,
 }
 
 #[derive(Default)]
 struct State {
     waiting: VecDeque<Waiting>,
-    writers: usize,
+    /// Events of the group before.
+    last: usize,
+    is_written: bool,
 }
 
-/// Ids for events to come, of all queues; those left at the end are never given.
-type Ids = Arc<Mutex<Vec<i64>>>;
+/// What the queues have in common.
+struct Shared {
+    /// Ids for events to come; those left at the end are never given.
+    ids: Mutex<Vec<i64>>,
+    /// Small groups are written in turns.
+    turns: Semaphore,
+}
 
 /// The lowest, so that ids rise from group to group.
 fn at_hand(ids: &mut Vec<i64>, count: usize) -> Option<Vec<i64>> {
@@ -81,11 +91,28 @@ impl Queue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Waits until the next group may be written: for its turn, or until it is large. The turn lasts until it is dropped.
+    async fn turn(&self) -> Option<SemaphorePermit<'_>> {
+        let large = self.large.notified();
+        {
+            let state = self.lock();
+            if state.last < SMALL || state.waiting.len() >= LARGE {
+                return None;
+            }
+        }
+        tokio::select! {
+            // It is never closed.
+            turn = self.shared.turns.acquire() => turn.ok(),
+            () = large => None,
+        }
+    }
+
     /// The next group, or none: then the writer has ended.
     fn next(&self) -> Option<Vec<Waiting>> {
         let mut state = self.lock();
         let group = state.waiting.len().min(GROUP);
         if group > 0 {
+            state.last = group;
             return Some(state.waiting.drain(..group).collect());
         }
         // In the same breath as the look: an event that comes now starts a writer.
@@ -95,7 +122,7 @@ impl Queue {
 
     /// So many ids for events, from those at hand if there are enough.
     async fn ids(&self, store: &Store, count: usize) -> Result<Vec<i64>, StoreError> {
-        let lock = || self.ids.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = || self.shared.ids.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(ids) = at_hand(&mut lock(), count) {
             return Ok(ids);
         }
@@ -105,10 +132,8 @@ impl Queue {
     }
 
     fn end_writer(&self, state: &mut State) {
-        state.writers -= 1;
-        if state.writers == 0 {
-            self.idle.notify_waiters();
-        }
+        state.is_written = false;
+        self.idle.notify_waiters();
     }
 }
 
@@ -124,21 +149,22 @@ impl Drop for Writer {
 }
 
 impl GroupCommit {
-    /// To be called on the runtime that the writers are to run on.
-    pub fn new(store: Store) -> Self {
-        Self::with(store, Ids::default(), WRITERS)
+    /// The first queue, of a service with so many HTTP threads. To be called on the runtime that its writer is to run on.
+    pub fn new(store: Store, threads: usize) -> Self {
+        let turns = Semaphore::new(threads.div_ceil(THREADS_A_TURN).max(1));
+        Self::with(store, Arc::new(Shared { ids: Mutex::default(), turns }))
     }
 
-    /// A queue of its own beside `queues` others, for a thread that stores what it is sent through connections of its
-    /// own: no event then waits for another thread to wake up, twice. To be called on that thread.
+    /// Another queue, for a thread that stores what it is sent through connections of its own: no event then waits for
+    /// another thread to wake up, twice. To be called on that thread.
     #[must_use]
-    pub fn sibling(&self, store: Store, queues: usize) -> Self {
-        Self::with(store, Arc::clone(&self.queue.ids), (WRITERS / queues.max(1)).max(1))
+    pub fn sibling(&self, store: Store) -> Self {
+        Self::with(store, Arc::clone(&self.queue.shared))
     }
 
-    fn with(store: Store, ids: Ids, writers: usize) -> Self {
-        let queue = Queue { state: Mutex::default(), ids, idle: Notify::new() };
-        Self { store, queue: Arc::new(queue), writers, runtime: Handle::current() }
+    fn with(store: Store, shared: Arc<Shared>) -> Self {
+        let queue = Queue { state: Mutex::default(), shared, large: Notify::new(), idle: Notify::new() };
+        Self { store, queue: Arc::new(queue), runtime: Handle::current() }
     }
 
     /// Events that wait to be written.
@@ -154,14 +180,12 @@ impl GroupCommit {
             idle.as_mut().enable();
             let is_left = {
                 let mut state = self.queue.lock();
-                let is_left = state.writers == 0 && !state.waiting.is_empty();
-                if state.writers == 0 && !is_left {
+                if !state.is_written && state.waiting.is_empty() {
                     return;
                 }
-                state.writers += usize::from(is_left);
-                is_left
+                !std::mem::replace(&mut state.is_written, true)
             };
-            // The thread that the writers ran on has ended, and they with it.
+            // The thread that the writer ran on has ended, and the writer with it.
             if is_left {
                 write(self.store.clone(), Writer(Some(Arc::clone(&self.queue)))).await;
             } else {
@@ -176,8 +200,10 @@ impl GroupCommit {
             return Err(StoreError::Unavailable(format!("{ROOM} events wait to be written already")));
         }
         state.waiting.push_back(waiting);
-        if state.writers < self.writers {
-            state.writers += 1;
+        if state.waiting.len() == LARGE {
+            self.queue.large.notify_waiters();
+        }
+        if !std::mem::replace(&mut state.is_written, true) {
             self.runtime.spawn(write(self.store.clone(), Writer(Some(Arc::clone(&self.queue)))));
         }
         Ok(())
@@ -187,7 +213,9 @@ impl GroupCommit {
 /// Writes groups until nothing waits.
 async fn write(store: Store, mut writer: Writer) {
     let Some(queue) = writer.0.clone() else { return };
-    while let Some(group) = queue.next() {
+    loop {
+        let _turn = queue.turn().await;
+        let Some(group) = queue.next() else { break };
         write_group(&store, &queue, group).await;
     }
     // Counted out already.

@@ -199,7 +199,11 @@ pub async fn track(
     }
     let event = tracked.into_event(client, &*state.geolocator, now);
     let account = caller.account();
-    let work = async move { state.events.insert(account, event, idempotency).await };
-    let Written { value, replayed } = detached(work).await?;
+    // Without a key there is nothing that a client that goes away could cut in the middle.
+    let Written { value, replayed } = if idempotency.is_none() {
+        state.events.insert(account, event, None).await?
+    } else {
+        detached(async move { state.events.insert(account, event, idempotency).await }).await?
+    };
     Ok(mark_replayed(Reply::done(&body(Some(value)))?, replayed))
 }

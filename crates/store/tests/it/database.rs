@@ -34,3 +34,12 @@ pub async fn fresh() -> Database {
     let db = TestDb::new().await.unwrap();
     Database { store: Arc::new(db.store().unwrap()), sql: db.client().await.unwrap(), db }
 }
+
+/// Waits until so many sessions wait for a lock.
+pub async fn until_waiting(sql: &Client, sessions: i64) {
+    let waiting =
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    while sql.query_one(waiting, &[]).await.unwrap().get::<_, i64>(0) < sessions {
+        tokio::task::yield_now().await;
+    }
+}

@@ -8,7 +8,11 @@ use domain::{
 };
 use store::Retention;
 
-use crate::{database::fresh, shop, webhook_fixture::Fixture};
+use crate::{
+    database::{fresh, until_waiting},
+    shop,
+    webhook_fixture::Fixture,
+};
 
 fn keep(track_months: u32) -> Retention {
     Retention { track_months, delivery_months: 3 }
@@ -78,15 +82,6 @@ async fn months_are_dropped_when_their_time_is_over_and_old_keys_forgotten() {
     let keys: Vec<String> =
         db.sql.query("SELECT key FROM idempotency_keys", &[]).await.unwrap().iter().map(|row| row.get(0)).collect();
     assert_eq!(keys, ["new"]);
-}
-
-/// Waits until so many sessions wait for a lock.
-async fn until_waiting(sql: &tokio_postgres::Client, sessions: i64) {
-    let waiting =
-        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-    while sql.query_one(waiting, &[]).await.unwrap().get::<_, i64>(0) < sessions {
-        tokio::task::yield_now().await;
-    }
 }
 
 #[tokio::test]
