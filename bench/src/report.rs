@@ -115,6 +115,24 @@ impl Row {
         made
     }
 
+    /// A row of what a thing costs at ten times the size: the first of the two is the larger. `exponent` is that of the cost of
+    /// one thing when all together stay the same, 0, or that of all together, 1, when their number is the size.
+    #[must_use]
+    pub fn of_growth(row: &str, what: &str, exponent: f64, measured: &[Measured]) -> Self {
+        let cost = |index: usize| measured.get(index).map_or(f64::NAN, |measured| measured.cpu_per_1000);
+        let multiple = cost(0) / cost(1);
+        let rates = Self::of_rates(row, what, "", measured);
+        let beside = rates.beside.iter().map(|beside| Beside { value: cost(1), ratio: multiple, ..beside.clone() });
+        Self {
+            value: cost(0),
+            unit: "CPU s per 1,000".to_owned(),
+            beside: beside.collect(),
+            cpu_per_1000: None,
+            ..rates
+        }
+        .note(&format!("exponent {:.2}", exponent + multiple.log10()))
+    }
+
     /// The ratio to what is called `name`; 0 when it was not measured.
     #[must_use]
     pub fn ratio(&self, name: &str) -> f64 {

@@ -26,7 +26,7 @@ struct Sample {
 }
 
 /// The medians of a contender's runs.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Measured {
     pub name: String,
     pub command: String,

@@ -21,6 +21,11 @@ What a row stands beside:
   server's log, on as many connections. The limit that Postgres sets.
 - **from memory**: actix-web answering the same bytes without any work. The limit that the framework sets.
 - **Fastify**: `bench/peers/fastify`, the same endpoint in fifty lines of Fastify and pg, a process a processor.
+- **1 ×**: the same at a tenth of the size, in the rows of growth. The exponent is that of cost against size: 0 when a thing
+  costs the same however much there is, 1 when all together cost as many times as much as there are more of them.
+- **without**, in the rows of faults: the same requests while no client misbehaves. **The same attack on a server that does
+  nothing**: the same requests to the service while the clients misbehave towards another process, which answers two bytes
+  from memory; what they cost then is the processor time that the attack itself takes.
 
 A row whose run was disturbed, because something else used the processors for part of it, is marked ⚠.
 [benchmarks-profiles.md](benchmarks-profiles.md) says where the time went.

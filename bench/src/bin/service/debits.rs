@@ -34,6 +34,9 @@ const DATABASE: &str = "debits";
 const ACCOUNTS: i64 = 1_000;
 /// Clients, and connections, of both.
 const CLIENTS: u32 = 16;
+/// Debits that are there already of two accounts, ten times as many and once.
+const GROWTH: &str = "growth debits";
+const DEBITED: [(i64, i64); 2] = [(ACCOUNTS - 1, 200_000), (ACCOUNTS - 2, 20_000)];
 /// What an account begins with: numbers that are found again among the values of a statement.
 const BALANCE: i64 = 1_000_000_000_000;
 const SPENT: i64 = 5_000_000;
@@ -46,7 +49,7 @@ pub async fn run(bench: &mut Bench) -> anyhow::Result<()> {
         ("debits hot", "debits of one account, an event and a row of the ledger each", 1),
         ("debits spread", "debits of 1,000 accounts", ACCOUNTS),
     ];
-    if !rows.iter().any(|(row, ..)| bench.wants(row)) {
+    if !rows.iter().any(|(row, ..)| bench.wants(row)) && !bench.wants(GROWTH) {
         return Ok(());
     }
     let made = prepare(bench).await?;
@@ -55,6 +58,10 @@ pub async fn run(bench: &mut Bench) -> anyhow::Result<()> {
             let row = measure(bench, row, what, accounts, &made).await?;
             bench.put(row)?;
         }
+    }
+    if bench.wants(GROWTH) {
+        let row = growth(bench).await?;
+        bench.put(row)?;
     }
     Ok(())
 }
@@ -128,14 +135,7 @@ fn script(made: &[Statement], accounts: i64) -> anyhow::Result<String> {
 }
 
 async fn measure(bench: &Bench, row: &str, what: &str, accounts: i64, made: &[Statement]) -> anyhow::Result<Row> {
-    let mut subject = Ledger {
-        store: connect(bench, CLIENTS)?,
-        accounts: u64::try_from(accounts)?,
-        seconds: bench.seconds,
-        postgres: bench.postgres.pid(),
-        next: Arc::default(),
-        row: row.replace(' ', "-"),
-    };
+    let mut subject = Ledger::of(bench, "ledger", row, 1, u64::try_from(accounts)?)?;
     let script = script(made, accounts)?;
     let pgbench = Pgbench { database: DATABASE.to_owned(), script, clients: CLIENTS, seconds: bench.seconds };
     let mut limit = Statements { pgbench, postgres: &bench.postgres };
@@ -144,9 +144,33 @@ async fn measure(bench: &Bench, row: &str, what: &str, accounts: i64, made: &[St
         .note(&format!("{} statements a debit, with BEGIN and COMMIT", made.len() + 2)))
 }
 
+/// A debit of an account with ten times the debits, beside one of another.
+async fn growth(bench: &Bench) -> anyhow::Result<Row> {
+    let sql = bench.postgres.client(DATABASE).await?;
+    for (account, debits) in DEBITED {
+        sql.batch_execute(&format!(
+            "INSERT INTO credit_transactions (account_id, operation_key, kind, feature, amount, balance_after, created_at)
+             SELECT {account}, 'earlier-' || n, 'consume', 'bench', -1, {BALANCE} - n, now() - n * interval '1 minute'
+             FROM generate_series(1, {debits}) n"
+        ))
+        .await?;
+    }
+    sql.batch_execute("VACUUM ANALYZE credit_transactions").await?;
+    sql.batch_execute("CHECKPOINT").await?;
+    let [(large, debits), (small, fewer)] = DEBITED;
+    let what = format!("a debit of an account with {debits} debits, and of one with {fewer}");
+    let mut large = Ledger::of(bench, "10 × debits", "growth", large, 1)?;
+    let mut small = Ledger::of(bench, "1 ×", "growth", small, 1)?;
+    let measured = in_turns(bench.rounds, &[], &mut [&mut large, &mut small]).await?;
+    Ok(Row::of_growth(GROWTH, &what, 0.0, &measured))
+}
+
 /// Clients that debit as fast as they are answered.
 struct Ledger {
+    name: String,
     store: Store,
+    /// The account, or the first of those that are drawn from.
+    first: i64,
     accounts: u64,
     seconds: u32,
     postgres: u32,
@@ -155,10 +179,25 @@ struct Ledger {
     row: String,
 }
 
+impl Ledger {
+    fn of(bench: &Bench, name: &str, row: &str, first: i64, accounts: u64) -> anyhow::Result<Self> {
+        Ok(Self {
+            name: name.to_owned(),
+            store: connect(bench, CLIENTS)?,
+            first,
+            accounts,
+            seconds: bench.seconds,
+            postgres: bench.postgres.pid(),
+            next: Arc::default(),
+            row: row.replace(' ', "-"),
+        })
+    }
+}
+
 #[async_trait]
 impl Contender for Ledger {
     fn name(&self) -> String {
-        "ledger".to_owned()
+        self.name.clone()
     }
 
     fn command(&self) -> String {
@@ -174,13 +213,14 @@ impl Contender for Ledger {
         let ends = began + Duration::from_secs(self.seconds.into());
         let mut clients = JoinSet::new();
         for _ in 0..CLIENTS {
-            let (store, next, accounts, row) = (self.store.clone(), self.next.clone(), self.accounts, self.row.clone());
+            let (store, next, row) = (self.store.clone(), self.next.clone(), self.row.clone());
+            let (first, accounts) = (self.first, self.accounts);
             clients.spawn(async move {
                 let mut waits = Vec::new();
                 while Instant::now() < ends {
                     let number = next.fetch_add(1, Ordering::Relaxed);
                     // Spread as if drawn at random: a multiplicative hash.
-                    let account = i64::try_from((number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 33) % accounts)? + 1;
+                    let account = i64::try_from((number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 33) % accounts)? + first;
                     let asked = Instant::now();
                     debit(&store, account, &format!("{row}-{number}")).await?;
                     waits.push(asked.elapsed().as_secs_f64() * 1_000.0);

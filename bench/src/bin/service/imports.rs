@@ -22,6 +22,7 @@ use tokio_postgres::Client;
 use crate::{Bench, nightly};
 
 const DATABASE: &str = "imports";
+const GROWTH: &str = "growth import";
 /// Order lines of the file, and lines of an order.
 const LINES: u32 = 500_000;
 const QUICK_LINES: u32 = 20_000;
@@ -31,25 +32,45 @@ const RATIO: f64 = 0.2;
 const MEGABYTES: f64 = 200.0;
 
 pub async fn run(bench: &mut Bench) -> anyhow::Result<()> {
-    if bench.wants("import") {
-        let rows = measure(bench).await?;
-        for row in rows {
+    if !["import", "memory importing", GROWTH].iter().any(|row| bench.wants(row)) {
+        return Ok(());
+    }
+    bench.postgres.create_database(DATABASE).await?;
+    let client = bench.postgres.client(DATABASE).await?;
+    client.batch_execute(RAW_TABLE).await?;
+    if bench.wants("import") || bench.wants("memory importing") {
+        for row in measure(bench, &client).await? {
             bench.put(row)?;
         }
+    }
+    if bench.wants(GROWTH) {
+        let row = growth(bench, &client).await?;
+        bench.put(row)?;
     }
     Ok(())
 }
 
-async fn measure(bench: &Bench) -> anyhow::Result<[Row; 2]> {
-    bench.postgres.create_database(DATABASE).await?;
-    let client = bench.postgres.client(DATABASE).await?;
-    client.batch_execute(RAW_TABLE).await?;
-    let lines = if bench.quick { QUICK_LINES } else { LINES };
-    let file = bench.postgres.scratch().join("order_lines.csv");
+/// A file of so many lines.
+fn file_of(bench: &Bench, lines: u32) -> anyhow::Result<PathBuf> {
+    let file = bench.postgres.scratch().join(format!("order_lines_{lines}.csv"));
     std::fs::write(&file, order_lines(lines)?)?;
-    let mut import =
-        Import { bench, client: &client, file: file.clone(), lines: lines.into(), account: 0, peak_mb: 0.0 };
-    let mut copy = Copy { postgres: &bench.postgres, client: &client, file, lines: lines.into() };
+    Ok(file)
+}
+
+/// A file of ten times the lines, beside one of a tenth.
+async fn growth(bench: &Bench, client: &Client) -> anyhow::Result<Row> {
+    let lines = if bench.quick { QUICK_LINES } else { LINES };
+    let mut large = Import::of(bench, client, "10 × lines", lines, 1_000)?;
+    let mut small = Import::of(bench, client, "1 ×", lines / 10, 2_000)?;
+    let measured = in_turns(bench.rounds, &[], &mut [&mut large, &mut small]).await?;
+    let what = format!("api import orders, a line of a file of {lines}, and of {}", lines / 10);
+    Ok(Row::of_growth(GROWTH, &what, 1.0, &measured))
+}
+
+async fn measure(bench: &Bench, client: &Client) -> anyhow::Result<[Row; 2]> {
+    let lines = if bench.quick { QUICK_LINES } else { LINES };
+    let mut import = Import::of(bench, client, "service", lines, 0)?;
+    let mut copy = Copy { postgres: &bench.postgres, client, file: import.file.clone(), lines: lines.into() };
     let measured = in_turns(bench.rounds, &[], &mut [&mut import, &mut copy]).await?;
     let peak = import.peak_mb;
     let what = format!("api import orders, a file of {lines} lines into an empty account");
@@ -84,6 +105,7 @@ fn order_lines(lines: u32) -> anyhow::Result<String> {
 }
 
 struct Import<'a> {
+    name: &'a str,
     bench: &'a Bench,
     client: &'a Client,
     file: PathBuf,
@@ -93,10 +115,18 @@ struct Import<'a> {
     peak_mb: f64,
 }
 
+impl<'a> Import<'a> {
+    /// Imports into the accounts that come after `account`.
+    fn of(bench: &'a Bench, client: &'a Client, name: &'a str, lines: u32, account: i64) -> anyhow::Result<Self> {
+        let file = file_of(bench, lines)?;
+        Ok(Self { name, bench, client, file, lines: lines.into(), account, peak_mb: 0.0 })
+    }
+}
+
 #[async_trait]
 impl Contender for Import<'_> {
     fn name(&self) -> String {
-        "service".to_owned()
+        self.name.to_owned()
     }
 
     fn command(&self) -> String {

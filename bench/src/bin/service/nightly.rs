@@ -16,6 +16,8 @@ use crate::Bench;
 
 /// Accounts side by side when there are many.
 const AT_ONCE: usize = 4;
+/// Nights of ten times the accounts.
+const ACCOUNTS: &str = "nightly growth accounts";
 /// How many times the orders of a usual day there are on a busy one.
 const MORE: i64 = 5;
 /// How often the memory of a run is looked at.
@@ -28,10 +30,10 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 pub async fn run(bench: &mut Bench) -> anyhow::Result<()> {
     let size = |shops: Shops| if bench.quick { shops.quick() } else { shops };
     let (large, small) = (size(Shops::LARGE), size(Shops::SMALL));
-    if ["nightly large", "nightly growth"].iter().any(|row| bench.wants(row)) {
+    if ["nightly large", "nightly growth history", "nightly growth orders"].iter().any(|row| bench.wants(row)) {
         one_large(bench, large).await?;
     }
-    if bench.wants("nightly small") {
+    if ["nightly small", ACCOUNTS].iter().any(|row| bench.wants(row)) {
         many_small(bench, small).await?;
     }
     Ok(())
@@ -82,14 +84,15 @@ async fn one_large(bench: &mut Bench, shops: Shops) -> anyhow::Result<()> {
     short.jobs(bench, monday, 1).await?;
     let less = short.usual(bench).await?;
     let what = format!("a usual night of that shop beside one with {} days behind it", half.days);
-    bench.put(growth("nightly growth history", &what, &usual, &less, "1 × days", 1.15))?;
+    bench.put(growth("nightly growth history", &what, &usual, &less, (2, "1 × days"), 1.15))?;
     let what = format!("a night after {MORE} times the orders of a day");
-    let bound = f64::from(u8::try_from(MORE)?);
-    bench.put(growth("nightly growth orders", &what, &more, &usual, "1 × orders", bound))
+    let times = i32::try_from(MORE)?;
+    bench.put(growth("nightly growth orders", &what, &more, &usual, (times, "1 × orders"), times.into()))
 }
 
-/// What a night costs in processor time, beside another.
-fn growth(name: &str, what: &str, larger: &Ran, smaller: &Ran, of: &str, bound: f64) -> Row {
+/// What a night costs in processor time, beside one of something that there is so many times less of.
+fn growth(name: &str, what: &str, larger: &Ran, smaller: &Ran, of: (i32, &str), bound: f64) -> Row {
+    let (times, of) = of;
     let ratio = larger.cpu() / smaller.cpu();
     let mut row = Row::new(name, what, larger.cpu(), "CPU s").target(Target::at_most("cost", ratio, bound));
     row.beside.push(Beside {
@@ -99,17 +102,19 @@ fn growth(name: &str, what: &str, larger: &Ran, smaller: &Ran, of: &str, bound: 
         ratio,
         command: smaller.command.clone(),
     });
-    row.note = format!("{:.2} s beside {:.2} s of time", larger.seconds, smaller.seconds);
+    row.note = format!(
+        "exponent {:.2}; {:.2} s beside {:.2} s of time",
+        ratio.log(times.into()),
+        larger.seconds,
+        smaller.seconds
+    );
     row.command = larger.command.clone();
     row.disturbed = larger.disturbed || smaller.disturbed;
     row
 }
 
 async fn many_small(bench: &mut Bench, shops: Shops) -> anyhow::Result<()> {
-    let night = Night::prepare(bench, "nightly_small", shops).await?;
-    night.jobs(bench, night.monday + 1, AT_ONCE).await?;
-    night.day(bench, night.monday + 1, 1).await?;
-    let ran = night.jobs(bench, night.monday, AT_ONCE).await?;
+    let ran = Night::prepare(bench, "nightly_small", shops).await?.of_many(bench).await?;
     let accounts = i32::try_from(shops.accounts).map(f64::from)?;
     let cores = std::thread::available_parallelism().map_or(1.0, |n| f64::from(u16::try_from(n.get()).unwrap_or(1)));
     let rate = accounts / ran.seconds;
@@ -134,9 +139,14 @@ async fn many_small(bench: &mut Bench, shops: Shops) -> anyhow::Result<()> {
         1e3 * ran.postgres_cpu / accounts,
         1e3 * ran.service_cpu / accounts
     );
-    row.command = ran.command;
+    row.command.clone_from(&ran.command);
     row.disturbed = ran.disturbed;
-    bench.put(row)
+    bench.put(row)?;
+
+    let tenth = Shops { accounts: shops.accounts / 10, ..shops };
+    let less = Night::prepare(bench, "nightly_few", tenth).await?.of_many(bench).await?;
+    let what = format!("the same of {} shops beside {}", shops.accounts, tenth.accounts);
+    bench.put(growth(ACCOUNTS, &what, &ran, &less, (10, "1 × accounts"), 10.0))
 }
 
 /// Shops in a database of their own.
@@ -179,6 +189,13 @@ impl Night {
         client.batch_execute("CHECKPOINT").await?;
         eprintln!("{database} loaded in {:.0} s", began.elapsed().as_secs_f64());
         Ok(Self { database, shops, monday })
+    }
+
+    /// A night of many shops, after one over the whole history.
+    async fn of_many(&self, bench: &Bench) -> anyhow::Result<Ran> {
+        self.jobs(bench, self.monday + 1, AT_ONCE).await?;
+        self.day(bench, self.monday + 1, 1).await?;
+        self.jobs(bench, self.monday, AT_ONCE).await
     }
 
     /// The night of the Tuesday.

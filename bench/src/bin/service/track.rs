@@ -10,6 +10,8 @@ use bench::{
     service::Service,
 };
 
+use tokio_postgres::Client;
+
 use crate::{
     Bench, DATABASE,
     contenders::{Http, Statements},
@@ -47,9 +49,9 @@ pub async fn run(bench: &mut Bench) -> anyhow::Result<()> {
 
 /// Lets a worker make the partitions that events go to, and no more: the jobs that it would run meanwhile are no part of
 /// what is measured.
-async fn make_partitions(bench: &Bench) -> anyhow::Result<()> {
-    let worker = Service::start(&bench.api, &["work"], &bench.postgres.url(DATABASE), &[]).await?;
-    let client = bench.postgres.client(DATABASE).await?;
+pub async fn make_partitions(bench: &Bench, database: &str) -> anyhow::Result<()> {
+    let worker = Service::start(&bench.api, &["work"], &bench.postgres.url(database), &[]).await?;
+    let client = bench.postgres.client(database).await?;
     let partitions = "SELECT count(*) FROM pg_inherits WHERE inhparent = 'track_events'::regclass";
     let began = Instant::now();
     // One is there from the start: for what no other was made for.
@@ -60,15 +62,33 @@ async fn make_partitions(bench: &Bench) -> anyhow::Result<()> {
     worker.stop().await
 }
 
-async fn measure(bench: &Bench) -> anyhow::Result<Row> {
-    make_partitions(bench).await?;
-    let service = Service::start(&bench.api, &["serve"], &bench.postgres.url(DATABASE), &[]).await?;
-    let mut wrk = Wrk::get("/api/v1/track", &bench.data.keys(), CLIENTS, bench.seconds);
+/// Stores events of the last hour.
+pub async fn fill(client: &Client, accounts: i64, events: i64) -> anyhow::Result<()> {
+    let insert =
+        "INSERT INTO track_events (account_id, name, props, visitor_id, session_id, url, occurred_at, received_at)
+        SELECT 1 + n % $1, 'checkout.started', '{\"plan\":\"pro\",\"value\":49.9}', 'v-81f3', 's-2201',
+            'https://shop.example/cart', at, at
+        FROM generate_series(1, $2::bigint) AS n, LATERAL (SELECT now() - n * interval '1 hour' / $2 AS at) AS placed";
+    client.execute(insert, &[&accounts, &events]).await?;
+    client.batch_execute("VACUUM ANALYZE track_events").await?;
+    client.batch_execute("CHECKPOINT").await?;
+    Ok(())
+}
+
+/// Clients that send an event after the other.
+pub fn wrk(keys: &[&str], seconds: u32) -> Wrk {
+    let mut wrk = Wrk::get("/api/v1/track", keys, CLIENTS, seconds);
     wrk.method = "POST";
     wrk.body = Some(EVENT.to_owned());
+    wrk
+}
+
+async fn measure(bench: &Bench) -> anyhow::Result<Row> {
+    make_partitions(bench, DATABASE).await?;
+    let service = Service::start(&bench.api, &["serve"], &bench.postgres.url(DATABASE), &[]).await?;
     let mut subject = Http {
         name: "service",
-        wrk,
+        wrk: wrk(&bench.data.keys(), bench.seconds),
         base_url: service.base_url.clone(),
         processes: vec![service.pid()?, bench.postgres.pid()],
         scratch: bench.postgres.scratch().to_owned(),

@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use bench::{
     machine::Watch,
-    process,
+    process::{self, Memory},
     report::{Row, Target},
-    rounds::{median, percentile},
+    rounds::{Measured, median, percentile},
 };
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -20,6 +20,7 @@ use self::{receiver::Receiver, world::World};
 use crate::Bench;
 
 const DATABASE: &str = "deliveries";
+const GROWTH: &str = "growth deliveries";
 /// Three times what svix-server managed on a machine of this size, deliveries a second.
 const RATE_AIM: f64 = 1_110.0;
 /// A third of the processor seconds per 1,000 that it took, with its Postgres.
@@ -43,6 +44,10 @@ pub async fn run(bench: &mut Bench) -> anyhow::Result<()> {
             bench.put(row)?;
         }
     }
+    if bench.wants(GROWTH) {
+        let row = growth(bench).await?;
+        bench.put(row)?;
+    }
     if bench.wants("deliveries sustained") {
         let row = sustained(bench).await?;
         bench.put(row)?;
@@ -60,7 +65,57 @@ pub async fn run(bench: &mut Bench) -> anyhow::Result<()> {
 
 /// What is due when a worker starts: how fast it goes out, and the memory that takes.
 async fn backlog(bench: &Bench) -> anyhow::Result<[Row; 2]> {
-    let count = if bench.seconds > 1 { BACKLOG } else { BACKLOG / 20 };
+    let count = count(bench);
+    let sent = send_backlog(bench, count).await?;
+    let (rate, what) =
+        (count as f64 / sent.seconds, format!("{count} deliveries due to 10 receivers when `api work` starts"));
+    let mut speed = Row::new("deliveries backlog", &what, rate, "deliveries/s").target(Target::at_least(
+        "deliveries/s",
+        rate,
+        RATE_AIM,
+    ));
+    speed.cpu_per_1000 = Some(sent.cpu_per_1000);
+    let note = format!("{:.0} MB at the end", sent.memory.resident);
+    let mut held = Row::new("deliveries memory", "the peak while it sends them", sent.memory.peak, "MB").note(&note);
+    for row in [&mut speed, &mut held] {
+        row.command.clone_from(&sent.command);
+        row.disturbed = sent.disturbed;
+    }
+    Ok([speed, held])
+}
+
+/// A delivery of a backlog, and one of a tenth of it, in turns.
+async fn growth(bench: &Bench) -> anyhow::Result<Row> {
+    let (mut large, mut small) = (Vec::new(), Vec::new());
+    for _ in 0..bench.rounds {
+        large.push(send_backlog(bench, count(bench)).await?);
+        small.push(send_backlog(bench, count(bench) / 10).await?);
+    }
+    let what = format!("a delivery of a backlog of {}, and of {}", count(bench), count(bench) / 10);
+    let measured = [("10 × deliveries", large), ("1 ×", small)].map(|(name, sent)| Measured {
+        name: name.to_owned(),
+        command: sent.iter().map(|sent| sent.command.clone()).next().unwrap_or_default(),
+        cpu_per_1000: median(sent.iter().map(|sent| sent.cpu_per_1000)),
+        disturbed: sent.iter().filter(|sent| sent.disturbed).count() * 2 >= sent.len().max(1),
+        ..Measured::default()
+    });
+    Ok(Row::of_growth(GROWTH, &what, 1.0, &measured))
+}
+
+fn count(bench: &Bench) -> usize {
+    if bench.seconds > 1 { BACKLOG } else { BACKLOG / 20 }
+}
+
+/// A backlog that was sent.
+struct Sent {
+    seconds: f64,
+    cpu_per_1000: f64,
+    memory: Memory,
+    disturbed: bool,
+    command: String,
+}
+
+async fn send_backlog(bench: &Bench, count: usize) -> anyhow::Result<Sent> {
     let receiver = Receiver::start(count).await?;
     let world = World::new(&bench.postgres, DATABASE, 10, &receiver, false).await?;
     world.emit_backlog(count).await?;
@@ -74,23 +129,9 @@ async fn backlog(bench: &Bench) -> anyhow::Result<[Row; 2]> {
     }
     let memory = process::memory(worker.pid()?)?;
     let cpu = process::cpu_seconds(&[bench.postgres.pid()]) - postgres + process::cpu_seconds(&[worker.pid()?]);
-    let disturbed = watch.disturbed();
-    let command = worker.command.clone();
+    let (disturbed, command) = (watch.disturbed(), worker.command.clone());
     worker.stop().await?;
-    let (count, what) = (count as f64, format!("{count} deliveries due to 10 receivers when `api work` starts"));
-    let mut rate = Row::new("deliveries backlog", &what, count / seconds, "deliveries/s").target(Target::at_least(
-        "deliveries/s",
-        count / seconds,
-        RATE_AIM,
-    ));
-    rate.cpu_per_1000 = Some(cpu / count * 1_000.0);
-    let note = format!("{:.0} MB at the end", memory.resident);
-    let mut held = Row::new("deliveries memory", "the peak while it sends them", memory.peak, "MB").note(&note);
-    for row in [&mut rate, &mut held] {
-        row.command.clone_from(&command);
-        row.disturbed = disturbed;
-    }
-    Ok([rate, held])
+    Ok(Sent { seconds, cpu_per_1000: cpu / count as f64 * 1_000.0, memory, disturbed, command })
 }
 
 /// Events that keep coming as fast as they are delivered.
