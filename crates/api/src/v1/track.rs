@@ -199,11 +199,7 @@ pub async fn track(
     }
     let event = tracked.into_event(client, &*state.geolocator, now);
     let account = caller.account();
-    // Without a key there is nothing that a client that goes away could cut in the middle.
-    let Written { value, replayed } = if idempotency.is_none() {
-        state.events.insert(account, event, None).await?
-    } else {
-        detached(async move { state.events.insert(account, event, idempotency).await }).await?
-    };
+    let work = async move { state.events.insert(account, event, idempotency).await };
+    let Written { value, replayed } = detached(work).await?;
     Ok(mark_replayed(Reply::done(&body(Some(value)))?, replayed))
 }
