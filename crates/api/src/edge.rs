@@ -95,6 +95,7 @@ pub async fn edge(
     let Admission { bucket, quota, verdict } = admit(&state, &refusals, &request, address).await;
     let answer = match &verdict {
         Err(refused) if refused.code == Code::RateLimitExceeded => refusals.pause(bucket, quota).await,
+        Err(refused) if refused.code.status() == StatusCode::UNAUTHORIZED => refusals.pause_stranger().await,
         _ => Answer::Now,
     };
     let caller = verdict.as_ref().ok().cloned().flatten();

@@ -5,7 +5,8 @@
 //! the few look-ups that all such addresses have together.
 //!
 //! A refusal costs little, but whoever asks again as soon as they are refused gets so many of them that others notice.
-//! After a few, answers to them take their time; a client that heeds `Retry-After` never sees that.
+//! After a few, answers to them take their time; a client that heeds `Retry-After` never sees that. Whoever tries keys from
+//! ever new addresses is over nobody's limit: of those answers there are only so many a second, whoever asks.
 
 use std::{
     collections::HashMap,
@@ -24,6 +25,9 @@ use tokio::sync::Semaphore;
 const CAPACITY: usize = 65_536;
 /// Refusals in a window that are answered at once.
 const AT_ONCE: u32 = 100;
+/// Refusals a second, for want of a key that is known, that are answered at once.
+const STRANGERS_AT_ONCE: u32 = 200;
+const SECOND: Duration = Duration::from_secs(1);
 /// How long the later ones take.
 const PAUSE: Duration = Duration::from_secs(1);
 /// Refusals that wait at a time. Beyond them one is answered at once, and its connection is closed.
@@ -40,6 +44,8 @@ pub struct Refusals {
     /// How many there are, so that nobody waits for the lock while there are none.
     count: AtomicUsize,
     last_turn: Mutex<Option<Instant>>,
+    /// Strangers refused in this second.
+    strangers: Mutex<Option<Window>>,
     room: Semaphore,
 }
 
@@ -49,6 +55,7 @@ impl Default for Refusals {
             windows: Mutex::default(),
             count: AtomicUsize::default(),
             last_turn: Mutex::default(),
+            strangers: Mutex::default(),
             room: Semaphore::new(PAUSING),
         }
     }
@@ -78,9 +85,15 @@ pub enum Answer {
 impl Refusals {
     /// Counts a refusal, and returns when it may be answered: at once, or if it is one of many, after a pause.
     pub async fn pause(&self, refused: Bucket, quota: Quota) -> Answer {
-        if self.note_at(refused, quota, Instant::now()) <= AT_ONCE {
-            return Answer::Now;
-        }
+        if self.note_at(refused, quota, Instant::now()) <= AT_ONCE { Answer::Now } else { self.wait().await }
+    }
+
+    /// The same for a caller whose key nobody knows.
+    pub async fn pause_stranger(&self) -> Answer {
+        if self.note_stranger_at(Instant::now()) <= STRANGERS_AT_ONCE { Answer::Now } else { self.wait().await }
+    }
+
+    async fn wait(&self) -> Answer {
         let Ok(_room) = self.room.try_acquire() else { return Answer::NowAndClose };
         tokio::time::sleep(PAUSE).await;
         Answer::Now
@@ -118,6 +131,17 @@ impl Refusals {
         let count = window.refused;
         self.count.store(windows.of.len(), Ordering::Relaxed);
         count
+    }
+
+    /// Strangers refused in this second, this one included.
+    fn note_stranger_at(&self, now: Instant) -> u32 {
+        let mut second = self.strangers.lock().unwrap_or_else(PoisonError::into_inner);
+        let window = second.get_or_insert(Window { end: now + SECOND, refused: 0 });
+        if window.end <= now {
+            *window = Window { end: now + SECOND, refused: 0 };
+        }
+        window.refused = window.refused.saturating_add(1);
+        window.refused
     }
 
     fn of_at(&self, address: Bucket, limit: u32, now: Instant) -> Option<Quota> {
@@ -202,6 +226,28 @@ mod tests {
         let all = refusals.room.try_acquire_many(u32::try_from(PAUSING).unwrap()).unwrap();
         assert_eq!(took().await, (Answer::NowAndClose, Duration::ZERO));
         drop(all);
+        assert_eq!(took().await, (Answer::Now, PAUSE));
+    }
+
+    #[test]
+    fn strangers_are_counted_anew_each_second() {
+        let (refusals, start) = (Refusals::default(), Instant::now());
+        let note = |millis| refusals.note_stranger_at(start + Duration::from_millis(millis));
+        assert_eq!([0, 10, 999, 1_000, 1_999, 2_000].map(note), [1, 2, 3, 1, 2, 1]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_later_strangers_of_a_second_take_their_time() {
+        let refusals = Refusals::default();
+        // Not to be over before the last one comes.
+        *refusals.strangers.lock().unwrap() = Some(Window { end: Instant::now() + PAUSE * 600, refused: 0 });
+        let took = async || {
+            let began = tokio::time::Instant::now();
+            (refusals.pause_stranger().await, began.elapsed())
+        };
+        for _ in 0..STRANGERS_AT_ONCE {
+            assert_eq!(took().await, (Answer::Now, Duration::ZERO));
+        }
         assert_eq!(took().await, (Answer::Now, PAUSE));
     }
 
