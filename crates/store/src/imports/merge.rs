@@ -55,7 +55,7 @@ impl Tables {
         let Self { kind, staged, documents, instant, .. } = self;
         format!(
             "INSERT INTO {staged}
-             SELECT coalesce(known.id, nextval(pg_get_serial_sequence('{documents}', 'id'))), came.*,
+             SELECT coalesce(known.id, nextval('{documents}_id_seq')), came.*,
                  known.id IS NOT NULL, coalesce(known.content_hash = came.content_hash, false), known.{instant}
              FROM (SELECT external_id, to_timestamp(min(at)) AS at,
                      min(customer COLLATE \"C\"), min(country), max(fees), max(shipping), sum(amount), sum(units)::bigint,
