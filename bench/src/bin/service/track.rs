@@ -3,6 +3,8 @@
 use std::time::{Duration, Instant};
 
 use bench::{
+    dataset::Dataset,
+    from_memory::FromMemory,
     load::Wrk,
     pgbench::Pgbench,
     report::{Row, Target},
@@ -17,6 +19,7 @@ use crate::{
     contenders::{Http, Statements},
 };
 
+const PATH: &str = "/api/v1/track";
 /// Clients of the service, and of pgbench.
 const CLIENTS: u32 = 32;
 
@@ -77,10 +80,20 @@ pub async fn fill(client: &Client, accounts: i64, events: i64) -> anyhow::Result
 
 /// Clients that send an event after the other.
 pub fn wrk(keys: &[&str], seconds: u32) -> Wrk {
-    let mut wrk = Wrk::get("/api/v1/track", keys, CLIENTS, seconds);
+    let mut wrk = Wrk::get(PATH, keys, CLIENTS, seconds);
     wrk.method = "POST";
     wrk.body = Some(EVENT.to_owned());
     wrk
+}
+
+/// What an event is answered with.
+async fn answer(service: &Service, data: &Dataset) -> anyhow::Result<Vec<u8>> {
+    let request = reqwest::Client::new()
+        .post(format!("{}{PATH}", service.base_url))
+        .bearer_auth(&data.tenfold.key)
+        .header("content-type", "application/json")
+        .body(EVENT);
+    Ok(request.send().await?.error_for_status()?.bytes().await?.to_vec())
 }
 
 async fn measure(bench: &Bench) -> anyhow::Result<Row> {
@@ -96,7 +109,16 @@ async fn measure(bench: &Bench) -> anyhow::Result<Row> {
     let script = insert(bench.data.size.accounts);
     let pgbench = Pgbench { database: DATABASE.to_owned(), script, clients: CLIENTS, seconds: bench.seconds };
     let mut limit = Statements { pgbench, postgres: &bench.postgres };
-    let measured = in_turns(bench.rounds, &[], &mut [&mut subject, &mut limit]).await?;
+    let memory = FromMemory::start(answer(&service, &bench.data).await?)?;
+    let mut floor = Http {
+        name: "from memory",
+        wrk: wrk(&bench.data.keys(), bench.seconds),
+        base_url: memory.base_url.clone(),
+        processes: vec![std::process::id()],
+        scratch: bench.postgres.scratch().to_owned(),
+    };
+    let measured = in_turns(bench.rounds, &[], &mut [&mut subject, &mut limit, &mut floor]).await?;
+    memory.stop().await;
     service.stop().await?;
     let row = Row::of_rates("track", "POST /track, one event a request", "events/s", &measured);
     let (ratio, umami) = (row.ratio("pgbench"), row.value / UMAMI);
