@@ -19,7 +19,8 @@ impl FromMemory {
         let body = web::Bytes::from(body);
         let server = HttpServer::new(move || {
             let body = body.clone();
-            let answer = move || {
+            // A body is read: a connection with one that was not would be closed.
+            let answer = move |_: web::Bytes| {
                 let body = body.clone();
                 async move { HttpResponse::Ok().content_type("application/json").body(body) }
             };
