@@ -7,7 +7,7 @@ use super::{Report, Row, Target};
 const HEAD: &str = "\
 # Benchmarks
 
-Written by `make bench`; do not edit. The whole run takes about a quarter of an hour: it starts a Postgres of its own
+Written by `make bench`; do not edit. The whole run takes a little over half an hour: it starts a Postgres of its own
 (on disk, fsync on), loads the data, starts the release binary, and measures every row in turns with what it is compared
 with, so that both see the same machine. Figures are medians of the rounds, ratios the medians of the ratios within a
 round. `make bench ROWS=customers,track` measures some of the rows; the others keep their last figures.
