@@ -75,7 +75,7 @@ pub async fn in_turns(
         failed: sum(samples, |load| load.failed) / sum(samples, |load| load.requests),
         cpu_per_1000: median(samples.iter().map(|sample| sample.cpu / sample.load.requests * 1_000.0)),
         ratio: median(samples.iter().zip(&first).map(|(sample, first)| first / sample.load.per_second)),
-        disturbed: samples.iter().filter(|sample| sample.disturbed).count() * 2 >= samples.len().max(1),
+        disturbed: at_least_half(samples.iter().map(|sample| sample.disturbed)),
     });
     Ok(measured.collect())
 }
@@ -99,6 +99,12 @@ fn median_of_some(samples: &[Sample], value: impl Fn(&Load) -> Option<f64>) -> O
 
 fn sum(samples: &[Sample], value: impl Fn(&Load) -> f64) -> f64 {
     samples.iter().map(|sample| value(&sample.load)).sum()
+}
+
+/// Whether at least half of them are true; of none, no.
+pub fn at_least_half(all: impl Iterator<Item = bool>) -> bool {
+    let (count, so) = all.fold((0, 0), |(count, so), one| (count + 1, so + usize::from(one)));
+    so * 2 >= count.max(1)
 }
 
 /// The middle one; the mean of the middle two of an even number; 0 of none.
@@ -151,6 +157,12 @@ mod tests {
         // 10/20, 20/80 and 30/40: the pairs count, not the medians of each.
         assert_eq!((measured[1].per_second, measured[1].ratio), (40.0, 0.5));
         assert_eq!((measured[0].p50_ms, measured[0].p99_ms), (Some(1.0), None));
+    }
+
+    #[test]
+    fn halves() {
+        let half = |all: &[bool]| at_least_half(all.iter().copied());
+        assert_eq!([half(&[true, false]), half(&[true, false, false]), half(&[])], [true, false, false]);
     }
 
     #[test]

@@ -3,11 +3,15 @@
 use async_trait::async_trait;
 use bench::{
     cluster::Postgres,
+    from_memory::FromMemory,
     load::{Load, Wrk},
     paced::Paced,
     pgbench::Pgbench,
     rounds::Contender,
+    service::Service,
 };
+
+use crate::Bench;
 
 /// A server under HTTP load.
 pub struct Http<'a> {
@@ -17,6 +21,22 @@ pub struct Http<'a> {
     /// The server, and what works for it.
     pub processes: Vec<u32>,
     pub scratch: std::path::PathBuf,
+}
+
+impl<'a> Http<'a> {
+    /// The service, and Postgres, which works for it.
+    pub fn service(bench: &Bench, name: &'a str, wrk: Wrk, service: &Service) -> anyhow::Result<Self> {
+        let processes = vec![service.pid()?, bench.postgres.pid()];
+        let scratch = bench.postgres.scratch().to_owned();
+        Ok(Self { name, wrk, base_url: service.base_url.clone(), processes, scratch })
+    }
+
+    /// The same bytes from this process.
+    pub fn from_memory(bench: &Bench, wrk: Wrk, memory: &FromMemory) -> Self {
+        let scratch = bench.postgres.scratch().to_owned();
+        let processes = vec![std::process::id()];
+        Self { name: "from memory", wrk, base_url: memory.base_url.clone(), processes, scratch }
+    }
 }
 
 #[async_trait]

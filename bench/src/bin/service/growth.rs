@@ -51,8 +51,8 @@ async fn customers(bench: &Bench) -> anyhow::Result<Row> {
     let service = reads::serve(bench, DATABASE).await?;
     let ordinary = bench.data.accounts.first().unwrap_or(&bench.data.tenfold);
     let page = |key: &str| Wrk::get(PATH, &[key], CLIENTS, bench.seconds);
-    let mut tenfold = http(bench, "10 × customers", page(&bench.data.tenfold.key), &service)?;
-    let mut single = http(bench, "1 ×", page(&ordinary.key), &service)?;
+    let mut tenfold = Http::service(bench, "10 × customers", page(&bench.data.tenfold.key), &service)?;
+    let mut single = Http::service(bench, "1 ×", page(&ordinary.key), &service)?;
     let measured = in_turns(bench.rounds, &[], &mut [&mut tenfold, &mut single]).await?;
     service.stop().await?;
     Ok(row("growth customers", "a page of an account with ten times the customers", &measured))
@@ -67,8 +67,8 @@ async fn accounts(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     let mut rows = Vec::new();
     for (name, what, path) in AMONG_ACCOUNTS {
         let list = |keys: &[&str]| Wrk::get(path, keys, CLIENTS, bench.seconds);
-        let mut tenfold = http(bench, "10 × accounts", list(&bench.data.keys()), &all)?;
-        let mut single = http(bench, "1 ×", list(&small.keys()), &few)?;
+        let mut tenfold = Http::service(bench, "10 × accounts", list(&bench.data.keys()), &all)?;
+        let mut single = Http::service(bench, "1 ×", list(&small.keys()), &few)?;
         let measured = in_turns(bench.rounds, &[all.pid()?, few.pid()?], &mut [&mut tenfold, &mut single]).await?;
         rows.push(row(name, what, &measured));
     }
@@ -94,7 +94,7 @@ async fn events(bench: &Bench) -> anyhow::Result<Row> {
     let pids = servers.iter().map(|(service, _)| service.pid()).collect::<anyhow::Result<Vec<_>>>()?;
     let mut contenders = Vec::new();
     for ((service, data), name) in servers.iter().zip(["10 × events", "1 ×"]) {
-        contenders.push(http(bench, name, track::wrk(&data.keys(), bench.seconds), service)?);
+        contenders.push(Http::service(bench, name, track::wrk(&data.keys(), bench.seconds), service)?);
     }
     let mut turns: Vec<_> = contenders.iter_mut().map(|contender| contender as _).collect();
     let measured = in_turns(bench.rounds, &pids, &mut turns).await?;
@@ -104,16 +104,6 @@ async fn events(bench: &Bench) -> anyhow::Result<Row> {
     let what =
         format!("an event where {} are stored already", EVENTS.map(|(_, events)| events.to_string()).join(" and "));
     Ok(Row::of_growth("growth track", &what, 0.0, &measured))
-}
-
-fn http<'a>(bench: &Bench, name: &'a str, wrk: Wrk, service: &Service) -> anyhow::Result<Http<'a>> {
-    Ok(Http {
-        name,
-        wrk,
-        base_url: service.base_url.clone(),
-        processes: vec![service.pid()?, bench.postgres.pid()],
-        scratch: bench.postgres.scratch().to_owned(),
-    })
 }
 
 /// A list, for which there is a bound.

@@ -70,23 +70,11 @@ async fn measure(bench: &Bench, read: &Read) -> anyhow::Result<Row> {
     let memory = FromMemory::start(service.get(read.path, &probe.key).await?)?;
     let wrk = Wrk::get(read.path, &bench.data.keys(), CLIENTS, bench.seconds);
     let (scratch, server) = (bench.postgres.scratch().to_owned(), bench.postgres.pid());
-    let mut subject = Http {
-        name: "service",
-        wrk: wrk.clone(),
-        base_url: service.base_url.clone(),
-        processes: vec![service.pid()?, server],
-        scratch: scratch.clone(),
-    };
+    let mut subject = Http::service(bench, "service", wrk.clone(), &service)?;
     let script = statements::script(&made, probe.id, bench.data.size.accounts)?;
     let pgbench = Pgbench { database: DATABASE.to_owned(), script, clients: POOL, seconds: bench.seconds };
     let mut limit = Statements { pgbench, postgres: &bench.postgres };
-    let mut floor = Http {
-        name: "from memory",
-        wrk: wrk.clone(),
-        base_url: memory.base_url.clone(),
-        processes: vec![std::process::id()],
-        scratch: scratch.clone(),
-    };
+    let mut floor = Http::from_memory(bench, wrk.clone(), &memory);
     let mut contenders: Vec<&mut (dyn Contender + Send)> = vec![&mut subject, &mut floor];
     if !made.is_empty() {
         contenders.insert(1, &mut limit);

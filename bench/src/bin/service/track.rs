@@ -11,7 +11,6 @@ use bench::{
     rounds::in_turns,
     service::Service,
 };
-
 use tokio_postgres::Client;
 
 use crate::{
@@ -99,24 +98,13 @@ async fn answer(service: &Service, data: &Dataset) -> anyhow::Result<Vec<u8>> {
 async fn measure(bench: &Bench) -> anyhow::Result<Row> {
     make_partitions(bench, DATABASE).await?;
     let service = Service::start(&bench.api, &["serve"], &bench.postgres.url(DATABASE), &[]).await?;
-    let mut subject = Http {
-        name: "service",
-        wrk: wrk(&bench.data.keys(), bench.seconds),
-        base_url: service.base_url.clone(),
-        processes: vec![service.pid()?, bench.postgres.pid()],
-        scratch: bench.postgres.scratch().to_owned(),
-    };
+    let wrk = wrk(&bench.data.keys(), bench.seconds);
+    let mut subject = Http::service(bench, "service", wrk.clone(), &service)?;
     let script = insert(bench.data.size.accounts);
     let pgbench = Pgbench { database: DATABASE.to_owned(), script, clients: CLIENTS, seconds: bench.seconds };
     let mut limit = Statements { pgbench, postgres: &bench.postgres };
     let memory = FromMemory::start(answer(&service, &bench.data).await?)?;
-    let mut floor = Http {
-        name: "from memory",
-        wrk: wrk(&bench.data.keys(), bench.seconds),
-        base_url: memory.base_url.clone(),
-        processes: vec![std::process::id()],
-        scratch: bench.postgres.scratch().to_owned(),
-    };
+    let mut floor = Http::from_memory(bench, wrk, &memory);
     let measured = in_turns(bench.rounds, &[], &mut [&mut subject, &mut limit, &mut floor]).await?;
     memory.stop().await;
     service.stop().await?;

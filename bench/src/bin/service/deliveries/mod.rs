@@ -12,7 +12,7 @@ use bench::{
     machine::Watch,
     process::{self, Memory},
     report::{Row, Target},
-    rounds::{Measured, median, percentile},
+    rounds::{Measured, at_least_half, median, percentile},
 };
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -96,7 +96,7 @@ async fn growth(bench: &Bench) -> anyhow::Result<Row> {
         name: name.to_owned(),
         command: sent.iter().map(|sent| sent.command.clone()).next().unwrap_or_default(),
         cpu_per_1000: median(sent.iter().map(|sent| sent.cpu_per_1000)),
-        disturbed: sent.iter().filter(|sent| sent.disturbed).count() * 2 >= sent.len().max(1),
+        disturbed: at_least_half(sent.iter().map(|sent| sent.disturbed)),
         ..Measured::default()
     });
     Ok(Row::of_growth(GROWTH, &what, 1.0, &measured))
@@ -213,7 +213,7 @@ async fn latency(bench: &Bench) -> anyhow::Result<Row> {
     let mut row = Row::new("deliveries latency", &what, p99, "ms, p99").target(Target::at_most("ms", p99, 50.0));
     row.p50_ms = Some(median(samples.iter().map(|sample| sample.p50)));
     row.p99_ms = Some(p99);
-    row.disturbed = samples.iter().filter(|sample| sample.disturbed).count() * 2 >= samples.len().max(1);
+    row.disturbed = at_least_half(samples.iter().map(|sample| sample.disturbed));
     row.command = samples.pop().map(|sample| sample.command).unwrap_or_default();
     Ok(row)
 }
@@ -232,7 +232,7 @@ async fn hanging(bench: &Bench) -> anyhow::Result<Row> {
     let mut row = Row::new("deliveries hanging", &what, ratio, "×").note(&note);
     row = row.target(Target::at_most("×", ratio, 1.2));
     let all = || one_hangs.iter().chain(&all_answer);
-    row.disturbed = all().filter(|sample| sample.disturbed).count() * 2 >= all().count().max(1);
+    row.disturbed = at_least_half(all().map(|sample| sample.disturbed));
     row.command = all().next().map(|sample| sample.command.clone()).unwrap_or_default();
     Ok(row)
 }
