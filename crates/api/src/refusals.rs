@@ -74,6 +74,22 @@ struct Window {
     refused: u32,
 }
 
+impl Window {
+    /// One that is over.
+    fn before(now: Instant) -> Self {
+        Self { end: now, refused: 0 }
+    }
+
+    /// Refusals so far, this one included. The first one after the end begins a window that `lasts` so long.
+    fn count(&mut self, now: Instant, lasts: Duration) -> u32 {
+        if self.end <= now {
+            *self = Self { end: now + lasts, refused: 0 };
+        }
+        self.refused = self.refused.saturating_add(1);
+        self.refused
+    }
+}
+
 /// How to go on with a refusal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
@@ -122,13 +138,8 @@ impl Refusals {
         if windows.of.len() >= CAPACITY && !windows.of.contains_key(&refused) {
             return 1;
         }
-        let begin = || Window { end: now + Duration::from_secs(quota.reset_seconds), refused: 0 };
-        let window = windows.of.entry(refused).or_insert_with(begin);
-        if window.end <= now {
-            *window = begin();
-        }
-        window.refused = window.refused.saturating_add(1);
-        let count = window.refused;
+        let window = windows.of.entry(refused).or_insert_with(|| Window::before(now));
+        let count = window.count(now, Duration::from_secs(quota.reset_seconds));
         self.count.store(windows.of.len(), Ordering::Relaxed);
         count
     }
@@ -136,12 +147,7 @@ impl Refusals {
     /// Strangers refused in this second, this one included.
     fn note_stranger_at(&self, now: Instant) -> u32 {
         let mut second = self.strangers.lock().unwrap_or_else(PoisonError::into_inner);
-        let window = second.get_or_insert(Window { end: now + SECOND, refused: 0 });
-        if window.end <= now {
-            *window = Window { end: now + SECOND, refused: 0 };
-        }
-        window.refused = window.refused.saturating_add(1);
-        window.refused
+        second.get_or_insert_with(|| Window::before(now)).count(now, SECOND)
     }
 
     fn of_at(&self, address: Bucket, limit: u32, now: Instant) -> Option<Quota> {
