@@ -2,6 +2,9 @@
 
 use crate::{cluster::Postgres, service::Service};
 
+/// After so many requests, each over a connection of its own, every thread of the service has had one.
+const REQUESTS_BEFORE: usize = 32;
+
 /// A statement and the values that it ran with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Statement {
@@ -26,12 +29,17 @@ pub async fn of_request(
         let service = service().await?;
         // The first request looks the key up; the key is held once revocations are listened to.
         tokio::time::sleep(std::time::Duration::from_secs(1)).await;
-        service.get(path, key).await?;
+        // Each thread of the service opens a session of its own at the first request that it is handed.
+        for _ in 0..REQUESTS_BEFORE {
+            service.get(path, key).await?;
+        }
         Ok(service)
     };
     let (service, found) =
         of_work(postgres, database, begin, async |service| service.get(path, key).await.map(drop)).await?;
     service.stop().await?;
+    let opens_session = found.iter().any(|statement| statement.text.starts_with("SET "));
+    anyhow::ensure!(!opens_session, "the statements that open a session are not those of a request: {found:?}");
     Ok(found)
 }
 
