@@ -44,7 +44,7 @@ pub struct Config {
     pub redis_url: Option<SecretString>,
     /// Seconds to go on answering after the signal to stop, while `/ready` says that no more should come.
     pub drain_seconds: u64,
-    /// HTTP worker threads; 0 means one a core.
+    /// HTTP worker threads; 0 means one a core, or one for two cores where the database is on the same machine.
     pub http_workers: usize,
     /// Requests a key may make in a minute.
     pub rate_limit_per_minute: u32,

@@ -102,7 +102,7 @@ impl CustomerStore for Store {
         page: PageRequest,
     ) -> Result<Dated<Page<Customer>>, StoreError> {
         let (freshness, found) = self
-            .read(account, async |connection| {
+            .read_short(account, async |connection| {
                 let rows = rows(connection, account, source, page).await?;
                 let freshness = match rows.as_slice() {
                     [CustomerRow { reach, .. }, ..] => freshness_of(*reach),
@@ -171,15 +171,15 @@ impl Store {
 
 /// One row more than the page has, to see whether it is the last.
 async fn rows(
-    connection: &mut AsyncPgConnection,
+    mut connection: &AsyncPgConnection,
     account: AccountId,
     source: Option<Platform>,
     page: PageRequest,
 ) -> QueryResult<Vec<CustomerRow>> {
     let (account, before, limit) = (account.0, page.cursor.unwrap_or(i64::MAX), page.limit + 1);
     match source {
-        None => PageOfAll { account, before, limit }.load(connection).await,
-        Some(source) => PageOfSource { account, before, source: source.as_str(), limit }.load(connection).await,
+        None => PageOfAll { account, before, limit }.load(&mut connection).await,
+        Some(source) => PageOfSource { account, before, source: source.as_str(), limit }.load(&mut connection).await,
     }
 }
 

@@ -149,11 +149,11 @@ pub(crate) fn apart<Row>(job: JobName, mut found: Vec<Found<Row>>) -> (Freshness
 
 /// How fresh the figures of `job` are, read before they are: they are then as fresh as it says, or fresher.
 pub(crate) async fn of(
-    connection: &mut AsyncPgConnection,
+    mut connection: &AsyncPgConnection,
     account: AccountId,
     job: JobName,
 ) -> diesel::QueryResult<Freshness> {
-    let reach = Alone { account: account.0, job }.get_result(connection).await?;
+    let reach = Alone { account: account.0, job }.get_result(&mut connection).await?;
     Ok(freshness(job, reach))
 }
 

@@ -34,6 +34,7 @@ mod keys;
 mod listen;
 mod maintenance;
 pub mod outbox;
+mod pipeline;
 mod pool;
 mod profit;
 mod reorder;

@@ -127,7 +127,7 @@ impl Connect {
         if config.get_application_name().is_none() {
             config.application_name("business-analytics");
         }
-        if !says_sslmode && config.get_hosts().iter().all(is_local) {
+        if !says_sslmode && all_local(&config) {
             config.ssl_mode(SslMode::Disable);
         }
         let mut roots = RootCertStore::empty();
@@ -138,24 +138,33 @@ impl Connect {
         Ok(Self { config, tls: MakeRustlsConnect::new(tls) })
     }
 
+    /// Whether the database is on this machine: behind a Unix socket or a loopback address.
+    pub fn is_local(&self) -> bool {
+        all_local(&self.config)
+    }
+
     /// A connection without Diesel, for COPY and for notifications.
     pub(crate) async fn open(&self) -> Result<(Client, Driver), tokio_postgres::Error> {
         self.config.connect(self.tls.clone()).await
     }
 
     async fn establish(&self) -> diesel::ConnectionResult<AsyncPgConnection> {
+        AsyncPgConnection::try_from(self.client().await?).await
+    }
+
+    /// A client whose connection is driven by a task of its own, which ends with it; its calls report the same errors.
+    async fn client(&self) -> diesel::ConnectionResult<Client> {
         let (client, driver) =
             self.open().await.map_err(|error| diesel::ConnectionError::BadConnection(error.to_string()))?;
-        AsyncPgConnection::try_from_client_and_connection(client, driver).await
+        tokio::spawn(driver);
+        Ok(client)
     }
 
     /// A connection through a pooler that gives sessions away. Diesel prepares a statement or two of its own to begin
     /// with: they are held together by a transaction, as everything is afterwards.
     async fn establish_through(&self) -> diesel::ConnectionResult<AsyncPgConnection> {
         let failed = |error: tokio_postgres::Error| diesel::ConnectionError::BadConnection(error.to_string());
-        let (client, driver) = self.open().await.map_err(failed)?;
-        // Ends with the connection; the client's calls report the same error.
-        tokio::spawn(driver);
+        let client = self.client().await?;
         client.batch_execute("BEGIN").await.map_err(failed)?;
         let mut connection = AsyncPgConnection::try_from(client).await?;
         connection.set_prepared_statement_cache_size(CacheSize::Disabled);
@@ -164,11 +173,11 @@ impl Connect {
     }
 }
 
-fn is_local(host: &Host) -> bool {
-    match host {
+fn all_local(config: &Config) -> bool {
+    config.get_hosts().iter().all(|host| match host {
         Host::Unix(_) => true,
         Host::Tcp(name) => matches!(name.as_str(), "localhost" | "127.0.0.1" | "::1"),
-    }
+    })
 }
 
 impl std::fmt::Debug for Connect {
@@ -205,6 +214,8 @@ pub(crate) fn pool(connect: &Connect, options: PoolOptions) -> anyhow::Result<Po
     let manager = AsyncDieselConnectionManager::<AsyncPgConnection>::new_with_config("", manager);
     let pool = Pool::builder(manager)
         .max_size(options.max_connections)
+        // The one that was used last has its caches warm, and so has its session.
+        .queue_mode(deadpool::managed::QueueMode::Lifo)
         .wait_timeout(Some(options.wait))
         .create_timeout(Some(Duration::from_millis(1_500)))
         .runtime(deadpool::Runtime::Tokio1)

@@ -94,9 +94,9 @@ impl From<SnapshotRow> for Snapshot {
 impl ProfitStore for Store {
     async fn range(&self, account: AccountId, range: DayRange) -> Result<Dated<Vec<Snapshot>>, StoreError> {
         let (freshness, rows) = self
-            .read(account, async |connection| {
+            .read_short(account, async |mut connection| {
                 let range = Range { account: account.0, first: range.first, last: range.last };
-                let rows: Vec<SnapshotRow> = range.load(connection).await?;
+                let rows: Vec<SnapshotRow> = range.load(&mut connection).await?;
                 let freshness = match rows.as_slice() {
                     [SnapshotRow(_, _, reach), ..] => freshness_of(*reach),
                     [] => freshness::of(connection, account, JobName::ProfitSnapshots).await?,

@@ -24,7 +24,11 @@ use domain::{
 use moka::sync::Cache;
 use tokio::time::{Instant, sleep};
 
-use crate::{Connect, PoolOptions, Store, error::Failure, runs::Target};
+use crate::{
+    Connect, PoolOptions, Store,
+    error::Failure,
+    runs::{Target, count_read},
+};
 
 /// How often the replica is asked how far it is.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -68,9 +72,18 @@ impl Replica {
         }
     }
 
-    /// Asks the replica nothing more until it has been looked at.
-    pub fn doubt(&self) {
-        self.trusted_until.store(0, Ordering::Release);
+    /// What it found. One that failed is asked nothing more until it has been looked at.
+    pub fn judge<T, E>(&self, found: Result<T, E>) -> Option<T> {
+        match found {
+            Ok(found) => {
+                count_read("replica");
+                Some(found)
+            }
+            Err(_) => {
+                self.trusted_until.store(0, Ordering::Release);
+                None
+            }
+        }
     }
 
     async fn note(&self, account: AccountId, position: u64) {

@@ -13,7 +13,9 @@ use tokio::time::{Instant, timeout_at};
 use crate::{
     Connect, PoolOptions, Pooler, Store,
     error::Failure,
+    pipeline::{self, Pipeline},
     pool::{self, Lent, Pool},
+    replica::Replica,
     streams,
 };
 
@@ -27,6 +29,8 @@ const REPLICA_TIMEOUT: Duration = Duration::from_millis(700);
 #[derive(Clone)]
 pub(crate) struct Target {
     pool: Pool,
+    /// Not where a session belongs to a transaction at a time, nor where the only connection would be kept from the rest.
+    pipeline: Option<Arc<Pipeline>>,
     options: PoolOptions,
 }
 
@@ -35,7 +39,8 @@ pub(crate) type Pools = Arc<Mutex<Vec<Pool>>>;
 
 impl Target {
     pub fn new(connect: &Connect, options: PoolOptions) -> anyhow::Result<Self> {
-        Ok(Self { pool: pool::pool(connect, options)?, options })
+        let can_share = options.pooler == Pooler::None && options.max_connections > 1;
+        Ok(Self { pool: pool::pool(connect, options)?, pipeline: can_share.then(Arc::default), options })
     }
 
     /// Runs statements, and gives up when no answer comes in time; or earlier, when the caller drops this. Either way
@@ -55,6 +60,28 @@ impl Target {
         result
     }
 
+    /// Runs one statement that is answered at once, on a connection that others like it use meanwhile; otherwise as
+    /// [`run`](Self::run).
+    pub async fn run_short<T>(
+        &self,
+        deadline: Instant,
+        work: impl AsyncFnOnce(&AsyncPgConnection) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let Some(pipeline) = &self.pipeline else {
+            return self.run(deadline, async |connection| work(connection).await).await;
+        };
+        let answered = async {
+            let place = match pipeline.join() {
+                Some(place) => place,
+                None => pipeline.begin(pool::lend(&self.pool).await?),
+            };
+            let found = work(&place.connection).await?;
+            pipeline::leave(place);
+            Ok(found)
+        };
+        timeout_at(deadline, answered).await.map_err(|_| late())?
+    }
+
     /// How the transaction around the work begins, if there is to be one. One round trip, whatever is in it.
     fn begin(&self) -> Option<String> {
         match self.options.pooler {
@@ -65,6 +92,11 @@ impl Target {
             }
         }
     }
+}
+
+/// Counts a read by the server that answers it.
+pub(crate) fn count_read(server: &'static str) {
+    metrics::counter!("database_reads_total", "server" => server).increment(1);
 }
 
 fn late() -> StoreError {
@@ -141,17 +173,37 @@ impl Store {
         work: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, Failure> + Clone,
     ) -> Result<T, Failure> {
         let now = Instant::now();
-        if let Some(replica) = &self.replica
-            && replica.serves(account).await
-        {
-            if let Ok(found) = replica.target.run(now + REPLICA_TIMEOUT, work.clone()).await {
-                metrics::counter!("database_reads_total", "server" => "replica").increment(1);
+        if let Some(replica) = self.replica_for(account).await {
+            let found = replica.target.run(now + REPLICA_TIMEOUT, work.clone()).await;
+            if let Some(found) = replica.judge(found) {
                 return Ok(found);
             }
-            replica.doubt();
         }
-        metrics::counter!("database_reads_total", "server" => "primary").increment(1);
+        count_read("primary");
         self.primary.run(now + ANSWER_TIMEOUT, work).await
+    }
+
+    /// Like [`read`](Self::read), for one statement that is answered at once, such as a page of a list. It is sent without
+    /// waiting for those of others, so one that took its time would hold theirs up.
+    pub(crate) async fn read_short<T>(
+        &self,
+        account: AccountId,
+        work: impl AsyncFnOnce(&AsyncPgConnection) -> Result<T, Failure> + Clone,
+    ) -> Result<T, Failure> {
+        let now = Instant::now();
+        if let Some(replica) = self.replica_for(account).await {
+            let found = replica.target.run_short(now + REPLICA_TIMEOUT, work.clone()).await;
+            if let Some(found) = replica.judge(found) {
+                return Ok(found);
+            }
+        }
+        count_read("primary");
+        self.primary.run_short(now + ANSWER_TIMEOUT, work).await
+    }
+
+    async fn replica_for(&self, account: AccountId) -> Option<&Replica> {
+        let replica = self.replica.as_deref()?;
+        replica.serves(account).await.then_some(replica)
     }
 
     /// (connections in use, connections open) to the primary, those of the siblings included, for the metrics.

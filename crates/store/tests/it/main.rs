@@ -17,6 +17,7 @@ mod jobs;
 mod keys;
 mod maintenance;
 mod outbox;
+mod pipeline;
 mod plans;
 mod reads;
 mod replays;
