@@ -1,17 +1,21 @@
 #!/bin/sh
 # Makes sure that the servers which some tests put around the service are on this machine: redis-server, haproxy and
 # pgbouncer. Where they are missing, Debian's packages are fetched and unpacked below ~/.cache: no root is needed, no
-# system service is made or started. Where that cannot be done, the tests that need them say so and are skipped; hence
+# system service is made or started. For root that is below /var/cache: pgbouncer runs as another account, which may not
+# enter root's home. Where that cannot be done, the tests that need them say so and are skipped; hence
 # this script always succeeds.
 set -u
+umask 022
 
 project=business-analytics
-target="${XDG_CACHE_HOME:-${HOME:-/nonexistent}/.cache}/$project/servers"
+shared=/var/cache
+if [ "$(id -u)" -eq 0 ]; then cache=$shared; else cache="${XDG_CACHE_HOME:-${HOME:-/nonexistent}/.cache}"; fi
+target="$cache/$project/servers"
 
 say() { printf '%s\n' "$*" >&2; }
 
 # The places that the tests look in, too.
-found() { PATH="$PATH:/usr/sbin:/usr/local/sbin:$target/bin" command -v "$1" >/dev/null; }
+found() { PATH="$PATH:/usr/sbin:/usr/local/sbin:$shared/$project/servers/bin:$target/bin" command -v "$1" >/dev/null; }
 
 # The programs that are missing, by the name of their package.
 missing() {

@@ -2,12 +2,15 @@
 
 use std::{env, path::PathBuf};
 
-/// Where the script unpacks them.
-fn unpacked() -> Option<PathBuf> {
-    let cache = env::var_os("XDG_CACHE_HOME")
+/// Where the script unpacks them: as root, where other accounts may enter as well.
+fn unpacked() -> impl Iterator<Item = PathBuf> {
+    let own = env::var_os("XDG_CACHE_HOME")
         .map(PathBuf::from)
-        .or_else(|| env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache")))?;
-    Some(cache.join("business-analytics/servers/bin"))
+        .or_else(|| env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache")));
+    [Some(PathBuf::from("/var/cache")), own]
+        .into_iter()
+        .flatten()
+        .map(|cache| cache.join("business-analytics/servers/bin"))
 }
 
 /// The program; none where set-up could not provide it. The reason is printed, for a test that has to be skipped.
