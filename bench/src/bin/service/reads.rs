@@ -133,15 +133,28 @@ async fn latency(bench: &Bench) -> anyhow::Result<Row> {
         base_url: service.base_url.clone(),
         processes: vec![service.pid()?, bench.postgres.pid()],
     };
-    let measured = in_turns(bench.rounds, &[], &mut [&mut subject]).await?;
+    let key = subject.paced.keys.first().context("no key")?;
+    let memory = FromMemory::start(service.get(&subject.paced.path, key).await?)?;
+    let mut floor = Steady {
+        name: "from memory",
+        paced: subject.paced.clone(),
+        base_url: memory.base_url.clone(),
+        processes: Vec::new(),
+    };
+    let measured = in_turns(bench.rounds, &[], &mut [&mut subject, &mut floor]).await?;
+    memory.stop().await;
     service.stop().await?;
-    let first = measured.first().context("nothing was measured")?;
+    let [first, floor] = measured.as_slice() else { anyhow::bail!("not both were measured") };
     let note = format!(
-        "the generator itself was {:.2} ms late at its p99, which counts; {:.2} % of the requests failed",
+        "the generator itself was {:.2} ms late at its p99, which counts; {:.2} % of the requests failed; the same bytes from \
+         memory, asked for in the same way: {:.2} / {:.2} ms",
         first.late_p99_ms.unwrap_or(f64::NAN),
-        first.failed * 100.0
+        first.failed * 100.0,
+        floor.p50_ms.unwrap_or(f64::NAN),
+        floor.p99_ms.unwrap_or(f64::NAN),
     );
-    let row = Row::of_rates("latency", "GET /customers at half of the highest rate", "requests/s", &measured);
+    let alone = std::slice::from_ref(first);
+    let row = Row::of_rates("latency", "GET /customers at half of the highest rate", "requests/s", alone);
     let (p50, p99) = (row.p50_ms.unwrap_or(0.0), row.p99_ms.unwrap_or(f64::MAX));
     Ok(row.target(Target::at_most("p99 ÷ p50", p99 / p50, 5.0)).note(&note))
 }
