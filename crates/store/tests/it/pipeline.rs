@@ -43,6 +43,14 @@ async fn reads(store: &Arc<Store>, account: AccountId, count: usize) -> Vec<Join
     reads
 }
 
+/// Lets the reads go on; all of them are answered.
+async fn answered(lock: Client, sent: Vec<JoinHandle<Result<(), StoreError>>>) {
+    lock.batch_execute("COMMIT").await.unwrap();
+    for read in sent {
+        read.await.unwrap().unwrap();
+    }
+}
+
 #[tokio::test]
 async fn reads_under_way_together_share_a_connection_until_it_is_full() {
     let db = fresh().await;
@@ -55,10 +63,7 @@ async fn reads_under_way_together_share_a_connection_until_it_is_full() {
     sent.extend(reads(&store, account, 1).await);
     until_waiting(&db.sql, 2).await;
     assert_eq!(store.pool_usage(), (2, 2));
-    lock.batch_execute("COMMIT").await.unwrap();
-    for read in sent {
-        read.await.unwrap().unwrap();
-    }
+    answered(lock, sent).await;
     assert_eq!(store.pool_usage(), (0, 2));
 }
 
@@ -75,10 +80,7 @@ async fn nobody_joins_a_read_that_was_given_up_and_its_connection_is_closed_afte
     sent.push(read(&store, account));
     until_waiting(&db.sql, 2).await;
     assert_eq!(store.pool_usage(), (2, 2));
-    lock.batch_execute("COMMIT").await.unwrap();
-    for read in sent {
-        read.await.unwrap().unwrap();
-    }
+    answered(lock, sent).await;
     assert_eq!(store.pool_usage(), (0, 1));
 }
 
@@ -91,8 +93,5 @@ async fn a_session_that_a_pooler_lends_for_a_transaction_is_not_shared() {
     until_waiting(&db.sql, 1).await;
     sent.push(read(&store, account));
     until_waiting(&db.sql, 2).await;
-    lock.batch_execute("COMMIT").await.unwrap();
-    for read in sent {
-        read.await.unwrap().unwrap();
-    }
+    answered(lock, sent).await;
 }
