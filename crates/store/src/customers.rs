@@ -24,7 +24,7 @@ use time::OffsetDateTime;
 use crate::{
     Store,
     decode::{Amount, InOrder, Micros, Named},
-    error::parse,
+    error::{Failure, parse},
     freshness::{self, Found, WithFreshness},
     streams::{self, STREAM_BATCH},
 };
@@ -101,17 +101,7 @@ impl CustomerStore for Store {
         source: Option<Platform>,
         page: PageRequest,
     ) -> Result<Dated<Page<Customer>>, StoreError> {
-        let (freshness, found) = self
-            .read_short(account, async |connection| {
-                let rows = rows(connection, account, source, page).await?;
-                let freshness = match rows.as_slice() {
-                    [CustomerRow { reach, .. }, ..] => freshness_of(*reach),
-                    [] => freshness::of(connection, account, JobName::CustomerMetrics).await?,
-                };
-                Ok((freshness, cut(rows, page)))
-            })
-            .await?;
-        Ok(Dated { found, freshness })
+        Ok(self.read_short(account, async |connection| dated(connection, account, source, page).await).await?)
     }
 
     async fn stream(
@@ -123,7 +113,8 @@ impl CustomerStore for Store {
         let first = PageRequest { limit: STREAM_BATCH, cursor };
         let Dated { found: first, freshness } = {
             let _turn = self.first_turn().await?;
-            self.page(account, source, first).await?
+            // Too many rows for others to wait behind them.
+            self.read(account, async |connection| dated(connection, account, source, first).await).await?
         };
         let store = self.clone();
         let rows = streams::rows(first, move |cursor| {
@@ -167,6 +158,21 @@ impl Store {
         let rows = self.read(account, async |connection| Ok(rows(connection, account, source, page).await?)).await?;
         Ok(cut(rows, page))
     }
+}
+
+/// A page, and how fresh its figures are.
+async fn dated(
+    connection: &AsyncPgConnection,
+    account: AccountId,
+    source: Option<Platform>,
+    page: PageRequest,
+) -> Result<Dated<Page<Customer>>, Failure> {
+    let rows = rows(connection, account, source, page).await?;
+    let freshness = match rows.as_slice() {
+        [CustomerRow { reach, .. }, ..] => freshness_of(*reach),
+        [] => freshness::of(connection, account, JobName::CustomerMetrics).await?,
+    };
+    Ok(Dated { found: cut(rows, page), freshness })
 }
 
 /// One row more than the page has, to see whether it is the last.

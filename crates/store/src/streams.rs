@@ -1,8 +1,8 @@
 //! Lists that are read page by page, as fast as their client takes them in.
 //!
 //! No connection is held while a client reads, and a page is read only when the one before it has been taken. The pages
-//! of all streams together take half of a pool's connections at most, so that other requests find one however many
-//! streams there are.
+//! of all streams together take a quarter of a pool's connections at most, so that other requests find one, and a processor,
+//! however many streams there are.
 
 use std::{future::Future, sync::Arc};
 
@@ -20,11 +20,11 @@ use tokio::{
 use crate::{PoolOptions, Store};
 
 /// Rows that a stream reads at a time, and so holds at most: enough to make the round trips cheap, few enough for many
-/// streams to be small.
-pub(crate) const STREAM_BATCH: i64 = 500;
+/// streams to be small, and for pages not to wait for long while the rows are taken in.
+pub(crate) const STREAM_BATCH: i64 = 200;
 
 /// Of a pool's connections, one in so many may read for streams.
-const SHARE: usize = 2;
+const SHARE: usize = 4;
 
 /// The turns that the streams of a pool take.
 pub(crate) fn turns(options: &PoolOptions) -> Arc<Semaphore> {
@@ -78,9 +78,9 @@ mod tests {
     }
 
     #[test]
-    fn streams_leave_half_of_the_connections_to_others() {
+    fn streams_leave_most_of_the_connections_to_others() {
         let of = |max_connections| turns(&PoolOptions { max_connections, ..PoolOptions::default() });
-        assert_eq!([1, 2, 3, 8].map(|connections| of(connections).available_permits()), [1, 1, 1, 4]);
+        assert_eq!([1, 2, 4, 7, 8].map(|connections| of(connections).available_permits()), [1, 1, 1, 1, 2]);
     }
 
     #[tokio::test]

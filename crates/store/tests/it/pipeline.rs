@@ -68,6 +68,20 @@ async fn reads_under_way_together_share_a_connection_until_it_is_full() {
 }
 
 #[tokio::test]
+async fn the_first_rows_of_a_stream_are_not_read_in_front_of_a_page() {
+    let db = fresh().await;
+    let store = store(&db, PoolOptions::default());
+    let (account, lock) = held_up(&db).await;
+    let mut sent = reads(&store, account, 1).await;
+    until_waiting(&db.sql, 1).await;
+    let streaming = Arc::clone(&store);
+    sent.push(tokio::spawn(async move { streaming.stream(account, None, None).await.map(drop) }));
+    until_waiting(&db.sql, 2).await;
+    assert_eq!(store.pool_usage(), (2, 2));
+    answered(lock, sent).await;
+}
+
+#[tokio::test]
 async fn nobody_joins_a_read_that_was_given_up_and_its_connection_is_closed_after_the_others() {
     let db = fresh().await;
     let store = store(&db, PoolOptions::default());
