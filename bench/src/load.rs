@@ -1,6 +1,6 @@
 //! HTTP load by wrk.
 
-use std::{fmt::Write, path::Path, process::Stdio};
+use std::{fmt::Write, path::Path, process::Stdio, time::Duration};
 
 use anyhow::Context;
 use serde::Deserialize;
@@ -33,8 +33,8 @@ pub struct Wrk {
     pub keys: Vec<String>,
     pub connections: u32,
     pub seconds: u32,
-    /// Requests a second at most, spread at random; as many as can be when not said.
-    pub rate: Option<f64>,
+    /// What a client waits before it asks again, in the mean; each time anything from none to twice as long.
+    pub think: Option<Duration>,
 }
 
 impl Wrk {
@@ -42,14 +42,14 @@ impl Wrk {
     #[must_use]
     pub fn get(path: &str, keys: &[&str], connections: u32, seconds: u32) -> Self {
         let keys = keys.iter().map(|key| (*key).to_owned()).collect();
-        Self { method: "GET", path: path.to_owned(), body: None, keys, connections, seconds, rate: None }
+        Self { method: "GET", path: path.to_owned(), body: None, keys, connections, seconds, think: None }
     }
 
     /// The command as it is written in the report.
     #[must_use]
     pub fn shown(&self) -> String {
-        let paced = self.rate.map(|rate| format!(" at {rate:.0}/s")).unwrap_or_default();
-        format!("wrk -t1 -c{} -d{}s {} {}{paced}", self.connections, self.seconds, self.method, self.path)
+        let think = self.think.map(|think| format!(", each after {:.1} ms", ms(think))).unwrap_or_default();
+        format!("wrk -t1 -c{} -d{}s {} {}{think}", self.connections, self.seconds, self.method, self.path)
     }
 
     /// Runs it against the server at `base_url`; the script is kept in `scratch`.
@@ -103,13 +103,15 @@ end
 ",
             self.method, self.path
         );
-        if let Some(rate) = self.rate {
-            // Milliseconds between two requests of a connection, anything from none to twice the mean.
-            let mean = f64::from(self.connections) * 1_000.0 / rate;
-            let _ = writeln!(script, "function delay()\n  return math.random(0, {:.0})\nend", mean * 2.0);
+        if let Some(think) = self.think {
+            let _ = writeln!(script, "function delay()\n  return math.random(0, {:.0})\nend", ms(think) * 2.0);
         }
         script
     }
+}
+
+fn ms(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1_000.0
 }
 
 /// The line that the script prints at the end.

@@ -1,5 +1,10 @@
 //! What is measured in turns: the service, the limits and the peers, each under a load generator.
 
+use std::{
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
 use async_trait::async_trait;
 use bench::{
     cluster::Postgres,
@@ -58,10 +63,72 @@ impl Contender for Http<'_> {
     }
 }
 
+/// A server at full speed, and how fast that was.
+pub struct Highest<'a> {
+    pub http: Http<'a>,
+    pub seen: &'a Mutex<Load>,
+}
+
+#[async_trait]
+impl Contender for Highest<'_> {
+    fn name(&self) -> String {
+        self.http.name()
+    }
+
+    fn command(&self) -> String {
+        self.http.command()
+    }
+
+    fn processes(&self) -> Vec<u32> {
+        self.http.processes()
+    }
+
+    async fn run(&mut self) -> anyhow::Result<Load> {
+        let load = self.http.run().await?;
+        *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = load;
+        Ok(load)
+    }
+}
+
+/// A server at half of the speed that was just seen, by clients who wait before they ask again.
+pub struct Half<'a> {
+    pub http: Http<'a>,
+    pub highest: &'a Mutex<Load>,
+}
+
+#[async_trait]
+impl Contender for Half<'_> {
+    fn name(&self) -> String {
+        self.http.name()
+    }
+
+    fn command(&self) -> String {
+        self.http.command()
+    }
+
+    fn processes(&self) -> Vec<u32> {
+        self.http.processes()
+    }
+
+    async fn run(&mut self) -> anyhow::Result<Load> {
+        let highest = *self.highest.lock().unwrap_or_else(PoisonError::into_inner);
+        self.http.wrk.think = Some(think(self.http.wrk.connections, highest));
+        self.http.run().await
+    }
+}
+
+/// Little's law: clients = rate × (what an answer takes + what a client waits).
+fn think(clients: u32, highest: Load) -> Duration {
+    let between = f64::from(clients) / (highest.per_second / 2.0);
+    Duration::try_from_secs_f64(between - highest.p50_ms.unwrap_or(0.0) / 1_000.0).unwrap_or_default()
+}
+
 /// A server that is asked at a steady rate.
 pub struct Steady<'a> {
     pub name: &'a str,
     pub paced: Paced,
+    /// The rate is half of this one, when it is there.
+    pub highest: Option<&'a Mutex<Load>>,
     pub base_url: String,
     /// The server, and what works for it.
     pub processes: Vec<u32>,
@@ -82,6 +149,9 @@ impl Contender for Steady<'_> {
     }
 
     async fn run(&mut self) -> anyhow::Result<Load> {
+        if let Some(highest) = self.highest {
+            self.paced.rate = highest.lock().unwrap_or_else(PoisonError::into_inner).per_second / 2.0;
+        }
         let (paced, base_url) = (self.paced.clone(), self.base_url.clone());
         tokio::task::spawn_blocking(move || paced.run(&base_url)).await?
     }

@@ -1,29 +1,31 @@
 //! The reads: each beside pgbench with the same statements, and beside the same bytes from memory.
 
+use std::sync::Mutex;
+
 use anyhow::Context;
 use bench::{
     fastify::Fastify,
     from_memory::FromMemory,
-    load::Wrk,
+    load::{Load, Wrk},
     paced::Paced,
     pgbench::Pgbench,
     report::{Row, Target},
-    rounds::{Contender, in_turns},
+    rounds::{Contender, Measured, in_turns},
     service::Service,
     statements,
 };
 
 use crate::{
     Bench, DATABASE,
-    contenders::{Http, Statements, Steady},
+    contenders::{Half, Highest, Http, Statements, Steady},
 };
 
 /// Connections to the database, of the service and of pgbench alike.
 pub const POOL: u32 = 8;
 /// Connections of the load generator.
 const CLIENTS: u32 = 16;
-/// Those of the paced run: each waits between two requests.
-const PACED_CLIENTS: usize = 64;
+/// Those at half of the rate: each waits between two requests.
+const HALF_CLIENTS: u32 = 64;
 /// The account whose statements are looked at; its number is no other value of them.
 const PROBE: usize = 76;
 
@@ -119,42 +121,50 @@ fn with_targets(row: Row, name: &str) -> Row {
     row.target(Target::at_least("÷ pgbench", pgbench, 0.7)).target(Target::at_least("÷ Fastify", fastify, 2.5))
 }
 
-/// The latency of the customers page at half of the rate that it can be had at.
+/// The latency of the customers page at half of the rate that it can be had at, which each round finds out anew.
 async fn latency(bench: &Bench) -> anyhow::Result<Row> {
     let service = serve(bench, DATABASE).await?;
-    let (scratch, path) = (bench.postgres.scratch(), "/api/v1/customers");
+    let path = "/api/v1/customers";
     let fastest = Wrk::get(path, &bench.data.keys(), CLIENTS, bench.seconds);
-    fastest.run(&service.base_url, scratch).await?;
-    let most = fastest.run(&service.base_url, scratch).await?.per_second;
-    let Wrk { path, keys, seconds, .. } = fastest;
-    let mut subject = Steady {
-        name: "service",
-        paced: Paced { path, keys, connections: PACED_CLIENTS, seconds, rate: most / 2.0 },
+    let half = Wrk { connections: HALF_CLIENTS, ..fastest.clone() };
+    let memory = FromMemory::start(service.get(path, half.keys.first().context("no key")?).await?)?;
+    let highest = Mutex::new(Load::default());
+    let at_half = |http| Half { http, highest: &highest };
+    let mut fastest = Highest { http: Http::service(bench, "at full speed", fastest, &service)?, seen: &highest };
+    let mut subject = at_half(Http::service(bench, "service", half.clone(), &service)?);
+    let mut floor = at_half(Http::from_memory(bench, half.clone(), &memory));
+    let Wrk { path, keys, seconds, .. } = half;
+    let mut due = Steady {
+        name: "due at random instants",
+        paced: Paced { path, keys, connections: HALF_CLIENTS as usize, seconds, rate: 0.0 },
+        highest: Some(&highest),
         base_url: service.base_url.clone(),
         processes: vec![service.pid()?, bench.postgres.pid()],
     };
-    let key = subject.paced.keys.first().context("no key")?;
-    let memory = FromMemory::start(service.get(&subject.paced.path, key).await?)?;
-    let mut floor = Steady {
-        name: "from memory",
-        paced: subject.paced.clone(),
-        base_url: memory.base_url.clone(),
-        processes: Vec::new(),
-    };
-    let measured = in_turns(bench.rounds, &[], &mut [&mut subject, &mut floor]).await?;
+    fastest.run().await?;
+    // Each round's half is that of what came just before it.
+    let measured = in_turns(bench.rounds, &[], &mut [&mut subject, &mut due, &mut floor, &mut fastest]).await?;
     memory.stop().await;
     service.stop().await?;
-    let [first, floor] = measured.as_slice() else { anyhow::bail!("not both were measured") };
+    let [subject, due, floor, fastest] = measured.as_slice() else { anyhow::bail!("not all were measured") };
+    let both = |measured: &Measured| {
+        let ms = |value: Option<f64>| value.unwrap_or(f64::NAN);
+        format!("{:.2} / {:.2} ms", ms(measured.p50_ms), ms(measured.p99_ms))
+    };
     let note = format!(
-        "the generator itself was {:.2} ms late at its p99, which counts; {:.2} % of the requests failed; the same bytes from \
-         memory, asked for in the same way: {:.2} / {:.2} ms",
-        first.late_p99_ms.unwrap_or(f64::NAN),
-        first.failed * 100.0,
-        floor.p50_ms.unwrap_or(f64::NAN),
-        floor.p99_ms.unwrap_or(f64::NAN),
+        "wrk corrects for what it did not ask while it waited; when the requests are due at random instants, whether a \
+         client is free or not, and timed from then: {}, to which the generator's own lateness adds {:.2} ms at its p99; \
+         the same bytes from memory: {}",
+        both(due),
+        due.late_p99_ms.unwrap_or(f64::NAN),
+        both(floor),
     );
-    let alone = std::slice::from_ref(first);
-    let row = Row::of_rates("latency", "GET /customers at half of the highest rate", "requests/s", alone);
+    let row = Row::of_rates(
+        "latency",
+        "GET /customers at half of the highest rate",
+        "requests/s",
+        &[subject.clone(), fastest.clone()],
+    );
     let (p50, p99) = (row.p50_ms.unwrap_or(0.0), row.p99_ms.unwrap_or(f64::MAX));
     Ok(row.target(Target::at_most("p99 ÷ p50", p99 / p50, 5.0)).note(&note))
 }

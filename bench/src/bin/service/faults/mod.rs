@@ -89,6 +89,7 @@ async fn measure(bench: &Bench, row: &str, what: &str, attack: Attack) -> anyhow
     let steady = |name| Steady {
         name,
         paced: paced.clone(),
+        highest: None,
         base_url: service.base_url.clone(),
         processes: vec![pid, bench.postgres.pid()],
     };
