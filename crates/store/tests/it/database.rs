@@ -1,6 +1,6 @@
 //! A database of its own for each test.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use store::{PoolOptions, Store};
 use testkit::TestDb;
@@ -35,11 +35,18 @@ pub async fn fresh() -> Database {
     Database { store: Arc::new(db.store().unwrap()), sql: db.client().await.unwrap(), db }
 }
 
-/// Waits until so many sessions wait for a lock.
+/// How long a session may take to come to its lock.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Waits until so many sessions wait for a lock; fails when they do not.
 pub async fn until_waiting(sql: &Client, sessions: i64) {
     let waiting =
         "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-    while sql.query_one(waiting, &[]).await.unwrap().get::<_, i64>(0) < sessions {
-        tokio::task::yield_now().await;
-    }
+    let counted = async {
+        while sql.query_one(waiting, &[]).await.unwrap().get::<_, i64>(0) < sessions {
+            tokio::task::yield_now().await;
+        }
+    };
+    let in_time = tokio::time::timeout(PATIENCE, counted).await;
+    assert!(in_time.is_ok(), "fewer than {sessions} sessions wait for a lock");
 }
