@@ -23,8 +23,8 @@ What a row stands beside:
 - **Fastify**: `bench/peers/fastify`, the same endpoint in fifty lines of Fastify and pg, a process a processor.
 - **1 ×**: the same at a tenth of the size, in the rows of growth. The exponent is that of cost against size: 0 when a thing
   costs the same however much there is, 1 when all together cost as many times as much as there are more of them.
-- **at full speed**, in the row of latency: 16 clients who ask as fast as they are answered, measured in the same round. At half
-  of that rate 64 clients each wait for a random time before they ask again.
+- **at full speed**, in the row of latency: 16 clients who ask as fast as they are answered, just before each round. At half of
+  that rate 64 clients each wait for a random time before they ask again.
 - **without**, in the rows of faults: the same requests while no client misbehaves. **The same attack on a server that does
   nothing**: the same requests to the service while the clients misbehave towards another process, which answers two bytes
   from memory; what they cost then is the processor time that the attack itself takes.

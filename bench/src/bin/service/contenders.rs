@@ -1,7 +1,7 @@
 //! What is measured in turns: the service, the limits and the peers, each under a load generator.
 
 use std::{
-    sync::{Mutex, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -18,10 +18,21 @@ use bench::{
 
 use crate::Bench;
 
+/// How fast a server is asked.
+pub enum Speed<'a> {
+    /// As fast as it answers.
+    Full,
+    /// As fast as it answers; others may go by what was seen.
+    Highest(&'a Mutex<Load>),
+    /// Half as fast as was seen last, by clients who wait before they ask again.
+    Half(&'a Mutex<Load>),
+}
+
 /// A server under HTTP load.
 pub struct Http<'a> {
     pub name: &'a str,
     pub wrk: Wrk,
+    pub speed: Speed<'a>,
     pub base_url: String,
     /// The server, and what works for it.
     pub processes: Vec<u32>,
@@ -33,14 +44,14 @@ impl<'a> Http<'a> {
     pub fn service(bench: &Bench, name: &'a str, wrk: Wrk, service: &Service) -> anyhow::Result<Self> {
         let processes = vec![service.pid()?, bench.postgres.pid()];
         let scratch = bench.postgres.scratch().to_owned();
-        Ok(Self { name, wrk, base_url: service.base_url.clone(), processes, scratch })
+        Ok(Self { name, wrk, speed: Speed::Full, base_url: service.base_url.clone(), processes, scratch })
     }
 
     /// The same bytes from this process.
     pub fn from_memory(bench: &Bench, wrk: Wrk, memory: &FromMemory) -> Self {
         let scratch = bench.postgres.scratch().to_owned();
         let processes = vec![std::process::id()];
-        Self { name: "from memory", wrk, base_url: memory.base_url.clone(), processes, scratch }
+        Self { name: "from memory", wrk, speed: Speed::Full, base_url: memory.base_url.clone(), processes, scratch }
     }
 }
 
@@ -59,61 +70,14 @@ impl Contender for Http<'_> {
     }
 
     async fn run(&mut self) -> anyhow::Result<Load> {
-        self.wrk.run(&self.base_url, &self.scratch).await
-    }
-}
-
-/// A server at full speed, and how fast that was.
-pub struct Highest<'a> {
-    pub http: Http<'a>,
-    pub seen: &'a Mutex<Load>,
-}
-
-#[async_trait]
-impl Contender for Highest<'_> {
-    fn name(&self) -> String {
-        self.http.name()
-    }
-
-    fn command(&self) -> String {
-        self.http.command()
-    }
-
-    fn processes(&self) -> Vec<u32> {
-        self.http.processes()
-    }
-
-    async fn run(&mut self) -> anyhow::Result<Load> {
-        let load = self.http.run().await?;
-        *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = load;
+        if let Speed::Half(highest) = self.speed {
+            self.wrk.think = Some(think(self.wrk.connections, *locked(highest)));
+        }
+        let load = self.wrk.run(&self.base_url, &self.scratch).await?;
+        if let Speed::Highest(seen) = self.speed {
+            *locked(seen) = load;
+        }
         Ok(load)
-    }
-}
-
-/// A server at half of the speed that was just seen, by clients who wait before they ask again.
-pub struct Half<'a> {
-    pub http: Http<'a>,
-    pub highest: &'a Mutex<Load>,
-}
-
-#[async_trait]
-impl Contender for Half<'_> {
-    fn name(&self) -> String {
-        self.http.name()
-    }
-
-    fn command(&self) -> String {
-        self.http.command()
-    }
-
-    fn processes(&self) -> Vec<u32> {
-        self.http.processes()
-    }
-
-    async fn run(&mut self) -> anyhow::Result<Load> {
-        let highest = *self.highest.lock().unwrap_or_else(PoisonError::into_inner);
-        self.http.wrk.think = Some(think(self.http.wrk.connections, highest));
-        self.http.run().await
     }
 }
 
@@ -121,6 +85,11 @@ impl Contender for Half<'_> {
 fn think(clients: u32, highest: Load) -> Duration {
     let between = f64::from(clients) / (highest.per_second / 2.0);
     Duration::try_from_secs_f64(between - highest.p50_ms.unwrap_or(0.0) / 1_000.0).unwrap_or_default()
+}
+
+fn locked(load: &Mutex<Load>) -> MutexGuard<'_, Load> {
+    // No code that may panic runs under the lock.
+    load.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A server that is asked at a steady rate.
@@ -150,7 +119,7 @@ impl Contender for Steady<'_> {
 
     async fn run(&mut self) -> anyhow::Result<Load> {
         if let Some(highest) = self.highest {
-            self.paced.rate = highest.lock().unwrap_or_else(PoisonError::into_inner).per_second / 2.0;
+            self.paced.rate = locked(highest).per_second / 2.0;
         }
         let (paced, base_url) = (self.paced.clone(), self.base_url.clone());
         tokio::task::spawn_blocking(move || paced.run(&base_url)).await?

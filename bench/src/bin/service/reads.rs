@@ -17,7 +17,7 @@ use bench::{
 
 use crate::{
     Bench, DATABASE,
-    contenders::{Half, Highest, Http, Statements, Steady},
+    contenders::{Http, Speed, Statements, Steady},
 };
 
 /// Connections to the database, of the service and of pgbench alike.
@@ -89,6 +89,7 @@ async fn measure(bench: &Bench, read: &Read) -> anyhow::Result<Row> {
         Some(peer) => Some(Http {
             name: "Fastify",
             wrk,
+            speed: Speed::Full,
             base_url: peer.base_url.clone(),
             processes: vec![peer.pid()?, server],
             scratch,
@@ -129,8 +130,9 @@ async fn latency(bench: &Bench) -> anyhow::Result<Row> {
     let half = Wrk { connections: HALF_CLIENTS, ..fastest.clone() };
     let memory = FromMemory::start(service.get(path, half.keys.first().context("no key")?).await?)?;
     let highest = Mutex::new(Load::default());
-    let at_half = |http| Half { http, highest: &highest };
-    let mut fastest = Highest { http: Http::service(bench, "at full speed", fastest, &service)?, seen: &highest };
+    let at_half = |http| Http { speed: Speed::Half(&highest), ..http };
+    let fastest = Http::service(bench, "at full speed", fastest, &service)?;
+    let mut fastest = Http { speed: Speed::Highest(&highest), ..fastest };
     let mut subject = at_half(Http::service(bench, "service", half.clone(), &service)?);
     let mut floor = at_half(Http::from_memory(bench, half.clone(), &memory));
     let Wrk { path, keys, seconds, .. } = half;
