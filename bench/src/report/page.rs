@@ -18,7 +18,8 @@ limit of requests a key is out of the way, except in the rows of faults.
 What a row stands beside:
 
 - **pgbench**: `pgbench -M prepared` running the very statements that the request or the debit makes, taken from the
-  server's log, on as many connections. The limit that Postgres sets.
+  server's log, on as many connections as there are clients. The limit that Postgres sets. Reads stand beside it on eight
+  connections as well, as many as the service has to Postgres: with fewer, pgbench is faster.
 - **from memory**: actix-web answering the same bytes without any work. The limit that the framework sets.
 - **Fastify**: `bench/peers/fastify`, the same endpoint in fifty lines of Fastify and pg, a process a processor.
 - **1 ×**: the same at a tenth of the size, in the rows of growth. The exponent is that of cost against size: 0 when a thing

@@ -128,6 +128,7 @@ impl Contender for Steady<'_> {
 
 /// Postgres under the same statements.
 pub struct Statements<'a> {
+    pub name: &'static str,
     pub pgbench: Pgbench,
     pub postgres: &'a Postgres,
 }
@@ -135,7 +136,7 @@ pub struct Statements<'a> {
 #[async_trait]
 impl Contender for Statements<'_> {
     fn name(&self) -> String {
-        "pgbench".to_owned()
+        self.name.to_owned()
     }
 
     fn command(&self) -> String {

@@ -138,7 +138,7 @@ async fn measure(bench: &Bench, row: &str, what: &str, accounts: i64, made: &[St
     let mut subject = Ledger::of(bench, "ledger", row, 1, u64::try_from(accounts)?)?;
     let script = script(made, accounts)?;
     let pgbench = Pgbench { database: DATABASE.to_owned(), script, clients: CLIENTS, seconds: bench.seconds };
-    let mut limit = Statements { pgbench, postgres: &bench.postgres };
+    let mut limit = Statements { name: "pgbench", pgbench, postgres: &bench.postgres };
     let measured = in_turns(bench.rounds, &[], &mut [&mut subject, &mut limit]).await?;
     Ok(Row::of_rates(row, what, "debits/s", &measured)
         .note(&format!("{} statements a debit, with BEGIN and COMMIT", made.len() + 2)))

@@ -20,9 +20,9 @@ use crate::{
     contenders::{Http, Speed, Statements, Steady},
 };
 
-/// Connections to the database, of the service and of pgbench alike.
+/// Connections of the service to the database.
 pub const POOL: u32 = 8;
-/// Connections of the load generator.
+/// Connections of the load generator, and of pgbench.
 const CLIENTS: u32 = 16;
 /// Those at half of the rate: each waits between two requests.
 const HALF_CLIENTS: u32 = 64;
@@ -74,12 +74,14 @@ async fn measure(bench: &Bench, read: &Read) -> anyhow::Result<Row> {
     let (scratch, server) = (bench.postgres.scratch().to_owned(), bench.postgres.pid());
     let mut subject = Http::service(bench, "service", wrk.clone(), &service)?;
     let script = statements::script(&made, probe.id, bench.data.size.accounts)?;
-    let pgbench = Pgbench { database: DATABASE.to_owned(), script, clients: POOL, seconds: bench.seconds };
-    let mut limit = Statements { pgbench, postgres: &bench.postgres };
+    let pgbench = Pgbench { database: DATABASE.to_owned(), script, clients: CLIENTS, seconds: bench.seconds };
+    let fewer = Pgbench { clients: POOL, ..pgbench.clone() };
+    let mut limit = Statements { name: "pgbench", pgbench, postgres: &bench.postgres };
+    let mut stricter = Statements { name: "pgbench on 8 connections", pgbench: fewer, postgres: &bench.postgres };
     let mut floor = Http::from_memory(bench, wrk.clone(), &memory);
     let mut contenders: Vec<&mut (dyn Contender + Send)> = vec![&mut subject, &mut floor];
     if !made.is_empty() {
-        contenders.insert(1, &mut limit);
+        contenders.splice(1..1, [&mut limit as &mut (dyn Contender + Send), &mut stricter]);
     }
     let peer = match read.row {
         "customers" => Some(Fastify::start(&bench.postgres, DATABASE, POOL).await?),

@@ -102,7 +102,7 @@ async fn measure(bench: &Bench) -> anyhow::Result<Row> {
     let mut subject = Http::service(bench, "service", wrk.clone(), &service)?;
     let script = insert(bench.data.size.accounts);
     let pgbench = Pgbench { database: DATABASE.to_owned(), script, clients: CLIENTS, seconds: bench.seconds };
-    let mut limit = Statements { pgbench, postgres: &bench.postgres };
+    let mut limit = Statements { name: "pgbench", pgbench, postgres: &bench.postgres };
     let memory = FromMemory::start(answer(&service, &bench.data).await?)?;
     let mut floor = Http::from_memory(bench, wrk, &memory);
     let measured = in_turns(bench.rounds, &[], &mut [&mut subject, &mut limit, &mut floor]).await?;
