@@ -52,7 +52,7 @@ pub async fn run(
     let (keys, sender) = (Arc::new(keys), Arc::new(deliveries::sender(config)?));
     let shared = shared(config).await?;
     let draining = Arc::new(AtomicBool::new(false));
-    let threads = if roles.http { http_workers(config.http_workers, cores(), database.connect.is_local()) } else { 0 };
+    let threads = if roles.http { http_workers(config.http_workers) } else { 0 };
     let (common, plan) = Workers::share_out(database.pool(config.database_pool), threads);
     let store = Arc::new(store(config, database, common, shared.as_ref())?);
     let events = GroupCommit::new((*store).clone(), threads);
@@ -129,17 +129,11 @@ fn bind(address: std::net::SocketAddr, setting: &str) -> anyhow::Result<TcpListe
         .with_context(|| format!("cannot listen on {address}: is it in use? Choose another address with {setting}"))
 }
 
-fn cores() -> usize {
-    thread::available_parallelism().map_or(1, usize::from)
-}
-
-/// HTTP threads, unless so many are asked for. A database on this machine takes about as much of its processors as we do, and
-/// a thread that has to share one with it waits for it.
-const fn http_workers(asked_for: usize, cores: usize, database_is_local: bool) -> usize {
-    match (asked_for, database_is_local) {
-        (0, true) => cores.div_ceil(2),
-        (0, false) => cores,
-        (threads, _) => threads,
+/// HTTP threads: one a core, unless so many are asked for.
+fn http_workers(asked_for: usize) -> usize {
+    match asked_for {
+        0 => thread::available_parallelism().map_or(1, usize::from),
+        threads => threads,
     }
 }
 
@@ -241,16 +235,4 @@ pub(crate) async fn stop_signal() -> anyhow::Result<()> {
         _ = interrupt.recv() => {}
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_database_on_the_same_machine_is_left_half_of_the_cores() {
-        assert_eq!([1, 2, 3, 8].map(|cores| http_workers(0, cores, true)), [1, 1, 2, 4]);
-        assert_eq!([1, 2, 3, 8].map(|cores| http_workers(0, cores, false)), [1, 2, 3, 8]);
-        assert_eq!(http_workers(6, 2, true), 6);
-    }
 }

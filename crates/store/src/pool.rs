@@ -138,11 +138,6 @@ impl Connect {
         Ok(Self { config, tls: MakeRustlsConnect::new(tls) })
     }
 
-    /// Whether the database is on this machine: behind a Unix socket or a loopback address.
-    pub fn is_local(&self) -> bool {
-        all_local(&self.config)
-    }
-
     /// A connection without Diesel, for COPY and for notifications.
     pub(crate) async fn open(&self) -> Result<(Client, Driver), tokio_postgres::Error> {
         self.config.connect(self.tls.clone()).await
