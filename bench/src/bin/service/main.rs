@@ -10,7 +10,7 @@ use bench::{
     report::{Report, Row},
     service,
 };
-use clap::Parser;
+use clap::{Parser, builder::NonEmptyStringValueParser};
 use time::OffsetDateTime;
 
 use crate::faults::attack::{self, Attack};
@@ -33,7 +33,7 @@ const DATABASE: &str = "bench";
 #[command(version, about)]
 struct Cli {
     /// Rows to measure, comma separated; every row when not said.
-    #[arg(long, value_delimiter = ',')]
+    #[arg(long, value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
     rows: Vec<String>,
     /// Little data and short samples: for a look at whether everything works.
     #[arg(long)]
@@ -78,6 +78,8 @@ pub struct Bench {
     /// Little data.
     pub quick: bool,
     rows: Vec<String>,
+    /// The rows that have been put.
+    measured: Vec<String>,
     report: Report,
     out: PathBuf,
 }
@@ -86,7 +88,7 @@ impl Bench {
     /// Whether a row is asked for; a group is asked for when its name is.
     #[must_use]
     pub fn wants(&self, row: &str) -> bool {
-        self.rows.is_empty() || self.rows.iter().any(|asked| row == asked || row.starts_with(&format!("{asked} ")))
+        self.rows.is_empty() || self.rows.iter().any(|asked| is_named(row, asked))
     }
 
     /// Prints a row and puts it into the report.
@@ -96,10 +98,21 @@ impl Bench {
     pub fn put(&mut self, mut row: Row) -> anyhow::Result<()> {
         row.measured = format!("{}, {}", OffsetDateTime::now_utc().date(), env!("CARGO_PKG_VERSION"));
         println!("{}", serde_json::to_string(&row)?);
+        self.measured.push(row.row.clone());
         self.report.put(row);
         // After each row, so that a run that is broken off has not been for nothing.
         self.report.write(&self.out)
     }
+
+    /// What was asked for and is no row.
+    fn unknown(&self) -> Vec<String> {
+        self.rows.iter().filter(|asked| !self.measured.iter().any(|row| is_named(row, asked))).cloned().collect()
+    }
+}
+
+/// Whether a row is meant by a name: its own, or its group's, which is its first word.
+fn is_named(row: &str, name: &str) -> bool {
+    row == name || row.split_once(' ').is_some_and(|(group, _)| group == name)
 }
 
 fn main() -> anyhow::Result<()> {
@@ -139,6 +152,7 @@ async fn run(cli: Cli, api: PathBuf, postgres: Postgres) -> anyhow::Result<()> {
         rounds: cli.rounds.unwrap_or(if cli.quick { 1 } else { 3 }),
         quick: cli.quick,
         rows: cli.rows,
+        measured: Vec::new(),
         report,
         out: cli.out,
     };
@@ -151,8 +165,10 @@ async fn run(cli: Cli, api: PathBuf, postgres: Postgres) -> anyhow::Result<()> {
         }
     }
     eprintln!("measured in {:.0} s", began.elapsed().as_secs_f64());
+    let unknown = bench.unknown();
     bench.postgres.stop()?;
     anyhow::ensure!(broken.is_empty(), "not all rows were measured: {broken:?}");
+    anyhow::ensure!(unknown.is_empty(), "no such rows: {unknown:?}; docs/benchmarks.md has the names of all");
     Ok(())
 }
 
@@ -196,5 +212,31 @@ impl Group {
             Self::Debits => debits::run(bench).await,
             Self::Faults => faults::run(bench).await,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_go_by_their_name_or_their_groups() {
+        for (row, name, is_meant) in [
+            ("track", "track", true),
+            ("growth track", "growth", true),
+            ("growth track", "growth track", true),
+            ("growth track", "track", false),
+            ("faults slow readers", "faults slow", false),
+            ("track", "tra", false),
+        ] {
+            assert_eq!(is_named(row, name), is_meant, "{row}, {name}");
+        }
+    }
+
+    /// Else a run of everything that is asked for with an empty variable would measure nothing.
+    #[test]
+    fn an_empty_name_is_refused() {
+        assert!(Cli::try_parse_from(["service", "--rows", ""]).is_err());
+        assert!(Cli::try_parse_from(["service", "--rows", "track,"]).is_err());
     }
 }

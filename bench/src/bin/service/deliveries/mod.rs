@@ -39,7 +39,7 @@ const WARM_UP: u64 = 2;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 pub async fn run(bench: &mut Bench) -> anyhow::Result<()> {
-    if bench.wants("deliveries backlog") {
+    if ["deliveries backlog", "deliveries memory"].iter().any(|row| bench.wants(row)) {
         for row in backlog(bench).await? {
             bench.put(row)?;
         }
