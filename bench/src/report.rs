@@ -49,6 +49,9 @@ pub struct Beside {
     pub cpu_per_1000: Option<f64>,
     /// The row's value ÷ this one, the median over the rounds.
     pub ratio: f64,
+    /// The lowest and the highest of the rounds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio_range: Option<(f64, f64)>,
     pub command: String,
 }
 
@@ -122,7 +125,12 @@ impl Row {
         let cost = |index: usize| measured.get(index).map_or(f64::NAN, |measured| measured.cpu_per_1000);
         let multiple = cost(0) / cost(1);
         let rates = Self::of_rates(row, what, "", measured);
-        let beside = rates.beside.iter().map(|beside| Beside { value: cost(1), ratio: multiple, ..beside.clone() });
+        let beside = rates.beside.iter().map(|beside| Beside {
+            value: cost(1),
+            ratio: multiple,
+            ratio_range: None,
+            ..beside.clone()
+        });
         Self {
             value: cost(0),
             unit: "CPU s per 1,000".to_owned(),
@@ -159,6 +167,7 @@ impl Beside {
             value: measured.per_second,
             cpu_per_1000: Some(measured.cpu_per_1000),
             ratio: measured.ratio,
+            ratio_range: measured.ratio_range,
             command: measured.command.clone(),
         }
     }

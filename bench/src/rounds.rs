@@ -41,6 +41,8 @@ pub struct Measured {
     pub cpu_per_1000: f64,
     /// The median over the rounds of the first contender's rate ÷ this one's.
     pub ratio: f64,
+    /// The lowest and the highest of them.
+    pub ratio_range: Option<(f64, f64)>,
     /// At least half of the runs of either were disturbed.
     pub disturbed: bool,
 }
@@ -65,17 +67,21 @@ pub async fn in_turns(
         }
     }
     let first: Vec<f64> = samples.first().into_iter().flatten().map(|sample| sample.load.per_second).collect();
-    let measured = contenders.iter().zip(&samples).map(|(contender, samples)| Measured {
-        name: contender.name(),
-        command: contender.command(),
-        per_second: median(samples.iter().map(|sample| sample.load.per_second)),
-        p50_ms: median_of_some(samples, |load| load.p50_ms),
-        p99_ms: median_of_some(samples, |load| load.p99_ms),
-        late_p99_ms: median_of_some(samples, |load| load.late_p99_ms),
-        failed: sum(samples, |load| load.failed) / sum(samples, |load| load.requests),
-        cpu_per_1000: median(samples.iter().map(|sample| sample.cpu / sample.load.requests * 1_000.0)),
-        ratio: median(samples.iter().zip(&first).map(|(sample, first)| first / sample.load.per_second)),
-        disturbed: at_least_half(samples.iter().map(|sample| sample.disturbed)),
+    let measured = contenders.iter().zip(&samples).map(|(contender, samples)| {
+        let ratios = samples.iter().zip(&first).map(|(sample, first)| first / sample.load.per_second);
+        Measured {
+            name: contender.name(),
+            command: contender.command(),
+            per_second: median(samples.iter().map(|sample| sample.load.per_second)),
+            p50_ms: median_of_some(samples, |load| load.p50_ms),
+            p99_ms: median_of_some(samples, |load| load.p99_ms),
+            late_p99_ms: median_of_some(samples, |load| load.late_p99_ms),
+            failed: sum(samples, |load| load.failed) / sum(samples, |load| load.requests),
+            cpu_per_1000: median(samples.iter().map(|sample| sample.cpu / sample.load.requests * 1_000.0)),
+            ratio: median(ratios.clone()),
+            ratio_range: ratios.clone().min_by(f64::total_cmp).zip(ratios.max_by(f64::total_cmp)),
+            disturbed: at_least_half(samples.iter().map(|sample| sample.disturbed)),
+        }
     });
     Ok(measured.collect())
 }
@@ -156,6 +162,7 @@ mod tests {
         assert_eq!((measured[0].per_second, measured[0].ratio), (20.0, 1.0));
         // 10/20, 20/80 and 30/40: the pairs count, not the medians of each.
         assert_eq!((measured[1].per_second, measured[1].ratio), (40.0, 0.5));
+        assert_eq!(measured[1].ratio_range, Some((0.25, 0.75)));
         assert_eq!((measured[0].p50_ms, measured[0].p99_ms), (Some(1.0), None));
     }
 

@@ -7,10 +7,11 @@ use super::{Report, Row, Target};
 const HEAD: &str = "\
 # Benchmarks
 
-Written by `make bench`; do not edit. The whole run takes a little over half an hour: it starts a Postgres of its own
+Written by `make bench`; do not edit. The whole run takes about forty minutes: it starts a Postgres of its own
 (on disk, fsync on), loads the data, starts the release binary, and measures every row in turns with what it is compared
 with, so that both see the same machine. Figures are medians of the rounds, ratios the medians of the ratios within a
-round. `make bench ROWS=customers,track` measures some of the rows; the others keep their last figures.
+round, with the lowest and the highest of them behind; there are three rounds, of customers and track nine.
+`make bench ROWS=customers,track` measures some of the rows; the others keep their last figures.
 
 The service runs as in production but for two settings: its log is off (`--log warn`: no line for each request), and the
 limit of requests a key is out of the way, except in the rows of faults.
@@ -19,7 +20,8 @@ What a row stands beside:
 
 - **pgbench**: `pgbench -M prepared` running the very statements that the request or the debit makes, taken from the
   server's log, on as many connections as there are clients. The limit that Postgres sets. Reads stand beside it on eight
-  connections as well, as many as the service has to Postgres: with fewer, pgbench is faster.
+  connections as well, as many as the service may open to Postgres (these reads keep two of them busy): with about as many
+  pgbench is fastest.
 - **from memory**: actix-web answering the same bytes without any work. The limit that the framework sets.
 - **Fastify**: `bench/peers/fastify`, the same endpoint in fifty lines of Fastify and pg, a process a processor.
 - **1 ×**: the same at a tenth of the size, in the rows of growth. The exponent is that of cost against size: 0 when a thing
@@ -62,8 +64,10 @@ fn line(row: &Row) -> String {
         _ => String::new(),
     };
     let cpu = row.cpu_per_1000.map(|seconds| format!("{seconds:.3}")).unwrap_or_default();
-    let beside =
-        row.beside.iter().map(|beside| format!("{}: {} (× {:.2})", beside.name, figure(beside.value), beside.ratio));
+    let beside = row.beside.iter().map(|beside| {
+        let range = beside.ratio_range.map(|(low, high)| format!("; {low:.2}–{high:.2}")).unwrap_or_default();
+        format!("{}: {} (× {:.2}{range})", beside.name, figure(beside.value), beside.ratio)
+    });
     let targets = row.targets.iter().map(bound);
     format!(
         "| **{}** {}{note} | {} {}{mark} | {latency} | {cpu} | {} | {} |",

@@ -47,7 +47,7 @@ struct Cli {
     /// Seconds of a sample.
     #[arg(long)]
     seconds: Option<u32>,
-    /// Rounds that count.
+    /// Rounds that count, of most rows.
     #[arg(long)]
     rounds: Option<usize>,
     /// The release binary of the service [default: `api` beside this program].
@@ -89,6 +89,13 @@ impl Bench {
     #[must_use]
     pub fn wants(&self, row: &str) -> bool {
         self.rows.is_empty() || self.rows.iter().any(|asked| is_named(row, asked))
+    }
+
+    /// Rounds of a row whose bound is a rate of pgbench: single turns of that differ by a third, more than is between the
+    /// row and its bound.
+    #[must_use]
+    pub const fn many_rounds(&self) -> usize {
+        3 * self.rounds
     }
 
     /// Prints a row and puts it into the report.

@@ -100,6 +100,7 @@ fn growth(name: &str, what: &str, larger: &Ran, smaller: &Ran, of: (i32, &str), 
         value: smaller.cpu(),
         cpu_per_1000: None,
         ratio,
+        ratio_range: None,
         command: smaller.command.clone(),
     });
     row.note = format!(
@@ -130,6 +131,7 @@ async fn many_small(bench: &mut Bench, shops: Shops) -> anyhow::Result<()> {
         value: limit,
         cpu_per_1000: Some(1e3 * ran.postgres_cpu / accounts),
         ratio: rate / limit,
+        ratio_range: None,
         command: "processors ÷ processor time of Postgres per account".to_owned(),
     });
     row.cpu_per_1000 = Some(1e3 * (ran.postgres_cpu + ran.service_cpu) / accounts);

@@ -36,8 +36,10 @@ struct Read {
     path: &'static str,
 }
 
+/// The row that has bounds.
+const CUSTOMERS: &str = "customers";
 const READS: [Read; 4] = [
-    Read { row: "customers", what: "GET /customers, 25 rows", path: "/api/v1/customers" },
+    Read { row: CUSTOMERS, what: "GET /customers, 25 rows", path: "/api/v1/customers" },
     Read { row: "profit", what: "GET /profit, 30 days", path: "/api/v1/profit" },
     Read { row: "webhooks", what: "GET /webhooks, 3 subscriptions", path: "/api/v1/webhooks" },
     Read { row: "status", what: "GET /status", path: "/api/v1/status" },
@@ -84,7 +86,7 @@ async fn measure(bench: &Bench, read: &Read) -> anyhow::Result<Row> {
         contenders.splice(1..1, [&mut limit as &mut (dyn Contender + Send), &mut stricter]);
     }
     let peer = match read.row {
-        "customers" => Some(Fastify::start(&bench.postgres, DATABASE, POOL).await?),
+        CUSTOMERS => Some(Fastify::start(&bench.postgres, DATABASE, POOL).await?),
         _ => None,
     };
     let mut fastify = match &peer {
@@ -101,7 +103,8 @@ async fn measure(bench: &Bench, read: &Read) -> anyhow::Result<Row> {
     if let Some(fastify) = &mut fastify {
         contenders.push(fastify);
     }
-    let measured = in_turns(bench.rounds, &[], &mut contenders).await?;
+    let rounds = if read.row == CUSTOMERS { bench.many_rounds() } else { bench.rounds };
+    let measured = in_turns(rounds, &[], &mut contenders).await?;
     memory.stop().await;
     service.stop().await?;
     let row = Row::of_rates(read.row, read.what, "requests/s", &measured);
@@ -117,7 +120,7 @@ fn statements_a_request(count: usize) -> String {
 }
 
 fn with_targets(row: Row, name: &str) -> Row {
-    if name != "customers" {
+    if name != CUSTOMERS {
         return row;
     }
     let (pgbench, fastify) = (row.ratio("pgbench"), row.ratio("Fastify"));

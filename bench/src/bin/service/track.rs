@@ -105,7 +105,7 @@ async fn measure(bench: &Bench) -> anyhow::Result<Row> {
     let mut limit = Statements { name: "pgbench", pgbench, postgres: &bench.postgres };
     let memory = FromMemory::start(answer(&service, &bench.data).await?)?;
     let mut floor = Http::from_memory(bench, wrk, &memory);
-    let measured = in_turns(bench.rounds, &[], &mut [&mut subject, &mut limit, &mut floor]).await?;
+    let measured = in_turns(bench.many_rounds(), &[], &mut [&mut subject, &mut limit, &mut floor]).await?;
     memory.stop().await;
     service.stop().await?;
     let row = Row::of_rates("track", "POST /track, one event a request", "events/s", &measured);

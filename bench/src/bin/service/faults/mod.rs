@@ -114,8 +114,12 @@ async fn measure(bench: &Bench, row: &str, what: &str, attack: Attack) -> anyhow
     let p99 = |index: usize| measured.get(index).and_then(|measured| measured.p99_ms).unwrap_or(f64::NAN);
     let failed = measured.first().map_or(1.0, |measured| measured.failed) * 100.0;
     let beside = rates.beside.iter().zip(1..);
-    let beside =
-        beside.map(|(beside, index)| Beside { value: p99(index), ratio: p99(0) / p99(index), ..beside.clone() });
+    let beside = beside.map(|(beside, index)| Beside {
+        value: p99(index),
+        ratio: p99(0) / p99(index),
+        ratio_range: None,
+        ..beside.clone()
+    });
     let note = format!(
         "p99 of GET /customers at {STEADY:.0} requests/s; {} {} in all, {} on the server that does nothing; memory \
          {before:.0} MB before, {:.0} MB after, {:.0} MB at most",
