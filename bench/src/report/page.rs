@@ -10,7 +10,7 @@ const HEAD: &str = "\
 Written by `make bench`; do not edit. The whole run takes about forty minutes: it starts a Postgres of its own
 (on disk, fsync on), loads the data, starts the release binary, and measures every row in turns with what it is compared
 with, so that both see the same machine. Figures are medians of the rounds, ratios the medians of the ratios within a
-round, with the lowest and the highest of them behind; there are three rounds, of customers and track nine.
+round, with the lowest and the highest of them behind; there are three rounds, of customers, latency and track nine.
 `make bench ROWS=customers,track` measures some of the rows; the others keep their last figures.
 
 The service runs as in production but for two settings: its log is off (`--log warn`: no line for each request), and the

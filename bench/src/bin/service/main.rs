@@ -91,8 +91,7 @@ impl Bench {
         self.rows.is_empty() || self.rows.iter().any(|asked| is_named(row, asked))
     }
 
-    /// Rounds of a row whose bound is a rate of pgbench: single turns of that differ by a third, more than is between the
-    /// row and its bound.
+    /// Rounds of a row whose turns differ by more than lies between the row and its bound: those of pgbench by a third.
     #[must_use]
     pub const fn many_rounds(&self) -> usize {
         3 * self.rounds

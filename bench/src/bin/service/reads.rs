@@ -150,7 +150,7 @@ async fn latency(bench: &Bench) -> anyhow::Result<Row> {
     };
     fastest.run().await?;
     // Each round's half is that of what came just before it.
-    let measured = in_turns(bench.rounds, &[], &mut [&mut subject, &mut due, &mut floor, &mut fastest]).await?;
+    let measured = in_turns(bench.many_rounds(), &[], &mut [&mut subject, &mut due, &mut floor, &mut fastest]).await?;
     memory.stop().await;
     service.stop().await?;
     let [subject, due, floor, fastest] = measured.as_slice() else { anyhow::bail!("not all were measured") };
