@@ -32,13 +32,13 @@ const RATIO: f64 = 0.2;
 const MEGABYTES: f64 = 200.0;
 
 pub async fn run(bench: &mut Bench) -> anyhow::Result<()> {
-    if !["import", "memory importing", GROWTH].iter().any(|row| bench.wants(row)) {
+    if !bench.wants_any(&["import", "memory importing", GROWTH]) {
         return Ok(());
     }
     bench.postgres.create_database(DATABASE).await?;
     let client = bench.postgres.client(DATABASE).await?;
     client.batch_execute(RAW_TABLE).await?;
-    if bench.wants("import") || bench.wants("memory importing") {
+    if bench.wants_any(&["import", "memory importing"]) {
         for row in measure(bench, &client).await? {
             bench.put(row)?;
         }

@@ -91,6 +91,12 @@ impl Bench {
         self.rows.is_empty() || self.rows.iter().any(|asked| is_named(row, asked))
     }
 
+    /// Whether any of several rows that are measured together is asked for.
+    #[must_use]
+    pub fn wants_any(&self, rows: &[&str]) -> bool {
+        rows.iter().any(|row| self.wants(row))
+    }
+
     /// Rounds of a row whose turns differ by more than lies between the row and its bound: those of pgbench by a third.
     #[must_use]
     pub const fn many_rounds(&self) -> usize {

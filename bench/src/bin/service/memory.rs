@@ -12,7 +12,7 @@ use crate::{Bench, DATABASE, reads};
 const CLIENTS: u32 = 64;
 
 pub async fn run(bench: &mut Bench) -> anyhow::Result<()> {
-    if !["memory idle", "memory load", "memory streaming"].iter().any(|row| bench.wants(row)) {
+    if !bench.wants_any(&["memory idle", "memory load", "memory streaming"]) {
         return Ok(());
     }
     let service = reads::serve(bench, DATABASE).await?;

@@ -30,10 +30,10 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 pub async fn run(bench: &mut Bench) -> anyhow::Result<()> {
     let size = |shops: Shops| if bench.quick { shops.quick() } else { shops };
     let (large, small) = (size(Shops::LARGE), size(Shops::SMALL));
-    if ["nightly large", "nightly growth history", "nightly growth orders"].iter().any(|row| bench.wants(row)) {
+    if bench.wants_any(&["nightly large", "nightly growth history", "nightly growth orders"]) {
         one_large(bench, large).await?;
     }
-    if ["nightly small", ACCOUNTS].iter().any(|row| bench.wants(row)) {
+    if bench.wants_any(&["nightly small", ACCOUNTS]) {
         many_small(bench, small).await?;
     }
     Ok(())

@@ -108,7 +108,7 @@ async fn measure(bench: &Bench, read: &Read) -> anyhow::Result<Row> {
     memory.stop().await;
     service.stop().await?;
     let row = Row::of_rates(read.row, read.what, "requests/s", &measured);
-    Ok(with_targets(row, read.row).note(&statements_a_request(made.len())))
+    Ok(with_targets(row).note(&statements_a_request(made.len())))
 }
 
 fn statements_a_request(count: usize) -> String {
@@ -119,8 +119,8 @@ fn statements_a_request(count: usize) -> String {
     }
 }
 
-fn with_targets(row: Row, name: &str) -> Row {
-    if name != CUSTOMERS {
+fn with_targets(row: Row) -> Row {
+    if row.row != CUSTOMERS {
         return row;
     }
     let (pgbench, fastify) = (row.ratio("pgbench"), row.ratio("Fastify"));

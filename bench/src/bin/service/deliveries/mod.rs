@@ -39,7 +39,7 @@ const WARM_UP: u64 = 2;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 pub async fn run(bench: &mut Bench) -> anyhow::Result<()> {
-    if ["deliveries backlog", "deliveries memory"].iter().any(|row| bench.wants(row)) {
+    if bench.wants_any(&["deliveries backlog", "deliveries memory"]) {
         for row in backlog(bench).await? {
             bench.put(row)?;
         }
