@@ -51,8 +51,8 @@ pub async fn run(bench: &mut Bench) -> anyhow::Result<()> {
 }
 
 /// A file of so many lines.
-fn file_of(bench: &Bench, lines: u32) -> anyhow::Result<PathBuf> {
-    let file = bench.postgres.scratch().join(format!("order_lines_{lines}.csv"));
+pub fn file_of(postgres: &Postgres, lines: u32) -> anyhow::Result<PathBuf> {
+    let file = postgres.scratch().join(format!("order_lines_{lines}.csv"));
     std::fs::write(&file, order_lines(lines)?)?;
     Ok(file)
 }
@@ -118,7 +118,7 @@ struct Import<'a> {
 impl<'a> Import<'a> {
     /// Imports into the accounts that come after `account`.
     fn of(bench: &'a Bench, client: &'a Client, name: &'a str, lines: u32, account: i64) -> anyhow::Result<Self> {
-        let file = file_of(bench, lines)?;
+        let file = file_of(&bench.postgres, lines)?;
         Ok(Self { name, bench, client, file, lines: lines.into(), account, peak_mb: 0.0 })
     }
 }

@@ -1,7 +1,7 @@
 //! Measures the running service beside its limits and its peers, prints one JSON object a row, and writes
 //! `docs/benchmarks.md` with a chart.
 
-use std::{path::PathBuf, time::Instant};
+use std::{net::SocketAddr, path::PathBuf, time::Instant};
 
 use bench::{
     cluster::Postgres,
@@ -66,6 +66,9 @@ struct Cli {
     attack_url: Option<String>,
     #[arg(long, hide = true)]
     attack_keys: Option<String>,
+    /// Where the webhooks of that client go.
+    #[arg(long, hide = true)]
+    attack_receiver: Option<SocketAddr>,
 }
 
 /// What every group of rows works with.
@@ -129,15 +132,15 @@ fn is_named(row: &str, name: &str) -> bool {
 
 fn main() -> anyhow::Result<()> {
     let cli = Cli::parse();
+    rustls::crypto::ring::default_provider().install_default().ok();
     if let (Some(attack), Some(url), Some(keys)) = (cli.attack, &cli.attack_url, &cli.attack_keys) {
         // One thread: it is not to be more than a processor's worth of clients.
         return tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?
-            .block_on(attack::run(attack, url, keys));
+            .block_on(attack::run(attack, url, keys, cli.attack_receiver));
     }
     let api = service::binary(cli.api.clone())?;
-    rustls::crypto::ring::default_provider().install_default().ok();
     // The server ends with the thread that starts it: this one.
     let postgres = Postgres::start(&cli.scratch)?;
     tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(run(cli, api, postgres))

@@ -16,7 +16,8 @@ use bench::{
 };
 use tokio::time::{MissedTickBehavior, interval};
 
-use self::{receiver::Receiver, world::World};
+pub use self::receiver::Receiver;
+use self::world::World;
 use crate::Bench;
 
 const DATABASE: &str = "deliveries";
@@ -274,7 +275,7 @@ async fn steady(bench: &Bench, receivers: usize, one_hangs: bool) -> anyhow::Res
     Ok(Waits { p50: percentile(&waits, 0.5), p99: percentile(&waits, 0.99), disturbed, command })
 }
 
-async fn until(mut holds: impl FnMut() -> bool, patience: Duration) -> anyhow::Result<()> {
+pub async fn until(mut holds: impl FnMut() -> bool, patience: Duration) -> anyhow::Result<()> {
     let began = Instant::now();
     while !holds() {
         anyhow::ensure!(began.elapsed() < patience, "what was expected has not come");

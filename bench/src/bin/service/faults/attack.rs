@@ -20,6 +20,8 @@ use tokio::{
     time::{sleep, timeout},
 };
 
+use super::tenant;
+
 /// Connections that never send a whole head.
 const HALF_OPEN: u64 = 10_000;
 /// Clients that hardly read, and how many bytes of an answer each may hold.
@@ -42,6 +44,7 @@ pub enum Attack {
     LimitedKey,
     UnknownKeys,
     ManyAddresses,
+    Tenant,
 }
 
 impl Attack {
@@ -52,6 +55,7 @@ impl Attack {
             Self::LimitedKey => "limited-key",
             Self::UnknownKeys => "unknown-keys",
             Self::ManyAddresses => "many-addresses",
+            Self::Tenant => "tenant",
         }
     }
 
@@ -59,21 +63,40 @@ impl Attack {
     pub const fn counted(self) -> &'static str {
         match self {
             Self::HalfOpen | Self::SlowReaders => "connections",
-            Self::LimitedKey | Self::UnknownKeys | Self::ManyAddresses => "answers",
+            Self::LimitedKey | Self::UnknownKeys | Self::ManyAddresses | Self::Tenant => "answers",
         }
     }
 }
 
-/// Misbehaves until standard input ends.
-pub async fn run(attack: Attack, base_url: &str, keys: &str) -> anyhow::Result<()> {
-    let address: SocketAddr = base_url.strip_prefix("http://").context("no http:// address")?.parse()?;
+/// Misbehaves until standard input ends. `receiver` is where the webhooks of [`Attack::Tenant`] go.
+pub async fn run(attack: Attack, base_url: &str, keys: &str, receiver: Option<SocketAddr>) -> anyhow::Result<()> {
     let done = Arc::new(AtomicU64::new(0));
+    let keys: Vec<&str> = keys.split(',').collect();
+    let at_least = match attack {
+        Attack::Tenant => tenant::start(base_url, &keys, receiver.context("no receiver")?, &done).await?,
+        _ => start(attack, base_url, &keys, &done)?,
+    };
+    let under_way = timeout(PATIENCE, async {
+        while done.load(Ordering::Relaxed) < at_least {
+            sleep(Duration::from_millis(10)).await;
+        }
+    });
+    under_way.await.with_context(|| format!("only {} of {at_least} are under way", done.load(Ordering::Relaxed)))?;
+    println!("ready");
+    tokio::task::spawn_blocking(|| std::io::copy(&mut std::io::stdin(), &mut std::io::sink())).await??;
+    println!("{}", done.load(Ordering::Relaxed));
+    // The tasks end with the process.
+    std::process::exit(0);
+}
+
+/// Starts the clients; gives the count from which on they are under way.
+fn start(attack: Attack, base_url: &str, keys: &[&str], done: &Arc<AtomicU64>) -> anyhow::Result<u64> {
+    let address: SocketAddr = base_url.strip_prefix("http://").context("no http:// address")?.parse()?;
     let clients = match attack {
         Attack::HalfOpen => HALF_OPEN,
         Attack::SlowReaders => SLOW,
-        Attack::LimitedKey | Attack::UnknownKeys | Attack::ManyAddresses => FAST,
+        _ => FAST,
     };
-    let keys: Vec<&str> = keys.split(',').collect();
     let largest = keys.first().context("no key")?;
     for client in 0..clients {
         // Every other one reads the largest account; those over a limit all have that key.
@@ -94,23 +117,12 @@ pub async fn run(attack: Attack, base_url: &str, keys: &str) -> anyhow::Result<(
             }
         });
     }
-    let at_least = match attack {
+    Ok(match attack {
         // Until then none of them has been closed and opened anew, though all came at once.
         Attack::HalfOpen => clients * 3 / 2,
         Attack::SlowReaders => clients,
-        Attack::LimitedKey | Attack::UnknownKeys | Attack::ManyAddresses => OVER_THE_LIMIT,
-    };
-    let under_way = timeout(PATIENCE, async {
-        while done.load(Ordering::Relaxed) < at_least {
-            sleep(Duration::from_millis(10)).await;
-        }
-    });
-    under_way.await.with_context(|| format!("only {} of {at_least} are under way", done.load(Ordering::Relaxed)))?;
-    println!("ready");
-    tokio::task::spawn_blocking(|| std::io::copy(&mut std::io::stdin(), &mut std::io::sink())).await??;
-    println!("{}", done.load(Ordering::Relaxed));
-    // The tasks end with the process.
-    std::process::exit(0);
+        _ => OVER_THE_LIMIT,
+    })
 }
 
 /// Sends half a head and waits for the server to give up.

@@ -5,6 +5,8 @@
 //! nothing, while the service is asked for the page.
 
 pub mod attack;
+mod tenant;
+mod tenants;
 
 use std::process::Stdio;
 
@@ -71,6 +73,10 @@ pub async fn run(bench: &mut Bench) -> anyhow::Result<()> {
             let row = measure(bench, row, what, attack).await?;
             bench.put(row)?;
         }
+    }
+    if bench.wants(tenants::ROW) {
+        let row = tenants::measure(bench).await?;
+        bench.put(row)?;
     }
     Ok(())
 }
@@ -164,7 +170,7 @@ impl Contender for Under<'_> {
     }
 
     async fn run(&mut self) -> anyhow::Result<Load> {
-        let attack = Running::start(self.attack, &self.target, &self.keys).await?;
+        let attack = Running::start(self.attack, &self.target, &self.keys, None).await?;
         let load = self.steady.run().await?;
         self.done += attack.stop().await?;
         Ok(load)
@@ -179,11 +185,12 @@ struct Running {
 
 impl Running {
     /// Starts it and waits until it is under way.
-    async fn start(attack: Attack, base_url: &str, keys: &str) -> anyhow::Result<Self> {
+    async fn start(attack: Attack, base_url: &str, keys: &str, receiver: Option<&str>) -> anyhow::Result<Self> {
         let mut child = Command::new("nice")
             .args(["-n", "19"])
             .arg(std::env::current_exe()?)
             .args(["--attack", attack.name(), "--attack-url", base_url, "--attack-keys", keys])
+            .args(receiver.map(|address| format!("--attack-receiver={address}")))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .kill_on_drop(true)
