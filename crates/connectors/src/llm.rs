@@ -5,18 +5,18 @@
 //! have been charged.
 
 mod answer;
+mod form;
 
-use std::{
-    sync::atomic::{AtomicUsize, Ordering},
-    time::Duration,
-};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::ai::{Completion, LanguageModel, ModelError, Prices, Prompt, Usage};
 use reqwest::{Client, Response, StatusCode, Url, header, redirect};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
-use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio::time::{Instant, sleep, timeout_at};
+
+use form::{Form, KnownForm};
 
 /// Bytes of an answer that are read at most.
 const MAX_ANSWER_BYTES: usize = 256 * 1024;
@@ -57,18 +57,8 @@ pub struct ChatCompletions {
     model: String,
     timeout: Duration,
     prices: Prices,
-    /// Which of [`FORMS`] the provider takes, as far as is known.
-    form: AtomicUsize,
+    form: KnownForm,
 }
-
-/// The forms of a request, the best first: how the shape of the answer is asked for, and what the limit of tokens is
-/// called. Providers differ in both, and answer 400 to what they do not know.
-const FORMS: [(&str, &str); 4] = [
-    ("json_schema", "max_tokens"),
-    ("json_schema", "max_completion_tokens"),
-    ("json_object", "max_tokens"),
-    ("text", "max_tokens"),
-];
 
 impl ChatCompletions {
     /// # Errors
@@ -94,10 +84,10 @@ impl ChatCompletions {
         // A key must not follow a redirect to another place, nor go through a proxy that nobody named here.
         let client =
             Client::builder().redirect(redirect::Policy::none()).no_proxy().default_headers(headers).build()?;
-        Ok(Self { client, url, model, timeout, prices, form: AtomicUsize::new(0) })
+        Ok(Self { client, url, model, timeout, prices, form: KnownForm::default() })
     }
 
-    fn body(&self, prompt: &Prompt, (shape, limit): (&str, &str)) -> Value {
+    fn body(&self, prompt: &Prompt, form: Form) -> Value {
         let mut body = json!({
             "model": self.model,
             "messages": [
@@ -106,8 +96,8 @@ impl ChatCompletions {
             ],
         });
         if let Value::Object(fields) = &mut body {
-            fields.insert(limit.to_owned(), prompt.max_output_tokens.into());
-            match shape {
+            fields.insert(form.token_limit().to_owned(), prompt.max_output_tokens.into());
+            match form.response_format() {
                 "json_schema" => fields.insert(
                     "response_format".to_owned(),
                     json!({
@@ -126,9 +116,9 @@ impl ChatCompletions {
         let free = |error| Completion { answer: Err(error), usage: Usage::NONE };
         let perhaps_charged = |error| Completion { answer: Err(error), usage: self.bound(prompt) };
         let mut wait = FIRST_WAIT;
+        let known = self.form.get(Instant::now());
+        let mut form = known;
         for _ in 0..MAX_TRIES {
-            let at = self.form.load(Ordering::Relaxed);
-            let form = FORMS.get(at).copied().unwrap_or(("text", "max_tokens"));
             let response = match self.client.post(self.url.clone()).json(&self.body(prompt, form)).send().await {
                 Ok(response) => response,
                 Err(error) if error.is_connect() => return free(ModelError::Unreachable),
@@ -136,23 +126,29 @@ impl ChatCompletions {
             };
             let status = response.status();
             match status {
-                status if status.is_success() => return self.read(prompt, response).await,
+                status if status.is_success() => {
+                    if form != known {
+                        self.form.set(form, Instant::now());
+                    }
+                    return self.read(prompt, response).await;
+                }
                 StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
                     let error = if status == StatusCode::TOO_MANY_REQUESTS {
                         ModelError::RateLimited
                     } else {
                         ModelError::ServerError
                     };
-                    let next = Instant::now() + retry_after(&response).unwrap_or(wait).max(wait);
-                    if next >= deadline {
+                    // Compared, not added to an instant: the header may name any number of seconds.
+                    let pause = retry_after(&response).unwrap_or(wait).max(wait);
+                    if pause >= deadline.saturating_duration_since(Instant::now()) {
                         return free(error);
                     }
-                    sleep_until(next).await;
+                    sleep(pause).await;
                     wait *= 2;
                 }
-                StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY if at + 1 < FORMS.len() => {
-                    tracing::info!(shape = form.0, "the provider refuses this form of request; trying a plainer one");
-                    self.form.store(at + 1, Ordering::Relaxed);
+                StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY if form.plainer().is_some() => {
+                    tracing::info!(?form, "the provider refuses this form of request; trying a plainer one");
+                    form = form.plainer().unwrap_or(form);
                 }
                 status if status.is_server_error() => return perhaps_charged(ModelError::ServerError),
                 status => {
@@ -197,10 +193,11 @@ impl ChatCompletions {
     }
 }
 
-/// Whole seconds; other forms are not heeded.
+/// Whole seconds; other forms are not heeded. What no `u64` holds is longer than any deadline.
 fn retry_after(response: &Response) -> Option<Duration> {
-    let seconds = response.headers().get(header::RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
-    Some(Duration::from_secs(seconds))
+    let value = response.headers().get(header::RETRY_AFTER)?.to_str().ok()?.trim();
+    let is_number = !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit());
+    is_number.then(|| Duration::from_secs(value.parse().unwrap_or(u64::MAX)))
 }
 
 #[async_trait]

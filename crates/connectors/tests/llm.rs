@@ -154,6 +154,33 @@ async fn a_request_that_was_not_taken_up_is_tried_again_when_told_to(#[case] sta
     assert_eq!((completion, seen.len()), (Completion { answer: Err(error), usage: Usage::NONE }, 1));
 }
 
+#[rstest]
+#[tokio::test]
+async fn a_wait_that_no_clock_can_hold_is_longer_than_the_deadline(
+    #[values("18446744073709551615", "18446744073709551616", "99999999999999999999999999")] seconds: &str,
+    #[values("429 Too Many Requests", "503 Service Unavailable")] status: &str,
+) {
+    let busy = http(status, &format!("retry-after: {seconds}\r\n"), "");
+    let (completion, seen) = ask(vec![busy, fine()], LONG).await;
+    assert_eq!((completion.answer.is_err(), completion.usage, seen.len()), (true, Usage::NONE, 1));
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_request_that_is_refused_in_every_form_changes_nothing_for_others(
+    #[values("400 Bad Request", "422 Unprocessable Entity")] status: &str,
+) {
+    let refuse = http(status, "", "{}");
+    let (url, seen) = provider(vec![refuse.clone(), refuse.clone(), refuse.clone(), refuse, fine()]).await;
+    let client = client(&url, LONG);
+    let refused = Completion { answer: Err(ModelError::Rejected), usage: Usage::NONE };
+    assert_eq!(client.complete(&prompt()).await, refused);
+    assert_eq!(client.complete(&prompt()).await.answer, Ok(json!({"a": 1})));
+    let seen = seen.lock().unwrap();
+    assert_eq!((seen.len(), &seen[4].1["response_format"]["type"]), (5, &json!("json_schema")));
+    assert_eq!(seen[4].1["max_tokens"], 100);
+}
+
 #[tokio::test]
 async fn a_provider_that_does_not_know_the_form_is_asked_plainer_and_remembered() {
     let refuse = http("400 Bad Request", "", "{}");
