@@ -694,6 +694,7 @@ diesel::table! {
         cost_usd -> Numeric,
         threshold_usd -> Numeric,
         crossed_at -> Timestamptz,
+        pauses -> Bool,
     }
 }
 

@@ -88,6 +88,20 @@ pub struct MonthlyCost {
     pub requests: i64,
 }
 
+impl Limits {
+    /// The thresholds of these limits that a cost has not reached. Where limits are changed to these, such a threshold is
+    /// announced again when it is reached, even if a lower one was reached before.
+    pub fn ahead_of(&self, cost_usd: Decimal) -> impl Iterator<Item = CostLevel> {
+        CostLevel::ALL.iter().copied().filter(move |level| cost_usd < self.threshold(*level))
+    }
+
+    /// Whether a change from `before` to these limits lets the guard pause access again that an administrator resumed:
+    /// he decided about another threshold, or while the guard was not to pause.
+    pub fn renew_pause(&self, before: &Self) -> bool {
+        self.critical_usd != before.critical_usd || (self.auto_pause && !before.auto_pause)
+    }
+}
+
 /// The thresholds that a cost has reached, the lower first.
 pub fn crossed(cost_usd: Decimal, limits: &Limits) -> impl Iterator<Item = CostLevel> {
     CostLevel::ALL.iter().copied().filter(move |level| cost_usd >= limits.threshold(*level))
@@ -149,7 +163,7 @@ pub trait AiAccess: Send + Sync {
         reason: Option<String>,
         now: OffsetDateTime,
     ) -> Result<AccessChange, StoreError>;
-    /// Sets an account's own limits, or puts it back to [`DEFAULT_LIMITS`].
+    /// Sets an account's own limits, or puts it back to [`DEFAULT_LIMITS`], and holds this month's cost against them.
     async fn set_limits(
         &self,
         account: AccountId,
@@ -182,6 +196,31 @@ mod tests {
     #[case(dec!(50), &[CostLevel::Warning, CostLevel::Critical])]
     fn a_threshold_is_crossed_when_it_is_reached(#[case] cost: Decimal, #[case] levels: &[CostLevel]) {
         assert_eq!(crossed(cost, &DEFAULT_LIMITS).collect::<Vec<_>>(), levels);
+    }
+
+    #[test]
+    fn a_threshold_above_the_cost_is_ahead() {
+        let limits = Limits::new(dec!(5), dec!(30), true).unwrap();
+        assert_eq!(limits.ahead_of(dec!(4.99)).collect::<Vec<_>>(), [CostLevel::Warning, CostLevel::Critical]);
+        assert_eq!(limits.ahead_of(dec!(5)).collect::<Vec<_>>(), [CostLevel::Critical]);
+        assert_eq!(limits.ahead_of(dec!(30)).count(), 0);
+    }
+
+    #[rstest]
+    #[case((dec!(4), true), (dec!(4), true), false)]
+    #[case((dec!(4), true), (dec!(4.0), true), false)]
+    #[case((dec!(4), true), (dec!(30), true), true)]
+    #[case((dec!(30), true), (dec!(4), true), true)]
+    #[case((dec!(4), false), (dec!(4), true), true)]
+    #[case((dec!(4), true), (dec!(4), false), false)]
+    #[case((dec!(4), false), (dec!(5), false), true)]
+    fn another_critical_threshold_or_auto_pause_switched_on_renews_the_pause(
+        #[case] before: (Decimal, bool),
+        #[case] after: (Decimal, bool),
+        #[case] renewed: bool,
+    ) {
+        let limits = |(critical, auto_pause): (Decimal, bool)| Limits::new(dec!(1), critical, auto_pause).unwrap();
+        assert_eq!(limits(after).renew_pause(&limits(before)), renewed);
     }
 
     #[rstest]

@@ -10,7 +10,7 @@ use diesel::{
 use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
-    ai::{AccessChange, Actor, AiAccess, Limits, Month, Pause, Standing},
+    ai::{AccessChange, Actor, AiAccess, DEFAULT_LIMITS, Limits, Month, Pause, Standing},
     events::{AiPaused, AiResumed, Amount, Instant, PauseAction, ResumeAction},
 };
 use rust_decimal::Decimal;
@@ -69,7 +69,7 @@ impl AiAccess for Store {
             .run::<_, Failure>(async |connection| {
                 connection
                     .transaction(async |connection| {
-                        Ok::<_, Failure>(pause(connection, account, by, reason, None, now).await?)
+                        Ok::<_, Failure>(pause(connection, account, by, reason, now).await?)
                     })
                     .await
             })
@@ -162,8 +162,37 @@ async fn lock(connection: &mut AsyncPgConnection, account: AccountId) -> Result<
     Ok(Some(paused.flatten().is_some()))
 }
 
-/// `cost` is the month's cost and the threshold, where they are the reason.
-pub(super) async fn pause(
+async fn pause(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    by: &Actor,
+    reason: &str,
+    now: OffsetDateTime,
+) -> Result<AccessChange, Error> {
+    match lock(connection, account).await? {
+        None => Ok(AccessChange::UnknownAccount),
+        Some(true) => Ok(AccessChange::AlreadySo),
+        Some(false) => write_pause(connection, account, by, reason, None, now).await,
+    }
+}
+
+/// The guard's pause, for this month's cost and the critical threshold. Not while it is paused, nor where an administrator
+/// has resumed access since the threshold was crossed: looked up once nobody else can pause or resume.
+pub(super) async fn pause_for_cost(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    by: &Actor,
+    reason: &str,
+    cost: (Decimal, Decimal),
+    now: OffsetDateTime,
+) -> Result<(), Error> {
+    if lock(connection, account).await? == Some(false) && guard::pauses(connection, account, now).await? {
+        write_pause(connection, account, by, reason, Some(cost), now).await?;
+    }
+    Ok(())
+}
+
+async fn write_pause(
     connection: &mut AsyncPgConnection,
     account: AccountId,
     by: &Actor,
@@ -171,11 +200,6 @@ pub(super) async fn pause(
     cost: Option<(Decimal, Decimal)>,
     now: OffsetDateTime,
 ) -> Result<AccessChange, Error> {
-    match lock(connection, account).await? {
-        None => return Ok(AccessChange::UnknownAccount),
-        Some(true) => return Ok(AccessChange::AlreadySo),
-        Some(false) => {}
-    }
     let row = (
         ai_access::paused_at.eq(Some(now)),
         ai_access::reason.eq(Some(reason)),
@@ -226,6 +250,7 @@ async fn resume(
         ))
         .execute(connection)
         .await?;
+    guard::set_pauses(connection, account, false, now).await?;
     note(connection, account, "resume", reason, by, None, None, now).await?;
     let event =
         AiResumed { action: ResumeAction::Resume, reason: (), by: by.name.clone(), by_kind: by.kind, ts: Instant(now) };
@@ -240,9 +265,14 @@ async fn set_limits(
     by: &Actor,
     now: OffsetDateTime,
 ) -> Result<AccessChange, Error> {
+    let user: Option<String> =
+        accounts::table.find(account.0).select(accounts::user_id).first(connection).await.optional()?;
+    let Some(user) = user else { return Ok(AccessChange::UnknownAccount) };
+    guard::lock_user(connection, &user).await?;
     if lock(connection, account).await?.is_none() {
         return Ok(AccessChange::UnknownAccount);
     }
+    let before = guard::limits_of(connection, account).await?;
     let detail = if let Some(Limits { warning_usd, critical_usd, auto_pause }) = wanted {
         let row = (
             limits::warning_usd.eq(warning_usd),
@@ -267,6 +297,9 @@ async fn set_limits(
         json!("default")
     };
     note(connection, account, "limits", None, by, None, Some(detail), now).await?;
+    let after = wanted.unwrap_or(DEFAULT_LIMITS);
+    guard::renew(connection, account, &user, (&before, &after), now).await?;
+    guard::check(connection, account, now).await?;
     Ok(AccessChange::Made)
 }
 

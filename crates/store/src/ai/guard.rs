@@ -75,16 +75,22 @@ pub(super) async fn limits_of(connection: &mut AsyncPgConnection, account: Accou
     }))
 }
 
-/// Announces the thresholds that this month's cost has reached, each once a month, and pauses access at the critical one.
-/// How many were new.
+/// One check of a user, or change of an account's limits, at a time, so that of two calls that end at once the second sees
+/// the cost of both. Taken before the account's balance, here and in [`access`].
+pub(super) async fn lock_user(connection: &mut AsyncPgConnection, user: &str) -> Result<(), Error> {
+    sql_query("SELECT pg_advisory_xact_lock(726301, hashtext($1))").bind::<Text, _>(user).execute(connection).await?;
+    Ok(())
+}
+
+/// Announces the thresholds that this month's cost has reached, each once, and pauses access at the critical one unless an
+/// administrator has resumed it since. How many were new.
 pub(super) async fn check(
     connection: &mut AsyncPgConnection,
     account: AccountId,
     now: OffsetDateTime,
 ) -> Result<u64, Error> {
     let user: String = accounts::table.find(account.0).select(accounts::user_id).first(connection).await?;
-    // One check of a user at a time, so that of two calls that end at once the second sees the cost of both.
-    sql_query("SELECT pg_advisory_xact_lock(726301, hashtext($1))").bind::<Text, _>(&user).execute(connection).await?;
+    lock_user(connection, &user).await?;
     let month = Month::of(now);
     let cost = cost(connection, &user, month, now).await?;
     let limits = limits_of(connection, account).await?;
@@ -99,22 +105,72 @@ pub(super) async fn check(
                 crossings::cost_usd.eq(cost.cost_usd),
                 crossings::threshold_usd.eq(threshold),
                 crossings::crossed_at.eq(now),
+                crossings::pauses.eq(true),
             ))
             .on_conflict_do_nothing()
             .execute(connection)
             .await?;
-        if inserted == 0 {
-            continue;
+        if inserted > 0 {
+            new += 1;
+            outbox::emit(connection, account, &[event(month, level, cost, threshold, now)], now).await?;
         }
-        new += 1;
-        outbox::emit(connection, account, &[event(month, level, cost, threshold, now)], now).await?;
         if level == CostLevel::Critical && limits.auto_pause {
             let guard = Actor { name: GUARD.to_owned(), kind: ActorKind::System };
             let reason = "the monthly cost reached the critical threshold";
-            access::pause(connection, account, &guard, reason, Some((cost.cost_usd, threshold)), now).await?;
+            access::pause_for_cost(connection, account, &guard, reason, (cost.cost_usd, threshold), now).await?;
         }
     }
     Ok(new)
+}
+
+/// Takes back what this month's crossings stand for, as far as a change of limits makes it void: those of thresholds that
+/// the cost has not reached any more, and that an administrator has resumed access at another threshold.
+pub(super) async fn renew(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    user: &str,
+    (before, after): (&Limits, &Limits),
+    now: OffsetDateTime,
+) -> Result<(), Error> {
+    let month = Month::of(now);
+    let cost = cost(connection, user, month, now).await?;
+    let ahead: Vec<&str> = after.ahead_of(cost.cost_usd).map(CostLevel::as_str).collect();
+    let of_month =
+        crossings::table.filter(crossings::account_id.eq(account.0)).filter(crossings::month.eq(month.first_day()));
+    diesel::delete(of_month.filter(crossings::severity.eq_any(ahead))).execute(connection).await?;
+    if after.renew_pause(before) {
+        set_pauses(connection, account, true, now).await?;
+    }
+    Ok(())
+}
+
+/// Sets whether this month's critical crossing, if there is one, pauses access.
+pub(super) async fn set_pauses(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    pauses: bool,
+    now: OffsetDateTime,
+) -> Result<(), Error> {
+    diesel::update(crossings::table.find((account.0, Month::of(now).first_day(), CostLevel::Critical.as_str())))
+        .set(crossings::pauses.eq(pauses))
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// Whether this month's critical threshold was crossed, and access not resumed since.
+pub(super) async fn pauses(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    now: OffsetDateTime,
+) -> Result<bool, Error> {
+    let pauses: Option<bool> = crossings::table
+        .find((account.0, Month::of(now).first_day(), CostLevel::Critical.as_str()))
+        .select(crossings::pauses)
+        .first(connection)
+        .await
+        .optional()?;
+    Ok(pauses == Some(true))
 }
 
 fn event(month: Month, level: CostLevel, cost: MonthlyCost, threshold: Decimal, now: OffsetDateTime) -> Event {

@@ -1,0 +1,1 @@
+ALTER TABLE ai_crossings DROP COLUMN pauses;
