@@ -1,21 +1,26 @@
 //! Carries out runs of AI features: debit, call, check, write, and the refund where anything of it fails.
 //!
-//! The debit is made in the transaction that makes the run, the refund in the one that ends it, so that killed at any
-//! step a run is either to be carried out, or found by the reaper and refunded, once.
+//! Nothing is debited before it is known that there is something to word: for a person's request in the transaction that
+//! notes the call, for the nightly job in the one that makes the run. The refund is in the transaction that ends the run, so
+//! that killed at any step a run is either to be carried out, or found by the reaper and refunded, once.
 
 mod answer;
 mod prompt;
-use std::{collections::BTreeMap, sync::Arc};
+#[cfg(test)]
+mod tests;
+
+use std::{collections::BTreeMap, panic::AssertUnwindSafe, sync::Arc};
 
 use domain::{
     AccountId, StoreError,
     accounts::{Account, Mode},
-    ai::{AiRuns, Completion, Ending, LanguageModel, Outcome, RequestError, Run, RunClaim},
+    ai::{AiRuns, CallPermit, Completion, Ending, LanguageModel, ModelError, Outcome, RequestError, Run, RunClaim},
     credits::CreditAmount,
     idempotency::{IdempotencyKey, Written},
     insights::{Draft, Text, Worded, Wording, grounding},
     jobs::Claim,
 };
+use futures_util::FutureExt;
 use time::OffsetDateTime;
 
 use crate::jobs::{Clock, Deps, situation};
@@ -39,7 +44,7 @@ impl Wordsmith {
         self.model.as_ref().filter(|_| mode == Mode::Live)
     }
 
-    /// Asks for a run on behalf of a person. Where no model would be called it is free.
+    /// Asks for a run on behalf of a person. Where no model would be called it is free, whatever the balance.
     ///
     /// # Errors
     /// [`RequestError`].
@@ -62,14 +67,24 @@ struct Texts {
     reason: Option<String>,
 }
 
+impl Texts {
+    /// The texts as they are without an answer of the model, and why there is none.
+    fn of_rules(worded: Vec<Worded>, reason: &str) -> Self {
+        Self { worded, outcome: Outcome::Failed, reason: Some(reason.to_owned()) }
+    }
+}
+
 /// Carries out the run that has waited longest. Whether there was one.
 ///
 /// # Errors
-/// When the database cannot be asked. A run that fails is ended, and refunded, here.
+/// When the database cannot be asked. A run that fails or panics is ended, and refunded, here.
 pub async fn carry_out_next(deps: &Deps, clock: Clock) -> Result<bool, StoreError> {
     let Some(wordsmith) = &deps.wordsmith else { return Ok(false) };
     let Some(claim) = wordsmith.runs.claim_next(clock()).await? else { return Ok(false) };
-    if let Err(error) = carry_out(deps, wordsmith, &claim, clock).await {
+    // One account's data that makes the computation panic must not keep the others' runs from being carried out.
+    let ended = AssertUnwindSafe(carry_out(deps, wordsmith, &claim, clock)).catch_unwind().await;
+    let panicked = |_| Err(StoreError::Internal("the computation panicked".to_owned()));
+    if let Err(error) = ended.unwrap_or_else(panicked) {
         tracing::error!(account = %claim.account, run = claim.run, %error, "an AI run failed");
         // Should this fail too, the reaper ends the run when its lease is over.
         wordsmith.runs.fail(&claim, "internal", clock()).await?;
@@ -84,10 +99,7 @@ async fn carry_out(deps: &Deps, wordsmith: &Wordsmith, claim: &RunClaim, clock: 
     deps.daily.roll_up(account.id, &account.timezone, now).await?;
     let drafts = situation(deps, &account, account.timezone.day_of(now), now).await?;
     let known = deps.insight_source.worded(account.id, now).await?;
-    // Whoever took the request may have known of no model: what was not paid for calls nobody.
-    let run = wordsmith.runs.find(claim.account, claim.run).await?;
-    let is_paid = run.is_some_and(|run| run.credits > 0);
-    let texts = match wordsmith.model_for(account.mode).filter(|_| is_paid) {
+    let texts = match wordsmith.model_for(account.mode) {
         None => Texts { worded: with_known(drafts, &known.open), outcome: Outcome::Rules, reason: None },
         Some(model) => match word(wordsmith, model, claim, drafts, &known, clock).await? {
             Some(texts) => texts,
@@ -162,20 +174,21 @@ async fn word(
         return Ok(Some(Texts { worded, outcome: Outcome::NothingNew, reason: None }));
     }
     let prompt = prompt::of(&wanted);
-    let opened = wordsmith.runs.open_call(claim, &model.name(), model.bound(&prompt), clock()).await?;
-    let Some(call) = opened else { return Ok(None) };
+    let permit = wordsmith.runs.open_call(claim, wordsmith.price, &model.name(), model.bound(&prompt), clock()).await?;
+    let call = match permit {
+        CallPermit::Granted(call) => call,
+        CallPermit::Superseded => return Ok(None),
+        CallPermit::Paused => return Ok(Some(Texts::of_rules(worded, "paused"))),
+        CallPermit::Insufficient => return Ok(Some(Texts::of_rules(worded, "insufficient_credits"))),
+    };
     let Completion { answer, usage } = model.complete(&prompt).await;
     wordsmith.runs.close_call(claim.account, call, usage, answer.as_ref().err().copied(), clock()).await?;
     let answer = match answer {
         Ok(answer) => answer,
-        Err(error) => {
-            let reason = Some(error.as_str().to_owned());
-            return Ok(Some(Texts { worded, outcome: Outcome::Failed, reason }));
-        }
+        Err(error) => return Ok(Some(Texts::of_rules(worded, error.as_str()))),
     };
     let Some(mut wordings) = answer::read(&answer, wanted.len()) else {
-        let reason = Some(domain::ai::ModelError::Malformed.as_str().to_owned());
-        return Ok(Some(Texts { worded, outcome: Outcome::Failed, reason }));
+        return Ok(Some(Texts::of_rules(worded, ModelError::Malformed.as_str())));
     };
     let mut reason = None;
     for (draft, wording) in wanted.iter().zip(wordings.drain(..)) {

@@ -9,8 +9,8 @@ pub use access::{
 };
 pub use model::{Completion, LanguageModel, ModelError, Prices, Prompt, Usage};
 pub use runs::{
-    AiRuns, CallId, Ending, FEATURE, LANGUAGE_MODEL_LIMIT_SECONDS, LEASE_SECONDS, Outcome, RequestError, Run, RunClaim,
-    RunState, Trigger,
+    AiRuns, CallId, CallPermit, Ending, FEATURE, LANGUAGE_MODEL_LIMIT_SECONDS, LEASE_SECONDS, Outcome, RequestError,
+    Run, RunClaim, RunState, Trigger,
 };
 
 #[cfg(feature = "mock")]

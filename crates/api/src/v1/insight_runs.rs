@@ -35,7 +35,7 @@ pub struct JobBody {
     /// Why no model worded the insights; null where one did.
     #[schema(example = "timeout")]
     reason: Option<String>,
-    /// Credits that were debited when it was asked for; 0 where the rules write the texts.
+    /// Credits that were debited; 0 until it is known that there is something to word, and where the rules write the texts.
     #[schema(example = 5)]
     credits: i64,
     /// Whether they were given back.
@@ -73,8 +73,8 @@ impl JobBody {
 /// Generate insights.
 ///
 /// Starts a job that looks at the newest results and lets a language model word what there is to tell; its credits are
-/// debited now and given back unless every text passes the check. While a job is under way, it is given instead of a
-/// second one, free of charge. `Location` leads to the job.
+/// debited when it is known that there is something to word, and given back unless every text passes the check. While a job
+/// is under way, it is given instead of a second one, free of charge. `Location` leads to the job.
 #[utoipa::path(
     post, path = "/api/v1/insights/generate", tag = "analytics", operation_id = "generate_insights",
     responses((status = 202, description = "The job.", body = JobBody)),

@@ -1,4 +1,5 @@
-//! Runs of AI features: debited before the provider is called, refunded unless they keep what they promise.
+//! Runs of AI features: debited before the provider is called, refunded unless they keep what they promise. A run that
+//! finds nothing to ask the provider is not debited at all.
 
 use async_trait::async_trait;
 use time::OffsetDateTime;
@@ -68,7 +69,7 @@ pub struct Run {
     pub outcome: Option<Outcome>,
     /// Why it was not worded.
     pub reason: Option<String>,
-    /// Credits debited, refunded or not.
+    /// Credits debited, refunded or not; 0 as long as nothing is.
     pub credits: i64,
     pub refunded: bool,
     pub created_at: OffsetDateTime,
@@ -87,6 +88,19 @@ pub struct RunClaim {
 /// A call that has been noted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallId(pub i64);
+
+/// Whether the provider may be called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallPermit {
+    /// The run is paid for, and the call is noted.
+    Granted(CallId),
+    /// AI access is paused.
+    Paused,
+    /// The run was not debited when it was asked for, and the balance is too small now.
+    Insufficient,
+    /// The claim is no longer the newest: the run is not ours to end either.
+    Superseded,
+}
 
 /// What ends with the write of insights: the run of the nightly job, that of the AI feature, or both.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -115,8 +129,8 @@ impl From<StoreError> for RequestError {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait AiRuns: Send + Sync {
-    /// Queues a run and debits `price`, in one transaction; without a price it is free. A run that is under way is
-    /// given instead of a second one.
+    /// Queues a run, unless the balance is below `price`. Nothing is debited yet: whether there is anything to ask the
+    /// provider is not known. A run that is under way is given instead of a second one.
     async fn request(
         &self,
         account: AccountId,
@@ -135,15 +149,16 @@ pub trait AiRuns: Send + Sync {
     /// Claims the run that has waited longest.
     async fn claim_next(&self, now: OffsetDateTime) -> Result<Option<RunClaim>, StoreError>;
     async fn find(&self, account: AccountId, run: i64) -> Result<Option<Run>, StoreError>;
-    /// Notes that the provider is about to be called, with the most that this can cost. `None` when the claim is no
-    /// longer the newest: then it must not be called.
+    /// Debits `price` unless the run is paid for, and notes that the provider is about to be called with the most that
+    /// this can cost, in one transaction. Without [`CallPermit::Granted`] nothing is written, and it must not be called.
     async fn open_call(
         &self,
         claim: &RunClaim,
+        price: CreditAmount,
         model: &str,
         bound: Usage,
         now: OffsetDateTime,
-    ) -> Result<Option<CallId>, StoreError>;
+    ) -> Result<CallPermit, StoreError>;
     /// Notes what the call used, and lets the quota guard look at the month's cost, in one transaction.
     async fn close_call(
         &self,

@@ -34,6 +34,8 @@ pub enum Fault {
     Slow,
     /// 429 with Retry-After to every request
     RateLimited,
+    /// 429 with a Retry-After of more seconds than any clock holds
+    RateLimitedForever,
     /// 429 to every second request
     RateLimitedOnce,
     /// 500
@@ -109,7 +111,8 @@ async fn complete(provider: web::Data<Provider>, request: web::Json<Value>) -> H
     let has_format = request.get("response_format").is_some();
     let insights = worded(&request);
     let number = provider.note(request);
-    let too_many = || HttpResponse::TooManyRequests().insert_header(("retry-after", "1")).finish();
+    let wait = |seconds: u64| HttpResponse::TooManyRequests().insert_header(("retry-after", seconds)).finish();
+    let too_many = || wait(1);
     let fault = provider.fault();
     let insights = match fault {
         Fault::None | Fault::NoUsage => insights,
@@ -120,6 +123,7 @@ async fn complete(provider: web::Data<Provider>, request: web::Json<Value>) -> H
         Fault::Html => return HttpResponse::Ok().content_type("text/html").body("<!doctype html><h1>Welcome</h1>"),
         Fault::Empty => return HttpResponse::Ok().finish(),
         Fault::RateLimited => return too_many(),
+        Fault::RateLimitedForever => return wait(u64::MAX),
         Fault::RateLimitedOnce if number % 2 == 1 => return too_many(),
         Fault::RateLimitedOnce => insights,
         Fault::ServerError => return HttpResponse::InternalServerError().body("oops"),

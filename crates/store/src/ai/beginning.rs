@@ -1,4 +1,4 @@
-//! The beginning of a run, with its debit.
+//! The beginning of a run, and its debit.
 
 use diesel::{prelude::*, result::Error};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
@@ -16,7 +16,7 @@ use crate::{
     credits::{operations, posting::Halt},
     error::corrupt,
     idempotency::{self, WriteError},
-    schema::{accounts, ai_access, ai_runs as runs},
+    schema::{accounts, ai_access, ai_runs as runs, credit_balances},
 };
 
 /// The account's row is the lock that keeps two requests from starting two runs.
@@ -25,13 +25,30 @@ pub(super) async fn lock_account(connection: &mut AsyncPgConnection, account: Ac
     Ok(())
 }
 
+pub(super) async fn is_paused(connection: &mut AsyncPgConnection, account: AccountId) -> Result<bool, Error> {
+    let paused: Option<Option<OffsetDateTime>> =
+        ai_access::table.find(account.0).select(ai_access::paused_at).first(connection).await.optional()?;
+    Ok(paused.flatten().is_some())
+}
+
 pub(super) async fn refuse_paused(
     connection: &mut AsyncPgConnection,
     account: AccountId,
 ) -> Result<(), WriteError<RequestError>> {
-    let paused: Option<Option<OffsetDateTime>> =
-        ai_access::table.find(account.0).select(ai_access::paused_at).first(connection).await.optional()?;
-    if paused.flatten().is_some() { Err(WriteError::Refused(RequestError::Paused)) } else { Ok(()) }
+    if is_paused(connection, account).await? { Err(WriteError::Refused(RequestError::Paused)) } else { Ok(()) }
+}
+
+/// Tells at once that the credits will not do. Not a reservation: the debit looks again.
+async fn refuse_insufficient(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    price: CreditAmount,
+) -> Result<(), WriteError<RequestError>> {
+    let balance: Option<i64> =
+        credit_balances::table.find(account.0).select(credit_balances::balance).first(connection).await.optional()?;
+    let balance = balance.unwrap_or(0);
+    let refused = || WriteError::Refused(RequestError::Insufficient { balance });
+    if balance < price.get() { Err(refused()) } else { Ok(()) }
 }
 
 /// The run that is under way, if one is.
@@ -65,7 +82,12 @@ pub(super) async fn request(
     refuse_paused(connection, account).await?;
     let row = match live(connection, account).await? {
         Some(row) => row,
-        None => insert(connection, account, Trigger::Request, price, now).await?,
+        None => {
+            if let Some(price) = price {
+                refuse_insufficient(connection, account, price).await?;
+            }
+            insert(connection, account, Trigger::Request, now).await?
+        }
     };
     if let Some(key) = key {
         idempotency::finish(connection, account, key, json!({ "run_id": row.id }), now).await?;
@@ -73,41 +95,56 @@ pub(super) async fn request(
     Ok(Written { value: row, replayed: false })
 }
 
-/// Makes a run, and debits what it costs.
+/// Makes a run that is not paid for.
 pub(super) async fn insert(
     connection: &mut AsyncPgConnection,
     account: AccountId,
     trigger: Trigger,
-    price: Option<CreditAmount>,
     now: OffsetDateTime,
-) -> Result<RunRow, WriteError<RequestError>> {
-    let row: RunRow = diesel::insert_into(runs::table)
+) -> Result<RunRow, Error> {
+    diesel::insert_into(runs::table)
         .values((
             runs::account_id.eq(account.0),
             runs::feature.eq(FEATURE),
             runs::trigger.eq(trigger.as_str()),
             runs::state.eq(RunState::Queued.as_str()),
-            runs::credits.eq(price.map_or(0, CreditAmount::get)),
+            runs::credits.eq(0),
             runs::created_at.eq(now),
         ))
         .returning(RunRow::as_returning())
         .get_result(connection)
-        .await?;
-    let Some(amount) = price else { return Ok(row) };
+        .await
+}
+
+/// Debits what a run costs, and notes it with the run.
+pub(super) async fn pay(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    run: i64,
+    trigger: Trigger,
+    price: CreditAmount,
+    now: OffsetDateTime,
+) -> Result<(), Halt<DebitError>> {
     let debit = Debit {
         account,
-        amount,
+        amount: price,
         feature: FeatureName::new(FEATURE).map_err(|_| corrupt("feature"))?,
-        key: debit_key(row.id)?,
-        meta: Map::from_iter([("run_id".to_owned(), json!(row.id)), ("trigger".to_owned(), json!(trigger))]),
+        key: debit_key(run)?,
+        meta: Map::from_iter([("run_id".to_owned(), json!(run)), ("trigger".to_owned(), json!(trigger))]),
     };
-    operations::debit(connection, &debit, now).await.map_err(|halt: Halt<DebitError>| match halt.into_error() {
+    operations::debit(connection, &debit, now).await?;
+    diesel::update(runs::table.find((account.0, run))).set(runs::credits.eq(price.get())).execute(connection).await?;
+    Ok(())
+}
+
+/// What a refused debit means for who asked.
+pub(super) fn refusal(halt: Halt<DebitError>) -> WriteError<RequestError> {
+    match halt.into_error() {
         DebitError::Paused => WriteError::Refused(RequestError::Paused),
         DebitError::Insufficient { balance } => WriteError::Refused(RequestError::Insufficient { balance }),
         DebitError::KeyReused => corrupt("key of a debit").into(),
         DebitError::Store(error) => error.into(),
-    })?;
-    Ok(row)
+    }
 }
 
 /// The key of the run's debit.

@@ -4,35 +4,48 @@ use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId,
-    ai::{CallId, ModelError, RunClaim, RunState, Usage},
+    ai::{CallId, CallPermit, ModelError, RequestError, RunClaim, RunState, Usage},
+    credits::CreditAmount,
 };
 use rust_decimal::Decimal;
 use time::OffsetDateTime;
 
-use super::guard;
+use super::{beginning, guard};
 use crate::{
-    error::Failure,
+    credits::posting,
+    error::{Failure, parse},
+    idempotency::WriteError,
     schema::{ai_calls as calls, ai_runs as runs},
 };
 
-/// [`AiRuns::open_call`](domain::ai::AiRuns::open_call), in the caller's transaction.
+/// [`AiRuns::open_call`](domain::ai::AiRuns::open_call), in the caller's transaction. What is refused ends it.
 pub(super) async fn open(
     connection: &mut AsyncPgConnection,
     claim: &RunClaim,
+    price: CreditAmount,
     model: &str,
     bound: &Usage,
     now: OffsetDateTime,
-) -> Result<Option<CallId>, Failure> {
-    let held: Option<i64> = runs::table
+) -> Result<CallPermit, WriteError<RequestError>> {
+    // The balance first: a pause and the end of the run take it before what they change.
+    posting::lock(connection, claim.account).await?;
+    let held: Option<(i64, String, i64)> = runs::table
         .find((claim.account.0, claim.run))
         .filter(runs::claim.eq(claim.number))
         .filter(runs::state.eq(RunState::Running.as_str()))
-        .select(runs::id)
+        .select((runs::id, runs::trigger, runs::credits))
         .for_update()
         .first(connection)
         .await
         .optional()?;
-    let Some(run) = held else { return Ok(None) };
+    let Some((run, trigger, credits)) = held else { return Ok(CallPermit::Superseded) };
+    if credits == 0 {
+        let paid = beginning::pay(connection, claim.account, run, parse(&trigger, "trigger")?, price, now).await;
+        paid.map_err(beginning::refusal)?;
+    } else {
+        // Paid for when it was started; access may have been paused since.
+        beginning::refuse_paused(connection, claim.account).await?;
+    }
     let id = diesel::insert_into(calls::table)
         .values((
             calls::account_id.eq(claim.account.0),
@@ -44,7 +57,7 @@ pub(super) async fn open(
         .returning(calls::id)
         .get_result::<i64>(connection)
         .await?;
-    Ok(Some(CallId(id)))
+    Ok(CallPermit::Granted(CallId(id)))
 }
 
 /// [`AiRuns::close_call`](domain::ai::AiRuns::close_call), in the caller's transaction.

@@ -11,7 +11,7 @@ use time::OffsetDateTime;
 
 use super::{beginning::debit_key, runs::ClaimRow};
 use crate::{
-    credits::operations,
+    credits::{operations, posting},
     error::{Failure, corrupt, store_error},
     schema::ai_runs as runs,
 };
@@ -35,6 +35,8 @@ pub(crate) async fn end_run(
     reason: Option<&str>,
     now: OffsetDateTime,
 ) -> Result<bool, StoreError> {
+    // The balance first, as before a call: the refund takes it.
+    posting::lock(connection, claim.account).await.map_err(store_error)?;
     let refunds = runs::credits.gt(0).and(sql::<Bool>(if outcome == Outcome::Worded { "false" } else { "true" }));
     let refunded: Option<bool> = diesel::update(runs::table.find((claim.account.0, claim.run)))
         .filter(runs::claim.eq(claim.number))

@@ -10,9 +10,9 @@ use diesel::{
 use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
-    ai::{AiRuns, CallId, LEASE_SECONDS, ModelError, Outcome, RequestError, Run, RunClaim, Trigger, Usage},
+    ai::{AiRuns, CallId, CallPermit, LEASE_SECONDS, ModelError, Outcome, RequestError, Run, RunClaim, Trigger, Usage},
     credits::CreditAmount,
-    idempotency::{IdempotencyKey, Written},
+    idempotency::{IdempotencyError, IdempotencyKey, Written},
 };
 use time::OffsetDateTime;
 
@@ -122,7 +122,9 @@ impl AiRuns for Store {
                         if beginning::live(connection, account).await?.is_some() {
                             return Ok(None);
                         }
-                        let run = beginning::insert(connection, account, Trigger::Schedule, Some(price), now).await?;
+                        let run = beginning::insert(connection, account, Trigger::Schedule, now).await?;
+                        let paid = beginning::pay(connection, account, run.id, Trigger::Schedule, price, now).await;
+                        paid.map_err(beginning::refusal)?;
                         let claim = sql_query(START)
                             .bind::<BigInt, _>(account.0)
                             .bind::<BigInt, _>(run.id)
@@ -156,18 +158,25 @@ impl AiRuns for Store {
     async fn open_call(
         &self,
         claim: &RunClaim,
+        price: CreditAmount,
         model: &str,
         bound: Usage,
         now: OffsetDateTime,
-    ) -> Result<Option<CallId>, StoreError> {
-        let call = self
-            .run::<_, Failure>(async |connection| {
+    ) -> Result<CallPermit, StoreError> {
+        let permit = self
+            .run::<_, WriteError<RequestError>>(async |connection| {
                 connection
-                    .transaction(async |connection| calls::open(connection, claim, model, &bound, now).await)
+                    .transaction(async |connection| calls::open(connection, claim, price, model, &bound, now).await)
                     .await
             })
-            .await?;
-        Ok(call)
+            .await;
+        match permit.map_err(WriteError::into_refusal) {
+            Ok(permit) => Ok(permit),
+            Err(RequestError::Paused) => Ok(CallPermit::Paused),
+            Err(RequestError::Insufficient { .. }) => Ok(CallPermit::Insufficient),
+            Err(RequestError::Idempotency(IdempotencyError::Store(error))) => Err(error),
+            Err(RequestError::Idempotency(error)) => Err(StoreError::Internal(error.to_string())),
+        }
     }
 
     async fn close_call(

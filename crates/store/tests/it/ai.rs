@@ -4,7 +4,8 @@ use domain::{
     AccountId,
     accounts::{AccountStore, NewUser, Plan},
     ai::{
-        AccessChange, Actor, AiAccess, AiRuns, Ending, Limits, Month, Outcome, RequestError, RunClaim, RunState, Usage,
+        AccessChange, Actor, AiAccess, AiRuns, CallId, CallPermit, Ending, Limits, Month, Outcome, RequestError,
+        RunClaim, RunState, Usage,
     },
     credits::{CreditAmount, CreditLedger},
     events::ActorKind,
@@ -67,21 +68,29 @@ fn admin() -> Actor {
     Actor { name: "ana".into(), kind: ActorKind::Admin }
 }
 
+/// A call of the run is permitted and noted.
+async fn opened(db: &Database, claim: &RunClaim, bound: Decimal, now: OffsetDateTime) -> CallId {
+    match db.store.open_call(claim, price(), "m", used(bound), now).await.unwrap() {
+        CallPermit::Granted(call) => call,
+        refused => panic!("{refused:?}"),
+    }
+}
+
 /// A run that makes a call of this cost and ends.
 async fn call(db: &Database, account: AccountId, cost: Decimal, now: OffsetDateTime) {
     let claim = db.store.start(account, price(), now).await.unwrap().unwrap();
-    let call = db.store.open_call(&claim, "m", used(dec!(7)), now).await.unwrap().unwrap();
+    let call = opened(db, &claim, dec!(7), now).await;
     db.store.close_call(account, call, used(cost), None, now).await.unwrap();
     assert!(db.store.fail(&claim, "timeout", now).await.unwrap());
 }
 
 #[tokio::test]
-async fn a_run_is_debited_when_it_is_made_and_refunded_once_unless_it_is_worded() {
+async fn a_run_is_debited_before_its_call_and_refunded_once_unless_it_is_worded() {
     let db = fresh().await;
     let [account, _] = accounts(&db).await;
     let key = |hash: u8| Some(IdempotencyKey { path: "/g".into(), key: "k".into(), request_hash: [hash; 32] });
     let run = db.store.request(account, Some(price()), key(1), NOW).await.unwrap();
-    assert_eq!((run.replayed, run.value.state, run.value.credits), (false, RunState::Queued, 5));
+    assert_eq!((run.replayed, run.value.state, run.value.credits), (false, RunState::Queued, 0));
     let again = db.store.request(account, Some(price()), key(1), NOW).await.unwrap();
     assert_eq!((again.replayed, again.value.id), (true, run.value.id));
     let reused = db.store.request(account, Some(price()), key(2), NOW).await;
@@ -89,10 +98,14 @@ async fn a_run_is_debited_when_it_is_made_and_refunded_once_unless_it_is_worded(
     let joined = db.store.request(account, Some(price()), None, NOW).await.unwrap();
     assert_eq!(joined.value.id, run.value.id, "one at a time");
     assert_eq!(db.store.start(account, price(), NOW).await.unwrap(), None);
-    assert_eq!(balance(&db, account).await, 495);
+    assert_eq!(balance(&db, account).await, 500, "whether there is anything to word is not known yet");
 
     let claim = db.store.claim_next(NOW).await.unwrap().unwrap();
     assert_eq!((claim.account, claim.run, db.store.claim_next(NOW).await.unwrap()), (account, run.value.id, None));
+    opened(&db, &claim, dec!(1), NOW).await;
+    opened(&db, &claim, dec!(1), NOW).await;
+    let paid = AiRuns::find(&*db.store, account, claim.run).await.unwrap().unwrap();
+    assert_eq!((paid.credits, balance(&db, account).await), (5, 495), "one debit for both calls");
     assert!(db.store.fail(&claim, "timeout", NOW).await.unwrap());
     assert!(!db.store.fail(&claim, "timeout", NOW).await.unwrap(), "once");
     let ended = AiRuns::find(&*db.store, account, run.value.id).await.unwrap().unwrap();
@@ -110,6 +123,56 @@ async fn a_run_is_debited_when_it_is_made_and_refunded_once_unless_it_is_worded(
     let (consumed, refunded) =
         (events(&db, account, "credit.consumed").await.len(), events(&db, account, "credit.refunded").await.len());
     assert_eq!((consumed, refunded), (2, 1));
+}
+
+#[tokio::test]
+async fn a_run_with_nothing_to_word_leaves_no_trace_in_the_ledger() {
+    let db = fresh().await;
+    let [account, _] = accounts(&db).await;
+    let run = db.store.request(account, Some(price()), None, NOW).await.unwrap().value;
+    let claim = db.store.claim_next(NOW).await.unwrap().unwrap();
+    let ending = Ending { job: None, run: Some((claim, Outcome::NothingNew, None)) };
+    db.store.replace(account, ending, vec![], NOW).await.unwrap();
+    let ended = AiRuns::find(&*db.store, account, run.id).await.unwrap().unwrap();
+    assert_eq!((ended.outcome, ended.credits, ended.refunded), (Some(Outcome::NothingNew), 0, false));
+    assert_eq!(ledger(&db, account).await, ["(grant,500,500)"]);
+    assert_eq!(events(&db, account, "credit.consumed").await, [] as [Value; 0]);
+}
+
+/// A run on demand is not paid for yet when access is paused, one of the nightly job is.
+#[rstest::rstest]
+#[tokio::test]
+async fn a_run_from_before_a_pause_calls_nobody_after_it(#[values(true, false)] on_demand: bool) {
+    let db = fresh().await;
+    let [account, _] = accounts(&db).await;
+    let claim = if on_demand {
+        db.store.request(account, Some(price()), None, NOW).await.unwrap();
+        db.store.claim_next(NOW).await.unwrap().unwrap()
+    } else {
+        db.store.start(account, price(), NOW).await.unwrap().unwrap()
+    };
+    db.store.pause(account, &admin(), "disputed invoice", NOW).await.unwrap();
+    let permit = db.store.open_call(&claim, price(), "m", used(dec!(1)), NOW).await.unwrap();
+    assert_eq!(permit, CallPermit::Paused);
+    assert_eq!(shop::rows(&db.sql, account, "id", "ai_calls").await, [""; 0]);
+    assert!(db.store.fail(&claim, "paused", NOW).await.unwrap());
+    assert_eq!(balance(&db, account).await, 500);
+}
+
+#[tokio::test]
+async fn a_balance_that_went_down_since_the_request_is_not_overdrawn() {
+    let db = fresh().await;
+    let [account, _] = accounts(&db).await;
+    let all = CreditAmount::new(500).unwrap();
+    db.store.request(account, Some(all), None, NOW).await.unwrap();
+    let claim = db.store.claim_next(NOW).await.unwrap().unwrap();
+    db.sql.execute("UPDATE credit_balances SET balance = 499 WHERE account_id = $1", &[&account.0]).await.unwrap();
+    let permit = db.store.open_call(&claim, all, "m", used(dec!(1)), NOW).await.unwrap();
+    assert_eq!(permit, CallPermit::Insufficient);
+    assert_eq!(shop::rows(&db.sql, account, "id", "ai_calls").await, [""; 0]);
+    assert!(db.store.fail(&claim, "insufficient_credits", NOW).await.unwrap());
+    let ended = AiRuns::find(&*db.store, account, claim.run).await.unwrap().unwrap();
+    assert_eq!((ended.credits, ended.refunded, balance(&db, account).await), (0, false, 499));
 }
 
 #[tokio::test]
@@ -139,7 +202,8 @@ async fn a_run_whose_process_died_is_refunded_by_one_reaper() {
     db.sql.execute("UPDATE ai_runs SET lease_until = now() - interval '1 second'", &[]).await.unwrap();
     let reaped = futures_util::future::join_all((0..4).map(|_| db.store.reap(NOW))).await;
     assert_eq!(reaped.into_iter().map(Result::unwrap).sum::<u64>(), 1);
-    assert_eq!(db.store.open_call(&dead, "m", used(dec!(1)), NOW).await.unwrap(), None, "it must not call any more");
+    let late = db.store.open_call(&dead, price(), "m", used(dec!(1)), NOW).await.unwrap();
+    assert_eq!(late, CallPermit::Superseded, "it must not call any more");
     assert!(!db.store.fail(&dead, "late", NOW).await.unwrap());
     let run = AiRuns::find(&*db.store, account, dead.run).await.unwrap().unwrap();
     assert_eq!((run.state, run.outcome), (RunState::Failed, Some(Outcome::Interrupted)));
@@ -152,8 +216,7 @@ async fn of_a_pause_and_a_debit_one_comes_first() {
     for _ in 0..20 {
         let [account, _] = accounts(&db).await;
         let by = admin();
-        let (paused, run) =
-            tokio::join!(db.store.pause(account, &by, "r", NOW), db.store.request(account, Some(price()), None, NOW));
+        let (paused, run) = tokio::join!(db.store.pause(account, &by, "r", NOW), db.store.start(account, price(), NOW));
         assert_eq!(paused.unwrap(), AccessChange::Made);
         let debited = ledger(&db, account).await.len() - 1;
         match run {
@@ -231,6 +294,92 @@ async fn an_account_may_have_limits_of_its_own() {
     assert_eq!(AiAccess::standing(&*db.store, unknown, NOW).await.unwrap(), None);
 }
 
+async fn is_paused(db: &Database, account: AccountId) -> bool {
+    AiAccess::standing(&*db.store, account, NOW).await.unwrap().unwrap().pause.is_some()
+}
+
+async fn limit(db: &Database, account: AccountId, warning: Decimal, critical: Decimal, auto_pause: bool) {
+    let limits = Limits::new(warning, critical, auto_pause).unwrap();
+    assert_eq!(db.store.set_limits(account, Some(limits), &admin(), NOW).await.unwrap(), AccessChange::Made);
+}
+
+async fn resume(db: &Database, account: AccountId) {
+    assert_eq!(db.store.resume(account, &admin(), None, NOW).await.unwrap(), AccessChange::Made);
+}
+
+/// What `usage.threshold_crossed` has told: severities and thresholds.
+async fn told(db: &Database, account: AccountId) -> Vec<(String, i64)> {
+    let crossed = events(db, account, "usage.threshold_crossed").await;
+    let severity = |event: &Value| event["severity"].as_str().unwrap().to_owned();
+    crossed.iter().map(|event| (severity(event), event["threshold_usd"].as_i64().unwrap())).collect()
+}
+
+#[tokio::test]
+async fn a_threshold_that_is_raised_above_the_cost_is_guarded_again() {
+    let db = fresh().await;
+    let [account, _] = accounts(&db).await;
+    limit(&db, account, dec!(3), dec!(4), true).await;
+    call(&db, account, dec!(15.8), NOW).await;
+    assert!(is_paused(&db, account).await);
+    limit(&db, account, dec!(29), dec!(30), true).await;
+    assert!(is_paused(&db, account).await, "limits end no pause");
+    resume(&db, account).await;
+    call(&db, account, dec!(12), NOW).await;
+    db.store.guard(NOW).await.unwrap();
+    assert!(!is_paused(&db, account).await);
+    // From below both thresholds to above them, by one call.
+    call(&db, account, dec!(6), NOW).await;
+    assert!(is_paused(&db, account).await);
+    let crossed = [("warning", 3), ("critical", 4), ("warning", 29), ("critical", 30)];
+    let crossed = crossed.map(|(severity, threshold)| (severity.to_owned(), threshold));
+    assert_eq!(told(&db, account).await, crossed);
+    assert_eq!(events(&db, account, "ai.paused").await.len(), 2);
+    assert_eq!(db.store.guard(NOW).await.unwrap(), 0);
+    assert_eq!((told(&db, account).await.len(), events(&db, account, "ai.paused").await.len()), (4, 2), "each once");
+}
+
+#[tokio::test]
+async fn auto_pause_that_is_switched_on_above_the_threshold_pauses() {
+    let db = fresh().await;
+    let [account, _] = accounts(&db).await;
+    limit(&db, account, dec!(3), dec!(4), false).await;
+    call(&db, account, dec!(5), NOW).await;
+    assert!(!is_paused(&db, account).await);
+    limit(&db, account, dec!(3), dec!(4), true).await;
+    assert!(is_paused(&db, account).await, "at once");
+    assert_eq!(
+        events(&db, account, "ai.paused").await,
+        [json!({"action": "pause", "reason": "the monthly cost reached the critical threshold", "by": "quota_guard",
+            "by_kind": "system", "cost_usd": 5, "threshold_usd": 4, "ts": "2026-03-31T20:00:00Z"})]
+    );
+    resume(&db, account).await;
+    db.store.guard(NOW).await.unwrap();
+    call(&db, account, dec!(1), NOW).await;
+    assert!(!is_paused(&db, account).await, "who resumed it has seen the cost");
+    // The same limits again are no decision about another threshold; off and on is one.
+    limit(&db, account, dec!(3), dec!(4), true).await;
+    assert!(!is_paused(&db, account).await);
+    limit(&db, account, dec!(3), dec!(4), false).await;
+    limit(&db, account, dec!(3), dec!(4), true).await;
+    assert!(is_paused(&db, account).await);
+    assert_eq!(told(&db, account).await.len(), 2, "the cost has crossed nothing since");
+}
+
+#[tokio::test]
+async fn a_critical_threshold_that_is_lowered_below_the_cost_pauses() {
+    let db = fresh().await;
+    let [account, _] = accounts(&db).await;
+    call(&db, account, dec!(25), NOW).await;
+    assert!(!is_paused(&db, account).await);
+    limit(&db, account, dec!(5), dec!(24), true).await;
+    assert!(is_paused(&db, account).await);
+    resume(&db, account).await;
+    limit(&db, account, dec!(5), dec!(10), true).await;
+    assert!(is_paused(&db, account).await, "another threshold than the one that was resumed at");
+    assert_eq!(told(&db, account).await, [("warning".to_owned(), 20), ("critical".to_owned(), 24)]);
+    assert_eq!(events(&db, account, "ai.paused").await.len(), 2);
+}
+
 #[tokio::test]
 async fn calls_at_once_cross_a_threshold_once() {
     let db = fresh().await;
@@ -239,8 +388,7 @@ async fn calls_at_once_cross_a_threshold_once() {
     for account in [account, sandbox] {
         let claim = db.store.start(account, price(), NOW).await.unwrap().unwrap();
         for _ in 0..4 {
-            let call = db.store.open_call(&claim, "m", used(dec!(1)), NOW).await.unwrap().unwrap();
-            calls.push((account, call));
+            calls.push((account, opened(&db, &claim, dec!(1), NOW).await));
         }
     }
     let ended = calls.into_iter().map(|(account, call)| db.store.close_call(account, call, used(dec!(10)), None, NOW));
@@ -259,7 +407,7 @@ async fn a_call_that_never_ended_counts_with_the_most_it_can_have_cost() {
     let db = fresh().await;
     let [account, _] = accounts(&db).await;
     let claim: RunClaim = db.store.start(account, price(), NOW).await.unwrap().unwrap();
-    db.store.open_call(&claim, "m", used(dec!(21)), NOW).await.unwrap().unwrap();
+    opened(&db, &claim, dec!(21), NOW).await;
     assert_eq!(db.store.guard(NOW).await.unwrap(), 0, "it is under way");
     assert_eq!(db.store.guard(NOW + Duration::minutes(10)).await.unwrap(), 1);
 }

@@ -21,6 +21,7 @@ async fn a_model_that_goes_wrong_costs_nothing_and_says_nothing() {
         ("empty", "failed", "empty"),
         ("slow", "failed", "timeout"),
         ("rate_limited", "failed", "rate_limited"),
+        ("rate_limited_forever", "failed", "rate_limited"),
         ("server_error", "failed", "server_error"),
         ("unauthorized", "failed", "rejected"),
         ("missing", "failed", "malformed"),
@@ -58,7 +59,8 @@ async fn a_model_that_goes_wrong_costs_nothing_and_says_nothing() {
     assert_eq!(balance(&service, &key).await, before - 4 * 5);
     let job = generate(&service, &key).await;
     let job = ended(&service, &key, &job).await;
-    assert_eq!((&job["outcome"], &job["refunded"]), (&json!("nothing_new"), &json!(true)), "nothing is worded twice");
+    let ended = (&job["outcome"], &job["credits"], &job["refunded"]);
+    assert_eq!(ended, (&json!("nothing_new"), &json!(0), &json!(false)), "nothing is worded twice");
 
     let sql = service.db.client().await.unwrap();
     let exact = "SELECT count(*) FROM ai_calls WHERE NOT estimated AND cost_usd = 0.0027 AND prompt_tokens = 1000";
@@ -103,6 +105,24 @@ async fn a_worker_that_is_killed_in_a_call_leaves_a_run_that_is_refunded() {
 }
 
 #[tokio::test]
+async fn a_job_that_was_accepted_before_a_pause_calls_nobody_after_it() {
+    let (service, provider) = start(&[]).await;
+    let key = service.key(service.account, "read,write");
+    let before = balance(&service, &key).await;
+    // The jobs of the day are done, so that the next worker has nothing but the run.
+    drop(worker(&service, &provider).await);
+    sell_out(&service, service.account, "MUG").await;
+    let job = generate(&service, &key).await;
+    run(&mut service.api(&["ai", "pause", &service.account.to_string(), "--reason", "disputed invoice"]));
+    let _worker = worker(&service, &provider).await;
+    let job = ended(&service, &key, &job).await;
+    assert_eq!((&job["outcome"], &job["reason"]), (&json!("failed"), &json!("paused")));
+    assert_eq!((balance(&service, &key).await, &provider.calls().await["count"]), (before, &json!(0)));
+    let insights = service.process.json("/api/v1/insights?status=open", &key).await;
+    assert_eq!(insights["data"][0]["source"], "rules", "the rules have their say all the same");
+}
+
+#[tokio::test]
 async fn who_is_paused_or_has_no_credits_is_refused_and_a_sandbox_calls_nobody() {
     let (service, provider) = start(&[]).await;
     let key = service.key(service.account, "read,write");
@@ -130,7 +150,6 @@ async fn who_is_paused_or_has_no_credits_is_refused_and_a_sandbox_calls_nobody()
     assert_eq!((status, &job["state"]), (202, &json!("queued")), "a refusal is not remembered under the key");
     let (_, again) = post(&key, "k1").await;
     assert_eq!(again["id"], job["id"]);
-    assert_eq!(balance(&service, &key).await, 495);
 
     let poor = service.key(service.stranger, "read,write");
     sql.batch_execute(&format!(
@@ -148,9 +167,11 @@ async fn who_is_paused_or_has_no_credits_is_refused_and_a_sandbox_calls_nobody()
     let sandbox = service.account + 1;
     let test_key = service.key(sandbox, "read,write");
     assert!(test_key.starts_with("svc_test_"));
-    let (status, job) = post(&test_key, "k3").await;
-    assert_eq!((status, &job["credits"]), (202, &json!(0)));
+    let (status, sandboxed) = post(&test_key, "k3").await;
+    assert_eq!((status, &sandboxed["credits"]), (202, &json!(0)));
     let _worker = worker(&service, &provider).await;
-    assert_eq!(ended(&service, &test_key, &job).await["outcome"], "rules");
+    assert_eq!(ended(&service, &test_key, &sandboxed).await["outcome"], "rules");
+    assert_eq!(ended(&service, &key, &job).await["outcome"], "nothing_new");
+    assert_eq!(sql.query_one(rows, &[&service.account]).await.unwrap().get::<_, i64>(0), 0, "it was not debited");
     assert_eq!(provider.calls().await["count"], 0, "neither the sandbox nor a shop with nothing to tell asks anyone");
 }
