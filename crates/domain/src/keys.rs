@@ -150,9 +150,10 @@ pub enum KeyRefused {
 }
 
 impl KeyRecord {
-    /// Whether the key opens its account at `now`. A key that is both revoked and expired is reported as revoked.
+    /// Whether the key opens its account at `now`. A revocation counts whenever it is dated: the clock that dated it may be
+    /// ahead of this one. A key that is both revoked and expired is reported as revoked.
     pub fn check(&self, now: OffsetDateTime) -> Result<(), KeyRefused> {
-        if self.revoked_at.is_some_and(|at| at <= now) {
+        if self.revoked_at.is_some() {
             Err(KeyRefused::Revoked)
         } else if self.expires_at.is_some_and(|at| at <= now) {
             Err(KeyRefused::Expired)
@@ -260,6 +261,8 @@ mod tests {
             revoked_at: Some(now),
         };
         assert_eq!(record.check(now), Err(KeyRefused::Revoked));
+        let dated_ahead = KeyRecord { revoked_at: Some(now + time::Duration::seconds(30)), ..record.clone() };
+        assert_eq!(dated_ahead.check(now), Err(KeyRefused::Revoked));
         assert!(!record.allows(Scope::Read));
     }
 
