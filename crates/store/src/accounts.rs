@@ -16,6 +16,7 @@ use time::OffsetDateTime;
 use crate::{
     Store,
     error::{Failure, parse},
+    keys,
     schema::{accounts, credit_balances, credit_transactions, users},
 };
 
@@ -103,12 +104,18 @@ impl AccountStore for Store {
         }
         let row = self
             .run::<_, Failure>(async |connection| {
-                Ok(diesel::update(accounts::table.find(account.0))
-                    .set(changes)
-                    .returning(AccountRow::as_returning())
-                    .get_result(connection)
+                connection
+                    .transaction::<_, Failure, _>(async |connection| {
+                        let changed = diesel::update(accounts::table.find(account.0))
+                            .set(changes)
+                            .returning(AccountRow::as_returning())
+                            .get_result(connection)
+                            .await
+                            .optional()?;
+                        keys::announce_account(connection, account).await?;
+                        Ok(changed)
+                    })
                     .await
-                    .optional()?)
             })
             .await?;
         row.map(Account::try_from).transpose()

@@ -1,4 +1,4 @@
-//! API keys held in memory, and dropped the moment they are revoked.
+//! API keys held in memory with their accounts, and dropped the moment they are revoked or the account changes.
 //!
 //! A revocation by this process drops the key at once; one by another process arrives as a notification. A key is
 //! answered from memory only while the notification connection is known to be alive: each check of it proves that
@@ -38,7 +38,7 @@ use crate::{
 
 /// Keys held at most; beyond it the least used go.
 const CAPACITY: u64 = 100_000;
-/// How long a key is held at most, so that other changes of its account arrive as well.
+/// How long a key is held at most.
 const HELD: Duration = Duration::from_secs(60);
 /// How long a key that was found counts as known, though it may have to be looked up again.
 const KNOWN: Duration = Duration::from_secs(3_600);
@@ -57,18 +57,53 @@ const TRUST: Duration = Duration::from_millis(800);
 #[derive(Clone)]
 pub struct KeyCache {
     store: Store,
-    held: Cache<KeyHash, Arc<KeyRecord>>,
+    held: Arc<Held>,
     /// Keys that were found lately, whether they may be held or not.
     known: Cache<KeyHash, ()>,
     strangers: Arc<Semaphore>,
     trust: Arc<Trust>,
 }
 
-/// Until when the held keys may be relied on, and how many revocations have arrived.
+/// The keys in memory, and how often any of them were dropped: a look-up that spans a drop must not put back what it read
+/// before.
+struct Held {
+    keys: Cache<KeyHash, Arc<KeyRecord>>,
+    drops: AtomicU64,
+}
+
+impl Held {
+    fn new() -> Self {
+        Self { keys: Cache::builder().max_capacity(CAPACITY).time_to_live(HELD).build(), drops: AtomicU64::new(0) }
+    }
+
+    /// To be asked before a key is looked up.
+    fn drops(&self) -> u64 {
+        self.drops.load(Ordering::Acquire)
+    }
+
+    /// Holds a key that was looked up, unless any were dropped since.
+    fn hold(&self, hash: KeyHash, record: &KeyRecord, drops: u64) {
+        self.keys.insert(hash, Arc::new(record.clone()));
+        if self.drops() != drops {
+            self.keys.invalidate(&hash);
+        }
+    }
+
+    fn drop_one(&self, hash: KeyHash) {
+        self.drops.fetch_add(1, Ordering::AcqRel);
+        self.keys.invalidate(&hash);
+    }
+
+    fn drop_all(&self) {
+        self.drops.fetch_add(1, Ordering::AcqRel);
+        self.keys.invalidate_all();
+    }
+}
+
+/// Until when the held keys may be relied on.
 struct Trust {
     started: Instant,
     until_millis: AtomicU64,
-    revocations: AtomicU64,
 }
 
 impl Trust {
@@ -95,14 +130,10 @@ impl KeyCache {
     pub fn start(store: Store, direct: Option<Connect>) -> Self {
         let cache = Self {
             store,
-            held: Cache::builder().max_capacity(CAPACITY).time_to_live(HELD).build(),
+            held: Arc::new(Held::new()),
             known: Cache::builder().max_capacity(CAPACITY).time_to_live(KNOWN).build(),
             strangers: Arc::new(Semaphore::new(STRANGERS_AT_ONCE)),
-            trust: Arc::new(Trust {
-                started: Instant::now(),
-                until_millis: AtomicU64::new(0),
-                revocations: AtomicU64::new(0),
-            }),
+            trust: Arc::new(Trust { started: Instant::now(), until_millis: AtomicU64::new(0) }),
         };
         match direct {
             Some(connect) => drop(tokio::spawn(cache.clone().listen(connect))),
@@ -122,7 +153,7 @@ impl KeyCache {
                 }
             }
             self.trust.end();
-            self.held.invalidate_all();
+            self.held.drop_all();
             tokio::time::sleep(CHECK_EVERY).await;
         }
     }
@@ -133,7 +164,7 @@ impl KeyCache {
         self.prove(&mut listener).await?;
         said.clear();
         // What was held before may have been revoked while nobody listened.
-        self.held.invalidate_all();
+        self.held.drop_all();
         let mut checks = interval(CHECK_EVERY);
         loop {
             select! {
@@ -182,14 +213,12 @@ impl KeyCache {
         let mut hash = [0; 32];
         match hex::decode_to_slice(&notification.payload, &mut hash) {
             Ok(()) => self.drop_key(KeyHash(hash)),
-            Err(_) => self.held.invalidate_all(),
+            Err(_) => self.held.drop_all(),
         }
     }
 
     fn drop_key(&self, hash: KeyHash) {
-        // Counted first: a look-up that began before must not put the key back.
-        self.trust.revocations.fetch_add(1, Ordering::AcqRel);
-        self.held.invalidate(&hash);
+        self.held.drop_one(hash);
         self.known.invalidate(&hash);
     }
 
@@ -213,10 +242,10 @@ impl KeyStore for KeyCache {
 
     async fn find(&self, hash: KeyHash) -> Result<Option<KeyRecord>, StoreError> {
         let trusted = self.trust.holds();
-        if trusted && let Some(record) = self.held.get(&hash) {
+        if trusted && let Some(record) = self.held.keys.get(&hash) {
             return Ok(Some((*record).clone()));
         }
-        let before = self.trust.revocations.load(Ordering::Acquire);
+        let drops = self.held.drops();
         let found = self.look_up(hash).await?;
         let Some(record) = found.as_ref().filter(|record| record.revoked_at.is_none()) else {
             self.known.invalidate(&hash);
@@ -224,10 +253,7 @@ impl KeyStore for KeyCache {
         };
         self.known.insert(hash, ());
         if trusted {
-            self.held.insert(hash, Arc::new(record.clone()));
-            if self.trust.revocations.load(Ordering::Acquire) != before {
-                self.held.invalidate(&hash);
-            }
+            self.held.hold(hash, record, drops);
         }
         Ok(found)
     }
@@ -246,5 +272,59 @@ impl KeyStore for KeyCache {
             self.drop_key(record.hash);
         }
         Ok(revoked)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may fail")]
+mod tests {
+    use domain::{
+        UserId,
+        accounts::{Mode, Plan, Profile},
+        keys::Scope,
+    };
+    use time::macros::datetime;
+
+    use super::*;
+
+    const HASH: KeyHash = KeyHash([7; 32]);
+
+    fn record() -> KeyRecord {
+        let created_at = datetime!(2026-03-02 03:00 UTC);
+        KeyRecord {
+            id: 1,
+            hash: HASH,
+            account_id: AccountId(1),
+            user_id: UserId::generate(std::iter::repeat(7)),
+            mode: Mode::Live,
+            profile: Profile {
+                plan: Plan::Free,
+                currency: "EUR".parse().unwrap(),
+                timezone: "UTC".parse().unwrap(),
+                created_at,
+            },
+            name: String::new(),
+            prefix: String::new(),
+            scopes: vec![Scope::Read],
+            created_at,
+            expires_at: None,
+            revoked_at: None,
+        }
+    }
+
+    #[test]
+    fn a_look_up_that_spans_a_drop_holds_nothing() {
+        let held = Held::new();
+        held.hold(HASH, &record(), held.drops());
+        assert!(held.keys.contains_key(&HASH));
+        // The listener has lost its connection, or is back: what was looked up before may have been revoked meanwhile.
+        let before = held.drops();
+        held.drop_all();
+        held.hold(HASH, &record(), before);
+        assert!(!held.keys.contains_key(&HASH));
+        let before = held.drops();
+        held.drop_one(HASH);
+        held.hold(HASH, &record(), before);
+        assert!(!held.keys.contains_key(&HASH));
     }
 }

@@ -20,7 +20,8 @@ use crate::{
     schema::{accounts, api_keys},
 };
 
-/// The channel on which a revocation is told to every process; the payload is the key's hash in hex.
+/// The channel on which processes are told to drop a key from memory, revoked or of an account that has changed; the payload
+/// is the key's hash in hex.
 pub const REVOCATION_CHANNEL: &str = "api_key_revoked";
 
 diesel::joinable!(api_keys -> accounts (account_id));
@@ -163,6 +164,21 @@ async fn revoke(
         announce(connection, hash).await?;
     }
     Ok(hash)
+}
+
+/// Has every process drop the account's keys from its memory, and with them what it knows of the account. To be called in
+/// the transaction of the change.
+pub(crate) async fn announce_account(connection: &mut AsyncPgConnection, account: AccountId) -> QueryResult<()> {
+    let hashes: Vec<Vec<u8>> = api_keys::table
+        .filter(api_keys::account_id.eq(account.0))
+        .filter(api_keys::revoked_at.is_null())
+        .select(api_keys::hash)
+        .load(connection)
+        .await?;
+    for hash in hashes {
+        announce(connection, &hash).await?;
+    }
+    Ok(())
 }
 
 async fn announce(connection: &mut AsyncPgConnection, hash: &[u8]) -> QueryResult<()> {

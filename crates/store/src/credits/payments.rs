@@ -18,7 +18,7 @@ use super::posting::{Halt, Locked, Operation, apply, lock};
 use crate::{
     Store,
     error::{Failure, corrupt, parse},
-    outbox,
+    keys, outbox,
     schema::{accounts, auto_topups, credit_balances, payment_customers, payments},
 };
 
@@ -156,6 +156,7 @@ async fn credit(
     if let Some((plan, interval)) = sold.plan {
         let target = accounts::table.find(order.account.0);
         diesel::update(target).set(accounts::plan.eq(plan.as_str())).execute(connection).await?;
+        keys::announce_account(connection, order.account).await?;
         let (provider, plan_key, interval) = ((*gateway).to_owned(), plan.to_string(), interval.to_string());
         let activated: Event = SubscriptionActivated { provider, plan_key, interval }.into();
         outbox::emit(connection, order.account, &[activated], now).await?;
@@ -286,5 +287,6 @@ async fn downgrade(connection: &mut AsyncPgConnection, settlement: &Settlement) 
     let left = standing.unwrap_or_else(|| domain::accounts::Plan::Free.to_string());
     let target = accounts::table.find(account).filter(accounts::plan.eq(plan.as_str()));
     diesel::update(target).set(accounts::plan.eq(left)).execute(connection).await?;
+    keys::announce_account(connection, settlement.order.account).await?;
     Ok(())
 }

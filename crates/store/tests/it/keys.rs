@@ -4,15 +4,16 @@ use std::time::{Duration, Instant};
 
 use domain::{
     AccountId, StoreError,
-    accounts::{AccountStore, Mode, NewUser, Plan, STARTING_CREDITS},
+    accounts::{AccountChange, AccountStore, Mode, NewUser, Plan, STARTING_CREDITS},
     credits::{CreditLedger, TransactionKind},
     health::Health,
     keys::{ApiKey, KeyStore, NewKey, Scope},
+    payments::{PaymentStatus, PaymentStore},
 };
 use store::{KeyCache, PoolOptions, Store};
 use time::{OffsetDateTime, macros::datetime};
 
-use crate::database::fresh;
+use crate::{credits::payments, database::fresh};
 
 const NOW: OffsetDateTime = datetime!(2026-03-02 03:00 UTC);
 
@@ -94,16 +95,9 @@ async fn within(limit: Duration, mut asked: impl AsyncFnMut() -> bool) -> bool {
     false
 }
 
-#[tokio::test]
-async fn a_held_key_is_answered_from_memory_and_refused_within_a_second_of_its_revocation_elsewhere() {
-    let db = testkit::TestDb::new().await.unwrap();
-    let (store, sql) = (db.store().unwrap(), db.client().await.unwrap());
-    let account = user(&store, 7).await[0].id;
-    let key = key(&store, account, 9).await;
-    let cache = KeyCache::start(store.clone(), Some(db.connect().unwrap()));
-
-    // Once the cache listens it holds the key: a change behind its back, without a notification, does not show. The
-    // name is a new one each time, for the first that is held may be any of them.
+/// Once the cache listens it holds the key: a change behind its back, without a notification, does not show. The name is a
+/// new one each time, for the first that is held may be any of them.
+async fn until_held(cache: &KeyCache, sql: &tokio_postgres::Client, key: &ApiKey) {
     let mut change = 0;
     assert!(
         within(PATIENCE, async || {
@@ -115,6 +109,42 @@ async fn a_held_key_is_answered_from_memory_and_refused_within_a_second_of_its_r
         .await,
         "the key was never held"
     );
+}
+
+/// The plan is told with a key, and its currency and zone decide about figures.
+#[tokio::test]
+async fn a_held_key_follows_a_change_of_its_account_elsewhere() {
+    let db = testkit::TestDb::new().await.unwrap();
+    let (store, sql) = (db.store().unwrap(), db.client().await.unwrap());
+    let account = user(&store, 7).await[0].id;
+    let key = key(&store, account, 9).await;
+    let cache = KeyCache::start(store.clone(), Some(db.connect().unwrap()));
+    let profile = async || cache.find(key.hash()).await.unwrap().unwrap().profile;
+
+    until_held(&cache, &sql, &key).await;
+    let zone = AccountChange { timezone: Some("Europe/Berlin".parse().unwrap()), ..AccountChange::default() };
+    store.change(account, zone).await.unwrap();
+    // Far below the time that a key is held at most.
+    let arrived = async || profile().await.timezone.name() == "Europe/Berlin";
+    assert!(within(PATIENCE, arrived).await, "the zone did not arrive");
+
+    for (status, plan) in [(PaymentStatus::Approved, Plan::Pro), (PaymentStatus::Refunded, Plan::Free)] {
+        until_held(&cache, &sql, &key).await;
+        let paid = payments::plan(account, "p1", Plan::Pro, status);
+        store.settle(paid, NOW).await.unwrap();
+        assert!(within(PATIENCE, async || profile().await.plan == plan).await, "the plan {plan} did not arrive");
+    }
+}
+
+#[tokio::test]
+async fn a_held_key_is_answered_from_memory_and_refused_within_a_second_of_its_revocation_elsewhere() {
+    let db = testkit::TestDb::new().await.unwrap();
+    let (store, sql) = (db.store().unwrap(), db.client().await.unwrap());
+    let account = user(&store, 7).await[0].id;
+    let key = key(&store, account, 9).await;
+    let cache = KeyCache::start(store.clone(), Some(db.connect().unwrap()));
+
+    until_held(&cache, &sql, &key).await;
 
     let id = cache.find(key.hash()).await.unwrap().unwrap().id;
     KeyStore::revoke(&store, account, id, NOW).await.unwrap();

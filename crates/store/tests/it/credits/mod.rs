@@ -4,5 +4,5 @@ mod auto_topup;
 mod books;
 mod model;
 mod operations;
-mod payments;
+pub mod payments;
 mod usage;

@@ -36,7 +36,7 @@ fn pack(account: AccountId, id: &str, status: PaymentStatus) -> Settlement {
     }
 }
 
-fn plan(account: AccountId, id: &str, plan: Plan, status: PaymentStatus) -> Settlement {
+pub fn plan(account: AccountId, id: &str, plan: Plan, status: PaymentStatus) -> Settlement {
     let bought = pack(account, id, status);
     Settlement { sold: Sold { plan: Some((plan, Interval::Month)), ..bought.sold }, ..bought }
 }
