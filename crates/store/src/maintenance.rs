@@ -1,10 +1,15 @@
 //! What keeps the tables in shape, for all accounts at once: partitions made ahead and dropped after their time, and
 //! rows whose time is over.
 
-use diesel::{prelude::*, result::Error, sql_types::Text};
+use diesel::{
+    dsl::sql,
+    prelude::*,
+    result::Error,
+    sql_types::{Text, Timestamptz},
+};
 use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
 use domain::{StoreError, idempotency::RETENTION_HOURS};
-use time::{Date, Duration, Month, OffsetDateTime};
+use time::{Date, Duration, Month, OffsetDateTime, macros::date};
 
 use crate::{
     Pruned, Store,
@@ -17,6 +22,10 @@ use crate::{
 const MONTHS_AHEAD: i32 = 2;
 /// Advisory lock: several processes may try, one does it.
 const MAINTENANCE_LOCK: i64 = 7_203_441_928;
+
+const EARLIEST: Date = date!(1970 - 01 - 01);
+/// How far the clock of this process and the database's may be apart.
+const CLOCK_TOLERANCE: Duration = Duration::hours(1);
 
 /// How long streams are kept, in months.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,9 +56,32 @@ impl Store {
     /// longer ago than they are kept, and removes deliveries and events of such months, as well as idempotency keys that
     /// are forgotten anyway. Nothing when another process is at it.
     ///
+    /// What is over is decided by the database's clock, and only while that of the process, `now`, agrees with it: what a
+    /// wrong clock removes does not come back.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database does not answer, or the clocks are more than an hour apart; then nothing is done.
+    pub async fn maintain(&self, now: OffsetDateTime, retention: Retention) -> Result<(), StoreError> {
+        let database: OffsetDateTime = self
+            .run::<_, Failure>(async |connection| {
+                Ok(diesel::select(sql::<Timestamptz>("now()")).get_result(connection).await?)
+            })
+            .await?;
+        let apart = now - database;
+        if apart.abs() > CLOCK_TOLERANCE {
+            let seconds = apart.whole_seconds();
+            return Err(StoreError::Internal(format!(
+                "nothing is removed: the clock of this process is {seconds} seconds ahead of the database's"
+            )));
+        }
+        self.maintain_at(database, retention).await
+    }
+
+    /// [`Self::maintain`] as of `now`, whatever the clocks say.
+    ///
     /// # Errors
     /// [`StoreError`] when the database does not answer.
-    pub async fn maintain(&self, now: OffsetDateTime, retention: Retention) -> Result<(), StoreError> {
+    pub async fn maintain_at(&self, now: OffsetDateTime, retention: Retention) -> Result<(), StoreError> {
         let this_month = month_of(now.date());
         let mut connection = self.connection().await?;
         let done = connection
@@ -88,10 +120,7 @@ impl Store {
 }
 
 async fn try_lock(connection: &mut AsyncPgConnection) -> QueryResult<bool> {
-    use diesel::{
-        dsl::sql,
-        sql_types::{BigInt, Bool},
-    };
+    use diesel::sql_types::{BigInt, Bool};
     let lock = sql::<Bool>("pg_try_advisory_xact_lock(").bind::<BigInt, _>(MAINTENANCE_LOCK).sql(")");
     diesel::select(lock).get_result(connection).await
 }
@@ -161,8 +190,10 @@ fn month_of(day: Date) -> Date {
     day.replace_day(1).unwrap_or(day)
 }
 
+/// The first day of the month that many months back, 1970 at the earliest: no row is older, and the database knows no such
+/// dates as the calendar's beginning.
 fn months_ago(first: Date, months: u32) -> Date {
-    plus_months(first, i32::try_from(months).unwrap_or(i32::MAX).saturating_neg())
+    plus_months(first, i32::try_from(months).unwrap_or(i32::MAX).saturating_neg()).max(EARLIEST)
 }
 
 /// The first day of the month that many months on; the calendar's ends hold it.
@@ -180,7 +211,6 @@ fn plus_months(first: Date, months: i32) -> Date {
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
-    use time::macros::date;
 
     use super::*;
 
@@ -191,5 +221,13 @@ mod tests {
     #[case(date!(2026-11-01), i32::MIN, Date::MIN)]
     fn months_are_counted_across_years(#[case] first: Date, #[case] months: i32, #[case] expected: Date) {
         assert_eq!(plus_months(first, months), expected);
+    }
+
+    #[rstest]
+    #[case(25, date!(2024-10-01))]
+    #[case(683, date!(1970-01-01))]
+    #[case(u32::MAX, date!(1970-01-01))]
+    fn nothing_is_older_than_1970(#[case] months: u32, #[case] oldest: Date) {
+        assert_eq!(months_ago(date!(2026 - 11 - 01), months), oldest);
     }
 }

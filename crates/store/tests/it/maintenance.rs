@@ -1,6 +1,6 @@
 //! Months of tracking events: made ahead, and dropped after their time. Old deliveries and events.
 
-use time::macros::datetime;
+use time::{Duration, OffsetDateTime, macros::datetime};
 
 use domain::{
     events::{CreditsLow, Outbox},
@@ -27,8 +27,8 @@ async fn months_are_made_ahead_and_events_that_came_before_them_move_in() {
     for received_at in ["2026-03-01 00:00Z", "2026-03-31 23:59:59Z", "2026-02-28 23:59:59Z"] {
         db.sql.execute(insert, &[&account.0, &received_at]).await.unwrap();
     }
-    db.store.maintain(datetime!(2026-03-15 12:00 UTC), keep(12)).await.unwrap();
-    db.store.maintain(datetime!(2026-03-15 13:00 UTC), keep(12)).await.unwrap();
+    db.store.maintain_at(datetime!(2026-03-15 12:00 UTC), keep(12)).await.unwrap();
+    db.store.maintain_at(datetime!(2026-03-15 13:00 UTC), keep(12)).await.unwrap();
     db.sql.execute(insert, &[&account.0, &"2026-05-31 12:00Z"]).await.unwrap();
     let rows = db
         .sql
@@ -55,7 +55,7 @@ async fn months_are_made_ahead_and_events_that_came_before_them_move_in() {
 async fn months_are_dropped_when_their_time_is_over_and_old_keys_forgotten() {
     let db = fresh().await;
     let account = shop::account(&db.sql, "UTC").await;
-    db.store.maintain(datetime!(2025-11-15 12:00 UTC), keep(12)).await.unwrap();
+    db.store.maintain_at(datetime!(2025-11-15 12:00 UTC), keep(12)).await.unwrap();
     db.sql
         .execute(
             "INSERT INTO idempotency_keys VALUES ($1, '/', 'old', sha256(''), '{}', '2026-03-14 11:59Z'),
@@ -64,7 +64,7 @@ async fn months_are_dropped_when_their_time_is_over_and_old_keys_forgotten() {
         )
         .await
         .unwrap();
-    db.store.maintain(datetime!(2026-03-15 12:00 UTC), keep(2)).await.unwrap();
+    db.store.maintain_at(datetime!(2026-03-15 12:00 UTC), keep(2)).await.unwrap();
     let months = db
         .sql
         .query(
@@ -84,6 +84,31 @@ async fn months_are_dropped_when_their_time_is_over_and_old_keys_forgotten() {
     assert_eq!(keys, ["new"]);
 }
 
+#[rstest::rstest]
+#[tokio::test]
+async fn a_process_whose_clock_is_wrong_removes_nothing(#[values(10 * 365 * 24, 2, -2)] hours_ahead: i64) {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let now = OffsetDateTime::now_utc();
+    db.store.maintain(now, keep(12)).await.unwrap();
+    let key = "INSERT INTO idempotency_keys VALUES ($1, '/', 'new', sha256(''), '{}', now())";
+    db.sql.execute(key, &[&account.0]).await.unwrap();
+    let kept = "SELECT (SELECT count(*) FROM pg_inherits WHERE inhparent IN ('track_events'::regclass,
+        'delivery_attempts'::regclass)) + (SELECT count(*) FROM idempotency_keys)";
+    let before: i64 = db.sql.query_one(kept, &[]).await.unwrap().get(0);
+    let refused = db.store.maintain(now + Duration::hours(hours_ahead), keep(12)).await.unwrap_err();
+    assert!(refused.to_string().contains("clock"), "{refused}");
+    assert_eq!(db.sql.query_one(kept, &[]).await.unwrap().get::<_, i64>(0), before);
+}
+
+#[tokio::test]
+async fn what_is_kept_for_ever_is_kept() {
+    let db = fresh().await;
+    let now = datetime!(2026-03-15 12:00 UTC);
+    let for_ever = Retention { track_months: u32::MAX, delivery_months: u32::MAX };
+    db.store.maintain_at(now, for_ever).await.unwrap();
+}
+
 #[tokio::test]
 async fn an_event_that_arrives_while_its_month_is_made_is_stored() {
     let db = fresh().await;
@@ -96,7 +121,7 @@ async fn an_event_that_arrives_while_its_month_is_made_is_stored() {
     let (first, second) = (db.session().await, db.session().await);
     first.batch_execute(&format!("BEGIN; {insert}")).await.unwrap();
     let store = db.store.clone();
-    let maintained = tokio::spawn(async move { store.maintain(datetime!(2026-03-15 12:00 UTC), keep(12)).await });
+    let maintained = tokio::spawn(async move { store.maintain_at(datetime!(2026-03-15 12:00 UTC), keep(12)).await });
     until_waiting(&db.sql, 1).await;
     let arriving = tokio::spawn(async move { second.batch_execute(&insert).await });
     until_waiting(&db.sql, 2).await;
@@ -127,7 +152,7 @@ async fn deliveries_that_have_ended_go_with_their_events_and_what_waits_stays() 
     let unheard = CreditsLow { balance: 6, threshold: 100, last_feature: "chat".to_owned(), crossed: false }.into();
     fixture.store.emit(quiet, &[unheard], datetime!(2026-01-01 00:00 UTC)).await.unwrap();
 
-    fixture.store.maintain(datetime!(2026-05-15 12:00 UTC), keep(12)).await.unwrap();
+    fixture.store.maintain_at(datetime!(2026-05-15 12:00 UTC), keep(12)).await.unwrap();
     let kept = "SELECT (convert_from(e.body, 'UTF8')::jsonb -> 'data' ->> 'balance')::bigint, d.state
                 FROM events e LEFT JOIN deliveries d ON d.account_id = e.account_id AND d.event_id = e.id ORDER BY 1";
     let rows = fixture.sql.query(kept, &[]).await.unwrap();
