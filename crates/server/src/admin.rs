@@ -1,5 +1,7 @@
 //! The admin listener: metrics and health, for operators. It is not meant to be reachable from outside.
 
+mod hosts;
+
 use std::{
     net::TcpListener,
     sync::{
@@ -8,7 +10,7 @@ use std::{
     },
 };
 
-use actix_web::{App, HttpResponse, HttpServer, dev::Server, get, post, web};
+use actix_web::{App, HttpResponse, HttpServer, dev::Server, get, middleware::from_fn, post, web};
 use domain::{
     AccountId, StoreError,
     ai::{AccessChange, AiAccess},
@@ -21,6 +23,8 @@ use store::{Depths, Store};
 use time::OffsetDateTime;
 
 use crate::commands::ai::{admin as actor, text, to_json};
+
+pub use hosts::Hosts;
 
 struct Admin {
     metrics: PrometheusHandle,
@@ -142,14 +146,17 @@ fn told(change: Result<AccessChange, StoreError>) -> HttpResponse {
 /// The server of the admin listener, on one thread.
 pub fn server(
     listener: TcpListener,
+    hosts: Hosts,
     metrics: PrometheusHandle,
     store: Store,
     draining: Arc<AtomicBool>,
 ) -> std::io::Result<Server> {
-    let admin = web::Data::new(Admin { metrics, store, draining });
+    let (admin, hosts) = (web::Data::new(Admin { metrics, store, draining }), web::Data::new(hosts));
     let server = HttpServer::new(move || {
         App::new()
             .app_data(admin.clone())
+            .app_data(hosts.clone())
+            .wrap(from_fn(hosts::guard))
             .service(live)
             .service(ready)
             .service(scrape)

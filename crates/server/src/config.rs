@@ -24,6 +24,8 @@ pub struct Config {
     pub listen: SocketAddr,
     /// Address of metrics and health, for operators only.
     pub admin_listen: SocketAddr,
+    /// Names (comma separated) by which operators reach the admin listener, beside `localhost` and addresses.
+    pub admin_hosts: String,
     /// Folder of the embedded Postgres and of keys made at first start.
     pub data_dir: PathBuf,
     /// A Postgres to use instead of the embedded one.
@@ -119,6 +121,7 @@ pub enum DatabasePooler {
 struct Defaults {
     listen: &'static str,
     admin_listen: &'static str,
+    admin_hosts: &'static str,
     data_dir: &'static str,
     database_pooler: DatabasePooler,
     database_pool: usize,
@@ -151,6 +154,7 @@ struct Defaults {
 const DEFAULTS: Defaults = Defaults {
     listen: "127.0.0.1:8080",
     admin_listen: "127.0.0.1:9090",
+    admin_hosts: "",
     data_dir: "data",
     database_pooler: DatabasePooler::None,
     database_pool: 16,
@@ -181,9 +185,10 @@ const DEFAULTS: Defaults = Defaults {
 };
 
 /// The names that are read from the environment.
-const VARIABLES: [&str; 37] = [
+const VARIABLES: [&str; 38] = [
     "listen",
     "admin_listen",
+    "admin_hosts",
     "data_dir",
     "database_url",
     "database_pool",

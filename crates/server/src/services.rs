@@ -57,7 +57,8 @@ pub async fn run(
     let store = Arc::new(store(config, database, common, shared.as_ref())?);
     let events = GroupCommit::new((*store).clone(), threads);
     let admin_listener = bind(config.admin_listen, "admin_listen")?;
-    let mut stopped = vec![admin::server(admin_listener, metrics, (*store).clone(), draining.clone())?];
+    let hosts = admin::Hosts::parse(&config.admin_hosts)?;
+    let mut stopped = vec![admin::server(admin_listener, hosts, metrics, (*store).clone(), draining.clone())?];
     let till = payments::till(config, &store)?;
     let (mut address, mut workers) = (None, None);
     if roles.http {

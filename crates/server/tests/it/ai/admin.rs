@@ -17,7 +17,8 @@ impl Operated {
         let service = Service::start().await;
         let admin = format!("127.0.0.1:{}", free_port());
         let mut command = api(&service.db.url(), &service.folder);
-        let process = Process::start(command.arg("serve").env("ADMIN_LISTEN", &admin));
+        let process =
+            Process::start(command.arg("serve").env("ADMIN_LISTEN", &admin).env("ADMIN_HOSTS", "metrics.svc"));
         Self { service, process, admin }
     }
 
@@ -93,6 +94,43 @@ async fn an_operator_pauses_and_resumes_and_it_is_written_down() {
     assert_eq!((&events[0]["event"], &events[0]["data"]["by"]), (&json!("ai.paused"), &json!("ana")));
     assert_eq!((&events[1]["event"], &events[1]["data"]["by"]), (&json!("ai.resumed"), &json!("bo")));
     assert_eq!(events.len(), 2);
+}
+
+/// A page in an operator's browser, whose name has come to resolve to the listener, or that sends a form there.
+#[tokio::test]
+async fn a_page_of_somebody_else_reaches_nothing() {
+    let operated = Operated::start().await;
+    let account = operated.service.account;
+    let (client, own) = (reqwest::Client::builder().no_proxy().build().unwrap(), operated.admin.as_str());
+    let ask = async |method: Method, path: &str, host: &str, origin: Option<&str>| {
+        let mut request = client.request(method, format!("http://{own}{path}")).header("host", host);
+        if let Some(origin) = origin {
+            request = request.header("origin", origin);
+        }
+        let request = request.header("content-type", "application/json").body(r#"{"reason":"x"}"#);
+        request.send().await.unwrap().status().as_u16()
+    };
+    let pause = format!("/accounts/{account}/ai/pause");
+    let reads = ["/live", "/ready", "/metrics", &format!("/accounts/{account}/ai"), "/nothing"];
+    for path in reads {
+        assert_eq!(ask(Method::GET, path, "evil.example", None).await, 421, "{path}");
+    }
+    for (host, origin, status) in [
+        ("evil.example", Some("https://evil.example"), 421),
+        ("evil.example", None, 421),
+        (own, Some("https://evil.example"), 403),
+        (own, Some("null"), 403),
+        (own, Some("http://localhost:1"), 403),
+    ] {
+        assert_eq!(ask(Method::POST, &pause, host, origin).await, status, "{host} {origin:?}");
+    }
+    assert_eq!(operated.standing(account).await.1["access"], "active");
+    let port = own.rsplit_once(':').unwrap().1;
+    for host in [own, "localhost", &format!("localhost:{port}"), "10.0.0.7:9090", "metrics.svc:9090"] {
+        assert_eq!(ask(Method::GET, "/live", host, None).await, 200, "{host}");
+    }
+    assert_eq!(ask(Method::POST, &pause, own, Some(&format!("http://{own}"))).await, 200);
+    assert_eq!(operated.standing(account).await.1["access"], "paused");
 }
 
 #[tokio::test]
