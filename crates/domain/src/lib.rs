@@ -23,6 +23,7 @@ pub mod idempotency;
 pub mod ids;
 pub mod imports;
 pub mod insights;
+pub mod instants;
 pub mod integrations;
 pub mod inventory;
 pub mod jobs;

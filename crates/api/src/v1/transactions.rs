@@ -3,12 +3,13 @@
 use actix_web::{Either, HttpRequest, HttpResponse, web};
 use domain::{
     credits::{FeatureName, Transaction, TransactionFilter, TransactionKind},
+    instants::{self, InvalidInstant},
     page::PageRequest,
     zone::Zone,
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
-use time::{Date, OffsetDateTime, format_description::well_known::Rfc3339, macros::format_description};
+use time::{Duration, OffsetDateTime};
 use utoipa::ToSchema;
 
 use crate::{
@@ -104,15 +105,18 @@ impl Asked {
 
 /// An instant, or a day of the account's zone: its beginning, or the beginning of the next for the end of a span.
 fn moment(name: &str, text: &str, zone: &Zone, end: bool) -> Result<OffsetDateTime, ApiError> {
-    if let Ok(at) = OffsetDateTime::parse(text, &Rfc3339) {
-        return Ok(at);
-    }
-    let day = Date::parse(text, format_description!("[year]-[month]-[day]"))
-        .ok()
-        .and_then(|day| if end { day.next_day() } else { Some(day) })
-        .filter(|day| (1..=9999).contains(&day.year()));
-    day.map(|day| zone.start_of(day))
-        .ok_or_else(|| ApiError::parameter(name, "must be a date such as 2026-05-01 or an RFC 3339 instant"))
+    let of_day = || {
+        let day = instants::parse_day(text)?;
+        Ok(zone.start_of(if end { day.saturating_add(Duration::DAY) } else { day }))
+    };
+    let read = match instants::parse(text) {
+        Err(InvalidInstant::Form) => of_day(),
+        read => read,
+    };
+    read.map_err(|invalid| match invalid {
+        InvalidInstant::Form => ApiError::parameter(name, "must be a date such as 2026-05-01 or an RFC 3339 instant"),
+        InvalidInstant::Range => ApiError::parameter(name, &invalid.to_string()),
+    })
 }
 
 /// Credit transactions, newest first.

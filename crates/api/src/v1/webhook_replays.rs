@@ -1,12 +1,15 @@
 //! `/api/v1/webhooks/{id}/replay`: jobs that send the deliveries of a time span again.
 
 use actix_web::{HttpRequest, web};
-use domain::webhooks::{
-    delivery::DeliveryState,
-    replay::{Replay, Selection},
+use domain::{
+    instants::{self, InvalidInstant},
+    webhooks::{
+        delivery::DeliveryState,
+        replay::{Replay, Selection},
+    },
 };
 use serde::Serialize;
-use time::{OffsetDateTime, format_description::well_known::Rfc3339};
+use time::OffsetDateTime;
 use utoipa::ToSchema;
 
 use crate::{
@@ -121,8 +124,10 @@ fn selection(fields: &mut Fields, subscription: i64, now: OffsetDateTime) -> Res
 
 fn moment(fields: &mut Fields, name: &'static str) -> Result<Option<OffsetDateTime>, ApiError> {
     let Some(text) = fields.text(name, Code::InvalidParameter)? else { return Ok(None) };
-    let moment = OffsetDateTime::parse(&text, &Rfc3339).map_err(|_| ApiError::parameter(name, "must be RFC 3339"))?;
-    Ok(Some(moment))
+    instants::parse(&text).map(Some).map_err(|invalid| match invalid {
+        InvalidInstant::Form => ApiError::parameter(name, "must be RFC 3339"),
+        InvalidInstant::Range => ApiError::parameter(name, &invalid.to_string()),
+    })
 }
 
 /// Replay deliveries.

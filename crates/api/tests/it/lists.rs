@@ -698,3 +698,20 @@ fn a_read_whose_database_fails_is_503_or_500() {
         assert_eq!(answer.header("cache-control"), Some("no-store"));
     }
 }
+
+#[rstest]
+#[case("from=9999-12-31T23:59:59-23:59", "from")]
+#[case("to=9999-12-31T23:59:59-23:59", "to")]
+#[case("from=0000-01-01T00:00:00%2B23:59", "from")]
+#[case("from=1970-01-01T00:00:00%2B00:01", "from")]
+#[case("to=3000-01-01T00:00:00Z", "to")]
+#[case("from=1969-12-31", "from")]
+#[case("to=3000-01-01", "to")]
+fn an_instant_beyond_what_is_accepted_is_refused(#[case] query: &str, #[case] param: &str) {
+    for format in ["", "&format=csv"] {
+        let answer = Service::start(state()).get(&format!("/api/v1/credits/transactions?{query}{format}"), BOTH);
+        assert_eq!(answer.error(), (400, "invalid_parameter".into()));
+        assert_eq!(answer.json()["param"], param);
+        assert!(answer.text().contains("between 1970-01-01 and 2999-12-31"), "{}", answer.text());
+    }
+}

@@ -377,10 +377,17 @@ fn a_replay_is_counted_and_started_and_can_be_stopped() {
 #[case("{}", "missing_parameter", "since")]
 #[case(r#"{"since":"yesterday"}"#, "invalid_parameter", "since")]
 #[case(r#"{"since":"2030-01-01T00:00:00Z"}"#, "invalid_parameter", "until")]
+#[case(r#"{"since":"0000-01-01T00:00:00+23:59"}"#, "invalid_parameter", "since")]
+#[case(r#"{"since":"1970-01-01T00:00:00+00:01"}"#, "invalid_parameter", "since")]
+#[case(r#"{"since":"2026-01-01T00:00:00Z","until":"9999-12-31T23:59:59-23:59"}"#, "invalid_parameter", "until")]
+#[case(r#"{"since":"2026-01-01T00:00:00Z","until":"3000-01-01T00:00:00Z"}"#, "invalid_parameter", "until")]
 #[case(r#"{"since":"2026-01-01T00:00:00Z","status":[]}"#, "invalid_parameter", "status")]
 #[case(r#"{"since":"2026-01-01T00:00:00Z","status":["lost"]}"#, "invalid_parameter", "status")]
 fn a_replay_that_makes_no_sense_is_refused(#[case] body: &str, #[case] code: &str, #[case] param: &str) {
     let answer = send(with_settings(settings()), "POST", "/api/v1/webhooks/3/replay", body);
+    assert_eq!((answer.error(), answer.json()["param"].as_str()), ((400, code.to_owned()), Some(param)));
+    let dry_run = body.replace('}', ",\"dry_run\":true}").replace("{,", "{");
+    let answer = send(with_settings(settings()), "POST", "/api/v1/webhooks/3/replay", &dry_run);
     assert_eq!((answer.error(), answer.json()["param"].as_str()), ((400, code.to_owned()), Some(param)));
 }
 

@@ -5,12 +5,12 @@ use std::{process::ExitCode, str::FromStr, sync::Arc};
 use app::jobs::{Outcome, Report, Selection, run_all};
 use clap::Subcommand;
 use domain::{
-    AccountId,
+    AccountId, instants,
     jobs::{JobName, JobStore, Run},
 };
 use serde_json::{Value, json};
 use store::Store;
-use time::{Date, OffsetDateTime, macros::format_description};
+use time::{Date, OffsetDateTime};
 
 use crate::{
     ai,
@@ -75,8 +75,7 @@ impl FromStr for Jobs {
 }
 
 fn parse_day(text: &str) -> Result<Date, String> {
-    Date::parse(text, format_description!("[year]-[month]-[day]"))
-        .map_err(|_| "say a date such as 2026-03-01".to_owned())
+    instants::parse_day(text).map_err(|_| "say a date such as 2026-03-01, from 1970 to 2999".to_owned())
 }
 
 pub async fn run(command: JobsCommand, config: &Config, store: Store) -> anyhow::Result<ExitCode> {

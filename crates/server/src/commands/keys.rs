@@ -5,11 +5,12 @@ use clap::Subcommand;
 use domain::{
     AccountId,
     accounts::{AccountStore, Mode},
+    instants,
     keys::{ApiKey, KeyRecord, KeyStore, NewKey, Scope},
 };
 use serde_json::{Value, json};
 use store::Store;
-use time::{Date, Duration, OffsetDateTime, format_description::well_known::Rfc3339, macros::format_description};
+use time::{Duration, OffsetDateTime};
 
 use crate::{
     output::{rfc3339, rfc3339_or_dash},
@@ -78,12 +79,10 @@ fn parse_expiry(text: &str) -> Result<Expiry, String> {
     if let Some(days) = text.strip_suffix('d').and_then(|days| days.parse::<u16>().ok()) {
         return Ok(Expiry::After(Duration::days(days.into())));
     }
-    if let Ok(instant) = OffsetDateTime::parse(text, &Rfc3339) {
-        return Ok(Expiry::At(instant));
-    }
-    Date::parse(text, format_description!("[year]-[month]-[day]"))
-        .map(|date| Expiry::At(date.midnight().assume_utc()))
-        .map_err(|_| "say 90d, 2027-01-31 or 2027-01-31T12:00:00Z".to_owned())
+    instants::parse(text)
+        .or_else(|_| instants::parse_day(text).map(|day| day.midnight().assume_utc()))
+        .map(Expiry::At)
+        .map_err(|_| "say 90d, 2027-01-31 or 2027-01-31T12:00:00Z, from 1970 to 2999".to_owned())
 }
 
 pub async fn run(command: KeysCommand, store: &Store) -> anyhow::Result<()> {

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use app::imports::DateOrder;
 use clap::{Args, Subcommand, ValueEnum};
-use domain::{accounts::Platform, money::Currency, zone::Zone};
-use time::{Date, macros::format_description};
+use domain::{accounts::Platform, instants, money::Currency, zone::Zone};
+use time::Date;
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 every line was read, 1 failed and nothing was stored, 2 wrong usage or a file of another kind,
@@ -214,5 +214,5 @@ fn parse_delimiter(text: &str) -> Result<u8, String> {
 }
 
 fn parse_date(text: &str) -> Result<Date, String> {
-    Date::parse(text, format_description!("[year]-[month]-[day]")).map_err(|_| "write a day as 2026-12-31".to_owned())
+    instants::parse_day(text).map_err(|_| "write a day as 2026-12-31, from 1970 to 2999".to_owned())
 }
