@@ -26,7 +26,7 @@ use actix_web::{
 };
 use domain::{
     keys::Scope,
-    rate_limit::{Bucket, Quota},
+    rate_limit::{Bucket, NOT_MODIFIED_FACTOR, Quota, WINDOW},
 };
 
 use crate::{
@@ -37,7 +37,7 @@ use crate::{
     meter,
     refusals::{Answer, Refusals},
     request_id::{self, RequestId},
-    respond::{Cache, JSON},
+    respond::{self, Cache, JSON},
     state::{PUBLIC_FACTOR, State},
     v1::{self, DOCS_PATH, OPENAPI_PATH, STATUS_PATH},
 };
@@ -49,6 +49,8 @@ const RATE_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 const HOOKS: &str = "/hooks/";
 /// Seconds after which a client may find the database, or the gateway behind us, back.
 const DATABASE_RETRY_SECONDS: u64 = 5;
+/// Seconds after which there may be room again: queues empty in a moment, a stream takes a few seconds.
+const OVERLOADED_RETRY_SECONDS: u64 = 2;
 
 /// Where the request came from, as far as can be known.
 #[derive(Debug, Clone, Copy)]
@@ -89,10 +91,11 @@ pub async fn edge(
     let method = request.method().clone();
     let public = is_public(request.path()) && !is_hook(request.path());
     let route = v1::pattern(request.path());
+    let unmodified_is_free = !respond::matches_anything(request.headers());
     request.extensions_mut().insert(id.clone());
     request.extensions_mut().insert(ClientAddress(address));
 
-    let Admission { bucket, quota, verdict } = admit(&state, &refusals, &request, address).await;
+    let Admission { bucket, mut quota, verdict } = admit(&state, &refusals, &request, address).await;
     let answer = match &verdict {
         Err(refused) if refused.code == Code::RateLimitExceeded => refusals.pause(bucket, quota).await,
         Err(refused) if refused.code.status() == StatusCode::UNAUTHORIZED => refusals.pause_stranger().await,
@@ -115,8 +118,15 @@ pub async fn edge(
     {
         state.writes.note(caller.account()).await;
     }
-    let quota = settle(&state, bucket, quota, response.status()).await;
-    fill_error(&mut response, &id, quota);
+    if response.status() == StatusCode::NOT_MODIFIED && unmodified_is_free {
+        match not_modified(&state, bucket, quota).await {
+            Ok(settled) => quota = settled,
+            // The status is never refused; beyond what is free its answers are counted like any other.
+            Err(_) if route == STATUS_PATH => {}
+            Err(refused) => response = response.error_response(refused),
+        }
+    }
+    fill_error(&mut response, &id, &mut quota);
     finish_headers(response.headers_mut(), &id, quota, public);
     if answer == Answer::NowAndClose || state.settings.draining.load(Ordering::Relaxed) {
         response.response_mut().head_mut().set_connection_type(ConnectionType::Close);
@@ -150,8 +160,9 @@ async fn admit(state: &State, refusals: &Refusals, request: &ServiceRequest, add
     }
     let stranger = Bucket::refused(address);
     let presented = token(request.headers()).map(|key| key.hash());
+    let hash = presented.as_ref().ok().copied();
     if let Some(quota) = refusals.of(stranger, limit)
-        && !presented.as_ref().is_ok_and(|hash| state.keys.is_known(*hash) || refusals.take_turn())
+        && !hash.is_some_and(|hash| state.keys.known_id(hash).is_some() || refusals.take_turn())
     {
         let verdict = Err(ApiError::new(Code::RateLimitExceeded));
         return Admission { bucket: stranger, quota, verdict };
@@ -173,10 +184,14 @@ async fn admit(state: &State, refusals: &Refusals, request: &ServiceRequest, add
             Admission { bucket: stranger, quota, verdict: within(quota, false).and(Err(refused)) }
         }
         Err(failed) => {
-            // Nothing is known of the caller, and the fault is ours: the count is shown but refuses no one.
-            let bucket = Bucket::public(address);
-            let quota = state.limiter.hit(bucket, limit.saturating_mul(PUBLIC_FACTOR)).await;
-            Admission { bucket, quota, verdict: Err(failed) }
+            // The fault is ours: the count of a key that is known is shown but refuses no one. Where there is none to
+            // show, nothing was counted.
+            let known = hash.and_then(|hash| state.keys.known_id(hash)).map(Bucket::Key);
+            let quota = match known {
+                Some(bucket) => state.limiter.hit(bucket, limit).await,
+                None => Quota::of(limit, 0, WINDOW, false),
+            };
+            Admission { bucket: known.unwrap_or(stranger), quota, verdict: Err(failed) }
         }
     }
 }
@@ -194,19 +209,29 @@ fn in_scope(caller: Caller, method: &Method) -> Result<Caller, ApiError> {
     if caller.key().allows(needed) { Ok(caller) } else { Err(ApiError::scope(needed)) }
 }
 
-/// An answer without a body costs nothing.
-async fn settle(state: &State, bucket: Bucket, quota: Quota, status: StatusCode) -> Quota {
-    if status != StatusCode::NOT_MODIFIED {
-        return quota;
+/// An answer without a body costs nothing, so many times in a window: finding out that nothing has changed costs us about
+/// as much as the answer. Beyond them it is refused, and counted like any other, so that soon nothing is read for them.
+async fn not_modified(state: &State, bucket: Bucket, quota: Quota) -> Result<Quota, ApiError> {
+    let Some(free) = bucket.not_modified() else { return Ok(quota) };
+    let most = quota.limit.saturating_mul(NOT_MODIFIED_FACTOR);
+    let free = state.limiter.hit(free, most).await;
+    if free.exceeded {
+        let message =
+            format!("More than {most} answers 304 in a minute; the header Retry-After says when to come back.");
+        return Err(ApiError::new(Code::RateLimitExceeded).message(message).retry_after(free.reset_seconds));
     }
     state.limiter.give_back(bucket).await;
-    Quota { remaining: quota.remaining.saturating_add(1).min(quota.limit), ..quota }
+    Ok(Quota { remaining: quota.remaining.saturating_add(1).min(quota.limit), ..quota })
 }
 
-/// Writes the body of an error, and the headers that belong to its status.
-fn fill_error(response: &mut ServiceResponse<BoxBody>, id: &RequestId, quota: Quota) {
+/// Writes the body of an error, and the headers that belong to its status. Where another budget than that of requests
+/// refused, `quota` becomes what a client has to know: nothing is left until that budget is free again.
+fn fill_error(response: &mut ServiceResponse<BoxBody>, id: &RequestId, quota: &mut Quota) {
     let Some(error) = response.response().error().and_then(|error| error.as_error::<ApiError>()) else { return };
-    let code = error.code;
+    let (code, retry_after) = (error.code, error.retry_after);
+    if let (Code::RateLimitExceeded, Some(reset_seconds)) = (code, retry_after) {
+        *quota = Quota { remaining: 0, reset_seconds, ..*quota };
+    }
     let body = serde_json::to_vec(&error.body(&id.0)).unwrap_or_default();
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(JSON));
@@ -214,6 +239,9 @@ fn fill_error(response: &mut ServiceResponse<BoxBody>, id: &RequestId, quota: Qu
     match code {
         Code::RateLimitExceeded => headers.insert(header::RETRY_AFTER, HeaderValue::from(quota.reset_seconds)),
         Code::NoDb => headers.insert(header::RETRY_AFTER, HeaderValue::from(DATABASE_RETRY_SECONDS)),
+        Code::Overloaded => {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(retry_after.unwrap_or(OVERLOADED_RETRY_SECONDS)))
+        }
         Code::RequestTimeout => headers.insert(header::CONNECTION, HeaderValue::from_static("close")),
         Code::GatewayUnavailable => headers.insert(header::RETRY_AFTER, HeaderValue::from(DATABASE_RETRY_SECONDS)),
         _ if code.status() == StatusCode::UNAUTHORIZED && code != Code::InvalidSignature => {

@@ -63,6 +63,7 @@ codes! {
     InternalError 500 "internal_error" "Something went wrong here. The request id helps to find out what.";
     GatewayUnavailable 503 "gateway_unavailable" "The payment gateway did not confirm the payment. Send the notification again.";
     NoDb 503 "no_db" "The database is unavailable. Try again in a moment.";
+    Overloaded 503 "overloaded" "Too much is under way already. The header Retry-After says when to come back.";
 }
 
 impl Code {
@@ -90,6 +91,8 @@ pub struct ApiError {
     param: Option<String>,
     allowed: Option<&'static [&'static str]>,
     reason: Option<&'static str>,
+    /// Seconds to wait, where it is not the window of requests or the usual pause of the code that says so.
+    pub retry_after: Option<u64>,
 }
 
 /// The body of every error.
@@ -122,7 +125,7 @@ pub struct ErrorBody {
 
 impl ApiError {
     pub const fn new(code: Code) -> Self {
-        Self { code, message: None, param: None, allowed: None, reason: None }
+        Self { code, message: None, param: None, allowed: None, reason: None, retry_after: None }
     }
 
     pub fn message(mut self, message: impl Into<Cow<'static, str>>) -> Self {
@@ -142,6 +145,12 @@ impl ApiError {
 
     pub const fn reason(mut self, reason: &'static str) -> Self {
         self.reason = Some(reason);
+        self
+    }
+
+    /// Seconds after which to come back.
+    pub const fn retry_after(mut self, seconds: u64) -> Self {
+        self.retry_after = Some(seconds);
         self
     }
 
@@ -205,6 +214,10 @@ impl From<StoreError> for ApiError {
             StoreError::Unavailable(cause) => {
                 tracing::warn!(%cause, "the database is unavailable");
                 Self::new(Code::NoDb)
+            }
+            StoreError::Overloaded(cause) => {
+                tracing::warn!(%cause, "overloaded");
+                Self::new(Code::Overloaded)
             }
             StoreError::Internal(cause) => Self::internal(&cause),
         }

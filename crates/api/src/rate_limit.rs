@@ -16,8 +16,8 @@ struct Window {
     count: u32,
 }
 
-/// Addresses counted one by one in each shard; the others share [`Bucket::Crowd`]. Keys are not limited, because each
-/// is a row in the database.
+/// Buckets of addresses counted one by one in each shard; the others share one ([`Bucket::shared`]). Keys are not limited,
+/// because each is a row in the database.
 const ADDRESSES_PER_SHARD: usize = 8_192;
 const SHARDS: usize = 16;
 
@@ -29,7 +29,7 @@ struct Shard {
 }
 
 impl Shard {
-    fn hit(&mut self, bucket: Bucket, limit: u32, now: Instant) -> Quota {
+    fn take(&mut self, bucket: Bucket, amount: u32, limit: u32, now: Instant) -> Quota {
         if self.swept.is_none_or(|at| now.duration_since(at) >= WINDOW) {
             self.sweep(now);
         }
@@ -40,19 +40,19 @@ impl Shard {
         }
         let exceeded = window.count >= limit;
         if !exceeded {
-            window.count += 1;
+            window.count = window.count.saturating_add(amount);
         }
         let left = WINDOW.saturating_sub(now.duration_since(window.started));
         Quota::of(limit, window.count, left, exceeded)
     }
 
-    /// The bucket to count in: its own, or the crowd's when there are too many addresses.
+    /// The bucket to count in: its own, or the shared one when there are too many addresses.
     fn admit(&mut self, bucket: Bucket) -> Bucket {
-        if matches!(bucket, Bucket::Key(_) | Bucket::Crowd) || self.windows.contains_key(&bucket) {
+        if !bucket.is_of_address() || self.windows.contains_key(&bucket) {
             return bucket;
         }
         if self.addresses >= ADDRESSES_PER_SHARD {
-            return Bucket::Crowd;
+            return bucket.shared();
         }
         self.addresses += 1;
         bucket
@@ -67,7 +67,7 @@ impl Shard {
     /// Forgets the windows that are over.
     fn sweep(&mut self, now: Instant) {
         self.windows.retain(|_, window| now.duration_since(window.started) < WINDOW);
-        self.addresses = self.windows.keys().filter(|b| matches!(b, Bucket::Refused(_) | Bucket::Public(_))).count();
+        self.addresses = self.windows.keys().filter(|bucket| bucket.is_of_address()).count();
         self.swept = Some(now);
     }
 }
@@ -96,8 +96,8 @@ impl InMemory {
 
 #[async_trait]
 impl RateLimiter for InMemory {
-    async fn hit(&self, bucket: Bucket, limit: u32) -> Quota {
-        self.with(bucket, |shard| shard.hit(bucket, limit, Instant::now()))
+    async fn take(&self, bucket: Bucket, amount: u32, limit: u32) -> Quota {
+        self.with(bucket, |shard| shard.take(bucket, amount, limit, Instant::now()))
             .unwrap_or_else(|| Quota::of(limit, 0, WINDOW, false))
     }
 
@@ -113,6 +113,12 @@ mod tests {
     use super::*;
 
     const KEY: Bucket = Bucket::Key(1);
+
+    impl Shard {
+        fn hit(&mut self, bucket: Bucket, limit: u32, now: Instant) -> Quota {
+            self.take(bucket, 1, limit, now)
+        }
+    }
 
     fn address(last: u32) -> IpAddr {
         IpAddr::V4(std::net::Ipv4Addr::from_bits(last))
@@ -149,9 +155,23 @@ mod tests {
     }
 
     #[test]
+    fn an_amount_is_taken_whole_until_the_limit_is_reached() {
+        let (mut shard, now) = (Shard::default(), Instant::now());
+        let mut take = |amount| shard.take(Bucket::EventKib(1), amount, 10, now);
+        assert_eq!((take(4).remaining, take(5).remaining), (6, 1));
+        let last = take(1_000);
+        assert_eq!((last.exceeded, last.remaining), (false, 0));
+        assert!(take(1).exceeded);
+        assert!(!shard.take(Bucket::EventKib(1), u32::MAX, 10, now + WINDOW).exceeded);
+        assert!(shard.take(Bucket::EventKib(1), u32::MAX, 10, now + WINDOW).exceeded);
+    }
+
+    #[test]
     fn buckets_do_not_share_a_count() {
         let (mut shard, now) = (Shard::default(), Instant::now());
         shard.hit(KEY, 1, now);
+        assert!(!shard.hit(Bucket::NotModified(1), 1, now).exceeded);
+        assert!(!shard.hit(Bucket::EventKib(1), 1, now).exceeded);
         assert!(!shard.hit(Bucket::Key(2), 1, now).exceeded);
         assert!(!shard.hit(Bucket::refused(address(1)), 1, now).exceeded);
         assert!(!shard.hit(Bucket::public(address(1)), 1, now).exceeded);
@@ -163,7 +183,11 @@ mod tests {
         for i in 0..20_000 {
             shard.hit(Bucket::refused(address(i)), 60, start);
         }
-        assert_eq!(shard.windows.len(), ADDRESSES_PER_SHARD + 1);
+        for i in 0..100 {
+            shard.hit(Bucket::PublicNotModified(address(i)), 600, start);
+        }
+        assert_eq!(shard.windows.len(), ADDRESSES_PER_SHARD + 2);
+        assert_eq!(shard.windows[&Bucket::CrowdNotModified].count, 100);
         shard.hit(KEY, 60, start + WINDOW);
         assert_eq!((shard.windows.len(), shard.addresses), (1, 0));
     }

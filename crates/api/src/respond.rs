@@ -5,7 +5,7 @@ use actix_web::{
     body::BoxBody,
     http::{
         Method, StatusCode,
-        header::{self, HeaderName, HeaderValue},
+        header::{self, HeaderMap, HeaderName, HeaderValue},
     },
 };
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
@@ -116,6 +116,12 @@ impl Responder for Reply {
 /// A strong tag: 128 bits of XXH3 over the body. Who could make two bodies collide would fool no cache but their own.
 fn entity_tag(body: &[u8]) -> String {
     format!("\"{}\"", URL_SAFE_NO_PAD.encode(XxHash3_128::oneshot(body).to_be_bytes()))
+}
+
+/// Whether the client asks for an answer only if there is nothing at all (`If-None-Match: *`), whatever it knows.
+pub fn matches_anything(headers: &HeaderMap) -> bool {
+    let lines = headers.get_all(header::IF_NONE_MATCH).filter_map(|line| line.to_str().ok());
+    lines.flat_map(|line| line.split(',')).any(|candidate| candidate.trim() == "*")
 }
 
 /// The tag by which the client already has the body, if it has. Compared weakly, as RFC 9110 asks of `If-None-Match`.

@@ -77,6 +77,9 @@ pub struct Settings {
     /// Requests per minute and key. Refused requests of an address have the same limit, requests of an address to
     /// public endpoints [`PUBLIC_FACTOR`] times as much.
     pub rate_limit_per_minute: u32,
+    /// KiB of events that a key may have stored in a minute; none means [`EVENT_KIB_PER_REQUEST`] for each request that it
+    /// may make.
+    pub event_kib_per_minute: Option<u32>,
     /// Proxies whose `X-Forwarded-For` is believed.
     pub trusted_proxies: Vec<Network>,
     /// Loopback receivers that the operator lets webhooks go to; empty in production.
@@ -104,10 +107,23 @@ pub struct Settings {
 /// How many times the requests of a key an address may make to public endpoints.
 pub const PUBLIC_FACTOR: u32 = 5;
 
+/// KiB of events that go with each request a key may make: twice what the body of a single event may have. The windows
+/// of the two budgets need not begin together, so a minute of this one may see two minutes' worth of requests; even then
+/// only batches can use it up.
+pub const EVENT_KIB_PER_REQUEST: u32 = 128;
+
+impl Settings {
+    /// KiB of events that a key may have stored in a minute.
+    pub fn event_kib(&self) -> u32 {
+        self.event_kib_per_minute.unwrap_or(self.rate_limit_per_minute.saturating_mul(EVENT_KIB_PER_REQUEST))
+    }
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Self {
             rate_limit_per_minute: 60,
+            event_kib_per_minute: None,
             trusted_proxies: Vec::new(),
             webhook_allow_loopback: AllowList::default(),
             region: "local".to_owned(),

@@ -32,16 +32,16 @@ impl Streams {
     /// Room for one more, held until what is returned is dropped.
     ///
     /// # Errors
-    /// `rate_limit_exceeded` when the account has as many as it may have, `no_db` when the process has.
+    /// `overloaded` when the account, or the process, has as many as it may have.
     pub fn begin(self: Arc<Self>, account: AccountId) -> Result<Streaming, ApiError> {
         let mut counts = self.lock();
         if counts.of.get(&account).is_some_and(|count| *count >= OF_ACCOUNT) {
             let message =
                 format!("{OF_ACCOUNT} lists of this account are being streamed already; let one of them end.");
-            return Err(ApiError::new(Code::RateLimitExceeded).message(message));
+            return Err(ApiError::new(Code::Overloaded).message(message));
         }
         if counts.all >= AT_ONCE {
-            return Err(ApiError::new(Code::NoDb).message("As many lists are being streamed as can be."));
+            return Err(ApiError::new(Code::Overloaded).message("As many lists are being streamed as can be."));
         }
         counts.all += 1;
         *counts.of.entry(account).or_default() += 1;
@@ -93,11 +93,11 @@ mod tests {
         let streams = Arc::new(Streams::default());
         let begin = |account| streams.clone().begin(AccountId(account));
         let mut of_one: Vec<_> = (0..OF_ACCOUNT).map(|_| begin(1).unwrap()).collect();
-        assert_eq!(code(begin(1)), Code::RateLimitExceeded);
+        assert_eq!(code(begin(1)), Code::Overloaded);
         let _other = begin(2).unwrap();
         of_one.pop();
         let again = begin(1).unwrap();
-        assert_eq!(code(begin(1)), Code::RateLimitExceeded);
+        assert_eq!(code(begin(1)), Code::Overloaded);
         drop((of_one, again));
         let counts = streams.lock();
         assert_eq!((counts.all, counts.of.len()), (1, 1));
@@ -108,7 +108,7 @@ mod tests {
         let streams = Arc::new(Streams::default());
         let accounts = 0..i64::try_from(AT_ONCE).unwrap();
         let all: Vec<_> = accounts.map(|account| streams.clone().begin(AccountId(account)).unwrap()).collect();
-        assert_eq!(code(streams.clone().begin(AccountId(-1))), Code::NoDb);
+        assert_eq!(code(streams.clone().begin(AccountId(-1))), Code::Overloaded);
         drop(all);
         assert!(streams.begin(AccountId(-1)).is_ok());
     }

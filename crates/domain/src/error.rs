@@ -6,6 +6,10 @@ pub enum StoreError {
     /// The database does not answer, refuses connections or has no connection free in time. Trying again may help.
     #[error("the database is unavailable: {0}")]
     Unavailable(String),
+    /// Too much of the same is under way or queued already, though the database answers. Trying again helps once there
+    /// is less.
+    #[error("overloaded: {0}")]
+    Overloaded(String),
     /// A statement failed in a way that only a change of the program or the data can mend.
     #[error("unexpected database error: {0}")]
     Internal(String),

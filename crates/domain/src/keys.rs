@@ -182,9 +182,9 @@ pub struct NewKey {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait KeyStore: Send + Sync {
-    /// Whether the key was found lately and not revoked since, as far as this process has heard. It opens nothing: it
-    /// only says that a look-up is not that of a stranger, and waits for nothing itself.
-    fn is_known(&self, hash: KeyHash) -> bool;
+    /// The id of a key that was found lately and not revoked since, as far as this process has heard. It opens nothing:
+    /// it only says whose requests these are likely to be, and waits for nothing itself.
+    fn known_id(&self, hash: KeyHash) -> Option<i64>;
     async fn find(&self, hash: KeyHash) -> Result<Option<KeyRecord>, StoreError>;
     async fn create(&self, key: NewKey) -> Result<KeyRecord, StoreError>;
     /// The account's keys, newest first.

@@ -18,13 +18,24 @@ pub const WINDOW: Duration = Duration::from_secs(60);
 pub enum Bucket {
     /// Requests with a key, by the key's id.
     Key(i64),
+    /// Answers 304 to a key.
+    NotModified(i64),
+    /// KiB of events that were sent with a key to be stored.
+    EventKib(i64),
     /// Requests of an address that were refused for want of a valid key.
     Refused(IpAddr),
     /// Requests of an address to public endpoints.
     Public(IpAddr),
+    /// Answers 304 of public endpoints to an address.
+    PublicNotModified(IpAddr),
     /// Requests of all addresses for which there was no room.
     Crowd,
+    /// Answers 304 to all addresses for which there was no room.
+    CrowdNotModified,
 }
+
+/// How many times its limit of requests a bucket may be answered 304 in a window at no cost.
+pub const NOT_MODIFIED_FACTOR: u32 = 10;
 
 impl Bucket {
     /// For the refused requests of an address; of IPv6 the /64 counts, which is what one customer has.
@@ -35,6 +46,34 @@ impl Bucket {
     /// For the public requests of an address; of IPv6 the /64 counts.
     pub fn public(address: IpAddr) -> Self {
         Self::Public(subscriber(address))
+    }
+
+    /// Where the free answers 304 to requests of this bucket are counted; none for a bucket whose requests never get one.
+    pub const fn not_modified(self) -> Option<Self> {
+        match self {
+            Self::Key(id) => Some(Self::NotModified(id)),
+            Self::Public(address) => Some(Self::PublicNotModified(address)),
+            Self::Crowd => Some(Self::CrowdNotModified),
+            Self::NotModified(_)
+            | Self::EventKib(_)
+            | Self::Refused(_)
+            | Self::PublicNotModified(_)
+            | Self::CrowdNotModified => None,
+        }
+    }
+
+    /// Whether it belongs to an address: anyone can make requests from ever new ones, so implementations bound how many
+    /// of these they count one by one. The others share [`Bucket::shared`].
+    pub const fn is_of_address(self) -> bool {
+        matches!(self, Self::Refused(_) | Self::Public(_) | Self::PublicNotModified(_))
+    }
+
+    /// The bucket in which addresses without room for their own are counted.
+    pub const fn shared(self) -> Self {
+        match self {
+            Self::PublicNotModified(_) => Self::CrowdNotModified,
+            _ => Self::Crowd,
+        }
     }
 }
 
@@ -70,8 +109,13 @@ impl Quota {
 /// Counts requests. An implementation over a network must not fail a request when that network fails.
 #[async_trait]
 pub trait RateLimiter: Send + Sync {
+    /// Counts `amount` at once, unless `limit` or more has been counted in the window already. The last amount is taken
+    /// whole, though it may go over the limit: so one that is larger than the limit is not refused for ever.
+    async fn take(&self, bucket: Bucket, amount: u32, limit: u32) -> Quota;
     /// Counts a request.
-    async fn hit(&self, bucket: Bucket, limit: u32) -> Quota;
+    async fn hit(&self, bucket: Bucket, limit: u32) -> Quota {
+        self.take(bucket, 1, limit).await
+    }
     /// Takes one counted request back, because it turned out to be free.
     async fn give_back(&self, bucket: Bucket);
 }

@@ -50,6 +50,8 @@ pub struct Config {
     pub http_workers: usize,
     /// Requests a key may make in a minute.
     pub rate_limit_per_minute: u32,
+    /// KiB of tracking events a key may have stored in a minute; 0 means 128 for each request it may make.
+    pub track_kib_per_minute: u32,
     /// Networks (CIDR, comma separated) of proxies whose X-Forwarded-For is believed.
     pub trusted_proxies: String,
     /// Shown by `/status`.
@@ -128,6 +130,7 @@ struct Defaults {
     drain_seconds: u64,
     http_workers: usize,
     rate_limit_per_minute: u32,
+    track_kib_per_minute: u32,
     trusted_proxies: &'static str,
     region: &'static str,
     env: &'static str,
@@ -161,6 +164,7 @@ const DEFAULTS: Defaults = Defaults {
     drain_seconds: 0,
     http_workers: 0,
     rate_limit_per_minute: 60,
+    track_kib_per_minute: 0,
     trusted_proxies: "",
     region: "local",
     env: "development",
@@ -199,6 +203,7 @@ const VARIABLES: [&str; 38] = [
     "drain_seconds",
     "http_workers",
     "rate_limit_per_minute",
+    "track_kib_per_minute",
     "trusted_proxies",
     "region",
     "env",

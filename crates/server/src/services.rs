@@ -181,6 +181,7 @@ fn state(
     let trusted_proxies = config.trusted_proxies.split(',').map(str::trim).filter(|network| !network.is_empty());
     let settings = Settings {
         rate_limit_per_minute: config.rate_limit_per_minute,
+        event_kib_per_minute: (config.track_kib_per_minute > 0).then_some(config.track_kib_per_minute),
         trusted_proxies: trusted_proxies
             .map(str::parse::<Network>)
             .collect::<Result<_, _>>()

@@ -8,18 +8,18 @@ use redis::Script;
 
 use crate::Link;
 
-/// Counts a request, unless the window is full. A window is a number that expires, so it starts with its first
-/// request and ends by the server's clock, which all replicas share. Answers: requests taken, milliseconds left,
-/// whether this one was too many.
-const HIT: &str = "
+/// Counts an amount, unless the window is full. A window is a number that expires, so it starts with its first
+/// request and ends by the server's clock, which all replicas share. Answers: what has been taken, milliseconds left,
+/// whether this was too much.
+const TAKE: &str = "
 local held = redis.call('GET', KEYS[1])
 if not held then
-    redis.call('SET', KEYS[1], 1, 'PX', ARGV[2])
-    return {1, tonumber(ARGV[2]), 0}
+    redis.call('SET', KEYS[1], ARGV[3], 'PX', ARGV[2])
+    return {tonumber(ARGV[3]), tonumber(ARGV[2]), 0}
 end
 local count, exceeded = tonumber(held), 1
 if count < tonumber(ARGV[1]) then
-    count, exceeded = redis.call('INCR', KEYS[1]), 0
+    count, exceeded = redis.call('INCRBY', KEYS[1], ARGV[3]), 0
 end
 return {count, redis.call('PTTL', KEYS[1]), exceeded}";
 
@@ -34,14 +34,14 @@ return 0";
 pub struct Counters {
     link: Arc<Link>,
     alone: Arc<dyn RateLimiter>,
-    hit: Script,
+    take: Script,
     give_back: Script,
 }
 
 impl Counters {
     /// `alone` counts while the server is away.
     pub fn new(link: Arc<Link>, alone: Arc<dyn RateLimiter>) -> Self {
-        Self { link, alone, hit: Script::new(HIT), give_back: Script::new(GIVE_BACK) }
+        Self { link, alone, take: Script::new(TAKE), give_back: Script::new(GIVE_BACK) }
     }
 }
 
@@ -52,25 +52,29 @@ fn name(bucket: Bucket) -> String {
         Bucket::Refused(address) => format!("requests:{{refused:{address}}}"),
         Bucket::Public(address) => format!("requests:{{public:{address}}}"),
         Bucket::Crowd => "requests:{crowd}".to_owned(),
+        Bucket::NotModified(id) => format!("not_modified:{{key:{id}}}"),
+        Bucket::PublicNotModified(address) => format!("not_modified:{{public:{address}}}"),
+        Bucket::CrowdNotModified => "not_modified:{crowd}".to_owned(),
+        Bucket::EventKib(id) => format!("event_kib:{{key:{id}}}"),
     }
 }
 
 #[async_trait]
 impl RateLimiter for Counters {
-    async fn hit(&self, bucket: Bucket, limit: u32) -> Quota {
+    async fn take(&self, bucket: Bucket, amount: u32, limit: u32) -> Quota {
         let asked = self.link.ask(async |mut connection| {
-            let mut hit = self.hit.key(name(bucket));
-            hit.arg(limit).arg(u64::try_from(WINDOW.as_millis()).unwrap_or(u64::MAX));
-            hit.invoke_async::<(u32, i64, bool)>(&mut connection).await
+            let mut take = self.take.key(name(bucket));
+            take.arg(limit).arg(u64::try_from(WINDOW.as_millis()).unwrap_or(u64::MAX)).arg(amount);
+            take.invoke_async::<(u64, i64, bool)>(&mut connection).await
         });
         match asked.await {
             Some((count, left, exceeded)) => {
                 let left = Duration::from_millis(u64::try_from(left).unwrap_or_default());
-                Quota::of(limit, count, left, exceeded)
+                Quota::of(limit, u32::try_from(count).unwrap_or(u32::MAX), left, exceeded)
             }
             None => {
                 metrics::counter!("rate_limit_alone_total").increment(1);
-                self.alone.hit(bucket, limit).await
+                self.alone.take(bucket, amount, limit).await
             }
         }
     }

@@ -197,7 +197,7 @@ impl GroupCommit {
     fn enqueue(&self, waiting: Waiting) -> Result<(), StoreError> {
         let mut state = self.queue.lock();
         if state.waiting.len() >= ROOM {
-            return Err(StoreError::Unavailable(format!("{ROOM} events wait to be written already")));
+            return Err(StoreError::Overloaded(format!("{ROOM} events wait to be written already")));
         }
         state.waiting.push_back(waiting);
         if state.waiting.len() == LARGE {
@@ -261,6 +261,7 @@ async fn insert_one(store: &Store, queue: &Queue, row: EventRow) -> Result<i64, 
 fn again(error: &StoreError) -> StoreError {
     match error {
         StoreError::Unavailable(cause) => StoreError::Unavailable(cause.clone()),
+        StoreError::Overloaded(cause) => StoreError::Overloaded(cause.clone()),
         StoreError::Internal(cause) => StoreError::Internal(cause.clone()),
     }
 }

@@ -58,8 +58,8 @@ const TRUST: Duration = Duration::from_millis(800);
 pub struct KeyCache {
     store: Store,
     held: Arc<Held>,
-    /// Keys that were found lately, whether they may be held or not.
-    known: Cache<KeyHash, ()>,
+    /// The ids of keys that were found lately, whether they may be held or not.
+    known: Cache<KeyHash, i64>,
     strangers: Arc<Semaphore>,
     trust: Arc<Trust>,
 }
@@ -227,7 +227,7 @@ impl KeyCache {
         if self.known.contains_key(&hash) {
             return self.store.find(hash).await;
         }
-        let crowded = || StoreError::Unavailable("too many unknown keys are being looked up".to_owned());
+        let crowded = || StoreError::Overloaded("too many unknown keys are being looked up".to_owned());
         let _turn =
             timeout(TURN_WITHIN, self.strangers.acquire()).await.map_err(|_| crowded())?.map_err(|_| crowded())?;
         self.store.find(hash).await
@@ -236,8 +236,8 @@ impl KeyCache {
 
 #[async_trait]
 impl KeyStore for KeyCache {
-    fn is_known(&self, hash: KeyHash) -> bool {
-        self.known.contains_key(&hash)
+    fn known_id(&self, hash: KeyHash) -> Option<i64> {
+        self.known.get(&hash)
     }
 
     async fn find(&self, hash: KeyHash) -> Result<Option<KeyRecord>, StoreError> {
@@ -251,7 +251,7 @@ impl KeyStore for KeyCache {
             self.known.invalidate(&hash);
             return Ok(found);
         };
-        self.known.insert(hash, ());
+        self.known.insert(hash, record.id);
         if trusted {
             self.held.hold(hash, record, drops);
         }

@@ -77,8 +77,8 @@ fn record((key, owner): (KeyRow, OwnerRow)) -> Result<KeyRecord, StoreError> {
 
 #[async_trait]
 impl KeyStore for Store {
-    fn is_known(&self, _: KeyHash) -> bool {
-        false
+    fn known_id(&self, _: KeyHash) -> Option<i64> {
+        None
     }
 
     async fn find(&self, hash: KeyHash) -> Result<Option<KeyRecord>, StoreError> {

@@ -34,7 +34,7 @@ pub(crate) fn turns(options: &PoolOptions) -> Arc<Semaphore> {
 impl Store {
     /// A turn to read the first page: it comes in time, or the stream is refused.
     pub(crate) async fn first_turn(&self) -> Result<SemaphorePermit<'_>, StoreError> {
-        let crowded = || StoreError::Unavailable("too many lists are being streamed".to_owned());
+        let crowded = || StoreError::Overloaded("too many lists are being streamed".to_owned());
         timeout(self.wait(), self.turn()).await.map_err(|_| crowded())?
     }
 

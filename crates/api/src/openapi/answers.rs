@@ -22,7 +22,7 @@ use crate::{
 /// Adds every error that an operation can answer with.
 pub struct Errors;
 
-const KEYED: [Code; 9] = [
+const KEYED: [Code; 10] = [
     Code::MissingAuthorization,
     Code::InvalidTokenFormat,
     Code::KeyNotFound,
@@ -31,6 +31,7 @@ const KEYED: [Code; 9] = [
     Code::RateLimitExceeded,
     Code::InternalError,
     Code::NoDb,
+    Code::Overloaded,
     Code::InvalidParameter,
 ];
 const WITH_BODY: [Code; 5] =
@@ -154,7 +155,9 @@ fn error(codes: &[Code]) -> Response {
 
 /// What `If-None-Match` can lead to.
 fn unchanged() -> Response {
-    let mut response = ResponseBuilder::new().description("What the client has is still right. Free of quota.").build();
+    let mut response = ResponseBuilder::new()
+        .description("What the client has is still right. Free of quota, up to ten times the limit.")
+        .build();
     add_headers(&mut response);
     response
 }

@@ -5,11 +5,13 @@ use std::net::IpAddr;
 use actix_web::{HttpRequest, web};
 use domain::{
     idempotency::Written,
+    instants,
+    rate_limit::Bucket,
     tracking::{EventName, Geolocator, InvalidProps, MAX_AGE, MAX_AHEAD, MAX_PROPS_BYTES, NewEvent, check_props},
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
-use time::{OffsetDateTime, format_description::well_known::Rfc3339};
+use time::OffsetDateTime;
 use utoipa::ToSchema;
 use validator::{Validate, ValidationErrors};
 
@@ -143,9 +145,20 @@ fn read_props(field: &Field) -> Result<Map<String, Value>, ApiError> {
 }
 
 fn read_timestamp(text: &str, now: OffsetDateTime) -> Result<OffsetDateTime, ApiError> {
-    let at = OffsetDateTime::parse(text, &Rfc3339).ok();
     let recent = |at: &OffsetDateTime| *at >= now - MAX_AGE && *at <= now + MAX_AHEAD;
-    at.filter(recent).ok_or(ApiError::new(Code::InvalidTimestamp).param("timestamp"))
+    instants::parse(text).ok().filter(recent).ok_or(ApiError::new(Code::InvalidTimestamp).param("timestamp"))
+}
+
+/// Takes the body of events that are to be stored from the key's budget of bytes.
+pub(super) async fn within_budget(state: &State, caller: &Caller, upload: &Upload) -> Result<(), ApiError> {
+    let kib = u32::try_from(upload.bytes().len().div_ceil(1_024)).unwrap_or(u32::MAX);
+    let most = state.settings.event_kib();
+    let quota = state.limiter.take(Bucket::EventKib(caller.key().id), kib, most).await;
+    if !quota.exceeded {
+        return Ok(());
+    }
+    let message = format!("More than {most} KiB of events in a minute; the header Retry-After says when to come back.");
+    Err(ApiError::new(Code::RateLimitExceeded).message(message).retry_after(quota.reset_seconds))
 }
 
 /// The event is stored.
@@ -197,6 +210,7 @@ pub async fn track(
     if dry_run {
         return Reply::done(&body(None));
     }
+    within_budget(&state, &caller, &upload).await?;
     let event = tracked.into_event(client, &*state.geolocator, now);
     let account = caller.account();
     let work = async move { state.events.insert(account, event, idempotency).await };

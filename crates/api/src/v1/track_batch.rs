@@ -18,7 +18,7 @@ use crate::{
     query::{Query, Warning},
     respond::{API_VERSION, Reply, Warnings},
     state::State,
-    v1::track::{TrackEvent, Tracked},
+    v1::track::{TrackEvent, Tracked, within_budget},
     write::{detached, mark_replayed},
 };
 
@@ -131,6 +131,7 @@ pub async fn track_batch(
     let (fates, replayed) = if dry_run {
         (events.into_iter().map(|event| event.map(|_| None)).collect(), false)
     } else {
+        within_budget(&state, &caller, &upload).await?;
         let account = caller.account();
         let work = async move { state.events.insert_batch(account, events, idempotency, now).await };
         let Written { value, replayed } = detached(work).await?;

@@ -203,7 +203,7 @@ fn an_address_over_its_limit_gets_keys_looked_up_only_now_and_then() {
     let lookups = Arc::new(AtomicU32::new(0));
     let mut keys = MockKeyStore::new();
     let counted = lookups.clone();
-    keys.expect_is_known().return_const(false);
+    keys.expect_known_id().return_const(None);
     keys.expect_find().returning(move |_| {
         counted.fetch_add(1, Ordering::SeqCst);
         Ok(None)
@@ -229,7 +229,7 @@ fn an_address_over_its_limit_gets_keys_looked_up_only_now_and_then() {
 #[test]
 fn a_valid_key_passes_though_its_address_is_over_the_limit_of_refusals() {
     let mut strangers = MockKeyStore::new();
-    strangers.expect_is_known().return_const(false);
+    strangers.expect_known_id().return_const(None);
     let known = keys();
     strangers.expect_find().returning(move |hash| known.find(hash).now_or_never().unwrap());
     for keys in [keys(), strangers] {
@@ -257,7 +257,7 @@ fn a_304_is_free() {
     let first = service.get("/api/v1/me", BOTH);
     let tag = first.header("etag").unwrap();
     assert!(tag.starts_with('"'), "{tag} is not strong");
-    for sent in [tag.to_owned(), "*".into(), format!("W/{tag}"), format!("\"other\", {tag}")] {
+    for sent in [tag.to_owned(), format!("W/{tag}"), format!("\"other\", {tag}")] {
         let answer = service.get_with("/api/v1/me", BOTH, &[("If-None-Match", &sent)]);
         assert_eq!((answer.status, answer.body.len(), answer.header("etag")), (304, 0, Some(tag)));
         assert_eq!(answer.header("x-ratelimit-remaining"), Some("59"));
@@ -266,6 +266,59 @@ fn a_304_is_free() {
     }
     let other = service.get_with("/api/v1/me", BOTH, &[("If-None-Match", "\"other\"")]);
     assert_eq!((other.status, other.header("x-ratelimit-remaining")), (200, Some("58")));
+}
+
+#[test]
+fn whoever_takes_anything_for_unmodified_pays_for_the_answer() {
+    let service = Service::start(api::State { settings: two_requests(), ..state() });
+    let tag = service.get("/api/v1/me", BOTH).header("etag").unwrap().to_owned();
+    let sent = format!("{tag}, *");
+    let paid = service.get_with("/api/v1/me", BOTH, &[("If-None-Match", &sent)]);
+    assert_eq!((paid.status, paid.header("x-ratelimit-remaining")), (304, Some("0")));
+    let refused = service.get_with("/api/v1/me", BOTH, &[("If-None-Match", "*")]);
+    assert_eq!(refused.error(), (429, "rate_limit_exceeded".into()));
+}
+
+#[test]
+fn so_many_304_are_free_and_then_they_are_refused() {
+    let service = Service::start(api::State { settings: two_requests(), ..state() });
+    let tag = |n| service.get("/api/v1/me", n).header("etag").unwrap().to_owned();
+    let (of_both, of_read) = (tag(BOTH), tag(READ));
+    let again = |n, tag: &str| service.get_with("/api/v1/me", n, &[("If-None-Match", tag)]);
+    for _ in 0..20 {
+        let answer = again(BOTH, &of_both);
+        assert_eq!((answer.status, answer.header("x-ratelimit-remaining")), (304, Some("1")));
+    }
+    // The first beyond is found out by reading, and counts as a request; after it nothing is read any more.
+    for _ in 0..3 {
+        let refused = again(BOTH, &of_both);
+        assert_eq!(refused.error(), (429, "rate_limit_exceeded".into()));
+        assert_eq!(
+            (refused.header("x-ratelimit-limit"), refused.header("x-ratelimit-remaining")),
+            (Some("2"), Some("0"))
+        );
+        assert_eq!(refused.header("retry-after"), refused.header("x-ratelimit-reset"));
+        assert_eq!((refused.header("etag"), refused.header("cache-control")), (None, Some("no-store")));
+        assert_framed(&refused);
+    }
+    assert_eq!(service.get("/api/v1/me", BOTH).status, 429, "the refused ones were counted");
+    assert_eq!(again(READ, &of_read).status, 304, "another key has a count of its own");
+}
+
+#[test]
+fn so_many_304_of_public_endpoints_are_free_and_the_status_is_never_refused() {
+    let settings = Settings { rate_limit_per_minute: 1, ..Settings::default() };
+    let service = Service::start(api::State { settings, ..state() });
+    let tag = |path| service.send("GET", path, &[], None).header("etag").unwrap().to_owned();
+    let (openapi, status) = (tag("/api/v1/openapi.json"), tag("/api/v1/status"));
+    let again = |path, tag: &str| service.send("GET", path, &[("If-None-Match", tag)], None).status;
+    for _ in 0..50 {
+        assert_eq!(again("/api/v1/openapi.json", &openapi), 304);
+    }
+    assert_eq!(again("/api/v1/openapi.json", &openapi), 429);
+    for _ in 0..10 {
+        assert_eq!(again("/api/v1/status", &status), 304);
+    }
 }
 
 #[test]
@@ -320,6 +373,7 @@ fn a_coding_that_does_not_exist_gets_the_plain_body(#[case] accepted: &str) {
 fn a_database_that_is_down_is_503_and_says_when_to_come_back() {
     let mut keys = MockKeyStore::new();
     keys.expect_find().returning(|_| Err(StoreError::Unavailable("password for 10.1.2.3".into())));
+    keys.expect_known_id().return_const(None);
     let answer = Service::start(api::State { keys: Arc::new(keys), ..state() }).get("/api/v1/me", BOTH);
     assert_eq!((answer.error(), answer.header("retry-after")), ((503, "no_db".into()), Some("5")));
     assert!(!answer.text().contains("10.1.2.3"));
@@ -327,9 +381,38 @@ fn a_database_that_is_down_is_503_and_says_when_to_come_back() {
 }
 
 #[test]
+fn a_failure_before_authentication_shows_the_count_of_the_key_where_it_is_known() {
+    let mut keys = MockKeyStore::new();
+    keys.expect_find().returning(|_| Err(StoreError::Unavailable("away".into())));
+    keys.expect_known_id().returning(|hash| (key(BOTH).hash() == hash).then_some(i64::from(BOTH)));
+    let service = Service::start(api::State { keys: Arc::new(keys), ..state() });
+    let shown = |n| {
+        let answer = service.get("/api/v1/me", n);
+        assert_eq!(answer.error(), (503, "no_db".into()));
+        let number = |name: &str| answer.header(name).unwrap().parse::<u32>().unwrap();
+        (number("x-ratelimit-limit"), number("x-ratelimit-remaining"))
+    };
+    assert_eq!([shown(BOTH), shown(BOTH)], [(60, 59), (60, 58)]);
+    // Nothing is counted for one that is not.
+    assert_eq!([shown(UNKNOWN), shown(UNKNOWN)], [(60, 60), (60, 60)]);
+}
+
+#[test]
+fn crowding_is_503_overloaded_and_not_the_database_that_is_away() {
+    let mut keys = MockKeyStore::new();
+    keys.expect_find().returning(|_| Err(StoreError::Overloaded("too many look-ups".into())));
+    keys.expect_known_id().return_const(None);
+    let answer = Service::start(api::State { keys: Arc::new(keys), ..state() }).get("/api/v1/me", BOTH);
+    assert_eq!((answer.error(), answer.header("retry-after")), ((503, "overloaded".into()), Some("2")));
+    assert!(!answer.text().contains("look-ups"));
+    assert_framed(&answer);
+}
+
+#[test]
 fn a_failure_inside_shows_nothing_of_its_cause() {
     let mut keys = MockKeyStore::new();
     keys.expect_find().returning(|_| Err(StoreError::Internal("relation \"api_keys\" does not exist".into())));
+    keys.expect_known_id().return_const(None);
     let answer = Service::start(api::State { keys: Arc::new(keys), ..state() }).get("/api/v1/me", BOTH);
     assert_eq!(answer.error(), (500, "internal_error".into()));
     assert!(!answer.text().contains("api_keys"));

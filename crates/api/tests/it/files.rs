@@ -5,11 +5,12 @@ use std::{
     sync::Arc,
 };
 
-use api::State;
+use api::{Settings, State};
 use domain::{
-    StoreError,
+    AccountId, StoreError,
     customers::{Customer, MockCustomerStore},
     jobs::JobName,
+    keys::{KeyRecord, MockKeyStore},
     page::Page,
     profit::{Basis, DayRange, MockProfitStore, Snapshot},
 };
@@ -21,7 +22,7 @@ use time::macros::date;
 
 use crate::{
     lists::{customer, day, prospect},
-    support::{ACCOUNT, Answer, BOTH, Service, bearer, dated, shown_freshness, state},
+    support::{ACCOUNT, Answer, BOTH, READ, Service, bearer, dated, key, record, shown_freshness, state},
 };
 
 const HEADER: &str = "id,email,name,source,external_id,city,country,orders_count,revenue_total,ltv_estimate,aov,segment,\
@@ -75,8 +76,44 @@ fn an_account_has_four_streams_at_a_time() {
         client.read_exact(&mut [0]).unwrap();
     }
     let refused = service.get("/api/v1/customers?format=csv", BOTH);
-    assert_eq!(refused.error(), (429, "rate_limit_exceeded".into()));
-    assert!(refused.header("retry-after").is_some());
+    assert_eq!((refused.error(), refused.header("retry-after")), ((503, "overloaded".into()), Some("2")));
+    assert_eq!(refused.header("x-ratelimit-remaining"), Some("55"));
+}
+
+#[test]
+fn an_account_at_its_worst_costs_another_neither_requests_nor_streams() {
+    let mut keys = MockKeyStore::new();
+    keys.expect_known_id().return_const(None);
+    keys.expect_find().returning(|hash| {
+        let of = |n: u8| (key(n).hash() == hash).then(|| record(n).unwrap());
+        Ok(of(BOTH).or(of(READ).map(|record| KeyRecord { account_id: AccountId(8), ..record })))
+    });
+    let mut customers = MockCustomerStore::new();
+    customers.expect_stream().returning(|_, _, _| {
+        Ok(dated(JobName::CustomerMetrics, stream::once(async { Ok(customer(2)) }).chain(stream::pending()).boxed()))
+    });
+    let settings = Settings { rate_limit_per_minute: 20, ..Settings::default() };
+    let service = Service::start(State { keys: Arc::new(keys), customers: Arc::new(customers), settings, ..state() });
+    let begin = |n| {
+        let mut client = service.connect();
+        let request =
+            format!("GET /api/v1/customers?format=csv HTTP/1.1\r\nHost: x\r\nAuthorization: {}\r\n\r\n", bearer(n));
+        client.write_all(request.as_bytes()).unwrap();
+        let mut status = [0; 12];
+        client.read_exact(&mut status).unwrap();
+        (client, String::from_utf8(status.to_vec()).unwrap())
+    };
+    let worst: Vec<_> = (0..8).map(|_| begin(BOTH)).collect();
+    let begun = worst.iter().filter(|(_, status)| status == "HTTP/1.1 200").count();
+    assert_eq!((begun, worst[7].1.as_str()), (4, "HTTP/1.1 503"));
+    let tag = service.get("/api/v1/me", BOTH).header("etag").unwrap().to_owned();
+    let flood: Vec<u16> =
+        (0..260).map(|_| service.get_with("/api/v1/me", BOTH, &[("If-None-Match", &tag)]).status).collect();
+    assert_eq!((flood.iter().filter(|status| **status == 304).count(), flood[259]), (200, 429));
+
+    let other = service.get("/api/v1/me", READ);
+    assert_eq!((other.status, other.header("x-ratelimit-remaining")), (200, Some("19")));
+    assert_eq!(begin(READ).1, "HTTP/1.1 200");
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod files;
 mod insight_runs;
 mod lists;
 mod logs;
+mod pages;
 mod robustness;
 mod service;
 mod track;

@@ -62,7 +62,8 @@ pub const REVOKED: u8 = 4;
 pub const EXPIRED: u8 = 5;
 pub const UNKNOWN: u8 = 6;
 
-fn record(n: u8) -> Option<KeyRecord> {
+/// The stored key numbered `n`.
+pub fn record(n: u8) -> Option<KeyRecord> {
     let scopes = match n {
         READ => vec![Scope::Read],
         WRITE => vec![Scope::Write],
@@ -93,7 +94,7 @@ fn record(n: u8) -> Option<KeyRecord> {
 /// A key store that knows the keys above.
 pub fn keys() -> MockKeyStore {
     let mut keys = MockKeyStore::new();
-    keys.expect_is_known().returning(|hash| (BOTH..UNKNOWN).any(|n| key(n).hash() == hash));
+    keys.expect_known_id().returning(|hash| (BOTH..UNKNOWN).find(|n| key(*n).hash() == hash).map(i64::from));
     keys.expect_find().returning(|hash| Ok((BOTH..=UNKNOWN).find(|n| key(*n).hash() == hash).and_then(record)));
     keys
 }

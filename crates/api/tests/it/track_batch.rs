@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use api::State;
+use api::{Settings, State};
 use domain::{
     idempotency::Written,
     tracking::{MockEventStore, NewEvent, Refusal},
@@ -10,7 +10,7 @@ use domain::{
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use crate::support::{ACCOUNT, NOW, Service, state};
+use crate::support::{ACCOUNT, BOTH, NOW, Service, state};
 
 const PATH: &str = "/api/v1/track/batch";
 
@@ -68,6 +68,43 @@ fn every_event_has_an_answer_and_one_that_is_refused_stops_no_other() {
         batch.iter().map(|event| event.as_ref().ok().map(|event| event.name.as_str())).collect();
     assert_eq!(names, [Some("a"), None, None, None, Some("d"), None]);
     assert_eq!(batch[0].as_ref().unwrap().location.city.as_deref(), Some("Santos"));
+}
+
+#[test]
+fn a_key_has_so_many_bytes_a_minute_and_single_events_never_meet_that() {
+    let mut events = MockEventStore::new();
+    events.expect_insert().returning(|_, _, _| Ok(Written { value: 1, replayed: false }));
+    events.expect_insert_batch().returning(|_, batch, _, _| {
+        Ok(Written { value: batch.into_iter().map(|event| event.map(|_| 1)).collect(), replayed: false })
+    });
+    let settings = Settings { rate_limit_per_minute: 20, ..Settings::default() };
+    let service = Service::start(State { events: Arc::new(events), settings, ..state() });
+    // 128 KiB for each request: two batches of 1 MiB use up more than half, the third the rest; it is taken whole.
+    let event = json!({"event": "a", "props": {"text": "x".repeat(8_000)}});
+    let batch = json!({ "events": vec![event.clone(); 129] }).to_string();
+    assert!((1_000_000..=1_024 * 1_024).contains(&batch.len()), "{}", batch.len());
+    let taken = [(); 3].map(|()| service.post(PATH, &batch).status);
+    assert_eq!(taken, [200; 3]);
+    for (path, body) in [(PATH, batch.as_str()), ("/api/v1/track", &event.to_string())] {
+        let refused = service.post(path, body);
+        assert_eq!(refused.error(), (429, "rate_limit_exceeded".into()));
+        assert!(refused.json()["message"].as_str().unwrap().contains("2560 KiB"), "{}", refused.text());
+        assert_eq!(refused.header("retry-after"), refused.header("x-ratelimit-reset"));
+        assert_eq!(
+            (refused.header("x-ratelimit-limit"), refused.header("x-ratelimit-remaining")),
+            (Some("20"), Some("0"))
+        );
+    }
+    assert_eq!(service.post(&format!("{PATH}?dry_run=1"), &batch).status, 200, "what is not stored costs nothing");
+    assert_eq!(service.get("/api/v1/me", BOTH).header("x-ratelimit-remaining"), Some("13"));
+
+    let mut events = MockEventStore::new();
+    events.expect_insert().returning(|_, _, _| Ok(Written { value: 1, replayed: false }));
+    let settings = Settings { rate_limit_per_minute: 20, ..Settings::default() };
+    let service = Service::start(State { events: Arc::new(events), settings, ..state() });
+    let largest = json!({"event": "a", "unknown": "x".repeat(65_000)}).to_string();
+    let statuses = [(); 20].map(|()| service.post("/api/v1/track", &largest).status);
+    assert_eq!(statuses, [200; 20]);
 }
 
 #[test]

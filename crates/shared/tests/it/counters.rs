@@ -24,7 +24,7 @@ struct Alone {
 
 #[async_trait::async_trait]
 impl RateLimiter for Alone {
-    async fn hit(&self, _: Bucket, limit: u32) -> Quota {
+    async fn take(&self, _: Bucket, _: u32, limit: u32) -> Quota {
         Quota::of(limit, self.hits.fetch_add(1, Ordering::Relaxed) + 1, WINDOW, false)
     }
 
@@ -92,13 +92,25 @@ async fn a_window_ends_by_itself_and_buckets_do_not_share_a_count() {
     let Some(redis) = Redis::start().unwrap() else { return };
     let (one, _) = replica(&redis).await;
     let address: IpAddr = "192.0.2.1".parse().unwrap();
-    for bucket in [KEY, Bucket::Key(8), Bucket::refused(address), Bucket::public(address), Bucket::Crowd] {
+    let of_key = [KEY, Bucket::Key(8), Bucket::NotModified(7), Bucket::EventKib(7)];
+    let of_addresses = [Bucket::refused(address), Bucket::public(address), Bucket::PublicNotModified(address)];
+    for bucket in of_key.into_iter().chain(of_addresses).chain([Bucket::Crowd, Bucket::CrowdNotModified]) {
         assert!(!one.hit(bucket, 1).await.exceeded, "{bucket:?}");
     }
     let lives: i64 = command(&redis, &["PTTL", "requests:{public:192.0.2.1}"]).await;
     assert!((50_000..=60_000).contains(&lives), "{lives}");
     command::<i64>(&redis, &["PEXPIRE", "requests:{key:7}", "0"]).await;
     assert_eq!(one.hit(KEY, 1).await, Quota { limit: 1, remaining: 0, reset_seconds: 60, exceeded: false });
+}
+
+#[tokio::test]
+async fn an_amount_is_taken_whole_until_the_limit_is_reached_by_all_replicas() {
+    let Some(redis) = Redis::start().unwrap() else { return };
+    let ((one, _), (other, _)) = (replica(&redis).await, replica(&redis).await);
+    assert_eq!(one.take(Bucket::EventKib(7), 4, 10).await.remaining, 6);
+    let last = other.take(Bucket::EventKib(7), 1_000, 10).await;
+    assert_eq!((last.exceeded, last.remaining), (false, 0));
+    assert!(one.take(Bucket::EventKib(7), 1, 10).await.exceeded);
 }
 
 #[tokio::test]
