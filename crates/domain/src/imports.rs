@@ -122,6 +122,8 @@ pub struct StockRow {
     pub sku: String,
     pub stock: i64,
     pub day: Date,
+    /// The row as it came, to give it back when its SKU is unknown.
+    pub record: Vec<u8>,
 }
 
 /// What was spent on ads; rows of one (day, platform, campaign) are summed.
@@ -199,7 +201,8 @@ pub struct RowSummary {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StockSummary {
     pub rows: RowSummary,
-    /// Rows whose SKU no product has, in the order of their lines; at most [`MAX_UNKNOWN_SKUS`] of them.
+    /// Rows whose SKU no product has, in the order of their lines; at most [`MAX_UNKNOWN_SKUS`] of them, with records of
+    /// [`MAX_UNKNOWN_BYTES`] together.
     pub unknown: Vec<StockRow>,
     /// How many there were.
     pub unknown_count: i64,
@@ -207,6 +210,8 @@ pub struct StockSummary {
 
 /// Rows of unknown SKUs that are named one by one.
 pub const MAX_UNKNOWN_SKUS: i64 = 100_000;
+/// Bytes that the records of these rows have together.
+pub const MAX_UNKNOWN_BYTES: i64 = 64 << 20;
 
 /// Why an import failed. Nothing of it was stored.
 #[derive(Debug, thiserror::Error)]

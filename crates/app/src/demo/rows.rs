@@ -135,6 +135,7 @@ impl Shop {
                 sku: shop.catalogue.product(level.product)?.sku.clone(),
                 stock: level.stock,
                 day: shop.calendar.date(level.day),
+                record: Vec::new(),
             })
         })
     }

@@ -17,7 +17,7 @@ use domain::{
 use futures_util::StreamExt;
 use time::macros::datetime;
 
-use super::{Counts, Failure, FileOptions, OrderOptions, Reject, Rejects, import_orders};
+use super::{Counts, Failure, FileOptions, Form, OrderOptions, Reject, Rejects, import_orders};
 
 #[derive(Default)]
 pub struct Collect {
@@ -97,7 +97,7 @@ pub fn order_options(prefix: Option<&str>) -> OrderOptions {
 pub fn rejects() -> (Arc<Mutex<Vec<Reject>>>, Rejects) {
     let list = Arc::new(Mutex::new(Vec::new()));
     let sink = Arc::clone(&list);
-    let take = move |reject| {
+    let take = move |_: &Form, reject| {
         sink.lock().unwrap().push(reject);
         Ok(())
     };

@@ -1,6 +1,6 @@
 //! Dates and instants in the formats that exports use.
 
-use domain::zone::Zone;
+use domain::{instants, zone::Zone};
 use time::{Date, Month, OffsetDateTime, PrimitiveDateTime, Time, UtcOffset};
 
 /// Years that a date may lie in: what lies outside is a typing error or a placeholder.
@@ -27,21 +27,24 @@ pub(super) struct Moment {
 }
 
 impl Moment {
-    /// The instant in whole seconds; a text without an offset means the zone's clock.
-    pub fn instant(&self, zone: &Zone) -> OffsetDateTime {
+    /// The instant in whole seconds; a text without an offset means the zone's clock. An offset or a zone can move a day
+    /// at the edge of the years out of them.
+    pub fn instant(&self, zone: &Zone) -> Result<OffsetDateTime, &'static str> {
         let local = PrimitiveDateTime::new(self.date, self.time);
-        match self.offset {
-            Some(offset) => local.assume_offset(offset).to_offset(UtcOffset::UTC),
+        let instant = match self.offset {
+            Some(offset) => local.assume_offset(offset),
             None => zone.instant_of(local),
-        }
+        };
+        instants::check(instant).map_err(|_| OUTSIDE)
     }
 
     /// The calendar day: as it is written, or the zone's day when an offset is given.
-    pub fn day(&self, zone: &Zone) -> Date {
-        if self.offset.is_some() { zone.day_of(self.instant(zone)) } else { self.date }
+    pub fn day(&self, zone: &Zone) -> Result<Date, &'static str> {
+        if self.offset.is_some() { self.instant(zone).map(|instant| zone.day_of(instant)) } else { Ok(self.date) }
     }
 }
 
+const OUTSIDE: &str = "lies outside the years 1970 to 2100";
 const NOT_A_DATE: &str = "is not a date";
 const UNDECIDED: &str = "could be day/month or month/day; say which with --date-format dmy or mdy";
 
@@ -60,9 +63,20 @@ pub(super) fn moment(text: &str, order: Option<DateOrder>) -> Result<Moment, &'s
     Ok(Moment { date, time, offset })
 }
 
-/// Which order a date shows that it is in; `None` when it could be both or starts with the year.
+/// Which order a date shows that it is in; `None` when it could be both, or is read in one order whatever the file's.
 pub(super) fn evidence(text: &str) -> Option<DateOrder> {
-    let [first, second, _] = numbers(text.split([' ', 'T']).next()?)?.1;
+    let (separator, [first, second, _]) = numbers(text.split([' ', 'T', 't']).next()?)?;
+    let order = if separator == b'.' { None } else { only_order(first, second) };
+    order.filter(|order| moment(text, Some(*order)).is_ok())
+}
+
+/// Whether a text is one date as day/month and another one as month/day.
+pub(super) fn is_ambiguous(text: &str) -> bool {
+    moment(text, None) == Err(UNDECIDED) && moment(text, Some(DateOrder::DayMonthYear)).is_ok()
+}
+
+/// The one order in which two numbers are a day and a month.
+fn only_order(first: i64, second: i64) -> Option<DateOrder> {
     match (first, second) {
         (13..=31, 1..=12) => Some(DateOrder::DayMonthYear),
         (1..=12, 13..=31) => Some(DateOrder::MonthDayYear),
@@ -113,6 +127,11 @@ fn read_date(text: &str, order: Option<DateOrder>) -> Result<Date, &'static str>
         Some(DateOrder::DayMonthYear) => calendar(third, second, first),
         Some(DateOrder::MonthDayYear) => calendar(third, first, second),
         Some(DateOrder::YearMonthDay) => Err("does not start with the year"),
+        // The file tells nothing, but this date does.
+        None if first == second || only_order(first, second) == Some(DateOrder::DayMonthYear) => {
+            calendar(third, second, first)
+        }
+        None if only_order(first, second) == Some(DateOrder::MonthDayYear) => calendar(third, first, second),
         None => Err(UNDECIDED),
     }
 }
@@ -127,7 +146,7 @@ fn calendar(year: i64, month: i64, day: i64) -> Result<Date, &'static str> {
 }
 
 fn within_years(date: Date) -> Result<(), &'static str> {
-    if YEARS.contains(&date.year()) { Ok(()) } else { Err("lies outside the years 1970 to 2100") }
+    if YEARS.contains(&date.year()) { Ok(()) } else { Err(OUTSIDE) }
 }
 
 const NOT_A_TIME: &str = "has no valid time of day";
@@ -221,10 +240,13 @@ mod tests {
     #[case("12/1/2010 12:05:09 am", MDY, datetime!(2010-12-01 00:05:09 UTC))]
     #[case("01-12-2010", DMY, datetime!(2010-12-01 00:00 UTC))]
     #[case("31.12.2010", None, datetime!(2010-12-31 00:00 UTC))]
+    #[case("31/12/2010", None, datetime!(2010-12-31 00:00 UTC))]
+    #[case("12/31/2010", None, datetime!(2010-12-31 00:00 UTC))]
+    #[case("12/12/2010", None, datetime!(2010-12-12 00:00 UTC))]
     #[case("2010-12-31", DMY, datetime!(2010-12-31 00:00 UTC))]
     fn reads_instants(#[case] text: &str, #[case] order: Option<DateOrder>, #[case] instant: OffsetDateTime) {
         let london: Zone = "Europe/London".parse().unwrap();
-        assert_eq!(moment(text, order).unwrap().instant(&london), instant);
+        assert_eq!(moment(text, order).unwrap().instant(&london), Ok(instant));
     }
 
     #[rstest]
@@ -262,16 +284,29 @@ mod tests {
     #[case("1/13/2010", MDY)]
     #[case("1/2/2010", None)]
     #[case("2010-12-13", None)]
+    #[case("31.12.2010", None)]
+    #[case("13/1/10", None)]
+    #[case("31/2/2010", None)]
+    #[case("5/5/2010", None)]
     #[case("junk", None)]
     fn a_date_may_show_its_order(#[case] text: &str, #[case] order: Option<DateOrder>) {
         assert_eq!(evidence(text), order);
     }
 
     #[test]
+    fn an_offset_or_a_zone_moves_no_instant_before_1970() {
+        let tokyo: Zone = "Asia/Tokyo".parse().unwrap();
+        assert_eq!(moment("1970-01-01T00:00:00+01:00", None).unwrap().instant(&tokyo), Err(OUTSIDE));
+        assert_eq!(moment("1970-01-01T00:00:00+01:00", None).unwrap().day(&tokyo), Err(OUTSIDE));
+        assert_eq!(moment("1970-01-01 08:59", None).unwrap().instant(&tokyo), Err(OUTSIDE));
+        assert_eq!(moment("1970-01-01 09:00", None).unwrap().instant(&tokyo), Ok(OffsetDateTime::UNIX_EPOCH));
+    }
+
+    #[test]
     fn a_day_is_as_written_unless_there_is_an_offset() {
         let zone: Zone = "America/Sao_Paulo".parse().unwrap();
-        assert_eq!(moment("2026-03-01 01:00", None).unwrap().day(&zone), date!(2026 - 03 - 01));
-        assert_eq!(moment("2026-03-01 01:00Z", None).unwrap().day(&zone), date!(2026 - 02 - 28));
+        assert_eq!(moment("2026-03-01 01:00", None).unwrap().day(&zone), Ok(date!(2026 - 03 - 01)));
+        assert_eq!(moment("2026-03-01 01:00Z", None).unwrap().day(&zone), Ok(date!(2026 - 02 - 28)));
     }
 
     proptest! {

@@ -13,6 +13,8 @@ mod orders;
 mod others;
 mod pipeline;
 mod records;
+mod rejects;
+mod sample;
 mod table;
 
 use std::{collections::BTreeMap, io};
@@ -20,7 +22,7 @@ use std::{collections::BTreeMap, io};
 use domain::{
     StoreError,
     accounts::{Account, Platform},
-    imports::{DocumentSummary, ImportError, ImportStore, RowSummary, StockSummary, Target},
+    imports::{DocumentSummary, ImportError, ImportStore, RowSummary, StockRow, StockSummary, Target},
     money::Currency,
     zone::Zone,
 };
@@ -28,6 +30,7 @@ use time::Date;
 
 pub use dates::DateOrder;
 use pipeline::run;
+pub use rejects::Form;
 
 /// How a file is to be read.
 #[derive(Debug, Clone)]
@@ -38,6 +41,7 @@ pub struct FileOptions {
     pub delimiter: Option<u8>,
     /// Found in the first rows when not given.
     pub date_order: Option<DateOrder>,
+    /// Whether the comma separates decimals. If it is not said to, it is still found to where the first rows show that.
     pub decimal_comma: bool,
     /// Read bytes that are no UTF-8 as ISO 8859-1 instead of refusing their line.
     pub latin1: bool,
@@ -62,12 +66,12 @@ pub struct OrderOptions {
 pub struct Reject {
     pub line: u64,
     pub reason: String,
-    /// The line as it came; cut short when it is too long, and with � for bytes that are no UTF-8.
-    pub record: String,
+    /// The line as it came, without its line break; none when it is longer than a record may be.
+    pub record: Option<Vec<u8>>,
 }
 
-/// Takes the refused lines. An error ends the import.
-pub type Rejects = Box<dyn FnMut(Reject) -> io::Result<()> + Send>;
+/// Takes the refused lines, with the form of the file that they stand in. An error ends the import.
+pub type Rejects = Box<dyn FnMut(&Form, Reject) -> io::Result<()> + Send>;
 
 /// What was read, and what became of it.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -124,7 +128,7 @@ pub async fn import_orders(
 ) -> Result<Report<DocumentSummary>, Failure> {
     let source = orders.source;
     let rows = orders::OrderLines::new(&file, orders);
-    run(reader, file, rows, rejects, |parts| store.documents(target, source, parts)).await
+    run(reader, file, rows, rejects, |parts| store.documents(target, source, parts)).await.map(|(report, _)| report)
 }
 
 /// Imports a catalogue. Costs hold from `cost_from` on where a row does not say its own date.
@@ -137,7 +141,7 @@ pub async fn import_products(
     rejects: Rejects,
 ) -> Result<Report<RowSummary>, Failure> {
     let rows = others::Products::new(&file, cost_from);
-    run(reader, file, rows, rejects, |rows| store.products(target, rows)).await
+    run(reader, file, rows, rejects, |rows| store.products(target, rows)).await.map(|(report, _)| report)
 }
 
 /// Imports stock levels, of `today` where a row does not say its own date. Rows of unknown SKUs are refused.
@@ -148,13 +152,18 @@ pub async fn import_stock(
     today: Date,
     reader: impl io::Read + Send + 'static,
     rejects: Rejects,
-) -> Result<Report<StockSummary>, Failure> {
+) -> Result<Report<RowSummary>, Failure> {
     let rows = others::Stock::new(&file, today);
-    let mut report = run(reader, file, rows, rejects, |rows| store.stock(target, rows)).await?;
-    let unknown = u64::try_from(report.result.unknown_count).unwrap_or_default();
-    report.read.rejected += unknown;
-    report.read.accepted = report.read.accepted.saturating_sub(unknown);
-    Ok(report)
+    let (report, mut refused) = run(reader, file, rows, rejects, |rows| store.stock(target, rows)).await?;
+    let (StockSummary { rows, unknown, unknown_count }, mut read) = (report.result, report.read);
+    for StockRow { line, record, .. } in unknown {
+        let written = refused.add(line, "no product has this sku".to_owned(), Some(record));
+        written.map_err(|failure| Failure::Io(format!("the other lines went in, but {failure}")))?;
+    }
+    let unknown_count = u64::try_from(unknown_count).unwrap_or_default();
+    read.rejected += unknown_count;
+    read.accepted = read.accepted.saturating_sub(unknown_count);
+    Ok(Report { read, result: rows })
 }
 
 /// Imports ad spend.
@@ -166,7 +175,7 @@ pub async fn import_ad_spend(
     rejects: Rejects,
 ) -> Result<Report<RowSummary>, Failure> {
     let rows = others::AdSpend::new(&file);
-    run(reader, file, rows, rejects, |rows| store.ad_spend(target, rows)).await
+    run(reader, file, rows, rejects, |rows| store.ad_spend(target, rows)).await.map(|(report, _)| report)
 }
 
 /// Imports extra expenses.
@@ -178,7 +187,7 @@ pub async fn import_expenses(
     rejects: Rejects,
 ) -> Result<Report<RowSummary>, Failure> {
     let rows = others::Expenses::new(&file);
-    run(reader, file, rows, rejects, |rows| store.expenses(target, rows)).await
+    run(reader, file, rows, rejects, |rows| store.expenses(target, rows)).await.map(|(report, _)| report)
 }
 
 /// The options that an account implies: its own clock, and everything else found in the file.

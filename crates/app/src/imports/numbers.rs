@@ -7,17 +7,23 @@ use rust_decimal::Decimal;
 const MAX_DIGITS: usize = 12;
 
 const NOT_A_NUMBER: &str = "is not a number";
-const AMBIGUOUS: &str = "could be thousands or decimals; say which with --decimal-comma, or write a decimal point";
+const AMBIGUOUS: &str = "could be thousands or decimals; say --decimal-comma, or write another number of decimals";
 
-/// Reads an amount. Without `decimal_comma` a point is a decimal point; commas are taken where they can mean only one
-/// thing (`1,234.50`, `12,5`). With it, the comma is the decimal point and points separate thousands.
-pub(super) fn decimal(text: &str, decimal_comma: bool) -> Result<Decimal, &'static str> {
-    let (negative, digits) = match text.as_bytes().first() {
-        Some(b'-') => (true, text.get(1..).unwrap_or_default()),
-        Some(b'+') => (false, text.get(1..).unwrap_or_default()),
-        _ => (false, text),
-    };
-    let (whole, fraction) = split(digits, decimal_comma)?;
+/// What separates the decimals of a file's numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum DecimalMark {
+    /// The point, as far as is known: a comma is taken where it can mean only one thing (`1,234.50`, `12,5`).
+    Point,
+    /// The comma; points separate thousands.
+    Comma,
+    /// Both occur: each is taken where it can mean only one thing.
+    Either,
+}
+
+/// Reads an amount.
+pub(super) fn decimal(text: &str, mark: DecimalMark) -> Result<Decimal, &'static str> {
+    let (negative, digits) = unsigned(text);
+    let (whole, fraction) = split(digits, mark)?;
     let fraction = fraction.trim_end_matches('0');
     if fraction.len() > MAX_DECIMALS as usize {
         return Err("has more than 6 decimals");
@@ -39,8 +45,33 @@ pub(super) fn decimal(text: &str, decimal_comma: bool) -> Result<Decimal, &'stat
     Ok(Decimal::new(if negative { -mantissa } else { mantissa }, scale))
 }
 
+/// What separates decimals, as a number shows that can be read in one way only.
+pub(super) fn evidence(text: &str) -> Option<DecimalMark> {
+    let (_, digits) = unsigned(text);
+    let (whole, _) = split(digits, DecimalMark::Either).ok()?;
+    let behind = digits.get(whole.len()..).unwrap_or_default().chars().next();
+    // Without decimals, what separates thousands tells what does not separate decimals.
+    match behind.or(whole.chars().find(|c| !c.is_ascii_digit()).map(other))? {
+        '.' => Some(DecimalMark::Point),
+        _ => Some(DecimalMark::Comma),
+    }
+}
+
+fn other(mark: char) -> char {
+    if mark == ',' { '.' } else { ',' }
+}
+
+/// Whether there is a minus, and what follows the sign.
+fn unsigned(text: &str) -> (bool, &str) {
+    match text.as_bytes().first() {
+        Some(b'-') => (true, text.get(1..).unwrap_or_default()),
+        Some(b'+') => (false, text.get(1..).unwrap_or_default()),
+        _ => (false, text),
+    }
+}
+
 /// Cuts into the digits in front of the point (thousands separators may be among them) and those behind it.
-fn split(text: &str, decimal_comma: bool) -> Result<(&str, &str), &'static str> {
+fn split(text: &str, mark: DecimalMark) -> Result<(&str, &str), &'static str> {
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
     let points = text.bytes().filter(|byte| *byte == b'.').count();
     let commas = text.bytes().filter(|byte| *byte == b',').count();
@@ -49,9 +80,10 @@ fn split(text: &str, decimal_comma: bool) -> Result<(&str, &str), &'static str> 
     }
     let point = match (points, commas) {
         (0, 0) => None,
-        (_, _) if decimal_comma => (commas > 0).then_some(','),
-        (1, 0) => Some('.'),
-        (0, 1) => comma_meaning(text)?,
+        (_, _) if mark == DecimalMark::Comma => (commas > 0).then_some(','),
+        (1, 0) if mark == DecimalMark::Point => Some('.'),
+        (1, 0) => lone(text, '.')?,
+        (0, 1) => lone(text, ',')?,
         (0, _) | (_, 0) => None,
         // The separator that comes last is the decimal point.
         _ if text.rfind('.') > text.rfind(',') => Some('.'),
@@ -70,13 +102,13 @@ fn split(text: &str, decimal_comma: bool) -> Result<(&str, &str), &'static str> 
     if thousands_ok { Ok((whole, fraction)) } else { Err(NOT_A_NUMBER) }
 }
 
-/// One comma and no point: decimals, unless exactly three digits follow one to three others.
-fn comma_meaning(text: &str) -> Result<Option<char>, &'static str> {
-    let (before, behind) = text.split_once(',').unwrap_or((text, ""));
+/// A mark that is the only one: of decimals, unless exactly three digits follow one to three others.
+fn lone(text: &str, mark: char) -> Result<Option<char>, &'static str> {
+    let (before, behind) = text.split_once(mark).unwrap_or((text, ""));
     if behind.len() == 3 && (1..=3).contains(&before.len()) && !before.starts_with('0') {
         return Err(AMBIGUOUS);
     }
-    Ok(Some(','))
+    Ok(Some(mark))
 }
 
 /// One to three digits, then groups of three.
@@ -86,8 +118,8 @@ fn is_grouped(text: &str, separator: char) -> bool {
 }
 
 /// Reads a whole number of at most 10^9; decimals must be zeros.
-pub(super) fn whole(text: &str, decimal_comma: bool) -> Result<i64, &'static str> {
-    let number = decimal(text, decimal_comma)?;
+pub(super) fn whole(text: &str, mark: DecimalMark) -> Result<i64, &'static str> {
+    let number = decimal(text, mark)?;
     let whole = i64::try_from(number).map_err(|_| NOT_A_NUMBER)?;
     if Decimal::from(whole) != number {
         Err("is not a whole number")
@@ -125,7 +157,7 @@ mod tests {
     #[case("999999999999.999999", "999999999999.999999")]
     #[case("-0", "0")]
     fn reads_amounts(#[case] text: &str, #[case] value: &str) {
-        assert_eq!(decimal(text, false), Ok(value.parse().unwrap()));
+        assert_eq!(decimal(text, DecimalMark::Point), Ok(value.parse().unwrap()));
     }
 
     #[rstest]
@@ -135,7 +167,7 @@ mod tests {
     #[case("1.234,5", "1234.5")]
     #[case("7", "7")]
     fn reads_amounts_with_a_decimal_comma(#[case] text: &str, #[case] value: &str) {
-        assert_eq!(decimal(text, true), Ok(value.parse().unwrap()));
+        assert_eq!(decimal(text, DecimalMark::Comma), Ok(value.parse().unwrap()));
     }
 
     #[rstest]
@@ -158,7 +190,45 @@ mod tests {
     #[case("0.1234567")]
     #[case("1.234,567.8")]
     fn refuses_what_is_no_amount(#[case] text: &str) {
-        assert!(decimal(text, false).is_err(), "{text}");
+        assert!(decimal(text, DecimalMark::Point).is_err(), "{text}");
+    }
+
+    #[rstest]
+    #[case("12.5", "12.5")]
+    #[case("12,5", "12.5")]
+    #[case("1.234,5", "1234.5")]
+    #[case("1,234.5", "1234.5")]
+    #[case("0.125", "0.125")]
+    #[case("7", "7")]
+    fn where_both_marks_occur_each_number_is_read_by_itself(#[case] text: &str, #[case] value: &str) {
+        assert_eq!(decimal(text, DecimalMark::Either), Ok(value.parse().unwrap()));
+    }
+
+    #[rstest]
+    #[case("1.234")]
+    #[case("-1,234")]
+    fn where_both_marks_occur_what_could_be_thousands_is_refused(#[case] text: &str) {
+        assert_eq!(decimal(text, DecimalMark::Either), Err(AMBIGUOUS));
+    }
+
+    #[rstest]
+    #[case("12.5", Some(DecimalMark::Point))]
+    #[case("-1,234.50", Some(DecimalMark::Point))]
+    #[case("1,234,567", Some(DecimalMark::Point))]
+    #[case("1234.567", Some(DecimalMark::Point))]
+    #[case("5.", Some(DecimalMark::Point))]
+    #[case("+12,5", Some(DecimalMark::Comma))]
+    #[case("1.234,50", Some(DecimalMark::Comma))]
+    #[case("1.234.567", Some(DecimalMark::Comma))]
+    #[case("0,125", Some(DecimalMark::Comma))]
+    #[case("1,234", None)]
+    #[case("1.234", None)]
+    #[case("1234", None)]
+    #[case("1.2.3", None)]
+    #[case("", None)]
+    #[case("R$ 12,5", None)]
+    fn a_number_may_show_its_mark(#[case] text: &str, #[case] mark: Option<DecimalMark>) {
+        assert_eq!(evidence(text), mark);
     }
 
     #[rstest]
@@ -169,19 +239,22 @@ mod tests {
     #[case("1000000001", Err("is above 10^9"))]
     #[case("six", Err(NOT_A_NUMBER))]
     fn reads_whole_numbers(#[case] text: &str, #[case] value: Result<i64, &'static str>) {
-        assert_eq!(whole(text, false), value);
+        assert_eq!(whole(text, DecimalMark::Point), value);
     }
 
     proptest! {
         #[test]
         fn what_is_printed_is_read_again(mantissa in -999_999_999_999_999_999i64..=999_999_999_999_999_999) {
             let amount = Decimal::new(mantissa, 6);
-            prop_assert_eq!(decimal(&amount.to_string(), false), Ok(amount));
+            prop_assert_eq!(decimal(&amount.to_string(), DecimalMark::Point), Ok(amount));
         }
 
         #[test]
-        fn no_text_panics(text in "\\PC{0,12}", comma: bool) {
-            let _ = decimal(&text, comma);
+        fn no_text_panics(text in "\\PC{0,12}") {
+            for mark in [DecimalMark::Point, DecimalMark::Comma, DecimalMark::Either] {
+                let _ = decimal(&text, mark);
+            }
+            let _ = evidence(&text);
         }
     }
 }

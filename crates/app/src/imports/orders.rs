@@ -67,7 +67,7 @@ impl OrderLines {
         {
             return Ok(*instant);
         }
-        let instant = record.moment(DATE)?.instant(&self.zone);
+        let instant = record.moment(DATE)?.instant(&self.zone).map_err(|reason| record.reject(DATE, reason))?;
         self.last_date = Some((text.into_owned(), instant));
         Ok(instant)
     }
@@ -174,6 +174,7 @@ fn country(record: &Record<'_>, countries: &Countries) -> Option<CountryCode> {
 impl Table for OrderLines {
     type Row = DocumentPart;
     const DATE: Option<usize> = Some(DATE);
+    const NUMBERS: &'static [usize] = &[QUANTITY, PRICE, FEES, SHIPPING, UNIT_COST];
     const FIELDS: &'static [Field] = &[
         Field {
             name: "order_id",

@@ -22,7 +22,13 @@ const SKU: Field = Field {
 const DAY: Field = Field { name: "date", required: true, headers: &["date", "day", "fecha", "data"] };
 
 fn day(record: &Record<'_>, field: usize, zone: &Zone) -> Result<Option<Date>, Refusal> {
-    Ok(record.optional_moment(field)?.map(|moment| moment.day(zone)))
+    let day = record.optional_moment(field)?.map(|moment| moment.day(zone));
+    day.transpose().map_err(|reason| record.reject(field, reason))
+}
+
+/// A day that must be there.
+fn required_day(record: &Record<'_>, field: usize, zone: &Zone) -> Result<Date, Refusal> {
+    day(record, field, zone)?.ok_or_else(|| record.reject(field, "is empty"))
 }
 
 /// An amount of 0 or more that must be there.
@@ -48,6 +54,7 @@ impl Products {
 impl Table for Products {
     type Row = ProductRow;
     const DATE: Option<usize> = Some(5);
+    const NUMBERS: &'static [usize] = &[3, 4, 6, 7, 8, 9, 10];
     const FIELDS: &'static [Field] = &[
         SKU,
         Field { name: "name", required: false, headers: &["name", "title", "productname", "description"] },
@@ -100,6 +107,7 @@ impl Stock {
 impl Table for Stock {
     type Row = StockRow;
     const DATE: Option<usize> = Some(2);
+    const NUMBERS: &'static [usize] = &[1];
     const FIELDS: &'static [Field] = &[
         SKU,
         Field {
@@ -116,6 +124,7 @@ impl Table for Stock {
             sku: record.id(0)?.into_owned(),
             stock: record.whole(1)?,
             day: day(record, 2, &self.zone)?.unwrap_or(self.today),
+            record: record.bytes.to_vec(),
         });
         Ok(())
     }
@@ -134,6 +143,7 @@ impl AdSpend {
 impl Table for AdSpend {
     type Row = AdSpendRow;
     const DATE: Option<usize> = Some(0);
+    const NUMBERS: &'static [usize] = &[3, 4, 5];
     const FIELDS: &'static [Field] = &[
         DAY,
         Field { name: "platform", required: true, headers: &["platform", "channel", "network", "adplatform"] },
@@ -145,7 +155,7 @@ impl Table for AdSpend {
 
     fn read(&mut self, record: &Record<'_>, rows: &mut Vec<AdSpendRow>) -> Result<(), Refusal> {
         rows.push(AdSpendRow {
-            day: record.moment(0)?.day(&self.zone),
+            day: required_day(record, 0, &self.zone)?,
             platform: record.id(1)?.into_owned(),
             campaign: record.name(2)?.unwrap_or_default().into_owned(),
             spend: cost(record, 3)?,
@@ -169,6 +179,7 @@ impl Expenses {
 impl Table for Expenses {
     type Row = ExpenseRow;
     const DATE: Option<usize> = Some(0);
+    const NUMBERS: &'static [usize] = &[3];
     const FIELDS: &'static [Field] = &[
         DAY,
         Field { name: "category", required: true, headers: &["category", "type", "account"] },
@@ -178,7 +189,7 @@ impl Table for Expenses {
 
     fn read(&mut self, record: &Record<'_>, rows: &mut Vec<ExpenseRow>) -> Result<(), Refusal> {
         rows.push(ExpenseRow {
-            day: record.moment(0)?.day(&self.zone),
+            day: required_day(record, 0, &self.zone)?,
             category: record.id(1)?.into_owned(),
             description: record.name(2)?.unwrap_or_default().into_owned(),
             amount: cost(record, 3)?,

@@ -10,16 +10,15 @@ use futures_util::{StreamExt, stream};
 use tokio::sync::mpsc;
 
 use super::{
-    Counts, DateOrder, Failure, FileOptions, Reject, Rejects, Report,
+    Counts, Failure, FileOptions, Rejects, Report,
     columns::Columns,
-    dates,
     fields::Fields,
-    records::{RawRecord, RecordReader},
+    records::{RawRecord, RecordReader, TOO_LONG},
+    rejects::{self, Form, Refused},
+    sample::{self, find_delimiter, find_format},
     table::{Format, Record, Refusal, Table},
 };
 
-/// Bytes of the file's beginning that tell its delimiter and the order of its dates.
-const SAMPLE_BYTES: u64 = 4 << 20;
 /// Records after which their rows are handed on.
 const BATCH_RECORDS: u64 = 2_000;
 /// Batches that wait for the store: what is read while it sends the ones before, some ten megabytes at most.
@@ -27,14 +26,14 @@ const BATCHES: usize = 16;
 
 type Sender<T> = mpsc::Sender<Result<Vec<T>, BrokenSource>>;
 
-/// Reads the file on a thread of its own while `import` takes its rows.
+/// Reads the file on a thread of its own while `import` takes its rows. Returns where further lines of it can be refused.
 pub(super) async fn run<T: Table, S, F: Future<Output = Result<S, ImportError>>>(
     reader: impl Read + Send + 'static,
     file: FileOptions,
     table: T,
     rejects: Rejects,
     import: impl FnOnce(Rows<T::Row>) -> F,
-) -> Result<Report<S>, Failure> {
+) -> Result<(Report<S>, Refused), Failure> {
     let (sender, receiver) = mpsc::channel(BATCHES);
     let reading = tokio::task::spawn_blocking(move || {
         let read = read(reader, &file, table, rejects, &sender);
@@ -47,33 +46,37 @@ pub(super) async fn run<T: Table, S, F: Future<Output = Result<S, ImportError>>>
     let rows = stream::unfold(receiver, async |mut receiver| receiver.recv().await.map(|batch| (batch, receiver)));
     let imported = import(rows.boxed()).await;
     // The reader knows best why it stopped; when the store stopped first, the reader just ends.
-    let read = reading.await.map_err(|error| Failure::Io(error.to_string()))??;
-    Ok(Report { result: imported?, read })
+    let (read, refused) = reading.await.map_err(|error| Failure::Io(error.to_string()))??;
+    Ok((Report { result: imported?, read }, refused))
 }
 
 fn read<T: Table>(
     mut reader: impl Read,
     file: &FileOptions,
     mut table: T,
-    mut rejects: Rejects,
+    sink: Rejects,
     sender: &Sender<T::Row>,
-) -> Result<Counts, Failure> {
-    let sample = sample(&mut reader)?;
+) -> Result<(Counts, Refused), Failure> {
+    let sample = sample::read(&mut reader)?;
     let start = if sample.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
     let text = sample.get(start..).unwrap_or_default();
-    let delimiter = file.delimiter.unwrap_or_else(|| find_delimiter(text));
-    let mut cutter = Cutter { fields: Fields::default(), delimiter, latin1: file.latin1 };
-
-    let mut format = Format::of(file);
-    if let (None, Some(date)) = (format.date_order, T::DATE) {
-        format.date_order = find_date_order::<T>(text, file, &mut cutter, date)?;
-    }
+    let delimiter = match file.delimiter {
+        Some(delimiter) => delimiter,
+        None => find_delimiter::<T>(text, file)?,
+    };
+    let mut cutter = Cutter::new(delimiter, file.latin1);
+    let format = find_format::<T>(text, file, &mut cutter)?;
+    let crlf = memchr::memchr(b'\n', text).is_some_and(|end| text.get(..end).is_some_and(|line| line.ends_with(b"\r")));
+    let mark = sample.get(..start).unwrap_or_default().to_vec();
     let mut sample = Cursor::new(sample);
     sample.set_position(start as u64);
     let mut records = RecordReader::new(sample.chain(reader), delimiter);
-    let columns = header::<T>(&mut records, file, &mut cutter)?;
+    let (columns, first) = header::<T>(&mut records, file, &mut cutter)?;
+    let header = [mark, first].concat();
+    let mut refused = Refused { form: Form { header, delimiter, columns: columns.count, crlf }, sink };
 
-    let mut counts = Counts { ignored_columns: columns.ignored.clone(), ..Counts::default() };
+    let ignored = columns.ignored.iter().filter(|name| !rejects::COLUMNS.contains(&name.as_str()));
+    let mut counts = Counts { ignored_columns: ignored.cloned().collect(), ..Counts::default() };
     let mut rows = Vec::new();
     while let Some(raw) = records.next().map_err(unreadable)? {
         counts.lines += 1;
@@ -82,102 +85,51 @@ fn read<T: Table>(
             Err(Refusal::Skip(reason)) => *counts.skipped.entry(reason).or_default() += 1,
             Err(Refusal::Reject(reason)) => {
                 counts.rejected += 1;
-                let record = String::from_utf8_lossy(raw.bytes).into_owned();
-                rejects(Reject { line: raw.line, reason, record })
-                    .map_err(|error| Failure::Io(format!("the refused lines cannot be written: {error}")))?;
+                let record = (raw.fault != Some(TOO_LONG)).then(|| raw.bytes.to_vec());
+                refused.add(raw.line, reason, record)?;
             }
         }
         if counts.lines.is_multiple_of(BATCH_RECORDS) && sender.blocking_send(Ok(std::mem::take(&mut rows))).is_err() {
             // The store gave up and says why.
-            return Ok(counts);
+            return Ok((counts, refused));
         }
     }
     table.finish(&mut rows);
     let _ = sender.blocking_send(Ok(rows));
-    Ok(counts)
+    Ok((counts, refused))
 }
 
-fn unreadable(error: io::Error) -> Failure {
+pub(super) fn unreadable(error: io::Error) -> Failure {
     Failure::Io(format!("the file cannot be read to its end: {error}"))
 }
 
-fn sample(reader: &mut impl Read) -> Result<Vec<u8>, Failure> {
-    let mut sample = Vec::new();
-    reader.take(SAMPLE_BYTES).read_to_end(&mut sample).map_err(unreadable)?;
-    match sample.get(..2) {
-        Some(b"\xFF\xFE" | b"\xFE\xFF") => Err(Failure::Usage("the file is UTF-16; save it as UTF-8".to_owned())),
-        _ => Ok(sample),
-    }
-}
-
-/// The candidate that the first line has most of.
-fn find_delimiter(text: &[u8]) -> u8 {
-    let line = text.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty()).unwrap_or_default();
-    let count = |delimiter: &u8| line.iter().filter(|byte| *byte == delimiter).count();
-    let mut best = b',';
-    for delimiter in [b';', b'\t', b'|'] {
-        if count(&delimiter) > count(&best) {
-            best = delimiter;
-        }
-    }
-    best
-}
-
-fn header<T: Table>(
+/// The columns that the first line names, and that line as it came.
+pub(super) fn header<T: Table>(
     records: &mut RecordReader<impl Read>,
     file: &FileOptions,
     cutter: &mut Cutter,
-) -> Result<Columns, Failure> {
+) -> Result<(Columns, Vec<u8>), Failure> {
     let Some(raw) = records.next().map_err(unreadable)? else {
         return Err(Failure::Usage("the file is empty; its first line must name the columns".to_owned()));
     };
     cutter.cut(&raw).map_err(|reason| Failure::Usage(format!("the first line must name the columns, but {reason}")))?;
-    Columns::find(&cutter.fields.texts().collect::<Vec<_>>(), T::FIELDS, &file.map)
-}
-
-/// The order that the first date shows that can be read in one way only. Later ones that contradict it are refused.
-fn find_date_order<T: Table>(
-    text: &[u8],
-    file: &FileOptions,
-    cutter: &mut Cutter,
-    date: usize,
-) -> Result<Option<DateOrder>, Failure> {
-    let mut records = RecordReader::new(text, cutter.delimiter);
-    let columns = header::<T>(&mut records, file, cutter)?;
-    let Some(Some(position)) = columns.positions.get(date).copied() else { return Ok(None) };
-    let mut is_ambiguous = false;
-    while let Some(raw) = records.next().map_err(unreadable)? {
-        if cutter.cut(&raw).is_err() {
-            continue;
-        }
-        let Some(text) = cutter.fields.get(position) else { continue };
-        if let Some(order) = dates::evidence(&text) {
-            return Ok(Some(order));
-        }
-        is_ambiguous |=
-            dates::moment(&text, None).is_err() && dates::moment(&text, Some(DateOrder::DayMonthYear)).is_ok();
-        if !is_ambiguous && dates::moment(&text, None).is_ok() {
-            // The year comes first.
-            return Ok(None);
-        }
-    }
-    if is_ambiguous {
-        return Err(Failure::Usage(
-            "the dates can be read as day/month and as month/day; say which with --date-format dmy or mdy".to_owned(),
-        ));
-    }
-    Ok(None)
+    let columns = Columns::find(&cutter.fields.texts().collect::<Vec<_>>(), T::FIELDS, &file.map)?;
+    Ok((columns, raw.bytes.to_vec()))
 }
 
 /// Turns raw records into fields.
-struct Cutter {
-    fields: Fields,
-    delimiter: u8,
+pub(super) struct Cutter {
+    pub fields: Fields,
+    pub delimiter: u8,
     latin1: bool,
 }
 
 impl Cutter {
-    fn cut(&mut self, raw: &RawRecord<'_>) -> Result<(), &'static str> {
+    pub fn new(delimiter: u8, latin1: bool) -> Self {
+        Self { fields: Fields::default(), delimiter, latin1 }
+    }
+
+    pub fn cut(&mut self, raw: &RawRecord<'_>) -> Result<(), &'static str> {
         if let Some(fault) = raw.fault {
             return Err(fault);
         }
@@ -206,7 +158,8 @@ impl Cutter {
         if self.fields.len() != columns.count {
             return Err(Refusal::Reject(format!("it has {} columns instead of {}", self.fields.len(), columns.count)));
         }
-        let record = Record { line: raw.line, format, fields: &self.fields, columns, known: T::FIELDS };
+        let record =
+            Record { line: raw.line, bytes: raw.bytes, format, fields: &self.fields, columns, known: T::FIELDS };
         table.read(&record, rows)
     }
 }

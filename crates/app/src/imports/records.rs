@@ -11,6 +11,8 @@ pub(super) const MAX_RECORD: usize = 1 << 20;
 const MAX_LINES: usize = 100;
 /// Bytes that are kept of a line that is too long.
 const KEPT: usize = 1_000;
+/// The fault of a line of which only the beginning is kept.
+pub(super) const TOO_LONG: &str = "the line is too long";
 const READ_BYTES: usize = 1 << 18;
 
 /// A record, or the first line of one that is none.
@@ -86,8 +88,7 @@ impl<R: Read> RecordReader<R> {
             Some(at) if open => self.take(at, at + 1, 1, Some("a quote is never closed")),
             _ if length > MAX_RECORD => {
                 self.skipping = true;
-                let found =
-                    Found { line: self.line, start: self.start, length: KEPT, fault: Some("the line is too long") };
+                let found = Found { line: self.line, start: self.start, length: KEPT, fault: Some(TOO_LONG) };
                 self.start += length;
                 Some(found)
             }

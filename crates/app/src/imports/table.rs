@@ -6,11 +6,11 @@ use domain::imports::{MAX_ID_CHARS, MAX_NAME_CHARS};
 use rust_decimal::Decimal;
 
 use super::{
-    DateOrder, FileOptions,
+    DateOrder,
     columns::{Columns, Field},
     dates::{self, Moment},
     fields::Fields,
-    numbers,
+    numbers::{self, DecimalMark},
 };
 
 /// Why a record gives no row.
@@ -28,6 +28,8 @@ pub(super) trait Table: Send + 'static {
     const FIELDS: &'static [Field];
     /// The field whose texts tell the order of day and month.
     const DATE: Option<usize>;
+    /// The fields whose texts tell what separates decimals.
+    const NUMBERS: &'static [usize];
 
     /// Adds the rows that the record completes.
     fn read(&mut self, record: &Record<'_>, rows: &mut Vec<Self::Row>) -> Result<(), Refusal>;
@@ -39,18 +41,14 @@ pub(super) trait Table: Send + 'static {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Format {
     pub date_order: Option<DateOrder>,
-    pub decimal_comma: bool,
-}
-
-impl Format {
-    pub fn of(file: &FileOptions) -> Self {
-        Self { date_order: file.date_order, decimal_comma: file.decimal_comma }
-    }
+    pub decimal_mark: DecimalMark,
 }
 
 /// One record with its fields by name.
 pub(super) struct Record<'a> {
     pub line: u64,
+    /// As it came, without the line break.
+    pub bytes: &'a [u8],
     pub format: Format,
     pub fields: &'a Fields,
     pub columns: &'a Columns,
@@ -101,7 +99,7 @@ impl Record<'_> {
 
     pub fn optional_amount(&self, field: usize) -> Result<Option<Decimal>, Refusal> {
         self.text(field)
-            .map(|text| numbers::decimal(&text, self.format.decimal_comma).map_err(|reason| self.reject(field, reason)))
+            .map(|text| numbers::decimal(&text, self.format.decimal_mark).map_err(|reason| self.reject(field, reason)))
             .transpose()
     }
 
@@ -119,7 +117,7 @@ impl Record<'_> {
 
     pub fn optional_whole(&self, field: usize) -> Result<Option<i64>, Refusal> {
         self.text(field)
-            .map(|text| numbers::whole(&text, self.format.decimal_comma).map_err(|reason| self.reject(field, reason)))
+            .map(|text| numbers::whole(&text, self.format.decimal_mark).map_err(|reason| self.reject(field, reason)))
             .transpose()
     }
 

@@ -54,10 +54,39 @@ async fn wrong_usage_is_refused_with_code_2_and_names_what_is_allowed() {
         (&["accounts", "create", "--name", "x", "--currency", "euro"], "ISO 4217"),
         (&["accounts", "create", "--name", "x", "--timezone", "Madrid"], "IANA"),
         (&["jobs", "run", "everything"], "profit_snapshots"),
+        (&["jobs", "run", "all", "--as-of", "3000-01-01"], "1970 to 2999"),
+        (&["keys", "create", "--account", "1", "--expires", "9999-12-31T23:59:59-23:59"], "1970 to 2999"),
+        (&["import", "stock", "x.csv", "--account", "1", "--date", "1969-12-31"], "1970 to 2999"),
     ] {
         let output = service.api(arguments).output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
         assert!(said.contains(allowed), "{arguments:?}: {said}");
     }
+}
+
+#[tokio::test]
+async fn refused_lines_come_back_as_they_were_and_go_in_when_they_are_mended() {
+    let service = Service::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let import = |what: &str, name: &str, data: &[u8]| {
+        let file = folder.path().join(name);
+        std::fs::write(&file, data).unwrap();
+        let account = service.account.to_string();
+        let arguments = ["import", what, file.to_str().unwrap(), "--account", &account, "--latin1"];
+        let output = service.api(&arguments).output().unwrap();
+        let kept = std::fs::read(folder.path().join(format!("{name}.rejects.csv"))).unwrap_or_default();
+        (output.status.code().unwrap(), kept)
+    };
+    assert_eq!(import("products", "products.csv", b"sku,price\nMUG,10\n").0, 0);
+    let stock = b"sku;stock;note\r\nMUG;5;\r\n GHOST ;\"7\";caf\xE9\r\nMUG;many;\"a;b\"\r\n";
+    let (code, kept) = import("stock", "stock.csv", stock);
+    let expected = b"sku;stock;note;rejected_line;rejected_reason\r\n\
+        MUG;many;\"a;b\";4;stock is not a number\r\n GHOST ;\"7\";caf\xE9;3;no product has this sku\r\n";
+    assert_eq!((code, kept.as_slice()), (3, expected.as_slice()), "{}", String::from_utf8_lossy(&kept));
+
+    assert_eq!(import("products", "ghost.csv", b"sku,price\nGHOST,10\n").0, 0);
+    let at = kept.windows(4).position(|window| window == b"many").unwrap();
+    let mended = [&kept[..at], b"9", &kept[at + 4..]].concat();
+    assert_eq!(import("stock", "mended.csv", &mended), (0, Vec::new()));
 }

@@ -90,6 +90,14 @@ impl Row<'_> {
         }
     }
 
+    /// A `bytea`.
+    pub fn bytes(mut self, bytes: &[u8]) -> Self {
+        self.separate();
+        self.rows.extend_from_slice(b"\\\\x");
+        self.rows.extend_from_slice(hex::encode(bytes).as_bytes());
+        self
+    }
+
     fn null(mut self) -> Self {
         self.separate();
         self.rows.extend_from_slice(b"\\N");
@@ -105,6 +113,13 @@ impl Row<'_> {
 #[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bytes_are_written_in_hex() {
+        let mut buffer = CopyBuffer::new("t");
+        buffer.row().bytes(b"a\t\xff").bytes(b"").end();
+        assert_eq!(buffer.take().unwrap().1, Bytes::from_static(b"\\\\x6109ff\t\\\\x\n"));
+    }
 
     #[test]
     fn special_characters_are_escaped_and_nothing_is_null_by_accident() {

@@ -1,6 +1,8 @@
 //! Stock levels of products that are there; rows of unknown SKUs are named and left out.
 
-use domain::imports::{Changes, ImportError, MAX_UNKNOWN_SKUS, RowSummary, Rows, StockRow, StockSummary, Target};
+use domain::imports::{
+    Changes, ImportError, MAX_UNKNOWN_BYTES, MAX_UNKNOWN_SKUS, RowSummary, Rows, StockRow, StockSummary, Target,
+};
 use futures_util::StreamExt;
 use tokio_postgres::Transaction;
 
@@ -11,7 +13,8 @@ use super::{
 };
 use crate::Connect;
 
-const TABLES: &str = "CREATE TEMPORARY TABLE import_stock (line bigint, sku text, stock bigint, day date);";
+const TABLES: &str =
+    "CREATE TEMPORARY TABLE import_stock (line bigint, sku text, stock bigint, day date, record bytea);";
 
 pub(super) async fn import(
     connect: &Connect,
@@ -22,8 +25,8 @@ pub(super) async fn import(
     session.require(target.account).await?;
     let mut buffer = CopyBuffer::new("import_stock");
     while let Some(batch) = rows.next().await {
-        for StockRow { line, sku, stock, day } in &batch? {
-            buffer.row().plain(line).text(sku).plain(stock).plain(day).end();
+        for StockRow { line, sku, stock, day, record } in &batch? {
+            buffer.row().plain(line).text(sku).plain(stock).plain(day).bytes(record).end();
         }
         session.send_full(&mut buffer).await?;
     }
@@ -61,11 +64,13 @@ async fn merge(transaction: &Transaction<'_>, scope: &Scope) -> Result<StockSumm
 async fn unknown(transaction: &Transaction<'_>, scope: &Scope) -> Result<(Vec<StockRow>, i64), tokio_postgres::Error> {
     let rows = transaction
         .query(
-            "SELECT came.line, came.sku, came.stock, came.day, count(*) OVER ()
-             FROM import_stock came LEFT JOIN products ON products.account_id = $1
-                 AND upper(products.sku COLLATE \"C\") = upper(came.sku COLLATE \"C\")
-             WHERE products.id IS NULL ORDER BY came.line LIMIT $2",
-            &[&scope.account, &MAX_UNKNOWN_SKUS],
+            "SELECT line, sku, stock, day, total, record FROM (
+                 SELECT came.*, count(*) OVER () AS total, sum(length(came.record)) OVER (ORDER BY came.line) AS bytes
+                 FROM import_stock came LEFT JOIN products ON products.account_id = $1
+                     AND upper(products.sku COLLATE \"C\") = upper(came.sku COLLATE \"C\")
+                 WHERE products.id IS NULL
+             ) unknown WHERE bytes <= $3 ORDER BY line LIMIT $2",
+            &[&scope.account, &MAX_UNKNOWN_SKUS, &MAX_UNKNOWN_BYTES],
         )
         .await?;
     let total = rows.first().map_or(Ok(0), |row| row.try_get(4))?;
@@ -78,6 +83,7 @@ async fn unknown(transaction: &Transaction<'_>, scope: &Scope) -> Result<(Vec<St
                 sku: row.try_get(1)?,
                 stock: row.try_get(2)?,
                 day: row.try_get(3)?,
+                record: row.try_get(5)?,
             })
         })
         .collect::<Result<_, tokio_postgres::Error>>()?;

@@ -1,13 +1,19 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail")]
 
+use std::{
+    io::Cursor,
+    sync::{Arc, Mutex},
+};
+
 use rstest::rstest;
 use rust_decimal::dec;
 use time::macros::datetime;
 
 use super::*;
 use crate::imports::{
-    DateOrder, Failure,
-    collect::{Outcome, file, order_options, read_orders},
+    DateOrder, Failure, Rejects,
+    collect::{Collect, Outcome, TARGET, file, order_options, read_orders},
+    import_orders,
 };
 
 const HEADER: &str = "invoice,stock_code,description,quantity,invoice_date,unit_price,customer_id,country\n";
@@ -110,7 +116,7 @@ async fn a_bad_line_is_refused_with_its_number_and_the_rest_goes_in(#[case] bad:
     let outcome = read(&format!("{good}\n{bad}\n{good}\n")).await;
     assert_eq!(outcome.rejects.len(), 1, "{:?}", outcome.rejects);
     assert_eq!((outcome.rejects[0].line, outcome.rejects[0].reason.as_str()), (3, reason));
-    assert_eq!(outcome.rejects[0].record, bad);
+    assert_eq!(outcome.rejects[0].record.as_deref(), Some(bad.as_bytes()));
     assert_eq!(outcome.counts.accepted, 2);
 }
 
@@ -158,6 +164,127 @@ async fn the_order_of_dates_is_found_and_contradictions_are_refused() {
     let at: Vec<_> = outcome.parts.iter().map(|part| part.at).collect();
     assert_eq!(at, [datetime!(2010-01-02 08:26 UTC), datetime!(2010-01-13 08:26 UTC), datetime!(2010-05-06 06:08 UTC)]);
     assert_eq!((outcome.rejects.len(), outcome.rejects[0].line), (1, 4));
+}
+
+#[tokio::test]
+async fn dates_with_the_year_in_front_do_not_end_the_search_for_the_order_of_the_others() {
+    let data = dated(&["2026-02-12", "01/02/2026", "13/02/2026"]);
+    let outcome = read_orders(data, file(), order_options(None)).await.unwrap();
+    let at: Vec<_> = outcome.parts.iter().map(|part| part.at).collect();
+    assert_eq!(at, [datetime!(2026-02-12 00:00 UTC), datetime!(2026-02-01 00:00 UTC), datetime!(2026-02-13 00:00 UTC)]);
+    assert!(outcome.rejects.is_empty(), "{:?}", outcome.rejects);
+}
+
+#[tokio::test]
+async fn the_order_that_most_dates_show_counts() {
+    let data = dated(&["12/31/2026", "31/12/2026", "1/2/2026", "30/12/2026"]);
+    let outcome = read_orders(data, file(), order_options(None)).await.unwrap();
+    assert_eq!(outcome.parts[1].at, datetime!(2026-02-01 00:00 UTC));
+    assert_eq!((outcome.rejects.len(), outcome.rejects[0].line), (1, 2));
+}
+
+#[tokio::test]
+async fn a_date_that_can_be_read_in_one_way_only_is_read_wherever_it_comes() {
+    let mut data = dated(&["2026-02-12"]);
+    // Beyond what is looked at for the form.
+    data += &"9,A,1,2026-02-12,2\n".repeat(250_000);
+    data += "5,A,1,13/02/2026,2\n6,A,1,02/14/2026,2\n7,A,1,02/02/2026,2\n8,A,1,02/03/2026,2\n";
+    let outcome = read_orders(data, file(), order_options(None)).await.unwrap();
+    let at: Vec<_> = outcome.parts.iter().map(|part| part.at).skip(outcome.parts.len() - 3).collect();
+    assert_eq!(at, [datetime!(2026-02-13 00:00 UTC), datetime!(2026-02-14 00:00 UTC), datetime!(2026-02-02 00:00 UTC)]);
+    assert_eq!((outcome.rejects.len(), outcome.rejects[0].line), (1, 250_006));
+}
+
+#[tokio::test]
+async fn dates_that_could_be_both_need_a_word_among_others_too() {
+    let data = dated(&["2026-02-12", "31.12.2026", "05/05/2026", "01/02/2026"]);
+    let failure = read_orders(data.clone(), file(), order_options(None)).await.unwrap_err();
+    assert!(matches!(&failure, Failure::Usage(text) if text.contains("--date-format")), "{failure}");
+    let said = FileOptions { date_order: Some(DateOrder::YearMonthDay), ..file() };
+    let outcome = read_orders(data, said, order_options(None)).await.unwrap();
+    let lines: Vec<_> = outcome.rejects.iter().map(|reject| reject.line).collect();
+    assert_eq!(lines, [4, 5]);
+}
+
+fn priced(prices: &[&str]) -> String {
+    let lines: String = prices.iter().map(|price| format!("1;A;1;2026-01-02;{price}\n")).collect();
+    format!("order_id;sku;quantity;date;price\n{lines}")
+}
+
+#[rstest]
+#[case(&["1.234", "12,50", "7"], &["1234", "12.50", "7"])]
+#[case(&["1.234", "1.234,50"], &["1234", "1234.50"])]
+#[case(&["1.234", "7"], &["1.234", "7"])]
+#[case(&["1.234", "12.50"], &["1.234", "12.50"])]
+#[tokio::test]
+async fn a_decimal_comma_is_found_from_the_whole_sample(#[case] prices: &[&str], #[case] read: &[&str]) {
+    let outcome = read_orders(priced(prices), file(), order_options(None)).await.unwrap();
+    let prices: Vec<_> = outcome.parts[0].lines.iter().map(|line| line.unit_price).collect();
+    assert_eq!(prices, read.iter().map(|price| price.parse().unwrap()).collect::<Vec<rust_decimal::Decimal>>());
+}
+
+#[tokio::test]
+async fn where_both_decimal_marks_occur_nothing_is_guessed() {
+    let outcome =
+        read_orders(priced(&["12,50", "12.50", "1.234", "1,234"]), file(), order_options(None)).await.unwrap();
+    let lines: Vec<_> = outcome.rejects.iter().map(|reject| reject.line).collect();
+    assert_eq!((lines, outcome.counts.accepted), (vec![4, 5], 2));
+    let said = FileOptions { decimal_comma: true, ..file() };
+    let outcome = read_orders(priced(&["12,50", "1.234"]), said, order_options(None)).await.unwrap();
+    assert_eq!(outcome.parts[0].lines[1].unit_price, dec!(1234));
+}
+
+#[rstest]
+#[case("order_id,sku,quantity,date,price,\"note; a; b; c; d; e\"\n1,A,1,2026-01-02,12.5,\n")]
+#[case("order_id;sku;quantity;date;\"price, net, each, in, our, currency\"\n1;A;1;2026-01-02;12,5\n")]
+#[tokio::test]
+async fn the_delimiter_is_the_one_that_gives_columns(#[case] data: &str) {
+    let map = [("price".to_owned(), "price, net, each, in, our, currency".to_owned())];
+    let map = if data.contains("net") { map.into() } else { std::collections::BTreeMap::new() };
+    let outcome = read_orders(data, FileOptions { map, ..file() }, order_options(None)).await.unwrap();
+    assert_eq!(outcome.parts[0].lines[0].unit_price, dec!(12.5));
+}
+
+#[tokio::test]
+async fn what_is_refused_is_kept_byte_for_byte_and_can_be_imported_when_it_is_mended() {
+    let data = b"\xEF\xBB\xBForder_id;sku;quantity;date;price;name\r\n\
+        1;A;1;2026-01-02;2;\"x\"\"y\"\r\n\
+         2 ;\"A\";one;2026-01-02;\"12,50\";caf\xE9\r\n\
+        3;A;1;2026-01-02;2;\"two\r\nlines; \"\"quoted\"\"\"\r\n\
+        4;A;1;;2;\"two\r\nlines; \"\"quoted\"\"\"\r\n";
+    let options = FileOptions { latin1: true, ..file() };
+    let kept = Arc::new(Mutex::new(Vec::new()));
+    let sink = Arc::clone(&kept);
+    let rejects: Rejects = Box::new(move |form, reject| {
+        let mut kept = sink.lock().unwrap();
+        if kept.is_empty() {
+            *kept = form.head();
+        }
+        kept.extend(form.body(&reject));
+        Ok(())
+    });
+    let store = Collect::default();
+    let report =
+        import_orders(&store, TARGET, options.clone(), order_options(None), Cursor::new(data.to_vec()), rejects)
+            .await
+            .unwrap();
+    assert_eq!((report.read.accepted, report.read.rejected), (2, 2));
+    let kept = kept.lock().unwrap().clone();
+    let expected = b"\xEF\xBB\xBForder_id;sku;quantity;date;price;name;rejected_line;rejected_reason\r\n\
+         2 ;\"A\";one;2026-01-02;\"12,50\";caf\xE9;3;quantity is not a number\r\n\
+        4;A;1;;2;\"two\r\nlines; \"\"quoted\"\"\";6;date is empty\r\n";
+    assert_eq!(kept, expected, "{}", String::from_utf8_lossy(&kept));
+
+    let at = kept.windows(3).position(|window| window == b"one").unwrap();
+    let mended = [&kept[..at], b"1", &kept[at + 3..]].concat();
+    let outcome = read_orders(mended, options, order_options(None)).await.unwrap();
+    assert_eq!((outcome.counts.accepted, outcome.counts.rejected), (1, 1));
+    let line = &outcome.parts[0].lines[0];
+    assert_eq!(
+        (outcome.parts[0].external_id.as_str(), line.name.as_deref(), line.unit_price),
+        ("2", Some("caf\u{e9}"), dec!(12.5))
+    );
+    assert!(outcome.counts.ignored_columns.is_empty(), "{:?}", outcome.counts.ignored_columns);
 }
 
 #[tokio::test]

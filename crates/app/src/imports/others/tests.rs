@@ -7,7 +7,7 @@ use time::macros::date;
 
 use super::*;
 use crate::imports::{
-    Failure,
+    Failure, Form,
     collect::{Collect, TARGET, file, order_options, rejects},
     import_ad_spend, import_expenses, import_orders, import_products, import_stock,
 };
@@ -60,7 +60,8 @@ async fn stock_without_a_date_is_of_today() {
     let data = "sku,stock,date\nMUG,5,2026-03-01\nCUP,6,\n";
     import_stock(&store, TARGET, file(), date!(2026 - 04 - 01), reader(data), rejects().1).await.unwrap();
     let rows = store.stock.into_inner().unwrap();
-    assert_eq!(rows[0], StockRow { line: 2, sku: "MUG".to_owned(), stock: 5, day: date!(2026 - 03 - 01) });
+    let record = b"MUG,5,2026-03-01".to_vec();
+    assert_eq!(rows[0], StockRow { line: 2, sku: "MUG".to_owned(), stock: 5, day: date!(2026 - 03 - 01), record });
     assert_eq!((rows[1].line, rows[1].day), (3, date!(2026 - 04 - 01)));
 }
 
@@ -99,7 +100,7 @@ async fn a_file_that_breaks_off_fails_as_a_whole() {
 #[tokio::test]
 async fn rejects_that_cannot_be_written_end_the_import() {
     let store = Collect::default();
-    let full = Box::new(|_| Err(io::Error::from(io::ErrorKind::StorageFull)));
+    let full = Box::new(|_: &Form, _| Err(io::Error::from(io::ErrorKind::StorageFull)));
     let data = "order_id,sku,quantity,date,price\n1,A,one,2026-01-01,2\n";
     let failure = import_orders(&store, TARGET, file(), order_options(None), reader(data), full).await.unwrap_err();
     assert!(matches!(failure, Failure::Io(_)), "{failure}");

@@ -127,9 +127,7 @@ impl Import {
         let (reader, sink) = (source.reader()?, rejects.sink());
         let report = imports::import_stock(&self.importer, target, options, date, reader, sink).await;
         source.finish();
-        let Report { read, result } = report?;
-        rejects.add_unknown(&result.unknown)?;
-        finish(args, &rejects, &Report { read, result: result.rows }, summary::rows)
+        finish(args, &rejects, &report?, summary::rows)
     }
 
     async fn ad_spend(&self, args: &FileArgs) -> Result<ExitCode, Failure> {

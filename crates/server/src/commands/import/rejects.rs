@@ -2,17 +2,16 @@
 
 use std::{
     fs::File,
-    io,
-    path::PathBuf,
+    io::{self, BufWriter, Write},
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
 
-use app::imports::{Failure, Reject, Rejects};
-use domain::imports::StockRow;
+use app::imports::{Failure, Rejects};
 
 pub struct RejectsFile {
     path: PathBuf,
-    writer: Arc<Mutex<Option<csv::Writer<File>>>>,
+    writer: Arc<Mutex<Option<BufWriter<File>>>>,
 }
 
 impl RejectsFile {
@@ -23,29 +22,14 @@ impl RejectsFile {
     /// Takes refused lines while the file is read.
     pub fn sink(&self) -> Rejects {
         let (path, writer) = (self.path.clone(), Arc::clone(&self.writer));
-        Box::new(move |reject| {
+        Box::new(move |form, reject| {
             let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
             let writer = match &mut *writer {
                 Some(writer) => writer,
-                none => none.insert(create(&path)?),
+                none => none.insert(create(&path, &form.head())?),
             };
-            let Reject { line, reason, record } = reject;
-            Ok(writer.write_record([line.to_string(), reason, record])?)
+            writer.write_all(&form.body(&reject))
         })
-    }
-
-    /// Adds the stock rows that no product was found for; their text is put together again.
-    pub fn add_unknown(&self, rows: &[StockRow]) -> Result<(), Failure> {
-        let mut sink = self.sink();
-        for StockRow { line, sku, stock, day } in rows {
-            let reject = Reject {
-                line: *line,
-                reason: "no product has this sku".to_owned(),
-                record: format!("{sku},{stock},{day}"),
-            };
-            sink(reject).map_err(unwritable)?;
-        }
-        Ok(())
     }
 
     /// Where the refused lines are, if there were any.
@@ -57,11 +41,11 @@ impl RejectsFile {
     }
 }
 
-fn create(path: &PathBuf) -> io::Result<csv::Writer<File>> {
+fn create(path: &Path, head: &[u8]) -> io::Result<BufWriter<File>> {
     let file =
         File::create(path).map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))?;
-    let mut writer = csv::Writer::from_writer(file);
-    writer.write_record(["line_number", "reason", "record"])?;
+    let mut writer = BufWriter::new(file);
+    writer.write_all(head)?;
     Ok(writer)
 }
 

@@ -39,7 +39,7 @@ fn bare(sku: &str) -> ProductRow {
 }
 
 fn level(line: u64, sku: &str, stock: i64, day: Date) -> StockRow {
-    StockRow { line, sku: sku.to_owned(), stock, day }
+    StockRow { line, sku: sku.to_owned(), stock, day, record: format!("{sku};\"{stock}\"\u{e9}").into_bytes() }
 }
 
 const PRODUCTS: &str = "SELECT concat_ws('|', sku, name, category, price::float8, unit_cost::float8, current_stock, \
