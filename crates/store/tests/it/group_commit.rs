@@ -147,7 +147,7 @@ async fn what_does_not_fit_is_refused_at_once_and_the_rest_is_stored() {
     let account = shop::account(&db.sql, "UTC").await;
     let events = GroupCommit::new((*db.store).clone(), 1);
     let sent = join_all((0..2_050).map(|_| events.insert(account, plain("a"), None))).await;
-    let refused = |result: &_| matches!(result, Err(IdempotencyError::Store(StoreError::Unavailable(_))));
+    let refused = |result: &_| matches!(result, Err(IdempotencyError::Store(StoreError::Overloaded(_))));
     assert_eq!(sent.iter().filter(|result| refused(result)).count(), 2);
     assert_eq!(number(&db, "SELECT count(*) FROM track_events").await, 2_048);
     assert!(events.insert(account, plain("later"), None).await.is_ok());
