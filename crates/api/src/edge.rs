@@ -184,8 +184,8 @@ async fn admit(state: &State, refusals: &Refusals, request: &ServiceRequest, add
             Admission { bucket: stranger, quota, verdict: within(quota, false).and(Err(refused)) }
         }
         Err(failed) => {
-            // The fault is ours: the count of a key that is known is shown but refuses no one. Where there is none to
-            // show, nothing was counted.
+            // The fault is ours. The count of a known key is shown but refuses no one; without a known key nothing is
+            // counted.
             let known = hash.and_then(|hash| state.keys.known_id(hash)).map(Bucket::Key);
             let quota = match known {
                 Some(bucket) => state.limiter.hit(bucket, limit).await,
@@ -209,8 +209,8 @@ fn in_scope(caller: Caller, method: &Method) -> Result<Caller, ApiError> {
     if caller.key().allows(needed) { Ok(caller) } else { Err(ApiError::scope(needed)) }
 }
 
-/// An answer without a body costs nothing, so many times in a window: finding out that nothing has changed costs us about
-/// as much as the answer. Beyond them it is refused, and counted like any other, so that soon nothing is read for them.
+/// A 304 is free up to [`NOT_MODIFIED_FACTOR`] times the limit in a window: finding out that nothing has changed costs about
+/// as much as the whole answer. Beyond that it is refused and the request counts, so soon nothing is read for it.
 async fn not_modified(state: &State, bucket: Bucket, quota: Quota) -> Result<Quota, ApiError> {
     let Some(free) = bucket.not_modified() else { return Ok(quota) };
     let most = quota.limit.saturating_mul(NOT_MODIFIED_FACTOR);

@@ -187,7 +187,7 @@ mod tests {
             shard.hit(Bucket::PublicNotModified(address(i)), 600, start);
         }
         assert_eq!(shard.windows.len(), ADDRESSES_PER_SHARD + 2);
-        assert_eq!(shard.windows[&Bucket::CrowdNotModified].count, 100);
+        assert_eq!(shard.windows[&Bucket::OverflowNotModified].count, 100);
         shard.hit(KEY, 60, start + WINDOW);
         assert_eq!((shard.windows.len(), shard.addresses), (1, 0));
     }

@@ -43,7 +43,7 @@ pub fn parse_day(text: &str) -> Result<Date, InvalidInstant> {
 /// The instant in UTC, if it is accepted.
 ///
 /// # Errors
-/// [`InvalidInstant::Range`]: also for one that, in UTC, lies beyond the years that can be told at all.
+/// [`InvalidInstant::Range`]: also for one that, in UTC, lies beyond the years that the type can hold.
 pub fn check(instant: OffsetDateTime) -> Result<OffsetDateTime, InvalidInstant> {
     instant
         .checked_to_offset(UtcOffset::UTC)

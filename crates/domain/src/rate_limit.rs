@@ -31,7 +31,7 @@ pub enum Bucket {
     /// Requests of all addresses for which there was no room.
     Crowd,
     /// Answers 304 to all addresses for which there was no room.
-    CrowdNotModified,
+    OverflowNotModified,
 }
 
 /// How many times its limit of requests a bucket may be answered 304 in a window at no cost.
@@ -48,17 +48,17 @@ impl Bucket {
         Self::Public(subscriber(address))
     }
 
-    /// Where the free answers 304 to requests of this bucket are counted; none for a bucket whose requests never get one.
+    /// Where the free answers 304 to requests of this bucket are counted; `None` for a bucket whose requests never get one.
     pub const fn not_modified(self) -> Option<Self> {
         match self {
             Self::Key(id) => Some(Self::NotModified(id)),
             Self::Public(address) => Some(Self::PublicNotModified(address)),
-            Self::Crowd => Some(Self::CrowdNotModified),
+            Self::Crowd => Some(Self::OverflowNotModified),
             Self::NotModified(_)
             | Self::EventKib(_)
             | Self::Refused(_)
             | Self::PublicNotModified(_)
-            | Self::CrowdNotModified => None,
+            | Self::OverflowNotModified => None,
         }
     }
 
@@ -71,7 +71,7 @@ impl Bucket {
     /// The bucket in which addresses without room for their own are counted.
     pub const fn shared(self) -> Self {
         match self {
-            Self::PublicNotModified(_) => Self::CrowdNotModified,
+            Self::PublicNotModified(_) => Self::OverflowNotModified,
             _ => Self::Crowd,
         }
     }

@@ -54,7 +54,7 @@ fn name(bucket: Bucket) -> String {
         Bucket::Crowd => "requests:{crowd}".to_owned(),
         Bucket::NotModified(id) => format!("not_modified:{{key:{id}}}"),
         Bucket::PublicNotModified(address) => format!("not_modified:{{public:{address}}}"),
-        Bucket::CrowdNotModified => "not_modified:{crowd}".to_owned(),
+        Bucket::OverflowNotModified => "not_modified:{overflow}".to_owned(),
         Bucket::EventKib(id) => format!("event_kib:{{key:{id}}}"),
     }
 }

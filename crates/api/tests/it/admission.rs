@@ -269,7 +269,7 @@ fn a_304_is_free() {
 }
 
 #[test]
-fn whoever_takes_anything_for_unmodified_pays_for_the_answer() {
+fn a_304_to_if_none_match_star_counts_as_a_request() {
     let service = Service::start(api::State { settings: two_requests(), ..state() });
     let tag = service.get("/api/v1/me", BOTH).header("etag").unwrap().to_owned();
     let sent = format!("{tag}, *");
@@ -280,7 +280,7 @@ fn whoever_takes_anything_for_unmodified_pays_for_the_answer() {
 }
 
 #[test]
-fn so_many_304_are_free_and_then_they_are_refused() {
+fn a_304_is_free_up_to_ten_times_the_limit_and_then_refused() {
     let service = Service::start(api::State { settings: two_requests(), ..state() });
     let tag = |n| service.get("/api/v1/me", n).header("etag").unwrap().to_owned();
     let (of_both, of_read) = (tag(BOTH), tag(READ));
@@ -306,7 +306,7 @@ fn so_many_304_are_free_and_then_they_are_refused() {
 }
 
 #[test]
-fn so_many_304_of_public_endpoints_are_free_and_the_status_is_never_refused() {
+fn a_304_of_a_public_endpoint_has_the_same_bound_and_the_status_is_never_refused() {
     let settings = Settings { rate_limit_per_minute: 1, ..Settings::default() };
     let service = Service::start(api::State { settings, ..state() });
     let tag = |path| service.send("GET", path, &[], None).header("etag").unwrap().to_owned();
@@ -398,7 +398,7 @@ fn a_failure_before_authentication_shows_the_count_of_the_key_where_it_is_known(
 }
 
 #[test]
-fn crowding_is_503_overloaded_and_not_the_database_that_is_away() {
+fn overload_is_503_with_a_code_and_a_retry_after_of_its_own() {
     let mut keys = MockKeyStore::new();
     keys.expect_find().returning(|_| Err(StoreError::Overloaded("too many look-ups".into())));
     keys.expect_known_id().return_const(None);

@@ -22,7 +22,7 @@ use crate::{
 /// Bytes of a page at most.
 const BUDGET: usize = 8_000_000;
 
-/// A text of so many characters, each of which is six bytes of JSON.
+/// A text of `chars` characters, each of which is six bytes of JSON.
 fn longest(chars: usize) -> String {
     "\u{1}".repeat(chars)
 }

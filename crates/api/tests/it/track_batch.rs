@@ -71,7 +71,7 @@ fn every_event_has_an_answer_and_one_that_is_refused_stops_no_other() {
 }
 
 #[test]
-fn a_key_has_so_many_bytes_a_minute_and_single_events_never_meet_that() {
+fn a_key_has_a_budget_of_bytes_that_single_events_never_use_up() {
     let mut events = MockEventStore::new();
     events.expect_insert().returning(|_, _, _| Ok(Written { value: 1, replayed: false }));
     events.expect_insert_batch().returning(|_, batch, _, _| {

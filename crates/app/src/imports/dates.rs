@@ -127,7 +127,7 @@ fn read_date(text: &str, order: Option<DateOrder>) -> Result<Date, &'static str>
         Some(DateOrder::DayMonthYear) => calendar(third, second, first),
         Some(DateOrder::MonthDayYear) => calendar(third, first, second),
         Some(DateOrder::YearMonthDay) => Err("does not start with the year"),
-        // The file tells nothing, but this date does.
+        // The file shows no order, but this date can be read in one way only.
         None if first == second || only_order(first, second) == Some(DateOrder::DayMonthYear) => {
             calendar(third, second, first)
         }

@@ -66,7 +66,7 @@ pub struct OrderOptions {
 pub struct Reject {
     pub line: u64,
     pub reason: String,
-    /// The line as it came, without its line break; none when it is longer than a record may be.
+    /// The line as it came, without its line break; `None` when it is longer than a record may be.
     pub record: Option<Vec<u8>>,
 }
 

@@ -50,7 +50,7 @@ pub(super) fn evidence(text: &str) -> Option<DecimalMark> {
     let (_, digits) = unsigned(text);
     let (whole, _) = split(digits, DecimalMark::Either).ok()?;
     let behind = digits.get(whole.len()..).unwrap_or_default().chars().next();
-    // Without decimals, what separates thousands tells what does not separate decimals.
+    // Without decimals: what separates thousands does not separate decimals.
     match behind.or(whole.chars().find(|c| !c.is_ascii_digit()).map(other))? {
         '.' => Some(DecimalMark::Point),
         _ => Some(DecimalMark::Comma),

@@ -1,4 +1,4 @@
-//! What the beginning of a file tells of its form, where the caller says nothing.
+//! Infers the form of a file (delimiter, order of dates, decimal mark) from its beginning, where the caller does not state it.
 
 use std::io::Read;
 

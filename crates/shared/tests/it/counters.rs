@@ -94,7 +94,7 @@ async fn a_window_ends_by_itself_and_buckets_do_not_share_a_count() {
     let address: IpAddr = "192.0.2.1".parse().unwrap();
     let of_key = [KEY, Bucket::Key(8), Bucket::NotModified(7), Bucket::EventKib(7)];
     let of_addresses = [Bucket::refused(address), Bucket::public(address), Bucket::PublicNotModified(address)];
-    for bucket in of_key.into_iter().chain(of_addresses).chain([Bucket::Crowd, Bucket::CrowdNotModified]) {
+    for bucket in of_key.into_iter().chain(of_addresses).chain([Bucket::Crowd, Bucket::OverflowNotModified]) {
         assert!(!one.hit(bucket, 1).await.exceeded, "{bucket:?}");
     }
     let lives: i64 = command(&redis, &["PTTL", "requests:{public:192.0.2.1}"]).await;

@@ -235,7 +235,7 @@ async fn where_both_decimal_marks_occur_nothing_is_guessed() {
 }
 
 #[rstest]
-#[case("order_id,sku,quantity,date,price,\"note; a; b; c; d; e\"\n1,A,1,2026-01-02,12.5,\n")]
+#[case("order_id,sku,quantity,date,price,\"note; a; b; c; d; e; f; g\"\n1,A,1,2026-01-02,12.5,\n")]
 #[case("order_id;sku;quantity;date;\"price, net, each, in, our, currency\"\n1;A;1;2026-01-02;12,5\n")]
 #[tokio::test]
 async fn the_delimiter_is_the_one_that_gives_columns(#[case] data: &str) {
