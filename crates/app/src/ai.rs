@@ -96,7 +96,10 @@ async fn carry_out(deps: &Deps, wordsmith: &Wordsmith, claim: &RunClaim, clock: 
     let gone = || StoreError::Internal("the account of a run is gone".to_owned());
     let account = deps.accounts.find(claim.account).await?.ok_or_else(gone)?;
     let now = clock();
-    deps.daily.roll_up(account.id, &account.timezone, now).await?;
+    if deps.daily.roll_up(account.id, &account.timezone, now).await?.is_none() {
+        // Waiting would keep the runs of other accounts waiting as well.
+        tracing::info!(account = %account.id, run = claim.run, "a roll-up is under way: the run goes by the sums as they stand");
+    }
     let drafts = situation(deps, &account, account.timezone.day_of(now), now).await?;
     let known = deps.insight_source.worded(account.id, now).await?;
     let texts = match wordsmith.model_for(account.mode) {

@@ -1,6 +1,6 @@
 //! Evaluates the alert rules that are due.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeSet, panic::AssertUnwindSafe, sync::Arc};
 
 use domain::{
     AccountId, StoreError,
@@ -8,6 +8,7 @@ use domain::{
     alerts::{AlertEvaluator, Evaluated},
     daily::DailyStore,
 };
+use futures_util::FutureExt;
 use time::{Duration, OffsetDateTime};
 
 /// Accounts that are looked up at a time.
@@ -45,10 +46,15 @@ pub async fn evaluate_due(deps: &Deps, interval: Duration, now: OffsetDateTime) 
             return Ok(round);
         }
         for account in new {
-            if let Err(error) = evaluate_account(deps, account, interval, now, &mut round).await {
-                tracing::error!(%account, %error, "alert rules could not be evaluated");
-                round.failed_accounts += 1;
-            }
+            // A panic over the figures of one account keeps no other from its turn.
+            let evaluated = AssertUnwindSafe(evaluate_account(deps, account, interval, now, &mut round));
+            let error = match evaluated.catch_unwind().await {
+                Ok(Ok(())) => continue,
+                Ok(Err(error)) => error.to_string(),
+                Err(_) => "the evaluation panicked".to_owned(),
+            };
+            tracing::error!(%account, error, "alert rules could not be evaluated");
+            round.failed_accounts += 1;
         }
     }
 }
@@ -60,9 +66,13 @@ async fn evaluate_account(
     now: OffsetDateTime,
     round: &mut Round,
 ) -> Result<(), StoreError> {
-    // Rules on days read the daily sums, which an import may have left behind.
-    if let Some(found) = deps.accounts.find(account).await? {
-        deps.daily.roll_up(account, &found.timezone, now).await?;
+    // Rules on days read the daily sums, which an import may have left behind. Where somebody else is bringing them up to
+    // date, the rules stay due, and it is their turn again in the next round.
+    if let Some(found) = deps.accounts.find(account).await?
+        && deps.daily.roll_up(account, &found.timezone, now).await?.is_none()
+    {
+        tracing::debug!(%account, "alert rules wait for a roll-up that is under way");
+        return Ok(());
     }
     let mut first_failure = None;
     loop {
@@ -116,7 +126,7 @@ mod tests {
         let mut accounts = MockAccountStore::new();
         accounts.expect_find().returning(|id| Ok(Some(account(id.0))));
         let mut daily = MockDailyStore::new();
-        daily.expect_roll_up().returning(|_, _, _| Ok(RollUp::default()));
+        daily.expect_roll_up().returning(|_, _, _| Ok(Some(RollUp::default())));
         Deps { accounts: Arc::new(accounts), daily: Arc::new(daily), rules: Arc::new(rules) }
     }
 
@@ -139,6 +149,37 @@ mod tests {
         });
         let round = evaluate_due(&deps(rules), Duration::minutes(5), NOW).await.unwrap();
         assert_eq!(round, Round { evaluated: 2, fired: 1, failed_accounts: 1 });
+    }
+
+    #[tokio::test]
+    async fn an_account_that_is_rolled_up_elsewhere_is_left_to_the_next_round_and_the_others_go_on() {
+        let mut rules = MockAlertEvaluator::new();
+        rules.expect_due().returning(|_, _| Ok(vec![AccountId(1), AccountId(2)]));
+        let mut calls = 0;
+        rules.expect_evaluate_one().withf(|account, _, _| *account == AccountId(2)).times(2).returning(
+            move |account, _, _| {
+                calls += 1;
+                Ok((calls == 1).then(|| seen(account, 1, false)))
+            },
+        );
+        let mut daily = MockDailyStore::new();
+        daily.expect_roll_up().returning(|account, _, _| Ok((account != AccountId(1)).then(RollUp::default)));
+        let deps = Deps { daily: Arc::new(daily), ..deps(rules) };
+        let round = evaluate_due(&deps, Duration::minutes(5), NOW).await.unwrap();
+        assert_eq!(round, Round { evaluated: 1, fired: 0, failed_accounts: 0 });
+    }
+
+    #[tokio::test]
+    async fn a_panic_over_one_account_keeps_no_other_from_its_turn() {
+        let mut rules = MockAlertEvaluator::new();
+        rules.expect_due().returning(|_, _| Ok(vec![AccountId(1), AccountId(2)]));
+        let mut evaluated = false;
+        rules.expect_evaluate_one().returning(move |account, _, _| {
+            assert_ne!(account, AccountId(1), "a defect that only this account's figures meet");
+            Ok((!std::mem::replace(&mut evaluated, true)).then(|| seen(account, 1, false)))
+        });
+        let round = evaluate_due(&deps(rules), Duration::minutes(5), NOW).await.unwrap();
+        assert_eq!(round, Round { evaluated: 1, fired: 0, failed_accounts: 1 });
     }
 
     #[tokio::test]

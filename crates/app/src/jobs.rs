@@ -13,6 +13,7 @@ mod inventory_velocity;
 mod profit_snapshots;
 mod smart_reorder;
 mod stop;
+mod sums;
 #[cfg(test)]
 mod tests;
 
@@ -300,7 +301,7 @@ impl<'a> Night<'a> {
     }
 
     async fn roll_up(&self, now: OffsetDateTime) -> Result<i64, StoreError> {
-        Ok(self.deps.daily.roll_up(self.account.id, &self.account.timezone, now).await?.version)
+        sums::bring_up_to_date(&*self.deps.daily, self.account, now).await
     }
 
     /// Stands for all that jobs read of an account: its data, the day they are asked for and the one they are asked on, its

@@ -219,8 +219,14 @@ pub trait DailyStore: Send + Sync {
     /// Sums up the days that were touched since the last time, and those alone, in one transaction; all days after a
     /// change of the account's rates or of its time zone, which is `zone`. Whatever the order in
     /// which data came in, the same data gives the same sums. `now` is noted as the time up to which tracking events
-    /// have been looked at.
-    async fn roll_up(&self, account: AccountId, zone: &Zone, now: time::OffsetDateTime) -> Result<RollUp, StoreError>;
+    /// have been looked at. `None`, at once, while another task or process rolls the same account up: the caller decides
+    /// whether to try again later.
+    async fn roll_up(
+        &self,
+        account: AccountId,
+        zone: &Zone,
+        now: time::OffsetDateTime,
+    ) -> Result<Option<RollUp>, StoreError>;
     /// The days of the range on which anything happened, oldest first.
     async fn series(&self, account: AccountId, range: DayRange) -> Result<Vec<DayTotals>, StoreError>;
     /// The parts of the days of the range, by day, dimension and value. Of the products, those that brought most in the

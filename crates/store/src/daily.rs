@@ -9,7 +9,7 @@ use diesel::{
     prelude::*,
     result::Error,
     sql_query,
-    sql_types::{Array, BigInt, Date as SqlDate, Integer, Text, Timestamptz},
+    sql_types::{Array, BigInt, Bool, Date as SqlDate, Integer, Text, Timestamptz},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
@@ -122,9 +122,16 @@ impl TryFrom<PartRow> for PartTotals {
 
 #[async_trait]
 impl DailyStore for Store {
-    async fn roll_up(&self, account: AccountId, zone: &Zone, now: OffsetDateTime) -> Result<RollUp, StoreError> {
+    async fn roll_up(
+        &self,
+        account: AccountId,
+        zone: &Zone,
+        now: OffsetDateTime,
+    ) -> Result<Option<RollUp>, StoreError> {
         self.job_transaction(async |connection| {
-            sql_query(sql::LOCK).bind::<BigInt, _>(account.0).execute(connection).await?;
+            if !try_lock(connection, account).await? {
+                return Ok(None);
+            }
             let mut days = take_touched(connection, account).await?;
             let visited = days_of_new_events(connection, account, zone, now).await?;
             days.extend(days_made_otherwise(connection, account, zone).await?);
@@ -137,7 +144,7 @@ impl DailyStore for Store {
             let version = raise_version(connection, account, news > 0).await?;
             let rolled = RollUp { days: count(days.len() + recounted.len()), version };
             if days.is_empty() {
-                return Ok(rolled);
+                return Ok(Some(rolled));
             }
             let bounds = Bounds::of(&days, zone);
             for statement in [sql::CLEAR_PRODUCT_DAYS, sql::CLEAR_BREAKDOWNS] {
@@ -161,7 +168,7 @@ impl DailyStore for Store {
                 .bind::<Array<SqlDate>, _>(&bounds.days)
                 .execute(connection)
                 .await?;
-            Ok(rolled)
+            Ok(Some(rolled))
         })
         .await
     }
@@ -203,6 +210,19 @@ impl DailyStore for Store {
 
 fn count(rows: usize) -> u64 {
     u64::try_from(rows).unwrap_or(u64::MAX)
+}
+
+#[derive(QueryableByName)]
+struct Acquired {
+    #[diesel(sql_type = Bool)]
+    acquired: bool,
+}
+
+/// Whether the lock of the account's sums was free; it is held until the transaction ends. Waiting for it would hold a
+/// connection for as long as the roll-up that has it, which may be minutes.
+async fn try_lock(connection: &mut AsyncPgConnection, account: AccountId) -> Result<bool, Error> {
+    let row: Acquired = sql_query(sql::TRY_LOCK).bind::<BigInt, _>(account.0).get_result(connection).await?;
+    Ok(row.acquired)
 }
 
 /// The account's version, one more than before if something changed.

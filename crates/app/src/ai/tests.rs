@@ -66,7 +66,7 @@ fn deps(runs: MockAiRuns, model: MockLanguageModel, sold_out: &[&str]) -> (Deps,
     let mut accounts = MockAccountStore::new();
     accounts.expect_find().returning(|id| Ok(Some(account(id))));
     let mut daily = MockDailyStore::new();
-    daily.expect_roll_up().returning(|_, _, _| Ok(RollUp::default()));
+    daily.expect_roll_up().returning(|_, _, _| Ok(Some(RollUp::default())));
     daily.expect_series().returning(|_, _| Ok(vec![]));
     let ended = Ended::default();
     let noted = ended.clone();

@@ -98,7 +98,7 @@ impl Ports {
     }
 
     fn rolls_up(mut self) -> Self {
-        self.daily.expect_roll_up().returning(|_, _, _| Ok(RollUp::default()));
+        self.daily.expect_roll_up().returning(|_, _, _| Ok(Some(RollUp::default())));
         self.jobs.expect_end_if_unchanged().returning(|_, _| Ok(false));
         self
     }
@@ -120,7 +120,7 @@ async fn sums_are_brought_up_to_date_between_claim_and_reading() {
         .in_sequence(&mut order)
         .returning(|_, job, _, _, _| Ok(Some(claim(7, job))));
     let rolled = RollUp { days: 1, version: 4 };
-    ports.daily.expect_roll_up().times(1).in_sequence(&mut order).returning(move |_, _, _| Ok(rolled));
+    ports.daily.expect_roll_up().times(1).in_sequence(&mut order).returning(move |_, _, _| Ok(Some(rolled)));
     ports.jobs.expect_end_if_unchanged().times(1).in_sequence(&mut order).returning(|_, _| Ok(false));
     ports.daily.expect_series().times(1).in_sequence(&mut order).returning(|_, range| {
         assert_eq!(range.last, AS_OF);
@@ -159,6 +159,30 @@ async fn a_failure_is_noted_with_the_run() {
     assert!(matches!(run_profit(ports).await, Outcome::Failed { .. }));
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_run_tries_again_while_its_account_is_rolled_up_elsewhere() {
+    let mut ports = Ports::default().claims();
+    let mut tried = 0;
+    ports.daily.expect_roll_up().times(4).returning(move |_, _, _| {
+        tried += 1;
+        Ok((tried == 4).then(RollUp::default))
+    });
+    ports.jobs.expect_end_if_unchanged().returning(|_, _| Ok(true));
+    let started = tokio::time::Instant::now();
+    assert_eq!(run_profit(ports).await, Outcome::Done { rows: 0 });
+    assert_eq!(started.elapsed().as_millis(), 500 + 1_000 + 2_000);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_whose_account_is_rolled_up_elsewhere_for_minutes_fails_and_is_free_to_be_claimed_again() {
+    let mut ports = Ports::default().claims();
+    ports.daily.expect_roll_up().returning(|_, _, _| Ok(None));
+    ports.jobs.expect_fail().withf(|_, error| error.contains("rolled up elsewhere")).times(1).returning(|_, _| Ok(()));
+    let started = tokio::time::Instant::now();
+    assert!(matches!(run_profit(ports).await, Outcome::Failed { .. }));
+    assert!(started.elapsed().as_secs() < LEASE_SECONDS.unsigned_abs() / 2, "the lease is far from its end");
+}
+
 #[tokio::test]
 async fn a_panic_is_a_failure() {
     let mut ports = Ports::default().claims().rolls_up();
@@ -181,7 +205,7 @@ async fn one_accounts_failure_does_not_stop_the_others() {
     ports.accounts.expect_list().returning(|| Ok(vec![account(1), account(2), account(3)]));
     ports.daily.expect_roll_up().returning(|account, _, _| match account {
         AccountId(2) => Err(StoreError::Internal("broken".into())),
-        _ => Ok(RollUp::default()),
+        _ => Ok(Some(RollUp::default())),
     });
     ports.jobs.expect_end_if_unchanged().returning(|_, _| Ok(false));
     ports.daily.expect_series().returning(|_, _| Ok(vec![]));
@@ -199,7 +223,7 @@ async fn one_accounts_failure_does_not_stop_the_others() {
 async fn what_would_be_made_from_the_same_is_not_made_again() {
     let unchanged = || {
         let mut ports = Ports::default().claims();
-        ports.daily.expect_roll_up().returning(|_, _, _| Ok(RollUp::default()));
+        ports.daily.expect_roll_up().returning(|_, _, _| Ok(Some(RollUp::default())));
         ports
     };
     let mut ports = unchanged();
@@ -223,7 +247,7 @@ async fn mark(job: JobName, account: Account, as_of: Date, version: i64, standin
         .jobs
         .expect_claim()
         .returning(|account, job, as_of, _, _| Ok(Some(Claim { account, job, as_of, number: 3, made_from: None })));
-    ports.daily.expect_roll_up().returning(move |_, _, _| Ok(RollUp { days: 0, version }));
+    ports.daily.expect_roll_up().returning(move |_, _, _| Ok(Some(RollUp { days: 0, version })));
     ports.reorder.expect_standing().returning(move |_| Ok(standing.into()));
     let heard = said.clone();
     ports.jobs.expect_end_if_unchanged().returning(move |claim, _| {
@@ -259,7 +283,7 @@ async fn late_data_another_day_other_settings_and_decisions_are_other_input() {
 #[tokio::test]
 async fn jobs_of_a_night_sum_days_up_once_and_read_sales_once() {
     let mut ports = Ports::default().claims();
-    ports.daily.expect_roll_up().times(1).returning(|_, _, _| Ok(RollUp::default()));
+    ports.daily.expect_roll_up().times(1).returning(|_, _, _| Ok(Some(RollUp::default())));
     ports.jobs.expect_end_if_unchanged().returning(|_, _| Ok(false));
     ports.daily.expect_series().returning(|_, _| Ok(vec![]));
     ports.demand.expect_stocked().times(1).returning(|_, _, _| Ok(vec![]));
@@ -290,7 +314,12 @@ struct Hanging(Arc<tokio::sync::Notify>);
 
 #[async_trait::async_trait]
 impl DailyStore for Hanging {
-    async fn roll_up(&self, _: AccountId, _: &domain::zone::Zone, _: OffsetDateTime) -> Result<RollUp, StoreError> {
+    async fn roll_up(
+        &self,
+        _: AccountId,
+        _: &domain::zone::Zone,
+        _: OffsetDateTime,
+    ) -> Result<Option<RollUp>, StoreError> {
         self.0.notify_one();
         std::future::pending().await
     }

@@ -2,7 +2,7 @@
 //! and end before, computed outside so that every day is cut in one place.
 
 /// One roll-up of an account at a time, until the end of the transaction.
-pub(super) const LOCK: &str = "SELECT pg_advisory_xact_lock(726300, hashint8($1))";
+pub(super) const TRY_LOCK: &str = "SELECT pg_try_advisory_xact_lock(726300, hashint8($1)) AS acquired";
 
 /// Takes the touched days except those that an import is still writing to: they are taken the next time.
 pub(super) const TAKE_TOUCHED: &str = "

@@ -21,7 +21,7 @@ const NOW: OffsetDateTime = datetime!(2026-03-10 12:00 UTC);
 const EVERY_DAY: DayRange = DayRange { first: date!(2000 - 01 - 01), last: date!(2100 - 01 - 01) };
 
 async fn roll_up(db: &Database, account: AccountId, zone: &str) -> u64 {
-    db.store.roll_up(account, &zone.parse().unwrap(), NOW).await.unwrap().days
+    db.store.roll_up(account, &zone.parse().unwrap(), NOW).await.unwrap().expect("nobody else rolls up").days
 }
 
 async fn series(db: &Database, account: AccountId) -> Vec<DayTotals> {
@@ -289,7 +289,7 @@ async fn the_version_rises_with_what_changes_past_days_and_stays_otherwise() {
     let mut version = 0;
     let mut rises = async || {
         let before = version;
-        version = db.store.roll_up(account, &zone, NOW).await.unwrap().version;
+        version = db.store.roll_up(account, &zone, NOW).await.unwrap().unwrap().version;
         version > before
     };
     assert!(!rises().await);
@@ -325,7 +325,7 @@ async fn a_day_that_is_being_written_to_is_summed_up_afterwards() {
     let import = db.sql.transaction().await.unwrap();
     shop::order(import.client(), account, Order::new("2", datetime!(2026-03-01 10:00 UTC), &lines), day).await;
     let zone = "UTC".parse().unwrap();
-    assert_eq!(db.store.roll_up(account, &zone, NOW).await.unwrap().days, 0);
+    assert_eq!(db.store.roll_up(account, &zone, NOW).await.unwrap().unwrap().days, 0);
     import.commit().await.unwrap();
     assert_eq!(roll_up(&db, account, "UTC").await, 1);
     assert_eq!(series(&db, account).await[0].orders, 2);
@@ -491,4 +491,18 @@ async fn another_accounts_rows_are_not_seen() {
     assert_eq!(roll_up(&db, mine, "UTC").await, 1);
     assert_eq!(series(&db, mine).await[0].orders, 1);
     assert_eq!(series(&db, other).await, []);
+}
+
+/// Waiting for the lock would hold a connection for as long as the roll-up that has it.
+#[tokio::test]
+async fn an_account_that_is_rolled_up_elsewhere_is_left_at_once() {
+    let mut db = fresh().await;
+    let (mine, theirs) = (shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await);
+    let elsewhere = db.sql.transaction().await.unwrap();
+    elsewhere.execute("SELECT pg_advisory_xact_lock(726300, hashint8($1))", &[&mine.0]).await.unwrap();
+    let zone = "UTC".parse().unwrap();
+    assert_eq!(db.store.roll_up(mine, &zone, NOW).await.unwrap(), None);
+    assert!(db.store.roll_up(theirs, &zone, NOW).await.unwrap().is_some(), "the lock is of one account");
+    elsewhere.rollback().await.unwrap();
+    assert!(db.store.roll_up(mine, &zone, NOW).await.unwrap().is_some());
 }
