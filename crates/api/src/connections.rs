@@ -11,14 +11,14 @@ use std::{
     collections::{BTreeMap, HashMap},
     net::{IpAddr, SocketAddr},
     os::fd::{AsRawFd, RawFd},
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
 use actix_web::{dev::Extensions, rt::net::TcpStream};
 use nix::sys::socket::{MsgFlags, Shutdown, SockaddrStorage, getpeername, send, shutdown};
 
-use crate::client::Network;
+use crate::{client::Network, state::Settings};
 
 /// How often it is looked whose time is over.
 const SWEEP_EVERY: Duration = Duration::from_millis(50);
@@ -52,15 +52,28 @@ struct State {
 type Turn = (Instant, u64);
 
 impl Connections {
-    /// Starts to watch; that ends with the last handle. To be called on the runtime that is to watch.
-    pub fn watch(places: usize, head_timeout: Duration, trusted_proxies: Vec<Network>) -> Arc<Self> {
-        let connections = Arc::new(Self { places, head_timeout, trusted_proxies, state: Mutex::default() });
-        tokio::spawn(sweep(Arc::downgrade(&connections)));
-        connections
+    /// None yet, with the limits of these settings. [`sweep`](Self::sweep) is to run beside it.
+    pub fn new(settings: &Settings) -> Arc<Self> {
+        let Settings { connections: places, head_timeout, ref trusted_proxies, .. } = *settings;
+        Arc::new(Self { places, head_timeout, trusted_proxies: trusted_proxies.clone(), state: Mutex::default() })
+    }
+
+    /// Closes the connections whose time is over as they come up; never ends.
+    pub async fn sweep(&self) {
+        let mut ticks = tokio::time::interval(SWEEP_EVERY);
+        loop {
+            ticks.tick().await;
+            self.end(Instant::now());
+        }
+    }
+
+    /// The most that may be open at once.
+    pub(crate) const fn places(&self) -> usize {
+        self.places
     }
 
     /// To be told of every connection. One that is too many is closed.
-    pub fn opened(self: &Arc<Self>, io: &dyn Any, data: &mut Extensions) {
+    pub(crate) fn opened(self: &Arc<Self>, io: &dyn Any, data: &mut Extensions) {
         let Some(stream) = io.downcast_ref::<TcpStream>() else { return };
         // One that is gone already is noticed by the library.
         let Ok(peer) = stream.peer_addr() else { return };
@@ -147,15 +160,6 @@ impl Socket {
         if self.is_still_its_own() {
             shutdown(self.handle, Shutdown::Both).ok();
         }
-    }
-}
-
-async fn sweep(connections: Weak<Connections>) {
-    let mut ticks = tokio::time::interval(SWEEP_EVERY);
-    loop {
-        ticks.tick().await;
-        let Some(connections) = connections.upgrade() else { return };
-        connections.end(Instant::now());
     }
 }
 

@@ -1,4 +1,5 @@
 //! The HTTP edge: handlers, extractors, DTOs, errors, OpenAPI.
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod auth;
 mod body;
@@ -33,9 +34,8 @@ use actix_web::{
     web,
 };
 
-use connections::Connections;
-
 pub use client::{InvalidNetwork, Network};
+pub use connections::Connections;
 pub use openapi::openapi;
 pub use state::{PUBLIC_FACTOR, Settings, State};
 
@@ -46,13 +46,14 @@ const DISCONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The server on `listener`, not yet running: await it. It reacts to no signal by itself; `Server::handle().stop(true)`
 /// stops accepting and waits for what is in flight. To be called within a runtime of tokio. `for_worker` gives each of the worker threads what it works with: it
-/// may put ports in that belong to one thread.
+/// may put ports in that belong to one thread. `connections` are those of this server.
 ///
 /// # Errors
 /// When the listener cannot be used.
 pub fn server(
     state: State,
     for_worker: impl Fn(State) -> State + Clone + Send + 'static,
+    connections: Arc<Connections>,
     listener: TcpListener,
     workers: usize,
 ) -> io::Result<Server> {
@@ -60,8 +61,7 @@ pub fn server(
     let last_check = web::Data::new(v1::status::LastCheck::default());
     let refusals = web::Data::new(refusals::Refusals::default());
     let streams = web::Data::new(streams::Streams::default());
-    let places = state.settings.connections;
-    let connections = Connections::watch(places, state.settings.head_timeout, state.settings.trusted_proxies.clone());
+    let places = connections.places();
     let server = HttpServer::new(move || {
         App::new()
             .app_data(web::Data::from(Arc::new(for_worker(state.clone()))))

@@ -13,6 +13,7 @@ where
     T: Send + 'static,
     E: Into<ApiError> + Send + 'static,
 {
+    #[expect(clippy::disallowed_methods, reason = "it is waited for")]
     match tokio::spawn(work).await {
         Ok(done) => done.map_err(Into::into),
         Err(failed) => Err(ApiError::internal(&failed)),

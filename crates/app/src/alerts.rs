@@ -173,9 +173,10 @@ mod tests {
     async fn a_panic_over_one_account_keeps_no_other_from_its_turn() {
         let mut rules = MockAlertEvaluator::new();
         rules.expect_due().returning(|_, _| Ok(vec![AccountId(1), AccountId(2)]));
+        let of = |id| move |account: &AccountId, _: &OffsetDateTime, _: &Duration| *account == AccountId(id);
+        rules.expect_evaluate_one().withf(of(1)).returning(|_, _, _| panic!("a defect that its figures meet"));
         let mut evaluated = false;
-        rules.expect_evaluate_one().returning(move |account, _, _| {
-            assert_ne!(account, AccountId(1), "a defect that only this account's figures meet");
+        rules.expect_evaluate_one().withf(of(2)).returning(move |account, _, _| {
             Ok((!std::mem::replace(&mut evaluated, true)).then(|| seen(account, 1, false)))
         });
         let round = evaluate_due(&deps(rules), Duration::minutes(5), NOW).await.unwrap();

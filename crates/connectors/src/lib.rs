@@ -1,4 +1,5 @@
 //! Clients of other systems and readers of their files.
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 pub mod geo;
 pub mod llm;

@@ -35,6 +35,7 @@ impl Connection {
             .await
             .map_err(|error| unanswered(&error).failure)?;
         // Its result is also what the request under way gets.
+        #[expect(clippy::disallowed_methods, reason = "it ends with its connection, whose user notices")]
         let driver = tokio::spawn(async move { drop(connection.await) }).abort_handle();
         Ok(Self { requests, driver })
     }

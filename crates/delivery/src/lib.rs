@@ -1,4 +1,5 @@
 //! Sealing of secrets and the SSRF-safe HTTP client that sends deliveries.
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod connection;
 mod pool;

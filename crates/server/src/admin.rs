@@ -22,7 +22,10 @@ use serde_json::json;
 use store::{Depths, Store};
 use time::OffsetDateTime;
 
-use crate::commands::ai::{admin as actor, text, to_json};
+use crate::{
+    commands::ai::{admin as actor, text, to_json},
+    supervisor::Failures,
+};
 
 pub use hosts::Hosts;
 
@@ -30,6 +33,7 @@ struct Admin {
     metrics: PrometheusHandle,
     store: Store,
     draining: Arc<AtomicBool>,
+    failures: Failures,
 }
 
 /// Is the process there?
@@ -43,6 +47,9 @@ async fn live() -> HttpResponse {
 async fn ready(admin: web::Data<Admin>) -> HttpResponse {
     if admin.draining.load(Ordering::Relaxed) {
         return HttpResponse::ServiceUnavailable().body("about to stop\n");
+    }
+    if let Some(task) = admin.failures.unstable() {
+        return HttpResponse::ServiceUnavailable().body(format!("the background task {task} fails again and again\n"));
     }
     match admin.store.ping().await {
         Ok(_) => HttpResponse::Ok().body("ok\n"),
@@ -150,8 +157,10 @@ pub fn server(
     metrics: PrometheusHandle,
     store: Store,
     draining: Arc<AtomicBool>,
+    failures: Failures,
 ) -> std::io::Result<Server> {
-    let (admin, hosts) = (web::Data::new(Admin { metrics, store, draining }), web::Data::new(hosts));
+    let admin = web::Data::new(Admin { metrics, store, draining, failures });
+    let hosts = web::Data::new(hosts);
     let server = HttpServer::new(move || {
         App::new()
             .app_data(admin.clone())

@@ -33,7 +33,13 @@ pub fn wordsmith(config: &Config, store: &Arc<Store>) -> anyhow::Result<Wordsmit
 
 /// The ports of the jobs with what words insights.
 pub fn deps(config: &Config, store: &Arc<Store>) -> anyhow::Result<Deps> {
-    Ok(Deps { wordsmith: Some(wordsmith(config, store)?), ..Deps::of(store) })
+    Ok(deps_on(&wordsmith(config, store)?, store))
+}
+
+/// The same on another store, with the same client of the provider.
+pub fn deps_on(wordsmith: &Wordsmith, store: &Arc<Store>) -> Deps {
+    let wordsmith = Wordsmith { runs: store.clone(), ..wordsmith.clone() };
+    Deps { wordsmith: Some(wordsmith), ..Deps::of(store) }
 }
 
 fn model(config: &Config) -> anyhow::Result<Option<Arc<dyn LanguageModel>>> {

@@ -13,9 +13,11 @@ use ring::rand::{SecureRandom, SystemRandom};
 use store::{Connect, Store};
 use time::OffsetDateTime;
 use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
 
-use crate::config::Config;
+use crate::{
+    config::Config,
+    supervisor::{Supervisor, Task},
+};
 
 /// Announcements that may wait; what does not fit is found by polling.
 const ANNOUNCEMENTS: usize = 10_000;
@@ -41,19 +43,15 @@ pub fn ports(store: &Arc<Store>, keys: &Arc<KeyRing>, sender: &Arc<HttpSender>) 
     }
 }
 
-/// Delivers until cancelled; attempts under way then end first. Without a direct way to the database nothing is heard of
+/// Delivers until the process is about to stop; attempts under way then end first. Without a direct way to the database nothing is heard of
 /// what becomes due; it is found by polling.
-pub async fn run(ports: Ports, direct: Option<Connect>, cancelled: CancellationToken) {
+pub async fn run(ports: Ports, direct: Option<Connect>, supervisor: Supervisor) {
     let (announce, announced) = mpsc::channel::<Receiver>(ANNOUNCEMENTS);
-    let listening = tokio::spawn(async move {
-        match direct {
-            Some(connect) => store::forward_due(connect, announce).await,
-            // Announces nothing, but stays: an end of announcements would end the deliveries.
-            None => announce.closed().await,
-        }
+    let _listener = direct.map(|direct| {
+        let forward = move || store::forward_due(direct.clone(), announce.clone());
+        supervisor.start_child(Task::new("delivery_listener", forward))
     });
-    deliveries::run(ports, Options::default(), announced, cancelled.cancelled()).await;
-    listening.abort();
+    deliveries::run(ports, Options::default(), announced, supervisor.stopping().cancelled()).await;
 }
 
 /// A number in `[0, 1)`.

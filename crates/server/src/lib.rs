@@ -1,4 +1,5 @@
 //! The one executable: commands, configuration, wiring, embedded Postgres, telemetry.
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 pub mod cli;
 pub mod commands;
@@ -7,6 +8,7 @@ pub mod config;
 mod admin;
 mod ai;
 mod alerts;
+mod budget;
 mod connections;
 mod database;
 mod deliveries;
@@ -17,5 +19,7 @@ mod random;
 mod scheduler;
 mod secrets;
 mod services;
+mod stores;
+mod supervisor;
 mod telemetry;
 mod workers;

@@ -8,10 +8,11 @@ use croner::Cron;
 use jiff::{Timestamp, tz::TimeZone};
 use store::{Retention, Store};
 use time::OffsetDateTime;
-use tokio_util::sync::CancellationToken;
+use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 
-/// Accounts whose jobs run side by side: the work is the database's, which has other things to do as well.
-const ACCOUNTS_AT_ONCE: usize = 2;
+/// Accounts whose jobs run side by side, where there are connections for them: the work is the database's, which has other
+/// things to do as well.
+pub const ACCOUNTS_AT_ONCE: usize = 2;
 
 /// Reads a cron expression (five fields, UTC).
 pub fn parse_cron(expression: &str) -> anyhow::Result<Cron> {
@@ -23,14 +24,22 @@ pub fn parse_cron(expression: &str) -> anyhow::Result<Cron> {
 const GRACE: Duration = Duration::from_secs(20);
 
 /// Runs what is due at every tick of the expression until cancelled; what is running then has [`GRACE`] to end. Any
-/// number of processes may do this: a run is claimed by one of them.
-pub async fn run(store: Arc<Store>, deps: Deps, cron: Cron, retention: Retention, cancelled: CancellationToken) {
-    let stop = follow(cancelled.clone());
+/// number of processes may do this: a run is claimed by one of them. `at_once` is how many accounts have their turn side by
+/// side.
+pub async fn run(
+    store: Arc<Store>,
+    deps: Deps,
+    at_once: usize,
+    cron: Cron,
+    retention: Retention,
+    cancelled: CancellationToken,
+) {
+    let (stop, _following) = follow(cancelled.clone());
     loop {
         if let Err(error) = store.maintain(OffsetDateTime::now_utc(), retention).await {
             tracing::error!(%error, "maintenance failed");
         }
-        match run_all_until(&deps, Selection::default(), ACCOUNTS_AT_ONCE, OffsetDateTime::now_utc, &stop).await {
+        match run_all_until(&deps, Selection::default(), at_once, OffsetDateTime::now_utc, &stop).await {
             Ok(reports) => count(&reports),
             Err(error) => tracing::error!(%error, "the jobs could not be looked up"),
         }
@@ -41,16 +50,17 @@ pub async fn run(store: Arc<Store>, deps: Deps, cron: Cron, retention: Retention
     }
 }
 
-/// Tells runs of the stop, in its two steps.
-fn follow(cancelled: CancellationToken) -> Stop {
+/// Tells runs of the stop, in its two steps, for as long as the handle is kept.
+#[expect(clippy::disallowed_methods, reason = "it ends with the scheduler, by its handle")]
+fn follow(cancelled: CancellationToken) -> (Stop, AbortOnDropHandle<()>) {
     let (tell, stage) = tokio::sync::watch::channel(Stage::Going);
-    tokio::spawn(async move {
+    let following = tokio::spawn(async move {
         cancelled.cancelled().await;
         tell.send_replace(Stage::Ending);
         tokio::time::sleep(GRACE).await;
         tell.send_replace(Stage::Over);
     });
-    Stop::following(stage)
+    (Stop::following(stage), AbortOnDropHandle::new(following))
 }
 
 fn count(reports: &[app::jobs::Report]) {

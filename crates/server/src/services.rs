@@ -1,6 +1,7 @@
 //! The long-running parts of the process: HTTP, jobs, deliveries and top-ups, admin listener.
 
 use std::{
+    any::Any,
     net::TcpListener,
     path::Path,
     sync::{
@@ -12,19 +13,27 @@ use std::{
 };
 
 use anyhow::Context;
-use api::{Network, Settings, State, rate_limit::InMemory};
-use app::deliveries::Ports;
+use api::{Connections, Network, Settings, State, rate_limit::InMemory};
+use app::{ai::Wordsmith, deliveries::Ports};
 use connectors::geo::GeoIp;
+use croner::Cron;
 use delivery::seal::KeyRing;
 use domain::{positions::Positions, rate_limit::RateLimiter};
 use shared::{Counters, Link, SharedPositions};
 use store::{Connect, GroupCommit, KeyCache, PoolOptions, Retention, Store};
 use time::OffsetDateTime;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    admin, ai, alerts, config::Config, connections, database::Database, deliveries, payments, scheduler, telemetry,
+    admin, ai, alerts,
+    budget::Budget,
+    config::Config,
+    connections,
+    database::Database,
+    deliveries, payments, scheduler,
+    stores::Stores,
+    supervisor::{self, Supervisor, Task},
+    telemetry,
     workers::Workers,
 };
 
@@ -47,57 +56,94 @@ pub async fn run(
     roles: Roles,
     ready: impl AsyncFnOnce(&Store, Option<std::net::SocketAddr>) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
+    run_supervised(&Supervisor::default(), config, database, keys, roles, ready).await
+}
+
+async fn run_supervised(
+    supervisor: &Supervisor,
+    config: &Config,
+    database: &Database,
+    keys: KeyRing,
+    roles: Roles,
+    ready: impl AsyncFnOnce(&Store, Option<std::net::SocketAddr>) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
     let cron = scheduler::parse_cron(&config.jobs_cron)?;
     let metrics = telemetry::init_metrics()?;
+    supervisor.start_service(Task::new("metrics_upkeep", {
+        let metrics = metrics.clone();
+        move || telemetry::upkeep(metrics.clone())
+    }));
     let (keys, sender) = (Arc::new(keys), Arc::new(deliveries::sender(config)?));
-    let shared = shared(config).await?;
+    let shared = shared(config, supervisor).await?;
     let draining = Arc::new(AtomicBool::new(false));
     let threads = if roles.http { http_workers(config.http_workers) } else { 0 };
-    let (common, plan) = Workers::share_out(database.pool(config.database_pool), threads);
-    let store = Arc::new(store(config, database, common, shared.as_ref())?);
-    let events = GroupCommit::new((*store).clone(), threads);
+    let budget = Budget::new(config.database_pool, threads, roles.work);
+    let first = |options| store(config, database, options, shared.as_ref());
+    let stores = Stores::new(database.pool(config.database_pool), &budget, &database.connect, first)?;
+    let store = &stores.control;
+    if config.database_read_url().is_some() {
+        let watched = store.clone();
+        supervisor.start_service(Task::new("replica_watcher", move || {
+            let store = watched.clone();
+            async move { store.watch_replica().await }
+        }));
+    }
     let admin_listener = bind(config.admin_listen, "admin_listen")?;
     let hosts = admin::Hosts::parse(&config.admin_hosts)?;
-    let mut stopped = vec![admin::server(admin_listener, hosts, metrics, (*store).clone(), draining.clone())?];
-    let till = payments::till(config, &store)?;
+    let failures = supervisor.failures().clone();
+    let admin = admin::server(admin_listener, hosts, metrics, (**store).clone(), draining.clone(), failures)?;
+    let mut stopped = vec![admin];
+    let till = payments::till(config, &stores.payments)?;
+    let wordsmith = ai::wordsmith(config, store)?;
     let (mut address, mut workers) = (None, None);
     if roles.http {
         let listener = bind(config.listen, "listen")?;
         connections::prepare(&listener).context("the listening socket")?;
         address = Some(listener.local_addr()?);
-        let ports = deliveries::ports(&store, &keys, &sender);
-        let state = state(config, &store, &events, database.direct(), ports, shared.as_ref())?;
+        let held = KeyCache::new((**store).clone());
+        listen_for_revocations(supervisor, &held, database.direct());
+        let failures = supervisor.failures().clone();
+        // So that its first panic shows as a rise.
+        metrics::counter!("background_task_panics_total", "task" => "batch_writer").increment(0);
+        let on_panic = move |panic: &(dyn Any + Send)| failures.record("batch_writer", supervisor::message(panic));
+        let events = GroupCommit::new((**store).clone(), threads, on_panic);
+        let ports = deliveries::ports(store, &keys, &sender);
+        let state = state(config, store, &held, &events, wordsmith.clone(), ports, shared.as_ref())?;
         let settings = Settings { draining: draining.clone(), ..state.settings };
         let state = State { settings, till: till.clone(), ..state };
-        let of_threads = Workers::new(&store, &events, &database.connect, plan)?;
+        let connections = Connections::new(&state.settings);
+        let of_threads = Workers::new(stores.threads.clone(), held, events);
         workers = Some(of_threads.clone());
-        stopped.push(api::server(state, move |state| of_threads.state_of_next(state), listener, threads)?);
+        let for_thread = move |state| of_threads.state_of_next(state);
+        stopped.push(api::server(state, for_thread, connections.clone(), listener, threads)?);
+        supervisor.start_service(Task::new("connection_sweeper", move || {
+            let connections = connections.clone();
+            async move { connections.sweep().await }
+        }));
     }
-    let cancelled = CancellationToken::new();
-    let tasks = TaskTracker::new();
     if roles.work {
-        let retention = Retention {
-            track_months: config.track_retention_months,
-            delivery_months: config.delivery_retention_months,
-        };
-        let jobs = ai::deps(config, &store)?;
-        tasks.spawn(ai::run(store.clone(), jobs.clone(), cancelled.clone()));
-        tasks.spawn(scheduler::run(store.clone(), jobs, cron, retention, cancelled.clone()));
-        tasks.spawn(alerts::run(store.clone(), config.alerts_interval_seconds, cancelled.clone()));
-        let ports = deliveries::ports(&store, &keys, &sender);
-        tasks.spawn(deliveries::run(ports, database.direct().cloned(), cancelled.clone()));
+        let ports = deliveries::ports(&stores.deliveries, &keys, &sender);
+        start_workers(supervisor, config, &stores, cron, &wordsmith, ports, database.direct());
         if let Some(till) = till {
-            let recharger = payments::recharger(config, &store, till);
-            tasks.spawn(recharger.run(cancelled.clone().cancelled_owned()));
+            let (recharger, stopping) = (payments::recharger(config, &stores.payments, till), supervisor.stopping());
+            supervisor.start_worker(Task::new("auto_topup", move || {
+                recharger.clone().run(stopping.clone().cancelled_owned())
+            }));
         }
     }
-    tasks.close();
     let servers: Vec<_> = stopped.iter().map(actix_web::dev::Server::handle).collect();
-    let serving = tokio::spawn(futures_util::future::try_join_all(stopped));
-    ready(&store, address).await?;
+    #[expect(clippy::disallowed_methods, reason = "the process ends with the servers")]
+    let mut serving = tokio::spawn(futures_util::future::try_join_all(stopped));
+    ready(store, address).await?;
 
-    stop_signal().await?;
-    cancelled.cancel();
+    tokio::select! {
+        stopped = stop_signal() => stopped?,
+        ended = &mut serving => {
+            ended.context("the HTTP server ended abnormally")??;
+            anyhow::bail!("the HTTP server ended, though nothing asked it to");
+        }
+    }
+    supervisor.stop();
     if roles.http && config.drain_seconds > 0 {
         tracing::info!(seconds = config.drain_seconds, "about to stop: not ready any more, still answering");
         draining.store(true, Ordering::Relaxed);
@@ -118,11 +164,55 @@ pub async fn run(
     {
         tracing::warn!("events were still waiting; nobody was told that they are stored");
     }
-    if tokio::time::timeout_at(deadline, tasks.wait()).await.is_err() {
+    if tokio::time::timeout_at(deadline, supervisor.workers_ended()).await.is_err() {
         tracing::warn!("jobs were still running; they are run again when their leases end");
     }
     store.close();
     Ok(())
+}
+
+/// Starts what works in the background: each kind on connections of its own, so that none waits for another.
+fn start_workers(
+    supervisor: &Supervisor,
+    config: &Config,
+    stores: &Stores,
+    cron: Cron,
+    wordsmith: &Wordsmith,
+    ports: Ports,
+    direct: Option<&Connect>,
+) {
+    let retention =
+        Retention { track_months: config.track_retention_months, delivery_months: config.delivery_retention_months };
+    let (store, deps) = (stores.ai.clone(), ai::deps_on(wordsmith, &stores.ai));
+    let stopping = supervisor.stopping();
+    supervisor.start_worker(Task::new("ai", move || ai::run(store.clone(), deps.clone(), stopping.clone())));
+
+    let (store, deps) = (stores.jobs.clone(), ai::deps_on(wordsmith, &stores.jobs));
+    let (stopping, at_once) = (supervisor.stopping(), stores.job_connections.min(scheduler::ACCOUNTS_AT_ONCE));
+    supervisor.start_worker(Task::new("scheduler", move || {
+        scheduler::run(store.clone(), deps.clone(), at_once, cron.clone(), retention, stopping.clone())
+    }));
+
+    let (store, interval, stopping) = (stores.alerts.clone(), config.alerts_interval_seconds, supervisor.stopping());
+    supervisor.start_worker(Task::new("alerts", move || alerts::run(store.clone(), interval, stopping.clone())));
+
+    let (direct, of_deliveries) = (direct.cloned(), supervisor.clone());
+    supervisor.start_worker(Task::new("deliveries", move || {
+        deliveries::run(ports.clone(), direct.clone(), of_deliveries.clone())
+    }));
+}
+
+/// Lets keys be held in memory, if there is a way to hear of revocations.
+fn listen_for_revocations(supervisor: &Supervisor, held: &KeyCache, direct: Option<&Connect>) {
+    let Some(direct) = direct.cloned() else {
+        tracing::info!("every key is looked up: DATABASE_DIRECT_URL would let them be held in memory");
+        return;
+    };
+    let held = held.clone();
+    supervisor.start_service(Task::new("revocation_listener", move || {
+        let (held, direct) = (held.clone(), direct.clone());
+        async move { held.listen(&direct).await }
+    }));
 }
 
 fn bind(address: std::net::SocketAddr, setting: &str) -> anyhow::Result<TcpListener> {
@@ -139,11 +229,15 @@ fn http_workers(asked_for: usize) -> usize {
 }
 
 /// The way to what replicas share, if there is such a place.
-async fn shared(config: &Config) -> anyhow::Result<Option<Arc<Link>>> {
-    Ok(match config.redis_url() {
-        Some(url) => Some(Link::start(url).await?),
-        None => None,
-    })
+async fn shared(config: &Config, supervisor: &Supervisor) -> anyhow::Result<Option<Arc<Link>>> {
+    let Some(url) = config.redis_url() else { return Ok(None) };
+    let link = Link::connect(url).await?;
+    let kept = link.clone();
+    supervisor.start_service(Task::new("redis_link", move || {
+        let link = kept.clone();
+        async move { link.keep().await }
+    }));
+    Ok(Some(link))
 }
 
 /// The store, with a standby for its reads if there is one.
@@ -173,8 +267,9 @@ fn limiter(shared: Option<&Arc<Link>>) -> Arc<dyn RateLimiter> {
 fn state(
     config: &Config,
     store: &Arc<Store>,
+    keys: &KeyCache,
     events: &GroupCommit,
-    direct: Option<&Connect>,
+    wordsmith: Wordsmith,
     deliveries: Ports,
     shared: Option<&Arc<Link>>,
 ) -> anyhow::Result<State> {
@@ -196,7 +291,7 @@ fn state(
     };
     let geo_files = config.geoip_database.split(',').map(str::trim).filter(|file| !file.is_empty()).map(Path::new);
     Ok(State {
-        keys: Arc::new(KeyCache::start((**store).clone(), direct.cloned())),
+        keys: Arc::new(keys.clone()),
         health: store.clone(),
         credits: store.clone(),
         transactions: store.clone(),
@@ -212,7 +307,7 @@ fn state(
         delivery_log: store.clone(),
         replays: store.clone(),
         insights: store.clone(),
-        wordsmith: ai::wordsmith(config, store)?,
+        wordsmith,
         events: Arc::new(events.clone()),
         anomalies: store.clone(),
         profit: store.clone(),
@@ -238,3 +333,7 @@ pub(crate) async fn stop_signal() -> anyhow::Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may fail")]
+mod tests;

@@ -24,12 +24,14 @@ pub fn init_logs(filter: &str) -> anyhow::Result<()> {
 /// How often what was measured is summed up. Until then every value of a histogram is kept by itself, scraped or not.
 const SUM_UP_EVERY: Duration = Duration::from_secs(5);
 
-/// Starts collecting metrics, and a task of the running runtime that sums them up; the handle renders them for
-/// Prometheus.
+/// Starts collecting metrics; the handle renders them for Prometheus. [`upkeep`] is to run beside it.
 pub fn init_metrics() -> anyhow::Result<PrometheusHandle> {
-    let handle = builder()?.install_recorder()?;
-    tokio::spawn(sum_up(handle.clone(), SUM_UP_EVERY));
-    Ok(handle)
+    Ok(builder()?.install_recorder()?)
+}
+
+/// Sums up what was measured, again and again; never ends.
+pub async fn upkeep(handle: PrometheusHandle) {
+    sum_up(handle, SUM_UP_EVERY).await;
 }
 
 fn builder() -> anyhow::Result<PrometheusBuilder> {

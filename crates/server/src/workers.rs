@@ -9,46 +9,27 @@ use std::sync::{
 };
 
 use api::State;
-use store::{Connect, GroupCommit, PoolOptions, Store};
+use app::{ai::Wordsmith, deliveries::Ports};
+use store::{GroupCommit, KeyCache, Store};
 
-/// Of four connections, the threads share out three; the fourth is for what is common to them: looking keys up, jobs and
-/// deliveries.
-const SHARE: (usize, usize) = (3, 4);
-
-/// The stores that the threads take in turn.
+/// What the threads take in turn.
 #[derive(Clone)]
 pub struct Workers {
     stores: Vec<Arc<Store>>,
     next: Arc<AtomicUsize>,
+    keys: KeyCache,
     events: GroupCommit,
     /// The queues of the threads.
     queues: Arc<Mutex<Vec<GroupCommit>>>,
 }
 
 impl Workers {
-    /// Shares the connections of `options` out. Gives what is left for the common pool, and what the threads have; where
-    /// there are too few connections, several threads share a pool, or take the common one.
-    pub fn share_out(options: PoolOptions, threads: usize) -> (PoolOptions, Plan) {
-        let for_threads = options.max_connections * SHARE.0 / SHARE.1;
-        let pools = threads.min(for_threads);
-        let each = for_threads.checked_div(pools).unwrap_or(0);
-        let common = PoolOptions { max_connections: options.max_connections - each * pools, ..options };
-        let each = PoolOptions { max_connections: each, generic_plans: true, ..options };
-        (common, Plan { pools, each })
+    /// `stores` are at least one; several threads share one where there are fewer.
+    pub fn new(stores: Vec<Arc<Store>>, keys: KeyCache, events: GroupCommit) -> Self {
+        Self { stores, next: Arc::default(), keys, events, queues: Arc::default() }
     }
 
-    /// Makes the pools, siblings of the common one; connections are opened when they are needed.
-    pub fn new(first: &Arc<Store>, events: &GroupCommit, connect: &Connect, plan: Plan) -> anyhow::Result<Self> {
-        let Plan { pools, each } = plan;
-        let siblings = (0..pools).map(|_| Ok(Arc::new(first.sibling(connect, each)?)));
-        let mut stores = siblings.collect::<anyhow::Result<Vec<_>>>()?;
-        if stores.is_empty() {
-            stores.push(first.clone());
-        }
-        Ok(Self { stores, next: Arc::default(), events: events.clone(), queues: Arc::default() })
-    }
-
-    /// Sets the next thread up and gives what it works with: its reads and its events go through its own pool. To be called
+    /// Sets the next thread up and gives what it works with: keys, requests and events go through its own pool. To be called
     /// on that thread.
     pub fn state_of_next(&self, state: State) -> State {
         wait_for_turns();
@@ -56,7 +37,7 @@ impl Workers {
         let Some(store) = self.stores.get(turn % self.stores.len().max(1)) else { return state };
         let events = self.events.sibling((**store).clone());
         self.queues().push(events.clone());
-        on_store(State { events: Arc::new(events), ..state }, store)
+        on_thread(state, store, self.keys.with_store((**store).clone()), events)
     }
 
     /// Waits until all events that were taken in are written.
@@ -95,33 +76,72 @@ fn wait_for_turns() {
 #[cfg(not(target_os = "linux"))]
 fn wait_for_turns() {}
 
-/// How many pools of how many connections the threads have.
-#[derive(Debug, Clone, Copy)]
-pub struct Plan {
-    pools: usize,
-    each: PoolOptions,
-}
-
-fn on_store(state: State, store: &Arc<Store>) -> State {
+/// Every port of the database on the connections of the thread, but those of payments, which have their own. Named one by
+/// one, so that a new port does not compile until somebody has decided where it belongs.
+fn on_thread(state: State, store: &Arc<Store>, keys: KeyCache, events: GroupCommit) -> State {
+    let State {
+        keys: _,
+        health: _,
+        credits: _,
+        transactions: _,
+        auto_topup: _,
+        usage: _,
+        ai_access: _,
+        prices,
+        till,
+        customers: _,
+        integrations: _,
+        webhooks: _,
+        webhook_settings: _,
+        delivery_log: _,
+        replays: _,
+        deliveries: Ports { queue: _, sender, sealer: of_deliveries, clock: clock_of_deliveries, jitter },
+        insights: _,
+        wordsmith: Wordsmith { runs: _, model, price },
+        events: _,
+        anomalies: _,
+        profit: _,
+        inventory: _,
+        reorder: _,
+        alerts: _,
+        geolocator,
+        sealer,
+        limiter,
+        writes: _,
+        clock,
+        settings,
+    } = state;
     State {
+        keys: Arc::new(keys),
         health: store.clone(),
         credits: store.clone(),
         transactions: store.clone(),
         auto_topup: store.clone(),
         usage: store.clone(),
         ai_access: store.clone(),
+        prices,
+        till,
         customers: store.clone(),
         integrations: store.clone(),
         webhooks: store.clone(),
         webhook_settings: store.clone(),
         delivery_log: store.clone(),
         replays: store.clone(),
+        deliveries: Ports { queue: store.clone(), sender, sealer: of_deliveries, clock: clock_of_deliveries, jitter },
         insights: store.clone(),
+        wordsmith: Wordsmith { runs: store.clone(), model, price },
+        events: Arc::new(events),
         anomalies: store.clone(),
         profit: store.clone(),
         inventory: store.clone(),
         reorder: store.clone(),
-        ..state
+        alerts: store.clone(),
+        geolocator,
+        sealer,
+        limiter,
+        writes: store.clone(),
+        clock,
+        settings,
     }
 }
 
@@ -148,18 +168,5 @@ mod tests {
         };
         assert_eq!(std::thread::spawn(there).join().unwrap(), (0, 3));
         assert_eq!(policy(), 0);
-    }
-
-    #[test]
-    fn all_connections_are_shared_out_and_no_more() {
-        for connections in 1..40 {
-            for threads in 1..20 {
-                let options = PoolOptions { max_connections: connections, ..PoolOptions::default() };
-                let (common, plan) = Workers::share_out(options, threads);
-                assert_eq!(common.max_connections + plan.pools * plan.each.max_connections, connections);
-                assert!(common.max_connections >= 1 && plan.pools <= threads);
-                assert!(plan.pools == 0 || plan.each.max_connections >= 1);
-            }
-        }
     }
 }

@@ -1,12 +1,12 @@
 //! The connection to the server, and whether it is there.
 //!
-//! One task connects, asks every [`CHECK_EVERY`] for a sign of life and connects anew. Requests share the connection
+//! One task ([`Link::keep`]) asks every [`CHECK_EVERY`] for a sign of life and connects again. Requests share the connection
 //! and never wait for one: while there is none they are told so at once, and a server that stops answering costs the
 //! requests under way [`ANSWER_WITHIN`], and no other.
 
 use std::{
     future::Future,
-    sync::{Arc, PoisonError, RwLock, Weak},
+    sync::{Arc, PoisonError, RwLock},
     time::Duration,
 };
 
@@ -29,30 +29,51 @@ const CHECK_EVERY: Duration = Duration::from_millis(500);
 #[error("REDIS_URL is not an address such as redis://host:6379/0 or rediss://user:password@host/0")]
 pub struct InvalidAddress;
 
-/// The way to the server. Dropping it ends the task that keeps the connection.
+/// The way to the server.
 pub struct Link {
+    client: Client,
     connection: RwLock<Option<MultiplexedConnection>>,
     lost: Notify,
 }
 
 impl Link {
-    /// Tries to connect once, and keeps trying in a task of the running runtime.
+    /// Tries to connect once; [`keep`](Self::keep) goes on from there.
     ///
     /// # Errors
     /// Only for an address that is none: a server that is away is waited for, and said in the log.
-    pub async fn start(url: &str) -> Result<Arc<Self>, InvalidAddress> {
+    pub async fn connect(url: &str) -> Result<Arc<Self>, InvalidAddress> {
         let client = Client::open(url).map_err(|_| InvalidAddress)?;
-        let link = Arc::new(Self { connection: RwLock::new(None), lost: Notify::new() });
-        let first = connect(&client).await;
-        let up = first.is_ok();
-        link.set(first.ok());
-        if up {
+        let first = connect(&client).await.ok();
+        let link = Arc::new(Self { client, connection: RwLock::new(None), lost: Notify::new() });
+        link.set(first);
+        if link.is_up() {
             tracing::info!("counting requests with the other replicas");
         } else {
             say_away();
         }
-        tokio::spawn(keep(Arc::downgrade(&link), client, up));
         Ok(link)
+    }
+
+    /// Connects when there is no connection and checks it when there is; never ends.
+    pub async fn keep(&self) {
+        let mut up = self.is_up();
+        loop {
+            if self.is_up() {
+                // A failed check gives the connection up by itself.
+                let _alive: Option<String> =
+                    self.ask(async |mut connection| redis::cmd("PING").query_async(&mut connection).await).await;
+            } else if let Ok(connection) = connect(&self.client).await {
+                self.set(Some(connection));
+                if !up {
+                    tracing::info!("Redis is back: requests are counted with the other replicas");
+                }
+            }
+            up = self.is_up();
+            select! {
+                () = self.lost.notified() => { up = false; }
+                () = sleep(CHECK_EVERY) => {}
+            }
+        }
     }
 
     /// Whether the server answered when it was last asked.
@@ -102,29 +123,6 @@ impl Link {
 
 fn say_away() {
     tracing::warn!("Redis is not there: requests are counted per process until it is");
-}
-
-/// Connects when there is no connection and checks it when there is, until the link is dropped.
-async fn keep(link: Weak<Link>, client: Client, mut up: bool) {
-    loop {
-        let Some(link) = link.upgrade() else { return };
-        if link.is_up() {
-            // A failed check gives the connection up by itself.
-            let _alive: Option<String> =
-                link.ask(async |mut connection| redis::cmd("PING").query_async(&mut connection).await).await;
-        } else if let Ok(connection) = connect(&client).await {
-            link.set(Some(connection));
-            if !up {
-                tracing::info!("Redis is back: requests are counted with the other replicas");
-            }
-        }
-        up = link.is_up();
-        let lost = link.lost.notified();
-        select! {
-            () = lost => { up = false; }
-            () = sleep(CHECK_EVERY) => {}
-        }
-    }
 }
 
 /// A connection that has answered.

@@ -24,6 +24,7 @@ pub const DISTRIBUTE: &str = include_str!("citus.sql");
 /// When the extension is missing, or a table cannot be distributed; nothing is changed then.
 pub async fn distribute(connect: &Connect) -> anyhow::Result<()> {
     let (client, driver) = connect.open().await?;
+    #[expect(clippy::disallowed_methods, reason = "it ends with this function")]
     let driving = tokio::spawn(driver);
     let there = client.query_opt("SELECT FROM pg_extension WHERE extname = 'citus'", &[]).await?;
     anyhow::ensure!(

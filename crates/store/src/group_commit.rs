@@ -5,7 +5,9 @@
 //! the larger the groups become. Each caller is answered after the commit of its own event.
 
 use std::{
+    any::Any,
     collections::VecDeque,
+    panic::AssertUnwindSafe,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -15,6 +17,7 @@ use domain::{
     idempotency::{IdempotencyError, IdempotencyKey, Written},
     tracking::{EventStore, NewEvent, Refusal},
 };
+use futures_util::{FutureExt, future::BoxFuture};
 use time::OffsetDateTime;
 use tokio::{
     runtime::Handle,
@@ -72,7 +75,11 @@ struct Shared {
     ids: Mutex<Vec<i64>>,
     /// Small groups are written in turns.
     turns: Semaphore,
+    on_panic: OnPanic,
 }
+
+/// Told what a batch writer said when it panicked. It has gone on with the next batch.
+type OnPanic = Box<dyn Fn(&(dyn Any + Send)) + Send + Sync>;
 
 /// The lowest, so that ids rise from group to group.
 fn at_hand(ids: &mut Vec<i64>, count: usize) -> Option<Vec<i64>> {
@@ -137,7 +144,7 @@ impl Queue {
     }
 }
 
-/// A writer at work. One that panics, or that is never run because its thread has ended, makes room for another.
+/// A writer at work. One that is never run because its thread has ended makes room for another.
 struct Writer(Option<Arc<Queue>>);
 
 impl Drop for Writer {
@@ -150,9 +157,10 @@ impl Drop for Writer {
 
 impl GroupCommit {
     /// The first queue, of a service with so many HTTP threads. To be called on the runtime that its writer is to run on.
-    pub fn new(store: Store, threads: usize) -> Self {
+    /// A panic of a writer fails the batch that it was at and no other; `on_panic` is given its payload.
+    pub fn new(store: Store, threads: usize, on_panic: impl Fn(&(dyn Any + Send)) + Send + Sync + 'static) -> Self {
         let turns = Semaphore::new(threads.div_ceil(THREADS_A_TURN).max(1));
-        Self::with(store, Arc::new(Shared { ids: Mutex::default(), turns }))
+        Self::with(store, Arc::new(Shared { ids: Mutex::default(), turns, on_panic: Box::new(on_panic) }))
     }
 
     /// Another queue, for a thread that stores what it is sent through connections of its own: no event then waits for
@@ -187,13 +195,14 @@ impl GroupCommit {
             };
             // The thread that the writer ran on has ended, and the writer with it.
             if is_left {
-                write(self.store.clone(), Writer(Some(Arc::clone(&self.queue)))).await;
+                self.write().await;
             } else {
                 idle.await;
             }
         }
     }
 
+    #[expect(clippy::disallowed_methods, reason = "it ends when nothing waits, and its panics are reported")]
     fn enqueue(&self, waiting: Waiting) -> Result<(), StoreError> {
         let mut state = self.queue.lock();
         if state.waiting.len() >= ROOM {
@@ -204,19 +213,30 @@ impl GroupCommit {
             self.queue.large.notify_waiters();
         }
         if !std::mem::replace(&mut state.is_written, true) {
-            self.runtime.spawn(write(self.store.clone(), Writer(Some(Arc::clone(&self.queue)))));
+            self.runtime.spawn(self.write());
         }
         Ok(())
     }
+
+    /// A writer, to be run.
+    fn write(&self) -> impl Future<Output = ()> + Send + 'static {
+        let (store, queue) = (self.store.clone(), Arc::clone(&self.queue));
+        write(Writer(Some(Arc::clone(&self.queue))), move |group| {
+            let (store, queue) = (store.clone(), Arc::clone(&queue));
+            async move { write_group(&store, &queue, group).await }.boxed()
+        })
+    }
 }
 
-/// Writes groups until nothing waits.
-async fn write(store: Store, mut writer: Writer) {
+/// Writes groups until nothing waits. A panic over one of them answers its senders with an error, and the next is written.
+async fn write(mut writer: Writer, write_group: impl Fn(Vec<Waiting>) -> BoxFuture<'static, ()> + Send) {
     let Some(queue) = writer.0.clone() else { return };
     loop {
         let _turn = queue.turn().await;
         let Some(group) = queue.next() else { break };
-        write_group(&store, &queue, group).await;
+        if let Err(panic) = AssertUnwindSafe(async { write_group(group).await }).catch_unwind().await {
+            (queue.shared.on_panic)(&*panic);
+        }
     }
     // Counted out already.
     writer.0 = None;
@@ -305,8 +325,50 @@ impl EventStore for GroupCommit {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may fail")]
 mod tests {
     use super::*;
+
+    fn queued(queue: &Queue, name: &str) -> oneshot::Receiver<Result<i64, StoreError>> {
+        let (answer, answered) = oneshot::channel();
+        let event = NewEvent {
+            name: domain::tracking::EventName::parse(name.to_owned()).unwrap(),
+            props: serde_json::Map::new(),
+            visitor_id: None,
+            session_id: None,
+            url: None,
+            location: domain::tracking::Location::default(),
+            occurred_at: OffsetDateTime::UNIX_EPOCH,
+            received_at: OffsetDateTime::UNIX_EPOCH,
+        };
+        queue.lock().waiting.push_back(Waiting { row: EventRow::new(AccountId(1), event), answer });
+        answered
+    }
+
+    #[tokio::test]
+    async fn a_panic_over_a_batch_fails_its_events_and_the_next_batch_is_written() {
+        let (told, heard) = std::sync::mpsc::channel();
+        let on_panic: OnPanic = Box::new(move |panic| {
+            told.send(panic.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap();
+        });
+        let shared = Shared { ids: Mutex::default(), turns: Semaphore::new(1), on_panic };
+        let (large, idle) = (Notify::new(), Notify::new());
+        let queue = Arc::new(Queue { state: Mutex::default(), shared: Arc::new(shared), large, idle });
+        let batches = Mutex::new((0..GROUP).map(|_| queued(&queue, "first")).collect::<Vec<_>>());
+        let last = queued(&queue, "last");
+        queue.lock().is_written = true;
+        write(Writer(Some(Arc::clone(&queue))), |batch| {
+            assert_eq!(batch.len(), 1, "a defect that only a full batch meets");
+            async move { batch.into_iter().for_each(|waiting| waiting.answer.send(Ok(7)).unwrap()) }.boxed()
+        })
+        .await;
+        assert_eq!(last.await.unwrap().unwrap(), 7);
+        for answer in batches.into_inner().unwrap() {
+            answer.await.expect_err("its sender is answered: the writer has ended");
+        }
+        assert!(heard.recv().unwrap().is_none(), "assert_eq! panics with a String");
+        assert!(!queue.lock().is_written, "the next event starts a writer");
+    }
 
     #[test]
     fn ids_rise_from_group_to_group() {

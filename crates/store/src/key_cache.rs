@@ -125,27 +125,31 @@ impl Trust {
 }
 
 impl KeyCache {
-    /// Starts the cache and the task that listens for revocations; the task ends with the process. `direct` is a way to
-    /// the server with no pooler on it that gives sessions away.
-    pub fn start(store: Store, direct: Option<Connect>) -> Self {
-        let cache = Self {
+    /// A cache that looks every key up, until [`listen`](Self::listen) runs beside it.
+    pub fn new(store: Store) -> Self {
+        Self {
             store,
             held: Arc::new(Held::new()),
             known: Cache::builder().max_capacity(CAPACITY).time_to_live(KNOWN).build(),
             strangers: Arc::new(Semaphore::new(STRANGERS_AT_ONCE)),
             trust: Arc::new(Trust { started: Instant::now(), until_millis: AtomicU64::new(0) }),
-        };
-        match direct {
-            Some(connect) => drop(tokio::spawn(cache.clone().listen(connect))),
-            None => tracing::info!("every key is looked up: DATABASE_DIRECT_URL would let them be held in memory"),
         }
-        cache
     }
 
-    async fn listen(self, connect: Connect) {
+    /// The same cache for a thread with connections of its own: what is held and known is shared, and keys are looked up
+    /// through `store`.
+    #[must_use]
+    pub fn with_store(&self, store: Store) -> Self {
+        Self { store, ..self.clone() }
+    }
+
+    /// Listens for revocations and never ends; while this runs, keys are held in memory. `direct` is a way to the server
+    /// with no pooler on it that gives sessions away. Dropped anywhere, it leaves a cache that looks every key up again
+    /// within [`TRUST`].
+    pub async fn listen(&self, direct: &Connect) {
         let mut said = String::new();
         loop {
-            if let Err(error) = self.listen_once(&connect, &mut said).await {
+            if let Err(error) = self.listen_once(direct, &mut said).await {
                 let error = error.to_string();
                 if said != error {
                     tracing::warn!(error, "not listening for revoked keys: every key is looked up meanwhile");

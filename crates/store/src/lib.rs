@@ -2,6 +2,7 @@
 //!
 //! Every query starts from its account. Rows never leave their file: they become domain types there, by full
 //! destructuring, so that a new column fails to compile instead of vanishing.
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 #[macro_use]
 mod statement;

@@ -29,6 +29,7 @@ pub struct Listener {
 
 impl Listener {
     /// Connects and listens on the channels.
+    #[expect(clippy::disallowed_methods, reason = "it ends with its connection, which its user notices")]
     pub async fn connect(connect: &Connect, channels: &[&str]) -> Result<Self, StoreError> {
         let (sender, notifications) = mpsc::channel(BACKLOG);
         let (client, driver) = connect.open().await.map_err(|error| StoreError::Unavailable(error.to_string()))?;

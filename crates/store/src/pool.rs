@@ -148,6 +148,7 @@ impl Connect {
     }
 
     /// A client whose connection is driven by a task of its own, which ends with it; its calls report the same errors.
+    #[expect(clippy::disallowed_methods, reason = "it ends with its connection, whose user notices")]
     async fn client(&self) -> diesel::ConnectionResult<Client> {
         let (client, driver) =
             self.open().await.map_err(|error| diesel::ConnectionError::BadConnection(error.to_string()))?;

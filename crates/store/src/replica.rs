@@ -6,7 +6,7 @@
 
 use std::{
     sync::{
-        Arc, Weak,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
@@ -101,8 +101,7 @@ impl Replica {
 }
 
 impl Store {
-    /// Adds a replica that answers reads, and a task that looks at it; the task ends with the last clone of the store.
-    /// `shared` is where several processes tell each other of their writes.
+    /// Adds a replica that answers reads as long as [`watch_replica`](Self::watch_replica) runs beside it. `shared` is where several processes tell each other of their writes.
     ///
     /// # Errors
     /// When the pool cannot be made. A replica that is away is waited for.
@@ -120,8 +119,16 @@ impl Store {
             written: Cache::builder().max_capacity(ACCOUNTS).time_to_live(REMEMBERED).build(),
             shared,
         });
-        tokio::spawn(watch(self.clone(), Arc::downgrade(&replica)));
         Ok(Self { replica: Some(replica), ..self })
+    }
+
+    /// Looks at the replica, and lets it answer reads while it is close enough; never ends. Without a replica there is
+    /// nothing to look at.
+    pub async fn watch_replica(&self) {
+        match &self.replica {
+            Some(replica) => watch(self, replica).await,
+            None => std::future::pending().await,
+        }
     }
 
     /// How far the primary's log reaches.
@@ -146,14 +153,12 @@ impl RecentWrites for Store {
     }
 }
 
-/// Looks at the replica until it is dropped. `primary` has no replica itself, so this keeps none alive.
-async fn watch(primary: Store, replica: Weak<Replica>) {
+async fn watch(primary: &Store, replica: &Replica) {
     let mut lag = Lag::default();
     let mut in_use = None;
     loop {
-        let Some(replica) = replica.upgrade() else { return };
         let asked = Instant::now();
-        let usable = match look(&primary, &replica).await {
+        let usable = match look(primary, replica).await {
             Ok((position, replayed)) => {
                 lag.primary_was_at(asked, position);
                 replica.replayed.store(replayed, Ordering::Release);
@@ -172,7 +177,6 @@ async fn watch(primary: Store, replica: Weak<Replica>) {
                 tracing::warn!("the read replica is away or too far behind: the primary answers every read");
             }
         }
-        drop(replica);
         sleep(LOOK_EVERY).await;
     }
 }

@@ -239,7 +239,9 @@ impl Service {
         let (ready, started) = mpsc::channel();
         std::thread::spawn(move || {
             actix_web::rt::System::new().block_on(async move {
-                let server = api::server(state, |state| state, listener, 1).unwrap();
+                let connections = api::Connections::new(&state.settings);
+                let server = api::server(state, |state| state, connections.clone(), listener, 1).unwrap();
+                actix_web::rt::spawn(async move { connections.sweep().await });
                 ready.send(()).unwrap();
                 server.await.unwrap();
             });

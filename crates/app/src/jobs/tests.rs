@@ -2,6 +2,7 @@
 
 use domain::{
     accounts::{MockAccountStore, Mode},
+    ai::{MockAiRuns, RunClaim},
     anomalies::MockAnomalyWriter,
     customer_metrics::MockCustomerMetricsStore,
     daily::{DayTotals, MockDailyStore, RollUp},
@@ -189,6 +190,20 @@ async fn a_panic_is_a_failure() {
     ports.daily.expect_series().returning(|_, _| panic!("a defect"));
     ports.jobs.expect_fail().times(1).returning(|_, _| Ok(()));
     assert_eq!(run_profit(ports).await, Outcome::Failed { error: "the computation panicked".into() });
+}
+
+#[tokio::test]
+async fn an_ai_run_that_panics_fails_and_so_is_refunded() {
+    let claim = RunClaim { account: AccountId(7), run: 5, number: 1 };
+    let mut runs = MockAiRuns::new();
+    runs.expect_claim_next().times(1).returning(move |_| Ok(Some(claim)));
+    runs.expect_fail().withf(move |failed, _, _| *failed == claim).times(1).returning(|_, _, _| Ok(true));
+    let mut ports = Ports::default();
+    ports.accounts.expect_find().returning(|_| panic!("a defect"));
+    let price = domain::credits::CreditAmount::new(5).unwrap();
+    let wordsmith = Some(Wordsmith { runs: Arc::new(runs), model: None, price });
+    let deps = Deps { wordsmith, ..ports.deps() };
+    assert!(crate::ai::carry_out_next(&deps, clock).await.unwrap(), "the next run has its turn");
 }
 
 #[tokio::test]

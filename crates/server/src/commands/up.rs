@@ -48,6 +48,7 @@ pub async fn up(args: UpArgs, config: &Config, database: &Database) -> anyhow::R
             local.gateway.notify(format!("http://{address}/hooks/payments/rebill"));
         }
         let key = if args.no_demo { None } else { Some(demo_key(config, store, database.session()?).await?) };
+        tracing::info!(address = address.map(tracing::field::display), "ready");
         announce(address, key.as_deref(), embedded);
         announce_gateway(local.as_ref());
         Ok(())
@@ -76,6 +77,7 @@ impl LocalGateway {
         })?;
         let listener = TcpListener::bind(("127.0.0.1", 0)).context("the gateway for development")?;
         let address = listener.local_addr()?;
+        #[expect(clippy::disallowed_methods, reason = "a gateway for development")]
         tokio::spawn(gateway.server(listener)?);
         let config = Config {
             payment_gateway_url: format!("http://{address}"),

@@ -33,9 +33,17 @@ impl RateLimiter for Alone {
     }
 }
 
+/// A way to the server that is kept up.
+pub async fn linked(redis: &Redis) -> Arc<Link> {
+    let link = Link::connect(&redis.url()).await.unwrap();
+    let kept = link.clone();
+    tokio::spawn(async move { kept.keep().await });
+    link
+}
+
 async fn replica(redis: &Redis) -> (Arc<Counters>, Arc<Alone>) {
     let alone = Arc::new(Alone::default());
-    (Arc::new(Counters::new(Link::start(&redis.url()).await.unwrap(), alone.clone())), alone)
+    (Arc::new(Counters::new(linked(redis).await, alone.clone())), alone)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -158,7 +166,7 @@ async fn counts_again(replica: &Counters, alone: &Alone) {
 
 #[tokio::test]
 async fn an_address_that_is_none_is_refused_without_its_password() {
-    let refused = Link::start("http://user:hunter2@host").await.err().unwrap().to_string();
+    let refused = Link::connect("http://user:hunter2@host").await.err().unwrap().to_string();
     assert!(refused.contains("REDIS_URL") && !refused.contains("hunter2"), "{refused}");
 }
 

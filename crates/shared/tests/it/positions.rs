@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::{AccountId, positions::Positions};
-use shared::{Link, SharedPositions};
+use shared::SharedPositions;
 use testkit::Redis;
 
 const ACCOUNT: AccountId = AccountId(3);
@@ -31,5 +31,5 @@ async fn the_highest_position_of_any_replica_is_seen_by_all_until_it_is_forgotte
 }
 
 async fn replica(redis: &Redis) -> SharedPositions {
-    SharedPositions::new(Link::start(&redis.url()).await.unwrap())
+    SharedPositions::new(crate::counters::linked(redis).await)
 }

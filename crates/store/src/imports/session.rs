@@ -36,6 +36,7 @@ pub(super) struct Scope {
 
 impl Session {
     /// Connects and makes the session's tables.
+    #[expect(clippy::disallowed_methods, reason = "it ends with its connection, whose user notices")]
     pub async fn open(connect: &Connect, tables: &str) -> Result<Self, ImportError> {
         let (client, connection) = connect.open().await.map_err(store_error)?;
         tokio::spawn(async move {

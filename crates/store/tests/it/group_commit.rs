@@ -44,7 +44,7 @@ async fn number(db: &Database, query: &str) -> i64 {
 async fn everyone_is_told_the_id_of_their_own_event_and_all_are_one_transaction() {
     let db = fresh().await;
     let accounts = [shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await];
-    let events = GroupCommit::new((*db.store).clone(), 1);
+    let events = GroupCommit::new((*db.store).clone(), 1, |_| {});
     let sent = join_all((0..100).map(|n| {
         let event = event(&format!("e{n}"), json!({"n": n, "text": "a \"quoted\" ü"}));
         events.insert(accounts[n % 2], event, None)
@@ -78,7 +78,7 @@ async fn everyone_is_told_the_id_of_their_own_event_and_all_are_one_transaction(
 async fn an_event_that_the_database_refuses_fails_alone() {
     let db = fresh().await;
     let account = shop::account(&db.sql, "UTC").await;
-    let events = GroupCommit::new((*db.store).clone(), 1);
+    let events = GroupCommit::new((*db.store).clone(), 1, |_| {});
     let bad = event("bad", json!({"text": "\u{0}"}));
     let all = [plain("a"), bad, plain("b")].map(|event| events.insert(account, event, None));
     let sent = join_all(all).await;
@@ -99,7 +99,7 @@ fn send(events: &GroupCommit, account: AccountId, count: usize) -> JoinHandle<()
 async fn small_groups_take_turns_and_a_large_one_goes_ahead() {
     let db = fresh().await;
     let account = shop::account(&db.sql, "UTC").await;
-    let first = GroupCommit::new((*db.store).clone(), 2);
+    let first = GroupCommit::new((*db.store).clone(), 2, |_| {});
     let second = first.sibling((*db.store).clone());
     // From here on both are known to have several senders.
     send(&first, account, 4).await.unwrap();
@@ -127,7 +127,7 @@ async fn small_groups_take_turns_and_a_large_one_goes_ahead() {
 async fn a_queue_with_few_senders_waits_for_no_turn() {
     let db = fresh().await;
     let account = shop::account(&db.sql, "UTC").await;
-    let first = GroupCommit::new((*db.store).clone(), 2);
+    let first = GroupCommit::new((*db.store).clone(), 2, |_| {});
     let second = first.sibling((*db.store).clone());
     send(&first, account, 4).await.unwrap();
     send(&second, account, 3).await.unwrap();
@@ -145,7 +145,7 @@ async fn a_queue_with_few_senders_waits_for_no_turn() {
 async fn what_does_not_fit_is_refused_at_once_and_the_rest_is_stored() {
     let db = fresh().await;
     let account = shop::account(&db.sql, "UTC").await;
-    let events = GroupCommit::new((*db.store).clone(), 1);
+    let events = GroupCommit::new((*db.store).clone(), 1, |_| {});
     let sent = join_all((0..2_050).map(|_| events.insert(account, plain("a"), None))).await;
     let refused = |result: &_| matches!(result, Err(IdempotencyError::Store(StoreError::Overloaded(_))));
     assert_eq!(sent.iter().filter(|result| refused(result)).count(), 2);
@@ -157,7 +157,7 @@ async fn what_does_not_fit_is_refused_at_once_and_the_rest_is_stored() {
 async fn an_event_whose_sender_has_gone_is_stored_before_the_end() {
     let db = fresh().await;
     let account = shop::account(&db.sql, "UTC").await;
-    let events = GroupCommit::new((*db.store).clone(), 1);
+    let events = GroupCommit::new((*db.store).clone(), 1, |_| {});
     assert!(events.insert(account, plain("a"), None).now_or_never().is_none());
     assert_eq!(events.waiting(), 1);
     events.drain().await;
@@ -174,7 +174,7 @@ fn key(request: u8) -> IdempotencyKey {
 async fn a_key_still_counts_among_events_without_one() {
     let db = fresh().await;
     let account = shop::account(&db.sql, "UTC").await;
-    let events = GroupCommit::new((*db.store).clone(), 1);
+    let events = GroupCommit::new((*db.store).clone(), 1, |_| {});
     let sent = join_all((0..6).map(|n| events.insert(account, plain("a"), (n % 2 == 0).then(|| key(1))))).await;
     let again = events.insert(account, plain("a"), Some(key(1))).await.unwrap();
     assert!(again.replayed);

@@ -78,6 +78,14 @@ async fn another_accounts_key_cannot_be_revoked() {
     assert_eq!(KeyStore::find(&*db.store, key.hash()).await.unwrap().unwrap().revoked_at, None);
 }
 
+/// A cache that hears of revocations.
+fn listening(store: &Store, db: &testkit::TestDb) -> KeyCache {
+    let (cache, direct) = (KeyCache::new(store.clone()), db.connect().unwrap());
+    let listener = cache.clone();
+    tokio::spawn(async move { listener.listen(&direct).await });
+    cache
+}
+
 /// What is promised for a revocation.
 const PROMISE: Duration = Duration::from_secs(1);
 /// What a busy machine may take for what nobody is promised.
@@ -118,7 +126,7 @@ async fn a_held_key_follows_a_change_of_its_account_elsewhere() {
     let (store, sql) = (db.store().unwrap(), db.client().await.unwrap());
     let account = user(&store, 7).await[0].id;
     let key = key(&store, account, 9).await;
-    let cache = KeyCache::start(store.clone(), Some(db.connect().unwrap()));
+    let cache = listening(&store, &db);
     let profile = async || cache.find(key.hash()).await.unwrap().unwrap().profile;
 
     until_held(&cache, &sql, &key).await;
@@ -142,7 +150,7 @@ async fn a_held_key_is_answered_from_memory_and_refused_within_a_second_of_its_r
     let (store, sql) = (db.store().unwrap(), db.client().await.unwrap());
     let account = user(&store, 7).await[0].id;
     let key = key(&store, account, 9).await;
-    let cache = KeyCache::start(store.clone(), Some(db.connect().unwrap()));
+    let cache = listening(&store, &db);
 
     until_held(&cache, &sql, &key).await;
 
@@ -158,7 +166,7 @@ async fn the_process_that_revokes_a_key_refuses_it_at_once() {
     let store = db.store().unwrap();
     let account = user(&store, 7).await[0].id;
     let key = key(&store, account, 9).await;
-    let cache = KeyCache::start(store.clone(), Some(db.connect().unwrap()));
+    let cache = listening(&store, &db);
     for _ in 0..50 {
         let record = cache.find(key.hash()).await.unwrap().unwrap();
         assert_eq!(record.revoked_at, None);
@@ -174,7 +182,7 @@ async fn keys_that_nobody_knows_leave_connections_to_others() {
     let options = PoolOptions { max_connections: 3, ..PoolOptions::default() };
     let store = Store::connect(&db.connect().unwrap(), options).unwrap();
     let (mut blocker, watcher) = (db.client().await.unwrap(), db.client().await.unwrap());
-    let cache = KeyCache::start(store.clone(), None);
+    let cache = KeyCache::new(store.clone());
     let blocked = blocker.transaction().await.unwrap();
     blocked.batch_execute("LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE").await.unwrap();
     let mut lookups = tokio::task::JoinSet::new();
@@ -200,7 +208,7 @@ async fn a_key_is_known_from_when_it_is_found_until_it_is_revoked() {
     let store = db.store().unwrap();
     let account = user(&store, 7).await[0].id;
     let key = key(&store, account, 9).await;
-    let cache = KeyCache::start(store.clone(), None);
+    let cache = KeyCache::new(store.clone());
     assert_eq!(cache.known_id(key.hash()), None);
     let id = cache.find(key.hash()).await.unwrap().unwrap().id;
     assert_eq!(cache.known_id(key.hash()), Some(id));

@@ -66,7 +66,10 @@ impl Shops {
     fn store(&self, shared: Option<Arc<dyn Positions>>) -> Store {
         let (primary, standby) = (self.pair.primary.url(), self.pair.standby.url());
         let store = Store::connect(&Connect::parse(&primary).unwrap(), options()).unwrap();
-        store.with_replica(&Connect::parse(&standby).unwrap(), options(), shared).unwrap()
+        let store = store.with_replica(&Connect::parse(&standby).unwrap(), options(), shared).unwrap();
+        let watched = store.clone();
+        tokio::spawn(async move { watched.watch_replica().await });
+        store
     }
 
     /// A shop more for the account, behind the store's back.

@@ -498,6 +498,9 @@ async fn another_accounts_rows_are_not_seen() {
 async fn an_account_that_is_rolled_up_elsewhere_is_left_at_once() {
     let mut db = fresh().await;
     let (mine, theirs) = (shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await);
+    // A wait would be an error.
+    let no_waits = "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET lock_timeout = 100', current_database()); END $$";
+    db.sql.batch_execute(no_waits).await.unwrap();
     let elsewhere = db.sql.transaction().await.unwrap();
     elsewhere.execute("SELECT pg_advisory_xact_lock(726300, hashint8($1))", &[&mine.0]).await.unwrap();
     let zone = "UTC".parse().unwrap();

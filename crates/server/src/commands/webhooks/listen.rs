@@ -105,6 +105,7 @@ pub async fn listen(args: ListenArgs) -> anyhow::Result<ExitCode> {
     }
     let server = server.run();
     let handle = server.handle();
+    #[expect(clippy::disallowed_methods, reason = "it is waited for")]
     let serving = tokio::spawn(server);
     tokio::select! {
         () = enough.cancelled() => {}

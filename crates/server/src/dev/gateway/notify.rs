@@ -62,6 +62,7 @@ impl Notifier {
         };
         let this = self.clone();
         let times = faults.duplicate.saturating_add(1);
+        #[expect(clippy::disallowed_methods, reason = "a notification of a gateway for development")]
         tokio::spawn(async move {
             for body in bodies {
                 for _ in 0..times {
