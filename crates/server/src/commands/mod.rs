@@ -41,9 +41,22 @@ pub fn run(cli: Cli) -> ExitCode {
     let filter = if stays || cli.flags.log.is_some() { config.log.as_str() } else { "error" };
     match telemetry::init_logs(filter).and_then(|()| run_command(cli.command, &config)) {
         Ok(code) => code,
+        Err(error) if error.is::<Misconfigured>() => fail(&error, ExitCode::from(USAGE)),
         Err(error) => fail(&error, ExitCode::FAILURE),
     }
 }
+
+/// The configuration is not one to work with; says what to do.
+#[derive(Debug)]
+pub(crate) struct Misconfigured(pub String);
+
+impl std::fmt::Display for Misconfigured {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Misconfigured {}
 
 fn fail(error: &anyhow::Error, code: ExitCode) -> ExitCode {
     eprintln!("api: {error:#}");

@@ -14,7 +14,7 @@ use secrecy::SecretString;
 use store::{Connect, Store};
 
 use crate::{
-    commands::{demo, keys},
+    commands::{Misconfigured, demo, keys},
     config::Config,
     database::Database,
     dev::gateway::{Gateway, GatewayConfig},
@@ -33,6 +33,10 @@ pub struct UpArgs {
     /// Do not load the demo shop
     #[arg(long)]
     pub no_demo: bool,
+    /// Sell credits through a gateway that takes no money and that everybody on this machine can pay with [default: only
+    /// with the demo shop on an embedded Postgres, and no PAYMENT_GATEWAY_URL]
+    #[arg(long)]
+    pub dev_gateway: bool,
 }
 
 /// Everything in one process; the database's schema is brought up to date first.
@@ -41,7 +45,8 @@ pub async fn up(args: UpArgs, config: &Config, database: &Database) -> anyhow::R
     let keys = secrets::key_ring(config, true)?;
     let embedded = database.is_embedded();
     let roles = Roles { http: true, work: true };
-    let local = LocalGateway::for_want_of_another(config)?;
+    let use_dev_gateway = uses_dev_gateway(&args, embedded, !config.payment_gateway_url.is_empty())?;
+    let local = use_dev_gateway.then(|| LocalGateway::start(config)).transpose()?;
     let config = local.as_ref().map_or(config, |local| &local.config);
     services::run(config, database, keys, roles, async |store, address| {
         if let (Some(local), Some(address)) = (&local, address) {
@@ -56,6 +61,18 @@ pub async fn up(args: UpArgs, config: &Config, database: &Database) -> anyhow::R
     .await
 }
 
+/// Whether credits are sold for no money: when asked for by name, or with the demo shop on a database of this process's own,
+/// where nobody's business is. No other setting has a say in it.
+fn uses_dev_gateway(args: &UpArgs, embedded: bool, has_gateway: bool) -> Result<bool, Misconfigured> {
+    match (args.dev_gateway, has_gateway) {
+        (true, true) => Err(Misconfigured(
+            "--dev-gateway and PAYMENT_GATEWAY_URL are two gateways: leave one of them out".to_owned(),
+        )),
+        (asked, false) => Ok(asked || (embedded && !args.no_demo)),
+        (false, true) => Ok(false),
+    }
+}
+
 /// A gateway that takes no money, in this process, and the configuration that leads to it.
 struct LocalGateway {
     gateway: Gateway,
@@ -64,11 +81,7 @@ struct LocalGateway {
 }
 
 impl LocalGateway {
-    /// Only for development, and only when no gateway is configured.
-    fn for_want_of_another(config: &Config) -> anyhow::Result<Option<Self>> {
-        if config.env != "development" || !config.payment_gateway_url.is_empty() {
-            return Ok(None);
-        }
+    fn start(config: &Config) -> anyhow::Result<Self> {
         let (key, secret) = (SecretString::from(random_name()), SecretString::from(random_name()));
         let gateway = Gateway::new(GatewayConfig {
             api_key: key.clone(),
@@ -85,7 +98,7 @@ impl LocalGateway {
             payment_webhook_secret: Some(secret),
             ..config.clone()
         };
-        Ok(Some(Self { gateway, address, config }))
+        Ok(Self { gateway, address, config })
     }
 }
 
@@ -153,4 +166,28 @@ fn announce(address: Option<SocketAddr>, key: Option<&str>, embedded: bool) {
         println!("\n  The key opens a generated demo shop: {key}");
     }
     println!("\nCtrl-C stops everything.");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credits_are_given_for_no_money_only_in_the_demo_or_by_name() {
+        let args = |no_demo, dev_gateway| UpArgs { no_demo, dev_gateway };
+        // (no demo, by name, embedded database, another gateway) and whether it runs; None is refused.
+        let cases = [
+            ((false, false, true, false), Some(true)),
+            ((true, false, true, false), Some(false)),
+            ((false, false, false, false), Some(false)),
+            ((true, false, false, false), Some(false)),
+            ((true, true, false, false), Some(true)),
+            ((false, false, true, true), Some(false)),
+            ((false, true, true, true), None),
+        ];
+        for ((no_demo, by_name, embedded, other), expected) in cases {
+            let runs = uses_dev_gateway(&args(no_demo, by_name), embedded, other).ok();
+            assert_eq!(runs, expected, "{:?}", (no_demo, by_name, embedded, other));
+        }
+    }
 }
