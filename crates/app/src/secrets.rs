@@ -1,13 +1,65 @@
-//! Sealing secrets anew after the data keys have changed.
+//! The data keys: checking them against those that the database relies on, and sealing secrets anew after they have changed.
 
 use domain::{
     StoreError,
+    data_keys::{self, DataKeyFault, DataKeyStore, KeyCheck, UsedKey},
     sealing::{Binding, SealError, Sealer},
     webhooks::{
         SECRET_PURPOSE,
         settings::{SealedSecret, WebhookSettings},
     },
 };
+use time::OffsetDateTime;
+
+/// So many secrets are tried with a key that was never recorded: one that opens shows that it is the right one.
+const TRIED: i64 = 100;
+
+/// Why the configured data keys are not known to be the right ones.
+#[derive(Debug, thiserror::Error)]
+pub enum Unverified {
+    #[error(transparent)]
+    Fault(#[from] DataKeyFault),
+    /// The database could not be asked.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Checks the configured data keys against those that the database's secrets are sealed with, and records new ones. To be
+/// done before anything is sealed; any number of processes may do it at once.
+///
+/// # Errors
+/// [`Unverified::Fault`] when secrets would be lost or could not be opened with these keys.
+pub async fn verify_keys(
+    store: &dyn DataKeyStore,
+    sealer: &dyn Sealer,
+    configured: &[KeyCheck],
+    now: OffsetDateTime,
+) -> Result<(), Unverified> {
+    let recorded = store.recorded().await?;
+    let mut used = Vec::new();
+    for id in store.used().await? {
+        let is_new = configured.iter().any(|key| key.id == id)
+            && !recorded.iter().any(|known| known.id == id && known.check.is_some());
+        let opens = !is_new || opens_any(store, sealer, &id).await?;
+        used.push(UsedKey { id, opens });
+    }
+    let new = data_keys::verify(configured, &recorded, &used)?;
+    if !new.is_empty() {
+        store.record(&new, now).await?;
+        // Another process may have recorded another key under the same id at that moment: the first one stands.
+        data_keys::verify(configured, &store.recorded().await?, &used)?;
+    }
+    Ok(())
+}
+
+async fn opens_any(store: &dyn DataKeyStore, sealer: &dyn Sealer, id: &str) -> Result<bool, StoreError> {
+    let secrets = store.sealed_under(id, TRIED).await?;
+    Ok(secrets.iter().any(|secret| sealer.open(binding(secret), &secret.sealed).is_ok()))
+}
+
+fn binding(secret: &SealedSecret) -> Binding {
+    Binding { purpose: SECRET_PURPOSE, account: secret.account, row: secret.subscription }
+}
 
 /// What became of the secrets that were looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -56,7 +108,7 @@ async fn reseal_one(
         done.current += 1;
         return Ok(());
     }
-    let binding = Binding { purpose: SECRET_PURPOSE, account: secret.account, row: secret.subscription };
+    let binding = binding(secret);
     match sealer.open(binding, &secret.sealed).and_then(|opened| sealer.seal(binding, &opened)) {
         Ok(sealed) => match settings.reseal(secret, sealed).await? {
             true => done.resealed += 1,

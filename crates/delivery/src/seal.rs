@@ -6,13 +6,19 @@
 use std::fmt;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use domain::sealing::{Binding, SealError, Sealer};
+use domain::{
+    data_keys::KeyCheck,
+    sealing::{Binding, SealError, Sealer},
+};
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use ring::hmac;
 use ring::rand::{SecureRandom, SystemRandom};
 
 const VERSION: u8 = 1;
 const KEY_BYTES: usize = 32;
 const MAX_ID_CHARS: usize = 32;
+/// What a key is known by is computed from this; nothing is ever sealed with it.
+const CHECKED: &[u8] = b"data key check 1:";
 
 /// The data keys: the first seals, all open. Its `Debug` shows the ids only.
 pub struct KeyRing {
@@ -24,6 +30,8 @@ pub struct KeyRing {
 struct DataKey {
     id: String,
     key: LessSafeKey,
+    /// HMAC-SHA-256 under the key of [`CHECKED`] and the id.
+    check: Vec<u8>,
 }
 
 /// The configured data keys cannot be used. Says which entry by its position, never what is in it.
@@ -72,6 +80,13 @@ impl KeyRing {
         Ok(format!("{id}:{}", STANDARD.encode(key)))
     }
 
+    /// What each key is known by, in the order of the configuration: 32 bytes that only this key gives, and that reveal
+    /// nothing of it.
+    pub fn checks(&self) -> Vec<KeyCheck> {
+        let keys = std::iter::once(&self.newest).chain(&self.older);
+        keys.map(|DataKey { id, key: _, check }| KeyCheck { id: id.clone(), value: check.clone() }).collect()
+    }
+
     /// The id of the key that seals.
     pub fn newest_id(&self) -> &str {
         &self.newest.id
@@ -91,7 +106,8 @@ fn parse_entry(entry: &str, position: usize) -> Result<DataKey, InvalidKeys> {
     let bytes = STANDARD.decode(encoded).map_err(|_| InvalidKeys::Key(position))?;
     // Refuses every other length than that of the algorithm.
     let key = UnboundKey::new(&AES_256_GCM, &bytes).map_err(|_| InvalidKeys::Key(position))?;
-    Ok(DataKey { id: id.to_owned(), key: LessSafeKey::new(key) })
+    let check = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &bytes), &[CHECKED, id.as_bytes()].concat());
+    Ok(DataKey { id: id.to_owned(), key: LessSafeKey::new(key), check: check.as_ref().to_vec() })
 }
 
 impl fmt::Debug for KeyRing {

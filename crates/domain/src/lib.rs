@@ -14,6 +14,7 @@ pub mod credits;
 pub mod customer_metrics;
 pub mod customers;
 pub mod daily;
+pub mod data_keys;
 pub mod demand;
 pub mod error;
 pub mod events;

@@ -13,6 +13,7 @@ mod connections;
 mod database;
 mod deliveries;
 mod dev;
+mod files;
 mod output;
 mod payments;
 mod random;

@@ -15,6 +15,7 @@ pub mod citus;
 mod credits;
 mod customers;
 mod daily;
+mod data_keys;
 mod decode;
 mod deliveries;
 mod delivery_log;

@@ -713,6 +713,15 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    data_keys (id) {
+        id -> Text,
+        check_value -> Nullable<Bytea>,
+        recorded_at -> Timestamptz,
+        lost_at -> Nullable<Timestamptz>,
+    }
+}
+
 diesel::allow_tables_to_appear_in_same_query!(
     users,
     accounts,
@@ -760,5 +769,6 @@ diesel::allow_tables_to_appear_in_same_query!(
     ai_calls,
     ai_limits,
     ai_crossings,
-    ai_access_log
+    ai_access_log,
+    data_keys
 );

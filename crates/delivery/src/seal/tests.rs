@@ -124,3 +124,12 @@ fn a_generated_key_is_read_and_not_shown() {
     let keys = ring(&format!("{entry},k0:{KEY_1}"));
     assert_eq!(format!("{keys:?}"), r#"KeyRing["k1", "k0"]"#);
 }
+
+/// Computed by Python's `hmac` with key 1.
+#[test]
+fn a_key_is_known_by_a_value_of_its_own() {
+    let checks = ring(&format!("k1:{KEY_1},k2:{KEY_2}")).checks();
+    assert_eq!(checks.iter().map(|check| check.id.as_str()).collect::<Vec<_>>(), ["k1", "k2"]);
+    assert_eq!(hex::encode(&checks[0].value), "805ca92dc8a9aaa5a013a7dfb388098e325f63e78e68a1ac05fa4f7b982be150");
+    assert_ne!(ring(&format!("k1:{KEY_2}")).checks()[0].value, checks[0].value);
+}

@@ -19,6 +19,7 @@ use store::Store;
 
 use crate::{
     cli::{Cli, Command, MigrateArgs},
+    commands::secrets::SecretsCommand,
     config::Config,
     database::Database,
     services::Roles,
@@ -70,6 +71,7 @@ fn run_command(command: Command, config: &Config) -> anyhow::Result<ExitCode> {
     }
     let command = match command {
         Command::Webhooks(command) => return webhooks::run(command),
+        Command::Secrets(SecretsCommand::NewKey) => return secrets::new_key(),
         other => other,
     };
     install_crypto()?;
@@ -113,10 +115,7 @@ async fn with_database(command: Command, config: &Config, database: &Database) -
         Command::Ai(command) => ai::run(command, &store(database).await?).await?,
         Command::Credits(command) => credits::run(command, &store(database).await?, config).await?,
         Command::Keys(command) => keys::run(command, &store(database).await?).await?,
-        Command::Secrets(command) => {
-            let keys = crate::secrets::key_ring(config, false)?;
-            return secrets::run(command, &store(database).await?, &keys).await;
-        }
+        Command::Secrets(command) => return secrets::run(command, &store(database).await?, config).await,
         Command::Jobs(command) => return jobs::run(command, config, store(database).await?).await,
     }
     Ok(ExitCode::SUCCESS)

@@ -1,14 +1,16 @@
 //! `api secrets`.
 
-use std::process::ExitCode;
+use std::{collections::BTreeSet, process::ExitCode};
 
-use app::secrets::{Resealed, reseal};
+use app::secrets::{Resealed, Unverified, reseal, verify_keys};
 use clap::Subcommand;
 use delivery::seal::KeyRing;
+use domain::data_keys::{DataKeyFault, DataKeyStore};
 use serde_json::json;
 use store::Store;
+use time::OffsetDateTime;
 
-use crate::commands::PARTLY;
+use crate::{commands::PARTLY, config::Config, secrets};
 
 #[derive(Debug, Subcommand)]
 pub enum SecretsCommand {
@@ -24,10 +26,63 @@ pub enum SecretsCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Prints a new data key, as DATA_KEYS takes it
+    #[command(after_help = "Example:\n  export DATA_KEYS=\"$(api secrets new-key)\"")]
+    NewKey,
+    /// Gives a data key up that is lost for good, so that processes start without it
+    #[command(after_help = "\
+Says which subscriptions have a secret that is sealed with it. They need a new one (`POST /webhooks/{id}/rotate`): until then
+nothing can be delivered to them.
+
+Example:
+  api secrets forget key-2f6a9c01b3d4 --yes")]
+    Forget {
+        /// The id of the key
+        id: String,
+        /// Do it; without, it is only said what would be lost
+        #[arg(long)]
+        yes: bool,
+    },
 }
 
-pub async fn run(command: SecretsCommand, store: &Store, keys: &KeyRing) -> anyhow::Result<ExitCode> {
-    let SecretsCommand::Reseal { batch, json } = command;
+/// `api secrets new-key`, which needs no database.
+pub fn new_key() -> anyhow::Result<ExitCode> {
+    println!("{}", secrets::new_entry()?);
+    Ok(ExitCode::SUCCESS)
+}
+
+pub async fn run(command: SecretsCommand, store: &Store, config: &Config) -> anyhow::Result<ExitCode> {
+    match command {
+        SecretsCommand::Reseal { batch, json } => {
+            reseal_all(batch, json, store, &secrets::key_ring(config, false)?).await
+        }
+        SecretsCommand::NewKey => new_key(),
+        SecretsCommand::Forget { id, yes } => forget(&id, yes, store).await,
+    }
+}
+
+async fn forget(id: &str, yes: bool, store: &Store) -> anyhow::Result<ExitCode> {
+    let sealed = store.sealed_under(id, i64::MAX).await?;
+    let subscriptions: BTreeSet<_> = sealed.iter().map(|secret| (secret.account, secret.subscription)).collect();
+    for (account, subscription) in &subscriptions {
+        println!("Subscription {subscription} of account {account} has a secret that is sealed with `{id}`.");
+    }
+    if !yes {
+        eprintln!("{} subscriptions would need a new secret. `--yes` gives the key up.", subscriptions.len());
+        return Ok(ExitCode::FAILURE);
+    }
+    store.give_up(id, OffsetDateTime::now_utc()).await?;
+    println!("The data key `{id}` is given up; {} subscriptions need a new secret.", subscriptions.len());
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn reseal_all(batch: i64, json: bool, store: &Store, keys: &KeyRing) -> anyhow::Result<ExitCode> {
+    match verify_keys(store, keys, &keys.checks(), OffsetDateTime::now_utc()).await {
+        // What needs a missing key is named below.
+        Ok(()) | Err(Unverified::Fault(DataKeyFault::Missing(_))) => {}
+        Err(Unverified::Fault(fault)) => return Err(secrets::explained(&fault).into()),
+        Err(Unverified::Store(error)) => return Err(error.into()),
+    }
     let done = reseal(store, keys, batch, |so_far| {
         if !json {
             eprintln!("{} sealed anew so far", so_far.resealed);

@@ -1,11 +1,8 @@
 //! `api up`, `api serve` and `api work`.
 
 use std::{
-    fs::OpenOptions,
-    io::{IsTerminal, Write},
+    io::IsTerminal,
     net::{SocketAddr, TcpListener},
-    os::unix::fs::OpenOptionsExt,
-    path::Path,
 };
 
 use anyhow::Context;
@@ -18,7 +15,7 @@ use crate::{
     config::Config,
     database::Database,
     dev::gateway::{Gateway, GatewayConfig},
-    payments, random, secrets,
+    files, payments, random, secrets,
     services::{self, Roles},
 };
 
@@ -27,7 +24,7 @@ const DEMO_KEY_FILE: &str = "demo_key";
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  api up\n  api up --no-demo --data-dir /var/lib/business-analytics\n  DATABASE_URL=postgres://… api up"
+    after_help = "Examples:\n  api up\n  api up --no-demo --data-dir /var/lib/business-analytics\n  DATABASE_URL=postgres://… DATA_KEYS=key-…:… api up --no-demo"
 )]
 pub struct UpArgs {
     /// Do not load the demo shop
@@ -41,11 +38,12 @@ pub struct UpArgs {
 
 /// Everything in one process; the database's schema is brought up to date first.
 pub async fn up(args: UpArgs, config: &Config, database: &Database) -> anyhow::Result<()> {
-    store::migrate(database.session()?).await?;
-    let keys = secrets::key_ring(config, true)?;
     let embedded = database.is_embedded();
-    let roles = Roles { http: true, work: true };
+    let keys = secrets::key_ring(config, embedded)?;
     let use_dev_gateway = uses_dev_gateway(&args, embedded, !config.payment_gateway_url.is_empty())?;
+    store::migrate(database.session()?).await?;
+    secrets::verify_once(database, &keys).await?;
+    let roles = Roles { http: true, work: true };
     let local = use_dev_gateway.then(|| LocalGateway::start(config)).transpose()?;
     let config = local.as_ref().map_or(config, |local| &local.config);
     services::run(config, database, keys, roles, async |store, address| {
@@ -56,6 +54,9 @@ pub async fn up(args: UpArgs, config: &Config, database: &Database) -> anyhow::R
         tracing::info!(address = address.map(tracing::field::display), "ready");
         announce(address, key.as_deref(), embedded);
         announce_gateway(local.as_ref());
+        let gateway = local.as_ref().map(|local| local.address);
+        let shown = |address: Option<SocketAddr>| address.map(tracing::field::display);
+        tracing::info!(address = shown(address), gateway = shown(gateway), "ready");
         Ok(())
     })
     .await
@@ -115,11 +116,24 @@ fn announce_gateway(local: Option<&LocalGateway>) {
 /// One part alone.
 pub async fn part(roles: Roles, config: &Config, database: &Database) -> anyhow::Result<()> {
     let keys = secrets::key_ring(config, database.is_embedded())?;
-    services::run(config, database, keys, roles, async |_, address| {
+    let is_verified = match secrets::verify_once(database, &keys).await {
+        Ok(()) => true,
+        Err(error) if error.is::<Misconfigured>() => return Err(error),
+        // This process starts nevertheless: it says by itself that it is not ready.
+        Err(error) => {
+            tracing::warn!(%error, "the data keys could not be compared with the database's yet");
+            false
+        }
+    };
+    let same_keys = secrets::key_ring(config, false)?;
+    let running = services::run(config, database, keys, roles, async |_, address| {
         tracing::info!(address = address.map(tracing::field::display), "ready");
         Ok(())
-    })
-    .await
+    });
+    tokio::select! {
+        ended = running => ended,
+        refused = secrets::insist(database, &same_keys), if !is_verified => refused.map(|never| match never {}),
+    }
 }
 
 /// Loads the demo shop once and gives a key to it: the one of an earlier start when that is still at hand.
@@ -133,7 +147,7 @@ async fn demo_key(config: &Config, store: &Store, connect: &Connect) -> anyhow::
     }
     let scopes = vec![Scope::Read, Scope::Write];
     let (key, _) = keys::create(store, account, None, scopes, None, "demo".to_owned()).await?;
-    write_private(&file, key.expose())?;
+    files::write_private(&file, &format!("{}\n", key.expose()))?;
     Ok(key.expose().to_owned())
 }
 
@@ -142,15 +156,6 @@ async fn opens(store: &Store, key: &str, account: AccountId) -> anyhow::Result<b
     let Ok(key) = key.parse::<ApiKey>() else { return Ok(false) };
     let record = KeyStore::find(store, key.hash()).await?;
     Ok(record.is_some_and(|record| record.account_id == account && record.revoked_at.is_none()))
-}
-
-fn write_private(file: &Path, text: &str) -> anyhow::Result<()> {
-    if let Some(folder) = file.parent() {
-        std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
-    }
-    let mut options = OpenOptions::new();
-    let opened = options.write(true).create(true).truncate(true).mode(0o600).open(file);
-    opened.and_then(|mut file| writeln!(file, "{text}")).with_context(|| file.display().to_string())
 }
 
 fn announce(address: Option<SocketAddr>, key: Option<&str>, embedded: bool) {

@@ -9,6 +9,7 @@ mod budgets;
 mod commands;
 mod crashes;
 mod credits;
+mod data_keys;
 mod debits;
 mod deliveries;
 mod failures;

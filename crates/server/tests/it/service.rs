@@ -21,8 +21,8 @@ use serde_json::Value;
 use tempfile::TempDir;
 use testkit::TestDb;
 
-/// Far above what a start takes on a busy machine; a service that does not start fails its test here.
-const START_WITHIN: Duration = Duration::from_secs(60);
+/// Far above what a start takes on a busy machine, with the demo shop too; a service that does not start fails its test here.
+const START_WITHIN: Duration = Duration::from_secs(300);
 
 /// 32 bytes of zeros, which seal nothing of value.
 pub const DATA_KEYS: &str = "test:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
@@ -52,6 +52,8 @@ pub fn run(command: &mut Command) -> String {
 pub struct Process {
     child: Child,
     address: String,
+    /// The line of its log that says it is ready.
+    said: Value,
     client: reqwest::Client,
 }
 
@@ -67,22 +69,27 @@ impl Process {
                 if let Ok(entry) = serde_json::from_str::<Value>(&line)
                     && entry["message"] == "ready"
                 {
-                    let _ = sender.send(Ok(entry["address"].as_str().unwrap_or_default().to_owned()));
+                    let _ = sender.send(Ok(entry));
                 }
                 log.push_str(&line);
                 log.push('\n');
             }
             let _ = sender.send(Err(log));
         });
-        let address = said.recv_timeout(START_WITHIN).unwrap().unwrap();
+        let said: Value = said.recv_timeout(START_WITHIN).unwrap().unwrap();
+        let address = said["address"].as_str().unwrap_or_default().to_owned();
         // Only plain HTTP is spoken here, but the client wants a provider at hand.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(30)).build().unwrap();
-        Self { child, address, client }
+        Self { child, address, said, client }
     }
 
     pub fn address(&self) -> &str {
         &self.address
+    }
+
+    pub fn said(&self) -> &Value {
+        &self.said
     }
 
     pub fn pid(&self) -> Pid {
@@ -105,6 +112,11 @@ impl Process {
 
     pub async fn post(&self, path: &str, key: &str, body: &Value) -> Response {
         self.request(Method::POST, path).bearer_auth(key).json(body).send().await.unwrap()
+    }
+
+    /// Waits until it ends by itself.
+    pub fn ended(mut self) -> ExitStatus {
+        self.child.wait().unwrap()
     }
 
     /// Sends the signal and waits for the end.

@@ -4,8 +4,8 @@ use crate::database::fresh;
 
 /// On every node of a cluster: needed before the account is known, or by every account.
 const EVERYWHERE: [&str; 3] = ["users", "accounts", "api_keys"];
-/// Neither: it is looked at by migrations alone.
-const LOCAL: [&str; 1] = ["__diesel_schema_migrations"];
+/// Neither: looked at by migrations alone, and by processes that start.
+const LOCAL: [&str; 2] = ["__diesel_schema_migrations", "data_keys"];
 
 const TABLES_WITHOUT_ACCOUNT: &str = "
     SELECT c.relname::text FROM pg_class c

@@ -6,6 +6,7 @@ mod ai;
 mod alerts;
 mod citus;
 mod credits;
+mod data_keys;
 mod database;
 mod decisions;
 mod deliveries;

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::database::fresh;
 
-/// Tables that are looked up before an account is known, or that name the accounts.
-const GLOBAL: [&str; 3] = ["users", "accounts", "api_keys"];
+/// Tables that are looked up before an account is known, that name the accounts, or that belong to the installation.
+const GLOBAL: [&str; 4] = ["users", "accounts", "api_keys", "data_keys"];
 
 #[tokio::test]
 async fn the_account_leads_every_key_and_index_of_a_tenants_table() {

@@ -1,0 +1,144 @@
+//! [`DataKeyStore`] on Postgres.
+
+use async_trait::async_trait;
+use diesel::{
+    QueryableByName,
+    prelude::*,
+    result::Error,
+    sql_query,
+    sql_types::{BigInt, Bool, Bytea, Text, Timestamptz},
+};
+use diesel_async::{AsyncConnection, RunQueryDsl, SimpleAsyncConnection};
+use domain::{
+    AccountId, StoreError,
+    data_keys::{DataKeyStore, KeyCheck, RecordedKey},
+    webhooks::settings::SealedSecret,
+};
+use time::OffsetDateTime;
+
+use crate::{
+    Store,
+    error::{Failure, store_error},
+    pool,
+    schema::data_keys,
+};
+
+/// Looking through all secrets may take longer than a request.
+const SCAN_TIMEOUT: &str = "SET LOCAL statement_timeout = '60s'";
+
+/// A live secret and the id of its key, which follows the version and the length of the id. Both secrets of a
+/// subscription whose replaced one is still good. What is no sealed value has no id. In two parts, each of which Citus can
+/// give to the shards.
+pub(crate) const LIVE: &str = "
+    SELECT account_id, id, false AS is_previous, sealed_secret AS sealed,
+        CASE WHEN substring(sealed_secret FROM 1 FOR 1) = '\\x01' AND octet_length(sealed_secret) > 2
+            THEN encode(substring(sealed_secret FROM 3 FOR get_byte(sealed_secret, 1)), 'escape') END AS key_id
+    FROM webhook_subscriptions WHERE revoked_at IS NULL
+    UNION ALL
+    SELECT account_id, id, true, previous_sealed_secret,
+        CASE WHEN substring(previous_sealed_secret FROM 1 FOR 1) = '\\x01' AND octet_length(previous_sealed_secret) > 2
+            THEN encode(substring(previous_sealed_secret FROM 3 FOR get_byte(previous_sealed_secret, 1)), 'escape') END
+    FROM webhook_subscriptions
+    WHERE revoked_at IS NULL AND previous_sealed_secret IS NOT NULL AND previous_expires_at > now()";
+
+/// One that was given up before it was recorded is known from now on.
+const RECORD: &str = "
+    INSERT INTO data_keys (id, check_value, recorded_at) VALUES ($1, $2, $3)
+    ON CONFLICT (id) DO UPDATE SET check_value = excluded.check_value, lost_at = NULL WHERE data_keys.check_value IS NULL";
+
+#[derive(QueryableByName)]
+struct UsedRow {
+    #[diesel(sql_type = Text)]
+    key_id: String,
+}
+
+#[derive(QueryableByName)]
+struct SealedRow {
+    #[diesel(sql_type = BigInt)]
+    account_id: i64,
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+    #[diesel(sql_type = Bool)]
+    is_previous: bool,
+    #[diesel(sql_type = Bytea)]
+    sealed: Vec<u8>,
+}
+
+#[async_trait]
+impl DataKeyStore for Store {
+    async fn recorded(&self) -> Result<Vec<RecordedKey>, StoreError> {
+        let rows: Vec<(String, Option<Vec<u8>>, Option<OffsetDateTime>)> = self
+            .run::<_, Failure>(async |connection| {
+                Ok(data_keys::table
+                    .order((data_keys::recorded_at, data_keys::id))
+                    .select((data_keys::id, data_keys::check_value, data_keys::lost_at))
+                    .load(connection)
+                    .await?)
+            })
+            .await?;
+        let recorded = |(id, check, lost_at): (_, _, Option<_>)| RecordedKey { id, check, is_lost: lost_at.is_some() };
+        Ok(rows.into_iter().map(recorded).collect())
+    }
+
+    async fn record(&self, keys: &[KeyCheck], now: OffsetDateTime) -> Result<(), StoreError> {
+        self.run::<_, Failure>(async |connection| {
+            for KeyCheck { id, value } in keys {
+                let statement =
+                    sql_query(RECORD).bind::<Text, _>(id).bind::<Bytea, _>(value).bind::<Timestamptz, _>(now);
+                statement.execute(connection).await?;
+            }
+            Ok(())
+        })
+        .await?;
+        Ok(())
+    }
+
+    async fn used(&self) -> Result<Vec<String>, StoreError> {
+        let mut connection = self.connection().await?;
+        let found = connection
+            .transaction::<Vec<UsedRow>, Error, _>(async |connection| {
+                connection.batch_execute(SCAN_TIMEOUT).await?;
+                sql_query(format!("SELECT DISTINCT key_id FROM ({LIVE}) live WHERE key_id IS NOT NULL ORDER BY key_id"))
+                    .load(connection)
+                    .await
+            })
+            .await;
+        pool::give_back(connection);
+        Ok(found.map_err(store_error)?.into_iter().map(|row| row.key_id).collect())
+    }
+
+    async fn sealed_under(&self, id: &str, limit: i64) -> Result<Vec<SealedSecret>, StoreError> {
+        let mut connection = self.connection().await?;
+        let found = connection
+            .transaction::<Vec<SealedRow>, Error, _>(async |connection| {
+                connection.batch_execute(SCAN_TIMEOUT).await?;
+                let sealed =
+                    format!("SELECT account_id, id, is_previous, sealed FROM ({LIVE}) live WHERE key_id = $1 LIMIT $2");
+                sql_query(sealed).bind::<Text, _>(id).bind::<BigInt, _>(limit).load(connection).await
+            })
+            .await;
+        pool::give_back(connection);
+        let secret = |SealedRow { account_id, id, is_previous, sealed }| SealedSecret {
+            account: AccountId(account_id),
+            subscription: id,
+            is_previous,
+            sealed,
+        };
+        Ok(found.map_err(store_error)?.into_iter().map(secret).collect())
+    }
+
+    async fn give_up(&self, id: &str, now: OffsetDateTime) -> Result<(), StoreError> {
+        self.run::<_, Failure>(async |connection| {
+            diesel::insert_into(data_keys::table)
+                .values((data_keys::id.eq(id), data_keys::recorded_at.eq(now), data_keys::lost_at.eq(now)))
+                .on_conflict(data_keys::id)
+                .do_update()
+                .set(data_keys::lost_at.eq(now))
+                .execute(connection)
+                .await?;
+            Ok(())
+        })
+        .await?;
+        Ok(())
+    }
+}
