@@ -35,5 +35,11 @@ pub(crate) fn create_once(place: &Place, account: &Account, binaries: &Binaries,
         let output = [said.stdout, said.stderr].concat();
         return Err(Error::Initdb { status: said.status, output: String::from_utf8_lossy(&output).trim().to_owned() });
     }
-    fs::rename(&unfinished, &data).cannot("rename a new cluster to", data)
+    fs::rename(&unfinished, &data).cannot("rename a new cluster to", data)?;
+    if durable {
+        // Else a loss of power could take the name back, and with it what has been committed since.
+        let directory = place.directory();
+        fs::File::open(directory).and_then(|opened| opened.sync_all()).cannot("write", directory)?;
+    }
+    Ok(())
 }
