@@ -39,8 +39,7 @@ impl Binaries {
         if !directory.join("initdb").is_file() {
             return None;
         }
-        let said = Command::new(directory.join("postgres")).arg("--version").output().ok()?;
-        let major = major_of(&String::from_utf8_lossy(&said.stdout))?;
+        let major = version_of(&directory.join("postgres"))?;
         (major >= OLDEST).then_some(Self { directory, major })
     }
 }
@@ -52,7 +51,7 @@ pub(crate) fn find(explicit: Option<&Path>, data: &Path, made_by: Option<u32>) -
         Some(directory) => {
             vec![Binaries::probe(directory.to_owned()).ok_or_else(|| Error::NotABinDir(directory.to_owned()))?]
         }
-        None => candidates().into_iter().filter_map(Binaries::probe).collect(),
+        None => candidates("postgres").into_iter().filter_map(Binaries::probe).collect(),
     };
     // Of equal versions the first found wins: the system's before the privately downloaded.
     let newest = found.iter().rev().max_by_key(|b| b.major).cloned().ok_or(Error::NoServer)?;
@@ -66,8 +65,45 @@ pub(crate) fn find(explicit: Option<&Path>, data: &Path, made_by: Option<u32>) -
     }
 }
 
-/// Directories that may hold a server, most trusted first.
-fn candidates() -> Vec<PathBuf> {
+/// `pg_dump` and `pg_restore` of one version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DumpPrograms {
+    /// Where they are.
+    pub directory: PathBuf,
+    pub major: u32,
+}
+
+impl DumpPrograms {
+    /// Chooses the programs for a server of a major version: in `explicit` alone when that is given, else among
+    /// everything installed. Those of the server's own version, or of the next newer one.
+    ///
+    /// # Errors
+    /// [`Error::OlderDump`] when none are new enough: an older `pg_dump` does not know everything there is to dump.
+    pub fn find(explicit: Option<&Path>, server: u32) -> Result<Self, Error> {
+        let directories = explicit.map_or_else(|| candidates("pg_dump"), |directory| vec![directory.to_owned()]);
+        let found: Vec<Self> = directories.into_iter().filter_map(Self::probe).collect();
+        let newest = found.iter().map(|programs| programs.major).max();
+        // Of equal versions the first found wins.
+        let fits = found.into_iter().filter(|programs| programs.major >= server);
+        fits.min_by_key(|programs| programs.major).ok_or(Error::OlderDump { server, found: newest })
+    }
+
+    fn probe(directory: PathBuf) -> Option<Self> {
+        if !directory.join("pg_restore").is_file() {
+            return None;
+        }
+        let major = version_of(&directory.join("pg_dump"))?;
+        Some(Self { directory, major })
+    }
+}
+
+fn version_of(program: &Path) -> Option<u32> {
+    let said = Command::new(program).arg("--version").output().ok()?;
+    major_of(&String::from_utf8_lossy(&said.stdout))
+}
+
+/// Directories that may hold a program, most trusted first.
+fn candidates(program: &str) -> Vec<PathBuf> {
     let mut directories = Vec::new();
     for (base, below) in VERSIONED {
         for entry in fs::read_dir(base).into_iter().flatten().flatten() {
@@ -79,13 +115,13 @@ fn candidates() -> Vec<PathBuf> {
         red_hat.filter(|e| e.file_name().to_string_lossy().starts_with("pgsql-")).map(|e| e.path().join("bin")),
     );
     for directory in env::split_paths(&env::var_os("PATH").unwrap_or_default()) {
-        // A `postgres` in PATH is often a link out of the real directory, where `initdb` is not beside it.
-        let real = fs::canonicalize(directory.join("postgres")).ok();
+        // A program in PATH is often a link out of the real directory, where the others are not beside it.
+        let real = fs::canonicalize(directory.join(program)).ok();
         directories.extend(real.as_deref().and_then(Path::parent).map(Path::to_owned));
         directories.push(directory);
     }
     directories.extend(downloaded());
-    directories.retain(|d| d.join("postgres").is_file());
+    directories.retain(|d| d.join(program).is_file());
     directories
 }
 
@@ -114,7 +150,7 @@ mod tests {
     fn fake(base: &Path, name: &str, version: &str) -> PathBuf {
         let directory = base.join(name);
         fs::create_dir(&directory).unwrap();
-        for program in ["postgres", "initdb"] {
+        for program in ["postgres", "initdb", "pg_dump", "pg_restore"] {
             let path = directory.join(program);
             fs::write(&path, format!("#!/bin/sh\necho '{program} (PostgreSQL) {version}'\n")).unwrap();
             fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
@@ -142,5 +178,11 @@ mod tests {
         assert!(matches!(find(Some(base.path()), data, None), Err(Error::NotABinDir(_))));
         let refusal = find(Some(&good), data, Some(15)).unwrap_err().to_string();
         assert!(refusal.contains("made by PostgreSQL 15") && refusal.contains("found: 16"), "{refusal}");
+        assert_eq!(DumpPrograms::find(Some(&good), 16).unwrap(), DumpPrograms { directory: good.clone(), major: 16 });
+        assert_eq!(DumpPrograms::find(Some(&good), 15).unwrap().major, 16);
+        let refusal = DumpPrograms::find(Some(&old), 16).unwrap_err().to_string();
+        assert!(refusal.contains("version 13") && refusal.contains("postgresql-client-16"), "{refusal}");
+        let refusal = DumpPrograms::find(Some(base.path()), 16).unwrap_err().to_string();
+        assert!(refusal.contains("none was found"), "{refusal}");
     }
 }

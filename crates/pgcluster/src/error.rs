@@ -18,6 +18,13 @@ pub enum Error {
     NotABinDir(PathBuf),
 
     #[error(
+        "the database's server is PostgreSQL {server}, which takes pg_dump and pg_restore of that version or a newer one, and \
+         {found}: install postgresql-client-{server}, or point PG_BIN_DIR at the directory that holds them",
+        found = found.map_or("none was found".to_owned(), |found| format!("only version {found} was found"))
+    )]
+    OlderDump { server: u32, found: Option<u32> },
+
+    #[error(
         "the cluster in {data} was made by PostgreSQL {made_by}, and of that version no server is installed (found: \
          {found}): install postgresql-{made_by}, or start on an empty directory and load a dump into it"
     )]

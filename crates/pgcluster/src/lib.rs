@@ -26,6 +26,7 @@ mod keeper;
 mod place;
 mod postmaster;
 
+pub use binaries::DumpPrograms;
 pub use error::Error;
 
 use keeper::Keeper;

@@ -4,9 +4,9 @@ use clap::{Parser, Subcommand};
 
 use crate::{
     commands::{
-        accounts::AccountsCommand, ai::AiCommand, credits::CreditsCommand, demo::DemoArgs, dev::DevCommand,
-        import::ImportCommand, jobs::JobsCommand, keys::KeysCommand, secrets::SecretsCommand, up::UpArgs,
-        webhooks::WebhooksCommand,
+        accounts::AccountsCommand, ai::AiCommand, backup::BackupArgs, credits::CreditsCommand, demo::DemoArgs,
+        dev::DevCommand, import::ImportCommand, jobs::JobsCommand, keys::KeysCommand, restore::RestoreArgs,
+        secrets::SecretsCommand, up::UpArgs, webhooks::WebhooksCommand,
     },
     config::Flags,
 };
@@ -50,6 +50,10 @@ pub enum Command {
     Work,
     /// Brings the database schema up to date
     Migrate(MigrateArgs),
+    /// Writes the database and its keys into one file, while the service goes on
+    Backup(BackupArgs),
+    /// Loads what `api backup` wrote into an empty database
+    Restore(RestoreArgs),
     /// Prints the OpenAPI document
     Openapi,
     /// Creates and lists accounts

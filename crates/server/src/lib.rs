@@ -8,6 +8,7 @@ pub mod config;
 mod admin;
 mod ai;
 mod alerts;
+mod backup;
 mod budget;
 mod connections;
 mod database;

@@ -11,6 +11,7 @@ mod accounts;
 mod ai;
 mod alerts;
 mod anomalies;
+pub mod backup;
 pub mod citus;
 mod credits;
 mod customers;

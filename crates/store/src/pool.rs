@@ -108,7 +108,7 @@ pub(crate) type Driver = tokio_postgres::Connection<Socket, <MakeRustlsConnect a
 /// Where the database is: a `postgres://` URL or a libpq-like key-value string. Its `Debug` shows no password.
 #[derive(Clone)]
 pub struct Connect {
-    config: Config,
+    pub(crate) config: Config,
     tls: MakeRustlsConnect,
 }
 

@@ -2,12 +2,14 @@
 
 pub mod accounts;
 pub mod ai;
+pub mod backup;
 pub mod credits;
 pub mod demo;
 pub mod dev;
 pub mod import;
 pub mod jobs;
 pub mod keys;
+pub mod restore;
 pub mod secrets;
 pub mod up;
 pub mod webhooks;
@@ -85,6 +87,8 @@ fn run_command(command: Command, config: &Config) -> anyhow::Result<ExitCode> {
     // The embedded Postgres ends with the thread that starts it: this one.
     let database = match command {
         Command::Up(_) => Database::own(config)?,
+        Command::Backup(_) => backup::database(config)?,
+        Command::Restore(ref args) => restore::database(args, config)?,
         _ => Database::open(config)?,
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
@@ -109,6 +113,8 @@ async fn with_database(command: Command, config: &Config, database: &Database) -
         Command::Work => up::part(Roles { http: false, work: true }, config, database).await?,
         Command::Migrate(args) => migrate(&args, database).await?,
         Command::Openapi | Command::Webhooks(_) | Command::Dev(_) => {}
+        Command::Backup(args) => return backup::run(args, config, database).await,
+        Command::Restore(args) => return restore::run(args, config, database).await,
         Command::Accounts(command) => accounts::run(command, &store(database).await?).await?,
         Command::Import(command) => return import::run(command, database.session()?, &store(database).await?).await,
         Command::Demo(args) => return demo::run(args, &store(database).await?, database).await,

@@ -5,6 +5,7 @@ mod ai;
 mod ai_runs;
 mod alerts;
 mod authorisation;
+mod backup;
 mod budgets;
 mod commands;
 mod crashes;

@@ -23,7 +23,7 @@ fn listen(folder: &tempfile::TempDir, arguments: &[&str]) -> (Child, String) {
     listen_at(folder, "0", SECRET, arguments)
 }
 
-fn listen_at(folder: &tempfile::TempDir, port: &str, secret: &str, arguments: &[&str]) -> (Child, String) {
+pub fn listen_at(folder: &tempfile::TempDir, port: &str, secret: &str, arguments: &[&str]) -> (Child, String) {
     let mut command = tool(folder, &["listen", "--secret", secret, "--port", port, "--json"]);
     let mut child = command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut said = String::new();
@@ -33,7 +33,7 @@ fn listen_at(folder: &tempfile::TempDir, port: &str, secret: &str, arguments: &[
 }
 
 /// The lines of JSON that a listener printed, and its exit code.
-fn printed(child: Child) -> (Vec<Value>, Option<i32>) {
+pub fn printed(child: Child) -> (Vec<Value>, Option<i32>) {
     let output = child.wait_with_output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     (text.lines().map(|line| serde_json::from_str(line).unwrap()).collect(), output.status.code())
