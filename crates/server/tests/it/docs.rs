@@ -1,0 +1,193 @@
+//! The commands that the manual prints, run as they are printed against the real binary with the demo shop.
+//!
+//! A block that is not run says why in a comment before it: `<!-- not run: it waits until it is stopped -->`.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use reqwest::Method;
+use serde_json::Value;
+
+use crate::{
+    service::{Process, api, free_port},
+    webhook_tools::listen_at,
+};
+
+const COMMANDS: [&str; 4] = ["curl", "api", "psql", "pg_dump"];
+const NOT_RUN: &str = "<!-- not run: ";
+const SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+
+/// A block of commands.
+#[derive(Debug, PartialEq, Eq)]
+struct Block {
+    /// File and line.
+    place: String,
+    commands: String,
+}
+
+/// Whether a line begins with one of the commands, settings before it aside.
+fn is_command(line: &str) -> bool {
+    let mut words = line.split_whitespace().skip_while(|word| {
+        let name = word.split_once('=').map_or("", |(name, _)| name);
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
+    });
+    words.next().is_some_and(|word| COMMANDS.contains(&word))
+}
+
+/// The blocks of a page that have commands in them, but those that say why they are not run. Of a block that is no shell's,
+/// a screen for example, the lines with commands.
+fn blocks(name: &str, page: &str) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut open: Option<(usize, &str, Vec<&str>, bool)> = None;
+    let mut before = "";
+    for (number, line) in page.lines().enumerate() {
+        match (line.strip_prefix("```"), open.take()) {
+            (Some(language), None) => open = Some((number + 1, language, Vec::new(), before.starts_with(NOT_RUN))),
+            (Some(_), Some((start, language, lines, excused))) => {
+                before = "";
+                let is_shell = language == "sh";
+                let has_commands = lines.iter().any(|line| is_command(line));
+                if (is_shell || language.is_empty()) && has_commands && !excused {
+                    let kept: Vec<_> = lines.into_iter().filter(|line| is_shell || is_command(line)).collect();
+                    blocks.push(Block { place: format!("{name}:{start}"), commands: kept.join("\n") });
+                }
+            }
+            (None, Some((start, language, mut lines, excused))) => {
+                lines.push(line);
+                open = Some((start, language, lines, excused));
+            }
+            (None, None) if line.trim().is_empty() => {}
+            (None, None) => before = line,
+        }
+    }
+    blocks
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The README, then the pages of the manual by name.
+fn pages() -> Vec<(String, String)> {
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "md"));
+    files.sort();
+    files.insert(0, root().join("README.md"));
+    let name = |file: &Path| file.file_name().unwrap().to_string_lossy().into_owned();
+    files.into_iter().map(|file| (name(&file), fs::read_to_string(file).unwrap())).collect()
+}
+
+#[test]
+fn a_block_is_run_unless_it_says_why_not() {
+    let page = "text\n```sh\ncurl a\n```\n\n<!-- not run: it takes a year -->\n```sh\napi up\n```\n\n```\non the screen\n  \
+                curl b\n```\n```json\napi x\n```\n```sh\nA=1 B='2' api c \\\n  --d\nmake e\n```\n";
+    let found = blocks("page.md", page);
+    let commands: Vec<_> = found.iter().map(|block| block.commands.as_str()).collect();
+    assert_eq!(commands, ["curl a", "  curl b", "A=1 B='2' api c \\\n  --d\nmake e"]);
+    assert_eq!(found[0].place, "page.md:2");
+}
+
+/// What a reader replaces by what is on the own screen, too.
+fn filled_in(commands: &str, process: &Process, key: &str, listener: &str, ids: &Ids) -> String {
+    let payment = r#"$(curl "$GATEWAY/dev/payments" | grep -o 'pay_[A-Za-z0-9_-]*' | head -n 1)"#;
+    commands
+        .replace("svc_live_…", key)
+        .replace("whsec_…", SECRET)
+        .replace("pay_…", payment)
+        .replace("http://127.0.0.1:9000/", listener)
+        .replace("http://127.0.0.1:8080", &format!("http://{}", process.address()))
+        .replace("/reorder/9\"", &format!("/reorder/{}\"", ids.suggestion))
+        .replace("/insights/jobs/52\"", &format!("/insights/jobs/{}\"", ids.run))
+}
+
+/// The ids of things that the manual has others for.
+struct Ids {
+    suggestion: i64,
+    run: i64,
+}
+
+async fn ids(process: &Process, key: &str) -> Ids {
+    let suggestions = process.json("/api/v1/reorder?status=pending", key).await;
+    let run = process.request(Method::POST, "/api/v1/insights/generate").bearer_auth(key).send().await.unwrap();
+    let run: Value = run.json().await.unwrap();
+    Ids {
+        suggestion: suggestions["items"][0]["id"].as_i64().unwrap(),
+        run: run["job_id"].as_i64().or(run["id"].as_i64()).unwrap_or_else(|| panic!("{run}")),
+    }
+}
+
+fn executable(path: &Path, script: &str) {
+    use std::os::unix::fs::PermissionsExt;
+    fs::write(path, script).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+fn is_installed(program: &str) -> bool {
+    Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_command_that_the_manual_prints_works() {
+    if !is_installed("curl") || !is_installed("psql") {
+        eprintln!("SKIPPED: curl and psql are not both on this machine");
+        return;
+    }
+    let folder = testkit::reachable_folder().unwrap();
+    let programs = folder.path().join("programs");
+    fs::create_dir(&programs).unwrap();
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_api"), programs.join("api")).unwrap();
+    // An answer that is an error is an error.
+    executable(
+        &programs.join("curl"),
+        "#!/bin/sh\nPATH=${PATH#*:}\nexec curl --silent --show-error --fail-with-body \"$@\"\n",
+    );
+    fs::write(
+        folder.path().join("orders.csv"),
+        "order_id,sku,name,quantity,date,unit_price\nO1,MUG,Mug,2,2026-05-01 11:00:00,10\n",
+    )
+    .unwrap();
+    fs::write(folder.path().join("products.csv"), "sku,cost,cost_date\nMUG,4,2026-04-01\n").unwrap();
+
+    // As `make run` does.
+    let mut up = api("", &folder);
+    up.arg("up").env_remove("DATA_KEYS").env("RATE_LIMIT_PER_MINUTE", "100000");
+    let process = Process::start(&mut up);
+    let key = fs::read_to_string(folder.path().join("data/demo_key")).unwrap().trim().to_owned();
+    let gateway: SocketAddr = process.said()["gateway"].as_str().unwrap().parse().unwrap();
+    let port = free_port();
+    let (mut listener, address) = listen_at(&folder, &port.to_string(), SECRET, &[]);
+    let address = format!("{}/", address.trim_end_matches('/'));
+    let ids = ids(&process, &key).await;
+
+    let path = std::env::var("PATH").unwrap();
+    let mut failed = Vec::new();
+    let mut run = BTreeSet::new();
+    for (name, page) in pages() {
+        for Block { place, commands } in blocks(&name, &page) {
+            let commands = filled_in(&commands, &process, &key, &address, &ids);
+            let mut shell = Command::new("bash");
+            shell.args(["-euo", "pipefail", "-c", &commands]).current_dir(folder.path()).env_clear();
+            shell.env("PATH", format!("{}:{path}", programs.display()));
+            shell.env("API", format!("http://{}/api/v1", process.address())).env("KEY", &key);
+            shell.env("GATEWAY", format!("http://{gateway}")).env("ADMIN_LISTEN", "127.0.0.1:0");
+            let output = shell.output().unwrap();
+            if !output.status.success() {
+                let said = [output.stdout, output.stderr].concat();
+                failed.push(format!("{place}\n{commands}\n{}", String::from_utf8_lossy(&said)));
+            }
+            run.insert(name.clone());
+        }
+    }
+    listener.kill().unwrap();
+    listener.wait().unwrap();
+    assert!(failed.is_empty(), "{}", failed.join("\n\n"));
+    for page in ["README.md", "alerts.md", "api.md", "credits.md", "insights.md", "operations.md", "webhooks.md"] {
+        assert!(run.contains(page), "no command of {page} was run");
+    }
+}
