@@ -159,7 +159,7 @@ impl Store {
     ) -> Result<T, StoreError> {
         let mut pooled = self.connection().await?;
         let connection: &mut AsyncPgConnection = &mut pooled;
-        AnsiTransactionManager::begin_transaction(connection).await.map_err(store_error)?;
+        AnsiTransactionManager::begin_transaction_sql(connection, &self.begin()).await.map_err(store_error)?;
         let ended = match limited(connection, work).await {
             Ok(done) => AnsiTransactionManager::commit_transaction(connection).await.map(|()| done),
             Err(error) => {

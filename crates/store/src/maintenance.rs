@@ -4,19 +4,13 @@
 use diesel::{
     dsl::sql,
     prelude::*,
-    result::Error,
     sql_types::{Text, Timestamptz},
 };
 use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
 use domain::{StoreError, idempotency::RETENTION_HOURS};
 use time::{Date, Duration, Month, OffsetDateTime, macros::date};
 
-use crate::{
-    Pruned, Store,
-    error::{Failure, store_error},
-    pool,
-    schema::idempotency_keys,
-};
+use crate::{Pruned, Store, error::Failure, schema::idempotency_keys};
 
 /// Months for which a partition is there before its first row arrives.
 const MONTHS_AHEAD: i32 = 2;
@@ -83,32 +77,14 @@ impl Store {
     /// [`StoreError`] when the database does not answer.
     pub async fn maintain_at(&self, now: OffsetDateTime, retention: Retention) -> Result<(), StoreError> {
         let this_month = month_of(now.date());
-        let mut connection = self.connection().await?;
-        let done = connection
-            .transaction::<bool, Error, _>(async |connection| {
-                // A statement that would wait for a lock holds up every insert behind it: rather try again next time.
+        let done = self
+            .run_unhurried::<_, Failure>(async |connection| {
                 connection
-                    .batch_execute("SET LOCAL lock_timeout = '2s'; SET LOCAL statement_timeout = '10min'")
-                    .await?;
-                if !try_lock(connection).await? {
-                    return Ok(false);
-                }
-                let Retention { track_months, delivery_months } = retention;
-                for (stream, months) in [(TRACK_EVENTS, track_months), (DELIVERY_ATTEMPTS, delivery_months)] {
-                    for ahead in 0..=MONTHS_AHEAD {
-                        make_month(connection, stream, plus_months(this_month, ahead)).await?;
-                    }
-                    drop_before(connection, stream, months_ago(this_month, months)).await?;
-                }
-                diesel::delete(idempotency_keys::table)
-                    .filter(idempotency_keys::created_at.lt(now - Duration::hours(RETENTION_HOURS)))
-                    .execute(connection)
-                    .await?;
-                Ok(true)
+                    .transaction(async |connection| prepare_months(connection, this_month, now, retention).await)
+                    .await
             })
-            .await;
-        pool::give_back(connection);
-        if done.map_err(|error| StoreError::from(Failure::from(store_error(error))))? {
+            .await?;
+        if done {
             let before = months_ago(this_month, retention.delivery_months).midnight().assume_utc();
             let Pruned { deliveries, events } = self.prune_deliveries(before).await?;
             if deliveries + events > 0 {
@@ -117,6 +93,32 @@ impl Store {
         }
         Ok(())
     }
+}
+
+/// The part that is one transaction. Whether it was done: another process may be at it.
+async fn prepare_months(
+    connection: &mut AsyncPgConnection,
+    this_month: Date,
+    now: OffsetDateTime,
+    retention: Retention,
+) -> Result<bool, Failure> {
+    // A statement that would wait for a lock holds up every insert behind it: rather try again next time.
+    connection.batch_execute("SET LOCAL lock_timeout = '2s'; SET LOCAL statement_timeout = '10min'").await?;
+    if !try_lock(connection).await? {
+        return Ok(false);
+    }
+    let Retention { track_months, delivery_months } = retention;
+    for (stream, months) in [(TRACK_EVENTS, track_months), (DELIVERY_ATTEMPTS, delivery_months)] {
+        for ahead in 0..=MONTHS_AHEAD {
+            make_month(connection, stream, plus_months(this_month, ahead)).await?;
+        }
+        drop_before(connection, stream, months_ago(this_month, months)).await?;
+    }
+    diesel::delete(idempotency_keys::table)
+        .filter(idempotency_keys::created_at.lt(now - Duration::hours(RETENTION_HOURS)))
+        .execute(connection)
+        .await?;
+    Ok(true)
 }
 
 async fn try_lock(connection: &mut AsyncPgConnection) -> QueryResult<bool> {

@@ -50,12 +50,19 @@ impl Target {
         deadline: Instant,
         work: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, E>,
     ) -> Result<T, E> {
-        let mut connection = timeout_at(deadline, pool::lend(&self.pool)).await.map_err(|_| late())??;
-        let done = match self.begin() {
-            None => timeout_at(deadline, work(&mut connection)).await,
-            Some(begin) => timeout_at(deadline, in_transaction(&mut connection, &begin, work)).await,
+        timeout_at(deadline, self.run_unhurried(work)).await.map_err(|_| late())?
+    }
+
+    /// The same for as long as the server's own limit allows.
+    pub async fn run_unhurried<T, E: From<Error> + From<StoreError>>(
+        &self,
+        work: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let mut connection = pool::lend(&self.pool).await?;
+        let result = match self.options.pooler {
+            Pooler::None => work(&mut connection).await,
+            Pooler::Transaction => in_transaction(&mut connection, &self.options.begin(), work).await,
         };
-        let result = done.map_err(|_| late())?;
         pool::give_back(connection);
         result
     }
@@ -80,17 +87,6 @@ impl Target {
             Ok(found)
         };
         timeout_at(deadline, answered).await.map_err(|_| late())?
-    }
-
-    /// How the transaction around the work begins, if there is to be one. One round trip, whatever is in it.
-    fn begin(&self) -> Option<String> {
-        match self.options.pooler {
-            Pooler::None => None,
-            Pooler::Transaction => {
-                let limit = self.options.statement_timeout.as_millis();
-                Some(format!("BEGIN; SET LOCAL statement_timeout = {limit}; SET LOCAL TIME ZONE 'UTC'"))
-            }
-        }
     }
 }
 
@@ -152,9 +148,25 @@ impl Store {
     }
 
     /// A connection of the pool, for work that has its own time limits. Under a [`Pooler`] that work must be one
-    /// transaction. To be [given back](pool::give_back) in the end.
+    /// transaction that starts by [`begin`](Self::begin). To be [given back](pool::give_back) in the end.
     pub(crate) async fn connection(&self) -> Result<Lent, StoreError> {
         pool::lend(&self.primary.pool).await
+    }
+
+    /// The statements that start a transaction with the settings of a session, wherever the session comes from.
+    pub(crate) fn begin(&self) -> String {
+        match self.primary.options.pooler {
+            Pooler::None => "BEGIN".to_owned(),
+            Pooler::Transaction => self.primary.options.begin(),
+        }
+    }
+
+    /// Runs statements that may take longer than a request waits, such as those of maintenance.
+    pub(crate) async fn run_unhurried<T, E: From<Error> + From<StoreError>>(
+        &self,
+        work: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.primary.run_unhurried(work).await
     }
 
     /// Runs statements of a request on the primary.

@@ -1,4 +1,5 @@
-//! A PgBouncer of a test's own that gives a server's session away after every transaction.
+//! A PgBouncer of a test's own that gives a server's session away after every transaction, and takes another one for the
+//! next, so that whatever is left in a session is missed at once.
 
 use std::{
     path::PathBuf,
@@ -46,7 +47,7 @@ impl PgBouncer {
             format!(
                 "[databases]\n* = host={} user=postgres\n[pgbouncer]\nlisten_port = 5432\nlisten_addr =\n\
                  unix_socket_dir = {}\nauth_type = any\npool_mode = transaction\ndefault_pool_size = {sessions}\n\
-                 max_client_conn = 500\n",
+                 server_round_robin = 1\nmax_client_conn = 500\n",
                 host.display(),
                 socket.display(),
             ),
@@ -58,7 +59,22 @@ impl PgBouncer {
             anyhow::ensure!(started.elapsed() < START_WITHIN, "pgbouncer does not answer");
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
+        bouncer.open_all(sessions).await?;
         Ok(Some(bouncer))
+    }
+
+    /// Has it open all of its sessions, so that it has others to take from the first transaction on.
+    async fn open_all(&self, sessions: u32) -> anyhow::Result<()> {
+        let mut clients = Vec::new();
+        for _ in 0..sessions {
+            let client = connect(&self.url()).await?;
+            client.batch_execute("BEGIN").await?;
+            clients.push(client);
+        }
+        for client in clients {
+            client.batch_execute("COMMIT").await?;
+        }
+        Ok(())
     }
 
     /// The database's address through it.

@@ -26,4 +26,5 @@ mod replicas;
 mod reruns;
 mod service;
 mod tenants;
+mod walk;
 mod webhook_tools;

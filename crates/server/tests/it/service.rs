@@ -104,6 +104,12 @@ impl Process {
         self.request(Method::GET, path).bearer_auth(key).send().await.unwrap()
     }
 
+    /// What another listener of the process says, such as that for operators.
+    pub async fn get_from(&self, address: &str, path: &str) -> (u16, String) {
+        let response = self.client.get(format!("http://{address}{path}")).send().await.unwrap();
+        (response.status().as_u16(), response.text().await.unwrap())
+    }
+
     pub async fn json(&self, path: &str, key: &str) -> Value {
         let response = self.get(path, key).await;
         assert_eq!(response.status(), 200, "{path}");

@@ -1,11 +1,8 @@
 //! [`UsageStore`] on Postgres.
 
 use async_trait::async_trait;
-use diesel::{
-    prelude::*,
-    sql_types::{BigInt, Date as SqlDate, Text, Timestamptz},
-};
-use diesel_async::{AsyncConnection, RunQueryDsl, SimpleAsyncConnection};
+use diesel::sql_types::{BigInt, Date as SqlDate, Nullable, Text, Timestamptz};
+use diesel_async::RunQueryDsl;
 use domain::{
     AccountId, StoreError,
     usage::{DayUse, Figures, UsageRead, UsageStore},
@@ -13,49 +10,49 @@ use domain::{
 };
 use time::{Date, OffsetDateTime};
 
-use crate::{Store, error::Failure, schema::credit_balances};
+use crate::{Store, error::Failure};
 
 statement!(
-    /// Debits and refunds by day and feature.
-    Days(zone: String => Text, account: i64 => BigInt, since: OffsetDateTime => Timestamptz)
-        -> (SqlDate, Text, BigInt, BigInt, BigInt, BigInt) = "
-    SELECT (created_at AT TIME ZONE ?)::date AS day, coalesce(feature, ''),
-        coalesce(-sum(amount) FILTER (WHERE kind = 'consume'), 0)::bigint,
-        coalesce(sum(amount) FILTER (WHERE kind = 'refund'), 0)::bigint,
-        count(*) FILTER (WHERE kind = 'consume'), count(*) FILTER (WHERE kind = 'refund')
-    FROM credit_transactions
-    WHERE account_id = ? AND created_at >= ? AND kind IN ('consume', 'refund')
-    GROUP BY 1, 2"
+    /// The balance, with debits and refunds by day and feature: one row at least, without a day when nothing was used. One
+    /// statement sees one snapshot, whatever transaction it runs in.
+    Usage(
+        of_balance: i64 => BigInt,
+        zone: String => Text,
+        account: i64 => BigInt,
+        since: OffsetDateTime => Timestamptz,
+    ) -> (BigInt, Nullable<SqlDate>, Text, BigInt, BigInt, BigInt, BigInt) = "
+    SELECT b.balance, d.day, coalesce(d.feature, ''), coalesce(d.consumed, 0)::bigint, coalesce(d.refunded, 0)::bigint,
+        coalesce(d.debits, 0), coalesce(d.refunds, 0)
+    FROM (SELECT coalesce(max(balance), 0) AS balance FROM credit_balances WHERE account_id = ?) AS b
+    LEFT JOIN (
+        SELECT (created_at AT TIME ZONE ?)::date AS day, feature,
+            -sum(amount) FILTER (WHERE kind = 'consume') AS consumed,
+            sum(amount) FILTER (WHERE kind = 'refund') AS refunded,
+            count(*) FILTER (WHERE kind = 'consume') AS debits, count(*) FILTER (WHERE kind = 'refund') AS refunds
+        FROM credit_transactions
+        WHERE account_id = ? AND created_at >= ? AND kind IN ('consume', 'refund')
+        GROUP BY 1, 2
+    ) AS d ON true"
 );
 
-type DayRow = (Date, String, i64, i64, i64, i64);
-
-fn day_use(row: DayRow) -> DayUse {
-    let (day, feature, consumed, refunded, debits, refunds) = row;
-    DayUse { day, feature, figures: Figures { consumed, refunded, debits, refunds } }
-}
+type Row = (i64, Option<Date>, String, i64, i64, i64, i64);
 
 #[async_trait]
 impl UsageStore for Store {
     async fn read(&self, account: AccountId, zone: &Zone, first: Date) -> Result<UsageRead, StoreError> {
-        let days = Days { zone: zone.name().to_owned(), account: account.0, since: zone.start_of(first) };
-        let (rows, balance): (Vec<DayRow>, i64) = self
-            .run::<_, Failure>(async |connection| {
-                connection
-                    .transaction::<_, Failure, _>(async |connection| {
-                        // One snapshot for all of it.
-                        connection.batch_execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
-                        let rows = days.load(connection).await?;
-                        let balance = credit_balances::table
-                            .find(account.0)
-                            .select(credit_balances::balance)
-                            .first(connection)
-                            .await?;
-                        Ok((rows, balance))
-                    })
-                    .await
-            })
-            .await?;
-        Ok(UsageRead { balance, days: rows.into_iter().map(day_use).collect() })
+        let usage = Usage {
+            of_balance: account.0,
+            zone: zone.name().to_owned(),
+            account: account.0,
+            since: zone.start_of(first),
+        };
+        let rows: Vec<Row> = self.run::<_, Failure>(async |connection| Ok(usage.load(connection).await?)).await?;
+        let balance = rows.as_slice().first().map_or(0, |row| row.0);
+        Ok(UsageRead { balance, days: rows.into_iter().filter_map(day_use).collect() })
     }
+}
+
+fn day_use(row: Row) -> Option<DayUse> {
+    let (_, day, feature, consumed, refunded, debits, refunds) = row;
+    Some(DayUse { day: day?, feature, figures: Figures { consumed, refunded, debits, refunds } })
 }

@@ -1,14 +1,11 @@
 //! Removing what has been kept long enough: deliveries that have ended, then events that no delivery needs any more.
 
-use diesel::{
-    QueryResult,
-    sql_types::{Array, BigInt, Nullable, Timestamptz},
-};
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel::sql_types::{Array, BigInt, Nullable, Timestamptz};
+use diesel_async::RunQueryDsl;
 use domain::{AccountId, StoreError};
 use time::OffsetDateTime;
 
-use crate::{Store, citus::Part, error::store_error, pool};
+use crate::{Store, citus::Part, error::Failure};
 
 /// Rows removed in one transaction: few enough to hold nobody up.
 const BATCH: i64 = 2_000;
@@ -91,13 +88,15 @@ impl Store {
                 break;
             }
         }
-        self.unhurried(async |connection| RemoveReplays { before }.execute(connection).await).await?;
+        self.run_unhurried::<_, Failure>(async |connection| Ok(RemoveReplays { before }.execute(connection).await?))
+            .await?;
         Ok(pruned)
     }
 
     async fn remove_deliveries(&self, before: OffsetDateTime) -> Result<usize, StoreError> {
         let find = OldDeliveries { before, limit: BATCH };
-        let old: Vec<(i64, i64, i64)> = self.unhurried(async |connection| find.load(connection).await).await?;
+        let old: Vec<(i64, i64, i64)> =
+            self.run_unhurried::<_, Failure>(async |connection| Ok(find.load(connection).await?)).await?;
         let mut removed = 0;
         for Part { items, accounts: of } in self.parts(&old, |row| AccountId(row.0)).await? {
             let statement = RemoveDeliveries {
@@ -106,14 +105,16 @@ impl Store {
                 events: items.iter().map(|row| row.2).collect(),
                 of,
             };
-            removed += self.unhurried(async |connection| statement.execute(connection).await).await?;
+            removed +=
+                self.run_unhurried::<_, Failure>(async |connection| Ok(statement.execute(connection).await?)).await?;
         }
         Ok(removed)
     }
 
     async fn remove_events(&self, before: OffsetDateTime) -> Result<usize, StoreError> {
         let find = OldEvents { before, limit: BATCH };
-        let old: Vec<(i64, i64)> = self.unhurried(async |connection| find.load(connection).await).await?;
+        let old: Vec<(i64, i64)> =
+            self.run_unhurried::<_, Failure>(async |connection| Ok(find.load(connection).await?)).await?;
         let mut removed = 0;
         for Part { items, accounts: of } in self.parts(&old, |row| AccountId(row.0)).await? {
             let statement = RemoveEvents {
@@ -121,19 +122,9 @@ impl Store {
                 ids: items.iter().map(|row| row.1).collect(),
                 of,
             };
-            removed += self.unhurried(async |connection| statement.execute(connection).await).await?;
+            removed +=
+                self.run_unhurried::<_, Failure>(async |connection| Ok(statement.execute(connection).await?)).await?;
         }
         Ok(removed)
-    }
-
-    /// Runs a statement that may take longer than a request waits.
-    async fn unhurried<T>(
-        &self,
-        work: impl AsyncFnOnce(&mut AsyncPgConnection) -> QueryResult<T>,
-    ) -> Result<T, StoreError> {
-        let mut lent = self.connection().await?;
-        let done = work(&mut lent).await.map_err(store_error)?;
-        pool::give_back(lent);
-        Ok(done)
     }
 }

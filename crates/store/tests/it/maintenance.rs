@@ -6,7 +6,8 @@ use domain::{
     events::{CreditsLow, Outbox},
     webhooks::delivery::{DeliveryQueue, Receiver, Room},
 };
-use store::Retention;
+use store::{Connect, PoolOptions, Pooler, Retention, Store};
+use testkit::PgBouncer;
 
 use crate::{
     database::{fresh, until_waiting},
@@ -204,4 +205,25 @@ async fn what_waits_is_counted() {
     assert_eq!((depths.due, depths.in_flight, depths.waiting, depths.held), (2, 1, 1, 1));
     assert_eq!(depths.oldest_due_seconds, 90.0);
     assert_eq!((depths.running_jobs, depths.abandoned_jobs, depths.failed_jobs), (1, 1, 1));
+}
+
+#[tokio::test]
+async fn old_rows_are_removed_through_a_pooler_that_gives_sessions_away() {
+    if testkit::skip_on_citus("PgBouncer is put before a socket") {
+        return;
+    }
+    let fixture = Fixture::new().await;
+    let Some(bouncer) = PgBouncer::start(&fixture.db.url(), 2).await.unwrap() else { return };
+    let account = fixture.account().await;
+    fixture.subscription(account, &["credits.low"]).await;
+    let event = CreditsLow { balance: 1, threshold: 100, last_feature: "chat".to_owned(), crossed: false }.into();
+    fixture.store.emit(account, &[event], datetime!(2026-01-01 00:00 UTC)).await.unwrap();
+    fixture.execute("UPDATE deliveries SET state = 'delivered'").await;
+
+    let options = PoolOptions { pooler: Pooler::Transaction, ..PoolOptions::default() };
+    let store = Store::connect(&Connect::parse(&bouncer.url()).unwrap(), options).unwrap();
+    for _ in 0..3 {
+        store.maintain(datetime!(2026-05-15 12:00 UTC), keep(12)).await.unwrap();
+    }
+    assert_eq!((fixture.count("deliveries").await, fixture.count("events").await), (0, 0));
 }

@@ -1,0 +1,295 @@
+//! Every operation of the OpenAPI document is carried out, in every documented way to reach the database. An operation that
+//! is added later is walked as well: its body comes from the examples of its schema, its ids from the answers before it.
+
+use std::collections::BTreeMap;
+
+use reqwest::Method;
+use serde_json::{Map, Value, json};
+use testkit::{Pair, PgBouncer};
+
+use crate::service::{Process, Service, api, free_port, run};
+
+/// Sessions of the server that all clients of a pooler share.
+const SESSIONS: u32 = 3;
+
+const ORDERS: &str = "order_id,sku,name,quantity,date,unit_price,customer_id,email
+1001,MUG,Blue mug,2,2026-03-01 10:00:00,10.50,c1,ana@example.com
+1002,CUP,Cup,1,2026-03-02 09:30:00,5.25,c2,luis@example.com
+";
+
+/// An operation of the document.
+struct Operation {
+    method: Method,
+    path: String,
+    document: Value,
+}
+
+impl Operation {
+    /// What is made comes first, so that the others have something to work on; what is removed comes last, the parts
+    /// before the whole.
+    fn rank(&self) -> (usize, usize) {
+        let methods = [Method::POST, Method::GET, Method::PUT, Method::PATCH, Method::DELETE];
+        let method = methods.iter().position(|method| *method == self.method).unwrap();
+        let depth = self.path.split('/').count();
+        (method, if self.method == Method::DELETE { usize::MAX - depth } else { depth })
+    }
+}
+
+fn operations(document: &Value) -> Vec<Operation> {
+    let mut found = Vec::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            if ["get", "post", "put", "patch", "delete"].contains(&method.as_str()) {
+                let method = method.to_ascii_uppercase().parse().unwrap();
+                found.push(Operation { method, path: path.clone(), document: operation.clone() });
+            }
+        }
+    }
+    found.sort_by_key(Operation::rank);
+    found
+}
+
+/// One walk over all operations, by one key.
+pub struct Walk<'a> {
+    process: &'a Process,
+    key: &'a str,
+    document: Value,
+    /// Where webhooks are sent to: nobody listens there.
+    receiver: String,
+    /// Ids of what has been made or found, by the path of the list that it is in.
+    ids: BTreeMap<String, String>,
+}
+
+impl<'a> Walk<'a> {
+    pub async fn new(process: &'a Process, key: &'a str, receiver: &str) -> Self {
+        let document = process.json("/api/v1/openapi.json", key).await;
+        Self { process, key, document, receiver: format!("http://{receiver}/hook"), ids: BTreeMap::new() }
+    }
+
+    /// Carries out every operation but those that remove something. Gives the paths of the reads.
+    pub async fn make_and_read(&mut self) -> Vec<String> {
+        let operations = operations(&self.document);
+        assert!(operations.len() >= 38, "the document has {} operations", operations.len());
+        self.carry_out(operations.into_iter().filter(|operation| operation.method != Method::DELETE)).await
+    }
+
+    /// Carries out those that remove something.
+    pub async fn remove(&mut self) {
+        let operations = operations(&self.document);
+        self.carry_out(operations.into_iter().filter(|operation| operation.method == Method::DELETE)).await;
+    }
+
+    /// Checks that each operation succeeds, in a way that its document names. Gives the paths of the reads.
+    async fn carry_out(&mut self, operations: impl Iterator<Item = Operation>) -> Vec<String> {
+        let (mut failed, mut reads) = (Vec::new(), Vec::new());
+        for operation in operations {
+            let path = self.fill(&operation).await;
+            let mut request = self.process.request(operation.method.clone(), &path).bearer_auth(self.key);
+            if let Some(body) = self.body(&operation) {
+                request = request.json(&body);
+            }
+            let response = request.send().await.unwrap();
+            let status = response.status();
+            let answer: Value = response.json().await.unwrap_or_default();
+            if let Some(id) = answer.get("id").map(text) {
+                self.ids.entry(operation.path.clone()).or_insert(id);
+            }
+            if !status.is_success() || operation.document["responses"].get(status.as_str()).is_none() {
+                failed.push(format!("{} {}: {status} {answer}", operation.method, operation.path));
+            }
+            if operation.method == Method::GET {
+                reads.push(path);
+            }
+        }
+        assert!(failed.is_empty(), "{failed:#?}");
+        reads
+    }
+
+    /// The operation's path, with an id for each parameter that it must have.
+    async fn fill(&mut self, operation: &Operation) -> String {
+        let (mut list, mut path) = (String::new(), String::new());
+        for part in operation.path.split('/').skip(1) {
+            let id = if part.starts_with('{') { Some(self.id(&list, &path).await) } else { None };
+            list = format!("{list}/{part}");
+            path = format!("{path}/{}", id.as_deref().unwrap_or(part));
+        }
+        let needed = operation.document["parameters"].as_array().into_iter().flatten();
+        for parameter in needed.filter(|parameter| parameter["in"] == "query" && parameter["required"] == true) {
+            let value = self.ids.get(&list).cloned().unwrap_or_else(|| text(&parameter["example"]));
+            path = format!("{path}?{}={value}", parameter["name"].as_str().unwrap());
+        }
+        path
+    }
+
+    /// The id of something in a list: what was made there, else what the list gives first, else one that is not there.
+    async fn id(&mut self, list: &str, path: &str) -> String {
+        if !self.ids.contains_key(list)
+            && let Ok(listed) = self.process.get(path, self.key).await.json::<Value>().await
+            && let Some(first) = ["data", "items"].iter().find_map(|rows| listed[*rows].get(0))
+        {
+            self.ids.insert(list.to_owned(), text(&first["id"]));
+        }
+        self.ids.get(list).cloned().unwrap_or_else(|| "1".to_owned())
+    }
+
+    /// A body from the examples of the schema. Instants that need not be said are not: those of examples are long past.
+    fn body(&self, operation: &Operation) -> Option<Value> {
+        let schema = self.resolved(operation.document.pointer("/requestBody/content/application~1json/schema")?);
+        Some(self.example(schema))
+    }
+
+    fn example(&self, schema: &Value) -> Value {
+        let schema = self.resolved(schema);
+        if let Some(example) = schema.get("example").or_else(|| schema["examples"].get(0)) {
+            return example.clone();
+        }
+        if let Some(items) = schema.get("items") {
+            return json!([self.example(items)]);
+        }
+        if let Some(first) = schema["enum"].get(0) {
+            return first.clone();
+        }
+        let mut body = Map::new();
+        for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+            let required = schema["required"].as_array().is_some_and(|required| required.contains(&json!(name)));
+            if name == "url" {
+                body.insert(name.clone(), json!(self.receiver));
+            } else if required || property["format"] != "date-time" {
+                body.insert(name.clone(), self.example(property));
+            }
+        }
+        Value::Object(body)
+    }
+
+    fn resolved<'b>(&'b self, schema: &'b Value) -> &'b Value {
+        let place = schema["$ref"].as_str().and_then(|place| place.strip_prefix('#'));
+        place.map_or(schema, |place| self.document.pointer(place).unwrap())
+    }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned)
+}
+
+/// What a read answers, without what is never the same twice.
+async fn answer(process: &Process, path: &str, key: &str) -> Value {
+    let mut answer = process.json(path, key).await;
+    for volatile in ["/ts", "/checks/database/latency_ms", "/meta/check_total_ms"] {
+        if let Some(value) = answer.pointer_mut(volatile) {
+            *value = Value::Null;
+        }
+    }
+    answer
+}
+
+/// Gives the account orders, results of jobs, an insight and a suggestion.
+pub async fn fill(database: &str, folder: &tempfile::TempDir, account: i64) {
+    let file = folder.path().join("orders.csv");
+    std::fs::write(&file, ORDERS).unwrap();
+    let id = account.to_string();
+    run(api(database, folder).args(["import", "orders", file.to_str().unwrap(), "--account", &id]));
+    run(api(database, folder).args(["jobs", "run", "all", "--account", &id, "--as-of", "2026-03-03"]));
+    let (sql, driver) = tokio_postgres::connect(database, tokio_postgres::NoTls).await.unwrap();
+    tokio::spawn(driver);
+    let product = "INSERT INTO products (account_id, sku, name, created_at) VALUES ($1, 'X', 'x', now()) RETURNING id";
+    let product: i64 = sql.query_one(product, &[&account]).await.unwrap().get(0);
+    let item = "INSERT INTO inventory_items (account_id, product_id, sku, product_name, current_stock, units_sold_30d,
+            units_sold_7d, avg_daily_units_30d, avg_daily_units_7d, trend, status, computed_at)
+        VALUES ($1, $2, 'X', 'x', 1, 0, 0, 0, 0, 'stable', 'low', now()) RETURNING id";
+    let item: i64 = sql.query_one(item, &[&account, &product]).await.unwrap().get(0);
+    let suggestion = "INSERT INTO reorder_suggestions (account_id, inventory_item_id, sku, qty_suggested, reason,
+            confidence, forecast_days, status, computed_at)
+        VALUES ($1, $2, 'X', 5, 'r', 0.9, 21, 'pending', now())";
+    sql.execute(suggestion, &[&account, &item]).await.unwrap();
+    let insight = "INSERT INTO insights (account_id, fingerprint, severity, category, title, body, suggested_action,
+            impact_estimate, source, status, computed_at)
+        VALUES ($1, 'f', 'low', 'ads', 't', '', '', '', 'rules', 'open', now())";
+    sql.execute(insight, &[&account]).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_operation_answers() {
+    let receiver = format!("127.0.0.1:{}", free_port());
+    let settings = [("RATE_LIMIT_PER_MINUTE", "100000"), ("WEBHOOK_ALLOW_LOOPBACK", &receiver)];
+    let service = Service::start_with(&settings).await;
+    fill(&service.db.url(), &service.folder, service.account).await;
+    let key = service.key(service.account, "read,write");
+    let mut walk = Walk::new(&service.process, &key, &receiver).await;
+    walk.make_and_read().await;
+    walk.remove().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_operation_answers_the_same_through_a_pooler() {
+    if testkit::skip_on_citus("PgBouncer is put before a socket") {
+        return;
+    }
+    let service = Service::start().await;
+    let Some(bouncer) = PgBouncer::start(&service.db.url(), SESSIONS).await.unwrap() else { return };
+    // What a session is not told, it takes from its database: nothing may depend on that.
+    let sql = service.db.client().await.unwrap();
+    sql.batch_execute(
+        "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET timezone = ''Pacific/Auckland''', current_database()); END $$",
+    )
+    .await
+    .unwrap();
+    fill(&service.db.url(), &service.folder, service.account).await;
+    let receiver = format!("127.0.0.1:{}", free_port());
+    let process = Process::start(
+        api(&bouncer.url(), &service.folder)
+            .arg("serve")
+            .env("DATABASE_POOLER", "transaction")
+            .env("RATE_LIMIT_PER_MINUTE", "100000")
+            .env("WEBHOOK_ALLOW_LOOPBACK", &receiver),
+    );
+    let key = service.key(service.account, "read,write");
+    let mut walk = Walk::new(&process, &key, &receiver).await;
+    for path in walk.make_and_read().await {
+        assert_eq!(answer(&process, &path, &key).await, answer(&service.process, &path, &key).await, "{path}");
+    }
+    walk.remove().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_operation_answers_the_same_with_a_standby() {
+    let pair = Pair::start().await.unwrap();
+    let (url, folder) = (pair.primary.url(), tempfile::tempdir().unwrap());
+    run(api(&url, &folder).arg("migrate"));
+    let printed = run(api(&url, &folder).args(["accounts", "create", "--name", "Shop", "--json"]));
+    let printed: Value = serde_json::from_str(&printed).unwrap();
+    let account = printed[0]["id"].as_i64().unwrap();
+    fill(&url, &folder, account).await;
+    let key =
+        run(api(&url, &folder).args(["keys", "create", "--account", &account.to_string(), "--scopes", "read,write"]));
+    let (key, receiver) = (key.trim(), format!("127.0.0.1:{}", free_port()));
+    let admin = format!("127.0.0.1:{}", free_port());
+    let serve = || {
+        let mut command = api(&url, &folder);
+        command.arg("serve").env("RATE_LIMIT_PER_MINUTE", "100000").env("WEBHOOK_ALLOW_LOOPBACK", &receiver);
+        command
+    };
+    let alone = Process::start(&mut serve());
+    let process = Process::start(serve().env("DATABASE_READ_URL", pair.standby.url()).env("ADMIN_LISTEN", &admin));
+    let mut walk = Walk::new(&process, key, &receiver).await;
+    for path in walk.make_and_read().await {
+        // On a busy machine the standby may not be relied on for a moment; a read that it cannot answer, it never does.
+        let began = std::time::Instant::now();
+        loop {
+            let before = reads_of_primary(&process, &admin).await;
+            let answered = answer(&process, &path, key).await;
+            if reads_of_primary(&process, &admin).await == before {
+                assert_eq!(answered, answer(&alone, &path, key).await, "{path}");
+                break;
+            }
+            assert!(began.elapsed().as_secs() < 60, "the standby never answers {path}");
+        }
+    }
+    walk.remove().await;
+}
+
+/// Reads that the standby might have answered and did not.
+async fn reads_of_primary(process: &Process, admin: &str) -> u64 {
+    let (_, metrics) = process.get_from(admin, "/metrics").await;
+    let line = metrics.lines().find_map(|line| line.strip_prefix("database_reads_total{server=\"primary\"} "));
+    line.map_or(0, |count| count.parse().unwrap())
+}
