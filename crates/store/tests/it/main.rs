@@ -27,5 +27,6 @@ mod results;
 mod roll_up;
 mod schema;
 mod shop;
+mod upgrades;
 mod webhook_fixture;
 mod writes;

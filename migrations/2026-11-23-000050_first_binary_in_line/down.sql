@@ -1,0 +1,1 @@
+-- Nothing to undo: the schema is the one that the migrations before this one make today.
