@@ -14,7 +14,6 @@ use actix_web::{App, HttpResponse, HttpServer, dev::Server, get, middleware::fro
 use domain::{
     AccountId, StoreError,
     ai::{AccessChange, AiAccess},
-    health::Health,
 };
 use metrics_exporter_prometheus::PrometheusHandle;
 use serde::Deserialize;
@@ -24,6 +23,7 @@ use time::OffsetDateTime;
 
 use crate::{
     commands::ai::{admin as actor, text, to_json},
+    schema::SchemaCheck,
     supervisor::Failures,
 };
 
@@ -32,6 +32,7 @@ pub use hosts::Hosts;
 struct Admin {
     metrics: PrometheusHandle,
     store: Store,
+    schema: Arc<SchemaCheck>,
     draining: Arc<AtomicBool>,
     failures: Failures,
 }
@@ -51,8 +52,9 @@ async fn ready(admin: web::Data<Admin>) -> HttpResponse {
     if let Some(task) = admin.failures.unstable() {
         return HttpResponse::ServiceUnavailable().body(format!("the background task {task} fails again and again\n"));
     }
-    match admin.store.ping().await {
-        Ok(_) => HttpResponse::Ok().body("ok\n"),
+    match admin.schema.problem(&admin.store).await {
+        Ok(None) => HttpResponse::Ok().body("ok\n"),
+        Ok(Some(problem)) => HttpResponse::ServiceUnavailable().body(problem + "\n"),
         Err(_) => HttpResponse::ServiceUnavailable().body("the database does not answer\n"),
     }
 }
@@ -156,10 +158,11 @@ pub fn server(
     hosts: Hosts,
     metrics: PrometheusHandle,
     store: Store,
+    schema: Arc<SchemaCheck>,
     draining: Arc<AtomicBool>,
     failures: Failures,
 ) -> std::io::Result<Server> {
-    let admin = web::Data::new(Admin { metrics, store, draining, failures });
+    let admin = web::Data::new(Admin { metrics, store, schema, draining, failures });
     let hosts = web::Data::new(hosts);
     let server = HttpServer::new(move || {
         App::new()

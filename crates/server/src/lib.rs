@@ -19,6 +19,7 @@ mod output;
 mod payments;
 mod random;
 mod scheduler;
+mod schema;
 mod secrets;
 mod services;
 mod stores;

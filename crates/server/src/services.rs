@@ -31,6 +31,7 @@ use crate::{
     connections,
     database::Database,
     deliveries, payments, scheduler,
+    schema::SchemaCheck,
     stores::Stores,
     supervisor::{self, Supervisor, Task},
     telemetry,
@@ -89,9 +90,14 @@ async fn run_supervised(
         }));
     }
     let admin_listener = bind(config.admin_listen, "admin_listen")?;
+    let schema = Arc::new(SchemaCheck::default());
+    // A process that comes before its migrations waits for them, not ready; the log says why.
+    if let Err(error) = schema.problem(&**store).await {
+        tracing::warn!(%error, "the database does not answer yet");
+    }
     let hosts = admin::Hosts::parse(&config.admin_hosts)?;
     let failures = supervisor.failures().clone();
-    let admin = admin::server(admin_listener, hosts, metrics, (**store).clone(), draining.clone(), failures)?;
+    let admin = admin::server(admin_listener, hosts, metrics, (**store).clone(), schema, draining.clone(), failures)?;
     let mut stopped = vec![admin];
     let till = payments::till(config, &stores.payments)?;
     let wordsmith = ai::wordsmith(config, store)?;

@@ -1,13 +1,34 @@
 //! [`Health`] on Postgres.
 
-use std::time::{Duration, Instant};
+use std::{
+    collections::BTreeSet,
+    time::{Duration, Instant},
+};
 
 use async_trait::async_trait;
-use diesel::{dsl::sql, sql_types::Integer};
-use diesel_async::RunQueryDsl;
-use domain::{StoreError, health::Health};
+use diesel::{
+    dsl::sql,
+    migration::{Migration as _, MigrationSource},
+    pg::Pg,
+    prelude::*,
+    sql_types::{Bool, Integer, Text},
+};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{
+    StoreError,
+    health::{Health, Migration, Requirement, Schema},
+};
 
-use crate::{Store, error::Failure};
+use crate::{
+    MIGRATIONS, Store,
+    error::{Failure, parse},
+    schema::schema_requirements as requirements,
+};
+
+statement!(
+    /// Diesel's own table, of which no other query knows.
+    Applied() -> Text = "SELECT version::text FROM __diesel_schema_migrations"
+);
 
 #[async_trait]
 impl Health for Store {
@@ -19,4 +40,47 @@ impl Health for Store {
         .await?;
         Ok(started.elapsed())
     }
+
+    async fn schema(&self) -> Result<Schema, StoreError> {
+        let known = migrations()?;
+        let own = parse(env!("CARGO_PKG_VERSION"), "version")?;
+        let (applied, requirements) = self
+            .run::<_, Failure>(async |connection| Ok((versions(connection).await?, required(connection).await?)))
+            .await?;
+        Ok(Schema::compare(&known, &applied, requirements, own))
+    }
+}
+
+/// The migrations that are compiled in.
+fn migrations() -> Result<Vec<Migration>, StoreError> {
+    let all = MigrationSource::<Pg>::migrations(&MIGRATIONS);
+    let all = all.map_err(|error| StoreError::Internal(error.to_string()))?;
+    let each = all.iter().map(|migration| migration.name());
+    Ok(each.map(|name| Migration { version: name.version().to_string(), name: name.to_string() }).collect())
+}
+
+/// The migrations that have run. A database that knows of none has no table of them.
+async fn versions(connection: &mut AsyncPgConnection) -> Result<BTreeSet<String>, Failure> {
+    if !is_there(connection, "__diesel_schema_migrations").await? {
+        return Ok(BTreeSet::new());
+    }
+    let versions: Vec<String> = Applied {}.load(connection).await?;
+    Ok(versions.into_iter().collect())
+}
+
+async fn required(connection: &mut AsyncPgConnection) -> Result<Vec<Requirement>, Failure> {
+    if !is_there(connection, "schema_requirements").await? {
+        return Ok(Vec::new());
+    }
+    let rows: Vec<(String, String)> =
+        requirements::table.select((requirements::migration, requirements::min_version)).load(connection).await?;
+    let rows = rows.into_iter().map(|(migration, minimum)| {
+        parse(&minimum, "minimum version").map(|minimum| Requirement { migration, minimum })
+    });
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+async fn is_there(connection: &mut AsyncPgConnection, table: &str) -> QueryResult<bool> {
+    let there = sql::<Bool>("to_regclass(").bind::<Text, _>(table).sql(") IS NOT NULL");
+    diesel::select(there).get_result(connection).await
 }

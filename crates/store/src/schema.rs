@@ -1,6 +1,13 @@
 //! The tables, as the query builder knows them. Kept in step with `migrations/` by a test that compares both.
 
 diesel::table! {
+    schema_requirements (migration) {
+        migration -> Text,
+        min_version -> Text,
+    }
+}
+
+diesel::table! {
     users (id) {
         id -> Text,
         created_at -> Timestamptz,

@@ -86,6 +86,7 @@ schemas! {
     plan => Plan::NAMES;
     overall_status => &["operational", "degraded", "outage"];
     database_status => &["ok", "slow", "down"];
+    schema_status => &["ok", "outdated", "too_new", "unknown"];
     format => crate::csv::FORMATS;
     flag => crate::query::FLAGS;
     transaction_kind => credits::TransactionKind::NAMES;

@@ -7,7 +7,10 @@ use actix_web::{
     http::{StatusCode, header::HeaderValue},
     web,
 };
-use domain::health::Health;
+use domain::{
+    StoreError,
+    health::{Health, Schema},
+};
 use serde::Serialize;
 use tokio::sync::Mutex;
 use utoipa::ToSchema;
@@ -32,7 +35,38 @@ struct Look {
     at: Instant,
     /// None when it is down.
     latency: Option<Duration>,
+    schema: SchemaStatus,
     took: Duration,
+}
+
+/// Whether the database's schema is one that this service works with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SchemaStatus {
+    Ok,
+    Outdated,
+    TooNew,
+    Unknown,
+}
+
+impl SchemaStatus {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Outdated => "outdated",
+            Self::TooNew => "too_new",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+impl From<Schema> for SchemaStatus {
+    fn from(schema: Schema) -> Self {
+        match schema {
+            Schema::Current | Schema::Newer { .. } => Self::Ok,
+            Schema::Outdated { .. } => Self::Outdated,
+            Schema::TooNew { .. } => Self::TooNew,
+        }
+    }
 }
 
 /// The last look at the database.
@@ -52,15 +86,19 @@ impl LastCheck {
 impl Look {
     async fn now(health: &dyn Health) -> Self {
         let started = Instant::now();
-        let latency = match tokio::time::timeout(CHECK_TIMEOUT, health.ping()).await {
-            Ok(Ok(latency)) => Some(latency),
+        let found = tokio::time::timeout(CHECK_TIMEOUT, async { Ok((health.ping().await?, health.schema().await?)) });
+        let found = match found.await {
+            Ok(Ok((latency, schema))) => Some((latency, schema.into())),
             Ok(Err(error)) => {
+                let error: StoreError = error;
                 tracing::warn!(%error, "the database is down");
                 None
             }
             Err(_) => None,
         };
-        Self { at: Instant::now(), latency, took: started.elapsed() }
+        let (latency, schema) =
+            found.map_or((None, SchemaStatus::Unknown), |(latency, schema)| (Some(latency), schema));
+        Self { at: Instant::now(), latency, schema, took: started.elapsed() }
     }
 }
 
@@ -94,6 +132,7 @@ pub struct Report<'a> {
 #[derive(Debug, Serialize, ToSchema)]
 struct Checks {
     database: DatabaseCheck,
+    schema: SchemaCheck,
 }
 
 /// The database.
@@ -104,6 +143,15 @@ struct DatabaseCheck {
     /// Milliseconds of one round trip; null when the database is down.
     #[schema(example = 0.4)]
     latency_ms: Option<f64>,
+}
+
+/// The tables of the database. A service whose migrations have not run, or that is too old for those that have, answers no
+/// other request reliably.
+#[derive(Debug, Serialize, ToSchema)]
+struct SchemaCheck {
+    /// `unknown` when the database is down.
+    #[schema(value_type = String, schema_with = crate::openapi::names::schema_status)]
+    status: &'static str,
 }
 
 /// What answers.
@@ -128,23 +176,27 @@ struct Meta<'a> {
     get, path = "/api/v1/status", tag = "service", operation_id = "get_status",
     responses(
         (status = 200, description = "The service works.", body = Report),
-        (status = 503, description = "The database is down: the same report with `error`.", body = Report)
+        (status = 503, description = "The database is down, or its schema does not fit: the same report with `error`.", body = Report)
     ),
     security(())
 )]
 pub async fn get(request: HttpRequest, state: web::Data<State>, last: web::Data<LastCheck>) -> Result<Reply, ApiError> {
-    let Look { latency, took, .. } = last.look(&*state.health).await;
+    let Look { latency, schema, took, .. } = last.look(&*state.health).await;
     let (status, database) = match latency {
         None => ("outage", "down"),
         Some(latency) if latency > state.settings.slow_after => ("degraded", "slow"),
         Some(_) => ("operational", "ok"),
     };
-    let outage = latency.is_none();
+    let outage = schema != SchemaStatus::Ok;
+    let status = if outage { "outage" } else { status };
     let id = request.extensions().get::<RequestId>().map(|id| id.0.to_string());
     let report = Report {
         status,
         api_version: API_VERSION,
-        checks: Checks { database: DatabaseCheck { status: database, latency_ms: latency.map(milliseconds) } },
+        checks: Checks {
+            database: DatabaseCheck { status: database, latency_ms: latency.map(milliseconds) },
+            schema: SchemaCheck { status: schema.as_str() },
+        },
         meta: Meta {
             region: &state.settings.region,
             env: &state.settings.env,

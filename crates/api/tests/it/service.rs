@@ -2,10 +2,13 @@
 
 use std::{sync::Arc, time::Duration};
 
-use domain::{StoreError, health::MockHealth};
-use serde_json::json;
+use domain::{
+    StoreError,
+    health::{MockHealth, Requirement, Schema},
+};
+use serde_json::{Value, json};
 
-use crate::support::{BOTH, READ, Service, state};
+use crate::support::{BOTH, READ, Service, health, state};
 
 #[test]
 fn the_status_is_shown_to_everyone() {
@@ -19,7 +22,7 @@ fn the_status_is_shown_to_everyone() {
         report,
         json!({
             "status": "operational", "api_version": "v1",
-            "checks": {"database": {"status": "ok", "latency_ms": 0.4}},
+            "checks": {"database": {"status": "ok", "latency_ms": 0.4}, "schema": {"status": "ok"}},
             "meta": {"region": "eu-test", "env": "test", "commit": "abc1234", "check_total_ms": null},
             "ts": "2026-05-02T12:00:30Z"
         })
@@ -36,18 +39,37 @@ fn an_outage_is_reported_in_full_with_503() {
     assert_eq!((answer.header("cache-control"), answer.header("retry-after")), (Some("no-store"), Some("5")));
     let report = answer.json();
     assert_eq!(report["status"], "outage");
-    assert_eq!(report["checks"]["database"], json!({"status": "down", "latency_ms": null}));
+    assert_eq!(
+        report["checks"],
+        json!({"database": {"status": "down", "latency_ms": null}, "schema": {"status": "unknown"}})
+    );
     assert!(!answer.text().contains("10.1.2.3"));
 }
 
 #[test]
 fn a_slow_database_degrades_the_service() {
-    let mut health = MockHealth::new();
-    health.expect_ping().returning(|| Ok(Duration::from_millis(251)));
-    let report = Service::start(api::State { health: Arc::new(health), ..state() })
-        .send("GET", "/api/v1/status", &[], None)
-        .json();
+    let health = health(Duration::from_millis(251), Schema::Current);
+    let report = Service::start(api::State { health, ..state() }).send("GET", "/api/v1/status", &[], None).json();
     assert_eq!((&report["status"], &report["checks"]["database"]["status"]), (&json!("degraded"), &json!("slow")));
+}
+
+#[test]
+fn a_schema_that_does_not_fit_is_an_outage_and_a_newer_one_that_fits_is_none() {
+    let report = |schema: Schema| {
+        let health = health(Duration::from_millis(1), schema);
+        let answer = Service::start(api::State { health, ..state() }).send("GET", "/api/v1/status", &[], None);
+        let report = answer.json();
+        let error = report.get("error").cloned().unwrap_or_default();
+        (answer.status, report["status"].clone(), error, report["checks"].clone())
+    };
+    let checks = |schema: &str| json!({"database": {"status": "ok", "latency_ms": 1.0}, "schema": {"status": schema}});
+    let requirement = Requirement { migration: "20990101000000".into(), minimum: "9.0.0".parse().unwrap() };
+    let too_new = Schema::TooNew { requirement, own: "1.0.0".parse().unwrap() };
+    for (schema, shown) in [(Schema::Outdated { missing: vec!["m".into()] }, "outdated"), (too_new, "too_new")] {
+        assert_eq!(report(schema), (503, json!("outage"), json!("no_db"), checks(shown)));
+    }
+    let newer = Schema::Newer { unknown: vec!["20990101000000".into()] };
+    assert_eq!(report(newer), (200, json!("operational"), Value::Null, checks("ok")));
 }
 
 #[test]
@@ -56,6 +78,10 @@ fn a_database_that_does_not_answer_counts_as_down() {
     #[async_trait::async_trait]
     impl domain::health::Health for Stuck {
         async fn ping(&self) -> Result<Duration, StoreError> {
+            std::future::pending().await
+        }
+
+        async fn schema(&self) -> Result<Schema, StoreError> {
             std::future::pending().await
         }
     }
@@ -70,6 +96,7 @@ fn a_database_that_does_not_answer_counts_as_down() {
 fn the_database_is_asked_once_for_many_who_ask() {
     let mut health = MockHealth::new();
     health.expect_ping().times(1).returning(|| Ok(Duration::from_millis(1)));
+    health.expect_schema().times(1).returning(|| Ok(Schema::Current));
     let service = Service::start(api::State { health: Arc::new(health), ..state() });
     for _ in 0..5 {
         assert_eq!(service.send("GET", "/api/v1/status", &[], None).status, 200);

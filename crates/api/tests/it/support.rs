@@ -18,7 +18,7 @@ use domain::{
     credits::{MockCreditLedger, MockTransactionLog, auto_topup::MockAutoTopupStore},
     customers::MockCustomerStore,
     freshness::{Dated, Freshness, Newest, Source},
-    health::MockHealth,
+    health::{MockHealth, Schema},
     insights::MockInsightStore,
     integrations::MockIntegrationStore,
     inventory::MockInventoryStore,
@@ -146,13 +146,19 @@ impl Geolocator for Atlas {
     }
 }
 
+/// A database that answers after such a time, and whose schema is such.
+pub fn health(latency: Duration, schema: Schema) -> Arc<MockHealth> {
+    let mut health = MockHealth::new();
+    health.expect_ping().returning(move || Ok(latency));
+    health.expect_schema().returning(move || Ok(schema.clone()));
+    Arc::new(health)
+}
+
 /// Ports of which only the key store and the database's health answer; every other call fails the request.
 pub fn state() -> State {
-    let mut health = MockHealth::new();
-    health.expect_ping().returning(|| Ok(Duration::from_micros(400)));
     State {
         keys: Arc::new(keys()),
-        health: Arc::new(health),
+        health: health(Duration::from_micros(400), Schema::Current),
         credits: Arc::new(MockCreditLedger::new()),
         transactions: Arc::new(MockTransactionLog::new()),
         auto_topup: Arc::new(MockAutoTopupStore::new()),

@@ -19,6 +19,7 @@ mod guide;
 mod hostile_shops;
 mod lifecycle;
 mod metrics;
+mod migrations;
 mod payments;
 mod pooler;
 mod rebinding;

@@ -4,8 +4,9 @@ use crate::database::fresh;
 
 /// On every node of a cluster: needed before the account is known, or by every account.
 const EVERYWHERE: [&str; 3] = ["users", "accounts", "api_keys"];
-/// Neither: looked at by migrations alone, and by processes that start.
-const LOCAL: [&str; 2] = ["__diesel_schema_migrations", "data_keys"];
+/// Neither: they say what the schema is and which keys seal, and are looked at by migrations, by `/ready` and by processes that
+/// start.
+const LOCAL: [&str; 3] = ["__diesel_schema_migrations", "data_keys", "schema_requirements"];
 
 const TABLES_WITHOUT_ACCOUNT: &str = "
     SELECT c.relname::text FROM pg_class c

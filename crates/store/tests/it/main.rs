@@ -13,6 +13,7 @@ mod deliveries;
 mod findings;
 mod freshness;
 mod group_commit;
+mod health;
 mod imports;
 mod jobs;
 mod keys;
