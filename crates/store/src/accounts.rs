@@ -1,7 +1,10 @@
 //! [`AccountStore`] on Postgres.
 
 use async_trait::async_trait;
-use diesel::prelude::*;
+use diesel::{
+    prelude::*,
+    sql_types::{BigInt, Bool},
+};
 use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
@@ -185,4 +188,14 @@ async fn insert(
         .execute(connection)
         .await?;
     Ok(account)
+}
+
+statement!(
+    /// Not the account's row: that is on every node of a cluster, and would be locked on one that may be away.
+    Lock(account: i64 => BigInt) -> Bool = "SELECT pg_advisory_xact_lock(726310, hashint8(?)) IS NULL"
+);
+
+/// Keeps others who lock the same account waiting until the transaction ends: for what is counted before it is added to.
+pub(crate) async fn lock(connection: &mut AsyncPgConnection, account: AccountId) -> QueryResult<()> {
+    Lock { account: account.0 }.execute(connection).await.map(|_| ())
 }

@@ -17,9 +17,10 @@ use time::OffsetDateTime;
 
 use crate::{
     Store,
+    accounts::lock,
     error::{Failure, corrupt, parse, store_error},
     idempotency::{self, WriteError},
-    schema::{accounts, alert_rules as rules},
+    schema::alert_rules as rules,
 };
 
 #[derive(Queryable, Selectable)]
@@ -174,8 +175,8 @@ async fn create_once(
         }
         // The rule was deleted since: what was asked for then is not there to be shown, and is made anew.
     }
-    // The account's row is the lock that keeps two requests from both making the last rule.
-    accounts::table.find(account.0).select(accounts::id).for_no_key_update().first::<i64>(connection).await?;
+    // Two requests must not both make the last rule.
+    lock(connection, account).await?;
     let kept: i64 = rules::table.filter(rules::account_id.eq(account.0)).select(count_star()).first(connection).await?;
     if kept >= MAX_RULES {
         return Err(WriteError::Refused(CreateError::LimitReached));

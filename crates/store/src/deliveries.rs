@@ -34,10 +34,14 @@ use crate::{Store, error::Failure, replays, schema::webhook_subscriptions};
 
 statement!(
     /// Receivers with something that became due in a span of time.
-    Due(since: Option<OffsetDateTime> => Nullable<Timestamptz>, now: OffsetDateTime => Timestamptz)
-        -> (BigInt, BigInt) = "
+    Due(
+        since: Option<OffsetDateTime> => Nullable<Timestamptz>,
+        now: OffsetDateTime => Timestamptz,
+        of: Option<Vec<i64>> => Nullable<Array<BigInt>>,
+    ) -> (BigInt, BigInt) = "
     SELECT account_id, subscription_id FROM deliveries
     WHERE state = 'pending' AND due_at > coalesce(?, '-infinity') AND due_at <= ?
+        AND (?::bigint[] IS NULL OR account_id = ANY ($3))
     GROUP BY account_id, subscription_id"
 );
 
@@ -62,36 +66,23 @@ statement!(
 #[async_trait]
 impl DeliveryQueue for Store {
     async fn due(&self, since: Option<OffsetDateTime>, now: OffsetDateTime) -> Result<Vec<Receiver>, StoreError> {
-        let rows: Vec<(i64, i64)> =
-            self.run::<_, Failure>(async |connection| Ok(Due { since, now }.load(connection).await?)).await?;
+        let rows: Vec<(i64, i64)> = self.look(|of| Due { since, now, of }).await?;
         Ok(rows.into_iter().map(|(account, subscription)| receiver(account, subscription)).collect())
     }
 
     async fn lease(&self, rooms: &[Room], lease: Duration, now: OffsetDateTime) -> Result<Vec<Leased>, StoreError> {
         let parts = self.parts(rooms, |room| room.receiver.account).await?;
         let parts = join_all(parts.iter().map(|part| lease::lease(self, part, lease, now))).await;
-        let (mut all, mut failure) = (Vec::new(), None);
-        for part in parts {
-            match part {
-                Ok(leased) => all.extend(leased),
-                Err(error) => failure = Some(error),
-            }
-        }
-        match failure {
-            // What other shards gave has to be sent, or it would be due again only when its lease ends.
-            Some(error) if !all.is_empty() => tracing::warn!(%error, "some deliveries cannot be leased"),
-            Some(error) => return Err(error),
-            None => {}
-        }
-        Ok(all)
+        // What other shards gave has to be sent, or it would be due again only when its lease ends.
+        Ok(self.of_nodes_there(parts).await?.into_iter().flatten().collect())
     }
 
     async fn record(&self, reports: &[Report], now: OffsetDateTime) -> Result<Vec<Failing>, StoreError> {
         let parts = self.parts(reports, |report| report.lease.receiver.account).await?;
         let failing = join_all(parts.iter().map(|part| record::record(self, part, now))).await;
-        // What is written already is not written again when all of it is recorded anew.
-        let failing: Vec<Vec<Failing>> = failing.into_iter().collect::<Result<_, _>>()?;
-        Ok(failing.into_iter().flatten().collect())
+        // What is written already is not written again when all of it is recorded anew. What cannot be, as its node is away,
+        // is due again when its lease ends, as if this worker had died.
+        Ok(self.of_nodes_there(failing).await?.into_iter().flatten().collect())
     }
 
     async fn disable(&self, failing: &Failing, reason: DisabledReason) -> Result<(), StoreError> {
@@ -112,6 +103,7 @@ impl DeliveryQueue for Store {
     }
 
     async fn release(&self, leases: &[Lease], now: OffsetDateTime) -> Result<(), StoreError> {
+        let mut released = Vec::new();
         for part in self.parts(leases, |lease| lease.receiver.account).await? {
             let leases = &part.items;
             let statement = Release {
@@ -122,13 +114,15 @@ impl DeliveryQueue for Store {
                 claims: leases.iter().map(|lease| lease.claim).collect(),
                 of: part.accounts,
             };
-            self.run::<_, Failure>(async |connection| Ok(statement.execute(connection).await?)).await?;
+            let done = self.run::<_, Failure>(async |connection| Ok(statement.execute(connection).await?)).await;
+            released.push(done.map_err(StoreError::from));
         }
+        self.of_nodes_there(released).await?;
         Ok(())
     }
 
     async fn continue_replay(&self, now: OffsetDateTime) -> Result<Option<Receiver>, StoreError> {
-        Ok(self.run::<_, Failure>(async |connection| replays::advance(connection, now).await).await?)
+        replays::advance(self, now).await
     }
 }
 

@@ -72,25 +72,7 @@ statement!(
         until: OffsetDateTime => Timestamptz,
     ) -> (
         BigInt, BigInt, BigInt, BigInt, SqlUuid, Integer, Integer, Text, Bytea, Nullable<Bytea>, Bytea
-    ) = "
-    WITH target AS MATERIALIZED (
-        SELECT s.account_id, s.id, s.url, s.sealed_secret, g.kind, g.body, g.now, g.until,
-            CASE WHEN s.previous_expires_at > g.now THEN s.previous_sealed_secret END AS sealed_previous
-        FROM (SELECT ?::bigint AS account_id, ?::bigint AS id, ?::text AS kind, ?::bytea AS body, ?::timestamptz AS now,
-                ?::timestamptz AS until) AS g
-            JOIN webhook_subscriptions s USING (account_id, id)
-        WHERE s.revoked_at IS NULL
-    ), written AS (
-        INSERT INTO events (account_id, kind, body, created_at) SELECT account_id, kind, body, now FROM target
-        RETURNING account_id, id
-    ), leased AS (
-        INSERT INTO deliveries (account_id, subscription_id, event_id, id, state, due_at, leased_until, claim,
-            created_at)
-        SELECT t.account_id, t.id, w.id, uuid_v7(t.now), 'pending', t.until, t.until, 1, t.now
-        FROM target t, written w
-        RETURNING account_id, subscription_id, event_id, claim, id, attempts, earlier_attempts
-    )
-    SELECT l.*, t.url, t.sealed_secret, t.sealed_previous, t.body FROM leased l, target t"
+    ) = "SELECT * FROM emit_test(?, ?, ?, ?, ?, ?)"
 );
 
 #[async_trait]

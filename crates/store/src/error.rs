@@ -38,7 +38,7 @@ pub(crate) fn store_error(error: Error) -> StoreError {
 
 /// Messages of a server that starts, stops, stands by, has no connection slot left, or gave up on a statement.
 fn is_unavailable(message: &str) -> bool {
-    const MESSAGES: [&str; 10] = [
+    const MESSAGES: [&str; 13] = [
         "the database system is",
         "terminating connection",
         "too many clients",
@@ -50,6 +50,9 @@ fn is_unavailable(message: &str) -> bool {
         "error communicating with the server",
         // A node of a cluster, as the coordinator says it.
         "connection to the remote node",
+        "failure on connection marked as essential",
+        "could not establish any connections to the node",
+        "connection establishment for node",
     ];
     MESSAGES.iter().any(|known| message.contains(known))
 }

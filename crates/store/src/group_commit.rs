@@ -6,7 +6,7 @@
 
 use std::{
     any::Any,
-    collections::VecDeque,
+    collections::{BTreeMap, VecDeque},
     panic::AssertUnwindSafe,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -17,7 +17,10 @@ use domain::{
     idempotency::{IdempotencyError, IdempotencyKey, Written},
     tracking::{EventStore, NewEvent, Refusal},
 };
-use futures_util::{FutureExt, future::BoxFuture};
+use futures_util::{
+    FutureExt,
+    future::{BoxFuture, join_all},
+};
 use time::OffsetDateTime;
 use tokio::{
     runtime::Handle,
@@ -242,7 +245,24 @@ async fn write(mut writer: Writer, write_group: impl Fn(Vec<Waiting>) -> BoxFutu
     writer.0 = None;
 }
 
+/// Writes a group. Where accounts live on several nodes, each shard's part by itself: a node that is away takes nothing along
+/// of the others, and no part is committed in two phases.
 async fn write_group(store: &Store, queue: &Queue, group: Vec<Waiting>) {
+    let accounts: Vec<i64> = group.iter().map(|waiting| waiting.row.account().0).collect();
+    match store.shards(&accounts).await.map_err(StoreError::from) {
+        Ok(None) => write_part(store, queue, group).await,
+        Ok(Some(shards)) => {
+            let mut parts: BTreeMap<i64, Vec<Waiting>> = BTreeMap::new();
+            for (waiting, shard) in group.into_iter().zip(shards) {
+                parts.entry(shard).or_default().push(waiting);
+            }
+            join_all(parts.into_values().map(|part| write_part(store, queue, part))).await;
+        }
+        Err(error) => group.into_iter().for_each(|waiting| drop(waiting.answer.send(Err(again(&error))))),
+    }
+}
+
+async fn write_part(store: &Store, queue: &Queue, group: Vec<Waiting>) {
     let (rows, answers): (Vec<_>, Vec<_>) = group.into_iter().map(|waiting| (waiting.row, waiting.answer)).unzip();
     match insert(store, queue, rows.clone()).await {
         Ok(ids) => {

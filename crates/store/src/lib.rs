@@ -70,6 +70,5 @@ pub struct Store {
     pools: runs::Pools,
     /// What pages of streams take turns by.
     streams: std::sync::Arc<tokio::sync::Semaphore>,
-    /// Whether accounts live on several nodes; asked once, when it first matters.
-    is_distributed: std::sync::Arc<tokio::sync::OnceCell<bool>>,
+    nodes: std::sync::Arc<citus::Nodes>,
 }

@@ -4,7 +4,7 @@
 use async_trait::async_trait;
 use diesel::{
     prelude::*,
-    sql_types::{BigInt, Nullable, Timestamptz},
+    sql_types::{Array, BigInt, Nullable, Timestamptz},
 };
 use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
 use domain::{
@@ -29,8 +29,10 @@ use crate::{
 statement!(
     /// Replays that are running, of any account. Not locked: rows of several accounts cannot be where they are on
     /// several nodes.
-    Running() -> (BigInt, BigInt) = "
-    SELECT account_id, id FROM webhook_replays WHERE state = 'running' ORDER BY account_id, id LIMIT 10"
+    Running(of: Option<Vec<i64>> => Nullable<Array<BigInt>>) -> (BigInt, BigInt) = "
+    SELECT account_id, id FROM webhook_replays
+    WHERE state = 'running' AND (?::bigint[] IS NULL OR account_id = ANY ($1))
+    ORDER BY account_id, id LIMIT 10"
 );
 
 statement!(
@@ -74,14 +76,12 @@ statement!(
 );
 
 /// Moves one running replay on. Gives its receiver, none when no replay is running.
-pub(crate) async fn advance(
-    connection: &mut AsyncPgConnection,
-    now: OffsetDateTime,
-) -> Result<Option<Receiver>, Failure> {
-    let running: Vec<(i64, i64)> = Running {}.load(connection).await?;
+pub(crate) async fn advance(store: &Store, now: OffsetDateTime) -> Result<Option<Receiver>, StoreError> {
+    let running: Vec<(i64, i64)> = store.look(|of| Running { of }).await?;
     for (account, id) in running {
         let advance = Advance { now, account, id, of_deliveries: account, of_queued: account, of_replay: account };
-        let row: Option<(i64, i64, Option<i64>)> = advance.get_result(connection).await.optional()?;
+        let row: Option<(i64, i64, Option<i64>)> =
+            store.run::<_, Failure>(async |connection| Ok(advance.get_result(connection).await.optional()?)).await?;
         if let Some((account, subscription, _)) = row {
             return Ok(Some(receiver(account, subscription)));
         }

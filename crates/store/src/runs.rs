@@ -126,7 +126,7 @@ impl Store {
         let primary = Target::new(connect, options)?;
         let pools = Arc::new(Mutex::new(vec![primary.pool.clone()]));
         let streams = streams::turns(&options);
-        Ok(Self { primary, replica: None, pools, streams, is_distributed: Arc::default() })
+        Ok(Self { primary, replica: None, pools, streams, nodes: Arc::default() })
     }
 
     /// The same database by a pool of its own. A pool that one thread has to itself keeps its connections on that
@@ -138,8 +138,8 @@ impl Store {
         let primary = Target::new(connect, options)?;
         self.pools.lock().unwrap_or_else(PoisonError::into_inner).push(primary.pool.clone());
         let streams = streams::turns(&options);
-        let (pools, is_distributed) = (Arc::clone(&self.pools), Arc::clone(&self.is_distributed));
-        Ok(Self { primary, replica: self.replica.clone(), pools, streams, is_distributed })
+        let (pools, nodes) = (Arc::clone(&self.pools), Arc::clone(&self.nodes));
+        Ok(Self { primary, replica: self.replica.clone(), pools, streams, nodes })
     }
 
     /// How long a caller waits for a connection.

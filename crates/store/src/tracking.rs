@@ -96,6 +96,10 @@ pub(crate) struct EventRow {
 }
 
 impl EventRow {
+    pub(crate) const fn account(&self) -> AccountId {
+        self.account
+    }
+
     pub(crate) fn new(account: AccountId, event: NewEvent) -> Self {
         let NewEvent { name, props, visitor_id, session_id, url, location, occurred_at, received_at } = event;
         let (name, props) = (name.as_str().to_owned(), Value::Object(props).to_string());

@@ -15,9 +15,10 @@ use time::OffsetDateTime;
 
 use crate::{
     Store,
+    accounts::lock,
     error::{Failure, corrupt},
     idempotency::{self, WriteError},
-    schema::{accounts, deliveries, webhook_subscriptions},
+    schema::{deliveries, webhook_subscriptions},
 };
 
 #[derive(Queryable, Selectable)]
@@ -172,8 +173,8 @@ async fn insert(
     subscription: NewSubscription,
 ) -> Result<Created, WriteError<CreateError>> {
     let NewSubscription { id, url, events, sealed_secret, now } = subscription;
-    // The account's row is the lock that keeps two requests from both being the sixteenth.
-    accounts::table.find(account.0).select(accounts::id).for_no_key_update().first::<i64>(connection).await?;
+    // Two requests must not both be the sixteenth.
+    lock(connection, account).await?;
     let kept: i64 = webhook_subscriptions::table
         .filter(webhook_subscriptions::account_id.eq(account.0))
         .filter(webhook_subscriptions::revoked_at.is_null())

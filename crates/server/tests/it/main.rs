@@ -20,6 +20,7 @@ mod hostile_shops;
 mod lifecycle;
 mod metrics;
 mod migrations;
+mod nodes;
 mod payments;
 mod pooler;
 mod rebinding;

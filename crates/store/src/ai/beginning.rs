@@ -16,13 +16,12 @@ use crate::{
     credits::{operations, posting::Halt},
     error::corrupt,
     idempotency::{self, WriteError},
-    schema::{accounts, ai_access, ai_runs as runs, credit_balances},
+    schema::{ai_access, ai_runs as runs, credit_balances},
 };
 
-/// The account's row is the lock that keeps two requests from starting two runs.
+/// Keeps two requests from starting two runs.
 pub(super) async fn lock_account(connection: &mut AsyncPgConnection, account: AccountId) -> Result<(), Error> {
-    accounts::table.find(account.0).select(accounts::id).for_no_key_update().first::<i64>(connection).await?;
-    Ok(())
+    crate::accounts::lock(connection, account).await
 }
 
 pub(super) async fn is_paused(connection: &mut AsyncPgConnection, account: AccountId) -> Result<bool, Error> {

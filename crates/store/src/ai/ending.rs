@@ -1,30 +1,39 @@
 //! The end of a run, with its refund unless it was worded.
 
-use diesel::{dsl::sql, prelude::*, sql_query, sql_types::Bool};
+use diesel::{
+    dsl::sql,
+    prelude::*,
+    sql_types::{Array, BigInt, Bool, Nullable},
+};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
-    StoreError,
+    AccountId, StoreError,
     ai::{Outcome, RunClaim, RunState},
     credits::{OperationKey, Refund},
 };
 use time::OffsetDateTime;
 
-use super::{beginning::debit_key, runs::ClaimRow};
+use super::beginning::debit_key;
 use crate::{
+    Store,
     credits::{operations, posting},
-    error::{Failure, corrupt, store_error},
+    error::{corrupt, store_error},
     schema::ai_runs as runs,
 };
 
-/// Leases are kept by the database's clock, which all processes share. Not locked, for rows of several accounts cannot
-/// be where they are on several nodes: [`end_run`] ends it for the holder of this claim, and so once.
-const DEAD: &str = "
-    SELECT account_id, id, claim FROM ai_runs WHERE state = 'running' AND lease_until < now() ORDER BY created_at LIMIT 1";
+statement!(
+    /// Leases are kept by the database's clock, which all processes share. Not locked, for rows of several accounts cannot
+    /// be where they are on several nodes: [`end_run`] ends it for the holder of this claim, and so once.
+    Dead(of: Option<Vec<i64>> => Nullable<Array<BigInt>>) -> (BigInt, BigInt, BigInt) = "
+    SELECT account_id, id, claim FROM ai_runs
+    WHERE state = 'running' AND lease_until < now() AND (?::bigint[] IS NULL OR account_id = ANY ($1))
+    ORDER BY created_at LIMIT 1"
+);
 
 /// A run whose holder died.
-pub(super) async fn dead(connection: &mut AsyncPgConnection) -> Result<Option<RunClaim>, Failure> {
-    let dead: Option<ClaimRow> = sql_query(DEAD).get_result(connection).await.optional()?;
-    Ok(dead.map(RunClaim::from))
+pub(super) async fn dead(store: &Store) -> Result<Option<RunClaim>, StoreError> {
+    let dead: Vec<(i64, i64, i64)> = store.look(|of| Dead { of }).await?;
+    Ok(dead.into_iter().next().map(|(account, run, number)| RunClaim { account: AccountId(account), run, number }))
 }
 
 /// Ends a run, and refunds it unless it was worded. Only the holder of the newest claim can: whether it was.

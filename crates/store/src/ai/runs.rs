@@ -5,7 +5,7 @@ use diesel::{
     QueryableByName,
     prelude::*,
     sql_query,
-    sql_types::{BigInt, Timestamptz},
+    sql_types::{Array, BigInt, Nullable, Timestamptz},
 };
 use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
 use domain::{
@@ -24,9 +24,13 @@ use crate::{
     schema::ai_runs as runs,
 };
 
-/// The run that has waited longest, of any account. Not locked: rows of several accounts cannot be where they are on
-/// several nodes. Whoever takes it first, by [`CLAIM`], has it.
-const QUEUED: &str = "SELECT account_id, id, claim FROM ai_runs WHERE state = 'queued' ORDER BY created_at LIMIT 1";
+statement!(
+    /// The run that has waited longest, of any account. Not locked: rows of several accounts cannot be where they are on
+    /// several nodes. Whoever takes it first, by [`CLAIM`], has it.
+    Queued(of: Option<Vec<i64>> => Nullable<Array<BigInt>>) -> (BigInt, BigInt, BigInt) = "
+    SELECT account_id, id, claim FROM ai_runs
+    WHERE state = 'queued' AND (?::bigint[] IS NULL OR account_id = ANY ($1)) ORDER BY created_at LIMIT 1"
+);
 
 /// Leases are kept by the database's clock, which all processes share.
 const CLAIM: &str = "
@@ -141,8 +145,22 @@ impl AiRuns for Store {
     }
 
     async fn claim_next(&self, now: OffsetDateTime) -> Result<Option<RunClaim>, StoreError> {
-        let row = self.run::<_, Failure>(async |connection| claim_next(connection, now).await).await?;
-        Ok(row.map(RunClaim::from))
+        loop {
+            let queued: Vec<(i64, i64, i64)> = self.look(|of| Queued { of }).await?;
+            let Some((account_id, id, claim)) = queued.into_iter().next() else { return Ok(None) };
+            let take = sql_query(CLAIM)
+                .bind::<BigInt, _>(account_id)
+                .bind::<BigInt, _>(id)
+                .bind::<BigInt, _>(claim)
+                .bind::<Timestamptz, _>(now)
+                .bind::<BigInt, _>(LEASE_SECONDS);
+            let taken: Option<ClaimRow> =
+                self.run::<_, Failure>(async |connection| Ok(take.get_result(connection).await.optional()?)).await?;
+            // Where another process was faster there may be a further run.
+            if taken.is_some() {
+                return Ok(taken.map(RunClaim::from));
+            }
+        }
     }
 
     async fn find(&self, account: AccountId, run: i64) -> Result<Option<Run>, StoreError> {
@@ -214,8 +232,7 @@ impl AiRuns for Store {
     async fn reap(&self, now: OffsetDateTime) -> Result<u64, StoreError> {
         let mut reaped = 0;
         loop {
-            let dead = self.run::<_, Failure>(async |connection| ending::dead(connection).await).await?;
-            let Some(claim) = dead else { return Ok(reaped) };
+            let Some(claim) = ending::dead(self).await? else { return Ok(reaped) };
             let ended = self
                 .run::<_, Failure>(async |connection| {
                     let end = async |connection: &mut AsyncPgConnection| {
@@ -230,26 +247,6 @@ impl AiRuns for Store {
                 tracing::warn!(account = %claim.account, run = claim.run, "an AI run's process died; it is refunded");
                 reaped += 1;
             }
-        }
-    }
-}
-
-async fn claim_next(connection: &mut AsyncPgConnection, now: OffsetDateTime) -> Result<Option<ClaimRow>, Failure> {
-    loop {
-        let queued: Option<ClaimRow> = sql_query(QUEUED).get_result(connection).await.optional()?;
-        let Some(ClaimRow { account_id, id, claim }) = queued else { return Ok(None) };
-        let taken = sql_query(CLAIM)
-            .bind::<BigInt, _>(account_id)
-            .bind::<BigInt, _>(id)
-            .bind::<BigInt, _>(claim)
-            .bind::<Timestamptz, _>(now)
-            .bind::<BigInt, _>(LEASE_SECONDS)
-            .get_result(connection)
-            .await
-            .optional()?;
-        // Where another process was faster there may be a further run.
-        if taken.is_some() {
-            return Ok(taken);
         }
     }
 }

@@ -6,7 +6,7 @@ use diesel::{
     prelude::*,
     result::Error,
     sql_query,
-    sql_types::{BigInt, Date as SqlDate, Nullable, Numeric, Text, Timestamptz},
+    sql_types::{Array, BigInt, Date as SqlDate, Nullable, Numeric, Text, Timestamptz},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
@@ -27,9 +27,14 @@ use crate::{
     schema::{accounts, alert_rules as rules},
 };
 
-const DUE: &str = "
-    SELECT account_id AS number FROM alert_rules WHERE active AND due_at <= $1
-    GROUP BY account_id ORDER BY min(due_at) LIMIT $2";
+statement!(
+    /// Accounts with rules that are due.
+    Due(now: OffsetDateTime => Timestamptz, of: Option<Vec<i64>> => Nullable<Array<BigInt>>, limit: i64 => BigInt)
+        -> BigInt = "
+    SELECT account_id FROM alert_rules
+    WHERE active AND due_at <= ? AND (?::bigint[] IS NULL OR account_id = ANY ($2))
+    GROUP BY account_id ORDER BY min(due_at) LIMIT ?"
+);
 
 /// Pushes the rule on before it is looked at, so that one whose metric cannot be read does not hold up the others.
 const TAKE: &str = "
@@ -99,13 +104,8 @@ struct Days {
 #[async_trait]
 impl AlertEvaluator for Store {
     async fn due(&self, now: OffsetDateTime, limit: i64) -> Result<Vec<AccountId>, StoreError> {
-        let rows: Vec<Number> = self
-            .run::<_, Failure>(async |connection| {
-                let due = sql_query(DUE).bind::<Timestamptz, _>(now).bind::<BigInt, _>(limit);
-                Ok(due.load(connection).await?)
-            })
-            .await?;
-        Ok(rows.into_iter().map(|row| AccountId(row.number)).collect())
+        let accounts: Vec<i64> = self.look(|of| Due { now, of, limit }).await?;
+        Ok(accounts.into_iter().map(AccountId).collect())
     }
 
     async fn evaluate_one(

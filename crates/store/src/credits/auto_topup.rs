@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use diesel::{
     prelude::*,
     result::Error,
-    sql_types::{BigInt, Bool, Nullable, Numeric, Text, Timestamptz},
+    sql_types::{Array, BigInt, Bool, Nullable, Numeric, Text, Timestamptz},
 };
 use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
 use domain::{
@@ -86,9 +86,11 @@ pub(super) async fn cause(
 statement!(
     /// Due charges that nobody holds, of any account. Not locked: rows of several accounts cannot be where they are on
     /// several nodes.
-    Due(now: OffsetDateTime => Timestamptz, limit: i64 => BigInt) -> (BigInt, BigInt) = "
+    Due(now: OffsetDateTime => Timestamptz, of: Option<Vec<i64>> => Nullable<Array<BigInt>>, limit: i64 => BigInt)
+        -> (BigInt, BigInt) = "
     SELECT account_id, id FROM auto_topups
     WHERE state = 'pending' AND due_at <= ? AND (leased_until IS NULL OR leased_until <= $1)
+        AND (?::bigint[] IS NULL OR account_id = ANY ($2))
     ORDER BY due_at LIMIT ?"
 );
 
@@ -183,10 +185,10 @@ impl AutoTopupStore for Store {
     }
 
     async fn lease(&self, now: OffsetDateTime, until: OffsetDateTime, limit: i64) -> Result<Vec<Waiting>, StoreError> {
+        let due: Vec<(i64, i64)> = self.look(|of| Due { now, of, limit }).await?;
         let rows: Vec<LeaseRow> = self
             .run::<_, Failure>(async |connection| {
                 let mut leased = Vec::new();
-                let due: Vec<(i64, i64)> = Due { now, limit }.load(connection).await?;
                 for (account, id) in due {
                     let lease = Lease { until, account, id, now, month: month_start(now) };
                     leased.extend(lease.get_result(connection).await.optional()?);
