@@ -135,10 +135,12 @@ fn main() -> anyhow::Result<()> {
     rustls::crypto::ring::default_provider().install_default().ok();
     if let (Some(attack), Some(url), Some(keys)) = (cli.attack, &cli.attack_url, &cli.attack_keys) {
         // One thread: it is not to be more than a processor's worth of clients.
-        return tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()?
-            .block_on(attack::run(attack, url, keys, cli.attack_receiver));
+        return tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(attack::run(
+            attack,
+            url,
+            keys,
+            cli.attack_receiver,
+        ));
     }
     let api = service::binary(cli.api.clone())?;
     // The server ends with the thread that starts it: this one.

@@ -178,7 +178,8 @@ async fn read_slowly(address: SocketAddr, key: &str) -> anyhow::Result<()> {
 }
 
 async fn answer_and_hang(mut stream: TcpStream) -> anyhow::Result<()> {
-    let answer = [format!("HTTP/1.1 200 OK\r\ncontent-length: {ANSWER}\r\n\r\n").into_bytes(), vec![1; ANSWER]].concat();
+    let answer =
+        [format!("HTTP/1.1 200 OK\r\ncontent-length: {ANSWER}\r\n\r\n").into_bytes(), vec![1; ANSWER]].concat();
     let mut buffer = Vec::new();
     for number in 0.. {
         buffer.clear();
