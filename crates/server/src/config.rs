@@ -287,10 +287,30 @@ impl Config {
             }))
             .extract()
             .context("the configuration is not valid (docs/operations.md lists every setting)")?;
+        config.refuse_empty_secrets()?;
         anyhow::ensure!(config.rate_limit_per_minute > 0, "rate_limit_per_minute must be at least 1");
         anyhow::ensure!(config.database_pool > 0, "database_pool must be at least 1");
         anyhow::ensure!(config.alerts_interval_seconds > 0, "alerts_interval_seconds must be at least 1");
         Ok(config)
+    }
+
+    /// An empty secret would be one that everybody knows: what it signs, anybody could sign.
+    fn refuse_empty_secrets(&self) -> anyhow::Result<()> {
+        let secrets = [
+            ("database_url", &self.database_url),
+            ("database_direct_url", &self.database_direct_url),
+            ("database_read_url", &self.database_read_url),
+            ("redis_url", &self.redis_url),
+            ("data_keys", &self.data_keys),
+            ("payment_gateway_key", &self.payment_gateway_key),
+            ("payment_webhook_secret", &self.payment_webhook_secret),
+            ("llm_key", &self.llm_key),
+        ];
+        for (name, secret) in secrets {
+            let is_empty = secret.as_ref().is_some_and(|secret| secret.expose_secret().trim().is_empty());
+            anyhow::ensure!(!is_empty, "{name} is empty: set it, or leave it out");
+        }
+        Ok(())
     }
 
     pub fn database_url(&self) -> Option<&str> {
@@ -364,6 +384,29 @@ mod tests {
             assert!(error.contains("rate_limit"), "{error}");
             Ok(())
         });
+    }
+
+    #[test]
+    #[allow(clippy::result_large_err, reason = "the type is the library's")]
+    fn an_empty_secret_is_refused_by_name() {
+        let secrets = [
+            "database_url",
+            "database_direct_url",
+            "database_read_url",
+            "redis_url",
+            "data_keys",
+            "payment_gateway_key",
+            "payment_webhook_secret",
+            "llm_key",
+        ];
+        for (name, value) in secrets.into_iter().flat_map(|name| [(name, ""), (name, " ")]) {
+            Jail::expect_with(|jail| {
+                jail.create_file("api.toml", &format!("{name} = \"{value}\""))?;
+                let error = format!("{:#}", Config::load(&Flags::default()).unwrap_err());
+                assert!(error.contains(name), "{name}: {error}");
+                Ok(())
+            });
+        }
     }
 
     #[test]
