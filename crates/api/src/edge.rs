@@ -34,7 +34,7 @@ use crate::{
     client,
     connections::Connection,
     error::{ApiError, Code},
-    meter,
+    meter, notifications,
     refusals::{Answer, Refusals},
     request_id::{self, RequestId},
     respond::{self, Cache, JSON},
@@ -89,14 +89,15 @@ pub async fn edge(
     let id = RequestId::of(request.headers());
     let address = client_address(&request, &state);
     let method = request.method().clone();
-    let public = is_public(request.path()) && !is_hook(request.path());
+    let hook = is_hook(request.path());
+    let public = is_public(request.path()) && !hook;
     let route = v1::pattern(request.path());
     let unmodified_is_free = !respond::matches_anything(request.headers());
     request.extensions_mut().insert(id.clone());
     request.extensions_mut().insert(ClientAddress(address));
 
     let Admission { bucket, mut quota, verdict } = admit(&state, &refusals, &request, address).await;
-    let answer = match &verdict {
+    let mut answer = match &verdict {
         Err(refused) if refused.code == Code::RateLimitExceeded => refusals.pause(bucket, quota).await,
         Err(refused) if refused.code.status() == StatusCode::UNAUTHORIZED => refusals.pause_stranger().await,
         _ => Answer::Now,
@@ -118,7 +119,12 @@ pub async fn edge(
     {
         state.writes.note(caller.account()).await;
     }
-    if response.status() == StatusCode::NOT_MODIFIED && unmodified_is_free {
+    if hook {
+        (response, quota) = notifications::settle(&state, bucket, response).await;
+        if quota.exceeded {
+            answer = refusals.pause(bucket, quota).await;
+        }
+    } else if response.status() == StatusCode::NOT_MODIFIED && unmodified_is_free {
         match not_modified(&state, bucket, quota).await {
             Ok(settled) => quota = settled,
             // The status is never refused; beyond what is free its answers are counted like any other.
@@ -152,6 +158,11 @@ fn is_hook(path: &str) -> bool {
 
 async fn admit(state: &State, refusals: &Refusals, request: &ServiceRequest, address: IpAddr) -> Admission {
     let limit = state.settings.rate_limit_per_minute;
+    if is_hook(request.path()) {
+        // Counted when it is known whether it is signed.
+        let (bucket, quota) = notifications::unsigned(state, address);
+        return Admission { bucket, quota, verdict: Ok(None) };
+    }
     if is_public(request.path()) || request.method() == Method::OPTIONS {
         let bucket = Bucket::public(address);
         let quota = state.limiter.hit(bucket, limit.saturating_mul(PUBLIC_FACTOR)).await;

@@ -12,6 +12,7 @@ mod error;
 mod exact;
 mod freshness;
 mod meter;
+mod notifications;
 mod openapi;
 mod path;
 mod query;

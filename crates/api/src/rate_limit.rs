@@ -17,7 +17,7 @@ struct Window {
 }
 
 /// Buckets of addresses counted one by one in each shard; the others share one ([`Bucket::shared`]). Keys are not limited,
-/// because each is a row in the database.
+/// because each is a row in the database, nor are senders who prove that they know a secret.
 const ADDRESSES_PER_SHARD: usize = 8_192;
 const SHARDS: usize = 16;
 

@@ -28,6 +28,10 @@ pub enum Bucket {
     Public(IpAddr),
     /// Answers 304 of public endpoints to an address.
     PublicNotModified(IpAddr),
+    /// Notifications of an address that are not signed as they should be.
+    Unsigned(IpAddr),
+    /// Notifications of an address that are.
+    Signed(IpAddr),
     /// Requests of all addresses for which there was no room.
     Crowd,
     /// Answers 304 to all addresses for which there was no room.
@@ -57,15 +61,17 @@ impl Bucket {
             Self::NotModified(_)
             | Self::EventKib(_)
             | Self::Refused(_)
+            | Self::Unsigned(_)
+            | Self::Signed(_)
             | Self::PublicNotModified(_)
             | Self::OverflowNotModified => None,
         }
     }
 
-    /// Whether it belongs to an address: anyone can make requests from ever new ones, so implementations bound how many
-    /// of these they count one by one. The others share [`Bucket::shared`].
+    /// Whether it belongs to an address that has proved nothing: anyone can make requests from ever new ones, so
+    /// implementations bound how many of these they count one by one. The others share [`Bucket::shared`].
     pub const fn is_of_address(self) -> bool {
-        matches!(self, Self::Refused(_) | Self::Public(_) | Self::PublicNotModified(_))
+        matches!(self, Self::Refused(_) | Self::Public(_) | Self::PublicNotModified(_) | Self::Unsigned(_))
     }
 
     /// The bucket in which addresses without room for their own are counted.
@@ -74,6 +80,16 @@ impl Bucket {
             Self::PublicNotModified(_) => Self::OverflowNotModified,
             _ => Self::Crowd,
         }
+    }
+
+    /// For notifications of an address that do not prove who sent them; of IPv6 the /64 counts.
+    pub fn unsigned(address: IpAddr) -> Self {
+        Self::Unsigned(subscriber(address))
+    }
+
+    /// For notifications of an address that do; of IPv6 the /64 counts.
+    pub fn signed(address: IpAddr) -> Self {
+        Self::Signed(subscriber(address))
     }
 }
 

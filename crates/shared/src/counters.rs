@@ -51,6 +51,8 @@ fn name(bucket: Bucket) -> String {
         Bucket::Key(id) => format!("requests:{{key:{id}}}"),
         Bucket::Refused(address) => format!("requests:{{refused:{address}}}"),
         Bucket::Public(address) => format!("requests:{{public:{address}}}"),
+        Bucket::Unsigned(address) => format!("requests:{{unsigned:{address}}}"),
+        Bucket::Signed(address) => format!("requests:{{signed:{address}}}"),
         Bucket::Crowd => "requests:{crowd}".to_owned(),
         Bucket::NotModified(id) => format!("not_modified:{{key:{id}}}"),
         Bucket::PublicNotModified(address) => format!("not_modified:{{public:{address}}}"),

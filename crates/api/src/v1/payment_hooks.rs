@@ -10,7 +10,9 @@ use serde::Serialize;
 
 use crate::{
     body::Upload,
+    edge::ClientAddress,
     error::{ApiError, Code},
+    notifications::admit_signed,
     respond::{API_VERSION, Reply},
     state::State,
     write::detached,
@@ -25,7 +27,12 @@ struct Body {
 }
 
 /// Takes a notification: checks its signature, asks the gateway about the payment it names, writes what that means.
-pub async fn receive(request: HttpRequest, upload: Upload, state: web::Data<State>) -> Result<Reply, ApiError> {
+pub async fn receive(
+    request: HttpRequest,
+    address: ClientAddress,
+    upload: Upload,
+    state: web::Data<State>,
+) -> Result<Reply, ApiError> {
     let till = state.till.clone().filter(|till| request.match_info().get("gateway") == Some(till.gateway.name()));
     let till = till.ok_or(ApiError::new(Code::NotFound))?;
     let now = (state.clock)();
@@ -35,6 +42,7 @@ pub async fn receive(request: HttpRequest, upload: Upload, state: web::Data<Stat
         _ => "",
     };
     let payment = till.gateway.notified(signature, upload.bytes(), now).map_err(refused)?;
+    admit_signed(&request, address, &state).await?;
     let taken = detached(async move { till.take(&payment, now).await.map_err(Later) }).await?;
     let (outcome, reason) = match &taken {
         Taken::Settled(settled) => (outcome(settled), None),

@@ -1,0 +1,55 @@
+//! How many notifications other systems may send. Whoever signs them has a budget that nobody else can use up: only what
+//! proves nothing is counted with what an address sends unsigned, and only that is refused for it.
+
+use std::net::IpAddr;
+
+use actix_web::{HttpMessage, HttpRequest, body::BoxBody, dev::ServiceResponse};
+use domain::rate_limit::{Bucket, Quota, WINDOW};
+
+use crate::{
+    edge::ClientAddress,
+    error::{ApiError, Code},
+    state::{PUBLIC_FACTOR, State},
+};
+
+/// How many times the requests of a key an address may send signed notifications.
+const SIGNED_FACTOR: u32 = 100;
+
+/// Where the sender of a signed notification stands; kept with the request.
+#[derive(Clone, Copy)]
+struct Signed(Quota);
+
+/// Counts a notification whose signature is right.
+///
+/// # Errors
+/// `rate_limit_exceeded`, beyond the budget of the address.
+pub async fn admit_signed(request: &HttpRequest, address: ClientAddress, state: &State) -> Result<(), ApiError> {
+    let limit = state.settings.rate_limit_per_minute.saturating_mul(SIGNED_FACTOR);
+    let quota = state.limiter.hit(Bucket::signed(address.0), limit).await;
+    request.extensions_mut().insert(Signed(quota));
+    if quota.exceeded { Err(ApiError::new(Code::RateLimitExceeded)) } else { Ok(()) }
+}
+
+/// The bucket that a notification counts in unless it turns out to be signed, before anything is counted.
+pub fn unsigned(state: &State, address: IpAddr) -> (Bucket, Quota) {
+    let limit = state.settings.rate_limit_per_minute.saturating_mul(PUBLIC_FACTOR);
+    (Bucket::unsigned(address), Quota::of(limit, 0, WINDOW, false))
+}
+
+/// Counts what was answered without a signature; beyond the budget of the address the answer says only that.
+pub async fn settle(
+    state: &State,
+    bucket: Bucket,
+    response: ServiceResponse<BoxBody>,
+) -> (ServiceResponse<BoxBody>, Quota) {
+    let signed = response.request().extensions().get::<Signed>().copied();
+    if let Some(Signed(quota)) = signed {
+        return (response, quota);
+    }
+    let limit = state.settings.rate_limit_per_minute.saturating_mul(PUBLIC_FACTOR);
+    let quota = state.limiter.hit(bucket, limit).await;
+    if quota.exceeded {
+        return (response.error_response(ApiError::new(Code::RateLimitExceeded)), quota);
+    }
+    (response, quota)
+}
