@@ -4,7 +4,7 @@ use std::{future::Future, sync::Arc};
 
 use domain::{
     StoreError,
-    credits::auto_topup::{AutoTopupStore, Left, Plan, Rules, Terms, Waiting, backoff, plan},
+    credits::auto_topup::{AutoTopupStore, ChargeRef, Left, Plan, Rules, Terms, Waiting, backoff, plan},
     payments::{Charge, ChargeError, Order, PaymentStatus},
 };
 use time::{Duration, OffsetDateTime};
@@ -30,10 +30,14 @@ pub struct Recharger {
 }
 
 impl Recharger {
-    /// Works until `stop`; a charge under way ends first.
+    /// Publishes the price list and makes charges until `stop`; a charge under way ends first.
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let mut stop = std::pin::pin!(stop);
+        let mut is_published = false;
         loop {
+            if !is_published {
+                is_published = self.publish().await;
+            }
             if let Err(error) = self.tick().await {
                 tracing::warn!(%error, "automatic top-ups could not be looked up");
             }
@@ -42,6 +46,15 @@ impl Recharger {
                 () = tokio::time::sleep(EVERY) => {}
             }
         }
+    }
+
+    /// Whether it is written down what is for sale.
+    async fn publish(&self) -> bool {
+        let published = self.till.payments.publish(&self.till.prices, (self.clock)()).await;
+        if let Err(error) = &published {
+            tracing::warn!(%error, "the price list could not be published");
+        }
+        published.is_ok()
     }
 
     /// Does what is due now. Gives how many charges were looked at.
@@ -96,10 +109,10 @@ impl Recharger {
         let later = Left::Waiting { until: now + backoff(waiting.attempts) };
         let left = match answer {
             Ok(payment) if payment.status == PaymentStatus::Pending => later,
-            Ok(payment) => match self.till.settle(payment, now).await? {
-                Taken::Settled(_) => return Ok(()),
-                Taken::Refused(refusal) => self.failed(refusal.to_string(), now),
-            },
+            Ok(payment) => {
+                let status = payment.status;
+                self.left(charge, status, self.till.settle(payment, now).await?, now)
+            }
             Err(ChargeError::Declined(reason)) => self.failed(reason, now),
             Err(ChargeError::Unavailable(error)) => {
                 tracing::warn!(%error, account_id = charge.account.0, "an automatic top-up is not answered");
@@ -109,7 +122,27 @@ impl Recharger {
         self.charges.leave(charge, left, now).await
     }
 
+    /// How a charge is left whose answer was settled. One that was credited has ended already, and is left as it is.
+    fn left(&self, charge: ChargeRef, status: PaymentStatus, taken: Taken, now: OffsetDateTime) -> Left {
+        match (taken, status) {
+            (Taken::Refused(refusal), PaymentStatus::Approved) => {
+                metrics::counter!("auto_topups_stopped_total").increment(1);
+                let account_id = charge.account.0;
+                tracing::error!(account_id, charge = charge.id, reason = %refusal, "an automatic top-up was paid but not credited; it is switched off");
+                Left::Stopped { reason: refusal.to_string() }
+            }
+            (Taken::Refused(refusal), _) => self.failed(refusal.to_string(), now),
+            (Taken::Settled(_), PaymentStatus::Rejected) => self.failed("rejected".to_owned(), now),
+            (Taken::Settled(_), PaymentStatus::ChargedBack) => Left::Canceled { reason: "charged_back" },
+            // Refunded before the answer was heard, or since by a notification that overtook it.
+            (Taken::Settled(_), _) => Left::Canceled { reason: "refunded" },
+        }
+    }
+
     fn failed(&self, reason: String, now: OffsetDateTime) -> Left {
         Left::Failed { reason, retry_at: now + self.rules.cooldown }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,4 +1,5 @@
-//! Taking payments: what the gateway confirms is checked against what was for sale, and written once.
+//! Taking payments: what the gateway confirms is checked against what was for sale when it is first seen, and written
+//! once. From then on its record counts.
 
 use std::sync::Arc;
 
@@ -6,8 +7,8 @@ use domain::{
     StoreError,
     accounts::{AccountStore, Mode},
     payments::{
-        GatewayUnavailable, Order, Payment, PaymentGateway, PaymentId, PaymentStore, PriceList, Refusal, Settled,
-        Settlement, Sold, check, matches,
+        GatewayUnavailable, OFFER_HONOURED, Order, Payment, PaymentGateway, PaymentId, PaymentStatus, PaymentStore,
+        Price, PriceList, Purchase, Refusal, SettleError, Settled, Settlement, matches, quote,
     },
 };
 use time::OffsetDateTime;
@@ -56,38 +57,51 @@ impl Till {
     /// # Errors
     /// Trouble with the database.
     pub async fn settle(&self, payment: Payment, now: OffsetDateTime) -> Result<Taken, StoreError> {
-        let id = payment.id.clone();
-        let taken = match self.agree(&payment).await? {
-            Ok((order, sold)) => {
-                let settlement = Settlement { gateway: self.gateway.name(), payment, order, sold };
-                Taken::Settled(self.payments.settle(settlement, now).await?)
-            }
-            Err(refusal) => Taken::Refused(refusal),
+        let (id, status) = (payment.id.clone(), payment.status);
+        let taken = match self.write(payment, now).await {
+            Ok(settled) => Taken::Settled(settled),
+            Err(SettleError::Refused(refusal)) => Taken::Refused(refusal),
+            Err(SettleError::Store(error)) => return Err(error),
         };
-        self.record(&id, &taken);
+        self.log(&id, status, &taken);
         Ok(taken)
     }
 
-    /// What the payment is for, if it is what that costs.
-    async fn agree(&self, payment: &Payment) -> Result<Result<(Order, Sold), Refusal>, StoreError> {
-        let Some(order) = payment.order.clone() else { return Ok(Err(Refusal::NoOrder)) };
-        match self.accounts.find(order.account).await? {
+    async fn write(&self, payment: Payment, now: OffsetDateTime) -> Result<Settled, SettleError> {
+        let gateway = self.gateway.name();
+        // A recorded payment stays its account's, whatever the gateway says it was ordered for.
+        let owner = self.payments.owner(gateway, &payment.id).await?;
+        let ordered = payment.order.as_ref().map(|order| order.account);
+        let account = owner.or(ordered).ok_or(SettleError::Refused(Refusal::NoOrder))?;
+        let quote = self.quote(&payment, now).await?;
+        self.payments.settle(Settlement { gateway, payment, account, quote }, now).await
+    }
+
+    /// What the payment buys, if it is what that costs.
+    async fn quote(&self, payment: &Payment, now: OffsetDateTime) -> Result<Result<Purchase, Refusal>, StoreError> {
+        let Some(Order { account, item, charge }) = payment.order.clone() else { return Ok(Err(Refusal::NoOrder)) };
+        match self.accounts.find(account).await? {
             None => return Ok(Err(Refusal::UnknownAccount)),
             Some(account) if account.mode == Mode::Test => return Ok(Err(Refusal::SandboxAccount)),
             Some(_) => {}
         }
-        let sold = match order.charge {
+        let sold = match charge {
             // The price was fixed when the charge was sent, whatever the list says now.
-            Some(charge) => match self.payments.charged(order.account, charge).await? {
+            Some(charge) => match self.payments.charged(account, charge).await? {
                 Some((sold, price)) => matches(payment, price).map(|()| sold),
                 None => Err(Refusal::UnknownItem),
             },
-            None => check(payment, &order.item, &self.prices),
+            None => {
+                let mut offers = self.prices.offers_of(&item);
+                offers.extend(self.payments.published_offers(&item, now - OFFER_HONOURED).await?);
+                quote(payment, &offers)
+            }
         };
-        Ok(sold.map(|sold| (order, sold)))
+        let price = Price { amount: payment.amount, currency: payment.currency };
+        Ok(sold.map(|sold| Purchase { item, sold, price, charge }))
     }
 
-    fn record(&self, id: &PaymentId, taken: &Taken) {
+    fn log(&self, id: &PaymentId, status: PaymentStatus, taken: &Taken) {
         let gateway = self.gateway.name();
         match taken {
             Taken::Settled(Settled::Unchanged) => {}
@@ -96,7 +110,12 @@ impl Till {
                 tracing::info!(gateway, payment = %id, outcome, "payment");
             }
             Taken::Refused(refusal) => {
-                tracing::error!(gateway, payment = %id, reason = %refusal, "a payment was refused: money without credits");
+                metrics::counter!("payments_refused_total", "reason" => refusal.as_str()).increment(1);
+                if status == PaymentStatus::Approved {
+                    tracing::error!(gateway, payment = %id, reason = %refusal, "a payment was refused: money without credits");
+                } else {
+                    tracing::warn!(gateway, payment = %id, reason = %refusal, %status, "a payment was refused");
+                }
             }
         }
     }

@@ -9,10 +9,14 @@ use async_trait::async_trait;
 use rust_decimal::Decimal;
 use time::OffsetDateTime;
 
-pub use prices::{CreditPack, Interval, InvalidPrices, PlanPrice, Price, PriceList, Sold};
-pub use rules::{Refusal, Step, check, matches, step};
+pub use prices::{CreditPack, Interval, InvalidPrices, Offer, PlanPrice, Price, PriceList, Sold};
+pub use rules::{OFFER_HONOURED, Refusal, Step, matches, quote, step};
 
-use crate::{AccountId, StoreError, credits::Transaction, money::Currency};
+use crate::{
+    AccountId, StoreError,
+    credits::{Refused, Transaction},
+    money::Currency,
+};
 
 /// A payment's identifier at the gateway: 1 to 128 of `a-z`, `A-Z`, `0-9`, `_` and `-`, so that it fits into a URL.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -168,13 +172,42 @@ pub trait PaymentGateway: Send + Sync {
     async fn charge(&self, charge: &Charge) -> Result<Payment, ChargeError>;
 }
 
-/// A payment that was checked against what was for sale, to be written.
+/// What a payment buys. It is recorded when the payment is first seen; from then on the record counts, whatever is for
+/// sale later.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Purchase {
+    /// The key of the pack or plan.
+    pub item: String,
+    pub sold: Sold,
+    pub price: Price,
+    /// The automatic top-up that was charged; none when a person paid.
+    pub charge: Option<i64>,
+}
+
+/// A payment as the gateway reports it, to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settlement {
     pub gateway: &'static str,
     pub payment: Payment,
-    pub order: Order,
-    pub sold: Sold,
+    pub account: AccountId,
+    /// What the payment buys if it is not recorded yet.
+    pub quote: Result<Purchase, Refusal>,
+}
+
+/// Why a payment was not written.
+#[derive(Debug, thiserror::Error)]
+pub enum SettleError {
+    /// It brings nothing, and never will.
+    #[error("the payment is refused: {0}")]
+    Refused(Refusal),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<Refused> for SettleError {
+    fn from(refused: Refused) -> Self {
+        Self::Store(refused.into())
+    }
 }
 
 /// What a payment changed.
@@ -194,9 +227,22 @@ pub enum Settled {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait PaymentStore: Send + Sync {
+    /// The account for which a payment is recorded; none when it is not.
+    async fn owner(&self, gateway: &'static str, payment: &PaymentId) -> Result<Option<AccountId>, StoreError>;
+
     /// Writes what a payment means, in one transaction, once per payment and status: the ledger's row, the account's
     /// plan, the events, and the payer for automatic top-ups.
-    async fn settle(&self, settlement: Settlement, now: OffsetDateTime) -> Result<Settled, StoreError>;
+    ///
+    /// # Errors
+    /// [`SettleError::Refused`] when the payment is not recorded and its quote is a refusal, when it is recorded for
+    /// another account, or when another amount was paid than is recorded. Nothing is written then.
+    async fn settle(&self, settlement: Settlement, now: OffsetDateTime) -> Result<Settled, SettleError>;
+
+    /// Notes what is for sale from now on; what was until now and is not any more stays known with its end.
+    async fn publish(&self, prices: &PriceList, now: OffsetDateTime) -> Result<(), StoreError>;
+
+    /// What an item is offered for in the published list, or was until `since` or later.
+    async fn published_offers(&self, item: &str, since: OffsetDateTime) -> Result<Vec<Offer>, StoreError>;
 
     /// What an automatic charge is to cost, as it was fixed before it was first sent.
     async fn charged(&self, account: AccountId, charge: i64) -> Result<Option<(Sold, Price)>, StoreError>;

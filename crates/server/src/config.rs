@@ -189,7 +189,7 @@ const DEFAULTS: Defaults = Defaults {
 };
 
 /// The names that are read from the environment.
-const VARIABLES: [&str; 38] = [
+const VARIABLES: [&str; 39] = [
     "listen",
     "admin_listen",
     "admin_hosts",

@@ -2,20 +2,22 @@
 
 mod auto_topup;
 mod list;
+mod offers;
 pub(crate) mod operations;
 mod payments;
 pub(crate) mod posting;
 mod rows;
+pub(crate) mod top_ups;
 mod usage;
 
 use async_trait::async_trait;
 use diesel::prelude::*;
-use diesel_async::{AsyncConnection, RunQueryDsl};
+use diesel_async::RunQueryDsl;
 use domain::{
     AccountId, StoreError,
     credits::{
-        Adjust, CreditLedger, Credits, Debit, DebitError, Grant, PostError, RECENT_TRANSACTIONS, Refund, RefundError,
-        Transaction,
+        Adjust, AutoTopup, CreditLedger, Credits, Debit, DebitError, Grant, PostError, RECENT_TRANSACTIONS, Refund,
+        RefundError, Transaction,
     },
 };
 use time::OffsetDateTime;
@@ -23,8 +25,8 @@ use time::OffsetDateTime;
 use crate::{
     Store,
     credits::{auto_topup::AutoTopupRow, posting::Halt, rows::TransactionRow},
-    error::corrupt,
-    schema::{credit_balances, credit_transactions},
+    error::Failure,
+    schema::{accounts, credit_balances, credit_transactions},
 };
 
 /// Balance and settings.
@@ -65,8 +67,8 @@ impl CreditLedger for Store {
                 recent_transactions.push(transaction.try_into()?);
             }
         }
-        let BalanceRow { balance, total_purchased, total_spent, updated_at, auto_topup } =
-            summary.ok_or_else(|| corrupt("credit balance"))?;
+        let Some(summary) = summary else { return Ok(self.no_credits(account).await?) };
+        let BalanceRow { balance, total_purchased, total_spent, updated_at, auto_topup } = summary;
         Ok(Credits {
             balance,
             total_purchased,
@@ -78,30 +80,45 @@ impl CreditLedger for Store {
     }
 
     async fn debit(&self, debit: Debit, now: OffsetDateTime) -> Result<Transaction, DebitError> {
-        let done = self.run::<_, Halt<_>>(async |connection| {
-            connection.transaction(async |connection| operations::debit(connection, &debit, now).await).await
-        });
-        done.await.map_err(Halt::into_error)
+        let done = self.transact::<_, Halt<_>>(async |connection| operations::debit(connection, &debit, now).await);
+        let done = done.await.map_err(Halt::into_error);
+        if matches!(done, Err(DebitError::Insufficient { .. })) {
+            self.queue_after_refusal(debit.account, now).await?;
+        }
+        done
     }
 
     async fn refund(&self, refund: Refund, now: OffsetDateTime) -> Result<Transaction, RefundError> {
-        let done = self.run::<_, Halt<_>>(async |connection| {
-            connection.transaction(async |connection| operations::refund(connection, &refund, now).await).await
-        });
+        let done = self.transact::<_, Halt<_>>(async |connection| operations::refund(connection, &refund, now).await);
         done.await.map_err(Halt::into_error)
     }
 
     async fn grant(&self, grant: Grant, now: OffsetDateTime) -> Result<Transaction, PostError> {
-        let done = self.run::<_, Halt<_>>(async |connection| {
-            connection.transaction(async |connection| operations::grant(connection, &grant, now).await).await
-        });
+        let done = self.transact::<_, Halt<_>>(async |connection| operations::grant(connection, &grant, now).await);
         done.await.map_err(Halt::into_error)
     }
 
     async fn adjust(&self, adjust: Adjust, now: OffsetDateTime) -> Result<Transaction, PostError> {
-        let done = self.run::<_, Halt<_>>(async |connection| {
-            connection.transaction(async |connection| operations::adjust(connection, &adjust, now).await).await
-        });
+        let done = self.transact::<_, Halt<_>>(async |connection| operations::adjust(connection, &adjust, now).await);
         done.await.map_err(Halt::into_error)
+    }
+}
+
+impl Store {
+    /// The credits of an account that never had any.
+    async fn no_credits(&self, account: AccountId) -> Result<Credits, Failure> {
+        let updated_at = self
+            .run::<_, Failure>(async |connection| {
+                Ok(accounts::table.find(account.0).select(accounts::created_at).first(connection).await?)
+            })
+            .await?;
+        Ok(Credits {
+            balance: 0,
+            total_purchased: 0,
+            total_spent: 0,
+            updated_at,
+            auto_topup: AutoTopup::default(),
+            recent_transactions: Vec::new(),
+        })
     }
 }

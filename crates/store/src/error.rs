@@ -4,25 +4,37 @@ use diesel::result::{DatabaseErrorKind, Error};
 use diesel_async::pooled_connection::deadpool::PoolError;
 use domain::StoreError;
 
+use crate::transact::{TransactionError, is_conflict};
+
 /// What work on a connection may end with when it has no refusals of its own.
 #[derive(Debug)]
-pub(crate) struct Failure(StoreError);
+pub(crate) struct Failure {
+    error: StoreError,
+    is_conflict: bool,
+}
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Self(store_error(error))
+        let is_conflict = is_conflict(&error);
+        Self { error: store_error(error), is_conflict }
     }
 }
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
-        Self(error)
+        Self { error, is_conflict: false }
     }
 }
 
 impl From<Failure> for StoreError {
     fn from(failure: Failure) -> Self {
-        failure.0
+        failure.error
+    }
+}
+
+impl TransactionError for Failure {
+    fn is_conflict(&self) -> bool {
+        self.is_conflict
     }
 }
 
@@ -31,6 +43,8 @@ pub(crate) fn store_error(error: Error) -> StoreError {
     match &error {
         Error::DatabaseError(DatabaseErrorKind::ClosedConnection | DatabaseErrorKind::UnableToSendCommand, _)
         | Error::BrokenTransactionManager => StoreError::Unavailable(error.to_string()),
+        // The database is there; others were in the way, twice where the transaction is run again.
+        conflict if is_conflict(conflict) => StoreError::Overloaded(error.to_string()),
         Error::DatabaseError(_, info) if is_unavailable(info.message()) => StoreError::Unavailable(error.to_string()),
         _ => StoreError::Internal(error.to_string()),
     }
@@ -69,4 +83,26 @@ pub(crate) fn corrupt(what: &str) -> StoreError {
 /// Reads a stored text as the domain's type; the CHECK constraints keep this from failing.
 pub(crate) fn parse<T: std::str::FromStr>(text: &str, what: &str) -> Result<T, StoreError> {
     text.parse().map_err(|_| corrupt(what))
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(DatabaseErrorKind::SerializationFailure, "could not serialize access due to concurrent update", true)]
+    #[case(DatabaseErrorKind::Unknown, "deadlock detected", true)]
+    #[case(
+        DatabaseErrorKind::Unknown,
+        "canceling the transaction since it was involved in a distributed deadlock",
+        true
+    )]
+    #[case(DatabaseErrorKind::UniqueViolation, "duplicate key value violates unique constraint", false)]
+    fn a_conflict_may_be_tried_again(#[case] kind: DatabaseErrorKind, #[case] text: &str, #[case] may: bool) {
+        let error = || Error::DatabaseError(kind, Box::new(text.to_owned()));
+        assert_eq!(matches!(store_error(error()), StoreError::Overloaded(_)), may);
+        assert_eq!(Failure::from(error()).is_conflict(), may);
+    }
 }

@@ -14,7 +14,11 @@ use domain::{
 use serde_json::Value;
 use time::OffsetDateTime;
 
-use crate::{error::store_error, schema::idempotency_keys};
+use crate::{
+    error::store_error,
+    schema::idempotency_keys,
+    transact::{TransactionError, is_conflict},
+};
 
 /// What a transaction that writes under a key may end with.
 #[derive(Debug)]
@@ -39,6 +43,12 @@ impl<E> From<IdempotencyError> for WriteError<E> {
 impl<E> From<StoreError> for WriteError<E> {
     fn from(error: StoreError) -> Self {
         Self::Idempotency(IdempotencyError::Store(error))
+    }
+}
+
+impl<E> TransactionError for WriteError<E> {
+    fn is_conflict(&self) -> bool {
+        matches!(self, Self::Database(error) if is_conflict(error))
     }
 }
 

@@ -48,6 +48,7 @@ mod runs;
 mod schema;
 mod streams;
 mod tracking;
+mod transact;
 mod webhook_settings;
 mod webhooks;
 

@@ -67,6 +67,25 @@ impl Target {
         result
     }
 
+    /// Runs statements in one transaction, within the same limits.
+    pub async fn run_transaction<T, E: From<Error> + From<StoreError>>(
+        &self,
+        deadline: Instant,
+        work: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let begin = match self.options.pooler {
+            Pooler::None => "BEGIN".to_owned(),
+            Pooler::Transaction => self.options.begin(),
+        };
+        let done = async {
+            let mut connection = pool::lend(&self.pool).await?;
+            let result = in_transaction(&mut connection, &begin, work).await;
+            pool::give_back(connection);
+            result
+        };
+        timeout_at(deadline, done).await.map_err(|_| late())?
+    }
+
     /// Runs one statement that is answered at once, on a connection that others like it use meanwhile; otherwise as
     /// [`run`](Self::run).
     pub async fn run_short<T>(
@@ -175,6 +194,14 @@ impl Store {
         work: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, E>,
     ) -> Result<T, E> {
         self.primary.run(Instant::now() + ANSWER_TIMEOUT, work).await
+    }
+
+    /// Runs statements of a request in one transaction on the primary.
+    pub(crate) async fn run_transaction<T, E: From<Error> + From<StoreError>>(
+        &self,
+        work: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.primary.run_transaction(Instant::now() + ANSWER_TIMEOUT, work).await
     }
 
     /// Runs statements that only read: on the replica, if there is one that has all that the account is known to have

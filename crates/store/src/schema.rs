@@ -96,6 +96,26 @@ diesel::table! {
 }
 
 diesel::table! {
+    payment_owners (gateway, payment_id) {
+        gateway -> Text,
+        payment_id -> Text,
+        owner_id -> BigInt,
+    }
+}
+
+diesel::table! {
+    price_offers (item, currency, amount, credits) {
+        item -> Text,
+        currency -> Text,
+        amount -> Numeric,
+        credits -> BigInt,
+        plan -> Nullable<Text>,
+        plan_interval -> Nullable<Text>,
+        withdrawn_at -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
     payment_customers (account_id) {
         account_id -> BigInt,
         gateway -> Text,
@@ -738,6 +758,8 @@ diesel::allow_tables_to_appear_in_same_query!(
     credit_transactions,
     ai_access,
     payments,
+    payment_owners,
+    price_offers,
     payment_customers,
     auto_topups,
     integrations,

@@ -23,7 +23,7 @@ use crate::{
 #[schema(as = AutoTopup)]
 pub struct AutoTopupBody {
     enabled: bool,
-    /// A debit that leaves less than this causes a recharge.
+    /// A balance below this is recharged.
     #[schema(example = 100)]
     threshold: i64,
     /// Credits that a recharge adds.
@@ -101,7 +101,8 @@ pub struct SettingsBody {
 
 /// Set the automatic recharge.
 ///
-/// A debit that leaves less than `threshold` buys `top_up_amount` credits with the card of the last payment by hand.
+/// A balance below `threshold` buys `top_up_amount` credits with the card of the last payment by hand: at once, if it is below
+/// now, else after the debit that brings it there.
 #[utoipa::path(
     put, path = "/api/v1/credits/auto-topup", tag = "account", operation_id = "set_auto_topup",
     request_body(content = SettingsRequest, content_type = "application/json"),
@@ -113,7 +114,8 @@ pub async fn set(caller: Caller, query: Query, upload: Upload, state: web::Data<
     let change = read(&mut fields, &state.prices)?;
     let warnings = fields.finish(query.finish()?)?;
     let account = caller.account();
-    let settings = detached(async move { state.auto_topup.change(account, change).await }).await?;
+    let now = (state.clock)();
+    let settings = detached(async move { state.auto_topup.change(account, change, now).await }).await?;
     Reply::done(&SettingsBody { auto_topup: settings.into(), api_version: API_VERSION, warnings })
 }
 

@@ -13,12 +13,14 @@ use crate::{
 pub const MAX_THRESHOLD: i64 = 1_000_000;
 /// So many failed charges in a row switch it off.
 pub const MAX_FAILURES: i64 = 3;
+/// How often a charge that exceeds the monthly cap is looked at again.
+pub const CAP_INTERVAL: Duration = Duration::hours(1);
 
 /// When and how the account is recharged by itself.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AutoTopup {
     pub enabled: bool,
-    /// Credits; a debit that leaves less causes a recharge.
+    /// Credits; a balance below this is recharged.
     pub threshold: i64,
     /// Credits that a recharge adds.
     pub top_up_amount: i64,
@@ -67,6 +69,7 @@ pub struct Waiting {
     /// The account's.
     pub currency: Currency,
     pub enabled: bool,
+    /// Credits; those that AI runs under way were debited count as still there.
     pub balance: i64,
     pub threshold: i64,
     pub monthly_cap: Option<i64>,
@@ -82,6 +85,22 @@ pub struct Terms {
     pub customer_id: String,
     pub item: String,
     pub price: Price,
+}
+
+/// When and by how much an account that has switched it on is recharged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Trigger {
+    /// Credits.
+    pub threshold: i64,
+    /// Credits to be added.
+    pub credits: i64,
+}
+
+impl Trigger {
+    /// Whether the balance calls for a recharge.
+    pub const fn is_met(self, balance: i64) -> bool {
+        balance < self.threshold && self.credits > 0
+    }
 }
 
 /// Names a charge and proves that the caller still holds it.
@@ -130,7 +149,8 @@ pub fn plan(waiting: &Waiting, prices: &PriceList, rules: Rules, now: OffsetDate
     }
     let cap = waiting.monthly_cap.unwrap_or(rules.monthly_cap);
     if waiting.bought_this_month.saturating_add(waiting.credits) > cap {
-        return Plan::Wait { until: next_month(now) };
+        // Not until the month ends: the service's own cap may be raised before.
+        return Plan::Wait { until: next_month(now).min(now + CAP_INTERVAL) };
     }
     let Some(customer_id) = waiting.customer_id.clone() else { return Plan::Fail { reason: "no_payment_method" } };
     match prices.pack_of(waiting.credits, waiting.currency) {
@@ -173,15 +193,26 @@ pub enum Left {
         reason: String,
         retry_at: OffsetDateTime,
     },
+    /// The payer was charged and got nothing for it: nothing is charged again before a person has switched it on.
+    Stopped {
+        reason: String,
+    },
 }
 
-/// Where settings and charges are kept. A charge comes into being in the transaction of the debit that causes it, one
-/// at a time per account; its success is written as any payment's is.
+/// Where settings and charges are kept. A charge is queued in the transaction that leaves the balance below the
+/// threshold, one at a time per account; its success is written as any payment's is.
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait AutoTopupStore: Send + Sync {
-    /// Changes the settings; switching on forgets earlier failures.
-    async fn change(&self, account: AccountId, change: AutoTopupChange) -> Result<AutoTopup, StoreError>;
+    /// Changes the settings; switching on forgets earlier failures. A charge that waits and was not sent yet follows
+    /// them: it is due at once with the new size, or canceled when it is not wanted any more. Below the threshold a
+    /// charge is queued.
+    async fn change(
+        &self,
+        account: AccountId,
+        change: AutoTopupChange,
+        now: OffsetDateTime,
+    ) -> Result<AutoTopup, StoreError>;
 
     /// Takes charges that are due, for this worker alone until `until`.
     async fn lease(&self, now: OffsetDateTime, until: OffsetDateTime, limit: i64) -> Result<Vec<Waiting>, StoreError>;
@@ -241,14 +272,28 @@ mod tests {
     #[case(Waiting { balance: 100, ..waiting() }, Plan::Cancel { reason: "balance_restored" })]
     #[case(Waiting { customer_id: None, ..waiting() }, Plan::Fail { reason: "no_payment_method" })]
     #[case(Waiting { credits: 400, ..waiting() }, Plan::Fail { reason: "no_such_pack" })]
-    #[case(Waiting { bought_this_month: 1_501, ..waiting() }, Plan::Wait { until: datetime!(2027-01-01 0:00 UTC) })]
-    #[case(Waiting { monthly_cap: Some(1_999), ..waiting() }, Plan::Wait { until: datetime!(2027-01-01 0:00 UTC) })]
+    #[case(Waiting { bought_this_month: 1_501, ..waiting() }, Plan::Wait { until: datetime!(2026-12-10 13:00 UTC) })]
+    #[case(Waiting { monthly_cap: Some(1_999), ..waiting() }, Plan::Wait { until: datetime!(2026-12-10 13:00 UTC) })]
     #[case(
         Waiting { last_ended_at: Some(NOW - Duration::minutes(9)), ..waiting() },
         Plan::Wait { until: NOW + Duration::minutes(1) }
     )]
     fn what_is_not_is_not(#[case] waiting: Waiting, #[case] expected: Plan) {
         assert_eq!(plan(&waiting, &prices(), RULES, NOW), expected);
+    }
+
+    #[test]
+    fn a_cap_is_looked_at_again_when_the_month_begins() {
+        let (waiting, last) = (Waiting { monthly_cap: Some(1_999), ..waiting() }, datetime!(2026-12-31 23:30 UTC));
+        let until = datetime!(2027-01-01 0:00 UTC);
+        assert_eq!(plan(&waiting, &prices(), RULES, last), Plan::Wait { until });
+    }
+
+    #[test]
+    fn a_balance_below_the_threshold_calls_for_a_recharge() {
+        let trigger = Trigger { threshold: 100, credits: 500 };
+        assert_eq!([0, 99, 100, 101].map(|balance| trigger.is_met(balance)), [true, true, false, false]);
+        assert!(!Trigger { credits: 0, ..trigger }.is_met(0));
     }
 
     #[test]

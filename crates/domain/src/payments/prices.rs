@@ -57,6 +57,13 @@ pub struct Sold {
     pub plan: Option<(Plan, Interval)>,
 }
 
+/// What a person gets for an item, and for how much.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Offer {
+    pub sold: Sold,
+    pub price: Price,
+}
+
 /// Everything that is for sale. An item may have a price in several currencies.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PriceList {
@@ -111,12 +118,18 @@ impl PriceList {
         &self.plans
     }
 
-    /// What a person gets for an item, and its price in each currency; empty when it is not for sale.
-    pub(super) fn find(&self, item: &str) -> Vec<(Sold, Price)> {
-        let pack = |pack: &CreditPack| (sold(pack.credits, None), pack.price);
-        let plan = |plan: &PlanPrice| (sold(plan.credits, Some((plan.plan, plan.interval))), plan.price);
-        let packs = self.packs.iter().filter(|known| known.key == item).map(pack);
-        packs.chain(self.plans.iter().filter(|known| known.key() == item).map(plan)).collect()
+    /// Every offer with the key of its item.
+    pub fn offers(&self) -> impl Iterator<Item = (String, Offer)> {
+        let pack = |pack: &CreditPack| (pack.key.clone(), Offer { sold: sold(pack.credits, None), price: pack.price });
+        let plan = |plan: &PlanPrice| {
+            (plan.key(), Offer { sold: sold(plan.credits, Some((plan.plan, plan.interval))), price: plan.price })
+        };
+        self.packs.iter().map(pack).chain(self.plans.iter().map(plan))
+    }
+
+    /// What a person gets for an item, for each currency in which it has a price; empty when it is not for sale.
+    pub fn offers_of(&self, item: &str) -> Vec<Offer> {
+        self.offers().filter(|(key, _)| key == item).map(|(_, offer)| offer).collect()
     }
 
     /// The pack of so many credits: in the account's currency if there is one, else in the first that is listed.
@@ -193,11 +206,11 @@ mod tests {
     fn a_list_says_what_an_item_is_and_costs() {
         let list = PriceList::parse("small:500:9.00:USD, small:500:8.50:EUR,big:5000:80:USD", "pro:month:5000:49:USD");
         let list = list.unwrap();
-        assert_eq!(list.find("small").len(), 2);
-        let (sold, price) = list.find("pro_month")[0];
+        assert_eq!(list.offers_of("small").len(), 2);
+        let Offer { sold, price } = list.offers_of("pro_month")[0];
         assert_eq!((sold.credits.get(), sold.plan), (5000, Some((Plan::Pro, Interval::Month))));
         assert_eq!(price.amount, dec!(49));
-        assert!(list.find("pro").is_empty());
+        assert!(list.offers_of("pro").is_empty());
         assert_eq!(list.sizes(), [500, 5000]);
         let (usd, eur, jpy) = ("USD".parse().unwrap(), "EUR".parse().unwrap(), "JPY".parse().unwrap());
         assert_eq!(list.pack_of(500, eur).unwrap().price.amount, dec!(8.50));

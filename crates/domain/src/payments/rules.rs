@@ -1,6 +1,8 @@
 //! Whether a payment is what was for sale, and what its status means after what was known before.
 
-use super::{Payment, PaymentStatus, Price, PriceList, Sold};
+use time::Duration;
+
+use super::{Offer, Payment, PaymentStatus, Price, Sold};
 
 text_enum!(
     /// Why a payment brings nothing, and never will. The money is with the gateway: an operator has to look.
@@ -15,22 +17,28 @@ text_enum!(
         CurrencyMismatch = "currency_mismatch",
         /// Another amount than the item costs.
         AmountMismatch = "amount_mismatch",
+        /// It is recorded for another account.
+        OtherAccount = "other_account",
     }
 );
 
-/// Compares a payment with the price list.
+/// How long an offer is honoured after it was withdrawn: a checkout may have been open at that time.
+pub const OFFER_HONOURED: Duration = Duration::days(7);
+
+/// Compares a payment with the offers of its item, those of now and those that are still honoured. Where several match,
+/// the payer gets the most that was offered for the amount.
 ///
 /// # Errors
 /// [`Refusal`].
-pub fn check(payment: &Payment, item: &str, prices: &PriceList) -> Result<Sold, Refusal> {
-    let offers = prices.find(item);
+pub fn quote(payment: &Payment, offers: &[Offer]) -> Result<Sold, Refusal> {
     if offers.is_empty() {
         return Err(Refusal::UnknownItem);
     }
-    let (sold, price) =
-        offers.into_iter().find(|(_, price)| price.currency == payment.currency).ok_or(Refusal::CurrencyMismatch)?;
-    matches(payment, price)?;
-    Ok(sold)
+    if offers.iter().all(|offer| offer.price.currency != payment.currency) {
+        return Err(Refusal::CurrencyMismatch);
+    }
+    let matching = offers.iter().filter(|offer| matches(payment, offer.price).is_ok());
+    matching.map(|offer| offer.sold).max_by_key(|sold| sold.credits).ok_or(Refusal::AmountMismatch)
 }
 
 /// Compares a payment with the price that was fixed for it.
@@ -89,7 +97,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::payments::{Payer, PaymentStatus::*};
+    use crate::payments::{Payer, PaymentStatus::*, PriceList};
 
     fn payment(amount: &str, currency: &str) -> Payment {
         Payment {
@@ -118,8 +126,17 @@ mod tests {
         #[case] credits: Result<i64, Refusal>,
     ) {
         let prices = PriceList::parse("small:500:9.00:USD", "").unwrap();
-        let sold = check(&payment(amount, currency), item, &prices);
+        let sold = quote(&payment(amount, currency), &prices.offers_of(item));
         assert_eq!(sold.map(|sold| sold.credits.get()), credits);
+    }
+
+    #[test]
+    fn a_payer_gets_the_most_that_was_offered_for_the_amount() {
+        let lists = ["small:500:9.00:USD", "small:400:9.00:USD", "small:900:10.00:USD,small:950:9.00:EUR"];
+        let offers = lists.map(|list| PriceList::parse(list, "").unwrap().offers_of("small")).concat();
+        let sold = |amount| quote(&payment(amount, "USD"), &offers).map(|sold| sold.credits.get());
+        assert_eq!([sold("9.00"), sold("10.00")], [Ok(500), Ok(900)]);
+        assert_eq!(sold("8.00"), Err(Refusal::AmountMismatch));
     }
 
     proptest! {

@@ -67,7 +67,7 @@ pub enum CreditsCommand {
         /// Switches them off
         #[arg(long)]
         off: bool,
-        /// A debit that leaves less causes one
+        /// A balance below this causes one
         #[arg(long, value_name = "CREDITS", value_parser = clap::value_parser!(i64).range(1..=MAX_THRESHOLD))]
         threshold: Option<i64>,
         /// The size of a pack that is for sale
@@ -153,7 +153,7 @@ pub async fn run(command: CreditsCommand, store: &Store, config: &Config) -> any
             let change = AutoTopupChange { enabled: on, threshold, top_up_amount: amount, monthly_cap };
             println!(
                 "{}",
-                serde_json::to_string_pretty(&auto_topup(&AutoTopupStore::change(store, account, change).await?))?
+                serde_json::to_string_pretty(&auto_topup(&AutoTopupStore::change(store, account, change, now).await?))?
             );
             Ok(())
         }

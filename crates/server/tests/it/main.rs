@@ -15,6 +15,7 @@ mod debits;
 mod deliveries;
 mod docs;
 mod failures;
+mod fairness;
 mod guide;
 mod hostile_shops;
 mod lifecycle;

@@ -20,9 +20,10 @@ use time::OffsetDateTime;
 use super::guard;
 use crate::{
     Store,
+    credits::posting,
     error::{Failure, corrupt, parse},
     outbox,
-    schema::{accounts, ai_access, ai_access_log as log, ai_limits as limits, credit_balances},
+    schema::{accounts, ai_access, ai_access_log as log, ai_limits as limits},
 };
 
 const WITH_CALLS: &str = "SELECT DISTINCT account_id FROM ai_calls WHERE started_at >= $1 ORDER BY account_id";
@@ -147,14 +148,7 @@ fn pause_of((at, reason, by, by_kind): PauseColumns) -> Result<Option<Pause>, St
 /// Locks what a debit locks first, so that a pause and a debit come one after the other. Whether the account is there,
 /// and paused.
 async fn lock(connection: &mut AsyncPgConnection, account: AccountId) -> Result<Option<bool>, Error> {
-    let there: Option<i64> = credit_balances::table
-        .find(account.0)
-        .select(credit_balances::account_id)
-        .for_update()
-        .first(connection)
-        .await
-        .optional()?;
-    if there.is_none() {
+    if posting::lock(connection, account).await.optional()?.is_none() {
         return Ok(None);
     }
     let paused: Option<Option<OffsetDateTime>> =

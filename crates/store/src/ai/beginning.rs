@@ -13,15 +13,20 @@ use time::OffsetDateTime;
 
 use super::runs::RunRow;
 use crate::{
-    credits::{operations, posting::Halt},
+    credits::{
+        operations,
+        posting::{self, Halt},
+    },
     error::corrupt,
     idempotency::{self, WriteError},
     schema::{ai_access, ai_runs as runs, credit_balances},
 };
 
-/// Keeps two requests from starting two runs.
+/// Keeps two requests from starting two runs. The lock is the one that a debit takes: whoever held another one first could
+/// wait for a payment that waits for that.
 pub(super) async fn lock_account(connection: &mut AsyncPgConnection, account: AccountId) -> Result<(), Error> {
-    crate::accounts::lock(connection, account).await
+    posting::lock(connection, account).await?;
+    Ok(())
 }
 
 pub(super) async fn is_paused(connection: &mut AsyncPgConnection, account: AccountId) -> Result<bool, Error> {

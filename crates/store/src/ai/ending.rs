@@ -16,7 +16,7 @@ use time::OffsetDateTime;
 use super::beginning::debit_key;
 use crate::{
     Store,
-    credits::{operations, posting},
+    credits::{operations, posting, top_ups},
     error::{corrupt, store_error},
     schema::ai_runs as runs,
 };
@@ -44,10 +44,10 @@ pub(crate) async fn end_run(
     reason: Option<&str>,
     now: OffsetDateTime,
 ) -> Result<bool, StoreError> {
-    // The balance first, as before a call: the refund takes it.
+    // The balance first, as everywhere.
     posting::lock(connection, claim.account).await.map_err(store_error)?;
     let refunds = runs::credits.gt(0).and(sql::<Bool>(if outcome == Outcome::Worded { "false" } else { "true" }));
-    let refunded: Option<bool> = diesel::update(runs::table.find((claim.account.0, claim.run)))
+    let ended: Option<(bool, i64)> = diesel::update(runs::table.find((claim.account.0, claim.run)))
         .filter(runs::claim.eq(claim.number))
         .filter(runs::state.eq(RunState::Running.as_str()))
         .set((
@@ -58,12 +58,13 @@ pub(crate) async fn end_run(
             runs::lease_until.eq(None::<OffsetDateTime>),
             runs::finished_at.eq(now),
         ))
-        .returning(runs::refunded)
+        .returning((runs::refunded, runs::credits))
         .get_result(connection)
         .await
         .optional()
         .map_err(store_error)?;
-    if refunded == Some(true) {
+    let Some((refunded, credits)) = ended else { return Ok(false) };
+    if refunded {
         let refund = Refund {
             account: claim.account,
             debit_key: debit_key(claim.run)?,
@@ -74,5 +75,9 @@ pub(crate) async fn end_run(
             .await
             .map_err(|halt| StoreError::Internal(halt.into_error().to_string()))?;
     }
-    Ok(refunded.is_some())
+    if credits > 0 {
+        // Only now it is certain what the run cost.
+        top_ups::queue_if_low(connection, claim.account, now).await.map_err(store_error)?;
+    }
+    Ok(true)
 }

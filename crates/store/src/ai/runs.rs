@@ -99,15 +99,11 @@ impl AiRuns for Store {
         now: OffsetDateTime,
     ) -> Result<Written<Run>, RequestError> {
         let written = self
-            .run::<_, WriteError<RequestError>>(async |connection| {
-                connection
-                    .transaction(async |connection| {
-                        beginning::request(connection, account, price, key.as_ref(), now).await
-                    })
-                    .await
+            .transact::<_, WriteError<RequestError>>(async |connection| {
+                beginning::request(connection, account, price, key.as_ref(), now).await
             })
             .await;
-        let Written { value, replayed } = written.map_err(WriteError::into_refusal)?;
+        let Written { value, replayed } = self.refused(account, written, now).await?;
         Ok(Written { value: value.try_into()?, replayed })
     }
 
@@ -118,30 +114,26 @@ impl AiRuns for Store {
         now: OffsetDateTime,
     ) -> Result<Option<RunClaim>, RequestError> {
         let started = self
-            .run::<_, WriteError<RequestError>>(async |connection| {
-                connection
-                    .transaction(async |connection| {
-                        beginning::lock_account(connection, account).await?;
-                        beginning::refuse_paused(connection, account).await?;
-                        if beginning::live(connection, account).await?.is_some() {
-                            return Ok(None);
-                        }
-                        let run = beginning::insert(connection, account, Trigger::Schedule, now).await?;
-                        let paid = beginning::pay(connection, account, run.id, Trigger::Schedule, price, now).await;
-                        paid.map_err(beginning::refusal)?;
-                        let claim = sql_query(START)
-                            .bind::<BigInt, _>(account.0)
-                            .bind::<BigInt, _>(run.id)
-                            .bind::<Timestamptz, _>(now)
-                            .bind::<BigInt, _>(LEASE_SECONDS)
-                            .get_result::<ClaimRow>(connection)
-                            .await?;
-                        Ok(Some(claim.into()))
-                    })
-                    .await
+            .transact::<_, WriteError<RequestError>>(async |connection| {
+                beginning::lock_account(connection, account).await?;
+                beginning::refuse_paused(connection, account).await?;
+                if beginning::live(connection, account).await?.is_some() {
+                    return Ok(None);
+                }
+                let run = beginning::insert(connection, account, Trigger::Schedule, now).await?;
+                let paid = beginning::pay(connection, account, run.id, Trigger::Schedule, price, now).await;
+                paid.map_err(beginning::refusal)?;
+                let claim = sql_query(START)
+                    .bind::<BigInt, _>(account.0)
+                    .bind::<BigInt, _>(run.id)
+                    .bind::<Timestamptz, _>(now)
+                    .bind::<BigInt, _>(LEASE_SECONDS)
+                    .get_result::<ClaimRow>(connection)
+                    .await?;
+                Ok(Some(claim.into()))
             })
             .await;
-        started.map_err(WriteError::into_refusal)
+        self.refused(account, started, now).await
     }
 
     async fn claim_next(&self, now: OffsetDateTime) -> Result<Option<RunClaim>, StoreError> {
@@ -182,13 +174,11 @@ impl AiRuns for Store {
         now: OffsetDateTime,
     ) -> Result<CallPermit, StoreError> {
         let permit = self
-            .run::<_, WriteError<RequestError>>(async |connection| {
-                connection
-                    .transaction(async |connection| calls::open(connection, claim, price, model, &bound, now).await)
-                    .await
+            .transact::<_, WriteError<RequestError>>(async |connection| {
+                calls::open(connection, claim, price, model, &bound, now).await
             })
             .await;
-        match permit.map_err(WriteError::into_refusal) {
+        match self.refused(claim.account, permit, now).await {
             Ok(permit) => Ok(permit),
             Err(RequestError::Paused) => Ok(CallPermit::Paused),
             Err(RequestError::Insufficient { .. }) => Ok(CallPermit::Insufficient),
@@ -248,5 +238,21 @@ impl AiRuns for Store {
                 reaped += 1;
             }
         }
+    }
+}
+
+impl Store {
+    /// What a run that was asked for came to. For one that could not be paid a top-up is queued.
+    async fn refused<T>(
+        &self,
+        account: AccountId,
+        asked: Result<T, WriteError<RequestError>>,
+        now: OffsetDateTime,
+    ) -> Result<T, RequestError> {
+        let asked = asked.map_err(WriteError::into_refusal);
+        if matches!(asked, Err(RequestError::Insufficient { .. })) {
+            self.queue_after_refusal(account, now).await?;
+        }
+        asked
     }
 }

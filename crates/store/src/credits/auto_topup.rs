@@ -6,7 +6,7 @@ use diesel::{
     result::Error,
     sql_types::{Array, BigInt, Bool, Nullable, Numeric, Text, Timestamptz},
 };
-use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
     credits::auto_topup::{
@@ -17,9 +17,13 @@ use domain::{
 use rust_decimal::Decimal;
 use time::OffsetDateTime;
 
+use super::{
+    posting::{Locked, lock},
+    top_ups::{follow_settings, queue_if_met},
+};
 use crate::{
     Store,
-    error::{Failure, corrupt, parse},
+    error::{Failure, parse},
     schema::{auto_topups, credit_balances},
 };
 
@@ -62,28 +66,6 @@ impl From<AutoTopupRow> for AutoTopup {
 }
 
 statement!(
-    /// A charge, unless one waits already or the account is for development.
-    Cause(credits: i64 => BigInt, now: OffsetDateTime => Timestamptz, account: i64 => BigInt) -> BigInt = "
-    INSERT INTO auto_topups (account_id, credits, due_at, created_at)
-    SELECT a.id, given.credits, given.now, given.now
-    FROM accounts a, (SELECT ?::bigint AS credits, ?::timestamptz AS now) AS given
-    WHERE a.id = ? AND a.mode = 'live' AND given.credits > 0
-    ON CONFLICT (account_id) WHERE state = 'pending' DO NOTHING
-    RETURNING id"
-);
-
-/// Puts a charge in line, in the transaction of what makes it necessary.
-pub(super) async fn cause(
-    connection: &mut AsyncPgConnection,
-    account: AccountId,
-    credits: i64,
-    due: OffsetDateTime,
-) -> Result<(), Error> {
-    Cause { credits, now: due, account: account.0 }.execute(connection).await?;
-    Ok(())
-}
-
-statement!(
     /// Due charges that nobody holds, of any account. Not locked: rows of several accounts cannot be where they are on
     /// several nodes.
     Due(now: OffsetDateTime => Timestamptz, of: Option<Vec<i64>> => Nullable<Array<BigInt>>, limit: i64 => BigInt)
@@ -111,7 +93,10 @@ statement!(
         RETURNING *
     )
     SELECT h.account_id, h.id, h.claim, h.credits, h.attempts, h.customer_id, h.item, h.amount, h.currency, c.customer_id,
-        a.currency, b.auto_topup_enabled, b.balance, b.auto_topup_threshold, b.auto_topup_monthly_cap,
+        a.currency, b.auto_topup_enabled,
+        b.balance + (SELECT coalesce(sum(r.credits), 0)::bigint FROM ai_runs r
+            WHERE r.account_id = $2 AND r.state IN ('queued', 'running')),
+        b.auto_topup_threshold, b.auto_topup_monthly_cap,
         (SELECT max(t.finished_at) FROM auto_topups t WHERE t.account_id = $2 AND t.state IN ('done', 'failed')),
         (SELECT coalesce(sum(t.credits), 0)::bigint FROM auto_topups t
             WHERE t.account_id = $2 AND t.state = 'done' AND t.finished_at >= ?)
@@ -170,18 +155,25 @@ fn waiting(row: LeaseRow) -> Result<Waiting, StoreError> {
 
 #[async_trait]
 impl AutoTopupStore for Store {
-    async fn change(&self, account: AccountId, change: AutoTopupChange) -> Result<AutoTopup, StoreError> {
-        let row: Option<AutoTopupRow> = self
-            .run::<_, Failure>(async |connection| {
-                Ok(diesel::update(credit_balances::table.find(account.0))
+    async fn change(
+        &self,
+        account: AccountId,
+        change: AutoTopupChange,
+        now: OffsetDateTime,
+    ) -> Result<AutoTopup, StoreError> {
+        let row = self
+            .transact::<_, Failure>(async |connection| {
+                lock(connection, account).await?;
+                let row: AutoTopupRow = diesel::update(credit_balances::table.find(account.0))
                     .set(Change::new(change))
                     .returning(AutoTopupRow::as_returning())
                     .get_result(connection)
-                    .await
-                    .optional()?)
+                    .await?;
+                follow_settings(connection, account, now).await?;
+                Ok(row)
             })
             .await?;
-        row.map(Into::into).ok_or_else(|| corrupt("credit balance"))
+        Ok(row.into())
     }
 
     async fn lease(&self, now: OffsetDateTime, until: OffsetDateTime, limit: i64) -> Result<Vec<Waiting>, StoreError> {
@@ -220,10 +212,7 @@ impl AutoTopupStore for Store {
     }
 
     async fn leave(&self, charge: ChargeRef, left: Left, now: OffsetDateTime) -> Result<(), StoreError> {
-        self.run::<_, Failure>(async |connection| {
-            connection.transaction(async |connection| leave(connection, charge, left, now).await).await
-        })
-        .await?;
+        self.transact::<_, Failure>(async |connection| leave(connection, charge, &left, now).await).await?;
         Ok(())
     }
 }
@@ -260,7 +249,7 @@ impl Change {
 async fn leave(
     connection: &mut AsyncPgConnection,
     charge: ChargeRef,
-    left: Left,
+    left: &Left,
     now: OffsetDateTime,
 ) -> Result<(), Failure> {
     let held = auto_topups::table
@@ -270,60 +259,71 @@ async fn leave(
     match left {
         Left::Waiting { until } => {
             let none = None::<OffsetDateTime>;
-            let values = (auto_topups::due_at.eq(until), auto_topups::leased_until.eq(none));
+            let values = (auto_topups::due_at.eq(*until), auto_topups::leased_until.eq(none));
             diesel::update(held).set(values).execute(connection).await?;
         }
         Left::Canceled { reason } => {
             let ended =
-                (auto_topups::state.eq("canceled"), auto_topups::reason.eq(reason), auto_topups::finished_at.eq(now));
+                (auto_topups::state.eq("canceled"), auto_topups::reason.eq(*reason), auto_topups::finished_at.eq(now));
             diesel::update(held).set(ended).execute(connection).await?;
         }
         Left::Failed { reason, retry_at } => {
-            // The balance first, as everywhere, so that two transactions never wait for each other.
-            let (failures, balance, threshold): (i64, i64, i64) = credit_balances::table
-                .find(charge.account.0)
-                .select((
-                    credit_balances::auto_topup_failures,
-                    credit_balances::balance,
-                    credit_balances::auto_topup_threshold,
-                ))
-                .for_no_key_update()
-                .first(connection)
-                .await?;
-            let ended =
-                (auto_topups::state.eq("failed"), auto_topups::reason.eq(&reason), auto_topups::finished_at.eq(now));
-            let credits: Option<i64> = diesel::update(held)
-                .set(ended)
-                .returning(auto_topups::credits)
-                .get_result(connection)
-                .await
-                .optional()?;
-            let Some(credits) = credits else { return Ok(()) };
-            let enabled = note_failure(connection, charge.account, failures + 1, &reason).await?;
-            if enabled && balance < threshold {
-                cause(connection, charge.account, credits, retry_at).await?;
+            let Locked { totals, auto_topup } = lock(connection, charge.account).await?;
+            if !end(connection, charge, reason, now).await? {
+                return Ok(());
             }
+            if note_failure(connection, charge.account, reason).await? {
+                queue_if_met(connection, charge.account, auto_topup, totals.balance, *retry_at).await?;
+            }
+        }
+        Left::Stopped { reason } => {
+            lock(connection, charge.account).await?;
+            if !end(connection, charge, reason, now).await? {
+                return Ok(());
+            }
+            let off = (
+                credit_balances::auto_topup_enabled.eq(false),
+                credit_balances::auto_topup_last_failure.eq(reason),
+                credit_balances::auto_topup_disabled_reason
+                    .eq(format!("a charge was paid but could not be credited: {reason}")),
+            );
+            diesel::update(credit_balances::table.find(charge.account.0)).set(off).execute(connection).await?;
         }
     }
     Ok(())
 }
 
-/// Counts a failure, and switches recharging off at the last that is allowed. Gives whether it is still on.
-async fn note_failure(
+/// Ends a charge as failed. Whether it was still the holder's.
+async fn end(
     connection: &mut AsyncPgConnection,
-    account: AccountId,
-    failures: i64,
+    charge: ChargeRef,
     reason: &str,
+    now: OffsetDateTime,
 ) -> Result<bool, Error> {
+    let ended = (auto_topups::state.eq("failed"), auto_topups::reason.eq(reason), auto_topups::finished_at.eq(now));
+    let held = auto_topups::table
+        .find((charge.account.0, charge.id))
+        .filter(auto_topups::claim.eq(charge.claim))
+        .filter(auto_topups::state.eq("pending"));
+    Ok(diesel::update(held).set(ended).execute(connection).await? == 1)
+}
+
+/// Counts a failure, and switches recharging off at the last that is allowed. Gives whether it is still on.
+async fn note_failure(connection: &mut AsyncPgConnection, account: AccountId, reason: &str) -> Result<bool, Error> {
     let target = credit_balances::table.find(account.0);
-    let noted =
-        (credit_balances::auto_topup_failures.eq(failures), credit_balances::auto_topup_last_failure.eq(reason));
+    let noted = (
+        credit_balances::auto_topup_failures.eq(credit_balances::auto_topup_failures + 1),
+        credit_balances::auto_topup_last_failure.eq(reason),
+    );
+    let (failures, enabled): (i64, bool) = diesel::update(target)
+        .set(noted)
+        .returning((credit_balances::auto_topup_failures, credit_balances::auto_topup_enabled))
+        .get_result(connection)
+        .await?;
     if failures < MAX_FAILURES {
-        let on = diesel::update(target).set(noted).returning(credit_balances::auto_topup_enabled);
-        return on.get_result(connection).await;
+        return Ok(enabled);
     }
     let off = (
-        noted,
         credit_balances::auto_topup_enabled.eq(false),
         credit_balances::auto_topup_disabled_reason.eq(format!("{failures} charges failed, the last one: {reason}")),
     );

@@ -10,9 +10,9 @@ use serde_json::{Map, json};
 use time::OffsetDateTime;
 
 use super::{
-    auto_topup,
     posting::{Earlier, Halt, Locked, Operation, apply, earlier, lock},
     rows::TransactionRow,
+    top_ups,
 };
 use crate::{error::corrupt, schema::credit_transactions};
 
@@ -34,16 +34,12 @@ pub(crate) async fn debit(
     // The key comes first: a debit that was made stays made, even if the balance would not allow it again.
     match earlier(connection, &operation).await? {
         Earlier::Same(transaction) => return Ok(transaction),
-        Earlier::Other => return Err(Halt(DebitError::KeyReused)),
-        Earlier::None { ai_paused: true } => return Err(Halt(DebitError::Paused)),
+        Earlier::Other => return Err(Halt::Refused(DebitError::KeyReused)),
+        Earlier::None { ai_paused: true } => return Err(Halt::Refused(DebitError::Paused)),
         Earlier::None { ai_paused: false } => {}
     }
     let transaction = apply(connection, &operation, totals, debit.change()).await?;
-    if let Some((threshold, credits)) = auto_topup
-        && transaction.balance_after < threshold
-    {
-        auto_topup::cause(connection, debit.account, credits, now).await?;
-    }
+    top_ups::queue_if_met(connection, debit.account, auto_topup, transaction.balance_after, now).await?;
     Ok(transaction)
 }
 
@@ -69,11 +65,11 @@ pub(crate) async fn refund(
     };
     match earlier(connection, &operation).await? {
         Earlier::Same(transaction) => return Ok(transaction),
-        Earlier::Other => return Err(Halt(RefundError::KeyReused)),
+        Earlier::Other => return Err(Halt::Refused(RefundError::KeyReused)),
         Earlier::None { .. } => {}
     }
     if let Some(by) = refunded_by(connection, refund, debit.id).await? {
-        return Err(Halt(RefundError::AlreadyRefunded { by: Box::new(by) }));
+        return Err(Halt::Refused(RefundError::AlreadyRefunded { by: Box::new(by) }));
     }
     let change = Change::Refund {
         amount: CreditAmount::new(-debit.amount).map_err(|_| corrupt("debit"))?,
@@ -93,7 +89,7 @@ async fn find_debit(connection: &mut AsyncPgConnection, refund: &Refund) -> Resu
         .first(connection)
         .await
         .optional()?;
-    Ok(row.ok_or(Halt(RefundError::UnknownDebit))?.try_into()?)
+    Ok(row.ok_or(Halt::Refused(RefundError::UnknownDebit))?.try_into()?)
 }
 
 async fn refunded_by(
@@ -151,7 +147,7 @@ async fn once(
     let Locked { totals, .. } = lock(connection, operation.account).await?;
     match earlier(connection, operation).await? {
         Earlier::Same(transaction) => Ok(transaction),
-        Earlier::Other => Err(Halt(PostError::KeyReused)),
+        Earlier::Other => Err(Halt::Refused(PostError::KeyReused)),
         Earlier::None { .. } => apply(connection, operation, totals, change).await,
     }
 }

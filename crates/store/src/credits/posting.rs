@@ -8,37 +8,52 @@ use diesel::{
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
-    credits::{Change, OperationKey, Refused, Totals, Transaction, post},
+    credits::{Change, OperationKey, Refused, Totals, Transaction, auto_topup::Trigger, post},
 };
 use serde_json::{Map, Value};
 use time::OffsetDateTime;
 
 use super::rows::TransactionRow;
 use crate::{
-    error::store_error,
+    error::Failure,
     outbox,
     schema::{ai_access, credit_balances, credit_transactions},
+    transact::TransactionError,
 };
 
-/// What ends a transaction before its commit: a refusal of the operation, or trouble with the database.
+/// What ends a transaction before its commit.
 #[derive(Debug)]
-pub(crate) struct Halt<E>(pub(crate) E);
+pub(crate) enum Halt<E> {
+    /// The operation is refused.
+    Refused(E),
+    /// Trouble with the database.
+    Failed(Failure),
+}
 
-impl<E: From<StoreError>> From<Error> for Halt<E> {
+impl<E> From<Error> for Halt<E> {
     fn from(error: Error) -> Self {
-        Self(store_error(error).into())
+        Self::Failed(error.into())
     }
 }
 
-impl<E: From<StoreError>> From<StoreError> for Halt<E> {
+impl<E> From<StoreError> for Halt<E> {
     fn from(error: StoreError) -> Self {
-        Self(error.into())
+        Self::Failed(error.into())
     }
 }
 
-impl<E> Halt<E> {
+impl<E> TransactionError for Halt<E> {
+    fn is_conflict(&self) -> bool {
+        matches!(self, Self::Failed(failure) if failure.is_conflict())
+    }
+}
+
+impl<E: From<StoreError>> Halt<E> {
     pub(crate) fn into_error(self) -> E {
-        self.0
+        match self {
+            Self::Refused(refusal) => refusal,
+            Self::Failed(failure) => StoreError::from(failure).into(),
+        }
     }
 }
 
@@ -66,33 +81,57 @@ pub(crate) enum Earlier {
 /// A locked balance.
 pub(crate) struct Locked {
     pub totals: Totals,
-    /// When and by how much the account is recharged by itself: threshold and credits.
-    pub auto_topup: Option<(i64, i64)>,
+    /// When and by how much the account is recharged; none while that is off.
+    pub auto_topup: Option<Trigger>,
 }
 
+statement!(
+    /// The row of an account that never had one: an empty balance, as old as the account.
+    Open(balance_of: i64 => BigInt, account: i64 => BigInt) -> BigInt = "
+    INSERT INTO credit_balances (account_id, balance, updated_at)
+    SELECT ?::bigint, 0, a.created_at FROM accounts a WHERE a.id = ?
+    ON CONFLICT (account_id) DO NOTHING
+    RETURNING account_id"
+);
+
 /// Locks the account's balance until the transaction ends. Whatever is read after this is not changed by others.
+///
+/// Every transaction that locks several of an account's rows begins with this one, so that no two wait for each other.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is no such account.
 pub(crate) async fn lock(connection: &mut AsyncPgConnection, account: AccountId) -> Result<Locked, Error> {
-    let (balance, total_purchased, total_spent, enabled, threshold, amount): (i64, i64, i64, bool, i64, i64) =
-        credit_balances::table
-            .find(account.0)
-            .select((
-                credit_balances::balance,
-                credit_balances::total_purchased,
-                credit_balances::total_spent,
-                credit_balances::auto_topup_enabled,
-                credit_balances::auto_topup_threshold,
-                credit_balances::auto_topup_amount,
-            ))
-            .for_no_key_update()
-            .first(connection)
-            .await?;
-    let totals = Totals { balance, total_purchased, total_spent };
-    Ok(Locked { totals, auto_topup: enabled.then_some((threshold, amount)) })
+    if let Some(locked) = try_lock(connection, account).await? {
+        return Ok(locked);
+    }
+    Open { balance_of: account.0, account: account.0 }.execute(connection).await?;
+    try_lock(connection, account).await?.ok_or(Error::NotFound)
+}
+
+async fn try_lock(connection: &mut AsyncPgConnection, account: AccountId) -> Result<Option<Locked>, Error> {
+    let row: Option<(i64, i64, i64, bool, i64, i64)> = credit_balances::table
+        .find(account.0)
+        .select((
+            credit_balances::balance,
+            credit_balances::total_purchased,
+            credit_balances::total_spent,
+            credit_balances::auto_topup_enabled,
+            credit_balances::auto_topup_threshold,
+            credit_balances::auto_topup_amount,
+        ))
+        .for_no_key_update()
+        .first(connection)
+        .await
+        .optional()?;
+    Ok(row.map(|(balance, total_purchased, total_spent, enabled, threshold, credits)| Locked {
+        totals: Totals { balance, total_purchased, total_spent },
+        auto_topup: enabled.then_some(Trigger { threshold, credits }),
+    }))
 }
 
 /// Looks the key up, and in passing whether AI access is paused. A statement after the lock's own: that one sees the
 /// other tables as they were before it waited.
-pub(crate) async fn earlier<E: From<StoreError>>(
+pub(crate) async fn earlier<E>(
     connection: &mut AsyncPgConnection,
     operation: &Operation<'_>,
 ) -> Result<Earlier, Halt<E>> {
@@ -147,13 +186,13 @@ statement!(
 );
 
 /// Decides about a change of the locked balance and writes it: balance, row and events.
-pub(crate) async fn apply<E: From<StoreError> + From<Refused>>(
+pub(crate) async fn apply<E: From<Refused>>(
     connection: &mut AsyncPgConnection,
     operation: &Operation<'_>,
     totals: Totals,
     change: Change,
 ) -> Result<Transaction, Halt<E>> {
-    let posting = post(totals, change).map_err(|refused| Halt(refused.into()))?;
+    let posting = post(totals, change).map_err(|refused| Halt::Refused(refused.into()))?;
     let statement = Write {
         balance: posting.after.balance,
         total_purchased: posting.after.total_purchased,

@@ -4,9 +4,10 @@ use crate::database::fresh;
 
 /// On every node of a cluster: needed before the account is known, or by every account.
 const EVERYWHERE: [&str; 3] = ["users", "accounts", "api_keys"];
-/// Neither: they say what the schema is and which keys seal, and are looked at by migrations, by `/ready` and by processes that
-/// start.
-const LOCAL: [&str; 3] = ["__diesel_schema_migrations", "data_keys", "schema_requirements"];
+/// Neither, but on the coordinator alone: what says what the schema is and which keys seal, which account a payment belongs to
+/// (its key cannot have the account), and what is or was for sale to everyone.
+const LOCAL: [&str; 5] =
+    ["__diesel_schema_migrations", "data_keys", "payment_owners", "price_offers", "schema_requirements"];
 
 const TABLES_WITHOUT_ACCOUNT: &str = "
     SELECT c.relname::text FROM pg_class c

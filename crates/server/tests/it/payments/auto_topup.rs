@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 
-use app::{auto_topup::Recharger, payments::Till};
-use connectors::payments::{Rebill, RebillConfig};
-use domain::{credits::auto_topup::Rules, payments::PriceList};
+use app::auto_topup::Recharger;
+use domain::credits::auto_topup::Rules;
 use nix::sys::signal::Signal;
 use reqwest::Method;
 use serde_json::{Value, json};
 use time::{Duration, OffsetDateTime};
 
-use super::rig::{GATEWAY_KEY, Rig, WEBHOOK_SECRET, names};
+use super::rig::{Rig, names};
 
 /// A rig whose account has paid by hand once, and recharges 500 credits below 100.
 async fn recharging(faults: Value) -> Rig {
@@ -83,15 +82,61 @@ async fn three_refusals_switch_it_off_and_say_why() {
             "disabled_reason": "3 charges failed, the last one: card_declined"})
     );
     assert_eq!(rig.ledger().await, rows(&[("topup", 500), ("consume", -950)]));
-    // Switched on again it forgets, and the next debit charges.
+    // Switched on again it forgets, and charges, since the balance is still too low.
     rig.faults(json!({})).await;
     let again = set(&rig, &json!({"enabled": true, "threshold": 100, "top_up_amount": 500})).await;
     assert_eq!(
         (again["auto_topup"]["failures"].as_i64(), &again["auto_topup"]["disabled_reason"]),
         (Some(0), &Value::Null)
     );
-    rig.debit(10, "b").await;
-    rig.until("the top-up", |credits| credits["balance"] == 540).await;
+    rig.until("the top-up", |credits| credits["balance"] == 550).await;
+}
+
+#[tokio::test]
+async fn an_account_that_cannot_pay_is_recharged_when_it_switches_it_on() {
+    let rig = Rig::start().await;
+    rig.pay(rig.service.account, "small", json!({})).await;
+    rig.until("the first payment", |credits| credits["balance"] == 1_000).await;
+    rig.debit(1_000, "a").await;
+    set(&rig, &json!({"enabled": true, "threshold": 100, "top_up_amount": 500})).await;
+    rig.until("the top-up", |credits| credits["balance"] == 500).await;
+    assert_eq!(rig.ledger().await, rows(&[("topup", 500), ("consume", -1_000), ("auto_topup", 500)]));
+}
+
+#[tokio::test]
+async fn a_charge_that_was_taken_back_before_its_answer_was_heard_ends() {
+    for (status, reason, reported) in
+        [("REFUNDED", "refunded", false), ("CHARGEBACK", "charged_back", false), ("REFUNDED", "refunded", true)]
+    {
+        let mut rig = recharging(json!({ "silent": true })).await;
+        rig.stop_worker(Signal::SIGKILL);
+        rig.faults(json!({ "silent": true, "lost_answers": 1 })).await;
+        rig.debit(950, "a").await;
+        recharger(&rig, OffsetDateTime::now_utc).tick().await.unwrap();
+        let payments = rig.payments().await;
+        let charged = payments.iter().find(|payment| !payment["metadata"]["charge_id"].is_null()).unwrap();
+        let charged = charged["id"].as_str().unwrap();
+        rig.set_status(charged, status).await;
+        if reported {
+            assert_eq!(rig.notify(charged).await.1["outcome"], "noted");
+        }
+        assert_eq!(recharger(&rig, later).tick().await.unwrap(), 1);
+        let left: (String, Option<String>) = {
+            let row = rig.sql.query_one("SELECT state, reason FROM auto_topups", &[]).await.unwrap();
+            (row.get(0), row.get(1))
+        };
+        assert_eq!(left, ("canceled".to_owned(), Some(reason.to_owned())));
+        assert_eq!(recharger(&rig, later).tick().await.unwrap(), 0, "it is not asked for again");
+        let credits = rig.credits().await;
+        assert_eq!(
+            (&credits["balance"], &credits["auto_topup"]["enabled"]),
+            (&json!(50), &json!(status == "REFUNDED"))
+        );
+        // The account is recharged as before, unless its owner denied the payment.
+        rig.debit(1, "b").await;
+        let queued = recharger(&rig, later).tick().await.unwrap();
+        assert_eq!(queued, usize::from(status == "REFUNDED"));
+    }
 }
 
 #[tokio::test]
@@ -113,7 +158,7 @@ async fn the_monthly_cap_holds() {
     rig.debit(950, "a").await;
     rig.until("the top-up", |credits| credits["balance"] == 550).await;
     rig.debit(500, "b").await;
-    // The charge was looked at, and put off to the first of the next month.
+    // The charge was looked at, and put off by an hour, or to the first of the next month.
     let start = std::time::Instant::now();
     loop {
         let row = rig
@@ -123,8 +168,9 @@ async fn the_monthly_cap_holds() {
                 &[],
             )
             .await;
+        let soon = OffsetDateTime::now_utc() + Duration::MINUTE;
         if let Ok(row) = row
-            && row.get::<_, OffsetDateTime>(0).day() == 1
+            && (row.get::<_, OffsetDateTime>(0) > soon || soon.day() == 1)
         {
             break;
         }
@@ -133,6 +179,9 @@ async fn the_monthly_cap_holds() {
     }
     assert_eq!(rig.credits().await["balance"], 50);
     assert_eq!(rig.payments().await.len(), 2);
+    // A higher cap is in force at once.
+    set(&rig, &json!({"enabled": true, "threshold": 100, "top_up_amount": 500, "monthly_cap": 1_500})).await;
+    rig.until("the second top-up", |credits| credits["balance"] == 550).await;
 }
 
 fn later() -> OffsetDateTime {
@@ -141,20 +190,9 @@ fn later() -> OffsetDateTime {
 
 /// A worker of the test's own, to be stopped where the real one cannot be.
 fn recharger(rig: &Rig, clock: fn() -> OffsetDateTime) -> Recharger {
-    let store = Arc::new(rig.store.clone());
-    let gateway = Rebill::new(RebillConfig {
-        base_url: format!("http://{}", rig.gateway.address()).parse().unwrap(),
-        api_key: GATEWAY_KEY.into(),
-        webhook_secret: WEBHOOK_SECRET.into(),
-    });
-    let till = Till {
-        gateway: Arc::new(gateway.unwrap()),
-        payments: store.clone(),
-        accounts: store.clone(),
-        prices: Arc::new(PriceList::parse("small:500:9.00:USD", "").unwrap()),
-    };
     let rules = Rules { cooldown: Duration::SECOND, monthly_cap: 10_000 };
-    Recharger { till, charges: store, rules, clock }
+    let charges = Arc::new(rig.store.clone());
+    Recharger { till: rig.till("small:500:9.00:USD", ""), charges, rules, clock }
 }
 
 #[tokio::test]

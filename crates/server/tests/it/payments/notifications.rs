@@ -1,5 +1,7 @@
 //! What a notification is believed, what it brings, and how often.
 
+use app::payments::Taken;
+use domain::payments::{PaymentStore, Refusal, Settled};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use time::OffsetDateTime;
@@ -208,4 +210,81 @@ async fn a_gateway_that_cannot_be_asked_is_asked_again() {
     rig.faults(json!({})).await;
     rig.until("the top-up", |credits| credits["balance"] == 1_000).await;
     assert_eq!(rig.ledger().await, [("topup".to_owned(), 500)]);
+}
+
+#[tokio::test]
+async fn what_was_bought_is_taken_back_after_the_price_list_has_changed() {
+    let rig = silent().await;
+    let (plans, now) = ("pro:month:3000:59.00:USD", OffsetDateTime::now_utc());
+    for (packs, status) in
+        [("small:500:10.00:USD", "REFUNDED"), ("small:600:9.00:USD", "REFUNDED"), ("big:5000:80.00:USD", "CHARGEBACK")]
+    {
+        let till = rig.till(packs, plans);
+        for item in ["small", "pro_month"] {
+            let payment = rig.pay(rig.service.account, item, json!({})).await;
+            assert_eq!(outcome(rig.notify(&payment).await).1, "credited");
+            rig.set_status(&payment, status).await;
+            let taken = till.take(&payment.parse().unwrap(), now).await.unwrap();
+            assert!(matches!(taken, Taken::Settled(Settled::Reversed(Some(_)))), "{packs}: {taken:?}");
+            assert_eq!(rig.credits().await["balance"], 500);
+        }
+        let plan = rig.sql.query_one("SELECT plan FROM accounts WHERE id = $1", &[&rig.service.account]).await.unwrap();
+        assert_eq!(plan.get::<_, &str>(0), "free");
+    }
+}
+
+#[tokio::test]
+async fn a_checkout_that_was_open_when_the_price_list_changed_is_honoured() {
+    let rig = silent().await;
+    let [early, late, unknown] = [
+        rig.pay(rig.service.account, "small", json!({})).await,
+        rig.pay(rig.service.account, "small", json!({})).await,
+        rig.pay(rig.service.account, "small", json!({"amount": "8.00"})).await,
+    ];
+    // The worker publishes what is for sale; then the list changes.
+    let start = std::time::Instant::now();
+    while rig.store.published_offers("small", OffsetDateTime::now_utc()).await.unwrap().is_empty() {
+        assert!(start.elapsed().as_secs() < 60, "the price list is not published");
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    let till = rig.till("small:400:9.00:USD, small:700:12.00:EUR", "");
+    let now = OffsetDateTime::now_utc();
+    rig.store.publish(&till.prices, now).await.unwrap();
+    let take = async |payment: &str, now| till.take(&payment.parse().unwrap(), now).await.unwrap();
+    let week = now + time::Duration::days(7);
+    let Taken::Settled(Settled::Credited(row)) = take(&early, week).await else { panic!("not credited") };
+    assert_eq!(row.amount, 500, "what was offered for the 9.00");
+    assert_eq!(take(&unknown, now).await, Taken::Refused(Refusal::AmountMismatch));
+    let Taken::Settled(Settled::Credited(row)) = take(&late, week + time::Duration::SECOND).await else {
+        panic!("not credited")
+    };
+    assert_eq!(row.amount, 400, "what is for sale now");
+}
+
+/// A service that takes 60 requests a minute of a key, and so 300 unsigned notifications of an address.
+#[tokio::test]
+async fn notifications_that_are_signed_have_a_budget_of_their_own() {
+    let rig = Rig::start_with(&[]).await;
+    rig.faults(json!({ "silent": true })).await;
+    let payment = rig.pay(rig.service.account, "small", json!({})).await;
+    let body = json!({ "payment": { "id": payment } }).to_string();
+    let unsigned = async || rig.post(HOOK, &[], body.clone()).await.0;
+    for _ in 0..30 {
+        assert!(join_all((0..10).map(|_| unsigned())).await.iter().all(|status| *status == 401));
+    }
+    let public = async || {
+        let docs = rig.service.process.request(reqwest::Method::GET, "/api/v1/openapi.json").send().await.unwrap();
+        docs.status().as_u16()
+    };
+    for _ in 0..30 {
+        assert!(join_all((0..10).map(|_| public())).await.iter().all(|status| *status == 200));
+    }
+    assert_eq!((unsigned().await, public().await), (429, 429));
+    assert_eq!(outcome(rig.notify(&payment).await), (200, "credited".to_owned()));
+    for _ in 0..54 {
+        let again = join_all((0..20).map(|_| rig.notify(&payment))).await;
+        assert!(again.into_iter().all(|answer| outcome(answer) == (200, "unchanged".to_owned())));
+    }
+    // Another path than that of a gateway is no way around the count.
+    assert_eq!(rig.post("/hooks/payments/other", &[], body.clone()).await.0, 429);
 }

@@ -1,10 +1,16 @@
 //! A service, a worker and a gateway that know each other.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
+use app::payments::Till;
+use connectors::payments::{Rebill, RebillConfig};
 use domain::{
     AccountId,
     credits::{CreditAmount, CreditLedger, Debit, FeatureName, OperationKey, Transaction},
+    payments::PriceList,
 };
 use nix::sys::signal::Signal;
 use reqwest::{Method, Response};
@@ -37,14 +43,17 @@ pub struct Rig {
 
 impl Rig {
     pub async fn start() -> Self {
+        Self::start_with(&[("RATE_LIMIT_PER_MINUTE", "100000")]).await
+    }
+
+    pub async fn start_with(more: &[(&'static str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut command = api("postgres://nobody@127.0.0.1:1/none", &folder);
         command.args(["dev", "gateway", "--at", "127.0.0.1:0"]);
         command.env("PAYMENT_GATEWAY_KEY", GATEWAY_KEY).env("PAYMENT_WEBHOOK_SECRET", WEBHOOK_SECRET);
         command.env("CREDIT_PACKS", PACKS).env("PLANS", PLANS);
         let gateway = Process::start(&mut command);
-        let settings = vec![
-            ("RATE_LIMIT_PER_MINUTE", "100000".to_owned()),
+        let mut settings = vec![
             ("PAYMENT_GATEWAY_URL", format!("http://{}", gateway.address())),
             ("PAYMENT_GATEWAY_KEY", GATEWAY_KEY.to_owned()),
             ("PAYMENT_WEBHOOK_SECRET", WEBHOOK_SECRET.to_owned()),
@@ -52,6 +61,7 @@ impl Rig {
             ("PLANS", PLANS.to_owned()),
             ("AUTO_TOPUP_COOLDOWN_SECONDS", "1".to_owned()),
         ];
+        settings.extend(more.iter().map(|(name, value)| (*name, (*value).to_owned())));
         let shown: Vec<_> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let service = Service::start_with(&shown).await;
         let (sql, store) = (service.db.client().await.unwrap(), service.db.store().unwrap());
@@ -80,6 +90,22 @@ impl Rig {
 
     pub async fn faults(&self, faults: Value) {
         self.gateway_put("/dev/faults", faults).await;
+    }
+
+    /// What takes payments where these lists are for sale.
+    pub fn till(&self, packs: &str, plans: &str) -> Till {
+        let store = Arc::new(self.store.clone());
+        let gateway = Rebill::new(RebillConfig {
+            base_url: format!("http://{}", self.gateway.address()).parse().unwrap(),
+            api_key: GATEWAY_KEY.into(),
+            webhook_secret: WEBHOOK_SECRET.into(),
+        });
+        Till {
+            gateway: Arc::new(gateway.unwrap()),
+            payments: store.clone(),
+            accounts: store,
+            prices: Arc::new(PriceList::parse(packs, plans).unwrap()),
+        }
     }
 
     /// A person pays; gives the payment's id.

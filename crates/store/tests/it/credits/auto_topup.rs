@@ -1,17 +1,19 @@
-//! Charges in line: caused by a debit, held by one worker, ended once.
+//! The queue of automatic charges: what puts one in it, who works on it, how it ends.
 
 use domain::{
     AccountId,
+    ai::{AiRuns, Ending, Outcome, RequestError},
     credits::{
-        CreditAmount, CreditLedger, RechargeSource, TransactionKind,
+        CreditAmount, CreditLedger, DebitError, RechargeSource, TransactionKind,
         auto_topup::{AutoTopup, AutoTopupChange, AutoTopupStore, ChargeRef, Left, Terms, Waiting},
     },
-    payments::{Order, Payer, Payment, PaymentStatus, PaymentStore, Price, Settled, Settlement, Sold},
+    insights::InsightWriter,
+    payments::{Order, Payer, Payment, PaymentStatus, PaymentStore, Price, Purchase, Settled, Settlement, Sold},
 };
 use rust_decimal::dec;
 use time::{Duration, OffsetDateTime};
 
-use super::books::{account, books, debit};
+use super::books::{account, books, debit, events};
 use crate::{
     database::{Database, fresh},
     webhook_fixture::START,
@@ -28,7 +30,7 @@ async fn recharging(db: &Database) -> AccountId {
 
 async fn enable(db: &Database, payer: AccountId) -> AutoTopup {
     let change = AutoTopupChange { enabled: true, threshold: Some(100), top_up_amount: Some(500), monthly_cap: None };
-    db.store.change(payer, change).await.unwrap()
+    db.store.change(payer, change, START).await.unwrap()
 }
 
 async fn spend(db: &Database, payer: AccountId, amount: i64, key: &str) {
@@ -54,6 +56,8 @@ fn terms() -> Terms {
 /// What the gateway says about a charge that it made.
 fn paid(charge: ChargeRef) -> Settlement {
     let order = Order { account: charge.account, item: "small".to_owned(), charge: Some(charge.id) };
+    let sold = Sold { credits: CreditAmount::new(500).unwrap(), source: RechargeSource::Auto, plan: None };
+    let purchase = Purchase { item: "small".to_owned(), sold, price: terms().price, charge: Some(charge.id) };
     Settlement {
         gateway: "rebill",
         payment: Payment {
@@ -63,10 +67,10 @@ fn paid(charge: ChargeRef) -> Settlement {
             currency: "USD".parse().unwrap(),
             invoice_id: "inv".to_owned(),
             payer: Payer { customer_id: "cus_1".to_owned(), email: "payer@example.com".to_owned() },
-            order: Some(order.clone()),
+            order: Some(order),
         },
-        order,
-        sold: Sold { credits: CreditAmount::new(500).unwrap(), source: RechargeSource::Auto, plan: None },
+        account: charge.account,
+        quote: Ok(purchase),
     }
 }
 
@@ -199,4 +203,160 @@ async fn a_failure_is_not_tried_again_when_the_balance_has_recovered() {
     let left = Left::Failed { reason: "card_declined".to_owned(), retry_at: START };
     db.store.leave(charge, left, START).await.unwrap();
     assert_eq!(states(&db, payer).await, ["(failed,card_declined)"]);
+}
+
+fn settings(enabled: bool, threshold: i64, credits: i64) -> AutoTopupChange {
+    AutoTopupChange { enabled, threshold: Some(threshold), top_up_amount: Some(credits), monthly_cap: None }
+}
+
+/// State, credits, reason and minutes until it is due, of every charge.
+async fn queue(db: &Database, payer: AccountId) -> Vec<String> {
+    let due = format!("(extract(epoch FROM due_at - '{START}'::timestamptz) / 60)::int");
+    crate::shop::rows(&db.sql, payer, &format!("state, credits, coalesce(reason, ''), {due}"), "auto_topups").await
+}
+
+#[tokio::test]
+async fn switching_it_on_below_the_threshold_charges() {
+    let db = fresh().await;
+    let payer = account(&db.sql, 99).await;
+    db.store.change(payer, settings(false, 100, 500), START).await.unwrap();
+    assert_eq!(queue(&db, payer).await, [""; 0]);
+    db.store.change(payer, settings(true, 100, 500), START).await.unwrap();
+    assert_eq!(queue(&db, payer).await, ["(pending,500,\"\",0)"]);
+    let enough = account(&db.sql, 100).await;
+    db.store.change(enough, settings(true, 100, 500), START).await.unwrap();
+    assert_eq!(queue(&db, enough).await, [""; 0]);
+    db.store.change(enough, settings(true, 101, 500), START).await.unwrap();
+    assert_eq!(queue(&db, enough).await, ["(pending,500,\"\",0)"], "a higher threshold is not reached");
+}
+
+#[tokio::test]
+async fn a_debit_that_is_refused_for_want_of_credits_charges() {
+    let db = fresh().await;
+    let payer = account(&db.sql, 3).await;
+    let on =
+        "UPDATE credit_balances SET auto_topup_enabled = true, auto_topup_threshold = 100, auto_topup_amount = 500";
+    db.sql.execute(on, &[]).await.unwrap();
+    assert!(matches!(db.store.debit(debit(payer, 5, "a"), START).await, Err(DebitError::Insufficient { balance: 3 })));
+    assert_eq!(queue(&db, payer).await, ["(pending,500,\"\",0)"]);
+    let (price, asking) = (CreditAmount::new(5).unwrap(), account(&db.sql, 4).await);
+    db.sql.execute(on, &[]).await.unwrap();
+    let refused = db.store.request(asking, Some(price), None, START).await;
+    assert!(matches!(refused, Err(RequestError::Insufficient { balance: 4 })), "{refused:?}");
+    assert_eq!(queue(&db, asking).await, ["(pending,500,\"\",0)"]);
+    assert_eq!(books(&db.sql, payer).await.rows, 1, "nothing but the charge is written");
+}
+
+#[tokio::test]
+async fn a_charge_that_waits_follows_the_settings() {
+    let db = fresh().await;
+    let payer = recharging(&db).await;
+    spend(&db, payer, 950, "a").await;
+    let held = lease(&db, START).await[0].charge;
+    db.store.leave(held, Left::Waiting { until: START + Duration::days(20) }, START).await.unwrap();
+    let change = async |change, minutes| db.store.change(payer, change, START + MINUTE * minutes).await.unwrap();
+    change(settings(true, 100, 1_000), 1).await;
+    assert_eq!(queue(&db, payer).await, ["(pending,1000,\"\",1)"]);
+    change(AutoTopupChange { monthly_cap: Some(Some(50_000)), ..settings(true, 100, 1_000) }, 2).await;
+    assert_eq!(queue(&db, payer).await, ["(pending,1000,\"\",2)"]);
+    // A worker that has looked at the charge, but not sent it, looked at the settings of before.
+    let held = lease(&db, START + MINUTE * 3).await[0].charge;
+    change(settings(true, 100, 500), 4).await;
+    assert!(!db.store.sending(held, &terms()).await.unwrap());
+    change(settings(false, 100, 500), 5).await;
+    assert_eq!(queue(&db, payer).await, ["(canceled,500,settings_changed,4)"]);
+    change(settings(true, 100, 500), 6).await;
+    change(settings(true, 50, 500), 7).await;
+    let canceled = "(canceled,500,settings_changed,4)";
+    assert_eq!(queue(&db, payer).await, [canceled, "(canceled,500,settings_changed,6)"], "50 are not less than 50");
+}
+
+#[tokio::test]
+async fn a_charge_that_was_sent_does_not_follow_the_settings() {
+    let db = fresh().await;
+    let payer = recharging(&db).await;
+    spend(&db, payer, 950, "a").await;
+    let held = lease(&db, START).await[0].charge;
+    assert!(db.store.sending(held, &terms()).await.unwrap());
+    for change in [settings(true, 200, 1_000), settings(false, 200, 1_000)] {
+        db.store.change(payer, change, START + MINUTE).await.unwrap();
+        assert_eq!(queue(&db, payer).await, ["(pending,500,\"\",0)"]);
+    }
+    assert!(matches!(db.store.settle(paid(held), START + MINUTE).await.unwrap(), Settled::Credited(_)));
+}
+
+#[tokio::test]
+async fn a_top_up_that_does_not_reach_the_threshold_is_followed_by_another() {
+    let db = fresh().await;
+    let payer = account(&db.sql, 1_000).await;
+    db.store.change(payer, settings(true, 900, 500), START).await.unwrap();
+    spend(&db, payer, 1_000, "a").await;
+    let charge = lease(&db, START).await[0].charge;
+    db.store.sending(charge, &terms()).await.unwrap();
+    db.store.settle(paid(charge), START + MINUTE).await.unwrap();
+    assert_eq!(queue(&db, payer).await, ["(done,500,\"\",0)", "(pending,500,\"\",1)"]);
+}
+
+#[tokio::test]
+async fn a_card_that_pays_by_hand_ends_the_count_of_failures_and_is_charged_while_there_is_too_little() {
+    let db = fresh().await;
+    let payer = account(&db.sql, 0).await;
+    db.store.change(payer, settings(true, 900, 500), START).await.unwrap();
+    let charge = lease(&db, START).await[0].charge;
+    let left = Left::Failed { reason: "card_declined".to_owned(), retry_at: START + Duration::DAY };
+    db.store.leave(charge, left, START).await.unwrap();
+    db.sql.execute("DELETE FROM auto_topups WHERE state = 'pending'", &[]).await.unwrap();
+    let by_hand = paid(ChargeRef { id: 900, ..charge });
+    let quote = by_hand.quote.map(|bought| {
+        let sold = Sold { source: RechargeSource::Manual, ..bought.sold };
+        Purchase { sold, charge: None, ..bought }
+    });
+    db.store.settle(Settlement { quote, ..by_hand }, START + MINUTE).await.unwrap();
+    assert_eq!(db.store.summary(payer).await.unwrap().auto_topup.failures, 0);
+    assert_eq!(queue(&db, payer).await, ["(failed,500,card_declined,0)", "(pending,500,\"\",1)"]);
+}
+
+#[tokio::test]
+async fn a_charge_that_was_paid_for_nothing_stops_all_others() {
+    let db = fresh().await;
+    let payer = recharging(&db).await;
+    spend(&db, payer, 950, "a").await;
+    let charge = lease(&db, START).await[0].charge;
+    db.store.sending(charge, &terms()).await.unwrap();
+    db.store.leave(charge, Left::Stopped { reason: "amount_mismatch".to_owned() }, START).await.unwrap();
+    let shown = db.store.summary(payer).await.unwrap().auto_topup;
+    let why = "a charge was paid but could not be credited: amount_mismatch";
+    assert_eq!((shown.enabled, shown.disabled_reason.as_deref()), (false, Some(why)));
+    spend(&db, payer, 10, "b").await;
+    assert_eq!(queue(&db, payer).await, ["(failed,500,amount_mismatch,0)"]);
+}
+
+#[tokio::test]
+async fn a_card_is_not_charged_for_a_run_that_cost_nothing() {
+    let db = fresh().await;
+    let price = CreditAmount::new(5).unwrap();
+    let run = async |credits: i64| {
+        let payer = account(&db.sql, credits).await;
+        db.store.change(payer, settings(true, 50, 500), START).await.unwrap();
+        let claim = db.store.start(payer, price, START).await.unwrap().unwrap();
+        assert_eq!(books(&db.sql, payer).await.balance, credits - 5);
+        (payer, claim)
+    };
+    // 54 less 5 is below 50, but it is not certain yet that the 5 are gone.
+    let (refunded, claim) = run(54).await;
+    assert_eq!(queue(&db, refunded).await, [""; 0]);
+    // Nor by anything else that looks at the balance meanwhile.
+    db.store.change(refunded, settings(true, 51, 500), START).await.unwrap();
+    assert!(db.store.debit(debit(refunded, 60, "too-much"), START).await.is_err());
+    assert_eq!(queue(&db, refunded).await, [""; 0]);
+    assert!(db.store.fail(&claim, "timeout", START).await.unwrap());
+    assert_eq!(queue(&db, refunded).await, [""; 0]);
+
+    let (spent, claim) = run(54).await;
+    let told = events(&db.sql, spent).await;
+    let names: Vec<_> = told.iter().map(|event| event["event"].as_str().unwrap()).collect();
+    assert_eq!(names, ["credit.consumed", "credits.low"], "the debit is told at once");
+    let ending = Ending { job: None, run: Some((claim, Outcome::Worded, None)) };
+    db.store.replace(spent, ending, vec![], START + MINUTE).await.unwrap();
+    assert_eq!(queue(&db, spent).await, ["(pending,500,\"\",1)"]);
 }

@@ -4,7 +4,10 @@ use domain::{
     AccountId,
     accounts::Plan,
     credits::{CreditAmount, CreditLedger, RechargeSource, TransactionKind},
-    payments::{Interval, Order, Payer, Payment, PaymentStatus, PaymentStore, Settled, Settlement, Sold},
+    payments::{
+        Interval, Order, Payer, Payment, PaymentStatus, PaymentStore, Price, PriceList, Purchase, Refusal, SettleError,
+        Settled, Settlement, Sold,
+    },
 };
 use futures_util::future::join_all;
 use rust_decimal::dec;
@@ -19,26 +22,42 @@ use crate::{
 
 /// 500 credits for 9 dollars.
 fn pack(account: AccountId, id: &str, status: PaymentStatus) -> Settlement {
-    let order = Order { account, item: "small".to_owned(), charge: None };
+    let price = Price { amount: dec!(9.00), currency: "USD".parse().unwrap() };
+    let sold = Sold { credits: CreditAmount::new(500).unwrap(), source: RechargeSource::Manual, plan: None };
     Settlement {
         gateway: "rebill",
         payment: Payment {
             id: id.parse().unwrap(),
             status,
-            amount: dec!(9.00),
-            currency: "USD".parse().unwrap(),
+            amount: price.amount,
+            currency: price.currency,
             invoice_id: format!("inv_{id}"),
             payer: Payer { customer_id: "cus_1".to_owned(), email: "payer@example.com".to_owned() },
-            order: Some(order.clone()),
+            order: Some(Order { account, item: "small".to_owned(), charge: None }),
         },
-        order,
-        sold: Sold { credits: CreditAmount::new(500).unwrap(), source: RechargeSource::Manual, plan: None },
+        account,
+        quote: Ok(Purchase { item: "small".to_owned(), sold, price, charge: None }),
     }
 }
 
+/// The same settlement, where what it buys is quoted by another list.
+fn quoted(settlement: Settlement, quote: impl FnOnce(Purchase) -> Result<Purchase, Refusal>) -> Settlement {
+    let quote = quote(settlement.quote.unwrap());
+    Settlement { quote, ..settlement }
+}
+
 pub fn plan(account: AccountId, id: &str, plan: Plan, status: PaymentStatus) -> Settlement {
-    let bought = pack(account, id, status);
-    Settlement { sold: Sold { plan: Some((plan, Interval::Month)), ..bought.sold }, ..bought }
+    let plan = |bought: Purchase| {
+        let item = format!("{plan}_month");
+        Ok(Purchase { item, sold: Sold { plan: Some((plan, Interval::Month)), ..bought.sold }, ..bought })
+    };
+    quoted(pack(account, id, status), plan)
+}
+
+/// Credits a payment of a plan.
+pub async fn credit(store: &store::Store, account: AccountId, id: &str) {
+    let settled = store.settle(plan(account, id, Plan::Pro, PaymentStatus::Approved), START).await;
+    assert!(matches!(settled, Ok(Settled::Credited(_))), "{settled:?}");
 }
 
 async fn settle(db: &Database, settlement: Settlement) -> Settled {
@@ -164,12 +183,125 @@ async fn a_chargeback_switches_recharging_off() {
 }
 
 #[tokio::test]
-async fn a_payment_is_its_accounts_own() {
+async fn a_payment_of_a_gateway_credits_one_account() {
     let db = fresh().await;
     let (payer, other) = (account(&db.sql, 0).await, account(&db.sql, 7).await);
-    settle(&db, pack(payer, "p1", PaymentStatus::Approved)).await;
-    // The same id in another account is another payment.
-    assert!(matches!(settle(&db, pack(other, "p1", PaymentStatus::Approved)).await, Settled::Credited(_)));
-    settle(&db, pack(other, "p1", PaymentStatus::Refunded)).await;
-    assert_eq!((books(&db.sql, payer).await.balance, books(&db.sql, other).await.balance), (500, 7));
+    assert_eq!(db.store.owner("rebill", &"p1".parse().unwrap()).await.unwrap(), None);
+    let reports = (0..6).map(|number| {
+        let account = if number % 2 == 0 { payer } else { other };
+        db.store.settle(pack(account, "p1", PaymentStatus::Approved), START)
+    });
+    let settled = join_all(reports).await;
+    assert_eq!(settled.iter().filter(|settled| matches!(settled, Ok(Settled::Credited(_)))).count(), 1);
+    let refused = |settled: &&Result<_, _>| matches!(settled, Err(SettleError::Refused(Refusal::OtherAccount)));
+    assert_eq!(settled.iter().filter(refused).count(), 3, "{settled:?}");
+    assert_eq!(books(&db.sql, payer).await.balance + books(&db.sql, other).await.balance, 507);
+    let owner = db.store.owner("rebill", &"p1".parse().unwrap()).await.unwrap().unwrap();
+    settle(&db, pack(owner, "p1", PaymentStatus::Refunded)).await;
+    assert_eq!((books(&db.sql, payer).await.balance, books(&db.sql, other).await.balance), (0, 7));
+}
+
+#[tokio::test]
+async fn what_was_bought_is_what_is_taken_back_whatever_is_for_sale_by_then() {
+    let db = fresh().await;
+    let quotes: [fn(Purchase) -> Result<Purchase, Refusal>; 4] = [
+        |_| Err(Refusal::AmountMismatch),
+        |_| Err(Refusal::UnknownItem),
+        |bought| Ok(Purchase { sold: Sold { credits: CreditAmount::new(600).unwrap(), ..bought.sold }, ..bought }),
+        |bought| Ok(Purchase { sold: Sold { plan: None, ..bought.sold }, ..bought }),
+    ];
+    for (number, quote) in quotes.into_iter().enumerate() {
+        for status in [PaymentStatus::Refunded, PaymentStatus::ChargedBack] {
+            let payer = account(&db.sql, 1_000).await;
+            db.sql.execute("UPDATE credit_balances SET auto_topup_enabled = true", &[]).await.unwrap();
+            let id = format!("p{number}_{status}");
+            settle(&db, plan(payer, &id, Plan::Pro, PaymentStatus::Approved)).await;
+            // The version before wrote no such row.
+            db.sql.execute("DELETE FROM payment_owners", &[]).await.unwrap();
+            let Settled::Reversed(Some(row)) = settle(&db, quoted(plan(payer, &id, Plan::Pro, status), quote)).await
+            else {
+                panic!("not reversed")
+            };
+            assert_eq!((row.amount, row.balance_after, &row.meta["item"]), (-500, 1_000, &json!("pro_month")));
+            assert_eq!(plan_of(&db, payer).await, "free");
+            let enabled = db.store.summary(payer).await.unwrap().auto_topup.enabled;
+            assert_eq!(enabled, status == PaymentStatus::Refunded);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_payment_that_was_pending_when_the_list_changed_brings_what_is_recorded() {
+    let db = fresh().await;
+    let payer = account(&db.sql, 0).await;
+    settle(&db, plan(payer, "p1", Plan::Scale, PaymentStatus::Pending)).await;
+    let approved = quoted(plan(payer, "p1", Plan::Scale, PaymentStatus::Approved), |_| Err(Refusal::UnknownItem));
+    let Settled::Credited(row) = settle(&db, approved).await else { panic!("not credited") };
+    assert_eq!((row.amount, plan_of(&db, payer).await.as_str()), (500, "scale"));
+    let activated = &events(&db.sql, payer).await[2];
+    assert_eq!(activated["data"], json!({"provider": "rebill", "plan_key": "scale", "interval": "month"}));
+
+    // Another amount than the recorded one is another purchase.
+    settle(&db, pack(payer, "p2", PaymentStatus::Pending)).await;
+    let mut cheaper = pack(payer, "p2", PaymentStatus::Approved);
+    cheaper.payment.amount = dec!(0.09);
+    let refused = db.store.settle(cheaper, START).await;
+    assert!(matches!(refused, Err(SettleError::Refused(Refusal::AmountMismatch))), "{refused:?}");
+    assert_eq!(books(&db.sql, payer).await.balance, 500);
+}
+
+#[tokio::test]
+async fn what_is_refused_leaves_no_trace() {
+    let db = fresh().await;
+    let payer = account(&db.sql, 0).await;
+    let refused = quoted(pack(payer, "p1", PaymentStatus::Approved), |_| Err(Refusal::UnknownItem));
+    assert!(matches!(db.store.settle(refused, START).await, Err(SettleError::Refused(Refusal::UnknownItem))));
+    let unknown = pack(AccountId(payer.0 + 100), "p1", PaymentStatus::Approved);
+    assert!(matches!(db.store.settle(unknown, START).await, Err(SettleError::Refused(Refusal::UnknownAccount))));
+    assert_eq!(db.store.owner("rebill", &"p1".parse().unwrap()).await.unwrap(), None);
+    assert!(matches!(settle(&db, pack(payer, "p1", PaymentStatus::Approved)).await, Settled::Credited(_)));
+}
+
+#[tokio::test]
+async fn a_chargeback_that_is_the_first_that_is_heard_switches_recharging_off() {
+    let db = fresh().await;
+    let payer = account(&db.sql, 0).await;
+    for before in [None, Some(PaymentStatus::Pending), Some(PaymentStatus::Refunded)] {
+        db.sql.execute("UPDATE credit_balances SET auto_topup_enabled = true", &[]).await.unwrap();
+        let id = format!("p_{}", before.map_or("new", PaymentStatus::as_str));
+        if let Some(before) = before {
+            settle(&db, pack(payer, &id, before)).await;
+        }
+        assert_eq!(settle(&db, pack(payer, &id, PaymentStatus::ChargedBack)).await, Settled::Noted);
+        assert!(!db.store.summary(payer).await.unwrap().auto_topup.enabled, "{before:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_offer_is_known_until_some_time_after_its_end() {
+    let db = fresh().await;
+    let list = |packs: &str, plans: &str| PriceList::parse(packs, plans).unwrap();
+    let known = async |item: &str, since| {
+        let mut offers = db.store.published_offers(item, since).await.unwrap();
+        offers.sort_by_key(|offer| offer.sold.credits);
+        let shown = offers.into_iter().map(|offer| {
+            (offer.sold.credits.get(), offer.price.written(), offer.sold.plan, offer.price.currency.to_string())
+        });
+        shown.collect::<Vec<_>>()
+    };
+    let (first, second) = (list("small:500:9.00:USD", "pro:year:5000:79.00:USD"), list("small:600:9.00:USD", ""));
+    db.store.publish(&first, START).await.unwrap();
+    let pro = [(5_000, "79.00".to_owned(), Some((Plan::Pro, Interval::Year)), "USD".to_owned())];
+    assert_eq!(known("pro_year", START + Duration::DAY).await, pro, "it is for sale");
+    let changed = START + Duration::DAY * 30;
+    db.store.publish(&second, changed).await.unwrap();
+    // Another process starts with the same list.
+    db.store.publish(&second, changed + Duration::DAY).await.unwrap();
+    let small = |credits| (credits, "9.00".to_owned(), None, "USD".to_owned());
+    assert_eq!(known("small", changed).await, [small(500), small(600)]);
+    assert_eq!(known("pro_year", changed).await, pro);
+    assert_eq!(known("small", changed + Duration::SECOND).await, [small(600)]);
+    // The list is changed back.
+    db.store.publish(&first, changed + Duration::DAY * 2).await.unwrap();
+    assert_eq!(known("small", changed + Duration::DAY * 3).await, [small(500)]);
 }

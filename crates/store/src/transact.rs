@@ -1,0 +1,46 @@
+//! The runner of transactions: one that Postgres ended because it and another got in each other's way is run once more.
+
+use diesel::result::{DatabaseErrorKind, Error};
+use diesel_async::AsyncPgConnection;
+use domain::StoreError;
+
+use crate::Store;
+
+/// What a transaction may end with.
+pub(crate) trait TransactionError: From<Error> + From<StoreError> {
+    /// Whether Postgres rolled it back for the sake of another transaction: nothing is wrong with it, and nothing of it is
+    /// left.
+    fn is_conflict(&self) -> bool;
+}
+
+/// A deadlock (40P01) or a serialization failure (40001). The driver names the kind of the second only.
+pub(crate) fn is_conflict(error: &Error) -> bool {
+    match error {
+        Error::DatabaseError(DatabaseErrorKind::SerializationFailure, _) => true,
+        // The second is how a Citus coordinator says it.
+        Error::DatabaseError(_, info) => {
+            ["deadlock detected", "involved in a distributed deadlock"].iter().any(|text| info.message().contains(text))
+        }
+        _ => false,
+    }
+}
+
+impl Store {
+    /// Runs `work` in a transaction on the primary. After a conflict with another one it is run a second time; so it must
+    /// have no effect outside of the transaction.
+    ///
+    /// # Errors
+    /// Those of `work`. A second conflict is [`StoreError::Overloaded`].
+    pub(crate) async fn transact<T, E: TransactionError>(
+        &self,
+        work: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, E> + Clone,
+    ) -> Result<T, E> {
+        match self.run_transaction(work.clone()).await {
+            Err(error) if error.is_conflict() => {
+                metrics::counter!("transactions_retried_total").increment(1);
+                self.run_transaction(work).await
+            }
+            done => done,
+        }
+    }
+}

@@ -1,0 +1,2 @@
+DROP TABLE price_offers;
+DROP TABLE payment_owners;
