@@ -51,7 +51,6 @@ pub async fn up(args: UpArgs, config: &Config, database: &Database) -> anyhow::R
             local.gateway.notify(format!("http://{address}/hooks/payments/rebill"));
         }
         let key = if args.no_demo { None } else { Some(demo_key(config, store, database.session()?).await?) };
-        tracing::info!(address = address.map(tracing::field::display), "ready");
         announce(address, key.as_deref(), embedded);
         announce_gateway(local.as_ref());
         let gateway = local.as_ref().map(|local| local.address);

@@ -136,8 +136,9 @@ pub(super) async fn pay(
         key: debit_key(run)?,
         meta: Map::from_iter([("run_id".to_owned(), json!(run)), ("trigger".to_owned(), json!(trigger))]),
     };
-    operations::debit(connection, &debit, now).await?;
+    // First, so that the debit counts as one that may still be given back.
     diesel::update(runs::table.find((account.0, run))).set(runs::credits.eq(price.get())).execute(connection).await?;
+    operations::debit(connection, &debit, now).await?;
     Ok(())
 }
 

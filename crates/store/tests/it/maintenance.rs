@@ -223,7 +223,7 @@ async fn old_rows_are_removed_through_a_pooler_that_gives_sessions_away() {
     let options = PoolOptions { pooler: Pooler::Transaction, ..PoolOptions::default() };
     let store = Store::connect(&Connect::parse(&bouncer.url()).unwrap(), options).unwrap();
     for _ in 0..3 {
-        store.maintain(datetime!(2026-05-15 12:00 UTC), keep(12)).await.unwrap();
+        store.maintain_at(datetime!(2026-05-15 12:00 UTC), keep(12)).await.unwrap();
     }
     assert_eq!((fixture.count("deliveries").await, fixture.count("events").await), (0, 0));
 }

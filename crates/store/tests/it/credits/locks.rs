@@ -93,8 +93,9 @@ async fn a_transaction_that_is_ended_for_another_is_run_again() {
     let store = db.store_with(store::PoolOptions::default());
     let settled = tokio::spawn(async move { payments::credit(&store, payer, "p1").await });
     until_waiting(&db.sql, 1).await;
-    // Waits for the balance, which the payment holds, until that one has been ended.
-    held.query("SELECT FROM credit_balances WHERE account_id = $1 FOR UPDATE", &[&payer.0]).await.unwrap();
+    // Waits for the balance, which the payment holds, until that one has been ended. A lock of the table, because those are
+    // handed over in the order that they were asked for: one of the row the second try might get first.
+    held.batch_execute("LOCK TABLE credit_balances IN EXCLUSIVE MODE").await.unwrap();
     held.rollback().await.unwrap();
     settled.await.unwrap();
     assert_eq!(books(&db.sql, payer).await.balance, 500);
