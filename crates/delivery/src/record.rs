@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use domain::webhooks::attempt::{Attempt, Failure, FailureCode, Outcome, Timings};
+use domain::webhooks::attempt::{Attempt, Failure, FailureCode, MAX_MESSAGE_CHARS, Outcome, Timings};
 use tokio::time::Instant;
 
 /// The parts of an attempt that take time.
@@ -63,8 +63,13 @@ impl Record {
     }
 }
 
+/// A failure, its message cut to what is kept.
 pub(crate) fn failure(code: FailureCode, message: impl Into<String>) -> Failure {
-    Failure { code, message: message.into() }
+    let mut message = message.into();
+    if let Some((end, _)) = message.char_indices().nth(MAX_MESSAGE_CHARS) {
+        message.truncate(end);
+    }
+    Failure { code, message }
 }
 
 pub(crate) fn timed_out(phase: Phase) -> Failure {
@@ -75,4 +80,17 @@ pub(crate) fn timed_out(phase: Phase) -> Failure {
         Phase::Answer => "the receiver did not answer in time",
     };
     failure(FailureCode::TimedOut, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_no_longer_than_what_is_kept() {
+        // A certificate may name thousands of hosts, and the message of TLS names them all.
+        let cut = failure(FailureCode::TlsFailed, "é".repeat(MAX_MESSAGE_CHARS + 1)).message;
+        assert_eq!(cut, "é".repeat(512));
+        assert_eq!(failure(FailureCode::TlsFailed, "short").message, "short");
+    }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use domain::AccountId;
 use domain::webhooks::address::{self, AllowList};
 use domain::webhooks::attempt::{Attempt, Failure, FailureCode, MAX_ANSWER_BYTES, Request, Sender};
 use domain::webhooks::url::{Host, WebhookUrl};
@@ -109,7 +110,7 @@ impl HttpSender {
     async fn attempt(&self, request: Request, record: &mut Record) -> Result<(), Failure> {
         let url = WebhookUrl::parse_allowing(&request.url, &self.allowed)
             .map_err(|refused| failure(FailureCode::UrlRefused, refused.message))?;
-        let addresses = self.addresses(&url, record).await?;
+        let addresses = self.addresses(request.account, &url, record).await?;
         let message = self.message(&url, request)?;
         if let Some((peer, mut connection)) = self.kept(&url, &addresses) {
             match self.exchange(&mut connection, message.clone(), record).await {
@@ -129,14 +130,19 @@ impl HttpSender {
     }
 
     /// The addresses to connect to, all of them checked. Literals never reach the resolver.
-    async fn addresses(&self, url: &WebhookUrl, record: &mut Record) -> Result<Vec<SocketAddr>, Failure> {
+    async fn addresses(
+        &self,
+        account: AccountId,
+        url: &WebhookUrl,
+        record: &mut Record,
+    ) -> Result<Vec<SocketAddr>, Failure> {
         let name = match url.host() {
             // Checked with the text, by the same rule.
             Host::Address(address) => return Ok(vec![SocketAddr::new(*address, url.port())]),
             Host::Name(name) => name,
         };
         let unresolved = || failure(FailureCode::NameNotResolved, format!("the name {name} does not resolve"));
-        let answer = record.timed(Phase::Dns, self.resolver.resolve(name)).await.map_err(|_| unresolved())?;
+        let answer = record.timed(Phase::Dns, self.resolver.resolve(account, name)).await.map_err(|_| unresolved())?;
         if answer.is_empty() {
             return Err(unresolved());
         }

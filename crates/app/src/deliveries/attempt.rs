@@ -38,7 +38,8 @@ pub async fn attempt(ports: &Ports, leased: &Leased) -> Result<Report, Unsent> {
         previous: previous.as_ref(),
         body: &leased.body,
     };
-    let request = Request { url: leased.url.clone(), headers: envelope.headers(), body: leased.body.clone() };
+    let account = leased.lease.receiver.account;
+    let request = Request { account, url: leased.url.clone(), headers: envelope.headers(), body: leased.body.clone() };
     let made = ports.sender.send(request).await;
     Ok(Report::new(leased, started_at, made, (ports.clock)(), (ports.jitter)()))
 }

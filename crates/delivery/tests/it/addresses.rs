@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering;
 use async_trait::async_trait;
 use delivery::resolver::Resolver;
 use delivery::sender::{DEADLINE, HttpSender};
+use domain::AccountId;
 use domain::webhooks::attempt::{FailureCode, Sender};
 use rstest::rstest;
 use rustls::pki_types::CertificateDer;
@@ -104,7 +105,7 @@ struct Silent;
 
 #[async_trait]
 impl Resolver for Silent {
-    async fn resolve(&self, _name: &str) -> io::Result<Vec<IpAddr>> {
+    async fn resolve(&self, _: AccountId, _name: &str) -> io::Result<Vec<IpAddr>> {
         std::future::pending().await
     }
 }

@@ -11,6 +11,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use delivery::resolver::Resolver;
 use delivery::sender::{HttpSender, SenderConfig};
+use domain::AccountId;
 use domain::webhooks::attempt::{Attempt, Failure, FailureCode, Outcome, Request};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio::io::{AsyncRead, AsyncReadExt};
@@ -90,7 +91,12 @@ pub fn patient_sender() -> HttpSender {
 }
 
 pub fn request(url: impl Into<String>) -> Request {
-    Request { url: url.into(), headers: vec![("x-svc-attempt", "1".into())], body: b"{\"event\":\"a\"}".to_vec() }
+    Request {
+        account: AccountId(1),
+        url: url.into(),
+        headers: vec![("x-svc-attempt", "1".into())],
+        body: b"{\"event\":\"a\"}".to_vec(),
+    }
 }
 
 pub fn failure(attempt: &Attempt) -> &Failure {
@@ -120,7 +126,7 @@ impl Script {
 
 #[async_trait]
 impl Resolver for Script {
-    async fn resolve(&self, _name: &str) -> io::Result<Vec<IpAddr>> {
+    async fn resolve(&self, _: AccountId, _name: &str) -> io::Result<Vec<IpAddr>> {
         self.asked.fetch_add(1, Ordering::SeqCst);
         self.answers.lock().unwrap().pop().ok_or_else(|| io::ErrorKind::NotFound.into())
     }

@@ -4,12 +4,21 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
+use crate::AccountId;
+
 /// How much of an answer is kept, in bytes.
 pub const MAX_ANSWER_BYTES: usize = 16 * 1_024;
+/// Bytes of answers that are kept of a subscription in a day (UTC), within one batch of attempts. Of what comes after
+/// them only the size is kept, with the status and the times.
+pub const ANSWER_BYTES_PER_DAY: i64 = 16 * 1_024 * 1_024;
+/// The longest [`Failure::message`] in characters: part of it may be the receiver's, such as the names in a certificate.
+pub const MAX_MESSAGE_CHARS: usize = 512;
 
 /// A POST to a receiver. `Host`, `Content-Length` and `User-Agent` are added by the sender.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
+    /// Whose delivery it is: accounts share the look-ups of names.
+    pub account: AccountId,
     /// As registered; judged again at every attempt.
     pub url: String,
     /// Names in lower case.

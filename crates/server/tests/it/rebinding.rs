@@ -35,7 +35,7 @@ struct Turning(AtomicUsize);
 
 #[async_trait]
 impl Resolver for Turning {
-    async fn resolve(&self, _: &str) -> io::Result<Vec<IpAddr>> {
+    async fn resolve(&self, _: AccountId, _: &str) -> io::Result<Vec<IpAddr>> {
         match self.0.fetch_add(1, Ordering::SeqCst) {
             0 => Err(io::ErrorKind::NotFound.into()),
             1 => Ok(vec![[127, 0, 0, 1].into()]),

@@ -5,6 +5,7 @@ use std::{net::SocketAddr, process::ExitCode};
 use anyhow::Context;
 use delivery::sender::{DEADLINE, HttpSender, SenderConfig};
 use domain::{
+    AccountId,
     events::{Event, EventKind},
     webhooks::{
         address::AllowList,
@@ -56,7 +57,8 @@ pub async fn sample(args: SampleArgs) -> anyhow::Result<ExitCode> {
         body: &body,
     };
     let headers = envelope.headers();
-    let request = Request { url: to.clone().unwrap_or_default(), headers: headers.clone(), body: body.clone() };
+    let url = to.clone().unwrap_or_default();
+    let request = Request { account: AccountId(0), url, headers: headers.clone(), body: body.clone() };
     let made = if to.is_some() { Some(sender(&request.url)?.send(request).await) } else { None };
     let text = String::from_utf8(body)?;
     if json {
