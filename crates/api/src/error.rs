@@ -54,6 +54,8 @@ codes! {
     RequestTimeout 408 "request_timeout" "The body did not arrive in time.";
     IdempotencyKeyReused 409 "idempotency_key_reused" "The idempotency key was used for another request.";
     IdempotencyInProgress 409 "idempotency_in_progress" "The first request with this idempotency key has not ended.";
+    IdempotencyKeySuperseded 409 "idempotency_key_superseded" "What was created under this idempotency key is gone, or has another secret now.";
+    ReplayRunning 409 "replay_running" "A replay of this subscription is running.";
     WebhookLimitReached 409 "webhook_limit_reached" "The account has as many webhook subscriptions as it may have.";
     AlertLimitReached 409 "alert_limit_reached" "The account has as many alert rules as it may have.";
     InvalidTransition 409 "invalid_transition" "The resource is not in a state that allows this.";
@@ -229,6 +231,7 @@ impl From<IdempotencyError> for ApiError {
         match error {
             IdempotencyError::Reused => Self::new(Code::IdempotencyKeyReused),
             IdempotencyError::InProgress => Self::new(Code::IdempotencyInProgress),
+            IdempotencyError::Superseded => Self::new(Code::IdempotencyKeySuperseded),
             IdempotencyError::Store(error) => error.into(),
         }
     }

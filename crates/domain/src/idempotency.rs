@@ -40,6 +40,9 @@ pub enum IdempotencyError {
     /// The first request under the key has not ended.
     #[error("a request with this idempotency key is being handled")]
     InProgress,
+    /// What the first request created is gone, or its secret is another one now: its answer is not given again.
+    #[error("what this idempotency key created was revoked or changed its secret")]
+    Superseded,
     #[error(transparent)]
     Store(#[from] StoreError),
 }

@@ -8,7 +8,7 @@ use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
     alerts::{AlertStore, Change, ChangeError, CreateError, MAX_RULES, Rule, Standing, Terms, Wanted},
-    idempotency::{IdempotencyKey, Written},
+    idempotency::{IdempotencyError, IdempotencyKey, Written},
     page::{Page, PageRequest},
 };
 use rust_decimal::Decimal;
@@ -169,11 +169,8 @@ async fn create_once(
     if let Some(key) = key
         && let Some(result) = idempotency::begin(connection, account, key, now).await?
     {
-        let id = result.get("alert_id").and_then(Value::as_i64).ok_or_else(|| corrupt("idempotent result"))?;
-        if let Some(rule) = load(connection, account, id).await? {
-            return Ok(Written { value: rule, replayed: true });
-        }
-        // The rule was deleted since: what was asked for then is not there to be shown, and is made anew.
+        let rule = created_first(connection, account, terms, active, &result).await?;
+        return Ok(Written { value: rule.ok_or(IdempotencyError::Superseded)?, replayed: true });
     }
     // Two requests must not both make the last rule.
     lock(connection, account).await?;
@@ -199,15 +196,32 @@ async fn create_once(
     Ok(Written { value: row.try_into()?, replayed: false })
 }
 
-async fn load(connection: &mut AsyncPgConnection, account: AccountId, id: i64) -> Result<Option<Rule>, StoreError> {
-    let row: Option<RuleRow> = rules::table
+/// The rule that was created under a key, as it was then, whatever was changed or seen since; none once it was deleted.
+/// The same request asks for the same `terms`.
+async fn created_first(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    terms: &Terms,
+    active: bool,
+    result: &Value,
+) -> Result<Option<Rule>, StoreError> {
+    let id = result.get("alert_id").and_then(Value::as_i64).ok_or_else(|| corrupt("idempotent result"))?;
+    let created_at: Option<OffsetDateTime> = rules::table
         .find((account.0, id))
-        .select(RuleRow::as_select())
+        .select(rules::created_at)
         .first(connection)
         .await
         .optional()
         .map_err(store_error)?;
-    row.map(Rule::try_from).transpose()
+    Ok(created_at.map(|created_at| Rule {
+        id,
+        terms: terms.clone(),
+        active,
+        standing: Standing { armed: true, last_value: None, last_fired_at: None },
+        last_evaluated_at: None,
+        created_at,
+        updated_at: created_at,
+    }))
 }
 
 type Columns = (

@@ -79,8 +79,9 @@ pub(super) async fn request(
         && let Some(result) = idempotency::begin(connection, account, key, now).await?
     {
         let id = result.get("run_id").and_then(Value::as_i64).ok_or_else(|| corrupt("idempotent result"))?;
-        let row = runs::table.find((account.0, id)).select(RunRow::as_select()).first(connection).await?;
-        return Ok(Written { value: row, replayed: true });
+        let row: RunRow = runs::table.find((account.0, id)).select(RunRow::as_select()).first(connection).await?;
+        let state = result.get("state").and_then(Value::as_str).unwrap_or(RunState::Queued.as_str());
+        return Ok(Written { value: row.into_answered(state), replayed: true });
     }
     lock_account(connection, account).await?;
     refuse_paused(connection, account).await?;
@@ -94,7 +95,8 @@ pub(super) async fn request(
         }
     };
     if let Some(key) = key {
-        idempotency::finish(connection, account, key, json!({ "run_id": row.id }), now).await?;
+        let result = json!({ "run_id": row.id, "state": row.state });
+        idempotency::finish(connection, account, key, result, now).await?;
     }
     Ok(Written { value: row, replayed: false })
 }

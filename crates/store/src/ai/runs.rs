@@ -62,13 +62,20 @@ impl From<ClaimRow> for RunClaim {
 pub(super) struct RunRow {
     pub id: i64,
     trigger: String,
-    state: String,
+    pub state: String,
     outcome: Option<String>,
     reason: Option<String>,
     credits: i64,
     refunded: bool,
     created_at: OffsetDateTime,
     finished_at: Option<OffsetDateTime>,
+}
+
+impl RunRow {
+    /// As it was while it was under way, in this state.
+    pub fn into_answered(self, state: &str) -> Self {
+        Self { state: state.to_owned(), outcome: None, reason: None, refunded: false, finished_at: None, ..self }
+    }
 }
 
 impl TryFrom<RunRow> for Run {

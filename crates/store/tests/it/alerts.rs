@@ -226,6 +226,11 @@ async fn a_key_gives_the_same_rule_and_the_limit_holds_for_requests_at_once() {
     let first = db.store.create(account, rule(), true, key(1), NOW).await.unwrap();
     let again = db.store.create(account, rule(), true, key(1), NOW).await.unwrap();
     assert_eq!((first.replayed, again.replayed, first.value == again.value), (false, true, true));
+    // Whatever was changed since, it is the first answer that is given again.
+    let change = Change { name: Some("another".into()), active: Some(false), ..Change::default() };
+    db.store.change(account, first.value.id, change, NOW + Duration::minutes(5)).await.unwrap();
+    let again = db.store.create(account, rule(), true, key(1), NOW + Duration::minutes(6)).await.unwrap();
+    assert_eq!((again.replayed, &again.value), (true, &first.value));
     let reused = db.store.create(account, rule(), true, key(2), NOW).await;
     assert!(matches!(reused, Err(CreateError::Idempotency(IdempotencyError::Reused))));
 
@@ -240,4 +245,9 @@ async fn a_key_gives_the_same_rule_and_the_limit_holds_for_requests_at_once() {
     assert!(page.items[0].id > page.items[1].id && page.next_cursor == Some(page.items[1].id));
     assert!(db.store.delete(account, first.value.id).await.unwrap());
     assert!(!db.store.delete(account, first.value.id).await.unwrap());
+    let superseded = db.store.create(account, rule(), true, key(1), NOW).await;
+    assert!(matches!(superseded, Err(CreateError::Idempotency(IdempotencyError::Superseded))), "{superseded:?}");
+    let rules = "SELECT count(*) FROM alert_rules WHERE account_id = $1";
+    let kept: i64 = db.sql.query_one(rules, &[&account.0]).await.unwrap().get(0);
+    assert_eq!(kept, MAX_RULES - 1, "nothing is made anew");
 }
