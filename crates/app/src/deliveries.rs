@@ -41,6 +41,9 @@ pub struct Ports {
 pub struct Options {
     /// Deliveries under way at once, to all receivers.
     pub in_flight: usize,
+    /// Deliveries under way at once to all receivers of one account, so that none can hold all the places by receivers that
+    /// hang.
+    pub per_account: usize,
     /// Deliveries under way at once to one receiver that is quick.
     pub per_receiver: usize,
     /// How long a worker keeps a delivery to itself; longer than an attempt can take.
@@ -60,6 +63,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             in_flight: 512,
+            per_account: 64,
             per_receiver: 32,
             lease: Duration::from_secs(15),
             poll: Duration::from_secs(1),

@@ -4,6 +4,7 @@
 //! claim, so that the dead worker's write-back, should it live after all, finds nothing. A delivery costs one statement
 //! to lease and one to record, shared by all that are leased or recorded at the same time.
 
+pub(crate) mod bulk;
 pub(crate) mod lease;
 mod listen;
 mod prune;
@@ -20,7 +21,7 @@ use diesel_async::RunQueryDsl;
 use domain::{
     AccountId, StoreError,
     webhooks::{
-        delivery::{DeliveryQueue, Failing, Lease, Leased, Receiver, Report, Room},
+        delivery::{DeliveryQueue, Due, Failing, Lease, Leased, Receiver, Report, Room},
         schedule::DisabledReason,
     },
 };
@@ -30,18 +31,38 @@ use time::OffsetDateTime;
 pub use listen::forward_due;
 pub use prune::Pruned;
 
-use crate::{Store, error::Failure, replays, schema::webhook_subscriptions};
+use crate::{Store, error::Failure, schema::webhook_subscriptions};
+
+/// Deliveries that one look for due ones takes in: some millions, not yet vacuumed, take longer than a statement may.
+const LOOK: i64 = 50_000;
 
 statement!(
-    /// Receivers with something that became due in a span of time.
-    Due(
+    /// Receivers with something that became due in a span of time, the earliest first, with how many deliveries and until
+    /// when.
+    DueSince(
         since: Option<OffsetDateTime> => Nullable<Timestamptz>,
+        now: OffsetDateTime => Timestamptz,
+        of: Option<Vec<i64>> => Nullable<Array<BigInt>>,
+        limit: i64 => BigInt,
+    ) -> (BigInt, BigInt, BigInt, Timestamptz) = "
+    SELECT account_id, subscription_id, count(*), max(due_at) FROM (
+        SELECT account_id, subscription_id, due_at FROM deliveries
+        WHERE state = 'pending' AND due_at > coalesce(?, '-infinity') AND due_at <= ?
+            AND (?::bigint[] IS NULL OR account_id = ANY ($3))
+        ORDER BY due_at LIMIT ?
+    ) AS earliest
+    GROUP BY account_id, subscription_id"
+);
+
+statement!(
+    /// Receivers with something that became due in a short span of time.
+    JustDue(
+        since: OffsetDateTime => Timestamptz,
         now: OffsetDateTime => Timestamptz,
         of: Option<Vec<i64>> => Nullable<Array<BigInt>>,
     ) -> (BigInt, BigInt) = "
     SELECT account_id, subscription_id FROM deliveries
-    WHERE state = 'pending' AND due_at > coalesce(?, '-infinity') AND due_at <= ?
-        AND (?::bigint[] IS NULL OR account_id = ANY ($3))
+    WHERE state = 'pending' AND due_at > ? AND due_at <= ? AND (?::bigint[] IS NULL OR account_id = ANY ($3))
     GROUP BY account_id, subscription_id"
 );
 
@@ -65,8 +86,22 @@ statement!(
 
 #[async_trait]
 impl DeliveryQueue for Store {
-    async fn due(&self, since: Option<OffsetDateTime>, now: OffsetDateTime) -> Result<Vec<Receiver>, StoreError> {
-        let rows: Vec<(i64, i64)> = self.look(|of| Due { since, now, of }).await?;
+    async fn due(&self, since: Option<OffsetDateTime>, now: OffsetDateTime) -> Result<Due, StoreError> {
+        let rows: Vec<(i64, i64, i64, OffsetDateTime)> =
+            self.look(|of| DueSince { since, now, of, limit: LOOK }).await?;
+        let seen: i64 = rows.iter().map(|row| row.2).sum();
+        let last = rows.iter().map(|row| row.3).max().filter(|_| seen >= LOOK);
+        // At the last instant there may be more. (As many as a look takes in of one instant are of one receiver: they were
+        // written by one statement.)
+        let before = |last: OffsetDateTime| last - time::Duration::MICROSECOND;
+        let cut_at =
+            last.map(|last| if since.is_some_and(|since| before(last) <= since) { last } else { before(last) });
+        let receivers = rows.into_iter().map(|(account, subscription, ..)| receiver(account, subscription)).collect();
+        Ok(Due { receivers, cut_at })
+    }
+
+    async fn just_due(&self, since: OffsetDateTime, now: OffsetDateTime) -> Result<Vec<Receiver>, StoreError> {
+        let rows: Vec<(i64, i64)> = self.look(|of| JustDue { since, now, of }).await?;
         Ok(rows.into_iter().map(|(account, subscription)| receiver(account, subscription)).collect())
     }
 
@@ -93,8 +128,11 @@ impl DeliveryQueue for Store {
                 .filter(webhook_subscriptions::active)
                 // A success since has set the count back.
                 .filter(webhook_subscriptions::fail_count.ge(i64::from(failing.run.attempts)));
-            let change =
-                (webhook_subscriptions::active.eq(false), webhook_subscriptions::disabled_reason.eq(reason.as_str()));
+            let change = (
+                webhook_subscriptions::active.eq(false),
+                webhook_subscriptions::disabled_reason.eq(reason.as_str()),
+                webhook_subscriptions::held_moved_at.eq(None::<OffsetDateTime>),
+            );
             diesel::update(target).set(change).execute(connection).await?;
             Ok(())
         })
@@ -121,8 +159,8 @@ impl DeliveryQueue for Store {
         Ok(())
     }
 
-    async fn continue_replay(&self, now: OffsetDateTime) -> Result<Option<Receiver>, StoreError> {
-        replays::advance(self, now).await
+    async fn advance_bulk(&self, now: OffsetDateTime) -> Result<Option<Receiver>, StoreError> {
+        bulk::advance(self, now).await
     }
 }
 

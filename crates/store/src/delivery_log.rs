@@ -5,7 +5,7 @@ use std::{collections::HashMap, time::Duration};
 use async_trait::async_trait;
 use diesel::{
     prelude::*,
-    sql_types::{BigInt, Bytea, Integer, Nullable, Text, Timestamptz, Uuid as SqlUuid},
+    sql_types::{Array, BigInt, Bytea, Integer, Nullable, Text, Timestamptz, Uuid as SqlUuid},
 };
 use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
 use domain::{
@@ -14,8 +14,12 @@ use domain::{
     idempotency::{IdempotencyError, IdempotencyKey, Written},
     page::{Page, PageRequest},
     webhooks::{
+        attempt::{MAX_ANSWER_BYTES, MAX_MESSAGE_CHARS},
         delivery::DeliveryState,
-        log::{DeliveryLog, LoggedAttempt, LoggedDelivery, Resent, TestStart},
+        log::{
+            ANSWER_BYTES_IN_LIST, ATTEMPTS_IN_LIST, DeliveryLog, LoggedAttempt, LoggedDelivery, MAX_ATTEMPTS_KEPT,
+            Resent, TestStart,
+        },
     },
 };
 use serde_json::{Value, json};
@@ -27,7 +31,7 @@ use crate::{
     deliveries::lease::{self, leased},
     error::{Failure, corrupt, parse},
     idempotency::{self, WriteError},
-    schema::{deliveries, delivery_attempts as attempts, events, webhook_subscriptions},
+    schema::{deliveries, events, webhook_subscriptions},
 };
 
 #[derive(Queryable, Selectable)]
@@ -43,10 +47,10 @@ struct DeliveryRow {
     finished_at: Option<OffsetDateTime>,
 }
 
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = attempts, check_for_backend(diesel::pg::Pg))]
+#[derive(Queryable)]
 struct AttemptRow {
     delivery_id: Uuid,
+    kept: i64,
     number: i32,
     started_at: OffsetDateTime,
     status: Option<i32>,
@@ -58,8 +62,44 @@ struct AttemptRow {
     first_byte_us: Option<i64>,
     total_us: i64,
     answer: Vec<u8>,
+    answer_bytes: i64,
     location: Option<String>,
 }
+
+statement!(
+    /// The newest attempts of deliveries of one account, and how many are kept of each. Nothing is read of an answer
+    /// beyond what is shown, nor of the months before the deliveries were made.
+    NewestAttempts(
+        ids: Vec<Uuid> => Array<SqlUuid>,
+        account: i64 => BigInt,
+        since: OffsetDateTime => Timestamptz,
+        most_kept: i64 => BigInt,
+        message_chars: i32 => Integer,
+        answer_bytes: i32 => Integer,
+        most: i64 => BigInt,
+    ) -> (
+        SqlUuid, BigInt, Integer, Timestamptz, Nullable<Integer>, Nullable<Text>, Nullable<Text>, Nullable<BigInt>,
+        Nullable<BigInt>, Nullable<BigInt>, Nullable<BigInt>, BigInt, Bytea, BigInt, Nullable<Text>
+    ) = "
+    SELECT d.id, k.kept, a.number, a.started_at, a.status, a.failure, a.message, a.dns_us, a.connect_us, a.tls_us,
+        a.first_byte_us, a.total_us, a.answer, a.answer_bytes, a.location
+    FROM unnest(?::uuid[]) AS d (id)
+        CROSS JOIN LATERAL (
+            SELECT count(*) AS kept FROM (
+                SELECT FROM delivery_attempts
+                WHERE account_id = ?::bigint AND delivery_id = d.id AND started_at >= ?::timestamptz LIMIT ?::bigint
+            ) AS counted
+        ) AS k
+        CROSS JOIN LATERAL (
+            SELECT number, started_at, status, failure, left(message, ?::integer) AS message, dns_us, connect_us,
+                tls_us, first_byte_us, total_us, substring(answer, 1, ?::integer) AS answer,
+                coalesce(answer_bytes, length(answer)) AS answer_bytes, location
+            FROM delivery_attempts
+            WHERE account_id = $2 AND delivery_id = d.id AND started_at >= $3
+            ORDER BY number DESC, started_at DESC LIMIT ?::bigint
+        ) AS a
+    ORDER BY d.id, a.number, a.started_at"
+);
 
 statement!(
     /// An event and a delivery of it to one subscription, leased at once.
@@ -100,7 +140,7 @@ impl DeliveryLog for Store {
             }
             let rows: Vec<DeliveryRow> = query.load(connection).await?;
             let Page { items, next_cursor } = Page::cut(rows, page.limit, |row| row.event_id);
-            Ok(Page { items: with_attempts(connection, account, items).await?, next_cursor })
+            Ok(Page { items: with_attempts(connection, account, items, Shown::InList).await?, next_cursor })
         })
         .await
         .map_err(StoreError::from)
@@ -121,7 +161,7 @@ impl DeliveryLog for Store {
                 .first(connection)
                 .await
                 .optional()?;
-            Ok(with_attempts(connection, account, row.into_iter().collect()).await?.pop())
+            Ok(with_attempts(connection, account, row.into_iter().collect(), Shown::Alone).await?.pop())
         })
         .await
         .map_err(StoreError::from)
@@ -251,11 +291,30 @@ async fn queue_again(
     Ok(if queued == 1 { Resent::Queued } else { Resent::UnderWay })
 }
 
+/// How much of the attempts is shown.
+#[derive(Clone, Copy)]
+enum Shown {
+    InList,
+    Alone,
+}
+
+impl Shown {
+    /// Attempts of a delivery, and bytes of an answer.
+    fn limits(self) -> (i64, i32) {
+        let bytes = |bytes: i64| i32::try_from(bytes).unwrap_or(i32::MAX);
+        match self {
+            Self::InList => (ATTEMPTS_IN_LIST, bytes(ANSWER_BYTES_IN_LIST)),
+            Self::Alone => (MAX_ATTEMPTS_KEPT.into(), i32::try_from(MAX_ANSWER_BYTES).unwrap_or(i32::MAX)),
+        }
+    }
+}
+
 /// Adds the names of the events and the attempts to deliveries of an account, in two statements.
 async fn with_attempts(
     connection: &mut AsyncPgConnection,
     account: AccountId,
     rows: Vec<DeliveryRow>,
+    shown: Shown,
 ) -> Result<Vec<LoggedDelivery>, Failure> {
     let Some(oldest) = rows.iter().map(|row| row.created_at).min() else { return Ok(Vec::new()) };
     let event_ids: Vec<i64> = rows.iter().map(|row| row.event_id).collect();
@@ -266,31 +325,39 @@ async fn with_attempts(
         .load(connection)
         .await?;
     let kinds: HashMap<i64, String> = kinds.into_iter().collect();
-    let ids: Vec<Uuid> = rows.iter().map(|row| row.id).collect();
-    let made: Vec<AttemptRow> = attempts::table
-        .filter(attempts::account_id.eq(account.0))
-        .filter(attempts::delivery_id.eq_any(ids))
-        // Leaves out the months before the deliveries were made.
-        .filter(attempts::started_at.ge(oldest))
-        .order((attempts::delivery_id, attempts::number, attempts::started_at))
-        .select(AttemptRow::as_select())
-        .load(connection)
-        .await?;
-    let mut by_delivery: HashMap<Uuid, Vec<LoggedAttempt>> = HashMap::new();
+    let (most, answer_bytes) = shown.limits();
+    let newest = NewestAttempts {
+        ids: rows.iter().map(|row| row.id).collect(),
+        account: account.0,
+        since: oldest,
+        most_kept: MAX_ATTEMPTS_KEPT.into(),
+        message_chars: i32::try_from(MAX_MESSAGE_CHARS).unwrap_or(i32::MAX),
+        answer_bytes,
+        most,
+    };
+    let made: Vec<AttemptRow> = newest.load(connection).await?;
+    let mut by_delivery: HashMap<Uuid, (i64, Vec<LoggedAttempt>)> = HashMap::new();
     for row in made {
-        let (delivery, attempt) = logged_attempt(row);
-        by_delivery.entry(delivery).or_default().push(attempt);
+        let (delivery, kept, attempt) = logged_attempt(row);
+        let (all, attempts) = by_delivery.entry(delivery).or_default();
+        *all = kept;
+        attempts.push(attempt);
     }
     rows.into_iter()
         .map(|row| {
             let event = kinds.get(&row.event_id).cloned().unwrap_or_default();
-            let attempts = by_delivery.remove(&row.id).unwrap_or_default();
-            Ok(logged_delivery(row, event, attempts)?)
+            let (kept, attempts) = by_delivery.remove(&row.id).unwrap_or_default();
+            Ok(logged_delivery(row, event, kept, attempts)?)
         })
         .collect()
 }
 
-fn logged_delivery(row: DeliveryRow, event: String, made: Vec<LoggedAttempt>) -> Result<LoggedDelivery, StoreError> {
+fn logged_delivery(
+    row: DeliveryRow,
+    event: String,
+    attempts_kept: i64,
+    shown: Vec<LoggedAttempt>,
+) -> Result<LoggedDelivery, StoreError> {
     let DeliveryRow { id, event_id, state, due_at, leased_until, attempts, created_at, finished_at } = row;
     let state = parse(&state, "delivery state")?;
     let waits = state == DeliveryState::Pending && leased_until.is_none();
@@ -301,15 +368,17 @@ fn logged_delivery(row: DeliveryRow, event: String, made: Vec<LoggedAttempt>) ->
         state,
         next_attempt_at: waits.then_some(due_at),
         attempts_made: attempts,
+        attempts_kept,
         created_at,
         finished_at,
-        attempts: made,
+        attempts: shown,
     })
 }
 
-fn logged_attempt(row: AttemptRow) -> (Uuid, LoggedAttempt) {
+fn logged_attempt(row: AttemptRow) -> (Uuid, i64, LoggedAttempt) {
     let AttemptRow {
         delivery_id,
+        kept,
         number,
         started_at,
         status,
@@ -321,6 +390,7 @@ fn logged_attempt(row: AttemptRow) -> (Uuid, LoggedAttempt) {
         first_byte_us,
         total_us,
         answer,
+        answer_bytes,
         location,
     } = row;
     let attempt = LoggedAttempt {
@@ -335,7 +405,8 @@ fn logged_attempt(row: AttemptRow) -> (Uuid, LoggedAttempt) {
         first_byte_us,
         total_us,
         answer,
+        answer_bytes,
         location,
     };
-    (delivery_id, attempt)
+    (delivery_id, kept, attempt)
 }

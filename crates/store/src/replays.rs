@@ -4,15 +4,15 @@
 use async_trait::async_trait;
 use diesel::{
     prelude::*,
-    sql_types::{Array, BigInt, Nullable, Timestamptz},
+    sql_types::{BigInt, Nullable, Timestamptz},
 };
 use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
-    idempotency::{IdempotencyError, IdempotencyKey, Written},
+    idempotency::{IdempotencyKey, Written},
     webhooks::{
         delivery::Receiver,
-        replay::{Replay, ReplayState, ReplayStore, Selection},
+        replay::{Replay, ReplayState, ReplayStore, Selection, StartError, may_start},
     },
 };
 use serde_json::{Value, json};
@@ -20,20 +20,12 @@ use time::OffsetDateTime;
 
 use crate::{
     Store,
+    accounts::lock,
     deliveries::receiver,
     error::{Failure, corrupt, parse},
     idempotency::{self, WriteError},
     schema::{deliveries, webhook_replays as replays},
 };
-
-statement!(
-    /// Replays that are running, of any account. Not locked: rows of several accounts cannot be where they are on
-    /// several nodes.
-    Running(of: Option<Vec<i64>> => Nullable<Array<BigInt>>) -> (BigInt, BigInt) = "
-    SELECT account_id, id FROM webhook_replays
-    WHERE state = 'running' AND (?::bigint[] IS NULL OR account_id = ANY ($1))
-    ORDER BY account_id, id LIMIT 10"
-);
 
 statement!(
     /// Puts the next deliveries of a running replay into the queue again; without any left, the replay is done.
@@ -67,7 +59,7 @@ statement!(
         RETURNING d.event_id
     ), step AS (SELECT (SELECT max(event_id) FROM next) AS cursor, (SELECT count(*) FROM queued) AS queued)
     UPDATE webhook_replays w
-    SET cursor = coalesce(s.cursor, w.cursor), queued = w.queued + s.queued,
+    SET cursor = coalesce(s.cursor, w.cursor), queued = w.queued + s.queued, advanced_at = r.now,
         state = CASE WHEN s.cursor IS NULL THEN 'done' ELSE 'running' END,
         finished_at = CASE WHEN s.cursor IS NULL THEN r.now END
     FROM replay r, step s
@@ -75,18 +67,16 @@ statement!(
     RETURNING w.account_id, w.subscription_id, s.cursor"
 );
 
-/// Moves one running replay on. Gives its receiver, none when no replay is running.
-pub(crate) async fn advance(store: &Store, now: OffsetDateTime) -> Result<Option<Receiver>, StoreError> {
-    let running: Vec<(i64, i64)> = store.look(|of| Running { of }).await?;
-    for (account, id) in running {
-        let advance = Advance { now, account, id, of_deliveries: account, of_queued: account, of_replay: account };
-        let row: Option<(i64, i64, Option<i64>)> =
-            store.run::<_, Failure>(async |connection| Ok(advance.get_result(connection).await.optional()?)).await?;
-        if let Some((account, subscription, _)) = row {
-            return Ok(Some(receiver(account, subscription)));
-        }
-    }
-    Ok(None)
+/// Moves a replay on. Gives its receiver, none when it is not running or another process is at it.
+pub(crate) async fn advance(
+    connection: &mut AsyncPgConnection,
+    account: i64,
+    id: i64,
+    now: OffsetDateTime,
+) -> Result<Option<Receiver>, Failure> {
+    let advance = Advance { now, account, id, of_deliveries: account, of_queued: account, of_replay: account };
+    let row: Option<(i64, i64, Option<i64>)> = advance.get_result(connection).await.optional()?;
+    Ok(row.map(|(account, subscription, _)| receiver(account, subscription)))
 }
 
 #[derive(Queryable, Selectable)]
@@ -102,6 +92,13 @@ struct ReplayRow {
     queued: i64,
     created_at: OffsetDateTime,
     finished_at: Option<OffsetDateTime>,
+}
+
+impl ReplayRow {
+    /// As it was when it began.
+    fn into_started(self) -> Self {
+        Self { state: ReplayState::Running.as_str().to_owned(), queued: 0, finished_at: None, ..self }
+    }
 }
 
 impl TryFrom<ReplayRow> for Replay {
@@ -127,9 +124,9 @@ impl ReplayStore for Store {
         selection: Selection,
         idempotency: Option<IdempotencyKey>,
         now: OffsetDateTime,
-    ) -> Result<Written<Replay>, IdempotencyError> {
+    ) -> Result<Written<Replay>, StartError> {
         let started = self
-            .run::<_, WriteError<IdempotencyError>>(async |connection| {
+            .run::<_, WriteError<StartError>>(async |connection| {
                 connection
                     .transaction(async |connection| {
                         start_once(connection, account, &selection, idempotency.as_ref(), now).await
@@ -178,14 +175,24 @@ async fn start_once(
     selection: &Selection,
     key: Option<&IdempotencyKey>,
     now: OffsetDateTime,
-) -> Result<Written<ReplayRow>, WriteError<IdempotencyError>> {
+) -> Result<Written<ReplayRow>, WriteError<StartError>> {
     if let Some(key) = key
         && let Some(result) = idempotency::begin(connection, account, key, now).await?
     {
         let id = result.get("replay_id").and_then(Value::as_i64).ok_or_else(|| corrupt("idempotent result"))?;
-        let row = replays::table.find((account.0, id)).select(ReplayRow::as_select()).first(connection).await?;
-        return Ok(Written { value: row, replayed: true });
+        let row: ReplayRow =
+            replays::table.find((account.0, id)).select(ReplayRow::as_select()).first(connection).await?;
+        return Ok(Written { value: row.into_started(), replayed: true });
     }
+    // Keeps two requests from both being the last that may start.
+    lock(connection, account).await?;
+    let running: Vec<i64> = replays::table
+        .filter(replays::account_id.eq(account.0))
+        .filter(replays::state.eq(ReplayState::Running.as_str()))
+        .select(replays::subscription_id)
+        .load(connection)
+        .await?;
+    may_start(selection.subscription, &running).map_err(WriteError::Refused)?;
     let total = count(connection, account, selection).await?;
     let row: ReplayRow = diesel::insert_into(replays::table)
         .values((

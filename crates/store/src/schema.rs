@@ -556,6 +556,9 @@ diesel::table! {
         previous_expires_at -> Nullable<Timestamptz>,
         failing_since -> Nullable<Timestamptz>,
         failing_deliveries -> BigInt,
+        held_moved_at -> Nullable<Timestamptz>,
+        answer_day -> Nullable<Date>,
+        answer_bytes -> BigInt,
     }
 }
 
@@ -604,6 +607,7 @@ diesel::table! {
         total_us -> BigInt,
         answer -> Bytea,
         location -> Nullable<Text>,
+        answer_bytes -> Nullable<BigInt>,
     }
 }
 
@@ -621,6 +625,7 @@ diesel::table! {
         cursor -> BigInt,
         created_at -> Timestamptz,
         finished_at -> Nullable<Timestamptz>,
+        advanced_at -> Nullable<Timestamptz>,
     }
 }
 

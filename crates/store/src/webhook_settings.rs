@@ -8,7 +8,7 @@ use domain::{
     idempotency::{IdempotencyError, IdempotencyKey, Written},
     webhooks::{
         Subscription,
-        settings::{Change, DISABLED_BY_OWNER, Kept, Rotated, Rotation, SealedSecret, WebhookSettings},
+        settings::{Change, Changed, DISABLED_BY_OWNER, Kept, Rotated, Rotation, SealedSecret, WebhookSettings},
     },
 };
 use serde_json::{Value, json};
@@ -16,9 +16,13 @@ use time::OffsetDateTime;
 
 use crate::{
     Store,
+    deliveries::{
+        bulk::{self, Moved},
+        receiver,
+    },
     error::{Failure, corrupt},
     idempotency::{self, WriteError},
-    schema::{deliveries, webhook_subscriptions as subscriptions},
+    schema::webhook_subscriptions as subscriptions,
     webhooks::SubscriptionRow,
 };
 
@@ -51,7 +55,7 @@ impl WebhookSettings for Store {
         id: i64,
         change: Change,
         now: OffsetDateTime,
-    ) -> Result<Option<(Subscription, u64)>, StoreError> {
+    ) -> Result<Option<Changed>, StoreError> {
         let changed = self
             .run::<_, Failure>(async |connection| {
                 connection.transaction(async |connection| apply(connection, account, id, change, now).await).await
@@ -137,8 +141,9 @@ async fn replace_once(
     if let Some(key) = key
         && let Some(result) = idempotency::begin(connection, account, key, now).await?
     {
-        let value = recorded(&result).ok_or_else(|| corrupt("idempotent result"))?;
-        return Ok(Some(Written { value, replayed: true }));
+        let overlap_until = recorded(&result).ok_or_else(|| corrupt("idempotent result"))?;
+        let value = still_in_place(connection, account, id, overlap_until).await?;
+        return Ok(Some(Written { value: value.ok_or(IdempotencyError::Superseded)?, replayed: true }));
     }
     let kept = subscriptions::table.find((account.0, id)).filter(subscriptions::revoked_at.is_null());
     let change = (
@@ -150,19 +155,37 @@ async fn replace_once(
         return Ok(None);
     }
     if let Some(key) = key {
-        // Sealed as it is in its own table: the record gives no more away.
         let until = overlap_until.unix_timestamp_nanos().to_string();
-        let result = json!({ "sealed_secret": hex::encode(&sealed_secret), "overlap_until": until });
-        idempotency::finish(connection, account, key, result, now).await?;
+        idempotency::finish(connection, account, key, json!({ "overlap_until": until }), now).await?;
     }
     Ok(Some(Written { value: Rotated { sealed_secret, overlap_until }, replayed: false }))
 }
 
-/// What an idempotency key's record says of a rotation.
-fn recorded(result: &Value) -> Option<Rotated> {
-    let text = |name| result.get(name).and_then(Value::as_str);
-    let overlap_until = OffsetDateTime::from_unix_timestamp_nanos(text("overlap_until")?.parse().ok()?).ok()?;
-    Some(Rotated { sealed_secret: hex::decode(text("sealed_secret")?).ok()?, overlap_until })
+/// What an idempotency key's record says of a rotation: when its overlap ends, which tells it from every other one.
+fn recorded(result: &Value) -> Option<OffsetDateTime> {
+    let nanos = result.get("overlap_until").and_then(Value::as_str)?;
+    OffsetDateTime::from_unix_timestamp_nanos(nanos.parse().ok()?).ok()
+}
+
+/// The secret that a rotation put in place, as it is sealed today; none once another took its place, or the
+/// subscription was revoked.
+async fn still_in_place(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    id: i64,
+    overlap_until: OffsetDateTime,
+) -> QueryResult<Option<Rotated>> {
+    let found: Option<(Vec<u8>, Option<OffsetDateTime>)> = subscriptions::table
+        .find((account.0, id))
+        .filter(subscriptions::revoked_at.is_null())
+        .select((subscriptions::sealed_secret, subscriptions::previous_expires_at))
+        .first(connection)
+        .await
+        .optional()?;
+    // The database keeps microseconds.
+    let micros = |at: OffsetDateTime| at.unix_timestamp_nanos().div_euclid(1_000);
+    let is_same = |at: Option<OffsetDateTime>| at.map(micros) == Some(micros(overlap_until));
+    Ok(found.filter(|(_, at)| is_same(*at)).map(|(sealed_secret, _)| Rotated { sealed_secret, overlap_until }))
 }
 
 #[derive(AsChangeset)]
@@ -174,6 +197,7 @@ struct Settings {
     fail_count: Option<i64>,
     failing_since: Option<Option<OffsetDateTime>>,
     failing_deliveries: Option<i64>,
+    held_moved_at: Option<Option<OffsetDateTime>>,
 }
 
 impl Settings {
@@ -187,6 +211,8 @@ impl Settings {
             fail_count: on.then_some(0),
             failing_since: on.then_some(None),
             failing_deliveries: on.then_some(0),
+            // What is still held after a switch has to be asked for anew.
+            held_moved_at: switched.map(|_| None),
         }
     }
 
@@ -201,7 +227,7 @@ async fn apply(
     id: i64,
     change: Change,
     now: OffsetDateTime,
-) -> Result<Option<(Subscription, u64)>, Failure> {
+) -> Result<Option<Changed>, Failure> {
     let kept = || subscriptions::table.find((account.0, id)).filter(subscriptions::revoked_at.is_null());
     let was_active: Option<bool> =
         kept().select(subscriptions::active).for_no_key_update().first(connection).await.optional()?;
@@ -213,15 +239,11 @@ async fn apply(
     }
     let row: SubscriptionRow = kept().select(SubscriptionRow::as_select()).first(connection).await?;
     let subscription = Subscription::from(row);
-    let resumed = if resume && subscription.active {
-        let held = deliveries::table
-            .filter(deliveries::account_id.eq(account.0))
-            .filter(deliveries::subscription_id.eq(id))
-            .filter(deliveries::state.eq("held"));
-        let change = (deliveries::state.eq("pending"), deliveries::due_at.eq(now));
-        diesel::update(held).set(change).execute(connection).await?
-    } else {
-        0
-    };
-    Ok(Some((subscription, u64::try_from(resumed).unwrap_or(u64::MAX))))
+    if !(resume && subscription.active) {
+        return Ok(Some(Changed { subscription, resumed: 0, resuming: false }));
+    }
+    diesel::update(kept()).set(subscriptions::held_moved_at.eq(now)).execute(connection).await?;
+    let moved = bulk::move_held(connection, receiver(account.0, id), now).await?;
+    let (count, resuming) = moved.map_or((0, false), |Moved { count, goes_on }| (count, goes_on));
+    Ok(Some(Changed { subscription, resumed: u64::try_from(count).unwrap_or_default(), resuming }))
 }

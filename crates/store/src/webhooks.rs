@@ -5,10 +5,8 @@ use diesel::{dsl::count_star, prelude::*, result::Error};
 use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
-    idempotency::{IdempotencyKey, Written},
-    webhooks::{
-        CreateError, Created, MAX_SUBSCRIPTIONS, NewSubscription, Subscription, WebhookStore, delivery::DeliveryState,
-    },
+    idempotency::{IdempotencyError, IdempotencyKey, Written},
+    webhooks::{CreateError, Created, MAX_SUBSCRIPTIONS, NewSubscription, Subscription, WebhookStore},
 };
 use serde_json::{Value, json};
 use time::OffsetDateTime;
@@ -18,7 +16,7 @@ use crate::{
     accounts::lock,
     error::{Failure, corrupt},
     idempotency::{self, WriteError},
-    schema::{deliveries, webhook_subscriptions},
+    schema::webhook_subscriptions,
 };
 
 #[derive(Queryable, Selectable)]
@@ -118,31 +116,12 @@ impl WebhookStore for Store {
                 let target = webhook_subscriptions::table
                     .find((account.0, id))
                     .filter(webhook_subscriptions::revoked_at.is_null());
-                Ok(diesel::update(target).set(webhook_subscriptions::revoked_at.eq(now)).execute(connection).await?)
+                // What is held is canceled step by step, by a worker; what is pending, when its turn comes.
+                let change = (webhook_subscriptions::revoked_at.eq(now), webhook_subscriptions::held_moved_at.eq(now));
+                Ok(diesel::update(target).set(change).execute(connection).await?)
             })
             .await?;
-        if revoked == 1 {
-            self.cancel_held(account, id, now).await?;
-        }
         Ok(revoked == 1)
-    }
-}
-
-impl Store {
-    /// What is held for a revoked subscription will not be asked for again. (What is pending is canceled when its turn
-    /// comes.)
-    async fn cancel_held(&self, account: AccountId, id: i64, now: OffsetDateTime) -> Result<(), StoreError> {
-        self.run::<_, Failure>(async |connection| {
-            let held = deliveries::table
-                .filter(deliveries::account_id.eq(account.0))
-                .filter(deliveries::subscription_id.eq(id))
-                .filter(deliveries::state.eq(DeliveryState::Held.as_str()));
-            let change = (deliveries::state.eq(DeliveryState::Canceled.as_str()), deliveries::finished_at.eq(now));
-            diesel::update(held).set(change).execute(connection).await?;
-            Ok(())
-        })
-        .await?;
-        Ok(())
     }
 }
 
@@ -156,15 +135,41 @@ async fn once(
     if let Some(key) = key
         && let Some(result) = idempotency::begin(connection, account, key, now).await?
     {
-        let id = result.get("webhook_id").and_then(Value::as_i64).ok_or_else(|| corrupt("idempotent result"))?;
-        return Ok(Written { value: load(connection, account, id).await?, replayed: true });
+        let value = created_first(connection, account, &result).await?;
+        return Ok(Written { value: value.ok_or(IdempotencyError::Superseded)?, replayed: true });
     }
     let created = insert(connection, account, subscription).await?;
     if let Some(key) = key {
-        let result = json!({ "webhook_id": created.subscription.id });
+        let result = json!({ "webhook_id": created.subscription.id, "events": created.subscription.events });
         idempotency::finish(connection, account, key, result, now).await?;
     }
     Ok(Written { value: created, replayed: false })
+}
+
+/// The subscription that was created under a key, as it was then; none once it was revoked or its secret rotated.
+async fn created_first(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    result: &Value,
+) -> Result<Option<Created>, WriteError<CreateError>> {
+    let id = result.get("webhook_id").and_then(Value::as_i64).ok_or_else(|| corrupt("idempotent result"))?;
+    let unchanged: Option<i64> = webhook_subscriptions::table
+        .find((account.0, id))
+        .filter(webhook_subscriptions::revoked_at.is_null())
+        // Set by the first rotation, for good.
+        .filter(webhook_subscriptions::previous_expires_at.is_null())
+        .select(webhook_subscriptions::id)
+        .first(connection)
+        .await
+        .optional()?;
+    let Some(id) = unchanged else { return Ok(None) };
+    let mut created = load(connection, account, id).await?;
+    // What was recorded by a release before knows no events.
+    if let Some(events) = result.get("events").and_then(|events| serde_json::from_value(events.clone()).ok()) {
+        created.subscription.events = events;
+    }
+    created.subscription.active = true;
+    Ok(Some(created))
 }
 
 async fn insert(

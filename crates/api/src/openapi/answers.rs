@@ -37,11 +37,17 @@ const KEYED: [Code; 10] = [
 const WITH_BODY: [Code; 5] =
     [Code::InvalidJson, Code::InvalidBody, Code::MissingParameter, Code::RequestTimeout, Code::PayloadTooLarge];
 const POST: [Code; 3] = [Code::InvalidIdempotencyKey, Code::IdempotencyKeyReused, Code::IdempotencyInProgress];
-const CREATE_WEBHOOK: [Code; 4] =
-    [Code::InvalidWebhookUrl, Code::UnknownEvent, Code::WebhookLimitReached, Code::UnsupportedMediaType];
+const CREATE_WEBHOOK: [Code; 5] = [
+    Code::IdempotencyKeySuperseded,
+    Code::InvalidWebhookUrl,
+    Code::UnknownEvent,
+    Code::WebhookLimitReached,
+    Code::UnsupportedMediaType,
+];
 const REVOKE_WEBHOOK: [Code; 2] = [Code::MissingParameter, Code::WebhookNotFound];
 const CHANGE_REORDER: [Code; 3] = [Code::NotFound, Code::InvalidTransition, Code::UnsupportedMediaType];
-const OF_WEBHOOK: [Code; 2] = [Code::WebhookNotFound, Code::UnsupportedMediaType];
+const ROTATE: [Code; 3] = [Code::WebhookNotFound, Code::IdempotencyKeySuperseded, Code::UnsupportedMediaType];
+const START_REPLAY: [Code; 3] = [Code::WebhookNotFound, Code::ReplayRunning, Code::UnsupportedMediaType];
 const EVENTS_OF_WEBHOOK: [Code; 3] = [Code::WebhookNotFound, Code::UnknownEvent, Code::UnsupportedMediaType];
 const RESEND: [Code; 3] = [Code::NotFound, Code::WebhookNotFound, Code::InvalidTransition];
 const GENERATE: [Code; 5] = [
@@ -51,7 +57,7 @@ const GENERATE: [Code; 5] = [
     Code::InvalidBody,
     Code::UnsupportedMediaType,
 ];
-const CREATE_ALERT: [Code; 2] = [Code::AlertLimitReached, Code::UnsupportedMediaType];
+const CREATE_ALERT: [Code; 3] = [Code::IdempotencyKeySuperseded, Code::AlertLimitReached, Code::UnsupportedMediaType];
 const CHANGE_ALERT: [Code; 2] = [Code::NotFound, Code::UnsupportedMediaType];
 const TRACK: [Code; 8] = [
     Code::InvalidEvent,
@@ -86,12 +92,18 @@ fn codes(method: &HttpMethod, operation: &Operation) -> Vec<Code> {
         "change_reorder" => codes.extend(CHANGE_REORDER),
         "track_event" => codes.extend(TRACK),
         "track_events" => codes.push(Code::UnsupportedMediaType),
-        "change_webhook" | "test_webhook" => codes.extend(EVENTS_OF_WEBHOOK),
+        "change_webhook" => codes.extend(EVENTS_OF_WEBHOOK),
+        "test_webhook" => {
+            codes.extend(EVENTS_OF_WEBHOOK);
+            codes.push(Code::IdempotencyKeySuperseded);
+        }
         "list_deliveries" => codes.push(Code::WebhookNotFound),
-        "rotate_webhook" | "start_replay" => codes.extend(OF_WEBHOOK),
+        "rotate_webhook" => codes.extend(ROTATE),
+        "start_replay" => codes.extend(START_REPLAY),
         "resend_delivery" => codes.extend(RESEND),
         "generate_insights" => codes.extend(GENERATE),
         "change_insight" => codes.extend(CHANGE_REORDER),
+        "get_delivery" => codes.extend([Code::WebhookNotFound, Code::NotFound]),
         "get_replay" | "get_alert" | "delete_alert" | "get_insight_job" => codes.push(Code::NotFound),
         "create_alert" => codes.extend(CREATE_ALERT),
         "change_alert" => codes.extend(CHANGE_ALERT),

@@ -45,7 +45,7 @@ use crate::{error::ErrorBody, v1};
         v1::status::get, v1::openapi::get, v1::me::get, v1::credits::get, v1::transactions::list, v1::auto_topup::set, v1::usage::get, v1::customers::get, v1::segments::get, v1::integrations::get,
         v1::webhooks::list, v1::webhooks::create, v1::webhooks::revoke, v1::webhook_settings::change,
         v1::webhook_settings::rotate, v1::webhook_deliveries::test, v1::webhook_deliveries::list,
-        v1::webhook_deliveries::resend, v1::webhook_replays::start, v1::webhook_replays::get,
+        v1::webhook_deliveries::get, v1::webhook_deliveries::resend, v1::webhook_replays::start, v1::webhook_replays::get,
         v1::webhook_replays::cancel, v1::webhook_verify::verify, v1::insights::get, v1::insights::change,
         v1::insight_runs::start, v1::insight_runs::get, v1::track::track, v1::track_batch::track_batch,
         v1::anomalies::get, v1::profit::get, v1::inventory::get, v1::reorder::get, v1::reorder::change,

@@ -81,6 +81,7 @@ const PATHS: &[(&str, &str)] = &[
     ("/api/v1/webhooks/{id}/rotate", "POST, OPTIONS"),
     ("/api/v1/webhooks/{id}/test", "POST, OPTIONS"),
     ("/api/v1/webhooks/{id}/deliveries", READ),
+    ("/api/v1/webhooks/{id}/deliveries/{delivery}", READ),
     ("/api/v1/webhooks/{id}/deliveries/{delivery}/resend", "POST, OPTIONS"),
     ("/api/v1/webhooks/{id}/replay", "POST, OPTIONS"),
     ("/api/v1/webhooks/{id}/replay/{replay}", "GET, HEAD, DELETE, OPTIONS"),
@@ -141,6 +142,7 @@ pub fn configure(config: &mut ServiceConfig) {
         .service(resource("/api/v1/webhooks/{id}/rotate", [web::post().to(webhook_settings::rotate)]))
         .service(resource("/api/v1/webhooks/{id}/test", [web::post().to(webhook_deliveries::test)]))
         .service(resource("/api/v1/webhooks/{id}/deliveries", [read().to(webhook_deliveries::list)]))
+        .service(resource("/api/v1/webhooks/{id}/deliveries/{delivery}", [read().to(webhook_deliveries::get)]))
         .service(resource(
             "/api/v1/webhooks/{id}/deliveries/{delivery}/resend",
             [web::post().to(webhook_deliveries::resend)],

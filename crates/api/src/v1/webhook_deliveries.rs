@@ -53,9 +53,13 @@ pub struct AttemptBody {
     /// Milliseconds in all.
     #[schema(example = 76.4)]
     total_ms: f64,
-    /// The beginning of the answer, at most 16 KiB; bytes that are no text are shown as U+FFFD.
+    /// The beginning of the answer, at most 16 KiB, in a list 1 KiB; bytes that are no text are shown as U+FFFD.
     #[schema(example = "ok")]
     answer: String,
+    /// Whether more of the answer was read: the delivery's own path shows it, unless the day's answers were too many to be
+    /// kept.
+    #[schema(example = false)]
+    answer_truncated: bool,
     /// Where a redirect pointed, which is never followed.
     location: Option<String>,
 }
@@ -66,6 +70,7 @@ fn milliseconds(micros: i64) -> f64 {
 
 impl From<LoggedAttempt> for AttemptBody {
     fn from(attempt: LoggedAttempt) -> Self {
+        let answer_truncated = attempt.is_answer_truncated();
         let LoggedAttempt {
             number,
             started_at,
@@ -78,6 +83,7 @@ impl From<LoggedAttempt> for AttemptBody {
             first_byte_us,
             total_us,
             answer,
+            answer_bytes: _,
             location,
         } = attempt;
         Self {
@@ -92,12 +98,13 @@ impl From<LoggedAttempt> for AttemptBody {
             first_byte_ms: first_byte_us.map(milliseconds),
             total_ms: milliseconds(total_us),
             answer: String::from_utf8_lossy(&answer).into_owned(),
+            answer_truncated,
             location,
         }
     }
 }
 
-/// A delivery and its attempts.
+/// A delivery and attempts of it.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Delivery)]
 pub struct DeliveryBody {
@@ -116,10 +123,14 @@ pub struct DeliveryBody {
     next_attempt_at: Option<String>,
     #[schema(example = 1)]
     attempts_made: i32,
+    /// Attempts that can still be looked at: the newest 50.
+    #[schema(maximum = 50, example = 1)]
+    attempts_kept: i64,
     #[schema(format = DateTime, example = "2026-05-02T12:00:00Z")]
     created_at: String,
     #[schema(format = DateTime, example = "2026-05-02T12:00:00Z")]
     finished_at: Option<String>,
+    /// Oldest first: in a list the newest five, else all that are kept.
     attempts: Vec<AttemptBody>,
 }
 
@@ -132,6 +143,7 @@ impl From<LoggedDelivery> for DeliveryBody {
             state,
             next_attempt_at,
             attempts_made,
+            attempts_kept,
             created_at,
             finished_at,
             attempts,
@@ -143,6 +155,7 @@ impl From<LoggedDelivery> for DeliveryBody {
             state: state.as_str(),
             next_attempt_at: next_attempt_at.map(instant),
             attempts_made,
+            attempts_kept,
             created_at: instant(created_at),
             finished_at: finished_at.map(instant),
             attempts: attempts.into_iter().map(AttemptBody::from).collect(),
@@ -152,7 +165,8 @@ impl From<LoggedDelivery> for DeliveryBody {
 
 /// Deliveries of a subscription.
 ///
-/// Lists the deliveries to a subscription, newest event first, with every attempt.
+/// Lists the deliveries to a subscription, newest event first, each with its newest five attempts and at most 1 KiB of each
+/// answer.
 #[utoipa::path(
     get, path = "/api/v1/webhooks/{id}/deliveries", tag = "webhooks", operation_id = "list_deliveries",
     params(
@@ -176,7 +190,57 @@ pub async fn list(
     let (account, id) = (caller.account(), path::subscription(&request)?);
     state.webhook_settings.find(account, id).await?.ok_or(ApiError::new(Code::WebhookNotFound))?;
     let found = state.delivery_log.page(account, id, wanted, page).await?;
-    Reply::found(&List::new(page, found, DeliveryBody::from, warnings))
+    found_at_length(move || List::new(page, found, DeliveryBody::from, warnings)).await
+}
+
+/// The answer that holds what `body` makes. A page may be some megabytes, which take a while to write: other requests of
+/// the thread do not wait for it.
+async fn found_at_length<T: Serialize>(body: impl FnOnce() -> T + Send + 'static) -> Result<Reply, ApiError> {
+    let written = tokio::task::spawn_blocking(move || Reply::found(&body())).await;
+    written.map_err(|error| ApiError::internal(&error))?
+}
+
+/// A delivery.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = OneDelivery)]
+pub struct OneBody {
+    #[serde(flatten)]
+    delivery: DeliveryBody,
+    #[schema(value_type = String, example = "v1")]
+    api_version: &'static str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    warnings: Warnings,
+}
+
+fn unknown() -> ApiError {
+    ApiError::new(Code::NotFound).message("There is no such delivery.")
+}
+
+/// One delivery.
+///
+/// Shows a delivery with all attempts that are kept, the newest 50, and all that is kept of their answers.
+#[utoipa::path(
+    get, path = "/api/v1/webhooks/{id}/deliveries/{delivery}", tag = "webhooks", operation_id = "get_delivery",
+    params(
+        ("id" = i64, Path, description = "The subscription.", minimum = 1, example = 3),
+        ("delivery" = String, Path, description = "The delivery.", format = Uuid, example = "0198d0c0-a7e1-7c3f-9a5f-3f8b1d2c4e6a"),
+    ),
+    responses((status = 200, description = "The delivery.", body = OneBody)),
+    security(("api_key" = ["read"]))
+)]
+pub async fn get(
+    caller: Caller,
+    query: Query,
+    request: HttpRequest,
+    state: web::Data<State>,
+) -> Result<Reply, ApiError> {
+    let warnings = query.finish()?;
+    let (account, id) = (caller.account(), path::subscription(&request)?);
+    let delivery = path::uuid(&request, "delivery").ok_or_else(unknown)?;
+    state.webhook_settings.find(account, id).await?.ok_or(ApiError::new(Code::WebhookNotFound))?;
+    let found = state.delivery_log.find(account, id, delivery).await?.ok_or_else(unknown)?;
+    found_at_length(move || OneBody { delivery: found.into(), api_version: API_VERSION, warnings }).await
 }
 
 /// The delivery is in the queue again.
@@ -212,7 +276,6 @@ pub async fn resend(
     let idempotency = upload.idempotency(&request)?;
     query.finish()?;
     let (account, id) = (caller.account(), path::subscription(&request)?);
-    let unknown = || ApiError::new(Code::NotFound).message("There is no such delivery.");
     let delivery = path::uuid(&request, "delivery").ok_or_else(unknown)?;
     let work = async move { state.delivery_log.resend(account, id, delivery, idempotency, (state.clock)()).await };
     let written = detached(work).await?;

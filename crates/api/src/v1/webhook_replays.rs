@@ -5,7 +5,7 @@ use domain::{
     instants::{self, InvalidInstant},
     webhooks::{
         delivery::DeliveryState,
-        replay::{Replay, Selection},
+        replay::{MAX_RUNNING, Replay, Selection, StartError},
     },
 };
 use serde::Serialize;
@@ -132,7 +132,8 @@ fn moment(fields: &mut Fields, name: &'static str) -> Result<Option<OffsetDateTi
 
 /// Replay deliveries.
 ///
-/// Starts a job that sends deliveries again under their ids, oldest event first, or counts them.
+/// Starts a job that sends deliveries again under their ids, oldest event first, or counts them. A subscription has one
+/// running at a time, an account three.
 #[utoipa::path(
     post, path = "/api/v1/webhooks/{id}/replay", tag = "webhooks", operation_id = "start_replay",
     params(("id" = i64, Path, description = "The subscription.", minimum = 1, example = 3)),
@@ -162,6 +163,17 @@ pub async fn start(
     let work = async move { state.replays.start(account, selection, idempotency, now).await };
     let started = detached(work).await?;
     Ok(mark_replayed(Reply::done(&ReplayBody::of(&started.value, warnings))?, started.replayed))
+}
+
+impl From<StartError> for ApiError {
+    fn from(error: StartError) -> Self {
+        match error {
+            StartError::Running => Self::new(Code::ReplayRunning),
+            StartError::TooMany => Self::new(Code::ReplayRunning)
+                .message(format!("The account has {MAX_RUNNING} replays running, which is the limit.")),
+            StartError::Idempotency(error) => error.into(),
+        }
+    }
 }
 
 fn unknown() -> ApiError {

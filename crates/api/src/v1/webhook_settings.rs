@@ -5,7 +5,7 @@ use domain::{
     sealing::Binding,
     webhooks::{
         SECRET_PURPOSE,
-        settings::{Change, DEFAULT_OVERLAP_HOURS, MAX_OVERLAP_HOURS, Rotated, Rotation},
+        settings::{Change, Changed, DEFAULT_OVERLAP_HOURS, MAX_OVERLAP_HOURS, Rotated, Rotation},
     },
 };
 use serde::Serialize;
@@ -46,9 +46,12 @@ pub struct ChangeRequest {
 pub struct ChangedBody {
     #[serde(flatten)]
     subscription: SubscriptionBody,
-    /// Held deliveries that became due.
+    /// Held deliveries that became due at once.
     #[schema(example = 0)]
     resumed: u64,
+    /// Whether there are more of them, which become due from now on.
+    #[schema(example = false)]
+    resuming: bool,
     #[schema(value_type = String, example = "v1")]
     api_version: &'static str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -81,8 +84,10 @@ pub async fn change(
     let (account, id) = (caller.account(), path::subscription(&request)?);
     let change = Change { events, active, resume };
     let work = async move { state.webhook_settings.change(account, id, change, (state.clock)()).await };
-    let (subscription, resumed) = detached(work).await?.ok_or(ApiError::new(Code::WebhookNotFound))?;
-    Reply::done(&ChangedBody { subscription: subscription.into(), resumed, api_version: API_VERSION, warnings })
+    let changed = detached(work).await?.ok_or(ApiError::new(Code::WebhookNotFound))?;
+    let Changed { subscription, resumed, resuming } = changed;
+    let subscription = subscription.into();
+    Reply::done(&ChangedBody { subscription, resumed, resuming, api_version: API_VERSION, warnings })
 }
 
 /// How to rotate.

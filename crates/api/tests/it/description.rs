@@ -77,6 +77,7 @@ fn every_endpoint_of_the_specification_is_described() {
         ("POST", "webhooks/1/rotate"),
         ("POST", "webhooks/1/test"),
         ("GET", "webhooks/1/deliveries"),
+        ("GET", "webhooks/1/deliveries/1"),
         ("POST", "webhooks/1/deliveries/1/resend"),
         ("POST", "webhooks/1/replay"),
         ("GET", "webhooks/1/replay/1"),

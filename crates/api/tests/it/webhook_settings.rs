@@ -1,6 +1,9 @@
 //! What integrators do with their subscriptions and deliveries.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use api::State;
 use app::deliveries::Ports;
@@ -13,8 +16,8 @@ use domain::{
         attempt::{Attempt, Failure, FailureCode, MockSender, Outcome, Timings},
         delivery::{DeliveryState, Lease, Leased, MockDeliveryQueue, Next, Receiver},
         log::{LoggedAttempt, LoggedDelivery, MockDeliveryLog, Resent, TestStart},
-        replay::{MockReplayStore, Replay, ReplayState, Selection},
-        settings::{Change, Kept, MockWebhookSettings, Rotated, Rotation},
+        replay::{MockReplayStore, Replay, ReplayState, Selection, StartError},
+        settings::{Change, Changed, Kept, MockWebhookSettings, Rotated, Rotation},
         signature::Secret,
     },
 };
@@ -71,11 +74,11 @@ fn a_change_is_what_the_fields_say() {
     settings
         .expect_change()
         .with(eq(ACCOUNT), eq(3), eq(expected), eq(NOW))
-        .returning(|_, _, _, _| Ok(Some((subscription(), 12))));
+        .returning(|_, _, _, _| Ok(Some(Changed { subscription: subscription(), resumed: 12, resuming: true })));
     let body = r#"{"events":["credits.low"],"active":true,"resume":true}"#;
     let answer = send(with_settings(settings), "PATCH", "/api/v1/webhooks/3", body);
     assert_eq!((answer.status, &answer.json()["resumed"], &answer.json()["id"]), (200, &json!(12), &json!(3)));
-    assert_eq!(answer.json()["api_version"], "v1");
+    assert_eq!((&answer.json()["resuming"], &answer.json()["api_version"]), (&json!(true), &json!("v1")));
 }
 
 #[rstest]
@@ -164,6 +167,7 @@ fn deliveries_are_listed_with_their_attempts() {
                 first_byte_us: None,
                 total_us: 10_000_400,
                 answer: vec![b'a', 0xff],
+                answer_bytes: 5_000,
                 location: None,
             };
             let delivery = LoggedDelivery {
@@ -172,7 +176,8 @@ fn deliveries_are_listed_with_their_attempts() {
                 event: "credits.low".into(),
                 state: DeliveryState::Pending,
                 next_attempt_at: Some(datetime!(2026-05-02 12:05 UTC)),
-                attempts_made: 1,
+                attempts_made: 70,
+                attempts_kept: 50,
                 created_at: NOW,
                 finished_at: None,
                 attempts: vec![attempt],
@@ -187,12 +192,13 @@ fn deliveries_are_listed_with_their_attempts() {
         json!({
             "data": [{
                 "id": DELIVERY.to_string(), "event_id": 98, "event": "credits.low", "state": "pending",
-                "next_attempt_at": "2026-05-02T12:05:00Z", "attempts_made": 1, "created_at": "2026-05-02T12:00:30Z",
+                "next_attempt_at": "2026-05-02T12:05:00Z", "attempts_made": 70, "attempts_kept": 50, "created_at": "2026-05-02T12:00:30Z",
                 "finished_at": null,
                 "attempts": [{
                     "number": 1, "started_at": "2026-05-02T12:00:30Z", "status": null, "error": "timed_out",
                     "message": "the receiver did not answer in time", "dns_ms": 1.25, "connect_ms": null,
-                    "tls_ms": null, "first_byte_ms": null, "total_ms": 10000.4, "answer": "a\u{fffd}", "location": null
+                    "tls_ms": null, "first_byte_ms": null, "total_ms": 10000.4, "answer": "a\u{fffd}", "answer_truncated": true,
+                    "location": null
                 }]
             }],
             "pagination": {"limit": 1, "next_cursor": 98, "has_more": true}, "api_version": "v1"
@@ -200,6 +206,28 @@ fn deliveries_are_listed_with_their_attempts() {
     );
     assert_eq!(service.get("/api/v1/webhooks/9/deliveries", BOTH).error(), (404, "webhook_not_found".into()));
     assert_eq!(service.get("/api/v1/webhooks/3/deliveries?state=x", BOTH).json()["allowed"][0], "pending");
+}
+
+#[test]
+fn one_delivery_is_shown_by_its_own_path() {
+    let mut log = MockDeliveryLog::new();
+    log.expect_find().returning(|account, id, delivery| {
+        Ok((account == ACCOUNT && id == 3 && delivery == DELIVERY).then(|| logged(Vec::new())))
+    });
+    let service =
+        Service::start(State { webhook_settings: Arc::new(settings()), delivery_log: Arc::new(log), ..state() });
+    let get = |path: &str| service.get(&format!("/api/v1/webhooks/{path}"), BOTH);
+    assert_eq!(
+        get(&format!("3/deliveries/{DELIVERY}")).json(),
+        json!({
+            "id": DELIVERY.to_string(), "event_id": 5, "event": "credits.low", "state": "delivered",
+            "next_attempt_at": null, "attempts_made": 1, "attempts_kept": 1, "created_at": "2026-05-02T12:00:30Z",
+            "finished_at": "2026-05-02T12:00:30Z", "attempts": [], "api_version": "v1"
+        })
+    );
+    assert_eq!(get(&format!("3/deliveries/{}", Uuid::nil())).error(), (404, "not_found".into()));
+    assert_eq!(get("3/deliveries/x").error(), (404, "not_found".into()));
+    assert_eq!(get(&format!("4/deliveries/{DELIVERY}")).error(), (404, "webhook_not_found".into()));
 }
 
 #[rstest]
@@ -283,6 +311,7 @@ fn logged(attempts: Vec<LoggedAttempt>) -> LoggedDelivery {
         state: DeliveryState::Delivered,
         next_attempt_at: None,
         attempts_made: 1,
+        attempts_kept: 1,
         created_at: NOW,
         finished_at: Some(NOW),
         attempts,
@@ -303,10 +332,16 @@ fn a_test_under_a_used_key_sends_nothing_and_shows_the_first_attempt() {
         first_byte_us: None,
         total_us: 2_000,
         answer: Vec::new(),
+        answer_bytes: 0,
         location: None,
     };
-    for (attempts, expected) in [(vec![attempt], (200, Value::Null)), (vec![], (409, json!("idempotency_in_progress")))]
-    {
+    let later = LoggedAttempt { number: 2, ..attempt.clone() };
+    for (attempts, expected) in [
+        (vec![attempt], (200, Value::Null)),
+        (vec![], (409, json!("idempotency_in_progress"))),
+        // It was sent again so often that the first attempt is not kept.
+        (vec![later], (409, json!("idempotency_key_superseded"))),
+    ] {
         let mut log = MockDeliveryLog::new();
         log.expect_start_test()
             .withf(|_, _, _, _, key, _| key.as_ref().is_some_and(|key| key.key == "once"))
@@ -371,6 +406,20 @@ fn a_replay_is_counted_and_started_and_can_be_stopped() {
     assert_eq!(service.get("/api/v1/webhooks/3/replay/13", BOTH).error(), (404, "not_found".into()));
     let stopped = service.send("DELETE", "/api/v1/webhooks/3/replay/12", &[("Authorization", &bearer(BOTH))], None);
     assert_eq!(stopped.error(), (409, "invalid_transition".into()));
+}
+
+#[rstest]
+#[case(StartError::Running, "A replay of this subscription is running.")]
+#[case(StartError::TooMany, "The account has 3 replays running, which is the limit.")]
+fn a_replay_beside_too_many_others_is_a_conflict(#[case] refused: StartError, #[case] message: &str) {
+    let refused = Mutex::new(Some(refused));
+    let mut replays = MockReplayStore::new();
+    replays.expect_start().returning(move |_, _, _, _| Err(refused.lock().unwrap().take().unwrap()));
+    let state = State { webhook_settings: Arc::new(settings()), replays: Arc::new(replays), ..state() };
+    let body = r#"{"since":"2026-05-01T00:00:00Z"}"#;
+    let answer = send(Service::start(state), "POST", "/api/v1/webhooks/3/replay", body);
+    assert_eq!(answer.error(), (409, "replay_running".into()));
+    assert_eq!(answer.json()["message"], message);
 }
 
 #[rstest]

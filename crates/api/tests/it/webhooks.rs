@@ -153,6 +153,7 @@ fn a_replay_gives_the_first_answer_with_the_first_secret() {
 #[case(CreateError::LimitReached, 409, "webhook_limit_reached")]
 #[case(CreateError::Idempotency(IdempotencyError::Reused), 409, "idempotency_key_reused")]
 #[case(CreateError::Idempotency(IdempotencyError::InProgress), 409, "idempotency_in_progress")]
+#[case(CreateError::Idempotency(IdempotencyError::Superseded), 409, "idempotency_key_superseded")]
 fn what_the_store_refuses_is_a_conflict(#[case] refused: CreateError, #[case] status: u16, #[case] code: &str) {
     let refused = Mutex::new(Some(refused));
     let mut webhooks = MockWebhookStore::new();

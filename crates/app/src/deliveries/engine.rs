@@ -6,7 +6,7 @@ use domain::{
     StoreError,
     webhooks::{
         breaker::Seen,
-        delivery::{Lease, Leased, Next, Receiver, Report, Room},
+        delivery::{Due, Lease, Leased, Next, Receiver, Report, Room},
         schedule,
     },
 };
@@ -18,7 +18,11 @@ use tokio::{
     time::{Instant, MissedTickBehavior, interval, sleep_until, timeout_at},
 };
 
-use super::{Options, Ports, attempt::attempt, lanes::Lanes};
+use super::{
+    Options, Ports,
+    attempt::attempt,
+    lanes::{Lanes, Limits},
+};
 
 /// Attempts recorded in one statement at most.
 const BATCH: usize = 256;
@@ -92,6 +96,10 @@ struct Engine {
     looking: Call<Result<Look, StoreError>>,
     looks: u32,
     last_look: Option<OffsetDateTime>,
+    /// A look that could not take in everything: when it began, and where it goes on.
+    unfinished_look: Option<(OffsetDateTime, OffsetDateTime)>,
+    /// A step of what is moved in bulk. Apart from looking, so that neither holds the other up.
+    moving: Call<Result<Option<Receiver>, StoreError>>,
     next_quick_look: Instant,
     alert_until: Instant,
     /// In the future after an error, so that a database in trouble is not asked all the time.
@@ -108,11 +116,11 @@ struct Leasing {
 }
 
 /// What a look found.
-struct Look {
-    at: OffsetDateTime,
-    due: Vec<Receiver>,
-    replayed: bool,
-    quick: bool,
+enum Look {
+    /// In what became due since the last look, or in all there is; the instant is when that began.
+    Full(OffsetDateTime, Due),
+    /// In what became due just now.
+    Quick(Vec<Receiver>),
 }
 
 impl Engine {
@@ -131,6 +139,8 @@ impl Engine {
             looking: None,
             looks: 0,
             last_look: None,
+            unfinished_look: None,
+            moving: None,
             next_quick_look: now,
             alert_until: now,
             rests_until: now,
@@ -169,7 +179,8 @@ impl Engine {
         let now = self.now();
         let taken = self.lanes.in_flight() + self.unrecorded.len() + self.being_recorded;
         let free = self.options.in_flight.saturating_sub(taken);
-        let rooms = self.lanes.plan(free, self.options.per_receiver, now);
+        let Options { per_account, per_receiver, .. } = self.options;
+        let rooms = self.lanes.plan(Limits { free, per_account, per_receiver }, now);
         if rooms.is_empty() {
             return;
         }
@@ -195,35 +206,42 @@ impl Engine {
         }));
     }
 
-    /// Looks for what has become due, and moves a replay on.
+    /// Looks for what has become due, or goes on with the look before.
     fn start_looking(&mut self) {
         if self.looking.is_some() {
             return;
         }
-        let now = self.now();
-        let since = self.last_look.filter(|_| !self.looks.is_multiple_of(FULL_LOOK_EVERY)).map(|at| at - LOOK_BACK);
-        self.looks = self.looks.wrapping_add(1);
-        let queue = self.ports.queue.clone();
-        self.looking = Some(Box::pin(async move {
-            let replayed = queue.continue_replay(now).await?;
-            let mut due = queue.due(since, now).await?;
-            due.extend(replayed);
-            Ok(Look { at: now, due, replayed: replayed.is_some(), quick: false })
-        }));
+        let (now, queue) = (self.now(), self.ports.queue.clone());
+        let (began, since) = match self.unfinished_look {
+            Some((began, after)) => (began, Some(after)),
+            None => {
+                let is_partial = !self.looks.is_multiple_of(FULL_LOOK_EVERY);
+                self.looks = self.looks.wrapping_add(1);
+                (now, self.last_look.filter(|_| is_partial).map(|at| at - LOOK_BACK))
+            }
+        };
+        self.looking = Some(Box::pin(async move { Ok(Look::Full(began, queue.due(since, now).await?)) }));
     }
 
     /// Looks for what has become due just now.
     fn look_quickly(&mut self) {
         let (now, queue) = (self.now(), self.ports.queue.clone());
-        self.looking = Some(Box::pin(async move {
-            let due = queue.due(Some(now - QUICK_LOOK_BACK), now).await?;
-            Ok(Look { at: now, due, replayed: false, quick: true })
-        }));
+        self.looking =
+            Some(Box::pin(async move { Ok(Look::Quick(queue.just_due(now - QUICK_LOOK_BACK, now).await?)) }));
+    }
+
+    /// Makes a step of what is moved in bulk.
+    fn start_moving(&mut self) {
+        if self.moving.is_none() {
+            let (now, queue) = (self.now(), self.ports.queue.clone());
+            self.moving = Some(Box::pin(async move { queue.advance_bulk(now).await }));
+        }
     }
 
     fn tick(&mut self) {
         self.lanes.sweep(self.now());
         self.start_looking();
+        self.start_moving();
     }
 
     /// Waits until something ends, and deals with it.
@@ -232,6 +250,7 @@ impl Engine {
             leasing = call(&mut self.leasing) => self.on_leased(leasing),
             recorded = call(&mut self.recording) => self.on_recorded(recorded),
             looked = call(&mut self.looking) => self.on_looked(looked),
+            moved = call(&mut self.moving) => self.on_moved(moved),
             Some(ended) = self.attempts.join_next() => {
                 self.on_ended(ended);
                 while let Some(ended) = self.attempts.try_join_next() {
@@ -304,19 +323,34 @@ impl Engine {
     }
 
     fn on_looked(&mut self, looked: Result<Look, StoreError>) {
-        match looked {
-            Ok(Look { at, due, replayed, quick }) => {
-                self.pause = Duration::ZERO;
-                self.next_quick_look = Instant::now() + self.options.quick_poll;
-                if !quick {
-                    self.last_look = Some(at);
+        let due = match looked {
+            Err(error) => return self.rest("look for", &error),
+            Ok(Look::Quick(receivers)) => receivers,
+            Ok(Look::Full(began, Due { receivers, cut_at })) => {
+                self.unfinished_look = cut_at.map(|at| (began, at));
+                if cut_at.is_none() {
+                    self.last_look = Some(began);
                 }
-                due.into_iter().for_each(|receiver| self.lanes.announce(receiver));
-                if replayed {
-                    self.start_looking();
-                }
+                receivers
             }
-            Err(error) => self.rest("look for", &error),
+        };
+        self.pause = Duration::ZERO;
+        self.next_quick_look = Instant::now() + self.options.quick_poll;
+        due.into_iter().for_each(|receiver| self.lanes.announce(receiver));
+        if self.unfinished_look.is_some() {
+            self.start_looking();
+        }
+    }
+
+    /// A step that failed is made again with the next tick; deliveries go on meanwhile.
+    fn on_moved(&mut self, moved: Result<Option<Receiver>, StoreError>) {
+        match moved {
+            Ok(Some(receiver)) => {
+                self.lanes.announce(receiver);
+                self.start_moving();
+            }
+            Ok(None) => {}
+            Err(error) => tracing::warn!(%error, "deliveries cannot be moved in bulk; trying again"),
         }
     }
 

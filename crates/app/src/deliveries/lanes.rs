@@ -1,10 +1,13 @@
-//! Whose turn it is: every receiver has a lane of its own, and lanes take turns.
+//! Whose turn it is: every receiver has a lane of its own, lanes take turns, and those of one account share a limit.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque, hash_map::Entry};
 
-use domain::webhooks::{
-    breaker::{Breaker, Seen},
-    delivery::{Leased, Receiver, Room},
+use domain::{
+    AccountId,
+    webhooks::{
+        breaker::{Breaker, Seen},
+        delivery::{Leased, Receiver, Room},
+    },
 };
 use time::OffsetDateTime;
 
@@ -27,6 +30,19 @@ pub(super) struct Lanes {
     lanes: HashMap<Receiver, Lane>,
     line: VecDeque<Receiver>,
     in_flight: usize,
+    /// Of accounts that have any.
+    in_flight_of: HashMap<AccountId, usize>,
+}
+
+/// How many deliveries may be under way at once.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    /// More than there are now, to all receivers.
+    pub free: usize,
+    /// To all receivers of one account.
+    pub per_account: usize,
+    /// To one receiver.
+    pub per_receiver: usize,
 }
 
 impl Lanes {
@@ -45,22 +61,35 @@ impl Lanes {
         self.in_flight
     }
 
-    /// What to lease now: for each receiver in turn as much as it is trusted with, `free` deliveries in all.
-    pub(super) fn plan(&mut self, mut free: usize, per_receiver: usize, now: OffsetDateTime) -> Vec<Room> {
+    /// What to lease now: for each receiver in turn as much as it is trusted with and its account may have.
+    pub(super) fn plan(&mut self, limits: Limits, now: OffsetDateTime) -> Vec<Room> {
+        let Limits { mut free, per_account, per_receiver } = limits;
         let mut rooms = Vec::new();
+        let mut planned: HashMap<AccountId, usize> = HashMap::new();
+        // Receivers of accounts that have all they may have. They are few: it takes as many busy accounts to fill the places.
+        let mut kept_back = Vec::new();
         while free > 0
             && let Some(receiver) = self.line.pop_front()
         {
             let Some(lane) = self.lanes.get_mut(&receiver) else { continue };
+            let of_account = planned.entry(receiver.account).or_default();
+            let taken = self.in_flight_of.get(&receiver.account).copied().unwrap_or_default() + *of_account;
+            if taken >= per_account && lane.waiting {
+                kept_back.push(receiver);
+                continue;
+            }
             lane.in_line = false;
-            let room = lane.breaker.allowance(now, per_receiver).saturating_sub(lane.in_flight).min(free);
+            let room = lane.breaker.allowance(now, per_receiver).saturating_sub(lane.in_flight);
+            let room = room.min(per_account.saturating_sub(taken)).min(free);
             // A full lane stands in line again when an attempt ends, one with an open breaker when it closes.
             if room > 0 && lane.waiting {
                 lane.waiting = false;
                 free -= room;
+                *of_account += room;
                 rooms.push(Room { receiver, deliveries: room });
             }
         }
+        self.line.extend(kept_back);
         rooms
     }
 
@@ -73,6 +102,9 @@ impl Lanes {
         for room in rooms {
             let count = counts.get(&room.receiver).copied().unwrap_or_default();
             self.in_flight += count;
+            if count > 0 {
+                *self.in_flight_of.entry(room.receiver.account).or_default() += count;
+            }
             if let Some(lane) = self.lanes.get_mut(&room.receiver) {
                 lane.in_flight += count;
             }
@@ -86,6 +118,12 @@ impl Lanes {
     /// An attempt ended; `seen` is none when nothing was sent.
     pub(super) fn ended(&mut self, receiver: Receiver, seen: Option<Seen>, now: OffsetDateTime) {
         self.in_flight = self.in_flight.saturating_sub(1);
+        if let Entry::Occupied(mut of_account) = self.in_flight_of.entry(receiver.account) {
+            *of_account.get_mut() -= 1;
+            if *of_account.get() == 0 {
+                of_account.remove();
+            }
+        }
         let Some(lane) = self.lanes.get_mut(&receiver) else { return };
         lane.in_flight = lane.in_flight.saturating_sub(1);
         if let Some(seen) = seen {

@@ -9,18 +9,19 @@ use domain::{
     webhooks::{
         attempt::MockSender,
         breaker::Seen,
-        delivery::{MockDeliveryQueue, Next, Room},
+        delivery::{Lease, Leased, MockDeliveryQueue, Next, Receiver, Room},
         schedule::DisabledReason,
         signature::Secret,
     },
 };
+use rstest::rstest;
 use tokio::time::{Instant, sleep, timeout};
 
-use self::fakes::{Behaviour, NOW, Queue, Running, answered, failing, leased, ports, receiver, secret};
+use self::fakes::{Behaviour, Bulk, NOW, Queue, Running, answered, failing, leased, ports, receiver, secret};
 use super::{
     Options,
     attempt::{Unsent, attempt},
-    lanes::Lanes,
+    lanes::{Lanes, Limits},
 };
 
 #[tokio::test(start_paused = true)]
@@ -188,20 +189,92 @@ fn a_secret_is_told_apart_from_another() {
 
 const QUICK: Seen = Seen { status: Some(200), took: Duration::from_millis(5), retry_after: None };
 
+fn limits(free: usize) -> Limits {
+    Limits { free, per_account: 64, per_receiver: 32 }
+}
+
 #[test]
 fn lanes_take_turns_and_share_what_is_free() {
     let mut lanes = Lanes::default();
     (1..=4).for_each(|account| lanes.announce(receiver(account)));
     let room = |account, deliveries| Room { receiver: receiver(account), deliveries };
-    let first = lanes.plan(10, 32, NOW);
+    let first = lanes.plan(limits(10), NOW);
     assert_eq!(first, [room(1, 4), room(2, 4), room(3, 2)]);
     let got: Vec<_> = (0..4).map(|event| leased(1, event)).chain([leased(2, 4)]).collect();
     lanes.leased(&first, &got);
     assert_eq!(lanes.in_flight(), 5);
     // The fourth comes first now; the first may have more, but has no room; of the second everything was taken.
-    assert_eq!(lanes.plan(10, 32, NOW), [room(4, 4)]);
+    assert_eq!(lanes.plan(limits(10), NOW), [room(4, 4)]);
     lanes.ended(receiver(1), Some(QUICK), NOW);
-    assert_eq!(lanes.plan(10, 32, NOW), [room(1, 5)]);
+    assert_eq!(lanes.plan(limits(10), NOW), [room(1, 5)]);
+}
+
+/// A receiver of an account that has several.
+fn receiver_of(account: i64, number: i64) -> Receiver {
+    Receiver { subscription: number, ..receiver(account) }
+}
+
+#[test]
+fn the_receivers_of_an_account_share_its_places() {
+    let limits = Limits { free: 100, per_account: 6, per_receiver: 32 };
+    let mut lanes = Lanes::default();
+    let receivers = [receiver_of(1, 1), receiver_of(1, 2), receiver_of(1, 3), receiver_of(2, 4)];
+    receivers.into_iter().for_each(|receiver| lanes.announce(receiver));
+    let room = |receiver, deliveries| Room { receiver, deliveries };
+    let first = lanes.plan(limits, NOW);
+    assert_eq!(first, [room(receivers[0], 4), room(receivers[1], 2), room(receivers[3], 4)]);
+    let of = |receiver: Receiver, event| Leased { lease: Lease { receiver, event, claim: 1 }, ..leased(1, event) };
+    let got: Vec<_> =
+        (0..4).map(|event| of(receivers[0], event)).chain((4..6).map(|event| of(receivers[1], event))).collect();
+    lanes.leased(&first, &got);
+    assert_eq!(lanes.plan(limits, NOW), [], "the account has all its places, and nothing else waits");
+    // One place is free again: it goes to the receiver that has waited longest.
+    lanes.ended(receivers[0], Some(QUICK), NOW);
+    assert_eq!(lanes.plan(limits, NOW), [room(receivers[2], 1)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_account_whose_receivers_all_hang_leaves_the_places_of_the_others_free() {
+    // Receivers that were quick, and so are trusted with all they may have, and then hang.
+    let queue = Queue::with([]);
+    let quick = (1..=24).flat_map(|number| (0..40).map(move |event| (number, event)));
+    let due =
+        |receiver: Receiver, event: i64| Leased { lease: Lease { receiver, event, claim: 1 }, ..leased(1, event) };
+    queue.state().due.extend(quick.map(|(number, event)| due(receiver_of(1, number), 100 * number + event)));
+    let running = Running::start(&queue, Behaviour::HangsFor(receiver(1)), Options::default());
+    running.until(|state| state.due.len() == 24 * 40 - 64).await;
+    assert_eq!(queue.state().in_hands, 64, "an eighth of the places");
+    let announced = Instant::now();
+    queue.state().due.push(leased(2, 1));
+    running.announce.send(receiver(2)).await.unwrap();
+    running.until(|state| !state.recorded.is_empty()).await;
+    assert!(announced.elapsed() < Duration::from_millis(100), "{:?}", announced.elapsed());
+    assert_eq!(queue.state().in_hands, 64);
+}
+
+#[rstest]
+#[case(Bulk::Fails)]
+#[case(Bulk::Hangs)]
+#[tokio::test(start_paused = true)]
+async fn what_is_due_is_found_whatever_becomes_of_steps_in_bulk(#[case] bulk: Bulk) {
+    let queue = Queue::with([(1, 0)]);
+    queue.state().bulk = bulk;
+    let running = Running::start(&queue, Behaviour::Answers(200), Options::default());
+    running.until(|state| state.recorded.len() == 1).await;
+    queue.state().due.push(leased(2, 1));
+    running.until(|state| state.recorded.len() == 2).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_look_that_cannot_take_in_everything_goes_on_where_it_stopped() {
+    let queue = Queue::with((1..=10).map(|account| (account, 0)));
+    queue.state().receivers_in_look = Some(3);
+    let running = Running::start(&queue, Behaviour::HangsFor(receiver(0)), Options::default());
+    let started = Instant::now();
+    running.until(|state| state.recorded.len() == 10).await;
+    assert!(started.elapsed() < Duration::from_millis(100), "{:?}", started.elapsed());
+    let after = |account: i64| Some(NOW - time::Duration::DAY + time::Duration::seconds(account));
+    assert_eq!(queue.state().looked_since[..4], [None, after(3), after(6), after(9)]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -62,7 +62,8 @@ pub async fn try_out(
     Ok(Some(Written { value: Trial { delivery: report.delivery, attempt: report.into() }, replayed: false }))
 }
 
-/// The first attempt of a delivery. One that has none is being attempted, or will be when its lease has run out.
+/// The first attempt of a delivery. One that has none is being attempted, or will be when its lease has run out; of one that
+/// was sent again many times it is not kept.
 async fn earlier(
     log: &dyn DeliveryLog,
     account: AccountId,
@@ -71,5 +72,8 @@ async fn earlier(
 ) -> Result<Written<Trial>, TrialError> {
     let logged = log.find(account, subscription, delivery).await?;
     let attempt = logged.and_then(|logged| logged.attempts.into_iter().next()).ok_or(IdempotencyError::InProgress)?;
+    if attempt.number != 1 {
+        return Err(IdempotencyError::Superseded.into());
+    }
     Ok(Written { value: Trial { delivery, attempt }, replayed: true })
 }

@@ -149,12 +149,24 @@ impl Failing {
     }
 }
 
+/// What a look for due deliveries found.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Due {
+    /// Each once.
+    pub receivers: Vec<Receiver>,
+    /// Set when there was more than one look takes in: go on after this instant.
+    pub cut_at: Option<OffsetDateTime>,
+}
+
 /// The queue of deliveries. Every process may work on it; a lease keeps others away from a delivery while it lasts.
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait DeliveryQueue: Send + Sync {
-    /// Receivers with a delivery that is due at `now` and, unless `since` is none, was not yet at `since`.
-    async fn due(&self, since: Option<OffsetDateTime>, now: OffsetDateTime) -> Result<Vec<Receiver>, StoreError>;
+    /// Receivers with a delivery that is due at `now` and, unless `since` is none, was not yet at `since`; the earliest
+    /// ones, where there are very many deliveries.
+    async fn due(&self, since: Option<OffsetDateTime>, now: OffsetDateTime) -> Result<Due, StoreError>;
+    /// The same for a short while before `now`, and always all of them.
+    async fn just_due(&self, since: OffsetDateTime, now: OffsetDateTime) -> Result<Vec<Receiver>, StoreError>;
     /// Leases what is due for these receivers, the earliest first. What is due to a subscription that is switched off
     /// becomes held, what is due to a revoked one is canceled.
     async fn lease(&self, rooms: &[Room], lease: Duration, now: OffsetDateTime) -> Result<Vec<Leased>, StoreError>;
@@ -165,6 +177,7 @@ pub trait DeliveryQueue: Send + Sync {
     async fn disable(&self, failing: &Failing, reason: DisabledReason) -> Result<(), StoreError>;
     /// Gives leases back unused: the deliveries are due at once.
     async fn release(&self, leases: &[Lease], now: OffsetDateTime) -> Result<(), StoreError>;
-    /// Moves one running replay on by a bounded number of deliveries. None when no replay is running.
-    async fn continue_replay(&self, now: OffsetDateTime) -> Result<Option<Receiver>, StoreError>;
+    /// Makes one step, of a bounded number of deliveries, of what has to be moved in bulk: a running replay, or what was
+    /// held for a subscription that was resumed or revoked. Accounts take turns. None when there is nothing to move.
+    async fn advance_bulk(&self, now: OffsetDateTime) -> Result<Option<Receiver>, StoreError>;
 }

@@ -14,6 +14,13 @@ use crate::{
     page::{Page, PageRequest},
 };
 
+/// Attempts of a delivery that are kept: the newest ones.
+pub const MAX_ATTEMPTS_KEPT: u32 = 50;
+/// Attempts of a delivery that a list shows: the newest ones.
+pub const ATTEMPTS_IN_LIST: i64 = 5;
+/// Bytes of an answer that a list shows.
+pub const ANSWER_BYTES_IN_LIST: i64 = 1_024;
+
 /// An attempt as it was recorded. Times in microseconds; none for phases that were not reached or not needed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoggedAttempt {
@@ -32,6 +39,8 @@ pub struct LoggedAttempt {
     pub total_us: i64,
     /// The beginning of the answer's body, as bytes.
     pub answer: Vec<u8>,
+    /// How many bytes of it were read, at most [`super::attempt::MAX_ANSWER_BYTES`].
+    pub answer_bytes: i64,
     /// Where a redirect pointed that was not followed.
     pub location: Option<String>,
 }
@@ -40,6 +49,11 @@ impl LoggedAttempt {
     /// Whether the answer was a 2xx.
     pub fn is_success(&self) -> bool {
         self.status.is_some_and(|status| (200..300).contains(&status))
+    }
+
+    /// Whether more of the answer was read than is here.
+    pub fn is_answer_truncated(&self) -> bool {
+        i64::try_from(self.answer.len()).is_ok_and(|here| here < self.answer_bytes)
     }
 }
 
@@ -59,13 +73,14 @@ impl From<Report> for LoggedAttempt {
             tls_us: attempt.timings.tls.map(micros),
             first_byte_us: attempt.timings.first_byte.map(micros),
             total_us: micros(attempt.timings.total),
+            answer_bytes: i64::try_from(attempt.answer.len()).unwrap_or(i64::MAX),
             answer: attempt.answer,
             location: attempt.location,
         }
     }
 }
 
-/// A delivery with its attempts, the first one first.
+/// A delivery with attempts, oldest first: in a list the newest [`ATTEMPTS_IN_LIST`], else all that are kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoggedDelivery {
     pub id: Uuid,
@@ -76,6 +91,8 @@ pub struct LoggedDelivery {
     /// When the next attempt is due; none when there is none or it is being made.
     pub next_attempt_at: Option<OffsetDateTime>,
     pub attempts_made: i32,
+    /// Attempts that can still be looked at, at most [`MAX_ATTEMPTS_KEPT`].
+    pub attempts_kept: i64,
     pub created_at: OffsetDateTime,
     pub finished_at: Option<OffsetDateTime>,
     pub attempts: Vec<LoggedAttempt>,
@@ -108,7 +125,8 @@ pub enum Resent {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait DeliveryLog: Send + Sync {
-    /// Deliveries to a subscription, newest event first.
+    /// Deliveries to a subscription, newest event first. Of each the newest [`ATTEMPTS_IN_LIST`] attempts, their answers
+    /// cut to [`ANSWER_BYTES_IN_LIST`].
     async fn page(
         &self,
         account: AccountId,
@@ -116,7 +134,7 @@ pub trait DeliveryLog: Send + Sync {
         state: Option<DeliveryState>,
         page: PageRequest,
     ) -> Result<Page<LoggedDelivery>, StoreError>;
-    /// One delivery.
+    /// One delivery with all attempts that are kept.
     async fn find(
         &self,
         account: AccountId,

@@ -60,7 +60,8 @@ pub struct NewSubscription {
     pub now: OffsetDateTime,
 }
 
-/// A created subscription and its sealed secret, which an idempotent replay needs to give the first answer again.
+/// A subscription as it was created, and its sealed secret, which an idempotent replay needs to give the first answer
+/// again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Created {
     pub subscription: Subscription,
@@ -83,12 +84,14 @@ pub trait WebhookStore: Send + Sync {
     async fn list(&self, account: AccountId) -> Result<Vec<Subscription>, StoreError>;
     /// An id that no other subscription has or will get.
     async fn reserve_id(&self) -> Result<i64, StoreError>;
+    /// Under an idempotency key that was used before, gives what was created then, unless that is
+    /// [`IdempotencyError::Superseded`]: revoked, or with another secret.
     async fn create(
         &self,
         account: AccountId,
         subscription: NewSubscription,
         idempotency: Option<IdempotencyKey>,
     ) -> Result<Written<Created>, CreateError>;
-    /// Revokes for good. False when the account has no such subscription or it is revoked already.
+    /// Revokes for good; workers cancel what is pending and held. False when the account has no such subscription or it is revoked already.
     async fn revoke(&self, account: AccountId, id: i64, now: OffsetDateTime) -> Result<bool, StoreError>;
 }

@@ -9,6 +9,9 @@ use crate::{
     idempotency::{IdempotencyError, IdempotencyKey, Written},
 };
 
+/// Replays that an account may have running at once, each of another subscription.
+pub const MAX_RUNNING: usize = 3;
+
 text_enum!(
     /// Where a replay stands.
     ReplayState { Running = "running", Done = "done", Canceled = "canceled" }
@@ -38,19 +41,51 @@ pub struct Replay {
     pub finished_at: Option<OffsetDateTime>,
 }
 
+/// Why a replay was not started.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    #[error("a replay of this subscription is running")]
+    Running,
+    #[error("{MAX_RUNNING} replays of the account are running, which is the limit")]
+    TooMany,
+    #[error(transparent)]
+    Idempotency(#[from] IdempotencyError),
+}
+
+impl From<StoreError> for StartError {
+    fn from(error: StoreError) -> Self {
+        Self::Idempotency(error.into())
+    }
+}
+
+/// Whether a replay of `subscription` may start beside those of the same account that are running, each named by its
+/// subscription.
+///
+/// # Errors
+/// [`StartError::Running`] and [`StartError::TooMany`].
+pub fn may_start(subscription: i64, running: &[i64]) -> Result<(), StartError> {
+    if running.contains(&subscription) {
+        Err(StartError::Running)
+    } else if running.len() >= MAX_RUNNING {
+        Err(StartError::TooMany)
+    } else {
+        Ok(())
+    }
+}
+
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait ReplayStore: Send + Sync {
     /// How many deliveries a replay would send.
     async fn count(&self, account: AccountId, selection: &Selection) -> Result<i64, StoreError>;
-    /// Counts, and writes the job down; [`super::delivery::DeliveryQueue::continue_replay`] does the work.
+    /// Counts, and writes the job down; [`super::delivery::DeliveryQueue::advance_bulk`] does the work.
     async fn start(
         &self,
         account: AccountId,
         selection: Selection,
         idempotency: Option<IdempotencyKey>,
         now: OffsetDateTime,
-    ) -> Result<Written<Replay>, IdempotencyError>;
+    ) -> Result<Written<Replay>, StartError>;
     async fn find(&self, account: AccountId, subscription: i64, id: i64) -> Result<Option<Replay>, StoreError>;
     /// Stops it where it is; what is in the queue goes out. False when there is no such replay or it has ended.
     async fn cancel(
@@ -60,4 +95,17 @@ pub trait ReplayStore: Send + Sync {
         id: i64,
         now: OffsetDateTime,
     ) -> Result<bool, StoreError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_subscription_has_one_running_replay_and_an_account_three() {
+        assert!(may_start(1, &[]).is_ok());
+        assert!(may_start(1, &[2, 3]).is_ok());
+        assert!(matches!(may_start(1, &[2, 3, 4]), Err(StartError::TooMany)));
+        assert!(matches!(may_start(3, &[2, 3, 4]), Err(StartError::Running)));
+    }
 }

@@ -23,8 +23,18 @@ pub struct Change {
     pub events: Option<Vec<String>>,
     /// Switching on forgets the failures so far.
     pub active: Option<bool>,
-    /// Whether what was held is due now; only with a subscription that is, or becomes, active.
+    /// Whether what was held becomes due; only with a subscription that is, or becomes, active.
     pub resume: bool,
+}
+
+/// A subscription after a change, and what became of the deliveries that were held for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Changed {
+    pub subscription: Subscription,
+    /// Held deliveries that became due with the change.
+    pub resumed: u64,
+    /// Whether there are more, which workers make due from now on.
+    pub resuming: bool,
 }
 
 /// A subscription with its secrets, as they are stored.
@@ -68,16 +78,17 @@ pub struct SealedSecret {
 pub trait WebhookSettings: Send + Sync {
     /// None when the account has no such subscription or it is revoked.
     async fn find(&self, account: AccountId, id: i64) -> Result<Option<Kept>, StoreError>;
-    /// Gives the changed subscription and how many held deliveries became due. None as in `find`.
+    /// Of the deliveries that are held, a first bounded number becomes due with the change, and
+    /// [`super::delivery::DeliveryQueue::advance_bulk`] sees to the others. None as in `find`.
     async fn change(
         &self,
         account: AccountId,
         id: i64,
         change: Change,
         now: OffsetDateTime,
-    ) -> Result<Option<(Subscription, u64)>, StoreError>;
-    /// Puts a new secret in place, and gives it as it is stored: an idempotent replay gives the one put in place first.
-    /// None as in `find`.
+    ) -> Result<Option<Changed>, StoreError>;
+    /// Puts a new secret in place, and gives it as it is stored: an idempotent replay gives the one put in place first, and
+    /// is [`IdempotencyError::Superseded`] once another took its place. None as in `find`.
     async fn rotate(
         &self,
         account: AccountId,

@@ -4,6 +4,12 @@ mod receiver;
 
 use std::{path::Path, process::Command};
 
+use domain::{
+    events::{Event, EventKind},
+    webhooks::signature::{Envelope, Secret},
+};
+use time::OffsetDateTime;
+
 const GUIDE: &str = include_str!("../../../../docs/webhooks.md");
 const SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 const SENT_AT: i64 = 1_767_225_600;
@@ -65,6 +71,29 @@ fn judge_cases(program: &Path, arguments: &[&Path]) {
 fn is_installed(program: &str) -> bool {
     let question = if program == "go" { "version" } else { "--version" };
     Command::new(program).arg(question).output().is_ok_and(|output| output.status.success())
+}
+
+/// What the code sends as a sample, with the secret and the time of the guide.
+#[test]
+fn the_printed_request_is_what_is_sent() {
+    let (headers, body) = request();
+    let sample = Event::sample(EventKind::CreditsLow).body().unwrap();
+    assert_eq!(body, String::from_utf8(sample).unwrap());
+    let value = |name: &str| headers.iter().find(|(known, _)| *known == name).unwrap().1;
+    let envelope = Envelope {
+        delivery_id: value("x-svc-delivery-id").parse().unwrap(),
+        event_id: value("x-svc-event-id"),
+        attempt: 1,
+        now: OffsetDateTime::from_unix_timestamp(SENT_AT).unwrap(),
+        secret: &Secret::parse(SECRET).unwrap(),
+        previous: None,
+        body: body.as_bytes(),
+    };
+    let mut sent = envelope.headers();
+    let mut printed: Vec<_> = headers.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
+    sent.sort_unstable();
+    printed.sort_unstable();
+    assert_eq!(sent, printed);
 }
 
 #[test]

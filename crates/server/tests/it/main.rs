@@ -13,6 +13,7 @@ mod credits;
 mod data_keys;
 mod debits;
 mod deliveries;
+mod delivery_log;
 mod docs;
 mod failures;
 mod fairness;

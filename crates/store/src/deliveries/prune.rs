@@ -1,4 +1,5 @@
-//! Removing what has been kept long enough: deliveries that have ended, then events that no delivery needs any more.
+//! Removing what has been kept long enough: deliveries that have ended or are held, then events that no delivery needs any
+//! more.
 
 use diesel::sql_types::{Array, BigInt, Nullable, Timestamptz};
 use diesel_async::RunQueryDsl;
@@ -13,12 +14,12 @@ const BATCH: i64 = 2_000;
 const BATCHES: usize = 500;
 
 statement!(
-    /// Deliveries of old events that have ended.
+    /// Deliveries of old events that have ended, or that nobody has asked for since.
     OldDeliveries(before: OffsetDateTime => Timestamptz, limit: i64 => BigInt) -> (BigInt, BigInt, BigInt) = "
     SELECT d.account_id, d.subscription_id, d.event_id
     FROM events e JOIN webhook_subscriptions s ON s.account_id = e.account_id
         JOIN deliveries d ON d.account_id = e.account_id AND d.subscription_id = s.id AND d.event_id = e.id
-    WHERE e.created_at < ? AND d.state IN ('delivered', 'failed', 'canceled')
+    WHERE e.created_at < ? AND d.state IN ('delivered', 'failed', 'canceled', 'held')
     LIMIT ?"
 );
 
@@ -33,7 +34,7 @@ statement!(
     DELETE FROM deliveries d
     USING unnest(?::bigint[], ?::bigint[], ?::bigint[]) AS old (account_id, subscription_id, event_id)
     WHERE d.account_id = old.account_id AND d.subscription_id = old.subscription_id AND d.event_id = old.event_id
-        AND d.state IN ('delivered', 'failed', 'canceled') AND (?::bigint[] IS NULL OR d.account_id = ANY ($4))"
+        AND d.state IN ('delivered', 'failed', 'canceled', 'held') AND (?::bigint[] IS NULL OR d.account_id = ANY ($4))"
 );
 
 statement!(
@@ -71,8 +72,8 @@ pub struct Pruned {
 }
 
 impl Store {
-    /// Removes deliveries that have ended, and events that none needs, of events from before an instant; of what is
-    /// pending or held, nothing. A bounded number at a time: after a full go there may be more. Safe to be killed, and
+    /// Removes deliveries that have ended or are held, and events that none needs, of events from before an instant; of
+    /// what is pending, nothing. A bounded number at a time: after a full go there may be more. Safe to be killed, and
     /// to be done by several processes.
     ///
     /// # Errors

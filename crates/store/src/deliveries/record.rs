@@ -4,17 +4,19 @@ use std::time::Duration;
 
 use diesel::{
     Insertable,
-    sql_types::{Array, BigInt, Bool, Bytea, Integer, Nullable, Text, Timestamptz, Uuid as SqlUuid},
+    sql_types::{Array, BigInt, Bool, Bytea, Date as SqlDate, Integer, Nullable, Text, Timestamptz, Uuid as SqlUuid},
 };
-use diesel_async::{AsyncConnection, RunQueryDsl};
+use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
 use domain::{
     StoreError,
     webhooks::{
+        attempt::ANSWER_BYTES_PER_DAY,
         delivery::{DeliveryState, Failing, Next, Report},
+        log::MAX_ATTEMPTS_KEPT,
         schedule::FailureRun,
     },
 };
-use time::OffsetDateTime;
+use time::{Date, OffsetDateTime, UtcOffset};
 use uuid::Uuid;
 
 use super::receiver;
@@ -32,6 +34,8 @@ macro_rules! record {
             $(#[$meta])*
             $name(
                 now: OffsetDateTime => Timestamptz,
+                today: Date => SqlDate,
+                answer_budget: i64 => BigInt,
                 accounts: Vec<i64> => Array<BigInt>,
                 subscriptions: Vec<i64> => Array<BigInt>,
                 events: Vec<i64> => Array<BigInt>,
@@ -53,13 +57,13 @@ macro_rules! record {
                 answers: Vec<Vec<u8>> => Array<Bytea>,
                 locations: Vec<Option<String>> => Array<Nullable<Text>>,
                 of: Option<Vec<i64>> => Nullable<Array<BigInt>>,
-            ) -> (BigInt, BigInt, BigInt, Nullable<Timestamptz>, BigInt, Nullable<Integer>, Bool, Array<BigInt>) = concat!("
+            ) -> (BigInt, BigInt, BigInt, Nullable<Timestamptz>, BigInt, Nullable<Integer>, Bool, Array<BigInt>, Bool) = concat!("
             WITH made AS (
                 UPDATE deliveries d
                 SET state = g.state, due_at = coalesce(g.due_at, d.due_at), leased_until = NULL, attempts = g.number,
                     last_status = g.status, last_failure = g.failure,
                     finished_at = CASE WHEN g.state <> 'pending' THEN t.now END
-                FROM (SELECT ?::timestamptz AS now) AS t, unnest(
+                FROM (SELECT ?::timestamptz AS now, ?::date AS today, ?::bigint AS answer_budget) AS t, unnest(
                     ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::uuid[], ?::integer[], ?::boolean[],
                     ?::timestamptz[], ?::text[], ?::timestamptz[], ?::integer[], ?::text[], ?::text[],
                     ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::bytea[], ?::text[]
@@ -70,12 +74,13 @@ macro_rules! record {
                 )
                 WHERE d.account_id = g.account_id AND d.subscription_id = g.subscription_id AND d.event_id = g.event_id
                     AND d.claim = g.claim AND d.leased_until IS NOT NULL
-                    AND (?::bigint[] IS NULL OR d.account_id = ANY ($22))
-                RETURNING g.*
+                    AND (?::bigint[] IS NULL OR d.account_id = ANY ($24))
+                RETURNING g.*, t.today, t.answer_budget
             )", $logged, ", sums AS (
                 SELECT account_id, subscription_id, count(*) AS fired, count(*) FILTER (WHERE state <> 'delivered') AS failed,
                     max(position) FILTER (WHERE state = 'delivered') AS last_success, max(position) AS last, array_agg(position) AS positions,
-                    coalesce(bool_or(status = 410), false) AS gone
+                    coalesce(bool_or(status = 410), false) AS gone, sum(length(answer)) AS answer_bytes, min(today) AS today,
+                    min(answer_budget) AS answer_budget
                 FROM made GROUP BY account_id, subscription_id
             ), runs AS (
                 -- What failed after the last success.
@@ -88,7 +93,7 @@ macro_rules! record {
             ), locked AS MATERIALIZED (
                 SELECT account_id, id FROM webhook_subscriptions
                 WHERE (account_id, id) IN (SELECT account_id, subscription_id FROM sums)
-                    AND ($22 IS NULL OR account_id = ANY ($22))
+                    AND ($24 IS NULL OR account_id = ANY ($24))
                 ORDER BY account_id, id FOR NO KEY UPDATE
             )
             UPDATE webhook_subscriptions w
@@ -102,18 +107,23 @@ macro_rules! record {
                 failing_deliveries = CASE
                     WHEN r.attempts = 0 THEN 0
                     WHEN r.had_success OR w.failing_deliveries = 0 THEN r.deliveries
-                    ELSE w.failing_deliveries + r.new_deliveries END
+                    ELSE w.failing_deliveries + r.new_deliveries END,
+                answer_day = s.today,
+                answer_bytes = s.answer_bytes + CASE WHEN w.answer_day = s.today THEN w.answer_bytes ELSE 0 END
             FROM locked k JOIN sums s ON s.account_id = k.account_id AND s.subscription_id = k.id
                 JOIN runs r ON r.account_id = k.account_id AND r.subscription_id = k.id
                 JOIN made l ON l.position = s.last
-            WHERE w.account_id = k.account_id AND w.id = k.id AND ($22 IS NULL OR w.account_id = ANY ($22))
-            RETURNING w.account_id, w.id, w.fail_count, w.failing_since, w.failing_deliveries, l.status, s.gone, s.positions")
+            WHERE w.account_id = k.account_id AND w.id = k.id AND ($24 IS NULL OR w.account_id = ANY ($24))
+            RETURNING w.account_id, w.id, w.fail_count, w.failing_since, w.failing_deliveries, l.status, s.gone, s.positions,
+                w.answer_bytes - s.answer_bytes >= s.answer_budget")
         );
 
         impl $name {
             fn new(Part { items, accounts }: &Part<'_, Report>, now: OffsetDateTime) -> Self {
                 Self {
                 now,
+                today: now.to_offset(UtcOffset::UTC).date(),
+                answer_budget: ANSWER_BYTES_PER_DAY,
                 accounts: column(items, |report| report.lease.receiver.account.0),
                 subscriptions: column(items, |report| report.lease.receiver.subscription),
                 events: column(items, |report| report.lease.event),
@@ -146,10 +156,14 @@ record!(
     /// Subscriptions are locked in order, so that two workers cannot wait for each other.
     Record, ", logged AS (
         INSERT INTO delivery_attempts (account_id, delivery_id, number, started_at, status, failure, message, dns_us,
-            connect_us, tls_us, first_byte_us, total_us, answer, location)
-        SELECT account_id, id, number, started_at, status, failure, message, dns_us, connect_us, tls_us, first_byte_us,
-            total_us, answer, location
-        FROM made
+            connect_us, tls_us, first_byte_us, total_us, answer, answer_bytes, location)
+        SELECT m.account_id, m.id, m.number, m.started_at, m.status, m.failure, m.message, m.dns_us, m.connect_us, m.tls_us,
+            m.first_byte_us, m.total_us, CASE WHEN b.is_spent THEN '' ELSE m.answer END,
+            CASE WHEN b.is_spent THEN length(m.answer) END, m.location
+        FROM made m JOIN webhook_subscriptions s ON s.account_id = m.account_id AND s.id = m.subscription_id
+            CROSS JOIN LATERAL (
+                SELECT (s.answer_day = m.today AND s.answer_bytes >= m.answer_budget) IS TRUE AS is_spent
+            ) AS b
     )"
 );
 
@@ -158,8 +172,23 @@ record!(
     RecordWithoutAttempts, ""
 );
 
-/// A subscription's figures as they are now, how its last attempt went, and which of the reports, counted from 1, count.
-type Row = (i64, i64, i64, Option<OffsetDateTime>, i64, Option<i32>, bool, Vec<i64>);
+statement!(
+    /// Removes attempts up to a number.
+    RemoveAttempts(
+        accounts: Vec<i64> => Array<BigInt>,
+        deliveries: Vec<Uuid> => Array<SqlUuid>,
+        numbers: Vec<i32> => Array<Integer>,
+        of: Option<Vec<i64>> => Nullable<Array<BigInt>>,
+    ) -> BigInt = "
+    DELETE FROM delivery_attempts a
+    USING unnest(?::bigint[], ?::uuid[], ?::integer[]) AS old (account_id, delivery_id, number)
+    WHERE a.account_id = old.account_id AND a.delivery_id = old.delivery_id AND a.number <= old.number
+        AND (?::bigint[] IS NULL OR a.account_id = ANY ($4))"
+);
+
+/// A subscription's figures as they are now, how its last attempt went, which of the reports, counted from 1, count, and
+/// whether the day's answers were too many before.
+type Row = (i64, i64, i64, Option<OffsetDateTime>, i64, Option<i32>, bool, Vec<i64>, bool);
 
 pub(super) async fn record(
     store: &Store,
@@ -168,25 +197,53 @@ pub(super) async fn record(
 ) -> Result<Vec<Failing>, StoreError> {
     let rows: Vec<Row> = store
         .run::<_, Failure>(async |connection| {
-            if part.accounts.is_none() {
-                return Ok(Record::new(part, now).load(connection).await?);
-            }
-            connection
-                .transaction(async |connection| {
-                    let rows: Vec<Row> = RecordWithoutAttempts::new(part, now).load(connection).await?;
-                    let positions =
-                        rows.iter().flat_map(|row| &row.7).filter_map(|position| usize::try_from(*position).ok());
-                    let made: Vec<_> = positions
-                        .filter_map(|position| part.items.get(position.checked_sub(1)?))
-                        .map(|report| attempt(report))
-                        .collect();
-                    diesel::insert_into(delivery_attempts::table).values(made).execute(connection).await?;
-                    Ok::<_, Failure>(rows)
-                })
-                .await
+            let rows = write(connection, part, now).await?;
+            // Done again with the next attempt, should the process end here.
+            remove_surplus(connection, part).await?;
+            Ok(rows)
         })
         .await?;
     Ok(rows.into_iter().filter_map(|row| failing(row).transpose()).collect::<Result<_, Failure>>()?)
+}
+
+async fn write(
+    connection: &mut AsyncPgConnection,
+    part: &Part<'_, Report>,
+    now: OffsetDateTime,
+) -> Result<Vec<Row>, Failure> {
+    if part.accounts.is_none() {
+        return Ok(Record::new(part, now).load(connection).await?);
+    }
+    connection
+        .transaction(async |connection| {
+            let rows: Vec<Row> = RecordWithoutAttempts::new(part, now).load(connection).await?;
+            let mut made = Vec::new();
+            for (.., positions, is_spent) in &rows {
+                let positions = positions.iter().filter_map(|position| usize::try_from(*position).ok()?.checked_sub(1));
+                let reports = positions.filter_map(|position| part.items.get(position));
+                made.extend(reports.map(|report| attempt(report, *is_spent)));
+            }
+            diesel::insert_into(delivery_attempts::table).values(made).execute(connection).await?;
+            Ok::<_, Failure>(rows)
+        })
+        .await
+}
+
+/// Removes what is beyond the attempts that are kept of a delivery.
+async fn remove_surplus(connection: &mut AsyncPgConnection, part: &Part<'_, Report>) -> Result<(), Failure> {
+    let kept = i32::try_from(MAX_ATTEMPTS_KEPT).unwrap_or(i32::MAX);
+    let long: Vec<&Report> = part.items.iter().copied().filter(|report| number(report) > kept).collect();
+    if long.is_empty() {
+        return Ok(());
+    }
+    let statement = RemoveAttempts {
+        accounts: column(&long, |report| report.lease.receiver.account.0),
+        deliveries: column(&long, |report| report.delivery),
+        numbers: column(&long, |report| number(report) - kept),
+        of: part.accounts.clone(),
+    };
+    statement.execute(connection).await?;
+    Ok(())
 }
 
 /// An attempt, as it is logged.
@@ -206,11 +263,13 @@ struct AttemptRow<'a> {
     first_byte_us: Option<i64>,
     total_us: i64,
     answer: &'a [u8],
+    answer_bytes: Option<i64>,
     location: Option<&'a str>,
 }
 
-fn attempt(report: &Report) -> AttemptRow<'_> {
+fn attempt(report: &Report, is_spent: bool) -> AttemptRow<'_> {
     let timings = &report.attempt.timings;
+    let answer = report.attempt.answer.as_slice();
     AttemptRow {
         account_id: report.lease.receiver.account.0,
         delivery_id: report.delivery,
@@ -224,7 +283,8 @@ fn attempt(report: &Report) -> AttemptRow<'_> {
         tls_us: timings.tls.map(micros),
         first_byte_us: timings.first_byte.map(micros),
         total_us: micros(timings.total),
-        answer: &report.attempt.answer,
+        answer: if is_spent { &[] } else { answer },
+        answer_bytes: is_spent.then(|| i64::try_from(answer.len()).unwrap_or(i64::MAX)),
         location: report.attempt.location.as_deref(),
     }
 }
@@ -242,7 +302,7 @@ fn column<T>(reports: &[&Report], value: impl Fn(&Report) -> T) -> Vec<T> {
 }
 
 fn failing(row: Row) -> Result<Option<Failing>, Failure> {
-    let (account, subscription, attempts, since, deliveries, status, gone, _) = row;
+    let (account, subscription, attempts, since, deliveries, status, gone, ..) = row;
     let Some(since) = since else { return Ok(None) };
     let number = |count: i64| u32::try_from(count).map_err(|_| corrupt("count of failures"));
     let status = status.map(u16::try_from).transpose().map_err(|_| corrupt("status"))?;

@@ -5,12 +5,13 @@ use std::{collections::HashSet, time::Duration};
 use domain::{
     AccountId,
     events::{CreditsLow, Event, Outbox},
-    idempotency::{IdempotencyKey, Written},
+    idempotency::{IdempotencyError, IdempotencyKey, Written},
     page::PageRequest,
     webhooks::{
-        attempt::{Attempt, Failure, FailureCode, Outcome, Timings},
-        delivery::{DeliveryQueue, DeliveryState, Failing, Leased, Next, Receiver, Report, Room},
-        log::DeliveryLog,
+        Subscription, WebhookStore,
+        attempt::{ANSWER_BYTES_PER_DAY, Attempt, Failure, FailureCode, Outcome, Timings},
+        delivery::{DeliveryQueue, DeliveryState, Due, Failing, Leased, Next, Receiver, Report, Room},
+        log::{DeliveryLog, LoggedAttempt},
         schedule::DisabledReason,
         settings::{Change, Rotated, Rotation, WebhookSettings},
     },
@@ -76,14 +77,14 @@ async fn a_delivery_is_leased_once_and_recorded_with_its_attempt() {
     let fixture = Fixture::new().await;
     let to = receiver(&fixture).await;
     emit(&fixture, to.account, 1).await;
-    assert_eq!(fixture.store.due(None, START).await.unwrap(), [to]);
+    assert_eq!(fixture.store.due(None, START).await.unwrap().receivers, [to]);
 
     let leased = lease(&fixture, to, 10, START).await;
     assert_eq!(leased.len(), 1);
     assert_eq!((leased[0].attempt, leased[0].attempt_of_round), (1, 1));
     assert_eq!(leased[0].url, "https://example.com/hook");
     assert_eq!(lease(&fixture, to, 10, START).await, []);
-    assert_eq!(fixture.store.due(None, START).await.unwrap(), []);
+    assert_eq!(fixture.store.due(None, START).await.unwrap().receivers, []);
 
     assert_eq!(report(&fixture, &leased, answered(204), START).await, []);
     assert_eq!(figures(&fixture, to).await, (0, 1, 0, Some(204)));
@@ -97,7 +98,7 @@ async fn a_delivery_is_leased_once_and_recorded_with_its_attempt() {
     assert_eq!((attempt.dns_us, attempt.tls_us), (Some(310), None));
     assert_eq!(attempt.answer, b"nul \0 and \xff");
     // Nothing comes due again, ever.
-    assert_eq!(fixture.store.due(None, START + time::Duration::days(30)).await.unwrap(), []);
+    assert_eq!(fixture.store.due(None, START + time::Duration::days(30)).await.unwrap().receivers, []);
 }
 
 #[tokio::test]
@@ -166,9 +167,11 @@ async fn a_failed_attempt_is_due_again_when_the_schedule_says_so() {
     assert_eq!(failing[0].receiver, to);
     assert_eq!((failing[0].run.since, failing[0].run.attempts, failing[0].run.deliveries), (START, 1, 1));
     assert_eq!(figures(&fixture, to).await, (1, 1, 1, Some(0)));
-    assert_eq!(fixture.store.due(None, START + Duration::from_millis(4_999)).await.unwrap(), []);
+    assert_eq!(fixture.store.due(None, START + Duration::from_millis(4_999)).await.unwrap().receivers, []);
     let due = START + Duration::from_secs(5);
-    assert_eq!(fixture.store.due(Some(START), due).await.unwrap(), [to]);
+    assert_eq!(fixture.store.due(Some(START), due).await.unwrap(), Due { receivers: vec![to], cut_at: None });
+    assert_eq!(fixture.store.just_due(START, due).await.unwrap(), [to]);
+    assert_eq!(fixture.store.just_due(due, due).await.unwrap(), []);
     let again = lease(&fixture, to, 1, due).await;
     assert_eq!((again[0].id, again[0].attempt), (leased[0].id, 2));
 }
@@ -215,13 +218,14 @@ async fn a_subscription_that_is_given_up_holds_its_deliveries_until_they_are_ask
     assert_eq!((kept.subscription.active, kept.subscription.disabled_reason.as_deref()), (false, Some("gone")));
 
     let on = Change { active: Some(true), ..Change::default() };
-    let (subscription, due) = fixture.store.change(to.account, to.subscription, on, START).await.unwrap().unwrap();
-    assert_eq!((subscription.active, subscription.disabled_reason, subscription.fail_count, due), (true, None, 0, 0));
+    let changed = fixture.store.change(to.account, to.subscription, on, START).await.unwrap().unwrap();
+    let Subscription { active, disabled_reason, fail_count, .. } = changed.subscription;
+    assert_eq!((active, disabled_reason, fail_count, changed.resumed, changed.resuming), (true, None, 0, 0, false));
     assert_eq!(lease(&fixture, to, 10, START).await, [], "held deliveries wait until they are asked for");
 
     let resume = Change { resume: true, ..Change::default() };
-    let (_, due) = fixture.store.change(to.account, to.subscription, resume, START).await.unwrap().unwrap();
-    assert_eq!(due, 3);
+    let changed = fixture.store.change(to.account, to.subscription, resume, START).await.unwrap().unwrap();
+    assert_eq!((changed.resumed, changed.resuming), (3, false));
     assert_eq!(lease(&fixture, to, 10, START).await.len(), 3);
 }
 
@@ -329,4 +333,180 @@ async fn a_rotation_sent_again_under_its_key_gives_the_first_secret() {
     assert_eq!(rotate(b"second", START + Duration::from_secs(9)).await.unwrap(), first(true));
     let kept = WebhookSettings::find(&fixture.store, to.account, to.subscription).await.unwrap().unwrap();
     assert_eq!(kept.previous, Some((b"sealed".to_vec(), START)));
+
+    // Sealed anew by the operator, it is the same secret still; rotated once more, or revoked, it is not.
+    fixture.execute("UPDATE webhook_subscriptions SET sealed_secret = 'resealed'").await;
+    let again = rotate(b"third", START).await.unwrap().unwrap();
+    assert_eq!((again.value.sealed_secret, again.replayed), (b"resealed".to_vec(), true));
+    let later = START + Duration::from_nanos(1_500);
+    let rotation = Rotation { sealed_secret: b"next".to_vec(), overlap_until: later, now: START };
+    let other = IdempotencyKey { key: "other".to_owned(), ..key.clone() };
+    let rotate_again = || fixture.store.rotate(to.account, to.subscription, rotation.clone(), Some(other.clone()));
+    assert!(!rotate_again().await.unwrap().unwrap().replayed);
+    assert!(rotate_again().await.unwrap().unwrap().replayed, "the database keeps no nanoseconds");
+    assert!(matches!(rotate(b"fourth", START).await, Err(IdempotencyError::Superseded)));
+    assert!(fixture.store.revoke(to.account, to.subscription, START).await.unwrap());
+    assert!(matches!(rotate_again().await, Err(IdempotencyError::Superseded)));
+}
+
+/// A delivery that was attempted 60 times, with answers of 2,000 bytes.
+async fn attempted_often(fixture: &Fixture, to: Receiver) {
+    emit(fixture, to.account, 1).await;
+    fixture.execute("UPDATE deliveries SET attempts = 60, earlier_attempts = 60").await;
+    fixture
+        .execute(
+            "INSERT INTO delivery_attempts (account_id, delivery_id, number, started_at, status, total_us, answer)
+             SELECT account_id, id, n, created_at + n * interval '1 s', 500, 9, convert_to(repeat('ab', 1000), 'UTF8')
+             FROM deliveries, generate_series(1, 60) AS n",
+        )
+        .await;
+}
+
+#[tokio::test]
+async fn a_list_shows_the_newest_attempts_and_the_beginning_of_their_answers() {
+    let fixture = Fixture::new().await;
+    let to = receiver(&fixture).await;
+    attempted_often(&fixture, to).await;
+    let page = PageRequest { limit: 5, cursor: None };
+    let listed = fixture.store.page(to.account, to.subscription, None, page).await.unwrap().items.remove(0);
+    assert_eq!((listed.attempts_made, listed.attempts_kept), (60, 50));
+    let numbers = |attempts: &[LoggedAttempt]| attempts.iter().map(|attempt| attempt.number).collect::<Vec<_>>();
+    assert_eq!(numbers(&listed.attempts), [56, 57, 58, 59, 60]);
+    let first = &listed.attempts[0];
+    assert_eq!((first.answer.len(), first.answer_bytes, first.is_answer_truncated()), (1_024, 2_000, true));
+    assert_eq!((first.status, first.total_us), (Some(500), 9));
+
+    let alone = DeliveryLog::find(&fixture.store, to.account, to.subscription, listed.id).await.unwrap().unwrap();
+    assert_eq!(numbers(&alone.attempts), (11..=60).collect::<Vec<_>>());
+    assert!(alone.attempts.iter().all(|attempt| attempt.answer.len() == 2_000 && !attempt.is_answer_truncated()));
+    // A delivery without an attempt is listed all the same.
+    emit(&fixture, to.account, 1).await;
+    let listed = fixture.store.page(to.account, to.subscription, None, page).await.unwrap().items;
+    assert_eq!((listed.len(), listed[0].attempts_kept, listed[0].attempts.len()), (2, 0, 0));
+}
+
+#[tokio::test]
+async fn of_a_delivery_that_is_sent_again_and_again_the_newest_attempts_are_kept() {
+    let fixture = Fixture::new().await;
+    let to = receiver(&fixture).await;
+    attempted_often(&fixture, to).await;
+    let other = receiver(&fixture).await;
+    emit(&fixture, other.account, 1).await;
+    let rooms = [to, other].map(|receiver| Room { receiver, deliveries: 1 });
+    let leased = fixture.store.lease(&rooms, LEASE, START).await.unwrap();
+    report(&fixture, &leased, answered(200), START).await;
+    let row = fixture
+        .sql
+        .query_one(
+            "SELECT count(*), min(number), max(number) FROM delivery_attempts WHERE account_id = $1",
+            &[&to.account.0],
+        )
+        .await
+        .unwrap();
+    assert_eq!((row.get::<_, i64>(0), row.get::<_, i32>(1), row.get::<_, i32>(2)), (50, 12, 61));
+    assert_eq!(fixture.count("deliveries WHERE attempts = 61").await, 1, "all that were made are counted");
+    assert_eq!(fixture.count(&format!("delivery_attempts WHERE account_id = {}", other.account)).await, 1);
+}
+
+#[tokio::test]
+async fn beyond_the_budget_of_a_day_the_size_of_an_answer_is_kept_and_not_the_answer() {
+    let fixture = Fixture::new().await;
+    let to = receiver(&fixture).await;
+    emit(&fixture, to.account, 3).await;
+    let used = format!(
+        "UPDATE webhook_subscriptions SET answer_day = '2026-05-01', answer_bytes = {ANSWER_BYTES_PER_DAY} - 1"
+    );
+    fixture.execute(&used).await;
+    for (at, kept) in [(START, 11), (START + Duration::from_secs(60), 0), (START + time::Duration::DAY, 11)] {
+        let leased = lease(&fixture, to, 1, at).await;
+        report(&fixture, &leased, answered(200), at).await;
+        let delivery =
+            DeliveryLog::find(&fixture.store, to.account, to.subscription, leased[0].id).await.unwrap().unwrap();
+        let attempt = &delivery.attempts[0];
+        assert_eq!((attempt.answer.len(), attempt.answer_bytes), (kept, 11), "{at}");
+        assert_eq!((attempt.is_answer_truncated(), attempt.status), (kept == 0, Some(200)));
+    }
+    assert_eq!(fixture.count("webhook_subscriptions WHERE answer_day = '2026-05-02' AND answer_bytes = 11").await, 1);
+}
+
+/// Deliveries of the receiver in a state, as many, due a millisecond after each other.
+async fn backlog(fixture: &Fixture, to: Receiver, state: &str, count: i64) {
+    let insert = "INSERT INTO deliveries (account_id, subscription_id, event_id, id, state, due_at, created_at)
+        SELECT $1, $2, n, gen_random_uuid(), $3, $4::timestamptz + n * interval '1 ms', $4 FROM generate_series(1, $5::bigint) AS n";
+    fixture.sql.execute(insert, &[&to.account.0, &to.subscription, &state, &START, &count]).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_look_takes_in_a_bounded_number_and_says_where_to_go_on() {
+    let fixture = Fixture::new().await;
+    let (busy, late) = (receiver(&fixture).await, receiver(&fixture).await);
+    let now = START + time::Duration::hours(1);
+    backlog(&fixture, busy, "pending", 50_000).await;
+    emit(&fixture, late.account, 1).await;
+    fixture.execute(&format!("UPDATE deliveries SET due_at = '{now}' WHERE account_id = {}", late.account)).await;
+    let first = fixture.store.due(None, now).await.unwrap();
+    let last = START + Duration::from_secs(50);
+    assert_eq!(first, Due { receivers: vec![busy], cut_at: Some(last - Duration::from_micros(1)) });
+    let mut rest = fixture.store.due(first.cut_at, now).await.unwrap();
+    rest.receivers.sort_unstable();
+    assert_eq!(rest, Due { receivers: vec![busy, late], cut_at: None });
+    // Where all became due at one instant, it goes on behind it.
+    fixture.execute(&format!("UPDATE deliveries SET due_at = '{last}' WHERE account_id = {}", busy.account)).await;
+    let first = fixture.store.due(None, now).await.unwrap();
+    let second = fixture.store.due(first.cut_at, now).await.unwrap();
+    assert_eq!((second.receivers, second.cut_at), (vec![busy], Some(last)));
+    assert_eq!(fixture.store.due(second.cut_at, now).await.unwrap().receivers, [late]);
+}
+
+#[tokio::test]
+async fn a_large_backlog_is_resumed_in_steps_that_any_process_goes_on_with() {
+    let fixture = Fixture::new().await;
+    let to = receiver(&fixture).await;
+    backlog(&fixture, to, "held", 2_500).await;
+    fixture.execute("UPDATE webhook_subscriptions SET active = false").await;
+    let resume = Change { active: Some(true), resume: true, ..Change::default() };
+    let changed = fixture.store.change(to.account, to.subscription, resume, START).await.unwrap().unwrap();
+    assert_eq!((changed.subscription.active, changed.resumed, changed.resuming), (true, 1_000, true));
+    let mut held = Vec::new();
+    let other = fixture.db.store().unwrap();
+    while other.advance_bulk(START).await.unwrap() == Some(to) {
+        held.push(fixture.count("deliveries WHERE state = 'held'").await);
+    }
+    assert_eq!(held, [500, 0]);
+    let due = format!("deliveries WHERE state = 'pending' AND due_at = '{START}' AND finished_at IS NULL");
+    assert_eq!(fixture.count(&due).await, 2_500);
+}
+
+#[tokio::test]
+async fn what_is_left_of_a_backlog_stays_held_when_its_subscription_is_switched_off_meanwhile() {
+    let fixture = Fixture::new().await;
+    let to = receiver(&fixture).await;
+    backlog(&fixture, to, "held", 1_500).await;
+    let change = async |active: bool, resume: bool| {
+        let change = Change { active: Some(active), resume, ..Change::default() };
+        fixture.store.change(to.account, to.subscription, change, START).await.unwrap().unwrap()
+    };
+    assert!(change(true, true).await.resuming);
+    assert!(!change(false, true).await.resuming);
+    assert_eq!(fixture.store.advance_bulk(START).await.unwrap(), None);
+    assert!(!change(true, false).await.resuming);
+    assert_eq!(fixture.store.advance_bulk(START).await.unwrap(), None);
+    assert_eq!(fixture.count("deliveries WHERE state = 'held'").await, 500);
+}
+
+#[tokio::test]
+async fn a_revocation_is_done_at_once_and_its_backlog_canceled_in_steps() {
+    let fixture = Fixture::new().await;
+    let (to, other) = (receiver(&fixture).await, receiver(&fixture).await);
+    backlog(&fixture, to, "held", 1_001).await;
+    backlog(&fixture, other, "held", 1).await;
+    assert!(fixture.store.revoke(to.account, to.subscription, START).await.unwrap());
+    assert!(!fixture.store.revoke(to.account, to.subscription, START).await.unwrap());
+    assert_eq!(fixture.count("deliveries WHERE state = 'canceled'").await, 0, "not within the request");
+    let mut canceled = Vec::new();
+    while fixture.store.advance_bulk(START).await.unwrap() == Some(to) {
+        canceled.push(fixture.count("deliveries WHERE state = 'canceled' AND finished_at IS NOT NULL").await);
+    }
+    assert_eq!(canceled, [1_000, 1_001]);
+    assert_eq!(fixture.count("deliveries WHERE state = 'held'").await, 1);
 }

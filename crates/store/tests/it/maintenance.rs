@@ -134,7 +134,7 @@ async fn an_event_that_arrives_while_its_month_is_made_is_stored() {
 }
 
 #[tokio::test]
-async fn deliveries_that_have_ended_go_with_their_events_and_what_waits_stays() {
+async fn deliveries_that_have_ended_or_are_held_go_with_their_events_and_what_is_pending_stays() {
     let fixture = Fixture::new().await;
     let account = fixture.account().await;
     let subscription = fixture.subscription(account, &["*"]).await;
@@ -158,9 +158,9 @@ async fn deliveries_that_have_ended_go_with_their_events_and_what_waits_stays() 
                 FROM events e LEFT JOIN deliveries d ON d.account_id = e.account_id AND d.event_id = e.id ORDER BY 1";
     let rows = fixture.sql.query(kept, &[]).await.unwrap();
     let rows: Vec<(i64, String)> = rows.iter().map(|row| (row.get(0), row.get(1))).collect();
-    assert_eq!(rows, [(3, "pending".to_owned()), (4, "held".to_owned()), (5, "delivered".to_owned())]);
+    assert_eq!(rows, [(3, "pending".to_owned()), (5, "delivered".to_owned())]);
 
-    // What waited can still be sent, body and all.
+    // What was pending can still be sent, body and all.
     let room = Room { receiver: Receiver { account, subscription }, deliveries: 9 };
     let lease = std::time::Duration::from_secs(9);
     let leased = fixture.store.lease(&[room], lease, datetime!(2026-05-15 12:00 UTC)).await.unwrap();

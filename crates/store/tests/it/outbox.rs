@@ -97,7 +97,7 @@ async fn a_transaction_that_notifies_does_not_hold_up_the_others() {
     fixture.store.emit(account, &[low(84)], START).await.unwrap();
     listener.check().await.unwrap();
     assert_eq!(listener.pending(), None);
-    assert_eq!(fixture.store.due(None, START).await.unwrap().len(), 1);
+    assert_eq!(fixture.store.due(None, START).await.unwrap().receivers.len(), 1);
     fixture.sql.batch_execute("COMMIT").await.unwrap();
     fixture.store.emit(account, &[low(83)], START).await.unwrap();
     assert!(tokio::time::timeout(Duration::from_secs(10), listener.next()).await.unwrap().is_some());

@@ -8,7 +8,7 @@ use domain::{
     webhooks::{
         delivery::{DeliveryQueue, DeliveryState, Receiver, Room},
         log::{DeliveryLog, Resent, TestStart},
-        replay::{ReplayState, ReplayStore, Selection},
+        replay::{ReplayState, ReplayStore, Selection, StartError},
     },
 };
 
@@ -45,7 +45,7 @@ async fn a_replay_goes_on_where_it_stood_and_takes_what_was_counted() {
     assert_eq!((replay.total, replay.queued, replay.state), (1_201, 0, ReplayState::Running));
 
     let mut queued = Vec::new();
-    while fixture.store.continue_replay(START).await.unwrap() == Some(to) {
+    while fixture.store.advance_bulk(START).await.unwrap() == Some(to) {
         let replay = ReplayStore::find(&fixture.store, to.account, to.subscription, replay.id).await.unwrap().unwrap();
         queued.push((replay.queued, replay.state));
     }
@@ -61,13 +61,71 @@ async fn a_replay_can_be_stopped() {
     let (fixture, to) = with_deliveries(600).await;
     fixture.execute("UPDATE deliveries SET state = 'failed'").await;
     let replay = fixture.store.start(to.account, failed_since_start(to.subscription), None, START).await.unwrap().value;
-    fixture.store.continue_replay(START).await.unwrap();
+    fixture.store.advance_bulk(START).await.unwrap();
     let stranger = fixture.account().await;
     assert!(!fixture.store.cancel(stranger, to.subscription, replay.id, START).await.unwrap());
     assert!(fixture.store.cancel(to.account, to.subscription, replay.id, START).await.unwrap());
     assert!(!fixture.store.cancel(to.account, to.subscription, replay.id, START).await.unwrap());
-    assert_eq!(fixture.store.continue_replay(START).await.unwrap(), None);
+    assert_eq!(fixture.store.advance_bulk(START).await.unwrap(), None);
     assert_eq!(fixture.count("deliveries WHERE state = 'pending'").await, 500);
+}
+
+#[tokio::test]
+async fn a_subscription_has_one_running_replay_and_an_account_three() {
+    let (fixture, to) = with_deliveries(1).await;
+    let mut subscriptions = vec![to.subscription];
+    for _ in 0..3 {
+        subscriptions.push(fixture.subscription(to.account, &["*"]).await);
+    }
+    let start = |subscription| fixture.store.start(to.account, failed_since_start(subscription), None, START);
+    let first = start(subscriptions[0]).await.unwrap().value;
+    assert!(matches!(start(subscriptions[0]).await, Err(StartError::Running)));
+    start(subscriptions[1]).await.unwrap();
+    // Of those that come at once, one is the third.
+    let asked = futures_util::future::join_all([2, 3, 2, 3].map(|nth| start(subscriptions[nth]))).await;
+    assert_eq!(asked.iter().filter(|started| started.is_ok()).count(), 1);
+    assert!(asked.iter().any(|started| matches!(started, Err(StartError::TooMany))));
+    let stranger = fixture.account().await;
+    assert!(fixture.store.start(stranger, failed_since_start(1), None, START).await.is_ok());
+    assert!(fixture.store.cancel(to.account, to.subscription, first.id, START).await.unwrap());
+    assert!(start(subscriptions[0]).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_replay_sent_again_under_its_key_gives_the_first_answer() {
+    let (fixture, to) = with_deliveries(3).await;
+    fixture.execute("UPDATE deliveries SET state = 'failed'").await;
+    let key = IdempotencyKey { path: "/replay".to_owned(), key: "k".to_owned(), request_hash: [1; 32] };
+    let start = || fixture.store.start(to.account, failed_since_start(to.subscription), Some(key.clone()), START);
+    let first = start().await.unwrap();
+    while fixture.store.advance_bulk(START).await.unwrap().is_some() {}
+    let again = start().await.unwrap();
+    assert_eq!((first.replayed, again.replayed, first.value == again.value), (false, true, true));
+}
+
+#[tokio::test]
+async fn accounts_take_turns_at_their_replays() {
+    let (fixture, first) = with_deliveries(2_000).await;
+    let add = async |account| Receiver { account, subscription: fixture.subscription(account, &["*"]).await };
+    let (second, late) = (add(first.account).await, add(fixture.account().await).await);
+    let sample = Event::sample(EventKind::CreditsLow);
+    fixture.store.emit(first.account, &vec![sample.clone(); 600], START).await.unwrap();
+    fixture.store.emit(late.account, &[sample], START).await.unwrap();
+    fixture.execute("UPDATE deliveries SET state = 'failed'").await;
+    let at = |seconds: u64| START + Duration::from_secs(seconds);
+    let start = async |to: Receiver, seconds| {
+        fixture.store.start(to.account, failed_since_start(to.subscription), None, at(seconds)).await.unwrap();
+    };
+    start(first, 0).await;
+    start(second, 0).await;
+    assert_eq!(fixture.store.advance_bulk(at(1)).await.unwrap(), Some(first));
+    start(late, 2).await;
+    let mut steps = Vec::new();
+    for seconds in 3..9 {
+        steps.push(fixture.store.advance_bulk(at(seconds)).await.unwrap().unwrap());
+    }
+    // An account with two gets no more turns than one with one; its two take turns as well.
+    assert_eq!(steps, [second, late, first, late, second, first]);
 }
 
 #[tokio::test]
@@ -100,7 +158,7 @@ async fn a_test_goes_to_one_subscription_and_is_leased_at_once() {
     assert_eq!((leased.lease.receiver, leased.attempt), (to, 1));
     assert_eq!(leased.body, event.body().unwrap());
     assert_eq!(fixture.count("deliveries").await, 1);
-    assert_eq!(fixture.store.due(None, START).await.unwrap(), []);
+    assert_eq!(fixture.store.due(None, START).await.unwrap().receivers, []);
     let stranger = fixture.account().await;
     assert_eq!(start(stranger, None).await.unwrap(), TestStart::Unknown);
 

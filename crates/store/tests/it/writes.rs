@@ -4,7 +4,10 @@ use domain::{
     AccountId,
     idempotency::{IdempotencyError, IdempotencyKey},
     tracking::{EventName, EventStore, Location, NewEvent},
-    webhooks::{CreateError, MAX_SUBSCRIPTIONS, NewSubscription, WebhookStore},
+    webhooks::{
+        CreateError, MAX_SUBSCRIPTIONS, NewSubscription, WebhookStore,
+        settings::{Change, Rotation, WebhookSettings},
+    },
 };
 use futures_util::future::join_all;
 use time::{Duration, OffsetDateTime, macros::datetime};
@@ -106,4 +109,40 @@ async fn a_revoked_subscription_is_gone_makes_room_and_cannot_be_revoked_twice()
     assert!(WebhookStore::revoke(&*db.store, mine, id, NOW).await.unwrap());
     assert!(!WebhookStore::revoke(&*db.store, mine, id, NOW).await.unwrap());
     assert_eq!(WebhookStore::list(&*db.store, mine).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn a_subscription_created_under_a_key_is_shown_again_as_it_was_until_it_is_another() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let create = async |key: &str| {
+        let id = db.store.reserve_id().await.unwrap();
+        let new = NewSubscription {
+            id,
+            url: "https://example.com/hook".into(),
+            events: vec!["credits.low".into()],
+            sealed_secret: format!("secret of {id}").into_bytes(),
+            now: NOW,
+        };
+        let key = IdempotencyKey { path: "/api/v1/webhooks".into(), key: key.into(), request_hash: [1; 32] };
+        db.store.create(account, new, Some(key)).await
+    };
+    let superseded =
+        |result: &Result<_, CreateError>| matches!(result, Err(CreateError::Idempotency(IdempotencyError::Superseded)));
+    let first = create("a").await.unwrap().value;
+    let id = first.subscription.id;
+    let change = Change { events: Some(vec!["*".into()]), active: Some(false), ..Change::default() };
+    db.store.change(account, id, change, NOW).await.unwrap();
+    let again = create("a").await.unwrap();
+    assert_eq!((again.replayed, again.value.subscription.events.clone()), (true, vec!["credits.low".to_owned()]));
+    assert!(again.value.subscription.active);
+    assert_eq!(again.value.sealed_secret, first.sealed_secret);
+    let rotation = Rotation { sealed_secret: b"next".to_vec(), overlap_until: NOW, now: NOW };
+    db.store.rotate(account, id, rotation, None).await.unwrap();
+    assert!(superseded(&create("a").await), "a new secret is shown by its rotation alone");
+
+    let second = create("b").await.unwrap().value.subscription.id;
+    assert!(db.store.revoke(account, second, NOW).await.unwrap());
+    assert!(superseded(&create("b").await));
+    assert_eq!(count(&db, "webhook_subscriptions").await, 2, "nothing is created anew");
 }

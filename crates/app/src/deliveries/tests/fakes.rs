@@ -11,7 +11,7 @@ use domain::{
     sealing::{MockSealer, Sealer},
     webhooks::{
         attempt::{Attempt, Outcome, Request, Sender, Timings},
-        delivery::{DeliveryQueue, Failing, Lease, Leased, Receiver, Report, Room},
+        delivery::{DeliveryQueue, Due, Failing, Lease, Leased, Receiver, Report, Room},
         schedule::{DisabledReason, FailureRun},
         signature::Secret,
     },
@@ -73,11 +73,26 @@ pub struct State {
     pub in_hands: usize,
     pub most_in_hands: usize,
     pub looks: usize,
+    /// What the looks that go back began after.
+    pub looked_since: Vec<Option<OffsetDateTime>>,
+    /// How many receivers one of them takes in; none: all.
+    pub receivers_in_look: Option<usize>,
+    /// Whether steps in bulk fail, or never end.
+    pub bulk: Bulk,
     /// How many calls fail before one succeeds.
     pub failing_leases: usize,
     pub failing_records: usize,
     /// What recording says of receivers.
     pub failing: Vec<Failing>,
+}
+
+/// What becomes of steps in bulk.
+#[derive(Debug, Clone, Copy, Default)]
+pub enum Bulk {
+    #[default]
+    NothingToDo,
+    Fails,
+    Hangs,
 }
 
 /// The queue. Cheap to clone; all clones are the same.
@@ -95,6 +110,16 @@ impl Queue {
         self.0.0.lock().unwrap()
     }
 
+    /// Those with something due, each once.
+    fn receivers(&self) -> Vec<Receiver> {
+        let mut state = self.state();
+        state.looks += 1;
+        let mut receivers: Vec<_> = state.due.iter().map(|leased| leased.lease.receiver).collect();
+        receivers.sort_unstable();
+        receivers.dedup();
+        receivers
+    }
+
     fn changed(&self) {
         self.0.1.send_replace(());
     }
@@ -106,13 +131,23 @@ fn down() -> StoreError {
 
 #[async_trait]
 impl DeliveryQueue for Queue {
-    async fn due(&self, _: Option<OffsetDateTime>, _: OffsetDateTime) -> Result<Vec<Receiver>, StoreError> {
+    async fn due(&self, since: Option<OffsetDateTime>, _: OffsetDateTime) -> Result<Due, StoreError> {
+        let receivers = self.receivers();
         let mut state = self.state();
-        state.looks += 1;
-        let mut receivers: Vec<_> = state.due.iter().map(|leased| leased.lease.receiver).collect();
-        receivers.sort_unstable();
-        receivers.dedup();
-        Ok(receivers)
+        state.looked_since.push(since);
+        let Some(at_once) = state.receivers_in_look else { return Ok(Due { receivers, cut_at: None }) };
+        // Here the receivers became due in the order of their accounts, a second apart.
+        let due_at = |receiver: &Receiver| NOW - time::Duration::DAY + time::Duration::seconds(receiver.account.0);
+        let mut left: Vec<_> =
+            receivers.into_iter().filter(|receiver| since.is_none_or(|since| due_at(receiver) > since)).collect();
+        let is_cut = left.len() > at_once;
+        left.truncate(at_once);
+        let cut_at = left.last().filter(|_| is_cut).map(due_at);
+        Ok(Due { receivers: left, cut_at })
+    }
+
+    async fn just_due(&self, _: OffsetDateTime, _: OffsetDateTime) -> Result<Vec<Receiver>, StoreError> {
+        Ok(if self.state().receivers_in_look.is_none() { self.receivers() } else { Vec::new() })
     }
 
     async fn lease(&self, rooms: &[Room], _: Duration, _: OffsetDateTime) -> Result<Vec<Leased>, StoreError> {
@@ -163,8 +198,13 @@ impl DeliveryQueue for Queue {
         Ok(())
     }
 
-    async fn continue_replay(&self, _: OffsetDateTime) -> Result<Option<Receiver>, StoreError> {
-        Ok(None)
+    async fn advance_bulk(&self, _: OffsetDateTime) -> Result<Option<Receiver>, StoreError> {
+        let bulk = self.state().bulk;
+        match bulk {
+            Bulk::NothingToDo => Ok(None),
+            Bulk::Fails => Err(down()),
+            Bulk::Hangs => std::future::pending().await,
+        }
     }
 }
 
@@ -172,7 +212,7 @@ impl DeliveryQueue for Queue {
 pub enum Behaviour {
     /// With this status, in 5 ms.
     Answers(u16),
-    /// Never for this one; 200 in 5 ms for others.
+    /// Never for receivers of this one's account; 200 in 5 ms for others.
     HangsFor(Receiver),
     /// A defect of the sender itself.
     Panics,

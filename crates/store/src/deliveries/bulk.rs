@@ -1,0 +1,105 @@
+//! What is moved in bulk, step by step: replays, and what was held for a subscription that was resumed or revoked. How far
+//! each is stands in its own row and is written in the transaction of the step, so any process goes on there after a crash.
+
+use diesel::{
+    prelude::*,
+    sql_types::{Array, BigInt, Bool, Nullable, Timestamptz},
+};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{StoreError, webhooks::delivery::Receiver};
+use time::OffsetDateTime;
+
+use super::receiver;
+use crate::{Store, error::Failure, replays};
+
+/// Held deliveries that one step moves.
+const STEP: i64 = 1_000;
+
+statement!(
+    /// What there is to move, of any account: those first whose account has waited longest for a step. Not locked: rows of
+    /// several accounts cannot be where they are on several nodes.
+    Waiting(of: Option<Vec<i64>> => Nullable<Array<BigInt>>) -> (BigInt, BigInt, Bool) = "
+    SELECT account_id, id, is_replay FROM (
+        SELECT account_id, id, is_replay, moved_at, max(moved_at) OVER (PARTITION BY account_id) AS account_moved_at
+        FROM (
+            SELECT account_id, id, true AS is_replay, coalesce(advanced_at, created_at) AS moved_at
+            FROM webhook_replays WHERE state = 'running' AND (?::bigint[] IS NULL OR account_id = ANY ($1))
+            UNION ALL
+            SELECT account_id, id, false, held_moved_at FROM webhook_subscriptions
+            WHERE held_moved_at IS NOT NULL AND ($1 IS NULL OR account_id = ANY ($1))
+        ) AS waiting
+    ) AS ranked
+    ORDER BY account_moved_at, moved_at, account_id, id LIMIT 10"
+);
+
+statement!(
+    /// Moves the next deliveries that are held for a subscription: makes them due, or cancels them if it is revoked. With
+    /// none left, or if it is switched off, that ends. No row when there is nothing to do or another process is at it.
+    MoveHeld(
+        now: OffsetDateTime => Timestamptz,
+        step: i64 => BigInt,
+        account: i64 => BigInt,
+        subscription: i64 => BigInt,
+    ) -> (BigInt, Bool) = "
+    WITH subscription AS MATERIALIZED (
+        SELECT s.id, s.active, s.revoked_at, t.now, t.step
+        FROM (SELECT ?::timestamptz AS now, ?::bigint AS step) AS t, webhook_subscriptions s
+        WHERE s.account_id = ? AND s.id = ? AND s.held_moved_at IS NOT NULL FOR NO KEY UPDATE OF s SKIP LOCKED
+    ), next AS MATERIALIZED (
+        SELECT d.event_id, s.id, s.now, s.revoked_at IS NOT NULL AS is_revoked
+        FROM subscription s CROSS JOIN LATERAL (
+            SELECT event_id FROM deliveries
+            WHERE account_id = $3 AND subscription_id = s.id AND state = 'held' ORDER BY due_at LIMIT s.step
+        ) AS d
+        WHERE s.active OR s.revoked_at IS NOT NULL
+    ), moved AS (
+        UPDATE deliveries d
+        SET state = CASE WHEN n.is_revoked THEN 'canceled' ELSE 'pending' END,
+            due_at = CASE WHEN n.is_revoked THEN d.due_at ELSE n.now END,
+            finished_at = CASE WHEN n.is_revoked THEN n.now END
+        FROM next n
+        WHERE d.account_id = $3 AND d.subscription_id = n.id AND d.event_id = n.event_id AND d.state = 'held'
+        RETURNING d.event_id
+    ), step AS (SELECT (SELECT count(*) FROM next) AS found, (SELECT count(*) FROM moved) AS moved)
+    UPDATE webhook_subscriptions w SET held_moved_at = CASE WHEN p.found >= s.step THEN s.now END
+    FROM subscription s, step p
+    WHERE w.account_id = $3 AND w.id = s.id
+    RETURNING p.moved, w.held_moved_at IS NOT NULL"
+);
+
+/// How far a step got.
+pub(crate) struct Moved {
+    pub count: i64,
+    /// Whether there is more.
+    pub goes_on: bool,
+}
+
+/// Moves the first of what is held for a subscription that is marked for it.
+pub(crate) async fn move_held(
+    connection: &mut AsyncPgConnection,
+    Receiver { account, subscription }: Receiver,
+    now: OffsetDateTime,
+) -> QueryResult<Option<Moved>> {
+    let statement = MoveHeld { now, step: STEP, account: account.0, subscription };
+    let row: Option<(i64, bool)> = statement.get_result(connection).await.optional()?;
+    Ok(row.map(|(count, goes_on)| Moved { count, goes_on }))
+}
+
+/// Makes one step of what has waited longest. Gives its receiver, none when there is nothing to move.
+pub(super) async fn advance(store: &Store, now: OffsetDateTime) -> Result<Option<Receiver>, StoreError> {
+    let waiting: Vec<(i64, i64, bool)> = store.look(|of| Waiting { of }).await?;
+    for (account, id, is_replay) in waiting {
+        let step = async |connection: &mut AsyncPgConnection| {
+            if is_replay {
+                return replays::advance(connection, account, id, now).await;
+            }
+            let held_for = receiver(account, id);
+            Ok(move_held(connection, held_for, now).await?.map(|_| held_for))
+        };
+        let moved = store.run::<_, Failure>(step).await?;
+        if moved.is_some() {
+            return Ok(moved);
+        }
+    }
+    Ok(None)
+}
