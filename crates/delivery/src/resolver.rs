@@ -90,7 +90,8 @@ impl BoundedResolver {
             return Ok(addresses.clone());
         }
         let question = (account, name.to_owned());
-        if let Some(asked) = known.asked.get(&question) {
+        // A look-up that panicked has left no answer and never will.
+        if let Some(asked) = known.asked.get(&question).filter(|asked| asked.has_changed().is_ok()) {
             return Err(asked.clone());
         }
         let (answered, answer) = watch::channel(None);

@@ -7,7 +7,7 @@ use tokio::time::timeout;
 
 use super::*;
 
-/// Counts look-ups; names that start with `hang` are never answered, the first of `fail` fails.
+/// Counts look-ups; names that start with `hang` are never answered, the first of `fail` fails, and of `panic` panics.
 #[derive(Default)]
 struct Counting {
     started: AtomicUsize,
@@ -24,6 +24,7 @@ impl Resolver for Counting {
         if name.starts_with("fail") && before == 0 {
             return Err(io::ErrorKind::NotFound.into());
         }
+        assert!(!name.starts_with("panic") || before > 0, "made to panic by a test");
         Ok(vec![IpAddr::V4(Ipv4Addr::new(8, 8, 8, 8))])
     }
 }
@@ -52,6 +53,13 @@ async fn a_failure_is_not_remembered() {
     let (_, resolver) = bounded();
     assert_eq!(resolver.resolve(ONE, "fail.example").await.unwrap_err().kind(), io::ErrorKind::NotFound);
     assert!(resolver.resolve(ONE, "fail.example").await.is_ok());
+}
+
+#[tokio::test]
+async fn a_name_whose_look_up_panicked_is_looked_up_again() {
+    let (_, resolver) = bounded();
+    assert!(resolver.resolve(ONE, "panic.example").await.is_err());
+    assert!(resolver.resolve(ONE, "panic.example").await.is_ok());
 }
 
 /// Asks for so many names that hang, for one account each or for one.
