@@ -24,9 +24,10 @@ use crate::service::{Process, Service, api};
 const PATIENCE: Duration = Duration::from_secs(120);
 /// Deliveries under way at once of one account: an eighth of all.
 const SHARE: usize = 64;
-/// Subscriptions of an account, as many as it may have, and deliveries of each at once: more than all places.
+/// Subscriptions of an account, as many as it may have. So many deliveries of each are answered at once, for which a
+/// receiver is given more and more at a time, and as many are not answered: more than all places.
 const SUBSCRIPTIONS: usize = 16;
-const AT_ONCE: usize = 40;
+const ANSWERED_AT_ONCE: usize = 40;
 
 /// What the receiver of the tests has seen.
 #[derive(Clone, Copy, Default)]
@@ -39,20 +40,16 @@ struct Seen {
     of_others: usize,
 }
 
-/// Answers at once while `hangs` is false, then never; what comes to `/others` is always answered.
-async fn receive(listener: TcpListener, hangs: watch::Receiver<bool>, seen: Arc<watch::Sender<Seen>>) {
+/// Answers so many at once and then nobody; what comes to `/others` is always answered.
+async fn receive(listener: TcpListener, at_once: usize, seen: Arc<watch::Sender<Seen>>) {
     while let Ok((stream, _)) = listener.accept().await {
-        let (hangs, seen) = (hangs.clone(), seen.clone());
+        let seen = seen.clone();
         let mut stream = BufReader::new(stream);
-        tokio::spawn(async move { while serve(&mut stream, &hangs, &seen).await.is_some() {} });
+        tokio::spawn(async move { while serve(&mut stream, at_once, &seen).await.is_some() {} });
     }
 }
 
-async fn serve(
-    stream: &mut BufReader<TcpStream>,
-    hangs: &watch::Receiver<bool>,
-    seen: &watch::Sender<Seen>,
-) -> Option<()> {
+async fn serve(stream: &mut BufReader<TcpStream>, at_once: usize, seen: &watch::Sender<Seen>) -> Option<()> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
         head.push(stream.read_u8().await.ok()?);
@@ -60,19 +57,23 @@ async fn serve(
     let head = String::from_utf8(head).ok()?;
     let length = head.lines().find_map(|line| line.strip_prefix("content-length: "))?.parse().ok()?;
     stream.read_exact(&mut vec![0; length]).await.ok()?;
-    if head.starts_with("POST /others") {
-        seen.send_modify(|seen| seen.of_others += 1);
-    } else if *hangs.borrow() {
-        seen.send_modify(|seen| {
+    let mut hangs = false;
+    seen.send_modify(|seen| {
+        if head.starts_with("POST /others") {
+            seen.of_others += 1;
+        } else if seen.answered < at_once {
+            seen.answered += 1;
+        } else {
+            hangs = true;
             seen.held += 1;
             seen.most_held = seen.most_held.max(seen.held);
-        });
+        }
+    });
+    if hangs {
         // Until the service gives up and closes the connection.
         let _ = stream.read_u8().await;
         seen.send_modify(|seen| seen.held -= 1);
         return None;
-    } else {
-        seen.send_modify(|seen| seen.answered += 1);
     }
     stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").await.ok()
 }
@@ -102,11 +103,11 @@ async fn a_tenant_whose_receivers_all_hang_does_not_keep_deliveries_of_others_wa
         Service::start_with(&[("RATE_LIMIT_PER_MINUTE", "100000"), ("WEBHOOK_ALLOW_LOOPBACK", "127.0.0.1")]).await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let receiver = format!("http://{}", listener.local_addr().unwrap());
-    let (hang, hangs) = watch::channel(false);
-    let seen = Arc::new(watch::Sender::new(Seen::default()));
-    tokio::spawn(receive(listener, hangs, seen.clone()));
     // A user's live account and its sandbox, and a shop of another user.
     let misbehaving = [service.account, service.account + 1];
+    let seen = Arc::new(watch::Sender::new(Seen::default()));
+    let at_once = misbehaving.len() * SUBSCRIPTIONS * ANSWERED_AT_ONCE;
+    tokio::spawn(receive(listener, at_once, seen.clone()));
     for account in misbehaving {
         let key = service.key(account, "read,write");
         for number in 0..SUBSCRIPTIONS {
@@ -114,20 +115,14 @@ async fn a_tenant_whose_receivers_all_hang_does_not_keep_deliveries_of_others_wa
         }
     }
     subscribe(&service, &service.key(service.stranger, "read,write"), &format!("{receiver}/others")).await;
+    let store = service.db.store().unwrap();
+    for account in misbehaving {
+        emit(&store, account, 2 * ANSWERED_AT_ONCE).await;
+    }
     let mut work = api(&service.db.url(), &service.folder);
     let _worker = Process::start(work.arg("work").env("WEBHOOK_ALLOW_LOOPBACK", "127.0.0.1"));
-    let store = service.db.store().unwrap();
 
-    // Receivers that answer at once are given more and more at a time.
-    for account in misbehaving {
-        emit(&store, account, AT_ONCE).await;
-    }
-    until(&seen, |seen| seen.answered == misbehaving.len() * SUBSCRIPTIONS * AT_ONCE).await;
-    hang.send_replace(true);
-    for account in misbehaving {
-        emit(&store, account, AT_ONCE).await;
-    }
-    until(&seen, |seen| seen.held == misbehaving.len() * SHARE).await;
+    until(&seen, |seen| seen.held >= misbehaving.len() * SHARE).await;
     for sent in 1..=5 {
         emit(&store, service.stranger, 1).await;
         let now = until(&seen, |seen| seen.of_others == sent).await;
