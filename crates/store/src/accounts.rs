@@ -5,7 +5,7 @@ use diesel::{
     prelude::*,
     sql_types::{BigInt, Bool},
 };
-use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
     accounts::{Account, AccountChange, AccountStore, Mode, NewUser, STARTING_CREDITS},
@@ -59,19 +59,14 @@ impl TryFrom<AccountRow> for Account {
 impl AccountStore for Store {
     async fn create(&self, user: NewUser) -> Result<Vec<Account>, StoreError> {
         let rows = self
-            .run::<_, Failure>(async |connection| {
-                connection
-                    .transaction::<_, diesel::result::Error, _>(async |connection| {
-                        diesel::insert_into(users::table)
-                            .values((users::id.eq(user.id.as_str()), users::created_at.eq(user.now)))
-                            .execute(connection)
-                            .await?;
-                        let live = insert(connection, &user, Mode::Live).await?;
-                        let test = insert(connection, &user, Mode::Test).await?;
-                        Ok(vec![live, test])
-                    })
-                    .await
-                    .map_err(Failure::from)
+            .transact::<_, Failure>(async |connection| {
+                diesel::insert_into(users::table)
+                    .values((users::id.eq(user.id.as_str()), users::created_at.eq(user.now)))
+                    .execute(connection)
+                    .await?;
+                let live = insert(connection, &user, Mode::Live).await?;
+                let test = insert(connection, &user, Mode::Test).await?;
+                Ok(vec![live, test])
             })
             .await?;
         rows.into_iter().map(Account::try_from).collect()
@@ -106,19 +101,15 @@ impl AccountStore for Store {
             return self.find(account).await;
         }
         let row = self
-            .run::<_, Failure>(async |connection| {
-                connection
-                    .transaction::<_, Failure, _>(async |connection| {
-                        let changed = diesel::update(accounts::table.find(account.0))
-                            .set(changes)
-                            .returning(AccountRow::as_returning())
-                            .get_result(connection)
-                            .await
-                            .optional()?;
-                        keys::announce_account(connection, account).await?;
-                        Ok(changed)
-                    })
+            .transact::<_, Failure>(async |connection| {
+                let changed = diesel::update(accounts::table.find(account.0))
+                    .set(changes)
+                    .returning(AccountRow::as_returning())
+                    .get_result(connection)
                     .await
+                    .optional()?;
+                keys::announce_account(connection, account).await?;
+                Ok(changed)
             })
             .await?;
         row.map(Account::try_from).transpose()

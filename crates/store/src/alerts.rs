@@ -4,7 +4,7 @@ mod evaluate;
 
 use async_trait::async_trait;
 use diesel::{dsl::count_star, prelude::*, result::Error};
-use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
     alerts::{AlertStore, Change, ChangeError, CreateError, MAX_RULES, Rule, Standing, Terms, Wanted},
@@ -21,6 +21,7 @@ use crate::{
     error::{Failure, corrupt, parse, store_error},
     idempotency::{self, WriteError},
     schema::alert_rules as rules,
+    transact::{TransactionError, was_conflict},
 };
 
 #[derive(Queryable, Selectable)]
@@ -120,12 +121,8 @@ impl AlertStore for Store {
         now: OffsetDateTime,
     ) -> Result<Written<Rule>, CreateError> {
         let written = self
-            .run::<_, WriteError<CreateError>>(async |connection| {
-                connection
-                    .transaction(async |connection| {
-                        create_once(connection, account, &terms, active, key.as_ref(), now).await
-                    })
-                    .await
+            .transact::<_, WriteError<CreateError>>(async |connection| {
+                create_once(connection, account, &terms, active, key.as_ref(), now).await
             })
             .await;
         written.map_err(WriteError::into_refusal)
@@ -139,11 +136,7 @@ impl AlertStore for Store {
         now: OffsetDateTime,
     ) -> Result<Rule, ChangeError> {
         let changed = self
-            .run::<_, ChangeFailure>(async |connection| {
-                connection
-                    .transaction(async |connection| change_locked(connection, account, id, change, now).await)
-                    .await
-            })
+            .transact::<_, ChangeFailure>(async |connection| change_locked(connection, account, id, change, now).await)
             .await;
         changed.map_err(|ChangeFailure(error)| error)
     }
@@ -292,5 +285,11 @@ impl From<Error> for ChangeFailure {
 impl From<StoreError> for ChangeFailure {
     fn from(error: StoreError) -> Self {
         Self(error.into())
+    }
+}
+
+impl TransactionError for ChangeFailure {
+    fn is_conflict(&self) -> bool {
+        matches!(&self.0, ChangeError::Store(error) if was_conflict(error))
     }
 }

@@ -7,7 +7,7 @@ use diesel::{
     prelude::*,
     sql_types::{Array, BigInt, Bytea, Integer, Nullable, Text, Timestamptz, Uuid as SqlUuid},
 };
-use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
     events::Event,
@@ -176,22 +176,18 @@ impl DeliveryLog for Store {
         now: OffsetDateTime,
     ) -> Result<Written<Resent>, IdempotencyError> {
         let resent = self
-            .run::<_, WriteError<IdempotencyError>>(async |connection| {
-                connection
-                    .transaction(async |connection| {
-                        let key = idempotency.as_ref();
-                        if let Some(key) = key
-                            && idempotency::begin(connection, account, key, now).await?.is_some()
-                        {
-                            return Ok(Written { value: Resent::Queued, replayed: true });
-                        }
-                        let value = resend(connection, account, subscription, delivery, now).await?;
-                        if let (Some(key), Resent::Queued) = (key, value) {
-                            idempotency::finish(connection, account, key, json!({}), now).await?;
-                        }
-                        Ok::<_, WriteError<IdempotencyError>>(Written { value, replayed: false })
-                    })
-                    .await
+            .transact::<_, WriteError<IdempotencyError>>(async |connection| {
+                let key = idempotency.as_ref();
+                if let Some(key) = key
+                    && idempotency::begin(connection, account, key, now).await?.is_some()
+                {
+                    return Ok(Written { value: Resent::Queued, replayed: true });
+                }
+                let value = resend(connection, account, subscription, delivery, now).await?;
+                if let (Some(key), Resent::Queued) = (key, value) {
+                    idempotency::finish(connection, account, key, json!({}), now).await?;
+                }
+                Ok::<_, WriteError<IdempotencyError>>(Written { value, replayed: false })
             })
             .await;
         resent.map_err(WriteError::into_refusal)
@@ -210,10 +206,8 @@ impl DeliveryLog for Store {
         let kind = event.kind().as_str();
         let statement = StartTest { account: account.0, subscription, kind, body, now, until: now + lease };
         let started = self
-            .run::<_, WriteError<IdempotencyError>>(async |connection| {
-                connection
-                    .transaction(async |connection| start_test(connection, statement, idempotency.as_ref(), now).await)
-                    .await
+            .transact::<_, WriteError<IdempotencyError>>(async |connection| {
+                start_test(connection, statement, idempotency.as_ref(), now).await
             })
             .await;
         started.map_err(WriteError::into_refusal)

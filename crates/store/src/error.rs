@@ -4,37 +4,33 @@ use diesel::result::{DatabaseErrorKind, Error};
 use diesel_async::pooled_connection::deadpool::PoolError;
 use domain::StoreError;
 
-use crate::transact::{TransactionError, is_conflict};
+use crate::transact::{TransactionError, is_conflict, was_conflict};
 
 /// What work on a connection may end with when it has no refusals of its own.
 #[derive(Debug)]
-pub(crate) struct Failure {
-    error: StoreError,
-    is_conflict: bool,
-}
+pub(crate) struct Failure(StoreError);
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        let is_conflict = is_conflict(&error);
-        Self { error: store_error(error), is_conflict }
+        Self(store_error(error))
     }
 }
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
-        Self { error, is_conflict: false }
+        Self(error)
     }
 }
 
 impl From<Failure> for StoreError {
     fn from(failure: Failure) -> Self {
-        failure.error
+        failure.0
     }
 }
 
 impl TransactionError for Failure {
     fn is_conflict(&self) -> bool {
-        self.is_conflict
+        was_conflict(&self.0)
     }
 }
 

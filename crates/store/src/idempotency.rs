@@ -17,7 +17,7 @@ use time::OffsetDateTime;
 use crate::{
     error::store_error,
     schema::idempotency_keys,
-    transact::{TransactionError, is_conflict},
+    transact::{TransactionError, is_conflict, was_conflict},
 };
 
 /// What a transaction that writes under a key may end with.
@@ -48,7 +48,11 @@ impl<E> From<StoreError> for WriteError<E> {
 
 impl<E> TransactionError for WriteError<E> {
     fn is_conflict(&self) -> bool {
-        matches!(self, Self::Database(error) if is_conflict(error))
+        match self {
+            Self::Database(error) => is_conflict(error),
+            Self::Idempotency(IdempotencyError::Store(error)) => was_conflict(error),
+            Self::Idempotency(_) | Self::Refused(_) => false,
+        }
     }
 }
 

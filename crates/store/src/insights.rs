@@ -6,7 +6,7 @@ use diesel::{
     prelude::*,
     result::{DatabaseErrorKind, Error},
 };
-use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
     freshness::Dated,
@@ -21,6 +21,7 @@ use crate::{
     error::{parse, store_error},
     freshness::{self, Found, WithFreshness},
     schema::insights,
+    transact::{TransactionError, was_conflict},
 };
 
 #[derive(Queryable, Selectable)]
@@ -115,11 +116,8 @@ impl InsightStore for Store {
         to: Status,
         now: OffsetDateTime,
     ) -> Result<Insight, DecideError> {
-        let decided = self
-            .run::<_, DecideFailure>(async |connection| {
-                connection.transaction(async |connection| decide(connection, account, id, to, now).await).await
-            })
-            .await;
+        let decided =
+            self.transact::<_, DecideFailure>(async |connection| decide(connection, account, id, to, now).await).await;
         decided.map_err(|DecideFailure(error)| error)
     }
 }
@@ -166,5 +164,11 @@ impl From<Error> for DecideFailure {
 impl From<StoreError> for DecideFailure {
     fn from(error: StoreError) -> Self {
         Self(error.into())
+    }
+}
+
+impl TransactionError for DecideFailure {
+    fn is_conflict(&self) -> bool {
+        matches!(&self.0, DecideError::Store(error) if was_conflict(error))
     }
 }

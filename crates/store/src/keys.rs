@@ -6,7 +6,7 @@ use diesel::{
     prelude::*,
     sql_types::{Binary, Text},
 };
-use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
     accounts::Profile,
@@ -135,9 +135,9 @@ impl KeyStore for Store {
 
     async fn revoke(&self, account: AccountId, id: i64, now: OffsetDateTime) -> Result<Option<KeyRecord>, StoreError> {
         let hash: Option<Vec<u8>> = self
-            .run::<_, Failure>(async |connection| {
+            .transact::<_, Failure>(async |connection| {
                 // One transaction: a revocation that is not announced would leave the key in the others' memory.
-                connection.transaction(async |connection| revoke(connection, account, id, now).await).await
+                revoke(connection, account, id, now).await
             })
             .await?;
         match hash {

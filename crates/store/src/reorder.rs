@@ -6,7 +6,7 @@ use diesel::{
     prelude::*,
     result::{DatabaseErrorKind, Error},
 };
-use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
     jobs::JobName,
@@ -22,6 +22,7 @@ use crate::{
     error::{parse, store_error},
     freshness::{self, Found, WithFreshness},
     schema::reorder_suggestions,
+    transact::{TransactionError, was_conflict},
 };
 
 #[derive(Queryable, Selectable)]
@@ -100,11 +101,8 @@ impl ReorderStore for Store {
     }
 
     async fn change(&self, account: AccountId, id: i64, to: Status) -> Result<Suggestion, ChangeError> {
-        let changed = self
-            .run::<_, ChangeFailure>(async |connection| {
-                connection.transaction(async |connection| change(connection, account, id, to).await).await
-            })
-            .await;
+        let changed =
+            self.transact::<_, ChangeFailure>(async |connection| change(connection, account, id, to).await).await;
         changed.map_err(|ChangeFailure(error)| error)
     }
 }
@@ -145,5 +143,11 @@ impl From<Error> for ChangeFailure {
 impl From<StoreError> for ChangeFailure {
     fn from(error: StoreError) -> Self {
         Self(error.into())
+    }
+}
+
+impl TransactionError for ChangeFailure {
+    fn is_conflict(&self) -> bool {
+        matches!(&self.0, ChangeError::Store(error) if was_conflict(error))
     }
 }

@@ -6,7 +6,7 @@ use diesel::{
     prelude::*,
     sql_types::{BigInt, Nullable, Timestamptz},
 };
-use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
     idempotency::{IdempotencyKey, Written},
@@ -126,12 +126,8 @@ impl ReplayStore for Store {
         now: OffsetDateTime,
     ) -> Result<Written<Replay>, StartError> {
         let started = self
-            .run::<_, WriteError<StartError>>(async |connection| {
-                connection
-                    .transaction(async |connection| {
-                        start_once(connection, account, &selection, idempotency.as_ref(), now).await
-                    })
-                    .await
+            .transact::<_, WriteError<StartError>>(async |connection| {
+                start_once(connection, account, &selection, idempotency.as_ref(), now).await
             })
             .await;
         let Written { value, replayed } = started.map_err(WriteError::into_refusal)?;

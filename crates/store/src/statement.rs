@@ -14,6 +14,7 @@ use diesel::{
 macro_rules! statement {
     ($(#[$meta:meta])* $name:ident($($field:ident: $rust:ty => $sql:ty),* $(,)?) -> $row:ty = $text:expr) => {
         $(#[$meta])*
+        #[derive(Clone)]
         struct $name { $($field: $rust,)* }
 
         impl diesel::query_builder::QueryId for $name {

@@ -7,7 +7,7 @@ use diesel::{
     result::Error,
     sql_types::{Array, BigInt, Nullable, Text, Timestamptz},
 };
-use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
     idempotency::{IdempotencyError, IdempotencyKey, Written},
@@ -49,14 +49,15 @@ impl EventStore for Store {
         now: OffsetDateTime,
     ) -> Result<Written<Vec<Result<i64, Refusal>>>, IdempotencyError> {
         let events = events.into_iter().map(|event| event.map(|event| EventRow::new(account, event))).collect();
-        let written = self
-            .run::<_, WriteError<IdempotencyError>>(async |connection| match idempotency {
-                None => Ok(Written { value: store(connection, events).await?, replayed: false }),
-                Some(key) => {
-                    connection.transaction(async |connection| once(connection, account, events, &key, now).await).await
-                }
-            })
-            .await;
+        let written = match idempotency {
+            None => {
+                self.run::<_, WriteError<IdempotencyError>>(async |connection| {
+                    Ok(Written { value: store(connection, events).await?, replayed: false })
+                })
+                .await
+            }
+            Some(key) => self.transact(async |connection| once(connection, account, events, &key, now).await).await,
+        };
         written.map_err(WriteError::into_refusal)
     }
 

@@ -25,6 +25,12 @@ pub(crate) fn is_conflict(error: &Error) -> bool {
     }
 }
 
+/// Whether this is what [`store_error`](crate::error::store_error) makes of a conflict: no statement says it of anything
+/// else.
+pub(crate) const fn was_conflict(error: &StoreError) -> bool {
+    matches!(error, StoreError::Overloaded(_))
+}
+
 impl Store {
     /// Runs `work` in a transaction on the primary. After a conflict with another one it is run a second time; so it must
     /// have no effect outside of the transaction.

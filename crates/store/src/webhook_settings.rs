@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use diesel::{dsl::sql, prelude::*, sql_types::Bytea, sql_types::Nullable};
-use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
     idempotency::{IdempotencyError, IdempotencyKey, Written},
@@ -56,11 +56,8 @@ impl WebhookSettings for Store {
         change: Change,
         now: OffsetDateTime,
     ) -> Result<Option<Changed>, StoreError> {
-        let changed = self
-            .run::<_, Failure>(async |connection| {
-                connection.transaction(async |connection| apply(connection, account, id, change, now).await).await
-            })
-            .await;
+        let changed =
+            self.transact::<_, Failure>(async |connection| apply(connection, account, id, change, now).await).await;
         Ok(changed?)
     }
 
@@ -72,12 +69,8 @@ impl WebhookSettings for Store {
         idempotency: Option<IdempotencyKey>,
     ) -> Result<Option<Written<Rotated>>, IdempotencyError> {
         let rotated = self
-            .run::<_, WriteError<IdempotencyError>>(async |connection| {
-                connection
-                    .transaction(async |connection| {
-                        replace_once(connection, account, id, rotation, idempotency.as_ref()).await
-                    })
-                    .await
+            .transact::<_, WriteError<IdempotencyError>>(async |connection| {
+                replace_once(connection, account, id, rotation, idempotency.as_ref()).await
             })
             .await;
         rotated.map_err(WriteError::into_refusal)

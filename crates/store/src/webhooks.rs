@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use diesel::{dsl::count_star, prelude::*, result::Error};
-use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
     idempotency::{IdempotencyError, IdempotencyKey, Written},
@@ -101,10 +101,8 @@ impl WebhookStore for Store {
         idempotency: Option<IdempotencyKey>,
     ) -> Result<Written<Created>, CreateError> {
         let written = self
-            .run::<_, WriteError<CreateError>>(async |connection| {
-                connection
-                    .transaction(async |connection| once(connection, account, subscription, idempotency.as_ref()).await)
-                    .await
+            .transact::<_, WriteError<CreateError>>(async |connection| {
+                once(connection, account, subscription, idempotency.as_ref()).await
             })
             .await;
         written.map_err(WriteError::into_refusal)

@@ -7,7 +7,7 @@ use diesel::{
     sql_query,
     sql_types::{BigInt, Timestamptz},
 };
-use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
     ai::{AccessChange, Actor, AiAccess, DEFAULT_LIMITS, Limits, Month, Pause, Standing},
@@ -67,12 +67,8 @@ impl AiAccess for Store {
         now: OffsetDateTime,
     ) -> Result<AccessChange, StoreError> {
         let change = self
-            .run::<_, Failure>(async |connection| {
-                connection
-                    .transaction(async |connection| {
-                        Ok::<_, Failure>(pause(connection, account, by, reason, now).await?)
-                    })
-                    .await
+            .transact::<_, Failure>(async |connection| {
+                Ok::<_, Failure>(pause(connection, account, by, reason, now).await?)
             })
             .await?;
         Ok(change)
@@ -86,12 +82,8 @@ impl AiAccess for Store {
         now: OffsetDateTime,
     ) -> Result<AccessChange, StoreError> {
         let change = self
-            .run::<_, Failure>(async |connection| {
-                connection
-                    .transaction(async |connection| {
-                        Ok::<_, Failure>(resume(connection, account, by, reason.as_deref(), now).await?)
-                    })
-                    .await
+            .transact::<_, Failure>(async |connection| {
+                Ok::<_, Failure>(resume(connection, account, by, reason.as_deref(), now).await?)
             })
             .await?;
         Ok(change)
@@ -105,12 +97,8 @@ impl AiAccess for Store {
         now: OffsetDateTime,
     ) -> Result<AccessChange, StoreError> {
         let change = self
-            .run::<_, Failure>(async |connection| {
-                connection
-                    .transaction(async |connection| {
-                        Ok::<_, Failure>(set_limits(connection, account, wanted, by, now).await?)
-                    })
-                    .await
+            .transact::<_, Failure>(async |connection| {
+                Ok::<_, Failure>(set_limits(connection, account, wanted, by, now).await?)
             })
             .await?;
         Ok(change)
@@ -126,12 +114,8 @@ impl AiAccess for Store {
         let mut new = 0;
         for AccountRow { account_id } in rows {
             new += self
-                .run::<_, Failure>(async |connection| {
-                    connection
-                        .transaction(async |connection| {
-                            Ok::<_, Failure>(guard::check(connection, AccountId(account_id), now).await?)
-                        })
-                        .await
+                .transact::<_, Failure>(async |connection| {
+                    Ok::<_, Failure>(guard::check(connection, AccountId(account_id), now).await?)
                 })
                 .await?;
         }

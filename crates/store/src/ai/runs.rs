@@ -7,7 +7,7 @@ use diesel::{
     sql_query,
     sql_types::{Array, BigInt, Nullable, Timestamptz},
 };
-use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl};
+use diesel_async::RunQueryDsl;
 use domain::{
     AccountId, StoreError,
     ai::{AiRuns, CallId, CallPermit, LEASE_SECONDS, ModelError, Outcome, RequestError, Run, RunClaim, Trigger, Usage},
@@ -202,10 +202,8 @@ impl AiRuns for Store {
         error: Option<ModelError>,
         now: OffsetDateTime,
     ) -> Result<(), StoreError> {
-        self.run::<_, Failure>(async |connection| {
-            connection
-                .transaction(async |connection| calls::close(connection, account, call, &used, error, now).await)
-                .await
+        self.transact::<_, Failure>(async |connection| {
+            calls::close(connection, account, call, &used, error, now).await
         })
         .await?;
         Ok(())
@@ -213,14 +211,8 @@ impl AiRuns for Store {
 
     async fn fail(&self, claim: &RunClaim, reason: &str, now: OffsetDateTime) -> Result<bool, StoreError> {
         let ended = self
-            .run::<_, Failure>(async |connection| {
-                connection
-                    .transaction(async |connection| {
-                        ending::end_run(connection, claim, Outcome::Failed, Some(reason), now)
-                            .await
-                            .map_err(Failure::from)
-                    })
-                    .await
+            .transact::<_, Failure>(async |connection| {
+                ending::end_run(connection, claim, Outcome::Failed, Some(reason), now).await.map_err(Failure::from)
             })
             .await?;
         Ok(ended)
@@ -231,12 +223,9 @@ impl AiRuns for Store {
         loop {
             let Some(claim) = ending::dead(self).await? else { return Ok(reaped) };
             let ended = self
-                .run::<_, Failure>(async |connection| {
-                    let end = async |connection: &mut AsyncPgConnection| {
-                        let why = Some("the process ended");
-                        Ok::<_, Failure>(ending::end_run(connection, &claim, Outcome::Interrupted, why, now).await?)
-                    };
-                    connection.transaction(end).await
+                .transact::<_, Failure>(async |connection| {
+                    let why = Some("the process ended");
+                    Ok(ending::end_run(connection, &claim, Outcome::Interrupted, why, now).await?)
                 })
                 .await?;
             // Another process may have ended it in between.
