@@ -30,17 +30,18 @@ const ANSWER: usize = 16 * 1_024;
 /// Lists as CSV that an account reads at a time, a byte a second.
 const STREAMS: usize = 8;
 /// Answers after which it is under way.
-const UNDER_WAY: u64 = 300;
+const UNDER_WAY: u64 = 60;
 
-/// What an account asks for over and over, each so many times a minute: below 1,000 in all, and the 304s, which are free.
+/// What an account asks for over and over, each so many times a minute: below 60 in all, with the two requests that a resend
+/// takes, and the 304s, which are free.
 const WORST: [(Request, u32); 7] = [
-    (Request::Test, 240),
-    (Request::Log, 240),
-    (Request::Replay, 120),
-    (Request::Resend, 120),
-    (Request::Batch, 120),
-    (Request::Generate, 60),
-    (Request::Unchanged, 9_000),
+    (Request::Test, 14),
+    (Request::Log, 14),
+    (Request::Replay, 8),
+    (Request::Resend, 6),
+    (Request::Batch, 6),
+    (Request::Generate, 2),
+    (Request::Unchanged, 560),
 ];
 
 #[derive(Clone, Copy)]

@@ -35,7 +35,7 @@ use tokio::{
 };
 use tokio_postgres::Client;
 
-use super::{BOUND, CLIENTS, ELSEWHERE, LIMIT, Running, STEADY, attack::Attack};
+use super::{BOUND, CLIENTS, ELSEWHERE, Running, STEADY, attack::Attack};
 use crate::{
     Bench,
     contenders::Steady,
@@ -45,8 +45,10 @@ use crate::{
 
 pub const ROW: &str = "faults tenant";
 const DATABASE: &str = "tenants";
-/// Accounts that behave; the tenant is the one with the most customers.
-const SIZE: Size = Size { accounts: 20, customers: 1_000, largest: 200_000 };
+/// Accounts that behave, so many that each stays within the limit of its key; the tenant is the one with the most customers.
+const SIZE: Size = Size { accounts: 400, customers: 100, largest: 200_000 };
+/// Requests of a key in a minute: the limit that a service has unless it is told another.
+const LIMIT: &str = "60";
 /// Lines of the file that an operator imports for the tenant, over and over.
 const LINES: u32 = 100_000;
 /// Events of an account that behaves, each of which is a delivery: one in this time.
@@ -83,6 +85,7 @@ pub async fn measure(bench: &Bench) -> anyhow::Result<Row> {
         waits: Vec::new(),
     };
     let mut alone = steady("without");
+    // Every key is held before anything is measured.
     alone.run().await?;
     process::forget_peak(pid)?;
     let mut with = under("with", &service.base_url, true);
