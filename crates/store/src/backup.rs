@@ -3,17 +3,14 @@
 use std::{collections::BTreeMap, ffi::OsString, path::Path};
 
 use anyhow::Context;
-use diesel::{
-    migration::{Migration, MigrationSource},
-    pg::Pg,
-};
+use domain::StoreError;
 use tokio::task::JoinHandle;
 use tokio_postgres::{
     Client,
     config::{Host, SslMode},
 };
 
-use crate::{Connect, MIGRATIONS, data_keys::LIVE};
+use crate::{Connect, data_keys::LIVE, health};
 
 /// Where systems keep the certificates that they trust; libpq has to be told.
 const TRUSTED: [&str; 4] = [
@@ -134,14 +131,12 @@ pub async fn analyze(connect: &Connect) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The migrations that this program has, oldest first.
+/// The versions of the migrations that this program has, oldest first.
 ///
 /// # Errors
 /// When what was compiled in cannot be read.
-pub fn known_migrations() -> anyhow::Result<Vec<String>> {
-    let migrations: Vec<Box<dyn Migration<Pg>>> =
-        MIGRATIONS.migrations().map_err(|error| anyhow::anyhow!("the migrations cannot be read: {error}"))?;
-    let mut versions: Vec<_> = migrations.iter().map(|migration| migration.name().version().to_string()).collect();
+pub fn known_migrations() -> Result<Vec<String>, StoreError> {
+    let mut versions: Vec<_> = health::migrations()?.into_iter().map(|migration| migration.version).collect();
     versions.sort();
     Ok(versions)
 }

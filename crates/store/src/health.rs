@@ -52,7 +52,7 @@ impl Health for Store {
 }
 
 /// The migrations that are compiled in.
-fn migrations() -> Result<Vec<Migration>, StoreError> {
+pub(crate) fn migrations() -> Result<Vec<Migration>, StoreError> {
     let all = MigrationSource::<Pg>::migrations(&MIGRATIONS);
     let all = all.map_err(|error| StoreError::Internal(error.to_string()))?;
     let each = all.iter().map(|migration| migration.name());
