@@ -18,7 +18,7 @@ use bench::{
     paced::Paced,
     process,
     report::{Beside, Row, Target},
-    rounds::{Contender, in_turns},
+    rounds::{Contender, Measured, in_turns},
     service::Service,
 };
 use tokio::{
@@ -116,16 +116,6 @@ async fn measure(bench: &Bench, row: &str, what: &str, attack: Attack) -> anyhow
     let command = service.command.clone();
     service.stop().await?;
     idle.stop().await;
-    let rates = Row::of_rates(row, what, "ms", &measured);
-    let p99 = |index: usize| measured.get(index).and_then(|measured| measured.p99_ms).unwrap_or(f64::NAN);
-    let failed = measured.first().map_or(1.0, |measured| measured.failed) * 100.0;
-    let beside = rates.beside.iter().zip(1..);
-    let beside = beside.map(|(beside, index)| Beside {
-        value: p99(index),
-        ratio: p99(0) / p99(index),
-        ratio_range: None,
-        ..beside.clone()
-    });
     let note = format!(
         "p99 of GET /customers at {STEADY:.0} requests/s; {} {} in all, {} on the server that does nothing; memory \
          {before:.0} MB before, {:.0} MB after, {:.0} MB at most",
@@ -135,12 +125,24 @@ async fn measure(bench: &Bench, row: &str, what: &str, attack: Attack) -> anyhow
         memory.resident,
         memory.peak
     );
+    Ok(row_of_p99(row, what, &command, &measured).note(&note))
+}
+
+/// A row of the p99 of clients that behave: with those that do not, without them, and while those are busy elsewhere.
+fn row_of_p99(row: &str, what: &str, command: &str, measured: &[Measured]) -> Row {
+    let rates = Row::of_rates(row, what, "ms", measured);
+    let p99 = |index: usize| measured.get(index).and_then(|measured| measured.p99_ms).unwrap_or(f64::NAN);
+    let failed = measured.first().map_or(1.0, |measured| measured.failed) * 100.0;
+    let beside = rates.beside.iter().zip(1..);
+    let beside = beside.map(|(beside, index)| Beside {
+        value: p99(index),
+        ratio: p99(0) / p99(index),
+        ratio_range: None,
+        ..beside.clone()
+    });
     let command = format!("{command}; {}", rates.command);
     let row = Row { value: p99(0), cpu_per_1000: None, beside: beside.collect(), command, ..rates };
-    Ok(row
-        .target(Target::at_most("÷ without", p99(0) / p99(1), BOUND))
-        .target(Target::at_most("% failed", failed, 0.0))
-        .note(&note))
+    row.target(Target::at_most("÷ without", p99(0) / p99(1), BOUND)).target(Target::at_most("% failed", failed, 0.0))
 }
 
 /// Clients that behave, beside some that do not.

@@ -15,7 +15,7 @@ use bench::{
     load::Load,
     paced::Paced,
     process,
-    report::{Beside, Row, Target},
+    report::{Row, Target},
     rounds::{Contender, in_turns},
     service::{Service, free_address},
 };
@@ -35,7 +35,7 @@ use tokio::{
 };
 use tokio_postgres::Client;
 
-use super::{BOUND, CLIENTS, ELSEWHERE, Running, STEADY, attack::Attack};
+use super::{CLIENTS, ELSEWHERE, Running, STEADY, attack::Attack, row_of_p99};
 use crate::{
     Bench,
     contenders::Steady,
@@ -99,25 +99,11 @@ pub async fn measure(bench: &Bench) -> anyhow::Result<Row> {
     world.service.stop().await?;
     let what = "another tenant does its worst within its rate limit: tests, replays, resends and reads of a log of large \
         answers, hanging receivers, CSV, 304s, batches of events, imports, insights, on two accounts";
-    let rates = Row::of_rates(ROW, what, "ms", &measured);
-    let p99 = |index: usize| measured.get(index).and_then(|measured| measured.p99_ms).unwrap_or(f64::NAN);
-    let failed = measured.first().map_or(1.0, |measured| measured.failed) * 100.0;
-    let beside = rates.beside.iter().zip(1..);
-    let beside = beside.map(|(beside, index)| Beside {
-        value: p99(index),
-        ratio: p99(0) / p99(index),
-        ratio_range: None,
-        ..beside.clone()
-    });
     let note = format!(
         "p99 of GET /customers at {STEADY:.0} requests/s; {done} answers to the tenant; {count} deliveries of another \
          account meanwhile, the last of them {latest:.0} ms after its event"
     );
-    let command = format!("{command}; {}", rates.command);
-    let row = Row { value: p99(0), cpu_per_1000: None, beside: beside.collect(), command, ..rates };
-    Ok(row
-        .target(Target::at_most("÷ without", p99(0) / p99(1), BOUND))
-        .target(Target::at_most("% failed", failed, 0.0))
+    Ok(row_of_p99(ROW, what, &command, &measured)
         .target(Target::at_most("ms to leave", latest, LEAVES_WITHIN))
         .target(Target::at_most("MB", peak, MEMORY))
         .note(&note))
