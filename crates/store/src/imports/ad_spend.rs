@@ -2,13 +2,12 @@
 
 use domain::imports::{AdSpendRow, Changes, ImportError, RowSummary, Rows, Target};
 use futures_util::StreamExt;
-use tokio_postgres::Transaction;
 
 use super::{
+    Importer,
     copy::CopyBuffer,
-    session::{Scope, Session},
+    session::{Scope, Session, Transaction},
 };
-use crate::Connect;
 
 const TABLES: &str = "
     CREATE TEMPORARY TABLE import_rows (day date, platform text, campaign text, spend numeric, impressions bigint,
@@ -37,11 +36,11 @@ const TOTALS: &str = "SELECT count(*) FILTER (WHERE NOT is_known), count(*) FILT
     count(*) FILTER (WHERE is_same) FROM import_spend";
 
 pub(super) async fn import(
-    connect: &Connect,
+    importer: &Importer,
     target: Target,
     mut rows: Rows<AdSpendRow>,
 ) -> Result<RowSummary, ImportError> {
-    let mut session = Session::open(connect, TABLES).await?;
+    let mut session = Session::open(importer, TABLES).await?;
     session.require(target.account).await?;
     let mut buffer = CopyBuffer::new("import_rows");
     while let Some(batch) = rows.next().await {

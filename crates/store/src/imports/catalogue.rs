@@ -3,14 +3,13 @@
 use domain::imports::{Changes, ImportError, ProductRow, RowSummary, Rows, Target};
 use futures_util::StreamExt;
 use time::OffsetDateTime;
-use tokio_postgres::Transaction;
 
 use super::{
+    Importer,
     copy::CopyBuffer,
     costs, count, levels,
-    session::{MARK_TIMELESS, Scope, Session},
+    session::{MARK_TIMELESS, Scope, Session, Transaction},
 };
-use crate::Connect;
 
 const TABLES: &str = "
     CREATE TEMPORARY TABLE import_rows (no bigint, sku text, name text, category text, price numeric, unit_cost numeric,
@@ -75,11 +74,11 @@ const COUNT_CHANGED: &str = "SELECT count(*) FROM import_catalogue WHERE is_know
     UNION SELECT product_id FROM import_changed_levels)";
 
 pub(super) async fn import(
-    connect: &Connect,
+    importer: &Importer,
     target: Target,
     mut rows: Rows<ProductRow>,
 ) -> Result<RowSummary, ImportError> {
-    let mut session = Session::open(connect, &format!("{TABLES}{}{}", costs::TABLES, levels::TABLES)).await?;
+    let mut session = Session::open(importer, &format!("{TABLES}{}{}", costs::TABLES, levels::TABLES)).await?;
     session.require(target.account).await?;
     let mut buffer = CopyBuffer::new("import_rows");
     let mut no = 0_i64;

@@ -1,8 +1,6 @@
 //! Unit costs: the history, the last one known, and the days that they change.
 
-use tokio_postgres::Transaction;
-
-use super::session::{MARK_TIMELESS, Scope};
+use super::session::{MARK_TIMELESS, Scope, Transaction};
 
 pub(super) const TABLES: &str = "
     CREATE TEMPORARY TABLE import_product_costs (product_id bigint, valid_from date, unit_cost numeric);

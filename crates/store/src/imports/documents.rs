@@ -6,24 +6,22 @@ use domain::{
 };
 use futures_util::StreamExt;
 use rust_decimal::Decimal;
-use tokio_postgres::Transaction;
 
 use super::{
-    costs, count,
+    Importer, costs, count,
     merge::{self, ORDERS, REFUNDS, Tables},
-    session::{MARK_TIMELESS, Scope, Session},
+    session::{MARK_TIMELESS, Scope, Session, Transaction},
     staging::{self, Staging},
 };
-use crate::Connect;
 
 pub(super) async fn import(
-    connect: &Connect,
+    importer: &Importer,
     target: Target,
     source: Platform,
     mut parts: Rows<DocumentPart>,
 ) -> Result<DocumentSummary, ImportError> {
     let tables = format!("{}{}{}", staging::TABLES, merge::TABLES, costs::TABLES);
-    let mut session = Session::open(connect, &tables).await?;
+    let mut session = Session::open(importer, &tables).await?;
     session.require(target.account).await?;
     let mut staging = Staging::new();
     while let Some(batch) = parts.next().await {

@@ -2,13 +2,12 @@
 
 use domain::imports::{Changes, ExpenseRow, ImportError, RowSummary, Rows, Target};
 use futures_util::StreamExt;
-use tokio_postgres::Transaction;
 
 use super::{
+    Importer,
     copy::CopyBuffer,
-    session::{Scope, Session},
+    session::{Scope, Session, Transaction},
 };
-use crate::Connect;
 
 const TABLES: &str = "
     CREATE TEMPORARY TABLE import_rows (day date, category text, description text, amount numeric);
@@ -43,11 +42,11 @@ const TOTALS: &str = "SELECT count(*) FILTER (WHERE NOT is_known), count(*) FILT
     count(*) FILTER (WHERE is_same) FROM import_expenses";
 
 pub(super) async fn import(
-    connect: &Connect,
+    importer: &Importer,
     target: Target,
     mut rows: Rows<ExpenseRow>,
 ) -> Result<RowSummary, ImportError> {
-    let mut session = Session::open(connect, TABLES).await?;
+    let mut session = Session::open(importer, TABLES).await?;
     session.require(target.account).await?;
     let mut buffer = CopyBuffer::new("import_rows");
     while let Some(batch) = rows.next().await {

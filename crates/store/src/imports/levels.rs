@@ -1,8 +1,6 @@
 //! Stock levels: the history, and the newest one as the product's current stock.
 
-use tokio_postgres::Transaction;
-
-use super::session::Scope;
+use super::session::{Scope, Transaction};
 
 pub(super) const TABLES: &str = "
     CREATE TEMPORARY TABLE import_levels (product_id bigint, day date, stock bigint);

@@ -8,6 +8,7 @@ mod documents;
 mod expenses;
 mod levels;
 mod merge;
+mod pace;
 mod session;
 mod staging;
 mod stock;
@@ -22,16 +23,26 @@ use domain::{
 };
 
 use crate::Connect;
+use pace::Pace;
 
 /// Takes data in bulk. Every import has a connection of its own, beside the pool of the requests.
 #[derive(Debug, Clone)]
 pub struct Importer {
     connect: Connect,
+    pace: Pace,
 }
 
 impl Importer {
     pub fn new(connect: Connect) -> Self {
-        Self { connect }
+        Self { connect, pace: Pace::default() }
+    }
+
+    /// Pauses after each statement, `nice_ratio` times as long as it took, so that a database that serves others at the
+    /// same time is left to them most of the time. The name is [gh-ost's](https://github.com/github/gh-ost).
+    ///
+    /// Rows that are written are locked until the end, pauses included.
+    pub fn with_nice_ratio(self, nice_ratio: u32) -> Self {
+        Self { pace: Pace::new(nice_ratio), ..self }
     }
 }
 
@@ -43,23 +54,23 @@ impl ImportStore for Importer {
         source: Platform,
         parts: Rows<DocumentPart>,
     ) -> Result<DocumentSummary, ImportError> {
-        documents::import(&self.connect, target, source, parts).await
+        documents::import(self, target, source, parts).await
     }
 
     async fn products(&self, target: Target, rows: Rows<ProductRow>) -> Result<RowSummary, ImportError> {
-        catalogue::import(&self.connect, target, rows).await
+        catalogue::import(self, target, rows).await
     }
 
     async fn stock(&self, target: Target, rows: Rows<StockRow>) -> Result<StockSummary, ImportError> {
-        stock::import(&self.connect, target, rows).await
+        stock::import(self, target, rows).await
     }
 
     async fn ad_spend(&self, target: Target, rows: Rows<AdSpendRow>) -> Result<RowSummary, ImportError> {
-        ad_spend::import(&self.connect, target, rows).await
+        ad_spend::import(self, target, rows).await
     }
 
     async fn expenses(&self, target: Target, rows: Rows<ExpenseRow>) -> Result<RowSummary, ImportError> {
-        expenses::import(&self.connect, target, rows).await
+        expenses::import(self, target, rows).await
     }
 }
 

@@ -8,10 +8,9 @@ use domain::{
     imports::{ImportError, Target},
 };
 use futures_util::SinkExt;
-use tokio_postgres::{Client, Transaction, error::SqlState};
+use tokio_postgres::{Client, Error, Row, error::SqlState, types::ToSql};
 
-use super::copy::CopyBuffer;
-use crate::Connect;
+use super::{Importer, copy::CopyBuffer, pace::Pace};
 
 /// What the merging session may use, and that it is not hurried: the limits of requests do not apply to it. Rows of
 /// the tables that it joins are cheap to get, so compiling its statements would cost more than it saves, and rough
@@ -25,6 +24,7 @@ pub(super) const MARK_TIMELESS: &str = "INSERT INTO import_days VALUES (NULL)";
 
 pub(super) struct Session {
     client: Client,
+    pace: Pace,
 }
 
 /// What statements of a merge need to know.
@@ -37,8 +37,8 @@ pub(super) struct Scope {
 impl Session {
     /// Connects and makes the session's tables.
     #[expect(clippy::disallowed_methods, reason = "it ends with its connection, whose user notices")]
-    pub async fn open(connect: &Connect, tables: &str) -> Result<Self, ImportError> {
-        let (client, connection) = connect.open().await.map_err(store_error)?;
+    pub async fn open(importer: &Importer, tables: &str) -> Result<Self, ImportError> {
+        let (client, connection) = importer.connect.open().await.map_err(store_error)?;
         tokio::spawn(async move {
             // The client's calls report the same error.
             let _ = connection.await;
@@ -46,7 +46,7 @@ impl Session {
         client.batch_execute(SETTINGS).await.map_err(store_error)?;
         client.batch_execute(tables).await.map_err(store_error)?;
         client.batch_execute("CREATE TEMPORARY TABLE import_days (day date)").await.map_err(store_error)?;
-        Ok(Self { client })
+        Ok(Self { client, pace: importer.pace })
     }
 
     /// Refuses an account that is not there before anything is read.
@@ -59,10 +59,13 @@ impl Session {
     /// Sends what was gathered.
     pub async fn send(&self, buffer: &mut CopyBuffer) -> Result<(), StoreError> {
         let Some((statement, data)) = buffer.take() else { return Ok(()) };
-        let sink = self.client.copy_in::<_, Bytes>(&statement).await.map_err(store_error)?;
-        let mut sink = std::pin::pin!(sink);
-        sink.as_mut().send(data).await.map_err(store_error)?;
-        sink.as_mut().finish().await.map_err(store_error)?;
+        let copied = self.pace.of(async {
+            let sink = self.client.copy_in::<_, Bytes>(&statement).await?;
+            let mut sink = std::pin::pin!(sink);
+            sink.as_mut().send(data).await?;
+            sink.as_mut().finish().await
+        });
+        copied.await.map_err(store_error)?;
         Ok(())
     }
 
@@ -76,16 +79,17 @@ impl Session {
     pub async fn merge<T>(
         &mut self,
         target: Target,
-        work: impl AsyncFnOnce(&Transaction<'_>, &Scope) -> Result<T, tokio_postgres::Error>,
+        work: impl AsyncFnOnce(&Transaction<'_>, &Scope) -> Result<T, Error>,
     ) -> Result<(T, i64), ImportError> {
-        let transaction = self.client.transaction().await.map_err(store_error)?;
+        let inner = self.client.transaction().await.map_err(store_error)?;
+        let transaction = Transaction { inner, pace: self.pace };
         let account = target.account.0;
-        let merged: Result<_, tokio_postgres::Error> = async {
+        let merged: Result<_, Error> = async {
             transaction
                 .execute("SELECT pg_advisory_xact_lock(hashtextextended('import of account', $1))", &[&account])
                 .await?;
-            let row = transaction.query_opt("SELECT timezone FROM accounts WHERE id = $1", &[&account]).await?;
-            let Some(row) = row else { return Ok(None) };
+            let zone = transaction.query("SELECT timezone FROM accounts WHERE id = $1", &[&account]).await?;
+            let Some(row) = zone.first() else { return Ok(None) };
             let scope = Scope { account, timezone: row.try_get(0)? };
             let result = work(&transaction, &scope).await?;
             let days = mark_days(&transaction, &scope).await?;
@@ -96,11 +100,35 @@ impl Session {
         .await;
         let Some(merged) = merged.map_err(store_error)? else { return Err(ImportError::UnknownAccount) };
         if target.dry_run {
-            transaction.rollback().await.map_err(store_error)?;
+            transaction.inner.rollback().await.map_err(store_error)?;
         } else {
-            transaction.commit().await.map_err(store_error)?;
+            transaction.inner.commit().await.map_err(store_error)?;
         }
         Ok(merged)
+    }
+}
+
+/// A transaction that pauses after each of its statements.
+pub(super) struct Transaction<'a> {
+    inner: tokio_postgres::Transaction<'a>,
+    pace: Pace,
+}
+
+impl Transaction<'_> {
+    pub async fn execute(&self, statement: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<u64, Error> {
+        self.pace.of(self.inner.execute(statement, parameters)).await
+    }
+
+    pub async fn batch_execute(&self, statements: &str) -> Result<(), Error> {
+        self.pace.of(self.inner.batch_execute(statements)).await
+    }
+
+    pub async fn query(&self, statement: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>, Error> {
+        self.pace.of(self.inner.query(statement, parameters)).await
+    }
+
+    pub async fn query_one(&self, statement: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<Row, Error> {
+        self.pace.of(self.inner.query_one(statement, parameters)).await
     }
 }
 
@@ -110,7 +138,7 @@ const RAISE_VERSION: &str = "UPDATE roll_ups SET version = version + 1
 
 /// The update of a day that is marked already is no waste: it makes whoever is about to sum that day up wait for this
 /// transaction, and so see its rows.
-async fn mark_days(transaction: &Transaction<'_>, scope: &Scope) -> Result<i64, tokio_postgres::Error> {
+async fn mark_days(transaction: &Transaction<'_>, scope: &Scope) -> Result<i64, Error> {
     let days = transaction
         .execute(
             "INSERT INTO touched_days (account_id, day) SELECT DISTINCT $1::bigint, day FROM import_days \
@@ -124,7 +152,7 @@ async fn mark_days(transaction: &Transaction<'_>, scope: &Scope) -> Result<i64, 
 
 /// Connection trouble and a server that stops or is full may pass; anything else is a defect. Details of a database
 /// error quote rows, so only its message and code are kept.
-pub(super) fn store_error(error: tokio_postgres::Error) -> StoreError {
+pub(super) fn store_error(error: Error) -> StoreError {
     let Some(database) = error.as_db_error() else {
         return if error.is_closed()
             || std::error::Error::source(&error).is_some_and(|source| source.is::<std::io::Error>())

@@ -4,24 +4,23 @@ use domain::imports::{
     Changes, ImportError, MAX_UNKNOWN_BYTES, MAX_UNKNOWN_SKUS, RowSummary, Rows, StockRow, StockSummary, Target,
 };
 use futures_util::StreamExt;
-use tokio_postgres::Transaction;
 
 use super::{
+    Importer,
     copy::CopyBuffer,
     count, levels,
-    session::{Scope, Session},
+    session::{Scope, Session, Transaction},
 };
-use crate::Connect;
 
 const TABLES: &str =
     "CREATE TEMPORARY TABLE import_stock (line bigint, sku text, stock bigint, day date, record bytea);";
 
 pub(super) async fn import(
-    connect: &Connect,
+    importer: &Importer,
     target: Target,
     mut rows: Rows<StockRow>,
 ) -> Result<StockSummary, ImportError> {
-    let mut session = Session::open(connect, &format!("{TABLES}{}", levels::TABLES)).await?;
+    let mut session = Session::open(importer, &format!("{TABLES}{}", levels::TABLES)).await?;
     session.require(target.account).await?;
     let mut buffer = CopyBuffer::new("import_stock");
     while let Some(batch) = rows.next().await {

@@ -32,7 +32,8 @@ pub async fn run(command: ImportCommand, connect: &Connect, store: &Store) -> an
     let Some(account) = store.find(account).await? else {
         return Ok(usage(&format!("there is no account {account}; `api accounts list` shows which there are")));
     };
-    let import = Import { importer: Importer::new(connect.clone()), account };
+    let importer = Importer::new(connect.clone()).with_nice_ratio(command.file().nice_ratio);
+    let import = Import { importer, account };
     let result = match &command {
         ImportCommand::Orders { file, orders } => import.orders(file, orders).await,
         ImportCommand::Products { file, date } => import.products(file, *date).await,
