@@ -7,7 +7,6 @@ pub mod alerts;
 pub mod auto_topup;
 pub mod deliveries;
 pub mod demo;
-pub mod imports;
 pub mod jobs;
 pub mod payments;
 pub mod secrets;

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use app::imports::DateOrder;
 use clap::{Args, Subcommand, ValueEnum};
 use domain::{accounts::Platform, instants, money::Currency, zone::Zone};
+use imports::DateOrder;
 use time::Date;
 
 const EXIT_CODES: &str = "\

@@ -8,12 +8,12 @@ mod summary;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use app::imports::{self, Counts, Failure, FileOptions, OrderOptions, Report};
 use domain::{
     AccountId,
     accounts::{Account, AccountStore},
     imports::Target,
 };
+use imports::{Counts, Failure, FileOptions, OrderOptions, Report};
 use serde::Serialize;
 use store::{Connect, Importer, Store};
 use time::OffsetDateTime;

@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use app::imports::{Failure, Rejects};
+use imports::{Failure, Rejects};
 
 pub struct RejectsFile {
     path: PathBuf,

@@ -6,8 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use app::imports::Failure;
 use flate2::bufread::MultiGzDecoder;
+use imports::Failure;
 use indicatif::{ProgressBar, ProgressStyle};
 
 const BUFFER_BYTES: usize = 1 << 17;

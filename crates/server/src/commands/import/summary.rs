@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use app::imports::Report;
 use domain::imports::{Changes, DocumentSummary, RowSummary};
+use imports::Report;
 use serde::Serialize;
 use serde_json::json;
 

@@ -53,6 +53,12 @@ const RULES: &[Rule] = &[
         instead: "adapters never see each other: what two need belongs to `domain`, what joins them to `app`",
     },
     Rule {
+        name: "imports",
+        uses: Some(&["domain"]),
+        never: &["actix", "deadpool", "diesel", "hyper", "reqwest", "tokio-postgres"],
+        instead: "it reads files: what becomes of the rows is for the port of `domain` that is passed in",
+    },
+    Rule {
         name: "shared",
         uses: Some(&["domain"]),
         never: &["actix", "deadpool", "diesel", "reqwest", "tokio-postgres"],
@@ -72,7 +78,18 @@ const RULES: &[Rule] = &[
     },
     Rule {
         name: "server",
-        uses: Some(&["analytics", "api", "app", "connectors", "delivery", "domain", "pgcluster", "shared", "store"]),
+        uses: Some(&[
+            "analytics",
+            "api",
+            "app",
+            "connectors",
+            "delivery",
+            "domain",
+            "imports",
+            "pgcluster",
+            "shared",
+            "store",
+        ]),
         never: &[],
         instead: "what only tests and measurements need is never shipped: make it a dev-dependency",
     },

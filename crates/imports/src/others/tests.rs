@@ -6,7 +6,7 @@ use rust_decimal::dec;
 use time::macros::date;
 
 use super::*;
-use crate::imports::{
+use crate::{
     Failure, Form,
     collect::{Collect, TARGET, file, order_options, rejects},
     import_ad_spend, import_expenses, import_orders, import_products, import_stock,

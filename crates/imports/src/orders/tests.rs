@@ -10,7 +10,7 @@ use rust_decimal::dec;
 use time::macros::datetime;
 
 use super::*;
-use crate::imports::{
+use crate::{
     DateOrder, Failure, Rejects,
     collect::{Collect, Outcome, TARGET, file, order_options, read_orders},
     import_orders,
