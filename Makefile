@@ -43,7 +43,7 @@ openapi: ## Write the OpenAPI document to docs/openapi.json
 # line of JSON per figure.
 bench: setup ## Measure the service (ROWS=customers,track for some rows), and the analytics on the data sets in DATA=dir
 	@scripts/setup-bench.sh
-	$(CARGO) build --release --bin api --bin service
+	$(CARGO) build --release -p server -p bench --bin api --bin service
 	$(TARGET)/release/service $(if $(ROWS),--rows '$(ROWS)') $(ARGS)
 	@if [ -n '$(DATA)' ]; then for protocol in anomalies causes demand stock reorder customers; do \
 		$(CARGO) run -q --release -p bench --bin analytics -- --data $(DATA) $$protocol || exit 1; \

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs a command with a throw-away Citus cluster: a coordinator and two workers, as `with-postgres` does with one server.
 #
-#   scripts/with-citus.sh cargo test -p store -p server
+#   scripts/with-citus.sh cargo test -p store -p server -p blackbox
 #   LOG=coordinator.log scripts/with-citus.sh cargo test -p store    # keeps the log, which has each statement that went to
 #                                                                    # several shards, after "multi-task query"
 #   DURABLE=1 SHARDS=32 scripts/with-citus.sh sh                     # to measure; TEST_DATABASE_URL is the coordinator

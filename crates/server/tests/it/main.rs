@@ -1,34 +1,23 @@
-//! The real binary over HTTP, in parallel: each test has a process and a database of its own.
+//! What needs the crates beside the executable: ports with stand-ins behind them, and what has no endpoint, debits and events
+//! above all. In parallel: each test has a database of its own. What needs only the executable is in `tests/`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test may fail by panicking")]
 
-mod ai;
 mod ai_runs;
-mod alerts;
-mod authorisation;
-mod backup;
-mod budgets;
-mod commands;
 mod crashes;
 mod credits;
-mod data_keys;
 mod debits;
 mod deliveries;
-mod delivery_log;
-mod docs;
-mod failures;
 mod fairness;
 mod guide;
-mod hostile_shops;
-mod lifecycle;
-mod metrics;
-mod migrations;
 mod nodes;
 mod payments;
-mod pooler;
 mod rebinding;
-mod replicas;
-mod reruns;
+
+#[allow(dead_code, reason = "the tests of `tests/` use the rest")]
+#[path = "../../../../tests/it/service.rs"]
 mod service;
-mod tenants;
+#[allow(dead_code, reason = "the tests of `tests/` use the rest")]
+#[path = "../../../../tests/it/walk.rs"]
 mod walk;
-mod webhook_tools;
+
+const API: &str = env!("CARGO_BIN_EXE_api");

@@ -93,6 +93,12 @@ const RULES: &[Rule] = &[
         never: &[],
         instead: "what only tests and measurements need is never shipped: make it a dev-dependency",
     },
+    Rule {
+        name: "blackbox",
+        uses: Some(&["pgcluster", "server", "testkit"]),
+        never: &[],
+        instead: "it sees the service from outside; a test that needs more stands in the crate that it tests",
+    },
     Rule { name: "testkit", uses: None, never: &[], instead: "" },
     Rule { name: "bench", uses: None, never: &[], instead: "" },
 ];

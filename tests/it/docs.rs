@@ -69,7 +69,7 @@ fn blocks(name: &str, page: &str) -> Vec<Block> {
 }
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
 /// The README, then the pages of the manual by name.
@@ -141,7 +141,7 @@ async fn every_command_that_the_manual_prints_works() {
     let folder = testkit::reachable_folder().unwrap();
     let programs = folder.path().join("programs");
     fs::create_dir(&programs).unwrap();
-    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_api"), programs.join("api")).unwrap();
+    std::os::unix::fs::symlink(crate::API, programs.join("api")).unwrap();
     // An answer that is an error is an error.
     executable(
         &programs.join("curl"),

@@ -29,7 +29,7 @@ pub const DATA_KEYS: &str = "test:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
 
 /// The binary with an environment of its own; `database` is its address.
 pub fn api(database: &str, folder: &TempDir) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_api"));
+    let mut command = Command::new(crate::API);
     command
         .current_dir(folder.path())
         .env_clear()

@@ -1,0 +1,28 @@
+//! The service from outside: the executable, HTTP, SQL and files, and no crate of it. In parallel: each test has a process
+//! and a database of its own.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test may fail by panicking")]
+
+mod ai;
+mod alerts;
+mod authorisation;
+mod backup;
+mod budgets;
+mod commands;
+mod data_keys;
+mod delivery_log;
+mod docs;
+mod failures;
+mod hostile_shops;
+mod lifecycle;
+mod metrics;
+mod migrations;
+mod pooler;
+mod replicas;
+mod reruns;
+mod service;
+mod tenants;
+mod walk;
+mod webhook_tools;
+
+/// The executable: cargo has built it before it runs the tests.
+const API: &str = env!("CARGO_BIN_EXE_api-under-test");
