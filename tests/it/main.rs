@@ -9,6 +9,7 @@ mod backup;
 mod budgets;
 mod commands;
 mod data_keys;
+mod databases;
 mod delivery_log;
 mod docs;
 mod failures;

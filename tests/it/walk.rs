@@ -1,16 +1,12 @@
-//! Every operation of the OpenAPI document is carried out, in every documented way to reach the database. An operation that
-//! is added later is walked as well: its body comes from the examples of its schema, its ids from the answers before it.
+//! Carries out every operation of the OpenAPI document. One that is added later is carried out as well: its body comes from
+//! the examples of its schema, its ids from the answers before it.
 
 use std::collections::BTreeMap;
 
 use reqwest::Method;
 use serde_json::{Map, Value, json};
-use testkit::{Pair, PgBouncer};
 
-use crate::service::{Process, Service, api, free_port, run};
-
-/// Sessions of the server that all clients of a pooler share.
-const SESSIONS: u32 = 3;
+use crate::service::{Process, api, run};
 
 const ORDERS: &str = "order_id,sku,name,quantity,date,unit_price,customer_id,email
 1001,MUG,Blue mug,2,2026-03-01 10:00:00,10.50,c1,ana@example.com
@@ -172,7 +168,7 @@ fn text(value: &Value) -> String {
 }
 
 /// What a read answers, without what is never the same twice.
-async fn answer(process: &Process, path: &str, key: &str) -> Value {
+pub async fn answer(process: &Process, path: &str, key: &str) -> Value {
     let mut answer = process.json(path, key).await;
     for volatile in ["/ts", "/checks/database/latency_ms", "/meta/check_total_ms"] {
         if let Some(value) = answer.pointer_mut(volatile) {
@@ -205,91 +201,4 @@ pub async fn fill(database: &str, folder: &tempfile::TempDir, account: i64) {
             impact_estimate, source, status, computed_at)
         VALUES ($1, 'f', 'low', 'ads', 't', '', '', '', 'rules', 'open', now())";
     sql.execute(insight, &[&account]).await.unwrap();
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn every_operation_answers() {
-    let receiver = format!("127.0.0.1:{}", free_port());
-    let settings = [("RATE_LIMIT_PER_MINUTE", "100000"), ("WEBHOOK_ALLOW_LOOPBACK", &receiver)];
-    let service = Service::start_with(&settings).await;
-    fill(&service.db.url(), &service.folder, service.account).await;
-    let key = service.key(service.account, "read,write");
-    let mut walk = Walk::new(&service.process, &key, &receiver).await;
-    walk.make_and_read().await;
-    walk.remove().await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn every_operation_answers_the_same_through_a_pooler() {
-    if testkit::skip_on_citus("PgBouncer is put before a socket") {
-        return;
-    }
-    let service = Service::start().await;
-    let Some(bouncer) = PgBouncer::start(&service.db.url(), SESSIONS).await.unwrap() else { return };
-    // What a session is not told, it takes from its database: nothing may depend on that.
-    let sql = service.db.client().await.unwrap();
-    sql.batch_execute(
-        "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET timezone = ''Pacific/Auckland''', current_database()); END $$",
-    )
-    .await
-    .unwrap();
-    fill(&service.db.url(), &service.folder, service.account).await;
-    let receiver = format!("127.0.0.1:{}", free_port());
-    let process = Process::start(
-        api(&bouncer.url(), &service.folder)
-            .arg("serve")
-            .env("DATABASE_POOLER", "transaction")
-            .env("RATE_LIMIT_PER_MINUTE", "100000")
-            .env("WEBHOOK_ALLOW_LOOPBACK", &receiver),
-    );
-    let key = service.key(service.account, "read,write");
-    let mut walk = Walk::new(&process, &key, &receiver).await;
-    for path in walk.make_and_read().await {
-        assert_eq!(answer(&process, &path, &key).await, answer(&service.process, &path, &key).await, "{path}");
-    }
-    walk.remove().await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn every_operation_answers_the_same_with_a_standby() {
-    let pair = Pair::start().await.unwrap();
-    let (url, folder) = (pair.primary.url(), tempfile::tempdir().unwrap());
-    run(api(&url, &folder).arg("migrate"));
-    let printed = run(api(&url, &folder).args(["accounts", "create", "--name", "Shop", "--json"]));
-    let printed: Value = serde_json::from_str(&printed).unwrap();
-    let account = printed[0]["id"].as_i64().unwrap();
-    fill(&url, &folder, account).await;
-    let key =
-        run(api(&url, &folder).args(["keys", "create", "--account", &account.to_string(), "--scopes", "read,write"]));
-    let (key, receiver) = (key.trim(), format!("127.0.0.1:{}", free_port()));
-    let admin = format!("127.0.0.1:{}", free_port());
-    let serve = || {
-        let mut command = api(&url, &folder);
-        command.arg("serve").env("RATE_LIMIT_PER_MINUTE", "100000").env("WEBHOOK_ALLOW_LOOPBACK", &receiver);
-        command
-    };
-    let alone = Process::start(&mut serve());
-    let process = Process::start(serve().env("DATABASE_READ_URL", pair.standby.url()).env("ADMIN_LISTEN", &admin));
-    let mut walk = Walk::new(&process, key, &receiver).await;
-    for path in walk.make_and_read().await {
-        // On a busy machine the standby may not be relied on for a moment; a read that it cannot answer, it never does.
-        let began = std::time::Instant::now();
-        loop {
-            let before = reads_of_primary(&process, &admin).await;
-            let answered = answer(&process, &path, key).await;
-            if reads_of_primary(&process, &admin).await == before {
-                assert_eq!(answered, answer(&alone, &path, key).await, "{path}");
-                break;
-            }
-            assert!(began.elapsed().as_secs() < 60, "the standby never answers {path}");
-        }
-    }
-    walk.remove().await;
-}
-
-/// Reads that the standby might have answered and did not.
-async fn reads_of_primary(process: &Process, admin: &str) -> u64 {
-    let (_, metrics) = process.get_from(admin, "/metrics").await;
-    let line = metrics.lines().find_map(|line| line.strip_prefix("database_reads_total{server=\"primary\"} "));
-    line.map_or(0, |count| count.parse().unwrap())
 }
