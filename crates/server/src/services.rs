@@ -19,7 +19,7 @@ use connectors::geo::GeoIp;
 use croner::Cron;
 use delivery::seal::KeyRing;
 use domain::{positions::Positions, rate_limit::RateLimiter};
-use shared::{Counters, Link, SharedPositions};
+use redis_adapter::{Counters, Link, SharedPositions};
 use store::{Connect, GroupCommit, KeyCache, PoolOptions, Retention, Store};
 use time::OffsetDateTime;
 use tokio::signal::unix::{SignalKind, signal};

@@ -59,7 +59,7 @@ const RULES: &[Rule] = &[
         instead: "it reads files: what becomes of the rows is for the port of `domain` that is passed in",
     },
     Rule {
-        name: "shared",
+        name: "redis-adapter",
         uses: Some(&["domain"]),
         never: &["actix", "deadpool", "diesel", "reqwest", "tokio-postgres"],
         instead: "adapters never see each other: what two need belongs to `domain`, what joins them to `app`",
@@ -87,7 +87,7 @@ const RULES: &[Rule] = &[
             "domain",
             "imports",
             "pgcluster",
-            "shared",
+            "redis-adapter",
             "store",
         ]),
         never: &[],

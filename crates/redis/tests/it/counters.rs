@@ -10,7 +10,7 @@ use std::{
 };
 
 use domain::rate_limit::{Bucket, Quota, RateLimiter, WINDOW};
-use shared::{Counters, Link};
+use redis_adapter::{Counters, Link};
 use testkit::Redis;
 
 const KEY: Bucket = Bucket::Key(7);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::{AccountId, positions::Positions};
-use shared::SharedPositions;
+use redis_adapter::SharedPositions;
 use testkit::Redis;
 
 const ACCOUNT: AccountId = AccountId(3);
