@@ -16,7 +16,7 @@ help: ## List what can be made
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -e 's/:.*## /\t/' | while IFS="$$(printf '\t')" read -r name text; do printf '  make %-8s %s\n' "$$name" "$$text"; done
 
 run: setup ## Build and run the service with a demo shop, on a Postgres of its own (ARGS='--help')
-	$(CARGO) run --release --bin api -- up $(ARGS)
+	$(CARGO) run --release -p server --features dev --bin api -- up $(ARGS)
 
 test: setup servers ## Run every test, on a throw-away Postgres (TESTS='-p store' for some of them)
 	$(CARGO) test $(TESTS) -p testkit --no-run
@@ -30,6 +30,7 @@ fmt: ## Format the code
 lint: ## Check the format, and clippy without a warning
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	$(CARGO) clippy -p server -- -D warnings # As it ships, without the feature `dev`
 
 deny: ## Check which crate may use which, the banned packages, licences and sources
 	$(CARGO) test -q $(TESTS) -p testkit --test it dependencies

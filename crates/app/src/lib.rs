@@ -6,7 +6,6 @@ pub mod ai;
 pub mod alerts;
 pub mod auto_topup;
 pub mod deliveries;
-pub mod demo;
 pub mod jobs;
 pub mod payments;
 pub mod secrets;

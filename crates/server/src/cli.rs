@@ -2,11 +2,15 @@
 
 use clap::{Parser, Subcommand};
 
+#[cfg(not(feature = "dev"))]
+use crate::commands::without_dev::{DemoArgs, DevCommand};
+#[cfg(feature = "dev")]
+use crate::commands::{demo::DemoArgs, dev::DevCommand};
 use crate::{
     commands::{
-        accounts::AccountsCommand, ai::AiCommand, backup::BackupArgs, credits::CreditsCommand, demo::DemoArgs,
-        dev::DevCommand, import::ImportCommand, jobs::JobsCommand, keys::KeysCommand, restore::RestoreArgs,
-        secrets::SecretsCommand, up::UpArgs, webhooks::WebhooksCommand,
+        accounts::AccountsCommand, ai::AiCommand, backup::BackupArgs, credits::CreditsCommand, import::ImportCommand,
+        jobs::JobsCommand, keys::KeysCommand, restore::RestoreArgs, secrets::SecretsCommand, up::UpArgs,
+        webhooks::WebhooksCommand,
     },
     config::Flags,
 };
@@ -81,7 +85,7 @@ pub enum Command {
     #[command(subcommand)]
     Credits(CreditsCommand),
     /// Stands in for other systems on a developer's machine
-    #[command(subcommand)]
+    #[cfg_attr(feature = "dev", command(subcommand))]
     Dev(DevCommand),
     /// Loads the demo shop
     Demo(DemoArgs),

@@ -13,7 +13,6 @@ mod budget;
 mod connections;
 mod database;
 mod deliveries;
-mod dev;
 mod files;
 mod output;
 mod payments;

@@ -3,10 +3,8 @@
 use std::{io::IsTerminal, process::ExitCode, sync::Arc};
 
 use anyhow::Context;
-use app::{
-    demo::{self, Loaded, Ports, STEPS, Step},
-    jobs::{self, Deps, Outcome, Selection},
-};
+use app::jobs::{self, Deps, Outcome, Selection};
+use demo::{Loaded, Ports, STEPS, Step};
 use domain::{
     AccountId,
     accounts::{Account, AccountStore, Mode, Plan},

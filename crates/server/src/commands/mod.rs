@@ -4,7 +4,9 @@ pub mod accounts;
 pub mod ai;
 pub mod backup;
 pub mod credits;
+#[cfg(feature = "dev")]
 pub mod demo;
+#[cfg(feature = "dev")]
 pub mod dev;
 pub mod import;
 pub mod jobs;
@@ -13,6 +15,9 @@ pub mod restore;
 pub mod secrets;
 pub mod up;
 pub mod webhooks;
+#[cfg(any(test, not(feature = "dev")))]
+#[cfg_attr(feature = "dev", allow(dead_code, reason = "tested where it has no use"))]
+pub mod without_dev;
 
 use std::process::ExitCode;
 
@@ -74,9 +79,12 @@ fn run_command(command: Command, config: &Config) -> anyhow::Result<ExitCode> {
     let command = match command {
         Command::Webhooks(command) => return webhooks::run(command),
         Command::Secrets(SecretsCommand::NewKey) => return secrets::new_key(),
+        #[cfg(not(feature = "dev"))]
+        Command::Dev(_) | Command::Demo(_) => return Err(without_dev::refusal().into()),
         other => other,
     };
     install_crypto()?;
+    #[cfg(feature = "dev")]
     let command = match command {
         Command::Dev(command) => {
             let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
@@ -117,6 +125,9 @@ async fn with_database(command: Command, config: &Config, database: &Database) -
         Command::Restore(args) => return restore::run(args, config, database).await,
         Command::Accounts(command) => accounts::run(command, &store(database).await?).await?,
         Command::Import(command) => return import::run(command, database.session()?, &store(database).await?).await,
+        #[cfg(not(feature = "dev"))]
+        Command::Demo(_) => {}
+        #[cfg(feature = "dev")]
         Command::Demo(args) => return demo::run(args, &store(database).await?, database).await,
         Command::Ai(command) => ai::run(command, &store(database).await?).await?,
         Command::Credits(command) => credits::run(command, &store(database).await?, config).await?,

@@ -1,21 +1,19 @@
 //! `api up`, `api serve` and `api work`.
 
-use std::{
-    io::IsTerminal,
-    net::{SocketAddr, TcpListener},
-};
+use std::{io::IsTerminal, net::SocketAddr};
 
-use anyhow::Context;
 use domain::{AccountId, keys::Scope};
-use secrecy::SecretString;
 use store::{Connect, Store};
 
+#[cfg(not(feature = "dev"))]
+use super::without_dev::{self as demo, LocalGateway};
+use super::{Misconfigured, keys};
+#[cfg(feature = "dev")]
+use super::{demo, dev::LocalGateway};
 use crate::{
-    commands::{Misconfigured, demo, keys},
     config::Config,
     database::Database,
-    dev::gateway::{Gateway, GatewayConfig},
-    files, payments, random, secrets,
+    files, secrets,
     services::{self, Roles},
 };
 
@@ -40,20 +38,22 @@ pub struct UpArgs {
 pub async fn up(args: UpArgs, config: &Config, database: &Database) -> anyhow::Result<()> {
     let embedded = database.is_embedded();
     let keys = secrets::key_ring(config, embedded)?;
-    let use_dev_gateway = uses_dev_gateway(&args, embedded, !config.payment_gateway_url.is_empty())?;
+    let with_demo = cfg!(feature = "dev") && !args.no_demo;
+    let has_gateway = !config.payment_gateway_url.is_empty();
+    let use_dev_gateway = uses_dev_gateway(args.dev_gateway, with_demo && embedded, has_gateway)?;
     store::migrate(database.session()?).await?;
     secrets::verify_once(database, &keys).await?;
     let roles = Roles { http: true, work: true };
     let local = use_dev_gateway.then(|| LocalGateway::start(config)).transpose()?;
-    let config = local.as_ref().map_or(config, |local| &local.config);
+    let config = local.as_ref().map_or(config, LocalGateway::config);
     services::run(config, database, keys, roles, async |store, address| {
         if let (Some(local), Some(address)) = (&local, address) {
-            local.gateway.notify(format!("http://{address}/hooks/payments/rebill"));
+            local.notify(format!("http://{address}/hooks/payments/rebill"));
         }
-        let key = if args.no_demo { None } else { Some(demo_key(config, store, database.session()?).await?) };
+        let key = if with_demo { Some(demo_key(config, store, database.session()?).await?) } else { None };
         announce(address, key.as_deref(), embedded);
-        announce_gateway(local.as_ref());
-        let gateway = local.as_ref().map(|local| local.address);
+        let gateway = local.as_ref().map(LocalGateway::address);
+        announce_gateway(gateway);
         let shown = |address: Option<SocketAddr>| address.map(tracing::field::display);
         tracing::info!(address = shown(address), gateway = shown(gateway), "ready");
         Ok(())
@@ -63,51 +63,18 @@ pub async fn up(args: UpArgs, config: &Config, database: &Database) -> anyhow::R
 
 /// Whether credits are sold for no money: when asked for by name, or with the demo shop on a database of this process's own,
 /// where nobody's business is. No other setting has a say in it.
-fn uses_dev_gateway(args: &UpArgs, embedded: bool, has_gateway: bool) -> Result<bool, Misconfigured> {
-    match (args.dev_gateway, has_gateway) {
+fn uses_dev_gateway(by_name: bool, in_own_demo: bool, has_gateway: bool) -> Result<bool, Misconfigured> {
+    match (by_name, has_gateway) {
         (true, true) => Err(Misconfigured(
             "--dev-gateway and PAYMENT_GATEWAY_URL are two gateways: leave one of them out".to_owned(),
         )),
-        (asked, false) => Ok(asked || (embedded && !args.no_demo)),
+        (by_name, false) => Ok(by_name || in_own_demo),
         (false, true) => Ok(false),
     }
 }
 
-/// A gateway that takes no money, in this process, and the configuration that leads to it.
-struct LocalGateway {
-    gateway: Gateway,
-    address: SocketAddr,
-    config: Config,
-}
-
-impl LocalGateway {
-    fn start(config: &Config) -> anyhow::Result<Self> {
-        let (key, secret) = (SecretString::from(random_name()), SecretString::from(random_name()));
-        let gateway = Gateway::new(GatewayConfig {
-            api_key: key.clone(),
-            webhook_secret: secret.clone(),
-            prices: payments::prices(config)?,
-        })?;
-        let listener = TcpListener::bind(("127.0.0.1", 0)).context("the gateway for development")?;
-        let address = listener.local_addr()?;
-        #[expect(clippy::disallowed_methods, reason = "a gateway for development")]
-        tokio::spawn(gateway.server(listener)?);
-        let config = Config {
-            payment_gateway_url: format!("http://{address}"),
-            payment_gateway_key: Some(key),
-            payment_webhook_secret: Some(secret),
-            ..config.clone()
-        };
-        Ok(Self { gateway, address, config })
-    }
-}
-
-fn random_name() -> String {
-    random::bytes().take(24).map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn announce_gateway(local: Option<&LocalGateway>) {
-    if let Some(LocalGateway { address, .. }) = local {
+fn announce_gateway(address: Option<SocketAddr>) {
+    if let Some(address) = address {
         println!("\nPayments go to a gateway that takes no money: http://{address} says how to pay with it.");
     }
 }
@@ -178,20 +145,17 @@ mod tests {
 
     #[test]
     fn credits_are_given_for_no_money_only_in_the_demo_or_by_name() {
-        let args = |no_demo, dev_gateway| UpArgs { no_demo, dev_gateway };
-        // (no demo, by name, embedded database, another gateway) and whether it runs; None is refused.
+        // (by name, demo shop on a database of its own, another gateway) and whether it runs; None is refused.
         let cases = [
-            ((false, false, true, false), Some(true)),
-            ((true, false, true, false), Some(false)),
-            ((false, false, false, false), Some(false)),
-            ((true, false, false, false), Some(false)),
-            ((true, true, false, false), Some(true)),
-            ((false, false, true, true), Some(false)),
-            ((false, true, true, true), None),
+            ((false, true, false), Some(true)),
+            ((false, false, false), Some(false)),
+            ((true, false, false), Some(true)),
+            ((false, true, true), Some(false)),
+            ((true, true, true), None),
         ];
-        for ((no_demo, by_name, embedded, other), expected) in cases {
-            let runs = uses_dev_gateway(&args(no_demo, by_name), embedded, other).ok();
-            assert_eq!(runs, expected, "{:?}", (no_demo, by_name, embedded, other));
+        for ((by_name, in_own_demo, other), expected) in cases {
+            let runs = uses_dev_gateway(by_name, in_own_demo, other).ok();
+            assert_eq!(runs, expected, "{:?}", (by_name, in_own_demo, other));
         }
     }
 }

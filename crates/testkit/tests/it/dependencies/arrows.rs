@@ -59,6 +59,18 @@ const RULES: &[Rule] = &[
         instead: "it reads files: what becomes of the rows is for the port of `domain` that is passed in",
     },
     Rule {
+        name: "devtools",
+        uses: Some(&["connectors", "domain"]),
+        never: &["deadpool", "diesel", "tokio-postgres"],
+        instead: "a stand-in is another system: it meets the service by HTTP",
+    },
+    Rule {
+        name: "demo",
+        uses: Some(&["domain"]),
+        never: &["actix", "deadpool", "diesel", "hyper", "reqwest", "tokio-postgres"],
+        instead: "the demo shop goes in by the ports that a shop's files go in by",
+    },
+    Rule {
         name: "redis-adapter",
         uses: Some(&["domain"]),
         never: &["actix", "deadpool", "diesel", "reqwest", "tokio-postgres"],
@@ -84,6 +96,8 @@ const RULES: &[Rule] = &[
             "app",
             "connectors",
             "delivery",
+            "demo",
+            "devtools",
             "domain",
             "imports",
             "pgcluster",

@@ -1,0 +1,9 @@
+//! Stand-ins for other people's systems, for tests and development.
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
+pub mod gateway;
+
+mod command;
+mod llm;
+
+pub use command::{DevCommand, Settings, run};

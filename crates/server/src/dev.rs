@@ -1,4 +1,0 @@
-//! Stand-ins for other people's systems, for tests and development.
-
-pub mod gateway;
-pub mod llm;
