@@ -9,7 +9,7 @@ SET LOCAL client_min_messages TO warning;
 DO $$
 DECLARE
     -- On every node.
-    everywhere CONSTANT text[] := ARRAY['users', 'accounts', 'api_keys'];
+    everywhere CONSTANT text[] := ARRAY['users', 'accounts', 'api_keys', 'platforms'];
     -- The table whose shards the others' shards are kept with.
     first CONSTANT text := 'credit_balances';
     link record;

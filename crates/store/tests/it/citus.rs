@@ -3,7 +3,7 @@
 use crate::database::fresh;
 
 /// On every node of a cluster: needed before the account is known, or by every account.
-const EVERYWHERE: [&str; 3] = ["users", "accounts", "api_keys"];
+const EVERYWHERE: [&str; 4] = ["users", "accounts", "api_keys", "platforms"];
 /// Neither, but on the coordinator alone: what says what the schema is and which keys seal, which account a payment belongs to
 /// (its key cannot have the account), and what is or was for sale to everyone.
 const LOCAL: [&str; 5] =

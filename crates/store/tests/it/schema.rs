@@ -2,11 +2,21 @@
 
 use std::collections::BTreeSet;
 
+use domain::accounts::Platform;
+
 use crate::database::fresh;
 
 /// Tables that are looked up before an account is known, that name the accounts, or that belong to none.
-const GLOBAL: [&str; 7] =
-    ["users", "accounts", "api_keys", "data_keys", "payment_owners", "price_offers", "schema_requirements"];
+const GLOBAL: [&str; 8] = [
+    "users",
+    "accounts",
+    "api_keys",
+    "data_keys",
+    "payment_owners",
+    "platforms",
+    "price_offers",
+    "schema_requirements",
+];
 
 #[tokio::test]
 async fn the_account_leads_every_key_and_index_of_a_tenants_table() {
@@ -56,9 +66,44 @@ async fn foreign_keys_stay_within_an_account() {
     assert!(rows.len() > 10);
     for row in rows {
         let (name, target, first): (&str, &str, &str) = (row.get(0), row.get(1), row.get(2));
-        if target != "users" {
+        if !["users", "platforms"].contains(&target) {
             assert_eq!(first, "account_id", "{name}");
         }
+    }
+}
+
+#[tokio::test]
+async fn the_platforms_are_those_of_the_domain_and_no_row_names_another() {
+    let db = fresh().await;
+    let rows = db.sql.query("SELECT name FROM platforms", &[]).await.unwrap();
+    let names: BTreeSet<&str> = rows.iter().map(|row| row.get(0)).collect();
+    assert_eq!(names, Platform::NAMES.iter().copied().collect());
+    let account = crate::shop::account(&db.sql, "UTC").await;
+    for (table, statement) in [
+        (
+            "integrations",
+            "INSERT INTO integrations (account_id, provider, shop, connected_at) VALUES ($1, 'x', 's', now())",
+        ),
+        (
+            "customers",
+            "INSERT INTO customers (account_id, source, external_id, created_at) VALUES ($1, 'x', 'c', now())",
+        ),
+        (
+            "orders",
+            "INSERT INTO orders (account_id, source, external_id, placed_at, gross, units, content_hash)
+             VALUES ($1, 'x', 'o', now(), 1, 1, '')",
+        ),
+        (
+            "refunds",
+            "INSERT INTO refunds (account_id, source, external_id, refunded_at, amount, units, content_hash)
+             VALUES ($1, 'x', 'r', now(), 1, 1, '')",
+        ),
+    ] {
+        let refused = db.sql.execute(statement, &[&account.0]).await.unwrap_err();
+        let constraint = refused.as_db_error().and_then(|error| error.constraint()).unwrap_or_default();
+        let column = if table == "integrations" { "provider" } else { "source" };
+        // On Citus, the name of the shard's constraint.
+        assert!(constraint.starts_with(&format!("{table}_{column}_fkey")), "{refused:?}");
     }
 }
 
