@@ -83,7 +83,7 @@ pub async fn carry_out_next(deps: &Deps, clock: Clock) -> Result<bool, StoreErro
     let Some(claim) = wordsmith.runs.claim_next(clock()).await? else { return Ok(false) };
     // One account's data that makes the computation panic must not keep the others' runs from being carried out.
     let ended = AssertUnwindSafe(carry_out(deps, wordsmith, &claim, clock)).catch_unwind().await;
-    let panicked = |_| Err(StoreError::Internal("the computation panicked".to_owned()));
+    let panicked = |_| Err(StoreError::Internal("the computation panicked".into()));
     if let Err(error) = ended.unwrap_or_else(panicked) {
         tracing::error!(account = %claim.account, run = claim.run, %error, "an AI run failed");
         // Should this fail too, the reaper ends the run when its lease is over.
@@ -93,7 +93,7 @@ pub async fn carry_out_next(deps: &Deps, clock: Clock) -> Result<bool, StoreErro
 }
 
 async fn carry_out(deps: &Deps, wordsmith: &Wordsmith, claim: &RunClaim, clock: Clock) -> Result<(), StoreError> {
-    let gone = || StoreError::Internal("the account of a run is gone".to_owned());
+    let gone = || StoreError::Internal("the account of a run is gone".into());
     let account = deps.accounts.find(claim.account).await?.ok_or_else(gone)?;
     let now = clock();
     if deps.daily.roll_up(account.id, &account.timezone, now).await?.is_none() {
@@ -140,7 +140,7 @@ pub(crate) async fn nightly(
             tracing::info!(account = %account.id, "insights keep the rules' texts: AI is paused or not paid for");
             return Ok(alone(drafts));
         }
-        Err(RequestError::Idempotency(error)) => return Err(StoreError::Internal(error.to_string())),
+        Err(RequestError::Idempotency(error)) => return Err(StoreError::Internal(error.into())),
     };
     let Some(texts) = word(wordsmith, model, &claim, drafts.clone(), &known, clock).await? else {
         return Ok(alone(drafts));

@@ -244,7 +244,7 @@ impl<'a> Night<'a> {
         let outcome = match claimed.await {
             Ok(Some(claim)) => self.run_claimed(claim).await,
             Ok(None) => Outcome::Skipped,
-            Err(error) => Outcome::Failed { error: error.to_string() },
+            Err(error) => Outcome::Failed { error: domain::error::Chain(&error).to_string() },
         };
         let milliseconds = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let report = Report { account: self.account.id, job, as_of: self.as_of, outcome, milliseconds };
@@ -265,7 +265,7 @@ impl<'a> Night<'a> {
         let error = match ended {
             Ok(Ok(Written::Rows(rows))) => return Outcome::Done { rows },
             Ok(Ok(Written::Superseded)) => return Outcome::Superseded,
-            Ok(Err(error)) => error.to_string(),
+            Ok(Err(error)) => domain::error::Chain(&error).to_string(),
             Err(_) => "the computation panicked".to_owned(),
         };
         let error: String = error.chars().take(ERROR_CHARS).collect();
@@ -339,5 +339,5 @@ fn log(report: &Report) {
 
 /// Runs a computation that takes long enough to keep others of this thread waiting.
 async fn off_thread<T: Send + 'static>(compute: impl FnOnce() -> T + Send + 'static) -> Result<T, StoreError> {
-    tokio::task::spawn_blocking(compute).await.map_err(|_| StoreError::Internal("the computation panicked".to_owned()))
+    tokio::task::spawn_blocking(compute).await.map_err(|_| StoreError::Internal("the computation panicked".into()))
 }

@@ -145,7 +145,7 @@ impl From<Refused> for StoreError {
 }
 
 fn uncountable() -> StoreError {
-    StoreError::Internal("the credits of an account exceed what can be counted".to_owned())
+    StoreError::Internal("the credits of an account exceed what can be counted".into())
 }
 
 /// The append-only ledger of credits. At every moment the sum of an account's amounts is its balance is the newest

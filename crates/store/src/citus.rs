@@ -14,7 +14,7 @@ use diesel::{
     sql_types::{Array, BigInt, Bool},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl, methods::LoadQuery};
-use domain::{AccountId, StoreError, health::Health};
+use domain::{AccountId, StoreError, error::Chain, health::Health};
 use futures_util::future::join_all;
 use tokio::sync::OnceCell;
 
@@ -139,7 +139,7 @@ impl Store {
             return Err(StoreError::Unavailable(cause));
         }
         if !self.nodes.is_one_away.swap(true, Ordering::Relaxed) {
-            tracing::warn!(cause, "a node is away: the accounts on it wait, the others' work goes on");
+            tracing::warn!(cause = %Chain(&*cause), "a node is away: the accounts on it wait, the others' work goes on");
         }
         let accounts: Vec<i64> = self
             .run::<_, Failure>(async |connection| Ok(accounts::table.select(accounts::id).load(connection).await?))
@@ -174,8 +174,12 @@ impl Store {
         if !there.is_empty() {
             match error {
                 // Said once, by the look for work.
-                StoreError::Unavailable(_) | StoreError::Overloaded(_) => tracing::debug!(%error, "a node is away"),
-                StoreError::Internal(_) => tracing::error!(%error, "the work of some accounts cannot be done"),
+                StoreError::Unavailable(_) | StoreError::Overloaded(_) => {
+                    tracing::debug!(error = %Chain(&error), "a node is away")
+                }
+                StoreError::Internal(_) => {
+                    tracing::error!(error = %Chain(&error), "the work of some accounts cannot be done")
+                }
             }
             return Ok(there);
         }

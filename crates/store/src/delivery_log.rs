@@ -202,7 +202,7 @@ impl DeliveryLog for Store {
         idempotency: Option<IdempotencyKey>,
         now: OffsetDateTime,
     ) -> Result<TestStart, IdempotencyError> {
-        let body = event.body().map_err(|error| StoreError::Internal(error.to_string()))?;
+        let body = event.body().map_err(|error| StoreError::Internal(error.into()))?;
         let kind = event.kind().as_str();
         let statement = StartTest { account: account.0, subscription, kind, body, now, until: now + lease };
         let started = self

@@ -1,10 +1,18 @@
 //! What a failed statement means to a port.
 
-use diesel::result::{DatabaseErrorKind, Error};
-use diesel_async::pooled_connection::deadpool::PoolError;
-use domain::StoreError;
+use std::error::Error as _;
 
-use crate::transact::{TransactionError, is_conflict, was_conflict};
+use diesel::result::Error;
+use diesel_async::pooled_connection::deadpool::PoolError;
+use domain::{
+    StoreError,
+    error::{Cause, Chain},
+};
+
+use crate::{
+    sqlstate::{self, Meaning},
+    transact::{TransactionError, was_conflict},
+};
 
 /// What work on a connection may end with when it has no refusals of its own.
 #[derive(Debug)]
@@ -34,46 +42,53 @@ impl TransactionError for Failure {
     }
 }
 
-/// Sorts a database error: connection trouble may pass, anything else is a defect of ours.
+/// What a statement's error means to a port, with the error kept as its cause.
 pub(crate) fn store_error(error: Error) -> StoreError {
-    match &error {
-        Error::DatabaseError(DatabaseErrorKind::ClosedConnection | DatabaseErrorKind::UnableToSendCommand, _)
-        | Error::BrokenTransactionManager => StoreError::Unavailable(error.to_string()),
-        // The database is there; others were in the way, twice where the transaction is run again.
-        conflict if is_conflict(conflict) => StoreError::Overloaded(error.to_string()),
-        Error::DatabaseError(_, info) if is_unavailable(info.message()) => StoreError::Unavailable(error.to_string()),
-        _ => StoreError::Internal(error.to_string()),
+    // Of a connection whose transaction can neither be committed nor rolled back nothing more is known.
+    let is_lost = matches!(error, Error::BrokenTransactionManager);
+    let meaning = sqlstate::of(&error).map_or(Meaning::Internal, |code| sqlstate::meaning(&code));
+    of_meaning(if is_lost { Meaning::Unavailable } else { meaning }, error.into())
+}
+
+/// The same of an error that comes from the driver itself.
+pub(crate) fn driver_error(error: &tokio_postgres::Error) -> StoreError {
+    let is_lost = || error.is_closed() || error.source().is_some_and(|source| source.is::<std::io::Error>());
+    let meaning = match error.code() {
+        Some(code) => sqlstate::meaning(code),
+        None if is_lost() => Meaning::Unavailable,
+        None => Meaning::Internal,
+    };
+    of_meaning(meaning, driver_text(error).into())
+}
+
+/// The message and the code of an error of the server, whose details quote rows; any other error with its causes.
+pub(crate) fn driver_text(error: &tokio_postgres::Error) -> String {
+    match error.as_db_error() {
+        Some(error) => format!("{} ({})", error.message(), error.code().code()),
+        None => Chain(error).to_string(),
     }
 }
 
-/// Messages of a server that starts, stops, stands by, has no connection slot left, or gave up on a statement.
-fn is_unavailable(message: &str) -> bool {
-    const MESSAGES: [&str; 13] = [
-        "the database system is",
-        "terminating connection",
-        "too many clients",
-        "too many connections",
-        "remaining connection slots",
-        "canceling statement due to statement timeout",
-        "connection closed",
-        "cannot execute",
-        "error communicating with the server",
-        // A node of a cluster, as the coordinator says it.
-        "connection to the remote node",
-        "failure on connection marked as essential",
-        "could not establish any connections to the node",
-        "connection establishment for node",
-    ];
-    MESSAGES.iter().any(|known| message.contains(known))
+/// No connection: whatever is wrong, the database cannot be reached.
+pub(crate) fn pool_error(error: PoolError) -> StoreError {
+    StoreError::Unavailable(match error {
+        // Its text is in that of the outer error as well.
+        PoolError::Backend(error) => error.into(),
+        other => other.into(),
+    })
 }
 
-pub(crate) fn pool_error(error: PoolError) -> StoreError {
-    StoreError::Unavailable(error.to_string())
+fn of_meaning(meaning: Meaning, cause: Cause) -> StoreError {
+    match meaning {
+        Meaning::Unavailable => StoreError::Unavailable(cause),
+        Meaning::Overloaded => StoreError::Overloaded(cause),
+        Meaning::Internal => StoreError::Internal(cause),
+    }
 }
 
 /// A value in the database that no valid value of the domain corresponds to.
 pub(crate) fn corrupt(what: &str) -> StoreError {
-    StoreError::Internal(format!("a stored {what} is not valid"))
+    StoreError::Internal(format!("a stored {what} is not valid").into())
 }
 
 /// Reads a stored text as the domain's type; the CHECK constraints keep this from failing.
@@ -83,9 +98,14 @@ pub(crate) fn parse<T: std::str::FromStr>(text: &str, what: &str) -> Result<T, S
 
 #[cfg(test)]
 mod tests {
+    use diesel::result::DatabaseErrorKind;
     use rstest::rstest;
 
     use super::*;
+
+    fn failed(kind: DatabaseErrorKind, message: &str) -> Error {
+        Error::DatabaseError(kind, Box::new(message.to_owned()))
+    }
 
     #[rstest]
     #[case(DatabaseErrorKind::SerializationFailure, "could not serialize access due to concurrent update", true)]
@@ -95,10 +115,19 @@ mod tests {
         "canceling the transaction since it was involved in a distributed deadlock",
         true
     )]
+    // Overloaded too, but trying again at once would make that worse.
+    #[case(DatabaseErrorKind::Unknown, "canceling statement due to statement timeout", false)]
     #[case(DatabaseErrorKind::UniqueViolation, "duplicate key value violates unique constraint", false)]
     fn a_conflict_may_be_tried_again(#[case] kind: DatabaseErrorKind, #[case] text: &str, #[case] may: bool) {
-        let error = || Error::DatabaseError(kind, Box::new(text.to_owned()));
-        assert_eq!(matches!(store_error(error()), StoreError::Overloaded(_)), may);
-        assert_eq!(Failure::from(error()).is_conflict(), may);
+        assert_eq!(Failure::from(failed(kind, text)).is_conflict(), may);
+    }
+
+    #[test]
+    fn the_cause_is_kept() {
+        let error = store_error(failed(DatabaseErrorKind::Unknown, "relation \"orders\" does not exist"));
+        assert!(matches!(error, StoreError::Internal(_)), "{error:?}");
+        assert_eq!(Chain(&error).to_string(), "unexpected database error: relation \"orders\" does not exist");
+        let lost = store_error(Error::BrokenTransactionManager);
+        assert!(matches!(lost, StoreError::Unavailable(_)), "{lost:?}");
     }
 }

@@ -14,6 +14,7 @@ use std::{
 use async_trait::async_trait;
 use domain::{
     AccountId, StoreError,
+    error::{Cause, Chain},
     idempotency::{IdempotencyError, IdempotencyKey, Written},
     tracking::{EventStore, NewEvent, Refusal},
 };
@@ -209,7 +210,7 @@ impl GroupCommit {
     fn enqueue(&self, waiting: Waiting) -> Result<(), StoreError> {
         let mut state = self.queue.lock();
         if state.waiting.len() >= ROOM {
-            return Err(StoreError::Overloaded(format!("{ROOM} events wait to be written already")));
+            return Err(StoreError::Overloaded(format!("{ROOM} events wait to be written already").into()));
         }
         state.waiting.push_back(waiting);
         if state.waiting.len() == LARGE {
@@ -294,15 +295,16 @@ async fn insert(store: &Store, queue: &Queue, rows: Vec<EventRow>) -> Result<Vec
 
 async fn insert_one(store: &Store, queue: &Queue, row: EventRow) -> Result<i64, StoreError> {
     let ids = insert(store, queue, vec![row]).await?;
-    ids.first().copied().ok_or_else(|| StoreError::Internal("an event was stored without an id".to_owned()))
+    ids.first().copied().ok_or_else(|| StoreError::Internal("an event was stored without an id".into()))
 }
 
-/// The same error for another caller.
+/// The same error for another caller: its causes as a text, since they cannot be shared.
 fn again(error: &StoreError) -> StoreError {
+    let text = |cause: &Cause| Chain(&**cause).to_string().into();
     match error {
-        StoreError::Unavailable(cause) => StoreError::Unavailable(cause.clone()),
-        StoreError::Overloaded(cause) => StoreError::Overloaded(cause.clone()),
-        StoreError::Internal(cause) => StoreError::Internal(cause.clone()),
+        StoreError::Unavailable(cause) => StoreError::Unavailable(text(cause)),
+        StoreError::Overloaded(cause) => StoreError::Overloaded(text(cause)),
+        StoreError::Internal(cause) => StoreError::Internal(text(cause)),
     }
 }
 
@@ -320,7 +322,7 @@ impl EventStore for GroupCommit {
         }
         let (answer, answered) = oneshot::channel();
         self.enqueue(Waiting { row: EventRow::new(account, event), answer })?;
-        let lost = || StoreError::Unavailable("the writer of events ended".to_owned());
+        let lost = || StoreError::Unavailable("the writer of events ended".into());
         let value = answered.await.unwrap_or_else(|_| Err(lost()))?;
         Ok(Written { value, replayed: false })
     }

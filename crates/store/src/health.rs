@@ -54,7 +54,7 @@ impl Health for Store {
 /// The migrations that are compiled in.
 pub(crate) fn migrations() -> Result<Vec<Migration>, StoreError> {
     let all = MigrationSource::<Pg>::migrations(&MIGRATIONS);
-    let all = all.map_err(|error| StoreError::Internal(error.to_string()))?;
+    let all = all.map_err(StoreError::Internal)?;
     let each = all.iter().map(|migration| migration.name());
     Ok(each.map(|name| Migration { version: name.version().to_string(), name: name.to_string() }).collect())
 }

@@ -19,6 +19,7 @@ use std::{
 use async_trait::async_trait;
 use domain::{
     AccountId, StoreError,
+    error::Chain,
     keys::{KeyHash, KeyRecord, KeyStore, NewKey},
 };
 use moka::sync::Cache;
@@ -150,7 +151,7 @@ impl KeyCache {
         let mut said = String::new();
         loop {
             if let Err(error) = self.listen_once(direct, &mut said).await {
-                let error = error.to_string();
+                let error = Chain(&error).to_string();
                 if said != error {
                     tracing::warn!(error, "not listening for revoked keys: every key is looked up meanwhile");
                     said = error;
@@ -175,7 +176,7 @@ impl KeyCache {
                 biased;
                 notification = listener.next() => match notification {
                     Some(notification) => self.revoked(&notification),
-                    None => return Err(StoreError::Unavailable("the notification connection was closed".to_owned())),
+                    None => return Err(StoreError::Unavailable("the notification connection was closed".into())),
                 },
                 _ = checks.tick() => {
                     let checked_at = Instant::now();
@@ -193,7 +194,7 @@ impl KeyCache {
     /// and nothing ever arrives.
     async fn prove(&self, listener: &mut Listener) -> Result<(), StoreError> {
         let mut nobody = [0; 32];
-        SystemRandom::new().fill(&mut nobody).map_err(|_| StoreError::Internal("no random bytes".to_owned()))?;
+        SystemRandom::new().fill(&mut nobody).map_err(|_| StoreError::Internal("no random bytes".into()))?;
         self.store.announce_nobody(KeyHash(nobody)).await?;
         let expected = hex::encode(nobody);
         let arrived = timeout(PROOF_WITHIN, async {
@@ -209,7 +210,7 @@ impl KeyCache {
         }
         Err(StoreError::Unavailable(
             "notifications do not arrive; with a pooler before the database, DATABASE_POOLER and DATABASE_DIRECT_URL are needed"
-                .to_owned(),
+                .into(),
         ))
     }
 
@@ -231,7 +232,7 @@ impl KeyCache {
         if self.known.contains_key(&hash) {
             return self.store.find(hash).await;
         }
-        let crowded = || StoreError::Overloaded("too many unknown keys are being looked up".to_owned());
+        let crowded = || StoreError::Overloaded("too many unknown keys are being looked up".into());
         let _turn =
             timeout(TURN_WITHIN, self.strangers.acquire()).await.map_err(|_| crowded())?.map_err(|_| crowded())?;
         self.store.find(hash).await

@@ -46,6 +46,7 @@ mod replica;
 mod results;
 mod runs;
 mod schema;
+mod sqlstate;
 mod streams;
 mod tracking;
 mod transact;

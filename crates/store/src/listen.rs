@@ -6,7 +6,10 @@ use domain::StoreError;
 use tokio::{sync::mpsc, time::timeout};
 use tokio_postgres::{AsyncMessage, Client};
 
-use crate::pool::{Connect, Driver};
+use crate::{
+    error::driver_text,
+    pool::{Connect, Driver},
+};
 
 /// How long the server may take to answer on the connection before it counts as gone.
 const CHECK_TIMEOUT: Duration = Duration::from_millis(400);
@@ -32,10 +35,10 @@ impl Listener {
     #[expect(clippy::disallowed_methods, reason = "it ends with its connection, which its user notices")]
     pub async fn connect(connect: &Connect, channels: &[&str]) -> Result<Self, StoreError> {
         let (sender, notifications) = mpsc::channel(BACKLOG);
-        let (client, driver) = connect.open().await.map_err(|error| StoreError::Unavailable(error.to_string()))?;
+        let (client, driver) = connect.open().await.map_err(|error| away(&error))?;
         tokio::spawn(forward(driver, sender));
         let listen: String = channels.iter().map(|channel| format!("LISTEN {channel};")).collect();
-        client.batch_execute(&listen).await.map_err(|error| StoreError::Unavailable(error.to_string()))?;
+        client.batch_execute(&listen).await.map_err(|error| away(&error))?;
         Ok(Self { client, notifications })
     }
 
@@ -53,10 +56,15 @@ impl Listener {
     pub async fn check(&self) -> Result<(), StoreError> {
         match timeout(CHECK_TIMEOUT, self.client.batch_execute("")).await {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(error)) => Err(StoreError::Unavailable(error.to_string())),
-            Err(_) => Err(StoreError::Unavailable("the notification connection does not answer".to_owned())),
+            Ok(Err(error)) => Err(away(&error)),
+            Err(_) => Err(StoreError::Unavailable("the notification connection does not answer".into())),
         }
     }
+}
+
+/// Whatever is wrong, nothing is heard.
+fn away(error: &tokio_postgres::Error) -> StoreError {
+    StoreError::Unavailable(driver_text(error).into())
 }
 
 /// Drives the connection and passes notifications on until one side is gone.

@@ -64,9 +64,10 @@ impl Store {
         let apart = now - database;
         if apart.abs() > CLOCK_TOLERANCE {
             let seconds = apart.whole_seconds();
-            return Err(StoreError::Internal(format!(
-                "nothing is removed: the clock of this process is {seconds} seconds ahead of the database's"
-            )));
+            return Err(StoreError::Internal(
+                format!("nothing is removed: the clock of this process is {seconds} seconds ahead of the database's")
+                    .into(),
+            ));
         }
         self.maintain_at(database, retention).await
     }

@@ -22,7 +22,7 @@ use tokio_postgres::{
 };
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::error::pool_error;
+use crate::error::{driver_text, pool_error};
 
 /// The schema's migrations, compiled in.
 pub const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations");
@@ -89,10 +89,12 @@ impl PoolOptions {
     /// What a session begins with.
     fn session(&self) -> String {
         let plans = if self.generic_plans { "force_generic_plan" } else { "auto" };
-        // Citus has to know the account to find its shard, which a plan for all values does not.
+        // Citus has to know the account to find its shard, which a plan for all values does not. Messages are English
+        // where the role may have it so: see `sqlstate`.
         format!(
             "{}; SELECT set_config('plan_cache_mode', \
-             CASE WHEN to_regclass('pg_catalog.pg_dist_partition') IS NULL THEN '{plans}' ELSE 'auto' END, false)",
+             CASE WHEN to_regclass('pg_catalog.pg_dist_partition') IS NULL THEN '{plans}' ELSE 'auto' END, false); \
+             SELECT set_config('lc_messages', 'C', false) FROM pg_roles WHERE rolname = current_user AND rolsuper",
             self.settings("SET")
         )
     }
@@ -162,7 +164,7 @@ impl Connect {
     #[expect(clippy::disallowed_methods, reason = "it ends with its connection, whose user notices")]
     async fn client(&self) -> diesel::ConnectionResult<Client> {
         let (client, driver) =
-            self.open().await.map_err(|error| diesel::ConnectionError::BadConnection(error.to_string()))?;
+            self.open().await.map_err(|error| diesel::ConnectionError::BadConnection(driver_text(&error)))?;
         tokio::spawn(driver);
         Ok(client)
     }
@@ -170,7 +172,7 @@ impl Connect {
     /// A connection through a pooler that gives sessions away. Diesel prepares a statement or two of its own to begin
     /// with: they are held together by a transaction, as everything is afterwards.
     async fn establish_through(&self) -> diesel::ConnectionResult<AsyncPgConnection> {
-        let failed = |error: tokio_postgres::Error| diesel::ConnectionError::BadConnection(error.to_string());
+        let failed = |error: tokio_postgres::Error| diesel::ConnectionError::BadConnection(driver_text(&error));
         let client = self.client().await?;
         client.batch_execute("BEGIN").await.map_err(failed)?;
         let mut connection = AsyncPgConnection::try_from(client).await?;

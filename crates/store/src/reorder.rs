@@ -71,7 +71,7 @@ impl TryFrom<SuggestionRow> for Suggestion {
 }
 
 fn defect(error: serde_json::Error) -> StoreError {
-    StoreError::Internal(format!("the basis of a suggestion: {error}"))
+    StoreError::Internal(format!("the basis of a suggestion: {error}").into())
 }
 
 #[async_trait]

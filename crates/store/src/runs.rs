@@ -115,7 +115,7 @@ pub(crate) fn count_read(server: &'static str) {
 }
 
 fn late() -> StoreError {
-    StoreError::Unavailable("no answer in time".to_owned())
+    StoreError::Unavailable("no answer in time".into())
 }
 
 /// Runs `work` in a transaction; transactions that it begins are savepoints within. (`AsyncConnection::transaction`

@@ -34,14 +34,14 @@ pub(crate) fn turns(options: &PoolOptions) -> Arc<Semaphore> {
 impl Store {
     /// A turn to read the first page: it comes in time, or the stream is refused.
     pub(crate) async fn first_turn(&self) -> Result<SemaphorePermit<'_>, StoreError> {
-        let crowded = || StoreError::Overloaded("too many lists are being streamed".to_owned());
+        let crowded = || StoreError::Overloaded("too many lists are being streamed".into());
         timeout(self.wait(), self.turn()).await.map_err(|_| crowded())?
     }
 
     /// A turn to read a further page. Nobody waits for the answer to begin, so it waits for as long as it takes: there are
     /// only so many streams, and each page has its time limit.
     pub(crate) async fn turn(&self) -> Result<SemaphorePermit<'_>, StoreError> {
-        self.streams.acquire().await.map_err(|_| StoreError::Unavailable("the pool is closed".to_owned()))
+        self.streams.acquire().await.map_err(|_| StoreError::Unavailable("the pool is closed".into()))
     }
 }
 
@@ -99,7 +99,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_cannot_be_read_ends_the_rows_with_an_error() {
-        let lost = || StoreError::Unavailable("away".to_owned());
+        let lost = || StoreError::Unavailable("away".into());
         let mut rows = rows(page(&[9], Some(9)), move |_| ready(Err(lost())));
         assert_eq!(rows.try_next().await.unwrap(), Some(9));
         assert!(rows.try_next().await.is_err());

@@ -1,10 +1,10 @@
 //! The runner of transactions: one that Postgres ended because it and another got in each other's way is run once more.
 
-use diesel::result::{DatabaseErrorKind, Error};
+use diesel::result::Error;
 use diesel_async::AsyncPgConnection;
 use domain::StoreError;
 
-use crate::Store;
+use crate::{Store, sqlstate};
 
 /// What a transaction may end with.
 pub(crate) trait TransactionError: From<Error> + From<StoreError> {
@@ -13,22 +13,14 @@ pub(crate) trait TransactionError: From<Error> + From<StoreError> {
     fn is_conflict(&self) -> bool;
 }
 
-/// A deadlock (40P01) or a serialization failure (40001). The driver names the kind of the second only.
+/// A deadlock (40P01) or a serialization failure (40001).
 pub(crate) fn is_conflict(error: &Error) -> bool {
-    match error {
-        Error::DatabaseError(DatabaseErrorKind::SerializationFailure, _) => true,
-        // The second is how a Citus coordinator says it.
-        Error::DatabaseError(_, info) => {
-            ["deadlock detected", "involved in a distributed deadlock"].iter().any(|text| info.message().contains(text))
-        }
-        _ => false,
-    }
+    sqlstate::of(error).is_some_and(|code| sqlstate::is_conflict(&code))
 }
 
-/// Whether this is what [`store_error`](crate::error::store_error) makes of a conflict: no statement says it of anything
-/// else.
-pub(crate) const fn was_conflict(error: &StoreError) -> bool {
-    matches!(error, StoreError::Overloaded(_))
+/// Whether this is what [`store_error`](crate::error::store_error) makes of a conflict.
+pub(crate) fn was_conflict(error: &StoreError) -> bool {
+    matches!(error, StoreError::Overloaded(cause) if cause.downcast_ref().is_some_and(is_conflict))
 }
 
 impl Store {

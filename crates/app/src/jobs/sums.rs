@@ -17,7 +17,7 @@ const GIVE_UP_AFTER: Duration = Duration::from_secs(5 * 60);
 /// up, this tries again at growing intervals, and holds no connection in between.
 ///
 /// # Errors
-/// [`StoreError`] of the database, and `Unavailable` when others were still at it after five minutes.
+/// [`StoreError`] of the database, and `Overloaded` when others were still at it after five minutes.
 pub(super) async fn bring_up_to_date(
     daily: &dyn DailyStore,
     account: &Account,
@@ -30,7 +30,7 @@ pub(super) async fn bring_up_to_date(
             return Ok(rolled.version);
         }
         if started.elapsed() + pause > GIVE_UP_AFTER {
-            return Err(StoreError::Unavailable("the account is being rolled up elsewhere".to_owned()));
+            return Err(StoreError::Overloaded("the account is being rolled up elsewhere".into()));
         }
         sleep(pause).await;
         pause = (pause * 2).min(LONGEST_PAUSE);

@@ -190,7 +190,7 @@ impl AiRuns for Store {
             Err(RequestError::Paused) => Ok(CallPermit::Paused),
             Err(RequestError::Insufficient { .. }) => Ok(CallPermit::Insufficient),
             Err(RequestError::Idempotency(IdempotencyError::Store(error))) => Err(error),
-            Err(RequestError::Idempotency(error)) => Err(StoreError::Internal(error.to_string())),
+            Err(RequestError::Idempotency(error)) => Err(StoreError::Internal(error.into())),
         }
     }
 

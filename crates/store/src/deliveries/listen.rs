@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::webhooks::delivery::Receiver;
+use domain::{error::Chain, webhooks::delivery::Receiver};
 use tokio::sync::mpsc;
 
 use super::receiver;
@@ -17,7 +17,9 @@ pub async fn forward_due(connect: Connect, due: mpsc::Sender<Receiver>) {
     while !due.is_closed() {
         match Listener::connect(&connect, &[DELIVERIES_CHANNEL]).await {
             Ok(listener) => forward(listener, &due).await,
-            Err(error) => tracing::warn!(%error, "cannot listen for deliveries; they are found by polling"),
+            Err(error) => {
+                tracing::warn!(error = %Chain(&error), "cannot listen for deliveries; they are found by polling")
+            }
         }
         tokio::select! {
             () = due.closed() => {}

@@ -8,9 +8,10 @@ use domain::{
     imports::{ImportError, Target},
 };
 use futures_util::SinkExt;
-use tokio_postgres::{Client, Error, Row, error::SqlState, types::ToSql};
+use tokio_postgres::{Client, Error, Row, types::ToSql};
 
 use super::{Importer, copy::CopyBuffer, pace::Pace};
+use crate::error::driver_error;
 
 /// What the merging session may use, and that it is not hurried: the limits of requests do not apply to it. Rows of
 /// the tables that it joins are cheap to get, so compiling its statements would cost more than it saves, and rough
@@ -51,8 +52,11 @@ impl Session {
 
     /// Refuses an account that is not there before anything is read.
     pub async fn require(&self, account: AccountId) -> Result<(), ImportError> {
-        let row =
-            self.client.query_opt("SELECT 1 FROM accounts WHERE id = $1", &[&account.0]).await.map_err(store_error)?;
+        let row = self
+            .client
+            .query_opt("SELECT 1 FROM accounts WHERE id = $1", &[&account.0])
+            .await
+            .map_err(|error| driver_error(&error))?;
         row.map(|_| ()).ok_or(ImportError::UnknownAccount)
     }
 
@@ -98,7 +102,9 @@ impl Session {
             Ok(Some((result, days)))
         }
         .await;
-        let Some(merged) = merged.map_err(store_error)? else { return Err(ImportError::UnknownAccount) };
+        let Some(merged) = merged.map_err(store_error)? else {
+            return Err(ImportError::UnknownAccount);
+        };
         if target.dry_run {
             transaction.inner.rollback().await.map_err(store_error)?;
         } else {
@@ -150,24 +156,6 @@ async fn mark_days(transaction: &Transaction<'_>, scope: &Scope) -> Result<i64, 
     Ok(i64::try_from(days).unwrap_or(i64::MAX))
 }
 
-/// Connection trouble and a server that stops or is full may pass; anything else is a defect. Details of a database
-/// error quote rows, so only its message and code are kept.
-pub(super) fn store_error(error: Error) -> StoreError {
-    let Some(database) = error.as_db_error() else {
-        return if error.is_closed()
-            || std::error::Error::source(&error).is_some_and(|source| source.is::<std::io::Error>())
-        {
-            StoreError::Unavailable(error.to_string())
-        } else {
-            StoreError::Internal(error.to_string())
-        };
-    };
-    let text = format!("{} ({})", database.message(), database.code().code());
-    let passing =
-        [SqlState::ADMIN_SHUTDOWN, SqlState::CRASH_SHUTDOWN, SqlState::CANNOT_CONNECT_NOW, SqlState::DISK_FULL];
-    if passing.contains(database.code()) || database.code().code().starts_with("08") {
-        StoreError::Unavailable(text)
-    } else {
-        StoreError::Internal(text)
-    }
+fn store_error(error: Error) -> StoreError {
+    driver_error(&error)
 }

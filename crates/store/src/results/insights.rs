@@ -303,7 +303,7 @@ impl InsightWriter for Store {
             if let Some((claim, outcome, reason)) = &run {
                 let ended = end_run(connection, claim, *outcome, reason.as_deref(), now).await.map_err(broken)?;
                 if !ended {
-                    return Err(broken(StoreError::Internal("the AI run was ended elsewhere".to_owned())));
+                    return Err(broken(StoreError::Internal("the AI run was ended elsewhere".into())));
                 }
             }
             columns.write(connection, account, now).await

@@ -122,7 +122,7 @@ impl Columns {
         for draft in drafts {
             let Draft { product_id, qty_suggested, reason, confidence, forecast_days, basis, decision_stands_days } =
                 draft;
-            let basis = serde_json::to_value(basis).map_err(|error| StoreError::Internal(error.to_string()))?;
+            let basis = serde_json::to_value(basis).map_err(|error| StoreError::Internal(error.into()))?;
             columns.product_ids.push(product_id);
             columns.quantities.push(qty_suggested);
             columns.reasons.push(reason);

@@ -10,6 +10,7 @@ mod data_keys;
 mod database;
 mod decisions;
 mod deliveries;
+mod errors;
 mod findings;
 mod freshness;
 mod group_commit;

@@ -126,7 +126,7 @@ impl Queue {
 }
 
 fn down() -> StoreError {
-    StoreError::Unavailable("down".to_owned())
+    StoreError::Unavailable("down".into())
 }
 
 #[async_trait]
