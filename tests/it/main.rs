@@ -15,6 +15,7 @@ mod docs;
 mod failures;
 mod hostile_shops;
 mod lifecycle;
+mod logs;
 mod metrics;
 mod migrations;
 mod pooler;

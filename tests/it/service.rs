@@ -5,6 +5,7 @@ use std::{
     net::TcpListener,
     process::{Child, Command, ExitStatus, Stdio},
     sync::{
+        Mutex,
         atomic::{AtomicU16, Ordering},
         mpsc,
     },
@@ -54,6 +55,8 @@ pub struct Process {
     address: String,
     /// The line of its log that says it is ready.
     said: Value,
+    /// The lines that it has logged since.
+    log: Mutex<mpsc::Receiver<String>>,
     client: reqwest::Client,
 }
 
@@ -63,6 +66,7 @@ impl Process {
         let mut child = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
         let lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let (sender, said) = mpsc::channel();
+        let (logged, log) = mpsc::channel();
         thread::spawn(move || {
             let mut log = String::new();
             for line in lines.map_while(Result::ok) {
@@ -73,6 +77,7 @@ impl Process {
                 }
                 log.push_str(&line);
                 log.push('\n');
+                let _ = logged.send(line);
             }
             let _ = sender.send(Err(log));
         });
@@ -81,7 +86,7 @@ impl Process {
         // Only plain HTTP is spoken here, but the client wants a provider at hand.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(30)).build().unwrap();
-        Self { child, address, said, client }
+        Self { child, address, said, log: Mutex::new(log), client }
     }
 
     pub fn address(&self) -> &str {
@@ -90,6 +95,19 @@ impl Process {
 
     pub fn said(&self) -> &Value {
         &self.said
+    }
+
+    /// Waits for a line of the log; those before it are gone.
+    pub fn line(&self, wanted: impl Fn(&Value) -> bool) -> Value {
+        let log = self.log.lock().unwrap();
+        loop {
+            let line = log.recv_timeout(START_WITHIN).expect("there is no such line");
+            if let Ok(line) = serde_json::from_str(&line)
+                && wanted(&line)
+            {
+                return line;
+            }
+        }
     }
 
     pub fn pid(&self) -> Pid {

@@ -6,7 +6,7 @@ use actix_web::{
     web::Bytes,
 };
 use csv::{Terminator, WriterBuilder};
-use domain::StoreError;
+use domain::{StoreError, error::Chain};
 use futures_util::{StreamExt, stream, stream::BoxStream};
 use serde::Serialize;
 use time::Date;
@@ -149,12 +149,14 @@ where
     R: Row + 'static,
     T: 'static,
 {
+    // The rows are read when the handler has ended.
+    let span = tracing::Span::current();
     let chunks = rows.ready_chunks(ROWS_PER_CHUNK).map(move |chunk| {
         // Counted until the last piece has been taken, or the client is gone.
         let _under_way = &streaming;
         let cells = chunk.into_iter().map(|found| found.map(|found| row(found).cells()));
         let cells: Vec<Vec<String>> = cells.collect::<Result<_, _>>().map_err(|error| {
-            tracing::error!(%error, "a stream broke off");
+            span.in_scope(|| tracing::error!(error = %Chain(&error), "a stream broke off"));
             std::io::Error::other("the stream broke off")
         })?;
         encode(cells.iter().map(Vec::as_slice))

@@ -29,6 +29,8 @@ use domain::{
     rate_limit::{Bucket, NOT_MODIFIED_FACTOR, Quota, WINDOW},
 };
 
+use tracing::{Instrument, Span, field::Empty};
+
 use crate::{
     auth::{Caller, authenticate, token},
     client,
@@ -86,23 +88,61 @@ pub async fn edge(
     let (Some(state), Some(refusals)) = app_data else {
         return Ok(request.into_response(HttpResponse::InternalServerError().finish()));
     };
-    let id = RequestId::of(request.headers());
-    let address = client_address(&request, &state);
-    let method = request.method().clone();
+    let exchange = Exchange {
+        id: RequestId::of(request.headers()),
+        method: request.method().clone(),
+        route: v1::pattern(request.path()),
+        started,
+    };
+    let span = exchange.span();
+    let (response, caller) = answer(&state, &refusals, &exchange, request, next).instrument(span).await?;
+    record(&response, &exchange, caller.as_ref());
+    Ok(response)
+}
+
+/// What names a request in the log.
+struct Exchange {
+    id: RequestId,
+    method: Method,
+    route: &'static str,
+    started: Instant,
+}
+
+impl Exchange {
+    /// Around all that is done for the request, in spawned tasks too: so every line that is logged meanwhile carries its id.
+    /// Of the level of errors, so that it is there for them however little else is logged.
+    fn span(&self) -> Span {
+        let (id, method) = (&*self.id.0, self.method.as_str());
+        tracing::error_span!("request", request_id = id, method, route = self.route, account_id = Empty)
+    }
+}
+
+/// Admits the request, has it handled, and completes the answer.
+async fn answer(
+    state: &State,
+    refusals: &Refusals,
+    exchange: &Exchange,
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+) -> Result<(ServiceResponse<BoxBody>, Option<Caller>), Error> {
+    let Exchange { id, method, route, .. } = exchange;
+    let address = client_address(&request, state);
     let hook = is_hook(request.path());
     let public = is_public(request.path()) && !hook;
-    let route = v1::pattern(request.path());
     let unmodified_is_free = !respond::matches_anything(request.headers());
     request.extensions_mut().insert(id.clone());
     request.extensions_mut().insert(ClientAddress(address));
 
-    let Admission { bucket, mut quota, verdict } = admit(&state, &refusals, &request, address).await;
+    let Admission { bucket, mut quota, verdict } = admit(state, refusals, &request, address).await;
     let mut answer = match &verdict {
         Err(refused) if refused.code == Code::RateLimitExceeded => refusals.pause(bucket, quota).await,
         Err(refused) if refused.code.status() == StatusCode::UNAUTHORIZED => refusals.pause_stranger().await,
         _ => Answer::Now,
     };
     let caller = verdict.as_ref().ok().cloned().flatten();
+    if let Some(caller) = &caller {
+        Span::current().record("account_id", caller.account().0);
+    }
     let mut response = match verdict {
         Ok(caller) => {
             if let Some(caller) = caller {
@@ -114,31 +154,30 @@ pub async fn edge(
     };
 
     if let Some(caller) = &caller
-        && writes(&method)
+        && writes(method)
         && !response.status().is_client_error()
     {
         state.writes.note(caller.account()).await;
     }
     if hook {
-        (response, quota) = notifications::settle(&state, bucket, response).await;
+        (response, quota) = notifications::settle(state, bucket, response).await;
         if quota.exceeded {
             answer = refusals.pause(bucket, quota).await;
         }
     } else if response.status() == StatusCode::NOT_MODIFIED && unmodified_is_free {
-        match not_modified(&state, bucket, quota).await {
+        match not_modified(state, bucket, quota).await {
             Ok(settled) => quota = settled,
             // The status is never refused; beyond what is free its answers are counted like any other.
-            Err(_) if route == STATUS_PATH => {}
+            Err(_) if *route == STATUS_PATH => {}
             Err(refused) => response = response.error_response(refused),
         }
     }
-    fill_error(&mut response, &id, &mut quota);
-    finish_headers(response.headers_mut(), &id, quota, public);
+    fill_error(&mut response, id, &mut quota);
+    finish_headers(response.headers_mut(), id, quota, public);
     if answer == Answer::NowAndClose || state.settings.draining.load(Ordering::Relaxed) {
         response.response_mut().head_mut().set_connection_type(ConnectionType::Close);
     }
-    record(&response, &Line { id: &id, method: &method, route, started, caller: caller.as_ref() });
-    Ok(response)
+    Ok((response, caller))
 }
 
 fn client_address(request: &ServiceRequest, state: &State) -> IpAddr {
@@ -284,33 +323,28 @@ fn finish_headers(headers: &mut HeaderMap, id: &RequestId, quota: Quota, public:
     }
 }
 
-/// What the log line says besides the answer.
-struct Line<'a> {
-    id: &'a RequestId,
-    method: &'a Method,
-    route: &'static str,
-    started: Instant,
-    caller: Option<&'a Caller>,
-}
-
-/// One line per request. Neither the query nor a header is in it: they may hold what no log should.
-fn record(response: &ServiceResponse<BoxBody>, line: &Line<'_>) {
+/// The access line, one per request. Neither the query nor a header is in it: they may hold what no log should.
+fn record(response: &ServiceResponse<BoxBody>, exchange: &Exchange, caller: Option<&Caller>) {
     let status = response.status().as_u16();
-    let elapsed = line.started.elapsed();
+    let elapsed = exchange.started.elapsed();
     let bytes = match response.response().body().size() {
         BodySize::Sized(bytes) => Some(bytes),
         BodySize::None => Some(0),
         BodySize::Stream => None,
     };
-    meter::count(line.route, status, elapsed);
+    let error = response.response().error().and_then(|error| error.as_error::<ApiError>());
+    meter::count(exchange.route, status, elapsed);
     tracing::info!(
-        request_id = &*line.id.0,
-        method = line.method.as_str(),
-        route = line.route,
+        request_id = &*exchange.id.0,
+        method = exchange.method.as_str(),
+        route = exchange.route,
         status,
+        error = error.map(|error| error.code.as_str()),
+        cause = error.and_then(|error| error.cause.as_deref()),
         ms = elapsed.as_micros() as f64 / 1_000.0,
-        account_id = line.caller.map(|caller| caller.account().0),
         bytes,
+        account_id = caller.map(|caller| caller.account().0),
+        key_id = caller.map(|caller| caller.key().id),
         "request"
     );
 }

@@ -3,7 +3,14 @@
 use std::borrow::Cow;
 
 use actix_web::{HttpResponse, ResponseError, http::StatusCode};
-use domain::{StoreError, error::UnknownValue, idempotency::IdempotencyError, keys::Scope, tracking::Refusal};
+use app::outage;
+use domain::{
+    StoreError,
+    error::{Chain, UnknownValue},
+    idempotency::IdempotencyError,
+    keys::Scope,
+    tracking::Refusal,
+};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -93,6 +100,8 @@ pub struct ApiError {
     param: Option<String>,
     allowed: Option<&'static [&'static str]>,
     reason: Option<&'static str>,
+    /// What failed underneath, outermost first: for the log alone.
+    pub cause: Option<Box<str>>,
     /// Seconds to wait, where it is not the window of requests or the usual pause of the code that says so.
     pub retry_after: Option<u64>,
 }
@@ -127,7 +136,7 @@ pub struct ErrorBody {
 
 impl ApiError {
     pub const fn new(code: Code) -> Self {
-        Self { code, message: None, param: None, allowed: None, reason: None, retry_after: None }
+        Self { code, message: None, param: None, allowed: None, reason: None, cause: None, retry_after: None }
     }
 
     pub fn message(mut self, message: impl Into<Cow<'static, str>>) -> Self {
@@ -173,10 +182,16 @@ impl ApiError {
         }
     }
 
-    /// A failure that is not the caller's: the cause is logged here and goes nowhere else.
+    /// A failure that is not the caller's: the cause goes to the log and nowhere else.
     pub fn internal(cause: &dyn std::fmt::Display) -> Self {
         tracing::error!(%cause, "request failed");
-        Self::new(Code::InternalError)
+        Self::new(Code::InternalError).cause(cause.to_string())
+    }
+
+    /// What failed underneath.
+    pub fn cause(mut self, cause: String) -> Self {
+        self.cause = Some(cause.into());
+        self
     }
 
     /// The same about one event of many.
@@ -212,17 +227,13 @@ impl ResponseError for ApiError {
 
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
-        match error {
-            StoreError::Unavailable(cause) => {
-                tracing::warn!(%cause, "the database is unavailable");
-                Self::new(Code::NoDb)
-            }
-            StoreError::Overloaded(cause) => {
-                tracing::warn!(%cause, "overloaded");
-                Self::new(Code::Overloaded)
-            }
-            StoreError::Internal(cause) => Self::internal(&cause),
-        }
+        let code = match error {
+            StoreError::Unavailable(_) => Code::NoDb,
+            StoreError::Overloaded(_) => Code::Overloaded,
+            StoreError::Internal(_) => return Self::internal(&Chain(&error)),
+        };
+        outage::warn(&error, "a request was refused");
+        Self::new(code).cause(Chain(&error).to_string())
     }
 }
 

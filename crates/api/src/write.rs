@@ -4,6 +4,8 @@ use std::future::Future;
 
 use actix_web::http::header::HeaderValue;
 
+use tracing::Instrument;
+
 use crate::{error::ApiError, respond::Reply};
 
 /// Does `work` in a task of its own and waits for it. A client that disconnects cancels the handler wherever it waits;
@@ -14,7 +16,7 @@ where
     E: Into<ApiError> + Send + 'static,
 {
     #[expect(clippy::disallowed_methods, reason = "it is waited for")]
-    match tokio::spawn(work).await {
+    match tokio::spawn(work.in_current_span()).await {
         Ok(done) => done.map_err(Into::into),
         Err(failed) => Err(ApiError::internal(&failed)),
     }
@@ -23,4 +25,18 @@ where
 /// Marks an answer that an earlier request with the same idempotency key was given first.
 pub fn mark_replayed(reply: Reply, replayed: bool) -> Reply {
     if replayed { reply.header("idempotent-replayed", HeaderValue::from_static("true")) } else { reply }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_write_is_done_within_the_span_of_its_request() {
+        let _subscriber = tracing::subscriber::set_default(tracing_subscriber::registry());
+        let span = tracing::error_span!("request");
+        let within = detached(async { Ok::<_, ApiError>(tracing::Span::current().id()) });
+        assert_eq!(within.instrument(span.clone()).await.unwrap(), span.id());
+        assert!(span.id().is_some());
+    }
 }

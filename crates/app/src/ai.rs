@@ -16,12 +16,14 @@ use domain::{
     accounts::{Account, Mode},
     ai::{AiRuns, CallPermit, Completion, Ending, LanguageModel, ModelError, Outcome, RequestError, Run, RunClaim},
     credits::CreditAmount,
+    error::Chain,
     idempotency::{IdempotencyKey, Written},
     insights::{Draft, Text, Worded, Wording, grounding},
     jobs::Claim,
 };
 use futures_util::FutureExt;
 use time::OffsetDateTime;
+use tracing::Instrument;
 
 use crate::jobs::{Clock, Deps, situation};
 
@@ -81,15 +83,22 @@ impl Texts {
 pub async fn carry_out_next(deps: &Deps, clock: Clock) -> Result<bool, StoreError> {
     let Some(wordsmith) = &deps.wordsmith else { return Ok(false) };
     let Some(claim) = wordsmith.runs.claim_next(clock()).await? else { return Ok(false) };
+    let span = tracing::error_span!("ai_run", account_id = claim.account.0, run = claim.run);
+    conclude(deps, wordsmith, &claim, clock).instrument(span).await?;
+    Ok(true)
+}
+
+/// Carries a run out, and ends it where that fails.
+async fn conclude(deps: &Deps, wordsmith: &Wordsmith, claim: &RunClaim, clock: Clock) -> Result<(), StoreError> {
     // One account's data that makes the computation panic must not keep the others' runs from being carried out.
-    let ended = AssertUnwindSafe(carry_out(deps, wordsmith, &claim, clock)).catch_unwind().await;
+    let ended = AssertUnwindSafe(carry_out(deps, wordsmith, claim, clock)).catch_unwind().await;
     let panicked = |_| Err(StoreError::Internal("the computation panicked".into()));
     if let Err(error) = ended.unwrap_or_else(panicked) {
-        tracing::error!(account = %claim.account, run = claim.run, %error, "an AI run failed");
+        tracing::error!(error = %Chain(&error), "an AI run failed");
         // Should this fail too, the reaper ends the run when its lease is over.
-        wordsmith.runs.fail(&claim, "internal", clock()).await?;
+        wordsmith.runs.fail(claim, "internal", clock()).await?;
     }
-    Ok(true)
+    Ok(())
 }
 
 async fn carry_out(deps: &Deps, wordsmith: &Wordsmith, claim: &RunClaim, clock: Clock) -> Result<(), StoreError> {
@@ -98,7 +107,7 @@ async fn carry_out(deps: &Deps, wordsmith: &Wordsmith, claim: &RunClaim, clock: 
     let now = clock();
     if deps.daily.roll_up(account.id, &account.timezone, now).await?.is_none() {
         // Waiting would keep the runs of other accounts waiting as well.
-        tracing::info!(account = %account.id, run = claim.run, "a roll-up is under way: the run goes by the sums as they stand");
+        tracing::info!("a roll-up is under way: the run goes by the sums as they stand");
     }
     let drafts = situation(deps, &account, account.timezone.day_of(now), now).await?;
     let known = deps.insight_source.worded(account.id, now).await?;
@@ -137,7 +146,7 @@ pub(crate) async fn nightly(
         Ok(Some(claim)) => claim,
         Ok(None) => return Ok(alone(drafts)),
         Err(RequestError::Paused | RequestError::Insufficient { .. }) => {
-            tracing::info!(account = %account.id, "insights keep the rules' texts: AI is paused or not paid for");
+            tracing::info!("insights keep the rules' texts: AI is paused or not paid for");
             return Ok(alone(drafts));
         }
         Err(RequestError::Idempotency(error)) => return Err(StoreError::Internal(error.into())),

@@ -7,9 +7,11 @@ use domain::{
     accounts::AccountStore,
     alerts::{AlertEvaluator, Evaluated},
     daily::DailyStore,
+    error::Chain,
 };
 use futures_util::FutureExt;
 use time::{Duration, OffsetDateTime};
+use tracing::Instrument;
 
 /// Accounts that are looked up at a time.
 const ACCOUNTS: i64 = 100;
@@ -47,13 +49,14 @@ pub async fn evaluate_due(deps: &Deps, interval: Duration, now: OffsetDateTime) 
         }
         for account in new {
             // A panic over the figures of one account keeps no other from its turn.
+            let span = tracing::error_span!("alerts", account_id = account.0);
             let evaluated = AssertUnwindSafe(evaluate_account(deps, account, interval, now, &mut round));
-            let error = match evaluated.catch_unwind().await {
+            let error = match evaluated.catch_unwind().instrument(span.clone()).await {
                 Ok(Ok(())) => continue,
-                Ok(Err(error)) => error.to_string(),
+                Ok(Err(error)) => Chain(&error).to_string(),
                 Err(_) => "the evaluation panicked".to_owned(),
             };
-            tracing::error!(%account, error, "alert rules could not be evaluated");
+            span.in_scope(|| tracing::error!(error, "alert rules could not be evaluated"));
             round.failed_accounts += 1;
         }
     }
@@ -71,7 +74,7 @@ async fn evaluate_account(
     if let Some(found) = deps.accounts.find(account).await?
         && deps.daily.roll_up(account, &found.timezone, now).await?.is_none()
     {
-        tracing::debug!(%account, "alert rules wait for a roll-up that is under way");
+        tracing::debug!("alert rules wait for a roll-up that is under way");
         return Ok(());
     }
     let mut first_failure = None;
@@ -82,7 +85,7 @@ async fn evaluate_account(
                 round.evaluated += 1;
                 round.fired += u64::from(fired);
                 if fired {
-                    tracing::info!(%account, rule, observed = observed.map(tracing::field::display), "alert fired");
+                    tracing::info!(rule, observed = observed.map(tracing::field::display), "alert fired");
                 }
             }
             Err(error @ StoreError::Unavailable(_)) => return Err(error),

@@ -9,7 +9,12 @@ use domain::{
 };
 use time::{Duration, OffsetDateTime};
 
-use crate::payments::{Taken, Till};
+use tracing::Instrument;
+
+use crate::{
+    outage,
+    payments::{Taken, Till},
+};
 
 /// Charges that are worked on at a time.
 const BATCH: i64 = 16;
@@ -39,7 +44,7 @@ impl Recharger {
                 is_published = self.publish().await;
             }
             if let Err(error) = self.tick().await {
-                tracing::warn!(%error, "automatic top-ups could not be looked up");
+                outage::warn(&error, "automatic top-ups could not be looked up");
             }
             tokio::select! {
                 () = &mut stop => return,
@@ -52,7 +57,7 @@ impl Recharger {
     async fn publish(&self) -> bool {
         let published = self.till.payments.publish(&self.till.prices, (self.clock)()).await;
         if let Err(error) = &published {
-            tracing::warn!(%error, "the price list could not be published");
+            outage::warn(error, "the price list could not be published");
         }
         published.is_ok()
     }
@@ -68,12 +73,14 @@ impl Recharger {
         let looked_at = waiting.len();
         for charge in waiting {
             let this = self.clone();
-            work.spawn(async move { this.handle(&charge).await });
+            let ChargeRef { account, id, claim: _ } = charge.charge;
+            let span = tracing::error_span!("auto_topup", account_id = account.0, charge = id);
+            work.spawn(async move { this.handle(&charge).await }.instrument(span));
         }
         while let Some(done) = work.join_next().await {
             match done {
                 Ok(Ok(())) => {}
-                Ok(Err(error)) => tracing::warn!(%error, "an automatic top-up could not be written"),
+                Ok(Err(error)) => outage::warn(&error, "an automatic top-up could not be written"),
                 Err(error) => tracing::error!(%error, "an automatic top-up ended abnormally"),
             }
         }
@@ -111,11 +118,11 @@ impl Recharger {
             Ok(payment) if payment.status == PaymentStatus::Pending => later,
             Ok(payment) => {
                 let status = payment.status;
-                self.left(charge, status, self.till.settle(payment, now).await?, now)
+                self.left(status, self.till.settle(payment, now).await?, now)
             }
             Err(ChargeError::Declined(reason)) => self.failed(reason, now),
             Err(ChargeError::Unavailable(error)) => {
-                tracing::warn!(%error, account_id = charge.account.0, "an automatic top-up is not answered");
+                tracing::warn!(%error, "an automatic top-up is not answered");
                 later
             }
         };
@@ -123,12 +130,11 @@ impl Recharger {
     }
 
     /// How a charge is left whose answer was settled. One that was credited has ended already, and is left as it is.
-    fn left(&self, charge: ChargeRef, status: PaymentStatus, taken: Taken, now: OffsetDateTime) -> Left {
+    fn left(&self, status: PaymentStatus, taken: Taken, now: OffsetDateTime) -> Left {
         match (taken, status) {
             (Taken::Refused(refusal), PaymentStatus::Approved) => {
                 metrics::counter!("auto_topups_stopped_total").increment(1);
-                let account_id = charge.account.0;
-                tracing::error!(account_id, charge = charge.id, reason = %refusal, "an automatic top-up was paid but not credited; it is switched off");
+                tracing::error!(reason = %refusal, "an automatic top-up was paid but not credited; it is switched off");
                 Left::Stopped { reason: refusal.to_string() }
             }
             (Taken::Refused(refusal), _) => self.failed(refusal.to_string(), now),

@@ -26,6 +26,7 @@ use domain::{
     customer_metrics::CustomerMetricsStore,
     daily::DailyStore,
     demand::DemandStore,
+    error::Chain,
     insights::{InsightSource, InsightWriter},
     inventory::InventoryWriter,
     jobs::{Claim, JobName, JobStore, Written},
@@ -35,6 +36,7 @@ use domain::{
 use futures_util::{FutureExt, StreamExt, stream};
 use time::{Date, OffsetDateTime};
 use tokio::sync::OnceCell;
+use tracing::{Instrument, Span, field::Empty};
 
 pub use stop::{Stage, Stop};
 
@@ -42,7 +44,7 @@ use demand::Kept;
 
 pub(crate) use insight_generation::situation;
 
-use crate::ai::Wordsmith;
+use crate::{ai::Wordsmith, outage};
 
 /// How long a claim lasts. Far above the longest run; a process that dies holds its runs up for no longer than this.
 pub const LEASE_SECONDS: i64 = 15 * 60;
@@ -239,12 +241,21 @@ impl<'a> Night<'a> {
     }
 
     async fn run(&self, job: JobName) -> Report {
+        let span =
+            tracing::error_span!("job", %job, account_id = self.account.id.0, as_of = %self.as_of, claim = Empty);
+        self.run_logged(job).instrument(span).await
+    }
+
+    async fn run_logged(&self, job: JobName) -> Report {
         let started = Instant::now();
         let claimed = self.deps.jobs.claim(self.account.id, job, self.as_of, LEASE_SECONDS, self.selection.again);
         let outcome = match claimed.await {
-            Ok(Some(claim)) => self.run_claimed(claim).await,
+            Ok(Some(claim)) => {
+                Span::current().record("claim", claim.number);
+                self.run_claimed(claim).await
+            }
             Ok(None) => Outcome::Skipped,
-            Err(error) => Outcome::Failed { error: domain::error::Chain(&error).to_string() },
+            Err(error) => Outcome::Failed { error: Chain(&error).to_string() },
         };
         let milliseconds = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let report = Report { account: self.account.id, job, as_of: self.as_of, outcome, milliseconds };
@@ -265,7 +276,7 @@ impl<'a> Night<'a> {
         let error = match ended {
             Ok(Ok(Written::Rows(rows))) => return Outcome::Done { rows },
             Ok(Ok(Written::Superseded)) => return Outcome::Superseded,
-            Ok(Err(error)) => domain::error::Chain(&error).to_string(),
+            Ok(Err(error)) => Chain(&error).to_string(),
             Err(_) => "the computation panicked".to_owned(),
         };
         let error: String = error.chars().take(ERROR_CHARS).collect();
@@ -316,28 +327,32 @@ impl<'a> Night<'a> {
 
 async fn note_failure(deps: &Deps, claim: &Claim, error: &str) {
     if let Err(unnoted) = deps.jobs.fail(claim, error).await {
-        tracing::warn!(account = %claim.account, job = %claim.job, error = %unnoted, "a failed run stays claimed");
+        outage::warn(&unnoted, "a failed run stays claimed");
     }
 }
 
+/// One line a run, within its span.
 fn log(report: &Report) {
-    let Report { account, job, as_of, outcome, milliseconds } = report;
+    let Report { outcome, milliseconds, .. } = report;
     match outcome {
         Outcome::Done { rows } => {
-            tracing::info!(%job, %account, %as_of, ms = milliseconds, rows, "job done");
+            tracing::info!(ms = milliseconds, rows, "job done");
         }
-        Outcome::Skipped => tracing::debug!(%job, %account, %as_of, "job not due"),
+        Outcome::Skipped => tracing::debug!("job not due"),
         Outcome::Superseded => {
-            tracing::warn!(%job, %account, %as_of, ms = milliseconds, "job claimed elsewhere, result dropped");
+            tracing::warn!(ms = milliseconds, "job claimed elsewhere, result dropped");
         }
         Outcome::Interrupted => {
-            tracing::warn!(%job, %account, %as_of, ms = milliseconds, "job broken off, to be run again");
+            tracing::warn!(ms = milliseconds, "job broken off, to be run again");
         }
-        Outcome::Failed { error } => tracing::error!(%job, %account, %as_of, ms = milliseconds, error, "job failed"),
+        Outcome::Failed { error } => tracing::error!(ms = milliseconds, error, "job failed"),
     }
 }
 
 /// Runs a computation that takes long enough to keep others of this thread waiting.
 async fn off_thread<T: Send + 'static>(compute: impl FnOnce() -> T + Send + 'static) -> Result<T, StoreError> {
-    tokio::task::spawn_blocking(compute).await.map_err(|_| StoreError::Internal("the computation panicked".into()))
+    let span = tracing::Span::current();
+    tokio::task::spawn_blocking(move || span.in_scope(compute))
+        .await
+        .map_err(|_| StoreError::Internal("the computation panicked".into()))
 }

@@ -7,5 +7,6 @@ pub mod alerts;
 pub mod auto_topup;
 pub mod deliveries;
 pub mod jobs;
+pub mod outage;
 pub mod payments;
 pub mod secrets;

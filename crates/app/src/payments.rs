@@ -12,6 +12,7 @@ use domain::{
     },
 };
 use time::OffsetDateTime;
+use tracing::{Instrument, Span, field::Empty};
 
 /// What taking payments needs.
 #[derive(Clone)]
@@ -48,8 +49,13 @@ impl Till {
     /// # Errors
     /// [`TakeError`].
     pub async fn take(&self, id: &PaymentId, now: OffsetDateTime) -> Result<Taken, TakeError> {
-        let payment = self.gateway.fetch(id).await?.ok_or(TakeError::UnknownPayment)?;
-        Ok(self.settle(payment, now).await?)
+        let span = tracing::error_span!("payment", gateway = self.gateway.name(), payment = %id, account_id = Empty);
+        async {
+            let payment = self.gateway.fetch(id).await?.ok_or(TakeError::UnknownPayment)?;
+            Ok(self.settle(payment, now).await?)
+        }
+        .instrument(span)
+        .await
     }
 
     /// Writes what a payment means that came from the gateway itself.
@@ -73,6 +79,7 @@ impl Till {
         let owner = self.payments.owner(gateway, &payment.id).await?;
         let ordered = payment.order.as_ref().map(|order| order.account);
         let account = owner.or(ordered).ok_or(SettleError::Refused(Refusal::NoOrder))?;
+        Span::current().record("account_id", account.0);
         let quote = self.quote(&payment, now).await?;
         self.payments.settle(Settlement { gateway, payment, account, quote }, now).await
     }

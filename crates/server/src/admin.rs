@@ -14,6 +14,7 @@ use actix_web::{App, HttpResponse, HttpServer, dev::Server, get, middleware::fro
 use domain::{
     AccountId, StoreError,
     ai::{AccessChange, AiAccess},
+    error::Chain,
 };
 use metrics_exporter_prometheus::PrometheusHandle;
 use serde::Deserialize;
@@ -67,7 +68,7 @@ async fn scrape(admin: web::Data<Admin>) -> HttpResponse {
     metrics::gauge!("database_connections", "state" => "open").set(count(open));
     match admin.store.depths(OffsetDateTime::now_utc()).await {
         Ok(depths) => publish(depths),
-        Err(error) => tracing::debug!(%error, "the queues cannot be counted"),
+        Err(error) => tracing::debug!(error = %Chain(&error), "the queues cannot be counted"),
     }
     HttpResponse::Ok().content_type("text/plain; version=0.0.4").body(admin.metrics.render())
 }
@@ -146,7 +147,7 @@ fn told(change: Result<AccessChange, StoreError>) -> HttpResponse {
             HttpResponse::NotFound().json(json!({ "error": "there is no such account" }))
         }
         Err(error) => {
-            tracing::warn!(%error, "AI access could not be changed");
+            app::outage::warn(&error, "AI access could not be changed");
             HttpResponse::ServiceUnavailable().json(json!({ "error": "the database does not answer" }))
         }
     }

@@ -6,6 +6,7 @@ use anyhow::Context;
 use app::{
     ai::{Wordsmith, carry_out_next},
     jobs::Deps,
+    outage,
 };
 use connectors::llm::{ChatCompletions, Config as ModelConfig};
 use domain::{
@@ -77,13 +78,13 @@ pub async fn run(store: Arc<Store>, deps: Deps, cancelled: CancellationToken) {
         if guarded.is_none_or(|last| last.elapsed() >= GUARD_EVERY) {
             guarded = Some(tokio::time::Instant::now());
             if let Err(error) = look_after(&store).await {
-                tracing::warn!(%error, "AI runs and costs could not be looked after");
+                outage::warn(&error, "AI runs and costs could not be looked after");
             }
         }
         match carry_out_next(&deps, OffsetDateTime::now_utc).await {
             Ok(true) => continue,
             Ok(false) => {}
-            Err(error) => tracing::warn!(%error, "AI runs could not be looked up"),
+            Err(error) => outage::warn(&error, "AI runs could not be looked up"),
         }
         tokio::select! {
             () = cancelled.cancelled() => return,

@@ -25,7 +25,7 @@ pub async fn run(store: Arc<Store>, interval_seconds: u32, cancelled: Cancellati
                 metrics::counter!("alert_evaluations_total").increment(evaluated);
                 metrics::counter!("alerts_fired_total").increment(fired);
             }
-            Err(error) => tracing::warn!(%error, "alert rules could not be looked up"),
+            Err(error) => app::outage::warn(&error, "alert rules could not be looked up"),
         }
         tokio::select! {
             () = cancelled.cancelled() => return,

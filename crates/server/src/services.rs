@@ -93,7 +93,7 @@ async fn run_supervised(
     let schema = Arc::new(SchemaCheck::default());
     // A process that comes before its migrations waits for them, not ready; the log says why.
     if let Err(error) = schema.problem(&**store).await {
-        tracing::warn!(%error, "the database does not answer yet");
+        app::outage::warn(&error, "the database does not answer yet");
     }
     let hosts = admin::Hosts::parse(&config.admin_hosts)?;
     let failures = supervisor.failures().clone();
@@ -211,7 +211,7 @@ fn start_workers(
 /// Lets keys be held in memory, if there is a way to hear of revocations.
 fn listen_for_revocations(supervisor: &Supervisor, held: &KeyCache, direct: Option<&Connect>) {
     let Some(direct) = direct.cloned() else {
-        tracing::info!("every key is looked up: DATABASE_DIRECT_URL would let them be held in memory");
+        tracing::debug!("every key is looked up: DATABASE_DIRECT_URL would let them be held in memory");
         return;
     };
     let held = held.clone();

@@ -72,7 +72,7 @@ impl From<Later> for ApiError {
             TakeError::Store(error) => error.into(),
             TakeError::Gateway(_) | TakeError::UnknownPayment => {
                 tracing::warn!(%error, "a notified payment could not be fetched");
-                Self::new(Code::GatewayUnavailable)
+                Self::new(Code::GatewayUnavailable).cause(error.to_string())
             }
         }
     }

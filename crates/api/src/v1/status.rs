@@ -91,7 +91,7 @@ impl Look {
             Ok(Ok((latency, schema))) => Some((latency, schema.into())),
             Ok(Err(error)) => {
                 let error: StoreError = error;
-                tracing::warn!(%error, "the database is down");
+                app::outage::warn(&error, "the database is down");
                 None
             }
             Err(_) => None,

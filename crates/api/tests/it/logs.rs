@@ -81,6 +81,7 @@ fn a_path_made_up_by_a_stranger_is_not_logged() {
     assert_eq!(stranger[0]["fields"]["route"], "unmatched");
     assert!(stranger[0]["fields"].get("account_id").is_none_or(Value::is_null));
     let refused = about(&lines, "log-test-3").remove(0);
-    assert_eq!(refused["fields"]["status"], 400);
+    assert_eq!((&refused["fields"]["status"], &refused["fields"]["error"]), (&400.into(), &"invalid_event".into()));
+    assert!(refused["fields"].get("cause").is_none());
     assert!(!refused.to_string().contains("secret"));
 }

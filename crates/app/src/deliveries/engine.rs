@@ -17,12 +17,14 @@ use tokio::{
     task::JoinSet,
     time::{Instant, MissedTickBehavior, interval, sleep_until, timeout_at},
 };
+use tracing::Instrument;
 
 use super::{
     Options, Ports,
     attempt::attempt,
     lanes::{Lanes, Limits},
 };
+use crate::outage;
 
 /// Attempts recorded in one statement at most.
 const BATCH: usize = 256;
@@ -272,7 +274,7 @@ impl Engine {
                 leased.into_iter().for_each(|leased| self.start_attempt(leased, until));
             }
             Err(error) => {
-                self.rest("lease", &error);
+                self.rest("deliveries cannot be leased; trying again", &error);
                 rooms.iter().for_each(|room| self.lanes.announce(room.receiver));
             }
         }
@@ -281,8 +283,16 @@ impl Engine {
     fn start_attempt(&mut self, leased: Leased, until: OffsetDateTime) {
         self.held.insert(leased.lease);
         let ports = self.ports.clone();
-        self.attempts.spawn(async move {
-            let lease = leased.lease;
+        let lease = leased.lease;
+        let Receiver { account, subscription } = lease.receiver;
+        let span = tracing::error_span!(
+            "delivery",
+            account_id = account.0,
+            subscription,
+            delivery = %leased.id,
+            attempt = leased.attempt
+        );
+        let made = async move {
             // A process that was stopped for a while has lost what it held.
             if (ports.clock)() >= until {
                 return Ended { lease, report: None };
@@ -290,14 +300,17 @@ impl Engine {
             // A panic must not take the place along: it would be one less for this receiver, for good.
             let report = AssertUnwindSafe(attempt(&ports, &leased)).catch_unwind().await;
             let error = match report {
-                Ok(Ok(report)) => return Ended { lease, report: Some(report) },
+                Ok(Ok(report)) => {
+                    log(&report);
+                    return Ended { lease, report: Some(report) };
+                }
                 Ok(Err(unsent)) => unsent.to_string(),
                 Err(_) => "the attempt panicked".to_owned(),
             };
-            let Receiver { account, subscription } = lease.receiver;
-            tracing::error!(%account, subscription, delivery = %leased.id, error, "delivery cannot be attempted");
+            tracing::error!(error, "delivery cannot be attempted");
             Ended { lease, report: None }
-        });
+        };
+        self.attempts.spawn(made.instrument(span));
     }
 
     fn on_ended(&mut self, ended: Result<Ended, tokio::task::JoinError>) {
@@ -308,23 +321,20 @@ impl Engine {
         let seen = report.as_ref().map_or(unsent, |report| seen(report, now));
         self.lanes.ended(lease.receiver, Some(seen), now);
         self.held.remove(&lease);
-        if let Some(report) = report {
-            log(&report);
-            self.unrecorded.push(report);
-        }
+        self.unrecorded.extend(report);
     }
 
     fn on_recorded(&mut self, recorded: Result<(), (Vec<Report>, StoreError)>) {
         self.being_recorded = 0;
         if let Err((batch, error)) = recorded {
-            self.rest("record", &error);
+            self.rest("attempts cannot be recorded; trying again", &error);
             self.unrecorded.splice(0..0, batch);
         }
     }
 
     fn on_looked(&mut self, looked: Result<Look, StoreError>) {
         let due = match looked {
-            Err(error) => return self.rest("look for", &error),
+            Err(error) => return self.rest("what is due cannot be looked up; trying again", &error),
             Ok(Look::Quick(receivers)) => receivers,
             Ok(Look::Full(began, Due { receivers, cut_at })) => {
                 self.unfinished_look = cut_at.map(|at| (began, at));
@@ -350,12 +360,12 @@ impl Engine {
                 self.start_moving();
             }
             Ok(None) => {}
-            Err(error) => tracing::warn!(%error, "deliveries cannot be moved in bulk; trying again"),
+            Err(error) => outage::warn(&error, "deliveries cannot be moved in bulk; trying again"),
         }
     }
 
-    fn rest(&mut self, what: &str, error: &StoreError) {
-        tracing::warn!(%error, "cannot {what} deliveries; trying again");
+    fn rest(&mut self, what: &'static str, error: &StoreError) {
+        outage::warn(error, what);
         self.pause = (self.pause * 2).clamp(FIRST_PAUSE, self.options.longest_pause);
         self.rests_until = Instant::now() + self.pause;
     }
@@ -381,7 +391,7 @@ impl Engine {
         while !self.unrecorded.is_empty() {
             let batch: Vec<_> = self.unrecorded.drain(..self.unrecorded.len().min(BATCH)).collect();
             if let Err(error) = record(&self.ports, &batch).await {
-                tracing::warn!(%error, "attempts could not be recorded; they will be made again");
+                outage::warn(&error, "attempts could not be recorded; they will be made again");
                 break;
             }
         }
@@ -389,7 +399,7 @@ impl Engine {
         if !held.is_empty()
             && let Err(error) = self.ports.queue.release(&held, (self.ports.clock)()).await
         {
-            tracing::warn!(%error, "leases could not be given back; they run out");
+            outage::warn(&error, "leases could not be given back; they run out");
         }
     }
 }
@@ -412,7 +422,7 @@ async fn record(ports: &Ports, reports: &[Report]) -> Result<(), StoreError> {
     for failing in ports.queue.record(reports, now).await? {
         let Some(reason) = failing.disabled(now) else { continue };
         let Receiver { account, subscription } = failing.receiver;
-        tracing::warn!(%account, subscription, %reason, "subscription switched off");
+        tracing::warn!(account_id = account.0, subscription, %reason, "subscription switched off");
         ports.queue.disable(&failing, reason).await?;
     }
     Ok(())
@@ -427,15 +437,14 @@ fn seen(report: &Report, now: OffsetDateTime) -> Seen {
     }
 }
 
-/// One line an attempt. No URL and no body: both may hold secrets.
+/// One line an attempt, within its span. No URL and no body: both may hold secrets.
 fn log(report: &Report) {
-    let Receiver { account, subscription } = report.lease.receiver;
-    let (delivery, attempt, status) = (report.delivery, report.attempt_number, report.attempt.status());
+    let status = report.attempt.status();
     let ms = report.attempt.timings.total.as_millis();
     if report.next == Next::Delivered {
-        tracing::debug!(%account, subscription, %delivery, attempt, status, ms, "delivered");
+        tracing::debug!(status, ms, "delivered");
     } else {
         let last = report.next == Next::Failed;
-        tracing::info!(%account, subscription, %delivery, attempt, status, ms, last, "delivery failed");
+        tracing::info!(status, ms, last, "delivery failed");
     }
 }

@@ -87,7 +87,7 @@ pub async fn part(roles: Roles, config: &Config, database: &Database) -> anyhow:
         Err(error) if error.is::<Misconfigured>() => return Err(error),
         // This process starts nevertheless: it says by itself that it is not ready.
         Err(error) => {
-            tracing::warn!(%error, "the data keys could not be compared with the database's yet");
+            tracing::warn!(error = format!("{error:#}"), "the data keys could not be compared with the database's yet");
             false
         }
     };
