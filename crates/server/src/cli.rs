@@ -90,3 +90,28 @@ pub enum Command {
     /// Loads the demo shop
     Demo(DemoArgs),
 }
+
+impl Command {
+    /// As it is typed, without what belongs to it.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Up(_) => "up",
+            Self::Serve => "serve",
+            Self::Work => "work",
+            Self::Migrate(_) => "migrate",
+            Self::Backup(_) => "backup",
+            Self::Restore(_) => "restore",
+            Self::Openapi => "openapi",
+            Self::Accounts(_) => "accounts",
+            Self::Keys(_) => "keys",
+            Self::Import(_) => "import",
+            Self::Jobs(_) => "jobs",
+            Self::Secrets(_) => "secrets",
+            Self::Webhooks(_) => "webhooks",
+            Self::Ai(_) => "ai",
+            Self::Credits(_) => "credits",
+            Self::Dev(_) => "dev",
+            Self::Demo(_) => "demo",
+        }
+    }
+}

@@ -28,7 +28,7 @@ pub fn allowed() -> anyhow::Result<usize> {
     let files = if soft < hard && setrlimit(Resource::RLIMIT_NOFILE, hard, hard).is_ok() { hard } else { soft };
     let clients = clients(files);
     if clients < AT_MOST {
-        tracing::info!(files, clients, "the limit of open files bounds the connections of clients");
+        tracing::debug!(files, clients, "the limit of open files bounds the connections of clients");
     }
     Ok(usize::try_from(clients)?)
 }

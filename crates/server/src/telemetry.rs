@@ -1,24 +1,48 @@
 //! Logs and metrics.
 
-use std::time::Duration;
+use std::{
+    io::{self, IsTerminal},
+    time::Duration,
+};
 
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::{
+    EnvFilter,
+    fmt::{
+        SubscriberBuilder,
+        format::{Compact, DefaultFields, Format, Json, JsonFields},
+    },
+    util::SubscriberInitExt,
+};
 
 /// Bounds of the latency histograms, seconds.
 const LATENCY_BUCKETS: [f64; 12] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0];
 
-/// Starts logging: one JSON object a line on standard error, so that standard output stays a command's result.
+/// Starts logging on standard error, so that standard output stays a command's result: lines for people on a terminal, else
+/// one JSON object a line.
 pub fn init_logs(filter: &str) -> anyhow::Result<()> {
     let filter = EnvFilter::try_new(filter).map_err(|error| anyhow::anyhow!("log: not a log filter: {error}"))?;
+    let started = if io::stderr().is_terminal() {
+        for_people(filter).with_writer(io::stderr).finish().try_init()
+    } else {
+        json(filter).with_writer(io::stderr).finish().try_init()
+    };
+    started.map_err(|error| anyhow::anyhow!("cannot start logging: {error}"))
+}
+
+/// Time, level, message and fields, those of the spans last.
+fn for_people(filter: EnvFilter) -> SubscriberBuilder<DefaultFields, Format<Compact>, EnvFilter> {
+    tracing_subscriber::fmt().compact().with_target(false).with_env_filter(filter)
+}
+
+/// The spans that a line belongs to are in its list `spans`, outermost first.
+fn json(filter: EnvFilter) -> SubscriberBuilder<JsonFields, Format<Json>, EnvFilter> {
     tracing_subscriber::fmt()
         .json()
         .flatten_event(true)
         .with_current_span(false)
+        .with_span_list(true)
         .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .try_init()
-        .map_err(|error| anyhow::anyhow!("cannot start logging: {error}"))
 }
 
 /// How often what was measured is summed up. Until then every value of a histogram is kept by itself, scraped or not.
@@ -47,7 +71,55 @@ async fn sum_up(handle: PrometheusHandle, every: Duration) {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, Mutex};
+
     use super::*;
+
+    #[derive(Clone, Default)]
+    struct Lines(Arc<Mutex<Vec<u8>>>);
+
+    impl io::Write for Lines {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// Logs an error in the span of a request.
+    fn log_error() {
+        let span = tracing::error_span!("request", request_id = "some-request", account_id = 7);
+        span.in_scope(|| tracing::error!(cause = "the reason", "request failed"));
+    }
+
+    #[test]
+    fn a_line_of_json_lists_its_spans() {
+        let lines = Lines::default();
+        let writer = lines.clone();
+        let subscriber = json(EnvFilter::new("error")).with_writer(move || writer.clone()).finish();
+        tracing::subscriber::with_default(subscriber, log_error);
+        let line: serde_json::Value = serde_json::from_slice(&lines.0.lock().unwrap()).unwrap();
+        assert_eq!([&line["level"], &line["message"], &line["cause"]], ["ERROR", "request failed", "the reason"]);
+        let request = serde_json::json!({"name": "request", "request_id": "some-request", "account_id": 7});
+        assert_eq!(line["spans"], serde_json::json!([request]));
+    }
+
+    #[test]
+    fn a_line_for_people_says_when_how_bad_what_and_of_which_request() {
+        let lines = Lines::default();
+        let writer = lines.clone();
+        let subscriber = for_people(EnvFilter::new("error")).with_ansi(false).with_writer(move || writer.clone());
+        tracing::subscriber::with_default(subscriber.finish(), log_error);
+        let line = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+        let (time, said) = line.split_once(' ').unwrap();
+        assert!(time.ends_with('Z') && time.contains('T'), "{line}");
+        assert_eq!(said.split_whitespace().next(), Some("ERROR"), "{line}");
+        assert!(said.contains("request failed cause=\"the reason\""), "{line}");
+        assert!(said.contains("request_id=\"some-request\" account_id=7"), "{line}");
+    }
 
     #[tokio::test]
     async fn values_are_summed_up_though_nobody_asks_for_them() {

@@ -23,6 +23,8 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use store::Store;
+use tracing::{Instrument, Span};
+use uuid::Uuid;
 
 use crate::{
     cli::{Cli, Command, MigrateArgs},
@@ -48,7 +50,7 @@ pub fn run(cli: Cli) -> ExitCode {
     // A command that ends says what there is to say itself; its log is for what goes wrong underneath.
     let filter = if stays || cli.flags.log.is_some() { config.log.as_str() } else { "error" };
     let logged = telemetry::init_logs(filter).inspect(|()| warn_of_variables());
-    match logged.and_then(|()| run_command(cli.command, &config)) {
+    match logged.and_then(|()| in_span(cli.command, &config, stays)) {
         Ok(code) => code,
         Err(error) if error.is::<Misconfigured>() => fail(&error, ExitCode::from(USAGE)),
         Err(error) => fail(&error, ExitCode::FAILURE),
@@ -62,6 +64,17 @@ fn warn_of_variables() {
     for name in config::unknown_variables() {
         tracing::warn!(name, "this environment variable names no setting (docs/operations.md lists every one)");
     }
+}
+
+/// Runs a command. What one that ends logs carries its name and an id of its own; of a service each request, job and
+/// delivery does.
+fn in_span(command: Command, config: &Config, stays: bool) -> anyhow::Result<ExitCode> {
+    let span = if stays {
+        Span::none()
+    } else {
+        tracing::error_span!("command", command = command.name(), command_id = %Uuid::now_v7().simple())
+    };
+    span.in_scope(|| run_command(command, config))
 }
 
 /// The configuration is not one to work with; says what to do.
@@ -110,7 +123,7 @@ fn run_command(command: Command, config: &Config) -> anyhow::Result<ExitCode> {
         _ => Database::open(config)?,
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let code = runtime.block_on(with_database(command, config, &database));
+    let code = runtime.block_on(with_database(command, config, &database).in_current_span());
     // Connections must be closed before the server stops, else it waits for them.
     runtime.shutdown_timeout(std::time::Duration::from_secs(2));
     database.close()?;
