@@ -1,15 +1,15 @@
 #!/bin/sh
-# Makes sure that the programs that `make bench` measures with are on this machine: wrk, pgbench, node and npm. Nothing
-# else needs them. On Debian and its relatives they are installed as root; elsewhere it says what is missing.
+# Makes sure that the programs that `make bench` measures with are on this machine: wrk, pgbench, haproxy, node and
+# npm. Nothing else needs them. On Debian and its relatives they are installed as root; elsewhere it says what is missing.
 set -eu
 
 missing=
-for program in wrk pgbench node npm; do
+for program in wrk pgbench haproxy node npm; do
     command -v $program >/dev/null || missing="$missing $program"
 done
 [ -n "$missing" ] || exit 0
 if ! command -v apt-get >/dev/null || [ "$(id -u)" -ne 0 ]; then
-    printf 'error: make bench needs%s: install them (Debian, as root: apt-get install wrk postgresql nodejs npm)\n' "$missing" >&2
+    printf 'error: make bench needs%s: install them (Debian, as root: apt-get install wrk postgresql haproxy nodejs npm)\n' "$missing" >&2
     exit 1
 fi
 packages=

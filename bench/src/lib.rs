@@ -8,6 +8,7 @@ pub mod cluster;
 pub mod dataset;
 pub mod fastify;
 pub mod from_memory;
+pub mod haproxy;
 pub mod load;
 pub mod machine;
 pub mod paced;

@@ -85,6 +85,7 @@ pub fn describe() -> Vec<String> {
         ),
         version("wrk", &["-v"]),
         version("pgbench", &["--version"]),
+        version("haproxy", &["-v"]),
         format!("node {}", version("node", &["--version"])),
     ]
 }

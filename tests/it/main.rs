@@ -19,6 +19,7 @@ mod logs;
 mod metrics;
 mod migrations;
 mod pooler;
+mod proxy;
 mod replicas;
 mod reruns;
 mod service;

@@ -30,7 +30,8 @@ What a row stands beside:
   that rate 64 clients each wait for a random time before they ask again.
 - **without**, in the rows of faults: the same requests while no client misbehaves. **The same attack on a server that does
   nothing**: the same requests to the service while the clients misbehave towards another process, which answers two bytes
-  from memory; what they cost then is the processor time that the attack itself takes.
+  from memory; what they cost then is the processor time that the attack itself takes. Rows that say so are measured through HAProxy with
+  the limits of `packaging/haproxy.cfg`, with and without the attack.
 
 A row whose run was disturbed, because something else used the processors for part of it, is marked ⚠.
 [benchmarks-profiles.md](benchmarks-profiles.md) says where the time went.

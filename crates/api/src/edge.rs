@@ -34,10 +34,9 @@ use tracing::{Instrument, Span, field::Empty};
 use crate::{
     auth::{Caller, authenticate, token},
     client,
-    connections::Connection,
     error::{ApiError, Code},
+    lookups::LimitedAddresses,
     meter, notifications,
-    refusals::{Answer, Refusals},
     request_id::{self, RequestId},
     respond::{self, Cache, JSON},
     state::{PUBLIC_FACTOR, State},
@@ -80,12 +79,9 @@ pub async fn edge(
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
     let started = Instant::now();
-    if let Some(connection) = request.conn_data::<Connection>() {
-        connection.spoke();
-    }
     let app_data =
-        (request.app_data::<web::Data<State>>().cloned(), request.app_data::<web::Data<Refusals>>().cloned());
-    let (Some(state), Some(refusals)) = app_data else {
+        (request.app_data::<web::Data<State>>().cloned(), request.app_data::<web::Data<LimitedAddresses>>().cloned());
+    let (Some(state), Some(limited)) = app_data else {
         return Ok(request.into_response(HttpResponse::InternalServerError().finish()));
     };
     let exchange = Exchange {
@@ -95,7 +91,7 @@ pub async fn edge(
         started,
     };
     let span = exchange.span();
-    let (response, caller) = answer(&state, &refusals, &exchange, request, next).instrument(span).await?;
+    let (response, caller) = answer(&state, &limited, &exchange, request, next).instrument(span).await?;
     record(&response, &exchange, caller.as_ref());
     Ok(response)
 }
@@ -120,7 +116,7 @@ impl Exchange {
 /// Admits the request, has it handled, and completes the answer.
 async fn answer(
     state: &State,
-    refusals: &Refusals,
+    limited: &LimitedAddresses,
     exchange: &Exchange,
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
@@ -133,12 +129,7 @@ async fn answer(
     request.extensions_mut().insert(id.clone());
     request.extensions_mut().insert(ClientAddress(address));
 
-    let Admission { bucket, mut quota, verdict } = admit(state, refusals, &request, address).await;
-    let mut answer = match &verdict {
-        Err(refused) if refused.code == Code::RateLimitExceeded => refusals.pause(bucket, quota).await,
-        Err(refused) if refused.code.status() == StatusCode::UNAUTHORIZED => refusals.pause_stranger().await,
-        _ => Answer::Now,
-    };
+    let Admission { bucket, mut quota, verdict } = admit(state, limited, &request, address).await;
     let caller = verdict.as_ref().ok().cloned().flatten();
     if let Some(caller) = &caller {
         Span::current().record("account_id", caller.account().0);
@@ -161,9 +152,6 @@ async fn answer(
     }
     if hook {
         (response, quota) = notifications::settle(state, bucket, response).await;
-        if quota.exceeded {
-            answer = refusals.pause(bucket, quota).await;
-        }
     } else if response.status() == StatusCode::NOT_MODIFIED && unmodified_is_free {
         match not_modified(state, bucket, quota).await {
             Ok(settled) => quota = settled,
@@ -174,7 +162,7 @@ async fn answer(
     }
     fill_error(&mut response, id, &mut quota);
     finish_headers(response.headers_mut(), id, quota, public);
-    if answer == Answer::NowAndClose || state.settings.draining.load(Ordering::Relaxed) {
+    if state.settings.draining.load(Ordering::Relaxed) {
         response.response_mut().head_mut().set_connection_type(ConnectionType::Close);
     }
     Ok((response, caller))
@@ -195,7 +183,7 @@ fn is_hook(path: &str) -> bool {
     path.starts_with(HOOKS)
 }
 
-async fn admit(state: &State, refusals: &Refusals, request: &ServiceRequest, address: IpAddr) -> Admission {
+async fn admit(state: &State, limited: &LimitedAddresses, request: &ServiceRequest, address: IpAddr) -> Admission {
     let limit = state.settings.rate_limit_per_minute;
     if is_hook(request.path()) {
         // Counted when it is known whether it is signed.
@@ -211,8 +199,8 @@ async fn admit(state: &State, refusals: &Refusals, request: &ServiceRequest, add
     let stranger = Bucket::refused(address);
     let presented = token(request.headers()).map(|key| key.hash());
     let hash = presented.as_ref().ok().copied();
-    if let Some(quota) = refusals.of(stranger, limit)
-        && !hash.is_some_and(|hash| state.keys.known_id(hash).is_some() || refusals.take_turn())
+    if let Some(quota) = limited.quota(stranger, limit)
+        && !hash.is_some_and(|hash| state.keys.known_id(hash).is_some() || limited.try_acquire_lookup())
     {
         let verdict = Err(ApiError::new(Code::RateLimitExceeded));
         return Admission { bucket: stranger, quota, verdict };
@@ -231,6 +219,9 @@ async fn admit(state: &State, refusals: &Refusals, request: &ServiceRequest, add
         }
         Err(refused) if refused.code.status() == StatusCode::UNAUTHORIZED => {
             let quota = state.limiter.hit(stranger, limit).await;
+            if quota.exceeded {
+                limited.insert(stranger, quota);
+            }
             Admission { bucket: stranger, quota, verdict: within(quota, false).and(Err(refused)) }
         }
         Err(failed) => {

@@ -5,19 +5,18 @@ mod auth;
 mod body;
 mod client;
 mod compression;
-mod connections;
 mod csv;
 mod edge;
 mod error;
 mod exact;
 mod freshness;
+mod lookups;
 mod meter;
 mod notifications;
 mod openapi;
 mod path;
 mod query;
 pub mod rate_limit;
-mod refusals;
 mod request_id;
 mod respond;
 mod state;
@@ -36,7 +35,6 @@ use actix_web::{
 };
 
 pub use client::{InvalidNetwork, Network};
-pub use connections::Connections;
 pub use openapi::openapi;
 pub use state::{PUBLIC_FACTOR, Settings, State};
 
@@ -47,27 +45,26 @@ const DISCONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The server on `listener`, not yet running: await it. It reacts to no signal by itself; `Server::handle().stop(true)`
 /// stops accepting and waits for what is in flight. To be called within a runtime of tokio. `for_worker` gives each of the worker threads what it works with: it
-/// may put ports in that belong to one thread. `connections` are those of this server.
+/// may put ports in that belong to one thread.
 ///
 /// # Errors
 /// When the listener cannot be used.
 pub fn server(
     state: State,
     for_worker: impl Fn(State) -> State + Clone + Send + 'static,
-    connections: Arc<Connections>,
     listener: TcpListener,
     workers: usize,
 ) -> io::Result<Server> {
     let shutdown = state.settings.shutdown_timeout.as_secs();
     let last_check = web::Data::new(v1::status::LastCheck::default());
-    let refusals = web::Data::new(refusals::Refusals::default());
+    let limited = web::Data::new(lookups::LimitedAddresses::default());
     let streams = web::Data::new(streams::Streams::default());
-    let places = connections.places();
+    let (connections, head_timeout) = (state.settings.connections, state.settings.head_timeout);
     let server = HttpServer::new(move || {
         App::new()
             .app_data(web::Data::from(Arc::new(for_worker(state.clone()))))
             .app_data(last_check.clone())
-            .app_data(refusals.clone())
+            .app_data(limited.clone())
             .app_data(streams.clone())
             .wrap(from_fn(edge::edge))
             .wrap(Compress::default())
@@ -75,11 +72,9 @@ pub fn server(
             .configure(v1::configure)
     })
     .workers(workers)
-    .max_connections(places.div_ceil(workers.max(1)))
-    .on_connect(move |io, data| connections.opened(io, data))
+    .max_connections(connections.div_ceil(workers.max(1)))
     .keep_alive(KEEP_ALIVE)
-    // `Connections` sees to that.
-    .client_request_timeout(Duration::ZERO)
+    .client_request_timeout(head_timeout)
     .client_disconnect_timeout(DISCONNECT_TIMEOUT)
     .shutdown_timeout(shutdown)
     .disable_signals()

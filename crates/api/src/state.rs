@@ -92,7 +92,7 @@ pub struct Settings {
     pub commit: String,
     /// Connections of clients at once, over all threads. Beyond them new ones wait to be accepted.
     pub connections: usize,
-    /// How long the first head of a connection may take to arrive, at least; twice as long at most.
+    /// How long the first head of a connection may take to arrive.
     pub head_timeout: Duration,
     /// How long the body of a request may take to arrive.
     pub body_timeout: Duration,

@@ -13,7 +13,7 @@ use std::{
 };
 
 use anyhow::Context;
-use api::{Connections, Network, Settings, State, rate_limit::InMemory};
+use api::{Network, Settings, State, rate_limit::InMemory};
 use app::{ai::Wordsmith, deliveries::Ports};
 use connectors::geo::GeoIp;
 use croner::Cron;
@@ -117,15 +117,10 @@ async fn run_supervised(
         let state = state(config, store, &held, &events, wordsmith.clone(), ports, shared.as_ref())?;
         let settings = Settings { draining: draining.clone(), ..state.settings };
         let state = State { settings, till: till.clone(), ..state };
-        let connections = Connections::new(&state.settings);
         let of_threads = Workers::new(stores.threads.clone(), held, events);
         workers = Some(of_threads.clone());
         let for_thread = move |state| of_threads.state_of_next(state);
-        stopped.push(api::server(state, for_thread, connections.clone(), listener, threads)?);
-        supervisor.start_service(Task::new("connection_sweeper", move || {
-            let connections = connections.clone();
-            async move { connections.sweep().await }
-        }));
+        stopped.push(api::server(state, for_thread, listener, threads)?);
     }
     if roles.work {
         let ports = deliveries::ports(&stores.deliveries, &keys, &sender);

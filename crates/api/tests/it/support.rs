@@ -245,9 +245,7 @@ impl Service {
         let (ready, started) = mpsc::channel();
         std::thread::spawn(move || {
             actix_web::rt::System::new().block_on(async move {
-                let connections = api::Connections::new(&state.settings);
-                let server = api::server(state, |state| state, connections.clone(), listener, 1).unwrap();
-                actix_web::rt::spawn(async move { connections.sweep().await });
+                let server = api::server(state, |state| state, listener, 1).unwrap();
                 ready.send(()).unwrap();
                 server.await.unwrap();
             });

@@ -20,11 +20,10 @@ use crate::{commands::keys, config::Flags};
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Every task that runs for as long as the process does. One that is missing here is not known to come back.
-const TASKS: [&str; 11] = [
+const TASKS: [&str; 10] = [
     "ai",
     "alerts",
     "auto_topup",
-    "connection_sweeper",
     "deliveries",
     "delivery_listener",
     "metrics_upkeep",

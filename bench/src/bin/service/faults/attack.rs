@@ -59,6 +59,11 @@ impl Attack {
         }
     }
 
+    /// Whether the service leaves it to a proxy before it to bound such clients.
+    pub const fn is_left_to_the_proxy(self) -> bool {
+        matches!(self, Self::HalfOpen | Self::LimitedKey | Self::UnknownKeys | Self::ManyAddresses)
+    }
+
     /// What is counted.
     pub const fn counted(self) -> &'static str {
         match self {
@@ -127,15 +132,20 @@ fn start(attack: Attack, base_url: &str, keys: &[&str], done: &Arc<AtomicU64>) -
 
 /// Sends half a head and waits for the server to give up.
 async fn half_open(address: SocketAddr, client: u64, done: &AtomicU64) -> anyhow::Result<()> {
-    let socket = TcpSocket::new_v4()?;
-    let from = Ipv4Addr::from_bits(0x7f00_0100 + u32::try_from(client % ADDRESSES)?);
-    socket.bind((from, 0).into())?;
-    let mut stream = socket.connect(address).await?;
+    let mut stream = connect_from(client % ADDRESSES, address).await?;
     stream.write_all(b"GET /api/v1/customers HTTP/1.1\r\nHost: shop.example\r\nX-Half").await?;
     done.fetch_add(1, Ordering::Relaxed);
     let mut rest = Vec::new();
     stream.read_to_end(&mut rest).await?;
     Ok(())
+}
+
+/// Connects from one of 65,536 addresses of this machine that nothing else connects from.
+async fn connect_from(number: u64, address: SocketAddr) -> anyhow::Result<TcpStream> {
+    let socket = TcpSocket::new_v4()?;
+    let from = Ipv4Addr::from_bits(0x7f01_0000 + u32::try_from(number % 0x1_0000)?);
+    socket.bind((from, 0).into())?;
+    Ok(socket.connect(address).await?)
 }
 
 /// Asks for everything and reads a byte of it a second.
@@ -155,32 +165,31 @@ async fn slow_reader(address: SocketAddr, key: &str, done: &AtomicU64) -> anyhow
     Ok(())
 }
 
-/// Asks and asks, with one key or with another each time.
+/// Asks and asks, with one key or with another each time, in the end from another address each time.
 async fn fast(attack: Attack, address: SocketAddr, key: &str, client: u64, done: &AtomicU64) -> anyhow::Result<()> {
-    let mut stream = TcpStream::connect(address).await?;
+    let number = || done.load(Ordering::Relaxed) * FAST + client;
+    let mut stream = match attack {
+        Attack::ManyAddresses => connect_from(number(), address).await?,
+        _ => TcpStream::connect(address).await?,
+    };
     stream.set_nodelay(true)?;
     let mut buffer = Vec::new();
     loop {
-        let number = done.load(Ordering::Relaxed) * FAST + client;
         let head = match attack {
-            Attack::UnknownKeys => head(&unknown(number), ""),
-            Attack::ManyAddresses => {
-                let address = Ipv4Addr::from_bits(0x0b00_0000 + u32::try_from(number % 1_000_000)?);
-                head(&unknown(number), &format!("X-Forwarded-For: {address}\r\n"))
-            }
-            _ => head(key, ""),
+            Attack::UnknownKeys | Attack::ManyAddresses => head(&unknown(number())),
+            _ => head(key),
         };
         stream.write_all(head.as_bytes()).await?;
         read_answer(&mut stream, &mut buffer).await?;
         done.fetch_add(1, Ordering::Relaxed);
-        if client % 2 == 1 && attack != Attack::ManyAddresses {
+        if client % 2 == 1 || attack == Attack::ManyAddresses {
             return Ok(());
         }
     }
 }
 
-fn head(key: &str, more: &str) -> String {
-    format!("GET /api/v1/customers HTTP/1.1\r\nHost: shop.example\r\nAuthorization: Bearer {key}\r\n{more}\r\n")
+fn head(key: &str) -> String {
+    format!("GET /api/v1/customers HTTP/1.1\r\nHost: shop.example\r\nAuthorization: Bearer {key}\r\n\r\n")
 }
 
 /// A well-formed key that nobody has.

@@ -14,6 +14,7 @@ use anyhow::Context;
 use async_trait::async_trait;
 use bench::{
     from_memory::FromMemory,
+    haproxy::Haproxy,
     load::Load,
     paced::Paced,
     process,
@@ -39,6 +40,7 @@ const BOUND: f64 = 2.0;
 /// What an attack on somebody else is called.
 const ELSEWHERE: &str = "the same attack on a server that does nothing";
 
+/// The rows, what is measured, and the attack.
 const FAULTS: [(&str, &str, Attack); 5] = [
     (
         "faults half-open",
@@ -62,7 +64,7 @@ const FAULTS: [(&str, &str, Attack); 5] = [
     ),
     (
         "faults many addresses",
-        "unknown keys, each from an address of its own, as fast as they can over 256 connections",
+        "unknown keys, each from an address and over a connection of its own, as fast as they can, 256 at a time",
         Attack::ManyAddresses,
     ),
 ];
@@ -84,11 +86,15 @@ pub async fn run(bench: &mut Bench) -> anyhow::Result<()> {
 async fn measure(bench: &Bench, row: &str, what: &str, attack: Attack) -> anyhow::Result<Row> {
     let pool = reads::POOL.to_string();
     let mut settings = vec![("DATABASE_POOL", pool.as_str()), ("RATE_LIMIT_PER_MINUTE", LIMIT)];
-    if attack == Attack::ManyAddresses {
+    if attack.is_left_to_the_proxy() {
         settings.push(("TRUSTED_PROXIES", "127.0.0.1"));
     }
     let service = Service::start(&bench.api, &["serve"], &bench.postgres.url(DATABASE), &settings).await?;
+    let proxy = if attack.is_left_to_the_proxy() { Some(Haproxy::start(&service.base_url).await?) } else { None };
+    let base_url = proxy.as_ref().map_or(&service.base_url, |proxy| &proxy.base_url);
     let (pid, idle) = (service.pid()?, FromMemory::start(b"{}".to_vec())?);
+    let mut processes = vec![pid, bench.postgres.pid()];
+    processes.extend(proxy.as_ref().map(Haproxy::pid).transpose()?);
     let keys: Vec<String> = bench.data.keys().into_iter().map(str::to_owned).collect();
     let path = "/api/v1/customers".to_owned();
     let paced = Paced { path, keys: keys.clone(), connections: CLIENTS, seconds: bench.seconds * 2, rate: STEADY };
@@ -96,8 +102,8 @@ async fn measure(bench: &Bench, row: &str, what: &str, attack: Attack) -> anyhow
         name,
         paced: paced.clone(),
         highest: None,
-        base_url: service.base_url.clone(),
-        processes: vec![pid, bench.postgres.pid()],
+        base_url: base_url.clone(),
+        processes: processes.clone(),
     };
     let attackers = format!("{},{}", bench.data.largest.key, keys.join(","));
     let under = |name, target: &str| {
@@ -109,15 +115,16 @@ async fn measure(bench: &Bench, row: &str, what: &str, attack: Attack) -> anyhow
     alone.run().await?;
     let before = process::memory(pid)?.resident;
     process::forget_peak(pid)?;
-    let (mut with, mut elsewhere) = (under("with", &service.base_url), under(ELSEWHERE, &idle.base_url));
+    let (mut with, mut elsewhere) = (under("with", base_url), under(ELSEWHERE, &idle.base_url));
     let measured = in_turns(bench.rounds, &[], &mut [&mut with, &mut alone, &mut elsewhere]).await?;
     let memory = process::memory(pid)?;
     let done = (with.done, elsewhere.done);
     let command = service.command.clone();
     service.stop().await?;
     idle.stop().await;
+    let place = if proxy.is_some() { " behind HAProxy with packaging/haproxy.cfg" } else { "" };
     let note = format!(
-        "p99 of GET /customers at {STEADY:.0} requests/s; {} {} in all, {} on the server that does nothing; memory \
+        "p99 of GET /customers at {STEADY:.0} requests/s{place}; {} {} in all, {} on the server that does nothing; memory \
          {before:.0} MB before, {:.0} MB after, {:.0} MB at most",
         done.0,
         attack.counted(),
