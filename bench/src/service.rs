@@ -40,8 +40,11 @@ impl Service {
         environment: &[(&str, &str)],
     ) -> anyhow::Result<Self> {
         let (listen, admin) = (free_address()?, free_address()?);
-        let mut command = Command::new(binary);
+        // The policy of packaging/business-analytics.service.
+        let mut command = Command::new("chrt");
         command
+            .args(["--batch", "0"])
+            .arg(binary)
             .args(arguments)
             .args(["--listen", &listen, "--admin-listen", &admin, "--log", "warn"])
             .env("DATABASE_URL", database_url)
@@ -52,12 +55,12 @@ impl Service {
             .stdout(Stdio::null())
             .kill_on_drop(true);
         let shown = environment.iter().map(|(name, value)| format!("{name}={value} ")).collect::<String>();
-        let child = command.spawn().with_context(|| format!("{} cannot be run", binary.display()))?;
+        let child = command.spawn().with_context(|| format!("chrt or {} cannot be run", binary.display()))?;
         let mut service = Self {
             child,
             base_url: format!("http://{listen}"),
             admin_url: format!("http://{admin}"),
-            command: format!("{shown}api {}", arguments.join(" ")),
+            command: format!("{shown}chrt -b 0 api {}", arguments.join(" ")),
         };
         service.wait_until_ready().await?;
         Ok(service)

@@ -13,8 +13,9 @@ with, so that both see the same machine. Figures are medians of the rounds, rati
 round, with the lowest and the highest of them behind; there are three rounds, of customers, latency and track nine.
 `make bench ROWS=customers,track` measures some of the rows; the others keep their last figures.
 
-The service runs as in production but for two settings: its log is off (`--log warn`: no line for each request), and the
-limit of requests a key is out of the way, except in the rows of faults.
+The service runs as in production, under the scheduling policy of its systemd unit (`chrt -b 0`), but for two settings: its
+log is off (`--log warn`: no line for each request), and the limit of requests a key is out of the way, except in the rows of
+faults.
 
 What a row stands beside:
 

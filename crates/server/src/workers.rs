@@ -32,7 +32,6 @@ impl Workers {
     /// Sets the next thread up and gives what it works with: keys, requests and events go through its own pool. To be called
     /// on that thread.
     pub fn state_of_next(&self, state: State) -> State {
-        wait_for_turns();
         let turn = self.next.fetch_add(1, Ordering::Relaxed);
         let Some(store) = self.stores.get(turn % self.stores.len().max(1)) else { return state };
         let events = self.events.sibling((**store).clone());
@@ -53,28 +52,6 @@ impl Workers {
         self.queues.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
-
-/// Has this thread wait for its turn when it wakes up instead of interrupting what runs on its processor, by Linux's policy for
-/// work that computes (`SCHED_BATCH`, sched(7)). An HTTP thread wakes up with every request and every answer of Postgres,
-/// which on the same machine is at work on the next one just then. A policy that the operator chose stays.
-#[cfg(target_os = "linux")]
-fn wait_for_turns() {
-    use nix::libc::{SCHED_BATCH, SCHED_OTHER, sched_getscheduler, sched_param, sched_setscheduler};
-
-    let no_priority = sched_param { sched_priority: 0 };
-    #[expect(unsafe_code, reason = "no library that we have sets the policy of a thread")]
-    // SAFETY: 0 is this thread. The one reads nothing of ours, the other the parameter, which lives until it is back.
-    let is_set = unsafe {
-        sched_getscheduler(0) != SCHED_OTHER || sched_setscheduler(0, SCHED_BATCH, &raw const no_priority) == 0
-    };
-    if !is_set {
-        let error = std::io::Error::last_os_error();
-        tracing::debug!(%error, "an HTTP thread keeps interrupting others when it wakes up");
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn wait_for_turns() {}
 
 /// Every port of the database on the connections of the thread, but those of payments, which have their own. Named one by
 /// one, so that a new port does not compile until somebody has decided where it belongs.
@@ -142,31 +119,5 @@ fn on_thread(state: State, store: &Arc<Store>, keys: KeyCache, events: GroupComm
         writes: store.clone(),
         clock,
         settings,
-    }
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail")]
-mod tests {
-    use super::*;
-
-    /// As `/proc/PID/stat` has it, see proc_pid_stat(5): 0 is `SCHED_OTHER`, 3 is `SCHED_BATCH`.
-    #[cfg(target_os = "linux")]
-    fn policy() -> u32 {
-        let stat = std::fs::read_to_string("/proc/thread-self/stat").unwrap();
-        let (_, after_name) = stat.rsplit_once(')').unwrap();
-        after_name.split_whitespace().nth(38).unwrap().parse().unwrap()
-    }
-
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn a_thread_that_waits_for_its_turns_is_the_only_one() {
-        let there = || {
-            let before = policy();
-            wait_for_turns();
-            (before, policy())
-        };
-        assert_eq!(std::thread::spawn(there).join().unwrap(), (0, 3));
-        assert_eq!(policy(), 0);
     }
 }
