@@ -3,13 +3,11 @@
 use std::{net::IpAddr, str::FromStr};
 
 use actix_web::http::header::HeaderMap;
+use ipnet::IpNet;
 
 /// A network whose hosts are proxies of ours: an address, or an address and the length of its prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Network {
-    address: IpAddr,
-    prefix: u32,
-}
+pub struct Network(IpNet);
 
 /// A text is not a network.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -20,29 +18,15 @@ impl FromStr for Network {
     type Err = InvalidNetwork;
 
     fn from_str(text: &str) -> Result<Self, InvalidNetwork> {
-        let invalid = || InvalidNetwork(text.to_owned());
-        let (address, prefix) = text.split_once('/').map_or((text, None), |(address, prefix)| (address, Some(prefix)));
-        let address: IpAddr = address.parse().map_err(|_| invalid())?;
-        let bits = bits(address);
-        let prefix = prefix.map_or(Ok(bits), |text| text.parse().map_err(|_| invalid()))?;
-        if prefix <= bits { Ok(Self { address, prefix }) } else { Err(invalid()) }
+        let network = text.parse().or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
+        network.map(Self).map_err(|_| InvalidNetwork(text.to_owned()))
     }
-}
-
-const fn bits(address: IpAddr) -> u32 {
-    if address.is_ipv4() { 32 } else { 128 }
 }
 
 impl Network {
     /// Whether `address` belongs to the network. IPv4 written as IPv6 counts as IPv4.
     pub fn contains(&self, address: IpAddr) -> bool {
-        // Only the leading `prefix` bits are compared, so a shift by the full width means "all alike".
-        let alike = |a: u128, b: u128, width: u32| (a ^ b).checked_shr(width - self.prefix).unwrap_or(0) == 0;
-        match (self.address, address.to_canonical()) {
-            (IpAddr::V4(a), IpAddr::V4(b)) => alike(a.to_bits().into(), b.to_bits().into(), 32),
-            (IpAddr::V6(a), IpAddr::V6(b)) => alike(a.to_bits(), b.to_bits(), 128),
-            _ => false,
-        }
+        self.0.contains(&address.to_canonical())
     }
 }
 
