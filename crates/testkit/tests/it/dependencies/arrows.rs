@@ -144,7 +144,7 @@ fn faults(packages: &[Package]) -> Vec<String> {
 
 #[test]
 fn every_arrow_is_one_of_the_drawing() {
-    assert_none(&faults(&metadata(&["--no-deps"])));
+    assert_none(&faults(&metadata::<Package>(&["--no-deps"])));
 }
 
 fn package(name: &str, uses: &[(&str, Option<&str>)]) -> Package {

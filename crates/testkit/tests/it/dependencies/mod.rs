@@ -1,8 +1,10 @@
-//! What the crates may depend on: which of ours may use which, and which packages, licences and sources of others.
+//! What the crates may depend on: which of ours may use which, which packages, licences and sources of others, and none
+//! that they do not use.
 
 mod arrows;
 mod licence;
 mod packages;
+mod unused;
 
 use serde::{Deserialize, de::DeserializeOwned};
 use std::{path::PathBuf, process::Command};
@@ -27,17 +29,17 @@ fn top() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-fn metadata(arguments: &[&str]) -> Vec<Package> {
+fn metadata<P: DeserializeOwned>(arguments: &[&str]) -> Vec<P> {
     #[derive(Deserialize)]
-    struct Metadata {
-        packages: Vec<Package>,
+    struct Metadata<P> {
+        packages: Vec<P>,
     }
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command.args(["metadata", "--format-version=1", "--locked"]).args(arguments).current_dir(top());
     let said = command.output().unwrap();
     assert!(said.status.success(), "cargo metadata: {}", String::from_utf8_lossy(&said.stderr));
-    serde_json::from_slice::<Metadata>(&said.stdout).unwrap().packages
+    serde_json::from_slice::<Metadata<P>>(&said.stdout).unwrap().packages
 }
 
 fn toml_file<T: DeserializeOwned>(name: &str) -> T {

@@ -1,6 +1,6 @@
 //! Others' packages: none that `deny.toml` bans, none under a licence it does not list, none from elsewhere.
 
-use super::{assert_none, licence::accepts, metadata, toml_file};
+use super::{Package, assert_none, licence::accepts, metadata, toml_file};
 use semver::{Version, VersionReq};
 use serde::Deserialize;
 use std::process::Command;
@@ -80,7 +80,7 @@ fn every_package_is_under_a_licence_that_may_be_used() {
     let about = Command::new(rustc).arg("-vV").output().unwrap();
     let about = String::from_utf8(about.stdout).unwrap();
     let host = about.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
-    let packages = metadata(&["--filter-platform", host]);
+    let packages: Vec<Package> = metadata(&["--filter-platform", host]);
     assert!(packages.len() > 100, "the whole graph is looked at, not the workspace alone");
     let mut faults = Vec::new();
     for package in packages {

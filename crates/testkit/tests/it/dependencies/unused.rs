@@ -1,0 +1,104 @@
+//! Dependencies that a crate names and does not use, and versions that the workspace names for nobody.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use serde::Deserialize;
+
+use super::{assert_none, metadata, toml_file};
+
+/// Dependencies that are named for a feature of theirs alone: the crate, the dependency, and what for.
+const FOR_A_FEATURE: &[(&str, &str, &str)] = &[];
+
+#[derive(Deserialize)]
+struct Manifest {
+    name: String,
+    manifest_path: PathBuf,
+    dependencies: Vec<Named>,
+}
+
+#[derive(Deserialize)]
+struct Named {
+    name: String,
+    /// What the crate calls it, where that is another name.
+    rename: Option<String>,
+}
+
+impl Named {
+    fn identifier(&self) -> String {
+        self.rename.as_ref().unwrap_or(&self.name).replace('-', "_")
+    }
+}
+
+#[derive(Deserialize)]
+struct Workspace {
+    workspace: Inherited,
+}
+
+#[derive(Deserialize)]
+struct Inherited {
+    dependencies: BTreeMap<String, toml::Value>,
+}
+
+/// The code of a crate, without comments.
+fn code_in(folder: &Path, code: &mut String) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        // Another crate may stand below, and what was built.
+        if path.is_dir() && !path.join("Cargo.toml").exists() && !path.ends_with("target") {
+            code_in(&path, code);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let text = fs::read_to_string(&path).unwrap();
+            let lines = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+            code.extend(lines.flat_map(|line| [line, "\n"]));
+        }
+    }
+}
+
+/// Whether the name is there as a word of its own.
+fn uses(code: &str, identifier: &str) -> bool {
+    let is_word = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+    code.match_indices(identifier).any(|(at, _)| {
+        let bytes = code.as_bytes();
+        !is_word(at.checked_sub(1).and_then(|before| bytes.get(before))) && !is_word(bytes.get(at + identifier.len()))
+    })
+}
+
+#[test]
+fn every_dependency_is_used() {
+    let mut faults = Vec::new();
+    for Manifest { name, manifest_path, dependencies } in metadata(&["--no-deps"]) {
+        let mut code = String::new();
+        code_in(manifest_path.parent().unwrap(), &mut code);
+        for dependency in dependencies {
+            let excused = FOR_A_FEATURE.iter().any(|(krate, named, _)| *krate == name && *named == dependency.name);
+            if !excused && !uses(&code, &dependency.identifier()) {
+                faults.push(format!("`{name}` does not use `{}`: take it out of its Cargo.toml", dependency.name));
+            }
+        }
+    }
+    assert_none(&faults);
+}
+
+#[test]
+fn every_version_of_the_workspace_is_inherited() {
+    let named: Vec<String> =
+        metadata::<Manifest>(&["--no-deps"]).into_iter().flat_map(|p| p.dependencies).map(|d| d.name).collect();
+    let faults: Vec<String> = toml_file::<Workspace>("Cargo.toml")
+        .workspace
+        .dependencies
+        .into_keys()
+        .filter(|name| !named.contains(name))
+        .map(|name| format!("no crate depends on `{name}`: take it out of the workspace's Cargo.toml"))
+        .collect();
+    assert_none(&faults);
+}
+
+#[test]
+fn a_name_is_used_as_a_word_and_outside_of_comments() {
+    assert!(uses("use time::Date;", "time") && uses("x(tokio_util::y)", "tokio_util"));
+    assert!(!uses("let runtime = 1; time_of_day(mytime)", "time"));
+}
