@@ -10,7 +10,7 @@ ROWS ?=
 DATA ?=
 TARGET = $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help run test ci fmt lint deny openapi bench geoip clean setup servers
+.PHONY: help run test ci fmt lint doc deny migrations openapi bench geoip clean setup servers
 
 help: ## List what can be made
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -e 's/:.*## /\t/' | while IFS="$$(printf '\t')" read -r name text; do printf '  make %-8s %s\n' "$$name" "$$text"; done
@@ -22,7 +22,7 @@ test: setup servers ## Run every test, on a throw-away Postgres (TESTS='-p store
 	$(CARGO) test $(TESTS) -p testkit --no-run
 	$(TARGET)/debug/with-postgres $(CARGO) test $(TESTS)
 
-ci: lint deny test ## Everything that has to pass before a change lands
+ci: lint doc deny test ## Everything that has to pass before a change lands
 
 fmt: ## Format the code
 	$(CARGO) fmt --all
@@ -32,9 +32,16 @@ lint: ## Check the format, and clippy without a warning
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	$(CARGO) clippy -p server -- -D warnings # As it ships, without the feature `dev`
 
-deny: ## Check which crate may use which, the banned packages, licences and sources
+doc: ## Check that the documentation of the code builds without a warning
+	RUSTDOCFLAGS='-D warnings' $(CARGO) doc -q --workspace --lib --no-deps
+
+# What the tests check holds without cargo-deny: the arrows between crates, bans, licences, sources, unused dependencies.
+deny: ## Check which crate may use which, the banned and unused packages, licences, sources and advisories
 	$(CARGO) test -q $(TESTS) -p testkit --test it dependencies
-	@if command -v cargo-deny >/dev/null; then $(CARGO) deny check bans licenses sources; fi
+	@scripts/deny.sh
+
+migrations: ## Record the checksums of new migrations in migrations.sha256
+	sha256sum migrations/*/*.sql > migrations.sha256
 
 openapi: ## Write the OpenAPI document to docs/openapi.json
 	$(CARGO) run -q --bin api -- openapi > docs/openapi.json.new
