@@ -16,7 +16,7 @@ help: ## List what can be made
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -e 's/:.*## /\t/' | while IFS="$$(printf '\t')" read -r name text; do printf '  make %-8s %s\n' "$$name" "$$text"; done
 
 run: setup ## Build and run the service with a demo shop, on a Postgres of its own (ARGS='--help')
-	$(CARGO) run --release -p server --features dev --bin api -- up $(ARGS)
+	$(CARGO) run --profile quick -p server --features dev --bin api -- up $(ARGS)
 
 test: setup servers ## Run every test, on a throw-away Postgres (TESTS='-p store' for some of them)
 	$(CARGO) test $(TESTS) -p testkit --no-run

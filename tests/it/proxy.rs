@@ -14,7 +14,7 @@ use tokio::{
 
 use crate::service::{Service, free_port};
 
-const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../packaging/haproxy.cfg");
+const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../packaging/haproxy.cfg");
 const PATH: &str = "/api/v1/me";
 /// Far above what a start takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);

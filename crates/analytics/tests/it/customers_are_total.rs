@@ -1,5 +1,4 @@
 //! Any account, however odd: a figure or a named reason, never a panic and never a number that is none.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 use analytics::customers::{
     History, Models, Options, bgnbd, churn, gamma_gamma, ltv,

@@ -1,7 +1,6 @@
 //! The customer models against published figures and against values computed with other software: `mpmath` 1.3 at 40
 //! digits for single customers, `lifetimes` 0.11.3 polished with SciPy's Nelder–Mead for fits. The fitted customers are
 //! simulated (`data/simulated_customers.csv`, 600 customers of a BG/NBD and Gamma-Gamma world).
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 use analytics::customers::{Basis, Insufficient, bgnbd, gamma_gamma, ltv};
 use rstest::rstest;
@@ -104,7 +103,7 @@ fn simulated() -> Vec<Row> {
             spend: gamma_gamma::Spend { purchases: f[0] as u32 + 1, mean: f[3] },
         }
     };
-    include_str!("data/simulated_customers.csv").lines().skip(1).map(row).collect()
+    include_str!("../data/simulated_customers.csv").lines().skip(1).map(row).collect()
 }
 
 fn purchases(rows: &[Row]) -> Vec<bgnbd::Summary> {

@@ -1,5 +1,4 @@
 //! Whatever the series holds, demand, stock and reorder answer with finite numbers or a named insufficiency.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use analytics::demand::{
     DemandModel, Item, StoreRhythm, classify, clean, croston, syntetos_boylan, teunter_syntetos_babai,

@@ -1,5 +1,4 @@
 //! Segments of accounts small enough to judge by eye.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
 
 use analytics::customers::rfm::{Activity, Scores, Segment, place};
 use rstest::rstest;
