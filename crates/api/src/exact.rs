@@ -1,4 +1,5 @@
-//! Figures as they are written into answers: digit by digit, and without a detour, for a page holds hundreds of them.
+//! Figures as they are written into answers: digit by digit, and without a detour, for a page holds hundreds of them
+//! (docs/adr/0013-own-formatting.md).
 
 use domain::money::Currency;
 use rust_decimal::Decimal;

@@ -23,7 +23,7 @@ use time::OffsetDateTime;
 
 use crate::{
     Store,
-    decode::{Amount, InOrder, Micros, Named},
+    decode::{Amount, InOrder, Named},
     error::{Failure, parse},
     freshness::{self, Found, WithFreshness},
     streams::{self, STREAM_BATCH},
@@ -63,7 +63,7 @@ page_statement!(
 /// A customer, when the metrics were computed, and the newest order and refund; the latter the same in every row.
 struct CustomerRow {
     customer: Customer,
-    reach: [Option<Micros>; 3],
+    reach: [Option<OffsetDateTime>; 3],
 }
 
 /// By hand: a tuple of so many columns is moved about several times before it is a customer.
@@ -193,11 +193,10 @@ fn cut(rows: Vec<CustomerRow>, page: PageRequest) -> Page<Customer> {
     Page::cut(rows.into_iter().map(|row| row.customer).collect(), page.limit, |customer: &Customer| customer.id)
 }
 
-fn freshness_of([as_of, orders, refunds]: [Option<Micros>; 3]) -> Freshness {
-    let at = |micros: Option<Micros>| micros.map(OffsetDateTime::from);
-    freshness::assemble(JobName::CustomerMetrics, at(as_of), |source| match source {
-        Source::Orders => at(orders).map(Newest::At),
-        Source::Refunds => at(refunds).map(Newest::At),
+fn freshness_of([as_of, orders, refunds]: [Option<OffsetDateTime>; 3]) -> Freshness {
+    freshness::assemble(JobName::CustomerMetrics, as_of, |source| match source {
+        Source::Orders => orders.map(Newest::At),
+        Source::Refunds => refunds.map(Newest::At),
         _ => None,
     })
 }

@@ -1,4 +1,5 @@
-//! Reading columns without a detour: the reads that answer most requests decode hundreds of values each.
+//! Reading columns without a detour: the reads that answer most requests decode hundreds of values each
+//! (docs/adr/0013-own-formatting.md).
 
 use std::str::FromStr;
 
@@ -7,10 +8,9 @@ use diesel::{
     deserialize::{self, FromSql},
     pg::{Pg, PgValue},
     row::Row,
-    sql_types::{Numeric, Text, Timestamptz},
+    sql_types::{Numeric, Text},
 };
 use rust_decimal::Decimal;
-use time::{Duration, OffsetDateTime, macros::datetime};
 
 /// Groups of four digits that are read at once; longer numbers take the general way.
 const GROUPS: usize = 7;
@@ -86,22 +86,6 @@ where
 
     fn build(row: Self) -> deserialize::Result<Self> {
         Ok(row)
-    }
-}
-
-/// An instant as it is sent: microseconds since the year 2000. For what is read in every row and needed of one.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Micros(i64);
-
-impl From<Micros> for OffsetDateTime {
-    fn from(micros: Micros) -> Self {
-        datetime!(2000-01-01 0:00 UTC).saturating_add(Duration::microseconds(micros.0))
-    }
-}
-
-impl FromSql<Timestamptz, Pg> for Micros {
-    fn from_sql(value: PgValue<'_>) -> deserialize::Result<Self> {
-        Ok(Self(i64::from_be_bytes(value.as_bytes().try_into()?)))
     }
 }
 
