@@ -21,6 +21,7 @@ use crate::{
     error::{Failure, parse},
     keys,
     schema::{accounts, credit_balances, credit_transactions, users},
+    statement::Scalar,
 };
 
 #[derive(Queryable, Selectable)]
@@ -183,7 +184,7 @@ async fn insert(
 
 statement!(
     /// Not the account's row: that is on every node of a cluster, and would be locked on one that may be away.
-    Lock(account: i64 => BigInt) -> Bool = "SELECT pg_advisory_xact_lock(726310, hashint8(?)) IS NULL"
+    Lock(account: i64 => BigInt) -> Scalar<Bool> = "SELECT pg_advisory_xact_lock(726310, hashint8($1)) IS NULL"
 );
 
 /// Keeps others who lock the same account waiting until the transaction ends: for what is counted before it is added to.

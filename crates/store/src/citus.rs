@@ -10,7 +10,7 @@ use std::{
 };
 
 use diesel::{
-    QueryDsl, QueryableByName, sql_query,
+    QueryDsl,
     sql_types::{Array, BigInt, Bool},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl, methods::LoadQuery};
@@ -18,7 +18,7 @@ use domain::{AccountId, StoreError, error::Chain, health::Health};
 use futures_util::future::join_all;
 use tokio::sync::OnceCell;
 
-use crate::{Connect, Store, error::Failure, schema::accounts};
+use crate::{Connect, Store, error::Failure, schema::accounts, statement::Scalar};
 
 /// What distributes the tables; safe to run again, and to be run by hand.
 pub const DISTRIBUTE: &str = include_str!("citus.sql");
@@ -50,25 +50,23 @@ pub(crate) struct Part<'a, T> {
     pub accounts: Option<Vec<i64>>,
 }
 
-#[derive(QueryableByName)]
-struct Answer {
-    #[diesel(sql_type = Bool)]
-    yes: bool,
-}
+statement!(
+    HasCitus() -> Scalar<Bool> = "SELECT to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL"
+);
 
-#[derive(QueryableByName)]
-struct Place {
-    #[diesel(sql_type = BigInt)]
-    shard: i64,
-}
+statement!(
+    on Citus:
+    IsDistributed() -> Scalar<Bool> =
+        "SELECT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'deliveries'::regclass)"
+);
 
-const HAS_CITUS: &str = "SELECT to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL AS yes";
-const IS_DISTRIBUTED: &str =
-    "SELECT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'deliveries'::regclass) AS yes";
-/// Answered by the coordinator, from what it has in memory. All tables have the same shards.
-const PLACES: &str = "
-    SELECT get_shard_id_for_distribution_column('deliveries', account) AS shard
-    FROM unnest($1) WITH ORDINALITY AS a (account, position) ORDER BY position";
+statement!(
+    on Citus:
+    /// Answered by the coordinator, from what it has in memory. All tables have the same shards.
+    Shards<'a>(accounts: &'a [i64] => Array<BigInt>) -> Scalar<BigInt> = "
+    SELECT get_shard_id_for_distribution_column('deliveries', account)
+    FROM unnest($1) WITH ORDINALITY AS a (account, position) ORDER BY position"
+);
 
 /// What is known of the nodes that the tables are on.
 #[derive(Default)]
@@ -88,12 +86,8 @@ impl Store {
         if !self.is_distributed().await? {
             return Ok(None);
         }
-        let places: Vec<Place> = self
-            .run(async |connection| {
-                Ok::<_, Failure>(sql_query(PLACES).bind::<Array<BigInt>, _>(accounts).load(connection).await?)
-            })
-            .await?;
-        Ok(Some(places.into_iter().map(|place| place.shard).collect()))
+        let shards = Shards { accounts };
+        Ok(Some(self.run::<_, Failure>(async |connection| Ok(shards.load(connection).await?)).await?))
     }
 
     /// Cuts things up by the shard that their accounts live in.
@@ -195,10 +189,6 @@ impl Store {
 }
 
 async fn is_distributed(connection: &mut AsyncPgConnection) -> Result<bool, Failure> {
-    let has_citus: Answer = sql_query(HAS_CITUS).get_result(connection).await?;
-    if !has_citus.yes {
-        return Ok(false);
-    }
-    let distributed: Answer = sql_query(IS_DISTRIBUTED).get_result(connection).await?;
-    Ok(distributed.yes)
+    let has_citus: bool = HasCitus {}.get_result(connection).await?;
+    Ok(has_citus && IsDistributed {}.get_result(connection).await?)
 }

@@ -26,38 +26,33 @@ use crate::{
     decode::{Amount, InOrder, Named},
     error::{Failure, parse},
     freshness::{self, Found, WithFreshness},
+    statement,
     streams::{self, STREAM_BATCH},
 };
 
 type Instant = Nullable<Timestamptz>;
-/// The columns of a customer, then when the metrics were computed, the newest order and the newest refund.
-type Columns = (
-    (BigInt, Nullable<Text>, Nullable<Text>, Text, Text, Nullable<Text>, Nullable<Text>, BigInt),
-    (Numeric, Numeric, Numeric, Text, Nullable<Numeric>, Instant, Instant, Timestamptz),
-    (Instant, Instant, Instant),
-);
 
 macro_rules! page_statement {
     ($(#[$meta:meta])* $name:ident($($field:ident: $rust:ty => $sql:ty),*), $filter:literal) => {
-        statement!($(#[$meta])* $name($($field: $rust => $sql),*) -> Columns = concat!("
+        statement!($(#[$meta])* $name($($field: $rust => $sql),*) -> CustomerRow = concat!("
     SELECT id, email, name, source, external_id, city, country, orders_count,
         revenue_total, ltv_estimate, aov, segment, churn_score, last_purchase_at, first_purchase_at, created_at,
         (SELECT max(finished_at) FROM job_runs
-            WHERE account_id = $1 AND job = 'customer_metrics' AND finished_at IS NOT NULL),
-        (SELECT max(placed_at) FROM orders WHERE account_id = $1),
-        (SELECT max(refunded_at) FROM refunds WHERE account_id = $1)
-    FROM customers WHERE account_id = ? AND id < ? ", $filter, " ORDER BY id DESC LIMIT ?"));
+            WHERE account_id = $1 AND job = 'customer_metrics' AND finished_at IS NOT NULL) AS as_of,
+        (SELECT max(placed_at) FROM orders WHERE account_id = $1) AS newest_order,
+        (SELECT max(refunded_at) FROM refunds WHERE account_id = $1) AS newest_refund
+    FROM customers WHERE account_id = $1 AND id < $2 ", $filter, " ORDER BY id DESC LIMIT $3"));
     };
 }
 
 page_statement!(
-    /// A page of all customers, and how fresh it is; `$1` is the account throughout.
+    /// A page of all customers, and how fresh it is.
     PageOfAll(account: i64 => BigInt, before: i64 => BigInt, limit: i64 => BigInt), ""
 );
 page_statement!(
     /// A page of the customers of one platform.
-    PageOfSource(account: i64 => BigInt, before: i64 => BigInt, source: &'static str => Text, limit: i64 => BigInt),
-    "AND source = ?"
+    PageOfSource(account: i64 => BigInt, before: i64 => BigInt, limit: i64 => BigInt, source: &'static str => Text),
+    "AND source = $4"
 );
 
 /// A customer, when the metrics were computed, and the newest order and refund; the latter the same in every row.
@@ -66,8 +61,30 @@ struct CustomerRow {
     reach: [Option<OffsetDateTime>; 3],
 }
 
-/// By hand: a tuple of so many columns is moved about several times before it is a customer.
-impl FromSqlRow<Columns, Pg> for CustomerRow {
+columns!(CustomerRow {
+    id: BigInt,
+    email: Nullable<Text>,
+    name: Nullable<Text>,
+    source: Text,
+    external_id: Text,
+    city: Nullable<Text>,
+    country: Nullable<Text>,
+    orders_count: BigInt,
+    revenue_total: Numeric,
+    ltv_estimate: Numeric,
+    aov: Numeric,
+    segment: Text,
+    churn_score: Nullable<Numeric>,
+    last_purchase_at: Instant,
+    first_purchase_at: Instant,
+    created_at: Timestamptz,
+    as_of: Instant,
+    newest_order: Instant,
+    newest_refund: Instant,
+});
+
+/// By hand: it is read into the customer itself, without a row in between that would be moved.
+impl FromSqlRow<<CustomerRow as statement::Row>::SqlType, Pg> for CustomerRow {
     fn build_from_row<'a>(row: &impl Row<'a, Pg>) -> deserialize::Result<Self> {
         let mut row = InOrder::of(row);
         let customer = Customer {
@@ -185,7 +202,7 @@ async fn rows(
     let (account, before, limit) = (account.0, page.cursor.unwrap_or(i64::MAX), page.limit + 1);
     match source {
         None => PageOfAll { account, before, limit }.load(&mut connection).await,
-        Some(source) => PageOfSource { account, before, source: source.as_str(), limit }.load(&mut connection).await,
+        Some(source) => PageOfSource { account, before, limit, source: source.as_str() }.load(&mut connection).await,
     }
 }
 
@@ -204,16 +221,27 @@ fn freshness_of([as_of, orders, refunds]: [Option<OffsetDateTime>; 3]) -> Freshn
 statement!(
     /// The customers of each segment, summed up. Segments without any are not there.
     Segments(account: i64 => BigInt, active_since: OffsetDateTime => Timestamptz)
-        -> (Text, BigInt, BigInt, BigInt, Numeric, Nullable<Numeric>, Nullable<Numeric>) = "
-    SELECT segment, count(*), count(*) FILTER (WHERE last_purchase_at >= since), sum(orders_count)::bigint,
-        sum(revenue_total), round(avg(ltv_estimate), 6), round(avg(churn_score), 6)
-    FROM (VALUES (?, ?)) AS asked(account, since) JOIN customers ON account_id = account GROUP BY segment"
+        -> SegmentRow = "
+    SELECT segment, count(*) AS customers, count(*) FILTER (WHERE last_purchase_at >= $2) AS active,
+        sum(orders_count)::bigint AS orders_count, sum(revenue_total) AS revenue_total,
+        round(avg(ltv_estimate), 6) AS avg_ltv_estimate, round(avg(churn_score), 6) AS avg_churn_score
+    FROM customers WHERE account_id = $1 GROUP BY segment"
 );
 
-type SegmentRow = (String, i64, i64, i64, Decimal, Option<Decimal>, Option<Decimal>);
+row!(
+    struct SegmentRow {
+        segment: String => Text,
+        customers: i64 => BigInt,
+        active: i64 => BigInt,
+        orders_count: i64 => BigInt,
+        revenue_total: Decimal => Numeric,
+        avg_ltv_estimate: Option<Decimal> => Nullable<Numeric>,
+        avg_churn_score: Option<Decimal> => Nullable<Numeric>,
+    }
+);
 
 fn figures_of(row: SegmentRow) -> Result<SegmentFigures, StoreError> {
-    let (segment, customers, active, orders_count, revenue_total, avg_ltv_estimate, avg_churn_score) = row;
+    let SegmentRow { segment, customers, active, orders_count, revenue_total, avg_ltv_estimate, avg_churn_score } = row;
     Ok(SegmentFigures {
         segment: parse(&segment, "segment")?,
         customers,

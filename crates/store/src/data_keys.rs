@@ -2,10 +2,8 @@
 
 use async_trait::async_trait;
 use diesel::{
-    QueryableByName,
     prelude::*,
     result::Error,
-    sql_query,
     sql_types::{BigInt, Bool, Bytea, Text, Timestamptz},
 };
 use diesel_async::{AsyncConnection, RunQueryDsl, SimpleAsyncConnection};
@@ -21,6 +19,7 @@ use crate::{
     error::{Failure, store_error},
     pool,
     schema::data_keys,
+    statement::Scalar,
 };
 
 /// Looking through all secrets may take longer than a request.
@@ -29,7 +28,9 @@ const SCAN_TIMEOUT: &str = "SET LOCAL statement_timeout = '60s'";
 /// A live secret and the id of its key, which follows the version and the length of the id. Both secrets of a
 /// subscription whose replaced one is still good. What is no sealed value has no id. In two parts, each of which Citus can
 /// give to the shards.
-pub(crate) const LIVE: &str = "
+macro_rules! live {
+    () => {
+        "
     SELECT account_id, id, false AS is_previous, sealed_secret AS sealed,
         CASE WHEN substring(sealed_secret FROM 1 FOR 1) = '\\x01' AND octet_length(sealed_secret) > 2
             THEN encode(substring(sealed_secret FROM 3 FOR get_byte(sealed_secret, 1)), 'escape') END AS key_id
@@ -39,30 +40,37 @@ pub(crate) const LIVE: &str = "
         CASE WHEN substring(previous_sealed_secret FROM 1 FOR 1) = '\\x01' AND octet_length(previous_sealed_secret) > 2
             THEN encode(substring(previous_sealed_secret FROM 3 FOR get_byte(previous_sealed_secret, 1)), 'escape') END
     FROM webhook_subscriptions
-    WHERE revoked_at IS NULL AND previous_sealed_secret IS NOT NULL AND previous_expires_at > now()";
+    WHERE revoked_at IS NULL AND previous_sealed_secret IS NOT NULL AND previous_expires_at > now()"
+    };
+}
 
-/// One that was given up before it was recorded is known from now on.
-const RECORD: &str = "
+pub(crate) const LIVE: &str = live!();
+
+statement!(
+    /// One that was given up before it was recorded is known from now on.
+    Record<'a>(id: &'a str => Text, value: &'a [u8] => Bytea, now: OffsetDateTime => Timestamptz) -> () = "
     INSERT INTO data_keys (id, check_value, recorded_at) VALUES ($1, $2, $3)
-    ON CONFLICT (id) DO UPDATE SET check_value = excluded.check_value, lost_at = NULL WHERE data_keys.check_value IS NULL";
+    ON CONFLICT (id) DO UPDATE SET check_value = excluded.check_value, lost_at = NULL WHERE data_keys.check_value IS NULL"
+);
 
-#[derive(QueryableByName)]
-struct UsedRow {
-    #[diesel(sql_type = Text)]
-    key_id: String,
-}
+statement!(
+    Used() -> Scalar<Text> =
+        concat!("SELECT DISTINCT key_id FROM (", live!(), ") live WHERE key_id IS NOT NULL ORDER BY key_id")
+);
 
-#[derive(QueryableByName)]
-struct SealedRow {
-    #[diesel(sql_type = BigInt)]
-    account_id: i64,
-    #[diesel(sql_type = BigInt)]
-    id: i64,
-    #[diesel(sql_type = Bool)]
-    is_previous: bool,
-    #[diesel(sql_type = Bytea)]
-    sealed: Vec<u8>,
-}
+statement!(
+    SealedUnder<'a>(id: &'a str => Text, limit: i64 => BigInt) -> SealedRow =
+        concat!("SELECT account_id, id, is_previous, sealed FROM (", live!(), ") live WHERE key_id = $1 LIMIT $2")
+);
+
+row!(
+    struct SealedRow {
+        account_id: i64 => BigInt,
+        id: i64 => BigInt,
+        is_previous: bool => Bool,
+        sealed: Vec<u8> => Bytea,
+    }
+);
 
 #[async_trait]
 impl DataKeyStore for Store {
@@ -83,9 +91,7 @@ impl DataKeyStore for Store {
     async fn record(&self, keys: &[KeyCheck], now: OffsetDateTime) -> Result<(), StoreError> {
         self.run::<_, Failure>(async |connection| {
             for KeyCheck { id, value } in keys {
-                let statement =
-                    sql_query(RECORD).bind::<Text, _>(id).bind::<Bytea, _>(value).bind::<Timestamptz, _>(now);
-                statement.execute(connection).await?;
+                Record { id, value, now }.execute(connection).await?;
             }
             Ok(())
         })
@@ -96,15 +102,13 @@ impl DataKeyStore for Store {
     async fn used(&self) -> Result<Vec<String>, StoreError> {
         let mut connection = self.connection().await?;
         let found = connection
-            .transaction::<Vec<UsedRow>, Error, _>(async |connection| {
+            .transaction::<Vec<String>, Error, _>(async |connection| {
                 connection.batch_execute(SCAN_TIMEOUT).await?;
-                sql_query(format!("SELECT DISTINCT key_id FROM ({LIVE}) live WHERE key_id IS NOT NULL ORDER BY key_id"))
-                    .load(connection)
-                    .await
+                Used {}.load(connection).await
             })
             .await;
         pool::give_back(connection);
-        Ok(found.map_err(store_error)?.into_iter().map(|row| row.key_id).collect())
+        found.map_err(store_error)
     }
 
     async fn sealed_under(&self, id: &str, limit: i64) -> Result<Vec<SealedSecret>, StoreError> {
@@ -112,9 +116,7 @@ impl DataKeyStore for Store {
         let found = connection
             .transaction::<Vec<SealedRow>, Error, _>(async |connection| {
                 connection.batch_execute(SCAN_TIMEOUT).await?;
-                let sealed =
-                    format!("SELECT account_id, id, is_previous, sealed FROM ({LIVE}) live WHERE key_id = $1 LIMIT $2");
-                sql_query(sealed).bind::<Text, _>(id).bind::<BigInt, _>(limit).load(connection).await
+                SealedUnder { id, limit }.load(connection).await
             })
             .await;
         pool::give_back(connection);

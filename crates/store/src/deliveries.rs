@@ -36,6 +36,22 @@ use crate::{Store, error::Failure, schema::webhook_subscriptions};
 /// Deliveries that one look for due ones takes in: some millions, not yet vacuumed, take longer than a statement may.
 const LOOK: i64 = 50_000;
 
+row!(
+    struct DueRow {
+        account_id: i64 => BigInt,
+        subscription_id: i64 => BigInt,
+        deliveries: i64 => BigInt,
+        last_due_at: OffsetDateTime => Timestamptz,
+    }
+);
+
+row!(
+    struct ReceiverRow {
+        account_id: i64 => BigInt,
+        subscription_id: i64 => BigInt,
+    }
+);
+
 statement!(
     /// Receivers with something that became due in a span of time, the earliest first, with how many deliveries and until
     /// when.
@@ -44,12 +60,12 @@ statement!(
         now: OffsetDateTime => Timestamptz,
         of: Option<Vec<i64>> => Nullable<Array<BigInt>>,
         limit: i64 => BigInt,
-    ) -> (BigInt, BigInt, BigInt, Timestamptz) = "
-    SELECT account_id, subscription_id, count(*), max(due_at) FROM (
+    ) -> DueRow = "
+    SELECT account_id, subscription_id, count(*) AS deliveries, max(due_at) AS last_due_at FROM (
         SELECT account_id, subscription_id, due_at FROM deliveries
-        WHERE state = 'pending' AND due_at > coalesce(?, '-infinity') AND due_at <= ?
-            AND (?::bigint[] IS NULL OR account_id = ANY ($3))
-        ORDER BY due_at LIMIT ?
+        WHERE state = 'pending' AND due_at > coalesce($1, '-infinity') AND due_at <= $2
+            AND ($3::bigint[] IS NULL OR account_id = ANY ($3))
+        ORDER BY due_at LIMIT $4
     ) AS earliest
     GROUP BY account_id, subscription_id"
 );
@@ -60,9 +76,9 @@ statement!(
         since: OffsetDateTime => Timestamptz,
         now: OffsetDateTime => Timestamptz,
         of: Option<Vec<i64>> => Nullable<Array<BigInt>>,
-    ) -> (BigInt, BigInt) = "
+    ) -> ReceiverRow = "
     SELECT account_id, subscription_id FROM deliveries
-    WHERE state = 'pending' AND due_at > ? AND due_at <= ? AND (?::bigint[] IS NULL OR account_id = ANY ($3))
+    WHERE state = 'pending' AND due_at > $1 AND due_at <= $2 AND ($3::bigint[] IS NULL OR account_id = ANY ($3))
     GROUP BY account_id, subscription_id"
 );
 
@@ -75,34 +91,34 @@ statement!(
         events: Vec<i64> => Array<BigInt>,
         claims: Vec<i64> => Array<BigInt>,
         of: Option<Vec<i64>> => Nullable<Array<BigInt>>,
-    ) -> BigInt = "
-    UPDATE deliveries d SET due_at = ?, leased_until = NULL
-    FROM unnest(?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[])
+    ) -> () = "
+    UPDATE deliveries d SET due_at = $1, leased_until = NULL
+    FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[])
         AS g (account_id, subscription_id, event_id, claim)
     WHERE d.account_id = g.account_id AND d.subscription_id = g.subscription_id AND d.event_id = g.event_id
         AND d.claim = g.claim AND d.leased_until IS NOT NULL
-        AND (?::bigint[] IS NULL OR d.account_id = ANY ($6))"
+        AND ($6::bigint[] IS NULL OR d.account_id = ANY ($6))"
 );
 
 #[async_trait]
 impl DeliveryQueue for Store {
     async fn due(&self, since: Option<OffsetDateTime>, now: OffsetDateTime) -> Result<Due, StoreError> {
-        let rows: Vec<(i64, i64, i64, OffsetDateTime)> =
-            self.look(|of| DueSince { since, now, of, limit: LOOK }).await?;
-        let seen: i64 = rows.iter().map(|row| row.2).sum();
-        let last = rows.iter().map(|row| row.3).max().filter(|_| seen >= LOOK);
+        let rows: Vec<DueRow> = self.look(|of| DueSince { since, now, of, limit: LOOK }).await?;
+        let seen: i64 = rows.iter().map(|row| row.deliveries).sum();
+        let last = rows.iter().map(|row| row.last_due_at).max().filter(|_| seen >= LOOK);
         // At the last instant there may be more. (As many as a look takes in of one instant are of one receiver: they were
         // written by one statement.)
         let before = |last: OffsetDateTime| last - time::Duration::MICROSECOND;
         let cut_at =
             last.map(|last| if since.is_some_and(|since| before(last) <= since) { last } else { before(last) });
-        let receivers = rows.into_iter().map(|(account, subscription, ..)| receiver(account, subscription)).collect();
+        let receivers = rows.into_iter().map(|row| receiver(row.account_id, row.subscription_id)).collect();
         Ok(Due { receivers, cut_at })
     }
 
     async fn just_due(&self, since: OffsetDateTime, now: OffsetDateTime) -> Result<Vec<Receiver>, StoreError> {
-        let rows: Vec<(i64, i64)> = self.look(|of| JustDue { since, now, of }).await?;
-        Ok(rows.into_iter().map(|(account, subscription)| receiver(account, subscription)).collect())
+        let rows: Vec<ReceiverRow> = self.look(|of| JustDue { since, now, of }).await?;
+        let of_row = |ReceiverRow { account_id, subscription_id }| receiver(account_id, subscription_id);
+        Ok(rows.into_iter().map(of_row).collect())
     }
 
     async fn lease(&self, rooms: &[Room], lease: Duration, now: OffsetDateTime) -> Result<Vec<Leased>, StoreError> {

@@ -28,7 +28,7 @@ use uuid::Uuid;
 
 use crate::{
     Store,
-    deliveries::lease::{self, leased},
+    deliveries::lease::{LeasedRow, leased},
     error::{Failure, corrupt, parse},
     idempotency::{self, WriteError},
     schema::{deliveries, events, webhook_subscriptions},
@@ -47,24 +47,25 @@ struct DeliveryRow {
     finished_at: Option<OffsetDateTime>,
 }
 
-#[derive(Queryable)]
-struct AttemptRow {
-    delivery_id: Uuid,
-    kept: i64,
-    number: i32,
-    started_at: OffsetDateTime,
-    status: Option<i32>,
-    failure: Option<String>,
-    message: Option<String>,
-    dns_us: Option<i64>,
-    connect_us: Option<i64>,
-    tls_us: Option<i64>,
-    first_byte_us: Option<i64>,
-    total_us: i64,
-    answer: Vec<u8>,
-    answer_bytes: i64,
-    location: Option<String>,
-}
+row!(
+    struct AttemptRow {
+        delivery_id: Uuid => SqlUuid,
+        kept: i64 => BigInt,
+        number: i32 => Integer,
+        started_at: OffsetDateTime => Timestamptz,
+        status: Option<i32> => Nullable<Integer>,
+        failure: Option<String> => Nullable<Text>,
+        message: Option<String> => Nullable<Text>,
+        dns_us: Option<i64> => Nullable<BigInt>,
+        connect_us: Option<i64> => Nullable<BigInt>,
+        tls_us: Option<i64> => Nullable<BigInt>,
+        first_byte_us: Option<i64> => Nullable<BigInt>,
+        total_us: i64 => BigInt,
+        answer: Vec<u8> => Bytea,
+        answer_bytes: i64 => BigInt,
+        location: Option<String> => Nullable<Text>,
+    }
+);
 
 statement!(
     /// The newest attempts of deliveries of one account, and how many are kept of each. Nothing is read of an answer
@@ -77,26 +78,23 @@ statement!(
         message_chars: i32 => Integer,
         answer_bytes: i32 => Integer,
         most: i64 => BigInt,
-    ) -> (
-        SqlUuid, BigInt, Integer, Timestamptz, Nullable<Integer>, Nullable<Text>, Nullable<Text>, Nullable<BigInt>,
-        Nullable<BigInt>, Nullable<BigInt>, Nullable<BigInt>, BigInt, Bytea, BigInt, Nullable<Text>
-    ) = "
-    SELECT d.id, k.kept, a.number, a.started_at, a.status, a.failure, a.message, a.dns_us, a.connect_us, a.tls_us,
+    ) -> AttemptRow = "
+    SELECT d.id AS delivery_id, k.kept, a.number, a.started_at, a.status, a.failure, a.message, a.dns_us, a.connect_us, a.tls_us,
         a.first_byte_us, a.total_us, a.answer, a.answer_bytes, a.location
-    FROM unnest(?::uuid[]) AS d (id)
+    FROM unnest($1::uuid[]) AS d (id)
         CROSS JOIN LATERAL (
             SELECT count(*) AS kept FROM (
                 SELECT FROM delivery_attempts
-                WHERE account_id = ?::bigint AND delivery_id = d.id AND started_at >= ?::timestamptz LIMIT ?::bigint
+                WHERE account_id = $2::bigint AND delivery_id = d.id AND started_at >= $3::timestamptz LIMIT $4::bigint
             ) AS counted
         ) AS k
         CROSS JOIN LATERAL (
-            SELECT number, started_at, status, failure, left(message, ?::integer) AS message, dns_us, connect_us,
-                tls_us, first_byte_us, total_us, substring(answer, 1, ?::integer) AS answer,
+            SELECT number, started_at, status, failure, left(message, $5::integer) AS message, dns_us, connect_us,
+                tls_us, first_byte_us, total_us, substring(answer, 1, $6::integer) AS answer,
                 coalesce(answer_bytes, length(answer)) AS answer_bytes, location
             FROM delivery_attempts
             WHERE account_id = $2 AND delivery_id = d.id AND started_at >= $3
-            ORDER BY number DESC, started_at DESC LIMIT ?::bigint
+            ORDER BY number DESC, started_at DESC LIMIT $7::bigint
         ) AS a
     ORDER BY d.id, a.number, a.started_at"
 );
@@ -110,9 +108,10 @@ statement!(
         body: Vec<u8> => Bytea,
         now: OffsetDateTime => Timestamptz,
         until: OffsetDateTime => Timestamptz,
-    ) -> (
-        BigInt, BigInt, BigInt, BigInt, SqlUuid, Integer, Integer, Text, Bytea, Nullable<Bytea>, Bytea
-    ) = "SELECT * FROM emit_test(?, ?, ?, ?, ?, ?)"
+    ) -> LeasedRow = "
+    SELECT of_account AS account_id, of_subscription AS subscription_id, event AS event_id, claim, delivery AS id,
+        attempts, earlier_attempts, url, secret AS sealed_secret, previous_secret AS sealed_previous, sent AS body
+    FROM emit_test($1, $2, $3, $4, $5, $6)"
 );
 
 #[async_trait]
@@ -227,7 +226,7 @@ async fn start_test(
         let delivery = result.get("delivery_id").and_then(Value::as_str).and_then(|id| id.parse().ok());
         return Ok(TestStart::Earlier(delivery.ok_or_else(|| corrupt("idempotent result"))?));
     }
-    let row: Option<lease::Row> = statement.get_result(connection).await.optional()?;
+    let row: Option<LeasedRow> = statement.get_result(connection).await.optional()?;
     let Some(row) = row else { return Ok(TestStart::Unknown) };
     let leased = leased(row).map_err(StoreError::from)?;
     if let Some(key) = key {

@@ -1,11 +1,7 @@
 //! [`DemandStore`] on Postgres.
 
 use async_trait::async_trait;
-use diesel::{
-    prelude::*,
-    sql_query,
-    sql_types::{Array, BigInt, Date as SqlDate, Integer, Nullable, Numeric, Text},
-};
+use diesel::sql_types::{Array, BigInt, Date as SqlDate, Integer, Nullable, Numeric, Text};
 use diesel_async::RunQueryDsl;
 use domain::{
     AccountId, StoreError,
@@ -17,7 +13,13 @@ use time::Date;
 
 use crate::Store;
 
-const STOCKED: &str = "
+statement!(
+    Stocked(
+        account: i64 => BigInt,
+        first: Date => SqlDate,
+        last: Date => SqlDate,
+        stock_day: Option<Date> => Nullable<SqlDate>,
+    ) -> ProductRow = "
     SELECT p.id AS product_id, p.sku, p.name, p.category, coalesce(past.stock, p.current_stock) AS stock, p.on_order,
         p.lead_time_days, p.pack_size, p.min_order_qty, p.price, p.unit_cost,
         coalesce(s.days, '{}') AS days, coalesce(s.sold, '{}') AS sold, coalesce(s.cancelled, '{}') AS cancelled,
@@ -35,41 +37,28 @@ const STOCKED: &str = "
         SELECT product_id, array_agg(day ORDER BY day) AS days
         FROM stock_levels WHERE account_id = $1 AND day BETWEEN $2 AND $3 AND stock <= 0 GROUP BY product_id
     ) e ON e.product_id = p.id
-    WHERE p.account_id = $1 AND p.current_stock IS NOT NULL ORDER BY p.id";
+    WHERE p.account_id = $1 AND p.current_stock IS NOT NULL ORDER BY p.id"
+);
 
-#[derive(QueryableByName)]
-struct ProductRow {
-    #[diesel(sql_type = BigInt)]
-    product_id: i64,
-    #[diesel(sql_type = Text)]
-    sku: String,
-    #[diesel(sql_type = Text)]
-    name: String,
-    #[diesel(sql_type = Nullable<Text>)]
-    category: Option<String>,
-    #[diesel(sql_type = BigInt)]
-    stock: i64,
-    #[diesel(sql_type = BigInt)]
-    on_order: i64,
-    #[diesel(sql_type = Nullable<Integer>)]
-    lead_time_days: Option<i32>,
-    #[diesel(sql_type = Nullable<Integer>)]
-    pack_size: Option<i32>,
-    #[diesel(sql_type = Nullable<Integer>)]
-    min_order_qty: Option<i32>,
-    #[diesel(sql_type = Nullable<Numeric>)]
-    price: Option<Decimal>,
-    #[diesel(sql_type = Nullable<Numeric>)]
-    unit_cost: Option<Decimal>,
-    #[diesel(sql_type = Array<SqlDate>)]
-    days: Vec<Date>,
-    #[diesel(sql_type = Array<BigInt>)]
-    sold: Vec<i64>,
-    #[diesel(sql_type = Array<BigInt>)]
-    cancelled: Vec<i64>,
-    #[diesel(sql_type = Array<SqlDate>)]
-    days_without_stock: Vec<Date>,
-}
+row!(
+    struct ProductRow {
+        product_id: i64 => BigInt,
+        sku: String => Text,
+        name: String => Text,
+        category: Option<String> => Nullable<Text>,
+        stock: i64 => BigInt,
+        on_order: i64 => BigInt,
+        lead_time_days: Option<i32> => Nullable<Integer>,
+        pack_size: Option<i32> => Nullable<Integer>,
+        min_order_qty: Option<i32> => Nullable<Integer>,
+        price: Option<Decimal> => Nullable<Numeric>,
+        unit_cost: Option<Decimal> => Nullable<Numeric>,
+        days: Vec<Date> => Array<SqlDate>,
+        sold: Vec<i64> => Array<BigInt>,
+        cancelled: Vec<i64> => Array<BigInt>,
+        days_without_stock: Vec<Date> => Array<SqlDate>,
+    }
+);
 
 impl From<ProductRow> for StockedProduct {
     fn from(row: ProductRow) -> Self {
@@ -129,13 +118,8 @@ impl DemandStore for Store {
             StockAt::Day(day) => Some(day),
         };
         self.job_transaction(async |connection| {
-            let rows: Vec<ProductRow> = sql_query(STOCKED)
-                .bind::<BigInt, _>(account.0)
-                .bind::<SqlDate, _>(range.first)
-                .bind::<SqlDate, _>(range.last)
-                .bind::<Nullable<SqlDate>, _>(stock_day)
-                .load(connection)
-                .await?;
+            let stocked = Stocked { account: account.0, first: range.first, last: range.last, stock_day };
+            let rows: Vec<ProductRow> = stocked.load(connection).await?;
             Ok(rows.into_iter().map(StockedProduct::from).collect())
         })
         .await

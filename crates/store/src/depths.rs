@@ -7,24 +7,42 @@ use time::OffsetDateTime;
 
 use crate::{Store, error::Failure};
 
+row!(
+    struct DeliveryCounts {
+        due: i64 => BigInt,
+        in_flight: i64 => BigInt,
+        waiting: i64 => BigInt,
+        held: i64 => BigInt,
+        oldest_due_seconds: Option<f64> => Nullable<Double>,
+    }
+);
+
+row!(
+    struct RunCounts {
+        running_jobs: i64 => BigInt,
+        abandoned_jobs: i64 => BigInt,
+        failed_jobs: i64 => BigInt,
+    }
+);
+
 statement!(
     CountDeliveries(now: OffsetDateTime => Timestamptz)
-        -> (BigInt, BigInt, BigInt, BigInt, Nullable<Double>) = "
-    SELECT count(*) FILTER (WHERE state = 'pending' AND due_at <= t.now),
-        count(*) FILTER (WHERE state = 'pending' AND leased_until > t.now),
-        count(*) FILTER (WHERE state = 'pending' AND due_at > t.now AND leased_until IS NULL),
-        count(*) FILTER (WHERE state = 'held'),
-        extract(epoch FROM t.now - min(due_at) FILTER (WHERE state = 'pending' AND due_at <= t.now))::float8
-    FROM (SELECT ?::timestamptz AS now) AS t LEFT JOIN deliveries ON state IN ('pending', 'held')
+        -> DeliveryCounts = "
+    SELECT count(*) FILTER (WHERE state = 'pending' AND due_at <= t.now) AS due,
+        count(*) FILTER (WHERE state = 'pending' AND leased_until > t.now) AS in_flight,
+        count(*) FILTER (WHERE state = 'pending' AND due_at > t.now AND leased_until IS NULL) AS waiting,
+        count(*) FILTER (WHERE state = 'held') AS held,
+        extract(epoch FROM t.now - min(due_at) FILTER (WHERE state = 'pending' AND due_at <= t.now))::float8 AS oldest_due_seconds
+    FROM (SELECT $1::timestamptz AS now) AS t LEFT JOIN deliveries ON state IN ('pending', 'held')
     GROUP BY t.now"
 );
 
 statement!(
     /// By the database's clock, which leases of jobs are kept by.
-    CountRuns() -> (BigInt, BigInt, BigInt) = "
-    SELECT count(*) FILTER (WHERE state = 'running' AND lease_until >= now()),
-        count(*) FILTER (WHERE state = 'running' AND lease_until < now()),
-        count(*) FILTER (WHERE state = 'failed')
+    CountRuns() -> RunCounts = "
+    SELECT count(*) FILTER (WHERE state = 'running' AND lease_until >= now()) AS running_jobs,
+        count(*) FILTER (WHERE state = 'running' AND lease_until < now()) AS abandoned_jobs,
+        count(*) FILTER (WHERE state = 'failed') AS failed_jobs
     FROM job_runs WHERE state <> 'done'"
 );
 
@@ -54,15 +72,16 @@ impl Store {
     /// # Errors
     /// [`StoreError`] when the database does not answer.
     pub async fn depths(&self, now: OffsetDateTime) -> Result<Depths, StoreError> {
-        let ((due, in_flight, waiting, held, oldest), (running_jobs, abandoned_jobs, failed_jobs)) = self
+        let (deliveries, runs) = self
             .run::<_, Failure>(async |connection| {
-                let deliveries: (i64, i64, i64, i64, Option<f64>) =
-                    CountDeliveries { now }.get_result(connection).await?;
-                let runs: (i64, i64, i64) = CountRuns {}.get_result(connection).await?;
+                let deliveries: DeliveryCounts = CountDeliveries { now }.get_result(connection).await?;
+                let runs: RunCounts = CountRuns {}.get_result(connection).await?;
                 Ok((deliveries, runs))
             })
             .await?;
-        let oldest_due_seconds = oldest.unwrap_or(0.0);
+        let DeliveryCounts { due, in_flight, waiting, held, oldest_due_seconds } = deliveries;
+        let RunCounts { running_jobs, abandoned_jobs, failed_jobs } = runs;
+        let oldest_due_seconds = oldest_due_seconds.unwrap_or(0.0);
         Ok(Depths { due, in_flight, waiting, held, oldest_due_seconds, running_jobs, abandoned_jobs, failed_jobs })
     }
 }

@@ -23,11 +23,12 @@ use crate::{
     MIGRATIONS, Store,
     error::{Failure, parse},
     schema::schema_requirements as requirements,
+    statement::Scalar,
 };
 
 statement!(
     /// Diesel's own table, of which no other query knows.
-    Applied() -> Text = "SELECT version::text FROM __diesel_schema_migrations"
+    Applied() -> Scalar<Text> = "SELECT version::text FROM __diesel_schema_migrations"
 );
 
 #[async_trait]

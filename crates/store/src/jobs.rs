@@ -4,7 +4,6 @@ use async_trait::async_trait;
 use diesel::{
     prelude::*,
     result::Error,
-    sql_query,
     sql_types::{BigInt, Bool, Date as SqlDate, Text},
 };
 use diesel_async::{AnsiTransactionManager, AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection, TransactionManager};
@@ -19,27 +18,30 @@ use crate::{
     error::{Failure, parse, store_error},
     pool,
     schema::{job_results, job_runs},
+    statement::Scalar,
 };
 
 /// How long a statement of a job may take. A job works on a whole account at once, a request on a page.
 const STATEMENT_TIMEOUT: &str = "SET LOCAL statement_timeout = '5min'";
 
-/// Leases are kept by the database's clock, which all processes share: `started_at` of the row that would be inserted is
-/// its `now()`.
-const CLAIM: &str = "
+statement!(
+    /// Leases are kept by the database's clock, which all processes share: `started_at` of the row that would be inserted is
+    /// its `now()`.
+    TakeClaim(
+        account: i64 => BigInt,
+        job: &'static str => Text,
+        as_of: Date => SqlDate,
+        lease_seconds: i64 => BigInt,
+        again: bool => Bool,
+    ) -> Scalar<BigInt> = "
     INSERT INTO job_runs AS run (account_id, job, as_of, state, claim, lease_until, started_at)
     VALUES ($1, $2, $3, 'running', 1, now() + $4 * interval '1 second', now())
     ON CONFLICT (account_id, job, as_of) DO UPDATE
     SET state = 'running', claim = run.claim + 1, lease_until = excluded.lease_until, started_at = excluded.started_at,
         error = NULL
     WHERE run.state = 'failed' OR (run.state = 'running' AND run.lease_until < excluded.started_at) OR (run.state = 'done' AND $5)
-    RETURNING claim";
-
-#[derive(QueryableByName)]
-struct ClaimNumber {
-    #[diesel(sql_type = BigInt)]
-    claim: i64,
-}
+    RETURNING claim"
+);
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = job_runs, check_for_backend(diesel::pg::Pg))]
@@ -81,20 +83,10 @@ impl JobStore for Store {
         lease_seconds: i64,
         again: bool,
     ) -> Result<Option<Claim>, StoreError> {
-        let row = self
-            .run::<_, Failure>(async |connection| {
-                Ok(sql_query(CLAIM)
-                    .bind::<BigInt, _>(account.0)
-                    .bind::<Text, _>(job.as_str())
-                    .bind::<SqlDate, _>(as_of)
-                    .bind::<BigInt, _>(lease_seconds)
-                    .bind::<Bool, _>(again)
-                    .get_result::<ClaimNumber>(connection)
-                    .await
-                    .optional()?)
-            })
-            .await?;
-        Ok(row.map(|ClaimNumber { claim }| Claim { account, job, as_of, number: claim, made_from: None }))
+        let take = TakeClaim { account: account.0, job: job.as_str(), as_of, lease_seconds, again };
+        let number: Option<i64> =
+            self.run::<_, Failure>(async |connection| Ok(take.get_result(connection).await.optional()?)).await?;
+        Ok(number.map(|number| Claim { account, job, as_of, number, made_from: None }))
     }
 
     async fn end_if_unchanged(&self, claim: &Claim, now: OffsetDateTime) -> Result<bool, StoreError> {

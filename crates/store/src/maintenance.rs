@@ -4,13 +4,13 @@
 use diesel::{
     dsl::sql,
     prelude::*,
-    sql_types::{Text, Timestamptz},
+    sql_types::{Bool, Text, Timestamptz},
 };
 use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
 use domain::{StoreError, idempotency::RETENTION_HOURS};
 use time::{Date, Duration, Month, OffsetDateTime, macros::date};
 
-use crate::{Pruned, Store, error::Failure, schema::idempotency_keys};
+use crate::{Pruned, Store, error::Failure, schema::idempotency_keys, statement::Scalar};
 
 /// Months for which a partition is there before its first row arrives.
 const MONTHS_AHEAD: i32 = 2;
@@ -38,12 +38,6 @@ struct Stream {
 
 const TRACK_EVENTS: Stream = Stream { table: "track_events", column: "received_at" };
 const DELIVERY_ATTEMPTS: Stream = Stream { table: "delivery_attempts", column: "started_at" };
-
-#[derive(QueryableByName)]
-struct Partition {
-    #[diesel(sql_type = Text)]
-    name: String,
-}
 
 impl Store {
     /// Makes the months of tracking events and of attempts to deliver from this one to two ahead, drops those that ended
@@ -123,7 +117,7 @@ async fn prepare_months(
 }
 
 async fn try_lock(connection: &mut AsyncPgConnection) -> QueryResult<bool> {
-    use diesel::sql_types::{BigInt, Bool};
+    use diesel::sql_types::BigInt;
     let lock = sql::<Bool>("pg_try_advisory_xact_lock(").bind::<BigInt, _>(MAINTENANCE_LOCK).sql(")");
     diesel::select(lock).get_result(connection).await
 }
@@ -133,13 +127,7 @@ async fn try_lock(connection: &mut AsyncPgConnection) -> QueryResult<bool> {
 async fn make_month(connection: &mut AsyncPgConnection, stream: Stream, first: Date) -> QueryResult<()> {
     let Stream { table, column } = stream;
     let name = partition(stream, first);
-    let there: i64 =
-        diesel::sql_query("SELECT count(*) FROM pg_class WHERE relname = $1 AND relnamespace = 'public'::regnamespace")
-            .bind::<Text, _>(&name)
-            .get_result::<Count>(connection)
-            .await?
-            .count;
-    if there > 0 {
+    if (IsThere { table: &name }).get_result::<bool>(connection).await? {
         return Ok(());
     }
     let (from, to) = (first, plus_months(first, 1));
@@ -162,23 +150,23 @@ async fn make_month(connection: &mut AsyncPgConnection, stream: Stream, first: D
     Ok(())
 }
 
-#[derive(QueryableByName)]
-struct Count {
-    #[diesel(sql_type = diesel::sql_types::BigInt)]
-    count: i64,
-}
+statement!(
+    IsThere<'a>(table: &'a str => Text) -> Scalar<Bool> = "
+    SELECT EXISTS (SELECT FROM pg_class WHERE relname = $1 AND relnamespace = 'public'::regnamespace)"
+);
+
+statement!(
+    /// The partitions of a table that come before one of the names that they have.
+    PartitionsBefore<'a>(table: &'a str => Text, name: &'a str => Text) -> Scalar<Text> = "
+    SELECT c.relname::text FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+    WHERE i.inhparent = $1::regclass AND c.relname ~ ('^' || $1 || '_[0-9]{6}$') AND c.relname::text < $2"
+);
 
 /// Drops the partitions of the months before `oldest`.
 async fn drop_before(connection: &mut AsyncPgConnection, stream: Stream, oldest: Date) -> QueryResult<()> {
-    let partitions: Vec<Partition> = diesel::sql_query(
-        "SELECT c.relname::text AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-         WHERE i.inhparent = $1::regclass AND c.relname ~ ('^' || $1 || '_[0-9]{6}$') AND c.relname::text < $2",
-    )
-    .bind::<Text, _>(stream.table)
-    .bind::<Text, _>(partition(stream, oldest))
-    .load(connection)
-    .await?;
-    for Partition { name } in partitions {
+    let before = partition(stream, oldest);
+    let partitions: Vec<String> = PartitionsBefore { table: stream.table, name: &before }.load(connection).await?;
+    for name in partitions {
         connection.batch_execute(&format!("DROP TABLE {name}")).await?;
     }
     Ok(())

@@ -12,7 +12,7 @@ use domain::{
 };
 use time::OffsetDateTime;
 
-use crate::{Store, error::Failure};
+use crate::{Store, error::Failure, statement::Scalar};
 
 /// The channel on which subscriptions with something due are named, as `account:subscription,subscription`.
 pub const DELIVERIES_CHANNEL: &str = "deliveries";
@@ -26,7 +26,7 @@ statement!(
         kinds: Vec<&'static str> => Array<Text>,
         bodies: Vec<Vec<u8>> => Array<Bytea>,
         catalogue: Vec<&'static str> => Array<Text>,
-    ) -> Nullable<Text> = "SELECT emit_events(?, ?, ?, ?, ?)::text"
+    ) -> Scalar<Nullable<Text>> = "SELECT emit_events($1, $2, $3, $4, $5)::text"
 );
 
 /// Writes events of a change, in the transaction of the change. They exist, and will be delivered, if it commits.

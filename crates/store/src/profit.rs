@@ -18,55 +18,70 @@ use time::{Date, OffsetDateTime};
 use crate::{Store, decode::Amount, freshness, schema::accounts};
 
 type Instant = Nullable<Timestamptz>;
-/// The columns of a snapshot, then when it was computed, the newest order, refund, spend and expense.
-type Columns = (
-    (SqlDate, Numeric, Numeric, Numeric, Numeric, Numeric, Numeric, Numeric, BigInt),
-    (Numeric, Numeric, BigInt, BigInt, Timestamptz),
-    (Instant, Instant, Instant, Nullable<SqlDate>, Nullable<SqlDate>),
-);
 
 statement!(
-    /// The snapshots of some days, and how fresh they are; `$1` is the account throughout.
-    Range(account: i64 => BigInt, first: Date => SqlDate, last: Date => SqlDate) -> Columns = "
+    /// The snapshots of some days, and how fresh they are.
+    Range(account: i64 => BigInt, first: Date => SqlDate, last: Date => SqlDate) -> SnapshotRow = "
     SELECT snapshot_date, gross_revenue, refunds, ad_spend, cogs_estimate, fees_estimate, shipping_estimate,
         extra_expenses, purchase_count,
         goods_revenue, cogs_covered_revenue, fees_estimated_orders, shipping_estimated_orders, computed_at,
         (SELECT max(finished_at) FROM job_runs
-            WHERE account_id = $1 AND job = 'profit_snapshots' AND finished_at IS NOT NULL),
-        (SELECT max(placed_at) FROM orders WHERE account_id = $1),
-        (SELECT max(refunded_at) FROM refunds WHERE account_id = $1),
-        (SELECT max(day) FROM ad_spend WHERE account_id = $1),
-        (SELECT max(day) FROM expenses WHERE account_id = $1)
-    FROM profit_snapshots WHERE account_id = ? AND snapshot_date BETWEEN ? AND ? ORDER BY snapshot_date DESC"
+            WHERE account_id = $1 AND job = 'profit_snapshots' AND finished_at IS NOT NULL) AS as_of,
+        (SELECT max(placed_at) FROM orders WHERE account_id = $1) AS newest_order,
+        (SELECT max(refunded_at) FROM refunds WHERE account_id = $1) AS newest_refund,
+        (SELECT max(day) FROM ad_spend WHERE account_id = $1) AS newest_spend,
+        (SELECT max(day) FROM expenses WHERE account_id = $1) AS newest_expense
+    FROM profit_snapshots WHERE account_id = $1 AND snapshot_date BETWEEN $2 AND $3 ORDER BY snapshot_date DESC"
 );
 
-#[derive(Queryable)]
-struct SnapshotRow(
-    (Date, Amount, Amount, Amount, Amount, Amount, Amount, Amount, i64),
-    (Amount, Amount, i64, i64, OffsetDateTime),
-    Reach,
+row!(
+    struct SnapshotRow {
+        snapshot_date: Date => SqlDate,
+        gross_revenue: Amount => Numeric,
+        refunds: Amount => Numeric,
+        ad_spend: Amount => Numeric,
+        cogs_estimate: Amount => Numeric,
+        fees_estimate: Amount => Numeric,
+        shipping_estimate: Amount => Numeric,
+        extra_expenses: Amount => Numeric,
+        purchase_count: i64 => BigInt,
+        goods_revenue: Amount => Numeric,
+        cogs_covered_revenue: Amount => Numeric,
+        fees_estimated_orders: i64 => BigInt,
+        shipping_estimated_orders: i64 => BigInt,
+        computed_at: OffsetDateTime => Timestamptz,
+        /// When the snapshots were computed, and the newest of each source; the same in every row.
+        as_of: Option<OffsetDateTime> => Instant,
+        newest_order: Option<OffsetDateTime> => Instant,
+        newest_refund: Option<OffsetDateTime> => Instant,
+        newest_spend: Option<Date> => Nullable<SqlDate>,
+        newest_expense: Option<Date> => Nullable<SqlDate>,
+    }
 );
-
-/// When the snapshots were computed, and the newest order, refund, spend and expense; the same in every row.
-type Reach = (Option<OffsetDateTime>, Option<OffsetDateTime>, Option<OffsetDateTime>, Option<Date>, Option<Date>);
 
 impl From<SnapshotRow> for Snapshot {
     fn from(row: SnapshotRow) -> Self {
-        let SnapshotRow(
-            (
-                date,
-                gross_revenue,
-                refunds,
-                ad_spend,
-                cogs_estimate,
-                fees_estimate,
-                shipping_estimate,
-                extra_expenses,
-                purchase_count,
-            ),
-            (goods_revenue, cogs_covered_revenue, fees_estimated_orders, shipping_estimated_orders, computed_at),
-            _,
-        ) = row;
+        let SnapshotRow {
+            snapshot_date: date,
+            gross_revenue,
+            refunds,
+            ad_spend,
+            cogs_estimate,
+            fees_estimate,
+            shipping_estimate,
+            extra_expenses,
+            purchase_count,
+            goods_revenue,
+            cogs_covered_revenue,
+            fees_estimated_orders,
+            shipping_estimated_orders,
+            computed_at,
+            as_of: _,
+            newest_order: _,
+            newest_refund: _,
+            newest_spend: _,
+            newest_expense: _,
+        } = row;
         Self {
             date,
             components: Components {
@@ -98,7 +113,7 @@ impl ProfitStore for Store {
                 let range = Range { account: account.0, first: range.first, last: range.last };
                 let rows: Vec<SnapshotRow> = range.load(&mut connection).await?;
                 let freshness = match rows.as_slice() {
-                    [SnapshotRow(_, _, reach), ..] => freshness_of(*reach),
+                    [row, ..] => freshness_of(row),
                     [] => freshness::of(connection, account, JobName::ProfitSnapshots).await?,
                 };
                 Ok((freshness, rows))
@@ -119,12 +134,12 @@ impl ProfitStore for Store {
     }
 }
 
-fn freshness_of((as_of, orders, refunds, ad_spend, expenses): Reach) -> Freshness {
-    freshness::assemble(JobName::ProfitSnapshots, as_of, |source| match source {
-        Source::Orders => orders.map(Newest::At),
-        Source::Refunds => refunds.map(Newest::At),
-        Source::AdSpend => ad_spend.map(Newest::Day),
-        Source::Expenses => expenses.map(Newest::Day),
+fn freshness_of(row: &SnapshotRow) -> Freshness {
+    freshness::assemble(JobName::ProfitSnapshots, row.as_of, |source| match source {
+        Source::Orders => row.newest_order.map(Newest::At),
+        Source::Refunds => row.newest_refund.map(Newest::At),
+        Source::AdSpend => row.newest_spend.map(Newest::Day),
+        Source::Expenses => row.newest_expense.map(Newest::Day),
         _ => None,
     })
 }

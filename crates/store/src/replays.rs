@@ -4,7 +4,7 @@
 use async_trait::async_trait;
 use diesel::{
     prelude::*,
-    sql_types::{BigInt, Nullable, Timestamptz},
+    sql_types::{BigInt, Timestamptz},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
@@ -27,6 +27,13 @@ use crate::{
     schema::{deliveries, webhook_replays as replays},
 };
 
+row!(
+    struct AdvancedRow {
+        account_id: i64 => BigInt,
+        subscription_id: i64 => BigInt,
+    }
+);
+
 statement!(
     /// Puts the next deliveries of a running replay into the queue again; without any left, the replay is done.
     /// What is in the hands of a worker at this moment is passed over: it is being sent. Nothing when another process is
@@ -35,18 +42,15 @@ statement!(
         now: OffsetDateTime => Timestamptz,
         account: i64 => BigInt,
         id: i64 => BigInt,
-        of_deliveries: i64 => BigInt,
-        of_queued: i64 => BigInt,
-        of_replay: i64 => BigInt,
-    ) -> (BigInt, BigInt, Nullable<BigInt>) = "
+    ) -> AdvancedRow = "
     WITH replay AS MATERIALIZED (
-        SELECT r.*, t.now FROM (SELECT ?::timestamptz AS now) AS t, webhook_replays r
-        WHERE r.account_id = ? AND r.id = ? AND r.state = 'running' FOR UPDATE OF r SKIP LOCKED
+        SELECT r.*, t.now FROM (SELECT $1::timestamptz AS now) AS t, webhook_replays r
+        WHERE r.account_id = $2 AND r.id = $3 AND r.state = 'running' FOR UPDATE OF r SKIP LOCKED
     ), next AS MATERIALIZED (
         SELECT d.account_id, d.subscription_id, d.event_id, r.now
         FROM replay r CROSS JOIN LATERAL (
             SELECT * FROM deliveries
-            WHERE account_id = ? AND subscription_id = r.subscription_id AND event_id > r.cursor
+            WHERE account_id = $2 AND subscription_id = r.subscription_id AND event_id > r.cursor
                 AND created_at >= r.since AND created_at < r.until AND state = ANY (r.states)
             ORDER BY event_id LIMIT 500
         ) AS d
@@ -54,7 +58,7 @@ statement!(
         UPDATE deliveries d
         SET state = 'pending', due_at = n.now, earlier_attempts = d.attempts, finished_at = NULL
         FROM next n
-        WHERE d.account_id = ? AND d.subscription_id = n.subscription_id AND d.event_id = n.event_id
+        WHERE d.account_id = $2 AND d.subscription_id = n.subscription_id AND d.event_id = n.event_id
             AND (d.leased_until IS NULL OR d.leased_until < n.now)
         RETURNING d.event_id
     ), step AS (SELECT (SELECT max(event_id) FROM next) AS cursor, (SELECT count(*) FROM queued) AS queued)
@@ -63,8 +67,8 @@ statement!(
         state = CASE WHEN s.cursor IS NULL THEN 'done' ELSE 'running' END,
         finished_at = CASE WHEN s.cursor IS NULL THEN r.now END
     FROM replay r, step s
-    WHERE w.account_id = ? AND w.id = r.id
-    RETURNING w.account_id, w.subscription_id, s.cursor"
+    WHERE w.account_id = $2 AND w.id = r.id
+    RETURNING w.account_id, w.subscription_id"
 );
 
 /// Moves a replay on. Gives its receiver, none when it is not running or another process is at it.
@@ -74,9 +78,9 @@ pub(crate) async fn advance(
     id: i64,
     now: OffsetDateTime,
 ) -> Result<Option<Receiver>, Failure> {
-    let advance = Advance { now, account, id, of_deliveries: account, of_queued: account, of_replay: account };
-    let row: Option<(i64, i64, Option<i64>)> = advance.get_result(connection).await.optional()?;
-    Ok(row.map(|(account, subscription, _)| receiver(account, subscription)))
+    let advance = Advance { now, account, id };
+    let row: Option<AdvancedRow> = advance.get_result(connection).await.optional()?;
+    Ok(row.map(|AdvancedRow { account_id, subscription_id }| receiver(account_id, subscription_id)))
 }
 
 #[derive(Queryable, Selectable)]

@@ -1,5 +1,8 @@
-//! Statements written in SQL whose prepared form the connection keeps. `diesel::sql_query` prepares anew every time,
-//! which for a statement of some size costs more than running it.
+//! Statements written in SQL. Each is declared with its parameters and the columns that it returns, by name; the declaration
+//! brings the test that prepares it on the real schema and compares both. Unlike with `diesel::sql_query` the connection
+//! keeps the prepared form: preparing a statement of some size costs more than running it.
+
+use std::marker::PhantomData;
 
 use diesel::{
     QueryResult,
@@ -9,36 +12,123 @@ use diesel::{
     sql_types::{BigInt, Bool},
 };
 
-/// Declares a statement: its parameters in the order of the `?` in its text, and the columns that it returns. A parameter
-/// that is needed again has its number there, `$3` for the third.
+#[cfg(test)]
+#[macro_use]
+pub(crate) mod check;
+
+/// The columns that a statement returns.
+pub(crate) trait Row {
+    type SqlType;
+    #[cfg(test)]
+    fn columns() -> Vec<check::Named>;
+}
+
+/// No columns: the statement is executed.
+impl Row for () {
+    type SqlType = ();
+    #[cfg(test)]
+    fn columns() -> Vec<check::Named> {
+        Vec::new()
+    }
+}
+
+/// One column, whatever its name: a value.
+pub(crate) struct Scalar<ST>(PhantomData<ST>);
+
+#[cfg(not(test))]
+impl<ST> Row for Scalar<ST> {
+    type SqlType = ST;
+}
+
+#[cfg(test)]
+impl<ST> Row for Scalar<ST>
+where
+    Pg: diesel::sql_types::HasSqlType<ST>,
+{
+    type SqlType = ST;
+    fn columns() -> Vec<check::Named> {
+        vec![(check::ANY_NAME, check::oid::<ST>())]
+    }
+}
+
+/// Declares a statement: its parameters `$1`, `$2` … in order, and the row that it returns, declared by [`row!`], or a single
+/// [`Scalar`], or `()`.
 macro_rules! statement {
-    ($(#[$meta:meta])* $name:ident($($field:ident: $rust:ty => $sql:ty),* $(,)?) -> $row:ty = $text:expr) => {
+    // For a database with Citus.
+    (on Citus: $($declaration:tt)*) => { statement!(@("", testkit::is_citus()) $($declaration)*); };
+    // For a session that has made tables of its own.
+    (after $tables:expr => $($declaration:tt)*) => { statement!(@($tables, true) $($declaration)*); };
+    (@($tables:expr, $is_there:expr) $(#[$meta:meta])* $vis:vis $name:ident $(<$life:lifetime>)? ($($field:ident: $rust:ty => $sql:ty),* $(,)?)
+        -> $row:ty = $text:expr) => {
         $(#[$meta])*
         #[derive(Clone)]
-        struct $name { $($field: $rust,)* }
+        $vis struct $name $(<$life>)? { $($field: $rust,)* }
 
-        impl diesel::query_builder::QueryId for $name {
-            type QueryId = Self;
-            const HAS_STATIC_QUERY_ID: bool = true;
+        const _: () = {
+            enum Id {}
+
+            impl $(<$life>)? diesel::query_builder::QueryId for $name $(<$life>)? {
+                type QueryId = Id;
+                const HAS_STATIC_QUERY_ID: bool = true;
+            }
+
+            impl $(<$life>)? diesel::query_builder::Query for $name $(<$life>)? {
+                type SqlType = <$row as $crate::statement::Row>::SqlType;
+            }
+
+            impl $(<$life>)? diesel::query_builder::QueryFragment<diesel::pg::Pg> for $name $(<$life>)? {
+                fn walk_ast<'b>(
+                    &'b self,
+                    mut out: diesel::query_builder::AstPass<'_, 'b, diesel::pg::Pg>,
+                ) -> diesel::QueryResult<()> {
+                    out.push_sql($text);
+                    $(out.push_bind_param_value_only::<$sql, _>(&self.$field)?;)*
+                    Ok(())
+                }
+            }
+        };
+
+        #[cfg(test)]
+        #[tokio::test]
+        #[allow(non_snake_case)]
+        async fn $name() {
+            let parameters = [$((stringify!($field), $crate::statement::check::oid::<$sql>())),*];
+            if $is_there {
+                let columns = <$row as $crate::statement::Row>::columns();
+                $crate::statement::check::check($tables, $text, &parameters, &columns).await;
+            }
         }
+    };
+    ($($declaration:tt)*) => { statement!(@("", true) $($declaration)*); };
+}
 
-        impl diesel::query_builder::Query for $name {
-            type SqlType = $row;
+/// Names the columns, in order, of a row whose reading from the database is implemented elsewhere.
+macro_rules! columns {
+    ($name:ty { $($column:ident: $sql:ty),* $(,)? }) => {
+        impl $crate::statement::Row for $name {
+            type SqlType = ($($sql,)*);
+            #[cfg(test)]
+            fn columns() -> Vec<$crate::statement::check::Named> {
+                vec![$((stringify!($column), $crate::statement::check::oid::<$sql>())),*]
+            }
         }
+    };
+}
 
-        impl diesel::query_builder::QueryFragment<diesel::pg::Pg> for $name {
-            fn walk_ast<'b>(
-                &'b self,
-                mut out: diesel::query_builder::AstPass<'_, 'b, diesel::pg::Pg>,
-            ) -> diesel::QueryResult<()> {
-                let text: &str = $text;
-                let mut parts = text.split('?');
-                out.push_sql(parts.next().unwrap_or_default());
-                $(
-                    out.push_bind_param::<$sql, _>(&self.$field)?;
-                    out.push_sql(parts.next().unwrap_or_default());
-                )*
-                Ok(())
+/// Declares a row: the columns that a statement returns, in order.
+macro_rules! row {
+    ($(#[$meta:meta])* $vis:vis struct $name:ident {
+        $($(#[$field_meta:meta])* $column:ident: $rust:ty => $sql:ty),* $(,)?
+    }) => {
+        $(#[$meta])*
+        $vis struct $name { $($(#[$field_meta])* $vis $column: $rust,)* }
+
+        columns!($name { $($column: $sql),* });
+
+        impl diesel::deserialize::FromSqlRow<($($sql,)*), diesel::pg::Pg> for $name {
+            fn build_from_row<'a>(row: &impl diesel::row::Row<'a, diesel::pg::Pg>) -> diesel::deserialize::Result<Self> {
+                let mut row = $crate::decode::InOrder::of(row);
+                Ok(Self { $($column: row.next::<$sql, _>()?,)* })
             }
         }
     };

@@ -22,6 +22,7 @@ use crate::{
     error::{Failure, corrupt},
     idempotency::{self, WriteError},
     schema::track_events,
+    statement::Scalar,
 };
 
 #[async_trait]
@@ -110,7 +111,7 @@ impl EventRow {
 
 statement!(
     /// Ids for so many events.
-    Ids(count: i64 => BigInt) -> BigInt = "SELECT nextval('track_events_id_seq') FROM generate_series(1, ?)"
+    Ids(count: i64 => BigInt) -> Scalar<BigInt> = "SELECT nextval('track_events_id_seq') FROM generate_series(1, $1)"
 );
 
 statement!(
@@ -134,7 +135,7 @@ statement!(
         occurred_at, received_at)
     SELECT id, account_id, name, props::jsonb, visitor_id, session_id, url, country, region, city, occurred_at,
         received_at
-    FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) AS event (id, account_id, name, props, visitor_id, session_id, url,
+    FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) AS event (id, account_id, name, props, visitor_id, session_id, url,
         country, region, city, occurred_at, received_at)"
 );
 

@@ -4,7 +4,6 @@ use async_trait::async_trait;
 use diesel::{
     prelude::*,
     result::Error,
-    sql_query,
     sql_types::{BigInt, Timestamptz},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
@@ -26,13 +25,16 @@ use crate::{
     schema::{accounts, ai_access, ai_access_log as log, ai_limits as limits},
 };
 
-const WITH_CALLS: &str = "SELECT DISTINCT account_id FROM ai_calls WHERE started_at >= $1 ORDER BY account_id";
+statement!(
+    WithCalls(since: OffsetDateTime => Timestamptz) -> AccountRow =
+        "SELECT DISTINCT account_id FROM ai_calls WHERE started_at >= $1 ORDER BY account_id"
+);
 
-#[derive(QueryableByName)]
-struct AccountRow {
-    #[diesel(sql_type = BigInt)]
-    account_id: i64,
-}
+row!(
+    struct AccountRow {
+        account_id: i64 => BigInt,
+    }
+);
 
 type PauseColumns = (Option<OffsetDateTime>, Option<String>, Option<String>, Option<String>);
 
@@ -106,11 +108,8 @@ impl AiAccess for Store {
 
     async fn guard(&self, now: OffsetDateTime) -> Result<u64, StoreError> {
         let since = Month::of(now).start();
-        let rows: Vec<AccountRow> = self
-            .run::<_, Failure>(async |connection| {
-                Ok(sql_query(WITH_CALLS).bind::<Timestamptz, _>(since).load(connection).await?)
-            })
-            .await?;
+        let rows: Vec<AccountRow> =
+            self.run::<_, Failure>(async |connection| Ok(WithCalls { since }.load(connection).await?)).await?;
         let mut new = 0;
         for AccountRow { account_id } in rows {
             new += self

@@ -7,13 +7,13 @@ use diesel::{
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
-    AccountId, StoreError,
+    StoreError,
     ai::{Outcome, RunClaim, RunState},
     credits::{OperationKey, Refund},
 };
 use time::OffsetDateTime;
 
-use super::beginning::debit_key;
+use super::{beginning::debit_key, runs::RunAndClaim};
 use crate::{
     Store,
     credits::{operations, posting, top_ups},
@@ -24,16 +24,16 @@ use crate::{
 statement!(
     /// Leases are kept by the database's clock, which all processes share. Not locked, for rows of several accounts cannot
     /// be where they are on several nodes: [`end_run`] ends it for the holder of this claim, and so once.
-    Dead(of: Option<Vec<i64>> => Nullable<Array<BigInt>>) -> (BigInt, BigInt, BigInt) = "
+    Dead(of: Option<Vec<i64>> => Nullable<Array<BigInt>>) -> RunAndClaim = "
     SELECT account_id, id, claim FROM ai_runs
-    WHERE state = 'running' AND lease_until < now() AND (?::bigint[] IS NULL OR account_id = ANY ($1))
+    WHERE state = 'running' AND lease_until < now() AND ($1::bigint[] IS NULL OR account_id = ANY ($1))
     ORDER BY created_at LIMIT 1"
 );
 
 /// A run whose holder died.
 pub(super) async fn dead(store: &Store) -> Result<Option<RunClaim>, StoreError> {
-    let dead: Vec<(i64, i64, i64)> = store.look(|of| Dead { of }).await?;
-    Ok(dead.into_iter().next().map(|(account, run, number)| RunClaim { account: AccountId(account), run, number }))
+    let dead: Vec<RunAndClaim> = store.look(|of| Dead { of }).await?;
+    Ok(dead.into_iter().next().map(RunClaim::from))
 }
 
 /// Ends a run, and refunds it unless it was worded. Only the holder of the newest claim can: whether it was.

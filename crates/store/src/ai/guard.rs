@@ -1,11 +1,9 @@
 //! The quota guard: a user's AI cost of the month against an account's limits.
 
 use diesel::{
-    QueryableByName,
     prelude::*,
     result::Error,
-    sql_query,
-    sql_types::{Array, BigInt, Numeric, Text, Timestamptz},
+    sql_types::{Array, BigInt, Nullable, Numeric, Text, Timestamptz},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
@@ -20,24 +18,35 @@ use super::access;
 use crate::{
     outbox,
     schema::{accounts, ai_crossings as crossings, ai_limits as limits},
+    statement::Scalar,
 };
 
-/// What is under way is not counted yet; what never ended is, with the most that it can have cost.
-const COST: &str = "
+statement!(
+    /// What is under way is not counted yet; what never ended is, with the most that it can have cost.
+    Cost(
+        accounts: Vec<i64> => Array<BigInt>,
+        start: OffsetDateTime => Timestamptz,
+        end: OffsetDateTime => Timestamptz,
+        given_up: OffsetDateTime => Timestamptz,
+    ) -> CostRow = "
     SELECT coalesce(sum(cost_usd), 0) AS cost_usd,
         coalesce(sum(prompt_tokens + completion_tokens), 0)::bigint AS tokens, count(*) AS requests
     FROM ai_calls WHERE account_id = ANY ($1) AND started_at >= $2 AND started_at < $3
-        AND (finished_at IS NOT NULL OR started_at < $4)";
+        AND (finished_at IS NOT NULL OR started_at < $4)"
+);
 
-#[derive(QueryableByName)]
-struct CostRow {
-    #[diesel(sql_type = Numeric)]
-    cost_usd: Decimal,
-    #[diesel(sql_type = BigInt)]
-    tokens: i64,
-    #[diesel(sql_type = BigInt)]
-    requests: i64,
-}
+row!(
+    struct CostRow {
+        cost_usd: Decimal => Numeric,
+        tokens: i64 => BigInt,
+        requests: i64 => BigInt,
+    }
+);
+
+statement!(
+    LockUser<'a>(user: &'a str => Text) -> Scalar<Nullable<Text>> =
+        "SELECT pg_advisory_xact_lock(726301, hashtext($1))::text"
+);
 
 /// Who the guard is in the audit and in events.
 const GUARD: &str = "quota_guard";
@@ -51,13 +60,9 @@ pub(super) async fn cost(
 ) -> Result<MonthlyCost, Error> {
     let accounts: Vec<i64> =
         accounts::table.filter(accounts::user_id.eq(user)).select(accounts::id).load(connection).await?;
-    let CostRow { cost_usd, tokens, requests } = sql_query(COST)
-        .bind::<Array<BigInt>, _>(accounts)
-        .bind::<Timestamptz, _>(month.start())
-        .bind::<Timestamptz, _>(month.end())
-        .bind::<Timestamptz, _>(now - Duration::seconds(LEASE_SECONDS))
-        .get_result(connection)
-        .await?;
+    let given_up = now - Duration::seconds(LEASE_SECONDS);
+    let cost = Cost { accounts, start: month.start(), end: month.end(), given_up };
+    let CostRow { cost_usd, tokens, requests } = cost.get_result(connection).await?;
     Ok(MonthlyCost { cost_usd: cost_usd.normalize(), tokens, requests })
 }
 
@@ -78,7 +83,7 @@ pub(super) async fn limits_of(connection: &mut AsyncPgConnection, account: Accou
 /// One check of a user, or change of an account's limits, at a time, so that of two calls that end at once the second sees
 /// the cost of both. Taken before the account's balance, here and in [`access`].
 pub(super) async fn lock_user(connection: &mut AsyncPgConnection, user: &str) -> Result<(), Error> {
-    sql_query("SELECT pg_advisory_xact_lock(726301, hashtext($1))").bind::<Text, _>(user).execute(connection).await?;
+    LockUser { user }.execute(connection).await?;
     Ok(())
 }
 

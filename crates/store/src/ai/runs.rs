@@ -2,9 +2,7 @@
 
 use async_trait::async_trait;
 use diesel::{
-    QueryableByName,
     prelude::*,
-    sql_query,
     sql_types::{Array, BigInt, Nullable, Timestamptz},
 };
 use diesel_async::RunQueryDsl;
@@ -26,33 +24,42 @@ use crate::{
 
 statement!(
     /// The run that has waited longest, of any account. Not locked: rows of several accounts cannot be where they are on
-    /// several nodes. Whoever takes it first, by [`CLAIM`], has it.
-    Queued(of: Option<Vec<i64>> => Nullable<Array<BigInt>>) -> (BigInt, BigInt, BigInt) = "
+    /// several nodes. Whoever takes it first, by [`Take`], has it.
+    Queued(of: Option<Vec<i64>> => Nullable<Array<BigInt>>) -> RunAndClaim = "
     SELECT account_id, id, claim FROM ai_runs
-    WHERE state = 'queued' AND (?::bigint[] IS NULL OR account_id = ANY ($1)) ORDER BY created_at LIMIT 1"
+    WHERE state = 'queued' AND ($1::bigint[] IS NULL OR account_id = ANY ($1)) ORDER BY created_at LIMIT 1"
 );
 
-/// Leases are kept by the database's clock, which all processes share.
-const CLAIM: &str = "
+statement!(
+    /// Leases are kept by the database's clock, which all processes share.
+    Take(
+        account: i64 => BigInt,
+        id: i64 => BigInt,
+        claim: i64 => BigInt,
+        now: OffsetDateTime => Timestamptz,
+        lease_seconds: i64 => BigInt,
+    ) -> RunAndClaim = "
     UPDATE ai_runs SET state = 'running', claim = claim + 1, started_at = $4, lease_until = now() + $5 * interval '1 second'
-    WHERE account_id = $1 AND id = $2 AND claim = $3 AND state = 'queued' RETURNING account_id, id, claim";
+    WHERE account_id = $1 AND id = $2 AND claim = $3 AND state = 'queued' RETURNING account_id, id, claim"
+);
 
-const START: &str = "
+statement!(
+    Start(account: i64 => BigInt, id: i64 => BigInt, now: OffsetDateTime => Timestamptz, lease_seconds: i64 => BigInt)
+        -> RunAndClaim = "
     UPDATE ai_runs SET state = 'running', claim = claim + 1, started_at = $3, lease_until = now() + $4 * interval '1 second'
-    WHERE account_id = $1 AND id = $2 RETURNING account_id, id, claim";
+    WHERE account_id = $1 AND id = $2 RETURNING account_id, id, claim"
+);
 
-#[derive(QueryableByName)]
-pub(super) struct ClaimRow {
-    #[diesel(sql_type = BigInt)]
-    account_id: i64,
-    #[diesel(sql_type = BigInt)]
-    id: i64,
-    #[diesel(sql_type = BigInt)]
-    claim: i64,
-}
+row!(
+    pub(super) struct RunAndClaim {
+        account_id: i64 => BigInt,
+        id: i64 => BigInt,
+        claim: i64 => BigInt,
+    }
+);
 
-impl From<ClaimRow> for RunClaim {
-    fn from(ClaimRow { account_id, id, claim }: ClaimRow) -> Self {
+impl From<RunAndClaim> for RunClaim {
+    fn from(RunAndClaim { account_id, id, claim }: RunAndClaim) -> Self {
         Self { account: AccountId(account_id), run: id, number: claim }
     }
 }
@@ -130,13 +137,8 @@ impl AiRuns for Store {
                 let run = beginning::insert(connection, account, Trigger::Schedule, now).await?;
                 let paid = beginning::pay(connection, account, run.id, Trigger::Schedule, price, now).await;
                 paid.map_err(beginning::refusal)?;
-                let claim = sql_query(START)
-                    .bind::<BigInt, _>(account.0)
-                    .bind::<BigInt, _>(run.id)
-                    .bind::<Timestamptz, _>(now)
-                    .bind::<BigInt, _>(LEASE_SECONDS)
-                    .get_result::<ClaimRow>(connection)
-                    .await?;
+                let claim = Start { account: account.0, id: run.id, now, lease_seconds: LEASE_SECONDS };
+                let claim: RunAndClaim = claim.get_result(connection).await?;
                 Ok(Some(claim.into()))
             })
             .await;
@@ -145,15 +147,10 @@ impl AiRuns for Store {
 
     async fn claim_next(&self, now: OffsetDateTime) -> Result<Option<RunClaim>, StoreError> {
         loop {
-            let queued: Vec<(i64, i64, i64)> = self.look(|of| Queued { of }).await?;
-            let Some((account_id, id, claim)) = queued.into_iter().next() else { return Ok(None) };
-            let take = sql_query(CLAIM)
-                .bind::<BigInt, _>(account_id)
-                .bind::<BigInt, _>(id)
-                .bind::<BigInt, _>(claim)
-                .bind::<Timestamptz, _>(now)
-                .bind::<BigInt, _>(LEASE_SECONDS);
-            let taken: Option<ClaimRow> =
+            let queued: Vec<RunAndClaim> = self.look(|of| Queued { of }).await?;
+            let Some(RunAndClaim { account_id, id, claim }) = queued.into_iter().next() else { return Ok(None) };
+            let take = Take { account: account_id, id, claim, now, lease_seconds: LEASE_SECONDS };
+            let taken: Option<RunAndClaim> =
                 self.run::<_, Failure>(async |connection| Ok(take.get_result(connection).await.optional()?)).await?;
             // Where another process was faster there may be a further run.
             if taken.is_some() {

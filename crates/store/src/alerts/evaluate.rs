@@ -25,15 +25,16 @@ use crate::{
     error::{Failure, parse},
     outbox,
     schema::{accounts, alert_rules as rules},
+    statement::Scalar,
 };
 
 statement!(
     /// Accounts with rules that are due.
     Due(now: OffsetDateTime => Timestamptz, of: Option<Vec<i64>> => Nullable<Array<BigInt>>, limit: i64 => BigInt)
-        -> BigInt = "
+        -> Scalar<BigInt> = "
     SELECT account_id FROM alert_rules
-    WHERE active AND due_at <= ? AND (?::bigint[] IS NULL OR account_id = ANY ($2))
-    GROUP BY account_id ORDER BY min(due_at) LIMIT ?"
+    WHERE active AND due_at <= $1 AND ($2::bigint[] IS NULL OR account_id = ANY ($2))
+    GROUP BY account_id ORDER BY min(due_at) LIMIT $3"
 );
 
 /// Pushes the rule on before it is looked at, so that one whose metric cannot be read does not hold up the others.

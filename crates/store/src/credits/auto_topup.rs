@@ -69,11 +69,11 @@ statement!(
     /// Due charges that nobody holds, of any account. Not locked: rows of several accounts cannot be where they are on
     /// several nodes.
     Due(now: OffsetDateTime => Timestamptz, of: Option<Vec<i64>> => Nullable<Array<BigInt>>, limit: i64 => BigInt)
-        -> (BigInt, BigInt) = "
+        -> DueRow = "
     SELECT account_id, id FROM auto_topups
-    WHERE state = 'pending' AND due_at <= ? AND (leased_until IS NULL OR leased_until <= $1)
-        AND (?::bigint[] IS NULL OR account_id = ANY ($2))
-    ORDER BY due_at LIMIT ?"
+    WHERE state = 'pending' AND due_at <= $1 AND (leased_until IS NULL OR leased_until <= $1)
+        AND ($2::bigint[] IS NULL OR account_id = ANY ($2))
+    ORDER BY due_at LIMIT $3"
 );
 
 statement!(
@@ -84,66 +84,90 @@ statement!(
         id: i64 => BigInt,
         now: OffsetDateTime => Timestamptz,
         month: OffsetDateTime => Timestamptz,
-    ) -> (BigInt, BigInt, BigInt, BigInt, BigInt, Nullable<Text>, Nullable<Text>, Nullable<Numeric>, Nullable<Text>, Nullable<Text>,
-        Text, Bool, BigInt, BigInt, Nullable<BigInt>, Nullable<Timestamptz>, BigInt) = "
+    ) -> LeaseRow = "
     WITH held AS (
-        UPDATE auto_topups SET leased_until = ?, claim = claim + 1
-        WHERE account_id = ? AND id = ? AND state = 'pending' AND due_at <= ?
+        UPDATE auto_topups SET leased_until = $1, claim = claim + 1
+        WHERE account_id = $2 AND id = $3 AND state = 'pending' AND due_at <= $4
             AND (leased_until IS NULL OR leased_until <= $4)
         RETURNING *
     )
-    SELECT h.account_id, h.id, h.claim, h.credits, h.attempts, h.customer_id, h.item, h.amount, h.currency, c.customer_id,
-        a.currency, b.auto_topup_enabled,
+    SELECT h.account_id, h.id, h.claim, h.credits, h.attempts, h.customer_id AS sent_customer_id, h.item AS sent_item,
+        h.amount AS sent_amount, h.currency AS sent_currency, c.customer_id, a.currency, b.auto_topup_enabled AS enabled,
         b.balance + (SELECT coalesce(sum(r.credits), 0)::bigint FROM ai_runs r
-            WHERE r.account_id = $2 AND r.state IN ('queued', 'running')),
-        b.auto_topup_threshold, b.auto_topup_monthly_cap,
-        (SELECT max(t.finished_at) FROM auto_topups t WHERE t.account_id = $2 AND t.state IN ('done', 'failed')),
+            WHERE r.account_id = $2 AND r.state IN ('queued', 'running')) AS balance,
+        b.auto_topup_threshold AS threshold, b.auto_topup_monthly_cap AS monthly_cap,
+        (SELECT max(t.finished_at) FROM auto_topups t WHERE t.account_id = $2 AND t.state IN ('done', 'failed'))
+            AS last_ended_at,
         (SELECT coalesce(sum(t.credits), 0)::bigint FROM auto_topups t
-            WHERE t.account_id = $2 AND t.state = 'done' AND t.finished_at >= ?)
+            WHERE t.account_id = $2 AND t.state = 'done' AND t.finished_at >= $5) AS bought_this_month
     FROM held h
         JOIN accounts a ON a.id = h.account_id
         JOIN credit_balances b ON b.account_id = $2
         LEFT JOIN payment_customers c ON c.account_id = $2"
 );
 
-type LeaseRow = (
-    i64,
-    i64,
-    i64,
-    i64,
-    i64,
-    Option<String>,
-    Option<String>,
-    Option<Decimal>,
-    Option<String>,
-    Option<String>,
-    String,
-    bool,
-    i64,
-    i64,
-    Option<i64>,
-    Option<OffsetDateTime>,
-    i64,
+row!(
+    struct DueRow {
+        account_id: i64 => BigInt,
+        id: i64 => BigInt,
+    }
+);
+
+row!(
+    struct LeaseRow {
+        account_id: i64 => BigInt,
+        id: i64 => BigInt,
+        claim: i64 => BigInt,
+        credits: i64 => BigInt,
+        attempts: i64 => BigInt,
+        sent_customer_id: Option<String> => Nullable<Text>,
+        sent_item: Option<String> => Nullable<Text>,
+        sent_amount: Option<Decimal> => Nullable<Numeric>,
+        sent_currency: Option<String> => Nullable<Text>,
+        customer_id: Option<String> => Nullable<Text>,
+        currency: String => Text,
+        enabled: bool => Bool,
+        balance: i64 => BigInt,
+        threshold: i64 => BigInt,
+        monthly_cap: Option<i64> => Nullable<BigInt>,
+        last_ended_at: Option<OffsetDateTime> => Nullable<Timestamptz>,
+        bought_this_month: i64 => BigInt,
+    }
 );
 
 fn waiting(row: LeaseRow) -> Result<Waiting, StoreError> {
-    let (account, id, claim, credits, attempts, payer, item, amount, paid_in, customer_id, currency, ..) = &row;
-    let (.., enabled, balance, threshold, monthly_cap, last_ended_at, bought_this_month) = row;
-    let sent = match (payer, item, amount, paid_in) {
-        (Some(payer), Some(item), Some(amount), Some(paid_in)) => Some(Terms {
-            customer_id: payer.clone(),
-            item: item.clone(),
-            price: Price { amount: *amount, currency: parse(paid_in, "currency")? },
-        }),
+    let LeaseRow {
+        account_id,
+        id,
+        claim,
+        credits,
+        attempts,
+        sent_customer_id,
+        sent_item,
+        sent_amount,
+        sent_currency,
+        customer_id,
+        currency,
+        enabled,
+        balance,
+        threshold,
+        monthly_cap,
+        last_ended_at,
+        bought_this_month,
+    } = row;
+    let sent = match (sent_customer_id, sent_item, sent_amount, sent_currency) {
+        (Some(customer_id), Some(item), Some(amount), Some(currency)) => {
+            Some(Terms { customer_id, item, price: Price { amount, currency: parse(&currency, "currency")? } })
+        }
         _ => None,
     };
     Ok(Waiting {
-        charge: ChargeRef { account: AccountId(*account), id: *id, claim: *claim },
-        credits: *credits,
-        attempts: *attempts,
+        charge: ChargeRef { account: AccountId(account_id), id, claim },
+        credits,
+        attempts,
         sent,
-        customer_id: customer_id.clone(),
-        currency: parse(currency, "currency")?,
+        customer_id,
+        currency: parse(&currency, "currency")?,
         enabled,
         balance,
         threshold,
@@ -177,11 +201,11 @@ impl AutoTopupStore for Store {
     }
 
     async fn lease(&self, now: OffsetDateTime, until: OffsetDateTime, limit: i64) -> Result<Vec<Waiting>, StoreError> {
-        let due: Vec<(i64, i64)> = self.look(|of| Due { now, of, limit }).await?;
+        let due: Vec<DueRow> = self.look(|of| Due { now, of, limit }).await?;
         let rows: Vec<LeaseRow> = self
             .run::<_, Failure>(async |connection| {
                 let mut leased = Vec::new();
-                for (account, id) in due {
+                for DueRow { account_id: account, id } in due {
                     let lease = Lease { until, account, id, now, month: month_start(now) };
                     leased.extend(lease.get_result(connection).await.optional()?);
                 }

@@ -15,6 +15,7 @@ use time::OffsetDateTime;
 use crate::{
     error::{Failure, corrupt, parse},
     schema::price_offers,
+    statement::Scalar,
 };
 
 statement!(
@@ -26,8 +27,8 @@ statement!(
         credits: i64 => BigInt,
         plan: Option<String> => Nullable<Text>,
         plan_interval: Option<String> => Nullable<Text>,
-    ) -> Text = "
-    INSERT INTO price_offers (item, currency, amount, credits, plan, plan_interval) VALUES (?, ?, ?, ?, ?, ?)
+    ) -> Scalar<Text> = "
+    INSERT INTO price_offers (item, currency, amount, credits, plan, plan_interval) VALUES ($1, $2, $3, $4, $5, $6)
     ON CONFLICT (item, currency, amount, credits)
         DO UPDATE SET plan = excluded.plan, plan_interval = excluded.plan_interval, withdrawn_at = NULL
     RETURNING item"
@@ -35,7 +36,7 @@ statement!(
 
 statement!(
     /// Two processes that start with different lists take turns.
-    Lock() -> Nullable<Text> = "SELECT pg_advisory_xact_lock(726302)::text"
+    Lock() -> Scalar<Nullable<Text>> = "SELECT pg_advisory_xact_lock(726302)::text"
 );
 
 pub(super) async fn publish(

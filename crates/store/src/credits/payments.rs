@@ -32,6 +32,7 @@ use crate::{
     error::{Failure, corrupt, parse},
     keys, outbox,
     schema::{accounts, auto_topups, credit_balances, payment_customers, payment_owners, payments},
+    statement::Scalar,
 };
 
 type Ended<T> = Result<T, Halt<SettleError>>;
@@ -84,8 +85,8 @@ impl PaymentStore for Store {
 statement!(
     /// Records whose payment it is, unless that is recorded, and gives whose it is. Holds the row until the transaction
     /// ends, so that of two accounts one is first.
-    Claim(gateway: &'static str => Text, payment: String => Text, account: i64 => BigInt) -> BigInt = "
-    INSERT INTO payment_owners (gateway, payment_id, owner_id) VALUES (?, ?, ?)
+    Claim(gateway: &'static str => Text, payment: String => Text, account: i64 => BigInt) -> Scalar<BigInt> = "
+    INSERT INTO payment_owners (gateway, payment_id, owner_id) VALUES ($1, $2, $3)
     ON CONFLICT (gateway, payment_id) DO UPDATE SET owner_id = payment_owners.owner_id
     RETURNING owner_id"
 );

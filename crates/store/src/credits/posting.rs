@@ -18,6 +18,7 @@ use crate::{
     error::Failure,
     outbox,
     schema::{ai_access, credit_balances, credit_transactions},
+    statement::Scalar,
     transact::TransactionError,
 };
 
@@ -87,9 +88,9 @@ pub(crate) struct Locked {
 
 statement!(
     /// The row of an account that never had one: an empty balance, as old as the account.
-    Open(balance_of: i64 => BigInt, account: i64 => BigInt) -> BigInt = "
+    Open(account: i64 => BigInt) -> Scalar<BigInt> = "
     INSERT INTO credit_balances (account_id, balance, updated_at)
-    SELECT ?::bigint, 0, a.created_at FROM accounts a WHERE a.id = ?
+    SELECT $1, 0, a.created_at FROM accounts a WHERE a.id = $1
     ON CONFLICT (account_id) DO NOTHING
     RETURNING account_id"
 );
@@ -104,7 +105,7 @@ pub(crate) async fn lock(connection: &mut AsyncPgConnection, account: AccountId)
     if let Some(locked) = try_lock(connection, account).await? {
         return Ok(locked);
     }
-    Open { balance_of: account.0, account: account.0 }.execute(connection).await?;
+    Open { account: account.0 }.execute(connection).await?;
     try_lock(connection, account).await?.ok_or(Error::NotFound)
 }
 
@@ -172,16 +173,16 @@ statement!(
         operation_hash: Vec<u8> => Bytea,
         refunds_id: Option<i64> => Nullable<BigInt>,
         meta: Value => Jsonb,
-    ) -> (BigInt, Text, Nullable<Text>, BigInt, BigInt, Jsonb, Timestamptz) = "
+    ) -> TransactionRow = "
     WITH changed AS (
         UPDATE credit_balances
-        SET balance = ?, total_purchased = ?, total_spent = ?, updated_at = greatest(updated_at, ?)
-        WHERE account_id = ?
+        SET balance = $1, total_purchased = $2, total_spent = $3, updated_at = greatest(updated_at, $4)
+        WHERE account_id = $5
         RETURNING account_id, balance, updated_at
     )
     INSERT INTO credit_transactions (account_id, kind, feature, amount, balance_after, operation_key, operation_hash,
         refunds_id, meta, created_at)
-    SELECT account_id, ?, ?, ?, balance, ?, ?, ?, ?, updated_at FROM changed
+    SELECT account_id, $6, $7, $8, balance, $9, $10, $11, $12, updated_at FROM changed
     RETURNING id, kind, feature, amount, balance_after, meta, created_at"
 );
 

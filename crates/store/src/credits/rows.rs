@@ -1,6 +1,9 @@
 //! Rows of the ledger.
 
-use diesel::prelude::*;
+use diesel::{
+    prelude::*,
+    sql_types::{BigInt, Jsonb, Nullable, Text, Timestamptz},
+};
 use domain::{StoreError, credits::Transaction};
 use serde_json::Value;
 use time::OffsetDateTime;
@@ -21,6 +24,16 @@ pub(crate) struct TransactionRow {
     meta: Value,
     created_at: OffsetDateTime,
 }
+
+columns!(TransactionRow {
+    id: BigInt,
+    kind: Text,
+    feature: Nullable<Text>,
+    amount: BigInt,
+    balance_after: BigInt,
+    meta: Jsonb,
+    created_at: Timestamptz,
+});
 
 impl TryFrom<TransactionRow> for Transaction {
     type Error = StoreError;

@@ -10,23 +10,23 @@ use domain::{AccountId, StoreError, credits::auto_topup::Trigger};
 use time::OffsetDateTime;
 
 use super::posting::{Locked, lock};
-use crate::{Store, error::Failure, schema::auto_topups};
+use crate::{Store, error::Failure, schema::auto_topups, statement::Scalar};
 
 statement!(
     /// A charge, unless one waits already or the account is for development.
-    Queue(credits: i64 => BigInt, due: OffsetDateTime => Timestamptz, account: i64 => BigInt) -> BigInt = "
+    Queue(credits: i64 => BigInt, due: OffsetDateTime => Timestamptz, account: i64 => BigInt) -> Scalar<BigInt> = "
     INSERT INTO auto_topups (account_id, credits, due_at, created_at)
     SELECT a.id, given.credits, given.due, given.due
-    FROM accounts a, (SELECT ?::bigint AS credits, ?::timestamptz AS due) AS given
-    WHERE a.id = ? AND a.mode = 'live'
+    FROM accounts a, (SELECT $1::bigint AS credits, $2::timestamptz AS due) AS given
+    WHERE a.id = $3 AND a.mode = 'live'
     ON CONFLICT (account_id) WHERE state = 'pending' DO NOTHING
     RETURNING id"
 );
 
 statement!(
     /// Credits that the account has taken for AI runs which have not ended, and may still get back.
-    UnderWay(account: i64 => BigInt) -> BigInt = "
-    SELECT coalesce(sum(credits), 0)::bigint FROM ai_runs WHERE account_id = ? AND state IN ('queued', 'running')"
+    UnderWay(account: i64 => BigInt) -> Scalar<BigInt> = "
+    SELECT coalesce(sum(credits), 0)::bigint FROM ai_runs WHERE account_id = $1 AND state IN ('queued', 'running')"
 );
 
 /// The credits to be added, if the balance calls for a charge. What AI runs under way were debited counts as still there:

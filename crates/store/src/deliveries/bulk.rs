@@ -15,15 +15,30 @@ use crate::{Store, error::Failure, replays};
 /// Held deliveries that one step moves.
 const STEP: i64 = 1_000;
 
+row!(
+    struct WaitingRow {
+        account_id: i64 => BigInt,
+        id: i64 => BigInt,
+        is_replay: bool => Bool,
+    }
+);
+
+row!(
+    struct MovedRow {
+        count: i64 => BigInt,
+        goes_on: bool => Bool,
+    }
+);
+
 statement!(
     /// What there is to move, of any account: those first whose account has waited longest for a step. Not locked: rows of
     /// several accounts cannot be where they are on several nodes.
-    Waiting(of: Option<Vec<i64>> => Nullable<Array<BigInt>>) -> (BigInt, BigInt, Bool) = "
+    Waiting(of: Option<Vec<i64>> => Nullable<Array<BigInt>>) -> WaitingRow = "
     SELECT account_id, id, is_replay FROM (
         SELECT account_id, id, is_replay, moved_at, max(moved_at) OVER (PARTITION BY account_id) AS account_moved_at
         FROM (
             SELECT account_id, id, true AS is_replay, coalesce(advanced_at, created_at) AS moved_at
-            FROM webhook_replays WHERE state = 'running' AND (?::bigint[] IS NULL OR account_id = ANY ($1))
+            FROM webhook_replays WHERE state = 'running' AND ($1::bigint[] IS NULL OR account_id = ANY ($1))
             UNION ALL
             SELECT account_id, id, false, held_moved_at FROM webhook_subscriptions
             WHERE held_moved_at IS NOT NULL AND ($1 IS NULL OR account_id = ANY ($1))
@@ -40,11 +55,11 @@ statement!(
         step: i64 => BigInt,
         account: i64 => BigInt,
         subscription: i64 => BigInt,
-    ) -> (BigInt, Bool) = "
+    ) -> MovedRow = "
     WITH subscription AS MATERIALIZED (
         SELECT s.id, s.active, s.revoked_at, t.now, t.step
-        FROM (SELECT ?::timestamptz AS now, ?::bigint AS step) AS t, webhook_subscriptions s
-        WHERE s.account_id = ? AND s.id = ? AND s.held_moved_at IS NOT NULL FOR NO KEY UPDATE OF s SKIP LOCKED
+        FROM (SELECT $1::timestamptz AS now, $2::bigint AS step) AS t, webhook_subscriptions s
+        WHERE s.account_id = $3 AND s.id = $4 AND s.held_moved_at IS NOT NULL FOR NO KEY UPDATE OF s SKIP LOCKED
     ), next AS MATERIALIZED (
         SELECT d.event_id, s.id, s.now, s.revoked_at IS NOT NULL AS is_revoked
         FROM subscription s CROSS JOIN LATERAL (
@@ -64,7 +79,7 @@ statement!(
     UPDATE webhook_subscriptions w SET held_moved_at = CASE WHEN p.found >= s.step THEN s.now END
     FROM subscription s, step p
     WHERE w.account_id = $3 AND w.id = s.id
-    RETURNING p.moved, w.held_moved_at IS NOT NULL"
+    RETURNING p.moved AS count, w.held_moved_at IS NOT NULL AS goes_on"
 );
 
 /// How far a step got.
@@ -81,14 +96,14 @@ pub(crate) async fn move_held(
     now: OffsetDateTime,
 ) -> QueryResult<Option<Moved>> {
     let statement = MoveHeld { now, step: STEP, account: account.0, subscription };
-    let row: Option<(i64, bool)> = statement.get_result(connection).await.optional()?;
-    Ok(row.map(|(count, goes_on)| Moved { count, goes_on }))
+    let row: Option<MovedRow> = statement.get_result(connection).await.optional()?;
+    Ok(row.map(|MovedRow { count, goes_on }| Moved { count, goes_on }))
 }
 
 /// Makes one step of what has waited longest. Gives its receiver, none when there is nothing to move.
 pub(super) async fn advance(store: &Store, now: OffsetDateTime) -> Result<Option<Receiver>, StoreError> {
-    let waiting: Vec<(i64, i64, bool)> = store.look(|of| Waiting { of }).await?;
-    for (account, id, is_replay) in waiting {
+    let waiting: Vec<WaitingRow> = store.look(|of| Waiting { of }).await?;
+    for WaitingRow { account_id: account, id, is_replay } in waiting {
         let step = async |connection: &mut AsyncPgConnection| {
             if is_replay {
                 return replays::advance(connection, account, id, now).await;

@@ -30,19 +30,17 @@ statement!(
         subscriptions: Vec<i64> => Array<BigInt>,
         rooms: Vec<i64> => Array<BigInt>,
         of: Option<Vec<i64>> => Nullable<Array<BigInt>>,
-    ) -> (
-        BigInt, BigInt, BigInt, BigInt, SqlUuid, Integer, Integer, Text, Bytea, Nullable<Bytea>, Bytea
-    ) = "
+    ) -> LeasedRow = "
     WITH wanted AS MATERIALIZED (
         SELECT s.account_id, s.id, g.now, g.until, s.url, s.sealed_secret,
             CASE WHEN s.previous_expires_at > g.now THEN s.previous_sealed_secret END AS sealed_previous,
             CASE WHEN s.revoked_at IS NOT NULL THEN 'canceled' WHEN s.active THEN 'pending' ELSE 'held' END AS state,
             CASE WHEN s.revoked_at IS NULL AND s.active THEN w.room ELSE 1000 END AS room
-        FROM (SELECT ?::timestamptz AS now, ?::timestamptz AS until,
+        FROM (SELECT $1::timestamptz AS now, $2::timestamptz AS until,
                 set_config('synchronous_commit', 'off', true) AS unsynced) AS g,
-            unnest(?::bigint[], ?::bigint[], ?::bigint[]) AS w (account_id, id, room)
+            unnest($3::bigint[], $4::bigint[], $5::bigint[]) AS w (account_id, id, room)
             JOIN webhook_subscriptions s USING (account_id, id)
-        WHERE (?::bigint[] IS NULL OR s.account_id = ANY ($6))
+        WHERE ($6::bigint[] IS NULL OR s.account_id = ANY ($6))
     ), picked AS MATERIALIZED (
         SELECT w.*, d.event_id
         FROM wanted w CROSS JOIN LATERAL (
@@ -69,8 +67,21 @@ statement!(
     WHERE l.state = 'pending' AND ($6 IS NULL OR e.account_id = ANY ($6))"
 );
 
-/// The columns of a leased delivery.
-pub(crate) type Row = (i64, i64, i64, i64, Uuid, i32, i32, String, Vec<u8>, Option<Vec<u8>>, Vec<u8>);
+row!(
+    pub(crate) struct LeasedRow {
+        account_id: i64 => BigInt,
+        subscription_id: i64 => BigInt,
+        event_id: i64 => BigInt,
+        claim: i64 => BigInt,
+        id: Uuid => SqlUuid,
+        attempts: i32 => Integer,
+        earlier_attempts: i32 => Integer,
+        url: String => Text,
+        sealed_secret: Vec<u8> => Bytea,
+        sealed_previous: Option<Vec<u8>> => Nullable<Bytea>,
+        body: Vec<u8> => Bytea,
+    }
+);
 
 pub(super) async fn lease(
     store: &Store,
@@ -87,18 +98,31 @@ pub(super) async fn lease(
         rooms: rooms.iter().map(|room| i64::try_from(room.deliveries).unwrap_or(i64::MAX)).collect(),
         of: accounts.clone(),
     };
-    let rows: Vec<Row> = store.run::<_, Failure>(async |connection| Ok(statement.load(connection).await?)).await?;
+    let rows: Vec<LeasedRow> =
+        store.run::<_, Failure>(async |connection| Ok(statement.load(connection).await?)).await?;
     Ok(rows.into_iter().map(leased).collect::<Result<_, Failure>>()?)
 }
 
-pub(crate) fn leased(row: Row) -> Result<Leased, Failure> {
-    let (account, subscription, event, claim, id, attempts, earlier, url, sealed_secret, sealed_previous, body) = row;
+pub(crate) fn leased(row: LeasedRow) -> Result<Leased, Failure> {
+    let LeasedRow {
+        account_id,
+        subscription_id,
+        event_id,
+        claim,
+        id,
+        attempts,
+        earlier_attempts,
+        url,
+        sealed_secret,
+        sealed_previous,
+        body,
+    } = row;
     let number = |made: i32| u32::try_from(made).map_err(|_| corrupt("number of attempts"));
     Ok(Leased {
-        lease: Lease { receiver: receiver(account, subscription), event, claim },
+        lease: Lease { receiver: receiver(account_id, subscription_id), event: event_id, claim },
         id,
         attempt: number(attempts)? + 1,
-        attempt_of_round: number(attempts - earlier)? + 1,
+        attempt_of_round: number(attempts - earlier_attempts)? + 1,
         url,
         sealed_secret,
         sealed_previous,

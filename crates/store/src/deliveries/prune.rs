@@ -13,14 +13,29 @@ const BATCH: i64 = 2_000;
 /// Transactions in one go. What is left is removed at the next tick.
 const BATCHES: usize = 500;
 
+row!(
+    struct DeliveryRow {
+        account_id: i64 => BigInt,
+        subscription_id: i64 => BigInt,
+        event_id: i64 => BigInt,
+    }
+);
+
+row!(
+    struct EventRow {
+        account_id: i64 => BigInt,
+        id: i64 => BigInt,
+    }
+);
+
 statement!(
     /// Deliveries of old events that have ended, or that nobody has asked for since.
-    OldDeliveries(before: OffsetDateTime => Timestamptz, limit: i64 => BigInt) -> (BigInt, BigInt, BigInt) = "
+    OldDeliveries(before: OffsetDateTime => Timestamptz, limit: i64 => BigInt) -> DeliveryRow = "
     SELECT d.account_id, d.subscription_id, d.event_id
     FROM events e JOIN webhook_subscriptions s ON s.account_id = e.account_id
         JOIN deliveries d ON d.account_id = e.account_id AND d.subscription_id = s.id AND d.event_id = e.id
-    WHERE e.created_at < ? AND d.state IN ('delivered', 'failed', 'canceled', 'held')
-    LIMIT ?"
+    WHERE e.created_at < $1 AND d.state IN ('delivered', 'failed', 'canceled', 'held')
+    LIMIT $2"
 );
 
 statement!(
@@ -30,22 +45,22 @@ statement!(
         subscriptions: Vec<i64> => Array<BigInt>,
         events: Vec<i64> => Array<BigInt>,
         of: Option<Vec<i64>> => Nullable<Array<BigInt>>,
-    ) -> BigInt = "
+    ) -> () = "
     DELETE FROM deliveries d
-    USING unnest(?::bigint[], ?::bigint[], ?::bigint[]) AS old (account_id, subscription_id, event_id)
+    USING unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS old (account_id, subscription_id, event_id)
     WHERE d.account_id = old.account_id AND d.subscription_id = old.subscription_id AND d.event_id = old.event_id
-        AND d.state IN ('delivered', 'failed', 'canceled', 'held') AND (?::bigint[] IS NULL OR d.account_id = ANY ($4))"
+        AND d.state IN ('delivered', 'failed', 'canceled', 'held') AND ($4::bigint[] IS NULL OR d.account_id = ANY ($4))"
 );
 
 statement!(
     /// Old events without a delivery. None is made for an event later on.
-    OldEvents(before: OffsetDateTime => Timestamptz, limit: i64 => BigInt) -> (BigInt, BigInt) = "
+    OldEvents(before: OffsetDateTime => Timestamptz, limit: i64 => BigInt) -> EventRow = "
     SELECT e.account_id, e.id FROM events e
-    WHERE e.created_at < ? AND NOT EXISTS (
+    WHERE e.created_at < $1 AND NOT EXISTS (
         SELECT FROM webhook_subscriptions s JOIN deliveries d
             ON d.account_id = s.account_id AND d.subscription_id = s.id AND d.event_id = e.id
         WHERE s.account_id = e.account_id)
-    LIMIT ?"
+    LIMIT $2"
 );
 
 statement!(
@@ -53,15 +68,15 @@ statement!(
         accounts: Vec<i64> => Array<BigInt>,
         ids: Vec<i64> => Array<BigInt>,
         of: Option<Vec<i64>> => Nullable<Array<BigInt>>,
-    ) -> BigInt = "
-    DELETE FROM events e USING unnest(?::bigint[], ?::bigint[]) AS old (account_id, id)
-    WHERE e.account_id = old.account_id AND e.id = old.id AND (?::bigint[] IS NULL OR e.account_id = ANY ($3))"
+    ) -> () = "
+    DELETE FROM events e USING unnest($1::bigint[], $2::bigint[]) AS old (account_id, id)
+    WHERE e.account_id = old.account_id AND e.id = old.id AND ($3::bigint[] IS NULL OR e.account_id = ANY ($3))"
 );
 
 statement!(
     /// Old replays that have ended.
-    RemoveReplays(before: OffsetDateTime => Timestamptz) -> BigInt = "
-    DELETE FROM webhook_replays WHERE state <> 'running' AND created_at < ?"
+    RemoveReplays(before: OffsetDateTime => Timestamptz) -> () = "
+    DELETE FROM webhook_replays WHERE state <> 'running' AND created_at < $1"
 );
 
 /// Rows that were removed.
@@ -96,14 +111,14 @@ impl Store {
 
     async fn remove_deliveries(&self, before: OffsetDateTime) -> Result<usize, StoreError> {
         let find = OldDeliveries { before, limit: BATCH };
-        let old: Vec<(i64, i64, i64)> =
+        let old: Vec<DeliveryRow> =
             self.run_unhurried::<_, Failure>(async |connection| Ok(find.load(connection).await?)).await?;
         let mut removed = 0;
-        for Part { items, accounts: of } in self.parts(&old, |row| AccountId(row.0)).await? {
+        for Part { items, accounts: of } in self.parts(&old, |row| AccountId(row.account_id)).await? {
             let statement = RemoveDeliveries {
-                accounts: items.iter().map(|row| row.0).collect(),
-                subscriptions: items.iter().map(|row| row.1).collect(),
-                events: items.iter().map(|row| row.2).collect(),
+                accounts: items.iter().map(|row| row.account_id).collect(),
+                subscriptions: items.iter().map(|row| row.subscription_id).collect(),
+                events: items.iter().map(|row| row.event_id).collect(),
                 of,
             };
             removed +=
@@ -114,13 +129,13 @@ impl Store {
 
     async fn remove_events(&self, before: OffsetDateTime) -> Result<usize, StoreError> {
         let find = OldEvents { before, limit: BATCH };
-        let old: Vec<(i64, i64)> =
+        let old: Vec<EventRow> =
             self.run_unhurried::<_, Failure>(async |connection| Ok(find.load(connection).await?)).await?;
         let mut removed = 0;
-        for Part { items, accounts: of } in self.parts(&old, |row| AccountId(row.0)).await? {
+        for Part { items, accounts: of } in self.parts(&old, |row| AccountId(row.account_id)).await? {
             let statement = RemoveEvents {
-                accounts: items.iter().map(|row| row.0).collect(),
-                ids: items.iter().map(|row| row.1).collect(),
+                accounts: items.iter().map(|row| row.account_id).collect(),
+                ids: items.iter().map(|row| row.id).collect(),
                 of,
             };
             removed +=

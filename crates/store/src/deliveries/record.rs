@@ -57,16 +57,16 @@ macro_rules! record {
                 answers: Vec<Vec<u8>> => Array<Bytea>,
                 locations: Vec<Option<String>> => Array<Nullable<Text>>,
                 of: Option<Vec<i64>> => Nullable<Array<BigInt>>,
-            ) -> (BigInt, BigInt, BigInt, Nullable<Timestamptz>, BigInt, Nullable<Integer>, Bool, Array<BigInt>, Bool) = concat!("
+            ) -> SumsRow = concat!("
             WITH made AS (
                 UPDATE deliveries d
                 SET state = g.state, due_at = coalesce(g.due_at, d.due_at), leased_until = NULL, attempts = g.number,
                     last_status = g.status, last_failure = g.failure,
                     finished_at = CASE WHEN g.state <> 'pending' THEN t.now END
-                FROM (SELECT ?::timestamptz AS now, ?::date AS today, ?::bigint AS answer_budget) AS t, unnest(
-                    ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::uuid[], ?::integer[], ?::boolean[],
-                    ?::timestamptz[], ?::text[], ?::timestamptz[], ?::integer[], ?::text[], ?::text[],
-                    ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::bytea[], ?::text[]
+                FROM (SELECT $1::timestamptz AS now, $2::date AS today, $3::bigint AS answer_budget) AS t, unnest(
+                    $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::uuid[], $9::integer[], $10::boolean[],
+                    $11::timestamptz[], $12::text[], $13::timestamptz[], $14::integer[], $15::text[], $16::text[],
+                    $17::bigint[], $18::bigint[], $19::bigint[], $20::bigint[], $21::bigint[], $22::bytea[], $23::text[]
                 ) WITH ORDINALITY AS g (
                     account_id, subscription_id, event_id, claim, id, number, is_first,
                     started_at, state, due_at, status, failure, message,
@@ -74,7 +74,7 @@ macro_rules! record {
                 )
                 WHERE d.account_id = g.account_id AND d.subscription_id = g.subscription_id AND d.event_id = g.event_id
                     AND d.claim = g.claim AND d.leased_until IS NOT NULL
-                    AND (?::bigint[] IS NULL OR d.account_id = ANY ($24))
+                    AND ($24::bigint[] IS NULL OR d.account_id = ANY ($24))
                 RETURNING g.*, t.today, t.answer_budget
             )", $logged, ", sums AS (
                 SELECT account_id, subscription_id, count(*) AS fired, count(*) FILTER (WHERE state <> 'delivered') AS failed,
@@ -114,8 +114,8 @@ macro_rules! record {
                 JOIN runs r ON r.account_id = k.account_id AND r.subscription_id = k.id
                 JOIN made l ON l.position = s.last
             WHERE w.account_id = k.account_id AND w.id = k.id AND ($24 IS NULL OR w.account_id = ANY ($24))
-            RETURNING w.account_id, w.id, w.fail_count, w.failing_since, w.failing_deliveries, l.status, s.gone, s.positions,
-                w.answer_bytes - s.answer_bytes >= s.answer_budget")
+            RETURNING w.account_id, w.id AS subscription_id, w.fail_count, w.failing_since, w.failing_deliveries, l.status,
+                s.gone, s.positions, w.answer_bytes - s.answer_bytes >= s.answer_budget AS is_spent")
         );
 
         impl $name {
@@ -179,23 +179,37 @@ statement!(
         deliveries: Vec<Uuid> => Array<SqlUuid>,
         numbers: Vec<i32> => Array<Integer>,
         of: Option<Vec<i64>> => Nullable<Array<BigInt>>,
-    ) -> BigInt = "
+    ) -> () = "
     DELETE FROM delivery_attempts a
-    USING unnest(?::bigint[], ?::uuid[], ?::integer[]) AS old (account_id, delivery_id, number)
+    USING unnest($1::bigint[], $2::uuid[], $3::integer[]) AS old (account_id, delivery_id, number)
     WHERE a.account_id = old.account_id AND a.delivery_id = old.delivery_id AND a.number <= old.number
-        AND (?::bigint[] IS NULL OR a.account_id = ANY ($4))"
+        AND ($4::bigint[] IS NULL OR a.account_id = ANY ($4))"
 );
 
-/// A subscription's figures as they are now, how its last attempt went, which of the reports, counted from 1, count, and
-/// whether the day's answers were too many before.
-type Row = (i64, i64, i64, Option<OffsetDateTime>, i64, Option<i32>, bool, Vec<i64>, bool);
+row!(
+    /// A subscription's figures as they are now.
+    struct SumsRow {
+        account_id: i64 => BigInt,
+        subscription_id: i64 => BigInt,
+        fail_count: i64 => BigInt,
+        failing_since: Option<OffsetDateTime> => Nullable<Timestamptz>,
+        failing_deliveries: i64 => BigInt,
+        /// How its last attempt went.
+        status: Option<i32> => Nullable<Integer>,
+        gone: bool => Bool,
+        /// Which of the reports, counted from 1, count.
+        positions: Vec<i64> => Array<BigInt>,
+        /// Whether the day's answers were too many before.
+        is_spent: bool => Bool,
+    }
+);
 
 pub(super) async fn record(
     store: &Store,
     part: &Part<'_, Report>,
     now: OffsetDateTime,
 ) -> Result<Vec<Failing>, StoreError> {
-    let rows: Vec<Row> = store
+    let rows: Vec<SumsRow> = store
         .run::<_, Failure>(async |connection| {
             let rows = write(connection, part, now).await?;
             // Done again with the next attempt, should the process end here.
@@ -210,15 +224,15 @@ async fn write(
     connection: &mut AsyncPgConnection,
     part: &Part<'_, Report>,
     now: OffsetDateTime,
-) -> Result<Vec<Row>, Failure> {
+) -> Result<Vec<SumsRow>, Failure> {
     if part.accounts.is_none() {
         return Ok(Record::new(part, now).load(connection).await?);
     }
     connection
         .transaction(async |connection| {
-            let rows: Vec<Row> = RecordWithoutAttempts::new(part, now).load(connection).await?;
+            let rows: Vec<SumsRow> = RecordWithoutAttempts::new(part, now).load(connection).await?;
             let mut made = Vec::new();
-            for (.., positions, is_spent) in &rows {
+            for SumsRow { positions, is_spent, .. } in &rows {
                 let positions = positions.iter().filter_map(|position| usize::try_from(*position).ok()?.checked_sub(1));
                 let reports = positions.filter_map(|position| part.items.get(position));
                 made.extend(reports.map(|report| attempt(report, *is_spent)));
@@ -301,13 +315,23 @@ fn column<T>(reports: &[&Report], value: impl Fn(&Report) -> T) -> Vec<T> {
     reports.iter().map(|report| value(report)).collect()
 }
 
-fn failing(row: Row) -> Result<Option<Failing>, Failure> {
-    let (account, subscription, attempts, since, deliveries, status, gone, ..) = row;
-    let Some(since) = since else { return Ok(None) };
+fn failing(row: SumsRow) -> Result<Option<Failing>, Failure> {
+    let SumsRow {
+        account_id,
+        subscription_id,
+        fail_count,
+        failing_since,
+        failing_deliveries,
+        status,
+        gone,
+        positions: _,
+        is_spent: _,
+    } = row;
+    let Some(since) = failing_since else { return Ok(None) };
     let number = |count: i64| u32::try_from(count).map_err(|_| corrupt("count of failures"));
     let status = status.map(u16::try_from).transpose().map_err(|_| corrupt("status"))?;
-    let run = FailureRun { since, attempts: number(attempts)?, deliveries: number(deliveries)? };
-    Ok(Some(Failing { receiver: receiver(account, subscription), run, last_status: status, gone }))
+    let run = FailureRun { since, attempts: number(fail_count)?, deliveries: number(failing_deliveries)? };
+    Ok(Some(Failing { receiver: receiver(account_id, subscription_id), run, last_status: status, gone }))
 }
 
 const fn state(next: Next) -> DeliveryState {

@@ -1,13 +1,8 @@
 //! [`AnomalyWriter`] on Postgres.
 
 use async_trait::async_trait;
-use diesel::{
-    QueryableByName,
-    result::Error,
-    sql_query,
-    sql_types::{Array, BigInt, Bool, Date as SqlDate, Double, Jsonb, Nullable, Text, Timestamptz},
-};
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel::sql_types::{Array, BigInt, Bool, Date as SqlDate, Double, Jsonb, Nullable, Text, Timestamptz};
+use diesel_async::RunQueryDsl;
 use domain::{
     AccountId, StoreError,
     anomalies::{AnomalyWriter, Finding},
@@ -20,8 +15,17 @@ use time::{Date, OffsetDateTime};
 
 use crate::{Store, outbox::emit};
 
-/// An event that went on and got worse is told by another day than before; it stays the same row.
-const MOVE: &str = "
+statement!(
+    /// An event that went on and got worse is told by another day than before; it stays the same row.
+    Move<'a>(
+        account: i64 => BigInt,
+        kinds: &'a [&'static str] => Array<Text>,
+        metrics: &'a [String] => Array<Text>,
+        directions: &'a [&'static str] => Array<Text>,
+        firsts: &'a [Date] => Array<SqlDate>,
+        lasts: &'a [Date] => Array<SqlDate>,
+        days: &'a [Date] => Array<SqlDate>,
+    ) -> () = "
     WITH v AS (SELECT * FROM unnest($2, $3, $4, $5, $6, $7) AS v(kind, metric, direction, first, last, day))
     UPDATE anomalies a SET day = v.day FROM v
     WHERE a.account_id = $1 AND a.id = (
@@ -30,15 +34,43 @@ const MOVE: &str = "
                 AND o.day BETWEEN v.first AND v.last)
         AND NOT EXISTS (
             SELECT FROM anomalies o
-            WHERE o.account_id = $1 AND o.kind = v.kind AND o.metric = v.metric AND o.day = v.day)";
+            WHERE o.account_id = $1 AND o.kind = v.kind AND o.metric = v.metric AND o.day = v.day)"
+);
 
-const REMOVE_OTHERS: &str = "
-    WITH v AS (SELECT * FROM unnest($2, $3, $4, $5, $6, $7) AS v(kind, metric, direction, first, last, day))
-    DELETE FROM anomalies a WHERE a.account_id = $1 AND a.day BETWEEN $8 AND $9
-        AND NOT EXISTS (SELECT FROM v WHERE v.kind = a.kind AND v.metric = a.metric AND v.day = a.day)";
+statement!(
+    RemoveOthers<'a>(
+        account: i64 => BigInt,
+        kinds: &'a [&'static str] => Array<Text>,
+        metrics: &'a [String] => Array<Text>,
+        days: &'a [Date] => Array<SqlDate>,
+        first: Date => SqlDate,
+        last: Date => SqlDate,
+    ) -> () = "
+    WITH v AS (SELECT * FROM unnest($2, $3, $4) AS v(kind, metric, day))
+    DELETE FROM anomalies a WHERE a.account_id = $1 AND a.day BETWEEN $5 AND $6
+        AND NOT EXISTS (SELECT FROM v WHERE v.kind = a.kind AND v.metric = a.metric AND v.day = a.day)"
+);
 
-/// `xmax` is 0 in a row that was inserted and not updated.
-const UPSERT: &str = "
+statement!(
+    /// `xmax` is 0 in a row that was inserted and not updated.
+    Upsert<'a>(
+        account: i64 => BigInt,
+        kinds: &'a [&'static str] => Array<Text>,
+        metrics: &'a [String] => Array<Text>,
+        directions: &'a [&'static str] => Array<Text>,
+        days: &'a [Date] => Array<SqlDate>,
+        observed: &'a [f64] => Array<Double>,
+        expected: &'a [f64] => Array<Double>,
+        lows: &'a [Option<f64>] => Array<Nullable<Double>>,
+        highs: &'a [Option<f64>] => Array<Nullable<Double>>,
+        z_scores: &'a [f64] => Array<Double>,
+        severities: &'a [&'static str] => Array<Text>,
+        detected_at: &'a [OffsetDateTime] => Array<Timestamptz>,
+        causes: &'a [Option<String>] => Array<Nullable<Text>>,
+        confidences: &'a [Option<f64>] => Array<Nullable<Double>>,
+        correlated: &'a [Value] => Array<Jsonb>,
+        shifts: &'a [bool] => Array<Bool>,
+    ) -> WrittenRow = "
     INSERT INTO anomalies AS old (account_id, kind, metric, direction, day, observed_value, expected_value,
         expected_low, expected_high, z_score, severity, detected_at, inferred_cause, confidence, correlated_metrics,
         is_shift)
@@ -57,19 +89,17 @@ const UPSERT: &str = "
         IS DISTINCT FROM (excluded.direction, excluded.observed_value, excluded.expected_value, excluded.expected_low,
             excluded.expected_high, excluded.z_score, excluded.severity, excluded.detected_at, excluded.inferred_cause,
             excluded.confidence, excluded.correlated_metrics, excluded.is_shift)
-    RETURNING kind, metric, day, xmax = 0 AS inserted";
+    RETURNING kind, metric, day, xmax = 0 AS inserted"
+);
 
-#[derive(QueryableByName)]
-struct WrittenRow {
-    #[diesel(sql_type = Text)]
-    kind: String,
-    #[diesel(sql_type = Text)]
-    metric: String,
-    #[diesel(sql_type = SqlDate)]
-    day: Date,
-    #[diesel(sql_type = Bool)]
-    inserted: bool,
-}
+row!(
+    struct WrittenRow {
+        kind: String => Text,
+        metric: String => Text,
+        day: Date => SqlDate,
+        inserted: bool => Bool,
+    }
+);
 
 #[async_trait]
 impl AnomalyWriter for Store {
@@ -83,9 +113,9 @@ impl AnomalyWriter for Store {
     ) -> Result<Written, StoreError> {
         let columns = Columns::of(&findings);
         self.finish(claim, now, async |connection| {
-            let moved = columns.run(connection, claim.account, MOVE, None).await?;
-            let removed = columns.run(connection, claim.account, REMOVE_OTHERS, Some(scored)).await?;
-            let written = columns.upsert(connection, claim.account).await?;
+            let moved = columns.moved(claim.account).execute(connection).await?;
+            let removed = columns.others(claim.account, scored).execute(connection).await?;
+            let written: Vec<WrittenRow> = columns.upsert(claim.account).load(connection).await?;
             let is_new = |finding: &&Finding| {
                 written.iter().any(|row| {
                     row.inserted
@@ -184,48 +214,34 @@ impl Columns {
         columns
     }
 
-    /// Runs a statement that reads the account, the findings' identities and, if given, a range of days.
-    async fn run(
-        &self,
-        connection: &mut AsyncPgConnection,
-        account: AccountId,
-        statement: &str,
-        range: Option<DayRange>,
-    ) -> Result<usize, Error> {
-        let mut query = sql_query(statement)
-            .into_boxed()
-            .bind::<BigInt, _>(account.0)
-            .bind::<Array<Text>, _>(&self.kinds)
-            .bind::<Array<Text>, _>(&self.metrics)
-            .bind::<Array<Text>, _>(&self.directions)
-            .bind::<Array<SqlDate>, _>(&self.firsts)
-            .bind::<Array<SqlDate>, _>(&self.lasts)
-            .bind::<Array<SqlDate>, _>(&self.days);
-        if let Some(range) = range {
-            query = query.bind::<SqlDate, _>(range.first).bind::<SqlDate, _>(range.last);
-        }
-        query.execute(connection).await
+    fn moved(&self, account: AccountId) -> Move<'_> {
+        let Self { kinds, metrics, directions, firsts, lasts, days, .. } = self;
+        Move { account: account.0, kinds, metrics, directions, firsts, lasts, days }
     }
 
-    async fn upsert(&self, connection: &mut AsyncPgConnection, account: AccountId) -> Result<Vec<WrittenRow>, Error> {
-        sql_query(UPSERT)
-            .bind::<BigInt, _>(account.0)
-            .bind::<Array<Text>, _>(&self.kinds)
-            .bind::<Array<Text>, _>(&self.metrics)
-            .bind::<Array<Text>, _>(&self.directions)
-            .bind::<Array<SqlDate>, _>(&self.days)
-            .bind::<Array<Double>, _>(&self.observed)
-            .bind::<Array<Double>, _>(&self.expected)
-            .bind::<Array<Nullable<Double>>, _>(&self.lows)
-            .bind::<Array<Nullable<Double>>, _>(&self.highs)
-            .bind::<Array<Double>, _>(&self.z_scores)
-            .bind::<Array<Text>, _>(&self.severities)
-            .bind::<Array<Timestamptz>, _>(&self.detected_at)
-            .bind::<Array<Nullable<Text>>, _>(&self.causes)
-            .bind::<Array<Nullable<Double>>, _>(&self.confidences)
-            .bind::<Array<Jsonb>, _>(&self.correlated)
-            .bind::<Array<Bool>, _>(&self.shifts)
-            .load(connection)
-            .await
+    fn others(&self, account: AccountId, scored: DayRange) -> RemoveOthers<'_> {
+        let Self { kinds, metrics, days, .. } = self;
+        RemoveOthers { account: account.0, kinds, metrics, days, first: scored.first, last: scored.last }
+    }
+
+    fn upsert(&self, account: AccountId) -> Upsert<'_> {
+        Upsert {
+            account: account.0,
+            kinds: self.kinds.as_slice(),
+            metrics: self.metrics.as_slice(),
+            directions: self.directions.as_slice(),
+            days: self.days.as_slice(),
+            observed: self.observed.as_slice(),
+            expected: self.expected.as_slice(),
+            lows: self.lows.as_slice(),
+            highs: self.highs.as_slice(),
+            z_scores: self.z_scores.as_slice(),
+            severities: self.severities.as_slice(),
+            detected_at: self.detected_at.as_slice(),
+            causes: self.causes.as_slice(),
+            confidences: self.confidences.as_slice(),
+            correlated: self.correlated.as_slice(),
+            shifts: self.shifts.as_slice(),
+        }
     }
 }

@@ -2,14 +2,12 @@
 
 use async_trait::async_trait;
 use diesel::{
-    deserialize::{self, QueryableByName},
+    deserialize::{self, FromSqlRow},
     pg::Pg,
-    result::Error,
-    row::NamedRow,
-    sql_query,
+    row::Row,
     sql_types::{Array, BigInt, Date as SqlDate, Nullable, Numeric, Text, Timestamptz},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::RunQueryDsl;
 use domain::{
     AccountId, StoreError,
     customer_metrics::{CustomerMetricsStore, KnownCustomer, Metrics, Purchases},
@@ -21,6 +19,7 @@ use time::{Date, OffsetDateTime};
 use crate::{
     Store,
     decode::{Amount, InOrder, Named},
+    statement,
 };
 
 type Instant = Nullable<Timestamptz>;
@@ -28,8 +27,9 @@ type Instant = Nullable<Timestamptz>;
 /// Customers written by one statement.
 const BATCH: usize = 10_000;
 
-/// What the days after `$2` and after `$3` brought is taken off the totals: a night reads the days since, not the past.
-const CUSTOMERS: &str = "
+statement!(
+    /// What the days after `$2` and after `$3` brought is taken off the totals: a night reads the days since, not the past.
+    Customers(account: i64 => BigInt, earlier: Date => SqlDate, last: Date => SqlDate) -> CustomerRow = "
     WITH since AS (
         SELECT customer_id, sum(orders)::bigint AS orders, count(*) FILTER (WHERE orders > 0) AS days,
             sum(gross) AS gross, sum(refunds) AS refunds,
@@ -52,21 +52,58 @@ const CUSTOMERS: &str = "
     FROM customers c
     LEFT JOIN customer_totals t ON t.account_id = $1 AND t.customer_id = c.id
     LEFT JOIN since s ON s.customer_id = c.id
-    WHERE c.account_id = $1 ORDER BY c.id";
+    WHERE c.account_id = $1 ORDER BY c.id"
+);
 
-const UPDATE: &str = "
+statement!(
+    Update(
+        account: i64 => BigInt,
+        ids: Vec<i64> => Array<BigInt>,
+        orders_count: Vec<i64> => Array<BigInt>,
+        revenue_total: Vec<Decimal> => Array<Numeric>,
+        ltv_estimate: Vec<Decimal> => Array<Numeric>,
+        aov: Vec<Decimal> => Array<Numeric>,
+        segment: Vec<&'static str> => Array<Text>,
+        churn_score: Vec<Option<Decimal>> => Array<Nullable<Numeric>>,
+        first_at: Vec<Option<OffsetDateTime>> => Array<Nullable<Timestamptz>>,
+        last_at: Vec<Option<OffsetDateTime>> => Array<Nullable<Timestamptz>>,
+    ) -> () = "
     UPDATE customers c SET orders_count = v.orders_count, revenue_total = v.revenue_total,
         ltv_estimate = v.ltv_estimate, aov = v.aov, segment = v.segment, churn_score = v.churn_score,
         first_purchase_at = v.first_at, last_purchase_at = v.last_at
     FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10) AS v(id, orders_count, revenue_total, ltv_estimate, aov, segment,
         churn_score, first_at, last_at)
-    WHERE c.account_id = $1 AND c.id = v.id";
+    WHERE c.account_id = $1 AND c.id = v.id"
+);
 
 struct CustomerRow(KnownCustomer);
 
-/// By hand: by name, each of so many columns would be looked for in every row.
-impl QueryableByName<Pg> for CustomerRow {
-    fn build<'a>(row: &impl NamedRow<'a, Pg>) -> deserialize::Result<Self> {
+columns!(CustomerRow {
+    id: BigInt,
+    orders_count: BigInt,
+    revenue_total: Numeric,
+    ltv_estimate: Numeric,
+    aov: Numeric,
+    segment: Text,
+    churn_score: Nullable<Numeric>,
+    first_purchase_at: Instant,
+    last_purchase_at: Instant,
+    first_at: Instant,
+    orders: Nullable<BigInt>,
+    days: Nullable<BigInt>,
+    gross: Nullable<Numeric>,
+    refunds: Nullable<Numeric>,
+    last_at: Instant,
+    earlier_orders: Nullable<BigInt>,
+    earlier_days: Nullable<BigInt>,
+    earlier_gross: Nullable<Numeric>,
+    earlier_refunds: Nullable<Numeric>,
+    earlier_last_at: Instant,
+});
+
+/// By hand: it is read into the customer itself, and twice into what was bought.
+impl FromSqlRow<<CustomerRow as statement::Row>::SqlType, Pg> for CustomerRow {
+    fn build_from_row<'a>(row: &impl Row<'a, Pg>) -> deserialize::Result<Self> {
         let mut row = InOrder::of(row);
         let written = Metrics {
             customer_id: row.next::<BigInt, _>()?,
@@ -87,7 +124,7 @@ impl QueryableByName<Pg> for CustomerRow {
 
 /// Orders, days, gross, refunds and the last order; nothing of a customer without any.
 fn purchases_of<'a>(
-    row: &mut InOrder<'_, impl NamedRow<'a, Pg>>,
+    row: &mut InOrder<'_, impl Row<'a, Pg>>,
     first_at: Option<OffsetDateTime>,
 ) -> deserialize::Result<Purchases> {
     let amount = |amount: Option<Amount>| amount.map(Decimal::from).unwrap_or_default();
@@ -104,12 +141,8 @@ fn purchases_of<'a>(
 impl CustomerMetricsStore for Store {
     async fn customers(&self, account: AccountId, earlier: Date, last: Date) -> Result<Vec<KnownCustomer>, StoreError> {
         self.job_transaction(async |connection| {
-            let rows: Vec<CustomerRow> = sql_query(CUSTOMERS)
-                .bind::<BigInt, _>(account.0)
-                .bind::<SqlDate, _>(earlier)
-                .bind::<SqlDate, _>(last)
-                .load(connection)
-                .await?;
+            let customers = Customers { account: account.0, earlier, last };
+            let rows: Vec<CustomerRow> = customers.load(connection).await?;
             Ok(rows.into_iter().map(|row| row.0).collect())
         })
         .await
@@ -119,7 +152,8 @@ impl CustomerMetricsStore for Store {
         self.finish(claim, now, async |connection| {
             let mut rows = 0;
             for batch in metrics.chunks(BATCH) {
-                rows += Columns::of(batch).write(connection, claim.account).await?;
+                let written = Update::new(claim.account, batch).execute(connection).await?;
+                rows += u64::try_from(written).unwrap_or(u64::MAX);
             }
             Ok(rows)
         })
@@ -127,23 +161,21 @@ impl CustomerMetricsStore for Store {
     }
 }
 
-/// The rows as arrays, one per column.
-#[derive(Default)]
-struct Columns<'a> {
-    ids: Vec<i64>,
-    orders_count: Vec<i64>,
-    revenue_total: Vec<Decimal>,
-    ltv_estimate: Vec<Decimal>,
-    aov: Vec<Decimal>,
-    segment: Vec<&'a str>,
-    churn_score: Vec<Option<Decimal>>,
-    first_at: Vec<Option<OffsetDateTime>>,
-    last_at: Vec<Option<OffsetDateTime>>,
-}
-
-impl Columns<'_> {
-    fn of(metrics: &[Metrics]) -> Self {
-        let mut columns = Self::default();
+impl Update {
+    /// The rows column by column.
+    fn new(account: AccountId, metrics: &[Metrics]) -> Self {
+        let mut columns = Self {
+            account: account.0,
+            ids: Vec::new(),
+            orders_count: Vec::new(),
+            revenue_total: Vec::new(),
+            ltv_estimate: Vec::new(),
+            aov: Vec::new(),
+            segment: Vec::new(),
+            churn_score: Vec::new(),
+            first_at: Vec::new(),
+            last_at: Vec::new(),
+        };
         for row in metrics {
             let Metrics { customer_id, orders_count, revenue_total, ltv_estimate, aov, segment, churn_score, span } =
                 row;
@@ -158,22 +190,5 @@ impl Columns<'_> {
             columns.last_at.push(span.map(|(_, last)| last));
         }
         columns
-    }
-
-    async fn write(&self, connection: &mut AsyncPgConnection, account: AccountId) -> Result<u64, Error> {
-        let written = sql_query(UPDATE)
-            .bind::<BigInt, _>(account.0)
-            .bind::<Array<BigInt>, _>(&self.ids)
-            .bind::<Array<BigInt>, _>(&self.orders_count)
-            .bind::<Array<Numeric>, _>(&self.revenue_total)
-            .bind::<Array<Numeric>, _>(&self.ltv_estimate)
-            .bind::<Array<Numeric>, _>(&self.aov)
-            .bind::<Array<Text>, _>(&self.segment)
-            .bind::<Array<Nullable<Numeric>>, _>(&self.churn_score)
-            .bind::<Array<Nullable<Timestamptz>>, _>(&self.first_at)
-            .bind::<Array<Nullable<Timestamptz>>, _>(&self.last_at)
-            .execute(connection)
-            .await?;
-        Ok(u64::try_from(written).unwrap_or(u64::MAX))
     }
 }

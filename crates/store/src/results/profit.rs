@@ -1,12 +1,8 @@
 //! [`ProfitWriter`] on Postgres.
 
 use async_trait::async_trait;
-use diesel::{
-    result::Error,
-    sql_query,
-    sql_types::{Array, BigInt, Date as SqlDate, Numeric, Timestamptz},
-};
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel::sql_types::{Array, BigInt, Date as SqlDate, Numeric, Timestamptz};
+use diesel_async::RunQueryDsl;
 use domain::{
     AccountId, StoreError,
     jobs::{Claim, Written},
@@ -17,9 +13,29 @@ use time::{Date, OffsetDateTime};
 
 use crate::Store;
 
-const REMOVE_OTHERS: &str = "DELETE FROM profit_snapshots WHERE account_id = $1 AND snapshot_date <> ALL($2)";
+statement!(
+    RemoveOthers<'a>(account: i64 => BigInt, dates: &'a [Date] => Array<SqlDate>) -> () =
+        "DELETE FROM profit_snapshots WHERE account_id = $1 AND snapshot_date <> ALL ($2)"
+);
 
-const UPSERT: &str = "
+statement!(
+    Upsert(
+        account: i64 => BigInt,
+        dates: Vec<Date> => Array<SqlDate>,
+        gross_revenue: Vec<Decimal> => Array<Numeric>,
+        refunds: Vec<Decimal> => Array<Numeric>,
+        ad_spend: Vec<Decimal> => Array<Numeric>,
+        cogs_estimate: Vec<Decimal> => Array<Numeric>,
+        fees_estimate: Vec<Decimal> => Array<Numeric>,
+        shipping_estimate: Vec<Decimal> => Array<Numeric>,
+        extra_expenses: Vec<Decimal> => Array<Numeric>,
+        purchase_count: Vec<i64> => Array<BigInt>,
+        goods_revenue: Vec<Decimal> => Array<Numeric>,
+        cogs_covered_revenue: Vec<Decimal> => Array<Numeric>,
+        fees_estimated_orders: Vec<i64> => Array<BigInt>,
+        shipping_estimated_orders: Vec<i64> => Array<BigInt>,
+        now: OffsetDateTime => Timestamptz,
+    ) -> () = "
     INSERT INTO profit_snapshots AS old (account_id, snapshot_date, gross_revenue, refunds, ad_spend, cogs_estimate,
         fees_estimate, shipping_estimate, extra_expenses, purchase_count, goods_revenue, cogs_covered_revenue,
         fees_estimated_orders, shipping_estimated_orders, computed_at)
@@ -37,7 +53,8 @@ const UPSERT: &str = "
         IS DISTINCT FROM (excluded.gross_revenue, excluded.refunds, excluded.ad_spend, excluded.cogs_estimate,
             excluded.fees_estimate, excluded.shipping_estimate, excluded.extra_expenses, excluded.purchase_count,
             excluded.goods_revenue, excluded.cogs_covered_revenue, excluded.fees_estimated_orders,
-            excluded.shipping_estimated_orders)";
+            excluded.shipping_estimated_orders)"
+);
 
 #[async_trait]
 impl ProfitWriter for Store {
@@ -47,32 +64,36 @@ impl ProfitWriter for Store {
         days: Vec<(Date, Components, Basis)>,
         now: OffsetDateTime,
     ) -> Result<Written, StoreError> {
-        let columns = Columns::of(days);
-        self.finish(claim, now, async |connection| columns.write(connection, claim.account, now).await).await
+        let upsert = Upsert::new(claim.account, days, now);
+        self.finish(claim, now, async |connection| {
+            let removed = RemoveOthers { account: upsert.account, dates: &upsert.dates }.execute(connection).await?;
+            let written = upsert.execute(connection).await?;
+            Ok(u64::try_from(removed + written).unwrap_or(u64::MAX))
+        })
+        .await
     }
 }
 
-/// The rows as arrays, one per column.
-#[derive(Default)]
-struct Columns {
-    dates: Vec<Date>,
-    gross_revenue: Vec<Decimal>,
-    refunds: Vec<Decimal>,
-    ad_spend: Vec<Decimal>,
-    cogs_estimate: Vec<Decimal>,
-    fees_estimate: Vec<Decimal>,
-    shipping_estimate: Vec<Decimal>,
-    extra_expenses: Vec<Decimal>,
-    purchase_count: Vec<i64>,
-    goods_revenue: Vec<Decimal>,
-    cogs_covered_revenue: Vec<Decimal>,
-    fees_estimated_orders: Vec<i64>,
-    shipping_estimated_orders: Vec<i64>,
-}
-
-impl Columns {
-    fn of(days: Vec<(Date, Components, Basis)>) -> Self {
-        let mut columns = Self::default();
+impl Upsert {
+    /// The rows column by column.
+    fn new(account: AccountId, days: Vec<(Date, Components, Basis)>, now: OffsetDateTime) -> Self {
+        let mut columns = Self {
+            account: account.0,
+            dates: Vec::new(),
+            gross_revenue: Vec::new(),
+            refunds: Vec::new(),
+            ad_spend: Vec::new(),
+            cogs_estimate: Vec::new(),
+            fees_estimate: Vec::new(),
+            shipping_estimate: Vec::new(),
+            extra_expenses: Vec::new(),
+            purchase_count: Vec::new(),
+            goods_revenue: Vec::new(),
+            cogs_covered_revenue: Vec::new(),
+            fees_estimated_orders: Vec::new(),
+            shipping_estimated_orders: Vec::new(),
+            now,
+        };
         for (date, components, basis) in days {
             let Components {
                 gross_revenue,
@@ -100,37 +121,5 @@ impl Columns {
             columns.shipping_estimated_orders.push(shipping_estimated_orders);
         }
         columns
-    }
-
-    async fn write(
-        &self,
-        connection: &mut AsyncPgConnection,
-        account: AccountId,
-        now: OffsetDateTime,
-    ) -> Result<u64, Error> {
-        let removed = sql_query(REMOVE_OTHERS)
-            .bind::<BigInt, _>(account.0)
-            .bind::<Array<SqlDate>, _>(&self.dates)
-            .execute(connection)
-            .await?;
-        let written = sql_query(UPSERT)
-            .bind::<BigInt, _>(account.0)
-            .bind::<Array<SqlDate>, _>(&self.dates)
-            .bind::<Array<Numeric>, _>(&self.gross_revenue)
-            .bind::<Array<Numeric>, _>(&self.refunds)
-            .bind::<Array<Numeric>, _>(&self.ad_spend)
-            .bind::<Array<Numeric>, _>(&self.cogs_estimate)
-            .bind::<Array<Numeric>, _>(&self.fees_estimate)
-            .bind::<Array<Numeric>, _>(&self.shipping_estimate)
-            .bind::<Array<Numeric>, _>(&self.extra_expenses)
-            .bind::<Array<BigInt>, _>(&self.purchase_count)
-            .bind::<Array<Numeric>, _>(&self.goods_revenue)
-            .bind::<Array<Numeric>, _>(&self.cogs_covered_revenue)
-            .bind::<Array<BigInt>, _>(&self.fees_estimated_orders)
-            .bind::<Array<BigInt>, _>(&self.shipping_estimated_orders)
-            .bind::<Timestamptz, _>(now)
-            .execute(connection)
-            .await?;
-        Ok(u64::try_from(removed + written).unwrap_or(u64::MAX))
     }
 }
