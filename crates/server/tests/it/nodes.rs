@@ -27,6 +27,19 @@ use crate::{
 /// Far above what anything here takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Files for every importer, each with rows that are new, and then with some that changed or are gone.
+const IMPORTS: [(&str, &str); 9] = [
+    ("orders", "order_id,sku,quantity,date,price,customer_id\n2001,MUG,2,2026-03-03 10:00:00,10.50,c1\n"),
+    ("orders", "order_id,sku,quantity,date,price,customer_id\n2001,MUG,3,2026-03-03 10:00:00,10.50,c3\n"),
+    ("products", "sku,name,cost,cost_date,stock\nMUG,Mug,4,2026-03-01,7\nPEN,Pen,1,2026-03-01,0\n"),
+    ("products", "sku,name,cost,cost_date,stock\nMUG,Tall mug,5,2026-03-01,6\n"),
+    ("stock", "sku,stock,date\nMUG,3,2026-03-03\n"),
+    ("ad-spend", "date,platform,spend\n2026-03-03,meta,12.50\n"),
+    ("ad-spend", "date,platform,spend\n2026-03-03,meta,13.50\n"),
+    ("expenses", "date,category,amount\n2026-03-03,rent,100\n2026-03-03,rent,200\n"),
+    ("expenses", "date,category,amount\n2026-03-03,rent,150\n"),
+];
+
 /// Answers every delivery with 200 and says which account's it was, by the path.
 async fn receive(listener: TcpListener, received: mpsc::UnboundedSender<String>) {
     while let Ok((stream, _)) = listener.accept().await {
@@ -158,14 +171,17 @@ async fn a_node_that_is_away_stops_its_own_accounts_and_no_other() {
     assert!(away.emit(&store).await.is_err());
     hears(&here).await;
     hears(&here).await;
-    // All that it may ask for, and its jobs but those that replace suggestions and insights.
+    // All that it may ask for, its jobs, and its imports.
     let mut walk = Walk::new(&service.process, &here.key, &receiver).await;
     walk.make_and_read().await;
     walk.remove().await;
     let account = here.account.to_string();
-    for job in ["customer_metrics", "profit_snapshots", "inventory_velocity", "anomaly_detection"] {
-        run(&mut service.api(&["jobs", "run", job, "--account", &account, "--as-of", "2026-03-04"]));
+    for (kind, rows) in IMPORTS {
+        let file = service.folder.path().join(format!("{kind}.csv"));
+        std::fs::write(&file, rows).unwrap();
+        run(&mut service.api(&["import", kind, file.to_str().unwrap(), "--account", &account]));
     }
+    run(&mut service.api(&["jobs", "run", "all", "--account", &account, "--as-of", "2026-03-04"]));
     for (method, path, body) in [
         (Method::GET, "customers", Value::Null),
         (Method::GET, "usage", Value::Null),

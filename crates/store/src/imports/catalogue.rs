@@ -16,7 +16,8 @@ const TABLES: &str = "
         valid_from date, stock bigint, on_order bigint, lead_time_days integer, pack_size integer,
         min_order_qty integer);
     CREATE TEMPORARY TABLE import_catalogue (LIKE import_rows, product_id bigint, is_known boolean);
-    CREATE TEMPORARY TABLE import_changed_products (product_id bigint);";
+    CREATE TEMPORARY TABLE import_changed_products (product_id bigint, name text, category text, price numeric,
+        on_order bigint, lead_time_days integer, pack_size integer, min_order_qty integer);";
 
 /// The last row of a SKU counts.
 const GATHER: &str = "INSERT INTO import_catalogue
@@ -35,32 +36,36 @@ const MARK_MOVED: &str = "INSERT INTO import_days
     WHERE came.category IS NOT NULL AND came.category IS DISTINCT FROM known.category";
 
 /// What a row does not say stays as it was. From now on order lines do not describe the product.
-const UPDATE: &str = "WITH written AS (
-    UPDATE products SET name = said.name, category = said.category, price = said.price, on_order = said.on_order,
-        lead_time_days = said.lead_time_days, pack_size = said.pack_size, min_order_qty = said.min_order_qty,
-        described_at = NULL
-    FROM (SELECT known.id, coalesce(came.name, known.name) AS name, coalesce(came.category, known.category) AS category,
-            coalesce(came.price, known.price) AS price, coalesce(came.on_order, known.on_order) AS on_order,
-            coalesce(came.lead_time_days, known.lead_time_days) AS lead_time_days,
-            coalesce(came.pack_size, known.pack_size) AS pack_size,
-            coalesce(came.min_order_qty, known.min_order_qty) AS min_order_qty
-        FROM import_catalogue came JOIN products known ON known.account_id = $1 AND known.id = came.product_id) said
-    WHERE products.account_id = $1 AND products.id = said.id
-        AND (products.name, products.category, products.price, products.on_order, products.lead_time_days,
-            products.pack_size, products.min_order_qty, products.described_at)
-        IS DISTINCT FROM (said.name, said.category, said.price, said.on_order, said.lead_time_days,
-            said.pack_size, said.min_order_qty, NULL::timestamptz)
-    RETURNING products.id)
-    INSERT INTO import_changed_products SELECT id FROM written";
+const GATHER_CHANGED: &str = "INSERT INTO import_changed_products
+    SELECT known.id, said.*
+    FROM import_catalogue came JOIN products known ON known.account_id = $1 AND known.id = came.product_id
+    CROSS JOIN LATERAL (SELECT coalesce(came.name, known.name) AS name,
+        coalesce(came.category, known.category) AS category, coalesce(came.price, known.price) AS price,
+        coalesce(came.on_order, known.on_order) AS on_order,
+        coalesce(came.lead_time_days, known.lead_time_days) AS lead_time_days,
+        coalesce(came.pack_size, known.pack_size) AS pack_size,
+        coalesce(came.min_order_qty, known.min_order_qty) AS min_order_qty) said
+    WHERE (known.name, known.category, known.price, known.on_order, known.lead_time_days, known.pack_size,
+            known.min_order_qty, known.described_at)
+        IS DISTINCT FROM (said.name, said.category, said.price, said.on_order, said.lead_time_days, said.pack_size,
+            said.min_order_qty, NULL::timestamptz)";
 
-const INSERT: &str = "WITH written AS (
-    INSERT INTO products (account_id, sku, name, category, price, on_order, lead_time_days, pack_size, min_order_qty,
-        created_at)
+const UPDATE: &str = "UPDATE products SET name = said.name, category = said.category, price = said.price,
+        on_order = said.on_order, lead_time_days = said.lead_time_days, pack_size = said.pack_size,
+        min_order_qty = said.min_order_qty, described_at = NULL
+    FROM import_changed_products said WHERE products.account_id = $1 AND products.id = said.product_id";
+
+const INSERT: &str =
+    "INSERT INTO products (account_id, sku, name, category, price, on_order, lead_time_days, pack_size,
+        min_order_qty, created_at)
     SELECT $1, sku, coalesce(name, sku), category, price, coalesce(on_order, 0), lead_time_days, pack_size,
         min_order_qty, $2
-    FROM import_catalogue WHERE NOT is_known ORDER BY upper(sku COLLATE \"C\")
-    RETURNING id, sku)
-    UPDATE import_catalogue came SET product_id = written.id FROM written WHERE written.sku = came.sku";
+    FROM import_catalogue WHERE NOT is_known ORDER BY upper(sku COLLATE \"C\")";
+
+/// The identifiers of the products that were inserted.
+const MATCH_INSERTED: &str = "UPDATE import_catalogue came SET product_id = products.id FROM products
+    WHERE products.account_id = $1 AND NOT came.is_known
+        AND upper(products.sku COLLATE \"C\") = upper(came.sku COLLATE \"C\")";
 
 const GATHER_COSTS: &str = "INSERT INTO import_product_costs
     SELECT product_id, valid_from, unit_cost FROM import_catalogue WHERE unit_cost IS NOT NULL";
@@ -124,10 +129,12 @@ async fn merge(
     let account = scope.account;
     let all = transaction.execute(GATHER, &[&account]).await?;
     transaction.execute(MARK_MOVED, &[&account]).await?;
-    if transaction.execute(UPDATE, &[&account]).await? > 0 {
+    if transaction.execute(GATHER_CHANGED, &[&account]).await? > 0 {
+        transaction.execute(UPDATE, &[&account]).await?;
         transaction.execute(MARK_TIMELESS, &[]).await?;
     }
     let new = transaction.execute(INSERT, &[&account, &now]).await?;
+    transaction.execute(MATCH_INSERTED, &[&account]).await?;
     transaction.execute(GATHER_COSTS, &[]).await?;
     costs::apply(transaction, scope).await?;
     transaction.execute(GATHER_LEVELS, &[&now, &scope.timezone]).await?;

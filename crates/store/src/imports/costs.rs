@@ -13,19 +13,26 @@ pub(super) async fn apply(transaction: &Transaction<'_>, scope: &Scope) -> Resul
     let account = scope.account;
     let changed = transaction
         .execute(
-            "WITH written AS (
-                 INSERT INTO product_costs AS known (account_id, product_id, valid_from, unit_cost)
-                 SELECT $1, product_id, valid_from, unit_cost FROM import_product_costs
-                 ON CONFLICT (account_id, product_id, valid_from) DO UPDATE SET unit_cost = EXCLUDED.unit_cost
-                     WHERE known.unit_cost <> EXCLUDED.unit_cost
-                 RETURNING product_id, valid_from)
-             INSERT INTO import_changed_costs SELECT product_id, valid_from FROM written",
+            "INSERT INTO import_changed_costs
+             SELECT came.product_id, came.valid_from FROM import_product_costs came
+             LEFT JOIN product_costs known ON known.account_id = $1 AND known.product_id = came.product_id
+                 AND known.valid_from = came.valid_from
+             WHERE known.unit_cost IS DISTINCT FROM came.unit_cost",
             &[&account],
         )
         .await?;
     if changed == 0 {
         return Ok(());
     }
+    transaction
+        .execute(
+            "INSERT INTO product_costs (account_id, product_id, valid_from, unit_cost)
+             SELECT $1, product_id, valid_from, unit_cost
+             FROM import_product_costs JOIN import_changed_costs USING (product_id, valid_from)
+             ON CONFLICT (account_id, product_id, valid_from) DO UPDATE SET unit_cost = EXCLUDED.unit_cost",
+            &[&account],
+        )
+        .await?;
     // What a product earns is known for what has not been sold yet as well.
     transaction.execute(MARK_TIMELESS, &[]).await?;
     transaction

@@ -12,7 +12,8 @@ use super::{
 const TABLES: &str = "
     CREATE TEMPORARY TABLE import_rows (day date, category text, description text, amount numeric);
     CREATE TEMPORARY TABLE import_expenses (day date, category text, description text, occurrence integer,
-        amount numeric, is_known boolean, is_same boolean);";
+        amount numeric, is_known boolean, is_same boolean);
+    CREATE TEMPORARY TABLE import_surplus (day date, category text, description text, occurrence integer);";
 
 /// Expenses of one day and text are numbered by amount, so that the order of rows does not matter.
 const GATHER: &str = "INSERT INTO import_expenses
@@ -25,13 +26,18 @@ const GATHER: &str = "INSERT INTO import_expenses
         AND known.description = came.description AND known.occurrence = came.occurrence";
 
 /// Of a day and text that came in again with fewer expenses, the surplus goes.
-const DELETE: &str = "WITH gone AS (
-    DELETE FROM expenses USING (SELECT day, category, description, max(occurrence) AS last FROM import_expenses
+const GATHER_SURPLUS: &str = "INSERT INTO import_surplus
+    SELECT known.day, known.category, known.description, known.occurrence
+    FROM (SELECT day, category, description, max(occurrence) AS last FROM import_expenses
         GROUP BY day, category, description) came
-    WHERE expenses.account_id = $1 AND expenses.day = came.day AND expenses.category = came.category
-        AND expenses.description = came.description AND expenses.occurrence > came.last
-    RETURNING expenses.day)
-    INSERT INTO import_days SELECT DISTINCT day FROM gone";
+    JOIN expenses known ON known.account_id = $1 AND known.day = came.day AND known.category = came.category
+        AND known.description = came.description AND known.occurrence > came.last";
+
+const DELETE_SURPLUS: &str = "DELETE FROM expenses USING import_surplus gone
+    WHERE expenses.account_id = $1 AND expenses.day = gone.day AND expenses.category = gone.category
+        AND expenses.description = gone.description AND expenses.occurrence = gone.occurrence";
+
+const MARK_SURPLUS: &str = "INSERT INTO import_days SELECT DISTINCT day FROM import_surplus";
 
 const WRITE: &str = "INSERT INTO expenses (account_id, day, category, description, occurrence, amount)
     SELECT $1, day, category, description, occurrence, amount FROM import_expenses WHERE NOT is_same
@@ -64,7 +70,10 @@ pub(super) async fn import(
 async fn merge(transaction: &Transaction<'_>, scope: &Scope) -> Result<RowSummary, tokio_postgres::Error> {
     let account = scope.account;
     transaction.execute(GATHER, &[&account]).await?;
-    transaction.execute(DELETE, &[&account]).await?;
+    if transaction.execute(GATHER_SURPLUS, &[&account]).await? > 0 {
+        transaction.execute(DELETE_SURPLUS, &[&account]).await?;
+        transaction.execute(MARK_SURPLUS, &[]).await?;
+    }
     transaction.execute(WRITE, &[&account]).await?;
     transaction
         .execute("INSERT INTO import_days SELECT DISTINCT day FROM import_expenses WHERE NOT is_same", &[])

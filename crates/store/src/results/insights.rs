@@ -1,5 +1,7 @@
 //! [`InsightSource`] and [`InsightWriter`] on Postgres.
 
+use std::collections::HashSet;
+
 use async_trait::async_trait;
 use diesel::{
     QueryableByName,
@@ -66,36 +68,21 @@ const LEFT_ALONE: &str = "
         (status = 'dismissed' AND coalesce(decided_at, resolved_at, computed_at) > $2)
         OR (status = 'resolved' AND decided_at > $3))";
 
-const REPLACE: &str = "
-    WITH v AS (
-        SELECT * FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10)
-            AS v(fingerprint, severity, category, title, body, suggested_action, impact_estimate, source, basis)
-    ),
-    wanted AS MATERIALIZED (
-        SELECT v.* FROM v WHERE NOT EXISTS (
-            SELECT FROM insights d WHERE d.account_id = $1 AND d.fingerprint = v.fingerprint AND (
-                (d.status = 'dismissed' AND coalesce(d.decided_at, d.resolved_at, d.computed_at) > $12)
-                OR (d.status = 'resolved' AND d.decided_at > $13)))
-    ),
-    resolved AS (
-        UPDATE insights SET status = 'resolved', resolved_at = $11
-        WHERE account_id = $1 AND status = 'open' AND fingerprint NOT IN (SELECT fingerprint FROM v)
-        RETURNING id
-    ),
-    written AS (
-        INSERT INTO insights AS old (account_id, fingerprint, severity, category, title, body, suggested_action,
-            impact_estimate, source, basis, status, computed_at)
-        SELECT $1, wanted.*, 'open', $11 FROM wanted
-        ON CONFLICT (account_id, fingerprint) WHERE status = 'open' DO UPDATE SET
-            severity = excluded.severity, category = excluded.category, title = excluded.title, body = excluded.body,
-            suggested_action = excluded.suggested_action, impact_estimate = excluded.impact_estimate,
-            source = excluded.source, basis = excluded.basis, computed_at = excluded.computed_at
-        WHERE (old.severity, old.category, old.title, old.body, old.suggested_action, old.impact_estimate, old.source)
-                IS DISTINCT FROM (excluded.severity, excluded.category, excluded.title, excluded.body,
-                    excluded.suggested_action, excluded.impact_estimate, excluded.source)
-        RETURNING id
-    )
-    SELECT (SELECT count(*) FROM resolved) + (SELECT count(*) FROM written) AS n";
+const RESOLVE_OTHERS: &str = "
+    UPDATE insights SET status = 'resolved', resolved_at = $3
+    WHERE account_id = $1 AND status = 'open' AND fingerprint <> ALL ($2)";
+
+const UPSERT: &str = "
+    INSERT INTO insights AS old (account_id, fingerprint, severity, category, title, body, suggested_action,
+        impact_estimate, source, basis, status, computed_at)
+    SELECT $1, v.*, 'open', $11 FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10) AS v
+    ON CONFLICT (account_id, fingerprint) WHERE status = 'open' DO UPDATE SET
+        severity = excluded.severity, category = excluded.category, title = excluded.title, body = excluded.body,
+        suggested_action = excluded.suggested_action, impact_estimate = excluded.impact_estimate,
+        source = excluded.source, basis = excluded.basis, computed_at = excluded.computed_at
+    WHERE (old.severity, old.category, old.title, old.body, old.suggested_action, old.impact_estimate, old.source)
+            IS DISTINCT FROM (excluded.severity, excluded.category, excluded.title, excluded.body,
+                excluded.suggested_action, excluded.impact_estimate, excluded.source)";
 
 /// A run on demand makes the newest results of the job newer.
 const REFRESHED: &str = "
@@ -278,13 +265,20 @@ async fn read_worded(
     now: OffsetDateTime,
 ) -> diesel::QueryResult<(Vec<TextRow>, Vec<FingerprintRow>)> {
     let texts = sql_query(WORDED).bind::<BigInt, _>(account.0).load(connection).await?;
-    let left_alone = sql_query(LEFT_ALONE)
+    Ok((texts, read_left_alone(connection, account, now).await?))
+}
+
+async fn read_left_alone(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    now: OffsetDateTime,
+) -> diesel::QueryResult<Vec<FingerprintRow>> {
+    sql_query(LEFT_ALONE)
         .bind::<BigInt, _>(account.0)
         .bind::<Timestamptz, _>(now - Duration::days(DISMISSAL_DAYS))
         .bind::<Timestamptz, _>(now - Duration::days(RESOLUTION_DAYS))
         .load(connection)
-        .await?;
-    Ok((texts, left_alone))
+        .await
 }
 
 #[async_trait]
@@ -296,9 +290,8 @@ impl InsightWriter for Store {
         insights: Vec<Worded>,
         now: OffsetDateTime,
     ) -> Result<Written, StoreError> {
-        let columns = Columns::of(insights);
         let Ending { job, run } = ending;
-        let write = async |connection: &mut AsyncPgConnection| {
+        let write_all = async |connection: &mut AsyncPgConnection| {
             sql_query(LOCK).bind::<BigInt, _>(account.0).execute(connection).await?;
             if let Some((claim, outcome, reason)) = &run {
                 let ended = end_run(connection, claim, *outcome, reason.as_deref(), now).await.map_err(broken)?;
@@ -306,14 +299,14 @@ impl InsightWriter for Store {
                     return Err(broken(StoreError::Internal("the AI run was ended elsewhere".into())));
                 }
             }
-            columns.write(connection, account, now).await
+            write(connection, account, insights, now).await
         };
         match job {
-            Some(claim) => self.finish(&claim, now, write).await,
+            Some(claim) => self.finish(&claim, now, write_all).await,
             None => {
                 let written = self
                     .job_transaction(async |connection| {
-                        let rows = write(connection).await?;
+                        let rows = write_all(connection).await?;
                         sql_query(REFRESHED)
                             .bind::<BigInt, _>(account.0)
                             .bind::<Timestamptz, _>(now)
@@ -326,6 +319,27 @@ impl InsightWriter for Store {
             }
         }
     }
+}
+
+/// Each statement names the account, so that on a cluster it stays on the account's node.
+async fn write(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    mut insights: Vec<Worded>,
+    now: OffsetDateTime,
+) -> Result<u64, Error> {
+    let fingerprints: Vec<String> = insights.iter().map(|Worded { draft, .. }| draft.fingerprint.clone()).collect();
+    let resolved = sql_query(RESOLVE_OTHERS)
+        .bind::<BigInt, _>(account.0)
+        .bind::<Array<Text>, _>(fingerprints)
+        .bind::<Timestamptz, _>(now)
+        .execute(connection)
+        .await?;
+    let left_alone: HashSet<String> =
+        read_left_alone(connection, account, now).await?.into_iter().map(|row| row.fingerprint).collect();
+    insights.retain(|Worded { draft, .. }| !left_alone.contains(&draft.fingerprint));
+    let written = Columns::of(insights).write(connection, account, now).await?;
+    Ok(u64::try_from(resolved + written).unwrap_or(u64::MAX))
 }
 
 /// Ends the transaction like an error of the database.
@@ -373,8 +387,8 @@ impl Columns {
         connection: &mut AsyncPgConnection,
         account: AccountId,
         now: OffsetDateTime,
-    ) -> Result<u64, Error> {
-        let CountRow { n } = sql_query(REPLACE)
+    ) -> Result<usize, Error> {
+        sql_query(UPSERT)
             .bind::<BigInt, _>(account.0)
             .bind::<Array<Text>, _>(&self.fingerprints)
             .bind::<Array<Text>, _>(&self.severities)
@@ -386,10 +400,7 @@ impl Columns {
             .bind::<Array<Text>, _>(&self.sources)
             .bind::<Array<Nullable<Binary>>, _>(&self.bases)
             .bind::<Timestamptz, _>(now)
-            .bind::<Timestamptz, _>(now - Duration::days(DISMISSAL_DAYS))
-            .bind::<Timestamptz, _>(now - Duration::days(RESOLUTION_DAYS))
-            .get_result(connection)
-            .await?;
-        Ok(u64::try_from(n).unwrap_or_default())
+            .execute(connection)
+            .await
     }
 }
