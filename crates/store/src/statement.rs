@@ -134,6 +134,39 @@ macro_rules! row {
     };
 }
 
+/// Declares a statement that runs on a connection of tokio-postgres, in a session that has made tables of its own: a text, with
+/// its parameters, whose types Postgres tells, and the columns that it returns.
+macro_rules! session_statement {
+    (after [$($tables:expr),*] => $(#[$meta:meta])* $vis:vis $name:ident($($parameter:ident: $parameter_type:ident),*) -> () = $text:expr) => {
+        session_statement!(@ [$($tables),*] $(#[$meta])* $vis $name [$($parameter: $parameter_type),*] [] $text);
+    };
+    (after [$($tables:expr),*] => $(#[$meta:meta])* $vis:vis $name:ident($($parameter:ident: $parameter_type:ident),*)
+        -> ($($column:ident: $column_type:ident),+) = $text:expr) => {
+        session_statement!(@ [$($tables),*] $(#[$meta])* $vis $name [$($parameter: $parameter_type),*]
+            [$($column: $column_type),+] $text);
+    };
+    (@ [$($tables:expr),*] $(#[$meta:meta])* $vis:vis $name:ident [$($parameter:ident: $parameter_type:ident),*]
+        [$($column:ident: $column_type:ident),*] $text:expr) => {
+        $(#[$meta])*
+        $vis const $name: &str = $text;
+
+        #[cfg(test)]
+        #[allow(non_snake_case)]
+        mod $name {
+            use super::*;
+
+            #[tokio::test]
+            async fn is_as_declared() {
+                use $crate::statement::check;
+
+                let parameters = [$((stringify!($parameter), check::oid::<diesel::sql_types::$parameter_type>())),*];
+                let columns = [$((stringify!($column), check::oid::<diesel::sql_types::$column_type>())),*];
+                check::check_inferred(&[$($tables),*].concat(), $name, &parameters, &columns).await;
+            }
+        }
+    };
+}
+
 /// A condition with one parameter, at the `?`, in the filter of a query. With it, unlike with `diesel::dsl::sql`, the
 /// connection keeps the prepared form.
 pub(crate) struct Condition {

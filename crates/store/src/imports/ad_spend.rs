@@ -9,13 +9,18 @@ use super::{
     session::{Scope, Session, Transaction},
 };
 
+#[cfg(test)]
+use super::session::DAYS_TABLE;
+
 const TABLES: &str = "
     CREATE TEMPORARY TABLE import_rows (day date, platform text, campaign text, spend numeric, impressions bigint,
         clicks bigint);
     CREATE TEMPORARY TABLE import_spend (LIKE import_rows, is_known boolean, is_same boolean);";
 
-/// Sums the rows of a key and compares them with what is there. Counts stay within a bigint whatever came in.
-const GATHER: &str = "INSERT INTO import_spend
+session_statement!(
+    after [TABLES, DAYS_TABLE] =>
+    /// Sums the rows of a key and compares them with what is there. Counts stay within a bigint whatever came in.
+    GATHER(account: BigInt) -> () = "INSERT INTO import_spend
     SELECT came.*, known.day IS NOT NULL,
         coalesce((known.spend, known.impressions, known.clicks)
             IS NOT DISTINCT FROM (came.spend, came.impressions, came.clicks), false) AND known.day IS NOT NULL
@@ -24,16 +29,28 @@ const GATHER: &str = "INSERT INTO import_spend
             CASE WHEN count(clicks) > 0 THEN least(sum(clicks), 9223372036854775807)::bigint END AS clicks
         FROM import_rows GROUP BY day, platform, campaign) came
     LEFT JOIN ad_spend known ON known.account_id = $1 AND known.day = came.day AND known.platform = came.platform
-        AND known.campaign = came.campaign";
+        AND known.campaign = came.campaign"
+);
 
-const WRITE: &str = "INSERT INTO ad_spend (account_id, day, platform, campaign, spend, impressions, clicks)
+session_statement!(
+    after [TABLES, DAYS_TABLE] =>
+    WRITE(account: BigInt) -> () = "INSERT INTO ad_spend (account_id, day, platform, campaign, spend, impressions, clicks)
     SELECT $1, day, platform, campaign, spend, impressions, clicks FROM import_spend WHERE NOT is_same
     ORDER BY day, platform, campaign
     ON CONFLICT (account_id, day, platform, campaign) DO UPDATE
-        SET spend = EXCLUDED.spend, impressions = EXCLUDED.impressions, clicks = EXCLUDED.clicks";
+        SET spend = EXCLUDED.spend, impressions = EXCLUDED.impressions, clicks = EXCLUDED.clicks"
+);
 
-const TOTALS: &str = "SELECT count(*) FILTER (WHERE NOT is_known), count(*) FILTER (WHERE is_known AND NOT is_same),
-    count(*) FILTER (WHERE is_same) FROM import_spend";
+session_statement!(
+    after [TABLES, DAYS_TABLE] =>
+    TOTALS() -> (new: BigInt, changed: BigInt, unchanged: BigInt) = "SELECT count(*) FILTER (WHERE NOT is_known) AS new,
+        count(*) FILTER (WHERE is_known AND NOT is_same) AS changed, count(*) FILTER (WHERE is_same) AS unchanged FROM import_spend"
+);
+
+session_statement!(
+    after [TABLES, DAYS_TABLE] =>
+    MARK_DAYS() -> () = "INSERT INTO import_days SELECT DISTINCT day FROM import_spend WHERE NOT is_same"
+);
 
 pub(super) async fn import(
     importer: &Importer,
@@ -67,8 +84,9 @@ async fn merge(transaction: &Transaction<'_>, scope: &Scope) -> Result<RowSummar
     let account = scope.account;
     transaction.execute(GATHER, &[&account]).await?;
     transaction.execute(WRITE, &[&account]).await?;
-    transaction.execute("INSERT INTO import_days SELECT DISTINCT day FROM import_spend WHERE NOT is_same", &[]).await?;
+    transaction.execute(MARK_DAYS, &[]).await?;
     let row = transaction.query_one(TOTALS, &[]).await?;
-    let rows = Changes { new: row.try_get(0)?, changed: row.try_get(1)?, unchanged: row.try_get(2)? };
+    let rows =
+        Changes { new: row.try_get("new")?, changed: row.try_get("changed")?, unchanged: row.try_get("unchanged")? };
     Ok(RowSummary { rows, days_touched: 0 })
 }

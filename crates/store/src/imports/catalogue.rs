@@ -11,6 +11,9 @@ use super::{
     session::{MARK_TIMELESS, Scope, Session, Transaction},
 };
 
+#[cfg(test)]
+use super::session::DAYS_TABLE;
+
 const TABLES: &str = "
     CREATE TEMPORARY TABLE import_rows (no bigint, sku text, name text, category text, price numeric, unit_cost numeric,
         valid_from date, stock bigint, on_order bigint, lead_time_days integer, pack_size integer,
@@ -19,24 +22,32 @@ const TABLES: &str = "
     CREATE TEMPORARY TABLE import_changed_products (product_id bigint, name text, category text, price numeric,
         on_order bigint, lead_time_days integer, pack_size integer, min_order_qty integer);";
 
-/// The last row of a SKU counts.
-const GATHER: &str = "INSERT INTO import_catalogue
+session_statement!(
+    after [TABLES, costs::TABLES, levels::TABLES, DAYS_TABLE] =>
+    /// The last row of a SKU counts.
+    GATHER(account: BigInt) -> () = "INSERT INTO import_catalogue
     SELECT came.*, products.id, products.id IS NOT NULL
     FROM (SELECT DISTINCT ON (upper(sku COLLATE \"C\")) * FROM import_rows ORDER BY upper(sku COLLATE \"C\"), no DESC) came
     LEFT JOIN products ON products.account_id = $1
-        AND upper(products.sku COLLATE \"C\") = upper(came.sku COLLATE \"C\")";
+        AND upper(products.sku COLLATE \"C\") = upper(came.sku COLLATE \"C\")"
+);
 
-/// The cost of what has no cost of its own is estimated from its category's sales of the day: a product that moves changes
-/// the days on which it was sold.
-const MARK_MOVED: &str = "INSERT INTO import_days
+session_statement!(
+    after [TABLES, costs::TABLES, levels::TABLES, DAYS_TABLE] =>
+    /// The cost of what has no cost of its own is estimated from its category's sales of the day: a product that moves changes
+    /// the days on which it was sold.
+    MARK_MOVED(account: BigInt) -> () = "INSERT INTO import_days
     SELECT DISTINCT sold.day
     FROM import_catalogue came
     JOIN products known ON known.account_id = $1 AND known.id = came.product_id
     JOIN product_days sold ON sold.account_id = $1 AND sold.product_id = known.id
-    WHERE came.category IS NOT NULL AND came.category IS DISTINCT FROM known.category";
+    WHERE came.category IS NOT NULL AND came.category IS DISTINCT FROM known.category"
+);
 
-/// What a row does not say stays as it was. From now on order lines do not describe the product.
-const GATHER_CHANGED: &str = "INSERT INTO import_changed_products
+session_statement!(
+    after [TABLES, costs::TABLES, levels::TABLES, DAYS_TABLE] =>
+    /// What a row does not say stays as it was. From now on order lines do not describe the product.
+    GATHER_CHANGED(account: BigInt) -> () = "INSERT INTO import_changed_products
     SELECT known.id, said.*
     FROM import_catalogue came JOIN products known ON known.account_id = $1 AND known.id = came.product_id
     CROSS JOIN LATERAL (SELECT coalesce(came.name, known.name) AS name,
@@ -48,35 +59,53 @@ const GATHER_CHANGED: &str = "INSERT INTO import_changed_products
     WHERE (known.name, known.category, known.price, known.on_order, known.lead_time_days, known.pack_size,
             known.min_order_qty, known.described_at)
         IS DISTINCT FROM (said.name, said.category, said.price, said.on_order, said.lead_time_days, said.pack_size,
-            said.min_order_qty, NULL::timestamptz)";
+            said.min_order_qty, NULL::timestamptz)"
+);
 
-const UPDATE: &str = "UPDATE products SET name = said.name, category = said.category, price = said.price,
+session_statement!(
+    after [TABLES, costs::TABLES, levels::TABLES, DAYS_TABLE] =>
+    UPDATE(account: BigInt) -> () = "UPDATE products SET name = said.name, category = said.category, price = said.price,
         on_order = said.on_order, lead_time_days = said.lead_time_days, pack_size = said.pack_size,
         min_order_qty = said.min_order_qty, described_at = NULL
-    FROM import_changed_products said WHERE products.account_id = $1 AND products.id = said.product_id";
+    FROM import_changed_products said WHERE products.account_id = $1 AND products.id = said.product_id"
+);
 
-const INSERT: &str =
-    "INSERT INTO products (account_id, sku, name, category, price, on_order, lead_time_days, pack_size,
+session_statement!(
+    after [TABLES, costs::TABLES, levels::TABLES, DAYS_TABLE] =>
+    INSERT(account: BigInt, now: Timestamptz) -> () = "INSERT INTO products (account_id, sku, name, category, price, on_order, lead_time_days, pack_size,
         min_order_qty, created_at)
     SELECT $1, sku, coalesce(name, sku), category, price, coalesce(on_order, 0), lead_time_days, pack_size,
         min_order_qty, $2
-    FROM import_catalogue WHERE NOT is_known ORDER BY upper(sku COLLATE \"C\")";
+    FROM import_catalogue WHERE NOT is_known ORDER BY upper(sku COLLATE \"C\")"
+);
 
-/// The identifiers of the products that were inserted.
-const MATCH_INSERTED: &str = "UPDATE import_catalogue came SET product_id = products.id FROM products
+session_statement!(
+    after [TABLES, costs::TABLES, levels::TABLES, DAYS_TABLE] =>
+    /// The identifiers of the products that were inserted.
+    MATCH_INSERTED(account: BigInt) -> () = "UPDATE import_catalogue came SET product_id = products.id FROM products
     WHERE products.account_id = $1 AND NOT came.is_known
-        AND upper(products.sku COLLATE \"C\") = upper(came.sku COLLATE \"C\")";
+        AND upper(products.sku COLLATE \"C\") = upper(came.sku COLLATE \"C\")"
+);
 
-const GATHER_COSTS: &str = "INSERT INTO import_product_costs
-    SELECT product_id, valid_from, unit_cost FROM import_catalogue WHERE unit_cost IS NOT NULL";
+session_statement!(
+    after [TABLES, costs::TABLES, levels::TABLES, DAYS_TABLE] =>
+    GATHER_COSTS() -> () = "INSERT INTO import_product_costs
+    SELECT product_id, valid_from, unit_cost FROM import_catalogue WHERE unit_cost IS NOT NULL"
+);
 
-const GATHER_LEVELS: &str = "INSERT INTO import_levels
-    SELECT product_id, ($1::timestamptz AT TIME ZONE $2)::date, stock FROM import_catalogue WHERE stock IS NOT NULL";
+session_statement!(
+    after [TABLES, costs::TABLES, levels::TABLES, DAYS_TABLE] =>
+    GATHER_LEVELS(now: Timestamptz, timezone: Text) -> () = "INSERT INTO import_levels
+    SELECT product_id, ($1::timestamptz AT TIME ZONE $2)::date, stock FROM import_catalogue WHERE stock IS NOT NULL"
+);
 
-/// Products that were there and changed in any way.
-const COUNT_CHANGED: &str = "SELECT count(*) FROM import_catalogue WHERE is_known AND product_id IN (
+session_statement!(
+    after [TABLES, costs::TABLES, levels::TABLES, DAYS_TABLE] =>
+    /// Products that were there and changed in any way.
+    COUNT_CHANGED() -> (changed: BigInt) = "SELECT count(*) AS changed FROM import_catalogue WHERE is_known AND product_id IN (
     SELECT product_id FROM import_changed_products UNION SELECT product_id FROM import_changed_costs
-    UNION SELECT product_id FROM import_changed_levels)";
+    UNION SELECT product_id FROM import_changed_levels)"
+);
 
 pub(super) async fn import(
     importer: &Importer,
@@ -139,7 +168,7 @@ async fn merge(
     costs::apply(transaction, scope).await?;
     transaction.execute(GATHER_LEVELS, &[&now, &scope.timezone]).await?;
     levels::apply(transaction, scope).await?;
-    let changed: i64 = transaction.query_one(COUNT_CHANGED, &[]).await?.try_get(0)?;
+    let changed: i64 = transaction.query_one(COUNT_CHANGED, &[]).await?.try_get("changed")?;
     let (all, new) = (count(all), count(new));
     Ok(RowSummary { rows: Changes { new, changed, unchanged: all - new - changed }, days_touched: 0 })
 }

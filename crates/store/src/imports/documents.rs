@@ -95,6 +95,7 @@ async fn totals(
     tables: &Tables,
 ) -> Result<(Changes, Decimal, i64), tokio_postgres::Error> {
     let row = transaction.query_one(&tables.totals(), &[]).await?;
-    let changes = Changes { new: row.try_get(0)?, changed: row.try_get(1)?, unchanged: row.try_get(2)? };
-    Ok((changes, row.try_get(3)?, row.try_get(4)?))
+    let changes =
+        Changes { new: row.try_get("new")?, changed: row.try_get("changed")?, unchanged: row.try_get("unchanged")? };
+    Ok((changes, row.try_get("amount")?, row.try_get("units")?))
 }

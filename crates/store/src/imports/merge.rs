@@ -1,6 +1,9 @@
 //! The statements that merge staged documents into the account's tables. Identifiers are given in an order that
 //! depends on the data alone: by first appearance, then by external identifier.
 
+#[cfg(test)]
+use super::{costs, session::DAYS_TABLE, staging};
+
 pub(super) const TABLES: &str = "
     CREATE TEMPORARY TABLE import_orders (id bigint, external_id text, at timestamptz, customer text, country text,
         fees numeric, shipping numeric, amount numeric, units bigint, content_hash bytea,
@@ -131,24 +134,30 @@ impl Tables {
     pub fn totals(&self) -> String {
         let Self { staged, .. } = self;
         format!(
-            "SELECT count(*) FILTER (WHERE NOT is_known), count(*) FILTER (WHERE is_known AND NOT is_same),
-                 count(*) FILTER (WHERE is_same), coalesce(sum(amount), 0), coalesce(sum(units), 0)::bigint
+            "SELECT count(*) FILTER (WHERE NOT is_known) AS new, count(*) FILTER (WHERE is_known AND NOT is_same) AS changed,
+                 count(*) FILTER (WHERE is_same) AS unchanged, coalesce(sum(amount), 0) AS amount,
+                 coalesce(sum(units), 0)::bigint AS units
              FROM {staged}"
         )
     }
 }
 
-/// The newest statement about a customer counts; of equally new ones the greatest.
-pub(super) const GATHER_CUSTOMERS: &str = "INSERT INTO import_customers
+session_statement!(
+    after [staging::TABLES, TABLES, costs::TABLES] =>
+    /// The newest statement about a customer counts; of equally new ones the greatest.
+    pub(super) GATHER_CUSTOMERS() -> () = "INSERT INTO import_customers
     SELECT customer, to_timestamp(min(at)), to_timestamp(max(at)),
         (array_agg(email ORDER BY at DESC, email DESC) FILTER (WHERE email <> ''))[1],
         (array_agg(name ORDER BY at DESC, name DESC) FILTER (WHERE name <> ''))[1],
         (array_agg(city ORDER BY at DESC, city DESC) FILTER (WHERE city <> ''))[1],
         (array_agg(country ORDER BY at DESC, country DESC) FILTER (WHERE country <> ''))[1]
-    FROM import_parts WHERE customer <> '' GROUP BY customer";
+    FROM import_parts WHERE customer <> '' GROUP BY customer"
+);
 
-/// What is known of a customer gives way only to statements that are at least as new as the newest order.
-pub(super) const UPDATE_CUSTOMERS: &str = "UPDATE customers SET
+session_statement!(
+    after [staging::TABLES, TABLES, costs::TABLES] =>
+    /// What is known of a customer gives way only to statements that are at least as new as the newest order.
+    pub(super) UPDATE_CUSTOMERS(account: BigInt, source: Text) -> () = "UPDATE customers SET
         email = said.email, name = said.name, city = said.city, country = said.country, created_at = said.created_at
     FROM (SELECT known.id, least(known.created_at, came.first_at) AS created_at,
             CASE WHEN newer THEN coalesce(came.email, known.email) ELSE coalesce(known.email, came.email) END AS email,
@@ -162,26 +171,35 @@ pub(super) const UPDATE_CUSTOMERS: &str = "UPDATE customers SET
             WHERE orders.account_id = $1 AND orders.customer_id = known.id) newest) said
     WHERE customers.account_id = $1 AND customers.id = said.id
         AND (customers.email, customers.name, customers.city, customers.country, customers.created_at)
-            IS DISTINCT FROM (said.email, said.name, said.city, said.country, said.created_at)";
+            IS DISTINCT FROM (said.email, said.name, said.city, said.country, said.created_at)"
+);
 
-pub(super) const INSERT_CUSTOMERS: &str = "INSERT INTO customers (account_id, source, external_id, email, name, city,
+session_statement!(
+    after [staging::TABLES, TABLES, costs::TABLES] =>
+    pub(super) INSERT_CUSTOMERS(account: BigInt, source: Text) -> () = "INSERT INTO customers (account_id, source, external_id, email, name, city,
         country, created_at)
     SELECT $1, $2, came.external_id, came.email, came.name, came.city, came.country, came.first_at
     FROM import_customers came LEFT JOIN customers known
         ON known.account_id = $1 AND known.source = $2 AND known.external_id = came.external_id
     WHERE known.id IS NULL ORDER BY came.first_at, came.external_id COLLATE \"C\"
-    ON CONFLICT (account_id, source, external_id) DO NOTHING";
+    ON CONFLICT (account_id, source, external_id) DO NOTHING"
+);
 
-pub(super) const GATHER_PRODUCTS: &str = "INSERT INTO import_products
+session_statement!(
+    after [staging::TABLES, TABLES, costs::TABLES] =>
+    pub(super) GATHER_PRODUCTS() -> () = "INSERT INTO import_products
     SELECT (array_agg(sku ORDER BY first_at, sku COLLATE \"C\"))[1], to_timestamp(min(first_at)),
         to_timestamp(greatest(max(name_at), max(price_at), max(first_at))),
         (array_agg(name ORDER BY name_at DESC, name DESC) FILTER (WHERE name <> ''))[1],
         (array_agg(category ORDER BY category_at DESC, category DESC) FILTER (WHERE category <> ''))[1],
         (array_agg(price ORDER BY price_at DESC, price DESC) FILTER (WHERE price >= 0))[1]
-    FROM import_items WHERE is_product GROUP BY upper(sku COLLATE \"C\")";
+    FROM import_items WHERE is_product GROUP BY upper(sku COLLATE \"C\")"
+);
 
-/// Lines fill in what is missing, and win only over what older lines said, never over a catalogue.
-pub(super) const UPDATE_PRODUCTS: &str = "UPDATE products SET
+session_statement!(
+    after [staging::TABLES, TABLES, costs::TABLES] =>
+    /// Lines fill in what is missing, and win only over what older lines said, never over a catalogue.
+    pub(super) UPDATE_PRODUCTS(account: BigInt) -> () = "UPDATE products SET
         name = said.name, category = said.category, price = said.price, described_at = said.described_at
     FROM (SELECT known.id,
             CASE WHEN newer THEN coalesce(came.name, known.name) ELSE known.name END AS name,
@@ -195,24 +213,67 @@ pub(super) const UPDATE_PRODUCTS: &str = "UPDATE products SET
         CROSS JOIN LATERAL (SELECT coalesce(came.described_at >= known.described_at, false) AS newer) age) said
     WHERE products.account_id = $1 AND products.id = said.id
         AND (products.name, products.category, products.price, products.described_at)
-            IS DISTINCT FROM (said.name, said.category, said.price, said.described_at)";
+            IS DISTINCT FROM (said.name, said.category, said.price, said.described_at)"
+);
 
-pub(super) const INSERT_PRODUCTS: &str = "INSERT INTO products (account_id, sku, name, category, price, created_at,
+session_statement!(
+    after [staging::TABLES, TABLES, costs::TABLES] =>
+    pub(super) INSERT_PRODUCTS(account: BigInt) -> () = "INSERT INTO products (account_id, sku, name, category, price, created_at,
         described_at)
     SELECT $1, came.sku, coalesce(came.name, came.sku), came.category, came.price, came.first_at, came.described_at
     FROM import_products came LEFT JOIN products known
         ON known.account_id = $1 AND upper(known.sku COLLATE \"C\") = upper(came.sku COLLATE \"C\")
     WHERE known.id IS NULL ORDER BY came.first_at, came.sku COLLATE \"C\"
-    ON CONFLICT (account_id, upper(sku COLLATE \"C\")) DO NOTHING";
+    ON CONFLICT (account_id, upper(sku COLLATE \"C\")) DO NOTHING"
+);
 
-pub(super) const MATCH_ITEMS: &str = "INSERT INTO import_matched
+session_statement!(
+    after [staging::TABLES, TABLES, costs::TABLES] =>
+    pub(super) MATCH_ITEMS(account: BigInt) -> () = "INSERT INTO import_matched
     SELECT item.no, coalesce(products.sku, item.sku), products.id
     FROM import_items item LEFT JOIN products ON item.is_product AND products.account_id = $1
-        AND upper(products.sku COLLATE \"C\") = upper(item.sku COLLATE \"C\")";
+        AND upper(products.sku COLLATE \"C\") = upper(item.sku COLLATE \"C\")"
+);
 
-/// A cost holds from the day of its line; the newest line of a day counts.
-pub(super) const GATHER_COSTS: &str = "INSERT INTO import_product_costs
+session_statement!(
+    after [staging::TABLES, TABLES, costs::TABLES] =>
+    /// A cost holds from the day of its line; the newest line of a day counts.
+    pub(super) GATHER_COSTS(timezone: Text) -> () = "INSERT INTO import_product_costs
     SELECT DISTINCT ON (product_id, day) product_id, day, unit_cost
     FROM (SELECT product_id, (to_timestamp(at) AT TIME ZONE $1)::date AS day, at, unit_cost
         FROM import_costs JOIN import_matched ON no = item WHERE product_id IS NOT NULL) cost
-    ORDER BY product_id, day, at DESC, unit_cost DESC";
+    ORDER BY product_id, day, at DESC, unit_cost DESC"
+);
+
+#[cfg(test)]
+mod tests {
+    use diesel::sql_types::{BigInt, Numeric, Text};
+
+    use super::*;
+    use crate::statement::check::{check_inferred, oid};
+
+    #[tokio::test]
+    async fn the_statements_of_each_kind_are_as_they_are_used() {
+        let tables = [staging::TABLES, TABLES, costs::TABLES, DAYS_TABLE].concat();
+        let account = ("account", oid::<BigInt>());
+        let source = ("source", oid::<Text>());
+        let timezone = ("timezone", oid::<Text>());
+        let totals = [
+            ("new", oid::<BigInt>()),
+            ("changed", oid::<BigInt>()),
+            ("unchanged", oid::<BigInt>()),
+            ("amount", oid::<Numeric>()),
+            ("units", oid::<BigInt>()),
+        ];
+        for kind in [&ORDERS, &REFUNDS] {
+            for statement in [kind.gather(), kind.update(), kind.insert()] {
+                check_inferred(&tables, &statement, &[account, source], &[]).await;
+            }
+            for statement in [kind.delete_lines(), kind.insert_lines()] {
+                check_inferred(&tables, &statement, &[account], &[]).await;
+            }
+            check_inferred(&tables, &kind.days(), &[timezone], &[]).await;
+            check_inferred(&tables, &kind.totals(), &[], &totals).await;
+        }
+    }
+}

@@ -20,8 +20,14 @@ const SETTINGS: &str = "SET TIME ZONE 'UTC'; SET statement_timeout = 0; SET idle
     SET work_mem = '64MB'; SET temp_buffers = '64MB'; SET jit = off; \
     SET default_statistics_target = 10";
 
-/// Notes a change that belongs to no day: how a product is called, or supplied.
-pub(super) const MARK_TIMELESS: &str = "INSERT INTO import_days VALUES (NULL)";
+/// Days whose figures an import changes.
+pub(super) const DAYS_TABLE: &str = "CREATE TEMPORARY TABLE import_days (day date);";
+
+session_statement!(
+    after [DAYS_TABLE] =>
+    /// Notes a change that belongs to no day: how a product is called, or supplied.
+    pub(super) MARK_TIMELESS() -> () = "INSERT INTO import_days VALUES (NULL)"
+);
 
 pub(super) struct Session {
     client: Client,
@@ -46,17 +52,13 @@ impl Session {
         });
         client.batch_execute(SETTINGS).await.map_err(store_error)?;
         client.batch_execute(tables).await.map_err(store_error)?;
-        client.batch_execute("CREATE TEMPORARY TABLE import_days (day date)").await.map_err(store_error)?;
+        client.batch_execute(DAYS_TABLE).await.map_err(store_error)?;
         Ok(Self { client, pace: importer.pace })
     }
 
     /// Refuses an account that is not there before anything is read.
     pub async fn require(&self, account: AccountId) -> Result<(), ImportError> {
-        let row = self
-            .client
-            .query_opt("SELECT 1 FROM accounts WHERE id = $1", &[&account.0])
-            .await
-            .map_err(|error| driver_error(&error))?;
+        let row = self.client.query_opt(TIMEZONE, &[&account.0]).await.map_err(store_error)?;
         row.map(|_| ()).ok_or(ImportError::UnknownAccount)
     }
 
@@ -89,12 +91,10 @@ impl Session {
         let transaction = Transaction { inner, pace: self.pace };
         let account = target.account.0;
         let merged: Result<_, Error> = async {
-            transaction
-                .execute("SELECT pg_advisory_xact_lock(hashtextextended('import of account', $1))", &[&account])
-                .await?;
-            let zone = transaction.query("SELECT timezone FROM accounts WHERE id = $1", &[&account]).await?;
+            transaction.execute(LOCK, &[&account]).await?;
+            let zone = transaction.query(TIMEZONE, &[&account]).await?;
             let Some(row) = zone.first() else { return Ok(None) };
-            let scope = Scope { account, timezone: row.try_get(0)? };
+            let scope = Scope { account, timezone: row.try_get("timezone")? };
             let result = work(&transaction, &scope).await?;
             let days = mark_days(&transaction, &scope).await?;
             // After the days, as a roll-up has it, so that the two never wait for each other.
@@ -138,21 +138,34 @@ impl Transaction<'_> {
     }
 }
 
-/// What belongs to no day is read by the next jobs all the same. An account that was never summed up has no results yet.
-const RAISE_VERSION: &str = "UPDATE roll_ups SET version = version + 1
-    WHERE account_id = $1 AND EXISTS (SELECT 1 FROM import_days WHERE day IS NULL)";
+session_statement!(
+    after [DAYS_TABLE] =>
+    /// What belongs to no day is read by the next jobs all the same. An account that was never summed up has no results yet.
+    RAISE_VERSION(account: BigInt) -> () = "UPDATE roll_ups SET version = version + 1
+    WHERE account_id = $1 AND EXISTS (SELECT 1 FROM import_days WHERE day IS NULL)"
+);
 
-/// The update of a day that is marked already is no waste: it makes whoever is about to sum that day up wait for this
-/// transaction, and so see its rows.
+session_statement!(
+    after [DAYS_TABLE] =>
+    LOCK(account: BigInt) -> (lock: Text) = "SELECT pg_advisory_xact_lock(hashtextextended('import of account', $1))::text AS lock"
+);
+
+session_statement!(
+    after [DAYS_TABLE] =>
+    TIMEZONE(account: BigInt) -> (timezone: Text) = "SELECT timezone FROM accounts WHERE id = $1"
+);
+
+session_statement!(
+    after [DAYS_TABLE] =>
+    /// The update of a day that is marked already is no waste: it makes whoever is about to sum that day up wait for this
+    /// transaction, and so see its rows.
+    MARK_DAYS(account: BigInt) -> () = "INSERT INTO touched_days (account_id, day) SELECT DISTINCT $1::bigint, day FROM import_days
+    WHERE day IS NOT NULL ORDER BY day
+    ON CONFLICT (account_id, day) DO UPDATE SET day = EXCLUDED.day"
+);
+
 async fn mark_days(transaction: &Transaction<'_>, scope: &Scope) -> Result<i64, Error> {
-    let days = transaction
-        .execute(
-            "INSERT INTO touched_days (account_id, day) SELECT DISTINCT $1::bigint, day FROM import_days \
-             WHERE day IS NOT NULL ORDER BY day \
-             ON CONFLICT (account_id, day) DO UPDATE SET day = EXCLUDED.day",
-            &[&scope.account],
-        )
-        .await?;
+    let days = transaction.execute(MARK_DAYS, &[&scope.account]).await?;
     Ok(i64::try_from(days).unwrap_or(i64::MAX))
 }
 

@@ -12,8 +12,36 @@ use super::{
     session::{Scope, Session, Transaction},
 };
 
+#[cfg(test)]
+use super::session::DAYS_TABLE;
+
 const TABLES: &str =
     "CREATE TEMPORARY TABLE import_stock (line bigint, sku text, stock bigint, day date, record bytea);";
+
+session_statement!(
+    after [TABLES, levels::TABLES, DAYS_TABLE] =>
+    GATHER(account: BigInt) -> () = "INSERT INTO import_levels
+    SELECT DISTINCT ON (products.id, came.day) products.id, came.day, came.stock
+    FROM import_stock came JOIN products ON products.account_id = $1
+        AND upper(products.sku COLLATE \"C\") = upper(came.sku COLLATE \"C\")
+    ORDER BY products.id, came.day, came.line DESC"
+);
+
+session_statement!(
+    after [TABLES, levels::TABLES, DAYS_TABLE] =>
+    TOTALS() -> (new: BigInt, changed: BigInt) = "SELECT count(*) FILTER (WHERE is_new) AS new, count(*) FILTER (WHERE NOT is_new) AS changed FROM import_changed_levels"
+);
+
+session_statement!(
+    after [TABLES, levels::TABLES, DAYS_TABLE] =>
+    /// Rows of unknown SKUs, as many as are named, with the count of all.
+    UNKNOWN(account: BigInt, most: BigInt, most_bytes: BigInt) -> (line: BigInt, sku: Text, stock: BigInt, day: Date, total: BigInt, record: Bytea) = "SELECT line, sku, stock, day, total, record FROM (
+        SELECT came.*, count(*) OVER () AS total, sum(length(came.record)) OVER (ORDER BY came.line) AS bytes
+        FROM import_stock came LEFT JOIN products ON products.account_id = $1
+            AND upper(products.sku COLLATE \"C\") = upper(came.sku COLLATE \"C\")
+        WHERE products.id IS NULL
+    ) unknown WHERE bytes <= $3 ORDER BY line LIMIT $2"
+);
 
 pub(super) async fn import(
     importer: &Importer,
@@ -37,52 +65,28 @@ pub(super) async fn import(
 
 async fn merge(transaction: &Transaction<'_>, scope: &Scope) -> Result<StockSummary, tokio_postgres::Error> {
     let account = scope.account;
-    let levels = transaction
-        .execute(
-            "INSERT INTO import_levels
-             SELECT DISTINCT ON (products.id, came.day) products.id, came.day, came.stock
-             FROM import_stock came JOIN products ON products.account_id = $1
-                 AND upper(products.sku COLLATE \"C\") = upper(came.sku COLLATE \"C\")
-             ORDER BY products.id, came.day, came.line DESC",
-            &[&account],
-        )
-        .await?;
+    let levels = transaction.execute(GATHER, &[&account]).await?;
     levels::apply(transaction, scope).await?;
-    let row = transaction
-        .query_one(
-            "SELECT count(*) FILTER (WHERE is_new), count(*) FILTER (WHERE NOT is_new) FROM import_changed_levels",
-            &[],
-        )
-        .await?;
-    let (new, changed): (i64, i64) = (row.try_get(0)?, row.try_get(1)?);
+    let row = transaction.query_one(TOTALS, &[]).await?;
+    let (new, changed): (i64, i64) = (row.try_get("new")?, row.try_get("changed")?);
     let (unknown, unknown_count) = unknown(transaction, scope).await?;
     let rows = RowSummary { rows: Changes { new, changed, unchanged: count(levels) - new - changed }, days_touched: 0 };
     Ok(StockSummary { rows, unknown, unknown_count })
 }
 
 async fn unknown(transaction: &Transaction<'_>, scope: &Scope) -> Result<(Vec<StockRow>, i64), tokio_postgres::Error> {
-    let rows = transaction
-        .query(
-            "SELECT line, sku, stock, day, total, record FROM (
-                 SELECT came.*, count(*) OVER () AS total, sum(length(came.record)) OVER (ORDER BY came.line) AS bytes
-                 FROM import_stock came LEFT JOIN products ON products.account_id = $1
-                     AND upper(products.sku COLLATE \"C\") = upper(came.sku COLLATE \"C\")
-                 WHERE products.id IS NULL
-             ) unknown WHERE bytes <= $3 ORDER BY line LIMIT $2",
-            &[&scope.account, &MAX_UNKNOWN_SKUS, &MAX_UNKNOWN_BYTES],
-        )
-        .await?;
-    let total = rows.first().map_or(Ok(0), |row| row.try_get(4))?;
+    let rows = transaction.query(UNKNOWN, &[&scope.account, &MAX_UNKNOWN_SKUS, &MAX_UNKNOWN_BYTES]).await?;
+    let total = rows.first().map_or(Ok(0), |row| row.try_get("total"))?;
     let named = rows
         .iter()
         .map(|row| {
-            let line: i64 = row.try_get(0)?;
+            let line: i64 = row.try_get("line")?;
             Ok(StockRow {
                 line: u64::try_from(line).unwrap_or_default(),
-                sku: row.try_get(1)?,
-                stock: row.try_get(2)?,
-                day: row.try_get(3)?,
-                record: row.try_get(5)?,
+                sku: row.try_get("sku")?,
+                stock: row.try_get("stock")?,
+                day: row.try_get("day")?,
+                record: row.try_get("record")?,
             })
         })
         .collect::<Result<_, tokio_postgres::Error>>()?;

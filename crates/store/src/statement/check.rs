@@ -47,27 +47,39 @@ async fn database() -> Arc<TestDb> {
 /// Makes the tables of the session, prepares a statement with the types that its parameters are declared with, and compares
 /// the columns. Fails when the two differ.
 pub(crate) async fn check(tables: &str, text: &str, parameters: &[Named], columns: &[Named]) {
+    let types = types(parameters);
+    compare(tables, text, &types, parameters, columns).await;
+}
+
+/// The same for a statement that is prepared without a word about types, as tokio-postgres does.
+pub(crate) async fn check_inferred(tables: &str, text: &str, parameters: &[Named], columns: &[Named]) {
+    compare(tables, text, &[], parameters, columns).await;
+}
+
+async fn compare(tables: &str, text: &str, told: &[Type], parameters: &[Named], columns: &[Named]) {
     let db = database().await;
     let client = db.client().await.unwrap();
     client.batch_execute(tables).await.unwrap();
-    let type_of = |(_, oid): &Named| Type::from_oid(*oid).unwrap();
-    let types: Vec<Type> = parameters.iter().map(type_of).collect();
-    let prepared = match client.prepare_typed(text, &types).await {
+    let prepared = match client.prepare_typed(text, told).await {
         Ok(prepared) => prepared,
         Err(error) => panic!("Postgres refuses the statement: {}\n{text}", error.as_db_error().unwrap()),
     };
-    assert_eq!(prepared.params(), types, "the text has other parameters than the declaration");
+    assert_eq!(prepared.params(), types(parameters), "the text has other parameters than the declaration");
     for ((name, _), number) in parameters.iter().zip(1..) {
         assert!(is_used(text, number), "the parameter {name}, ${number}, is not used");
     }
     let found: Vec<(&str, Type)> =
         prepared.columns().iter().map(|column| (column.name(), column.type_().clone())).collect();
-    let declared: Vec<(&str, Type)> = columns.iter().map(|column| (column.0, type_of(column))).collect();
+    let declared: Vec<(&str, Type)> = columns.iter().map(|column| column.0).zip(types(columns)).collect();
     if let ([(_, found)], [(ANY_NAME, declared)]) = (found.as_slice(), declared.as_slice()) {
         assert_eq!(found, declared, "the value has another type");
         return;
     }
     assert_eq!(found, declared, "the columns are others than the row's");
+}
+
+fn types(named: &[Named]) -> Vec<Type> {
+    named.iter().map(|(_, oid)| Type::from_oid(*oid).unwrap()).collect()
 }
 
 fn is_used(text: &str, number: usize) -> bool {
