@@ -18,6 +18,7 @@ mod health;
 mod imports;
 mod jobs;
 mod keys;
+mod lists;
 mod maintenance;
 mod outbox;
 mod pipeline;

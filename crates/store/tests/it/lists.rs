@@ -1,0 +1,274 @@
+//! Every list is read as a range of an index, whatever is asked for: a page costs as much as it holds, not as much as the
+//! account has.
+
+use std::{collections::BTreeSet, future::Future, pin::Pin, sync::Arc};
+
+use domain::{
+    AccountId,
+    alerts::AlertStore,
+    anomalies::AnomalyStore,
+    credits::{FeatureName, TransactionFilter, TransactionLog},
+    customers::CustomerStore,
+    insights::{self, InsightStore},
+    integrations::IntegrationStore,
+    inventory::InventoryStore,
+    keys::KeyStore,
+    page::PageRequest,
+    profit::{DayRange, ProfitStore},
+    reorder::ReorderStore,
+    tracking::{EventName, EventStore, Location, NewEvent},
+    webhooks::{WebhookStore, log::DeliveryLog},
+};
+use serde_json::{Map, Value};
+use store::{PoolOptions, Store};
+use time::{
+    OffsetDateTime,
+    macros::{date, datetime},
+};
+use tokio_postgres::Client;
+
+use crate::database::{Database, fresh};
+
+const NOW: OffsetDateTime = datetime!(2026-03-02 03:00 UTC);
+
+/// Forty accounts, each with so much that no other way than by an index pays.
+const FILL: &str = "
+    INSERT INTO users SELECT 'user_' || lpad(a::text, 24, '0'), now() FROM generate_series(1, 40) a;
+    INSERT INTO accounts (user_id, mode, name, plan, currency, timezone, created_at)
+        SELECT 'user_' || lpad(a::text, 24, '0'), 'live', 'shop', 'free', 'USD', 'UTC', now() FROM generate_series(1, 40) a;
+    CREATE TEMPORARY VIEW rows AS SELECT id AS account_id, n, timestamptz '2026-03-01' - n * interval '1 hour' AS at
+        FROM accounts CROSS JOIN generate_series(1, 500) n;
+    INSERT INTO customers (account_id, source, external_id, created_at)
+        SELECT account_id, (ARRAY['shopify', 'tiendanube'])[1 + n % 2], n, at FROM rows;
+    INSERT INTO credit_transactions (account_id, kind, feature, amount, balance_after, created_at)
+        SELECT account_id, (ARRAY['grant', 'topup'])[1 + n % 2], (ARRAY['chat', 'story'])[1 + n % 2], 1, 1, at FROM rows;
+    INSERT INTO products (account_id, sku, name, created_at) SELECT account_id, n, n, at FROM rows;
+    INSERT INTO inventory_items (account_id, product_id, sku, product_name, current_stock, units_sold_30d, units_sold_7d,
+            avg_daily_units_30d, avg_daily_units_7d, days_of_stock, trend, status, computed_at)
+        SELECT account_id, id, sku, name, 1, 0, 0, 0, 0, id % 90, 'stable',
+            (ARRAY['critical', 'low', 'ok', 'overstocked'])[1 + id % 4], now() FROM products;
+    INSERT INTO reorder_suggestions (account_id, inventory_item_id, sku, qty_suggested, reason, confidence, forecast_days,
+            status, computed_at)
+        SELECT account_id, id, sku, 1, '', 1, 1, (ARRAY['pending', 'ordered', 'dismissed'])[1 + id % 3], now()
+        FROM inventory_items;
+    INSERT INTO anomalies (account_id, kind, metric, day, observed_value, expected_value, z_score, direction, severity,
+            detected_at)
+        SELECT account_id, 'univariate', 'orders', date '2020-01-01' + n, 1, 1, 4, 'up',
+            (ARRAY['low', 'medium', 'high', 'critical'])[1 + n % 4], at FROM rows;
+    INSERT INTO insights (account_id, fingerprint, severity, category, title, body, suggested_action, impact_estimate,
+            source, status, computed_at)
+        SELECT account_id, n, (ARRAY['low', 'medium', 'high', 'critical'])[1 + n % 4],
+            (ARRAY['ads', 'inventory', 'profit'])[1 + n % 3], '', '', '', '', 'rules',
+            (ARRAY['open', 'resolved', 'dismissed'])[1 + n % 3], at FROM rows;
+    INSERT INTO profit_snapshots (account_id, snapshot_date, gross_revenue, refunds, ad_spend, cogs_estimate,
+            fees_estimate, shipping_estimate, extra_expenses, purchase_count, computed_at)
+        SELECT account_id, date '2026-03-01' - n, 1, 0, 0, 0, 0, 0, 0, 1, now() FROM rows;
+    INSERT INTO webhook_subscriptions (account_id, url, events, sealed_secret, created_at)
+        SELECT account_id, 'https://example.com', '{*}', '', at FROM rows WHERE n <= 50;
+    INSERT INTO deliveries (account_id, subscription_id, event_id, id, state, due_at, created_at)
+        SELECT account_id, 1, n, gen_random_uuid(), (ARRAY['pending', 'delivered', 'failed'])[1 + n % 3], at, at FROM rows;
+    INSERT INTO alert_rules (account_id, name, metric, comparator, threshold, window_hours, severity, cooldown_hours,
+            due_at, created_at, updated_at)
+        SELECT account_id, n, 'orders', 'gt', 1, 24, 'low', 1, at, at, at FROM rows WHERE n <= 50;
+    INSERT INTO integrations (account_id, provider, shop, connected_at)
+        SELECT account_id, 'shopify', n, at FROM rows WHERE n <= 50;
+    INSERT INTO api_keys (hash, account_id, name, prefix, scopes, created_at)
+        SELECT sha256((account_id || ' ' || n)::bytea), account_id, n, n, '{read}', at FROM rows WHERE n <= 50";
+
+/// The tables that lists are of. How fresh a list is, is looked up in others, which are empty here.
+const TABLES: [&str; 13] = [
+    "customers",
+    "credit_transactions",
+    "inventory_items",
+    "reorder_suggestions",
+    "anomalies",
+    "insights",
+    "profit_snapshots",
+    "webhook_subscriptions",
+    "deliveries",
+    "alert_rules",
+    "integrations",
+    "api_keys",
+    "products",
+];
+
+/// Lists that are given as a whole: their rows are put in order after they were found by an index.
+const WHOLE: [&str; 4] = ["subscriptions", "integrations", "keys", "days of profit"];
+
+type Reading = Pin<Box<dyn Future<Output = ()>>>;
+
+fn reading<T, E: std::fmt::Debug>(list: impl Future<Output = Result<T, E>> + 'static) -> Reading {
+    Box::pin(async move {
+        list.await.unwrap();
+    })
+}
+
+/// Every list with each filter that the API documents; each as a first page and as one behind a cursor.
+fn lists(store: &Arc<Store>, account: AccountId, cursor: Option<i64>) -> Vec<(&'static str, Reading)> {
+    let page = PageRequest { limit: 25, cursor };
+    let mut lists: Vec<(&'static str, Reading)> = Vec::new();
+    let mut add = |name: &'static str, reading: Reading| lists.push((name, reading));
+    macro_rules! list {
+        ($name:expr, $port:ident::$method:ident($($argument:expr),*)) => {{
+            let store = Arc::clone(store);
+            add($name, reading(async move { $port::$method(store.as_ref(), account, $($argument),*).await }));
+        }};
+    }
+    list!("customers", CustomerStore::page(None, page));
+    list!("customers of a source", CustomerStore::page(Some("shopify".parse().unwrap()), page));
+    for (name, filter) in [
+        ("transactions", TransactionFilter::default()),
+        ("transactions of a kind", TransactionFilter { kind: Some("grant".parse().unwrap()), ..Default::default() }),
+        (
+            "transactions of a feature",
+            TransactionFilter { feature: Some(FeatureName::new("chat").unwrap()), ..Default::default() },
+        ),
+        (
+            "transactions of a time",
+            TransactionFilter {
+                from: Some(datetime!(2026-02-01 0:00 UTC)),
+                to: Some(datetime!(2026-02-20 0:00 UTC)),
+                ..Default::default()
+            },
+        ),
+    ] {
+        list!(name, TransactionLog::page(&filter, page));
+    }
+    list!("inventory", InventoryStore::list(None, page));
+    list!("inventory of a status", InventoryStore::list(Some("low".parse().unwrap()), page));
+    list!("suggestions", ReorderStore::list(None, page));
+    list!("suggestions of a status", ReorderStore::list(Some("pending".parse().unwrap()), page));
+    list!("anomalies", AnomalyStore::page(None, datetime!(2026-01-01 0:00 UTC), page));
+    list!(
+        "anomalies of a severity",
+        AnomalyStore::page(Some("high".parse().unwrap()), datetime!(2026-01-01 0:00 UTC), page)
+    );
+    let any = insights::Filter::default();
+    let (open, high, ads) = ("open".parse().unwrap(), "high".parse().unwrap(), "ads".parse().unwrap());
+    list!("insights", InsightStore::page(any, page));
+    list!("insights of a status", InsightStore::page(insights::Filter { status: Some(open), ..any }, page));
+    list!("insights of a severity", InsightStore::page(insights::Filter { severity: Some(high), ..any }, page));
+    list!("insights of a category", InsightStore::page(insights::Filter { category: Some(ads), ..any }, page));
+    list!(
+        "insights by all",
+        InsightStore::page(insights::Filter { status: Some(open), severity: Some(high), category: Some(ads) }, page)
+    );
+    list!("deliveries", DeliveryLog::page(1, None, page));
+    list!("deliveries of a state", DeliveryLog::page(1, Some("failed".parse().unwrap()), page));
+    list!("alert rules", AlertStore::page(page));
+    list!("subscriptions", WebhookStore::list());
+    list!("integrations", IntegrationStore::page(page, NOW));
+    list!("keys", KeyStore::list());
+    let range = DayRange { first: date!(2026 - 01 - 01), last: date!(2026 - 01 - 31) };
+    list!("days of profit", ProfitStore::range(range));
+    lists
+}
+
+/// Has the only session of the store write down which statements it has prepared: it looks when it stores an event.
+const LOOK: &str = "
+    CREATE TABLE seen AS SELECT statement, parameter_types::text[] AS types FROM pg_prepared_statements WHERE false;
+    CREATE FUNCTION look() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN
+        INSERT INTO seen SELECT statement, parameter_types::text[] FROM pg_prepared_statements;
+        RETURN NULL;
+    END';
+    CREATE TRIGGER look AFTER INSERT ON track_events FOR EACH ROW EXECUTE FUNCTION look();";
+
+fn event() -> NewEvent {
+    NewEvent {
+        name: EventName::parse("look".to_owned()).unwrap(),
+        props: Map::new(),
+        visitor_id: None,
+        session_id: None,
+        url: None,
+        location: Location { country: None, region: None, city: None },
+        occurred_at: NOW,
+        received_at: NOW,
+    }
+}
+
+/// What one list prepared.
+async fn prepared(
+    db: &Database,
+    store: &Store,
+    account: AccountId,
+    known: &mut BTreeSet<String>,
+) -> Vec<(String, Vec<String>)> {
+    store.insert_many(account, vec![event()]).await.unwrap();
+    let rows = db.sql.query("SELECT DISTINCT statement, types FROM seen", &[]).await.unwrap();
+    let all = rows.iter().map(|row| (row.get::<_, String>(0), row.get(1)));
+    all.filter(|(statement, _)| known.insert(statement.clone())).collect()
+}
+
+/// The plan for whatever values, which is the one that the service has Postgres use.
+async fn plan(sql: &Client, statement: &str, types: &[String]) -> Value {
+    let (types, values) = match types {
+        [] => (String::new(), String::new()),
+        _ => (format!("({})", types.join(", ")), format!("({})", vec!["NULL"; types.len()].join(", "))),
+    };
+    sql.batch_execute(&format!("PREPARE probe {types} AS {statement}")).await.unwrap();
+    let explained = sql.query_one(&format!("EXPLAIN (FORMAT JSON) EXECUTE probe {values}"), &[]).await.unwrap();
+    sql.batch_execute("DEALLOCATE probe").await.unwrap();
+    explained.get(0)
+}
+
+/// What in a plan grows with more than what the list gives.
+fn faults(node: &Value, is_whole: bool, found: &mut Vec<String>) {
+    let kind = node["Node Type"].as_str().unwrap_or_default();
+    let table = node["Relation Name"].as_str().unwrap_or_default();
+    let is_listed = TABLES.contains(&table);
+    let condition = node["Index Cond"].as_str().unwrap_or_default();
+    match kind {
+        "Sort" | "Bitmap Heap Scan" if is_whole => {}
+        // It has no table of its own.
+        "Bitmap Index Scan" if !condition.contains("account_id") => found.push(format!("{kind} by {condition}")),
+        "Sort" | "Incremental Sort" => found.push(format!("{kind} by {}", node["Sort Key"])),
+        "Seq Scan" | "Bitmap Heap Scan" if is_listed => found.push(format!("{kind} on {table}")),
+        "Index Scan" | "Index Only Scan" if is_listed && !condition.contains("account_id") => {
+            found.push(format!("{kind} on {table} by {condition}"));
+        }
+        _ => {}
+    }
+    for inner in node["Plans"].as_array().into_iter().flatten() {
+        faults(inner, is_whole, found);
+    }
+}
+
+#[tokio::test]
+async fn every_list_is_a_range_of_an_index() {
+    if testkit::skip_on_citus("its plans say which node they are for, and not how that one reads") {
+        return;
+    }
+    let db = fresh().await;
+    db.sql.batch_execute(FILL).await.unwrap();
+    // The summary of the inventory counts all of it, by the index alone.
+    db.sql.batch_execute("VACUUM ANALYZE").await.unwrap();
+    db.sql.batch_execute(LOOK).await.unwrap();
+    db.sql
+        .batch_execute("SET plan_cache_mode = force_generic_plan; SET jit = off; SET work_mem = '64MB'")
+        .await
+        .unwrap();
+    let account = AccountId(db.sql.query_one("SELECT min(id) FROM accounts", &[]).await.unwrap().get(0));
+    let store = Arc::new(db.store_with(PoolOptions { max_connections: 1, ..PoolOptions::default() }));
+    let mut known = BTreeSet::new();
+    prepared(&db, &store, account, &mut known).await;
+    let mut wrong = Vec::new();
+    for cursor in [None, Some(500)] {
+        for (name, read) in lists(&store, account, cursor) {
+            read.await;
+            for (statement, types) in prepared(&db, &store, account, &mut known).await {
+                // Of the deliveries of a page the newest attempts are put in order: as many as a page shows.
+                if statement.contains("delivery_attempts") {
+                    continue;
+                }
+                let plan = plan(&db.sql, &statement, &types).await;
+                let mut found = Vec::new();
+                faults(&plan[0]["Plan"], WHOLE.contains(&name), &mut found);
+                if !found.is_empty() {
+                    wrong.push(format!("{name}, cursor {cursor:?}: {found:?}\n{statement}"));
+                }
+            }
+        }
+    }
+    assert!(known.len() > 30, "only {} statements were seen", known.len());
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
