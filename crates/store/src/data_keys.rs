@@ -3,10 +3,9 @@
 use async_trait::async_trait;
 use diesel::{
     prelude::*,
-    result::Error,
     sql_types::{BigInt, Bool, Bytea, Text, Timestamptz},
 };
-use diesel_async::{AsyncConnection, RunQueryDsl, SimpleAsyncConnection};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
     data_keys::{DataKeyStore, KeyCheck, RecordedKey},
@@ -14,13 +13,7 @@ use domain::{
 };
 use time::OffsetDateTime;
 
-use crate::{
-    Store,
-    error::{Failure, store_error},
-    pool,
-    schema::data_keys,
-    statement::Scalar,
-};
+use crate::{Store, error::Failure, schema::data_keys, statement::Scalar};
 
 /// Looking through all secrets may take longer than a request.
 const SCAN_TIMEOUT: &str = "SET LOCAL statement_timeout = '60s'";
@@ -100,33 +93,20 @@ impl DataKeyStore for Store {
     }
 
     async fn used(&self) -> Result<Vec<String>, StoreError> {
-        let mut connection = self.connection().await?;
-        let found = connection
-            .transaction::<Vec<String>, Error, _>(async |connection| {
-                connection.batch_execute(SCAN_TIMEOUT).await?;
-                Used {}.load(connection).await
-            })
-            .await;
-        pool::give_back(connection);
-        found.map_err(store_error)
+        let used = async |connection: &mut AsyncPgConnection| Ok(Used {}.load(connection).await?);
+        Ok(self.run_transaction_within::<_, Failure>(SCAN_TIMEOUT, used).await?)
     }
 
     async fn sealed_under(&self, id: &str, limit: i64) -> Result<Vec<SealedSecret>, StoreError> {
-        let mut connection = self.connection().await?;
-        let found = connection
-            .transaction::<Vec<SealedRow>, Error, _>(async |connection| {
-                connection.batch_execute(SCAN_TIMEOUT).await?;
-                SealedUnder { id, limit }.load(connection).await
-            })
-            .await;
-        pool::give_back(connection);
+        let under = async |connection: &mut AsyncPgConnection| Ok(SealedUnder { id, limit }.load(connection).await?);
+        let found: Vec<SealedRow> = self.run_transaction_within::<_, Failure>(SCAN_TIMEOUT, under).await?;
         let secret = |SealedRow { account_id, id, is_previous, sealed }| SealedSecret {
             account: AccountId(account_id),
             subscription: id,
             is_previous,
             sealed,
         };
-        Ok(found.map_err(store_error)?.into_iter().map(secret).collect())
+        Ok(found.into_iter().map(secret).collect())
     }
 
     async fn give_up(&self, id: &str, now: OffsetDateTime) -> Result<(), StoreError> {

@@ -6,7 +6,7 @@ use diesel::{
     result::Error,
     sql_types::{BigInt, Bool, Date as SqlDate, Text},
 };
-use diesel_async::{AnsiTransactionManager, AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection, TransactionManager};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
     jobs::{Claim, JobName, JobStore, Run, Written},
@@ -15,8 +15,7 @@ use time::{Date, OffsetDateTime};
 
 use crate::{
     Store,
-    error::{Failure, parse, store_error},
-    pool,
+    error::{Failure, parse},
     schema::{job_results, job_runs},
     statement::Scalar,
 };
@@ -143,25 +142,15 @@ impl JobStore for Store {
 }
 
 impl Store {
-    /// Runs `work` in a transaction with a job's time limit. (`AsyncConnection::transaction` asks for more of a closure
-    /// than a generic one can promise, hence the steps by hand.)
+    /// Runs `work` in a transaction with a job's time limit.
     pub(crate) async fn job_transaction<T>(
         &self,
         work: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, Error>,
     ) -> Result<T, StoreError> {
-        let mut pooled = self.connection().await?;
-        let connection: &mut AsyncPgConnection = &mut pooled;
-        AnsiTransactionManager::begin_transaction_sql(connection, &self.begin()).await.map_err(store_error)?;
-        let ended = match limited(connection, work).await {
-            Ok(done) => AnsiTransactionManager::commit_transaction(connection).await.map(|()| done),
-            Err(error) => {
-                // What failed first is what matters; a connection that cannot roll back is broken and not reused.
-                let _ = AnsiTransactionManager::rollback_transaction(connection).await;
-                Err(error)
-            }
-        };
-        pool::give_back(pooled);
-        ended.map_err(store_error)
+        let done = self
+            .run_transaction_within::<_, Failure>(STATEMENT_TIMEOUT, async |connection| Ok(work(connection).await?))
+            .await?;
+        Ok(done)
     }
 
     /// Writes a job's result and ends its run in one transaction: `write` runs only while the claim is the newest, and
@@ -199,12 +188,4 @@ impl Store {
         })
         .await
     }
-}
-
-async fn limited<T>(
-    connection: &mut AsyncPgConnection,
-    work: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, Error>,
-) -> Result<T, Error> {
-    connection.batch_execute(STATEMENT_TIMEOUT).await?;
-    work(connection).await
 }

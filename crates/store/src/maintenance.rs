@@ -6,11 +6,14 @@ use diesel::{
     prelude::*,
     sql_types::{Bool, Text, Timestamptz},
 };
-use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
+use diesel_async::{AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
 use domain::{StoreError, idempotency::RETENTION_HOURS};
 use time::{Date, Duration, Month, OffsetDateTime, macros::date};
 
 use crate::{Pruned, Store, error::Failure, schema::idempotency_keys, statement::Scalar};
+
+/// A statement that would wait for a lock holds up every insert behind it: rather try again next time.
+const LIMITS: &str = "SET LOCAL lock_timeout = '2s'; SET LOCAL statement_timeout = '10min'";
 
 /// Months for which a partition is there before its first row arrives.
 const MONTHS_AHEAD: i32 = 2;
@@ -73,10 +76,8 @@ impl Store {
     pub async fn maintain_at(&self, now: OffsetDateTime, retention: Retention) -> Result<(), StoreError> {
         let this_month = month_of(now.date());
         let done = self
-            .run_unhurried::<_, Failure>(async |connection| {
-                connection
-                    .transaction(async |connection| prepare_months(connection, this_month, now, retention).await)
-                    .await
+            .run_transaction_within::<_, Failure>(LIMITS, async |connection| {
+                prepare_months(connection, this_month, now, retention).await
             })
             .await?;
         if done {
@@ -97,8 +98,6 @@ async fn prepare_months(
     now: OffsetDateTime,
     retention: Retention,
 ) -> Result<bool, Failure> {
-    // A statement that would wait for a lock holds up every insert behind it: rather try again next time.
-    connection.batch_execute("SET LOCAL lock_timeout = '2s'; SET LOCAL statement_timeout = '10min'").await?;
     if !try_lock(connection).await? {
         return Ok(false);
     }

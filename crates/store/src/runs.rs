@@ -204,6 +204,19 @@ impl Store {
         self.primary.run_transaction(Instant::now() + ANSWER_TIMEOUT, work).await
     }
 
+    /// Runs statements in one transaction on the primary that begins with `limits`: settings of its own, for work that may
+    /// take longer than a request waits.
+    pub(crate) async fn run_transaction_within<T, E: From<Error> + From<StoreError>>(
+        &self,
+        limits: &str,
+        work: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let mut connection = self.connection().await?;
+        let result = in_transaction(&mut connection, &format!("{}; {limits}", self.begin()), work).await;
+        pool::give_back(connection);
+        result
+    }
+
     /// Runs statements that only read: on the replica, if there is one that has all that the account is known to have
     /// written. Whatever goes wrong there is done anew on the primary.
     pub(crate) async fn read<T>(
