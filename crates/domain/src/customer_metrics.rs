@@ -8,7 +8,8 @@ use crate::{
     AccountId, StoreError,
     customers::Segment,
     jobs::{Claim, Written},
-    money::{ratio, round},
+    metrics::ratios::average_order_value,
+    money::round,
 };
 
 /// A customer's purchases up to and including a day.
@@ -33,7 +34,7 @@ impl Purchases {
 
     /// Revenue per order, so that it times the number of orders is the revenue; 0 without orders.
     pub fn average_order_value(&self) -> Decimal {
-        round(ratio(self.revenue(), self.orders.into()), 6)
+        round(average_order_value(self.revenue(), self.orders).unwrap_or_default(), 6)
     }
 }
 

@@ -1,7 +1,7 @@
 //! What happened on each day of a shop: the sums that everything per day is derived from.
 
 use async_trait::async_trait;
-use rust_decimal::{Decimal, prelude::ToPrimitive};
+use rust_decimal::Decimal;
 use time::Date;
 
 use crate::{
@@ -96,87 +96,6 @@ pub fn without_gaps(known: &[DayTotals], earliest: Date, last: Date) -> Vec<DayT
 }
 
 text_enum!(
-    /// A metric with one value a day.
-    Metric {
-        GrossRevenue = "gross_revenue",
-        NetRevenue = "net_revenue",
-        Orders = "orders",
-        Units = "units",
-        Customers = "customers",
-        NewCustomers = "new_customers",
-        Aov = "aov",
-        Refunds = "refunds",
-        RefundRate = "refund_rate",
-        AdSpend = "ad_spend",
-        Roas = "roas",
-        Cac = "cac",
-        Conversion = "conversion",
-        Profit = "profit",
-        Margin = "margin",
-    }
-);
-
-impl Metric {
-    /// The metric's value on a day, as a number for statistics; `None` where it is a ratio without a denominator.
-    ///
-    /// Money in the account's currency; `refund_rate`, `conversion` and `margin` as fractions (`margin` of net revenue);
-    /// `roas` is gross revenue per unit of ad spend, `cac` ad spend per new customer, `conversion` orders per visitor.
-    pub fn of(self, day: &DayTotals) -> Option<f64> {
-        let money = |amount: Decimal| amount.to_f64().filter(|value| value.is_finite());
-        let profit = || day.components().final_profit();
-        match self {
-            Self::GrossRevenue => money(day.gross_revenue),
-            Self::NetRevenue => money(day.gross_revenue - day.refunds),
-            Self::Orders => Some(count(day.orders)),
-            Self::Units => Some(count(day.units)),
-            Self::Customers => Some(count(day.customers)),
-            Self::NewCustomers => Some(count(day.new_customers)),
-            Self::Aov => quotient(money(day.gross_revenue)?, count(day.orders)),
-            Self::Refunds => money(day.refunds),
-            Self::RefundRate => quotient(money(day.refunds)?, money(day.gross_revenue)?),
-            Self::AdSpend => money(day.ad_spend),
-            Self::Roas => quotient(money(day.gross_revenue)?, money(day.ad_spend)?),
-            Self::Cac => quotient(money(day.ad_spend)?, count(day.new_customers)),
-            Self::Conversion => quotient(count(day.orders), count(day.visitors)),
-            Self::Profit => money(profit()),
-            Self::Margin => quotient(money(profit())?, money(day.gross_revenue - day.refunds)?),
-        }
-    }
-
-    /// How the metric is called in a sentence.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::GrossRevenue => "gross revenue",
-            Self::NetRevenue => "net revenue",
-            Self::Orders => "orders",
-            Self::Units => "units sold",
-            Self::Customers => "customers who ordered",
-            Self::NewCustomers => "new customers",
-            Self::Aov => "average order value",
-            Self::Refunds => "refunds",
-            Self::RefundRate => "refund rate",
-            Self::AdSpend => "ad spend",
-            Self::Roas => "return on ad spend",
-            Self::Cac => "cost per new customer",
-            Self::Conversion => "conversion",
-            Self::Profit => "profit",
-            Self::Margin => "margin",
-        }
-    }
-}
-
-/// Counts of a day are far below 2^53, where every integer is a float.
-#[expect(clippy::cast_precision_loss, reason = "counts of a day are far below 2^53")]
-const fn count(n: i64) -> f64 {
-    n as f64
-}
-
-fn quotient(part: f64, whole: f64) -> Option<f64> {
-    let value = part / whole;
-    (whole > 0.0 && value.is_finite()).then_some(value)
-}
-
-text_enum!(
     /// What a day is broken down by: the platform that orders came from and ads were paid to, the country of buyer and
     /// visitor, the product by its SKU, the campaign as `platform/campaign`, and country and platform together as
     /// `country/platform`.
@@ -242,7 +161,6 @@ pub trait DailyStore: Send + Sync {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail")]
 mod tests {
-    use rstest::rstest;
     use rust_decimal::dec;
     use time::macros::date;
 
@@ -265,32 +183,6 @@ mod tests {
             extra_expenses: dec!(31),
             visitors: 200,
             ..DayTotals::quiet(day)
-        }
-    }
-
-    #[rstest]
-    #[case(Metric::NetRevenue, 900.0)]
-    #[case(Metric::Aov, 125.0)]
-    #[case(Metric::RefundRate, 0.1)]
-    #[case(Metric::Roas, 1000.0 / 120.0)]
-    #[case(Metric::Cac, 30.0)]
-    #[case(Metric::Conversion, 0.04)]
-    #[case(Metric::Profit, 270.0)]
-    #[case(Metric::Margin, 0.3)]
-    fn metrics_follow_their_definitions(#[case] metric: Metric, #[case] value: f64) {
-        let found = metric.of(&busy(date!(2026 - 03 - 01))).unwrap();
-        assert!((found - value).abs() < 1e-12, "{metric}: {found}");
-    }
-
-    #[test]
-    fn a_quiet_day_has_counts_but_no_ratios() {
-        let quiet = DayTotals::quiet(date!(2026 - 03 - 01));
-        for metric in Metric::ALL {
-            let ratio = matches!(
-                metric,
-                Metric::Aov | Metric::RefundRate | Metric::Roas | Metric::Cac | Metric::Conversion | Metric::Margin
-            );
-            assert_eq!(metric.of(&quiet), if ratio { None } else { Some(0.0) }, "{metric}");
         }
     }
 

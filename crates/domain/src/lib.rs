@@ -29,6 +29,7 @@ pub mod integrations;
 pub mod inventory;
 pub mod jobs;
 pub mod keys;
+pub mod metrics;
 pub mod money;
 pub mod page;
 pub mod payments;

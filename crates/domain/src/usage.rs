@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use rust_decimal::Decimal;
 use time::{Date, Duration};
 
-use crate::{AccountId, StoreError, money, zone::Zone};
+use crate::{AccountId, StoreError, metrics::ratios::percent, money::round, zone::Zone};
 
 text_enum!(
     /// How far a period reaches back.
@@ -137,8 +137,7 @@ fn sum_period(days: &[DayUse], period: Period, today: Date) -> PeriodUse {
 }
 
 fn change(now: i64, before: i64) -> Option<Decimal> {
-    let percent = Decimal::from(now - before).checked_mul(Decimal::ONE_HUNDRED)?;
-    (before > 0).then(|| money::round(money::ratio(percent, before.into()), 2))
+    percent((now - before).into(), before.into()).map(|change| round(change, 2))
 }
 
 fn back(day: Date, days: i64) -> Date {

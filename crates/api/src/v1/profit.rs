@@ -54,9 +54,12 @@ struct SnapshotBody {
     operational_profit: Exact,
     #[schema(value_type = f64, example = 491.73)]
     final_profit: Exact,
-    /// Final profit in percent of net revenue; 0 when that is 0.
+    /// Final profit in percent of net revenue; 0 when that is not above zero.
     #[schema(value_type = f64, example = 33.13)]
     margin_pct: Exact,
+    /// Whether there is a margin: false when net revenue is not above zero.
+    #[schema(example = true)]
+    margin_defined: bool,
     #[schema(example = 18)]
     purchase_count: i64,
     /// The part of the revenue of goods whose cost is known, in percent; null on a day without such revenue.
@@ -86,6 +89,7 @@ impl SnapshotBody {
             purchase_count,
         } = components;
         let money = |amount| Exact::money(amount, currency);
+        let margin_pct = components.margin_pct();
         Self {
             snapshot_date: date(day),
             gross_revenue: money(gross_revenue),
@@ -98,7 +102,8 @@ impl SnapshotBody {
             net_revenue: money(components.net_revenue()),
             operational_profit: money(components.operational_profit()),
             final_profit: money(components.final_profit()),
-            margin_pct: Exact::percent(components.margin_pct()),
+            margin_pct: Exact::percent(margin_pct.unwrap_or_default()),
+            margin_defined: margin_pct.is_some(),
             purchase_count,
             cogs_coverage_pct: basis.cogs_coverage_pct().map(Exact::percent),
             estimated: basis.is_estimated(),
@@ -121,6 +126,7 @@ impl Row for SnapshotBody {
         "operational_profit",
         "final_profit",
         "margin_pct",
+        "margin_defined",
         "purchase_count",
         "cogs_coverage_pct",
         "estimated",
@@ -142,6 +148,7 @@ impl Row for SnapshotBody {
         ];
         let mut cells = vec![self.snapshot_date.clone()];
         cells.extend(amounts.iter().map(Exact::to_string));
+        cells.push(self.margin_defined.to_string());
         cells.push(self.purchase_count.to_string());
         cells.push(self.cogs_coverage_pct.as_ref().map(Exact::to_string).unwrap_or_default());
         cells.push(self.estimated.to_string());
@@ -164,24 +171,30 @@ struct TotalsBody {
     final_profit: Exact,
     #[schema(example = 540)]
     purchase_count: i64,
-    /// Sum of final profit in percent of the sum of net revenue.
+    /// Sum of final profit in percent of the sum of net revenue; 0 when that is not above zero.
     #[schema(value_type = f64, example = 33.13)]
     avg_margin_pct: Exact,
+    /// Whether there is such a margin: false when the sum of net revenue is not above zero.
+    #[schema(example = true)]
+    margin_defined: bool,
 }
 
 impl TotalsBody {
     fn new(snapshots: &[Snapshot], currency: Currency) -> Self {
         let mut totals = Totals::default();
         for snapshot in snapshots {
-            totals.add(&snapshot.components);
+            totals.add(snapshot.components);
         }
+        let Totals { days_returned, components: sums } = totals;
+        let avg_margin_pct = sums.margin_pct();
         Self {
-            days_returned: totals.days_returned,
-            gross_revenue: Exact::money(totals.gross_revenue, currency),
-            ad_spend: Exact::money(totals.ad_spend, currency),
-            final_profit: Exact::money(totals.final_profit, currency),
-            purchase_count: totals.purchase_count,
-            avg_margin_pct: Exact::percent(totals.avg_margin_pct()),
+            days_returned,
+            gross_revenue: Exact::money(sums.gross_revenue, currency),
+            ad_spend: Exact::money(sums.ad_spend, currency),
+            final_profit: Exact::money(sums.final_profit(), currency),
+            purchase_count: sums.purchase_count,
+            avg_margin_pct: Exact::percent(avg_margin_pct.unwrap_or_default()),
+            margin_defined: avg_margin_pct.is_some(),
         }
     }
 }

@@ -471,15 +471,16 @@ fn profit_of_the_window_with_totals_and_pages_by_date() {
         json!({
             "snapshot_date": "2026-05-02", "gross_revenue": 1000.0, "refunds": 100.0, "ad_spend": 120.0, "cogs_estimate": 400.0,
             "fees_estimate": 29.0, "shipping_estimate": 50.0, "extra_expenses": 31.0, "net_revenue": 900.0,
-            "operational_profit": 421.0, "final_profit": 270.0, "margin_pct": 30.0, "purchase_count": 12,
-            "cogs_coverage_pct": 87.5, "estimated": true
+            "operational_profit": 421.0, "final_profit": 270.0, "margin_pct": 30.0, "margin_defined": true,
+            "purchase_count": 12, "cogs_coverage_pct": 87.5, "estimated": true
         })
     );
-    assert_eq!(body["data"][2]["margin_pct"], json!(0.0), "no net revenue, no margin");
+    let margin = (&body["data"][2]["margin_pct"], &body["data"][2]["margin_defined"]);
+    assert_eq!(margin, (&json!(0.0), &json!(false)), "no net revenue, no margin");
     // Σ final = 2 × 269.995 − 630.005 = −90.015 and Σ net = 1800.
     let totals = json!({
         "days_returned": 3, "gross_revenue": 2100.0, "ad_spend": 360.02, "final_profit": -90.02, "purchase_count": 36,
-        "avg_margin_pct": -5.0
+        "avg_margin_pct": -5.0, "margin_defined": true
     });
     assert_eq!((&body["totals"], &body["window_days"]), (&totals, &json!(3)));
     assert_eq!(body["freshness"], shown_freshness("profit_snapshots"));

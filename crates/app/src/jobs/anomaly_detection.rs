@@ -12,8 +12,9 @@ use analytics::{
 use domain::{
     StoreError,
     anomalies::{Direction, Finding, Kind, Severity},
-    daily::{DayTotals, Metric, PartTotals, without_gaps},
+    daily::{DayTotals, PartTotals, without_gaps},
     jobs::Written,
+    metrics::Metric,
     profit::DayRange,
     zone::Zone,
 };
@@ -73,7 +74,7 @@ impl Shop {
         let from = back(self.scored.first, LEAD_IN_DAYS);
         let mut found = Vec::new();
         for metric in Metric::ALL.iter().copied() {
-            let values: Vec<Option<f64>> = self.days.iter().map(|day| metric.of(day)).collect();
+            let values: Vec<Option<f64>> = self.days.iter().map(|day| metric.measured(day)).collect();
             let events = scan(DailySeries { first, values: &values }, &self.holidays, from);
             found.extend(events.into_iter().filter(|e| e.peak >= self.scored.first).map(|e| (metric, e)));
         }

@@ -2,7 +2,6 @@
 //! found.
 
 use rust_decimal::Decimal;
-use time::Date;
 
 use super::{
     Category, Draft, Severity,
@@ -12,7 +11,8 @@ use super::{
 use crate::{
     anomalies::Direction,
     customers::Segment,
-    daily::{DayTotals, Metric},
+    daily::DayTotals,
+    metrics::{Metric, Sums, Unit},
     money::{Currency, estimate, ratio},
 };
 
@@ -89,11 +89,11 @@ fn anomaly(fact: &AnomalyFact, currency: Currency) -> Option<Draft> {
 /// A value of a metric as a person reads it.
 fn figure(metric: Metric, value: f64, currency: Currency) -> Fact {
     let exact = if value < 0.0 { -estimate(-value, 6) } else { estimate(value, 6) };
-    match metric {
-        Metric::RefundRate | Metric::Conversion | Metric::Margin => Fact::percent(exact * Decimal::ONE_HUNDRED, 1),
-        Metric::Roas => Fact::ratio(exact),
-        Metric::Orders | Metric::Units | Metric::Customers | Metric::NewCustomers => Fact::count(exact),
-        _ => Fact::money(exact, currency),
+    match metric.unit() {
+        Unit::Share => Fact::percent(exact * Decimal::ONE_HUNDRED, 1),
+        Unit::Ratio => Fact::ratio(exact),
+        Unit::Count => Fact::count(exact),
+        Unit::Money => Fact::money(exact, currency),
     }
 }
 
@@ -120,36 +120,20 @@ fn capitalised(words: &str) -> String {
 }
 
 /// The sums of the last 30 days and of the 30 before, if there are as many.
-fn periods(days: &[DayTotals]) -> Option<(DayTotals, DayTotals)> {
+fn periods(days: &[DayTotals]) -> Option<(Sums, Sums)> {
     let (earlier, last) = days.split_at(days.len().checked_sub(PERIOD_DAYS)?);
     let before = earlier.get(earlier.len().checked_sub(PERIOD_DAYS)?..)?;
-    Some((sum(before), sum(last)))
+    Some((Sums::of_days(before), Sums::of_days(last)))
 }
 
-fn sum(days: &[DayTotals]) -> DayTotals {
-    let mut sum = DayTotals::quiet(days.last().map_or(Date::MIN, |day| day.day));
-    for day in days {
-        sum.gross_revenue += day.gross_revenue;
-        sum.refunds += day.refunds;
-        sum.orders += day.orders;
-        sum.new_customers += day.new_customers;
-        sum.cogs += day.cogs;
-        sum.fees += day.fees;
-        sum.shipping += day.shipping;
-        sum.ad_spend += day.ad_spend;
-        sum.extra_expenses += day.extra_expenses;
-    }
-    sum
-}
-
-fn profit(before: &DayTotals, last: &DayTotals, currency: Currency) -> Option<Draft> {
-    let (was, is) = (before.components().final_profit(), last.components().final_profit());
+fn profit(before: &Sums, last: &Sums, currency: Currency) -> Option<Draft> {
+    let (was, is) = (before.components.final_profit(), last.components.final_profit());
     let fell = was > Decimal::ZERO && is < was * (Decimal::ONE - NOTABLE_CHANGE);
     if !fell && is >= Decimal::ZERO {
         return None;
     }
-    let (was_net, is_net) = (before.components().net_revenue(), last.components().net_revenue());
-    let costs = |sum: &DayTotals| sum.components().net_revenue() - sum.components().final_profit();
+    let (was_net, is_net) = (before.components.net_revenue(), last.components.net_revenue());
+    let costs = |sums: &Sums| sums.components.net_revenue() - sums.components.final_profit();
     let loss = is < Decimal::ZERO;
     let [is_money, was_money, less] = [is, was, was - is].map(|amount| money(amount, currency));
     let [was_net, is_net, was_costs, is_costs] =
@@ -173,12 +157,13 @@ fn profit(before: &DayTotals, last: &DayTotals, currency: Currency) -> Option<Dr
     })
 }
 
-fn return_on_ads(before: &DayTotals, last: &DayTotals, currency: Currency) -> Option<Draft> {
-    let (was, is) = (ratio(before.gross_revenue, before.ad_spend), ratio(last.gross_revenue, last.ad_spend));
-    if before.ad_spend.is_zero() || last.ad_spend.is_zero() || is > was * (Decimal::ONE - NOTABLE_CHANGE) {
+fn return_on_ads(before: &Sums, last: &Sums, currency: Currency) -> Option<Draft> {
+    let (was, is) = (Metric::Roas.of(before)?, Metric::Roas.of(last)?);
+    if is > was * (Decimal::ONE - NOTABLE_CHANGE) {
         return None;
     }
-    let (is_ratio, was_ratio, spent) = (Fact::ratio(is), Fact::ratio(was), money(last.ad_spend, currency));
+    let spent = money(last.components.ad_spend, currency);
+    let (is_ratio, was_ratio) = (Fact::ratio(is), Fact::ratio(was));
     Some(Draft {
         fingerprint: "ads:roas".to_owned(),
         severity: if is * Decimal::TWO <= was { Severity::High } else { Severity::Medium },
@@ -194,9 +179,8 @@ fn return_on_ads(before: &DayTotals, last: &DayTotals, currency: Currency) -> Op
     })
 }
 
-fn cost_of_customers(before: &DayTotals, last: &DayTotals, currency: Currency) -> Option<Draft> {
-    let per_customer = |sum: &DayTotals| ratio(sum.ad_spend, sum.new_customers.into());
-    let (was, is) = (per_customer(before), per_customer(last));
+fn cost_of_customers(before: &Sums, last: &Sums, currency: Currency) -> Option<Draft> {
+    let (was, is) = (Metric::Cac.of(before)?, Metric::Cac.of(last)?);
     if was.is_zero() || is < was * (Decimal::ONE + NOTABLE_CHANGE) {
         return None;
     }

@@ -65,7 +65,7 @@ pub fn day(snapshot: &Snapshot, assumed: &Assumptions, currency: Currency) -> Ve
         figure(operational.0, OPERATIONAL, [net, cogs, fees, shipping]).estimated(basis.is_estimated()),
         figure(profit.0, "operational_profit - ad_spend - extra_expenses", [operational, ads, extra])
             .estimated(basis.is_estimated()),
-        figure("margin_pct", "100 * final_profit / net_revenue; 0 without net revenue", [profit, net])
+        figure("margin_pct", "100 * final_profit / net_revenue; 0 unless net_revenue > 0", [profit, net])
             .estimated(basis.is_estimated()),
         figure(purchases.0, "number of the orders of the day", []),
     ]

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use analytics::drivers::{self, Contribution, Explanation, Facts, Part, explain};
 use domain::{
     anomalies::{CorrelatedMetric, Direction, Finding, Kind},
-    daily::{DayTotals, Dimension, Metric, PartTotals},
+    daily::{DayTotals, Dimension, PartTotals},
+    metrics::Metric,
 };
 use rust_decimal::{Decimal, prelude::ToPrimitive};
 use time::Date;
