@@ -24,12 +24,6 @@ pub struct StatusBounds {
     pub overstocked: f64,
 }
 
-impl Default for StatusBounds {
-    fn default() -> Self {
-        Self { critical: 7.0, low: 21.0, overstocked: 120.0 }
-    }
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StockStatus {
@@ -235,6 +229,8 @@ mod tests {
         StoreRhythm::flat(Date::from_calendar_date(2024, Month::March, 31).unwrap())
     }
 
+    const BOUNDS: StatusBounds = StatusBounds { critical: 7.0, low: 21.0, overstocked: 120.0 };
+
     #[rstest]
     #[case(45.0, 4.5, 5)]
     #[case(40.0, 4.0, 4)]
@@ -283,7 +279,7 @@ mod tests {
     #[case(-1.0, Some(200.0), StockStatus::Critical)]
     #[case(f64::NAN, Some(200.0), StockStatus::Critical)]
     fn status_by_days_of_stock(#[case] stock: f64, #[case] days: Option<f64>, #[case] status: StockStatus) {
-        assert_eq!(StatusBounds::default().status(stock, days), status);
+        assert_eq!(BOUNDS.status(stock, days), status);
     }
 
     #[rstest]

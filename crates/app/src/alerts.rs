@@ -4,8 +4,8 @@ use std::{collections::BTreeSet, panic::AssertUnwindSafe, sync::Arc};
 
 use domain::{
     AccountId, StoreError,
-    accounts::AccountStore,
-    alerts::{AlertEvaluator, Evaluated},
+    accounts::{Account, AccountStore},
+    alerts::{AlertEvaluator, Taken, evaluate},
     daily::DailyStore,
     error::Chain,
 };
@@ -69,25 +69,17 @@ async fn evaluate_account(
     now: OffsetDateTime,
     round: &mut Round,
 ) -> Result<(), StoreError> {
+    let Some(account) = deps.accounts.find(account).await? else { return Ok(()) };
     // Rules on days read the daily sums, which an import may have left behind. Where somebody else is bringing them up to
     // date, the rules stay due, and it is their turn again in the next round.
-    if let Some(found) = deps.accounts.find(account).await?
-        && deps.daily.roll_up(account, &found.timezone, now).await?.is_none()
-    {
+    if deps.daily.roll_up(account.id, &account.timezone, now).await?.is_none() {
         tracing::debug!("alert rules wait for a roll-up that is under way");
         return Ok(());
     }
     let mut first_failure = None;
-    loop {
-        match deps.rules.evaluate_one(account, now, interval).await {
-            Ok(None) => return first_failure.map_or(Ok(()), Err),
-            Ok(Some(Evaluated { rule, observed, fired, .. })) => {
-                round.evaluated += 1;
-                round.fired += u64::from(fired);
-                if fired {
-                    tracing::info!(rule, observed = observed.map(tracing::field::display), "alert fired");
-                }
-            }
+    while let Some(taken) = deps.rules.take(account.id, now, interval).await? {
+        match evaluate_rule(deps, &account, &taken, now, round).await {
+            Ok(()) => {}
             Err(error @ StoreError::Unavailable(_)) => return Err(error),
             // The rule has been pushed on: it does not keep the others from their turn.
             Err(error) => {
@@ -95,6 +87,30 @@ async fn evaluate_account(
             }
         }
     }
+    first_failure.map_or(Ok(()), Err)
+}
+
+async fn evaluate_rule(
+    deps: &Deps,
+    account: &Account,
+    taken: &Taken,
+    now: OffsetDateTime,
+    round: &mut Round,
+) -> Result<(), StoreError> {
+    let rule = &taken.rule;
+    let facts = deps.rules.facts(account.id, rule.terms.window(&account.timezone, now)).await?;
+    let evaluation = evaluate(rule, &facts, account.currency, now);
+    let (observed, fired) = (evaluation.observed, evaluation.fired.is_some());
+    if !deps.rules.settle(account.id, taken, evaluation, now).await? {
+        return Ok(());
+    }
+    round.evaluated += 1;
+    round.fired += u64::from(fired);
+    if fired {
+        let observed = observed.map(tracing::field::display);
+        tracing::info!(rule = rule.id, observed, "alert fired");
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -102,9 +118,11 @@ async fn evaluate_account(
 mod tests {
     use domain::{
         accounts::MockAccountStore,
-        alerts::MockAlertEvaluator,
+        alerts::{Comparator, Facts, MockAlertEvaluator, Rule, Standing, Terms, Wanted},
         daily::{MockDailyStore, RollUp},
+        insights::Severity,
     };
+    use rust_decimal::{Decimal, dec};
     use time::macros::datetime;
 
     use super::*;
@@ -133,38 +151,76 @@ mod tests {
         Deps { accounts: Arc::new(accounts), daily: Arc::new(daily), rules: Arc::new(rules) }
     }
 
-    fn seen(account: AccountId, rule: i64, fired: bool) -> Evaluated {
-        Evaluated { account, rule, observed: None, fired }
+    /// A rule that fires from the first order of the hour on.
+    fn taken(id: i64) -> Taken {
+        let terms = Terms::new(Wanted {
+            name: "orders".into(),
+            metric: "orders".parse().unwrap(),
+            comparator: Comparator::Gte,
+            threshold: dec!(1),
+            window_hours: 1,
+            severity: Severity::Low,
+            cooldown_hours: 0,
+        })
+        .unwrap();
+        let (standing, at) = (Standing::NEW, NOW - Duration::DAY);
+        let rule = Rule { id, terms, active: true, standing, last_evaluated_at: None, created_at: at, updated_at: at };
+        Taken { rule, due_at: NOW + Duration::minutes(5) }
+    }
+
+    fn orders(orders: i64) -> Facts {
+        Facts::Orders { gross_revenue: Decimal::from(orders), orders, refunds: dec!(0), any_order: true }
+    }
+
+    /// The accounts have so many rules each, and nobody else takes them.
+    fn rules(of: &'static [(i64, i64)]) -> MockAlertEvaluator {
+        let mut rules = MockAlertEvaluator::new();
+        rules.expect_due().returning(|_, _| Ok(of.iter().map(|(account, _)| AccountId(*account)).collect()));
+        let mut left: std::collections::BTreeMap<i64, i64> = of.iter().copied().collect();
+        rules.expect_take().returning(move |account, _, _| {
+            let left = left.get_mut(&account.0).unwrap();
+            *left -= 1;
+            Ok((*left >= 0).then(|| taken(*left)))
+        });
+        rules
+    }
+
+    #[tokio::test]
+    async fn a_rule_fires_by_the_facts_of_its_window_unless_it_was_settled_elsewhere() {
+        let mut rules = rules(&[(1, 3)]);
+        let mut counts = [0, 1, 1].into_iter();
+        rules.expect_facts().returning(move |_, _| Ok(orders(counts.next().unwrap())));
+        rules
+            .expect_settle()
+            .withf(|account, taken, evaluation, now| {
+                let fired = evaluation.fired.as_ref().map(|event| event.rule_id);
+                let expected =
+                    if taken.rule.id == 2 { (Some(dec!(0)), None) } else { (Some(dec!(1)), Some(taken.rule.id)) };
+                *account == AccountId(1) && *now == NOW && (evaluation.observed, fired) == expected
+            })
+            .times(3)
+            .returning(|_, taken, _, _| Ok(taken.rule.id != 0));
+        let round = evaluate_due(&deps(rules), Duration::minutes(5), NOW).await.unwrap();
+        assert_eq!(round, Round { evaluated: 2, fired: 1, failed_accounts: 0 });
     }
 
     #[tokio::test]
     async fn a_rule_that_fails_keeps_neither_its_account_nor_others_from_theirs() {
-        let mut rules = MockAlertEvaluator::new();
-        rules.expect_due().returning(|_, _| Ok(vec![AccountId(1), AccountId(2)]));
-        let mut calls = 0;
-        rules.expect_evaluate_one().times(5).returning(move |account, _, _| {
-            calls += 1;
-            match calls {
-                1 => Err(StoreError::Internal("broken".into())),
-                2 | 4 => Ok(Some(seen(account, calls, calls == 4))),
-                _ => Ok(None),
-            }
+        let mut rules = rules(&[(1, 2), (2, 1)]);
+        let mut first = true;
+        rules.expect_facts().times(3).returning(move |_, _| {
+            if std::mem::take(&mut first) { Err(StoreError::Internal("broken".into())) } else { Ok(orders(1)) }
         });
+        rules.expect_settle().times(2).returning(|_, _, _, _| Ok(true));
         let round = evaluate_due(&deps(rules), Duration::minutes(5), NOW).await.unwrap();
-        assert_eq!(round, Round { evaluated: 2, fired: 1, failed_accounts: 1 });
+        assert_eq!(round, Round { evaluated: 2, fired: 2, failed_accounts: 1 });
     }
 
     #[tokio::test]
     async fn an_account_that_is_rolled_up_elsewhere_is_left_to_the_next_round_and_the_others_go_on() {
-        let mut rules = MockAlertEvaluator::new();
-        rules.expect_due().returning(|_, _| Ok(vec![AccountId(1), AccountId(2)]));
-        let mut calls = 0;
-        rules.expect_evaluate_one().withf(|account, _, _| *account == AccountId(2)).times(2).returning(
-            move |account, _, _| {
-                calls += 1;
-                Ok((calls == 1).then(|| seen(account, 1, false)))
-            },
-        );
+        let mut rules = rules(&[(1, 1), (2, 1)]);
+        rules.expect_facts().withf(|account, _| *account == AccountId(2)).times(1).returning(|_, _| Ok(orders(0)));
+        rules.expect_settle().times(1).returning(|_, _, _, _| Ok(true));
         let mut daily = MockDailyStore::new();
         daily.expect_roll_up().returning(|account, _, _| Ok((account != AccountId(1)).then(RollUp::default)));
         let deps = Deps { daily: Arc::new(daily), ..deps(rules) };
@@ -174,23 +230,20 @@ mod tests {
 
     #[tokio::test]
     async fn a_panic_over_one_account_keeps_no_other_from_its_turn() {
-        let mut rules = MockAlertEvaluator::new();
-        rules.expect_due().returning(|_, _| Ok(vec![AccountId(1), AccountId(2)]));
-        let of = |id| move |account: &AccountId, _: &OffsetDateTime, _: &Duration| *account == AccountId(id);
-        rules.expect_evaluate_one().withf(of(1)).returning(|_, _, _| panic!("a defect that its figures meet"));
-        let mut evaluated = false;
-        rules.expect_evaluate_one().withf(of(2)).returning(move |account, _, _| {
-            Ok((!std::mem::replace(&mut evaluated, true)).then(|| seen(account, 1, false)))
+        let mut rules = rules(&[(1, 1), (2, 1)]);
+        rules.expect_facts().returning(|account, _| {
+            assert!(account != AccountId(1), "a defect that its figures meet");
+            Ok(orders(0))
         });
+        rules.expect_settle().times(1).returning(|_, _, _, _| Ok(true));
         let round = evaluate_due(&deps(rules), Duration::minutes(5), NOW).await.unwrap();
         assert_eq!(round, Round { evaluated: 1, fired: 0, failed_accounts: 1 });
     }
 
     #[tokio::test]
     async fn without_a_database_an_account_is_left_at_once() {
-        let mut rules = MockAlertEvaluator::new();
-        rules.expect_due().returning(|_, _| Ok(vec![AccountId(1)]));
-        rules.expect_evaluate_one().times(1).returning(|_, _, _| Err(StoreError::Unavailable("gone".into())));
+        let mut rules = rules(&[(1, 2)]);
+        rules.expect_facts().times(1).returning(|_, _| Err(StoreError::Unavailable("gone".into())));
         let round = evaluate_due(&deps(rules), Duration::minutes(5), NOW).await.unwrap();
         assert_eq!(round.failed_accounts, 1);
     }

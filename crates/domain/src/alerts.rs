@@ -1,14 +1,16 @@
 //! Alert rules: a metric of the account, a threshold, and when crossing it is worth an event.
 
-mod metric;
+mod evaluation;
 mod state;
+mod watched;
 
 use async_trait::async_trait;
 use rust_decimal::Decimal;
 use time::OffsetDateTime;
 
-pub use metric::{Metric, Resolution};
+pub use evaluation::{Evaluation, Facts, Window, evaluate};
 pub use state::{Standing, step};
+pub use watched::{Resolution, Watched};
 
 use crate::{
     AccountId, StoreError,
@@ -53,7 +55,7 @@ impl Comparator {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Terms {
     name: String,
-    metric: Metric,
+    metric: Watched,
     comparator: Comparator,
     threshold: Decimal,
     window_hours: i64,
@@ -65,7 +67,7 @@ pub struct Terms {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
     pub name: String,
-    pub metric: Metric,
+    pub metric: Watched,
     pub comparator: Comparator,
     /// In units of the account's currency for money, in percent for `margin`, a count or a ratio otherwise.
     pub threshold: Decimal,
@@ -133,7 +135,7 @@ impl Terms {
     pub fn name(&self) -> &str {
         &self.name
     }
-    pub const fn metric(&self) -> &Metric {
+    pub const fn metric(&self) -> &Watched {
         &self.metric
     }
     pub const fn comparator(&self) -> Comparator {
@@ -177,7 +179,7 @@ pub struct Rule {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Change {
     pub name: Option<String>,
-    pub metric: Option<Metric>,
+    pub metric: Option<Watched>,
     pub comparator: Option<Comparator>,
     pub threshold: Option<Decimal>,
     pub window_hours: Option<i64>,
@@ -251,13 +253,12 @@ pub trait AlertStore: Send + Sync {
     async fn delete(&self, account: AccountId, id: i64) -> Result<bool, StoreError>;
 }
 
-/// What came of the evaluation of a rule.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Evaluated {
-    pub account: AccountId,
-    pub rule: i64,
-    pub observed: Option<Decimal>,
-    pub fired: bool,
+/// A rule that is being evaluated. Nobody else takes it before `due_at`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Taken {
+    pub rule: Rule,
+    /// When it is due again; guards the write of what came of it.
+    pub due_at: OffsetDateTime,
 }
 
 #[cfg_attr(feature = "mock", mockall::automock)]
@@ -265,13 +266,23 @@ pub struct Evaluated {
 pub trait AlertEvaluator: Send + Sync {
     /// The accounts with rules that are due, those that wait longest first.
     async fn due(&self, now: OffsetDateTime, limit: i64) -> Result<Vec<AccountId>, StoreError>;
-    /// Takes one due rule of the account, sees what the metric is, and writes where the rule stands, together with the
-    /// event if it fires, in one transaction; the rule is due again after `interval`. `None` when no rule is due that
-    /// nobody else holds.
-    async fn evaluate_one(
+    /// Takes a due rule of the account: it is due again after `interval`, so that one that cannot be evaluated does not
+    /// hold up the others. `None` when no rule is due that nobody else is taking.
+    async fn take(
         &self,
         account: AccountId,
         now: OffsetDateTime,
         interval: time::Duration,
-    ) -> Result<Option<Evaluated>, StoreError>;
+    ) -> Result<Option<Taken>, StoreError>;
+    /// What is known of a window.
+    async fn facts(&self, account: AccountId, window: Window) -> Result<Facts, StoreError>;
+    /// Writes where a rule stands, together with the event if it fired. Returns false, and writes nothing, when the rule
+    /// was taken again, switched off, deleted or made to watch something else in the meantime.
+    async fn settle(
+        &self,
+        account: AccountId,
+        taken: &Taken,
+        evaluation: Evaluation,
+        now: OffsetDateTime,
+    ) -> Result<bool, StoreError>;
 }

@@ -94,10 +94,15 @@ pub struct Finding {
     pub is_shift: bool,
 }
 
+/// Whether a deviation of a single metric is worth telling: as an event, and as an insight.
+pub fn is_notable(severity: Severity) -> bool {
+    severity >= Severity::Medium
+}
+
 impl Finding {
-    /// Whether receivers of events are told of it: deviations of single metrics that matter.
+    /// Whether receivers of events are told of it: of notable deviations, but not of their causes.
     pub fn is_announced(&self) -> bool {
-        self.kind == Kind::Univariate && self.severity >= Severity::Medium
+        self.kind == Kind::Univariate && is_notable(self.severity)
     }
 }
 

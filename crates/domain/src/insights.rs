@@ -4,7 +4,7 @@ mod facts;
 pub mod grounding;
 mod rules;
 
-pub use facts::{AnomalyFact, Facts, InsightSource, SegmentFact, StaleShop, Stored};
+pub use facts::{AnomalyFact, CriticalItem, Facts, InsightSource, SegmentFact, StaleShop, Stored};
 use grounding::Grounds;
 pub use rules::draft;
 
@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 use ring::digest::{Context, SHA256};
-use time::OffsetDateTime;
+use time::{Duration, OffsetDateTime};
 
 pub use grounding::Wording;
 
@@ -121,10 +121,35 @@ pub trait InsightStore: Send + Sync {
 }
 
 /// Days for which a situation that a person called resolved is not brought up again: what was done takes time to show.
-pub const RESOLUTION_DAYS: i64 = 7;
+const RESOLUTION_DAYS: i64 = 7;
 
 /// Days for which a situation that a person dismissed is not brought up again.
-pub const DISMISSAL_DAYS: i64 = 14;
+const DISMISSAL_DAYS: i64 = 14;
+
+/// How long the longest of decisions leaves a situation alone.
+pub const LONGEST_QUIET: Duration =
+    Duration::days(if RESOLUTION_DAYS > DISMISSAL_DAYS { RESOLUTION_DAYS } else { DISMISSAL_DAYS });
+
+/// How an insight ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ended {
+    pub status: Status,
+    /// When a person decided on it; none where the situation passed, and on the oldest dismissals.
+    pub decided_at: Option<OffsetDateTime>,
+    /// When it was last written or ended, by whomever.
+    pub ended_at: OffsetDateTime,
+}
+
+/// Whether a situation whose insight ended so is not brought up again at `now`: because a person decided on it lately.
+pub fn is_left_alone(ended: &Ended, now: OffsetDateTime) -> bool {
+    let quiet_until = match ended.status {
+        Status::Open => None,
+        Status::Resolved => ended.decided_at.map(|at| at + Duration::days(RESOLUTION_DAYS)),
+        // Nobody but a person dismisses.
+        Status::Dismissed => Some(ended.decided_at.unwrap_or(ended.ended_at) + Duration::days(DISMISSAL_DAYS)),
+    };
+    quiet_until.is_some_and(|until| now < until)
+}
 
 /// An insight as the job `insight_generation` words it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -197,8 +222,8 @@ impl From<Draft> for Worded {
 #[async_trait]
 pub trait InsightWriter: Send + Sync {
     /// Makes `insights` the open ones of the account and ends what `ending` says, in one transaction: one a situation,
-    /// which keeps its id; what no longer holds is resolved; what a person dismissed within [`DISMISSAL_DAYS`] or
-    /// resolved within [`RESOLUTION_DAYS`] is left alone. Nothing is written once the job's run has been claimed anew.
+    /// which keeps its id; what no longer holds is resolved; what [is left alone](is_left_alone) is not written. Nothing is
+    /// written once the job's run has been claimed anew.
     ///
     /// # Errors
     /// Also when the AI run has been ended elsewhere; then nothing is written either.
@@ -209,4 +234,35 @@ pub trait InsightWriter: Send + Sync {
         insights: Vec<Worded>,
         now: OffsetDateTime,
     ) -> Result<Written, StoreError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use time::macros::datetime;
+
+    use super::*;
+
+    const NOW: OffsetDateTime = datetime!(2026-03-20 12:00 UTC);
+
+    #[rstest]
+    #[case(Status::Dismissed, Some(13), 0, true)]
+    #[case(Status::Dismissed, Some(14), 0, false)]
+    #[case(Status::Dismissed, None, 13, true)]
+    #[case(Status::Dismissed, None, 14, false)]
+    #[case(Status::Resolved, Some(6), 0, true)]
+    #[case(Status::Resolved, Some(7), 0, false)]
+    #[case(Status::Resolved, None, 0, false)]
+    #[case(Status::Open, Some(0), 0, false)]
+    fn what_a_person_decided_on_is_left_alone_for_a_while(
+        #[case] status: Status,
+        #[case] decided_days_ago: Option<i64>,
+        #[case] ended_days_ago: i64,
+        #[case] left_alone: bool,
+    ) {
+        let ago = |days: i64| NOW - Duration::days(days);
+        let ended = Ended { status, decided_at: decided_days_ago.map(ago), ended_at: ago(ended_days_ago) };
+        assert_eq!(is_left_alone(&ended, NOW), left_alone);
+        assert!(!is_left_alone(&ended, NOW + LONGEST_QUIET));
+    }
 }

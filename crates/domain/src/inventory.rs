@@ -11,9 +11,15 @@ use crate::{
     page::{Page, PageRequest},
 };
 
+/// An item is critical when its stock lasts for so many days or less, and when it is out of stock.
+pub const CRITICAL_DAYS: u32 = 7;
+/// An item is low when its stock lasts for so many days or less.
+pub const LOW_DAYS: u32 = 21;
+/// An item is overstocked when its stock lasts for more days than these.
+pub const OVERSTOCKED_DAYS: u32 = 120;
+
 text_enum!(
-    /// How urgent an item is: critical at 7 days of stock or less or when out of stock, low at 21 or less,
-    /// overstocked above 120.
+    /// How urgent an item is, by [`CRITICAL_DAYS`], [`LOW_DAYS`] and [`OVERSTOCKED_DAYS`].
     Status { Critical = "critical", Low = "low", Ok = "ok", Overstocked = "overstocked" }
 );
 
@@ -49,6 +55,16 @@ pub struct Item {
     pub status: Status,
     pub estimated_stockout_at: Option<Date>,
     pub computed_at: OffsetDateTime,
+}
+
+/// Whether there is nothing left of an item. Its status is then critical.
+pub const fn is_out_of_stock(current_stock: i64) -> bool {
+    current_stock <= 0
+}
+
+/// Whether an item is out of stock that would sell: it did within 30 days.
+pub const fn is_sold_out(current_stock: i64, units_sold_30d: i64) -> bool {
+    is_out_of_stock(current_stock) && units_sold_30d > 0
 }
 
 /// How many items are in each state, over the whole catalogue whatever the filter.

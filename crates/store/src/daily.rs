@@ -174,17 +174,7 @@ impl DailyStore for Store {
     }
 
     async fn series(&self, account: AccountId, range: DayRange) -> Result<Vec<DayTotals>, StoreError> {
-        self.job_transaction(async |connection| {
-            let rows = daily_metrics::table
-                .filter(daily_metrics::account_id.eq(account.0))
-                .filter(daily_metrics::day.between(range.first, range.last))
-                .order(daily_metrics::day)
-                .select(DayRow::as_select())
-                .load(connection)
-                .await?;
-            Ok(rows.into_iter().map(DayTotals::from).collect())
-        })
-        .await
+        self.job_transaction(async |connection| days(connection, account, range).await).await
     }
 
     async fn parts(
@@ -206,6 +196,22 @@ impl DailyStore for Store {
             .await?;
         rows.into_iter().map(PartTotals::try_from).collect()
     }
+}
+
+/// The days of the range on which anything happened, oldest first.
+pub(crate) async fn days(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    range: DayRange,
+) -> Result<Vec<DayTotals>, Error> {
+    let rows = daily_metrics::table
+        .filter(daily_metrics::account_id.eq(account.0))
+        .filter(daily_metrics::day.between(range.first, range.last))
+        .order(daily_metrics::day)
+        .select(DayRow::as_select())
+        .load(connection)
+        .await?;
+    Ok(rows.into_iter().map(DayTotals::from).collect())
 }
 
 fn count(rows: usize) -> u64 {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use api::State;
 use domain::{
-    alerts::{ChangeError, Comparator, CreateError, Metric, MockAlertStore, Rule, Standing, Terms, Wanted},
+    alerts::{ChangeError, Comparator, CreateError, MockAlertStore, Rule, Standing, Terms, Wanted},
     idempotency::Written,
     insights::Severity,
     page::Page,
@@ -30,7 +30,7 @@ fn rule(terms: Terms, active: bool) -> Rule {
 fn terms() -> Terms {
     Terms::new(Wanted {
         name: "Few orders".into(),
-        metric: Metric::Orders,
+        metric: "orders".parse().unwrap(),
         comparator: Comparator::Lt,
         threshold: dec!(5),
         window_hours: 24,

@@ -10,7 +10,7 @@ use domain::{
     customer_metrics::MockCustomerMetricsStore,
     daily::{MockDailyStore, RollUp},
     demand::MockDemandStore,
-    insights::{InsightSource, KnownTexts, MockInsightWriter, Stored},
+    insights::{CriticalItem, InsightSource, KnownTexts, MockInsightWriter, Stored},
     inventory::MockInventoryWriter,
     jobs::{MockJobStore, Written as JobWritten},
     profit::{DayRange, MockProfitWriter},
@@ -62,7 +62,8 @@ impl InsightSource for Situation {
 
 /// Ports of shops in which these products are sold out.
 fn deps(runs: MockAiRuns, model: MockLanguageModel, sold_out: &[&str]) -> (Deps, Ended) {
-    let stored = Stored { sold_out: sold_out.iter().map(|sku| (*sku).to_owned()).collect(), ..Stored::default() };
+    let item = |sku: &&str| CriticalItem { sku: (*sku).to_owned(), current_stock: 0, units_sold_30d: 1 };
+    let stored = Stored { critical: sold_out.iter().map(item).collect(), ..Stored::default() };
     let mut accounts = MockAccountStore::new();
     accounts.expect_find().returning(|id| Ok(Some(account(id))));
     let mut daily = MockDailyStore::new();

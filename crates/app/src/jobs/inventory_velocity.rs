@@ -7,7 +7,7 @@ use analytics::{
 use domain::{
     StoreError,
     demand::StockedProduct,
-    inventory::{Figures, Status, Trend, VelocityClass},
+    inventory::{CRITICAL_DAYS, Figures, LOW_DAYS, OVERSTOCKED_DAYS, Status, Trend, VelocityClass},
     jobs::Written,
     money::{estimate, round},
 };
@@ -52,7 +52,7 @@ fn figures(product: &StockedProduct, units: &[Option<f64>], model: Option<&Deman
             stock::Trend::Decelerating => Trend::Decelerating,
             stock::Trend::NoSales => Trend::NoSales,
         },
-        status: match StatusBounds::default().status(stock, days) {
+        status: match status_bounds().status(stock, days) {
             StockStatus::Critical => Status::Critical,
             StockStatus::Low => Status::Low,
             StockStatus::Ok => Status::Ok,
@@ -60,6 +60,10 @@ fn figures(product: &StockedProduct, units: &[Option<f64>], model: Option<&Deman
         },
         estimated_stockout_at: outlook.and_then(|outlook| stockout(last, outlook.stockout_in_days)),
     }
+}
+
+fn status_bounds() -> StatusBounds {
+    StatusBounds { critical: CRITICAL_DAYS.into(), low: LOW_DAYS.into(), overstocked: OVERSTOCKED_DAYS.into() }
 }
 
 const fn class(class: DemandClass) -> Option<VelocityClass> {
@@ -83,6 +87,7 @@ fn average(units: i64, days: i64) -> Decimal {
 
 #[cfg(test)]
 mod tests {
+    use domain::inventory::is_out_of_stock;
     use rust_decimal::dec;
     use time::macros::date;
 
@@ -121,6 +126,16 @@ mod tests {
         let item = &inventory(vec![sold_out])[0];
         assert_eq!((item.status, item.days_of_stock), (Status::Critical, Some(dec!(0))));
         assert_eq!(item.estimated_stockout_at, Some(date!(2026 - 03 - 02)));
+    }
+
+    /// Alerts and insights look for what is sold out among the critical items.
+    #[test]
+    fn what_is_out_of_stock_is_critical_however_it_sells() {
+        for (stock, a_day, days) in [(0, 0, 0), (0, 5, 120), (-3, 1, 3), (i64::MIN, 1, 365)] {
+            let item = &inventory(vec![steady(1, stock, a_day, days)])[0];
+            assert!(is_out_of_stock(stock));
+            assert_eq!(item.status, Status::Critical, "{stock} in stock, {a_day} a day");
+        }
     }
 
     #[test]

@@ -47,13 +47,14 @@ mod tests {
     use time::macros::datetime;
 
     use super::{super::*, *};
+    use crate::metrics::Metric;
 
     const START: OffsetDateTime = datetime!(2026-03-01 00:00 UTC);
 
     fn terms(comparator: Comparator, threshold: Decimal, cooldown_hours: i64) -> Terms {
         Terms::new(Wanted {
             name: "rule".into(),
-            metric: Metric::Orders,
+            metric: Watched::Figure(Metric::Orders),
             comparator,
             threshold,
             window_hours: 1,
@@ -133,7 +134,7 @@ mod tests {
     #[case(Change { name: Some("a\nb".into()), ..Change::default() }, "name")]
     #[case(Change { threshold: Some(dec!(1000000000000)), ..Change::default() }, "threshold")]
     #[case(Change { threshold: Some(dec!(0.0000001)), ..Change::default() }, "threshold")]
-    #[case(Change { metric: Some(Metric::Profit), ..Change::default() }, "window_hours")]
+    #[case(Change { metric: Some(Watched::Figure(Metric::Profit)), ..Change::default() }, "window_hours")]
     #[case(Change { cooldown_hours: Some(721), ..Change::default() }, "cooldown_hours")]
     fn terms_that_cannot_be_are_refused_by_field(#[case] change: Change, #[case] field: &str) {
         assert_eq!(change.apply(&terms(Comparator::Gt, dec!(5), 1)).unwrap_err().field(), field);

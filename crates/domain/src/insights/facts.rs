@@ -10,7 +10,7 @@ use crate::{
     money::Currency, profit::DayRange,
 };
 
-/// The newest anomaly of a metric in one direction.
+/// A metric that departed on a day.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AnomalyFact {
     pub metric: String,
@@ -40,14 +40,21 @@ pub struct StaleShop {
     pub last_sync_at: OffsetDateTime,
 }
 
+/// An item of the inventory whose status is critical.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CriticalItem {
+    pub sku: String,
+    pub current_stock: i64,
+    pub units_sold_30d: i64,
+}
+
 /// What the database knows for insights.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Stored {
+    /// By metric and direction, the newest of each first.
     pub anomalies: Vec<AnomalyFact>,
-    /// SKUs without stock that sold in the last 30 days, most sold first.
-    pub sold_out: Vec<String>,
-    /// SKUs with stock for 7 days at most, the most urgent first.
-    pub running_out: Vec<String>,
+    /// Items whose status is critical, by days of stock, then SKU.
+    pub critical: Vec<CriticalItem>,
     /// Pending suggestions to reorder.
     pub reorders: i64,
     pub segments: Vec<SegmentFact>,
@@ -66,9 +73,9 @@ pub struct Facts {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait InsightSource: Send + Sync {
-    /// The newest results of the other jobs: anomalies of the days `news`, the rest as it stands; shops are stale as of
-    /// `now`.
+    /// The results of the other jobs: deviations of single metrics on the days `news`, the rest as it stands; shops are
+    /// stale as of `now`.
     async fn stored(&self, account: AccountId, news: DayRange, now: OffsetDateTime) -> Result<Stored, StoreError>;
-    /// What has been worded, and what is to be left alone at `now`.
+    /// What a model worded of what is open, and what is [left alone](super::is_left_alone) at `now`.
     async fn worded(&self, account: AccountId, now: OffsetDateTime) -> Result<KnownTexts, StoreError>;
 }

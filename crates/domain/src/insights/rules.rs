@@ -5,21 +5,20 @@ use rust_decimal::Decimal;
 
 use super::{
     Category, Draft, Severity,
-    facts::{AnomalyFact, Facts, StaleShop},
+    facts::{AnomalyFact, CriticalItem, Facts, StaleShop},
     grounding::{Fact, Grounds, quoted},
 };
 use crate::{
-    anomalies::Direction,
+    anomalies::{self, Direction},
     customers::Segment,
     daily::DayTotals,
+    inventory::{CRITICAL_DAYS, is_out_of_stock, is_sold_out},
     metrics::{Metric, Sums, Unit},
     money::{Currency, estimate, ratio},
 };
 
 /// Days that are compared with as many before them.
 const PERIOD_DAYS: usize = 30;
-/// Days within which stock that lasts no longer runs out.
-const URGENT_DAYS: i64 = 7;
 /// Changes of a period smaller than a fifth are no news.
 const NOTABLE_CHANGE: Decimal = Decimal::from_parts(2, 0, 0, false, 1);
 /// SKUs that are named one by one.
@@ -28,18 +27,26 @@ const NAMED_SKUS: usize = 5;
 /// The insights that the facts give, each about a situation of its own.
 pub fn draft(facts: &Facts) -> Vec<Draft> {
     let Facts { currency, days, stored } = facts;
-    let mut drafts: Vec<Draft> = stored.anomalies.iter().filter_map(|fact| anomaly(fact, *currency)).collect();
+    let mut drafts: Vec<Draft> =
+        newest_notable(&stored.anomalies).into_iter().filter_map(|fact| anomaly(fact, *currency)).collect();
     if let Some((before, last)) = periods(days) {
         drafts.extend(profit(&before, &last, *currency));
         drafts.extend(return_on_ads(&before, &last, *currency));
         drafts.extend(cost_of_customers(&before, &last, *currency));
     }
-    drafts.extend(sold_out(&stored.sold_out));
-    drafts.extend(running_out(&stored.running_out));
+    drafts.extend(sold_out(&stored.critical));
+    drafts.extend(running_out(&stored.critical));
     drafts.extend(reorders(stored.reorders));
     drafts.extend(churn(facts));
     drafts.extend(stored.stale_shops.iter().map(stale_shop));
     drafts
+}
+
+/// The newest notable deviation of each metric in each direction.
+fn newest_notable(facts: &[AnomalyFact]) -> Vec<&AnomalyFact> {
+    let mut found: Vec<&AnomalyFact> = facts.iter().filter(|fact| anomalies::is_notable(fact.severity)).collect();
+    found.dedup_by(|later, first| (&later.metric, later.direction) == (&first.metric, first.direction));
+    found
 }
 
 fn anomaly(fact: &AnomalyFact, currency: Currency) -> Option<Draft> {
@@ -201,7 +208,12 @@ fn cost_of_customers(before: &Sums, last: &Sums, currency: Currency) -> Option<D
     })
 }
 
-fn sold_out(skus: &[String]) -> Option<Draft> {
+/// Most sold first.
+fn sold_out(critical: &[CriticalItem]) -> Option<Draft> {
+    let is_sold_out = |item: &&CriticalItem| is_sold_out(item.current_stock, item.units_sold_30d);
+    let mut items: Vec<&CriticalItem> = critical.iter().filter(is_sold_out).collect();
+    items.sort_by(|a, b| b.units_sold_30d.cmp(&a.units_sold_30d).then_with(|| a.sku.cmp(&b.sku)));
+    let skus: Vec<&str> = items.iter().map(|item| item.sku.as_str()).collect();
     let count = skus.len();
     (count > 0).then(|| Draft {
         fingerprint: "inventory:sold_out".to_owned(),
@@ -211,24 +223,27 @@ fn sold_out(skus: &[String]) -> Option<Draft> {
             "{count} {} out of stock",
             if count == 1 { "product that sells is" } else { "products that sell are" }
         ),
-        body: format!("No stock is left of {}; each sold in the last 30 days.", listed(skus)),
+        body: format!("No stock is left of {}; each sold in the last 30 days.", listed(&skus)),
         suggested_action: "Reorder them or take them off the shop until they are back.".to_owned(),
         impact_estimate: format!("Sales of {count} {} are lost every day", products(count)),
-        grounds: of_skus(skus, period()),
+        grounds: of_skus(&skus, period()),
     })
 }
 
-fn running_out(skus: &[String]) -> Option<Draft> {
+/// The most urgent first.
+fn running_out(critical: &[CriticalItem]) -> Option<Draft> {
+    let in_stock = critical.iter().filter(|item| !is_out_of_stock(item.current_stock));
+    let skus: Vec<&str> = in_stock.map(|item| item.sku.as_str()).collect();
     let count = skus.len();
     (count > 0).then(|| Draft {
         fingerprint: "inventory:running_out".to_owned(),
         severity: Severity::High,
         category: Category::Inventory,
-        title: format!("{count} {} will be sold out within 7 days", products(count)),
-        body: format!("At the present rate the stock of {} lasts for 7 days at most.", listed(skus)),
+        title: format!("{count} {} will be sold out within {CRITICAL_DAYS} days", products(count)),
+        body: format!("At the present rate the stock of {} lasts for {CRITICAL_DAYS} days at most.", listed(&skus)),
         suggested_action: "Reorder them now.".to_owned(),
         impact_estimate: format!("{count} {} about to be sold out", products(count)),
-        grounds: of_skus(skus, Fact::days(URGENT_DAYS)),
+        grounds: of_skus(&skus, Fact::days(CRITICAL_DAYS)),
     })
 }
 
@@ -249,7 +264,7 @@ fn products(count: usize) -> &'static str {
     if count == 1 { "product" } else { "products" }
 }
 
-fn listed(skus: &[String]) -> String {
+fn listed(skus: &[&str]) -> String {
     let named = skus.iter().take(NAMED_SKUS).map(|sku| quoted(sku)).collect::<Vec<_>>().join(", ");
     match skus.len().saturating_sub(NAMED_SKUS) {
         0 => named,
@@ -258,7 +273,7 @@ fn listed(skus: &[String]) -> String {
 }
 
 /// How many SKUs there are, which of them are named, and the days that the texts speak of.
-fn of_skus(skus: &[String], days: Fact) -> Grounds {
+fn of_skus(skus: &[&str], days: Fact) -> Grounds {
     let count = |skus: usize| Fact::count(i64::try_from(skus).unwrap_or(i64::MAX));
     Grounds {
         facts: vec![count(skus.len()), count(skus.len().saturating_sub(NAMED_SKUS)), days],

@@ -1,6 +1,6 @@
 //! [`InsightSource`] and [`InsightWriter`] on Postgres.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use diesel::{
@@ -14,15 +14,15 @@ use domain::{
     AccountId, StoreError,
     ai::Ending,
     insights::{
-        AnomalyFact, DISMISSAL_DAYS, InsightSource, InsightWriter, KnownTexts, RESOLUTION_DAYS, SegmentFact, Source,
-        StaleShop, Stored, Text as KnownText, Worded, Wording,
+        AnomalyFact, CriticalItem, Ended, InsightSource, InsightWriter, KnownTexts, LONGEST_QUIET, SegmentFact, Source,
+        StaleShop, Stored, Text as KnownText, Worded, Wording, is_left_alone,
     },
     integrations::STALE_AFTER,
     jobs::Written,
     profit::DayRange,
 };
 use rust_decimal::Decimal;
-use time::{Date, Duration, OffsetDateTime};
+use time::{Date, OffsetDateTime};
 
 use crate::{
     Store,
@@ -30,22 +30,18 @@ use crate::{
     error::{corrupt, parse},
 };
 
-/// The newest anomaly of each metric and direction that is worth a word, with its cause from the correlated one.
+/// The deviations of single metrics, each with its cause from the correlated one.
 const ANOMALIES: &str = "
-    SELECT DISTINCT ON (a.metric, a.direction) a.metric, a.day, a.observed_value, a.expected_value, a.direction,
+    SELECT a.metric, a.day, a.observed_value, a.expected_value, a.direction,
         a.severity, a.is_shift, c.inferred_cause AS cause
     FROM anomalies a LEFT JOIN anomalies c ON c.account_id = $1 AND c.kind = 'correlated' AND c.metric = a.metric
         AND c.day = a.day
-    WHERE a.account_id = $1 AND a.kind = 'univariate' AND a.severity <> 'low' AND a.day BETWEEN $2 AND $3
+    WHERE a.account_id = $1 AND a.kind = 'univariate' AND a.day BETWEEN $2 AND $3
     ORDER BY a.metric, a.direction, a.day DESC";
 
-const SOLD_OUT: &str = "
-    SELECT sku FROM inventory_items WHERE account_id = $1 AND current_stock <= 0 AND units_sold_30d > 0
-    ORDER BY units_sold_30d DESC, sku";
-
-const RUNNING_OUT: &str = "
-    SELECT sku FROM inventory_items
-    WHERE account_id = $1 AND status = 'critical' AND current_stock > 0 ORDER BY days_rank, sku";
+const CRITICAL: &str = "
+    SELECT sku, current_stock, units_sold_30d FROM inventory_items
+    WHERE account_id = $1 AND status = 'critical' ORDER BY days_rank, sku";
 
 const REORDERS: &str = "SELECT count(*) AS n FROM reorder_suggestions WHERE account_id = $1 AND status = 'pending'";
 
@@ -62,11 +58,10 @@ const WORDED: &str = "
     SELECT fingerprint, basis, title, body, suggested_action, impact_estimate FROM insights
     WHERE account_id = $1 AND status = 'open' AND source = 'model' AND basis IS NOT NULL";
 
-/// What a person decided on lately: dismissed after `$2`, or resolved after `$3`.
-const LEFT_ALONE: &str = "
-    SELECT DISTINCT fingerprint FROM insights WHERE account_id = $1 AND (
-        (status = 'dismissed' AND coalesce(decided_at, resolved_at, computed_at) > $2)
-        OR (status = 'resolved' AND decided_at > $3))";
+/// How the insights ended that were written, ended or decided on after `$2`.
+const ENDED: &str = "
+    SELECT fingerprint, status, decided_at, coalesce(resolved_at, computed_at) AS ended_at FROM insights
+    WHERE account_id = $1 AND status <> 'open' AND greatest(decided_at, resolved_at, computed_at) > $2";
 
 const RESOLVE_OTHERS: &str = "
     UPDATE insights SET status = 'resolved', resolved_at = $3
@@ -130,9 +125,20 @@ impl TryFrom<AnomalyRow> for AnomalyFact {
 }
 
 #[derive(QueryableByName)]
-struct SkuRow {
+struct CriticalRow {
     #[diesel(sql_type = Text)]
     sku: String,
+    #[diesel(sql_type = BigInt)]
+    current_stock: i64,
+    #[diesel(sql_type = BigInt)]
+    units_sold_30d: i64,
+}
+
+impl From<CriticalRow> for CriticalItem {
+    fn from(row: CriticalRow) -> Self {
+        let CriticalRow { sku, current_stock, units_sold_30d } = row;
+        Self { sku, current_stock, units_sold_30d }
+    }
 }
 
 #[derive(QueryableByName)]
@@ -164,8 +170,7 @@ struct ShopRow {
 /// The rows that the facts come from, read in one transaction.
 struct Rows {
     anomalies: Vec<AnomalyRow>,
-    sold_out: Vec<SkuRow>,
-    running_out: Vec<SkuRow>,
+    critical: Vec<CriticalRow>,
     reorders: CountRow,
     segments: Vec<SegmentRow>,
     shops: Vec<ShopRow>,
@@ -175,7 +180,7 @@ struct Rows {
 impl InsightSource for Store {
     async fn stored(&self, account: AccountId, news: DayRange, now: OffsetDateTime) -> Result<Stored, StoreError> {
         let rows = self.job_transaction(async |connection| read(connection, account, news, now).await).await?;
-        let Rows { anomalies, sold_out, running_out, reorders, segments, shops } = rows;
+        let Rows { anomalies, critical, reorders, segments, shops } = rows;
         let segment = |SegmentRow { segment, customers, revenue }: SegmentRow| {
             Ok(SegmentFact { segment: parse(&segment, "segment")?, customers, revenue })
         };
@@ -184,8 +189,7 @@ impl InsightSource for Store {
         };
         Ok(Stored {
             anomalies: anomalies.into_iter().map(AnomalyFact::try_from).collect::<Result<_, _>>()?,
-            sold_out: sold_out.into_iter().map(|row| row.sku).collect(),
-            running_out: running_out.into_iter().map(|row| row.sku).collect(),
+            critical: critical.into_iter().map(CriticalItem::from).collect(),
             reorders: reorders.n,
             segments: segments.into_iter().map(segment).collect::<Result<_, StoreError>>()?,
             stale_shops: shops.into_iter().map(shop).collect::<Result<_, StoreError>>()?,
@@ -197,7 +201,7 @@ impl InsightSource for Store {
             self.job_transaction(async |connection| read_worded(connection, account, now).await).await?;
         Ok(KnownTexts {
             open: texts.into_iter().map(TryInto::try_into).collect::<Result<_, StoreError>>()?,
-            left_alone: left_alone.into_iter().map(|row| row.fingerprint).collect(),
+            left_alone,
         })
     }
 }
@@ -216,8 +220,7 @@ async fn read(
             .bind::<SqlDate, _>(news.last)
             .load(connection)
             .await?,
-        sold_out: sql_query(SOLD_OUT).bind::<BigInt, _>(account).load(connection).await?,
-        running_out: sql_query(RUNNING_OUT).bind::<BigInt, _>(account).load(connection).await?,
+        critical: sql_query(CRITICAL).bind::<BigInt, _>(account).load(connection).await?,
         reorders: sql_query(REORDERS).bind::<BigInt, _>(account).get_result(connection).await?,
         segments: sql_query(SEGMENTS).bind::<BigInt, _>(account).load(connection).await?,
         shops: sql_query(STALE_SHOPS)
@@ -254,31 +257,47 @@ impl TryFrom<TextRow> for (String, KnownText) {
 }
 
 #[derive(QueryableByName)]
-struct FingerprintRow {
+struct EndedRow {
     #[diesel(sql_type = Text)]
     fingerprint: String,
+    #[diesel(sql_type = Text)]
+    status: String,
+    #[diesel(sql_type = Nullable<Timestamptz>)]
+    decided_at: Option<OffsetDateTime>,
+    #[diesel(sql_type = Timestamptz)]
+    ended_at: OffsetDateTime,
+}
+
+impl TryFrom<EndedRow> for (String, Ended) {
+    type Error = StoreError;
+    fn try_from(row: EndedRow) -> Result<Self, StoreError> {
+        let EndedRow { fingerprint, status, decided_at, ended_at } = row;
+        Ok((fingerprint, Ended { status: parse(&status, "status of an insight")?, decided_at, ended_at }))
+    }
+}
+
+/// The situations that are left alone at `now`.
+async fn left_alone(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    now: OffsetDateTime,
+) -> Result<BTreeSet<String>, Error> {
+    let rows: Vec<EndedRow> = sql_query(ENDED)
+        .bind::<BigInt, _>(account.0)
+        .bind::<Timestamptz, _>(now - LONGEST_QUIET)
+        .load(connection)
+        .await?;
+    let ended = rows.into_iter().map(TryInto::try_into).collect::<Result<Vec<(String, Ended)>, _>>().map_err(broken)?;
+    Ok(ended.into_iter().filter(|(_, ended)| is_left_alone(ended, now)).map(|(fingerprint, _)| fingerprint).collect())
 }
 
 async fn read_worded(
     connection: &mut AsyncPgConnection,
     account: AccountId,
     now: OffsetDateTime,
-) -> diesel::QueryResult<(Vec<TextRow>, Vec<FingerprintRow>)> {
+) -> diesel::QueryResult<(Vec<TextRow>, BTreeSet<String>)> {
     let texts = sql_query(WORDED).bind::<BigInt, _>(account.0).load(connection).await?;
-    Ok((texts, read_left_alone(connection, account, now).await?))
-}
-
-async fn read_left_alone(
-    connection: &mut AsyncPgConnection,
-    account: AccountId,
-    now: OffsetDateTime,
-) -> diesel::QueryResult<Vec<FingerprintRow>> {
-    sql_query(LEFT_ALONE)
-        .bind::<BigInt, _>(account.0)
-        .bind::<Timestamptz, _>(now - Duration::days(DISMISSAL_DAYS))
-        .bind::<Timestamptz, _>(now - Duration::days(RESOLUTION_DAYS))
-        .load(connection)
-        .await
+    Ok((texts, left_alone(connection, account, now).await?))
 }
 
 #[async_trait]
@@ -335,8 +354,7 @@ async fn write(
         .bind::<Timestamptz, _>(now)
         .execute(connection)
         .await?;
-    let left_alone: HashSet<String> =
-        read_left_alone(connection, account, now).await?.into_iter().map(|row| row.fingerprint).collect();
+    let left_alone = left_alone(connection, account, now).await?;
     insights.retain(|Worded { draft, .. }| !left_alone.contains(&draft.fingerprint));
     let written = Columns::of(insights).write(connection, account, now).await?;
     Ok(u64::try_from(resolved + written).unwrap_or(u64::MAX))

@@ -3,7 +3,8 @@
 use domain::{
     AccountId,
     alerts::{
-        AlertEvaluator, AlertStore, Change, ChangeError, Comparator, CreateError, Evaluated, MAX_RULES, Terms, Wanted,
+        AlertEvaluator, AlertStore, Change, ChangeError, Comparator, CreateError, Evaluation, MAX_RULES, Taken, Terms,
+        Wanted, evaluate,
     },
     daily::DailyStore,
     idempotency::{IdempotencyError, IdempotencyKey},
@@ -43,10 +44,23 @@ async fn add(db: &Database, account: AccountId, terms: Terms) -> i64 {
     db.store.create(account, terms, true, None, NOW).await.unwrap().value.id
 }
 
+async fn take(db: &Database, account: AccountId, now: OffsetDateTime) -> Option<Taken> {
+    db.store.take(account, now, INTERVAL).await.unwrap()
+}
+
+async fn evaluation(db: &Database, account: AccountId, taken: &Taken, now: OffsetDateTime) -> Evaluation {
+    let found = domain::accounts::AccountStore::find(&*db.store, account).await.unwrap().unwrap();
+    let facts = db.store.facts(account, taken.rule.terms.window(&found.timezone, now)).await.unwrap();
+    evaluate(&taken.rule, &facts, found.currency, now)
+}
+
 /// Evaluates the one rule of the account.
 async fn see(db: &Database, account: AccountId, now: OffsetDateTime) -> (Option<Decimal>, bool) {
-    let Evaluated { observed, fired, .. } = db.store.evaluate_one(account, now, INTERVAL).await.unwrap().unwrap();
-    (observed, fired)
+    let taken = take(db, account, now).await.unwrap();
+    let evaluation = evaluation(db, account, &taken, now).await;
+    let seen = (evaluation.observed, evaluation.fired.is_some());
+    assert!(db.store.settle(account, &taken, evaluation, now).await.unwrap());
+    seen
 }
 
 async fn events(db: &Database, account: AccountId) -> Vec<Value> {
@@ -101,13 +115,23 @@ async fn a_rule_is_due_once_an_interval_and_one_worker_takes_it() {
     order(&db, account, "a", NOW - Duration::minutes(1), "1").await;
     add(&db, account, terms("orders", Comparator::Gt, dec!(0), 1)).await;
     assert_eq!(db.store.due(NOW, 10).await.unwrap(), [account]);
-    let asked = futures_util::future::join_all((0..8).map(|_| db.store.evaluate_one(account, NOW, INTERVAL))).await;
-    let done: Vec<Evaluated> = asked.into_iter().filter_map(Result::unwrap).collect();
-    assert_eq!(done.iter().map(|evaluated| evaluated.fired).collect::<Vec<_>>(), [true]);
+    let asked = futures_util::future::join_all((0..8).map(|_| take(&db, account, NOW))).await;
+    let taken: Vec<Taken> = asked.into_iter().flatten().collect();
+    assert_eq!(taken.len(), 1);
     assert_eq!(db.store.due(NOW + Duration::minutes(4), 10).await.unwrap(), []);
-    assert_eq!(db.store.evaluate_one(other, NOW, INTERVAL).await.unwrap(), None);
-    assert_eq!(events(&db, account).await.len(), 1);
-    assert_eq!(events(&db, other).await.len(), 0);
+    assert_eq!(take(&db, other, NOW).await, None);
+    let first = evaluation(&db, account, &taken[0], NOW).await;
+    assert!(first.fired.is_some());
+
+    // Whoever was so slow that the rule was due again writes nothing.
+    let again = take(&db, account, NOW + INTERVAL).await.unwrap();
+    assert!(!db.store.settle(account, &taken[0], first.clone(), NOW).await.unwrap());
+    assert_eq!(events(&db, account).await.len(), 0);
+    assert!(db.store.settle(account, &again, first.clone(), NOW).await.unwrap());
+    assert_eq!((events(&db, account).await.len(), events(&db, other).await.len()), (1, 0));
+    let off = Change { active: Some(false), ..Change::default() };
+    db.store.change(account, again.rule.id, off, NOW).await.unwrap();
+    assert!(!db.store.settle(account, &again, first, NOW).await.unwrap(), "switched off in the meantime");
 }
 
 #[tokio::test]
@@ -164,7 +188,7 @@ async fn counts_are_of_the_accounts_own_rows() {
         let text =
             "INSERT INTO inventory_items (account_id, product_id, sku, product_name, current_stock, units_sold_30d,
             units_sold_7d, avg_daily_units_30d, avg_daily_units_7d, trend, status, computed_at)
-        VALUES ($1, $2, 'p', 'p', $3, $4, 0, 0, 0, 'stable', 'low', now())";
+        VALUES ($1, $2, 'p', 'p', $3, $4, 0, 0, 0, 'stable', 'critical', now())";
         db.sql.execute(text, &[&account.0, &product, &stock, &sold]).await.unwrap();
     }
     order(&db, account, "o1", NOW - Duration::hours(1), "10").await;

@@ -169,11 +169,11 @@ async fn facts_are_the_accounts_own_and_the_newest() {
     }
     let news = DayRange { first: date!(2026 - 02 - 23), last: date!(2026 - 03 - 01) };
     let stored = db.store.stored(account, news, NOW).await.unwrap();
-    assert_eq!(stored.anomalies.len(), 1);
-    assert_eq!((stored.anomalies[0].day, stored.anomalies[0].cause.as_deref()), (newest, Some("conversion")));
+    let found: Vec<_> = stored.anomalies.iter().map(|fact| (fact.day, fact.cause.as_deref())).collect();
+    assert_eq!(found, [(newest, Some("conversion")), (older, None)]);
     assert_eq!(stored.segments, [SegmentFact { segment: Segment::Prospect, customers: 1, revenue: dec!(0) }]);
     let shops: Vec<_> = stored.stale_shops.iter().map(|stale| stale.shop.as_str()).collect();
     assert_eq!(shops, ["stale.example"]);
-    assert_eq!((stored.reorders, stored.sold_out.len()), (0, 0));
+    assert_eq!((stored.reorders, stored.critical.len()), (0, 0));
     assert_eq!(db.store.stored(other, news, NOW).await.unwrap().anomalies, []);
 }

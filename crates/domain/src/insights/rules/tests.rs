@@ -7,7 +7,7 @@ use time::{
 };
 
 use super::{
-    super::facts::{SegmentFact, Stored},
+    super::facts::{CriticalItem, SegmentFact, Stored},
     *,
 };
 use crate::accounts::Platform;
@@ -70,6 +70,21 @@ fn an_anomaly_is_told_with_its_numbers_and_no_cause_that_was_not_found() {
 }
 
 #[test]
+fn of_the_deviations_of_a_metric_the_newest_notable_one_is_told() {
+    let on = |day, direction, severity| AnomalyFact { day, direction, severity, ..drop_of(Metric::Aov, None) };
+    let [newest, older] = [date!(2026 - 02 - 25), date!(2026 - 02 - 24)];
+    let anomalies = vec![
+        on(newest, Direction::Down, Severity::Low),
+        on(older, Direction::Down, Severity::Medium),
+        on(newest, Direction::Up, Severity::Critical),
+        on(older, Direction::Up, Severity::High),
+    ];
+    let found: Vec<_> = draft(&facts(Stored { anomalies, ..Stored::default() })).into_iter().map(|d| d.title).collect();
+    let title = |side, day| format!("Average order value {side} what was expected on {day}");
+    assert_eq!(found, [title("below", older), title("above", newest)]);
+}
+
+#[test]
 fn a_cause_that_was_found_is_told() {
     let anomalies = vec![drop_of(Metric::Profit, Some("conversion 60 % below what was expected"))];
     let found = draft(&facts(Stored { anomalies, ..Stored::default() }));
@@ -118,10 +133,13 @@ fn dearer_ads_are_told_by_their_return_and_by_customer() {
 
 #[test]
 fn stock_that_is_gone_or_going_is_told_with_its_skus() {
-    let skus = |count: usize| (0..count).map(|at| format!("S{at}")).collect::<Vec<_>>();
-    let stored = Stored { sold_out: skus(1), running_out: skus(7), reorders: 3, ..Stored::default() };
-    let found = draft(&facts(stored));
-    assert_eq!(found[0].title, "1 product that sells is out of stock");
+    let item =
+        |sku: &str, current_stock, units_sold_30d| CriticalItem { sku: sku.into(), current_stock, units_sold_30d };
+    let mut critical = vec![item("little", 0, 1), item("never", 0, 0), item("owed", -2, 9)];
+    critical.extend((0..7).map(|at| item(&format!("S{at}"), 1, 0)));
+    let found = draft(&facts(Stored { critical, reorders: 3, ..Stored::default() }));
+    assert_eq!(found[0].title, "2 products that sell are out of stock");
+    assert_eq!(found[0].body, "No stock is left of \"owed\", \"little\"; each sold in the last 30 days.");
     assert_eq!(
         found[1].body,
         "At the present rate the stock of \"S0\", \"S1\", \"S2\", \"S3\", \"S4\" and 2 more lasts for 7 days at most."
@@ -153,17 +171,17 @@ fn every_stale_shop_is_a_situation_of_its_own() {
 #[test]
 fn the_texts_of_the_rules_pass_the_check_of_models_texts() {
     let segment = |segment, customers, revenue| SegmentFact { segment, customers, revenue };
-    let skus = |count: usize| (0..count).map(|at| format!("S-{at} 99 % off")).collect::<Vec<_>>();
+    let item = |at: i64| CriticalItem { sku: format!("S-{at} 99 % off"), current_stock: at, units_sold_30d: 3 };
     let metrics = [Metric::GrossRevenue, Metric::Profit, Metric::Roas, Metric::Conversion, Metric::NewCustomers];
     let stored = Stored {
         anomalies: metrics
             .into_iter()
             .flat_map(|metric| {
-                [drop_of(metric, None), drop_of(metric, Some("ads [meta] 60 % below what was expected"))]
+                let cause = drop_of(metric, Some("ads [meta] 60 % below what was expected"));
+                [drop_of(metric, None), AnomalyFact { direction: Direction::Up, ..cause }]
             })
             .collect(),
-        sold_out: skus(1),
-        running_out: skus(7),
+        critical: (0..8).map(item).collect(),
         reorders: 3,
         segments: vec![segment(Segment::Vip, 10, dec!(750)), segment(Segment::AtRisk, 4, dec!(250.55))],
         stale_shops: vec![StaleShop {

@@ -6,40 +6,41 @@ use rust_decimal::Decimal;
 
 use crate::{
     error::UnknownValue,
+    metrics::{Metric, Unit},
     money::{Currency, round},
     tracking::EventName,
 };
 
 use super::MAX_WINDOW_HOURS;
 
-/// A metric of an account over a window of time.
+/// What a rule watches over a window of time.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Metric {
-    /// Value of the orders placed: gross revenue, in the account's currency.
-    Revenue,
-    /// Orders placed.
-    Orders,
-    /// Money refunded, in the account's currency.
-    Refunds,
-    /// Value of an order on average; none without orders.
-    Aov,
-    /// Money spent on ads.
-    AdSpend,
-    /// Gross revenue per unit of ad spend; none without ad spend.
-    Roas,
-    /// Final profit.
-    Profit,
-    /// Final profit in percent of net revenue; none when net revenue is not above zero.
-    Margin,
-    /// Products without stock that sold in the last 30 days.
+pub enum Watched {
+    /// A figure of the shop.
+    Figure(Metric),
+    /// Products that are sold out.
     Stockouts,
     /// Tracked events of a name.
     Event(EventName),
 }
 
+/// The figures that may be watched, by the names that rules have for them.
+const FIGURES: [(&str, Metric); 8] = [
+    ("revenue", Metric::GrossRevenue),
+    ("orders", Metric::Orders),
+    ("refunds", Metric::Refunds),
+    ("aov", Metric::Aov),
+    ("ad_spend", Metric::AdSpend),
+    ("roas", Metric::Roas),
+    ("profit", Metric::Profit),
+    ("margin", Metric::Margin),
+];
+
+const STOCKOUTS: &str = "stockouts";
+
 /// The fixed names, and how an event is named.
 const NAMES: &[&str] =
-    &["revenue", "orders", "refunds", "aov", "ad_spend", "roas", "profit", "margin", "stockouts", "event:<name>"];
+    &["revenue", "orders", "refunds", "aov", "ad_spend", "roas", "profit", "margin", STOCKOUTS, "event:<name>"];
 
 /// What stands before the name of an event.
 const EVENT: &str = "event:";
@@ -80,69 +81,59 @@ impl Resolution {
 /// Events come by the million: a week of them is counted at most.
 const MAX_EVENT_HOURS: i64 = 7 * 24;
 
-impl Metric {
+impl Watched {
     pub const fn resolution(&self) -> Resolution {
         match self {
-            Self::Revenue | Self::Orders | Self::Refunds | Self::Aov => {
+            Self::Figure(Metric::GrossRevenue | Metric::Orders | Metric::Refunds | Metric::Aov) => {
                 Resolution::Instants { max_hours: MAX_WINDOW_HOURS }
             }
+            Self::Figure(_) => Resolution::Days,
             Self::Event(_) => Resolution::Instants { max_hours: MAX_EVENT_HOURS },
-            Self::AdSpend | Self::Roas | Self::Profit | Self::Margin => Resolution::Days,
             Self::Stockouts => Resolution::Current,
         }
     }
-}
 
-impl Metric {
     /// A value as it is shown, which is also what is compared: money in the currency's minor unit, a ratio with four
-    /// decimals, percent with two, counts as they are.
-    pub fn shown(&self, value: Decimal, currency: Currency) -> Decimal {
-        let shown = match self {
-            Self::Revenue | Self::Refunds | Self::Aov | Self::AdSpend | Self::Profit => currency.round(value),
-            Self::Roas => round(value, 4),
-            Self::Margin => round(value, 2),
-            Self::Orders | Self::Stockouts | Self::Event(_) => value,
+    /// decimals, a share in percent with two, counts as they are. None where it does not fit a decimal.
+    pub fn shown(&self, value: Decimal, currency: Currency) -> Option<Decimal> {
+        let unit = match self {
+            Self::Figure(metric) => metric.unit(),
+            Self::Stockouts | Self::Event(_) => Unit::Count,
         };
-        shown.normalize()
+        let shown = match unit {
+            Unit::Money => currency.round(value),
+            Unit::Ratio => round(value, 4),
+            Unit::Share => round(value.checked_mul(Decimal::ONE_HUNDRED)?, 2),
+            Unit::Count => value,
+        };
+        Some(shown.normalize())
     }
 }
 
-impl fmt::Display for Metric {
+impl fmt::Display for Watched {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Revenue => f.write_str("revenue"),
-            Self::Orders => f.write_str("orders"),
-            Self::Refunds => f.write_str("refunds"),
-            Self::Aov => f.write_str("aov"),
-            Self::AdSpend => f.write_str("ad_spend"),
-            Self::Roas => f.write_str("roas"),
-            Self::Profit => f.write_str("profit"),
-            Self::Margin => f.write_str("margin"),
-            Self::Stockouts => f.write_str("stockouts"),
+            Self::Figure(metric) => {
+                let named = FIGURES.iter().find(|(_, figure)| figure == metric);
+                f.write_str(named.map_or(metric.as_str(), |(name, _)| name))
+            }
+            Self::Stockouts => f.write_str(STOCKOUTS),
             Self::Event(name) => write!(f, "{EVENT}{name}"),
         }
     }
 }
 
-impl FromStr for Metric {
+impl FromStr for Watched {
     type Err = UnknownValue;
     fn from_str(text: &str) -> Result<Self, UnknownValue> {
-        let unknown = UnknownValue { allowed: NAMES };
-        Ok(match text {
-            "revenue" => Self::Revenue,
-            "orders" => Self::Orders,
-            "refunds" => Self::Refunds,
-            "aov" => Self::Aov,
-            "ad_spend" => Self::AdSpend,
-            "roas" => Self::Roas,
-            "profit" => Self::Profit,
-            "margin" => Self::Margin,
-            "stockouts" => Self::Stockouts,
-            _ => {
-                let name = text.strip_prefix(EVENT).and_then(|name| EventName::parse(name.to_owned()).ok());
-                Self::Event(name.ok_or(unknown)?)
-            }
-        })
+        if text == STOCKOUTS {
+            return Ok(Self::Stockouts);
+        }
+        if let Some((_, metric)) = FIGURES.iter().find(|(name, _)| *name == text) {
+            return Ok(Self::Figure(*metric));
+        }
+        let name = text.strip_prefix(EVENT).and_then(|name| EventName::parse(name.to_owned()).ok());
+        name.map(Self::Event).ok_or(UnknownValue { allowed: NAMES })
     }
 }
 
@@ -156,7 +147,7 @@ mod tests {
     #[test]
     fn a_name_is_read_as_it_is_written() {
         for name in NAMES.iter().filter(|name| !name.contains('<')).chain(&["event:sign_up", "event:a.b-C9"]) {
-            assert_eq!(name.parse::<Metric>().unwrap().to_string(), **name);
+            assert_eq!(name.parse::<Watched>().unwrap().to_string(), **name);
         }
     }
 
@@ -168,7 +159,7 @@ mod tests {
     #[case("event:<name>")]
     #[case("events:a")]
     fn another_name_is_refused(#[case] name: &str) {
-        assert_eq!(name.parse::<Metric>().unwrap_err().allowed, NAMES);
+        assert_eq!(name.parse::<Watched>().unwrap_err().allowed, NAMES);
     }
 
     #[rstest]
@@ -187,7 +178,7 @@ mod tests {
     #[case("margin", 2184, false)]
     #[case("stockouts", 24, true)]
     #[case("stockouts", 48, false)]
-    fn a_window_is_as_fine_as_the_data(#[case] metric: Metric, #[case] hours: i64, #[case] allowed: bool) {
+    fn a_window_is_as_fine_as_the_data(#[case] metric: Watched, #[case] hours: i64, #[case] allowed: bool) {
         assert_eq!(metric.resolution().allows(hours), allowed);
     }
 }
