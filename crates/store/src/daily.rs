@@ -1,5 +1,6 @@
 //! [`DailyStore`] on Postgres: days that were touched are summed up again, and only those.
 
+mod costs;
 mod sql;
 
 use std::collections::BTreeSet;
@@ -9,7 +10,7 @@ use diesel::{
     prelude::*,
     result::Error,
     sql_query,
-    sql_types::{Array, BigInt, Bool, Date as SqlDate, Integer, Text, Timestamptz},
+    sql_types::{Array, BigInt, Bool, Date as SqlDate, Text, Timestamptz},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
@@ -155,11 +156,10 @@ impl DailyStore for Store {
                     .await?;
             }
             let were_there = clear_customer_days(connection, account, &bounds).await?;
-            for statement in
-                [sql::PRODUCT_DAYS, sql::CUSTOMER_DAYS, sql::BREAKDOWNS, sql::VISITORS_BY_COUNTRY, sql::DAILY_METRICS]
-            {
+            for statement in [sql::PRODUCT_DAYS, sql::CUSTOMER_DAYS, sql::BREAKDOWNS, sql::VISITORS_BY_COUNTRY] {
                 bounds.run(connection, account, statement).await?;
             }
+            costs::write_days(connection, account, &bounds).await?;
             let moved = sum_up_customers(connection, account, &bounds, were_there).await?;
             days.extend(moved.into_iter().map(|instant| zone.day_of(instant)));
             Bounds::of(&days, zone).run(connection, account, sql::NEW_CUSTOMERS).await?;
@@ -256,6 +256,12 @@ impl Bounds {
         }
     }
 
+    /// The same days in lists of at most `size`.
+    fn chunks(&self, size: usize) -> impl Iterator<Item = Self> {
+        let bounds = self.days.chunks(size).zip(self.starts.chunks(size)).zip(self.ends.chunks(size));
+        bounds.map(|((days, starts), ends)| Self { days: days.to_vec(), starts: starts.to_vec(), ends: ends.to_vec() })
+    }
+
     /// Runs a statement that reads the account as `$1` and the days as `$2`, `$3` and `$4`.
     async fn run(
         &self,
@@ -327,7 +333,7 @@ async fn days_made_otherwise(
     let rows: Vec<DayOnly> = sql_query(sql::DAYS_MADE_OTHERWISE)
         .bind::<BigInt, _>(account.0)
         .bind::<Text, _>(zone.name())
-        .bind::<Integer, _>(sql::DEFINITIONS)
+        .bind::<Text, _>(sql::DEFINITIONS.as_str())
         .load(connection)
         .await?;
     Ok(rows.into_iter().map(|row| row.day).collect())

@@ -1,6 +1,11 @@
 //! The statements of the roll-up. `$1` is the account; `d(day, lo, hi)` are the days with the instants that they start at
 //! and end before, computed outside so that every day is cut in one place.
 
+use std::sync::LazyLock;
+
+use domain::metrics::cost::golden;
+use ring::digest::{Context, SHA256};
+
 /// One roll-up of an account at a time, until the end of the transaction.
 pub(super) const TRY_LOCK: &str = "SELECT pg_try_advisory_xact_lock(726300, hashint8($1)) AS acquired";
 
@@ -15,8 +20,37 @@ pub(super) const HOURS_OF_EVENTS: &str = "
     SELECT DISTINCT date_trunc('hour', occurred_at, 'UTC') AS at
     FROM track_events WHERE account_id = $1 AND received_at >= $2";
 
-/// Changes with every change of the definitions below that gives other sums for the same data.
-pub(super) const DEFINITIONS: i32 = 4;
+/// Stands for the definitions of the sums: the statements that make them, and the rule of what a day costs. Another of
+/// either gives other sums for the same data.
+pub(super) static DEFINITIONS: LazyLock<String> = LazyLock::new(|| {
+    fingerprint(&[
+        PRODUCT_DAYS,
+        BREAKDOWNS,
+        VISITORS_BY_COUNTRY,
+        ORDERS_BY_PLATFORM,
+        GOODS_BY_CATEGORY,
+        DAILY_METRICS,
+        VISITORS,
+        CUSTOMER_DAYS,
+        CUSTOMER_TOTALS,
+        NEW_CUSTOMERS,
+        DROP_EMPTY_DAYS,
+        &golden(),
+    ])
+});
+
+/// The first 64 bits of SHA-256 of the texts, however their lines are broken, as 16 hexadecimal digits.
+fn fingerprint(texts: &[&str]) -> String {
+    let mut context = Context::new(&SHA256);
+    for text in texts {
+        for word in text.split_whitespace() {
+            context.update(word.as_bytes());
+            context.update(b" ");
+        }
+        context.update(b"\0");
+    }
+    context.finish().as_ref().iter().take(8).fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
+}
 
 /// All days, if they were summed up by other rates, in another time zone `$2` or by other definitions `$3` than those of
 /// now, which are noted. The same instant is on days up to two apart in different zones.
@@ -97,56 +131,53 @@ pub(super) const VISITORS_BY_COUNTRY: &str = "
     ON CONFLICT (account_id, day, dimension, value) DO UPDATE SET visitors = excluded.visitors
     WHERE old.visitors < excluded.visitors";
 
-/// Everything that one row of a day takes from that day alone, `new_customers` apart.
+/// The orders of each day and platform, and what the shop states of their fees and shipping.
+pub(super) const ORDERS_BY_PLATFORM: &str = "
+    WITH d AS (SELECT * FROM unnest($2, $3, $4) AS d(day, lo, hi))
+    SELECT d.day, sum(o.gross) AS gross_revenue, count(*) AS orders, sum(o.units)::bigint AS units,
+        coalesce(sum(o.fees), 0) AS stated_fees,
+        coalesce(sum(o.gross) FILTER (WHERE o.fees IS NOT NULL), 0) AS stated_fees_revenue,
+        coalesce(sum(o.gross) FILTER (WHERE o.fees IS NULL), 0) AS unstated_fees_revenue,
+        count(*) FILTER (WHERE o.fees IS NULL AND o.gross > 0) AS unstated_fees_orders,
+        coalesce(sum(o.shipping), 0) AS stated_shipping,
+        count(*) FILTER (WHERE o.shipping IS NULL) AS unstated_shipping_orders
+    FROM d JOIN orders o ON o.account_id = $1 AND o.placed_at >= d.lo AND o.placed_at < d.hi
+    GROUP BY d.day, o.source";
+
+/// The products sold on each day by category and by where their unit costs are known from.
+pub(super) const GOODS_BY_CATEGORY: &str = "
+    WITH sold AS MATERIALIZED (
+        SELECT p.day, p.units, p.revenue, product.category, product.unit_cost AS catalogue,
+            (SELECT c.unit_cost FROM product_costs c
+                WHERE c.account_id = $1 AND c.product_id = p.product_id AND c.valid_from <= p.day
+                ORDER BY c.valid_from DESC LIMIT 1) AS of_the_day,
+            (SELECT c.unit_cost FROM product_costs c
+                WHERE c.account_id = $1 AND c.product_id = p.product_id AND c.valid_from > p.day
+                ORDER BY c.valid_from LIMIT 1) AS later
+        FROM product_days p JOIN products product ON product.account_id = $1 AND product.id = p.product_id
+        WHERE p.account_id = $1 AND p.day = ANY($2)
+    )
+    SELECT day, category, sum(revenue) AS revenue, sum(units * of_the_day) AS cost_of_the_day,
+        sum(units * later) AS later_cost, sum(units * catalogue) AS catalogue_cost
+    FROM sold GROUP BY day, category, of_the_day IS NULL, later IS NULL, catalogue IS NULL";
+
+/// Everything that one row of a day takes from that day alone, `new_customers` apart. What the orders come to and cost
+/// is computed outside.
 ///
-/// Unit cost: valid at the day of sale, else the earliest known, else the product's. Cost of a line without one: the
-/// ratio of cost to revenue of the category's other sales of the day, else the account's ratio. Fees: as stated, else
-/// the rate of the platform's orders of the day that state theirs, else the account's rate and fixed fee; an order of
-/// nothing costs no fee. Events are never removed one by one, so a day's visitors do not fall when old events are
-/// dropped.
+/// Events are never removed one by one, so a day's visitors do not fall when old events are dropped.
 pub(super) const DAILY_METRICS: &str = "
-    WITH d AS (SELECT * FROM unnest($2, $3, $4) AS d(day, lo, hi)),
-    account AS (SELECT fee_rate, fee_fixed, shipping_per_order, cogs_ratio FROM accounts WHERE id = $1),
-    placed AS MATERIALIZED (
-        SELECT d.day, o.source, o.customer_id, o.gross, o.units, o.fees, o.shipping
-        FROM d JOIN orders o ON o.account_id = $1 AND o.placed_at >= d.lo AND o.placed_at < d.hi
+    WITH d AS (
+        SELECT * FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+            AS d(day, lo, hi, gross_revenue, orders, units, cogs, goods_revenue, cogs_covered_revenue, fees,
+                fees_estimated_orders, shipping, shipping_estimated_orders)
     ),
-    stated AS (
-        SELECT day, source, sum(fees) / sum(gross) AS rate FROM placed
-        WHERE fees IS NOT NULL GROUP BY day, source HAVING sum(gross) > 0
-    ),
-    sales AS (
-        SELECT day, sum(gross) AS gross_revenue, count(*) AS orders, sum(units)::bigint AS units,
-            count(DISTINCT customer_id) AS customers,
-            sum(CASE WHEN fees IS NOT NULL THEN fees WHEN gross = 0 THEN 0
-                ELSE coalesce(gross * rate, gross * fee_rate + fee_fixed) END) AS fees,
-            sum(coalesce(shipping, shipping_per_order)) AS shipping,
-            count(*) FILTER (WHERE fees IS NULL AND gross > 0) AS fees_estimated_orders,
-            count(*) FILTER (WHERE shipping IS NULL) AS shipping_estimated_orders
-        FROM placed LEFT JOIN stated USING (day, source) CROSS JOIN account GROUP BY day
+    bought AS (
+        SELECT day, count(*) AS customers FROM customer_days
+        WHERE account_id = $1 AND day = ANY($2) AND orders > 0 GROUP BY day
     ),
     returned AS (
         SELECT d.day, sum(r.amount) AS refunds, count(*) AS refund_count
         FROM d JOIN refunds r ON r.account_id = $1 AND r.refunded_at >= d.lo AND r.refunded_at < d.hi GROUP BY d.day
-    ),
-    sold AS MATERIALIZED (
-        SELECT p.day, p.units, p.revenue, product.category, coalesce(cost.unit_cost, product.unit_cost) AS unit_cost
-        FROM product_days p JOIN products product ON product.account_id = $1 AND product.id = p.product_id
-        LEFT JOIN LATERAL (
-            SELECT c.unit_cost FROM product_costs c WHERE c.account_id = $1 AND c.product_id = p.product_id
-            ORDER BY c.valid_from > p.day, abs(c.valid_from - p.day) LIMIT 1
-        ) cost ON true
-        WHERE p.account_id = $1 AND p.day = ANY($2)
-    ),
-    categories AS (
-        SELECT day, category, sum(units * unit_cost) / sum(revenue) AS cost_ratio FROM sold
-        WHERE unit_cost IS NOT NULL AND category IS NOT NULL GROUP BY day, category HAVING sum(revenue) > 0
-    ),
-    goods AS (
-        SELECT day, sum(coalesce(units * unit_cost, revenue * coalesce(cost_ratio, cogs_ratio))) AS cogs,
-            sum(revenue) AS goods_revenue,
-            coalesce(sum(revenue) FILTER (WHERE unit_cost IS NOT NULL), 0) AS cogs_covered_revenue
-        FROM sold LEFT JOIN categories USING (day, category) CROSS JOIN account GROUP BY day
     ),
     ads AS (
         SELECT day, sum(spend) AS ad_spend, coalesce(sum(clicks), 0)::bigint AS ad_clicks
@@ -163,12 +194,10 @@ pub(super) const DAILY_METRICS: &str = "
     INSERT INTO daily_metrics AS old (account_id, day, gross_revenue, refunds, orders, units, customers, refund_count,
         cogs, goods_revenue, cogs_covered_revenue, fees, fees_estimated_orders, shipping, shipping_estimated_orders,
         ad_spend, ad_clicks, extra_expenses, visitors)
-    SELECT $1, day, coalesce(gross_revenue, 0), coalesce(refunds, 0), coalesce(orders, 0), coalesce(units, 0),
-        coalesce(customers, 0), coalesce(refund_count, 0), round(coalesce(cogs, 0), 6),
-        coalesce(goods_revenue, 0), coalesce(cogs_covered_revenue, 0), round(coalesce(fees, 0), 6),
-        coalesce(fees_estimated_orders, 0), coalesce(shipping, 0), coalesce(shipping_estimated_orders, 0),
+    SELECT $1, day, gross_revenue, coalesce(refunds, 0), orders, units, coalesce(customers, 0), coalesce(refund_count, 0),
+        cogs, goods_revenue, cogs_covered_revenue, fees, fees_estimated_orders, shipping, shipping_estimated_orders,
         coalesce(ad_spend, 0), coalesce(ad_clicks, 0), coalesce(extra_expenses, 0), coalesce(visitors, 0)
-    FROM d LEFT JOIN sales USING (day) LEFT JOIN returned USING (day) LEFT JOIN goods USING (day)
+    FROM d LEFT JOIN bought USING (day) LEFT JOIN returned USING (day)
     LEFT JOIN ads USING (day) LEFT JOIN extra USING (day) LEFT JOIN seen USING (day)
     ON CONFLICT (account_id, day) DO UPDATE SET
         gross_revenue = excluded.gross_revenue, refunds = excluded.refunds, orders = excluded.orders,
@@ -270,3 +299,18 @@ pub(super) const PARTS: &str = "
     JOIN products product ON product.account_id = $1 AND product.id = best.product_id
     WHERE sold.day BETWEEN $2 AND $3
     ORDER BY day, dimension, value";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_definitions_have_another_fingerprint_and_other_line_breaks_do_not() {
+        let of = |statement: &str| fingerprint(&[statement, "rule"]);
+        let rate = DAILY_METRICS.replace("sum(spend)", "max(spend)");
+        assert_ne!(of(DAILY_METRICS), of(&rate));
+        assert_eq!(of(DAILY_METRICS), of(&DAILY_METRICS.replace("\n    ", " ")));
+        assert_ne!(of(DAILY_METRICS), fingerprint(&[DAILY_METRICS, "another rule"]));
+        assert_eq!(DEFINITIONS.len(), 16);
+    }
+}

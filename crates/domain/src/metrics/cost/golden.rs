@@ -1,0 +1,53 @@
+//! What the rule makes of days that between them take every way through it: another rule gives another text.
+
+use std::fmt::Write;
+
+use rust_decimal::{Decimal, dec};
+
+use super::{Costs, Goods, PlatformOrders, of_day};
+use crate::profit::{Assumptions, Basis};
+
+const ASSUMED: Assumptions =
+    Assumptions { fee_rate: dec!(0.031), fee_fixed: dec!(0.37), shipping_per_order: dec!(4.1), cogs_ratio: dec!(0.43) };
+
+/// Stands for the rule. Results that were made while it gave another text were made by another rule.
+pub fn golden() -> String {
+    let mut text = String::new();
+    for case in 0..64 {
+        let Costs { cogs, fees, shipping, basis } = of_day(&orders(case), &goods(case), &ASSUMED);
+        let Basis { goods_revenue, cogs_covered_revenue, fees_estimated_orders, shipping_estimated_orders } = basis;
+        let _ = write!(
+            text,
+            "{cogs} {fees} {shipping} {goods_revenue} {cogs_covered_revenue} {fees_estimated_orders} \
+             {shipping_estimated_orders};"
+        );
+    }
+    text
+}
+
+/// Whether a bit of the number of the case is set, and an amount of its own for it.
+fn amount(case: i64, bit: u32) -> Option<Decimal> {
+    (case >> bit & 1 == 1).then(|| Decimal::new(1_013 + 17 * case + 131 * i64::from(bit), 2))
+}
+
+fn orders(case: i64) -> [PlatformOrders; 2] {
+    let stated = PlatformOrders {
+        stated_fees: dec!(3.3),
+        stated_fees_revenue: amount(case, 0).unwrap_or_default(),
+        unstated_fees_revenue: dec!(71.3),
+        unstated_fees_orders: 3,
+        stated_shipping: amount(case, 1).unwrap_or_default(),
+        unstated_shipping_orders: case % 5,
+    };
+    let free = PlatformOrders { unstated_shipping_orders: 1, ..PlatformOrders::default() };
+    [stated, free]
+}
+
+fn goods(case: i64) -> [Goods; 3] {
+    let category = amount(case, 5).map(|_| "of its own".to_owned());
+    let [cost_of_the_day, later_cost, catalogue_cost] = [2, 3, 4].map(|bit| amount(case, bit));
+    let known = Goods { category: category.clone(), revenue: dec!(37.7), cost_of_the_day, later_cost, catalogue_cost };
+    let unknown = Goods { category, revenue: dec!(11.9), ..Goods::default() };
+    let other = Goods { category: Some("other".to_owned()), revenue: dec!(5.3), ..Goods::default() };
+    [known, unknown, other]
+}
