@@ -2,6 +2,7 @@
 
 use std::{
     future::{Ready, ready},
+    net::IpAddr,
     rc::Rc,
 };
 
@@ -53,6 +54,19 @@ impl FromRequest for Caller {
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         // Without a caller the edge let no one in: a keyed handler that is reached otherwise must not answer.
         ready(request.extensions().get::<Self>().cloned().ok_or(ApiError::new(Code::MissingAuthorization)))
+    }
+}
+
+/// Where the request came from, as far as can be known.
+#[derive(Debug, Clone, Copy)]
+pub struct ClientAddress(pub IpAddr);
+
+impl FromRequest for ClientAddress {
+    type Error = ApiError;
+    type Future = Ready<Result<Self, ApiError>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        ready(request.extensions().get::<Self>().copied().ok_or(ApiError::new(Code::InternalError)))
     }
 }
 

@@ -21,21 +21,15 @@ use serde_json::{Map, Value, value::RawValue};
 
 use crate::{
     error::{ApiError, Code},
-    query::{is_strict, note_unknown},
-    respond::Warnings,
+    query::is_strict,
     state::State,
-    v1::TRACK_BATCH_PATH,
+    warnings::{Warnings, note_unknown},
 };
 
 /// The largest body, bytes.
 pub const MAX_BYTES: usize = 64 * 1024;
 /// The largest body of a batch of events, bytes: five hundred of some 2,000 each.
 pub const MAX_BATCH_BYTES: usize = 1024 * 1024;
-
-/// How large the body of a request may be.
-fn room(path: &str) -> usize {
-    if path == TRACK_BATCH_PATH { MAX_BATCH_BYTES } else { MAX_BYTES }
-}
 
 fn too_large(room: usize) -> ApiError {
     ApiError::new(Code::PayloadTooLarge).message(format!("The body is larger than {} KiB.", room / 1024))
@@ -49,21 +43,20 @@ pub enum Accepts {
     JsonOrText,
 }
 
-/// A body as it was sent.
+/// A body of at most `MAX` bytes as it was sent.
 #[derive(Debug)]
-pub struct Upload {
+pub struct Upload<const MAX: usize = MAX_BYTES> {
     bytes: Bytes,
     media_type: Option<String>,
     strict: bool,
 }
 
-impl FromRequest for Upload {
+impl<const MAX: usize> FromRequest for Upload<MAX> {
     type Error = ApiError;
     type Future = LocalBoxFuture<'static, Result<Self, ApiError>>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let room = room(request.path());
-        let checked = check_head(request.headers(), room);
+        let checked = check_head(request.headers(), MAX);
         let strict = is_strict(request.headers());
         let state = request.app_data::<Data<State>>().cloned();
         let payload = payload.take();
@@ -71,7 +64,7 @@ impl FromRequest for Upload {
             let media_type = checked?;
             let timeout = state.ok_or(ApiError::new(Code::InternalError))?.settings.body_timeout;
             // The server has no time limit for bodies of its own.
-            let bytes = tokio::time::timeout(timeout, read(payload, room))
+            let bytes = tokio::time::timeout(timeout, read(payload, MAX))
                 .await
                 .map_err(|_| ApiError::new(Code::RequestTimeout))??;
             Ok(Self { bytes, media_type, strict })
@@ -127,7 +120,7 @@ async fn read(mut payload: Payload, room: usize) -> Result<Bytes, ApiError> {
     Ok(bytes.freeze())
 }
 
-impl Upload {
+impl<const MAX: usize> Upload<MAX> {
     /// Whether the client asks to be refused rather than corrected.
     pub const fn is_strict(&self) -> bool {
         self.strict
@@ -398,7 +391,7 @@ mod tests {
     #[case("application/x-www-form-urlencoded", false)]
     #[case("json", false)]
     fn json_is_told_by_its_media_type(#[case] value: &str, #[case] readable: bool) {
-        let upload =
+        let upload: Upload =
             Upload { bytes: Bytes::from_static(b"{}"), media_type: Some(media_type(value).unwrap()), strict: false };
         assert_eq!(upload.fields(Accepts::Json).is_ok(), readable);
     }

@@ -14,6 +14,7 @@ use time::Date;
 use crate::{
     error::ApiError,
     freshness::FreshnessBody,
+    names::FORMATS,
     query::Query,
     respond::{Cache, Warnings, date},
     streams::Streaming,
@@ -25,9 +26,6 @@ pub enum Format {
     Json,
     Csv,
 }
-
-/// What `format` may be.
-pub const FORMATS: &[&str] = &["json", "csv"];
 
 /// Reads `format`, or else the header `Accept`.
 pub fn format(query: &mut Query, request: &HttpRequest) -> Result<Format, ApiError> {

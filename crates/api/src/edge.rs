@@ -6,7 +6,6 @@
 //! its own.
 
 use std::{
-    future::{Ready, ready},
     net::{IpAddr, Ipv4Addr},
     rc::Rc,
     sync::atomic::Ordering,
@@ -14,9 +13,9 @@ use std::{
 };
 
 use actix_web::{
-    Error, FromRequest, HttpMessage, HttpRequest, HttpResponse,
+    Error, HttpMessage, HttpResponse,
     body::{BodySize, BoxBody, MessageBody},
-    dev::{Payload, ServiceRequest, ServiceResponse},
+    dev::{ServiceRequest, ServiceResponse},
     http::{
         ConnectionType, Method, StatusCode,
         header::{self, HeaderMap, HeaderName, HeaderValue},
@@ -24,47 +23,29 @@ use actix_web::{
     middleware::Next,
     web,
 };
-use domain::{
-    keys::Scope,
-    rate_limit::{Bucket, NOT_MODIFIED_FACTOR, Quota, WINDOW},
-};
+use domain::rate_limit::{Bucket, NOT_MODIFIED_FACTOR, Quota, WINDOW};
 
 use tracing::{Instrument, Span, field::Empty};
 
 use crate::{
-    auth::{Caller, authenticate, token},
+    auth::{Caller, ClientAddress, authenticate, token},
     client,
+    endpoint::{Access, Table},
     error::{ApiError, Code},
     lookups::LimitedAddresses,
     meter, notifications,
     request_id::{self, RequestId},
     respond::{self, Cache, JSON},
     state::{PUBLIC_FACTOR, State},
-    v1::{self, DOCS_PATH, OPENAPI_PATH, STATUS_PATH},
 };
 
 const RATE_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 const RATE_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
 const RATE_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
-/// Where paths begin that other systems report to.
-const HOOKS: &str = "/hooks/";
 /// Seconds after which a client may find the database, or the gateway behind us, back.
 const DATABASE_RETRY_SECONDS: u64 = 5;
 /// Seconds after which there may be room again: queues empty in a moment, a stream takes a few seconds.
 const OVERLOADED_RETRY_SECONDS: u64 = 2;
-
-/// Where the request came from, as far as can be known.
-#[derive(Debug, Clone, Copy)]
-pub struct ClientAddress(pub IpAddr);
-
-impl FromRequest for ClientAddress {
-    type Error = ApiError;
-    type Future = Ready<Result<Self, ApiError>>;
-
-    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        ready(request.extensions().get::<Self>().copied().ok_or(ApiError::new(Code::InternalError)))
-    }
-}
 
 /// What was decided about a request before it is routed.
 struct Admission {
@@ -79,15 +60,20 @@ pub async fn edge(
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
     let started = Instant::now();
-    let app_data =
-        (request.app_data::<web::Data<State>>().cloned(), request.app_data::<web::Data<LimitedAddresses>>().cloned());
-    let (Some(state), Some(limited)) = app_data else {
+    let app_data = (
+        request.app_data::<web::Data<State>>().cloned(),
+        request.app_data::<web::Data<LimitedAddresses>>().cloned(),
+        request.app_data::<&'static Table>().copied(),
+    );
+    let (Some(state), Some(limited), Some(table)) = app_data else {
         return Ok(request.into_response(HttpResponse::InternalServerError().finish()));
     };
+    let matched = table.find(request.path());
     let exchange = Exchange {
         id: RequestId::of(request.headers()),
         method: request.method().clone(),
-        route: v1::pattern(request.path()),
+        route: matched.label,
+        access: matched.access(request.method()),
         started,
     };
     let span = exchange.span();
@@ -101,6 +87,7 @@ struct Exchange {
     id: RequestId,
     method: Method,
     route: &'static str,
+    access: Access,
     started: Instant,
 }
 
@@ -121,15 +108,14 @@ async fn answer(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<(ServiceResponse<BoxBody>, Option<Caller>), Error> {
-    let Exchange { id, method, route, .. } = exchange;
+    let Exchange { id, access, .. } = exchange;
+    let (method, access) = (&exchange.method, *access);
     let address = client_address(&request, state);
-    let hook = is_hook(request.path());
-    let public = is_public(request.path()) && !hook;
     let unmodified_is_free = !respond::matches_anything(request.headers());
     request.extensions_mut().insert(id.clone());
     request.extensions_mut().insert(ClientAddress(address));
 
-    let Admission { bucket, mut quota, verdict } = admit(state, limited, &request, address).await;
+    let Admission { bucket, mut quota, verdict } = admit(state, limited, &request, address, access).await;
     let caller = verdict.as_ref().ok().cloned().flatten();
     if let Some(caller) = &caller {
         Span::current().record("account_id", caller.account().0);
@@ -150,18 +136,18 @@ async fn answer(
     {
         state.writes.note(caller.account()).await;
     }
-    if hook {
+    if access == Access::Signed {
         (response, quota) = notifications::settle(state, bucket, response).await;
     } else if response.status() == StatusCode::NOT_MODIFIED && unmodified_is_free {
         match not_modified(state, bucket, quota).await {
             Ok(settled) => quota = settled,
             // The status is never refused; beyond what is free its answers are counted like any other.
-            Err(_) if *route == STATUS_PATH => {}
+            Err(_) if access == (Access::Public { unlimited: true }) => {}
             Err(refused) => response = response.error_response(refused),
         }
     }
     fill_error(&mut response, id, &mut quota);
-    finish_headers(response.headers_mut(), id, quota, public);
+    finish_headers(response.headers_mut(), id, quota, matches!(access, Access::Public { .. }));
     if state.settings.draining.load(Ordering::Relaxed) {
         response.response_mut().head_mut().set_connection_type(ConnectionType::Close);
     }
@@ -173,27 +159,26 @@ fn client_address(request: &ServiceRequest, state: &State) -> IpAddr {
     client::address(peer, request.headers(), &state.settings.trusted_proxies)
 }
 
-/// Whether a path is open to everyone.
-fn is_public(path: &str) -> bool {
-    path == STATUS_PATH || path == OPENAPI_PATH || path == DOCS_PATH || path.starts_with("/docs/") || is_hook(path)
-}
-
-/// Whether a path is one that other systems report to: open, since they sign what they send, but not for browsers.
-fn is_hook(path: &str) -> bool {
-    path.starts_with(HOOKS)
-}
-
-async fn admit(state: &State, limited: &LimitedAddresses, request: &ServiceRequest, address: IpAddr) -> Admission {
+async fn admit(
+    state: &State,
+    limited: &LimitedAddresses,
+    request: &ServiceRequest,
+    address: IpAddr,
+    access: Access,
+) -> Admission {
     let limit = state.settings.rate_limit_per_minute;
-    if is_hook(request.path()) {
-        // Counted when it is known whether it is signed.
-        let (bucket, quota) = notifications::unsigned(state, address);
-        return Admission { bucket, quota, verdict: Ok(None) };
-    }
-    if is_public(request.path()) || request.method() == Method::OPTIONS {
+    let (open, free) = match access {
+        Access::Signed => {
+            // Counted when it is known whether it is signed.
+            let (bucket, quota) = notifications::unsigned(state, address);
+            return Admission { bucket, quota, verdict: Ok(None) };
+        }
+        Access::Public { unlimited } => (true, unlimited),
+        Access::Key(_) => (request.method() == Method::OPTIONS, false),
+    };
+    if open {
         let bucket = Bucket::public(address);
         let quota = state.limiter.hit(bucket, limit.saturating_mul(PUBLIC_FACTOR)).await;
-        let free = request.path() == STATUS_PATH;
         return Admission { bucket, quota, verdict: within(quota, free).map(|()| None) };
     }
     let stranger = Bucket::refused(address);
@@ -214,7 +199,7 @@ async fn admit(state: &State, limited: &LimitedAddresses, request: &ServiceReque
             let bucket = Bucket::Key(key.id);
             let quota = state.limiter.hit(bucket, limit).await;
             let caller = Caller::new(Rc::new(key));
-            let verdict = within(quota, false).and_then(|()| in_scope(caller, request.method())).map(Some);
+            let verdict = within(quota, false).and_then(|()| in_scope(caller, access)).map(Some);
             Admission { bucket, quota, verdict }
         }
         Err(refused) if refused.code.status() == StatusCode::UNAUTHORIZED => {
@@ -245,9 +230,11 @@ fn writes(method: &Method) -> bool {
     !matches!(*method, Method::GET | Method::HEAD)
 }
 
-fn in_scope(caller: Caller, method: &Method) -> Result<Caller, ApiError> {
-    let needed = if writes(method) { Scope::Write } else { Scope::Read };
-    if caller.key().allows(needed) { Ok(caller) } else { Err(ApiError::scope(needed)) }
+fn in_scope(caller: Caller, access: Access) -> Result<Caller, ApiError> {
+    match access {
+        Access::Key(needed) if !caller.key().allows(needed) => Err(ApiError::scope(needed)),
+        _ => Ok(caller),
+    }
 }
 
 /// A 304 is free up to [`NOT_MODIFIED_FACTOR`] times the limit in a window: finding out that nothing has changed costs about

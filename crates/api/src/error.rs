@@ -11,10 +11,11 @@ use domain::{
     keys::Scope,
     tracking::Refusal,
 };
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use utoipa::ToSchema;
 
-use crate::respond::API_VERSION;
+/// The value of `api_version` in every answer.
+pub const API_VERSION: &str = "v1";
 
 macro_rules! codes {
     ($($variant:ident $status:literal $text:literal $message:literal;)+) => {
@@ -23,6 +24,8 @@ macro_rules! codes {
         pub enum Code { $(#[doc = $message] $variant),+ }
 
         impl Code {
+            pub const ALL: &[Self] = &[$(Self::$variant),+];
+
             const fn row(self) -> (u16, &'static str, &'static str) {
                 match self { $(Self::$variant => ($status, $text, $message)),+ }
             }
@@ -88,6 +91,12 @@ impl Code {
 
     pub fn status(self) -> StatusCode {
         StatusCode::from_u16(self.row().0).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+    }
+}
+
+impl Serialize for Code {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
     }
 }
 

@@ -9,9 +9,9 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::{
-    openapi::names,
-    query::Warning,
-    respond::{List, Pagination, Warnings, instant},
+    names,
+    respond::{List, Pagination, instant},
+    warnings::{Warning, Warnings},
 };
 
 /// When the figures were computed, and how far what they are computed from reaches. Records that are newer than `as_of` are

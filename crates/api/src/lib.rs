@@ -7,11 +7,13 @@ mod client;
 mod compression;
 mod csv;
 mod edge;
+mod endpoint;
 mod error;
 mod exact;
 mod freshness;
 mod lookups;
 mod meter;
+mod names;
 mod notifications;
 mod openapi;
 mod path;
@@ -22,6 +24,7 @@ mod respond;
 mod state;
 mod streams;
 mod v1;
+mod warnings;
 mod window;
 mod write;
 
@@ -35,13 +38,22 @@ use actix_web::{
 };
 
 pub use client::{InvalidNetwork, Network};
-pub use openapi::openapi;
 pub use state::{PUBLIC_FACTOR, Settings, State};
 
 /// How long an idle connection is kept.
 const KEEP_ALIVE: Duration = Duration::from_secs(75);
 /// How long a closing connection may linger, so that a client that still sends gets to read the answer.
 const DISCONNECT_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// The OpenAPI 3.1 document of the API.
+pub fn openapi() -> utoipa::openapi::OpenApi {
+    openapi::document(&v1::TABLE)
+}
+
+/// The paths that are served, those that the document leaves out included.
+pub fn mounted() -> Vec<&'static str> {
+    v1::TABLE.paths().collect()
+}
 
 /// The server on `listener`, not yet running: await it. It reacts to no signal by itself; `Server::handle().stop(true)`
 /// stops accepting and waits for what is in flight. To be called within a runtime of tokio. `for_worker` gives each of the worker threads what it works with: it
@@ -66,10 +78,11 @@ pub fn server(
             .app_data(last_check.clone())
             .app_data(limited.clone())
             .app_data(streams.clone())
+            .app_data(&*v1::TABLE)
             .wrap(from_fn(edge::edge))
             .wrap(Compress::default())
             .wrap(from_fn(compression::around))
-            .configure(v1::configure)
+            .configure(|config| v1::TABLE.configure(config))
     })
     .workers(workers)
     .max_connections(connections.div_ceil(workers.max(1)))

@@ -7,7 +7,7 @@ use actix_web::{HttpMessage, HttpRequest, body::BoxBody, dev::ServiceResponse};
 use domain::rate_limit::{Bucket, Quota, WINDOW};
 
 use crate::{
-    edge::ClientAddress,
+    auth::ClientAddress,
     error::{ApiError, Code},
     state::{PUBLIC_FACTOR, State},
 };

@@ -7,37 +7,12 @@ use std::{
 
 use actix_web::{FromRequest, HttpRequest, dev::Payload, http::header::HeaderMap};
 use domain::{error::UnknownValue, page::PageRequest};
-use serde::Serialize;
-use utoipa::ToSchema;
 
 use crate::{
-    error::{ApiError, Code},
-    respond::Warnings,
+    error::ApiError,
+    names::FLAGS,
+    warnings::{MAX_NAME_CHARS, Warning, Warnings, note_unknown},
 };
-
-/// Something in the request that was not applied as sent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-pub struct Warning {
-    /// `limit_clamped`, `days_clamped`, `unknown_parameter` or `unknown_field`.
-    #[schema(example = "limit_clamped")]
-    pub code: &'static str,
-    #[schema(example = "limit")]
-    pub param: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, example = 500)]
-    pub requested: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, example = 100)]
-    pub applied: Option<i64>,
-}
-
-/// What a switch may be.
-pub const FLAGS: &[&str] = &["1", "0", "true", "false"];
-
-/// Unknown names beyond these are not listed.
-const MAX_UNKNOWN: usize = 16;
-/// Longer names are cut when they are repeated in an answer.
-const MAX_NAME_CHARS: usize = 64;
 
 /// The parameters of a request. Each known one is taken by name; [`Query::finish`] deals with what is left.
 #[derive(Debug, Default)]
@@ -154,33 +129,6 @@ impl Query {
     }
 }
 
-/// Adds a warning for each distinct unknown name, or refuses the first one under strict handling.
-pub fn note_unknown<'a>(
-    names: impl Iterator<Item = &'a str>,
-    code: &'static str,
-    strict: bool,
-    warnings: &mut Warnings,
-) -> Result<(), ApiError> {
-    let mut listed = 0;
-    for name in names {
-        let shown: String = name.chars().take(MAX_NAME_CHARS).collect();
-        if strict {
-            return Err(match code {
-                "unknown_field" => {
-                    ApiError::new(Code::InvalidBody).message(format!("`{shown}` is not known.")).param(shown)
-                }
-                _ => ApiError::parameter(&shown, "is not known"),
-            });
-        }
-        let repeated = warnings.iter().any(|warning| warning.code == code && warning.param == shown);
-        if !repeated && listed < MAX_UNKNOWN {
-            listed += 1;
-            warnings.push(Warning { code, param: shown, requested: None, applied: None });
-        }
-    }
-    Ok(())
-}
-
 /// Reads the whole number that the parameter `name` is.
 pub fn parse_positive(name: &str, text: &str) -> Result<i64, ApiError> {
     let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
@@ -218,6 +166,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
+    use crate::{error::Code, warnings::MAX_UNKNOWN};
 
     fn query(text: &str) -> Query {
         Query::parse(text, false).unwrap()

@@ -14,11 +14,12 @@ use serde::Serialize;
 use twox_hash::XxHash3_128;
 use utoipa::ToSchema;
 
-pub use crate::exact::{Exact, Instant, date, instant, measure};
-use crate::{compression::plain_tag, error::ApiError, query::Warning};
-
-/// The value of `api_version` in every answer.
-pub const API_VERSION: &str = "v1";
+use crate::{compression::plain_tag, error::ApiError, warnings::Warning};
+pub use crate::{
+    error::API_VERSION,
+    exact::{Exact, Instant, date, instant, measure},
+    warnings::Warnings,
+};
 
 pub const JSON: &str = "application/json";
 
@@ -181,9 +182,6 @@ impl<T> List<T> {
         Self { data: found.items.into_iter().map(body).collect(), pagination, api_version: API_VERSION, warnings }
     }
 }
-
-/// Notes about a request that was answered all the same. Left out of an answer when there are none.
-pub type Warnings = Vec<Warning>;
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test may fail")]

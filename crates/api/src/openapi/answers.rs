@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::json;
+use domain::keys::Scope;
+use serde_json::{Value, json};
 use utoipa::{
     Modify,
     openapi::{
@@ -15,6 +16,7 @@ use utoipa::{
 };
 
 use crate::{
+    endpoint::{Access, extension},
     error::{ApiError, Code},
     respond::JSON,
 };
@@ -34,51 +36,26 @@ const KEYED: [Code; 10] = [
     Code::Overloaded,
     Code::InvalidParameter,
 ];
-const WITH_BODY: [Code; 5] =
-    [Code::InvalidJson, Code::InvalidBody, Code::MissingParameter, Code::RequestTimeout, Code::PayloadTooLarge];
-const POST: [Code; 3] = [Code::InvalidIdempotencyKey, Code::IdempotencyKeyReused, Code::IdempotencyInProgress];
-const CREATE_WEBHOOK: [Code; 5] = [
-    Code::IdempotencyKeySuperseded,
-    Code::InvalidWebhookUrl,
-    Code::UnknownEvent,
-    Code::WebhookLimitReached,
-    Code::UnsupportedMediaType,
-];
-const REVOKE_WEBHOOK: [Code; 2] = [Code::MissingParameter, Code::WebhookNotFound];
-const CHANGE_REORDER: [Code; 3] = [Code::NotFound, Code::InvalidTransition, Code::UnsupportedMediaType];
-const ROTATE: [Code; 3] = [Code::WebhookNotFound, Code::IdempotencyKeySuperseded, Code::UnsupportedMediaType];
-const START_REPLAY: [Code; 3] = [Code::WebhookNotFound, Code::ReplayRunning, Code::UnsupportedMediaType];
-const EVENTS_OF_WEBHOOK: [Code; 3] = [Code::WebhookNotFound, Code::UnknownEvent, Code::UnsupportedMediaType];
-const RESEND: [Code; 3] = [Code::NotFound, Code::WebhookNotFound, Code::InvalidTransition];
-const GENERATE: [Code; 5] = [
-    Code::PaymentRequired,
-    Code::InsufficientCredits,
+const WITH_BODY: [Code; 6] = [
     Code::InvalidJson,
     Code::InvalidBody,
+    Code::MissingParameter,
+    Code::RequestTimeout,
+    Code::PayloadTooLarge,
     Code::UnsupportedMediaType,
 ];
-const CREATE_ALERT: [Code; 3] = [Code::IdempotencyKeySuperseded, Code::AlertLimitReached, Code::UnsupportedMediaType];
-const CHANGE_ALERT: [Code; 2] = [Code::NotFound, Code::UnsupportedMediaType];
-const TRACK: [Code; 8] = [
-    Code::InvalidEvent,
-    Code::InvalidProps,
-    Code::PropsTooLarge,
-    Code::InvalidVisitorId,
-    Code::InvalidSessionId,
-    Code::InvalidUrl,
-    Code::InvalidTimestamp,
-    Code::UnsupportedMediaType,
-];
+const POST: [Code; 3] = [Code::InvalidIdempotencyKey, Code::IdempotencyKeyReused, Code::IdempotencyInProgress];
 
 /// Every code that the operation can answer with.
 fn codes(method: &HttpMethod, operation: &Operation) -> Vec<Code> {
-    let id = operation.operation_id.as_deref().unwrap_or_default();
-    match id {
-        "get_status" => return Vec::new(),
-        "get_openapi" => return vec![Code::RateLimitExceeded, Code::InternalError],
-        _ => {}
-    }
-    let scope = if *method == HttpMethod::Get { Code::ScopeRead } else { Code::ScopeWrite };
+    let scope = match Access::of(method, operation) {
+        Access::Public { unlimited: true } => return Vec::new(),
+        Access::Public { unlimited: false } | Access::Signed => {
+            return vec![Code::RateLimitExceeded, Code::InternalError];
+        }
+        Access::Key(Scope::Read) => Code::ScopeRead,
+        Access::Key(Scope::Write) => Code::ScopeWrite,
+    };
     let mut codes: Vec<Code> = KEYED.into_iter().chain([scope]).collect();
     if operation.request_body.is_some() {
         codes.extend(WITH_BODY);
@@ -86,31 +63,8 @@ fn codes(method: &HttpMethod, operation: &Operation) -> Vec<Code> {
     if *method == HttpMethod::Post {
         codes.extend(POST);
     }
-    match id {
-        "create_webhook" => codes.extend(CREATE_WEBHOOK),
-        "revoke_webhook" => codes.extend(REVOKE_WEBHOOK),
-        "change_reorder" => codes.extend(CHANGE_REORDER),
-        "track_event" => codes.extend(TRACK),
-        "track_events" => codes.push(Code::UnsupportedMediaType),
-        "change_webhook" => codes.extend(EVENTS_OF_WEBHOOK),
-        "test_webhook" => {
-            codes.extend(EVENTS_OF_WEBHOOK);
-            codes.push(Code::IdempotencyKeySuperseded);
-        }
-        "list_deliveries" => codes.push(Code::WebhookNotFound),
-        "rotate_webhook" => codes.extend(ROTATE),
-        "start_replay" => codes.extend(START_REPLAY),
-        "resend_delivery" => codes.extend(RESEND),
-        "generate_insights" => codes.extend(GENERATE),
-        "change_insight" => codes.extend(CHANGE_REORDER),
-        "get_delivery" => codes.extend([Code::WebhookNotFound, Code::NotFound]),
-        "get_replay" | "get_alert" | "delete_alert" | "get_insight_job" => codes.push(Code::NotFound),
-        "create_alert" => codes.extend(CREATE_ALERT),
-        "change_alert" => codes.extend(CHANGE_ALERT),
-        "cancel_replay" => codes.extend([Code::NotFound, Code::InvalidTransition]),
-        "verify_delivery" | "set_auto_topup" => codes.push(Code::UnsupportedMediaType),
-        _ => {}
-    }
+    let own = extension(operation, "x-errors").and_then(Value::as_array).into_iter().flatten();
+    codes.extend(own.filter_map(|name| Code::ALL.iter().find(|code| name == code.as_str())));
     codes
 }
 
@@ -118,7 +72,7 @@ impl Modify for Errors {
     fn modify(&self, document: &mut OpenApi) {
         define_headers(document);
         for item in document.paths.paths.values_mut() {
-            for (method, operation) in operations(item) {
+            for (method, operation) in operations_mut(item) {
                 for response in operation.responses.responses.values_mut() {
                     if let RefOr::T(response) = response {
                         add_headers(response);
@@ -131,6 +85,7 @@ impl Modify for Errors {
                 for code in codes(&method, operation) {
                     by_status.entry(code.status().as_u16()).or_default().push(code);
                 }
+                operation.extensions = None;
                 for (status, codes) in by_status {
                     operation.responses.responses.insert(status.to_string(), error(&codes).into());
                 }
@@ -140,7 +95,7 @@ impl Modify for Errors {
 }
 
 /// The operations of a path, each with its method.
-pub fn operations(item: &mut PathItem) -> impl Iterator<Item = (HttpMethod, &mut Operation)> {
+pub fn operations_mut(item: &mut PathItem) -> impl Iterator<Item = (HttpMethod, &mut Operation)> {
     let PathItem { get, post, put, patch, delete, .. } = item;
     let methods = [
         (HttpMethod::Get, get),

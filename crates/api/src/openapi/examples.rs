@@ -8,7 +8,7 @@ use utoipa::{
     openapi::{Content, OpenApi, RefOr, Schema, schema::SchemaType},
 };
 
-use super::answers::operations;
+use super::answers::operations_mut;
 use crate::respond::JSON;
 
 /// Says that null fields are still there, and adds the examples.
@@ -25,7 +25,7 @@ impl Modify for Examples {
         }
         let schemas = serde_json::to_value(&components.schemas).unwrap_or_default();
         for item in document.paths.paths.values_mut() {
-            for (_, operation) in operations(item) {
+            for (_, operation) in operations_mut(item) {
                 let responses = &mut operation.responses.responses;
                 let status = if responses.contains_key("200") { "200" } else { "202" };
                 let Some(RefOr::T(answer)) = responses.get_mut(status) else { continue };
@@ -41,7 +41,7 @@ impl Modify for Examples {
 fn requests(document: &mut OpenApi) -> HashSet<String> {
     let mut names = HashSet::new();
     for item in document.paths.paths.values_mut() {
-        for (_, operation) in operations(item) {
+        for (_, operation) in operations_mut(item) {
             let Some(RefOr::T(body)) = &operation.request_body else { continue };
             names.extend(body.content.values().filter_map(|content| match content {
                 RefOr::T(Content { schema: Some(RefOr::Ref(target)), .. }) => {

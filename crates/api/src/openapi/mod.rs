@@ -3,8 +3,6 @@
 mod answers;
 mod deliveries;
 mod examples;
-pub mod names;
-pub mod page;
 mod parameters;
 
 use utoipa::{
@@ -16,7 +14,10 @@ use utoipa::{
 };
 
 use self::{answers::Errors, deliveries::Deliveries, examples::Examples, parameters::Parameters};
-use crate::{error::ErrorBody, v1};
+use crate::{
+    endpoint::{Table, is_internal, operations},
+    error::ErrorBody,
+};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -41,18 +42,7 @@ use crate::{error::ErrorBody, v1};
         (name = "alerts", description = "Rules that watch a metric."),
         (name = "tracking", description = "Custom events."),
     ),
-    paths(
-        v1::status::get, v1::openapi::get, v1::me::get, v1::credits::get, v1::transactions::list, v1::auto_topup::set, v1::usage::get, v1::customers::get, v1::segments::get, v1::integrations::get,
-        v1::webhooks::list, v1::webhooks::create, v1::webhooks::revoke, v1::webhook_settings::change,
-        v1::webhook_settings::rotate, v1::webhook_deliveries::test, v1::webhook_deliveries::list,
-        v1::webhook_deliveries::get, v1::webhook_deliveries::resend, v1::webhook_replays::start, v1::webhook_replays::get,
-        v1::webhook_replays::cancel, v1::webhook_verify::verify, v1::insights::get, v1::insights::change,
-        v1::insight_runs::start, v1::insight_runs::get, v1::track::track, v1::track_batch::track_batch,
-        v1::anomalies::get, v1::profit::get, v1::inventory::get, v1::reorder::get, v1::reorder::change,
-        v1::alerts::list, v1::alerts::create, v1::alerts::get, v1::alerts::change, v1::alerts::delete,
-    ),
-    components(schemas(ErrorBody)),
-    modifiers(&Security, &Parameters, &Errors, &Examples, &Deliveries)
+    components(schemas(ErrorBody))
 )]
 struct Api;
 
@@ -72,7 +62,18 @@ impl Modify for Security {
     }
 }
 
-/// The OpenAPI 3.1 document of the API.
-pub fn openapi() -> Document {
-    Api::openapi()
+/// The OpenAPI 3.1 document of the endpoints of `table`, but for the internal ones.
+pub fn document(table: &Table) -> Document {
+    let mut document = Api::openapi();
+    let is_public = |endpoint: &&Document| {
+        let mut all = endpoint.paths.paths.values().flat_map(operations);
+        all.all(|(_, operation)| !is_internal(operation))
+    };
+    for endpoint in table.documents().filter(is_public) {
+        document.merge(endpoint.clone());
+    }
+    for modifier in [&Security as &dyn Modify, &Parameters, &Errors, &Examples, &Deliveries] {
+        modifier.modify(&mut document);
+    }
+    document
 }

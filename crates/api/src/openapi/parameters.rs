@@ -9,7 +9,8 @@ use utoipa::{
     },
 };
 
-use super::{answers::operations, names};
+use super::answers::operations_mut;
+use crate::{endpoint::Access, names};
 
 /// Lists the values of filters and adds the request headers.
 pub struct Parameters;
@@ -17,7 +18,7 @@ pub struct Parameters;
 impl Modify for Parameters {
     fn modify(&self, document: &mut OpenApi) {
         for item in document.paths.paths.values_mut() {
-            for (method, operation) in operations(item) {
+            for (method, operation) in operations_mut(item) {
                 let id = operation.operation_id.clone().unwrap_or_default();
                 let parameters = operation.parameters.get_or_insert_default();
                 for parameter in parameters.iter_mut() {
@@ -61,7 +62,7 @@ fn headers(method: &HttpMethod, operation: &Operation) -> Vec<Parameter> {
             .build()
     };
     let text = || ObjectBuilder::new().schema_type(Type::String);
-    let keyed = operation.operation_id.as_deref().is_none_or(|id| id != "get_status" && id != "get_openapi");
+    let keyed = matches!(Access::of(method, operation), Access::Key(_));
     let mut headers = Vec::new();
     if keyed {
         headers.push(header(

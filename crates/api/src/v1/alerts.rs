@@ -46,7 +46,8 @@ pub async fn list(caller: Caller, mut query: Query, state: web::Data<State>) -> 
     post, path = "/api/v1/alerts", tag = "alerts", operation_id = "create_alert",
     request_body(content = CreateRequest, content_type = "application/json"),
     responses((status = 200, description = "The rule.", body = OneBody)),
-    security(("api_key" = ["write"]))
+    security(("api_key" = ["write"])),
+    extensions(("x-errors" = json!([Code::IdempotencyKeySuperseded, Code::AlertLimitReached])))
 )]
 pub async fn create(
     caller: Caller,
@@ -87,7 +88,8 @@ fn unknown() -> ApiError {
     get, path = "/api/v1/alerts/{id}", tag = "alerts", operation_id = "get_alert",
     params(("id" = i64, Path, description = "The rule.", minimum = 1, example = 7)),
     responses((status = 200, description = "The rule.", body = OneBody)),
-    security(("api_key" = ["read"]))
+    security(("api_key" = ["read"])),
+    extensions(("x-errors" = json!([Code::NotFound])))
 )]
 pub async fn get(
     caller: Caller,
@@ -110,7 +112,8 @@ pub async fn get(
     params(("id" = i64, Path, description = "The rule.", minimum = 1, example = 7)),
     request_body(content = ChangeRequest, content_type = "application/json"),
     responses((status = 200, description = "The rule as it is now.", body = OneBody)),
-    security(("api_key" = ["write"]))
+    security(("api_key" = ["write"])),
+    extensions(("x-errors" = json!([Code::NotFound])))
 )]
 pub async fn change(
     caller: Caller,
@@ -135,7 +138,8 @@ pub async fn change(
     delete, path = "/api/v1/alerts/{id}", tag = "alerts", operation_id = "delete_alert",
     params(("id" = i64, Path, description = "The rule.", minimum = 1, example = 7)),
     responses((status = 200, description = "The rule is gone.", body = DeletedBody)),
-    security(("api_key" = ["write"]))
+    security(("api_key" = ["write"])),
+    extensions(("x-errors" = json!([Code::NotFound])))
 )]
 pub async fn delete(
     caller: Caller,

@@ -12,10 +12,11 @@ use crate::{
     auth::Caller,
     error::ApiError,
     freshness::FreshnessBody,
-    openapi::names,
-    query::{Query, Warning},
+    names,
+    query::Query,
     respond::{API_VERSION, Pagination, Reply, Warnings, date, instant, measure},
     state::State,
+    warnings::Warning,
     window,
 };
 

@@ -10,10 +10,11 @@ use super::auto_topup::AutoTopupBody;
 use crate::{
     auth::Caller,
     error::ApiError,
-    openapi::names,
-    query::{Query, Warning},
+    names,
+    query::Query,
     respond::{API_VERSION, Reply, Warnings, instant},
     state::State,
+    warnings::Warning,
 };
 
 /// The account's credits.

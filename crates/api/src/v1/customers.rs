@@ -16,7 +16,7 @@ use crate::{
     csv::{self, About, Format, Row},
     error::ApiError,
     freshness::{DatedList, FreshnessBody},
-    openapi::names,
+    names,
     query::Query,
     respond::{Exact, Instant, List, Reply, Warnings},
     state::State,

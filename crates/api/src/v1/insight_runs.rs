@@ -13,8 +13,7 @@ use crate::{
     auth::Caller,
     body::{Accepts, Upload},
     error::{ApiError, Code},
-    openapi::names,
-    path,
+    names, path,
     query::Query,
     respond::{API_VERSION, Reply, Warnings, instant},
     state::State,
@@ -78,7 +77,10 @@ impl JobBody {
 #[utoipa::path(
     post, path = "/api/v1/insights/generate", tag = "analytics", operation_id = "generate_insights",
     responses((status = 202, description = "The job.", body = JobBody)),
-    security(("api_key" = ["write"]))
+    security(("api_key" = ["write"])),
+    extensions(("x-errors" = json!([
+        Code::PaymentRequired, Code::InsufficientCredits, Code::InvalidJson, Code::InvalidBody, Code::UnsupportedMediaType
+    ])))
 )]
 pub async fn start(
     caller: Caller,
@@ -111,7 +113,8 @@ fn unknown() -> ApiError {
     get, path = "/api/v1/insights/jobs/{id}", tag = "analytics", operation_id = "get_insight_job",
     params(("id" = i64, Path, description = "The job.", minimum = 1, example = 52)),
     responses((status = 200, description = "The job.", body = JobBody)),
-    security(("api_key" = ["read"]))
+    security(("api_key" = ["read"])),
+    extensions(("x-errors" = json!([Code::NotFound])))
 )]
 pub async fn get(
     caller: Caller,

@@ -13,8 +13,7 @@ use crate::{
     body::{Accepts, Upload},
     error::{ApiError, Code},
     freshness::{DatedList, FreshnessBody},
-    openapi::names,
-    path,
+    names, path,
     query::Query,
     respond::{API_VERSION, List, Reply, Warnings, instant},
     state::State,
@@ -141,7 +140,8 @@ pub struct ChangedBody {
     params(("id" = i64, Path, description = "The insight.", minimum = 1, example = 318)),
     request_body(content = Change, content_type = "application/json"),
     responses((status = 200, description = "The insight as it is now.", body = ChangedBody)),
-    security(("api_key" = ["write"]))
+    security(("api_key" = ["write"])),
+    extensions(("x-errors" = json!([Code::NotFound, Code::InvalidTransition])))
 )]
 pub async fn change(
     caller: Caller,

@@ -12,10 +12,11 @@ use utoipa::ToSchema;
 use crate::{
     auth::Caller,
     error::ApiError,
-    openapi::names,
-    query::{Query, Warning},
+    names,
+    query::Query,
     respond::{API_VERSION, Pagination, Reply, Warnings, instant},
     state::State,
+    warnings::Warning,
 };
 
 /// A connection to a shop. Tokens are never shown.

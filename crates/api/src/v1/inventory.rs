@@ -9,10 +9,11 @@ use crate::{
     auth::Caller,
     error::ApiError,
     freshness::FreshnessBody,
-    openapi::names,
-    query::{Query, Warning},
+    names,
+    query::Query,
     respond::{API_VERSION, Exact, Pagination, Reply, Warnings, date, instant},
     state::State,
+    warnings::Warning,
 };
 
 /// An item of the catalogue.

@@ -7,8 +7,9 @@ use utoipa::ToSchema;
 use crate::{
     auth::Caller,
     error::ApiError,
-    query::{Query, Warning},
+    query::Query,
     respond::{API_VERSION, Reply, Warnings, instant},
+    warnings::Warning,
 };
 
 /// The owner of the calling key.
@@ -31,7 +32,7 @@ pub struct Me<'a> {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Profile)]
 struct ProfileBody<'a> {
-    #[schema(value_type = String, schema_with = crate::openapi::names::plan)]
+    #[schema(value_type = String, schema_with = crate::names::plan)]
     plan: &'static str,
     /// ISO 4217; the currency of every amount.
     #[schema(value_type = String, example = "USD")]

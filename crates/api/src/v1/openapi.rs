@@ -1,10 +1,13 @@
 //! `GET /api/v1/openapi.json`: the description of the API. Open to everyone.
 
-use std::sync::LazyLock;
+use std::sync::OnceLock;
+
+use actix_web::HttpRequest;
 
 use crate::{
-    error::ApiError,
-    openapi::openapi,
+    endpoint::Table,
+    error::{ApiError, Code},
+    openapi::document,
     respond::{Cache, JSON, Reply},
 };
 
@@ -12,8 +15,7 @@ use crate::{
 const MAX_AGE: u32 = 300;
 
 /// Made once: it depends on nothing but the program.
-static DOCUMENT: LazyLock<Result<String, String>> =
-    LazyLock::new(|| openapi().to_json().map_err(|error| error.to_string()));
+static DOCUMENT: OnceLock<Result<String, String>> = OnceLock::new();
 
 /// This document.
 ///
@@ -23,7 +25,9 @@ static DOCUMENT: LazyLock<Result<String, String>> =
     responses((status = 200, description = "The document.", content_type = "application/json", body = Object)),
     security(())
 )]
-pub async fn get() -> Result<Reply, ApiError> {
-    let document = DOCUMENT.as_ref().map_err(|error| ApiError::internal(error))?;
+pub async fn get(request: HttpRequest) -> Result<Reply, ApiError> {
+    let table = request.app_data::<&'static Table>().ok_or(ApiError::new(Code::InternalError))?;
+    let document = DOCUMENT.get_or_init(|| document(table).to_json().map_err(|error| error.to_string()));
+    let document = document.as_ref().map_err(|error| ApiError::internal(error))?;
     Ok(Reply::bytes(JSON, document.clone().into_bytes(), Cache::Public(MAX_AGE)))
 }

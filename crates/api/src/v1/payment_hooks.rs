@@ -9,8 +9,8 @@ use domain::payments::NotificationRefused;
 use serde::Serialize;
 
 use crate::{
+    auth::ClientAddress,
     body::Upload,
-    edge::ClientAddress,
     error::{ApiError, Code},
     notifications::admit_signed,
     respond::{API_VERSION, Reply},
@@ -27,6 +27,10 @@ struct Body {
 }
 
 /// Takes a notification: checks its signature, asks the gateway about the payment it names, writes what that means.
+#[utoipa::path(
+    post, path = "/hooks/payments/{gateway}", security(()),
+    extensions(("x-signed" = json!(true)), ("x-internal" = json!(true)))
+)]
 pub async fn receive(
     request: HttpRequest,
     address: ClientAddress,

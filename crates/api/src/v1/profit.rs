@@ -19,9 +19,10 @@ use crate::{
     csv::{self, About, Format, Row},
     error::ApiError,
     freshness::FreshnessBody,
-    query::{Query, Warning},
+    query::Query,
     respond::{API_VERSION, Exact, Pagination, Reply, Warnings, date},
     state::State,
+    warnings::Warning,
     window,
 };
 

@@ -10,10 +10,11 @@ use crate::{
     body::{Accepts, Upload},
     error::{ApiError, Code},
     freshness::FreshnessBody,
-    openapi::names,
-    query::{Query, Warning, parse_positive},
+    names,
+    query::{Query, parse_positive},
     respond::{API_VERSION, Exact, Pagination, Reply, Warnings, instant, measure},
     state::State,
+    warnings::Warning,
     write::detached,
 };
 
@@ -220,7 +221,8 @@ pub struct ChangedBody {
     params(("id" = i64, Path, description = "The suggestion.", minimum = 1, example = 9)),
     request_body(content = Change, content_type = "application/json"),
     responses((status = 200, description = "The suggestion as it is now.", body = ChangedBody)),
-    security(("api_key" = ["write"]))
+    security(("api_key" = ["write"])),
+    extensions(("x-errors" = json!([Code::NotFound, Code::InvalidTransition])))
 )]
 pub async fn change(
     caller: Caller,

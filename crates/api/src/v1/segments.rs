@@ -15,10 +15,11 @@ use crate::{
     auth::Caller,
     error::ApiError,
     freshness::FreshnessBody,
-    openapi::names,
-    query::{Query, Warning},
+    names,
+    query::Query,
     respond::{API_VERSION, Exact, Reply, Warnings},
     state::State,
+    warnings::Warning,
 };
 
 /// The customers of a segment together.

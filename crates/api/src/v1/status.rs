@@ -106,7 +106,7 @@ impl Look {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = StatusReport)]
 pub struct Report<'a> {
-    #[schema(value_type = String, schema_with = crate::openapi::names::overall_status)]
+    #[schema(value_type = String, schema_with = crate::names::overall_status)]
     status: &'static str,
     #[schema(value_type = String, example = "v1")]
     api_version: &'static str,
@@ -138,7 +138,7 @@ struct Checks {
 /// The database.
 #[derive(Debug, Serialize, ToSchema)]
 struct DatabaseCheck {
-    #[schema(value_type = String, schema_with = crate::openapi::names::database_status)]
+    #[schema(value_type = String, schema_with = crate::names::database_status)]
     status: &'static str,
     /// Milliseconds of one round trip; null when the database is down.
     #[schema(example = 0.4)]
@@ -150,7 +150,7 @@ struct DatabaseCheck {
 #[derive(Debug, Serialize, ToSchema)]
 struct SchemaCheck {
     /// `unknown` when the database is down.
-    #[schema(value_type = String, schema_with = crate::openapi::names::schema_status)]
+    #[schema(value_type = String, schema_with = crate::names::schema_status)]
     status: &'static str,
 }
 
@@ -178,7 +178,8 @@ struct Meta<'a> {
         (status = 200, description = "The service works.", body = Report),
         (status = 503, description = "The database is down, or its schema does not fit: the same report with `error`.", body = Report)
     ),
-    security(())
+    security(()),
+    extensions(("x-unlimited" = json!(true)))
 )]
 pub async fn get(request: HttpRequest, state: web::Data<State>, last: web::Data<LastCheck>) -> Result<Reply, ApiError> {
     let Look { latency, schema, took, .. } = last.look(&*state.health).await;

@@ -16,13 +16,13 @@ use utoipa::ToSchema;
 use validator::{Validate, ValidationErrors};
 
 use crate::{
-    auth::Caller,
+    auth::{Caller, ClientAddress},
     body::{Accepts, Field, Fields, Upload},
-    edge::ClientAddress,
     error::{ApiError, Code},
-    query::{Query, Warning},
+    query::Query,
     respond::{API_VERSION, Reply, Warnings},
     state::State,
+    warnings::Warning,
     write::{detached, mark_replayed},
 };
 
@@ -150,8 +150,8 @@ fn read_timestamp(text: &str, now: OffsetDateTime) -> Result<OffsetDateTime, Api
 }
 
 /// Takes the body of events that are to be stored from the key's budget of bytes.
-pub(super) async fn within_budget(state: &State, caller: &Caller, upload: &Upload) -> Result<(), ApiError> {
-    let kib = u32::try_from(upload.bytes().len().div_ceil(1_024)).unwrap_or(u32::MAX);
+pub(super) async fn within_budget(state: &State, caller: &Caller, bytes: usize) -> Result<(), ApiError> {
+    let kib = u32::try_from(bytes.div_ceil(1_024)).unwrap_or(u32::MAX);
     let most = state.settings.event_kib();
     let quota = state.limiter.take(Bucket::EventKib(caller.key().id), kib, most).await;
     if !quota.exceeded {
@@ -190,7 +190,10 @@ pub struct TrackedBody {
     params(("dry_run" = Option<String>, Query, description = "`1` checks the event and stores nothing.")),
     request_body(content((TrackEvent = "application/json"), (TrackEvent = "text/plain"))),
     responses((status = 200, description = "The event is stored.", body = TrackedBody)),
-    security(("api_key" = ["write"]))
+    security(("api_key" = ["write"])),
+    extensions(("x-errors" = json!([
+        Code::InvalidEvent, Code::InvalidProps, Code::PropsTooLarge, Code::InvalidVisitorId, Code::InvalidSessionId, Code::InvalidUrl, Code::InvalidTimestamp
+    ])))
 )]
 pub async fn track(
     caller: Caller,
@@ -210,7 +213,7 @@ pub async fn track(
     if dry_run {
         return Reply::done(&body(None));
     }
-    within_budget(&state, &caller, &upload).await?;
+    within_budget(&state, &caller, upload.bytes().len()).await?;
     let event = tracked.into_event(client, &*state.geolocator, now);
     let account = caller.account();
     let work = async move { state.events.insert(account, event, idempotency).await };

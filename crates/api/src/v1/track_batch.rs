@@ -11,14 +11,14 @@ use time::OffsetDateTime;
 use utoipa::ToSchema;
 
 use crate::{
-    auth::Caller,
-    body::{Accepts, Fields, Upload},
-    edge::ClientAddress,
+    auth::{Caller, ClientAddress},
+    body::{Accepts, Fields, MAX_BATCH_BYTES, Upload},
     error::{ApiError, Code},
-    query::{Query, Warning},
+    query::Query,
     respond::{API_VERSION, Reply, Warnings},
     state::State,
     v1::track::{TrackEvent, Tracked, within_budget},
+    warnings::Warning,
     write::{detached, mark_replayed},
 };
 
@@ -112,7 +112,7 @@ pub async fn track_batch(
     mut query: Query,
     request: HttpRequest,
     client: ClientAddress,
-    upload: Upload,
+    upload: Upload<MAX_BATCH_BYTES>,
     state: web::Data<State>,
 ) -> Result<Reply, ApiError> {
     let idempotency = upload.idempotency(&request)?;
@@ -124,14 +124,14 @@ pub async fn track_batch(
     let mut events = Vec::with_capacity(elements.len());
     let mut warnings = Vec::with_capacity(elements.len());
     for element in &elements {
-        let (event, notes) = read_event(element, &upload, client, &state, now);
+        let (event, notes) = read_event(element, upload.is_strict(), client, &state, now);
         events.push(event);
         warnings.push(notes);
     }
     let (fates, replayed) = if dry_run {
         (events.into_iter().map(|event| event.map(|_| None)).collect(), false)
     } else {
-        within_budget(&state, &caller, &upload).await?;
+        within_budget(&state, &caller, upload.bytes().len()).await?;
         let account = caller.account();
         let work = async move { state.events.insert_batch(account, events, idempotency, now).await };
         let Written { value, replayed } = detached(work).await?;
@@ -160,12 +160,12 @@ fn take_events(fields: &mut Fields) -> Result<Vec<Box<RawValue>>, ApiError> {
 /// An event by the rules of a single one, and what there is to say about it all the same.
 fn read_event(
     element: &RawValue,
-    upload: &Upload,
+    strict: bool,
     client: ClientAddress,
     state: &State,
     now: OffsetDateTime,
 ) -> (Result<NewEvent, Refusal>, Warnings) {
-    let read = Fields::within(element, upload.is_strict()).and_then(|mut fields| {
+    let read = Fields::within(element, strict).and_then(|mut fields| {
         let tracked = Tracked::take(&mut fields, now)?;
         Ok((tracked, fields.finish(Warnings::new())?))
     });

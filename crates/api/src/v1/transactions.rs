@@ -16,7 +16,7 @@ use crate::{
     auth::Caller,
     csv::{self, About, Format, Row},
     error::ApiError,
-    openapi::names,
+    names,
     query::Query,
     respond::{List, Reply, Warnings, instant},
     state::State,

@@ -14,10 +14,11 @@ use utoipa::ToSchema;
 use crate::{
     auth::Caller,
     error::ApiError,
-    openapi::names,
-    query::{Query, Warning},
+    names,
+    query::Query,
     respond::{API_VERSION, Exact, Reply, Warnings, date, instant},
     state::State,
+    warnings::Warning,
 };
 
 /// What the credits went for.

@@ -14,8 +14,7 @@ use crate::{
     auth::Caller,
     body::{Accepts, Upload},
     error::{ApiError, Code},
-    openapi::names,
-    path,
+    names, path,
     query::Query,
     respond::{API_VERSION, List, Reply, Warnings, instant},
     state::State,
@@ -176,7 +175,8 @@ impl From<LoggedDelivery> for DeliveryBody {
         ("cursor" = Option<i64>, Query, description = "`next_cursor` of the page before.", minimum = 1),
     ),
     responses((status = 200, description = "The deliveries.", body = List<DeliveryBody>)),
-    security(("api_key" = ["read"]))
+    security(("api_key" = ["read"])),
+    extensions(("x-errors" = json!([Code::WebhookNotFound])))
 )]
 pub async fn list(
     caller: Caller,
@@ -227,7 +227,8 @@ fn unknown() -> ApiError {
         ("delivery" = String, Path, description = "The delivery.", format = Uuid, example = "0198d0c0-a7e1-7c3f-9a5f-3f8b1d2c4e6a"),
     ),
     responses((status = 200, description = "The delivery.", body = OneBody)),
-    security(("api_key" = ["read"]))
+    security(("api_key" = ["read"])),
+    extensions(("x-errors" = json!([Code::WebhookNotFound, Code::NotFound])))
 )]
 pub async fn get(
     caller: Caller,
@@ -264,7 +265,8 @@ pub struct ResentBody {
         ("delivery" = String, Path, description = "The delivery.", format = Uuid, example = "0198d0c0-a7e1-7c3f-9a5f-3f8b1d2c4e6a"),
     ),
     responses((status = 200, description = "The delivery is due now.", body = ResentBody)),
-    security(("api_key" = ["write"]))
+    security(("api_key" = ["write"])),
+    extensions(("x-errors" = json!([Code::NotFound, Code::WebhookNotFound, Code::InvalidTransition])))
 )]
 pub async fn resend(
     caller: Caller,
@@ -328,7 +330,8 @@ pub struct TestedBody {
     params(("id" = i64, Path, description = "The subscription.", minimum = 1, example = 3)),
     request_body(content = TestRequest, content_type = "application/json"),
     responses((status = 200, description = "The attempt, successful or not.", body = TestedBody)),
-    security(("api_key" = ["write"]))
+    security(("api_key" = ["write"])),
+    extensions(("x-errors" = json!([Code::WebhookNotFound, Code::UnknownEvent, Code::IdempotencyKeySuperseded])))
 )]
 pub async fn test(
     caller: Caller,

@@ -16,8 +16,7 @@ use crate::{
     auth::Caller,
     body::{Accepts, Fields, Upload},
     error::{ApiError, Code},
-    openapi::names,
-    path,
+    names, path,
     query::Query,
     respond::{API_VERSION, Reply, Warnings, instant},
     state::State,
@@ -139,7 +138,8 @@ fn moment(fields: &mut Fields, name: &'static str) -> Result<Option<OffsetDateTi
     params(("id" = i64, Path, description = "The subscription.", minimum = 1, example = 3)),
     request_body(content = ReplayRequest, content_type = "application/json"),
     responses((status = 200, description = "The job with its count, or the count alone.", body = ReplayBody)),
-    security(("api_key" = ["write"]))
+    security(("api_key" = ["write"])),
+    extensions(("x-errors" = json!([Code::WebhookNotFound, Code::ReplayRunning])))
 )]
 pub async fn start(
     caller: Caller,
@@ -190,7 +190,8 @@ fn unknown() -> ApiError {
         ("replay" = i64, Path, description = "The replay.", minimum = 1, example = 12),
     ),
     responses((status = 200, description = "The replay.", body = ReplayBody)),
-    security(("api_key" = ["read"]))
+    security(("api_key" = ["read"])),
+    extensions(("x-errors" = json!([Code::NotFound])))
 )]
 pub async fn get(
     caller: Caller,
@@ -215,7 +216,8 @@ pub async fn get(
         ("replay" = i64, Path, description = "The replay.", minimum = 1, example = 12),
     ),
     responses((status = 200, description = "The replay as it was left.", body = ReplayBody)),
-    security(("api_key" = ["write"]))
+    security(("api_key" = ["write"])),
+    extensions(("x-errors" = json!([Code::NotFound, Code::InvalidTransition])))
 )]
 pub async fn cancel(
     caller: Caller,

@@ -16,8 +16,7 @@ use crate::{
     auth::Caller,
     body::{Accepts, Upload},
     error::{ApiError, Code},
-    openapi::names,
-    path,
+    names, path,
     query::Query,
     respond::{API_VERSION, Reply, Warnings, instant},
     state::State,
@@ -67,7 +66,8 @@ pub struct ChangedBody {
     params(("id" = i64, Path, description = "The subscription.", minimum = 1, example = 3)),
     request_body(content = ChangeRequest, content_type = "application/json"),
     responses((status = 200, description = "The subscription as it is now.", body = ChangedBody)),
-    security(("api_key" = ["write"]))
+    security(("api_key" = ["write"])),
+    extensions(("x-errors" = json!([Code::WebhookNotFound, Code::UnknownEvent])))
 )]
 pub async fn change(
     caller: Caller,
@@ -129,7 +129,8 @@ pub struct RotatedBody {
     params(("id" = i64, Path, description = "The subscription.", minimum = 1, example = 3)),
     request_body(content = RotationRequest, content_type = "application/json"),
     responses((status = 200, description = "The new secret, shown only here.", body = RotatedBody)),
-    security(("api_key" = ["write"]))
+    security(("api_key" = ["write"])),
+    extensions(("x-errors" = json!([Code::WebhookNotFound, Code::IdempotencyKeySuperseded])))
 )]
 pub async fn rotate(
     caller: Caller,

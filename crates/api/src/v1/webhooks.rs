@@ -21,10 +21,11 @@ use crate::{
     auth::Caller,
     body::{Accepts, Fields, Upload},
     error::{ApiError, Code},
-    openapi::names,
-    query::{Query, Warning},
+    names,
+    query::Query,
     respond::{API_VERSION, List, Reply, Warnings, instant},
     state::State,
+    warnings::Warning,
     write::{detached, mark_replayed},
 };
 
@@ -214,7 +215,10 @@ pub(super) fn chosen(names: Vec<String>) -> Result<Vec<String>, ApiError> {
     post, path = "/api/v1/webhooks", tag = "webhooks", operation_id = "create_webhook",
     request_body(content = NewWebhook, content_type = "application/json"),
     responses((status = 200, description = "The subscription, with the secret that is shown only here.", body = CreatedBody)),
-    security(("api_key" = ["write"]))
+    security(("api_key" = ["write"])),
+    extensions(("x-errors" = json!([
+        Code::IdempotencyKeySuperseded, Code::InvalidWebhookUrl, Code::UnknownEvent, Code::WebhookLimitReached
+    ])))
 )]
 pub async fn create(
     caller: Caller,
@@ -289,7 +293,8 @@ pub struct RevokedBody {
     delete, path = "/api/v1/webhooks", tag = "webhooks", operation_id = "revoke_webhook",
     params(("id" = i64, Query, description = "The subscription.", minimum = 1, example = 3)),
     responses((status = 200, description = "The subscription is revoked.", body = RevokedBody)),
-    security(("api_key" = ["write"]))
+    security(("api_key" = ["write"])),
+    extensions(("x-errors" = json!([Code::MissingParameter, Code::WebhookNotFound])))
 )]
 pub async fn revoke(caller: Caller, mut query: Query, state: web::Data<State>) -> Result<Reply, ApiError> {
     let missing = || ApiError::new(Code::MissingParameter).message("`id` is required.").param("id");

@@ -11,6 +11,7 @@ mod files;
 mod insight_runs;
 mod lists;
 mod logs;
+mod modules;
 mod pages;
 mod robustness;
 mod service;

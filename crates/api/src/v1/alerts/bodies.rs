@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use crate::{
     body::{Field, Fields},
     error::{ApiError, Code},
-    openapi::names,
+    names,
     respond::{API_VERSION, Exact, Warnings, instant},
 };
 

@@ -21,6 +21,11 @@ use utoipa::{
     },
 };
 
+/// What a switch may be.
+pub const FLAGS: &[&str] = &["1", "0", "true", "false"];
+/// What `format` may be.
+pub const FORMATS: &[&str] = &["json", "csv"];
+
 fn one_of(names: &[&'static str]) -> Object {
     let schema = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(names.iter().copied()));
     schema.examples(names.first().map(|name| json!(name))).build()
@@ -87,8 +92,8 @@ schemas! {
     overall_status => &["operational", "degraded", "outage"];
     database_status => &["ok", "slow", "down"];
     schema_status => &["ok", "outdated", "too_new", "unknown"];
-    format => crate::csv::FORMATS;
-    flag => crate::query::FLAGS;
+    format => FORMATS;
+    flag => FLAGS;
     transaction_kind => credits::TransactionKind::NAMES;
     usage_period => usage::Period::NAMES;
     platform => Platform::NAMES;

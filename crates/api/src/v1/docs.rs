@@ -12,7 +12,6 @@ use utoipa_swagger_ui::Config;
 use crate::{
     error::{ApiError, Code},
     respond::{Cache, Reply},
-    v1::OPENAPI_PATH,
 };
 
 /// Nothing is loaded from elsewhere, and no script runs that is not a file of ours.
@@ -21,15 +20,20 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'u
 /// Seconds that the files may be kept.
 const MAX_AGE: u32 = 300;
 
+/// Where the page finds the document.
+const OPENAPI_PATH: &str = "/api/v1/openapi.json";
+
 static CONFIG: LazyLock<Arc<Config<'static>>> =
     LazyLock::new(|| Arc::new(Config::from(OPENAPI_PATH).try_it_out_enabled(true).persist_authorization(false)));
 
 /// The files are asked for relative to the page, so it lives below a slash.
+#[utoipa::path(get, path = "/docs", security(()), extensions(("x-internal" = json!(true))))]
 pub async fn redirect() -> HttpResponse {
     HttpResponse::PermanentRedirect().insert_header((header::LOCATION, "/docs/")).finish()
 }
 
 /// A file of the page; the page itself without a name.
+#[utoipa::path(get, path = "/docs/{file:.*}", security(()), extensions(("x-internal" = json!(true))))]
 pub async fn file(name: web::Path<String>) -> Result<Reply, ApiError> {
     let file = utoipa_swagger_ui::serve(&name, Arc::clone(&CONFIG)).map_err(|error| ApiError::internal(&error))?;
     let file = file.ok_or(ApiError::new(Code::NotFound))?;

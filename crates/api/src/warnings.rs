@@ -1,0 +1,57 @@
+//! Notes about a request that was answered all the same.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::error::{ApiError, Code};
+
+/// Something in the request that was not applied as sent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Warning {
+    /// `limit_clamped`, `days_clamped`, `unknown_parameter` or `unknown_field`.
+    #[schema(example = "limit_clamped")]
+    pub code: &'static str,
+    #[schema(example = "limit")]
+    pub param: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, example = 500)]
+    pub requested: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, example = 100)]
+    pub applied: Option<i64>,
+}
+
+/// Left out of an answer when there are none.
+pub type Warnings = Vec<Warning>;
+
+/// Unknown names beyond these are not listed.
+pub const MAX_UNKNOWN: usize = 16;
+/// Longer names are cut when they are repeated in an answer.
+pub const MAX_NAME_CHARS: usize = 64;
+
+/// Adds a warning for each distinct unknown name, or refuses the first one under strict handling.
+pub fn note_unknown<'a>(
+    names: impl Iterator<Item = &'a str>,
+    code: &'static str,
+    strict: bool,
+    warnings: &mut Warnings,
+) -> Result<(), ApiError> {
+    let mut listed = 0;
+    for name in names {
+        let shown: String = name.chars().take(MAX_NAME_CHARS).collect();
+        if strict {
+            return Err(match code {
+                "unknown_field" => {
+                    ApiError::new(Code::InvalidBody).message(format!("`{shown}` is not known.")).param(shown)
+                }
+                _ => ApiError::parameter(&shown, "is not known"),
+            });
+        }
+        let repeated = warnings.iter().any(|warning| warning.code == code && warning.param == shown);
+        if !repeated && listed < MAX_UNKNOWN {
+            listed += 1;
+            warnings.push(Warning { code, param: shown, requested: None, applied: None });
+        }
+    }
+    Ok(())
+}
