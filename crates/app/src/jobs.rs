@@ -316,12 +316,12 @@ impl<'a> Night<'a> {
     }
 
     /// Stands for all that jobs read of an account: its data, the day they are asked for and the one they are asked on, its
-    /// settings, and the version of the computation. Settings that the sums are made with raise the version of the data.
+    /// settings, and the computation itself. Settings that the sums are made with raise the version of the data.
     fn input(&self, version: i64, now: OffsetDateTime) -> String {
         let zone = &self.account.timezone;
         let holidays = self.account.holiday_country.as_ref().map_or("", |country| country.as_str());
-        let (as_of, today, software) = (self.as_of, zone.day_of(now), env!("CARGO_PKG_VERSION"));
-        format!("{software} {version} {as_of} {today} {} {holidays}", zone.name())
+        let (as_of, today, computation) = (self.as_of, zone.day_of(now), env!("COMPUTATION"));
+        format!("{computation} {version} {as_of} {today} {} {holidays}", zone.name())
     }
 }
 

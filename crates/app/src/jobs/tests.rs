@@ -373,3 +373,22 @@ async fn a_stop_waits_for_the_run_under_way_begins_none_and_gives_the_claim_back
     let ended: Vec<_> = reports.iter().map(|report| (report.account, report.outcome.clone())).collect();
     assert_eq!(ended, [(AccountId(1), Outcome::Interrupted)]);
 }
+
+#[path = "../../build.rs"]
+#[allow(dead_code, reason = "its `main` runs when the crate is built")]
+mod build;
+
+/// Another constant of the analytics makes the results of today stale.
+#[test]
+fn the_fingerprint_of_the_computation_changes_with_its_source() {
+    assert_eq!(build::fingerprint(&build::SOURCES).unwrap(), env!("COMPUTATION"));
+    let copy = std::env::temp_dir().join(format!("computation-{}.rs", std::process::id()));
+    let source = std::fs::read_to_string("../analytics/src/severity.rs").unwrap();
+    let of = |text: &str| {
+        std::fs::write(&copy, text).unwrap();
+        build::fingerprint(&[copy.to_str().unwrap()]).unwrap()
+    };
+    let (now, stricter) = (of(&source), of(&source.replace("ALARM_Z: f64 = 3.5", "ALARM_Z: f64 = 3.6")));
+    assert!(now != stricter && now == of(&source));
+    std::fs::remove_file(&copy).unwrap();
+}

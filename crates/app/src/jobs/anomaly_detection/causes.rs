@@ -201,3 +201,61 @@ fn correlated(explanation: &Explanation) -> Vec<CorrelatedMetric> {
         .take(MOST_CORRELATED)
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use domain::profit::DayRange;
+    use proptest::prelude::*;
+    use time::{Duration, macros::date};
+
+    use super::*;
+
+    fn any_day() -> impl Strategy<Value = DayTotals> {
+        (100i64..200, proptest::collection::vec(0i64..120, 8), 1i64..40).prop_map(|(gross, amounts, count)| {
+            let money = |at: usize| amounts.get(at).copied().map(Decimal::from).unwrap_or_default();
+            DayTotals {
+                gross_revenue: gross.into(),
+                refunds: money(0),
+                cogs: money(1),
+                fees: money(2),
+                shipping: money(3),
+                ad_spend: money(4),
+                extra_expenses: money(5),
+                orders: count,
+                units: count * 2,
+                customers: count,
+                new_customers: count % 7,
+                visitors: count * 20,
+                ..DayTotals::quiet(date!(2026 - 03 - 01))
+            }
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
+        /// What a cause is told of is what the detector saw: the tree of drivers derives the same figures.
+        #[test]
+        fn the_tree_of_drivers_has_the_figures_of_the_metrics(mut days in proptest::collection::vec(any_day(), 60)) {
+            for (day, back) in days.iter_mut().rev().zip(0..) {
+                day.day -= Duration::days(back);
+            }
+            let last = days[59];
+            let scored = DayRange { first: last.day, last: last.day };
+            let shop = Shop { days, holidays: BTreeSet::new(), scored, zone: "UTC".parse().unwrap() };
+            let facts = facts(last.day, &shop, &[]);
+            for metric in Metric::ALL.iter().copied() {
+                let explained = explain(&facts, name_in_tree(metric), None);
+                match metric.measured(&last) {
+                    Some(value) => {
+                        let observed = explained.unwrap_or_else(|error| panic!("{metric}: {error}")).observed;
+                        prop_assert!((observed - value).abs() < 1e-9 * value.abs().max(1.0), "{metric}: {observed}, {value}");
+                    }
+                    None => prop_assert!(explained.is_err(), "{metric} has no value"),
+                }
+            }
+        }
+    }
+}
