@@ -7,6 +7,7 @@ mod admission;
 mod alerts;
 mod decisions;
 mod description;
+mod figures;
 mod files;
 mod insight_runs;
 mod lists;

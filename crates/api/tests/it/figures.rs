@@ -1,0 +1,148 @@
+//! A figure is the same whoever is asked for it: the API, its files, alert rules, the anomaly detector, insights.
+
+use std::sync::Arc;
+
+use api::State;
+use domain::{
+    alerts::{Comparator, Facts, Rule, Standing, Terms, Wanted, evaluate},
+    daily::DayTotals,
+    insights::{self, Severity, draft},
+    jobs::JobName,
+    metrics::Metric,
+    money::Currency,
+    profit::{MockProfitStore, Snapshot},
+};
+use proptest::prelude::*;
+use rust_decimal::{Decimal, dec, prelude::ToPrimitive};
+use serde_json::{Value, json};
+use time::{Duration, macros::date};
+
+use crate::support::{BOTH, NOW, Service, dated, state};
+
+/// Days with profits and losses, on some of which more was given back than came in.
+fn any_day() -> impl Strategy<Value = DayTotals> {
+    (proptest::collection::vec(0i64..200_000, 7), 0i64..20, 0i64..5).prop_map(|(cents, orders, new_customers)| {
+        let money = |at: usize| Decimal::new(cents[at], 2);
+        DayTotals {
+            gross_revenue: if orders == 0 { dec!(0) } else { money(0) },
+            refunds: money(1) / dec!(2),
+            cogs: money(2) / dec!(4),
+            fees: money(3) / dec!(20),
+            shipping: money(4) / dec!(20),
+            ad_spend: if orders % 3 == 0 { dec!(0) } else { money(5) / dec!(5) },
+            extra_expenses: money(6) / dec!(50),
+            orders,
+            new_customers,
+            ..DayTotals::quiet(date!(2026 - 05 - 02))
+        }
+    })
+}
+
+fn observed(metric: &str, facts: &Facts, currency: Currency) -> Option<Decimal> {
+    let terms = Terms::new(Wanted {
+        name: metric.into(),
+        metric: metric.parse().unwrap(),
+        comparator: Comparator::Lt,
+        threshold: dec!(0),
+        window_hours: 24,
+        severity: Severity::Low,
+        cooldown_hours: 0,
+    });
+    let (terms, standing) = (terms.unwrap(), Standing::NEW);
+    let rule = Rule { id: 1, terms, active: true, standing, last_evaluated_at: None, created_at: NOW, updated_at: NOW };
+    evaluate(&rule, facts, currency, NOW).observed
+}
+
+/// The value of a metric as a number with so many decimals.
+fn shown(metric: Metric, day: &DayTotals, times: f64, decimals: i32) -> Option<f64> {
+    let scale = 10f64.powi(decimals);
+    metric.measured(day).map(|value| (value * times * scale).round_ties_even() / scale)
+}
+
+fn same(a: Option<f64>, b: Option<f64>, decimals: i32) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => (a - b).abs() < 1.001 * 10f64.powi(-decimals),
+        (a, b) => a == b,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(8))]
+
+    #[test]
+    fn everyone_who_is_asked_for_a_figure_has_the_same(mut days in proptest::collection::vec(any_day(), 60)) {
+        for (day, back) in days.iter_mut().rev().zip(0..) {
+            day.day -= Duration::days(back);
+        }
+        let snapshot = |day: &DayTotals| {
+            Snapshot { date: day.day, components: day.components(), basis: day.basis, computed_at: NOW }
+        };
+        let snapshots: Vec<Snapshot> = days.iter().rev().map(snapshot).collect();
+        let mut profit = MockProfitStore::new();
+        profit.expect_range().returning(move |_, _| Ok(dated(JobName::ProfitSnapshots, snapshots.clone())));
+        let service = Service::start(State { profit: Arc::new(profit), ..state() });
+        let body = service.get("/api/v1/profit?days=60", BOTH).json();
+        let file = service.get("/api/v1/profit?days=60&format=csv", BOTH).text();
+        let mut lines = file.lines().map(|line| line.split(',').collect::<Vec<_>>());
+        let columns = lines.next().unwrap();
+        let currency: Currency = "USD".parse().unwrap();
+        for ((day, row), cells) in days.iter().rev().zip(body["data"].as_array().unwrap()).zip(lines) {
+            let cell = |name: &str| cells[columns.iter().position(|column| *column == name).unwrap()];
+            let (margin, defined) = (row["margin_pct"].as_f64(), row["margin_defined"].as_bool().unwrap());
+            prop_assert_eq!((cell("margin_pct").parse().ok(), cell("margin_defined")), (margin, if defined { "true" } else { "false" }));
+            prop_assert_eq!(defined, day.gross_revenue > day.refunds);
+            prop_assert!(defined || margin == Some(0.0));
+            let of_days = Facts::Days { days: vec![*day], any_day: true, spend_is_complete: true };
+            let of_orders = Facts::Orders {
+                gross_revenue: day.gross_revenue, orders: day.orders, refunds: day.refunds, any_order: true,
+            };
+            let alert = |name: &str, facts: &Facts| observed(name, facts, currency).and_then(|value| value.to_f64());
+            let number = |name: &str| row[name].as_f64();
+            for (api, alert, anomaly, decimals) in [
+                (margin.filter(|_| defined), alert("margin", &of_days), shown(Metric::Margin, day, 100.0, 2), 2),
+                (number("final_profit"), alert("profit", &of_days), shown(Metric::Profit, day, 1.0, 2), 2),
+                (number("ad_spend"), alert("ad_spend", &of_days), shown(Metric::AdSpend, day, 1.0, 2), 2),
+                (number("gross_revenue"), alert("revenue", &of_orders), shown(Metric::GrossRevenue, day, 1.0, 2), 2),
+                (number("refunds"), alert("refunds", &of_orders), shown(Metric::Refunds, day, 1.0, 2), 2),
+                (number("purchase_count"), alert("orders", &of_orders), shown(Metric::Orders, day, 1.0, 0), 0),
+            ] {
+                prop_assert!(api == alert && same(api, anomaly, decimals), "{api:?} {alert:?} {anomaly:?}: {day:?}");
+            }
+            for (name, metric, facts, decimals) in
+                [("roas", Metric::Roas, &of_days, 4), ("aov", Metric::Aov, &of_orders, 2)]
+            {
+                prop_assert!(same(alert(name, facts), shown(metric, day, 1.0, decimals), decimals), "{name}: {day:?}");
+            }
+        }
+        let of_month = service.get("/api/v1/profit?days=60", BOTH).json()["totals"].clone();
+        let of_days = Facts::Days { days: days.clone(), any_day: true, spend_is_complete: true };
+        let alert = |name: &str, facts: &Facts| observed(name, facts, currency).and_then(|value| value.to_f64());
+        prop_assert_eq!(of_month["final_profit"].as_f64(), alert("profit", &of_days));
+        let margin = of_month["margin_defined"].as_bool().unwrap().then(|| of_month["avg_margin_pct"].as_f64().unwrap());
+        prop_assert_eq!(margin, alert("margin", &of_days));
+
+        // An insight on profit tells the profit of the last thirty days.
+        let last = Facts::Days { days: days[30..].to_vec(), any_day: true, spend_is_complete: true };
+        let stored = insights::Stored::default();
+        let told = draft(&insights::Facts { currency, days: days.clone(), stored });
+        if let Some(profit) = told.iter().find(|draft| draft.fingerprint.starts_with("profit:")) {
+            let amount = format!("Profit was {:.2} USD after", alert("profit", &last).unwrap());
+            prop_assert!(profit.body.starts_with(&amount), "{} {}", amount, profit.body);
+        }
+    }
+}
+
+#[test]
+fn a_loss_over_negative_net_revenue_has_no_margin() {
+    let day = DayTotals { refunds: dec!(100), ad_spend: dec!(50), ..DayTotals::quiet(date!(2026 - 05 - 02)) };
+    let snapshot = Snapshot { date: day.day, components: day.components(), basis: day.basis, computed_at: NOW };
+    let mut profit = MockProfitStore::new();
+    profit.expect_range().returning(move |_, _| Ok(dated(JobName::ProfitSnapshots, vec![snapshot])));
+    let service = Service::start(State { profit: Arc::new(profit), ..state() });
+    let body = service.get("/api/v1/profit?days=1", BOTH).json();
+    let shown =
+        |of: &Value, margin: &str| (of["final_profit"].clone(), of[margin].clone(), of["margin_defined"].clone());
+    let expected = (json!(-150.0), json!(0.0), json!(false));
+    assert_eq!(shown(&body["data"][0], "margin_pct"), expected);
+    assert_eq!(shown(&body["totals"], "avg_margin_pct"), expected);
+}
