@@ -23,6 +23,14 @@ text_enum!(
     Status { Critical = "critical", Low = "low", Ok = "ok", Overstocked = "overstocked" }
 );
 
+impl Status {
+    /// Whether receivers of events are told that an item's status is this one after it was `before`: it has become more
+    /// urgent, and urgent enough. Of a new item they are not, or the first run would tell of half the catalogue.
+    pub fn is_told_after(self, before: Option<Self>) -> bool {
+        self <= Self::Low && before.is_some_and(|before| self < before)
+    }
+}
+
 text_enum!(
     /// Sales of the last 7 days against the last 30.
     Trend { Accelerating = "accelerating", Stable = "stable", Decelerating = "decelerating", NoSales = "no_sales" }
@@ -125,4 +133,39 @@ pub trait InventoryWriter: Send + Sync {
     /// Makes `items` the account's inventory and ends the run at `now`. An item keeps its id from run to run; items of
     /// other products are removed.
     async fn replace(&self, claim: &Claim, items: Vec<Figures>, now: OffsetDateTime) -> Result<Written, StoreError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(Status::Critical, Some(Status::Low), true)]
+    #[case(Status::Low, Some(Status::Overstocked), true)]
+    #[case(Status::Ok, Some(Status::Overstocked), false)]
+    #[case(Status::Low, Some(Status::Low), false)]
+    #[case(Status::Low, Some(Status::Critical), false)]
+    #[case(Status::Critical, None, false)]
+    fn receivers_are_told_of_what_becomes_urgent(
+        #[case] status: Status,
+        #[case] before: Option<Status>,
+        #[case] told: bool,
+    ) {
+        assert_eq!(status.is_told_after(before), told);
+    }
+
+    #[rstest]
+    #[case(0, 1, true)]
+    #[case(-4, 2, true)]
+    #[case(0, 0, false)]
+    #[case(1, 9, false)]
+    fn an_item_is_sold_out_when_nothing_is_left_of_what_sells(
+        #[case] current_stock: i64,
+        #[case] units_sold_30d: i64,
+        #[case] sold_out: bool,
+    ) {
+        assert_eq!(is_sold_out(current_stock, units_sold_30d), sold_out);
+    }
 }

@@ -13,7 +13,7 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
     events::{Amount, Day, Event, InventoryLowStock},
-    inventory::{Figures, InventoryWriter, Status, VelocityClass},
+    inventory::{Figures, InventoryWriter, VelocityClass},
     jobs::{Claim, Written},
 };
 use rust_decimal::Decimal;
@@ -57,11 +57,8 @@ impl InventoryWriter for Store {
     }
 }
 
-/// Whether an item has become more urgent since the last run, and urgent enough to tell. What is new is not: the first
-/// run would tell of half the catalogue.
 fn runs_out(item: &Figures, before: &HashMap<i64, String>) -> bool {
-    let known: Option<Status> = before.get(&item.product_id).and_then(|status| status.parse().ok());
-    item.status <= Status::Low && known.is_some_and(|known| item.status < known)
+    item.status.is_told_after(before.get(&item.product_id).and_then(|status| status.parse().ok()))
 }
 
 fn event(item: &Figures) -> Event {
