@@ -118,7 +118,7 @@ async fn evaluate_rule(
 mod tests {
     use domain::{
         accounts::MockAccountStore,
-        alerts::{Comparator, Facts, MockAlertEvaluator, Rule, Standing, Terms, Wanted},
+        alerts::{Comparator, Facts, MockAlertEvaluator, Rule, Standing, Terms, Wanted, Window},
         daily::{MockDailyStore, RollUp},
         insights::Severity,
     };
@@ -231,10 +231,9 @@ mod tests {
     #[tokio::test]
     async fn a_panic_over_one_account_keeps_no_other_from_its_turn() {
         let mut rules = rules(&[(1, 1), (2, 1)]);
-        rules.expect_facts().returning(|account, _| {
-            assert!(account != AccountId(1), "a defect that its figures meet");
-            Ok(orders(0))
-        });
+        let of = |id| move |account: &AccountId, _: &Window| *account == AccountId(id);
+        rules.expect_facts().withf(of(1)).returning(|_, _| panic!("a defect that its figures meet"));
+        rules.expect_facts().withf(of(2)).returning(|_, _| Ok(orders(0)));
         rules.expect_settle().times(1).returning(|_, _, _, _| Ok(true));
         let round = evaluate_due(&deps(rules), Duration::minutes(5), NOW).await.unwrap();
         assert_eq!(round, Round { evaluated: 1, fired: 0, failed_accounts: 1 });
