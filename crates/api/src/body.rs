@@ -1,4 +1,4 @@
-//! Request bodies: read within limits of size and time, then taken apart field by field.
+//! Request bodies: read within limits of size and time, then read into the struct that describes it.
 
 use std::fmt;
 
@@ -6,24 +6,27 @@ use actix_web::{
     FromRequest, HttpRequest,
     dev::Payload,
     error::PayloadError,
-    http::header::{self, HeaderMap},
+    http::{
+        Method,
+        header::{self, HeaderMap},
+    },
     web::{Bytes, BytesMut, Data},
 };
 use domain::idempotency::IdempotencyKey;
 use futures_util::{FutureExt, StreamExt, future::LocalBoxFuture};
 use ring::digest::{Context, SHA256};
-use rust_decimal::Decimal;
 use serde::{
     Deserializer as _,
     de::{MapAccess, Visitor},
 };
-use serde_json::{Map, Value, value::RawValue};
+use serde_json::value::RawValue;
 
 use crate::{
     error::{ApiError, Code},
+    input::{self, Form, Input},
     query::is_strict,
     state::State,
-    warnings::{Warnings, note_unknown},
+    warnings::{MAX_NAME_CHARS, Warnings, note_unknown},
 };
 
 /// The largest body, bytes.
@@ -33,14 +36,6 @@ pub const MAX_BATCH_BYTES: usize = 1024 * 1024;
 
 fn too_large(room: usize) -> ApiError {
     ApiError::new(Code::PayloadTooLarge).message(format!("The body is larger than {} KiB.", room / 1024))
-}
-
-/// Which media types besides JSON an endpoint reads as JSON.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Accepts {
-    Json,
-    /// Browsers send beacons as `text/plain`.
-    JsonOrText,
 }
 
 /// A body of at most `MAX` bytes as it was sent.
@@ -131,25 +126,17 @@ impl<const MAX: usize> Upload<MAX> {
         &self.bytes
     }
 
-    /// The fields of the JSON object that the body is.
-    pub fn fields(&self, accepts: Accepts) -> Result<Fields, ApiError> {
-        let readable = match self.media_type.as_deref() {
+    /// The JSON object that the body is, with a warning for each unknown field.
+    pub fn read<T: Input>(&self) -> Result<(T, Warnings), ApiError> {
+        if T::IS_OPTIONAL && self.bytes.is_empty() {
+            return parse(b"{}", self.strict);
+        }
+        let is_json = match self.media_type.as_deref() {
             None | Some("application/json") => true,
-            Some("text/plain") => accepts == Accepts::JsonOrText,
+            Some("text/plain") => T::IS_BEACON,
             Some(other) => other.starts_with("application/") && other.ends_with("+json"),
         };
-        if !readable {
-            return Err(ApiError::new(Code::UnsupportedMediaType));
-        }
-        Fields::parse(&self.bytes, self.strict)
-    }
-
-    /// Like [`Upload::fields`]; no body at all is an object without fields.
-    pub fn fields_or_none(&self, accepts: Accepts) -> Result<Fields, ApiError> {
-        if self.bytes.is_empty() {
-            return Ok(Fields { fields: Vec::new(), strict: self.strict });
-        }
-        self.fields(accepts)
+        if is_json { parse(&self.bytes, self.strict) } else { Err(ApiError::new(Code::UnsupportedMediaType)) }
     }
 
     /// The request's idempotency key, if it has one.
@@ -169,129 +156,74 @@ impl<const MAX: usize> Upload<MAX> {
     }
 }
 
-/// The fields of a JSON object, not yet read. Each known one is taken by name; [`Fields::finish`] deals with the rest.
-#[derive(Debug)]
-pub struct Fields {
-    fields: Vec<(String, Box<RawValue>)>,
-    strict: bool,
+/// A body that is read into `T` and checked.
+pub struct Json<T, const MAX: usize = MAX_BYTES> {
+    pub value: T,
+    /// Of a POST.
+    pub key: Option<IdempotencyKey>,
+    /// Of unknown fields.
+    pub warnings: Warnings,
+    /// The body as it was sent.
+    pub upload: Upload<MAX>,
 }
 
-/// A member of a JSON object as it was sent. It is well-formed, but its texts are not decoded yet.
-pub struct Field {
-    name: &'static str,
-    raw: Box<RawValue>,
-}
-
-impl Fields {
-    /// The fields of an object within the body.
-    pub fn within(element: &RawValue, strict: bool) -> Result<Self, ApiError> {
-        Self::parse(element.get().as_bytes(), strict)
-    }
-
-    pub(crate) fn parse(bytes: &[u8], strict: bool) -> Result<Self, ApiError> {
-        let mut reader = serde_json::Deserializer::from_slice(bytes);
-        let members = reader.deserialize_map(Members).and_then(|members| reader.end().map(|()| members));
-        let fields = members.map_err(|error| {
-            if error.is_data() {
-                ApiError::new(Code::InvalidBody).message("The body must be a JSON object.")
-            } else {
-                ApiError::new(Code::InvalidJson)
-            }
-        })?;
-        let mut names: Vec<&str> = fields.iter().map(|(name, _)| name.as_str()).collect();
-        names.sort_unstable();
-        if let Some([twice, _]) = names.array_windows::<2>().find(|[a, b]| a == b) {
-            let shown: String = twice.chars().take(64).collect();
-            return Err(ApiError::new(Code::InvalidBody)
-                .message(format!("`{shown}` is given more than once."))
-                .param(shown));
-        }
-        Ok(Self { fields, strict })
-    }
-
-    /// A field that is there and not null.
-    pub fn take(&mut self, name: &'static str) -> Option<Field> {
-        let at = self.fields.iter().position(|(known, _)| known == name)?;
-        let (_, raw) = self.fields.swap_remove(at);
-        (raw.get() != "null").then_some(Field { name, raw })
-    }
-
-    /// A text, or the error `otherwise` for any other type.
-    pub fn text(&mut self, name: &'static str, otherwise: Code) -> Result<Option<String>, ApiError> {
-        self.take(name).map(|field| field.text(otherwise)).transpose()
-    }
-
-    /// Ends the reading: fields that nobody took are warned about, or refused under strict handling.
-    pub fn finish(self, mut warnings: Warnings) -> Result<Warnings, ApiError> {
-        let mut unknown: Vec<&str> = self.fields.iter().map(|(name, _)| name.as_str()).collect();
-        unknown.sort_unstable();
-        note_unknown(unknown.into_iter(), "unknown_field", self.strict, &mut warnings)?;
-        Ok(warnings)
+impl<T, const MAX: usize> Json<T, MAX> {
+    /// What was sent, the idempotency key, and the warnings after `others`.
+    pub fn into_parts(self, mut others: Warnings) -> (T, Option<IdempotencyKey>, Warnings) {
+        others.extend(self.warnings);
+        (self.value, self.key, others)
     }
 }
 
-impl Field {
-    /// Bytes as sent.
-    pub fn len(&self) -> usize {
-        self.raw.get().len()
-    }
+impl<T: Input + 'static, const MAX: usize> FromRequest for Json<T, MAX> {
+    type Error = ApiError;
+    type Future = LocalBoxFuture<'static, Result<Self, ApiError>>;
 
-    pub fn text(&self, otherwise: Code) -> Result<String, ApiError> {
-        if !self.raw.get().starts_with('"') {
-            return Err(ApiError::new(otherwise).message(format!("`{}` must be a text.", self.name)).param(self.name));
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let upload = Upload::<MAX>::from_request(request, payload);
+        let request = request.clone();
+        async move {
+            let upload = upload.await?;
+            let key = if *request.method() == Method::POST { upload.idempotency(&request)? } else { None };
+            let (value, warnings) = upload.read()?;
+            Ok(Self { value, key, warnings, upload })
         }
-        self.decode(otherwise)
+        .boxed_local()
     }
+}
 
-    pub fn object(&self, otherwise: Code) -> Result<Map<String, Value>, ApiError> {
-        if !self.raw.get().starts_with('{') {
-            return Err(ApiError::new(otherwise)
-                .message(format!("`{}` must be an object.", self.name))
-                .param(self.name));
+/// Reads the one JSON object that `bytes` are.
+pub fn parse<T: Input>(bytes: &[u8], strict: bool) -> Result<(T, Warnings), ApiError> {
+    let members = members(bytes)?;
+    let fields = members.iter().map(|(name, raw)| (name.as_str(), raw.get()));
+    let (value, mut unknown) = input::read(Form::Json, fields)?;
+    input::check(&value)?;
+    unknown.sort_unstable();
+    let mut warnings = Warnings::new();
+    note_unknown(unknown.into_iter(), "unknown_field", strict, &mut warnings)?;
+    Ok((value, warnings))
+}
+
+/// The members of a JSON object as they were sent, none of them twice.
+fn members(bytes: &[u8]) -> Result<Vec<(String, Box<RawValue>)>, ApiError> {
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    let members = reader.deserialize_map(Members).and_then(|members| reader.end().map(|()| members));
+    let members = members.map_err(|error| {
+        if error.is_data() {
+            ApiError::new(Code::InvalidBody).message("The body must be a JSON object.")
+        } else {
+            ApiError::new(Code::InvalidJson)
         }
-        self.decode(otherwise)
+    })?;
+    let mut names: Vec<&str> = members.iter().map(|(name, _)| name.as_str()).collect();
+    names.sort_unstable();
+    if let Some([twice, _]) = names.array_windows::<2>().find(|[a, b]| a == b) {
+        let shown: String = twice.chars().take(MAX_NAME_CHARS).collect();
+        return Err(ApiError::new(Code::InvalidBody)
+            .message(format!("`{shown}` is given more than once."))
+            .param(shown));
     }
-
-    pub fn flag(&self) -> Result<bool, ApiError> {
-        serde_json::from_str(self.raw.get()).map_err(|_| ApiError::parameter(self.name, "must be true or false"))
-    }
-
-    /// A whole number in a range.
-    pub fn integer(&self, min: i64, max: i64) -> Result<i64, ApiError> {
-        let number = serde_json::from_str(self.raw.get()).ok().filter(|number| (min..=max).contains(number));
-        number.ok_or_else(|| ApiError::parameter(self.name, &format!("must be a whole number from {min} to {max}")))
-    }
-
-    /// A number, exactly as it is written.
-    pub fn decimal(&self) -> Result<Decimal, ApiError> {
-        let text = self.raw.get();
-        let number = text.starts_with(|first: char| first == '-' || first.is_ascii_digit()).then_some(text);
-        let number = number.and_then(|text| {
-            text.parse().ok().filter(|_| !text.contains(['e', 'E'])).or_else(|| Decimal::from_scientific(text).ok())
-        });
-        number.ok_or_else(|| ApiError::parameter(self.name, "must be a number"))
-    }
-
-    /// The elements of an array, each to be read by itself.
-    pub fn elements(&self) -> Result<Vec<Box<RawValue>>, ApiError> {
-        serde_json::from_str(self.raw.get()).map_err(|_| ApiError::parameter(self.name, "must be an array"))
-    }
-
-    pub fn texts(&self, otherwise: Code) -> Result<Vec<String>, ApiError> {
-        serde_json::from_str(self.raw.get()).map_err(|_| {
-            ApiError::new(otherwise).message(format!("`{}` must be an array of texts.", self.name)).param(self.name)
-        })
-    }
-
-    /// Well-formed JSON can still hold half a surrogate pair, a number beyond all floats or more levels than are read.
-    fn decode<T: serde::de::DeserializeOwned>(&self, otherwise: Code) -> Result<T, ApiError> {
-        serde_json::from_str(self.raw.get()).map_err(|error| {
-            let text = error.to_string();
-            let storable_elsewhere = text.starts_with("recursion limit") || text.starts_with("number out of range");
-            let code = if storable_elsewhere { otherwise } else { Code::InvalidJson };
-            ApiError::new(code).param(self.name)
-        })
-    }
+    Ok(members)
 }
 
 /// Collects the members of an object without reading their values, so that no depth of nesting costs any stack.
@@ -318,11 +250,29 @@ impl<'de> Visitor<'de> for Members {
 mod tests {
     use proptest::prelude::*;
     use rstest::rstest;
+    use serde::Deserialize;
+    use validator::Validate;
 
     use super::*;
+    use crate::input::Number;
 
-    fn parse(body: &str) -> Result<Fields, ApiError> {
-        Fields::parse(body.as_bytes(), false)
+    #[derive(Debug, Deserialize, Validate)]
+    struct Sample {
+        #[validate(length(max = 3))]
+        text: Option<String>,
+        raw: Option<Box<RawValue>>,
+        number: Option<Number>,
+        many: Option<Vec<String>>,
+    }
+
+    impl Input for Sample {
+        fn fault(field: &str) -> ApiError {
+            ApiError::new(if field == "text" { Code::InvalidEvent } else { Code::InvalidParameter })
+        }
+    }
+
+    fn parse(body: &str) -> Result<Sample, ApiError> {
+        super::parse(body.as_bytes(), false).map(|(sample, _)| sample)
     }
 
     #[rstest]
@@ -353,33 +303,44 @@ mod tests {
 
     #[test]
     fn bytes_that_are_not_utf_8_are_refused() {
-        assert_eq!(Fields::parse(b"{\"a\":\"\xff\"}", false).unwrap_err().code, Code::InvalidJson);
-        assert_eq!(Fields::parse(b"\xff\xfe{\0}\0", false).unwrap_err().code, Code::InvalidJson);
+        assert_eq!(super::parse::<Sample>(b"{\"a\":\"\xff\"}", false).unwrap_err().code, Code::InvalidJson);
+        assert_eq!(super::parse::<Sample>(b"\xff\xfe{\0}\0", false).unwrap_err().code, Code::InvalidJson);
     }
 
     #[rstest]
-    #[case("{\"a\":\"\\ud83d\"}", Code::InvalidJson)]
-    #[case("{\"a\":1}", Code::InvalidEvent)]
-    #[case("{\"a\":[\"x\"]}", Code::InvalidEvent)]
-    fn a_text_is_a_text(#[case] body: &str, #[case] code: Code) {
-        assert_eq!(parse(body).unwrap().text("a", Code::InvalidEvent).unwrap_err().code, code);
+    #[case(r#"{"text":"\ud83d"}"#, Code::InvalidJson, "text", "valid JSON")]
+    #[case(r#"{"text":1}"#, Code::InvalidEvent, "text", "must be a text")]
+    #[case(r#"{"text":["x"]}"#, Code::InvalidEvent, "text", "must be a text")]
+    #[case(r#"{"text":"long"}"#, Code::InvalidEvent, "text", "at most 3 characters")]
+    #[case(r#"{"many":"x"}"#, Code::InvalidParameter, "many", "must be an array")]
+    #[case(r#"{"many":["x",1]}"#, Code::InvalidParameter, "many", "must be a text")]
+    #[case(r#"{"many":["x",null]}"#, Code::InvalidParameter, "many", "must not hold null")]
+    fn a_fault_names_its_field_and_what_it_may_be(
+        #[case] body: &str,
+        #[case] code: Code,
+        #[case] field: &str,
+        #[case] told: &str,
+    ) {
+        let error = parse(body).unwrap_err();
+        let answer = error.body("r");
+        assert_eq!((error.code, answer.param.as_deref()), (code, Some(field)));
+        assert!(answer.message.contains(told), "{}", answer.message);
     }
 
     #[test]
     fn nesting_without_end_costs_no_stack() {
-        let body = format!("{{\"a\":{}{}}}", "[".repeat(30_000), "]".repeat(30_000));
-        let field = parse(&body).unwrap().take("a").unwrap();
-        assert_eq!(field.len(), 60_000);
-        let object = format!("{{\"a\":{}1{}}}", "{\"b\":".repeat(500), "}".repeat(500));
-        let error = parse(&object).unwrap().take("a").unwrap().object(Code::InvalidProps).unwrap_err();
-        assert_eq!(error.code, Code::InvalidProps);
+        let body = format!("{{\"raw\":{}{}}}", "[".repeat(30_000), "]".repeat(30_000));
+        assert_eq!(parse(&body).unwrap().raw.unwrap().get().len(), 60_000);
+        let object = format!("{{\"raw\":{}1{}}}", "{\"b\":".repeat(500), "}".repeat(500));
+        let raw = parse(&object).unwrap().raw.unwrap();
+        assert_eq!(input::object::<Sample>("text", &raw).unwrap_err().code, Code::InvalidEvent);
     }
 
     #[test]
-    fn null_is_as_good_as_absent() {
-        let mut fields = parse("{\"a\": null }").unwrap();
-        assert!(fields.take("a").is_none());
-        assert!(fields.finish(Warnings::new()).unwrap().is_empty());
+    fn null_is_as_good_as_absent_and_what_is_unknown_is_noted() {
+        let (sample, warnings) = super::parse::<Sample>(b"{\"text\": null, \"raw\":null,\"x\":null}", false).unwrap();
+        assert!(sample.text.is_none() && sample.raw.is_none() && sample.many.is_none());
+        assert_eq!(warnings.iter().map(|warning| warning.param.as_str()).collect::<Vec<_>>(), ["x"]);
     }
 
     #[rstest]
@@ -393,7 +354,7 @@ mod tests {
     fn json_is_told_by_its_media_type(#[case] value: &str, #[case] readable: bool) {
         let upload: Upload =
             Upload { bytes: Bytes::from_static(b"{}"), media_type: Some(media_type(value).unwrap()), strict: false };
-        assert_eq!(upload.fields(Accepts::Json).is_ok(), readable);
+        assert_eq!(upload.read::<Sample>().is_ok(), readable);
     }
 
     #[rstest]
@@ -407,8 +368,9 @@ mod tests {
     #[case("1e400", None)]
     #[case("99999999999999999999999999999999", None)]
     fn a_decimal_is_taken_as_written(#[case] sent: &str, #[case] read: Option<&str>) {
-        let field = parse(&format!("{{\"a\":{sent}}}")).unwrap().take("a").unwrap();
-        assert_eq!(field.decimal().ok().map(|number| number.to_string()), read.map(str::to_owned));
+        let sample = parse(&format!("{{\"number\":{sent}}}"));
+        let number = sample.ok().and_then(|sample| sample.number).map(|Number(number)| number.to_string());
+        assert_eq!(number, read.map(str::to_owned));
     }
 
     #[test]
@@ -419,7 +381,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_body_makes_the_parser_panic(body in proptest::collection::vec(any::<u8>(), 0..200)) {
-            let _ = Fields::parse(&body, false);
+            let _ = super::parse::<Sample>(&body, false);
         }
     }
 }

@@ -8,34 +8,27 @@ use actix_web::{
 use csv::{Terminator, WriterBuilder};
 use domain::{StoreError, error::Chain};
 use futures_util::{StreamExt, stream, stream::BoxStream};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use time::Date;
 
 use crate::{
     error::ApiError,
     freshness::FreshnessBody,
-    names::FORMATS,
-    query::Query,
     respond::{Cache, Warnings, date},
     streams::Streaming,
 };
 
 /// In which form a list is asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Format {
     Json,
     Csv,
 }
 
-/// Reads `format`, or else the header `Accept`.
-pub fn format(query: &mut Query, request: &HttpRequest) -> Result<Format, ApiError> {
-    match query.text("format")?.as_deref() {
-        Some("csv") => Ok(Format::Csv),
-        Some("json") => Ok(Format::Json),
-        Some(_) => Err(ApiError::unknown_value("format", &domain::error::UnknownValue { allowed: FORMATS })),
-        None if prefers_csv(request.headers()) => Ok(Format::Csv),
-        None => Ok(Format::Json),
-    }
+/// The `format` that is asked for, or else what the header `Accept` says.
+pub fn format(asked: Option<Format>, request: &HttpRequest) -> Format {
+    asked.unwrap_or_else(|| if prefers_csv(request.headers()) { Format::Csv } else { Format::Json })
 }
 
 /// CSV must be named, and not be wanted less than JSON.

@@ -6,7 +6,7 @@ use actix_web::{HttpResponse, ResponseError, http::StatusCode};
 use app::outage;
 use domain::{
     StoreError,
-    error::{Chain, UnknownValue},
+    error::Chain,
     idempotency::IdempotencyError,
     keys::Scope,
     tracking::Refusal,
@@ -177,11 +177,6 @@ impl ApiError {
     /// A parameter whose value is not allowed. `fault` completes "`name` …".
     pub fn parameter(name: &str, fault: &str) -> Self {
         Self::new(Code::InvalidParameter).message(format!("`{name}` {fault}.")).param(name)
-    }
-
-    /// A parameter whose value is not one of an enumeration's.
-    pub fn unknown_value(name: &str, unknown: &UnknownValue) -> Self {
-        Self::parameter(name, &format!("must be one of {}", unknown.allowed.join(", "))).allowed(unknown.allowed)
     }
 
     pub const fn scope(scope: Scope) -> Self {

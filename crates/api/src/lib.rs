@@ -11,6 +11,7 @@ mod endpoint;
 mod error;
 mod exact;
 mod freshness;
+mod input;
 mod lookups;
 mod meter;
 mod names;

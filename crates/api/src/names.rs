@@ -61,6 +61,15 @@ types! {
     SubscribedEvent => &SUBSCRIBED;
     /// What has become of a delivery.
     DeliveryStateName => DeliveryState::NAMES;
+    PlatformName => Platform::NAMES;
+    FormatName => FORMATS;
+    Flag => FLAGS;
+    TransactionKindName => credits::TransactionKind::NAMES;
+    InsightStatusName => insights::Status::NAMES;
+    SeverityName => insights::Severity::NAMES;
+    CategoryName => insights::Category::NAMES;
+    InventoryStatusName => inventory::Status::NAMES;
+    ReorderStatusName => reorder::Status::NAMES;
 }
 
 /// [`EVERY_EVENT`] and the name of every event.
@@ -79,6 +88,8 @@ schemas! {
     velocity_class => inventory::VelocityClass::NAMES;
     // Null until the run has ended.
     run_outcome => ai::Outcome::NAMES;
+    // Null after a dry run.
+    replay_state => ReplayState::NAMES;
     // Null when nothing is paused.
     pauser => ActorKind::NAMES;
     // Null leaves it as it is.
@@ -92,8 +103,6 @@ schemas! {
     overall_status => &["operational", "degraded", "outage"];
     database_status => &["ok", "slow", "down"];
     schema_status => &["ok", "outdated", "too_new", "unknown"];
-    format => FORMATS;
-    flag => FLAGS;
     transaction_kind => credits::TransactionKind::NAMES;
     usage_period => usage::Period::NAMES;
     platform => Platform::NAMES;
@@ -110,7 +119,6 @@ schemas! {
     job => JobName::NAMES;
     source => Source::NAMES;
     delivery_state => DeliveryState::NAMES;
-    replay_state => ReplayState::NAMES;
     insight_source => insights::Source::NAMES;
     run_state => ai::RunState::NAMES;
     comparator => alerts::Comparator::NAMES;

@@ -1,33 +1,127 @@
 //! Query strings, read strictly: what is not understood is refused or at least said.
 
-use std::{
-    future::{Ready, ready},
-    str::FromStr,
-};
+use std::future::{Ready, ready};
 
 use actix_web::{FromRequest, HttpRequest, dev::Payload, http::header::HeaderMap};
-use domain::{error::UnknownValue, page::PageRequest};
+use domain::page::PageRequest;
+use serde::{Deserialize, Deserializer};
+use utoipa::{
+    IntoParams, PartialSchema, ToSchema,
+    openapi::{KnownFormat, RefOr, Schema, SchemaFormat, Type, schema::ObjectBuilder},
+};
+use validator::{Validate, ValidationError, ValidationErrors};
 
 use crate::{
     error::ApiError,
-    names::FLAGS,
-    warnings::{MAX_NAME_CHARS, Warning, Warnings, note_unknown},
+    input::{self, Form, Input},
+    warnings::{MAX_NAME_CHARS, Warnings, note_unknown},
 };
 
-/// The parameters of a request. Each known one is taken by name; [`Query::finish`] deals with what is left.
-#[derive(Debug, Default)]
-pub struct Query {
-    pairs: Vec<(String, String)>,
-    strict: bool,
-    warnings: Warnings,
+/// The parameters of a request, read into `T` and checked.
+pub struct Query<T> {
+    pub params: T,
+    /// Of what was clamped, and of unknown parameters.
+    pub warnings: Warnings,
 }
 
-impl FromRequest for Query {
+impl<T: Input> FromRequest for Query<T> {
     type Error = ApiError;
     type Future = Ready<Result<Self, ApiError>>;
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        ready(Self::parse(request.query_string(), is_strict(request.headers())))
+        let read = parse(request.query_string(), is_strict(request.headers()));
+        ready(read.map(|(params, warnings)| Self { params, warnings }))
+    }
+}
+
+/// Those of an endpoint that has none.
+#[derive(Debug, Deserialize, Validate, IntoParams)]
+pub struct NoParams {}
+
+impl Input for NoParams {}
+
+/// Those of a plain list.
+#[derive(Debug, Deserialize, Validate, IntoParams)]
+pub struct Paging {
+    #[validate(nested)]
+    #[param(inline, required = false)]
+    limit: Limit<25, 100>,
+    /// `next_cursor` of the page before.
+    #[param(minimum = 1)]
+    cursor: Option<i64>,
+}
+
+impl Input for Paging {}
+
+impl Paging {
+    pub fn page(&self) -> PageRequest {
+        self.limit.page(self.cursor)
+    }
+}
+
+macro_rules! clamped {
+    ($($(#[$doc:meta])* $name:ident, $code:literal, $what:literal;)+) => {
+        $(
+            $(#[$doc])*
+            #[derive(Debug, Clone, Copy)]
+            pub struct $name<const DEFAULT: i64, const MAX: i64>(Option<i64>);
+
+            impl<const DEFAULT: i64, const MAX: i64> $name<DEFAULT, MAX> {
+                /// What is to be applied.
+                pub fn get(self) -> i64 {
+                    self.given().unwrap_or(DEFAULT)
+                }
+
+                /// The same, if the client says so.
+                pub fn given(self) -> Option<i64> {
+                    self.0.map(|requested| requested.min(MAX))
+                }
+            }
+
+            impl<'de, const DEFAULT: i64, const MAX: i64> Deserialize<'de> for $name<DEFAULT, MAX> {
+                fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                    Option::deserialize(deserializer).map(Self)
+                }
+            }
+
+            impl<const DEFAULT: i64, const MAX: i64> Validate for $name<DEFAULT, MAX> {
+                /// Finds what is over the maximum, and is clamped unless handling is strict.
+                fn validate(&self) -> Result<(), ValidationErrors> {
+                    let Some(requested) = self.0.filter(|requested| *requested > MAX) else { return Ok(()) };
+                    let mut error = ValidationError::new($code);
+                    error.add_param("requested".into(), &requested);
+                    error.add_param("applied".into(), &MAX);
+                    let mut errors = ValidationErrors::new();
+                    errors.add("value", error);
+                    Err(errors)
+                }
+            }
+
+            impl<const DEFAULT: i64, const MAX: i64> PartialSchema for $name<DEFAULT, MAX> {
+                fn schema() -> RefOr<Schema> {
+                    let description = format!(concat!($what, ", {} unless said; more than {} is read as {}."), DEFAULT, MAX, MAX);
+                    let number = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1));
+                    let number = number.format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)));
+                    #[expect(deprecated, reason = "a parameter has one example, and is given this one")]
+                    number.description(Some(description)).example(Some(DEFAULT.into())).into()
+                }
+            }
+
+            impl<const DEFAULT: i64, const MAX: i64> ToSchema for $name<DEFAULT, MAX> {}
+        )+
+    };
+}
+
+clamped! {
+    /// How many rows to give.
+    Limit, "limit_clamped", "Rows per page";
+    /// How many days to look back.
+    Days, "days_clamped", "How many days to look back, today included";
+}
+
+impl<const DEFAULT: i64, const MAX: i64> Limit<DEFAULT, MAX> {
+    pub fn page(self, cursor: Option<i64>) -> PageRequest {
+        PageRequest { limit: self.get(), cursor }
     }
 }
 
@@ -42,94 +136,23 @@ pub fn is_strict(headers: &HeaderMap) -> bool {
     })
 }
 
-impl Query {
-    /// Reads `name=value&…`. Fails on what is not percent-encoded UTF-8 or holds U+0000.
-    pub fn parse(query: &str, strict: bool) -> Result<Self, ApiError> {
-        let mut pairs = Vec::new();
-        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            let name = decode(name).ok_or_else(|| undecodable(name))?;
-            let value = decode(value).ok_or_else(|| undecodable(&name))?;
-            pairs.push((name, value));
-        }
-        Ok(Self { pairs, strict, warnings: Warnings::new() })
+/// Reads `name=value&…`. Fails on what is not percent-encoded UTF-8 or holds U+0000.
+fn parse<T: Input>(query: &str, strict: bool) -> Result<(T, Warnings), ApiError> {
+    let mut pairs = Vec::new();
+    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        let name = decode(name).ok_or_else(|| undecodable(name))?;
+        let value = decode(value).ok_or_else(|| undecodable(&name))?;
+        pairs.push((name, value));
     }
-
-    /// The value of a parameter that may be given once.
-    pub fn text(&mut self, name: &str) -> Result<Option<String>, ApiError> {
-        let mut found = None;
-        let mut again = false;
-        self.pairs.retain_mut(|(key, value)| {
-            let taken = key == name;
-            if taken {
-                again |= found.replace(std::mem::take(value)).is_some();
-            }
-            !taken
-        });
-        if again { Err(ApiError::parameter(name, "is given more than once")) } else { Ok(found) }
-    }
-
-    /// A value of an enumeration.
-    pub fn one_of<T: FromStr<Err = UnknownValue>>(&mut self, name: &str) -> Result<Option<T>, ApiError> {
-        let parse = |text: String| text.parse().map_err(|unknown| ApiError::unknown_value(name, &unknown));
-        self.text(name)?.map(parse).transpose()
-    }
-
-    /// A whole number of at least 1, in plain decimal digits.
-    pub fn positive(&mut self, name: &str) -> Result<Option<i64>, ApiError> {
-        self.text(name)?.map(|text| parse_positive(name, &text)).transpose()
-    }
-
-    /// A switch, off unless said.
-    pub fn flag(&mut self, name: &str) -> Result<bool, ApiError> {
-        match self.text(name)?.as_deref() {
-            None | Some("0" | "false") => Ok(false),
-            Some("1" | "true") => Ok(true),
-            Some(_) => Err(ApiError::unknown_value(name, &UnknownValue { allowed: FLAGS })),
-        }
-    }
-
-    /// How many rows to give: `default` without the parameter, at most `max`.
-    pub fn limit(&mut self, default: i64, max: i64) -> Result<i64, ApiError> {
-        Ok(self.clamped("limit", "limit_clamped", max)?.unwrap_or(default))
-    }
-
-    /// How many rows to give, when the client says so.
-    pub fn limit_if_given(&mut self, max: i64) -> Result<Option<i64>, ApiError> {
-        self.clamped("limit", "limit_clamped", max)
-    }
-
-    /// How many days to look back: `default` without the parameter, at most `max`.
-    pub fn days(&mut self, default: i64, max: i64) -> Result<i64, ApiError> {
-        Ok(self.clamped("days", "days_clamped", max)?.unwrap_or(default))
-    }
-
-    /// `limit` and `cursor`.
-    pub fn page(&mut self, default: i64, max: i64) -> Result<PageRequest, ApiError> {
-        Ok(PageRequest { limit: self.limit(default, max)?, cursor: self.positive("cursor")? })
-    }
-
-    fn clamped(&mut self, name: &str, code: &'static str, max: i64) -> Result<Option<i64>, ApiError> {
-        let Some(requested) = self.positive(name)? else { return Ok(None) };
-        if requested <= max {
-            return Ok(Some(requested));
-        }
-        if self.strict {
-            return Err(ApiError::parameter(name, &format!("must be at most {max}")));
-        }
-        self.warnings.push(Warning { code, param: name.to_owned(), requested: Some(requested), applied: Some(max) });
-        Ok(Some(max))
-    }
-
-    /// Ends the reading: parameters that nobody took are warned about, or refused under strict handling.
-    pub fn finish(mut self) -> Result<Warnings, ApiError> {
-        let unknown = self.pairs.iter().map(|(name, _)| name.as_str());
-        note_unknown(unknown, "unknown_parameter", self.strict, &mut self.warnings)?;
-        Ok(self.warnings)
-    }
+    let (params, unknown) =
+        input::read::<T>(Form::Parameter, pairs.iter().map(|(name, value)| (name.as_str(), value.as_str())))?;
+    let mut warnings = input::clamped(&params, strict)?;
+    note_unknown(unknown.into_iter(), "unknown_parameter", strict, &mut warnings)?;
+    Ok((params, warnings))
 }
 
-/// Reads the whole number that the parameter `name` is.
+/// Reads the whole number that the part `name` of a path is.
 pub fn parse_positive(name: &str, text: &str) -> Result<i64, ApiError> {
     let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let number = if digits { text.parse::<i64>().ok().filter(|n| *n >= 1) } else { None };
@@ -168,8 +191,18 @@ mod tests {
     use super::*;
     use crate::{error::Code, warnings::MAX_UNKNOWN};
 
-    fn query(text: &str) -> Query {
-        Query::parse(text, false).unwrap()
+    #[derive(Debug, Deserialize, Validate)]
+    struct Sample {
+        #[validate(nested)]
+        limit: Limit<25, 100>,
+        #[validate(nested)]
+        days: Days<7, 90>,
+    }
+
+    impl Input for Sample {}
+
+    fn query(text: &str, strict: bool) -> Result<(Sample, Warnings), ApiError> {
+        parse(text, strict)
     }
 
     #[rstest]
@@ -178,7 +211,7 @@ mod tests {
     #[case("limit=%35", Some(5))]
     #[case("x=1", None)]
     fn numbers_are_plain_digits(#[case] text: &str, #[case] expected: Option<i64>) {
-        assert_eq!(query(text).positive("limit").unwrap(), expected);
+        assert_eq!(query(text, false).unwrap().0.limit.given(), expected);
     }
 
     #[rstest]
@@ -199,7 +232,7 @@ mod tests {
     #[case("limit=1&limit=1")]
     #[case("limit=1&limi%74=2")]
     fn other_numbers_are_refused_by_name(#[case] text: &str) {
-        let error = query(text).limit(25, 100).unwrap_err();
+        let error = query(text, false).unwrap_err();
         assert_eq!((error.code, error.body("r").param.as_deref()), (Code::InvalidParameter, Some("limit")));
     }
 
@@ -213,14 +246,13 @@ mod tests {
     #[case("a=%ed%a0%80")]
     #[case("a=%+1")]
     fn what_cannot_be_decoded_is_refused_even_when_unknown(#[case] text: &str) {
-        assert_eq!(Query::parse(text, false).unwrap_err().body("r").param.as_deref(), Some("a"));
+        assert_eq!(query(text, false).unwrap_err().body("r").param.as_deref(), Some("a"));
     }
 
     #[test]
     fn over_the_maximum_is_clamped_and_said() {
-        let mut query = query("limit=9223372036854775807");
-        assert_eq!(query.limit(25, 100).unwrap(), 100);
-        let warnings = query.finish().unwrap();
+        let (sample, warnings) = query("limit=9223372036854775807&days=90", false).unwrap();
+        assert_eq!((sample.limit.get(), sample.days.get(), warnings.len()), (100, 90, 1));
         assert_eq!(
             (warnings[0].code, warnings[0].requested, warnings[0].applied),
             ("limit_clamped", Some(i64::MAX), Some(100))
@@ -229,17 +261,19 @@ mod tests {
 
     #[test]
     fn strict_handling_refuses_what_would_be_corrected() {
-        assert!(Query::parse("limit=101", true).unwrap().limit(25, 100).is_err());
-        assert!(Query::parse("days=91", true).unwrap().days(7, 90).is_err());
-        assert!(Query::parse("foo=1", true).unwrap().finish().is_err());
+        let refused = |text| query(text, true).unwrap_err().body("r");
+        assert_eq!(refused("limit=101").message, "`limit` must be at most 100.");
+        assert_eq!(refused("days=91").message, "`days` must be at most 90.");
+        assert_eq!(refused("foo=1").param.as_deref(), Some("foo"));
+        assert_eq!(query("", true).unwrap().0.days.get(), 7);
     }
 
     #[test]
     fn unknown_names_are_listed_once_cut_and_not_without_end() {
         let text = (0..100).map(|i| format!("p{i}=1&p{i}=2")).collect::<Vec<_>>().join("&");
-        let warnings = query(&text).finish().unwrap();
+        let (_, warnings) = query(&text, false).unwrap();
         assert_eq!((warnings.len(), warnings[1].param.as_str()), (MAX_UNKNOWN, "p1"));
-        let long = query(&"é".repeat(1_000)).finish().unwrap();
+        let (_, long) = query(&"é".repeat(1_000), false).unwrap();
         assert_eq!(long[0].param, "é".repeat(64));
     }
 
@@ -262,7 +296,7 @@ mod tests {
 
         #[test]
         fn no_query_makes_the_parser_panic(text in ".*") {
-            let _ = Query::parse(&text, false);
+            let _ = query(&text, false);
         }
     }
 }

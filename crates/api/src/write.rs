@@ -3,6 +3,8 @@
 use std::future::Future;
 
 use actix_web::http::header::HeaderValue;
+use domain::idempotency::Written;
+use serde::Serialize;
 
 use tracing::Instrument;
 
@@ -20,6 +22,19 @@ where
         Ok(done) => done.map_err(Into::into),
         Err(failed) => Err(ApiError::internal(&failed)),
     }
+}
+
+/// Does `work` to its end and answers with the body of what was written.
+pub async fn written<T, E, B: Serialize>(
+    work: impl Future<Output = Result<Written<T>, E>> + Send + 'static,
+    body: impl FnOnce(T) -> B,
+) -> Result<Reply, ApiError>
+where
+    T: Send + 'static,
+    E: Into<ApiError> + Send + 'static,
+{
+    let Written { value, replayed } = detached(work).await?;
+    Ok(mark_replayed(Reply::done(&body(value))?, replayed))
 }
 
 /// Marks an answer that an earlier request with the same idempotency key was given first.

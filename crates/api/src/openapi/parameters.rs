@@ -3,28 +3,26 @@
 use utoipa::{
     Modify,
     openapi::{
-        HttpMethod, Object, OpenApi, RefOr, Required, Schema, Type,
+        HttpMethod, OpenApi, RefOr, Required, Schema, Type,
         path::{Operation, Parameter, ParameterBuilder, ParameterIn},
-        schema::ObjectBuilder,
+        schema::{ObjectBuilder, SchemaType},
     },
 };
 
 use super::answers::operations_mut;
-use crate::{endpoint::Access, names};
+use crate::endpoint::Access;
 
-/// Lists the values of filters and adds the request headers.
+/// Tidies the parameters and adds the request headers.
 pub struct Parameters;
 
 impl Modify for Parameters {
     fn modify(&self, document: &mut OpenApi) {
         for item in document.paths.paths.values_mut() {
             for (method, operation) in operations_mut(item) {
-                let id = operation.operation_id.clone().unwrap_or_default();
                 let parameters = operation.parameters.get_or_insert_default();
                 for parameter in parameters.iter_mut() {
-                    let RefOr::T(parameter) = parameter else { continue };
-                    if let Some(values) = values(&id, &parameter.name) {
-                        parameter.schema = Some(RefOr::T(Schema::Object(values)));
+                    if let RefOr::T(parameter) = parameter {
+                        tidy(parameter);
                     }
                 }
                 let headers = headers(&method, operation);
@@ -34,21 +32,22 @@ impl Modify for Parameters {
     }
 }
 
-/// The schema of a filter of the operation `id`.
-fn values(id: &str, parameter: &str) -> Option<Object> {
-    Some(match (id, parameter) {
-        ("list_customers", "source") => names::platform(),
-        ("list_customers" | "list_profit" | "list_credit_transactions", "format") => names::format(),
-        ("list_credit_transactions", "kind") => names::transaction_kind(),
-        ("list_insights", "status") => names::insight_status(),
-        ("list_insights", "category") => names::category(),
-        (_, "severity") => names::severity(),
-        ("list_inventory", "status") => names::inventory_status(),
-        ("list_deliveries", "state") => names::delivery_state(),
-        ("list_reorder", "status") => names::reorder_status(),
-        ("track_event" | "track_events", "dry_run") | ("list_profit", "explain") => names::flag(),
-        _ => return None,
-    })
+/// A parameter is absent and never null, and what its type says about it is said of the parameter.
+fn tidy(parameter: &mut Parameter) {
+    let Some(RefOr::T(Schema::Object(schema))) = &mut parameter.schema else { return };
+    if let SchemaType::Array(types) = &mut schema.schema_type {
+        types.retain(|kind| *kind != Type::Null);
+        if let [kind] = types.as_slice() {
+            schema.schema_type = SchemaType::Type(kind.clone());
+        }
+    }
+    let description = schema.description.take();
+    if parameter.description.as_ref().is_none_or(String::is_empty) {
+        parameter.description = description;
+    }
+    if let Some(example) = schema.example.take() {
+        *parameter = ParameterBuilder::from(parameter.clone()).example(Some(example)).build();
+    }
 }
 
 fn headers(method: &HttpMethod, operation: &Operation) -> Vec<Parameter> {

@@ -3,21 +3,18 @@
 mod bodies;
 
 use actix_web::{HttpRequest, web};
-use domain::{
-    alerts::{Change, ChangeError, CreateError, DEFAULT_COOLDOWN_HOURS, InvalidTerms, Terms, Wanted},
-    insights::Severity,
-};
+use domain::alerts::{ChangeError, CreateError, InvalidTerms};
 
-use self::bodies::{ChangeRequest, CreateRequest, DeletedBody, OneBody, RuleBody, given, required};
+use self::bodies::{ChangeRequest, CreateRequest, DeletedBody, OneBody, RuleBody};
 use crate::{
     auth::Caller,
-    body::{Accepts, Upload},
+    body::Json,
     error::{ApiError, Code},
     path,
-    query::Query,
+    query::{NoParams, Paging, Query},
     respond::{List, Reply},
     state::State,
-    write::{detached, mark_replayed},
+    write::{detached, written},
 };
 
 /// The alert rules.
@@ -25,16 +22,12 @@ use crate::{
 /// Lists the rules with where each of them stands, newest first.
 #[utoipa::path(
     get, path = "/api/v1/alerts", tag = "alerts", operation_id = "list_alerts",
-    params(
-        ("limit" = Option<i64>, Query, description = "Rows per page, 25 unless said; more than 100 is read as 100.", minimum = 1, example = 25),
-        ("cursor" = Option<i64>, Query, description = "`next_cursor` of the page before.", minimum = 1),
-    ),
+    params(Paging),
     responses((status = 200, description = "A page of rules.", body = List<RuleBody>)),
     security(("api_key" = ["read"]))
 )]
-pub async fn list(caller: Caller, mut query: Query, state: web::Data<State>) -> Result<Reply, ApiError> {
-    let page = query.page(25, 100)?;
-    let warnings = query.finish()?;
+pub async fn list(caller: Caller, query: Query<Paging>, state: web::Data<State>) -> Result<Reply, ApiError> {
+    let (page, warnings) = (query.params.page(), query.warnings);
     let found = state.alerts.page(caller.account(), page).await?;
     Reply::found(&List::new(page, found, RuleBody::from, warnings))
 }
@@ -44,37 +37,21 @@ pub async fn list(caller: Caller, mut query: Query, state: web::Data<State>) -> 
 /// Creates a rule that is evaluated within minutes and fires `alert.fired` when its metric crosses the threshold.
 #[utoipa::path(
     post, path = "/api/v1/alerts", tag = "alerts", operation_id = "create_alert",
-    request_body(content = CreateRequest, content_type = "application/json"),
     responses((status = 200, description = "The rule.", body = OneBody)),
     security(("api_key" = ["write"])),
     extensions(("x-errors" = json!([Code::IdempotencyKeySuperseded, Code::AlertLimitReached])))
 )]
 pub async fn create(
     caller: Caller,
-    query: Query,
-    request: HttpRequest,
-    upload: Upload,
+    query: Query<NoParams>,
+    body: Json<CreateRequest>,
     state: web::Data<State>,
 ) -> Result<Reply, ApiError> {
-    let idempotency = upload.idempotency(&request)?;
-    let mut fields = upload.fields(Accepts::Json)?;
-    let Change { name, metric, comparator, threshold, window_hours, severity, cooldown_hours, active } =
-        given(&mut fields)?;
-    let warnings = fields.finish(query.finish()?)?;
-    let wanted = Wanted {
-        name: required(name, "name")?,
-        metric: required(metric, "metric")?,
-        comparator: required(comparator, "comparator")?,
-        threshold: required(threshold, "threshold")?,
-        window_hours: required(window_hours, "window_hours")?,
-        severity: severity.unwrap_or(Severity::Medium),
-        cooldown_hours: cooldown_hours.unwrap_or(DEFAULT_COOLDOWN_HOURS),
-    };
-    let terms = Terms::new(wanted)?;
-    let (account, active) = (caller.account(), active.unwrap_or(true));
+    let (request, idempotency, warnings) = body.into_parts(query.warnings);
+    let (terms, active) = request.terms()?;
+    let account = caller.account();
     let work = async move { state.alerts.create(account, terms, active, idempotency, (state.clock)()).await };
-    let created = detached(work).await?;
-    Ok(mark_replayed(Reply::done(&OneBody::new(created.value, warnings))?, created.replayed))
+    written(work, |rule| OneBody::new(rule, warnings)).await
 }
 
 fn unknown() -> ApiError {
@@ -93,11 +70,11 @@ fn unknown() -> ApiError {
 )]
 pub async fn get(
     caller: Caller,
-    query: Query,
+    query: Query<NoParams>,
     request: HttpRequest,
     state: web::Data<State>,
 ) -> Result<Reply, ApiError> {
-    let warnings = query.finish()?;
+    let warnings = query.warnings;
     let id = path::number(&request, "id").ok_or_else(unknown)?;
     let found = state.alerts.find(caller.account(), id).await?.ok_or_else(unknown)?;
     Reply::found(&OneBody::new(found, warnings))
@@ -110,21 +87,19 @@ pub async fn get(
 #[utoipa::path(
     patch, path = "/api/v1/alerts/{id}", tag = "alerts", operation_id = "change_alert",
     params(("id" = i64, Path, description = "The rule.", minimum = 1, example = 7)),
-    request_body(content = ChangeRequest, content_type = "application/json"),
     responses((status = 200, description = "The rule as it is now.", body = OneBody)),
     security(("api_key" = ["write"])),
     extensions(("x-errors" = json!([Code::NotFound])))
 )]
 pub async fn change(
     caller: Caller,
-    query: Query,
+    query: Query<NoParams>,
     request: HttpRequest,
-    upload: Upload,
+    body: Json<ChangeRequest>,
     state: web::Data<State>,
 ) -> Result<Reply, ApiError> {
-    let mut fields = upload.fields(Accepts::Json)?;
-    let change = given(&mut fields)?;
-    let warnings = fields.finish(query.finish()?)?;
+    let (change, _, warnings) = body.into_parts(query.warnings);
+    let change = change.into();
     let id = path::number(&request, "id").ok_or_else(unknown)?;
     let account = caller.account();
     let work = async move { state.alerts.change(account, id, change, (state.clock)()).await };
@@ -143,11 +118,10 @@ pub async fn change(
 )]
 pub async fn delete(
     caller: Caller,
-    query: Query,
+    _: Query<NoParams>,
     request: HttpRequest,
     state: web::Data<State>,
 ) -> Result<Reply, ApiError> {
-    query.finish()?;
     let id = path::number(&request, "id").ok_or_else(unknown)?;
     let account = caller.account();
     let work = async move { state.alerts.delete(account, id).await };

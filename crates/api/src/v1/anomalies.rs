@@ -5,15 +5,17 @@ use domain::{
     anomalies::{Anomaly, CorrelatedMetric, Direction, Kind, Severity},
     freshness::Dated,
 };
-use serde::Serialize;
-use utoipa::ToSchema;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use validator::Validate;
 
 use crate::{
     auth::Caller,
     error::ApiError,
     freshness::FreshnessBody,
+    input::Input,
     names,
-    query::Query,
+    query::{Days, Limit, Query},
     respond::{API_VERSION, Pagination, Reply, Warnings, date, instant, measure},
     state::State,
     warnings::Warning,
@@ -136,25 +138,37 @@ pub struct Body {
     warnings: Warnings,
 }
 
+/// Which anomalies to list.
+#[derive(Deserialize, Validate, IntoParams)]
+pub struct ListParams {
+    /// `low`, `medium`, `high` or `critical`.
+    #[param(value_type = names::SeverityName, inline, required = false)]
+    severity: Option<Severity>,
+    #[validate(nested)]
+    #[param(inline, required = false)]
+    days: Days<7, 90>,
+    #[validate(nested)]
+    #[param(inline, required = false)]
+    limit: Limit<100, 500>,
+    /// `next_cursor` of the page before.
+    #[param(minimum = 1)]
+    cursor: Option<i64>,
+}
+
+impl Input for ListParams {}
+
 /// Unexpected deviations of metrics.
 ///
 /// Lists the anomalies detected in the last days, newest first. A day ends in the account's time zone.
 #[utoipa::path(
     get, path = "/api/v1/anomalies", tag = "analytics", operation_id = "list_anomalies",
-    params(
-        ("severity" = Option<String>, Query, description = "`low`, `medium`, `high` or `critical`."),
-        ("days" = Option<i64>, Query, description = "How many days to look back, today included, 7 unless said; more than 90 is read as 90.", minimum = 1, example = 7),
-        ("limit" = Option<i64>, Query, description = "Rows per page, 100 unless said; more than 500 is read as 500.", minimum = 1, example = 100),
-        ("cursor" = Option<i64>, Query, description = "`next_cursor` of the page before.", minimum = 1),
-    ),
+    params(ListParams),
     responses((status = 200, description = "The anomalies of the window.", body = Body)),
     security(("api_key" = ["read"]))
 )]
-pub async fn get(caller: Caller, mut query: Query, state: web::Data<State>) -> Result<Reply, ApiError> {
-    let severity = query.one_of("severity")?;
-    let window_days = query.days(7, 90)?;
-    let page = query.page(100, 500)?;
-    let warnings = query.finish()?;
+pub async fn get(caller: Caller, query: Query<ListParams>, state: web::Data<State>) -> Result<Reply, ApiError> {
+    let Query { params: ListParams { severity, days, limit, cursor }, warnings } = query;
+    let (window_days, page) = (days.get(), limit.page(cursor));
     let since = caller.zone().start_of(window::ending_today(caller.zone(), (state.clock)(), window_days).first);
     let Dated { found, freshness } = state.anomalies.page(caller.account(), severity, since, page).await?;
     Reply::found(&Body {

@@ -5,14 +5,16 @@ use domain::{
     credits::auto_topup::{AutoTopup, AutoTopupChange, MAX_THRESHOLD},
     payments::PriceList,
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+use validator::Validate;
 
 use crate::{
     auth::Caller,
-    body::{Accepts, Field, Fields, Upload},
+    body::Json,
     error::{ApiError, Code},
-    query::Query,
+    input::Input,
+    query::{NoParams, Query},
     respond::{API_VERSION, Reply, Warnings, instant},
     state::State,
     write::detached,
@@ -70,22 +72,26 @@ impl From<AutoTopup> for AutoTopupBody {
 }
 
 /// The settings. Switching off needs no more than `enabled`; what is left out then stays.
-#[derive(ToSchema)]
+#[derive(Deserialize, Validate, ToSchema)]
 #[schema(as = AutoTopupSettings)]
-#[expect(dead_code, reason = "describes the body; the fields are taken one by one")]
 pub struct SettingsRequest {
     #[schema(example = true)]
     enabled: bool,
     /// 1 to 1,000,000 credits. Required to switch on.
-    #[schema(minimum = 1, example = 100)]
+    #[validate(range(min = 1, max = MAX_THRESHOLD))]
+    #[schema(minimum = 1, maximum = 1_000_000, example = 100)]
     threshold: Option<i64>,
     /// The size of a pack that is for sale. Required to switch on.
+    #[validate(range(min = 1))]
     #[schema(minimum = 1, example = 500)]
     top_up_amount: Option<i64>,
     /// At least `top_up_amount`; null, or left out when switching on, means as many as the service allows.
+    #[validate(range(min = 1))]
     #[schema(minimum = 1, example = 5000)]
     monthly_cap: Option<i64>,
 }
+
+impl Input for SettingsRequest {}
 
 /// The settings as they are now.
 #[derive(Debug, Serialize, ToSchema)]
@@ -105,41 +111,45 @@ pub struct SettingsBody {
 /// now, else after the debit that brings it there.
 #[utoipa::path(
     put, path = "/api/v1/credits/auto-topup", tag = "account", operation_id = "set_auto_topup",
-    request_body(content = SettingsRequest, content_type = "application/json"),
     responses((status = 200, description = "The settings as they are now.", body = SettingsBody)),
     security(("api_key" = ["write"]))
 )]
-pub async fn set(caller: Caller, query: Query, upload: Upload, state: web::Data<State>) -> Result<Reply, ApiError> {
-    let mut fields = upload.fields(Accepts::Json)?;
-    let change = read(&mut fields, &state.prices)?;
-    let warnings = fields.finish(query.finish()?)?;
+pub async fn set(
+    caller: Caller,
+    query: Query<NoParams>,
+    body: Json<SettingsRequest>,
+    state: web::Data<State>,
+) -> Result<Reply, ApiError> {
+    let (settings, _, warnings) = body.into_parts(query.warnings);
+    let change = change(settings, &state.prices)?;
     let account = caller.account();
     let now = (state.clock)();
     let settings = detached(async move { state.auto_topup.change(account, change, now).await }).await?;
     Reply::done(&SettingsBody { auto_topup: settings.into(), api_version: API_VERSION, warnings })
 }
 
-fn read(fields: &mut Fields, prices: &PriceList) -> Result<AutoTopupChange, ApiError> {
-    let enabled = fields.take("enabled").ok_or_else(|| missing("enabled"))?.flag()?;
-    let threshold = fields.take("threshold").map(|field| field.integer(1, MAX_THRESHOLD)).transpose()?;
-    let top_up_amount = fields.take("top_up_amount").map(|field| pack_size(&field, prices)).transpose()?;
-    let monthly_cap = fields.take("monthly_cap");
+fn change(settings: SettingsRequest, prices: &PriceList) -> Result<AutoTopupChange, ApiError> {
+    let SettingsRequest { enabled, threshold, top_up_amount, monthly_cap } = settings;
+    if let Some(credits) = top_up_amount {
+        check_size(credits, prices)?;
+    }
     if enabled {
         threshold.ok_or_else(|| missing("threshold"))?;
         top_up_amount.ok_or_else(|| missing("top_up_amount"))?;
     }
     let least = top_up_amount.unwrap_or(1);
-    let monthly_cap = monthly_cap.map(|field| field.integer(least, i64::MAX)).transpose()?;
+    if monthly_cap.is_some_and(|cap| cap < least) {
+        return Err(ApiError::parameter("monthly_cap", &format!("must be a whole number of at least {least}")));
+    }
     // Switching on sets everything, switching off only what is said.
     let monthly_cap = if enabled { Some(monthly_cap) } else { monthly_cap.map(Some) };
     Ok(AutoTopupChange { enabled, threshold, top_up_amount, monthly_cap })
 }
 
-fn pack_size(field: &Field, prices: &PriceList) -> Result<i64, ApiError> {
-    let credits = field.integer(1, i64::MAX)?;
+fn check_size(credits: i64, prices: &PriceList) -> Result<(), ApiError> {
     let sizes = prices.sizes();
     if sizes.contains(&credits) {
-        return Ok(credits);
+        return Ok(());
     }
     let sizes: Vec<_> = sizes.iter().map(ToString::to_string).collect();
     let fault = match sizes.as_slice() {
@@ -162,7 +172,8 @@ mod tests {
 
     fn parse(body: &str) -> Result<AutoTopupChange, ApiError> {
         let prices = PriceList::parse("small:500:9:USD,big:5000:80:USD", "").unwrap();
-        read(&mut Fields::parse(body.as_bytes(), false).unwrap(), &prices)
+        let (settings, _) = crate::body::parse(body.as_bytes(), false)?;
+        change(settings, &prices)
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::{
     auth::Caller,
     error::ApiError,
     names,
-    query::Query,
+    query::{NoParams, Query},
     respond::{API_VERSION, Reply, Warnings, instant},
     state::State,
     warnings::Warning,
@@ -79,8 +79,8 @@ impl From<Transaction> for TransactionBody {
     responses((status = 200, description = "The account's credits.", body = Body)),
     security(("api_key" = ["read"]))
 )]
-pub async fn get(caller: Caller, query: Query, state: web::Data<State>) -> Result<Reply, ApiError> {
-    let warnings = query.finish()?;
+pub async fn get(caller: Caller, query: Query<NoParams>, state: web::Data<State>) -> Result<Reply, ApiError> {
+    let warnings = query.warnings;
     let credits = state.credits.summary(caller.account()).await?;
     let Credits { balance, total_purchased, total_spent, updated_at, auto_topup, recent_transactions } = credits;
     Reply::found(&Body {

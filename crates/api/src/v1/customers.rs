@@ -6,19 +6,20 @@ use domain::{
     customers::{Customer, Segment},
     freshness::Dated,
     money::Currency,
-    page::PageRequest,
 };
-use serde::Serialize;
-use utoipa::ToSchema;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use validator::Validate;
 
 use crate::{
     auth::Caller,
     csv::{self, About, Format, Row},
     error::ApiError,
     freshness::{DatedList, FreshnessBody},
+    input::Input,
     names,
-    query::Query,
-    respond::{Exact, Instant, List, Reply, Warnings},
+    query::{Limit, Query},
+    respond::{Exact, Instant, List, Reply},
     state::State,
     streams::Streams,
 };
@@ -152,41 +153,31 @@ impl Row for CustomerBody {
     }
 }
 
-const DEFAULT_LIMIT: i64 = 25;
-const MAX_LIMIT: i64 = 100;
-
-/// What is asked for.
-struct Asked {
-    format: Format,
+/// Which customers to list, and how.
+#[derive(Deserialize, Validate, IntoParams)]
+pub struct ListParams {
+    /// Only customers of this platform: `shopify`, `tiendanube` or `mercadolibre`.
+    #[param(value_type = names::PlatformName, inline, required = false)]
     source: Option<Platform>,
-    limit: Option<i64>,
+    #[validate(nested)]
+    #[param(inline, required = false)]
+    limit: Limit<25, 100>,
+    /// `next_cursor` of the page before.
+    #[param(minimum = 1)]
     cursor: Option<i64>,
-    warnings: Warnings,
+    /// `json`, or `csv` for a file; `Accept: text/csv` does the same.
+    #[param(value_type = names::FormatName, inline, required = false)]
+    format: Option<Format>,
 }
 
-impl Asked {
-    fn read(mut query: Query, request: &HttpRequest) -> Result<Self, ApiError> {
-        Ok(Self {
-            format: csv::format(&mut query, request)?,
-            source: query.one_of("source")?,
-            limit: query.limit_if_given(MAX_LIMIT)?,
-            cursor: query.positive("cursor")?,
-            warnings: query.finish()?,
-        })
-    }
-}
+impl Input for ListParams {}
 
 /// Customers, newest first.
 ///
 /// Lists the customers, newest first. As CSV without `limit` all of them are streamed.
 #[utoipa::path(
     get, path = "/api/v1/customers", tag = "customers", operation_id = "list_customers",
-    params(
-        ("limit" = Option<i64>, Query, description = "Rows per page; more than 100 is read as 100.", minimum = 1, example = 25),
-        ("cursor" = Option<i64>, Query, description = "`next_cursor` of the page before.", minimum = 1),
-        ("source" = Option<String>, Query, description = "Only customers of this platform: `shopify`, `tiendanube` or `mercadolibre`."),
-        ("format" = Option<String>, Query, description = "`json`, or `csv` for a file; `Accept: text/csv` does the same."),
-    ),
+    params(ListParams),
     responses((status = 200, description = "A page of customers.", content(
         (DatedList<CustomerBody> = "application/json"),
         (String = "text/csv")
@@ -195,23 +186,24 @@ impl Asked {
 )]
 pub async fn get(
     caller: Caller,
-    query: Query,
+    query: Query<ListParams>,
     request: HttpRequest,
     state: web::Data<State>,
     streams: web::Data<Streams>,
 ) -> Result<Either<Reply, HttpResponse>, ApiError> {
-    let Asked { format, source, limit, cursor, warnings } = Asked::read(query, &request)?;
+    let Query { params: ListParams { source, limit, cursor, format }, warnings } = query;
+    let format = csv::format(format, &request);
     let (account, currency) = (caller.account(), caller.currency());
     let body = move |customer| CustomerBody::new(customer, currency);
     let today = caller.zone().day_of((state.clock)());
-    if format == Format::Csv && limit.is_none() {
+    if format == Format::Csv && limit.given().is_none() {
         let streaming = streams.into_inner().begin(account)?;
         let Dated { found: rows, freshness } = state.customers.stream(account, source, cursor).await?;
         let freshness = FreshnessBody::new(freshness, caller.zone());
         let about = About { name: "customers", day: today, freshness: Some(freshness), warnings: &warnings };
         return Ok(Either::Right(csv::stream(&about, rows, body, streaming)));
     }
-    let page = PageRequest { limit: limit.unwrap_or(DEFAULT_LIMIT), cursor };
+    let page = limit.page(cursor);
     let Dated { found, freshness } = state.customers.page(account, source, page).await?;
     let list = List::new(page, found, body, warnings);
     let freshness = FreshnessBody::new(freshness, caller.zone());

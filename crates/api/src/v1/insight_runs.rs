@@ -6,15 +6,17 @@ use actix_web::{
     web,
 };
 use domain::ai::{Outcome, RequestError, Run, RunState};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+use validator::Validate;
 
 use crate::{
     auth::Caller,
-    body::{Accepts, Upload},
+    body::Upload,
     error::{ApiError, Code},
+    input::Input,
     names, path,
-    query::Query,
+    query::{NoParams, Query},
     respond::{API_VERSION, Reply, Warnings, instant},
     state::State,
     write::{detached, mark_replayed},
@@ -69,6 +71,14 @@ impl JobBody {
     }
 }
 
+/// What a job is started with.
+#[derive(Deserialize, Validate)]
+struct Nothing {}
+
+impl Input for Nothing {
+    const IS_OPTIONAL: bool = true;
+}
+
 /// Generate insights.
 ///
 /// Starts a job that looks at the newest results and lets a language model word what there is to tell; its credits are
@@ -84,13 +94,15 @@ impl JobBody {
 )]
 pub async fn start(
     caller: Caller,
-    query: Query,
+    query: Query<NoParams>,
     request: HttpRequest,
     upload: Upload,
     state: web::Data<State>,
 ) -> Result<Reply, ApiError> {
     let idempotency = upload.idempotency(&request)?;
-    let warnings = upload.fields_or_none(Accepts::Json)?.finish(query.finish()?)?;
+    let (Nothing {}, unknown) = upload.read()?;
+    let mut warnings = query.warnings;
+    warnings.extend(unknown);
     let (account, mode) = (caller.account(), caller.key().mode);
     let work = async move { state.wordsmith.request(account, mode, idempotency, (state.clock)()).await };
     let written = detached(work).await?;
@@ -118,11 +130,11 @@ fn unknown() -> ApiError {
 )]
 pub async fn get(
     caller: Caller,
-    query: Query,
+    query: Query<NoParams>,
     request: HttpRequest,
     state: web::Data<State>,
 ) -> Result<Reply, ApiError> {
-    let warnings = query.finish()?;
+    let warnings = query.warnings;
     let id = path::number(&request, "id").ok_or_else(unknown)?;
     let found = state.wordsmith.runs.find(caller.account(), id).await?.ok_or_else(unknown)?;
     Reply::found(&JobBody::of(found, warnings))

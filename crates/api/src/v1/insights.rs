@@ -5,16 +5,18 @@ use domain::{
     freshness::Dated,
     insights::{Category, DecideError, Filter, Insight, Severity, Source, Status},
 };
-use serde::Serialize;
-use utoipa::ToSchema;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use validator::Validate;
 
 use crate::{
     auth::Caller,
-    body::{Accepts, Upload},
+    body::Json,
     error::{ApiError, Code},
     freshness::{DatedList, FreshnessBody},
+    input::Input,
     names, path,
-    query::Query,
+    query::{Limit, NoParams, Query},
     respond::{API_VERSION, List, Reply, Warnings, instant},
     state::State,
     write::detached,
@@ -80,42 +82,54 @@ impl From<Insight> for InsightBody {
     }
 }
 
+/// Which insights to list.
+#[derive(Deserialize, Validate, IntoParams)]
+pub struct ListParams {
+    /// `open`, `resolved` or `dismissed`.
+    #[param(value_type = names::InsightStatusName, inline, required = false)]
+    status: Option<Status>,
+    /// `low`, `medium`, `high` or `critical`.
+    #[param(value_type = names::SeverityName, inline, required = false)]
+    severity: Option<Severity>,
+    /// `ads`, `churn_risk`, `inventory`, `profit`, `revenue`, `customers`, `pricing` or `integrations`.
+    #[param(value_type = names::CategoryName, inline, required = false)]
+    category: Option<Category>,
+    #[validate(nested)]
+    #[param(inline, required = false)]
+    limit: Limit<25, 100>,
+    /// `next_cursor` of the page before.
+    #[param(minimum = 1)]
+    cursor: Option<i64>,
+}
+
+impl Input for ListParams {}
+
 /// What to know and what to do.
 ///
 /// Lists the insights, newest first.
 #[utoipa::path(
     get, path = "/api/v1/insights", tag = "analytics", operation_id = "list_insights",
-    params(
-        ("status" = Option<String>, Query, description = "`open`, `resolved` or `dismissed`."),
-        ("severity" = Option<String>, Query, description = "`low`, `medium`, `high` or `critical`."),
-        ("category" = Option<String>, Query, description = "`ads`, `churn_risk`, `inventory`, `profit`, `revenue`, `customers`, `pricing` or `integrations`."),
-        ("limit" = Option<i64>, Query, description = "Rows per page, 25 unless said; more than 100 is read as 100.", minimum = 1, example = 25),
-        ("cursor" = Option<i64>, Query, description = "`next_cursor` of the page before.", minimum = 1),
-    ),
+    params(ListParams),
     responses((status = 200, description = "A page of insights.", body = DatedList<InsightBody>)),
     security(("api_key" = ["read"]))
 )]
-pub async fn get(caller: Caller, mut query: Query, state: web::Data<State>) -> Result<Reply, ApiError> {
-    let filter = Filter {
-        status: query.one_of("status")?,
-        severity: query.one_of("severity")?,
-        category: query.one_of("category")?,
-    };
-    let page = query.page(25, 100)?;
-    let warnings = query.finish()?;
+pub async fn get(caller: Caller, query: Query<ListParams>, state: web::Data<State>) -> Result<Reply, ApiError> {
+    let Query { params: ListParams { status, severity, category, limit, cursor }, warnings } = query;
+    let (filter, page) = (Filter { status, severity, category }, limit.page(cursor));
     let Dated { found, freshness } = state.insights.page(caller.account(), filter, page).await?;
     let freshness = FreshnessBody::new(freshness, caller.zone());
     Reply::found(&DatedList::new(List::new(page, found, InsightBody::from, warnings), freshness))
 }
 
 /// What was decided on an insight. Unknown fields are ignored and listed in `warnings`.
-#[derive(ToSchema)]
+#[derive(Deserialize, Validate, ToSchema)]
 #[schema(as = InsightChange)]
-#[expect(dead_code, reason = "describes the body; the field is taken by name")]
 pub struct Change {
     #[schema(schema_with = names::insight_status)]
     status: Status,
 }
+
+impl Input for Change {}
 
 /// An insight as it is after a change.
 #[derive(Debug, Serialize, ToSchema)]
@@ -138,23 +152,18 @@ pub struct ChangedBody {
 #[utoipa::path(
     patch, path = "/api/v1/insights/{id}", tag = "analytics", operation_id = "change_insight",
     params(("id" = i64, Path, description = "The insight.", minimum = 1, example = 318)),
-    request_body(content = Change, content_type = "application/json"),
     responses((status = 200, description = "The insight as it is now.", body = ChangedBody)),
     security(("api_key" = ["write"])),
     extensions(("x-errors" = json!([Code::NotFound, Code::InvalidTransition])))
 )]
 pub async fn change(
     caller: Caller,
-    query: Query,
+    query: Query<NoParams>,
     request: HttpRequest,
-    upload: Upload,
+    body: Json<Change>,
     state: web::Data<State>,
 ) -> Result<Reply, ApiError> {
-    let mut fields = upload.fields(Accepts::Json)?;
-    let missing = || ApiError::new(Code::MissingParameter).message("`status` is required.").param("status");
-    let status = fields.text("status", Code::InvalidParameter)?.ok_or_else(missing)?;
-    let status: Status = status.parse().map_err(|unknown| ApiError::unknown_value("status", &unknown))?;
-    let warnings = fields.finish(query.finish()?)?;
+    let (Change { status }, _, warnings) = body.into_parts(query.warnings);
     let id = path::number(&request, "id").ok_or_else(unknown)?;
     let account = caller.account();
     let work = async move { state.insights.decide(account, id, status, (state.clock)()).await };

@@ -13,7 +13,7 @@ use crate::{
     auth::Caller,
     error::ApiError,
     names,
-    query::Query,
+    query::{Paging, Query},
     respond::{API_VERSION, Pagination, Reply, Warnings, instant},
     state::State,
     warnings::Warning,
@@ -104,16 +104,12 @@ pub struct Body {
 /// synchronisation is more than 24 hours ago.
 #[utoipa::path(
     get, path = "/api/v1/integrations", tag = "integrations", operation_id = "list_integrations",
-    params(
-        ("limit" = Option<i64>, Query, description = "Rows per page, 25 unless said; more than 100 is read as 100.", minimum = 1, example = 25),
-        ("cursor" = Option<i64>, Query, description = "`next_cursor` of the page before.", minimum = 1),
-    ),
+    params(Paging),
     responses((status = 200, description = "The connections.", body = Body)),
     security(("api_key" = ["read"]))
 )]
-pub async fn get(caller: Caller, mut query: Query, state: web::Data<State>) -> Result<Reply, ApiError> {
-    let page = query.page(25, 100)?;
-    let warnings = query.finish()?;
+pub async fn get(caller: Caller, query: Query<Paging>, state: web::Data<State>) -> Result<Reply, ApiError> {
+    let (page, warnings) = (query.params.page(), query.warnings);
     let now = (state.clock)();
     let (found, totals) = state.integrations.page(caller.account(), page, now).await?;
     Reply::found(&Body {

@@ -2,15 +2,17 @@
 
 use actix_web::web;
 use domain::inventory::{Item, Listing, Status, Summary, Trend, VelocityClass};
-use serde::Serialize;
-use utoipa::ToSchema;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use validator::Validate;
 
 use crate::{
     auth::Caller,
     error::ApiError,
     freshness::FreshnessBody,
+    input::Input,
     names,
-    query::Query,
+    query::{Limit, Query},
     respond::{API_VERSION, Exact, Pagination, Reply, Warnings, date, instant},
     state::State,
     warnings::Warning,
@@ -136,23 +138,34 @@ pub struct Body {
     warnings: Warnings,
 }
 
+/// Which items to list.
+#[derive(Deserialize, Validate, IntoParams)]
+pub struct ListParams {
+    /// `critical`, `low`, `ok` or `overstocked`.
+    #[param(value_type = names::InventoryStatusName, inline, required = false)]
+    status: Option<Status>,
+    #[validate(nested)]
+    #[param(inline, required = false)]
+    limit: Limit<100, 500>,
+    /// `next_cursor` of the page before.
+    #[param(minimum = 1)]
+    cursor: Option<i64>,
+}
+
+impl Input for ListParams {}
+
 /// Stock and how long it lasts.
 ///
 /// Lists the catalogue, most urgent first: by status, then by days of stock, then by sku.
 #[utoipa::path(
     get, path = "/api/v1/inventory", tag = "inventory", operation_id = "list_inventory",
-    params(
-        ("status" = Option<String>, Query, description = "`critical`, `low`, `ok` or `overstocked`."),
-        ("limit" = Option<i64>, Query, description = "Rows per page, 100 unless said; more than 500 is read as 500.", minimum = 1, example = 100),
-        ("cursor" = Option<i64>, Query, description = "`next_cursor` of the page before.", minimum = 1),
-    ),
+    params(ListParams),
     responses((status = 200, description = "A page of the catalogue.", body = Body)),
     security(("api_key" = ["read"]))
 )]
-pub async fn get(caller: Caller, mut query: Query, state: web::Data<State>) -> Result<Reply, ApiError> {
-    let status = query.one_of("status")?;
-    let page = query.page(100, 500)?;
-    let warnings = query.finish()?;
+pub async fn get(caller: Caller, query: Query<ListParams>, state: web::Data<State>) -> Result<Reply, ApiError> {
+    let Query { params: ListParams { status, limit, cursor }, warnings } = query;
+    let page = limit.page(cursor);
     let Listing { page: found, summary, freshness } = state.inventory.list(caller.account(), status, page).await?;
     Reply::found(&Body {
         pagination: Pagination::new(page, &found),

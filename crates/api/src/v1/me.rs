@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 use crate::{
     auth::Caller,
     error::ApiError,
-    query::Query,
+    query::{NoParams, Query},
     respond::{API_VERSION, Reply, Warnings, instant},
     warnings::Warning,
 };
@@ -52,7 +52,7 @@ struct ProfileBody<'a> {
     responses((status = 200, description = "The owner of the key.", body = Me)),
     security(("api_key" = ["read"]))
 )]
-pub async fn get(caller: Caller, query: Query) -> Result<Reply, ApiError> {
+pub async fn get(caller: Caller, query: Query<NoParams>) -> Result<Reply, ApiError> {
     let KeyRecord { user_id, scopes, profile, .. } = caller.key();
     let Profile { plan, currency, timezone, created_at } = profile;
     Reply::found(&Me {
@@ -65,6 +65,6 @@ pub async fn get(caller: Caller, query: Query) -> Result<Reply, ApiError> {
             created_at: instant(*created_at),
         },
         api_version: API_VERSION,
-        warnings: query.finish()?,
+        warnings: query.warnings,
     })
 }

@@ -9,9 +9,10 @@ use domain::{
     page::{Page, PageRequest},
     profit::{Assumptions, Components, Snapshot, Totals},
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use time::Date;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
+use validator::Validate;
 
 use self::explain::Explanation;
 use crate::{
@@ -19,7 +20,9 @@ use crate::{
     csv::{self, About, Format, Row},
     error::ApiError,
     freshness::FreshnessBody,
-    query::Query,
+    input::Input,
+    names,
+    query::{Days, Limit, Query},
     respond::{API_VERSION, Exact, Pagination, Reply, Warnings, date},
     state::State,
     warnings::Warning,
@@ -218,31 +221,27 @@ pub struct Body {
     warnings: Warnings,
 }
 
-const DEFAULT_DAYS: i64 = 30;
-const MAX_DAYS: i64 = 365;
-
-/// What is asked for.
-struct Asked {
-    format: Format,
-    days: i64,
-    explain: bool,
-    limit: Option<i64>,
+/// Which days to list, and how.
+#[derive(Deserialize, Validate, IntoParams)]
+pub struct ListParams {
+    #[validate(nested)]
+    #[param(inline, required = false)]
+    days: Days<30, 365>,
+    #[validate(nested)]
+    #[param(inline, required = false)]
+    limit: Limit<365, 365>,
+    /// `next_cursor` of the page before: the digits of a date.
+    #[param(minimum = 1, example = 20260502)]
     cursor: Option<i64>,
-    warnings: Warnings,
+    /// `1` adds the formula and the inputs of each figure to every day, as JSON.
+    #[param(value_type = names::Flag, inline, required = false)]
+    explain: Option<bool>,
+    /// `json`, or `csv` for a file; `Accept: text/csv` does the same.
+    #[param(value_type = names::FormatName, inline, required = false)]
+    format: Option<Format>,
 }
 
-impl Asked {
-    fn read(mut query: Query, request: &HttpRequest) -> Result<Self, ApiError> {
-        Ok(Self {
-            format: csv::format(&mut query, request)?,
-            days: query.days(DEFAULT_DAYS, MAX_DAYS)?,
-            explain: query.flag("explain")?,
-            limit: query.limit_if_given(MAX_DAYS)?,
-            cursor: query.positive("cursor")?,
-            warnings: query.finish()?,
-        })
-    }
-}
+impl Input for ListParams {}
 
 /// A date as a cursor: its digits, so that later days have larger ones.
 fn cursor_of(day: Date) -> i64 {
@@ -255,13 +254,7 @@ fn cursor_of(day: Date) -> i64 {
 /// header `X-Freshness`.
 #[utoipa::path(
     get, path = "/api/v1/profit", tag = "analytics", operation_id = "list_profit",
-    params(
-        ("days" = Option<i64>, Query, description = "How many days to look back, today included, 30 unless said; more than 365 is read as 365.", minimum = 1, example = 30),
-        ("limit" = Option<i64>, Query, description = "Rows per page; the whole window unless said.", minimum = 1, example = 30),
-        ("cursor" = Option<i64>, Query, description = "`next_cursor` of the page before: the digits of a date.", minimum = 1, example = 20260502),
-        ("explain" = Option<String>, Query, description = "`1` adds the formula and the inputs of each figure to every day, as JSON."),
-        ("format" = Option<String>, Query, description = "`json`, or `csv` for a file; `Accept: text/csv` does the same."),
-    ),
+    params(ListParams),
     responses((status = 200, description = "The days of the window.", content(
         (Body = "application/json"),
         (String = "text/csv")
@@ -270,16 +263,17 @@ fn cursor_of(day: Date) -> i64 {
 )]
 pub async fn get(
     caller: Caller,
-    query: Query,
+    query: Query<ListParams>,
     request: HttpRequest,
     state: web::Data<State>,
 ) -> Result<Either<Reply, HttpResponse>, ApiError> {
-    let Asked { format, days, explain, limit, cursor, warnings } = Asked::read(query, &request)?;
+    let Query { params: ListParams { days, limit, cursor, explain, format }, warnings } = query;
+    let (format, days) = (csv::format(format, &request), days.get());
     let currency = caller.currency();
     let range = window::ending_today(caller.zone(), (state.clock)(), days);
     let Dated { found: snapshots, freshness } = state.profit.range(caller.account(), range).await?;
     let totals = TotalsBody::new(&snapshots, currency);
-    let page = PageRequest { limit: limit.unwrap_or(days), cursor };
+    let page = PageRequest { limit: limit.given().unwrap_or(days), cursor };
     let below = snapshots.into_iter().filter(|day| cursor.is_none_or(|cursor| cursor_of(day.date) < cursor)).collect();
     let found = Page::cut(below, page.limit, |snapshot: &Snapshot| cursor_of(snapshot.date));
     let pagination = Pagination::new(page, &found);
@@ -290,7 +284,7 @@ pub async fn get(
         let about = About { name: "profit", day: range.last, freshness: Some(freshness), warnings: &warnings };
         return csv::page(&about, &data, pagination.next_cursor).map(Either::Right);
     }
-    let assumed = if explain { Some(state.profit.assumptions(caller.account()).await?) } else { None };
+    let assumed = if explain == Some(true) { Some(state.profit.assumptions(caller.account()).await?) } else { None };
     let day = |snapshot| SnapshotBody::new(snapshot, currency, assumed.as_ref());
     let data = found.items.into_iter().map(day).collect();
     let body = Body { data, totals, window_days: days, freshness, pagination, api_version: API_VERSION, warnings };

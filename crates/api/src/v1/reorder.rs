@@ -2,16 +2,18 @@
 
 use actix_web::{HttpRequest, web};
 use domain::reorder::{Basis, ChangeError, Listing, Status, Suggestion};
-use serde::Serialize;
-use utoipa::ToSchema;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use validator::Validate;
 
 use crate::{
     auth::Caller,
-    body::{Accepts, Upload},
+    body::Json,
     error::{ApiError, Code},
     freshness::FreshnessBody,
+    input::Input,
     names,
-    query::{Query, parse_positive},
+    query::{Limit, NoParams, Query, parse_positive},
     respond::{API_VERSION, Exact, Pagination, Reply, Warnings, instant, measure},
     state::State,
     warnings::Warning,
@@ -161,23 +163,34 @@ pub struct Body {
     warnings: Warnings,
 }
 
+/// Which suggestions to list.
+#[derive(Deserialize, Validate, IntoParams)]
+pub struct ListParams {
+    /// `pending`, `ordered` or `dismissed`.
+    #[param(value_type = names::ReorderStatusName, inline, required = false)]
+    status: Option<Status>,
+    #[validate(nested)]
+    #[param(inline, required = false)]
+    limit: Limit<50, 200>,
+    /// `next_cursor` of the page before.
+    #[param(minimum = 1)]
+    cursor: Option<i64>,
+}
+
+impl Input for ListParams {}
+
 /// What to buy again, and how much.
 ///
 /// Lists the suggestions, newest first.
 #[utoipa::path(
     get, path = "/api/v1/reorder", tag = "inventory", operation_id = "list_reorder",
-    params(
-        ("status" = Option<String>, Query, description = "`pending`, `ordered` or `dismissed`."),
-        ("limit" = Option<i64>, Query, description = "Rows per page, 50 unless said; more than 200 is read as 200.", minimum = 1, example = 50),
-        ("cursor" = Option<i64>, Query, description = "`next_cursor` of the page before.", minimum = 1),
-    ),
+    params(ListParams),
     responses((status = 200, description = "A page of suggestions.", body = Body)),
     security(("api_key" = ["read"]))
 )]
-pub async fn get(caller: Caller, mut query: Query, state: web::Data<State>) -> Result<Reply, ApiError> {
-    let status = query.one_of("status")?;
-    let page = query.page(50, 200)?;
-    let warnings = query.finish()?;
+pub async fn get(caller: Caller, query: Query<ListParams>, state: web::Data<State>) -> Result<Reply, ApiError> {
+    let Query { params: ListParams { status, limit, cursor }, warnings } = query;
+    let page = limit.page(cursor);
     let Listing { page: found, freshness } = state.reorder.list(caller.account(), status, page).await?;
     Reply::found(&Body {
         pagination: Pagination::new(page, &found),
@@ -190,13 +203,14 @@ pub async fn get(caller: Caller, mut query: Query, state: web::Data<State>) -> R
 }
 
 /// What was decided on a suggestion. Unknown fields are ignored and listed in `warnings`.
-#[derive(ToSchema)]
+#[derive(Deserialize, Validate, ToSchema)]
 #[schema(as = ReorderChange)]
-#[expect(dead_code, reason = "describes the body; the field is taken by name")]
 pub struct Change {
     #[schema(schema_with = names::reorder_status)]
     status: Status,
 }
+
+impl Input for Change {}
 
 /// A suggestion as it is after a change.
 #[derive(Debug, Serialize, ToSchema)]
@@ -219,24 +233,19 @@ pub struct ChangedBody {
 #[utoipa::path(
     patch, path = "/api/v1/reorder/{id}", tag = "inventory", operation_id = "change_reorder",
     params(("id" = i64, Path, description = "The suggestion.", minimum = 1, example = 9)),
-    request_body(content = Change, content_type = "application/json"),
     responses((status = 200, description = "The suggestion as it is now.", body = ChangedBody)),
     security(("api_key" = ["write"])),
     extensions(("x-errors" = json!([Code::NotFound, Code::InvalidTransition])))
 )]
 pub async fn change(
     caller: Caller,
-    query: Query,
+    query: Query<NoParams>,
     request: HttpRequest,
-    upload: Upload,
+    body: Json<Change>,
     state: web::Data<State>,
 ) -> Result<Reply, ApiError> {
     let id = parse_positive("id", request.match_info().query("id"))?;
-    let mut fields = upload.fields(Accepts::Json)?;
-    let missing = || ApiError::new(Code::MissingParameter).message("`status` is required.").param("status");
-    let status = fields.text("status", Code::InvalidParameter)?.ok_or_else(missing)?;
-    let status: Status = status.parse().map_err(|unknown| ApiError::unknown_value("status", &unknown))?;
-    let warnings = fields.finish(query.finish()?)?;
+    let (Change { status }, _, warnings) = body.into_parts(query.warnings);
     let account = caller.account();
     let work = async move { state.reorder.change(account, id, status).await };
     let suggestion = detached(work).await?.into();

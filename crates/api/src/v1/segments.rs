@@ -16,7 +16,7 @@ use crate::{
     error::ApiError,
     freshness::FreshnessBody,
     names,
-    query::Query,
+    query::{NoParams, Query},
     respond::{API_VERSION, Exact, Reply, Warnings},
     state::State,
     warnings::Warning,
@@ -121,8 +121,8 @@ impl Whole {
     responses((status = 200, description = "The nine segments.", body = Body)),
     security(("api_key" = ["read"]))
 )]
-pub async fn get(caller: Caller, query: Query, state: web::Data<State>) -> Result<Reply, ApiError> {
-    let warnings = query.finish()?;
+pub async fn get(caller: Caller, query: Query<NoParams>, state: web::Data<State>) -> Result<Reply, ApiError> {
+    let warnings = query.warnings;
     let active_since = (state.clock)() - Duration::days(ACTIVE_DAYS);
     let Dated { found, freshness } = state.customers.segments(caller.account(), active_since).await?;
     let sum = |of: fn(&SegmentFigures) -> i64| found.iter().map(of).sum::<i64>();

@@ -2,113 +2,97 @@
 
 use std::net::IpAddr;
 
-use actix_web::{HttpRequest, web};
+use actix_web::web;
 use domain::{
-    idempotency::Written,
-    instants,
     rate_limit::Bucket,
     tracking::{EventName, Geolocator, InvalidProps, MAX_AGE, MAX_AHEAD, MAX_PROPS_BYTES, NewEvent, check_props},
 };
-use serde::Serialize;
-use serde_json::{Map, Value};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, value::RawValue};
 use time::OffsetDateTime;
-use utoipa::ToSchema;
-use validator::{Validate, ValidationErrors};
+use utoipa::{IntoParams, ToSchema};
+use validator::Validate;
 
 use crate::{
     auth::{Caller, ClientAddress},
-    body::{Accepts, Field, Fields, Upload},
+    body::Json,
     error::{ApiError, Code},
+    input::{Input, Timestamp, object},
+    names,
     query::Query,
     respond::{API_VERSION, Reply, Warnings},
     state::State,
     warnings::Warning,
-    write::{detached, mark_replayed},
+    write::written,
 };
 
 /// An event. Only `event` is required; unknown fields are ignored and listed in `warnings`.
-#[derive(ToSchema)]
+#[derive(Deserialize, Validate, ToSchema)]
 #[schema(as = TrackEvent)]
-#[expect(dead_code, reason = "describes the body; the fields are taken one by one")]
 pub struct TrackEvent {
     #[schema(min_length = 1, max_length = 64, pattern = "^[a-zA-Z0-9._-]{1,64}$", example = "checkout.started")]
     event: String,
     /// Anything, in at most 8192 bytes as sent.
-    #[schema(nullable = true, example = json!({"plan": "pro", "value": 49.9}))]
-    props: Option<Map<String, Value>>,
+    #[schema(value_type = Option<Map<String, Value>>, example = json!({"plan": "pro", "value": 49.9}))]
+    props: Option<Box<RawValue>>,
+    #[validate(length(max = 128), does_not_contain(pattern = "\0"))]
     #[schema(max_length = 128, example = "v-81f3")]
     visitor_id: Option<String>,
+    #[validate(length(max = 128), does_not_contain(pattern = "\0"))]
     #[schema(max_length = 128, example = "s-2201")]
     session_id: Option<String>,
     /// The page on which it happened.
+    #[validate(length(max = 2048), does_not_contain(pattern = "\0"))]
     #[schema(max_length = 2048, example = "https://shop.example.com/checkout")]
     url: Option<String>,
     /// When it happened, if not now: at most 72 hours ago.
-    #[schema(format = DateTime, example = "2026-05-02T11:59:58Z")]
-    timestamp: Option<String>,
+    #[schema(value_type = Option<String>, format = DateTime, example = "2026-05-02T11:59:58Z")]
+    timestamp: Option<Timestamp>,
     /// The visitor's address, when a server sends the event for one. Used for the location and not stored.
-    #[schema(example = "203.0.113.9")]
+    #[schema(value_type = Option<String>, example = "203.0.113.9")]
     ip: Option<String>,
 }
 
-/// The texts of an event that are only limited in length.
-#[derive(Debug, Validate)]
-struct Texts {
-    #[validate(length(max = 128), does_not_contain(pattern = "\0"))]
-    visitor_id: Option<String>,
-    #[validate(length(max = 128), does_not_contain(pattern = "\0"))]
-    session_id: Option<String>,
-    #[validate(length(max = 2048), does_not_contain(pattern = "\0"))]
-    url: Option<String>,
-}
+impl Input for TrackEvent {
+    const IS_BEACON: bool = true;
 
-impl Texts {
-    fn take(fields: &mut Fields) -> Result<Self, ApiError> {
-        let mut text =
-            |name, code| -> Result<_, ApiError> { Ok(fields.text(name, code)?.filter(|text| !text.is_empty())) };
-        let texts = Self {
-            visitor_id: text("visitor_id", Code::InvalidVisitorId)?,
-            session_id: text("session_id", Code::InvalidSessionId)?,
-            url: text("url", Code::InvalidUrl)?,
-        };
-        texts.validate().map_err(|errors| first_fault(&errors))?;
-        Ok(texts)
+    fn fault(field: &str) -> ApiError {
+        ApiError::new(match field {
+            "event" => Code::InvalidEvent,
+            "props" => Code::InvalidProps,
+            "visitor_id" => Code::InvalidVisitorId,
+            "session_id" => Code::InvalidSessionId,
+            "url" => Code::InvalidUrl,
+            "timestamp" => Code::InvalidTimestamp,
+            _ => Code::InvalidParameter,
+        })
     }
-}
-
-fn first_fault(errors: &ValidationErrors) -> ApiError {
-    let faulty = |name: &str| errors.errors().contains_key(name);
-    let (name, code) = if faulty("visitor_id") {
-        ("visitor_id", Code::InvalidVisitorId)
-    } else if faulty("session_id") {
-        ("session_id", Code::InvalidSessionId)
-    } else {
-        ("url", Code::InvalidUrl)
-    };
-    ApiError::new(code).param(name)
 }
 
 /// What an event says, checked.
 pub(super) struct Tracked {
     name: EventName,
     props: Map<String, Value>,
-    texts: Texts,
+    visitor_id: Option<String>,
+    session_id: Option<String>,
+    url: Option<String>,
     occurred_at: Option<OffsetDateTime>,
     address: Option<IpAddr>,
 }
 
 impl Tracked {
-    pub(super) fn take(fields: &mut Fields, now: OffsetDateTime) -> Result<Self, ApiError> {
-        let missing = || ApiError::new(Code::MissingParameter).message("`event` is required.").param("event");
-        let name = fields.text("event", Code::InvalidEvent)?.ok_or_else(missing)?;
-        let name = EventName::parse(name).map_err(|_| ApiError::new(Code::InvalidEvent).param("event"))?;
-        let props = fields.take("props").map(|field| read_props(&field)).transpose()?.unwrap_or_default();
-        let texts = Texts::take(fields)?;
-        let occurred_at = fields.text("timestamp", Code::InvalidTimestamp)?;
-        let occurred_at = occurred_at.map(|text| read_timestamp(&text, now)).transpose()?;
-        let address = fields.text("ip", Code::InvalidParameter)?;
-        let address = address.map(|text| text.parse().map_err(|_| ApiError::parameter("ip", "must be an IP address")));
-        Ok(Self { name, props, texts, occurred_at, address: address.transpose()? })
+    pub(super) fn new(event: TrackEvent, now: OffsetDateTime) -> Result<Self, ApiError> {
+        let TrackEvent { event, props, visitor_id, session_id, url, timestamp, ip } = event;
+        let name = EventName::parse(event).map_err(|_| ApiError::new(Code::InvalidEvent).param("event"))?;
+        let props = props.map(|raw| read_props(&raw)).transpose()?.unwrap_or_default();
+        let occurred_at = timestamp.map(|Timestamp(at)| at);
+        if occurred_at.is_some_and(|at| at < now - MAX_AGE || at > now + MAX_AHEAD) {
+            return Err(ApiError::new(Code::InvalidTimestamp).param("timestamp"));
+        }
+        let address = ip.map(|text| text.parse().map_err(|_| ApiError::parameter("ip", "must be an IP address")));
+        let [visitor_id, session_id, url] =
+            [visitor_id, session_id, url].map(|text| text.filter(|text| !text.is_empty()));
+        Ok(Self { name, props, visitor_id, session_id, url, occurred_at, address: address.transpose()? })
     }
 
     /// The event as it is stored: the address only serves to find out where the visitor is.
@@ -118,19 +102,18 @@ impl Tracked {
         geolocator: &dyn Geolocator,
         now: OffsetDateTime,
     ) -> NewEvent {
-        let Self { name, props, texts, occurred_at, address } = self;
-        let Texts { visitor_id, session_id, url } = texts;
+        let Self { name, props, visitor_id, session_id, url, occurred_at, address } = self;
         let location = geolocator.locate(address.unwrap_or(client.0));
         let occurred_at = occurred_at.unwrap_or(now);
         NewEvent { name, props, visitor_id, session_id, url, location, occurred_at, received_at: now }
     }
 }
 
-fn read_props(field: &Field) -> Result<Map<String, Value>, ApiError> {
-    if field.len() > MAX_PROPS_BYTES {
+fn read_props(raw: &RawValue) -> Result<Map<String, Value>, ApiError> {
+    if raw.get().len() > MAX_PROPS_BYTES {
         return Err(ApiError::new(Code::PropsTooLarge).param("props"));
     }
-    let props = field.object(Code::InvalidProps)?;
+    let props = object::<TrackEvent>("props", raw)?;
     check_props(&props).map_err(|fault| {
         let message = match fault {
             InvalidProps::Nul => "`props` holds the character U+0000.",
@@ -142,11 +125,6 @@ fn read_props(field: &Field) -> Result<Map<String, Value>, ApiError> {
         ApiError::new(Code::InvalidProps).message(message).param("props")
     })?;
     Ok(props)
-}
-
-fn read_timestamp(text: &str, now: OffsetDateTime) -> Result<OffsetDateTime, ApiError> {
-    let recent = |at: &OffsetDateTime| *at >= now - MAX_AGE && *at <= now + MAX_AHEAD;
-    instants::parse(text).ok().filter(recent).ok_or(ApiError::new(Code::InvalidTimestamp).param("timestamp"))
 }
 
 /// Takes the body of events that are to be stored from the key's budget of bytes.
@@ -181,13 +159,23 @@ pub struct TrackedBody {
     warnings: Warnings,
 }
 
+/// How to take events.
+#[derive(Deserialize, Validate, IntoParams)]
+pub struct TrackParams {
+    /// `1` checks what is sent and stores nothing.
+    #[param(value_type = names::Flag, inline, required = false)]
+    pub dry_run: Option<bool>,
+}
+
+impl Input for TrackParams {}
+
 /// Store a custom event.
 ///
 /// Stores an event. The answer comes after it is stored; country, region and city are inferred from the address of the
 /// client, which is not stored.
 #[utoipa::path(
     post, path = "/api/v1/track", tag = "tracking", operation_id = "track_event",
-    params(("dry_run" = Option<String>, Query, description = "`1` checks the event and stores nothing.")),
+    params(TrackParams),
     request_body(content((TrackEvent = "application/json"), (TrackEvent = "text/plain"))),
     responses((status = 200, description = "The event is stored.", body = TrackedBody)),
     security(("api_key" = ["write"])),
@@ -197,26 +185,23 @@ pub struct TrackedBody {
 )]
 pub async fn track(
     caller: Caller,
-    mut query: Query,
-    request: HttpRequest,
+    query: Query<TrackParams>,
     client: ClientAddress,
-    upload: Upload,
+    body: Json<TrackEvent>,
     state: web::Data<State>,
 ) -> Result<Reply, ApiError> {
-    let idempotency = upload.idempotency(&request)?;
     let now = (state.clock)();
-    let dry_run = query.flag("dry_run")?;
-    let mut fields = upload.fields(Accepts::JsonOrText)?;
-    let tracked = Tracked::take(&mut fields, now)?;
-    let warnings = fields.finish(query.finish()?)?;
+    let dry_run = query.params.dry_run == Some(true);
+    let bytes = body.upload.bytes().len();
+    let (event, idempotency, warnings) = body.into_parts(query.warnings);
+    let tracked = Tracked::new(event, now)?;
     let body = |event_id| TrackedBody { ok: true, event_id, dry_run, api_version: API_VERSION, warnings };
     if dry_run {
         return Reply::done(&body(None));
     }
-    within_budget(&state, &caller, upload.bytes().len()).await?;
+    within_budget(&state, &caller, bytes).await?;
     let event = tracked.into_event(client, &*state.geolocator, now);
     let account = caller.account();
     let work = async move { state.events.insert(account, event, idempotency).await };
-    let Written { value, replayed } = detached(work).await?;
-    Ok(mark_replayed(Reply::done(&body(Some(value)))?, replayed))
+    written(work, |id| body(Some(id))).await
 }

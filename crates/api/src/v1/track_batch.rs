@@ -1,34 +1,52 @@
 //! `POST /api/v1/track/batch`: many events in one request, each with an answer of its own.
 
-use actix_web::{HttpRequest, web};
+use actix_web::web;
 use domain::{
     idempotency::Written,
     tracking::{MAX_BATCH, NewEvent, Refusal},
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use time::OffsetDateTime;
-use utoipa::ToSchema;
+use utoipa::{
+    ToSchema,
+    openapi::schema::{AnyOfBuilder, Array, ArrayBuilder, Object, Ref},
+};
+use validator::Validate;
 
 use crate::{
     auth::{Caller, ClientAddress},
-    body::{Accepts, Fields, MAX_BATCH_BYTES, Upload},
-    error::{ApiError, Code},
+    body::{Json, MAX_BATCH_BYTES, parse},
+    error::ApiError,
+    input::Input,
     query::Query,
     respond::{API_VERSION, Reply, Warnings},
     state::State,
-    v1::track::{TrackEvent, Tracked, within_budget},
+    v1::track::{TrackParams, Tracked, within_budget},
     warnings::Warning,
     write::{detached, mark_replayed},
 };
 
+/// Events of a batch.
+const MOST: u64 = MAX_BATCH as u64;
+
 /// Events of one request.
-#[derive(ToSchema)]
+#[derive(Deserialize, Validate, ToSchema)]
 #[schema(as = TrackBatch)]
-#[expect(dead_code, reason = "describes the body; the fields are taken one by one")]
 pub struct TrackBatch {
-    #[schema(min_items = 1, max_items = 500)]
-    events: Vec<TrackEvent>,
+    #[validate(length(min = 1, max = MOST, message = "must be an array of 1 to 500 events"))]
+    #[schema(schema_with = batch)]
+    events: Vec<Box<RawValue>>,
+}
+
+/// One event that is not as it should be is refused by itself, so an array of anything is a batch.
+fn batch() -> Array {
+    let anything = AnyOfBuilder::new().item(Ref::from_schema_name("TrackEvent")).item(Object::default());
+    ArrayBuilder::new().items(anything).min_items(Some(1)).max_items(Some(MAX_BATCH)).build()
+}
+
+impl Input for TrackBatch {
+    const IS_BEACON: bool = true;
 }
 
 /// What became of the events. One that is refused does not keep the others from being stored.
@@ -102,36 +120,33 @@ impl ResultBody {
 /// others from being stored. The body may have 1 MiB, and the batch counts as one request.
 #[utoipa::path(
     post, path = "/api/v1/track/batch", tag = "tracking", operation_id = "track_events",
-    params(("dry_run" = Option<String>, Query, description = "`1` checks the events and stores nothing.")),
+    params(TrackParams),
     request_body(content((TrackBatch = "application/json"), (TrackBatch = "text/plain"))),
     responses((status = 200, description = "The events that were not refused are stored.", body = BatchBody)),
     security(("api_key" = ["write"]))
 )]
 pub async fn track_batch(
     caller: Caller,
-    mut query: Query,
-    request: HttpRequest,
+    query: Query<TrackParams>,
     client: ClientAddress,
-    upload: Upload<MAX_BATCH_BYTES>,
+    body: Json<TrackBatch, MAX_BATCH_BYTES>,
     state: web::Data<State>,
 ) -> Result<Reply, ApiError> {
-    let idempotency = upload.idempotency(&request)?;
     let now = (state.clock)();
-    let dry_run = query.flag("dry_run")?;
-    let mut fields = upload.fields(Accepts::JsonOrText)?;
-    let elements = take_events(&mut fields)?;
-    let noted = fields.finish(query.finish()?)?;
+    let dry_run = query.params.dry_run == Some(true);
+    let (strict, bytes) = (body.upload.is_strict(), body.upload.bytes().len());
+    let (TrackBatch { events: elements }, idempotency, noted) = body.into_parts(query.warnings);
     let mut events = Vec::with_capacity(elements.len());
     let mut warnings = Vec::with_capacity(elements.len());
     for element in &elements {
-        let (event, notes) = read_event(element, upload.is_strict(), client, &state, now);
+        let (event, notes) = read_event(element, strict, client, &state, now);
         events.push(event);
         warnings.push(notes);
     }
     let (fates, replayed) = if dry_run {
         (events.into_iter().map(|event| event.map(|_| None)).collect(), false)
     } else {
-        within_budget(&state, &caller, upload.bytes().len()).await?;
+        within_budget(&state, &caller, bytes).await?;
         let account = caller.account();
         let work = async move { state.events.insert_batch(account, events, idempotency, now).await };
         let Written { value, replayed } = detached(work).await?;
@@ -147,16 +162,6 @@ pub async fn track_batch(
     Ok(mark_replayed(Reply::done(&body)?, replayed))
 }
 
-fn take_events(fields: &mut Fields) -> Result<Vec<Box<RawValue>>, ApiError> {
-    let missing = || ApiError::new(Code::MissingParameter).message("`events` is required.").param("events");
-    let elements = fields.take("events").ok_or_else(missing)?.elements()?;
-    if (1..=MAX_BATCH).contains(&elements.len()) {
-        Ok(elements)
-    } else {
-        Err(ApiError::parameter("events", &format!("must be an array of 1 to {MAX_BATCH} events")))
-    }
-}
-
 /// An event by the rules of a single one, and what there is to say about it all the same.
 fn read_event(
     element: &RawValue,
@@ -165,10 +170,8 @@ fn read_event(
     state: &State,
     now: OffsetDateTime,
 ) -> (Result<NewEvent, Refusal>, Warnings) {
-    let read = Fields::within(element, strict).and_then(|mut fields| {
-        let tracked = Tracked::take(&mut fields, now)?;
-        Ok((tracked, fields.finish(Warnings::new())?))
-    });
+    let read =
+        parse(element.get().as_bytes(), strict).and_then(|(event, warnings)| Ok((Tracked::new(event, now)?, warnings)));
     match read {
         Ok((tracked, warnings)) => (Ok(tracked.into_event(client, &*state.geolocator, now)), warnings),
         Err(error) => (Err(error.refusal()), Warnings::new()),

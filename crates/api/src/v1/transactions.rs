@@ -4,21 +4,25 @@ use actix_web::{Either, HttpRequest, HttpResponse, web};
 use domain::{
     credits::{FeatureName, Transaction, TransactionFilter, TransactionKind},
     instants::{self, InvalidInstant},
-    page::PageRequest,
     zone::Zone,
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use time::{Duration, OffsetDateTime};
-use utoipa::ToSchema;
+use utoipa::{
+    IntoParams, PartialSchema, ToSchema,
+    openapi::{RefOr, Schema, Type, schema::ObjectBuilder},
+};
+use validator::Validate;
 
 use crate::{
     auth::Caller,
     csv::{self, About, Format, Row},
     error::ApiError,
+    input::Input,
     names,
-    query::Query,
-    respond::{List, Reply, Warnings, instant},
+    query::{Limit, Query},
+    respond::{List, Reply, instant},
     state::State,
     streams::Streams,
 };
@@ -69,38 +73,67 @@ impl Row for RowBody {
     }
 }
 
-const DEFAULT_LIMIT: i64 = 25;
-const MAX_LIMIT: i64 = 100;
-
-/// What is asked for.
-struct Asked {
-    format: Format,
-    filter: TransactionFilter,
-    limit: Option<i64>,
+/// Which transactions to list, and how.
+#[derive(Deserialize, Validate, IntoParams)]
+pub struct ListParams {
+    #[validate(nested)]
+    #[param(inline, required = false)]
+    limit: Limit<25, 100>,
+    /// `next_cursor` of the page before.
+    #[param(minimum = 1)]
     cursor: Option<i64>,
-    warnings: Warnings,
+    /// Only transactions of this kind: `consume`, `refund`, `topup`, `auto_topup`, `grant` or `adjustment`.
+    #[param(value_type = names::TransactionKindName, inline, required = false)]
+    kind: Option<TransactionKind>,
+    /// Only debits and refunds of this feature.
+    #[param(pattern = "^[a-z0-9._-]{1,64}$")]
+    feature: Option<String>,
+    /// Not before this day (of the account's time zone) or RFC 3339 instant.
+    #[param(value_type = Moment, inline, required = false)]
+    from: Option<Moment>,
+    /// Not after this day, or before this RFC 3339 instant.
+    #[param(value_type = Moment, inline, required = false)]
+    to: Option<Moment>,
+    /// `json`, or `csv` for a file; `Accept: text/csv` does the same.
+    #[param(value_type = names::FormatName, inline, required = false)]
+    format: Option<Format>,
 }
 
-impl Asked {
-    fn read(mut query: Query, request: &HttpRequest, zone: &Zone) -> Result<Self, ApiError> {
-        let feature = query.text("feature")?.map(FeatureName::new).transpose();
-        let filter = TransactionFilter {
-            kind: query.one_of("kind")?,
-            feature: feature.map_err(|fault| ApiError::parameter("feature", &format!("is not valid: {fault}")))?,
-            from: query.text("from")?.map(|text| moment("from", &text, zone, false)).transpose()?,
-            to: query.text("to")?.map(|text| moment("to", &text, zone, true)).transpose()?,
-        };
-        if filter.from.zip(filter.to).is_some_and(|(from, to)| from > to) {
-            return Err(ApiError::parameter("to", "must not be before `from`"));
-        }
-        Ok(Self {
-            format: csv::format(&mut query, request)?,
-            filter,
-            limit: query.limit_if_given(MAX_LIMIT)?,
-            cursor: query.positive("cursor")?,
-            warnings: query.finish()?,
-        })
+impl Input for ListParams {}
+
+/// A day or an instant.
+#[derive(Deserialize)]
+struct Moment(String);
+
+/// The days that there are from 1970 to 2999, and a time of the day if one is given.
+const MOMENT: &str = "^((19[7-9][0-9]|2[0-9]{3})-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)\
+    |02-(0[1-9]|1[0-9]|2[0-8]))|(19(7[26]|8[048]|9[26])|2[0-9](0[48]|[2468][048]|[13579][26])|2[048]00)-02-29)\
+    (T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9]))?$";
+
+impl PartialSchema for Moment {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new().schema_type(Type::String).pattern(Some(MOMENT)).into()
     }
+}
+
+impl ToSchema for Moment {}
+
+fn filter(
+    kind: Option<TransactionKind>,
+    feature: Option<String>,
+    span: [Option<Moment>; 2],
+    zone: &Zone,
+) -> Result<TransactionFilter, ApiError> {
+    let feature = feature.map(FeatureName::new).transpose();
+    let [from, to] = span;
+    let filter = TransactionFilter {
+        kind,
+        feature: feature.map_err(|fault| ApiError::parameter("feature", &format!("is not valid: {fault}")))?,
+        // A span that ends before it begins has nothing in it.
+        from: from.map(|Moment(text)| moment("from", &text, zone, false)).transpose()?,
+        to: to.map(|Moment(text)| moment("to", &text, zone, true)).transpose()?,
+    };
+    Ok(filter)
 }
 
 /// An instant, or a day of the account's zone: its beginning, or the beginning of the next for the end of a span.
@@ -124,15 +157,7 @@ fn moment(name: &str, text: &str, zone: &Zone, end: bool) -> Result<OffsetDateTi
 /// Lists every movement of the balance, newest first. As CSV without `limit` all of them are streamed.
 #[utoipa::path(
     get, path = "/api/v1/credits/transactions", tag = "account", operation_id = "list_credit_transactions",
-    params(
-        ("limit" = Option<i64>, Query, description = "Rows per page; more than 100 is read as 100.", minimum = 1, example = 25),
-        ("cursor" = Option<i64>, Query, description = "`next_cursor` of the page before.", minimum = 1),
-        ("kind" = Option<String>, Query, description = "Only transactions of this kind: `consume`, `refund`, `topup`, `auto_topup`, `grant` or `adjustment`."),
-        ("feature" = Option<String>, Query, description = "Only debits and refunds of this feature.", pattern = "^[a-z0-9._-]{1,64}$"),
-        ("from" = Option<String>, Query, description = "Not before this day (of the account's time zone) or RFC 3339 instant."),
-        ("to" = Option<String>, Query, description = "Not after this day, or before this RFC 3339 instant."),
-        ("format" = Option<String>, Query, description = "`json`, or `csv` for a file; `Accept: text/csv` does the same."),
-    ),
+    params(ListParams),
     responses((status = 200, description = "A page of transactions.", content(
         (List<RowBody> = "application/json"),
         (String = "text/csv")
@@ -141,23 +166,25 @@ fn moment(name: &str, text: &str, zone: &Zone, end: bool) -> Result<OffsetDateTi
 )]
 pub async fn list(
     caller: Caller,
-    query: Query,
+    query: Query<ListParams>,
     request: HttpRequest,
     state: web::Data<State>,
     streams: web::Data<Streams>,
 ) -> Result<Either<Reply, HttpResponse>, ApiError> {
-    let Asked { format, filter, limit, cursor, warnings } = Asked::read(query, &request, caller.zone())?;
+    let Query { params: ListParams { limit, cursor, kind, feature, from, to, format }, warnings } = query;
+    let filter = filter(kind, feature, [from, to], caller.zone())?;
+    let format = csv::format(format, &request);
     let account = caller.account();
     let about = |warnings| {
         let day = caller.zone().day_of((state.clock)());
         About { name: "credit-transactions", day, freshness: None, warnings }
     };
-    if format == Format::Csv && limit.is_none() {
+    if format == Format::Csv && limit.given().is_none() {
         let streaming = streams.into_inner().begin(account)?;
         let rows = state.transactions.stream(account, filter, cursor).await?;
         return Ok(Either::Right(csv::stream(&about(&warnings), rows, RowBody::from, streaming)));
     }
-    let page = PageRequest { limit: limit.unwrap_or(DEFAULT_LIMIT), cursor };
+    let page = limit.page(cursor);
     let found = state.transactions.page(account, &filter, page).await?;
     let list = List::new(page, found, RowBody::from, warnings);
     match format {

@@ -15,7 +15,7 @@ use crate::{
     auth::Caller,
     error::ApiError,
     names,
-    query::Query,
+    query::{NoParams, Query},
     respond::{API_VERSION, Exact, Reply, Warnings, date, instant},
     state::State,
     warnings::Warning,
@@ -209,8 +209,8 @@ impl From<PeriodUse> for PeriodBody {
     responses((status = 200, description = "What the credits went for.", body = Body)),
     security(("api_key" = ["read"]))
 )]
-pub async fn get(caller: Caller, query: Query, state: web::Data<State>) -> Result<Reply, ApiError> {
-    let warnings = query.finish()?;
+pub async fn get(caller: Caller, query: Query<NoParams>, state: web::Data<State>) -> Result<Reply, ApiError> {
+    let warnings = query.warnings;
     let now = (state.clock)();
     let today = caller.zone().day_of(now);
     let UsageRead { balance, days } = state.usage.read(caller.account(), caller.zone(), first_day(today)).await?;

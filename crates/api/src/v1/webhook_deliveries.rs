@@ -4,21 +4,25 @@ use actix_web::{HttpRequest, web};
 use app::deliveries::{Trial, TrialError, try_out};
 use domain::{
     events::{Event, EventKind},
-    idempotency::Written,
-    webhooks::log::{LoggedAttempt, LoggedDelivery, Resent},
+    webhooks::{
+        delivery::DeliveryState,
+        log::{LoggedAttempt, LoggedDelivery, Resent},
+    },
 };
-use serde::Serialize;
-use utoipa::ToSchema;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use validator::Validate;
 
 use crate::{
     auth::Caller,
-    body::{Accepts, Upload},
+    body::{Json, Upload},
     error::{ApiError, Code},
+    input::Input,
     names, path,
-    query::Query,
+    query::{Limit, NoParams, Query},
     respond::{API_VERSION, List, Reply, Warnings, instant},
     state::State,
-    write::{detached, mark_replayed},
+    write::{detached, mark_replayed, written},
 };
 
 /// An attempt to deliver.
@@ -162,6 +166,22 @@ impl From<LoggedDelivery> for DeliveryBody {
     }
 }
 
+/// Which deliveries to list.
+#[derive(Deserialize, Validate, IntoParams)]
+pub struct ListParams {
+    /// Only deliveries in this state.
+    #[param(value_type = names::DeliveryStateName, inline, required = false)]
+    state: Option<DeliveryState>,
+    #[validate(nested)]
+    #[param(inline, required = false)]
+    limit: Limit<25, 100>,
+    /// `next_cursor` of the page before.
+    #[param(minimum = 1)]
+    cursor: Option<i64>,
+}
+
+impl Input for ListParams {}
+
 /// Deliveries of a subscription.
 ///
 /// Lists the deliveries to a subscription, newest event first, each with its newest five attempts and at most 1 KiB of each
@@ -169,10 +189,8 @@ impl From<LoggedDelivery> for DeliveryBody {
 #[utoipa::path(
     get, path = "/api/v1/webhooks/{id}/deliveries", tag = "webhooks", operation_id = "list_deliveries",
     params(
+        ListParams,
         ("id" = i64, Path, description = "The subscription.", minimum = 1, example = 3),
-        ("state" = Option<String>, Query, description = "Only deliveries in this state."),
-        ("limit" = Option<i64>, Query, description = "Rows per page, 25 unless said; more than 100 is read as 100.", minimum = 1, example = 25),
-        ("cursor" = Option<i64>, Query, description = "`next_cursor` of the page before.", minimum = 1),
     ),
     responses((status = 200, description = "The deliveries.", body = List<DeliveryBody>)),
     security(("api_key" = ["read"])),
@@ -180,13 +198,12 @@ impl From<LoggedDelivery> for DeliveryBody {
 )]
 pub async fn list(
     caller: Caller,
-    mut query: Query,
+    query: Query<ListParams>,
     request: HttpRequest,
     state: web::Data<State>,
 ) -> Result<Reply, ApiError> {
-    let page = query.page(25, 100)?;
-    let wanted = query.one_of("state")?;
-    let warnings = query.finish()?;
+    let Query { params: ListParams { state: wanted, limit, cursor }, warnings } = query;
+    let page = limit.page(cursor);
     let (account, id) = (caller.account(), path::subscription(&request)?);
     state.webhook_settings.find(account, id).await?.ok_or(ApiError::new(Code::WebhookNotFound))?;
     let found = state.delivery_log.page(account, id, wanted, page).await?;
@@ -232,11 +249,11 @@ fn unknown() -> ApiError {
 )]
 pub async fn get(
     caller: Caller,
-    query: Query,
+    query: Query<NoParams>,
     request: HttpRequest,
     state: web::Data<State>,
 ) -> Result<Reply, ApiError> {
-    let warnings = query.finish()?;
+    let warnings = query.warnings;
     let (account, id) = (caller.account(), path::subscription(&request)?);
     let delivery = path::uuid(&request, "delivery").ok_or_else(unknown)?;
     state.webhook_settings.find(account, id).await?.ok_or(ApiError::new(Code::WebhookNotFound))?;
@@ -270,13 +287,12 @@ pub struct ResentBody {
 )]
 pub async fn resend(
     caller: Caller,
-    query: Query,
+    _: Query<NoParams>,
     request: HttpRequest,
     upload: Upload,
     state: web::Data<State>,
 ) -> Result<Reply, ApiError> {
     let idempotency = upload.idempotency(&request)?;
-    query.finish()?;
     let (account, id) = (caller.account(), path::subscription(&request)?);
     let delivery = path::uuid(&request, "delivery").ok_or_else(unknown)?;
     let work = async move { state.delivery_log.resend(account, id, delivery, idempotency, (state.clock)()).await };
@@ -294,13 +310,18 @@ pub async fn resend(
 }
 
 /// What to try.
-#[derive(ToSchema)]
+#[derive(Deserialize, Validate, ToSchema)]
 #[schema(as = TestWebhook)]
-#[expect(dead_code, reason = "describes the body; the fields are taken one by one")]
 pub struct TestRequest {
     /// The event to send a sample of, whether the subscription asks for it or not.
     #[schema(value_type = names::EventName, example = "credits.low")]
-    event: String,
+    event: EventKind,
+}
+
+impl Input for TestRequest {
+    fn fault(_: &str) -> ApiError {
+        ApiError::new(Code::UnknownEvent).allowed(EventKind::NAMES)
+    }
 }
 
 /// What came of the test.
@@ -328,38 +349,32 @@ pub struct TestedBody {
 #[utoipa::path(
     post, path = "/api/v1/webhooks/{id}/test", tag = "webhooks", operation_id = "test_webhook",
     params(("id" = i64, Path, description = "The subscription.", minimum = 1, example = 3)),
-    request_body(content = TestRequest, content_type = "application/json"),
     responses((status = 200, description = "The attempt, successful or not.", body = TestedBody)),
     security(("api_key" = ["write"])),
     extensions(("x-errors" = json!([Code::WebhookNotFound, Code::UnknownEvent, Code::IdempotencyKeySuperseded])))
 )]
 pub async fn test(
     caller: Caller,
-    query: Query,
+    query: Query<NoParams>,
     request: HttpRequest,
-    upload: Upload,
+    body: Json<TestRequest>,
     state: web::Data<State>,
 ) -> Result<Reply, ApiError> {
-    let idempotency = upload.idempotency(&request)?;
-    let mut fields = upload.fields(Accepts::Json)?;
-    let missing = || ApiError::new(Code::MissingParameter).message("`event` is required.").param("event");
-    let name = fields.text("event", Code::UnknownEvent)?.ok_or_else(missing)?;
-    let unknown = |_| ApiError::new(Code::UnknownEvent).param("event").allowed(EventKind::NAMES);
-    let kind: EventKind = name.parse().map_err(unknown)?;
-    let warnings = fields.finish(query.finish()?)?;
+    let (TestRequest { event }, idempotency, warnings) = body.into_parts(query.warnings);
     let (account, id) = (caller.account(), path::subscription(&request)?);
-    let event = Event::sample(kind);
-    let work = async move { try_out(&state.deliveries, &*state.delivery_log, account, id, &event, idempotency).await };
-    let Written { value, replayed } = detached(work).await?.ok_or(ApiError::new(Code::WebhookNotFound))?;
-    let Trial { delivery, attempt } = value;
-    let body = TestedBody {
+    let event = Event::sample(event);
+    let work = async move {
+        let tried = try_out(&state.deliveries, &*state.delivery_log, account, id, &event, idempotency).await?;
+        tried.ok_or(ApiError::new(Code::WebhookNotFound))
+    };
+    let body = |Trial { delivery, attempt }: Trial| TestedBody {
         delivery_id: delivery.to_string(),
         delivered: attempt.is_success(),
         attempt: attempt.into(),
         api_version: API_VERSION,
         warnings,
     };
-    Ok(mark_replayed(Reply::done(&body)?, replayed))
+    written(work, body).await
 }
 
 impl From<TrialError> for ApiError {

@@ -1,46 +1,46 @@
 //! `/api/v1/webhooks/{id}/replay`: jobs that send the deliveries of a time span again.
 
 use actix_web::{HttpRequest, web};
-use domain::{
-    instants::{self, InvalidInstant},
-    webhooks::{
-        delivery::DeliveryState,
-        replay::{MAX_RUNNING, Replay, Selection, StartError},
-    },
+use domain::webhooks::{
+    delivery::DeliveryState,
+    replay::{MAX_RUNNING, Replay, Selection, StartError},
 };
-use serde::Serialize;
-use time::OffsetDateTime;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+use validator::Validate;
 
 use crate::{
     auth::Caller,
-    body::{Accepts, Fields, Upload},
+    body::Json,
     error::{ApiError, Code},
+    input::{Input, Timestamp},
     names, path,
-    query::Query,
+    query::{NoParams, Query},
     respond::{API_VERSION, Reply, Warnings, instant},
     state::State,
-    write::{detached, mark_replayed},
+    write::{detached, written},
 };
 
 /// Which deliveries to send again.
-#[derive(ToSchema)]
+#[derive(Deserialize, Validate, ToSchema)]
 #[schema(as = NewReplay)]
-#[expect(dead_code, reason = "describes the body; the fields are taken one by one")]
 pub struct ReplayRequest {
     /// RFC 3339; deliveries created from then on.
-    #[schema(format = DateTime, example = "2026-05-01T00:00:00Z")]
-    since: String,
+    #[schema(value_type = String, format = DateTime, example = "2026-05-01T00:00:00Z")]
+    since: Timestamp,
     /// RFC 3339; deliveries created before. Now, unless said.
-    #[schema(format = DateTime, example = "2026-05-02T00:00:00Z")]
-    until: Option<String>,
+    #[schema(value_type = Option<String>, format = DateTime, example = "2026-05-02T00:00:00Z")]
+    until: Option<Timestamp>,
     /// States that deliveries must be in.
-    #[schema(value_type = Option<Vec<names::DeliveryStateName>>, default = json!(["failed"]), example = json!(["failed"]))]
-    status: Option<Vec<String>>,
+    #[validate(length(min = 1, message = "must name at least one state"))]
+    #[schema(value_type = Option<Vec<names::DeliveryStateName>>, min_items = 1, default = json!(["failed"]), example = json!(["failed"]))]
+    status: Option<Vec<DeliveryState>>,
     /// Counts, and starts nothing.
     #[schema(default = false, example = false)]
     dry_run: Option<bool>,
 }
+
+impl Input for ReplayRequest {}
 
 /// A replay.
 #[derive(Debug, Serialize, ToSchema)]
@@ -100,35 +100,6 @@ impl ReplayBody {
     }
 }
 
-fn selection(fields: &mut Fields, subscription: i64, now: OffsetDateTime) -> Result<Selection, ApiError> {
-    let missing = || ApiError::new(Code::MissingParameter).message("`since` is required.").param("since");
-    let since = moment(fields, "since")?.ok_or_else(missing)?;
-    let until = moment(fields, "until")?.unwrap_or(now);
-    if since >= until {
-        return Err(ApiError::parameter("until", "must be after `since`"));
-    }
-    let states = match fields.take("status") {
-        None => vec![DeliveryState::Failed],
-        Some(field) => {
-            let names = field.texts(Code::InvalidParameter)?;
-            if names.is_empty() {
-                return Err(ApiError::parameter("status", "must name at least one state"));
-            }
-            let parse = |name: &String| name.parse().map_err(|unknown| ApiError::unknown_value("status", &unknown));
-            names.iter().map(parse).collect::<Result<_, _>>()?
-        }
-    };
-    Ok(Selection { subscription, since, until, states })
-}
-
-fn moment(fields: &mut Fields, name: &'static str) -> Result<Option<OffsetDateTime>, ApiError> {
-    let Some(text) = fields.text(name, Code::InvalidParameter)? else { return Ok(None) };
-    instants::parse(&text).map(Some).map_err(|invalid| match invalid {
-        InvalidInstant::Form => ApiError::parameter(name, "must be RFC 3339"),
-        InvalidInstant::Range => ApiError::parameter(name, &invalid.to_string()),
-    })
-}
-
 /// Replay deliveries.
 ///
 /// Starts a job that sends deliveries again under their ids, oldest event first, or counts them. A subscription has one
@@ -136,33 +107,33 @@ fn moment(fields: &mut Fields, name: &'static str) -> Result<Option<OffsetDateTi
 #[utoipa::path(
     post, path = "/api/v1/webhooks/{id}/replay", tag = "webhooks", operation_id = "start_replay",
     params(("id" = i64, Path, description = "The subscription.", minimum = 1, example = 3)),
-    request_body(content = ReplayRequest, content_type = "application/json"),
     responses((status = 200, description = "The job with its count, or the count alone.", body = ReplayBody)),
     security(("api_key" = ["write"])),
     extensions(("x-errors" = json!([Code::WebhookNotFound, Code::ReplayRunning])))
 )]
 pub async fn start(
     caller: Caller,
-    query: Query,
+    query: Query<NoParams>,
     request: HttpRequest,
-    upload: Upload,
+    body: Json<ReplayRequest>,
     state: web::Data<State>,
 ) -> Result<Reply, ApiError> {
-    let idempotency = upload.idempotency(&request)?;
-    let mut fields = upload.fields(Accepts::Json)?;
+    let (ReplayRequest { since, until, status, dry_run }, idempotency, warnings) = body.into_parts(query.warnings);
     let (account, id) = (caller.account(), path::subscription(&request)?);
     let now = (state.clock)();
-    let selection = selection(&mut fields, id, now)?;
-    let dry_run = fields.take("dry_run").map(|field| field.flag()).transpose()?.unwrap_or(false);
-    let warnings = fields.finish(query.finish()?)?;
+    let (since, until) = (since.0, until.map_or(now, |until| until.0));
+    if since >= until {
+        return Err(ApiError::parameter("until", "must be after `since`"));
+    }
+    let states = status.unwrap_or_else(|| vec![DeliveryState::Failed]);
+    let selection = Selection { subscription: id, since, until, states };
     state.webhook_settings.find(account, id).await?.ok_or(ApiError::new(Code::WebhookNotFound))?;
-    if dry_run {
+    if dry_run == Some(true) {
         let total = state.replays.count(account, &selection).await?;
         return Reply::done(&ReplayBody::counted(&selection, total, warnings));
     }
     let work = async move { state.replays.start(account, selection, idempotency, now).await };
-    let started = detached(work).await?;
-    Ok(mark_replayed(Reply::done(&ReplayBody::of(&started.value, warnings))?, started.replayed))
+    written(work, |replay| ReplayBody::of(&replay, warnings)).await
 }
 
 impl From<StartError> for ApiError {
@@ -195,11 +166,11 @@ fn unknown() -> ApiError {
 )]
 pub async fn get(
     caller: Caller,
-    query: Query,
+    query: Query<NoParams>,
     request: HttpRequest,
     state: web::Data<State>,
 ) -> Result<Reply, ApiError> {
-    let warnings = query.finish()?;
+    let warnings = query.warnings;
     let (account, id) = (caller.account(), path::subscription(&request)?);
     let replay = path::number(&request, "replay").ok_or_else(unknown)?;
     let found = state.replays.find(account, id, replay).await?.ok_or_else(unknown)?;
@@ -221,11 +192,11 @@ pub async fn get(
 )]
 pub async fn cancel(
     caller: Caller,
-    query: Query,
+    query: Query<NoParams>,
     request: HttpRequest,
     state: web::Data<State>,
 ) -> Result<Reply, ApiError> {
-    let warnings = query.finish()?;
+    let warnings = query.warnings;
     let (account, id) = (caller.account(), path::subscription(&request)?);
     let replay = path::number(&request, "replay").ok_or_else(unknown)?;
     let work = async move {

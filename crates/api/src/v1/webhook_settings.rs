@@ -2,31 +2,33 @@
 
 use actix_web::{HttpRequest, web};
 use domain::{
+    idempotency::Written,
     sealing::Binding,
     webhooks::{
         SECRET_PURPOSE,
         settings::{Change, Changed, DEFAULT_OVERLAP_HOURS, MAX_OVERLAP_HOURS, Rotated, Rotation},
     },
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+use validator::Validate;
 
-use super::webhooks::{SubscriptionBody, chosen, new_secret};
+use super::webhooks::{SubscriptionBody, chosen, new_secret, secret_text};
 use crate::{
     auth::Caller,
-    body::{Accepts, Upload},
+    body::Json,
     error::{ApiError, Code},
+    input::Input,
     names, path,
-    query::Query,
+    query::{NoParams, Query},
     respond::{API_VERSION, Reply, Warnings, instant},
     state::State,
-    write::{detached, mark_replayed},
+    write::{detached, written},
 };
 
 /// What to change. Fields that are left out stay as they are.
-#[derive(ToSchema)]
+#[derive(Deserialize, Validate, ToSchema)]
 #[schema(as = WebhookChange)]
-#[expect(dead_code, reason = "describes the body; the fields are taken one by one")]
 pub struct ChangeRequest {
     /// Names of events, or `*` for the whole catalogue.
     #[schema(value_type = Option<Vec<names::SubscribedEvent>>, min_items = 1, example = json!(["credits.low"]))]
@@ -38,6 +40,8 @@ pub struct ChangeRequest {
     #[schema(default = false, example = true)]
     resume: Option<bool>,
 }
+
+impl Input for ChangeRequest {}
 
 /// The changed subscription.
 #[derive(Debug, Serialize, ToSchema)]
@@ -64,25 +68,20 @@ pub struct ChangedBody {
 #[utoipa::path(
     patch, path = "/api/v1/webhooks/{id}", tag = "webhooks", operation_id = "change_webhook",
     params(("id" = i64, Path, description = "The subscription.", minimum = 1, example = 3)),
-    request_body(content = ChangeRequest, content_type = "application/json"),
     responses((status = 200, description = "The subscription as it is now.", body = ChangedBody)),
     security(("api_key" = ["write"])),
     extensions(("x-errors" = json!([Code::WebhookNotFound, Code::UnknownEvent])))
 )]
 pub async fn change(
     caller: Caller,
-    query: Query,
+    query: Query<NoParams>,
     request: HttpRequest,
-    upload: Upload,
+    body: Json<ChangeRequest>,
     state: web::Data<State>,
 ) -> Result<Reply, ApiError> {
-    let mut fields = upload.fields(Accepts::Json)?;
-    let events = fields.take("events").map(|field| chosen(field.texts(Code::InvalidParameter)?)).transpose()?;
-    let active = fields.take("active").map(|field| field.flag()).transpose()?;
-    let resume = fields.take("resume").map(|field| field.flag()).transpose()?.unwrap_or(false);
-    let warnings = fields.finish(query.finish()?)?;
+    let (ChangeRequest { events, active, resume }, _, warnings) = body.into_parts(query.warnings);
+    let change = Change { events: events.map(chosen).transpose()?, active, resume: resume.unwrap_or(false) };
     let (account, id) = (caller.account(), path::subscription(&request)?);
-    let change = Change { events, active, resume };
     let work = async move { state.webhook_settings.change(account, id, change, (state.clock)()).await };
     let changed = detached(work).await?.ok_or(ApiError::new(Code::WebhookNotFound))?;
     let Changed { subscription, resumed, resuming } = changed;
@@ -91,13 +90,17 @@ pub async fn change(
 }
 
 /// How to rotate.
-#[derive(ToSchema)]
+#[derive(Deserialize, Validate, ToSchema)]
 #[schema(as = Rotation)]
-#[expect(dead_code, reason = "describes the body; the fields are taken one by one")]
 pub struct RotationRequest {
     /// For how many hours deliveries are signed with the old secret as well, 0 to 168.
+    #[validate(range(min = 0, max = MAX_OVERLAP_HOURS))]
     #[schema(minimum = 0, maximum = 168, default = 24, example = 24)]
     overlap_hours: Option<i64>,
+}
+
+impl Input for RotationRequest {
+    const IS_OPTIONAL: bool = true;
 }
 
 /// The new secret.
@@ -127,22 +130,18 @@ pub struct RotatedBody {
 #[utoipa::path(
     post, path = "/api/v1/webhooks/{id}/rotate", tag = "webhooks", operation_id = "rotate_webhook",
     params(("id" = i64, Path, description = "The subscription.", minimum = 1, example = 3)),
-    request_body(content = RotationRequest, content_type = "application/json"),
     responses((status = 200, description = "The new secret, shown only here.", body = RotatedBody)),
     security(("api_key" = ["write"])),
     extensions(("x-errors" = json!([Code::WebhookNotFound, Code::IdempotencyKeySuperseded])))
 )]
 pub async fn rotate(
     caller: Caller,
-    query: Query,
+    query: Query<NoParams>,
     request: HttpRequest,
-    upload: Upload,
+    body: Json<RotationRequest>,
     state: web::Data<State>,
 ) -> Result<Reply, ApiError> {
-    let idempotency = upload.idempotency(&request)?;
-    let mut fields = upload.fields_or_none(Accepts::Json)?;
-    let hours = fields.take("overlap_hours").map(|field| field.integer(0, MAX_OVERLAP_HOURS)).transpose()?;
-    let warnings = fields.finish(query.finish()?)?;
+    let (RotationRequest { overlap_hours: hours }, idempotency, warnings) = body.into_parts(query.warnings);
     let (account, id) = (caller.account(), path::subscription(&request)?);
     let now = (state.clock)();
     let overlap_until = now + time::Duration::hours(hours.unwrap_or(DEFAULT_OVERLAP_HOURS));
@@ -156,16 +155,16 @@ pub async fn rotate(
         // Both as they are stored, so that a replay gives the answer that came first.
         let Rotated { sealed_secret, overlap_until } = rotated.value;
         let secret = state.sealer.open(binding, &sealed_secret).map_err(|e| ApiError::internal(&e))?;
-        Ok::<_, ApiError>((secret, overlap_until, rotated.replayed))
+        let value = (secret_text(secret)?, overlap_until);
+        Ok::<_, ApiError>(Written { value, replayed: rotated.replayed })
     };
-    let (secret, overlap_until, replayed) = detached(work).await?;
-    let body = RotatedBody {
+    let body = |(secret, overlap_until)| RotatedBody {
         id,
-        secret: String::from_utf8(secret).map_err(|_| ApiError::internal(&"a sealed secret is not a text"))?,
+        secret,
         previous_expires_at: instant(overlap_until),
         warning: super::webhooks::STORE_THE_SECRET,
         api_version: API_VERSION,
         warnings,
     };
-    Ok(mark_replayed(Reply::done(&body)?, replayed))
+    written(work, body).await
 }

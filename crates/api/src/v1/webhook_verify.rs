@@ -5,32 +5,39 @@ use domain::webhooks::{
     signature::Secret,
     verify::{Verdict, is_valid, verdicts},
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
+use validator::Validate;
 
 use crate::{
     auth::Caller,
-    body::{Accepts, Fields, Upload},
-    error::{ApiError, Code},
-    query::Query,
+    body::Json,
+    error::ApiError,
+    input::Input,
+    query::{NoParams, Query},
     respond::{API_VERSION, Reply, Warnings},
     state::State,
 };
 
 /// A delivery as it was received. Nothing of it is kept or logged.
-#[derive(ToSchema)]
+#[derive(Deserialize, Validate, ToSchema)]
 #[schema(as = DeliveryToVerify)]
-#[expect(dead_code, reason = "describes the body; the fields are taken one by one")]
 pub struct VerifyRequest {
     /// The exact body.
     #[schema(example = "{\"event\":\"credits.low\",\"data\":{}}")]
     body: String,
     /// The headers by name; case does not matter.
     #[schema(value_type = Object, example = json!({"x-svc-timestamp": "1777636800", "x-svc-signature": "00"}))]
-    headers: String,
-    #[schema(pattern = "^whsec_", example = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=")]
+    headers: Map<String, Value>,
+    #[schema(
+        pattern = "^whsec_([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{4}|[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)$",
+        example = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
+    )]
     secret: String,
 }
+
+impl Input for VerifyRequest {}
 
 /// What one of the two signatures is worth.
 #[derive(Debug, Serialize, ToSchema)]
@@ -70,19 +77,18 @@ pub struct VerifiedBody {
 /// Checks the signatures of a delivery and says which part is wrong.
 #[utoipa::path(
     post, path = "/api/v1/webhooks/verify", tag = "webhooks", operation_id = "verify_delivery",
-    request_body(content = VerifyRequest, content_type = "application/json"),
     responses((status = 200, description = "A verdict for each signature.", body = VerifiedBody)),
     security(("api_key" = ["write"]))
 )]
-pub async fn verify(_: Caller, query: Query, upload: Upload, state: web::Data<State>) -> Result<Reply, ApiError> {
-    let mut fields = upload.fields(Accepts::Json)?;
-    let body = required(&mut fields, "body")?;
-    let secret = required(&mut fields, "secret")?;
+pub async fn verify(
+    _: Caller,
+    query: Query<NoParams>,
+    body: Json<VerifyRequest>,
+    state: web::Data<State>,
+) -> Result<Reply, ApiError> {
+    let (VerifyRequest { body, headers, secret }, _, warnings) = body.into_parts(query.warnings);
     let secret =
         Secret::parse(&secret).map_err(|invalid| ApiError::parameter("secret", &format!("is wrong: {invalid}")))?;
-    let missing = || ApiError::new(Code::MissingParameter).message("`headers` is required.").param("headers");
-    let headers = fields.take("headers").ok_or_else(missing)?.object(Code::InvalidParameter)?;
-    let warnings = fields.finish(query.finish()?)?;
     let header = |name: &str| {
         let found = headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
         found.and_then(|(_, value)| value.as_str())
@@ -91,9 +97,4 @@ pub async fn verify(_: Caller, query: Query, upload: Upload, state: web::Data<St
     let valid = is_valid(&found);
     let signatures = found.into_iter().map(VerdictBody::from).collect();
     Reply::done(&VerifiedBody { valid, signatures, api_version: API_VERSION, warnings })
-}
-
-fn required(fields: &mut Fields, name: &'static str) -> Result<String, ApiError> {
-    let missing = || ApiError::new(Code::MissingParameter).message(format!("`{name}` is required.")).param(name);
-    fields.text(name, Code::InvalidParameter)?.ok_or_else(missing)
 }

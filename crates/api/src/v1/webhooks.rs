@@ -1,6 +1,6 @@
 //! `/api/v1/webhooks`: subscriptions to events.
 
-use actix_web::{HttpRequest, web};
+use actix_web::web;
 use domain::{
     events::{EVERY_EVENT, EventKind},
     idempotency::Written,
@@ -14,19 +14,21 @@ use domain::{
     },
 };
 use ring::rand::{SecureRandom, SystemRandom};
-use serde::Serialize;
-use utoipa::ToSchema;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use validator::Validate;
 
 use crate::{
     auth::Caller,
-    body::{Accepts, Fields, Upload},
+    body::Json,
     error::{ApiError, Code},
+    input::Input,
     names,
-    query::Query,
+    query::{NoParams, Paging, Query},
     respond::{API_VERSION, List, Reply, Warnings, instant},
     state::State,
     warnings::Warning,
-    write::{detached, mark_replayed},
+    write::{detached, written},
 };
 
 /// A subscription to events.
@@ -99,16 +101,12 @@ impl From<Subscription> for SubscriptionBody {
 /// Lists the subscriptions that are not revoked, newest first. Secrets are never listed.
 #[utoipa::path(
     get, path = "/api/v1/webhooks", tag = "webhooks", operation_id = "list_webhooks",
-    params(
-        ("limit" = Option<i64>, Query, description = "Rows per page, 25 unless said; more than 100 is read as 100.", minimum = 1, example = 25),
-        ("cursor" = Option<i64>, Query, description = "`next_cursor` of the page before.", minimum = 1),
-    ),
+    params(Paging),
     responses((status = 200, description = "The subscriptions.", body = List<SubscriptionBody>)),
     security(("api_key" = ["read"]))
 )]
-pub async fn list(caller: Caller, mut query: Query, state: web::Data<State>) -> Result<Reply, ApiError> {
-    let page = query.page(25, 100)?;
-    let warnings = query.finish()?;
+pub async fn list(caller: Caller, query: Query<Paging>, state: web::Data<State>) -> Result<Reply, ApiError> {
+    let (page, warnings) = (query.params.page(), query.warnings);
     let mut kept = state.webhooks.list(caller.account()).await?;
     kept.retain(|subscription| page.cursor.is_none_or(|cursor| subscription.id < cursor));
     let found = Page::cut(kept, page.limit, |subscription: &Subscription| subscription.id);
@@ -116,17 +114,29 @@ pub async fn list(caller: Caller, mut query: Query, state: web::Data<State>) -> 
 }
 
 /// What to subscribe to. Unknown fields are ignored and listed in `warnings`.
-#[derive(ToSchema)]
+#[derive(Deserialize, Validate, ToSchema)]
 #[schema(as = NewWebhook)]
-#[expect(dead_code, reason = "describes the body; the fields are taken one by one")]
 pub struct NewWebhook {
     /// HTTPS, on the public Internet, at most 2048 characters.
-    #[schema(max_length = 2048, example = "https://hooks.example.com/analytics")]
+    #[schema(
+        max_length = 2048,
+        example = "https://hooks.example.com/analytics",
+        pattern = "^https://([A-Za-z0-9]([A-Za-z0-9-]{0,48}[A-Za-z0-9])?\\.){1,4}[A-Za-z]{2,20}(:(443|[1-9][0-9]{3}|[1-5][0-9]{4}))?(/[A-Za-z0-9._~/?&=-]{0,1800})?$"
+    )]
     url: String,
     /// Names of events, or `*` for the whole catalogue. The names outside the catalogue must be given one by one.
     #[schema(value_type = Option<Vec<names::SubscribedEvent>>, min_items = 1, default = json!(["*"]),
         example = json!(["credits.low", "anomaly.detected"]))]
     events: Option<Vec<String>>,
+}
+
+impl Input for NewWebhook {
+    fn fault(field: &str) -> ApiError {
+        match field {
+            "url" => ApiError::new(Code::InvalidWebhookUrl).reason("malformed"),
+            _ => ApiError::new(Code::InvalidParameter),
+        }
+    }
 }
 
 /// A new subscription, with its secret.
@@ -156,30 +166,11 @@ pub struct CreatedBody {
 
 pub(super) const STORE_THE_SECRET: &str = "Store the secret now: it verifies deliveries and is not shown again.";
 
-/// What the body asks for, checked.
-struct Wanted {
-    url: WebhookUrl,
-    events: Vec<String>,
-    warnings: Warnings,
-}
-
-impl Wanted {
-    fn read(mut fields: Fields, query: Query, allowed: &AllowList) -> Result<Self, ApiError> {
-        let missing = || ApiError::new(Code::MissingParameter).message("`url` is required.").param("url");
-        let url = fields.text("url", Code::InvalidWebhookUrl).map_err(|error| match error.code {
-            Code::InvalidWebhookUrl => error.reason("malformed"),
-            _ => error,
-        })?;
-        let url = WebhookUrl::parse_allowing(&url.ok_or_else(missing)?, allowed).map_err(|refused| {
-            let UrlRefused { reason, message } = refused;
-            ApiError::new(Code::InvalidWebhookUrl).message(sentence(&message)).param("url").reason(reason.code())
-        })?;
-        let events = match fields.take("events") {
-            None => vec![EVERY_EVENT.to_owned()],
-            Some(field) => chosen(field.texts(Code::InvalidParameter)?)?,
-        };
-        Ok(Self { url, events, warnings: fields.finish(query.finish()?)? })
-    }
+fn receiver(url: &str, allowed: &AllowList) -> Result<WebhookUrl, ApiError> {
+    WebhookUrl::parse_allowing(url, allowed).map_err(|refused| {
+        let UrlRefused { reason, message } = refused;
+        ApiError::new(Code::InvalidWebhookUrl).message(sentence(&message)).param("url").reason(reason.code())
+    })
 }
 
 /// A message of the domain as a sentence.
@@ -213,7 +204,6 @@ pub(super) fn chosen(names: Vec<String>) -> Result<Vec<String>, ApiError> {
 /// Creates a subscription. The URL is checked at once: HTTPS only, and nowhere inside a network.
 #[utoipa::path(
     post, path = "/api/v1/webhooks", tag = "webhooks", operation_id = "create_webhook",
-    request_body(content = NewWebhook, content_type = "application/json"),
     responses((status = 200, description = "The subscription, with the secret that is shown only here.", body = CreatedBody)),
     security(("api_key" = ["write"])),
     extensions(("x-errors" = json!([
@@ -222,14 +212,13 @@ pub(super) fn chosen(names: Vec<String>) -> Result<Vec<String>, ApiError> {
 )]
 pub async fn create(
     caller: Caller,
-    query: Query,
-    request: HttpRequest,
-    upload: Upload,
+    query: Query<NoParams>,
+    body: Json<NewWebhook>,
     state: web::Data<State>,
 ) -> Result<Reply, ApiError> {
-    let idempotency = upload.idempotency(&request)?;
-    let Wanted { url, events, warnings } =
-        Wanted::read(upload.fields(Accepts::Json)?, query, &state.settings.webhook_allow_loopback)?;
+    let (NewWebhook { url, events }, idempotency, warnings) = body.into_parts(query.warnings);
+    let url = receiver(&url, &state.settings.webhook_allow_loopback)?;
+    let events = events.map_or_else(|| Ok(vec![EVERY_EVENT.to_owned()]), chosen)?;
     let account = caller.account();
     let work = async move {
         let id = state.webhooks.reserve_id().await?;
@@ -239,13 +228,13 @@ pub async fn create(
         let subscription =
             NewSubscription { id, url: url.as_str().to_owned(), events, sealed_secret, now: (state.clock)() };
         let Written { value, replayed } = state.webhooks.create(account, subscription, idempotency).await?;
+        let Created { subscription, sealed_secret } = value;
         // The stored secret is opened again, so that a replay gives the answer that came first.
-        let binding = Binding { row: value.subscription.id, ..binding };
-        let secret = state.sealer.open(binding, &value.sealed_secret).map_err(|e| ApiError::internal(&e))?;
-        Ok::<_, ApiError>((value, secret, replayed))
+        let binding = Binding { row: subscription.id, ..binding };
+        let secret = state.sealer.open(binding, &sealed_secret).map_err(|e| ApiError::internal(&e))?;
+        Ok::<_, ApiError>(Written { value: (subscription, secret_text(secret)?), replayed })
     };
-    let (created, secret, replayed) = detached(work).await?;
-    Ok(mark_replayed(Reply::done(&created_body(created, secret, warnings)?)?, replayed))
+    written(work, |(subscription, secret)| created_body(subscription, secret, warnings)).await
 }
 
 pub(super) fn new_secret() -> Result<Secret, ApiError> {
@@ -254,19 +243,23 @@ pub(super) fn new_secret() -> Result<Secret, ApiError> {
     Ok(Secret::generate(random))
 }
 
-fn created_body(created: Created, secret: Vec<u8>, warnings: Warnings) -> Result<CreatedBody, ApiError> {
-    let Subscription { id, url, events, active, created_at, .. } = created.subscription;
-    Ok(CreatedBody {
+pub(super) fn secret_text(secret: Vec<u8>) -> Result<String, ApiError> {
+    String::from_utf8(secret).map_err(|_| ApiError::internal(&"a sealed secret is not a text"))
+}
+
+fn created_body(subscription: Subscription, secret: String, warnings: Warnings) -> CreatedBody {
+    let Subscription { id, url, events, active, created_at, .. } = subscription;
+    CreatedBody {
         id,
         url,
         events,
         active,
         created_at: instant(created_at),
-        secret: String::from_utf8(secret).map_err(|_| ApiError::internal(&"a sealed secret is not a text"))?,
+        secret,
         warning: STORE_THE_SECRET,
         api_version: API_VERSION,
         warnings,
-    })
+    }
 }
 
 impl From<CreateError> for ApiError {
@@ -286,20 +279,28 @@ pub struct RevokedBody {
     ok: bool,
 }
 
+/// Which subscription to revoke.
+#[derive(Deserialize, Validate, IntoParams)]
+pub struct RevokeParams {
+    /// The subscription.
+    #[param(minimum = 1, example = 3)]
+    id: i64,
+}
+
+impl Input for RevokeParams {}
+
 /// Revoke a subscription.
 ///
 /// Revokes a subscription for good. Nothing more is sent to it.
 #[utoipa::path(
     delete, path = "/api/v1/webhooks", tag = "webhooks", operation_id = "revoke_webhook",
-    params(("id" = i64, Query, description = "The subscription.", minimum = 1, example = 3)),
+    params(RevokeParams),
     responses((status = 200, description = "The subscription is revoked.", body = RevokedBody)),
     security(("api_key" = ["write"])),
     extensions(("x-errors" = json!([Code::MissingParameter, Code::WebhookNotFound])))
 )]
-pub async fn revoke(caller: Caller, mut query: Query, state: web::Data<State>) -> Result<Reply, ApiError> {
-    let missing = || ApiError::new(Code::MissingParameter).message("`id` is required.").param("id");
-    let id = query.positive("id")?.ok_or_else(missing)?;
-    query.finish()?;
+pub async fn revoke(caller: Caller, query: Query<RevokeParams>, state: web::Data<State>) -> Result<Reply, ApiError> {
+    let RevokeParams { id } = query.params;
     let account = caller.account();
     let work = async move { state.webhooks.revoke(account, id, (state.clock)()).await };
     if detached(work).await? {

@@ -1,15 +1,16 @@
 //! What a rule looks like on the wire, in both directions.
 
 use domain::{
-    alerts::{Change, Comparator, Rule, Standing},
+    alerts::{Change, Comparator, DEFAULT_COOLDOWN_HOURS, InvalidTerms, Metric, Rule, Standing, Terms, Wanted},
+    error::UnknownValue,
     insights::Severity,
 };
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use utoipa::ToSchema;
+use validator::Validate;
 
 use crate::{
-    body::{Field, Fields},
-    error::{ApiError, Code},
+    input::{Input, Number},
     names,
     respond::{API_VERSION, Exact, Warnings, instant},
 };
@@ -101,27 +102,26 @@ impl OneBody {
 }
 
 /// A rule to be created.
-#[derive(ToSchema)]
+#[derive(Deserialize, Validate, ToSchema)]
 #[schema(as = NewAlertRule)]
-#[expect(dead_code, reason = "describes the body; the fields are taken one by one")]
 pub struct CreateRequest {
     /// 1 to 120 characters.
-    #[schema(example = "Fewer than 5 orders a day")]
+    #[schema(min_length = 1, max_length = 120, pattern = "^[^\\u0000]*$", example = "Fewer than 5 orders a day")]
     name: String,
     /// `revenue`, `orders`, `refunds`, `aov`, `ad_spend`, `roas`, `profit`, `margin`, `stockouts` or `event:` and the name of
     /// a tracked event.
-    #[schema(example = "orders")]
-    metric: String,
+    #[schema(value_type = String, pattern = "^(revenue|orders|refunds|aov|ad_spend|roas|profit|margin|stockouts|event:[a-zA-Z0-9._-]{1,64})$", example = "orders")]
+    metric: MetricName,
     #[schema(schema_with = names::comparator)]
     comparator: Comparator,
     /// Smaller than 10^12 in size, with at most 6 decimals.
-    #[schema(example = 5)]
-    threshold: f64,
+    #[schema(value_type = f64, exclusive_minimum = -1e12, exclusive_maximum = 1e12, multiple_of = 0.000001, example = 5)]
+    threshold: Number,
     /// Any number of hours up to 2160 for what has an instant (168 for events); a multiple of 24 for `ad_spend`, `roas`,
     /// `profit` and `margin`, which are known per day; 24 for `stockouts`.
     #[schema(minimum = 1, maximum = 2160, example = 24)]
     window_hours: i64,
-    #[schema(schema_with = names::severity, default = "medium")]
+    #[schema(schema_with = names::changed_severity)]
     severity: Option<Severity>,
     #[schema(minimum = 0, maximum = 720, default = 1, example = 1)]
     cooldown_hours: Option<i64>,
@@ -129,19 +129,20 @@ pub struct CreateRequest {
     active: Option<bool>,
 }
 
+impl Input for CreateRequest {}
+
 /// What to change about a rule. Fields that are left out stay as they are.
-#[derive(ToSchema)]
+#[derive(Deserialize, Validate, ToSchema)]
 #[schema(as = AlertRuleChange)]
-#[expect(dead_code, reason = "describes the body; the fields are taken one by one")]
 pub struct ChangeRequest {
-    #[schema(example = "Fewer than 3 orders a day")]
+    #[schema(min_length = 1, max_length = 120, pattern = "^[^\\u0000]*$", example = "Fewer than 3 orders a day")]
     name: Option<String>,
-    #[schema(example = "orders")]
-    metric: Option<String>,
+    #[schema(value_type = Option<String>, pattern = "^(revenue|orders|refunds|aov|ad_spend|roas|profit|margin|stockouts|event:[a-zA-Z0-9._-]{1,64})$", example = "orders")]
+    metric: Option<MetricName>,
     #[schema(schema_with = names::changed_comparator)]
     comparator: Option<Comparator>,
-    #[schema(example = 3)]
-    threshold: Option<f64>,
+    #[schema(value_type = Option<f64>, exclusive_minimum = -1e12, exclusive_maximum = 1e12, multiple_of = 0.000001, example = 3)]
+    threshold: Option<Number>,
     #[schema(minimum = 1, maximum = 2160, example = 24)]
     window_hours: Option<i64>,
     #[schema(schema_with = names::changed_severity)]
@@ -152,6 +153,8 @@ pub struct ChangeRequest {
     active: Option<bool>,
 }
 
+impl Input for ChangeRequest {}
+
 /// What a deletion answers.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = DeletedAlertRule)]
@@ -160,28 +163,47 @@ pub struct DeletedBody {
     pub ok: bool,
 }
 
-/// The fields of a rule that are there.
-pub(super) fn given(fields: &mut Fields) -> Result<Change, ApiError> {
-    let bad = Code::InvalidParameter;
-    let unknown = |name: &'static str| move |unknown| ApiError::unknown_value(name, &unknown);
-    let metric = fields.text("metric", bad)?.map(|text| text.parse().map_err(unknown("metric")));
-    let comparator = fields.text("comparator", bad)?.map(|text| text.parse().map_err(unknown("comparator")));
-    let severity = fields.text("severity", bad)?.map(|text| text.parse().map_err(unknown("severity")));
-    let hours = |field: Field| field.integer(i64::MIN, i64::MAX);
-    Ok(Change {
-        name: fields.text("name", bad)?,
-        metric: metric.transpose()?,
-        comparator: comparator.transpose()?,
-        threshold: fields.take("threshold").map(|field| field.decimal()).transpose()?,
-        window_hours: fields.take("window_hours").map(hours).transpose()?,
-        severity: severity.transpose()?,
-        cooldown_hours: fields.take("cooldown_hours").map(hours).transpose()?,
-        active: fields.take("active").map(|field| field.flag()).transpose()?,
-    })
+/// What a rule watches.
+#[derive(Debug)]
+pub struct MetricName(pub Metric);
+
+impl<'de> Deserialize<'de> for MetricName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map(Self).map_err(|unknown: UnknownValue| D::Error::unknown_variant(&text, unknown.allowed))
+    }
 }
 
-/// The value of a field that has to be there.
-pub(super) fn required<T>(value: Option<T>, name: &'static str) -> Result<T, ApiError> {
-    let missing = || ApiError::new(Code::MissingParameter).message(format!("`{name}` is required.")).param(name);
-    value.ok_or_else(missing)
+impl From<ChangeRequest> for Change {
+    fn from(request: ChangeRequest) -> Self {
+        let ChangeRequest { name, metric, comparator, threshold, window_hours, severity, cooldown_hours, active } =
+            request;
+        Self {
+            name,
+            metric: metric.map(|metric| metric.0),
+            comparator,
+            threshold: threshold.map(|number| number.0),
+            window_hours,
+            severity,
+            cooldown_hours,
+            active,
+        }
+    }
+}
+
+impl CreateRequest {
+    /// The terms of the rule, and whether it is to be evaluated.
+    pub fn terms(self) -> Result<(Terms, bool), InvalidTerms> {
+        let Self { name, metric, comparator, threshold, window_hours, severity, cooldown_hours, active } = self;
+        let terms = Terms::new(Wanted {
+            name,
+            metric: metric.0,
+            comparator,
+            threshold: threshold.0,
+            window_hours,
+            severity: severity.unwrap_or(Severity::Medium),
+            cooldown_hours: cooldown_hours.unwrap_or(DEFAULT_COOLDOWN_HOURS),
+        })?;
+        Ok((terms, active.unwrap_or(true)))
+    }
 }

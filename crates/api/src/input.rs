@@ -1,0 +1,420 @@
+//! How what a request sends becomes the struct that describes it: serde reads it, `Validate` checks it, and a fault names the
+//! field and says what it may be.
+
+use std::fmt;
+
+use domain::instants::{self, InvalidInstant};
+use rust_decimal::Decimal;
+use serde::{
+    Deserialize, Deserializer,
+    de::{
+        self, DeserializeOwned, DeserializeSeed, Expected, IntoDeserializer, MapAccess, SeqAccess, Unexpected, Visitor,
+        value::MapAccessDeserializer,
+    },
+    forward_to_deserialize_any,
+};
+use serde_json::{Map, Value as Json, value::RawValue};
+use time::OffsetDateTime;
+use utoipa::{
+    PartialSchema, ToSchema,
+    openapi::{KnownFormat, RefOr, Schema, SchemaFormat, Type, schema::ObjectBuilder},
+};
+use validator::{Validate, ValidationError, ValidationErrorsKind};
+
+use crate::{
+    error::{ApiError, Code},
+    names::FLAGS,
+    warnings::{Warning, Warnings},
+};
+
+/// The fields of a body, or the parameters of a query.
+pub trait Input: DeserializeOwned + Validate {
+    /// Whether it is also read from `text/plain`, as which browsers send beacons.
+    const IS_BEACON: bool = false;
+    /// Whether no body at all is as good as an object without fields.
+    const IS_OPTIONAL: bool = false;
+
+    /// What a faulty `field` is answered with.
+    fn fault(_field: &str) -> ApiError {
+        ApiError::new(Code::InvalidParameter)
+    }
+}
+
+/// What is wrong with a field.
+#[derive(Debug)]
+pub struct Fault {
+    field: Option<String>,
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Missing,
+    Twice,
+    /// Completes "`field` …"; with the values that it may have, where they are few.
+    Wrong(String, Option<&'static [&'static str]>),
+    /// A text that holds half a surrogate pair.
+    Undecodable,
+}
+
+impl Fault {
+    const fn new(kind: Kind) -> Self {
+        Self { field: None, kind }
+    }
+
+    fn within(mut self, field: &str) -> Self {
+        self.field.get_or_insert_with(|| field.to_owned());
+        self
+    }
+
+    /// Of a value that is well-formed JSON, but has more levels than are read or a number beyond all floats.
+    fn of_json(error: &serde_json::Error) -> Self {
+        let text = error.to_string();
+        let is_unreadable = text.starts_with("recursion limit") || text.starts_with("number out of range");
+        if is_unreadable || error.is_data() {
+            return Self::new(Kind::Wrong("cannot be read".to_owned(), None));
+        }
+        Self::new(Kind::Undecodable)
+    }
+
+    fn into_error(self, fault_of: impl Fn(&str) -> ApiError) -> ApiError {
+        let field = self.field.unwrap_or_default();
+        let error = match self.kind {
+            Kind::Missing => ApiError::new(Code::MissingParameter).message(format!("`{field}` is required.")),
+            Kind::Twice => ApiError::parameter(&field, "is given more than once"),
+            Kind::Undecodable => ApiError::new(Code::InvalidJson),
+            Kind::Wrong(fault, None) => fault_of(&field).message(format!("`{field}` {fault}.")),
+            Kind::Wrong(fault, Some(allowed)) => {
+                fault_of(&field).message(format!("`{field}` {fault}.")).allowed(allowed)
+            }
+        };
+        error.param(field)
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self:?}")
+    }
+}
+
+impl std::error::Error for Fault {}
+
+/// What serde expects, in words of the people who send it.
+fn wanted(expected: &dyn Expected) -> String {
+    let expected = expected.to_string();
+    match expected.as_str() {
+        "a string" => "a text".to_owned(),
+        "a boolean" => "true or false".to_owned(),
+        "i64" | "i32" | "u64" | "u32" => "a whole number".to_owned(),
+        "a sequence" => "an array".to_owned(),
+        "a map" => "an object".to_owned(),
+        _ => expected,
+    }
+}
+
+impl de::Error for Fault {
+    /// `fault` completes "`field` …".
+    fn custom<T: fmt::Display>(fault: T) -> Self {
+        Self::new(Kind::Wrong(fault.to_string(), None))
+    }
+
+    fn invalid_type(_: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        Self::custom(format_args!("must be {}", wanted(expected)))
+    }
+
+    fn invalid_value(_: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        Self::custom(format_args!("must be {}", wanted(expected)))
+    }
+
+    fn unknown_variant(_: &str, allowed: &'static [&'static str]) -> Self {
+        Self::new(Kind::Wrong(format!("must be one of {}", allowed.join(", ")), Some(allowed)))
+    }
+
+    fn missing_field(field: &'static str) -> Self {
+        Self::new(Kind::Missing).within(field)
+    }
+
+    fn duplicate_field(field: &'static str) -> Self {
+        Self::new(Kind::Twice).within(field)
+    }
+}
+
+/// Up to here every whole number is a float as well.
+const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// How values are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// As JSON; null is as good as absent.
+    Json,
+    /// As JSON within an array, where null is a value.
+    Element,
+    /// As the text of a parameter.
+    Parameter,
+}
+
+/// Reads a struct from `fields`. Gives the names of those that it does not have as well.
+pub fn read<'a, T: Input>(
+    form: Form,
+    fields: impl Iterator<Item = (&'a str, &'a str)> + Clone,
+) -> Result<(T, Vec<&'a str>), ApiError> {
+    let mut unknown = Vec::new();
+    let reading = Fields { fields: fields.clone(), form, unknown: &mut unknown, next: None };
+    let read = T::deserialize(MapAccessDeserializer::new(reading)).map_err(|mut fault| {
+        // Whatever is wrong with the first of two, that there are two is said first.
+        if fields.filter(|(name, _)| fault.field.as_deref() == Some(*name)).nth(1).is_some() {
+            fault.kind = Kind::Twice;
+        }
+        fault.into_error(T::fault)
+    });
+    Ok((read?, unknown))
+}
+
+/// The first of what `Validate` found, by the name of the field.
+pub fn check<T: Input>(input: &T) -> Result<(), ApiError> {
+    let Err(errors) = input.validate() else { return Ok(()) };
+    let errors = errors.field_errors();
+    let first = errors.iter().min_by_key(|(field, _)| field.as_ref().to_owned());
+    let Some((field, Some(error))) = first.map(|(field, errors)| (field.as_ref(), errors.first())) else {
+        return Err(ApiError::new(Code::InvalidBody));
+    };
+    let fault = Fault::new(Kind::Wrong(told(error), None)).within(field);
+    Err(fault.into_error(T::fault))
+}
+
+/// The same of parameters that are clamped, where that is no fault unless handling is strict: a warning for each.
+pub fn clamped<T: Input>(params: &T, strict: bool) -> Result<Warnings, ApiError> {
+    let mut warnings = Warnings::new();
+    let Err(errors) = params.validate() else { return Ok(warnings) };
+    for (field, kind) in errors.errors() {
+        let ValidationErrorsKind::Struct(clamped) = kind else { return check(params).map(|()| warnings) };
+        for error in clamped.field_errors().into_values().flatten() {
+            let number = |name| error.params.get(name).and_then(Json::as_i64);
+            let (requested, applied) = (number("requested"), number("applied"));
+            if strict {
+                return Err(ApiError::parameter(field, &format!("must be at most {}", applied.unwrap_or_default())));
+            }
+            let code = if error.code == "days_clamped" { "days_clamped" } else { "limit_clamped" };
+            warnings.push(Warning { code, param: field.to_string(), requested, applied });
+        }
+    }
+    warnings.sort_by(|a, b| a.param.cmp(&b.param));
+    Ok(warnings)
+}
+
+/// What a rule of `Validate` asks for.
+fn told(error: &ValidationError) -> String {
+    if let Some(message) = &error.message {
+        return message.to_string();
+    }
+    let (min, max) = (error.params.get("min"), error.params.get("max"));
+    match (error.code.as_ref(), min, max) {
+        ("range", Some(min), Some(max)) => format!("must be a whole number from {min} to {max}"),
+        ("range", Some(min), None) => format!("must be a whole number of at least {min}"),
+        ("length", Some(min), Some(max)) => format!("must have {min} to {max} characters or values"),
+        ("length", None, Some(max)) => format!("must have at most {max} characters"),
+        ("length", Some(min), None) => format!("must have at least {min}"),
+        ("does_not_contain", ..) => "must not hold U+0000".to_owned(),
+        _ => "is not valid".to_owned(),
+    }
+}
+
+struct Fields<'u, 'a, I> {
+    fields: I,
+    form: Form,
+    unknown: &'u mut Vec<&'a str>,
+    next: Option<(&'a str, &'a str)>,
+}
+
+impl<'a, I: Iterator<Item = (&'a str, &'a str)>> MapAccess<'a> for Fields<'_, 'a, I> {
+    type Error = Fault;
+
+    fn next_key_seed<K: DeserializeSeed<'a>>(&mut self, seed: K) -> Result<Option<K::Value>, Fault> {
+        self.next = self.fields.next();
+        self.next.map(|(name, _)| seed.deserialize(name.into_deserializer())).transpose()
+    }
+
+    fn next_value_seed<S: DeserializeSeed<'a>>(&mut self, seed: S) -> Result<S::Value, Fault> {
+        let Some((name, text)) = self.next.take() else { return Err(Fault::new(Kind::Missing)) };
+        let mut is_unknown = false;
+        let value = Value { text, form: self.form, is_ignored: &mut is_unknown };
+        let read = seed.deserialize(value).map_err(|fault| fault.within(name));
+        if is_unknown {
+            self.unknown.push(name);
+        }
+        read
+    }
+}
+
+/// A value as it was sent.
+struct Value<'u, 'a> {
+    text: &'a str,
+    form: Form,
+    /// Set when no field takes it.
+    is_ignored: &'u mut bool,
+}
+
+impl<'a> Value<'_, 'a> {
+    fn decoded<T: Deserialize<'a>>(&self) -> Result<T, Fault> {
+        serde_json::from_str(self.text).map_err(|error| Fault::of_json(&error))
+    }
+}
+
+impl<'de> Deserializer<'de> for Value<'_, 'de> {
+    type Error = Fault;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        if self.form == Form::Parameter {
+            return visitor.visit_str(self.text);
+        }
+        match self.text.as_bytes().first() {
+            Some(b'n') => Err(Fault::new(Kind::Missing)),
+            Some(b'"') => visitor.visit_string(self.decoded()?),
+            Some(b't' | b'f') => visitor.visit_bool(self.decoded()?),
+            Some(b'[') => visitor.visit_seq(Elements(self.decoded::<Vec<&RawValue>>()?.into_iter())),
+            Some(b'{') => {
+                let mut object = serde_json::Deserializer::from_str(self.text);
+                object.deserialize_map(visitor).map_err(|error| Fault::of_json(&error))
+            }
+            _ => match self.text.parse() {
+                Ok(number) => visitor.visit_i64(number),
+                // Not whole, beyond all numbers that a field may have, or whole and written as a fraction: 24.0 is 24.
+                Err(_) => match self.text.parse::<f64>() {
+                    Ok(number) if number.fract() == 0.0 && number.abs() <= MAX_EXACT => {
+                        visitor.visit_i64(number as i64)
+                    }
+                    number => visitor.visit_f64(number.unwrap_or(f64::INFINITY)),
+                },
+            },
+        }
+    }
+
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        match (self.form, self.text) {
+            (Form::Json | Form::Element, _) => self.deserialize_any(visitor),
+            (Form::Parameter, "1" | "true") => visitor.visit_bool(true),
+            (Form::Parameter, "0" | "false") => visitor.visit_bool(false),
+            (Form::Parameter, other) => Err(de::Error::unknown_variant(other, FLAGS)),
+        }
+    }
+
+    /// A parameter is a whole number of at least 1, in plain decimal digits.
+    fn deserialize_i64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        if self.form != Form::Parameter {
+            return self.deserialize_any(visitor);
+        }
+        let digits = !self.text.is_empty() && self.text.bytes().all(|b| b.is_ascii_digit());
+        let number = if digits { self.text.parse::<i64>().ok().filter(|number| *number >= 1) } else { None };
+        let wrong = || de::Error::custom(format_args!("must be a whole number from 1 to {}", i64::MAX));
+        visitor.visit_i64(number.ok_or_else(wrong)?)
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        let is_null = self.form != Form::Parameter && self.text == "null";
+        if is_null { visitor.visit_none() } else { visitor.visit_some(self) }
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        match self.form {
+            Form::Parameter => visitor.visit_enum(self.text.into_deserializer()),
+            _ if self.text == "null" => Err(Fault::new(Kind::Missing)),
+            _ if !self.text.starts_with('"') => Err(de::Error::unknown_variant(self.text, variants)),
+            _ => visitor.visit_enum(self.decoded::<String>()?.into_deserializer()),
+        }
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value, Fault> {
+        if self.form == Form::Parameter {
+            return visitor.visit_newtype_struct(self);
+        }
+        if self.form == Form::Json && self.text == "null" {
+            return Err(Fault::new(Kind::Missing));
+        }
+        // What is to be kept as it was sent, which only serde_json knows how to ask for.
+        let mut raw = serde_json::Deserializer::from_str(self.text);
+        raw.deserialize_newtype_struct(name, visitor).map_err(|error| Fault::of_json(&error))
+    }
+
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        *self.is_ignored = true;
+        visitor.visit_unit()
+    }
+
+    forward_to_deserialize_any! {
+        i8 i16 i32 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple tuple_struct
+        map struct identifier
+    }
+}
+
+/// The elements of an array.
+struct Elements<'a>(std::vec::IntoIter<&'a RawValue>);
+
+impl<'a> SeqAccess<'a> for Elements<'a> {
+    type Error = Fault;
+
+    fn next_element_seed<S: DeserializeSeed<'a>>(&mut self, seed: S) -> Result<Option<S::Value>, Fault> {
+        let Some(element) = self.0.next() else { return Ok(None) };
+        let element = Value { text: element.get(), form: Form::Element, is_ignored: &mut false };
+        seed.deserialize(element).map(Some).map_err(|mut fault| {
+            fault.kind = match fault.kind {
+                Kind::Wrong(fault, allowed) => Kind::Wrong(format!("is an array of which each value {fault}"), allowed),
+                Kind::Missing => Kind::Wrong("must not hold null".to_owned(), None),
+                other => other,
+            };
+            fault
+        })
+    }
+}
+
+/// The object that the field `name` of `T` is, decoded.
+pub fn object<T: Input>(name: &str, raw: &RawValue) -> Result<Map<String, Json>, ApiError> {
+    let value = Value { text: raw.get(), form: Form::Element, is_ignored: &mut false };
+    Map::deserialize(value).map_err(|fault| fault.within(name).into_error(T::fault))
+}
+
+/// A number, exactly as it is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Number(pub Decimal);
+
+impl<'de> Deserialize<'de> for Number {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = <&RawValue>::deserialize(deserializer)?;
+        let text = raw.get();
+        let number = text.starts_with(|first: char| first == '-' || first.is_ascii_digit()).then_some(text);
+        let number = number.and_then(|text| {
+            text.parse().ok().filter(|_| !text.contains(['e', 'E'])).or_else(|| Decimal::from_scientific(text).ok())
+        });
+        number.map(Self).ok_or_else(|| de::Error::custom("must be a number"))
+    }
+}
+
+/// An instant in RFC 3339.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timestamp(pub OffsetDateTime);
+
+impl<'de> Deserialize<'de> for Timestamp {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        instants::parse(&text).map(Self).map_err(|invalid| match invalid {
+            InvalidInstant::Form => de::Error::custom("must be RFC 3339"),
+            InvalidInstant::Range => de::Error::custom(invalid),
+        })
+    }
+}
+
+impl PartialSchema for Timestamp {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)))
+            .into()
+    }
+}
+
+impl ToSchema for Timestamp {}
