@@ -1,6 +1,7 @@
 //! The description of the API, made from the handlers and their types.
 
 mod answers;
+mod conditions;
 mod deliveries;
 mod examples;
 mod parameters;
@@ -13,7 +14,9 @@ use utoipa::{
     },
 };
 
-use self::{answers::Errors, deliveries::Deliveries, examples::Examples, parameters::Parameters};
+use self::{
+    answers::Errors, conditions::Conditions, deliveries::Deliveries, examples::Examples, parameters::Parameters,
+};
 use crate::{
     endpoint::{Table, is_internal, operations},
     error::ErrorBody,
@@ -72,7 +75,7 @@ pub fn document(table: &Table) -> Document {
     for endpoint in table.documents().filter(is_public) {
         document.merge(endpoint.clone());
     }
-    for modifier in [&Security as &dyn Modify, &Parameters, &Errors, &Examples, &Deliveries] {
+    for modifier in [&Security as &dyn Modify, &Parameters, &Errors, &Examples, &Conditions, &Deliveries] {
         modifier.modify(&mut document);
     }
     document

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use time::OffsetDateTime;
 use utoipa::{
     ToSchema,
-    openapi::schema::{AnyOfBuilder, Array, ArrayBuilder, Object, Ref},
+    openapi::schema::{AnyOfBuilder, Array, ArrayBuilder, Object, Ref, SchemaType},
 };
 use validator::Validate;
 
@@ -41,7 +41,8 @@ pub struct TrackBatch {
 
 /// One event that is not as it should be is refused by itself, so an array of anything is a batch.
 fn batch() -> Array {
-    let anything = AnyOfBuilder::new().item(Ref::from_schema_name("TrackEvent")).item(Object::default());
+    let anything =
+        AnyOfBuilder::new().item(Ref::from_schema_name("TrackEvent")).item(Object::with_type(SchemaType::AnyValue));
     ArrayBuilder::new().items(anything).min_items(Some(1)).max_items(Some(MAX_BATCH)).build()
 }
 
