@@ -106,7 +106,12 @@ impl OneBody {
 #[schema(as = NewAlertRule)]
 pub struct CreateRequest {
     /// 1 to 120 characters.
-    #[schema(min_length = 1, max_length = 120, pattern = "^[^\\u0000]*$", example = "Fewer than 5 orders a day")]
+    #[schema(
+        min_length = 1,
+        max_length = 120,
+        pattern = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$",
+        example = "Fewer than 5 orders a day"
+    )]
     name: String,
     /// `revenue`, `orders`, `refunds`, `aov`, `ad_spend`, `roas`, `profit`, `margin`, `stockouts` or `event:` and the name of
     /// a tracked event.
@@ -135,7 +140,12 @@ impl Input for CreateRequest {}
 #[derive(Deserialize, Validate, ToSchema)]
 #[schema(as = AlertRuleChange)]
 pub struct ChangeRequest {
-    #[schema(min_length = 1, max_length = 120, pattern = "^[^\\u0000]*$", example = "Fewer than 3 orders a day")]
+    #[schema(
+        min_length = 1,
+        max_length = 120,
+        pattern = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$",
+        example = "Fewer than 3 orders a day"
+    )]
     name: Option<String>,
     #[schema(value_type = Option<String>, pattern = "^(revenue|orders|refunds|aov|ad_spend|roas|profit|margin|stockouts|event:[a-zA-Z0-9._-]{1,64})$", example = "orders")]
     metric: Option<MetricName>,
