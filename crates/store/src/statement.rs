@@ -13,8 +13,9 @@ use diesel::{
 };
 
 #[cfg(test)]
-#[macro_use]
 pub(crate) mod check;
+#[cfg(test)]
+mod scan;
 
 /// The columns that a statement returns.
 pub(crate) trait Row {

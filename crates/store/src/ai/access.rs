@@ -1,11 +1,7 @@
 //! [`AiAccess`] on Postgres. Every change is one transaction with its row in the audit and its event.
 
 use async_trait::async_trait;
-use diesel::{
-    prelude::*,
-    result::Error,
-    sql_types::{BigInt, Timestamptz},
-};
+use diesel::{prelude::*, result::Error};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
@@ -22,19 +18,8 @@ use crate::{
     credits::posting,
     error::{Failure, corrupt, parse},
     outbox,
-    schema::{accounts, ai_access, ai_access_log as log, ai_limits as limits},
+    schema::{accounts, ai_access, ai_access_log as log, ai_calls as calls, ai_limits as limits},
 };
-
-statement!(
-    WithCalls(since: OffsetDateTime => Timestamptz) -> AccountRow =
-        "SELECT DISTINCT account_id FROM ai_calls WHERE started_at >= $1 ORDER BY account_id"
-);
-
-row!(
-    struct AccountRow {
-        account_id: i64 => BigInt,
-    }
-);
 
 type PauseColumns = (Option<OffsetDateTime>, Option<String>, Option<String>, Option<String>);
 
@@ -108,13 +93,18 @@ impl AiAccess for Store {
 
     async fn guard(&self, now: OffsetDateTime) -> Result<u64, StoreError> {
         let since = Month::of(now).start();
-        let rows: Vec<AccountRow> =
-            self.run::<_, Failure>(async |connection| Ok(WithCalls { since }.load(connection).await?)).await?;
+        let with_calls = calls::table
+            .filter(calls::started_at.ge(since))
+            .select(calls::account_id)
+            .distinct()
+            .order(calls::account_id);
+        let accounts: Vec<i64> =
+            self.run::<_, Failure>(async |connection| Ok(with_calls.load(connection).await?)).await?;
         let mut new = 0;
-        for AccountRow { account_id } in rows {
+        for account in accounts {
             new += self
                 .transact::<_, Failure>(async |connection| {
-                    Ok::<_, Failure>(guard::check(connection, AccountId(account_id), now).await?)
+                    Ok::<_, Failure>(guard::check(connection, AccountId(account), now).await?)
                 })
                 .await?;
         }

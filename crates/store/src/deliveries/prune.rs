@@ -1,12 +1,15 @@
 //! Removing what has been kept long enough: deliveries that have ended or are held, then events that no delivery needs any
 //! more.
 
-use diesel::sql_types::{Array, BigInt, Nullable, Timestamptz};
+use diesel::{
+    prelude::*,
+    sql_types::{Array, BigInt, Nullable, Timestamptz},
+};
 use diesel_async::RunQueryDsl;
 use domain::{AccountId, StoreError};
 use time::OffsetDateTime;
 
-use crate::{Store, citus::Part, error::Failure};
+use crate::{Store, citus::Part, error::Failure, schema::webhook_replays as replays};
 
 /// Rows removed in one transaction: few enough to hold nobody up.
 const BATCH: i64 = 2_000;
@@ -73,12 +76,6 @@ statement!(
     WHERE e.account_id = old.account_id AND e.id = old.id AND ($3::bigint[] IS NULL OR e.account_id = ANY ($3))"
 );
 
-statement!(
-    /// Old replays that have ended.
-    RemoveReplays(before: OffsetDateTime => Timestamptz) -> () = "
-    DELETE FROM webhook_replays WHERE state <> 'running' AND created_at < $1"
-);
-
 /// Rows that were removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Pruned {
@@ -104,7 +101,8 @@ impl Store {
                 break;
             }
         }
-        self.run_unhurried::<_, Failure>(async |connection| Ok(RemoveReplays { before }.execute(connection).await?))
+        let ended = replays::table.filter(replays::state.ne("running")).filter(replays::created_at.lt(before));
+        self.run_unhurried::<_, Failure>(async |connection| Ok(diesel::delete(ended).execute(connection).await?))
             .await?;
         Ok(pruned)
     }

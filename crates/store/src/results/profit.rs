@@ -1,7 +1,10 @@
 //! [`ProfitWriter`] on Postgres.
 
 use async_trait::async_trait;
-use diesel::sql_types::{Array, BigInt, Date as SqlDate, Numeric, Timestamptz};
+use diesel::{
+    prelude::*,
+    sql_types::{Array, BigInt, Date as SqlDate, Numeric, Timestamptz},
+};
 use diesel_async::RunQueryDsl;
 use domain::{
     AccountId, StoreError,
@@ -11,12 +14,7 @@ use domain::{
 use rust_decimal::Decimal;
 use time::{Date, OffsetDateTime};
 
-use crate::Store;
-
-statement!(
-    RemoveOthers<'a>(account: i64 => BigInt, dates: &'a [Date] => Array<SqlDate>) -> () =
-        "DELETE FROM profit_snapshots WHERE account_id = $1 AND snapshot_date <> ALL ($2)"
-);
+use crate::{Store, schema::profit_snapshots};
 
 statement!(
     Upsert(
@@ -66,7 +64,10 @@ impl ProfitWriter for Store {
     ) -> Result<Written, StoreError> {
         let upsert = Upsert::new(claim.account, days, now);
         self.finish(claim, now, async |connection| {
-            let removed = RemoveOthers { account: upsert.account, dates: &upsert.dates }.execute(connection).await?;
+            let others = profit_snapshots::table
+                .filter(profit_snapshots::account_id.eq(upsert.account))
+                .filter(profit_snapshots::snapshot_date.ne_all(&upsert.dates));
+            let removed = diesel::delete(others).execute(connection).await?;
             let written = upsert.execute(connection).await?;
             Ok(u64::try_from(removed + written).unwrap_or(u64::MAX))
         })

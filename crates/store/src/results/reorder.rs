@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use async_trait::async_trait;
 use diesel::{
-    QueryResult,
+    prelude::*,
     result::Error,
     sql_types::{Array, BigInt, Jsonb, Numeric, Text, Timestamptz},
 };
@@ -18,7 +18,7 @@ use rust_decimal::Decimal;
 use serde_json::Value;
 use time::OffsetDateTime;
 
-use crate::{Store, error::Failure, statement::Scalar};
+use crate::{Store, error::Failure, schema::reorder_suggestions, statement::Scalar};
 
 statement!(
     /// The items of the drafts that no decision stands against. A pending suggestion is computed anew by every run, so when
@@ -37,11 +37,6 @@ statement!(
         WHERE d.account_id = $1 AND d.inventory_item_id = i.id AND d.status IN ('ordered', 'dismissed')
             AND d.computed_at > $4 - v.stands_days * interval '1 day')
     ORDER BY i.id"
-);
-
-statement!(
-    RemoveOthers<'a>(account: i64 => BigInt, item_ids: &'a [i64] => Array<BigInt>) -> () = "
-    DELETE FROM reorder_suggestions WHERE account_id = $1 AND status = 'pending' AND inventory_item_id <> ALL ($2)"
 );
 
 statement!(
@@ -99,8 +94,11 @@ impl ReorderWriter for Store {
         self.finish(claim, now, async |connection| {
             let wanted = wanted(connection, account, &drafts, day_began).await?;
             let upsert = Upsert::new(account, wanted, drafts, now)?;
-            let others = RemoveOthers { account: account.0, item_ids: &upsert.item_ids };
-            let removed = others.execute(connection).await?;
+            let others = reorder_suggestions::table
+                .filter(reorder_suggestions::account_id.eq(account.0))
+                .filter(reorder_suggestions::status.eq("pending"))
+                .filter(reorder_suggestions::inventory_item_id.ne_all(&upsert.item_ids));
+            let removed = diesel::delete(others).execute(connection).await?;
             let written = upsert.execute(connection).await?;
             Ok(u64::try_from(removed + written).unwrap_or(u64::MAX))
         })

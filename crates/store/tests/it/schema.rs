@@ -1,6 +1,6 @@
 //! The rules that every table keeps, read from the catalogue.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use domain::accounts::Platform;
 
@@ -142,4 +142,53 @@ async fn processes_that_migrate_at_once_do_it_once() {
     });
     let run = futures_util::future::join_all(started).await.into_iter().map(Result::unwrap).collect::<Vec<_>>();
     assert_eq!(run.iter().filter(|count| **count > 0).count(), 1, "{run:?}");
+}
+
+/// The tables as the query builder knows them: what it makes of them is checked by the compiler, so they have to be true.
+const DECLARED: &str = include_str!("../../src/schema.rs");
+
+/// Each column's type, in Postgres's words, by table and column; after the type whether it may be null.
+fn declared() -> BTreeMap<String, String> {
+    let mut columns = BTreeMap::new();
+    for table in DECLARED.split("diesel::table! {").skip(1) {
+        let mut lines = table.lines().map(str::trim).filter(|line| !line.is_empty());
+        let (name, _) = lines.next().unwrap().split_once(' ').unwrap();
+        for (column, declared) in lines.map_while(|line| line.trim_end_matches(',').split_once(" -> ")) {
+            let inner = declared.strip_prefix("Nullable<").map(|rest| rest.strip_suffix('>').unwrap());
+            let kind = match inner.unwrap_or(declared) {
+                "BigInt" => "bigint",
+                "SmallInt" => "smallint",
+                "Bool" => "boolean",
+                "Double" => "double precision",
+                "Timestamptz" => "timestamp with time zone",
+                "Array<Text>" => "text[]",
+                other => &other.to_lowercase(),
+            };
+            let null = if inner.is_some() { "null" } else { "not null" };
+            columns.insert(format!("{name}.{column}"), format!("{kind} {null}"));
+        }
+    }
+    columns
+}
+
+#[tokio::test]
+async fn the_query_builder_knows_the_tables_as_they_are() {
+    let db = fresh().await;
+    let rows = db
+        .sql
+        .query(
+            "SELECT c.relname || '.' || a.attname, format_type(a.atttypid, NULL)
+                || CASE WHEN a.attnotnull THEN ' not null' ELSE ' null' END
+             FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+             WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND a.attnum > 0
+                 AND NOT a.attisdropped",
+            &[],
+        )
+        .await
+        .unwrap();
+    let there: BTreeMap<String, String> = rows.iter().map(|row| (row.get(0), row.get(1))).collect();
+    let declared = declared();
+    assert!(declared.len() > 400, "{} columns are declared", declared.len());
+    let wrong: Vec<_> = declared.iter().filter(|(column, kind)| there.get(*column) != Some(kind)).collect();
+    assert!(wrong.is_empty(), "not so in the database: {wrong:#?}");
 }
