@@ -90,6 +90,11 @@ impl<'a> Walk<'a> {
             if let Some(id) = answer.get("id").map(text) {
                 self.ids.entry(operation.path.clone()).or_insert(id);
             }
+            // With a worker at work a replay may have ended before it is canceled.
+            let has_ended = operation.path.contains("/replay/") && answer["error"] == "invalid_transition";
+            if has_ended {
+                continue;
+            }
             if !status.is_success() || operation.document["responses"].get(status.as_str()).is_none() {
                 failed.push(format!("{} {}: {status} {answer}", operation.method, operation.path));
             }
