@@ -1,7 +1,7 @@
 //! The data keys: checking them against those that the database relies on, and sealing secrets anew after they have changed.
 
 use domain::{
-    StoreError,
+    StoreError, SubscriptionId,
     data_keys::{self, DataKeyFault, DataKeyStore, KeyCheck, UsedKey},
     sealing::{Binding, SealError, Sealer},
     webhooks::{
@@ -58,7 +58,7 @@ async fn opens_any(store: &dyn DataKeyStore, sealer: &dyn Sealer, id: &str) -> R
 }
 
 fn binding(secret: &SealedSecret) -> Binding {
-    Binding { purpose: SECRET_PURPOSE, account: secret.account, row: secret.subscription }
+    Binding { purpose: SECRET_PURPOSE, account: secret.account, row: secret.subscription.0 }
 }
 
 /// What became of the secrets that were looked at.
@@ -71,7 +71,7 @@ pub struct Resealed {
     /// Replaced by somebody else at that moment: to be looked at again.
     pub changed: u64,
     /// What no configured key opens, with the subscription and the reason.
-    pub unreadable: Vec<(i64, SealError)>,
+    pub unreadable: Vec<(SubscriptionId, SealError)>,
 }
 
 /// Seals every webhook secret that is not sealed with the newest key anew, `batch` subscriptions at a time, and tells
@@ -86,7 +86,7 @@ pub async fn reseal(
     batch: i64,
     mut progress: impl FnMut(&Resealed),
 ) -> Result<Resealed, StoreError> {
-    let (mut done, mut after) = (Resealed::default(), 0);
+    let (mut done, mut after) = (Resealed::default(), SubscriptionId(0));
     loop {
         let secrets = settings.sealed(after, batch).await?;
         let Some(last) = secrets.iter().map(|secret| secret.subscription).max() else { return Ok(done) };
@@ -126,6 +126,7 @@ mod tests {
     use super::*;
 
     fn secret(subscription: i64, sealed: &[u8]) -> SealedSecret {
+        let subscription = SubscriptionId(subscription);
         SealedSecret { account: AccountId(1), subscription, is_previous: false, sealed: sealed.to_vec() }
     }
 
@@ -134,7 +135,7 @@ mod tests {
         let mut settings = MockWebhookSettings::new();
         settings.expect_sealed().returning(|after, limit| {
             assert_eq!(limit, 2);
-            Ok(match after {
+            Ok(match after.0 {
                 0 => vec![secret(1, b"new"), secret(2, b"old")],
                 2 => vec![secret(3, b"lost"), secret(7, b"old")],
                 7 => Vec::new(),
@@ -143,7 +144,7 @@ mod tests {
         });
         settings.expect_reseal().times(2).returning(|old, sealed| {
             assert_eq!((old.sealed.as_slice(), sealed.as_slice()), (b"old".as_slice(), b"new".as_slice()));
-            Ok(old.subscription == 2)
+            Ok(old.subscription == SubscriptionId(2))
         });
         let mut sealer = MockSealer::new();
         sealer.expect_is_outdated().returning(|sealed| sealed != b"new");
@@ -157,7 +158,7 @@ mod tests {
         });
         let mut batches = Vec::new();
         let done = reseal(&settings, &sealer, 2, |so_far| batches.push(so_far.resealed)).await.unwrap();
-        let unreadable = vec![(3, SealError::UnknownKey("k0".to_owned()))];
+        let unreadable = vec![(SubscriptionId(3), SealError::UnknownKey("k0".to_owned()))];
         assert_eq!(done, Resealed { current: 1, resealed: 1, changed: 1, unreadable });
         assert_eq!(batches, [1, 1]);
     }

@@ -13,7 +13,7 @@ pub use state::{Standing, step};
 pub use watched::{Resolution, Watched};
 
 use crate::{
-    AccountId, StoreError,
+    AccountId, RuleId, StoreError,
     idempotency::{IdempotencyError, IdempotencyKey, Written},
     insights::Severity,
     page::{Page, PageRequest},
@@ -164,7 +164,7 @@ impl Terms {
 /// A rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
-    pub id: i64,
+    pub id: RuleId,
     pub terms: Terms,
     /// Whether it is evaluated at all.
     pub active: bool,
@@ -231,7 +231,7 @@ pub enum ChangeError {
 pub trait AlertStore: Send + Sync {
     /// Newest first (id descending).
     async fn page(&self, account: AccountId, page: PageRequest) -> Result<Page<Rule>, StoreError>;
-    async fn find(&self, account: AccountId, id: i64) -> Result<Option<Rule>, StoreError>;
+    async fn find(&self, account: AccountId, id: RuleId) -> Result<Option<Rule>, StoreError>;
     /// Creates an armed rule that is due at once.
     async fn create(
         &self,
@@ -245,12 +245,12 @@ pub trait AlertStore: Send + Sync {
     async fn change(
         &self,
         account: AccountId,
-        id: i64,
+        id: RuleId,
         change: Change,
         now: OffsetDateTime,
     ) -> Result<Rule, ChangeError>;
     /// Whether there was such a rule.
-    async fn delete(&self, account: AccountId, id: i64) -> Result<bool, StoreError>;
+    async fn delete(&self, account: AccountId, id: RuleId) -> Result<bool, StoreError>;
 }
 
 /// A rule that is being evaluated. Nobody else takes it before `due_at`.

@@ -4,16 +4,44 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// An account: the tenant that every row belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct AccountId(pub i64);
+/// A number that the database gives, in a type of its own: one cannot be taken for another.
+macro_rules! number_id {
+    ($(#[$about:meta])* $name:ident) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(pub i64);
 
-impl fmt::Display for AccountId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
+        impl From<i64> for $name {
+            fn from(number: i64) -> Self {
+                Self(number)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+    };
 }
+
+number_id!(
+    /// An account: the tenant that every row belongs to.
+    AccountId
+);
+number_id!(
+    /// An alert rule.
+    RuleId
+);
+number_id!(
+    /// A webhook subscription.
+    SubscriptionId
+);
+number_id!(
+    /// A replay of a subscription's deliveries.
+    ReplayId
+);
 
 /// A user: `user_` and 24 base-62 characters. Owns one live and one sandbox account.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

@@ -45,4 +45,4 @@ pub mod webhooks;
 pub mod zone;
 
 pub use error::StoreError;
-pub use ids::{AccountId, UserId};
+pub use ids::{AccountId, ReplayId, RuleId, SubscriptionId, UserId};

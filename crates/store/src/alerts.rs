@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use diesel::{dsl::count_star, prelude::*, result::Error};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
-    AccountId, StoreError,
+    AccountId, RuleId, StoreError,
     alerts::{AlertStore, Change, ChangeError, CreateError, MAX_RULES, Rule, Standing, Terms, Wanted},
     idempotency::{IdempotencyError, IdempotencyKey, Written},
     page::{Page, PageRequest},
@@ -74,7 +74,7 @@ impl TryFrom<RuleRow> for Rule {
             cooldown_hours,
         };
         Ok(Self {
-            id,
+            id: RuleId(id),
             terms: Terms::new(wanted).map_err(|_| corrupt("alert rule"))?,
             active,
             standing: Standing { armed, last_value, last_fired_at },
@@ -99,10 +99,10 @@ impl AlertStore for Store {
         }
         let rows: Vec<RuleRow> = self.run::<_, Failure>(async |connection| Ok(query.load(connection).await?)).await?;
         let found = rows.into_iter().map(Rule::try_from).collect::<Result<_, _>>()?;
-        Ok(Page::cut(found, page.limit, |rule: &Rule| rule.id))
+        Ok(Page::cut(found, page.limit, |rule: &Rule| rule.id.0))
     }
 
-    async fn find(&self, account: AccountId, id: i64) -> Result<Option<Rule>, StoreError> {
+    async fn find(&self, account: AccountId, RuleId(id): RuleId) -> Result<Option<Rule>, StoreError> {
         let row = self
             .run::<_, Failure>(async |connection| {
                 let row = rules::table.find((account.0, id)).select(RuleRow::as_select()).first(connection).await;
@@ -131,7 +131,7 @@ impl AlertStore for Store {
     async fn change(
         &self,
         account: AccountId,
-        id: i64,
+        RuleId(id): RuleId,
         change: Change,
         now: OffsetDateTime,
     ) -> Result<Rule, ChangeError> {
@@ -141,7 +141,7 @@ impl AlertStore for Store {
         changed.map_err(|ChangeFailure(error)| error)
     }
 
-    async fn delete(&self, account: AccountId, id: i64) -> Result<bool, StoreError> {
+    async fn delete(&self, account: AccountId, RuleId(id): RuleId) -> Result<bool, StoreError> {
         let deleted = self
             .run::<_, Failure>(async |connection| {
                 Ok(diesel::delete(rules::table.find((account.0, id))).execute(connection).await?)
@@ -207,7 +207,7 @@ async fn created_first(
         .optional()
         .map_err(store_error)?;
     Ok(created_at.map(|created_at| Rule {
-        id,
+        id: RuleId(id),
         terms: terms.clone(),
         active,
         standing: Standing { armed: true, last_value: None, last_fired_at: None },

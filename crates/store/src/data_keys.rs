@@ -7,7 +7,7 @@ use diesel::{
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
-    AccountId, StoreError,
+    AccountId, StoreError, SubscriptionId,
     data_keys::{DataKeyStore, KeyCheck, RecordedKey},
     webhooks::settings::SealedSecret,
 };
@@ -102,7 +102,7 @@ impl DataKeyStore for Store {
         let found: Vec<SealedRow> = self.run_transaction_within::<_, Failure>(SCAN_TIMEOUT, under).await?;
         let secret = |SealedRow { account_id, id, is_previous, sealed }| SealedSecret {
             account: AccountId(account_id),
-            subscription: id,
+            subscription: SubscriptionId(id),
             is_previous,
             sealed,
         };

@@ -19,7 +19,7 @@ use diesel::{
 };
 use diesel_async::RunQueryDsl;
 use domain::{
-    AccountId, StoreError,
+    AccountId, StoreError, SubscriptionId,
     webhooks::{
         delivery::{DeliveryQueue, Due, Failing, Lease, Leased, Receiver, Report, Room},
         schedule::DisabledReason,
@@ -140,7 +140,7 @@ impl DeliveryQueue for Store {
         let Receiver { account, subscription } = failing.receiver;
         self.run::<_, Failure>(async |connection| {
             let target = webhook_subscriptions::table
-                .find((account.0, subscription))
+                .find((account.0, subscription.0))
                 .filter(webhook_subscriptions::active)
                 // A success since has set the count back.
                 .filter(webhook_subscriptions::fail_count.ge(i64::from(failing.run.attempts)));
@@ -163,7 +163,7 @@ impl DeliveryQueue for Store {
             let statement = Release {
                 now,
                 accounts: leases.iter().map(|lease| lease.receiver.account.0).collect(),
-                subscriptions: leases.iter().map(|lease| lease.receiver.subscription).collect(),
+                subscriptions: leases.iter().map(|lease| lease.receiver.subscription.0).collect(),
                 events: leases.iter().map(|lease| lease.event).collect(),
                 claims: leases.iter().map(|lease| lease.claim).collect(),
                 of: part.accounts,
@@ -181,5 +181,5 @@ impl DeliveryQueue for Store {
 }
 
 pub(crate) fn receiver(account: i64, subscription: i64) -> Receiver {
-    Receiver { account: AccountId(account), subscription }
+    Receiver { account: AccountId(account), subscription: SubscriptionId(subscription) }
 }

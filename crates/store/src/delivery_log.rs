@@ -9,7 +9,7 @@ use diesel::{
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
-    AccountId, StoreError,
+    AccountId, StoreError, SubscriptionId,
     events::Event,
     idempotency::{IdempotencyError, IdempotencyKey, Written},
     page::{Page, PageRequest},
@@ -119,7 +119,7 @@ impl DeliveryLog for Store {
     async fn page(
         &self,
         account: AccountId,
-        subscription: i64,
+        SubscriptionId(subscription): SubscriptionId,
         state: Option<DeliveryState>,
         page: PageRequest,
     ) -> Result<Page<LoggedDelivery>, StoreError> {
@@ -148,7 +148,7 @@ impl DeliveryLog for Store {
     async fn find(
         &self,
         account: AccountId,
-        subscription: i64,
+        SubscriptionId(subscription): SubscriptionId,
         delivery: Uuid,
     ) -> Result<Option<LoggedDelivery>, StoreError> {
         self.read(account, async |connection| {
@@ -169,7 +169,7 @@ impl DeliveryLog for Store {
     async fn resend(
         &self,
         account: AccountId,
-        subscription: i64,
+        SubscriptionId(subscription): SubscriptionId,
         delivery: Uuid,
         idempotency: Option<IdempotencyKey>,
         now: OffsetDateTime,
@@ -195,7 +195,7 @@ impl DeliveryLog for Store {
     async fn start_test(
         &self,
         account: AccountId,
-        subscription: i64,
+        SubscriptionId(subscription): SubscriptionId,
         event: &Event,
         lease: Duration,
         idempotency: Option<IdempotencyKey>,

@@ -8,7 +8,7 @@ use diesel::{
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
-    AccountId, StoreError,
+    AccountId, ReplayId, StoreError, SubscriptionId,
     idempotency::{IdempotencyKey, Written},
     webhooks::{
         delivery::Receiver,
@@ -111,8 +111,16 @@ impl TryFrom<ReplayRow> for Replay {
         let ReplayRow { id, subscription_id, since, until, states, state, total, queued, created_at, finished_at } =
             row;
         let states = states.iter().map(|state| parse(state, "delivery state")).collect::<Result<_, _>>()?;
-        let selection = Selection { subscription: subscription_id, since, until, states };
-        Ok(Self { id, selection, state: parse(&state, "replay state")?, total, queued, created_at, finished_at })
+        let selection = Selection { subscription: SubscriptionId(subscription_id), since, until, states };
+        Ok(Self {
+            id: ReplayId(id),
+            selection,
+            state: parse(&state, "replay state")?,
+            total,
+            queued,
+            created_at,
+            finished_at,
+        })
     }
 }
 
@@ -138,7 +146,12 @@ impl ReplayStore for Store {
         Ok(Written { value: value.try_into()?, replayed })
     }
 
-    async fn find(&self, account: AccountId, subscription: i64, id: i64) -> Result<Option<Replay>, StoreError> {
+    async fn find(
+        &self,
+        account: AccountId,
+        SubscriptionId(subscription): SubscriptionId,
+        ReplayId(id): ReplayId,
+    ) -> Result<Option<Replay>, StoreError> {
         let row: Option<ReplayRow> = self
             .run::<_, Failure>(async |connection| {
                 let found = replays::table.find((account.0, id)).filter(replays::subscription_id.eq(subscription));
@@ -151,8 +164,8 @@ impl ReplayStore for Store {
     async fn cancel(
         &self,
         account: AccountId,
-        subscription: i64,
-        id: i64,
+        SubscriptionId(subscription): SubscriptionId,
+        ReplayId(id): ReplayId,
         now: OffsetDateTime,
     ) -> Result<bool, StoreError> {
         let canceled = self
@@ -192,12 +205,13 @@ async fn start_once(
         .select(replays::subscription_id)
         .load(connection)
         .await?;
+    let running: Vec<_> = running.into_iter().map(SubscriptionId).collect();
     may_start(selection.subscription, &running).map_err(WriteError::Refused)?;
     let total = count(connection, account, selection).await?;
     let row: ReplayRow = diesel::insert_into(replays::table)
         .values((
             replays::account_id.eq(account.0),
-            replays::subscription_id.eq(selection.subscription),
+            replays::subscription_id.eq(selection.subscription.0),
             replays::since.eq(selection.since),
             replays::until.eq(selection.until),
             replays::states.eq(states(selection)),
@@ -221,7 +235,7 @@ fn states(selection: &Selection) -> Vec<&'static str> {
 async fn count(connection: &mut AsyncPgConnection, account: AccountId, selection: &Selection) -> QueryResult<i64> {
     deliveries::table
         .filter(deliveries::account_id.eq(account.0))
-        .filter(deliveries::subscription_id.eq(selection.subscription))
+        .filter(deliveries::subscription_id.eq(selection.subscription.0))
         .filter(deliveries::created_at.ge(selection.since))
         .filter(deliveries::created_at.lt(selection.until))
         .filter(deliveries::state.eq_any(states(selection)))

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use diesel::{dsl::sql, prelude::*, sql_types::Bytea, sql_types::Nullable};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
-    AccountId, StoreError,
+    AccountId, StoreError, SubscriptionId,
     idempotency::{IdempotencyError, IdempotencyKey, Written},
     webhooks::{
         Subscription,
@@ -28,7 +28,7 @@ use crate::{
 
 #[async_trait]
 impl WebhookSettings for Store {
-    async fn find(&self, account: AccountId, id: i64) -> Result<Option<Kept>, StoreError> {
+    async fn find(&self, account: AccountId, SubscriptionId(id): SubscriptionId) -> Result<Option<Kept>, StoreError> {
         let columns = (
             SubscriptionRow::as_select(),
             subscriptions::sealed_secret,
@@ -52,7 +52,7 @@ impl WebhookSettings for Store {
     async fn change(
         &self,
         account: AccountId,
-        id: i64,
+        SubscriptionId(id): SubscriptionId,
         change: Change,
         now: OffsetDateTime,
     ) -> Result<Option<Changed>, StoreError> {
@@ -64,7 +64,7 @@ impl WebhookSettings for Store {
     async fn rotate(
         &self,
         account: AccountId,
-        id: i64,
+        SubscriptionId(id): SubscriptionId,
         rotation: Rotation,
         idempotency: Option<IdempotencyKey>,
     ) -> Result<Option<Written<Rotated>>, IdempotencyError> {
@@ -76,11 +76,11 @@ impl WebhookSettings for Store {
         rotated.map_err(WriteError::into_refusal)
     }
 
-    async fn sealed(&self, after: i64, limit: i64) -> Result<Vec<SealedSecret>, StoreError> {
+    async fn sealed(&self, after: SubscriptionId, limit: i64) -> Result<Vec<SealedSecret>, StoreError> {
         let rows: Vec<(i64, i64, Vec<u8>, Option<Vec<u8>>)> = self
             .run::<_, Failure>(async |connection| {
                 Ok(subscriptions::table
-                    .filter(subscriptions::id.gt(after))
+                    .filter(subscriptions::id.gt(after.0))
                     .order(subscriptions::id)
                     .limit(limit)
                     .select((
@@ -96,7 +96,7 @@ impl WebhookSettings for Store {
         let secrets = rows.into_iter().flat_map(|(account, subscription, current, previous)| {
             let secret = move |sealed, is_previous| SealedSecret {
                 account: AccountId(account),
-                subscription,
+                subscription: SubscriptionId(subscription),
                 is_previous,
                 sealed,
             };
@@ -108,7 +108,7 @@ impl WebhookSettings for Store {
     async fn reseal(&self, old: &SealedSecret, sealed: Vec<u8>) -> Result<bool, StoreError> {
         let resealed = self
             .run::<_, Failure>(async |connection| {
-                let row = subscriptions::table.find((old.account.0, old.subscription));
+                let row = subscriptions::table.find((old.account.0, old.subscription.0));
                 Ok(if old.is_previous {
                     let same = row.filter(subscriptions::previous_sealed_secret.eq(&old.sealed));
                     let change = subscriptions::previous_sealed_secret.eq(sealed);

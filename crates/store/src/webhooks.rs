@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use diesel::{dsl::count_star, prelude::*, result::Error};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
-    AccountId, StoreError,
+    AccountId, StoreError, SubscriptionId,
     idempotency::{IdempotencyError, IdempotencyKey, Written},
     webhooks::{CreateError, Created, MAX_SUBSCRIPTIONS, NewSubscription, Subscription, WebhookStore},
 };
@@ -51,7 +51,7 @@ impl From<SubscriptionRow> for Subscription {
             created_at,
         } = row;
         Self {
-            id,
+            id: SubscriptionId(id),
             url,
             events,
             active,
@@ -85,13 +85,13 @@ impl WebhookStore for Store {
         Ok(rows.into_iter().map(Subscription::from).collect())
     }
 
-    async fn reserve_id(&self) -> Result<i64, StoreError> {
+    async fn reserve_id(&self) -> Result<SubscriptionId, StoreError> {
         let id = self
             .run::<_, Failure>(async |connection| {
                 Ok(diesel::select(nextval("webhook_subscriptions_id_seq")).get_result(connection).await?)
             })
             .await?;
-        Ok(id)
+        Ok(SubscriptionId(id))
     }
 
     async fn create(
@@ -108,7 +108,12 @@ impl WebhookStore for Store {
         written.map_err(WriteError::into_refusal)
     }
 
-    async fn revoke(&self, account: AccountId, id: i64, now: OffsetDateTime) -> Result<bool, StoreError> {
+    async fn revoke(
+        &self,
+        account: AccountId,
+        SubscriptionId(id): SubscriptionId,
+        now: OffsetDateTime,
+    ) -> Result<bool, StoreError> {
         let revoked = self
             .run::<_, Failure>(async |connection| {
                 let target = webhook_subscriptions::table
@@ -190,7 +195,7 @@ async fn insert(
     diesel::insert_into(webhook_subscriptions::table)
         .values((
             webhook_subscriptions::account_id.eq(account.0),
-            webhook_subscriptions::id.eq(id),
+            webhook_subscriptions::id.eq(id.0),
             webhook_subscriptions::url.eq(url),
             webhook_subscriptions::events.eq(events),
             webhook_subscriptions::sealed_secret.eq(sealed_secret),
@@ -198,7 +203,7 @@ async fn insert(
         ))
         .execute(connection)
         .await?;
-    Ok(load(connection, account, id).await?)
+    Ok(load(connection, account, id.0).await?)
 }
 
 async fn load(connection: &mut AsyncPgConnection, account: AccountId, id: i64) -> Result<Created, Error> {

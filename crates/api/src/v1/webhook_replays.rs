@@ -91,7 +91,7 @@ impl ReplayBody {
 
     fn of(replay: &Replay, warnings: Warnings) -> Self {
         Self {
-            id: Some(replay.id),
+            id: Some(replay.id.0),
             state: Some(replay.state.as_str()),
             queued: replay.queued,
             finished_at: replay.finished_at.map(instant),

@@ -146,7 +146,7 @@ pub async fn rotate(
     let now = (state.clock)();
     let overlap_until = now + time::Duration::hours(hours.unwrap_or(DEFAULT_OVERLAP_HOURS));
     let work = async move {
-        let binding = Binding { purpose: SECRET_PURPOSE, account, row: id };
+        let binding = Binding { purpose: SECRET_PURPOSE, account, row: id.0 };
         let sealed_secret =
             state.sealer.seal(binding, new_secret()?.expose().as_bytes()).map_err(|e| ApiError::internal(&e))?;
         let rotation = Rotation { sealed_secret, overlap_until, now };
@@ -159,7 +159,7 @@ pub async fn rotate(
         Ok::<_, ApiError>(Written { value, replayed: rotated.replayed })
     };
     let body = |(secret, overlap_until)| RotatedBody {
-        id,
+        id: id.0,
         secret,
         previous_expires_at: instant(overlap_until),
         warning: super::webhooks::STORE_THE_SECRET,

@@ -2,6 +2,7 @@
 
 use actix_web::web;
 use domain::{
+    SubscriptionId,
     events::{EVERY_EVENT, EventKind},
     idempotency::Written,
     page::Page,
@@ -81,7 +82,7 @@ impl From<Subscription> for SubscriptionBody {
             created_at,
         } = subscription;
         Self {
-            id,
+            id: id.0,
             url,
             events,
             active,
@@ -108,8 +109,8 @@ impl From<Subscription> for SubscriptionBody {
 pub async fn list(caller: Caller, query: Query<Paging>, state: web::Data<State>) -> Result<Reply, ApiError> {
     let (page, warnings) = (query.params.page(), query.warnings);
     let mut kept = state.webhooks.list(caller.account()).await?;
-    kept.retain(|subscription| page.cursor.is_none_or(|cursor| subscription.id < cursor));
-    let found = Page::cut(kept, page.limit, |subscription: &Subscription| subscription.id);
+    kept.retain(|subscription| page.cursor.is_none_or(|cursor| subscription.id.0 < cursor));
+    let found = Page::cut(kept, page.limit, |subscription: &Subscription| subscription.id.0);
     Reply::found(&List::new(page, found, SubscriptionBody::from, warnings))
 }
 
@@ -222,7 +223,7 @@ pub async fn create(
     let account = caller.account();
     let work = async move {
         let id = state.webhooks.reserve_id().await?;
-        let binding = Binding { purpose: SECRET_PURPOSE, account, row: id };
+        let binding = Binding { purpose: SECRET_PURPOSE, account, row: id.0 };
         let sealed_secret =
             state.sealer.seal(binding, new_secret()?.expose().as_bytes()).map_err(|e| ApiError::internal(&e))?;
         let subscription =
@@ -230,7 +231,7 @@ pub async fn create(
         let Written { value, replayed } = state.webhooks.create(account, subscription, idempotency).await?;
         let Created { subscription, sealed_secret } = value;
         // The stored secret is opened again, so that a replay gives the answer that came first.
-        let binding = Binding { row: subscription.id, ..binding };
+        let binding = Binding { row: subscription.id.0, ..binding };
         let secret = state.sealer.open(binding, &sealed_secret).map_err(|e| ApiError::internal(&e))?;
         Ok::<_, ApiError>(Written { value: (subscription, secret_text(secret)?), replayed })
     };
@@ -250,7 +251,7 @@ pub(super) fn secret_text(secret: Vec<u8>) -> Result<String, ApiError> {
 fn created_body(subscription: Subscription, secret: String, warnings: Warnings) -> CreatedBody {
     let Subscription { id, url, events, active, created_at, .. } = subscription;
     CreatedBody {
-        id,
+        id: id.0,
         url,
         events,
         active,
@@ -302,7 +303,7 @@ impl Input for RevokeParams {}
 pub async fn revoke(caller: Caller, query: Query<RevokeParams>, state: web::Data<State>) -> Result<Reply, ApiError> {
     let RevokeParams { id } = query.params;
     let account = caller.account();
-    let work = async move { state.webhooks.revoke(account, id, (state.clock)()).await };
+    let work = async move { state.webhooks.revoke(account, SubscriptionId(id), (state.clock)()).await };
     if detached(work).await? {
         Reply::done(&RevokedBody { ok: true })
     } else {

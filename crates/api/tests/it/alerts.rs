@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use api::State;
 use domain::{
+    RuleId,
     alerts::{ChangeError, Comparator, CreateError, MockAlertStore, Rule, Standing, Terms, Wanted},
     idempotency::Written,
     insights::Severity,
@@ -17,7 +18,7 @@ use crate::support::{ACCOUNT, BOTH, NOW, READ, Service, bearer, state};
 
 fn rule(terms: Terms, active: bool) -> Rule {
     Rule {
-        id: 7,
+        id: RuleId(7),
         terms,
         active,
         standing: Standing { armed: false, last_value: Some(dec!(12.50)), last_fired_at: Some(NOW) },
@@ -129,12 +130,12 @@ fn rules_are_listed_shown_changed_and_deleted() {
             assert_eq!((page.limit, page.cursor), (100, Some(9)));
             Ok(Page { items: vec![rule(terms(), true)], next_cursor: Some(7) })
         });
-        alerts.expect_find().returning(|_, id| Ok((id == 7).then(|| rule(terms(), true))));
+        alerts.expect_find().returning(|_, id| Ok((id == RuleId(7)).then(|| rule(terms(), true))));
         alerts.expect_change().returning(|account, id, change, _| match id {
-            7 => Ok(rule(change.apply(&terms()).map_err(ChangeError::Invalid)?, account == ACCOUNT)),
+            RuleId(7) => Ok(rule(change.apply(&terms()).map_err(ChangeError::Invalid)?, account == ACCOUNT)),
             _ => Err(ChangeError::NotFound),
         });
-        alerts.expect_delete().returning(|_, id| Ok(id == 7));
+        alerts.expect_delete().returning(|_, id| Ok(id == RuleId(7)));
     });
     let list = service.get("/api/v1/alerts?limit=500&cursor=9", READ).json();
     assert_eq!((&list["data"][0]["id"], &list["pagination"]["next_cursor"]), (&json!(7), &json!(7)));

@@ -8,6 +8,7 @@ use std::{
 use api::State;
 use app::deliveries::Ports;
 use domain::{
+    ReplayId, SubscriptionId,
     idempotency::Written,
     page::Page,
     sealing::MockSealer,
@@ -29,11 +30,12 @@ use uuid::Uuid;
 
 use crate::support::{ACCOUNT, Answer, BOTH, NOW, Service, bearer, state};
 
+const SUBSCRIPTION: SubscriptionId = SubscriptionId(3);
 const DELIVERY: Uuid = Uuid::from_u128(0x0198_d0c0_a7e1_7c3f_9a5f_3f8b_1d2c_4e6a);
 
 fn subscription() -> Subscription {
     Subscription {
-        id: 3,
+        id: SUBSCRIPTION,
         url: "https://hooks.example.com/".into(),
         events: vec!["*".into()],
         active: true,
@@ -52,7 +54,7 @@ fn settings() -> MockWebhookSettings {
     let mut settings = MockWebhookSettings::new();
     settings.expect_find().returning(|account, id| {
         let kept = Kept { subscription: subscription(), sealed_secret: Vec::new(), previous: None };
-        Ok((account == ACCOUNT && id == 3).then_some(kept))
+        Ok((account == ACCOUNT && id == SUBSCRIPTION).then_some(kept))
     });
     settings
 }
@@ -73,7 +75,7 @@ fn a_change_is_what_the_fields_say() {
     let expected = Change { events: Some(vec!["credits.low".into()]), active: Some(true), resume: true };
     settings
         .expect_change()
-        .with(eq(ACCOUNT), eq(3), eq(expected), eq(NOW))
+        .with(eq(ACCOUNT), eq(SUBSCRIPTION), eq(expected), eq(NOW))
         .returning(|_, _, _, _| Ok(Some(Changed { subscription: subscription(), resumed: 12, resuming: true })));
     let body = r#"{"events":["credits.low"],"active":true,"resume":true}"#;
     let answer = send(with_settings(settings), "PATCH", "/api/v1/webhooks/3", body);
@@ -101,7 +103,7 @@ fn a_change_that_cannot_be(#[case] target: &str, #[case] body: &str, #[case] exp
 fn a_rotation_shows_the_new_secret_and_keeps_the_old_one_for_the_overlap(#[case] body: &str, #[case] hours: i64) {
     let mut settings = settings();
     settings.expect_rotate().times(1).returning(move |account, id, rotation, key| {
-        assert_eq!((account, id, key), (ACCOUNT, 3, None));
+        assert_eq!((account, id, key), (ACCOUNT, SUBSCRIPTION, None));
         assert_eq!(rotation.overlap_until, NOW + time::Duration::hours(hours));
         let Rotation { sealed_secret, overlap_until, .. } = rotation;
         Ok(Some(Written { value: Rotated { sealed_secret, overlap_until }, replayed: false }))
@@ -152,7 +154,8 @@ fn deliveries_are_listed_with_their_attempts() {
     let mut log = MockDeliveryLog::new();
     log.expect_page()
         .withf(|account, id, state, page| {
-            (*account, *id, *state, page.limit, page.cursor) == (ACCOUNT, 3, Some(DeliveryState::Pending), 1, Some(99))
+            (*account, *id, *state, page.limit, page.cursor)
+                == (ACCOUNT, SUBSCRIPTION, Some(DeliveryState::Pending), 1, Some(99))
         })
         .returning(|_, _, _, _| {
             let attempt = LoggedAttempt {
@@ -212,7 +215,7 @@ fn deliveries_are_listed_with_their_attempts() {
 fn one_delivery_is_shown_by_its_own_path() {
     let mut log = MockDeliveryLog::new();
     log.expect_find().returning(|account, id, delivery| {
-        Ok((account == ACCOUNT && id == 3 && delivery == DELIVERY).then(|| logged(Vec::new())))
+        Ok((account == ACCOUNT && id == SUBSCRIPTION && delivery == DELIVERY).then(|| logged(Vec::new())))
     });
     let service =
         Service::start(State { webhook_settings: Arc::new(settings()), delivery_log: Arc::new(log), ..state() });
@@ -238,7 +241,7 @@ fn one_delivery_is_shown_by_its_own_path() {
 fn a_delivery_is_sent_again_if_it_can_be(#[case] value: Resent, #[case] status: u16, #[case] error: Value) {
     let mut log = MockDeliveryLog::new();
     log.expect_resend()
-        .with(eq(ACCOUNT), eq(3), eq(DELIVERY), eq(None), eq(NOW))
+        .with(eq(ACCOUNT), eq(SUBSCRIPTION), eq(DELIVERY), eq(None), eq(NOW))
         .returning(move |_, _, _, _, _| Ok(Written { value, replayed: false }));
     let service = Service::start(State { delivery_log: Arc::new(log), ..state() });
     let answer = send(service, "POST", &format!("/api/v1/webhooks/3/deliveries/{DELIVERY}/resend"), "");
@@ -249,7 +252,7 @@ fn a_delivery_is_sent_again_if_it_can_be(#[case] value: Resent, #[case] status: 
 
 fn leased() -> Leased {
     Leased {
-        lease: Lease { receiver: Receiver { account: ACCOUNT, subscription: 3 }, event: 5, claim: 1 },
+        lease: Lease { receiver: Receiver { account: ACCOUNT, subscription: SUBSCRIPTION }, event: 5, claim: 1 },
         id: DELIVERY,
         attempt: 1,
         attempt_of_round: 1,
@@ -265,7 +268,7 @@ fn a_test_sends_a_sample_once_and_tells_what_came_of_it() {
     let mut log = MockDeliveryLog::new();
     log.expect_start_test()
         .withf(|account, id, event, _, _, _| {
-            (*account, *id, event.kind().as_str()) == (ACCOUNT, 3, "inventory.low_stock")
+            (*account, *id, event.kind().as_str()) == (ACCOUNT, SUBSCRIPTION, "inventory.low_stock")
         })
         .returning(|_, _, _, _, _, _| Ok(TestStart::Leased(Box::new(leased()))));
     let mut sealer = MockSealer::new();
@@ -347,7 +350,7 @@ fn a_test_under_a_used_key_sends_nothing_and_shows_the_first_attempt() {
             .withf(|_, _, _, _, key, _| key.as_ref().is_some_and(|key| key.key == "once"))
             .returning(|_, _, _, _, _, _| Ok(TestStart::Earlier(DELIVERY)));
         log.expect_find()
-            .with(eq(ACCOUNT), eq(3), eq(DELIVERY))
+            .with(eq(ACCOUNT), eq(SUBSCRIPTION), eq(DELIVERY))
             .returning(move |_, _, _| Ok(Some(logged(attempts.clone()))));
         // The sender of the state refuses to be called.
         let service = Service::start(State { delivery_log: Arc::new(log), ..state() });
@@ -368,7 +371,15 @@ fn a_test_under_a_used_key_sends_nothing_and_shows_the_first_attempt() {
 }
 
 fn replay(selection: Selection) -> Replay {
-    Replay { id: 12, selection, state: ReplayState::Running, total: 7, queued: 0, created_at: NOW, finished_at: None }
+    Replay {
+        id: ReplayId(12),
+        selection,
+        state: ReplayState::Running,
+        total: 7,
+        queued: 0,
+        created_at: NOW,
+        finished_at: None,
+    }
 }
 
 #[test]
@@ -380,16 +391,20 @@ fn a_replay_is_counted_and_started_and_can_be_stopped() {
         .withf(|account, selection, key, now| {
             let span = (selection.since, selection.until) == (datetime!(2026-05-01 0:00 UTC), NOW);
             let states = [DeliveryState::Failed, DeliveryState::Delivered];
-            (*account, selection.subscription, *now) == (ACCOUNT, 3, NOW)
+            (*account, selection.subscription, *now) == (ACCOUNT, SUBSCRIPTION, NOW)
                 && span
                 && selection.states == states
                 && key.is_none()
         })
         .returning(|_, selection, _, _| Ok(Written { value: replay(selection), replayed: false }));
-    replays.expect_cancel().with(eq(ACCOUNT), eq(3), eq(12), eq(NOW)).returning(|_, _, _, _| Ok(false));
+    replays
+        .expect_cancel()
+        .with(eq(ACCOUNT), eq(SUBSCRIPTION), eq(ReplayId(12)), eq(NOW))
+        .returning(|_, _, _, _| Ok(false));
     replays.expect_find().returning(|_, _, id| {
-        let selection = Selection { subscription: 3, since: NOW, until: NOW, states: vec![DeliveryState::Failed] };
-        Ok((id == 12).then(|| replay(selection)))
+        let selection =
+            Selection { subscription: SUBSCRIPTION, since: NOW, until: NOW, states: vec![DeliveryState::Failed] };
+        Ok((id == ReplayId(12)).then(|| replay(selection)))
     });
     let service =
         Service::start(State { webhook_settings: Arc::new(settings()), replays: Arc::new(replays), ..state() });

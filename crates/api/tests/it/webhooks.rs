@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use api::State;
 use domain::{
+    SubscriptionId,
     idempotency::{IdempotencyError, IdempotencyKey, Written},
     sealing::{Binding, MockSealer},
     webhooks::{CreateError, Created, MockWebhookStore, NewSubscription, Subscription},
@@ -19,7 +20,7 @@ const BODY: &str = r#"{"url":"https://hooks.example.com/a?b=c","events":["credit
 
 fn subscription(id: i64) -> Subscription {
     Subscription {
-        id,
+        id: SubscriptionId(id),
         url: "https://hooks.example.com/a?b=c".into(),
         events: vec!["credits.low".into()],
         active: true,
@@ -50,11 +51,11 @@ type Kept = Arc<Mutex<Vec<(NewSubscription, Option<IdempotencyKey>)>>>;
 fn service() -> (Service, Kept) {
     let kept = Arc::new(Mutex::new(Vec::new()));
     let mut webhooks = MockWebhookStore::new();
-    webhooks.expect_reserve_id().returning(|| Ok(31));
+    webhooks.expect_reserve_id().returning(|| Ok(SubscriptionId(31)));
     let keep = Arc::clone(&kept);
     webhooks.expect_create().withf(|account, _, _| *account == ACCOUNT).returning(move |_, new, key| {
         keep.lock().unwrap().push((new.clone(), key));
-        let subscription = Subscription { url: new.url, events: new.events, ..subscription(new.id) };
+        let subscription = Subscription { url: new.url, events: new.events, ..subscription(new.id.0) };
         Ok(Written { value: Created { subscription, sealed_secret: new.sealed_secret }, replayed: false })
     });
     (start(webhooks), kept)
@@ -139,7 +140,7 @@ fn an_idempotency_key_is_handed_on_with_a_hash_of_query_and_body() {
 #[test]
 fn a_replay_gives_the_first_answer_with_the_first_secret() {
     let mut webhooks = MockWebhookStore::new();
-    webhooks.expect_reserve_id().returning(|| Ok(32));
+    webhooks.expect_reserve_id().returning(|| Ok(SubscriptionId(32)));
     webhooks.expect_create().returning(|_, _, _| {
         let sealed_secret = b"webhook_secret of row 31 of account 7: whsec_first".to_vec();
         Ok(Written { value: Created { subscription: subscription(31), sealed_secret }, replayed: true })
@@ -157,7 +158,7 @@ fn a_replay_gives_the_first_answer_with_the_first_secret() {
 fn what_the_store_refuses_is_a_conflict(#[case] refused: CreateError, #[case] status: u16, #[case] code: &str) {
     let refused = Mutex::new(Some(refused));
     let mut webhooks = MockWebhookStore::new();
-    webhooks.expect_reserve_id().returning(|| Ok(1));
+    webhooks.expect_reserve_id().returning(|| Ok(SubscriptionId(1)));
     webhooks.expect_create().returning(move |_, _, _| Err(refused.lock().unwrap().take().unwrap()));
     assert_eq!(start(webhooks).post("/api/v1/webhooks", BODY).error(), (status, code.to_owned()));
 }
@@ -217,7 +218,7 @@ fn delete(service: Service, target: &str, body: Option<&[u8]>) -> Answer {
 #[test]
 fn a_revocation_is_answered_with_ok_alone() {
     let mut webhooks = MockWebhookStore::new();
-    webhooks.expect_revoke().with(eq(ACCOUNT), eq(31), eq(NOW)).returning(|_, _, _| Ok(true));
+    webhooks.expect_revoke().with(eq(ACCOUNT), eq(SubscriptionId(31)), eq(NOW)).returning(|_, _, _| Ok(true));
     let answer = delete(start(webhooks), "/api/v1/webhooks?id=31&foo=1", Some(b"{\"x\":1}"));
     assert_eq!((answer.status, answer.text().as_str()), (200, "{\"ok\":true}"));
     assert_eq!(answer.header("cache-control"), Some("no-store"));

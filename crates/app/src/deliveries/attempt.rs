@@ -46,7 +46,7 @@ pub async fn attempt(ports: &Ports, leased: &Leased) -> Result<Report, Unsent> {
 
 fn open(sealer: &dyn Sealer, leased: &Leased, sealed: &[u8]) -> Result<Secret, Unsent> {
     let receiver = leased.lease.receiver;
-    let binding = Binding { purpose: SECRET_PURPOSE, account: receiver.account, row: receiver.subscription };
+    let binding = Binding { purpose: SECRET_PURPOSE, account: receiver.account, row: receiver.subscription.0 };
     let text = String::from_utf8(sealer.open(binding, sealed)?).map_err(|_| Unsent::Invalid)?;
     Secret::parse(&text).map_err(|_| Unsent::Invalid)
 }

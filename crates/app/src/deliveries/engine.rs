@@ -422,7 +422,7 @@ async fn record(ports: &Ports, reports: &[Report]) -> Result<(), StoreError> {
     for failing in ports.queue.record(reports, now).await? {
         let Some(reason) = failing.disabled(now) else { continue };
         let Receiver { account, subscription } = failing.receiver;
-        tracing::warn!(account_id = account.0, subscription, %reason, "subscription switched off");
+        tracing::warn!(account_id = account.0, subscription = subscription.0, %reason, "subscription switched off");
         ports.queue.disable(&failing, reason).await?;
     }
     Ok(())

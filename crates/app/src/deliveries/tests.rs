@@ -5,6 +5,7 @@ mod fakes;
 use std::time::Duration;
 
 use domain::{
+    SubscriptionId,
     sealing::{MockSealer, SealError},
     webhooks::{
         attempt::MockSender,
@@ -211,7 +212,7 @@ fn lanes_take_turns_and_share_what_is_free() {
 
 /// A receiver of an account that has several.
 fn receiver_of(account: i64, number: i64) -> Receiver {
-    Receiver { subscription: number, ..receiver(account) }
+    Receiver { subscription: SubscriptionId(number), ..receiver(account) }
 }
 
 #[test]

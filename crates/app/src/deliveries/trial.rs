@@ -1,7 +1,7 @@
 //! Trying a receiver out: one delivery of a made-up event, sent while the caller waits.
 
 use domain::{
-    AccountId, StoreError,
+    AccountId, StoreError, SubscriptionId,
     events::Event,
     idempotency::{IdempotencyError, IdempotencyKey, Written},
     webhooks::{
@@ -44,7 +44,7 @@ pub async fn try_out(
     ports: &Ports,
     log: &dyn DeliveryLog,
     account: AccountId,
-    subscription: i64,
+    subscription: SubscriptionId,
     event: &Event,
     idempotency: Option<IdempotencyKey>,
 ) -> Result<Option<Written<Trial>>, TrialError> {
@@ -67,7 +67,7 @@ pub async fn try_out(
 async fn earlier(
     log: &dyn DeliveryLog,
     account: AccountId,
-    subscription: i64,
+    subscription: SubscriptionId,
     delivery: Uuid,
 ) -> Result<Written<Trial>, TrialError> {
     let logged = log.find(account, subscription, delivery).await?;

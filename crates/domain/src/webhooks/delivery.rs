@@ -10,7 +10,7 @@ use super::{
     attempt::{Attempt, Failure, Outcome},
     schedule::{self, DisabledReason, FailureRun},
 };
-use crate::{AccountId, StoreError};
+use crate::{AccountId, StoreError, SubscriptionId};
 
 text_enum!(
     /// Where a delivery stands.
@@ -32,7 +32,7 @@ text_enum!(
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Receiver {
     pub account: AccountId,
-    pub subscription: i64,
+    pub subscription: SubscriptionId,
 }
 
 /// How many deliveries a worker will take for a receiver.

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::delivery::{DeliveryState, Leased, Report};
 use crate::{
-    AccountId, StoreError,
+    AccountId, StoreError, SubscriptionId,
     events::Event,
     idempotency::{IdempotencyError, IdempotencyKey, Written},
     page::{Page, PageRequest},
@@ -130,7 +130,7 @@ pub trait DeliveryLog: Send + Sync {
     async fn page(
         &self,
         account: AccountId,
-        subscription: i64,
+        subscription: SubscriptionId,
         state: Option<DeliveryState>,
         page: PageRequest,
     ) -> Result<Page<LoggedDelivery>, StoreError>;
@@ -138,14 +138,14 @@ pub trait DeliveryLog: Send + Sync {
     async fn find(
         &self,
         account: AccountId,
-        subscription: i64,
+        subscription: SubscriptionId,
         delivery: Uuid,
     ) -> Result<Option<LoggedDelivery>, StoreError>;
     /// Makes a delivery due again, whatever became of it, under the same id.
     async fn resend(
         &self,
         account: AccountId,
-        subscription: i64,
+        subscription: SubscriptionId,
         delivery: Uuid,
         idempotency: Option<IdempotencyKey>,
         now: OffsetDateTime,
@@ -154,7 +154,7 @@ pub trait DeliveryLog: Send + Sync {
     async fn start_test(
         &self,
         account: AccountId,
-        subscription: i64,
+        subscription: SubscriptionId,
         event: &Event,
         lease: Duration,
         idempotency: Option<IdempotencyKey>,

@@ -17,7 +17,7 @@ use async_trait::async_trait;
 use time::OffsetDateTime;
 
 use crate::{
-    AccountId, StoreError,
+    AccountId, StoreError, SubscriptionId,
     idempotency::{IdempotencyError, IdempotencyKey, Written},
 };
 
@@ -30,7 +30,7 @@ pub const SECRET_PURPOSE: &str = "webhook_secret";
 /// A webhook subscription that is not revoked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subscription {
-    pub id: i64,
+    pub id: SubscriptionId,
     pub url: String,
     /// Event names; `*` stands for the catalogue, and then only names outside the catalogue stand beside it.
     pub events: Vec<String>,
@@ -53,7 +53,7 @@ pub struct Subscription {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewSubscription {
     /// From [`WebhookStore::reserve_id`]: the sealed secret is bound to it.
-    pub id: i64,
+    pub id: SubscriptionId,
     pub url: String,
     pub events: Vec<String>,
     pub sealed_secret: Vec<u8>,
@@ -83,7 +83,7 @@ pub trait WebhookStore: Send + Sync {
     /// Every subscription that is not revoked, newest first.
     async fn list(&self, account: AccountId) -> Result<Vec<Subscription>, StoreError>;
     /// An id that no other subscription has or will get.
-    async fn reserve_id(&self) -> Result<i64, StoreError>;
+    async fn reserve_id(&self) -> Result<SubscriptionId, StoreError>;
     /// Under an idempotency key that was used before, gives what was created then, unless that is
     /// [`IdempotencyError::Superseded`]: revoked, or with another secret.
     async fn create(
@@ -93,5 +93,5 @@ pub trait WebhookStore: Send + Sync {
         idempotency: Option<IdempotencyKey>,
     ) -> Result<Written<Created>, CreateError>;
     /// Revokes for good; workers cancel what is pending and held. False when the account has no such subscription or it is revoked already.
-    async fn revoke(&self, account: AccountId, id: i64, now: OffsetDateTime) -> Result<bool, StoreError>;
+    async fn revoke(&self, account: AccountId, id: SubscriptionId, now: OffsetDateTime) -> Result<bool, StoreError>;
 }

@@ -5,7 +5,7 @@ use time::OffsetDateTime;
 
 use super::delivery::DeliveryState;
 use crate::{
-    AccountId, StoreError,
+    AccountId, ReplayId, StoreError, SubscriptionId,
     idempotency::{IdempotencyError, IdempotencyKey, Written},
 };
 
@@ -20,7 +20,7 @@ text_enum!(
 /// Which deliveries to send again: those created in `since..until` that are in one of the states.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selection {
-    pub subscription: i64,
+    pub subscription: SubscriptionId,
     pub since: OffsetDateTime,
     pub until: OffsetDateTime,
     /// Not empty.
@@ -30,7 +30,7 @@ pub struct Selection {
 /// A replay and how far it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Replay {
-    pub id: i64,
+    pub id: ReplayId,
     pub selection: Selection,
     pub state: ReplayState,
     /// Deliveries that matched when it was asked for.
@@ -63,7 +63,7 @@ impl From<StoreError> for StartError {
 ///
 /// # Errors
 /// [`StartError::Running`] and [`StartError::TooMany`].
-pub fn may_start(subscription: i64, running: &[i64]) -> Result<(), StartError> {
+pub fn may_start(subscription: SubscriptionId, running: &[SubscriptionId]) -> Result<(), StartError> {
     if running.contains(&subscription) {
         Err(StartError::Running)
     } else if running.len() >= MAX_RUNNING {
@@ -86,13 +86,18 @@ pub trait ReplayStore: Send + Sync {
         idempotency: Option<IdempotencyKey>,
         now: OffsetDateTime,
     ) -> Result<Written<Replay>, StartError>;
-    async fn find(&self, account: AccountId, subscription: i64, id: i64) -> Result<Option<Replay>, StoreError>;
+    async fn find(
+        &self,
+        account: AccountId,
+        subscription: SubscriptionId,
+        id: ReplayId,
+    ) -> Result<Option<Replay>, StoreError>;
     /// Stops it where it is; what is in the queue goes out. False when there is no such replay or it has ended.
     async fn cancel(
         &self,
         account: AccountId,
-        subscription: i64,
-        id: i64,
+        subscription: SubscriptionId,
+        id: ReplayId,
         now: OffsetDateTime,
     ) -> Result<bool, StoreError>;
 }
@@ -103,9 +108,11 @@ mod tests {
 
     #[test]
     fn a_subscription_has_one_running_replay_and_an_account_three() {
-        assert!(may_start(1, &[]).is_ok());
-        assert!(may_start(1, &[2, 3]).is_ok());
-        assert!(matches!(may_start(1, &[2, 3, 4]), Err(StartError::TooMany)));
-        assert!(matches!(may_start(3, &[2, 3, 4]), Err(StartError::Running)));
+        let ids = [1, 2, 3, 4].map(SubscriptionId);
+        let [first, second, third, _] = ids;
+        assert!(may_start(first, &[]).is_ok());
+        assert!(may_start(first, &[second, third]).is_ok());
+        assert!(matches!(may_start(first, &ids[1..]), Err(StartError::TooMany)));
+        assert!(matches!(may_start(third, &ids[1..]), Err(StartError::Running)));
     }
 }

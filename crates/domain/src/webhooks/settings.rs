@@ -5,7 +5,7 @@ use time::OffsetDateTime;
 
 use super::Subscription;
 use crate::{
-    AccountId, StoreError,
+    AccountId, StoreError, SubscriptionId,
     idempotency::{IdempotencyError, IdempotencyKey, Written},
 };
 
@@ -67,7 +67,7 @@ pub struct Rotated {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SealedSecret {
     pub account: AccountId,
-    pub subscription: i64,
+    pub subscription: SubscriptionId,
     /// Whether it is the one before the last rotation.
     pub is_previous: bool,
     pub sealed: Vec<u8>,
@@ -77,13 +77,13 @@ pub struct SealedSecret {
 #[async_trait]
 pub trait WebhookSettings: Send + Sync {
     /// None when the account has no such subscription or it is revoked.
-    async fn find(&self, account: AccountId, id: i64) -> Result<Option<Kept>, StoreError>;
+    async fn find(&self, account: AccountId, id: SubscriptionId) -> Result<Option<Kept>, StoreError>;
     /// Of the deliveries that are held, a first bounded number becomes due with the change, and
     /// [`super::delivery::DeliveryQueue::advance_bulk`] sees to the others. None as in `find`.
     async fn change(
         &self,
         account: AccountId,
-        id: i64,
+        id: SubscriptionId,
         change: Change,
         now: OffsetDateTime,
     ) -> Result<Option<Changed>, StoreError>;
@@ -92,13 +92,13 @@ pub trait WebhookSettings: Send + Sync {
     async fn rotate(
         &self,
         account: AccountId,
-        id: i64,
+        id: SubscriptionId,
         rotation: Rotation,
         idempotency: Option<IdempotencyKey>,
     ) -> Result<Option<Written<Rotated>>, IdempotencyError>;
     /// Sealed secrets of subscriptions with greater ids than `after`, at most `limit` subscriptions, in the order of
     /// their ids. Of all accounts: this is for the operator.
-    async fn sealed(&self, after: i64, limit: i64) -> Result<Vec<SealedSecret>, StoreError>;
+    async fn sealed(&self, after: SubscriptionId, limit: i64) -> Result<Vec<SealedSecret>, StoreError>;
     /// Replaces a sealed secret by the same sealed anew, unless it has changed meanwhile.
     async fn reseal(&self, old: &SealedSecret, sealed: Vec<u8>) -> Result<bool, StoreError>;
 }

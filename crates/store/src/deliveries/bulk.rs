@@ -95,7 +95,7 @@ pub(crate) async fn move_held(
     Receiver { account, subscription }: Receiver,
     now: OffsetDateTime,
 ) -> QueryResult<Option<Moved>> {
-    let statement = MoveHeld { now, step: STEP, account: account.0, subscription };
+    let statement = MoveHeld { now, step: STEP, account: account.0, subscription: subscription.0 };
     let row: Option<MovedRow> = statement.get_result(connection).await.optional()?;
     Ok(row.map(|MovedRow { count, goes_on }| Moved { count, goes_on }))
 }

@@ -94,7 +94,7 @@ pub(super) async fn lease(
         now,
         until: now + lease,
         accounts: rooms.iter().map(|room| room.receiver.account.0).collect(),
-        subscriptions: rooms.iter().map(|room| room.receiver.subscription).collect(),
+        subscriptions: rooms.iter().map(|room| room.receiver.subscription.0).collect(),
         rooms: rooms.iter().map(|room| i64::try_from(room.deliveries).unwrap_or(i64::MAX)).collect(),
         of: accounts.clone(),
     };

@@ -125,7 +125,7 @@ macro_rules! record {
                 today: now.to_offset(UtcOffset::UTC).date(),
                 answer_budget: ANSWER_BYTES_PER_DAY,
                 accounts: column(items, |report| report.lease.receiver.account.0),
-                subscriptions: column(items, |report| report.lease.receiver.subscription),
+                subscriptions: column(items, |report| report.lease.receiver.subscription.0),
                 events: column(items, |report| report.lease.event),
                 claims: column(items, |report| report.lease.claim),
                 ids: column(items, |report| report.delivery),

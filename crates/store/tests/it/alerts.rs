@@ -1,7 +1,7 @@
 //! Alert rules: what they see, when they fire, and that they fire once.
 
 use domain::{
-    AccountId,
+    AccountId, RuleId,
     alerts::{
         AlertEvaluator, AlertStore, Change, ChangeError, Comparator, CreateError, Evaluation, MAX_RULES, Taken, Terms,
         Wanted, evaluate,
@@ -40,7 +40,7 @@ fn terms(metric: &str, comparator: Comparator, threshold: Decimal, window_hours:
     .unwrap()
 }
 
-async fn add(db: &Database, account: AccountId, terms: Terms) -> i64 {
+async fn add(db: &Database, account: AccountId, terms: Terms) -> RuleId {
     db.store.create(account, terms, true, None, NOW).await.unwrap().value.id
 }
 
@@ -266,7 +266,7 @@ async fn a_key_gives_the_same_rule_and_the_limit_holds_for_requests_at_once() {
     assert_eq!(made, 1);
     assert!(asked.iter().any(|made| matches!(made, Err(CreateError::LimitReached))));
     let page = db.store.page(account, PageRequest { limit: 2, cursor: None }).await.unwrap();
-    assert!(page.items[0].id > page.items[1].id && page.next_cursor == Some(page.items[1].id));
+    assert!(page.items[0].id > page.items[1].id && page.next_cursor == Some(page.items[1].id.0));
     assert!(db.store.delete(account, first.value.id).await.unwrap());
     assert!(!db.store.delete(account, first.value.id).await.unwrap());
     let superseded = db.store.create(account, rule(), true, key(1), NOW).await;

@@ -1,6 +1,9 @@
 //! What the database remembers of its data keys, and which of them are in use.
 
-use domain::data_keys::{DataKeyStore, KeyCheck, RecordedKey};
+use domain::{
+    SubscriptionId,
+    data_keys::{DataKeyStore, KeyCheck, RecordedKey},
+};
 
 use crate::{
     database::fresh,
@@ -72,7 +75,7 @@ async fn the_keys_of_live_secrets_are_in_use_whoever_they_belong_to() {
 
     let found = fixture.store.sealed_under("replaced", 10).await.unwrap();
     let [secret] = found.as_slice() else { panic!("{found:?}") };
-    assert_eq!((secret.account, secret.subscription, secret.is_previous), (ids[3].0, ids[3].1, true));
+    assert_eq!((secret.account, secret.subscription, secret.is_previous), (ids[3].0, SubscriptionId(ids[3].1), true));
     assert_eq!(secret.sealed, sealed("replaced"));
     assert_eq!(fixture.store.sealed_under("first", 2).await.unwrap().len(), 2);
 }

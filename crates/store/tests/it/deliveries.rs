@@ -3,7 +3,7 @@
 use std::{collections::HashSet, time::Duration};
 
 use domain::{
-    AccountId,
+    AccountId, SubscriptionId,
     events::{CreditsLow, Event, Outbox},
     idempotency::{IdempotencyError, IdempotencyKey, Written},
     page::PageRequest,
@@ -25,7 +25,7 @@ const LEASE: Duration = Duration::from_secs(20);
 /// An account with one subscription to everything.
 async fn receiver(fixture: &Fixture) -> Receiver {
     let account = fixture.account().await;
-    Receiver { account, subscription: fixture.subscription(account, &["*"]).await }
+    Receiver { account, subscription: SubscriptionId(fixture.subscription(account, &["*"]).await) }
 }
 
 async fn emit(fixture: &Fixture, account: AccountId, count: i64) {
@@ -288,7 +288,7 @@ async fn secrets_are_sealed_anew_only_if_they_are_still_the_same() {
     let to = receiver(&fixture).await;
     let rotation = Rotation { sealed_secret: b"second".to_vec(), overlap_until: START, now: START };
     fixture.store.rotate(to.account, to.subscription, rotation, None).await.unwrap();
-    let secrets = fixture.store.sealed(0, 10).await.unwrap();
+    let secrets = fixture.store.sealed(SubscriptionId(0), 10).await.unwrap();
     let found: Vec<_> = secrets.iter().map(|secret| (secret.sealed.as_slice(), secret.is_previous)).collect();
     assert_eq!(found, [(b"second".as_slice(), false), (b"sealed".as_slice(), true)]);
     assert!(fixture.store.reseal(&secrets[0], b"anew".to_vec()).await.unwrap());
@@ -433,7 +433,7 @@ async fn beyond_the_budget_of_a_day_the_size_of_an_answer_is_kept_and_not_the_an
 async fn backlog(fixture: &Fixture, to: Receiver, state: &str, count: i64) {
     let insert = "INSERT INTO deliveries (account_id, subscription_id, event_id, id, state, due_at, created_at)
         SELECT $1, $2, n, gen_random_uuid(), $3, $4::timestamptz + n * interval '1 ms', $4 FROM generate_series(1, $5::bigint) AS n";
-    fixture.sql.execute(insert, &[&to.account.0, &to.subscription, &state, &START, &count]).await.unwrap();
+    fixture.sql.execute(insert, &[&to.account.0, &to.subscription.0, &state, &START, &count]).await.unwrap();
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use domain::{
+    SubscriptionId,
     events::{CreditsLow, Event, EventKind, Outbox},
     idempotency::{IdempotencyError, IdempotencyKey},
     webhooks::{
@@ -19,7 +20,7 @@ const LEASE: Duration = Duration::from_secs(20);
 async fn with_deliveries(count: i64) -> (Fixture, Receiver) {
     let fixture = Fixture::new().await;
     let account = fixture.account().await;
-    let subscription = fixture.subscription(account, &["*"]).await;
+    let subscription = SubscriptionId(fixture.subscription(account, &["*"]).await);
     let events: Vec<Event> = (0..count)
         .map(|balance| CreditsLow { balance, threshold: 100, last_feature: "chat".to_owned(), crossed: false }.into())
         .collect();
@@ -27,7 +28,7 @@ async fn with_deliveries(count: i64) -> (Fixture, Receiver) {
     (fixture, Receiver { account, subscription })
 }
 
-fn failed_since_start(subscription: i64) -> Selection {
+fn failed_since_start(subscription: SubscriptionId) -> Selection {
     Selection { subscription, since: START, until: START + Duration::from_secs(1), states: vec![DeliveryState::Failed] }
 }
 
@@ -75,7 +76,7 @@ async fn a_subscription_has_one_running_replay_and_an_account_three() {
     let (fixture, to) = with_deliveries(1).await;
     let mut subscriptions = vec![to.subscription];
     for _ in 0..3 {
-        subscriptions.push(fixture.subscription(to.account, &["*"]).await);
+        subscriptions.push(SubscriptionId(fixture.subscription(to.account, &["*"]).await));
     }
     let start = |subscription| fixture.store.start(to.account, failed_since_start(subscription), None, START);
     let first = start(subscriptions[0]).await.unwrap().value;
@@ -86,7 +87,7 @@ async fn a_subscription_has_one_running_replay_and_an_account_three() {
     assert_eq!(asked.iter().filter(|started| started.is_ok()).count(), 1);
     assert!(asked.iter().any(|started| matches!(started, Err(StartError::TooMany))));
     let stranger = fixture.account().await;
-    assert!(fixture.store.start(stranger, failed_since_start(1), None, START).await.is_ok());
+    assert!(fixture.store.start(stranger, failed_since_start(SubscriptionId(1)), None, START).await.is_ok());
     assert!(fixture.store.cancel(to.account, to.subscription, first.id, START).await.unwrap());
     assert!(start(subscriptions[0]).await.is_ok());
 }
@@ -106,7 +107,10 @@ async fn a_replay_sent_again_under_its_key_gives_the_first_answer() {
 #[tokio::test]
 async fn accounts_take_turns_at_their_replays() {
     let (fixture, first) = with_deliveries(2_000).await;
-    let add = async |account| Receiver { account, subscription: fixture.subscription(account, &["*"]).await };
+    let add = async |account| {
+        let subscription = SubscriptionId(fixture.subscription(account, &["*"]).await);
+        Receiver { account, subscription }
+    };
     let (second, late) = (add(first.account).await, add(fixture.account().await).await);
     let sample = Event::sample(EventKind::CreditsLow);
     fixture.store.emit(first.account, &vec![sample.clone(); 600], START).await.unwrap();

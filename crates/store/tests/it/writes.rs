@@ -1,7 +1,7 @@
 //! Writes that may be sent again, and limits that hold under concurrency.
 
 use domain::{
-    AccountId,
+    AccountId, SubscriptionId,
     idempotency::{IdempotencyError, IdempotencyKey},
     tracking::{EventName, EventStore, Location, NewEvent},
     webhooks::{
@@ -84,7 +84,7 @@ async fn of_simultaneous_requests_one_writes_and_the_others_are_told() {
     assert_eq!(count(&db, "track_events").await, 1);
 }
 
-async fn subscribe(db: &Database, account: AccountId, url: String) -> Result<i64, CreateError> {
+async fn subscribe(db: &Database, account: AccountId, url: String) -> Result<SubscriptionId, CreateError> {
     let id = db.store.reserve_id().await.unwrap();
     let new = NewSubscription { id, url, events: vec!["*".to_owned()], sealed_secret: vec![1, 2, 3], now: NOW };
     db.store.create(account, new, None).await.map(|written| written.value.subscription.id)

@@ -63,7 +63,7 @@ impl From<Rule> for RuleBody {
         let Rule { id, terms, active, standing, last_evaluated_at, created_at, updated_at } = rule;
         let Standing { armed, last_value, last_fired_at } = standing;
         Self {
-            id,
+            id: id.0,
             name: terms.name().to_owned(),
             metric: terms.metric().to_string(),
             comparator: terms.comparator(),

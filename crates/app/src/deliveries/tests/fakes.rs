@@ -7,7 +7,7 @@ use std::{
 
 use async_trait::async_trait;
 use domain::{
-    AccountId, StoreError,
+    AccountId, StoreError, SubscriptionId,
     sealing::{MockSealer, Sealer},
     webhooks::{
         attempt::{Attempt, Outcome, Request, Sender, Timings},
@@ -29,7 +29,7 @@ use crate::deliveries::{Options, Ports, run};
 pub const NOW: OffsetDateTime = datetime!(2026-05-01 12:00 UTC);
 
 pub fn receiver(account: i64) -> Receiver {
-    Receiver { account: AccountId(account), subscription: account + 10 }
+    Receiver { account: AccountId(account), subscription: SubscriptionId(account + 10) }
 }
 
 pub fn leased(account: i64, event: i64) -> Leased {
