@@ -276,7 +276,7 @@ mod tests {
                 if start < 3 {
                     panic!("a defect");
                 }
-                std::future::pending().await;
+                std::future::pending().await
             }
             .boxed()
         }));

@@ -40,6 +40,6 @@ impl Stop {
         {
             return;
         }
-        std::future::pending().await;
+        std::future::pending().await
     }
 }

@@ -106,7 +106,7 @@ struct Silent;
 #[async_trait]
 impl Resolver for Silent {
     async fn resolve(&self, _: AccountId, _name: &str) -> io::Result<Vec<IpAddr>> {
-        std::future::pending().await;
+        std::future::pending().await
     }
 }
 
@@ -123,7 +123,7 @@ async fn the_deadline_covers_the_name_service() {
 async fn the_deadline_covers_the_tls_handshake() {
     let receiver = Receiver::start(|stream| async move {
         let _open = stream;
-        std::future::pending().await;
+        std::future::pending().await
     })
     .await;
     let sender = HttpSender::with_parts(config("127.0.0.1", SHORT), Script::new(&[]), vec![]).unwrap();

@@ -188,7 +188,7 @@ async fn a_head_that_never_ends_times_out(#[case] first: &'static str, #[case] a
 async fn a_receiver_that_never_answers_times_out() {
     let receiver = Receiver::start(|mut stream| async move {
         read_request(&mut stream).await;
-        std::future::pending().await;
+        std::future::pending().await
     })
     .await;
     let attempt = sender(SHORT).send(request(receiver.url())).await;

@@ -58,12 +58,13 @@ fn code_in(folder: &Path, code: &mut String) {
     }
 }
 
-/// Whether the name is there as a word of its own.
+/// Whether a path begins with the crate's name, or an import is of the crate itself.
 fn uses(code: &str, identifier: &str) -> bool {
-    let is_word = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+    let is_word = |text: char| text.is_ascii_alphanumeric() || text == '_';
     code.match_indices(identifier).any(|(at, _)| {
-        let bytes = code.as_bytes();
-        !is_word(at.checked_sub(1).and_then(|before| bytes.get(before))) && !is_word(bytes.get(at + identifier.len()))
+        let (before, after) = (&code[..at], &code[at + identifier.len()..]);
+        !before.ends_with(is_word)
+            && (after.starts_with("::") || (before.ends_with("use ") && !after.starts_with(is_word)))
     })
 }
 
@@ -98,7 +99,7 @@ fn every_version_of_the_workspace_is_inherited() {
 }
 
 #[test]
-fn a_name_is_used_as_a_word_and_outside_of_comments() {
-    assert!(uses("use time::Date;", "time") && uses("x(tokio_util::y)", "tokio_util"));
-    assert!(!uses("let runtime = 1; time_of_day(mytime)", "time"));
+fn a_crate_is_used_by_a_path_or_an_import() {
+    assert!(uses("use time::Date;", "time") && uses("x(tokio_util::y)", "tokio_util") && uses("use hex;", "hex"));
+    assert!(!uses("let time = runtime::x(time_of::day, &time);", "time"));
 }
