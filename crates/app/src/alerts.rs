@@ -108,7 +108,7 @@ async fn evaluate_rule(
     round.fired += u64::from(fired);
     if fired {
         let observed = observed.map(tracing::field::display);
-        tracing::info!(rule = rule.id, observed, "alert fired");
+        tracing::info!(rule = rule.id.0, observed, "alert fired");
     }
     Ok(())
 }

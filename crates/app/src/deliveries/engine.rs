@@ -288,7 +288,7 @@ impl Engine {
         let span = tracing::error_span!(
             "delivery",
             account_id = account.0,
-            subscription,
+            subscription = subscription.0,
             delivery = %leased.id,
             attempt = leased.attempt
         );

@@ -73,7 +73,7 @@ pub fn evaluate(rule: &Rule, facts: &Facts, currency: Currency, now: OffsetDateT
     let terms = &rule.terms;
     let observed = observe(terms.metric(), facts).and_then(|value| terms.metric().shown(value, currency));
     let (standing, fires) = step(terms, rule.standing, observed, now);
-    let fired = observed.filter(|_| fires).map(|value| event(rule.id, terms, value));
+    let fired = observed.filter(|_| fires).map(|value| event(rule.id.0, terms, value));
     Evaluation { observed, standing, fired }
 }
 

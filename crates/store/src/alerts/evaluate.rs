@@ -113,7 +113,7 @@ impl AlertEvaluator for Store {
         let Evaluation { observed: _, standing, fired } = evaluation;
         let fired = fired.map(Into::into);
         self.job_transaction(async |connection| {
-            let settled = diesel::update(rules::table.find((account.0, taken.rule.id)))
+            let settled = diesel::update(rules::table.find((account.0, taken.rule.id.0)))
                 .filter(rules::active)
                 .filter(rules::due_at.eq(taken.due_at))
                 .set((
