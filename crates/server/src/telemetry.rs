@@ -18,10 +18,15 @@ use tracing_subscriber::{
 /// Bounds of the latency histograms, seconds.
 const LATENCY_BUCKETS: [f64; 12] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0];
 
+/// What libraries say about their own threads, and Postgres about its migrations, is of no use to an operator. A filter that
+/// names them has them say it.
+const QUIET: &str = "actix_server=warn,tokio_postgres=warn";
+
 /// Starts logging on standard error, so that standard output stays a command's result: lines for people on a terminal, else
 /// one JSON object a line.
 pub fn init_logs(filter: &str) -> anyhow::Result<()> {
-    let filter = EnvFilter::try_new(filter).map_err(|error| anyhow::anyhow!("log: not a log filter: {error}"))?;
+    let filter = EnvFilter::try_new(format!("{QUIET},{filter}"))
+        .map_err(|error| anyhow::anyhow!("log: not a log filter: {error}"))?;
     let started = if io::stderr().is_terminal() {
         for_people(filter).with_writer(io::stderr).finish().try_init()
     } else {
