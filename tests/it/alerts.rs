@@ -49,7 +49,7 @@ async fn months_are_made(service: &Service) {
 async fn a_tracked_event_that_crosses_a_threshold_fires_once() {
     let service = Service::start().await;
     let mut work = service.api(&["work"]);
-    work.env("ALERTS_INTERVAL_SECONDS", "1").stdout(Stdio::null()).stderr(Stdio::null());
+    work.env("BAS_ALERTS_INTERVAL_SECONDS", "1").stdout(Stdio::null()).stderr(Stdio::null());
     let _worker = Worker(work.spawn().unwrap());
     months_are_made(&service).await;
     let key = service.key(service.account, "read,write");

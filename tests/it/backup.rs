@@ -32,7 +32,7 @@ const FIGURES: [&str; 7] = [
 /// The binary on the embedded database of the folder.
 fn embedded(folder: &TempDir, arguments: &[&str]) -> Command {
     let mut command = api("", folder);
-    command.args(arguments).env_remove("DATA_KEYS").env("RATE_LIMIT_PER_MINUTE", "100000");
+    command.args(arguments).env_remove("BAS_DATA_KEYS").env("BAS_RATE_LIMIT_PER_MINUTE", "100000");
     command
 }
 
@@ -130,7 +130,7 @@ async fn what_was_backed_up_while_the_service_worked_is_restored_with_its_figure
     let receiver = format!("http://127.0.0.1:{port}/");
     let up = |folder: &TempDir, database: &str| {
         let mut command = embedded(folder, &["up", "--no-demo"]);
-        command.env("DATABASE_URL", database).env("WEBHOOK_ALLOW_LOOPBACK", format!("127.0.0.1:{port}"));
+        command.env("DATABASE_URL", database).env("BAS_WEBHOOK_ALLOW_LOOPBACK", format!("127.0.0.1:{port}"));
         Process::start(&mut command)
     };
     let process = up(&source, "");
@@ -185,11 +185,11 @@ async fn what_was_backed_up_while_the_service_worked_is_restored_with_its_figure
     let external = empty_database(&db).await;
     run(embedded(&elsewhere, &["restore", &file, "--yes"])
         .env("DATABASE_URL", &external)
-        .env("DATA_KEYS", sealing.trim()));
+        .env("BAS_DATA_KEYS", sealing.trim()));
     assert!(!elsewhere.path().join("data").exists());
     let mut command = embedded(&elsewhere, &["up", "--no-demo"]);
-    command.env("DATABASE_URL", &external).env("DATA_KEYS", sealing.trim());
-    let restored = Process::start(command.env("WEBHOOK_ALLOW_LOOPBACK", format!("127.0.0.1:{port}")));
+    command.env("DATABASE_URL", &external).env("BAS_DATA_KEYS", sealing.trim());
+    let restored = Process::start(command.env("BAS_WEBHOOK_ALLOW_LOOPBACK", format!("127.0.0.1:{port}")));
     assert_same_figures(&restored, &key, &before).await;
     assert_eq!(delivered(&restored, &elsewhere, port, &key, &secret).await, true);
     restored.end(Signal::SIGTERM);
@@ -224,7 +224,7 @@ async fn keys_of_the_environment_are_named_and_not_written_and_others_are_refuse
     let target = empty_database(&service.db).await;
     let restore = |keys: &str| {
         let mut command = api(&target, &service.folder);
-        command.args(["restore", file, "--yes"]).env("DATA_KEYS", keys);
+        command.args(["restore", file, "--yes"]).env("BAS_DATA_KEYS", keys);
         command
     };
     let said = refused(&mut restore("test:AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE="));
@@ -233,7 +233,7 @@ async fn keys_of_the_environment_are_named_and_not_written_and_others_are_refuse
     let said = String::from_utf8(without.stderr).unwrap();
     assert!(without.status.code() == Some(3) && said.contains("test is missing"), "{said}");
     // Its rows are there: with the key, the rest is done.
-    run(&mut restore(crate::service::DATA_KEYS));
+    run(&mut restore(crate::service::BAS_DATA_KEYS));
     drop_database(&service.db, &target).await;
 }
 

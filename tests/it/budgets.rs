@@ -48,7 +48,12 @@ async fn a_third_account_is_served(pool: &str, accounts_at_once: i64) {
     for account in [busy, also_busy] {
         roll_ups.execute("SELECT pg_advisory_xact_lock(726300, hashint8($1))", &[&account]).await.unwrap();
     }
-    let settings = [("DATABASE_POOL", pool), ("HTTP_WORKERS", "2"), ("ENV", "test"), ("RATE_LIMIT_PER_MINUTE", "1000")];
+    let settings = [
+        ("BAS_DATABASE_POOL", pool),
+        ("BAS_HTTP_WORKERS", "2"),
+        ("BAS_ENV", "test"),
+        ("BAS_RATE_LIMIT_PER_MINUTE", "1000"),
+    ];
     let process = Process::start(service.api(&["up", "--no-demo"]).envs(settings));
     until_met(&sql, accounts_at_once).await;
     for key in unseen {
@@ -75,8 +80,12 @@ async fn everything_works_with_as_few_connections_as_there_may_be() {
     let service = Service::start().await;
     let key = service.key(service.account, "read,write");
     for pool in ["1", "2", "3", "4", "5", "6", "7", "8"] {
-        let settings =
-            [("DATABASE_POOL", pool), ("HTTP_WORKERS", "3"), ("ENV", "test"), ("ALERTS_INTERVAL_SECONDS", "1")];
+        let settings = [
+            ("BAS_DATABASE_POOL", pool),
+            ("BAS_HTTP_WORKERS", "3"),
+            ("BAS_ENV", "test"),
+            ("BAS_ALERTS_INTERVAL_SECONDS", "1"),
+        ];
         let process = Process::start(service.api(&["up", "--no-demo"]).envs(settings));
         // With a single connection a request may come while the upkeep of the tables has it.
         let served = async {

@@ -14,7 +14,7 @@ const SESSIONS: u32 = 3;
 #[tokio::test(flavor = "multi_thread")]
 async fn every_operation_answers() {
     let receiver = format!("127.0.0.1:{}", free_port());
-    let settings = [("RATE_LIMIT_PER_MINUTE", "100000"), ("WEBHOOK_ALLOW_LOOPBACK", &receiver)];
+    let settings = [("BAS_RATE_LIMIT_PER_MINUTE", "100000"), ("BAS_WEBHOOK_ALLOW_LOOPBACK", &receiver)];
     let service = Service::start_with(&settings).await;
     fill(&service.db.url(), &service.folder, service.account).await;
     let key = service.key(service.account, "read,write");
@@ -42,9 +42,9 @@ async fn every_operation_answers_the_same_through_a_pooler() {
     let process = Process::start(
         api(&bouncer.url(), &service.folder)
             .arg("serve")
-            .env("DATABASE_POOLER", "transaction")
-            .env("RATE_LIMIT_PER_MINUTE", "100000")
-            .env("WEBHOOK_ALLOW_LOOPBACK", &receiver),
+            .env("BAS_DATABASE_POOLER", "transaction")
+            .env("BAS_RATE_LIMIT_PER_MINUTE", "100000")
+            .env("BAS_WEBHOOK_ALLOW_LOOPBACK", &receiver),
     );
     let key = service.key(service.account, "read,write");
     let mut walk = Walk::new(&process, &key, &receiver).await;
@@ -69,11 +69,12 @@ async fn every_operation_answers_the_same_with_a_standby() {
     let admin = format!("127.0.0.1:{}", free_port());
     let serve = || {
         let mut command = api(&url, &folder);
-        command.arg("serve").env("RATE_LIMIT_PER_MINUTE", "100000").env("WEBHOOK_ALLOW_LOOPBACK", &receiver);
+        command.arg("serve").env("BAS_RATE_LIMIT_PER_MINUTE", "100000").env("BAS_WEBHOOK_ALLOW_LOOPBACK", &receiver);
         command
     };
     let alone = Process::start(&mut serve());
-    let process = Process::start(serve().env("DATABASE_READ_URL", pair.standby.url()).env("ADMIN_LISTEN", &admin));
+    let process =
+        Process::start(serve().env("BAS_DATABASE_READ_URL", pair.standby.url()).env("BAS_ADMIN_LISTEN", &admin));
     let mut walk = Walk::new(&process, key, &receiver).await;
     for path in walk.make_and_read().await {
         // On a busy machine the standby may not be relied on for a moment; a read that it cannot answer, it never does.

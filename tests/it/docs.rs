@@ -156,7 +156,7 @@ async fn every_command_that_the_manual_prints_works() {
 
     // As `make run` does.
     let mut up = api("", &folder);
-    up.arg("up").env_remove("DATA_KEYS").env("RATE_LIMIT_PER_MINUTE", "100000");
+    up.arg("up").env_remove("BAS_DATA_KEYS").env("BAS_RATE_LIMIT_PER_MINUTE", "100000");
     let process = Process::start(&mut up);
     let key = fs::read_to_string(folder.path().join("data/demo_key")).unwrap().trim().to_owned();
     let gateway: SocketAddr = process.said()["gateway"].as_str().unwrap().parse().unwrap();
@@ -175,7 +175,7 @@ async fn every_command_that_the_manual_prints_works() {
             shell.args(["-euo", "pipefail", "-c", &commands]).current_dir(folder.path()).env_clear();
             shell.env("PATH", format!("{}:{path}", programs.display()));
             shell.env("API", format!("http://{}/api/v1", process.address())).env("KEY", &key);
-            shell.env("GATEWAY", format!("http://{gateway}")).env("ADMIN_LISTEN", "127.0.0.1:0");
+            shell.env("GATEWAY", format!("http://{gateway}")).env("BAS_ADMIN_LISTEN", "127.0.0.1:0");
             let output = shell.output().unwrap();
             if !output.status.success() {
                 let said = [output.stdout, output.stderr].concat();

@@ -99,7 +99,7 @@ fn a_call_is_read_with_its_labels() {
 async fn what_a_process_exports_is_in_the_manual() {
     let port = crate::service::free_port();
     let admin = format!("127.0.0.1:{port}");
-    let service = Service::start_with(&[("ADMIN_LISTEN", &admin)]).await;
+    let service = Service::start_with(&[("BAS_ADMIN_LISTEN", &admin)]).await;
     let key = service.key(service.account, "read");
     service.process.json("/api/v1/profit", &key).await;
     let exported = reqwest::get(format!("http://{admin}/metrics")).await.unwrap().text().await.unwrap();

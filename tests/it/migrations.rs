@@ -21,7 +21,7 @@ async fn a_process_is_ready_when_its_migrations_have_run_and_none_needs_a_later_
     let sql = service.db.client().await.unwrap();
     let serve = |admin: &str| {
         let mut command = api(&service.db.url(), &service.folder);
-        Process::start(command.arg("serve").env("ADMIN_LISTEN", admin))
+        Process::start(command.arg("serve").env("BAS_ADMIN_LISTEN", admin))
     };
     let admin = || format!("127.0.0.1:{}", free_port());
 

@@ -18,9 +18,9 @@ const READS: [&str; 9] =
 
 fn through(bouncer: &PgBouncer, service: &Service, role: &str, direct: bool) -> std::process::Command {
     let mut command = api(&bouncer.url(), &service.folder);
-    command.arg(role).env("DATABASE_POOLER", "transaction").env("RATE_LIMIT_PER_MINUTE", "100000");
+    command.arg(role).env("BAS_DATABASE_POOLER", "transaction").env("BAS_RATE_LIMIT_PER_MINUTE", "100000");
     if direct {
-        command.env("DATABASE_DIRECT_URL", service.db.url());
+        command.env("BAS_DATABASE_DIRECT_URL", service.db.url());
     }
     command
 }
@@ -92,7 +92,7 @@ async fn what_needs_a_session_asks_for_the_direct_way_and_jobs_need_none() {
     let Some(bouncer) = PgBouncer::start(&service.db.url(), SESSIONS).await.unwrap() else { return };
     let refused = through(&bouncer, &service, "migrate", false).output().unwrap();
     let said = String::from_utf8(refused.stderr).unwrap();
-    assert!(!refused.status.success() && said.contains("DATABASE_DIRECT_URL"), "{said}");
+    assert!(!refused.status.success() && said.contains("BAS_DATABASE_DIRECT_URL"), "{said}");
     assert_eq!(run(&mut through(&bouncer, &service, "migrate", true)).trim(), "The schema is up to date.");
 
     let account = service.account.to_string();

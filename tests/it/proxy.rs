@@ -33,7 +33,7 @@ impl Proxy {
         let program = testkit::program("haproxy")?;
         let address = format!("127.0.0.1:{}", free_port());
         let mut command = Command::new(program);
-        command.args(["-db", "-q", "-f", FILE]).env("LISTEN", &address).env("API", service.process.address());
+        command.args(["-db", "-q", "-f", FILE]).env("BAS_LISTEN", &address).env("API", service.process.address());
         let process = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let client = reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(30)).build().unwrap();
         let proxy = Self { process, address, client };
@@ -62,7 +62,7 @@ impl Drop for Proxy {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_proxy_slows_down_whoever_goes_on_after_refusals_and_nobody_else() {
-    let settings = [("TRUSTED_PROXIES", "127.0.0.1"), ("RATE_LIMIT_PER_MINUTE", "2")];
+    let settings = [("BAS_TRUSTED_PROXIES", "127.0.0.1"), ("BAS_RATE_LIMIT_PER_MINUTE", "2")];
     let service = Service::start_with(&settings).await;
     let Some(proxy) = Proxy::start(&service).await else {
         eprintln!("SKIPPED: haproxy is not on this machine");
@@ -88,7 +88,7 @@ async fn a_proxy_slows_down_whoever_goes_on_after_refusals_and_nobody_else() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_proxy_gives_up_a_head_that_stalls_on_a_kept_connection() {
-    let service = Service::start_with(&[("TRUSTED_PROXIES", "127.0.0.1")]).await;
+    let service = Service::start_with(&[("BAS_TRUSTED_PROXIES", "127.0.0.1")]).await;
     let Some(proxy) = Proxy::start(&service).await else {
         eprintln!("SKIPPED: haproxy is not on this machine");
         return;

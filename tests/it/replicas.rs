@@ -119,11 +119,11 @@ impl Fleet {
         let Ports { api, admin } = self.ports[n];
         Process::start(
             self.command("serve")
-                .env("LISTEN", format!("127.0.0.1:{api}"))
-                .env("ADMIN_LISTEN", format!("127.0.0.1:{admin}"))
-                .env("TRUSTED_PROXIES", "127.0.0.1/32")
-                .env("RATE_LIMIT_PER_MINUTE", self.limit)
-                .env("DRAIN_SECONDS", DRAIN),
+                .env("BAS_LISTEN", format!("127.0.0.1:{api}"))
+                .env("BAS_ADMIN_LISTEN", format!("127.0.0.1:{admin}"))
+                .env("BAS_TRUSTED_PROXIES", "127.0.0.1/32")
+                .env("BAS_RATE_LIMIT_PER_MINUTE", self.limit)
+                .env("BAS_DRAIN_SECONDS", DRAIN),
         )
     }
 
@@ -316,7 +316,7 @@ async fn replicas_count_together_over_tls_with_a_password() {
                 .arg("serve")
                 .env("REDIS_URL", url)
                 .env("SSL_CERT_FILE", &certificate)
-                .env("RATE_LIMIT_PER_MINUTE", "1"),
+                .env("BAS_RATE_LIMIT_PER_MINUTE", "1"),
         )
     };
     let key = service.key(service.account, "read");

@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::service::{DATA_KEYS, Service, api, run};
+use crate::service::{BAS_DATA_KEYS, Service, api, run};
 
 const SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 const OTHER: &str = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
@@ -99,18 +99,18 @@ async fn secrets_are_sealed_with_the_new_key_and_the_old_one_can_go() {
     let rotated = service.process.post("/api/v1/webhooks/1/rotate", &key, &json!({})).await;
     assert_eq!(rotated.status(), 200);
     let reseal = |keys: &str| {
-        let output = service.api(&["secrets", "reseal", "--batch", "1", "--json"]).env("DATA_KEYS", keys).output();
+        let output = service.api(&["secrets", "reseal", "--batch", "1", "--json"]).env("BAS_DATA_KEYS", keys).output();
         let output = output.unwrap();
         let counts: Value = serde_json::from_slice(&output.stdout).unwrap();
         (output.status.code(), counts)
     };
-    let new = format!("new:{}", DATA_KEYS.split_once(':').unwrap().1.replacen('A', "B", 4));
+    let new = format!("new:{}", BAS_DATA_KEYS.split_once(':').unwrap().1.replacen('A', "B", 4));
     let counts =
         |current, resealed| json!({"current": current, "resealed": resealed, "changed_meanwhile": 0, "unreadable": []});
     // Two subscriptions, one of which has a replaced secret too.
-    assert_eq!(reseal(&format!("{new},{DATA_KEYS}")), (Some(0), counts(0, 3)));
+    assert_eq!(reseal(&format!("{new},{BAS_DATA_KEYS}")), (Some(0), counts(0, 3)));
     assert_eq!(reseal(&new), (Some(0), counts(3, 0)));
-    let (code, told) = reseal(DATA_KEYS);
+    let (code, told) = reseal(BAS_DATA_KEYS);
     assert_eq!((code, told["unreadable"].as_array().unwrap().len()), (Some(3), 3));
     assert!(told["unreadable"][0]["reason"].as_str().unwrap().contains("`new` is not configured"));
 }
@@ -119,7 +119,7 @@ async fn secrets_are_sealed_with_the_new_key_and_the_old_one_can_go() {
 async fn a_test_reaches_a_receiver_that_the_operator_allows_once_per_key() {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let allowed = format!("127.0.0.1:{port}");
-    let service = Service::start_with(&[("WEBHOOK_ALLOW_LOOPBACK", &allowed)]).await;
+    let service = Service::start_with(&[("BAS_WEBHOOK_ALLOW_LOOPBACK", &allowed)]).await;
     let key = service.key(service.account, "write");
     let refused = service.process.post("/api/v1/webhooks", &key, &json!({ "url": "http://127.0.0.1:1/" })).await;
     assert_eq!(refused.json::<Value>().await.unwrap()["error"], "invalid_webhook_url");

@@ -4,13 +4,7 @@ use std::borrow::Cow;
 
 use actix_web::{HttpResponse, ResponseError, http::StatusCode};
 use app::outage;
-use domain::{
-    StoreError,
-    error::Chain,
-    idempotency::IdempotencyError,
-    keys::Scope,
-    tracking::Refusal,
-};
+use domain::{StoreError, error::Chain, idempotency::IdempotencyError, keys::Scope, tracking::Refusal};
 use serde::{Serialize, Serializer};
 use utoipa::ToSchema;
 

@@ -28,7 +28,7 @@ pub struct Settings {
 pub enum DevCommand {
     /// Runs a payment gateway that takes no money
     #[command(
-        after_help = "PAYMENT_GATEWAY_KEY and PAYMENT_WEBHOOK_SECRET are those of the service.\n\nExample:\n  api dev gateway --at 127.0.0.1:8090 --notify http://127.0.0.1:8080/hooks/payments/rebill"
+        after_help = "BAS_PAYMENT_GATEWAY_KEY and BAS_PAYMENT_WEBHOOK_SECRET are those of the service.\n\nExample:\n  api dev gateway --at 127.0.0.1:8090 --notify http://127.0.0.1:8080/hooks/payments/rebill"
     )]
     Gateway {
         /// Where it listens
@@ -40,7 +40,7 @@ pub enum DevCommand {
     },
     /// Runs a provider of a language model that is none
     #[command(
-        after_help = "PUT /dev/fault/NAME changes the fault, GET /dev/calls tells what was asked.\n\nExample:\n  api dev llm --at 127.0.0.1:8091 --fault invented\n  LLM_BASE_URL=http://127.0.0.1:8091/v1 LLM_MODEL=dev api up"
+        after_help = "PUT /dev/fault/NAME changes the fault, GET /dev/calls tells what was asked.\n\nExample:\n  api dev llm --at 127.0.0.1:8091 --fault invented\n  BAS_LLM_BASE_URL=http://127.0.0.1:8091/v1 BAS_LLM_MODEL=dev api up"
     )]
     Llm {
         /// Where it listens
@@ -86,8 +86,8 @@ pub async fn run(
 fn gateway(settings: Settings, notify: Option<String>) -> anyhow::Result<Gateway> {
     let Settings { gateway_key, webhook_secret, prices } = settings;
     let gateway = Gateway::new(GatewayConfig {
-        api_key: gateway_key.context("PAYMENT_GATEWAY_KEY is not set")?,
-        webhook_secret: webhook_secret.context("PAYMENT_WEBHOOK_SECRET is not set")?,
+        api_key: gateway_key.context("BAS_PAYMENT_GATEWAY_KEY is not set")?,
+        webhook_secret: webhook_secret.context("BAS_PAYMENT_WEBHOOK_SECRET is not set")?,
         prices,
     })?;
     if let Some(url) = notify {

@@ -312,7 +312,7 @@ mod tests {
             jail.set_env("REDIS_URL", "redis://cache/0");
             let config = Config::load(&Flags::default()).unwrap();
             assert_eq!((config.region.as_str(), config.log.as_str()), ("old", "warn"));
-            assert_eq!((config.plans, config.redis_url().is_some()), (Config::default().plans, true));
+            assert_eq!((&config.plans, config.redis_url().is_some()), (&Config::default().plans, true));
             let deprecated: Vec<String> = deprecated_variables().collect();
             assert!(["REGION", "LOG"].iter().all(|name| deprecated.contains(&(*name).to_owned())), "{deprecated:?}");
             assert!(!deprecated.contains(&"REDIS_URL".to_owned()));

@@ -62,7 +62,7 @@ impl Database {
 
     fn configured(config: &Config, url: &str) -> anyhow::Result<Self> {
         let connect = Connect::parse(url)?;
-        let direct = config.database_direct_url().map(Connect::parse).transpose().context("DATABASE_DIRECT_URL")?;
+        let direct = config.database_direct_url().map(Connect::parse).transpose().context("BAS_DATABASE_DIRECT_URL")?;
         let (pooler, direct) = match config.database_pooler {
             DatabasePooler::None => (Pooler::None, direct.or_else(|| Some(connect.clone()))),
             DatabasePooler::Transaction => (Pooler::Transaction, direct),
@@ -78,7 +78,7 @@ impl Database {
     /// The same for what cannot do without.
     pub fn session(&self) -> anyhow::Result<&Connect> {
         self.direct.as_ref().context(
-            "this needs a session of its own, which a pooler does not give: set DATABASE_DIRECT_URL to the database itself",
+            "this needs a session of its own, which a pooler does not give: set BAS_DATABASE_DIRECT_URL to the database itself",
         )
     }
 

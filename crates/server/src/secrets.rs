@@ -39,8 +39,8 @@ pub fn key_ring(config: &Config, make: bool) -> anyhow::Result<KeyRing> {
             Ok(KeyRing::parse(&entry)?)
         }
         None => Err(Misconfigured(format!(
-            "DATA_KEYS is not set, and there are no keys in {}. They seal the signing secrets of webhooks. Make one, keep \
-             it where your other secrets are, and give it to every process:\n  export DATA_KEYS=\"$(api secrets new-key)\"",
+            "BAS_DATA_KEYS is not set, and there are no keys in {}. They seal the signing secrets of webhooks. Make one, keep \
+             it where your other secrets are, and give it to every process:\n  export BAS_DATA_KEYS=\"$(api secrets new-key)\"",
             file.display()
         ))
         .into()),
@@ -57,7 +57,7 @@ pub fn read(file: &Path) -> anyhow::Result<Option<String>> {
     }
 }
 
-/// A key with an id of its own, as `DATA_KEYS` takes it. No two keys ever go by the same id, wherever they were made.
+/// A key with an id of its own, as `BAS_DATA_KEYS` takes it. No two keys ever go by the same id, wherever they were made.
 pub fn new_entry() -> anyhow::Result<String> {
     let id: String = random::bytes().take(6).map(|byte| format!("{byte:02x}")).collect();
     Ok(KeyRing::generate_entry(&format!("key-{id}"))?)
@@ -102,14 +102,14 @@ pub async fn verify_once(database: &Database, keys: &KeyRing) -> anyhow::Result<
 pub fn explained(fault: &DataKeyFault) -> Misconfigured {
     let advice = match fault {
         DataKeyFault::Changed(_) => {
-            "put the key that was used before back into DATA_KEYS or the data folder; a new key needs an id of its own"
+            "put the key that was used before back into BAS_DATA_KEYS or the data folder; a new key needs an id of its own"
                 .to_owned()
         }
         DataKeyFault::Missing(id) => format!(
-            "add it to DATA_KEYS; when it is lost for good, `api secrets forget {id}` says which webhooks need a new secret"
+            "add it to BAS_DATA_KEYS; when it is lost for good, `api secrets forget {id}` says which webhooks need a new secret"
         ),
         DataKeyFault::Unfit(id) => format!(
-            "put the right key into DATA_KEYS or the data folder; when it is lost for good, make one with another id, \
+            "put the right key into BAS_DATA_KEYS or the data folder; when it is lost for good, make one with another id, \
              and `api secrets forget {id}` says which webhooks need a new secret"
         ),
     };

@@ -206,7 +206,7 @@ fn start_workers(
 /// Lets keys be held in memory, if there is a way to hear of revocations.
 fn listen_for_revocations(supervisor: &Supervisor, held: &KeyCache, direct: Option<&Connect>) {
     let Some(direct) = direct.cloned() else {
-        tracing::debug!("every key is looked up: DATABASE_DIRECT_URL would let them be held in memory");
+        tracing::debug!("every key is looked up: BAS_DATABASE_DIRECT_URL would let them be held in memory");
         return;
     };
     let held = held.clone();
@@ -250,7 +250,7 @@ fn store(
 ) -> anyhow::Result<Store> {
     let store = Store::connect(&database.connect, options)?;
     let Some(url) = config.database_read_url() else { return Ok(store) };
-    let connect = Connect::parse(url).context("DATABASE_READ_URL")?;
+    let connect = Connect::parse(url).context("BAS_DATABASE_READ_URL")?;
     let positions = shared.map(|link| Arc::new(SharedPositions::new(link.clone())) as Arc<dyn Positions>);
     let options = PoolOptions { max_connections: config.database_pool, generic_plans: true, ..PoolOptions::default() };
     store.with_replica(&connect, options, positions)

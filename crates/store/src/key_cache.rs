@@ -209,7 +209,7 @@ impl KeyCache {
             return Ok(());
         }
         Err(StoreError::Unavailable(
-            "notifications do not arrive; with a pooler before the database, DATABASE_POOLER and DATABASE_DIRECT_URL are needed"
+            "notifications do not arrive; with a pooler before the database, BAS_DATABASE_POOLER and BAS_DATABASE_DIRECT_URL are needed"
                 .into(),
         ))
     }

@@ -194,7 +194,7 @@ async fn look(primary: &Store, replica: &Replica) -> Result<(u64, u64), StoreErr
         })
         .await?;
     let replayed = replayed.and_then(|replayed| u64::try_from(replayed).ok());
-    Ok((position, replayed.ok_or_else(|| StoreError::Unavailable("DATABASE_READ_URL is no standby".into()))?))
+    Ok((position, replayed.ok_or_else(|| StoreError::Unavailable("BAS_DATABASE_READ_URL is no standby".into()))?))
 }
 
 /// When the primary was where: tells for how long the replica has been behind.

@@ -18,7 +18,7 @@ impl Operated {
         let admin = format!("127.0.0.1:{}", free_port());
         let mut command = api(&service.db.url(), &service.folder);
         let process =
-            Process::start(command.arg("serve").env("ADMIN_LISTEN", &admin).env("ADMIN_HOSTS", "metrics.svc"));
+            Process::start(command.arg("serve").env("BAS_ADMIN_LISTEN", &admin).env("BAS_ADMIN_HOSTS", "metrics.svc"));
         Self { service, process, admin }
     }
 

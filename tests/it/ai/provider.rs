@@ -73,12 +73,12 @@ impl Provider {
 
     pub fn settings(&self) -> Vec<(String, String)> {
         [
-            ("LLM_BASE_URL", format!("http://{}/v1", self.address)),
-            ("LLM_MODEL", "dev".to_owned()),
-            ("LLM_KEY", KEY.to_owned()),
-            ("LLM_TIMEOUT_SECONDS", "2".to_owned()),
-            ("LLM_INPUT_USD", "1.5".to_owned()),
-            ("LLM_OUTPUT_USD", "6".to_owned()),
+            ("BAS_LLM_BASE_URL", format!("http://{}/v1", self.address)),
+            ("BAS_LLM_MODEL", "dev".to_owned()),
+            ("BAS_LLM_KEY", KEY.to_owned()),
+            ("BAS_LLM_TIMEOUT_SECONDS", "2".to_owned()),
+            ("BAS_LLM_INPUT_USD", "1.5".to_owned()),
+            ("BAS_LLM_OUTPUT_USD", "6".to_owned()),
         ]
         .map(|(name, value)| (name.to_owned(), value))
         .to_vec()
@@ -110,7 +110,7 @@ pub async fn worker(service: &Service, provider: &Provider) -> Killed {
 /// The same, with a log.
 pub async fn worker_that_logs(service: &Service, provider: &Provider, filter: &str, log: Stdio) -> Killed {
     let mut command = service.api(&["work"]);
-    command.envs(provider.settings()).env("JOBS_CRON", "0 0 1 1 *").env("LOG", filter);
+    command.envs(provider.settings()).env("BAS_JOBS_CRON", "0 0 1 1 *").env("BAS_LOG", filter);
     command.stdout(Stdio::null()).stderr(log);
     let worker = Killed(command.spawn().unwrap());
     let sql = service.db.client().await.unwrap();
@@ -132,7 +132,7 @@ pub async fn start(arguments: &[&str]) -> (Service, Provider) {
     let settings = provider.settings();
     let mut settings: Vec<(&str, &str)> =
         settings.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    settings.push(("RATE_LIMIT_PER_MINUTE", "100000"));
+    settings.push(("BAS_RATE_LIMIT_PER_MINUTE", "100000"));
     drop(plain);
     (Service::start_with(&settings).await, provider)
 }

@@ -62,7 +62,7 @@ pub async fn run(bench: &mut Bench) -> anyhow::Result<()> {
 /// Starts the service with the pool of the reads.
 pub async fn serve(bench: &Bench, database: &str) -> anyhow::Result<Service> {
     let pool = POOL.to_string();
-    Service::start(&bench.api, &["serve"], &bench.postgres.url(database), &[("DATABASE_POOL", &pool)]).await
+    Service::start(&bench.api, &["serve"], &bench.postgres.url(database), &[("BAS_DATABASE_POOL", &pool)]).await
 }
 
 async fn measure(bench: &Bench, read: &Read) -> anyhow::Result<Row> {

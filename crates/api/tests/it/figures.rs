@@ -49,7 +49,15 @@ fn observed(metric: &str, facts: &Facts, currency: Currency) -> Option<Decimal> 
         cooldown_hours: 0,
     });
     let (terms, standing) = (terms.unwrap(), Standing::NEW);
-    let rule = Rule { id: 1, terms, active: true, standing, last_evaluated_at: None, created_at: NOW, updated_at: NOW };
+    let rule = Rule {
+        id: domain::RuleId(1),
+        terms,
+        active: true,
+        standing,
+        last_evaluated_at: None,
+        created_at: NOW,
+        updated_at: NOW,
+    };
     evaluate(&rule, facts, currency, NOW).observed
 }
 

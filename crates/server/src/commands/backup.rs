@@ -12,7 +12,7 @@ use store::{
 use time::OffsetDateTime;
 
 use crate::{
-    backup::{DATA_KEYS, KeyNote, MANIFEST, Manifest, archive::Writer, dump},
+    backup::{BAS_DATA_KEYS, KeyNote, MANIFEST, Manifest, archive::Writer, dump},
     commands::Misconfigured,
     config::Config,
     database::Database,
@@ -24,7 +24,7 @@ use crate::{
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The file is a tar: a manifest, the keys of the data folder, and a dump. Whoever has it can read everything: keep it like a
-secret. Keys that come from DATA_KEYS are not in it. The service may go on working meanwhile.
+secret. Keys that come from BAS_DATA_KEYS are not in it. The service may go on working meanwhile.
 
 Examples:
   api backup /var/backups/shop-$(date +%F).backup
@@ -82,7 +82,7 @@ async fn write(connect: &Connect, keys: Option<&str>, new: &mut NewFile) -> anyh
     let text = serde_json::to_string_pretty(&manifest)? + "\n";
     archive.add(MANIFEST, &mut text.as_bytes())?;
     if let Some(keys) = keys {
-        archive.add(DATA_KEYS, &mut format!("{keys}\n").as_bytes())?;
+        archive.add(BAS_DATA_KEYS, &mut format!("{keys}\n").as_bytes())?;
     }
     dump(&programs, connect, &shared, &mut archive)?;
     archive.finish()?;
@@ -124,6 +124,9 @@ fn print(manifest: &Manifest, file: &str) {
         println!("It holds the data keys that secrets are sealed with ({}): keep it like a secret.", names(inside));
     }
     if !outside.is_empty() {
-        println!("It does not hold the data keys {}: they come from DATA_KEYS; keep them elsewhere.", names(outside));
+        println!(
+            "It does not hold the data keys {}: they come from BAS_DATA_KEYS; keep them elsewhere.",
+            names(outside)
+        );
     }
 }

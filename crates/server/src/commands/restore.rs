@@ -16,7 +16,7 @@ use store::{
 };
 
 use crate::{
-    backup::{DATA_KEYS, FORMAT, MANIFEST, Manifest, archive::Archive, restore},
+    backup::{BAS_DATA_KEYS, FORMAT, MANIFEST, Manifest, archive::Archive, restore},
     commands::{Misconfigured, PARTLY},
     config::Config,
     database::Database,
@@ -94,7 +94,7 @@ pub async fn run(args: RestoreArgs, config: &Config, database: &Database) -> any
 async fn finish(plan: &Plan, database: &Database) -> anyhow::Result<ExitCode> {
     let (missing, _) = plan.manifest.compare_keys(plan.keys.as_ref());
     if !missing.is_empty() {
-        eprintln!("Set DATA_KEYS before you start the service: {} is missing.", missing.join(", "));
+        eprintln!("Set BAS_DATA_KEYS before you start the service: {} is missing.", missing.join(", "));
         return Ok(ExitCode::from(PARTLY));
     }
     if let Some(keys) = &plan.keys {
@@ -155,7 +155,7 @@ fn keys(
     manifest: &Manifest,
 ) -> anyhow::Result<(Option<String>, Option<KeyRing>)> {
     let file = config.data_dir.join(secrets::FILE);
-    let inside = archive.text(DATA_KEYS)?.map(|text| text.trim().to_owned());
+    let inside = archive.text(BAS_DATA_KEYS)?.map(|text| text.trim().to_owned());
     let there = secrets::read(&file)?;
     let (to_write, text) = match (&config.data_keys, inside, there) {
         (Some(configured), _, _) => (None, Some(configured.expose_secret().to_owned())),
@@ -174,7 +174,7 @@ fn keys(
     if let Some(id) = others.first() {
         return Err(Misconfigured(format!(
             "the data key `{id}` is another one than the secrets of the back-up are sealed with: put the right one into \
-             DATA_KEYS, or unset it to use the keys of the back-up"
+             BAS_DATA_KEYS, or unset it to use the keys of the back-up"
         ))
         .into());
     }
@@ -194,7 +194,7 @@ fn say(plan: &Plan, config: &Config, target: &str) {
     }
     let (missing, _) = plan.manifest.compare_keys(plan.keys.as_ref());
     if !missing.is_empty() {
-        println!("It needs the data keys {}, which it does not hold: set DATA_KEYS.", missing.join(", "));
+        println!("It needs the data keys {}, which it does not hold: set BAS_DATA_KEYS.", missing.join(", "));
     }
 }
 

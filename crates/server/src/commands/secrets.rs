@@ -16,7 +16,7 @@ use crate::{commands::PARTLY, config::Config, secrets};
 pub enum SecretsCommand {
     /// Seals every webhook secret with the first of the data keys, after that one has changed
     #[command(
-        after_help = "May be stopped, run again, and run while the service works.\n\nExample:\n  DATA_KEYS=new:…,old:… api secrets reseal"
+        after_help = "May be stopped, run again, and run while the service works.\n\nExample:\n  BAS_DATA_KEYS=new:…,old:… api secrets reseal"
     )]
     Reseal {
         /// Subscriptions read at a time
@@ -26,8 +26,8 @@ pub enum SecretsCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Prints a new data key, as DATA_KEYS takes it
-    #[command(after_help = "Example:\n  export DATA_KEYS=\"$(api secrets new-key)\"")]
+    /// Prints a new data key, as BAS_DATA_KEYS takes it
+    #[command(after_help = "Example:\n  export BAS_DATA_KEYS=\"$(api secrets new-key)\"")]
     NewKey,
     /// Gives a data key up that is lost for good, so that processes start without it
     #[command(after_help = "\

@@ -22,14 +22,14 @@ const DEMO_KEY_FILE: &str = "demo_key";
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  api up\n  api up --no-demo --data-dir /var/lib/business-analytics\n  DATABASE_URL=postgres://… DATA_KEYS=key-…:… api up --no-demo"
+    after_help = "Examples:\n  api up\n  api up --no-demo --data-dir /var/lib/business-analytics\n  DATABASE_URL=postgres://… BAS_DATA_KEYS=key-…:… api up --no-demo"
 )]
 pub struct UpArgs {
     /// Do not load the demo shop
     #[arg(long)]
     pub no_demo: bool,
     /// Sell credits through a gateway that takes no money and that everybody on this machine can pay with [default: only
-    /// with the demo shop on an embedded Postgres, and no PAYMENT_GATEWAY_URL]
+    /// with the demo shop on an embedded Postgres, and no BAS_PAYMENT_GATEWAY_URL]
     #[arg(long)]
     pub dev_gateway: bool,
 }
@@ -66,7 +66,7 @@ pub async fn up(args: UpArgs, config: &Config, database: &Database) -> anyhow::R
 fn uses_dev_gateway(by_name: bool, in_own_demo: bool, has_gateway: bool) -> Result<bool, Misconfigured> {
     match (by_name, has_gateway) {
         (true, true) => Err(Misconfigured(
-            "--dev-gateway and PAYMENT_GATEWAY_URL are two gateways: leave one of them out".to_owned(),
+            "--dev-gateway and BAS_PAYMENT_GATEWAY_URL are two gateways: leave one of them out".to_owned(),
         )),
         (by_name, false) => Ok(by_name || in_own_demo),
         (false, true) => Ok(false),

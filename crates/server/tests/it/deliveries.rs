@@ -29,7 +29,7 @@ use tokio::{
 
 use crate::{
     crashes::{account, connect, durable_cluster, kill_database, setting},
-    service::{DATA_KEYS, Process, api},
+    service::{BAS_DATA_KEYS, Process, api},
 };
 
 /// Far above what any wait here takes.
@@ -110,7 +110,7 @@ struct Worker(Child);
 impl Worker {
     fn start(database: &str, folder: &tempfile::TempDir) -> Self {
         let mut command = api(database, folder);
-        command.arg("work").env("WEBHOOK_ALLOW_LOOPBACK", "127.0.0.1").env("LOG", "warn");
+        command.arg("work").env("BAS_WEBHOOK_ALLOW_LOOPBACK", "127.0.0.1").env("BAS_LOG", "warn");
         Self(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
     }
 }
@@ -125,7 +125,7 @@ impl Drop for Worker {
 /// Accounts with a subscription each to the receiver.
 async fn subscribe(url: &str, receiver: &str) -> Vec<AccountId> {
     let client = connect(url).await;
-    let keys = KeyRing::parse(DATA_KEYS).unwrap();
+    let keys = KeyRing::parse(BAS_DATA_KEYS).unwrap();
     let mut accounts = Vec::new();
     for number in 0..ACCOUNTS {
         let account = account(&client, number as usize).await;
@@ -242,7 +242,7 @@ async fn two_workers_send_every_delivery_once() {
     tokio::spawn(receive(listener, received.clone()));
     let accounts = subscribe(&db.url(), &receiver).await;
     // Both are there before there is anything to send, so that they go for it at the same moment.
-    let work = || Process::start(api(&db.url(), &folder).arg("work").env("WEBHOOK_ALLOW_LOOPBACK", "127.0.0.1"));
+    let work = || Process::start(api(&db.url(), &folder).arg("work").env("BAS_WEBHOOK_ALLOW_LOOPBACK", "127.0.0.1"));
     let _workers = [(); 2].map(|()| work());
     emit(db.store().unwrap(), accounts, EVENTS).await;
     let mut progress = received.subscribe();

@@ -100,7 +100,8 @@ async fn until(seen: &watch::Sender<Seen>, holds: impl FnMut(&Seen) -> bool) -> 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_tenant_whose_receivers_all_hang_does_not_keep_deliveries_of_others_waiting() {
     let service =
-        Service::start_with(&[("RATE_LIMIT_PER_MINUTE", "100000"), ("WEBHOOK_ALLOW_LOOPBACK", "127.0.0.1")]).await;
+        Service::start_with(&[("BAS_RATE_LIMIT_PER_MINUTE", "100000"), ("BAS_WEBHOOK_ALLOW_LOOPBACK", "127.0.0.1")])
+            .await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let receiver = format!("http://{}", listener.local_addr().unwrap());
     // A user's live account and its sandbox, and a shop of another user.
@@ -120,7 +121,7 @@ async fn a_tenant_whose_receivers_all_hang_does_not_keep_deliveries_of_others_wa
         emit(&store, account, 2 * ANSWERED_AT_ONCE).await;
     }
     let mut work = api(&service.db.url(), &service.folder);
-    let _worker = Process::start(work.arg("work").env("WEBHOOK_ALLOW_LOOPBACK", "127.0.0.1"));
+    let _worker = Process::start(work.arg("work").env("BAS_WEBHOOK_ALLOW_LOOPBACK", "127.0.0.1"));
 
     until(&seen, |seen| seen.held >= misbehaving.len() * SHARE).await;
     for sent in 1..=5 {
@@ -132,7 +133,7 @@ async fn a_tenant_whose_receivers_all_hang_does_not_keep_deliveries_of_others_wa
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_tenant_that_does_not_read_its_streams_does_not_keep_others_from_an_answer() {
-    let settings = [("RATE_LIMIT_PER_MINUTE", "100000"), ("DATABASE_POOL", "4"), ("HTTP_WORKERS", "1")];
+    let settings = [("BAS_RATE_LIMIT_PER_MINUTE", "100000"), ("BAS_DATABASE_POOL", "4"), ("BAS_HTTP_WORKERS", "1")];
     let service = Service::start_with(&settings).await;
     let sql = service.db.client().await.unwrap();
     // More than the buffers of a connection hold.
@@ -160,7 +161,7 @@ async fn a_tenant_that_does_not_read_its_streams_does_not_keep_others_from_an_an
 
 #[tokio::test]
 async fn a_tenant_that_asks_for_what_has_not_changed_is_refused_and_others_are_not() {
-    let service = Service::start_with(&[("RATE_LIMIT_PER_MINUTE", "10")]).await;
+    let service = Service::start_with(&[("BAS_RATE_LIMIT_PER_MINUTE", "10")]).await;
     let (mine, theirs) = (service.key(service.account, "read"), service.key(service.stranger, "read"));
     let tag = service.process.get("/api/v1/me", &mine).await.headers()["etag"].clone();
     let mut statuses = Vec::new();

@@ -118,7 +118,7 @@ async fn a_node_that_is_away_stops_its_own_accounts_and_no_other() {
     let receiver = listener.local_addr().unwrap().to_string();
     let (sender, mut received) = mpsc::unbounded_channel();
     tokio::spawn(receive(listener, sender));
-    let settings = [("RATE_LIMIT_PER_MINUTE", "100000"), ("WEBHOOK_ALLOW_LOOPBACK", receiver.as_str())];
+    let settings = [("BAS_RATE_LIMIT_PER_MINUTE", "100000"), ("BAS_WEBHOOK_ALLOW_LOOPBACK", receiver.as_str())];
     let service = Service::start_with(&settings).await;
     let sql = service.db.client().await.unwrap();
     let (mine, port) = loop {
@@ -133,8 +133,8 @@ async fn a_node_that_is_away_stops_its_own_accounts_and_no_other() {
     let _worker = Process::start(
         api(&service.db.url(), &service.folder)
             .arg("work")
-            .env("WEBHOOK_ALLOW_LOOPBACK", &receiver)
-            .env("JOBS_CRON", "0 0 1 1 *"),
+            .env("BAS_WEBHOOK_ALLOW_LOOPBACK", &receiver)
+            .env("BAS_JOBS_CRON", "0 0 1 1 *"),
     );
     let accounts: i64 = sql.query_one("SELECT count(*) FROM accounts", &[]).await.unwrap().get(0);
     let done = "SELECT count(*) FROM job_runs WHERE state = 'done'";

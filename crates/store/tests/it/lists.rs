@@ -153,8 +153,8 @@ fn lists(store: &Arc<Store>, account: AccountId, cursor: Option<i64>) -> Vec<(&'
         "insights by all",
         InsightStore::page(insights::Filter { status: Some(open), severity: Some(high), category: Some(ads) }, page)
     );
-    list!("deliveries", DeliveryLog::page(1, None, page));
-    list!("deliveries of a state", DeliveryLog::page(1, Some("failed".parse().unwrap()), page));
+    list!("deliveries", DeliveryLog::page(domain::SubscriptionId(1), None, page));
+    list!("deliveries of a state", DeliveryLog::page(domain::SubscriptionId(1), Some("failed".parse().unwrap()), page));
     list!("alert rules", AlertStore::page(page));
     list!("subscriptions", WebhookStore::list());
     list!("integrations", IntegrationStore::page(page, NOW));

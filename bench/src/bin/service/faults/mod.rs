@@ -85,9 +85,9 @@ pub async fn run(bench: &mut Bench) -> anyhow::Result<()> {
 
 async fn measure(bench: &Bench, row: &str, what: &str, attack: Attack) -> anyhow::Result<Row> {
     let pool = reads::POOL.to_string();
-    let mut settings = vec![("DATABASE_POOL", pool.as_str()), ("RATE_LIMIT_PER_MINUTE", LIMIT)];
+    let mut settings = vec![("BAS_DATABASE_POOL", pool.as_str()), ("BAS_RATE_LIMIT_PER_MINUTE", LIMIT)];
     if attack.is_left_to_the_proxy() {
-        settings.push(("TRUSTED_PROXIES", "127.0.0.1"));
+        settings.push(("BAS_TRUSTED_PROXIES", "127.0.0.1"));
     }
     let service = Service::start(&bench.api, &["serve"], &bench.postgres.url(DATABASE), &settings).await?;
     let proxy = if attack.is_left_to_the_proxy() { Some(Haproxy::start(&service.base_url).await?) } else { None };

@@ -203,10 +203,10 @@ impl World {
 async fn start(bench: &Bench, database_url: &str, receivers: &str) -> anyhow::Result<Service> {
     let pool = (reads::POOL * 2).to_string();
     let settings = [
-        ("DATABASE_POOL", pool.as_str()),
-        ("RATE_LIMIT_PER_MINUTE", LIMIT),
-        ("WEBHOOK_ALLOW_LOOPBACK", receivers),
-        ("JOBS_CRON", "0 0 1 1 *"),
+        ("BAS_DATABASE_POOL", pool.as_str()),
+        ("BAS_RATE_LIMIT_PER_MINUTE", LIMIT),
+        ("BAS_WEBHOOK_ALLOW_LOOPBACK", receivers),
+        ("BAS_JOBS_CRON", "0 0 1 1 *"),
     ];
     Service::start(&bench.api, &["up", "--no-demo"], database_url, &settings).await
 }

@@ -1,7 +1,7 @@
 //! What a rule looks like on the wire, in both directions.
 
 use domain::{
-    alerts::{Change, Comparator, DEFAULT_COOLDOWN_HOURS, InvalidTerms, Metric, Rule, Standing, Terms, Wanted},
+    alerts::{Change, Comparator, DEFAULT_COOLDOWN_HOURS, InvalidTerms, Rule, Standing, Terms, Wanted, Watched},
     error::UnknownValue,
     insights::Severity,
 };
@@ -175,7 +175,7 @@ pub struct DeletedBody {
 
 /// What a rule watches.
 #[derive(Debug)]
-pub struct MetricName(pub Metric);
+pub struct MetricName(pub Watched);
 
 impl<'de> Deserialize<'de> for MetricName {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -26,7 +26,7 @@ use super::parse_secret;
 use crate::output::rfc3339;
 
 pub const EXAMPLES: &str = "\
-The service must be allowed to call this machine: start it with WEBHOOK_ALLOW_LOOPBACK=127.0.0.1:9000.
+The service must be allowed to call this machine: start it with BAS_WEBHOOK_ALLOW_LOOPBACK=127.0.0.1:9000.
 With Ctrl-C, or after --count deliveries, the exit code is 0 when every signature was right, else 1.
 
 Examples:

@@ -43,23 +43,23 @@ pub struct Rig {
 
 impl Rig {
     pub async fn start() -> Self {
-        Self::start_with(&[("RATE_LIMIT_PER_MINUTE", "100000")]).await
+        Self::start_with(&[("BAS_RATE_LIMIT_PER_MINUTE", "100000")]).await
     }
 
     pub async fn start_with(more: &[(&'static str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut command = api("postgres://nobody@127.0.0.1:1/none", &folder);
         command.args(["dev", "gateway", "--at", "127.0.0.1:0"]);
-        command.env("PAYMENT_GATEWAY_KEY", GATEWAY_KEY).env("PAYMENT_WEBHOOK_SECRET", WEBHOOK_SECRET);
-        command.env("CREDIT_PACKS", PACKS).env("PLANS", PLANS);
+        command.env("BAS_PAYMENT_GATEWAY_KEY", GATEWAY_KEY).env("BAS_PAYMENT_WEBHOOK_SECRET", WEBHOOK_SECRET);
+        command.env("BAS_CREDIT_PACKS", PACKS).env("BAS_PLANS", PLANS);
         let gateway = Process::start(&mut command);
         let mut settings = vec![
-            ("PAYMENT_GATEWAY_URL", format!("http://{}", gateway.address())),
-            ("PAYMENT_GATEWAY_KEY", GATEWAY_KEY.to_owned()),
-            ("PAYMENT_WEBHOOK_SECRET", WEBHOOK_SECRET.to_owned()),
-            ("CREDIT_PACKS", PACKS.to_owned()),
-            ("PLANS", PLANS.to_owned()),
-            ("AUTO_TOPUP_COOLDOWN_SECONDS", "1".to_owned()),
+            ("BAS_PAYMENT_GATEWAY_URL", format!("http://{}", gateway.address())),
+            ("BAS_PAYMENT_GATEWAY_KEY", GATEWAY_KEY.to_owned()),
+            ("BAS_PAYMENT_WEBHOOK_SECRET", WEBHOOK_SECRET.to_owned()),
+            ("BAS_CREDIT_PACKS", PACKS.to_owned()),
+            ("BAS_PLANS", PLANS.to_owned()),
+            ("BAS_AUTO_TOPUP_COOLDOWN_SECONDS", "1".to_owned()),
         ];
         settings.extend(more.iter().map(|(name, value)| (*name, (*value).to_owned())));
         let shown: Vec<_> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
