@@ -164,7 +164,15 @@ mod tests {
         })
         .unwrap();
         let (standing, at) = (Standing::NEW, NOW - Duration::DAY);
-        let rule = Rule { id, terms, active: true, standing, last_evaluated_at: None, created_at: at, updated_at: at };
+        let rule = Rule {
+            id: domain::RuleId(id),
+            terms,
+            active: true,
+            standing,
+            last_evaluated_at: None,
+            created_at: at,
+            updated_at: at,
+        };
         Taken { rule, due_at: NOW + Duration::minutes(5) }
     }
 
@@ -195,11 +203,11 @@ mod tests {
             .withf(|account, taken, evaluation, now| {
                 let fired = evaluation.fired.as_ref().map(|event| event.rule_id);
                 let expected =
-                    if taken.rule.id == 2 { (Some(dec!(0)), None) } else { (Some(dec!(1)), Some(taken.rule.id)) };
+                    if taken.rule.id.0 == 2 { (Some(dec!(0)), None) } else { (Some(dec!(1)), Some(taken.rule.id.0)) };
                 *account == AccountId(1) && *now == NOW && (evaluation.observed, fired) == expected
             })
             .times(3)
-            .returning(|_, taken, _, _| Ok(taken.rule.id != 0));
+            .returning(|_, taken, _, _| Ok(taken.rule.id.0 != 0));
         let round = evaluate_due(&deps(rules), Duration::minutes(5), NOW).await.unwrap();
         assert_eq!(round, Round { evaluated: 2, fired: 1, failed_accounts: 0 });
     }
