@@ -265,7 +265,7 @@ async fn what_cannot_be_restored_whole_is_refused_and_leaves_nothing() {
     sql.batch_execute("DELETE FROM __diesel_schema_migrations WHERE version = '29990101000000'").await.unwrap();
 
     // One of an earlier version is brought up to date.
-    sql.batch_execute("DROP TABLE data_keys; DELETE FROM __diesel_schema_migrations WHERE version >= '20261123000060'")
+    sql.batch_execute("DROP TABLE data_keys; DELETE FROM __diesel_schema_migrations WHERE version = '20261123000060'")
         .await
         .unwrap();
     let older = service.folder.path().join("older.backup");

@@ -33,7 +33,7 @@ impl Proxy {
         let program = testkit::program("haproxy")?;
         let address = format!("127.0.0.1:{}", free_port());
         let mut command = Command::new(program);
-        command.args(["-db", "-q", "-f", FILE]).env("BAS_LISTEN", &address).env("API", service.process.address());
+        command.args(["-db", "-q", "-f", FILE]).env("LISTEN", &address).env("API", service.process.address());
         let process = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let client = reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(30)).build().unwrap();
         let proxy = Self { process, address, client };

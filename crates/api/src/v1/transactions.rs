@@ -129,10 +129,12 @@ fn filter(
     let filter = TransactionFilter {
         kind,
         feature: feature.map_err(|fault| ApiError::parameter("feature", &format!("is not valid: {fault}")))?,
-        // A span that ends before it begins has nothing in it.
         from: from.map(|Moment(text)| moment("from", &text, zone, false)).transpose()?,
         to: to.map(|Moment(text)| moment("to", &text, zone, true)).transpose()?,
     };
+    if filter.from.zip(filter.to).is_some_and(|(from, to)| from > to) {
+        return Err(ApiError::parameter("to", "must not be before `from`"));
+    }
     Ok(filter)
 }
 

@@ -5,9 +5,9 @@ use std::{collections::BTreeMap, fs, path::Path};
 /// Files with SQL that is not declared, and how many texts each has.
 const ELSEWHERE: [(&str, usize); 13] = [
     // Declared by constants and bound by hand: not checked yet.
-    ("alerts/evaluate.rs", 6),
-    ("daily/sql.rs", 17),
-    ("results/insights.rs", 12),
+    ("alerts/evaluate.rs", 2),
+    ("daily/sql.rs", 19),
+    ("results/insights.rs", 11),
     ("results/inventory.rs", 2),
     // Parts of statements that are put together, which the tests of lists and of `data_keys` prepare.
     ("data_keys.rs", 1),

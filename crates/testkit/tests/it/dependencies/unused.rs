@@ -18,6 +18,12 @@ struct Manifest {
     name: String,
     manifest_path: PathBuf,
     dependencies: Vec<Named>,
+    targets: Vec<Target>,
+}
+
+#[derive(Deserialize)]
+struct Target {
+    src_path: PathBuf,
 }
 
 #[derive(Deserialize)]
@@ -71,9 +77,14 @@ fn uses(code: &str, identifier: &str) -> bool {
 #[test]
 fn every_dependency_is_used() {
     let mut faults = Vec::new();
-    for Manifest { name, manifest_path, dependencies } in metadata(&["--no-deps"]) {
+    for Manifest { name, manifest_path, dependencies, targets } in metadata(&["--no-deps"]) {
         let mut code = String::new();
-        code_in(manifest_path.parent().unwrap(), &mut code);
+        let folder = manifest_path.parent().unwrap();
+        code_in(folder, &mut code);
+        // An executable may be built from the source of another crate.
+        for Target { src_path } in targets.iter().filter(|target| !target.src_path.starts_with(folder)) {
+            code.push_str(&fs::read_to_string(src_path).unwrap());
+        }
         for dependency in dependencies {
             let excused = FOR_A_FEATURE.iter().any(|(krate, named, _)| *krate == name && *named == dependency.name);
             if !excused && !uses(&code, &dependency.identifier()) {
