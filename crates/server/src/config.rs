@@ -13,101 +13,119 @@ use figment::{
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 
+/// What the names of environment variables begin with.
+const PREFIX: &str = "BAS_";
+
+/// Names that every program has for these two, and so ours as well.
+const UNPREFIXED: [&str; 2] = ["database_url", "redis_url"];
+
 /// Where `api.toml` is looked for when no other file is named.
 pub const DEFAULT_FILE: &str = "api.toml";
 
-/// Every setting. The names are the keys of `api.toml`; in capitals they are the environment variables.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Config {
+/// Declares every setting once: what it is, its type and its default.
+macro_rules! settings {
+    ($($(#[$about:meta])* pub $name:ident: $type:ty = $default:expr;)*) => {
+        /// Every setting. The names are the keys of `api.toml`; in capitals and behind [`PREFIX`] they are the environment
+        /// variables.
+        #[derive(Debug, Clone, Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct Config {
+            $($(#[$about])* pub $name: $type,)*
+        }
+
+        impl Default for Config {
+            fn default() -> Self {
+                Self { $($name: $default,)* }
+            }
+        }
+
+        const NAMES: &[&str] = &[$(stringify!($name)),*];
+    };
+}
+
+settings! {
     /// Address of the API and the dashboard.
-    pub listen: SocketAddr,
+    pub listen: SocketAddr = SocketAddr::from(([127, 0, 0, 1], 8080));
     /// Address of metrics and health, for operators only.
-    pub admin_listen: SocketAddr,
+    pub admin_listen: SocketAddr = SocketAddr::from(([127, 0, 0, 1], 9090));
     /// Names (comma separated) by which operators reach the admin listener, beside `localhost` and addresses.
-    pub admin_hosts: String,
+    pub admin_hosts: String = String::new();
     /// Folder of the embedded Postgres and of keys made at first start.
-    pub data_dir: PathBuf,
+    pub data_dir: PathBuf = PathBuf::from("data");
     /// A Postgres to use instead of the embedded one.
-    #[serde(default)]
-    pub database_url: Option<SecretString>,
+    pub database_url: Option<SecretString> = None;
     /// What stands between this process and the database at `database_url`.
-    pub database_pooler: DatabasePooler,
+    pub database_pooler: DatabasePooler = DatabasePooler::None;
     /// The same database without the pooler, for what needs a session of its own.
-    #[serde(default)]
-    pub database_direct_url: Option<SecretString>,
+    pub database_direct_url: Option<SecretString> = None;
     /// A standby of the database that answers reads.
-    #[serde(default)]
-    pub database_read_url: Option<SecretString>,
+    pub database_read_url: Option<SecretString> = None;
     /// Connections to the database at most.
-    pub database_pool: usize,
+    pub database_pool: usize = 16;
     /// A Redis or Valkey in which replicas count requests together; without one each counts by itself.
-    #[serde(default)]
-    pub redis_url: Option<SecretString>,
+    pub redis_url: Option<SecretString> = None;
     /// Seconds to go on answering after the signal to stop, while `/ready` says that no more should come.
-    pub drain_seconds: u64,
+    pub drain_seconds: u64 = 0;
     /// HTTP worker threads; 0 means one a core, or one for two cores where the database is on the same machine.
-    pub http_workers: usize,
+    pub http_workers: usize = 0;
     /// Requests a key may make in a minute.
-    pub rate_limit_per_minute: u32,
+    pub rate_limit_per_minute: u32 = 60;
     /// KiB of tracking events a key may have stored in a minute; 0 means 128 for each request it may make.
-    pub track_kib_per_minute: u32,
+    pub track_kib_per_minute: u32 = 0;
     /// Networks (CIDR, comma separated) of proxies whose X-Forwarded-For is believed.
-    pub trusted_proxies: String,
+    pub trusted_proxies: String = String::new();
     /// Shown by `/status`.
-    pub region: String,
+    pub region: String = "local".to_owned();
     /// Shown by `/status`: production, staging, development.
-    pub env: String,
+    pub env: String = "development".to_owned();
     /// GeoIP files (`.mmdb`, comma separated) that say where an address is; none means that nothing is known.
-    pub geoip_database: String,
+    pub geoip_database: String = String::new();
     /// Keys that seal webhook secrets: `id:base64,…`; the first seals, all open.
-    #[serde(default)]
-    pub data_keys: Option<SecretString>,
+    pub data_keys: Option<SecretString> = None;
     /// Loopback receivers (`127.0.0.1:9000`, comma separated) that webhooks may be sent to, for tests and development.
-    pub webhook_allow_loopback: String,
+    pub webhook_allow_loopback: String = String::new();
     /// The payment gateway's address; empty: nothing is for sale.
-    pub payment_gateway_url: String,
+    pub payment_gateway_url: String = String::new();
     /// The bearer token that the gateway wants.
-    #[serde(default)]
-    pub payment_gateway_key: Option<SecretString>,
+    pub payment_gateway_key: Option<SecretString> = None;
     /// Signs the gateway's notifications.
-    #[serde(default)]
-    pub payment_webhook_secret: Option<SecretString>,
+    pub payment_webhook_secret: Option<SecretString> = None;
     /// Packs of credits: `key:credits:price:currency, …`.
-    pub credit_packs: String,
+    pub credit_packs: String =
+        "credits_500:500:9.00:USD, credits_1000:1000:16.00:USD, credits_5000:5000:70.00:USD".to_owned();
     /// Plans, with the credits that each payment brings: `plan:interval:credits:price:currency, …`.
-    pub plans: String,
+    pub plans: String =
+        "starter:month:1000:19.00:USD, pro:month:5000:79.00:USD, scale:month:20000:249.00:USD".to_owned();
     /// Seconds between the end of one automatic top-up and the next.
-    pub auto_topup_cooldown_seconds: u32,
+    pub auto_topup_cooldown_seconds: u32 = 600;
     /// Credits that an account may buy by itself in a calendar month, unless it sets its own cap.
-    pub auto_topup_monthly_cap: i64,
+    pub auto_topup_monthly_cap: i64 = 20_000;
     /// When the jobs are due, as a cron expression in UTC. Each account runs a job once per day of its own time zone.
-    pub jobs_cron: String,
+    pub jobs_cron: String = "7 * * * *".to_owned();
     /// Seconds between two evaluations of an alert rule.
-    pub alerts_interval_seconds: u32,
+    pub alerts_interval_seconds: u32 = 300;
     /// Where a language model is, such as `https://api.example.com/v1`; none means that the rules word the insights.
-    pub llm_base_url: String,
+    pub llm_base_url: String = String::new();
     /// The key that the model's provider wants.
-    #[serde(default)]
-    pub llm_key: Option<SecretString>,
+    pub llm_key: Option<SecretString> = None;
     /// The model, as its provider calls it.
-    pub llm_model: String,
+    pub llm_model: String = String::new();
     /// How long a call may take, waits and further tries included.
-    pub llm_timeout_seconds: u32,
+    pub llm_timeout_seconds: u32 = 60;
     /// US dollars per million tokens sent, as a decimal.
     #[serde(deserialize_with = "decimal_text")]
-    pub llm_input_usd: String,
+    pub llm_input_usd: String = "0".to_owned();
     /// US dollars per million tokens received, as a decimal.
     #[serde(deserialize_with = "decimal_text")]
-    pub llm_output_usd: String,
+    pub llm_output_usd: String = "0".to_owned();
     /// Credits that a run costs in which a model words insights.
-    pub ai_insights_price: i64,
+    pub ai_insights_price: i64 = 5;
     /// Months that tracking events are kept.
-    pub track_retention_months: u32,
+    pub track_retention_months: u32 = 25;
     /// Months that deliveries which have ended are kept, with their attempts and events.
-    pub delivery_retention_months: u32,
+    pub delivery_retention_months: u32 = 3;
     /// What is logged, in the syntax of `RUST_LOG`.
-    pub log: String,
+    pub log: String = "info".to_owned();
 }
 
 /// What stands between this process and its database.
@@ -118,118 +136,6 @@ pub enum DatabasePooler {
     /// PgBouncer with `pool_mode = transaction`, or what behaves like it.
     Transaction,
 }
-
-#[derive(Serialize)]
-struct Defaults {
-    listen: &'static str,
-    admin_listen: &'static str,
-    admin_hosts: &'static str,
-    data_dir: &'static str,
-    database_pooler: DatabasePooler,
-    database_pool: usize,
-    drain_seconds: u64,
-    http_workers: usize,
-    rate_limit_per_minute: u32,
-    track_kib_per_minute: u32,
-    trusted_proxies: &'static str,
-    region: &'static str,
-    env: &'static str,
-    geoip_database: &'static str,
-    webhook_allow_loopback: &'static str,
-    payment_gateway_url: &'static str,
-    credit_packs: &'static str,
-    plans: &'static str,
-    auto_topup_cooldown_seconds: u32,
-    auto_topup_monthly_cap: i64,
-    jobs_cron: &'static str,
-    alerts_interval_seconds: u32,
-    llm_base_url: &'static str,
-    llm_model: &'static str,
-    llm_timeout_seconds: u32,
-    llm_input_usd: &'static str,
-    llm_output_usd: &'static str,
-    ai_insights_price: i64,
-    track_retention_months: u32,
-    delivery_retention_months: u32,
-    log: &'static str,
-}
-
-const DEFAULTS: Defaults = Defaults {
-    listen: "127.0.0.1:8080",
-    admin_listen: "127.0.0.1:9090",
-    admin_hosts: "",
-    data_dir: "data",
-    database_pooler: DatabasePooler::None,
-    database_pool: 16,
-    drain_seconds: 0,
-    http_workers: 0,
-    rate_limit_per_minute: 60,
-    track_kib_per_minute: 0,
-    trusted_proxies: "",
-    region: "local",
-    env: "development",
-    geoip_database: "",
-    webhook_allow_loopback: "",
-    payment_gateway_url: "",
-    credit_packs: "credits_500:500:9.00:USD, credits_1000:1000:16.00:USD, credits_5000:5000:70.00:USD",
-    plans: "starter:month:1000:19.00:USD, pro:month:5000:79.00:USD, scale:month:20000:249.00:USD",
-    auto_topup_cooldown_seconds: 600,
-    auto_topup_monthly_cap: 20_000,
-    jobs_cron: "7 * * * *",
-    alerts_interval_seconds: 300,
-    llm_base_url: "",
-    llm_model: "",
-    llm_timeout_seconds: 60,
-    llm_input_usd: "0",
-    llm_output_usd: "0",
-    ai_insights_price: 5,
-    track_retention_months: 25,
-    delivery_retention_months: 3,
-    log: "info",
-};
-
-/// The names that are read from the environment.
-const VARIABLES: [&str; 39] = [
-    "listen",
-    "admin_listen",
-    "admin_hosts",
-    "data_dir",
-    "database_url",
-    "database_pool",
-    "database_pooler",
-    "database_direct_url",
-    "database_read_url",
-    "redis_url",
-    "drain_seconds",
-    "http_workers",
-    "rate_limit_per_minute",
-    "track_kib_per_minute",
-    "trusted_proxies",
-    "region",
-    "env",
-    "geoip_database",
-    "data_keys",
-    "webhook_allow_loopback",
-    "payment_gateway_url",
-    "payment_gateway_key",
-    "payment_webhook_secret",
-    "credit_packs",
-    "plans",
-    "auto_topup_cooldown_seconds",
-    "auto_topup_monthly_cap",
-    "jobs_cron",
-    "alerts_interval_seconds",
-    "llm_base_url",
-    "llm_key",
-    "llm_model",
-    "llm_timeout_seconds",
-    "llm_input_usd",
-    "llm_output_usd",
-    "ai_insights_price",
-    "track_retention_months",
-    "delivery_retention_months",
-    "log",
-];
 
 /// The flags that every command takes.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -266,8 +172,8 @@ struct Overrides<'a> {
 impl Config {
     /// Reads the configuration. The error names the key and where it came from, never a secret's value.
     pub fn load(flags: &Flags) -> anyhow::Result<Self> {
-        let mut figment = Figment::from(Serialized::defaults(DEFAULTS));
-        figment = match &flags.config {
+        let figment = Figment::new();
+        let figment = match &flags.config {
             Some(file) => {
                 anyhow::ensure!(file.is_file(), "--config: there is no file {}", file.display());
                 figment.merge(Toml::file_exact(file))
@@ -278,7 +184,8 @@ impl Config {
         let Flags { config: _, data_dir, listen, admin_listen, log } = flags;
         let config: Self = figment
             // Values are read as text first: a secret of digits only must not become a number.
-            .merge(Env::raw().only(&VARIABLES).filter(|name| !is_empty(name.as_str())))
+            .merge(environment(""))
+            .merge(environment(PREFIX))
             .merge(Serialized::defaults(Overrides {
                 data_dir: data_dir.as_ref(),
                 listen: *listen,
@@ -347,9 +254,27 @@ fn decimal_text<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Str
     })
 }
 
-/// An empty variable counts as unset.
-fn is_empty(name: &str) -> bool {
-    std::env::var(name.to_ascii_uppercase()).is_ok_and(|value| value.is_empty())
+/// The variables with a prefix that name a setting. An empty one counts as unset.
+fn environment(prefix: &'static str) -> Env {
+    Env::prefixed(prefix).only(NAMES).filter(move |name| is_set(&format!("{prefix}{name}").to_ascii_uppercase()))
+}
+
+fn is_set(variable: &str) -> bool {
+    std::env::var_os(variable).is_some_and(|value| !value.is_empty())
+}
+
+/// Variables by their names of before 0.2.0, without [`PREFIX`], that are set; they are read until 0.3.0.
+pub fn deprecated_variables() -> impl Iterator<Item = String> {
+    let names = NAMES.iter().filter(|name| !UNPREFIXED.contains(name)).map(|name| name.to_ascii_uppercase());
+    names.filter(|name| is_set(name))
+}
+
+/// Variables that begin as ours do and name no setting.
+pub fn unknown_variables() -> impl Iterator<Item = String> {
+    let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    names.filter(|name| {
+        name.strip_prefix(PREFIX).is_some_and(|rest| !NAMES.contains(&rest.to_ascii_lowercase().as_str()))
+    })
 }
 
 #[cfg(test)]
@@ -363,8 +288,8 @@ mod tests {
     fn flags_win_over_environment_over_file_over_defaults() {
         Jail::expect_with(|jail| {
             jail.create_file("api.toml", "region = \"file\"\nenv = \"file\"\nlisten = \"127.0.0.1:1\"")?;
-            jail.set_env("ENV", "environment");
-            jail.set_env("LISTEN", "127.0.0.1:2");
+            jail.set_env("BAS_ENV", "environment");
+            jail.set_env("BAS_LISTEN", "127.0.0.1:2");
             let flags = Flags { listen: Some(SocketAddr::from(([127, 0, 0, 1], 3))), ..Flags::default() };
             let config = Config::load(&flags).unwrap();
             assert_eq!(
@@ -373,6 +298,37 @@ mod tests {
             );
             Ok(())
         });
+    }
+
+    #[test]
+    #[allow(clippy::result_large_err, reason = "the type is the library's")]
+    fn a_variable_without_the_prefix_is_read_gives_way_and_is_named() {
+        Jail::expect_with(|jail| {
+            jail.set_env("REGION", "old");
+            jail.set_env("LOG", "debug");
+            jail.set_env("BAS_LOG", "warn");
+            jail.set_env("BAS_PLANS", "");
+            jail.set_env("BAS_REGOIN", "typo");
+            jail.set_env("REDIS_URL", "redis://cache/0");
+            let config = Config::load(&Flags::default()).unwrap();
+            assert_eq!((config.region.as_str(), config.log.as_str()), ("old", "warn"));
+            assert_eq!((config.plans, config.redis_url().is_some()), (Config::default().plans, true));
+            let deprecated: Vec<String> = deprecated_variables().collect();
+            assert!(["REGION", "LOG"].iter().all(|name| deprecated.contains(&(*name).to_owned())), "{deprecated:?}");
+            assert!(!deprecated.contains(&"REDIS_URL".to_owned()));
+            assert_eq!(unknown_variables().collect::<Vec<_>>(), ["BAS_REGOIN"]);
+            Ok(())
+        });
+    }
+
+    #[test]
+    fn every_setting_is_documented() {
+        let page = include_str!("../../../docs/operations.md");
+        for name in NAMES {
+            let prefix = if UNPREFIXED.contains(name) { "" } else { PREFIX };
+            let variable = format!("`{prefix}{}`", name.to_ascii_uppercase());
+            assert!(page.contains(&variable), "docs/operations.md does not name {variable}");
+        }
     }
 
     #[test]
@@ -414,7 +370,7 @@ mod tests {
     fn secrets_are_not_shown() {
         Jail::expect_with(|jail| {
             jail.set_env("DATABASE_URL", "postgres://u:hunter2@db/x");
-            jail.set_env("DATA_KEYS", "k1:hunter2");
+            jail.set_env("BAS_DATA_KEYS", "k1:hunter2");
             jail.set_env("REDIS_URL", "rediss://:hunter2@cache/0");
             let config = Config::load(&Flags::default()).unwrap();
             assert_eq!(config.database_url(), Some("postgres://u:hunter2@db/x"));

@@ -22,7 +22,7 @@ use store::Store;
 use crate::{
     cli::{Cli, Command, MigrateArgs},
     commands::secrets::SecretsCommand,
-    config::Config,
+    config::{self, Config},
     database::Database,
     services::Roles,
     telemetry,
@@ -42,10 +42,20 @@ pub fn run(cli: Cli) -> ExitCode {
     let stays = matches!(cli.command, Command::Up(_) | Command::Serve | Command::Work | Command::Dev(_));
     // A command that ends says what there is to say itself; its log is for what goes wrong underneath.
     let filter = if stays || cli.flags.log.is_some() { config.log.as_str() } else { "error" };
-    match telemetry::init_logs(filter).and_then(|()| run_command(cli.command, &config)) {
+    let logged = telemetry::init_logs(filter).inspect(|()| warn_of_variables());
+    match logged.and_then(|()| run_command(cli.command, &config)) {
         Ok(code) => code,
         Err(error) if error.is::<Misconfigured>() => fail(&error, ExitCode::from(USAGE)),
         Err(error) => fail(&error, ExitCode::FAILURE),
+    }
+}
+
+fn warn_of_variables() {
+    for name in config::deprecated_variables() {
+        tracing::warn!(name, "this environment variable is called BAS_{name} now; the old name is read until 0.3.0");
+    }
+    for name in config::unknown_variables() {
+        tracing::warn!(name, "this environment variable names no setting (docs/operations.md lists every one)");
     }
 }
 
