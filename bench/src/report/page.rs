@@ -9,25 +9,24 @@ const HEAD: &str = "\
 
 Written by `make bench`; do not edit. A whole run takes about forty minutes. It starts a Postgres of its own (on disk, fsync
 on), loads the data, starts the release binary, and measures every row in turns with its comparisons, so that both see the same
-machine. Figures are medians of the rounds; ratios are medians of the ratios within a round, with their range. There are three
-rounds, nine of customers, latency and track. `make bench ROWS=customers,track` measures some rows and keeps the others.
+machine. Figures are medians of three rounds (nine for customers, latency and track); ratios are medians of the ratios within a
+round, with their range. `make bench ROWS=customers,track` measures some rows and keeps the others.
 
-The service runs as in production but for two settings: its log is off (`--log warn`) and the rate limit is out of the way, except
-in the rows of faults.
+The service runs as in production, except that its log is off (`--log warn`) and, outside the rows of faults, its rate limit too.
 
 Comparisons:
 
 - **pgbench**: `pgbench -M prepared` running the statements of the request or debit, taken from the server's log, on as many
   connections as there are clients: the limit that Postgres sets. Reads are also compared with eight connections, the most that the
-  service opens (these reads use two of them) and about the number with which pgbench is fastest.
+  service opens (these reads use two) and about the number with which pgbench is fastest.
 - **from memory**: actix-web answering the same bytes without any work: the limit that the framework sets.
 - **Fastify**: `bench/peers/fastify`, the same endpoint in fifty lines of Fastify and pg, one process per processor.
 - **1 ×**: the same at a tenth of the size. The exponent is that of cost against size: 0 when the cost of one thing does not depend on
   the size, 1 when the total cost is proportional to it.
 - **at full speed** (latency): 16 clients without pauses, just before each round. At half of that rate 64 clients each wait for a
   random time between requests.
-- **without** (faults): the same requests while no client misbehaves. **The same attack on a server that does nothing**: the clients
-  misbehave towards another process, which answers two bytes from memory, so the row shows the processor time of the attack itself.
+- **without** (faults): the same requests while no client misbehaves. **attack elsewhere**: the clients misbehave towards another
+  process, which answers two bytes from memory: the processor time of the attack itself.
 
 ⚠ marks a row during which something else used the processors.
 [benchmarks-profiles.md](benchmarks-profiles.md) says where the time goes.
@@ -46,11 +45,19 @@ pub fn render(report: &Report) -> String {
         let _ = writeln!(page, "{}", line(row));
     }
     page.push_str("\n## Commands\n\nA comparison that is not named runs the command of its row.\n");
-    page.push_str("\n| row | command | measured |\n|---|---|---|\n");
+    page.push_str("\n| rows | command | measured |\n|---|---|---|\n");
+    let mut commands: Vec<(Vec<&str>, String)> = Vec::new();
     for row in &report.rows {
-        let others = row.beside.iter().filter(|beside| beside.command != row.command);
+        let others = row.beside.iter().filter(|beside| !row.command.ends_with(&beside.command));
         let others = others.map(|beside| format!("; {}: `{}`", beside.name, beside.command));
-        let _ = writeln!(page, "| {} | `{}`{} | {} |", row.row, row.command, others.collect::<String>(), row.measured);
+        let command = format!("`{}`{} | {}", row.command, others.collect::<String>(), row.measured);
+        match commands.iter_mut().find(|(_, known)| *known == command) {
+            Some((rows, _)) => rows.push(&row.row),
+            None => commands.push((vec![&row.row], command)),
+        }
+    }
+    for (rows, command) in commands {
+        let _ = writeln!(page, "| {} | {command} |", rows.join(", "));
     }
     page
 }
