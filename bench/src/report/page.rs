@@ -7,35 +7,31 @@ use super::{Report, Row, Target};
 const HEAD: &str = "\
 # Benchmarks
 
-Written by `make bench`; do not edit. The whole run takes about forty minutes: it starts a Postgres of its own
-(on disk, fsync on), loads the data, starts the release binary, and measures every row in turns with what it is compared
-with, so that both see the same machine. Figures are medians of the rounds, ratios the medians of the ratios within a
-round, with the lowest and the highest of them behind; there are three rounds, of customers, latency and track nine.
-`make bench ROWS=customers,track` measures some of the rows; the others keep their last figures.
+Written by `make bench`; do not edit. A whole run takes about forty minutes. It starts a Postgres of its own (on disk, fsync
+on), loads the data, starts the release binary, and measures every row in turns with its comparisons, so that both see the same
+machine. Figures are medians of three rounds (nine for customers, latency and track); ratios are medians of the ratios within a
+round, with their range. `make bench ROWS=customers,track` measures some rows and keeps the others.
 
-The service runs as in production, under the scheduling policy of its systemd unit (`chrt -b 0`), but for two settings: its
-log is off (`--log warn`: no line for each request), and the limit of requests a key is out of the way, except in the rows of
-faults.
+The service runs as in production, under the scheduling policy of its systemd unit (`chrt -b 0`), except that its log is off
+(`--log warn`) and, outside the rows of faults, its rate limit too.
 
-What a row stands beside:
+Comparisons:
 
-- **pgbench**: `pgbench -M prepared` running the very statements that the request or the debit makes, taken from the
-  server's log, on as many connections as there are clients. The limit that Postgres sets. Reads stand beside it on eight
-  connections as well, as many as the service may open to Postgres (these reads keep two of them busy): with about as many
-  pgbench is fastest.
-- **from memory**: actix-web answering the same bytes without any work. The limit that the framework sets.
-- **Fastify**: `bench/peers/fastify`, the same endpoint in fifty lines of Fastify and pg, a process a processor.
-- **1 ×**: the same at a tenth of the size, in the rows of growth. The exponent is that of cost against size: 0 when a thing
-  costs the same however much there is, 1 when all together cost as many times as much as there are more of them.
-- **at full speed**, in the row of latency: 16 clients who ask as fast as they are answered, just before each round. At half of
-  that rate 64 clients each wait for a random time before they ask again.
-- **without**, in the rows of faults: the same requests while no client misbehaves. **The same attack on a server that does
-  nothing**: the same requests to the service while the clients misbehave towards another process, which answers two bytes
-  from memory; what they cost then is the processor time that the attack itself takes. Rows that say so are measured through HAProxy with
-  the limits of `packaging/haproxy.cfg`, with and without the attack.
+- **pgbench**: `pgbench -M prepared` running the statements of the request or debit, taken from the server's log, on as many
+  connections as there are clients: the limit that Postgres sets. Reads are also compared with eight connections, the most that the
+  service opens (these reads use two) and about the number with which pgbench is fastest.
+- **from memory**: actix-web answering the same bytes without any work: the limit that the framework sets.
+- **Fastify**: `bench/peers/fastify`, the same endpoint in fifty lines of Fastify and pg, one process per processor.
+- **1 ×**: the same at a tenth of the size. The exponent is that of cost against size: 0 when the cost of one thing does not depend on
+  the size, 1 when the total cost is proportional to it.
+- **at full speed** (latency): 16 clients without pauses, just before each round. At half of that rate 64 clients each wait for a
+  random time between requests.
+- **without** (faults): the same requests while no client misbehaves. **attack elsewhere**: the clients misbehave towards another
+  process, which answers two bytes from memory: the processor time of the attack itself. Rows that say so go through HAProxy
+  with the limits of `packaging/haproxy.cfg`, with and without the attack.
 
-A row whose run was disturbed, because something else used the processors for part of it, is marked ⚠.
-[benchmarks-profiles.md](benchmarks-profiles.md) says where the time went.
+⚠ marks a row during which something else used the processors.
+[benchmarks-profiles.md](benchmarks-profiles.md) says where the time goes.
 
 ![Values beside their bounds](benchmarks.svg)
 ";
@@ -50,10 +46,20 @@ pub fn render(report: &Report) -> String {
     for row in &report.rows {
         let _ = writeln!(page, "{}", line(row));
     }
-    page.push_str("\n## Commands\n\n| row | command | measured |\n|---|---|---|\n");
+    page.push_str("\n## Commands\n\nA comparison that is not named runs the command of its row.\n");
+    page.push_str("\n| rows | command | measured |\n|---|---|---|\n");
+    let mut commands: Vec<(Vec<&str>, String)> = Vec::new();
     for row in &report.rows {
-        let others = row.beside.iter().map(|beside| format!("; {}: `{}`", beside.name, beside.command));
-        let _ = writeln!(page, "| {} | `{}`{} | {} |", row.row, row.command, others.collect::<String>(), row.measured);
+        let others = row.beside.iter().filter(|beside| !row.command.ends_with(&beside.command));
+        let others = others.map(|beside| format!("; {}: `{}`", beside.name, beside.command));
+        let command = format!("`{}`{} | {}", row.command, others.collect::<String>(), row.measured);
+        match commands.iter_mut().find(|(_, known)| *known == command) {
+            Some((rows, _)) => rows.push(&row.row),
+            None => commands.push((vec![&row.row], command)),
+        }
+    }
+    for (rows, command) in commands {
+        let _ = writeln!(page, "| {} | {command} |", rows.join(", "));
     }
     page
 }

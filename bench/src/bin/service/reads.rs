@@ -159,9 +159,8 @@ async fn latency(bench: &Bench) -> anyhow::Result<Row> {
         format!("{:.2} / {:.2} ms", ms(measured.p50_ms), ms(measured.p99_ms))
     };
     let note = format!(
-        "wrk corrects for what it did not ask while it waited; when the requests are due at random instants, whether a \
-         client is free or not, and timed from then: {}, to which the generator's own lateness adds {:.2} ms at its p99; \
-         the same bytes from memory: {}",
+        "wrk corrects for coordinated omission; requests due at random instants, timed from then: {} and the generator's \
+         lateness, {:.2} ms at the p99; the same bytes from memory: {}",
         both(due),
         due.late_p99_ms.unwrap_or(f64::NAN),
         both(floor),

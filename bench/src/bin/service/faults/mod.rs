@@ -38,7 +38,7 @@ const LIMIT: &str = "1000";
 /// How many times its p99 a client that behaves may wait.
 const BOUND: f64 = 2.0;
 /// What an attack on somebody else is called.
-const ELSEWHERE: &str = "the same attack on a server that does nothing";
+const ELSEWHERE: &str = "attack elsewhere";
 
 /// The rows, what is measured, and the attack.
 const FAULTS: [(&str, &str, Attack); 5] = [
