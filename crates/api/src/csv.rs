@@ -79,7 +79,7 @@ fn header_row<R: Row>() -> Result<Bytes, std::io::Error> {
 }
 
 /// What a file says in its headers besides the rows.
-pub struct About<'a> {
+pub struct CsvMetadata<'a> {
     /// Of the file, before its date.
     pub name: &'static str,
     pub day: Date,
@@ -88,8 +88,8 @@ pub struct About<'a> {
     pub warnings: &'a Warnings,
 }
 
-fn response(about: &About<'_>) -> HttpResponseBuilder {
-    let About { name, day, freshness, warnings } = about;
+fn response(about: &CsvMetadata<'_>) -> HttpResponseBuilder {
+    let CsvMetadata { name, day, freshness, warnings } = about;
     let mut response = HttpResponse::Ok();
     let file = format!("attachment; filename=\"{name}-{}.csv\"", date(*day));
     response
@@ -114,7 +114,7 @@ fn json(value: &impl Serialize) -> Option<HeaderValue> {
 }
 
 /// One page as a file.
-pub fn page<R: Row>(about: &About<'_>, rows: &[R], next_cursor: Option<i64>) -> Result<HttpResponse, ApiError> {
+pub fn page<R: Row>(about: &CsvMetadata<'_>, rows: &[R], next_cursor: Option<i64>) -> Result<HttpResponse, ApiError> {
     let cells: Vec<Vec<String>> = rows.iter().map(Row::cells).collect();
     let parts = [header_row::<R>(), encode(cells.iter().map(Vec::as_slice))];
     let parts = parts.into_iter().collect::<Result<Vec<_>, _>>().map_err(|error| ApiError::internal(&error))?;
@@ -131,7 +131,7 @@ const ROWS_PER_CHUNK: usize = 128;
 /// All rows as a file, written while they are read. When reading fails midway the connection breaks off, so that half a
 /// file never passes for a whole one.
 pub fn stream<R, T>(
-    about: &About<'_>,
+    about: &CsvMetadata<'_>,
     rows: BoxStream<'static, Result<T, StoreError>>,
     row: impl Fn(T) -> R + 'static,
     streaming: Streaming,

@@ -248,7 +248,7 @@ async fn not_modified(state: &State, bucket: Bucket, quota: Quota) -> Result<Quo
             format!("More than {most} answers 304 in a minute; the header Retry-After says when to come back.");
         return Err(ApiError::new(Code::RateLimitExceeded).message(message).retry_after(free.reset_seconds));
     }
-    state.limiter.give_back(bucket).await;
+    state.limiter.refund(bucket).await;
     Ok(Quota { remaining: quota.remaining.saturating_add(1).min(quota.limit), ..quota })
 }
 

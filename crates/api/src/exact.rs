@@ -9,9 +9,9 @@ use time::{OffsetDateTime, UtcOffset, format_description::BorrowedFormatItem, ma
 
 /// A number written exactly as the decimal is, never by way of a binary float.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Exact(pub Decimal);
+pub struct JsonDecimal(pub Decimal);
 
-impl Exact {
+impl JsonDecimal {
     /// An amount, with all the decimals of its currency.
     pub fn money(amount: Decimal, currency: Currency) -> Self {
         Self::rounded(amount, currency.exponent())
@@ -55,7 +55,7 @@ fn round_short(amount: Decimal, decimals: u32) -> Option<Decimal> {
     Some(Decimal::new(if up { kept + digits.signum() } else { kept }, decimals))
 }
 
-impl Serialize for Exact {
+impl Serialize for JsonDecimal {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut room = [0; ROOM];
         let text = write(self.0, &mut room).ok_or_else(|| S::Error::custom("a decimal without digits"))?;
@@ -108,14 +108,14 @@ fn point(left: u32, put: &mut impl FnMut(u8) -> Option<usize>) -> Option<u32> {
     Some(left.saturating_sub(1))
 }
 
-impl std::fmt::Display for Exact {
+impl std::fmt::Display for JsonDecimal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.0.fmt(f)
     }
 }
 
 /// A measured value with at most four decimals.
-pub fn measure(value: f64) -> f64 {
+pub fn round4(value: f64) -> f64 {
     let scaled = (value * 10_000.0).round() / 10_000.0;
     // Too large to have decimals at all.
     if scaled.is_finite() { scaled } else { value }
@@ -212,7 +212,7 @@ mod tests {
     #[case(dec!(-7.9228162514264337593543950335), 2, "-7.92")]
     #[case(dec!(123456789012345678901234.565), 2, "123456789012345678901234.56")]
     fn a_decimal_is_written_digit_by_digit(#[case] amount: Decimal, #[case] decimals: u32, #[case] json: &str) {
-        assert_eq!(serde_json::to_string(&Exact::rounded(amount, decimals)).unwrap(), json);
+        assert_eq!(serde_json::to_string(&JsonDecimal::rounded(amount, decimals)).unwrap(), json);
     }
 
     #[test]
@@ -233,7 +233,7 @@ mod tests {
         fn every_decimal_is_written_as_the_library_writes_it(mantissa in any::<i128>(), scale in 0..=28u32) {
             let mantissa = mantissa >> 32;
             let number = Decimal::try_from_i128_with_scale(mantissa, scale).unwrap();
-            prop_assert_eq!(serde_json::to_string(&Exact(number)).unwrap(), number.to_string());
+            prop_assert_eq!(serde_json::to_string(&JsonDecimal(number)).unwrap(), number.to_string());
         }
 
         #[test]

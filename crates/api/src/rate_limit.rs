@@ -58,7 +58,7 @@ impl Shard {
         bucket
     }
 
-    fn give_back(&mut self, bucket: Bucket) {
+    fn refund(&mut self, bucket: Bucket) {
         if let Some(window) = self.windows.get_mut(&bucket) {
             window.count = window.count.saturating_sub(1);
         }
@@ -101,8 +101,8 @@ impl RateLimiter for InMemory {
             .unwrap_or_else(|| Quota::of(limit, 0, WINDOW, false))
     }
 
-    async fn give_back(&self, bucket: Bucket) {
-        self.with(bucket, |shard| shard.give_back(bucket));
+    async fn refund(&self, bucket: Bucket) {
+        self.with(bucket, |shard| shard.refund(bucket));
     }
 }
 
@@ -149,7 +149,7 @@ mod tests {
     fn a_request_given_back_can_be_made_again() {
         let (mut shard, now) = (Shard::default(), Instant::now());
         shard.hit(KEY, 1, now);
-        shard.give_back(KEY);
+        shard.refund(KEY);
         assert!(!shard.hit(KEY, 1, now).exceeded);
         assert!(shard.hit(KEY, 1, now).exceeded);
     }

@@ -17,7 +17,7 @@ use utoipa::ToSchema;
 use crate::{compression::plain_tag, error::ApiError, warnings::Warning};
 pub use crate::{
     error::API_VERSION,
-    exact::{Exact, Instant, date, instant, measure},
+    exact::{Instant, JsonDecimal, date, instant, round4},
     warnings::Warnings,
 };
 

@@ -43,7 +43,7 @@ pub struct State {
     /// What is for sale.
     pub prices: Arc<PriceList>,
     /// Takes what the payment gateway reports; none without a gateway.
-    pub till: Option<app::payments::Till>,
+    pub payment_service: Option<app::payments::PaymentService>,
     pub customers: Arc<dyn CustomerStore>,
     pub integrations: Arc<dyn IntegrationStore>,
     pub webhooks: Arc<dyn WebhookStore>,
@@ -54,7 +54,7 @@ pub struct State {
     pub deliveries: app::deliveries::Ports,
     pub insights: Arc<dyn InsightStore>,
     /// What insights on demand are made with.
-    pub wordsmith: app::ai::Wordsmith,
+    pub text_generator: app::ai::InsightTextGenerator,
     pub events: Arc<dyn EventStore>,
     pub anomalies: Arc<dyn AnomalyStore>,
     pub profit: Arc<dyn ProfitStore>,

@@ -32,7 +32,7 @@ const MOST_AT_ONCE: usize = 20;
 
 /// What wording needs beside the ports of the jobs.
 #[derive(Clone)]
-pub struct Wordsmith {
+pub struct InsightTextGenerator {
     pub runs: Arc<dyn AiRuns>,
     /// None where no provider is set up.
     pub model: Option<Arc<dyn LanguageModel>>,
@@ -40,7 +40,7 @@ pub struct Wordsmith {
     pub price: CreditAmount,
 }
 
-impl Wordsmith {
+impl InsightTextGenerator {
     /// The model for an account: sandboxes have none.
     fn model_for(&self, mode: Mode) -> Option<&Arc<dyn LanguageModel>> {
         self.model.as_ref().filter(|_| mode == Mode::Live)
@@ -81,27 +81,37 @@ impl Texts {
 /// # Errors
 /// When the database cannot be asked. A run that fails or panics is ended, and refunded, here.
 pub async fn carry_out_next(deps: &Deps, clock: Clock) -> Result<bool, StoreError> {
-    let Some(wordsmith) = &deps.wordsmith else { return Ok(false) };
-    let Some(claim) = wordsmith.runs.claim_next(clock()).await? else { return Ok(false) };
+    let Some(text_generator) = &deps.text_generator else { return Ok(false) };
+    let Some(claim) = text_generator.runs.claim_next(clock()).await? else { return Ok(false) };
     let span = tracing::error_span!("ai_run", account_id = claim.account.0, run = claim.run);
-    conclude(deps, wordsmith, &claim, clock).instrument(span).await?;
+    conclude(deps, text_generator, &claim, clock).instrument(span).await?;
     Ok(true)
 }
 
 /// Carries a run out, and ends it where that fails.
-async fn conclude(deps: &Deps, wordsmith: &Wordsmith, claim: &RunClaim, clock: Clock) -> Result<(), StoreError> {
+async fn conclude(
+    deps: &Deps,
+    text_generator: &InsightTextGenerator,
+    claim: &RunClaim,
+    clock: Clock,
+) -> Result<(), StoreError> {
     // One account's data that makes the computation panic must not keep the others' runs from being carried out.
-    let ended = AssertUnwindSafe(carry_out(deps, wordsmith, claim, clock)).catch_unwind().await;
+    let ended = AssertUnwindSafe(carry_out(deps, text_generator, claim, clock)).catch_unwind().await;
     let panicked = |_| Err(StoreError::Internal("the computation panicked".into()));
     if let Err(error) = ended.unwrap_or_else(panicked) {
         tracing::error!(error = %Chain(&error), "an AI run failed");
         // Should this fail too, the reaper ends the run when its lease is over.
-        wordsmith.runs.fail(claim, "internal", clock()).await?;
+        text_generator.runs.fail(claim, "internal", clock()).await?;
     }
     Ok(())
 }
 
-async fn carry_out(deps: &Deps, wordsmith: &Wordsmith, claim: &RunClaim, clock: Clock) -> Result<(), StoreError> {
+async fn carry_out(
+    deps: &Deps,
+    text_generator: &InsightTextGenerator,
+    claim: &RunClaim,
+    clock: Clock,
+) -> Result<(), StoreError> {
     let gone = || StoreError::Internal("the account of a run is gone".into());
     let account = deps.accounts.find(claim.account).await?.ok_or_else(gone)?;
     let now = clock();
@@ -111,9 +121,9 @@ async fn carry_out(deps: &Deps, wordsmith: &Wordsmith, claim: &RunClaim, clock: 
     }
     let drafts = situation(deps, &account, account.timezone.day_of(now), now).await?;
     let known = deps.insight_source.worded(account.id, now).await?;
-    let texts = match wordsmith.model_for(account.mode) {
+    let texts = match text_generator.model_for(account.mode) {
         None => Texts { worded: with_known(drafts, &known.open), outcome: Outcome::Rules, reason: None },
-        Some(model) => match word(wordsmith, model, claim, drafts, &known, clock).await? {
+        Some(model) => match word(text_generator, model, claim, drafts, &known, clock).await? {
             Some(texts) => texts,
             None => return Ok(()),
         },
@@ -137,12 +147,12 @@ pub(crate) async fn nightly(
 ) -> Result<(Vec<Worded>, Ending), StoreError> {
     let known = deps.insight_source.worded(account.id, clock()).await?;
     let alone = |drafts| (with_known(drafts, &known.open), Ending { job: Some(job.clone()), run: None });
-    let Some(wordsmith) = &deps.wordsmith else { return Ok(alone(drafts)) };
-    let Some(model) = wordsmith.model_for(account.mode) else { return Ok(alone(drafts)) };
+    let Some(text_generator) = &deps.text_generator else { return Ok(alone(drafts)) };
+    let Some(model) = text_generator.model_for(account.mode) else { return Ok(alone(drafts)) };
     if !drafts.iter().any(|draft| known.is_new(draft)) {
         return Ok(alone(drafts));
     }
-    let claim = match wordsmith.runs.start(account.id, wordsmith.price, clock()).await {
+    let claim = match text_generator.runs.start(account.id, text_generator.price, clock()).await {
         Ok(Some(claim)) => claim,
         Ok(None) => return Ok(alone(drafts)),
         Err(RequestError::Paused | RequestError::Insufficient { .. }) => {
@@ -151,7 +161,7 @@ pub(crate) async fn nightly(
         }
         Err(RequestError::Idempotency(error)) => return Err(StoreError::Internal(error.into())),
     };
-    let Some(texts) = word(wordsmith, model, &claim, drafts.clone(), &known, clock).await? else {
+    let Some(texts) = word(text_generator, model, &claim, drafts.clone(), &known, clock).await? else {
         return Ok(alone(drafts));
     };
     Ok((texts.worded, Ending { job: Some(job.clone()), run: Some((claim, texts.outcome, texts.reason)) }))
@@ -173,7 +183,7 @@ fn with_known(drafts: Vec<Draft>, known: &Known) -> Vec<Worded> {
 /// Asks the model for what has not been worded yet, checks every text of the answer against its facts, and puts the
 /// texts that pass in place. `None` when the run has been ended elsewhere.
 async fn word(
-    wordsmith: &Wordsmith,
+    text_generator: &InsightTextGenerator,
     model: &Arc<dyn LanguageModel>,
     claim: &RunClaim,
     drafts: Vec<Draft>,
@@ -186,7 +196,10 @@ async fn word(
         return Ok(Some(Texts { worded, outcome: Outcome::NothingNew, reason: None }));
     }
     let prompt = prompt::of(&wanted);
-    let permit = wordsmith.runs.open_call(claim, wordsmith.price, &model.name(), model.bound(&prompt), clock()).await?;
+    let permit = text_generator
+        .runs
+        .open_call(claim, text_generator.price, &model.name(), model.bound(&prompt), clock())
+        .await?;
     let call = match permit {
         CallPermit::Granted(call) => call,
         CallPermit::Superseded => return Ok(None),
@@ -194,7 +207,7 @@ async fn word(
         CallPermit::Insufficient => return Ok(Some(Texts::of_rules(worded, "insufficient_credits"))),
     };
     let Completion { answer, usage } = model.complete(&prompt).await;
-    wordsmith.runs.close_call(claim.account, call, usage, answer.as_ref().err().copied(), clock()).await?;
+    text_generator.runs.close_call(claim.account, call, usage, answer.as_ref().err().copied(), clock()).await?;
     let answer = match answer {
         Ok(answer) => answer,
         Err(error) => return Ok(Some(Texts::of_rules(worded, error.as_str()))),

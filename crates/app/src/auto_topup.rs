@@ -13,7 +13,7 @@ use tracing::Instrument;
 
 use crate::{
     outage,
-    payments::{Taken, Till},
+    payments::{PaymentOutcome, PaymentService},
 };
 
 /// Charges that are worked on at a time.
@@ -27,7 +27,7 @@ const EVERY: std::time::Duration = std::time::Duration::from_secs(1);
 /// What recharging needs.
 #[derive(Clone)]
 pub struct Recharger {
-    pub till: Till,
+    pub payment_service: PaymentService,
     pub charges: Arc<dyn AutoTopupStore>,
     pub rules: Rules,
     /// What time it is, in UTC.
@@ -55,7 +55,7 @@ impl Recharger {
 
     /// Whether it is written down what is for sale.
     async fn publish(&self) -> bool {
-        let published = self.till.payments.publish(&self.till.prices, (self.clock)()).await;
+        let published = self.payment_service.payments.publish(&self.payment_service.prices, (self.clock)()).await;
         if let Err(error) = &published {
             outage::warn(error, "the price list could not be published");
         }
@@ -89,7 +89,7 @@ impl Recharger {
 
     async fn handle(&self, waiting: &Waiting) -> Result<(), StoreError> {
         let now = (self.clock)();
-        let left = match plan(waiting, &self.till.prices, self.rules, now) {
+        let left = match plan(waiting, &self.payment_service.prices, self.rules, now) {
             Plan::Send(terms) => return self.send(waiting, terms).await,
             Plan::Wait { until } => Left::Waiting { until },
             Plan::Cancel { reason } => Left::Canceled { reason },
@@ -111,14 +111,14 @@ impl Recharger {
             price,
             order: Order { account: charge.account, item, charge: Some(charge.id) },
         };
-        let answer = self.till.gateway.charge(&asked).await;
+        let answer = self.payment_service.gateway.charge(&asked).await;
         let now = (self.clock)();
         let later = Left::Waiting { until: now + backoff(waiting.attempts) };
         let left = match answer {
             Ok(payment) if payment.status == PaymentStatus::Pending => later,
             Ok(payment) => {
                 let status = payment.status;
-                self.left(status, self.till.settle(payment, now).await?, now)
+                self.left(status, self.payment_service.settle(payment, now).await?, now)
             }
             Err(ChargeError::Declined(reason)) => self.failed(reason, now),
             Err(ChargeError::Unavailable(error)) => {
@@ -130,18 +130,18 @@ impl Recharger {
     }
 
     /// How a charge is left whose answer was settled. One that was credited has ended already, and is left as it is.
-    fn left(&self, status: PaymentStatus, taken: Taken, now: OffsetDateTime) -> Left {
+    fn left(&self, status: PaymentStatus, taken: PaymentOutcome, now: OffsetDateTime) -> Left {
         match (taken, status) {
-            (Taken::Refused(refusal), PaymentStatus::Approved) => {
+            (PaymentOutcome::Refused(refusal), PaymentStatus::Approved) => {
                 metrics::counter!("auto_topups_stopped_total").increment(1);
                 tracing::error!(reason = %refusal, "an automatic top-up was paid but not credited; it is switched off");
                 Left::Stopped { reason: refusal.to_string() }
             }
-            (Taken::Refused(refusal), _) => self.failed(refusal.to_string(), now),
-            (Taken::Settled(_), PaymentStatus::Rejected) => self.failed("rejected".to_owned(), now),
-            (Taken::Settled(_), PaymentStatus::ChargedBack) => Left::Canceled { reason: "charged_back" },
+            (PaymentOutcome::Refused(refusal), _) => self.failed(refusal.to_string(), now),
+            (PaymentOutcome::Settled(_), PaymentStatus::Rejected) => self.failed("rejected".to_owned(), now),
+            (PaymentOutcome::Settled(_), PaymentStatus::ChargedBack) => Left::Canceled { reason: "charged_back" },
             // Refunded before the answer was heard, or since by a notification that overtook it.
-            (Taken::Settled(_), _) => Left::Canceled { reason: "refunded" },
+            (PaymentOutcome::Settled(_), _) => Left::Canceled { reason: "refunded" },
         }
     }
 

@@ -6,7 +6,7 @@
 
 mod attempt;
 mod engine;
-mod lanes;
+mod queues;
 mod trial;
 
 use std::{sync::Arc, time::Duration};

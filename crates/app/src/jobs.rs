@@ -38,13 +38,13 @@ use time::{Date, OffsetDateTime};
 use tokio::sync::OnceCell;
 use tracing::{Instrument, Span, field::Empty};
 
-pub use stop::{Stage, Stop};
+pub use stop::{Shutdown, Stop};
 
 use demand::Kept;
 
 pub(crate) use insight_generation::situation;
 
-use crate::{ai::Wordsmith, outage};
+use crate::{ai::InsightTextGenerator, outage};
 
 /// How long a claim lasts. Far above the longest run; a process that dies holds its runs up for no longer than this.
 pub const LEASE_SECONDS: i64 = 15 * 60;
@@ -67,7 +67,7 @@ pub struct Deps {
     pub insight_source: Arc<dyn InsightSource>,
     pub insights: Arc<dyn InsightWriter>,
     /// What words insights better than the rules do; without it they keep the rules' texts.
-    pub wordsmith: Option<Wordsmith>,
+    pub text_generator: Option<InsightTextGenerator>,
 }
 
 impl Deps {
@@ -95,7 +95,7 @@ impl Deps {
             anomalies: store.clone(),
             insight_source: store.clone(),
             insights: store.clone(),
-            wordsmith: None,
+            text_generator: None,
         }
     }
 }
@@ -197,7 +197,7 @@ pub async fn run_all_until(
 
 async fn run_account(deps: Deps, account: Account, selection: Selection, clock: Clock, stop: Stop) -> Vec<Report> {
     let as_of = selection.as_of.unwrap_or_else(|| account.timezone.day_of(clock()));
-    let night = Night::of(&deps, &account, as_of, selection, clock, &stop);
+    let night = AccountRun::of(&deps, &account, as_of, selection, clock, &stop);
     let mut reports = Vec::new();
     for job in JobName::ALL.iter().copied().filter(|job| selection.job.is_none_or(|wanted| wanted == *job)) {
         if stop.is_asked() {
@@ -211,11 +211,11 @@ async fn run_account(deps: Deps, account: Account, selection: Selection, clock: 
 /// Runs one job for one account, unless it is done (and not wanted `again`) or being done elsewhere.
 pub async fn run(deps: &Deps, account: &Account, job: JobName, as_of: Date, again: bool, clock: Clock) -> Report {
     let selection = Selection { again, ..Selection::default() };
-    Night::of(deps, account, as_of, selection, clock, &Stop::never()).run(job).await
+    AccountRun::of(deps, account, as_of, selection, clock, &Stop::never()).run(job).await
 }
 
 /// The jobs of an account, one after the other.
-struct Night<'a> {
+struct AccountRun<'a> {
     deps: &'a Deps,
     account: &'a Account,
     as_of: Date,
@@ -228,7 +228,7 @@ struct Night<'a> {
     stocked: Kept,
 }
 
-impl<'a> Night<'a> {
+impl<'a> AccountRun<'a> {
     fn of(
         deps: &'a Deps,
         account: &'a Account,

@@ -16,7 +16,7 @@ use tracing::{Instrument, Span, field::Empty};
 
 /// What taking payments needs.
 #[derive(Clone)]
-pub struct Till {
+pub struct PaymentService {
     pub gateway: Arc<dyn PaymentGateway>,
     pub payments: Arc<dyn PaymentStore>,
     pub accounts: Arc<dyn AccountStore>,
@@ -25,7 +25,7 @@ pub struct Till {
 
 /// What came of a payment that the gateway confirmed.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Taken {
+pub enum PaymentOutcome {
     Settled(Settled),
     /// It brings nothing, and asking again will not change that.
     Refused(Refusal),
@@ -33,7 +33,7 @@ pub enum Taken {
 
 /// Why a payment could not be looked at. Trying again later may help.
 #[derive(Debug, thiserror::Error)]
-pub enum TakeError {
+pub enum PaymentError {
     #[error(transparent)]
     Gateway(#[from] GatewayUnavailable),
     /// The gateway knows no such payment (yet).
@@ -43,15 +43,15 @@ pub enum TakeError {
     Store(#[from] StoreError),
 }
 
-impl Till {
+impl PaymentService {
     /// Asks the gateway about a payment and writes what it means. Whoever named the payment is not believed.
     ///
     /// # Errors
-    /// [`TakeError`].
-    pub async fn take(&self, id: &PaymentId, now: OffsetDateTime) -> Result<Taken, TakeError> {
+    /// [`PaymentError`].
+    pub async fn take(&self, id: &PaymentId, now: OffsetDateTime) -> Result<PaymentOutcome, PaymentError> {
         let span = tracing::error_span!("payment", gateway = self.gateway.name(), payment = %id, account_id = Empty);
         async {
-            let payment = self.gateway.fetch(id).await?.ok_or(TakeError::UnknownPayment)?;
+            let payment = self.gateway.fetch(id).await?.ok_or(PaymentError::UnknownPayment)?;
             Ok(self.settle(payment, now).await?)
         }
         .instrument(span)
@@ -62,11 +62,11 @@ impl Till {
     ///
     /// # Errors
     /// Trouble with the database.
-    pub async fn settle(&self, payment: Payment, now: OffsetDateTime) -> Result<Taken, StoreError> {
+    pub async fn settle(&self, payment: Payment, now: OffsetDateTime) -> Result<PaymentOutcome, StoreError> {
         let (id, status) = (payment.id.clone(), payment.status);
         let taken = match self.write(payment, now).await {
-            Ok(settled) => Taken::Settled(settled),
-            Err(SettleError::Refused(refusal)) => Taken::Refused(refusal),
+            Ok(settled) => PaymentOutcome::Settled(settled),
+            Err(SettleError::Refused(refusal)) => PaymentOutcome::Refused(refusal),
             Err(SettleError::Store(error)) => return Err(error),
         };
         self.log(&id, status, &taken);
@@ -108,15 +108,15 @@ impl Till {
         Ok(sold.map(|sold| Purchase { item, sold, price, charge }))
     }
 
-    fn log(&self, id: &PaymentId, status: PaymentStatus, taken: &Taken) {
+    fn log(&self, id: &PaymentId, status: PaymentStatus, taken: &PaymentOutcome) {
         let gateway = self.gateway.name();
         match taken {
-            Taken::Settled(Settled::Unchanged) => {}
-            Taken::Settled(settled) => {
+            PaymentOutcome::Settled(Settled::Unchanged) => {}
+            PaymentOutcome::Settled(settled) => {
                 let outcome = outcome(settled);
                 tracing::info!(gateway, payment = %id, outcome, "payment");
             }
-            Taken::Refused(refusal) => {
+            PaymentOutcome::Refused(refusal) => {
                 metrics::counter!("payments_refused_total", "reason" => refusal.as_str()).increment(1);
                 if status == PaymentStatus::Approved {
                     tracing::error!(gateway, payment = %id, reason = %refusal, "a payment was refused: money without credits");

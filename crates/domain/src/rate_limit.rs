@@ -33,7 +33,7 @@ pub enum Bucket {
     /// Notifications of an address that are.
     Signed(IpAddr),
     /// Requests of all addresses for which there was no room.
-    Crowd,
+    Overflow,
     /// Answers 304 to all addresses for which there was no room.
     OverflowNotModified,
 }
@@ -57,7 +57,7 @@ impl Bucket {
         match self {
             Self::Key(id) => Some(Self::NotModified(id)),
             Self::Public(address) => Some(Self::PublicNotModified(address)),
-            Self::Crowd => Some(Self::OverflowNotModified),
+            Self::Overflow => Some(Self::OverflowNotModified),
             Self::NotModified(_)
             | Self::EventKib(_)
             | Self::Refused(_)
@@ -78,7 +78,7 @@ impl Bucket {
     pub const fn shared(self) -> Self {
         match self {
             Self::PublicNotModified(_) => Self::OverflowNotModified,
-            _ => Self::Crowd,
+            _ => Self::Overflow,
         }
     }
 
@@ -133,7 +133,7 @@ pub trait RateLimiter: Send + Sync {
         self.take(bucket, 1, limit).await
     }
     /// Takes one counted request back, because it turned out to be free.
-    async fn give_back(&self, bucket: Bucket);
+    async fn refund(&self, bucket: Bucket);
 }
 
 #[cfg(test)]

@@ -35,13 +35,13 @@ pub struct Counters {
     link: Arc<Link>,
     alone: Arc<dyn RateLimiter>,
     take: Script,
-    give_back: Script,
+    refund: Script,
 }
 
 impl Counters {
     /// `alone` counts while the server is away.
     pub fn new(link: Arc<Link>, alone: Arc<dyn RateLimiter>) -> Self {
-        Self { link, alone, take: Script::new(TAKE), give_back: Script::new(GIVE_BACK) }
+        Self { link, alone, take: Script::new(TAKE), refund: Script::new(GIVE_BACK) }
     }
 }
 
@@ -53,7 +53,7 @@ fn name(bucket: Bucket) -> String {
         Bucket::Public(address) => format!("requests:{{public:{address}}}"),
         Bucket::Unsigned(address) => format!("requests:{{unsigned:{address}}}"),
         Bucket::Signed(address) => format!("requests:{{signed:{address}}}"),
-        Bucket::Crowd => "requests:{crowd}".to_owned(),
+        Bucket::Overflow => "requests:{crowd}".to_owned(),
         Bucket::NotModified(id) => format!("not_modified:{{key:{id}}}"),
         Bucket::PublicNotModified(address) => format!("not_modified:{{public:{address}}}"),
         Bucket::OverflowNotModified => "not_modified:{overflow}".to_owned(),
@@ -81,12 +81,12 @@ impl RateLimiter for Counters {
         }
     }
 
-    async fn give_back(&self, bucket: Bucket) {
+    async fn refund(&self, bucket: Bucket) {
         let asked = self
             .link
-            .ask(async |mut connection| self.give_back.key(name(bucket)).invoke_async::<i64>(&mut connection).await);
+            .ask(async |mut connection| self.refund.key(name(bucket)).invoke_async::<i64>(&mut connection).await);
         if asked.await.is_none() {
-            self.alone.give_back(bucket).await;
+            self.alone.refund(bucket).await;
         }
     }
 }

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use anyhow::Context;
 use app::{
-    ai::{Wordsmith, carry_out_next},
+    ai::{InsightTextGenerator, carry_out_next},
     jobs::Deps,
     outage,
 };
@@ -27,20 +27,20 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 const GUARD_EVERY: Duration = Duration::from_secs(15);
 
 /// What words insights, as configured.
-pub fn wordsmith(config: &Config, store: &Arc<Store>) -> anyhow::Result<Wordsmith> {
+pub fn text_generator(config: &Config, store: &Arc<Store>) -> anyhow::Result<InsightTextGenerator> {
     let price = CreditAmount::new(config.ai_insights_price).context("ai_insights_price")?;
-    Ok(Wordsmith { runs: store.clone(), model: model(config)?, price })
+    Ok(InsightTextGenerator { runs: store.clone(), model: model(config)?, price })
 }
 
 /// The ports of the jobs with what words insights.
 pub fn deps(config: &Config, store: &Arc<Store>) -> anyhow::Result<Deps> {
-    Ok(deps_on(&wordsmith(config, store)?, store))
+    Ok(deps_on(&text_generator(config, store)?, store))
 }
 
 /// The same on another store, with the same client of the provider.
-pub fn deps_on(wordsmith: &Wordsmith, store: &Arc<Store>) -> Deps {
-    let wordsmith = Wordsmith { runs: store.clone(), ..wordsmith.clone() };
-    Deps { wordsmith: Some(wordsmith), ..Deps::of(store) }
+pub fn deps_on(text_generator: &InsightTextGenerator, store: &Arc<Store>) -> Deps {
+    let text_generator = InsightTextGenerator { runs: store.clone(), ..text_generator.clone() };
+    Deps { text_generator: Some(text_generator), ..Deps::of(store) }
 }
 
 fn model(config: &Config) -> anyhow::Result<Option<Arc<dyn LanguageModel>>> {

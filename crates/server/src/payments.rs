@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Context;
-use app::{auto_topup::Recharger, payments::Till};
+use app::{auto_topup::Recharger, payments::PaymentService};
 use connectors::payments::{Rebill, RebillConfig};
 use domain::{credits::auto_topup::Rules, payments::PriceList};
 use store::Store;
@@ -17,7 +17,7 @@ pub fn prices(config: &Config) -> anyhow::Result<PriceList> {
 }
 
 /// What payments are taken with; none without a gateway.
-pub fn till(config: &Config, store: &Arc<Store>) -> anyhow::Result<Option<Till>> {
+pub fn payment_service(config: &Config, store: &Arc<Store>) -> anyhow::Result<Option<PaymentService>> {
     if config.payment_gateway_url.is_empty() {
         return Ok(None);
     }
@@ -29,7 +29,7 @@ pub fn till(config: &Config, store: &Arc<Store>) -> anyhow::Result<Option<Till>>
         api_key: secret(&config.payment_gateway_key, "payment_gateway_key")?,
         webhook_secret: secret(&config.payment_webhook_secret, "payment_webhook_secret")?,
     })?;
-    Ok(Some(Till {
+    Ok(Some(PaymentService {
         gateway: Arc::new(gateway),
         payments: store.clone(),
         accounts: store.clone(),
@@ -38,10 +38,10 @@ pub fn till(config: &Config, store: &Arc<Store>) -> anyhow::Result<Option<Till>>
 }
 
 /// What makes automatic top-ups.
-pub fn recharger(config: &Config, store: &Arc<Store>, till: Till) -> Recharger {
+pub fn recharger(config: &Config, store: &Arc<Store>, payment_service: PaymentService) -> Recharger {
     let rules = Rules {
         cooldown: Duration::seconds(i64::from(config.auto_topup_cooldown_seconds)),
         monthly_cap: config.auto_topup_monthly_cap,
     };
-    Recharger { till, charges: store.clone(), rules, clock: OffsetDateTime::now_utc }
+    Recharger { payment_service, charges: store.clone(), rules, clock: OffsetDateTime::now_utc }
 }

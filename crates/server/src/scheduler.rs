@@ -3,7 +3,7 @@
 use std::{str::FromStr, sync::Arc, time::Duration};
 
 use anyhow::Context;
-use app::jobs::{Deps, Outcome, Selection, Stage, Stop, run_all_until};
+use app::jobs::{Deps, Outcome, Selection, Shutdown, Stop, run_all_until};
 use croner::Cron;
 use domain::error::Chain;
 use jiff::{Timestamp, tz::TimeZone};
@@ -54,12 +54,12 @@ pub async fn run(
 /// Tells runs of the stop, in its two steps, for as long as the handle is kept.
 #[expect(clippy::disallowed_methods, reason = "it ends with the scheduler, by its handle")]
 fn follow(cancelled: CancellationToken) -> (Stop, AbortOnDropHandle<()>) {
-    let (tell, stage) = tokio::sync::watch::channel(Stage::Going);
+    let (tell, stage) = tokio::sync::watch::channel(Shutdown::Running);
     let following = tokio::spawn(async move {
         cancelled.cancelled().await;
-        tell.send_replace(Stage::Ending);
+        tell.send_replace(Shutdown::Draining);
         tokio::time::sleep(GRACE).await;
-        tell.send_replace(Stage::Over);
+        tell.send_replace(Shutdown::Aborting);
     });
     (Stop::following(stage), AbortOnDropHandle::new(following))
 }

@@ -14,7 +14,7 @@ use std::{
 
 use anyhow::Context;
 use api::{Network, Settings, State, rate_limit::InMemory};
-use app::{ai::Wordsmith, deliveries::Ports};
+use app::{ai::InsightTextGenerator, deliveries::Ports};
 use connectors::geo::GeoIp;
 use croner::Cron;
 use delivery::seal::KeyRing;
@@ -99,8 +99,8 @@ async fn run_supervised(
     let failures = supervisor.failures().clone();
     let admin = admin::server(admin_listener, hosts, metrics, (**store).clone(), schema, draining.clone(), failures)?;
     let mut stopped = vec![admin];
-    let till = payments::till(config, &stores.payments)?;
-    let wordsmith = ai::wordsmith(config, store)?;
+    let payment_service = payments::payment_service(config, &stores.payments)?;
+    let text_generator = ai::text_generator(config, store)?;
     let (mut address, mut workers) = (None, None);
     if roles.http {
         let listener = bind(config.listen, "listen")?;
@@ -114,9 +114,9 @@ async fn run_supervised(
         let on_panic = move |panic: &(dyn Any + Send)| failures.record("batch_writer", supervisor::message(panic));
         let events = GroupCommit::new((**store).clone(), threads, on_panic);
         let ports = deliveries::ports(store, &keys, &sender);
-        let state = state(config, store, &held, &events, wordsmith.clone(), ports, shared.as_ref())?;
+        let state = state(config, store, &held, &events, text_generator.clone(), ports, shared.as_ref())?;
         let settings = Settings { draining: draining.clone(), ..state.settings };
-        let state = State { settings, till: till.clone(), ..state };
+        let state = State { settings, payment_service: payment_service.clone(), ..state };
         let of_threads = Workers::new(stores.threads.clone(), held, events);
         workers = Some(of_threads.clone());
         let for_thread = move |state| of_threads.state_of_next(state);
@@ -124,9 +124,9 @@ async fn run_supervised(
     }
     if roles.work {
         let ports = deliveries::ports(&stores.deliveries, &keys, &sender);
-        start_workers(supervisor, config, &stores, cron, &wordsmith, ports, database.direct());
-        if let Some(till) = till {
-            let (recharger, stopping) = (payments::recharger(config, &stores.payments, till), supervisor.stopping());
+        start_workers(supervisor, config, &stores, cron, &text_generator, ports, database.direct());
+        if let Some(service) = payment_service {
+            let (recharger, stopping) = (payments::recharger(config, &stores.payments, service), supervisor.stopping());
             supervisor.start_worker(Task::new("auto_topup", move || {
                 recharger.clone().run(stopping.clone().cancelled_owned())
             }));
@@ -178,17 +178,17 @@ fn start_workers(
     config: &Config,
     stores: &Stores,
     cron: Cron,
-    wordsmith: &Wordsmith,
+    text_generator: &InsightTextGenerator,
     ports: Ports,
     direct: Option<&Connect>,
 ) {
     let retention =
         Retention { track_months: config.track_retention_months, delivery_months: config.delivery_retention_months };
-    let (store, deps) = (stores.ai.clone(), ai::deps_on(wordsmith, &stores.ai));
+    let (store, deps) = (stores.ai.clone(), ai::deps_on(text_generator, &stores.ai));
     let stopping = supervisor.stopping();
     supervisor.start_worker(Task::new("ai", move || ai::run(store.clone(), deps.clone(), stopping.clone())));
 
-    let (store, deps) = (stores.jobs.clone(), ai::deps_on(wordsmith, &stores.jobs));
+    let (store, deps) = (stores.jobs.clone(), ai::deps_on(text_generator, &stores.jobs));
     let (stopping, at_once) = (supervisor.stopping(), stores.job_connections.min(scheduler::ACCOUNTS_AT_ONCE));
     supervisor.start_worker(Task::new("scheduler", move || {
         scheduler::run(store.clone(), deps.clone(), at_once, cron.clone(), retention, stopping.clone())
@@ -270,7 +270,7 @@ fn state(
     store: &Arc<Store>,
     keys: &KeyCache,
     events: &GroupCommit,
-    wordsmith: Wordsmith,
+    text_generator: InsightTextGenerator,
     deliveries: Ports,
     shared: Option<&Arc<Link>>,
 ) -> anyhow::Result<State> {
@@ -300,7 +300,7 @@ fn state(
         usage: store.clone(),
         ai_access: store.clone(),
         prices: Arc::new(payments::prices(config)?),
-        till: None,
+        payment_service: None,
         customers: store.clone(),
         integrations: store.clone(),
         webhooks: store.clone(),
@@ -308,7 +308,7 @@ fn state(
         delivery_log: store.clone(),
         replays: store.clone(),
         insights: store.clone(),
-        wordsmith,
+        text_generator,
         events: Arc::new(events.clone()),
         anomalies: store.clone(),
         profit: store.clone(),

@@ -36,14 +36,15 @@ impl Stores {
         let mut pools = budget.shared.iter();
         let (of_first, _) = pools.next().copied().unwrap_or((1, &[]));
         let control = Arc::new(first(of(of_first))?);
-        let others = pools.map(|(size, purposes)| Ok((Arc::new(control.sibling(connect, of(*size))?), *purposes)));
+        let others =
+            pools.map(|(size, purposes)| Ok((Arc::new(control.with_own_pool(connect, of(*size))?), *purposes)));
         let others = others.collect::<anyhow::Result<Vec<_>>>()?;
         let on = |purpose: Purpose| {
             let own = others.iter().find(|(_, purposes)| purposes.contains(&purpose)).map(|(store, _)| store);
             own.unwrap_or(&control).clone()
         };
         let plan_once = |max_connections| PoolOptions { generic_plans: true, ..of(max_connections) };
-        let threads = budget.threads.iter().map(|size| Ok(Arc::new(control.sibling(connect, plan_once(*size))?)));
+        let threads = budget.threads.iter().map(|size| Ok(Arc::new(control.with_own_pool(connect, plan_once(*size))?)));
         let mut threads = threads.collect::<anyhow::Result<Vec<_>>>()?;
         if threads.is_empty() {
             threads.push(control.clone());

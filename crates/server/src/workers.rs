@@ -9,7 +9,7 @@ use std::sync::{
 };
 
 use api::State;
-use app::{ai::Wordsmith, deliveries::Ports};
+use app::{ai::InsightTextGenerator, deliveries::Ports};
 use store::{GroupCommit, KeyCache, Store};
 
 /// What the threads take in turn.
@@ -34,7 +34,7 @@ impl Workers {
     pub fn state_of_next(&self, state: State) -> State {
         let turn = self.next.fetch_add(1, Ordering::Relaxed);
         let Some(store) = self.stores.get(turn % self.stores.len().max(1)) else { return state };
-        let events = self.events.sibling((**store).clone());
+        let events = self.events.with_own_queue((**store).clone());
         self.queues().push(events.clone());
         on_thread(state, store, self.keys.with_store((**store).clone()), events)
     }
@@ -65,7 +65,7 @@ fn on_thread(state: State, store: &Arc<Store>, keys: KeyCache, events: GroupComm
         usage: _,
         ai_access: _,
         prices,
-        till,
+        payment_service,
         customers: _,
         integrations: _,
         webhooks: _,
@@ -74,7 +74,7 @@ fn on_thread(state: State, store: &Arc<Store>, keys: KeyCache, events: GroupComm
         replays: _,
         deliveries: Ports { queue: _, sender, sealer: of_deliveries, clock: clock_of_deliveries, jitter },
         insights: _,
-        wordsmith: Wordsmith { runs: _, model, price },
+        text_generator: InsightTextGenerator { runs: _, model, price },
         events: _,
         anomalies: _,
         profit: _,
@@ -97,7 +97,7 @@ fn on_thread(state: State, store: &Arc<Store>, keys: KeyCache, events: GroupComm
         usage: store.clone(),
         ai_access: store.clone(),
         prices,
-        till,
+        payment_service,
         customers: store.clone(),
         integrations: store.clone(),
         webhooks: store.clone(),
@@ -106,7 +106,7 @@ fn on_thread(state: State, store: &Arc<Store>, keys: KeyCache, events: GroupComm
         replays: store.clone(),
         deliveries: Ports { queue: store.clone(), sender, sealer: of_deliveries, clock: clock_of_deliveries, jitter },
         insights: store.clone(),
-        wordsmith: Wordsmith { runs: store.clone(), model, price },
+        text_generator: InsightTextGenerator { runs: store.clone(), model, price },
         events: Arc::new(events),
         anomalies: store.clone(),
         profit: store.clone(),

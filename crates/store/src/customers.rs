@@ -118,7 +118,7 @@ impl CustomerStore for Store {
         source: Option<Platform>,
         page: PageRequest,
     ) -> Result<Dated<Page<Customer>>, StoreError> {
-        Ok(self.read_short(account, async |connection| dated(connection, account, source, page).await).await?)
+        Ok(self.read_pipelined(account, async |connection| dated(connection, account, source, page).await).await?)
     }
 
     async fn stream(

@@ -21,7 +21,7 @@ use diesel_async::RunQueryDsl;
 use domain::{
     AccountId, StoreError, SubscriptionId,
     webhooks::{
-        delivery::{DeliveryQueue, Due, Failing, Lease, Leased, Receiver, Report, Room},
+        delivery::{Capacity, DeliveryQueue, Due, Failing, Lease, Leased, Receiver, Report},
         schedule::DisabledReason,
     },
 };
@@ -121,7 +121,7 @@ impl DeliveryQueue for Store {
         Ok(rows.into_iter().map(of_row).collect())
     }
 
-    async fn lease(&self, rooms: &[Room], lease: Duration, now: OffsetDateTime) -> Result<Vec<Leased>, StoreError> {
+    async fn lease(&self, rooms: &[Capacity], lease: Duration, now: OffsetDateTime) -> Result<Vec<Leased>, StoreError> {
         let parts = self.parts(rooms, |room| room.receiver.account).await?;
         let parts = join_all(parts.iter().map(|part| lease::lease(self, part, lease, now))).await;
         // What other shards gave has to be sent, or it would be due again only when its lease ends.

@@ -1,6 +1,6 @@
 //! Events that arrive together are stored together: one statement, one transaction, one write to the disk.
 //!
-//! Nobody waits for company: what arrives while nothing is written is written at once, alone if it is alone; what arrives
+//! There is no batching delay: what arrives while nothing is written is written at once, alone if it is alone; what arrives
 //! meanwhile is the next group. So there is no timer, an idle service answers as fast as before, and the busier it is
 //! the larger the groups become. Each caller is answered after the commit of its own event.
 
@@ -34,18 +34,18 @@ use crate::{
 };
 
 /// Events that may wait; further ones are refused at once.
-const ROOM: usize = 2_048;
+const QUEUE_CAPACITY: usize = 2_048;
 /// Events of a group at most.
-const GROUP: usize = 256;
+const BATCH_MAX: usize = 256;
 /// From so many events on a group is written beside those of other queues. A transaction costs Postgres about as much as
 /// ten rows of this table, so smaller groups take turns, and grow meanwhile.
-const LARGE: usize = 16;
+const LARGE_BATCH: usize = 16;
 /// After a group of fewer than so many events the next one takes no turn: with so few senders it would not grow.
-const SMALL: usize = 4;
+const SMALL_BATCH: usize = 4;
 /// Of so many HTTP threads one at a time writes a small group.
-const THREADS_A_TURN: usize = 2;
+const THREADS_PER_PERMIT: usize = 2;
 /// Ids that are taken at a time, so that few groups wait for theirs.
-const IDS_AT_ONCE: usize = 1_024;
+const ID_BLOCK: usize = 1_024;
 
 /// An [`EventStore`] that stores events in groups, one group of a queue at a time. Cloning shares the queue.
 #[derive(Clone)]
@@ -86,7 +86,7 @@ struct Shared {
 type OnPanic = Box<dyn Fn(&(dyn Any + Send)) + Send + Sync>;
 
 /// The lowest, so that ids rise from group to group.
-fn at_hand(ids: &mut Vec<i64>, count: usize) -> Option<Vec<i64>> {
+fn take_reserved(ids: &mut Vec<i64>, count: usize) -> Option<Vec<i64>> {
     (count <= ids.len()).then(|| ids.drain(..count).collect())
 }
 
@@ -107,7 +107,7 @@ impl Queue {
         let large = self.large.notified();
         {
             let state = self.lock();
-            if state.last < SMALL || state.waiting.len() >= LARGE {
+            if state.last < SMALL_BATCH || state.waiting.len() >= LARGE_BATCH {
                 return None;
             }
         }
@@ -121,23 +121,23 @@ impl Queue {
     /// The next group, or none: then the writer has ended.
     fn next(&self) -> Option<Vec<Waiting>> {
         let mut state = self.lock();
-        let group = state.waiting.len().min(GROUP);
+        let group = state.waiting.len().min(BATCH_MAX);
         if group > 0 {
             state.last = group;
             return Some(state.waiting.drain(..group).collect());
         }
-        // In the same breath as the look: an event that comes now starts a writer.
+        // Under the lock of the look above: an event that comes now starts a writer.
         self.end_writer(&mut state);
         None
     }
 
-    /// So many ids for events, from those at hand if there are enough.
+    /// `count` ids for events, from the reserved block if it holds enough.
     async fn ids(&self, store: &Store, count: usize) -> Result<Vec<i64>, StoreError> {
         let lock = || self.shared.ids.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(ids) = at_hand(&mut lock(), count) {
+        if let Some(ids) = take_reserved(&mut lock(), count) {
             return Ok(ids);
         }
-        let mut ids = take_ids(store, IDS_AT_ONCE.max(count)).await?;
+        let mut ids = take_ids(store, ID_BLOCK.max(count)).await?;
         *lock() = ids.split_off(count.min(ids.len()));
         Ok(ids)
     }
@@ -163,14 +163,14 @@ impl GroupCommit {
     /// The first queue, of a service with so many HTTP threads. To be called on the runtime that its writer is to run on.
     /// A panic of a writer fails the batch that it was at and no other; `on_panic` is given its payload.
     pub fn new(store: Store, threads: usize, on_panic: impl Fn(&(dyn Any + Send)) + Send + Sync + 'static) -> Self {
-        let turns = Semaphore::new(threads.div_ceil(THREADS_A_TURN).max(1));
+        let turns = Semaphore::new(threads.div_ceil(THREADS_PER_PERMIT).max(1));
         Self::with(store, Arc::new(Shared { ids: Mutex::default(), turns, on_panic: Box::new(on_panic) }))
     }
 
     /// Another queue, for a thread that stores what it is sent through connections of its own: no event then waits for
     /// another thread to wake up, twice. To be called on that thread.
     #[must_use]
-    pub fn sibling(&self, store: Store) -> Self {
+    pub fn with_own_queue(&self, store: Store) -> Self {
         Self::with(store, Arc::clone(&self.queue.shared))
     }
 
@@ -209,11 +209,11 @@ impl GroupCommit {
     #[expect(clippy::disallowed_methods, reason = "it ends when nothing waits, and its panics are reported")]
     fn enqueue(&self, waiting: Waiting) -> Result<(), StoreError> {
         let mut state = self.queue.lock();
-        if state.waiting.len() >= ROOM {
-            return Err(StoreError::Overloaded(format!("{ROOM} events wait to be written already").into()));
+        if state.waiting.len() >= QUEUE_CAPACITY {
+            return Err(StoreError::Overloaded(format!("{QUEUE_CAPACITY} events wait to be written already").into()));
         }
         state.waiting.push_back(waiting);
-        if state.waiting.len() == LARGE {
+        if state.waiting.len() == LARGE_BATCH {
             self.queue.large.notify_waiters();
         }
         if !std::mem::replace(&mut state.is_written, true) {
@@ -376,7 +376,7 @@ mod tests {
         let shared = Shared { ids: Mutex::default(), turns: Semaphore::new(1), on_panic };
         let (large, idle) = (Notify::new(), Notify::new());
         let queue = Arc::new(Queue { state: Mutex::default(), shared: Arc::new(shared), large, idle });
-        let batches = Mutex::new((0..GROUP).map(|_| queued(&queue, "first")).collect::<Vec<_>>());
+        let batches = Mutex::new((0..BATCH_MAX).map(|_| queued(&queue, "first")).collect::<Vec<_>>());
         let last = queued(&queue, "last");
         queue.lock().is_written = true;
         write(Writer(Some(Arc::clone(&queue))), |batch| {
@@ -395,8 +395,8 @@ mod tests {
     #[test]
     fn ids_rise_from_group_to_group() {
         let mut ids = vec![1, 2, 3, 4, 5];
-        assert_eq!(at_hand(&mut ids, 2), Some(vec![1, 2]));
-        assert_eq!(at_hand(&mut ids, 3), Some(vec![3, 4, 5]));
-        assert_eq!(at_hand(&mut ids, 1), None);
+        assert_eq!(take_reserved(&mut ids, 2), Some(vec![1, 2]));
+        assert_eq!(take_reserved(&mut ids, 3), Some(vec![3, 4, 5]));
+        assert_eq!(take_reserved(&mut ids, 1), None);
     }
 }

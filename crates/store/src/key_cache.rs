@@ -195,7 +195,7 @@ impl KeyCache {
     async fn prove(&self, listener: &mut Listener) -> Result<(), StoreError> {
         let mut nobody = [0; 32];
         SystemRandom::new().fill(&mut nobody).map_err(|_| StoreError::Internal("no random bytes".into()))?;
-        self.store.announce_nobody(KeyHash(nobody)).await?;
+        self.store.send_probe(KeyHash(nobody)).await?;
         let expected = hex::encode(nobody);
         let arrived = timeout(PROOF_WITHIN, async {
             while let Some(notification) = listener.next().await {

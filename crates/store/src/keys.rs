@@ -193,7 +193,7 @@ async fn announce(connection: &mut AsyncPgConnection, hash: &[u8]) -> QueryResul
 
 impl Store {
     /// Announces the revocation of a key that nobody has: whoever listens drops nothing, and learns that it hears.
-    pub(crate) async fn announce_nobody(&self, hash: KeyHash) -> Result<(), StoreError> {
+    pub(crate) async fn send_probe(&self, hash: KeyHash) -> Result<(), StoreError> {
         Ok(self.run::<_, Failure>(async |connection| Ok(announce(connection, &hash.0).await?)).await?)
     }
 }

@@ -11,7 +11,7 @@ use std::sync::{
 
 use scopeguard::ScopeGuard;
 
-use crate::pool::{self, Lent};
+use crate::pool::{self, PooledConnection};
 
 /// Reads that share a connection at most. What holds one of them up holds up those behind it as well.
 const DEPTH: usize = 16;
@@ -25,33 +25,33 @@ pub(crate) struct Pipeline {
 
 /// A connection that several reads use.
 pub(crate) struct Shared {
-    pub connection: Lent,
-    /// Nobody joins any more, and it is closed in the end: a statement of somebody who has left may still be running.
-    is_spoiled: AtomicBool,
+    pub connection: PooledConnection,
+    /// Nobody joins any more, and it is closed in the end: a statement of a read that was dropped may still be running.
+    is_poisoned: AtomicBool,
 }
 
-/// A place on a shared connection. Dropped in the middle of its work, it spoils the connection.
-pub(crate) type Place = ScopeGuard<Arc<Shared>, fn(Arc<Shared>)>;
+/// The use of a shared connection by one read. Dropped before its answers have come, it poisons the connection.
+pub(crate) type PipelinedConnection = ScopeGuard<Arc<Shared>, fn(Arc<Shared>)>;
 
 impl Pipeline {
-    /// A place on the connection that is shared at the moment, unless there is none or it is full.
-    pub fn join(&self) -> Option<Place> {
+    /// Joins the connection that is shared at the moment, unless there is none or it is full.
+    pub fn join(&self) -> Option<PipelinedConnection> {
         join(&mut self.current())
     }
 
-    /// A place on a connection out of the pool. Others join it, unless one is shared already.
-    pub fn begin(&self, connection: Lent) -> Place {
+    /// Shares a connection of the pool: others join it, unless one is shared already.
+    pub fn begin(&self, connection: PooledConnection) -> PipelinedConnection {
         let mut current = self.current();
         // Another may have begun while this one waited for its connection.
-        if let Some(place) = join(&mut current) {
-            pool::give_back(connection);
-            return place;
+        if let Some(pipelined) = join(&mut current) {
+            pool::release(connection);
+            return pipelined;
         }
-        let shared = Arc::new(Shared { connection, is_spoiled: AtomicBool::new(false) });
+        let shared = Arc::new(Shared { connection, is_poisoned: AtomicBool::new(false) });
         if current.strong_count() == 0 {
             *current = Arc::downgrade(&shared);
         }
-        place(shared)
+        pipelined(shared)
     }
 
     fn current(&self) -> MutexGuard<'_, Weak<Shared>> {
@@ -60,28 +60,28 @@ impl Pipeline {
     }
 }
 
-fn join(current: &mut Weak<Shared>) -> Option<Place> {
+fn join(current: &mut Weak<Shared>) -> Option<PipelinedConnection> {
     if current.strong_count() >= DEPTH {
         return None;
     }
-    let place = place(current.upgrade()?);
-    if place.is_spoiled.load(Ordering::Acquire) {
-        leave(place);
+    let pipelined = pipelined(current.upgrade()?);
+    if pipelined.is_poisoned.load(Ordering::Acquire) {
+        release_pipelined(pipelined);
         *current = Weak::new();
         return None;
     }
-    Some(place)
+    Some(pipelined)
 }
 
-fn place(shared: Arc<Shared>) -> Place {
-    scopeguard::guard(shared, |shared| shared.is_spoiled.store(true, Ordering::Release))
+fn pipelined(shared: Arc<Shared>) -> PipelinedConnection {
+    scopeguard::guard(shared, |shared| shared.is_poisoned.store(true, Ordering::Release))
 }
 
-/// Leaves a place when all that was asked has been answered. The last one gives the connection back.
-pub(crate) fn leave(place: Place) {
-    if let Some(Shared { connection, is_spoiled }) = Arc::into_inner(ScopeGuard::into_inner(place))
-        && !is_spoiled.into_inner()
+/// Ends the use of a connection when all answers have come. The last one releases it to the pool.
+pub(crate) fn release_pipelined(pipelined: PipelinedConnection) {
+    if let Some(Shared { connection, is_poisoned }) = Arc::into_inner(ScopeGuard::into_inner(pipelined))
+        && !is_poisoned.into_inner()
     {
-        pool::give_back(connection);
+        pool::release(connection);
     }
 }

@@ -34,16 +34,16 @@ pub(crate) type Pool = DeadPool<AsyncPgConnection>;
 
 /// A connection out of the pool. Dropped in the middle of its work, it is closed: the pool would keep a transaction open,
 /// with its locks, until somebody wants that very connection, and make that one wait for a statement of another.
-pub(crate) type Lent = ScopeGuard<Object<AsyncPgConnection>, fn(Object<AsyncPgConnection>)>;
+pub(crate) type PooledConnection = ScopeGuard<Object<AsyncPgConnection>, fn(Object<AsyncPgConnection>)>;
 
 /// Takes a connection out of the pool.
-pub(crate) async fn lend(pool: &Pool) -> Result<Lent, StoreError> {
+pub(crate) async fn acquire(pool: &Pool) -> Result<PooledConnection, StoreError> {
     let connection = pool.get().await.map_err(pool_error)?;
     Ok(scopeguard::guard(connection, |connection| drop(Object::take(connection))))
 }
 
 /// Gives a connection that is done with its work back to the pool.
-pub(crate) fn give_back(connection: Lent) {
+pub(crate) fn release(connection: PooledConnection) {
     drop(ScopeGuard::into_inner(connection));
 }
 

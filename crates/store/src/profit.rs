@@ -109,7 +109,7 @@ impl From<SnapshotRow> for Snapshot {
 impl ProfitStore for Store {
     async fn range(&self, account: AccountId, range: DayRange) -> Result<Dated<Vec<Snapshot>>, StoreError> {
         let (freshness, rows) = self
-            .read_short(account, async |mut connection| {
+            .read_pipelined(account, async |mut connection| {
                 let range = Range { account: account.0, first: range.first, last: range.last };
                 let rows: Vec<SnapshotRow> = range.load(&mut connection).await?;
                 let freshness = match rows.as_slice() {

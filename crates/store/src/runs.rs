@@ -14,7 +14,7 @@ use crate::{
     Connect, PoolOptions, Pooler, Store,
     error::Failure,
     pipeline::{self, Pipeline},
-    pool::{self, Lent, Pool},
+    pool::{self, Pool, PooledConnection},
     replica::Replica,
     streams,
 };
@@ -58,12 +58,12 @@ impl Target {
         &self,
         work: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, E>,
     ) -> Result<T, E> {
-        let mut connection = pool::lend(&self.pool).await?;
+        let mut connection = pool::acquire(&self.pool).await?;
         let result = match self.options.pooler {
             Pooler::None => work(&mut connection).await,
             Pooler::Transaction => in_transaction(&mut connection, &self.options.begin(), work).await,
         };
-        pool::give_back(connection);
+        pool::release(connection);
         result
     }
 
@@ -78,9 +78,9 @@ impl Target {
             Pooler::Transaction => self.options.begin(),
         };
         let done = async {
-            let mut connection = pool::lend(&self.pool).await?;
+            let mut connection = pool::acquire(&self.pool).await?;
             let result = in_transaction(&mut connection, &begin, work).await;
-            pool::give_back(connection);
+            pool::release(connection);
             result
         };
         timeout_at(deadline, done).await.map_err(|_| late())?
@@ -88,7 +88,7 @@ impl Target {
 
     /// Runs one statement that is answered at once, on a connection that others like it use meanwhile; otherwise as
     /// [`run`](Self::run).
-    pub async fn run_short<T>(
+    pub async fn run_pipelined<T>(
         &self,
         deadline: Instant,
         work: impl AsyncFnOnce(&AsyncPgConnection) -> Result<T, Failure>,
@@ -97,12 +97,12 @@ impl Target {
             return self.run(deadline, async |connection| work(connection).await).await;
         };
         let answered = async {
-            let place = match pipeline.join() {
-                Some(place) => place,
-                None => pipeline.begin(pool::lend(&self.pool).await?),
+            let pipelined = match pipeline.join() {
+                Some(pipelined) => pipelined,
+                None => pipeline.begin(pool::acquire(&self.pool).await?),
             };
-            let found = work(&place.connection).await?;
-            pipeline::leave(place);
+            let found = work(&pipelined.connection).await?;
+            pipeline::release_pipelined(pipelined);
             Ok(found)
         };
         timeout_at(deadline, answered).await.map_err(|_| late())?
@@ -153,7 +153,7 @@ impl Store {
     ///
     /// # Errors
     /// When the pool cannot be made.
-    pub fn sibling(&self, connect: &Connect, options: PoolOptions) -> anyhow::Result<Self> {
+    pub fn with_own_pool(&self, connect: &Connect, options: PoolOptions) -> anyhow::Result<Self> {
         let primary = Target::new(connect, options)?;
         self.pools.lock().unwrap_or_else(PoisonError::into_inner).push(primary.pool.clone());
         let streams = streams::turns(&options);
@@ -167,9 +167,9 @@ impl Store {
     }
 
     /// A connection of the pool, for work that has its own time limits. Under a [`Pooler`] that work must be one
-    /// transaction that starts by [`begin`](Self::begin). To be [given back](pool::give_back) in the end.
-    pub(crate) async fn connection(&self) -> Result<Lent, StoreError> {
-        pool::lend(&self.primary.pool).await
+    /// transaction that starts by [`begin`](Self::begin). To be [given back](pool::release) in the end.
+    pub(crate) async fn connection(&self) -> Result<PooledConnection, StoreError> {
+        pool::acquire(&self.primary.pool).await
     }
 
     /// The statements that start a transaction with the settings of a session, wherever the session comes from.
@@ -213,7 +213,7 @@ impl Store {
     ) -> Result<T, E> {
         let mut connection = self.connection().await?;
         let result = in_transaction(&mut connection, &format!("{}; {limits}", self.begin()), work).await;
-        pool::give_back(connection);
+        pool::release(connection);
         result
     }
 
@@ -237,20 +237,20 @@ impl Store {
 
     /// Like [`read`](Self::read), for one statement that is answered at once, such as a page of a list. It is sent without
     /// waiting for those of others, so one that took its time would hold theirs up.
-    pub(crate) async fn read_short<T>(
+    pub(crate) async fn read_pipelined<T>(
         &self,
         account: AccountId,
         work: impl AsyncFnOnce(&AsyncPgConnection) -> Result<T, Failure> + Clone,
     ) -> Result<T, Failure> {
         let now = Instant::now();
         if let Some(replica) = self.replica_for(account).await {
-            let found = replica.target.run_short(now + REPLICA_TIMEOUT, work.clone()).await;
+            let found = replica.target.run_pipelined(now + REPLICA_TIMEOUT, work.clone()).await;
             if let Some(found) = replica.judge(found) {
                 return Ok(found);
             }
         }
         count_read("primary");
-        self.primary.run_short(now + ANSWER_TIMEOUT, work).await
+        self.primary.run_pipelined(now + ANSWER_TIMEOUT, work).await
     }
 
     async fn replica_for(&self, account: AccountId) -> Option<&Replica> {

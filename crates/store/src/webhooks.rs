@@ -72,7 +72,7 @@ diesel::define_sql_function! { fn nextval(sequence: diesel::sql_types::Text) -> 
 impl WebhookStore for Store {
     async fn list(&self, account: AccountId) -> Result<Vec<Subscription>, StoreError> {
         let rows: Vec<SubscriptionRow> = self
-            .read_short(account, async |mut connection| {
+            .read_pipelined(account, async |mut connection| {
                 Ok(webhook_subscriptions::table
                     .filter(webhook_subscriptions::account_id.eq(account.0))
                     .filter(webhook_subscriptions::revoked_at.is_null())

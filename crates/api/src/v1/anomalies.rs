@@ -16,7 +16,7 @@ use crate::{
     input::Input,
     names,
     query::{Days, Limit, Query},
-    respond::{API_VERSION, Pagination, Reply, Warnings, date, instant, measure},
+    respond::{API_VERSION, Pagination, Reply, Warnings, date, instant, round4},
     state::State,
     warnings::Warning,
     window,
@@ -78,7 +78,7 @@ struct CorrelatedBody {
 impl From<CorrelatedMetric> for CorrelatedBody {
     fn from(correlated: CorrelatedMetric) -> Self {
         let CorrelatedMetric { metric, modz, direction } = correlated;
-        Self { metric, modz: measure(modz), direction }
+        Self { metric, modz: round4(modz), direction }
     }
 }
 
@@ -105,16 +105,16 @@ impl From<Anomaly> for AnomalyBody {
             id,
             kind,
             metric,
-            observed_value: measure(observed_value),
-            expected_value: measure(expected_value),
-            expected_interval: expected_interval.map(|(low, high)| [measure(low), measure(high)]),
-            z_score: measure(z_score),
+            observed_value: round4(observed_value),
+            expected_value: round4(expected_value),
+            expected_interval: expected_interval.map(|(low, high)| [round4(low), round4(high)]),
+            z_score: round4(z_score),
             direction,
             severity,
             day: date(day),
             detected_at: instant(detected_at),
             inferred_cause,
-            confidence: confidence.map(measure),
+            confidence: confidence.map(round4),
             correlated_metrics: correlated_metrics.into_iter().map(Into::into).collect(),
             is_shift,
         }

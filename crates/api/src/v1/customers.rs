@@ -13,13 +13,13 @@ use validator::Validate;
 
 use crate::{
     auth::Caller,
-    csv::{self, About, Format, Row},
+    csv::{self, CsvMetadata, Format, Row},
     error::ApiError,
     freshness::{DatedList, FreshnessBody},
     input::Input,
     names,
     query::{Limit, Query},
-    respond::{Exact, Instant, List, Reply},
+    respond::{Instant, JsonDecimal, List, Reply},
     state::State,
     streams::Streams,
 };
@@ -48,18 +48,18 @@ pub struct CustomerBody {
     orders_count: i64,
     /// Sum of all orders less refunds, in the account's currency.
     #[schema(value_type = f64, example = 1234.50)]
-    revenue_total: Exact,
+    revenue_total: JsonDecimal,
     /// Expected revenue over the customer's lifetime.
     #[schema(value_type = f64, example = 2100.00)]
-    ltv_estimate: Exact,
+    ltv_estimate: JsonDecimal,
     /// Average order value.
     #[schema(value_type = f64, example = 176.36)]
-    aov: Exact,
+    aov: JsonDecimal,
     #[schema(schema_with = names::segment)]
     segment: Segment,
     /// Probability that no purchase follows; null before the first one.
     #[schema(value_type = Option<f64>, minimum = 0, maximum = 1, example = 0.12)]
-    churn_score: Option<Exact>,
+    churn_score: Option<JsonDecimal>,
     /// Null before the first purchase.
     #[schema(value_type = Option<String>, format = DateTime, example = "2026-04-28T14:03:11Z")]
     last_purchase_at: Option<Instant>,
@@ -99,11 +99,11 @@ impl CustomerBody {
             city,
             country,
             orders_count,
-            revenue_total: Exact::money(revenue_total, currency),
-            ltv_estimate: Exact::money(ltv_estimate, currency),
-            aov: Exact::money(aov, currency),
+            revenue_total: JsonDecimal::money(revenue_total, currency),
+            ltv_estimate: JsonDecimal::money(ltv_estimate, currency),
+            aov: JsonDecimal::money(aov, currency),
             segment,
-            churn_score: churn_score.map(Exact::ratio),
+            churn_score: churn_score.map(JsonDecimal::ratio),
             last_purchase_at: last_purchase_at.map(Instant),
             first_purchase_at: first_purchase_at.map(Instant),
             created_at: Instant(created_at),
@@ -200,7 +200,7 @@ pub async fn get(
         let streaming = streams.into_inner().begin(account)?;
         let Dated { found: rows, freshness } = state.customers.stream(account, source, cursor).await?;
         let freshness = FreshnessBody::new(freshness, caller.zone());
-        let about = About { name: "customers", day: today, freshness: Some(freshness), warnings: &warnings };
+        let about = CsvMetadata { name: "customers", day: today, freshness: Some(freshness), warnings: &warnings };
         return Ok(Either::Right(csv::stream(&about, rows, body, streaming)));
     }
     let page = limit.page(cursor);
@@ -210,7 +210,8 @@ pub async fn get(
     match format {
         Format::Json => Reply::found(&DatedList::new(list, freshness)).map(Either::Left),
         Format::Csv => {
-            let about = About { name: "customers", day: today, freshness: Some(freshness), warnings: &list.warnings };
+            let about =
+                CsvMetadata { name: "customers", day: today, freshness: Some(freshness), warnings: &list.warnings };
             csv::page(&about, &list.data, list.pagination.next_cursor).map(Either::Right)
         }
     }

@@ -104,7 +104,7 @@ pub async fn start(
     let mut warnings = query.warnings;
     warnings.extend(unknown);
     let (account, mode) = (caller.account(), caller.key().mode);
-    let work = async move { state.wordsmith.request(account, mode, idempotency, (state.clock)()).await };
+    let work = async move { state.text_generator.request(account, mode, idempotency, (state.clock)()).await };
     let written = detached(work).await?;
     let location = HeaderValue::from_str(&format!("/api/v1/insights/jobs/{}", written.value.id));
     let mut reply = Reply::done(&JobBody::of(written.value, warnings))?.status(StatusCode::ACCEPTED);
@@ -136,7 +136,7 @@ pub async fn get(
 ) -> Result<Reply, ApiError> {
     let warnings = query.warnings;
     let id = path::number(&request, "id").ok_or_else(unknown)?;
-    let found = state.wordsmith.runs.find(caller.account(), id).await?.ok_or_else(unknown)?;
+    let found = state.text_generator.runs.find(caller.account(), id).await?.ok_or_else(unknown)?;
     Reply::found(&JobBody::of(found, warnings))
 }
 

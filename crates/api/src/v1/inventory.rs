@@ -13,7 +13,7 @@ use crate::{
     input::Input,
     names,
     query::{Limit, Query},
-    respond::{API_VERSION, Exact, Pagination, Reply, Warnings, date, instant},
+    respond::{API_VERSION, JsonDecimal, Pagination, Reply, Warnings, date, instant},
     state::State,
     warnings::Warning,
 };
@@ -35,18 +35,18 @@ struct ItemBody {
     #[schema(example = 63)]
     units_sold_7d: i64,
     #[schema(value_type = f64, example = 6.0)]
-    avg_daily_units_30d: Exact,
+    avg_daily_units_30d: JsonDecimal,
     #[schema(value_type = f64, example = 9.0)]
-    avg_daily_units_7d: Exact,
+    avg_daily_units_7d: JsonDecimal,
     /// Null when nothing sells.
     #[schema(value_type = Option<f64>, example = 4.6667)]
-    days_of_stock: Option<Exact>,
+    days_of_stock: Option<JsonDecimal>,
     /// Days by which the stock is used up with a probability of 20 % and of 80 %; null when nothing sells.
     #[schema(value_type = Option<[f64; 2]>, example = json!([3.9, 5.6]))]
-    days_of_stock_range: Option<[Exact; 2]>,
+    days_of_stock_range: Option<[JsonDecimal; 2]>,
     /// Units a day expected over the next 28 days, which `days_of_stock` follows from; null when nothing sells.
     #[schema(value_type = Option<f64>, example = 8.9)]
-    velocity: Option<Exact>,
+    velocity: Option<JsonDecimal>,
     /// How regularly the item sells; null when nothing sells.
     #[schema(schema_with = names::velocity_class)]
     velocity_class: Option<VelocityClass>,
@@ -88,11 +88,12 @@ impl From<Item> for ItemBody {
             current_stock,
             units_sold_30d,
             units_sold_7d,
-            avg_daily_units_30d: Exact::ratio(avg_daily_units_30d),
-            avg_daily_units_7d: Exact::ratio(avg_daily_units_7d),
-            days_of_stock: days_of_stock.map(Exact::ratio),
-            days_of_stock_range: days_of_stock_range.map(|(low, high)| [Exact::ratio(low), Exact::ratio(high)]),
-            velocity: velocity.map(Exact::ratio),
+            avg_daily_units_30d: JsonDecimal::ratio(avg_daily_units_30d),
+            avg_daily_units_7d: JsonDecimal::ratio(avg_daily_units_7d),
+            days_of_stock: days_of_stock.map(JsonDecimal::ratio),
+            days_of_stock_range: days_of_stock_range
+                .map(|(low, high)| [JsonDecimal::ratio(low), JsonDecimal::ratio(high)]),
+            velocity: velocity.map(JsonDecimal::ratio),
             velocity_class,
             trend,
             status,

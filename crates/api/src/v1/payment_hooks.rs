@@ -4,7 +4,7 @@
 //! is answered for good.
 
 use actix_web::{HttpRequest, web};
-use app::payments::{TakeError, Taken, outcome};
+use app::payments::{PaymentError, PaymentOutcome, outcome};
 use domain::payments::NotificationRefused;
 use serde::Serialize;
 
@@ -37,20 +37,23 @@ pub async fn receive(
     upload: Upload,
     state: web::Data<State>,
 ) -> Result<Reply, ApiError> {
-    let till = state.till.clone().filter(|till| request.match_info().get("gateway") == Some(till.gateway.name()));
-    let till = till.ok_or(ApiError::new(Code::NotFound))?;
+    let payment_service = state
+        .payment_service
+        .clone()
+        .filter(|payment_service| request.match_info().get("gateway") == Some(payment_service.gateway.name()));
+    let payment_service = payment_service.ok_or(ApiError::new(Code::NotFound))?;
     let now = (state.clock)();
-    let mut signatures = request.headers().get_all(till.gateway.signature_header());
+    let mut signatures = request.headers().get_all(payment_service.gateway.signature_header());
     let signature = match (signatures.next(), signatures.next()) {
         (Some(signature), None) => signature.to_str().unwrap_or_default(),
         _ => "",
     };
-    let payment = till.gateway.notified(signature, upload.bytes(), now).map_err(refused)?;
+    let payment = payment_service.gateway.notified(signature, upload.bytes(), now).map_err(refused)?;
     admit_signed(&request, address, &state).await?;
-    let taken = detached(async move { till.take(&payment, now).await.map_err(Later) }).await?;
+    let taken = detached(async move { payment_service.take(&payment, now).await.map_err(Later) }).await?;
     let (outcome, reason) = match &taken {
-        Taken::Settled(settled) => (outcome(settled), None),
-        Taken::Refused(refusal) => ("refused", Some(refusal.as_str())),
+        PaymentOutcome::Settled(settled) => (outcome(settled), None),
+        PaymentOutcome::Refused(refusal) => ("refused", Some(refusal.as_str())),
     };
     Reply::done(&Body { outcome, reason, api_version: API_VERSION })
 }
@@ -68,13 +71,13 @@ fn refused(refusal: NotificationRefused) -> ApiError {
 }
 
 /// What may succeed when it is tried again.
-struct Later(TakeError);
+struct Later(PaymentError);
 
 impl From<Later> for ApiError {
     fn from(Later(error): Later) -> Self {
         match error {
-            TakeError::Store(error) => error.into(),
-            TakeError::Gateway(_) | TakeError::UnknownPayment => {
+            PaymentError::Store(error) => error.into(),
+            PaymentError::Gateway(_) | PaymentError::UnknownPayment => {
                 tracing::warn!(%error, "a notified payment could not be fetched");
                 Self::new(Code::GatewayUnavailable).cause(error.to_string())
             }

@@ -17,13 +17,13 @@ use validator::Validate;
 use self::explain::Explanation;
 use crate::{
     auth::Caller,
-    csv::{self, About, Format, Row},
+    csv::{self, CsvMetadata, Format, Row},
     error::ApiError,
     freshness::FreshnessBody,
     input::Input,
     names,
     query::{Days, Limit, Query},
-    respond::{API_VERSION, Exact, Pagination, Reply, Warnings, date},
+    respond::{API_VERSION, JsonDecimal, Pagination, Reply, Warnings, date},
     state::State,
     warnings::Warning,
     window,
@@ -38,29 +38,29 @@ struct SnapshotBody {
     #[schema(format = Date, example = "2026-05-02")]
     snapshot_date: String,
     #[schema(value_type = f64, example = 1530.00)]
-    gross_revenue: Exact,
+    gross_revenue: JsonDecimal,
     /// On the date of the refund.
     #[schema(value_type = f64, example = 45.90)]
-    refunds: Exact,
+    refunds: JsonDecimal,
     #[schema(value_type = f64, example = 210.00)]
-    ad_spend: Exact,
+    ad_spend: JsonDecimal,
     #[schema(value_type = f64, example = 612.00)]
-    cogs_estimate: Exact,
+    cogs_estimate: JsonDecimal,
     #[schema(value_type = f64, example = 44.37)]
-    fees_estimate: Exact,
+    fees_estimate: JsonDecimal,
     #[schema(value_type = f64, example = 96.00)]
-    shipping_estimate: Exact,
+    shipping_estimate: JsonDecimal,
     #[schema(value_type = f64, example = 30.00)]
-    extra_expenses: Exact,
+    extra_expenses: JsonDecimal,
     #[schema(value_type = f64, example = 1484.10)]
-    net_revenue: Exact,
+    net_revenue: JsonDecimal,
     #[schema(value_type = f64, example = 731.73)]
-    operational_profit: Exact,
+    operational_profit: JsonDecimal,
     #[schema(value_type = f64, example = 491.73)]
-    final_profit: Exact,
+    final_profit: JsonDecimal,
     /// Final profit in percent of net revenue; 0 when that is not above zero.
     #[schema(value_type = f64, example = 33.13)]
-    margin_pct: Exact,
+    margin_pct: JsonDecimal,
     /// Whether there is a margin: false when net revenue is not above zero.
     #[schema(example = true)]
     margin_defined: bool,
@@ -68,7 +68,7 @@ struct SnapshotBody {
     purchase_count: i64,
     /// The part of the revenue of goods whose cost is known, in percent; null on a day without such revenue.
     #[schema(value_type = Option<f64>, minimum = 0, maximum = 100, example = 87.50)]
-    cogs_coverage_pct: Option<Exact>,
+    cogs_coverage_pct: Option<JsonDecimal>,
     /// Whether cost of goods, fees or shipping are an estimate for a part of the day, because the shop does not state them.
     #[schema(example = true)]
     estimated: bool,
@@ -92,7 +92,7 @@ impl SnapshotBody {
             extra_expenses,
             purchase_count,
         } = components;
-        let money = |amount| Exact::money(amount, currency);
+        let money = |amount| JsonDecimal::money(amount, currency);
         let margin_pct = components.margin_pct();
         Self {
             snapshot_date: date(day),
@@ -106,10 +106,10 @@ impl SnapshotBody {
             net_revenue: money(components.net_revenue()),
             operational_profit: money(components.operational_profit()),
             final_profit: money(components.final_profit()),
-            margin_pct: Exact::percent(margin_pct.unwrap_or_default()),
+            margin_pct: JsonDecimal::percent(margin_pct.unwrap_or_default()),
             margin_defined: margin_pct.is_some(),
             purchase_count,
-            cogs_coverage_pct: basis.cogs_coverage_pct().map(Exact::percent),
+            cogs_coverage_pct: basis.cogs_coverage_pct().map(JsonDecimal::percent),
             estimated: basis.is_estimated(),
             explain,
         }
@@ -151,10 +151,10 @@ impl Row for SnapshotBody {
             self.margin_pct,
         ];
         let mut cells = vec![self.snapshot_date.clone()];
-        cells.extend(amounts.iter().map(Exact::to_string));
+        cells.extend(amounts.iter().map(JsonDecimal::to_string));
         cells.push(self.margin_defined.to_string());
         cells.push(self.purchase_count.to_string());
-        cells.push(self.cogs_coverage_pct.as_ref().map(Exact::to_string).unwrap_or_default());
+        cells.push(self.cogs_coverage_pct.as_ref().map(JsonDecimal::to_string).unwrap_or_default());
         cells.push(self.estimated.to_string());
         cells
     }
@@ -168,16 +168,16 @@ struct TotalsBody {
     #[schema(example = 30)]
     days_returned: i64,
     #[schema(value_type = f64, example = 45900.00)]
-    gross_revenue: Exact,
+    gross_revenue: JsonDecimal,
     #[schema(value_type = f64, example = 6300.00)]
-    ad_spend: Exact,
+    ad_spend: JsonDecimal,
     #[schema(value_type = f64, example = 14751.90)]
-    final_profit: Exact,
+    final_profit: JsonDecimal,
     #[schema(example = 540)]
     purchase_count: i64,
     /// Sum of final profit in percent of the sum of net revenue; 0 when that is not above zero.
     #[schema(value_type = f64, example = 33.13)]
-    avg_margin_pct: Exact,
+    avg_margin_pct: JsonDecimal,
     /// Whether there is such a margin: false when the sum of net revenue is not above zero.
     #[schema(example = true)]
     margin_defined: bool,
@@ -193,11 +193,11 @@ impl TotalsBody {
         let avg_margin_pct = sums.margin_pct();
         Self {
             days_returned,
-            gross_revenue: Exact::money(sums.gross_revenue, currency),
-            ad_spend: Exact::money(sums.ad_spend, currency),
-            final_profit: Exact::money(sums.final_profit(), currency),
+            gross_revenue: JsonDecimal::money(sums.gross_revenue, currency),
+            ad_spend: JsonDecimal::money(sums.ad_spend, currency),
+            final_profit: JsonDecimal::money(sums.final_profit(), currency),
             purchase_count: sums.purchase_count,
-            avg_margin_pct: Exact::percent(avg_margin_pct.unwrap_or_default()),
+            avg_margin_pct: JsonDecimal::percent(avg_margin_pct.unwrap_or_default()),
             margin_defined: avg_margin_pct.is_some(),
         }
     }
@@ -281,7 +281,7 @@ pub async fn get(
     if format == Format::Csv {
         let day = |snapshot| SnapshotBody::new(snapshot, currency, None);
         let data: Vec<_> = found.items.into_iter().map(day).collect();
-        let about = About { name: "profit", day: range.last, freshness: Some(freshness), warnings: &warnings };
+        let about = CsvMetadata { name: "profit", day: range.last, freshness: Some(freshness), warnings: &warnings };
         return csv::page(&about, &data, pagination.next_cursor).map(Either::Right);
     }
     let assumed = if explain == Some(true) { Some(state.profit.assumptions(caller.account()).await?) } else { None };

@@ -14,7 +14,7 @@ use crate::{
     input::Input,
     names,
     query::{Limit, NoParams, Query, parse_positive},
-    respond::{API_VERSION, Exact, Pagination, Reply, Warnings, instant, measure},
+    respond::{API_VERSION, JsonDecimal, Pagination, Reply, Warnings, instant, round4},
     state::State,
     warnings::Warning,
     write::detached,
@@ -35,7 +35,7 @@ struct SuggestionBody {
     #[schema(example = "Sells 6.0 a day; 42 in stock last 7 days, delivery takes 14.")]
     reason: String,
     #[schema(value_type = f64, minimum = 0, maximum = 1, example = 0.9)]
-    confidence: Exact,
+    confidence: JsonDecimal,
     /// Days of demand that the quantity covers.
     #[schema(example = 44)]
     forecast_days: i64,
@@ -105,12 +105,12 @@ impl From<Basis> for BasisBody {
             on_order,
             lead_time_days,
             review_days,
-            daily_demand: measure(daily_demand),
-            expected_demand: measure(expected_demand),
-            safety_stock: measure(safety_stock),
+            daily_demand: round4(daily_demand),
+            expected_demand: round4(expected_demand),
+            safety_stock: round4(safety_stock),
             reorder_point,
             order_up_to,
-            service_level: measure(service_level),
+            service_level: round4(service_level),
             pack_size,
             min_order_qty,
         }
@@ -137,7 +137,7 @@ impl From<Suggestion> for SuggestionBody {
             sku,
             qty_suggested,
             reason,
-            confidence: Exact::ratio(confidence),
+            confidence: JsonDecimal::ratio(confidence),
             forecast_days,
             computed_at: instant(computed_at),
             status,

@@ -17,7 +17,7 @@ use crate::{
     freshness::FreshnessBody,
     names,
     query::{NoParams, Query},
-    respond::{API_VERSION, Exact, Reply, Warnings},
+    respond::{API_VERSION, JsonDecimal, Reply, Warnings},
     state::State,
     warnings::Warning,
 };
@@ -32,7 +32,7 @@ struct SegmentBody {
     customers: i64,
     /// Part of all customers; 0 without any.
     #[schema(value_type = f64, minimum = 0, maximum = 1, example = 0.24)]
-    share: Exact,
+    share: JsonDecimal,
     /// Customers who bought in the last 90 days.
     #[schema(example = 96)]
     active: i64,
@@ -40,16 +40,16 @@ struct SegmentBody {
     orders_count: i64,
     /// Sum of all orders less refunds, in the account's currency.
     #[schema(value_type = f64, example = 148140.00)]
-    revenue_total: Exact,
+    revenue_total: JsonDecimal,
     /// Part of the revenue of all customers; 0 without any.
     #[schema(value_type = f64, minimum = 0, maximum = 1, example = 0.61)]
-    revenue_share: Exact,
+    revenue_share: JsonDecimal,
     /// Mean expected revenue over the lifetime of a customer; null without customers.
     #[schema(value_type = Option<f64>, example = 2100.00)]
-    avg_ltv_estimate: Option<Exact>,
+    avg_ltv_estimate: Option<JsonDecimal>,
     /// Mean probability that no purchase follows in the next 90 days; null where nobody has bought yet.
     #[schema(value_type = Option<f64>, minimum = 0, maximum = 1, example = 0.12)]
-    avg_churn_score: Option<Exact>,
+    avg_churn_score: Option<JsonDecimal>,
 }
 
 /// Sums over all segments.
@@ -63,7 +63,7 @@ struct TotalsBody {
     #[schema(example = 1730)]
     orders_count: i64,
     #[schema(value_type = f64, example = 242852.46)]
-    revenue_total: Exact,
+    revenue_total: JsonDecimal,
 }
 
 /// Every segment, those without customers as well.
@@ -101,13 +101,13 @@ impl Whole {
         SegmentBody {
             segment,
             customers,
-            share: Exact::ratio(ratio(customers.into(), self.customers)),
+            share: JsonDecimal::ratio(ratio(customers.into(), self.customers)),
             active,
             orders_count,
-            revenue_total: Exact::money(revenue_total, self.currency),
-            revenue_share: Exact::ratio(ratio(revenue_total, self.revenue)),
-            avg_ltv_estimate: avg_ltv_estimate.map(|amount| Exact::money(amount, self.currency)),
-            avg_churn_score: avg_churn_score.map(Exact::ratio),
+            revenue_total: JsonDecimal::money(revenue_total, self.currency),
+            revenue_share: JsonDecimal::ratio(ratio(revenue_total, self.revenue)),
+            avg_ltv_estimate: avg_ltv_estimate.map(|amount| JsonDecimal::money(amount, self.currency)),
+            avg_churn_score: avg_churn_score.map(JsonDecimal::ratio),
         }
     }
 }
@@ -131,7 +131,7 @@ pub async fn get(caller: Caller, query: Query<NoParams>, state: web::Data<State>
         customers: sum(|figures| figures.customers),
         active: sum(|figures| figures.active),
         orders_count: sum(|figures| figures.orders_count),
-        revenue_total: Exact::money(revenue, caller.currency()),
+        revenue_total: JsonDecimal::money(revenue, caller.currency()),
     };
     let whole = Whole { customers: totals.customers.into(), revenue, currency: caller.currency() };
     Reply::found(&Body {

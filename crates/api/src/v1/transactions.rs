@@ -17,7 +17,7 @@ use validator::Validate;
 
 use crate::{
     auth::Caller,
-    csv::{self, About, Format, Row},
+    csv::{self, CsvMetadata, Format, Row},
     error::ApiError,
     input::Input,
     names,
@@ -179,7 +179,7 @@ pub async fn list(
     let account = caller.account();
     let about = |warnings| {
         let day = caller.zone().day_of((state.clock)());
-        About { name: "credit-transactions", day, freshness: None, warnings }
+        CsvMetadata { name: "credit-transactions", day, freshness: None, warnings }
     };
     if format == Format::Csv && limit.given().is_none() {
         let streaming = streams.into_inner().begin(account)?;

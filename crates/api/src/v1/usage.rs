@@ -16,7 +16,7 @@ use crate::{
     error::ApiError,
     names,
     query::{NoParams, Query},
-    respond::{API_VERSION, Exact, Reply, Warnings, date, instant},
+    respond::{API_VERSION, JsonDecimal, Reply, Warnings, date, instant},
     state::State,
     warnings::Warning,
 };
@@ -88,7 +88,7 @@ struct PeriodBody {
     previous_spent: i64,
     /// Percent by which spending changed; null when nothing was spent before.
     #[schema(value_type = Option<f64>, example = 25.0)]
-    change_pct: Option<Exact>,
+    change_pct: Option<JsonDecimal>,
     /// The dearest first.
     by_feature: Vec<FeatureBody>,
 }
@@ -124,10 +124,10 @@ struct LimitsBody {
     requests_per_minute: u32,
     /// `ai_cost.cost_usd` from which on `usage.threshold_crossed` is sent with the severity `warning`.
     #[schema(value_type = f64, example = 20)]
-    ai_warning_usd: Exact,
+    ai_warning_usd: JsonDecimal,
     /// The same for `critical`.
     #[schema(value_type = f64, example = 50)]
-    ai_critical_usd: Exact,
+    ai_critical_usd: JsonDecimal,
     /// Whether AI features are paused at the critical cost.
     #[schema(example = true)]
     ai_auto_pause: bool,
@@ -139,8 +139,8 @@ impl LimitsBody {
         Self {
             low_balance: LOW_BALANCE,
             requests_per_minute,
-            ai_warning_usd: Exact(warning_usd),
-            ai_critical_usd: Exact(critical_usd),
+            ai_warning_usd: JsonDecimal(warning_usd),
+            ai_critical_usd: JsonDecimal(critical_usd),
             ai_auto_pause: auto_pause,
         }
     }
@@ -173,7 +173,7 @@ struct CostBody {
     #[schema(example = "2026-05")]
     month: String,
     #[schema(value_type = f64, example = 3.0215)]
-    cost_usd: Exact,
+    cost_usd: JsonDecimal,
     #[schema(example = 81200)]
     tokens: i64,
     /// Calls of a provider.
@@ -194,7 +194,7 @@ impl From<PeriodUse> for PeriodBody {
             to: date(last),
             figures: figures.into(),
             previous_spent: previous.spent(),
-            change_pct: change_pct.map(Exact::percent),
+            change_pct: change_pct.map(JsonDecimal::percent),
             by_feature: by_feature.into_iter().map(feature).collect(),
         }
     }
@@ -226,7 +226,7 @@ pub async fn get(caller: Caller, query: Query<NoParams>, state: web::Data<State>
         daily: daily.into_iter().map(day).collect(),
         limits: LimitsBody::new(state.settings.rate_limit_per_minute, limits),
         ai_access: pause.into(),
-        ai_cost: CostBody { month: month.to_string(), cost_usd: Exact(cost_usd), tokens, requests },
+        ai_cost: CostBody { month: month.to_string(), cost_usd: JsonDecimal(cost_usd), tokens, requests },
         api_version: API_VERSION,
         warnings,
     })

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use api::State;
-use app::ai::Wordsmith;
+use app::ai::InsightTextGenerator;
 use domain::{
     ai::{LanguageModel, MockAiRuns, MockLanguageModel, Outcome, RequestError, Run, RunState, Trigger},
     credits::CreditAmount,
@@ -21,8 +21,8 @@ fn service(with_model: bool, set: impl FnOnce(&mut MockAiRuns)) -> Service {
     // A request does not wait for a model: this one panics when it is asked.
     let silent = || -> Arc<dyn LanguageModel> { Arc::new(MockLanguageModel::new()) };
     let model = with_model.then(silent);
-    let wordsmith = Wordsmith { runs: Arc::new(runs), model, price: CreditAmount::new(5).unwrap() };
-    Service::start(State { wordsmith, ..state() })
+    let text_generator = InsightTextGenerator { runs: Arc::new(runs), model, price: CreditAmount::new(5).unwrap() };
+    Service::start(State { text_generator, ..state() })
 }
 
 fn job(outcome: Option<Outcome>) -> Run {

@@ -8,7 +8,7 @@ use std::{
 };
 
 use api::{Settings, State, rate_limit::InMemory};
-use app::{ai::Wordsmith, deliveries::Ports};
+use app::{ai::InsightTextGenerator, deliveries::Ports};
 use domain::{
     AccountId, UserId,
     accounts::{Mode, Plan, Profile},
@@ -165,7 +165,7 @@ pub fn state() -> State {
         usage: Arc::new(MockUsageStore::new()),
         ai_access: Arc::new(MockAiAccess::new()),
         prices: Arc::default(),
-        till: None,
+        payment_service: None,
         customers: Arc::new(MockCustomerStore::new()),
         integrations: Arc::new(MockIntegrationStore::new()),
         webhooks: Arc::new(MockWebhookStore::new()),
@@ -180,7 +180,7 @@ pub fn state() -> State {
             jitter: Arc::new(|| 0.0),
         },
         insights: Arc::new(MockInsightStore::new()),
-        wordsmith: Wordsmith {
+        text_generator: InsightTextGenerator {
             runs: Arc::new(MockAiRuns::new()),
             model: None,
             price: domain::credits::CreditAmount::new(5).unwrap(),

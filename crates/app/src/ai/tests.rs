@@ -77,8 +77,11 @@ fn deps(runs: MockAiRuns, model: MockLanguageModel, sold_out: &[&str]) -> (Deps,
         noted.lock().unwrap_or_else(PoisonError::into_inner).push((outcome, reason));
         Ok(JobWritten::Rows(1))
     });
-    let wordsmith =
-        Wordsmith { runs: Arc::new(runs), model: Some(Arc::new(model)), price: CreditAmount::new(5).unwrap() };
+    let text_generator = InsightTextGenerator {
+        runs: Arc::new(runs),
+        model: Some(Arc::new(model)),
+        price: CreditAmount::new(5).unwrap(),
+    };
     let deps = Deps {
         accounts: Arc::new(accounts),
         jobs: Arc::new(MockJobStore::new()),
@@ -91,7 +94,7 @@ fn deps(runs: MockAiRuns, model: MockLanguageModel, sold_out: &[&str]) -> (Deps,
         anomalies: Arc::new(MockAnomalyWriter::new()),
         insight_source: Arc::new(Situation(stored)),
         insights: Arc::new(insights),
-        wordsmith: Some(wordsmith),
+        text_generator: Some(text_generator),
     };
     (deps, ended)
 }

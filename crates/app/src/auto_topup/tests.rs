@@ -79,14 +79,14 @@ async fn left(status: PaymentStatus, settled: Result<Settled, Refusal>) -> Left 
         sender.send(left).unwrap();
         Ok(())
     });
-    let till = Till {
+    let payment_service = PaymentService {
         gateway: Arc::new(gateway),
         payments: Arc::new(payments),
         accounts: Arc::new(accounts),
         prices: Arc::new(PriceList::default()),
     };
     let rules = Rules { cooldown: Duration::MINUTE, monthly_cap: 1_000 };
-    let recharger = Recharger { till, charges: Arc::new(charges), rules, clock: || NOW };
+    let recharger = Recharger { payment_service, charges: Arc::new(charges), rules, clock: || NOW };
     assert_eq!(recharger.tick().await.unwrap(), 1);
     receiver.recv().unwrap()
 }

@@ -5,8 +5,8 @@ use std::{collections::HashSet, future::Future, panic::AssertUnwindSafe, pin::Pi
 use domain::{
     StoreError,
     webhooks::{
-        breaker::Seen,
-        delivery::{Due, Lease, Leased, Next, Receiver, Report, Room},
+        breaker::Observation,
+        delivery::{Capacity, Due, Lease, Leased, Next, Receiver, Report},
         schedule,
     },
 };
@@ -22,7 +22,7 @@ use tracing::Instrument;
 use super::{
     Options, Ports,
     attempt::attempt,
-    lanes::{Lanes, Limits},
+    queues::{EndpointQueues, Limits},
 };
 use crate::outage;
 
@@ -67,9 +67,9 @@ pub async fn run(
             receiver = announced.recv(), if listening => match receiver {
                 Some(receiver) => {
                     engine.be_alert();
-                    engine.lanes.announce(receiver);
+                    engine.queues.announce(receiver);
                     while let Ok(receiver) = announced.try_recv() {
-                        engine.lanes.announce(receiver);
+                        engine.queues.announce(receiver);
                     }
                 }
                 None => listening = false,
@@ -86,7 +86,7 @@ pub async fn run(
 struct Engine {
     ports: Ports,
     options: Options,
-    lanes: Lanes,
+    queues: EndpointQueues,
     attempts: JoinSet<Ended>,
     /// Leases of attempts that have not ended.
     held: HashSet<Lease>,
@@ -112,7 +112,7 @@ struct Engine {
 
 /// What was asked for, when, and what came of it.
 struct Leasing {
-    rooms: Vec<Room>,
+    rooms: Vec<Capacity>,
     asked_at: OffsetDateTime,
     leased: Result<Vec<Leased>, StoreError>,
 }
@@ -131,7 +131,7 @@ impl Engine {
         Self {
             ports,
             options,
-            lanes: Lanes::default(),
+            queues: EndpointQueues::default(),
             attempts: JoinSet::new(),
             held: HashSet::new(),
             unrecorded: Vec::new(),
@@ -179,10 +179,10 @@ impl Engine {
 
     fn start_leasing(&mut self) {
         let now = self.now();
-        let taken = self.lanes.in_flight() + self.unrecorded.len() + self.being_recorded;
+        let taken = self.queues.in_flight() + self.unrecorded.len() + self.being_recorded;
         let free = self.options.in_flight.saturating_sub(taken);
         let Options { per_account, per_receiver, .. } = self.options;
-        let rooms = self.lanes.plan(Limits { free, per_account, per_receiver }, now);
+        let rooms = self.queues.plan(Limits { free, per_account, per_receiver }, now);
         if rooms.is_empty() {
             return;
         }
@@ -241,7 +241,7 @@ impl Engine {
     }
 
     fn tick(&mut self) {
-        self.lanes.sweep(self.now());
+        self.queues.sweep(self.now());
         self.start_looking();
         self.start_moving();
     }
@@ -269,13 +269,13 @@ impl Engine {
                 if !leased.is_empty() {
                     self.be_alert();
                 }
-                self.lanes.leased(&rooms, &leased);
+                self.queues.leased(&rooms, &leased);
                 let until = asked_at + self.options.lease;
                 leased.into_iter().for_each(|leased| self.start_attempt(leased, until));
             }
             Err(error) => {
                 self.rest("deliveries cannot be leased; trying again", &error);
-                rooms.iter().for_each(|room| self.lanes.announce(room.receiver));
+                rooms.iter().for_each(|room| self.queues.announce(room.receiver));
             }
         }
     }
@@ -317,9 +317,9 @@ impl Engine {
         // Panics are caught where they happen, and nothing is aborted before the end.
         let Ok(Ended { lease, report }) = ended else { return };
         let now = self.now();
-        let unsent = Seen { status: None, took: Duration::ZERO, retry_after: None };
+        let unsent = Observation { status: None, took: Duration::ZERO, retry_after: None };
         let seen = report.as_ref().map_or(unsent, |report| seen(report, now));
-        self.lanes.ended(lease.receiver, Some(seen), now);
+        self.queues.ended(lease.receiver, Some(seen), now);
         self.held.remove(&lease);
         self.unrecorded.extend(report);
     }
@@ -346,7 +346,7 @@ impl Engine {
         };
         self.pause = Duration::ZERO;
         self.next_quick_look = Instant::now() + self.options.quick_poll;
-        due.into_iter().for_each(|receiver| self.lanes.announce(receiver));
+        due.into_iter().for_each(|receiver| self.queues.announce(receiver));
         if self.unfinished_look.is_some() {
             self.start_looking();
         }
@@ -356,7 +356,7 @@ impl Engine {
     fn on_moved(&mut self, moved: Result<Option<Receiver>, StoreError>) {
         match moved {
             Ok(Some(receiver)) => {
-                self.lanes.announce(receiver);
+                self.queues.announce(receiver);
                 self.start_moving();
             }
             Ok(None) => {}
@@ -428,9 +428,9 @@ async fn record(ports: &Ports, reports: &[Report]) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn seen(report: &Report, now: OffsetDateTime) -> Seen {
+fn seen(report: &Report, now: OffsetDateTime) -> Observation {
     let asked = report.attempt.retry_after.as_deref();
-    Seen {
+    Observation {
         status: report.attempt.status(),
         took: report.attempt.timings.total,
         retry_after: asked.and_then(|value| schedule::parse_retry_after(value, now)),

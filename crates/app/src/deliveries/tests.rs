@@ -9,8 +9,8 @@ use domain::{
     sealing::{MockSealer, SealError},
     webhooks::{
         attempt::MockSender,
-        breaker::Seen,
-        delivery::{Lease, Leased, MockDeliveryQueue, Next, Receiver, Room},
+        breaker::Observation,
+        delivery::{Capacity, Lease, Leased, MockDeliveryQueue, Next, Receiver},
         schedule::DisabledReason,
         signature::Secret,
     },
@@ -22,7 +22,7 @@ use self::fakes::{Behaviour, Bulk, NOW, Queue, Running, answered, failing, lease
 use super::{
     Options,
     attempt::{Unsent, attempt},
-    lanes::{Lanes, Limits},
+    queues::{EndpointQueues, Limits},
 };
 
 #[tokio::test(start_paused = true)]
@@ -188,7 +188,7 @@ fn a_secret_is_told_apart_from_another() {
     assert!(Secret::parse(secret(1).expose()).is_ok());
 }
 
-const QUICK: Seen = Seen { status: Some(200), took: Duration::from_millis(5), retry_after: None };
+const QUICK: Observation = Observation { status: Some(200), took: Duration::from_millis(5), retry_after: None };
 
 fn limits(free: usize) -> Limits {
     Limits { free, per_account: 64, per_receiver: 32 }
@@ -196,18 +196,18 @@ fn limits(free: usize) -> Limits {
 
 #[test]
 fn lanes_take_turns_and_share_what_is_free() {
-    let mut lanes = Lanes::default();
-    (1..=4).for_each(|account| lanes.announce(receiver(account)));
-    let room = |account, deliveries| Room { receiver: receiver(account), deliveries };
-    let first = lanes.plan(limits(10), NOW);
+    let mut queues = EndpointQueues::default();
+    (1..=4).for_each(|account| queues.announce(receiver(account)));
+    let room = |account, deliveries| Capacity { receiver: receiver(account), deliveries };
+    let first = queues.plan(limits(10), NOW);
     assert_eq!(first, [room(1, 4), room(2, 4), room(3, 2)]);
     let got: Vec<_> = (0..4).map(|event| leased(1, event)).chain([leased(2, 4)]).collect();
-    lanes.leased(&first, &got);
-    assert_eq!(lanes.in_flight(), 5);
+    queues.leased(&first, &got);
+    assert_eq!(queues.in_flight(), 5);
     // The fourth comes first now; the first may have more, but has no room; of the second everything was taken.
-    assert_eq!(lanes.plan(limits(10), NOW), [room(4, 4)]);
-    lanes.ended(receiver(1), Some(QUICK), NOW);
-    assert_eq!(lanes.plan(limits(10), NOW), [room(1, 5)]);
+    assert_eq!(queues.plan(limits(10), NOW), [room(4, 4)]);
+    queues.ended(receiver(1), Some(QUICK), NOW);
+    assert_eq!(queues.plan(limits(10), NOW), [room(1, 5)]);
 }
 
 /// A receiver of an account that has several.
@@ -218,25 +218,25 @@ fn receiver_of(account: i64, number: i64) -> Receiver {
 #[test]
 fn the_receivers_of_an_account_share_its_places() {
     let limits = Limits { free: 100, per_account: 6, per_receiver: 32 };
-    let mut lanes = Lanes::default();
+    let mut queues = EndpointQueues::default();
     let receivers = [receiver_of(1, 1), receiver_of(1, 2), receiver_of(1, 3), receiver_of(2, 4)];
-    receivers.into_iter().for_each(|receiver| lanes.announce(receiver));
-    let room = |receiver, deliveries| Room { receiver, deliveries };
-    let first = lanes.plan(limits, NOW);
+    receivers.into_iter().for_each(|receiver| queues.announce(receiver));
+    let room = |receiver, deliveries| Capacity { receiver, deliveries };
+    let first = queues.plan(limits, NOW);
     assert_eq!(first, [room(receivers[0], 4), room(receivers[1], 2), room(receivers[3], 4)]);
     let of = |receiver: Receiver, event| Leased { lease: Lease { receiver, event, claim: 1 }, ..leased(1, event) };
     let got: Vec<_> =
         (0..4).map(|event| of(receivers[0], event)).chain((4..6).map(|event| of(receivers[1], event))).collect();
-    lanes.leased(&first, &got);
-    assert_eq!(lanes.plan(limits, NOW), [], "the account has all its places, and nothing else waits");
+    queues.leased(&first, &got);
+    assert_eq!(queues.plan(limits, NOW), [], "the account has all its places, and nothing else waits");
     // One place is free again: it goes to the receiver that has waited longest.
-    lanes.ended(receivers[0], Some(QUICK), NOW);
-    assert_eq!(lanes.plan(limits, NOW), [room(receivers[2], 1)]);
+    queues.ended(receivers[0], Some(QUICK), NOW);
+    assert_eq!(queues.plan(limits, NOW), [room(receivers[2], 1)]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_account_whose_receivers_all_hang_leaves_the_places_of_the_others_free() {
-    // Receivers that were quick, and so are trusted with all they may have, and then hang.
+    // Receivers that were quick, and so have the highest limit, and then hang.
     let queue = Queue::with([]);
     let quick = (1..=24).flat_map(|number| (0..40).map(move |event| (number, event)));
     let due =

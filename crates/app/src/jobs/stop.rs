@@ -4,18 +4,18 @@ use tokio::sync::watch;
 
 /// How far a stop has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Stage {
+pub enum Shutdown {
     /// Nobody has asked to stop.
-    Going,
+    Running,
     /// No run begins; those that are under way may end.
-    Ending,
+    Draining,
     /// Runs that are still under way are broken off and give their claims back.
-    Over,
+    Aborting,
 }
 
 /// Tells runs to stop.
 #[derive(Debug, Clone)]
-pub struct Stop(Option<watch::Receiver<Stage>>);
+pub struct Stop(Option<watch::Receiver<Shutdown>>);
 
 impl Stop {
     /// Nobody will ask to stop.
@@ -24,19 +24,19 @@ impl Stop {
     }
 
     /// Follows what a sender says. When the sender goes away, its last word stands.
-    pub fn following(stage: watch::Receiver<Stage>) -> Self {
+    pub fn following(stage: watch::Receiver<Shutdown>) -> Self {
         Self(Some(stage))
     }
 
     /// Whether no run is to begin any more.
     pub fn is_asked(&self) -> bool {
-        self.0.as_ref().is_some_and(|stage| *stage.borrow() > Stage::Going)
+        self.0.as_ref().is_some_and(|stage| *stage.borrow() > Shutdown::Running)
     }
 
     /// Waits until runs are to be broken off.
     pub async fn over(&self) {
         if let Some(stage) = &self.0
-            && stage.clone().wait_for(|stage| *stage == Stage::Over).await.is_ok()
+            && stage.clone().wait_for(|stage| *stage == Shutdown::Aborting).await.is_ok()
         {
             return;
         }

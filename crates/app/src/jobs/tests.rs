@@ -87,7 +87,7 @@ impl Ports {
             anomalies: Arc::new(anomalies),
             insight_source: Arc::new(insight_source),
             insights: Arc::new(insights),
-            wordsmith: None,
+            text_generator: None,
         }
     }
 
@@ -201,8 +201,8 @@ async fn an_ai_run_that_panics_fails_and_so_is_refunded() {
     let mut ports = Ports::default();
     ports.accounts.expect_find().returning(|_| panic!("a defect"));
     let price = domain::credits::CreditAmount::new(5).unwrap();
-    let wordsmith = Some(Wordsmith { runs: Arc::new(runs), model: None, price });
-    let deps = Deps { wordsmith, ..ports.deps() };
+    let text_generator = Some(InsightTextGenerator { runs: Arc::new(runs), model: None, price });
+    let deps = Deps { text_generator, ..ports.deps() };
     assert!(crate::ai::carry_out_next(&deps, clock).await.unwrap(), "the next run has its turn");
 }
 
@@ -306,7 +306,7 @@ async fn jobs_of_a_night_sum_days_up_once_and_read_sales_once() {
     ports.reorder.expect_standing().returning(|_| Ok(String::new()));
     ports.reorder.expect_replace().times(1).returning(|_, _, _, _| Ok(Written::Rows(0)));
     let (deps, account, stop) = (ports.deps(), account(7), Stop::never());
-    let night = Night::of(&deps, &account, AS_OF, Selection::default(), clock, &stop);
+    let night = AccountRun::of(&deps, &account, AS_OF, Selection::default(), clock, &stop);
     for job in [JobName::InventoryVelocity, JobName::SmartReorder] {
         assert_eq!(night.run(job).await.outcome, Outcome::Done { rows: 0 });
     }
@@ -360,15 +360,15 @@ async fn a_stop_waits_for_the_run_under_way_begins_none_and_gives_the_claim_back
     ports.jobs.expect_fail().withf(given_back).times(1).returning(|_, _| Ok(()));
     let begun = Arc::new(tokio::sync::Notify::new());
     let deps = Deps { daily: Arc::new(Hanging(begun.clone())), ..ports.deps() };
-    let (tell, stage) = tokio::sync::watch::channel(Stage::Going);
+    let (tell, stage) = tokio::sync::watch::channel(Shutdown::Running);
     let stop = Stop::following(stage);
     let running =
         tokio::spawn(async move { run_all_until(&deps, Selection::default(), 1, clock, &stop).await.unwrap() });
     begun.notified().await;
-    tell.send(Stage::Ending).unwrap();
+    tell.send(Shutdown::Draining).unwrap();
     tokio::time::sleep(std::time::Duration::from_secs(20)).await;
     assert!(!running.is_finished(), "the run under way may end");
-    tell.send(Stage::Over).unwrap();
+    tell.send(Shutdown::Aborting).unwrap();
     let reports = running.await.unwrap();
     let ended: Vec<_> = reports.iter().map(|report| (report.account, report.outcome.clone())).collect();
     assert_eq!(ended, [(AccountId(1), Outcome::Interrupted)]);

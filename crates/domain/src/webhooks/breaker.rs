@@ -1,7 +1,7 @@
-//! The circuit breaker of one receiver: how many deliveries it is trusted with at once.
+//! The circuit breaker and the adaptive concurrency limit of one receiver.
 //!
-//! Trust starts small, doubles with every quick answer and halves with every slow one, so that a receiver that hangs
-//! holds few of the places that all receivers share. Several attempts in a row without a usable answer open the breaker
+//! The limit starts low, doubles with every quick answer and halves with every slow one, so that a receiver that hangs
+//! holds few of the slots that all receivers share. Several attempts in a row without a usable answer open the breaker
 //! for a while that doubles each time; then one attempt at a time is let through until one succeeds. What is not let
 //! through waits in the queue and loses none of its attempts.
 
@@ -10,9 +10,9 @@ use std::time::Duration;
 use time::OffsetDateTime;
 
 /// Deliveries at once to a receiver that nothing is known of.
-const FIRST_TRUST: usize = 4;
+const INITIAL_LIMIT: usize = 4;
 /// Deliveries at once to a receiver that has always been quick.
-const MOST_TRUST: usize = 1_024;
+const MAX_LIMIT: usize = 1_024;
 /// An answer that takes longer is slow.
 const SLOW: Duration = Duration::from_secs(1);
 /// Attempts in a row that must fail to open the breaker.
@@ -25,20 +25,20 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 /// The state of a receiver as one process sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Breaker {
-    trust: usize,
+    concurrency_limit: usize,
     failures: u32,
     open_until: Option<OffsetDateTime>,
 }
 
 impl Default for Breaker {
     fn default() -> Self {
-        Self { trust: FIRST_TRUST, failures: 0, open_until: None }
+        Self { concurrency_limit: INITIAL_LIMIT, failures: 0, open_until: None }
     }
 }
 
 /// What an attempt shows of its receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Seen {
+pub struct Observation {
     /// HTTP status, if there was an answer.
     pub status: Option<u16>,
     /// How long the attempt took.
@@ -51,7 +51,7 @@ impl Breaker {
     /// How many deliveries may be under way at `now`, of `limit` at most.
     pub fn allowance(&self, now: OffsetDateTime, limit: usize) -> usize {
         match self.open_until {
-            None => limit.min(self.trust),
+            None => limit.min(self.concurrency_limit),
             Some(until) if until > now => 0,
             Some(_) => limit.min(1),
         }
@@ -69,14 +69,18 @@ impl Breaker {
 
     /// An attempt ended. Only a receiver in trouble counts as failing: no answer, 408, 425, 429 or 5xx. With another
     /// 4xx it works and refuses this delivery.
-    pub fn record(&mut self, seen: Seen, now: OffsetDateTime) {
-        let Seen { status, took, retry_after } = seen;
+    pub fn record(&mut self, seen: Observation, now: OffsetDateTime) {
+        let Observation { status, took, retry_after } = seen;
         let in_trouble = status.is_none_or(|status| matches!(status, 408 | 425 | 429 | 500..));
         if in_trouble {
             self.fail(retry_after, now);
         } else {
-            let trust = if took > SLOW { (self.trust / 2).max(1) } else { (self.trust * 2).min(MOST_TRUST) };
-            *self = Self { trust, failures: 0, open_until: None };
+            let concurrency_limit = if took > SLOW {
+                (self.concurrency_limit / 2).max(1)
+            } else {
+                (self.concurrency_limit * 2).min(MAX_LIMIT)
+            };
+            *self = Self { concurrency_limit, failures: 0, open_until: None };
         }
     }
 
@@ -85,7 +89,7 @@ impl Breaker {
         if self.open_until.is_some_and(|until| until > now) {
             return;
         }
-        self.trust = (self.trust / 2).max(1);
+        self.concurrency_limit = (self.concurrency_limit / 2).max(1);
         self.failures = self.failures.saturating_add(1);
         if self.failures < FAILURES_TO_OPEN {
             return;
@@ -105,11 +109,11 @@ mod tests {
 
     const NOW: OffsetDateTime = datetime!(2026-05-01 12:00 UTC);
 
-    fn seen(status: u16) -> Seen {
-        Seen { status: Some(status), took: Duration::from_millis(20), retry_after: None }
+    fn seen(status: u16) -> Observation {
+        Observation { status: Some(status), took: Duration::from_millis(20), retry_after: None }
     }
 
-    const UNANSWERED: Seen = Seen { status: None, took: Duration::from_secs(10), retry_after: None };
+    const UNANSWERED: Observation = Observation { status: None, took: Duration::from_secs(10), retry_after: None };
 
     fn failed(times: u32) -> Breaker {
         let mut breaker = Breaker::default();
@@ -125,7 +129,7 @@ mod tests {
         assert_eq!(breaker.allowance(NOW, 16), 8);
         (0..20).for_each(|_| breaker.record(seen(200), NOW));
         assert_eq!(breaker.allowance(NOW, 16), 16);
-        (0..20).for_each(|_| breaker.record(Seen { took: Duration::from_secs(3), ..seen(200) }, NOW));
+        (0..20).for_each(|_| breaker.record(Observation { took: Duration::from_secs(3), ..seen(200) }, NOW));
         assert_eq!(breaker.allowance(NOW, 16), 1);
         assert!(!breaker.is_failing());
     }
@@ -169,7 +173,7 @@ mod tests {
     #[case(86_400, 300)]
     fn a_receiver_that_asks_for_time_gets_it_within_bounds(#[case] asked: u64, #[case] given: u64) {
         let mut breaker = failed(4);
-        breaker.record(Seen { retry_after: Some(Duration::from_secs(asked)), ..seen(429) }, NOW);
+        breaker.record(Observation { retry_after: Some(Duration::from_secs(asked)), ..seen(429) }, NOW);
         assert_eq!(breaker.open_until(), Some(NOW + Duration::from_secs(given)));
     }
 }

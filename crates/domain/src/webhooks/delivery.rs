@@ -37,7 +37,7 @@ pub struct Receiver {
 
 /// How many deliveries a worker will take for a receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Room {
+pub struct Capacity {
     pub receiver: Receiver,
     /// At least 1.
     pub deliveries: usize,
@@ -169,7 +169,7 @@ pub trait DeliveryQueue: Send + Sync {
     async fn just_due(&self, since: OffsetDateTime, now: OffsetDateTime) -> Result<Vec<Receiver>, StoreError>;
     /// Leases what is due for these receivers, the earliest first. What is due to a subscription that is switched off
     /// becomes held, what is due to a revoked one is canceled.
-    async fn lease(&self, rooms: &[Room], lease: Duration, now: OffsetDateTime) -> Result<Vec<Leased>, StoreError>;
+    async fn lease(&self, rooms: &[Capacity], lease: Duration, now: OffsetDateTime) -> Result<Vec<Leased>, StoreError>;
     /// Records attempts, their deliveries' next steps and the subscriptions' figures, but for leases that were taken
     /// over: they leave no trace. Gives the receivers that are failing now.
     async fn record(&self, reports: &[Report], now: OffsetDateTime) -> Result<Vec<Failing>, StoreError>;

@@ -28,7 +28,7 @@ impl RateLimiter for Alone {
         Quota::of(limit, self.hits.fetch_add(1, Ordering::Relaxed) + 1, WINDOW, false)
     }
 
-    async fn give_back(&self, _: Bucket) {
+    async fn refund(&self, _: Bucket) {
         self.given_back.fetch_add(1, Ordering::Relaxed);
     }
 }
@@ -75,7 +75,7 @@ async fn a_request_given_back_can_be_made_again_and_moves_no_window() {
     assert!(other.hit(KEY, 1).await.exceeded);
     // The window is made to end in five seconds: a hit after the give-back must not start another.
     command::<i64>(&redis, &["PEXPIRE", "requests:{key:7}", "5000"]).await;
-    other.give_back(KEY).await;
+    other.refund(KEY).await;
     let taken = one.hit(KEY, 1).await;
     assert_eq!((taken.exceeded, taken.remaining), (false, 0));
     assert!(taken.reset_seconds <= 5, "{taken:?}");
@@ -87,11 +87,11 @@ async fn what_is_given_back_to_a_window_that_is_over_is_nothing() {
     let Some(redis) = Redis::start().unwrap() else { return };
     let (one, _) = replica(&redis).await;
     one.hit(KEY, 2).await;
-    one.give_back(KEY).await;
-    one.give_back(KEY).await;
+    one.refund(KEY).await;
+    one.refund(KEY).await;
     assert_eq!(one.hit(KEY, 2).await.remaining, 1);
     command::<i64>(&redis, &["DEL", "requests:{key:7}"]).await;
-    one.give_back(KEY).await;
+    one.refund(KEY).await;
     assert_eq!(one.hit(KEY, 2).await.remaining, 1);
 }
 
@@ -102,7 +102,7 @@ async fn a_window_ends_by_itself_and_buckets_do_not_share_a_count() {
     let address: IpAddr = "192.0.2.1".parse().unwrap();
     let of_key = [KEY, Bucket::Key(8), Bucket::NotModified(7), Bucket::EventKib(7)];
     let of_addresses = [Bucket::refused(address), Bucket::public(address), Bucket::PublicNotModified(address)];
-    for bucket in of_key.into_iter().chain(of_addresses).chain([Bucket::Crowd, Bucket::OverflowNotModified]) {
+    for bucket in of_key.into_iter().chain(of_addresses).chain([Bucket::Overflow, Bucket::OverflowNotModified]) {
         assert!(!one.hit(bucket, 1).await.exceeded, "{bucket:?}");
     }
     let lives: i64 = command(&redis, &["PTTL", "requests:{public:192.0.2.1}"]).await;
@@ -134,7 +134,7 @@ async fn while_the_server_is_away_the_process_counts_and_no_request_waits_long()
     for _ in 0..1_000 {
         one.hit(KEY, 60).await;
     }
-    one.give_back(KEY).await;
+    one.refund(KEY).await;
     assert!(asked.elapsed() < Duration::from_secs(1), "{:?}", asked.elapsed());
     assert_eq!(alone.hits.load(Ordering::Relaxed), 1_000);
     assert_eq!(alone.given_back.load(Ordering::Relaxed), 1);

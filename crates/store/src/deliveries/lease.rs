@@ -6,7 +6,7 @@ use diesel::sql_types::{Array, BigInt, Bytea, Integer, Nullable, Text, Timestamp
 use diesel_async::RunQueryDsl;
 use domain::{
     StoreError,
-    webhooks::delivery::{Lease, Leased, Room},
+    webhooks::delivery::{Capacity, Lease, Leased},
 };
 use time::OffsetDateTime;
 use uuid::Uuid;
@@ -85,7 +85,7 @@ row!(
 
 pub(super) async fn lease(
     store: &Store,
-    part: &Part<'_, Room>,
+    part: &Part<'_, Capacity>,
     lease: Duration,
     now: OffsetDateTime,
 ) -> Result<Vec<Leased>, StoreError> {

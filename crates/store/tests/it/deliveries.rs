@@ -10,7 +10,7 @@ use domain::{
     webhooks::{
         Subscription, WebhookStore,
         attempt::{ANSWER_BYTES_PER_DAY, Attempt, Failure, FailureCode, Outcome, Timings},
-        delivery::{DeliveryQueue, DeliveryState, Due, Failing, Leased, Next, Receiver, Report, Room},
+        delivery::{Capacity, DeliveryQueue, DeliveryState, Due, Failing, Leased, Next, Receiver, Report},
         log::{DeliveryLog, LoggedAttempt},
         schedule::DisabledReason,
         settings::{Change, Rotated, Rotation, WebhookSettings},
@@ -36,7 +36,7 @@ async fn emit(fixture: &Fixture, account: AccountId, count: i64) {
 }
 
 async fn lease(fixture: &Fixture, receiver: Receiver, deliveries: usize, now: OffsetDateTime) -> Vec<Leased> {
-    fixture.store.lease(&[Room { receiver, deliveries }], LEASE, now).await.unwrap()
+    fixture.store.lease(&[Capacity { receiver, deliveries }], LEASE, now).await.unwrap()
 }
 
 fn answered(status: u16) -> Attempt {
@@ -135,7 +135,7 @@ async fn a_receiver_gets_no_more_than_its_room_and_the_earliest_first() {
     emit(&fixture, calm.account, 2).await;
     // By instants of its own: what a cluster computes anew on every node must not depend on the session.
     fixture.execute("UPDATE deliveries SET due_at = to_timestamp(1777636800 - event_id)").await;
-    let rooms = [Room { receiver: busy, deliveries: 3 }, Room { receiver: calm, deliveries: 5 }];
+    let rooms = [Capacity { receiver: busy, deliveries: 3 }, Capacity { receiver: calm, deliveries: 5 }];
     let leased = fixture.store.lease(&rooms, LEASE, START).await.unwrap();
     let mut of_busy: Vec<_> =
         leased.iter().filter(|leased| leased.lease.receiver == busy).map(|leased| leased.lease.event).collect();
@@ -392,7 +392,7 @@ async fn of_a_delivery_that_is_sent_again_and_again_the_newest_attempts_are_kept
     attempted_often(&fixture, to).await;
     let other = receiver(&fixture).await;
     emit(&fixture, other.account, 1).await;
-    let rooms = [to, other].map(|receiver| Room { receiver, deliveries: 1 });
+    let rooms = [to, other].map(|receiver| Capacity { receiver, deliveries: 1 });
     let leased = fixture.store.lease(&rooms, LEASE, START).await.unwrap();
     report(&fixture, &leased, answered(200), START).await;
     let row = fixture

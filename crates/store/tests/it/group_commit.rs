@@ -100,7 +100,7 @@ async fn small_groups_take_turns_and_a_large_one_goes_ahead() {
     let db = fresh().await;
     let account = shop::account(&db.sql, "UTC").await;
     let first = GroupCommit::new((*db.store).clone(), 2, |_| {});
-    let second = first.sibling((*db.store).clone());
+    let second = first.with_own_queue((*db.store).clone());
     // From here on both are known to have several senders.
     send(&first, account, 4).await.unwrap();
     send(&second, account, 4).await.unwrap();
@@ -128,7 +128,7 @@ async fn a_queue_with_few_senders_waits_for_no_turn() {
     let db = fresh().await;
     let account = shop::account(&db.sql, "UTC").await;
     let first = GroupCommit::new((*db.store).clone(), 2, |_| {});
-    let second = first.sibling((*db.store).clone());
+    let second = first.with_own_queue((*db.store).clone());
     send(&first, account, 4).await.unwrap();
     send(&second, account, 3).await.unwrap();
     let lock = db.session().await;

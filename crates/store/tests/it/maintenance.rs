@@ -5,7 +5,7 @@ use time::{Duration, OffsetDateTime, macros::datetime};
 use domain::{
     SubscriptionId,
     events::{CreditsLow, Outbox},
-    webhooks::delivery::{DeliveryQueue, Receiver, Room},
+    webhooks::delivery::{Capacity, DeliveryQueue, Receiver},
 };
 use store::{Connect, PoolOptions, Pooler, Retention, Store};
 use testkit::PgBouncer;
@@ -163,7 +163,7 @@ async fn deliveries_that_have_ended_or_are_held_go_with_their_events_and_what_is
     assert_eq!(rows, [(3, "pending".to_owned()), (5, "delivered".to_owned())]);
 
     // What was pending can still be sent, body and all.
-    let room = Room { receiver: Receiver { account, subscription: SubscriptionId(subscription) }, deliveries: 9 };
+    let room = Capacity { receiver: Receiver { account, subscription: SubscriptionId(subscription) }, deliveries: 9 };
     let lease = std::time::Duration::from_secs(9);
     let leased = fixture.store.lease(&[room], lease, datetime!(2026-05-15 12:00 UTC)).await.unwrap();
     assert_eq!(leased.len(), 1);

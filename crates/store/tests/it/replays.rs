@@ -7,7 +7,7 @@ use domain::{
     events::{CreditsLow, Event, EventKind, Outbox},
     idempotency::{IdempotencyError, IdempotencyKey},
     webhooks::{
-        delivery::{DeliveryQueue, DeliveryState, Receiver, Room},
+        delivery::{Capacity, DeliveryQueue, DeliveryState, Receiver},
         log::{DeliveryLog, Resent, TestStart},
         replay::{ReplayState, ReplayStore, Selection, StartError},
     },
@@ -53,7 +53,7 @@ async fn a_replay_goes_on_where_it_stood_and_takes_what_was_counted() {
     let running = ReplayState::Running;
     assert_eq!(queued, [(500, running), (1_000, running), (1_201, running), (1_201, ReplayState::Done)]);
     assert_eq!(fixture.count("deliveries WHERE state = 'pending'").await, 1_201);
-    let leased = fixture.store.lease(&[Room { receiver: to, deliveries: 1 }], LEASE, START).await.unwrap();
+    let leased = fixture.store.lease(&[Capacity { receiver: to, deliveries: 1 }], LEASE, START).await.unwrap();
     assert_eq!((leased[0].attempt, leased[0].attempt_of_round), (9, 1));
 }
 
@@ -135,7 +135,7 @@ async fn accounts_take_turns_at_their_replays() {
 #[tokio::test]
 async fn a_delivery_is_sent_again_under_its_id_unless_a_worker_has_it() {
     let (fixture, to) = with_deliveries(1).await;
-    let room = [Room { receiver: to, deliveries: 1 }];
+    let room = [Capacity { receiver: to, deliveries: 1 }];
     let leased = fixture.store.lease(&room, LEASE, START).await.unwrap();
     let id = leased[0].id;
     let resend = || fixture.store.resend(to.account, to.subscription, id, None, START);

@@ -12,7 +12,7 @@ use validator::Validate;
 use crate::{
     input::{Input, Number},
     names,
-    respond::{API_VERSION, Exact, Warnings, instant},
+    respond::{API_VERSION, JsonDecimal, Warnings, instant},
 };
 
 /// A rule and where it stands.
@@ -31,7 +31,7 @@ pub struct RuleBody {
     comparator: Comparator,
     /// Money in the account's currency, percent for `margin`.
     #[schema(value_type = f64, example = 5)]
-    threshold: Exact,
+    threshold: JsonDecimal,
     #[schema(example = 24)]
     window_hours: i64,
     #[schema(schema_with = names::severity)]
@@ -47,7 +47,7 @@ pub struct RuleBody {
     armed: bool,
     /// What was last seen; null when there was nothing to tell it from.
     #[schema(value_type = Option<f64>, example = 12)]
-    last_value: Option<Exact>,
+    last_value: Option<JsonDecimal>,
     #[schema(format = DateTime, example = "2026-05-02T11:55:00Z")]
     last_evaluated_at: Option<String>,
     #[schema(format = DateTime)]
@@ -67,13 +67,13 @@ impl From<Rule> for RuleBody {
             name: terms.name().to_owned(),
             metric: terms.metric().to_string(),
             comparator: terms.comparator(),
-            threshold: Exact(terms.threshold()),
+            threshold: JsonDecimal(terms.threshold()),
             window_hours: terms.window_hours(),
             severity: terms.severity(),
             cooldown_hours: terms.cooldown_hours(),
             active,
             armed,
-            last_value: last_value.map(|value| Exact(value.normalize())),
+            last_value: last_value.map(|value| JsonDecimal(value.normalize())),
             last_evaluated_at: last_evaluated_at.map(instant),
             last_fired_at: last_fired_at.map(instant),
             created_at: instant(created_at),

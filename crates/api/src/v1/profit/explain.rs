@@ -9,7 +9,7 @@ use domain::{
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::respond::Exact;
+use crate::respond::JsonDecimal;
 
 /// A figure, the formula it follows from, and what went into it.
 #[derive(Debug, Serialize, ToSchema)]
@@ -21,7 +21,7 @@ pub struct Explanation {
     formula: &'static str,
     /// The names in the formula with their values; empty where it sums up rows of the shop.
     #[schema(value_type = BTreeMap<String, f64>, example = json!({"gross_revenue": 1530.00, "refunds": 45.90}))]
-    inputs: BTreeMap<&'static str, Exact>,
+    inputs: BTreeMap<&'static str, JsonDecimal>,
     /// Whether a part of the figure is assumed rather than stated by the shop.
     #[schema(example = false)]
     estimated: bool,
@@ -38,7 +38,7 @@ const OPERATIONAL: &str = "net_revenue - cogs_estimate - fees_estimate - shippin
 /// Explains the figures of a day, in the order in which the day lists them. Rates are those that the account assumes now.
 pub fn day(snapshot: &Snapshot, assumed: &Assumptions, currency: Currency) -> Vec<Explanation> {
     let Snapshot { components, basis, .. } = snapshot;
-    let money = |amount| Exact::money(amount, currency);
+    let money = |amount| JsonDecimal::money(amount, currency);
     let Basis { goods_revenue, cogs_covered_revenue, fees_estimated_orders, shipping_estimated_orders } = *basis;
     let Assumptions { fee_rate, fee_fixed, shipping_per_order, cogs_ratio } = *assumed;
     let [gross, refunds, ads, cogs, fees, shipping, extra] = named(components, currency);
@@ -78,7 +78,7 @@ impl Explanation {
 }
 
 /// A name and its value.
-type Input = (&'static str, Exact);
+type Input = (&'static str, JsonDecimal);
 
 /// The sums among the components, by the names that a day gives them.
 fn named(components: &Components, currency: Currency) -> [Input; 7] {
@@ -91,17 +91,17 @@ fn named(components: &Components, currency: Currency) -> [Input; 7] {
         ("shipping_estimate", components.shipping_estimate),
         ("extra_expenses", components.extra_expenses),
     ]
-    .map(|(name, amount)| (name, Exact::money(amount, currency)))
+    .map(|(name, amount)| (name, JsonDecimal::money(amount, currency)))
 }
 
 fn figure<const N: usize>(figure: &'static str, formula: &'static str, inputs: [Input; N]) -> Explanation {
     Explanation { figure, formula, inputs: inputs.into_iter().collect(), estimated: false }
 }
 
-fn count(number: i64) -> Exact {
-    Exact(number.into())
+fn count(number: i64) -> JsonDecimal {
+    JsonDecimal(number.into())
 }
 
-fn rate(share: rust_decimal::Decimal) -> Exact {
-    Exact(share.normalize())
+fn rate(share: rust_decimal::Decimal) -> JsonDecimal {
+    JsonDecimal(share.normalize())
 }

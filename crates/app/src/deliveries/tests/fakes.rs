@@ -11,7 +11,7 @@ use domain::{
     sealing::{MockSealer, Sealer},
     webhooks::{
         attempt::{Attempt, Outcome, Request, Sender, Timings},
-        delivery::{DeliveryQueue, Due, Failing, Lease, Leased, Receiver, Report, Room},
+        delivery::{Capacity, DeliveryQueue, Due, Failing, Lease, Leased, Receiver, Report},
         schedule::{DisabledReason, FailureRun},
         signature::Secret,
     },
@@ -150,7 +150,7 @@ impl DeliveryQueue for Queue {
         Ok(if self.state().receivers_in_look.is_none() { self.receivers() } else { Vec::new() })
     }
 
-    async fn lease(&self, rooms: &[Room], _: Duration, _: OffsetDateTime) -> Result<Vec<Leased>, StoreError> {
+    async fn lease(&self, rooms: &[Capacity], _: Duration, _: OffsetDateTime) -> Result<Vec<Leased>, StoreError> {
         let mut state = self.state();
         if state.failing_leases > 0 {
             state.failing_leases -= 1;

@@ -192,7 +192,7 @@ fn later() -> OffsetDateTime {
 fn recharger(rig: &Rig, clock: fn() -> OffsetDateTime) -> Recharger {
     let rules = Rules { cooldown: Duration::SECOND, monthly_cap: 10_000 };
     let charges = Arc::new(rig.store.clone());
-    Recharger { till: rig.till("small:500:9.00:USD", ""), charges, rules, clock }
+    Recharger { payment_service: rig.payment_service("small:500:9.00:USD", ""), charges, rules, clock }
 }
 
 #[tokio::test]

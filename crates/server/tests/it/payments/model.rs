@@ -14,7 +14,7 @@ use std::sync::{
 
 use app::{
     auto_topup::Recharger,
-    payments::{Taken, Till},
+    payments::{PaymentOutcome, PaymentService},
 };
 use domain::{
     AccountId,
@@ -137,9 +137,9 @@ impl World {
         Self { store: store.clone(), sql, account, gateway, list: 0, debits: 0 }
     }
 
-    fn till(&self) -> Till {
+    fn payment_service(&self) -> PaymentService {
         let (packs, plans) = LISTS[self.list];
-        Till {
+        PaymentService {
             gateway: self.gateway.clone(),
             payments: self.store.clone(),
             accounts: self.store.clone(),
@@ -148,12 +148,13 @@ impl World {
     }
 
     async fn publish(&self) {
-        self.store.publish(&self.till().prices, now()).await.unwrap();
+        self.store.publish(&self.payment_service().prices, now()).await.unwrap();
     }
 
     async fn tick(&self) {
         let rules = Rules { cooldown: COOLDOWN, monthly_cap: MONTHLY_CAP };
-        let recharger = Recharger { till: self.till(), charges: self.store.clone(), rules, clock: now };
+        let recharger =
+            Recharger { payment_service: self.payment_service(), charges: self.store.clone(), rules, clock: now };
         recharger.tick().await.unwrap();
     }
 
@@ -220,7 +221,7 @@ async fn take(world: &mut World, model: &mut Expected, step: &Step) {
         }
         Step::Report(index) => {
             let Some(payment) = world.gateway.pick(index) else { return };
-            let taken = world.till().take(&payment.id, now).await.unwrap();
+            let taken = world.payment_service().take(&payment.id, now).await.unwrap();
             assert_eq!(outcome(&taken), model.report(&payment, now));
         }
         Step::Change { payment, to } => world.gateway.change(payment, *to),
@@ -248,13 +249,13 @@ async fn take(world: &mut World, model: &mut Expected, step: &Step) {
     }
 }
 
-fn outcome(taken: &Taken) -> Outcome {
+fn outcome(taken: &PaymentOutcome) -> Outcome {
     match taken {
-        Taken::Settled(Settled::Credited(_)) => Outcome::Credited,
-        Taken::Settled(Settled::Reversed(_)) => Outcome::Reversed,
-        Taken::Settled(Settled::Noted) => Outcome::Noted,
-        Taken::Settled(Settled::Unchanged) => Outcome::Unchanged,
-        Taken::Refused(_) => Outcome::Refused,
+        PaymentOutcome::Settled(Settled::Credited(_)) => Outcome::Credited,
+        PaymentOutcome::Settled(Settled::Reversed(_)) => Outcome::Reversed,
+        PaymentOutcome::Settled(Settled::Noted) => Outcome::Noted,
+        PaymentOutcome::Settled(Settled::Unchanged) => Outcome::Unchanged,
+        PaymentOutcome::Refused(_) => Outcome::Refused,
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a notification is believed, what it brings, and how often.
 
-use app::payments::Taken;
+use app::payments::PaymentOutcome;
 use domain::payments::{PaymentStore, Refusal, Settled};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -219,13 +219,13 @@ async fn what_was_bought_is_taken_back_after_the_price_list_has_changed() {
     for (packs, status) in
         [("small:500:10.00:USD", "REFUNDED"), ("small:600:9.00:USD", "REFUNDED"), ("big:5000:80.00:USD", "CHARGEBACK")]
     {
-        let till = rig.till(packs, plans);
+        let payment_service = rig.payment_service(packs, plans);
         for item in ["small", "pro_month"] {
             let payment = rig.pay(rig.service.account, item, json!({})).await;
             assert_eq!(outcome(rig.notify(&payment).await).1, "credited");
             rig.set_status(&payment, status).await;
-            let taken = till.take(&payment.parse().unwrap(), now).await.unwrap();
-            assert!(matches!(taken, Taken::Settled(Settled::Reversed(Some(_)))), "{packs}: {taken:?}");
+            let taken = payment_service.take(&payment.parse().unwrap(), now).await.unwrap();
+            assert!(matches!(taken, PaymentOutcome::Settled(Settled::Reversed(Some(_)))), "{packs}: {taken:?}");
             assert_eq!(rig.credits().await["balance"], 500);
         }
         let plan = rig.sql.query_one("SELECT plan FROM accounts WHERE id = $1", &[&rig.service.account]).await.unwrap();
@@ -247,15 +247,15 @@ async fn a_checkout_that_was_open_when_the_price_list_changed_is_honoured() {
         assert!(start.elapsed().as_secs() < 60, "the price list is not published");
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
-    let till = rig.till("small:400:9.00:USD, small:700:12.00:EUR", "");
+    let payment_service = rig.payment_service("small:400:9.00:USD, small:700:12.00:EUR", "");
     let now = OffsetDateTime::now_utc();
-    rig.store.publish(&till.prices, now).await.unwrap();
-    let take = async |payment: &str, now| till.take(&payment.parse().unwrap(), now).await.unwrap();
+    rig.store.publish(&payment_service.prices, now).await.unwrap();
+    let take = async |payment: &str, now| payment_service.take(&payment.parse().unwrap(), now).await.unwrap();
     let week = now + time::Duration::days(7);
-    let Taken::Settled(Settled::Credited(row)) = take(&early, week).await else { panic!("not credited") };
+    let PaymentOutcome::Settled(Settled::Credited(row)) = take(&early, week).await else { panic!("not credited") };
     assert_eq!(row.amount, 500, "what was offered for the 9.00");
-    assert_eq!(take(&unknown, now).await, Taken::Refused(Refusal::AmountMismatch));
-    let Taken::Settled(Settled::Credited(row)) = take(&late, week + time::Duration::SECOND).await else {
+    assert_eq!(take(&unknown, now).await, PaymentOutcome::Refused(Refusal::AmountMismatch));
+    let PaymentOutcome::Settled(Settled::Credited(row)) = take(&late, week + time::Duration::SECOND).await else {
         panic!("not credited")
     };
     assert_eq!(row.amount, 400, "what is for sale now");

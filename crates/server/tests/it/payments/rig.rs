@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use app::payments::Till;
+use app::payments::PaymentService;
 use connectors::payments::{Rebill, RebillConfig};
 use domain::{
     AccountId,
@@ -93,14 +93,14 @@ impl Rig {
     }
 
     /// What takes payments where these lists are for sale.
-    pub fn till(&self, packs: &str, plans: &str) -> Till {
+    pub fn payment_service(&self, packs: &str, plans: &str) -> PaymentService {
         let store = Arc::new(self.store.clone());
         let gateway = Rebill::new(RebillConfig {
             base_url: format!("http://{}", self.gateway.address()).parse().unwrap(),
             api_key: GATEWAY_KEY.into(),
             webhook_secret: WEBHOOK_SECRET.into(),
         });
-        Till {
+        PaymentService {
             gateway: Arc::new(gateway.unwrap()),
             payments: store.clone(),
             accounts: store,

@@ -1,21 +1,21 @@
-//! Whose turn it is: every receiver has a lane of its own, lanes take turns, and those of one account share a limit.
+//! Fair scheduling of deliveries: a queue per endpoint, served round-robin; the queues of an account share a limit.
 
 use std::collections::{HashMap, VecDeque, hash_map::Entry};
 
 use domain::{
     AccountId,
     webhooks::{
-        breaker::{Breaker, Seen},
-        delivery::{Leased, Receiver, Room},
+        breaker::{Breaker, Observation},
+        delivery::{Capacity, Leased, Receiver},
     },
 };
 use time::OffsetDateTime;
 
-/// How long a lane without work is remembered after its receiver failed.
+/// How long an empty queue is remembered after its receiver failed.
 const FORGET_AFTER: time::Duration = time::Duration::minutes(15);
 
 #[derive(Debug, Default)]
-struct Lane {
+struct EndpointQueue {
     in_flight: usize,
     /// Something is due, as far as is known.
     waiting: bool,
@@ -24,10 +24,10 @@ struct Lane {
     breaker: Breaker,
 }
 
-/// All lanes. What it knows is a guess at what the queue holds; the queue decides.
+/// The queues of all endpoints. They are an estimate of the due deliveries in the database, which decides.
 #[derive(Debug, Default)]
-pub(super) struct Lanes {
-    lanes: HashMap<Receiver, Lane>,
+pub(super) struct EndpointQueues {
+    queues: HashMap<Receiver, EndpointQueue>,
     line: VecDeque<Receiver>,
     in_flight: usize,
     /// Of accounts that have any.
@@ -45,13 +45,13 @@ pub(super) struct Limits {
     pub per_receiver: usize,
 }
 
-impl Lanes {
+impl EndpointQueues {
     /// Something is due for this receiver.
     pub(super) fn announce(&mut self, receiver: Receiver) {
-        let lane = self.lanes.entry(receiver).or_default();
-        lane.waiting = true;
-        if !lane.in_line {
-            lane.in_line = true;
+        let queue = self.queues.entry(receiver).or_default();
+        queue.waiting = true;
+        if !queue.in_line {
+            queue.in_line = true;
             self.line.push_back(receiver);
         }
     }
@@ -61,8 +61,8 @@ impl Lanes {
         self.in_flight
     }
 
-    /// What to lease now: for each receiver in turn as much as it is trusted with and its account may have.
-    pub(super) fn plan(&mut self, limits: Limits, now: OffsetDateTime) -> Vec<Room> {
+    /// What to lease now: for each receiver in turn as much as its limit and its account's allow.
+    pub(super) fn plan(&mut self, limits: Limits, now: OffsetDateTime) -> Vec<Capacity> {
         let Limits { mut free, per_account, per_receiver } = limits;
         let mut rooms = Vec::new();
         let mut planned: HashMap<AccountId, usize> = HashMap::new();
@@ -71,22 +71,22 @@ impl Lanes {
         while free > 0
             && let Some(receiver) = self.line.pop_front()
         {
-            let Some(lane) = self.lanes.get_mut(&receiver) else { continue };
+            let Some(queue) = self.queues.get_mut(&receiver) else { continue };
             let of_account = planned.entry(receiver.account).or_default();
             let taken = self.in_flight_of.get(&receiver.account).copied().unwrap_or_default() + *of_account;
-            if taken >= per_account && lane.waiting {
+            if taken >= per_account && queue.waiting {
                 kept_back.push(receiver);
                 continue;
             }
-            lane.in_line = false;
-            let room = lane.breaker.allowance(now, per_receiver).saturating_sub(lane.in_flight);
+            queue.in_line = false;
+            let room = queue.breaker.allowance(now, per_receiver).saturating_sub(queue.in_flight);
             let room = room.min(per_account.saturating_sub(taken)).min(free);
-            // A full lane stands in line again when an attempt ends, one with an open breaker when it closes.
-            if room > 0 && lane.waiting {
-                lane.waiting = false;
+            // A full queue stands in line again when an attempt ends, one with an open breaker when it closes.
+            if room > 0 && queue.waiting {
+                queue.waiting = false;
                 free -= room;
                 *of_account += room;
-                rooms.push(Room { receiver, deliveries: room });
+                rooms.push(Capacity { receiver, deliveries: room });
             }
         }
         self.line.extend(kept_back);
@@ -94,7 +94,7 @@ impl Lanes {
     }
 
     /// What was leased of what was asked for. A receiver that got as much as it had room for may have more.
-    pub(super) fn leased(&mut self, rooms: &[Room], leased: &[Leased]) {
+    pub(super) fn leased(&mut self, rooms: &[Capacity], leased: &[Leased]) {
         let mut counts: HashMap<Receiver, usize> = HashMap::new();
         for leased in leased {
             *counts.entry(leased.lease.receiver).or_default() += 1;
@@ -105,8 +105,8 @@ impl Lanes {
             if count > 0 {
                 *self.in_flight_of.entry(room.receiver.account).or_default() += count;
             }
-            if let Some(lane) = self.lanes.get_mut(&room.receiver) {
-                lane.in_flight += count;
+            if let Some(queue) = self.queues.get_mut(&room.receiver) {
+                queue.in_flight += count;
             }
             if count >= room.deliveries {
                 self.announce(room.receiver);
@@ -116,7 +116,7 @@ impl Lanes {
     }
 
     /// An attempt ended; `seen` is none when nothing was sent.
-    pub(super) fn ended(&mut self, receiver: Receiver, seen: Option<Seen>, now: OffsetDateTime) {
+    pub(super) fn ended(&mut self, receiver: Receiver, seen: Option<Observation>, now: OffsetDateTime) {
         self.in_flight = self.in_flight.saturating_sub(1);
         if let Entry::Occupied(mut of_account) = self.in_flight_of.entry(receiver.account) {
             *of_account.get_mut() -= 1;
@@ -124,35 +124,37 @@ impl Lanes {
                 of_account.remove();
             }
         }
-        let Some(lane) = self.lanes.get_mut(&receiver) else { return };
-        lane.in_flight = lane.in_flight.saturating_sub(1);
+        let Some(queue) = self.queues.get_mut(&receiver) else { return };
+        queue.in_flight = queue.in_flight.saturating_sub(1);
         if let Some(seen) = seen {
-            lane.breaker.record(seen, now);
+            queue.breaker.record(seen, now);
         }
-        if lane.waiting {
+        if queue.waiting {
             self.announce(receiver);
         }
         self.forget_if_idle(receiver);
     }
 
-    /// Lets lanes whose breaker may have closed stand in line again, and forgets old ones.
+    /// Lets queues whose breaker may have closed stand in line again, and forgets old ones.
     pub(super) fn sweep(&mut self, now: OffsetDateTime) {
-        self.lanes.retain(|_, lane| {
-            let old = lane.breaker.open_until().is_none_or(|until| until + FORGET_AFTER < now);
-            lane.in_flight > 0 || lane.waiting || lane.in_line || !old
+        self.queues.retain(|_, queue| {
+            let old = queue.breaker.open_until().is_none_or(|until| until + FORGET_AFTER < now);
+            queue.in_flight > 0 || queue.waiting || queue.in_line || !old
         });
-        for (receiver, lane) in &mut self.lanes {
-            if lane.waiting && !lane.in_line {
-                lane.in_line = true;
+        for (receiver, queue) in &mut self.queues {
+            if queue.waiting && !queue.in_line {
+                queue.in_line = true;
                 self.line.push_back(*receiver);
             }
         }
     }
 
     fn forget_if_idle(&mut self, receiver: Receiver) {
-        let idle = |lane: &Lane| lane.in_flight == 0 && !lane.waiting && !lane.in_line && !lane.breaker.is_failing();
-        if self.lanes.get(&receiver).is_some_and(idle) {
-            self.lanes.remove(&receiver);
+        let idle = |queue: &EndpointQueue| {
+            queue.in_flight == 0 && !queue.waiting && !queue.in_line && !queue.breaker.is_failing()
+        };
+        if self.queues.get(&receiver).is_some_and(idle) {
+            self.queues.remove(&receiver);
         }
     }
 }
