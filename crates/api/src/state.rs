@@ -77,7 +77,7 @@ pub struct Settings {
     /// Requests per minute and key. Refused requests of an address have the same limit, requests of an address to
     /// public endpoints [`PUBLIC_FACTOR`] times as much.
     pub rate_limit_per_minute: u32,
-    /// KiB of events that a key may have stored in a minute; `None` means [`EVENT_KIB_PER_REQUEST`] for each request that
+    /// KiB of events that a key may have stored in a minute; `None` means 128 for each request that
     /// it may make.
     pub event_kib_per_minute: Option<u32>,
     /// Proxies whose `X-Forwarded-For` is believed.
