@@ -383,11 +383,22 @@ async fn sum_up_customers(
     bounds: &Bounds,
     were_there: Vec<i64>,
 ) -> Result<Vec<OffsetDateTime>, Error> {
-    let rows: Vec<InstantOnly> = sql_query(sql::CUSTOMER_TOTALS)
+    let rows: Vec<InstantOnly> = sql_query(sql::FIRST_ORDERS_MOVED)
         .bind::<BigInt, _>(account.0)
         .bind::<Array<SqlDate>, _>(&bounds.days)
-        .bind::<Array<BigInt>, _>(were_there)
+        .bind::<Array<BigInt>, _>(&were_there)
         .load(connection)
+        .await?;
+    sql_query(sql::DROP_CUSTOMERS)
+        .bind::<BigInt, _>(account.0)
+        .bind::<Array<BigInt>, _>(&were_there)
+        .execute(connection)
+        .await?;
+    sql_query(sql::CUSTOMER_TOTALS)
+        .bind::<BigInt, _>(account.0)
+        .bind::<Array<SqlDate>, _>(&bounds.days)
+        .bind::<Array<BigInt>, _>(&were_there)
+        .execute(connection)
         .await?;
     Ok(rows.into_iter().map(|row| row.at).collect())
 }

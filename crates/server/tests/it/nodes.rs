@@ -171,16 +171,16 @@ async fn a_node_that_is_away_stops_its_own_accounts_and_no_other() {
     assert!(away.emit(&store).await.is_err());
     hears(&here).await;
     hears(&here).await;
-    // All that it may ask for, its jobs as long as no day has changed, and its imports.
+    // All that it may ask for, its imports, and its jobs.
     let mut walk = Walk::new(&service.process, &here.key, &receiver).await;
     walk.make_and_read().await;
     walk.remove().await;
     let account = here.account.to_string();
-    run(&mut service.api(&["jobs", "run", "all", "--account", &account, "--as-of", "2026-03-04"]));
     for (kind, rows) in IMPORTS {
         let file = service.folder.path().join(format!("{kind}.csv"));
         std::fs::write(&file, rows).unwrap();
         run(&mut service.api(&["import", kind, file.to_str().unwrap(), "--account", &account]));
+        run(&mut service.api(&["jobs", "run", "all", "--account", &account, "--as-of", "2026-03-04"]));
     }
     for (method, path, body) in [
         (Method::GET, "customers", Value::Null),

@@ -32,6 +32,8 @@ pub(super) static DEFINITIONS: LazyLock<String> = LazyLock::new(|| {
         DAILY_METRICS,
         VISITORS,
         CUSTOMER_DAYS,
+        FIRST_ORDERS_MOVED,
+        DROP_CUSTOMERS,
         CUSTOMER_TOTALS,
         NEW_CUSTOMERS,
         DROP_EMPTY_DAYS,
@@ -236,8 +238,32 @@ pub(super) const CUSTOMER_DAYS: &str = "
     SELECT $1, customer_id, day, sum(orders), sum(gross), sum(refunds), min(placed_at), max(placed_at)
     FROM documents WHERE customer_id IS NOT NULL GROUP BY customer_id, day";
 
-/// Sums up the days of the customers of the days `$2` and of those of before, `$3`. Returns the instants that first
-/// orders moved from and to: the number of new customers changed on their days.
+/// Instants that the first orders move from and to of the customers of the days `$2` and of those of before, `$3`, when
+/// [`DROP_CUSTOMERS`] and [`CUSTOMER_TOTALS`] follow: the number of new customers changes on their days.
+pub(super) const FIRST_ORDERS_MOVED: &str = "
+    WITH affected AS (
+        SELECT customer_id FROM customer_days WHERE account_id = $1 AND day = ANY($2) UNION SELECT unnest($3)
+    ),
+    summed AS (
+        SELECT customer_id, min(first_at) AS first_at
+        FROM affected JOIN customer_days c USING (customer_id) WHERE c.account_id = $1 GROUP BY customer_id
+        HAVING sum(orders) > 0
+    ),
+    moved AS MATERIALIZED (
+        SELECT old.first_at AS old_at, new.first_at AS new_at
+        FROM affected LEFT JOIN (SELECT * FROM customer_totals WHERE account_id = $1) old USING (customer_id)
+        LEFT JOIN summed new USING (customer_id)
+        WHERE old.first_at IS DISTINCT FROM new.first_at
+    )
+    SELECT DISTINCT v.at FROM moved CROSS JOIN LATERAL (VALUES (old_at), (new_at)) AS v(at) WHERE v.at IS NOT NULL";
+
+/// Of the customers of before, `$2`, those who have no order left.
+pub(super) const DROP_CUSTOMERS: &str = "
+    DELETE FROM customer_totals t WHERE account_id = $1 AND customer_id = ANY($2) AND NOT EXISTS (
+        SELECT FROM customer_days c WHERE c.account_id = $1 AND c.customer_id = t.customer_id AND c.orders > 0)";
+
+/// Sums up the days of the customers of the days `$2` and of those of before, `$3`. A statement of its own, as the two
+/// above: all of them as parts of one pass through every node of a cluster.
 pub(super) const CUSTOMER_TOTALS: &str = "
     WITH affected AS (
         SELECT customer_id FROM customer_days WHERE account_id = $1 AND day = ANY($2) UNION SELECT unnest($3)
@@ -247,24 +273,11 @@ pub(super) const CUSTOMER_TOTALS: &str = "
             sum(gross) AS gross, sum(refunds) AS refunds, min(first_at) AS first_at, max(last_at) AS last_at
         FROM affected JOIN customer_days c USING (customer_id) WHERE c.account_id = $1 GROUP BY customer_id
         HAVING sum(orders) > 0
-    ),
-    moved AS MATERIALIZED (
-        SELECT customer_id, old.first_at AS old_at, new.first_at AS new_at
-        FROM affected LEFT JOIN (SELECT * FROM customer_totals WHERE account_id = $1) old USING (customer_id)
-        LEFT JOIN summed new USING (customer_id)
-        WHERE old.first_at IS DISTINCT FROM new.first_at
-    ),
-    gone AS (
-        DELETE FROM customer_totals t USING moved m
-        WHERE t.account_id = $1 AND t.customer_id = m.customer_id AND m.new_at IS NULL
-    ),
-    kept AS (
-        INSERT INTO customer_totals (account_id, customer_id, days, orders, gross, refunds, first_at, last_at)
-        SELECT $1, customer_id, days, orders, gross, refunds, first_at, last_at FROM summed
-        ON CONFLICT (account_id, customer_id) DO UPDATE SET days = excluded.days, orders = excluded.orders,
-            gross = excluded.gross, refunds = excluded.refunds, first_at = excluded.first_at, last_at = excluded.last_at
     )
-    SELECT DISTINCT v.at FROM moved CROSS JOIN LATERAL (VALUES (old_at), (new_at)) AS v(at) WHERE v.at IS NOT NULL";
+    INSERT INTO customer_totals (account_id, customer_id, days, orders, gross, refunds, first_at, last_at)
+    SELECT $1, customer_id, days, orders, gross, refunds, first_at, last_at FROM summed
+    ON CONFLICT (account_id, customer_id) DO UPDATE SET days = excluded.days, orders = excluded.orders,
+        gross = excluded.gross, refunds = excluded.refunds, first_at = excluded.first_at, last_at = excluded.last_at";
 
 pub(super) const NEW_CUSTOMERS: &str = "
     WITH d AS (SELECT * FROM unnest($2, $3, $4) AS d(day, lo, hi)),
