@@ -38,7 +38,7 @@ pub struct InsightBody {
     body: String,
     #[schema(example = "Lower the budget of the two campaigns that cost more than they bring.")]
     suggested_action: String,
-    #[schema(example = "CsvMetadata 120.00 a day")]
+    #[schema(example = "About 120.00 a day")]
     impact_estimate: String,
     #[schema(schema_with = names::insight_status)]
     status: Status,
