@@ -30,7 +30,7 @@ impl Haproxy {
         let listen = free_address()?;
         let child = Command::new("haproxy")
             .args(["-db", "-q", "-f", FILE])
-            .env("BAS_LISTEN", &listen)
+            .env("LISTEN", &listen)
             .env("API", service_url.strip_prefix("http://").context("no http:// address")?)
             .stdin(Stdio::null())
             .kill_on_drop(true)
