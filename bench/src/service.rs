@@ -17,7 +17,7 @@ use tokio::{
 const START: Duration = Duration::from_secs(30);
 
 /// Seals the secrets of made-up subscriptions; nothing worth sealing is there.
-const BAS_DATA_KEYS: &str = "bench:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
+pub const DATA_KEYS: &str = "bench:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
 
 /// A running `api serve`; ends with this value.
 pub struct Service {
@@ -48,7 +48,7 @@ impl Service {
             .args(arguments)
             .args(["--listen", &listen, "--admin-listen", &admin, "--log", "warn"])
             .env("DATABASE_URL", database_url)
-            .env("BAS_DATA_KEYS", BAS_DATA_KEYS)
+            .env("BAS_DATA_KEYS", DATA_KEYS)
             .env("BAS_RATE_LIMIT_PER_MINUTE", "1000000000")
             .envs(environment.iter().copied())
             .stdin(Stdio::null())

@@ -233,7 +233,7 @@ async fn keys_of_the_environment_are_named_and_not_written_and_others_are_refuse
     let said = String::from_utf8(without.stderr).unwrap();
     assert!(without.status.code() == Some(3) && said.contains("test is missing"), "{said}");
     // Its rows are there: with the key, the rest is done.
-    run(&mut restore(crate::service::BAS_DATA_KEYS));
+    run(&mut restore(crate::service::DATA_KEYS));
     drop_database(&service.db, &target).await;
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use testkit::TestDb;
 
-use crate::service::{BAS_DATA_KEYS, Process, Service, api, run};
+use crate::service::{DATA_KEYS, Process, Service, api, run};
 
 /// 32 bytes, none of them zero.
 const OTHER: &str = "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=";
@@ -59,7 +59,7 @@ async fn keys_without_one_in_common_are_refused_before_anything_is_sealed() {
 async fn a_rotation_goes_step_by_step_while_other_processes_run() {
     let service = Service::start().await;
     register(&service).await;
-    let (old, new) = (BAS_DATA_KEYS, format!("new:{OTHER}"));
+    let (old, new) = (DATA_KEYS, format!("new:{OTHER}"));
     let starts = |keys: &str| drop(Process::start(&mut with_keys(&service, "serve", keys)));
     starts(&format!("{old},{new}"));
     starts(old);
@@ -95,7 +95,7 @@ async fn the_first_start_after_an_upgrade_records_the_key_unless_it_opens_nothin
     assert!(code == Some(2) && said.contains("opens none"), "{said}");
     let recorded = async || -> i64 { sql.query_one("SELECT count(*) FROM data_keys", &[]).await.unwrap().get(0) };
     assert_eq!(recorded().await, 0);
-    drop(Process::start(&mut with_keys(&service, "serve", BAS_DATA_KEYS)));
+    drop(Process::start(&mut with_keys(&service, "serve", DATA_KEYS)));
     assert_eq!(recorded().await, 1);
     assert_eq!(refused(&mut with_keys(&service, "serve", &format!("test:{OTHER}"))).0, Some(2));
 }
@@ -106,7 +106,7 @@ async fn a_process_starts_on_a_schema_that_is_not_migrated_yet() {
     let service = Service::start().await;
     let sql = service.db.client().await.unwrap();
     sql.batch_execute("DROP TABLE data_keys").await.unwrap();
-    let process = Process::start(&mut with_keys(&service, "serve", BAS_DATA_KEYS));
+    let process = Process::start(&mut with_keys(&service, "serve", DATA_KEYS));
     let key = service.key(service.account, "read");
     assert_eq!(process.get("/api/v1/me", &key).await.status(), 200);
 }

@@ -26,7 +26,7 @@ use testkit::TestDb;
 const START_WITHIN: Duration = Duration::from_secs(300);
 
 /// 32 bytes of zeros, which seal nothing of value.
-pub const BAS_DATA_KEYS: &str = "test:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
+pub const DATA_KEYS: &str = "test:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
 
 /// The binary with an environment of its own; `database` is its address.
 pub fn api(database: &str, folder: &TempDir) -> Command {
@@ -36,7 +36,7 @@ pub fn api(database: &str, folder: &TempDir) -> Command {
         .env_clear()
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
         .env("DATABASE_URL", database)
-        .env("BAS_DATA_KEYS", BAS_DATA_KEYS)
+        .env("BAS_DATA_KEYS", DATA_KEYS)
         .env("BAS_LISTEN", "127.0.0.1:0")
         .env("BAS_ADMIN_LISTEN", "127.0.0.1:0");
     command

@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::service::{BAS_DATA_KEYS, Service, api, run};
+use crate::service::{DATA_KEYS, Service, api, run};
 
 const SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 const OTHER: &str = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
@@ -104,13 +104,13 @@ async fn secrets_are_sealed_with_the_new_key_and_the_old_one_can_go() {
         let counts: Value = serde_json::from_slice(&output.stdout).unwrap();
         (output.status.code(), counts)
     };
-    let new = format!("new:{}", BAS_DATA_KEYS.split_once(':').unwrap().1.replacen('A', "B", 4));
+    let new = format!("new:{}", DATA_KEYS.split_once(':').unwrap().1.replacen('A', "B", 4));
     let counts =
         |current, resealed| json!({"current": current, "resealed": resealed, "changed_meanwhile": 0, "unreadable": []});
     // Two subscriptions, one of which has a replaced secret too.
-    assert_eq!(reseal(&format!("{new},{BAS_DATA_KEYS}")), (Some(0), counts(0, 3)));
+    assert_eq!(reseal(&format!("{new},{DATA_KEYS}")), (Some(0), counts(0, 3)));
     assert_eq!(reseal(&new), (Some(0), counts(3, 0)));
-    let (code, told) = reseal(BAS_DATA_KEYS);
+    let (code, told) = reseal(DATA_KEYS);
     assert_eq!((code, told["unreadable"].as_array().unwrap().len()), (Some(3), 3));
     assert!(told["unreadable"][0]["reason"].as_str().unwrap().contains("`new` is not configured"));
 }

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use serde_json::{Value, json};
 
 use super::provider::{KEY, Provider, balance, ended, generate, sell_out, start, worker_that_logs};
-use crate::service::{BAS_DATA_KEYS, Service, run};
+use crate::service::{DATA_KEYS, Service, run};
 
 /// Runs the job for an account now.
 fn nightly(service: &Service, provider: &Provider, account: i64) {
@@ -101,7 +101,7 @@ async fn what_runs_log_holds_no_secret_and_nothing_of_the_shop() {
     assert!(insight(&service, &key).await.to_string().contains("@example.com"));
     let log = fs::read_to_string(&path).unwrap();
     assert!(log.contains("insight_generation"), "{log}");
-    for secret in [KEY, "@example.com", "jane", "987654", BAS_DATA_KEYS, "Please: ", &key] {
+    for secret in [KEY, "@example.com", "jane", "987654", DATA_KEYS, "Please: ", &key] {
         assert!(!log.contains(secret), "{secret} is in {log}");
     }
 }

@@ -10,6 +10,6 @@ pub use manifest::{FORMAT, KeyNote, Manifest};
 /// The parts of the file. The manifest is the first.
 pub const MANIFEST: &str = "manifest.json";
 /// The keys of the data folder, as they are written there.
-pub const BAS_DATA_KEYS: &str = "data_keys";
+pub const DATA_KEYS: &str = "data_keys";
 /// What `pg_dump --format=custom` wrote.
 pub const DATABASE: &str = "database.dump";

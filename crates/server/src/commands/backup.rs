@@ -12,7 +12,7 @@ use store::{
 use time::OffsetDateTime;
 
 use crate::{
-    backup::{BAS_DATA_KEYS, KeyNote, MANIFEST, Manifest, archive::Writer, dump},
+    backup::{DATA_KEYS, KeyNote, MANIFEST, Manifest, archive::Writer, dump},
     commands::Misconfigured,
     config::Config,
     database::Database,
@@ -82,7 +82,7 @@ async fn write(connect: &Connect, keys: Option<&str>, new: &mut NewFile) -> anyh
     let text = serde_json::to_string_pretty(&manifest)? + "\n";
     archive.add(MANIFEST, &mut text.as_bytes())?;
     if let Some(keys) = keys {
-        archive.add(BAS_DATA_KEYS, &mut format!("{keys}\n").as_bytes())?;
+        archive.add(DATA_KEYS, &mut format!("{keys}\n").as_bytes())?;
     }
     dump(&programs, connect, &shared, &mut archive)?;
     archive.finish()?;

@@ -16,7 +16,7 @@ use store::{
 };
 
 use crate::{
-    backup::{BAS_DATA_KEYS, FORMAT, MANIFEST, Manifest, archive::Archive, restore},
+    backup::{DATA_KEYS, FORMAT, MANIFEST, Manifest, archive::Archive, restore},
     commands::{Misconfigured, PARTLY},
     config::Config,
     database::Database,
@@ -155,7 +155,7 @@ fn keys(
     manifest: &Manifest,
 ) -> anyhow::Result<(Option<String>, Option<KeyRing>)> {
     let file = config.data_dir.join(secrets::FILE);
-    let inside = archive.text(BAS_DATA_KEYS)?.map(|text| text.trim().to_owned());
+    let inside = archive.text(DATA_KEYS)?.map(|text| text.trim().to_owned());
     let there = secrets::read(&file)?;
     let (to_write, text) = match (&config.data_keys, inside, there) {
         (Some(configured), _, _) => (None, Some(configured.expose_secret().to_owned())),

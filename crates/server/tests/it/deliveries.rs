@@ -29,7 +29,7 @@ use tokio::{
 
 use crate::{
     crashes::{account, connect, durable_cluster, kill_database, setting},
-    service::{BAS_DATA_KEYS, Process, api},
+    service::{DATA_KEYS, Process, api},
 };
 
 /// Far above what any wait here takes.
@@ -125,7 +125,7 @@ impl Drop for Worker {
 /// Accounts with a subscription each to the receiver.
 async fn subscribe(url: &str, receiver: &str) -> Vec<AccountId> {
     let client = connect(url).await;
-    let keys = KeyRing::parse(BAS_DATA_KEYS).unwrap();
+    let keys = KeyRing::parse(DATA_KEYS).unwrap();
     let mut accounts = Vec::new();
     for number in 0..ACCOUNTS {
         let account = account(&client, number as usize).await;

@@ -26,7 +26,7 @@ use serde_json::{Value, json};
 use time::OffsetDateTime;
 use tokio::{net::TcpListener, sync::mpsc};
 
-use crate::service::{BAS_DATA_KEYS, Service};
+use crate::service::{DATA_KEYS, Service};
 
 /// Answers differently every time: first with nothing, as a name that is new, then with an address inside, then with a
 /// public one and one inside.
@@ -78,7 +78,7 @@ async fn a_name_that_turns_inside_is_refused_at_the_attempt_with_the_reason_in_t
     let ports = Ports {
         queue: Arc::new(store),
         sender: Arc::new(HttpSender::with_parts(config, Arc::new(Turning::default()), Vec::new()).unwrap()),
-        sealer: Arc::new(KeyRing::parse(BAS_DATA_KEYS).unwrap()),
+        sealer: Arc::new(KeyRing::parse(DATA_KEYS).unwrap()),
         clock: Arc::new(OffsetDateTime::now_utc),
         jitter: Arc::new(|| 0.0),
     };

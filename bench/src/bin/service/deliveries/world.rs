@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use anyhow::Context;
-use bench::{cluster::Postgres, service::Service};
+use bench::{
+    cluster::Postgres,
+    service::{DATA_KEYS, Service},
+};
 use delivery::seal::KeyRing;
 use domain::{
     AccountId,
@@ -20,8 +23,6 @@ use crate::Bench;
 
 /// Events of a backlog written in one transaction.
 const BATCH: usize = 500;
-/// 32 bytes of zeros, which seal nothing of value.
-const BAS_DATA_KEYS: &str = "bench:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
 
 /// Accounts that events can be written for.
 #[derive(Clone)]
@@ -50,7 +51,7 @@ impl World {
         let options = PoolOptions { max_connections: 24, ..PoolOptions::default() };
         let store = Store::connect(&Connect::parse(&database)?, options)?;
         let sql = Arc::new(postgres.client(name).await?);
-        let keys = KeyRing::parse(BAS_DATA_KEYS)?;
+        let keys = KeyRing::parse(DATA_KEYS)?;
         let mut accounts = Vec::new();
         for number in 0..subscriptions {
             let path = if one_hangs && number == 0 { "hanging" } else { "answering" };
@@ -80,7 +81,7 @@ impl World {
 
     /// Starts `api work` on the database.
     pub async fn worker(&self, bench: &Bench) -> anyhow::Result<Service> {
-        let environment = [("BAS_DATA_KEYS", BAS_DATA_KEYS), ("BAS_WEBHOOK_ALLOW_LOOPBACK", self.receiver.as_str())];
+        let environment = [("BAS_DATA_KEYS", DATA_KEYS), ("BAS_WEBHOOK_ALLOW_LOOPBACK", self.receiver.as_str())];
         Service::start(&bench.api, &["work"], &self.database, &environment).await
     }
 
