@@ -66,7 +66,7 @@ settings! {
     pub redis_url: Option<SecretString> = None;
     /// Seconds to go on answering after the signal to stop, while `/ready` says that no more should come.
     pub drain_seconds: u64 = 0;
-    /// HTTP worker threads; 0 means one a core, or one for two cores where the database is on the same machine.
+    /// HTTP threads; 0 means one per core.
     pub http_workers: usize = 0;
     /// Requests a key may make in a minute.
     pub rate_limit_per_minute: u32 = 60;

@@ -59,7 +59,7 @@ pub fn read(file: &Path) -> anyhow::Result<Option<String>> {
 
 /// A key with an id of its own, as `BAS_DATA_KEYS` takes it. No two keys ever go by the same id, wherever they were made.
 pub fn new_entry() -> anyhow::Result<String> {
-    let id: String = random::bytes().take(6).map(|byte| format!("{byte:02x}")).collect();
+    let id = hex::encode(random::bytes().take(6).collect::<Vec<_>>());
     Ok(KeyRing::generate_entry(&format!("key-{id}"))?)
 }
 

@@ -53,7 +53,7 @@ const SHUTDOWN: Duration = Duration::from_secs(25);
 pub async fn run(
     config: &Config,
     database: &Database,
-    keys: KeyRing,
+    keys: Arc<KeyRing>,
     roles: Roles,
     ready: impl AsyncFnOnce(&Store, Option<std::net::SocketAddr>) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
@@ -64,7 +64,7 @@ async fn run_supervised(
     supervisor: &Supervisor,
     config: &Config,
     database: &Database,
-    keys: KeyRing,
+    keys: Arc<KeyRing>,
     roles: Roles,
     ready: impl AsyncFnOnce(&Store, Option<std::net::SocketAddr>) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
@@ -74,7 +74,7 @@ async fn run_supervised(
         let metrics = metrics.clone();
         move || telemetry::upkeep(metrics.clone())
     }));
-    let (keys, sender) = (Arc::new(keys), Arc::new(deliveries::sender(config)?));
+    let sender = Arc::new(deliveries::sender(config)?);
     let shared = shared(config, supervisor).await?;
     let draining = Arc::new(AtomicBool::new(false));
     let threads = if roles.http { http_workers(config.http_workers) } else { 0 };

@@ -58,19 +58,24 @@ impl<'a> Writer<'a> {
         header.set_mode(0o600);
         header.set_mtime(self.made_at);
         let mut part = self.tar.append_writer(&mut header, name)?;
-        let (mut hash, mut chunk) = (digest::Context::new(&SHA256), vec![0; CHUNK]);
-        loop {
-            let read = match content.read(&mut chunk) {
-                Ok(0) => break,
-                Ok(read) => chunk.get(..read).unwrap_or_default(),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(error),
-            };
-            hash.update(read);
-            part.write_all(read)?;
-        }
+        let sum = copy(content, &mut part)?;
         part.finish()?;
-        Ok(hex::encode(hash.finish().as_ref()))
+        Ok(sum)
+    }
+}
+
+/// Copies everything, and gives its SHA-256 in hexadecimal.
+fn copy(content: &mut dyn Read, to: &mut dyn Write) -> io::Result<String> {
+    let (mut hash, mut chunk) = (digest::Context::new(&SHA256), vec![0; CHUNK]);
+    loop {
+        let read = match content.read(&mut chunk) {
+            Ok(0) => return Ok(hex::encode(hash.finish().as_ref())),
+            Ok(read) => chunk.get(..read).unwrap_or_default(),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        hash.update(read);
+        to.write_all(read)?;
     }
 }
 
@@ -105,17 +110,12 @@ impl Archive {
             "parts are missing"
         );
         for name in names {
-            let (mut hash, mut chunk) = (digest::Context::new(&SHA256), vec![0; CHUNK]);
             let mut part = self.part(&name)?.context("a part is missing")?;
-            loop {
-                let read = part.read(&mut chunk)?;
-                if read == 0 {
-                    break;
-                }
-                hash.update(chunk.get(..read).unwrap_or_default());
-            }
-            let same = sums.get(name.as_str()).is_some_and(|sum| *sum == hex::encode(hash.finish().as_ref()));
-            anyhow::ensure!(same, "{name} is not as it was written: the file is damaged");
+            let sum = copy(&mut part, &mut io::sink())?;
+            anyhow::ensure!(
+                sums.get(name.as_str()) == Some(&sum.as_str()),
+                "{name} is not as it was written: the file is damaged"
+            );
         }
         Ok(())
     }

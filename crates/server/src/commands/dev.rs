@@ -68,5 +68,5 @@ impl LocalGateway {
 }
 
 fn random_name() -> String {
-    random::bytes().take(24).map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(random::bytes().take(24).collect::<Vec<_>>())
 }

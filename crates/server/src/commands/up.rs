@@ -1,6 +1,6 @@
 //! `api up`, `api serve` and `api work`.
 
-use std::{io::IsTerminal, net::SocketAddr};
+use std::{io::IsTerminal, net::SocketAddr, sync::Arc};
 
 use domain::{AccountId, keys::Scope};
 use store::{Connect, Store};
@@ -37,7 +37,7 @@ pub struct UpArgs {
 /// Everything in one process; the database's schema is brought up to date first.
 pub async fn up(args: UpArgs, config: &Config, database: &Database) -> anyhow::Result<()> {
     let embedded = database.is_embedded();
-    let keys = secrets::key_ring(config, embedded)?;
+    let keys = Arc::new(secrets::key_ring(config, embedded)?);
     let with_demo = cfg!(feature = "dev") && !args.no_demo;
     let has_gateway = !config.payment_gateway_url.is_empty();
     let use_dev_gateway = uses_dev_gateway(args.dev_gateway, with_demo && embedded, has_gateway)?;
@@ -81,7 +81,7 @@ fn announce_gateway(address: Option<SocketAddr>) {
 
 /// One part alone.
 pub async fn part(roles: Roles, config: &Config, database: &Database) -> anyhow::Result<()> {
-    let keys = secrets::key_ring(config, database.is_embedded())?;
+    let keys = Arc::new(secrets::key_ring(config, database.is_embedded())?);
     let is_verified = match secrets::verify_once(database, &keys).await {
         Ok(()) => true,
         Err(error) if error.is::<Misconfigured>() => return Err(error),
@@ -91,14 +91,13 @@ pub async fn part(roles: Roles, config: &Config, database: &Database) -> anyhow:
             false
         }
     };
-    let same_keys = secrets::key_ring(config, false)?;
-    let running = services::run(config, database, keys, roles, async |_, address| {
+    let running = services::run(config, database, keys.clone(), roles, async |_, address| {
         tracing::info!(address = address.map(tracing::field::display), "ready");
         Ok(())
     });
     tokio::select! {
         ended = running => ended,
-        refused = secrets::insist(database, &same_keys), if !is_verified => refused.map(|never| match never {}),
+        refused = secrets::insist(database, &keys), if !is_verified => refused.map(|never| match never {}),
     }
 }
 

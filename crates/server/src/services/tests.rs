@@ -172,7 +172,7 @@ async fn every_background_task_comes_back_after_a_panic_and_does_its_work() {
     let db = TestDb::new().await.unwrap();
     let (config, supervisor) = (everything(&db), Supervisor::default());
     let database = Database::own(&config).unwrap();
-    let ring = KeyRing::parse(&KeyRing::generate_entry("test").unwrap()).unwrap();
+    let ring = Arc::new(KeyRing::parse(&KeyRing::generate_entry("test").unwrap()).unwrap());
     let roles = Roles { http: true, work: true };
     let ended = run_supervised(&supervisor, &config, &database, ring, roles, async |store, address| {
         let user = NewUser {
