@@ -10,7 +10,7 @@ use tokio_postgres::{
     config::{Host, SslMode},
 };
 
-use crate::{Connect, data_keys::LIVE, health};
+use crate::{Connect, data_keys::USED, health};
 
 /// Where systems keep the certificates that they trust; libpq has to be told.
 const TRUSTED: [&str; 4] = [
@@ -97,11 +97,7 @@ impl Snapshot {
         };
         let mut data_keys = BTreeMap::new();
         if has("webhook_subscriptions") {
-            for key in self
-                .client
-                .query(&format!("SELECT DISTINCT key_id FROM ({LIVE}) live WHERE key_id IS NOT NULL"), &[])
-                .await?
-            {
+            for key in self.client.query(USED, &[]).await? {
                 data_keys.insert(key.get(0), None);
             }
         }

@@ -37,7 +37,9 @@ macro_rules! live {
     };
 }
 
-pub(crate) const LIVE: &str = live!();
+/// The ids of the keys that live secrets are sealed with.
+pub(crate) const USED: &str =
+    concat!("SELECT DISTINCT key_id FROM (", live!(), ") live WHERE key_id IS NOT NULL ORDER BY key_id");
 
 statement!(
     /// One that was given up before it was recorded is known from now on.
@@ -47,8 +49,7 @@ statement!(
 );
 
 statement!(
-    Used() -> Scalar<Text> =
-        concat!("SELECT DISTINCT key_id FROM (", live!(), ") live WHERE key_id IS NOT NULL ORDER BY key_id")
+    Used() -> Scalar<Text> = USED
 );
 
 statement!(

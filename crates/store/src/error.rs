@@ -51,14 +51,14 @@ pub(crate) fn store_error(error: Error) -> StoreError {
 }
 
 /// The same of an error that comes from the driver itself.
-pub(crate) fn driver_error(error: &tokio_postgres::Error) -> StoreError {
+pub(crate) fn driver_error(error: tokio_postgres::Error) -> StoreError {
     let is_lost = || error.is_closed() || error.source().is_some_and(|source| source.is::<std::io::Error>());
     let meaning = match error.code() {
         Some(code) => sqlstate::meaning(code),
         None if is_lost() => Meaning::Unavailable,
         None => Meaning::Internal,
     };
-    of_meaning(meaning, driver_text(error).into())
+    of_meaning(meaning, driver_text(&error).into())
 }
 
 /// The message and the code of an error of the server, whose details quote rows; any other error with its causes.

@@ -51,7 +51,7 @@ fn fingerprint(texts: &[&str]) -> String {
         }
         context.update(b"\0");
     }
-    context.finish().as_ref().iter().take(8).fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
+    hex::encode(context.finish().as_ref().get(..8).unwrap_or_default())
 }
 
 /// All days, if they were summed up by other rates, in another time zone `$2` or by other definitions `$3` than those of
@@ -238,12 +238,21 @@ pub(super) const CUSTOMER_DAYS: &str = "
     SELECT $1, customer_id, day, sum(orders), sum(gross), sum(refunds), min(placed_at), max(placed_at)
     FROM documents WHERE customer_id IS NOT NULL GROUP BY customer_id, day";
 
-/// Instants that the first orders move from and to of the customers of the days `$2` and of those of before, `$3`, when
-/// [`DROP_CUSTOMERS`] and [`CUSTOMER_TOTALS`] follow: the number of new customers changes on their days.
-pub(super) const FIRST_ORDERS_MOVED: &str = "
+/// The customers of the days `$2` and those of before, `$3`.
+macro_rules! affected {
+    () => {
+        "
     WITH affected AS (
         SELECT customer_id FROM customer_days WHERE account_id = $1 AND day = ANY($2) UNION SELECT unnest($3)
-    ),
+    ),"
+    };
+}
+
+/// Instants that the first orders move from and to of the customers of the days `$2` and of those of before, `$3`, when
+/// [`DROP_CUSTOMERS`] and [`CUSTOMER_TOTALS`] follow: the number of new customers changes on their days.
+pub(super) const FIRST_ORDERS_MOVED: &str = concat!(
+    affected!(),
+    "
     summed AS (
         SELECT customer_id, min(first_at) AS first_at
         FROM affected JOIN customer_days c USING (customer_id) WHERE c.account_id = $1 GROUP BY customer_id
@@ -255,7 +264,8 @@ pub(super) const FIRST_ORDERS_MOVED: &str = "
         LEFT JOIN summed new USING (customer_id)
         WHERE old.first_at IS DISTINCT FROM new.first_at
     )
-    SELECT DISTINCT v.at FROM moved CROSS JOIN LATERAL (VALUES (old_at), (new_at)) AS v(at) WHERE v.at IS NOT NULL";
+    SELECT DISTINCT v.at FROM moved CROSS JOIN LATERAL (VALUES (old_at), (new_at)) AS v(at) WHERE v.at IS NOT NULL"
+);
 
 /// Of the customers of before, `$2`, those who have no order left.
 pub(super) const DROP_CUSTOMERS: &str = "
@@ -264,10 +274,9 @@ pub(super) const DROP_CUSTOMERS: &str = "
 
 /// Sums up the days of the customers of the days `$2` and of those of before, `$3`. A statement of its own, as the two
 /// above: all of them as parts of one pass through every node of a cluster.
-pub(super) const CUSTOMER_TOTALS: &str = "
-    WITH affected AS (
-        SELECT customer_id FROM customer_days WHERE account_id = $1 AND day = ANY($2) UNION SELECT unnest($3)
-    ),
+pub(super) const CUSTOMER_TOTALS: &str = concat!(
+    affected!(),
+    "
     summed AS (
         SELECT customer_id, count(*) FILTER (WHERE orders > 0) AS days, sum(orders)::bigint AS orders,
             sum(gross) AS gross, sum(refunds) AS refunds, min(first_at) AS first_at, max(last_at) AS last_at
@@ -277,7 +286,8 @@ pub(super) const CUSTOMER_TOTALS: &str = "
     INSERT INTO customer_totals (account_id, customer_id, days, orders, gross, refunds, first_at, last_at)
     SELECT $1, customer_id, days, orders, gross, refunds, first_at, last_at FROM summed
     ON CONFLICT (account_id, customer_id) DO UPDATE SET days = excluded.days, orders = excluded.orders,
-        gross = excluded.gross, refunds = excluded.refunds, first_at = excluded.first_at, last_at = excluded.last_at";
+        gross = excluded.gross, refunds = excluded.refunds, first_at = excluded.first_at, last_at = excluded.last_at"
+);
 
 pub(super) const NEW_CUSTOMERS: &str = "
     WITH d AS (SELECT * FROM unnest($2, $3, $4) AS d(day, lo, hi)),

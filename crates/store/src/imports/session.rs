@@ -45,20 +45,20 @@ impl Session {
     /// Connects and makes the session's tables.
     #[expect(clippy::disallowed_methods, reason = "it ends with its connection, whose user notices")]
     pub async fn open(importer: &Importer, tables: &str) -> Result<Self, ImportError> {
-        let (client, connection) = importer.connect.open().await.map_err(store_error)?;
+        let (client, connection) = importer.connect.open().await.map_err(driver_error)?;
         tokio::spawn(async move {
             // The client's calls report the same error.
             let _ = connection.await;
         });
-        client.batch_execute(SETTINGS).await.map_err(store_error)?;
-        client.batch_execute(tables).await.map_err(store_error)?;
-        client.batch_execute(DAYS_TABLE).await.map_err(store_error)?;
+        client.batch_execute(SETTINGS).await.map_err(driver_error)?;
+        client.batch_execute(tables).await.map_err(driver_error)?;
+        client.batch_execute(DAYS_TABLE).await.map_err(driver_error)?;
         Ok(Self { client, pace: importer.pace })
     }
 
     /// Refuses an account that is not there before anything is read.
     pub async fn require(&self, account: AccountId) -> Result<(), ImportError> {
-        let row = self.client.query_opt(TIMEZONE, &[&account.0]).await.map_err(store_error)?;
+        let row = self.client.query_opt(TIMEZONE, &[&account.0]).await.map_err(driver_error)?;
         row.map(|_| ()).ok_or(ImportError::UnknownAccount)
     }
 
@@ -71,7 +71,7 @@ impl Session {
             sink.as_mut().send(data).await?;
             sink.as_mut().finish().await
         });
-        copied.await.map_err(store_error)?;
+        copied.await.map_err(driver_error)?;
         Ok(())
     }
 
@@ -87,7 +87,7 @@ impl Session {
         target: Target,
         work: impl AsyncFnOnce(&Transaction<'_>, &Scope) -> Result<T, Error>,
     ) -> Result<(T, i64), ImportError> {
-        let inner = self.client.transaction().await.map_err(store_error)?;
+        let inner = self.client.transaction().await.map_err(driver_error)?;
         let transaction = Transaction { inner, pace: self.pace };
         let account = target.account.0;
         let merged: Result<_, Error> = async {
@@ -102,13 +102,13 @@ impl Session {
             Ok(Some((result, days)))
         }
         .await;
-        let Some(merged) = merged.map_err(store_error)? else {
+        let Some(merged) = merged.map_err(driver_error)? else {
             return Err(ImportError::UnknownAccount);
         };
         if target.dry_run {
-            transaction.inner.rollback().await.map_err(store_error)?;
+            transaction.inner.rollback().await.map_err(driver_error)?;
         } else {
-            transaction.inner.commit().await.map_err(store_error)?;
+            transaction.inner.commit().await.map_err(driver_error)?;
         }
         Ok(merged)
     }
@@ -167,8 +167,4 @@ session_statement!(
 async fn mark_days(transaction: &Transaction<'_>, scope: &Scope) -> Result<i64, Error> {
     let days = transaction.execute(MARK_DAYS, &[&scope.account]).await?;
     Ok(i64::try_from(days).unwrap_or(i64::MAX))
-}
-
-fn store_error(error: Error) -> StoreError {
-    driver_error(&error)
 }
