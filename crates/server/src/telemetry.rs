@@ -6,11 +6,13 @@ use std::{
 };
 
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
+use tracing::span::Record;
 use tracing_subscriber::{
     EnvFilter,
+    field::RecordFields,
     fmt::{
-        SubscriberBuilder,
-        format::{Compact, DefaultFields, Format, Json, JsonFields},
+        FormatFields, FormattedFields, SubscriberBuilder,
+        format::{Compact, DefaultFields, Format, Json, JsonFields, Writer},
     },
     util::SubscriberInitExt,
 };
@@ -41,13 +43,36 @@ fn for_people(filter: EnvFilter) -> SubscriberBuilder<DefaultFields, Format<Comp
 }
 
 /// The spans that a line belongs to are in its list `spans`, outermost first.
-fn json(filter: EnvFilter) -> SubscriberBuilder<JsonFields, Format<Json>, EnvFilter> {
+fn json(filter: EnvFilter) -> SubscriberBuilder<AppendedFields, Format<Json>, EnvFilter> {
     tracing_subscriber::fmt()
         .json()
         .flatten_event(true)
         .with_current_span(false)
         .with_span_list(true)
+        .fmt_fields(AppendedFields(JsonFields::new()))
         .with_env_filter(filter)
+}
+
+/// The fields of a span as JSON. Those that are recorded later, as a request's account is, are appended: [`JsonFields`]
+/// would parse and write the whole object again, with every request.
+struct AppendedFields(JsonFields);
+
+impl<'writer> FormatFields<'writer> for AppendedFields {
+    fn format_fields<R: RecordFields>(&self, writer: Writer<'writer>, fields: R) -> std::fmt::Result {
+        self.0.format_fields(writer, fields)
+    }
+
+    fn add_fields(&self, current: &'writer mut FormattedFields<Self>, fields: &Record<'_>) -> std::fmt::Result {
+        let mut added = FormattedFields::<JsonFields>::new(String::new());
+        self.0.format_fields(added.as_writer(), fields)?;
+        let (object, added) = (&mut current.fields, added.fields.trim_start_matches('{'));
+        let _ = object.pop();
+        if object.len() > 1 && added.len() > 1 {
+            object.push(',');
+        }
+        object.push_str(added);
+        Ok(())
+    }
 }
 
 /// How often what was measured is summed up. Until then every value of a histogram is kept by itself, scraped or not.
@@ -96,7 +121,8 @@ mod tests {
 
     /// Logs an error in the span of a request.
     fn log_error() {
-        let span = tracing::error_span!("request", request_id = "some-request", account_id = 7);
+        let span = tracing::error_span!("request", request_id = "some-request", account_id = tracing::field::Empty);
+        span.record("account_id", 7);
         span.in_scope(|| tracing::error!(cause = "the reason", "request failed"));
     }
 
@@ -110,6 +136,21 @@ mod tests {
         assert_eq!([&line["level"], &line["message"], &line["cause"]], ["ERROR", "request failed", "the reason"]);
         let request = serde_json::json!({"name": "request", "request_id": "some-request", "account_id": 7});
         assert_eq!(line["spans"], serde_json::json!([request]));
+    }
+
+    #[test]
+    fn fields_that_are_recorded_one_by_one_are_one_object() {
+        let lines = Lines::default();
+        let writer = lines.clone();
+        let subscriber = json(EnvFilter::new("error")).with_writer(move || writer.clone()).finish();
+        tracing::subscriber::with_default(subscriber, || {
+            let span = tracing::error_span!("job", claim = tracing::field::Empty, until = tracing::field::Empty);
+            span.record("claim", 3);
+            span.record("until", "{\"noon\"}");
+            span.in_scope(|| tracing::error!("job failed"));
+        });
+        let line: serde_json::Value = serde_json::from_slice(&lines.0.lock().unwrap()).unwrap();
+        assert_eq!(line["spans"], serde_json::json!([{"name": "job", "claim": 3, "until": "{\"noon\"}"}]));
     }
 
     #[test]
