@@ -37,6 +37,8 @@ pub fn api(database: &str, folder: &TempDir) -> Command {
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
         .env("DATABASE_URL", database)
         .env("BAS_DATA_KEYS", DATA_KEYS)
+        // Only who tests what comes of a database that does not answer is to see it.
+        .env("BAS_DATABASE_TIMEOUT_MS", "60000")
         .env("BAS_LISTEN", "127.0.0.1:0")
         .env("BAS_ADMIN_LISTEN", "127.0.0.1:0");
     command

@@ -62,6 +62,8 @@ settings! {
     pub database_read_url: Option<SecretString> = None;
     /// Connections to the database at most.
     pub database_pool: usize = 16;
+    /// Milliseconds that a request waits for the database before it is answered with 503.
+    pub database_timeout_ms: u64 = 1_800;
     /// A Redis or Valkey in which replicas count requests together; without one each counts by itself.
     pub redis_url: Option<SecretString> = None;
     /// Seconds to go on answering after the signal to stop, while `/ready` says that no more should come.
@@ -197,6 +199,10 @@ impl Config {
         config.refuse_empty_secrets()?;
         anyhow::ensure!(config.rate_limit_per_minute > 0, "rate_limit_per_minute must be at least 1");
         anyhow::ensure!(config.database_pool > 0, "database_pool must be at least 1");
+        anyhow::ensure!(
+            (100..=60_000).contains(&config.database_timeout_ms),
+            "database_timeout_ms must be 100 to 60000"
+        );
         anyhow::ensure!(config.alerts_interval_seconds > 0, "alerts_interval_seconds must be at least 1");
         Ok(config)
     }

@@ -1,6 +1,6 @@
 //! Which Postgres a command works with.
 
-use std::path::Path;
+use std::{path::PathBuf, time::Duration};
 
 use anyhow::Context;
 use pgcluster::{Cluster, Options};
@@ -16,6 +16,8 @@ pub struct Database {
     pub connect: Connect,
     /// What stands before the database at `connect`.
     pooler: Pooler,
+    /// How long a request waits for it.
+    answer: Duration,
     /// The database with nothing before it, if there is a way to it.
     direct: Option<Connect>,
     /// Stops when this is dropped.
@@ -29,35 +31,34 @@ impl Database {
         if let Some(url) = config.database_url() {
             return Self::configured(config, url);
         }
-        let root = config.data_dir.join("postgres");
-        if let Some(url) = Cluster::running(&root)? {
-            return Self::embedded(&url, None);
+        if let Some(url) = Cluster::running(&root(config))? {
+            return Self::embedded(config, &url, None);
         }
-        Self::start(&root)
+        Self::start(config)
     }
 
     /// The database for a process that is to run by itself: an embedded one must not be in use elsewhere.
     pub fn own(config: &Config) -> anyhow::Result<Self> {
         match config.database_url() {
             Some(url) => Self::configured(config, url),
-            None => Self::start(&config.data_dir.join("postgres")),
+            None => Self::start(config),
         }
     }
 
-    fn start(root: &Path) -> anyhow::Result<Self> {
+    fn start(config: &Config) -> anyhow::Result<Self> {
         let cluster = Cluster::start(&Options {
-            root: root.to_owned(),
+            root: root(config),
             durable: true,
             max_connections: EMBEDDED_CONNECTIONS,
             bin_dir: std::env::var_os("PG_BIN_DIR").map(Into::into),
         })
         .context("the embedded Postgres did not start")?;
-        Self::embedded(&cluster.url(), Some(cluster))
+        Self::embedded(config, &cluster.url(), Some(cluster))
     }
 
-    fn embedded(url: &str, cluster: Option<Cluster>) -> anyhow::Result<Self> {
-        let connect = Connect::parse(url)?;
-        Ok(Self { direct: Some(connect.clone()), connect, pooler: Pooler::None, cluster })
+    fn embedded(config: &Config, url: &str, cluster: Option<Cluster>) -> anyhow::Result<Self> {
+        let (connect, answer) = (Connect::parse(url)?, answer(config));
+        Ok(Self { direct: Some(connect.clone()), connect, pooler: Pooler::None, answer, cluster })
     }
 
     fn configured(config: &Config, url: &str) -> anyhow::Result<Self> {
@@ -67,7 +68,7 @@ impl Database {
             DatabasePooler::None => (Pooler::None, direct.or_else(|| Some(connect.clone()))),
             DatabasePooler::Transaction => (Pooler::Transaction, direct),
         };
-        Ok(Self { connect, pooler, direct, cluster: None })
+        Ok(Self { connect, pooler, answer: answer(config), direct, cluster: None })
     }
 
     /// The way to the database that leads to a session of one's own, if there is one.
@@ -84,7 +85,7 @@ impl Database {
 
     /// How a pool of so many connections works with the database.
     pub fn pool(&self, max_connections: usize) -> PoolOptions {
-        PoolOptions { max_connections, pooler: self.pooler, ..PoolOptions::default() }
+        PoolOptions { max_connections, pooler: self.pooler, answer: self.answer, ..PoolOptions::default() }
     }
 
     pub fn is_embedded(&self) -> bool {
@@ -95,4 +96,12 @@ impl Database {
     pub fn close(self) -> anyhow::Result<()> {
         self.cluster.map_or(Ok(()), |cluster| cluster.stop().context("the embedded Postgres did not stop"))
     }
+}
+
+fn root(config: &Config) -> PathBuf {
+    config.data_dir.join("postgres")
+}
+
+const fn answer(config: &Config) -> Duration {
+    Duration::from_millis(config.database_timeout_ms)
 }

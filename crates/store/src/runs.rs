@@ -19,10 +19,7 @@ use crate::{
     streams,
 };
 
-/// How long a request waits for its statements, the wait for a connection included. The server's own limit does not
-/// fire while the server is stopped or unreachable.
-const ANSWER_TIMEOUT: Duration = Duration::from_millis(1_800);
-/// The part of it that a read replica has, before the primary is asked instead.
+/// The part of a request's time that a read replica has, before the primary is asked instead.
 const REPLICA_TIMEOUT: Duration = Duration::from_millis(700);
 
 /// A server, and how to work on it.
@@ -162,8 +159,8 @@ impl Store {
     }
 
     /// How long a caller waits for a connection.
-    pub(crate) const fn wait(&self) -> Duration {
-        self.primary.options.wait
+    pub(crate) fn wait(&self) -> Duration {
+        self.primary.options.wait()
     }
 
     /// A connection of the pool, for work that has its own time limits. Under a [`Pooler`] that work must be one
@@ -180,6 +177,11 @@ impl Store {
         }
     }
 
+    /// When a request that begins now has waited long enough.
+    fn deadline(&self) -> Instant {
+        Instant::now() + self.primary.options.answer
+    }
+
     /// Runs statements that may take longer than a request waits, such as those of maintenance.
     pub(crate) async fn run_unhurried<T, E: From<Error> + From<StoreError>>(
         &self,
@@ -193,7 +195,7 @@ impl Store {
         &self,
         work: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, E>,
     ) -> Result<T, E> {
-        self.primary.run(Instant::now() + ANSWER_TIMEOUT, work).await
+        self.primary.run(self.deadline(), work).await
     }
 
     /// Runs statements of a request in one transaction on the primary.
@@ -201,7 +203,7 @@ impl Store {
         &self,
         work: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, E>,
     ) -> Result<T, E> {
-        self.primary.run_transaction(Instant::now() + ANSWER_TIMEOUT, work).await
+        self.primary.run_transaction(self.deadline(), work).await
     }
 
     /// Runs statements in one transaction on the primary that begins with `limits`: settings of its own, for work that may
@@ -232,7 +234,7 @@ impl Store {
             }
         }
         count_read("primary");
-        self.primary.run(now + ANSWER_TIMEOUT, work).await
+        self.primary.run(now + self.primary.options.answer, work).await
     }
 
     /// Like [`read`](Self::read), for one statement that is answered at once, such as a page of a list. It is sent without
@@ -250,7 +252,7 @@ impl Store {
             }
         }
         count_read("primary");
-        self.primary.run_pipelined(now + ANSWER_TIMEOUT, work).await
+        self.primary.run_pipelined(now + self.primary.options.answer, work).await
     }
 
     async fn replica_for(&self, account: AccountId) -> Option<&Replica> {

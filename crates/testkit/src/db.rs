@@ -2,6 +2,8 @@
 //! node has a database of that name, and the template of each is cloned there: what a coordinator knows of its workers'
 //! shards is rows of its own database.
 
+use std::time::Duration;
+
 use anyhow::Context;
 use ring::rand::{SecureRandom, SystemRandom};
 use store::{Connect, PoolOptions, Store};
@@ -45,6 +47,18 @@ pub struct TestDb {
     name: String,
 }
 
+/// A pool of a few connections that waits for longer than any machine is busy. In production a request is given up after
+/// two seconds; a test that is about anything else is not to fail because of it.
+#[must_use]
+pub fn patient() -> PoolOptions {
+    PoolOptions {
+        max_connections: 4,
+        answer: Duration::from_secs(60),
+        statement_timeout: Duration::from_secs(120),
+        ..PoolOptions::default()
+    }
+}
+
 impl TestDb {
     /// Makes the database in the cluster that the environment names.
     pub async fn new() -> anyhow::Result<Self> {
@@ -79,7 +93,7 @@ impl TestDb {
 
     /// A store with a few connections.
     pub fn store(&self) -> anyhow::Result<Store> {
-        Store::connect(&self.connect()?, PoolOptions { max_connections: 4, ..PoolOptions::default() })
+        Store::connect(&self.connect()?, patient())
     }
 
     /// A plain client, for what a test sets up or looks at by SQL.

@@ -7,7 +7,7 @@ mod programs;
 mod redis;
 mod standby;
 
-pub use db::TestDb;
+pub use db::{TestDb, patient};
 pub use owner::reachable_folder;
 pub use pgbouncer::PgBouncer;
 pub use programs::program;

@@ -183,7 +183,7 @@ async fn every_debit_is_made_once_or_refused_whatever_is_lost_on_the_way() {
     let through = format!("postgres://postgres@{}/postgres", listener.local_addr().unwrap());
     let answers = Arc::new(Answers::default());
     tokio::spawn(relay(listener, cluster.socket_directory().join(".s.PGSQL.5432"), answers.clone()));
-    let options = PoolOptions { max_connections: CONNECTIONS, ..PoolOptions::default() };
+    let options = PoolOptions { max_connections: CONNECTIONS, ..testkit::patient() };
     let store = Store::connect(&Connect::parse(&through).unwrap(), options).unwrap();
 
     let (told, mut progress) = watch::channel(0);

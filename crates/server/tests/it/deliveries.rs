@@ -19,7 +19,7 @@ use domain::{
 };
 use ring::hmac;
 use serde_json::Value;
-use store::{Connect, PoolOptions, Store};
+use store::{Connect, Store};
 use time::OffsetDateTime;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt, BufReader},
@@ -173,7 +173,7 @@ async fn nothing_is_lost_when_workers_and_the_database_are_killed() {
     let received = Arc::new(watch::Sender::new(Received::default()));
     tokio::spawn(receive(listener, received.clone()));
     let accounts = subscribe(&url, &receiver).await;
-    let store = Store::connect(&target, PoolOptions { max_connections: 4, ..PoolOptions::default() }).unwrap();
+    let store = Store::connect(&target, testkit::patient()).unwrap();
     let emitting = tokio::spawn(emit(store, accounts, count));
 
     // A kill each time another part of the events has come in, so most often in the middle of something.

@@ -10,7 +10,7 @@ use domain::{
 use futures_util::future::join_all;
 use reqwest::Method;
 use serde_json::{Map, Value, json};
-use store::{Connect, PoolOptions, Store};
+use store::{Connect, Store};
 use time::OffsetDateTime;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -147,7 +147,7 @@ async fn a_node_that_is_away_stops_its_own_accounts_and_no_other() {
         shop.subscribe(&service.process, &receiver).await;
         sql.execute("UPDATE credit_balances SET balance = 100 WHERE account_id = $1", &[&shop.account]).await.unwrap();
     }
-    let options = PoolOptions { max_connections: 4, ..PoolOptions::default() };
+    let options = testkit::patient();
     let store = Store::connect(&Connect::parse(&service.db.url()).unwrap(), options).unwrap();
     let mut hears = async |shop: &Shop| {
         let path = tokio::time::timeout(PATIENCE, received.recv()).await.expect("no delivery").unwrap();

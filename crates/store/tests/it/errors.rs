@@ -10,7 +10,7 @@ use tokio_postgres::Client;
 /// A store whose statements may take `limit`, and a session that holds what they ask for.
 async fn blocked(limit: Duration) -> (TestDb, Store, Client) {
     let db = TestDb::new().await.unwrap();
-    let options = PoolOptions { statement_timeout: limit, ..PoolOptions::default() };
+    let options = PoolOptions { statement_timeout: limit, ..testkit::patient() };
     let store = Store::connect(&db.connect().unwrap(), options).unwrap();
     let lock = db.client().await.unwrap();
     lock.batch_execute("BEGIN; LOCK TABLE accounts IN ACCESS EXCLUSIVE MODE").await.unwrap();
@@ -54,7 +54,7 @@ async fn what_the_program_asks_wrongly_is_a_defect_with_its_cause() {
 #[tokio::test]
 async fn a_server_that_is_not_there_is_away_and_the_reason_is_said() {
     let nowhere = store::Connect::parse("postgres://nobody@127.0.0.1:9/none").unwrap();
-    let error = AccountStore::list(&Store::connect(&nowhere, PoolOptions::default()).unwrap()).await.unwrap_err();
+    let error = AccountStore::list(&Store::connect(&nowhere, testkit::patient()).unwrap()).await.unwrap_err();
     assert!(matches!(error, StoreError::Unavailable(_)), "{}", Chain(&error));
     assert!(Chain(&error).to_string().contains("Connection refused"), "{}", Chain(&error));
 }

@@ -179,7 +179,7 @@ async fn the_process_that_revokes_a_key_refuses_it_at_once() {
 #[tokio::test]
 async fn keys_that_nobody_knows_leave_connections_to_others() {
     let db = testkit::TestDb::new().await.unwrap();
-    let options = PoolOptions { max_connections: 3, ..PoolOptions::default() };
+    let options = PoolOptions { max_connections: 3, ..testkit::patient() };
     let store = Store::connect(&db.connect().unwrap(), options).unwrap();
     let (mut blocker, watcher) = (db.client().await.unwrap(), db.client().await.unwrap());
     let cache = KeyCache::new(store.clone());

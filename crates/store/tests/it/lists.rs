@@ -248,7 +248,7 @@ async fn every_list_is_a_range_of_an_index() {
         .await
         .unwrap();
     let account = AccountId(db.sql.query_one("SELECT min(id) FROM accounts", &[]).await.unwrap().get(0));
-    let store = Arc::new(db.store_with(PoolOptions { max_connections: 1, ..PoolOptions::default() }));
+    let store = Arc::new(db.store_with(PoolOptions { max_connections: 1, ..testkit::patient() }));
     let mut known = BTreeSet::new();
     prepared(&db, &store, account, &mut known).await;
     let mut wrong = Vec::new();

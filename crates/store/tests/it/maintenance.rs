@@ -222,7 +222,7 @@ async fn old_rows_are_removed_through_a_pooler_that_gives_sessions_away() {
     fixture.store.emit(account, &[event], datetime!(2026-01-01 00:00 UTC)).await.unwrap();
     fixture.execute("UPDATE deliveries SET state = 'delivered'").await;
 
-    let options = PoolOptions { pooler: Pooler::Transaction, ..PoolOptions::default() };
+    let options = PoolOptions { pooler: Pooler::Transaction, ..testkit::patient() };
     let store = Store::connect(&Connect::parse(&bouncer.url()).unwrap(), options).unwrap();
     for _ in 0..3 {
         store.maintain_at(datetime!(2026-05-15 12:00 UTC), keep(12)).await.unwrap();

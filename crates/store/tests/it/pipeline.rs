@@ -54,7 +54,7 @@ async fn answered(lock: Client, sent: Vec<JoinHandle<Result<(), StoreError>>>) {
 #[tokio::test]
 async fn reads_under_way_together_share_a_connection_until_it_is_full() {
     let db = fresh().await;
-    let store = store(&db, PoolOptions::default());
+    let store = store(&db, testkit::patient());
     let (account, lock) = held_up(&db).await;
     let mut sent = reads(&store, account, 1).await;
     until_waiting(&db.sql, 1).await;
@@ -70,7 +70,7 @@ async fn reads_under_way_together_share_a_connection_until_it_is_full() {
 #[tokio::test]
 async fn the_first_rows_of_a_stream_are_not_read_in_front_of_a_page() {
     let db = fresh().await;
-    let store = store(&db, PoolOptions::default());
+    let store = store(&db, testkit::patient());
     let (account, lock) = held_up(&db).await;
     let mut sent = reads(&store, account, 1).await;
     until_waiting(&db.sql, 1).await;
@@ -84,7 +84,7 @@ async fn the_first_rows_of_a_stream_are_not_read_in_front_of_a_page() {
 #[tokio::test]
 async fn nobody_joins_a_read_that_was_given_up_and_its_connection_is_closed_after_the_others() {
     let db = fresh().await;
-    let store = store(&db, PoolOptions::default());
+    let store = store(&db, testkit::patient());
     let (account, lock) = held_up(&db).await;
     let first = read(&store, account);
     until_waiting(&db.sql, 1).await;
@@ -101,7 +101,7 @@ async fn nobody_joins_a_read_that_was_given_up_and_its_connection_is_closed_afte
 #[tokio::test]
 async fn a_session_that_a_pooler_lends_for_a_transaction_is_not_shared() {
     let db = fresh().await;
-    let store = store(&db, PoolOptions { pooler: Pooler::Transaction, ..PoolOptions::default() });
+    let store = store(&db, PoolOptions { pooler: Pooler::Transaction, ..testkit::patient() });
     let (account, lock) = held_up(&db).await;
     let mut sent = vec![read(&store, account)];
     until_waiting(&db.sql, 1).await;

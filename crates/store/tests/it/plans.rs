@@ -40,7 +40,7 @@ async fn plans(db: &Database, generic_plans: bool) -> (i64, i64) {
         END';
         CREATE TRIGGER look AFTER INSERT ON track_events FOR EACH ROW EXECUTE FUNCTION look();";
     db.sql.batch_execute(look).await.unwrap();
-    let store = db.store_with(PoolOptions { max_connections: 1, generic_plans, ..PoolOptions::default() });
+    let store = db.store_with(PoolOptions { max_connections: 1, generic_plans, ..testkit::patient() });
     for _ in 0..PAGES {
         let page = PageRequest { limit: 25, cursor: None };
         assert_eq!(CustomerStore::page(&store, account, None, page).await.unwrap().found.items.len(), 25);

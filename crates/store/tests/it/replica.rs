@@ -118,7 +118,7 @@ impl Shops {
 }
 
 fn options() -> PoolOptions {
-    PoolOptions { max_connections: 4, ..PoolOptions::default() }
+    testkit::patient()
 }
 
 async fn eventually(mut asked: impl AsyncFnMut() -> bool) {

@@ -90,7 +90,7 @@ async fn a_transaction_that_is_ended_for_another_is_run_again() {
     other.batch_execute("SET deadlock_timeout = '1min'").await.unwrap();
     let held = other.transaction().await.unwrap();
     held.execute("INSERT INTO payment_owners VALUES ('rebill', 'p1', $1)", &[&(payer.0 + 1)]).await.unwrap();
-    let store = db.store_with(store::PoolOptions::default());
+    let store = db.store_with(store::PoolOptions { max_connections: 16, ..testkit::patient() });
     let settled = tokio::spawn(async move { payments::credit(&store, payer, "p1").await });
     until_waiting(&db.sql, 1).await;
     // Waits for the balance, which the payment holds, until that one has been ended. A lock of the table, because those are
