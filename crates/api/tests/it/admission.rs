@@ -316,8 +316,9 @@ fn a_304_of_a_public_endpoint_has_the_same_bound_and_the_status_is_never_refused
         assert_eq!(again("/api/v1/openapi.json", &openapi), 304);
     }
     assert_eq!(again("/api/v1/openapi.json", &openapi), 429);
+    // What it says may change meanwhile.
     for _ in 0..10 {
-        assert_eq!(again("/api/v1/status", &status), 304);
+        assert_ne!(again("/api/v1/status", &status), 429);
     }
 }
 
