@@ -20,7 +20,7 @@ use crate::service::{Process, Service, api, free_port, run};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Seconds that a replica goes on answering after its signal: longer than the proxy takes to notice.
-const DRAIN: &str = "2";
+const DRAIN: &str = "5";
 
 #[derive(Clone, Copy)]
 struct Ports {
@@ -31,6 +31,7 @@ struct Ports {
 struct Proxy {
     process: Child,
     address: String,
+    statistics: String,
     client: Client,
     _folder: TempDir,
 }
@@ -39,15 +40,16 @@ impl Proxy {
     /// The configuration of docs/scaling.md, with this test's ports and shorter intervals.
     fn start(replicas: &[Ports]) -> Option<Self> {
         let program = testkit::program("haproxy")?;
-        let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
+        let (folder, port, statistics) = (tempfile::tempdir().unwrap(), free_port(), free_port());
         let servers: String = replicas
             .iter()
             .enumerate()
             .map(|(n, Ports { api, admin })| format!("    server replica{n} 127.0.0.1:{api} check port {admin}\n"))
             .collect();
         let settings = format!(
-            "defaults\n    mode http\n    timeout connect 1s\n    timeout client 30s\n    timeout server 30s\n    \
-             retries 3\n    retry-on conn-failure empty-response\n    option redispatch\n\
+            "defaults\n    mode http\n    timeout connect 30s\n    timeout client 30s\n    timeout server 30s\n    \
+             timeout check 30s\n    retries 3\n    retry-on conn-failure empty-response\n    option redispatch\n\
+             frontend statistics\n    bind 127.0.0.1:{statistics}\n    stats enable\n    stats uri /\n\
              frontend in\n    bind 127.0.0.1:{port}\n    option forwardfor\n    default_backend api\n\
              backend api\n    balance roundrobin\n    option httpchk GET /ready\n    \
              default-server inter 200ms fall 2 rise 1\n{servers}"
@@ -60,22 +62,31 @@ impl Proxy {
         // Only plain HTTP is spoken here, but the client wants a provider at hand.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder().no_proxy().timeout(Duration::from_secs(30)).build().unwrap();
-        Some(Self { process, address: format!("http://127.0.0.1:{port}"), client, _folder: folder })
+        let [address, statistics] = [port, statistics].map(|port| format!("http://127.0.0.1:{port}"));
+        Some(Self { process, address, statistics, client, _folder: folder })
     }
 
     fn request(&self, method: Method, path: &str, key: &str) -> reqwest::RequestBuilder {
         self.client.request(method, format!("{}{path}", self.address)).bearer_auth(key)
     }
 
-    /// Waits until the proxy has found every replica: each answers in turn, and an absent one answers 503.
+    /// Waits until the proxy sends requests to every replica.
     async fn settled(&self, key: &str) {
         let began = Instant::now();
         let mut in_a_row = 0;
         while in_a_row < 20 {
             let answer = self.request(Method::GET, "/api/v1/me", key).send().await;
-            in_a_row = if answer.is_ok_and(|answer| answer.status() == 200) { in_a_row + 1 } else { 0 };
+            let is_answered = answer.is_ok_and(|answer| answer.status() == 200);
+            in_a_row = if is_answered && self.up().await == 2 { in_a_row + 1 } else { 0 };
             assert!(began.elapsed() < PATIENCE, "the proxy finds no replica");
         }
+    }
+
+    /// The replicas whose health checks succeed.
+    async fn up(&self) -> usize {
+        let Ok(answer) = self.client.get(format!("{}/;csv", self.statistics)).send().await else { return 0 };
+        let lines = answer.text().await.unwrap();
+        lines.lines().filter(|line| line.starts_with("api,replica") && line.contains(",UP,")).count()
     }
 }
 
