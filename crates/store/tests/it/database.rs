@@ -36,7 +36,7 @@ pub async fn fresh() -> Database {
 }
 
 /// How long a session may take to come to its lock.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Waits until so many sessions wait for a lock; fails when they do not.
 pub async fn until_waiting(sql: &Client, sessions: i64) {
