@@ -7,33 +7,37 @@ use super::{Report, Row, Target};
 const HEAD: &str = "\
 # Benchmarks
 
-Written by `make bench`; do not edit. A whole run takes about forty minutes. It starts a Postgres of its own (on disk, fsync
-on), loads the data, starts the release binary, and measures every row in turns with its comparisons, so that both see the same
-machine. Figures are medians of three rounds (nine for customers, latency and track); ratios are medians of the ratios within a
-round, with their range. `make bench ROWS=customers,track` measures some rows and keeps the others.
+Written by `make bench`, in about forty minutes; `make bench ROWS=customers,track` measures some rows and keeps the others. It
+starts a Postgres of its own (on disk, fsync on) and the release binary, and measures every row in turns with its comparisons. Figures are
+medians of three rounds (nine for customers, latency and track), ratios medians of the ratios within a round, with their range.
 
-The service runs as in production, under the scheduling policy of its systemd unit (`chrt -b 0`), except that its log is off
-(`--log warn`) and, outside the rows of faults, its rate limit too.
+The service runs as under its systemd unit (`chrt -b 0`), but without a log (`--log warn`) and, outside the rows of faults, without a rate
+limit.
 
-Comparisons:
-
-- **pgbench**: `pgbench -M prepared` running the statements of the request or debit, taken from the server's log, on as many
-  connections as there are clients: the limit that Postgres sets. Reads are also compared with eight connections, the most that the
-  service opens (these reads use two) and about the number with which pgbench is fastest.
-- **from memory**: actix-web answering the same bytes without any work: the limit that the framework sets.
-- **Fastify**: `bench/peers/fastify`, the same endpoint in fifty lines of Fastify and pg, one process per processor.
-- **1 ×**: the same at a tenth of the size. The exponent is that of cost against size: 0 when the cost of one thing does not depend on
-  the size, 1 when the total cost is proportional to it.
-- **at full speed** (latency): 16 clients without pauses, just before each round. At half of that rate 64 clients each wait for a
-  random time between requests.
+- **pgbench** (`-M prepared`): the statements of the request, from the server's log, on as many connections as clients: Postgres's
+  limit. Reads are also compared with eight connections, with which pgbench is about fastest.
+- **from memory**: actix-web answering the same bytes: the framework's limit.
+- **Fastify**: `bench/peers/fastify`, the same endpoint by Fastify and pg, one process a processor.
+- **1 ×**: the same at a tenth of the size. The exponent of cost against size: 0 when the cost of one thing does not depend on the
+  size, 1 when the total is proportional to it.
+- **at full speed** (latency): 16 clients without pauses, just before. At half of that rate 64 clients wait a random time between requests.
 - **without** (faults): the same requests while no client misbehaves. **attack elsewhere**: the clients misbehave towards another
-  process, which answers two bytes from memory: the processor time of the attack itself. Rows that say so go through HAProxy
-  with the limits of `packaging/haproxy.cfg`, with and without the attack.
+  process: the processor time of the attack itself. Rows that say so go through HAProxy with `packaging/haproxy.cfg`.
 
 ⚠ marks a row during which something else used the processors.
-[benchmarks-profiles.md](benchmarks-profiles.md) says where the time goes.
 
 ![Values beside their bounds](benchmarks.svg)
+
+## What limits the rows
+
+- **customers ÷ pgbench**: HTTP, the key, decoding and JSON take as long as Postgres does; a third of it is the kernel sending
+  10 kB and waking threads.
+- **track ÷ pgbench**: about eleven events share a transaction, so Postgres needs a third of the time for each
+  ([ADR 6](adr/0006-events-commit-in-groups.md)).
+- **import ÷ \\copy**: `INSERT … SELECT` into tables with the same keys alone reaches a quarter of `\\copy`'s speed.
+- **p99 ÷ p50**: Linux sometimes leaves the HTTP thread and its Postgres session on one processor for up to 300 ms while the other is half
+  idle; pinning them apart lowers the p99 and raises the p50 by two thirds.
+- Ratios vary by a fifth within an hour.
 ";
 
 pub fn render(report: &Report) -> String {
@@ -46,22 +50,29 @@ pub fn render(report: &Report) -> String {
     for row in &report.rows {
         let _ = writeln!(page, "{}", line(row));
     }
-    page.push_str("\n## Commands\n\nA comparison that is not named runs the command of its row.\n");
-    page.push_str("\n| rows | command | measured |\n|---|---|---|\n");
-    let mut commands: Vec<(Vec<&str>, String)> = Vec::new();
-    for row in &report.rows {
-        let others = row.beside.iter().filter(|beside| !row.command.ends_with(&beside.command));
-        let others = others.map(|beside| format!("; {}: `{}`", beside.name, beside.command));
-        let command = format!("`{}`{} | {}", row.command, others.collect::<String>(), row.measured);
-        match commands.iter_mut().find(|(_, known)| *known == command) {
-            Some((rows, _)) => rows.push(&row.row),
-            None => commands.push((vec![&row.row], command)),
-        }
-    }
-    for (rows, command) in commands {
-        let _ = writeln!(page, "| {} | {command} |", rows.join(", "));
+    page.push_str("\n## Commands\n\n| command | rows | measured |\n|---|---|---|\n");
+    for (command, rows, measured) in commands(&report.rows) {
+        let _ = writeln!(page, "| `{command}` | {} | {measured} |", rows.join(", "));
     }
     page
+}
+
+/// The commands, each with its rows and the rows' comparisons, and when it was run.
+fn commands(rows: &[Row]) -> Vec<(&str, Vec<String>, &str)> {
+    let mut commands: Vec<(&str, Vec<String>, &str)> = Vec::new();
+    let mut add = |command, name: String, measured| {
+        match commands.iter_mut().find(|known| (known.0, known.2) == (command, measured)) {
+            Some((_, names, _)) => names.push(name),
+            None => commands.push((command, vec![name], measured)),
+        }
+    };
+    for row in rows {
+        add(row.command.as_str(), row.row.clone(), row.measured.as_str());
+        for beside in row.beside.iter().filter(|beside| !row.command.ends_with(&beside.command)) {
+            add(&beside.command, format!("{} ({})", row.row, beside.name), &row.measured);
+        }
+    }
+    commands
 }
 
 fn line(row: &Row) -> String {
@@ -93,7 +104,7 @@ fn bound(target: &Target) -> String {
     format!("{mark} {}: {} {sign} {}", target.what, figure(target.value), figure(target.bound))
 }
 
-/// Three digits that count, with thousands apart.
+/// Three significant digits, with thousands apart.
 pub fn figure(value: f64) -> String {
     if value.abs() >= 1_000.0 {
         let digits = format!("{value:.0}");
@@ -116,6 +127,12 @@ pub fn figure(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_page_in_the_repository_is_made_of_the_figures_beside_it() {
+        let report: Report = serde_json::from_str(include_str!("../../../docs/benchmarks.json")).unwrap();
+        assert!(render(&report) == include_str!("../../../docs/benchmarks.md"), "any row writes it: make bench ROWS='memory idle'");
+    }
 
     #[test]
     fn figures_are_short() {

@@ -81,7 +81,7 @@ impl World {
 
     /// Starts `api work` on the database.
     pub async fn worker(&self, bench: &Bench) -> anyhow::Result<Service> {
-        let environment = [("BAS_DATA_KEYS", DATA_KEYS), ("BAS_WEBHOOK_ALLOW_LOOPBACK", self.receiver.as_str())];
+        let environment = [("BAS_WEBHOOK_ALLOW_LOOPBACK", self.receiver.as_str())];
         Service::start(&bench.api, &["work"], &self.database, &environment).await
     }
 

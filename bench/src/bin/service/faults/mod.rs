@@ -44,7 +44,7 @@ const ELSEWHERE: &str = "attack elsewhere";
 const FAULTS: [(&str, &str, Attack); 5] = [
     (
         "faults half-open",
-        "10,000 connections from 100 addresses that send half a head, opened anew when they are closed",
+        "10,000 connections from 100 addresses that send half a head, reopened when they are closed",
         Attack::HalfOpen,
     ),
     (
