@@ -93,6 +93,24 @@ fn a_block_is_run_unless_it_says_why_not() {
     assert_eq!(found[0].place, "page.md:2");
 }
 
+/// `api/edge.rs` of a walk is `crates/api/src/edge.rs`.
+#[test]
+fn the_walks_through_the_architecture_name_files_that_exist() {
+    let page = fs::read_to_string(root().join("docs/architecture.md")).unwrap();
+    let (_, walks) = page.split_once("\n## Five walks\n").unwrap();
+    let (walks, _) = walks.split_once("\n## ").unwrap();
+    let walks: Vec<_> = walks.split("\n**").skip(1).collect();
+    assert_eq!(walks.len(), 5);
+    for walk in walks {
+        let files: Vec<_> = walk.split('`').skip(1).step_by(2).filter(|code| code.ends_with(".rs")).collect();
+        assert!(files.len() > 2, "{walk}");
+        for file in files {
+            let (name, path) = file.split_once('/').unwrap();
+            assert!(root().join("crates").join(name).join("src").join(path).is_file(), "{file}");
+        }
+    }
+}
+
 /// What a reader replaces by what is on the own screen, too.
 fn filled_in(commands: &str, process: &Process, key: &str, listener: &str, ids: &Ids) -> String {
     let payment = r#"$(curl "$GATEWAY/dev/payments" | grep -o 'pay_[A-Za-z0-9_-]*' | head -n 1)"#;
