@@ -1,4 +1,4 @@
-//! A peer: what somebody would write instead, fifty lines of Fastify and pg (`bench/peers/fastify`).
+//! A peer: the alternative that is quickly written, fifty lines of Fastify and pg (`bench/peers/fastify`).
 
 use std::{path::Path, process::Stdio, time::Duration};
 

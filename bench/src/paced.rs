@@ -52,7 +52,7 @@ impl Paced {
     /// Runs it against the server at `base_url`, on threads of its own, and blocks meanwhile.
     ///
     /// # Errors
-    /// When there is nobody to connect to.
+    /// When the server cannot be connected to.
     pub fn run(&self, base_url: &str) -> anyhow::Result<Load> {
         let address: SocketAddr = base_url.strip_prefix("http://").context("no http:// address")?.parse()?;
         let clients = (0..self.connections).map(|_| Client::connect(address)).collect::<Result<Vec<_>, _>>()?;
@@ -121,7 +121,7 @@ impl Paced {
     }
 }
 
-/// A connection that is kept, and opened anew when it is lost.
+/// A connection that is kept, and reopened when it is lost.
 struct Client {
     address: SocketAddr,
     stream: TcpStream,

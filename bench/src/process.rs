@@ -65,7 +65,7 @@ pub fn memory(pid: u32) -> anyhow::Result<Memory> {
     Ok(Memory { resident: megabytes("VmRSS:")?, peak: megabytes("VmHWM:")? })
 }
 
-/// Starts the count of [`Memory::peak`] anew.
+/// Resets [`Memory::peak`].
 ///
 /// # Errors
 /// When there is no such process, or it is not ours.

@@ -16,7 +16,7 @@ use tokio::{
 /// How long the service may take to answer.
 const START: Duration = Duration::from_secs(30);
 
-/// Seals the secrets of made-up subscriptions; nothing worth sealing is there.
+/// Seals the secrets of generated subscriptions, which protect nothing.
 pub const DATA_KEYS: &str = "bench:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
 
 /// A running `api serve`; ends with this value.
@@ -106,7 +106,7 @@ impl Service {
     /// Ends the service as an operator would.
     ///
     /// # Errors
-    /// When it does not end by itself.
+    /// When it does not end on its own.
     pub async fn stop(mut self) -> anyhow::Result<()> {
         let pid = self.pid()?.to_string();
         Command::new("kill").args(["-TERM", &pid]).status().await?;
@@ -116,7 +116,7 @@ impl Service {
     }
 }
 
-/// An address of this machine that nobody listens on.
+/// An address of this machine without a listener.
 ///
 /// # Errors
 /// When there is none.

@@ -2,7 +2,7 @@
 
 use crate::{cluster::Postgres, service::Service};
 
-/// After so many requests, each over a connection of its own, every thread of the service has had one.
+/// After this number of requests, each over a connection of its own, every thread of the service has had one.
 const REQUESTS_BEFORE: usize = 32;
 
 /// A statement and the values that it ran with.

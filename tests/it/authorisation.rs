@@ -1,4 +1,4 @@
-//! Every operation of the OpenAPI document refuses whoever may not use it.
+//! Every operation of the OpenAPI document refuses a client that may not use it.
 
 use reqwest::Method;
 use serde_json::Value;

@@ -165,7 +165,7 @@ async fn what_was_backed_up_while_the_service_worked_is_restored_with_its_figure
     // A running service, or rows that are there, are not written over.
     let said = refused(&mut embedded(&source, &["restore", &file, "--yes"]));
     assert!(said.contains("is not empty"), "{said}");
-    // Nobody is there to ask.
+    // There is no terminal to ask on.
     let said = refused(&mut embedded(&fresh, &["restore", &file]));
     assert!(said.contains("rows in") && said.contains("--yes"), "{said}");
     assert!(!fresh.path().join("data/data_keys").exists());

@@ -64,7 +64,7 @@ async fn a_rotation_goes_step_by_step_while_other_processes_run() {
     starts(&format!("{old},{new}"));
     starts(old);
     starts(&format!("{new},{old}"));
-    // Too early: nothing is sealed anew yet.
+    // Too early: nothing is resealed yet.
     let (code, said) = refused(&mut with_keys(&service, "serve", &new));
     assert!(code == Some(2) && said.contains("`test`"), "{said}");
     run(service.api(&["secrets", "reseal"]).env("BAS_DATA_KEYS", format!("{new},{old}")));

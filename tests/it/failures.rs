@@ -101,7 +101,7 @@ async fn a_halted_and_a_missing_database_are_answered_with_503_and_a_returned_on
     assert_unavailable(&process, &key).await;
     stopped.iter().for_each(|pid| kill(*pid, Signal::SIGCONT).unwrap());
 
-    // Gone: nobody listens.
+    // The receiver is gone.
     database.stop().unwrap();
     assert_unavailable(&process, &key).await;
 

@@ -59,7 +59,7 @@ impl Proxy {
         let mut command = Command::new(program);
         command.arg("-db").arg("-f").arg(file).stdout(Stdio::null()).stderr(Stdio::null());
         let process = command.spawn().unwrap();
-        // Only plain HTTP is spoken here, but the client wants a provider at hand.
+        // Only plain HTTP is spoken here, but the client requires a provider.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder().no_proxy().timeout(Duration::from_secs(30)).build().unwrap();
         let [address, statistics] = [port, statistics].map(|port| format!("http://127.0.0.1:{port}"));
@@ -334,7 +334,7 @@ async fn replicas_count_together_over_tls_with_a_password() {
     let status = async |replica: &Process| replica.get("/api/v1/me", &key).await.status().as_u16();
     let [one, other] = ["open%20sesame", "open%20sesame"].map(serve);
     assert_eq!((status(&one).await, status(&other).await), (200, 429));
-    // With a password that does not open it, the process counts by itself.
+    // With a password that does not open it, the process counts alone.
     let apart = serve("wrong");
     assert_eq!((status(&apart).await, status(&apart).await), (200, 429));
 }

@@ -85,7 +85,7 @@ impl Process {
         });
         let said: Value = said.recv_timeout(START_WITHIN).unwrap().unwrap();
         let address = said["address"].as_str().unwrap_or_default().to_owned();
-        // Only plain HTTP is spoken here, but the client wants a provider at hand.
+        // Only plain HTTP is spoken here, but the client requires a provider.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(30)).build().unwrap();
         Self { child, address, said, log: Mutex::new(log), client }
@@ -140,7 +140,7 @@ impl Process {
         self.request(Method::POST, path).bearer_auth(key).json(body).send().await.unwrap()
     }
 
-    /// Waits until it ends by itself.
+    /// Waits until it ends on its own.
     pub fn ended(mut self) -> ExitStatus {
         self.child.wait().unwrap()
     }
@@ -202,7 +202,7 @@ fn create_account(db: &TestDb, folder: &TempDir, name: &str) -> i64 {
     printed[0]["id"].as_i64().unwrap()
 }
 
-/// A port that nobody listens on, another one each time. It is below those that the system gives to connections, so that
+/// A port without a listener, another one each time. It is below those that the system gives to connections, so that
 /// none of them takes it while its process is being started again.
 pub fn free_port() -> u16 {
     static TRIED: AtomicU16 = AtomicU16::new(0);

@@ -50,7 +50,7 @@ pub struct Walk<'a> {
     process: &'a Process,
     key: &'a str,
     document: Value,
-    /// Where webhooks are sent to: nobody listens there.
+    /// Where webhooks are sent to: a port without a listener.
     receiver: String,
     /// Ids of what has been made or found, by the path of the list that it is in.
     ids: BTreeMap<String, String>,

@@ -81,7 +81,7 @@ impl ChatCompletions {
             bearer.set_sensitive(true);
             headers.insert(header::AUTHORIZATION, bearer);
         }
-        // A key must not follow a redirect to another place, nor go through a proxy that nobody named here.
+        // A key must not follow a redirect to another place, nor go through a proxy that is not configured here.
         let client =
             Client::builder().redirect(redirect::Policy::none()).no_proxy().default_headers(headers).build()?;
         Ok(Self { client, url, model, timeout, prices, form: KnownForm::default() })

@@ -40,7 +40,7 @@ impl Resolver for SystemResolver {
 const MAX_LOOKUPS: usize = 64;
 /// Those of one account: the others are left to the others, whatever names it makes up.
 const MAX_LOOKUPS_PER_ACCOUNT: usize = 8;
-/// How long an answer is used again. Every use checks its addresses anew.
+/// How long an answer is used again. Every use checks its addresses again.
 const REUSE: Duration = Duration::from_secs(5);
 /// Answers kept before old ones are thrown out.
 const MAX_ANSWERS: usize = 10_000;
@@ -52,7 +52,7 @@ type Answer = Result<Vec<IpAddr>, io::ErrorKind>;
 type Question = (AccountId, String);
 
 /// Asks another resolver, but for a name only once at a time for an account, and for a limited number of names at once. A
-/// look-up that nobody waits for any more goes on and keeps its place, so that names whose servers hang cannot pile up
+/// look-up that is no longer waited for goes on and keeps its place, so that names whose servers hang cannot pile up
 /// threads.
 pub struct BoundedResolver {
     inner: Arc<dyn Resolver>,

@@ -19,7 +19,7 @@ const LONGEST_GAP_DAYS: f64 = 3_650.0;
 /// Customers who left have numbers from here on.
 const FIRST_LEAVER: u64 = 900_000;
 
-/// Somebody wants to buy.
+/// A customer wants to buy.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wish {
     /// In Unix seconds.

@@ -213,7 +213,7 @@ impl Catalogue {
         self.products.get(rank)
     }
 
-    /// The rank of a product that somebody wants.
+    /// The rank of a product that a customer wants.
     pub(super) fn wanted(&self, draw: &mut Draw) -> usize {
         let total = self.shares.last().copied().unwrap_or_default();
         let drawn = draw.below(total);

@@ -14,14 +14,14 @@ pub const RESTOCK_DAY: usize = HISTORY_DAYS + 9;
 /// Place among the best sellers of the product that goes out of stock.
 pub const STOCK_OUT_RANK: usize = 0;
 
-/// Whoever buys for the shop is on holiday from this day: what runs low since then waits for a suggestion.
+/// The shop's buyer is on holiday from this day: what runs low since then waits for a suggestion.
 pub const BUYER_LEAVES_DAY: usize = before_opening(12);
 /// The day they are back.
 pub const BUYER_RETURNS_DAY: usize = HISTORY_DAYS + 5;
 
 /// Buyers of a faulty batch get their money back on this day…
 pub const REFUND_DAY: usize = before_opening(4);
-/// …if they ordered at most so many days before.
+/// …if they ordered at most this number of days before.
 pub const REFUND_WINDOW_DAYS: usize = 40;
 /// How many of them, latest orders first.
 pub const REFUNDED_ORDERS: usize = 32;

@@ -1,4 +1,4 @@
-//! The demo shop: two made-up years of a shop for household goods, for a first look at every endpoint.
+//! The demo shop: two generated years of a shop for household goods, for a first look at every endpoint.
 //!
 //! The shop is a function of the day on which it was first loaded, the account's time zone, and the instant up to which it
 //! is wanted: the same everywhere, and a later instant only adds to it. It buys, sells, takes back and advertises; it

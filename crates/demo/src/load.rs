@@ -67,7 +67,7 @@ pub enum LoadError {
     Import(#[from] ImportError),
     #[error(transparent)]
     Store(#[from] StoreError),
-    #[error("the demo shop could not be made up: {0}")]
+    #[error("the demo shop could not be generated: {0}")]
     Worker(#[from] tokio::task::JoinError),
 }
 

@@ -79,7 +79,7 @@ pub(super) fn expenses(calendar: &Calendar, since: usize) -> Vec<ExpenseRow> {
 
 fn expenses_of(calendar: &Calendar, day: usize) -> Vec<ExpenseRow> {
     let date = calendar.date(day);
-    // Wages are settled anew every half year.
+    // Wages change every half year.
     let settled = calendar::growth(day / 182 * 182);
     let mut paid: Vec<(&str, &str, i64)> = match date.weekday() {
         Weekday::Monday => vec![("rent", "Warehouse and office, one week", RENT_CENTS)],

@@ -26,7 +26,7 @@ pub enum Fault {
     HalfJson,
     /// Invents a number in the last text
     Invented,
-    /// Tells a cause that nobody found
+    /// Tells a cause that was not found
     Causal,
     /// Answers with nothing
     Empty,

@@ -88,10 +88,10 @@ impl Cluster {
         Ok(Self { socket, programs, keeper: Some(keeper), _lock: lock })
     }
 
-    /// The address of the cluster that another process runs under `root`; `None` when nobody does.
+    /// The address of the cluster that another process runs under `root`; `None` when none does.
     ///
     /// # Errors
-    /// When the directory cannot be examined, or belongs to somebody else.
+    /// When the directory cannot be examined, or belongs to another user.
     pub fn running(root: &Path) -> Result<Option<String>, Error> {
         if !root.is_dir() {
             return Ok(None);

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! <place>/lock           held by the one process that runs the cluster; names its process id
-//! <place>/hba.conf       who may connect: the account of that process, as the kernel tells, nobody by password
+//! <place>/hba.conf       who may connect: the account of that process, as the kernel tells, never by password
 //! <place>/ident.conf
 //! <place>/postgres.log   readable by that process alone
 //! <place>/data/          the cluster, mode 0700

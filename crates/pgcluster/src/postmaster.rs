@@ -156,7 +156,7 @@ pub(crate) fn stop(child: &mut Child) -> Result<(), Error> {
     Err(Error::StaysUp(child.id()))
 }
 
-/// Ends a server that runs on `data` without an owner: whoever holds the cluster's lock calls this, so its starter is gone.
+/// Ends a server that runs on `data` without an owner: the holder of the cluster's lock calls this, so its starter is gone.
 pub(crate) fn end_orphan(data: &Path) -> Result<(), Error> {
     let Some(orphan) = PidFile::read(data).filter(|f| f.names_a_server_of(data)) else {
         return Ok(());

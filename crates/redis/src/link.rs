@@ -59,7 +59,7 @@ impl Link {
         let mut up = self.is_up();
         loop {
             if self.is_up() {
-                // A failed check gives the connection up by itself.
+                // A failed check gives the connection up on its own.
                 let _alive: Option<String> =
                     self.ask(async |mut connection| redis::cmd("PING").query_async(&mut connection).await).await;
             } else if let Ok(connection) = connect(&self.client).await {

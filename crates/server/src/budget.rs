@@ -22,7 +22,7 @@ pub enum Purpose {
 
 use Purpose::{Ai, Alerts, Control, Deliveries, Jobs, Payments};
 
-/// Purposes that share a pool of so many connections.
+/// Purposes that share a pool of that number of connections.
 pub type Shared = (usize, &'static [Purpose]);
 
 /// The pools of a process that works in the background, for as many connections as their place in the list says, from 1 on.
@@ -74,7 +74,7 @@ impl Budget {
     }
 }
 
-/// So many connections for at most so many pools, none of them empty.
+/// The connections divided among at most that number of pools, none of them empty.
 fn divided(connections: usize, pools: usize) -> Vec<usize> {
     let pools = pools.min(connections);
     (0..pools).map(|pool| connections / pools + usize::from(pool < connections % pools)).collect()

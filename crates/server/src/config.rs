@@ -64,7 +64,7 @@ settings! {
     pub database_pool: usize = 16;
     /// Milliseconds that a request waits for the database before it is answered with 503.
     pub database_timeout_ms: u64 = 1_800;
-    /// A Redis or Valkey in which replicas count requests together; without one each counts by itself.
+    /// A Redis or Valkey in which replicas count requests together; without one each counts alone.
     pub redis_url: Option<SecretString> = None;
     /// Seconds to go on answering after the signal to stop, while `/ready` says that no more should come.
     pub drain_seconds: u64 = 0;
@@ -100,7 +100,7 @@ settings! {
         "starter:month:1000:19.00:USD, pro:month:5000:79.00:USD, scale:month:20000:249.00:USD".to_owned();
     /// Seconds between the end of one automatic top-up and the next.
     pub auto_topup_cooldown_seconds: u32 = 600;
-    /// Credits that an account may buy by itself in a calendar month, unless it sets its own cap.
+    /// Credits that an account may buy automatically in a calendar month, unless it sets its own cap.
     pub auto_topup_monthly_cap: i64 = 20_000;
     /// When the jobs are due, as a cron expression in UTC. Each account runs a job once per day of its own time zone.
     pub jobs_cron: String = "7 * * * *".to_owned();
@@ -207,7 +207,7 @@ impl Config {
         Ok(config)
     }
 
-    /// An empty secret would be one that everybody knows: what it signs, anybody could sign.
+    /// An empty secret is known to all: any client could sign with it.
     fn refuse_empty_secrets(&self) -> anyhow::Result<()> {
         let secrets = [
             ("database_url", &self.database_url),

@@ -1,4 +1,4 @@
-//! How many connections clients may hold, and when one whose client has gone silent is given up.
+//! How many connections clients may hold, and when one with an idle client is closed.
 
 use std::{net::TcpListener, time::Duration};
 

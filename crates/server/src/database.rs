@@ -37,7 +37,7 @@ impl Database {
         Self::start(config)
     }
 
-    /// The database for a process that is to run by itself: an embedded one must not be in use elsewhere.
+    /// The database for a process that is to run alone: an embedded one must not be in use elsewhere.
     pub fn own(config: &Config) -> anyhow::Result<Self> {
         match config.database_url() {
             Some(url) => Self::configured(config, url),
@@ -83,7 +83,7 @@ impl Database {
         )
     }
 
-    /// How a pool of so many connections works with the database.
+    /// How a pool of that number of connections works with the database.
     pub fn pool(&self, max_connections: usize) -> PoolOptions {
         PoolOptions { max_connections, pooler: self.pooler, answer: self.answer, ..PoolOptions::default() }
     }

@@ -221,7 +221,7 @@ fn bind(address: std::net::SocketAddr, setting: &str) -> anyhow::Result<TcpListe
         .with_context(|| format!("cannot listen on {address}: is it in use? Choose another address with {setting}"))
 }
 
-/// HTTP threads: one a core, unless so many are asked for.
+/// HTTP threads: one a core, unless a number is configured.
 fn http_workers(asked_for: usize) -> usize {
     match asked_for {
         0 => thread::available_parallelism().map_or(1, usize::from),

@@ -1,6 +1,6 @@
 //! Keeps the background tasks of the process running.
 //!
-//! A task that panics, or ends though nobody asked it to, is started again after a pause. Whoever watches the process learns
+//! A task that panics, or ends unexpectedly, is started again after a pause. Whatever watches the process learns
 //! of it three ways: by the log, by `background_task_panics_total{task}`, and by `/ready`, which is red while a task has
 //! failed too often.
 
@@ -78,7 +78,7 @@ impl Supervisor {
         &self.failures
     }
 
-    /// Starts a task that ends by itself when the process is about to stop ([`stopping`](Self::stopping)), and is waited for.
+    /// Starts a task that ends on its own when the process is about to stop ([`stopping`](Self::stopping)), and is waited for.
     #[expect(clippy::disallowed_methods, reason = "this is where long-lived tasks are supervised")]
     pub fn start_worker(&self, task: Task) {
         self.workers.spawn(self.clone().supervise(task, self.stop.clone()));

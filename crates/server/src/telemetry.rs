@@ -75,7 +75,7 @@ impl<'writer> FormatFields<'writer> for AppendedFields {
     }
 }
 
-/// How often what was measured is summed up. Until then every value of a histogram is kept by itself, scraped or not.
+/// How often what was measured is summed up. Until then every single value of a histogram is kept, scraped or not.
 const SUM_UP_EVERY: Duration = Duration::from_secs(5);
 
 /// Starts collecting metrics; the handle renders them for Prometheus. [`upkeep`] is to run beside it.

@@ -54,7 +54,7 @@ impl Workers {
 }
 
 /// Every port of the database on the connections of the thread, but those of payments, which have their own. Named one by
-/// one, so that a new port does not compile until somebody has decided where it belongs.
+/// one, so that a new port does not compile until it is decided where it belongs.
 fn on_thread(state: State, store: &Arc<Store>, keys: KeyCache, events: GroupCommit) -> State {
     let State {
         keys: _,

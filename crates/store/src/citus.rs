@@ -113,7 +113,7 @@ impl Store {
     }
 
     /// Looks for work of any account. `statement` makes the query: for all accounts, or for those that it is given. With a
-    /// node away the query for all fails: then every shard is asked by itself, and what the others have is found.
+    /// node away the query for all fails: then every shard is asked alone, and what the others have is found.
     ///
     /// # Errors
     /// When the database, or every node, does not answer.

@@ -1,6 +1,6 @@
 //! [`DeliveryQueue`] on Postgres.
 //!
-//! A lease moves `due_at` to its end, so that a delivery whose worker has died is due again by itself, and raises the
+//! A lease moves `due_at` to its end, so that a delivery whose worker has died becomes due again, and raises the
 //! claim, so that the dead worker's write-back, should it live after all, finds nothing. A delivery costs one statement
 //! to lease and one to record, shared by all that are leased or recorded at the same time.
 
@@ -131,7 +131,7 @@ impl DeliveryQueue for Store {
     async fn record(&self, reports: &[Report], now: OffsetDateTime) -> Result<Vec<Failing>, StoreError> {
         let parts = self.parts(reports, |report| report.lease.receiver.account).await?;
         let failing = join_all(parts.iter().map(|part| record::record(self, part, now))).await;
-        // What is written already is not written again when all of it is recorded anew. What cannot be, as its node is away,
+        // What is written already is not written again when all of it is recorded again. What cannot be, as its node is away,
         // is due again when its lease ends, as if this worker had died.
         Ok(self.of_nodes_there(failing).await?.into_iter().flatten().collect())
     }

@@ -49,7 +49,7 @@ statement!(
 /// Deliveries that have not ended, and runs of jobs that have not ended well.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Depths {
-    /// Due and in nobody's hands, also because its worker died.
+    /// Due and not leased, also because its worker died.
     pub due: i64,
     /// In the hands of a worker.
     pub in_flight: i64,

@@ -37,12 +37,12 @@ use crate::{
 const QUEUE_CAPACITY: usize = 2_048;
 /// Events of a group at most.
 const BATCH_MAX: usize = 256;
-/// From so many events on a group is written beside those of other queues. A transaction costs Postgres about as much as
+/// From this number of events on a group is written beside those of other queues. A transaction costs Postgres about as much as
 /// ten rows of this table, so smaller groups take turns, and grow meanwhile.
 const LARGE_BATCH: usize = 16;
-/// After a group of fewer than so many events the next one takes no turn: with so few senders it would not grow.
+/// After a group of fewer than this number of events the next one takes no turn: with so few senders it would not grow.
 const SMALL_BATCH: usize = 4;
-/// Of so many HTTP threads one at a time writes a small group.
+/// Of this number of HTTP threads one at a time writes a small group.
 const THREADS_PER_PERMIT: usize = 2;
 /// Ids that are taken at a time, so that few groups wait for theirs.
 const ID_BLOCK: usize = 1_024;
@@ -90,7 +90,7 @@ fn take_reserved(ids: &mut Vec<i64>, count: usize) -> Option<Vec<i64>> {
     (count <= ids.len()).then(|| ids.drain(..count).collect())
 }
 
-/// An event, and who waits for its id. Nobody may be left: the client has gone, the event is stored all the same.
+/// An event, and who waits for its id. The client may be gone: the event is stored all the same.
 struct Waiting {
     row: EventRow,
     answer: oneshot::Sender<Result<i64, StoreError>>,
@@ -160,7 +160,7 @@ impl Drop for Writer {
 }
 
 impl GroupCommit {
-    /// The first queue, of a service with so many HTTP threads. To be called on the runtime that its writer is to run on.
+    /// The first queue, of a service with that number of HTTP threads. To be called on the runtime that its writer is to run on.
     /// A panic of a writer fails the batch that it was at and no other; `on_panic` is given its payload.
     pub fn new(store: Store, threads: usize, on_panic: impl Fn(&(dyn Any + Send)) + Send + Sync + 'static) -> Self {
         let turns = Semaphore::new(threads.div_ceil(THREADS_PER_PERMIT).max(1));
@@ -246,7 +246,7 @@ async fn write(mut writer: Writer, write_group: impl Fn(Vec<Waiting>) -> BoxFutu
     writer.0 = None;
 }
 
-/// Writes a group. Where accounts live on several nodes, each shard's part by itself: a node that is away takes nothing along
+/// Writes a group. Where accounts live on several nodes, each shard's part apart: a node that is away takes nothing along
 /// of the others, and no part is committed in two phases.
 async fn write_group(store: &Store, queue: &Queue, group: Vec<Waiting>) {
     let accounts: Vec<i64> = group.iter().map(|waiting| waiting.row.account().0).collect();
@@ -272,7 +272,7 @@ async fn write_part(store: &Store, queue: &Queue, group: Vec<Waiting>) {
                 answer.send(Ok(id)).ok();
             }
         }
-        // What is wrong with one event is no fault of the others: each by itself, then.
+        // One event may be invalid: each is written alone, then.
         Err(StoreError::Internal(_)) if rows.len() > 1 => {
             for (row, answer) in rows.into_iter().zip(answers) {
                 answer.send(insert_one(store, queue, row).await).ok();

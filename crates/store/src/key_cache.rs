@@ -5,7 +5,7 @@
 //! every earlier revocation has arrived, so no answer is older than [`TRUST`]. Where notifications cannot arrive, every
 //! key is looked up.
 //!
-//! Whoever tries keys that do not exist gets a look-up for each, and these must not take the connections that others
+//! A client that tries keys that do not exist causes a look-up for each, and these must not take the connections that others
 //! wait for: keys that were not found lately are looked up by [`STRANGERS_AT_ONCE`] at a time, the others wait.
 
 use std::{
@@ -49,7 +49,7 @@ const STRANGERS_AT_ONCE: usize = 2;
 const TURN_WITHIN: Duration = Duration::from_millis(1_500);
 /// How often the notification connection is checked.
 const CHECK_EVERY: Duration = Duration::from_millis(250);
-/// How long a notification may take to arrive, before the connection counts as deaf.
+/// How long a notification may take to arrive, before the heartbeat counts as timed out.
 const PROOF_WITHIN: Duration = Duration::from_secs(1);
 /// How long a successful check is relied on.
 const TRUST: Duration = Duration::from_millis(800);
@@ -168,7 +168,7 @@ impl KeyCache {
         let mut listener = Listener::connect(connect, &[REVOCATION_CHANNEL]).await?;
         self.prove(&mut listener).await?;
         said.clear();
-        // What was held before may have been revoked while nobody listened.
+        // What was held before may have been revoked while there was no listener.
         self.held.drop_all();
         let mut checks = interval(CHECK_EVERY);
         loop {

@@ -192,7 +192,7 @@ async fn announce(connection: &mut AsyncPgConnection, hash: &[u8]) -> QueryResul
 }
 
 impl Store {
-    /// Announces the revocation of a key that nobody has: whoever listens drops nothing, and learns that it hears.
+    /// Announces the revocation of a key that does not exist: listeners drop nothing, and learn that they are connected.
     pub(crate) async fn send_probe(&self, hash: KeyHash) -> Result<(), StoreError> {
         Ok(self.run::<_, Failure>(async |connection| Ok(announce(connection, &hash.0).await?)).await?)
     }

@@ -130,7 +130,7 @@ async fn make_month(connection: &mut AsyncPgConnection, stream: Stream, first: D
         return Ok(());
     }
     let (from, to) = (first, plus_months(first, 1));
-    // Whoever inserts meanwhile waits before its row is given to a partition: one that was on its way into the default
+    // A session that inserts meanwhile waits before its row is given to a partition: one that was on its way into the default
     // partition would be refused there once its month is attached.
     // One statement at a time: a distributed database passes the text of what changes a table on as it came.
     for statement in [

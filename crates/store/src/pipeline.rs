@@ -26,7 +26,7 @@ pub(crate) struct Pipeline {
 /// A connection that several reads use.
 pub(crate) struct Shared {
     pub connection: PooledConnection,
-    /// Nobody joins any more, and it is closed in the end: a statement of a read that was dropped may still be running.
+    /// It takes no new reads, and is closed in the end: a statement of a read that was dropped may still be running.
     is_poisoned: AtomicBool,
 }
 

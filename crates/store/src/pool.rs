@@ -33,7 +33,7 @@ const MIGRATION_LOCK: i64 = 7_203_441_926;
 pub(crate) type Pool = DeadPool<AsyncPgConnection>;
 
 /// A connection out of the pool. Dropped in the middle of its work, it is closed: the pool would keep a transaction open,
-/// with its locks, until somebody wants that very connection, and make that one wait for a statement of another.
+/// with its locks, until a caller needs that very connection, and make that one wait for a statement of another.
 pub(crate) type PooledConnection = ScopeGuard<Object<AsyncPgConnection>, fn(Object<AsyncPgConnection>)>;
 
 /// Takes a connection out of the pool.
@@ -58,7 +58,7 @@ pub struct PoolOptions {
     pub statement_timeout: Duration,
     pub pooler: Pooler,
     /// Plans each statement once for a connection and not for each set of values: right for statements whose good plan does
-    /// not depend on them, such as scans of an index from an account on. Without it a list is planned anew every time, since
+    /// not depend on them, such as scans of an index from an account on. Without it a list is planned every time, since
     /// a limit that is known promises a cheaper plan; and planning costs twice what running it does.
     pub generic_plans: bool,
 }
@@ -122,7 +122,7 @@ impl PoolOptions {
     }
 }
 
-/// A connection as the driver sees it: whoever opened it must drive it.
+/// A connection as the driver sees it: the thread that opened it must drive it.
 pub(crate) type Driver = tokio_postgres::Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>;
 
 /// Where the database is: a `postgres://` URL or a libpq-like key-value string. Its `Debug` shows no password.

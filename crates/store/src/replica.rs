@@ -34,7 +34,7 @@ use crate::{
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// How long an answer to that is relied on.
 const TRUST: Duration = Duration::from_millis(600);
-/// A replica that is further behind answers nobody: no read is older than this.
+/// A replica that is further behind is not asked: no read is older than this.
 const LAG_AT_MOST: Duration = Duration::from_secs(5);
 /// How long a write is remembered. Longer than the lag of a replica in use, so that nothing is forgotten too early.
 const REMEMBERED: Duration = Duration::from_secs(10);

@@ -164,7 +164,7 @@ impl Store {
     }
 
     /// A connection of the pool, for work that has its own time limits. Under a [`Pooler`] that work must be one
-    /// transaction that starts by [`begin`](Self::begin). To be [given back](pool::release) in the end.
+    /// transaction that starts by [`begin`](Self::begin). To be [released](pool::release) in the end.
     pub(crate) async fn connection(&self) -> Result<PooledConnection, StoreError> {
         pool::acquire(&self.primary.pool).await
     }
@@ -220,7 +220,7 @@ impl Store {
     }
 
     /// Runs statements that only read: on the replica, if there is one that has all that the account is known to have
-    /// written. Whatever goes wrong there is done anew on the primary.
+    /// written. What fails there is read from the primary.
     pub(crate) async fn read<T>(
         &self,
         account: AccountId,

@@ -23,7 +23,7 @@ use crate::{PoolOptions, Store};
 /// streams to be small, and for pages not to wait for long while the rows are taken in.
 pub(crate) const STREAM_BATCH: i64 = 200;
 
-/// Of a pool's connections, one in so many may read for streams.
+/// Of a pool's connections, one in this number may read for streams.
 const SHARE: usize = 4;
 
 /// The turns that the streams of a pool take.

@@ -82,7 +82,7 @@ impl EventStore for Store {
     }
 }
 
-/// An event as it is written, whoever's it is.
+/// An event as it is written, of any account.
 #[derive(Debug, Clone)]
 pub(crate) struct EventRow {
     account: AccountId,
@@ -110,7 +110,7 @@ impl EventRow {
 }
 
 statement!(
-    /// Ids for so many events.
+    /// Ids for that number of events.
     Ids(count: i64 => BigInt) -> Scalar<BigInt> = "SELECT nextval('track_events_id_seq') FROM generate_series(1, $1)"
 );
 

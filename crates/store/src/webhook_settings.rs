@@ -204,7 +204,7 @@ impl Settings {
             fail_count: on.then_some(0),
             failing_since: on.then_some(None),
             failing_deliveries: on.then_some(0),
-            // What is still held after a switch has to be asked for anew.
+            // What is still held after a switch has to be asked for again.
             held_moved_at: switched.map(|_| None),
         }
     }

@@ -41,7 +41,7 @@ impl Servers {
     }
 }
 
-/// A fresh database; dropped with this value, whoever is still connected.
+/// A fresh database; dropped with this value, open connections or not.
 pub struct TestDb {
     servers: Servers,
     name: String,

@@ -38,7 +38,7 @@ impl Owner {
         Ok(())
     }
 
-    /// A silent command that runs as the account.
+    /// A command without output that runs as the account.
     pub fn command(self, program: &Path) -> Command {
         let mut command = Command::new(program);
         command.current_dir("/").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

@@ -158,7 +158,7 @@ async fn what_an_operator_gets_wrong_is_refused_and_changes_nothing() {
     }
     assert_eq!(operated.change(999_999, "pause", json!({"reason": "x"})).await.0, 404);
     assert_eq!(operated.standing(account).await.1["access"], "active");
-    // Nobody gets there through the API.
+    // The API does not lead there.
     let path = format!("/accounts/{account}/ai/pause");
     let key = operated.service.key(account, "read,write");
     let outside = operated.process.post(&path, &key, &json!({"reason": "x"})).await;

@@ -74,7 +74,7 @@ async fn the_nightly_job_pays_for_words_and_falls_back_to_the_rules() {
     assert!(shown["source"] == "rules" && shown.to_string().contains("HAT"), "{shown}");
     assert_eq!((balance(&service, &key).await, runs(&service, account).await.len()), (4, 3));
 
-    // A sandbox asks nobody.
+    // A sandbox calls no provider.
     let (sandbox, asked) = (account + 1, provider.calls().await["count"].clone());
     sell_out(&service, sandbox, "MUG").await;
     nightly(&service, &provider, sandbox);

@@ -55,7 +55,7 @@ impl Provider {
                 break entry["address"].as_str().unwrap().to_owned();
             }
         };
-        // Whoever closes the pipe makes the next line of the log an error.
+        // With the pipe closed the next line of the log would be an error.
         std::thread::spawn(move || lines.count());
         Self { _process: Killed(child), address }
     }
@@ -85,7 +85,7 @@ impl Provider {
     }
 }
 
-/// Another product is sold out: a fact that no insight has yet.
+/// Another product is out of stock: a fact that no insight has yet.
 pub async fn sell_out(service: &Service, account: i64, sku: &str) {
     let sql = service.db.client().await.unwrap();
     let text = format!(

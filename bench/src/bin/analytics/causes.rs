@@ -1,4 +1,4 @@
-//! Protocol C1: on real open days one driver at a time is multiplied by a factor, everything downstream is computed anew,
+//! Protocol C1: on real open days one driver at a time is multiplied by a factor, everything downstream is recomputed,
 //! and the metrics alone must tell which driver it was. Untouched days must come out as "unknown".
 
 use std::path::Path;

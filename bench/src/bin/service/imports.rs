@@ -50,7 +50,7 @@ pub async fn run(bench: &mut Bench) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A file of so many lines.
+/// A file of that number of lines.
 pub fn file_of(postgres: &Postgres, lines: u32) -> anyhow::Result<PathBuf> {
     let file = postgres.scratch().join(format!("order_lines_{lines}.csv"));
     std::fs::write(&file, order_lines(lines)?)?;

@@ -40,7 +40,7 @@ pub async fn run(bench: &mut Bench) -> anyhow::Result<()> {
 }
 
 /// A shop's nights through a week: the first, on a Sunday, over the whole history; Monday's, in which the models of the week
-/// change everybody's estimates; a usual one; and what it costs when less, nothing or more has come in.
+/// change the estimates of all customers; a usual one; and what it costs when less, nothing or more has come in.
 async fn one_large(bench: &mut Bench, shops: Shops) -> anyhow::Result<()> {
     let night = Night::prepare(bench, "nightly_large", shops).await?;
     let monday = night.monday;
@@ -90,7 +90,7 @@ async fn one_large(bench: &mut Bench, shops: Shops) -> anyhow::Result<()> {
     bench.put(growth("nightly growth orders", &what, &more, &usual, (times, "1 × orders"), times.into()))
 }
 
-/// What a night costs in processor time, beside one of something that there is so many times less of.
+/// What a night costs in processor time, beside one with less of something by a factor.
 fn growth(name: &str, what: &str, larger: &Ran, smaller: &Ran, of: (i32, &str), bound: f64) -> Row {
     let (times, of) = of;
     let ratio = larger.cpu() / smaller.cpu();
@@ -214,7 +214,7 @@ impl Night {
         self.jobs(bench, self.monday - 1, 1).await
     }
 
-    /// So many `times` the trade of the day that began `days_ago`.
+    /// `times` the trade of the day that began `days_ago`.
     async fn day(&self, bench: &Bench, days_ago: i64, times: i64) -> anyhow::Result<()> {
         let client = bench.postgres.client(self.database).await?;
         let shops = Shops { orders_a_day: times * self.shops.orders_a_day, ..self.shops };

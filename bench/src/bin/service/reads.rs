@@ -127,7 +127,7 @@ fn with_targets(row: Row) -> Row {
     row.target(Target::at_least("÷ pgbench", pgbench, 0.7)).target(Target::at_least("÷ Fastify", fastify, 2.5))
 }
 
-/// The latency of the customers page at half of the rate that it can be had at, which each round finds out anew.
+/// The latency of the customers page at half of its highest rate, which each round measures again.
 async fn latency(bench: &Bench) -> anyhow::Result<Row> {
     let service = serve(bench, DATABASE).await?;
     let path = "/api/v1/customers";

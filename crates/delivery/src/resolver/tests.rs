@@ -62,7 +62,7 @@ async fn a_name_whose_look_up_panicked_is_looked_up_again() {
     assert!(resolver.resolve(ONE, "panic.example").await.is_ok());
 }
 
-/// Asks for so many names that hang, for one account each or for one.
+/// Asks for that number of names that hang, for one account each or for one.
 async fn ask_for_hanging(resolver: &BoundedResolver, names: usize, account: impl Fn(usize) -> AccountId) {
     for i in 0..names {
         let name = format!("hang-{i}.example");

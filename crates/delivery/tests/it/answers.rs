@@ -22,7 +22,7 @@ async fn answering(answer: impl Into<Vec<u8>>) -> Receiver {
     .await
 }
 
-/// A receiver that reads the request, sends a first part, and then another part again and again until nobody listens.
+/// A receiver that reads the request, sends a first part, and then another part again and again until the client closes.
 async fn repeating(first: &'static str, again: &'static [u8], pause: Duration) -> (Receiver, mpsc::Receiver<()>) {
     let (gone, heard) = mpsc::channel(1);
     let receiver = Receiver::start(move |mut stream| {

@@ -1,4 +1,4 @@
-//! The payments that the gateway has made up, and the faults it is told to have. All of it is forgotten at its end.
+//! The payments that the gateway has made, and the faults it is told to have. All of it is forgotten at its end.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -46,11 +46,11 @@ pub struct Faults {
     pub slow_ms: u64,
     /// Charges are declined with this code.
     pub decline: Option<String>,
-    /// Charges are made, but so many answers to them break off.
+    /// Charges are made, but this number of answers to them break off.
     pub lost_answers: u32,
     /// Charges stay pending until their status is set.
     pub pending: bool,
-    /// Every notification is sent so many times more.
+    /// Every notification is sent this number of times more.
     pub duplicate: u32,
     /// A notification is held back until the next one has been sent.
     pub reordered: bool,
@@ -113,7 +113,7 @@ impl Pages {
         payment
     }
 
-    /// The customer with that address, made up at the first call.
+    /// The customer with that address, created at the first call.
     pub fn customer(&mut self, email: &str) -> Customer {
         let number = self.customers.len() + 1;
         let id = self.customers.entry(email.to_owned()).or_insert_with(|| format!("cus_{number:05}"));

@@ -52,7 +52,7 @@ fn the_server_ends_with_its_killed_parent() {
     let server = server_pid(&url);
     child.kill().unwrap();
     child.wait().unwrap();
-    // A zombie that nobody waits for still has its number, but no command line.
+    // A zombie that is not waited for still has its number, but no command line.
     eventually("the server is gone", || fs::read(format!("/proc/{server}/cmdline")).unwrap_or_default().is_empty());
 
     let cluster = Cluster::start(&options(directory.path())).unwrap();

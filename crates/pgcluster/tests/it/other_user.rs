@@ -1,4 +1,4 @@
-//! As root: the server still runs as somebody else, wherever the directory is; and an ordinary user needs no root.
+//! As root: the server still runs as another user, wherever the directory is; and an ordinary user needs no root.
 
 use crate::support::{directory, options, parent, query};
 use nix::unistd::{Uid, User, chown};
@@ -84,7 +84,7 @@ fn an_ordinary_user_runs_a_cluster_that_root_can_take_over_but_no_third_user() {
 
     let (mut child, url) = parent(&mut as_nobody(base.path(), &root));
     assert_eq!(fs::metadata(root.join("data")).unwrap().uid(), nobody().uid.as_raw());
-    // Root can open every file, so the kernel lets it connect; the server knows it for a stranger.
+    // Root can open every file, so the kernel lets it connect; the server refuses it.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let stranger = runtime.block_on(tokio_postgres::connect(&url, tokio_postgres::NoTls));
     assert_eq!(stranger.err().unwrap().code().unwrap().code(), "28000", "invalid_authorization_specification");

@@ -142,7 +142,7 @@ async fn while_the_server_is_away_the_process_counts_and_no_request_waits_long()
     redis.go_on().unwrap();
     counts_again(&one, &alone).await;
 
-    // Gone: nobody listens.
+    // The server is gone.
     redis.stop().unwrap();
     let before = alone.hits.load(Ordering::Relaxed);
     assert!(!one.hit(KEY, 60).await.exceeded);

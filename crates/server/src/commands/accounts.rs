@@ -63,7 +63,7 @@ pub struct SetArgs {
     /// The account
     #[arg(value_name = "ID")]
     account: i64,
-    /// IANA time zone: all days are cut anew by it
+    /// IANA time zone: all days are computed again by it
     #[arg(long)]
     timezone: Option<Zone>,
     /// Country whose public holidays the shop keeps, such as BR, or none: those days are neither judged nor learned from

@@ -32,7 +32,7 @@ pub enum CreditsCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Adds credits that nobody paid for
+    /// Adds credits without a payment
     #[command(after_help = "Example:\n  api credits grant 7 500 --reason 'Goodwill for the outage'")]
     Grant {
         #[arg(value_name = "ACCOUNT")]

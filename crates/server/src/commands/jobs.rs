@@ -85,7 +85,7 @@ pub async fn run(command: JobsCommand, config: &Config, store: Store) -> anyhow:
             Ok(ExitCode::SUCCESS)
         }
         JobsCommand::Run { job, account, as_of, recompute, at_once, json } => {
-            // Whoever asks for a run wants it, done today already or not.
+            // A run that is asked for happens, done today already or not.
             let selection = Selection { job: job.0, account: account.map(AccountId), as_of, again: true, recompute };
             let deps = ai::deps(config, &Arc::new(store))?;
             let reports = run_all(&deps, selection, at_once.into(), OffsetDateTime::now_utc).await?;

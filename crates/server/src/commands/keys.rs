@@ -120,7 +120,7 @@ pub async fn run(command: KeysCommand, store: &Store) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Creates a key for the account, or for its sibling of the given mode. The key cannot be had again.
+/// Creates a key for the account, or for the same user's of the given mode. The key cannot be shown again.
 pub async fn create(
     store: &Store,
     account: AccountId,

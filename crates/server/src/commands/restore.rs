@@ -51,7 +51,7 @@ struct Plan {
     is_loaded: bool,
 }
 
-/// The database to restore into; nobody else may use it. Nothing is made for a file that is not there.
+/// The database to restore into; no other process may use it. Nothing is created for a missing file.
 pub fn database(args: &RestoreArgs, config: &Config) -> anyhow::Result<Database> {
     anyhow::ensure!(args.file.is_file(), "there is no file {}", args.file.display());
     Database::own(config)
@@ -198,7 +198,7 @@ fn say(plan: &Plan, config: &Config, target: &str) {
     }
 }
 
-/// Asks, if there is somebody to ask.
+/// Asks, on a terminal.
 fn confirmed() -> anyhow::Result<bool> {
     if !std::io::stdin().is_terminal() {
         return Err(Misconfigured("nothing was done: `--yes` does it without asking".to_owned()).into());

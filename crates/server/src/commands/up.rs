@@ -28,7 +28,7 @@ pub struct UpArgs {
     /// Do not load the demo shop
     #[arg(long)]
     pub no_demo: bool,
-    /// Sell credits through a gateway that takes no money and that everybody on this machine can pay with [default: only
+    /// Sell credits through a gateway that takes no money and that any process on this machine can pay with [default: only
     /// with the demo shop on an embedded Postgres, and no BAS_PAYMENT_GATEWAY_URL]
     #[arg(long)]
     pub dev_gateway: bool,
@@ -85,7 +85,7 @@ pub async fn part(roles: Roles, config: &Config, database: &Database) -> anyhow:
     let is_verified = match secrets::verify_once(database, &keys).await {
         Ok(()) => true,
         Err(error) if error.is::<Misconfigured>() => return Err(error),
-        // This process starts nevertheless: it says by itself that it is not ready.
+        // This process starts nevertheless: its `/ready` says that it is not ready.
         Err(error) => {
             tracing::warn!(error = format!("{error:#}"), "the data keys could not be compared with the database's yet");
             false
@@ -101,7 +101,7 @@ pub async fn part(roles: Roles, config: &Config, database: &Database) -> anyhow:
     }
 }
 
-/// Loads the demo shop once and gives a key to it: the one of an earlier start when that is still at hand.
+/// Loads the demo shop once and gives a key to it: the one of an earlier start while its file is there.
 async fn demo_key(config: &Config, store: &Store, connect: &Connect) -> anyhow::Result<String> {
     let account = demo::load_once(store, connect, std::io::stderr().is_terminal()).await?;
     let file = config.data_dir.join(DEMO_KEY_FILE);

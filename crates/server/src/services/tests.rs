@@ -141,7 +141,7 @@ async fn check(outside: &Outside, supervisor: &Supervisor) {
     outside.works(1).await;
     assert_eq!(outside.operator("ready").await.0, StatusCode::OK);
     outside.sql.execute("DELETE FROM job_runs", &[]).await.unwrap();
-    // The listener of deliveries by itself, then again along with the deliveries, to which it belongs.
+    // The listener of deliveries alone, then again along with the deliveries, to which it belongs.
     faults.kill("delivery_listener");
     until("its restart", async || faults.starts("delivery_listener") == 2).await;
     TASKS.iter().for_each(|task| faults.kill(task));

@@ -51,7 +51,7 @@ async fn spend(service: &Service, sql: &Client, now: OffsetDateTime) {
     }
 }
 
-/// Credits taken, credits given back, debits and refunds of the rows that a condition picks.
+/// Credits debited and refunded, debits and refunds of the rows that a condition picks.
 async fn sums(sql: &Client, account: i64, condition: &str) -> Value {
     let text = format!(
         "SELECT coalesce(-sum(amount) FILTER (WHERE kind = 'consume'), 0)::bigint,

@@ -1,4 +1,4 @@
-//! Nothing is charged twice, and nobody who was refused is charged: many clients debit through a connection that loses
+//! No debit is charged twice, and none that was refused is charged: many clients debit through a connection that loses
 //! answers, and repeat under the same key what they were not answered, while Postgres is killed with -9.
 //!
 //! The run of `make test` is small; `CRASH_DEBITS` and `CRASH_DATABASE_KILLS` make it larger.
@@ -34,7 +34,7 @@ const CLIENTS: usize = 64;
 const ACCOUNTS: usize = 4;
 /// What the service has in practice: fewer connections than clients.
 const CONNECTIONS: usize = 32;
-/// Of so many answers that say a transaction was committed, one is lost, and its connection with it.
+/// Of this number of answers that say a transaction was committed, one is lost, and its connection with it.
 const COMMITS_TO_A_LOSS: usize = 13;
 /// The same of the other messages of the server.
 const OTHERS_TO_A_LOSS: usize = 211;

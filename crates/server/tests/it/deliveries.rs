@@ -1,4 +1,4 @@
-//! Nothing is lost and nothing is made up, whoever is killed: real workers and a real, durable Postgres, both killed
+//! Nothing is lost and nothing is invented, whichever process is killed: real workers and a real, durable Postgres, both killed
 //! with -9 again and again while events keep coming.
 //!
 //! The run of `make test` is small; `CRASH_EVENTS`, `CRASH_WORKER_KILLS` and `CRASH_DATABASE_KILLS` make it larger.

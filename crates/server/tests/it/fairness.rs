@@ -24,7 +24,7 @@ use crate::service::{Process, Service, api};
 const PATIENCE: Duration = Duration::from_secs(120);
 /// Deliveries under way at once of one account: an eighth of all.
 const SHARE: usize = 64;
-/// Subscriptions of an account, as many as it may have. So many deliveries of each are answered at once, for which a
+/// Subscriptions of an account, as many as it may have. This number of deliveries of each is answered at once, for which a
 /// receiver is given more and more at a time, and as many are not answered: more than all places.
 const SUBSCRIPTIONS: usize = 16;
 const ANSWERED_AT_ONCE: usize = 40;
@@ -40,7 +40,7 @@ struct Seen {
     of_others: usize,
 }
 
-/// Answers so many at once and then nobody; what comes to `/others` is always answered.
+/// Answers that number at once and then none; what comes to `/others` is always answered.
 async fn receive(listener: TcpListener, at_once: usize, seen: Arc<watch::Sender<Seen>>) {
     while let Ok((stream, _)) = listener.accept().await {
         let seen = seen.clone();

@@ -65,7 +65,7 @@ async fn placed(sql: &Client) -> Vec<(i64, i32)> {
     sql.query(query, &[]).await.unwrap().iter().map(|row| (row.get(0), row.get(1))).collect()
 }
 
-/// Lets the address of a node lead somewhere else, for this database alone: where nobody listens, and back.
+/// Lets the address of a node lead somewhere else, for this database alone: to a port without a listener, and back.
 async fn move_node(sql: &Client, from: i32, to: i32) {
     let moved = sql.execute("UPDATE pg_dist_node SET nodeport = $2 WHERE nodeport = $1", &[&from, &to]).await.unwrap();
     assert_eq!(moved, 1);

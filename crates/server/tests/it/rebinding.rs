@@ -44,7 +44,7 @@ impl Resolver for Turning {
     }
 }
 
-/// The attempts that the log shows, once there are so many.
+/// The attempts that the log shows, once it has that number of them.
 async fn attempts(service: &Service, key: &str, count: usize) -> Vec<Value> {
     let shown = async {
         loop {
@@ -98,7 +98,7 @@ async fn a_name_that_turns_inside_is_refused_at_the_attempt_with_the_reason_in_t
         sql.execute("UPDATE deliveries SET due_at = now() WHERE leased_until IS NULL", &[]).await.unwrap();
     }
     engine.abort();
-    // Nobody has ever knocked.
+    // No request has ever arrived.
     let knock = tokio::time::timeout(Duration::from_millis(1), trap.accept()).await;
     assert!(knock.is_err());
     let listed = service.process.json("/api/v1/webhooks", &key).await;

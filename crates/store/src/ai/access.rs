@@ -144,7 +144,7 @@ async fn pause(
 }
 
 /// The guard's pause, for this month's cost and the critical threshold. Not while it is paused, nor where an administrator
-/// has resumed access since the threshold was crossed: looked up once nobody else can pause or resume.
+/// has resumed access since the threshold was crossed: looked up once no other session can pause or resume.
 pub(super) async fn pause_for_cost(
     connection: &mut AsyncPgConnection,
     account: AccountId,

@@ -22,7 +22,7 @@ use crate::{
     schema::{ai_access, ai_runs as runs, credit_balances},
 };
 
-/// Keeps two requests from starting two runs. The lock is the one that a debit takes: whoever held another one first could
+/// Keeps two requests from starting two runs. The lock is the one that a debit takes: a session that held another one first could
 /// wait for a payment that waits for that.
 pub(super) async fn lock_account(connection: &mut AsyncPgConnection, account: AccountId) -> Result<(), Error> {
     posting::lock(connection, account).await?;
@@ -138,7 +138,7 @@ pub(super) async fn pay(
         key: debit_key(run)?,
         meta: Map::from_iter([("run_id".to_owned(), json!(run)), ("trigger".to_owned(), json!(trigger))]),
     };
-    // First, so that the debit counts as one that may still be given back.
+    // First, so that the debit counts as one that may still be refunded.
     diesel::update(runs::table.find((account.0, run))).set(runs::credits.eq(price.get())).execute(connection).await?;
     operations::debit(connection, &debit, now).await?;
     Ok(())

@@ -24,7 +24,7 @@ use crate::{
 
 statement!(
     /// The run that has waited longest, of any account. Not locked: rows of several accounts cannot be where they are on
-    /// several nodes. Whoever takes it first, by [`Take`], has it.
+    /// several nodes. The first process that takes it, by [`Take`], has it.
     Queued(of: Option<Vec<i64>> => Nullable<Array<BigInt>>) -> RunAndClaim = "
     SELECT account_id, id, claim FROM ai_runs
     WHERE state = 'queued' AND ($1::bigint[] IS NULL OR account_id = ANY ($1)) ORDER BY created_at LIMIT 1"

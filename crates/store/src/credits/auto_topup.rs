@@ -66,7 +66,7 @@ impl From<AutoTopupRow> for AutoTopup {
 }
 
 statement!(
-    /// Due charges that nobody holds, of any account. Not locked: rows of several accounts cannot be where they are on
+    /// Due charges without a holder, of any account. Not locked: rows of several accounts cannot be where they are on
     /// several nodes.
     Due(now: OffsetDateTime => Timestamptz, of: Option<Vec<i64>> => Nullable<Array<BigInt>>, limit: i64 => BigInt)
         -> DueRow = "
@@ -264,7 +264,7 @@ impl Change {
             auto_topup_monthly_cap: monthly_cap,
             auto_topup_failures: enabled.then_some(0),
             auto_topup_last_failure: enabled.then_some(None),
-            // Whoever switches it off knows why it is off.
+            // A person who switches it off knows why it is off.
             auto_topup_disabled_reason: Some(None),
         }
     }

@@ -326,7 +326,7 @@ impl Writing<'_> {
         Ok(())
     }
 
-    /// Whoever paid by hand is charged by the automatic top-ups from now on. What was declined before says nothing about
+    /// The customer who paid by hand is charged by the automatic top-ups from now on. What was declined before says nothing about
     /// a card that has just paid.
     async fn remember_payer(&self, connection: &mut AsyncPgConnection) -> Result<(), Error> {
         let Settlement { gateway, payment, account, quote: _ } = self.settlement;

@@ -64,7 +64,7 @@ pub(crate) struct Operation<'a> {
     pub key: &'a OperationKey,
     pub fingerprint: [u8; 32],
     pub meta: &'a Map<String, Value>,
-    /// The debit that is given back.
+    /// The debit that is refunded.
     pub refunds: Option<i64>,
     pub now: OffsetDateTime,
 }

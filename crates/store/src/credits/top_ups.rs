@@ -103,7 +103,7 @@ pub(super) async fn follow_settings(
 }
 
 impl Store {
-    /// Queues a charge for an account that was just refused a debit for want of credits. The refusal undid its own
+    /// Queues a charge for an account that was just refused a debit for lack of credits. The refusal undid its own
     /// transaction, so this is another one.
     pub(crate) async fn queue_after_refusal(&self, account: AccountId, now: OffsetDateTime) -> Result<(), StoreError> {
         self.transact::<_, Failure>(async |connection| Ok(queue_if_low(connection, account, now).await?)).await?;

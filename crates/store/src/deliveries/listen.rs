@@ -11,7 +11,7 @@ use crate::{Connect, Listener, outbox::DELIVERIES_CHANNEL};
 /// How long to wait before the connection is opened again.
 const RECONNECT: Duration = Duration::from_secs(1);
 
-/// Passes on which receivers have something due, until nobody listens any more. What is missed while there is no
+/// Passes on which receivers have something due, until there is no listener. What is missed while there is no
 /// connection, or while the other side is behind, is found by polling.
 pub async fn forward_due(connect: Connect, due: mpsc::Sender<Receiver>) {
     while !due.is_closed() {
@@ -43,7 +43,7 @@ async fn forward(mut listener: Listener, due: &mpsc::Sender<Receiver>) {
     }
 }
 
-/// Reads `account:subscription,subscription`; what is not of that form names nobody.
+/// Reads `account:subscription,subscription`; anything else names no receiver.
 fn receivers(payload: &str) -> impl Iterator<Item = Receiver> {
     let (account, subscriptions) = payload.split_once(':').unwrap_or_default();
     let account = account.parse::<i64>().ok();

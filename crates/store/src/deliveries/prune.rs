@@ -11,7 +11,7 @@ use time::OffsetDateTime;
 
 use crate::{Store, citus::Part, error::Failure, schema::webhook_replays as replays};
 
-/// Rows removed in one transaction: few enough to hold nobody up.
+/// Rows removed in one transaction: few enough to hold up no other session.
 const BATCH: i64 = 2_000;
 /// Transactions in one go. What is left is removed at the next tick.
 const BATCHES: usize = 500;
@@ -32,7 +32,7 @@ row!(
 );
 
 statement!(
-    /// Deliveries of old events that have ended, or that nobody has asked for since.
+    /// Deliveries of old events that have ended, or that were not asked for since.
     OldDeliveries(before: OffsetDateTime => Timestamptz, limit: i64 => BigInt) -> DeliveryRow = "
     SELECT d.account_id, d.subscription_id, d.event_id
     FROM events e JOIN webhook_subscriptions s ON s.account_id = e.account_id
@@ -42,7 +42,7 @@ statement!(
 );
 
 statement!(
-    /// One that was sent anew meanwhile stays.
+    /// One that was resent meanwhile stays.
     RemoveDeliveries(
         accounts: Vec<i64> => Array<BigInt>,
         subscriptions: Vec<i64> => Array<BigInt>,

@@ -123,7 +123,7 @@ async fn a_rule_is_due_once_an_interval_and_one_worker_takes_it() {
     let first = evaluation(&db, account, &taken[0], NOW).await;
     assert!(first.fired.is_some());
 
-    // Whoever was so slow that the rule was due again writes nothing.
+    // An evaluation so slow that the rule was due again writes nothing.
     let again = take(&db, account, NOW + INTERVAL).await.unwrap();
     assert!(!db.store.settle(account, &taken[0], first.clone(), NOW).await.unwrap());
     assert_eq!(events(&db, account).await.len(), 0);

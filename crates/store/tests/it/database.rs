@@ -38,7 +38,7 @@ pub async fn fresh() -> Database {
 /// How long a session may take to come to its lock.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Waits until so many sessions wait for a lock; fails when they do not.
+/// Waits until that number of sessions wait for a lock; fails when they do not.
 pub async fn until_waiting(sql: &Client, sessions: i64) {
     let waiting =
         "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";

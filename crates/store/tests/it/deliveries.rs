@@ -133,7 +133,7 @@ async fn a_receiver_gets_no_more_than_its_room_and_the_earliest_first() {
     let (busy, calm) = (receiver(&fixture).await, receiver(&fixture).await);
     emit(&fixture, busy.account, 30).await;
     emit(&fixture, calm.account, 2).await;
-    // By instants of its own: what a cluster computes anew on every node must not depend on the session.
+    // By instants of its own: what a cluster computes again on every node must not depend on the session.
     fixture.execute("UPDATE deliveries SET due_at = to_timestamp(1777636800 - event_id)").await;
     let rooms = [Capacity { receiver: busy, deliveries: 3 }, Capacity { receiver: calm, deliveries: 5 }];
     let leased = fixture.store.lease(&rooms, LEASE, START).await.unwrap();
@@ -334,7 +334,7 @@ async fn a_rotation_sent_again_under_its_key_gives_the_first_secret() {
     let kept = WebhookSettings::find(&fixture.store, to.account, to.subscription).await.unwrap().unwrap();
     assert_eq!(kept.previous, Some((b"sealed".to_vec(), START)));
 
-    // Sealed anew by the operator, it is the same secret still; rotated once more, or revoked, it is not.
+    // Resealed by the operator, it is the same secret still; rotated once more, or revoked, it is not.
     fixture.execute("UPDATE webhook_subscriptions SET sealed_secret = 'resealed'").await;
     let again = rotate(b"third", START).await.unwrap().unwrap();
     assert_eq!((again.value.sealed_secret, again.replayed), (b"resealed".to_vec(), true));

@@ -88,7 +88,7 @@ fn listening(store: &Store, db: &testkit::TestDb) -> KeyCache {
 
 /// A revocation is promised to arrive within a second. The rest is for a busy machine; a key is remembered for a minute.
 const PROMISE: Duration = Duration::from_secs(20);
-/// What a busy machine may take for what nobody is promised.
+/// What a busy machine may take for what has no promised time.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Asks until the answer is as wanted, or the time is up.
@@ -212,7 +212,7 @@ async fn a_key_is_known_from_when_it_is_found_until_it_is_revoked() {
     assert_eq!(cache.known_id(key.hash()), None);
     let id = cache.find(key.hash()).await.unwrap().unwrap().id;
     assert_eq!(cache.known_id(key.hash()), Some(id));
-    // By another process, and nobody hears of it: the next look-up does.
+    // By another process, without a notification: the next look-up notices.
     KeyStore::revoke(&store, account, id, NOW).await.unwrap();
     assert!(cache.find(key.hash()).await.unwrap().unwrap().revoked_at.is_some());
     assert_eq!(cache.known_id(key.hash()), None);

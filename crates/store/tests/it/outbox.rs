@@ -91,7 +91,7 @@ async fn a_transaction_that_notifies_does_not_hold_up_the_others() {
     let fixture = Fixture::new().await;
     let account = fixture.account().await;
     fixture.subscription(account, &["*"]).await;
-    // Somebody is about to notify, and takes their time.
+    // Another session is about to notify, and is slow.
     fixture.sql.batch_execute("BEGIN; SELECT pg_advisory_xact_lock(7203441930); NOTIFY elsewhere").await.unwrap();
     let mut listener = Listener::connect(&fixture.db.connect().unwrap(), &[DELIVERIES_CHANNEL]).await.unwrap();
     fixture.store.emit(account, &[low(84)], START).await.unwrap();

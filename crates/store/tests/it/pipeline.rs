@@ -15,7 +15,7 @@ use crate::{
 /// As many reads as share a connection.
 const DEPTH: usize = 16;
 
-/// A shop whose customers nobody can read until the transaction of the other session ends.
+/// A shop whose customers cannot be read until the transaction of the other session ends.
 async fn held_up(db: &Database) -> (AccountId, Client) {
     let account = shop::account(&db.sql, "UTC").await;
     let lock = db.session().await;

@@ -20,7 +20,7 @@ const PAGES: i64 = 8;
 /// Why a cluster has nothing to look at.
 const PLANS: &str = "every statement is planned for its values, since they say where it goes";
 
-/// How often the only connection of a store planned a page of customers for the values at hand, and how often it used the
+/// How often the only connection of a store planned a page of customers for the actual values, and how often it used the
 /// plan that it had. The session itself looks when it stores an event.
 async fn plans(db: &Database, generic_plans: bool) -> (i64, i64) {
     let account = shop::account(&db.sql, "UTC").await;

@@ -21,7 +21,7 @@ use tokio_postgres::Client;
 
 use crate::keys::user;
 
-/// Far above what a busy machine takes for what nobody is promised.
+/// Far above what a busy machine takes for what has no promised time.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// An answer is promised within two seconds. The rest is for a busy machine; without a limit it would never come.
 const PROMISE: Duration = Duration::from_secs(20);

@@ -1,4 +1,4 @@
-//! Touched days are summed up exactly, whatever the order in which data came in.
+//! Dirty days are summed up exactly, whatever the order in which data came in.
 
 use domain::{
     AccountId,

@@ -109,7 +109,7 @@ fn cluster_in(directory: &Path) -> PathBuf {
     directory.join("cluster")
 }
 
-/// Removes what runs that were killed left behind. What cannot be removed is somebody else's.
+/// Removes what killed runs left behind. What cannot be removed belongs to another user.
 fn remove_abandoned(base: &Path) {
     for entry in fs::read_dir(base).into_iter().flatten().flatten() {
         let (path, name) = (entry.path(), entry.file_name());

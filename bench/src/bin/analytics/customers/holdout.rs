@@ -28,7 +28,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// The horizon ends with the last day of the data. `None` when nobody had bought by its beginning.
+    /// The horizon ends with the last day of the data. `None` without a buyer before its beginning.
     pub fn new(purchases: &[Purchase], days: i64) -> Option<Self> {
         let end = purchases.iter().map(|p| p.day).max()?;
         let as_of = end - Duration::days(days);
@@ -92,7 +92,7 @@ fn churn_figures(case: &Case, params: &bgnbd::Params, summaries: &[bgnbd::Summar
     let active = active(&case.customers);
     let rate = mean(active.iter().map(|a| f64::from(u8::from(*a))));
     let returns: Vec<f64> = summaries.iter().map(|s| returns(params, s, case.weeks())).collect();
-    // What the model says without the detour over an expected count: gone, or alive and silent.
+    // What the model says without the detour over an expected count: gone, or alive without a purchase.
     let exact = |s: &bgnbd::Summary| {
         let silent = -params.shape(s) * (case.weeks() / (params.alpha() + s.age())).ln_1p();
         params.p_alive(s) * -silent.exp_m1()
@@ -126,7 +126,7 @@ fn value_figures(case: &Case, expected: &[f64], worth: &[f64]) -> Value {
 }
 
 /// The shop cut into shops of `size` customers, each fitted for itself; Brier scores over all of them, next to those
-/// of one fit to everybody and of the pooled parameters untouched.
+/// of one fit to all customers and of the pooled parameters as they are.
 pub fn few(shop: &str, case: &Case, size: usize) -> anyhow::Result<Value> {
     let parts = case.customers.len().div_ceil(size);
     let summaries: Vec<_> = case.customers.iter().map(|c| case.summary(c)).collect();

@@ -1,6 +1,6 @@
 //! Measures of probabilities and rankings.
 
-/// Chance that an active customer has the higher score than a silent one; ties count half.
+/// Chance that an active customer has the higher score than an inactive one; ties count half.
 pub fn auc(active: &[bool], score: &[f64]) -> f64 {
     let mut order: Vec<(f64, bool)> = score.iter().copied().zip(active.iter().copied()).collect();
     order.sort_by(|l, r| l.0.total_cmp(&r.0));

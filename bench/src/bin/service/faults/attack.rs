@@ -123,7 +123,7 @@ fn start(attack: Attack, base_url: &str, keys: &[&str], done: &Arc<AtomicU64>) -
         });
     }
     Ok(match attack {
-        // Until then none of them has been closed and opened anew, though all came at once.
+        // Until then none of them has been closed and reopened, though all came at once.
         Attack::HalfOpen => clients * 3 / 2,
         Attack::SlowReaders => clients,
         _ => OVER_THE_LIMIT,
@@ -192,7 +192,7 @@ fn head(key: &str) -> String {
     format!("GET /api/v1/customers HTTP/1.1\r\nHost: shop.example\r\nAuthorization: Bearer {key}\r\n\r\n")
 }
 
-/// A well-formed key that nobody has.
+/// A well-formed key that does not exist.
 fn unknown(number: u64) -> String {
     let process = std::process::id();
     let blocks = (0u32..2).flat_map(|block| {

@@ -1,7 +1,7 @@
 //! What others notice of clients that misbehave: the p99 of a page at a steady rate, with and without them.
 //!
 //! The misbehaving clients are a process of their own at the lowest priority. They use the same processors all the same,
-//! and so would they if they misbehaved towards somebody else: so each attack is also made on a server that does
+//! and so would they if they misbehaved towards another server: so each attack is also made on a server that does
 //! nothing, while the service is asked for the page.
 
 pub mod attack;
@@ -37,7 +37,7 @@ const CLIENTS: usize = 16;
 const LIMIT: &str = "1000";
 /// How many times its p99 a client that behaves may wait.
 const BOUND: f64 = 2.0;
-/// What an attack on somebody else is called.
+/// What an attack on another server is called.
 const ELSEWHERE: &str = "attack elsewhere";
 
 /// The rows, what is measured, and the attack.

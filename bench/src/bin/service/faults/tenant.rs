@@ -32,7 +32,7 @@ const STREAMS: usize = 8;
 /// Answers after which it is under way.
 const UNDER_WAY: u64 = 60;
 
-/// What an account asks for over and over, each so many times a minute: below 60 in all, with the two requests that a resend
+/// What an account asks for over and over, each a number of times a minute: below 60 in all, with the two requests that a resend
 /// takes, and the 304s, which are free.
 const WORST: [(Request, u32); 7] = [
     (Request::Test, 14),

@@ -45,7 +45,7 @@ use crate::{
 
 pub const ROW: &str = "faults tenant";
 const DATABASE: &str = "tenants";
-/// Accounts that behave, so many that each stays within the limit of its key; the tenant is the one with the most customers.
+/// Accounts that behave, enough of them that each stays within the limit of its key; the tenant is the one with the most customers.
 const SIZE: Size = Size { accounts: 400, customers: 100, largest: 200_000 };
 /// Requests of a key in a minute: the limit that a service has unless it is told another.
 const LIMIT: &str = "60";

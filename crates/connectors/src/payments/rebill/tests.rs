@@ -9,7 +9,7 @@ const NOW: OffsetDateTime = datetime!(2026-05-01 12:00 UTC);
 const BODY: &[u8] = br#"{"event":"payment.updated","payment":{"id":"pay_1"}}"#;
 
 fn gateway() -> Rebill {
-    // Only plain HTTP is spoken here, but the client wants a provider at hand.
+    // Only plain HTTP is spoken here, but the client requires a provider.
     let _ = rustls::crypto::ring::default_provider().install_default();
     Rebill::new(RebillConfig {
         base_url: "http://127.0.0.1:1/base/".parse().unwrap(),

@@ -136,7 +136,7 @@ pub struct FileArgs {
     /// Where refused lines go (default: FILE.rejects.csv; written only when there are any)
     #[arg(long, value_name = "FILE")]
     pub rejects: Option<PathBuf>,
-    /// Pause after each statement, so many times as long as it took: leaves a database that serves others to them, and
+    /// Pause after each statement, this number of times as long as it took: leaves a database that serves others to them, and
     /// makes the import so much slower
     #[arg(long, value_name = "RATIO", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=100))]
     pub nice_ratio: u32,

@@ -1,4 +1,4 @@
-//! Recharging by itself, with a gateway that answers late, not at all, or no.
+//! Automatic top-ups, with a gateway that answers late, not at all, or no.
 
 use std::sync::Arc;
 

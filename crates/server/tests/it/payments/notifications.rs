@@ -8,7 +8,7 @@ use time::OffsetDateTime;
 
 use super::rig::{HOOK, Rig, WEBHOOK_SECRET, names, signature};
 
-/// Silent: the test notifies by itself.
+/// Silent: the test sends the notifications.
 async fn silent() -> Rig {
     let rig = Rig::start().await;
     rig.faults(json!({ "silent": true })).await;
@@ -203,7 +203,7 @@ async fn a_gateway_that_cannot_be_asked_is_asked_again() {
     let payment = rig.pay(rig.service.account, "small", json!({})).await;
     assert_eq!(outcome(rig.notify(&payment).await), (503, "gateway_unavailable".to_owned()));
     assert_eq!(outcome(rig.notify("pay_nobody_knows").await), (503, "gateway_unavailable".to_owned()));
-    // From here on the gateway notifies by itself, in the wrong order, everything twice, until it is taken.
+    // From here on the gateway notifies, in the wrong order, everything twice, until it is taken.
     rig.faults(json!({ "broken": true, "duplicate": 1, "reordered": true })).await;
     rig.set_status(&payment, "PENDING").await;
     rig.set_status(&payment, "SUCCEEDED").await;

@@ -27,7 +27,7 @@ fn price() -> CreditAmount {
     CreditAmount::new(5).unwrap()
 }
 
-/// Whoever waits for the balance holds no other row yet: so those who hold the balance never wait for them.
+/// A transaction that waits for the balance holds no other row yet: so the holder of the balance never waits for it.
 #[tokio::test]
 async fn the_balance_is_locked_before_anything_else() {
     if testkit::skip_on_citus("locks are held on the nodes") {

@@ -1,4 +1,4 @@
-//! Dependencies that a crate names and does not use, and versions that the workspace names for nobody.
+//! Dependencies that a crate names and does not use, and versions in the workspace that no crate uses.
 
 use std::{
     collections::BTreeMap,

@@ -22,7 +22,7 @@ use time::OffsetDateTime;
 pub enum Fault {
     None,
     Decline,
-    /// The card is charged, and nobody hears of it.
+    /// The card is charged without an answer or a notification.
     LoseAnswer,
     /// It is not known yet whether the money comes.
     Pending,
