@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs cargo-deny over deny.toml, where it is installed. Advisories are checked where their database can be had. Says what was
+# Runs cargo-deny over deny.toml, where it is installed. Advisories are checked where their database can be fetched. Says what was
 # left out.
 set -eu
 

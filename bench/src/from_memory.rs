@@ -12,7 +12,7 @@ pub struct FromMemory {
 
 impl FromMemory {
     /// # Errors
-    /// When no address can be had.
+    /// When no address is free.
     pub fn start(body: Vec<u8>) -> anyhow::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let base_url = format!("http://{}", listener.local_addr()?);

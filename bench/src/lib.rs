@@ -1,7 +1,7 @@
 //! What the benchmarks of the running service share: a private Postgres with a data set, the `api` binary as a child,
 //! load generators, measurements in pairs, and the report.
 //!
-//! A row is measured beside its limits in the same run, in turns (A B A B …), and stands as the medians of the rounds.
+//! A row is measured with its limits in the same run, in turns (A B A B …), and stands as the medians of the rounds.
 //! While a sample is taken, the machine is watched: a sample during which something else used the processors is marked.
 
 pub mod cluster;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::rounds::Measured;
 
-/// A figure, and what it stands beside.
+/// A figure, and what it is compared with.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Row {
     /// Its name, by which `--rows` selects it.
@@ -103,7 +103,7 @@ impl Row {
         }
     }
 
-    /// A row of rates: the first of what was measured in turns, beside the others.
+    /// A row of rates: the first of what was measured in turns, compared with the others.
     #[must_use]
     pub fn of_rates(row: &str, what: &str, unit: &str, measured: &[Measured]) -> Self {
         let mut made = Self::new(row, what, 0.0, unit);

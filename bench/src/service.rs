@@ -29,7 +29,7 @@ pub struct Service {
 }
 
 impl Service {
-    /// Starts the binary on a database, with `environment` besides what every run needs.
+    /// Starts the binary on a database, with `environment` in addition to what every run needs.
     ///
     /// # Errors
     /// When it does not start, or does not answer in time.
@@ -124,7 +124,7 @@ pub fn free_address() -> anyhow::Result<String> {
     Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.to_string())
 }
 
-/// The `api` binary beside this one, unless another is named.
+/// The `api` binary in the folder of this one, unless another is named.
 ///
 /// # Errors
 /// When it is not there.

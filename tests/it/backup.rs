@@ -95,7 +95,7 @@ fn path(folder: &TempDir, name: &str) -> String {
     folder.path().join(name).to_str().unwrap().to_owned()
 }
 
-/// An empty database beside another one, gone with it.
+/// An empty database in the same cluster as another, dropped with it.
 async fn empty_database(db: &TestDb) -> String {
     let name = format!("empty_{}", db.url().rsplit_once('/').unwrap().1);
     db.client().await.unwrap().batch_execute(&format!("CREATE DATABASE {name}")).await.unwrap();
@@ -138,7 +138,7 @@ async fn what_was_backed_up_while_the_service_worked_is_restored_with_its_figure
     assert_eq!(delivered(&process, &source, port, &key, &secret).await, true);
     let before = figures(&process, &key).await;
 
-    // Rows keep coming meanwhile: the counts and the dump are of one moment all the same.
+    // Rows keep coming meanwhile: the counts and the dump are of one snapshot nevertheless.
     let file = path(&source, "shop.backup");
     let backup = {
         let mut command = embedded(&source, &["backup", &file]);

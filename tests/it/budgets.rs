@@ -25,12 +25,12 @@ async fn until_met(sql: &tokio_postgres::Client, accounts_at_once: i64) {
 }
 
 /// Two accounts are rolled up for as long as the test takes, as after an import. What is asked for by a third, by keys that
-/// this process has not seen before, is answered all the same, with pools of any size.
+/// this process has not seen before, is answered nevertheless, with pools of any size.
 async fn a_third_account_is_served(pool: &str, accounts_at_once: i64) {
     let service = Service::start().await;
     let (busy, also_busy) = (service.account, service.stranger);
     let [key, other_key] = [busy, also_busy].map(|account| service.key(account, "read,write"));
-    // Of the third, and as many as there are tries.
+    // Of the third account, one for each try.
     let third = ["accounts", "create", "--name", "Third", "--currency", "EUR", "--timezone", "UTC", "--json"];
     let third: Value = serde_json::from_str(&crate::service::run(&mut service.api(&third))).unwrap();
     let unseen: Vec<_> = (0..8).map(|_| service.key(third[0]["id"].as_i64().unwrap(), "read,write")).collect();

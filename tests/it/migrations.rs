@@ -39,7 +39,7 @@ async fn a_process_is_ready_when_its_migrations_have_run_and_none_needs_a_later_
     assert_eq!(early.get_from(&listen, "/ready").await, (200, "ok\n".to_owned()));
     assert_eq!(early.end(Signal::SIGTERM).code(), Some(0));
 
-    // A later version adds to the schema, and is deployed; then it takes away what this one needs.
+    // A later version adds to the schema, and is deployed; then it drops what this one needs.
     sql.execute(run, &[&"29990101000000"]).await.unwrap();
     let listen = admin();
     let old = serve(&listen);

@@ -97,7 +97,7 @@ impl Drop for Proxy {
     }
 }
 
-/// The replicas and what they share. The service of the usual kind beside them makes accounts and keys.
+/// The replicas and what they share. A service of the usual kind makes accounts and keys.
 struct Fleet {
     proxy: Proxy,
     replicas: [Option<Process>; 2],
@@ -161,7 +161,7 @@ async fn a_rolling_restart_fails_no_request_and_loses_no_write() {
         assert_eq!(ended.code(), Some(0));
         fleet.replicas[n] = Some(fleet.serve(n));
         let began = Instant::now();
-        // The other is not taken away before this one is found to be back.
+        // The other is not stopped before this one is seen to be back.
         while !found(&fleet.proxy.client, fleet.ports[n]).await || written.load(Ordering::SeqCst) < before + 50 {
             assert!(began.elapsed() < PATIENCE, "no progress");
             tokio::task::yield_now().await;

@@ -61,7 +61,8 @@ pub fn render(report: &Report) -> String {
 fn commands(rows: &[Row]) -> Vec<(&str, Vec<String>, &str)> {
     let mut commands: Vec<(&str, Vec<String>, &str)> = Vec::new();
     let mut add = |command, name: String, measured| {
-        match commands.iter_mut().find(|known| (known.0, known.2) == (command, measured)) {
+        let known = commands.iter_mut().find(|known| (known.0, known.2) == (command, measured));
+        match known {
             Some((_, names, _)) => names.push(name),
             None => commands.push((command, vec![name], measured)),
         }

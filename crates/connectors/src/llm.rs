@@ -193,7 +193,7 @@ impl ChatCompletions {
     }
 }
 
-/// Whole seconds; other forms are not heeded. What no `u64` holds is longer than any deadline.
+/// Whole seconds; other forms are ignored. What no `u64` holds is longer than any deadline.
 fn retry_after(response: &Response) -> Option<Duration> {
     let value = response.headers().get(header::RETRY_AFTER)?.to_str().ok()?.trim();
     let is_number = !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit());

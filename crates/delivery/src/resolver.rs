@@ -38,7 +38,7 @@ impl Resolver for SystemResolver {
 /// Look-ups under way at once. Each holds a thread of the runtime for as long as the system takes, which is longer than
 /// an attempt waits.
 const MAX_LOOKUPS: usize = 64;
-/// Those of one account: the others are left to the others, whatever names it makes up.
+/// Those of one account: the rest is left to other accounts, whatever names it invents.
 const MAX_LOOKUPS_PER_ACCOUNT: usize = 8;
 /// How long an answer is used again. Every use checks its addresses again.
 const REUSE: Duration = Duration::from_secs(5);

@@ -30,7 +30,7 @@ pub const FAULTY_RANK: usize = 2;
 
 /// The shop's own sites are down on this day: no orders there, the marketplace alone sells, and few visits.
 pub const OUTAGE_DAY: usize = before_opening(2);
-/// Visits of that day that come all the same, in thousandths.
+/// Visits of that day that come nevertheless, in thousandths.
 pub const OUTAGE_VISITS: i64 = 250;
 
 /// From this day on a click of one campaign costs more.

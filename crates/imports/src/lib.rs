@@ -1,4 +1,4 @@
-//! Reads CSV files row by row and hands what is valid to the [`ImportStore`]. A bad line is refused with its number
+//! Reads CSV files row by row and passes what is valid to the [`ImportStore`]. A bad line is refused with its number
 //! and the reason; the rest goes in. Memory stays flat whatever the file.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 

@@ -1,5 +1,5 @@
 //! Refused lines, kept in a file of the same form: each as it came, byte for byte, with its number and the reason in two
-//! more columns behind it. So what is mended there can be imported as it is; columns that nothing is read from are passed
+//! more columns behind it. So what is corrected there can be imported as it is; columns that nothing is read from are passed
 //! over.
 
 use std::io;

@@ -9,7 +9,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-/// Accounts that root hands the server to, the better one first.
+/// Accounts that root runs the server as, the preferred one first.
 const UNPRIVILEGED: [&str; 2] = ["postgres", "nobody"];
 
 /// Who runs the server, and whether we have to change into that account.

@@ -36,7 +36,7 @@ impl Keeper {
         match started.recv() {
             Ok(Ok(())) => Ok(Self { order, thread }),
             Ok(Err(error)) => Err(error),
-            // The thread ended without a word: it panicked.
+            // The thread ended without a message: it panicked.
             Err(_) => Err(Error::GivenUp),
         }
     }

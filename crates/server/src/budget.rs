@@ -5,7 +5,7 @@
 //! in the background fits into its pool. Where connections are few, kinds of background work share a pool; with a single
 //! connection everything does.
 
-/// What connections are for, besides the requests of the HTTP threads.
+/// What connections are for, apart from the requests of the HTTP threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Purpose {
     /// Readiness, metrics, the standby's position and the probe of notifications.

@@ -36,7 +36,7 @@ Examples:
 Without DATABASE_URL a command uses the embedded Postgres of the data folder; it starts it when no `api up` runs there.
 Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 done in part (some lines or runs were refused).";
 
-/// What `api migrate` does besides.
+/// What `api migrate` does in addition.
 #[derive(Debug, clap::Args)]
 pub struct MigrateArgs {
     /// Then distribute the tables over the nodes of a Citus cluster, by account

@@ -48,7 +48,7 @@ settings! {
     pub listen: SocketAddr = SocketAddr::from(([127, 0, 0, 1], 8080));
     /// Address of metrics and health, for operators only.
     pub admin_listen: SocketAddr = SocketAddr::from(([127, 0, 0, 1], 9090));
-    /// Names (comma separated) by which operators reach the admin listener, beside `localhost` and addresses.
+    /// Names (comma separated) by which operators reach the admin listener, in addition to `localhost` and addresses.
     pub admin_hosts: String = String::new();
     /// Folder of the embedded Postgres and of keys made at first start.
     pub data_dir: PathBuf = PathBuf::from("data");

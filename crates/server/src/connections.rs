@@ -10,7 +10,7 @@ use socket2::{SockRef, TcpKeepalive};
 const RESERVED: u64 = 1_024;
 /// Connections at most, however many files may be open: each holds about 20 kB.
 const AT_MOST: u64 = 25_000;
-/// How long a client may take in nothing of an answer, or not confirm what it was sent.
+/// How long a client may read nothing of an answer, or not acknowledge what it was sent.
 const SILENCE: Duration = Duration::from_secs(30);
 /// Connections that may wait to be accepted; the system may have a lower limit.
 const BACKLOG: i32 = 4_096;

@@ -49,7 +49,7 @@ pub struct Roles {
 const SHUTDOWN: Duration = Duration::from_secs(25);
 
 /// Runs the parts until SIGTERM or an interrupt, then ends in order: drain (a second signal cuts that short), stop accepting, finish what is in flight, let the
-/// claims of jobs end. `ready` is told the bound addresses.
+/// claims of jobs end. `ready` gets the bound addresses.
 pub async fn run(
     config: &Config,
     database: &Database,

@@ -209,7 +209,7 @@ mod tests {
 
     use super::*;
 
-    /// Counts its starts and ends each of them as it is told.
+    /// Counts its starts and ends each of them as configured.
     fn counted(starts: &Arc<AtomicU32>, end: fn(u32) -> BoxFuture<'static, ()>) -> Task {
         let starts = starts.clone();
         Task::new("test", move || end(starts.fetch_add(1, Ordering::SeqCst)))

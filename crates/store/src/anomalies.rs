@@ -84,7 +84,7 @@ impl TryFrom<AnomalyRow> for Anomaly {
     }
 }
 
-/// What comes after the anomaly `?` in a list; `$1` is the account.
+/// The anomalies after `?` in a list; `$1` is the account.
 const AFTER: &str = "(detected_at, id) < (
     SELECT last.detected_at, last.id FROM anomalies AS last WHERE last.account_id = $1 AND last.id = ?)";
 

@@ -33,7 +33,7 @@ pub use prune::Pruned;
 
 use crate::{Store, error::Failure, schema::webhook_subscriptions};
 
-/// Deliveries that one look for due ones takes in: some millions, not yet vacuumed, take longer than a statement may.
+/// Deliveries that one look for due ones reads: some millions, not yet vacuumed, take longer than a statement may.
 const LOOK: i64 = 50_000;
 
 row!(

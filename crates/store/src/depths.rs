@@ -51,7 +51,7 @@ statement!(
 pub struct Depths {
     /// Due and not leased, also because its worker died.
     pub due: i64,
-    /// In the hands of a worker.
+    /// Leased by a worker.
     pub in_flight: i64,
     /// Waiting for their next attempt.
     pub waiting: i64,

@@ -90,7 +90,7 @@ fn take_reserved(ids: &mut Vec<i64>, count: usize) -> Option<Vec<i64>> {
     (count <= ids.len()).then(|| ids.drain(..count).collect())
 }
 
-/// An event, and who waits for its id. The client may be gone: the event is stored all the same.
+/// An event, and who waits for its id. The client may be gone: the event is stored nevertheless.
 struct Waiting {
     row: EventRow,
     answer: oneshot::Sender<Result<i64, StoreError>>,

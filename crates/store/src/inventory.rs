@@ -106,7 +106,7 @@ impl InventoryStore for Store {
 const COUNTS: &str = "(SELECT ARRAY[count(*), count(*) FILTER (WHERE urgency = 0), count(*) FILTER (WHERE urgency = 1),
     count(*) FILTER (WHERE urgency = 2), count(*) FILTER (WHERE urgency = 3)] FROM inventory_items WHERE account_id = $1)";
 
-/// What comes after the item `?` in a list; `$1` is the account.
+/// The items after `?` in a list; `$1` is the account.
 const AFTER: &str = "(urgency, days_rank, sku, id) > (
     SELECT last.urgency, last.days_rank, last.sku, last.id FROM inventory_items AS last
     WHERE last.account_id = $1 AND last.id = ?)";

@@ -42,7 +42,7 @@ impl Pipeline {
     /// Shares a connection of the pool: others join it, unless one is shared already.
     pub fn begin(&self, connection: PooledConnection) -> PipelinedConnection {
         let mut current = self.current();
-        // Another may have begun while this one waited for its connection.
+        // Another may have begun while this read waited for its connection.
         if let Some(pipelined) = join(&mut current) {
             pool::release(connection);
             return pipelined;

@@ -12,7 +12,7 @@ use tokio_postgres::error::SqlState;
 /// What a port makes of an error of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Meaning {
-    /// No session is to be had, or the one that was is over; or a standby, or a full disk, takes no writes.
+    /// There is no session, or it has ended; or a standby, or a full disk, takes no writes.
     Unavailable,
     /// The server answers, but had no time, no memory or no lock to spare.
     Overloaded,

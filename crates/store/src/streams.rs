@@ -1,4 +1,4 @@
-//! Lists that are read page by page, as fast as their client takes them in.
+//! Lists that are read page by page, as fast as their client reads them.
 //!
 //! No connection is held while a client reads, and a page is read only when the one before it has been taken. The pages
 //! of all streams together take a quarter of a pool's connections at most, so that other requests find one, and a processor,

@@ -1,4 +1,4 @@
-//! The runner of transactions: one that Postgres ended because it and another got in each other's way is run once more.
+//! The runner of transactions: one that Postgres ended because it conflicted with another is run again.
 
 use diesel::result::Error;
 use diesel_async::AsyncPgConnection;

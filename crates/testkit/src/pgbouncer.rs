@@ -29,7 +29,7 @@ pub struct PgBouncer {
 }
 
 impl PgBouncer {
-    /// Starts one before the database at `url`, with that number of sessions for all clients together; none where there is no
+    /// Starts one before the database at `url`, with that number of sessions for all clients together; `None` where there is no
     /// PgBouncer.
     pub async fn start(url: &str, sessions: u32) -> anyhow::Result<Option<Self>> {
         let Some(program) = program("pgbouncer") else { return Ok(None) };

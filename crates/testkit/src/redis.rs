@@ -24,7 +24,7 @@ const START_WITHIN: Duration = Duration::from_secs(30);
 pub struct Redis {
     program: PathBuf,
     folder: TempDir,
-    /// Settings besides those that every one has.
+    /// Settings in addition to those that every one has.
     settings: Vec<String>,
     server: Option<Child>,
 }
@@ -113,7 +113,7 @@ impl Redis {
 
 impl Drop for Redis {
     fn drop(&mut self) {
-        // A halted server would not be waited for; killing ends it all the same.
+        // A halted server would not be waited for; killing ends it nevertheless.
         if let Err(error) = self.stop() {
             eprintln!("redis-server did not end: {error}");
         }

@@ -50,10 +50,10 @@ impl Table {
         })
     }
 
-    /// Hands every row to `take`. What goes wrong says in which row of which file.
+    /// Passes every row to `take`. Errors name the row and the file.
     ///
     /// # Errors
-    /// When the file is broken off or not a table, or `take` fails.
+    /// When the file is truncated or not a table, or `take` fails.
     pub fn each(mut self, mut take: impl FnMut(&StringRecord) -> anyhow::Result<()>) -> anyhow::Result<()> {
         let path = self.path.display().to_string();
         let mut row = StringRecord::new();

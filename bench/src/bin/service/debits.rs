@@ -1,4 +1,4 @@
-//! Debits of the ledger on one account and on many, beside pgbench running the same transaction. The ledger is called as
+//! Debits of the ledger on one account and on many, compared with pgbench running the same transaction. The ledger is called as
 //! the service calls it, in this process, so that a second of it and a second of pgbench differ by nothing but the code
 //! between the caller and the database.
 
@@ -144,7 +144,7 @@ async fn measure(bench: &Bench, row: &str, what: &str, accounts: i64, made: &[St
         .note(&format!("{} statements a debit, with BEGIN and COMMIT", made.len() + 2)))
 }
 
-/// A debit of an account with ten times the debits, beside one of another.
+/// A debit of an account with ten times the debits, compared with one of another.
 async fn growth(bench: &Bench) -> anyhow::Result<Row> {
     let sql = bench.postgres.client(DATABASE).await?;
     for (account, debits) in DEBITED {

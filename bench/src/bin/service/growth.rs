@@ -1,7 +1,7 @@
 //! What a request costs when there is ten times as much: processor time, of the service and Postgres together.
 //!
 //! The cost is processor time and not the rate, because it is what grows; the larger size is measured in turns with the
-//! smaller one. What imports, nights, deliveries and debits cost at ten times the size is in their files.
+//! smaller one. What imports, nightly runs, deliveries and debits cost at ten times the size is in their files.
 
 use bench::{
     dataset::{Dataset, Size},
@@ -46,7 +46,7 @@ pub async fn run(bench: &mut Bench) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A page of the account with ten times the customers, beside one of an ordinary account.
+/// A page of the account with ten times the customers, compared with one of an ordinary account.
 async fn customers(bench: &Bench) -> anyhow::Result<Row> {
     let service = reads::serve(bench, DATABASE).await?;
     let ordinary = bench.data.accounts.first().unwrap_or(&bench.data.tenfold);
@@ -58,7 +58,7 @@ async fn customers(bench: &Bench) -> anyhow::Result<Row> {
     Ok(row("growth customers", "a page of an account with ten times the customers", &measured))
 }
 
-/// Lists among all accounts, beside the same among a tenth of them, from databases of the same cluster.
+/// Lists among all accounts, compared with the same among a tenth of them, from databases of the same cluster.
 async fn accounts(bench: &Bench) -> anyhow::Result<Vec<Row>> {
     let size = Size { accounts: (bench.data.size.accounts / 10).max(1), largest: 0, ..bench.data.size };
     bench.postgres.create_database(SMALL).await?;

@@ -1,4 +1,4 @@
-//! Importing a file of order lines, beside a bare `\copy` of the same file into a table without an index.
+//! Importing a file of order lines, compared with a bare `\copy` of the same file into a table without an index.
 
 use std::{
     fmt::Write,
@@ -57,7 +57,7 @@ pub fn file_of(postgres: &Postgres, lines: u32) -> anyhow::Result<PathBuf> {
     Ok(file)
 }
 
-/// A file of ten times the lines, beside one of a tenth.
+/// A file of ten times the lines, compared with one of a tenth.
 async fn growth(bench: &Bench, client: &Client) -> anyhow::Result<Row> {
     let lines = if bench.quick { QUICK_LINES } else { LINES };
     let mut large = Import::of(bench, client, "10 × lines", lines, 1_000)?;

@@ -1,4 +1,4 @@
-//! Measures the running service beside its limits and its peers, prints one JSON object a row, and writes
+//! Measures the running service and compares it with its limits and its peers, prints one JSON object a row, and writes
 //! `docs/benchmarks.md` with a chart.
 
 use std::{net::SocketAddr, path::PathBuf, time::Instant};
@@ -115,7 +115,7 @@ impl Bench {
         println!("{}", serde_json::to_string(&row)?);
         self.measured.push(row.row.clone());
         self.report.put(row);
-        // After each row, so that a run that is broken off has not been for nothing.
+        // After each row, so that an interrupted run keeps what it has measured.
         self.report.write(&self.out)
     }
 
@@ -134,7 +134,7 @@ fn main() -> anyhow::Result<()> {
     let cli = Cli::parse();
     rustls::crypto::ring::default_provider().install_default().ok();
     if let (Some(attack), Some(url), Some(keys)) = (cli.attack, &cli.attack_url, &cli.attack_keys) {
-        // One thread: it is not to be more than a processor's worth of clients.
+        // One thread: the clients must not use more than one processor.
         return tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(attack::run(
             attack,
             url,
@@ -175,7 +175,7 @@ async fn run(cli: Cli, api: PathBuf, postgres: Postgres) -> anyhow::Result<()> {
     };
     let mut broken = Vec::new();
     for group in Group::ALL {
-        // The others are measured all the same.
+        // The others are measured nevertheless.
         if let Err(error) = group.run(&mut bench).await {
             eprintln!("{group:?} broke off: {error:#}");
             broken.push(group);

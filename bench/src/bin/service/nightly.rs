@@ -16,7 +16,7 @@ use crate::Bench;
 
 /// Accounts side by side when there are many.
 const AT_ONCE: usize = 4;
-/// Nights of ten times the accounts.
+/// Nightly runs of ten times the accounts.
 const ACCOUNTS: &str = "nightly growth accounts";
 /// How many times the orders of a usual day there are on a busy one.
 const MORE: i64 = 5;
@@ -39,7 +39,7 @@ pub async fn run(bench: &mut Bench) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A shop's nights through a week: the first, on a Sunday, over the whole history; Monday's, in which the models of the week
+/// A shop's nightly runs through a week: the first, on a Sunday, over the whole history; Monday's, in which the models of the week
 /// change the estimates of all customers; a usual one; and what it costs when less, nothing or more has come in.
 async fn one_large(bench: &mut Bench, shops: Shops) -> anyhow::Result<()> {
     let night = Night::prepare(bench, "nightly_large", shops).await?;
@@ -90,7 +90,7 @@ async fn one_large(bench: &mut Bench, shops: Shops) -> anyhow::Result<()> {
     bench.put(growth("nightly growth orders", &what, &more, &usual, (times, "1 × orders"), times.into()))
 }
 
-/// What a night costs in processor time, beside one with less of something by a factor.
+/// What a nightly run costs in processor time, compared with one with less of something by a factor.
 fn growth(name: &str, what: &str, larger: &Ran, smaller: &Ran, of: (i32, &str), bound: f64) -> Row {
     let (times, of) = of;
     let ratio = larger.cpu() / smaller.cpu();
@@ -193,22 +193,22 @@ impl Night {
         Ok(Self { database, shops, monday })
     }
 
-    /// The night of the Sunday, over the whole history. The tables that it fills are looked after at once, as they would be
-    /// in the day that follows, and not by Postgres in the midst of a night that is measured.
+    /// The nightly run of the Sunday, over the whole history. The tables that it fills are vacuumed at once, as they would be
+    /// in the day that follows, and not by Postgres in the midst of a measurement.
     async fn first(&self, bench: &Bench, at_once: usize) -> anyhow::Result<Ran> {
         let ran = self.jobs(bench, self.monday + 1, at_once).await?;
         bench.postgres.client(self.database).await?.batch_execute("VACUUM ANALYZE").await?;
         Ok(ran)
     }
 
-    /// A night of many shops, after one over the whole history.
+    /// A nightly run of many shops, after one over the whole history.
     async fn of_many(&self, bench: &Bench) -> anyhow::Result<Ran> {
         self.first(bench, AT_ONCE).await?;
         self.day(bench, self.monday + 1, 1).await?;
         self.jobs(bench, self.monday, AT_ONCE).await
     }
 
-    /// The night of the Tuesday.
+    /// The nightly run of the Tuesday.
     async fn usual(&self, bench: &Bench) -> anyhow::Result<Ran> {
         self.day(bench, self.monday, 1).await?;
         self.jobs(bench, self.monday - 1, 1).await

@@ -1,4 +1,4 @@
-//! The reads: each beside pgbench with the same statements, and beside the same bytes from memory.
+//! The reads, each compared with pgbench running the same statements, and with the same bytes from memory.
 
 use std::sync::Mutex;
 

@@ -1,4 +1,4 @@
-//! Events: beside pgbench inserting one row a transaction, both with synchronous commit.
+//! Events, compared with pgbench inserting one row a transaction, both with synchronous commit.
 
 use std::time::{Duration, Instant};
 

@@ -21,7 +21,7 @@ use tokio_rustls::TlsAcceptor;
 /// Long enough for a busy machine; only what never ends gets here.
 pub const SHORT: Duration = Duration::from_millis(400);
 
-/// A listener that hands every connection to a script, and counts them.
+/// A listener that passes every connection to a script, and counts them.
 pub struct Receiver {
     pub address: SocketAddr,
     accepted: Arc<AtomicUsize>,

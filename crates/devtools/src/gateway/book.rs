@@ -1,4 +1,4 @@
-//! The payments that the gateway has made, and the faults it is told to have. All of it is forgotten at its end.
+//! The payments that the gateway has made, and the faults it is configured to have. All of it is forgotten at its end.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -46,7 +46,7 @@ pub struct Faults {
     pub slow_ms: u64,
     /// Charges are declined with this code.
     pub decline: Option<String>,
-    /// Charges are made, but this number of answers to them break off.
+    /// Charges are made, but this number of answers to them are cut off.
     pub lost_answers: u32,
     /// Charges stay pending until their status is set.
     pub pending: bool,

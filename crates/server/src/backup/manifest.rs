@@ -50,7 +50,7 @@ impl Manifest {
         contents.schema_version.as_ref() == Some(&self.schema_version) && contents.rows == self.tables
     }
 
-    /// The tables whose rows are not as many as were backed up: name, rows then, rows now.
+    /// The tables with another number of rows than were backed up: name, rows then, rows now.
     pub fn differences(&self, contents: &Contents) -> Vec<(String, i64, i64)> {
         let names: BTreeSet<&String> = self.tables.keys().chain(contents.rows.keys()).collect();
         let rows = |of: &BTreeMap<String, i64>, name: &String| of.get(name).copied().unwrap_or(0);

@@ -62,7 +62,7 @@ pub async fn up(args: UpArgs, config: &Config, database: &Database) -> anyhow::R
 }
 
 /// Whether credits are sold for no money: when asked for by name, or with the demo shop on a database of this process's own,
-/// where nobody's business is. No other setting has a say in it.
+/// where there is no real shop. No other setting decides it.
 fn uses_dev_gateway(by_name: bool, in_own_demo: bool, has_gateway: bool) -> Result<bool, Misconfigured> {
     match (by_name, has_gateway) {
         (true, true) => Err(Misconfigured(

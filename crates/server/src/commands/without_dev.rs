@@ -17,7 +17,7 @@ pub(crate) fn refusal() -> Misconfigured {
     Misconfigured(HOW.to_owned())
 }
 
-/// Whatever the command is told.
+/// Any arguments of the command.
 #[derive(Debug, Args)]
 #[command(after_help = HOW)]
 pub struct Anything {

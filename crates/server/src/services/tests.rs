@@ -97,7 +97,7 @@ impl Outside {
         self.sql.query_one(sql, &[]).await.unwrap().get(0)
     }
 
-    /// Each kind of work is done once more. `round` tells one call from another.
+    /// Each kind of work is done again. `round` distinguishes the calls.
     async fn works(&self, round: u32) {
         let name = format!("round_{round}");
         // Alerts, and by the event that they make, deliveries.

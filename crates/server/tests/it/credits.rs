@@ -1,4 +1,4 @@
-//! The ledger and its usage as their owner reads them over HTTP, beside what SQL says about the rows.
+//! The ledger and its usage as their owner reads them over HTTP, compared with what SQL says about the rows.
 
 use domain::{
     AccountId,

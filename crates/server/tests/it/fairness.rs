@@ -1,5 +1,5 @@
 //! What one tenant does within its rate limit, others do not notice: its receivers hang, its streams are not read, its
-//! log is full of large answers, and others are answered and get their deliveries all the same.
+//! log is full of large answers, and others are answered and get their deliveries nevertheless.
 
 use std::{sync::Arc, time::Duration};
 
@@ -24,7 +24,7 @@ use crate::service::{Process, Service, api};
 const PATIENCE: Duration = Duration::from_secs(120);
 /// Deliveries under way at once of one account: an eighth of all.
 const SHARE: usize = 64;
-/// Subscriptions of an account, as many as it may have. This number of deliveries of each is answered at once, for which a
+/// Subscriptions of an account, up to the limit. This number of deliveries of each is answered at once, for which a
 /// receiver is given more and more at a time, and as many are not answered: more than all places.
 const SUBSCRIPTIONS: usize = 16;
 const ANSWERED_AT_ONCE: usize = 40;

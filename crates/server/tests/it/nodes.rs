@@ -90,7 +90,7 @@ impl Shop {
         process.post("/api/v1/track", &self.key, &json!({ "event": "seen" })).await.status().as_u16()
     }
 
-    /// Something happens that the subscription is told of.
+    /// Something happens that is sent to the subscription.
     async fn emit(&self, store: &Store) -> Result<(), StoreError> {
         let event = CreditsLow { balance: 1, threshold: 100, last_feature: "chat".to_owned(), crossed: false };
         store.emit(AccountId(self.account), &[event.into()], OffsetDateTime::now_utc()).await

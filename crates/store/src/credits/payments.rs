@@ -91,7 +91,7 @@ statement!(
     RETURNING owner_id"
 );
 
-/// What has become of the payment.
+/// The outcome of the payment.
 #[derive(Clone, Copy, Default)]
 struct Known {
     status: Option<PaymentStatus>,

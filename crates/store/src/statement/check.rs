@@ -51,7 +51,7 @@ pub(crate) async fn check(tables: &str, text: &str, parameters: &[Named], column
     compare(tables, text, &types, parameters, columns).await;
 }
 
-/// The same for a statement that is prepared without a word about types, as tokio-postgres does.
+/// The same for a statement that is prepared without types, as tokio-postgres does.
 pub(crate) async fn check_inferred(tables: &str, text: &str, parameters: &[Named], columns: &[Named]) {
     compare(tables, text, &[], parameters, columns).await;
 }

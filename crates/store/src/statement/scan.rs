@@ -1,4 +1,4 @@
-//! That no statement goes without a declaration.
+//! Every statement has a declaration.
 
 use std::{collections::BTreeMap, fs, path::Path};
 

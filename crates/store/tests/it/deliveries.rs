@@ -334,7 +334,7 @@ async fn a_rotation_sent_again_under_its_key_gives_the_first_secret() {
     let kept = WebhookSettings::find(&fixture.store, to.account, to.subscription).await.unwrap().unwrap();
     assert_eq!(kept.previous, Some((b"sealed".to_vec(), START)));
 
-    // Resealed by the operator, it is the same secret still; rotated once more, or revoked, it is not.
+    // Resealed by the operator, it is the same secret still; rotated again, or revoked, it is not.
     fixture.execute("UPDATE webhook_subscriptions SET sealed_secret = 'resealed'").await;
     let again = rotate(b"third", START).await.unwrap().unwrap();
     assert_eq!((again.value.sealed_secret, again.replayed), (b"resealed".to_vec(), true));
@@ -379,7 +379,7 @@ async fn a_list_shows_the_newest_attempts_and_the_beginning_of_their_answers() {
     let alone = DeliveryLog::find(&fixture.store, to.account, to.subscription, listed.id).await.unwrap().unwrap();
     assert_eq!(numbers(&alone.attempts), (11..=60).collect::<Vec<_>>());
     assert!(alone.attempts.iter().all(|attempt| attempt.answer.len() == 2_000 && !attempt.is_answer_truncated()));
-    // A delivery without an attempt is listed all the same.
+    // A delivery without an attempt is listed nevertheless.
     emit(&fixture, to.account, 1).await;
     let listed = fixture.store.page(to.account, to.subscription, None, page).await.unwrap().items;
     assert_eq!((listed.len(), listed[0].attempts_kept, listed[0].attempts.len()), (2, 0, 0));

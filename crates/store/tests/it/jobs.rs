@@ -131,7 +131,7 @@ async fn a_run_that_failed_or_was_claimed_elsewhere_leaves_no_result_to_go_by() 
 async fn a_run_that_is_broken_off_in_the_middle_of_its_write_can_be_given_back() {
     let db = fresh().await;
     let account = shop::account(&db.sql, "UTC").await;
-    // Connections that are at rest, which the pool gives out before the one that is broken off.
+    // Connections that are at rest, which the pool hands out before the broken one.
     futures_util::future::join_all((0..8).map(|_| db.store.list(None, 10))).await;
     let held = claim(&db, account, 60, false).await.unwrap();
     let other = db.session().await;

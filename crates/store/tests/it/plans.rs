@@ -1,4 +1,4 @@
-//! What a session is told about plans.
+//! The plan settings of a session.
 
 use domain::{
     customers::CustomerStore,

@@ -83,7 +83,7 @@ impl Signals {
                 _ = self.terminate.recv() => Signal::SIGTERM,
                 _ = self.hang_up.recv() => Signal::SIGHUP,
             };
-            // Not waited for yet, so the number is still the command's; it may have ended all the same.
+            // Not waited for yet, so the number is still the command's; it may have ended nevertheless.
             if let Some(pid) = command.id().and_then(|id| i32::try_from(id).ok()) {
                 let _ = kill(Pid::from_raw(pid), received);
             }

@@ -1,4 +1,4 @@
-//! The crates that may have `unsafe` code have every other lint of the workspace all the same.
+//! The crates that may have `unsafe` code have every other lint of the workspace nevertheless.
 
 use std::{fs, path::PathBuf};
 

@@ -1,6 +1,6 @@
 //! What others notice of clients that misbehave: the p99 of a page at a steady rate, with and without them.
 //!
-//! The misbehaving clients are a process of their own at the lowest priority. They use the same processors all the same,
+//! The misbehaving clients are a process of their own at the lowest priority. They use the same processors nevertheless,
 //! and so would they if they misbehaved towards another server: so each attack is also made on a server that does
 //! nothing, while the service is asked for the page.
 
@@ -152,7 +152,7 @@ fn row_of_p99(row: &str, what: &str, command: &str, measured: &[Measured]) -> Ro
     row.target(Target::at_most("÷ without", p99(0) / p99(1), BOUND)).target(Target::at_most("% failed", failed, 0.0))
 }
 
-/// Clients that behave, beside some that do not.
+/// Clients that behave, and some that do not.
 struct Under<'a> {
     steady: Steady<'a>,
     attack: Attack,

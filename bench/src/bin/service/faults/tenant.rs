@@ -20,12 +20,12 @@ use tokio::{
     time::{MissedTickBehavior, interval, sleep},
 };
 
-/// Subscriptions of an account: as many as it may have.
+/// Subscriptions of an account: the limit.
 const SUBSCRIPTIONS: usize = 16;
 /// Deliveries that are answered at once on a connection, before the receiver hangs.
 const ANSWERED_AT_ONCE: u32 = 40;
 const HANGS: Duration = Duration::from_secs(8);
-/// Bytes of an answer: as many as are kept. In JSON each of them takes six.
+/// Bytes of an answer: the most that are kept. In JSON each of them takes six.
 const ANSWER: usize = 16 * 1_024;
 /// Lists as CSV that an account reads at a time, a byte a second.
 const STREAMS: usize = 8;

@@ -47,7 +47,7 @@ pub const ROW: &str = "faults tenant";
 const DATABASE: &str = "tenants";
 /// Accounts that behave, enough of them that each stays within the limit of its key; the tenant is the one with the most customers.
 const SIZE: Size = Size { accounts: 400, customers: 100, largest: 200_000 };
-/// Requests of a key in a minute: the limit that a service has unless it is told another.
+/// Requests of a key in a minute: the limit that a service has by default.
 const LIMIT: &str = "60";
 /// Lines of the file that an operator imports for the tenant, over and over.
 const LINES: u32 = 100_000;
@@ -199,7 +199,7 @@ impl World {
     }
 }
 
-/// Everything in one process, as small shops run it, without the jobs of the night in the middle of a turn.
+/// Everything in one process, as small shops run it, without the nightly run in the middle of a turn.
 async fn start(bench: &Bench, database_url: &str, receivers: &str) -> anyhow::Result<Service> {
     let pool = (reads::POOL * 2).to_string();
     let settings = [
@@ -224,7 +224,7 @@ async fn sandbox(client: &Client, live: &Account) -> anyhow::Result<String> {
     Ok(key)
 }
 
-/// Accounts that behave, beside the tenant that does not.
+/// Accounts that behave, and the tenant that does not.
 struct Under<'a> {
     steady: Steady<'a>,
     world: &'a World,

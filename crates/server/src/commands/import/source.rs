@@ -39,7 +39,7 @@ impl Source {
         Ok(Self { path: path.to_owned(), progress: progress.with_message("reading") })
     }
 
-    /// The text of the file. What is packed is told by its first bytes, not by its name.
+    /// The text of the file. Compression is recognised by the first bytes, not by the name.
     pub fn reader(&self) -> Result<Box<dyn Read + Send>, Failure> {
         let raw: Box<dyn Read + Send> = if self.path.as_os_str() == "-" {
             Box::new(io::stdin())

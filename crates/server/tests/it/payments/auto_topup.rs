@@ -62,7 +62,7 @@ async fn a_low_balance_is_recharged_once_though_everything_is_said_twice() {
 
 #[tokio::test]
 async fn a_lost_answer_charges_once() {
-    // Two answers break off and nothing is notified: only asking again under the same key can tell.
+    // Two answers are cut off and there is no notification: only asking again under the same key can tell.
     let rig = recharging(json!({ "lost_answers": 1, "silent": true })).await;
     rig.debit(950, "a").await;
     rig.until("the top-up", |credits| credits["balance"] == 550).await;

@@ -1,4 +1,4 @@
-//! Payments from outside: the real binary beside the gateway for development.
+//! Payments from outside: the real binary with the gateway for development.
 
 mod auto_topup;
 mod model;

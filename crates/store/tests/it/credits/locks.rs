@@ -1,4 +1,4 @@
-//! In which order rows are locked, what becomes of a transaction that loses to another, and accounts without a balance.
+//! In which order rows are locked, what happens to a transaction that loses to another, and accounts without a balance.
 
 use domain::{
     ai::{Actor, AiAccess, AiRuns, RequestError},

@@ -71,7 +71,7 @@ enum Done {
     Adjust(i64),
 }
 
-/// What must have come of a step.
+/// What a step must have led to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     Written { balance_after: i64 },
