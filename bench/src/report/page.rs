@@ -132,7 +132,10 @@ mod tests {
     #[test]
     fn the_page_in_the_repository_is_made_of_the_figures_beside_it() {
         let report: Report = serde_json::from_str(include_str!("../../../docs/benchmarks.json")).unwrap();
-        assert!(render(&report) == include_str!("../../../docs/benchmarks.md"), "any row writes it: make bench ROWS='memory idle'");
+        assert!(
+            render(&report) == include_str!("../../../docs/benchmarks.md"),
+            "any row writes it: make bench ROWS='memory idle'"
+        );
     }
 
     #[test]
