@@ -1,8 +1,8 @@
 //! [`LanguageModel`] on any endpoint that speaks OpenAI's chat completions.
 //!
-//! One deadline goes for everything. What was asked is asked again only where the provider said that it did not take it
-//! up (429, 503, and a 400 for a request form that it does not know), never after a break or a time-out: that call may
-//! have been charged.
+//! One deadline covers everything. A request is retried only where the provider said that it did not process it (429, 503,
+//! and a 400 for a request form that it does not know), never after a broken connection or a time-out: that call may have
+//! been charged.
 
 mod answer;
 mod form;

@@ -1,4 +1,4 @@
-//! Asking the name service.
+//! Look-ups of names.
 
 use std::collections::HashMap;
 use std::io;

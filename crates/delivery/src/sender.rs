@@ -1,4 +1,4 @@
-//! Sends a delivery without being led astray: not to addresses inside, not by redirects, not past its deadline.
+//! Sends a delivery: never to internal addresses, never by a redirect, never past its deadline.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;

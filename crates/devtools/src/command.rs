@@ -1,4 +1,4 @@
-//! `api dev`: runs a stand-in until it is stopped.
+//! `api dev`: runs a fake system until it is stopped.
 
 use std::{
     future::Future,

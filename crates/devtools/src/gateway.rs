@@ -1,4 +1,4 @@
-//! A payment gateway that takes no money: the protocol of the real one, kept strictly, with faults at will.
+//! A fake payment gateway: the protocol of the real one, kept strictly, with faults on demand.
 
 mod book;
 mod http;

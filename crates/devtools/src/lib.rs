@@ -1,4 +1,4 @@
-//! Stand-ins for other people's systems, for tests and development.
+//! Fakes of external systems, for tests and development.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 pub mod gateway;

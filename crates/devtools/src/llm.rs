@@ -1,5 +1,5 @@
-//! A provider of a language model that is none: it speaks the protocol of chat completions, words insights by their
-//! drafts, and goes wrong when told to.
+//! A fake provider of a language model: it speaks the protocol of chat completions, answers with the drafts of insights,
+//! and fails on demand.
 
 use std::{
     future::{Ready, ready},

@@ -1,7 +1,6 @@
 //! What several replicas share through Redis or Valkey.
 //!
-//! Nothing here is needed for a right answer: whatever is shared has something in the process that stands in for it
-//! while the server is away.
+//! No answer depends on it: while the server is away, each process falls back to state of its own.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod counters;

@@ -1,7 +1,7 @@
 //! The connection to the server, and whether it is there.
 //!
-//! One task ([`Link::keep`]) asks every [`CHECK_EVERY`] for a sign of life and connects again. Requests share the connection
-//! and never wait for one: while there is none they are told so at once, and a server that stops answering costs the
+//! One task ([`Link::keep`]) pings the server every [`CHECK_EVERY`] and reconnects. Requests share the connection
+//! and never wait for one: while there is none they fail at once, and a server that stops answering costs the
 //! requests under way [`ANSWER_WITHIN`], and no other.
 
 use std::{

@@ -1,4 +1,4 @@
-//! Files that are there whole or not at all, and that only their owner can read.
+//! Files that are written atomically, and that only their owner can read.
 
 use std::{
     fs::{File, OpenOptions},

@@ -1,4 +1,4 @@
-//! Puts together what takes payments.
+//! Wires up payments.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! Spreading the tables over the nodes of a Citus cluster, and statements that concern several accounts there.
 //!
 //! There, rows of several shards cannot be locked by one statement, nor changed without a commit in two phases. So what a
-//! worker leases or records for several accounts is cut up by shard, and each part is a statement of its own; on one
+//! worker leases or records for several accounts is split by shard, and each part is a statement of its own; on one
 //! Postgres all of it is one part.
 
 use std::{

@@ -1,4 +1,4 @@
-//! Reading columns without a detour: the reads that answer most requests decode hundreds of values each
+//! Fast decoding of columns: the reads that answer most requests decode hundreds of values each
 //! (docs/adr/0013-own-formatting.md).
 
 use std::str::FromStr;

@@ -1,5 +1,4 @@
-//! What keeps the tables in shape, for all accounts at once: partitions made ahead and dropped after their time, and
-//! rows whose time is over.
+//! Maintenance of the tables, for all accounts at once: partitions are made ahead and dropped, expired rows removed.
 
 use diesel::{
     dsl::sql,

@@ -1,4 +1,4 @@
-//! The gateway's JSON. Amounts are texts, so that no digit is lost on the way.
+//! The gateway's JSON. Amounts are strings, so that no digit is lost on the way.
 
 use domain::{
     AccountId,

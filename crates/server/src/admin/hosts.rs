@@ -1,6 +1,6 @@
-//! Who may be meant by a request to the admin listener. It knows no credentials, so a page in an operator's browser must
-//! not reach it: neither by a name of its own that resolves to the listener's address (DNS rebinding), nor by sending a
-//! form to the right address.
+//! Which `Host` and `Origin` the admin listener accepts. It checks no credentials, so a page in an operator's browser must
+//! not reach it: neither by a name that resolves to the listener's address (DNS rebinding), nor by sending a form to the
+//! right address.
 
 use std::net::IpAddr;
 

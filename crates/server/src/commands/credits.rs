@@ -1,4 +1,4 @@
-//! `api credits`: what operators see and do about an account's credits. Whatever they change says who and why.
+//! `api credits`: shows and changes an account's credits. Each change records who made it and why.
 
 use anyhow::Context;
 use clap::Subcommand;

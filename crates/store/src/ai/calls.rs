@@ -1,4 +1,4 @@
-//! Calls of a provider: written down before they are made, and again when it is known what they used.
+//! Calls of a provider: recorded before they are made, and updated with what they used.
 
 use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};

@@ -1,5 +1,5 @@
-//! What is moved in bulk, step by step: replays, and what was held for a subscription that was resumed or revoked. How far
-//! each is stands in its own row and is written in the transaction of the step, so any process goes on there after a crash.
+//! What is moved in bulk, step by step: replays, and what was held for a subscription that was resumed or revoked. The
+//! progress is stored in the transaction of each step, so any process continues after a crash.
 
 use diesel::{
     prelude::*,

@@ -1,4 +1,4 @@
-//! Taking deliveries out of the queue.
+//! Leases due deliveries.
 
 use std::time::Duration;
 

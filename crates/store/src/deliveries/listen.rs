@@ -1,4 +1,4 @@
-//! Hearing at once of what becomes due.
+//! Notifications of deliveries that become due.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Writing back what became of attempts.
+//! Records the outcomes of attempts.
 
 use std::time::Duration;
 

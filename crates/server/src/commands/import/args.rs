@@ -1,4 +1,4 @@
-//! What `api import` can be told.
+//! The arguments of `api import`.
 
 use std::path::PathBuf;
 

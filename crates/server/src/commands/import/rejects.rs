@@ -1,4 +1,4 @@
-//! The file of refused lines. It comes to be with the first of them.
+//! The file of refused lines. It is created with the first of them.
 
 use std::{
     fs::File,

@@ -1,4 +1,4 @@
-//! The file: opened, unpacked, and with a bar that shows how far reading has come.
+//! Opens the file, decompresses it, and shows the progress.
 
 use std::{
     fs::File,

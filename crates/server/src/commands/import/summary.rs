@@ -1,4 +1,4 @@
-//! What is said at the end.
+//! The summary of an import.
 
 use std::fmt::Write;
 
