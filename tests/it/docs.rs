@@ -111,6 +111,28 @@ fn the_walks_through_the_architecture_name_files_that_exist() {
     }
 }
 
+#[test]
+fn a_decision_record_is_one_page_of_one_form() {
+    let folder = root().join("docs/adr");
+    let index = fs::read_to_string(folder.join("README.md")).unwrap();
+    for file in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        let name = file.file_name().unwrap().to_string_lossy().into_owned();
+        if name == "README.md" {
+            continue;
+        }
+        let record = fs::read_to_string(&file).unwrap();
+        let lines: Vec<_> = record.lines().collect();
+        let number: u32 = name[..4].parse().unwrap();
+        assert!(lines.len() <= 60, "{name}");
+        assert!(lines[0].starts_with(&format!("# {number}. ")), "{name}");
+        assert!(lines[2].starts_with("- Status: accepted"), "{name}");
+        assert!(lines.iter().any(|line| line.starts_with("- Date: 20")), "{name}");
+        let sections: Vec<_> = lines.iter().filter_map(|line| line.strip_prefix("## ")).collect();
+        assert_eq!(sections, ["Context", "Decision", "Consequences"], "{name}");
+        assert!(index.contains(&format!("({name})")), "{name} is not in the index");
+    }
+}
+
 /// What a reader replaces by what is on the own screen, too.
 fn filled_in(commands: &str, process: &Process, key: &str, listener: &str, ids: &Ids) -> String {
     let payment = r#"$(curl "$GATEWAY/dev/payments" | grep -o 'pay_[A-Za-z0-9_-]*' | head -n 1)"#;
