@@ -20,7 +20,7 @@ use form::{Form, KnownForm};
 
 /// Bytes of an answer that are read at most.
 const MAX_ANSWER_BYTES: usize = 256 * 1024;
-/// How often a call is tried at most.
+/// The most tries of a call.
 const MAX_TRIES: u32 = 6;
 /// Waits before a second try, doubled each time, where the provider does not say.
 const FIRST_WAIT: Duration = Duration::from_millis(250);

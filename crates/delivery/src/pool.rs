@@ -14,7 +14,7 @@ const MAX_PER_PEER: usize = 32;
 /// Connections kept in all.
 const MAX_TOTAL: usize = 1_024;
 
-/// What a connection is good for: this host, at this checked address, with or without TLS.
+/// The destination of a connection: this host, at this checked address, with or without TLS.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Peer {
     pub host: String,

@@ -17,7 +17,7 @@ use ring::rand::{SecureRandom, SystemRandom};
 const VERSION: u8 = 1;
 const KEY_BYTES: usize = 32;
 const MAX_ID_CHARS: usize = 32;
-/// What a key is known by is computed from this; nothing is ever sealed with it.
+/// The check value of a key is computed from this; nothing is ever sealed with it.
 const CHECKED: &[u8] = b"data key check 1:";
 
 /// The data keys: the first seals, all open. Its `Debug` shows the ids only.

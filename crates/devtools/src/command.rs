@@ -17,7 +17,7 @@ use crate::{
     llm::{Fault, Provider, server},
 };
 
-/// What the service is configured with that its stand-ins have to know.
+/// The service's settings that the fakes need.
 pub struct Settings {
     pub gateway_key: Option<SecretString>,
     pub webhook_secret: Option<SecretString>,
@@ -34,7 +34,7 @@ pub enum DevCommand {
         /// Where it listens
         #[arg(long, default_value = "127.0.0.1:8090", value_name = "ADDR")]
         at: SocketAddr,
-        /// Where it reports payments to; PUT /dev/notify says it later
+        /// Address that gets notifications of payments; PUT /dev/notify changes it
         #[arg(long, value_name = "URL")]
         notify: Option<String>,
     },
@@ -46,7 +46,7 @@ pub enum DevCommand {
         /// Where it listens
         #[arg(long, default_value = "127.0.0.1:8091", value_name = "ADDR")]
         at: SocketAddr,
-        /// How it goes wrong
+        /// Fault to simulate
         #[arg(long, default_value = "none")]
         fault: Fault,
         /// Seconds that a slow answer takes

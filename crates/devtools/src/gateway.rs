@@ -12,7 +12,7 @@ use secrecy::{ExposeSecret, SecretString};
 
 use self::{book::Book, notify::Notifier};
 
-/// What the gateway needs to know.
+/// Configuration of the gateway.
 pub struct GatewayConfig {
     /// The bearer token that clients must send.
     pub api_key: SecretString,
@@ -39,7 +39,7 @@ impl Gateway {
         Ok(Self { api_key, prices: Arc::new(prices), book: Arc::default(), notifier: Notifier::new(webhook_secret)? })
     }
 
-    /// Where notifications go from now on.
+    /// Sends notifications to this address from now on.
     pub fn notify(&self, url: String) {
         self.notifier.send_to(url);
     }

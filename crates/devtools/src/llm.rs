@@ -13,7 +13,7 @@ use clap::ValueEnum;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// How it goes wrong.
+/// The fault to simulate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[value(rename_all = "snake_case")]
@@ -50,7 +50,7 @@ pub enum Fault {
     Missing,
 }
 
-/// What it was set up with, and what it was asked.
+/// Its configuration, and the requests that it got.
 pub struct Provider {
     fault: Mutex<Fault>,
     slow: Duration,

@@ -42,7 +42,7 @@ pub struct FileOptions {
     pub delimiter: Option<u8>,
     /// Found in the first rows when not given.
     pub date_order: Option<DateOrder>,
-    /// Whether the comma separates decimals. If it is not said to, it is still found to where the first rows show that.
+    /// Whether the comma separates decimals. Without it, the first rows may still show that it does.
     pub decimal_comma: bool,
     /// Read bytes that are no UTF-8 as ISO 8859-1 instead of refusing their line.
     pub latin1: bool,
@@ -58,7 +58,7 @@ pub struct OrderOptions {
     pub cancellation_prefix: Option<String>,
     /// SKUs that are no product, in any case of letters.
     pub non_products: Vec<String>,
-    /// What the lines' currency must be.
+    /// The currency that lines must have.
     pub currency: Currency,
 }
 
@@ -74,14 +74,14 @@ pub struct Reject {
 /// Takes the refused lines, with the form of the file that they stand in. An error ends the import.
 pub type Rejects = Box<dyn FnMut(&Form, Reject) -> io::Result<()> + Send>;
 
-/// What was read, and what became of it.
+/// The lines that were read, by outcome.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Report<S> {
     pub read: Counts,
     pub result: S,
 }
 
-/// What became of the lines of a file.
+/// The outcomes of the lines of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize)]
 pub struct Counts {
     /// Records, the header not counted.

@@ -28,7 +28,7 @@ pub(super) struct RecordReader<R> {
     reader: R,
     delimiter: u8,
     buffer: Vec<u8>,
-    /// What has not been given out yet is `buffer[start..]`.
+    /// The bytes not yet returned are `buffer[start..]`.
     start: usize,
     at_end: bool,
     line: u64,
@@ -161,7 +161,7 @@ fn find_end(rest: &[u8], delimiter: u8) -> End {
     }
 }
 
-/// Where the bytes so far have led to.
+/// The state of the parser after the bytes so far.
 #[derive(Clone, Copy, PartialEq)]
 enum State {
     FieldStart,

@@ -15,11 +15,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How often a starting or stopping server is looked at.
+/// Interval at which a starting or stopping server is checked.
 const GLANCE: Duration = Duration::from_millis(10);
 /// How long a server may take to write its last checkpoint.
 const SHUTDOWN: Duration = Duration::from_secs(60);
-/// How long one may take that was told to drop everything.
+/// Time limit of an immediate shutdown.
 const IMMEDIATE_SHUTDOWN: Duration = Duration::from_secs(10);
 /// How long to wait for what is left of a server that was killed: its processes notice within moments, unless one
 /// is deep in a long computation.

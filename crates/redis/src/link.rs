@@ -17,7 +17,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-/// How long the server may take to answer before it counts as gone.
+/// Time limit of an answer, after which the server counts as away.
 const ANSWER_WITHIN: Duration = Duration::from_millis(100);
 /// How long connecting may take: a name, TLS and a password.
 const CONNECT_WITHIN: Duration = Duration::from_millis(1_000);

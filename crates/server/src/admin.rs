@@ -90,7 +90,7 @@ fn count(connections: usize) -> f64 {
     u32::try_from(connections).map_or(f64::MAX, f64::from)
 }
 
-/// What an operator says with a change of AI access.
+/// The body of a change of AI access.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ChangeRequest {
@@ -100,7 +100,7 @@ struct ChangeRequest {
     by: Option<String>,
 }
 
-/// How AI access of an account stands.
+/// The state of an account's AI access.
 #[get("/accounts/{account}/ai")]
 async fn ai_standing(admin: web::Data<Admin>, account: web::Path<i64>) -> HttpResponse {
     let account = account.into_inner();

@@ -21,12 +21,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::config::Config;
 
-/// How often runs that wait are looked for.
+/// Interval of looking for queued runs.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// How often runs whose process died are looked for, and costs are held against limits.
 const GUARD_EVERY: Duration = Duration::from_secs(15);
 
-/// What words insights, as configured.
+/// The generator of insight texts, as configured.
 pub fn text_generator(config: &Config, store: &Arc<Store>) -> anyhow::Result<InsightTextGenerator> {
     let price = CreditAmount::new(config.ai_insights_price).context("ai_insights_price")?;
     Ok(InsightTextGenerator { runs: store.clone(), model: model(config)?, price })

@@ -13,7 +13,7 @@ use figment::{
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 
-/// What the names of environment variables begin with.
+/// The prefix of environment variables.
 const PREFIX: &str = "BAS_";
 
 /// Names that every program has for these two, and so ours as well.
@@ -106,13 +106,13 @@ settings! {
     pub jobs_cron: String = "7 * * * *".to_owned();
     /// Seconds between two evaluations of an alert rule.
     pub alerts_interval_seconds: u32 = 300;
-    /// Where a language model is, such as `https://api.example.com/v1`; none means that the rules word the insights.
+    /// Address of a language model, such as `https://api.example.com/v1`; without one the rules write the insights.
     pub llm_base_url: String = String::new();
     /// The key that the model's provider wants.
     pub llm_key: Option<SecretString> = None;
     /// The model, as its provider calls it.
     pub llm_model: String = String::new();
-    /// How long a call may take, waits and further tries included.
+    /// Time limit of a call, retries included.
     pub llm_timeout_seconds: u32 = 60;
     /// US dollars per million tokens sent, as a decimal.
     #[serde(deserialize_with = "decimal_text")]
@@ -126,7 +126,7 @@ settings! {
     pub track_retention_months: u32 = 25;
     /// Months that deliveries which have ended are kept, with their attempts and events.
     pub delivery_retention_months: u32 = 3;
-    /// What is logged, in the syntax of `RUST_LOG`.
+    /// The filter of the log, in the syntax of `RUST_LOG`.
     pub log: String = "info".to_owned();
 }
 

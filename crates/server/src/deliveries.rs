@@ -32,7 +32,7 @@ pub fn sender(config: &Config) -> anyhow::Result<HttpSender> {
     HttpSender::new(SenderConfig { deadline: DEADLINE, allow_loopback, user_agent }).context("webhook sender")
 }
 
-/// What deliveries are made with.
+/// The ports of the delivery engine.
 pub fn ports(store: &Arc<Store>, keys: &Arc<KeyRing>, sender: &Arc<HttpSender>) -> Ports {
     Ports {
         queue: store.clone(),

@@ -16,7 +16,7 @@ pub fn prices(config: &Config) -> anyhow::Result<PriceList> {
     PriceList::parse(&config.credit_packs, &config.plans).context("credit_packs and plans")
 }
 
-/// What payments are taken with; none without a gateway.
+/// The payment service; `None` without a gateway.
 pub fn payment_service(config: &Config, store: &Arc<Store>) -> anyhow::Result<Option<PaymentService>> {
     if config.payment_gateway_url.is_empty() {
         return Ok(None);
@@ -37,7 +37,7 @@ pub fn payment_service(config: &Config, store: &Arc<Store>) -> anyhow::Result<Op
     }))
 }
 
-/// What makes automatic top-ups.
+/// The worker of automatic top-ups.
 pub fn recharger(config: &Config, store: &Arc<Store>, payment_service: PaymentService) -> Recharger {
     let rules = Rules {
         cooldown: Duration::seconds(i64::from(config.auto_topup_cooldown_seconds)),

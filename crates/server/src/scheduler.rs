@@ -20,7 +20,7 @@ pub fn parse_cron(expression: &str) -> anyhow::Result<Cron> {
     Cron::from_str(expression).with_context(|| format!("jobs_cron: `{expression}` is not a cron expression"))
 }
 
-/// How long a run may go on after a stop was asked for; then it is cancelled and its claim released. Below what the
+/// Time that a run has after a stop was requested; then it is cancelled and its claim released. Below what the
 /// process waits for its parts.
 const GRACE: Duration = Duration::from_secs(20);
 

@@ -15,7 +15,7 @@ use crate::{commands::Misconfigured, config::Config, database::Database, files, 
 /// Name of the file in the data folder.
 pub const FILE: &str = "data_keys";
 
-/// How long after a look that failed the database is asked again.
+/// Pause after a failed query of the database.
 const ASK_AGAIN: Duration = Duration::from_secs(5);
 
 /// The configured keys, or those of the data folder. Where there are none, `make` makes one there: for an embedded
@@ -98,7 +98,7 @@ pub async fn verify_once(database: &Database, keys: &KeyRing) -> anyhow::Result<
     verified
 }
 
-/// What is wrong, and what to do.
+/// The error, and its remedy.
 pub fn explained(fault: &DataKeyFault) -> Misconfigured {
     let advice = match fault {
         DataKeyFault::Changed(_) => {

@@ -73,7 +73,7 @@ impl Supervisor {
         self.workers.wait().await;
     }
 
-    /// What has failed lately.
+    /// Recent failures.
     pub fn failures(&self) -> &Failures {
         &self.failures
     }
@@ -125,7 +125,7 @@ impl Supervisor {
     }
 }
 
-/// What a panic said.
+/// The message of a panic.
 pub fn message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&'static str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("a panic without a message")

@@ -12,7 +12,7 @@ use api::State;
 use app::{ai::InsightTextGenerator, deliveries::Ports};
 use store::{GroupCommit, KeyCache, Store};
 
-/// What the threads take in turn.
+/// The stores and queues that the threads take in turn.
 #[derive(Clone)]
 pub struct Workers {
     stores: Vec<Arc<Store>>,

@@ -55,7 +55,7 @@ impl Form {
 pub(super) struct KnownForm(Mutex<Option<(Form, Instant)>>);
 
 impl KnownForm {
-    /// What to ask with first.
+    /// The form to try first.
     pub(super) fn get(&self, now: Instant) -> Form {
         let known = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known

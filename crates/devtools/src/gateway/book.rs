@@ -38,7 +38,7 @@ pub enum Status {
     Chargeback,
 }
 
-/// What goes wrong from now on.
+/// The faults from now on.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Faults {

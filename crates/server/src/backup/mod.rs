@@ -11,5 +11,5 @@ pub use manifest::{FORMAT, KeyNote, Manifest};
 pub const MANIFEST: &str = "manifest.json";
 /// The keys of the data folder, as they are written there.
 pub const DATA_KEYS: &str = "data_keys";
-/// What `pg_dump --format=custom` wrote.
+/// The output of `pg_dump --format=custom`.
 pub const DATABASE: &str = "database.dump";

@@ -79,7 +79,7 @@ pub enum CreditsCommand {
     },
 }
 
-/// Who does something and why; kept with what is done.
+/// Actor and reason of a change, stored with it.
 #[derive(Debug, clap::Args)]
 pub struct Audit {
     /// Why; kept in the ledger

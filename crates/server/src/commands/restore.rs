@@ -39,7 +39,7 @@ pub struct RestoreArgs {
     yes: bool,
 }
 
-/// What there is to do.
+/// The steps of a restore.
 struct Plan {
     manifest: Manifest,
     programs: DumpPrograms,
