@@ -32,7 +32,7 @@ pub fn text_generator(config: &Config, store: &Arc<Store>) -> anyhow::Result<Ins
     Ok(InsightTextGenerator { runs: store.clone(), model: model(config)?, price })
 }
 
-/// The ports of the jobs with what words insights.
+/// The ports of the jobs, with the generator of insight texts.
 pub fn deps(config: &Config, store: &Arc<Store>) -> anyhow::Result<Deps> {
     Ok(deps_on(&text_generator(config, store)?, store))
 }

@@ -120,7 +120,7 @@ settings! {
     /// US dollars per million tokens received, as a decimal.
     #[serde(deserialize_with = "decimal_text")]
     pub llm_output_usd: String = "0".to_owned();
-    /// Credits that a run costs in which a model words insights.
+    /// Credits that a run costs in which a model writes insights.
     pub ai_insights_price: i64 = 5;
     /// Months that tracking events are kept.
     pub track_retention_months: u32 = 25;

@@ -46,7 +46,7 @@ pub async fn distribute(connect: &Connect) -> anyhow::Result<()> {
 pub(crate) struct Part<'a, T> {
     pub items: Vec<&'a T>,
     /// Their accounts, for the statement to name, so that it goes to that shard alone. None on one Postgres, where that
-    /// would be work for nothing.
+    /// would be useless work.
     pub accounts: Option<Vec<i64>>,
 }
 

@@ -67,7 +67,7 @@ impl<E: From<IdempotencyError>> WriteError<E> {
 }
 
 /// Looks the key up. `Some` is the result recorded by the request that came first. With `None` the transaction holds
-/// the key until it ends: a second request in the meantime is told [`IdempotencyError::InProgress`].
+/// the key until it ends: a second request in the meantime gets [`IdempotencyError::InProgress`].
 pub(crate) async fn begin(
     connection: &mut AsyncPgConnection,
     account: AccountId,

@@ -1,4 +1,4 @@
-//! AI features from outside: the real binary and a provider that goes wrong.
+//! AI features from outside: the real binary and a provider with faults.
 
 mod admin;
 mod nightly;

@@ -1,4 +1,4 @@
-//! Insights by the nightly job: worded where that can be paid for, else those of the rules; and what it logs.
+//! Insights by the nightly job: written by the model where credits suffice, else by the rules; and what it logs.
 
 use std::fs::{self, File};
 
@@ -42,7 +42,7 @@ async fn the_nightly_job_pays_for_words_and_falls_back_to_the_rules() {
     assert!(worded["suggested_action"].as_str().unwrap().starts_with("Please: "), "{worded}");
     assert_eq!(balance(&service, &key).await, before - 5);
 
-    // The same facts again cost nothing and keep their words.
+    // The same facts again cost nothing and keep their texts.
     nightly(&service, &provider, account);
     assert_eq!(insight(&service, &key).await["source"], "model");
     assert_eq!((balance(&service, &key).await, &provider.calls().await["count"]), (before - 5, &json!(1)));

@@ -1,4 +1,4 @@
-//! Insights on demand: a provider that goes wrong in every way, a worker that is killed.
+//! Insights on demand: a provider with every fault, a worker that is killed.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A service and a worker with a language model that goes wrong when told to, and something for it to word.
+//! A service and a worker with a language model that fails on demand, and facts for it to write about.
 
 use std::{
     io::{BufRead, BufReader},
@@ -36,7 +36,7 @@ impl Drop for Killed {
     }
 }
 
-/// The provider that goes wrong when told to.
+/// The provider that fails on demand.
 pub struct Provider {
     _process: Killed,
     address: String,

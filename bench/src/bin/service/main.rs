@@ -125,7 +125,7 @@ impl Bench {
     }
 }
 
-/// Whether a row is meant by a name: its own, or its group's, which is its first word.
+/// Whether a name selects a row: its own, or its group's, which is its first word.
 fn is_named(row: &str, name: &str) -> bool {
     row == name || row.split_once(' ').is_some_and(|(group, _)| group == name)
 }

@@ -23,7 +23,7 @@ fn it_outlives_the_thread_that_started_it() {
     let directory = directory();
     let root = directory.path().to_owned();
     let cluster = std::thread::spawn(move || Cluster::start(&options(&root)).unwrap()).join().unwrap();
-    // A server that was told to stop would refuse new sessions from then on.
+    // A stopping server would refuse new sessions from then on.
     assert_eq!(query(&cluster.url(), "SELECT 1"), ["1"]);
     assert_eq!(query(&cluster.url(), "SELECT pg_postmaster_start_time() <= now()"), ["t"]);
 }

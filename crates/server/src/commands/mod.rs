@@ -47,7 +47,7 @@ pub fn run(cli: Cli) -> ExitCode {
         Err(error) => return fail(&error, ExitCode::from(USAGE)),
     };
     let stays = matches!(cli.command, Command::Up(_) | Command::Serve | Command::Work | Command::Dev(_));
-    // A command that ends says what there is to say itself; its log is for what goes wrong underneath.
+    // A command that ends prints its own messages; its log is for errors underneath.
     let filter = if stays || cli.flags.log.is_some() { config.log.as_str() } else { "error" };
     let logged = telemetry::init_logs(filter).inspect(|()| warn_of_variables());
     match logged.and_then(|()| in_span(cli.command, &config, stays)) {

@@ -1,4 +1,4 @@
-//! Whatever a run is killed at, it is paid for exactly when it was worded: real Postgres, the real use case, and a
+//! Whatever a run is killed at, it is paid for exactly when it ended `worded`: real Postgres, the real use case, and a
 //! kill before and after every call of a port, and anywhere between.
 //!
 //! The run of `make test` is small; `AI_KILLS=500` makes it whole.
@@ -199,7 +199,7 @@ async fn a_run_that_is_killed_anywhere_is_paid_for_exactly_when_it_was_worded() 
     .unwrap();
     let mut killed = 0;
     for number in 0..runs {
-        // A fact that no run before had, so that there is something to word.
+        // A fact that no run before had, so that there is something to write.
         sql.execute("UPDATE inventory_items SET sku = $1", &[&format!("SKU {number}")]).await.unwrap();
         let steps = Arc::new(Steps { reached: AtomicUsize::new(0), stop_at: number % 16, stopped: Notify::new() });
         // A process of its own: its connections go with it.

@@ -99,7 +99,7 @@ async fn pass(mut client: TcpStream, mut server: UnixStream, answers: &Answers) 
     }
 }
 
-/// A debit, and what its client was told in the end: its row, or that there are too few credits.
+/// A debit, and its client's final answer: its row, or that there are too few credits.
 struct Told {
     account: AccountId,
     key: String,

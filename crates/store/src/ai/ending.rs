@@ -1,4 +1,4 @@
-//! The end of a run, with its refund unless it was worded.
+//! The end of a run, with its refund unless its outcome is `worded`.
 
 use diesel::{
     dsl::sql,
@@ -36,7 +36,7 @@ pub(super) async fn dead(store: &Store) -> Result<Option<RunClaim>, StoreError> 
     Ok(dead.into_iter().next().map(RunClaim::from))
 }
 
-/// Ends a run, and refunds it unless it was worded. Only the holder of the newest claim can: whether it was.
+/// Ends a run, and refunds it unless its outcome is `worded`. Only the holder of the newest claim can: whether it was.
 pub(crate) async fn end_run(
     connection: &mut AsyncPgConnection,
     claim: &RunClaim,

@@ -119,7 +119,7 @@ async fn until_held(cache: &KeyCache, sql: &tokio_postgres::Client, key: &ApiKey
     );
 }
 
-/// The plan is told with a key, and its currency and zone decide about figures.
+/// A key comes with its account's plan, and currency and zone decide about figures.
 #[tokio::test]
 async fn a_held_key_follows_a_change_of_its_account_elsewhere() {
     let db = testkit::TestDb::new().await.unwrap();

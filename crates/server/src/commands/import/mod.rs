@@ -25,7 +25,7 @@ use source::Source;
 
 use super::{PARTLY, USAGE};
 
-/// Imports a file and prints what became of it. Gives 0 when every line was read, 3 when some were refused, 2 when the
+/// Imports a file and prints the summary. Gives 0 when every line was read, 3 when some were refused, 2 when the
 /// file or the options are wrong; an error is a failure after which nothing is stored.
 pub async fn run(command: ImportCommand, connect: &Connect, store: &Store) -> anyhow::Result<ExitCode> {
     let account = AccountId(command.file().account);

@@ -165,7 +165,7 @@ impl Expected {
         matching.map(|(credits, _, plan)| (credits, plan)).max_by_key(|(credits, _)| *credits)
     }
 
-    /// The gateway's word about a payment.
+    /// The status of a payment that the gateway confirms.
     pub fn report(&mut self, payment: &Payment, now: OffsetDateTime) -> Outcome {
         use PaymentStatus::{Approved, ChargedBack, Pending, Refunded, Rejected};
         let id = payment.id.to_string();

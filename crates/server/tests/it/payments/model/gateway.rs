@@ -32,7 +32,7 @@ pub enum Fault {
 #[derive(Clone)]
 pub struct Book {
     pub payments: Vec<Payment>,
-    /// What became of a charge, by its key: a payment, or a refusal.
+    /// The outcome of a charge, by its key: a payment, or a refusal.
     pub charges: HashMap<String, Option<PaymentId>>,
     pub fault: Fault,
 }
