@@ -179,7 +179,6 @@ fn connect(address: SocketAddr) -> std::io::Result<TcpStream> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
     use std::net::TcpListener;
 

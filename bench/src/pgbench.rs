@@ -59,7 +59,6 @@ fn read(output: &str) -> anyhow::Result<Load> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
     use super::*;
 

@@ -131,7 +131,6 @@ pub fn percentile(sorted: &[f64], p: f64) -> f64 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
     use super::*;
 

@@ -159,7 +159,6 @@ fn end_of_text(quoted: &str) -> usize {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
     use super::*;
 

@@ -1,5 +1,4 @@
 //! Numerics on plain slices: detector, driver tree, demand, order-up-to, customer value.
-#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing))]
 
 pub mod customers;
 pub mod demand;

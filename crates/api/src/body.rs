@@ -246,7 +246,6 @@ impl<'de> Visitor<'de> for Members {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
     use proptest::prelude::*;
     use rstest::rstest;

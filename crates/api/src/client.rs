@@ -61,7 +61,6 @@ fn parse_hop(hop: &str) -> Option<IpAddr> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
     use actix_web::http::header::{HeaderName, HeaderValue};
     use rstest::rstest;

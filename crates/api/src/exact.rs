@@ -186,7 +186,6 @@ const fn two(number: u8) -> [u8; 2] {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
     use proptest::prelude::*;
     use rstest::rstest;

@@ -74,7 +74,6 @@ impl<T> DatedList<T> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
     use serde_json::json;
     use time::macros::{date, datetime};

@@ -95,7 +95,6 @@ impl LimitedAddresses {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
     use std::net::{IpAddr, Ipv4Addr};
 

@@ -183,7 +183,6 @@ fn hex_digit(byte: u8) -> Option<u8> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail")]
 mod tests {
     use proptest::prelude::*;
     use rstest::rstest;

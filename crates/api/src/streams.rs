@@ -80,7 +80,6 @@ impl Drop for Streaming {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
     use super::*;
 

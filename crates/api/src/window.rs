@@ -11,7 +11,6 @@ pub fn ending_today(zone: &Zone, now: OffsetDateTime, days: i64) -> DayRange {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
     use time::macros::{date, datetime};
 

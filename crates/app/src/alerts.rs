@@ -114,7 +114,6 @@ async fn evaluate_rule(
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
     use domain::{
         accounts::MockAccountStore,

@@ -1,6 +1,5 @@
 //! Use cases that span several ports.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
-#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing))]
 
 pub mod ai;
 pub mod alerts;

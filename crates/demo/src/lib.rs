@@ -4,7 +4,6 @@
 //! is wanted: the same everywhere, and a later instant only adds to it. It buys, sells, takes back and advertises; it
 //! computes nothing that a job computes. Some things go wrong in it (see [`happenings`]), which the jobs then find.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
-#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing))]
 
 mod buying;
 mod calendar;

@@ -159,7 +159,6 @@ pub trait DailyStore: Send + Sync {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail")]
 mod tests {
     use rust_decimal::dec;
     use time::macros::date;

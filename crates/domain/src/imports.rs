@@ -248,7 +248,6 @@ pub trait ImportStore: Send + Sync {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
     use super::*;
 

@@ -52,7 +52,6 @@ pub fn check(instant: OffsetDateTime) -> Result<OffsetDateTime, InvalidInstant> 
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
     use proptest::prelude::*;
     use rstest::rstest;

@@ -137,7 +137,6 @@ pub trait RateLimiter: Send + Sync {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
     use super::*;
 

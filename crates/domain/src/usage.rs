@@ -159,8 +159,6 @@ pub fn first_day(today: Date) -> Date {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
-
     use rust_decimal::dec;
     use time::macros::date;
 

@@ -211,7 +211,6 @@ fn read_offset(text: &str) -> Result<Option<UtcOffset>, &'static str> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
     use proptest::prelude::*;
     use rstest::rstest;

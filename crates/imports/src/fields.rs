@@ -75,7 +75,6 @@ fn quoted_length(rest: &[u8], delimiter: u8) -> Result<usize, &'static str> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
     use rstest::rstest;
 

@@ -3,7 +3,6 @@
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod collect;
 mod columns;
 mod countries;

@@ -131,7 +131,6 @@ pub(super) fn whole(text: &str, mark: DecimalMark) -> Result<i64, &'static str> 
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
     use proptest::prelude::*;
     use rstest::rstest;

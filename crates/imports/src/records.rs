@@ -194,7 +194,6 @@ fn find_quoted_end(rest: &[u8], delimiter: u8) -> End {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail")]
 mod tests {
     use proptest::prelude::*;
     use rstest::rstest;

@@ -336,5 +336,4 @@ pub(crate) async fn stop_signal() -> anyhow::Result<()> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests;

@@ -187,7 +187,6 @@ impl Connect {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
     use super::*;
 
     fn environment(url: &str) -> BTreeMap<&'static str, String> {

@@ -113,7 +113,6 @@ impl<'r, R> InOrder<'r, R> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
     use rstest::rstest;
 

@@ -347,7 +347,6 @@ impl EventStore for GroupCommit {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may fail")]
 mod tests {
     use super::*;
 

@@ -281,7 +281,6 @@ impl KeyStore for KeyCache {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
     use domain::{
         UserId,

@@ -67,7 +67,6 @@ where
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -216,7 +216,6 @@ mod tests {
     }
 
     #[test]
-    #[allow(clippy::unwrap_used, reason = "a test may fail")]
     fn a_part_leads_to_the_same_maximum() {
         let groups = Groups::of(&many(30_000));
         let part = groups.part().unwrap();

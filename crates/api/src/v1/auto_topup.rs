@@ -164,7 +164,6 @@ fn missing(name: &str) -> ApiError {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
     use rstest::rstest;
 

@@ -218,7 +218,6 @@ pub async fn get(
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
     use time::macros::datetime;
 

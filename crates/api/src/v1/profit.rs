@@ -292,7 +292,6 @@ pub async fn get(
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
     use domain::profit::Basis;
     use time::macros::{date, datetime};

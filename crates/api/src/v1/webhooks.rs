@@ -312,7 +312,6 @@ pub async fn revoke(caller: Caller, query: Query<RevokeParams>, state: web::Data
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
     use rstest::rstest;
 

@@ -1,5 +1,3 @@
-#![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
-
 use domain::{
     AccountId,
     accounts::{Account, MockAccountStore, Mode, Plan as AccountPlan},

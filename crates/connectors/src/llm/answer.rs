@@ -54,7 +54,6 @@ fn unfenced(content: &str) -> &str {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
     use rstest::rstest;
     use serde_json::json;

@@ -1,5 +1,3 @@
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
-
 use domain::AccountId;
 use proptest::prelude::*;
 use rstest::rstest;

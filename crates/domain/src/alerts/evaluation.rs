@@ -131,7 +131,6 @@ fn event(rule_id: i64, terms: &Terms, observed: Decimal) -> AlertFired {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
     use rstest::rstest;
     use rust_decimal::dec;

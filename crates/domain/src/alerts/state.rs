@@ -39,7 +39,6 @@ pub fn step(terms: &Terms, standing: Standing, observed: Option<Decimal>, now: O
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail")]
 mod tests {
     use proptest::prelude::*;
     use rstest::rstest;

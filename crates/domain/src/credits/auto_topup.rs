@@ -226,8 +226,6 @@ pub trait AutoTopupStore: Send + Sync {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
-
     use rstest::rstest;
     use time::macros::datetime;
 

@@ -195,8 +195,6 @@ fn price(amount: &str, currency: &str) -> Result<Price, &'static str> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
-
     use rstest::rstest;
     use rust_decimal::dec;
 

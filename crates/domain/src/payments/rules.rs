@@ -91,8 +91,6 @@ pub const fn step(known: Option<PaymentStatus>, now: PaymentStatus) -> Step {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
-
     use proptest::prelude::*;
     use rstest::rstest;
 

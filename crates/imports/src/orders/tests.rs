@@ -1,5 +1,3 @@
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail")]
-
 use std::{
     io::Cursor,
     sync::{Arc, Mutex},

@@ -25,7 +25,6 @@ impl Pace {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
     use std::time::Duration;
 

@@ -1,5 +1,3 @@
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
-
 use proptest::prelude::*;
 use rstest::rstest;
 use serde_json::{Value, json};

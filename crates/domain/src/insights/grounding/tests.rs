@@ -1,5 +1,3 @@
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail")]
-
 use proptest::prelude::*;
 use rstest::rstest;
 use rust_decimal::dec;

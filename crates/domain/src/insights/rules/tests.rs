@@ -1,5 +1,3 @@
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may fail")]
-
 use rust_decimal::dec;
 use time::{
     Duration,

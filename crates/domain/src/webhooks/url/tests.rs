@@ -1,5 +1,3 @@
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
-
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use proptest::prelude::*;
