@@ -1,53 +1,13 @@
-//! How long the stock lasts, and how an owner should read that.
+//! What an item is expected to sell from tomorrow on, and whether it sells faster than it did.
 
 use serde::{Deserialize, Serialize};
 
 use crate::demand::DemandModel;
 
-/// Days of stock are cut to a century: enough for "never" and still a date.
-pub const FARTHEST_DAYS: usize = 36_500;
 /// Days ahead with an expected demand of their own.
-const DAILY_DAYS: usize = 364;
-/// Days ahead that the velocity is the mean of.
-const VELOCITY_DAYS: usize = 28;
+const DAILY_DAYS: u32 = 364;
 /// Probabilities of the range of days of stock.
 const RANGE: (f64, f64) = (0.2, 0.8);
-
-/// Boundaries of [`StockStatus`] in days of stock.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct StatusBounds {
-    /// Critical up to and including this.
-    pub critical: f64,
-    /// Low up to and including this.
-    pub low: f64,
-    /// Overstocked above this.
-    pub overstocked: f64,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum StockStatus {
-    Critical,
-    Low,
-    Ok,
-    Overstocked,
-}
-
-impl StatusBounds {
-    /// Status of an item with `stock` units that last `days`; `None` = nothing is being sold.
-    #[must_use]
-    pub fn status(&self, stock: f64, days: Option<f64>) -> StockStatus {
-        if stock.is_nan() || stock <= 0.0 {
-            return StockStatus::Critical;
-        }
-        match days {
-            Some(days) if days <= self.critical => StockStatus::Critical,
-            Some(days) if days <= self.low => StockStatus::Low,
-            Some(days) if days > self.overstocked => StockStatus::Overstocked,
-            _ => StockStatus::Ok,
-        }
-    }
-}
 
 /// Whether an item sells faster than it did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -118,50 +78,18 @@ impl Sample {
     }
 }
 
-/// How long a stock lasts.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Outlook {
-    /// Units per day expected over the next 28 days, above 0.
-    pub velocity: f64,
-    /// Days until the expected demand, day by day with its weekdays and season, has used the stock up; at most a century.
-    pub days_of_stock: f64,
-    /// Days after the history's last day on which the last unit is expected to leave; 0 when there is none left.
-    pub stockout_in_days: u32,
-    /// Days by which the stock is used up with a probability of 20 % and of 80 %; around `days_of_stock`.
-    pub range: (f64, f64),
-}
-
-/// When `stock` units run out under the model's demand; `None` if it sells nothing. A stock that is negative or no number
-/// counts as none.
-#[must_use]
-pub fn outlook(stock: f64, model: &DemandModel<'_>) -> Option<Outlook> {
-    let stock = if stock.is_finite() { stock.max(0.0) } else { 0.0 };
-    let path = Path::of(model);
-    let velocity = path.demand_until(VELOCITY_DAYS) / VELOCITY_DAYS as f64;
-    if velocity <= 0.0 {
-        return None;
-    }
-    let days = path.days_until(stock);
-    let by = |probability| if stock > 0.0 { path.day_used_up(stock, probability) } else { 0.0 };
-    Some(Outlook {
-        velocity,
-        days_of_stock: days,
-        stockout_in_days: days.ceil() as u32,
-        range: (by(RANGE.0).min(days), by(RANGE.1).max(days)),
-    })
-}
-
 /// Expected demand from tomorrow on: day by day for a year, then at the year's mean.
-struct Path<'a> {
+pub struct ExpectedDemand<'a> {
     model: &'a DemandModel<'a>,
     /// Units up to and including each day.
     cumulated: Vec<f64>,
 }
 
-impl<'a> Path<'a> {
-    fn of(model: &'a DemandModel<'a>) -> Self {
+impl<'a> ExpectedDemand<'a> {
+    #[must_use]
+    pub fn of(model: &'a DemandModel<'a>) -> Self {
         let mut sum = 0.0;
-        let daily = model.forecast(DAILY_DAYS).daily_mean.into_iter();
+        let daily = model.forecast(DAILY_DAYS as usize).daily_mean.into_iter();
         let cumulated = daily
             .map(|mean| {
                 sum += mean;
@@ -171,40 +99,33 @@ impl<'a> Path<'a> {
         Self { model, cumulated }
     }
 
-    fn year(&self) -> f64 {
-        self.cumulated.last().copied().unwrap_or_default()
-    }
-
     /// Units expected up to and including day `day` (1 = tomorrow).
-    fn demand_until(&self, day: usize) -> f64 {
-        match day.checked_sub(1) {
-            None => 0.0,
-            Some(at) => self.cumulated.get(at).copied().unwrap_or(self.year() * day as f64 / DAILY_DAYS as f64),
-        }
+    #[must_use]
+    pub fn until(&self, day: u32) -> f64 {
+        let Some(at) = day.checked_sub(1) else { return 0.0 };
+        let year = self.cumulated.last().copied().unwrap_or_default();
+        self.cumulated.get(at as usize).copied().unwrap_or(year * f64::from(day) / f64::from(DAILY_DAYS))
     }
 
-    /// Days until the expected demand reaches `stock`, with the fraction of the last day.
-    fn days_until(&self, stock: f64) -> f64 {
-        let full_days = self.cumulated.partition_point(|&demand| demand < stock);
-        if full_days == self.cumulated.len() {
-            return (stock / self.year() * DAILY_DAYS as f64).min(FARTHEST_DAYS as f64);
-        }
-        let before = self.demand_until(full_days);
-        let day = self.demand_until(full_days + 1) - before;
-        full_days as f64 + if day > 0.0 { (stock - before) / day } else { 0.0 }
+    /// Days by which `stock` units are used up with a probability of 20 % and of 80 %, around the expected `days`; none is
+    /// beyond `farthest`.
+    #[must_use]
+    pub fn range_of_days(&self, stock: f64, days: f64, farthest: u32) -> (f64, f64) {
+        let by = |probability| if stock > 0.0 { self.day_used_up(stock, probability, farthest).into() } else { 0.0 };
+        (days.min(by(RANGE.0)), days.max(by(RANGE.1)))
     }
 
     /// The first day by which the demand has reached `stock` with at least `probability`: the stock is used up by day `t`
     /// exactly when the demand up to `t` is no smaller, so the quantile of the day is read off the distribution of the
     /// demand.
-    fn day_used_up(&self, stock: f64, probability: f64) -> f64 {
+    fn day_used_up(&self, stock: f64, probability: f64, farthest: u32) -> u32 {
         let one_less = (stock.ceil() as u64).saturating_sub(1);
-        let too_early = |day: usize| {
-            let demand = self.model.around(day, self.demand_until(day));
+        let too_early = |day: u32| {
+            let demand = self.model.around(day as usize, self.until(day));
             1.0 - demand.cdf(one_less) < probability
         };
         // Invariant: `low` is too early, `high` is not (or the farthest day).
-        let (mut low, mut high) = (0, FARTHEST_DAYS);
+        let (mut low, mut high) = (0, farthest);
         while high - low > 1 {
             let middle = low + (high - low) / 2;
             if too_early(middle) {
@@ -213,7 +134,7 @@ impl<'a> Path<'a> {
                 high = middle;
             }
         }
-        high as f64
+        high
     }
 }
 
@@ -229,24 +150,18 @@ mod tests {
         StoreRhythm::flat(Date::from_calendar_date(2024, Month::March, 31).unwrap())
     }
 
-    const BOUNDS: StatusBounds = StatusBounds { critical: 7.0, low: 21.0, overstocked: 120.0 };
-
-    #[rstest]
-    #[case(45.0, 4.5, 5)]
-    #[case(40.0, 4.0, 4)]
-    #[case(0.0, 0.0, 0)]
-    #[case(-3.0, 0.0, 0)]
-    #[case(f64::NAN, 0.0, 0)]
-    #[case(7300.0, 730.0, 730)]
-    #[case(1e9, 36_500.0, 36_500)]
-    fn a_steady_seller_lasts_stock_over_velocity(#[case] stock: f64, #[case] days: f64, #[case] stockout_in_days: u32) {
+    #[test]
+    fn a_steady_seller_is_expected_to_sell_on() {
         let rhythm = rhythm();
         let model = DemandModel::fit(Item { units: &[Some(10.0); 100], category_level: None }, &rhythm).unwrap();
-        let outlook = outlook(stock, &model).unwrap();
-        assert!((outlook.velocity - 10.0).abs() < 1e-9);
-        assert!((outlook.days_of_stock - days).abs() < 1e-9);
-        assert_eq!(outlook.stockout_in_days, stockout_in_days);
-        assert!(outlook.range.0 <= days && days <= outlook.range.1);
+        let expected = ExpectedDemand::of(&model);
+        for (day, units) in [(0, 0.0), (1, 10.0), (364, 3_640.0), (365, 3_650.0), (36_500, 365_000.0)] {
+            assert!((expected.until(day) - units).abs() < 1e-6, "{day}: {}", expected.until(day));
+        }
+        for (stock, days) in [(45.0, 4.5), (0.0, 0.0), (-3.0, 0.0), (f64::NAN, 0.0), (1e9, 36_500.0)] {
+            let (soonest, latest) = expected.range_of_days(stock, days, 36_500);
+            assert!((0.0..=days).contains(&soonest) && (days..=36_500.0).contains(&latest), "{stock}");
+        }
     }
 
     #[test]
@@ -254,32 +169,11 @@ mod tests {
         let rhythm = rhythm();
         let width = |units: &[Option<f64>]| {
             let model = DemandModel::fit(Item { units, category_level: None }, &rhythm).unwrap();
-            let (soonest, latest) = outlook(300.0, &model).unwrap().range;
+            let (soonest, latest) = ExpectedDemand::of(&model).range_of_days(300.0, 30.0, 36_500);
             latest - soonest
         };
         let uneven: Vec<Option<f64>> = (0..182).map(|day| Some(if day % 30 < 3 { 100.0 } else { 0.0 })).collect();
         assert!(width(&uneven) > 2.0 * width(&[Some(10.0); 182]));
-    }
-
-    #[test]
-    fn what_does_not_sell_has_no_outlook() {
-        let rhythm = rhythm();
-        let model = DemandModel::fit(Item { units: &[Some(0.0); 100], category_level: None }, &rhythm).unwrap();
-        assert_eq!(outlook(5.0, &model), None);
-    }
-
-    #[rstest]
-    #[case(10.0, Some(7.0), StockStatus::Critical)]
-    #[case(10.0, Some(7.1), StockStatus::Low)]
-    #[case(10.0, Some(21.0), StockStatus::Low)]
-    #[case(10.0, Some(120.0), StockStatus::Ok)]
-    #[case(10.0, Some(120.5), StockStatus::Overstocked)]
-    #[case(10.0, None, StockStatus::Ok)]
-    #[case(0.0, None, StockStatus::Critical)]
-    #[case(-1.0, Some(200.0), StockStatus::Critical)]
-    #[case(f64::NAN, Some(200.0), StockStatus::Critical)]
-    fn status_by_days_of_stock(#[case] stock: f64, #[case] days: Option<f64>, #[case] status: StockStatus) {
-        assert_eq!(BOUNDS.status(stock, days), status);
     }
 
     #[rstest]

@@ -11,15 +11,8 @@ use crate::{
     page::{Page, PageRequest},
 };
 
-/// An item is critical when its stock lasts for so many days or less, and when it is out of stock.
-pub const CRITICAL_DAYS: u32 = 7;
-/// An item is low when its stock lasts for so many days or less.
-pub const LOW_DAYS: u32 = 21;
-/// An item is overstocked when its stock lasts for more days than these.
-pub const OVERSTOCKED_DAYS: u32 = 120;
-
 text_enum!(
-    /// How urgent an item is, by [`CRITICAL_DAYS`], [`LOW_DAYS`] and [`OVERSTOCKED_DAYS`].
+    /// How urgent an item is, by the bounds of [`metrics::stock`](crate::metrics::stock).
     Status { Critical = "critical", Low = "low", Ok = "ok", Overstocked = "overstocked" }
 );
 
@@ -51,28 +44,18 @@ pub struct Item {
     pub units_sold_7d: i64,
     pub avg_daily_units_30d: Decimal,
     pub avg_daily_units_7d: Decimal,
-    /// None when nothing sells.
+    /// `None` when nothing sells.
     pub days_of_stock: Option<Decimal>,
-    /// Days by which the stock is used up with a probability of 20 % and of 80 %; none when nothing sells.
+    /// Days by which the stock is used up with a probability of 20 % and of 80 %; `None` when nothing sells.
     pub days_of_stock_range: Option<(Decimal, Decimal)>,
-    /// Units a day expected over the next 28 days; none when nothing sells.
+    /// Units a day expected over the next 28 days; `None` when nothing sells.
     pub velocity: Option<Decimal>,
-    /// None when nothing sells.
+    /// `None` when nothing sells.
     pub velocity_class: Option<VelocityClass>,
     pub trend: Trend,
     pub status: Status,
     pub estimated_stockout_at: Option<Date>,
     pub computed_at: OffsetDateTime,
-}
-
-/// Whether there is nothing left of an item. Its status is then critical.
-pub const fn is_out_of_stock(current_stock: i64) -> bool {
-    current_stock <= 0
-}
-
-/// Whether an item is out of stock that would sell: it did within 30 days.
-pub const fn is_sold_out(current_stock: i64, units_sold_30d: i64) -> bool {
-    is_out_of_stock(current_stock) && units_sold_30d > 0
 }
 
 /// How many items are in each state, over the whole catalogue whatever the filter.
@@ -114,7 +97,7 @@ pub struct Figures {
     pub avg_daily_units_30d: Decimal,
     /// At most 4 decimals.
     pub avg_daily_units_7d: Decimal,
-    /// At most 1 decimal; none when nothing sells.
+    /// At most 1 decimal; `None` when nothing sells.
     pub days_of_stock: Option<Decimal>,
     /// Both at most 1 decimal, the first no more than the second.
     pub days_of_stock_range: Option<(Decimal, Decimal)>,
@@ -154,18 +137,5 @@ mod tests {
         #[case] told: bool,
     ) {
         assert_eq!(status.is_told_after(before), told);
-    }
-
-    #[rstest]
-    #[case(0, 1, true)]
-    #[case(-4, 2, true)]
-    #[case(0, 0, false)]
-    #[case(1, 9, false)]
-    fn an_item_is_sold_out_when_nothing_is_left_of_what_sells(
-        #[case] current_stock: i64,
-        #[case] units_sold_30d: i64,
-        #[case] sold_out: bool,
-    ) {
-        assert_eq!(is_sold_out(current_stock, units_sold_30d), sold_out);
     }
 }

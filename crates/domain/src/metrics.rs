@@ -1,4 +1,4 @@
-//! The figures of a shop: one formula each, whoever shows it, judges it or alerts on it.
+//! The figures of a shop: one formula each, for all that show it, judge it or alert on it.
 //!
 //! The store adds up facts ([`Sums`]); what follows from them is computed here and nowhere else. A figure that cannot be
 //! told has no value: a ratio whose denominator is not above zero, or one that does not fit a decimal.
@@ -6,6 +6,7 @@
 pub mod cost;
 pub mod profit;
 pub mod ratios;
+pub mod stock;
 
 #[cfg(test)]
 mod tests;
@@ -22,9 +23,9 @@ pub struct Sums {
     pub components: Components,
     pub units: i64,
     pub new_customers: i64,
-    /// Different known customers who ordered. None over several days: who ordered on two of them is one customer.
+    /// Different known customers who ordered. `None` over several days: who ordered on two of them is one customer.
     pub customers: Option<i64>,
-    /// Different visitors. None over several days, for the same reason.
+    /// Different visitors. `None` over several days, for the same reason.
     pub visitors: Option<i64>,
 }
 

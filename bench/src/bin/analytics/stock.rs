@@ -7,7 +7,8 @@
 use std::path::Path;
 
 use analytics::demand::teunter_syntetos_babai;
-use analytics::stock::{StatusBounds, outlook};
+use analytics::stock::ExpectedDemand;
+use domain::metrics::stock::{FARTHEST_DAYS, days_of_stock};
 use serde_json::{Value, json};
 
 use crate::daily::{print, round};
@@ -18,7 +19,7 @@ const LOOK_AHEAD: [usize; 7] = [3, 7, 14, 21, 30, 45, 60];
 const LONGEST: usize = 60;
 /// Days beyond which predictions are cut.
 const FARTHEST: f64 = 180.0;
-const BOUNDS: StatusBounds = StatusBounds { critical: 7.5, low: 21.5, overstocked: 45.5 };
+const BOUNDS: [f64; 3] = [7.5, 21.5, 45.5];
 const PEERS: [&str; 3] = ["sma30", "sma56", "tsb_0.05"];
 
 pub fn run(data: &Path) -> anyhow::Result<()> {
@@ -33,15 +34,17 @@ pub fn run(data: &Path) -> anyhow::Result<()> {
         let rhythm = skus.rhythm(until);
         for item in &selected {
             let model = item.model(until, &rhythm, None)?;
+            let expected = ExpectedDemand::of(&model);
             for (stock, truth) in stocks(item, until) {
-                let predicted = outlook(stock, &model);
-                ours.add(stock, truth, predicted.map_or(FARTHEST, |o| o.days_of_stock));
-                if let Some(predicted) = predicted {
-                    let held = (predicted.range.0.floor()..=predicted.range.1.ceil()).contains(&truth);
+                let predicted = days_of_stock(stock, |day| expected.until(day));
+                ours.add(truth, predicted.unwrap_or(FARTHEST));
+                if let Some(days) = predicted {
+                    let (soonest, latest) = expected.range_of_days(stock, days, FARTHEST_DAYS);
+                    let held = (soonest.floor()..=latest.ceil()).contains(&truth);
                     in_range.push(if held { 1.0 } else { 0.0 });
                 }
                 for (peer, score) in PEERS.iter().zip(&mut peers) {
-                    score.add(stock, truth, stock / rate(peer, item, until).max(1.0 / 1800.0));
+                    score.add(truth, stock / rate(peer, item, until).max(1.0 / 1800.0));
                 }
             }
         }
@@ -84,11 +87,12 @@ struct Score {
 }
 
 impl Score {
-    fn add(&mut self, stock: f64, truth: f64, days: f64) {
+    fn add(&mut self, truth: f64, days: f64) {
         let days = days.min(FARTHEST);
         self.errors.push((days.ceil() - truth).abs());
         self.log_ratios.push((days.max(0.5) / truth).ln().abs());
-        let same = BOUNDS.status(stock, Some(days)) == BOUNDS.status(stock, Some(truth));
+        let status = |days: f64| BOUNDS.iter().filter(|bound| days > **bound).count();
+        let same = status(days) == status(truth);
         self.same_status.push(if same { 1.0 } else { 0.0 });
     }
 

@@ -4,7 +4,7 @@ use analytics::demand::{
     DemandModel, Item, StoreRhythm, classify, clean, croston, syntetos_boylan, teunter_syntetos_babai,
 };
 use analytics::reorder::{ServiceGoal, SupplyTerms, suggest};
-use analytics::stock::{outlook, trend};
+use analytics::stock::{ExpectedDemand, trend};
 use proptest::prelude::*;
 use time::{Date, Month};
 
@@ -64,14 +64,12 @@ proptest! {
         prop_assert_eq!(forecast.daily_mean.len(), 28);
         prop_assert!(forecast.daily_mean.iter().all(|u| u.is_finite() && *u >= 0.0));
         prop_assert!(forecast.dispersion.is_finite() && forecast.dispersion > 0.0);
-        if let Some(outlook) = outlook(stock, &model) {
-            let (soonest, latest) = outlook.range;
-            prop_assert!(outlook.velocity.is_finite() && outlook.velocity > 0.0);
-            prop_assert!(soonest.is_finite() && latest.is_finite());
-            prop_assert!((0.0..=outlook.days_of_stock).contains(&soonest) && latest >= outlook.days_of_stock);
-        } else {
-            prop_assert_eq!(model.level(), 0.0);
-        }
+        let expected = ExpectedDemand::of(&model);
+        let (month, century) = (expected.until(28), expected.until(36_500));
+        prop_assert!(month.is_finite() && century.is_finite() && month <= century);
+        prop_assert_eq!(month > 0.0, model.level() != 0.0);
+        let (soonest, latest) = expected.range_of_days(stock, 7.0, 36_500);
+        prop_assert!((0.0..=7.0).contains(&soonest) && (7.0..=36_500.0).contains(&latest));
         let service = ServiceGoal::Newsvendor { underage: terms.3, overage: terms.4 };
         let supply = SupplyTerms {
             lead_time_days: terms.0,

@@ -2,17 +2,18 @@
 
 use analytics::{
     demand::{DemandClass, DemandModel},
-    stock::{self, StatusBounds, StockStatus, outlook},
+    stock::{self, ExpectedDemand},
 };
 use domain::{
     StoreError,
     demand::StockedProduct,
-    inventory::{CRITICAL_DAYS, Figures, LOW_DAYS, OVERSTOCKED_DAYS, Status, Trend, VelocityClass},
+    inventory::{Figures, Trend, VelocityClass},
     jobs::Written,
+    metrics::stock::{FARTHEST_DAYS, days_of_stock, status, stockout_date, velocity},
     money::{estimate, round},
 };
 use rust_decimal::Decimal;
-use time::{Date, Duration};
+use time::Date;
 
 use super::{
     Work,
@@ -31,8 +32,10 @@ fn figures(product: &StockedProduct, units: &[Option<f64>], model: Option<&Deman
     let units_sold_30d = product.units_sold(last, 30);
     let units_sold_7d = product.units_sold(last, 7);
     let stock = number(product.stock);
-    let outlook = model.and_then(|model| outlook(stock, model));
-    let days = outlook.map(|outlook| outlook.days_of_stock);
+    let expected = model.map(ExpectedDemand::of);
+    let demand_until = |day| expected.as_ref().map_or(0.0, |expected| expected.until(day));
+    let days = days_of_stock(stock, demand_until);
+    let range = expected.as_ref().zip(days).map(|(expected, days)| expected.range_of_days(stock, days, FARTHEST_DAYS));
     Figures {
         product_id: product.product_id,
         sku: product.sku.clone(),
@@ -43,27 +46,18 @@ fn figures(product: &StockedProduct, units: &[Option<f64>], model: Option<&Deman
         avg_daily_units_30d: average(units_sold_30d, 30),
         avg_daily_units_7d: average(units_sold_7d, 7),
         days_of_stock: days.map(|days| estimate(days, 1)),
-        days_of_stock_range: outlook.map(|outlook| (estimate(outlook.range.0, 1), estimate(outlook.range.1, 1))),
-        velocity: outlook.map(|outlook| estimate(outlook.velocity, 4)),
-        velocity_class: outlook.and(model).and_then(|model| class(model.class())),
+        days_of_stock_range: range.map(|(soonest, latest)| (estimate(soonest, 1), estimate(latest, 1))),
+        velocity: velocity(demand_until).map(|velocity| estimate(velocity, 4)),
+        velocity_class: days.and(model).and_then(|model| class(model.class())),
         trend: match stock::trend(units) {
             stock::Trend::Accelerating => Trend::Accelerating,
             stock::Trend::Stable => Trend::Stable,
             stock::Trend::Decelerating => Trend::Decelerating,
             stock::Trend::NoSales => Trend::NoSales,
         },
-        status: match status_bounds().status(stock, days) {
-            StockStatus::Critical => Status::Critical,
-            StockStatus::Low => Status::Low,
-            StockStatus::Ok => Status::Ok,
-            StockStatus::Overstocked => Status::Overstocked,
-        },
-        estimated_stockout_at: outlook.and_then(|outlook| stockout(last, outlook.stockout_in_days)),
+        status: status(product.stock, days),
+        estimated_stockout_at: days.and_then(|days| stockout_date(last, days)),
     }
-}
-
-fn status_bounds() -> StatusBounds {
-    StatusBounds { critical: CRITICAL_DAYS.into(), low: LOW_DAYS.into(), overstocked: OVERSTOCKED_DAYS.into() }
 }
 
 const fn class(class: DemandClass) -> Option<VelocityClass> {
@@ -76,18 +70,13 @@ const fn class(class: DemandClass) -> Option<VelocityClass> {
     }
 }
 
-/// The last unit leaves `days` days after the last full day, today at the earliest.
-fn stockout(last: Date, days: u32) -> Option<Date> {
-    last.checked_add(Duration::days(i64::from(days.max(1))))
-}
-
 fn average(units: i64, days: i64) -> Decimal {
     round(Decimal::from(units) / Decimal::from(days), 4)
 }
 
 #[cfg(test)]
 mod tests {
-    use domain::inventory::is_out_of_stock;
+    use domain::{inventory::Status, metrics::stock::is_out_of_stock};
     use rust_decimal::dec;
     use time::macros::date;
 
@@ -128,7 +117,7 @@ mod tests {
         assert_eq!(item.estimated_stockout_at, Some(date!(2026 - 03 - 02)));
     }
 
-    /// Alerts and insights look for what is sold out among the critical items.
+    /// Alerts and insights look for stock-outs among the critical items.
     #[test]
     fn what_is_out_of_stock_is_critical_however_it_sells() {
         for (stock, a_day, days) in [(0, 0, 0), (0, 5, 120), (-3, 1, 3), (i64::MIN, 1, 365)] {

@@ -7,8 +7,7 @@ use super::{Rule, Standing, Terms, Watched, step, watched::Resolution};
 use crate::{
     daily::DayTotals,
     events::{AlertFired, Amount},
-    inventory,
-    metrics::{Components, Metric, Sums},
+    metrics::{Components, Metric, Sums, stock::is_stockout},
     money::Currency,
     profit::DayRange,
     tracking::EventName,
@@ -110,8 +109,8 @@ fn observe(watched: &Watched, facts: &Facts) -> Option<Decimal> {
         }
         (Watched::Event(_), Facts::Events { count, any_event: true }) => Some((*count).into()),
         (Watched::Stockouts, Facts::Inventory { critical, any_item: true }) => {
-            let sold_out = critical.iter().filter(|(stock, sold)| inventory::is_sold_out(*stock, *sold)).count();
-            Some(sold_out.into())
+            let stockouts = critical.iter().filter(|(stock, sold)| is_stockout(*stock, *sold)).count();
+            Some(stockouts.into())
         }
         _ => None,
     }
@@ -192,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn products_without_stock_that_sell_are_sold_out() {
+    fn products_without_stock_that_sell_are_stockouts() {
         let facts = |any_item| Facts::Inventory { critical: vec![(0, 3), (0, 0), (-1, 1), (5, 9)], any_item };
         assert_eq!((observed("stockouts", &facts(true)), observed("stockouts", &facts(false))), (Some(dec!(2)), None));
     }

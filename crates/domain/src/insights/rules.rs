@@ -12,8 +12,10 @@ use crate::{
     anomalies::{self, Direction},
     customers::Segment,
     daily::DayTotals,
-    inventory::{CRITICAL_DAYS, is_out_of_stock, is_sold_out},
-    metrics::{Metric, Sums, Unit},
+    metrics::{
+        Metric, Sums, Unit,
+        stock::{CRITICAL_DAYS, is_out_of_stock, is_stockout},
+    },
     money::{Currency, estimate, ratio},
 };
 
@@ -34,7 +36,7 @@ pub fn draft(facts: &Facts) -> Vec<Draft> {
         drafts.extend(return_on_ads(&before, &last, *currency));
         drafts.extend(cost_of_customers(&before, &last, *currency));
     }
-    drafts.extend(sold_out(&stored.critical));
+    drafts.extend(stockouts(&stored.critical));
     drafts.extend(running_out(&stored.critical));
     drafts.extend(reorders(stored.reorders));
     drafts.extend(churn(facts));
@@ -209,9 +211,9 @@ fn cost_of_customers(before: &Sums, last: &Sums, currency: Currency) -> Option<D
 }
 
 /// Most sold first.
-fn sold_out(critical: &[CriticalItem]) -> Option<Draft> {
-    let is_sold_out = |item: &&CriticalItem| is_sold_out(item.current_stock, item.units_sold_30d);
-    let mut items: Vec<&CriticalItem> = critical.iter().filter(is_sold_out).collect();
+fn stockouts(critical: &[CriticalItem]) -> Option<Draft> {
+    let is_stockout = |item: &&CriticalItem| is_stockout(item.current_stock, item.units_sold_30d);
+    let mut items: Vec<&CriticalItem> = critical.iter().filter(is_stockout).collect();
     items.sort_by(|a, b| b.units_sold_30d.cmp(&a.units_sold_30d).then_with(|| a.sku.cmp(&b.sku)));
     let skus: Vec<&str> = items.iter().map(|item| item.sku.as_str()).collect();
     let count = skus.len();
