@@ -28,11 +28,11 @@ pub enum Format {
 
 /// The `format` that is asked for, or else what the header `Accept` says.
 pub fn format(asked: Option<Format>, request: &HttpRequest) -> Format {
-    asked.unwrap_or_else(|| if prefers_csv(request.headers()) { Format::Csv } else { Format::Json })
+    asked.unwrap_or_else(|| if prefers(request.headers(), "text/csv") { Format::Csv } else { Format::Json })
 }
 
-/// CSV must be named, and not be wanted less than JSON.
-fn prefers_csv(headers: &HeaderMap) -> bool {
+/// Whether a client prefers this media type to JSON: it must be named, and not be wanted less.
+pub fn prefers(headers: &HeaderMap, media_type: &str) -> bool {
     let weight = |wanted: &str| -> f32 {
         let lines = headers.get_all(header::ACCEPT).filter_map(|line| line.to_str().ok());
         let range = lines.flat_map(|line| line.split(',')).find_map(|range| {
@@ -42,8 +42,8 @@ fn prefers_csv(headers: &HeaderMap) -> bool {
         });
         range.unwrap_or(0.0)
     };
-    let csv = weight("text/csv");
-    csv > 0.0 && csv >= weight("application/json")
+    let wanted = weight(media_type);
+    wanted > 0.0 && wanted >= weight("application/json")
 }
 
 /// A row of a table.

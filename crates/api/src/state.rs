@@ -2,7 +2,7 @@
 
 use std::{
     sync::{Arc, atomic::AtomicBool},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use domain::{
@@ -90,6 +90,8 @@ pub struct Settings {
     pub env: String,
     /// Shown by `/status`.
     pub commit: String,
+    /// Since when the process runs.
+    pub started: Instant,
     /// Connections of clients at once, over all threads. Beyond them new ones wait to be accepted.
     pub connections: usize,
     /// How long the first head of a connection may take to arrive.
@@ -129,6 +131,7 @@ impl Default for Settings {
             region: "local".to_owned(),
             env: "development".to_owned(),
             commit: "unknown".to_owned(),
+            started: Instant::now(),
             connections: 25_000,
             head_timeout: Duration::from_secs(10),
             body_timeout: Duration::from_secs(10),

@@ -6,6 +6,7 @@ mod auto_topup;
 mod credits;
 mod customers;
 mod docs;
+mod health;
 mod insight_runs;
 mod insights;
 mod integrations;
@@ -39,6 +40,7 @@ pub static TABLE: LazyLock<Table> = LazyLock::new(|| {
         customers::get,
         profit::get,
         status::get,
+        health::get,
         openapi::get,
         docs::redirect,
         docs::file,

@@ -1,14 +1,18 @@
-//! `/status` and `/me`.
+//! `/status`, `/health` and `/me`.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, atomic::AtomicBool},
+    time::{Duration, Instant},
+};
 
+use api::{Settings, State};
 use domain::{
     StoreError,
     health::{MockHealth, Requirement, Schema},
 };
 use serde_json::{Value, json};
 
-use crate::support::{BOTH, READ, Service, health, state};
+use crate::support::{BOTH, READ, Service, bearer, health, state, without_database};
 
 #[test]
 fn the_status_is_shown_to_everyone() {
@@ -99,6 +103,58 @@ fn the_database_is_asked_once_for_many_who_ask() {
     for _ in 0..5 {
         assert_eq!(service.send("GET", "/api/v1/status", &[], None).status, 200);
     }
+}
+
+/// A process that was started a day ago.
+fn a_day_old() -> State {
+    let state = without_database();
+    let started = Instant::now().checked_sub(Duration::from_secs(86_400)).unwrap();
+    State { settings: Settings { started, ..state.settings }, ..state }
+}
+
+#[test]
+fn health_says_that_the_process_answers_and_asks_nothing() {
+    let answer = Service::start(a_day_old()).get("/api/v1/health", BOTH);
+    let mut report = answer.json();
+    assert!((86_400..90_000).contains(&report["uptime_seconds"].take().as_u64().unwrap()));
+    let expected = json!({"status": "ok", "version": "0.2.0", "uptime_seconds": null, "api_version": "v1"});
+    assert_eq!((answer.status, report), (200, expected));
+    let headers = ["content-type", "cache-control", "vary", "etag", "access-control-allow-origin"];
+    let shown = headers.map(|name| answer.header(name));
+    assert_eq!(shown, [Some("application/json"), Some("no-store"), Some("Accept"), None, Some("*")]);
+}
+
+#[test]
+fn health_is_told_in_the_drafts_format_to_those_who_name_it() {
+    let service = Service::start(a_day_old());
+    let kind = |accept: &str| {
+        let answer = service.send("GET", "/api/v1/health", &[("Accept", accept)], None);
+        (answer.header("content-type").unwrap().to_owned(), answer.json())
+    };
+    let drafted = json!({"status": "pass", "version": "1", "releaseId": "0.2.0", "api_version": "v1"});
+    for accept in ["application/health+json", "text/html, Application/Health+JSON;q=0.4, */*;q=0.1"] {
+        assert_eq!(kind(accept), ("application/health+json".to_owned(), drafted.clone()), "{accept}");
+    }
+    for accept in
+        ["*/*", "application/*", "application/health+json;q=0", "application/health+json;q=0.5, application/json"]
+    {
+        assert_eq!(kind(accept).0, "application/json", "{accept}");
+    }
+}
+
+#[test]
+fn health_is_never_refused_and_shows_what_is_left_to_public_requests() {
+    let state = a_day_old();
+    let draining = Arc::new(AtomicBool::new(true));
+    let settings = Settings { rate_limit_per_minute: 1, draining, ..state.settings };
+    let service = Service::start(State { settings, ..state });
+    for left in ["4", "3", "2", "1", "0", "0", "0"] {
+        let answer = service.send("GET", "/api/v1/health", &[("Authorization", &bearer(BOTH))], None);
+        let limits = ["x-ratelimit-limit", "x-ratelimit-remaining"].map(|name| answer.header(name));
+        assert_eq!((answer.status, limits), (200, [Some("5"), Some(left)]));
+    }
+    assert_eq!(service.send("GET", "/api/v1/openapi.json", &[], None).status, 429, "they count for other endpoints");
+    assert_eq!(service.send("HEAD", "/api/v1/health", &[], None).status, 200);
 }
 
 #[test]

@@ -205,6 +205,11 @@ pub fn state() -> State {
     }
 }
 
+/// Ports of which none answers: a request that asks the database, be it for a key, fails.
+pub fn without_database() -> State {
+    State { keys: Arc::new(MockKeyStore::new()), health: Arc::new(MockHealth::new()), ..state() }
+}
+
 /// A running server.
 #[derive(Clone, Copy)]
 pub struct Service(pub SocketAddr);
