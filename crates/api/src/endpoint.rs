@@ -2,7 +2,8 @@
 //!
 //! `#[utoipa::path]` on a handler is the one declaration of its path, method, scope and errors. What utoipa has no word for are
 //! extensions of the operation: `x-errors`, the codes that the handler answers with beside those of every operation;
-//! `x-unlimited`, never refused for its number of requests; `x-signed`, open to senders who sign what they send; and
+//! `x-unlimited`, never refused for its number of requests; `x-signed`, open to senders who sign what they send;
+//! `x-max-age`, for how many seconds anyone may keep an answer; `x-since`, the month of the release that brought it; and
 //! `x-internal`, not in the published document.
 
 use std::{collections::HashMap, panic::AssertUnwindSafe};
@@ -156,13 +157,14 @@ impl Matched<'_> {
         let reads = matches!(*method, Method::GET | Method::HEAD);
         let name = if reads { "GET" } else { method.as_str() };
         let endpoints = self.path.map_or(&[] as &[_], |path| path.endpoints.as_slice());
-        let declared = endpoints.iter().find(|endpoint| name_of(&endpoint.method) == name);
+        let declared = endpoints.iter().find(|endpoint| method_name(&endpoint.method) == name);
         let open = endpoints.iter().find(|endpoint| !matches!(endpoint.access, Access::Key(_)));
         declared.or(open).map_or(Access::Key(scope_of(reads)), |endpoint| endpoint.access)
     }
 }
 
-const fn name_of(method: &HttpMethod) -> &'static str {
+/// As it stands in a request.
+pub const fn method_name(method: &HttpMethod) -> &'static str {
     match method {
         HttpMethod::Get => "GET",
         HttpMethod::Put => "PUT",
@@ -235,7 +237,7 @@ fn allow(endpoints: &[Endpoint]) -> String {
     let all = [HttpMethod::Get, HttpMethod::Post, HttpMethod::Put, HttpMethod::Patch, HttpMethod::Delete];
     let methods = all.iter().filter(|method| serves(method)).map(|method| match method {
         HttpMethod::Get => "GET, HEAD",
-        other => name_of(other),
+        other => method_name(other),
     });
     methods.chain(["OPTIONS"]).collect::<Vec<_>>().join(", ")
 }

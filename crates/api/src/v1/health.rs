@@ -61,7 +61,7 @@ struct Drafted {
         (Drafted = "application/health+json")
     ))),
     security(()),
-    extensions(("x-unlimited" = json!(true)))
+    extensions(("x-unlimited" = json!(true)), ("x-since" = json!("2026-12")))
 )]
 pub async fn get(request: HttpRequest, state: web::Data<State>) -> Result<Reply, ApiError> {
     let version = env!("CARGO_PKG_VERSION");

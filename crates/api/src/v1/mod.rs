@@ -7,6 +7,7 @@ mod credits;
 mod customers;
 mod docs;
 mod health;
+mod index;
 mod insight_runs;
 mod insights;
 mod integrations;
@@ -41,6 +42,8 @@ pub static TABLE: LazyLock<Table> = LazyLock::new(|| {
         profit::get,
         status::get,
         health::get,
+        index::get,
+        index::catalog,
         openapi::get,
         docs::redirect,
         docs::file,

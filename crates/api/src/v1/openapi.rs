@@ -23,7 +23,8 @@ static DOCUMENT: OnceLock<Result<String, String>> = OnceLock::new();
 #[utoipa::path(
     get, path = "/api/v1/openapi.json", tag = "service", operation_id = "get_openapi",
     responses((status = 200, description = "The document.", content_type = "application/json", body = Object)),
-    security(())
+    security(()),
+    extensions(("x-max-age" = json!(MAX_AGE)))
 )]
 pub async fn get(request: HttpRequest) -> Result<Reply, ApiError> {
     let table = request.app_data::<&'static Table>().ok_or(ApiError::new(Code::InternalError))?;

@@ -179,7 +179,7 @@ struct Meta<'a> {
         (status = 503, description = "The database is down, or its schema does not fit: the same report with `error`.", body = Report)
     ),
     security(()),
-    extensions(("x-unlimited" = json!(true)))
+    extensions(("x-unlimited" = json!(true)), ("x-max-age" = json!(MAX_AGE)))
 )]
 pub async fn get(request: HttpRequest, state: web::Data<State>, last: web::Data<LastCheck>) -> Result<Reply, ApiError> {
     let Look { latency, schema, took, .. } = last.look(&*state.health).await;

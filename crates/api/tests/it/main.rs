@@ -9,6 +9,7 @@ mod decisions;
 mod description;
 mod figures;
 mod files;
+mod index;
 mod insight_runs;
 mod lists;
 mod logs;
