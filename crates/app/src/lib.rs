@@ -9,3 +9,4 @@ pub mod jobs;
 pub mod outage;
 pub mod payments;
 pub mod secrets;
+pub mod status;

@@ -40,6 +40,7 @@ pub mod reorder;
 pub mod sealing;
 pub mod text;
 pub mod tracking;
+pub mod uptime;
 pub mod usage;
 pub mod webhooks;
 pub mod zone;

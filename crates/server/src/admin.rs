@@ -75,8 +75,17 @@ async fn scrape(admin: web::Data<Admin>) -> HttpResponse {
 
 /// The queues. Every process of a database says the same of them.
 fn publish(depths: Depths) {
-    let Depths { due, in_flight, waiting, held, oldest_due_seconds, running_jobs, abandoned_jobs, failed_jobs } =
-        depths;
+    let Depths {
+        due,
+        in_flight,
+        waiting,
+        held,
+        oldest_due_seconds,
+        running_jobs,
+        abandoned_jobs,
+        failed_jobs,
+        oldest_abandoned_seconds: _,
+    } = depths;
     for (state, value) in [("due", due), ("in_flight", in_flight), ("waiting", waiting), ("held", held)] {
         metrics::gauge!("webhook_deliveries", "state" => state).set(value as f64);
     }

@@ -16,6 +16,7 @@ mod deliveries;
 mod files;
 mod output;
 mod payments;
+mod probes;
 mod random;
 mod scheduler;
 mod schema;

@@ -79,10 +79,21 @@ fn count(reports: &[app::jobs::Report]) {
 
 /// An expression without a further tick is looked at again in a day.
 fn until_next(cron: &Cron) -> Duration {
-    let now = Timestamp::now().to_zoned(TimeZone::UTC);
-    let next = cron.find_next_occurrence(&now, false).ok();
-    next.and_then(|next| Duration::try_from(next.timestamp().duration_since(now.timestamp())).ok())
-        .unwrap_or(Duration::from_secs(24 * 60 * 60))
+    until_next_after(cron, Timestamp::now()).unwrap_or(A_DAY)
+}
+
+/// Between the next tick and the one after it; a day where there are no two.
+pub fn interval(cron: &Cron) -> Duration {
+    let now = Timestamp::now();
+    let next = until_next_after(cron, now).and_then(|wait| now.checked_add(wait).ok());
+    next.and_then(|next| until_next_after(cron, next)).unwrap_or(A_DAY)
+}
+
+const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+fn until_next_after(cron: &Cron, after: Timestamp) -> Option<Duration> {
+    let next = cron.find_next_occurrence(&after.to_zoned(TimeZone::UTC), false).ok()?;
+    Duration::try_from(next.timestamp().duration_since(after)).ok()
 }
 
 #[cfg(test)]
@@ -93,6 +104,7 @@ mod tests {
     fn the_next_tick_is_within_the_period_of_the_expression() {
         let wait = until_next(&parse_cron("*/5 * * * *").unwrap());
         assert!(wait > Duration::ZERO && wait <= Duration::from_secs(300), "{wait:?}");
+        assert_eq!(interval(&parse_cron("*/5 * * * *").unwrap()), Duration::from_secs(300));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use std::{
 
 use anyhow::Context;
 use api::{Network, Settings, State, rate_limit::InMemory};
-use app::{ai::InsightTextGenerator, deliveries::Ports};
+use app::{ai::InsightTextGenerator, deliveries::Ports, status::Prober};
 use connectors::geo::GeoIp;
 use croner::Cron;
 use delivery::seal::KeyRing;
@@ -23,6 +23,7 @@ use redis_adapter::{Counters, Link, SharedPositions};
 use store::{Connect, GroupCommit, KeyCache, PoolOptions, Retention, Store};
 use time::OffsetDateTime;
 use tokio::signal::unix::{SignalKind, signal};
+use uuid::Uuid;
 
 use crate::{
     admin, ai, alerts,
@@ -30,7 +31,9 @@ use crate::{
     config::Config,
     connections,
     database::Database,
-    deliveries, payments, scheduler,
+    deliveries, payments, probes,
+    probes::Eyes,
+    scheduler,
     schema::SchemaCheck,
     stores::Stores,
     supervisor::{self, Supervisor, Task},
@@ -69,6 +72,7 @@ async fn run_supervised(
     ready: impl AsyncFnOnce(&Store, Option<std::net::SocketAddr>) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let cron = scheduler::parse_cron(&config.jobs_cron)?;
+    let jobs_interval = scheduler::interval(&cron);
     let metrics = telemetry::init_metrics()?;
     supervisor.start_service(Task::new("metrics_upkeep", {
         let metrics = metrics.clone();
@@ -132,6 +136,7 @@ async fn run_supervised(
             }));
         }
     }
+    start_probes(supervisor, store, address, jobs_interval);
     let servers: Vec<_> = stopped.iter().map(actix_web::dev::Server::handle).collect();
     #[expect(clippy::disallowed_methods, reason = "the process ends with the servers")]
     let mut serving = tokio::spawn(futures_util::future::try_join_all(stopped));
@@ -201,6 +206,19 @@ fn start_workers(
     supervisor.start_worker(Task::new("deliveries", move || {
         deliveries::run(ports.clone(), direct.clone(), of_deliveries.clone())
     }));
+}
+
+/// Looks at the service every minute, in a name that no other process has.
+fn start_probes(
+    supervisor: &Supervisor,
+    store: &Arc<Store>,
+    listener: Option<std::net::SocketAddr>,
+    jobs_interval: Duration,
+) {
+    let eyes = Eyes { store: store.clone(), listener, jobs_interval: jobs_interval.as_secs_f64() };
+    let source = Uuid::now_v7().simple().to_string();
+    let (prober, stopping) = (Arc::new(Prober::new(source, Arc::new(eyes), store.clone())), supervisor.stopping());
+    supervisor.start_worker(Task::new("probes", move || probes::run(prober.clone(), stopping.clone())));
 }
 
 /// Lets keys be held in memory, if there is a way to hear of revocations.

@@ -22,6 +22,7 @@ row!(
         running_jobs: i64 => BigInt,
         abandoned_jobs: i64 => BigInt,
         failed_jobs: i64 => BigInt,
+        oldest_abandoned_seconds: Option<f64> => Nullable<Double>,
     }
 );
 
@@ -42,7 +43,9 @@ statement!(
     CountRuns() -> RunCounts = "
     SELECT count(*) FILTER (WHERE state = 'running' AND lease_until >= now()) AS running_jobs,
         count(*) FILTER (WHERE state = 'running' AND lease_until < now()) AS abandoned_jobs,
-        count(*) FILTER (WHERE state = 'failed') AS failed_jobs
+        count(*) FILTER (WHERE state = 'failed') AS failed_jobs,
+        extract(epoch FROM now() - min(lease_until) FILTER (WHERE state = 'running' AND lease_until < now()))::float8
+            AS oldest_abandoned_seconds
     FROM job_runs WHERE state <> 'done'"
 );
 
@@ -64,6 +67,8 @@ pub struct Depths {
     pub abandoned_jobs: i64,
     /// Failed last time, until they are run again.
     pub failed_jobs: i64,
+    /// For how long the first abandoned run has waited to be claimed again, seconds; 0 when none is.
+    pub oldest_abandoned_seconds: f64,
 }
 
 impl Store {
@@ -80,8 +85,17 @@ impl Store {
             })
             .await?;
         let DeliveryCounts { due, in_flight, waiting, held, oldest_due_seconds } = deliveries;
-        let RunCounts { running_jobs, abandoned_jobs, failed_jobs } = runs;
-        let oldest_due_seconds = oldest_due_seconds.unwrap_or(0.0);
-        Ok(Depths { due, in_flight, waiting, held, oldest_due_seconds, running_jobs, abandoned_jobs, failed_jobs })
+        let RunCounts { running_jobs, abandoned_jobs, failed_jobs, oldest_abandoned_seconds } = runs;
+        Ok(Depths {
+            due,
+            in_flight,
+            waiting,
+            held,
+            oldest_due_seconds: oldest_due_seconds.unwrap_or(0.0),
+            running_jobs,
+            abandoned_jobs,
+            failed_jobs,
+            oldest_abandoned_seconds: oldest_abandoned_seconds.unwrap_or(0.0),
+        })
     }
 }

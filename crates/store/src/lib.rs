@@ -50,6 +50,7 @@ mod sqlstate;
 mod streams;
 mod tracking;
 mod transact;
+mod uptime;
 mod webhook_settings;
 mod webhooks;
 

@@ -9,7 +9,7 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
 use domain::{StoreError, idempotency::RETENTION_HOURS};
 use time::{Date, Duration, Month, OffsetDateTime, macros::date};
 
-use crate::{Pruned, Store, error::Failure, schema::idempotency_keys, statement::Scalar};
+use crate::{Pruned, Store, error::Failure, schema::idempotency_keys, statement::Scalar, uptime};
 
 /// A statement that would wait for a lock holds up every insert behind it: rather try again next time.
 const LIMITS: &str = "SET LOCAL lock_timeout = '2s'; SET LOCAL statement_timeout = '10min'";
@@ -44,7 +44,7 @@ const DELIVERY_ATTEMPTS: Stream = Stream { table: "delivery_attempts", column: "
 impl Store {
     /// Makes the months of tracking events and of attempts to deliver from this one to two ahead, drops those that ended
     /// longer ago than they are kept, and removes deliveries and events of such months, as well as idempotency keys that
-    /// are forgotten anyway. Nothing when another process is at it.
+    /// are forgotten anyway and probes that no figure is made from any more. Nothing when another process is at it.
     ///
     /// What is over is decided by the database's clock, and only while that of the process, `now`, agrees with it: what a
     /// wrong clock removes does not come back.
@@ -111,6 +111,7 @@ async fn prepare_months(
         .filter(idempotency_keys::created_at.lt(now - Duration::hours(RETENTION_HOURS)))
         .execute(connection)
         .await?;
+    uptime::prune(connection, now).await?;
     Ok(true)
 }
 

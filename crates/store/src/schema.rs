@@ -8,6 +8,16 @@ diesel::table! {
 }
 
 diesel::table! {
+    status_probes (minute, component, source) {
+        minute -> Timestamptz,
+        component -> Text,
+        source -> Text,
+        outcome -> Text,
+        latency_ms -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
     users (id) {
         id -> Text,
         created_at -> Timestamptz,

@@ -20,13 +20,14 @@ use crate::{commands::keys, config::Flags};
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Every task that runs for as long as the process does. One that is missing here is not known to come back.
-const TASKS: [&str; 10] = [
+const TASKS: [&str; 11] = [
     "ai",
     "alerts",
     "auto_topup",
     "deliveries",
     "delivery_listener",
     "metrics_upkeep",
+    "probes",
     "redis_link",
     "replica_watcher",
     "revocation_listener",
@@ -121,6 +122,8 @@ impl Outside {
         self.sql.execute(due, &[&self.account]).await.unwrap();
         let waits = "SELECT count(*) FROM auto_topups WHERE state = 'pending'";
         until("the end of a top-up", async || self.number(waits).await == 0).await;
+        // Probes.
+        until("a probe", async || self.number("SELECT count(*) FROM status_probes").await > 0).await;
         // Jobs.
         until("the runs of the jobs", async || self.number("SELECT count(*) FROM job_runs").await > 0).await;
         // Keys are held in memory, which only who hears of revocations may do: a change behind its back does not show.
@@ -140,7 +143,7 @@ async fn check(outside: &Outside, supervisor: &Supervisor) {
     until("a start of all tasks", async || faults.names() == TASKS).await;
     outside.works(1).await;
     assert_eq!(outside.operator("ready").await.0, StatusCode::OK);
-    outside.sql.execute("DELETE FROM job_runs", &[]).await.unwrap();
+    outside.sql.batch_execute("DELETE FROM job_runs; DELETE FROM status_probes").await.unwrap();
     // The listener of deliveries alone, then again along with the deliveries, to which it belongs.
     faults.kill("delivery_listener");
     until("its restart", async || faults.starts("delivery_listener") == 2).await;

@@ -5,9 +5,15 @@ use crate::database::fresh;
 /// On every node of a cluster: needed before the account is known, or by every account.
 const EVERYWHERE: [&str; 4] = ["users", "accounts", "api_keys", "platforms"];
 /// Neither, but on the coordinator alone: what says what the schema is and which keys seal, which account a payment belongs to
-/// (its key cannot have the account), and what is or was for sale to everyone.
-const LOCAL: [&str; 5] =
-    ["__diesel_schema_migrations", "data_keys", "payment_owners", "price_offers", "schema_requirements"];
+/// (its key cannot have the account), what is or was for sale to everyone, and how the service itself has fared.
+const LOCAL: [&str; 6] = [
+    "__diesel_schema_migrations",
+    "data_keys",
+    "payment_owners",
+    "price_offers",
+    "schema_requirements",
+    "status_probes",
+];
 
 const TABLES_WITHOUT_ACCOUNT: &str = "
     SELECT c.relname::text FROM pg_class c

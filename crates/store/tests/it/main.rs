@@ -31,5 +31,6 @@ mod roll_up;
 mod schema;
 mod shop;
 mod upgrades;
+mod uptime;
 mod webhook_fixture;
 mod writes;

@@ -1,0 +1,113 @@
+//! Looks at every part of the service once a minute, and stores what it saw.
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use async_trait::async_trait;
+use domain::uptime::{Component, MAX_DELAY_HOURS, Outcome, Probe, ProbeStore, minute_of};
+use futures_util::future::join_all;
+use time::{Duration, OffsetDateTime};
+
+use crate::outage;
+
+/// What a look at a component found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Looked {
+    pub outcome: Outcome,
+    pub latency_ms: Option<i64>,
+}
+
+/// A way to look at the parts of the service.
+#[async_trait]
+pub trait Look: Send + Sync {
+    /// Looks at a component; none where this process has no way to it, or what knows about it does not answer.
+    async fn look(&self, component: Component, now: OffsetDateTime) -> Option<Looked>;
+}
+
+/// A process that looks. What cannot be stored waits in memory, so that an outage of the database is told afterwards.
+pub struct Prober {
+    source: String,
+    look: Arc<dyn Look>,
+    store: Arc<dyn ProbeStore>,
+    /// Oldest first.
+    waiting: Mutex<VecDeque<Probe>>,
+}
+
+impl Prober {
+    /// `source` tells this process from every other one.
+    pub fn new(source: String, look: Arc<dyn Look>, store: Arc<dyn ProbeStore>) -> Self {
+        Self { source, look, store, waiting: Mutex::default() }
+    }
+
+    /// Looks at everything, in the minute that `now` is in, and stores what is not stored yet.
+    pub async fn minute(&self, now: OffsetDateTime) {
+        let looks = Component::ALL.iter().map(async |component| (*component, self.look.look(*component, now).await));
+        let found = join_all(looks).await;
+        let all: Vec<Probe> = {
+            let mut waiting = self.waiting();
+            waiting.extend(found.into_iter().filter_map(|(component, looked)| {
+                let Looked { outcome, latency_ms } = looked?;
+                Some(Probe { component, minute: minute_of(now), source: self.source.clone(), outcome, latency_ms })
+            }));
+            let oldest = minute_of(now) - Duration::hours(MAX_DELAY_HOURS);
+            waiting.retain(|probe| probe.minute > oldest);
+            waiting.iter().cloned().collect()
+        };
+        match self.store.record(&all).await {
+            Ok(()) => drop(self.waiting().drain(..all.len())),
+            Err(error) => outage::warn(&error, "probes cannot be stored; they wait"),
+        }
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, VecDeque<Probe>> {
+        // No code that may panic runs under the lock.
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{StoreError, uptime::MockProbeStore};
+    use time::macros::datetime;
+
+    use super::*;
+
+    const NOW: OffsetDateTime = datetime!(2026-11-20 11:00:12 UTC);
+
+    /// Sees the database down and knows of nothing else.
+    struct OneEye;
+
+    #[async_trait]
+    impl Look for OneEye {
+        async fn look(&self, component: Component, _: OffsetDateTime) -> Option<Looked> {
+            (component == Component::Database).then_some(Looked { outcome: Outcome::Down, latency_ms: None })
+        }
+    }
+
+    fn minutes(probes: &[Probe]) -> Vec<i64> {
+        assert!(probes.iter().all(|probe| probe.component == Component::Database && probe.source == "a"));
+        probes.iter().map(|probe| (probe.minute - minute_of(NOW)).whole_minutes()).collect()
+    }
+
+    #[tokio::test]
+    async fn probes_wait_for_the_database_for_a_day_at_most() {
+        let mut store = MockProbeStore::new();
+        let down = |_: &[Probe]| Err(StoreError::Unavailable("gone".into()));
+        store.expect_record().times(1_500).returning(down);
+        store.expect_record().times(1).returning(|probes| {
+            // The last day, the minute that is looked at included.
+            assert_eq!(minutes(probes), (61..=1_500).collect::<Vec<_>>());
+            Ok(())
+        });
+        store.expect_record().times(1).returning(|probes| {
+            assert_eq!(minutes(probes), [1_501]);
+            Ok(())
+        });
+        let prober = Prober::new("a".to_owned(), Arc::new(OneEye), Arc::new(store));
+        for minute in 0..=1_501 {
+            prober.minute(NOW + Duration::minutes(minute)).await;
+        }
+    }
+}
