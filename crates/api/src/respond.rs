@@ -35,6 +35,8 @@ pub enum Cache {
     Validate,
     /// Anyone, for so many seconds.
     Public(u32),
+    /// The same, and for an hour where nothing newer is to be had.
+    PublicStale(u32),
 }
 
 impl Cache {
@@ -42,10 +44,14 @@ impl Cache {
         match self {
             Self::No => HeaderValue::from_static("no-store"),
             Self::Validate => HeaderValue::from_static("private, no-cache"),
-            Self::Public(seconds) => HeaderValue::from_str(&format!("public, max-age={seconds}"))
-                .unwrap_or(HeaderValue::from_static("no-store")),
+            Self::Public(seconds) => text(&format!("public, max-age={seconds}")),
+            Self::PublicStale(seconds) => text(&format!("public, max-age={seconds}, stale-if-error=3600")),
         }
     }
+}
+
+fn text(value: &str) -> HeaderValue {
+    HeaderValue::from_str(value).unwrap_or(HeaderValue::from_static("no-store"))
 }
 
 /// An answer with its whole body at hand.
@@ -82,6 +88,11 @@ impl Reply {
     pub const fn status(mut self, status: StatusCode) -> Self {
         self.status = status;
         self
+    }
+
+    /// How long what is answered has been known.
+    pub fn age(self, age: time::Duration) -> Self {
+        self.header("age", age.whole_seconds().max(0).into())
     }
 
     pub fn header(mut self, name: &'static str, value: HeaderValue) -> Self {

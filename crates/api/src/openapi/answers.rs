@@ -48,10 +48,12 @@ const POST: [Code; 3] = [Code::InvalidIdempotencyKey, Code::IdempotencyKeyReused
 
 /// Every code that the operation can answer with.
 fn codes(method: &HttpMethod, operation: &Operation) -> Vec<Code> {
+    let own = extension(operation, "x-errors").and_then(Value::as_array).into_iter().flatten();
+    let own = own.filter_map(|name| Code::ALL.iter().copied().find(|code| name == code.as_str()));
     let scope = match Access::of(method, operation) {
         Access::Public { unlimited: true } => return Vec::new(),
         Access::Public { unlimited: false } | Access::Signed => {
-            return vec![Code::RateLimitExceeded, Code::InternalError];
+            return [Code::RateLimitExceeded, Code::InternalError].into_iter().chain(own).collect();
         }
         Access::Key(Scope::Read) => Code::ScopeRead,
         Access::Key(Scope::Write) => Code::ScopeWrite,
@@ -63,8 +65,7 @@ fn codes(method: &HttpMethod, operation: &Operation) -> Vec<Code> {
     if *method == HttpMethod::Post {
         codes.extend(POST);
     }
-    let own = extension(operation, "x-errors").and_then(Value::as_array).into_iter().flatten();
-    codes.extend(own.filter_map(|name| Code::ALL.iter().find(|code| name == code.as_str())));
+    codes.extend(own);
     codes
 }
 
