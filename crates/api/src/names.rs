@@ -9,7 +9,7 @@ use domain::{
     freshness::Source,
     insights, integrations, inventory,
     jobs::JobName,
-    reorder, usage,
+    reorder, uptime, usage,
     webhooks::{delivery::DeliveryState, replay::ReplayState},
 };
 use serde_json::{Value, json};
@@ -122,4 +122,6 @@ schemas! {
     insight_source => insights::Source::NAMES;
     run_state => ai::RunState::NAMES;
     comparator => alerts::Comparator::NAMES;
+    component => uptime::Component::NAMES;
+    component_status => uptime::Status::NAMES;
 }

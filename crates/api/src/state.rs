@@ -5,6 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use app::status::StatusPages;
 use domain::{
     ai::AiAccess,
     alerts::AlertStore,
@@ -35,6 +36,8 @@ use crate::client::Network;
 pub struct State {
     pub keys: Arc<dyn KeyStore>,
     pub health: Arc<dyn Health>,
+    /// What the public pages are made from, for all threads.
+    pub status: Arc<StatusPages>,
     pub credits: Arc<dyn CreditLedger>,
     pub transactions: Arc<dyn TransactionLog>,
     pub auto_topup: Arc<dyn AutoTopupStore>,

@@ -14,7 +14,11 @@ use std::{
 
 use anyhow::Context;
 use api::{Network, Settings, State, rate_limit::InMemory};
-use app::{ai::InsightTextGenerator, deliveries::Ports, status::Prober};
+use app::{
+    ai::InsightTextGenerator,
+    deliveries::Ports,
+    status::{Prober, StatusPages},
+};
 use connectors::geo::GeoIp;
 use croner::Cron;
 use delivery::seal::KeyRing;
@@ -312,6 +316,7 @@ fn state(
     Ok(State {
         keys: Arc::new(keys.clone()),
         health: store.clone(),
+        status: Arc::new(StatusPages::new(store.clone())),
         credits: store.clone(),
         transactions: store.clone(),
         auto_topup: store.clone(),

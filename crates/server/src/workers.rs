@@ -59,6 +59,7 @@ fn on_thread(state: State, store: &Arc<Store>, keys: KeyCache, events: GroupComm
     let State {
         keys: _,
         health: _,
+        status,
         credits: _,
         transactions: _,
         auto_topup: _,
@@ -91,6 +92,7 @@ fn on_thread(state: State, store: &Arc<Store>, keys: KeyCache, events: GroupComm
     State {
         keys: Arc::new(keys),
         health: store.clone(),
+        status,
         credits: store.clone(),
         transactions: store.clone(),
         auto_topup: store.clone(),

@@ -22,6 +22,7 @@ pub mod status;
 mod track;
 mod track_batch;
 mod transactions;
+mod uptime;
 mod usage;
 mod webhook_deliveries;
 mod webhook_replays;
@@ -44,6 +45,7 @@ pub static TABLE: LazyLock<Table> = LazyLock::new(|| {
         health::get,
         index::get,
         index::catalog,
+        uptime::get,
         openapi::get,
         docs::redirect,
         docs::file,

@@ -19,5 +19,6 @@ mod robustness;
 mod service;
 mod track;
 mod track_batch;
+mod uptime;
 mod webhook_settings;
 mod webhooks;

@@ -8,7 +8,7 @@ use std::{
 };
 
 use api::{Settings, State, rate_limit::InMemory};
-use app::{ai::InsightTextGenerator, deliveries::Ports};
+use app::{ai::InsightTextGenerator, deliveries::Ports, status::StatusPages};
 use domain::{
     AccountId, UserId,
     accounts::{Mode, Plan, Profile},
@@ -29,6 +29,7 @@ use domain::{
     reorder::MockReorderStore,
     sealing::MockSealer,
     tracking::{Geolocator, Location, MockEventStore},
+    uptime::MockProbeStore,
     usage::MockUsageStore,
     webhooks::{
         MockWebhookStore, attempt::MockSender, delivery::MockDeliveryQueue, log::MockDeliveryLog,
@@ -159,6 +160,7 @@ pub fn state() -> State {
     State {
         keys: Arc::new(keys()),
         health: health(Duration::from_micros(400), Schema::Current),
+        status: Arc::new(StatusPages::new(Arc::new(MockProbeStore::new()))),
         credits: Arc::new(MockCreditLedger::new()),
         transactions: Arc::new(MockTransactionLog::new()),
         auto_topup: Arc::new(MockAutoTopupStore::new()),
