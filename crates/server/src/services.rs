@@ -91,11 +91,7 @@ async fn run_supervised(
     let stores = Stores::new(database.pool(config.database_pool), &budget, &database.connect, first)?;
     let store = &stores.control;
     if config.database_read_url().is_some() {
-        let watched = store.clone();
-        supervisor.start_service(Task::new("replica_watcher", move || {
-            let store = watched.clone();
-            async move { store.watch_replica().await }
-        }));
+        watch_replica(supervisor, store.clone());
     }
     let admin_listener = bind(config.admin_listen, "admin_listen")?;
     let schema = Arc::new(SchemaCheck::default());
@@ -179,6 +175,14 @@ async fn run_supervised(
     }
     store.close();
     Ok(())
+}
+
+/// Keeps up with how far the standby is.
+fn watch_replica(supervisor: &Supervisor, store: Arc<Store>) {
+    supervisor.start_service(Task::new("replica_watcher", move || {
+        let store = store.clone();
+        async move { store.watch_replica().await }
+    }));
 }
 
 /// Starts what works in the background: each kind on connections of its own, so that none waits for another.
