@@ -5,6 +5,7 @@ use std::sync::Arc;
 use api::State;
 use domain::{
     alerts::{Comparator, Facts, Rule, Standing, Terms, Wanted, evaluate},
+    customer_metrics::Purchases,
     daily::DayTotals,
     insights::{self, Severity, draft},
     jobs::JobName,
@@ -21,7 +22,8 @@ use crate::support::{BOTH, NOW, Service, dated, state};
 
 /// Days with profits and losses, on some of which more was given back than came in.
 fn any_day() -> impl Strategy<Value = DayTotals> {
-    (proptest::collection::vec(0i64..200_000, 7), 0i64..20, 0i64..5).prop_map(|(cents, orders, new_customers)| {
+    let counts = (0i64..20, 0i64..5, 0i64..400);
+    (proptest::collection::vec(0i64..200_000, 7), counts).prop_map(|(cents, (orders, new_customers, visitors))| {
         let money = |at: usize| Decimal::new(cents[at], 2);
         DayTotals {
             gross_revenue: if orders == 0 { dec!(0) } else { money(0) },
@@ -33,6 +35,7 @@ fn any_day() -> impl Strategy<Value = DayTotals> {
             extra_expenses: money(6) / dec!(50),
             orders,
             new_customers,
+            visitors,
             ..DayTotals::quiet(date!(2026 - 05 - 02))
         }
     })
@@ -136,6 +139,69 @@ proptest! {
         if let Some(profit) = told.iter().find(|draft| draft.fingerprint.starts_with("profit:")) {
             let amount = format!("Profit was {:.2} USD after", alert("profit", &last).unwrap());
             prop_assert!(profit.body.starts_with(&amount), "{} {}", amount, profit.body);
+        }
+    }
+}
+
+/// A ratio by its definition; none where there is nothing to divide by.
+fn quotient(part: impl Into<Decimal>, whole: impl Into<Decimal>) -> Option<f64> {
+    let (part, whole) = (part.into().to_f64().unwrap(), whole.into().to_f64().unwrap());
+    (whole > 0.0).then(|| part / whole)
+}
+
+/// The number after these words.
+fn number_after(words: &str, text: &str) -> Option<f64> {
+    text.split_once(words)?.1.split_whitespace().next()?.parse().ok()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    /// The detector knows all of them; alert rules, insights and the figures of customers some.
+    #[test]
+    fn every_caller_of_a_ratio_has_what_its_definition_says(mut days in proptest::collection::vec(any_day(), 60)) {
+        let currency: Currency = "USD".parse().unwrap();
+        for (day, back) in days.iter_mut().rev().zip(0..) {
+            day.day -= Duration::days(back);
+            let defined = [
+                (Metric::Aov, quotient(day.gross_revenue, day.orders)),
+                (Metric::RefundRate, quotient(day.refunds, day.gross_revenue)),
+                (Metric::Roas, quotient(day.gross_revenue, day.ad_spend)),
+                (Metric::Cac, quotient(day.ad_spend, day.new_customers)),
+                (Metric::Conversion, quotient(day.orders, day.visitors)),
+            ];
+            for (metric, expected) in defined {
+                prop_assert!(same(metric.measured(day), expected, 9), "{metric}: {day:?}");
+            }
+            let [(_, aov), _, (_, roas), ..] = defined;
+            let of_days = Facts::Days { days: vec![*day], any_day: true, spend_is_complete: true };
+            let of_orders = Facts::Orders {
+                gross_revenue: day.gross_revenue, orders: day.orders, refunds: day.refunds, any_order: true,
+            };
+            let alert = |name: &str, facts: &Facts| observed(name, facts, currency).and_then(|value| value.to_f64());
+            prop_assert!(same(alert("aov", &of_orders), aov, 2), "{day:?}");
+            prop_assert!(same(alert("roas", &of_days), roas, 4), "{day:?}");
+            let customer = Purchases { orders: day.orders, gross: day.gross_revenue, ..Purchases::default() };
+            prop_assert!(same(customer.average_order_value().to_f64(), aov.or(Some(0.0)), 6), "{day:?}");
+        }
+
+        // Ads that cost ten times as much return less, and so do new customers.
+        for day in &mut days[30..] {
+            day.ad_spend = day.ad_spend * dec!(10) + dec!(1000);
+            day.new_customers += 1;
+        }
+        let last = &days[30..];
+        let spend: Decimal = last.iter().map(|day| day.ad_spend).sum();
+        let revenue: Decimal = last.iter().map(|day| day.gross_revenue).sum();
+        let new: i64 = last.iter().map(|day| day.new_customers).sum();
+        let told = draft(&insights::Facts { currency, days: days.clone(), stored: insights::Stored::default() });
+        for (fingerprint, words, expected) in [
+            ("ads:roas", "ad spend was ", quotient(revenue, spend)),
+            ("ads:cac", "new customer was ", quotient(spend, new)),
+        ] {
+            let text = told.iter().find(|draft| draft.fingerprint == fingerprint).map(|draft| draft.body.as_str());
+            let shown = number_after(words, text.unwrap_or_default());
+            prop_assert!(shown.is_some() && same(shown, expected, 2), "{fingerprint}: {text:?}, {expected:?}");
         }
     }
 }
