@@ -8,5 +8,7 @@ pub mod deliveries;
 pub mod jobs;
 pub mod outage;
 pub mod payments;
+pub mod replays;
 pub mod secrets;
 pub mod status;
+pub mod webhooks;

@@ -1,6 +1,7 @@
 //! `/api/v1/webhooks/{id}/replay`: jobs that send the deliveries of a time span again.
 
 use actix_web::{HttpRequest, web};
+use app::replays::{self, Cancellation};
 use domain::webhooks::{
     delivery::DeliveryState,
     replay::{MAX_RUNNING, Replay, Selection, StartError},
@@ -127,12 +128,16 @@ pub async fn start(
     }
     let states = status.unwrap_or_else(|| vec![DeliveryState::Failed]);
     let selection = Selection { subscription: id, since, until, states };
-    state.webhook_settings.find(account, id).await?.ok_or(ApiError::new(Code::WebhookNotFound))?;
     if dry_run == Some(true) {
-        let total = state.replays.count(account, &selection).await?;
+        let total = replays::count(&*state.webhook_settings, &*state.replays, account, &selection).await?;
+        let total = total.ok_or(ApiError::new(Code::WebhookNotFound))?;
         return Reply::done(&ReplayBody::counted(&selection, total, warnings));
     }
-    let work = async move { state.replays.start(account, selection, idempotency, now).await };
+    let work = async move {
+        let State { webhook_settings, replays, .. } = &**state;
+        let started = replays::start(&**webhook_settings, &**replays, account, selection, idempotency, now).await?;
+        started.ok_or(ApiError::new(Code::WebhookNotFound))
+    };
     written(work, |replay| ReplayBody::of(&replay, warnings)).await
 }
 
@@ -199,10 +204,10 @@ pub async fn cancel(
     let warnings = query.warnings;
     let (account, id) = (caller.account(), path::subscription(&request)?);
     let replay = path::number(&request, "replay").ok_or_else(unknown)?;
-    let work = async move {
-        let canceled = state.replays.cancel(account, id, replay, (state.clock)()).await?;
-        let found = state.replays.find(account, id, replay).await?.ok_or_else(unknown)?;
-        if canceled { Ok(found) } else { Err(ApiError::new(Code::InvalidTransition).message("The replay has ended.")) }
-    };
-    Reply::done(&ReplayBody::of(&detached(work).await?, warnings))
+    let work = async move { replays::cancel(&*state.replays, account, id, replay, (state.clock)()).await };
+    match detached(work).await? {
+        Cancellation::Canceled(replay) => Reply::done(&ReplayBody::of(&replay, warnings)),
+        Cancellation::Ended => Err(ApiError::new(Code::InvalidTransition).message("The replay has ended.")),
+        Cancellation::NotFound => Err(unknown()),
+    }
 }

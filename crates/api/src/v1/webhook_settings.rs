@@ -1,19 +1,13 @@
 //! `/api/v1/webhooks/{id}`: what an integrator changes about a subscription.
 
 use actix_web::{HttpRequest, web};
-use domain::{
-    idempotency::Written,
-    sealing::Binding,
-    webhooks::{
-        SECRET_PURPOSE,
-        settings::{Change, Changed, DEFAULT_OVERLAP_HOURS, MAX_OVERLAP_HOURS, Rotated, Rotation},
-    },
-};
+use app::webhooks::{self, NewSecret, RotateFailure};
+use domain::webhooks::settings::{Change, Changed, DEFAULT_OVERLAP_HOURS, MAX_OVERLAP_HOURS};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use validator::Validate;
 
-use super::webhooks::{SubscriptionBody, chosen, new_secret, secret_text};
+use super::webhooks::{STORE_THE_SECRET, SubscriptionBody, chosen, new_secret};
 use crate::{
     auth::Caller,
     body::Json,
@@ -145,26 +139,26 @@ pub async fn rotate(
     let (account, id) = (caller.account(), path::subscription(&request)?);
     let now = (state.clock)();
     let overlap_until = now + time::Duration::hours(hours.unwrap_or(DEFAULT_OVERLAP_HOURS));
-    let work = async move {
-        let binding = Binding { purpose: SECRET_PURPOSE, account, row: id.0 };
-        let sealed_secret =
-            state.sealer.seal(binding, new_secret()?.expose().as_bytes()).map_err(|e| ApiError::internal(&e))?;
-        let rotation = Rotation { sealed_secret, overlap_until, now };
-        let rotated = state.webhook_settings.rotate(account, id, rotation, idempotency).await?;
-        let rotated = rotated.ok_or(ApiError::new(Code::WebhookNotFound))?;
-        // Both as they are stored, so that a replay gives the answer that came first.
-        let Rotated { sealed_secret, overlap_until } = rotated.value;
-        let secret = state.sealer.open(binding, &sealed_secret).map_err(|e| ApiError::internal(&e))?;
-        let value = (secret_text(secret)?, overlap_until);
-        Ok::<_, ApiError>(Written { value, replayed: rotated.replayed })
-    };
+    let new = NewSecret { secret: new_secret()?, overlap_until, now };
+    let work =
+        async move { webhooks::rotate(&*state.webhook_settings, &*state.sealer, account, id, new, idempotency).await };
     let body = |(secret, overlap_until)| RotatedBody {
         id: id.0,
         secret,
         previous_expires_at: instant(overlap_until),
-        warning: super::webhooks::STORE_THE_SECRET,
+        warning: STORE_THE_SECRET,
         api_version: API_VERSION,
         warnings,
     };
     written(work, body).await
+}
+
+impl From<RotateFailure> for ApiError {
+    fn from(failure: RotateFailure) -> Self {
+        match failure {
+            RotateFailure::NotFound => Self::new(Code::WebhookNotFound),
+            RotateFailure::Refused(error) => error.into(),
+            RotateFailure::Seal(error) => Self::internal(&error),
+        }
+    }
 }

@@ -1,14 +1,13 @@
 //! `/api/v1/webhooks`: subscriptions to events.
 
 use actix_web::web;
+use app::webhooks::{self, CreateFailure, SubscriptionRequest};
 use domain::{
     SubscriptionId,
     events::{EVERY_EVENT, EventKind},
-    idempotency::Written,
     page::Page,
-    sealing::Binding,
     webhooks::{
-        CreateError, Created, NewSubscription, SECRET_PURPOSE, Subscription,
+        CreateError, Subscription,
         address::AllowList,
         signature::Secret,
         url::{UrlRefused, WebhookUrl},
@@ -220,32 +219,17 @@ pub async fn create(
     let (NewWebhook { url, events }, idempotency, warnings) = body.into_parts(query.warnings);
     let url = receiver(&url, &state.settings.webhook_allow_loopback)?;
     let events = events.map_or_else(|| Ok(vec![EVERY_EVENT.to_owned()]), chosen)?;
+    let request = SubscriptionRequest { url, events, secret: new_secret()?, now: (state.clock)() };
     let account = caller.account();
-    let work = async move {
-        let id = state.webhooks.reserve_id().await?;
-        let binding = Binding { purpose: SECRET_PURPOSE, account, row: id.0 };
-        let sealed_secret =
-            state.sealer.seal(binding, new_secret()?.expose().as_bytes()).map_err(|e| ApiError::internal(&e))?;
-        let subscription =
-            NewSubscription { id, url: url.as_str().to_owned(), events, sealed_secret, now: (state.clock)() };
-        let Written { value, replayed } = state.webhooks.create(account, subscription, idempotency).await?;
-        let Created { subscription, sealed_secret } = value;
-        // The stored secret is opened again, so that a replay gives the answer that came first.
-        let binding = Binding { row: subscription.id.0, ..binding };
-        let secret = state.sealer.open(binding, &sealed_secret).map_err(|e| ApiError::internal(&e))?;
-        Ok::<_, ApiError>(Written { value: (subscription, secret_text(secret)?), replayed })
-    };
+    let work = async move { webhooks::create(&*state.webhooks, &*state.sealer, account, request, idempotency).await };
     written(work, |(subscription, secret)| created_body(subscription, secret, warnings)).await
 }
 
+/// A signing secret by the system's random generator.
 pub(super) fn new_secret() -> Result<Secret, ApiError> {
     let mut random = [0; 32];
     SystemRandom::new().fill(&mut random).map_err(|error| ApiError::internal(&error))?;
     Ok(Secret::generate(random))
-}
-
-pub(super) fn secret_text(secret: Vec<u8>) -> Result<String, ApiError> {
-    String::from_utf8(secret).map_err(|_| ApiError::internal(&"a sealed secret is not a text"))
 }
 
 fn created_body(subscription: Subscription, secret: String, warnings: Warnings) -> CreatedBody {
@@ -263,11 +247,12 @@ fn created_body(subscription: Subscription, secret: String, warnings: Warnings) 
     }
 }
 
-impl From<CreateError> for ApiError {
-    fn from(error: CreateError) -> Self {
-        match error {
-            CreateError::LimitReached => Self::new(Code::WebhookLimitReached),
-            CreateError::Idempotency(error) => error.into(),
+impl From<CreateFailure> for ApiError {
+    fn from(failure: CreateFailure) -> Self {
+        match failure {
+            CreateFailure::Refused(CreateError::LimitReached) => Self::new(Code::WebhookLimitReached),
+            CreateFailure::Refused(CreateError::Idempotency(error)) => error.into(),
+            CreateFailure::Seal(error) => Self::internal(&error),
         }
     }
 }
