@@ -10,10 +10,10 @@ ROWS ?=
 DATA ?=
 TARGET = $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help run test ci fmt lint doc deny migrations openapi bench geoip clean setup servers
+.PHONY: help run test ci fmt lint doc deny migrations openapi schemathesis bench geoip clean setup servers
 
 help: ## List what can be made
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -e 's/:.*## /\t/' | while IFS="$$(printf '\t')" read -r name text; do printf '  make %-8s %s\n' "$$name" "$$text"; done
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -e 's/:.*## /\t/' | while IFS="$$(printf '\t')" read -r name text; do printf '  make %-12s %s\n' "$$name" "$$text"; done
 
 run: setup ## Build and run the service with a demo shop, on a Postgres of its own (ARGS='--help')
 	$(CARGO) run --profile quick -p server --features dev --bin api -- up $(ARGS)
@@ -47,6 +47,9 @@ migrations: ## Record the checksums of new migrations in migrations.sha256
 openapi: ## Write the OpenAPI document to docs/openapi.json
 	$(CARGO) run -q --bin api -- openapi > docs/openapi.json.new
 	mv docs/openapi.json.new docs/openapi.json
+
+schemathesis: setup ## Hold a running service to its OpenAPI document, with Schemathesis from PyPI (some minutes)
+	@scripts/schemathesis.sh
 
 # Writes docs/benchmarks.md. With DATA, the quality of the analytics as well: one protocol after the other; each prints a
 # line of JSON per figure.

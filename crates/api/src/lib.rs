@@ -56,9 +56,9 @@ pub fn mounted() -> Vec<&'static str> {
     v1::TABLE.paths().collect()
 }
 
-/// The server on `listener`, not yet running: await it. It reacts to no signal by itself; `Server::handle().stop(true)`
-/// stops accepting and waits for what is in flight. To be called within a runtime of tokio. `for_worker` gives each of the worker threads what it works with: it
-/// may put ports in that belong to one thread.
+/// The server on `listener`, not yet running: await it, within a runtime of tokio. It handles no signal;
+/// `Server::handle().stop(true)` stops accepting and waits for requests in flight. `for_worker` makes the state of each
+/// HTTP thread: it may replace ports by ones that belong to the thread.
 ///
 /// # Errors
 /// When the listener cannot be used.
@@ -70,6 +70,7 @@ pub fn server(
 ) -> io::Result<Server> {
     let shutdown = state.settings.shutdown_timeout.as_secs();
     let last_check = web::Data::new(v1::status::LastCheck::default());
+    let document = web::Data::new(v1::openapi::Served::default());
     let limited = web::Data::new(lookups::LimitedAddresses::default());
     let streams = web::Data::new(streams::Streams::default());
     let (connections, head_timeout) = (state.settings.connections, state.settings.head_timeout);
@@ -77,6 +78,7 @@ pub fn server(
         App::new()
             .app_data(web::Data::from(Arc::new(for_worker(state.clone()))))
             .app_data(last_check.clone())
+            .app_data(document.clone())
             .app_data(limited.clone())
             .app_data(streams.clone())
             .app_data(&*v1::TABLE)

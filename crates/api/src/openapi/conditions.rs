@@ -1,5 +1,6 @@
-//! What the fields of a body ask of one another, which the types of single fields cannot say.
+//! What the fields of a body ask of one another and of the configuration, which the types of single fields cannot say.
 
+use domain::payments::PriceList;
 use serde_json::{Value, json};
 use utoipa::{
     Modify,
@@ -11,14 +12,37 @@ pub struct Conditions;
 
 impl Modify for Conditions {
     fn modify(&self, document: &mut OpenApi) {
-        let Some(components) = &mut document.components else { return };
-        for (name, condition) in [("AutoTopupSettings", switched_on()), ("NewAlertRule", windows())] {
-            let condition: Option<Schema> = serde_json::from_value(condition).ok();
-            if let (Some(schema), Some(condition)) = (components.schemas.get_mut(name), condition) {
-                let both = vec![std::mem::take(schema), RefOr::T(condition)];
-                *schema = RefOr::T(Schema::AllOf(AllOf { items: both, ..AllOf::default() }));
-            }
-        }
+        add(document, "AutoTopupSettings", switched_on());
+        add(document, "NewAlertRule", json!({"anyOf": windows()}));
+        // Either may be left as it is.
+        let unchanged =
+            ["metric", "window_hours"].map(|field| json!({"type": "object", "properties": {field: {"type": "null"}}}));
+        let either = [windows().as_slice(), &unchanged].concat();
+        add(document, "AlertRuleChange", json!({"anyOf": either}));
+    }
+}
+
+/// Adds what can be asked for where these prices hold.
+pub struct Prices<'a>(pub &'a PriceList);
+
+impl Modify for Prices<'_> {
+    fn modify(&self, document: &mut OpenApi) {
+        add(document, "AutoTopupSettings", for_sale(&self.0.sizes()));
+    }
+}
+
+/// Has the schema `name` ask for `condition` as well.
+fn add(document: &mut OpenApi, name: &str, condition: Value) {
+    let schemas = document.components.as_mut().map(|components| &mut components.schemas);
+    let condition: Option<Schema> = serde_json::from_value(condition).ok();
+    let (Some(schema), Some(condition)) = (schemas.and_then(|schemas| schemas.get_mut(name)), condition) else {
+        return;
+    };
+    if let RefOr::T(Schema::AllOf(all)) = schema {
+        all.items.push(RefOr::T(condition));
+    } else {
+        let items = vec![std::mem::take(schema), RefOr::T(condition)];
+        *schema = RefOr::T(Schema::AllOf(AllOf { items, ..AllOf::default() }));
     }
 }
 
@@ -31,16 +55,27 @@ fn switched_on() -> Value {
     ]})
 }
 
+/// An amount is the size of a pack, and fits into the cap of a month.
+fn for_sale(sizes: &[i64]) -> Value {
+    let unset = json!({"type": "object", "properties": {"top_up_amount": {"type": "null"}}});
+    let packs = sizes.iter().map(|size| {
+        let amount = json!({"type": "integer", "enum": [size]});
+        let cap = json!({"type": ["integer", "null"], "minimum": size});
+        json!({"type": "object", "properties": {"top_up_amount": amount, "monthly_cap": cap}})
+    });
+    json!({"anyOf": std::iter::once(unset).chain(packs).collect::<Vec<_>>()})
+}
+
 /// A window is no finer than what is known of the metric.
-fn windows() -> Value {
+fn windows() -> [Value; 4] {
     let of = |metrics: &str, window: Value| {
         let metric = json!({"type": "string", "pattern": format!("^({metrics})$")});
         json!({"type": "object", "properties": {"metric": metric, "window_hours": window}})
     };
-    json!({"anyOf": [
+    [
         of("revenue|orders|refunds|aov", json!({"type": "integer", "maximum": 2160})),
         of("event:.*", json!({"type": "integer", "maximum": 168})),
         of("ad_spend|roas|profit|margin", json!({"type": "integer", "multipleOf": 24, "maximum": 2160})),
         of("stockouts", json!({"type": "integer", "enum": [24]})),
-    ]})
+    ]
 }

@@ -6,6 +6,7 @@ mod deliveries;
 mod examples;
 mod parameters;
 
+use domain::payments::PriceList;
 use utoipa::{
     Modify, OpenApi,
     openapi::{
@@ -15,7 +16,11 @@ use utoipa::{
 };
 
 use self::{
-    answers::Errors, conditions::Conditions, deliveries::Deliveries, examples::Examples, parameters::Parameters,
+    answers::Errors,
+    conditions::{Conditions, Prices},
+    deliveries::Deliveries,
+    examples::Examples,
+    parameters::Parameters,
 };
 use crate::{
     endpoint::{Table, is_internal, operations},
@@ -78,5 +83,12 @@ pub fn document(table: &Table) -> Document {
     for modifier in [&Security as &dyn Modify, &Parameters, &Errors, &Examples, &Conditions, &Deliveries] {
         modifier.modify(&mut document);
     }
+    document
+}
+
+/// The same as a service with these prices serves it.
+pub fn served(table: &Table, prices: &PriceList) -> Document {
+    let mut document = document(table);
+    Prices(prices).modify(&mut document);
     document
 }

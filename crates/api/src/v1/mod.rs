@@ -13,7 +13,7 @@ mod insights;
 mod integrations;
 mod inventory;
 mod me;
-mod openapi;
+pub mod openapi;
 mod payment_hooks;
 mod profit;
 mod reorder;

@@ -1,6 +1,6 @@
 //! `POST /api/v1/track`: custom events of shops and apps.
 
-use std::net::IpAddr;
+use std::{borrow::Cow, net::IpAddr};
 
 use actix_web::web;
 use domain::{
@@ -8,9 +8,12 @@ use domain::{
     tracking::{EventName, Geolocator, InvalidProps, MAX_AGE, MAX_AHEAD, MAX_PROPS_BYTES, NewEvent, check_props},
 };
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, value::RawValue};
+use serde_json::{Map, Value, json, value::RawValue};
 use time::OffsetDateTime;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::{
+    IntoParams, PartialSchema, ToSchema,
+    openapi::{RefOr, Schema},
+};
 use validator::Validate;
 
 use crate::{
@@ -32,25 +35,79 @@ use crate::{
 pub struct TrackEvent {
     #[schema(min_length = 1, max_length = 64, pattern = "^[a-zA-Z0-9._-]{1,64}$", example = "checkout.started")]
     event: String,
-    /// Anything, in at most 8192 bytes as sent.
-    #[schema(value_type = Option<Map<String, Value>>, example = json!({"plan": "pro", "value": 49.9}))]
+    /// Anything without U+0000, in at most 8192 bytes as sent and 32 levels.
+    #[schema(value_type = Option<Props>, example = json!({"plan": "pro", "value": 49.9}))]
     props: Option<Box<RawValue>>,
     #[validate(length(max = 128), does_not_contain(pattern = "\0"))]
-    #[schema(max_length = 128, example = "v-81f3")]
+    #[schema(max_length = 128, pattern = "^[^\\u0000]*$", example = "v-81f3")]
     visitor_id: Option<String>,
     #[validate(length(max = 128), does_not_contain(pattern = "\0"))]
-    #[schema(max_length = 128, example = "s-2201")]
+    #[schema(max_length = 128, pattern = "^[^\\u0000]*$", example = "s-2201")]
     session_id: Option<String>,
     /// The page on which it happened.
     #[validate(length(max = 2048), does_not_contain(pattern = "\0"))]
-    #[schema(max_length = 2048, example = "https://shop.example.com/checkout")]
+    #[schema(max_length = 2048, pattern = "^[^\\u0000]*$", example = "https://shop.example.com/checkout")]
     url: Option<String>,
     /// When it happened, if not now: at most 72 hours ago.
     #[schema(value_type = Option<String>, format = DateTime, example = "2026-05-02T11:59:58Z")]
     timestamp: Option<Timestamp>,
-    /// The visitor's address, when a server sends the event for one. Used for the location and not stored.
-    #[schema(value_type = Option<String>, example = "203.0.113.9")]
+    #[schema(schema_with = address)]
     ip: Option<String>,
+}
+
+fn address() -> RefOr<Schema> {
+    let of = |format: &str| json!({"type": "string", "format": format});
+    described(json!({
+        "anyOf": [of("ipv4"), of("ipv6"), {"type": "null"}],
+        "description": "The visitor's address, when a server sends the event for one. Used for the location and not stored.",
+        "example": "203.0.113.9",
+    }))
+}
+
+/// The properties of an event, as they are described.
+struct Props;
+
+impl PartialSchema for Props {
+    fn schema() -> RefOr<Schema> {
+        described(map())
+    }
+}
+
+impl ToSchema for Props {
+    fn name() -> Cow<'static, str> {
+        "EventProps".into()
+    }
+
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        let numbers = [
+            json!({"type": "number", "enum": [0]}),
+            json!({"type": "number", "minimum": 1e-15, "exclusiveMaximum": 1e21}),
+            json!({"type": "number", "exclusiveMinimum": -1e21, "maximum": -1e-15}),
+        ];
+        let others = [
+            json!({"type": "null"}),
+            json!({"type": "boolean"}),
+            text(),
+            json!({"type": "array", "items": {"$ref": VALUE}}),
+            map(),
+        ];
+        let any: Vec<Value> = numbers.into_iter().chain(others).collect();
+        schemas.push(("EventValue".to_owned(), described(json!({"anyOf": any}))));
+    }
+}
+
+const VALUE: &str = "#/components/schemas/EventValue";
+
+fn text() -> Value {
+    json!({"type": "string", "pattern": "^[^\\u0000]*$"})
+}
+
+fn map() -> Value {
+    json!({"type": "object", "propertyNames": text(), "additionalProperties": {"$ref": VALUE}})
+}
+
+fn described(schema: Value) -> RefOr<Schema> {
+    serde_json::from_value(schema).unwrap_or_default()
 }
 
 impl Input for TrackEvent {

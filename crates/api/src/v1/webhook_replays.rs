@@ -27,10 +27,10 @@ use crate::{
 #[schema(as = NewReplay)]
 pub struct ReplayRequest {
     /// RFC 3339; deliveries created from then on.
-    #[schema(value_type = String, format = DateTime, example = "2026-05-01T00:00:00Z")]
+    #[schema(value_type = String, format = DateTime, pattern = "^(19[7-9]|2[0-9]{2})[0-9]-", example = "2026-05-01T00:00:00Z")]
     since: Timestamp,
     /// RFC 3339; deliveries created before. Now, unless said.
-    #[schema(value_type = Option<String>, format = DateTime, example = "2026-05-02T00:00:00Z")]
+    #[schema(value_type = Option<String>, format = DateTime, pattern = "^(19[7-9]|2[0-9]{2})[0-9]-", example = "2026-05-02T00:00:00Z")]
     until: Option<Timestamp>,
     /// States that deliveries must be in.
     #[validate(length(min = 1, message = "must name at least one state"))]

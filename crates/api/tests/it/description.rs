@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use api::{Settings, State};
-use domain::events::EventKind;
-use serde_json::Value;
+use domain::{events::EventKind, payments::PriceList};
+use serde_json::{Value, json};
 
 use crate::support::{BOTH, EXPIRED, READ, REVOKED, Service, WRITE, bearer, state};
 
@@ -40,9 +40,32 @@ fn the_committed_document_is_the_one_that_is_served() {
     let committed: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
     assert!(committed == document(), "docs/openapi.json is out of date: run `make openapi`");
     let answer = service().send("GET", "/api/v1/openapi.json", &[], None);
-    assert_eq!(answer.json(), committed);
+    assert!(answer.json() == for_sale_at(&[], committed.clone()));
     assert_eq!(answer.header("cache-control"), Some("public, max-age=300"));
     assert_eq!(answer.header("access-control-allow-origin"), Some("*"));
+}
+
+/// The document of a service that sells packs of these sizes.
+fn for_sale_at(sizes: &[i64], mut document: Value) -> Value {
+    let unset = json!({"type": "object", "properties": {"top_up_amount": {"type": "null"}}});
+    let pack = |size: &i64| {
+        json!({"type": "object", "properties": {
+            "top_up_amount": {"type": "integer", "enum": [size]},
+            "monthly_cap": {"type": ["integer", "null"], "minimum": size},
+        }})
+    };
+    let any: Vec<Value> = [unset].into_iter().chain(sizes.iter().map(pack)).collect();
+    let conditions = document["components"]["schemas"]["AutoTopupSettings"]["allOf"].as_array_mut().unwrap();
+    conditions.push(json!({"anyOf": any}));
+    document
+}
+
+#[test]
+fn the_served_document_names_the_amounts_that_are_for_sale() {
+    let prices = PriceList::parse("big:5000:80:USD,small:500:9:USD,pequeno:500:45:BRL", "").unwrap();
+    let service = Service::start(State { prices: prices.into(), ..state() });
+    let served = service.send("GET", "/api/v1/openapi.json", &[], None).json();
+    assert!(served == for_sale_at(&[500, 5_000], document()));
 }
 
 #[test]

@@ -52,6 +52,16 @@ fn an_event_is_stored_with_all_that_it_says() {
 }
 
 #[test]
+fn numbers_are_stored_as_they_were_sent() {
+    let (service, kept) = service();
+    let sent =
+        service.post("/api/v1/track", &body("props", r#"{"largest":9.999999999999999e20,"long":0.30000000000000004}"#));
+    assert_eq!(sent.status, 200);
+    let stored = kept.lock().unwrap().remove(0).0.props;
+    assert_eq!(json!(stored), json!({"largest": 9.999_999_999_999_999e20, "long": 0.300_000_000_000_000_04}));
+}
+
+#[test]
 fn only_the_name_is_required() {
     let (service, kept) = service();
     for body in [

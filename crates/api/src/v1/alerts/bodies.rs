@@ -109,7 +109,7 @@ pub struct CreateRequest {
     #[schema(
         min_length = 1,
         max_length = 120,
-        pattern = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$",
+        pattern = "^[^\\u0000-\\u001f\\u007f-\\u009f]*[^\\s\\u0000-\\u001f\\u007f-\\u009f][^\\u0000-\\u001f\\u007f-\\u009f]*$",
         example = "Fewer than 5 orders a day"
     )]
     name: String,
@@ -143,7 +143,7 @@ pub struct ChangeRequest {
     #[schema(
         min_length = 1,
         max_length = 120,
-        pattern = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$",
+        pattern = "^[^\\u0000-\\u001f\\u007f-\\u009f]*[^\\s\\u0000-\\u001f\\u007f-\\u009f][^\\u0000-\\u001f\\u007f-\\u009f]*$",
         example = "Fewer than 3 orders a day"
     )]
     name: Option<String>,
