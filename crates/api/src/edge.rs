@@ -12,9 +12,14 @@ use std::{
     time::Instant,
 };
 
+use ::web::{
+    access::{Exchange, Outcome},
+    client,
+    request_id::{self, RequestId},
+};
 use actix_web::{
     Error, HttpMessage, HttpResponse,
-    body::{BodySize, BoxBody, MessageBody},
+    body::{BoxBody, MessageBody},
     dev::{ServiceRequest, ServiceResponse},
     http::{
         ConnectionType, Method, StatusCode,
@@ -25,16 +30,14 @@ use actix_web::{
 };
 use domain::rate_limit::{Bucket, NOT_MODIFIED_FACTOR, Quota, WINDOW};
 
-use tracing::{Instrument, Span, field::Empty};
+use tracing::{Instrument, Span};
 
 use crate::{
     auth::{Caller, ClientAddress, authenticate, token},
-    client,
     endpoint::{Access, Table},
     error::{ApiError, Code},
     lookups::LimitedAddresses,
-    meter, notifications,
-    request_id::{self, RequestId},
+    notifications,
     respond::{self, Cache, JSON},
     state::{PUBLIC_FACTOR, State},
 };
@@ -73,31 +76,13 @@ pub async fn edge(
         id: RequestId::of(request.headers()),
         method: request.method().clone(),
         route: matched.label,
-        access: matched.access(request.method()),
         started,
     };
-    let span = exchange.span();
-    let (response, caller) = answer(&state, &limited, &exchange, request, next).instrument(span).await?;
-    record(&response, &exchange, caller.as_ref());
+    let access = matched.access(request.method());
+    let answer = answer(&state, &limited, &exchange, access, request, next);
+    let (response, caller) = answer.instrument(exchange.span()).await?;
+    exchange.record(&response, outcome(&response, caller.as_ref()));
     Ok(response)
-}
-
-/// What names a request in the log.
-struct Exchange {
-    id: RequestId,
-    method: Method,
-    route: &'static str,
-    access: Access,
-    started: Instant,
-}
-
-impl Exchange {
-    /// Around all that is done for the request, in spawned tasks too: so every line that is logged meanwhile carries its id.
-    /// Of the level of errors, so that it is there for them however little else is logged.
-    fn span(&self) -> Span {
-        let (id, method) = (&*self.id.0, self.method.as_str());
-        tracing::error_span!("request", request_id = id, method, route = self.route, account_id = Empty)
-    }
 }
 
 /// Admits the request, has it handled, and completes the answer.
@@ -105,11 +90,11 @@ async fn answer(
     state: &State,
     limited: &LimitedAddresses,
     exchange: &Exchange,
+    access: Access,
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<(ServiceResponse<BoxBody>, Option<Caller>), Error> {
-    let Exchange { id, access, .. } = exchange;
-    let (method, access) = (&exchange.method, *access);
+    let Exchange { id, method, .. } = exchange;
     let address = client_address(&request, state);
     let unmodified_is_free = !respond::matches_anything(request.headers());
     request.extensions_mut().insert(id.clone());
@@ -301,28 +286,13 @@ fn finish_headers(headers: &mut HeaderMap, id: &RequestId, quota: Quota, public:
     }
 }
 
-/// The access line, one per request. Neither the query nor a header is in it: they may hold what no log should.
-fn record(response: &ServiceResponse<BoxBody>, exchange: &Exchange, caller: Option<&Caller>) {
-    let status = response.status().as_u16();
-    let elapsed = exchange.started.elapsed();
-    let bytes = match response.response().body().size() {
-        BodySize::Sized(bytes) => Some(bytes),
-        BodySize::None => Some(0),
-        BodySize::Stream => None,
-    };
+/// What the access line says of the answer.
+fn outcome<'a>(response: &'a ServiceResponse<BoxBody>, caller: Option<&Caller>) -> Outcome<'a> {
     let error = response.response().error().and_then(|error| error.as_error::<ApiError>());
-    meter::count(exchange.route, status, elapsed);
-    tracing::info!(
-        request_id = &*exchange.id.0,
-        method = exchange.method.as_str(),
-        route = exchange.route,
-        status,
-        error = error.map(|error| error.code.as_str()),
-        cause = error.and_then(|error| error.cause.as_deref()),
-        ms = elapsed.as_micros() as f64 / 1_000.0,
-        bytes,
-        account_id = caller.map(|caller| caller.account().0),
-        key_id = caller.map(|caller| caller.key().id),
-        "request"
-    );
+    Outcome {
+        error: error.map(|error| error.code.as_str()),
+        cause: error.and_then(|error| error.cause.as_deref()),
+        account_id: caller.map(|caller| caller.account().0),
+        key_id: caller.map(|caller| caller.key().id),
+    }
 }

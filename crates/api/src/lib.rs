@@ -3,8 +3,6 @@
 
 mod auth;
 mod body;
-mod client;
-mod compression;
 mod csv;
 mod edge;
 mod endpoint;
@@ -13,14 +11,12 @@ mod exact;
 mod freshness;
 mod input;
 mod lookups;
-mod meter;
 mod names;
 mod notifications;
 mod openapi;
 mod path;
 mod query;
 pub mod rate_limit;
-mod request_id;
 mod respond;
 mod state;
 mod streams;
@@ -29,22 +25,20 @@ mod warnings;
 mod window;
 mod write;
 
-use std::{io, net::TcpListener, sync::Arc, time::Duration};
+use std::{io, net::TcpListener, sync::Arc};
 
+use ::web::{
+    compression,
+    server::{Limits, serve},
+};
 use actix_web::{
-    App, HttpServer,
+    App,
     dev::Server,
     middleware::{Compress, from_fn},
-    web,
+    web::Data,
 };
 
-pub use client::{InvalidNetwork, Network};
 pub use state::{PUBLIC_FACTOR, Settings, State};
-
-/// How long an idle connection is kept.
-const KEEP_ALIVE: Duration = Duration::from_secs(75);
-/// How long a closing connection may linger, so that a client that still sends gets to read the answer.
-const DISCONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The OpenAPI 3.1 document of the API.
 pub fn openapi() -> utoipa::openapi::OpenApi {
@@ -68,15 +62,14 @@ pub fn server(
     listener: TcpListener,
     workers: usize,
 ) -> io::Result<Server> {
-    let shutdown = state.settings.shutdown_timeout.as_secs();
-    let last_check = web::Data::new(v1::status::LastCheck::default());
-    let document = web::Data::new(v1::openapi::Served::default());
-    let limited = web::Data::new(lookups::LimitedAddresses::default());
-    let streams = web::Data::new(streams::Streams::default());
-    let (connections, head_timeout) = (state.settings.connections, state.settings.head_timeout);
-    let server = HttpServer::new(move || {
+    let Settings { connections, head_timeout, shutdown_timeout, .. } = state.settings;
+    let last_check = Data::new(v1::status::LastCheck::default());
+    let document = Data::new(v1::openapi::Served::default());
+    let limited = Data::new(lookups::LimitedAddresses::default());
+    let streams = Data::new(streams::Streams::default());
+    let app = move || {
         App::new()
-            .app_data(web::Data::from(Arc::new(for_worker(state.clone()))))
+            .app_data(Data::from(Arc::new(for_worker(state.clone()))))
             .app_data(last_check.clone())
             .app_data(document.clone())
             .app_data(limited.clone())
@@ -86,14 +79,6 @@ pub fn server(
             .wrap(Compress::default())
             .wrap(from_fn(compression::around))
             .configure(|config| v1::TABLE.configure(config))
-    })
-    .workers(workers)
-    .max_connections(connections.div_ceil(workers.max(1)))
-    .keep_alive(KEEP_ALIVE)
-    .client_request_timeout(head_timeout)
-    .client_disconnect_timeout(DISCONNECT_TIMEOUT)
-    .shutdown_timeout(shutdown)
-    .disable_signals()
-    .listen(listener)?;
-    Ok(server.run())
+    };
+    serve(app, Limits { connections, head_timeout, shutdown_timeout }, listener, workers)
 }

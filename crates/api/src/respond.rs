@@ -1,5 +1,6 @@
 //! Successful answers: envelope, caching, validators.
 
+use ::web::compression::plain_tag;
 use actix_web::{
     HttpRequest, HttpResponse, Responder,
     body::BoxBody,
@@ -14,12 +15,12 @@ use serde::Serialize;
 use twox_hash::XxHash3_128;
 use utoipa::ToSchema;
 
-use crate::{compression::plain_tag, error::ApiError, warnings::Warning};
 pub use crate::{
     error::API_VERSION,
     exact::{Instant, JsonDecimal, date, instant, round4},
     warnings::Warnings,
 };
+use crate::{error::ApiError, warnings::Warning};
 
 pub const JSON: &str = "application/json";
 

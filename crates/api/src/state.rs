@@ -29,7 +29,7 @@ use domain::{
 };
 use time::OffsetDateTime;
 
-use crate::client::Network;
+use ::web::client::Network;
 
 /// Every port that an endpoint needs, and the settings.
 #[derive(Clone)]

@@ -13,7 +13,7 @@ use std::{
 };
 
 use anyhow::Context;
-use api::{Network, Settings, State, rate_limit::InMemory};
+use api::{Settings, State, rate_limit::InMemory};
 use app::{
     ai::InsightTextGenerator,
     deliveries::Ports,
@@ -28,6 +28,7 @@ use store::{Connect, GroupCommit, KeyCache, PoolOptions, Retention, Store};
 use time::OffsetDateTime;
 use tokio::signal::unix::{SignalKind, signal};
 use uuid::Uuid;
+use web::client::Network;
 
 use crate::{
     admin, ai, alerts,

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use ::web::request_id::RequestId;
 use actix_web::{
     HttpMessage, HttpRequest,
     http::{StatusCode, header::HeaderValue},
@@ -17,7 +18,6 @@ use utoipa::ToSchema;
 
 use crate::{
     error::{ApiError, Code},
-    request_id::RequestId,
     respond::{API_VERSION, Cache, Reply, instant},
     state::State,
 };

@@ -77,8 +77,14 @@ const RULES: &[Rule] = &[
         instead: "adapters never see each other: what two need belongs to `domain`, what joins them to `app`",
     },
     Rule {
+        name: "web",
+        uses: Some(&["domain"]),
+        never: &["deadpool", "diesel", "reqwest", "tokio-postgres", "utoipa"],
+        instead: "it is what HTTP faces share: what knows an endpoint or the form of an answer belongs to a face such as `api`",
+    },
+    Rule {
         name: "api",
-        uses: Some(&["domain", "app"]),
+        uses: Some(&["app", "domain", "web"]),
         never: &["deadpool", "diesel", "reqwest", "tokio-postgres"],
         instead: "a handler calls a port of `domain` or a use case of `app`; which adapter stands behind it is for `server`",
     },
@@ -103,6 +109,7 @@ const RULES: &[Rule] = &[
             "pgcluster",
             "redis-adapter",
             "store",
+            "web",
         ]),
         never: &[],
         instead: "what only tests and measurements need is never shipped: make it a dev-dependency",
