@@ -1,22 +1,39 @@
-//! Lists as CSV (RFC 4180), streamed.
+//! Lists as CSV files, streamed. A list has a file when its handler takes its parameters as a [`Listing`] and declares the
+//! answer [`Csv`] beside the one in JSON; the parameter `format` and the columns are described from that.
 
-use actix_web::{
-    HttpRequest, HttpResponse, HttpResponseBuilder,
-    http::header::{self, HeaderMap, HeaderValue},
-    web::Bytes,
+use std::{
+    future::{Ready, ready},
+    marker::PhantomData,
 };
-use csv::{Terminator, WriterBuilder};
+
+use ::web::csv::{Row, header_row, rows};
+use actix_web::{
+    FromRequest, HttpRequest, HttpResponse, HttpResponseBuilder,
+    dev::Payload,
+    http::header::{self, HeaderMap, HeaderValue},
+};
 use domain::{StoreError, error::Chain};
 use futures_util::{StreamExt, stream, stream::BoxStream};
 use serde::{Deserialize, Serialize};
 use time::Date;
+use utoipa::{
+    IntoParams, PartialSchema, ToSchema,
+    openapi::{RefOr, Schema, Type, schema::ObjectBuilder},
+};
+use validator::Validate;
 
 use crate::{
     error::ApiError,
     freshness::FreshnessBody,
-    respond::{Cache, Warnings, date},
+    input::Input,
+    names,
+    query::{is_strict, pairs, read},
+    respond::{Cache, date},
     streams::Streaming,
+    warnings::Warnings,
 };
+
+pub const MEDIA_TYPE: &str = "text/csv";
 
 /// In which form a list is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -26,10 +43,56 @@ pub enum Format {
     Csv,
 }
 
-/// The `format` that is asked for, or else what the header `Accept` says.
-pub fn format(asked: Option<Format>, request: &HttpRequest) -> Format {
-    asked.unwrap_or_else(|| if prefers(request.headers(), "text/csv") { Format::Csv } else { Format::Json })
+/// What every list takes that has a file.
+#[derive(Deserialize, Validate, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct FormatParam {
+    /// `json`, or `csv` for a file; `Accept: text/csv` does the same.
+    #[param(value_type = names::FormatName, inline, required = false)]
+    format: Option<Format>,
 }
+
+impl Input for FormatParam {}
+
+/// The parameters of a list that has a file, read into `T` and checked.
+pub struct Listing<T> {
+    pub params: T,
+    /// As `format` says, else the header `Accept`.
+    pub format: Format,
+    /// Of what was clamped, and of unknown parameters.
+    pub warnings: Warnings,
+}
+
+impl<T: Input> FromRequest for Listing<T> {
+    type Error = ApiError;
+    type Future = Ready<Result<Self, ApiError>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        ready(listing(request))
+    }
+}
+
+fn listing<T: Input>(request: &HttpRequest) -> Result<Listing<T>, ApiError> {
+    let strict = is_strict(request.headers());
+    let pairs = pairs(request.query_string())?;
+    let (of_format, others): (Vec<_>, Vec<_>) = pairs.iter().partition(|(name, _)| name == "format");
+    let (FormatParam { format }, _) = read(of_format.into_iter(), strict)?;
+    let (params, warnings) = read(others.into_iter(), strict)?;
+    let preferred = || if prefers(request.headers(), "text/csv") { Format::Csv } else { Format::Json };
+    Ok(Listing { params, format: format.unwrap_or_else(preferred), warnings })
+}
+
+/// The answer of a list as a file, in the description.
+pub struct Csv<R>(PhantomData<R>);
+
+impl<R: Row> PartialSchema for Csv<R> {
+    fn schema() -> RefOr<Schema> {
+        let description = format!("The columns are `{}`.", R::COLUMNS.join("`, `"));
+        ObjectBuilder::new().schema_type(Type::String).description(Some(description)).into()
+    }
+}
+
+impl<R: Row> ToSchema for Csv<R> {}
 
 /// Whether a client prefers this media type to JSON: it must be named, and not be wanted less.
 pub fn prefers(headers: &HeaderMap, media_type: &str) -> bool {
@@ -44,38 +107,6 @@ pub fn prefers(headers: &HeaderMap, media_type: &str) -> bool {
     };
     let wanted = weight(media_type);
     wanted > 0.0 && wanted >= weight("application/json")
-}
-
-/// A row of a table.
-pub trait Row {
-    /// The header row: the names of the JSON fields, in their order.
-    const COLUMNS: &'static [&'static str];
-    /// As many cells as there are columns.
-    fn cells(&self) -> Vec<String>;
-}
-
-/// A cell with a text that came from outside. A spreadsheet would take one that starts like a formula for a formula.
-pub fn text(value: &str) -> String {
-    if value.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{value}") } else { value.to_owned() }
-}
-
-/// A text that may be missing.
-pub fn optional(value: Option<&str>) -> String {
-    value.map(text).unwrap_or_default()
-}
-
-/// Rows in one piece.
-fn encode<'a>(rows: impl Iterator<Item = &'a [String]>) -> Result<Bytes, std::io::Error> {
-    let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(Vec::new());
-    for row in rows {
-        writer.write_record(row)?;
-    }
-    writer.into_inner().map(Bytes::from).map_err(|error| std::io::Error::other(error.to_string()))
-}
-
-fn header_row<R: Row>() -> Result<Bytes, std::io::Error> {
-    let names: Vec<String> = R::COLUMNS.iter().map(|name| (*name).to_owned()).collect();
-    encode(std::iter::once(names.as_slice()))
 }
 
 /// What a file says in its headers besides the rows.
@@ -114,9 +145,8 @@ fn json(value: &impl Serialize) -> Option<HeaderValue> {
 }
 
 /// One page as a file.
-pub fn page<R: Row>(about: &CsvMetadata<'_>, rows: &[R], next_cursor: Option<i64>) -> Result<HttpResponse, ApiError> {
-    let cells: Vec<Vec<String>> = rows.iter().map(Row::cells).collect();
-    let parts = [header_row::<R>(), encode(cells.iter().map(Vec::as_slice))];
+pub fn page<R: Row>(about: &CsvMetadata<'_>, page: &[R], next_cursor: Option<i64>) -> Result<HttpResponse, ApiError> {
+    let parts = [header_row::<R>(), rows(page)];
     let parts = parts.into_iter().collect::<Result<Vec<_>, _>>().map_err(|error| ApiError::internal(&error))?;
     let mut response = response(about);
     if let Some(cursor) = next_cursor {
@@ -132,7 +162,7 @@ const ROWS_PER_CHUNK: usize = 128;
 /// file never passes for a whole one.
 pub fn stream<R, T>(
     about: &CsvMetadata<'_>,
-    rows: BoxStream<'static, Result<T, StoreError>>,
+    found: BoxStream<'static, Result<T, StoreError>>,
     row: impl Fn(T) -> R + 'static,
     streaming: Streaming,
 ) -> HttpResponse
@@ -142,15 +172,15 @@ where
 {
     // The rows are read when the handler has ended.
     let span = tracing::Span::current();
-    let chunks = rows.ready_chunks(ROWS_PER_CHUNK).map(move |chunk| {
+    let chunks = found.ready_chunks(ROWS_PER_CHUNK).map(move |chunk| {
         // Counted until the last piece has been taken, or the client is gone.
         let _under_way = &streaming;
-        let cells = chunk.into_iter().map(|found| found.map(|found| row(found).cells()));
-        let cells: Vec<Vec<String>> = cells.collect::<Result<_, _>>().map_err(|error| {
-            span.in_scope(|| tracing::error!(error = %Chain(&error), "a stream broke off"));
-            std::io::Error::other("the stream broke off")
-        })?;
-        encode(cells.iter().map(Vec::as_slice))
+        let chunk: Vec<R> =
+            chunk.into_iter().map(|found| found.map(&row)).collect::<Result<_, _>>().map_err(|error| {
+                span.in_scope(|| tracing::error!(error = %Chain(&error), "a stream broke off"));
+                std::io::Error::other("the stream broke off")
+            })?;
+        rows(&chunk)
     });
     response(about).streaming(stream::once(async { header_row::<R>() }).chain(chunks))
 }

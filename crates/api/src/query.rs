@@ -29,7 +29,7 @@ impl<T: Input> FromRequest for Query<T> {
     type Future = Ready<Result<Self, ApiError>>;
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        let read = parse(request.query_string(), is_strict(request.headers()));
+        let read = pairs(request.query_string()).and_then(|pairs| read(pairs.iter(), is_strict(request.headers())));
         ready(read.map(|(params, warnings)| Self { params, warnings }))
     }
 }
@@ -138,8 +138,8 @@ pub fn is_strict(headers: &HeaderMap) -> bool {
     })
 }
 
-/// Reads `name=value&…`. Fails on what is not percent-encoded UTF-8 or holds U+0000.
-fn parse<T: Input>(query: &str, strict: bool) -> Result<(T, Warnings), ApiError> {
+/// The parameters `name=value&…`. Fails on what is not percent-encoded UTF-8 or holds U+0000.
+pub fn pairs(query: &str) -> Result<Vec<(String, String)>, ApiError> {
     let mut pairs = Vec::new();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
@@ -147,8 +147,15 @@ fn parse<T: Input>(query: &str, strict: bool) -> Result<(T, Warnings), ApiError>
         let value = decode(value).ok_or_else(|| undecodable(&name))?;
         pairs.push((name, value));
     }
-    let (params, unknown) =
-        input::read::<T>(Form::Parameter, pairs.iter().map(|(name, value)| (name.as_str(), value.as_str())))?;
+    Ok(pairs)
+}
+
+/// Reads parameters into `T`.
+pub fn read<'a, T: Input>(
+    pairs: impl Iterator<Item = &'a (String, String)> + Clone,
+    strict: bool,
+) -> Result<(T, Warnings), ApiError> {
+    let (params, unknown) = input::read::<T>(Form::Parameter, pairs.map(|(name, value)| (&**name, &**value)))?;
     let mut warnings = input::clamped(&params, strict)?;
     note_unknown(unknown.into_iter(), "unknown_parameter", strict, &mut warnings)?;
     Ok((params, warnings))
@@ -203,7 +210,7 @@ mod tests {
     impl Input for Sample {}
 
     fn query(text: &str, strict: bool) -> Result<(Sample, Warnings), ApiError> {
-        parse(text, strict)
+        pairs(text).and_then(|pairs| read(pairs.iter(), strict))
     }
 
     #[rstest]

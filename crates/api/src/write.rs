@@ -33,13 +33,22 @@ where
     T: Send + 'static,
     E: Into<ApiError> + Send + 'static,
 {
-    let Written { value, replayed } = detached(work).await?;
-    Ok(mark_replayed(Reply::done(&body(value))?, replayed))
+    answered(work, |value| Reply::done(&body(value))).await
 }
 
-/// Marks an answer that an earlier request with the same idempotency key was given first.
-pub fn mark_replayed(reply: Reply, replayed: bool) -> Reply {
-    if replayed { reply.header("idempotent-replayed", HeaderValue::from_static("true")) } else { reply }
+/// Does `work` to its end and gives the answer to what was written, marked when an earlier request with the same
+/// idempotency key was given it first.
+pub async fn answered<T, E>(
+    work: impl Future<Output = Result<Written<T>, E>> + Send + 'static,
+    answer: impl FnOnce(T) -> Result<Reply, ApiError>,
+) -> Result<Reply, ApiError>
+where
+    T: Send + 'static,
+    E: Into<ApiError> + Send + 'static,
+{
+    let Written { value, replayed } = detached(work).await?;
+    let reply = answer(value)?;
+    Ok(if replayed { reply.header("idempotent-replayed", HeaderValue::from_static("true")) } else { reply })
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 pub mod access;
 pub mod client;
 pub mod compression;
+pub mod csv;
 mod meter;
 pub mod request_id;
 pub mod server;

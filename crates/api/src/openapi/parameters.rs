@@ -1,7 +1,7 @@
 //! What requests have in common: the values of filters, and headers.
 
 use utoipa::{
-    Modify,
+    IntoParams, Modify,
     openapi::{
         HttpMethod, OpenApi, RefOr, Required, Schema, Type,
         path::{Operation, Parameter, ParameterBuilder, ParameterIn},
@@ -10,7 +10,10 @@ use utoipa::{
 };
 
 use super::answers::operations_mut;
-use crate::endpoint::Access;
+use crate::{
+    csv::{self, FormatParam},
+    endpoint::Access,
+};
 
 /// Tidies the parameters and adds the request headers.
 pub struct Parameters;
@@ -19,6 +22,9 @@ impl Modify for Parameters {
     fn modify(&self, document: &mut OpenApi) {
         for item in document.paths.paths.values_mut() {
             for (method, operation) in operations_mut(item) {
+                let file =
+                    if has_file(operation) { FormatParam::into_params(|| Some(ParameterIn::Query)) } else { vec![] };
+                operation.parameters.get_or_insert_default().extend(file.into_iter().map(RefOr::T));
                 let parameters = operation.parameters.get_or_insert_default();
                 for parameter in parameters.iter_mut() {
                     if let RefOr::T(parameter) = parameter {
@@ -48,6 +54,12 @@ fn tidy(parameter: &mut Parameter) {
     if let Some(example) = schema.example.take() {
         *parameter = ParameterBuilder::from(parameter.clone()).example(Some(example)).build();
     }
+}
+
+/// Whether its rows are to be had as a file.
+fn has_file(operation: &Operation) -> bool {
+    let mut answers = operation.responses.responses.values();
+    answers.any(|answer| matches!(answer, RefOr::T(answer) if answer.content.contains_key(csv::MEDIA_TYPE)))
 }
 
 fn headers(method: &HttpMethod, operation: &Operation) -> Vec<Parameter> {

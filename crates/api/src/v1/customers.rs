@@ -1,6 +1,7 @@
 //! `GET /api/v1/customers`: the customers of all connected shops.
 
-use actix_web::{Either, HttpRequest, HttpResponse, web};
+use ::web::row;
+use actix_web::{Either, HttpResponse, web};
 use domain::{
     accounts::Platform,
     customers::{Customer, Segment},
@@ -13,12 +14,12 @@ use validator::Validate;
 
 use crate::{
     auth::Caller,
-    csv::{self, CsvMetadata, Format, Row},
+    csv::{self, Csv, CsvMetadata, Format, Listing},
     error::ApiError,
     freshness::{DatedList, FreshnessBody},
     input::Input,
     names,
-    query::{Limit, Query},
+    query::Limit,
     respond::{Instant, JsonDecimal, List, Reply},
     state::State,
     streams::Streams,
@@ -111,50 +112,30 @@ impl CustomerBody {
     }
 }
 
-impl Row for CustomerBody {
-    const COLUMNS: &'static [&'static str] = &[
-        "id",
-        "email",
-        "name",
-        "source",
-        "external_id",
-        "city",
-        "country",
-        "orders_count",
-        "revenue_total",
-        "ltv_estimate",
-        "aov",
-        "segment",
-        "churn_score",
-        "last_purchase_at",
-        "first_purchase_at",
-        "created_at",
-    ];
+row!(CustomerBody {
+    id,
+    email,
+    name,
+    source,
+    external_id,
+    city,
+    country,
+    orders_count,
+    revenue_total,
+    ltv_estimate,
+    aov,
+    segment,
+    churn_score,
+    last_purchase_at,
+    first_purchase_at,
+    created_at,
+});
 
-    fn cells(&self) -> Vec<String> {
-        vec![
-            self.id.to_string(),
-            csv::optional(self.email.as_deref()),
-            csv::optional(self.name.as_deref()),
-            self.source.to_string(),
-            csv::text(&self.external_id),
-            csv::optional(self.city.as_deref()),
-            csv::optional(self.country.as_deref()),
-            self.orders_count.to_string(),
-            self.revenue_total.to_string(),
-            self.ltv_estimate.to_string(),
-            self.aov.to_string(),
-            self.segment.to_string(),
-            self.churn_score.map(|score| score.to_string()).unwrap_or_default(),
-            self.last_purchase_at.map(|at| at.to_string()).unwrap_or_default(),
-            self.first_purchase_at.map(|at| at.to_string()).unwrap_or_default(),
-            self.created_at.to_string(),
-        ]
-    }
-}
+type File = Csv<CustomerBody>;
 
 /// Which customers to list, and how.
 #[derive(Deserialize, Validate, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub struct ListParams {
     /// Only customers of this platform: `shopify`, `tiendanube` or `mercadolibre`.
     #[param(value_type = names::PlatformName, inline, required = false)]
@@ -165,9 +146,6 @@ pub struct ListParams {
     /// `next_cursor` of the page before.
     #[param(minimum = 1)]
     cursor: Option<i64>,
-    /// `json`, or `csv` for a file; `Accept: text/csv` does the same.
-    #[param(value_type = names::FormatName, inline, required = false)]
-    format: Option<Format>,
 }
 
 impl Input for ListParams {}
@@ -180,19 +158,17 @@ impl Input for ListParams {}
     params(ListParams),
     responses((status = 200, description = "A page of customers.", content(
         (DatedList<CustomerBody> = "application/json"),
-        (String = "text/csv")
+        (inline(File) = "text/csv")
     ))),
     security(("api_key" = ["read"]))
 )]
 pub async fn get(
     caller: Caller,
-    query: Query<ListParams>,
-    request: HttpRequest,
+    query: Listing<ListParams>,
     state: web::Data<State>,
     streams: web::Data<Streams>,
 ) -> Result<Either<Reply, HttpResponse>, ApiError> {
-    let Query { params: ListParams { source, limit, cursor, format }, warnings } = query;
-    let format = csv::format(format, &request);
+    let Listing { params: ListParams { source, limit, cursor }, format, warnings } = query;
     let (account, currency) = (caller.account(), caller.currency());
     let body = move |customer| CustomerBody::new(customer, currency);
     let today = caller.zone().day_of((state.clock)());
@@ -222,6 +198,7 @@ mod tests {
     use time::macros::datetime;
 
     use super::*;
+    use ::web::csv::Row as _;
 
     #[test]
     fn the_columns_are_the_fields_in_their_order() {
@@ -249,6 +226,5 @@ mod tests {
         let places: Vec<_> = CustomerBody::COLUMNS.iter().map(|name| json.find(&format!("\"{name}\":"))).collect();
         assert!(places.iter().all(Option::is_some) && places.is_sorted());
         assert_eq!(json.matches("\":").count(), CustomerBody::COLUMNS.len());
-        assert_eq!(body.cells().len(), CustomerBody::COLUMNS.len());
     }
 }

@@ -19,7 +19,7 @@ use crate::{
     query::{NoParams, Query},
     respond::{API_VERSION, Reply, Warnings, instant},
     state::State,
-    write::{detached, mark_replayed},
+    write::answered,
 };
 
 /// A job that generates insights.
@@ -105,13 +105,15 @@ pub async fn start(
     warnings.extend(unknown);
     let (account, mode) = (caller.account(), caller.key().mode);
     let work = async move { state.text_generator.request(account, mode, idempotency, (state.clock)()).await };
-    let written = detached(work).await?;
-    let location = HeaderValue::from_str(&format!("/api/v1/insights/jobs/{}", written.value.id));
-    let mut reply = Reply::done(&JobBody::of(written.value, warnings))?.status(StatusCode::ACCEPTED);
-    if let Ok(location) = location {
-        reply = reply.header("location", location);
-    }
-    Ok(mark_replayed(reply, written.replayed))
+    let answer = |run: Run| {
+        let location = HeaderValue::from_str(&format!("/api/v1/insights/jobs/{}", run.id));
+        let reply = Reply::done(&JobBody::of(run, warnings))?.status(StatusCode::ACCEPTED);
+        Ok(match location {
+            Ok(location) => reply.header("location", location),
+            Err(_) => reply,
+        })
+    };
+    answered(work, answer).await
 }
 
 fn unknown() -> ApiError {

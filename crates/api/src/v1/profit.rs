@@ -2,7 +2,8 @@
 
 mod explain;
 
-use actix_web::{Either, HttpRequest, HttpResponse, web};
+use ::web::row;
+use actix_web::{Either, HttpResponse, web};
 use domain::{
     freshness::Dated,
     money::Currency,
@@ -17,12 +18,12 @@ use validator::Validate;
 use self::explain::Explanation;
 use crate::{
     auth::Caller,
-    csv::{self, CsvMetadata, Format, Row},
+    csv::{self, Csv, CsvMetadata, Format, Listing},
     error::ApiError,
     freshness::FreshnessBody,
     input::Input,
     names,
-    query::{Days, Limit, Query},
+    query::{Days, Limit},
     respond::{API_VERSION, JsonDecimal, Pagination, Reply, Warnings, date},
     state::State,
     warnings::Warning,
@@ -116,49 +117,27 @@ impl SnapshotBody {
     }
 }
 
-impl Row for SnapshotBody {
-    const COLUMNS: &'static [&'static str] = &[
-        "snapshot_date",
-        "gross_revenue",
-        "refunds",
-        "ad_spend",
-        "cogs_estimate",
-        "fees_estimate",
-        "shipping_estimate",
-        "extra_expenses",
-        "net_revenue",
-        "operational_profit",
-        "final_profit",
-        "margin_pct",
-        "margin_defined",
-        "purchase_count",
-        "cogs_coverage_pct",
-        "estimated",
-    ];
+row!(SnapshotBody {
+    snapshot_date,
+    gross_revenue,
+    refunds,
+    ad_spend,
+    cogs_estimate,
+    fees_estimate,
+    shipping_estimate,
+    extra_expenses,
+    net_revenue,
+    operational_profit,
+    final_profit,
+    margin_pct,
+    margin_defined,
+    purchase_count,
+    cogs_coverage_pct,
+    estimated;
+    explain
+});
 
-    fn cells(&self) -> Vec<String> {
-        let amounts = [
-            self.gross_revenue,
-            self.refunds,
-            self.ad_spend,
-            self.cogs_estimate,
-            self.fees_estimate,
-            self.shipping_estimate,
-            self.extra_expenses,
-            self.net_revenue,
-            self.operational_profit,
-            self.final_profit,
-            self.margin_pct,
-        ];
-        let mut cells = vec![self.snapshot_date.clone()];
-        cells.extend(amounts.iter().map(JsonDecimal::to_string));
-        cells.push(self.margin_defined.to_string());
-        cells.push(self.purchase_count.to_string());
-        cells.push(self.cogs_coverage_pct.as_ref().map(JsonDecimal::to_string).unwrap_or_default());
-        cells.push(self.estimated.to_string());
-        cells
-    }
-}
+type File = Csv<SnapshotBody>;
 
 /// Sums over the whole window, whatever the page.
 #[derive(Debug, Serialize, ToSchema)]
@@ -223,6 +202,7 @@ pub struct Body {
 
 /// Which days to list, and how.
 #[derive(Deserialize, Validate, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub struct ListParams {
     #[validate(nested)]
     #[param(inline, required = false)]
@@ -236,9 +216,6 @@ pub struct ListParams {
     /// `1` adds the formula and the inputs of each figure to every day, as JSON.
     #[param(value_type = names::Flag, inline, required = false)]
     explain: Option<bool>,
-    /// `json`, or `csv` for a file; `Accept: text/csv` does the same.
-    #[param(value_type = names::FormatName, inline, required = false)]
-    format: Option<Format>,
 }
 
 impl Input for ListParams {}
@@ -257,18 +234,17 @@ fn cursor_of(day: Date) -> i64 {
     params(ListParams),
     responses((status = 200, description = "The days of the window.", content(
         (Body = "application/json"),
-        (String = "text/csv")
+        (inline(File) = "text/csv")
     ))),
     security(("api_key" = ["read"]))
 )]
 pub async fn get(
     caller: Caller,
-    query: Query<ListParams>,
-    request: HttpRequest,
+    query: Listing<ListParams>,
     state: web::Data<State>,
 ) -> Result<Either<Reply, HttpResponse>, ApiError> {
-    let Query { params: ListParams { days, limit, cursor, explain, format }, warnings } = query;
-    let (format, days) = (csv::format(format, &request), days.get());
+    let Listing { params: ListParams { days, limit, cursor, explain }, format, warnings } = query;
+    let days = days.get();
     let currency = caller.currency();
     let range = window::ending_today(caller.zone(), (state.clock)(), days);
     let Dated { found: snapshots, freshness } = state.profit.range(caller.account(), range).await?;
@@ -297,6 +273,7 @@ mod tests {
     use time::macros::{date, datetime};
 
     use super::*;
+    use ::web::csv::Row as _;
 
     #[test]
     fn the_columns_are_the_fields_in_their_order() {
@@ -311,7 +288,6 @@ mod tests {
         let places: Vec<_> = SnapshotBody::COLUMNS.iter().map(|name| json.find(&format!("\"{name}\":"))).collect();
         assert!(places.iter().all(Option::is_some) && places.is_sorted());
         assert_eq!(json.matches("\":").count(), SnapshotBody::COLUMNS.len());
-        assert_eq!(body.cells().len(), SnapshotBody::COLUMNS.len());
     }
 
     #[test]

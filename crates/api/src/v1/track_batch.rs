@@ -1,10 +1,7 @@
 //! `POST /api/v1/track/batch`: many events in one request, each with an answer of its own.
 
 use actix_web::web;
-use domain::{
-    idempotency::Written,
-    tracking::{MAX_BATCH, NewEvent, Refusal},
-};
+use domain::tracking::{MAX_BATCH, NewEvent, Refusal};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use time::OffsetDateTime;
@@ -24,7 +21,7 @@ use crate::{
     state::State,
     v1::track::{TrackParams, Tracked, within_budget},
     warnings::Warning,
-    write::{detached, mark_replayed},
+    write::written,
 };
 
 /// Events of a batch.
@@ -144,23 +141,23 @@ pub async fn track_batch(
         events.push(event);
         warnings.push(notes);
     }
-    let (fates, replayed) = if dry_run {
-        (events.into_iter().map(|event| event.map(|_| None)).collect(), false)
-    } else {
-        within_budget(&state, &caller, bytes).await?;
-        let account = caller.account();
-        let work = async move { state.events.insert_batch(account, events, idempotency, now).await };
-        let Written { value, replayed } = detached(work).await?;
-        (value.into_iter().map(|fate| fate.map(Some)).collect::<Vec<_>>(), replayed)
+    let body = |fates: Vec<Result<Option<i64>, Refusal>>| {
+        let results: Vec<ResultBody> = (0..)
+            .zip(fates.into_iter().zip(warnings))
+            .map(|(index, (fate, warnings))| ResultBody::new(index, fate, warnings))
+            .collect();
+        let accepted = results.iter().filter(|result| result.ok).count();
+        let refused = results.len() - accepted;
+        BatchBody { ok: true, accepted, refused, results, dry_run, api_version: API_VERSION, warnings: noted }
     };
-    let results: Vec<ResultBody> = (0..)
-        .zip(fates.into_iter().zip(warnings))
-        .map(|(index, (fate, warnings))| ResultBody::new(index, fate, warnings))
-        .collect();
-    let accepted = results.iter().filter(|result| result.ok).count();
-    let refused = results.len() - accepted;
-    let body = BatchBody { ok: true, accepted, refused, results, dry_run, api_version: API_VERSION, warnings: noted };
-    Ok(mark_replayed(Reply::done(&body)?, replayed))
+    if dry_run {
+        let fates = events.into_iter().map(|event| event.map(|_| None));
+        return Reply::done(&body(fates.collect()));
+    }
+    within_budget(&state, &caller, bytes).await?;
+    let account = caller.account();
+    let work = async move { state.events.insert_batch(account, events, idempotency, now).await };
+    written(work, |fates| body(fates.into_iter().map(|fate| fate.map(Some)).collect())).await
 }
 
 /// An event by the rules of a single one, and what there is to say about it all the same.

@@ -1,6 +1,7 @@
 //! `GET /api/v1/credits/transactions`: the ledger.
 
-use actix_web::{Either, HttpRequest, HttpResponse, web};
+use ::web::row;
+use actix_web::{Either, HttpResponse, web};
 use domain::{
     credits::{FeatureName, Transaction, TransactionFilter, TransactionKind},
     instants::{self, InvalidInstant},
@@ -17,11 +18,11 @@ use validator::Validate;
 
 use crate::{
     auth::Caller,
-    csv::{self, CsvMetadata, Format, Row},
+    csv::{self, Csv, CsvMetadata, Format, Listing},
     error::ApiError,
     input::Input,
     names,
-    query::{Limit, Query},
+    query::Limit,
     respond::{List, Reply, instant},
     state::State,
     streams::Streams,
@@ -56,25 +57,13 @@ impl From<Transaction> for RowBody {
     }
 }
 
-impl Row for RowBody {
-    const COLUMNS: &'static [&'static str] =
-        &["id", "kind", "feature", "amount", "balance_after", "created_at", "meta"];
+row!(RowBody { id, kind, feature, amount, balance_after, created_at, meta });
 
-    fn cells(&self) -> Vec<String> {
-        vec![
-            self.id.to_string(),
-            self.kind.to_string(),
-            csv::optional(self.feature.as_deref()),
-            self.amount.to_string(),
-            self.balance_after.to_string(),
-            self.created_at.clone(),
-            csv::text(&serde_json::to_string(&self.meta).unwrap_or_default()),
-        ]
-    }
-}
+type File = Csv<RowBody>;
 
 /// Which transactions to list, and how.
 #[derive(Deserialize, Validate, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub struct ListParams {
     #[validate(nested)]
     #[param(inline, required = false)]
@@ -94,9 +83,6 @@ pub struct ListParams {
     /// Not after this day, or before this RFC 3339 instant.
     #[param(value_type = Moment, inline, required = false)]
     to: Option<Moment>,
-    /// `json`, or `csv` for a file; `Accept: text/csv` does the same.
-    #[param(value_type = names::FormatName, inline, required = false)]
-    format: Option<Format>,
 }
 
 impl Input for ListParams {}
@@ -162,20 +148,18 @@ fn moment(name: &str, text: &str, zone: &Zone, end: bool) -> Result<OffsetDateTi
     params(ListParams),
     responses((status = 200, description = "A page of transactions.", content(
         (List<RowBody> = "application/json"),
-        (String = "text/csv")
+        (inline(File) = "text/csv")
     ))),
     security(("api_key" = ["read"]))
 )]
 pub async fn list(
     caller: Caller,
-    query: Query<ListParams>,
-    request: HttpRequest,
+    query: Listing<ListParams>,
     state: web::Data<State>,
     streams: web::Data<Streams>,
 ) -> Result<Either<Reply, HttpResponse>, ApiError> {
-    let Query { params: ListParams { limit, cursor, kind, feature, from, to, format }, warnings } = query;
+    let Listing { params: ListParams { limit, cursor, kind, feature, from, to }, format, warnings } = query;
     let filter = filter(kind, feature, [from, to], caller.zone())?;
-    let format = csv::format(format, &request);
     let account = caller.account();
     let about = |warnings| {
         let day = caller.zone().day_of((state.clock)());

@@ -22,7 +22,7 @@ use crate::{
     query::{Limit, NoParams, Query},
     respond::{API_VERSION, List, Reply, Warnings, instant},
     state::State,
-    write::{detached, mark_replayed, written},
+    write::{answered, written},
 };
 
 /// An attempt to deliver.
@@ -296,17 +296,14 @@ pub async fn resend(
     let (account, id) = (caller.account(), path::subscription(&request)?);
     let delivery = path::uuid(&request, "delivery").ok_or_else(unknown)?;
     let work = async move { state.delivery_log.resend(account, id, delivery, idempotency, (state.clock)()).await };
-    let written = detached(work).await?;
     let conflict = |message: &'static str| Err(ApiError::new(Code::InvalidTransition).message(message));
-    match written.value {
-        Resent::Queued => {
-            let reply = Reply::done(&ResentBody { ok: true, api_version: API_VERSION })?;
-            Ok(mark_replayed(reply, written.replayed))
-        }
+    let answer = |resent| match resent {
+        Resent::Queued => Reply::done(&ResentBody { ok: true, api_version: API_VERSION }),
         Resent::Unknown => Err(unknown()),
         Resent::UnderWay => conflict("The delivery is being attempted at this moment."),
         Resent::Inactive => conflict("The subscription is switched off."),
-    }
+    };
+    answered(work, answer).await
 }
 
 /// What to try.

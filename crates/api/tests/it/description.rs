@@ -140,6 +140,27 @@ fn every_operation_is_told_in_full() {
 }
 
 #[test]
+fn a_list_has_a_file_where_the_document_says_so() {
+    let service = service();
+    let mut files = 0;
+    for (method, path, operation) in operations(&document()).into_iter().filter(|(method, ..)| method == "GET") {
+        let file = &operation["responses"]["200"]["content"]["text/csv"]["schema"];
+        let parameters = operation["parameters"].as_array().unwrap();
+        let format = parameters.iter().find(|parameter| parameter["name"] == "format");
+        let answer = service.get(&format!("{path}?format=x"), BOTH);
+        let is_read = answer.status == 400 && answer.json()["param"] == "format";
+        assert_eq!((format.is_some(), is_read), (file.is_object(), file.is_object()), "{method} {path}");
+        if let Some(format) = format {
+            assert!(parameters.iter().all(|parameter| parameter["in"] != "path"), "{path}");
+            assert_eq!(format["schema"]["enum"], json!(["json", "csv"]), "{path}");
+            assert!(file["description"].as_str().unwrap().starts_with("The columns are `"), "{path}");
+            files += 1;
+        }
+    }
+    assert!(files >= 3, "{files}");
+}
+
+#[test]
 fn nothing_that_is_clamped_is_declared_to_have_a_maximum() {
     for (method, path, operation) in operations(&document()) {
         for parameter in operation["parameters"].as_array().into_iter().flatten() {
