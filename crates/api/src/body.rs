@@ -34,8 +34,8 @@ pub const MAX_BYTES: usize = 64 * 1024;
 /// The largest body of a batch of events, bytes: five hundred of some 2,000 each.
 pub const MAX_BATCH_BYTES: usize = 1024 * 1024;
 
-fn too_large(room: usize) -> ApiError {
-    ApiError::new(Code::PayloadTooLarge).message(format!("The body is larger than {} KiB.", room / 1024))
+fn too_large(max_bytes: usize) -> ApiError {
+    ApiError::new(Code::PayloadTooLarge).message(format!("The body is larger than {} KiB.", max_bytes / 1024))
 }
 
 /// A body of at most `MAX` bytes as it was sent.
@@ -69,15 +69,15 @@ impl<const MAX: usize> FromRequest for Upload<MAX> {
 }
 
 /// Refuses a body by its headers, before any of it is read. Gives its media type.
-fn check_head(headers: &HeaderMap, room: usize) -> Result<Option<String>, ApiError> {
+fn check_head(headers: &HeaderMap, max_bytes: usize) -> Result<Option<String>, ApiError> {
     let unsupported = |message: &'static str| ApiError::new(Code::UnsupportedMediaType).message(message);
     let mut codings = headers.get_all(header::CONTENT_ENCODING).filter(|coding| !coding.is_empty());
     if codings.any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity")) {
         return Err(unsupported("Compressed bodies are not read."));
     }
     let length = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-    if length.is_some_and(|length| length > room as u64) {
-        return Err(too_large(room));
+    if length.is_some_and(|length| length > max_bytes as u64) {
+        return Err(too_large(max_bytes));
     }
     let mut types = headers.get_all(header::CONTENT_TYPE).filter(|value| !value.is_empty());
     match (types.next(), types.next()) {
@@ -100,15 +100,15 @@ fn media_type(value: &str) -> Result<String, ApiError> {
     }
 }
 
-async fn read(mut payload: Payload, room: usize) -> Result<Bytes, ApiError> {
+async fn read(mut payload: Payload, max_bytes: usize) -> Result<Bytes, ApiError> {
     let mut bytes = BytesMut::new();
     while let Some(chunk) = payload.next().await {
         let chunk = chunk.map_err(|error| match error {
-            PayloadError::Overflow => too_large(room),
+            PayloadError::Overflow => too_large(max_bytes),
             _ => ApiError::new(Code::InvalidBody).message("The body is broken off or wrongly encoded."),
         })?;
-        if bytes.len() + chunk.len() > room {
-            return Err(too_large(room));
+        if bytes.len() + chunk.len() > max_bytes {
+            return Err(too_large(max_bytes));
         }
         bytes.extend_from_slice(&chunk);
     }

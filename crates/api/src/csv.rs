@@ -78,7 +78,7 @@ fn listing<T: Input>(request: &HttpRequest) -> Result<Listing<T>, ApiError> {
     let (of_format, others): (Vec<_>, Vec<_>) = pairs.iter().partition(|(name, _)| name == "format");
     let (FormatParam { format }, _) = read(of_format.into_iter(), strict)?;
     let (params, warnings) = read(others.into_iter(), strict)?;
-    let preferred = || if prefers(request.headers(), "text/csv") { Format::Csv } else { Format::Json };
+    let preferred = || if prefers(request.headers(), MEDIA_TYPE) { Format::Csv } else { Format::Json };
     Ok(Listing { params, format: format.unwrap_or_else(preferred), warnings })
 }
 

@@ -1,8 +1,8 @@
 //! What every request passes on its way in and out: who calls, how often, with what right; then the headers that every
 //! answer carries, the body of errors, one log line and the metrics.
 //!
-//! Authentication, quota and scope are settled here, before routing counts: so a path that does not exist tells a
-//! stranger nothing, and a caller over the limit costs no look-up; nor does an address that tries keys, once it is over
+//! Authentication, quota and scope are settled here, before routing counts: so a path that does not exist tells an
+//! unauthenticated client nothing, and a caller over the limit costs no look-up; nor does an address that tries keys, once it is over
 //! its own.
 
 use std::{
@@ -47,7 +47,7 @@ const RATE_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remainin
 const RATE_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 /// Seconds after which a client may find the database, or the gateway behind us, back.
 const DATABASE_RETRY_SECONDS: u64 = 5;
-/// Seconds after which there may be room again: queues empty in a moment, a stream takes a few seconds.
+/// Seconds after which there may be capacity again: queues empty in a moment, a stream takes a few seconds.
 const OVERLOADED_RETRY_SECONDS: u64 = 2;
 
 /// What was decided about a request before it is routed.
@@ -122,7 +122,7 @@ async fn answer(
         state.writes.note(caller.account()).await;
     }
     if access == Access::Signed {
-        (response, quota) = notifications::settle(state, bucket, response).await;
+        (response, quota) = notifications::settle(state, (bucket, quota), response).await;
     } else if response.status() == StatusCode::NOT_MODIFIED && unmodified_is_free {
         match not_modified(state, bucket, quota).await {
             Ok(settled) => quota = settled,
@@ -166,14 +166,14 @@ async fn admit(
         let quota = state.limiter.hit(bucket, limit.saturating_mul(PUBLIC_FACTOR)).await;
         return Admission { bucket, quota, verdict: within(quota, free).map(|()| None) };
     }
-    let stranger = Bucket::refused(address);
+    let unauthenticated = Bucket::refused(address);
     let presented = token(request.headers()).map(|key| key.hash());
     let hash = presented.as_ref().ok().copied();
-    if let Some(quota) = limited.quota(stranger, limit)
+    if let Some(quota) = limited.quota(unauthenticated, limit)
         && !hash.is_some_and(|hash| state.keys.known_id(hash).is_some() || limited.try_acquire_lookup())
     {
         let verdict = Err(ApiError::new(Code::RateLimitExceeded));
-        return Admission { bucket: stranger, quota, verdict };
+        return Admission { bucket: unauthenticated, quota, verdict };
     }
     let authenticated = match presented {
         Ok(hash) => authenticate(hash, &*state.keys, (state.clock)()).await,
@@ -188,11 +188,11 @@ async fn admit(
             Admission { bucket, quota, verdict }
         }
         Err(refused) if refused.code.status() == StatusCode::UNAUTHORIZED => {
-            let quota = state.limiter.hit(stranger, limit).await;
+            let quota = state.limiter.hit(unauthenticated, limit).await;
             if quota.exceeded {
-                limited.insert(stranger, quota);
+                limited.insert(unauthenticated, quota);
             }
-            Admission { bucket: stranger, quota, verdict: within(quota, false).and(Err(refused)) }
+            Admission { bucket: unauthenticated, quota, verdict: within(quota, false).and(Err(refused)) }
         }
         Err(failed) => {
             // The fault is ours. The count of a known key is shown but refuses no one; without a known key nothing is
@@ -202,7 +202,7 @@ async fn admit(
                 Some(bucket) => state.limiter.hit(bucket, limit).await,
                 None => Quota::of(limit, 0, WINDOW, false),
             };
-            Admission { bucket: known.unwrap_or(stranger), quota, verdict: Err(failed) }
+            Admission { bucket: known.unwrap_or(unauthenticated), quota, verdict: Err(failed) }
         }
     }
 }

@@ -145,7 +145,7 @@ pub struct Table {
 /// What the table says about the path of a request.
 #[derive(Clone, Copy)]
 pub struct Matched<'a> {
-    /// The path as it goes into logs and metrics: one of the table, so that strangers cannot make up labels.
+    /// The path as it goes into logs and metrics: one of the table, so that clients cannot make up labels.
     pub label: &'static str,
     path: Option<&'a Path>,
 }

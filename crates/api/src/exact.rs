@@ -57,8 +57,8 @@ fn round_short(amount: Decimal, decimals: u32) -> Option<Decimal> {
 
 impl Serialize for JsonDecimal {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut room = [0; ROOM];
-        let text = write(self.0, &mut room).ok_or_else(|| S::Error::custom("a decimal without digits"))?;
+        let mut buffer = [0; BUFFER_BYTES];
+        let text = write(self.0, &mut buffer).ok_or_else(|| S::Error::custom("a decimal without digits"))?;
         // Borrowed: nothing is allocated.
         let raw: &RawValue = serde_json::from_str(text).map_err(S::Error::custom)?;
         raw.serialize(serializer)
@@ -66,15 +66,15 @@ impl Serialize for JsonDecimal {
 }
 
 /// A sign, 29 digits and a point are the longest that a decimal can be.
-const ROOM: usize = 32;
+const BUFFER_BYTES: usize = 32;
 
-/// Writes the number into `room`, from its end.
-fn write(number: Decimal, room: &mut [u8; ROOM]) -> Option<&str> {
+/// Writes the number into `buffer`, from its end.
+fn write(number: Decimal, buffer: &mut [u8; BUFFER_BYTES]) -> Option<&str> {
     let mut rest = number.mantissa().unsigned_abs();
-    let (mut at, mut left) = (ROOM, number.scale());
+    let (mut at, mut left) = (BUFFER_BYTES, number.scale());
     let mut put = |byte: u8| {
         at -= 1;
-        *room.get_mut(at)? = byte;
+        *buffer.get_mut(at)? = byte;
         Some(at)
     };
     // Long division by ten is slow beyond 64 bits, and hardly ever needed.
@@ -91,7 +91,7 @@ fn write(number: Decimal, room: &mut [u8; ROOM]) -> Option<&str> {
         left = point(left, &mut put)?;
         if rest == 0 && left == 0 && before != 1 {
             let start = if number.is_sign_negative() { put(b'-')? } else { start };
-            return std::str::from_utf8(room.get(start..)?).ok();
+            return std::str::from_utf8(buffer.get(start..)?).ok();
         }
     }
 }
@@ -134,7 +134,7 @@ pub fn instant(at: OffsetDateTime) -> String {
 pub struct Instant(pub OffsetDateTime);
 
 impl Instant {
-    /// None for a year that has not four digits.
+    /// `None` for a year without four digits.
     fn digits(self) -> Option<[u8; 20]> {
         let at = self.0.to_offset(UtcOffset::UTC);
         let [y1, y2, y3, y4, m1, m2, d1, d2] = date_digits(at.date())?;
@@ -171,7 +171,7 @@ pub fn date(day: time::Date) -> String {
     std::str::from_utf8(&text).unwrap_or_default().to_owned()
 }
 
-/// The digits of a date; none for a year that has not four.
+/// The digits of a date; `None` for a year without four digits.
 fn date_digits(day: time::Date) -> Option<[u8; 8]> {
     let (year, month, day) = day.to_calendar_date();
     let year = u16::try_from(year).ok().filter(|year| *year <= 9_999)?;

@@ -24,6 +24,7 @@ use validator::{Validate, ValidationError, ValidationErrorsKind};
 use crate::{
     error::{ApiError, Code},
     names::FLAGS,
+    path::{MUST_BE_POSITIVE, positive},
     warnings::{Warning, Warnings},
 };
 
@@ -299,15 +300,12 @@ impl<'de> Deserializer<'de> for Value<'_, 'de> {
         }
     }
 
-    /// A parameter is a whole number of at least 1, in plain decimal digits.
+    /// A parameter is a [`positive`] number.
     fn deserialize_i64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         if self.form != Form::Parameter {
             return self.deserialize_any(visitor);
         }
-        let digits = !self.text.is_empty() && self.text.bytes().all(|b| b.is_ascii_digit());
-        let number = if digits { self.text.parse::<i64>().ok().filter(|number| *number >= 1) } else { None };
-        let wrong = || de::Error::custom(format_args!("must be a whole number from 1 to {}", i64::MAX));
-        visitor.visit_i64(number.ok_or_else(wrong)?)
+        visitor.visit_i64(positive(self.text).ok_or_else(|| de::Error::custom(MUST_BE_POSITIVE))?)
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {

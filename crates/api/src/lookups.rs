@@ -15,9 +15,9 @@ use std::{
 
 use domain::rate_limit::{Bucket, Quota};
 
-/// Addresses remembered at most. Those for which there is no room are limited by the bound on look-ups in the store alone.
+/// Addresses remembered at most. Beyond them, only the bound on look-ups in the store holds.
 const CAPACITY: usize = 65_536;
-/// How often expired windows are removed when there is no room.
+/// How often expired windows are removed when they are at capacity.
 const SWEEP_EVERY: Duration = Duration::from_secs(1);
 /// The interval of look-ups for all these addresses together.
 const LOOKUP_EVERY: Duration = Duration::from_millis(100);

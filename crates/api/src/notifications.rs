@@ -1,4 +1,4 @@
-//! How many notifications other systems may send. Whoever signs them has a budget that nobody else can use up: only what
+//! How many notifications other systems may send. A sender that signs has a budget that no other client can use up: only what
 //! proves nothing is counted with what an address sends unsigned, and only that is refused for it.
 
 use std::net::IpAddr;
@@ -39,15 +39,14 @@ pub fn unsigned(state: &State, address: IpAddr) -> (Bucket, Quota) {
 /// Counts what was answered without a signature; beyond the budget of the address the answer says only that.
 pub async fn settle(
     state: &State,
-    bucket: Bucket,
+    (bucket, quota): (Bucket, Quota),
     response: ServiceResponse<BoxBody>,
 ) -> (ServiceResponse<BoxBody>, Quota) {
     let signed = response.request().extensions().get::<Signed>().copied();
     if let Some(Signed(quota)) = signed {
         return (response, quota);
     }
-    let limit = state.settings.rate_limit_per_minute.saturating_mul(PUBLIC_FACTOR);
-    let quota = state.limiter.hit(bucket, limit).await;
+    let quota = state.limiter.hit(bucket, quota.limit).await;
     if quota.exceeded {
         return (response.error_response(ApiError::new(Code::RateLimitExceeded)), quota);
     }

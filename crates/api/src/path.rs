@@ -6,16 +6,23 @@ use uuid::Uuid;
 
 use crate::error::{ApiError, Code};
 
-/// The number of a subscription. What is no such number belongs to none.
+/// The number of a subscription. Anything else is the number of none: 404.
 pub fn subscription(request: &HttpRequest) -> Result<SubscriptionId, ApiError> {
     number(request, "id").ok_or(ApiError::new(Code::WebhookNotFound))
 }
 
-/// A positive number in plain digits.
+/// The [`positive`] number that the part `name` is.
 pub fn number<T: From<i64>>(request: &HttpRequest, name: &str) -> Option<T> {
-    let text = request.match_info().get(name)?;
-    let number = text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse().ok().filter(|number| *number > 0))?;
-    number.map(T::from)
+    request.match_info().get(name).and_then(positive).map(T::from)
+}
+
+/// Completes "`name` …" for a text that is not [`positive`].
+pub const MUST_BE_POSITIVE: &str = "must be a whole number from 1 to 9223372036854775807";
+
+/// A whole number of at least 1, in plain decimal digits.
+pub fn positive(text: &str) -> Option<i64> {
+    let is_plain = text.bytes().all(|b| b.is_ascii_digit());
+    text.parse().ok().filter(|number| is_plain && *number >= 1)
 }
 
 /// A UUID in its usual spelling.

@@ -161,13 +161,6 @@ pub fn read<'a, T: Input>(
     Ok((params, warnings))
 }
 
-/// Reads the whole number that the part `name` of a path is.
-pub fn parse_positive(name: &str, text: &str) -> Result<i64, ApiError> {
-    let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    let number = if digits { text.parse::<i64>().ok().filter(|n| *n >= 1) } else { None };
-    number.ok_or_else(|| ApiError::parameter(name, &format!("must be a whole number from 1 to {}", i64::MAX)))
-}
-
 fn undecodable(name: &str) -> ApiError {
     let shown: String = name.chars().take(MAX_NAME_CHARS).collect();
     ApiError::parameter(&shown, "is not percent-encoded UTF-8 without U+0000")

@@ -30,11 +30,11 @@ const TYPICAL_BYTES: usize = 16_384;
 /// Who may keep an answer, and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cache {
-    /// Nobody.
+    /// No one.
     No,
     /// The client, asking each time whether it is still right.
     Validate,
-    /// Anyone, for so many seconds.
+    /// Anyone, for this number of seconds.
     Public(u32),
     /// The same, and for an hour where nothing newer is to be had.
     PublicStale(u32),
@@ -55,7 +55,7 @@ fn text(value: &str) -> HeaderValue {
     HeaderValue::from_str(value).unwrap_or(HeaderValue::from_static("no-store"))
 }
 
-/// An answer with its whole body at hand.
+/// An answer whose whole body is in memory.
 #[derive(Debug)]
 pub struct Reply {
     status: StatusCode,

@@ -45,7 +45,7 @@ pub struct State {
     pub ai_access: Arc<dyn AiAccess>,
     /// What is for sale.
     pub prices: Arc<PriceList>,
-    /// Takes what the payment gateway reports; none without a gateway.
+    /// Takes what the payment gateway reports; `None` without a gateway.
     pub payment_service: Option<app::payments::PaymentService>,
     pub customers: Arc<dyn CustomerStore>,
     pub integrations: Arc<dyn IntegrationStore>,

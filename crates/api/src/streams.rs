@@ -1,7 +1,7 @@
 //! How many lists are streamed at a time.
 //!
 //! A stream lasts for as long as its client takes to read it. Its memory is small, but it is held for all that time, so
-//! there are only so many of them; and only so many of one account, so that none keeps the others from theirs.
+//! their number is bounded, over all and for each account, so that no account keeps the others from theirs.
 
 use std::{
     collections::HashMap,
@@ -32,7 +32,7 @@ impl Streams {
     /// Room for one more, held until what is returned is dropped.
     ///
     /// # Errors
-    /// `overloaded` when the account, or the process, has as many as it may have.
+    /// `overloaded` when the account, or the process, has reached its limit.
     pub fn begin(self: Arc<Self>, account: AccountId) -> Result<Streaming, ApiError> {
         let mut counts = self.lock();
         if counts.of.get(&account).is_some_and(|count| *count >= OF_ACCOUNT) {
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn all_accounts_together_have_so_many() {
+    fn all_accounts_together_have_a_limit() {
         let streams = Arc::new(Streams::default());
         let accounts = 0..i64::try_from(AT_ONCE).unwrap();
         let all: Vec<_> = accounts.map(|account| streams.clone().begin(AccountId(account)).unwrap()).collect();

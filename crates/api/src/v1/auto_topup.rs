@@ -1,4 +1,4 @@
-//! `PUT /api/v1/credits/auto-topup`: recharging by itself.
+//! `PUT /api/v1/credits/auto-topup`: automatic top-ups.
 
 use actix_web::web;
 use domain::{
@@ -20,7 +20,7 @@ use crate::{
     write::detached,
 };
 
-/// When the account is recharged by itself.
+/// When the account is topped up automatically.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = AutoTopup)]
 pub struct AutoTopupBody {
@@ -33,7 +33,7 @@ pub struct AutoTopupBody {
     top_up_amount: i64,
     #[schema(format = DateTime)]
     last_charged_at: Option<String>,
-    /// Credits that may be bought by itself in a calendar month (UTC); null means as many as the service allows.
+    /// Credits that automatic top-ups may buy in a calendar month (UTC); null means as many as the service allows.
     #[schema(example = 5000)]
     monthly_cap: Option<i64>,
     /// Charges that failed since the last that succeeded; the third switches recharging off.

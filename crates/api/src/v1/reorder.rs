@@ -12,8 +12,8 @@ use crate::{
     error::{ApiError, Code},
     freshness::FreshnessBody,
     input::Input,
-    names,
-    query::{Limit, NoParams, Query, parse_positive},
+    names, path,
+    query::{Limit, NoParams, Query},
     respond::{API_VERSION, JsonDecimal, Pagination, Reply, Warnings, instant, round4},
     state::State,
     warnings::Warning,
@@ -244,7 +244,8 @@ pub async fn change(
     body: Json<Change>,
     state: web::Data<State>,
 ) -> Result<Reply, ApiError> {
-    let id = parse_positive("id", request.match_info().query("id"))?;
+    let wrong = || ApiError::parameter("id", path::MUST_BE_POSITIVE);
+    let id = path::number(&request, "id").ok_or_else(wrong)?;
     let (Change { status }, _, warnings) = body.into_parts(query.warnings);
     let account = caller.account();
     let work = async move { state.reorder.change(account, id, status).await };

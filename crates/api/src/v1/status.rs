@@ -33,7 +33,7 @@ const CHECK_TIMEOUT: Duration = Duration::from_millis(1_500);
 #[derive(Debug, Clone, Copy)]
 struct Look {
     at: Instant,
-    /// None when it is down.
+    /// `None` when it is down.
     latency: Option<Duration>,
     schema: SchemaStatus,
     took: Duration,

@@ -36,7 +36,7 @@ pub struct TrackBatch {
     events: Vec<Box<RawValue>>,
 }
 
-/// One event that is not as it should be is refused by itself, so an array of anything is a batch.
+/// One event that is not as it should be is refused alone, so an array of anything is a batch.
 fn batch() -> Array {
     let anything =
         AnyOfBuilder::new().item(Ref::from_schema_name("TrackEvent")).item(Object::with_type(SchemaType::AnyValue));

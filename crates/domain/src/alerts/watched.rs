@@ -150,6 +150,12 @@ mod tests {
         }
     }
 
+    #[test]
+    fn the_names_are_those_of_the_figures_and_two_more() {
+        let named: Vec<&str> = FIGURES.iter().map(|(name, _)| *name).chain([STOCKOUTS, "event:<name>"]).collect();
+        assert_eq!(NAMES, named);
+    }
+
     #[rstest]
     #[case("")]
     #[case("Revenue")]
