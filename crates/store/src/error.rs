@@ -2,6 +2,7 @@
 
 use std::error::Error as _;
 
+use deadpool::managed::TimeoutType;
 use diesel::result::Error;
 use diesel_async::pooled_connection::deadpool::PoolError;
 use domain::{
@@ -69,13 +70,15 @@ pub(crate) fn driver_text(error: &tokio_postgres::Error) -> String {
     }
 }
 
-/// No connection: whatever is wrong, the database cannot be reached.
-pub(crate) fn pool_error(error: PoolError) -> StoreError {
-    StoreError::Unavailable(match error {
+/// Why the pool gave no connection. A wait for one of those in use is an overload, as long as there are `open` ones: when
+/// the database is away, none is, and callers wait for those that try to open one.
+pub(crate) fn pool_error(error: PoolError, open: usize) -> StoreError {
+    match error {
+        PoolError::Timeout(TimeoutType::Wait) if open > 0 => StoreError::Overloaded(error.into()),
         // Its text is in that of the outer error as well.
-        PoolError::Backend(error) => error.into(),
-        other => other.into(),
-    })
+        PoolError::Backend(error) => StoreError::Unavailable(error.into()),
+        other => StoreError::Unavailable(other.into()),
+    }
 }
 
 fn of_meaning(meaning: Meaning, cause: Cause) -> StoreError {

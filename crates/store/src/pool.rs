@@ -37,8 +37,12 @@ pub(crate) type Pool = DeadPool<AsyncPgConnection>;
 pub(crate) type PooledConnection = ScopeGuard<Object<AsyncPgConnection>, fn(Object<AsyncPgConnection>)>;
 
 /// Takes a connection out of the pool.
+///
+/// # Errors
+/// [`StoreError::Overloaded`] when all of them stay in use for [`PoolOptions::wait`], [`StoreError::Unavailable`] when
+/// none can be opened.
 pub(crate) async fn acquire(pool: &Pool) -> Result<PooledConnection, StoreError> {
-    let connection = pool.get().await.map_err(pool_error)?;
+    let connection = pool.get().await.map_err(|error| pool_error(error, pool.status().size))?;
     Ok(scopeguard::guard(connection, |connection| drop(Object::take(connection))))
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::{StoreError, accounts::AccountStore, error::Chain};
+use domain::{StoreError, accounts::AccountStore, error::Chain, health::Health};
 use store::{PoolOptions, Store};
 use testkit::TestDb;
 use tokio_postgres::Client;
@@ -23,6 +23,39 @@ async fn a_statement_that_takes_too_long_is_an_overload() {
     let error = AccountStore::list(&store).await.unwrap_err();
     assert!(matches!(error, StoreError::Overloaded(_)), "{}", Chain(&error));
     assert!(Chain(&error).to_string().contains("statement timeout"), "{}", Chain(&error));
+}
+
+#[tokio::test]
+async fn a_wait_for_a_connection_that_stays_in_use_is_an_overload() {
+    let db = TestDb::new().await.unwrap();
+    let options = PoolOptions { max_connections: 1, wait: Duration::from_millis(50), ..PoolOptions::default() };
+    let store = Store::connect(&db.connect().unwrap(), options).unwrap();
+    store.ping().await.unwrap();
+    let lock = db.client().await.unwrap();
+    lock.batch_execute("BEGIN; LOCK TABLE accounts IN ACCESS EXCLUSIVE MODE").await.unwrap();
+    let error = tokio::select! {
+        biased;
+        listed = AccountStore::list(&store) => panic!("the table is locked: {listed:?}"),
+        refused = store.ping() => refused.unwrap_err(),
+    };
+    assert!(matches!(error, StoreError::Overloaded(_)), "{}", Chain(&error));
+    drop(lock);
+    store.ping().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_wait_for_others_that_cannot_open_a_connection_means_that_the_database_is_away() {
+    // Accepts connections, as a halted server's machine does, and never answers on them.
+    let halted = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("postgres://nobody@{}/none", halted.local_addr().unwrap());
+    let options = PoolOptions { max_connections: 1, wait: Duration::from_millis(50), ..PoolOptions::default() };
+    let store = Store::connect(&store::Connect::parse(&url).unwrap(), options).unwrap();
+    let error = tokio::select! {
+        biased;
+        opened = store.ping() => panic!("nobody answers: {opened:?}"),
+        refused = store.ping() => refused.unwrap_err(),
+    };
+    assert!(matches!(error, StoreError::Unavailable(_)), "{}", Chain(&error));
 }
 
 #[tokio::test]
