@@ -293,6 +293,6 @@ fn outcome<'a>(response: &'a ServiceResponse<BoxBody>, caller: Option<&Caller>) 
         error: error.map(|error| error.code.as_str()),
         cause: error.and_then(|error| error.cause.as_deref()),
         account_id: caller.map(|caller| caller.account().0),
-        key_id: caller.map(|caller| caller.key().id),
+        key_id: caller.map(|caller| caller.key().id.0),
     }
 }

@@ -1,7 +1,7 @@
 //! The variable parts of paths.
 
 use actix_web::HttpRequest;
-use domain::SubscriptionId;
+use domain::{DeliveryId, SubscriptionId};
 use uuid::Uuid;
 
 use crate::error::{ApiError, Code};
@@ -25,8 +25,8 @@ pub fn positive(text: &str) -> Option<i64> {
     text.parse().ok().filter(|number| is_plain && *number >= 1)
 }
 
-/// A UUID in its usual spelling.
-pub fn uuid(request: &HttpRequest, name: &str) -> Option<Uuid> {
-    let text = request.match_info().get(name)?;
-    Uuid::try_parse(text).ok().filter(|_| text.len() == 36)
+/// The UUID of a delivery in its usual spelling.
+pub fn delivery(request: &HttpRequest) -> Option<DeliveryId> {
+    let text = request.match_info().get("delivery")?;
+    Uuid::try_parse(text).ok().filter(|_| text.len() == 36).map(DeliveryId)
 }

@@ -110,9 +110,11 @@ impl RateLimiter for InMemory {
 mod tests {
     use std::{net::IpAddr, time::Duration};
 
+    use domain::KeyId;
+
     use super::*;
 
-    const KEY: Bucket = Bucket::Key(1);
+    const KEY: Bucket = Bucket::Key(KeyId(1));
 
     impl Shard {
         fn hit(&mut self, bucket: Bucket, limit: u32, now: Instant) -> Quota {
@@ -157,22 +159,22 @@ mod tests {
     #[test]
     fn an_amount_is_taken_whole_until_the_limit_is_reached() {
         let (mut shard, now) = (Shard::default(), Instant::now());
-        let mut take = |amount| shard.take(Bucket::EventKib(1), amount, 10, now);
+        let mut take = |amount| shard.take(Bucket::EventKib(KeyId(1)), amount, 10, now);
         assert_eq!((take(4).remaining, take(5).remaining), (6, 1));
         let last = take(1_000);
         assert_eq!((last.exceeded, last.remaining), (false, 0));
         assert!(take(1).exceeded);
-        assert!(!shard.take(Bucket::EventKib(1), u32::MAX, 10, now + WINDOW).exceeded);
-        assert!(shard.take(Bucket::EventKib(1), u32::MAX, 10, now + WINDOW).exceeded);
+        assert!(!shard.take(Bucket::EventKib(KeyId(1)), u32::MAX, 10, now + WINDOW).exceeded);
+        assert!(shard.take(Bucket::EventKib(KeyId(1)), u32::MAX, 10, now + WINDOW).exceeded);
     }
 
     #[test]
     fn buckets_do_not_share_a_count() {
         let (mut shard, now) = (Shard::default(), Instant::now());
         shard.hit(KEY, 1, now);
-        assert!(!shard.hit(Bucket::NotModified(1), 1, now).exceeded);
-        assert!(!shard.hit(Bucket::EventKib(1), 1, now).exceeded);
-        assert!(!shard.hit(Bucket::Key(2), 1, now).exceeded);
+        assert!(!shard.hit(Bucket::NotModified(KeyId(1)), 1, now).exceeded);
+        assert!(!shard.hit(Bucket::EventKib(KeyId(1)), 1, now).exceeded);
+        assert!(!shard.hit(Bucket::Key(KeyId(2)), 1, now).exceeded);
         assert!(!shard.hit(Bucket::refused(address(1)), 1, now).exceeded);
         assert!(!shard.hit(Bucket::public(address(1)), 1, now).exceeded);
     }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 /// A number that the database gives, in a type of its own: one cannot be taken for another.
 macro_rules! number_id {
@@ -42,6 +43,24 @@ number_id!(
     /// A replay of a subscription's deliveries.
     ReplayId
 );
+number_id!(
+    /// An API key.
+    KeyId
+);
+number_id!(
+    /// An event that receivers are told of.
+    EventId
+);
+
+/// A delivery: one event for one subscription, over all attempts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct DeliveryId(pub Uuid);
+
+impl fmt::Display for DeliveryId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
 
 /// A user: `user_` and 24 base-62 characters. Owns one live and one sandbox account.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

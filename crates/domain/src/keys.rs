@@ -10,7 +10,7 @@ use ring::digest::{SHA256, digest};
 use time::OffsetDateTime;
 
 use crate::{
-    AccountId, StoreError, UserId,
+    AccountId, KeyId, StoreError, UserId,
     accounts::{Mode, Profile},
 };
 
@@ -124,7 +124,7 @@ impl fmt::Debug for KeyHash {
 /// A stored key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyRecord {
-    pub id: i64,
+    pub id: KeyId,
     pub hash: KeyHash,
     pub account_id: AccountId,
     pub user_id: UserId,
@@ -184,14 +184,15 @@ pub struct NewKey {
 pub trait KeyStore: Send + Sync {
     /// The id of a key that was found lately and not revoked since, as far as this process has heard. It opens nothing:
     /// it only says whose requests these are likely to be, and waits for nothing itself.
-    fn known_id(&self, hash: KeyHash) -> Option<i64>;
+    fn known_id(&self, hash: KeyHash) -> Option<KeyId>;
     async fn find(&self, hash: KeyHash) -> Result<Option<KeyRecord>, StoreError>;
     async fn create(&self, key: NewKey) -> Result<KeyRecord, StoreError>;
     /// The account's keys, newest first.
     async fn list(&self, account: AccountId) -> Result<Vec<KeyRecord>, StoreError>;
     /// Revokes a key and tells every process. `None` when the account has no such key; a second revocation keeps the
     /// first instant.
-    async fn revoke(&self, account: AccountId, id: i64, now: OffsetDateTime) -> Result<Option<KeyRecord>, StoreError>;
+    async fn revoke(&self, account: AccountId, id: KeyId, now: OffsetDateTime)
+    -> Result<Option<KeyRecord>, StoreError>;
 }
 
 #[cfg(test)]
@@ -242,7 +243,7 @@ mod tests {
     fn revoked_is_reported_before_expired() {
         let now = datetime!(2026-05-01 0:00 UTC);
         let record = KeyRecord {
-            id: 1,
+            id: KeyId(1),
             hash: key(Mode::Live).hash(),
             account_id: AccountId(1),
             user_id: UserId::generate((0..=255).cycle()),

@@ -46,4 +46,4 @@ pub mod webhooks;
 pub mod zone;
 
 pub use error::StoreError;
-pub use ids::{AccountId, ReplayId, RuleId, SubscriptionId, UserId};
+pub use ids::{AccountId, DeliveryId, EventId, KeyId, ReplayId, RuleId, SubscriptionId, UserId};

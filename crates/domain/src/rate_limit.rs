@@ -10,6 +10,8 @@ use std::{
 
 use async_trait::async_trait;
 
+use crate::KeyId;
+
 /// Length of a window.
 pub const WINDOW: Duration = Duration::from_secs(60);
 
@@ -17,11 +19,11 @@ pub const WINDOW: Duration = Duration::from_secs(60);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Bucket {
     /// Requests with a key, by the key's id.
-    Key(i64),
+    Key(KeyId),
     /// Answers 304 to a key.
-    NotModified(i64),
+    NotModified(KeyId),
     /// KiB of events that were sent with a key to be stored.
-    EventKib(i64),
+    EventKib(KeyId),
     /// Requests of an address that were refused for want of a valid key.
     Refused(IpAddr),
     /// Requests of an address to public endpoints.

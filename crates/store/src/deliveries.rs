@@ -164,7 +164,7 @@ impl DeliveryQueue for Store {
                 now,
                 accounts: leases.iter().map(|lease| lease.receiver.account.0).collect(),
                 subscriptions: leases.iter().map(|lease| lease.receiver.subscription.0).collect(),
-                events: leases.iter().map(|lease| lease.event).collect(),
+                events: leases.iter().map(|lease| lease.event.0).collect(),
                 claims: leases.iter().map(|lease| lease.claim).collect(),
                 of: part.accounts,
             };

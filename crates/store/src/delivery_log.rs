@@ -9,7 +9,7 @@ use diesel::{
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
-    AccountId, StoreError, SubscriptionId,
+    AccountId, DeliveryId, EventId, StoreError, SubscriptionId,
     events::Event,
     idempotency::{IdempotencyError, IdempotencyKey, Written},
     page::{Page, PageRequest},
@@ -149,7 +149,7 @@ impl DeliveryLog for Store {
         &self,
         account: AccountId,
         SubscriptionId(subscription): SubscriptionId,
-        delivery: Uuid,
+        DeliveryId(delivery): DeliveryId,
     ) -> Result<Option<LoggedDelivery>, StoreError> {
         self.read(account, async |connection| {
             let row: Option<DeliveryRow> = deliveries::table
@@ -170,7 +170,7 @@ impl DeliveryLog for Store {
         &self,
         account: AccountId,
         SubscriptionId(subscription): SubscriptionId,
-        delivery: Uuid,
+        DeliveryId(delivery): DeliveryId,
         idempotency: Option<IdempotencyKey>,
         now: OffsetDateTime,
     ) -> Result<Written<Resent>, IdempotencyError> {
@@ -224,13 +224,13 @@ async fn start_test(
         && let Some(result) = idempotency::begin(connection, account, key, now).await?
     {
         let delivery = result.get("delivery_id").and_then(Value::as_str).and_then(|id| id.parse().ok());
-        return Ok(TestStart::Earlier(delivery.ok_or_else(|| corrupt("idempotent result"))?));
+        return Ok(TestStart::Earlier(delivery.map(DeliveryId).ok_or_else(|| corrupt("idempotent result"))?));
     }
     let row: Option<LeasedRow> = statement.get_result(connection).await.optional()?;
     let Some(row) = row else { return Ok(TestStart::Unknown) };
     let leased = leased(row).map_err(StoreError::from)?;
     if let Some(key) = key {
-        let result = json!({ "delivery_id": leased.id });
+        let result = json!({ "delivery_id": leased.id.0 });
         idempotency::finish(connection, account, key, result, now).await?;
     }
     Ok(TestStart::Leased(Box::new(leased)))
@@ -355,8 +355,8 @@ fn logged_delivery(
     let state = parse(&state, "delivery state")?;
     let waits = state == DeliveryState::Pending && leased_until.is_none();
     Ok(LoggedDelivery {
-        id,
-        event_id,
+        id: DeliveryId(id),
+        event_id: EventId(event_id),
         event,
         state,
         next_attempt_at: waits.then_some(due_at),

@@ -18,7 +18,7 @@ use std::{
 
 use async_trait::async_trait;
 use domain::{
-    AccountId, StoreError,
+    AccountId, KeyId, StoreError,
     error::Chain,
     keys::{KeyHash, KeyRecord, KeyStore, NewKey},
 };
@@ -60,7 +60,7 @@ pub struct KeyCache {
     store: Store,
     held: Arc<Held>,
     /// The ids of keys that were found lately, whether they may be held or not.
-    known: Cache<KeyHash, i64>,
+    known: Cache<KeyHash, KeyId>,
     strangers: Arc<Semaphore>,
     trust: Arc<Trust>,
 }
@@ -241,7 +241,7 @@ impl KeyCache {
 
 #[async_trait]
 impl KeyStore for KeyCache {
-    fn known_id(&self, hash: KeyHash) -> Option<i64> {
+    fn known_id(&self, hash: KeyHash) -> Option<KeyId> {
         self.known.get(&hash)
     }
 
@@ -271,7 +271,12 @@ impl KeyStore for KeyCache {
         KeyStore::list(&self.store, account).await
     }
 
-    async fn revoke(&self, account: AccountId, id: i64, now: OffsetDateTime) -> Result<Option<KeyRecord>, StoreError> {
+    async fn revoke(
+        &self,
+        account: AccountId,
+        id: KeyId,
+        now: OffsetDateTime,
+    ) -> Result<Option<KeyRecord>, StoreError> {
         let revoked = KeyStore::revoke(&self.store, account, id, now).await?;
         if let Some(record) = &revoked {
             self.drop_key(record.hash);
@@ -296,7 +301,7 @@ mod tests {
     fn record() -> KeyRecord {
         let created_at = datetime!(2026-03-02 03:00 UTC);
         KeyRecord {
-            id: 1,
+            id: KeyId(1),
             hash: HASH,
             account_id: AccountId(1),
             user_id: UserId::generate(std::iter::repeat(7)),

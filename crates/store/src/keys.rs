@@ -8,7 +8,7 @@ use diesel::{
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
-    AccountId, StoreError,
+    AccountId, KeyId, StoreError,
     accounts::Profile,
     keys::{KeyHash, KeyRecord, KeyStore, NewKey},
 };
@@ -55,7 +55,7 @@ fn record((key, owner): (KeyRow, OwnerRow)) -> Result<KeyRecord, StoreError> {
     let KeyRow { hash, id, account_id, name, prefix, scopes, created_at, expires_at, revoked_at } = key;
     let OwnerRow { user_id, mode, plan, currency, timezone, created_at: since } = owner;
     Ok(KeyRecord {
-        id,
+        id: KeyId(id),
         hash: KeyHash(hash.try_into().map_err(|_| corrupt("key hash"))?),
         account_id: AccountId(account_id),
         user_id: parse(&user_id, "user id")?,
@@ -77,7 +77,7 @@ fn record((key, owner): (KeyRow, OwnerRow)) -> Result<KeyRecord, StoreError> {
 
 #[async_trait]
 impl KeyStore for Store {
-    fn known_id(&self, _: KeyHash) -> Option<i64> {
+    fn known_id(&self, _: KeyHash) -> Option<KeyId> {
         None
     }
 
@@ -133,7 +133,12 @@ impl KeyStore for Store {
         rows.into_iter().map(record).collect()
     }
 
-    async fn revoke(&self, account: AccountId, id: i64, now: OffsetDateTime) -> Result<Option<KeyRecord>, StoreError> {
+    async fn revoke(
+        &self,
+        account: AccountId,
+        id: KeyId,
+        now: OffsetDateTime,
+    ) -> Result<Option<KeyRecord>, StoreError> {
         let hash: Option<Vec<u8>> = self
             .transact::<_, Failure>(async |connection| {
                 // One transaction: a revocation that is not announced would leave the key in the others' memory.
@@ -151,10 +156,10 @@ impl KeyStore for Store {
 async fn revoke(
     connection: &mut AsyncPgConnection,
     account: AccountId,
-    id: i64,
+    id: KeyId,
     now: OffsetDateTime,
 ) -> Result<Option<Vec<u8>>, Failure> {
-    let target = api_keys::table.filter(api_keys::account_id.eq(account.0)).filter(api_keys::id.eq(id));
+    let target = api_keys::table.filter(api_keys::account_id.eq(account.0)).filter(api_keys::id.eq(id.0));
     diesel::update(target.filter(api_keys::revoked_at.is_null()))
         .set(api_keys::revoked_at.eq(now))
         .execute(connection)

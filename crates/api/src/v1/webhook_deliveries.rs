@@ -153,7 +153,7 @@ impl From<LoggedDelivery> for DeliveryBody {
         } = delivery;
         Self {
             id: id.to_string(),
-            event_id,
+            event_id: event_id.0,
             event,
             state: state.as_str(),
             next_attempt_at: next_attempt_at.map(instant),
@@ -255,7 +255,7 @@ pub async fn get(
 ) -> Result<Reply, ApiError> {
     let warnings = query.warnings;
     let (account, id) = (caller.account(), path::subscription(&request)?);
-    let delivery = path::uuid(&request, "delivery").ok_or_else(unknown)?;
+    let delivery = path::delivery(&request).ok_or_else(unknown)?;
     state.webhook_settings.find(account, id).await?.ok_or(ApiError::new(Code::WebhookNotFound))?;
     let found = state.delivery_log.find(account, id, delivery).await?.ok_or_else(unknown)?;
     found_at_length(move || OneBody { delivery: found.into(), api_version: API_VERSION, warnings }).await
@@ -294,7 +294,7 @@ pub async fn resend(
 ) -> Result<Reply, ApiError> {
     let idempotency = upload.idempotency(&request)?;
     let (account, id) = (caller.account(), path::subscription(&request)?);
-    let delivery = path::uuid(&request, "delivery").ok_or_else(unknown)?;
+    let delivery = path::delivery(&request).ok_or_else(unknown)?;
     let work = async move { state.delivery_log.resend(account, id, delivery, idempotency, (state.clock)()).await };
     let conflict = |message: &'static str| Err(ApiError::new(Code::InvalidTransition).message(message));
     let answer = |resent| match resent {

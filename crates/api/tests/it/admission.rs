@@ -10,7 +10,7 @@ use std::{
 
 use api::Settings;
 use domain::{
-    StoreError,
+    KeyId, StoreError,
     idempotency::Written,
     keys::{KeyStore, MockKeyStore},
 };
@@ -385,7 +385,7 @@ fn a_database_that_is_down_is_503_and_says_when_to_come_back() {
 fn a_failure_before_authentication_shows_the_count_of_the_key_where_it_is_known() {
     let mut keys = MockKeyStore::new();
     keys.expect_find().returning(|_| Err(StoreError::Unavailable("away".into())));
-    keys.expect_known_id().returning(|hash| (key(BOTH).hash() == hash).then_some(i64::from(BOTH)));
+    keys.expect_known_id().returning(|hash| (key(BOTH).hash() == hash).then_some(KeyId(BOTH.into())));
     let service = Service::start(api::State { keys: Arc::new(keys), ..state() });
     let shown = |n| {
         let answer = service.get("/api/v1/me", n);

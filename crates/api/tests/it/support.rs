@@ -10,7 +10,7 @@ use std::{
 use api::{Settings, State, rate_limit::InMemory};
 use app::{ai::InsightTextGenerator, deliveries::Ports, status::StatusPages};
 use domain::{
-    AccountId, UserId,
+    AccountId, KeyId, UserId,
     accounts::{Mode, Plan, Profile},
     ai::{MockAiAccess, MockAiRuns},
     alerts::MockAlertStore,
@@ -72,7 +72,7 @@ pub fn record(n: u8) -> Option<KeyRecord> {
         _ => vec![Scope::Read, Scope::Write],
     };
     Some(KeyRecord {
-        id: n.into(),
+        id: KeyId(n.into()),
         hash: key(n).hash(),
         account_id: ACCOUNT,
         user_id: "user_0123456789abcdefghijABCD".parse::<UserId>().unwrap(),
@@ -95,7 +95,7 @@ pub fn record(n: u8) -> Option<KeyRecord> {
 /// A key store that knows the keys above.
 pub fn keys() -> MockKeyStore {
     let mut keys = MockKeyStore::new();
-    keys.expect_known_id().returning(|hash| (BOTH..UNKNOWN).find(|n| key(*n).hash() == hash).map(i64::from));
+    keys.expect_known_id().returning(|hash| (BOTH..UNKNOWN).find(|n| key(*n).hash() == hash).map(|n| KeyId(n.into())));
     keys.expect_find().returning(|hash| Ok((BOTH..=UNKNOWN).find(|n| key(*n).hash() == hash).and_then(record)));
     keys
 }

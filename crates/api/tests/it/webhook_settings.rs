@@ -8,7 +8,7 @@ use std::{
 use api::State;
 use app::deliveries::Ports;
 use domain::{
-    ReplayId, SubscriptionId,
+    DeliveryId, EventId, ReplayId, SubscriptionId,
     idempotency::Written,
     page::Page,
     sealing::MockSealer,
@@ -31,7 +31,7 @@ use uuid::Uuid;
 use crate::support::{ACCOUNT, Answer, BOTH, NOW, Service, bearer, state};
 
 const SUBSCRIPTION: SubscriptionId = SubscriptionId(3);
-const DELIVERY: Uuid = Uuid::from_u128(0x0198_d0c0_a7e1_7c3f_9a5f_3f8b_1d2c_4e6a);
+const DELIVERY: DeliveryId = DeliveryId(Uuid::from_u128(0x0198_d0c0_a7e1_7c3f_9a5f_3f8b_1d2c_4e6a));
 
 fn subscription() -> Subscription {
     Subscription {
@@ -175,7 +175,7 @@ fn deliveries_are_listed_with_their_attempts() {
             };
             let delivery = LoggedDelivery {
                 id: DELIVERY,
-                event_id: 98,
+                event_id: EventId(98),
                 event: "credits.low".into(),
                 state: DeliveryState::Pending,
                 next_attempt_at: Some(datetime!(2026-05-02 12:05 UTC)),
@@ -252,7 +252,11 @@ fn a_delivery_is_sent_again_if_it_can_be(#[case] value: Resent, #[case] status: 
 
 fn leased() -> Leased {
     Leased {
-        lease: Lease { receiver: Receiver { account: ACCOUNT, subscription: SUBSCRIPTION }, event: 5, claim: 1 },
+        lease: Lease {
+            receiver: Receiver { account: ACCOUNT, subscription: SUBSCRIPTION },
+            event: EventId(5),
+            claim: 1,
+        },
         id: DELIVERY,
         attempt: 1,
         attempt_of_round: 1,
@@ -309,7 +313,7 @@ fn a_test_sends_a_sample_once_and_tells_what_came_of_it() {
 fn logged(attempts: Vec<LoggedAttempt>) -> LoggedDelivery {
     LoggedDelivery {
         id: DELIVERY,
-        event_id: 5,
+        event_id: EventId(5),
         event: "credits.low".into(),
         state: DeliveryState::Delivered,
         next_attempt_at: None,

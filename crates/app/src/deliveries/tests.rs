@@ -75,7 +75,7 @@ async fn what_cannot_be_recorded_is_recorded_later() {
     queue.state().failing_records = 2;
     let running = Running::start(&queue, Behaviour::Answers(200), Options::default());
     running.until(|state| !state.recorded.is_empty()).await;
-    let mut events: Vec<_> = queue.state().recorded.iter().map(|report| report.lease.event).collect();
+    let mut events: Vec<_> = queue.state().recorded.iter().map(|report| report.lease.event.0).collect();
     events.sort_unstable();
     assert_eq!(events, [0, 1, 2]);
 }
@@ -224,7 +224,8 @@ fn the_receivers_of_an_account_share_its_places() {
     let room = |receiver, deliveries| Capacity { receiver, deliveries };
     let first = queues.plan(limits, NOW);
     assert_eq!(first, [room(receivers[0], 4), room(receivers[1], 2), room(receivers[3], 4)]);
-    let of = |receiver: Receiver, event| Leased { lease: Lease { receiver, event, claim: 1 }, ..leased(1, event) };
+    let of =
+        |receiver: Receiver, event| Leased { lease: Lease { receiver, ..leased(1, event).lease }, ..leased(1, event) };
     let got: Vec<_> =
         (0..4).map(|event| of(receivers[0], event)).chain((4..6).map(|event| of(receivers[1], event))).collect();
     queues.leased(&first, &got);
@@ -240,7 +241,7 @@ async fn an_account_whose_receivers_all_hang_leaves_the_places_of_the_others_fre
     let queue = Queue::with([]);
     let quick = (1..=24).flat_map(|number| (0..40).map(move |event| (number, event)));
     let due =
-        |receiver: Receiver, event: i64| Leased { lease: Lease { receiver, event, claim: 1 }, ..leased(1, event) };
+        |receiver: Receiver, event| Leased { lease: Lease { receiver, ..leased(1, event).lease }, ..leased(1, event) };
     queue.state().due.extend(quick.map(|(number, event)| due(receiver_of(1, number), 100 * number + event)));
     let running = Running::start(&queue, Behaviour::HangsFor(receiver(1)), Options::default());
     running.until(|state| state.due.len() == 24 * 40 - 64).await;

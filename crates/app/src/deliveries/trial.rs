@@ -1,7 +1,7 @@
 //! Trying a receiver out: one delivery of a made-up event, sent while the caller waits.
 
 use domain::{
-    AccountId, StoreError, SubscriptionId,
+    AccountId, DeliveryId, StoreError, SubscriptionId,
     events::Event,
     idempotency::{IdempotencyError, IdempotencyKey, Written},
     webhooks::{
@@ -9,7 +9,6 @@ use domain::{
         log::{DeliveryLog, LoggedAttempt, TestStart},
     },
 };
-use uuid::Uuid;
 
 use super::{Options, Ports, Unsent, attempt};
 
@@ -31,12 +30,12 @@ impl From<StoreError> for TrialError {
 /// The one attempt of a test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trial {
-    pub delivery: Uuid,
+    pub delivery: DeliveryId,
     pub attempt: LoggedAttempt,
 }
 
 /// Sends this event to one subscription, once, and records the attempt; under an idempotency key that was used before,
-/// gives the attempt that was made then. None when there is no such subscription.
+/// gives the attempt that was made then. `None` when there is no such subscription.
 ///
 /// # Errors
 /// [`TrialError`] when it could not be tried, or not be recorded.
@@ -68,7 +67,7 @@ async fn earlier(
     log: &dyn DeliveryLog,
     account: AccountId,
     subscription: SubscriptionId,
-    delivery: Uuid,
+    delivery: DeliveryId,
 ) -> Result<Written<Trial>, TrialError> {
     let logged = log.find(account, subscription, delivery).await?;
     let attempt = logged.and_then(|logged| logged.attempts.into_iter().next()).ok_or(IdempotencyError::InProgress)?;

@@ -4,13 +4,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use time::OffsetDateTime;
-use uuid::Uuid;
 
 use super::{
     attempt::{Attempt, Failure, Outcome},
     schedule::{self, DisabledReason, FailureRun},
 };
-use crate::{AccountId, StoreError, SubscriptionId};
+use crate::{AccountId, DeliveryId, EventId, StoreError, SubscriptionId};
 
 text_enum!(
     /// Where a delivery stands.
@@ -47,7 +46,7 @@ pub struct Capacity {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Lease {
     pub receiver: Receiver,
-    pub event: i64,
+    pub event: EventId,
     /// Rises with every lease of the delivery.
     pub claim: i64,
 }
@@ -56,10 +55,10 @@ pub struct Lease {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Leased {
     pub lease: Lease,
-    pub id: Uuid,
+    pub id: DeliveryId,
     /// The number of the attempt to be made, from 1, over all resends.
     pub attempt: u32,
-    /// The same since it was last sent anew: the place in the schedule.
+    /// The same since it was last resent: the place in the schedule.
     pub attempt_of_round: u32,
     pub url: String,
     pub sealed_secret: Vec<u8>,
@@ -82,7 +81,7 @@ pub enum Next {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
     pub lease: Lease,
-    pub delivery: Uuid,
+    pub delivery: DeliveryId,
     pub attempt_number: u32,
     pub attempt_of_round: u32,
     pub started_at: OffsetDateTime,
@@ -135,7 +134,7 @@ impl Report {
 pub struct Failing {
     pub receiver: Receiver,
     pub run: FailureRun,
-    /// HTTP status of the last attempt; none without an answer.
+    /// HTTP status of the last attempt; `None` without an answer.
     pub last_status: Option<u16>,
     /// Whether one of the reported attempts was answered 410.
     pub gone: bool,
@@ -178,6 +177,6 @@ pub trait DeliveryQueue: Send + Sync {
     /// Gives leases back unused: the deliveries are due at once.
     async fn release(&self, leases: &[Lease], now: OffsetDateTime) -> Result<(), StoreError>;
     /// Makes one step, of a bounded number of deliveries, of what has to be moved in bulk: a running replay, or what was
-    /// held for a subscription that was resumed or revoked. Accounts take turns. None when there is nothing to move.
+    /// held for a subscription that was resumed or revoked. Accounts take turns. `None` when there is nothing to move.
     async fn advance_bulk(&self, now: OffsetDateTime) -> Result<Option<Receiver>, StoreError>;
 }

@@ -4,11 +4,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use time::OffsetDateTime;
-use uuid::Uuid;
 
 use super::delivery::{DeliveryState, Leased, Report};
 use crate::{
-    AccountId, StoreError, SubscriptionId,
+    AccountId, DeliveryId, EventId, StoreError, SubscriptionId,
     events::Event,
     idempotency::{IdempotencyError, IdempotencyKey, Written},
     page::{Page, PageRequest},
@@ -21,7 +20,7 @@ pub const ATTEMPTS_IN_LIST: i64 = 5;
 /// Bytes of an answer that a list shows.
 pub const ANSWER_BYTES_IN_LIST: i64 = 1_024;
 
-/// An attempt as it was recorded. Times in microseconds; none for phases that were not reached or not needed.
+/// An attempt as it was recorded. Times in microseconds; `None` for phases that were not reached or not needed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoggedAttempt {
     pub number: i32,
@@ -83,12 +82,12 @@ impl From<Report> for LoggedAttempt {
 /// A delivery with attempts, oldest first: in a list the newest [`ATTEMPTS_IN_LIST`], else all that are kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoggedDelivery {
-    pub id: Uuid,
+    pub id: DeliveryId,
     /// The event's id; lists are ordered by it.
-    pub event_id: i64,
+    pub event_id: EventId,
     pub event: String,
     pub state: DeliveryState,
-    /// When the next attempt is due; none when there is none or it is being made.
+    /// When the next attempt is due; `None` when there is none or it is being made.
     pub next_attempt_at: Option<OffsetDateTime>,
     pub attempts_made: i32,
     /// Attempts that can still be looked at, at most [`MAX_ATTEMPTS_KEPT`].
@@ -104,7 +103,7 @@ pub enum TestStart {
     /// It is in the hands of the caller.
     Leased(Box<Leased>),
     /// An earlier request with the same idempotency key made this delivery.
-    Earlier(Uuid),
+    Earlier(DeliveryId),
     /// There is no such subscription.
     Unknown,
 }
@@ -139,14 +138,14 @@ pub trait DeliveryLog: Send + Sync {
         &self,
         account: AccountId,
         subscription: SubscriptionId,
-        delivery: Uuid,
+        delivery: DeliveryId,
     ) -> Result<Option<LoggedDelivery>, StoreError>;
     /// Makes a delivery due again, whatever became of it, under the same id.
     async fn resend(
         &self,
         account: AccountId,
         subscription: SubscriptionId,
-        delivery: Uuid,
+        delivery: DeliveryId,
         idempotency: Option<IdempotencyKey>,
         now: OffsetDateTime,
     ) -> Result<Written<Resent>, IdempotencyError>;

@@ -9,7 +9,8 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use ring::hmac;
 use subtle::{Choice, ConstantTimeEq};
 use time::OffsetDateTime;
-use uuid::Uuid;
+
+use crate::DeliveryId;
 
 /// What the text of a secret starts with.
 pub const SECRET_PREFIX: &str = "whsec_";
@@ -168,7 +169,7 @@ impl fmt::Debug for Secret {
 #[derive(Debug, Clone, Copy)]
 pub struct Envelope<'a> {
     /// The same over all attempts and resends: receivers de-duplicate by it.
-    pub delivery_id: Uuid,
+    pub delivery_id: DeliveryId,
     pub event_id: &'a str,
     /// From 1.
     pub attempt: u32,

@@ -9,11 +9,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use domain::rate_limit::{Bucket, Quota, RateLimiter, WINDOW};
+use domain::{
+    KeyId,
+    rate_limit::{Bucket, Quota, RateLimiter, WINDOW},
+};
 use redis_adapter::{Counters, Link};
 use testkit::Redis;
 
-const KEY: Bucket = Bucket::Key(7);
+const KEY: Bucket = Bucket::Key(KeyId(7));
 
 /// Stands in for the counters of a process: refuses nothing and counts what it was asked.
 #[derive(Default)]
@@ -100,7 +103,7 @@ async fn a_window_ends_by_itself_and_buckets_do_not_share_a_count() {
     let Some(redis) = Redis::start().unwrap() else { return };
     let (one, _) = replica(&redis).await;
     let address: IpAddr = "192.0.2.1".parse().unwrap();
-    let of_key = [KEY, Bucket::Key(8), Bucket::NotModified(7), Bucket::EventKib(7)];
+    let of_key = [KEY, Bucket::Key(KeyId(8)), Bucket::NotModified(KeyId(7)), Bucket::EventKib(KeyId(7))];
     let of_addresses = [Bucket::refused(address), Bucket::public(address), Bucket::PublicNotModified(address)];
     for bucket in of_key.into_iter().chain(of_addresses).chain([Bucket::Overflow, Bucket::OverflowNotModified]) {
         assert!(!one.hit(bucket, 1).await.exceeded, "{bucket:?}");
@@ -115,10 +118,10 @@ async fn a_window_ends_by_itself_and_buckets_do_not_share_a_count() {
 async fn an_amount_is_taken_whole_until_the_limit_is_reached_by_all_replicas() {
     let Some(redis) = Redis::start().unwrap() else { return };
     let ((one, _), (other, _)) = (replica(&redis).await, replica(&redis).await);
-    assert_eq!(one.take(Bucket::EventKib(7), 4, 10).await.remaining, 6);
-    let last = other.take(Bucket::EventKib(7), 1_000, 10).await;
+    assert_eq!(one.take(Bucket::EventKib(KeyId(7)), 4, 10).await.remaining, 6);
+    let last = other.take(Bucket::EventKib(KeyId(7)), 1_000, 10).await;
     assert_eq!((last.exceeded, last.remaining), (false, 0));
-    assert!(one.take(Bucket::EventKib(7), 1, 10).await.exceeded);
+    assert!(one.take(Bucket::EventKib(KeyId(7)), 1, 10).await.exceeded);
 }
 
 #[tokio::test]
@@ -156,7 +159,7 @@ async fn counts_again(replica: &Counters, alone: &Alone) {
     let began = Instant::now();
     loop {
         let before = alone.hits.load(Ordering::Relaxed);
-        replica.hit(Bucket::Key(9), 1_000_000).await;
+        replica.hit(Bucket::Key(KeyId(9)), 1_000_000).await;
         if alone.hits.load(Ordering::Relaxed) == before {
             return;
         }

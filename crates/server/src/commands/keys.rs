@@ -3,7 +3,7 @@
 use anyhow::Context;
 use clap::Subcommand;
 use domain::{
-    AccountId,
+    AccountId, KeyId,
     accounts::{AccountStore, Mode},
     instants,
     keys::{ApiKey, KeyRecord, KeyStore, NewKey, Scope},
@@ -111,7 +111,7 @@ pub async fn run(command: KeysCommand, store: &Store) -> anyhow::Result<()> {
             print(&store_keys(store, account).await?, json)?;
         }
         KeysCommand::Revoke { key, account, json } => {
-            let record = KeyStore::revoke(store, AccountId(account), key, now)
+            let record = KeyStore::revoke(store, AccountId(account), KeyId(key), now)
                 .await?
                 .with_context(|| format!("account {account} has no key {key}; `api keys list` shows what it has"))?;
             print(&[record], json)?;

@@ -5,6 +5,7 @@ mod receiver;
 use std::{path::Path, process::Command};
 
 use domain::{
+    DeliveryId,
     events::{Event, EventKind},
     webhooks::signature::{Envelope, Secret},
 };
@@ -81,7 +82,7 @@ fn the_printed_request_is_what_is_sent() {
     assert_eq!(body, String::from_utf8(sample).unwrap());
     let value = |name: &str| headers.iter().find(|(known, _)| *known == name).unwrap().1;
     let envelope = Envelope {
-        delivery_id: value("x-svc-delivery-id").parse().unwrap(),
+        delivery_id: DeliveryId(value("x-svc-delivery-id").parse().unwrap()),
         event_id: value("x-svc-event-id"),
         attempt: 1,
         now: OffsetDateTime::from_unix_timestamp(SENT_AT).unwrap(),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use diesel::sql_types::{Array, BigInt, Bytea, Integer, Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use domain::{
-    StoreError,
+    DeliveryId, EventId, StoreError,
     webhooks::delivery::{Capacity, Lease, Leased},
 };
 use time::OffsetDateTime;
@@ -119,8 +119,8 @@ pub(crate) fn leased(row: LeasedRow) -> Result<Leased, Failure> {
     } = row;
     let number = |made: i32| u32::try_from(made).map_err(|_| corrupt("number of attempts"));
     Ok(Leased {
-        lease: Lease { receiver: receiver(account_id, subscription_id), event: event_id, claim },
-        id,
+        lease: Lease { receiver: receiver(account_id, subscription_id), event: EventId(event_id), claim },
+        id: DeliveryId(id),
         attempt: number(attempts)? + 1,
         attempt_of_round: number(attempts - earlier_attempts)? + 1,
         url,

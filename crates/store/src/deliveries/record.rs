@@ -126,9 +126,9 @@ macro_rules! record {
                 answer_budget: ANSWER_BYTES_PER_DAY,
                 accounts: column(items, |report| report.lease.receiver.account.0),
                 subscriptions: column(items, |report| report.lease.receiver.subscription.0),
-                events: column(items, |report| report.lease.event),
+                events: column(items, |report| report.lease.event.0),
                 claims: column(items, |report| report.lease.claim),
-                ids: column(items, |report| report.delivery),
+                ids: column(items, |report| report.delivery.0),
                 numbers: column(items, number),
                 first_ones: column(items, |report| report.attempt_of_round == 1),
                 starts: column(items, |report| report.started_at),
@@ -252,7 +252,7 @@ async fn remove_surplus(connection: &mut AsyncPgConnection, part: &Part<'_, Repo
     }
     let statement = RemoveAttempts {
         accounts: column(&long, |report| report.lease.receiver.account.0),
-        deliveries: column(&long, |report| report.delivery),
+        deliveries: column(&long, |report| report.delivery.0),
         numbers: column(&long, |report| number(report) - kept),
         of: part.accounts.clone(),
     };
@@ -286,7 +286,7 @@ fn attempt(report: &Report, is_spent: bool) -> AttemptRow<'_> {
     let answer = report.attempt.answer.as_slice();
     AttemptRow {
         account_id: report.lease.receiver.account.0,
-        delivery_id: report.delivery,
+        delivery_id: report.delivery.0,
         number: number(report),
         started_at: report.started_at,
         status: report.attempt.status().map(i32::from),

@@ -138,7 +138,7 @@ async fn a_receiver_gets_no_more_than_its_room_and_the_earliest_first() {
     let rooms = [Capacity { receiver: busy, deliveries: 3 }, Capacity { receiver: calm, deliveries: 5 }];
     let leased = fixture.store.lease(&rooms, LEASE, START).await.unwrap();
     let mut of_busy: Vec<_> =
-        leased.iter().filter(|leased| leased.lease.receiver == busy).map(|leased| leased.lease.event).collect();
+        leased.iter().filter(|leased| leased.lease.receiver == busy).map(|leased| leased.lease.event.0).collect();
     of_busy.sort_unstable();
     let newest = format!("SELECT max(event_id) FROM deliveries WHERE account_id = {}", busy.account);
     let newest: i64 = fixture.sql.query_one(&newest, &[]).await.unwrap().get(0);

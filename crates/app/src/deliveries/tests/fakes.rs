@@ -7,7 +7,7 @@ use std::{
 
 use async_trait::async_trait;
 use domain::{
-    AccountId, StoreError, SubscriptionId,
+    AccountId, DeliveryId, EventId, StoreError, SubscriptionId,
     sealing::{MockSealer, Sealer},
     webhooks::{
         attempt::{Attempt, Outcome, Request, Sender, Timings},
@@ -34,8 +34,8 @@ pub fn receiver(account: i64) -> Receiver {
 
 pub fn leased(account: i64, event: i64) -> Leased {
     Leased {
-        lease: Lease { receiver: receiver(account), event, claim: 1 },
-        id: Uuid::from_u64_pair(account as u64, event as u64),
+        lease: Lease { receiver: receiver(account), event: EventId(event), claim: 1 },
+        id: DeliveryId(Uuid::from_u64_pair(account as u64, event as u64)),
         attempt: 1,
         attempt_of_round: 1,
         url: format!("https://receiver-{account}.example.com/"),

@@ -37,7 +37,7 @@ const BODY: &str = r#"{"event":"credits.low","data":{"balance":"99.50","name":"C
 fn the_headers_carry_both_signatures() {
     let secret = Secret::generate(std::array::from_fn(|i| i as u8));
     let envelope = Envelope {
-        delivery_id: uuid!("019b76da-a800-7000-8000-000000000001"),
+        delivery_id: DeliveryId(uuid!("019b76da-a800-7000-8000-000000000001")),
         event_id: "019b76da-a800-7000-8000-000000000002",
         attempt: 3,
         now: datetime!(2026-01-01 00:00:00.9 UTC),

@@ -5,7 +5,7 @@ use std::{net::SocketAddr, process::ExitCode};
 use anyhow::Context;
 use delivery::sender::{DEADLINE, HttpSender, SenderConfig};
 use domain::{
-    AccountId,
+    AccountId, DeliveryId,
     events::{Event, EventKind},
     webhooks::{
         address::AllowList,
@@ -48,7 +48,7 @@ pub async fn sample(args: SampleArgs) -> anyhow::Result<ExitCode> {
     let secret = secret.map_or_else(new_secret, Ok)?;
     let body = Event::sample(event).body()?;
     let envelope = Envelope {
-        delivery_id: Uuid::now_v7(),
+        delivery_id: DeliveryId(Uuid::now_v7()),
         event_id: "1",
         attempt: 1,
         now: OffsetDateTime::now_utc(),
