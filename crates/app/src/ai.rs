@@ -34,7 +34,7 @@ const MOST_AT_ONCE: usize = 20;
 #[derive(Clone)]
 pub struct InsightTextGenerator {
     pub runs: Arc<dyn AiRuns>,
-    /// None where no provider is set up.
+    /// `None` where no provider is set up.
     pub model: Option<Arc<dyn LanguageModel>>,
     /// Credits that a run costs.
     pub price: CreditAmount,

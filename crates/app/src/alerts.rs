@@ -70,7 +70,7 @@ async fn evaluate_account(
     round: &mut Round,
 ) -> Result<(), StoreError> {
     let Some(account) = deps.accounts.find(account).await? else { return Ok(()) };
-    // Rules on days read the daily sums, which an import may have left behind. Where somebody else is bringing them up to
+    // Rules on days read the daily sums, which an import may have left behind. Where another process is bringing them up to
     // date, the rules stay due, and it is their turn again in the next round.
     if deps.daily.roll_up(account.id, &account.timezone, now).await?.is_none() {
         tracing::debug!("alert rules wait for a roll-up that is under way");
@@ -179,7 +179,7 @@ mod tests {
         Facts::Orders { gross_revenue: Decimal::from(orders), orders, refunds: dec!(0), any_order: true }
     }
 
-    /// The accounts have so many rules each, and nobody else takes them.
+    /// Accounts with their numbers of rules, which no other process takes.
     fn rules(of: &'static [(i64, i64)]) -> MockAlertEvaluator {
         let mut rules = MockAlertEvaluator::new();
         rules.expect_due().returning(|_, _| Ok(of.iter().map(|(account, _)| AccountId(*account)).collect()));

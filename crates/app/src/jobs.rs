@@ -132,7 +132,7 @@ pub enum Outcome {
     Failed {
         error: String,
     },
-    /// Broken off because the process stops; the claim was given back.
+    /// Broken off because the process stops; the claim was released.
     Interrupted,
 }
 
@@ -197,13 +197,13 @@ pub async fn run_all_until(
 
 async fn run_account(deps: Deps, account: Account, selection: Selection, clock: Clock, stop: Stop) -> Vec<Report> {
     let as_of = selection.as_of.unwrap_or_else(|| account.timezone.day_of(clock()));
-    let night = AccountRun::of(&deps, &account, as_of, selection, clock, &stop);
+    let run = AccountRun::of(&deps, &account, as_of, selection, clock, &stop);
     let mut reports = Vec::new();
     for job in JobName::ALL.iter().copied().filter(|job| selection.job.is_none_or(|wanted| wanted == *job)) {
         if stop.is_asked() {
             break;
         }
-        reports.push(night.run(job).await);
+        reports.push(run.run(job).await);
     }
     reports
 }

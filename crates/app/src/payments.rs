@@ -44,7 +44,7 @@ pub enum PaymentError {
 }
 
 impl PaymentService {
-    /// Asks the gateway about a payment and writes what it means. Whoever named the payment is not believed.
+    /// Asks the gateway about a payment and writes what it means. What the notification says of it is not believed.
     ///
     /// # Errors
     /// [`PaymentError`].

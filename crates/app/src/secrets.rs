@@ -1,4 +1,4 @@
-//! The data keys: checking them against those that the database relies on, and sealing secrets anew after they have changed.
+//! The data keys: checking them against those that the database relies on, and sealing secrets again after they have changed.
 
 use domain::{
     StoreError, SubscriptionId,
@@ -11,7 +11,7 @@ use domain::{
 };
 use time::OffsetDateTime;
 
-/// So many secrets are tried with a key that was never recorded: one that opens shows that it is the right one.
+/// Secrets that are tried with a key that was never recorded: one that opens shows that it is the right one.
 const TRIED: i64 = 100;
 
 /// Why the configured data keys are not known to be the right ones.
@@ -66,15 +66,15 @@ fn binding(secret: &SealedSecret) -> Binding {
 pub struct Resealed {
     /// Sealed with the newest key already.
     pub current: u64,
-    /// Sealed anew.
+    /// Sealed again, with the newest key.
     pub resealed: u64,
-    /// Replaced by somebody else at that moment: to be looked at again.
+    /// Changed by another process at that moment: to be looked at again.
     pub changed: u64,
     /// What no configured key opens, with the subscription and the reason.
     pub unreadable: Vec<(SubscriptionId, SealError)>,
 }
 
-/// Seals every webhook secret that is not sealed with the newest key anew, `batch` subscriptions at a time, and tells
+/// Seals every webhook secret that is not sealed with the newest key again, `batch` subscriptions at a time, and tells
 /// `progress` after each batch. Each secret is replaced by a statement of its own and stays readable throughout, so it
 /// may be stopped anywhere, run again, and run while the service works.
 ///

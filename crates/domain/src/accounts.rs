@@ -38,7 +38,7 @@ pub struct Account {
     pub plan: Plan,
     pub currency: Currency,
     pub timezone: Zone,
-    /// Whose public holidays the shop keeps; none when it keeps no country's.
+    /// Whose public holidays the shop keeps; `None` when it keeps no country's.
     pub holiday_country: Option<CountryCode>,
     pub created_at: OffsetDateTime,
 }
@@ -65,10 +65,10 @@ pub struct NewUser {
     pub now: OffsetDateTime,
 }
 
-/// What is to be changed about an account; what is not given stays as it is.
+/// What is to be changed about an account; what is absent stays as it is.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AccountChange {
-    /// Days are cut anew by it, all of them.
+    /// All days are cut again by it.
     pub timezone: Option<Zone>,
     /// Whose public holidays the shop keeps from now on, if any country's.
     pub holiday_country: Option<Option<CountryCode>>,
@@ -88,7 +88,7 @@ pub trait AccountStore: Send + Sync {
     /// Every account, oldest first.
     async fn list(&self) -> Result<Vec<Account>, StoreError>;
     async fn find(&self, account: AccountId) -> Result<Option<Account>, StoreError>;
-    /// Changes the account and gives it as it is then; none where there is no such account. What was computed follows with
+    /// Changes the account and gives it as it is then; `None` where there is no such account. What was computed follows with
     /// the next run of the jobs.
     async fn change(&self, account: AccountId, change: AccountChange) -> Result<Option<Account>, StoreError>;
 }

@@ -253,7 +253,7 @@ pub trait AlertStore: Send + Sync {
     async fn delete(&self, account: AccountId, id: RuleId) -> Result<bool, StoreError>;
 }
 
-/// A rule that is being evaluated. Nobody else takes it before `due_at`.
+/// A rule that is being evaluated. No other process takes it before `due_at`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Taken {
     pub rule: Rule,
@@ -267,7 +267,7 @@ pub trait AlertEvaluator: Send + Sync {
     /// The accounts with rules that are due, those that wait longest first.
     async fn due(&self, now: OffsetDateTime, limit: i64) -> Result<Vec<AccountId>, StoreError>;
     /// Takes a due rule of the account: it is due again after `interval`, so that one that cannot be evaluated does not
-    /// hold up the others. `None` when no rule is due that nobody else is taking.
+    /// hold up the others. `None` when every rule that is due is being taken by another process.
     async fn take(
         &self,
         account: AccountId,

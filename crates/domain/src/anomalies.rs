@@ -48,9 +48,9 @@ pub struct Anomaly {
     pub severity: Severity,
     /// The end of the scored day: the first moment at which it could be judged.
     pub detected_at: OffsetDateTime,
-    /// In words; none when unknown.
+    /// In words; `None` when unknown.
     pub inferred_cause: Option<String>,
-    /// Probability, 0 to 1, that the cause is the right one; none when there is none.
+    /// Probability, 0 to 1, that the cause is the right one; `None` when there is none.
     pub confidence: Option<f64>,
     pub correlated_metrics: Vec<CorrelatedMetric>,
     /// The metric did not return: a lasting change of level, reported once.

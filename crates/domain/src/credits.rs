@@ -41,7 +41,7 @@ text_enum!(
 pub struct Transaction {
     pub id: i64,
     pub kind: TransactionKind,
-    /// The AI feature that was charged; none for kinds that charge nothing.
+    /// The AI feature that was charged; `None` for kinds that charge nothing.
     pub feature: Option<String>,
     /// Credits; negative for a debit, never zero.
     pub amount: i64,

@@ -57,7 +57,7 @@ pub struct Metrics {
     pub ltv_estimate: Decimal,
     pub aov: Decimal,
     pub segment: Segment,
-    /// 0 to 1 with at most 4 decimals; none without a purchase.
+    /// 0 to 1 with at most 4 decimals; `None` without a purchase.
     pub churn_score: Option<Decimal>,
     pub span: Option<(OffsetDateTime, OffsetDateTime)>,
 }

@@ -44,7 +44,7 @@ pub struct Customer {
     pub ltv_estimate: Decimal,
     pub aov: Decimal,
     pub segment: Segment,
-    /// Probability, 0 to 1, that no purchase follows in the next 90 days; none without a purchase so far.
+    /// Probability, 0 to 1, that no purchase follows in the next 90 days; `None` without a purchase so far.
     pub churn_score: Option<Decimal>,
     pub last_purchase_at: Option<OffsetDateTime>,
     pub first_purchase_at: Option<OffsetDateTime>,
@@ -63,9 +63,9 @@ pub struct SegmentFigures {
     pub active: i64,
     pub orders_count: i64,
     pub revenue_total: Decimal,
-    /// Expected revenue over the lifetime of a customer, on average; none without customers.
+    /// Expected revenue over the lifetime of a customer, on average; `None` without customers.
     pub avg_ltv_estimate: Option<Decimal>,
-    /// Over the customers that have a score; none without any.
+    /// Over the customers that have a score; `None` without any.
     pub avg_churn_score: Option<Decimal>,
 }
 

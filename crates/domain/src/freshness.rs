@@ -27,7 +27,7 @@ pub enum Newest {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Freshness {
     pub job: JobName,
-    /// The end of the job's last run; none before it.
+    /// The end of the job's last run; `None` before it.
     pub as_of: Option<OffsetDateTime>,
     /// Every source of the job with its newest record, if it has any.
     pub sources: Vec<(Source, Option<Newest>)>,

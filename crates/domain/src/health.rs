@@ -89,7 +89,7 @@ impl Schema {
         if unknown.is_empty() { Self::Current } else { Self::Newer { unknown } }
     }
 
-    /// Why the program cannot work with the database, and what to do, for operators; none where it can.
+    /// Why the program cannot work with the database, and what to do, for operators; `None` where it can.
     pub fn problem(&self) -> Option<String> {
         match self {
             Self::Current | Self::Newer { .. } => None,

@@ -134,7 +134,7 @@ pub const LONGEST_QUIET: Duration =
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ended {
     pub status: Status,
-    /// When a person decided on it; none where the situation passed, and on the oldest dismissals.
+    /// When a person decided on it; `None` where the situation passed, and on the oldest dismissals.
     pub decided_at: Option<OffsetDateTime>,
     /// When it was last written or ended, by whomever.
     pub ended_at: OffsetDateTime,
@@ -223,7 +223,7 @@ impl From<Draft> for Worded {
 pub trait InsightWriter: Send + Sync {
     /// Makes `insights` the open ones of the account and ends what `ending` says, in one transaction: one a situation,
     /// which keeps its id; what no longer holds is resolved; what [is left alone](is_left_alone) is not written. Nothing is
-    /// written once the job's run has been claimed anew.
+    /// written once the job's run has been claimed again.
     ///
     /// # Errors
     /// Also when the AI run has been ended elsewhere; then nothing is written either.

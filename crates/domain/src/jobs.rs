@@ -27,7 +27,7 @@ pub struct Claim {
     /// Rises with every claim of the same run: a write with an older number touches no row.
     pub number: i64,
     /// Stands for everything that the run reads, once that is known; kept with the result. A later run that would read
-    /// the same is spared. None for a job whose input has no such mark.
+    /// the same is spared. `None` for a job whose input has no such mark.
     pub made_from: Option<String>,
 }
 
@@ -43,7 +43,7 @@ impl Claim {
 pub enum Written {
     /// Rows that were inserted, changed or removed.
     Rows(u64),
-    /// The run has been claimed anew in the meantime; nothing was written.
+    /// The run has been claimed again in the meantime; nothing was written.
     Superseded,
 }
 
@@ -82,7 +82,7 @@ pub trait JobStore: Send + Sync {
     /// Ends a run, done, if the job's result that stands was made from what `made_from` of the claim says. Returns whether
     /// it did; nothing else is written.
     async fn end_if_unchanged(&self, claim: &Claim, now: OffsetDateTime) -> Result<bool, StoreError>;
-    /// Ends a run that failed; it may be claimed again. Without effect on a run that has ended or was claimed anew.
+    /// Ends a run that failed; it may be claimed again. Without effect on a run that has ended or was claimed again.
     async fn fail(&self, claim: &Claim, error: &str) -> Result<(), StoreError>;
     /// The newest runs, newest first.
     async fn list(&self, account: Option<AccountId>, limit: i64) -> Result<Vec<Run>, StoreError>;

@@ -83,7 +83,7 @@ pub struct Order {
     pub account: AccountId,
     /// The key of a pack or plan in the [`PriceList`].
     pub item: String,
-    /// The automatic top-up that was charged; none when a person paid.
+    /// The automatic top-up that was charged; `None` when a person paid.
     pub charge: Option<i64>,
 }
 
@@ -97,7 +97,7 @@ pub struct Payment {
     pub currency: Currency,
     pub invoice_id: String,
     pub payer: Payer,
-    /// None when the payment was not made for this service.
+    /// `None` when the payment was not made for this service.
     pub order: Option<Order>,
 }
 
@@ -180,7 +180,7 @@ pub struct Purchase {
     pub item: String,
     pub sold: Sold,
     pub price: Price,
-    /// The automatic top-up that was charged; none when a person paid.
+    /// The automatic top-up that was charged; `None` when a person paid.
     pub charge: Option<i64>,
 }
 
@@ -227,7 +227,7 @@ pub enum Settled {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait PaymentStore: Send + Sync {
-    /// The account for which a payment is recorded; none when it is not.
+    /// The account for which a payment is recorded; `None` when it is not.
     async fn owner(&self, gateway: &'static str, payment: &PaymentId) -> Result<Option<AccountId>, StoreError>;
 
     /// Writes what a payment means, in one transaction, once per payment and status: the ledger's row, the account's

@@ -61,7 +61,7 @@ pub struct Suggestion {
     /// 0 to 1.
     pub confidence: Decimal,
     pub forecast_days: i64,
-    /// None for suggestions from before it was kept.
+    /// `None` for suggestions from before it was kept.
     pub basis: Option<Basis>,
     pub computed_at: OffsetDateTime,
     pub status: Status,

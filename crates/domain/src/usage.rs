@@ -76,7 +76,7 @@ pub struct PeriodUse {
     pub last: Date,
     pub figures: Figures,
     pub previous: Figures,
-    /// Percent by which the spending changed, two decimals; none when nothing was spent before.
+    /// Percent by which the spending changed, two decimals; `None` when nothing was spent before.
     pub change_pct: Option<Decimal>,
     /// The dearest first.
     pub by_feature: Vec<FeatureUse>,
@@ -159,6 +159,7 @@ pub fn first_day(today: Date) -> Date {
 
 #[cfg(test)]
 mod tests {
+
     use rust_decimal::dec;
     use time::macros::date;
 

@@ -96,7 +96,7 @@ impl Groups {
         found.min_by(|l, r| is_plausible(r).cmp(&is_plausible(l)).then(l.value.total_cmp(&r.value)))
     }
 
-    /// About [`PART`] of the groups, evenly taken from their order by frequency and age. None when there are not many.
+    /// About [`PART`] of the groups, evenly taken from their order by frequency and age. `None` when there are not many.
     fn part(&self) -> Option<Self> {
         let all: usize = self.by_frequency.iter().map(|(_, customers)| customers.len()).sum();
         let stride = all / PART;

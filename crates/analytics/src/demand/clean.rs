@@ -2,9 +2,9 @@
 
 /// Units above this on one day are a broken feed, not demand; they are cut to it so that sums stay finite.
 pub(super) const MOST_UNITS_A_DAY: f64 = 1e9;
-/// One day in so many is bulk…
+/// One day in this many is bulk…
 const BULK_DAYS_IN: usize = 50;
-/// …but of the days with sales no more than one in so many.
+/// …but of the days with sales no more than one in this many.
 const BULK_SELLING_DAYS_IN: usize = 4;
 
 /// One order or cancellation line, placed on a day of the series.

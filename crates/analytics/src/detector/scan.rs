@@ -18,7 +18,7 @@ const CONFIRM_DAYS: usize = 7;
 const CHANGED_Z: f64 = 2.0;
 /// Changed days among [`CONFIRM_DAYS`] that make a shift.
 const CHANGED_DAYS: usize = 5;
-/// Days after which the moving baseline has learned a new level by itself.
+/// Days after which the moving baseline has learned a new level on its own.
 const SHIFT_MEMORY_DAYS: i64 = 35;
 
 /// Whether an anomaly passed or stayed.

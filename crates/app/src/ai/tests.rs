@@ -60,7 +60,7 @@ impl InsightSource for Situation {
     }
 }
 
-/// Ports of shops in which these products are sold out.
+/// Ports of shops in which these products are out of stock.
 fn deps(runs: MockAiRuns, model: MockLanguageModel, sold_out: &[&str]) -> (Deps, Ended) {
     let item = |sku: &&str| CriticalItem { sku: (*sku).to_owned(), current_stock: 0, units_sold_30d: 1 };
     let stored = Stored { critical: sold_out.iter().map(item).collect(), ..Stored::default() };

@@ -30,7 +30,7 @@ use crate::outage;
 const BATCH: usize = 256;
 /// A look for what became due goes back this far: events are dated when their transaction begins and show when it ends.
 const LOOK_BACK: time::Duration = time::Duration::seconds(15);
-/// Every so many looks go back to the beginning.
+/// After this many looks one starts from the beginning again.
 const FULL_LOOK_EVERY: u32 = 30;
 /// A quick look goes back this far: most transactions are short.
 const QUICK_LOOK_BACK: time::Duration = time::Duration::seconds(2);
@@ -48,7 +48,7 @@ struct Ended {
 }
 
 /// Delivers what is due until `stop` resolves; then no more is leased, attempts under way may end, and leases that are
-/// left are given back. `announced` names receivers with something due; what is not announced is found by polling.
+/// left are released. `announced` names receivers with something due; what is not announced is found by polling.
 pub async fn run(
     ports: Ports,
     options: Options,

@@ -115,7 +115,7 @@ impl EndpointQueues {
         }
     }
 
-    /// An attempt ended; `seen` is none when nothing was sent.
+    /// An attempt ended; `seen` is `None` when nothing was sent.
     pub(super) fn ended(&mut self, receiver: Receiver, seen: Option<Observation>, now: OffsetDateTime) {
         self.in_flight = self.in_flight.saturating_sub(1);
         if let Entry::Occupied(mut of_account) = self.in_flight_of.entry(receiver.account) {

@@ -194,7 +194,7 @@ mod tests {
         assert_eq!(revenue[0].correlated_metrics, []);
     }
 
-    /// So many orders of two units at ten each.
+    /// A part's `orders` of two units at ten each.
     fn part(day: &DayTotals, dimension: Dimension, value: &str, orders: i64) -> PartTotals {
         PartTotals {
             day: day.day,

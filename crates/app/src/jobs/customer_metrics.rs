@@ -34,7 +34,7 @@ fn end_of_last_week(day: Date) -> Date {
 /// The figures that are not what they were. Customers are judged together: by the models of their shop and their place
 /// among the others.
 ///
-/// The models are those of the end of last week, so that from one night to the next only the figures change of those who
+/// The models are those of the end of last week, so that from one run to the next only the figures change of those who
 /// bought, gave back or moved to another segment; a shop that opened this week has those of today.
 fn score(customers: &[KnownCustomer], zone: &Zone, week_ended: Date, as_of: Date) -> Vec<Metrics> {
     let earlier: Vec<History> = customers.iter().map(|customer| history(&customer.earlier, zone)).collect();

@@ -31,7 +31,7 @@ pub(super) struct Stocked {
     rhythm: StoreRhythm,
 }
 
-/// What two jobs of a night read, one after the other.
+/// What two jobs of a run read, one after the other.
 pub(super) type Kept = OnceCell<Arc<Stocked>>;
 
 impl Stocked {

@@ -142,7 +142,7 @@ mod tests {
     fn what_runs_out_within_its_lead_time_is_ordered_in_packs() {
         let product = StockedProduct { lead_time_days: Some(10), pack_size: Some(12), ..steady(1, 30, 5, 180) };
         let found = &drafts(vec![product])[0];
-        // 17 days at 5 a day are 85; with a margin for chance and less the 30 at hand that is more than 55.
+        // 17 days at 5 a day are 85; with a margin for chance and less the 30 in stock that is more than 55.
         assert!(found.qty_suggested > 55 && found.qty_suggested % 12 == 0, "{found:?}");
         assert_eq!((found.forecast_days, found.decision_stands_days), (17, 10));
         assert!(found.confidence > dec!(0.8) && found.confidence < dec!(1));

@@ -306,9 +306,9 @@ async fn jobs_of_a_night_sum_days_up_once_and_read_sales_once() {
     ports.reorder.expect_standing().returning(|_| Ok(String::new()));
     ports.reorder.expect_replace().times(1).returning(|_, _, _, _| Ok(Written::Rows(0)));
     let (deps, account, stop) = (ports.deps(), account(7), Stop::never());
-    let night = AccountRun::of(&deps, &account, AS_OF, Selection::default(), clock, &stop);
+    let run = AccountRun::of(&deps, &account, AS_OF, Selection::default(), clock, &stop);
     for job in [JobName::InventoryVelocity, JobName::SmartReorder] {
-        assert_eq!(night.run(job).await.outcome, Outcome::Done { rows: 0 });
+        assert_eq!(run.run(job).await.outcome, Outcome::Done { rows: 0 });
     }
 }
 

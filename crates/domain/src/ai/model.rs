@@ -51,7 +51,7 @@ pub struct Prices {
 }
 
 impl Prices {
-    /// What so many tokens cost, exactly.
+    /// What these tokens cost, exactly.
     pub fn cost(&self, prompt_tokens: i64, completion_tokens: i64) -> Decimal {
         let part = |price: Decimal, tokens: i64| {
             price.checked_mul(Decimal::from(tokens)).map_or(Decimal::ZERO, |cost| cost / Decimal::from(1_000_000))

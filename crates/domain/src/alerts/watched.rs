@@ -18,7 +18,7 @@ use super::MAX_WINDOW_HOURS;
 pub enum Watched {
     /// A figure of the shop.
     Figure(Metric),
-    /// Products that are sold out.
+    /// Products that would sell and are out of stock.
     Stockouts,
     /// Tracked events of a name.
     Event(EventName),
@@ -57,7 +57,7 @@ pub enum Resolution {
 }
 
 impl Resolution {
-    /// Whether a window of so many hours can be answered for.
+    /// Whether a window may have this length.
     pub const fn allows(self, window_hours: i64) -> bool {
         match self {
             Self::Instants { max_hours } => 1 <= window_hours && window_hours <= max_hours,
@@ -94,7 +94,7 @@ impl Watched {
     }
 
     /// A value as it is shown, which is also what is compared: money in the currency's minor unit, a ratio with four
-    /// decimals, a share in percent with two, counts as they are. None where it does not fit a decimal.
+    /// decimals, a share in percent with two, counts as they are. `None` where it does not fit a decimal.
     pub fn shown(&self, value: Decimal, currency: Currency) -> Option<Decimal> {
         let unit = match self {
             Self::Figure(metric) => metric.unit(),

@@ -1,4 +1,4 @@
-//! Recharging by itself: the settings, and when a charge may be made.
+//! Automatic top-up: the settings, and when a charge may be made.
 
 use async_trait::async_trait;
 use time::{Duration, Month, OffsetDateTime};
@@ -11,12 +11,12 @@ use crate::{
 
 /// The highest threshold, credits.
 pub const MAX_THRESHOLD: i64 = 1_000_000;
-/// So many failed charges in a row switch it off.
+/// Failed charges in a row that switch it off.
 pub const MAX_FAILURES: i64 = 3;
 /// How often a charge that exceeds the monthly cap is looked at again.
 pub const CAP_INTERVAL: Duration = Duration::hours(1);
 
-/// When and how the account is recharged by itself.
+/// When and how the account is topped up automatically.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AutoTopup {
     pub enabled: bool,
@@ -25,13 +25,13 @@ pub struct AutoTopup {
     /// Credits that a recharge adds.
     pub top_up_amount: i64,
     pub last_charged_at: Option<OffsetDateTime>,
-    /// Credits that may be bought by itself in a calendar month (UTC); none means [`Rules::monthly_cap`].
+    /// Credits that may be bought automatically in a calendar month (UTC); `None` means [`Rules::monthly_cap`].
     pub monthly_cap: Option<i64>,
     /// Charges that failed since the last that succeeded.
     pub failures: i64,
     /// Why the last of them failed.
     pub last_failure: Option<String>,
-    /// Why it was switched off by the service; none when it was not.
+    /// Why it was switched off by the service; `None` when it was not.
     pub disabled_reason: Option<String>,
 }
 
@@ -64,7 +64,7 @@ pub struct Waiting {
     pub attempts: i64,
     /// What it was sent as.
     pub sent: Option<Terms>,
-    /// The gateway's name for who paid last by hand; none when nobody has.
+    /// The gateway's name for who paid last by hand; `None` when nobody has.
     pub customer_id: Option<String>,
     /// The account's.
     pub currency: Currency,
@@ -75,7 +75,7 @@ pub struct Waiting {
     pub monthly_cap: Option<i64>,
     /// The end of the last charge, successful or not.
     pub last_ended_at: Option<OffsetDateTime>,
-    /// Credits bought by itself since the month began (UTC).
+    /// Credits bought automatically since the month began (UTC).
     pub bought_this_month: i64,
 }
 
@@ -226,6 +226,7 @@ pub trait AutoTopupStore: Send + Sync {
 
 #[cfg(test)]
 mod tests {
+
     use rstest::rstest;
     use time::macros::datetime;
 

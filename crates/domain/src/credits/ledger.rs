@@ -26,11 +26,11 @@ text_enum!(
 pub enum Change {
     /// Credits are taken for a feature.
     Debit { amount: CreditAmount, feature: FeatureName },
-    /// A whole debit is given back.
+    /// A whole debit is refunded.
     Refund { amount: CreditAmount, feature: FeatureName, reason: String },
     /// Credits were paid for.
     TopUp { amount: CreditAmount, source: RechargeSource, payment: String },
-    /// Credits are given away.
+    /// Credits are granted.
     Grant { amount: CreditAmount },
     /// The balance is corrected upwards, or downwards.
     Adjustment { amount: CreditAmount, take: bool },

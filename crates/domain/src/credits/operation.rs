@@ -44,7 +44,7 @@ impl fmt::Display for CreditAmount {
     }
 }
 
-/// The name of what is done, chosen by whoever does it, unique in its account for ever: 1 to 255 visible ASCII
+/// The name of what is done, chosen by the client, unique in its account for ever: 1 to 255 visible ASCII
 /// characters. Doing it again under the same name has no further effect.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct OperationKey(String);
@@ -121,7 +121,7 @@ pub struct Debit {
     pub meta: Map<String, Value>,
 }
 
-/// A debit to be given back in full.
+/// A debit to be refunded in full.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refund {
     pub account: AccountId,
@@ -133,7 +133,7 @@ pub struct Refund {
     pub reason: String,
 }
 
-/// Credits to be given away.
+/// Credits to be granted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Grant {
     pub account: AccountId,

@@ -20,7 +20,7 @@ pub struct AnomalyFact {
     pub direction: Direction,
     pub severity: Severity,
     pub is_shift: bool,
-    /// In words; none when it is not known.
+    /// In words; `None` when it is not known.
     pub cause: Option<String>,
 }
 

@@ -103,7 +103,7 @@ pub struct Grounds {
     pub facts: Vec<Fact>,
     /// Names that may be mentioned, as [`quoted`] writes them.
     pub names: Vec<String>,
-    /// Why, word for word; none when it is not known, and then no text may say why.
+    /// Why, word for word; `None` when it is not known, and then no text may say why.
     pub cause: Option<String>,
 }
 

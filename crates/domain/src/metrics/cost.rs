@@ -37,7 +37,7 @@ pub struct PlatformOrders {
 }
 
 /// What products of a category brought in on a day, and what they cost. The unit costs of all of them are known from the
-/// same places; a cost is units times unit cost, none where no unit cost is known from there.
+/// same places; a cost is units times unit cost, `None` where no unit cost is known from there.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Goods {
     pub category: Option<String>,

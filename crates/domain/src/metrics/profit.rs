@@ -36,7 +36,7 @@ impl Components {
         self.operational_profit() - self.ad_spend - self.extra_expenses
     }
 
-    /// Final profit as a share of net revenue; none when net revenue is not above zero.
+    /// Final profit as a share of net revenue; `None` when net revenue is not above zero.
     pub fn margin(&self) -> Option<Decimal> {
         ratios::margin(self.final_profit(), self.net_revenue())
     }

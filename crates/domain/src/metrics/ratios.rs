@@ -17,7 +17,7 @@ pub fn average_order_value(revenue: Decimal, orders: i64) -> Option<Decimal> {
     quotient(revenue, orders.into())
 }
 
-/// Refunds as a share of gross revenue: above 1 when more was given back than came in.
+/// Refunds as a share of gross revenue: above 1 when more was refunded than came in.
 pub fn refund_rate(refunds: Decimal, gross_revenue: Decimal) -> Option<Decimal> {
     quotient(refunds, gross_revenue)
 }

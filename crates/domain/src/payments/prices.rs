@@ -132,7 +132,7 @@ impl PriceList {
         self.offers().filter(|(key, _)| key == item).map(|(_, offer)| offer).collect()
     }
 
-    /// The pack of so many credits: in the account's currency if there is one, else in the first that is listed.
+    /// The pack with this number of credits: in the account's currency if there is one, else in the first that is listed.
     pub fn pack_of(&self, credits: i64, currency: Currency) -> Option<&CreditPack> {
         let mut packs = self.packs.iter().filter(|pack| pack.credits.get() == credits);
         packs.clone().find(|pack| pack.price.currency == currency).or_else(|| packs.next())
@@ -195,6 +195,7 @@ fn price(amount: &str, currency: &str) -> Result<Price, &'static str> {
 
 #[cfg(test)]
 mod tests {
+
     use rstest::rstest;
     use rust_decimal::dec;
 

@@ -91,6 +91,7 @@ pub const fn step(known: Option<PaymentStatus>, now: PaymentStatus) -> Step {
 
 #[cfg(test)]
 mod tests {
+
     use proptest::prelude::*;
     use rstest::rstest;
 

@@ -1,4 +1,4 @@
-//! Which IP addresses must not be called, whoever asks for it.
+//! Which IP addresses must not be called for any client.
 //!
 //! The rule is the same wherever an address comes from, a literal in the URL or an answer of the name service. The
 //! ranges are those of the IANA special-purpose registries for [IPv4] and [IPv6], and in IPv6 everything that is not

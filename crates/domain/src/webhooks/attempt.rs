@@ -71,9 +71,9 @@ pub enum Outcome {
 /// by the deadline has the time until then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Timings {
-    /// Asking the name service. None for literal addresses.
+    /// Asking the name service. `None` for literal addresses.
     pub dns: Option<Duration>,
-    /// Opening the connection. None when one was kept from before.
+    /// Opening the connection. `None` when one was kept from before.
     pub connect: Option<Duration>,
     pub tls: Option<Duration>,
     /// From the request to the status line.

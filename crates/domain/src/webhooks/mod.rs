@@ -35,7 +35,7 @@ pub struct Subscription {
     /// Event names; `*` stands for the catalogue, and then only names outside the catalogue stand beside it.
     pub events: Vec<String>,
     pub active: bool,
-    /// Why it was switched off; none while it is active.
+    /// Why it was switched off; `None` while it is active.
     pub disabled_reason: Option<String>,
     pub last_fired_at: Option<OffsetDateTime>,
     /// HTTP status of the last attempt; 0 when there was no HTTP answer.

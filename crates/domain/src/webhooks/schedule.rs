@@ -1,4 +1,4 @@
-//! When a delivery is tried again, and when a subscription is given up.
+//! When a delivery is tried again, and when a subscription is switched off.
 
 use std::time::Duration;
 
@@ -13,14 +13,14 @@ const JITTER: f64 = 0.2;
 /// How far a receiver can put off the next attempt.
 pub const MAX_RETRY_AFTER: Duration = Duration::from_secs(24 * 3_600);
 
-/// A subscription is given up when it has been failing for this long, …
+/// A subscription is switched off when it has been failing for this long, …
 const DISABLE_AFTER: time::Duration = time::Duration::days(5);
-/// … in at least so many attempts …
+/// … in at least this many attempts …
 const DISABLE_ATTEMPTS: u32 = 10;
-/// … of at least so many deliveries.
+/// … of at least this many deliveries.
 const DISABLE_DELIVERIES: u32 = 2;
 
-/// How long to wait after a failed attempt, or none when it was the last.
+/// How long to wait after a failed attempt, or `None` when it was the last.
 ///
 /// `attempts_made` counts the failed attempt too, so it is 1 or more. `jitter` is a random number in `[0, 1)` that
 /// spreads deliveries which failed together over a fifth of the waiting time; it only ever lengthens. `retry_after` is
@@ -35,7 +35,7 @@ pub fn wait_after_failure(attempts_made: u32, jitter: f64, retry_after: Option<D
 }
 
 /// Reads a `Retry-After` header: whole seconds, or a date in the preferred form of HTTP
-/// (`Sun, 06 Nov 1994 08:49:37 GMT`). At most [`MAX_RETRY_AFTER`]; none for everything else, dates gone by included.
+/// (`Sun, 06 Nov 1994 08:49:37 GMT`). At most [`MAX_RETRY_AFTER`]; `None` for everything else, dates gone by included.
 pub fn parse_retry_after(value: &str, now: OffsetDateTime) -> Option<Duration> {
     let value = value.trim_matches([' ', '\t']);
     if !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit()) {
@@ -64,7 +64,7 @@ pub struct FailureRun {
     pub deliveries: u32,
 }
 
-/// Whether a failed attempt with this status (none without an HTTP answer) switches its subscription off.
+/// Whether a failed attempt with this status (`None` without an HTTP answer) switches its subscription off.
 ///
 /// 410 Gone does so at once. Otherwise the subscription must have failed for five days, in at least ten attempts of at
 /// least two deliveries, so that neither one body that a receiver chokes on nor a short outage is enough.

@@ -76,10 +76,10 @@ pub struct SealedSecret {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait WebhookSettings: Send + Sync {
-    /// None when the account has no such subscription or it is revoked.
+    /// `None` when the account has no such subscription or it is revoked.
     async fn find(&self, account: AccountId, id: SubscriptionId) -> Result<Option<Kept>, StoreError>;
     /// Of the deliveries that are held, a first bounded number becomes due with the change, and
-    /// [`super::delivery::DeliveryQueue::advance_bulk`] sees to the others. None as in `find`.
+    /// [`super::delivery::DeliveryQueue::advance_bulk`] sees to the others. `None` as in `find`.
     async fn change(
         &self,
         account: AccountId,
@@ -88,7 +88,7 @@ pub trait WebhookSettings: Send + Sync {
         now: OffsetDateTime,
     ) -> Result<Option<Changed>, StoreError>;
     /// Puts a new secret in place, and gives it as it is stored: an idempotent replay gives the one put in place first, and
-    /// is [`IdempotencyError::Superseded`] once another took its place. None as in `find`.
+    /// is [`IdempotencyError::Superseded`] once another took its place. `None` as in `find`.
     async fn rotate(
         &self,
         account: AccountId,
@@ -99,6 +99,6 @@ pub trait WebhookSettings: Send + Sync {
     /// Sealed secrets of subscriptions with greater ids than `after`, at most `limit` subscriptions, in the order of
     /// their ids. Of all accounts: this is for the operator.
     async fn sealed(&self, after: SubscriptionId, limit: i64) -> Result<Vec<SealedSecret>, StoreError>;
-    /// Replaces a sealed secret by the same sealed anew, unless it has changed meanwhile.
+    /// Replaces a sealed secret by the same one sealed again, unless it has changed meanwhile.
     async fn reseal(&self, old: &SealedSecret, sealed: Vec<u8>) -> Result<bool, StoreError>;
 }

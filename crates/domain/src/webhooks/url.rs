@@ -3,7 +3,7 @@
 //! The host is found the way browsers and HTTP clients find it ([WHATWG URL]), because that is where a request would
 //! go; so `https://0x7f.1/` is seen for the loopback address it is. Then one spelling is insisted on: what reads
 //! differently from where it leads is refused even if it leads to a public place. What the name service answers is
-//! judged at every attempt, by whoever connects.
+//! judged at every attempt, by what connects.
 //!
 //! [WHATWG URL]: https://url.spec.whatwg.org/
 
@@ -141,7 +141,7 @@ impl WebhookUrl {
             }
         }
         check_spelling(authority, &host)?;
-        // Kept as it was given, so that clients find their own URL again in lists; other alphabets are encoded.
+        // Stored as the client sent it, so that clients find their own URL again in lists; other alphabets are encoded.
         let text = if text.is_ascii() { text.to_owned() } else { url.as_str().to_owned() };
         if text.len() > MAX_URL_CHARS {
             return too_long();

@@ -13,7 +13,7 @@ const STANDARD_SIGNATURE: &str = "webhook-signature";
 pub struct Verdict {
     /// The name of its header, in lower case.
     pub header: &'static str,
-    /// What is wrong; none when nothing is.
+    /// What is wrong; `None` when nothing is.
     pub problem: Option<Problem>,
 }
 
@@ -94,9 +94,9 @@ mod tests {
             assert!(is_valid(&judged));
             assert_eq!(judged.iter().map(|verdict| verdict.header).collect::<Vec<_>>(), [right, STANDARD_SIGNATURE]);
         }
-        let stranger = judge(&headers, &Secret::generate([3; 32]));
-        assert_eq!(stranger.len(), 3);
-        assert!(stranger.iter().all(|verdict| verdict.problem == Some(VerifyFault::Mismatch.into())));
+        let unrelated = judge(&headers, &Secret::generate([3; 32]));
+        assert_eq!(unrelated.len(), 3);
+        assert!(unrelated.iter().all(|verdict| verdict.problem == Some(VerifyFault::Mismatch.into())));
     }
 
     #[test]
