@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use domain::{
     StoreError,
+    incidents::{Book, IncidentStore},
     uptime::{ProbeStore, Record},
 };
 use time::OffsetDateTime;
@@ -18,11 +19,13 @@ pub use prober::{Look, Looked, Prober};
 pub struct StatusPages {
     probes: Arc<dyn ProbeStore>,
     record: Kept<Record>,
+    incidents: Arc<dyn IncidentStore>,
+    book: Kept<Book>,
 }
 
 impl StatusPages {
-    pub fn new(probes: Arc<dyn ProbeStore>) -> Self {
-        Self { probes, record: Kept::default() }
+    pub fn new(probes: Arc<dyn ProbeStore>, incidents: Arc<dyn IncidentStore>) -> Self {
+        Self { probes, record: Kept::default(), incidents, book: Kept::default() }
     }
 
     /// What was seen of the service, as of the last minute that the database answered.
@@ -36,5 +39,13 @@ impl StatusPages {
             Ok(Record::new(now, first, &self.probes.minutes(since, until).await?))
         };
         self.record.get(now, read).await
+    }
+
+    /// The incidents, as of the last minute that the database answered.
+    ///
+    /// # Errors
+    /// [`StoreError`] when it has not answered yet.
+    pub async fn incidents(&self, now: OffsetDateTime) -> Result<Aged<Book>, StoreError> {
+        self.book.get(now, async || Ok(Book::new(now, self.incidents.all().await?))).await
     }
 }

@@ -23,6 +23,7 @@ pub mod health;
 pub mod idempotency;
 pub mod ids;
 pub mod imports;
+pub mod incidents;
 pub mod insights;
 pub mod instants;
 pub mod integrations;

@@ -226,7 +226,8 @@ fn start_probes(
 ) {
     let eyes = Eyes { store: store.clone(), listener, jobs_interval: jobs_interval.as_secs_f64() };
     let source = Uuid::now_v7().simple().to_string();
-    let (prober, stopping) = (Arc::new(Prober::new(source, Arc::new(eyes), store.clone())), supervisor.stopping());
+    let prober = Arc::new(Prober::new(source, Arc::new(eyes), store.clone(), store.clone()));
+    let stopping = supervisor.stopping();
     supervisor.start_worker(Task::new("probes", move || probes::run(prober.clone(), stopping.clone())));
 }
 
@@ -321,7 +322,7 @@ fn state(
     Ok(State {
         keys: Arc::new(keys.clone()),
         health: store.clone(),
-        status: Arc::new(StatusPages::new(store.clone())),
+        status: Arc::new(StatusPages::new(store.clone(), store.clone())),
         credits: store.clone(),
         transactions: store.clone(),
         auto_topup: store.clone(),

@@ -28,6 +28,7 @@ mod group_commit;
 mod health;
 mod idempotency;
 mod imports;
+mod incidents;
 mod insights;
 mod integrations;
 mod inventory;

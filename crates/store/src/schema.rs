@@ -18,6 +18,41 @@ diesel::table! {
 }
 
 diesel::table! {
+    incidents (id) {
+        id -> BigInt,
+        title -> Text,
+        severity -> Text,
+        status -> Text,
+        components -> Array<Text>,
+        automatic -> Bool,
+        started_at -> Timestamptz,
+        identified_at -> Nullable<Timestamptz>,
+        monitoring_at -> Nullable<Timestamptz>,
+        resolved_at -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
+    incident_updates (id) {
+        id -> BigInt,
+        incident_id -> BigInt,
+        status -> Text,
+        body -> Text,
+        created_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    incident_watches (component) {
+        component -> Text,
+        until -> Timestamptz,
+        down -> BigInt,
+        bad -> BigInt,
+        good -> BigInt,
+    }
+}
+
+diesel::table! {
     users (id) {
         id -> Text,
         created_at -> Timestamptz,

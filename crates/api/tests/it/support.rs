@@ -19,6 +19,7 @@ use domain::{
     customers::MockCustomerStore,
     freshness::{Dated, Freshness, Newest, Source},
     health::{MockHealth, Schema},
+    incidents::MockIncidentStore,
     insights::MockInsightStore,
     integrations::MockIntegrationStore,
     inventory::MockInventoryStore,
@@ -160,7 +161,7 @@ pub fn state() -> State {
     State {
         keys: Arc::new(keys()),
         health: health(Duration::from_micros(400), Schema::Current),
-        status: Arc::new(StatusPages::new(Arc::new(MockProbeStore::new()))),
+        status: Arc::new(StatusPages::new(Arc::new(MockProbeStore::new()), Arc::new(MockIncidentStore::new()))),
         credits: Arc::new(MockCreditLedger::new()),
         transactions: Arc::new(MockTransactionLog::new()),
         auto_topup: Arc::new(MockAutoTopupStore::new()),

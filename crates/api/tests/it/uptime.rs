@@ -9,6 +9,7 @@ use api::State;
 use app::status::StatusPages;
 use domain::{
     StoreError,
+    incidents::MockIncidentStore,
     uptime::{Component, Minute, MockProbeStore, Tally},
 };
 use rstest::rstest;
@@ -43,7 +44,10 @@ fn probes() -> MockProbeStore {
 }
 
 fn with(probes: MockProbeStore) -> State {
-    State { status: Arc::new(StatusPages::new(Arc::new(probes))), ..without_database() }
+    State {
+        status: Arc::new(StatusPages::new(Arc::new(probes), Arc::new(MockIncidentStore::new()))),
+        ..without_database()
+    }
 }
 
 #[test]

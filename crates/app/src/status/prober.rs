@@ -6,7 +6,10 @@ use std::{
 };
 
 use async_trait::async_trait;
-use domain::uptime::{Component, MAX_DELAY_HOURS, Outcome, Probe, ProbeStore, minute_of};
+use domain::{
+    incidents::IncidentStore,
+    uptime::{Component, MAX_DELAY_HOURS, Outcome, Probe, ProbeStore, minute_of},
+};
 use futures_util::future::join_all;
 use time::{Duration, OffsetDateTime};
 
@@ -31,17 +34,24 @@ pub struct Prober {
     source: String,
     look: Arc<dyn Look>,
     store: Arc<dyn ProbeStore>,
+    incidents: Arc<dyn IncidentStore>,
     /// Oldest first.
     waiting: Mutex<VecDeque<Probe>>,
 }
 
 impl Prober {
     /// `source` tells this process from every other one.
-    pub fn new(source: String, look: Arc<dyn Look>, store: Arc<dyn ProbeStore>) -> Self {
-        Self { source, look, store, waiting: Mutex::default() }
+    pub fn new(
+        source: String,
+        look: Arc<dyn Look>,
+        store: Arc<dyn ProbeStore>,
+        incidents: Arc<dyn IncidentStore>,
+    ) -> Self {
+        Self { source, look, store, incidents, waiting: Mutex::default() }
     }
 
-    /// Looks at everything, in the minute that `now` is in, and stores what is not stored yet.
+    /// Looks at everything, in the minute that `now` is in, stores what is not stored yet, and opens, moves and ends incidents by
+    /// the minutes that are over.
     pub async fn minute(&self, now: OffsetDateTime) {
         let looks = Component::ALL.iter().map(async |component| (*component, self.look.look(*component, now).await));
         let found = join_all(looks).await;
@@ -57,7 +67,11 @@ impl Prober {
         };
         match self.store.record(&all).await {
             Ok(()) => drop(self.waiting().drain(..all.len())),
-            Err(error) => outage::warn(&error, "probes cannot be stored; they wait"),
+            // Incidents follow from probes.
+            Err(error) => return outage::warn(&error, "probes cannot be stored; they wait"),
+        }
+        if let Err(error) = self.incidents.advance(now).await {
+            outage::warn(&error, "incidents cannot be brought up to date");
         }
     }
 
@@ -69,7 +83,7 @@ impl Prober {
 
 #[cfg(test)]
 mod tests {
-    use domain::{StoreError, uptime::MockProbeStore};
+    use domain::{StoreError, incidents::MockIncidentStore, uptime::MockProbeStore};
     use time::macros::datetime;
 
     use super::*;
@@ -105,7 +119,9 @@ mod tests {
             assert_eq!(minutes(probes), [1_501]);
             Ok(())
         });
-        let prober = Prober::new("a".to_owned(), Arc::new(OneEye), Arc::new(store));
+        let mut incidents = MockIncidentStore::new();
+        incidents.expect_advance().times(2).returning(|_| Ok(()));
+        let prober = Prober::new("a".to_owned(), Arc::new(OneEye), Arc::new(store), Arc::new(incidents));
         for minute in 0..=1_501 {
             prober.minute(NOW + Duration::minutes(minute)).await;
         }

@@ -3,7 +3,11 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use app::status::StatusPages;
-use domain::uptime::{Checks, Gap, Latency, Record, Report, Share, Standing, Status};
+use domain::{
+    incidents::{Filter, Incident, Severity, Shown, Status as IncidentStatus},
+    page::PageRequest,
+    uptime::{Checks, Gap, Latency, Record, Report, Share, Standing, Status},
+};
 use rust_decimal::{Decimal, dec};
 use store::{Connect, PoolOptions};
 use time::macros::datetime;
@@ -58,8 +62,8 @@ impl World {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let eyes = Eyes { store: store.clone(), listener: listener.local_addr().ok(), jobs_interval: 300.0 };
         tokio::spawn(answer(listener, is_up.clone()));
-        let prober = Prober::new("a".to_owned(), Arc::new(eyes), store.clone());
-        Self { prober, pages: StatusPages::new(store.clone()), is_up }
+        let prober = Prober::new("a".to_owned(), Arc::new(eyes), store.clone(), store.clone());
+        Self { prober, pages: StatusPages::new(store.clone(), store.clone()), is_up }
     }
 
     /// Looks in each of the minutes, 12 seconds after it began.
@@ -140,4 +144,27 @@ async fn minutes_without_postgres_are_told_as_they_were() {
     }
     assert_eq!(standing(&report, Component::Social), (Status::Unknown, None, Decimal::ZERO));
     assert_eq!(Record::window(minute(24)).1, minute(24));
+
+    // Each of the two that were down has an incident, from the first minute that it was; a gap does not mend it.
+    let told = async |number| {
+        let book = world.pages.incidents(minute(number)).await.unwrap().value;
+        let filter = Filter { shown: Shown::All, severity: None, days: 1 };
+        let all = book.page(filter, PageRequest { limit: 10, cursor: None }).items;
+        let shown = |incident: &&Incident| {
+            let updates: Vec<_> = incident.updates.iter().map(|update| (update.status, update.created_at)).collect();
+            (incident.components.clone(), incident.severity, incident.started_at, updates)
+        };
+        let mut shown: Vec<_> = all.iter().map(shown).collect();
+        shown.sort_by_key(|(components, ..)| components.clone());
+        shown
+    };
+    let investigating = (IncidentStatus::Investigating, minute(13));
+    let both = |updates: &[_]| {
+        [Component::Api, Component::Database]
+            .map(|component| (vec![component], Severity::Major, minute(10), updates.to_vec()))
+    };
+    assert_eq!(told(24).await, both(&[investigating]));
+    world.look(24..45).await;
+    let (monitoring, resolved) = ((IncidentStatus::Monitoring, minute(28)), (IncidentStatus::Resolved, minute(43)));
+    assert_eq!(told(45).await, both(&[resolved, monitoring, investigating]));
 }

@@ -6,9 +6,12 @@ use crate::database::fresh;
 const EVERYWHERE: [&str; 4] = ["users", "accounts", "api_keys", "platforms"];
 /// Neither, but on the coordinator alone: what says what the schema is and which keys seal, which account a payment belongs to
 /// (its key cannot have the account), what is or was for sale to everyone, and how the service itself has fared.
-const LOCAL: [&str; 6] = [
+const LOCAL: [&str; 9] = [
     "__diesel_schema_migrations",
     "data_keys",
+    "incident_updates",
+    "incident_watches",
+    "incidents",
     "payment_owners",
     "price_offers",
     "schema_requirements",

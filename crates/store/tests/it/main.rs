@@ -16,6 +16,7 @@ mod freshness;
 mod group_commit;
 mod health;
 mod imports;
+mod incidents;
 mod jobs;
 mod keys;
 mod lists;
