@@ -7,7 +7,7 @@ use domain::{
     ai, alerts, anomalies, credits, customers,
     events::{ActorKind, EVERY_EVENT, EventKind},
     freshness::Source,
-    insights, integrations, inventory,
+    incidents, insights, integrations, inventory,
     jobs::JobName,
     reorder, uptime, usage,
     webhooks::{delivery::DeliveryState, replay::ReplayState},
@@ -21,6 +21,8 @@ use utoipa::{
     },
 };
 
+/// The worst open incident where there is none.
+pub const NO_INCIDENT: &str = "none";
 /// What a switch may be.
 pub const FLAGS: &[&str] = &["1", "0", "true", "false"];
 /// What `format` may be.
@@ -70,6 +72,8 @@ types! {
     CategoryName => insights::Category::NAMES;
     InventoryStatusName => inventory::Status::NAMES;
     ReorderStatusName => reorder::Status::NAMES;
+    ShownName => incidents::Shown::NAMES;
+    IncidentSeverityName => incidents::Severity::NAMES;
 }
 
 /// [`EVERY_EVENT`] and the name of every event.
@@ -124,4 +128,7 @@ schemas! {
     comparator => alerts::Comparator::NAMES;
     component => uptime::Component::NAMES;
     component_status => uptime::Status::NAMES;
+    incident_severity => incidents::Severity::NAMES;
+    incident_status => incidents::Status::NAMES;
+    indicator => &[NO_INCIDENT, "minor", "major", "critical"];
 }

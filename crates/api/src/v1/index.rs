@@ -91,7 +91,10 @@ struct Described {
     get, path = "/api/v1/index", tag = "service", operation_id = "get_index",
     responses((status = 200, description = "What there is.", body = Index)),
     security(()),
-    extensions(("x-max-age" = json!(MAX_AGE)), ("x-since" = json!("2026-12")))
+    extensions(
+        ("x-errors" = json!([Code::InvalidParameter])),
+        ("x-max-age" = json!(MAX_AGE)), ("x-since" = json!("2026-12"))
+    )
 )]
 pub async fn get(request: HttpRequest, query: Query<NoParams>) -> Result<Reply, ApiError> {
     let table = request.app_data::<&'static Table>().ok_or(ApiError::new(Code::InternalError))?;

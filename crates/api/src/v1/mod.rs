@@ -7,6 +7,7 @@ mod credits;
 mod customers;
 mod docs;
 mod health;
+mod incidents;
 mod index;
 mod insight_runs;
 mod insights;
@@ -46,6 +47,8 @@ pub static TABLE: LazyLock<Table> = LazyLock::new(|| {
         index::get,
         index::catalog,
         uptime::get,
+        incidents::list,
+        incidents::get,
         openapi::get,
         docs::redirect,
         docs::file,

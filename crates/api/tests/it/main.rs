@@ -9,6 +9,7 @@ mod decisions;
 mod description;
 mod figures;
 mod files;
+mod incidents;
 mod index;
 mod insight_runs;
 mod lists;

@@ -1,0 +1,248 @@
+//! `/api/v1/incidents`: what went wrong with the service. Open to everyone, and answered from memory.
+
+use actix_web::{HttpRequest, web};
+use domain::{
+    incidents::{Filter, Incident, Severity, Shown, Update},
+    page::Page,
+};
+use serde::{Deserialize, Serialize};
+use time::Duration;
+use utoipa::{IntoParams, ToSchema};
+use validator::Validate;
+
+use crate::{
+    error::{ApiError, Code},
+    input::Input,
+    names, path,
+    query::{Days, Limit, NoParams, Query},
+    respond::{API_VERSION, Cache, Pagination, Reply, Warnings, instant},
+    state::State,
+    warnings::Warning,
+};
+
+/// How long clients and proxies may keep the incidents, seconds.
+const MAX_AGE: u32 = 60;
+
+/// Something that went wrong with the service.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Incident)]
+struct IncidentBody {
+    #[schema(example = 7)]
+    id: i64,
+    #[schema(example = "Computed figures are late")]
+    title: String,
+    #[schema(value_type = String, schema_with = names::incident_severity)]
+    severity: &'static str,
+    #[schema(value_type = String, schema_with = names::incident_status)]
+    status: &'static str,
+    /// The parts of the service that it is about.
+    #[schema(value_type = Vec<String>, example = json!(["jobs"]))]
+    components: Vec<&'static str>,
+    /// Probes opened it and see to it; false from the moment that a person does.
+    automatic: bool,
+    #[schema(format = DateTime, example = "2026-11-20T10:00:00Z")]
+    started_at: String,
+    #[schema(format = DateTime, example = json!(null))]
+    identified_at: Option<String>,
+    #[schema(format = DateTime, example = "2026-11-20T10:40:00Z")]
+    monitoring_at: Option<String>,
+    #[schema(format = DateTime, example = json!(null))]
+    resolved_at: Option<String>,
+    /// Null while it goes on.
+    #[schema(minimum = 0, example = json!(null))]
+    duration_seconds: Option<i64>,
+    /// What was told, newest first.
+    updates: Vec<UpdateBody>,
+}
+
+/// What was told of an incident at a time.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = IncidentUpdate)]
+struct UpdateBody {
+    #[schema(example = 12)]
+    id: i64,
+    #[schema(value_type = String, schema_with = names::incident_status)]
+    status: &'static str,
+    /// Plain text.
+    #[schema(example = "The queue is draining.")]
+    body: String,
+    #[schema(format = DateTime, example = "2026-11-20T10:40:00Z")]
+    created_at: String,
+}
+
+/// How the service is.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = IncidentsSummary)]
+struct Summary {
+    /// The worst severity of the incidents that go on, whatever is listed; `none` without any.
+    #[schema(value_type = String, schema_with = names::indicator)]
+    indicator: &'static str,
+    #[schema(value_type = String, example = "Minor issues")]
+    description: &'static str,
+}
+
+/// The incidents.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Incidents)]
+struct Body {
+    data: Vec<IncidentBody>,
+    status: Summary,
+    pagination: Pagination,
+    /// When they were read; `Age` says how long ago.
+    #[schema(format = DateTime, example = "2026-11-20T10:41:00Z")]
+    generated_at: String,
+    #[schema(value_type = String, example = "v1")]
+    api_version: &'static str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<Warning>, required = false)]
+    warnings: Warnings,
+}
+
+/// One incident.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = OneIncident)]
+struct OneBody {
+    #[serde(flatten)]
+    incident: IncidentBody,
+    /// When it was read; `Age` says how long ago.
+    #[schema(format = DateTime, example = "2026-11-20T10:41:00Z")]
+    generated_at: String,
+    #[schema(value_type = String, example = "v1")]
+    api_version: &'static str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<Warning>, required = false)]
+    warnings: Warnings,
+}
+
+impl From<&Incident> for IncidentBody {
+    fn from(incident: &Incident) -> Self {
+        let Incident {
+            id,
+            title,
+            severity,
+            status,
+            components,
+            automatic,
+            started_at,
+            identified_at,
+            monitoring_at,
+            resolved_at,
+            updates,
+        } = incident;
+        Self {
+            id: *id,
+            title: title.clone(),
+            severity: severity.as_str(),
+            status: status.as_str(),
+            components: components.iter().map(|component| component.as_str()).collect(),
+            automatic: *automatic,
+            started_at: instant(*started_at),
+            identified_at: identified_at.map(instant),
+            monitoring_at: monitoring_at.map(instant),
+            resolved_at: resolved_at.map(instant),
+            duration_seconds: incident.duration().map(Duration::whole_seconds),
+            updates: updates.iter().map(UpdateBody::from).collect(),
+        }
+    }
+}
+
+impl From<&Update> for UpdateBody {
+    fn from(Update { id, status, body, created_at }: &Update) -> Self {
+        Self { id: *id, status: status.as_str(), body: body.clone(), created_at: instant(*created_at) }
+    }
+}
+
+impl From<Option<Severity>> for Summary {
+    fn from(worst: Option<Severity>) -> Self {
+        let description = match worst {
+            None => "All systems operational",
+            Some(Severity::Minor) => "Minor issues",
+            Some(Severity::Major) => "Major issues",
+            Some(Severity::Critical) => "Critical issues",
+        };
+        Self { indicator: worst.map_or(names::NO_INCIDENT, Severity::as_str), description }
+    }
+}
+
+/// Which incidents to list.
+#[derive(Debug, Deserialize, Validate, IntoParams)]
+pub struct ListParams {
+    /// `open`, `resolved` or `all`.
+    #[param(value_type = names::ShownName, inline, required = false)]
+    status: Option<Shown>,
+    /// `minor`, `major` or `critical`.
+    #[param(value_type = names::IncidentSeverityName, inline, required = false)]
+    severity: Option<Severity>,
+    #[validate(nested)]
+    #[param(inline, required = false)]
+    days: Days<90, 365>,
+    #[validate(nested)]
+    #[param(inline, required = false)]
+    limit: Limit<25, 100>,
+    /// `next_cursor` of the page before.
+    #[param(minimum = 1)]
+    cursor: Option<i64>,
+}
+
+impl Input for ListParams {}
+
+/// Incidents of the service.
+///
+/// Lists the incidents that began in the last days and all that go on, newest first, with what was told of them. Needs no key. While
+/// the database is away the last that is known is given, and `Age` says how old it is.
+#[utoipa::path(
+    get, path = "/api/v1/incidents", tag = "service", operation_id = "list_incidents",
+    params(ListParams),
+    responses((status = 200, description = "A page of incidents.", body = Body)),
+    security(()),
+    extensions(
+        ("x-errors" = json!([Code::InvalidParameter, Code::NoDb])),
+        ("x-max-age" = json!(MAX_AGE)), ("x-since" = json!("2026-12"))
+    )
+)]
+pub async fn list(query: Query<ListParams>, state: web::Data<State>) -> Result<Reply, ApiError> {
+    let Query { params: ListParams { status, severity, days, limit, cursor }, warnings } = query;
+    let book = state.status.incidents((state.clock)()).await?;
+    let (filter, page) =
+        (Filter { shown: status.unwrap_or(Shown::All), severity, days: days.get() }, limit.page(cursor));
+    let found: Page<&Incident> = book.value.page(filter, page);
+    let body = Body {
+        pagination: Pagination::new(page, &found),
+        data: found.items.into_iter().map(IncidentBody::from).collect(),
+        status: book.value.worst_open().into(),
+        generated_at: instant(book.value.read_at),
+        api_version: API_VERSION,
+        warnings,
+    };
+    Ok(Reply::json(&body, Cache::PublicStale(MAX_AGE))?.age(book.age))
+}
+
+fn unknown() -> ApiError {
+    ApiError::new(Code::NotFound).message("There is no such incident.")
+}
+
+/// One incident of the service.
+///
+/// Shows an incident with what was told of it. Needs no key.
+#[utoipa::path(
+    get, path = "/api/v1/incidents/{id}", tag = "service", operation_id = "get_incident",
+    params(("id" = i64, Path, description = "The incident.", minimum = 1, example = 7)),
+    responses((status = 200, description = "The incident.", body = OneBody)),
+    security(()),
+    extensions(
+        ("x-errors" = json!([Code::InvalidParameter, Code::NotFound, Code::NoDb])),
+        ("x-max-age" = json!(MAX_AGE)), ("x-since" = json!("2026-12"))
+    )
+)]
+pub async fn get(query: Query<NoParams>, request: HttpRequest, state: web::Data<State>) -> Result<Reply, ApiError> {
+    let id = path::number(&request, "id").ok_or_else(unknown)?;
+    let book = state.status.incidents((state.clock)()).await?;
+    let incident = book.value.find(id).ok_or_else(unknown)?;
+    let body = OneBody {
+        incident: incident.into(),
+        generated_at: instant(book.value.read_at),
+        api_version: API_VERSION,
+        warnings: query.warnings,
+    };
+    Ok(Reply::json(&body, Cache::PublicStale(MAX_AGE))?.age(book.age))
+}
