@@ -23,6 +23,7 @@ mod proxy;
 mod replicas;
 mod reruns;
 mod service;
+mod status_pages;
 mod tenants;
 mod walk;
 mod webhook_tools;

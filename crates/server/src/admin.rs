@@ -1,6 +1,7 @@
 //! The admin listener: metrics and health, for operators. It is not meant to be reachable from outside.
 
 mod hosts;
+mod status;
 
 use std::{
     net::TcpListener,
@@ -185,6 +186,9 @@ pub fn server(
             .service(ai_standing)
             .service(ai_pause)
             .service(ai_resume)
+            .service(status::open)
+            .service(status::update)
+            .service(status::probe)
     });
     Ok(server.listen(listener)?.workers(1).disable_signals().shutdown_timeout(1).run())
 }

@@ -9,8 +9,8 @@ use crate::commands::{demo::DemoArgs, dev::DevCommand};
 use crate::{
     commands::{
         accounts::AccountsCommand, ai::AiCommand, backup::BackupArgs, credits::CreditsCommand, import::ImportCommand,
-        jobs::JobsCommand, keys::KeysCommand, restore::RestoreArgs, secrets::SecretsCommand, up::UpArgs,
-        webhooks::WebhooksCommand,
+        incidents::IncidentsCommand, jobs::JobsCommand, keys::KeysCommand, restore::RestoreArgs,
+        secrets::SecretsCommand, up::UpArgs, webhooks::WebhooksCommand,
     },
     config::Flags,
 };
@@ -84,6 +84,9 @@ pub enum Command {
     /// Shows and corrects credits
     #[command(subcommand)]
     Credits(CreditsCommand),
+    /// Tells everyone what goes wrong with the service
+    #[command(subcommand)]
+    Incidents(IncidentsCommand),
     /// Stands in for other systems on a developer's machine
     #[cfg_attr(feature = "dev", command(subcommand))]
     Dev(DevCommand),
@@ -110,6 +113,7 @@ impl Command {
             Self::Webhooks(_) => "webhooks",
             Self::Ai(_) => "ai",
             Self::Credits(_) => "credits",
+            Self::Incidents(_) => "incidents",
             Self::Dev(_) => "dev",
             Self::Demo(_) => "demo",
         }

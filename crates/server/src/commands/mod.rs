@@ -9,6 +9,7 @@ pub mod demo;
 #[cfg(feature = "dev")]
 pub mod dev;
 pub mod import;
+pub mod incidents;
 pub mod jobs;
 pub mod keys;
 pub mod restore;
@@ -154,6 +155,7 @@ async fn with_database(command: Command, config: &Config, database: &Database) -
         Command::Demo(args) => return demo::run(args, &store(database).await?, database).await,
         Command::Ai(command) => ai::run(command, &store(database).await?).await?,
         Command::Credits(command) => credits::run(command, &store(database).await?, config).await?,
+        Command::Incidents(command) => incidents::run(command, &store(database).await?).await?,
         Command::Keys(command) => keys::run(command, &store(database).await?).await?,
         Command::Secrets(command) => return secrets::run(command, &store(database).await?, config).await,
         Command::Jobs(command) => return jobs::run(command, config, store(database).await?).await,
