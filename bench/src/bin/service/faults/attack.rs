@@ -17,7 +17,7 @@ use ring::digest::{SHA256, digest};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpSocket, TcpStream},
-    time::{sleep, timeout},
+    time::{MissedTickBehavior, interval, sleep, timeout},
 };
 
 use super::tenant;
@@ -31,6 +31,9 @@ const SLOW_BUFFER: u32 = 4_096;
 const ADDRESSES: u64 = 100;
 /// Connections of those who ask as fast as they can.
 const FAST: u64 = 256;
+/// Requests a second of those who ask for what is open to everyone, and what that is.
+const PUBLIC_RATE: u32 = 2_000;
+const PUBLIC: [&str; 4] = ["/api/v1/uptime", "/api/v1/incidents", "/api/v1/index", "/api/v1/health"];
 /// Answers after which those count as under way: a key is over its limit then.
 const OVER_THE_LIMIT: u64 = 1_300;
 /// How long it may take until an attack is under way.
@@ -44,6 +47,7 @@ pub enum Attack {
     LimitedKey,
     UnknownKeys,
     ManyAddresses,
+    Public,
     Tenant,
 }
 
@@ -55,6 +59,7 @@ impl Attack {
             Self::LimitedKey => "limited-key",
             Self::UnknownKeys => "unknown-keys",
             Self::ManyAddresses => "many-addresses",
+            Self::Public => "public",
             Self::Tenant => "tenant",
         }
     }
@@ -68,7 +73,7 @@ impl Attack {
     pub const fn counted(self) -> &'static str {
         match self {
             Self::HalfOpen | Self::SlowReaders => "connections",
-            Self::LimitedKey | Self::UnknownKeys | Self::ManyAddresses | Self::Tenant => "answers",
+            Self::LimitedKey | Self::UnknownKeys | Self::ManyAddresses | Self::Public | Self::Tenant => "answers",
         }
     }
 }
@@ -113,6 +118,7 @@ fn start(attack: Attack, base_url: &str, keys: &[&str], done: &Arc<AtomicU64>) -
                 let broken = match attack {
                     Attack::HalfOpen => half_open(address, client, &done).await,
                     Attack::SlowReaders => slow_reader(address, &key, &done).await,
+                    Attack::Public => public(address, &done).await,
                     _ => fast(attack, address, &key, client, &done).await,
                 };
                 // Those who ask as fast as they can do not wait; a server that is not there is not asked again at once.
@@ -186,6 +192,25 @@ async fn fast(attack: Attack, address: SocketAddr, key: &str, client: u64, done:
             return Ok(());
         }
     }
+}
+
+/// Asks for what is open to everyone, all from one address, at its share of the rate. An answer 503 is the end of it all.
+async fn public(address: SocketAddr, done: &AtomicU64) -> anyhow::Result<()> {
+    let mut pace = interval(Duration::from_secs(FAST) / PUBLIC_RATE);
+    pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut stream = connect_from(0, address).await?;
+    let mut buffer = Vec::new();
+    for path in PUBLIC.iter().cycle() {
+        pace.tick().await;
+        stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: shop.example\r\n\r\n").as_bytes()).await?;
+        read_answer(&mut stream, &mut buffer).await?;
+        if buffer.starts_with(b"HTTP/1.1 503") {
+            eprintln!("503 to {path}");
+            std::process::exit(1);
+        }
+        done.fetch_add(1, Ordering::Relaxed);
+    }
+    Ok(())
 }
 
 fn head(key: &str) -> String {

@@ -41,7 +41,7 @@ const BOUND: f64 = 2.0;
 const ELSEWHERE: &str = "attack elsewhere";
 
 /// The rows, what is measured, and the attack.
-const FAULTS: [(&str, &str, Attack); 5] = [
+const FAULTS: [(&str, &str, Attack); 6] = [
     (
         "faults half-open",
         "10,000 connections from 100 addresses that send half a head, reopened when they are closed",
@@ -66,6 +66,11 @@ const FAULTS: [(&str, &str, Attack); 5] = [
         "faults many addresses",
         "unknown keys, each from an address and over a connection of its own, as fast as they can, 256 at a time",
         Attack::ManyAddresses,
+    ),
+    (
+        "faults public",
+        "an address that asks for /uptime, /incidents, /index and /health 2,000 times a second; a 503 ends the measurement",
+        Attack::Public,
     ),
 ];
 
