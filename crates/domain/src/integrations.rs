@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// A connection without a sync for longer than this is stale.
-pub const STALE_AFTER: Duration = Duration::hours(24);
+const STALE_AFTER: Duration = Duration::hours(24);
 
 text_enum!(
     /// The state of a connection.

@@ -84,9 +84,9 @@ impl TryFrom<AnomalyRow> for Anomaly {
     }
 }
 
-/// The anomalies after `?` in a list; `$1` is the account.
+/// What comes after an anomaly, whose id follows, in a list; `$1` is the account.
 const AFTER: &str = "(detected_at, id) < (
-    SELECT last.detected_at, last.id FROM anomalies AS last WHERE last.account_id = $1 AND last.id = ?)";
+    SELECT last.detected_at, last.id FROM anomalies AS last WHERE last.account_id = $1 AND last.id = ";
 
 #[async_trait]
 impl AnomalyStore for Store {
@@ -112,7 +112,7 @@ impl AnomalyStore for Store {
                 }
                 if let Some(cursor) = page.cursor {
                     // The cursor names the last row of the page before; its place in the order is looked up.
-                    query = query.filter(Condition { text: AFTER, value: cursor });
+                    query = query.filter(Condition { before: AFTER, value: cursor, after: ")" });
                 }
                 Ok(WithFreshness::new(JOB, query).load::<Found<AnomalyRow>>(connection).await?)
             })

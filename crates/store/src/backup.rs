@@ -10,7 +10,7 @@ use tokio_postgres::{
     config::{Host, SslMode},
 };
 
-use crate::{Connect, data_keys::USED, health};
+use crate::{Connect, data_keys::Used, health};
 
 /// Where systems keep the certificates that they trust; libpq has to be told.
 const TRUSTED: [&str; 4] = [
@@ -20,13 +20,38 @@ const TRUSTED: [&str; 4] = [
     "/etc/ssl/ca-bundle.pem",
 ];
 
-/// Tables, as they have to be written in a statement, but partitions.
-const TABLES: &str = "
-    SELECT relname::text, format('public.%I', relname) FROM pg_class
-    WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition ORDER BY relname";
+session_statement!(
+    after [""] =>
+    /// Tables, as they have to be written in a statement, but partitions.
+    TABLES() -> (name: Text, written: Text) = "
+    SELECT relname::text AS name, format('public.%I', relname) AS written FROM pg_class
+    WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition ORDER BY relname"
+);
 
-/// Whether tables are spread over nodes.
-const IS_DISTRIBUTED: &str = "SELECT to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL";
+session_statement!(
+    after [""] =>
+    HAS_CITUS() -> (has_citus: Bool) = "SELECT to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL AS has_citus"
+);
+
+session_statement!(
+    after [""] =>
+    EXPORT() -> (snapshot: Text) = "SELECT pg_export_snapshot() AS snapshot"
+);
+
+session_statement!(
+    after [""] =>
+    MAJOR_VERSION() -> (major: Integer) = "SELECT current_setting('server_version_num')::int / 10000 AS major"
+);
+
+session_statement!(
+    after [""] =>
+    NEWEST_MIGRATION() -> (version: Text) = "SELECT max(version) AS version FROM __diesel_schema_migrations"
+);
+
+session_statement!(
+    after [""] =>
+    RECORDED_KEYS() -> (id: Text, check_value: Bytea) = "SELECT id, check_value FROM data_keys WHERE lost_at IS NULL"
+);
 
 /// What is in a database at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,7 +81,7 @@ impl Snapshot {
             let _ = driver.await;
         });
         let snapshot = Self { client, driving };
-        let is_citus: bool = snapshot.client.query_one(IS_DISTRIBUTED, &[]).await?.get(0);
+        let is_citus: bool = snapshot.client.query_one(HAS_CITUS, &[]).await?.get("has_citus");
         if is_citus {
             let tables: i64 = snapshot.client.query_one("SELECT count(*) FROM pg_dist_partition", &[]).await?.get(0);
             anyhow::ensure!(
@@ -72,39 +97,37 @@ impl Snapshot {
 
     /// The name under which others can see the same moment, for as long as this is open.
     pub async fn export(&self) -> anyhow::Result<String> {
-        Ok(self.client.query_one("SELECT pg_export_snapshot()", &[]).await?.get(0))
+        Ok(self.client.query_one(EXPORT, &[]).await?.get("snapshot"))
     }
 
     /// The server's major version.
     pub async fn server_version(&self) -> anyhow::Result<u32> {
-        let number = "SELECT current_setting('server_version_num')::int / 10000";
-        Ok(self.client.query_one(number, &[]).await?.get::<_, i32>(0).try_into()?)
+        Ok(self.client.query_one(MAJOR_VERSION, &[]).await?.get::<_, i32>("major").try_into()?)
     }
 
     /// Reads everything there is to count: as long as a dump, or shorter.
     pub async fn contents(&self) -> anyhow::Result<Contents> {
         let mut rows = BTreeMap::new();
         for table in self.client.query(TABLES, &[]).await? {
-            let (name, written): (String, String) = (table.get(0), table.get(1));
+            let (name, written): (String, String) = (table.get("name"), table.get("written"));
             let count = self.client.query_one(&format!("SELECT count(*) FROM {written}"), &[]).await?.get(0);
             rows.insert(name, count);
         }
         let has = |table: &str| rows.contains_key(table);
         let schema_version = if has("__diesel_schema_migrations") {
-            self.client.query_one("SELECT max(version) FROM __diesel_schema_migrations", &[]).await?.get(0)
+            self.client.query_one(NEWEST_MIGRATION, &[]).await?.get("version")
         } else {
             None
         };
         let mut data_keys = BTreeMap::new();
         if has("webhook_subscriptions") {
-            for key in self.client.query(USED, &[]).await? {
+            for key in self.client.query(Used::TEXT, &[]).await? {
                 data_keys.insert(key.get(0), None);
             }
         }
         if has("data_keys") {
-            let recorded = "SELECT id, check_value FROM data_keys WHERE lost_at IS NULL";
-            for key in self.client.query(recorded, &[]).await? {
-                data_keys.insert(key.get(0), key.get(1));
+            for key in self.client.query(RECORDED_KEYS, &[]).await? {
+                data_keys.insert(key.get("id"), key.get("check_value"));
             }
         }
         Ok(Contents { schema_version, rows, data_keys })

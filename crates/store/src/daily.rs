@@ -1,7 +1,33 @@
-//! [`DailyStore`] on Postgres: days that were touched are summed up again, and only those.
+//! [`DailyStore`] on Postgres: dirty days are summed up again, and only those.
+
+/// Declares a statement about days: its parameters are the account and the days with the instants that they start at and end
+/// before, computed outside so that every day is cut in one place.
+macro_rules! day_statement {
+    ($(#[$meta:meta])* $vis:vis $name:ident -> $row:ty = $text:expr) => {
+        statement!(
+            $(#[$meta])*
+            $vis $name<'a>(
+                account: i64 => BigInt,
+                days: &'a [Date] => Array<SqlDate>,
+                starts: &'a [OffsetDateTime] => Array<Timestamptz>,
+                ends: &'a [OffsetDateTime] => Array<Timestamptz>,
+            ) -> $row = $text
+        );
+
+        impl<'a> $name<'a> {
+            $vis fn of(account: domain::AccountId, bounds: &'a Bounds) -> Self {
+                let Bounds { days, starts, ends } = bounds;
+                Self { account: account.0, days, starts, ends }
+            }
+        }
+    };
+}
 
 mod costs;
-mod sql;
+mod customers;
+mod definitions;
+mod dirty;
+mod sums;
 
 use std::collections::BTreeSet;
 
@@ -9,8 +35,7 @@ use async_trait::async_trait;
 use diesel::{
     prelude::*,
     result::Error,
-    sql_query,
-    sql_types::{Array, BigInt, Bool, Date as SqlDate, Text, Timestamptz},
+    sql_types::{Array, BigInt, Bool, Date as SqlDate, Numeric, Text},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
@@ -20,16 +45,22 @@ use domain::{
     zone::Zone,
 };
 use rust_decimal::Decimal;
-use time::{Date, Duration, OffsetDateTime};
+use time::{Date, OffsetDateTime};
 
 use crate::{
     Store,
     error::parse,
-    schema::{daily_breakdowns, daily_metrics, roll_ups},
+    schema::{daily_metrics, roll_ups},
+    statement::Scalar,
 };
+use customers::NewCustomers;
+use sums::{Visitors, VisitorsByCountry};
 
-/// Tracking events are looked at again for this long: an event is stamped before its transaction is visible.
-const EVENT_OVERLAP: Duration = Duration::HOUR;
+statement!(
+    /// Takes the lock of the account's sums, until the end of the transaction, if it is free. Waiting for it would hold a
+    /// connection for as long as the roll-up that has it, which may be minutes.
+    TryLock(account: i64 => BigInt) -> Scalar<Bool> = "SELECT pg_try_advisory_xact_lock(726300, hashint8($1))"
+);
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = daily_metrics, check_for_backend(diesel::pg::Pg))]
@@ -99,18 +130,44 @@ impl From<DayRow> for DayTotals {
     }
 }
 
-#[derive(QueryableByName)]
-#[diesel(table_name = daily_breakdowns, check_for_backend(diesel::pg::Pg))]
-struct PartRow {
-    day: Date,
-    dimension: String,
-    value: String,
-    gross_revenue: Decimal,
-    orders: i64,
-    units: i64,
-    ad_spend: Decimal,
-    visitors: i64,
-}
+statement!(
+    /// Breakdowns and, as one more of them, the products that sold best in a range or on one of some days.
+    Parts<'a>(
+        account: i64 => BigInt,
+        first: Date => SqlDate,
+        last: Date => SqlDate,
+        looked_at: &'a [Date] => Array<SqlDate>,
+    ) -> PartRow = "
+    WITH best AS (
+        (SELECT product_id FROM product_days WHERE account_id = $1 AND day BETWEEN $2 AND $3
+            GROUP BY product_id ORDER BY sum(revenue) DESC, product_id LIMIT 24)
+        UNION
+        SELECT of_day.product_id FROM unnest($4) AS looked_at(day) CROSS JOIN LATERAL (
+            SELECT product_id FROM product_days WHERE account_id = $1 AND day = looked_at.day
+            ORDER BY revenue DESC, product_id LIMIT 3) of_day
+    )
+    SELECT day, dimension, value, gross_revenue, orders, units, ad_spend, visitors
+    FROM daily_breakdowns WHERE account_id = $1 AND day BETWEEN $2 AND $3
+    UNION ALL
+    SELECT sold.day, 'product', product.sku, sold.revenue, 0::bigint, sold.units, 0, 0::bigint
+    FROM best JOIN product_days sold ON sold.account_id = $1 AND sold.product_id = best.product_id
+    JOIN products product ON product.account_id = $1 AND product.id = best.product_id
+    WHERE sold.day BETWEEN $2 AND $3
+    ORDER BY day, dimension, value"
+);
+
+row!(
+    struct PartRow {
+        day: Date => SqlDate,
+        dimension: String => Text,
+        value: String => Text,
+        gross_revenue: Decimal => Numeric,
+        orders: i64 => BigInt,
+        units: i64 => BigInt,
+        ad_spend: Decimal => Numeric,
+        visitors: i64 => BigInt,
+    }
+);
 
 impl TryFrom<PartRow> for PartTotals {
     type Error = StoreError;
@@ -130,15 +187,16 @@ impl DailyStore for Store {
         now: OffsetDateTime,
     ) -> Result<Option<RollUp>, StoreError> {
         self.job_transaction(async |connection| {
-            if !try_lock(connection, account).await? {
+            if !(TryLock { account: account.0 }).get_result::<bool>(connection).await? {
                 return Ok(None);
             }
-            let mut days = take_touched(connection, account).await?;
-            let visited = days_of_new_events(connection, account, zone, now).await?;
-            days.extend(days_made_otherwise(connection, account, zone).await?);
+            let mut days = dirty::take_dirty(connection, account).await?;
+            let visited = dirty::of_new_events(connection, account, zone, now).await?;
+            days.extend(dirty::take_stale(connection, account, zone).await?);
             let only_visited = Bounds::of(&visited.difference(&days).copied().collect(), zone);
-            only_visited.run(connection, account, sql::VISITORS_BY_COUNTRY).await?;
-            let recounted = recount_visitors(connection, account, &only_visited).await?;
+            VisitorsByCountry::of(account, &only_visited).execute(connection).await?;
+            // Those that had more than before.
+            let recounted: Vec<Date> = Visitors::of(account, &only_visited).load(connection).await?;
             // Nothing is computed from today's visitors before tomorrow, and there is a new one every minute.
             let today = zone.day_of(now);
             let news = days.len() + recounted.iter().filter(|day| **day < today).count();
@@ -148,26 +206,13 @@ impl DailyStore for Store {
                 return Ok(Some(rolled));
             }
             let bounds = Bounds::of(&days, zone);
-            for statement in [sql::CLEAR_PRODUCT_DAYS, sql::CLEAR_BREAKDOWNS] {
-                sql_query(statement)
-                    .bind::<BigInt, _>(account.0)
-                    .bind::<Array<SqlDate>, _>(&bounds.days)
-                    .execute(connection)
-                    .await?;
-            }
-            let were_there = clear_customer_days(connection, account, &bounds).await?;
-            for statement in [sql::PRODUCT_DAYS, sql::CUSTOMER_DAYS, sql::BREAKDOWNS, sql::VISITORS_BY_COUNTRY] {
-                bounds.run(connection, account, statement).await?;
-            }
+            sums::rewrite(connection, account, &bounds).await?;
+            let before = customers::rewrite(connection, account, &bounds).await?;
             costs::write_days(connection, account, &bounds).await?;
-            let moved = sum_up_customers(connection, account, &bounds, were_there).await?;
+            let moved = customers::sum_up(connection, account, &bounds, &before).await?;
             days.extend(moved.into_iter().map(|instant| zone.day_of(instant)));
-            Bounds::of(&days, zone).run(connection, account, sql::NEW_CUSTOMERS).await?;
-            sql_query(sql::DROP_EMPTY_DAYS)
-                .bind::<BigInt, _>(account.0)
-                .bind::<Array<SqlDate>, _>(&bounds.days)
-                .execute(connection)
-                .await?;
+            NewCustomers::of(account, &Bounds::of(&days, zone)).execute(connection).await?;
+            sums::drop_empty(connection, account, &bounds).await?;
             Ok(Some(rolled))
         })
         .await
@@ -185,11 +230,7 @@ impl DailyStore for Store {
     ) -> Result<Vec<PartTotals>, StoreError> {
         let rows: Vec<PartRow> = self
             .job_transaction(async |connection| {
-                sql_query(sql::PARTS)
-                    .bind::<BigInt, _>(account.0)
-                    .bind::<SqlDate, _>(range.first)
-                    .bind::<SqlDate, _>(range.last)
-                    .bind::<Array<SqlDate>, _>(&looked_at)
+                Parts { account: account.0, first: range.first, last: range.last, looked_at: &looked_at }
                     .load(connection)
                     .await
             })
@@ -216,19 +257,6 @@ pub(crate) async fn days(
 
 fn count(rows: usize) -> u64 {
     u64::try_from(rows).unwrap_or(u64::MAX)
-}
-
-#[derive(QueryableByName)]
-struct Acquired {
-    #[diesel(sql_type = Bool)]
-    acquired: bool,
-}
-
-/// Whether the lock of the account's sums was free; it is held until the transaction ends. Waiting for it would hold a
-/// connection for as long as the roll-up that has it, which may be minutes.
-async fn try_lock(connection: &mut AsyncPgConnection, account: AccountId) -> Result<bool, Error> {
-    let row: Acquired = sql_query(sql::TRY_LOCK).bind::<BigInt, _>(account.0).get_result(connection).await?;
-    Ok(row.acquired)
 }
 
 /// The account's version, one more than before if something changed.
@@ -261,144 +289,4 @@ impl Bounds {
         let bounds = self.days.chunks(size).zip(self.starts.chunks(size)).zip(self.ends.chunks(size));
         bounds.map(|((days, starts), ends)| Self { days: days.to_vec(), starts: starts.to_vec(), ends: ends.to_vec() })
     }
-
-    /// Runs a statement that reads the account as `$1` and the days as `$2`, `$3` and `$4`.
-    async fn run(
-        &self,
-        connection: &mut AsyncPgConnection,
-        account: AccountId,
-        statement: &str,
-    ) -> Result<usize, Error> {
-        sql_query(statement)
-            .bind::<BigInt, _>(account.0)
-            .bind::<Array<SqlDate>, _>(&self.days)
-            .bind::<Array<Timestamptz>, _>(&self.starts)
-            .bind::<Array<Timestamptz>, _>(&self.ends)
-            .execute(connection)
-            .await
-    }
-}
-
-#[derive(QueryableByName)]
-struct DayOnly {
-    #[diesel(sql_type = SqlDate)]
-    day: Date,
-}
-
-#[derive(QueryableByName)]
-struct InstantOnly {
-    #[diesel(sql_type = Timestamptz)]
-    at: OffsetDateTime,
-}
-
-async fn take_touched(connection: &mut AsyncPgConnection, account: AccountId) -> Result<BTreeSet<Date>, Error> {
-    let rows: Vec<DayOnly> = sql_query(sql::TAKE_TOUCHED).bind::<BigInt, _>(account.0).load(connection).await?;
-    Ok(rows.into_iter().map(|row| row.day).collect())
-}
-
-/// The days of the tracking events that came in since the last roll-up.
-async fn days_of_new_events(
-    connection: &mut AsyncPgConnection,
-    account: AccountId,
-    zone: &Zone,
-    now: OffsetDateTime,
-) -> Result<BTreeSet<Date>, Error> {
-    let until: Option<OffsetDateTime> =
-        roll_ups::table.find(account.0).select(roll_ups::events_until).first(connection).await.optional()?;
-    let since = until.map_or(OffsetDateTime::UNIX_EPOCH, |until| until - EVENT_OVERLAP);
-    let hours: Vec<InstantOnly> = sql_query(sql::HOURS_OF_EVENTS)
-        .bind::<BigInt, _>(account.0)
-        .bind::<Timestamptz, _>(since)
-        .load(connection)
-        .await?;
-    let events_until = until.map_or(now, |until| until.max(now));
-    diesel::insert_into(roll_ups::table)
-        .values((roll_ups::account_id.eq(account.0), roll_ups::events_until.eq(events_until)))
-        .on_conflict(roll_ups::account_id)
-        .do_update()
-        .set(roll_ups::events_until.eq(events_until))
-        .execute(connection)
-        .await?;
-    // An hour of UTC may lie on two local days where the offset is not whole hours.
-    let last_second = Duration::seconds(3_599);
-    Ok(hours.iter().flat_map(|hour| [zone.day_of(hour.at), zone.day_of(hour.at + last_second)]).collect())
-}
-
-/// Every day, when what all of them depend on has changed since they were summed up: the account's rates or time zone.
-async fn days_made_otherwise(
-    connection: &mut AsyncPgConnection,
-    account: AccountId,
-    zone: &Zone,
-) -> Result<BTreeSet<Date>, Error> {
-    let rows: Vec<DayOnly> = sql_query(sql::DAYS_MADE_OTHERWISE)
-        .bind::<BigInt, _>(account.0)
-        .bind::<Text, _>(zone.name())
-        .bind::<Text, _>(sql::DEFINITIONS.as_str())
-        .load(connection)
-        .await?;
-    Ok(rows.into_iter().map(|row| row.day).collect())
-}
-
-/// Brings the visitors of these days up to date. Returns the days that had more than before.
-async fn recount_visitors(
-    connection: &mut AsyncPgConnection,
-    account: AccountId,
-    bounds: &Bounds,
-) -> Result<Vec<Date>, Error> {
-    let rows: Vec<DayOnly> = sql_query(sql::VISITORS)
-        .bind::<BigInt, _>(account.0)
-        .bind::<Array<SqlDate>, _>(&bounds.days)
-        .bind::<Array<Timestamptz>, _>(&bounds.starts)
-        .bind::<Array<Timestamptz>, _>(&bounds.ends)
-        .load(connection)
-        .await?;
-    Ok(rows.into_iter().map(|row| row.day).collect())
-}
-
-#[derive(QueryableByName)]
-struct CustomerOnly {
-    #[diesel(sql_type = BigInt)]
-    customer_id: i64,
-}
-
-/// Removes what customers did on these days. Returns who they were.
-async fn clear_customer_days(
-    connection: &mut AsyncPgConnection,
-    account: AccountId,
-    bounds: &Bounds,
-) -> Result<Vec<i64>, Error> {
-    let rows: Vec<CustomerOnly> = sql_query(sql::CLEAR_CUSTOMER_DAYS)
-        .bind::<BigInt, _>(account.0)
-        .bind::<Array<SqlDate>, _>(&bounds.days)
-        .load(connection)
-        .await?;
-    Ok(rows.into_iter().map(|row| row.customer_id).collect())
-}
-
-/// Brings the totals of the customers of these days, and of those who were until now, up to date. Returns the instants that
-/// first orders moved from and to.
-async fn sum_up_customers(
-    connection: &mut AsyncPgConnection,
-    account: AccountId,
-    bounds: &Bounds,
-    were_there: Vec<i64>,
-) -> Result<Vec<OffsetDateTime>, Error> {
-    let rows: Vec<InstantOnly> = sql_query(sql::FIRST_ORDERS_MOVED)
-        .bind::<BigInt, _>(account.0)
-        .bind::<Array<SqlDate>, _>(&bounds.days)
-        .bind::<Array<BigInt>, _>(&were_there)
-        .load(connection)
-        .await?;
-    sql_query(sql::DROP_CUSTOMERS)
-        .bind::<BigInt, _>(account.0)
-        .bind::<Array<BigInt>, _>(&were_there)
-        .execute(connection)
-        .await?;
-    sql_query(sql::CUSTOMER_TOTALS)
-        .bind::<BigInt, _>(account.0)
-        .bind::<Array<SqlDate>, _>(&bounds.days)
-        .bind::<Array<BigInt>, _>(&were_there)
-        .execute(connection)
-        .await?;
-    Ok(rows.into_iter().map(|row| row.at).collect())
 }

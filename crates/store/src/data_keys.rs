@@ -37,10 +37,6 @@ macro_rules! live {
     };
 }
 
-/// The ids of the keys that live secrets are sealed with.
-pub(crate) const USED: &str =
-    concat!("SELECT DISTINCT key_id FROM (", live!(), ") live WHERE key_id IS NOT NULL ORDER BY key_id");
-
 statement!(
     /// One that was given up before it was recorded is known from now on.
     Record<'a>(id: &'a str => Text, value: &'a [u8] => Bytea, now: OffsetDateTime => Timestamptz) -> () = "
@@ -49,7 +45,9 @@ statement!(
 );
 
 statement!(
-    Used() -> Scalar<Text> = USED
+    /// The ids of the keys that live secrets are sealed with.
+    pub(crate) Used() -> Scalar<Text> =
+        concat!("SELECT DISTINCT key_id FROM (", live!(), ") live WHERE key_id IS NOT NULL ORDER BY key_id")
 );
 
 statement!(
@@ -66,19 +64,28 @@ row!(
     }
 );
 
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = data_keys, check_for_backend(diesel::pg::Pg))]
+struct KeyRow {
+    id: String,
+    check_value: Option<Vec<u8>>,
+    lost_at: Option<OffsetDateTime>,
+}
+
 #[async_trait]
 impl DataKeyStore for Store {
     async fn recorded(&self) -> Result<Vec<RecordedKey>, StoreError> {
-        let rows: Vec<(String, Option<Vec<u8>>, Option<OffsetDateTime>)> = self
+        let rows: Vec<KeyRow> = self
             .run::<_, Failure>(async |connection| {
                 Ok(data_keys::table
                     .order((data_keys::recorded_at, data_keys::id))
-                    .select((data_keys::id, data_keys::check_value, data_keys::lost_at))
+                    .select(KeyRow::as_select())
                     .load(connection)
                     .await?)
             })
             .await?;
-        let recorded = |(id, check, lost_at): (_, _, Option<_>)| RecordedKey { id, check, is_lost: lost_at.is_some() };
+        let recorded =
+            |KeyRow { id, check_value, lost_at }| RecordedKey { id, check: check_value, is_lost: lost_at.is_some() };
         Ok(rows.into_iter().map(recorded).collect())
     }
 

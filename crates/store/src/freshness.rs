@@ -4,6 +4,7 @@
 use std::mem::take;
 
 use diesel::{
+    Queryable,
     pg::Pg,
     query_builder::{AstPass, Query, QueryFragment, QueryId},
     sql_types::{Array, BigInt, Date as SqlDate, Nullable, SqlType, Timestamptz},
@@ -23,18 +24,24 @@ type Day = Nullable<SqlDate>;
 type ReachColumns = (Instant, Instant, Instant, Day, Day, Day, Instant);
 
 /// A row of [`WithFreshness`].
-pub(crate) type Found<Row> = (Reach, Vec<i64>, Option<Row>);
+#[derive(Queryable)]
+pub(crate) struct Found<R> {
+    reach: Reach,
+    counts: Vec<i64>,
+    row: Option<R>,
+}
 
 /// A row of [`ReachColumns`].
-pub(crate) type Reach = (
-    Option<OffsetDateTime>,
-    Option<OffsetDateTime>,
-    Option<OffsetDateTime>,
-    Option<Date>,
-    Option<Date>,
-    Option<Date>,
-    Option<OffsetDateTime>,
-);
+#[derive(Clone, Copy, Default, Queryable)]
+pub(crate) struct Reach {
+    as_of: Option<OffsetDateTime>,
+    orders: Option<OffsetDateTime>,
+    refunds: Option<OffsetDateTime>,
+    ad_spend: Option<Date>,
+    expenses: Option<Date>,
+    stock_levels: Option<Date>,
+    track_events: Option<OffsetDateTime>,
+}
 
 /// Writes [`ReachColumns`]. Sources that the job does not use are not looked at. `$1` is the account.
 fn push_reach(out: &mut AstPass<'_, '_, Pg>, job: JobName) {
@@ -42,7 +49,7 @@ fn push_reach(out: &mut AstPass<'_, '_, Pg>, job: JobName) {
         "(SELECT max(finished_at) FROM job_runs WHERE account_id = $1 AND finished_at IS NOT NULL AND job = '",
     );
     out.push_sql(job.as_str());
-    out.push_sql("')");
+    out.push_sql("') AS as_of");
     for (source, newest, nothing) in [
         (Source::Orders, "(SELECT max(placed_at) FROM orders WHERE account_id = $1)", "NULL::timestamptz"),
         (Source::Refunds, "(SELECT max(refunded_at) FROM refunds WHERE account_id = $1)", "NULL::timestamptz"),
@@ -53,11 +60,13 @@ fn push_reach(out: &mut AstPass<'_, '_, Pg>, job: JobName) {
     ] {
         out.push_sql(", ");
         out.push_sql(if job.sources().contains(&source) { newest } else { nothing });
+        out.push_sql(" AS ");
+        out.push_sql(source.as_str());
     }
 }
 
 fn freshness(job: JobName, reach: Reach) -> Freshness {
-    let (as_of, orders, refunds, ad_spend, expenses, stock_levels, track_events) = reach;
+    let Reach { as_of, orders, refunds, ad_spend, expenses, stock_levels, track_events } = reach;
     assemble(job, as_of, |source| match source {
         Source::Orders => orders.map(Newest::At),
         Source::Refunds => refunds.map(Newest::At),
@@ -143,8 +152,8 @@ impl<Q> WithFreshness<Q> {
 
 /// Takes apart what [`WithFreshness`] found for `job`: how fresh it is, the counts, the rows.
 pub(crate) fn apart<Row>(job: JobName, mut found: Vec<Found<Row>>) -> (Freshness, Vec<i64>, Vec<Row>) {
-    let (reach, counts) = found.first_mut().map(|(reach, counts, _)| (*reach, take(counts))).unwrap_or_default();
-    (freshness(job, reach), counts, found.into_iter().filter_map(|(.., row)| row).collect())
+    let (reach, counts) = found.first_mut().map(|found| (found.reach, take(&mut found.counts))).unwrap_or_default();
+    (freshness(job, reach), counts, found.into_iter().filter_map(|found| found.row).collect())
 }
 
 /// How fresh the figures of `job` are, read before they are: they are then as fresh as it says, or fresher.
@@ -164,4 +173,30 @@ pub(crate) fn assemble(
     newest: impl Fn(Source) -> Option<Newest>,
 ) -> Freshness {
     Freshness { job, as_of, sources: job.sources().iter().map(|source| (*source, newest(*source))).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::statement::check::{check, oid};
+
+    #[tokio::test]
+    async fn the_look_of_each_job_has_the_columns_that_are_read() {
+        let (instant, day) = (oid::<Instant>(), oid::<Day>());
+        let columns = [
+            ("as_of", instant),
+            ("orders", instant),
+            ("refunds", instant),
+            ("ad_spend", day),
+            ("expenses", day),
+            ("stock_levels", day),
+            ("track_events", instant),
+        ];
+        for job in JobName::ALL {
+            let look = Alone { account: 1, job: *job };
+            let text = diesel::debug_query::<Pg, _>(&look).to_string();
+            let (text, _) = text.split_once(" -- binds").unwrap();
+            check("", text, &[("account", oid::<BigInt>())], &columns).await;
+        }
+    }
 }

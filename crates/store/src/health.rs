@@ -69,14 +69,20 @@ async fn versions(connection: &mut AsyncPgConnection) -> Result<BTreeSet<String>
     Ok(versions.into_iter().collect())
 }
 
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = requirements, check_for_backend(diesel::pg::Pg))]
+struct RequirementRow {
+    migration: String,
+    min_version: String,
+}
+
 async fn required(connection: &mut AsyncPgConnection) -> Result<Vec<Requirement>, Failure> {
     if !is_there(connection, "schema_requirements").await? {
         return Ok(Vec::new());
     }
-    let rows: Vec<(String, String)> =
-        requirements::table.select((requirements::migration, requirements::min_version)).load(connection).await?;
-    let rows = rows.into_iter().map(|(migration, minimum)| {
-        parse(&minimum, "minimum version").map(|minimum| Requirement { migration, minimum })
+    let rows: Vec<RequirementRow> = requirements::table.select(RequirementRow::as_select()).load(connection).await?;
+    let rows = rows.into_iter().map(|RequirementRow { migration, min_version }| {
+        parse(&min_version, "minimum version").map(|minimum| Requirement { migration, minimum })
     });
     Ok(rows.collect::<Result<_, _>>()?)
 }

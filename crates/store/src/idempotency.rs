@@ -84,19 +84,27 @@ pub(crate) async fn begin(
         return Err(IdempotencyError::InProgress);
     }
     let oldest = now - time::Duration::hours(domain::idempotency::RETENTION_HOURS);
-    let found: Option<(Vec<u8>, Value, OffsetDateTime)> = idempotency_keys::table
+    let found: Option<KeyRow> = idempotency_keys::table
         .find((account.0, &key.path, &key.key))
-        .select((idempotency_keys::request_hash, idempotency_keys::result, idempotency_keys::created_at))
+        .select(KeyRow::as_select())
         .first(connection)
         .await
         .optional()
         .map_err(store_error)?;
     match found {
-        Some((_, _, created_at)) if created_at < oldest => Ok(None),
-        Some((hash, _, _)) if hash != key.request_hash => Err(IdempotencyError::Reused),
-        Some((_, result, _)) => Ok(Some(result)),
+        Some(row) if row.created_at < oldest => Ok(None),
+        Some(row) if row.request_hash != key.request_hash => Err(IdempotencyError::Reused),
+        Some(row) => Ok(Some(row.result)),
         None => Ok(None),
     }
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = idempotency_keys, check_for_backend(diesel::pg::Pg))]
+struct KeyRow {
+    request_hash: Vec<u8>,
+    result: Value,
+    created_at: OffsetDateTime,
 }
 
 /// Records the result of the write under its key.

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use diesel::prelude::*;
-use diesel_async::RunQueryDsl;
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
     integrations::{Connection, Integration, IntegrationStore, Status, Totals},
@@ -18,7 +18,7 @@ use crate::{
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = integrations, check_for_backend(diesel::pg::Pg))]
-struct IntegrationRow {
+pub(crate) struct IntegrationRow {
     id: i64,
     provider: String,
     shop: String,
@@ -34,6 +34,16 @@ impl TryFrom<IntegrationRow> for Integration {
         let IntegrationRow { id, provider, shop, scopes, connected_at, revoked_at, last_sync_at } = row;
         Ok(Self { id, provider: parse(&provider, "platform")?, shop, scopes, connected_at, revoked_at, last_sync_at })
     }
+}
+
+/// The account's shops, newest first: it has a handful.
+pub(crate) async fn all(connection: &mut AsyncPgConnection, account: AccountId) -> QueryResult<Vec<IntegrationRow>> {
+    integrations::table
+        .filter(integrations::account_id.eq(account.0))
+        .order(integrations::id.desc())
+        .select(IntegrationRow::as_select())
+        .load(connection)
+        .await
 }
 
 #[async_trait]
@@ -71,17 +81,8 @@ impl IntegrationStore for Store {
         page: PageRequest,
         now: OffsetDateTime,
     ) -> Result<(Page<Integration>, Totals), StoreError> {
-        // An account has a handful of shops: one read of all gives the page and the totals of the same moment.
-        let rows = self
-            .read(account, async |connection| {
-                Ok(integrations::table
-                    .filter(integrations::account_id.eq(account.0))
-                    .order(integrations::id.desc())
-                    .select(IntegrationRow::as_select())
-                    .load(connection)
-                    .await?)
-            })
-            .await?;
+        // One read of all gives the page and the totals of the same moment.
+        let rows = self.read(account, async |connection| Ok(all(connection, account).await?)).await?;
         let all = rows.into_iter().map(Integration::try_from).collect::<Result<Vec<_>, _>>()?;
         let mut totals = Totals::default();
         for integration in &all {

@@ -106,10 +106,10 @@ impl InventoryStore for Store {
 const COUNTS: &str = "(SELECT ARRAY[count(*), count(*) FILTER (WHERE urgency = 0), count(*) FILTER (WHERE urgency = 1),
     count(*) FILTER (WHERE urgency = 2), count(*) FILTER (WHERE urgency = 3)] FROM inventory_items WHERE account_id = $1)";
 
-/// The items after `?` in a list; `$1` is the account.
+/// What comes after an item, whose id follows, in a list; `$1` is the account.
 const AFTER: &str = "(urgency, days_rank, sku, id) > (
     SELECT last.urgency, last.days_rank, last.sku, last.id FROM inventory_items AS last
-    WHERE last.account_id = $1 AND last.id = ?)";
+    WHERE last.account_id = $1 AND last.id = ";
 
 /// The items of a page.
 fn items(
@@ -129,7 +129,7 @@ fn items(
     }
     if let Some(cursor) = page.cursor {
         // The cursor names the last item of the page before; its place in the order is looked up.
-        query = query.filter(Condition { text: AFTER, value: cursor });
+        query = query.filter(Condition { before: AFTER, value: cursor, after: ")" });
     }
     query
 }

@@ -20,8 +20,9 @@ use crate::{
     statement::Scalar,
 };
 
-/// How long a statement of a job may take. A job works on a whole account at once, a request on a page.
-const STATEMENT_TIMEOUT: &str = "SET LOCAL statement_timeout = '5min'";
+/// How long a statement of a job may take: a job works on a whole account at once, a request on a page. Each is planned for
+/// its values: one that was planned for any list takes every list for a short one, and its plan for the cheaper.
+const LIMITS: &str = "SET LOCAL statement_timeout = '5min'; SET LOCAL plan_cache_mode = force_custom_plan";
 
 statement!(
     /// Leases are kept by the database's clock, which all processes share: `started_at` of the row that would be inserted is
@@ -142,14 +143,13 @@ impl JobStore for Store {
 }
 
 impl Store {
-    /// Runs `work` in a transaction with a job's time limit.
+    /// Runs `work` in a transaction with a job's limits.
     pub(crate) async fn job_transaction<T>(
         &self,
         work: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<T, Error>,
     ) -> Result<T, StoreError> {
-        let done = self
-            .run_transaction_within::<_, Failure>(STATEMENT_TIMEOUT, async |connection| Ok(work(connection).await?))
-            .await?;
+        let done =
+            self.run_transaction_within::<_, Failure>(LIMITS, async |connection| Ok(work(connection).await?)).await?;
         Ok(done)
     }
 

@@ -5,7 +5,7 @@ use diesel::{
     prelude::*,
     sql_types::{BigInt, Date as SqlDate, Nullable, Numeric, Timestamptz},
 };
-use diesel_async::RunQueryDsl;
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
     freshness::{Dated, Freshness, Newest, Source},
@@ -123,15 +123,24 @@ impl ProfitStore for Store {
     }
 
     async fn assumptions(&self, account: AccountId) -> Result<Assumptions, StoreError> {
-        let columns = (accounts::fee_rate, accounts::fee_fixed, accounts::shipping_per_order, accounts::cogs_ratio);
-        let row: (Decimal, Decimal, Decimal, Decimal) = self
-            .read(account, async |connection| {
-                Ok(accounts::table.find(account.0).select(columns).first(connection).await?)
-            })
-            .await?;
-        let (fee_rate, fee_fixed, shipping_per_order, cogs_ratio) = row;
-        Ok(Assumptions { fee_rate, fee_fixed, shipping_per_order, cogs_ratio })
+        Ok(self.read(account, async |connection| Ok(assumptions(connection, account).await?)).await?)
     }
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = accounts, check_for_backend(diesel::pg::Pg))]
+struct AssumptionsRow {
+    fee_rate: Decimal,
+    fee_fixed: Decimal,
+    shipping_per_order: Decimal,
+    cogs_ratio: Decimal,
+}
+
+/// What is assumed of the account's orders where the shop does not say.
+pub(crate) async fn assumptions(connection: &mut AsyncPgConnection, account: AccountId) -> QueryResult<Assumptions> {
+    let row = accounts::table.find(account.0).select(AssumptionsRow::as_select()).first(connection).await?;
+    let AssumptionsRow { fee_rate, fee_fixed, shipping_per_order, cogs_ratio } = row;
+    Ok(Assumptions { fee_rate, fee_fixed, shipping_per_order, cogs_ratio })
 }
 
 /// The sources that the statement looks at are all of the job's: one more does not compile without a column of its own.

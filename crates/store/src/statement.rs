@@ -65,8 +65,12 @@ macro_rules! statement {
         #[derive(Clone)]
         $vis struct $name $(<$life>)? { $($field: $rust,)* }
 
+        impl $(<$life>)? $name $(<$life>)? {
+            $vis const TEXT: &'static str = $text;
+        }
+
         const _: () = {
-            enum Id {}
+            pub enum Id {}
 
             impl $(<$life>)? diesel::query_builder::QueryId for $name $(<$life>)? {
                 type QueryId = Id;
@@ -82,7 +86,7 @@ macro_rules! statement {
                     &'b self,
                     mut out: diesel::query_builder::AstPass<'_, 'b, diesel::pg::Pg>,
                 ) -> diesel::QueryResult<()> {
-                    out.push_sql($text);
+                    out.push_sql(Self::TEXT);
                     $(out.push_bind_param_value_only::<$sql, _>(&self.$field)?;)*
                     Ok(())
                 }
@@ -96,7 +100,7 @@ macro_rules! statement {
             let parameters = [$((stringify!($field), $crate::statement::check::oid::<$sql>())),*];
             if $is_there {
                 let columns = <$row as $crate::statement::Row>::columns();
-                $crate::statement::check::check($tables, $text, &parameters, &columns).await;
+                $crate::statement::check::check($tables, $name::TEXT, &parameters, &columns).await;
             }
         }
     };
@@ -168,11 +172,13 @@ macro_rules! session_statement {
     };
 }
 
-/// A condition with one parameter, at the `?`, in the filter of a query. With it, unlike with `diesel::dsl::sql`, the
-/// connection keeps the prepared form.
+/// A condition with one parameter, in the filter of a query. With it, unlike with `diesel::dsl::sql`, the connection keeps the
+/// prepared form.
 pub(crate) struct Condition {
-    pub text: &'static str,
+    /// The text up to the parameter.
+    pub before: &'static str,
     pub value: i64,
+    pub after: &'static str,
 }
 
 impl Expression for Condition {
@@ -193,10 +199,9 @@ impl QueryId for Condition {
 
 impl QueryFragment<Pg> for Condition {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
-        let (before, after) = self.text.split_once('?').unwrap_or((self.text, ""));
-        out.push_sql(before);
+        out.push_sql(self.before);
         out.push_bind_param::<BigInt, _>(&self.value)?;
-        out.push_sql(after);
+        out.push_sql(self.after);
         Ok(())
     }
 }

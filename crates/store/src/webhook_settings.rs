@@ -77,30 +77,27 @@ impl WebhookSettings for Store {
     }
 
     async fn sealed(&self, after: SubscriptionId, limit: i64) -> Result<Vec<SealedSecret>, StoreError> {
-        let rows: Vec<(i64, i64, Vec<u8>, Option<Vec<u8>>)> = self
+        let rows: Vec<SecretsRow> = self
             .run::<_, Failure>(async |connection| {
                 Ok(subscriptions::table
                     .filter(subscriptions::id.gt(after.0))
                     .order(subscriptions::id)
                     .limit(limit)
-                    .select((
-                        subscriptions::account_id,
-                        subscriptions::id,
-                        subscriptions::sealed_secret,
-                        subscriptions::previous_sealed_secret,
-                    ))
+                    .select(SecretsRow::as_select())
                     .load(connection)
                     .await?)
             })
             .await?;
-        let secrets = rows.into_iter().flat_map(|(account, subscription, current, previous)| {
+        let secrets = rows.into_iter().flat_map(|row| {
+            let SecretsRow { account_id, id, sealed_secret, previous_sealed_secret } = row;
             let secret = move |sealed, is_previous| SealedSecret {
-                account: AccountId(account),
-                subscription: SubscriptionId(subscription),
+                account: AccountId(account_id),
+                subscription: SubscriptionId(id),
                 is_previous,
                 sealed,
             };
-            [Some(secret(current, false)), previous.map(|sealed| secret(sealed, true))].into_iter().flatten()
+            let previous = previous_sealed_secret.map(|sealed| secret(sealed, true));
+            [Some(secret(sealed_secret, false)), previous].into_iter().flatten()
         });
         Ok(secrets.collect())
     }
@@ -179,6 +176,15 @@ async fn still_in_place(
     let micros = |at: OffsetDateTime| at.unix_timestamp_nanos().div_euclid(1_000);
     let is_same = |at: Option<OffsetDateTime>| at.map(micros) == Some(micros(overlap_until));
     Ok(found.filter(|(_, at)| is_same(*at)).map(|(sealed_secret, _)| Rotated { sealed_secret, overlap_until }))
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = subscriptions, check_for_backend(diesel::pg::Pg))]
+struct SecretsRow {
+    account_id: i64,
+    id: i64,
+    sealed_secret: Vec<u8>,
+    previous_sealed_secret: Option<Vec<u8>>,
 }
 
 #[derive(AsChangeset)]

@@ -6,8 +6,14 @@ use time::{Date, OffsetDateTime};
 
 use super::{KnownTexts, Severity};
 use crate::{
-    AccountId, StoreError, accounts::Platform, anomalies::Direction, customers::Segment, daily::DayTotals,
-    money::Currency, profit::DayRange,
+    AccountId, StoreError,
+    accounts::Platform,
+    anomalies::Direction,
+    customers::Segment,
+    daily::DayTotals,
+    integrations::{self, Integration},
+    money::Currency,
+    profit::DayRange,
 };
 
 /// A metric that departed on a day.
@@ -38,6 +44,14 @@ pub struct StaleShop {
     pub provider: Platform,
     pub shop: String,
     pub last_sync_at: OffsetDateTime,
+}
+
+impl StaleShop {
+    /// The shop, if it is stale at `now`.
+    pub fn of(shop: Integration, now: OffsetDateTime) -> Option<Self> {
+        let last_sync_at = shop.last_sync_at.filter(|_| shop.status(now) == integrations::Status::Stale)?;
+        Some(Self { provider: shop.provider, shop: shop.shop, last_sync_at })
+    }
 }
 
 /// An item of the inventory whose status is critical.
@@ -78,4 +92,36 @@ pub trait InsightSource: Send + Sync {
     async fn stored(&self, account: AccountId, news: DayRange, now: OffsetDateTime) -> Result<Stored, StoreError>;
     /// What a model worded of what is open, and what is [left alone](super::is_left_alone) at `now`.
     async fn worded(&self, account: AccountId, now: OffsetDateTime) -> Result<KnownTexts, StoreError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use time::macros::datetime;
+
+    use super::*;
+
+    const NOW: OffsetDateTime = datetime!(2026-05-02 12:00 UTC);
+
+    #[rstest]
+    #[case::never_synced(None, None, false)]
+    #[case::a_day_ago(None, Some(datetime!(2026-05-01 12:00 UTC)), false)]
+    #[case::more_than_a_day_ago(None, Some(datetime!(2026-05-01 11:59:59 UTC)), true)]
+    #[case::revoked(Some(NOW), Some(datetime!(2026-05-01 11:59:59 UTC)), false)]
+    fn a_connected_shop_without_a_sync_for_more_than_a_day_is_stale(
+        #[case] revoked_at: Option<OffsetDateTime>,
+        #[case] last_sync_at: Option<OffsetDateTime>,
+        #[case] is_stale: bool,
+    ) {
+        let shop = Integration {
+            id: 1,
+            provider: Platform::Shopify,
+            shop: "demo.myshopify.com".into(),
+            scopes: vec![],
+            connected_at: datetime!(2026-01-01 00:00 UTC),
+            revoked_at,
+            last_sync_at,
+        };
+        assert_eq!(StaleShop::of(shop, NOW).map(|stale| stale.last_sync_at), last_sync_at.filter(|_| is_stale));
+    }
 }

@@ -21,7 +21,14 @@ use crate::{
     schema::{accounts, ai_access, ai_access_log as log, ai_calls as calls, ai_limits as limits},
 };
 
-type PauseColumns = (Option<OffsetDateTime>, Option<String>, Option<String>, Option<String>);
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = ai_access, check_for_backend(diesel::pg::Pg))]
+struct PauseRow {
+    paused_at: Option<OffsetDateTime>,
+    reason: Option<String>,
+    paused_by: Option<String>,
+    by_kind: Option<String>,
+}
 
 #[async_trait]
 impl AiAccess for Store {
@@ -31,9 +38,9 @@ impl AiAccess for Store {
                 let user: Option<String> =
                     accounts::table.find(account.0).select(accounts::user_id).first(connection).await.optional()?;
                 let Some(user) = user else { return Ok(None) };
-                let paused: Option<PauseColumns> = ai_access::table
+                let paused: Option<PauseRow> = ai_access::table
                     .find(account.0)
-                    .select((ai_access::paused_at, ai_access::reason, ai_access::paused_by, ai_access::by_kind))
+                    .select(PauseRow::as_select())
                     .first(connection)
                     .await
                     .optional()?;
@@ -112,9 +119,9 @@ impl AiAccess for Store {
     }
 }
 
-fn pause_of((at, reason, by, by_kind): PauseColumns) -> Result<Option<Pause>, StoreError> {
-    let Some(at) = at else { return Ok(None) };
-    let (Some(reason), Some(by), Some(by_kind)) = (reason, by, by_kind) else { return Err(corrupt("pause")) };
+fn pause_of(row: PauseRow) -> Result<Option<Pause>, StoreError> {
+    let PauseRow { paused_at: Some(at), reason, paused_by, by_kind } = row else { return Ok(None) };
+    let (Some(reason), Some(by), Some(by_kind)) = (reason, paused_by, by_kind) else { return Err(corrupt("pause")) };
     Ok(Some(Pause { at, reason, by, by_kind: parse(&by_kind, "kind of actor")? }))
 }
 

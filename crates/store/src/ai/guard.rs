@@ -66,14 +66,18 @@ pub(super) async fn cost(
     Ok(MonthlyCost { cost_usd: cost_usd.normalize(), tokens, requests })
 }
 
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = limits, check_for_backend(diesel::pg::Pg))]
+struct LimitsRow {
+    warning_usd: Decimal,
+    critical_usd: Decimal,
+    auto_pause: bool,
+}
+
 pub(super) async fn limits_of(connection: &mut AsyncPgConnection, account: AccountId) -> Result<Limits, Error> {
-    let own: Option<(Decimal, Decimal, bool)> = limits::table
-        .find(account.0)
-        .select((limits::warning_usd, limits::critical_usd, limits::auto_pause))
-        .first(connection)
-        .await
-        .optional()?;
-    Ok(own.map_or(DEFAULT_LIMITS, |(warning_usd, critical_usd, auto_pause)| Limits {
+    let own: Option<LimitsRow> =
+        limits::table.find(account.0).select(LimitsRow::as_select()).first(connection).await.optional()?;
+    Ok(own.map_or(DEFAULT_LIMITS, |LimitsRow { warning_usd, critical_usd, auto_pause }| Limits {
         warning_usd: warning_usd.normalize(),
         critical_usd: critical_usd.normalize(),
         auto_pause,

@@ -2,11 +2,9 @@
 
 use async_trait::async_trait;
 use diesel::{
-    QueryableByName,
     dsl::exists,
     prelude::*,
     result::Error,
-    sql_query,
     sql_types::{Array, BigInt, Bool, Nullable, Numeric, Text, Timestamptz},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
@@ -35,28 +33,25 @@ statement!(
     GROUP BY account_id ORDER BY min(due_at) LIMIT $3"
 );
 
-const ORDERS: &str = "
+statement!(
+    /// What was sold and taken back in a window, its beginning left out.
+    Orders(account: i64 => BigInt, since: OffsetDateTime => Timestamptz, until: OffsetDateTime => Timestamptz)
+        -> OrdersRow = "
     SELECT gross_revenue, orders, refunds, EXISTS (SELECT FROM orders WHERE account_id = $1) AS any_order
     FROM (SELECT coalesce(sum(gross), 0) AS gross_revenue, count(*) AS orders FROM orders
             WHERE account_id = $1 AND placed_at > $2 AND placed_at <= $3) AS sold,
         (SELECT coalesce(sum(amount), 0) AS refunds FROM refunds
-            WHERE account_id = $1 AND refunded_at > $2 AND refunded_at <= $3) AS returned";
+            WHERE account_id = $1 AND refunded_at > $2 AND refunded_at <= $3) AS returned"
+);
 
-const EVENTS: &str = "
-    SELECT count(*) AS count, EXISTS (SELECT FROM track_events WHERE account_id = $1) AS any_event
-    FROM track_events WHERE account_id = $1 AND occurred_at > $2 AND occurred_at <= $3 AND name = $4";
-
-#[derive(QueryableByName)]
-struct OrdersRow {
-    #[diesel(sql_type = Numeric)]
-    gross_revenue: Decimal,
-    #[diesel(sql_type = BigInt)]
-    orders: i64,
-    #[diesel(sql_type = Numeric)]
-    refunds: Decimal,
-    #[diesel(sql_type = Bool)]
-    any_order: bool,
-}
+row!(
+    struct OrdersRow {
+        gross_revenue: Decimal => Numeric,
+        orders: i64 => BigInt,
+        refunds: Decimal => Numeric,
+        any_order: bool => Bool,
+    }
+);
 
 impl From<OrdersRow> for Facts {
     fn from(row: OrdersRow) -> Self {
@@ -65,13 +60,24 @@ impl From<OrdersRow> for Facts {
     }
 }
 
-#[derive(QueryableByName)]
-struct EventsRow {
-    #[diesel(sql_type = BigInt)]
-    count: i64,
-    #[diesel(sql_type = Bool)]
-    any_event: bool,
-}
+statement!(
+    /// The events of a name in a window, its beginning left out.
+    Events<'a>(
+        account: i64 => BigInt,
+        since: OffsetDateTime => Timestamptz,
+        until: OffsetDateTime => Timestamptz,
+        name: &'a str => Text,
+    ) -> EventsRow = "
+    SELECT count(*) AS count, EXISTS (SELECT FROM track_events WHERE account_id = $1) AS any_event
+    FROM track_events WHERE account_id = $1 AND occurred_at > $2 AND occurred_at <= $3 AND name = $4"
+);
+
+row!(
+    struct EventsRow {
+        count: i64 => BigInt,
+        any_event: bool => Bool,
+    }
+);
 
 impl From<EventsRow> for Facts {
     fn from(row: EventsRow) -> Self {
@@ -162,21 +168,14 @@ async fn push_on(
 
 async fn facts(connection: &mut AsyncPgConnection, account: AccountId, window: &Window) -> Result<Facts, Error> {
     match window {
-        Window::Orders { since, until } => sql_query(ORDERS)
-            .bind::<BigInt, _>(account.0)
-            .bind::<Timestamptz, _>(since)
-            .bind::<Timestamptz, _>(until)
-            .get_result::<OrdersRow>(connection)
-            .await
-            .map(Facts::from),
-        Window::Events { name, since, until } => sql_query(EVENTS)
-            .bind::<BigInt, _>(account.0)
-            .bind::<Timestamptz, _>(since)
-            .bind::<Timestamptz, _>(until)
-            .bind::<Text, _>(name.as_str())
-            .get_result::<EventsRow>(connection)
-            .await
-            .map(Facts::from),
+        Window::Orders { since, until } => {
+            let orders = Orders { account: account.0, since: *since, until: *until };
+            Ok(orders.get_result::<OrdersRow>(connection).await?.into())
+        }
+        Window::Events { name, since, until } => {
+            let events = Events { account: account.0, since: *since, until: *until, name: name.as_str() };
+            Ok(events.get_result::<EventsRow>(connection).await?.into())
+        }
         Window::Days(range) => of_days(connection, account, *range).await,
         Window::Inventory => of_inventory(connection, account).await,
     }

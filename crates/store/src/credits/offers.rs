@@ -61,30 +61,33 @@ pub(super) async fn publish(
     Ok(())
 }
 
-type Row = (String, Decimal, i64, Option<String>, Option<String>);
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = price_offers, check_for_backend(diesel::pg::Pg))]
+struct OfferRow {
+    currency: String,
+    amount: Decimal,
+    credits: i64,
+    plan: Option<String>,
+    plan_interval: Option<String>,
+}
 
 pub(super) async fn published(
     connection: &mut AsyncPgConnection,
     item: &str,
     since: OffsetDateTime,
 ) -> Result<Vec<Offer>, Failure> {
-    let rows: Vec<Row> = price_offers::table
+    let rows: Vec<OfferRow> = price_offers::table
         .filter(price_offers::item.eq(item))
         .filter(price_offers::withdrawn_at.is_null().or(price_offers::withdrawn_at.ge(since)))
-        .select((
-            price_offers::currency,
-            price_offers::amount,
-            price_offers::credits,
-            price_offers::plan,
-            price_offers::plan_interval,
-        ))
+        .select(OfferRow::as_select())
         .load(connection)
         .await?;
     rows.into_iter().map(offer).collect()
 }
 
-fn offer((currency, amount, credits, plan, interval): Row) -> Result<Offer, Failure> {
-    let plan = match (plan, interval) {
+fn offer(row: OfferRow) -> Result<Offer, Failure> {
+    let OfferRow { currency, amount, credits, plan, plan_interval } = row;
+    let plan = match (plan, plan_interval) {
         (Some(plan), Some(interval)) => Some((parse(&plan, "plan")?, parse(&interval, "interval")?)),
         _ => None,
     };

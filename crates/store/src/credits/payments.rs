@@ -64,22 +64,30 @@ impl PaymentStore for Store {
     }
 
     async fn charged(&self, account: AccountId, charge: i64) -> Result<Option<(Sold, Price)>, StoreError> {
-        let row: Option<(i64, Option<Decimal>, Option<String>)> = self
+        let row: Option<ChargeRow> = self
             .run::<_, Failure>(async |connection| {
                 Ok(auto_topups::table
                     .find((account.0, charge))
                     .filter(auto_topups::attempts.gt(0))
-                    .select((auto_topups::credits, auto_topups::amount, auto_topups::currency))
+                    .select(ChargeRow::as_select())
                     .first(connection)
                     .await
                     .optional()?)
             })
             .await?;
-        let Some((credits, Some(amount), Some(currency))) = row else { return Ok(None) };
+        let Some(ChargeRow { credits, amount: Some(amount), currency: Some(currency) }) = row else { return Ok(None) };
         let credits = CreditAmount::new(credits).map_err(|_| corrupt("automatic charge"))?;
         let sold = Sold { credits, source: RechargeSource::Auto, plan: None };
         Ok(Some((sold, Price { amount, currency: parse(&currency, "currency")? })))
     }
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = auto_topups, check_for_backend(diesel::pg::Pg))]
+struct ChargeRow {
+    credits: i64,
+    amount: Option<Decimal>,
+    currency: Option<String>,
 }
 
 statement!(

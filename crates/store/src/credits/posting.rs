@@ -110,24 +110,42 @@ pub(crate) async fn lock(connection: &mut AsyncPgConnection, account: AccountId)
 }
 
 async fn try_lock(connection: &mut AsyncPgConnection, account: AccountId) -> Result<Option<Locked>, Error> {
-    let row: Option<(i64, i64, i64, bool, i64, i64)> = credit_balances::table
+    let row: Option<LockedRow> = credit_balances::table
         .find(account.0)
-        .select((
-            credit_balances::balance,
-            credit_balances::total_purchased,
-            credit_balances::total_spent,
-            credit_balances::auto_topup_enabled,
-            credit_balances::auto_topup_threshold,
-            credit_balances::auto_topup_amount,
-        ))
+        .select(LockedRow::as_select())
         .for_no_key_update()
         .first(connection)
         .await
         .optional()?;
-    Ok(row.map(|(balance, total_purchased, total_spent, enabled, threshold, credits)| Locked {
-        totals: Totals { balance, total_purchased, total_spent },
-        auto_topup: enabled.then_some(Trigger { threshold, credits }),
-    }))
+    Ok(row.map(Locked::from))
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = credit_balances, check_for_backend(diesel::pg::Pg))]
+struct LockedRow {
+    balance: i64,
+    total_purchased: i64,
+    total_spent: i64,
+    auto_topup_enabled: bool,
+    auto_topup_threshold: i64,
+    auto_topup_amount: i64,
+}
+
+impl From<LockedRow> for Locked {
+    fn from(row: LockedRow) -> Self {
+        let LockedRow {
+            balance,
+            total_purchased,
+            total_spent,
+            auto_topup_enabled,
+            auto_topup_threshold: threshold,
+            auto_topup_amount: credits,
+        } = row;
+        Self {
+            totals: Totals { balance, total_purchased, total_spent },
+            auto_topup: auto_topup_enabled.then_some(Trigger { threshold, credits }),
+        }
+    }
 }
 
 /// Looks the key up, and in passing whether AI access is paused. A statement after the lock's own: that one sees the

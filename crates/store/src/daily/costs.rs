@@ -3,10 +3,7 @@
 use std::collections::BTreeMap;
 
 use diesel::{
-    QueryableByName,
-    prelude::*,
     result::Error,
-    sql_query,
     sql_types::{Array, BigInt, Date as SqlDate, Nullable, Numeric, Text, Timestamptz},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
@@ -16,10 +13,10 @@ use domain::{
     profit::{Assumptions, Basis},
 };
 use rust_decimal::Decimal;
-use time::Date;
+use time::{Date, OffsetDateTime};
 
-use super::{Bounds, sql};
-use crate::schema::accounts;
+use super::Bounds;
+use crate::profit;
 
 /// Days whose facts are held at a time.
 const AT_ONCE: usize = 366;
@@ -30,25 +27,12 @@ pub(super) async fn write_days(
     account: AccountId,
     bounds: &Bounds,
 ) -> Result<(), Error> {
-    let assumed = assumptions(connection, account).await?;
+    let assumed = profit::assumptions(connection, account).await?;
     for bounds in bounds.chunks(AT_ONCE) {
         let facts = read(connection, account, &bounds).await?;
-        let mut columns = Columns::default();
-        for day in &bounds.days {
-            columns.push(facts.get(day).unwrap_or(&Facts::default()), &assumed);
-        }
-        columns.write(connection, account, &bounds).await?;
+        DailyMetrics::new(account, &bounds, &facts, &assumed).execute(connection).await?;
     }
     Ok(())
-}
-
-async fn assumptions(connection: &mut AsyncPgConnection, account: AccountId) -> Result<Assumptions, Error> {
-    let (fee_rate, fee_fixed, shipping_per_order, cogs_ratio) = accounts::table
-        .find(account.0)
-        .select((accounts::fee_rate, accounts::fee_fixed, accounts::shipping_per_order, accounts::cogs_ratio))
-        .first(connection)
-        .await?;
-    Ok(Assumptions { fee_rate, fee_fixed, shipping_per_order, cogs_ratio })
 }
 
 /// What is known of the sales of a day.
@@ -61,63 +45,73 @@ struct Facts {
     by_category: Vec<Goods>,
 }
 
-#[derive(QueryableByName)]
-struct PlatformRow {
-    #[diesel(sql_type = SqlDate)]
-    day: Date,
-    #[diesel(sql_type = Numeric)]
-    gross_revenue: Decimal,
-    #[diesel(sql_type = BigInt)]
-    orders: i64,
-    #[diesel(sql_type = BigInt)]
-    units: i64,
-    #[diesel(sql_type = Numeric)]
-    stated_fees: Decimal,
-    #[diesel(sql_type = Numeric)]
-    stated_fees_revenue: Decimal,
-    #[diesel(sql_type = Numeric)]
-    unstated_fees_revenue: Decimal,
-    #[diesel(sql_type = BigInt)]
-    unstated_fees_orders: i64,
-    #[diesel(sql_type = Numeric)]
-    stated_shipping: Decimal,
-    #[diesel(sql_type = BigInt)]
-    unstated_shipping_orders: i64,
-}
+day_statement!(
+    /// The orders of each day and platform, and what the shop states of their fees and shipping.
+    pub(super) OrdersByPlatform -> PlatformRow = "
+    WITH d AS (SELECT * FROM unnest($2, $3, $4) AS d(day, lo, hi))
+    SELECT d.day, sum(o.gross) AS gross_revenue, count(*) AS orders, sum(o.units)::bigint AS units,
+        coalesce(sum(o.fees), 0) AS stated_fees,
+        coalesce(sum(o.gross) FILTER (WHERE o.fees IS NOT NULL), 0) AS stated_fees_revenue,
+        coalesce(sum(o.gross) FILTER (WHERE o.fees IS NULL), 0) AS unstated_fees_revenue,
+        count(*) FILTER (WHERE o.fees IS NULL AND o.gross > 0) AS unstated_fees_orders,
+        coalesce(sum(o.shipping), 0) AS stated_shipping,
+        count(*) FILTER (WHERE o.shipping IS NULL) AS unstated_shipping_orders
+    FROM d JOIN orders o ON o.account_id = $1 AND o.placed_at >= d.lo AND o.placed_at < d.hi
+    GROUP BY d.day, o.source"
+);
 
-#[derive(QueryableByName)]
-struct GoodsRow {
-    #[diesel(sql_type = SqlDate)]
-    day: Date,
-    #[diesel(sql_type = Nullable<Text>)]
-    category: Option<String>,
-    #[diesel(sql_type = Numeric)]
-    revenue: Decimal,
-    #[diesel(sql_type = Nullable<Numeric>)]
-    cost_of_the_day: Option<Decimal>,
-    #[diesel(sql_type = Nullable<Numeric>)]
-    later_cost: Option<Decimal>,
-    #[diesel(sql_type = Nullable<Numeric>)]
-    catalogue_cost: Option<Decimal>,
-}
+row!(
+    pub(super) struct PlatformRow {
+        day: Date => SqlDate,
+        gross_revenue: Decimal => Numeric,
+        orders: i64 => BigInt,
+        units: i64 => BigInt,
+        stated_fees: Decimal => Numeric,
+        stated_fees_revenue: Decimal => Numeric,
+        unstated_fees_revenue: Decimal => Numeric,
+        unstated_fees_orders: i64 => BigInt,
+        stated_shipping: Decimal => Numeric,
+        unstated_shipping_orders: i64 => BigInt,
+    }
+);
+
+statement!(
+    /// The products sold on each day by category and by where their unit costs are known from.
+    pub(super) GoodsByCategory<'a>(account: i64 => BigInt, days: &'a [Date] => Array<SqlDate>) -> GoodsRow = "
+    WITH sold AS MATERIALIZED (
+        SELECT p.day, p.units, p.revenue, product.category, product.unit_cost AS catalogue,
+            (SELECT c.unit_cost FROM product_costs c
+                WHERE c.account_id = $1 AND c.product_id = p.product_id AND c.valid_from <= p.day
+                ORDER BY c.valid_from DESC LIMIT 1) AS of_the_day,
+            (SELECT c.unit_cost FROM product_costs c
+                WHERE c.account_id = $1 AND c.product_id = p.product_id AND c.valid_from > p.day
+                ORDER BY c.valid_from LIMIT 1) AS later
+        FROM product_days p JOIN products product ON product.account_id = $1 AND product.id = p.product_id
+        WHERE p.account_id = $1 AND p.day = ANY($2)
+    )
+    SELECT day, category, sum(revenue) AS revenue, sum(units * of_the_day) AS cost_of_the_day,
+        sum(units * later) AS later_cost, sum(units * catalogue) AS catalogue_cost
+    FROM sold GROUP BY day, category, of_the_day IS NULL, later IS NULL, catalogue IS NULL"
+);
+
+row!(
+    pub(super) struct GoodsRow {
+        day: Date => SqlDate,
+        category: Option<String> => Nullable<Text>,
+        revenue: Decimal => Numeric,
+        cost_of_the_day: Option<Decimal> => Nullable<Numeric>,
+        later_cost: Option<Decimal> => Nullable<Numeric>,
+        catalogue_cost: Option<Decimal> => Nullable<Numeric>,
+    }
+);
 
 async fn read(
     connection: &mut AsyncPgConnection,
     account: AccountId,
     bounds: &Bounds,
 ) -> Result<BTreeMap<Date, Facts>, Error> {
-    let orders: Vec<PlatformRow> = sql_query(sql::ORDERS_BY_PLATFORM)
-        .bind::<BigInt, _>(account.0)
-        .bind::<Array<SqlDate>, _>(&bounds.days)
-        .bind::<Array<Timestamptz>, _>(&bounds.starts)
-        .bind::<Array<Timestamptz>, _>(&bounds.ends)
-        .load(connection)
-        .await?;
-    let goods: Vec<GoodsRow> = sql_query(sql::GOODS_BY_CATEGORY)
-        .bind::<BigInt, _>(account.0)
-        .bind::<Array<SqlDate>, _>(&bounds.days)
-        .load(connection)
-        .await?;
+    let orders: Vec<PlatformRow> = OrdersByPlatform::of(account, bounds).load(connection).await?;
+    let goods: Vec<GoodsRow> = GoodsByCategory { account: account.0, days: &bounds.days }.load(connection).await?;
     let mut facts: BTreeMap<Date, Facts> = BTreeMap::new();
     for row in orders {
         let PlatformRow {
@@ -153,22 +147,96 @@ async fn read(
     Ok(facts)
 }
 
-/// What is computed of the days, as arrays, one per column.
-#[derive(Default)]
-struct Columns {
-    gross_revenue: Vec<Decimal>,
-    orders: Vec<i64>,
-    units: Vec<i64>,
-    cogs: Vec<Decimal>,
-    goods_revenue: Vec<Decimal>,
-    cogs_covered_revenue: Vec<Decimal>,
-    fees: Vec<Decimal>,
-    fees_estimated_orders: Vec<i64>,
-    shipping: Vec<Decimal>,
-    shipping_estimated_orders: Vec<i64>,
-}
+statement!(
+    /// Everything that one row of a day takes from that day alone, `new_customers` apart. What the orders come to and cost
+    /// is computed outside.
+    ///
+    /// Events are never removed one by one, so a day's visitors do not fall when old events are dropped.
+    pub(super) DailyMetrics<'a>(
+        account: i64 => BigInt,
+        days: &'a [Date] => Array<SqlDate>,
+        starts: &'a [OffsetDateTime] => Array<Timestamptz>,
+        ends: &'a [OffsetDateTime] => Array<Timestamptz>,
+        gross_revenue: Vec<Decimal> => Array<Numeric>,
+        orders: Vec<i64> => Array<BigInt>,
+        units: Vec<i64> => Array<BigInt>,
+        cogs: Vec<Decimal> => Array<Numeric>,
+        goods_revenue: Vec<Decimal> => Array<Numeric>,
+        cogs_covered_revenue: Vec<Decimal> => Array<Numeric>,
+        fees: Vec<Decimal> => Array<Numeric>,
+        fees_estimated_orders: Vec<i64> => Array<BigInt>,
+        shipping: Vec<Decimal> => Array<Numeric>,
+        shipping_estimated_orders: Vec<i64> => Array<BigInt>,
+    ) -> () = "
+    WITH d AS (
+        SELECT * FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+            AS d(day, lo, hi, gross_revenue, orders, units, cogs, goods_revenue, cogs_covered_revenue, fees,
+                fees_estimated_orders, shipping, shipping_estimated_orders)
+    ),
+    bought AS (
+        SELECT day, count(*) AS customers FROM customer_days
+        WHERE account_id = $1 AND day = ANY($2) AND orders > 0 GROUP BY day
+    ),
+    returned AS (
+        SELECT d.day, sum(r.amount) AS refunds, count(*) AS refund_count
+        FROM d JOIN refunds r ON r.account_id = $1 AND r.refunded_at >= d.lo AND r.refunded_at < d.hi GROUP BY d.day
+    ),
+    ads AS (
+        SELECT day, sum(spend) AS ad_spend, coalesce(sum(clicks), 0)::bigint AS ad_clicks
+        FROM ad_spend WHERE account_id = $1 AND day = ANY($2) GROUP BY day
+    ),
+    extra AS (
+        SELECT day, sum(amount) AS extra_expenses FROM expenses WHERE account_id = $1 AND day = ANY($2) GROUP BY day
+    ),
+    seen AS (
+        SELECT d.day, count(DISTINCT coalesce(e.visitor_id, e.session_id)) AS visitors
+        FROM d JOIN track_events e ON e.account_id = $1 AND e.occurred_at >= d.lo AND e.occurred_at < d.hi
+        GROUP BY d.day
+    )
+    INSERT INTO daily_metrics AS old (account_id, day, gross_revenue, refunds, orders, units, customers, refund_count,
+        cogs, goods_revenue, cogs_covered_revenue, fees, fees_estimated_orders, shipping, shipping_estimated_orders,
+        ad_spend, ad_clicks, extra_expenses, visitors)
+    SELECT $1, day, gross_revenue, coalesce(refunds, 0), orders, units, coalesce(customers, 0), coalesce(refund_count, 0),
+        cogs, goods_revenue, cogs_covered_revenue, fees, fees_estimated_orders, shipping, shipping_estimated_orders,
+        coalesce(ad_spend, 0), coalesce(ad_clicks, 0), coalesce(extra_expenses, 0), coalesce(visitors, 0)
+    FROM d LEFT JOIN bought USING (day) LEFT JOIN returned USING (day)
+    LEFT JOIN ads USING (day) LEFT JOIN extra USING (day) LEFT JOIN seen USING (day)
+    ON CONFLICT (account_id, day) DO UPDATE SET
+        gross_revenue = excluded.gross_revenue, refunds = excluded.refunds, orders = excluded.orders,
+        units = excluded.units, customers = excluded.customers, refund_count = excluded.refund_count,
+        cogs = excluded.cogs, goods_revenue = excluded.goods_revenue,
+        cogs_covered_revenue = excluded.cogs_covered_revenue, fees = excluded.fees,
+        fees_estimated_orders = excluded.fees_estimated_orders, shipping = excluded.shipping,
+        shipping_estimated_orders = excluded.shipping_estimated_orders, ad_spend = excluded.ad_spend, ad_clicks = excluded.ad_clicks,
+        extra_expenses = excluded.extra_expenses, visitors = greatest(old.visitors, excluded.visitors)"
+);
 
-impl Columns {
+impl<'a> DailyMetrics<'a> {
+    /// The rows of days, column by column.
+    fn new(account: AccountId, bounds: &'a Bounds, facts: &BTreeMap<Date, Facts>, assumed: &Assumptions) -> Self {
+        let Bounds { days, starts, ends } = bounds;
+        let mut columns = Self {
+            account: account.0,
+            days,
+            starts,
+            ends,
+            gross_revenue: Vec::new(),
+            orders: Vec::new(),
+            units: Vec::new(),
+            cogs: Vec::new(),
+            goods_revenue: Vec::new(),
+            cogs_covered_revenue: Vec::new(),
+            fees: Vec::new(),
+            fees_estimated_orders: Vec::new(),
+            shipping: Vec::new(),
+            shipping_estimated_orders: Vec::new(),
+        };
+        for day in days {
+            columns.push(facts.get(day).unwrap_or(&Facts::default()), assumed);
+        }
+        columns
+    }
+
     fn push(&mut self, facts: &Facts, assumed: &Assumptions) {
         let Facts { gross_revenue, orders, units, by_platform, by_category } = facts;
         let Costs { cogs, fees, shipping, basis } = cost::of_day(by_platform, by_category, assumed);
@@ -183,31 +251,5 @@ impl Columns {
         self.fees_estimated_orders.push(fees_estimated_orders);
         self.shipping.push(shipping);
         self.shipping_estimated_orders.push(shipping_estimated_orders);
-    }
-
-    async fn write(
-        &self,
-        connection: &mut AsyncPgConnection,
-        account: AccountId,
-        bounds: &Bounds,
-    ) -> Result<(), Error> {
-        sql_query(sql::DAILY_METRICS)
-            .bind::<BigInt, _>(account.0)
-            .bind::<Array<SqlDate>, _>(&bounds.days)
-            .bind::<Array<Timestamptz>, _>(&bounds.starts)
-            .bind::<Array<Timestamptz>, _>(&bounds.ends)
-            .bind::<Array<Numeric>, _>(&self.gross_revenue)
-            .bind::<Array<BigInt>, _>(&self.orders)
-            .bind::<Array<BigInt>, _>(&self.units)
-            .bind::<Array<Numeric>, _>(&self.cogs)
-            .bind::<Array<Numeric>, _>(&self.goods_revenue)
-            .bind::<Array<Numeric>, _>(&self.cogs_covered_revenue)
-            .bind::<Array<Numeric>, _>(&self.fees)
-            .bind::<Array<BigInt>, _>(&self.fees_estimated_orders)
-            .bind::<Array<Numeric>, _>(&self.shipping)
-            .bind::<Array<BigInt>, _>(&self.shipping_estimated_orders)
-            .execute(connection)
-            .await?;
-        Ok(())
     }
 }

@@ -5,11 +5,9 @@ use std::collections::HashMap;
 use async_trait::async_trait;
 use diesel::{
     prelude::*,
-    result::Error,
-    sql_query,
     sql_types::{Array, BigInt, Date as SqlDate, Nullable, Numeric, Text, Timestamptz},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::RunQueryDsl;
 use domain::{
     AccountId, StoreError,
     events::{Amount, Day, Event, InventoryLowStock},
@@ -21,9 +19,27 @@ use time::{Date, OffsetDateTime};
 
 use crate::{Store, outbox::emit, schema::inventory_items};
 
-const REMOVE_OTHERS: &str = "DELETE FROM inventory_items WHERE account_id = $1 AND product_id <> ALL($2)";
-
-const UPSERT: &str = "
+statement!(
+    Upsert(
+        account: i64 => BigInt,
+        product_ids: Vec<i64> => Array<BigInt>,
+        skus: Vec<String> => Array<Text>,
+        names: Vec<String> => Array<Text>,
+        stocks: Vec<i64> => Array<BigInt>,
+        units_30d: Vec<i64> => Array<BigInt>,
+        units_7d: Vec<i64> => Array<BigInt>,
+        averages_30d: Vec<Decimal> => Array<Numeric>,
+        averages_7d: Vec<Decimal> => Array<Numeric>,
+        days_of_stock: Vec<Option<Decimal>> => Array<Nullable<Numeric>>,
+        days_low: Vec<Option<Decimal>> => Array<Nullable<Numeric>>,
+        days_high: Vec<Option<Decimal>> => Array<Nullable<Numeric>>,
+        velocities: Vec<Option<Decimal>> => Array<Nullable<Numeric>>,
+        classes: Vec<Option<&'static str>> => Array<Nullable<Text>>,
+        trends: Vec<&'static str> => Array<Text>,
+        statuses: Vec<&'static str> => Array<Text>,
+        stockouts: Vec<Option<Date>> => Array<Nullable<SqlDate>>,
+        now: OffsetDateTime => Timestamptz,
+    ) -> () = "
     INSERT INTO inventory_items (account_id, product_id, sku, product_name, current_stock, units_sold_30d, units_sold_7d,
         avg_daily_units_30d, avg_daily_units_7d, days_of_stock, days_of_stock_low, days_of_stock_high, velocity,
         velocity_class, trend, status, estimated_stockout_at, computed_at)
@@ -35,7 +51,8 @@ const UPSERT: &str = "
         days_of_stock = excluded.days_of_stock, days_of_stock_low = excluded.days_of_stock_low,
         days_of_stock_high = excluded.days_of_stock_high, velocity = excluded.velocity,
         velocity_class = excluded.velocity_class, trend = excluded.trend, status = excluded.status,
-        estimated_stockout_at = excluded.estimated_stockout_at, computed_at = excluded.computed_at";
+        estimated_stockout_at = excluded.estimated_stockout_at, computed_at = excluded.computed_at"
+);
 
 #[async_trait]
 impl InventoryWriter for Store {
@@ -51,7 +68,13 @@ impl InventoryWriter for Store {
                 .collect();
             let events: Vec<Event> = items.iter().filter(|item| runs_out(item, &before)).map(event).collect();
             emit(connection, account, &events, now).await?;
-            Columns::of(items).write(connection, account, now).await
+            let upsert = Upsert::new(account, items, now);
+            let others = inventory_items::table
+                .filter(inventory_items::account_id.eq(account.0))
+                .filter(inventory_items::product_id.ne_all(&upsert.product_ids));
+            let removed = diesel::delete(others).execute(connection).await?;
+            let written = upsert.execute(connection).await?;
+            Ok(u64::try_from(removed + written).unwrap_or(u64::MAX))
         })
         .await
     }
@@ -73,30 +96,29 @@ fn event(item: &Figures) -> Event {
     .into()
 }
 
-/// The rows as arrays, one per column.
-#[derive(Default)]
-struct Columns {
-    product_ids: Vec<i64>,
-    skus: Vec<String>,
-    names: Vec<String>,
-    stocks: Vec<i64>,
-    units_30d: Vec<i64>,
-    units_7d: Vec<i64>,
-    averages_30d: Vec<Decimal>,
-    averages_7d: Vec<Decimal>,
-    days_of_stock: Vec<Option<Decimal>>,
-    days_low: Vec<Option<Decimal>>,
-    days_high: Vec<Option<Decimal>>,
-    velocities: Vec<Option<Decimal>>,
-    classes: Vec<Option<&'static str>>,
-    trends: Vec<&'static str>,
-    statuses: Vec<&'static str>,
-    stockouts: Vec<Option<Date>>,
-}
-
-impl Columns {
-    fn of(items: Vec<Figures>) -> Self {
-        let mut columns = Self::default();
+impl Upsert {
+    /// The rows column by column.
+    fn new(account: AccountId, items: Vec<Figures>, now: OffsetDateTime) -> Self {
+        let mut columns = Self {
+            account: account.0,
+            product_ids: Vec::new(),
+            skus: Vec::new(),
+            names: Vec::new(),
+            stocks: Vec::new(),
+            units_30d: Vec::new(),
+            units_7d: Vec::new(),
+            averages_30d: Vec::new(),
+            averages_7d: Vec::new(),
+            days_of_stock: Vec::new(),
+            days_low: Vec::new(),
+            days_high: Vec::new(),
+            velocities: Vec::new(),
+            classes: Vec::new(),
+            trends: Vec::new(),
+            statuses: Vec::new(),
+            stockouts: Vec::new(),
+            now,
+        };
         for item in items {
             let Figures {
                 product_id,
@@ -133,40 +155,5 @@ impl Columns {
             columns.stockouts.push(estimated_stockout_at);
         }
         columns
-    }
-
-    async fn write(
-        &self,
-        connection: &mut AsyncPgConnection,
-        account: AccountId,
-        now: OffsetDateTime,
-    ) -> Result<u64, Error> {
-        let removed = sql_query(REMOVE_OTHERS)
-            .bind::<BigInt, _>(account.0)
-            .bind::<Array<BigInt>, _>(&self.product_ids)
-            .execute(connection)
-            .await?;
-        let written = sql_query(UPSERT)
-            .bind::<BigInt, _>(account.0)
-            .bind::<Array<BigInt>, _>(&self.product_ids)
-            .bind::<Array<Text>, _>(&self.skus)
-            .bind::<Array<Text>, _>(&self.names)
-            .bind::<Array<BigInt>, _>(&self.stocks)
-            .bind::<Array<BigInt>, _>(&self.units_30d)
-            .bind::<Array<BigInt>, _>(&self.units_7d)
-            .bind::<Array<Numeric>, _>(&self.averages_30d)
-            .bind::<Array<Numeric>, _>(&self.averages_7d)
-            .bind::<Array<Nullable<Numeric>>, _>(&self.days_of_stock)
-            .bind::<Array<Nullable<Numeric>>, _>(&self.days_low)
-            .bind::<Array<Nullable<Numeric>>, _>(&self.days_high)
-            .bind::<Array<Nullable<Numeric>>, _>(&self.velocities)
-            .bind::<Array<Nullable<Text>>, _>(&self.classes)
-            .bind::<Array<Text>, _>(&self.trends)
-            .bind::<Array<Text>, _>(&self.statuses)
-            .bind::<Array<Nullable<SqlDate>>, _>(&self.stockouts)
-            .bind::<Timestamptz, _>(now)
-            .execute(connection)
-            .await?;
-        Ok(u64::try_from(removed + written).unwrap_or(u64::MAX))
     }
 }

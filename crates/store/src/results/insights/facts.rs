@@ -1,0 +1,193 @@
+//! [`InsightSource`] on Postgres.
+
+use async_trait::async_trait;
+use diesel::{
+    prelude::*,
+    sql_types::{BigInt, Binary, Bool, Date as SqlDate, Double, Nullable, Numeric, Text},
+};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{
+    AccountId, StoreError,
+    insights::{
+        AnomalyFact, CriticalItem, InsightSource, KnownTexts, SegmentFact, StaleShop, Stored, Text as KnownText,
+        Wording,
+    },
+    integrations::Integration,
+    inventory,
+    profit::DayRange,
+    reorder,
+};
+use rust_decimal::Decimal;
+use time::{Date, OffsetDateTime};
+
+use super::left_alone;
+use crate::{
+    Store,
+    error::{corrupt, parse},
+    integrations::{self, IntegrationRow},
+    schema::{inventory_items, reorder_suggestions},
+};
+
+statement!(
+    /// The deviations of single metrics, each with its cause from the correlated one.
+    Anomalies(account: i64 => BigInt, first: Date => SqlDate, last: Date => SqlDate) -> AnomalyRow = "
+    SELECT a.metric, a.day, a.observed_value, a.expected_value, a.direction,
+        a.severity, a.is_shift, c.inferred_cause AS cause
+    FROM anomalies a LEFT JOIN anomalies c ON c.account_id = $1 AND c.kind = 'correlated' AND c.metric = a.metric
+        AND c.day = a.day
+    WHERE a.account_id = $1 AND a.kind = 'univariate' AND a.day BETWEEN $2 AND $3
+    ORDER BY a.metric, a.direction, a.day DESC"
+);
+
+row!(
+    struct AnomalyRow {
+        metric: String => Text,
+        day: Date => SqlDate,
+        observed_value: f64 => Double,
+        expected_value: f64 => Double,
+        direction: String => Text,
+        severity: String => Text,
+        is_shift: bool => Bool,
+        cause: Option<String> => Nullable<Text>,
+    }
+);
+
+impl TryFrom<AnomalyRow> for AnomalyFact {
+    type Error = StoreError;
+    fn try_from(row: AnomalyRow) -> Result<Self, StoreError> {
+        let AnomalyRow { metric, day, observed_value, expected_value, direction, severity, is_shift, cause } = row;
+        Ok(Self {
+            metric,
+            day,
+            observed: observed_value,
+            expected: expected_value,
+            direction: parse(&direction, "direction")?,
+            severity: parse(&severity, "severity")?,
+            is_shift,
+            cause,
+        })
+    }
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = inventory_items, check_for_backend(diesel::pg::Pg))]
+struct CriticalRow {
+    sku: String,
+    current_stock: i64,
+    units_sold_30d: i64,
+}
+
+impl From<CriticalRow> for CriticalItem {
+    fn from(row: CriticalRow) -> Self {
+        let CriticalRow { sku, current_stock, units_sold_30d } = row;
+        Self { sku, current_stock, units_sold_30d }
+    }
+}
+
+statement!(
+    Segments(account: i64 => BigInt) -> SegmentRow = "
+    SELECT segment, count(*) AS customers, sum(revenue_total) AS revenue
+    FROM customers WHERE account_id = $1 GROUP BY segment ORDER BY segment"
+);
+
+row!(
+    struct SegmentRow {
+        segment: String => Text,
+        customers: i64 => BigInt,
+        revenue: Decimal => Numeric,
+    }
+);
+
+impl TryFrom<SegmentRow> for SegmentFact {
+    type Error = StoreError;
+    fn try_from(row: SegmentRow) -> Result<Self, StoreError> {
+        let SegmentRow { segment, customers, revenue } = row;
+        Ok(Self { segment: parse(&segment, "segment")?, customers, revenue })
+    }
+}
+
+/// The rows that the facts come from, read in one transaction.
+struct Rows {
+    anomalies: Vec<AnomalyRow>,
+    critical: Vec<CriticalRow>,
+    reorders: i64,
+    segments: Vec<SegmentRow>,
+    shops: Vec<IntegrationRow>,
+}
+
+#[async_trait]
+impl InsightSource for Store {
+    async fn stored(&self, account: AccountId, news: DayRange, now: OffsetDateTime) -> Result<Stored, StoreError> {
+        let rows = self.job_transaction(async |connection| read(connection, account, news).await).await?;
+        let Rows { anomalies, critical, reorders, segments, shops } = rows;
+        let shops = shops.into_iter().map(Integration::try_from).collect::<Result<Vec<_>, _>>()?;
+        let mut stale_shops: Vec<_> = shops.into_iter().filter_map(|shop| StaleShop::of(shop, now)).collect();
+        stale_shops.sort_unstable_by(|a, b| (a.provider.as_str(), &a.shop).cmp(&(b.provider.as_str(), &b.shop)));
+        Ok(Stored {
+            anomalies: anomalies.into_iter().map(AnomalyFact::try_from).collect::<Result<_, _>>()?,
+            critical: critical.into_iter().map(CriticalItem::from).collect(),
+            reorders,
+            segments: segments.into_iter().map(SegmentFact::try_from).collect::<Result<_, _>>()?,
+            stale_shops,
+        })
+    }
+
+    async fn worded(&self, account: AccountId, now: OffsetDateTime) -> Result<KnownTexts, StoreError> {
+        let (texts, left_alone) = self
+            .job_transaction(async |connection| {
+                let texts: Vec<TextRow> = TextsOfModel { account: account.0 }.load(connection).await?;
+                Ok((texts, left_alone(connection, account, now).await?))
+            })
+            .await?;
+        Ok(KnownTexts {
+            open: texts.into_iter().map(TryInto::try_into).collect::<Result<_, StoreError>>()?,
+            left_alone,
+        })
+    }
+}
+
+async fn read(connection: &mut AsyncPgConnection, account: AccountId, news: DayRange) -> QueryResult<Rows> {
+    let critical = inventory_items::table
+        .filter(inventory_items::account_id.eq(account.0))
+        .filter(inventory_items::status.eq(inventory::Status::Critical.as_str()))
+        .order((inventory_items::days_rank, inventory_items::sku))
+        .select(CriticalRow::as_select());
+    let reorders = reorder_suggestions::table
+        .filter(reorder_suggestions::account_id.eq(account.0))
+        .filter(reorder_suggestions::status.eq(reorder::Status::Pending.as_str()))
+        .count();
+    Ok(Rows {
+        anomalies: Anomalies { account: account.0, first: news.first, last: news.last }.load(connection).await?,
+        critical: critical.load(connection).await?,
+        reorders: reorders.get_result(connection).await?,
+        segments: Segments { account: account.0 }.load(connection).await?,
+        shops: integrations::all(connection, account).await?,
+    })
+}
+
+statement!(
+    /// What a model worded among the open insights.
+    TextsOfModel(account: i64 => BigInt) -> TextRow = "
+    SELECT fingerprint, basis, title, body, suggested_action, impact_estimate FROM insights
+    WHERE account_id = $1 AND status = 'open' AND source = 'model' AND basis IS NOT NULL"
+);
+
+row!(
+    struct TextRow {
+        fingerprint: String => Text,
+        basis: Vec<u8> => Binary,
+        title: String => Text,
+        body: String => Text,
+        suggested_action: String => Text,
+        impact_estimate: String => Text,
+    }
+);
+
+impl TryFrom<TextRow> for (String, KnownText) {
+    type Error = StoreError;
+    fn try_from(row: TextRow) -> Result<Self, StoreError> {
+        let TextRow { fingerprint, basis, title, body, suggested_action, impact_estimate } = row;
+        let wording = Wording { title, body, suggested_action, impact_estimate };
+        Ok((fingerprint, KnownText { basis: basis.try_into().map_err(|_| corrupt("basis"))?, wording }))
+    }
+}
