@@ -6,7 +6,7 @@ pub use reason::{Basis, Reason};
 
 use async_trait::async_trait;
 use rust_decimal::Decimal;
-use time::OffsetDateTime;
+use time::{Duration, OffsetDateTime};
 
 use crate::{
     AccountId, StoreError,
@@ -100,6 +100,14 @@ pub struct Draft {
     pub decision_stands_days: i64,
 }
 
+impl Draft {
+    /// Whether the newest decision on an earlier suggestion for the product, made at `decided_at`, still stands on the day
+    /// that began at `day_began`: there is no suggestion then.
+    pub fn is_held_back(&self, decided_at: Option<OffsetDateTime>, day_began: OffsetDateTime) -> bool {
+        decided_at.is_some_and(|at| day_began - at < Duration::days(self.decision_stands_days))
+    }
+}
+
 /// Where the job `smart_reorder` puts its result.
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
@@ -121,7 +129,48 @@ pub trait ReorderWriter: Send + Sync {
 
 #[cfg(test)]
 mod tests {
-    use super::Status::{self, Dismissed, Ordered, Pending};
+    use rstest::rstest;
+    use time::macros::datetime;
+
+    use super::{
+        Status::{Dismissed, Ordered, Pending},
+        *,
+    };
+
+    #[rstest]
+    #[case::never_decided(None, false)]
+    #[case::as_long_ago_as_it_stands(Some(datetime!(2026-05-01 00:00 UTC)), false)]
+    #[case::a_second_later(Some(datetime!(2026-05-01 00:00:01 UTC)), true)]
+    #[case::today(Some(datetime!(2026-05-15 09:00 UTC)), true)]
+    fn a_decision_holds_suggestions_back_for_as_long_as_it_stands(
+        #[case] decided_at: Option<OffsetDateTime>,
+        #[case] is_held_back: bool,
+    ) {
+        let basis = Basis {
+            on_hand: 0,
+            on_order: 0,
+            lead_time_days: 14,
+            review_days: 7,
+            daily_demand: 1.0,
+            expected_demand: 21.0,
+            safety_stock: 4.0,
+            reorder_point: 18,
+            order_up_to: 25,
+            service_level: 0.95,
+            pack_size: 1,
+            min_order_qty: 1,
+        };
+        let draft = Draft {
+            product_id: 1,
+            qty_suggested: 25,
+            reason: String::new(),
+            confidence: Decimal::ONE,
+            forecast_days: 21,
+            basis,
+            decision_stands_days: 14,
+        };
+        assert_eq!(draft.is_held_back(decided_at, datetime!(2026-05-15 00:00 UTC)), is_held_back);
+    }
 
     #[test]
     fn decisions_are_made_and_taken_back_but_not_swapped() {

@@ -6,9 +6,9 @@ use async_trait::async_trait;
 use diesel::{
     prelude::*,
     result::Error,
-    sql_types::{Array, BigInt, Jsonb, Numeric, Text, Timestamptz},
+    sql_types::{Array, BigInt, Jsonb, Nullable, Numeric, Text, Timestamptz},
 };
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use diesel_async::RunQueryDsl;
 use domain::{
     AccountId, StoreError,
     jobs::{Claim, Written},
@@ -21,22 +21,24 @@ use time::OffsetDateTime;
 use crate::{Store, error::Failure, schema::reorder_suggestions, statement::Scalar};
 
 statement!(
-    /// The items of the drafts that no decision stands against. A pending suggestion is computed anew by every run, so when
-    /// it was last computed tells, to a run, when it was decided on.
-    Wanted(
-        account: i64 => BigInt,
-        product_ids: Vec<i64> => Array<BigInt>,
-        stands_days: Vec<i64> => Array<BigInt>,
-        day_began: OffsetDateTime => Timestamptz,
-    ) -> WantedRow = "
-    SELECT v.product_id, i.id AS item_id, i.sku
-    FROM unnest($2, $3) AS v(product_id, stands_days)
-    JOIN inventory_items i ON i.account_id = $1 AND i.product_id = v.product_id
-    WHERE NOT EXISTS (
-        SELECT FROM reorder_suggestions d
-        WHERE d.account_id = $1 AND d.inventory_item_id = i.id AND d.status IN ('ordered', 'dismissed')
-            AND d.computed_at > $4 - v.stands_days * interval '1 day')
-    ORDER BY i.id"
+    /// The items of some products, and when the newest decision was made on a suggestion for each. A pending suggestion is
+    /// computed anew by every run, so when it was last computed tells, to a run, when it was decided on.
+    Items(account: i64 => BigInt, product_ids: Vec<i64> => Array<BigInt>) -> ItemRow = "
+    SELECT i.product_id, i.id AS item_id, i.sku, d.decided_at
+    FROM inventory_items i LEFT JOIN (
+        SELECT inventory_item_id, max(computed_at) AS decided_at FROM reorder_suggestions
+        WHERE account_id = $1 AND status IN ('ordered', 'dismissed') GROUP BY inventory_item_id
+    ) d ON d.inventory_item_id = i.id
+    WHERE i.account_id = $1 AND i.product_id = ANY($2) ORDER BY i.id"
+);
+
+row!(
+    struct ItemRow {
+        product_id: i64 => BigInt,
+        item_id: i64 => BigInt,
+        sku: String => Text,
+        decided_at: Option<OffsetDateTime> => Nullable<Timestamptz>,
+    }
 );
 
 statement!(
@@ -68,14 +70,6 @@ statement!(
     FROM reorder_suggestions WHERE account_id = $1 AND status IN ('ordered', 'dismissed')"
 );
 
-row!(
-    struct WantedRow {
-        product_id: i64 => BigInt,
-        item_id: i64 => BigInt,
-        sku: String => Text,
-    }
-);
-
 #[async_trait]
 impl ReorderWriter for Store {
     async fn standing(&self, account: AccountId) -> Result<String, StoreError> {
@@ -92,8 +86,9 @@ impl ReorderWriter for Store {
     ) -> Result<Written, StoreError> {
         let account = claim.account;
         self.finish(claim, now, async |connection| {
-            let wanted = wanted(connection, account, &drafts, day_began).await?;
-            let upsert = Upsert::new(account, wanted, drafts, now)?;
+            let product_ids = drafts.iter().map(|draft| draft.product_id).collect();
+            let items = Items { account: account.0, product_ids }.load(connection).await?;
+            let upsert = Upsert::new(account, items, drafts, day_began, now)?;
             let others = reorder_suggestions::table
                 .filter(reorder_suggestions::account_id.eq(account.0))
                 .filter(reorder_suggestions::status.eq("pending"))
@@ -106,26 +101,22 @@ impl ReorderWriter for Store {
     }
 }
 
-async fn wanted(
-    connection: &mut AsyncPgConnection,
-    account: AccountId,
-    drafts: &[Draft],
-    day_began: OffsetDateTime,
-) -> QueryResult<Vec<WantedRow>> {
-    let product_ids: Vec<i64> = drafts.iter().map(|draft| draft.product_id).collect();
-    let stands_days: Vec<i64> = drafts.iter().map(|draft| draft.decision_stands_days).collect();
-    Wanted { account: account.0, product_ids, stands_days, day_began }.load(connection).await
-}
-
 impl Upsert {
-    /// The rows column by column.
-    fn new(account: AccountId, wanted: Vec<WantedRow>, drafts: Vec<Draft>, now: OffsetDateTime) -> QueryResult<Self> {
+    /// The rows, column by column, of the drafts that no decision holds back.
+    fn new(
+        account: AccountId,
+        items: Vec<ItemRow>,
+        drafts: Vec<Draft>,
+        day_began: OffsetDateTime,
+        now: OffsetDateTime,
+    ) -> QueryResult<Self> {
         let mut drafts: HashMap<i64, Draft> = drafts.into_iter().map(|draft| (draft.product_id, draft)).collect();
         let (mut item_ids, mut skus, mut quantities) = (Vec::new(), Vec::new(), Vec::new());
         let (mut reasons, mut confidences) = (Vec::new(), Vec::new());
         let (mut forecasts, mut bases) = (Vec::new(), Vec::new());
-        for WantedRow { product_id, item_id, sku } in wanted {
-            let Some(draft) = drafts.remove(&product_id) else { continue };
+        for ItemRow { product_id, item_id, sku, decided_at } in items {
+            let draft = drafts.remove(&product_id).filter(|draft| !draft.is_held_back(decided_at, day_began));
+            let Some(draft) = draft else { continue };
             let Draft {
                 product_id: _,
                 qty_suggested,
