@@ -82,6 +82,10 @@ impl Session {
 
     /// Runs `work` in one transaction while no other import of the account runs, and marks the days that it put into
     /// the table `import_days`. Returns the work's result and how many days these were.
+    ///
+    /// The runner of the store's other transactions, [`Store::transact`](crate::Store), is for connections of the pool. This
+    /// one needs the session that the rows were copied into, has no time limit, and is rolled back after a dry run that went
+    /// well. After a conflict it is not run again: the import fails with nothing written, and is started again as a whole.
     pub async fn merge<T>(
         &mut self,
         target: Target,
