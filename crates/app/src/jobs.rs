@@ -291,7 +291,7 @@ impl<'a> AccountRun<'a> {
         // Noted before anything is read: what changes from here on is for the next run to see.
         let version = self.version.get_or_try_init(|| self.roll_up(now)).await?;
         let input = self.input(*version, now);
-        claim.made_from = match claim.job {
+        claim.input_fingerprint = match claim.job {
             // Depends on the hour and on what people decide as well, and is computed every time.
             JobName::InsightGeneration => None,
             JobName::SmartReorder => Some(format!("{input} {}", deps.reorder.standing(self.account.id).await?)),

@@ -26,9 +26,9 @@ pub struct Claim {
     pub as_of: Date,
     /// Rises with every claim of the same run: a write with an older number touches no row.
     pub number: i64,
-    /// Stands for everything that the run reads, once that is known; kept with the result. A later run that would read
+    /// Identifies everything that the run reads, once that is known; kept with the result. A later run that would read
     /// the same is spared. `None` for a job whose input has no such mark.
-    pub made_from: Option<String>,
+    pub input_fingerprint: Option<String>,
 }
 
 impl Claim {
@@ -79,7 +79,7 @@ pub trait JobStore: Send + Sync {
         lease_seconds: i64,
         again: bool,
     ) -> Result<Option<Claim>, StoreError>;
-    /// Ends a run, done, if the job's result that stands was made from what `made_from` of the claim says. Returns whether
+    /// Ends a run, done, if the job's result that stands has the `input_fingerprint` of the claim. Returns whether
     /// it did; nothing else is written.
     async fn end_if_unchanged(&self, claim: &Claim, now: OffsetDateTime) -> Result<bool, StoreError>;
     /// Ends a run that failed; it may be claimed again. Without effect on a run that has ended or was claimed again.

@@ -86,16 +86,16 @@ impl JobStore for Store {
         let take = TakeClaim { account: account.0, job: job.as_str(), as_of, lease_seconds, again };
         let number: Option<i64> =
             self.run::<_, Failure>(async |connection| Ok(take.get_result(connection).await.optional()?)).await?;
-        Ok(number.map(|number| Claim { account, job, as_of, number, made_from: None }))
+        Ok(number.map(|number| Claim { account, job, as_of, number, input_fingerprint: None }))
     }
 
     async fn end_if_unchanged(&self, claim: &Claim, now: OffsetDateTime) -> Result<bool, StoreError> {
-        let Some(made_from) = &claim.made_from else { return Ok(false) };
+        let Some(input_fingerprint) = &claim.input_fingerprint else { return Ok(false) };
         let ended = self
             .run::<_, Failure>(async |connection| {
                 let stands = job_results::table
                     .find((claim.account.0, claim.job.as_str()))
-                    .filter(job_results::made_from.eq(made_from))
+                    .filter(job_results::input_fingerprint.eq(input_fingerprint))
                     .select(job_results::job);
                 Ok(diesel::update(job_runs::table.find((claim.account.0, claim.job.as_str(), claim.as_of)))
                     .filter(job_runs::claim.eq(claim.number))
@@ -171,16 +171,16 @@ impl Store {
             if ended == 0 {
                 return Ok(Written::Superseded);
             }
-            if let Some(made_from) = &claim.made_from {
+            if let Some(input_fingerprint) = &claim.input_fingerprint {
                 diesel::insert_into(job_results::table)
                     .values((
                         job_results::account_id.eq(claim.account.0),
                         job_results::job.eq(claim.job.as_str()),
-                        job_results::made_from.eq(made_from),
+                        job_results::input_fingerprint.eq(input_fingerprint),
                     ))
                     .on_conflict((job_results::account_id, job_results::job))
                     .do_update()
-                    .set(job_results::made_from.eq(made_from))
+                    .set(job_results::input_fingerprint.eq(input_fingerprint))
                     .execute(connection)
                     .await?;
             }

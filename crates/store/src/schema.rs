@@ -1,4 +1,7 @@
 //! The tables, as the query builder knows them. Kept in step with `migrations/` by a test that compares both.
+//!
+//! A `sql_name` is a name from before that stays in the database: processes of the version before would look for it in vain
+//! while the next version is rolled out.
 
 diesel::table! {
     schema_requirements (migration) {
@@ -385,7 +388,9 @@ diesel::table! {
 }
 
 diesel::table! {
-    touched_days (account_id, day) {
+    /// Days whose sources have changed since they were summed up.
+    #[sql_name = "touched_days"]
+    dirty_days (account_id, day) {
         account_id -> BigInt,
         day -> Date,
     }
@@ -395,7 +400,9 @@ diesel::table! {
     roll_ups (account_id) {
         account_id -> BigInt,
         events_until -> Timestamptz,
-        made_by -> Text,
+        /// What the sums were made by: the definitions, the time zone and the rates.
+        #[sql_name = "made_by"]
+        config_fingerprint -> Text,
         version -> BigInt,
     }
 }
@@ -692,7 +699,8 @@ diesel::table! {
     job_results (account_id, job) {
         account_id -> BigInt,
         job -> Text,
-        made_from -> Text,
+        #[sql_name = "made_from"]
+        input_fingerprint -> Text,
     }
 }
 
@@ -824,7 +832,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     ad_spend,
     expenses,
     track_events,
-    touched_days,
+    dirty_days,
     roll_ups,
     customer_days,
     customer_totals,

@@ -41,7 +41,7 @@ fn account(id: i64) -> Account {
 }
 
 fn claim(id: i64, job: JobName) -> Claim {
-    Claim { account: AccountId(id), job, as_of: AS_OF, number: 3, made_from: None }
+    Claim { account: AccountId(id), job, as_of: AS_OF, number: 3, input_fingerprint: None }
 }
 
 /// Ports that must not be called, to be replaced one by one.
@@ -94,7 +94,7 @@ impl Ports {
     fn claims(mut self) -> Self {
         self.jobs
             .expect_claim()
-            .returning(|account, job, as_of, _, _| Ok(Some(Claim { account, job, as_of, number: 3, made_from: None })));
+            .returning(|account, job, as_of, _, _| Ok(Some(Claim { account, job, as_of, number: 3, input_fingerprint: None })));
         self
     }
 
@@ -128,9 +128,9 @@ async fn sums_are_brought_up_to_date_between_claim_and_reading() {
         Ok(vec![DayTotals { gross_revenue: dec!(10), orders: 1, ..DayTotals::quiet(date!(2026 - 02 - 28)) }])
     });
     ports.profit.expect_replace().times(1).in_sequence(&mut order).returning(|written, days, _| {
-        let made_from = written.made_from.clone();
-        assert!(made_from.is_some(), "the result is kept with what it was made from");
-        assert_eq!(*written, Claim { made_from, ..claim(7, JobName::ProfitSnapshots) });
+        let input_fingerprint = written.input_fingerprint.clone();
+        assert!(input_fingerprint.is_some(), "the result is kept with what it was made from");
+        assert_eq!(*written, Claim { input_fingerprint, ..claim(7, JobName::ProfitSnapshots) });
         let dates: Vec<_> = days.iter().map(|(date, parts, _)| (*date, parts.purchase_count)).collect();
         assert_eq!(dates, [(date!(2026 - 02 - 28), 1), (date!(2026 - 03 - 01), 0), (AS_OF, 0)]);
         Ok(Written::Rows(3))
@@ -235,7 +235,7 @@ async fn one_accounts_failure_does_not_stop_the_others() {
 }
 
 #[tokio::test]
-async fn what_would_be_made_from_the_same_is_not_made_again() {
+async fn what_would_be_input_fingerprint_the_same_is_not_made_again() {
     let unchanged = || {
         let mut ports = Ports::default().claims();
         ports.daily.expect_roll_up().returning(|_, _, _| Ok(Some(RollUp::default())));
@@ -261,12 +261,12 @@ async fn mark(job: JobName, account: Account, as_of: Date, version: i64, standin
     ports
         .jobs
         .expect_claim()
-        .returning(|account, job, as_of, _, _| Ok(Some(Claim { account, job, as_of, number: 3, made_from: None })));
+        .returning(|account, job, as_of, _, _| Ok(Some(Claim { account, job, as_of, number: 3, input_fingerprint: None })));
     ports.daily.expect_roll_up().returning(move |_, _, _| Ok(Some(RollUp { days: 0, version })));
     ports.reorder.expect_standing().returning(move |_| Ok(standing.into()));
     let heard = said.clone();
     ports.jobs.expect_end_if_unchanged().returning(move |claim, _| {
-        *heard.lock().unwrap() = claim.made_from.clone();
+        *heard.lock().unwrap() = claim.input_fingerprint.clone();
         Ok(true)
     });
     run(&ports.deps(), &account, job, as_of, false, clock).await;

@@ -80,9 +80,9 @@ async fn a_result_and_the_end_of_its_run_are_one() {
 
 /// Ends a run made from `input` that is claimed as of `as_of`, by writing or, where nothing has changed, without. Returns
 /// whether it was without.
-async fn run_made_from(db: &Database, account: AccountId, as_of: Date, input: &str) -> bool {
+async fn run_with_input(db: &Database, account: AccountId, as_of: Date, input: &str) -> bool {
     let claim = db.store.claim(account, JobName::ProfitSnapshots, as_of, 60, true).await.unwrap().unwrap();
-    let claim = Claim { made_from: Some(input.into()), ..claim };
+    let claim = Claim { input_fingerprint: Some(input.into()), ..claim };
     let unchanged = db.store.end_if_unchanged(&claim, LATER).await.unwrap();
     if !unchanged {
         assert_ne!(db.store.replace(&claim, vec![day(as_of, 1)], LATER).await.unwrap(), Written::Superseded);
@@ -98,20 +98,20 @@ async fn a_run_is_spared_while_the_result_that_stands_is_made_from_the_same() {
     let db = fresh().await;
     let (account, other) = (shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await);
     let yesterday = date!(2026 - 03 - 01);
-    assert!(!run_made_from(&db, account, AS_OF, "today").await);
-    assert!(run_made_from(&db, account, AS_OF, "today").await);
-    assert!(!run_made_from(&db, other, AS_OF, "today").await, "another account has no result yet");
+    assert!(!run_with_input(&db, account, AS_OF, "today").await);
+    assert!(run_with_input(&db, account, AS_OF, "today").await);
+    assert!(!run_with_input(&db, other, AS_OF, "today").await, "another account has no result yet");
     // What stands is the result that was written last, whatever day it was for.
-    assert!(!run_made_from(&db, account, yesterday, "yesterday").await);
-    assert!(!run_made_from(&db, account, AS_OF, "today").await);
-    assert!(run_made_from(&db, account, AS_OF, "today").await);
+    assert!(!run_with_input(&db, account, yesterday, "yesterday").await);
+    assert!(!run_with_input(&db, account, AS_OF, "today").await);
+    assert!(run_with_input(&db, account, AS_OF, "today").await);
 }
 
 #[tokio::test]
 async fn a_run_that_failed_or_was_claimed_elsewhere_leaves_no_result_to_go_by() {
     let db = fresh().await;
     let account = shop::account(&db.sql, "UTC").await;
-    let made = |claim: Claim| Claim { made_from: Some("today".into()), ..claim };
+    let made = |claim: Claim| Claim { input_fingerprint: Some("today".into()), ..claim };
     let stale = made(claim(&db, account, -1, false).await.unwrap());
     let newest = made(claim(&db, account, 60, false).await.unwrap());
     assert_eq!(db.store.replace(&stale, vec![day(AS_OF, 1)], NOW).await.unwrap(), Written::Superseded);

@@ -151,9 +151,21 @@ const DECLARED: &str = include_str!("../../src/schema.rs");
 fn declared() -> BTreeMap<String, String> {
     let mut columns = BTreeMap::new();
     for table in DECLARED.split("diesel::table! {").skip(1) {
-        let mut lines = table.lines().map(str::trim).filter(|line| !line.is_empty());
-        let (name, _) = lines.next().unwrap().split_once(' ').unwrap();
-        for (column, declared) in lines.map_while(|line| line.trim_end_matches(',').split_once(" -> ")) {
+        let mut lines = table.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("///"));
+        // What goes by another name in the database says so on the line before.
+        let mut next = move || {
+            let line = lines.next().unwrap();
+            match line.strip_prefix("#[sql_name = \"") {
+                Some(name) => (Some(name.trim_end_matches("\"]")), lines.next().unwrap()),
+                None => (None, line),
+            }
+        };
+        let (other, line) = next();
+        let name = other.unwrap_or_else(|| line.split(' ').next().unwrap());
+        while let (other, line) = next()
+            && let Some((column, declared)) = line.trim_end_matches(',').split_once(" -> ")
+        {
+            let column = other.unwrap_or(column);
             let inner = declared.strip_prefix("Nullable<").map(|rest| rest.strip_suffix('>').unwrap());
             let kind = match inner.unwrap_or(declared) {
                 "BigInt" => "bigint",
