@@ -4,6 +4,7 @@ pub mod customers;
 pub mod demand;
 pub mod detector;
 pub mod drivers;
+pub mod exposure;
 pub mod holidays;
 mod matrix;
 pub mod negbin;

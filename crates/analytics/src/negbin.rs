@@ -53,6 +53,22 @@ impl NegBin {
         regularized_beta(self.mean / self.variance, r, k as f64 + 1.0)
     }
 
+    /// The mean of `(X − k)⁺`: what is demanded beyond `k` units. With `X⁺` of the same `p` and `r + 1`,
+    /// `E[X; X > k] = E[X] · P(X⁺ ≥ k)`.
+    #[must_use]
+    pub fn expected_excess(&self, k: u64) -> f64 {
+        let excess = self.variance - self.mean;
+        if self.mean <= f64::MIN_POSITIVE || excess <= 0.0 {
+            return (self.mean - k as f64).max(0.0);
+        }
+        let Some(before) = k.checked_sub(1) else { return self.mean };
+        // One more in r is one more times (1 − p) / p in the mean, at the same variance to mean.
+        let more = self.mean + excess / self.mean;
+        let shifted = Self { mean: more, variance: more * self.variance / self.mean };
+        let beyond = self.mean * (1.0 - shifted.cdf(before)) - k as f64 * (1.0 - self.cdf(k));
+        beyond.clamp(0.0, self.mean)
+    }
+
     /// The smallest `k` with `P(X ≤ k) ≥ probability`; `probability` is kept within `[0, 0.9999]`.
     #[must_use]
     pub fn quantile(&self, probability: f64) -> u64 {
@@ -169,6 +185,20 @@ mod tests {
             assert_eq!(NegBin::from_moments(mean, variance), None);
         }
         assert_eq!(NegBin::from_moments(0.0, 0.0).unwrap().quantile(0.95), 0);
+    }
+
+    /// The mean of what is above `k` is the sum of `P(X > j)` over all `j` from `k` on.
+    #[rstest]
+    #[case(12.0, 40.0)]
+    #[case(0.05, 0.0525)]
+    #[case(3.0, 60.0)]
+    #[case(90.0, 2_500.0)]
+    fn excess_agrees_with_the_sum_of_tails(#[case] mean: f64, #[case] variance: f64) {
+        let demand = NegBin::from_moments(mean, variance).unwrap();
+        for k in [0, 1, 2, 5, 12, 60, 200] {
+            let sum: f64 = (k..2_000).map(|above| 1.0 - demand.cdf(above)).sum();
+            assert!((demand.expected_excess(k) - sum).abs() < 1e-6, "{k}: {} and {sum}", demand.expected_excess(k));
+        }
     }
 
     proptest! {
