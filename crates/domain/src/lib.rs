@@ -38,6 +38,7 @@ pub mod positions;
 pub mod profit;
 pub mod rate_limit;
 pub mod reorder;
+pub mod risks;
 pub mod sealing;
 pub mod text;
 pub mod tracking;

@@ -14,7 +14,7 @@ const JITTER: f64 = 0.2;
 pub const MAX_RETRY_AFTER: Duration = Duration::from_secs(24 * 3_600);
 
 /// A subscription is switched off when it has been failing for this long, …
-const DISABLE_AFTER: time::Duration = time::Duration::days(5);
+pub const DISABLE_AFTER: time::Duration = time::Duration::days(5);
 /// … in at least this many attempts …
 const DISABLE_ATTEMPTS: u32 = 10;
 /// … of at least this many deliveries.

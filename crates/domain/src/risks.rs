@@ -1,0 +1,297 @@
+//! What may go wrong within a month, and what it would cost.
+//!
+//! Amounts are contribution: price less unit cost, fees and shipping, never revenue. They are never added up: a stock-out of
+//! the best-selling product, the shop's dependence on it and the customers who buy it are one loss seen three times.
+
+mod rules;
+mod wording;
+
+use async_trait::async_trait;
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+use time::{Date, OffsetDateTime};
+
+use crate::{
+    AccountId, StoreError,
+    accounts::Platform,
+    insights::Severity,
+    jobs::{Claim, Written},
+    money::{Currency, estimate},
+};
+
+pub use rules::{
+    Channel, CustomerShare, Customers, LIKELY_CHURN, LONGEST_COVER_DAYS, Margin, Product, Refunds,
+    STOCKOUT_PROBABILITY, Scale, channel_concentration, churn, customer_concentration, dead_stock, integration_stale,
+    low_credits, margin_drop, refund_spike, sku_concentration, stockout, webhook_failing,
+};
+pub use wording::{Language, Unit};
+
+/// Days that a risk looks ahead.
+pub const HORIZON_DAYS: i64 = 30;
+/// Days without being found, after which a risk is gone: until then it keeps its place and since when it is known.
+pub const FORGOTTEN_AFTER_DAYS: i64 = 3;
+/// No amount is larger, in units of the currency: beyond any shop, within what can be stored.
+const LARGEST_AMOUNT: f64 = 1e14;
+
+text_enum!(
+    /// What may go wrong.
+    Kind {
+        Stockout = "stockout",
+        DeadStock = "dead_stock",
+        Churn = "churn",
+        CustomerConcentration = "customer_concentration",
+        SkuConcentration = "sku_concentration",
+        ChannelConcentration = "channel_concentration",
+        RefundSpike = "refund_spike",
+        MarginDrop = "margin_drop",
+        AdWaste = "ad_waste",
+        AdFatigue = "ad_fatigue",
+        IntegrationStale = "integration_stale",
+        LowCredits = "low_credits",
+        WebhooksFailing = "webhooks_failing",
+        UnansweredConversations = "unanswered_conversations",
+    }
+);
+
+text_enum!(
+    /// What to do about it.
+    Action {
+        Reorder = "reorder",
+        Discount = "discount",
+        Contact = "contact",
+        Reconnect = "reconnect",
+        PauseAd = "pause_ad",
+        TopUp = "top_up",
+        FixEndpoint = "fix_endpoint",
+        Reply = "reply",
+        Review = "review",
+    }
+);
+
+text_enum!(
+    /// What was measured, and in which unit; the changes are in parts of net revenue.
+    Measure {
+        DaysOfStock = "days_of_stock",
+        Stock = "stock",
+        ExcessUnits = "excess_units",
+        UnitsSold90d = "units_sold_90d",
+        Customers = "customers",
+        MeanChurn = "mean_churn",
+        Share90d = "share_90d",
+        Hhi = "hhi",
+        Refunds7d = "refunds_7d",
+        RefundsUsual = "refunds_usual",
+        Margin14d = "margin_14d",
+        CogsChange = "cogs_change",
+        FeesChange = "fees_change",
+        ShippingChange = "shipping_change",
+        AdsChange = "ads_change",
+        RefundsChange = "refunds_change",
+        HoursSinceSync = "hours_since_sync",
+        BlindShare = "blind_share",
+        DaysLeft = "days_left",
+        CreditsUsed14d = "credits_used_14d",
+        HoursFailing = "hours_failing",
+        HoursToDisable = "hours_to_disable",
+        WaitingDeliveries = "waiting_deliveries",
+    }
+);
+
+text_enum!(
+    /// What an amount takes for granted.
+    Assumption {
+        BuyersSwitch = "buyers_switch",
+        OnOrderArrives = "on_order_arrives",
+        LeadTimeUnknown = "lead_time_unknown",
+        CarryingCost = "carrying_cost",
+        LeaveByScore = "leave_by_score",
+        BuyAsLastYear = "buy_as_last_year",
+        ChurnUncalibrated = "churn_uncalibrated",
+        WholeShareLost = "whole_share_lost",
+        SpikeFades = "spike_fades",
+        GoodsNotBack = "goods_not_back",
+        RevenueAsLastMonth = "revenue_as_last_month",
+        MarginRecovers = "margin_recovers",
+        UseAsLately = "use_as_lately",
+        CostsUnknown = "costs_unknown",
+    }
+);
+
+/// What a risk may cost within [`HORIZON_DAYS`]: the 20 % quantile, the mean and the 80 % quantile, in the account's
+/// currency. What is known of them is in this order, and none is negative.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Exposure {
+    pub low: Option<Decimal>,
+    pub expected: Option<Decimal>,
+    pub high: Option<Decimal>,
+}
+
+impl Exposure {
+    /// Rounded to the currency's minor unit. An end that is on the wrong side of the mean gives way to it.
+    pub fn new(low: Option<f64>, expected: Option<f64>, high: Option<f64>, currency: Currency) -> Self {
+        let amount = |figure: f64| estimate(figure.min(LARGEST_AMOUNT), currency.exponent());
+        let (low, expected, high) = (low.map(amount), expected.map(amount), high.map(amount));
+        let middle = expected.or(high);
+        Self {
+            low: low.map(|low| middle.map_or(low, |middle| low.min(middle))),
+            expected,
+            high: high.map(|high| expected.map_or(high, |expected| high.max(expected))),
+        }
+    }
+
+    pub fn range((low, expected, high): (f64, f64, f64), currency: Currency) -> Self {
+        Self::new(Some(low), Some(expected), Some(high), currency)
+    }
+}
+
+/// A figure that the risk was found by.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Evidence {
+    pub metric: Measure,
+    pub value: Option<f64>,
+    /// The risk is raised from here on; none where the figure only explains it.
+    pub threshold: Option<f64>,
+}
+
+/// What a risk is about.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Links {
+    pub sku: Option<String>,
+    /// The open insight on the same situation.
+    pub insight_id: Option<i64>,
+    pub customer_id: Option<i64>,
+    pub integration_id: Option<i64>,
+    pub webhook_id: Option<i64>,
+}
+
+/// A risk as the job `risk_assessment` finds it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    pub kind: Kind,
+    /// What it is about among the risks of its kind; stays the same while the risk does.
+    pub subject: String,
+    /// What it is about, for people.
+    pub label: String,
+    pub severity: Severity,
+    /// 0 to 1 with at most 4 decimals; none where it is not known.
+    pub likelihood: Option<Decimal>,
+    pub exposure: Option<Exposure>,
+    /// Whether the amount is unknown because unit costs are.
+    pub lacks_costs: bool,
+    pub evidence: Vec<Evidence>,
+    pub assumptions: Vec<Assumption>,
+    pub action: Option<Action>,
+    pub links: Links,
+}
+
+impl Finding {
+    /// Names the risk among those of the account, the same from run to run.
+    pub fn id(&self) -> String {
+        format!("{}:{}", self.kind, self.subject)
+    }
+}
+
+/// What was sold of a product, and since when it is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProductSales {
+    pub product_id: i64,
+    pub sku: String,
+    pub revenue_90d: Decimal,
+    /// As ordered.
+    pub units_90d: i64,
+    pub known_since: Date,
+}
+
+/// What a customer brought, less refunds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CustomerRevenue {
+    pub customer_id: i64,
+    /// Over 365 days for regular customers, over 90 for the largest.
+    pub net: Decimal,
+    pub churn: Option<Decimal>,
+}
+
+/// What customers brought in 90 days.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct CustomerBase {
+    pub largest: Option<CustomerRevenue>,
+    /// Σ of those who brought anything, and Σ of the squares.
+    pub net_90d: Decimal,
+    pub squares_90d: f64,
+    /// VIP and loyal customers who are likelier to stay away than to come back.
+    pub leaving: Vec<CustomerRevenue>,
+    /// Customers with a churn score.
+    pub scored: i64,
+}
+
+/// What came through a platform in 90 days.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChannelRevenue {
+    pub platform: String,
+    pub revenue: Decimal,
+    pub orders: i64,
+}
+
+/// A connected shop.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConnectedShop {
+    pub id: i64,
+    pub provider: Platform,
+    pub shop: String,
+    pub last_sync_at: OffsetDateTime,
+}
+
+/// A subscription whose deliveries fail.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FailingWebhook {
+    pub id: i64,
+    pub failing_since: OffsetDateTime,
+    /// Deliveries that have not arrived yet.
+    pub waiting: i64,
+}
+
+/// What is left of the credits, what is used of them, and whether they are recharged by themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Credits {
+    pub balance: i64,
+    pub used_14d: i64,
+    pub auto_topup_enabled: bool,
+    /// Charges that failed since the last that succeeded.
+    pub auto_topup_failures: i64,
+}
+
+/// An insight that is open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenInsight {
+    pub id: i64,
+    pub fingerprint: String,
+}
+
+/// Everything that the risks are found in, beside the daily sums and the demand of the products.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Situation {
+    pub products: Vec<ProductSales>,
+    pub customers: CustomerBase,
+    pub channels: Vec<ChannelRevenue>,
+    /// Those that are not revoked and have been synced.
+    pub shops: Vec<ConnectedShop>,
+    pub credits: Credits,
+    pub webhooks: Vec<FailingWebhook>,
+    pub insights: Vec<OpenInsight>,
+}
+
+#[cfg_attr(feature = "mock", mockall::automock)]
+#[async_trait]
+pub trait RiskSource: Send + Sync {
+    /// What is known at `now`, with the sales up to and including the day `last`.
+    async fn situation(&self, account: AccountId, last: Date, now: OffsetDateTime) -> Result<Situation, StoreError>;
+}
+
+/// Where the job `risk_assessment` puts its result.
+#[cfg_attr(feature = "mock", mockall::automock)]
+#[async_trait]
+pub trait RiskWriter: Send + Sync {
+    /// Writes what was found and ends the run at `now`, in one transaction. A risk that was known keeps its row and since
+    /// when it is known; one that was not found for [`FORGOTTEN_AFTER_DAYS`] is removed.
+    async fn replace(&self, claim: &Claim, found: Vec<Finding>, now: OffsetDateTime) -> Result<Written, StoreError>;
+}
