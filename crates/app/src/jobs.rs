@@ -11,6 +11,7 @@ mod demand;
 mod insight_generation;
 mod inventory_velocity;
 mod profit_snapshots;
+mod risk_assessment;
 mod smart_reorder;
 mod stop;
 mod sums;
@@ -32,6 +33,7 @@ use domain::{
     jobs::{Claim, JobName, JobStore, Written},
     profit::ProfitWriter,
     reorder::ReorderWriter,
+    risks::{RiskSource, RiskWriter},
 };
 use futures_util::{FutureExt, StreamExt, stream};
 use time::{Date, OffsetDateTime};
@@ -66,6 +68,8 @@ pub struct Deps {
     pub anomalies: Arc<dyn AnomalyWriter>,
     pub insight_source: Arc<dyn InsightSource>,
     pub insights: Arc<dyn InsightWriter>,
+    pub risk_source: Arc<dyn RiskSource>,
+    pub risks: Arc<dyn RiskWriter>,
     /// What words insights better than the rules do; without it they keep the rules' texts.
     pub text_generator: Option<InsightTextGenerator>,
 }
@@ -74,13 +78,14 @@ impl Deps {
     /// All ports from one store.
     pub fn of<S>(store: &Arc<S>) -> Self
     where
-        S: AccountStore + JobStore + DailyStore + DemandStore + InsightSource,
+        S: AccountStore + JobStore + DailyStore + DemandStore + InsightSource + RiskSource,
         S: ProfitWriter
             + CustomerMetricsStore
             + InventoryWriter
             + ReorderWriter
             + AnomalyWriter
             + InsightWriter
+            + RiskWriter
             + 'static,
     {
         Self {
@@ -95,6 +100,8 @@ impl Deps {
             anomalies: store.clone(),
             insight_source: store.clone(),
             insights: store.clone(),
+            risk_source: store.clone(),
+            risks: store.clone(),
             text_generator: None,
         }
     }
@@ -292,8 +299,8 @@ impl<'a> AccountRun<'a> {
         let version = self.version.get_or_try_init(|| self.roll_up(now)).await?;
         let input = self.input(*version, now);
         claim.input_fingerprint = match claim.job {
-            // Depends on the hour and on what people decide as well, and is computed every time.
-            JobName::InsightGeneration => None,
+            // Depend on the hour and on what people decide as well, and are computed every time.
+            JobName::InsightGeneration | JobName::RiskAssessment => None,
             JobName::SmartReorder => Some(format!("{input} {}", deps.reorder.standing(self.account.id).await?)),
             _ => Some(input),
         };
@@ -308,6 +315,7 @@ impl<'a> AccountRun<'a> {
             JobName::SmartReorder => smart_reorder::run(&work).await,
             JobName::AnomalyDetection => anomaly_detection::run(&work).await,
             JobName::InsightGeneration => insight_generation::run(&work).await,
+            JobName::RiskAssessment => risk_assessment::run(&work).await,
         }
     }
 

@@ -48,6 +48,7 @@ impl JobName {
             Self::CustomerMetrics => &[Orders, Refunds],
             Self::ProfitSnapshots => &[Orders, Refunds, AdSpend, Expenses],
             Self::InventoryVelocity | Self::SmartReorder => &[Orders, Refunds, StockLevels],
+            Self::RiskAssessment => &[Orders, Refunds, AdSpend, StockLevels],
             Self::AnomalyDetection => &[Orders, Refunds, AdSpend, Expenses, TrackEvents],
             Self::InsightGeneration => Source::ALL,
         }

@@ -14,6 +14,7 @@ text_enum!(
         SmartReorder = "smart_reorder",
         AnomalyDetection = "anomaly_detection",
         InsightGeneration = "insight_generation",
+        RiskAssessment = "risk_assessment",
     }
 );
 

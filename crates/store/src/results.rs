@@ -7,3 +7,4 @@ mod insights;
 mod inventory;
 mod profit;
 mod reorder;
+mod risks;

@@ -589,6 +589,35 @@ diesel::table! {
 }
 
 diesel::table! {
+    risks (account_id, id) {
+        account_id -> BigInt,
+        id -> BigInt,
+        kind -> Text,
+        subject -> Text,
+        label -> Text,
+        severity -> Text,
+        severity_rank -> SmallInt,
+        likelihood -> Nullable<Numeric>,
+        exposure_low -> Nullable<Numeric>,
+        exposure_expected -> Nullable<Numeric>,
+        exposure_high -> Nullable<Numeric>,
+        expected_rank -> Numeric,
+        lacks_costs -> Bool,
+        evidence -> Jsonb,
+        assumptions -> Jsonb,
+        action -> Nullable<Text>,
+        sku -> Nullable<Text>,
+        insight_id -> Nullable<BigInt>,
+        customer_id -> Nullable<BigInt>,
+        integration_id -> Nullable<BigInt>,
+        webhook_id -> Nullable<BigInt>,
+        found_on -> Date,
+        detected_at -> Timestamptz,
+        last_seen_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
     webhook_subscriptions (account_id, id) {
         account_id -> BigInt,
         id -> BigInt,
@@ -844,6 +873,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     reorder_suggestions,
     anomalies,
     insights,
+    risks,
     webhook_subscriptions,
     events,
     deliveries,

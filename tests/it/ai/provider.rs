@@ -14,13 +14,14 @@ use crate::service::Service;
 /// The secret that the service shows the provider.
 pub const KEY: &str = "sk-hunter2";
 
-const JOBS: [&str; 6] = [
+const JOBS: [&str; 7] = [
     "customer_metrics",
     "profit_snapshots",
     "inventory_velocity",
     "smart_reorder",
     "anomaly_detection",
     "insight_generation",
+    "risk_assessment",
 ];
 
 /// Far above what any wait here takes.

@@ -15,6 +15,7 @@ use domain::{
     jobs::{MockJobStore, Written as JobWritten},
     profit::{DayRange, MockProfitWriter},
     reorder::MockReorderWriter,
+    risks::{MockRiskSource, MockRiskWriter},
 };
 use rstest::rstest;
 use time::macros::datetime;
@@ -94,6 +95,8 @@ fn deps(runs: MockAiRuns, model: MockLanguageModel, sold_out: &[&str]) -> (Deps,
         anomalies: Arc::new(MockAnomalyWriter::new()),
         insight_source: Arc::new(Situation(stored)),
         insights: Arc::new(insights),
+        risk_source: Arc::new(MockRiskSource::new()),
+        risks: Arc::new(MockRiskWriter::new()),
         text_generator: Some(text_generator),
     };
     (deps, ended)

@@ -21,7 +21,7 @@ use super::{
 };
 
 /// Assumed where a shop has not said how long its supplier takes.
-const LEAD_TIME_DAYS: i32 = 14;
+pub(super) const LEAD_TIME_DAYS: i32 = 14;
 /// A shop looks at its suggestions once a week.
 const REVIEW_DAYS: i32 = 7;
 /// Standard deviation of a lead time as a share of it: one figure a product does not show how much it varies.

@@ -12,6 +12,7 @@ use domain::{
     jobs::MockJobStore,
     profit::MockProfitWriter,
     reorder::MockReorderWriter,
+    risks::{MockRiskSource, MockRiskWriter},
 };
 use mockall::{Sequence, predicate::eq};
 use rust_decimal::dec;
@@ -58,6 +59,8 @@ struct Ports {
     anomalies: MockAnomalyWriter,
     insight_source: MockInsightSource,
     insights: MockInsightWriter,
+    risk_source: MockRiskSource,
+    risks: MockRiskWriter,
 }
 
 impl Ports {
@@ -74,6 +77,8 @@ impl Ports {
             anomalies,
             insight_source,
             insights,
+            risk_source,
+            risks,
         } = self;
         Deps {
             accounts: Arc::new(accounts),
@@ -87,6 +92,8 @@ impl Ports {
             anomalies: Arc::new(anomalies),
             insight_source: Arc::new(insight_source),
             insights: Arc::new(insights),
+            risk_source: Arc::new(risk_source),
+            risks: Arc::new(risks),
             text_generator: None,
         }
     }
@@ -278,7 +285,8 @@ async fn late_data_another_day_other_settings_and_decisions_are_other_input() {
     let next_day = AS_OF.next_day().unwrap();
     let in_lisbon = || Account { timezone: "Europe/Lisbon".parse().unwrap(), ..account(7) };
     let with_holidays = || Account { holiday_country: Some("BR".parse().unwrap()), ..account(7) };
-    for job in JobName::ALL.iter().copied().filter(|job| *job != JobName::InsightGeneration) {
+    let by_the_hour = [JobName::InsightGeneration, JobName::RiskAssessment];
+    for job in JobName::ALL.iter().copied().filter(|job| !by_the_hour.contains(job)) {
         let usual = mark(job, account(7), AS_OF, 1, "a").await;
         assert!(usual.is_some(), "{job}");
         assert_eq!(mark(job, account(7), AS_OF, 1, "a").await, usual, "{job}");

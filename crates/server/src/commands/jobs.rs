@@ -39,7 +39,7 @@ pub enum JobsCommand {
     )]
     Run {
         /// customer_metrics, profit_snapshots, inventory_velocity, smart_reorder, anomaly_detection,
-        /// insight_generation or all
+        /// insight_generation, risk_assessment or all
         #[arg(value_name = "NAME")]
         job: Jobs,
         /// Only this account's

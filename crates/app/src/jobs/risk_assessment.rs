@@ -1,0 +1,127 @@
+//! The job `risk_assessment`: what may go wrong within a month, by the results of the other jobs.
+
+mod products;
+mod shop;
+
+use analytics::exposure::Spread;
+use domain::{
+    StoreError,
+    daily::{DayTotals, without_gaps},
+    jobs::Written,
+    money::Currency,
+    profit::DayRange,
+    risks::{Finding, Scale, Situation, integration_stale, low_credits, webhook_failing},
+};
+use rust_decimal::{Decimal, prelude::ToPrimitive};
+use time::{Date, Duration, OffsetDateTime};
+
+use super::{
+    Work,
+    demand::{Stocked, number},
+    off_thread,
+};
+
+/// Days of daily sums that are looked at.
+const DAYS: i64 = 90;
+/// Days that tell how large the shop is.
+const SCALE_DAYS: usize = 30;
+/// Unit costs are known well enough to speak of profit when they cover this part of the revenue of products.
+const KNOWN_COSTS: f64 = 0.5;
+
+pub(super) async fn run(work: &Work<'_>) -> Result<Written, StoreError> {
+    let (account, last, now) = (work.account, work.claim.last_full_day(), (work.clock)());
+    // As of a day in the past, a shop is judged at that day's end.
+    let judged_at = now.min(account.timezone.start_of(work.claim.as_of.next_day().unwrap_or(Date::MAX)));
+    let stocked = Stocked::load(work).await?;
+    let first = last.saturating_sub(Duration::days(DAYS - 1));
+    let known = work.deps.daily.series(account.id, DayRange { first, last }).await?;
+    let situation = work.deps.risk_source.situation(account.id, last, judged_at).await?;
+    let currency = account.currency;
+    let found = off_thread(move || {
+        let shop = Shop::of(without_gaps(&known, first, last), currency);
+        assess(&shop, &stocked, &situation, judged_at)
+    })
+    .await?;
+    work.deps.risks.replace(work.claim, found, now).await
+}
+
+fn assess(shop: &Shop, stocked: &Stocked, situation: &Situation, now: OffsetDateTime) -> Vec<Finding> {
+    let mut found = products::assess(shop, stocked, situation);
+    found.extend(shop::assess(shop, situation));
+    let orders: i64 = situation.channels.iter().map(|channel| channel.orders).sum();
+    for connected in &situation.shops {
+        let own = situation.channels.iter().find(|channel| channel.platform == connected.provider.as_str());
+        let blind = part(own.map_or(0.0, |channel| number(channel.orders)), number(orders));
+        let fingerprint = format!("integrations:stale:{}:{}", connected.provider, connected.shop);
+        found.extend(integration_stale(connected, blind, insight(situation, &fingerprint), now));
+    }
+    found.extend(low_credits(situation.credits));
+    found.extend(situation.webhooks.iter().map(|webhook| webhook_failing(webhook, now)));
+    found
+}
+
+/// The open insight on a situation.
+fn insight(situation: &Situation, fingerprint: &str) -> Option<i64> {
+    situation.insights.iter().find(|open| open.fingerprint == fingerprint).map(|open| open.id)
+}
+
+/// The last 90 days of a shop, and what follows from their sums.
+struct Shop {
+    days: Vec<DayTotals>,
+    scale: Scale,
+    /// Contribution in parts of net revenue; none where too few unit costs are known.
+    contribution: Option<f64>,
+    /// Fees in parts of gross revenue, and shipping a unit.
+    fee_share: f64,
+    shipping_per_unit: f64,
+}
+
+impl Shop {
+    fn of(days: Vec<DayTotals>, currency: Currency) -> Self {
+        let month = days.get(days.len().saturating_sub(SCALE_DAYS)..).unwrap_or_default();
+        let sum = |figure: fn(&DayTotals) -> Decimal| amount(days.iter().map(figure).sum());
+        let is_known = knows_costs(&days);
+        let of_month = |figure: fn(&DayTotals) -> Decimal| amount(month.iter().map(figure).sum());
+        let units: i64 = days.iter().map(|day| day.units).sum();
+        let net = sum(|day| day.components().net_revenue());
+        let profit = sum(|day| day.components().operational_profit());
+        Self {
+            scale: Scale {
+                currency,
+                profit: is_known.then(|| of_month(|day| day.components().operational_profit())),
+                net_revenue: of_month(|day| day.components().net_revenue()),
+            },
+            contribution: part(profit, net).filter(|_| is_known),
+            fee_share: part(sum(|day| day.fees), sum(|day| day.gross_revenue)).unwrap_or_default(),
+            shipping_per_unit: part(sum(|day| day.shipping), number(units)).unwrap_or_default(),
+            days,
+        }
+    }
+
+    /// The last `days` days, or as many as there are.
+    fn last(&self, days: usize) -> &[DayTotals] {
+        self.days.get(self.days.len().saturating_sub(days)..).unwrap_or_default()
+    }
+}
+
+fn knows_costs(days: &[DayTotals]) -> bool {
+    let covered: Decimal = days.iter().map(|day| day.basis.cogs_covered_revenue).sum();
+    let goods: Decimal = days.iter().map(|day| day.basis.goods_revenue).sum();
+    part(amount(covered), amount(goods)).is_some_and(|share| share >= KNOWN_COSTS)
+}
+
+const fn range(spread: Spread) -> (f64, f64, f64) {
+    (spread.low, spread.expected, spread.high)
+}
+
+fn amount(money: Decimal) -> f64 {
+    money.to_f64().unwrap_or_default()
+}
+
+/// None of no whole.
+fn part(part: f64, whole: f64) -> Option<f64> {
+    (whole > 0.0).then(|| part / whole)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,171 @@
+use domain::{
+    demand::StockedProduct,
+    insights::Severity,
+    risks::{
+        ChannelRevenue, ConnectedShop, Credits, CustomerBase, CustomerRevenue, FailingWebhook, Kind, OpenInsight,
+        ProductSales,
+    },
+};
+use rust_decimal::dec;
+use time::macros::datetime;
+
+use super::{
+    super::demand::tests::{LAST, steady, stocked},
+    *,
+};
+
+const NOW: OffsetDateTime = datetime!(2026-03-02 03:00 UTC);
+
+/// A shop that sells ten units at 20 a day, of which 8 are their cost, 1 fees and 1 shipping; every tenth is refunded.
+fn day(back: i64) -> DayTotals {
+    let mut day = DayTotals {
+        gross_revenue: dec!(200),
+        refunds: dec!(20),
+        orders: 10,
+        units: 10,
+        refund_count: 1,
+        cogs: dec!(80),
+        fees: dec!(10),
+        shipping: dec!(10),
+        ..DayTotals::quiet(LAST - Duration::days(back))
+    };
+    day.basis.goods_revenue = dec!(200);
+    day.basis.cogs_covered_revenue = dec!(200);
+    day
+}
+
+fn shop_of(days: impl Fn(i64) -> DayTotals) -> Shop {
+    Shop::of((0..DAYS).rev().map(days).collect(), "USD".parse().unwrap())
+}
+
+fn sales(id: i64, revenue: Decimal, units: i64) -> ProductSales {
+    ProductSales {
+        product_id: id,
+        sku: format!("S{id}"),
+        revenue_90d: revenue,
+        units_90d: units,
+        known_since: LAST - Duration::days(300),
+    }
+}
+
+fn kinds(found: &[Finding]) -> Vec<(Kind, String)> {
+    found.iter().map(|finding| (finding.kind, finding.subject.clone())).collect()
+}
+
+#[test]
+fn an_even_shop_without_stock_has_no_risks() {
+    let found = assess(&shop_of(day), &stocked(vec![]), &Situation::default(), NOW);
+    assert_eq!(kinds(&found), []);
+}
+
+#[test]
+fn what_runs_out_before_an_order_arrives_costs_its_contribution() {
+    let product = StockedProduct { unit_cost: Some(dec!(8)), lead_time_days: Some(10), ..steady(1, 20, 5, 200) };
+    let situation = Situation {
+        products: vec![
+            sales(1, dec!(9000), 450),
+            sales(2, dec!(9000), 10),
+            sales(3, dec!(9000), 1),
+            sales(4, dec!(9001), 1),
+        ],
+        insights: vec![OpenInsight { id: 31, fingerprint: "inventory:running_out".into() }],
+        ..Situation::default()
+    };
+    let found = assess(&shop_of(day), &stocked(vec![product]), &situation, NOW);
+    let stockout = &found[0];
+    assert_eq!((stockout.id().as_str(), stockout.links.insight_id), ("stockout:S1", Some(31)));
+    // Ten days of 5 less the 20 at hand are 30 units, each of 20 less 5 % fees, 8 cost and 1 shipping.
+    let expected = stockout.exposure.unwrap().expected.unwrap();
+    assert!((expected - dec!(300)).abs() < dec!(3), "{expected}");
+    assert_eq!(stockout.evidence[0].value.map(f64::round), Some(4.0));
+}
+
+#[test]
+fn an_order_on_its_way_is_counted_and_no_unit_cost_means_no_amount() {
+    // Two weeks of five a day are 70, of which the first 35 have to be there when the order arrives half-way.
+    let product = |on_order| StockedProduct { on_order, ..steady(1, 55, 5, 200) };
+    let situation = Situation { products: vec![sales(1, dec!(9), 450)], ..Situation::default() };
+    let found = |on_order| assess(&shop_of(day), &stocked(vec![product(on_order)]), &situation, NOW);
+    assert!(found(0)[0].lacks_costs && found(0)[0].exposure.is_none());
+    assert!(found(200).iter().all(|finding| finding.kind != Kind::Stockout));
+}
+
+#[test]
+fn regular_customers_who_leave_take_their_months_contribution_along() {
+    let customer = |customer_id, net| CustomerRevenue { customer_id, net, churn: Some(dec!(0.5)) };
+    let customers = CustomerBase {
+        largest: Some(customer(5, dec!(3240))),
+        net_90d: dec!(16200),
+        squares_90d: 3240.0 * 3240.0,
+        leaving: vec![customer(5, dec!(3650)), customer(6, dec!(3650))],
+        scored: 100,
+    };
+    let situation = Situation { customers, ..Situation::default() };
+    let found = assess(&shop_of(day), &stocked(vec![]), &situation, NOW);
+    assert_eq!(kinds(&found), [(Kind::Churn, "regular_customers".into()), (Kind::CustomerConcentration, "5".into())]);
+    // Each brings 300 a month, of which 80 / 180 is contribution; two at even odds.
+    assert_eq!(found[0].exposure.unwrap().expected, Some(dec!(133.33)));
+    // A fifth of the month's 2,400, at even odds.
+    assert_eq!(found[1].exposure.unwrap().expected, Some(dec!(240)));
+    assert_eq!(found[1].severity, Severity::High);
+}
+
+#[test]
+fn a_week_of_refunds_and_two_of_dear_goods_are_noticed() {
+    let shop = shop_of(|back| match back {
+        0..7 => DayTotals { refund_count: 4, refunds: dec!(80), ..day(back) },
+        _ => day(back),
+    });
+    let found = assess(&shop, &stocked(vec![]), &Situation::default(), NOW);
+    let spike = found.iter().find(|finding| finding.kind == Kind::RefundSpike).unwrap();
+    assert_eq!(spike.evidence[0].value, Some(28.0));
+    let shop = shop_of(|back| match back {
+        0..14 => DayTotals { cogs: dec!(110), ..day(back) },
+        _ => day(back),
+    });
+    let found = assess(&shop, &stocked(vec![]), &Situation::default(), NOW);
+    assert_eq!(kinds(&found), [(Kind::MarginDrop, "shop".into())]);
+    // A fifth of 30 of 180 a day.
+    assert_eq!(found[0].exposure.unwrap().expected, Some(dec!(180)));
+    assert_eq!(found[0].evidence[1].value.map(|cogs| (1e4 * cogs).round()), Some(1667.0));
+}
+
+#[test]
+fn a_shop_without_unit_costs_is_told_no_profit() {
+    let shop = shop_of(|back| {
+        let mut day = day(back);
+        day.basis.cogs_covered_revenue = dec!(99);
+        day
+    });
+    assert_eq!((shop.scale.profit, shop.contribution), (None, None));
+    let channels = vec![ChannelRevenue { platform: "shopify".into(), revenue: dec!(9), orders: 3 }];
+    let found = assess(&shop, &stocked(vec![]), &Situation { channels, ..Situation::default() }, NOW);
+    assert_eq!(kinds(&found), [(Kind::ChannelConcentration, "shopify".into())]);
+    assert!(found[0].lacks_costs);
+}
+
+#[test]
+fn connections_credits_and_webhooks_are_looked_at_as_of_now() {
+    let at = NOW - Duration::hours(80);
+    let situation = Situation {
+        channels: vec![
+            ChannelRevenue { platform: "shopify".into(), revenue: dec!(5), orders: 3 },
+            ChannelRevenue { platform: "tiendanube".into(), revenue: dec!(4), orders: 1 },
+        ],
+        shops: vec![ConnectedShop {
+            id: 3,
+            provider: "shopify".parse().unwrap(),
+            shop: "a.example".into(),
+            last_sync_at: at,
+        }],
+        credits: Credits { balance: 10, used_14d: 140, auto_topup_enabled: false, auto_topup_failures: 0 },
+        webhooks: vec![FailingWebhook { id: 9, failing_since: at, waiting: 2 }],
+        insights: vec![OpenInsight { id: 8, fingerprint: "integrations:stale:shopify:a.example".into() }],
+        ..Situation::default()
+    };
+    let found = assess(&shop_of(day), &stocked(vec![]), &situation, NOW);
+    let expected = [(Kind::IntegrationStale, "3"), (Kind::LowCredits, "balance"), (Kind::WebhooksFailing, "9")];
+    assert_eq!(kinds(&found), expected.map(|(kind, subject)| (kind, subject.to_owned())));
+    assert_eq!((found[0].evidence[1].value, found[0].links.insight_id), (Some(0.75), Some(8)));
+    assert_eq!(found[0].severity, Severity::High);
+}
