@@ -38,7 +38,7 @@ use actix_web::{
     web::Data,
 };
 
-pub use state::{PUBLIC_FACTOR, Settings, State};
+pub use state::{PUBLIC_FACTOR, Parts, Settings, State};
 
 /// The OpenAPI 3.1 document of the API.
 pub fn openapi() -> utoipa::openapi::OpenApi {

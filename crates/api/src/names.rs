@@ -28,12 +28,14 @@ pub const FLAGS: &[&str] = &["1", "0", "true", "false"];
 /// What `format` may be.
 pub const FORMATS: &[&str] = &["json", "csv"];
 
-fn one_of(names: &[&'static str]) -> Object {
+/// One of these texts.
+pub fn one_of(names: &[&'static str]) -> Object {
     let schema = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(names.iter().copied()));
     schema.examples(names.first().map(|name| json!(name))).build()
 }
 
-fn one_of_or_null(names: &'static [&'static str]) -> Object {
+/// One of these texts, or null.
+pub fn one_of_or_null(names: &'static [&'static str]) -> Object {
     let values = names.iter().map(|name| json!(name)).chain([Value::Null]);
     let schema = ObjectBuilder::new().schema_type(SchemaType::from_iter([Type::String, Type::Null]));
     schema.enum_values(Some(values)).examples(names.first().map(|name| json!(name))).build()

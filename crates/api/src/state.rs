@@ -74,6 +74,81 @@ pub struct State {
     pub settings: Settings,
 }
 
+/// What the handlers work with beside the ports of the database.
+pub struct Parts {
+    pub keys: Arc<dyn KeyStore>,
+    /// Remembers the last answers, so all threads share it.
+    pub status: Arc<StatusPages>,
+    pub prices: Arc<PriceList>,
+    pub payment_service: Option<app::payments::PaymentService>,
+    pub deliveries: app::deliveries::Ports,
+    pub text_generator: app::ai::InsightTextGenerator,
+    pub events: Arc<dyn EventStore>,
+    pub geolocator: Arc<dyn Geolocator>,
+    pub sealer: Arc<dyn Sealer>,
+    pub limiter: Arc<dyn RateLimiter>,
+    pub clock: fn() -> OffsetDateTime,
+    pub settings: Settings,
+}
+
+impl State {
+    /// Every port of the database on one store. The only place that makes them: a new one is a field above and a line here.
+    pub fn of<S>(store: &Arc<S>, parts: Parts) -> Self
+    where
+        S: Health + CreditLedger + TransactionLog + AutoTopupStore + UsageStore + AiAccess + CustomerStore,
+        S: IntegrationStore + WebhookStore + WebhookSettings + DeliveryLog + ReplayStore + InsightStore + AnomalyStore,
+        S: ProfitStore + InventoryStore + ReorderStore + AlertStore + RecentWrites + 'static,
+    {
+        let Parts {
+            keys,
+            status,
+            prices,
+            payment_service,
+            deliveries,
+            text_generator,
+            events,
+            geolocator,
+            sealer,
+            limiter,
+            clock,
+            settings,
+        } = parts;
+        Self {
+            keys,
+            health: store.clone(),
+            status,
+            credits: store.clone(),
+            transactions: store.clone(),
+            auto_topup: store.clone(),
+            usage: store.clone(),
+            ai_access: store.clone(),
+            prices,
+            payment_service,
+            customers: store.clone(),
+            integrations: store.clone(),
+            webhooks: store.clone(),
+            webhook_settings: store.clone(),
+            delivery_log: store.clone(),
+            replays: store.clone(),
+            deliveries,
+            insights: store.clone(),
+            text_generator,
+            events,
+            anomalies: store.clone(),
+            profit: store.clone(),
+            inventory: store.clone(),
+            reorder: store.clone(),
+            alerts: store.clone(),
+            geolocator,
+            sealer,
+            limiter,
+            writes: store.clone(),
+            clock,
+            settings,
+        }
+    }
+}
+
 /// How the edge behaves.
 #[derive(Debug, Clone)]
 pub struct Settings {

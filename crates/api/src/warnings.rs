@@ -5,12 +5,13 @@ use utoipa::ToSchema;
 
 use crate::error::{ApiError, Code};
 
-/// Something in the request that was not applied as sent.
+/// Something in the request that was not applied as sent, or that the answer lacks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Warning {
-    /// `limit_clamped`, `days_clamped`, `unknown_parameter` or `unknown_field`.
+    /// `limit_clamped`, `days_clamped`, `unknown_parameter`, `unknown_field` or `costs_missing`.
     #[schema(example = "limit_clamped")]
     pub code: &'static str,
+    /// The parameter, or the field of the answer, that it is about.
     #[schema(example = "limit")]
     pub param: String,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -13,7 +13,7 @@ use std::{
 };
 
 use anyhow::Context;
-use api::{Settings, State, rate_limit::InMemory};
+use api::{Parts, Settings, State, rate_limit::InMemory};
 use app::{
     ai::InsightTextGenerator,
     deliveries::Ports,
@@ -319,39 +319,21 @@ fn state(
         ..Settings::default()
     };
     let geo_files = config.geoip_database.split(',').map(str::trim).filter(|file| !file.is_empty()).map(Path::new);
-    Ok(State {
+    let parts = Parts {
         keys: Arc::new(keys.clone()),
-        health: store.clone(),
         status: Arc::new(StatusPages::new(store.clone(), store.clone())),
-        credits: store.clone(),
-        transactions: store.clone(),
-        auto_topup: store.clone(),
-        usage: store.clone(),
-        ai_access: store.clone(),
         prices: Arc::new(payments::prices(config)?),
         payment_service: None,
-        customers: store.clone(),
-        integrations: store.clone(),
-        webhooks: store.clone(),
-        webhook_settings: store.clone(),
-        delivery_log: store.clone(),
-        replays: store.clone(),
-        insights: store.clone(),
         text_generator,
         events: Arc::new(events.clone()),
-        anomalies: store.clone(),
-        profit: store.clone(),
-        inventory: store.clone(),
-        reorder: store.clone(),
-        alerts: store.clone(),
         geolocator: Arc::new(GeoIp::open(geo_files).context("geoip_database")?),
         sealer: deliveries.sealer.clone(),
         deliveries,
         limiter: limiter(shared),
-        writes: store.clone(),
         clock: OffsetDateTime::now_utc,
         settings,
-    })
+    };
+    Ok(State::of(store, parts))
 }
 
 /// Waits for SIGTERM or an interrupt.

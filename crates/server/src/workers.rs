@@ -8,7 +8,7 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
-use api::State;
+use api::{Parts, State};
 use app::{ai::InsightTextGenerator, deliveries::Ports};
 use store::{GroupCommit, KeyCache, Store};
 
@@ -53,73 +53,26 @@ impl Workers {
     }
 }
 
-/// Every port of the database on the connections of the thread, but those of payments, which have their own. Named one by
-/// one, so that a new port does not compile until it is decided where it belongs.
+/// Every port of the database on the connections of the thread, but those of payments, which have their own.
 fn on_thread(state: State, store: &Arc<Store>, keys: KeyCache, events: GroupCommit) -> State {
     let State {
-        keys: _,
-        health: _,
-        status,
-        credits: _,
-        transactions: _,
-        auto_topup: _,
-        usage: _,
-        ai_access: _,
-        prices,
-        payment_service,
-        customers: _,
-        integrations: _,
-        webhooks: _,
-        webhook_settings: _,
-        delivery_log: _,
-        replays: _,
-        deliveries: Ports { queue: _, sender, sealer: of_deliveries, clock: clock_of_deliveries, jitter },
-        insights: _,
-        text_generator: InsightTextGenerator { runs: _, model, price },
-        events: _,
-        anomalies: _,
-        profit: _,
-        inventory: _,
-        reorder: _,
-        alerts: _,
-        geolocator,
-        sealer,
-        limiter,
-        writes: _,
-        clock,
-        settings,
+        status, prices, payment_service, deliveries, text_generator, geolocator, sealer, limiter, clock, settings, ..
     } = state;
-    State {
+    let Ports { queue: _, sender, sealer: of_deliveries, clock: clock_of_deliveries, jitter } = deliveries;
+    let InsightTextGenerator { runs: _, model, price } = text_generator;
+    let parts = Parts {
         keys: Arc::new(keys),
-        health: store.clone(),
         status,
-        credits: store.clone(),
-        transactions: store.clone(),
-        auto_topup: store.clone(),
-        usage: store.clone(),
-        ai_access: store.clone(),
         prices,
         payment_service,
-        customers: store.clone(),
-        integrations: store.clone(),
-        webhooks: store.clone(),
-        webhook_settings: store.clone(),
-        delivery_log: store.clone(),
-        replays: store.clone(),
         deliveries: Ports { queue: store.clone(), sender, sealer: of_deliveries, clock: clock_of_deliveries, jitter },
-        insights: store.clone(),
         text_generator: InsightTextGenerator { runs: store.clone(), model, price },
         events: Arc::new(events),
-        anomalies: store.clone(),
-        profit: store.clone(),
-        inventory: store.clone(),
-        reorder: store.clone(),
-        alerts: store.clone(),
         geolocator,
         sealer,
         limiter,
-        writes: store.clone(),
         clock,
         settings,
-    }
+    };
+    State::of(store, parts)
 }
