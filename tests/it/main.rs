@@ -22,6 +22,7 @@ mod pooler;
 mod proxy;
 mod replicas;
 mod reruns;
+mod risks;
 mod service;
 mod status_pages;
 mod tenants;

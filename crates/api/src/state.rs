@@ -22,6 +22,7 @@ use domain::{
     profit::ProfitStore,
     rate_limit::RateLimiter,
     reorder::ReorderStore,
+    risks::RiskStore,
     sealing::Sealer,
     tracking::{EventStore, Geolocator},
     usage::UsageStore,
@@ -63,6 +64,7 @@ pub struct State {
     pub profit: Arc<dyn ProfitStore>,
     pub inventory: Arc<dyn InventoryStore>,
     pub reorder: Arc<dyn ReorderStore>,
+    pub risks: Arc<dyn RiskStore>,
     pub alerts: Arc<dyn AlertStore>,
     pub geolocator: Arc<dyn Geolocator>,
     pub sealer: Arc<dyn Sealer>,
@@ -97,7 +99,7 @@ impl State {
     where
         S: Health + CreditLedger + TransactionLog + AutoTopupStore + UsageStore + AiAccess + CustomerStore,
         S: IntegrationStore + WebhookStore + WebhookSettings + DeliveryLog + ReplayStore + InsightStore + AnomalyStore,
-        S: ProfitStore + InventoryStore + ReorderStore + AlertStore + RecentWrites + 'static,
+        S: ProfitStore + InventoryStore + ReorderStore + RiskStore + AlertStore + RecentWrites + 'static,
     {
         let Parts {
             keys,
@@ -138,6 +140,7 @@ impl State {
             profit: store.clone(),
             inventory: store.clone(),
             reorder: store.clone(),
+            risks: store.clone(),
             alerts: store.clone(),
             geolocator,
             sealer,

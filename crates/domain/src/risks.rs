@@ -14,9 +14,11 @@ use time::{Date, OffsetDateTime};
 use crate::{
     AccountId, StoreError,
     accounts::Platform,
+    freshness::Freshness,
     insights::Severity,
     jobs::{Claim, Written},
     money::{Currency, estimate},
+    page::{Page, PageRequest},
 };
 
 pub use rules::{
@@ -189,6 +191,58 @@ impl Finding {
     pub fn id(&self) -> String {
         format!("{}:{}", self.kind, self.subject)
     }
+}
+
+/// A risk that stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Risk {
+    /// Its place among those of the account; stays while the risk does.
+    pub number: i64,
+    pub found: Finding,
+    pub detected_at: OffsetDateTime,
+    /// When a run last found it.
+    pub last_seen_at: OffsetDateTime,
+}
+
+/// Over all risks, whatever the filter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Summary {
+    pub low: i64,
+    pub medium: i64,
+    pub high: i64,
+    pub critical: i64,
+    /// The largest of what is expected; none where no amount is.
+    pub largest_expected: Option<Decimal>,
+    /// Risks whose amount is unknown because unit costs are.
+    pub lack_costs: i64,
+}
+
+impl Summary {
+    pub const fn total(&self) -> i64 {
+        self.low + self.medium + self.high + self.critical
+    }
+}
+
+/// A page of risks, the summary over all of them, and how fresh both are.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Listing {
+    pub page: Page<Risk>,
+    pub summary: Summary,
+    pub freshness: Freshness,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Filter {
+    pub kind: Option<Kind>,
+    pub severity: Option<Severity>,
+}
+
+#[cfg_attr(feature = "mock", mockall::automock)]
+#[async_trait]
+pub trait RiskStore: Send + Sync {
+    /// The most severe first, then by what is expected with the unknown last, then by number. The cursor is the number of the
+    /// last risk of the page before.
+    async fn list(&self, account: AccountId, filter: Filter, page: PageRequest) -> Result<Listing, StoreError>;
 }
 
 /// What was sold of a product, and since when it is known.

@@ -45,6 +45,7 @@ mod reorder;
 mod replays;
 mod replica;
 mod results;
+mod risks;
 mod runs;
 mod schema;
 mod sqlstate;

@@ -18,6 +18,7 @@ pub mod openapi;
 mod payment_hooks;
 mod profit;
 mod reorder;
+mod risks;
 mod segments;
 pub mod status;
 mod track;
@@ -82,6 +83,7 @@ pub static TABLE: LazyLock<Table> = LazyLock::new(|| {
         inventory::get,
         reorder::get,
         reorder::change,
+        risks::get,
         alerts::list,
         alerts::create,
         alerts::get,

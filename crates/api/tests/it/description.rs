@@ -87,6 +87,7 @@ fn every_endpoint_of_the_specification_is_described() {
         ("GET", "profit"),
         ("GET", "inventory"),
         ("GET", "reorder"),
+        ("GET", "risks"),
     ];
     for (method, path) in specified {
         assert!(described.contains(&(method.into(), format!("/api/v1/{path}"))), "{method} {path}");

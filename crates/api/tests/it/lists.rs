@@ -17,12 +17,16 @@ use domain::{
     page::{Page, PageRequest},
     profit::{Assumptions, Basis, Components, DayRange, MockProfitStore, Snapshot},
     reorder::{self, MockReorderStore},
+    risks::{self, MockRiskStore},
 };
 use mockall::predicate::eq;
 use rstest::rstest;
 use rust_decimal::dec;
 use serde_json::{Value, json};
-use time::macros::{date, datetime};
+use time::{
+    Duration,
+    macros::{date, datetime},
+};
 
 use crate::support::{ACCOUNT, BOTH, NOW, Service, dated, freshness, shown_freshness, state};
 
@@ -203,6 +207,8 @@ fn the_limit_has_a_default_and_a_maximum(#[case] query: &str, #[case] applied: i
 #[case("anomalies?severity=%20low", "severity", Severity::NAMES)]
 #[case("inventory?status=bogus", "status", &["critical", "low", "ok", "overstocked"])]
 #[case("reorder?status=open", "status", &["pending", "ordered", "dismissed"])]
+#[case("risks?type=stock_out", "type", risks::Kind::NAMES)]
+#[case("risks?severity=", "severity", Severity::NAMES)]
 fn an_unknown_value_is_refused_with_the_known_ones(
     #[case] target: &str,
     #[case] param: &str,
@@ -227,6 +233,7 @@ fn an_unknown_value_is_refused_with_the_known_ones(
 #[case("profit?cursor=2026-05-02", "cursor")]
 #[case("inventory?limit=9223372036854775808", "limit")]
 #[case("reorder?limit=%00", "limit")]
+#[case("risks?cursor=stockout:MUG", "cursor")]
 fn a_parameter_that_is_no_positive_number_is_refused(#[case] target: &str, #[case] param: &str) {
     let answer = Service::start(state()).get(&format!("/api/v1/{target}"), BOTH);
     assert_eq!((answer.error(), &answer.json()["param"]), ((400, "invalid_parameter".into()), &json!(param)));
@@ -242,6 +249,7 @@ fn strict_handling_refuses_what_is_over_the_maximum() {
         "profit?days=366",
         "inventory?limit=501",
         "reorder?limit=201",
+        "risks?limit=101",
     ] {
         let answer = service.get_with(&format!("/api/v1/{target}"), BOTH, &[("Prefer", "handling=strict")]);
         assert_eq!(answer.error(), (400, "invalid_parameter".into()), "{target}");
@@ -631,6 +639,72 @@ fn inventory_with_a_summary_of_the_whole_catalogue() {
     assert_eq!(body["summary"], json!({"total": 9, "critical": 2, "low": 3, "ok": 4, "overstocked": 0}));
     assert_eq!((&body["generated_at"], &body["api_version"]), (&json!("2026-05-02T12:00:30Z"), &json!("v1")));
     assert_eq!(body["freshness"], shown_freshness("inventory_velocity"));
+}
+
+#[test]
+fn risks_with_a_summary_of_all_of_them() {
+    let mut risks = MockRiskStore::new();
+    let filter = risks::Filter { kind: Some(risks::Kind::Stockout), severity: Some(Severity::High) };
+    let request = PageRequest { limit: 1, cursor: Some(7) };
+    risks.expect_list().with(eq(ACCOUNT), eq(filter), eq(request)).returning(|_, _, _| {
+        let found = risks::Finding {
+            kind: risks::Kind::Stockout,
+            subject: "SKU-9".into(),
+            label: "SKU-9".into(),
+            severity: Severity::High,
+            likelihood: Some(dec!(0.82)),
+            exposure: Some(risks::Exposure { low: Some(dec!(410)), expected: Some(dec!(1240.5)), high: None }),
+            lacks_costs: false,
+            evidence: vec![risks::Evidence {
+                metric: risks::Measure::DaysOfStock,
+                value: Some(4.123_456),
+                threshold: Some(7.0),
+            }],
+            assumptions: vec![risks::Assumption::BuyersSwitch],
+            action: Some(risks::Action::Reorder),
+            links: risks::Links { sku: Some("SKU-9".into()), insight_id: Some(31), ..risks::Links::default() },
+        };
+        let risk = risks::Risk { number: 12, found, detected_at: NOW - Duration::days(3), last_seen_at: NOW };
+        Ok(risks::Listing {
+            page: Page { items: vec![risk], next_cursor: Some(12) },
+            summary: risks::Summary {
+                high: 2,
+                low: 3,
+                largest_expected: Some(dec!(1240.5)),
+                lack_costs: 1,
+                ..Default::default()
+            },
+            freshness: freshness(JobName::RiskAssessment),
+        })
+    });
+    let body = Service::start(State { risks: Arc::new(risks), ..state() })
+        .get("/api/v1/risks?type=stockout&severity=high&limit=1&cursor=7", BOTH)
+        .json();
+    assert_eq!(
+        body,
+        json!({
+            "data": [{
+                "id": "stockout:SKU-9", "type": "stockout", "severity": "high", "title": "SKU-9 runs out in about 4 days",
+                "likelihood": 0.82, "exposure": {"low": 410.00, "expected": 1240.50, "high": null}, "currency": "BRL",
+                "horizon_days": 30,
+                "evidence": [{"metric": "days_of_stock", "value": 4.1235, "threshold": 7.0, "unit": "days"}],
+                "assumptions": ["half of the lost demand may move to another product in the low case"],
+                "links": {
+                    "sku": "SKU-9", "insight_id": 31, "customer_id": null, "integration_id": null, "webhook_id": null
+                },
+                "recommended_action": "reorder", "detected_at": "2026-04-29T12:00:30Z",
+                "last_seen_at": "2026-05-02T12:00:30Z"
+            }],
+            "summary": {
+                "total": 5, "by_severity": {"low": 3, "medium": 0, "high": 2, "critical": 0},
+                "largest_expected": 1240.50, "overlapping": true
+            },
+            "freshness": shown_freshness("risk_assessment"),
+            "pagination": {"limit": 1, "next_cursor": 12, "has_more": true},
+            "generated_at": "2026-05-02T12:00:30Z", "api_version": "v1",
+            "warnings": [{"code": "costs_missing", "param": "exposure"}]
+        })
+    );
 }
 
 #[test]

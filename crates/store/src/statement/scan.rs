@@ -3,13 +3,14 @@
 use std::{collections::BTreeMap, fs, path::Path};
 
 /// Files with SQL that cannot be declared, and how many texts each has.
-const ELSEWHERE: [(&str, usize); 10] = [
+const ELSEWHERE: [(&str, usize); 11] = [
     // A part of two statements, both declared.
     ("data_keys.rs", 1),
     ("daily/customers.rs", 1),
     // Put together for each job with the query of its figures; tests beside it and of the lists prepare them.
     ("freshness.rs", 9),
     ("inventory.rs", 1),
+    ("risks.rs", 1),
     // Put together for the two kinds of documents; a test beside it prepares each.
     ("imports/merge.rs", 7),
     // COPY is not prepared, and its table is no parameter; the other text is that of a test.

@@ -16,6 +16,7 @@ use domain::{
     page::PageRequest,
     profit::{DayRange, ProfitStore},
     reorder::ReorderStore,
+    risks::{self, RiskStore},
     tracking::{EventName, EventStore, Location, NewEvent},
     webhooks::{WebhookStore, log::DeliveryLog},
 };
@@ -60,6 +61,11 @@ const FILL: &str = "
         SELECT account_id, n, (ARRAY['low', 'medium', 'high', 'critical'])[1 + n % 4],
             (ARRAY['ads', 'inventory', 'profit'])[1 + n % 3], '', '', '', '', 'rules',
             (ARRAY['open', 'resolved', 'dismissed'])[1 + n % 3], at FROM rows;
+    INSERT INTO risks (account_id, kind, subject, label, severity, exposure_expected, lacks_costs, evidence, assumptions,
+            found_on, detected_at, last_seen_at)
+        SELECT account_id, (ARRAY['stockout', 'dead_stock', 'churn'])[1 + n % 3], n, n,
+            (ARRAY['low', 'medium', 'high', 'critical'])[1 + n % 4], nullif(n % 90, 0), n % 5 = 0, '[]', '[]',
+            '2026-03-01', at, at FROM rows;
     INSERT INTO profit_snapshots (account_id, snapshot_date, gross_revenue, refunds, ad_spend, cogs_estimate,
             fees_estimate, shipping_estimate, extra_expenses, purchase_count, computed_at)
         SELECT account_id, date '2026-03-01' - n, 1, 0, 0, 0, 0, 0, 0, 1, now() FROM rows;
@@ -76,13 +82,14 @@ const FILL: &str = "
         SELECT sha256((account_id || ' ' || n)::bytea), account_id, n, n, '{read}', at FROM rows WHERE n <= 50";
 
 /// The tables that lists are of. How fresh a list is, is looked up in others, which are empty here.
-const TABLES: [&str; 13] = [
+const TABLES: [&str; 14] = [
     "customers",
     "credit_transactions",
     "inventory_items",
     "reorder_suggestions",
     "anomalies",
     "insights",
+    "risks",
     "profit_snapshots",
     "webhook_subscriptions",
     "deliveries",
@@ -153,6 +160,11 @@ fn lists(store: &Arc<Store>, account: AccountId, cursor: Option<i64>) -> Vec<(&'
         "insights by all",
         InsightStore::page(insights::Filter { status: Some(open), severity: Some(high), category: Some(ads) }, page)
     );
+    let (stockout, critical) = ("stockout".parse().unwrap(), "critical".parse().unwrap());
+    let any = risks::Filter::default();
+    list!("risks", RiskStore::list(any, page));
+    list!("risks of a type", RiskStore::list(risks::Filter { kind: Some(stockout), ..any }, page));
+    list!("risks of a severity", RiskStore::list(risks::Filter { severity: Some(critical), ..any }, page));
     list!("deliveries", DeliveryLog::page(domain::SubscriptionId(1), None, page));
     list!("deliveries of a state", DeliveryLog::page(domain::SubscriptionId(1), Some("failed".parse().unwrap()), page));
     list!("alert rules", AlertStore::page(page));

@@ -28,6 +28,7 @@ mod reads;
 mod replays;
 mod replica;
 mod results;
+mod risks;
 mod roll_up;
 mod schema;
 mod shop;

@@ -1,0 +1,260 @@
+//! What risks are found in, how they are kept from run to run, and how they are listed.
+
+use domain::{
+    AccountId,
+    daily::DailyStore,
+    insights::Severity,
+    jobs::{Claim, JobName, JobStore, Written},
+    page::PageRequest,
+    risks::{
+        Action, Assumption, ChannelRevenue, Credits, CustomerRevenue, Evidence, Exposure, FailingWebhook, Filter,
+        Finding, Kind, Links, Listing, Measure, OpenInsight, ProductSales, Risk, RiskSource, RiskStore, RiskWriter,
+        Summary,
+    },
+};
+use rust_decimal::{Decimal, dec};
+use time::{
+    Date, Duration, OffsetDateTime,
+    macros::{date, datetime},
+};
+
+use crate::{
+    database::{Database, fresh},
+    shop::{self, Order},
+};
+
+const DAY: Date = date!(2026 - 03 - 02);
+const NOW: OffsetDateTime = datetime!(2026-03-02 03:00 UTC);
+
+async fn claim(db: &Database, account: AccountId, as_of: Date) -> Claim {
+    db.store.claim(account, JobName::RiskAssessment, as_of, 60, true).await.unwrap().unwrap()
+}
+
+fn finding(subject: &str, severity: Severity, expected: Option<Decimal>) -> Finding {
+    Finding {
+        kind: Kind::Stockout,
+        subject: subject.into(),
+        label: subject.to_uppercase(),
+        severity,
+        likelihood: Some(dec!(0.8200)),
+        exposure: expected.map(|expected| Exposure {
+            low: Some(expected / dec!(2)),
+            expected: Some(expected),
+            high: Some(expected * dec!(2)),
+        }),
+        lacks_costs: expected.is_none(),
+        evidence: vec![
+            Evidence { metric: Measure::DaysOfStock, value: Some(4.1), threshold: Some(7.0) },
+            Evidence { metric: Measure::Stock, value: None, threshold: None },
+        ],
+        assumptions: vec![Assumption::BuyersSwitch],
+        action: Some(Action::Reorder),
+        links: Links { sku: Some(subject.into()), insight_id: Some(31), ..Links::default() },
+    }
+}
+
+/// Writes what was found as of a day, at 03:00 of it.
+async fn found(db: &Database, account: AccountId, as_of: Date, found: Vec<Finding>) -> Written {
+    let run = claim(db, account, as_of).await;
+    RiskWriter::replace(&*db.store, &run, found, at(as_of)).await.unwrap()
+}
+
+fn at(day: Date) -> OffsetDateTime {
+    day.with_hms(3, 0, 0).unwrap().assume_utc()
+}
+
+async fn list(db: &Database, account: AccountId, filter: Filter, limit: i64, cursor: Option<i64>) -> Listing {
+    RiskStore::list(&*db.store, account, filter, PageRequest { limit, cursor }).await.unwrap()
+}
+
+async fn all(db: &Database, account: AccountId) -> Vec<Risk> {
+    list(db, account, Filter::default(), 100, None).await.page.items
+}
+
+#[tokio::test]
+async fn what_was_found_is_read_as_it_was_written() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let never = list(&db, account, Filter::default(), 9, None).await;
+    assert_eq!((never.page.items, never.summary, never.freshness.as_of), (vec![], Summary::default(), None));
+
+    let exact = finding("mug", Severity::High, Some(dec!(1240.5)));
+    let partly = Finding {
+        kind: Kind::CustomerConcentration,
+        exposure: Some(Exposure { low: Some(dec!(0)), expected: None, high: Some(dec!(9)) }),
+        likelihood: None,
+        links: Links { customer_id: Some(5), ..Links::default() },
+        action: None,
+        ..finding("5", Severity::Medium, None)
+    };
+    assert_eq!(found(&db, account, DAY, vec![exact.clone(), partly.clone()]).await, Written::Rows(2));
+    let listed = list(&db, account, Filter::default(), 9, None).await;
+    let read: Vec<Finding> = listed.page.items.iter().map(|risk| risk.found.clone()).collect();
+    assert_eq!(read, [exact, partly]);
+    let summary =
+        Summary { medium: 1, high: 1, largest_expected: Some(dec!(1240.5)), lack_costs: 1, ..Summary::default() };
+    assert_eq!((listed.summary, listed.freshness.as_of), (summary, Some(NOW)));
+    assert!(listed.page.items.iter().all(|risk| (risk.detected_at, risk.last_seen_at) == (NOW, NOW)));
+}
+
+#[tokio::test]
+async fn a_risk_keeps_its_number_while_it_lasts_and_is_forgotten_after_three_days() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let other = shop::account(&db.sql, "UTC").await;
+    found(&db, other, DAY, vec![finding("mug", Severity::Low, None)]).await;
+    let (mug, cup) = (finding("mug", Severity::Low, None), finding("cup", Severity::High, Some(dec!(5))));
+    found(&db, account, DAY, vec![mug.clone(), cup.clone()]).await;
+    let first = all(&db, account).await;
+
+    let next = |days: i64| DAY + Duration::days(days);
+    let worse = finding("mug", Severity::Critical, Some(dec!(70)));
+    found(&db, account, next(1), vec![worse.clone()]).await;
+    let second = all(&db, account).await;
+    assert_eq!((second[0].number, second[0].detected_at, &second[0].found), (first[1].number, NOW, &worse));
+    assert_eq!((second[0].last_seen_at, second[1].last_seen_at), (at(next(1)), NOW), "the cup was not found again");
+    assert_eq!(second[1].found, cup);
+
+    found(&db, account, next(2), vec![worse.clone()]).await;
+    assert_eq!(all(&db, account).await.len(), 2);
+    found(&db, account, next(2), vec![worse.clone()]).await;
+    assert_eq!(all(&db, account).await.len(), 2, "a day counts once, however often it is run");
+    assert_eq!(found(&db, account, next(3), vec![worse.clone()]).await, Written::Rows(2));
+    assert_eq!(all(&db, account).await.len(), 1);
+    found(&db, account, next(4), vec![worse, cup]).await;
+    let again = all(&db, account).await;
+    assert_eq!((again[0].number, again[0].detected_at), (first[1].number, NOW));
+    assert!(again[1].number > first[0].number && again[1].detected_at == at(next(4)), "a new risk: {again:?}");
+    assert_eq!(all(&db, other).await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_run_claimed_elsewhere_writes_nothing_and_the_next_one_all() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let (first, second) = (claim(&db, account, DAY).await, {
+        db.sql.execute("UPDATE job_runs SET lease_until = now() - interval '1 second'", &[]).await.unwrap();
+        claim(&db, account, DAY).await
+    });
+    let mug = vec![finding("mug", Severity::Low, None)];
+    let written = RiskWriter::replace(&*db.store, &first, mug.clone(), NOW).await.unwrap();
+    assert_eq!((written, all(&db, account).await), (Written::Superseded, vec![]));
+    assert_eq!(RiskWriter::replace(&*db.store, &second, mug, NOW).await.unwrap(), Written::Rows(1));
+    assert_eq!(all(&db, account).await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_walk_goes_by_severity_then_amount_with_the_unknown_last() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let risks = [
+        ("a", Severity::Low, Some(dec!(900))),
+        ("b", Severity::Critical, None),
+        ("c", Severity::Critical, Some(dec!(0))),
+        ("d", Severity::Medium, Some(dec!(7))),
+        ("e", Severity::Critical, Some(dec!(80))),
+        ("f", Severity::Medium, Some(dec!(7))),
+    ];
+    let findings = risks.iter().map(|(subject, severity, expected)| finding(subject, *severity, *expected));
+    found(&db, account, DAY, findings.collect()).await;
+    let (mut subjects, mut cursor) = (Vec::new(), None);
+    loop {
+        let page = list(&db, account, Filter::default(), 2, cursor).await.page;
+        subjects.extend(page.items.into_iter().map(|risk| risk.found.subject));
+        cursor = page.next_cursor;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    assert_eq!(subjects, ["e", "c", "b", "d", "f", "a"]);
+    let medium = Filter { severity: Some(Severity::Medium), ..Filter::default() };
+    let listed = list(&db, account, medium, 9, None).await;
+    assert_eq!(listed.page.items.len(), 2);
+    assert_eq!((listed.summary.total(), listed.summary.largest_expected), (6, Some(dec!(900))), "whatever the filter");
+    let none = Filter { kind: Some(Kind::AdWaste), ..Filter::default() };
+    assert_eq!(list(&db, account, none, 9, None).await.page.items, []);
+    let stockouts = Filter { kind: Some(Kind::Stockout), ..Filter::default() };
+    assert_eq!(list(&db, account, stockouts, 9, None).await.page.items.len(), 6);
+}
+
+#[tokio::test]
+async fn the_situation_is_what_the_account_has() {
+    let db = fresh().await;
+    let (account, other) = (shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await);
+    let product = shop::product(&db.sql, account, "mug", None).await;
+    let (ana, bob) = (shop::customer(&db.sql, account, "ana").await, shop::customer(&db.sql, account, "bob").await);
+    let lines = [(Some(product), 3, "10")];
+    let ordered = datetime!(2026-02-27 09:00 UTC);
+    for (id, customer, at) in [
+        ("1", ana, ordered),
+        ("2", ana, ordered),
+        ("3", bob, ordered),
+        ("long ago", bob, datetime!(2025-06-01 09:00 UTC)),
+        ("after", bob, datetime!(2026-03-02 09:00 UTC)),
+    ] {
+        shop::order(&db.sql, account, Order { customer: Some(customer), ..Order::new(id, at, &lines) }, at.date())
+            .await;
+    }
+    shop::refund(&db.sql, account, "C", Some(ana), ordered, (Some(product), 1, "10"), ordered.date()).await;
+    db.store.roll_up(account, &"UTC".parse().unwrap(), NOW).await.unwrap();
+    let sql = format!(
+        "UPDATE products SET created_at = '2026-02-20';
+         INSERT INTO stock_levels VALUES ({0}, {product}, '2026-01-05', 4), ({0}, {product}, '2026-02-05', 4);
+         UPDATE customers SET segment = 'vip', churn_score = CASE id WHEN {ana} THEN 0.4999 ELSE 0.5 END;
+         INSERT INTO integrations (account_id, provider, shop, connected_at, revoked_at, last_sync_at) VALUES
+            ({0}, 'shopify', 'a.example', now(), NULL, '2026-03-01'), ({0}, 'shopify', 'b.example', now(), now(), now()),
+            ({0}, 'shopify', 'c.example', now(), NULL, NULL);
+         INSERT INTO credit_balances (account_id, balance, total_purchased, total_spent, auto_topup_enabled,
+            auto_topup_threshold, auto_topup_amount, updated_at, auto_topup_failures)
+            VALUES ({0}, 70, 0, 0, true, 10, 10, now(), 2);
+         INSERT INTO credit_transactions (account_id, kind, amount, balance_after, created_at) VALUES
+            ({0}, 'consume', -20, 1, '2026-03-01'), ({0}, 'refund', 5, 1, '2026-03-01'),
+            ({0}, 'grant', 900, 1, '2026-03-01'), ({0}, 'consume', -20, 1, '2026-02-16');
+         INSERT INTO insights (account_id, fingerprint, severity, category, title, body, suggested_action, impact_estimate,
+            source, status, computed_at) VALUES
+            ({0}, 'open', 'low', 'ads', '', '', '', '', 'rules', 'open', now()),
+            ({0}, 'ended', 'low', 'ads', '', '', '', '', 'rules', 'resolved', now());
+         INSERT INTO webhook_subscriptions (account_id, url, events, sealed_secret, created_at, active, failing_since) VALUES
+            ({0}, 'https://a.example', '{{*}}', '', now(), true, '2026-03-01'),
+            ({0}, 'https://b.example', '{{*}}', '', now(), true, NULL),
+            ({0}, 'https://c.example', '{{*}}', '', now(), false, '2026-03-01')",
+        account.0
+    );
+    db.sql.batch_execute(&sql).await.unwrap();
+    db.sql
+        .execute(
+            "INSERT INTO deliveries (account_id, subscription_id, event_id, id, state, due_at, created_at)
+             SELECT account_id, id, n, gen_random_uuid(), (ARRAY['pending', 'held', 'delivered'])[n], now(), now()
+             FROM webhook_subscriptions, generate_series(1, 3) n WHERE url = 'https://a.example'",
+            &[],
+        )
+        .await
+        .unwrap();
+
+    let last = date!(2026 - 03 - 01);
+    let found = db.store.situation(account, last, NOW).await.unwrap();
+    let mug = ProductSales {
+        product_id: product,
+        sku: "mug".into(),
+        revenue_90d: dec!(90),
+        units_90d: 9,
+        known_since: date!(2026 - 01 - 05),
+    };
+    assert_eq!(found.products, [mug]);
+    let customer = |customer_id, net, churn| CustomerRevenue { customer_id, net, churn: Some(churn) };
+    assert_eq!(found.customers.largest, Some(customer(ana, dec!(50), dec!(0.4999))));
+    assert_eq!((found.customers.net_90d, found.customers.squares_90d, found.customers.scored), (dec!(80), 3_400.0, 2));
+    assert_eq!(found.customers.leaving, [customer(bob, dec!(60), dec!(0.5))], "with the order of last June");
+    assert_eq!(found.channels, [ChannelRevenue { platform: "shopify".into(), revenue: dec!(90), orders: 3 }]);
+    let shops: Vec<_> = found.shops.iter().map(|shop| (shop.shop.as_str(), shop.last_sync_at)).collect();
+    assert_eq!(shops, [("a.example", datetime!(2026-03-01 00:00 UTC))]);
+    let credits = Credits { balance: 70, used_14d: 15, auto_topup_enabled: true, auto_topup_failures: 2 };
+    assert_eq!(found.credits, credits);
+    let insights: Vec<_> = found.insights.iter().map(|OpenInsight { fingerprint, .. }| fingerprint.as_str()).collect();
+    assert_eq!(insights, ["open"]);
+    let FailingWebhook { failing_since, waiting, .. } = found.webhooks[0];
+    assert_eq!((found.webhooks.len(), failing_since, waiting), (1, datetime!(2026-03-01 00:00 UTC), 2));
+
+    let nothing = db.store.situation(other, last, NOW).await.unwrap();
+    assert_eq!(nothing, domain::risks::Situation::default());
+}
