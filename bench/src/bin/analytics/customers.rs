@@ -8,7 +8,7 @@ use time::{Date, Duration};
 
 mod holdout;
 mod measures;
-mod purchases;
+pub mod purchases;
 
 use purchases::Shop;
 

@@ -13,6 +13,7 @@ mod customers;
 mod daily;
 mod demand;
 mod reorder;
+mod risks;
 mod skus;
 mod stock;
 mod table;
@@ -39,6 +40,8 @@ enum Protocol {
     Stock,
     /// Order-up-to level: cover for a fill rate, scaled pinball loss, coverage.
     Reorder,
+    /// Risks: outcomes within their ranges, pinball loss beside last month's, calibration of stock-outs.
+    Risks,
     /// Customer models: parameters, log-likelihood, churn AUC, Brier, calibration.
     Customers,
 }
@@ -51,6 +54,7 @@ fn main() -> anyhow::Result<()> {
         Protocol::Demand => demand::run(&cli.data),
         Protocol::Stock => stock::run(&cli.data),
         Protocol::Reorder => reorder::run(&cli.data),
+        Protocol::Risks => risks::run(&cli.data),
         Protocol::Customers => customers::run(&cli.data),
     }
 }
