@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// A connection without a sync for longer than this is stale.
-const STALE_AFTER: Duration = Duration::hours(24);
+pub const STALE_AFTER: Duration = Duration::hours(24);
 
 text_enum!(
     /// The state of a connection.

@@ -85,7 +85,8 @@ impl Database {
 
     /// How a pool of that number of connections works with the database.
     pub fn pool(&self, max_connections: usize) -> PoolOptions {
-        PoolOptions { max_connections, pooler: self.pooler, answer: self.answer, ..PoolOptions::default() }
+        let (answer, wait) = (self.answer, self.answer * 5 / 6);
+        PoolOptions { max_connections, pooler: self.pooler, answer, wait, ..PoolOptions::default() }
     }
 
     pub fn is_embedded(&self) -> bool {

@@ -56,7 +56,17 @@ impl Workers {
 /// Every port of the database on the connections of the thread, but those of payments, which have their own.
 fn on_thread(state: State, store: &Arc<Store>, keys: KeyCache, events: GroupCommit) -> State {
     let State {
-        status, prices, payment_service, deliveries, text_generator, geolocator, sealer, limiter, clock, settings, ..
+        status,
+        prices,
+        payment_service,
+        deliveries,
+        text_generator,
+        geolocator,
+        sealer,
+        limiter,
+        clock,
+        settings,
+        ..
     } = state;
     let Ports { queue: _, sender, sealer: of_deliveries, clock: clock_of_deliveries, jitter } = deliveries;
     let InsightTextGenerator { runs: _, model, price } = text_generator;

@@ -58,6 +58,9 @@ pub struct PoolOptions {
     /// How long a request waits for the answer to its statements, the wait for a connection included. The server's own
     /// limit does not fire while the server is stopped or unreachable.
     pub answer: Duration,
+    /// How long a caller waits for a free connection, and for a new one: less than for the answer, so that it is known which
+    /// was missing.
+    pub wait: Duration,
     /// How long the server may work on a statement of a request; a job sets its own limit.
     pub statement_timeout: Duration,
     pub pooler: Pooler,
@@ -83,6 +86,7 @@ impl Default for PoolOptions {
         Self {
             max_connections: 16,
             answer: Duration::from_millis(1_800),
+            wait: Duration::from_millis(1_500),
             statement_timeout: Duration::from_millis(10_000),
             pooler: Pooler::None,
             generic_plans: false,
@@ -102,12 +106,6 @@ impl PoolOptions {
              SELECT set_config('lc_messages', 'C', false) FROM pg_roles WHERE rolname = current_user AND rolsuper",
             self.settings("SET")
         )
-    }
-
-    /// How long a caller waits for a free connection, and for a new one: a little less than for its answer, so that it is
-    /// known what there was none of.
-    pub(crate) fn wait(&self) -> Duration {
-        self.answer * 5 / 6
     }
 
     /// What a transaction begins with whose session is shared with others: the same settings, until it ends. One round
@@ -236,8 +234,8 @@ pub(crate) fn pool(connect: &Connect, options: PoolOptions) -> anyhow::Result<Po
         .max_size(options.max_connections)
         // The one that was used last has its caches warm, and so has its session.
         .queue_mode(deadpool::managed::QueueMode::Lifo)
-        .wait_timeout(Some(options.wait()))
-        .create_timeout(Some(options.wait()))
+        .wait_timeout(Some(options.wait))
+        .create_timeout(Some(options.wait))
         .runtime(deadpool::Runtime::Tokio1)
         .build()?;
     Ok(pool)

@@ -116,10 +116,10 @@ const COUNTS: &str = "(SELECT ARRAY[count(*) FILTER (WHERE severity_rank = 3), c
     count(*) FILTER (WHERE lacks_costs),
     coalesce(max(-expected_rank * 10000) FILTER (WHERE expected_rank <= 0), -1)::bigint] FROM risks WHERE account_id = $1)";
 
-/// What comes after the risk `?` in a list; `$1` is the account.
+/// What comes after a risk, whose id follows, in a list; `$1` is the account.
 const AFTER: &str = "(severity_rank, expected_rank, id) > (
     SELECT last.severity_rank, last.expected_rank, last.id FROM risks AS last
-    WHERE last.account_id = $1 AND last.id = ?)";
+    WHERE last.account_id = $1 AND last.id = ";
 
 /// The risks of a page.
 fn rows(
@@ -143,7 +143,7 @@ fn rows(
     }
     if let Some(cursor) = page.cursor {
         // The cursor names the last risk of the page before; its place in the order is looked up.
-        query = query.filter(Condition { text: AFTER, value: cursor });
+        query = query.filter(Condition { before: AFTER, value: cursor, after: ")" });
     }
     query
 }

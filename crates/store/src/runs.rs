@@ -159,8 +159,8 @@ impl Store {
     }
 
     /// How long a caller waits for a connection.
-    pub(crate) fn wait(&self) -> Duration {
-        self.primary.options.wait()
+    pub(crate) const fn wait(&self) -> Duration {
+        self.primary.options.wait
     }
 
     /// A connection of the pool, for work that has its own time limits. Under a [`Pooler`] that work must be one

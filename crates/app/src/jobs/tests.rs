@@ -99,9 +99,9 @@ impl Ports {
     }
 
     fn claims(mut self) -> Self {
-        self.jobs
-            .expect_claim()
-            .returning(|account, job, as_of, _, _| Ok(Some(Claim { account, job, as_of, number: 3, input_fingerprint: None })));
+        self.jobs.expect_claim().returning(|account, job, as_of, _, _| {
+            Ok(Some(Claim { account, job, as_of, number: 3, input_fingerprint: None }))
+        });
         self
     }
 
@@ -265,10 +265,9 @@ async fn what_would_be_input_fingerprint_the_same_is_not_made_again() {
 async fn mark(job: JobName, account: Account, as_of: Date, version: i64, standing: &'static str) -> Option<String> {
     let said = Arc::new(std::sync::Mutex::new(None));
     let mut ports = Ports::default();
-    ports
-        .jobs
-        .expect_claim()
-        .returning(|account, job, as_of, _, _| Ok(Some(Claim { account, job, as_of, number: 3, input_fingerprint: None })));
+    ports.jobs.expect_claim().returning(|account, job, as_of, _, _| {
+        Ok(Some(Claim { account, job, as_of, number: 3, input_fingerprint: None }))
+    });
     ports.daily.expect_roll_up().returning(move |_, _, _| Ok(Some(RollUp { days: 0, version })));
     ports.reorder.expect_standing().returning(move |_| Ok(standing.into()));
     let heard = said.clone();

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use analytics::{demand::DemandModel, exposure, stock::outlook};
+use analytics::{demand::DemandModel, exposure, stock::ExpectedDemand};
 use domain::{
     demand::StockedProduct,
-    inventory::is_out_of_stock,
+    metrics::stock::{days_of_stock, is_out_of_stock},
     risks::{Finding, LONGEST_COVER_DAYS, Product, ProductSales, Situation, dead_stock, sku_concentration, stockout},
 };
 
@@ -45,6 +45,7 @@ fn facts<'a>(
     let days = usize::try_from(lead_time.clamp(1, HORIZON)).unwrap_or_default();
     let demand = |days| model.map(|model| model.window(days)).unwrap_or_default();
     let shortfall = exposure::shortfall(demand, days, number(product.stock), number(product.on_order));
+    let expected = model.map(ExpectedDemand::of);
     let out = is_out_of_stock(product.stock);
     let fingerprint = if out { "inventory:sold_out" } else { "inventory:running_out" };
     let cost = product.unit_cost.map(amount);
@@ -52,7 +53,7 @@ fn facts<'a>(
     Product {
         sku: &product.sku,
         stock: product.stock,
-        days_of_stock: model.and_then(|model| outlook(number(product.stock), model)).map(|found| found.days_of_stock),
+        days_of_stock: expected.and_then(|expected| days_of_stock(number(product.stock), |day| expected.until(day))),
         lead_time_days: lead_time,
         is_lead_time_known: product.lead_time_days.is_some(),
         stockout_probability: shortfall.probability,
