@@ -49,7 +49,7 @@ pub struct TrackEvent {
     #[schema(max_length = 2048, pattern = "^[^\\u0000]*$", example = "https://shop.example.com/checkout")]
     url: Option<String>,
     /// When it happened, if not now: at most 72 hours ago.
-    #[schema(value_type = Option<String>, format = DateTime, example = "2026-05-02T11:59:58Z")]
+    #[schema(value_type = Option<String>, format = DateTime, pattern = "^(19[7-9]|2[0-9]{2})[0-9]-", example = "2026-05-02T11:59:58Z")]
     timestamp: Option<Timestamp>,
     #[schema(schema_with = address)]
     ip: Option<String>,
