@@ -14,11 +14,13 @@ use nix::sys::signal::Signal;
 use reqwest::{Client, Method, StatusCode};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use testkit::Redis;
+use testkit::{Redis, TestDb};
 
 use crate::service::{Process, Service, api, free_port, run};
 
 const PATIENCE: Duration = Duration::from_secs(60);
+/// Jobs of an account.
+const JOBS: i64 = 7;
 /// Seconds that a replica goes on answering after its signal: longer than the proxy takes to notice.
 const DRAIN: &str = "5";
 
@@ -261,7 +263,7 @@ async fn two_workers_run_every_job_once() {
     let began = Instant::now();
     loop {
         let done = "SELECT count(*) FROM job_runs WHERE state = 'done'";
-        if sql.query_one(done, &[]).await.unwrap().get::<_, i64>(0) == accounts * 6 {
+        if sql.query_one(done, &[]).await.unwrap().get::<_, i64>(0) == accounts * JOBS {
             break;
         }
         assert!(began.elapsed() < PATIENCE, "the jobs do not end");
@@ -279,13 +281,12 @@ async fn five_replicas_that_migrate_at_once_do_it_once() {
     if testkit::skip_on_citus("the schema is made before it is distributed") {
         return;
     }
-    let service = Service::start().await;
-    let sql = service.db.client().await.unwrap();
+    let db = TestDb::new().await.unwrap();
+    let sql = db.client().await.unwrap();
     sql.batch_execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public").await.unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let started: Vec<Child> = (0..5)
-        .map(|_| api(&service.db.url(), &folder).arg("migrate").stdout(Stdio::piped()).spawn().unwrap())
-        .collect();
+    let started: Vec<Child> =
+        (0..5).map(|_| api(&db.url(), &folder).arg("migrate").stdout(Stdio::piped()).spawn().unwrap()).collect();
     let said: Vec<String> = started
         .into_iter()
         .map(|child| {

@@ -162,11 +162,13 @@ impl<'a> Walk<'a> {
         Value::Object(body)
     }
 
-    /// What a schema refers to, and of several the first: conditions come behind what they are about.
+    /// What a schema refers to, and of several the first, unless they have one example: conditions come behind what they are
+    /// about.
     fn resolved<'b>(&'b self, schema: &'b Value) -> &'b Value {
         let place = schema["$ref"].as_str().and_then(|place| place.strip_prefix('#'));
         let schema = place.map_or(schema, |place| self.document.pointer(place).unwrap());
         let first = ["allOf", "anyOf"].iter().find_map(|several| schema[*several].get(0));
+        let first = first.filter(|_| schema.get("example").is_none());
         first.map_or(schema, |first| self.resolved(first))
     }
 }

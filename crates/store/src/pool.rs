@@ -55,11 +55,10 @@ pub(crate) fn release(connection: PooledConnection) {
 #[derive(Debug, Clone, Copy)]
 pub struct PoolOptions {
     pub max_connections: usize,
-    /// How long a request waits for the answer to its statements, the wait for a connection included. The server's own
-    /// limit does not fire while the server is stopped or unreachable.
+    /// How long a request waits for the answer to its statements, the wait for a connection included, and how long opening
+    /// one may take. The server's own limit does not fire while the server is stopped or unreachable.
     pub answer: Duration,
-    /// How long a caller waits for a free connection, and for a new one: less than for the answer, so that it is known which
-    /// was missing.
+    /// How long a caller waits for a free connection: less than for the answer, so that it is known which was missing.
     pub wait: Duration,
     /// How long the server may work on a statement of a request; a job sets its own limit.
     pub statement_timeout: Duration,
@@ -235,7 +234,7 @@ pub(crate) fn pool(connect: &Connect, options: PoolOptions) -> anyhow::Result<Po
         // The one that was used last has its caches warm, and so has its session.
         .queue_mode(deadpool::managed::QueueMode::Lifo)
         .wait_timeout(Some(options.wait))
-        .create_timeout(Some(options.wait))
+        .create_timeout(Some(options.answer))
         .runtime(deadpool::Runtime::Tokio1)
         .build()?;
     Ok(pool)

@@ -6,6 +6,7 @@ use domain::{
     AccountId, StoreError,
     credits::{CreditAmount, CreditLedger, Debit, DebitError, FeatureName, OperationKey},
     events::{CreditsLow, Outbox},
+    jobs::JobName,
 };
 use futures_util::future::join_all;
 use reqwest::Method;
@@ -138,8 +139,9 @@ async fn a_node_that_is_away_stops_its_own_accounts_and_no_other() {
     );
     let accounts: i64 = sql.query_one("SELECT count(*) FROM accounts", &[]).await.unwrap().get(0);
     let done = "SELECT count(*) FROM job_runs WHERE state = 'done'";
+    let jobs = i64::try_from(JobName::ALL.len()).unwrap();
     let began = Instant::now();
-    while sql.query_one(done, &[]).await.unwrap().get::<_, i64>(0) < accounts * 6 {
+    while sql.query_one(done, &[]).await.unwrap().get::<_, i64>(0) < accounts * jobs {
         assert!(began.elapsed() < PATIENCE, "the jobs do not end");
     }
     for shop in [&here, &away] {
