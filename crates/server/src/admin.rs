@@ -11,7 +11,10 @@ use std::{
     },
 };
 
-use actix_web::{App, HttpResponse, HttpServer, dev::Server, get, middleware::from_fn, post, web};
+use actix_web::{
+    App, Error, HttpResponse, HttpServer, ResponseError, dev::Server, error::InternalError, get, middleware::from_fn,
+    post, web,
+};
 use domain::{
     AccountId, StoreError,
     ai::{AccessChange, AiAccess},
@@ -163,6 +166,12 @@ fn told(change: Result<AccessChange, StoreError>) -> HttpResponse {
     }
 }
 
+/// What a body or a path cannot be read for, in the form of the other errors.
+fn unreadable<E: ResponseError + 'static>(error: E) -> Error {
+    let response = HttpResponse::build(error.status_code()).json(json!({ "error": error.to_string() }));
+    InternalError::from_response(error, response).into()
+}
+
 /// The server of the admin listener, on one thread.
 pub fn server(
     listener: TcpListener,
@@ -179,6 +188,8 @@ pub fn server(
         App::new()
             .app_data(admin.clone())
             .app_data(hosts.clone())
+            .app_data(web::JsonConfig::default().error_handler(|error, _| unreadable(error)))
+            .app_data(web::PathConfig::default().error_handler(|error, _| unreadable(error)))
             .wrap(from_fn(hosts::guard))
             .service(live)
             .service(ready)
