@@ -12,8 +12,8 @@ use std::{
 };
 
 use actix_web::{
-    App, Error, HttpResponse, HttpServer, ResponseError, dev::Server, error::InternalError, get, middleware::from_fn,
-    post, web,
+    App, Error, HttpResponse, HttpServer, ResponseError, dev::Server, error::InternalError, get, http::StatusCode,
+    middleware::from_fn, post, web,
 };
 use domain::{
     AccountId, StoreError,
@@ -167,8 +167,8 @@ fn told(change: Result<AccessChange, StoreError>) -> HttpResponse {
 }
 
 /// What a body or a path cannot be read for, in the form of the other errors.
-fn unreadable<E: ResponseError + 'static>(error: E) -> Error {
-    let response = HttpResponse::build(error.status_code()).json(json!({ "error": error.to_string() }));
+fn unreadable<E: ResponseError + 'static>(error: E, status: StatusCode) -> Error {
+    let response = HttpResponse::build(status).json(json!({ "error": error.to_string() }));
     InternalError::from_response(error, response).into()
 }
 
@@ -188,8 +188,11 @@ pub fn server(
         App::new()
             .app_data(admin.clone())
             .app_data(hosts.clone())
-            .app_data(web::JsonConfig::default().error_handler(|error, _| unreadable(error)))
-            .app_data(web::PathConfig::default().error_handler(|error, _| unreadable(error)))
+            .app_data(web::JsonConfig::default().error_handler(|error, _| {
+                let status = error.status_code();
+                unreadable(error, status)
+            }))
+            .app_data(web::PathConfig::default().error_handler(|error, _| unreadable(error, StatusCode::NOT_FOUND)))
             .wrap(from_fn(hosts::guard))
             .service(live)
             .service(ready)
