@@ -15,11 +15,7 @@ use domain::{
 };
 use store::Store;
 use time::OffsetDateTime;
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
-    time::timeout,
-};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 /// An answer that takes longer is no answer.
@@ -31,32 +27,48 @@ const DELIVERY_WAITS: f64 = 300.0;
 
 /// What one process sees.
 pub struct Eyes {
-    pub store: Arc<Store>,
+    store: Arc<Store>,
     /// Where this process answers HTTP, if it does.
-    pub listener: Option<SocketAddr>,
+    listener: Option<SocketAddr>,
+    client: reqwest::Client,
     /// Seconds between two ticks of the jobs.
-    pub jobs_interval: f64,
+    jobs_interval: f64,
 }
 
 #[async_trait]
 impl Look for Eyes {
-    async fn look(&self, component: Component, now: OffsetDateTime) -> Option<Looked> {
-        match component {
-            Component::Api => Some(look_at_api(self.listener?).await),
-            Component::Database => Some(self.look_at_database().await),
-            Component::Jobs => {
-                let late = self.store.depths(now).await.ok()?.oldest_abandoned_seconds;
-                Some(in_time(late < 2.0 * self.jobs_interval))
-            }
-            Component::Webhooks => {
-                Some(in_time(self.store.depths(now).await.ok()?.oldest_due_seconds < DELIVERY_WAITS))
-            }
-            Component::Social => None,
+    async fn look(&self, now: OffsetDateTime) -> Vec<(Component, Looked)> {
+        let (api, database, depths) = tokio::join!(self.look_at_api(), self.look_at_database(), self.store.depths(now));
+        let mut seen = vec![(Component::Database, database)];
+        seen.extend(api.map(|api| (Component::Api, api)));
+        if let Ok(depths) = depths {
+            let jobs = in_time(depths.oldest_abandoned_seconds < 2.0 * self.jobs_interval);
+            seen.push((Component::Jobs, jobs));
+            seen.push((Component::Webhooks, in_time(depths.oldest_due_seconds < DELIVERY_WAITS)));
         }
+        seen
     }
 }
 
 impl Eyes {
+    /// # Errors
+    /// When no HTTP client can be made.
+    pub fn new(store: Arc<Store>, listener: Option<SocketAddr>, jobs_interval: Duration) -> anyhow::Result<Self> {
+        // A new connection for each look, as a client has one.
+        let client = reqwest::Client::builder().no_proxy().timeout(WITHIN).pool_max_idle_per_host(0).build()?;
+        Ok(Self { store, listener, client, jobs_interval: jobs_interval.as_secs_f64() })
+    }
+
+    /// By what `/status` says to a client. `None` where this process answers no HTTP.
+    async fn look_at_api(&self) -> Option<Looked> {
+        let url = format!("http://{}/api/v1/status", reachable(self.listener?));
+        let started = Instant::now();
+        let answered = async { self.client.get(url).send().await?.bytes().await };
+        let outcome = answered.await.map_or(Outcome::Down, |report| outcome(&report));
+        let latency_ms = if outcome == Outcome::Down { None } else { milliseconds(started.elapsed()) };
+        Some(Looked { outcome, latency_ms })
+    }
+
     async fn look_at_database(&self) -> Looked {
         let answered = timeout(WITHIN, self.store.ping()).await;
         match answered.unwrap_or_else(|_| Err(StoreError::Unavailable("no answer in time".into()))) {
@@ -71,26 +83,6 @@ const fn in_time(is_in_time: bool) -> Looked {
     Looked { outcome: if is_in_time { Outcome::Up } else { Outcome::Down }, latency_ms: None }
 }
 
-/// By what `/status` says to a client.
-async fn look_at_api(listener: SocketAddr) -> Looked {
-    let started = Instant::now();
-    let outcome = match timeout(WITHIN, status(listener)).await {
-        Ok(Ok(answer)) => outcome(&answer),
-        Ok(Err(_)) | Err(_) => Outcome::Down,
-    };
-    let latency_ms = if outcome == Outcome::Down { None } else { milliseconds(started.elapsed()) };
-    Looked { outcome, latency_ms }
-}
-
-async fn status(listener: SocketAddr) -> std::io::Result<Vec<u8>> {
-    let mut connection = TcpStream::connect(reachable(listener)).await?;
-    let request = "GET /api/v1/status HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
-    connection.write_all(request.as_bytes()).await?;
-    let mut answer = Vec::new();
-    connection.read_to_end(&mut answer).await?;
-    Ok(answer)
-}
-
 /// An address of this machine that leads to the listener: one on all addresses has none itself.
 fn reachable(listener: SocketAddr) -> SocketAddr {
     let ip = match listener {
@@ -101,10 +93,9 @@ fn reachable(listener: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, listener.port())
 }
 
-/// What an answer of `/status` says; anything else than a report is no answer.
-fn outcome(answer: &[u8]) -> Outcome {
-    let body = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n").and_then(|head| answer.get(head + 4..));
-    let report = body.and_then(|body| serde_json::from_slice::<serde_json::Value>(body).ok());
+/// What the report of `/status` says; anything else is no report.
+fn outcome(report: &[u8]) -> Outcome {
+    let report = serde_json::from_slice::<serde_json::Value>(report).ok();
     match report.as_ref().and_then(|report| report.get("status")?.as_str()) {
         Some("operational") => Outcome::Up,
         Some("degraded") => Outcome::Degraded,

@@ -137,7 +137,7 @@ async fn run_supervised(
             }));
         }
     }
-    start_probes(supervisor, store, address, jobs_interval);
+    start_probes(supervisor, store, address, jobs_interval)?;
     let servers: Vec<_> = stopped.iter().map(actix_web::dev::Server::handle).collect();
     #[expect(clippy::disallowed_methods, reason = "the process ends with the servers")]
     let mut serving = tokio::spawn(futures_util::future::try_join_all(stopped));
@@ -223,12 +223,13 @@ fn start_probes(
     store: &Arc<Store>,
     listener: Option<std::net::SocketAddr>,
     jobs_interval: Duration,
-) {
-    let eyes = Eyes { store: store.clone(), listener, jobs_interval: jobs_interval.as_secs_f64() };
+) -> anyhow::Result<()> {
+    let eyes = Eyes::new(store.clone(), listener, jobs_interval)?;
     let source = Uuid::now_v7().simple().to_string();
     let prober = Arc::new(Prober::new(source, Arc::new(eyes), store.clone(), store.clone()));
     let stopping = supervisor.stopping();
     supervisor.start_worker(Task::new("probes", move || probes::run(prober.clone(), stopping.clone())));
+    Ok(())
 }
 
 /// Lets keys be held in memory, if there is a way to hear of revocations.

@@ -10,7 +10,6 @@ use domain::{
     incidents::IncidentStore,
     uptime::{Component, MAX_DELAY_HOURS, Outcome, Probe, ProbeStore, minute_of},
 };
-use futures_util::future::join_all;
 use time::{Duration, OffsetDateTime};
 
 use crate::outage;
@@ -25,8 +24,8 @@ pub struct Looked {
 /// A way to look at the parts of the service.
 #[async_trait]
 pub trait Look: Send + Sync {
-    /// Looks at a component; none where this process has no way to it, or what knows about it does not answer.
-    async fn look(&self, component: Component, now: OffsetDateTime) -> Option<Looked>;
+    /// Looks at every component but those that this process has no way to, or of which what knows about it does not answer.
+    async fn look(&self, now: OffsetDateTime) -> Vec<(Component, Looked)>;
 }
 
 /// A process that looks. What cannot be stored waits in memory, so that an outage of the database is told afterwards.
@@ -53,13 +52,15 @@ impl Prober {
     /// Looks at everything, in the minute that `now` is in, stores what is not stored yet, and opens, moves and ends incidents by
     /// the minutes that are over.
     pub async fn minute(&self, now: OffsetDateTime) {
-        let looks = Component::ALL.iter().map(async |component| (*component, self.look.look(*component, now).await));
-        let found = join_all(looks).await;
+        let found = self.look.look(now).await;
         let all: Vec<Probe> = {
             let mut waiting = self.waiting();
-            waiting.extend(found.into_iter().filter_map(|(component, looked)| {
-                let Looked { outcome, latency_ms } = looked?;
-                Some(Probe { component, minute: minute_of(now), source: self.source.clone(), outcome, latency_ms })
+            waiting.extend(found.into_iter().map(|(component, Looked { outcome, latency_ms })| Probe {
+                component,
+                minute: minute_of(now),
+                source: self.source.clone(),
+                outcome,
+                latency_ms,
             }));
             let oldest = minute_of(now) - Duration::hours(MAX_DELAY_HOURS);
             waiting.retain(|probe| probe.minute > oldest);
@@ -95,8 +96,8 @@ mod tests {
 
     #[async_trait]
     impl Look for OneEye {
-        async fn look(&self, component: Component, _: OffsetDateTime) -> Option<Looked> {
-            (component == Component::Database).then_some(Looked { outcome: Outcome::Down, latency_ms: None })
+        async fn look(&self, _: OffsetDateTime) -> Vec<(Component, Looked)> {
+            vec![(Component::Database, Looked { outcome: Outcome::Down, latency_ms: None })]
         }
     }
 
