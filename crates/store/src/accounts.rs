@@ -18,10 +18,12 @@ use time::OffsetDateTime;
 
 use crate::{
     Store,
-    error::{Failure, parse},
+    database::{
+        error::{Failure, parse},
+        statement::Scalar,
+    },
     keys,
     schema::{accounts, credit_balances, credit_transactions, users},
-    statement::Scalar,
 };
 
 #[derive(Queryable, Selectable)]

@@ -18,10 +18,12 @@ use time::OffsetDateTime;
 use crate::{
     Store,
     accounts::lock,
-    error::{Failure, corrupt, parse, store_error},
+    database::{
+        error::{Failure, corrupt, parse, store_error},
+        transact::{TransactionError, was_conflict},
+    },
     idempotency::{self, WriteError},
     schema::alert_rules as rules,
-    transact::{TransactionError, was_conflict},
 };
 
 #[derive(Queryable, Selectable)]

@@ -15,10 +15,12 @@ use time::{Date, OffsetDateTime};
 
 use crate::{
     Store,
-    error::{corrupt, parse},
+    database::{
+        error::{corrupt, parse},
+        statement::Condition,
+    },
     freshness::{self, Found, WithFreshness},
     schema::anomalies,
-    statement::Condition,
 };
 
 #[derive(Queryable, Selectable)]

@@ -25,7 +25,7 @@ use time::OffsetDateTime;
 use crate::{
     Store,
     credits::{auto_topup::AutoTopupRow, posting::Halt, rows::TransactionRow},
-    error::Failure,
+    database::error::Failure,
     schema::{accounts, credit_balances, credit_transactions},
 };
 

@@ -23,11 +23,13 @@ use time::OffsetDateTime;
 
 use crate::{
     Store,
-    decode::{Amount, InOrder, Named},
-    error::{Failure, parse},
+    database::{
+        decode::{Amount, InOrder, Named},
+        error::{Failure, parse},
+        statement,
+        streams::{self, STREAM_BATCH},
+    },
     freshness::{self, Found, WithFreshness},
-    statement,
-    streams::{self, STREAM_BATCH},
 };
 
 type Instant = Nullable<Timestamptz>;

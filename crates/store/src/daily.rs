@@ -49,9 +49,8 @@ use time::{Date, OffsetDateTime};
 
 use crate::{
     Store,
-    error::parse,
+    database::{error::parse, statement::Scalar},
     schema::{daily_metrics, roll_ups},
-    statement::Scalar,
 };
 use customers::NewCustomers;
 use sums::{Visitors, VisitorsByCountry};

@@ -13,7 +13,11 @@ use domain::{
 };
 use time::OffsetDateTime;
 
-use crate::{Store, error::Failure, schema::data_keys, statement::Scalar};
+use crate::{
+    Store,
+    database::{error::Failure, statement::Scalar},
+    schema::data_keys,
+};
 
 /// Looking through all secrets may take longer than a request.
 const SCAN_TIMEOUT: &str = "SET LOCAL statement_timeout = '60s'";

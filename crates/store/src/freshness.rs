@@ -178,7 +178,7 @@ pub(crate) fn assemble(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statement::check::{check, oid};
+    use crate::database::statement::check::{check, oid};
 
     #[tokio::test]
     async fn the_look_of_each_job_has_the_columns_that_are_read() {

@@ -21,9 +21,11 @@ use domain::{
 
 use crate::{
     MIGRATIONS, Store,
-    error::{Failure, parse},
+    database::{
+        error::{Failure, parse},
+        statement::Scalar,
+    },
     schema::schema_requirements as requirements,
-    statement::Scalar,
 };
 
 statement!(

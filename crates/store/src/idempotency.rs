@@ -15,9 +15,11 @@ use serde_json::Value;
 use time::OffsetDateTime;
 
 use crate::{
-    error::store_error,
+    database::{
+        error::store_error,
+        transact::{TransactionError, is_conflict, was_conflict},
+    },
     schema::idempotency_keys,
-    transact::{TransactionError, is_conflict, was_conflict},
 };
 
 /// What a transaction that writes under a key may end with.

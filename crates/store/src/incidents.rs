@@ -14,9 +14,11 @@ use time::OffsetDateTime;
 
 use crate::{
     Store,
-    error::{Failure, parse, store_error},
+    database::{
+        error::{Failure, parse, store_error},
+        transact::{TransactionError, was_conflict},
+    },
     schema::{incident_updates as updates, incidents},
-    transact::{TransactionError, was_conflict},
 };
 
 #[derive(Queryable, Selectable)]

@@ -18,10 +18,12 @@ use time::OffsetDateTime;
 
 use crate::{
     Store,
-    error::{parse, store_error},
+    database::{
+        error::{parse, store_error},
+        transact::{TransactionError, was_conflict},
+    },
     freshness::{self, Found, WithFreshness},
     schema::insights,
-    transact::{TransactionError, was_conflict},
 };
 
 #[derive(Queryable, Selectable)]

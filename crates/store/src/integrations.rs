@@ -12,7 +12,7 @@ use time::OffsetDateTime;
 
 use crate::{
     Store,
-    error::{Failure, parse},
+    database::error::{Failure, parse},
     schema::integrations,
 };
 

@@ -14,10 +14,9 @@ use time::{Date, OffsetDateTime};
 
 use crate::{
     Store,
-    error::parse,
+    database::{error::parse, statement::Condition},
     freshness::{self, Found, WithFreshness},
     schema::inventory_items,
-    statement::Condition,
 };
 
 #[derive(Queryable, Selectable)]

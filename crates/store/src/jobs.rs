@@ -15,9 +15,11 @@ use time::{Date, OffsetDateTime};
 
 use crate::{
     Store,
-    error::{Failure, parse},
+    database::{
+        error::{Failure, parse},
+        statement::Scalar,
+    },
     schema::{job_results, job_runs},
-    statement::Scalar,
 };
 
 /// How long a statement of a job may take: a job works on a whole account at once, a request on a page. Each is planned for

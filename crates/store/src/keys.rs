@@ -1,5 +1,7 @@
 //! [`KeyStore`] on Postgres.
 
+pub(crate) mod cache;
+
 use async_trait::async_trait;
 use diesel::{
     dsl::sql,
@@ -16,7 +18,7 @@ use time::OffsetDateTime;
 
 use crate::{
     Store,
-    error::{Failure, corrupt, parse},
+    database::error::{Failure, corrupt, parse},
     schema::{accounts, api_keys},
 };
 

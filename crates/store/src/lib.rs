@@ -5,26 +5,18 @@
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 #[macro_use]
-mod statement;
+mod database;
 
 mod accounts;
 mod ai;
 mod alerts;
 mod anomalies;
-pub mod backup;
-pub mod citus;
 mod credits;
 mod customers;
 mod daily;
 mod data_keys;
-mod decode;
-mod deliveries;
-mod delivery_log;
 mod demand;
-mod depths;
-mod error;
 mod freshness;
-mod group_commit;
 mod health;
 mod idempotency;
 mod imports;
@@ -33,39 +25,31 @@ mod insights;
 mod integrations;
 mod inventory;
 mod jobs;
-mod key_cache;
 mod keys;
-mod listen;
-mod maintenance;
-pub mod outbox;
-mod pipeline;
-mod pool;
+mod operations;
 mod profit;
 mod reorder;
-mod replays;
-mod replica;
 mod results;
 mod risks;
-mod runs;
 mod schema;
-mod sqlstate;
-mod streams;
 mod tracking;
-mod transact;
 mod uptime;
-mod webhook_settings;
 mod webhooks;
 
-pub use deliveries::{Pruned, forward_due};
-pub use depths::Depths;
-pub use group_commit::GroupCommit;
+pub use database::{
+    citus,
+    group_commit::GroupCommit,
+    listen::{Listener, Notification},
+    pool::{Connect, MIGRATIONS, PoolOptions, Pooler, migrate, revert_all},
+};
+use database::{replica, runs};
 pub use imports::Importer;
-pub use key_cache::KeyCache;
-pub use keys::REVOCATION_CHANNEL;
-pub use listen::{Listener, Notification};
-pub use maintenance::Retention;
-pub use outbox::DELIVERIES_CHANNEL;
-pub use pool::{Connect, MIGRATIONS, PoolOptions, Pooler, migrate, revert_all};
+pub use keys::{REVOCATION_CHANNEL, cache::KeyCache};
+pub use operations::{backup, depths::Depths, maintenance::Retention};
+pub use webhooks::{
+    deliveries::{Pruned, forward_due},
+    outbox::{self, DELIVERIES_CHANNEL},
+};
 
 /// The ports' implementation on a pool of connections. Cloning shares the pool.
 #[derive(Clone)]

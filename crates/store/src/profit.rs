@@ -15,7 +15,7 @@ use domain::{
 use rust_decimal::Decimal;
 use time::{Date, OffsetDateTime};
 
-use crate::{Store, decode::Amount, freshness, schema::accounts};
+use crate::{Store, database::decode::Amount, freshness, schema::accounts};
 
 type Instant = Nullable<Timestamptz>;
 

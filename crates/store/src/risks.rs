@@ -15,10 +15,9 @@ use time::OffsetDateTime;
 
 use crate::{
     Store,
-    error::parse,
+    database::{error::parse, statement::Condition},
     freshness::{self, Found, WithFreshness},
     schema::risks,
-    statement::Condition,
 };
 
 #[derive(Queryable, Selectable)]

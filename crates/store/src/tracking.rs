@@ -19,10 +19,12 @@ use time::OffsetDateTime;
 
 use crate::{
     Store,
-    error::{Failure, corrupt},
+    database::{
+        error::{Failure, corrupt},
+        statement::Scalar,
+    },
     idempotency::{self, WriteError},
     schema::track_events,
-    statement::Scalar,
 };
 
 #[async_trait]

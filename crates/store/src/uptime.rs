@@ -15,7 +15,7 @@ use time::{Duration, OffsetDateTime};
 
 use crate::{
     Store,
-    error::{Failure, parse},
+    database::error::{Failure, parse},
     schema::status_probes as probes,
 };
 

@@ -1,5 +1,11 @@
 //! [`WebhookStore`] on Postgres.
 
+pub(crate) mod deliveries;
+mod delivery_log;
+pub mod outbox;
+mod replays;
+mod settings;
+
 use async_trait::async_trait;
 use diesel::{dsl::count_star, prelude::*, result::Error};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
@@ -14,7 +20,7 @@ use time::OffsetDateTime;
 use crate::{
     Store,
     accounts::lock,
-    error::{Failure, corrupt},
+    database::error::{Failure, corrupt},
     idempotency::{self, WriteError},
     schema::webhook_subscriptions,
 };

@@ -16,9 +16,9 @@ use super::guard;
 use crate::{
     Store,
     credits::posting,
-    error::{Failure, corrupt, parse},
-    outbox,
+    database::error::{Failure, corrupt, parse},
     schema::{accounts, ai_access, ai_access_log as log, ai_calls as calls, ai_limits as limits},
+    webhooks::outbox,
 };
 
 #[derive(Queryable, Selectable)]

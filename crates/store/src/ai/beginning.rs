@@ -17,7 +17,7 @@ use crate::{
         operations,
         posting::{self, Halt},
     },
-    error::corrupt,
+    database::error::corrupt,
     idempotency::{self, WriteError},
     schema::{ai_access, ai_runs as runs, credit_balances},
 };

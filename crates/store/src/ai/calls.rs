@@ -13,7 +13,7 @@ use time::OffsetDateTime;
 use super::{beginning, guard};
 use crate::{
     credits::posting,
-    error::{Failure, parse},
+    database::error::{Failure, parse},
     idempotency::WriteError,
     schema::{ai_calls as calls, ai_runs as runs},
 };

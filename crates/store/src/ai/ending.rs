@@ -17,7 +17,7 @@ use super::{beginning::debit_key, runs::RunAndClaim};
 use crate::{
     Store,
     credits::{operations, posting, top_ups},
-    error::{corrupt, store_error},
+    database::error::{corrupt, store_error},
     schema::ai_runs as runs,
 };
 

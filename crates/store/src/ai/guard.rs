@@ -16,9 +16,9 @@ use time::{Duration, OffsetDateTime};
 
 use super::access;
 use crate::{
-    outbox,
+    database::statement::Scalar,
     schema::{accounts, ai_crossings as crossings, ai_limits as limits},
-    statement::Scalar,
+    webhooks::outbox,
 };
 
 statement!(

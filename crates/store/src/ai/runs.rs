@@ -17,7 +17,7 @@ use time::OffsetDateTime;
 use super::{beginning, calls, ending};
 use crate::{
     Store,
-    error::{Failure, parse},
+    database::error::{Failure, parse},
     idempotency::WriteError,
     schema::ai_runs as runs,
 };

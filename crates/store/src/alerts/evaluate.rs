@@ -19,9 +19,10 @@ use time::{Duration, OffsetDateTime};
 
 use super::RuleRow;
 use crate::{
-    Store, daily, outbox,
+    Store, daily,
+    database::statement::Scalar,
     schema::{ad_spend, alert_rules as rules, daily_metrics, inventory_items},
-    statement::Scalar,
+    webhooks::outbox,
 };
 
 statement!(

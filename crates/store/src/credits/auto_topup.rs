@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     Store,
-    error::{Failure, parse},
+    database::error::{Failure, parse},
     schema::{auto_topups, credit_balances},
 };
 

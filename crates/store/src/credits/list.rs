@@ -14,9 +14,11 @@ use time::OffsetDateTime;
 use super::rows::TransactionRow;
 use crate::{
     Store,
-    error::Failure,
+    database::{
+        error::Failure,
+        streams::{self, STREAM_BATCH},
+    },
     schema::credit_transactions,
-    streams::{self, STREAM_BATCH},
 };
 
 #[async_trait]

@@ -13,9 +13,11 @@ use rust_decimal::Decimal;
 use time::OffsetDateTime;
 
 use crate::{
-    error::{Failure, corrupt, parse},
+    database::{
+        error::{Failure, corrupt, parse},
+        statement::Scalar,
+    },
     schema::price_offers,
-    statement::Scalar,
 };
 
 statement!(

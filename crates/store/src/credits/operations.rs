@@ -14,7 +14,7 @@ use super::{
     rows::TransactionRow,
     top_ups,
 };
-use crate::{error::corrupt, schema::credit_transactions};
+use crate::{database::error::corrupt, schema::credit_transactions};
 
 /// [`CreditLedger::debit`](domain::credits::CreditLedger::debit), in the caller's transaction.
 pub(crate) async fn debit(

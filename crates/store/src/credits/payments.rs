@@ -29,10 +29,13 @@ use super::{
 };
 use crate::{
     Store,
-    error::{Failure, corrupt, parse},
-    keys, outbox,
+    database::{
+        error::{Failure, corrupt, parse},
+        statement::Scalar,
+    },
+    keys,
     schema::{accounts, auto_topups, credit_balances, payment_customers, payment_owners, payments},
-    statement::Scalar,
+    webhooks::outbox,
 };
 
 type Ended<T> = Result<T, Halt<SettleError>>;

@@ -15,11 +15,9 @@ use time::OffsetDateTime;
 
 use super::rows::TransactionRow;
 use crate::{
-    error::Failure,
-    outbox,
+    database::{error::Failure, statement::Scalar, transact::TransactionError},
     schema::{ai_access, credit_balances, credit_transactions},
-    statement::Scalar,
-    transact::TransactionError,
+    webhooks::outbox,
 };
 
 /// What ends a transaction before its commit.

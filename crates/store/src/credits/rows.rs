@@ -9,7 +9,7 @@ use serde_json::Value;
 use time::OffsetDateTime;
 
 use crate::{
-    error::{corrupt, parse},
+    database::error::{corrupt, parse},
     schema::credit_transactions,
 };
 

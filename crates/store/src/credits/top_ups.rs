@@ -10,7 +10,11 @@ use domain::{AccountId, StoreError, credits::auto_topup::Trigger};
 use time::OffsetDateTime;
 
 use super::posting::{Locked, lock};
-use crate::{Store, error::Failure, schema::auto_topups, statement::Scalar};
+use crate::{
+    Store,
+    database::{error::Failure, statement::Scalar},
+    schema::auto_topups,
+};
 
 statement!(
     /// A charge, unless one waits already or the account is for development.

@@ -10,7 +10,7 @@ use domain::{
 };
 use time::{Date, OffsetDateTime};
 
-use crate::{Store, error::Failure};
+use crate::{Store, database::error::Failure};
 
 statement!(
     /// The balance, with debits and refunds by day and feature: one row at least, without a day when nothing was used. One

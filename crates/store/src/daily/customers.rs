@@ -9,7 +9,7 @@ use domain::AccountId;
 use time::{Date, OffsetDateTime};
 
 use super::Bounds;
-use crate::statement::Scalar;
+use crate::database::statement::Scalar;
 
 statement!(
     /// Who was a customer of these days.

@@ -12,7 +12,7 @@ use domain::{AccountId, zone::Zone};
 use time::{Date, Duration, OffsetDateTime};
 
 use super::definitions::DEFINITIONS;
-use crate::{schema::roll_ups, statement::Scalar};
+use crate::{database::statement::Scalar, schema::roll_ups};
 
 /// Tracking events are looked at again for this long: an event is stamped before its transaction is visible.
 const EVENT_OVERLAP: Duration = Duration::HOUR;

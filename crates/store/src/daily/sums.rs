@@ -9,7 +9,7 @@ use domain::AccountId;
 use time::{Date, OffsetDateTime};
 
 use super::Bounds;
-use crate::statement::Scalar;
+use crate::database::statement::Scalar;
 
 statement!(
     ClearProductDays<'a>(account: i64 => BigInt, days: &'a [Date] => Array<SqlDate>) -> () =

@@ -250,7 +250,7 @@ mod tests {
     use diesel::sql_types::{BigInt, Numeric, Text};
 
     use super::*;
-    use crate::statement::check::{check_inferred, oid};
+    use crate::database::statement::check::{check_inferred, oid};
 
     #[tokio::test]
     async fn the_statements_of_each_kind_are_as_they_are_used() {

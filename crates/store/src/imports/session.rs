@@ -11,7 +11,7 @@ use futures_util::SinkExt;
 use tokio_postgres::{Client, Error, Row, types::ToSql};
 
 use super::{Importer, copy::CopyBuffer, pace::Pace};
-use crate::error::driver_error;
+use crate::database::error::driver_error;
 
 /// What the merging session may use, and that it is not hurried: the limits of requests do not apply to it. Rows of
 /// the tables that it joins are cheap to get, so compiling its statements would cost more than it saves, and rough

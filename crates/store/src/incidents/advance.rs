@@ -16,7 +16,7 @@ use time::{Duration, OffsetDateTime};
 use super::{IncidentRow, insert, told, write};
 use crate::{
     Store,
-    error::Failure,
+    database::error::Failure,
     schema::{incident_watches as watches, incidents},
     uptime,
 };

@@ -13,7 +13,7 @@ use domain::{
 use serde_json::Value;
 use time::{Date, OffsetDateTime};
 
-use crate::{Store, outbox::emit};
+use crate::{Store, webhooks::outbox::emit};
 
 statement!(
     /// An event that went on and got worse is told by another day than before; it stays the same row.

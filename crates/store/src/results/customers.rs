@@ -18,8 +18,10 @@ use time::{Date, OffsetDateTime};
 
 use crate::{
     Store,
-    decode::{Amount, InOrder, Named},
-    statement,
+    database::{
+        decode::{Amount, InOrder, Named},
+        statement,
+    },
 };
 
 type Instant = Nullable<Timestamptz>;

@@ -18,7 +18,7 @@ use domain::{
 };
 use time::OffsetDateTime;
 
-use crate::{Store, ai::end_run, error::parse};
+use crate::{Store, ai::end_run, database::error::parse};
 
 statement!(
     /// One at a time an account, until the end of the transaction: the nightly job and a run on demand may meet.

@@ -17,7 +17,7 @@ use domain::{
 use rust_decimal::Decimal;
 use time::{Date, OffsetDateTime};
 
-use crate::{Store, outbox::emit, schema::inventory_items};
+use crate::{Store, schema::inventory_items, webhooks::outbox::emit};
 
 statement!(
     Upsert(

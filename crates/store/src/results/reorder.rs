@@ -18,7 +18,11 @@ use rust_decimal::Decimal;
 use serde_json::Value;
 use time::OffsetDateTime;
 
-use crate::{Store, error::Failure, schema::reorder_suggestions, statement::Scalar};
+use crate::{
+    Store,
+    database::{error::Failure, statement::Scalar},
+    schema::reorder_suggestions,
+};
 
 statement!(
     /// The items of some products, and when the newest decision was made on a suggestion for each. A pending suggestion is

@@ -23,7 +23,7 @@ use time::{Date, OffsetDateTime};
 use super::left_alone;
 use crate::{
     Store,
-    error::{corrupt, parse},
+    database::error::{corrupt, parse},
     integrations::{self, IntegrationRow},
     schema::{inventory_items, reorder_suggestions},
 };

@@ -16,7 +16,7 @@ use domain::{
 use rust_decimal::Decimal;
 use time::{Date, Duration, OffsetDateTime};
 
-use crate::{Store, error::parse};
+use crate::{Store, database::error::parse};
 
 /// Days that revenue is looked at, and those that a regular customer's is.
 const DAYS: i64 = 90;

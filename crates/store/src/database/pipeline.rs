@@ -11,7 +11,7 @@ use std::sync::{
 
 use scopeguard::ScopeGuard;
 
-use crate::pool::{self, PooledConnection};
+use crate::database::pool::{self, PooledConnection};
 
 /// Reads that share a connection at most. What holds one of them up holds up those behind it as well.
 const DEPTH: usize = 16;

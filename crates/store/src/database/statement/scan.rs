@@ -16,12 +16,12 @@ const ELSEWHERE: [(&str, usize); 11] = [
     // COPY is not prepared, and its table is no parameter; the other text is that of a test.
     ("imports/copy.rs", 2),
     // The names of tables and partitions are no parameters. One text reads a table that is there with Citus only.
-    ("backup.rs", 2),
-    ("maintenance.rs", 1),
+    ("operations/backup.rs", 2),
+    ("operations/maintenance.rs", 1),
     // Asks for Citus before there is any, for a command of operators.
-    ("citus.rs", 1),
+    ("database/citus.rs", 1),
     // What a session begins with: several statements sent at once, which cannot be prepared.
-    ("pool.rs", 1),
+    ("database/pool.rs", 1),
 ];
 
 /// What a text in SQL begins with that reads or writes rows.

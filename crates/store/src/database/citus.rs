@@ -18,7 +18,11 @@ use domain::{AccountId, StoreError, error::Chain, health::Health};
 use futures_util::future::join_all;
 use tokio::sync::OnceCell;
 
-use crate::{Connect, Store, error::Failure, schema::accounts, statement::Scalar};
+use crate::{
+    Connect, Store,
+    database::{error::Failure, statement::Scalar},
+    schema::accounts,
+};
 
 /// What distributes the tables; safe to run again, and to be run by hand.
 pub const DISTRIBUTE: &str = include_str!("citus.sql");

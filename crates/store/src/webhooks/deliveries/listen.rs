@@ -6,7 +6,7 @@ use domain::{error::Chain, webhooks::delivery::Receiver};
 use tokio::sync::mpsc;
 
 use super::receiver;
-use crate::{Connect, Listener, outbox::DELIVERIES_CHANNEL};
+use crate::{Connect, Listener, webhooks::outbox::DELIVERIES_CHANNEL};
 
 /// How long to wait before the connection is opened again.
 const RECONNECT: Duration = Duration::from_secs(1);

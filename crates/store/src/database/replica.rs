@@ -26,8 +26,10 @@ use tokio::time::{Instant, sleep};
 
 use crate::{
     Connect, PoolOptions, Store,
-    error::Failure,
-    runs::{Target, count_read},
+    database::{
+        error::Failure,
+        runs::{Target, count_read},
+    },
 };
 
 /// How often the replica is asked how far it is.

@@ -22,8 +22,10 @@ use uuid::Uuid;
 use super::receiver;
 use crate::{
     Store,
-    citus::Part,
-    error::{Failure, corrupt},
+    database::{
+        citus::Part,
+        error::{Failure, corrupt},
+    },
     schema::delivery_attempts,
 };
 

@@ -6,7 +6,7 @@ use domain::StoreError;
 use tokio::{sync::mpsc, time::timeout};
 use tokio_postgres::{AsyncMessage, Client};
 
-use crate::{
+use crate::database::{
     error::driver_text,
     pool::{Connect, Driver},
 };

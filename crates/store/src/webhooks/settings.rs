@@ -16,14 +16,16 @@ use time::OffsetDateTime;
 
 use crate::{
     Store,
-    deliveries::{
-        bulk::{self, Moved},
-        receiver,
-    },
-    error::{Failure, corrupt},
+    database::error::{Failure, corrupt},
     idempotency::{self, WriteError},
     schema::webhook_subscriptions as subscriptions,
-    webhooks::SubscriptionRow,
+    webhooks::{
+        SubscriptionRow,
+        deliveries::{
+            bulk::{self, Moved},
+            receiver,
+        },
+    },
 };
 
 #[async_trait]

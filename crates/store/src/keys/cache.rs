@@ -33,8 +33,10 @@ use tokio::{
 
 use crate::{
     REVOCATION_CHANNEL, Store,
-    listen::{Listener, Notification},
-    pool::Connect,
+    database::{
+        listen::{Listener, Notification},
+        pool::Connect,
+    },
 };
 
 /// Keys held at most; beyond it the least used go.

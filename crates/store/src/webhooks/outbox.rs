@@ -12,7 +12,10 @@ use domain::{
 };
 use time::OffsetDateTime;
 
-use crate::{Store, error::Failure, statement::Scalar};
+use crate::{
+    Store,
+    database::{error::Failure, statement::Scalar},
+};
 
 /// The channel on which subscriptions with something due are named, as `account:subscription,subscription`.
 pub const DELIVERIES_CHANNEL: &str = "deliveries";

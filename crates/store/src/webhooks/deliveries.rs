@@ -31,7 +31,7 @@ use time::OffsetDateTime;
 pub use listen::forward_due;
 pub use prune::Pruned;
 
-use crate::{Store, error::Failure, schema::webhook_subscriptions};
+use crate::{Store, database::error::Failure, schema::webhook_subscriptions};
 
 /// Deliveries that one look for due ones reads: some millions, not yet vacuumed, take longer than a statement may.
 const LOOK: i64 = 50_000;

@@ -5,7 +5,7 @@ use diesel_async::RunQueryDsl;
 use domain::StoreError;
 use time::OffsetDateTime;
 
-use crate::{Store, error::Failure};
+use crate::{Store, database::error::Failure};
 
 row!(
     struct DeliveryCounts {

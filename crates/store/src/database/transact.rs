@@ -4,7 +4,7 @@ use diesel::result::Error;
 use diesel_async::AsyncPgConnection;
 use domain::StoreError;
 
-use crate::{Store, sqlstate};
+use crate::{Store, database::sqlstate};
 
 /// What a transaction may end with.
 pub(crate) trait TransactionError: From<Error> + From<StoreError> {
@@ -18,7 +18,7 @@ pub(crate) fn is_conflict(error: &Error) -> bool {
     sqlstate::of(error).is_some_and(|code| sqlstate::is_conflict(&code))
 }
 
-/// Whether this is what [`store_error`](crate::error::store_error) makes of a conflict.
+/// Whether this is what [`store_error`](crate::database::error::store_error) makes of a conflict.
 pub(crate) fn was_conflict(error: &StoreError) -> bool {
     matches!(error, StoreError::Overloaded(cause) if cause.downcast_ref().is_some_and(is_conflict))
 }

@@ -10,7 +10,7 @@ use domain::{StoreError, webhooks::delivery::Receiver};
 use time::OffsetDateTime;
 
 use super::receiver;
-use crate::{Store, error::Failure, replays};
+use crate::{Store, database::error::Failure, webhooks::replays};
 
 /// Held deliveries that one step moves.
 const STEP: i64 = 1_000;

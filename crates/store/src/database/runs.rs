@@ -12,11 +12,13 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::{
     Connect, PoolOptions, Pooler, Store,
-    error::Failure,
-    pipeline::{self, Pipeline},
-    pool::{self, Pool, PooledConnection},
-    replica::Replica,
-    streams,
+    database::{
+        error::Failure,
+        pipeline::{self, Pipeline},
+        pool::{self, Pool, PooledConnection},
+        replica::Replica,
+        streams,
+    },
 };
 
 /// The part of a request's time that a read replica has, before the primary is asked instead.

@@ -22,7 +22,7 @@ use tokio_postgres::{
 };
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::error::{driver_text, pool_error};
+use crate::database::error::{driver_text, pool_error};
 
 /// The schema's migrations, compiled in.
 pub const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations");

@@ -78,7 +78,7 @@ macro_rules! statement {
             }
 
             impl $(<$life>)? diesel::query_builder::Query for $name $(<$life>)? {
-                type SqlType = <$row as $crate::statement::Row>::SqlType;
+                type SqlType = <$row as $crate::database::statement::Row>::SqlType;
             }
 
             impl $(<$life>)? diesel::query_builder::QueryFragment<diesel::pg::Pg> for $name $(<$life>)? {
@@ -97,10 +97,10 @@ macro_rules! statement {
         #[tokio::test]
         #[allow(non_snake_case)]
         async fn $name() {
-            let parameters = [$((stringify!($field), $crate::statement::check::oid::<$sql>())),*];
+            let parameters = [$((stringify!($field), $crate::database::statement::check::oid::<$sql>())),*];
             if $is_there {
-                let columns = <$row as $crate::statement::Row>::columns();
-                $crate::statement::check::check($tables, $name::TEXT, &parameters, &columns).await;
+                let columns = <$row as $crate::database::statement::Row>::columns();
+                $crate::database::statement::check::check($tables, $name::TEXT, &parameters, &columns).await;
             }
         }
     };
@@ -110,11 +110,11 @@ macro_rules! statement {
 /// Names the columns, in order, of a row whose reading from the database is implemented elsewhere.
 macro_rules! columns {
     ($name:ty { $($column:ident: $sql:ty),* $(,)? }) => {
-        impl $crate::statement::Row for $name {
+        impl $crate::database::statement::Row for $name {
             type SqlType = ($($sql,)*);
             #[cfg(test)]
-            fn columns() -> Vec<$crate::statement::check::Named> {
-                vec![$((stringify!($column), $crate::statement::check::oid::<$sql>())),*]
+            fn columns() -> Vec<$crate::database::statement::check::Named> {
+                vec![$((stringify!($column), $crate::database::statement::check::oid::<$sql>())),*]
             }
         }
     };
@@ -132,7 +132,7 @@ macro_rules! row {
 
         impl diesel::deserialize::FromSqlRow<($($sql,)*), diesel::pg::Pg> for $name {
             fn build_from_row<'a>(row: &impl diesel::row::Row<'a, diesel::pg::Pg>) -> diesel::deserialize::Result<Self> {
-                let mut row = $crate::decode::InOrder::of(row);
+                let mut row = $crate::database::decode::InOrder::of(row);
                 Ok(Self { $($column: row.next::<$sql, _>()?,)* })
             }
         }
@@ -162,7 +162,7 @@ macro_rules! session_statement {
 
             #[tokio::test]
             async fn is_as_declared() {
-                use $crate::statement::check;
+                use $crate::database::statement::check;
 
                 let parameters = [$((stringify!($parameter), check::oid::<diesel::sql_types::$parameter_type>())),*];
                 let columns = [$((stringify!($column), check::oid::<diesel::sql_types::$column_type>())),*];

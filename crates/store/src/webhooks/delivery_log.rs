@@ -28,10 +28,10 @@ use uuid::Uuid;
 
 use crate::{
     Store,
-    deliveries::lease::{LeasedRow, leased},
-    error::{Failure, corrupt, parse},
+    database::error::{Failure, corrupt, parse},
     idempotency::{self, WriteError},
     schema::{deliveries, events, webhook_subscriptions},
+    webhooks::deliveries::lease::{LeasedRow, leased},
 };
 
 #[derive(Queryable, Selectable)]

@@ -14,8 +14,10 @@ use uuid::Uuid;
 use super::receiver;
 use crate::{
     Store,
-    citus::Part,
-    error::{Failure, corrupt},
+    database::{
+        citus::Part,
+        error::{Failure, corrupt},
+    },
 };
 
 statement!(

@@ -9,7 +9,12 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
 use domain::{StoreError, idempotency::RETENTION_HOURS};
 use time::{Date, Duration, Month, OffsetDateTime, macros::date};
 
-use crate::{Pruned, Store, error::Failure, schema::idempotency_keys, statement::Scalar, uptime};
+use crate::{
+    Pruned, Store,
+    database::{error::Failure, statement::Scalar},
+    schema::idempotency_keys,
+    uptime,
+};
 
 /// A statement that would wait for a lock holds up every insert behind it: rather try again next time.
 const LIMITS: &str = "SET LOCAL lock_timeout = '2s'; SET LOCAL statement_timeout = '10min'";

@@ -10,7 +10,7 @@ use domain::{
     error::{Cause, Chain},
 };
 
-use crate::{
+use crate::database::{
     sqlstate::{self, Meaning},
     transact::{TransactionError, was_conflict},
 };

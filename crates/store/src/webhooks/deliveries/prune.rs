@@ -9,7 +9,11 @@ use diesel_async::RunQueryDsl;
 use domain::{AccountId, StoreError};
 use time::OffsetDateTime;
 
-use crate::{Store, citus::Part, error::Failure, schema::webhook_replays as replays};
+use crate::{
+    Store,
+    database::{citus::Part, error::Failure},
+    schema::webhook_replays as replays,
+};
 
 /// Rows removed in one transaction: few enough to hold up no other session.
 const BATCH: i64 = 2_000;

@@ -21,10 +21,10 @@ use time::OffsetDateTime;
 use crate::{
     Store,
     accounts::lock,
-    deliveries::receiver,
-    error::{Failure, corrupt, parse},
+    database::error::{Failure, corrupt, parse},
     idempotency::{self, WriteError},
     schema::{deliveries, webhook_replays as replays},
+    webhooks::deliveries::receiver,
 };
 
 row!(
