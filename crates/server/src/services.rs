@@ -1,7 +1,6 @@
 //! The long-running parts of the process: HTTP, jobs, deliveries and top-ups, admin listener.
 
 use std::{
-    any::Any,
     net::TcpListener,
     path::Path,
     sync::{
@@ -24,7 +23,7 @@ use croner::Cron;
 use delivery::seal::KeyRing;
 use domain::{positions::Positions, rate_limit::RateLimiter};
 use redis_adapter::{Counters, Link, SharedPositions};
-use store::{Connect, GroupCommit, KeyCache, PoolOptions, Retention, Store};
+use store::{Connect, KeyCache, PoolOptions, Retention, Store};
 use time::OffsetDateTime;
 use tokio::signal::unix::{SignalKind, signal};
 use uuid::Uuid;
@@ -41,7 +40,7 @@ use crate::{
     scheduler,
     schema::SchemaCheck,
     stores::Stores,
-    supervisor::{self, Supervisor, Task},
+    supervisor::{Supervisor, Task},
     telemetry,
     workers::Workers,
 };
@@ -116,13 +115,11 @@ async fn run_supervised(
         let failures = supervisor.failures().clone();
         // So that its first panic shows as a rise.
         metrics::counter!("background_task_panics_total", "task" => "batch_writer").increment(0);
-        let on_panic = move |panic: &(dyn Any + Send)| failures.record("batch_writer", supervisor::message(panic));
-        let events = GroupCommit::new((**store).clone(), threads, on_panic);
         let ports = deliveries::ports(store, &keys, &sender);
-        let state = state(config, store, &held, &events, text_generator.clone(), ports, shared.as_ref())?;
+        let state = state(config, store, &held, text_generator.clone(), ports, shared.as_ref())?;
         let settings = Settings { draining: draining.clone(), ..state.settings };
         let state = State { settings, payment_service: payment_service.clone(), ..state };
-        let of_threads = Workers::new(stores.threads.clone(), held, events);
+        let of_threads = Workers::new(stores.threads.clone(), held, failures);
         workers = Some(of_threads.clone());
         let for_thread = move |state| of_threads.state_of_next(state);
         stopped.push(api::server(state, for_thread, listener, threads)?);
@@ -298,7 +295,6 @@ fn state(
     config: &Config,
     store: &Arc<Store>,
     keys: &KeyCache,
-    events: &GroupCommit,
     text_generator: InsightTextGenerator,
     deliveries: Ports,
     shared: Option<&Arc<Link>>,
@@ -326,7 +322,7 @@ fn state(
         prices: Arc::new(payments::prices(config)?),
         payment_service: None,
         text_generator,
-        events: Arc::new(events.clone()),
+        events: store.clone(),
         geolocator: Arc::new(GeoIp::open(geo_files).context("geoip_database")?),
         sealer: deliveries.sealer.clone(),
         deliveries,

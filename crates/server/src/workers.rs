@@ -1,88 +1,73 @@
-//! A pool of connections, and a queue of events, for each HTTP thread.
+//! A pool of connections for each HTTP thread, and a queue of events for all.
 //!
 //! A connection is driven by the thread that opened it. With one pool for all, most requests would wait for another
 //! thread to wake up, twice; with a pool of its own a thread does everything itself.
 
-use std::sync::{
-    Arc, Mutex, MutexGuard, PoisonError,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    any::Any,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use api::{Parts, State};
 use app::{ai::InsightTextGenerator, deliveries::Ports};
 use store::{GroupCommit, KeyCache, Store};
 
-/// The stores and queues that the threads take in turn.
+use crate::supervisor::{self, Failures};
+
+/// The stores that the threads take in turn, and what they share.
 #[derive(Clone)]
 pub struct Workers {
     stores: Vec<Arc<Store>>,
     next: Arc<AtomicUsize>,
     keys: KeyCache,
-    events: GroupCommit,
-    /// The queues of the threads.
-    queues: Arc<Mutex<Vec<GroupCommit>>>,
+    failures: Failures,
+    /// The queue of the events, on the connections of the thread that was set up first.
+    events: Arc<OnceLock<GroupCommit>>,
 }
 
 impl Workers {
     /// `stores` are at least one; several threads share one where there are fewer.
-    pub fn new(stores: Vec<Arc<Store>>, keys: KeyCache, events: GroupCommit) -> Self {
-        Self { stores, next: Arc::default(), keys, events, queues: Arc::default() }
+    pub fn new(stores: Vec<Arc<Store>>, keys: KeyCache, failures: Failures) -> Self {
+        Self { stores, next: Arc::default(), keys, failures, events: Arc::default() }
     }
 
-    /// Sets the next thread up and gives what it works with: keys, requests and events go through its own pool. To be called
-    /// on that thread.
+    /// Sets the next thread up and gives what it works with: keys and requests go through its own pool. To be called on
+    /// that thread.
     pub fn state_of_next(&self, state: State) -> State {
         let turn = self.next.fetch_add(1, Ordering::Relaxed);
         let Some(store) = self.stores.get(turn % self.stores.len().max(1)) else { return state };
-        let events = self.events.with_own_queue((**store).clone());
-        self.queues().push(events.clone());
-        on_thread(state, store, self.keys.with_store((**store).clone()), events)
+        let failures = self.failures.clone();
+        let on_panic = move |panic: &(dyn Any + Send)| failures.record("batch_writer", supervisor::message(panic));
+        let events = self.events.get_or_init(|| GroupCommit::new((**store).clone(), on_panic));
+        on_thread(state, store, self.keys.with_store((**store).clone()), events.clone())
     }
 
     /// Waits until all events that were taken in are written.
     pub async fn drain(&self) {
-        let queues = self.queues().clone();
-        for events in queues {
+        if let Some(events) = self.events.get() {
             events.drain().await;
         }
-    }
-
-    fn queues(&self) -> MutexGuard<'_, Vec<GroupCommit>> {
-        // No code that may panic runs under the lock.
-        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Every port of the database on the connections of the thread, but those of payments, which have their own.
 fn on_thread(state: State, store: &Arc<Store>, keys: KeyCache, events: GroupCommit) -> State {
-    let State {
-        status,
-        prices,
-        payment_service,
-        deliveries,
-        text_generator,
-        geolocator,
-        sealer,
-        limiter,
-        clock,
-        settings,
-        ..
-    } = state;
-    let Ports { queue: _, sender, sealer: of_deliveries, clock: clock_of_deliveries, jitter } = deliveries;
-    let InsightTextGenerator { runs: _, model, price } = text_generator;
     let parts = Parts {
         keys: Arc::new(keys),
-        status,
-        prices,
-        payment_service,
-        deliveries: Ports { queue: store.clone(), sender, sealer: of_deliveries, clock: clock_of_deliveries, jitter },
-        text_generator: InsightTextGenerator { runs: store.clone(), model, price },
+        status: state.status,
+        prices: state.prices,
+        payment_service: state.payment_service,
+        deliveries: Ports { queue: store.clone(), ..state.deliveries },
+        text_generator: InsightTextGenerator { runs: store.clone(), ..state.text_generator },
         events: Arc::new(events),
-        geolocator,
-        sealer,
-        limiter,
-        clock,
-        settings,
+        geolocator: state.geolocator,
+        sealer: state.sealer,
+        limiter: state.limiter,
+        clock: state.clock,
+        settings: state.settings,
     };
     State::of(store, parts)
 }

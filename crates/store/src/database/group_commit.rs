@@ -25,7 +25,7 @@ use futures_util::{
 use time::OffsetDateTime;
 use tokio::{
     runtime::Handle,
-    sync::{Notify, Semaphore, SemaphorePermit, oneshot},
+    sync::{Notify, oneshot},
 };
 
 use crate::{
@@ -37,17 +37,10 @@ use crate::{
 const QUEUE_CAPACITY: usize = 2_048;
 /// Events of a group at most.
 const BATCH_MAX: usize = 256;
-/// From this number of events on a group is written beside those of other queues. A transaction costs Postgres about as much as
-/// ten rows of this table, so smaller groups take turns, and grow meanwhile.
-const LARGE_BATCH: usize = 16;
-/// After a group of fewer than this number of events the next one takes no turn: with so few senders it would not grow.
-const SMALL_BATCH: usize = 4;
-/// Of this number of HTTP threads one at a time writes a small group.
-const THREADS_PER_PERMIT: usize = 2;
 /// Ids that are taken at a time, so that few groups wait for theirs.
 const ID_BLOCK: usize = 1_024;
 
-/// An [`EventStore`] that stores events in groups, one group of a queue at a time. Cloning shares the queue.
+/// An [`EventStore`] that stores events in groups, one group at a time. Cloning shares the queue.
 #[derive(Clone)]
 pub struct GroupCommit {
     store: Store,
@@ -58,28 +51,17 @@ pub struct GroupCommit {
 
 struct Queue {
     state: Mutex<State>,
-    shared: Arc<Shared>,
-    /// Told when there are enough events for a large group.
-    large: Notify,
+    /// Ids for events to come; those left at the end are never given.
+    ids: Mutex<Vec<i64>>,
     /// Told when the writer is done.
     idle: Notify,
+    on_panic: OnPanic,
 }
 
 #[derive(Default)]
 struct State {
     waiting: VecDeque<Waiting>,
-    /// Events of the group before.
-    last: usize,
     is_written: bool,
-}
-
-/// What the queues have in common.
-struct Shared {
-    /// Ids for events to come; those left at the end are never given.
-    ids: Mutex<Vec<i64>>,
-    /// Small groups are written in turns.
-    turns: Semaphore,
-    on_panic: OnPanic,
 }
 
 /// Told what a batch writer said when it panicked. It has gone on with the next batch.
@@ -97,25 +79,13 @@ struct Waiting {
 }
 
 impl Queue {
+    fn new(on_panic: OnPanic) -> Self {
+        Self { state: Mutex::default(), ids: Mutex::default(), idle: Notify::new(), on_panic }
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         // No code that may panic runs under the lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Waits until the next group may be written: for its turn, or until it is large. The turn lasts until it is dropped.
-    async fn turn(&self) -> Option<SemaphorePermit<'_>> {
-        let large = self.large.notified();
-        {
-            let state = self.lock();
-            if state.last < SMALL_BATCH || state.waiting.len() >= LARGE_BATCH {
-                return None;
-            }
-        }
-        tokio::select! {
-            // It is never closed.
-            turn = self.shared.turns.acquire() => turn.ok(),
-            () = large => None,
-        }
     }
 
     /// The next group, or none: then the writer has ended.
@@ -123,7 +93,6 @@ impl Queue {
         let mut state = self.lock();
         let group = state.waiting.len().min(BATCH_MAX);
         if group > 0 {
-            state.last = group;
             return Some(state.waiting.drain(..group).collect());
         }
         // Under the lock of the look above: an event that comes now starts a writer.
@@ -133,7 +102,7 @@ impl Queue {
 
     /// `count` ids for events, from the reserved block if it holds enough.
     async fn ids(&self, store: &Store, count: usize) -> Result<Vec<i64>, StoreError> {
-        let lock = || self.shared.ids.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = || self.ids.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(ids) = take_reserved(&mut lock(), count) {
             return Ok(ids);
         }
@@ -160,23 +129,10 @@ impl Drop for Writer {
 }
 
 impl GroupCommit {
-    /// The first queue, of a service with that number of HTTP threads. To be called on the runtime that its writer is to run on.
+    /// A queue whose events are stored through `store`. To be called on the runtime that its writer is to run on.
     /// A panic of a writer fails the batch that it was at and no other; `on_panic` is given its payload.
-    pub fn new(store: Store, threads: usize, on_panic: impl Fn(&(dyn Any + Send)) + Send + Sync + 'static) -> Self {
-        let turns = Semaphore::new(threads.div_ceil(THREADS_PER_PERMIT).max(1));
-        Self::with(store, Arc::new(Shared { ids: Mutex::default(), turns, on_panic: Box::new(on_panic) }))
-    }
-
-    /// Another queue, for a thread that stores what it is sent through connections of its own: no event then waits for
-    /// another thread to wake up, twice. To be called on that thread.
-    #[must_use]
-    pub fn with_own_queue(&self, store: Store) -> Self {
-        Self::with(store, Arc::clone(&self.queue.shared))
-    }
-
-    fn with(store: Store, shared: Arc<Shared>) -> Self {
-        let queue = Queue { state: Mutex::default(), shared, large: Notify::new(), idle: Notify::new() };
-        Self { store, queue: Arc::new(queue), runtime: Handle::current() }
+    pub fn new(store: Store, on_panic: impl Fn(&(dyn Any + Send)) + Send + Sync + 'static) -> Self {
+        Self { store, queue: Arc::new(Queue::new(Box::new(on_panic))), runtime: Handle::current() }
     }
 
     /// Events that wait to be written.
@@ -213,9 +169,6 @@ impl GroupCommit {
             return Err(StoreError::Overloaded(format!("{QUEUE_CAPACITY} events wait to be written already").into()));
         }
         state.waiting.push_back(waiting);
-        if state.waiting.len() == LARGE_BATCH {
-            self.queue.large.notify_waiters();
-        }
         if !std::mem::replace(&mut state.is_written, true) {
             self.runtime.spawn(self.write());
         }
@@ -235,11 +188,9 @@ impl GroupCommit {
 /// Writes groups until nothing waits. A panic over one of them answers its senders with an error, and the next is written.
 async fn write(mut writer: Writer, write_group: impl Fn(Vec<Waiting>) -> BoxFuture<'static, ()> + Send) {
     let Some(queue) = writer.0.clone() else { return };
-    loop {
-        let _turn = queue.turn().await;
-        let Some(group) = queue.next() else { break };
+    while let Some(group) = queue.next() {
         if let Err(panic) = AssertUnwindSafe(async { write_group(group).await }).catch_unwind().await {
-            (queue.shared.on_panic)(&*panic);
+            (queue.on_panic)(&*panic);
         }
     }
     // Counted out already.
@@ -372,9 +323,7 @@ mod tests {
         let on_panic: OnPanic = Box::new(move |panic| {
             told.send(panic.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap();
         });
-        let shared = Shared { ids: Mutex::default(), turns: Semaphore::new(1), on_panic };
-        let (large, idle) = (Notify::new(), Notify::new());
-        let queue = Arc::new(Queue { state: Mutex::default(), shared: Arc::new(shared), large, idle });
+        let queue = Arc::new(Queue::new(on_panic));
         let batches = Mutex::new((0..BATCH_MAX).map(|_| queued(&queue, "first")).collect::<Vec<_>>());
         let last = queued(&queue, "last");
         queue.lock().is_written = true;

@@ -9,10 +9,9 @@ use futures_util::{FutureExt, future::join_all};
 use serde_json::{Map, Value, json};
 use store::GroupCommit;
 use time::{OffsetDateTime, macros::datetime};
-use tokio::task::JoinHandle;
 
 use crate::{
-    database::{Database, fresh, until_waiting},
+    database::{Database, fresh},
     shop,
 };
 
@@ -44,7 +43,7 @@ async fn number(db: &Database, query: &str) -> i64 {
 async fn everyone_is_told_the_id_of_their_own_event_and_all_are_one_transaction() {
     let db = fresh().await;
     let accounts = [shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await];
-    let events = GroupCommit::new((*db.store).clone(), 1, |_| {});
+    let events = GroupCommit::new((*db.store).clone(), |_| {});
     let sent = join_all((0..100).map(|n| {
         let event = event(&format!("e{n}"), json!({"n": n, "text": "a \"quoted\" ü"}));
         events.insert(accounts[n % 2], event, None)
@@ -78,7 +77,7 @@ async fn everyone_is_told_the_id_of_their_own_event_and_all_are_one_transaction(
 async fn an_event_that_the_database_refuses_fails_alone() {
     let db = fresh().await;
     let account = shop::account(&db.sql, "UTC").await;
-    let events = GroupCommit::new((*db.store).clone(), 1, |_| {});
+    let events = GroupCommit::new((*db.store).clone(), |_| {});
     let bad = event("bad", json!({"text": "\u{0}"}));
     let all = [plain("a"), bad, plain("b")].map(|event| events.insert(account, event, None));
     let sent = join_all(all).await;
@@ -87,65 +86,11 @@ async fn an_event_that_the_database_refuses_fails_alone() {
     assert_eq!(number(&db, "SELECT count(*) FROM track_events").await, 2);
 }
 
-fn send(events: &GroupCommit, account: AccountId, count: usize) -> JoinHandle<()> {
-    let events = events.clone();
-    tokio::spawn(async move {
-        let sent = join_all((0..count).map(|_| events.insert(account, plain("a"), None))).await;
-        assert!(sent.iter().all(Result::is_ok), "{sent:?}");
-    })
-}
-
-#[tokio::test]
-async fn small_groups_take_turns_and_a_large_one_goes_ahead() {
-    let db = fresh().await;
-    let account = shop::account(&db.sql, "UTC").await;
-    let first = GroupCommit::new((*db.store).clone(), 2, |_| {});
-    let second = first.with_own_queue((*db.store).clone());
-    // From here on both are known to have several senders.
-    send(&first, account, 4).await.unwrap();
-    send(&second, account, 4).await.unwrap();
-    let lock = db.session().await;
-    lock.batch_execute("BEGIN; LOCK TABLE track_events IN ACCESS EXCLUSIVE MODE").await.unwrap();
-    let mut sent = vec![send(&first, account, 4)];
-    until_waiting(&db.sql, 1).await;
-    sent.push(send(&second, account, 15));
-    for _ in 0..100 {
-        tokio::task::yield_now().await;
-    }
-    assert_eq!(second.waiting(), 15);
-    sent.push(send(&second, account, 1));
-    until_waiting(&db.sql, 2).await;
-    assert_eq!(second.waiting(), 0);
-    lock.batch_execute("COMMIT").await.unwrap();
-    for sent in sent {
-        sent.await.unwrap();
-    }
-    assert_eq!(number(&db, "SELECT count(*) FROM track_events").await, 28);
-}
-
-#[tokio::test]
-async fn a_queue_with_few_senders_waits_for_no_turn() {
-    let db = fresh().await;
-    let account = shop::account(&db.sql, "UTC").await;
-    let first = GroupCommit::new((*db.store).clone(), 2, |_| {});
-    let second = first.with_own_queue((*db.store).clone());
-    send(&first, account, 4).await.unwrap();
-    send(&second, account, 3).await.unwrap();
-    let lock = db.session().await;
-    lock.batch_execute("BEGIN; LOCK TABLE track_events IN ACCESS EXCLUSIVE MODE").await.unwrap();
-    let sent = [send(&first, account, 4), send(&second, account, 1)];
-    until_waiting(&db.sql, 2).await;
-    lock.batch_execute("COMMIT").await.unwrap();
-    for sent in sent {
-        sent.await.unwrap();
-    }
-}
-
 #[tokio::test]
 async fn what_does_not_fit_is_refused_at_once_and_the_rest_is_stored() {
     let db = fresh().await;
     let account = shop::account(&db.sql, "UTC").await;
-    let events = GroupCommit::new((*db.store).clone(), 1, |_| {});
+    let events = GroupCommit::new((*db.store).clone(), |_| {});
     let sent = join_all((0..2_050).map(|_| events.insert(account, plain("a"), None))).await;
     let refused = |result: &_| matches!(result, Err(IdempotencyError::Store(StoreError::Overloaded(_))));
     assert_eq!(sent.iter().filter(|result| refused(result)).count(), 2);
@@ -157,7 +102,7 @@ async fn what_does_not_fit_is_refused_at_once_and_the_rest_is_stored() {
 async fn an_event_whose_sender_has_gone_is_stored_before_the_end() {
     let db = fresh().await;
     let account = shop::account(&db.sql, "UTC").await;
-    let events = GroupCommit::new((*db.store).clone(), 1, |_| {});
+    let events = GroupCommit::new((*db.store).clone(), |_| {});
     assert!(events.insert(account, plain("a"), None).now_or_never().is_none());
     assert_eq!(events.waiting(), 1);
     events.drain().await;
@@ -174,7 +119,7 @@ fn key(request: u8) -> IdempotencyKey {
 async fn a_key_still_counts_among_events_without_one() {
     let db = fresh().await;
     let account = shop::account(&db.sql, "UTC").await;
-    let events = GroupCommit::new((*db.store).clone(), 1, |_| {});
+    let events = GroupCommit::new((*db.store).clone(), |_| {});
     let sent = join_all((0..6).map(|n| events.insert(account, plain("a"), (n % 2 == 0).then(|| key(1))))).await;
     let again = events.insert(account, plain("a"), Some(key(1))).await.unwrap();
     assert!(again.replayed);
