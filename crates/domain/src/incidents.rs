@@ -64,6 +64,29 @@ pub struct Update {
 }
 
 impl Incident {
+    /// One that begins, without a number and before anything is told of it.
+    pub const fn begun(
+        title: String,
+        severity: Severity,
+        components: Vec<Component>,
+        automatic: bool,
+        started_at: OffsetDateTime,
+    ) -> Self {
+        Self {
+            id: 0,
+            title,
+            severity,
+            status: Status::Investigating,
+            components,
+            automatic,
+            started_at,
+            identified_at: None,
+            monitoring_at: None,
+            resolved_at: None,
+            updates: Vec::new(),
+        }
+    }
+
     /// How long it took; none while it goes on.
     pub fn duration(&self) -> Option<Duration> {
         self.resolved_at.map(|resolved_at| resolved_at - self.started_at)

@@ -3,7 +3,7 @@
 mod evaluate;
 
 use async_trait::async_trait;
-use diesel::{dsl::count_star, prelude::*, result::Error};
+use diesel::{dsl::count_star, prelude::*};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, RuleId, StoreError,
@@ -20,7 +20,7 @@ use crate::{
     accounts::lock,
     database::{
         error::{Failure, corrupt, parse, store_error},
-        transact::{TransactionError, was_conflict},
+        transact::Rollback,
     },
     idempotency::{self, WriteError},
     schema::alert_rules as rules,
@@ -138,9 +138,9 @@ impl AlertStore for Store {
         now: OffsetDateTime,
     ) -> Result<Rule, ChangeError> {
         let changed = self
-            .transact::<_, ChangeFailure>(async |connection| change_locked(connection, account, id, change, now).await)
+            .transact::<_, Rollback<_>>(async |connection| change_locked(connection, account, id, change, now).await)
             .await;
-        changed.map_err(|ChangeFailure(error)| error)
+        changed.map_err(Rollback::into_error)
     }
 
     async fn delete(&self, account: AccountId, RuleId(id): RuleId) -> Result<bool, StoreError> {
@@ -247,19 +247,19 @@ async fn change_locked(
     id: i64,
     change: Change,
     now: OffsetDateTime,
-) -> Result<Rule, ChangeFailure> {
+) -> Result<Rule, Rollback<ChangeError>> {
     let target = rules::table.find((account.0, id));
     let row: Option<RuleRow> = target.select(RuleRow::as_select()).for_update().first(connection).await.optional()?;
-    let found = Rule::try_from(row.ok_or(ChangeFailure(ChangeError::NotFound))?)?;
+    let found = Rule::try_from(row.ok_or(Rollback::Refused(ChangeError::NotFound))?)?;
     let active = change.active.unwrap_or(found.active);
-    let terms = change.apply(&found.terms).map_err(|invalid| ChangeFailure(ChangeError::Invalid(invalid)))?;
-    let anew = !terms.watch_the_same(&found.terms) || (active && !found.active);
+    let terms = change.apply(&found.terms).map_err(|invalid| Rollback::Refused(ChangeError::Invalid(invalid)))?;
+    let is_new_watch = !terms.watch_the_same(&found.terms) || (active && !found.active);
     let row: RuleRow = diesel::update(target)
         .set((columns(&terms), rules::active.eq(active), rules::updated_at.eq(now)))
         .returning(RuleRow::as_returning())
         .get_result(connection)
         .await?;
-    if !anew {
+    if !is_new_watch {
         return Ok(row.try_into()?);
     }
     let row: RuleRow = diesel::update(target)
@@ -273,25 +273,4 @@ async fn change_locked(
         .get_result(connection)
         .await?;
     Ok(row.try_into()?)
-}
-
-/// What ends the transaction of a change.
-struct ChangeFailure(ChangeError);
-
-impl From<Error> for ChangeFailure {
-    fn from(error: Error) -> Self {
-        Self(store_error(error).into())
-    }
-}
-
-impl From<StoreError> for ChangeFailure {
-    fn from(error: StoreError) -> Self {
-        Self(error.into())
-    }
-}
-
-impl TransactionError for ChangeFailure {
-    fn is_conflict(&self) -> bool {
-        matches!(&self.0, ChangeError::Store(error) if was_conflict(error))
-    }
 }

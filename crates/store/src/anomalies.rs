@@ -114,7 +114,7 @@ impl AnomalyStore for Store {
                 }
                 if let Some(cursor) = page.cursor {
                     // The cursor names the last row of the page before; its place in the order is looked up.
-                    query = query.filter(Condition { before: AFTER, value: cursor, after: ")" });
+                    query = query.filter(Condition { before: AFTER, value: cursor });
                 }
                 Ok(WithFreshness::new(JOB, query).load::<Found<AnomalyRow>>(connection).await?)
             })

@@ -24,8 +24,8 @@ use time::OffsetDateTime;
 
 use crate::{
     Store,
-    credits::{auto_topup::AutoTopupRow, posting::Halt, rows::TransactionRow},
-    database::error::Failure,
+    credits::{auto_topup::AutoTopupRow, rows::TransactionRow},
+    database::{error::Failure, transact::Rollback},
     schema::{accounts, credit_balances, credit_transactions},
 };
 
@@ -80,8 +80,8 @@ impl CreditLedger for Store {
     }
 
     async fn debit(&self, debit: Debit, now: OffsetDateTime) -> Result<Transaction, DebitError> {
-        let done = self.transact::<_, Halt<_>>(async |connection| operations::debit(connection, &debit, now).await);
-        let done = done.await.map_err(Halt::into_error);
+        let done = self.transact::<_, Rollback<_>>(async |connection| operations::debit(connection, &debit, now).await);
+        let done = done.await.map_err(Rollback::into_error);
         if matches!(done, Err(DebitError::Insufficient { .. })) {
             self.queue_after_refusal(debit.account, now).await?;
         }
@@ -89,18 +89,20 @@ impl CreditLedger for Store {
     }
 
     async fn refund(&self, refund: Refund, now: OffsetDateTime) -> Result<Transaction, RefundError> {
-        let done = self.transact::<_, Halt<_>>(async |connection| operations::refund(connection, &refund, now).await);
-        done.await.map_err(Halt::into_error)
+        let done =
+            self.transact::<_, Rollback<_>>(async |connection| operations::refund(connection, &refund, now).await);
+        done.await.map_err(Rollback::into_error)
     }
 
     async fn grant(&self, grant: Grant, now: OffsetDateTime) -> Result<Transaction, PostError> {
-        let done = self.transact::<_, Halt<_>>(async |connection| operations::grant(connection, &grant, now).await);
-        done.await.map_err(Halt::into_error)
+        let done = self.transact::<_, Rollback<_>>(async |connection| operations::grant(connection, &grant, now).await);
+        done.await.map_err(Rollback::into_error)
     }
 
     async fn adjust(&self, adjust: Adjust, now: OffsetDateTime) -> Result<Transaction, PostError> {
-        let done = self.transact::<_, Halt<_>>(async |connection| operations::adjust(connection, &adjust, now).await);
-        done.await.map_err(Halt::into_error)
+        let done =
+            self.transact::<_, Rollback<_>>(async |connection| operations::adjust(connection, &adjust, now).await);
+        done.await.map_err(Rollback::into_error)
     }
 }
 

@@ -3,7 +3,7 @@
 mod advance;
 
 use async_trait::async_trait;
-use diesel::{prelude::*, result::Error};
+use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     StoreError,
@@ -16,7 +16,7 @@ use crate::{
     Store,
     database::{
         error::{Failure, parse, store_error},
-        transact::{TransactionError, was_conflict},
+        transact::Rollback,
     },
     schema::{incident_updates as updates, incidents},
 };
@@ -120,29 +120,19 @@ impl IncidentStore for Store {
 
     async fn open(&self, incident: NewIncident, now: OffsetDateTime) -> Result<Incident, StoreError> {
         let NewIncident { title, severity, components, status, body } = incident;
-        let mut incident = Incident {
-            id: 0,
-            title,
-            severity,
-            status: domain::incidents::Status::Investigating,
-            components,
-            automatic: false,
-            started_at: now,
-            identified_at: None,
-            monitoring_at: None,
-            resolved_at: None,
-            updates: Vec::new(),
-        };
+        let mut incident = Incident::begun(title, severity, components, false, now);
         incident.enter(status, now);
         let opened = self
-            .run_transaction::<_, Failure>(async |connection| Ok(insert(connection, &incident, &body, now).await?))
+            .run_transaction::<_, Failure>(async |connection| {
+                Ok(insert(connection, incident.clone(), &body, now).await?)
+            })
             .await?;
         Ok(opened)
     }
 
     async fn change(&self, id: i64, change: Change, now: OffsetDateTime) -> Result<Incident, ChangeError> {
         let changed = self
-            .transact::<_, ChangeFailure>(async |connection| {
+            .transact::<_, Rollback<_>>(async |connection| {
                 let row: Option<IncidentRow> = incidents::table
                     .find(id)
                     .select(IncidentRow::as_select())
@@ -150,13 +140,13 @@ impl IncidentStore for Store {
                     .first(connection)
                     .await
                     .optional()?;
-                let row = row.ok_or(ChangeFailure(ChangeError::NotFound))?;
+                let row = row.ok_or(Rollback::Refused(ChangeError::NotFound))?;
                 let mut incident = row.with(told(connection, id).await?)?;
-                incident.change(&change, now).map_err(|refused| ChangeFailure(refused.into()))?;
+                incident.change(&change, now).map_err(|refused| Rollback::Refused(refused.into()))?;
                 Ok(write(connection, incident, &change.body, now).await?)
             })
             .await;
-        changed.map_err(|ChangeFailure(error)| error)
+        changed.map_err(Rollback::into_error)
     }
 
     async fn advance(&self, now: OffsetDateTime) -> Result<(), StoreError> {
@@ -183,11 +173,11 @@ fn names(components: &[Component]) -> Vec<&'static str> {
 /// Adds an incident with its first update; the number that it has is a new one.
 async fn insert(
     connection: &mut AsyncPgConnection,
-    incident: &Incident,
+    mut incident: Incident,
     body: &str,
     now: OffsetDateTime,
 ) -> QueryResult<Incident> {
-    let id: i64 = diesel::insert_into(incidents::table)
+    incident.id = diesel::insert_into(incidents::table)
         .values((
             incidents::title.eq(&incident.title),
             incidents::severity.eq(incident.severity.as_str()),
@@ -202,7 +192,7 @@ async fn insert(
         .returning(incidents::id)
         .get_result(connection)
         .await?;
-    tell(connection, Incident { id, ..incident.clone() }, body, now).await
+    tell(connection, incident, body, now).await
 }
 
 /// Writes an incident as it is now, and what is told of that.
@@ -246,25 +236,4 @@ async fn tell(
         .await?;
     incident.updates.insert(0, Update { id, status, body: body.to_owned(), created_at: now });
     Ok(incident)
-}
-
-/// What ends the transaction of a change.
-struct ChangeFailure(ChangeError);
-
-impl From<Error> for ChangeFailure {
-    fn from(error: Error) -> Self {
-        Self(store_error(error).into())
-    }
-}
-
-impl From<StoreError> for ChangeFailure {
-    fn from(error: StoreError) -> Self {
-        Self(error.into())
-    }
-}
-
-impl TransactionError for ChangeFailure {
-    fn is_conflict(&self) -> bool {
-        matches!(&self.0, ChangeError::Store(error) if was_conflict(error))
-    }
 }

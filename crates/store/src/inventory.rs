@@ -128,7 +128,7 @@ fn items(
     }
     if let Some(cursor) = page.cursor {
         // The cursor names the last item of the page before; its place in the order is looked up.
-        query = query.filter(Condition { before: AFTER, value: cursor, after: ")" });
+        query = query.filter(Condition { before: AFTER, value: cursor });
     }
     query
 }

@@ -142,7 +142,7 @@ fn rows(
     }
     if let Some(cursor) = page.cursor {
         // The cursor names the last risk of the page before; its place in the order is looked up.
-        query = query.filter(Condition { before: AFTER, value: cursor, after: ")" });
+        query = query.filter(Condition { before: AFTER, value: cursor });
     }
     query
 }

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use diesel::{
     dsl::min,
     prelude::*,
-    sql_types::{BigInt, Bool, Nullable, Text, Timestamptz},
+    sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
@@ -18,9 +18,6 @@ use crate::{
     database::error::{Failure, parse},
     schema::status_probes as probes,
 };
-
-/// Probes of one statement, each of which has five parameters.
-const ROWS_AT_ONCE: usize = 1_000;
 
 row!(
     struct MinuteRow {
@@ -41,6 +38,19 @@ statement!(
         bool_or(outcome = 'down' AND source = 'external') AS down_outside, round(avg(latency_ms))::bigint AS latency_ms
     FROM status_probes WHERE minute >= $1 AND minute < $2
     GROUP BY minute, component ORDER BY minute, component"
+);
+
+statement!(
+    /// Of a minute, a component and a source the first probe counts.
+    Record(
+        minutes: Vec<OffsetDateTime> => Array<Timestamptz>,
+        components: Vec<&'static str> => Array<Text>,
+        sources: Vec<String> => Array<Text>,
+        outcomes: Vec<&'static str> => Array<Text>,
+        latencies: Vec<Option<i64>> => Array<Nullable<BigInt>>,
+    ) -> () = "
+    INSERT INTO status_probes (minute, component, source, outcome, latency_ms)
+    SELECT * FROM unnest($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING"
 );
 
 impl TryFrom<MinuteRow> for Minute {
@@ -71,14 +81,14 @@ pub(crate) async fn prune(connection: &mut AsyncPgConnection, now: OffsetDateTim
 #[async_trait]
 impl ProbeStore for Store {
     async fn record(&self, all: &[Probe]) -> Result<(), StoreError> {
-        self.run_transaction::<_, Failure>(async |connection| {
-            for some in all.chunks(ROWS_AT_ONCE) {
-                let rows: Vec<_> = some.iter().map(columns).collect();
-                diesel::insert_into(probes::table).values(rows).on_conflict_do_nothing().execute(connection).await?;
-            }
-            Ok(())
-        })
-        .await?;
+        let statement = Record {
+            minutes: all.iter().map(|probe| probe.minute).collect(),
+            components: all.iter().map(|probe| probe.component.as_str()).collect(),
+            sources: all.iter().map(|probe| probe.source.clone()).collect(),
+            outcomes: all.iter().map(|probe| probe.outcome.as_str()).collect(),
+            latencies: all.iter().map(|probe| probe.latency_ms).collect(),
+        };
+        self.run::<_, Failure>(async |connection| Ok(statement.execute(connection).await?)).await?;
         Ok(())
     }
 
@@ -94,23 +104,4 @@ impl ProbeStore for Store {
             .await?;
         Ok(first)
     }
-}
-
-type Columns<'a> = (
-    diesel::dsl::Eq<probes::minute, OffsetDateTime>,
-    diesel::dsl::Eq<probes::component, &'static str>,
-    diesel::dsl::Eq<probes::source, &'a str>,
-    diesel::dsl::Eq<probes::outcome, &'static str>,
-    diesel::dsl::Eq<probes::latency_ms, Option<i64>>,
-);
-
-fn columns(probe: &Probe) -> Columns<'_> {
-    let Probe { component, minute, source, outcome, latency_ms } = probe;
-    (
-        probes::minute.eq(*minute),
-        probes::component.eq(component.as_str()),
-        probes::source.eq(source.as_str()),
-        probes::outcome.eq(outcome.as_str()),
-        probes::latency_ms.eq(*latency_ms),
-    )
 }

@@ -13,11 +13,8 @@ use time::OffsetDateTime;
 
 use super::runs::RunRow;
 use crate::{
-    credits::{
-        operations,
-        posting::{self, Halt},
-    },
-    database::error::corrupt,
+    credits::{operations, posting},
+    database::{error::corrupt, transact::Rollback},
     idempotency::{self, WriteError},
     schema::{ai_access, ai_runs as runs, credit_balances},
 };
@@ -130,7 +127,7 @@ pub(super) async fn pay(
     trigger: Trigger,
     price: CreditAmount,
     now: OffsetDateTime,
-) -> Result<(), Halt<DebitError>> {
+) -> Result<(), Rollback<DebitError>> {
     let debit = Debit {
         account,
         amount: price,
@@ -145,8 +142,8 @@ pub(super) async fn pay(
 }
 
 /// What a refused debit means for who asked.
-pub(super) fn refusal(halt: Halt<DebitError>) -> WriteError<RequestError> {
-    match halt.into_error() {
+pub(super) fn refusal(rollback: Rollback<DebitError>) -> WriteError<RequestError> {
+    match rollback.into_error() {
         DebitError::Paused => WriteError::Refused(RequestError::Paused),
         DebitError::Insufficient { balance } => WriteError::Refused(RequestError::Insufficient { balance }),
         DebitError::KeyReused => corrupt("key of a debit").into(),

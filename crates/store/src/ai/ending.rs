@@ -73,7 +73,7 @@ pub(crate) async fn end_run(
         };
         operations::refund(connection, &refund, now)
             .await
-            .map_err(|halt| StoreError::Internal(halt.into_error().into()))?;
+            .map_err(|rollback| StoreError::Internal(rollback.into_error().into()))?;
     }
     if credits > 0 {
         // Only now it is certain what the run cost.

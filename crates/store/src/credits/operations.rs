@@ -10,18 +10,21 @@ use serde_json::{Map, json};
 use time::OffsetDateTime;
 
 use super::{
-    posting::{Earlier, Halt, Locked, Operation, apply, earlier, lock},
+    posting::{Earlier, Locked, Operation, apply, earlier, lock},
     rows::TransactionRow,
     top_ups,
 };
-use crate::{database::error::corrupt, schema::credit_transactions};
+use crate::{
+    database::{error::corrupt, transact::Rollback},
+    schema::credit_transactions,
+};
 
 /// [`CreditLedger::debit`](domain::credits::CreditLedger::debit), in the caller's transaction.
 pub(crate) async fn debit(
     connection: &mut AsyncPgConnection,
     debit: &Debit,
     now: OffsetDateTime,
-) -> Result<Transaction, Halt<DebitError>> {
+) -> Result<Transaction, Rollback<DebitError>> {
     let operation = Operation {
         account: debit.account,
         key: &debit.key,
@@ -34,8 +37,8 @@ pub(crate) async fn debit(
     // The key comes first: a debit that was made stays made, even if the balance would not allow it again.
     match earlier(connection, &operation).await? {
         Earlier::Same(transaction) => return Ok(transaction),
-        Earlier::Other => return Err(Halt::Refused(DebitError::KeyReused)),
-        Earlier::None { ai_paused: true } => return Err(Halt::Refused(DebitError::Paused)),
+        Earlier::Other => return Err(Rollback::Refused(DebitError::KeyReused)),
+        Earlier::None { ai_paused: true } => return Err(Rollback::Refused(DebitError::Paused)),
         Earlier::None { ai_paused: false } => {}
     }
     let transaction = apply(connection, &operation, totals, debit.change()).await?;
@@ -48,7 +51,7 @@ pub(crate) async fn refund(
     connection: &mut AsyncPgConnection,
     refund: &Refund,
     now: OffsetDateTime,
-) -> Result<Transaction, Halt<RefundError>> {
+) -> Result<Transaction, Rollback<RefundError>> {
     let Locked { totals, .. } = lock(connection, refund.account).await?;
     let debit = find_debit(connection, refund).await?;
     let meta = Map::from_iter([
@@ -65,11 +68,11 @@ pub(crate) async fn refund(
     };
     match earlier(connection, &operation).await? {
         Earlier::Same(transaction) => return Ok(transaction),
-        Earlier::Other => return Err(Halt::Refused(RefundError::KeyReused)),
+        Earlier::Other => return Err(Rollback::Refused(RefundError::KeyReused)),
         Earlier::None { .. } => {}
     }
     if let Some(by) = refunded_by(connection, refund, debit.id).await? {
-        return Err(Halt::Refused(RefundError::AlreadyRefunded { by: Box::new(by) }));
+        return Err(Rollback::Refused(RefundError::AlreadyRefunded { by: Box::new(by) }));
     }
     let change = Change::Refund {
         amount: CreditAmount::new(-debit.amount).map_err(|_| corrupt("debit"))?,
@@ -80,7 +83,7 @@ pub(crate) async fn refund(
 }
 
 /// The debit under the key that the refund names.
-async fn find_debit(connection: &mut AsyncPgConnection, refund: &Refund) -> Result<Transaction, Halt<RefundError>> {
+async fn find_debit(connection: &mut AsyncPgConnection, refund: &Refund) -> Result<Transaction, Rollback<RefundError>> {
     let row: Option<TransactionRow> = credit_transactions::table
         .filter(credit_transactions::account_id.eq(refund.account.0))
         .filter(credit_transactions::operation_key.eq(refund.debit_key.as_str()))
@@ -89,14 +92,14 @@ async fn find_debit(connection: &mut AsyncPgConnection, refund: &Refund) -> Resu
         .first(connection)
         .await
         .optional()?;
-    Ok(row.ok_or(Halt::Refused(RefundError::UnknownDebit))?.try_into()?)
+    Ok(row.ok_or(Rollback::Refused(RefundError::UnknownDebit))?.try_into()?)
 }
 
 async fn refunded_by(
     connection: &mut AsyncPgConnection,
     refund: &Refund,
     debit: i64,
-) -> Result<Option<Transaction>, Halt<RefundError>> {
+) -> Result<Option<Transaction>, Rollback<RefundError>> {
     let row: Option<TransactionRow> = credit_transactions::table
         .filter(credit_transactions::account_id.eq(refund.account.0))
         .filter(credit_transactions::refunds_id.eq(debit))
@@ -111,7 +114,7 @@ pub(super) async fn grant(
     connection: &mut AsyncPgConnection,
     grant: &Grant,
     now: OffsetDateTime,
-) -> Result<Transaction, Halt<PostError>> {
+) -> Result<Transaction, Rollback<PostError>> {
     let operation = Operation {
         account: grant.account,
         key: &grant.key,
@@ -127,7 +130,7 @@ pub(super) async fn adjust(
     connection: &mut AsyncPgConnection,
     adjust: &Adjust,
     now: OffsetDateTime,
-) -> Result<Transaction, Halt<PostError>> {
+) -> Result<Transaction, Rollback<PostError>> {
     let operation = Operation {
         account: adjust.account,
         key: &adjust.key,
@@ -143,11 +146,11 @@ async fn once(
     connection: &mut AsyncPgConnection,
     operation: &Operation<'_>,
     change: Change,
-) -> Result<Transaction, Halt<PostError>> {
+) -> Result<Transaction, Rollback<PostError>> {
     let Locked { totals, .. } = lock(connection, operation.account).await?;
     match earlier(connection, operation).await? {
         Earlier::Same(transaction) => Ok(transaction),
-        Earlier::Other => Err(Halt::Refused(PostError::KeyReused)),
+        Earlier::Other => Err(Rollback::Refused(PostError::KeyReused)),
         Earlier::None { .. } => apply(connection, operation, totals, change).await,
     }
 }

@@ -24,7 +24,7 @@ use time::OffsetDateTime;
 
 use super::{
     offers,
-    posting::{Halt, Locked, Operation, apply, lock},
+    posting::{Locked, Operation, apply, lock},
     top_ups::queue_if_low,
 };
 use crate::{
@@ -32,13 +32,14 @@ use crate::{
     database::{
         error::{Failure, corrupt, parse},
         statement::Scalar,
+        transact::Rollback,
     },
     keys,
     schema::{accounts, auto_topups, credit_balances, payment_customers, payment_owners, payments},
     webhooks::outbox,
 };
 
-type Ended<T> = Result<T, Halt<SettleError>>;
+type Ended<T> = Result<T, Rollback<SettleError>>;
 
 #[async_trait]
 impl PaymentStore for Store {
@@ -53,8 +54,8 @@ impl PaymentStore for Store {
     }
 
     async fn settle(&self, settlement: Settlement, now: OffsetDateTime) -> Result<Settled, SettleError> {
-        let done = self.transact::<_, Halt<_>>(async |connection| settle(connection, &settlement, now).await);
-        done.await.map_err(Halt::into_error)
+        let done = self.transact::<_, Rollback<_>>(async |connection| settle(connection, &settlement, now).await);
+        done.await.map_err(Rollback::into_error)
     }
 
     async fn publish(&self, prices: &PriceList, now: OffsetDateTime) -> Result<(), StoreError> {
@@ -111,8 +112,8 @@ struct Known {
     shortfall: i64,
 }
 
-const fn refused(refusal: Refusal) -> Halt<SettleError> {
-    Halt::Refused(SettleError::Refused(refusal))
+const fn refused(refusal: Refusal) -> Rollback<SettleError> {
+    Rollback::Refused(SettleError::Refused(refusal))
 }
 
 async fn settle(connection: &mut AsyncPgConnection, settlement: &Settlement, now: OffsetDateTime) -> Ended<Settled> {

@@ -7,7 +7,7 @@ use diesel::{
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
-    AccountId, StoreError,
+    AccountId,
     credits::{Change, OperationKey, Refused, Totals, Transaction, auto_topup::Trigger, post},
 };
 use serde_json::{Map, Value};
@@ -15,46 +15,10 @@ use time::OffsetDateTime;
 
 use super::rows::TransactionRow;
 use crate::{
-    database::{error::Failure, statement::Scalar, transact::TransactionError},
+    database::{statement::Scalar, transact::Rollback},
     schema::{ai_access, credit_balances, credit_transactions},
     webhooks::outbox,
 };
-
-/// What ends a transaction before its commit.
-#[derive(Debug)]
-pub(crate) enum Halt<E> {
-    /// The operation is refused.
-    Refused(E),
-    /// Trouble with the database.
-    Failed(Failure),
-}
-
-impl<E> From<Error> for Halt<E> {
-    fn from(error: Error) -> Self {
-        Self::Failed(error.into())
-    }
-}
-
-impl<E> From<StoreError> for Halt<E> {
-    fn from(error: StoreError) -> Self {
-        Self::Failed(error.into())
-    }
-}
-
-impl<E> TransactionError for Halt<E> {
-    fn is_conflict(&self) -> bool {
-        matches!(self, Self::Failed(failure) if failure.is_conflict())
-    }
-}
-
-impl<E: From<StoreError>> Halt<E> {
-    pub(crate) fn into_error(self) -> E {
-        match self {
-            Self::Refused(refusal) => refusal,
-            Self::Failed(failure) => StoreError::from(failure).into(),
-        }
-    }
-}
 
 /// An operation of the ledger, as far as its row goes.
 pub(crate) struct Operation<'a> {
@@ -151,7 +115,7 @@ impl From<LockedRow> for Locked {
 pub(crate) async fn earlier<E>(
     connection: &mut AsyncPgConnection,
     operation: &Operation<'_>,
-) -> Result<Earlier, Halt<E>> {
+) -> Result<Earlier, Rollback<E>> {
     let same_key = credit_transactions::account_id
         .eq(credit_balances::account_id)
         .and(credit_transactions::operation_key.eq(operation.key.as_str()));
@@ -208,8 +172,8 @@ pub(crate) async fn apply<E: From<Refused>>(
     operation: &Operation<'_>,
     totals: Totals,
     change: Change,
-) -> Result<Transaction, Halt<E>> {
-    let posting = post(totals, change).map_err(|refused| Halt::Refused(refused.into()))?;
+) -> Result<Transaction, Rollback<E>> {
+    let posting = post(totals, change).map_err(|refused| Rollback::Refused(refused.into()))?;
     let statement = Write {
         balance: posting.after.balance,
         total_purchased: posting.after.total_purchased,

@@ -175,10 +175,9 @@ macro_rules! session_statement {
 /// A condition with one parameter, in the filter of a query. With it, unlike with `diesel::dsl::sql`, the connection keeps the
 /// prepared form.
 pub(crate) struct Condition {
-    /// The text up to the parameter.
+    /// The text up to the parameter, which a `)` follows.
     pub before: &'static str,
     pub value: i64,
-    pub after: &'static str,
 }
 
 impl Expression for Condition {
@@ -201,7 +200,7 @@ impl QueryFragment<Pg> for Condition {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
         out.push_sql(self.before);
         out.push_bind_param::<BigInt, _>(&self.value)?;
-        out.push_sql(self.after);
+        out.push_sql(")");
         Ok(())
     }
 }

@@ -4,13 +4,52 @@ use diesel::result::Error;
 use diesel_async::AsyncPgConnection;
 use domain::StoreError;
 
-use crate::{Store, database::sqlstate};
+use crate::{
+    Store,
+    database::{error::Failure, sqlstate},
+};
 
 /// What a transaction may end with.
 pub(crate) trait TransactionError: From<Error> + From<StoreError> {
     /// Whether Postgres rolled it back for the sake of another transaction: nothing is wrong with it, and nothing of it is
     /// left.
     fn is_conflict(&self) -> bool;
+}
+
+/// Why a transaction was rolled back.
+#[derive(Debug)]
+pub(crate) enum Rollback<E> {
+    /// What was asked for is refused.
+    Refused(E),
+    /// Trouble with the database.
+    Failed(Failure),
+}
+
+impl<E> From<Error> for Rollback<E> {
+    fn from(error: Error) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+impl<E> From<StoreError> for Rollback<E> {
+    fn from(error: StoreError) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+impl<E> TransactionError for Rollback<E> {
+    fn is_conflict(&self) -> bool {
+        matches!(self, Self::Failed(failure) if failure.is_conflict())
+    }
+}
+
+impl<E: From<StoreError>> Rollback<E> {
+    pub(crate) fn into_error(self) -> E {
+        match self {
+            Self::Refused(refusal) => refusal,
+            Self::Failed(failure) => StoreError::from(failure).into(),
+        }
+    }
 }
 
 /// A deadlock (40P01) or a serialization failure (40001).

@@ -5,7 +5,7 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     StoreError,
     incidents::{
-        Incident, Status,
+        Incident,
         automation::{Standing, Step, Watch},
         wording::{Language, Occasion, body, title},
     },
@@ -13,7 +13,7 @@ use domain::{
 };
 use time::{Duration, OffsetDateTime};
 
-use super::{IncidentRow, insert, told, write};
+use super::{IncidentRow, insert, write};
 use crate::{
     Store,
     database::error::Failure,
@@ -33,8 +33,9 @@ impl Store {
                 .for_update()
                 .load(connection)
                 .await?;
+            let Some(since) = marks.iter().map(|(_, until, ..)| *until).min() else { return Ok(()) };
             let oldest = until - Duration::hours(MAX_DELAY_HOURS);
-            let since = marks.iter().map(|(_, until, ..)| *until).min().unwrap_or(until).max(oldest);
+            let since = since.max(oldest);
             let minutes = uptime::minutes(connection, since, until).await?;
             for (name, gone_to, down, bad, good) in marks {
                 let Ok(component) = name.parse::<Component>() else { continue };
@@ -96,21 +97,10 @@ async fn go(
         standing = match watch.step(component, standing.clone(), minute) {
             Step::Nothing => standing,
             Step::Open { severity, started_at } => {
-                let incident = Incident {
-                    id: 0,
-                    title: title(component, severity, Language::English).to_owned(),
-                    severity,
-                    status: Status::Investigating,
-                    components: vec![component],
-                    automatic: true,
-                    started_at,
-                    identified_at: None,
-                    monitoring_at: None,
-                    resolved_at: None,
-                    updates: Vec::new(),
-                };
+                let title = title(component, severity, Language::English).to_owned();
+                let incident = Incident::begun(title, severity, vec![component], true, started_at);
                 let text = body(Occasion::Opened, Language::English);
-                Standing::Automatic(insert(connection, &incident, text, minute).await?)
+                Standing::Automatic(insert(connection, incident, text, minute).await?)
             }
             Step::Change(incident, occasion) => {
                 Standing::Automatic(write(connection, incident, body(occasion, Language::English), minute).await?)
@@ -136,6 +126,6 @@ async fn standing(connection: &mut AsyncPgConnection, component: Component) -> R
         .await
         .optional()?;
     let Some(row) = newest else { return Ok(Standing::Nothing) };
-    let updates = told(connection, row.id).await?;
-    Ok(Standing::Automatic(row.with(updates)?))
+    // What was told of it so far decides nothing.
+    Ok(Standing::Automatic(row.with(Vec::new())?))
 }
