@@ -10,6 +10,7 @@ use tracing::span::Record;
 use tracing_subscriber::{
     EnvFilter,
     field::RecordFields,
+    filter::LevelFilter,
     fmt::{
         FormatFields, FormattedFields, SubscriberBuilder,
         format::{Compact, DefaultFields, Format, Json, JsonFields, Writer},
@@ -27,14 +28,24 @@ const QUIET: &str = "actix_server=warn,tokio_postgres=warn";
 /// Starts logging on standard error, so that standard output stays a command's result: lines for people on a terminal, else
 /// one JSON object a line.
 pub fn init_logs(filter: &str) -> anyhow::Result<()> {
-    let filter = EnvFilter::try_new(format!("{QUIET},{filter}"))
-        .map_err(|error| anyhow::anyhow!("log: not a log filter: {error}"))?;
+    let filter = filter_of(filter)?;
     let started = if io::stderr().is_terminal() {
         for_people(filter).with_writer(io::stderr).finish().try_init()
     } else {
         json(filter).with_writer(io::stderr).finish().try_init()
     };
     started.map_err(|error| anyhow::anyhow!("cannot start logging: {error}"))
+}
+
+fn filter_of(filter: &str) -> anyhow::Result<EnvFilter> {
+    let parse =
+        |filter: &str| EnvFilter::try_new(filter).map_err(|error| anyhow::anyhow!("log: not a log filter: {error}"));
+    let asked = parse(filter)?;
+    // Where less than warnings is asked for, those of libraries are not wanted either.
+    if asked.max_level_hint().is_some_and(|most| most < LevelFilter::WARN) {
+        return Ok(asked);
+    }
+    parse(&format!("{QUIET},{filter}"))
 }
 
 /// Time, level, message and fields, those of the spans last.
@@ -124,6 +135,18 @@ mod tests {
         let span = tracing::error_span!("request", request_id = "some-request", account_id = tracing::field::Empty);
         span.record("account_id", 7);
         span.in_scope(|| tracing::error!(cause = "the reason", "request failed"));
+    }
+
+    #[test]
+    fn no_more_is_logged_than_was_asked_for() {
+        for (filter, most) in [
+            ("off", LevelFilter::OFF),
+            ("error", LevelFilter::ERROR),
+            ("warn", LevelFilter::WARN),
+            ("store=debug", LevelFilter::DEBUG),
+        ] {
+            assert_eq!(filter_of(filter).unwrap().max_level_hint(), Some(most), "{filter}");
+        }
     }
 
     #[test]
