@@ -10,7 +10,7 @@ use ::web::csv::{Row, header_row, rows};
 use actix_web::{
     FromRequest, HttpRequest, HttpResponse, HttpResponseBuilder,
     dev::Payload,
-    http::header::{self, HeaderMap, HeaderValue},
+    http::header::{self, HeaderValue},
 };
 use domain::{StoreError, error::Chain};
 use futures_util::{StreamExt, stream, stream::BoxStream};
@@ -28,7 +28,7 @@ use crate::{
     input::Input,
     names,
     query::{is_strict, pairs, read},
-    respond::{Cache, date},
+    respond::{Cache, date, prefers},
     streams::Streaming,
     warnings::Warnings,
 };
@@ -93,21 +93,6 @@ impl<R: Row> PartialSchema for Csv<R> {
 }
 
 impl<R: Row> ToSchema for Csv<R> {}
-
-/// Whether a client prefers this media type to JSON: it must be named, and not be wanted less.
-pub fn prefers(headers: &HeaderMap, media_type: &str) -> bool {
-    let weight = |wanted: &str| -> f32 {
-        let lines = headers.get_all(header::ACCEPT).filter_map(|line| line.to_str().ok());
-        let range = lines.flat_map(|line| line.split(',')).find_map(|range| {
-            let mut parts = range.split(';').map(str::trim);
-            let named = parts.next().is_some_and(|name| name.eq_ignore_ascii_case(wanted));
-            named.then(|| parts.find_map(|part| part.strip_prefix("q=")?.parse().ok()).unwrap_or(1.0))
-        });
-        range.unwrap_or(0.0)
-    };
-    let wanted = weight(media_type);
-    wanted > 0.0 && wanted >= weight("application/json")
-}
 
 /// What a file says in its headers besides the rows.
 pub struct CsvMetadata<'a> {

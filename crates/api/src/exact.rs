@@ -108,12 +108,6 @@ fn point(left: u32, put: &mut impl FnMut(u8) -> Option<usize>) -> Option<u32> {
     Some(left.saturating_sub(1))
 }
 
-impl std::fmt::Display for JsonDecimal {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
 /// A measured value with at most four decimals.
 pub fn round4(value: f64) -> f64 {
     let scaled = (value * 10_000.0).round() / 10_000.0;
@@ -126,7 +120,7 @@ const DATE: &[BorrowedFormatItem<'_>] = format_description!("[year]-[month]-[day
 
 /// RFC 3339 in UTC, whole seconds.
 pub fn instant(at: OffsetDateTime) -> String {
-    Instant(at).to_string()
+    Instant(at).write(str::to_owned)
 }
 
 /// An instant that is written as [`instant`] writes it, without a text in between.
@@ -153,12 +147,6 @@ impl Instant {
 impl Serialize for Instant {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.write(|text| serializer.serialize_str(text))
-    }
-}
-
-impl std::fmt::Display for Instant {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.write(|text| f.write_str(text))
     }
 }
 

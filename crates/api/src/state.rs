@@ -218,7 +218,7 @@ impl Default for Settings {
             body_timeout: Duration::from_secs(10),
             draining: Arc::default(),
             shutdown_timeout: Duration::from_secs(30),
-            slow_after: Duration::from_millis(250),
+            slow_after: domain::health::SLOW_AFTER,
         }
     }
 }

@@ -4,6 +4,9 @@ use std::{collections::BTreeSet, fmt, str::FromStr, time::Duration};
 
 use crate::error::StoreError;
 
+/// A database that takes longer for a round trip is slow.
+pub const SLOW_AFTER: Duration = Duration::from_millis(250);
+
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait::async_trait]
 pub trait Health: Send + Sync {

@@ -126,12 +126,12 @@ impl Record {
     /// Puts what was seen in order. Minutes outside the window are left out.
     pub fn new(read_at: OffsetDateTime, first: Option<OffsetDateTime>, minutes: &[Minute]) -> Self {
         let (since, _) = Self::window(read_at);
-        let mut seen: BTreeMap<Component, Vec<Option<Seen>>> = BTreeMap::new();
+        let nothing = vec![None; usize::try_from(MAX_MINUTES).unwrap_or_default()];
+        let mut seen: BTreeMap<Component, Vec<Option<Seen>>> =
+            Component::ALL.iter().map(|component| (*component, nothing.clone())).collect();
         for Minute { component, minute, tally } in minutes {
-            let of_component =
-                seen.entry(*component).or_insert_with(|| vec![None; usize::try_from(MAX_MINUTES).unwrap_or_default()]);
             let at = usize::try_from((*minute - since).whole_minutes()).ok();
-            if let Some(place) = at.and_then(|at| of_component.get_mut(at)) {
+            if let Some(place) = seen.get_mut(component).zip(at).and_then(|(minutes, at)| minutes.get_mut(at)) {
                 *place = tally.outcome().map(|outcome| Seen { outcome, latency_ms: tally.latency_ms });
             }
         }
@@ -139,10 +139,10 @@ impl Record {
     }
 
     /// What was seen of a component in the last `minutes` of the window, oldest first.
-    fn last(&self, component: Component, minutes: i64) -> Vec<Option<Seen>> {
+    fn last(&self, component: Component, minutes: i64) -> &[Option<Seen>] {
+        let all = self.seen.get(&component).map_or(&[][..], Vec::as_slice);
         let wanted = usize::try_from(minutes).unwrap_or_default();
-        let Some(all) = self.seen.get(&component) else { return vec![None; wanted] };
-        all.iter().skip(all.len().saturating_sub(wanted)).copied().collect()
+        all.split_at(all.len().saturating_sub(wanted)).1
     }
 }
 

@@ -131,7 +131,7 @@ async fn ai_pause(admin: web::Data<Admin>, account: web::Path<i64>, body: web::J
     let said = text("reason", reason.as_deref().unwrap_or_default());
     let (reason, by) = match (said, actor(by.as_deref().unwrap_or("admin"))) {
         (Ok(reason), Ok(by)) => (reason, by),
-        (Err(error), _) | (_, Err(error)) => return refused(&error),
+        (Err(error), _) | (_, Err(error)) => return refused(&error.to_string()),
     };
     told(admin.store.pause(AccountId(account.into_inner()), &by, &reason, OffsetDateTime::now_utc()).await)
 }
@@ -143,13 +143,18 @@ async fn ai_resume(admin: web::Data<Admin>, account: web::Path<i64>, body: web::
     let said = reason.map(|reason| text("reason", &reason)).transpose();
     let (reason, by) = match (said, actor(by.as_deref().unwrap_or("admin"))) {
         (Ok(reason), Ok(by)) => (reason, by),
-        (Err(error), _) | (_, Err(error)) => return refused(&error),
+        (Err(error), _) | (_, Err(error)) => return refused(&error.to_string()),
     };
     told(admin.store.resume(AccountId(account.into_inner()), &by, reason, OffsetDateTime::now_utc()).await)
 }
 
-fn refused(error: &anyhow::Error) -> HttpResponse {
-    HttpResponse::BadRequest().json(json!({ "error": error.to_string() }))
+fn refused(reason: &str) -> HttpResponse {
+    HttpResponse::BadRequest().json(json!({ "error": reason }))
+}
+
+fn unavailable(error: &StoreError) -> HttpResponse {
+    app::outage::warn(error, "what was sent to the admin listener could not be stored");
+    HttpResponse::ServiceUnavailable().json(json!({ "error": "the database does not answer" }))
 }
 
 fn told(change: Result<AccessChange, StoreError>) -> HttpResponse {
@@ -159,10 +164,7 @@ fn told(change: Result<AccessChange, StoreError>) -> HttpResponse {
         Ok(AccessChange::UnknownAccount) => {
             HttpResponse::NotFound().json(json!({ "error": "there is no such account" }))
         }
-        Err(error) => {
-            app::outage::warn(&error, "AI access could not be changed");
-            HttpResponse::ServiceUnavailable().json(json!({ "error": "the database does not answer" }))
-        }
+        Err(error) => unavailable(&error),
     }
 }
 

@@ -85,8 +85,7 @@ impl Database {
 
     /// How a pool of that number of connections works with the database.
     pub fn pool(&self, max_connections: usize) -> PoolOptions {
-        let (answer, wait) = (self.answer, self.answer * 5 / 6);
-        PoolOptions { max_connections, pooler: self.pooler, answer, wait, ..PoolOptions::default() }
+        PoolOptions { max_connections, pooler: self.pooler, ..PoolOptions::answering_within(self.answer) }
     }
 
     pub fn is_embedded(&self) -> bool {

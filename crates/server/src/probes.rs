@@ -10,7 +10,7 @@ use app::status::{Look, Looked, Prober};
 use async_trait::async_trait;
 use domain::{
     StoreError,
-    health::Health,
+    health::{Health, SLOW_AFTER},
     uptime::{Component, Outcome},
 };
 use store::Store;
@@ -20,8 +20,6 @@ use tokio_util::sync::CancellationToken;
 
 /// An answer that takes longer is no answer.
 const WITHIN: Duration = Duration::from_secs(5);
-/// A database that takes longer to answer is slow, as `/status` has it.
-const SLOW_AFTER: Duration = Duration::from_millis(250);
 /// How long a delivery that is due may wait for a worker, seconds.
 const DELIVERY_WAITS: f64 = 300.0;
 
@@ -124,5 +122,4 @@ fn until_next_minute(now: OffsetDateTime) -> Duration {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests;

@@ -53,10 +53,8 @@ pub struct TestDb {
 pub fn patient() -> PoolOptions {
     PoolOptions {
         max_connections: 4,
-        answer: Duration::from_secs(60),
-        wait: Duration::from_secs(50),
         statement_timeout: Duration::from_secs(120),
-        ..PoolOptions::default()
+        ..PoolOptions::answering_within(Duration::from_secs(60))
     }
 }
 

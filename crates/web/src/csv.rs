@@ -77,7 +77,6 @@ fn write(rows: impl Iterator<Item = io::Result<Vec<String>>>) -> io::Result<Byte
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may fail")]
 mod tests {
     use rstest::rstest;
 

@@ -22,17 +22,17 @@ impl Modify for Parameters {
     fn modify(&self, document: &mut OpenApi) {
         for item in document.paths.paths.values_mut() {
             for (method, operation) in operations_mut(item) {
-                let file =
-                    if has_file(operation) { FormatParam::into_params(|| Some(ParameterIn::Query)) } else { vec![] };
-                operation.parameters.get_or_insert_default().extend(file.into_iter().map(RefOr::T));
+                let (has_file, headers) = (has_file(operation), headers(&method, operation));
                 let parameters = operation.parameters.get_or_insert_default();
+                if has_file {
+                    parameters.extend(FormatParam::into_params(|| Some(ParameterIn::Query)).into_iter().map(RefOr::T));
+                }
                 for parameter in parameters.iter_mut() {
                     if let RefOr::T(parameter) = parameter {
                         tidy(parameter);
                     }
                 }
-                let headers = headers(&method, operation);
-                operation.parameters.get_or_insert_default().extend(headers.into_iter().map(RefOr::T));
+                parameters.extend(headers.into_iter().map(RefOr::T));
             }
         }
     }

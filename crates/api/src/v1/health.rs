@@ -5,9 +5,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::{
-    csv,
     error::ApiError,
-    respond::{API_VERSION, Cache, Reply},
+    respond::{API_VERSION, Cache, Reply, prefers},
     state::State,
 };
 
@@ -65,7 +64,7 @@ struct Drafted {
 )]
 pub async fn get(request: HttpRequest, state: web::Data<State>) -> Result<Reply, ApiError> {
     let version = env!("CARGO_PKG_VERSION");
-    let reply = if csv::prefers(request.headers(), HEALTH_JSON) {
+    let reply = if prefers(request.headers(), HEALTH_JSON) {
         let report = Drafted { status: "pass", version: "1", release_id: version, api_version: API_VERSION };
         let body = serde_json::to_vec(&report).map_err(|error| ApiError::internal(&error))?;
         Reply::bytes(HEALTH_JSON, body, Cache::No)

@@ -129,17 +129,17 @@ impl Record {
         let since = until - Duration::minutes(minutes);
         let api = self.last(Component::Api, minutes);
         let known = self.known_since(since, until);
-        let checks = Checks::of(skip(&api, known));
+        let checks = Checks::of(skip(api, known));
         Report {
             hours,
             since,
             until,
             checks,
             share: checks.share(),
-            latency: latency(&api),
+            latency: latency(api),
             components: Component::ALL.iter().map(|component| self.standing(*component, minutes, known)).collect(),
             series: (0..).step_by(60).map(|at| since + Duration::minutes(at)).zip(api.chunks(60)).map(hour).collect(),
-            gaps: gaps(&api, known, since),
+            gaps: gaps(api, known, since),
         }
     }
 
@@ -150,7 +150,7 @@ impl Record {
     }
 
     fn standing(&self, component: Component, minutes: i64, known: usize) -> Standing {
-        let last = self.last(component, RECENT_MINUTES).into_iter().rev().flatten().next();
+        let last = self.last(component, RECENT_MINUTES).iter().rev().flatten().next();
         let status = match last.map(|seen| seen.outcome) {
             Some(Outcome::Up) => Status::Operational,
             Some(Outcome::Degraded) => Status::Degraded,
@@ -158,7 +158,7 @@ impl Record {
             None => Status::Unknown,
         };
         let seen = self.last(component, minutes);
-        Standing { component, status, share: Checks::of(skip(&seen, known)).share() }
+        Standing { component, status, share: Checks::of(skip(seen, known)).share() }
     }
 }
 

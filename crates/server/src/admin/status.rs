@@ -2,7 +2,6 @@
 
 use actix_web::{HttpResponse, patch, post, web};
 use domain::{
-    StoreError,
     incidents::{Change, ChangeError, Incident, IncidentStore, InvalidText, NewIncident, Severity, Status},
     instants,
     uptime::{Component, EXTERNAL, MAX_DELAY_HOURS, Outcome, Probe, ProbeStore, minute_of},
@@ -11,7 +10,7 @@ use serde::Deserialize;
 use serde_json::json;
 use time::{Duration, OffsetDateTime};
 
-use super::Admin;
+use super::{Admin, refused, unavailable};
 use crate::commands::incidents::to_json;
 
 /// How far the clock of a prober may be ahead.
@@ -114,13 +113,4 @@ fn told(incident: Result<Incident, ChangeError>) -> HttpResponse {
 
 fn wrong(invalid: &InvalidText) -> HttpResponse {
     refused(&invalid.to_string())
-}
-
-fn refused(reason: &str) -> HttpResponse {
-    HttpResponse::BadRequest().json(json!({ "error": reason }))
-}
-
-fn unavailable(error: &StoreError) -> HttpResponse {
-    app::outage::warn(error, "what was sent to the admin listener could not be stored");
-    HttpResponse::ServiceUnavailable().json(json!({ "error": "the database does not answer" }))
 }

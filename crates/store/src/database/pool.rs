@@ -80,16 +80,23 @@ pub enum Pooler {
     Transaction,
 }
 
-impl Default for PoolOptions {
-    fn default() -> Self {
+impl PoolOptions {
+    /// The defaults, for requests that wait so long for their answer; of that, five sixths at most for a connection.
+    pub fn answering_within(answer: Duration) -> Self {
         Self {
             max_connections: 16,
-            answer: Duration::from_millis(1_800),
-            wait: Duration::from_millis(1_500),
-            statement_timeout: Duration::from_millis(10_000),
+            answer,
+            wait: answer * 5 / 6,
+            statement_timeout: Duration::from_secs(10),
             pooler: Pooler::None,
             generic_plans: false,
         }
+    }
+}
+
+impl Default for PoolOptions {
+    fn default() -> Self {
+        Self::answering_within(Duration::from_millis(1_800))
     }
 }
 
