@@ -83,7 +83,7 @@ impl Texts {
 pub async fn carry_out_next(deps: &Deps, clock: Clock) -> Result<bool, StoreError> {
     let Some(text_generator) = &deps.text_generator else { return Ok(false) };
     let Some(claim) = text_generator.runs.claim_next(clock()).await? else { return Ok(false) };
-    let span = tracing::error_span!("ai_run", account_id = claim.account.0, run = claim.run);
+    let span = tracing::error_span!("ai_run", account_id = claim.account.0, run = claim.run.0);
     conclude(deps, text_generator, &claim, clock).instrument(span).await?;
     Ok(true)
 }

@@ -17,7 +17,7 @@ pub use operation::{
 };
 
 use crate::{
-    AccountId, StoreError,
+    AccountId, StoreError, TransactionId,
     page::{Page, PageRequest},
 };
 
@@ -39,7 +39,7 @@ text_enum!(
 /// One row of the ledger. Rows are never changed or removed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Transaction {
-    pub id: i64,
+    pub id: TransactionId,
     pub kind: TransactionKind,
     /// The AI feature that was charged; `None` for kinds that charge nothing.
     pub feature: Option<String>,

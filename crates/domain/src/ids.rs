@@ -52,6 +52,27 @@ number_id!(
     EventId
 );
 
+number_id!(
+    /// A row of the credit ledger.
+    TransactionId
+);
+number_id!(
+    /// An AI run.
+    RunId
+);
+number_id!(
+    /// A tracking event.
+    TrackingEventId
+);
+number_id!(
+    /// An incident of the service.
+    IncidentId
+);
+number_id!(
+    /// A connected shop.
+    IntegrationId
+);
+
 /// A delivery: one event for one subscription, over all attempts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct DeliveryId(pub Uuid);

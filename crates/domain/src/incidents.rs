@@ -8,7 +8,7 @@ pub mod wording;
 
 use time::{Duration, OffsetDateTime};
 
-use crate::{error::StoreError, uptime::Component};
+use crate::{IncidentId, error::StoreError, uptime::Component};
 pub use book::{Book, Filter, MOST, Shown};
 
 text_enum! {
@@ -37,7 +37,7 @@ const REOPENED_WITHIN: Duration = Duration::hours(24);
 /// Something that went wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Incident {
-    pub id: i64,
+    pub id: IncidentId,
     pub title: String,
     pub severity: Severity,
     pub status: Status,
@@ -73,7 +73,7 @@ impl Incident {
         started_at: OffsetDateTime,
     ) -> Self {
         Self {
-            id: 0,
+            id: IncidentId(0),
             title,
             severity,
             status: Status::Investigating,
@@ -220,7 +220,7 @@ pub trait IncidentStore: Send + Sync {
     async fn open(&self, incident: NewIncident, now: OffsetDateTime) -> Result<Incident, StoreError>;
 
     /// Changes one as a person says.
-    async fn change(&self, id: i64, change: Change, now: OffsetDateTime) -> Result<Incident, ChangeError>;
+    async fn change(&self, id: IncidentId, change: Change, now: OffsetDateTime) -> Result<Incident, ChangeError>;
 
     /// Goes through the minutes that are over and were not gone through yet, and does what [`automation`] says. Any number of
     /// processes may: each minute is gone through once.

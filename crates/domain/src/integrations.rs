@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use time::{Duration, OffsetDateTime};
 
 use crate::{
-    AccountId, StoreError,
+    AccountId, IntegrationId, StoreError,
     accounts::Platform,
     page::{Page, PageRequest},
 };
@@ -20,7 +20,7 @@ text_enum!(
 /// A connection to a shop. Provider tokens are never part of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Integration {
-    pub id: i64,
+    pub id: IntegrationId,
     pub provider: Platform,
     /// Host name of the store.
     pub shop: String,
@@ -98,7 +98,7 @@ mod tests {
         #[case] status: Status,
     ) {
         let integration = Integration {
-            id: 1,
+            id: IntegrationId(1),
             provider: Platform::Shopify,
             shop: "demo.myshopify.com".into(),
             scopes: vec![],

@@ -48,4 +48,7 @@ pub mod webhooks;
 pub mod zone;
 
 pub use error::StoreError;
-pub use ids::{AccountId, DeliveryId, EventId, KeyId, ReplayId, RuleId, SubscriptionId, UserId};
+pub use ids::{
+    AccountId, DeliveryId, EventId, IncidentId, IntegrationId, KeyId, ReplayId, RuleId, RunId, SubscriptionId,
+    TrackingEventId, TransactionId, UserId,
+};

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
-    StoreError,
+    IncidentId, StoreError,
     incidents::{Change, ChangeError, Incident, IncidentStore, MOST, NewIncident, Update},
     uptime::Component,
 };
@@ -71,7 +71,7 @@ impl IncidentRow {
         } = self;
         let components = components.iter().map(|name| parse(name, "component"));
         Ok(Incident {
-            id,
+            id: IncidentId(id),
             title,
             severity: parse(&severity, "severity of an incident")?,
             status: parse(&status, "status of an incident")?,
@@ -130,7 +130,12 @@ impl IncidentStore for Store {
         Ok(opened)
     }
 
-    async fn change(&self, id: i64, change: Change, now: OffsetDateTime) -> Result<Incident, ChangeError> {
+    async fn change(
+        &self,
+        IncidentId(id): IncidentId,
+        change: Change,
+        now: OffsetDateTime,
+    ) -> Result<Incident, ChangeError> {
         let changed = self
             .transact::<_, Rollback<_>>(async |connection| {
                 let row: Option<IncidentRow> = incidents::table
@@ -177,7 +182,7 @@ async fn insert(
     body: &str,
     now: OffsetDateTime,
 ) -> QueryResult<Incident> {
-    incident.id = diesel::insert_into(incidents::table)
+    let id: i64 = diesel::insert_into(incidents::table)
         .values((
             incidents::title.eq(&incident.title),
             incidents::severity.eq(incident.severity.as_str()),
@@ -192,6 +197,7 @@ async fn insert(
         .returning(incidents::id)
         .get_result(connection)
         .await?;
+    incident.id = IncidentId(id);
     tell(connection, incident, body, now).await
 }
 
@@ -202,7 +208,7 @@ async fn write(
     body: &str,
     now: OffsetDateTime,
 ) -> QueryResult<Incident> {
-    diesel::update(incidents::table.find(incident.id))
+    diesel::update(incidents::table.find(incident.id.0))
         .set((
             incidents::title.eq(&incident.title),
             incidents::severity.eq(incident.severity.as_str()),
@@ -226,7 +232,7 @@ async fn tell(
     let status = incident.status;
     let id: i64 = diesel::insert_into(updates::table)
         .values((
-            updates::incident_id.eq(incident.id),
+            updates::incident_id.eq(incident.id.0),
             updates::status.eq(status.as_str()),
             updates::body.eq(body),
             updates::created_at.eq(now),

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
-    AccountId, StoreError,
+    AccountId, IntegrationId, StoreError,
     integrations::{Connection, Integration, IntegrationStore, Status, Totals},
     page::{Page, PageRequest},
 };
@@ -32,7 +32,15 @@ impl TryFrom<IntegrationRow> for Integration {
     type Error = StoreError;
     fn try_from(row: IntegrationRow) -> Result<Self, StoreError> {
         let IntegrationRow { id, provider, shop, scopes, connected_at, revoked_at, last_sync_at } = row;
-        Ok(Self { id, provider: parse(&provider, "platform")?, shop, scopes, connected_at, revoked_at, last_sync_at })
+        Ok(Self {
+            id: IntegrationId(id),
+            provider: parse(&provider, "platform")?,
+            shop,
+            scopes,
+            connected_at,
+            revoked_at,
+            last_sync_at,
+        })
     }
 }
 
@@ -94,7 +102,7 @@ impl IntegrationStore for Store {
                 Status::NeverSynced => &mut totals.never_synced,
             } += 1;
         }
-        let below = all.into_iter().filter(|integration| page.cursor.is_none_or(|cursor| integration.id < cursor));
-        Ok((Page::cut(below.collect(), page.limit, |integration| integration.id), totals))
+        let below = all.into_iter().filter(|integration| page.cursor.is_none_or(|cursor| integration.id.0 < cursor));
+        Ok((Page::cut(below.collect(), page.limit, |integration| integration.id.0), totals))
     }
 }

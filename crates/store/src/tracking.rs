@@ -9,7 +9,7 @@ use diesel::{
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
-    AccountId, StoreError,
+    AccountId, StoreError, TrackingEventId,
     idempotency::{IdempotencyError, IdempotencyKey, Written},
     tracking::{EventStore, Location, NewEvent, Refusal},
 };
@@ -34,7 +34,7 @@ impl EventStore for Store {
         account: AccountId,
         event: NewEvent,
         idempotency: Option<IdempotencyKey>,
-    ) -> Result<Written<i64>, IdempotencyError> {
+    ) -> Result<Written<TrackingEventId>, IdempotencyError> {
         let now = event.received_at;
         let written = self.insert_batch(account, vec![Ok(event)], idempotency, now).await?;
         let Written { value, replayed } = written;
@@ -50,7 +50,7 @@ impl EventStore for Store {
         events: Vec<Result<NewEvent, Refusal>>,
         idempotency: Option<IdempotencyKey>,
         now: OffsetDateTime,
-    ) -> Result<Written<Vec<Result<i64, Refusal>>>, IdempotencyError> {
+    ) -> Result<Written<Vec<Result<TrackingEventId, Refusal>>>, IdempotencyError> {
         let events = events.into_iter().map(|event| event.map(|event| EventRow::new(account, event))).collect();
         let written = match idempotency {
             None => {
@@ -207,7 +207,7 @@ async fn insert(connection: &mut AsyncPgConnection, rows: Vec<EventRow>) -> Resu
 async fn store(
     connection: &mut AsyncPgConnection,
     events: Vec<Result<EventRow, Refusal>>,
-) -> Result<Vec<Result<i64, Refusal>>, Error> {
+) -> Result<Vec<Result<TrackingEventId, Refusal>>, Error> {
     let mut rows = Vec::new();
     let mut refusals = Vec::new();
     for event in events {
@@ -217,7 +217,7 @@ async fn store(
     let mut stored = Vec::new();
     for event in refusals {
         stored.push(match event {
-            Ok(()) => Ok(ids.next().ok_or(Error::NotFound)?),
+            Ok(()) => Ok(TrackingEventId(ids.next().ok_or(Error::NotFound)?)),
             Err(refusal) => Err(refusal),
         });
     }
@@ -227,7 +227,7 @@ async fn store(
 /// What is recorded under the key: for each event its id, or why it was refused.
 #[derive(Serialize, Deserialize)]
 struct Recorded {
-    events: Vec<Result<i64, Refusal>>,
+    events: Vec<Result<TrackingEventId, Refusal>>,
 }
 
 async fn once(
@@ -236,7 +236,7 @@ async fn once(
     events: Vec<Result<EventRow, Refusal>>,
     key: &IdempotencyKey,
     now: OffsetDateTime,
-) -> Result<Written<Vec<Result<i64, Refusal>>>, WriteError<IdempotencyError>> {
+) -> Result<Written<Vec<Result<TrackingEventId, Refusal>>>, WriteError<IdempotencyError>> {
     if let Some(result) = idempotency::begin(connection, account, key, now).await? {
         let Recorded { events } = serde_json::from_value(result).map_err(|_| corrupt("idempotent result"))?;
         return Ok(Written { value: events, replayed: true });

@@ -130,7 +130,7 @@ impl From<&Incident> for IncidentBody {
             updates,
         } = incident;
         Self {
-            id: *id,
+            id: id.0,
             title: title.clone(),
             severity: severity.as_str(),
             status: status.as_str(),

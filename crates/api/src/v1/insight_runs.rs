@@ -57,7 +57,7 @@ impl JobBody {
     fn of(run: Run, warnings: Warnings) -> Self {
         let Run { id, trigger: _, state, outcome, reason, credits, refunded, created_at, finished_at } = run;
         Self {
-            id,
+            id: id.0,
             state,
             outcome,
             reason,

@@ -52,7 +52,7 @@ impl IntegrationBody {
         let status = integration.status(now);
         let Integration { id, provider, shop, scopes, connected_at, revoked_at, last_sync_at } = integration;
         Self {
-            id,
+            id: id.0,
             provider,
             shop,
             scopes,

@@ -260,5 +260,5 @@ pub async fn track(
     let event = tracked.into_event(client, &*state.geolocator, now);
     let account = caller.account();
     let work = async move { state.events.insert(account, event, idempotency).await };
-    written(work, |id| body(Some(id))).await
+    written(work, |id| body(Some(id.0))).await
 }

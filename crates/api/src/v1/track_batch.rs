@@ -157,7 +157,7 @@ pub async fn track_batch(
     within_budget(&state, &caller, bytes).await?;
     let account = caller.account();
     let work = async move { state.events.insert_batch(account, events, idempotency, now).await };
-    written(work, |fates| body(fates.into_iter().map(|fate| fate.map(Some)).collect())).await
+    written(work, |fates| body(fates.into_iter().map(|fate| fate.map(|id| Some(id.0))).collect())).await
 }
 
 /// An event by the rules of a single one, and what there is to say about it all the same.

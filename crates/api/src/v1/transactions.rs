@@ -53,7 +53,7 @@ pub struct RowBody {
 impl From<Transaction> for RowBody {
     fn from(transaction: Transaction) -> Self {
         let Transaction { id, kind, feature, amount, balance_after, created_at, meta } = transaction;
-        Self { id, kind, feature, amount, balance_after, created_at: instant(created_at), meta }
+        Self { id: id.0, kind, feature, amount, balance_after, created_at: instant(created_at), meta }
     }
 }
 

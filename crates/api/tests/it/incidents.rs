@@ -21,7 +21,7 @@ use crate::support::{BOTH, NOW, Service, without_database};
 fn incident(id: i64, severity: Severity, resolved: bool) -> Incident {
     let started_at = datetime!(2026-05-02 10:00 UTC) - Duration::days(40 * (9 - id));
     Incident {
-        id,
+        id: domain::IncidentId(id),
         title: "Delayed syncs".to_owned(),
         severity,
         status: if resolved { Status::Resolved } else { Status::Monitoring },

@@ -27,7 +27,7 @@ fn service(with_model: bool, set: impl FnOnce(&mut MockAiRuns)) -> Service {
 
 fn job(outcome: Option<Outcome>) -> Run {
     Run {
-        id: 52,
+        id: domain::RunId(52),
         trigger: Trigger::Request,
         state: outcome.map_or(RunState::Queued, Outcome::state),
         outcome,
@@ -47,7 +47,7 @@ fn a_job_is_accepted_and_can_be_followed() {
             assert_eq!(key.unwrap().key, "k1");
             Ok(Written { value: job(None), replayed: true })
         });
-        runs.expect_find().returning(|_, id| Ok((id == 52).then(|| job(Some(Outcome::Worded)))));
+        runs.expect_find().returning(|_, id| Ok((id.0 == 52).then(|| job(Some(Outcome::Worded)))));
     });
     let answer = service.post_with("/api/v1/insights/generate", "", &[("Idempotency-Key", "k1")]);
     assert_eq!((answer.status, answer.header("location")), (202, Some("/api/v1/insights/jobs/52")));

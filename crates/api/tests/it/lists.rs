@@ -260,7 +260,7 @@ fn strict_handling_refuses_what_is_over_the_maximum() {
 fn credits_and_their_latest_transactions() {
     let mut credits = MockCreditLedger::new();
     let transaction = Transaction {
-        id: 9,
+        id: domain::TransactionId(9),
         kind: TransactionKind::Consume,
         feature: Some("insight_wording".into()),
         amount: -20,
@@ -309,7 +309,7 @@ fn credits_and_their_latest_transactions() {
 fn integrations_and_how_many_there_are_of_each_kind() {
     let mut integrations = MockIntegrationStore::new();
     let synced = Integration {
-        id: 2,
+        id: domain::IntegrationId(2),
         provider: Platform::Shopify,
         shop: "demo.myshopify.com".into(),
         scopes: vec!["read_orders".into()],
@@ -317,7 +317,7 @@ fn integrations_and_how_many_there_are_of_each_kind() {
         revoked_at: None,
         last_sync_at: Some(datetime!(2026-05-01 11:59 UTC)),
     };
-    let new = Integration { id: 1, last_sync_at: None, ..synced.clone() };
+    let new = Integration { id: domain::IntegrationId(1), last_sync_at: None, ..synced.clone() };
     integrations.expect_page().with(eq(ACCOUNT), eq(PageRequest { limit: 25, cursor: None }), eq(NOW)).returning(
         move |_, _, _| {
             let totals = domain::integrations::Totals { total: 2, connected: 0, stale: 1, revoked: 0, never_synced: 1 };

@@ -9,7 +9,7 @@ use std::{
 use api::{Settings, State};
 use async_trait::async_trait;
 use domain::{
-    AccountId, StoreError,
+    AccountId, StoreError, TrackingEventId,
     credits::MockCreditLedger,
     idempotency::{IdempotencyError, IdempotencyKey, Written},
     tracking::{EventStore, MockEventStore, NewEvent, Refusal},
@@ -171,11 +171,11 @@ impl EventStore for Waiting {
         _: AccountId,
         _: NewEvent,
         _: Option<IdempotencyKey>,
-    ) -> Result<Written<i64>, IdempotencyError> {
+    ) -> Result<Written<TrackingEventId>, IdempotencyError> {
         self.reached.lock().unwrap().send(()).unwrap();
         self.go.acquire().await.unwrap().forget();
         self.done.lock().unwrap().send(()).unwrap();
-        Ok(Written { value: 1, replayed: false })
+        Ok(Written { value: TrackingEventId(1), replayed: false })
     }
 
     async fn insert_batch(
@@ -184,7 +184,7 @@ impl EventStore for Waiting {
         _: Vec<Result<NewEvent, Refusal>>,
         _: Option<IdempotencyKey>,
         _: OffsetDateTime,
-    ) -> Result<Written<Vec<Result<i64, Refusal>>>, IdempotencyError> {
+    ) -> Result<Written<Vec<Result<TrackingEventId, Refusal>>>, IdempotencyError> {
         unreachable!("one event is sent")
     }
 

@@ -21,7 +21,7 @@ fn service_with(settings: Settings) -> (Service, Kept) {
     let mut events = MockEventStore::new();
     events.expect_insert().withf(|account, _, _| *account == ACCOUNT).returning(move |_, event, key| {
         keep.lock().unwrap().push((event, key));
-        Ok(Written { value: 90_210, replayed: false })
+        Ok(Written { value: domain::TrackingEventId(90_210), replayed: false })
     });
     (Service::start(State { events: Arc::new(events), settings, ..state() }), kept)
 }
@@ -199,7 +199,7 @@ fn a_replay_gives_the_first_answer() {
     events
         .expect_insert()
         .withf(|_, _, key| key.as_ref().is_some_and(|key| key.path == "/api/v1/track" && key.key == "k"))
-        .returning(|_, _, _| Ok(Written { value: 5, replayed: true }));
+        .returning(|_, _, _| Ok(Written { value: domain::TrackingEventId(5), replayed: true }));
     let service = Service::start(State { events: Arc::new(events), ..state() });
     let answer = service.post_with("/api/v1/track", r#"{"event":"a"}"#, &[("Idempotency-Key", "k")]);
     assert_eq!((answer.json()["event_id"].as_i64(), answer.header("idempotent-replayed")), (Some(5), Some("true")));

@@ -23,7 +23,8 @@ fn service() -> (Service, Kept) {
     let mut events = MockEventStore::new();
     events.expect_insert_batch().withf(|account, _, _, now| *account == ACCOUNT && *now == NOW).returning(
         move |_, batch, _, _| {
-            let fates = (100..).zip(&batch).map(|(id, event)| event.clone().map(|_| id)).collect();
+            let fates =
+                (100..).zip(&batch).map(|(id, event)| event.clone().map(|_| domain::TrackingEventId(id))).collect();
             keep.lock().unwrap().push(batch);
             Ok(Written { value: fates, replayed: false })
         },
@@ -73,9 +74,12 @@ fn every_event_has_an_answer_and_one_that_is_refused_stops_no_other() {
 #[test]
 fn a_key_has_a_budget_of_bytes_that_single_events_never_use_up() {
     let mut events = MockEventStore::new();
-    events.expect_insert().returning(|_, _, _| Ok(Written { value: 1, replayed: false }));
+    events.expect_insert().returning(|_, _, _| Ok(Written { value: domain::TrackingEventId(1), replayed: false }));
     events.expect_insert_batch().returning(|_, batch, _, _| {
-        Ok(Written { value: batch.into_iter().map(|event| event.map(|_| 1)).collect(), replayed: false })
+        Ok(Written {
+            value: batch.into_iter().map(|event| event.map(|_| domain::TrackingEventId(1))).collect(),
+            replayed: false,
+        })
     });
     let settings = Settings { rate_limit_per_minute: 20, ..Settings::default() };
     let service = Service::start(State { events: Arc::new(events), settings, ..state() });
@@ -99,7 +103,7 @@ fn a_key_has_a_budget_of_bytes_that_single_events_never_use_up() {
     assert_eq!(service.get("/api/v1/me", BOTH).header("x-ratelimit-remaining"), Some("13"));
 
     let mut events = MockEventStore::new();
-    events.expect_insert().returning(|_, _, _| Ok(Written { value: 1, replayed: false }));
+    events.expect_insert().returning(|_, _, _| Ok(Written { value: domain::TrackingEventId(1), replayed: false }));
     let settings = Settings { rate_limit_per_minute: 20, ..Settings::default() };
     let service = Service::start(State { events: Arc::new(events), settings, ..state() });
     let largest = json!({"event": "a", "unknown": "x".repeat(65_000)}).to_string();
@@ -158,7 +162,7 @@ fn a_dry_run_says_what_would_be_and_stores_nothing() {
 fn a_replay_repeats_what_the_first_request_was_told() {
     let mut events = MockEventStore::new();
     let refusal = Refusal { code: "invalid_event".to_owned(), message: "As before.".to_owned(), param: None };
-    let told = vec![Ok(7), Err(refusal)];
+    let told = vec![Ok(domain::TrackingEventId(7)), Err(refusal)];
     events
         .expect_insert_batch()
         .withf(|_, _, key, _| key.as_ref().is_some_and(|key| key.path == PATH && key.key == "k"))

@@ -4,6 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
 use domain::{
+    RunId,
     accounts::MockAccountStore,
     ai::{CallId, MockAiRuns, MockLanguageModel, Usage},
     anomalies::MockAnomalyWriter,
@@ -41,7 +42,7 @@ fn account(id: AccountId) -> Account {
 }
 
 fn claim(account: i64) -> RunClaim {
-    RunClaim { account: AccountId(account), run: 10 + account, number: 1 }
+    RunClaim { account: AccountId(account), run: RunId(10 + account), number: 1 }
 }
 
 /// How the runs ended that wrote insights.

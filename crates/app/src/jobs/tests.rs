@@ -1,6 +1,7 @@
 //! The engine: what is called when, and what happens to failures.
 
 use domain::{
+    RunId,
     accounts::{MockAccountStore, Mode},
     ai::{MockAiRuns, RunClaim},
     anomalies::MockAnomalyWriter,
@@ -201,7 +202,7 @@ async fn a_panic_is_a_failure() {
 
 #[tokio::test]
 async fn an_ai_run_that_panics_fails_and_so_is_refunded() {
-    let claim = RunClaim { account: AccountId(7), run: 5, number: 1 };
+    let claim = RunClaim { account: AccountId(7), run: RunId(5), number: 1 };
     let mut runs = MockAiRuns::new();
     runs.expect_claim_next().times(1).returning(move |_| Ok(Some(claim)));
     runs.expect_fail().withf(move |failed, _, _| *failed == claim).times(1).returning(|_, _, _| Ok(true));

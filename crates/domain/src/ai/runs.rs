@@ -6,7 +6,7 @@ use time::OffsetDateTime;
 
 use super::{ModelError, Usage};
 use crate::{
-    AccountId, StoreError,
+    AccountId, RunId, StoreError,
     credits::CreditAmount,
     idempotency::{IdempotencyError, IdempotencyKey, Written},
     jobs,
@@ -63,7 +63,7 @@ impl Outcome {
 /// A run, as its owner sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
-    pub id: i64,
+    pub id: RunId,
     pub trigger: Trigger,
     pub state: RunState,
     pub outcome: Option<Outcome>,
@@ -80,7 +80,7 @@ pub struct Run {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunClaim {
     pub account: AccountId,
-    pub run: i64,
+    pub run: RunId,
     /// Rises with every claim of the same run: a write with an older number changes nothing.
     pub number: i64,
 }
@@ -148,7 +148,7 @@ pub trait AiRuns: Send + Sync {
     ) -> Result<Option<RunClaim>, RequestError>;
     /// Claims the run that has waited longest.
     async fn claim_next(&self, now: OffsetDateTime) -> Result<Option<RunClaim>, StoreError>;
-    async fn find(&self, account: AccountId, run: i64) -> Result<Option<Run>, StoreError>;
+    async fn find(&self, account: AccountId, run: RunId) -> Result<Option<Run>, StoreError>;
     /// Debits `price` unless the run is paid for, and notes that the provider is about to be called with the most that
     /// this can cost, in one transaction. Without [`CallPermit::Granted`] nothing is written, and it must not be called.
     async fn open_call(

@@ -1,7 +1,10 @@
 //! The rules of the ledger: what a change makes of a balance, which row records it, and which events it causes.
 
 use super::{CreditAmount, FeatureName, TransactionKind};
-use crate::events::{CreditConsumed, CreditRefunded, CreditsDepleted, CreditsLow, CreditsRecharged, Event};
+use crate::{
+    TransactionId,
+    events::{CreditConsumed, CreditRefunded, CreditsDepleted, CreditsLow, CreditsRecharged, Event},
+};
 
 /// Credits; a debit that leaves less is announced.
 pub const LOW_BALANCE: i64 = 100;
@@ -126,13 +129,15 @@ impl Posting {
     /// What receivers are told, in this order; `transaction_id` is the row's.
     ///
     /// `credits.low` comes with every debit that leaves less than [`LOW_BALANCE`], at zero before `credits.depleted`.
-    pub fn events(&self, transaction_id: i64) -> Vec<Event> {
+    pub fn events(&self, transaction_id: TransactionId) -> Vec<Event> {
         let balance = self.after.balance;
         match &self.change {
             Change::Debit { amount, feature } => {
                 let (amount, feature) = (amount.get(), feature.as_str().to_owned());
-                let mut events =
-                    vec![CreditConsumed { transaction_id, feature: feature.clone(), amount, balance }.into()];
+                let mut events = vec![
+                    CreditConsumed { transaction_id: transaction_id.0, feature: feature.clone(), amount, balance }
+                        .into(),
+                ];
                 if balance < LOW_BALANCE {
                     let crossed = self.before.balance >= LOW_BALANCE;
                     let last_feature = feature.clone();
@@ -145,7 +150,10 @@ impl Posting {
             }
             Change::Refund { amount, feature, reason } => {
                 let (feature, reason) = (feature.as_str().to_owned(), reason.clone());
-                vec![CreditRefunded { transaction_id, feature, amount: amount.get(), balance, reason }.into()]
+                vec![
+                    CreditRefunded { transaction_id: transaction_id.0, feature, amount: amount.get(), balance, reason }
+                        .into(),
+                ]
             }
             Change::TopUp { amount, source, payment } => vec![
                 CreditsRecharged {

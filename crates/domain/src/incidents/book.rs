@@ -3,7 +3,10 @@
 use time::{Duration, OffsetDateTime};
 
 use super::{Incident, Severity, Status};
-use crate::page::{Page, PageRequest};
+use crate::{
+    IncidentId,
+    page::{Page, PageRequest},
+};
 
 /// Incidents that are told of, at most: older ones are not shown any more.
 pub const MOST: i64 = 2_000;
@@ -36,7 +39,7 @@ impl Book {
         Self { read_at, incidents }
     }
 
-    pub fn find(&self, id: i64) -> Option<&Incident> {
+    pub fn find(&self, id: IncidentId) -> Option<&Incident> {
         self.incidents.iter().find(|incident| incident.id == id)
     }
 
@@ -51,7 +54,7 @@ impl Book {
         let since = self.read_at - Duration::days(filter.days);
         let is_wanted = |incident: &&Incident| {
             let is_open = incident.status != Status::Resolved;
-            page.cursor.is_none_or(|cursor| incident.id < cursor)
+            page.cursor.is_none_or(|cursor| incident.id.0 < cursor)
                 && filter.severity.is_none_or(|severity| incident.severity == severity)
                 && (is_open || incident.started_at >= since)
                 && match filter.shown {
@@ -62,6 +65,6 @@ impl Book {
         };
         let further = usize::try_from(page.limit).unwrap_or(usize::MAX).saturating_add(1);
         let found = self.incidents.iter().filter(is_wanted).take(further).collect();
-        Page::cut(found, page.limit, |incident| incident.id)
+        Page::cut(found, page.limit, |incident| incident.id.0)
     }
 }

@@ -7,14 +7,14 @@ use super::{
     wording::Occasion,
     *,
 };
-use crate::{page::PageRequest, uptime::Outcome};
+use crate::{IncidentId, page::PageRequest, uptime::Outcome};
 
 const NOW: OffsetDateTime = datetime!(2026-11-20 12:00 UTC);
 
 fn incident(id: i64, severity: Severity, status: Status, days_ago: i64) -> Incident {
     let started_at = NOW - Duration::days(days_ago);
     Incident {
-        id,
+        id: IncidentId(id),
         title: "x".to_owned(),
         severity,
         status,
@@ -236,12 +236,12 @@ fn a_filter_never_hides_an_open_incident_for_its_age(
     let filter = Filter { shown, severity, days };
     let book = book();
     let page = book.page(filter, PageRequest { limit: 100, cursor: None });
-    assert_eq!(page.items.iter().map(|incident| incident.id).collect::<Vec<_>>(), ids);
+    assert_eq!(page.items.iter().map(|incident| incident.id.0).collect::<Vec<_>>(), ids);
     // Two by two it is the same.
     let (mut walked, mut cursor) = (Vec::new(), None);
     loop {
         let page = book.page(filter, PageRequest { limit: 2, cursor });
-        walked.extend(page.items.iter().map(|incident| incident.id));
+        walked.extend(page.items.iter().map(|incident| incident.id.0));
         cursor = page.next_cursor;
         if cursor.is_none() {
             break;
@@ -254,8 +254,8 @@ fn a_filter_never_hides_an_open_incident_for_its_age(
 fn the_worst_of_those_that_go_on_counts() {
     assert_eq!(book().worst_open(), Some(Severity::Major));
     assert_eq!(Book::new(NOW, Vec::new()).worst_open(), None);
-    assert_eq!(book().find(3).map(|found| found.id), Some(3));
-    assert_eq!(book().find(7), None);
+    assert_eq!(book().find(IncidentId(3)).map(|found| found.id), Some(IncidentId(3)));
+    assert_eq!(book().find(IncidentId(7)), None);
 }
 
 #[test]

@@ -100,6 +100,7 @@ mod tests {
     use time::macros::datetime;
 
     use super::*;
+    use crate::IntegrationId;
 
     const NOW: OffsetDateTime = datetime!(2026-05-02 12:00 UTC);
 
@@ -114,7 +115,7 @@ mod tests {
         #[case] is_stale: bool,
     ) {
         let shop = Integration {
-            id: 1,
+            id: IntegrationId(1),
             provider: Platform::Shopify,
             shop: "demo.myshopify.com".into(),
             scopes: vec![],

@@ -2,6 +2,7 @@
 
 use actix_web::{HttpResponse, patch, post, web};
 use domain::{
+    IncidentId,
     incidents::{Change, ChangeError, Incident, IncidentStore, InvalidText, NewIncident, Severity, Status},
     instants,
     uptime::{Component, EXTERNAL, MAX_DELAY_HOURS, Outcome, Probe, ProbeStore, minute_of},
@@ -68,9 +69,9 @@ pub async fn open(admin: web::Data<Admin>, body: web::Json<OpenRequest>) -> Http
 pub async fn update(admin: web::Data<Admin>, id: web::Path<i64>, body: web::Json<UpdateRequest>) -> HttpResponse {
     let UpdateRequest { status, severity, body } = body.into_inner();
     match (Change { status, severity, body }).checked() {
-        Ok(change) => {
-            told(IncidentStore::change(&admin.store, id.into_inner(), change, OffsetDateTime::now_utc()).await)
-        }
+        Ok(change) => told(
+            IncidentStore::change(&admin.store, IncidentId(id.into_inner()), change, OffsetDateTime::now_utc()).await,
+        ),
         Err(invalid) => wrong(&invalid),
     }
 }

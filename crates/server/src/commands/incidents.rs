@@ -3,6 +3,7 @@
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use domain::{
+    IncidentId,
     incidents::{Change, Incident, IncidentStore, NewIncident, Severity, Status, Update},
     uptime::Component,
 };
@@ -104,7 +105,7 @@ async fn change(
     now: OffsetDateTime,
 ) -> anyhow::Result<()> {
     let change = Change { status, severity, body }.checked()?;
-    let changed = IncidentStore::change(store, id, change, now).await;
+    let changed = IncidentStore::change(store, IncidentId(id), change, now).await;
     print(&[changed.with_context(|| format!("incident {id}"))?], json)
 }
 

@@ -84,7 +84,7 @@ impl AiRuns for Stepping {
         self.steps.step().await;
         claimed
     }
-    async fn find(&self, account: AccountId, run: i64) -> Result<Option<Run>, StoreError> {
+    async fn find(&self, account: AccountId, run: domain::RunId) -> Result<Option<Run>, StoreError> {
         AiRuns::find(&*self.store, account, run).await
     }
     async fn open_call(

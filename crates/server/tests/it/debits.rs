@@ -133,7 +133,7 @@ async fn debit(
             match store.debit(debit.clone(), OffsetDateTime::now_utc()).await {
                 Ok(transaction) => {
                     assert_eq!(transaction.amount, -amount, "{key} was answered with another debit");
-                    break Some(transaction.id);
+                    break Some(transaction.id.0);
                 }
                 Err(DebitError::Insufficient { balance }) => {
                     assert!(balance < amount, "{key} was refused with {balance} credits left");

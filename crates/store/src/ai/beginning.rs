@@ -3,7 +3,7 @@
 use diesel::{prelude::*, result::Error};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
-    AccountId, StoreError,
+    AccountId, RunId, StoreError,
     ai::{FEATURE, RequestError, RunState, Trigger},
     credits::{CreditAmount, Debit, DebitError, FeatureName, OperationKey},
     idempotency::{IdempotencyKey, Written},
@@ -123,7 +123,7 @@ pub(super) async fn insert(
 pub(super) async fn pay(
     connection: &mut AsyncPgConnection,
     account: AccountId,
-    run: i64,
+    run: RunId,
     trigger: Trigger,
     price: CreditAmount,
     now: OffsetDateTime,
@@ -136,7 +136,7 @@ pub(super) async fn pay(
         meta: Map::from_iter([("run_id".to_owned(), json!(run)), ("trigger".to_owned(), json!(trigger))]),
     };
     // First, so that the debit counts as one that may still be refunded.
-    diesel::update(runs::table.find((account.0, run))).set(runs::credits.eq(price.get())).execute(connection).await?;
+    diesel::update(runs::table.find((account.0, run.0))).set(runs::credits.eq(price.get())).execute(connection).await?;
     operations::debit(connection, &debit, now).await?;
     Ok(())
 }
@@ -152,6 +152,6 @@ pub(super) fn refusal(rollback: Rollback<DebitError>) -> WriteError<RequestError
 }
 
 /// The key of the run's debit.
-pub(super) fn debit_key(run: i64) -> Result<OperationKey, StoreError> {
+pub(super) fn debit_key(run: RunId) -> Result<OperationKey, StoreError> {
     OperationKey::new(format!("ai_run:{run}")).map_err(|_| corrupt("key of a debit"))
 }

@@ -10,7 +10,7 @@ use domain::{
 use rust_decimal::Decimal;
 use time::OffsetDateTime;
 
-use super::{beginning, guard};
+use super::{beginning, guard, runs::RunRow};
 use crate::{
     credits::posting,
     database::error::{Failure, parse},
@@ -29,18 +29,19 @@ pub(super) async fn open(
 ) -> Result<CallPermit, WriteError<RequestError>> {
     // The balance first: a pause and the end of the run take it before what they change.
     posting::lock(connection, claim.account).await?;
-    let held: Option<(i64, String, i64)> = runs::table
-        .find((claim.account.0, claim.run))
+    let held: Option<RunRow> = runs::table
+        .find((claim.account.0, claim.run.0))
         .filter(runs::claim.eq(claim.number))
         .filter(runs::state.eq(RunState::Running.as_str()))
-        .select((runs::id, runs::trigger, runs::credits))
+        .select(RunRow::as_select())
         .for_update()
         .first(connection)
         .await
         .optional()?;
-    let Some((run, trigger, credits)) = held else { return Ok(CallPermit::Superseded) };
+    let Some(RunRow { trigger, credits, .. }) = held else { return Ok(CallPermit::Superseded) };
     if credits == 0 {
-        let paid = beginning::pay(connection, claim.account, run, parse(&trigger, "trigger")?, price, now).await;
+        let trigger = parse(&trigger, "trigger")?;
+        let paid = beginning::pay(connection, claim.account, claim.run, trigger, price, now).await;
         paid.map_err(beginning::refusal)?;
     } else {
         // Paid for when it was started; access may have been paused since.
@@ -49,7 +50,7 @@ pub(super) async fn open(
     let id = diesel::insert_into(calls::table)
         .values((
             calls::account_id.eq(claim.account.0),
-            calls::run_id.eq(run),
+            calls::run_id.eq(claim.run.0),
             calls::model.eq(model),
             usage(bound),
             calls::started_at.eq(now),

@@ -13,7 +13,10 @@ use domain::{
 };
 use time::OffsetDateTime;
 
-use super::{beginning::debit_key, runs::RunAndClaim};
+use super::{
+    beginning::debit_key,
+    runs::{RunAndClaim, RunRow},
+};
 use crate::{
     Store,
     credits::{operations, posting, top_ups},
@@ -47,7 +50,7 @@ pub(crate) async fn end_run(
     // The balance first, as everywhere.
     posting::lock(connection, claim.account).await.map_err(store_error)?;
     let refunds = runs::credits.gt(0).and(sql::<Bool>(if outcome == Outcome::Worded { "false" } else { "true" }));
-    let ended: Option<(bool, i64)> = diesel::update(runs::table.find((claim.account.0, claim.run)))
+    let ended: Option<RunRow> = diesel::update(runs::table.find((claim.account.0, claim.run.0)))
         .filter(runs::claim.eq(claim.number))
         .filter(runs::state.eq(RunState::Running.as_str()))
         .set((
@@ -58,12 +61,12 @@ pub(crate) async fn end_run(
             runs::lease_until.eq(None::<OffsetDateTime>),
             runs::finished_at.eq(now),
         ))
-        .returning((runs::refunded, runs::credits))
+        .returning(RunRow::as_returning())
         .get_result(connection)
         .await
         .optional()
         .map_err(store_error)?;
-    let Some((refunded, credits)) = ended else { return Ok(false) };
+    let Some(RunRow { refunded, credits, .. }) = ended else { return Ok(false) };
     if refunded {
         let refund = Refund {
             account: claim.account,

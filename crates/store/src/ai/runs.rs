@@ -7,7 +7,7 @@ use diesel::{
 };
 use diesel_async::RunQueryDsl;
 use domain::{
-    AccountId, StoreError,
+    AccountId, RunId, StoreError,
     ai::{AiRuns, CallId, CallPermit, LEASE_SECONDS, ModelError, Outcome, RequestError, Run, RunClaim, Trigger, Usage},
     credits::CreditAmount,
     idempotency::{IdempotencyError, IdempotencyKey, Written},
@@ -60,7 +60,7 @@ row!(
 
 impl From<RunAndClaim> for RunClaim {
     fn from(RunAndClaim { account_id, id, claim }: RunAndClaim) -> Self {
-        Self { account: AccountId(account_id), run: id, number: claim }
+        Self { account: AccountId(account_id), run: RunId(id), number: claim }
     }
 }
 
@@ -68,12 +68,12 @@ impl From<RunAndClaim> for RunClaim {
 #[diesel(table_name = runs, check_for_backend(diesel::pg::Pg))]
 pub(super) struct RunRow {
     pub id: i64,
-    trigger: String,
+    pub trigger: String,
     pub state: String,
     outcome: Option<String>,
     reason: Option<String>,
-    credits: i64,
-    refunded: bool,
+    pub credits: i64,
+    pub refunded: bool,
     created_at: OffsetDateTime,
     finished_at: Option<OffsetDateTime>,
 }
@@ -90,7 +90,7 @@ impl TryFrom<RunRow> for Run {
     fn try_from(row: RunRow) -> Result<Self, StoreError> {
         let RunRow { id, trigger, state, outcome, reason, credits, refunded, created_at, finished_at } = row;
         Ok(Self {
-            id,
+            id: RunId(id),
             trigger: parse(&trigger, "trigger")?,
             state: parse(&state, "state of an AI run")?,
             outcome: outcome.map(|outcome| parse(&outcome, "outcome")).transpose()?,
@@ -135,7 +135,7 @@ impl AiRuns for Store {
                     return Ok(None);
                 }
                 let run = beginning::insert(connection, account, Trigger::Schedule, now).await?;
-                let paid = beginning::pay(connection, account, run.id, Trigger::Schedule, price, now).await;
+                let paid = beginning::pay(connection, account, RunId(run.id), Trigger::Schedule, price, now).await;
                 paid.map_err(beginning::refusal)?;
                 let claim = Start { account: account.0, id: run.id, now, lease_seconds: LEASE_SECONDS };
                 let claim: RunAndClaim = claim.get_result(connection).await?;
@@ -159,7 +159,7 @@ impl AiRuns for Store {
         }
     }
 
-    async fn find(&self, account: AccountId, run: i64) -> Result<Option<Run>, StoreError> {
+    async fn find(&self, account: AccountId, RunId(run): RunId) -> Result<Option<Run>, StoreError> {
         let row: Option<RunRow> = self
             .run::<_, Failure>(async |connection| {
                 let row = runs::table.find((account.0, run)).select(RunRow::as_select()).first(connection).await;
@@ -227,7 +227,7 @@ impl AiRuns for Store {
                 .await?;
             // Another process may have ended it in between.
             if ended {
-                tracing::warn!(account = %claim.account, run = claim.run, "an AI run's process died; it is refunded");
+                tracing::warn!(account = %claim.account, run = claim.run.0, "an AI run's process died; it is refunded");
                 reaped += 1;
             }
         }

@@ -332,6 +332,14 @@ async fn end(
     Ok(diesel::update(held).set(ended).execute(connection).await? == 1)
 }
 
+/// Failures since the last success, and whether recharging is on.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = credit_balances, check_for_backend(diesel::pg::Pg))]
+struct NotedFailure {
+    auto_topup_failures: i64,
+    auto_topup_enabled: bool,
+}
+
 /// Counts a failure, and switches recharging off at the last that is allowed. Gives whether it is still on.
 async fn note_failure(connection: &mut AsyncPgConnection, account: AccountId, reason: &str) -> Result<bool, Error> {
     let target = credit_balances::table.find(account.0);
@@ -339,13 +347,10 @@ async fn note_failure(connection: &mut AsyncPgConnection, account: AccountId, re
         credit_balances::auto_topup_failures.eq(credit_balances::auto_topup_failures + 1),
         credit_balances::auto_topup_last_failure.eq(reason),
     );
-    let (failures, enabled): (i64, bool) = diesel::update(target)
-        .set(noted)
-        .returning((credit_balances::auto_topup_failures, credit_balances::auto_topup_enabled))
-        .get_result(connection)
-        .await?;
+    let NotedFailure { auto_topup_failures: failures, auto_topup_enabled } =
+        diesel::update(target).set(noted).returning(NotedFailure::as_returning()).get_result(connection).await?;
     if failures < MAX_FAILURES {
-        return Ok(enabled);
+        return Ok(auto_topup_enabled);
     }
     let off = (
         credit_balances::auto_topup_enabled.eq(false),

@@ -86,7 +86,7 @@ async fn rows(
     }
     let rows = query.load(connection).await?;
     let found = rows.into_iter().map(Transaction::try_from).collect::<Result<_, _>>()?;
-    Ok(Page::cut(found, page.limit, |transaction: &Transaction| transaction.id))
+    Ok(Page::cut(found, page.limit, |transaction: &Transaction| transaction.id.0))
 }
 
 /// The ids that a span of time begins and ends with; none when it is empty. Time and ids rise together in a ledger, so

@@ -63,7 +63,7 @@ pub(crate) async fn refund(
         key: &refund.key,
         fingerprint: refund.fingerprint(),
         meta: &meta,
-        refunds: Some(debit.id),
+        refunds: Some(debit.id.0),
         now,
     };
     match earlier(connection, &operation).await? {
@@ -71,7 +71,7 @@ pub(crate) async fn refund(
         Earlier::Other => return Err(Rollback::Refused(RefundError::KeyReused)),
         Earlier::None { .. } => {}
     }
-    if let Some(by) = refunded_by(connection, refund, debit.id).await? {
+    if let Some(by) = refunded_by(connection, refund, debit.id.0).await? {
         return Err(Rollback::Refused(RefundError::AlreadyRefunded { by: Box::new(by) }));
     }
     let change = Change::Refund {

@@ -142,12 +142,12 @@ async fn settle(connection: &mut AsyncPgConnection, settlement: &Settlement, now
         Step::Credit => {
             matches(payment, purchase.price).map_err(refused)?;
             let transaction = writing.credit(connection).await?;
-            writing.record(connection, Known { transaction_id: Some(transaction.id), ..next }).await?;
+            writing.record(connection, Known { transaction_id: Some(transaction.id.0), ..next }).await?;
             Ok(Settled::Credited(transaction))
         }
         Step::Reverse => {
             let (transaction, shortfall) = writing.reverse(connection).await?;
-            let reversal_id = transaction.as_ref().map(|row| row.id);
+            let reversal_id = transaction.as_ref().map(|row| row.id.0);
             writing.record(connection, Known { reversal_id, shortfall, ..next }).await?;
             writing.downgrade(connection).await?;
             Ok(Settled::Reversed(transaction))

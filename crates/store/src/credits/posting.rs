@@ -110,6 +110,14 @@ impl From<LockedRow> for Locked {
     }
 }
 
+/// What is joined to a balance under a key.
+#[derive(Queryable)]
+struct EarlierRow {
+    paused_at: Option<OffsetDateTime>,
+    operation_hash: Option<Vec<u8>>,
+    transaction: Option<TransactionRow>,
+}
+
 /// Looks the key up, and in passing whether AI access is paused. A statement after the lock's own: that one sees the
 /// other tables as they were before it waited.
 pub(crate) async fn earlier<E>(
@@ -119,21 +127,20 @@ pub(crate) async fn earlier<E>(
     let same_key = credit_transactions::account_id
         .eq(credit_balances::account_id)
         .and(credit_transactions::operation_key.eq(operation.key.as_str()));
-    let (paused_at, hash, row): (Option<OffsetDateTime>, Option<Vec<u8>>, Option<TransactionRow>) =
-        credit_balances::table
-            .left_join(ai_access::table.on(ai_access::account_id.eq(credit_balances::account_id)))
-            .left_join(credit_transactions::table.on(same_key))
-            .filter(credit_balances::account_id.eq(operation.account.0))
-            .select((
-                ai_access::paused_at.nullable(),
-                credit_transactions::operation_hash.nullable(),
-                Option::<TransactionRow>::as_select(),
-            ))
-            .first(connection)
-            .await?;
-    Ok(match row {
+    let EarlierRow { paused_at, operation_hash, transaction } = credit_balances::table
+        .left_join(ai_access::table.on(ai_access::account_id.eq(credit_balances::account_id)))
+        .left_join(credit_transactions::table.on(same_key))
+        .filter(credit_balances::account_id.eq(operation.account.0))
+        .select((
+            ai_access::paused_at.nullable(),
+            credit_transactions::operation_hash.nullable(),
+            Option::<TransactionRow>::as_select(),
+        ))
+        .first(connection)
+        .await?;
+    Ok(match transaction {
         None => Earlier::None { ai_paused: paused_at.is_some() },
-        Some(row) if hash.as_deref() == Some(&operation.fingerprint) => Earlier::Same(row.try_into()?),
+        Some(row) if operation_hash.as_deref() == Some(&operation.fingerprint) => Earlier::Same(row.try_into()?),
         Some(_) => Earlier::Other,
     })
 }

@@ -4,7 +4,7 @@ use diesel::{
     prelude::*,
     sql_types::{BigInt, Jsonb, Nullable, Text, Timestamptz},
 };
-use domain::{StoreError, credits::Transaction};
+use domain::{StoreError, TransactionId, credits::Transaction};
 use serde_json::Value;
 use time::OffsetDateTime;
 
@@ -40,6 +40,14 @@ impl TryFrom<TransactionRow> for Transaction {
     fn try_from(row: TransactionRow) -> Result<Self, StoreError> {
         let TransactionRow { id, kind, feature, amount, balance_after, meta, created_at } = row;
         let Value::Object(meta) = meta else { return Err(corrupt("transaction meta")) };
-        Ok(Self { id, kind: parse(&kind, "transaction kind")?, feature, amount, balance_after, created_at, meta })
+        Ok(Self {
+            id: TransactionId(id),
+            kind: parse(&kind, "transaction kind")?,
+            feature,
+            amount,
+            balance_after,
+            created_at,
+            meta,
+        })
     }
 }

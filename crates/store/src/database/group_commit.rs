@@ -13,7 +13,7 @@ use std::{
 
 use async_trait::async_trait;
 use domain::{
-    AccountId, StoreError,
+    AccountId, StoreError, TrackingEventId,
     error::{Cause, Chain},
     idempotency::{IdempotencyError, IdempotencyKey, Written},
     tracking::{EventStore, NewEvent, Refusal},
@@ -75,7 +75,7 @@ fn take_reserved(ids: &mut Vec<i64>, count: usize) -> Option<Vec<i64>> {
 /// An event, and who waits for its id. The client may be gone: the event is stored nevertheless.
 struct Waiting {
     row: EventRow,
-    answer: oneshot::Sender<Result<i64, StoreError>>,
+    answer: oneshot::Sender<Result<TrackingEventId, StoreError>>,
 }
 
 impl Queue {
@@ -220,7 +220,7 @@ async fn write_part(store: &Store, queue: &Queue, group: Vec<Waiting>) {
         Ok(ids) => {
             for (answer, id) in answers.into_iter().zip(ids) {
                 // A client that has gone needs no answer.
-                answer.send(Ok(id)).ok();
+                answer.send(Ok(TrackingEventId(id))).ok();
             }
         }
         // One event may be invalid: each is written alone, then.
@@ -244,9 +244,12 @@ async fn insert(store: &Store, queue: &Queue, rows: Vec<EventRow>) -> Result<Vec
     Ok(ids)
 }
 
-async fn insert_one(store: &Store, queue: &Queue, row: EventRow) -> Result<i64, StoreError> {
+async fn insert_one(store: &Store, queue: &Queue, row: EventRow) -> Result<TrackingEventId, StoreError> {
     let ids = insert(store, queue, vec![row]).await?;
-    ids.first().copied().ok_or_else(|| StoreError::Internal("an event was stored without an id".into()))
+    ids.first()
+        .copied()
+        .map(TrackingEventId)
+        .ok_or_else(|| StoreError::Internal("an event was stored without an id".into()))
 }
 
 /// The same error for another caller: its causes as a text, since they cannot be shared.
@@ -267,7 +270,7 @@ impl EventStore for GroupCommit {
         account: AccountId,
         event: NewEvent,
         idempotency: Option<IdempotencyKey>,
-    ) -> Result<Written<i64>, IdempotencyError> {
+    ) -> Result<Written<TrackingEventId>, IdempotencyError> {
         if idempotency.is_some() {
             return self.store.insert(account, event, idempotency).await;
         }
@@ -284,7 +287,7 @@ impl EventStore for GroupCommit {
         events: Vec<Result<NewEvent, Refusal>>,
         idempotency: Option<IdempotencyKey>,
         now: OffsetDateTime,
-    ) -> Result<Written<Vec<Result<i64, Refusal>>>, IdempotencyError> {
+    ) -> Result<Written<Vec<Result<TrackingEventId, Refusal>>>, IdempotencyError> {
         self.store.insert_batch(account, events, idempotency, now).await
     }
 
@@ -301,7 +304,7 @@ impl EventStore for GroupCommit {
 mod tests {
     use super::*;
 
-    fn queued(queue: &Queue, name: &str) -> oneshot::Receiver<Result<i64, StoreError>> {
+    fn queued(queue: &Queue, name: &str) -> oneshot::Receiver<Result<TrackingEventId, StoreError>> {
         let (answer, answered) = oneshot::channel();
         let event = NewEvent {
             name: domain::tracking::EventName::parse(name.to_owned()).unwrap(),
@@ -329,10 +332,11 @@ mod tests {
         queue.lock().is_written = true;
         write(Writer(Some(Arc::clone(&queue))), |batch| {
             assert_eq!(batch.len(), 1, "a defect that only a full batch meets");
-            async move { batch.into_iter().for_each(|waiting| waiting.answer.send(Ok(7)).unwrap()) }.boxed()
+            async move { batch.into_iter().for_each(|waiting| waiting.answer.send(Ok(TrackingEventId(7))).unwrap()) }
+                .boxed()
         })
         .await;
-        assert_eq!(last.await.unwrap().unwrap(), 7);
+        assert_eq!(last.await.unwrap().unwrap(), TrackingEventId(7));
         for answer in batches.into_inner().unwrap() {
             answer.await.expect_err("its sender is answered: the writer has ended");
         }

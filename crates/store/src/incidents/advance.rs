@@ -21,23 +21,35 @@ use crate::{
     uptime,
 };
 
+/// How far a component's minutes have been gone through, and what the last of them were.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = watches, check_for_backend(diesel::pg::Pg))]
+struct WatchRow {
+    component: String,
+    until: OffsetDateTime,
+    down: i64,
+    bad: i64,
+    good: i64,
+}
+
 impl Store {
     /// One transaction: a process that comes while another is at it waits for the first row, and finds nothing left to do.
     pub(super) async fn advance_incidents(&self, now: OffsetDateTime) -> Result<(), StoreError> {
         let until = minute_of(now);
         self.run_transaction::<_, Failure>(async |connection| {
             begin(connection, until).await?;
-            let marks: Vec<(String, OffsetDateTime, i64, i64, i64)> = watches::table
+            let marks: Vec<WatchRow> = watches::table
                 .filter(watches::until.lt(until))
                 .order(watches::component)
+                .select(WatchRow::as_select())
                 .for_update()
                 .load(connection)
                 .await?;
-            let Some(since) = marks.iter().map(|(_, until, ..)| *until).min() else { return Ok(()) };
+            let Some(since) = marks.iter().map(|mark| mark.until).min() else { return Ok(()) };
             let oldest = until - Duration::hours(MAX_DELAY_HOURS);
             let since = since.max(oldest);
             let minutes = uptime::minutes(connection, since, until).await?;
-            for (name, gone_to, down, bad, good) in marks {
+            for WatchRow { component: name, until: gone_to, down, bad, good } in marks {
                 let Ok(component) = name.parse::<Component>() else { continue };
                 // What lies further back was not looked at in time, and says nothing.
                 let watch = if gone_to < oldest { Watch::default() } else { Watch { down, bad, good } };

@@ -55,7 +55,7 @@ async fn everyone_is_told_the_id_of_their_own_event_and_all_are_one_transaction(
             .query_one(
                 "SELECT name, props, visitor_id, session_id, url, country, occurred_at, account_id
                  FROM track_events WHERE id = $1",
-                &[&written.as_ref().unwrap().value],
+                &[&written.as_ref().unwrap().value.0],
             )
             .await
             .unwrap();
@@ -124,8 +124,8 @@ async fn a_key_still_counts_among_events_without_one() {
     let again = events.insert(account, plain("a"), Some(key(1))).await.unwrap();
     assert!(again.replayed);
     let keyed = sent.iter().step_by(2);
-    let ids: Vec<i64> = keyed.filter_map(|result| result.as_ref().ok()).map(|written| written.value).collect();
-    assert!(!ids.is_empty() && ids.iter().all(|id| *id == again.value), "{sent:?}");
+    let ids: Vec<i64> = keyed.filter_map(|result| result.as_ref().ok()).map(|written| written.value.0).collect();
+    assert!(!ids.is_empty() && ids.iter().all(|id| *id == again.value.0), "{sent:?}");
     assert_eq!(number(&db, "SELECT count(*) FROM track_events").await, 4);
     let reused = events.insert(account, plain("a"), Some(key(2))).await;
     assert!(matches!(reused, Err(IdempotencyError::Reused)), "{reused:?}");
@@ -147,7 +147,7 @@ async fn a_batch_stores_what_was_not_refused_once_and_repeats_what_it_said() {
     assert_eq!(first.value[1], Err(refusal.clone()));
     let mut names = Vec::new();
     for id in [first.value[0].clone().unwrap(), first.value[2].clone().unwrap()] {
-        let row = db.sql.query_one("SELECT name FROM track_events WHERE id = $1", &[&id]).await.unwrap();
+        let row = db.sql.query_one("SELECT name FROM track_events WHERE id = $1", &[&id.0]).await.unwrap();
         names.push(row.get::<_, String>(0));
     }
     assert_eq!(names, ["a", "b"]);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use domain::{
+    IncidentId,
     incidents::{Change, ChangeError, Incident, IncidentStore, NewIncident, Severity, Status},
     uptime::{Component, Outcome, Probe, ProbeStore},
 };
@@ -31,7 +32,7 @@ fn to(status: Status, body: &str) -> Change {
     Change { status: Some(status), severity: None, body: body.to_owned() }
 }
 
-async fn change(store: &Store, id: i64, change: Change, now: OffsetDateTime) -> Result<Incident, ChangeError> {
+async fn change(store: &Store, id: IncidentId, change: Change, now: OffsetDateTime) -> Result<Incident, ChangeError> {
     IncidentStore::change(store, id, change, now).await
 }
 
@@ -68,7 +69,7 @@ async fn no_way_back_and_nothing_of_it_is_kept() {
     let first = db.store.open(new(), minute(0)).await.unwrap();
     let refused = change(&db.store, first.id, to(Status::Investigating, "No."), minute(1)).await;
     assert!(matches!(refused, Err(ChangeError::Transition(_))), "{refused:?}");
-    let unknown = change(&db.store, first.id + 1, to(Status::Resolved, "No."), minute(1)).await;
+    let unknown = change(&db.store, IncidentId(first.id.0 + 1), to(Status::Resolved, "No."), minute(1)).await;
     assert!(matches!(unknown, Err(ChangeError::NotFound)), "{unknown:?}");
     assert_eq!(db.store.all().await.unwrap(), [first]);
 }

@@ -17,7 +17,7 @@ fn debit(amount: i64) -> Change {
 }
 
 fn told(balance: i64, change: Change) -> Vec<Value> {
-    let events = post(totals(balance), change).unwrap().events(7);
+    let events = post(totals(balance), change).unwrap().events(TransactionId(7));
     events.iter().map(|event| serde_json::from_slice(&event.body().unwrap()).unwrap()).collect()
 }
 

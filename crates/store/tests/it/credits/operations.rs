@@ -35,7 +35,7 @@ async fn a_debit_writes_its_row_and_its_events() {
     assert_eq!((books.balance, books.spent, books.rows), (99, 13, 2));
     let events = events(&db.sql, payer).await;
     assert_eq!(names(&events), ["credit.consumed", "credits.low"]);
-    assert_eq!(events[0]["data"]["transaction_id"], written.id);
+    assert_eq!(events[0]["data"]["transaction_id"], written.id.0);
     assert_eq!(events[1]["data"]["crossed"], true);
     let summary = db.store.summary(payer).await.unwrap();
     assert_eq!((summary.balance, summary.recent_transactions.first()), (99, Some(&written)));
@@ -101,7 +101,7 @@ async fn a_debit_is_refunded_once_and_in_full() {
     let given_back = db.store.refund(refund(payer, "job-1", "undo-1"), START).await.unwrap();
     assert_eq!((given_back.kind, given_back.amount, given_back.balance_after), (TransactionKind::Refund, 30, 100));
     assert_eq!(given_back.feature, paid.feature);
-    assert_eq!(given_back.meta["debit_transaction_id"], paid.id);
+    assert_eq!(given_back.meta["debit_transaction_id"], paid.id.0);
     assert_eq!(db.store.refund(refund(payer, "job-1", "undo-1"), START).await.unwrap(), given_back);
     let twice = db.store.refund(refund(payer, "job-1", "undo-2"), START).await;
     assert!(matches!(&twice, Err(RefundError::AlreadyRefunded { by }) if **by == given_back), "{twice:?}");
