@@ -16,7 +16,6 @@ BEGIN
     END IF;
 END $$;
 
--- Looking a row's platform up takes some 5 µs, 2 to 3 % of an import.
 ALTER TABLE integrations DROP CONSTRAINT integrations_provider_check;
 ALTER TABLE integrations ADD CONSTRAINT integrations_provider_fkey FOREIGN KEY (provider) REFERENCES platforms (name);
 ALTER TABLE customers DROP CONSTRAINT customers_source_check;
