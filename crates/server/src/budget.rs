@@ -49,6 +49,9 @@ pub struct Budget {
     /// Connections of each pool of the HTTP threads, which take these in turn. None where there is but one connection: then the
     /// threads are on the pool of everything else.
     pub threads: Vec<usize>,
+    /// Connections of the writer of tracking events: none where the threads have no more than one each, whose connections it
+    /// then uses.
+    pub events: usize,
     /// Connections and purposes of the other pools; each purpose is in one of them.
     pub shared: Vec<Shared>,
 }
@@ -63,14 +66,15 @@ impl Budget {
         let layout = layouts.get(others.clamp(1, layouts.len()) - 1).copied().unwrap_or_default();
         let left = connections.saturating_sub(layout.iter().map(|(size, _)| size).sum());
         if threads > 0 {
-            return Self { threads: divided(left, threads), shared: layout.to_vec() };
+            let events = usize::from(left > threads);
+            return Self { threads: divided(left - events, threads), events, shared: layout.to_vec() };
         }
         let of_deliveries = if has_work { left / 2 } else { 0 };
         let with_rest = |(size, purposes): &Shared| {
             let has = |purpose, rest| if purposes.contains(&purpose) { rest } else { 0 };
             (size + has(Deliveries, of_deliveries) + has(Payments, left - of_deliveries), *purposes)
         };
-        Self { threads: Vec::new(), shared: layout.iter().map(with_rest).collect() }
+        Self { threads: Vec::new(), events: 0, shared: layout.iter().map(with_rest).collect() }
     }
 }
 
@@ -90,25 +94,25 @@ mod tests {
     fn the_default_pool_on_two_cores_keeps_every_purpose_apart() {
         let expected: [Shared; 6] =
             [(1, &[Control]), (1, &[Payments]), (2, &[Deliveries]), (2, &[Jobs]), (1, &[Alerts]), (1, &[Ai])];
-        assert_eq!(Budget::new(16, 2, true), Budget { threads: vec![4, 4], shared: expected.to_vec() });
+        assert_eq!(Budget::new(16, 2, true), Budget { threads: vec![4, 3], events: 1, shared: expected.to_vec() });
     }
 
     #[test]
     fn a_process_that_only_serves_keeps_most_for_its_threads() {
         let expected: [Shared; 2] = [(1, &[Control]), (2, &[Payments])];
-        assert_eq!(Budget::new(16, 2, false), Budget { threads: vec![7, 6], shared: expected.to_vec() });
+        assert_eq!(Budget::new(16, 2, false), Budget { threads: vec![6, 6], events: 1, shared: expected.to_vec() });
     }
 
     #[test]
     fn a_process_that_only_works_has_all_for_its_work() {
         let expected: [Shared; 6] =
             [(1, &[Control]), (6, &[Payments]), (5, &[Deliveries]), (2, &[Jobs]), (1, &[Alerts]), (1, &[Ai])];
-        assert_eq!(Budget::new(16, 0, true), Budget { threads: vec![], shared: expected.to_vec() });
+        assert_eq!(Budget::new(16, 0, true), Budget { threads: vec![], events: 0, shared: expected.to_vec() });
     }
 
     #[test]
     fn a_single_connection_is_for_everything() {
-        assert_eq!(Budget::new(1, 2, true), Budget { threads: vec![], shared: vec![(1, &ALL)] });
+        assert_eq!(Budget::new(1, 2, true), Budget { threads: vec![], events: 0, shared: vec![(1, &ALL)] });
     }
 
     #[test]
@@ -118,7 +122,7 @@ mod tests {
         {
             let budget = Budget::new(connections, threads, has_work);
             let case = format!("{connections} {threads} {has_work} {budget:?}");
-            let of_threads: usize = budget.threads.iter().sum();
+            let of_threads = budget.threads.iter().sum::<usize>() + budget.events;
             let of_others: usize = budget.shared.iter().map(|(size, _)| size).sum();
             assert_eq!(of_threads + of_others, connections, "{case}");
             assert!(

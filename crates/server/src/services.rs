@@ -119,7 +119,7 @@ async fn run_supervised(
         let state = state(config, store, &held, text_generator.clone(), ports, shared.as_ref())?;
         let settings = Settings { draining: draining.clone(), ..state.settings };
         let state = State { settings, payment_service: payment_service.clone(), ..state };
-        let of_threads = Workers::new(stores.threads.clone(), held, failures);
+        let of_threads = Workers::new(stores.threads.clone(), &stores.events, held, failures);
         workers = Some(of_threads.clone());
         let for_thread = move |state| of_threads.state_of_next(state);
         stopped.push(api::server(state, for_thread, listener, threads)?);

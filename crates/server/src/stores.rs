@@ -14,6 +14,8 @@ pub struct Stores {
     pub jobs: Arc<Store>,
     pub alerts: Arc<Store>,
     pub ai: Arc<Store>,
+    /// That of the writer of tracking events.
+    pub events: Arc<Store>,
     /// Those that the HTTP threads take in turn; at least one.
     pub threads: Vec<Arc<Store>>,
     /// Connections that jobs have at most.
@@ -49,6 +51,10 @@ impl Stores {
         if threads.is_empty() {
             threads.push(control.clone());
         }
+        let events = match (budget.events, threads.first()) {
+            (0, Some(shared)) => shared.clone(),
+            (own, _) => Arc::new(control.with_own_pool(connect, plan_once(own.max(1)))?),
+        };
         let of_jobs = budget.shared.iter().find(|(_, purposes)| purposes.contains(&Purpose::Jobs));
         Ok(Self {
             payments: on(Purpose::Payments),
@@ -57,6 +63,7 @@ impl Stores {
             alerts: on(Purpose::Alerts),
             ai: on(Purpose::Ai),
             control,
+            events,
             threads,
             job_connections: of_jobs.map_or(1, |(size, _)| *size),
         })

@@ -6,7 +6,7 @@
 use std::{
     any::Any,
     sync::{
-        Arc, OnceLock,
+        Arc,
         atomic::{AtomicUsize, Ordering},
     },
 };
@@ -23,15 +23,15 @@ pub struct Workers {
     stores: Vec<Arc<Store>>,
     next: Arc<AtomicUsize>,
     keys: KeyCache,
-    failures: Failures,
-    /// The queue of the events, on the connections of the thread that was set up first.
-    events: Arc<OnceLock<GroupCommit>>,
+    events: GroupCommit,
 }
 
 impl Workers {
-    /// `stores` are at least one; several threads share one where there are fewer.
-    pub fn new(stores: Vec<Arc<Store>>, keys: KeyCache, failures: Failures) -> Self {
-        Self { stores, next: Arc::default(), keys, failures, events: Arc::default() }
+    /// `stores` are at least one; several threads share one where there are fewer. Events are written through `events`, on
+    /// the runtime that this is called on: on an HTTP thread, the writer would hold up half of the requests.
+    pub fn new(stores: Vec<Arc<Store>>, events: &Store, keys: KeyCache, failures: Failures) -> Self {
+        let on_panic = move |panic: &(dyn Any + Send)| failures.record("batch_writer", supervisor::message(panic));
+        Self { stores, next: Arc::default(), keys, events: GroupCommit::new(events.clone(), on_panic) }
     }
 
     /// Sets the next thread up and gives what it works with: keys and requests go through its own pool. To be called on
@@ -39,17 +39,13 @@ impl Workers {
     pub fn state_of_next(&self, state: State) -> State {
         let turn = self.next.fetch_add(1, Ordering::Relaxed);
         let Some(store) = self.stores.get(turn % self.stores.len().max(1)) else { return state };
-        let failures = self.failures.clone();
-        let on_panic = move |panic: &(dyn Any + Send)| failures.record("batch_writer", supervisor::message(panic));
-        let events = self.events.get_or_init(|| GroupCommit::new((**store).clone(), on_panic));
-        on_thread(state, store, self.keys.with_store((**store).clone()), events.clone())
+        let of_thread = || (**store).clone();
+        on_thread(state, store, self.keys.with_store(of_thread()), self.events.with_store(of_thread()))
     }
 
     /// Waits until all events that were taken in are written.
     pub async fn drain(&self) {
-        if let Some(events) = self.events.get() {
-            events.drain().await;
-        }
+        self.events.drain().await;
     }
 }
 

@@ -15,7 +15,7 @@ use async_trait::async_trait;
 use domain::{
     AccountId, StoreError, TrackingEventId,
     error::{Cause, Chain},
-    idempotency::{IdempotencyError, IdempotencyKey, Written},
+    idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
     tracking::{EventStore, NewEvent, Refusal},
 };
 use futures_util::{
@@ -43,8 +43,11 @@ const ID_BLOCK: usize = 1_024;
 /// An [`EventStore`] that stores events in groups, one group at a time. Cloning shares the queue.
 #[derive(Clone)]
 pub struct GroupCommit {
+    /// For what is not stored in a group.
     store: Store,
     queue: Arc<Queue>,
+    /// What the writer stores groups through.
+    of_writer: Store,
     /// Where the writer runs: it outlives the request that started it.
     runtime: Handle,
 }
@@ -132,7 +135,14 @@ impl GroupCommit {
     /// A queue whose events are stored through `store`. To be called on the runtime that its writer is to run on.
     /// A panic of a writer fails the batch that it was at and no other; `on_panic` is given its payload.
     pub fn new(store: Store, on_panic: impl Fn(&(dyn Any + Send)) + Send + Sync + 'static) -> Self {
-        Self { store, queue: Arc::new(Queue::new(Box::new(on_panic))), runtime: Handle::current() }
+        let queue = Arc::new(Queue::new(Box::new(on_panic)));
+        Self { of_writer: store.clone(), store, queue, runtime: Handle::current() }
+    }
+
+    /// The same queue and writer, and `store` for what is not stored in a group.
+    #[must_use]
+    pub fn with_store(&self, store: Store) -> Self {
+        Self { store, ..self.clone() }
     }
 
     /// Events that wait to be written.
@@ -177,7 +187,7 @@ impl GroupCommit {
 
     /// A writer, to be run.
     fn write(&self) -> impl Future<Output = ()> + Send + 'static {
-        let (store, queue) = (self.store.clone(), Arc::clone(&self.queue));
+        let (store, queue) = (self.of_writer.clone(), Arc::clone(&self.queue));
         write(Writer(Some(Arc::clone(&self.queue))), move |group| {
             let (store, queue) = (store.clone(), Arc::clone(&queue));
             async move { write_group(&store, &queue, group).await }.boxed()
@@ -270,7 +280,7 @@ impl EventStore for GroupCommit {
         account: AccountId,
         event: NewEvent,
         idempotency: Option<IdempotencyKey>,
-    ) -> Result<Written<TrackingEventId>, IdempotencyError> {
+    ) -> Result<Idempotent<TrackingEventId>, IdempotencyError> {
         if idempotency.is_some() {
             return self.store.insert(account, event, idempotency).await;
         }
@@ -278,7 +288,7 @@ impl EventStore for GroupCommit {
         self.enqueue(Waiting { row: EventRow::new(account, event), answer })?;
         let lost = || StoreError::Unavailable("the writer of events ended".into());
         let value = answered.await.unwrap_or_else(|_| Err(lost()))?;
-        Ok(Written { value, replayed: false })
+        Ok(Idempotent { value, replayed: false })
     }
 
     async fn insert_batch(
@@ -287,7 +297,7 @@ impl EventStore for GroupCommit {
         events: Vec<Result<NewEvent, Refusal>>,
         idempotency: Option<IdempotencyKey>,
         now: OffsetDateTime,
-    ) -> Result<Written<Vec<Result<TrackingEventId, Refusal>>>, IdempotencyError> {
+    ) -> Result<Idempotent<Vec<Result<TrackingEventId, Refusal>>>, IdempotencyError> {
         self.store.insert_batch(account, events, idempotency, now).await
     }
 
