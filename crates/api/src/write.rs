@@ -3,7 +3,7 @@
 use std::future::Future;
 
 use actix_web::http::header::HeaderValue;
-use domain::idempotency::Written;
+use domain::idempotency::Idempotent;
 use serde::Serialize;
 
 use tracing::Instrument;
@@ -26,7 +26,7 @@ where
 
 /// Does `work` to its end and answers with the body of what was written.
 pub async fn written<T, E, B: Serialize>(
-    work: impl Future<Output = Result<Written<T>, E>> + Send + 'static,
+    work: impl Future<Output = Result<Idempotent<T>, E>> + Send + 'static,
     body: impl FnOnce(T) -> B,
 ) -> Result<Reply, ApiError>
 where
@@ -39,14 +39,14 @@ where
 /// Does `work` to its end and gives the answer to what was written, marked when an earlier request with the same
 /// idempotency key was given it first.
 pub async fn answered<T, E>(
-    work: impl Future<Output = Result<Written<T>, E>> + Send + 'static,
+    work: impl Future<Output = Result<Idempotent<T>, E>> + Send + 'static,
     answer: impl FnOnce(T) -> Result<Reply, ApiError>,
 ) -> Result<Reply, ApiError>
 where
     T: Send + 'static,
     E: Into<ApiError> + Send + 'static,
 {
-    let Written { value, replayed } = detached(work).await?;
+    let Idempotent { value, replayed } = detached(work).await?;
     let reply = answer(value)?;
     Ok(if replayed { reply.header("idempotent-replayed", HeaderValue::from_static("true")) } else { reply })
 }

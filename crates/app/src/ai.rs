@@ -17,7 +17,7 @@ use domain::{
     ai::{AiRuns, CallPermit, Completion, Ending, LanguageModel, ModelError, Outcome, RequestError, Run, RunClaim},
     credits::CreditAmount,
     error::Chain,
-    idempotency::{IdempotencyKey, Written},
+    idempotency::{IdempotencyKey, Idempotent},
     insights::{Draft, Text, Worded, Wording, grounding},
     jobs::Claim,
 };
@@ -56,7 +56,7 @@ impl InsightTextGenerator {
         mode: Mode,
         idempotency: Option<IdempotencyKey>,
         now: OffsetDateTime,
-    ) -> Result<Written<Run>, RequestError> {
+    ) -> Result<Idempotent<Run>, RequestError> {
         let price = self.model_for(mode).map(|_| self.price);
         self.runs.request(account, price, idempotency, now).await
     }

@@ -117,7 +117,7 @@ async fn evaluate_rule(
 mod tests {
     use domain::{
         accounts::MockAccountStore,
-        alerts::{Comparator, Facts, MockAlertEvaluator, Rule, Standing, Terms, Wanted, Window},
+        alerts::{Comparator, Facts, MockAlertEvaluator, Rule, RuleState, Terms, Wanted, Window},
         daily::{MockDailyStore, RollUp},
         insights::Severity,
     };
@@ -162,12 +162,12 @@ mod tests {
             cooldown_hours: 0,
         })
         .unwrap();
-        let (standing, at) = (Standing::NEW, NOW - Duration::DAY);
+        let (state, at) = (RuleState::NEW, NOW - Duration::DAY);
         let rule = Rule {
             id: domain::RuleId(id),
             terms,
             active: true,
-            standing,
+            state,
             last_evaluated_at: None,
             created_at: at,
             updated_at: at,

@@ -2,7 +2,7 @@
 
 use domain::{
     AccountId, ReplayId, StoreError, SubscriptionId,
-    idempotency::{IdempotencyKey, Written},
+    idempotency::{IdempotencyKey, Idempotent},
     webhooks::{
         replay::{Replay, ReplayStore, Selection, StartError},
         settings::WebhookSettings,
@@ -37,7 +37,7 @@ pub async fn start(
     selection: Selection,
     idempotency: Option<IdempotencyKey>,
     now: OffsetDateTime,
-) -> Result<Option<Written<Replay>>, StartError> {
+) -> Result<Option<Idempotent<Replay>>, StartError> {
     match settings.find(account, selection.subscription).await? {
         Some(_) => replays.start(account, selection, idempotency, now).await.map(Some),
         None => Ok(None),

@@ -5,7 +5,7 @@ use domain::{
     data_keys::{self, DataKeyFault, DataKeyStore, KeyCheck, UsedKey},
     sealing::{Binding, SealError, Sealer},
     webhooks::{
-        SECRET_PURPOSE,
+        secret_binding,
         settings::{SealedSecret, WebhookSettings},
     },
 };
@@ -57,8 +57,8 @@ async fn opens_any(store: &dyn DataKeyStore, sealer: &dyn Sealer, id: &str) -> R
     Ok(secrets.iter().any(|secret| sealer.open(binding(secret), &secret.sealed).is_ok()))
 }
 
-fn binding(secret: &SealedSecret) -> Binding {
-    Binding { purpose: SECRET_PURPOSE, account: secret.account, row: secret.subscription.0 }
+const fn binding(secret: &SealedSecret) -> Binding {
+    secret_binding(secret.account, secret.subscription)
 }
 
 /// What became of the secrets that were looked at.
@@ -149,7 +149,7 @@ mod tests {
         let mut sealer = MockSealer::new();
         sealer.expect_is_outdated().returning(|sealed| sealed != b"new");
         sealer.expect_open().returning(|binding, sealed| {
-            assert_eq!((binding.purpose, binding.account), (SECRET_PURPOSE, AccountId(1)));
+            assert_eq!((binding.purpose, binding.account), ("webhook_secret", AccountId(1)));
             if sealed == b"lost" { Err(SealError::UnknownKey("k0".to_owned())) } else { Ok(b"text".to_vec()) }
         });
         sealer.expect_seal().returning(|_, opened| {

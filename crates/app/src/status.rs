@@ -1,6 +1,6 @@
 //! How the service fares: what each process does every minute to find out, and what is told to everyone.
 
-mod kept;
+mod cache;
 mod prober;
 
 use std::sync::Arc;
@@ -12,20 +12,20 @@ use domain::{
 };
 use time::OffsetDateTime;
 
-pub use kept::{Aged, Kept};
+pub use cache::{Aged, Cache};
 pub use prober::{Look, Looked, Prober};
 
 /// What the public pages are made from, read once a minute at most, however many ask.
 pub struct StatusPages {
     probes: Arc<dyn ProbeStore>,
-    record: Kept<Record>,
+    record: Cache<Record>,
     incidents: Arc<dyn IncidentStore>,
-    book: Kept<Book>,
+    book: Cache<Book>,
 }
 
 impl StatusPages {
     pub fn new(probes: Arc<dyn ProbeStore>, incidents: Arc<dyn IncidentStore>) -> Self {
-        Self { probes, record: Kept::default(), incidents, book: Kept::default() }
+        Self { probes, record: Cache::default(), incidents, book: Cache::default() }
     }
 
     /// What was seen of the service, as of the last minute that the database answered.

@@ -3,10 +3,10 @@
 
 use domain::{
     AccountId, SubscriptionId,
-    idempotency::{IdempotencyError, IdempotencyKey, Written},
+    idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
     sealing::{Binding, SealError, Sealer},
     webhooks::{
-        CreateError, Created, NewSubscription, SECRET_PURPOSE, Subscription, WebhookStore,
+        CreateError, Created, NewSubscription, Subscription, WebhookStore, secret_binding,
         settings::{Rotated, Rotation, WebhookSettings},
         signature::Secret,
         url::WebhookUrl,
@@ -42,15 +42,15 @@ pub async fn create(
     account: AccountId,
     request: SubscriptionRequest,
     idempotency: Option<IdempotencyKey>,
-) -> Result<Written<(Subscription, String)>, CreateFailure> {
+) -> Result<Idempotent<(Subscription, String)>, CreateFailure> {
     let SubscriptionRequest { url, events, secret, now } = request;
     let id = webhooks.reserve_id().await.map_err(|error| CreateError::Idempotency(error.into()))?;
-    let sealed_secret = sealer.seal(binding(account, id), secret.expose().as_bytes())?;
+    let sealed_secret = sealer.seal(secret_binding(account, id), secret.expose().as_bytes())?;
     let new = NewSubscription { id, url: url.as_str().to_owned(), events, sealed_secret, now };
-    let Written { value, replayed } = webhooks.create(account, new, idempotency).await?;
+    let Idempotent { value, replayed } = webhooks.create(account, new, idempotency).await?;
     let Created { subscription, sealed_secret } = value;
-    let secret = open(sealer, binding(account, subscription.id), &sealed_secret)?;
-    Ok(Written { value: (subscription, secret), replayed })
+    let secret = open(sealer, secret_binding(account, subscription.id), &sealed_secret)?;
+    Ok(Idempotent { value: (subscription, secret), replayed })
 }
 
 /// A new secret for a subscription.
@@ -84,19 +84,15 @@ pub async fn rotate(
     id: SubscriptionId,
     new: NewSecret,
     idempotency: Option<IdempotencyKey>,
-) -> Result<Written<(String, OffsetDateTime)>, RotateFailure> {
+) -> Result<Idempotent<(String, OffsetDateTime)>, RotateFailure> {
     let NewSecret { secret, overlap_until, now } = new;
-    let binding = binding(account, id);
+    let binding = secret_binding(account, id);
     let sealed_secret = sealer.seal(binding, secret.expose().as_bytes())?;
     let rotation = Rotation { sealed_secret, overlap_until, now };
     let rotated = settings.rotate(account, id, rotation, idempotency).await?;
-    let Written { value, replayed } = rotated.ok_or(RotateFailure::NotFound)?;
+    let Idempotent { value, replayed } = rotated.ok_or(RotateFailure::NotFound)?;
     let Rotated { sealed_secret, overlap_until } = value;
-    Ok(Written { value: (open(sealer, binding, &sealed_secret)?, overlap_until), replayed })
-}
-
-const fn binding(account: AccountId, id: SubscriptionId) -> Binding {
-    Binding { purpose: SECRET_PURPOSE, account, row: id.0 }
+    Ok(Idempotent { value: (open(sealer, binding, &sealed_secret)?, overlap_until), replayed })
 }
 
 fn open(sealer: &dyn Sealer, binding: Binding, sealed: &[u8]) -> Result<String, SealError> {
@@ -165,7 +161,7 @@ mod tests {
                 total_failed: 0,
                 created_at: new.now,
             };
-            Ok(Written { value: Created { subscription, sealed_secret: sealed.into() }, replayed: true })
+            Ok(Idempotent { value: Created { subscription, sealed_secret: sealed.into() }, replayed: true })
         });
         webhooks
     }
@@ -228,7 +224,7 @@ mod tests {
             assert!(sealed.starts_with("webhook_secret of row 3 of account 7: whsec_"), "{sealed}");
             assert_eq!((account, id, rotation.overlap_until, rotation.now), (ACCOUNT, SubscriptionId(3), NOW, NOW));
             let sealed_secret = b"webhook_secret of row 3 of account 7: whsec_first".to_vec();
-            Ok(Some(Written { value: Rotated { sealed_secret, overlap_until: first_end }, replayed: true }))
+            Ok(Some(Idempotent { value: Rotated { sealed_secret, overlap_until: first_end }, replayed: true }))
         });
         let written = rotate(&settings, &sealer(), ACCOUNT, SubscriptionId(3), new_secret(), None).await.unwrap();
         assert_eq!(written.value, ("whsec_first".to_owned(), first_end));

@@ -5,7 +5,8 @@ mod model;
 mod runs;
 
 pub use access::{
-    AccessChange, Actor, AiAccess, DEFAULT_LIMITS, InvalidLimits, Limits, Month, MonthlyCost, Pause, Standing, crossed,
+    AccessChange, AccessStatus, Actor, AiAccess, DEFAULT_LIMITS, InvalidLimits, Limits, Month, MonthlyCost, Pause,
+    crossed,
 };
 pub use model::{Completion, LanguageModel, ModelError, Prices, Prompt, Usage};
 pub use runs::{

@@ -9,12 +9,12 @@ use rust_decimal::Decimal;
 use time::OffsetDateTime;
 
 pub use evaluation::{Evaluation, Facts, Window, evaluate};
-pub use state::{Standing, step};
+pub use state::{RuleState, step};
 pub use watched::{Resolution, Watched};
 
 use crate::{
     AccountId, RuleId, StoreError,
-    idempotency::{IdempotencyError, IdempotencyKey, Written},
+    idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
     insights::Severity,
     page::{Page, PageRequest},
     text::TextRefused,
@@ -168,7 +168,7 @@ pub struct Rule {
     pub terms: Terms,
     /// Whether it is evaluated at all.
     pub active: bool,
-    pub standing: Standing,
+    pub state: RuleState,
     /// When it was last evaluated.
     pub last_evaluated_at: Option<OffsetDateTime>,
     pub created_at: OffsetDateTime,
@@ -240,7 +240,7 @@ pub trait AlertStore: Send + Sync {
         active: bool,
         idempotency: Option<IdempotencyKey>,
         now: OffsetDateTime,
-    ) -> Result<Written<Rule>, CreateError>;
+    ) -> Result<Idempotent<Rule>, CreateError>;
     /// Changes a rule. One that watches something else from now on, or is switched on, is armed again and due at once.
     async fn change(
         &self,

@@ -26,7 +26,7 @@ impl IdempotencyKey {
 
 /// The result of a write, and whether it happened now or under an earlier request with the same key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written<T> {
+pub struct Idempotent<T> {
     pub value: T,
     pub replayed: bool,
 }

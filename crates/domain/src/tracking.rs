@@ -9,7 +9,7 @@ use time::{Duration, OffsetDateTime};
 
 use crate::{
     AccountId, StoreError, TrackingEventId,
-    idempotency::{IdempotencyError, IdempotencyKey, Written},
+    idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
 };
 
 /// Characters of an event name.
@@ -138,7 +138,7 @@ pub trait EventStore: Send + Sync {
         account: AccountId,
         event: NewEvent,
         idempotency: Option<IdempotencyKey>,
-    ) -> Result<Written<TrackingEventId>, IdempotencyError>;
+    ) -> Result<Idempotent<TrackingEventId>, IdempotencyError>;
     /// Stores those events of a batch that were not refused before: all of them or none. Gives what became of each, in
     /// order; a replay gives what the first request was told.
     async fn insert_batch(
@@ -147,7 +147,7 @@ pub trait EventStore: Send + Sync {
         events: Vec<Result<NewEvent, Refusal>>,
         idempotency: Option<IdempotencyKey>,
         now: OffsetDateTime,
-    ) -> Result<Written<Vec<Result<TrackingEventId, Refusal>>>, IdempotencyError>;
+    ) -> Result<Idempotent<Vec<Result<TrackingEventId, Refusal>>>, IdempotencyError>;
     /// Stores events that came in together: all of them or none.
     async fn insert_many(&self, account: AccountId, events: Vec<NewEvent>) -> Result<(), StoreError>;
     /// When the latest of the account's events happened.

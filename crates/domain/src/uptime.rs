@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use time::{Duration, OffsetDateTime};
 
 use crate::error::StoreError;
-pub use report::{Checks, Gap, Hour, Latency, Report, Share, Standing, Status};
+pub use report::{Checks, ComponentUptime, Gap, Hour, Latency, Report, Share, Status};
 
 text_enum! {
     /// A part of the service that is looked at.
@@ -53,8 +53,8 @@ pub struct Probe {
 }
 
 /// The beginning of the minute of an instant.
-pub fn minute_of(at: OffsetDateTime) -> OffsetDateTime {
-    at - Duration::nanoseconds(i64::from(at.second()) * 1_000_000_000 + i64::from(at.nanosecond()))
+pub const fn minute_of(at: OffsetDateTime) -> OffsetDateTime {
+    at.truncate_to_minute()
 }
 
 /// How many sources saw what of a component in a minute.

@@ -117,8 +117,8 @@ struct ChangeRequest {
 #[get("/accounts/{account}/ai")]
 async fn ai_standing(admin: web::Data<Admin>, account: web::Path<i64>) -> HttpResponse {
     let account = account.into_inner();
-    match admin.store.standing(AccountId(account), OffsetDateTime::now_utc()).await {
-        Ok(Some(standing)) => HttpResponse::Ok().json(to_json(account, &standing)),
+    match admin.store.status(AccountId(account), OffsetDateTime::now_utc()).await {
+        Ok(Some(status)) => HttpResponse::Ok().json(to_json(account, &status)),
         Ok(None) => told(Ok(AccessChange::UnknownAccount)),
         Err(error) => told(Err(error)),
     }

@@ -7,8 +7,8 @@ use diesel::{dsl::count_star, prelude::*};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, RuleId, StoreError,
-    alerts::{AlertStore, Change, ChangeError, CreateError, MAX_RULES, Rule, Standing, Terms, Wanted},
-    idempotency::{IdempotencyError, IdempotencyKey, Written},
+    alerts::{AlertStore, Change, ChangeError, CreateError, MAX_RULES, Rule, RuleState, Terms, Wanted},
+    idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
     page::{Page, PageRequest},
 };
 use rust_decimal::Decimal;
@@ -79,7 +79,7 @@ impl TryFrom<RuleRow> for Rule {
             id: RuleId(id),
             terms: Terms::new(wanted).map_err(|_| corrupt("alert rule"))?,
             active,
-            standing: Standing { armed, last_value, last_fired_at },
+            state: RuleState { armed, last_value, last_fired_at },
             last_evaluated_at,
             created_at,
             updated_at,
@@ -121,7 +121,7 @@ impl AlertStore for Store {
         active: bool,
         key: Option<IdempotencyKey>,
         now: OffsetDateTime,
-    ) -> Result<Written<Rule>, CreateError> {
+    ) -> Result<Idempotent<Rule>, CreateError> {
         let written = self
             .transact::<_, WriteError<CreateError>>(async |connection| {
                 create_once(connection, account, &terms, active, key.as_ref(), now).await
@@ -160,12 +160,12 @@ async fn create_once(
     active: bool,
     key: Option<&IdempotencyKey>,
     now: OffsetDateTime,
-) -> Result<Written<Rule>, WriteError<CreateError>> {
+) -> Result<Idempotent<Rule>, WriteError<CreateError>> {
     if let Some(key) = key
         && let Some(result) = idempotency::begin(connection, account, key, now).await?
     {
         let rule = created_first(connection, account, terms, active, &result).await?;
-        return Ok(Written { value: rule.ok_or(IdempotencyError::Superseded)?, replayed: true });
+        return Ok(Idempotent { value: rule.ok_or(IdempotencyError::Superseded)?, replayed: true });
     }
     // Two requests must not both make the last rule.
     lock(connection, account).await?;
@@ -188,7 +188,7 @@ async fn create_once(
     if let Some(key) = key {
         idempotency::finish(connection, account, key, json!({ "alert_id": row.id }), now).await?;
     }
-    Ok(Written { value: row.try_into()?, replayed: false })
+    Ok(Idempotent { value: row.try_into()?, replayed: false })
 }
 
 /// The rule that was created under a key, as it was then, whatever was changed or seen since; none once it was deleted.
@@ -212,7 +212,7 @@ async fn created_first(
         id: RuleId(id),
         terms: terms.clone(),
         active,
-        standing: Standing { armed: true, last_value: None, last_fired_at: None },
+        state: RuleState { armed: true, last_value: None, last_fired_at: None },
         last_evaluated_at: None,
         created_at,
         updated_at: created_at,

@@ -10,7 +10,7 @@ use diesel::{
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError, TrackingEventId,
-    idempotency::{IdempotencyError, IdempotencyKey, Written},
+    idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
     tracking::{EventStore, Location, NewEvent, Refusal},
 };
 use serde::{Deserialize, Serialize};
@@ -34,12 +34,12 @@ impl EventStore for Store {
         account: AccountId,
         event: NewEvent,
         idempotency: Option<IdempotencyKey>,
-    ) -> Result<Written<TrackingEventId>, IdempotencyError> {
+    ) -> Result<Idempotent<TrackingEventId>, IdempotencyError> {
         let now = event.received_at;
         let written = self.insert_batch(account, vec![Ok(event)], idempotency, now).await?;
-        let Written { value, replayed } = written;
+        let Idempotent { value, replayed } = written;
         match value.into_iter().next() {
-            Some(Ok(value)) => Ok(Written { value, replayed }),
+            Some(Ok(value)) => Ok(Idempotent { value, replayed }),
             _ => Err(corrupt("idempotent result").into()),
         }
     }
@@ -50,12 +50,12 @@ impl EventStore for Store {
         events: Vec<Result<NewEvent, Refusal>>,
         idempotency: Option<IdempotencyKey>,
         now: OffsetDateTime,
-    ) -> Result<Written<Vec<Result<TrackingEventId, Refusal>>>, IdempotencyError> {
+    ) -> Result<Idempotent<Vec<Result<TrackingEventId, Refusal>>>, IdempotencyError> {
         let events = events.into_iter().map(|event| event.map(|event| EventRow::new(account, event))).collect();
         let written = match idempotency {
             None => {
                 self.run::<_, WriteError<IdempotencyError>>(async |connection| {
-                    Ok(Written { value: store(connection, events).await?, replayed: false })
+                    Ok(Idempotent { value: store(connection, events).await?, replayed: false })
                 })
                 .await
             }
@@ -236,13 +236,13 @@ async fn once(
     events: Vec<Result<EventRow, Refusal>>,
     key: &IdempotencyKey,
     now: OffsetDateTime,
-) -> Result<Written<Vec<Result<TrackingEventId, Refusal>>>, WriteError<IdempotencyError>> {
+) -> Result<Idempotent<Vec<Result<TrackingEventId, Refusal>>>, WriteError<IdempotencyError>> {
     if let Some(result) = idempotency::begin(connection, account, key, now).await? {
         let Recorded { events } = serde_json::from_value(result).map_err(|_| corrupt("idempotent result"))?;
-        return Ok(Written { value: events, replayed: true });
+        return Ok(Idempotent { value: events, replayed: true });
     }
     let value = store(connection, events).await?;
     let result = serde_json::to_value(Recorded { events: value.clone() }).map_err(|_| corrupt("idempotent result"))?;
     idempotency::finish(connection, account, key, result, now).await?;
-    Ok(Written { value, replayed: false })
+    Ok(Idempotent { value, replayed: false })
 }

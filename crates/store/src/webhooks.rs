@@ -11,7 +11,7 @@ use diesel::{dsl::count_star, prelude::*, result::Error};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError, SubscriptionId,
-    idempotency::{IdempotencyError, IdempotencyKey, Written},
+    idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
     webhooks::{CreateError, Created, MAX_SUBSCRIPTIONS, NewSubscription, Subscription, WebhookStore},
 };
 use serde_json::{Value, json};
@@ -105,7 +105,7 @@ impl WebhookStore for Store {
         account: AccountId,
         subscription: NewSubscription,
         idempotency: Option<IdempotencyKey>,
-    ) -> Result<Written<Created>, CreateError> {
+    ) -> Result<Idempotent<Created>, CreateError> {
         let written = self
             .transact::<_, WriteError<CreateError>>(async |connection| {
                 once(connection, account, subscription, idempotency.as_ref()).await
@@ -139,20 +139,20 @@ async fn once(
     account: AccountId,
     subscription: NewSubscription,
     key: Option<&IdempotencyKey>,
-) -> Result<Written<Created>, WriteError<CreateError>> {
+) -> Result<Idempotent<Created>, WriteError<CreateError>> {
     let now = subscription.now;
     if let Some(key) = key
         && let Some(result) = idempotency::begin(connection, account, key, now).await?
     {
         let value = created_first(connection, account, &result).await?;
-        return Ok(Written { value: value.ok_or(IdempotencyError::Superseded)?, replayed: true });
+        return Ok(Idempotent { value: value.ok_or(IdempotencyError::Superseded)?, replayed: true });
     }
     let created = insert(connection, account, subscription).await?;
     if let Some(key) = key {
         let result = json!({ "webhook_id": created.subscription.id, "events": created.subscription.events });
         idempotency::finish(connection, account, key, result, now).await?;
     }
-    Ok(Written { value: created, replayed: false })
+    Ok(Idempotent { value: created, replayed: false })
 }
 
 /// The subscription that was created under a key, as it was then; none once it was revoked or its secret rotated.

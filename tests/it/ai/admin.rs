@@ -36,7 +36,7 @@ impl Operated {
         self.ask(Method::POST, &format!("/accounts/{account}/ai/{what}"), Some(body)).await
     }
 
-    async fn standing(&self, account: i64) -> (u16, Value) {
+    async fn access(&self, account: i64) -> (u16, Value) {
         self.ask(Method::GET, &format!("/accounts/{account}/ai"), None).await
     }
 }
@@ -47,10 +47,10 @@ async fn an_operator_pauses_and_resumes_and_it_is_written_down() {
     let account = operated.service.account;
     let key = operated.service.key(account, "read,write");
     let usage = async || operated.process.json("/api/v1/usage", &key).await;
-    let (status, standing) = operated.standing(account).await;
+    let (status, access) = operated.access(account).await;
     assert_eq!(status, 200);
     assert_eq!(
-        (&standing["access"], &standing["pause"], &standing["warning_usd"], &standing["critical_usd"]),
+        (&access["access"], &access["pause"], &access["warning_usd"], &access["critical_usd"]),
         (&json!("active"), &Value::Null, &json!("20"), &json!("50"))
     );
     let shown = usage().await;
@@ -65,8 +65,8 @@ async fn an_operator_pauses_and_resumes_and_it_is_written_down() {
     let pause = json!({"reason": "disputed invoice", "by": "ana"});
     assert_eq!(operated.change(account, "pause", pause.clone()).await, (200, json!({"changed": true})));
     assert_eq!(operated.change(account, "pause", pause).await, (200, json!({"changed": false})));
-    let (_, standing) = operated.standing(account).await;
-    assert_eq!((&standing["access"], &standing["pause"]["by"]), (&json!("paused"), &json!("ana")));
+    let (_, access) = operated.access(account).await;
+    assert_eq!((&access["access"], &access["pause"]["by"]), (&json!("paused"), &json!("ana")));
     let access = &usage().await["ai_access"];
     assert_eq!(
         (&access["paused"], &access["reason"], &access["by_kind"]),
@@ -124,13 +124,13 @@ async fn a_page_of_somebody_else_reaches_nothing() {
     ] {
         assert_eq!(ask(Method::POST, &pause, host, origin).await, status, "{host} {origin:?}");
     }
-    assert_eq!(operated.standing(account).await.1["access"], "active");
+    assert_eq!(operated.access(account).await.1["access"], "active");
     let port = own.rsplit_once(':').unwrap().1;
     for host in [own, "localhost", &format!("localhost:{port}"), "10.0.0.7:9090", "metrics.svc:9090"] {
         assert_eq!(ask(Method::GET, "/live", host, None).await, 200, "{host}");
     }
     assert_eq!(ask(Method::POST, &pause, own, Some(&format!("http://{own}"))).await, 200);
-    assert_eq!(operated.standing(account).await.1["access"], "paused");
+    assert_eq!(operated.access(account).await.1["access"], "paused");
 }
 
 #[tokio::test]
@@ -157,7 +157,7 @@ async fn what_an_operator_gets_wrong_is_refused_and_changes_nothing() {
         assert!(status == 404 && refused["error"].is_string(), "{path}: {status} {refused}");
     }
     assert_eq!(operated.change(999_999, "pause", json!({"reason": "x"})).await.0, 404);
-    assert_eq!(operated.standing(account).await.1["access"], "active");
+    assert_eq!(operated.access(account).await.1["access"], "active");
     // The API does not lead there.
     let path = format!("/accounts/{account}/ai/pause");
     let key = operated.service.key(account, "read,write");

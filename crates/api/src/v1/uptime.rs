@@ -1,7 +1,7 @@
 //! `GET /api/v1/uptime`: how the service has fared. Open to everyone, and answered from memory.
 
 use actix_web::web;
-use domain::uptime::{Checks, Gap, Hour, Latency, Report, Standing};
+use domain::uptime::{Checks, ComponentUptime, Gap, Hour, Latency, Report};
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -166,8 +166,8 @@ impl From<Latency> for LatencyBody {
     }
 }
 
-impl From<Standing> for ComponentBody {
-    fn from(Standing { component, status, share }: Standing) -> Self {
+impl From<ComponentUptime> for ComponentBody {
+    fn from(ComponentUptime { component, status, share }: ComponentUptime) -> Self {
         Self {
             name: component.as_str(),
             status: status.as_str(),

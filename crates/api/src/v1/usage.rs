@@ -2,7 +2,7 @@
 
 use actix_web::web;
 use domain::{
-    ai::{Limits, MonthlyCost, Pause, Standing},
+    ai::{AccessStatus, Limits, MonthlyCost, Pause},
     credits::LOW_BALANCE,
     events::ActorKind,
     usage::{FeatureUse, Figures, Period, PeriodUse, Usage, UsageRead, first_day, sum_up},
@@ -214,9 +214,9 @@ pub async fn get(caller: Caller, query: Query<NoParams>, state: web::Data<State>
     let now = (state.clock)();
     let today = caller.zone().day_of(now);
     let UsageRead { balance, days } = state.usage.read(caller.account(), caller.zone(), first_day(today)).await?;
-    let standing = state.ai_access.standing(caller.account(), now).await?;
-    let Standing { pause, limits, month, cost: MonthlyCost { cost_usd, tokens, requests } } =
-        standing.ok_or_else(|| ApiError::internal(&"the account of a key is gone"))?;
+    let status = state.ai_access.status(caller.account(), now).await?;
+    let AccessStatus { pause, limits, month, cost: MonthlyCost { cost_usd, tokens, requests } } =
+        status.ok_or_else(|| ApiError::internal(&"the account of a key is gone"))?;
     let Usage { periods, daily } = sum_up(&days, today);
     let day = |(day, figures): (Date, Figures)| DayBody { date: date(day), figures: figures.into() };
     Reply::found(&Body {

@@ -11,7 +11,7 @@ use std::{
 use api::Settings;
 use domain::{
     KeyId, StoreError,
-    idempotency::Written,
+    idempotency::Idempotent,
     keys::{KeyStore, MockKeyStore},
 };
 use futures_util::FutureExt;
@@ -437,7 +437,7 @@ fn unknown_parameters_are_named_or_refused() {
 fn a_write_is_noted_before_its_answer_and_a_read_or_a_refusal_is_not() {
     let writes = std::sync::Arc::new(crate::support::Writes::default());
     let mut events = domain::tracking::MockEventStore::new();
-    events.expect_insert().returning(|_, _, _| Ok(Written { value: domain::TrackingEventId(1), replayed: false }));
+    events.expect_insert().returning(|_, _, _| Ok(Idempotent { value: domain::TrackingEventId(1), replayed: false }));
     let events = std::sync::Arc::new(events);
     let service = Service::start(api::State { writes: writes.clone(), events, ..state() });
     let noted = || writes.0.load(std::sync::atomic::Ordering::SeqCst);

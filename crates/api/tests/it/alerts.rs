@@ -5,8 +5,8 @@ use std::sync::Arc;
 use api::State;
 use domain::{
     RuleId,
-    alerts::{ChangeError, Comparator, CreateError, MockAlertStore, Rule, Standing, Terms, Wanted},
-    idempotency::Written,
+    alerts::{ChangeError, Comparator, CreateError, MockAlertStore, Rule, RuleState, Terms, Wanted},
+    idempotency::Idempotent,
     insights::Severity,
     page::Page,
 };
@@ -21,7 +21,7 @@ fn rule(terms: Terms, active: bool) -> Rule {
         id: RuleId(7),
         terms,
         active,
-        standing: Standing { armed: false, last_value: Some(dec!(12.50)), last_fired_at: Some(NOW) },
+        state: RuleState { armed: false, last_value: Some(dec!(12.50)), last_fired_at: Some(NOW) },
         last_evaluated_at: Some(NOW),
         created_at: NOW,
         updated_at: NOW,
@@ -63,7 +63,7 @@ fn a_rule_is_created_with_what_was_sent_and_the_defaults() {
         alerts.expect_create().times(1).returning(|account, terms, active, key, now| {
             assert_eq!((account, active, now, key.unwrap().path.as_str()), (ACCOUNT, true, NOW, "/api/v1/alerts"));
             assert_eq!((terms.severity(), terms.cooldown_hours()), (Severity::Medium, 1));
-            Ok(Written { value: rule(terms, active), replayed: true })
+            Ok(Idempotent { value: rule(terms, active), replayed: true })
         });
     });
     let headers = [("Content-Type", "application/json"), ("Idempotency-Key", "k1")];

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use api::State;
 use domain::{
-    alerts::{Comparator, Facts, Rule, Standing, Terms, Wanted, evaluate},
+    alerts::{Comparator, Facts, Rule, RuleState, Terms, Wanted, evaluate},
     customer_metrics::Purchases,
     daily::DayTotals,
     insights::{self, Severity, draft},
@@ -51,12 +51,12 @@ fn observed(metric: &str, facts: &Facts, currency: Currency) -> Option<Decimal> 
         severity: Severity::Low,
         cooldown_hours: 0,
     });
-    let (terms, standing) = (terms.unwrap(), Standing::NEW);
+    let (terms, state) = (terms.unwrap(), RuleState::NEW);
     let rule = Rule {
         id: domain::RuleId(1),
         terms,
         active: true,
-        standing,
+        state,
         last_evaluated_at: None,
         created_at: NOW,
         updated_at: NOW,

@@ -7,7 +7,7 @@ use app::ai::InsightTextGenerator;
 use domain::{
     ai::{LanguageModel, MockAiRuns, MockLanguageModel, Outcome, RequestError, Run, RunState, Trigger},
     credits::CreditAmount,
-    idempotency::Written,
+    idempotency::Idempotent,
     insights::{Category, DecideError, Insight, MockInsightStore, Severity, Source, Status},
 };
 use rstest::rstest;
@@ -45,7 +45,7 @@ fn a_job_is_accepted_and_can_be_followed() {
         runs.expect_request().times(1).returning(|account, price, key, now| {
             assert_eq!((account, price.map(CreditAmount::get), now), (ACCOUNT, Some(5), NOW));
             assert_eq!(key.unwrap().key, "k1");
-            Ok(Written { value: job(None), replayed: true })
+            Ok(Idempotent { value: job(None), replayed: true })
         });
         runs.expect_find().returning(|_, id| Ok((id.0 == 52).then(|| job(Some(Outcome::Worded)))));
     });
@@ -73,7 +73,7 @@ fn without_a_model_it_is_free() {
     let service = service(false, |runs| {
         runs.expect_request().times(1).returning(|_, price, _, _| {
             assert_eq!(price, None);
-            Ok(Written { value: Run { credits: 0, ..job(None) }, replayed: false })
+            Ok(Idempotent { value: Run { credits: 0, ..job(None) }, replayed: false })
         });
     });
     assert_eq!(service.post("/api/v1/insights/generate", "{}").json()["credits"], 0);

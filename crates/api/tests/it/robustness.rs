@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use domain::{
     AccountId, StoreError, TrackingEventId,
     credits::MockCreditLedger,
-    idempotency::{IdempotencyError, IdempotencyKey, Written},
+    idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
     tracking::{EventStore, MockEventStore, NewEvent, Refusal},
 };
 use rstest::rstest;
@@ -171,11 +171,11 @@ impl EventStore for Waiting {
         _: AccountId,
         _: NewEvent,
         _: Option<IdempotencyKey>,
-    ) -> Result<Written<TrackingEventId>, IdempotencyError> {
+    ) -> Result<Idempotent<TrackingEventId>, IdempotencyError> {
         self.reached.lock().unwrap().send(()).unwrap();
         self.go.acquire().await.unwrap().forget();
         self.done.lock().unwrap().send(()).unwrap();
-        Ok(Written { value: TrackingEventId(1), replayed: false })
+        Ok(Idempotent { value: TrackingEventId(1), replayed: false })
     }
 
     async fn insert_batch(
@@ -184,7 +184,7 @@ impl EventStore for Waiting {
         _: Vec<Result<NewEvent, Refusal>>,
         _: Option<IdempotencyKey>,
         _: OffsetDateTime,
-    ) -> Result<Written<Vec<Result<TrackingEventId, Refusal>>>, IdempotencyError> {
+    ) -> Result<Idempotent<Vec<Result<TrackingEventId, Refusal>>>, IdempotencyError> {
         unreachable!("one event is sent")
     }
 

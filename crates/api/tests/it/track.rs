@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use api::{Settings, State};
 use domain::{
-    idempotency::{IdempotencyError, IdempotencyKey, Written},
+    idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
     tracking::{Location, MockEventStore, NewEvent},
 };
 use rstest::rstest;
@@ -13,20 +13,20 @@ use time::macros::datetime;
 
 use crate::support::{ACCOUNT, NOW, Service, state};
 
-type Kept = Arc<Mutex<Vec<(NewEvent, Option<IdempotencyKey>)>>>;
+type Recorded = Arc<Mutex<Vec<(NewEvent, Option<IdempotencyKey>)>>>;
 
-fn service_with(settings: Settings) -> (Service, Kept) {
-    let kept = Kept::default();
+fn service_with(settings: Settings) -> (Service, Recorded) {
+    let kept = Recorded::default();
     let keep = Arc::clone(&kept);
     let mut events = MockEventStore::new();
     events.expect_insert().withf(|account, _, _| *account == ACCOUNT).returning(move |_, event, key| {
         keep.lock().unwrap().push((event, key));
-        Ok(Written { value: domain::TrackingEventId(90_210), replayed: false })
+        Ok(Idempotent { value: domain::TrackingEventId(90_210), replayed: false })
     });
     (Service::start(State { events: Arc::new(events), settings, ..state() }), kept)
 }
 
-fn service() -> (Service, Kept) {
+fn service() -> (Service, Recorded) {
     service_with(Settings::default())
 }
 
@@ -199,7 +199,7 @@ fn a_replay_gives_the_first_answer() {
     events
         .expect_insert()
         .withf(|_, _, key| key.as_ref().is_some_and(|key| key.path == "/api/v1/track" && key.key == "k"))
-        .returning(|_, _, _| Ok(Written { value: domain::TrackingEventId(5), replayed: true }));
+        .returning(|_, _, _| Ok(Idempotent { value: domain::TrackingEventId(5), replayed: true }));
     let service = Service::start(State { events: Arc::new(events), ..state() });
     let answer = service.post_with("/api/v1/track", r#"{"event":"a"}"#, &[("Idempotency-Key", "k")]);
     assert_eq!((answer.json()["event_id"].as_i64(), answer.header("idempotent-replayed")), (Some(5), Some("true")));

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use api::{Settings, State};
 use domain::{
-    idempotency::Written,
+    idempotency::Idempotent,
     tracking::{MockEventStore, NewEvent, Refusal},
 };
 use rstest::rstest;
@@ -14,11 +14,11 @@ use crate::support::{ACCOUNT, BOTH, NOW, Service, state};
 
 const PATH: &str = "/api/v1/track/batch";
 
-type Kept = Arc<Mutex<Vec<Vec<Result<NewEvent, Refusal>>>>>;
+type Recorded = Arc<Mutex<Vec<Vec<Result<NewEvent, Refusal>>>>>;
 
 /// A service that keeps what it is to store, and gives ids from 100.
-fn service() -> (Service, Kept) {
-    let kept = Kept::default();
+fn service() -> (Service, Recorded) {
+    let kept = Recorded::default();
     let keep = Arc::clone(&kept);
     let mut events = MockEventStore::new();
     events.expect_insert_batch().withf(|account, _, _, now| *account == ACCOUNT && *now == NOW).returning(
@@ -26,7 +26,7 @@ fn service() -> (Service, Kept) {
             let fates =
                 (100..).zip(&batch).map(|(id, event)| event.clone().map(|_| domain::TrackingEventId(id))).collect();
             keep.lock().unwrap().push(batch);
-            Ok(Written { value: fates, replayed: false })
+            Ok(Idempotent { value: fates, replayed: false })
         },
     );
     (Service::start(State { events: Arc::new(events), ..state() }), kept)
@@ -74,9 +74,9 @@ fn every_event_has_an_answer_and_one_that_is_refused_stops_no_other() {
 #[test]
 fn a_key_has_a_budget_of_bytes_that_single_events_never_use_up() {
     let mut events = MockEventStore::new();
-    events.expect_insert().returning(|_, _, _| Ok(Written { value: domain::TrackingEventId(1), replayed: false }));
+    events.expect_insert().returning(|_, _, _| Ok(Idempotent { value: domain::TrackingEventId(1), replayed: false }));
     events.expect_insert_batch().returning(|_, batch, _, _| {
-        Ok(Written {
+        Ok(Idempotent {
             value: batch.into_iter().map(|event| event.map(|_| domain::TrackingEventId(1))).collect(),
             replayed: false,
         })
@@ -103,7 +103,7 @@ fn a_key_has_a_budget_of_bytes_that_single_events_never_use_up() {
     assert_eq!(service.get("/api/v1/me", BOTH).header("x-ratelimit-remaining"), Some("13"));
 
     let mut events = MockEventStore::new();
-    events.expect_insert().returning(|_, _, _| Ok(Written { value: domain::TrackingEventId(1), replayed: false }));
+    events.expect_insert().returning(|_, _, _| Ok(Idempotent { value: domain::TrackingEventId(1), replayed: false }));
     let settings = Settings { rate_limit_per_minute: 20, ..Settings::default() };
     let service = Service::start(State { events: Arc::new(events), settings, ..state() });
     let largest = json!({"event": "a", "unknown": "x".repeat(65_000)}).to_string();
@@ -166,7 +166,7 @@ fn a_replay_repeats_what_the_first_request_was_told() {
     events
         .expect_insert_batch()
         .withf(|_, _, key, _| key.as_ref().is_some_and(|key| key.path == PATH && key.key == "k"))
-        .returning(move |_, _, _, _| Ok(Written { value: told.clone(), replayed: true }));
+        .returning(move |_, _, _, _| Ok(Idempotent { value: told.clone(), replayed: true }));
     let service = Service::start(State { events: Arc::new(events), ..state() });
     let body = r#"{"events":[{"event":"a"},{"event":"b"}]}"#;
     let answer = service.post_with(PATH, body, &[("Idempotency-Key", "k")]);

@@ -148,7 +148,7 @@ fn while_the_database_is_away_the_last_figures_are_told_with_their_age() {
         assert_eq!(kept.header("etag"), first.header("etag"));
     }
     away.store(false, Ordering::SeqCst);
-    let anew = at(1_010);
-    assert_eq!((anew.status, anew.header("age")), (200, Some("0")));
-    assert_ne!(anew.body, first.body);
+    let refreshed = at(1_010);
+    assert_eq!((refreshed.status, refreshed.header("age")), (200, Some("0")));
+    assert_ne!(refreshed.body, first.body);
 }

@@ -9,7 +9,7 @@ use api::State;
 use app::deliveries::Ports;
 use domain::{
     DeliveryId, EventId, ReplayId, SubscriptionId,
-    idempotency::Written,
+    idempotency::Idempotent,
     page::Page,
     sealing::MockSealer,
     webhooks::{
@@ -18,7 +18,7 @@ use domain::{
         delivery::{DeliveryState, Lease, Leased, MockDeliveryQueue, Next, Receiver},
         log::{LoggedAttempt, LoggedDelivery, MockDeliveryLog, Resent, TestStart},
         replay::{MockReplayStore, Replay, ReplayState, Selection, StartError},
-        settings::{Change, Changed, Kept, MockWebhookSettings, Rotated, Rotation},
+        settings::{Change, Changed, MockWebhookSettings, Rotated, Rotation, StoredSubscription},
         signature::Secret,
     },
 };
@@ -53,7 +53,7 @@ fn subscription() -> Subscription {
 fn settings() -> MockWebhookSettings {
     let mut settings = MockWebhookSettings::new();
     settings.expect_find().returning(|account, id| {
-        let kept = Kept { subscription: subscription(), sealed_secret: Vec::new(), previous: None };
+        let kept = StoredSubscription { subscription: subscription(), sealed_secret: Vec::new(), previous: None };
         Ok((account == ACCOUNT && id == SUBSCRIPTION).then_some(kept))
     });
     settings
@@ -106,7 +106,7 @@ fn a_rotation_shows_the_new_secret_and_keeps_the_old_one_for_the_overlap(#[case]
         assert_eq!((account, id, key), (ACCOUNT, SUBSCRIPTION, None));
         assert_eq!(rotation.overlap_until, NOW + time::Duration::hours(hours));
         let Rotation { sealed_secret, overlap_until, .. } = rotation;
-        Ok(Some(Written { value: Rotated { sealed_secret, overlap_until }, replayed: false }))
+        Ok(Some(Idempotent { value: Rotated { sealed_secret, overlap_until }, replayed: false }))
     });
     let mut sealer = MockSealer::new();
     sealer.expect_seal().returning(|_, secret| Ok(secret.iter().rev().copied().collect()));
@@ -124,7 +124,7 @@ fn a_rotation_under_a_used_key_shows_what_was_put_in_place_first() {
     let text = first.expose().to_owned();
     settings.expect_rotate().times(1).returning(move |_, _, _, _| {
         let value = Rotated { sealed_secret: text.as_bytes().to_vec(), overlap_until: ends };
-        Ok(Some(Written { value, replayed: true }))
+        Ok(Some(Idempotent { value, replayed: true }))
     });
     let mut sealer = MockSealer::new();
     sealer.expect_seal().returning(|_, secret| Ok(secret.to_vec()));
@@ -242,7 +242,7 @@ fn a_delivery_is_sent_again_if_it_can_be(#[case] value: Resent, #[case] status: 
     let mut log = MockDeliveryLog::new();
     log.expect_resend()
         .with(eq(ACCOUNT), eq(SUBSCRIPTION), eq(DELIVERY), eq(None), eq(NOW))
-        .returning(move |_, _, _, _, _| Ok(Written { value, replayed: false }));
+        .returning(move |_, _, _, _, _| Ok(Idempotent { value, replayed: false }));
     let service = Service::start(State { delivery_log: Arc::new(log), ..state() });
     let answer = send(service, "POST", &format!("/api/v1/webhooks/3/deliveries/{DELIVERY}/resend"), "");
     assert_eq!((answer.status, &answer.json()["error"]), (status, &error));
@@ -400,7 +400,7 @@ fn a_replay_is_counted_and_started_and_can_be_stopped() {
                 && selection.states == states
                 && key.is_none()
         })
-        .returning(|_, selection, _, _| Ok(Written { value: replay(selection), replayed: false }));
+        .returning(|_, selection, _, _| Ok(Idempotent { value: replay(selection), replayed: false }));
     replays
         .expect_cancel()
         .with(eq(ACCOUNT), eq(SUBSCRIPTION), eq(ReplayId(12)), eq(NOW))

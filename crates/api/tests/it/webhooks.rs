@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use api::State;
 use domain::{
     SubscriptionId,
-    idempotency::{IdempotencyError, IdempotencyKey, Written},
+    idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
     sealing::{Binding, MockSealer},
     webhooks::{CreateError, Created, MockWebhookStore, NewSubscription, Subscription},
 };
@@ -46,9 +46,9 @@ fn sealer() -> MockSealer {
 }
 
 /// What the store was given to create.
-type Kept = Arc<Mutex<Vec<(NewSubscription, Option<IdempotencyKey>)>>>;
+type Recorded = Arc<Mutex<Vec<(NewSubscription, Option<IdempotencyKey>)>>>;
 
-fn service() -> (Service, Kept) {
+fn service() -> (Service, Recorded) {
     let kept = Arc::new(Mutex::new(Vec::new()));
     let mut webhooks = MockWebhookStore::new();
     webhooks.expect_reserve_id().returning(|| Ok(SubscriptionId(31)));
@@ -56,7 +56,7 @@ fn service() -> (Service, Kept) {
     webhooks.expect_create().withf(|account, _, _| *account == ACCOUNT).returning(move |_, new, key| {
         keep.lock().unwrap().push((new.clone(), key));
         let subscription = Subscription { url: new.url, events: new.events, ..subscription(new.id.0) };
-        Ok(Written { value: Created { subscription, sealed_secret: new.sealed_secret }, replayed: false })
+        Ok(Idempotent { value: Created { subscription, sealed_secret: new.sealed_secret }, replayed: false })
     });
     (start(webhooks), kept)
 }
@@ -143,7 +143,7 @@ fn a_replay_gives_the_first_answer_with_the_first_secret() {
     webhooks.expect_reserve_id().returning(|| Ok(SubscriptionId(32)));
     webhooks.expect_create().returning(|_, _, _| {
         let sealed_secret = b"webhook_secret of row 31 of account 7: whsec_first".to_vec();
-        Ok(Written { value: Created { subscription: subscription(31), sealed_secret }, replayed: true })
+        Ok(Idempotent { value: Created { subscription: subscription(31), sealed_secret }, replayed: true })
     });
     let answer = start(webhooks).post_with("/api/v1/webhooks", BODY, &[("Idempotency-Key", "one")]);
     assert_eq!((answer.status, answer.header("idempotent-replayed")), (200, Some("true")));

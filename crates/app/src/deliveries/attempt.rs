@@ -1,11 +1,11 @@
 //! One attempt: open the secrets, sign, send, judge.
 
 use domain::{
-    sealing::{Binding, SealError, Sealer},
+    sealing::{SealError, Sealer},
     webhooks::{
-        SECRET_PURPOSE,
         attempt::Request,
         delivery::{Leased, Report},
+        secret_binding,
         signature::{Envelope, Secret},
     },
 };
@@ -46,7 +46,7 @@ pub async fn attempt(ports: &Ports, leased: &Leased) -> Result<Report, Unsent> {
 
 fn open(sealer: &dyn Sealer, leased: &Leased, sealed: &[u8]) -> Result<Secret, Unsent> {
     let receiver = leased.lease.receiver;
-    let binding = Binding { purpose: SECRET_PURPOSE, account: receiver.account, row: receiver.subscription.0 };
+    let binding = secret_binding(receiver.account, receiver.subscription);
     let text = String::from_utf8(sealer.open(binding, sealed)?).map_err(|_| Unsent::Invalid)?;
     Secret::parse(&text).map_err(|_| Unsent::Invalid)
 }

@@ -3,7 +3,7 @@
 use domain::{
     AccountId, DeliveryId, StoreError, SubscriptionId,
     events::Event,
-    idempotency::{IdempotencyError, IdempotencyKey, Written},
+    idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
     webhooks::{
         delivery::Next,
         log::{DeliveryLog, LoggedAttempt, TestStart},
@@ -46,7 +46,7 @@ pub async fn try_out(
     subscription: SubscriptionId,
     event: &Event,
     idempotency: Option<IdempotencyKey>,
-) -> Result<Option<Written<Trial>>, TrialError> {
+) -> Result<Option<Idempotent<Trial>>, TrialError> {
     let lease = Options::default().lease;
     let leased = match log.start_test(account, subscription, event, lease, idempotency, (ports.clock)()).await? {
         TestStart::Leased(leased) => leased,
@@ -58,7 +58,7 @@ pub async fn try_out(
         report.next = Next::Failed;
     }
     ports.queue.record(std::slice::from_ref(&report), (ports.clock)()).await?;
-    Ok(Some(Written { value: Trial { delivery: report.delivery, attempt: report.into() }, replayed: false }))
+    Ok(Some(Idempotent { value: Trial { delivery: report.delivery, attempt: report.into() }, replayed: false }))
 }
 
 /// The first attempt of a delivery. One that has none is being attempted, or will be when its lease has run out; of one that
@@ -68,11 +68,11 @@ async fn earlier(
     account: AccountId,
     subscription: SubscriptionId,
     delivery: DeliveryId,
-) -> Result<Written<Trial>, TrialError> {
+) -> Result<Idempotent<Trial>, TrialError> {
     let logged = log.find(account, subscription, delivery).await?;
     let attempt = logged.and_then(|logged| logged.attempts.into_iter().next()).ok_or(IdempotencyError::InProgress)?;
     if attempt.number != 1 {
         return Err(IdempotencyError::Superseded.into());
     }
-    Ok(Written { value: Trial { delivery, attempt }, replayed: true })
+    Ok(Idempotent { value: Trial { delivery, attempt }, replayed: true })
 }

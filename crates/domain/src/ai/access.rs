@@ -125,7 +125,7 @@ pub struct Pause {
 
 /// How AI access of an account stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Standing {
+pub struct AccessStatus {
     pub pause: Option<Pause>,
     pub limits: Limits,
     pub month: Month,
@@ -146,7 +146,7 @@ pub enum AccessChange {
 #[async_trait]
 pub trait AiAccess: Send + Sync {
     /// `None` for an unknown account.
-    async fn standing(&self, account: AccountId, now: OffsetDateTime) -> Result<Option<Standing>, StoreError>;
+    async fn status(&self, account: AccountId, now: OffsetDateTime) -> Result<Option<AccessStatus>, StoreError>;
     /// Pauses access; debits are refused from the commit on.
     async fn pause(
         &self,

@@ -8,7 +8,7 @@ use super::{ModelError, Usage};
 use crate::{
     AccountId, RunId, StoreError,
     credits::CreditAmount,
-    idempotency::{IdempotencyError, IdempotencyKey, Written},
+    idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
     jobs,
 };
 
@@ -137,7 +137,7 @@ pub trait AiRuns: Send + Sync {
         price: Option<CreditAmount>,
         idempotency: Option<IdempotencyKey>,
         now: OffsetDateTime,
-    ) -> Result<Written<Run>, RequestError>;
+    ) -> Result<Idempotent<Run>, RequestError>;
     /// Starts a run and debits `price`, in one transaction, and gives the right to carry it out. `None` when a run is
     /// under way.
     async fn start(

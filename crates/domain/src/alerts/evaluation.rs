@@ -3,7 +3,7 @@
 use rust_decimal::Decimal;
 use time::{Date, Duration, OffsetDateTime};
 
-use super::{Rule, Standing, Terms, Watched, step, watched::Resolution};
+use super::{Rule, RuleState, Terms, Watched, step, watched::Resolution};
 use crate::{
     daily::DayTotals,
     events::{AlertFired, Amount},
@@ -62,7 +62,7 @@ pub struct Evaluation {
     /// As it is shown; `None` when there is nothing to tell it from.
     pub observed: Option<Decimal>,
     /// Where the rule stands from now on.
-    pub standing: Standing,
+    pub state: RuleState,
     /// What receivers are told, if the rule fires.
     pub fired: Option<AlertFired>,
 }
@@ -71,9 +71,9 @@ pub struct Evaluation {
 pub fn evaluate(rule: &Rule, facts: &Facts, currency: Currency, now: OffsetDateTime) -> Evaluation {
     let terms = &rule.terms;
     let observed = observe(terms.metric(), facts).and_then(|value| terms.metric().shown(value, currency));
-    let (standing, fires) = step(terms, rule.standing, observed, now);
+    let (state, fires) = step(terms, rule.state, observed, now);
     let fired = observed.filter(|_| fires).map(|value| event(rule.id.0, terms, value));
-    Evaluation { observed, standing, fired }
+    Evaluation { observed, state, fired }
 }
 
 impl Terms {

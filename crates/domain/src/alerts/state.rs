@@ -7,7 +7,7 @@ use super::Terms;
 
 /// Where a rule stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Standing {
+pub struct RuleState {
     /// Whether the next value beyond the threshold fires.
     pub armed: bool,
     /// What was last seen; `None` when there was nothing to see.
@@ -15,27 +15,27 @@ pub struct Standing {
     pub last_fired_at: Option<OffsetDateTime>,
 }
 
-impl Standing {
+impl RuleState {
     /// Nothing seen yet, ready to fire.
     pub const NEW: Self = Self { armed: true, last_value: None, last_fired_at: None };
 }
 
-/// The standing after an observation at `now`, and whether the rule fires.
+/// The state after an observation at `now`, and whether the rule fires.
 ///
 /// An armed rule fires at the first value beyond its threshold and is then disarmed, however long the value stays
 /// there; a value on the other side arms it again. A value that is not known changes neither. Within the cooldown after
 /// it last fired a rule does not fire; it stays armed, and fires then if the value is still beyond the threshold.
-pub fn step(terms: &Terms, standing: Standing, observed: Option<Decimal>, now: OffsetDateTime) -> (Standing, bool) {
-    let Some(value) = observed else { return (Standing { last_value: None, ..standing }, false) };
-    let seen = Standing { last_value: Some(value), ..standing };
+pub fn step(terms: &Terms, state: RuleState, observed: Option<Decimal>, now: OffsetDateTime) -> (RuleState, bool) {
+    let Some(value) = observed else { return (RuleState { last_value: None, ..state }, false) };
+    let seen = RuleState { last_value: Some(value), ..state };
     if !terms.comparator().holds(value, terms.threshold()) {
-        return (Standing { armed: true, ..seen }, false);
+        return (RuleState { armed: true, ..seen }, false);
     }
-    let quiet_until = standing.last_fired_at.map(|fired| fired + Duration::hours(terms.cooldown_hours()));
-    if !standing.armed || quiet_until.is_some_and(|until| now < until) {
+    let quiet_until = state.last_fired_at.map(|fired| fired + Duration::hours(terms.cooldown_hours()));
+    if !state.armed || quiet_until.is_some_and(|until| now < until) {
         return (seen, false);
     }
-    (Standing { armed: false, last_fired_at: Some(now), ..seen }, true)
+    (RuleState { armed: false, last_fired_at: Some(now), ..seen }, true)
 }
 
 #[cfg(test)]
@@ -65,15 +65,15 @@ mod tests {
 
     /// The hours at which the rule fires when it sees these values, one an hour.
     fn fires(terms: &Terms, values: &[Option<Decimal>]) -> Vec<usize> {
-        let mut standing = Standing::NEW;
+        let mut state = RuleState::NEW;
         let mut hours = Vec::new();
         for (hour, value) in values.iter().enumerate() {
             let now = START + Duration::hours(i64::try_from(hour).unwrap());
-            let (next, fired) = step(terms, standing, *value, now);
-            standing = next;
-            assert_eq!(standing.last_value, *value);
+            let (next, fired) = step(terms, state, *value, now);
+            state = next;
+            assert_eq!(state.last_value, *value);
             if fired {
-                assert_eq!(standing.last_fired_at, Some(now));
+                assert_eq!(state.last_fired_at, Some(now));
                 hours.push(hour);
             }
         }

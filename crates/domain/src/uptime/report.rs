@@ -42,7 +42,7 @@ pub struct Latency {
 
 /// A component over the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Standing {
+pub struct ComponentUptime {
     pub component: Component,
     pub status: Status,
     pub share: Share,
@@ -81,7 +81,7 @@ pub struct Report {
     pub checks: Checks,
     pub share: Share,
     pub latency: Latency,
-    pub components: Vec<Standing>,
+    pub components: Vec<ComponentUptime>,
     /// Every hour of the window, oldest first.
     pub series: Vec<Hour>,
     pub gaps: Vec<Gap>,
@@ -137,7 +137,10 @@ impl Record {
             checks,
             share: checks.share(),
             latency: latency(api),
-            components: Component::ALL.iter().map(|component| self.standing(*component, minutes, known)).collect(),
+            components: Component::ALL
+                .iter()
+                .map(|component| self.component_uptime(*component, minutes, known))
+                .collect(),
             series: (0..).step_by(60).map(|at| since + Duration::minutes(at)).zip(api.chunks(60)).map(hour).collect(),
             gaps: gaps(api, known, since),
         }
@@ -149,7 +152,7 @@ impl Record {
         usize::try_from((first - since).whole_minutes()).unwrap_or_default()
     }
 
-    fn standing(&self, component: Component, minutes: i64, known: usize) -> Standing {
+    fn component_uptime(&self, component: Component, minutes: i64, known: usize) -> ComponentUptime {
         let last = self.last(component, RECENT_MINUTES).iter().rev().flatten().next();
         let status = match last.map(|seen| seen.outcome) {
             Some(Outcome::Up) => Status::Operational,
@@ -158,7 +161,7 @@ impl Record {
             None => Status::Unknown,
         };
         let seen = self.last(component, minutes);
-        Standing { component, status, share: Checks::of(skip(seen, known)).share() }
+        ComponentUptime { component, status, share: Checks::of(skip(seen, known)).share() }
     }
 }
 

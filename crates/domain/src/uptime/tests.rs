@@ -83,7 +83,7 @@ fn what_nobody_looked_at_is_neither_up_nor_down() {
     assert_eq!(report.latency, Latency::default());
     assert_eq!(report.gaps, [Gap { from: UNTIL - Duration::hours(2), to: UNTIL }]);
     assert!(report.series.iter().all(|hour| (hour.uptime, hour.checks, hour.avg_latency_ms) == (None, 0, None)));
-    assert!(report.components.iter().all(|standing| standing.status == Status::Unknown));
+    assert!(report.components.iter().all(|seen| seen.status == Status::Unknown));
 }
 
 #[test]
@@ -107,8 +107,8 @@ fn a_component_stands_as_the_last_look_of_five_minutes_found_it(
 ) {
     let minutes: Vec<Minute> = looks.iter().map(|(ago, outcome)| seen(*ago, *outcome, None)).collect();
     let report = Record::new(NOW, None, &minutes).report(1);
-    assert_eq!(report.components.first().map(|standing| standing.status), Some(expected));
-    let names: Vec<&str> = report.components.iter().map(|standing| standing.component.as_str()).collect();
+    assert_eq!(report.components.first().map(|seen| seen.status), Some(expected));
+    let names: Vec<&str> = report.components.iter().map(|seen| seen.component.as_str()).collect();
     assert_eq!(names, ["api", "database", "jobs", "webhooks", "social"]);
 }
 

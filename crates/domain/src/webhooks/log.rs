@@ -9,7 +9,7 @@ use super::delivery::{DeliveryState, Leased, Report};
 use crate::{
     AccountId, DeliveryId, EventId, StoreError, SubscriptionId,
     events::Event,
-    idempotency::{IdempotencyError, IdempotencyKey, Written},
+    idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
     page::{Page, PageRequest},
 };
 
@@ -148,7 +148,7 @@ pub trait DeliveryLog: Send + Sync {
         delivery: DeliveryId,
         idempotency: Option<IdempotencyKey>,
         now: OffsetDateTime,
-    ) -> Result<Written<Resent>, IdempotencyError>;
+    ) -> Result<Idempotent<Resent>, IdempotencyError>;
     /// Writes an event for this subscription alone and leases its delivery.
     async fn start_test(
         &self,

@@ -18,14 +18,18 @@ use time::OffsetDateTime;
 
 use crate::{
     AccountId, StoreError, SubscriptionId,
-    idempotency::{IdempotencyError, IdempotencyKey, Written},
+    idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
+    sealing::Binding,
 };
 
 /// Subscriptions that an account may have at once.
 pub const MAX_SUBSCRIPTIONS: i64 = 16;
 
-/// What a sealed signing secret is bound to, besides the account and the subscription's id.
-pub const SECRET_PURPOSE: &str = "webhook_secret";
+/// What the sealed signing secret of a subscription is bound to: it opens in no other row.
+#[must_use]
+pub const fn secret_binding(account: AccountId, subscription: SubscriptionId) -> Binding {
+    Binding { purpose: "webhook_secret", account, row: subscription.0 }
+}
 
 /// A webhook subscription that is not revoked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,7 +95,7 @@ pub trait WebhookStore: Send + Sync {
         account: AccountId,
         subscription: NewSubscription,
         idempotency: Option<IdempotencyKey>,
-    ) -> Result<Written<Created>, CreateError>;
+    ) -> Result<Idempotent<Created>, CreateError>;
     /// Revokes for good; workers cancel what is pending and held. False when the account has no such subscription or it is revoked already.
     async fn revoke(&self, account: AccountId, id: SubscriptionId, now: OffsetDateTime) -> Result<bool, StoreError>;
 }

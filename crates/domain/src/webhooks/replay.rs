@@ -6,7 +6,7 @@ use time::OffsetDateTime;
 use super::delivery::DeliveryState;
 use crate::{
     AccountId, ReplayId, StoreError, SubscriptionId,
-    idempotency::{IdempotencyError, IdempotencyKey, Written},
+    idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
 };
 
 /// Replays that an account may have running at once, each of another subscription.
@@ -85,7 +85,7 @@ pub trait ReplayStore: Send + Sync {
         selection: Selection,
         idempotency: Option<IdempotencyKey>,
         now: OffsetDateTime,
-    ) -> Result<Written<Replay>, StartError>;
+    ) -> Result<Idempotent<Replay>, StartError>;
     async fn find(
         &self,
         account: AccountId,

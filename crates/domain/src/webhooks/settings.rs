@@ -6,7 +6,7 @@ use time::OffsetDateTime;
 use super::Subscription;
 use crate::{
     AccountId, StoreError, SubscriptionId,
-    idempotency::{IdempotencyError, IdempotencyKey, Written},
+    idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
 };
 
 /// The longest time for which the secret before a rotation goes on signing, hours.
@@ -39,7 +39,7 @@ pub struct Changed {
 
 /// A subscription with its secrets, as they are stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kept {
+pub struct StoredSubscription {
     pub subscription: Subscription,
     pub sealed_secret: Vec<u8>,
     /// The secret before the last rotation and until when it signs as well.
@@ -77,7 +77,7 @@ pub struct SealedSecret {
 #[async_trait]
 pub trait WebhookSettings: Send + Sync {
     /// `None` when the account has no such subscription or it is revoked.
-    async fn find(&self, account: AccountId, id: SubscriptionId) -> Result<Option<Kept>, StoreError>;
+    async fn find(&self, account: AccountId, id: SubscriptionId) -> Result<Option<StoredSubscription>, StoreError>;
     /// Of the deliveries that are held, a first bounded number becomes due with the change, and
     /// [`super::delivery::DeliveryQueue::advance_bulk`] sees to the others. `None` as in `find`.
     async fn change(
@@ -95,7 +95,7 @@ pub trait WebhookSettings: Send + Sync {
         id: SubscriptionId,
         rotation: Rotation,
         idempotency: Option<IdempotencyKey>,
-    ) -> Result<Option<Written<Rotated>>, IdempotencyError>;
+    ) -> Result<Option<Idempotent<Rotated>>, IdempotencyError>;
     /// Sealed secrets of subscriptions with greater ids than `after`, at most `limit` subscriptions, in the order of
     /// their ids. Of all accounts: this is for the operator.
     async fn sealed(&self, after: SubscriptionId, limit: i64) -> Result<Vec<SealedSecret>, StoreError>;

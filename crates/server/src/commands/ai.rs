@@ -4,7 +4,7 @@ use anyhow::bail;
 use clap::Subcommand;
 use domain::{
     AccountId,
-    ai::{AccessChange, Actor, AiAccess, DEFAULT_LIMITS, Limits, Standing},
+    ai::{AccessChange, AccessStatus, Actor, AiAccess, DEFAULT_LIMITS, Limits},
     events::ActorKind,
 };
 use rust_decimal::Decimal;
@@ -76,7 +76,7 @@ pub enum AiCommand {
 pub async fn run(command: AiCommand, store: &Store) -> anyhow::Result<()> {
     let now = OffsetDateTime::now_utc();
     match command {
-        AiCommand::Status { account, json } => print(account, &standing(store, account, now).await?, json),
+        AiCommand::Status { account, json } => print(account, &status(store, account, now).await?, json),
         AiCommand::Pause { account, reason, by } => {
             let change = store.pause(AccountId(account), &admin(&by)?, &text("--reason", &reason)?, now).await?;
             tell(account, change, "AI features are paused.", "AI features are paused already.")
@@ -90,7 +90,7 @@ pub async fn run(command: AiCommand, store: &Store) -> anyhow::Result<()> {
             let limits = if default {
                 None
             } else {
-                let known = standing(store, account, now).await?.limits;
+                let known = status(store, account, now).await?.limits;
                 Some(Limits::new(
                     warning.unwrap_or(known.warning_usd),
                     critical.unwrap_or(known.critical_usd),
@@ -119,8 +119,8 @@ pub fn text(name: &str, text: &str) -> anyhow::Result<String> {
     Ok(text.to_owned())
 }
 
-async fn standing(store: &Store, account: i64, now: OffsetDateTime) -> anyhow::Result<Standing> {
-    let found = AiAccess::standing(store, AccountId(account), now).await?;
+async fn status(store: &Store, account: i64, now: OffsetDateTime) -> anyhow::Result<AccessStatus> {
+    let found = AiAccess::status(store, AccountId(account), now).await?;
     found.ok_or_else(|| unknown(account))
 }
 
@@ -137,9 +137,9 @@ fn tell(account: i64, change: AccessChange, made: &str, already: &str) -> anyhow
     Ok(())
 }
 
-/// A standing as JSON, for the command line and the admin listener.
-pub fn to_json(account: i64, standing: &Standing) -> Value {
-    let Standing { pause, limits, month, cost } = standing;
+/// A status as JSON, for the command line and the admin listener.
+pub fn to_json(account: i64, status: &AccessStatus) -> Value {
+    let AccessStatus { pause, limits, month, cost } = status;
     json!({
         "account_id": account,
         "access": if pause.is_some() { "paused" } else { "active" },
@@ -156,12 +156,12 @@ pub fn to_json(account: i64, standing: &Standing) -> Value {
     })
 }
 
-fn print(account: i64, standing: &Standing, json: bool) -> anyhow::Result<()> {
+fn print(account: i64, status: &AccessStatus, json: bool) -> anyhow::Result<()> {
     if json {
-        println!("{}", serde_json::to_string_pretty(&to_json(account, standing))?);
+        println!("{}", serde_json::to_string_pretty(&to_json(account, status))?);
         return Ok(());
     }
-    let Standing { pause, limits, month, cost } = standing;
+    let AccessStatus { pause, limits, month, cost } = status;
     match pause {
         None => println!("Access     active"),
         Some(pause) => {

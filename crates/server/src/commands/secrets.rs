@@ -85,7 +85,7 @@ async fn reseal_all(batch: i64, json: bool, store: &Store, keys: &KeyRing) -> an
     }
     let done = reseal(store, keys, batch, |so_far| {
         if !json {
-            eprintln!("{} sealed anew so far", so_far.resealed);
+            eprintln!("{} sealed again so far", so_far.resealed);
         }
     })
     .await?;
@@ -107,7 +107,7 @@ fn print(done: &Resealed, json: bool) -> anyhow::Result<()> {
         println!("{}", serde_json::to_string_pretty(&all)?);
         return Ok(());
     }
-    println!("{resealed} secrets sealed anew, {current} were sealed with the first key already.");
+    println!("{resealed} secrets sealed again, {current} were sealed with the first key already.");
     if *changed > 0 {
         println!("{changed} were changed at that moment: run the command again.");
     }

@@ -6,7 +6,7 @@ use app::status::StatusPages;
 use domain::{
     incidents::{Filter, Incident, Severity, Shown, Status as IncidentStatus},
     page::PageRequest,
-    uptime::{Checks, Gap, Latency, Record, Report, Share, Standing, Status},
+    uptime::{Checks, ComponentUptime, Gap, Latency, Record, Report, Share, Status},
 };
 use rust_decimal::{Decimal, dec};
 use store::{Connect, PoolOptions};
@@ -91,9 +91,9 @@ async fn answer(listener: tokio::net::TcpListener, is_up: Arc<AtomicBool>) {
 }
 
 /// Both shares of a component, and how it stands.
-fn standing(report: &Report, component: Component) -> (Status, Option<Decimal>, Decimal) {
-    let found = report.components.iter().find(|standing| standing.component == component).unwrap();
-    let Standing { status, share: Share { uptime, coverage }, .. } = *found;
+fn uptime_of(report: &Report, component: Component) -> (Status, Option<Decimal>, Decimal) {
+    let found = report.components.iter().find(|seen| seen.component == component).unwrap();
+    let ComponentUptime { status, share: Share { uptime, coverage }, .. } = *found;
     (status, uptime, coverage)
 }
 
@@ -136,14 +136,14 @@ async fn minutes_without_postgres_are_told_as_they_were() {
     let of_hour = report.series.first().map(|hour| (hour.begins, hour.uptime, hour.checks, hour.down));
     assert_eq!(of_hour, Some((minute(-36), share.uptime, 21, 7)));
     for component in [Component::Api, Component::Database] {
-        assert_eq!(standing(&report, component), (Status::Operational, share.uptime, share.coverage), "{component}");
+        assert_eq!(uptime_of(&report, component), (Status::Operational, share.uptime, share.coverage), "{component}");
     }
     // Only the database knows what is due: while it was away nobody could look. 14 of 24 are 58.333….
     for component in [Component::Jobs, Component::Webhooks] {
         let expected = (Status::Operational, Some(dec!(100)), dec!(58.33));
-        assert_eq!(standing(&report, component), expected, "{component}");
+        assert_eq!(uptime_of(&report, component), expected, "{component}");
     }
-    assert_eq!(standing(&report, Component::Social), (Status::Unknown, None, Decimal::ZERO));
+    assert_eq!(uptime_of(&report, Component::Social), (Status::Unknown, None, Decimal::ZERO));
     assert_eq!(Record::window(minute(24)).1, minute(24));
 
     // Each of the two that were down has an incident, from the first minute that it was; a gap does not mend it.

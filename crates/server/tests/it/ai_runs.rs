@@ -25,7 +25,7 @@ use domain::{
         Usage,
     },
     credits::CreditAmount,
-    idempotency::{IdempotencyKey, Written as Once},
+    idempotency::{IdempotencyKey, Idempotent},
     insights::{InsightWriter, Worded},
     jobs::Written,
 };
@@ -67,7 +67,7 @@ impl AiRuns for Stepping {
         price: Option<CreditAmount>,
         key: Option<IdempotencyKey>,
         now: OffsetDateTime,
-    ) -> Result<Once<Run>, RequestError> {
+    ) -> Result<Idempotent<Run>, RequestError> {
         self.store.request(account, price, key, now).await
     }
     async fn start(

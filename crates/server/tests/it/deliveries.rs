@@ -12,10 +12,10 @@ use std::{
 
 use delivery::seal::KeyRing;
 use domain::{
-    AccountId,
+    AccountId, SubscriptionId,
     events::{CreditsLow, Outbox},
-    sealing::{Binding, Sealer},
-    webhooks::{SECRET_PURPOSE, signature::Secret},
+    sealing::Sealer,
+    webhooks::{secret_binding, signature::Secret},
 };
 use ring::hmac;
 use serde_json::Value;
@@ -129,7 +129,7 @@ async fn subscribe(url: &str, receiver: &str) -> Vec<AccountId> {
     let mut accounts = Vec::new();
     for number in 0..ACCOUNTS {
         let account = account(&client, number as usize).await;
-        let binding = Binding { purpose: SECRET_PURPOSE, account, row: number + 1 };
+        let binding = secret_binding(account, SubscriptionId(number + 1));
         let sealed = keys.seal(binding, secret().expose().as_bytes()).unwrap();
         client
             .execute(

@@ -5,7 +5,7 @@ use diesel::{prelude::*, result::Error};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
-    ai::{AccessChange, Actor, AiAccess, DEFAULT_LIMITS, Limits, Month, Pause, Standing},
+    ai::{AccessChange, AccessStatus, Actor, AiAccess, DEFAULT_LIMITS, Limits, Month, Pause},
     events::{AiPaused, AiResumed, Amount, Instant, PauseAction, ResumeAction},
 };
 use rust_decimal::Decimal;
@@ -32,7 +32,7 @@ struct PauseRow {
 
 #[async_trait]
 impl AiAccess for Store {
-    async fn standing(&self, account: AccountId, now: OffsetDateTime) -> Result<Option<Standing>, StoreError> {
+    async fn status(&self, account: AccountId, now: OffsetDateTime) -> Result<Option<AccessStatus>, StoreError> {
         let found = self
             .run::<_, Failure>(async |connection| {
                 let user: Option<String> =
@@ -50,7 +50,7 @@ impl AiAccess for Store {
             })
             .await?;
         let Some((paused, cost, limits, month)) = found else { return Ok(None) };
-        Ok(Some(Standing { pause: paused.map(pause_of).transpose()?.flatten(), limits, month, cost }))
+        Ok(Some(AccessStatus { pause: paused.map(pause_of).transpose()?.flatten(), limits, month, cost }))
     }
 
     async fn pause(

@@ -6,7 +6,7 @@ use domain::{
     AccountId, RunId, StoreError,
     ai::{FEATURE, RequestError, RunState, Trigger},
     credits::{CreditAmount, Debit, DebitError, FeatureName, OperationKey},
-    idempotency::{IdempotencyKey, Written},
+    idempotency::{IdempotencyKey, Idempotent},
 };
 use serde_json::{Map, Value, json};
 use time::OffsetDateTime;
@@ -71,14 +71,14 @@ pub(super) async fn request(
     price: Option<CreditAmount>,
     key: Option<&IdempotencyKey>,
     now: OffsetDateTime,
-) -> Result<Written<RunRow>, WriteError<RequestError>> {
+) -> Result<Idempotent<RunRow>, WriteError<RequestError>> {
     if let Some(key) = key
         && let Some(result) = idempotency::begin(connection, account, key, now).await?
     {
         let id = result.get("run_id").and_then(Value::as_i64).ok_or_else(|| corrupt("idempotent result"))?;
         let row: RunRow = runs::table.find((account.0, id)).select(RunRow::as_select()).first(connection).await?;
         let state = result.get("state").and_then(Value::as_str).unwrap_or(RunState::Queued.as_str());
-        return Ok(Written { value: row.into_answered(state), replayed: true });
+        return Ok(Idempotent { value: row.into_answered(state), replayed: true });
     }
     lock_account(connection, account).await?;
     refuse_paused(connection, account).await?;
@@ -95,7 +95,7 @@ pub(super) async fn request(
         let result = json!({ "run_id": row.id, "state": row.state });
         idempotency::finish(connection, account, key, result, now).await?;
     }
-    Ok(Written { value: row, replayed: false })
+    Ok(Idempotent { value: row, replayed: false })
 }
 
 /// Makes a run that is not paid for.

@@ -10,7 +10,7 @@ use domain::{
     AccountId, RunId, StoreError,
     ai::{AiRuns, CallId, CallPermit, LEASE_SECONDS, ModelError, Outcome, RequestError, Run, RunClaim, Trigger, Usage},
     credits::CreditAmount,
-    idempotency::{IdempotencyError, IdempotencyKey, Written},
+    idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
 };
 use time::OffsetDateTime;
 
@@ -111,14 +111,14 @@ impl AiRuns for Store {
         price: Option<CreditAmount>,
         key: Option<IdempotencyKey>,
         now: OffsetDateTime,
-    ) -> Result<Written<Run>, RequestError> {
+    ) -> Result<Idempotent<Run>, RequestError> {
         let written = self
             .transact::<_, WriteError<RequestError>>(async |connection| {
                 beginning::request(connection, account, price, key.as_ref(), now).await
             })
             .await;
-        let Written { value, replayed } = self.refused(account, written, now).await?;
-        Ok(Written { value: value.try_into()?, replayed })
+        let Idempotent { value, replayed } = self.refused(account, written, now).await?;
+        Ok(Idempotent { value: value.try_into()?, replayed })
     }
 
     async fn start(

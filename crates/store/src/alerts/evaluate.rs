@@ -117,16 +117,16 @@ impl AlertEvaluator for Store {
         evaluation: Evaluation,
         now: OffsetDateTime,
     ) -> Result<bool, StoreError> {
-        let Evaluation { observed: _, standing, fired } = evaluation;
+        let Evaluation { observed: _, state, fired } = evaluation;
         let fired = fired.map(Into::into);
         self.job_transaction(async |connection| {
             let settled = diesel::update(rules::table.find((account.0, taken.rule.id.0)))
                 .filter(rules::active)
                 .filter(rules::due_at.eq(taken.due_at))
                 .set((
-                    rules::armed.eq(standing.armed),
-                    rules::last_value.eq(standing.last_value),
-                    rules::last_fired_at.eq(standing.last_fired_at),
+                    rules::armed.eq(state.armed),
+                    rules::last_value.eq(state.last_value),
+                    rules::last_fired_at.eq(state.last_fired_at),
                     rules::last_evaluated_at.eq(now),
                 ))
                 .execute(connection)

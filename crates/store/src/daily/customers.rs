@@ -110,7 +110,7 @@ day_statement!(
     WHERE m.account_id = $1 AND m.day = c.day AND m.new_customers <> c.new_customers"
 );
 
-/// Writes anew what customers did on these days. Returns whom they had before.
+/// Writes again what customers did on these days. Returns whom they had before.
 pub(super) async fn rewrite(
     connection: &mut AsyncPgConnection,
     account: AccountId,

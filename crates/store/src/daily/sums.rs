@@ -106,7 +106,7 @@ statement!(
         AND ad_spend = 0 AND ad_clicks = 0 AND extra_expenses = 0 AND visitors = 0"
 );
 
-/// Writes anew what was sold on these days, by product and by dimension, and by whom they were visited.
+/// Writes again what was sold on these days, by product and by dimension, and by whom they were visited.
 pub(super) async fn rewrite(
     connection: &mut AsyncPgConnection,
     account: AccountId,

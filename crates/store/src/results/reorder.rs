@@ -26,7 +26,7 @@ use crate::{
 
 statement!(
     /// The items of some products, and when the newest decision was made on a suggestion for each. A pending suggestion is
-    /// computed anew by every run, so when it was last computed tells, to a run, when it was decided on.
+    /// computed again by every run, so when it was last computed tells, to a run, when it was decided on.
     Items(account: i64 => BigInt, product_ids: Vec<i64> => Array<BigInt>) -> ItemRow = "
     SELECT i.product_id, i.id AS item_id, i.sku, d.decided_at
     FROM inventory_items i LEFT JOIN (

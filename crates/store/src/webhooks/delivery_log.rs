@@ -11,7 +11,7 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, DeliveryId, EventId, StoreError, SubscriptionId,
     events::Event,
-    idempotency::{IdempotencyError, IdempotencyKey, Written},
+    idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
     page::{Page, PageRequest},
     webhooks::{
         attempt::{MAX_ANSWER_BYTES, MAX_MESSAGE_CHARS},
@@ -173,20 +173,20 @@ impl DeliveryLog for Store {
         DeliveryId(delivery): DeliveryId,
         idempotency: Option<IdempotencyKey>,
         now: OffsetDateTime,
-    ) -> Result<Written<Resent>, IdempotencyError> {
+    ) -> Result<Idempotent<Resent>, IdempotencyError> {
         let resent = self
             .transact::<_, WriteError<IdempotencyError>>(async |connection| {
                 let key = idempotency.as_ref();
                 if let Some(key) = key
                     && idempotency::begin(connection, account, key, now).await?.is_some()
                 {
-                    return Ok(Written { value: Resent::Queued, replayed: true });
+                    return Ok(Idempotent { value: Resent::Queued, replayed: true });
                 }
                 let value = resend(connection, account, subscription, delivery, now).await?;
                 if let (Some(key), Resent::Queued) = (key, value) {
                     idempotency::finish(connection, account, key, json!({}), now).await?;
                 }
-                Ok::<_, WriteError<IdempotencyError>>(Written { value, replayed: false })
+                Ok::<_, WriteError<IdempotencyError>>(Idempotent { value, replayed: false })
             })
             .await;
         resent.map_err(WriteError::into_refusal)

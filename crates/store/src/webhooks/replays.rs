@@ -9,7 +9,7 @@ use diesel::{
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, ReplayId, StoreError, SubscriptionId,
-    idempotency::{IdempotencyKey, Written},
+    idempotency::{IdempotencyKey, Idempotent},
     webhooks::{
         delivery::Receiver,
         replay::{Replay, ReplayState, ReplayStore, Selection, StartError, may_start},
@@ -136,14 +136,14 @@ impl ReplayStore for Store {
         selection: Selection,
         idempotency: Option<IdempotencyKey>,
         now: OffsetDateTime,
-    ) -> Result<Written<Replay>, StartError> {
+    ) -> Result<Idempotent<Replay>, StartError> {
         let started = self
             .transact::<_, WriteError<StartError>>(async |connection| {
                 start_once(connection, account, &selection, idempotency.as_ref(), now).await
             })
             .await;
-        let Written { value, replayed } = started.map_err(WriteError::into_refusal)?;
-        Ok(Written { value: value.try_into()?, replayed })
+        let Idempotent { value, replayed } = started.map_err(WriteError::into_refusal)?;
+        Ok(Idempotent { value: value.try_into()?, replayed })
     }
 
     async fn find(
@@ -188,14 +188,14 @@ async fn start_once(
     selection: &Selection,
     key: Option<&IdempotencyKey>,
     now: OffsetDateTime,
-) -> Result<Written<ReplayRow>, WriteError<StartError>> {
+) -> Result<Idempotent<ReplayRow>, WriteError<StartError>> {
     if let Some(key) = key
         && let Some(result) = idempotency::begin(connection, account, key, now).await?
     {
         let id = result.get("replay_id").and_then(Value::as_i64).ok_or_else(|| corrupt("idempotent result"))?;
         let row: ReplayRow =
             replays::table.find((account.0, id)).select(ReplayRow::as_select()).first(connection).await?;
-        return Ok(Written { value: row.into_started(), replayed: true });
+        return Ok(Idempotent { value: row.into_started(), replayed: true });
     }
     // Keeps two requests from both being the last that may start.
     lock(connection, account).await?;
@@ -225,7 +225,7 @@ async fn start_once(
     if let Some(key) = key {
         idempotency::finish(connection, account, key, json!({ "replay_id": row.id }), now).await?;
     }
-    Ok(Written { value: row, replayed: false })
+    Ok(Idempotent { value: row, replayed: false })
 }
 
 fn states(selection: &Selection) -> Vec<&'static str> {

@@ -5,10 +5,12 @@ use diesel::{dsl::sql, prelude::*, sql_types::Bytea, sql_types::Nullable};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError, SubscriptionId,
-    idempotency::{IdempotencyError, IdempotencyKey, Written},
+    idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
     webhooks::{
         Subscription,
-        settings::{Change, Changed, DISABLED_BY_OWNER, Kept, Rotated, Rotation, SealedSecret, WebhookSettings},
+        settings::{
+            Change, Changed, DISABLED_BY_OWNER, Rotated, Rotation, SealedSecret, StoredSubscription, WebhookSettings,
+        },
     },
 };
 use serde_json::{Value, json};
@@ -30,7 +32,11 @@ use crate::{
 
 #[async_trait]
 impl WebhookSettings for Store {
-    async fn find(&self, account: AccountId, SubscriptionId(id): SubscriptionId) -> Result<Option<Kept>, StoreError> {
+    async fn find(
+        &self,
+        account: AccountId,
+        SubscriptionId(id): SubscriptionId,
+    ) -> Result<Option<StoredSubscription>, StoreError> {
         let columns = (
             SubscriptionRow::as_select(),
             subscriptions::sealed_secret,
@@ -44,7 +50,7 @@ impl WebhookSettings for Store {
                 Ok(kept.select(columns).first(connection).await.optional()?)
             })
             .await?;
-        Ok(found.map(|(row, sealed_secret, previous, expires_at)| Kept {
+        Ok(found.map(|(row, sealed_secret, previous, expires_at)| StoredSubscription {
             subscription: row.into(),
             sealed_secret,
             previous: previous.zip(expires_at),
@@ -69,7 +75,7 @@ impl WebhookSettings for Store {
         SubscriptionId(id): SubscriptionId,
         rotation: Rotation,
         idempotency: Option<IdempotencyKey>,
-    ) -> Result<Option<Written<Rotated>>, IdempotencyError> {
+    ) -> Result<Option<Idempotent<Rotated>>, IdempotencyError> {
         let rotated = self
             .transact::<_, WriteError<IdempotencyError>>(async |connection| {
                 replace_once(connection, account, id, rotation, idempotency.as_ref()).await
@@ -128,14 +134,14 @@ async fn replace_once(
     id: i64,
     rotation: Rotation,
     key: Option<&IdempotencyKey>,
-) -> Result<Option<Written<Rotated>>, WriteError<IdempotencyError>> {
+) -> Result<Option<Idempotent<Rotated>>, WriteError<IdempotencyError>> {
     let Rotation { sealed_secret, overlap_until, now } = rotation;
     if let Some(key) = key
         && let Some(result) = idempotency::begin(connection, account, key, now).await?
     {
         let overlap_until = recorded(&result).ok_or_else(|| corrupt("idempotent result"))?;
         let value = still_in_place(connection, account, id, overlap_until).await?;
-        return Ok(Some(Written { value: value.ok_or(IdempotencyError::Superseded)?, replayed: true }));
+        return Ok(Some(Idempotent { value: value.ok_or(IdempotencyError::Superseded)?, replayed: true }));
     }
     let kept = subscriptions::table.find((account.0, id)).filter(subscriptions::revoked_at.is_null());
     let change = (
@@ -150,7 +156,7 @@ async fn replace_once(
         let until = overlap_until.unix_timestamp_nanos().to_string();
         idempotency::finish(connection, account, key, json!({ "overlap_until": until }), now).await?;
     }
-    Ok(Some(Written { value: Rotated { sealed_secret, overlap_until }, replayed: false }))
+    Ok(Some(Idempotent { value: Rotated { sealed_secret, overlap_until }, replayed: false }))
 }
 
 /// What an idempotency key's record says of a rotation: when its overlap ends, which tells it from every other one.

@@ -272,9 +272,9 @@ async fn each_threshold_is_announced_once_a_month_and_the_critical_one_pauses() 
         "one call may cross both"
     );
     assert_eq!(events(&db, account, "ai.paused").await.len(), 2);
-    let standing = AiAccess::standing(&*db.store, account, april).await.unwrap().unwrap();
-    assert_eq!((standing.month, standing.cost.cost_usd, standing.cost.requests), (Month::of(april), dec!(120), 1));
-    assert_eq!(standing.pause.unwrap().by_kind, ActorKind::System);
+    let status = AiAccess::status(&*db.store, account, april).await.unwrap().unwrap();
+    assert_eq!((status.month, status.cost.cost_usd, status.cost.requests), (Month::of(april), dec!(120), 1));
+    assert_eq!(status.pause.unwrap().by_kind, ActorKind::System);
 }
 
 #[tokio::test]
@@ -288,14 +288,14 @@ async fn an_account_may_have_limits_of_its_own() {
     assert_eq!(events(&db, account, "ai.paused").await, [] as [Value; 0], "auto-pause is off");
     assert_eq!(db.store.set_limits(account, None, &admin(), NOW).await.unwrap(), AccessChange::Made);
     assert_eq!(db.store.set_limits(account, None, &admin(), NOW).await.unwrap(), AccessChange::AlreadySo);
-    assert_eq!(AiAccess::standing(&*db.store, account, NOW).await.unwrap().unwrap().limits.warning_usd, dec!(20));
+    assert_eq!(AiAccess::status(&*db.store, account, NOW).await.unwrap().unwrap().limits.warning_usd, dec!(20));
     let unknown = AccountId(999_999);
     assert_eq!(db.store.pause(unknown, &admin(), "r", NOW).await.unwrap(), AccessChange::UnknownAccount);
-    assert_eq!(AiAccess::standing(&*db.store, unknown, NOW).await.unwrap(), None);
+    assert_eq!(AiAccess::status(&*db.store, unknown, NOW).await.unwrap(), None);
 }
 
 async fn is_paused(db: &Database, account: AccountId) -> bool {
-    AiAccess::standing(&*db.store, account, NOW).await.unwrap().unwrap().pause.is_some()
+    AiAccess::status(&*db.store, account, NOW).await.unwrap().unwrap().pause.is_some()
 }
 
 async fn limit(db: &Database, account: AccountId, warning: Decimal, critical: Decimal, auto_pause: bool) {

@@ -103,8 +103,8 @@ async fn a_crossing_fires_once_with_exactly_its_fields_and_again_after_recovery(
         }})
     );
     let rule = db.store.find(account, id).await.unwrap().unwrap();
-    assert_eq!((rule.standing.armed, rule.standing.last_value), (false, Some(dec!(100))));
-    assert_eq!((rule.standing.last_fired_at, rule.last_evaluated_at), (Some(at(136)), Some(at(136))));
+    assert_eq!((rule.state.armed, rule.state.last_value), (false, Some(dec!(100))));
+    assert_eq!((rule.state.last_fired_at, rule.last_evaluated_at), (Some(at(136)), Some(at(136))));
 }
 
 #[tokio::test]
@@ -167,7 +167,7 @@ async fn days_are_the_full_ones_of_the_accounts_zone() {
     let id = add(&db, account, terms("roas", Comparator::Lt, dec!(5), 24)).await;
     let late = NOW + Duration::days(1);
     assert_eq!(see(&db, account, late).await, (None, false), "the spend of the 3rd has not come in");
-    assert!(db.store.find(account, id).await.unwrap().unwrap().standing.armed);
+    assert!(db.store.find(account, id).await.unwrap().unwrap().state.armed);
 }
 
 #[tokio::test]
@@ -216,7 +216,7 @@ async fn counts_are_of_the_accounts_own_rows() {
 }
 
 #[tokio::test]
-async fn a_rule_that_watches_something_else_starts_anew() {
+async fn a_rule_that_watches_something_else_starts_over() {
     let db = fresh().await;
     let account = shop::account(&db.sql, "UTC").await;
     order(&db, account, "a", NOW - Duration::minutes(1), "10").await;
@@ -224,13 +224,13 @@ async fn a_rule_that_watches_something_else_starts_anew() {
     assert!(see(&db, account, NOW).await.1);
     let change = async |change: Change| db.store.change(account, id, change, NOW).await;
     let renamed = change(Change { name: Some("new".into()), ..Change::default() }).await.unwrap();
-    assert!(!renamed.standing.armed);
+    assert!(!renamed.state.armed);
     let off = change(Change { active: Some(false), ..Change::default() }).await.unwrap();
-    assert_eq!((off.active, off.standing.armed), (false, false));
+    assert_eq!((off.active, off.state.armed), (false, false));
     assert_eq!(db.store.due(NOW + INTERVAL, 10).await.unwrap(), []);
     let on = change(Change { active: Some(true), ..Change::default() }).await.unwrap();
-    assert_eq!((on.active, on.standing.armed, on.standing.last_value), (true, true, None));
-    assert_eq!(on.standing.last_fired_at, Some(NOW));
+    assert_eq!((on.active, on.state.armed, on.state.last_value), (true, true, None));
+    assert_eq!(on.state.last_fired_at, Some(NOW));
     let refused =
         change(Change { metric: Some("profit".parse().unwrap()), window_hours: Some(1), ..Change::default() });
     assert!(matches!(refused.await, Err(ChangeError::Invalid(_))));
@@ -273,5 +273,5 @@ async fn a_key_gives_the_same_rule_and_the_limit_holds_for_requests_at_once() {
     assert!(matches!(superseded, Err(CreateError::Idempotency(IdempotencyError::Superseded))), "{superseded:?}");
     let rules = "SELECT count(*) FROM alert_rules WHERE account_id = $1";
     let kept: i64 = db.sql.query_one(rules, &[&account.0]).await.unwrap().get(0);
-    assert_eq!(kept, MAX_RULES - 1, "nothing is made anew");
+    assert_eq!(kept, MAX_RULES - 1, "nothing is made again");
 }

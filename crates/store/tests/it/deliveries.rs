@@ -5,7 +5,7 @@ use std::{collections::HashSet, time::Duration};
 use domain::{
     AccountId, SubscriptionId,
     events::{CreditsLow, Event, Outbox},
-    idempotency::{IdempotencyError, IdempotencyKey, Written},
+    idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
     page::PageRequest,
     webhooks::{
         Subscription, WebhookStore,
@@ -283,7 +283,7 @@ async fn the_replaced_secret_goes_along_until_the_overlap_ends() {
 }
 
 #[tokio::test]
-async fn secrets_are_sealed_anew_only_if_they_are_still_the_same() {
+async fn secrets_are_sealed_again_only_if_they_are_still_the_same() {
     let fixture = Fixture::new().await;
     let to = receiver(&fixture).await;
     let rotation = Rotation { sealed_secret: b"second".to_vec(), overlap_until: START, now: START };
@@ -291,11 +291,14 @@ async fn secrets_are_sealed_anew_only_if_they_are_still_the_same() {
     let secrets = fixture.store.sealed(SubscriptionId(0), 10).await.unwrap();
     let found: Vec<_> = secrets.iter().map(|secret| (secret.sealed.as_slice(), secret.is_previous)).collect();
     assert_eq!(found, [(b"second".as_slice(), false), (b"sealed".as_slice(), true)]);
-    assert!(fixture.store.reseal(&secrets[0], b"anew".to_vec()).await.unwrap());
+    assert!(fixture.store.reseal(&secrets[0], b"sealed again".to_vec()).await.unwrap());
     assert!(!fixture.store.reseal(&secrets[0], b"late".to_vec()).await.unwrap());
-    assert!(fixture.store.reseal(&secrets[1], b"old anew".to_vec()).await.unwrap());
+    assert!(fixture.store.reseal(&secrets[1], b"old, sealed again".to_vec()).await.unwrap());
     let kept = WebhookSettings::find(&fixture.store, to.account, to.subscription).await.unwrap().unwrap();
-    assert_eq!((kept.sealed_secret, kept.previous), (b"anew".to_vec(), Some((b"old anew".to_vec(), START))));
+    assert_eq!(
+        (kept.sealed_secret, kept.previous),
+        (b"sealed again".to_vec(), Some((b"old, sealed again".to_vec(), START)))
+    );
     assert_eq!(fixture.store.sealed(to.subscription, 10).await.unwrap(), []);
 }
 
@@ -327,7 +330,7 @@ async fn a_rotation_sent_again_under_its_key_gives_the_first_secret() {
         fixture.store.rotate(to.account, to.subscription, rotation, Some(key.clone()))
     };
     let first = |replayed| {
-        Some(Written { value: Rotated { sealed_secret: b"first".to_vec(), overlap_until: START }, replayed })
+        Some(Idempotent { value: Rotated { sealed_secret: b"first".to_vec(), overlap_until: START }, replayed })
     };
     assert_eq!(rotate(b"first", START).await.unwrap(), first(false));
     assert_eq!(rotate(b"second", START + Duration::from_secs(9)).await.unwrap(), first(true));

@@ -144,5 +144,5 @@ async fn a_subscription_created_under_a_key_is_shown_again_as_it_was_until_it_is
     let second = create("b").await.unwrap().value.subscription.id;
     assert!(db.store.revoke(account, second, NOW).await.unwrap());
     assert!(superseded(&create("b").await));
-    assert_eq!(count(&db, "webhook_subscriptions").await, 2, "nothing is created anew");
+    assert_eq!(count(&db, "webhook_subscriptions").await, 2, "nothing is created again");
 }

@@ -9,10 +9,10 @@ use bench::{
 };
 use delivery::seal::KeyRing;
 use domain::{
-    AccountId,
+    AccountId, SubscriptionId,
     events::{CreditsLow, Event, Outbox},
-    sealing::{Binding, Sealer},
-    webhooks::{SECRET_PURPOSE, signature::Secret},
+    sealing::Sealer,
+    webhooks::{secret_binding, signature::Secret},
 };
 use store::{Connect, PoolOptions, Store};
 use time::OffsetDateTime;
@@ -103,7 +103,7 @@ async fn subscribe(sql: &Client, keys: &KeyRing, id: i64, url: &str) -> anyhow::
     let account = "INSERT INTO accounts (user_id, mode, name, plan, currency, timezone, created_at)
         VALUES ($1, 'live', 'bench', 'free', 'USD', 'UTC', now()) RETURNING id";
     let account = AccountId(sql.query_one(account, &[&user]).await?.get(0));
-    let binding = Binding { purpose: SECRET_PURPOSE, account, row: id };
+    let binding = secret_binding(account, SubscriptionId(id));
     let sealed = keys.seal(binding, Secret::generate([7; 32]).expose().as_bytes())?;
     let subscription = "INSERT INTO webhook_subscriptions (account_id, id, url, events, sealed_secret, created_at)
         OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3, '{*}', $4, now())";

@@ -1,7 +1,7 @@
 //! What a rule looks like on the wire, in both directions.
 
 use domain::{
-    alerts::{Change, Comparator, DEFAULT_COOLDOWN_HOURS, InvalidTerms, Rule, Standing, Terms, Wanted, Watched},
+    alerts::{Change, Comparator, DEFAULT_COOLDOWN_HOURS, InvalidTerms, Rule, RuleState, Terms, Wanted, Watched},
     error::UnknownValue,
     insights::Severity,
 };
@@ -60,8 +60,8 @@ pub struct RuleBody {
 
 impl From<Rule> for RuleBody {
     fn from(rule: Rule) -> Self {
-        let Rule { id, terms, active, standing, last_evaluated_at, created_at, updated_at } = rule;
-        let Standing { armed, last_value, last_fired_at } = standing;
+        let Rule { id, terms, active, state, last_evaluated_at, created_at, updated_at } = rule;
+        let RuleState { armed, last_value, last_fired_at } = state;
         Self {
             id: id.0,
             name: terms.name().to_owned(),

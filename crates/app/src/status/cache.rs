@@ -1,4 +1,5 @@
-//! Something that is read now and then and told to many.
+//! A cache of what many ask for: a stale value is served while a new one is read (stale-while-revalidate) and while reading
+//! fails (stale-if-error; RFC 5861).
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -16,7 +17,7 @@ const PAUSE: Duration = Duration::seconds(5);
 const TIMEOUT: std::time::Duration = std::time::Duration::from_secs(2);
 
 /// The last of what was read; it outlives the database.
-pub struct Kept<T> {
+pub struct Cache<T> {
     last: Mutex<Last<T>>,
     reading: tokio::sync::Mutex<()>,
 }
@@ -26,7 +27,7 @@ struct Last<T> {
     failed_at: Option<OffsetDateTime>,
 }
 
-impl<T> Default for Kept<T> {
+impl<T> Default for Cache<T> {
     fn default() -> Self {
         Self { last: Mutex::new(Last { good: None, failed_at: None }), reading: tokio::sync::Mutex::default() }
     }
@@ -39,7 +40,7 @@ pub struct Aged<T> {
     pub age: Duration,
 }
 
-impl<T> Kept<T> {
+impl<T> Cache<T> {
     /// What `read` gives, at most a minute old while it succeeds, else the last that it gave.
     ///
     /// # Errors
@@ -69,7 +70,7 @@ impl<T> Kept<T> {
                 Ok(Aged { value, age: Duration::ZERO })
             }
             Err(error) => {
-                outage::warn(&error, "a public page cannot be read anew");
+                outage::warn(&error, "a public page cannot be read again");
                 self.last().failed_at = Some(now);
                 self.good(now).ok_or(error)
             }
@@ -123,30 +124,30 @@ mod tests {
 
     #[tokio::test]
     async fn it_is_read_once_a_minute_and_told_while_reading_fails() {
-        let kept = Kept::default();
-        assert_eq!(told(kept.get(at(0), async || Ok(1)).await), Some((1, 0)));
-        assert_eq!(told(kept.get(at(59), never).await), Some((1, 59)));
-        assert_eq!(told(kept.get(at(60), down).await), Some((1, 60)));
-        assert_eq!(told(kept.get(at(64), never).await), Some((1, 64)));
-        assert_eq!(told(kept.get(at(3_600), down).await), Some((1, 3_600)));
-        assert_eq!(told(kept.get(at(3_605), async || Ok(2)).await), Some((2, 0)));
-        assert_eq!(told(kept.get(at(3_545), async || Ok(3)).await), Some((3, 0)), "the clock was set back");
+        let cache = Cache::default();
+        assert_eq!(told(cache.get(at(0), async || Ok(1)).await), Some((1, 0)));
+        assert_eq!(told(cache.get(at(59), never).await), Some((1, 59)));
+        assert_eq!(told(cache.get(at(60), down).await), Some((1, 60)));
+        assert_eq!(told(cache.get(at(64), never).await), Some((1, 64)));
+        assert_eq!(told(cache.get(at(3_600), down).await), Some((1, 3_600)));
+        assert_eq!(told(cache.get(at(3_605), async || Ok(2)).await), Some((2, 0)));
+        assert_eq!(told(cache.get(at(3_545), async || Ok(3)).await), Some((3, 0)), "the clock was set back");
     }
 
     #[tokio::test]
     async fn without_anything_to_tell_the_failure_is_told_and_not_sought_again_at_once() {
-        let kept = Kept::default();
-        assert_eq!(told(kept.get(at(0), down).await), None);
-        assert_eq!(told(kept.get(at(4), never).await), None);
-        assert_eq!(told(kept.get(at(5), async || Ok(1)).await), Some((1, 0)));
+        let cache = Cache::default();
+        assert_eq!(told(cache.get(at(0), down).await), None);
+        assert_eq!(told(cache.get(at(4), never).await), None);
+        assert_eq!(told(cache.get(at(5), async || Ok(1)).await), Some((1, 0)));
     }
 
     #[tokio::test]
     async fn those_who_ask_while_it_is_read_get_what_was_read_before() {
-        let kept = Kept::default();
-        kept.get(at(0), async || Ok(1)).await.unwrap();
-        let slow = kept.get(at(60), async || {
-            assert_eq!(told(kept.get(at(60), never).await), Some((1, 60)));
+        let cache = Cache::default();
+        cache.get(at(0), async || Ok(1)).await.unwrap();
+        let slow = cache.get(at(60), async || {
+            assert_eq!(told(cache.get(at(60), never).await), Some((1, 60)));
             Ok(2)
         });
         assert_eq!(told(slow.await), Some((2, 0)));
@@ -154,8 +155,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn reading_that_takes_too_long_has_failed() {
-        let kept = Kept::default();
-        kept.get(at(0), async || Ok(1)).await.unwrap();
-        assert_eq!(told(kept.get(at(60), std::future::pending).await), Some((1, 60)));
+        let cache = Cache::default();
+        cache.get(at(0), async || Ok(1)).await.unwrap();
+        assert_eq!(told(cache.get(at(60), std::future::pending).await), Some((1, 60)));
     }
 }
