@@ -7,22 +7,21 @@ use super::{Report, Row, Target};
 const HEAD: &str = "\
 # Benchmarks
 
-Written by `make bench`, in about forty minutes; `make bench ROWS=customers,track` measures some rows and keeps the others. It
-starts a Postgres of its own (on disk, fsync on) and the release binary, and measures every row in turns with its comparisons. Figures are
-medians of three rounds (nine for customers, latency and track), ratios medians of the ratios within a round, with their range.
+`make bench` writes this page in about forty minutes; `make bench ROWS=customers,track` measures some rows and keeps the others. It starts
+its own Postgres (on disk, fsync on) and the release binary, and measures every row in turns with its comparisons. Figures are medians of
+three rounds (nine for customers, latency and track), ratios medians of the rounds' ratios, with their range. The service runs as under its
+systemd unit (`chrt -b 0`), but without a log (`--log warn`) and, outside faults, without a rate limit.
 
-The service runs as under its systemd unit (`chrt -b 0`), but without a log (`--log warn`) and, outside the rows of faults, without a rate
-limit.
-
-- **pgbench** (`-M prepared`): the statements of the request, from the server's log, on as many connections as clients: Postgres's
-  limit. Reads are also compared with eight connections, with which pgbench is about fastest.
+- **pgbench** (`-M prepared`): the request's statements, from the server's log, on as many connections as clients: Postgres's limit. Reads
+  are also compared with eight connections, about its fastest.
 - **from memory**: actix-web answering the same bytes: the framework's limit.
 - **Fastify**: `bench/peers/fastify`, the same endpoint by Fastify and pg, one process a processor.
-- **1 ×**: the same at a tenth of the size. The exponent of cost against size: 0 when the cost of one thing does not depend on the
-  size, 1 when the total is proportional to it.
-- **at full speed** (latency): 16 clients without pauses, just before. At half of that rate 64 clients wait a random time between requests.
-- **without** (faults): the same requests while no client misbehaves. **attack elsewhere**: the clients misbehave towards another
-  process: the processor time of the attack itself. Rows that say so go through HAProxy with `packaging/haproxy.cfg`.
+- **1 ×**: the same at a tenth of the size. Exponent of cost against size: 0 when the cost of one thing does not depend on the size, 1 when
+  the total is proportional to it.
+- **at full speed** (latency): 16 clients without pauses, just before. At half of that rate 64 clients pause for random times.
+- **faults**: the p99 of GET /customers while clients misbehave; **without**: while none does; **attack elsewhere**: while they misbehave
+  towards another server, which does nothing: the processor time of the attack itself. Rows through HAProxy use
+  `packaging/haproxy.cfg`.
 
 ⚠ marks a row during which something else used the processors.
 
@@ -30,9 +29,9 @@ limit.
 
 ## What limits the rows
 
-- **customers ÷ pgbench**: HTTP, the key, decoding and JSON take as long as Postgres does; a third of it is the kernel sending
-  10 kB and waking threads.
-- **track ÷ pgbench**: about eleven events share a transaction, so Postgres needs a third of the time for each
+- **customers ÷ pgbench**: HTTP, the key, decoding and JSON take as long as Postgres; a third of it is the kernel sending 10 kB and waking
+  threads.
+- **track ÷ pgbench**: about eleven events share a transaction, so each takes Postgres a third of the time
   ([ADR 6](adr/0006-events-commit-in-groups.md)).
 - **import ÷ \\copy**: `INSERT … SELECT` into tables with the same keys alone reaches a quarter of `\\copy`'s speed.
 - **p99 ÷ p50**: Linux sometimes leaves the HTTP thread and its Postgres session on one processor for up to 300 ms while the other is half

@@ -61,9 +61,8 @@ async fn one_large(bench: &mut Bench, shops: Shops) -> anyhow::Result<()> {
         .target(Target::at_most("s", weekly.seconds, 20.0))
         .target(Target::at_most("MB", weekly.peak_mb, 300.0));
     row.note = format!(
-        "{:.0} MB at most; processor: Postgres {:.1} s, the service {:.1} s. Any other night: {:.2} s. The first run, over \
-         the whole history: {:.1} s, {:.0} MB. A run after which nothing had changed: {:.2} s; once a day's orders had come in \
-         late: {:.2} s.",
+        "{:.0} MB at most; processor: Postgres {:.1} s, the service {:.1} s. Any other night: {:.2} s. First run, whole \
+         history: {:.1} s, {:.0} MB. Nothing changed: {:.2} s; a day's orders come in late: {:.2} s.",
         weekly.peak_mb,
         weekly.postgres_cpu,
         weekly.service_cpu,

@@ -127,10 +127,9 @@ async fn measure(bench: &Bench, row: &str, what: &str, attack: Attack) -> anyhow
     let command = service.command.clone();
     service.stop().await?;
     idle.stop().await;
-    let place = if proxy.is_some() { " behind HAProxy with packaging/haproxy.cfg" } else { "" };
+    let place = if proxy.is_some() { "through HAProxy; " } else { "" };
     let note = format!(
-        "p99 of GET /customers at {STEADY:.0} requests/s{place}; {} {} in all, {} on the server that does nothing; memory \
-         {before:.0} MB before, {:.0} MB after, {:.0} MB at most",
+        "{place}{} {}, {} elsewhere; memory {before:.0} MB before, {:.0} after, {:.0} at most",
         done.0,
         attack.counted(),
         done.1,
