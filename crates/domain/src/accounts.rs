@@ -22,6 +22,17 @@ pub mod platform {
         /// A shop platform.
         Platform { Shopify = "shopify", Tiendanube = "tiendanube", Mercadolibre = "mercadolibre" }
     );
+
+    impl Platform {
+        /// Whether the platform gives its fees back when goods come back: Mercado Libre cancels the selling fee with the
+        /// sale; the others keep theirs, or leave it to the payment provider.
+        pub const fn returns_fees(self) -> bool {
+            match self {
+                Self::Mercadolibre => true,
+                Self::Shopify | Self::Tiendanube => false,
+            }
+        }
+    }
 }
 pub use platform::Platform;
 

@@ -24,7 +24,7 @@ pub struct DayTotals {
     /// Those of them who never ordered before.
     pub new_customers: i64,
     pub refund_count: i64,
-    /// Cost of the goods sold, known or estimated.
+    /// Cost of the goods sold less that of goods that came back, known or estimated.
     pub cogs: Decimal,
     pub fees: Decimal,
     pub shipping: Decimal,
@@ -57,6 +57,9 @@ impl DayTotals {
                 cogs_covered_revenue: Decimal::ZERO,
                 fees_estimated_orders: 0,
                 shipping_estimated_orders: 0,
+                returned_units: 0,
+                returned_cogs: Decimal::ZERO,
+                returned_fees: Decimal::ZERO,
             },
             ad_spend: Decimal::ZERO,
             ad_clicks: 0,

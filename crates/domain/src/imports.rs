@@ -26,6 +26,12 @@ text_enum!(
     DocumentKind { Order = "order", Refund = "refund" }
 );
 
+/// The identifier of what was refunded of an order on a day. As it names the order, the units in its lines count as come
+/// back (`metrics::cost::Refunded`); the store tells such identifiers by the day at their end.
+pub fn refund_id(order_id: &str, day: Date) -> String {
+    format!("{order_id}/{day}")
+}
+
 /// A country, as ISO 3166-1 alpha-2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CountryCode([u8; 2]);

@@ -24,6 +24,12 @@ pub struct Basis {
     pub fees_estimated_orders: i64,
     /// Orders whose shipping the shop did not state.
     pub shipping_estimated_orders: i64,
+    /// Units that came back with refunds and cancellations.
+    pub returned_units: i64,
+    /// What these units had cost, already taken off the cost of goods.
+    pub returned_cogs: Decimal,
+    /// Fees that platforms give back with them, already taken off the fees.
+    pub returned_fees: Decimal,
 }
 
 impl Basis {
@@ -32,13 +38,14 @@ impl Basis {
         ratios::percent(self.cogs_covered_revenue, self.goods_revenue)
     }
 
-    /// Whether the cost of goods rests on a ratio, for however small a part of them.
+    /// Whether the cost of goods rests on a ratio, for however small a part of them, or on goods that came back, which are
+    /// taken to be fit for sale.
     pub fn cogs_is_estimated(&self) -> bool {
-        self.cogs_covered_revenue < self.goods_revenue
+        !self.returned_cogs.is_zero() || self.cogs_covered_revenue < self.goods_revenue
     }
 
     pub const fn fees_are_estimated(&self) -> bool {
-        self.fees_estimated_orders > 0
+        self.fees_estimated_orders > 0 || !self.returned_fees.is_zero()
     }
 
     pub const fn shipping_is_estimated(&self) -> bool {
@@ -127,6 +134,10 @@ mod tests {
         assert_eq!((stated.cogs_coverage_pct(), stated.is_estimated()), (Some(dec!(100)), false));
         assert!(Basis { fees_estimated_orders: 1, ..stated }.is_estimated());
         assert!(Basis { shipping_estimated_orders: 2, ..stated }.is_estimated());
+        let returned = Basis { returned_units: 1, returned_cogs: dec!(3), ..stated };
+        assert_eq!((returned.cogs_is_estimated(), returned.fees_are_estimated()), (true, false));
+        let returned = Basis { returned_units: 1, returned_fees: dec!(1), ..stated };
+        assert_eq!((returned.cogs_is_estimated(), returned.fees_are_estimated()), (false, true));
         assert_eq!(Basis::default().cogs_coverage_pct(), None);
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use domain::{
-    imports::{Buyer, CountryCode, DocumentKind, DocumentPart, Line, MAX_AMOUNT},
+    imports::{Buyer, CountryCode, DocumentKind, DocumentPart, Line, MAX_AMOUNT, refund_id},
     zone::Zone,
 };
 use rust_decimal::Decimal;
@@ -94,7 +94,7 @@ impl OrderLines {
             Some(prefix) if order_id.starts_with(prefix.as_str()) => Ok((DocumentKind::Refund, order_id.to_owned())),
             Some(_) if quantity < 0 => Err(Refusal::Skip("negative quantity outside a cancellation")),
             // An order may be refunded bit by bit: what was refunded on one day is one document.
-            None if quantity < 0 => Ok((DocumentKind::Refund, format!("{order_id}/{}", self.zone.day_of(at)))),
+            None if quantity < 0 => Ok((DocumentKind::Refund, refund_id(order_id, self.zone.day_of(at)))),
             _ => Ok((DocumentKind::Order, order_id.to_owned())),
         }
     }

@@ -83,6 +83,9 @@ struct DayRow {
     cogs_covered_revenue: Decimal,
     fees_estimated_orders: i64,
     shipping_estimated_orders: i64,
+    returned_units: i64,
+    returned_cogs: Decimal,
+    returned_fees: Decimal,
 }
 
 impl From<DayRow> for DayTotals {
@@ -107,6 +110,9 @@ impl From<DayRow> for DayTotals {
             cogs_covered_revenue,
             fees_estimated_orders,
             shipping_estimated_orders,
+            returned_units,
+            returned_cogs,
+            returned_fees,
         } = row;
         Self {
             day,
@@ -120,7 +126,15 @@ impl From<DayRow> for DayTotals {
             cogs,
             fees,
             shipping,
-            basis: Basis { goods_revenue, cogs_covered_revenue, fees_estimated_orders, shipping_estimated_orders },
+            basis: Basis {
+                goods_revenue,
+                cogs_covered_revenue,
+                fees_estimated_orders,
+                shipping_estimated_orders,
+                returned_units,
+                returned_cogs,
+                returned_fees,
+            },
             ad_spend,
             ad_clicks,
             extra_expenses,

@@ -24,7 +24,8 @@ statement!(
     Range(account: i64 => BigInt, first: Date => SqlDate, last: Date => SqlDate) -> SnapshotRow = "
     SELECT snapshot_date, gross_revenue, refunds, ad_spend, cogs_estimate, fees_estimate, shipping_estimate,
         extra_expenses, purchase_count,
-        goods_revenue, cogs_covered_revenue, fees_estimated_orders, shipping_estimated_orders, computed_at,
+        goods_revenue, cogs_covered_revenue, fees_estimated_orders, shipping_estimated_orders,
+        returned_units, returned_cogs, returned_fees, computed_at,
         (SELECT max(finished_at) FROM job_runs
             WHERE account_id = $1 AND job = 'profit_snapshots' AND finished_at IS NOT NULL) AS as_of,
         (SELECT max(placed_at) FROM orders WHERE account_id = $1) AS newest_order,
@@ -49,6 +50,9 @@ row!(
         cogs_covered_revenue: Amount => Numeric,
         fees_estimated_orders: i64 => BigInt,
         shipping_estimated_orders: i64 => BigInt,
+        returned_units: i64 => BigInt,
+        returned_cogs: Amount => Numeric,
+        returned_fees: Amount => Numeric,
         computed_at: OffsetDateTime => Timestamptz,
         /// When the snapshots were computed, and the newest of each source; the same in every row.
         as_of: Option<OffsetDateTime> => Instant,
@@ -75,6 +79,9 @@ impl From<SnapshotRow> for Snapshot {
             cogs_covered_revenue,
             fees_estimated_orders,
             shipping_estimated_orders,
+            returned_units,
+            returned_cogs,
+            returned_fees,
             computed_at,
             as_of: _,
             newest_order: _,
@@ -99,6 +106,9 @@ impl From<SnapshotRow> for Snapshot {
                 cogs_covered_revenue: cogs_covered_revenue.into(),
                 fees_estimated_orders,
                 shipping_estimated_orders,
+                returned_units,
+                returned_cogs: returned_cogs.into(),
+                returned_fees: returned_fees.into(),
             },
             computed_at,
         }

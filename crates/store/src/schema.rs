@@ -455,6 +455,9 @@ diesel::table! {
         goods_revenue -> Numeric,
         fees_estimated_orders -> BigInt,
         shipping_estimated_orders -> BigInt,
+        returned_units -> BigInt,
+        returned_cogs -> Numeric,
+        returned_fees -> Numeric,
     }
 }
 
@@ -501,6 +504,9 @@ diesel::table! {
         cogs_covered_revenue -> Numeric,
         fees_estimated_orders -> BigInt,
         shipping_estimated_orders -> BigInt,
+        returned_units -> BigInt,
+        returned_cogs -> Numeric,
+        returned_fees -> Numeric,
     }
 }
 

@@ -70,9 +70,20 @@ struct SnapshotBody {
     /// The part of the revenue of goods whose cost is known, in percent; null on a day without such revenue.
     #[schema(value_type = Option<f64>, minimum = 0, maximum = 100, example = 87.50)]
     cogs_coverage_pct: Option<JsonDecimal>,
-    /// Whether cost of goods, fees or shipping are an estimate for a part of the day, because the shop does not state them.
+    /// Whether cost of goods, fees or shipping are an estimate for a part of the day, because the shop does not state them or
+    /// goods came back, which are taken to be fit for sale.
     #[schema(example = true)]
     estimated: bool,
+    /// Units that came back with refunds and cancellations: of orders that these name, or of what the same customer ordered on
+    /// the same day.
+    #[schema(example = 1)]
+    returned_units: i64,
+    /// What these units had cost, already taken off `cogs_estimate`, which is below 0 where more came back than was sold.
+    #[schema(value_type = f64, example = 18.00)]
+    returned_cogs_estimate: JsonDecimal,
+    /// Fees that platforms give back with them, already taken off `fees_estimate`.
+    #[schema(value_type = f64, example = 0.00)]
+    returned_fees_estimate: JsonDecimal,
     /// How each figure came about; only with `explain=1`, and not in a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -112,6 +123,9 @@ impl SnapshotBody {
             purchase_count,
             cogs_coverage_pct: basis.cogs_coverage_pct().map(JsonDecimal::percent),
             estimated: basis.is_estimated(),
+            returned_units: basis.returned_units,
+            returned_cogs_estimate: money(basis.returned_cogs),
+            returned_fees_estimate: money(basis.returned_fees),
             explain,
         }
     }
@@ -133,7 +147,10 @@ row!(SnapshotBody {
     margin_defined,
     purchase_count,
     cogs_coverage_pct,
-    estimated;
+    estimated,
+    returned_units,
+    returned_cogs_estimate,
+    returned_fees_estimate;
     explain
 });
 

@@ -206,9 +206,10 @@ fn profit_is_a_file_of_its_window() {
     assert_eq!(
         answer.text(),
         "snapshot_date,gross_revenue,refunds,ad_spend,cogs_estimate,fees_estimate,shipping_estimate,extra_expenses,\
-         net_revenue,operational_profit,final_profit,margin_pct,margin_defined,purchase_count,cogs_coverage_pct,estimated\r\n\
-         2026-05-02,1000.00,100.00,120.00,400.00,29.00,50.00,31.00,900.00,421.00,270.00,30.00,true,12,87.50,true\r\n\
-         2026-05-01,1000.00,100.00,120.00,400.00,29.00,50.00,31.00,900.00,421.00,270.00,30.00,true,12,,false\r\n"
+         net_revenue,operational_profit,final_profit,margin_pct,margin_defined,purchase_count,cogs_coverage_pct,estimated,\
+         returned_units,returned_cogs_estimate,returned_fees_estimate\r\n\
+         2026-05-02,1000.00,100.00,120.00,400.00,29.00,50.00,31.00,900.00,421.00,270.00,30.00,true,12,87.50,true,2,8.50,0.29\r\n\
+         2026-05-01,1000.00,100.00,120.00,400.00,29.00,50.00,31.00,900.00,421.00,270.00,30.00,true,12,,false,0,0.00,0.00\r\n"
     );
     let freshness: Value = serde_json::from_str(answer.header("x-freshness").unwrap()).unwrap();
     assert_eq!(freshness, shown_freshness("profit_snapshots"));

@@ -459,6 +459,9 @@ pub fn day(date: time::Date, gross: i64) -> Snapshot {
         cogs_covered_revenue: dec!(70),
         fees_estimated_orders: 0,
         shipping_estimated_orders: 3,
+        returned_units: 2,
+        returned_cogs: dec!(8.5),
+        returned_fees: dec!(0.29),
     };
     Snapshot { date, components, basis, computed_at: NOW }
 }
@@ -480,7 +483,8 @@ fn profit_of_the_window_with_totals_and_pages_by_date() {
             "snapshot_date": "2026-05-02", "gross_revenue": 1000.0, "refunds": 100.0, "ad_spend": 120.0, "cogs_estimate": 400.0,
             "fees_estimate": 29.0, "shipping_estimate": 50.0, "extra_expenses": 31.0, "net_revenue": 900.0,
             "operational_profit": 421.0, "final_profit": 270.0, "margin_pct": 30.0, "margin_defined": true,
-            "purchase_count": 12, "cogs_coverage_pct": 87.5, "estimated": true
+            "purchase_count": 12, "cogs_coverage_pct": 87.5, "estimated": true, "returned_units": 2,
+            "returned_cogs_estimate": 8.5, "returned_fees_estimate": 0.29
         })
     );
     let margin = (&body["data"][2]["margin_pct"], &body["data"][2]["margin_defined"]);
@@ -542,11 +546,15 @@ fn every_figure_of_a_day_is_explained_when_asked() {
     let inputs = |figure: &str| explained.iter().find(|known| known["figure"] == figure).unwrap()["inputs"].clone();
     assert_eq!(
         inputs("cogs_estimate"),
-        json!({"goods_revenue": 80.0, "cogs_covered_revenue": 70.0, "cogs_ratio": 0.4})
+        json!({
+            "goods_revenue": 80.0, "cogs_covered_revenue": 70.0, "cogs_ratio": 0.4, "returned_units": 2, "returned_cogs": 8.5
+        })
     );
     assert_eq!(
         inputs("fees_estimate"),
-        json!({"purchase_count": 12, "fees_estimated_orders": 0, "fee_rate": 0.029, "fee_fixed": 0.3})
+        json!({
+            "purchase_count": 12, "fees_estimated_orders": 0, "fee_rate": 0.029, "fee_fixed": 0.3, "returned_fees": 0.29
+        })
     );
     assert_eq!(
         inputs("shipping_estimate"),

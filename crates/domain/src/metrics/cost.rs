@@ -1,9 +1,11 @@
 //! What the goods, the payments and the shipping of a day cost: the rule over the sums of a day.
 //!
 //! A shop seldom states everything. What it does not state is estimated, from what it states on the same day where that
-//! is possible, so that data of one day never changes another; else by what the account assumes.
+//! is possible, so that data of one day never changes another; else by what the account assumes. What refunds and
+//! cancellations bring back is taken off on their own day; it is always an estimate, as goods may come back unfit for sale.
 
 mod golden;
+mod returns;
 #[cfg(test)]
 mod tests;
 
@@ -12,6 +14,7 @@ use std::collections::BTreeMap;
 use rust_decimal::Decimal;
 
 pub use golden::golden;
+pub use returns::Refunded;
 
 use super::ratios::quotient;
 use crate::{
@@ -22,7 +25,7 @@ use crate::{
 /// Decimals that costs are kept with.
 const DECIMALS: u32 = 6;
 
-/// The orders of a day that came from one platform.
+/// The orders of a day that came from one platform, and what was refunded on the day of those and earlier ones.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PlatformOrders {
     /// Fees as the shop states them, and the revenue of those orders.
@@ -34,6 +37,10 @@ pub struct PlatformOrders {
     /// Shipping as the shop states it, and the number of the other orders.
     pub stated_shipping: Decimal,
     pub unstated_shipping_orders: i64,
+    /// By product and customer.
+    pub refunded: Vec<Refunded>,
+    /// Whether the platform gives its fees back with a refund.
+    pub returns_fees: bool,
 }
 
 /// What products of a category brought in on a day, and what they cost. The unit costs of all of them are known from the
@@ -57,7 +64,8 @@ impl Goods {
     }
 }
 
-/// The costs of a day in the account's currency, with at most 6 decimals, and what they rest on.
+/// The costs of a day in the account's currency, with at most 6 decimals, and what they rest on. What came back is taken off,
+/// so goods and fees are below 0 where more came back than was sold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Costs {
     pub cogs: Decimal,
@@ -72,15 +80,21 @@ pub fn of_day(orders: &[PlatformOrders], goods: &[Goods], assumed: &Assumptions)
     let shipping = add(orders.iter().map(|platform| shipping(platform, assumed)));
     let ratios = ratios_of_categories(goods);
     let cogs = add(goods.iter().map(|goods| cost_of(goods, &ratios, assumed)));
+    let refunded = || orders.iter().flat_map(|platform| &platform.refunded);
+    let returned_cogs = round(add(refunded().map(|line| cost_of(&line.goods(), &ratios, assumed))), DECIMALS);
+    let returned_fees = round(add(orders.iter().map(|platform| returned_fees(platform, assumed))), DECIMALS);
     Costs {
-        cogs: round(cogs, DECIMALS),
-        fees: round(fees, DECIMALS),
+        cogs: round(cogs, DECIMALS).saturating_sub(returned_cogs),
+        fees: round(fees, DECIMALS).saturating_sub(returned_fees),
         shipping: round(shipping, DECIMALS),
         basis: Basis {
             goods_revenue: add(goods.iter().map(|goods| goods.revenue)),
             cogs_covered_revenue: add(goods.iter().filter(|g| g.known_cost().is_some()).map(|goods| goods.revenue)),
             fees_estimated_orders: orders.iter().map(|platform| platform.unstated_fees_orders).sum(),
             shipping_estimated_orders: orders.iter().map(|platform| platform.unstated_shipping_orders).sum(),
+            returned_units: refunded().fold(0, |sum, line| sum.saturating_add(line.returned_units())),
+            returned_cogs,
+            returned_fees,
         },
     }
 }
@@ -97,6 +111,16 @@ fn fees(orders: &PlatformOrders, assumed: &Assumptions) -> Decimal {
         }
     };
     orders.stated_fees.saturating_add(estimated)
+}
+
+/// What the platform gives back with the goods, at the rate of its orders of the day, else of the account. What is charged
+/// per order, whatever its amount, stays with the platform.
+fn returned_fees(orders: &PlatformOrders, assumed: &Assumptions) -> Decimal {
+    if !orders.returns_fees {
+        return Decimal::ZERO;
+    }
+    let rate = quotient(orders.stated_fees, orders.stated_fees_revenue).unwrap_or(assumed.fee_rate);
+    add(orders.refunded.iter().map(|line| line.goods().revenue)).saturating_mul(rate)
 }
 
 /// As stated, else what the account assumes for an order: what one parcel cost says little about the next.

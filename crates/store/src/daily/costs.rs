@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use diesel::{
     result::Error,
-    sql_types::{Array, BigInt, Date as SqlDate, Nullable, Numeric, Text, Timestamptz},
+    sql_types::{Array, BigInt, Bool, Date as SqlDate, Nullable, Numeric, Text, Timestamptz},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId,
-    metrics::cost::{self, Costs, Goods, PlatformOrders},
+    accounts::Platform,
+    metrics::cost::{self, Costs, Goods, PlatformOrders, Refunded},
     profit::{Assumptions, Basis},
 };
 use rust_decimal::Decimal;
@@ -41,7 +42,7 @@ struct Facts {
     gross_revenue: Decimal,
     orders: i64,
     units: i64,
-    by_platform: Vec<PlatformOrders>,
+    by_platform: BTreeMap<String, PlatformOrders>,
     by_category: Vec<Goods>,
 }
 
@@ -49,7 +50,7 @@ day_statement!(
     /// The orders of each day and platform, and what the shop states of their fees and shipping.
     pub(super) OrdersByPlatform -> PlatformRow = "
     WITH d AS (SELECT * FROM unnest($2, $3, $4) AS d(day, lo, hi))
-    SELECT d.day, sum(o.gross) AS gross_revenue, count(*) AS orders, sum(o.units)::bigint AS units,
+    SELECT d.day, o.source, sum(o.gross) AS gross_revenue, count(*) AS orders, sum(o.units)::bigint AS units,
         coalesce(sum(o.fees), 0) AS stated_fees,
         coalesce(sum(o.gross) FILTER (WHERE o.fees IS NOT NULL), 0) AS stated_fees_revenue,
         coalesce(sum(o.gross) FILTER (WHERE o.fees IS NULL), 0) AS unstated_fees_revenue,
@@ -63,6 +64,7 @@ day_statement!(
 row!(
     pub(super) struct PlatformRow {
         day: Date => SqlDate,
+        source: String => Text,
         gross_revenue: Decimal => Numeric,
         orders: i64 => BigInt,
         units: i64 => BigInt,
@@ -75,23 +77,31 @@ row!(
     }
 );
 
-statement!(
-    /// The products sold on each day by category and by where their unit costs are known from.
-    pub(super) GoodsByCategory<'a>(account: i64 => BigInt, days: &'a [Date] => Array<SqlDate>) -> GoodsRow = "
-    WITH sold AS MATERIALIZED (
-        SELECT p.day, p.units, p.revenue, product.category, product.unit_cost AS catalogue,
+/// The unit costs of the products in `p` by where they are known from, for the days of `p`.
+macro_rules! unit_costs {
+    () => {
+        "product.category, product.unit_cost AS catalogue,
             (SELECT c.unit_cost FROM product_costs c
                 WHERE c.account_id = $1 AND c.product_id = p.product_id AND c.valid_from <= p.day
                 ORDER BY c.valid_from DESC LIMIT 1) AS of_the_day,
             (SELECT c.unit_cost FROM product_costs c
                 WHERE c.account_id = $1 AND c.product_id = p.product_id AND c.valid_from > p.day
-                ORDER BY c.valid_from LIMIT 1) AS later
+                ORDER BY c.valid_from LIMIT 1) AS later"
+    };
+}
+
+statement!(
+    /// The products sold on each day by category and by where their unit costs are known from.
+    pub(super) GoodsByCategory<'a>(account: i64 => BigInt, days: &'a [Date] => Array<SqlDate>) -> GoodsRow = concat!(
+    "
+    WITH sold AS MATERIALIZED (
+        SELECT p.day, p.units, p.revenue, ", unit_costs!(), "
         FROM product_days p JOIN products product ON product.account_id = $1 AND product.id = p.product_id
         WHERE p.account_id = $1 AND p.day = ANY($2)
     )
     SELECT day, category, sum(revenue) AS revenue, sum(units * of_the_day) AS cost_of_the_day,
         sum(units * later) AS later_cost, sum(units * catalogue) AS catalogue_cost
-    FROM sold GROUP BY day, category, of_the_day IS NULL, later IS NULL, catalogue IS NULL"
+    FROM sold GROUP BY day, category, of_the_day IS NULL, later IS NULL, catalogue IS NULL")
 );
 
 row!(
@@ -105,6 +115,47 @@ row!(
     }
 );
 
+day_statement!(
+    /// What the refunds and cancellations of each day take back of a product from a customer, beside what the customer
+    /// ordered of it on that day. A document that names its order has the order's number before the day in its own.
+    pub(super) RefundedGoods -> RefundedRow = concat!(
+    "
+    WITH d AS (SELECT * FROM unnest($2, $3, $4) AS d(day, lo, hi)),
+    returned AS MATERIALIZED (
+        SELECT d.day, d.lo, d.hi, r.id, r.source, r.customer_id,
+            r.external_id ~ '/[0-9]{4}-[0-9]{2}-[0-9]{2}$' AS names_order
+        FROM d JOIN refunds r ON r.account_id = $1 AND r.refunded_at >= d.lo AND r.refunded_at < d.hi
+    ),
+    p AS MATERIALIZED (
+        SELECT r.day, r.lo, r.hi, r.source, r.customer_id, r.names_order, l.product_id,
+            sum(l.quantity)::bigint AS units, sum(l.quantity * l.unit_price) AS amount
+        FROM returned r CROSS JOIN LATERAL (SELECT product_id, quantity, unit_price FROM refund_lines
+            WHERE account_id = $1 AND refund_id = r.id AND product_id IS NOT NULL OFFSET 0) l
+        GROUP BY r.day, r.lo, r.hi, r.source, r.customer_id, r.names_order, l.product_id
+    )
+    SELECT p.day, p.source, p.names_order, p.units, p.amount,
+        (SELECT coalesce(sum(l.quantity), 0)::bigint FROM orders o
+            JOIN order_lines l ON l.account_id = $1 AND l.order_id = o.id AND l.product_id = p.product_id
+            WHERE o.account_id = $1 AND o.customer_id = p.customer_id AND o.placed_at >= p.lo AND o.placed_at < p.hi)
+            AS ordered_units, ", unit_costs!(), "
+    FROM p JOIN products product ON product.account_id = $1 AND product.id = p.product_id")
+);
+
+row!(
+    pub(super) struct RefundedRow {
+        day: Date => SqlDate,
+        source: String => Text,
+        names_order: bool => Bool,
+        units: i64 => BigInt,
+        amount: Decimal => Numeric,
+        ordered_units: i64 => BigInt,
+        category: Option<String> => Nullable<Text>,
+        catalogue: Option<Decimal> => Nullable<Numeric>,
+        of_the_day: Option<Decimal> => Nullable<Numeric>,
+        later: Option<Decimal> => Nullable<Numeric>,
+    }
+);
+
 async fn read(
     connection: &mut AsyncPgConnection,
     account: AccountId,
@@ -112,10 +163,12 @@ async fn read(
 ) -> Result<BTreeMap<Date, Facts>, Error> {
     let orders: Vec<PlatformRow> = OrdersByPlatform::of(account, bounds).load(connection).await?;
     let goods: Vec<GoodsRow> = GoodsByCategory { account: account.0, days: &bounds.days }.load(connection).await?;
+    let refunded: Vec<RefundedRow> = RefundedGoods::of(account, bounds).load(connection).await?;
     let mut facts: BTreeMap<Date, Facts> = BTreeMap::new();
     for row in orders {
         let PlatformRow {
             day,
+            source,
             gross_revenue,
             orders,
             units,
@@ -130,21 +183,47 @@ async fn read(
         of_day.gross_revenue += gross_revenue;
         of_day.orders += orders;
         of_day.units += units;
-        of_day.by_platform.push(PlatformOrders {
+        let orders = PlatformOrders {
             stated_fees,
             stated_fees_revenue,
             unstated_fees_revenue,
             unstated_fees_orders,
             stated_shipping,
             unstated_shipping_orders,
-        });
+            ..PlatformOrders::default()
+        };
+        of_day.by_platform.insert(source, orders);
     }
     for row in goods {
         let GoodsRow { day, category, revenue, cost_of_the_day, later_cost, catalogue_cost } = row;
         let goods = Goods { category, revenue, cost_of_the_day, later_cost, catalogue_cost };
         facts.entry(day).or_default().by_category.push(goods);
     }
+    for row in refunded {
+        let of_day = facts.entry(row.day).or_default();
+        let platform = of_day.by_platform.entry(row.source.clone()).or_default();
+        platform.returns_fees = row.source.parse().is_ok_and(Platform::returns_fees);
+        platform.refunded.push(row.into());
+    }
     Ok(facts)
+}
+
+impl From<RefundedRow> for Refunded {
+    fn from(row: RefundedRow) -> Self {
+        let RefundedRow {
+            day: _,
+            source: _,
+            names_order,
+            units,
+            amount,
+            ordered_units,
+            category,
+            catalogue: catalogue_cost,
+            of_the_day: cost_of_the_day,
+            later: later_cost,
+        } = row;
+        Self { names_order, units, amount, ordered_units, category, cost_of_the_day, later_cost, catalogue_cost }
+    }
 }
 
 statement!(
@@ -167,11 +246,14 @@ statement!(
         fees_estimated_orders: Vec<i64> => Array<BigInt>,
         shipping: Vec<Decimal> => Array<Numeric>,
         shipping_estimated_orders: Vec<i64> => Array<BigInt>,
+        returned_units: Vec<i64> => Array<BigInt>,
+        returned_cogs: Vec<Decimal> => Array<Numeric>,
+        returned_fees: Vec<Decimal> => Array<Numeric>,
     ) -> () = "
     WITH d AS (
-        SELECT * FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+        SELECT * FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
             AS d(day, lo, hi, gross_revenue, orders, units, cogs, goods_revenue, cogs_covered_revenue, fees,
-                fees_estimated_orders, shipping, shipping_estimated_orders)
+                fees_estimated_orders, shipping, shipping_estimated_orders, returned_units, returned_cogs, returned_fees)
     ),
     bought AS (
         SELECT day, count(*) AS customers FROM customer_days
@@ -195,10 +277,10 @@ statement!(
     )
     INSERT INTO daily_metrics AS old (account_id, day, gross_revenue, refunds, orders, units, customers, refund_count,
         cogs, goods_revenue, cogs_covered_revenue, fees, fees_estimated_orders, shipping, shipping_estimated_orders,
-        ad_spend, ad_clicks, extra_expenses, visitors)
+        returned_units, returned_cogs, returned_fees, ad_spend, ad_clicks, extra_expenses, visitors)
     SELECT $1, day, gross_revenue, coalesce(refunds, 0), orders, units, coalesce(customers, 0), coalesce(refund_count, 0),
         cogs, goods_revenue, cogs_covered_revenue, fees, fees_estimated_orders, shipping, shipping_estimated_orders,
-        coalesce(ad_spend, 0), coalesce(ad_clicks, 0), coalesce(extra_expenses, 0), coalesce(visitors, 0)
+        returned_units, returned_cogs, returned_fees, coalesce(ad_spend, 0), coalesce(ad_clicks, 0), coalesce(extra_expenses, 0), coalesce(visitors, 0)
     FROM d LEFT JOIN bought USING (day) LEFT JOIN returned USING (day)
     LEFT JOIN ads USING (day) LEFT JOIN extra USING (day) LEFT JOIN seen USING (day)
     ON CONFLICT (account_id, day) DO UPDATE SET
@@ -207,7 +289,8 @@ statement!(
         cogs = excluded.cogs, goods_revenue = excluded.goods_revenue,
         cogs_covered_revenue = excluded.cogs_covered_revenue, fees = excluded.fees,
         fees_estimated_orders = excluded.fees_estimated_orders, shipping = excluded.shipping,
-        shipping_estimated_orders = excluded.shipping_estimated_orders, ad_spend = excluded.ad_spend, ad_clicks = excluded.ad_clicks,
+        shipping_estimated_orders = excluded.shipping_estimated_orders, returned_units = excluded.returned_units,
+        returned_cogs = excluded.returned_cogs, returned_fees = excluded.returned_fees, ad_spend = excluded.ad_spend, ad_clicks = excluded.ad_clicks,
         extra_expenses = excluded.extra_expenses, visitors = greatest(old.visitors, excluded.visitors)"
 );
 
@@ -230,6 +313,9 @@ impl<'a> DailyMetrics<'a> {
             fees_estimated_orders: Vec::new(),
             shipping: Vec::new(),
             shipping_estimated_orders: Vec::new(),
+            returned_units: Vec::new(),
+            returned_cogs: Vec::new(),
+            returned_fees: Vec::new(),
         };
         for day in days {
             columns.push(facts.get(day).unwrap_or(&Facts::default()), assumed);
@@ -239,8 +325,17 @@ impl<'a> DailyMetrics<'a> {
 
     fn push(&mut self, facts: &Facts, assumed: &Assumptions) {
         let Facts { gross_revenue, orders, units, by_platform, by_category } = facts;
-        let Costs { cogs, fees, shipping, basis } = cost::of_day(by_platform, by_category, assumed);
-        let Basis { goods_revenue, cogs_covered_revenue, fees_estimated_orders, shipping_estimated_orders } = basis;
+        let by_platform: Vec<_> = by_platform.values().cloned().collect();
+        let Costs { cogs, fees, shipping, basis } = cost::of_day(&by_platform, by_category, assumed);
+        let Basis {
+            goods_revenue,
+            cogs_covered_revenue,
+            fees_estimated_orders,
+            shipping_estimated_orders,
+            returned_units,
+            returned_cogs,
+            returned_fees,
+        } = basis;
         self.gross_revenue.push(*gross_revenue);
         self.orders.push(*orders);
         self.units.push(*units);
@@ -251,5 +346,8 @@ impl<'a> DailyMetrics<'a> {
         self.fees_estimated_orders.push(fees_estimated_orders);
         self.shipping.push(shipping);
         self.shipping_estimated_orders.push(shipping_estimated_orders);
+        self.returned_units.push(returned_units);
+        self.returned_cogs.push(returned_cogs);
+        self.returned_fees.push(returned_fees);
     }
 }

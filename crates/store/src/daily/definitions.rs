@@ -6,7 +6,7 @@ use domain::metrics::cost::golden;
 use ring::digest::{Context, SHA256};
 
 use super::{
-    costs::{DailyMetrics, GoodsByCategory, OrdersByPlatform},
+    costs::{DailyMetrics, GoodsByCategory, OrdersByPlatform, RefundedGoods},
     customers::{CustomerDays, CustomerTotals, DropCustomers, FirstOrdersMoved, NewCustomers},
     sums::{Breakdowns, DropEmptyDays, ProductDays, Visitors, VisitorsByCountry},
 };
@@ -20,6 +20,7 @@ pub(super) static DEFINITIONS: LazyLock<String> = LazyLock::new(|| {
         VisitorsByCountry::TEXT,
         OrdersByPlatform::TEXT,
         GoodsByCategory::TEXT,
+        RefundedGoods::TEXT,
         DailyMetrics::TEXT,
         Visitors::TEXT,
         CustomerDays::TEXT,

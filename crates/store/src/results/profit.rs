@@ -32,26 +32,33 @@ statement!(
         cogs_covered_revenue: Vec<Decimal> => Array<Numeric>,
         fees_estimated_orders: Vec<i64> => Array<BigInt>,
         shipping_estimated_orders: Vec<i64> => Array<BigInt>,
+        returned_units: Vec<i64> => Array<BigInt>,
+        returned_cogs: Vec<Decimal> => Array<Numeric>,
+        returned_fees: Vec<Decimal> => Array<Numeric>,
         now: OffsetDateTime => Timestamptz,
     ) -> () = "
     INSERT INTO profit_snapshots AS old (account_id, snapshot_date, gross_revenue, refunds, ad_spend, cogs_estimate,
         fees_estimate, shipping_estimate, extra_expenses, purchase_count, goods_revenue, cogs_covered_revenue,
-        fees_estimated_orders, shipping_estimated_orders, computed_at)
-    SELECT $1, v.*, $15 FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) AS v
+        fees_estimated_orders, shipping_estimated_orders, returned_units, returned_cogs, returned_fees, computed_at)
+    SELECT $1, v.*, $18 FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) AS v
     ON CONFLICT (account_id, snapshot_date) DO UPDATE SET
         gross_revenue = excluded.gross_revenue, refunds = excluded.refunds, ad_spend = excluded.ad_spend,
         cogs_estimate = excluded.cogs_estimate, fees_estimate = excluded.fees_estimate,
         shipping_estimate = excluded.shipping_estimate, extra_expenses = excluded.extra_expenses,
         purchase_count = excluded.purchase_count, goods_revenue = excluded.goods_revenue,
         cogs_covered_revenue = excluded.cogs_covered_revenue, fees_estimated_orders = excluded.fees_estimated_orders,
-        shipping_estimated_orders = excluded.shipping_estimated_orders, computed_at = excluded.computed_at
+        shipping_estimated_orders = excluded.shipping_estimated_orders, returned_units = excluded.returned_units,
+        returned_cogs = excluded.returned_cogs, returned_fees = excluded.returned_fees,
+        computed_at = excluded.computed_at
     WHERE (old.gross_revenue, old.refunds, old.ad_spend, old.cogs_estimate, old.fees_estimate, old.shipping_estimate,
             old.extra_expenses, old.purchase_count, old.goods_revenue, old.cogs_covered_revenue,
-            old.fees_estimated_orders, old.shipping_estimated_orders)
+            old.fees_estimated_orders, old.shipping_estimated_orders, old.returned_units, old.returned_cogs,
+            old.returned_fees)
         IS DISTINCT FROM (excluded.gross_revenue, excluded.refunds, excluded.ad_spend, excluded.cogs_estimate,
             excluded.fees_estimate, excluded.shipping_estimate, excluded.extra_expenses, excluded.purchase_count,
             excluded.goods_revenue, excluded.cogs_covered_revenue, excluded.fees_estimated_orders,
-            excluded.shipping_estimated_orders)"
+            excluded.shipping_estimated_orders, excluded.returned_units, excluded.returned_cogs,
+            excluded.returned_fees)"
 );
 
 #[async_trait]
@@ -93,6 +100,9 @@ impl Upsert {
             cogs_covered_revenue: Vec::new(),
             fees_estimated_orders: Vec::new(),
             shipping_estimated_orders: Vec::new(),
+            returned_units: Vec::new(),
+            returned_cogs: Vec::new(),
+            returned_fees: Vec::new(),
             now,
         };
         for (date, components, basis) in days {
@@ -106,7 +116,15 @@ impl Upsert {
                 extra_expenses,
                 purchase_count,
             } = components;
-            let Basis { goods_revenue, cogs_covered_revenue, fees_estimated_orders, shipping_estimated_orders } = basis;
+            let Basis {
+                goods_revenue,
+                cogs_covered_revenue,
+                fees_estimated_orders,
+                shipping_estimated_orders,
+                returned_units,
+                returned_cogs,
+                returned_fees,
+            } = basis;
             columns.dates.push(date);
             columns.gross_revenue.push(gross_revenue);
             columns.refunds.push(refunds);
@@ -120,6 +138,9 @@ impl Upsert {
             columns.cogs_covered_revenue.push(cogs_covered_revenue);
             columns.fees_estimated_orders.push(fees_estimated_orders);
             columns.shipping_estimated_orders.push(shipping_estimated_orders);
+            columns.returned_units.push(returned_units);
+            columns.returned_cogs.push(returned_cogs);
+            columns.returned_fees.push(returned_fees);
         }
         columns
     }

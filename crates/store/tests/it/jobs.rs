@@ -171,6 +171,9 @@ async fn only_snapshots_that_differ_are_written() {
         cogs_covered_revenue: dec!(800),
         fees_estimated_orders: 3,
         shipping_estimated_orders: 12,
+        returned_units: 7,
+        returned_cogs: dec!(21.5),
+        returned_fees: dec!(0.25),
     };
     db.store.replace(&run, vec![day(first, 5), (second, full, basis)], NOW).await.unwrap();
     let run = claim(&db, account, 60, true).await.unwrap();

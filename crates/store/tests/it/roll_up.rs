@@ -83,7 +83,7 @@ async fn a_day_is_summed_up_by_the_printed_definitions() {
         customers: 1,
         new_customers: 1,
         refund_count: 1,
-        cogs: dec!(75),       // 10 × 3, 20 × 0.5, 70 × 0.5
+        cogs: dec!(69),       // 10 × 3, 20 × 0.5, 70 × 0.5, less 2 × 3 that came back
         fees: dec!(7.2),      // 4.40, 50 × 0.03 + 0.30, 20 × 0.05
         shipping: dec!(15.5), // 7.5, 4, 4
         ad_spend: dec!(15),
@@ -95,6 +95,9 @@ async fn a_day_is_summed_up_by_the_printed_definitions() {
             cogs_covered_revenue: dec!(60),
             fees_estimated_orders: 2,
             shipping_estimated_orders: 2,
+            returned_units: 2,
+            returned_cogs: dec!(6),
+            returned_fees: dec!(0),
         },
     };
     assert_eq!(series(&db, account).await, [expected]);
@@ -127,6 +130,76 @@ async fn a_day_is_summed_up_by_the_printed_definitions() {
     let expected =
         [format!("({known},10,10,2,60)"), format!("({like_known},4,4,0,20)"), format!("({unlike},3,2,0,70)")];
     assert_eq!(sold, expected);
+}
+
+/// Documents of the customers `ana` and `bob` on two days, worked out by hand: a product of 10 that costs 3.
+#[tokio::test]
+async fn what_came_back_takes_its_cost_back_on_its_own_day() {
+    let db = fresh().await;
+    let sql = &db.sql;
+    let account = shop::account(sql, "UTC").await;
+    let (first, second) = (date!(2026 - 03 - 01), date!(2026 - 03 - 02));
+    let (ana, bob) = (shop::customer(sql, account, "ana").await, shop::customer(sql, account, "bob").await);
+    let product = shop::product(sql, account, "p", None).await;
+    let other = shop::product(sql, account, "other", None).await;
+    sql.execute("INSERT INTO product_costs VALUES ($1, $2, '2026-01-01', 3)", &[&account.0, &product]).await.unwrap();
+    let lines = [(Some(product), 8, "10"), (Some(other), 2, "10")];
+    let order = Order {
+        source: "mercadolibre",
+        customer: Some(ana),
+        fees: Some("10"),
+        ..Order::new("1", datetime!(2026-03-01 09:00 UTC), &lines)
+    };
+    shop::order(sql, account, order, first).await;
+    let refund = async |id: &str, customer, hour, line, day: Date| {
+        let at = day.with_hms(hour, 0, 0).unwrap().assume_utc();
+        shop::refund(sql, account, id, customer, at, line, day).await;
+    };
+    // Of the 8 that ana ordered, 5 and 5 are cancelled by two documents: no more than 8 come back. Bob ordered nothing.
+    refund("C1", Some(ana), 10, (Some(product), 5, "10"), first).await;
+    refund("C2", Some(ana), 11, (Some(product), 5, "10"), first).await;
+    refund("C3", Some(bob), 11, (Some(product), 1, "10"), first).await;
+    refund("C4", None, 11, (Some(product), 1, "10"), first).await;
+    // Without a known cost: the account's ratio of 0.5.
+    refund("C5", Some(ana), 12, (Some(other), 1, "10"), first).await;
+    // A day later only the document that names the order says that goods came back.
+    refund("C6", Some(ana), 10, (Some(product), 1, "10"), second).await;
+    refund("1/2026-03-02", Some(ana), 10, (Some(product), 2, "10"), second).await;
+    sql.execute("UPDATE refunds SET source = 'mercadolibre' WHERE external_id = 'C5'", &[]).await.unwrap();
+
+    roll_up(&db, account, "UTC").await;
+    let days = series(&db, account).await;
+    let returned = |day: &DayTotals| (day.basis.returned_units, day.basis.returned_cogs, day.basis.returned_fees);
+    // 8 × 3 and 10 × 0.5; Mercado Libre gives 10 % of the 10 back, as the order paid 10 of 100.
+    assert_eq!(returned(&days[0]), (9, dec!(29), dec!(1)));
+    assert_eq!((days[0].cogs, days[0].fees), (dec!(5), dec!(9)), "8 × 3 + 20 × 0.5 less 29, 10 less 1");
+    assert_eq!(returned(&days[1]), (2, dec!(6), dec!(0)));
+    assert_eq!((days[1].cogs, days[1].refunds), (dec!(-6), dec!(30)));
+}
+
+/// As after an upgrade: the rows are there, made by other definitions.
+#[tokio::test]
+async fn days_of_other_definitions_are_summed_up_again() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let day = date!(2026 - 03 - 01);
+    let ana = shop::customer(&db.sql, account, "ana").await;
+    let product = shop::product(&db.sql, account, "p", None).await;
+    let at = datetime!(2026-03-01 09:00 UTC);
+    let lines = [(Some(product), 3, "10")];
+    shop::order(&db.sql, account, Order { customer: Some(ana), ..Order::new("1", at, &lines) }, day).await;
+    shop::refund(&db.sql, account, "C1", Some(ana), at, (Some(product), 3, "10"), day).await;
+    roll_up(&db, account, "UTC").await;
+    let before = series(&db, account).await;
+    assert_eq!((before[0].cogs, before[0].basis.returned_cogs), (dec!(0), dec!(15)));
+
+    let forget = "UPDATE daily_metrics SET cogs = 15, returned_units = 0, returned_cogs = 0";
+    db.sql.execute(forget, &[]).await.unwrap();
+    assert_eq!(roll_up(&db, account, "UTC").await, 0, "nothing has changed");
+    let other = "UPDATE roll_ups SET made_by = regexp_replace(made_by, '^[0-9a-f]{16}', 'ffffffffffffffff')";
+    assert_eq!(db.sql.execute(other, &[]).await.unwrap(), 1);
+    roll_up(&db, account, "UTC").await;
+    assert_eq!(series(&db, account).await, before);
 }
 
 #[tokio::test]

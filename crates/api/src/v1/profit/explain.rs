@@ -28,9 +28,11 @@ pub struct Explanation {
 }
 
 const COGS: &str = "units * unit cost at the time of sale, else the last known; for revenue outside cogs_covered_revenue, \
-    revenue * the category's ratio of cost to revenue of the day, else revenue * cogs_ratio";
+    revenue * the category's ratio of cost to revenue of the day, else revenue * cogs_ratio; less returned_cogs, what the \
+    returned_units that came back with refunds and cancellations had cost";
 const FEES: &str = "sum of the fees that the shop states; for fees_estimated_orders, revenue * the rate that the platform's \
-    other orders of the day state, else revenue * fee_rate + fee_fixed";
+    other orders of the day state, else revenue * fee_rate + fee_fixed; less returned_fees, the same rate of what was refunded \
+    for goods that came back, where the platform returns its fees";
 const SHIPPING: &str =
     "sum of the shipping that the shop states; shipping_per_order for each of shipping_estimated_orders";
 const OPERATIONAL: &str = "net_revenue - cogs_estimate - fees_estimate - shipping_estimate";
@@ -39,7 +41,15 @@ const OPERATIONAL: &str = "net_revenue - cogs_estimate - fees_estimate - shippin
 pub fn day(snapshot: &Snapshot, assumed: &Assumptions, currency: Currency) -> Vec<Explanation> {
     let Snapshot { components, basis, .. } = snapshot;
     let money = |amount| JsonDecimal::money(amount, currency);
-    let Basis { goods_revenue, cogs_covered_revenue, fees_estimated_orders, shipping_estimated_orders } = *basis;
+    let Basis {
+        goods_revenue,
+        cogs_covered_revenue,
+        fees_estimated_orders,
+        shipping_estimated_orders,
+        returned_units,
+        returned_cogs,
+        returned_fees,
+    } = *basis;
     let Assumptions { fee_rate, fee_fixed, shipping_per_order, cogs_ratio } = *assumed;
     let [gross, refunds, ads, cogs, fees, shipping, extra] = named(components, currency);
     let net = ("net_revenue", money(components.net_revenue()));
@@ -48,6 +58,9 @@ pub fn day(snapshot: &Snapshot, assumed: &Assumptions, currency: Currency) -> Ve
     let covered = ("cogs_covered_revenue", money(cogs_covered_revenue));
     let without_fees = ("fees_estimated_orders", count(fees_estimated_orders));
     let without_shipping = ("shipping_estimated_orders", count(shipping_estimated_orders));
+    let [returned_units, returned_cogs] =
+        [("returned_units", count(returned_units)), ("returned_cogs", money(returned_cogs))];
+    let returned_fees = ("returned_fees", money(returned_fees));
     let purchases = ("purchase_count", count(components.purchase_count));
     let [fee_rate, cogs_ratio] = [("fee_rate", fee_rate), ("cogs_ratio", cogs_ratio)].map(|(n, r)| (n, rate(r)));
     let [fee_fixed, per_order] =
@@ -56,9 +69,14 @@ pub fn day(snapshot: &Snapshot, assumed: &Assumptions, currency: Currency) -> Ve
         figure(gross.0, "sum of quantity * unit price over the orders of the day", [purchases]),
         figure(refunds.0, "sum of the refunds dated on the day", []),
         figure(ads.0, "sum of the spend of all campaigns on the day", []),
-        figure(cogs.0, COGS, [("goods_revenue", money(goods_revenue)), covered, cogs_ratio])
-            .estimated(basis.cogs_is_estimated()),
-        figure(fees.0, FEES, [purchases, without_fees, fee_rate, fee_fixed]).estimated(basis.fees_are_estimated()),
+        figure(
+            cogs.0,
+            COGS,
+            [("goods_revenue", money(goods_revenue)), covered, cogs_ratio, returned_units, returned_cogs],
+        )
+        .estimated(basis.cogs_is_estimated()),
+        figure(fees.0, FEES, [purchases, without_fees, fee_rate, fee_fixed, returned_fees])
+            .estimated(basis.fees_are_estimated()),
         figure(shipping.0, SHIPPING, [purchases, without_shipping, per_order]).estimated(basis.shipping_is_estimated()),
         figure(extra.0, "sum of the expenses of the day", []),
         figure(net.0, "gross_revenue - refunds", [gross, refunds]),

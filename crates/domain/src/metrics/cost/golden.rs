@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use rust_decimal::{Decimal, dec};
 
-use super::{Costs, Goods, PlatformOrders, of_day};
+use super::{Costs, Goods, PlatformOrders, Refunded, of_day};
 use crate::profit::{Assumptions, Basis};
 
 const ASSUMED: Assumptions =
@@ -15,11 +15,19 @@ pub fn golden() -> String {
     let mut text = String::new();
     for case in 0..64 {
         let Costs { cogs, fees, shipping, basis } = of_day(&orders(case), &goods(case), &ASSUMED);
-        let Basis { goods_revenue, cogs_covered_revenue, fees_estimated_orders, shipping_estimated_orders } = basis;
+        let Basis {
+            goods_revenue,
+            cogs_covered_revenue,
+            fees_estimated_orders,
+            shipping_estimated_orders,
+            returned_units,
+            returned_cogs,
+            returned_fees,
+        } = basis;
         let _ = write!(
             text,
             "{cogs} {fees} {shipping} {goods_revenue} {cogs_covered_revenue} {fees_estimated_orders} \
-             {shipping_estimated_orders};"
+             {shipping_estimated_orders} {returned_units} {returned_cogs} {returned_fees};"
         );
     }
     text
@@ -38,9 +46,31 @@ fn orders(case: i64) -> [PlatformOrders; 2] {
         unstated_fees_orders: 3,
         stated_shipping: amount(case, 1).unwrap_or_default(),
         unstated_shipping_orders: case % 5,
+        refunded: refunded(case),
+        returns_fees: case % 2 == 0,
     };
     let free = PlatformOrders { unstated_shipping_orders: 1, ..PlatformOrders::default() };
     [stated, free]
+}
+
+/// Documents that name their order and others, over more units than were ordered and over fewer.
+fn refunded(case: i64) -> Vec<Refunded> {
+    let units = case % 7 - 1;
+    let line = Refunded {
+        names_order: case % 3 == 0,
+        units,
+        amount: Decimal::new(773 * units, 2),
+        ordered_units: case % 4,
+        category: amount(case, 5).map(|_| "of its own".to_owned()),
+        ..Refunded::default()
+    };
+    let known = Refunded {
+        cost_of_the_day: amount(case, 2),
+        later_cost: amount(case, 3),
+        catalogue_cost: amount(case, 4),
+        ..line.clone()
+    };
+    vec![line, known]
 }
 
 fn goods(case: i64) -> [Goods; 3] {

@@ -75,6 +75,66 @@ fn every_order_without_stated_shipping_costs_what_is_assumed() {
     assert_eq!((costs.shipping, costs.basis.shipping_estimated_orders), (dec!(31), 4));
 }
 
+/// Six units of 10 are taken back from a customer who ordered four of them on the same day; a unit costs 3.
+fn cancellation() -> Refunded {
+    Refunded { units: 6, amount: dec!(60), ordered_units: 4, cost_of_the_day: Some(dec!(3)), ..Refunded::default() }
+}
+
+fn returned(returns_fees: bool, refunded: &Refunded) -> Costs {
+    of_day(
+        &[PlatformOrders { refunded: vec![refunded.clone()], returns_fees, ..PlatformOrders::default() }],
+        &[],
+        &ASSUMED,
+    )
+}
+
+#[rstest]
+#[case::what_was_ordered_that_day(cancellation(), 4, dec!(12))]
+#[case::all_of_an_order_that_is_named(Refunded { names_order: true, ..cancellation() }, 6, dec!(18))]
+#[case::fewer_than_were_ordered(Refunded { ordered_units: 9, ..cancellation() }, 6, dec!(18))]
+#[case::nothing_of_an_earlier_purchase(Refunded { ordered_units: 0, ..cancellation() }, 0, dec!(0))]
+#[case::nothing_by_a_cancellation_taken_back(Refunded { units: -6, amount: dec!(-60), names_order: true, ..cancellation() }, 0, dec!(0))]
+#[case::at_a_ratio_where_no_cost_is_known(Refunded { cost_of_the_day: None, ..cancellation() }, 4, dec!(20))]
+fn goods_that_came_back_take_their_cost_back(#[case] refunded: Refunded, #[case] units: i64, #[case] cost: Decimal) {
+    let Costs { cogs, fees, basis, .. } = returned(false, &refunded);
+    assert_eq!((basis.returned_units, basis.returned_cogs, cogs), (units, cost, -cost));
+    assert_eq!((fees, basis.returned_fees), (dec!(0), dec!(0)), "the platform keeps its fees");
+    assert_eq!(basis.is_estimated(), units > 0);
+}
+
+#[test]
+fn an_order_cancelled_on_its_day_leaves_no_loss() {
+    // 6 at 10 without a known cost, ordered and cancelled: neither goods nor fees are left of them.
+    let sold = [goods(Some("mugs"), dec!(60), None)];
+    let refunded = Refunded {
+        units: 6,
+        amount: dec!(60),
+        ordered_units: 6,
+        category: Some("mugs".to_owned()),
+        ..Refunded::default()
+    };
+    let orders = PlatformOrders {
+        stated_fees: dec!(3),
+        stated_fees_revenue: dec!(60),
+        refunded: vec![refunded],
+        returns_fees: true,
+        ..PlatformOrders::default()
+    };
+    let costs = of_day(std::slice::from_ref(&orders), &sold, &ASSUMED);
+    assert_eq!((costs.cogs, costs.fees), (dec!(0), dec!(0)));
+    assert_eq!((costs.basis.returned_cogs, costs.basis.returned_fees), (dec!(30), dec!(3)));
+    let kept = of_day(&[PlatformOrders { returns_fees: false, ..orders }], &sold, &ASSUMED);
+    assert_eq!((kept.cogs, kept.fees, kept.basis.returned_fees), (dec!(0), dec!(3), dec!(0)));
+}
+
+#[test]
+fn fees_come_back_at_the_rate_of_the_day_else_the_accounts_without_the_fixed_part() {
+    let orders = PlatformOrders { returns_fees: true, refunded: vec![cancellation()], ..PlatformOrders::default() };
+    assert_eq!(fees(&orders), dec!(-1.2), "3 % of the 40 for what came back");
+    let stated = PlatformOrders { stated_fees: dec!(10), stated_fees_revenue: dec!(100), ..orders };
+    assert_eq!(fees(&stated), dec!(6), "10, less 10 % of 40");
+}
+
 #[test]
 fn what_is_too_large_is_cut_and_does_not_panic() {
     let huge = PlatformOrders {
@@ -84,6 +144,7 @@ fn what_is_too_large_is_cut_and_does_not_panic() {
         unstated_fees_orders: i64::MAX,
         stated_shipping: Decimal::MAX,
         unstated_shipping_orders: 1,
+        ..PlatformOrders::default()
     };
     let goods = [goods(Some("a"), dec!(0.000001), Some(Decimal::MAX)), goods(Some("a"), Decimal::MAX, None)];
     let costs = of_day(&[huge], &goods, &ASSUMED);
@@ -119,6 +180,25 @@ fn any_orders() -> impl Strategy<Value = PlatformOrders> {
             unstated_fees_orders,
             stated_shipping: d,
             unstated_shipping_orders: unstated,
+            ..PlatformOrders::default()
+        }
+    })
+}
+
+fn any_refunded() -> impl Strategy<Value = Refunded> {
+    let numbers = (any::<bool>(), -3i64..20, 0i64..20, cents(), 0usize..4);
+    (numbers, [0, 1, 2].map(|_| proptest::option::of(cents()))).prop_map(|(numbers, costs)| {
+        let (names_order, units, ordered_units, price, category) = numbers;
+        let [cost_of_the_day, later_cost, catalogue_cost] = costs;
+        Refunded {
+            names_order,
+            units,
+            amount: price * Decimal::from(units),
+            ordered_units,
+            category: ["a", "b", "c"].get(category).map(|name| (*name).to_owned()),
+            cost_of_the_day,
+            later_cost,
+            catalogue_cost,
         }
     })
 }
@@ -160,5 +240,24 @@ proptest! {
             });
         }
         prop_assert_eq!(of_day(&[], &goods, &ASSUMED), whole);
+    }
+
+    #[test]
+    fn what_came_back_is_taken_off_and_nothing_else_changes(
+        orders in any_orders(), goods in proptest::collection::vec(any_goods(), 0..6),
+        refunded in proptest::collection::vec(any_refunded(), 0..6), returns_fees: bool,
+    ) {
+        let sold = of_day(std::slice::from_ref(&orders), &goods, &ASSUMED);
+        let with = PlatformOrders { refunded: refunded.clone(), returns_fees, ..orders };
+        let Costs { cogs, fees, shipping, basis } = of_day(&[with], &goods, &ASSUMED);
+        prop_assert!(basis.returned_cogs >= Decimal::ZERO && basis.returned_fees >= Decimal::ZERO);
+        prop_assert_eq!((cogs, fees, shipping), (sold.cogs - basis.returned_cogs, sold.fees - basis.returned_fees, sold.shipping));
+        prop_assert!(returns_fees || basis.returned_fees.is_zero());
+        let most: i64 = refunded.iter().map(|line| line.units.max(0)).sum();
+        prop_assert!((0..=most).contains(&basis.returned_units));
+        prop_assert!(basis.returned_units > 0 || basis.returned_cogs.is_zero());
+        let expected = Basis { returned_units: basis.returned_units, returned_cogs: basis.returned_cogs,
+            returned_fees: basis.returned_fees, ..sold.basis };
+        prop_assert_eq!(basis, expected);
     }
 }
