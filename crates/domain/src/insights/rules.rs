@@ -32,7 +32,7 @@ pub fn draft(facts: &Facts) -> Vec<Draft> {
     let mut drafts: Vec<Draft> =
         newest_notable(&stored.anomalies).into_iter().filter_map(|fact| anomaly(fact, *currency)).collect();
     if let Some((before, last)) = periods(days) {
-        drafts.extend(profit(&before, &last, *currency));
+        drafts.extend(profit(&before, &last, returned(days), *currency));
         drafts.extend(return_on_ads(&before, &last, *currency));
         drafts.extend(cost_of_customers(&before, &last, *currency));
     }
@@ -135,7 +135,12 @@ fn periods(days: &[DayTotals]) -> Option<(Sums, Sums)> {
     Some((Sums::of_days(before), Sums::of_days(last)))
 }
 
-fn profit(before: &Sums, last: &Sums, currency: Currency) -> Option<Draft> {
+/// Costs of the last period that were taken back with goods, which is an estimate.
+fn returned(days: &[DayTotals]) -> Decimal {
+    days.iter().rev().take(PERIOD_DAYS).map(|day| day.basis.returned_cogs + day.basis.returned_fees).sum()
+}
+
+fn profit(before: &Sums, last: &Sums, returned: Decimal, currency: Currency) -> Option<Draft> {
     let (was, is) = (before.components.final_profit(), last.components.final_profit());
     let fell = was > Decimal::ZERO && is < was * (Decimal::ONE - NOTABLE_CHANGE);
     if !fell && is >= Decimal::ZERO {
@@ -151,15 +156,21 @@ fn profit(before: &Sums, last: &Sums, currency: Currency) -> Option<Draft> {
     if was > Decimal::ZERO && !loss {
         facts.push(fallen_by(was, is));
     }
+    let mut body = format!(
+        "Profit was {is_money} after {was_money} in the 30 days before. Net revenue went from {was_net} to {is_net}, \
+         all costs together from {was_costs} to {is_costs}."
+    );
+    if returned > Decimal::ZERO {
+        let returned = money(returned, currency);
+        body += &format!(" An estimated {returned} is taken off these costs for goods that came back.");
+        facts.push(returned);
+    }
     Some(Draft {
         fingerprint: if loss { "profit:loss" } else { "profit:fall" }.to_owned(),
         severity: if loss { Severity::High } else { Severity::Medium },
         category: Category::Profit,
         title: if loss { "The last 30 days made a loss" } else { "Profit fell over the last 30 days" }.to_owned(),
-        body: format!(
-            "Profit was {is_money} after {was_money} in the 30 days before. Net revenue went from {was_net} to {is_net}, \
-             all costs together from {was_costs} to {is_costs}."
-        ),
+        body,
         suggested_action: "Compare the costs of both periods in the daily profit figures.".to_owned(),
         impact_estimate: format!("{less} less profit in 30 days"),
         grounds: grounds(facts),

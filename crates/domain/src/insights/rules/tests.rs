@@ -8,7 +8,7 @@ use super::{
     super::facts::{CriticalItem, SegmentFact, Stored},
     *,
 };
-use crate::accounts::Platform;
+use crate::{accounts::Platform, profit::Basis};
 
 fn facts(stored: Stored) -> Facts {
     Facts { currency: "USD".parse().unwrap(), days: vec![], stored }
@@ -116,6 +116,32 @@ fn a_fall_of_profit_is_told_with_both_periods() {
 }
 
 #[test]
+fn what_is_estimated_of_goods_that_came_back_is_said() {
+    let fell = days(|day| {
+        day.cogs = dec!(60);
+        day.basis =
+            Basis { returned_units: 2, returned_cogs: dec!(1.5), returned_fees: dec!(0.25), ..Basis::default() };
+    });
+    let found = draft(&Facts { days: fell, ..facts(Stored::default()) });
+    // 30 × 1.75.
+    let said = " An estimated 52.50 USD is taken off these costs for goods that came back.";
+    assert!(found[0].body.ends_with(said), "{}", found[0].body);
+}
+
+/// More was refunded than was sold: there is a loss to tell of, and no margin.
+#[test]
+fn without_net_revenue_no_text_has_a_margin() {
+    let refunded = days(|day| day.refunds = dec!(250));
+    let sums = Sums::of_days(&refunded[30..]);
+    assert_eq!((sums.components.net_revenue(), Metric::Margin.of(&sums)), (dec!(-4500), None));
+    let found = draft(&Facts { days: refunded, ..facts(Stored::default()) });
+    assert_eq!(found.iter().map(|draft| &*draft.fingerprint).collect::<Vec<_>>(), ["profit:loss"]);
+    for text in [&found[0].title, &found[0].body, &found[0].suggested_action, &found[0].impact_estimate] {
+        assert!(!text.contains("margin") && !text.contains('%'), "{text}");
+    }
+}
+
+#[test]
 fn a_loss_weighs_more_than_a_fall() {
     let loss = Facts { days: days(|day| day.cogs = dec!(95)), ..facts(Stored::default()) };
     let found = &draft(&loss)[0];
@@ -191,6 +217,7 @@ fn the_texts_of_the_rules_pass_the_check_of_models_texts() {
     let dear = days(|day| {
         day.ad_spend = dec!(33.335);
         day.cogs = dec!(95);
+        day.basis.returned_cogs = dec!(1.115);
     });
     let found = draft(&Facts { days: dear, ..facts(stored) });
     assert_eq!(found.len(), 10 + 3 + 5);
