@@ -143,7 +143,7 @@ fn fill(service: &Service, shop: &Shop) -> i64 {
         import("ad-spend", spend);
     }
     for as_of in ["2026-03-01", "2026-03-02"] {
-        let printed = run(&mut service.api(&["jobs", "run", "all", "--account", &number, "--as-of", as_of, "--json"]));
+        let printed = run(&mut service.api(&["jobs", "run", "all", "--account", &number, "--clock", as_of, "--json"]));
         let reports: Value = serde_json::from_str(&printed).unwrap();
         for report in reports.as_array().unwrap() {
             assert_eq!(report["outcome"], "done", "{}: {report}", shop.name);

@@ -4,6 +4,7 @@
 
 mod ai;
 mod alerts;
+mod as_of;
 mod authorisation;
 mod backup;
 mod budgets;

@@ -23,7 +23,7 @@ const ORDERS: &str = "order_id,sku,name,quantity,date,unit_price,customer_id\n";
 /// Runs all jobs as of a day; the rows that the inventory's wrote, which are all of them where it had work to do.
 fn jobs(service: &Service, as_of: Date) -> i64 {
     let (account, as_of) = (service.account.to_string(), as_of.to_string());
-    let printed = run(&mut service.api(&["jobs", "run", "all", "--account", &account, "--as-of", &as_of, "--json"]));
+    let printed = run(&mut service.api(&["jobs", "run", "all", "--account", &account, "--clock", &as_of, "--json"]));
     let reports: Value = serde_json::from_str(&printed).unwrap();
     let reports = reports.as_array().unwrap();
     assert!(reports.iter().all(|report| report["outcome"] == "done"), "{printed}");

@@ -17,7 +17,7 @@ fn import(service: &Service, what: &str, text: &str) {
 
 fn assess(service: &Service, as_of: Date) {
     let (account, as_of) = (service.account.to_string(), as_of.to_string());
-    run(&mut service.api(&["jobs", "run", "all", "--account", &account, "--as-of", &as_of]));
+    run(&mut service.api(&["jobs", "run", "all", "--account", &account, "--clock", &as_of]));
 }
 
 /// Half a year of five mugs a day and, each fourth day, a vase; 20 mugs and 400 vases are left.

@@ -17,7 +17,7 @@ fn fill(service: &Service, account: i64) {
     std::fs::write(&file, ORDERS).unwrap();
     let account = account.to_string();
     run(&mut service.api(&["import", "orders", file.to_str().unwrap(), "--account", &account]));
-    run(&mut service.api(&["jobs", "run", "all", "--account", &account, "--as-of", "2026-03-03"]));
+    run(&mut service.api(&["jobs", "run", "all", "--account", &account, "--clock", "2026-03-03"]));
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! The HTTP edge: handlers, extractors, DTOs, errors, OpenAPI.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
+mod as_of;
 mod auth;
 mod body;
 mod csv;

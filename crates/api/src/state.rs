@@ -10,6 +10,7 @@ use domain::{
     ai::AiAccess,
     alerts::AlertStore,
     anomalies::AnomalyStore,
+    as_of::AsOfStore,
     credits::{CreditLedger, TransactionLog, auto_topup::AutoTopupStore},
     customers::CustomerStore,
     health::Health,
@@ -65,6 +66,8 @@ pub struct State {
     pub inventory: Arc<dyn InventoryStore>,
     pub reorder: Arc<dyn ReorderStore>,
     pub risks: Arc<dyn RiskStore>,
+    /// Where results as of past days are.
+    pub as_of: Arc<dyn AsOfStore>,
     pub alerts: Arc<dyn AlertStore>,
     pub geolocator: Arc<dyn Geolocator>,
     pub sealer: Arc<dyn Sealer>,
@@ -99,7 +102,7 @@ impl State {
     where
         S: Health + CreditLedger + TransactionLog + AutoTopupStore + UsageStore + AiAccess + CustomerStore,
         S: IntegrationStore + WebhookStore + WebhookSettings + DeliveryLog + ReplayStore + InsightStore + AnomalyStore,
-        S: ProfitStore + InventoryStore + ReorderStore + RiskStore + AlertStore + RecentWrites + 'static,
+        S: ProfitStore + InventoryStore + ReorderStore + RiskStore + AsOfStore + AlertStore + RecentWrites + 'static,
     {
         let Parts {
             keys,
@@ -141,6 +144,7 @@ impl State {
             inventory: store.clone(),
             reorder: store.clone(),
             risks: store.clone(),
+            as_of: store.clone(),
             alerts: store.clone(),
             geolocator,
             sealer,

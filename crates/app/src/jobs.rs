@@ -6,6 +6,7 @@
 //! a dead claim runs out.
 
 mod anomaly_detection;
+mod as_of;
 mod customer_metrics;
 mod demand;
 mod insight_generation;
@@ -40,6 +41,7 @@ use time::{Date, OffsetDateTime};
 use tokio::sync::OnceCell;
 use tracing::{Instrument, Span, field::Empty};
 
+pub use as_of::{AsOfRun, run_as_of};
 pub use stop::{Shutdown, Stop};
 
 use demand::Kept;
@@ -117,8 +119,8 @@ pub struct Selection {
     pub job: Option<JobName>,
     /// One account, or all.
     pub account: Option<AccountId>,
-    /// The day to take for today, in each account's time zone; without it, today.
-    pub as_of: Option<Date>,
+    /// The day that the clock is set to, in each account's time zone; without it, today. The results are live all the same.
+    pub today: Option<Date>,
     /// Run again what is done already.
     pub again: bool,
     /// Compute even where nothing has changed since the result that stands was made.
@@ -203,7 +205,7 @@ pub async fn run_all_until(
 }
 
 async fn run_account(deps: Deps, account: Account, selection: Selection, clock: Clock, stop: Stop) -> Vec<Report> {
-    let as_of = selection.as_of.unwrap_or_else(|| account.timezone.day_of(clock()));
+    let as_of = selection.today.unwrap_or_else(|| account.timezone.day_of(clock()));
     let run = AccountRun::of(&deps, &account, as_of, selection, clock, &stop);
     let mut reports = Vec::new();
     for job in JobName::ALL.iter().copied().filter(|job| selection.job.is_none_or(|wanted| wanted == *job)) {

@@ -10,6 +10,7 @@ pub mod accounts;
 pub mod ai;
 pub mod alerts;
 pub mod anomalies;
+pub mod as_of;
 pub mod credits;
 pub mod customer_metrics;
 pub mod customers;

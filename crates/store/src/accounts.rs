@@ -28,7 +28,7 @@ use crate::{
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = accounts, check_for_backend(diesel::pg::Pg))]
-struct AccountRow {
+pub(crate) struct AccountRow {
     id: i64,
     user_id: String,
     mode: String,
@@ -78,7 +78,7 @@ impl AccountStore for Store {
     async fn list(&self) -> Result<Vec<Account>, StoreError> {
         let rows = self
             .run::<_, Failure>(async |connection| {
-                Ok(accounts::table.order(accounts::id).select(AccountRow::as_select()).load(connection).await?)
+                Ok(real().order(accounts::id).select(AccountRow::as_select()).load(connection).await?)
             })
             .await?;
         rows.into_iter().map(Account::try_from).collect()
@@ -87,8 +87,8 @@ impl AccountStore for Store {
     async fn find(&self, account: AccountId) -> Result<Option<Account>, StoreError> {
         let row = self
             .run::<_, Failure>(async |connection| {
-                Ok(accounts::table
-                    .find(account.0)
+                Ok(real()
+                    .filter(accounts::id.eq(account.0))
                     .select(AccountRow::as_select())
                     .first(connection)
                     .await
@@ -117,6 +117,12 @@ impl AccountStore for Store {
             .await?;
         row.map(Account::try_from).transpose()
     }
+}
+
+/// The accounts that are no copies of others as of a day.
+#[diesel::dsl::auto_type]
+fn real() -> _ {
+    accounts::table.filter(accounts::copy_of.is_null())
 }
 
 /// The columns to be written; those that are none are left alone.

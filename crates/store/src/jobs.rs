@@ -19,7 +19,7 @@ use crate::{
         error::{Failure, parse},
         statement::Scalar,
     },
-    schema::{job_results, job_runs},
+    schema::{accounts, job_results, job_runs},
 };
 
 /// How long a statement of a job may take: a job works on a whole account at once, a request on a page. Each is planned for
@@ -128,7 +128,9 @@ impl JobStore for Store {
     async fn list(&self, account: Option<AccountId>, limit: i64) -> Result<Vec<Run>, StoreError> {
         let rows = self
             .run::<_, Failure>(async |connection| {
-                let mut runs = job_runs::table.into_boxed();
+                // Not those on copies, as of a day: they end with the command that asked for them.
+                let of_copies = accounts::table.filter(accounts::copy_of.is_not_null()).select(accounts::id);
+                let mut runs = job_runs::table.filter(job_runs::account_id.ne_all(of_copies)).into_boxed();
                 if let Some(account) = account {
                     runs = runs.filter(job_runs::account_id.eq(account.0));
                 }

@@ -11,6 +11,7 @@ mod accounts;
 mod ai;
 mod alerts;
 mod anomalies;
+mod as_of;
 mod credits;
 mod customers;
 mod daily;

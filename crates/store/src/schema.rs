@@ -77,6 +77,9 @@ diesel::table! {
         cogs_ratio -> Numeric,
         created_at -> Timestamptz,
         holiday_country -> Nullable<Text>,
+        copy_of -> Nullable<BigInt>,
+        as_of -> Nullable<Date>,
+        published -> Bool,
     }
 }
 

@@ -227,7 +227,7 @@ impl Night {
         let client = bench.postgres.client(self.database).await?;
         let as_of: String =
             client.query_one("SELECT (current_date - $1::bigint::int)::text", &[&days_ago]).await?.try_get(0)?;
-        let arguments = ["jobs", "run", "all", "--as-of", &as_of, "--at-once", &at_once.to_string()];
+        let arguments = ["jobs", "run", "all", "--clock", &as_of, "--at-once", &at_once.to_string()];
         let before = process::cpu_seconds(&[bench.postgres.pid()]);
         let watch = Watch::begin(&[std::process::id(), bench.postgres.pid()]);
         let (seconds, peak_mb, service_cpu) = measured(&bench.api, &arguments, &bench.postgres, self.database).await?;

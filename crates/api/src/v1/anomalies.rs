@@ -10,8 +10,9 @@ use utoipa::{IntoParams, ToSchema};
 use validator::Validate;
 
 use crate::{
+    as_of::{AsOf, Results},
     auth::Caller,
-    error::ApiError,
+    error::{ApiError, Code},
     freshness::FreshnessBody,
     input::Input,
     names,
@@ -153,6 +154,8 @@ pub struct ListParams {
     /// `next_cursor` of the page before.
     #[param(minimum = 1)]
     cursor: Option<i64>,
+    #[param(inline, required = false)]
+    as_of: Option<AsOf>,
 }
 
 impl Input for ListParams {}
@@ -164,13 +167,15 @@ impl Input for ListParams {}
     get, path = "/api/v1/anomalies", tag = "analytics", operation_id = "list_anomalies",
     params(ListParams),
     responses((status = 200, description = "The anomalies of the window.", body = Body)),
-    security(("api_key" = ["read"]))
+    security(("api_key" = ["read"])),
+    extensions(("x-errors" = json!([Code::NotFound])))
 )]
 pub async fn get(caller: Caller, query: Query<ListParams>, state: web::Data<State>) -> Result<Reply, ApiError> {
-    let Query { params: ListParams { severity, days, limit, cursor }, warnings } = query;
+    let Query { params: ListParams { severity, days, limit, cursor, as_of }, warnings } = query;
+    let Results { account, now } = Results::of(&caller, as_of, &state).await?;
     let (window_days, page) = (days.get(), limit.page(cursor));
-    let since = caller.zone().start_of(window::ending_today(caller.zone(), (state.clock)(), window_days).first);
-    let Dated { found, freshness } = state.anomalies.page(caller.account(), severity, since, page).await?;
+    let since = caller.zone().start_of(window::ending_today(caller.zone(), now, window_days).first);
+    let Dated { found, freshness } = state.anomalies.page(account, severity, since, page).await?;
     Reply::found(&Body {
         pagination: Pagination::new(page, &found),
         data: found.items.into_iter().map(Into::into).collect(),

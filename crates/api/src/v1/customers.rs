@@ -13,9 +13,10 @@ use utoipa::{IntoParams, ToSchema};
 use validator::Validate;
 
 use crate::{
+    as_of::{AsOf, Results},
     auth::Caller,
     csv::{self, Csv, CsvMetadata, Format, Listing},
-    error::ApiError,
+    error::{ApiError, Code},
     freshness::{DatedList, FreshnessBody},
     input::Input,
     names,
@@ -146,6 +147,8 @@ pub struct ListParams {
     /// `next_cursor` of the page before.
     #[param(minimum = 1)]
     cursor: Option<i64>,
+    #[param(inline, required = false)]
+    as_of: Option<AsOf>,
 }
 
 impl Input for ListParams {}
@@ -160,7 +163,8 @@ impl Input for ListParams {}
         (DatedList<CustomerBody> = "application/json"),
         (inline(File) = "text/csv")
     ))),
-    security(("api_key" = ["read"]))
+    security(("api_key" = ["read"])),
+    extensions(("x-errors" = json!([Code::NotFound])))
 )]
 pub async fn get(
     caller: Caller,
@@ -168,12 +172,13 @@ pub async fn get(
     state: web::Data<State>,
     streams: web::Data<Streams>,
 ) -> Result<Either<Reply, HttpResponse>, ApiError> {
-    let Listing { params: ListParams { source, limit, cursor }, format, warnings } = query;
-    let (account, currency) = (caller.account(), caller.currency());
+    let Listing { params: ListParams { source, limit, cursor, as_of }, format, warnings } = query;
+    let Results { account, now } = Results::of(&caller, as_of, &state).await?;
+    let currency = caller.currency();
     let body = move |customer| CustomerBody::new(customer, currency);
-    let today = caller.zone().day_of((state.clock)());
+    let today = caller.zone().day_of(now);
     if format == Format::Csv && limit.given().is_none() {
-        let streaming = streams.into_inner().begin(account)?;
+        let streaming = streams.into_inner().begin(caller.account())?;
         let Dated { found: rows, freshness } = state.customers.stream(account, source, cursor).await?;
         let freshness = FreshnessBody::new(freshness, caller.zone());
         let about = CsvMetadata { name: "customers", day: today, freshness: Some(freshness), warnings: &warnings };

@@ -10,6 +10,7 @@ use utoipa::{IntoParams, ToSchema};
 use validator::Validate;
 
 use crate::{
+    as_of::{AsOf, Results},
     auth::Caller,
     body::Json,
     error::{ApiError, Code},
@@ -100,6 +101,8 @@ pub struct ListParams {
     /// `next_cursor` of the page before.
     #[param(minimum = 1)]
     cursor: Option<i64>,
+    #[param(inline, required = false)]
+    as_of: Option<AsOf>,
 }
 
 impl Input for ListParams {}
@@ -111,12 +114,14 @@ impl Input for ListParams {}
     get, path = "/api/v1/insights", tag = "analytics", operation_id = "list_insights",
     params(ListParams),
     responses((status = 200, description = "A page of insights.", body = DatedList<InsightBody>)),
-    security(("api_key" = ["read"]))
+    security(("api_key" = ["read"])),
+    extensions(("x-errors" = json!([Code::NotFound])))
 )]
 pub async fn get(caller: Caller, query: Query<ListParams>, state: web::Data<State>) -> Result<Reply, ApiError> {
-    let Query { params: ListParams { status, severity, category, limit, cursor }, warnings } = query;
+    let Query { params: ListParams { status, severity, category, limit, cursor, as_of }, warnings } = query;
     let (filter, page) = (Filter { status, severity, category }, limit.page(cursor));
-    let Dated { found, freshness } = state.insights.page(caller.account(), filter, page).await?;
+    let Results { account, .. } = Results::of(&caller, as_of, &state).await?;
+    let Dated { found, freshness } = state.insights.page(account, filter, page).await?;
     let freshness = FreshnessBody::new(freshness, caller.zone());
     Reply::found(&DatedList::new(List::new(page, found, InsightBody::from, warnings), freshness))
 }

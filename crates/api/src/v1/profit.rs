@@ -17,9 +17,10 @@ use validator::Validate;
 
 use self::explain::Explanation;
 use crate::{
+    as_of::{AsOf, Results},
     auth::Caller,
     csv::{self, Csv, CsvMetadata, Format, Listing},
-    error::ApiError,
+    error::{ApiError, Code},
     freshness::FreshnessBody,
     input::Input,
     names,
@@ -233,6 +234,8 @@ pub struct ListParams {
     /// `1` adds the formula and the inputs of each figure to every day, as JSON.
     #[param(value_type = names::Flag, inline, required = false)]
     explain: Option<bool>,
+    #[param(inline, required = false)]
+    as_of: Option<AsOf>,
 }
 
 impl Input for ListParams {}
@@ -253,18 +256,20 @@ fn cursor_of(day: Date) -> i64 {
         (Body = "application/json"),
         (inline(File) = "text/csv")
     ))),
-    security(("api_key" = ["read"]))
+    security(("api_key" = ["read"])),
+    extensions(("x-errors" = json!([Code::NotFound])))
 )]
 pub async fn get(
     caller: Caller,
     query: Listing<ListParams>,
     state: web::Data<State>,
 ) -> Result<Either<Reply, HttpResponse>, ApiError> {
-    let Listing { params: ListParams { days, limit, cursor, explain }, format, warnings } = query;
+    let Listing { params: ListParams { days, limit, cursor, explain, as_of }, format, warnings } = query;
+    let Results { account, now } = Results::of(&caller, as_of, &state).await?;
     let days = days.get();
     let currency = caller.currency();
-    let range = window::ending_today(caller.zone(), (state.clock)(), days);
-    let Dated { found: snapshots, freshness } = state.profit.range(caller.account(), range).await?;
+    let range = window::ending_today(caller.zone(), now, days);
+    let Dated { found: snapshots, freshness } = state.profit.range(account, range).await?;
     let totals = TotalsBody::new(&snapshots, currency);
     let page = PageRequest { limit: limit.given().unwrap_or(days), cursor };
     let below = snapshots.into_iter().filter(|day| cursor.is_none_or(|cursor| cursor_of(day.date) < cursor)).collect();
@@ -277,7 +282,7 @@ pub async fn get(
         let about = CsvMetadata { name: "profit", day: range.last, freshness: Some(freshness), warnings: &warnings };
         return csv::page(&about, &data, pagination.next_cursor).map(Either::Right);
     }
-    let assumed = if explain == Some(true) { Some(state.profit.assumptions(caller.account()).await?) } else { None };
+    let assumed = if explain == Some(true) { Some(state.profit.assumptions(account).await?) } else { None };
     let day = |snapshot| SnapshotBody::new(snapshot, currency, assumed.as_ref());
     let data = found.items.into_iter().map(day).collect();
     let body = Body { data, totals, window_days: days, freshness, pagination, api_version: API_VERSION, warnings };

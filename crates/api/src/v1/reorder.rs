@@ -7,6 +7,7 @@ use utoipa::{IntoParams, ToSchema};
 use validator::Validate;
 
 use crate::{
+    as_of::{AsOf, Results},
     auth::Caller,
     body::Json,
     error::{ApiError, Code},
@@ -175,6 +176,8 @@ pub struct ListParams {
     /// `next_cursor` of the page before.
     #[param(minimum = 1)]
     cursor: Option<i64>,
+    #[param(inline, required = false)]
+    as_of: Option<AsOf>,
 }
 
 impl Input for ListParams {}
@@ -186,12 +189,14 @@ impl Input for ListParams {}
     get, path = "/api/v1/reorder", tag = "inventory", operation_id = "list_reorder",
     params(ListParams),
     responses((status = 200, description = "A page of suggestions.", body = Body)),
-    security(("api_key" = ["read"]))
+    security(("api_key" = ["read"])),
+    extensions(("x-errors" = json!([Code::NotFound])))
 )]
 pub async fn get(caller: Caller, query: Query<ListParams>, state: web::Data<State>) -> Result<Reply, ApiError> {
-    let Query { params: ListParams { status, limit, cursor }, warnings } = query;
+    let Query { params: ListParams { status, limit, cursor, as_of }, warnings } = query;
     let page = limit.page(cursor);
-    let Listing { page: found, freshness } = state.reorder.list(caller.account(), status, page).await?;
+    let Results { account, .. } = Results::of(&caller, as_of, &state).await?;
+    let Listing { page: found, freshness } = state.reorder.list(account, status, page).await?;
     Reply::found(&Body {
         pagination: Pagination::new(page, &found),
         items: found.items.into_iter().map(Into::into).collect(),

@@ -14,8 +14,9 @@ use utoipa::{IntoParams, ToSchema, openapi::schema::Object};
 use validator::Validate;
 
 use crate::{
+    as_of::{AsOf, Results},
     auth::Caller,
-    error::ApiError,
+    error::{ApiError, Code},
     freshness::FreshnessBody,
     input::Input,
     names,
@@ -245,6 +246,8 @@ pub struct ListParams {
     /// `next_cursor` of the page before.
     #[param(minimum = 1)]
     cursor: Option<i64>,
+    #[param(inline, required = false)]
+    as_of: Option<AsOf>,
 }
 
 impl Input for ListParams {}
@@ -256,13 +259,15 @@ impl Input for ListParams {}
     get, path = "/api/v1/risks", tag = "insights", operation_id = "list_risks",
     params(ListParams),
     responses((status = 200, description = "A page of risks.", body = Body)),
-    security(("api_key" = ["read"]))
+    security(("api_key" = ["read"])),
+    extensions(("x-errors" = json!([Code::NotFound])))
 )]
 pub async fn get(caller: Caller, query: Query<ListParams>, state: web::Data<State>) -> Result<Reply, ApiError> {
-    let Query { params: ListParams { r#type: kind, severity, limit, cursor }, mut warnings } = query;
+    let Query { params: ListParams { r#type: kind, severity, limit, cursor, as_of }, mut warnings } = query;
+    let Results { account, .. } = Results::of(&caller, as_of, &state).await?;
     let (page, currency) = (limit.page(cursor), caller.currency());
     let Listing { page: found, summary, freshness } =
-        state.risks.list(caller.account(), Filter { kind, severity }, page).await?;
+        state.risks.list(account, Filter { kind, severity }, page).await?;
     if summary.lack_costs > 0 {
         warnings.push(Warning { code: "costs_missing", param: "exposure".into(), requested: None, applied: None });
     }

@@ -12,11 +12,12 @@ use time::Duration;
 use utoipa::ToSchema;
 
 use crate::{
+    as_of::{AsOfParams, Results},
     auth::Caller,
-    error::ApiError,
+    error::{ApiError, Code},
     freshness::FreshnessBody,
     names,
-    query::{NoParams, Query},
+    query::Query,
     respond::{API_VERSION, JsonDecimal, Reply, Warnings},
     state::State,
     warnings::Warning,
@@ -118,13 +119,16 @@ impl Whole {
 /// them, and a segment without customers is listed with zeros.
 #[utoipa::path(
     get, path = "/api/v1/customers/segments", tag = "customers", operation_id = "list_segments",
+    params(AsOfParams),
     responses((status = 200, description = "The nine segments.", body = Body)),
-    security(("api_key" = ["read"]))
+    security(("api_key" = ["read"])),
+    extensions(("x-errors" = json!([Code::NotFound])))
 )]
-pub async fn get(caller: Caller, query: Query<NoParams>, state: web::Data<State>) -> Result<Reply, ApiError> {
-    let warnings = query.warnings;
-    let active_since = (state.clock)() - Duration::days(ACTIVE_DAYS);
-    let Dated { found, freshness } = state.customers.segments(caller.account(), active_since).await?;
+pub async fn get(caller: Caller, query: Query<AsOfParams>, state: web::Data<State>) -> Result<Reply, ApiError> {
+    let Query { params: AsOfParams { as_of }, warnings } = query;
+    let Results { account, now } = Results::of(&caller, as_of, &state).await?;
+    let active_since = now - Duration::days(ACTIVE_DAYS);
+    let Dated { found, freshness } = state.customers.segments(account, active_since).await?;
     let sum = |of: fn(&SegmentFigures) -> i64| found.iter().map(of).sum::<i64>();
     let revenue: Decimal = found.iter().map(|figures| figures.revenue_total).sum();
     let totals = TotalsBody {

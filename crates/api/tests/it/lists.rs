@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use api::State;
 use domain::{
-    StoreError,
+    AccountId, StoreError,
     accounts::Platform,
     anomalies::{Anomaly, CorrelatedMetric, Direction, Kind, MockAnomalyStore, Severity},
+    as_of::MockAsOfStore,
     credits::{AutoTopup, Credits, MockCreditLedger, Transaction, TransactionKind},
     customers::{Customer, MockCustomerStore, Segment, SegmentFigures},
     freshness::Freshness,
@@ -564,6 +565,33 @@ fn every_figure_of_a_day_is_explained_when_asked() {
     assert_eq!(inputs("margin_pct"), json!({"final_profit": 270.0, "net_revenue": 900.0}));
     assert_eq!(explained[7]["formula"], json!("gross_revenue - refunds"));
     assert_eq!(service.get("/api/v1/profit?days=1", BOTH).json()["data"][0].get("explain"), None);
+}
+
+#[test]
+fn profit_as_of_a_day_is_that_of_the_copy_with_the_window_that_ends_there() {
+    let mut copies = MockAsOfStore::new();
+    let (past, unknown) = (date!(2025 - 03 - 01), date!(2025 - 03 - 02));
+    copies.expect_find().with(eq(ACCOUNT), eq(past)).returning(|_, _| Ok(Some(AccountId(99))));
+    copies.expect_find().with(eq(ACCOUNT), eq(unknown)).returning(|_, _| Ok(None));
+    let mut profit = MockProfitStore::new();
+    let range = DayRange { first: date!(2025 - 02 - 27), last: past };
+    profit
+        .expect_range()
+        .with(eq(AccountId(99)), eq(range))
+        .times(1)
+        .returning(move |_, _| Ok(dated(JobName::ProfitSnapshots, vec![day(past, 1000)])));
+    let service = Service::start(State { profit: Arc::new(profit), as_of: Arc::new(copies), ..state() });
+    let body = service.get("/api/v1/profit?days=3&as_of=2025-03-01", BOTH).json();
+    assert_eq!((&body["data"][0]["snapshot_date"], body.get("warnings")), (&json!("2025-03-01"), None));
+    let refused = service.get("/api/v1/profit?as_of=2025-03-02", BOTH);
+    assert_eq!((refused.status, &refused.json()["error"]), (404, &json!("not_found")));
+    let message = refused.json()["message"].as_str().unwrap().to_owned();
+    assert!(message.contains("api jobs run all --account 7 --as-of 2025-03-02"), "{message}");
+    // Today is 2 May 2026: tomorrow, and more than two years ago.
+    for wrong in ["2026-05-03", "2024-04-30", "2025-02-29", "now"] {
+        let refused = service.get(&format!("/api/v1/profit?as_of={wrong}"), BOTH);
+        assert_eq!((refused.status, &refused.json()["param"]), (400, &json!("as_of")), "{wrong}");
+    }
 }
 
 #[test]

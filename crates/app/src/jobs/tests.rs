@@ -5,6 +5,7 @@ use domain::{
     accounts::{MockAccountStore, Mode},
     ai::{MockAiRuns, RunClaim},
     anomalies::MockAnomalyWriter,
+    as_of::MockAsOfStore,
     customer_metrics::MockCustomerMetricsStore,
     daily::{DayTotals, MockDailyStore, RollUp},
     demand::MockDemandStore,
@@ -15,7 +16,10 @@ use domain::{
     reorder::MockReorderWriter,
     risks::{MockRiskSource, MockRiskWriter},
 };
-use mockall::{Sequence, predicate::eq};
+use mockall::{
+    Sequence,
+    predicate::{always, eq},
+};
 use rust_decimal::dec;
 use time::macros::{date, datetime};
 
@@ -330,6 +334,24 @@ async fn today_is_the_accounts_own_day() {
     let jobs: Vec<_> = reports.iter().map(|report| report.job).collect();
     assert_eq!(jobs, JobName::ALL);
     assert!(reports.iter().all(|report| report.as_of == date!(2026 - 03 - 01)));
+}
+
+#[tokio::test]
+async fn jobs_as_of_a_day_run_on_a_copy_that_is_given_out_only_when_all_have_succeeded() {
+    const COPY: AccountId = AccountId(99);
+    let mut ports = Ports::default();
+    let rolled_up = ports.daily.expect_roll_up().with(eq(AccountId(7)), always(), always()).times(1);
+    rolled_up.returning(|_, _, _| Ok(Some(RollUp::default())));
+    let claimed = ports.jobs.expect_claim().with(eq(COPY), always(), eq(AS_OF), always(), eq(true)).times(7);
+    claimed.returning(|_, _, _, _, _| Err(StoreError::Internal("broken".into())));
+    let mut copies = MockAsOfStore::new();
+    let midnight = datetime!(2026-03-03 03:00 UTC);
+    let copied = copies.expect_copy().with(eq(AccountId(7)), eq(AS_OF), eq(midnight)).times(1);
+    copied.returning(|_, _, _| Ok(Some(account(COPY.0))));
+    copies.expect_publish().never();
+    let run = run_as_of(&ports.deps(), &copies, &account(7), AS_OF, clock).await.unwrap().unwrap();
+    assert_eq!((run.copy, run.reports.len()), (COPY, 7));
+    assert!(run.reports.iter().all(|report| report.account == AccountId(7)), "the copy is nobody's account");
 }
 
 /// Sums that are never done.

@@ -2,10 +2,12 @@
 
 use std::{process::ExitCode, str::FromStr, sync::Arc};
 
-use app::jobs::{Outcome, Report, Selection, run_all};
+use app::jobs::{Deps, Outcome, Report, Selection, run_all, run_as_of};
 use clap::Subcommand;
 use domain::{
-    AccountId, instants,
+    AccountId,
+    as_of::AsOfStore,
+    instants,
     jobs::{JobName, JobStore, Run},
 };
 use serde_json::{Value, json};
@@ -45,9 +47,15 @@ pub enum JobsCommand {
         /// Only this account's
         #[arg(long, value_name = "ID")]
         account: Option<i64>,
-        /// The day to take for today, in each account's time zone: what came later is not used
-        #[arg(long, value_name = "DATE", value_parser = parse_day)]
+        /// Compute as if on this past day, in each account's time zone, beside what is live, which does not change: what came
+        /// later is not used. Prints the results as JSON; `?as_of=DATE` of the API gives them out. All jobs are computed, as
+        /// they build on each other; NAME is whose results are printed
+        #[arg(long, value_name = "DATE", value_parser = parse_day, conflicts_with_all = ["recompute", "at_once"])]
         as_of: Option<Date>,
+        /// Set the clock to this day, in each account's time zone, and replace what is live: for benchmarks and demo shops,
+        /// whose data ends in the past
+        #[arg(long, value_name = "DATE", value_parser = parse_day, conflicts_with = "as_of")]
+        clock: Option<Date>,
         /// Compute even where nothing has changed since the result that stands
         #[arg(long)]
         recompute: bool,
@@ -84,15 +92,22 @@ pub async fn run(command: JobsCommand, config: &Config, store: Store) -> anyhow:
             print_runs(&store.list(account.map(AccountId), limit).await?, json)?;
             Ok(ExitCode::SUCCESS)
         }
-        JobsCommand::Run { job, account, as_of, recompute, at_once, json } => {
-            // A run that is asked for happens, done today already or not.
-            let selection = Selection { job: job.0, account: account.map(AccountId), as_of, again: true, recompute };
-            let deps = ai::deps(config, &Arc::new(store))?;
-            let reports = run_all(&deps, selection, at_once.into(), OffsetDateTime::now_utc).await?;
+        JobsCommand::Run { job, account, as_of, clock, recompute, at_once, json } => {
+            let account = account.map(AccountId);
+            let store = Arc::new(store);
+            let deps = ai::deps(config, &store)?;
+            let reports = if let Some(as_of) = as_of {
+                run_beside(&deps, &*store, job, account, as_of, json).await?
+            } else {
+                // A run that is asked for happens, done today already or not.
+                let selection = Selection { job: job.0, account, today: clock, again: true, recompute };
+                let reports = run_all(&deps, selection, at_once.into(), OffsetDateTime::now_utc).await?;
+                print_reports(&reports, json)?;
+                reports
+            };
             if let (Some(account), true) = (account, reports.is_empty()) {
                 anyhow::bail!("there is no account {account}; `api accounts list` shows which there are");
             }
-            print_reports(&reports, json)?;
             let failed = reports.iter().filter(|report| matches!(report.outcome, Outcome::Failed { .. })).count();
             Ok(match failed {
                 0 => ExitCode::SUCCESS,
@@ -101,6 +116,48 @@ pub async fn run(command: JobsCommand, config: &Config, store: Store) -> anyhow:
             })
         }
     }
+}
+
+/// Computes the results as of a day, and prints how each run ended and the rows of its results.
+async fn run_beside(
+    deps: &Deps,
+    copies: &dyn AsOfStore,
+    wanted: Jobs,
+    account: Option<AccountId>,
+    as_of: Date,
+    json: bool,
+) -> anyhow::Result<Vec<Report>> {
+    let accounts = match account {
+        Some(account) => deps.accounts.find(account).await?.into_iter().collect(),
+        None => deps.accounts.list().await?,
+    };
+    let (mut reports, mut printed) = (Vec::new(), Vec::new());
+    for account in accounts {
+        anyhow::ensure!(
+            as_of <= account.timezone.day_of(OffsetDateTime::now_utc()),
+            "{as_of} is in the future of account {}",
+            account.id
+        );
+        let Some(run) = run_as_of(deps, copies, &account, as_of, OffsetDateTime::now_utc).await? else { continue };
+        for report in run.reports {
+            if wanted.0.is_none_or(|wanted| wanted == report.job) {
+                let mut shown = report_json(&report);
+                if let Some(fields) = shown.as_object_mut() {
+                    fields.insert("results".to_owned(), copies.rows(run.copy, report.job).await?.into());
+                }
+                printed.push(shown);
+            }
+            reports.push(report);
+        }
+    }
+    if json {
+        println!("{}", serde_json::to_string_pretty(&printed)?);
+    } else {
+        for shown in printed {
+            println!("{shown}");
+        }
+    }
+    Ok(reports)
 }
 
 fn print_reports(reports: &[Report], json: bool) -> anyhow::Result<()> {

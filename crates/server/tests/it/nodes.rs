@@ -182,7 +182,7 @@ async fn a_node_that_is_away_stops_its_own_accounts_and_no_other() {
         let file = service.folder.path().join(format!("{kind}.csv"));
         std::fs::write(&file, rows).unwrap();
         run(&mut service.api(&["import", kind, file.to_str().unwrap(), "--account", &account]));
-        run(&mut service.api(&["jobs", "run", "all", "--account", &account, "--as-of", "2026-03-04"]));
+        run(&mut service.api(&["jobs", "run", "all", "--account", &account, "--clock", "2026-03-04"]));
     }
     for (method, path, body) in [
         (Method::GET, "customers", Value::Null),

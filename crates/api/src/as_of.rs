@@ -1,0 +1,73 @@
+//! `as_of`: answers from the results as of a past day.
+
+use domain::{AccountId, as_of::LONGEST_DAYS, instants};
+use serde::{Deserialize, Deserializer, de};
+use time::{Date, Duration, OffsetDateTime};
+use utoipa::{
+    IntoParams, PartialSchema, ToSchema,
+    openapi::{KnownFormat, RefOr, Schema, SchemaFormat, Type, schema::ObjectBuilder},
+};
+use validator::Validate;
+
+use crate::{
+    auth::Caller,
+    error::{ApiError, Code},
+    input::Input,
+    state::State,
+};
+
+/// A day to take for today.
+#[derive(Debug, Clone, Copy)]
+pub struct AsOf(Date);
+
+impl<'de> Deserialize<'de> for AsOf {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        instants::parse_day(&text).map(Self).map_err(|_| de::Error::custom("must be a date such as 2026-05-01"))
+    }
+}
+
+impl PartialSchema for AsOf {
+    fn schema() -> RefOr<Schema> {
+        let what = "The results as of this day of the last two years, as the operator had them computed by `api jobs run all \
+                    --as-of`; 404 where there are none. Without it the results that are live.";
+        let day = ObjectBuilder::new().schema_type(Type::String).description(Some(what));
+        day.format(Some(SchemaFormat::KnownFormat(KnownFormat::Date))).into()
+    }
+}
+
+impl ToSchema for AsOf {}
+
+/// Those of an endpoint that has no others.
+#[derive(Deserialize, Validate, IntoParams)]
+pub struct AsOfParams {
+    #[param(inline, required = false)]
+    pub as_of: Option<AsOf>,
+}
+
+impl Input for AsOfParams {}
+
+/// Where an answer is read, and what time it is there.
+pub struct Results {
+    pub account: AccountId,
+    pub now: OffsetDateTime,
+}
+
+impl Results {
+    /// The live results, or those as of a day, which ends as they are read.
+    pub async fn of(caller: &Caller, as_of: Option<AsOf>, state: &State) -> Result<Self, ApiError> {
+        let (live, zone, now) = (caller.account(), caller.zone(), (state.clock)());
+        let Some(AsOf(day)) = as_of else { return Ok(Self { account: live, now }) };
+        if !(0..=LONGEST_DAYS).contains(&(zone.day_of(now) - day).whole_days()) {
+            return Err(ApiError::parameter("as_of", "must be a day of the last two years"));
+        }
+        let Some(account) = state.as_of.find(live, day).await? else {
+            let told = format!(
+                "Nothing was computed as of {day}. The operator can have it computed: \
+                 api jobs run all --account {live} --as-of {day}"
+            );
+            return Err(ApiError::new(Code::NotFound).message(told));
+        };
+        Ok(Self { account, now: zone.start_of(day.saturating_add(Duration::DAY)) - Duration::SECOND })
+    }
+}
