@@ -80,7 +80,7 @@ const fn assumed(assumption: Assumption, Language::English: Language) -> &'stati
         Assumption::ChurnUncalibrated => "no amount, as too few customers have bought for their churn to be calibrated",
         Assumption::WholeShareLost => "the whole share is lost in the high case, and nothing of it in the low case",
         Assumption::SpikeFades => "a fifth of what is beyond the usual number lasts, as seen in past weeks",
-        Assumption::GoodsNotBack => "refunded goods do not come back fit for sale",
+        Assumption::GoodsNotBack => "goods that came back are fit for sale, other refunded goods are lost",
         Assumption::RevenueAsLastMonth => "net revenue is as in the last 30 days",
         Assumption::MarginRecovers => "a fifth of the fall lasts, as seen in past falls",
         Assumption::UseAsLately => "as many credits are used as in the last 14 days",

@@ -80,13 +80,14 @@ fn refunds(shop: &Shop) -> Option<Finding> {
     let before: Vec<Counts> = past.rchunks_exact(WEEK).map(counts).collect();
     let now = counts(week);
     let Spike { usual, limit, excess } = exposure::spike(&before, now)?;
-    let refunded = amount(days.iter().map(|day| day.refunds).sum());
+    let lost = |day: &DayTotals| day.refunds - day.basis.returned_cogs - day.basis.returned_fees;
+    let lost = amount(days.iter().map(lost).sum()).max(0.0);
     let refunds = Refunds {
         count: now.events,
         usual,
         limit: limit as f64,
         excess: range(excess),
-        mean_refund: part(refunded, number(days.iter().map(|day| day.refund_count).sum()))?,
+        mean_loss: part(lost, number(days.iter().map(|day| day.refund_count).sum()))?,
     };
     Some(refund_spike(&refunds, &shop.scale))
 }

@@ -131,6 +131,26 @@ fn a_week_of_refunds_and_two_of_dear_goods_are_noticed() {
 }
 
 #[test]
+fn of_a_refund_is_lost_what_did_not_come_back_with_it() {
+    let expected = |returned: Decimal| {
+        let shop = shop_of(|back| {
+            // One and three a day in turn; where weeks do not vary, no part of a spike is taken to last.
+            let count = if back < 7 { 8 } else { 1 + back / 7 % 2 * 2 };
+            let mut day = DayTotals { refund_count: count, refunds: dec!(20) * Decimal::from(count), ..day(back) };
+            day.basis.returned_cogs = returned * Decimal::from(count);
+            day
+        });
+        let found = assess(&shop, &stocked(vec![]), &Situation::default(), NOW);
+        let spike = found.iter().find(|finding| finding.kind == Kind::RefundSpike).unwrap();
+        spike.exposure.unwrap().expected.unwrap()
+    };
+    // 8 of 20 are the cost of the goods.
+    let (lost, returned) = (expected(dec!(0)), expected(dec!(8)));
+    assert!(lost > dec!(100) && (returned - lost * dec!(0.6)).abs() <= dec!(0.01), "{returned} of {lost}");
+    assert_eq!(expected(dec!(25)), dec!(0), "goods that had cost more than was paid for them");
+}
+
+#[test]
 fn a_shop_without_unit_costs_is_told_no_profit() {
     let shop = shop_of(|back| {
         let mut day = day(back);

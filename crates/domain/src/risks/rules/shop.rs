@@ -119,15 +119,14 @@ pub struct Refunds {
     pub limit: f64,
     /// Refunds a week beyond the usual, from now on: 20 % quantile, mean, 80 % quantile.
     pub excess: (f64, f64, f64),
-    /// What a refund takes back.
-    pub mean_refund: f64,
+    /// What a refund costs: the money, less what came back with it.
+    pub mean_loss: f64,
 }
 
-/// Refunds are more than the past explains. What is refunded was sold at no cost that comes back, so that all of it is
-/// contribution.
+/// Refunds are more than the past explains.
 pub fn refund_spike(refunds: &Refunds, scale: &Scale) -> Finding {
     let (low, expected, high) = refunds.excess;
-    let monthly = |weekly: f64| weekly * HORIZON_WEEKS * refunds.mean_refund;
+    let monthly = |weekly: f64| weekly * HORIZON_WEEKS * refunds.mean_loss;
     let exposure = Exposure::range((monthly(low), monthly(expected), monthly(high)), scale.currency);
     let raised = Finding {
         evidence: vec![

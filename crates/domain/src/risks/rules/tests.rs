@@ -140,7 +140,7 @@ fn churn_has_an_amount_only_where_its_scores_are_calibrated() {
 
 #[test]
 fn an_excess_of_refunds_lasts_for_a_month_of_weeks() {
-    let refunds = Refunds { count: 24.0, usual: 10.0, limit: 18.0, excess: (3.5, 7.0, 10.5), mean_refund: 10.0 };
+    let refunds = Refunds { count: 24.0, usual: 10.0, limit: 18.0, excess: (3.5, 7.0, 10.5), mean_loss: 10.0 };
     let found = refund_spike(&refunds, &scale(None));
     assert_eq!(amounts(&found), Some((Some(dec!(150)), Some(dec!(300)), Some(dec!(450)))));
     // 300 of a net revenue of 10,000, as no profit is known.
