@@ -31,6 +31,7 @@ pub mod integrations;
 pub mod inventory;
 pub mod jobs;
 pub mod keys;
+pub mod language;
 pub mod metrics;
 pub mod money;
 pub mod page;
