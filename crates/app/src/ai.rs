@@ -18,7 +18,10 @@ use domain::{
     credits::CreditAmount,
     error::Chain,
     idempotency::{IdempotencyKey, Idempotent},
-    insights::{Draft, Text, Worded, Wording, grounding},
+    insights::{
+        Draft, KnownTexts, Text, Worded, Wording,
+        grounding::{self, Writing},
+    },
     jobs::Claim,
 };
 use futures_util::FutureExt;
@@ -29,6 +32,9 @@ use crate::jobs::{Clock, Deps, situation};
 
 /// Insights that a model is asked to word at a time; further ones keep the rules' texts until the next run.
 const MOST_AT_ONCE: usize = 20;
+
+/// How texts are asked of the model: accounts are told everything in English.
+const WRITING: Writing = Writing::ENGLISH;
 
 /// What wording needs beside the ports of the jobs.
 #[derive(Clone)]
@@ -123,7 +129,7 @@ async fn carry_out(
     let known = deps.insight_source.worded(account.id, now).await?;
     let texts = match text_generator.model_for(account.mode) {
         None => Texts { worded: with_known(drafts, &known.open), outcome: Outcome::Rules, reason: None },
-        Some(model) => match word(text_generator, model, claim, drafts, &known, clock).await? {
+        Some(model) => match word(text_generator, model, claim, drafts, &known, WRITING, clock).await? {
             Some(texts) => texts,
             None => return Ok(()),
         },
@@ -161,7 +167,7 @@ pub(crate) async fn nightly(
         }
         Err(RequestError::Idempotency(error)) => return Err(StoreError::Internal(error.into())),
     };
-    let Some(texts) = word(text_generator, model, &claim, drafts.clone(), &known, clock).await? else {
+    let Some(texts) = word(text_generator, model, &claim, drafts.clone(), &known, WRITING, clock).await? else {
         return Ok(alone(drafts));
     };
     Ok((texts.worded, Ending { job: Some(job.clone()), run: Some((claim, texts.outcome, texts.reason)) }))
@@ -180,14 +186,15 @@ fn with_known(drafts: Vec<Draft>, known: &Known) -> Vec<Worded> {
     drafts.into_iter().map(shown).collect()
 }
 
-/// Asks the model for what has not been worded yet, checks every text of the answer against its facts, and puts the
-/// texts that pass in place. `None` when the run has been ended elsewhere.
+/// Asks the model in a language for what has not been worded yet, checks every text of the answer against its facts, and puts
+/// the texts that pass in place. `None` when the run has been ended elsewhere.
 async fn word(
     text_generator: &InsightTextGenerator,
     model: &Arc<dyn LanguageModel>,
     claim: &RunClaim,
     drafts: Vec<Draft>,
-    known: &domain::insights::KnownTexts,
+    known: &KnownTexts,
+    writing: Writing,
     clock: Clock,
 ) -> Result<Option<Texts>, StoreError> {
     let wanted: Vec<Draft> = drafts.iter().filter(|draft| known.is_new(draft)).take(MOST_AT_ONCE).cloned().collect();
@@ -195,7 +202,7 @@ async fn word(
     if wanted.is_empty() {
         return Ok(Some(Texts { worded, outcome: Outcome::NothingNew, reason: None }));
     }
-    let prompt = prompt::of(&wanted);
+    let prompt = prompt::of(&wanted, writing);
     let permit = text_generator
         .runs
         .open_call(claim, text_generator.price, &model.name(), model.bound(&prompt), clock())
@@ -217,7 +224,7 @@ async fn word(
     };
     let mut reason = None;
     for (draft, wording) in wanted.iter().zip(wordings.drain(..)) {
-        match grounding::check(&wording, &draft.grounds) {
+        match grounding::check(&wording, &draft.grounds, writing) {
             Ok(()) => put(&mut worded, draft, wording),
             Err((field, refusal)) => {
                 reason.get_or_insert(format!("{} of {}: {refusal}", field, draft.fingerprint));

@@ -10,6 +10,7 @@ use std::{
 
 use actix_web::{App, HttpResponse, HttpServer, dev::Server, web};
 use clap::ValueEnum;
+use domain::language::Language;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -48,6 +49,41 @@ pub enum Fault {
     NoSchema,
     /// Leaves out an insight
     Missing,
+    /// Answers partly in another language than was asked for
+    OtherLanguage,
+}
+
+/// What the provider adds to drafts, in the language that was asked for.
+struct Phrases {
+    please: &'static str,
+    invented: &'static str,
+    causal: &'static str,
+    other_language: &'static str,
+}
+
+impl Phrases {
+    const fn of(language: Language) -> Self {
+        match language {
+            Language::English => Self {
+                please: "Please",
+                invented: " Another 987654 EUR are possible.",
+                causal: " It happened because of the weather.",
+                other_language: " Revise las campañas de la tienda.",
+            },
+            Language::Spanish => Self {
+                please: "Por favor",
+                invented: " Otros 987654 EUR son posibles.",
+                causal: " Ocurrió a causa del clima.",
+                other_language: " Check the campaigns of the shop.",
+            },
+            Language::BrazilianPortuguese => Self {
+                please: "Por favor",
+                invented: " Outros 987654 EUR são possíveis.",
+                causal: " Aconteceu por causa do clima.",
+                other_language: " Check the campaigns of the shop.",
+            },
+        }
+    }
 }
 
 /// Its configuration, and the requests that it got.
@@ -109,7 +145,9 @@ fn calls(provider: web::Data<Provider>) -> Ready<HttpResponse> {
 async fn complete(provider: web::Data<Provider>, request: web::Json<Value>) -> HttpResponse {
     let request = request.into_inner();
     let has_format = request.get("response_format").is_some();
-    let insights = worded(&request);
+    let asked = asked(&request);
+    let phrases = Phrases::of(language(&asked));
+    let insights = worded(&asked, &phrases);
     let number = provider.note(request);
     let wait = |seconds: u64| HttpResponse::TooManyRequests().insert_header(("retry-after", seconds)).finish();
     let too_many = || wait(1);
@@ -132,8 +170,9 @@ async fn complete(provider: web::Data<Provider>, request: web::Json<Value>) -> H
             return HttpResponse::BadRequest().json(json!({ "error": "unknown field response_format" }));
         }
         Fault::NoSchema => insights,
-        Fault::Invented => with_last(insights, "impact_estimate", " Another 987654 EUR are possible."),
-        Fault::Causal => with_last(insights, "body", " It happened because of the weather."),
+        Fault::Invented => with_last(insights, "impact_estimate", phrases.invented),
+        Fault::Causal => with_last(insights, "body", phrases.causal),
+        Fault::OtherLanguage => with_last(insights, "body", phrases.other_language),
         Fault::Missing => insights.into_iter().skip(1).collect(),
         Fault::HalfJson => {
             let text = answer(&insights);
@@ -147,10 +186,19 @@ fn answer(insights: &[Value]) -> String {
     json!({ "insights": insights }).to_string()
 }
 
-/// The drafts of the request, worded: what to do begins with a please.
-fn worded(request: &Value) -> Vec<Value> {
+/// What the service asks in the user's message.
+fn asked(request: &Value) -> Value {
     let user = request.pointer("/messages/1/content").and_then(Value::as_str).unwrap_or_default();
-    let asked: Value = serde_json::from_str(user).unwrap_or_default();
+    serde_json::from_str(user).unwrap_or_default()
+}
+
+fn language(asked: &Value) -> Language {
+    let code = asked.get("language").and_then(Value::as_str).unwrap_or_default();
+    code.parse().unwrap_or(Language::English)
+}
+
+/// The drafts that were sent, worded: what to do begins with a please.
+fn worded(asked: &Value, phrases: &Phrases) -> Vec<Value> {
     let findings = asked.get("insights").and_then(Value::as_array).cloned().unwrap_or_default();
     findings
         .iter()
@@ -162,7 +210,7 @@ fn worded(request: &Value) -> Vec<Value> {
                 "key": finding.get("key"),
                 "title": text("title"),
                 "body": text("body"),
-                "suggested_action": format!("Please: {}", text("suggested_action")),
+                "suggested_action": format!("{}: {}", phrases.please, text("suggested_action")),
                 "impact_estimate": text("impact_estimate"),
             })
         })
@@ -195,4 +243,54 @@ fn completion(provider: &Provider, content: &str) -> HttpResponse {
         fields.insert("usage".to_owned(), usage);
     }
     HttpResponse::Ok().json(body)
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{
+        insights::{Wording, grounding},
+        language::Language,
+    };
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// The drafts of a request in a language, as the provider words them.
+    fn answer(language: Language) -> Vec<Value> {
+        let user = json!({ "language": language, "insights": [{ "key": "1", "draft": { "suggested_action": "OK" } }] });
+        let asked = asked(&json!({ "messages": [{}, { "content": user.to_string() }] }));
+        worded(&asked, &Phrases::of(super::language(&asked)))
+    }
+
+    #[test]
+    fn it_answers_in_the_language_that_is_asked_for() {
+        for (language, action) in [
+            (Language::English, "Please: OK"),
+            (Language::Spanish, "Por favor: OK"),
+            (Language::BrazilianPortuguese, "Por favor: OK"),
+        ] {
+            assert_eq!(answer(language)[0]["suggested_action"], action);
+        }
+    }
+
+    #[test]
+    fn its_faults_are_refused_in_every_language() {
+        Language::ALL.iter().for_each(|language| assert_faults_are_refused(*language));
+    }
+
+    fn assert_faults_are_refused(language: Language) {
+        let writing = grounding::Writing { language, numbers: grounding::NumberFormat::Comma };
+        let phrases = Phrases::of(language);
+        let checked = |body: &str| {
+            let text = |text: &str| text.to_owned();
+            let wording =
+                Wording { title: text("A"), body: text(body), suggested_action: text("A"), impact_estimate: text("A") };
+            grounding::check(&wording, &grounding::Grounds::default(), writing).map_err(|(_, refusal)| refusal)
+        };
+        assert!(matches!(checked(phrases.invented), Err(grounding::Refusal::Number(_))));
+        assert!(matches!(checked(phrases.causal), Err(grounding::Refusal::Causal(_))));
+        let other = checked(phrases.other_language);
+        assert!(matches!(other, Err(grounding::Refusal::Language(_) | grounding::Refusal::Character(_))), "{other:?}");
+        assert_eq!(checked(phrases.please), Ok(()));
+    }
 }

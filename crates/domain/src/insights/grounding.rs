@@ -5,81 +5,42 @@
 
 mod causes;
 mod dates;
+mod directions;
+mod fact;
+mod letters;
 mod lexer;
+mod lexicon;
 mod numbers;
+mod phrases;
 #[cfg(test)]
 mod tests;
 mod units;
-mod words;
 
-use std::fmt;
-
-use rust_decimal::Decimal;
-use time::Date;
+use lexicon::Lexicon;
+use numbers::Known;
 
 use super::Draft;
-use crate::money::Currency;
+use crate::language::Language;
+pub use fact::{Fact, Unit};
 
-/// What a number counts.
+/// How a region writes numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
-    Money(Currency),
-    Percent,
-    /// A count or a ratio.
-    Plain,
-    Days,
+pub enum NumberFormat {
+    /// `1,234.56`, as in the United States and Mexico.
+    Point,
+    /// `1.234,56`, as in Argentina and Brazil.
+    Comma,
 }
 
-/// A figure that the service computed, as it may be printed.
+/// The language of a text, and how its numbers are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fact {
-    Number {
-        value: Decimal,
-        unit: Unit,
-        /// Decimals that it is printed with.
-        decimals: u32,
-    },
-    Day(Date),
+pub struct Writing {
+    pub language: Language,
+    pub numbers: NumberFormat,
 }
 
-impl Fact {
-    pub fn money(value: Decimal, currency: Currency) -> Self {
-        Self::Number { value, unit: Unit::Money(currency), decimals: currency.exponent() }
-    }
-    /// `value` in percent.
-    pub const fn percent(value: Decimal, decimals: u32) -> Self {
-        Self::Number { value, unit: Unit::Percent, decimals }
-    }
-    pub fn count(value: impl Into<Decimal>) -> Self {
-        Self::Number { value: value.into(), unit: Unit::Plain, decimals: 0 }
-    }
-    pub const fn ratio(value: Decimal) -> Self {
-        Self::Number { value, unit: Unit::Plain, decimals: 2 }
-    }
-    pub fn days(value: impl Into<Decimal>) -> Self {
-        Self::Number { value: value.into(), unit: Unit::Days, decimals: 0 }
-    }
-}
-
-impl fmt::Display for Fact {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Day(day) => write!(f, "{day}"),
-            Self::Number { value, unit, decimals } => {
-                let mut shown = crate::money::round(*value, *decimals);
-                shown.rescale(*decimals);
-                if shown.is_zero() {
-                    shown.set_sign_positive(true);
-                }
-                match unit {
-                    Unit::Money(currency) => write!(f, "{shown} {currency}"),
-                    Unit::Percent => write!(f, "{shown} %"),
-                    Unit::Days => write!(f, "{shown} {}", if shown == Decimal::ONE { "day" } else { "days" }),
-                    Unit::Plain => write!(f, "{shown}"),
-                }
-            }
-        }
-    }
+impl Writing {
+    pub const ENGLISH: Self = Self { language: Language::English, numbers: NumberFormat::Point };
 }
 
 /// Characters of a name that a text shows; longer ones are cut.
@@ -146,7 +107,7 @@ pub enum Refusal {
     Empty,
     #[error("it is longer than {0} characters")]
     TooLong(usize),
-    /// Control characters, other alphabets and their digits, symbols that texts have no use for.
+    /// Control characters, other alphabets and their digits, letters and symbols that texts have no use for.
     #[error("it holds the character U+{:04X}", u32::from(*.0))]
     Character(char),
     #[error("it holds a link, an address or markup")]
@@ -158,43 +119,64 @@ pub enum Refusal {
     Number(String),
     #[error("`{0}` tells a cause that is not known")]
     Causal(&'static str),
+    /// Up for down, or either where neither is known; or a movement that is denied.
+    #[error("`{0}` is not the way that the facts went")]
+    Direction(&'static str),
+    #[error("`{0}` is not of the language that was asked for")]
+    Language(String),
 }
 
-/// Checks every text of a wording. The error names the text at fault.
+/// Checks every text of a wording that was asked for in `writing`. The error names the text at fault.
 ///
 /// # Errors
 /// The first [`Refusal`].
-pub fn check(wording: &Wording, grounds: &Grounds) -> Result<(), (&'static str, Refusal)> {
-    wording
-        .fields()
-        .into_iter()
-        .try_for_each(|(field, text, most)| check_text(text, most, grounds).map_err(|refusal| (field, refusal)))
+pub fn check(wording: &Wording, grounds: &Grounds, writing: Writing) -> Result<(), (&'static str, Refusal)> {
+    wording.fields().into_iter().try_for_each(|(field, text, most)| {
+        let is_advice = field == "suggested_action";
+        check_text(text, most, is_advice, grounds, writing).map_err(|refusal| (field, refusal))
+    })
 }
 
-/// Stands in a text where a name or the cause stood.
-const MASK: char = '\u{fffc}';
+/// Stand in a text where a name or the cause stood.
+const NAME_MASK: char = '\u{fffc}';
+const CAUSE_MASK: char = '\u{fffd}';
 
-fn check_text(text: &str, most: usize, grounds: &Grounds) -> Result<(), Refusal> {
+fn check_text(text: &str, most: usize, is_advice: bool, grounds: &Grounds, writing: Writing) -> Result<(), Refusal> {
     if text.trim().is_empty() {
         return Err(Refusal::Empty);
     }
     if text.chars().count() > most {
         return Err(Refusal::TooLong(most));
     }
-    if text.contains(MASK) {
-        return Err(Refusal::Character(MASK));
+    if let Some(mask) = text.chars().find(|c| matches!(*c, NAME_MASK | CAUSE_MASK)) {
+        return Err(Refusal::Character(mask));
     }
-    let names_the_cause = grounds.cause.as_ref().is_some_and(|cause| contains_phrase(text, cause));
-    let masked = mask(text, grounds);
-    check_characters(&masked)?;
-    let tokens = lexer::tokens(&masked)?;
-    numbers::check(&tokens, &grounds.facts)?;
-    if names_the_cause { Ok(()) } else { causes::check(&tokens) }
+    let masked = mask(&letters::composed(text), grounds);
+    check_characters(&masked, writing.language)?;
+    let lexicon = Lexicon::of(writing.language);
+    let others = Lexicon::others(writing.language);
+    let tokens = lexer::tokens(&masked, writing)?;
+    check_language(&tokens, others)?;
+    numbers::check(&tokens, Known { facts: &grounds.facts, lexicon, others })?;
+    let sentences = phrases::sentences(&tokens);
+    dates::check_relative(&sentences, lexicon, &grounds.facts, is_advice)?;
+    directions::check(&sentences, lexicon, &grounds.facts)?;
+    directions::check_denials(&sentences, lexicon, &grounds.facts)?;
+    causes::check(sentences, lexicon, others)
 }
 
-/// Whether the text says the phrase, its first letter in capitals or not.
-fn contains_phrase(text: &str, phrase: &str) -> bool {
-    !phrase.trim().is_empty() && (text.contains(phrase) || text.contains(&capitalised(phrase)))
+/// Refuses a text with a word that only another language has. What hangs on a hyphen is part of a longer word.
+fn check_language(tokens: &[lexer::Token], others: [&Lexicon; 2]) -> Result<(), Refusal> {
+    for (at, token) in tokens.iter().enumerate() {
+        let hangs = at.checked_sub(1).and_then(|back| lexer::sign(tokens, back)) == Some('-');
+        if let lexer::Token::Word(word) = token
+            && !hangs
+            && others.iter().any(|other| other.function_words.contains(&word.text.as_str()))
+        {
+            return Err(Refusal::Language(word.spelled.clone()));
+        }
+    }
+    Ok(())
 }
 
 fn capitalised(words: &str) -> String {
@@ -205,38 +187,40 @@ fn capitalised(words: &str) -> String {
 /// The text without the names and the cause, which were put together by the service. Long names go first: one may be
 /// part of another.
 fn mask(text: &str, grounds: &Grounds) -> String {
-    let mut masked = text.replace(['“', '”'], "\"");
+    let mut masked = text.replace(['“', '”', '«', '»'], "\"");
     if let Some(cause) = grounds.cause.as_ref().filter(|cause| !cause.trim().is_empty()) {
-        let placeholder = format!(" {MASK} ");
-        masked = masked.replace(cause.as_str(), &placeholder).replace(&capitalised(cause), &placeholder);
+        let (cause, placeholder) = (letters::composed(cause), format!(" {CAUSE_MASK} "));
+        masked = masked.replace(&cause, &placeholder).replace(&capitalised(&cause), &placeholder);
     }
-    let mut names: Vec<&String> = grounds.names.iter().collect();
+    let mut names: Vec<String> = grounds.names.iter().map(|name| letters::composed(name)).collect();
     names.sort_by_key(|name| std::cmp::Reverse(name.len()));
     for name in names {
-        masked = masked.replace(name.as_str(), &format!(" {MASK} "));
+        masked = masked.replace(&name, &format!(" {NAME_MASK} "));
     }
     masked
 }
 
-/// Plain English on one line: what is left after names are taken out needs no more than this.
-fn check_characters(text: &str) -> Result<(), Refusal> {
+/// Plain words of the language on one line: what is left after names are taken out needs no more than this.
+fn check_characters(text: &str, language: Language) -> Result<(), Refusal> {
     for c in text.chars() {
-        let allowed = c.is_ascii_alphanumeric()
+        let allowed = letters::is_of(language, c)
             || matches!(c, ' ' | '.' | ',' | ';' | ':' | '!' | '?' | '(' | ')' | '%' | '+' | '-' | '\'' | '/' | '&')
-            || matches!(c, '\u{a0}' | '\u{2009}' | '\u{202f}' | '−' | '–' | '—' | '’' | '‘' | '…' | MASK)
+            || matches!(c, '\u{a0}' | '\u{2009}' | '\u{202f}' | '−' | '–' | '—' | '’' | '‘' | '…')
+            || matches!(c, NAME_MASK | CAUSE_MASK)
+            || (language != Language::English && (letters::is_ordinal_mark(c) || matches!(c, '¿' | '¡')))
             || lexer::is_currency_symbol(c);
         match c {
             _ if allowed => {}
-            '"' | '„' | '«' | '»' => return Err(Refusal::Quote),
-            '<' | '>' | '`' | '*' | '_' | '#' | '[' | ']' | '{' | '}' | '|' | '\\' | '@' | '~' | '=' => {
+            '"' | '„' => return Err(Refusal::Quote),
+            '<' | '>' | '`' | '*' | '_' | '#' | '[' | ']' | '{' | '}' | '|' | '\\' | '@' | '~' | '=' | '^' => {
                 return Err(Refusal::Markup);
             }
             other => return Err(Refusal::Character(other)),
         }
     }
-    let lower = text.to_ascii_lowercase();
-    let letters_around =
-        |pair: &[char; 3]| pair[1] == '.' && pair[0].is_alphanumeric() && pair[2].is_ascii_alphabetic();
+    let lower = text.to_lowercase();
+    let is_letter = |c: char| c.is_alphabetic() && !letters::is_ordinal_mark(c);
+    let letters_around = |pair: &[char; 3]| pair[1] == '.' && pair[0].is_alphanumeric() && is_letter(pair[2]);
     let chars: Vec<char> = lower.chars().collect();
     let is_link = lower.contains("://") || lower.contains("http") || lower.contains("www.") || lower.contains("//");
     if is_link || chars.array_windows::<3>().any(letters_around) {

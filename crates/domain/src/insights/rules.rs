@@ -78,7 +78,7 @@ fn anomaly(fact: &AnomalyFact, currency: Currency) -> Option<Draft> {
         .as_ref()
         .map_or_else(|| "The data does not tell why.".to_owned(), |cause| format!("{}.", capitalised(cause)));
     let gap = figure(metric, (fact.observed - fact.expected).abs(), currency);
-    let mut facts = vec![observed, expected, gap, Fact::Day(fact.day)];
+    let mut facts = vec![observed, expected, gap, Fact::Day(fact.day), Fact::Moved(fact.direction)];
     if fact.expected != 0.0 {
         let change = 100.0 * ((fact.observed - fact.expected) / fact.expected).abs();
         facts.push(Fact::percent(estimate(change, 6), 0));
@@ -147,12 +147,14 @@ fn profit(before: &Sums, last: &Sums, returned: Decimal, currency: Currency) -> 
         return None;
     }
     let (was_net, is_net) = (before.components.net_revenue(), last.components.net_revenue());
+    let moved = [(was, is), (was_net, is_net), (was_net - was, is_net - is)];
     let costs = |sums: &Sums| sums.components.net_revenue() - sums.components.final_profit();
     let loss = is < Decimal::ZERO;
     let [is_money, was_money, less] = [is, was, was - is].map(|amount| money(amount, currency));
     let [was_net, is_net, was_costs, is_costs] =
         [was_net, is_net, costs(before), costs(last)].map(|amount| money(amount, currency));
     let mut facts = vec![is_money, was_money, less, was_net, is_net, was_costs, is_costs, period()];
+    facts.extend(moved.into_iter().filter_map(|(was, is)| Fact::moved(was, is)));
     if was > Decimal::ZERO && !loss {
         facts.push(fallen_by(was, is));
     }
@@ -195,7 +197,7 @@ fn return_on_ads(before: &Sums, last: &Sums, currency: Currency) -> Option<Draft
         ),
         suggested_action: "Check which campaigns spend most and cut those that bring no orders.".to_owned(),
         impact_estimate: format!("{spent} of ad spend at the lower return"),
-        grounds: grounds(vec![is_ratio, was_ratio, spent, period(), fallen_by(was, is)]),
+        grounds: grounds(vec![is_ratio, was_ratio, spent, period(), fallen_by(was, is), Fact::Moved(Direction::Down)]),
     })
 }
 
@@ -217,7 +219,7 @@ fn cost_of_customers(before: &Sums, last: &Sums, currency: Currency) -> Option<D
         ),
         suggested_action: "Compare this with what a new customer is expected to bring in.".to_owned(),
         impact_estimate: format!("{more} more per new customer"),
-        grounds: grounds(vec![is_money, was_money, more, new, new_before, period()]),
+        grounds: grounds(vec![is_money, was_money, more, new, new_before, period(), Fact::Moved(Direction::Up)]),
     })
 }
 

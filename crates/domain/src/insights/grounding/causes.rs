@@ -1,119 +1,53 @@
 //! Wording that says or hints why something happened.
 
-use super::{Refusal, lexer::Token};
+use super::{
+    Refusal,
+    dates::is_calendar,
+    lexicon::{Lexicon, Preposition},
+    phrases::{FIGURE, Sentence},
+};
 
-/// Said only where the cause is known, and then only together with it.
-const CAUSAL: [&str; 66] = [
-    "because",
-    "cos",
-    "due to",
-    "owing to",
-    "thanks to",
-    "caused",
-    "causes",
-    "causing",
-    "cause",
-    "led to",
-    "leads to",
-    "leading to",
-    "result of",
-    "results from",
-    "resulted",
-    "resulting",
-    "results in",
-    "driven by",
-    "drove",
-    "drives",
-    "driver",
-    "drivers",
-    "driving",
-    "attributable",
-    "attributed",
-    "attribute",
-    "stems from",
-    "stemming",
-    "stemmed",
-    "explains",
-    "explain",
-    "explained",
-    "explanation",
-    "reason",
-    "reasons",
-    "owed to",
-    "consequence",
-    "consequently",
-    "therefore",
-    "thus",
-    "hence",
-    "triggered",
-    "triggers",
-    "triggering",
-    "sparked",
-    "fuelled",
-    "fueled",
-    "prompted",
-    "blame",
-    "culprit",
-    "responsible",
-    "contributed",
-    "contributes",
-    "contributing",
-    "contributor",
-    "linked to",
-    "tied to",
-    "points to",
-    "suggests",
-    "suggesting",
-    "likely",
-    "probably",
-    "presumably",
-    "perhaps",
-    "apparently",
-    "stemmed from",
-];
+/// What may stand between a preposition and a figure.
+const BETWEEN: [&str; 14] = ["el", "la", "los", "las", "del", "o", "a", "os", "as", "dia", "de", "do", "da", "cerca"];
 
-/// Sentences that say that a cause is not known.
-const UNKNOWN: [&str; 12] = [
-    "cause is unknown",
-    "cause is not known",
-    "cause was not found",
-    "cause unknown",
-    "no known cause",
-    "no cause was found",
-    "no cause is known",
-    "reason is unknown",
-    "reason is not known",
-    "no reason is known",
-    "does not explain",
-    "does not tell the reason",
-];
-
+/// A cause may be told in a sentence that names the known one, once.
+///
 /// # Errors
-/// The first causal wording, or "since" before anything but a date.
-pub(super) fn check(tokens: &[Token]) -> Result<(), Refusal> {
-    let mut text = String::from(" ");
-    for (at, token) in tokens.iter().enumerate() {
-        match token {
-            Token::Word(word) if word.text == "since" && !is_date(tokens, at + 1) => {
-                return Err(Refusal::Causal("since"));
-            }
-            Token::Word(word) => text.push_str(&word.text),
-            _ => text.push('.'),
+/// The first causal wording that is told of anything else.
+pub(super) fn check(sentences: Vec<Sentence>, lexicon: &Lexicon, others: [&Lexicon; 2]) -> Result<(), Refusal> {
+    for mut sentence in sentences {
+        for phrase in lexicon.unknown_cause {
+            sentence.take_out(phrase);
         }
-        text.push(' ');
+        let mut told: Vec<&'static str> =
+            lexicon.prepositions.iter().flat_map(|it| causal_uses(&sentence, it, lexicon)).collect();
+        for phrase in [lexicon, others[0], others[1]].into_iter().flat_map(|lexicon| lexicon.causal) {
+            told.extend(std::iter::repeat_n(*phrase, sentence.take_out(phrase)));
+        }
+        let allowed = usize::from(sentence.has_cause);
+        if let Some(phrase) = told.get(allowed) {
+            return Err(Refusal::Causal(phrase));
+        }
     }
-    for phrase in UNKNOWN {
-        text = text.replace(&format!(" {phrase} "), " . ");
-    }
-    let found = CAUSAL.iter().find(|phrase| text.contains(&format!(" {phrase} ")));
-    found.map_or(Ok(()), |phrase| Err(Refusal::Causal(phrase)))
+    Ok(())
 }
 
-/// Since when: a date or "then". What follows has been checked to be a fact if it is a number or a month.
-fn is_date(tokens: &[Token], at: usize) -> bool {
-    match tokens.get(at) {
-        Some(Token::Day(_) | Token::Number(_)) => true,
-        Some(Token::Word(word)) => word.text == "then" || super::dates::is_calendar(word),
-        _ => false,
-    }
+/// The preposition, for each time that it tells a cause.
+fn causal_uses(sentence: &Sentence, preposition: &Preposition, lexicon: &Lexicon) -> Vec<&'static str> {
+    let words = sentence.words();
+    let own: Vec<&str> = preposition.word.split(' ').collect();
+    let ends = (0..words.len()).filter(|at| words.get(*at..*at + own.len()) == Some(&own)).map(|at| at + own.len());
+    ends.filter(|at| words.get(*at..).is_some_and(|rest| tells_cause(rest, preposition, lexicon)))
+        .map(|_| preposition.word)
+        .collect()
+}
+
+fn tells_cause(rest: &[&str], preposition: &Preposition, lexicon: &Lexicon) -> bool {
+    let Some(next) = rest.first() else { return false };
+    let is_harmless = |phrase: &&str| phrase.split(' ').enumerate().all(|(at, word)| rest.get(at) == Some(&word));
+    let is_figure =
+        |word: &&&str| matches!(**word, FIGURE | "@") || is_calendar(word, lexicon) || lexicon.cardinal(word).is_some();
+    let figure = rest.iter().find(|word| !BETWEEN.contains(*word)).filter(is_figure);
+    let may_tell = preposition.causal.is_empty() || preposition.causal.contains(next);
+    may_tell && !preposition.harmless.iter().any(is_harmless) && !(preposition.before_figures && figure.is_some())
 }

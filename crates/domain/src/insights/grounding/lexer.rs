@@ -3,7 +3,8 @@
 use rust_decimal::Decimal;
 use time::{Date, Month};
 
-use super::{MASK, Refusal};
+use super::{CAUSE_MASK, NAME_MASK, NumberFormat, Refusal, Writing, letters};
+use crate::language::Language;
 
 /// A part of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,16 +13,30 @@ pub(super) enum Token {
     Number(Number),
     /// `2026-03-01`.
     Day(Date),
-    /// Where a name or the cause stood.
+    /// `01/03` or `01/03/2026`, the day first.
+    DayOfMonth {
+        day: u8,
+        month: Month,
+        year: Option<i32>,
+    },
+    /// Where a name stood.
     Name,
+    /// Where the cause stood.
+    Cause,
+    /// The sign of a currency with the letters that belong to it: `$`, `R$`, `U$S`.
+    Currency(String),
+    /// Before a number or a currency, and no hyphen.
+    Minus,
     Sign(char),
 }
 
 /// Letters in a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Word {
-    /// In small letters.
+    /// In small letters without accents.
     pub text: String,
+    /// In small letters.
+    pub accented: String,
     /// As it stands in the text.
     pub spelled: String,
 }
@@ -32,7 +47,6 @@ pub(super) struct Number {
     pub value: Decimal,
     /// Decimals that it is written with.
     pub decimals: u32,
-    pub negative: bool,
     /// Whether it is digits and nothing else.
     pub bare: bool,
     /// Letters that follow at once.
@@ -40,7 +54,6 @@ pub(super) struct Number {
     pub spelled: String,
 }
 
-/// Signs of currencies; `R$` and `US$` are a word and a sign.
 pub(super) const fn is_currency_symbol(c: char) -> bool {
     matches!(c, '$' | '€' | '£' | '¥' | '₹' | '₩' | '₺' | '₫' | '₱' | '₴' | '₪' | '₦' | '₡' | '₲' | '₽' | '¢')
 }
@@ -54,30 +67,41 @@ const fn is_thin_space(c: char) -> bool {
     matches!(c, '\u{a0}' | '\u{2009}' | '\u{202f}')
 }
 
-pub(super) fn tokens(text: &str) -> Result<Vec<Token>, Refusal> {
+pub(super) fn tokens(text: &str, writing: Writing) -> Result<Vec<Token>, Refusal> {
     let chars: Vec<char> = text.chars().collect();
-    let mut lexer = Lexer { chars: &chars, at: 0 };
+    let mut lexer = Lexer { chars: &chars, at: 0, writing };
     let mut tokens = Vec::new();
     while let Some(c) = lexer.peek(0) {
-        if c.is_ascii_digit() {
-            tokens.push(lexer.number()?);
-        } else if c.is_ascii_alphabetic() {
-            tokens.push(Token::Word(lexer.word()));
+        let token = if c.is_ascii_digit() {
+            lexer.number()?
+        } else if let Some(currency) = lexer.currency() {
+            currency
+        } else if is_letter(c) {
+            Token::Word(lexer.word())
         } else {
+            let minus = is_minus(c) && lexer.is_negative();
             lexer.at += 1;
             match c {
-                MASK => tokens.push(Token::Name),
-                c if c.is_whitespace() => {}
-                c => tokens.push(Token::Sign(c)),
+                NAME_MASK => Token::Name,
+                CAUSE_MASK => Token::Cause,
+                c if c.is_whitespace() => continue,
+                _ if minus => Token::Minus,
+                c => Token::Sign(c),
             }
-        }
+        };
+        tokens.push(token);
     }
     Ok(tokens)
+}
+
+fn is_letter(c: char) -> bool {
+    c.is_alphabetic() && !letters::is_ordinal_mark(c)
 }
 
 struct Lexer<'a> {
     chars: &'a [char],
     at: usize,
+    writing: Writing,
 }
 
 impl Lexer<'_> {
@@ -85,55 +109,108 @@ impl Lexer<'_> {
         self.chars.get(self.at + ahead).copied()
     }
 
-    fn before(&self, back: usize) -> Option<char> {
-        self.at.checked_sub(back).and_then(|at| self.chars.get(at)).copied()
+    fn before(&self) -> Option<char> {
+        self.at.checked_sub(1).and_then(|at| self.chars.get(at)).copied()
+    }
+
+    fn take(&mut self, count: usize) -> String {
+        let taken = self.chars.get(self.at..self.at + count).unwrap_or_default().iter().collect();
+        self.at += count;
+        taken
+    }
+
+    fn count(&self, ahead: usize, is: impl Fn(char) -> bool) -> usize {
+        (0..).take_while(|n| self.peek(ahead + n).is_some_and(&is)).count()
     }
 
     fn word(&mut self) -> Word {
-        let mut spelled = String::new();
-        while let Some(c) = self.peek(0).filter(|c| c.is_ascii_alphabetic() || matches!(c, '\'' | '’')) {
-            spelled.push(c);
-            self.at += 1;
+        let spelled = self.take(self.count(0, |c| is_letter(c) || matches!(c, '\'' | '’')));
+        Word { text: letters::folded(&spelled), accented: spelled.to_lowercase(), spelled }
+    }
+
+    /// How many characters the sign of a currency takes that begins `ahead`, with up to three letters before it and, in
+    /// `U$S`, one after it. Zero if there is none.
+    fn currency_length(&self, ahead: usize) -> usize {
+        let letters = self.count(ahead, |c| c.is_ascii_alphabetic());
+        if letters > 3 || !self.peek(ahead + letters).is_some_and(is_currency_symbol) {
+            return 0;
         }
-        Word { text: spelled.to_ascii_lowercase(), spelled }
+        let after = ahead + letters + 1;
+        let has_tail = letters == 1 && self.count(after, is_letter) == 1;
+        letters + 1 + usize::from(has_tail)
+    }
+
+    fn currency(&mut self) -> Option<Token> {
+        let length = self.currency_length(0);
+        (length > 0).then(|| Token::Currency(self.take(length)))
+    }
+
+    /// Whether the minus here stands before a number or a currency, with nothing to its left that would make it a hyphen or
+    /// a range.
+    fn is_negative(&self) -> bool {
+        let goes_on = self.peek(1).is_some_and(|next| next.is_ascii_digit()) || self.currency_length(1) > 0;
+        goes_on && !self.before().is_some_and(char::is_alphanumeric)
     }
 
     fn digits(&self, ahead: usize) -> usize {
-        (0..).take_while(|n| self.peek(ahead + n).is_some_and(|c| c.is_ascii_digit())).count()
+        self.count(ahead, |c| c.is_ascii_digit())
     }
 
-    fn day(&mut self) -> Option<Token> {
+    fn parsed<T: std::str::FromStr>(&self, ahead: usize, length: usize) -> Option<T> {
+        let from = self.at + ahead;
+        self.chars.get(from..from + length)?.iter().collect::<String>().parse().ok()
+    }
+
+    fn iso_day(&mut self) -> Option<Token> {
         let shaped = self.digits(0) == 4
             && self.digits(5) == 2
             && self.digits(8) == 2
             && [self.peek(4), self.peek(7)] == [Some('-'), Some('-')]
-            && !self.peek(10).is_some_and(|c| c.is_ascii_alphanumeric() || c == '-');
+            && !self.peek(10).is_some_and(|c| c.is_alphanumeric() || c == '-');
         if !shaped {
             return None;
         }
-        let part = |from: usize, len: usize| -> Option<u32> {
-            self.chars.get(self.at + from..self.at + from + len)?.iter().collect::<String>().parse().ok()
-        };
-        let month = Month::try_from(u8::try_from(part(5, 2)?).ok()?).ok()?;
-        let day = u8::try_from(part(8, 2)?).ok()?;
-        let date = Date::from_calendar_date(i32::try_from(part(0, 4)?).ok()?, month, day).ok()?;
+        let month = Month::try_from(self.parsed::<u8>(5, 2)?).ok()?;
+        let date = Date::from_calendar_date(self.parsed(0, 4)?, month, self.parsed(8, 2)?).ok()?;
         self.at += 10;
         Some(Token::Day(date))
+    }
+
+    /// `1/3`, `01/03/2026`: in Spanish and Portuguese the day is first. English readers differ on that.
+    fn slashed_day(&mut self) -> Option<Token> {
+        let day_length = self.digits(0);
+        let month_length = self.digits(day_length + 1);
+        let is_day = (1..=2).contains(&day_length) && (1..=2).contains(&month_length);
+        if self.writing.language == Language::English || !is_day || self.peek(day_length) != Some('/') {
+            return None;
+        }
+        let (day, month) = (self.parsed(0, day_length)?, self.parsed::<u8>(day_length + 1, month_length)?);
+        let mut length = day_length + 1 + month_length;
+        let year_length = if self.peek(length) == Some('/') { self.digits(length + 1) } else { 0 };
+        let year = if year_length == 4 { self.parsed(length + 1, 4) } else { None };
+        if year.is_some() {
+            length += 5;
+        }
+        let goes_on = self.peek(length).is_some_and(|c| c.is_alphanumeric() || matches!(c, '/' | '-' | '%'));
+        if goes_on {
+            return None;
+        }
+        self.at += length;
+        Some(Token::DayOfMonth { day, month: Month::try_from(month).ok()?, year })
     }
 
     fn number(&mut self) -> Result<Token, Refusal> {
         let start = self.at;
         // A letter, a digit group's point or the like just before: part of something that is no number.
         let glued =
-            self.before(1).is_some_and(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | ',' | '/' | ':' | '\''));
-        let negative = self.is_negative();
-        if !glued && let Some(day) = self.day() {
+            self.before().is_some_and(|c| c.is_alphanumeric() || matches!(c, '.' | ',' | '/' | ':' | '\'' | '’'));
+        if !glued && let Some(day) = self.iso_day().or_else(|| self.slashed_day()) {
             return Ok(day);
         }
         let mut written = String::new();
         while let Some(c) = self.peek(0) {
             let next_is_digit = self.peek(1).is_some_and(|next| next.is_ascii_digit());
-            if c.is_ascii_digit() || (matches!(c, '.' | ',' | '\'' | '’') && next_is_digit) {
+            if c.is_ascii_digit() || (matches!(c, '.' | ',') && next_is_digit) {
                 written.push(c);
             } else if (is_thin_space(c) && next_is_digit) || (c == ' ' && self.digits(1) == 3) {
                 written.push(' ');
@@ -142,62 +219,45 @@ impl Lexer<'_> {
             }
             self.at += 1;
         }
-        let mut suffix = String::new();
-        while let Some(c) = self.peek(0).filter(char::is_ascii_alphabetic) {
-            suffix.push(c);
+        if self.peek(0) == Some('.') && self.peek(1).is_some_and(letters::is_ordinal_mark) {
             self.at += 1;
         }
+        let suffix = self.take(self.count(0, |c| is_letter(c) || letters::is_ordinal_mark(c)));
         let spelled: String = self.chars.get(start..self.at).unwrap_or_default().iter().collect();
         let unknown = || Refusal::Number(spelled.clone());
         // 12:30, 24/7, 3/1/2026.
-        let goes_on =
-            self.peek(0).is_some_and(|c| matches!(c, ':' | '/')) && self.peek(1).is_some_and(|c| c.is_ascii_digit());
+        let goes_on = self.peek(0).is_some_and(|c| matches!(c, ':' | '/' | '\'' | '’'))
+            && self.peek(1).is_some_and(|c| c.is_ascii_digit());
         if glued || goes_on {
             return Err(unknown());
         }
-        let (value, decimals) = read(&written).ok_or_else(unknown)?;
+        let (value, decimals) = read(&written, self.writing.numbers).ok_or_else(unknown)?;
         let bare = written.bytes().all(|b| b.is_ascii_digit());
-        Ok(Token::Number(Number { value, decimals, negative, bare, suffix, spelled }))
-    }
-
-    /// A minus just before the digits, or before the currency sign that stands before them, with nothing to its left
-    /// that would make it a hyphen or a range.
-    fn is_negative(&self) -> bool {
-        let back = if self.before(1).is_some_and(is_currency_symbol) { 2 } else { 1 };
-        self.before(back).is_some_and(is_minus) && !self.before(back + 1).is_some_and(|c| c.is_ascii_alphanumeric())
+        Ok(Token::Number(Number { value, decimals, bare, suffix, spelled }))
     }
 }
 
-/// Reads digits the English way: `,`, `'` and spaces group by three, `.` is the decimal point. A single comma that
-/// does not group is a decimal comma, and `1.234,56` is read as it can only be meant.
-fn read(written: &str) -> Option<(Decimal, u32)> {
-    let groups_well = |whole: &str, separator: char| {
-        let mut groups = whole.split(separator);
-        groups.next().is_some_and(|first| (1..=3).contains(&first.len())) && groups.all(|group| group.len() == 3)
+/// Reads digits as the region writes them, and in no other way: `1,234` is a thousand in one and one and a bit in another.
+/// Gives the value and how many decimals it has.
+fn read(written: &str, format: NumberFormat) -> Option<(Decimal, u32)> {
+    let (point, separator) = match format {
+        NumberFormat::Point => ('.', ','),
+        NumberFormat::Comma => (',', '.'),
     };
-    let separators: Vec<char> = written.chars().filter(|c| !c.is_ascii_digit()).collect();
-    let (whole, fraction) = match (written.rfind('.'), written.rfind(',')) {
-        (Some(point), Some(comma)) if comma > point => written.split_at_checked(comma)?,
-        (Some(point), _) if separators.iter().filter(|c| **c == '.').count() == 1 => written.split_at_checked(point)?,
-        (None, Some(comma))
-            if separators.iter().filter(|c| **c == ',').count() == 1
-                && separators.last() == Some(&',')
-                && (separators.len() > 1 || written.len() - comma != 4) =>
-        {
-            written.split_at_checked(comma)?
-        }
-        _ => (written, ""),
+    let (whole, fraction) = match written.split_once(point) {
+        Some((whole, fraction)) if !fraction.is_empty() => (whole, fraction),
+        Some(_) => return None,
+        None => (written, ""),
     };
-    let fraction = fraction.get(1..).unwrap_or_default();
-    let mut used: Vec<char> = whole.chars().filter(|c| !c.is_ascii_digit()).collect();
-    used.dedup();
-    match used.as_slice() {
-        [] => {}
-        [separator] if groups_well(whole, *separator) => {}
-        _ => return None,
-    }
-    let digits: String = whole.chars().chain(fraction.chars()).filter(char::is_ascii_digit).collect();
-    if digits.len() > 24 || fraction.bytes().any(|b| !b.is_ascii_digit()) {
+    let is_grouped = |by: char| {
+        let mut groups = whole.split(by);
+        let digits = |group: &str| group.bytes().all(|b| b.is_ascii_digit());
+        groups.next().is_some_and(|first| (1..=3).contains(&first.len()) && digits(first))
+            && groups.all(|group| group.len() == 3 && digits(group))
+    };
+    let is_whole = whole.bytes().all(|b| b.is_ascii_digit()) || is_grouped(separator) || is_grouped(' ');
+    let digits: String = whole.chars().filter(char::is_ascii_digit).chain(fraction.chars()).collect();
+    if !is_whole || digits.len() > 24 || fraction.bytes().any(|b| !b.is_ascii_digit()) {
         return None;
     }
     let decimals = u32::try_from(fraction.len()).ok()?;

@@ -1,9 +1,14 @@
+mod language;
+mod portuguese;
+mod spanish;
+
 use proptest::prelude::*;
 use rstest::rstest;
-use rust_decimal::dec;
-use time::macros::date;
+use rust_decimal::{Decimal, dec};
+use time::{Date, macros::date};
 
 use super::*;
+use crate::{anomalies::Direction, money::Currency};
 
 fn eur() -> Currency {
     "EUR".parse().unwrap()
@@ -20,6 +25,7 @@ fn grounds() -> Grounds {
             Fact::ratio(dec!(3.47)),
             Fact::days(30),
             Fact::Day(date!(2026 - 03 - 01)),
+            Fact::Moved(Direction::Down),
         ],
         names: vec![quoted("MUG-11"), quoted("MUG-11 \"big\" 99 %\n<b>")],
         cause: None,
@@ -27,15 +33,18 @@ fn grounds() -> Grounds {
 }
 
 fn say(text: &str) -> Result<(), Refusal> {
-    check_text(text, 400, &grounds())
+    say_of(text, &grounds())
+}
+
+fn say_of(text: &str, grounds: &Grounds) -> Result<(), Refusal> {
+    check_text(text, 400, false, grounds, Writing::ENGLISH)
 }
 
 #[rstest]
 #[case("Revenue was 1234.57 EUR.")]
 #[case("Revenue was 1,234.57 EUR.")]
 #[case("Revenue was 1 234.57 EUR.")]
-#[case("Revenue was 1\u{202f}234,57 EUR.")]
-#[case("Revenue was 1.234,57 EUR.")]
+#[case("Revenue was 1\u{202f}234.57 EUR.")]
 #[case("Revenue was €1,234.57.")]
 #[case("Revenue was EUR 1,235.")]
 #[case("Revenue was 1235 euros")]
@@ -66,6 +75,9 @@ fn what_rests_on_the_facts_passes(#[case] text: &str) {
 #[rstest]
 #[case("Revenue was 1234.58 EUR.")]
 #[case("Revenue was 1234 EUR.")]
+#[case("Revenue was 1\u{202f}234,57 EUR.")]
+#[case("Revenue was 1.234,57 EUR.")]
+#[case("Revenue was 1'234.57 EUR.")]
 #[case("Revenue was 1300 EUR.")]
 #[case("Revenue was 1200 EUR.")]
 #[case("Revenue was 1k EUR.")]
@@ -140,7 +152,7 @@ fn another_number_is_refused(#[case] text: &str) {
 #[case("a\u{0}b", Refusal::Character('\0'))]
 #[case("a\u{200b}b", Refusal::Character('\u{200b}'))]
 #[case("a\u{202e}b", Refusal::Character('\u{202e}'))]
-#[case("a \u{fffc} b", Refusal::Character(MASK))]
+#[case("a \u{fffc} b", Refusal::Character(NAME_MASK))]
 #[case("\u{ff11}\u{ff12} products", Refusal::Character('\u{ff11}'))]
 #[case("\u{661}\u{662} products", Refusal::Character('\u{661}'))]
 #[case("½ of it", Refusal::Character('½'))]
@@ -188,7 +200,7 @@ fn a_cause_that_is_not_known_is_not_told(#[case] text: &str) {
 fn a_known_cause_is_told_in_its_own_words_and_no_other() {
     let cause = "conversion 60 % below what was expected";
     let grounds = Grounds { cause: Some(cause.into()), ..grounds() };
-    let say = |text: &str| check_text(text, 400, &grounds);
+    let say = |text: &str| say_of(text, &grounds);
     assert_eq!(say("Revenue fell because of conversion 60 % below what was expected."), Ok(()));
     assert_eq!(say("Conversion 60 % below what was expected."), Ok(()));
     assert!(matches!(say("Revenue fell because of ads."), Err(Refusal::Causal(_))));
@@ -200,7 +212,7 @@ fn a_known_cause_is_told_in_its_own_words_and_no_other() {
 fn every_text_is_checked_and_bounded() {
     let fine =
         Wording { title: "t".into(), body: "b".into(), suggested_action: "a".into(), impact_estimate: "i".into() };
-    assert_eq!(check(&fine, &grounds()), Ok(()));
+    assert_eq!(check(&fine, &grounds(), Writing::ENGLISH), Ok(()));
     let faults = [
         ("title", Wording { title: "99 orders".into(), ..fine.clone() }),
         ("body", Wording { body: "x".repeat(701), ..fine.clone() }),
@@ -208,16 +220,21 @@ fn every_text_is_checked_and_bounded() {
         ("impact_estimate", Wording { impact_estimate: "99 EUR".into(), ..fine }),
     ];
     for (field, wording) in faults {
-        assert_eq!(check(&wording, &grounds()).unwrap_err().0, field);
+        assert_eq!(check(&wording, &grounds(), Writing::ENGLISH).unwrap_err().0, field);
     }
 }
 
 #[test]
 fn facts_print_as_people_read_them() {
     let printed: Vec<String> = grounds().facts.iter().map(ToString::to_string).collect();
-    assert_eq!(printed, ["1234.57 EUR", "-500.00 EUR", "62 %", "12", "3.47", "30 days", "2026-03-01"]);
+    assert_eq!(printed, ["1234.57 EUR", "-500.00 EUR", "62 %", "12", "3.47", "30 days", "2026-03-01", "fell"]);
     assert_eq!(Fact::days(1).to_string(), "1 day");
     assert_eq!(Fact::money(dec!(-0.001), eur()).to_string(), "0.00 EUR");
+}
+
+fn any_writing() -> impl Strategy<Value = Writing> {
+    let numbers = prop_oneof![Just(NumberFormat::Point), Just(NumberFormat::Comma)];
+    (prop::sample::select(Language::ALL), numbers).prop_map(|(language, numbers)| Writing { language, numbers })
 }
 
 fn any_fact() -> impl Strategy<Value = Fact> {
@@ -225,6 +242,8 @@ fn any_fact() -> impl Strategy<Value = Fact> {
     prop_oneof![
         (amount.clone(), prop::sample::select(vec!["EUR", "JPY", "KWD"]))
             .prop_map(|(value, code)| Fact::money(value, code.parse().unwrap())),
+        (amount.clone(), 0u32..3).prop_map(|(value, decimals)| Fact::points(value, decimals)),
+        prop_oneof![Just(Direction::Up), Just(Direction::Down)].prop_map(Fact::Moved),
         (amount.clone(), 0u32..3).prop_map(|(value, decimals)| Fact::percent(value, decimals)),
         (-100_000i64..100_000).prop_map(Fact::count),
         amount.prop_map(Fact::ratio),
@@ -239,14 +258,57 @@ proptest! {
         prop_assume!(!["per ", "since "].contains(&before.as_str()));
         let grounds = Grounds { facts: vec![fact], ..Grounds::default() };
         let text = format!("was {fact}{after}");
-        prop_assert_eq!(check_text(&text, 400, &grounds), Ok(()), "{}", text);
-        prop_assert_eq!(check_text(&fact.to_string(), 400, &grounds), Ok(()));
+        prop_assert_eq!(say_of(&text, &grounds), Ok(()), "{}", text);
+        prop_assert_eq!(say_of(&fact.to_string(), &grounds), Ok(()));
+    }
+
+    #[test]
+    fn every_fact_as_written_passes_in_every_language(fact in any_fact(), writing in any_writing()) {
+        let grounds = Grounds { facts: vec![fact], ..Grounds::default() };
+        let text = fact.written(writing);
+        prop_assert_eq!(language::say_in(&text, &grounds, writing), Ok(()), "{}", text);
+    }
+
+    /// What one region calls a thousand another calls one and a bit.
+    #[test]
+    fn a_number_written_for_another_region_is_refused(digits in 1_000i64..1_000_000_000, scale in 1u32..4, writing in any_writing()) {
+        let number = Decimal::new(digits, scale);
+        prop_assume!(!number.fract().is_zero() || number >= Decimal::ONE_THOUSAND);
+        let grounds = Grounds { facts: vec![Fact::percent(number, scale)], ..Grounds::default() };
+        let other = match writing.numbers {
+            NumberFormat::Point => NumberFormat::Comma,
+            NumberFormat::Comma => NumberFormat::Point,
+        };
+        let text = grounds.facts[0].written(Writing { numbers: other, ..writing });
+        let said = language::say_in(&text, &grounds, writing);
+        prop_assert!(matches!(said, Err(Refusal::Number(_))), "{}: {:?}", text, said);
+    }
+
+    /// A number in words says that number and no other.
+    #[test]
+    fn numbers_in_words_say_what_they_say(
+        number in 2u32..1_000_000, other in 2u32..1_000_000,
+        language in prop_oneof![Just(Language::Spanish), Just(Language::BrazilianPortuguese)],
+        without_accents in any::<bool>(),
+    ) {
+        prop_assume!(number != other);
+        let mut text = language::in_words(number, language);
+        if without_accents {
+            text = letters::folded(&text);
+        }
+        let writing = Writing { language, numbers: NumberFormat::Comma };
+        let said = |number: u32| {
+            let grounds = Grounds { facts: vec![Fact::count(number)], ..Grounds::default() };
+            language::say_in(&format!("{text} items"), &grounds, writing)
+        };
+        prop_assert_eq!(said(number), Ok(()), "{}", &text);
+        prop_assert!(matches!(said(other), Err(Refusal::Number(_))), "{} is not {}", &text, other);
     }
 
     /// A number at least a hundredth and one step away from every fact, in whatever form, is refused.
     #[test]
     fn a_number_that_is_no_fact_is_refused(
-        fact in 100i64..10_000_000, other in 100i64..10_000_000, form in 0usize..12,
+        fact in 100i64..10_000_000, other in 100i64..10_000_000, form in 0usize..12, writing in any_writing(),
     ) {
         let apart = (fact - other).abs() * 10 > fact.max(other);
         prop_assume!(apart);
@@ -273,19 +335,21 @@ proptest! {
             10 => shown.to_string().replace('.', ",") + " EUR",
             _ => format!("{}k products", Decimal::new(other, 3)),
         };
-        let refused = check_text(&format!("It was {text}."), 400, &grounds);
+        let refused = language::say_in(&format!("{text}."), &grounds, writing);
         prop_assert!(matches!(refused, Err(Refusal::Number(_))), "{}: {:?}", text, refused);
     }
 
     #[test]
-    fn no_text_makes_the_check_panic(text in any::<String>(), cause in any::<Option<String>>()) {
+    fn no_text_makes_the_check_panic(text in any::<String>(), cause in any::<Option<String>>(), writing in any_writing()) {
         let grounds = Grounds { cause, ..grounds() };
-        let _ = check_text(&text, 400, &grounds);
+        let _ = language::say_in(&text, &grounds, writing);
     }
 
     #[test]
-    fn texts_of_the_right_alphabet_do_not_make_it_panic(text in "[-0-9a-zA-Z .,:/%€$'−–\u{a0}()]{0,60}") {
-        let _ = check_text(&text, 400, &grounds());
+    fn texts_of_the_right_alphabet_do_not_make_it_panic(
+        text in "([-0-9a-zA-Z .,:/%€$'−–\u{a0}()áãçñº\u{301}]|mil |milhões |y |e |un |de |desde |por ){0,40}", writing in any_writing(),
+    ) {
+        let _ = language::say_in(&text, &grounds(), writing);
     }
 
     #[test]

@@ -2,42 +2,11 @@
 
 use super::{
     Fact, Unit,
-    lexer::{Token, Word, is_currency_symbol, is_word, sign, word},
+    lexer::{Token, Word, is_word, word},
+    lexicon::Lexicon,
+    numbers::Known,
 };
 use crate::money::Currency;
-
-/// What follows a number and makes it a number of something that no fact counts.
-const OTHER_UNITS: [&str; 29] = [
-    "hour",
-    "hours",
-    "minute",
-    "minutes",
-    "second",
-    "seconds",
-    "week",
-    "weeks",
-    "month",
-    "months",
-    "year",
-    "years",
-    "point",
-    "points",
-    "percentage",
-    "pp",
-    "bps",
-    "basis",
-    "times",
-    "fold",
-    "kg",
-    "km",
-    "cent",
-    "cents",
-    "bucks",
-    "permille",
-    "pct",
-    "grand",
-    "lakh",
-];
 
 /// Codes that stand for a currency next to a number.
 const CODES: [&str; 44] = [
@@ -46,33 +15,41 @@ const CODES: [&str; 44] = [
     "ZAR", "NGN", "KES", "EGP", "ILS", "AED", "SAR", "SGD", "HKD", "THB", "IDR", "KWD",
 ];
 
-/// Words for the money of several countries.
-const MONEY_WORDS: [(&str, &[&str]); 15] = [
-    ("euro", &["EUR"]),
-    ("euros", &["EUR"]),
-    ("dollar", DOLLARS),
-    ("dollars", DOLLARS),
-    ("pound", &["GBP"]),
-    ("pounds", &["GBP"]),
-    ("yen", &["JPY"]),
-    ("peso", PESOS),
-    ("pesos", PESOS),
-    ("real", &["BRL"]),
-    ("reais", &["BRL"]),
-    ("franc", &["CHF"]),
-    ("francs", &["CHF"]),
-    ("rupees", &["INR"]),
-    ("won", &["KRW"]),
+/// Signs of currencies and the codes that they may mean.
+#[rustfmt::skip]
+const SIGNS: [(&str, &[&str]); 31] = [
+    ("$", &["USD", "CAD", "AUD", "NZD", "SGD", "HKD", "ARS", "MXN", "CLP", "COP", "UYU", "DOP"]), ("US$", &["USD"]),
+    ("U$S", &["USD"]), ("u$s", &["USD"]), ("R$", &["BRL"]), ("A$", &["AUD"]), ("AU$", &["AUD"]), ("C$", &["CAD"]),
+    ("CA$", &["CAD"]), ("MX$", &["MXN"]), ("Mex$", &["MXN"]), ("AR$", &["ARS"]), ("CL$", &["CLP"]), ("COL$", &["COP"]),
+    ("UY$", &["UYU"]), ("RD$", &["DOP"]), ("NZ$", &["NZD"]), ("S$", &["SGD"]), ("HK$", &["HKD"]), ("€", &["EUR"]),
+    ("£", &["GBP"]), ("¥", &["JPY", "CNY"]), ("₹", &["INR"]), ("₩", &["KRW"]), ("₺", &["TRY"]), ("₫", &["VND"]),
+    ("₱", &["PHP"]), ("₴", &["UAH"]), ("₡", &["CRC"]), ("₲", &["PYG"]), ("₦", &["NGN"]),
 ];
-const DOLLARS: &[&str] = &["USD", "CAD", "AUD", "NZD", "SGD", "HKD"];
-const PESOS: &[&str] = &["ARS", "MXN", "CLP", "COP", "UYU", "DOP"];
+
+/// Words for a country after a word for money, by how they begin, and the currencies of which they are said.
+const COUNTRIES: [(&str, &[&str]); 14] = [
+    ("argentin", &["ARS"]),
+    ("mexican", &["MXN"]),
+    ("chilen", &["CLP"]),
+    ("colombian", &["COP"]),
+    ("uruguay", &["UYU"]),
+    ("uruguai", &["UYU"]),
+    ("dominican", &["DOP"]),
+    ("estadounidens", &["USD"]),
+    ("estadunidens", &["USD"]),
+    ("norteamerican", &["USD"]),
+    ("american", &["USD"]),
+    ("canad", &["CAD"]),
+    ("australian", &["AUD"]),
+    ("brasile", &["BRL"]),
+];
 
 /// The unit of the number between `at` and `next`, and how many tokens after it belong to it. `None` when it is one that
 /// no fact has, or two at once.
-pub(super) fn unit(tokens: &[Token], at: usize, next: usize, facts: &[Fact]) -> Option<(Unit, usize)> {
-    let currency = currency_of(facts);
+pub(super) fn unit(tokens: &[Token], at: usize, next: usize, known: Known<'_>) -> Option<(Unit, usize)> {
+    let currency = currency_of(known.facts);
     let before = money_before(tokens, at, currency)?;
-    let (after, taken) = unit_after(tokens, next, currency)?;
+    let (after, taken) = unit_after(tokens, next, currency, known.lexicon)?;
     match (before, after) {
         (None, None) => Some((Unit::Plain, 0)),
         (Some(money), None) => Some((money, 0)),
@@ -92,76 +69,84 @@ fn currency_of(facts: &[Fact]) -> Option<Currency> {
 #[expect(clippy::option_option, reason = "no money, the account's, another's")]
 fn money_before(tokens: &[Token], at: usize, currency: Option<Currency>) -> Option<Option<Unit>> {
     let mut back = at.checked_sub(1);
-    if back.and_then(|back| sign(tokens, back)).is_some_and(|c| matches!(c, '-' | '−' | '–' | '+')) {
+    if back.is_some_and(|back| matches!(tokens.get(back), Some(Token::Minus | Token::Sign('+')))) {
         back = back.and_then(|back| back.checked_sub(1));
     }
-    let Some(back) = back else { return Some(None) };
-    if let Some(symbol) = sign(tokens, back).filter(|c| is_currency_symbol(*c)) {
-        let prefix = back.checked_sub(1).and_then(|back| word(tokens, back)).map(|word| word.spelled.as_str());
-        return symbol_means(prefix, symbol, currency?).then_some(Some(Unit::Money(currency?)));
-    }
-    match word(tokens, back) {
-        Some(word) if CODES.contains(&word.spelled.as_str()) || is_code(word, currency) => {
-            is_code(word, currency).then_some(currency.map(Unit::Money))
-        }
-        _ => Some(None),
-    }
+    let is_money = match back.and_then(|back| tokens.get(back)) {
+        Some(Token::Currency(sign)) => sign_means(sign, currency),
+        Some(Token::Word(word)) if is_any_code(word, currency) => is_code(word, currency),
+        _ => return Some(None),
+    };
+    is_money.then_some(currency.map(Unit::Money))
+}
+
+fn is_any_code(word: &Word, currency: Option<Currency>) -> bool {
+    CODES.contains(&word.spelled.as_str()) || is_code(word, currency)
 }
 
 fn is_code(word: &Word, currency: Option<Currency>) -> bool {
     currency.is_some_and(|currency| currency.as_str() == word.spelled)
 }
 
-fn symbol_means(prefix: Option<&str>, symbol: char, currency: Currency) -> bool {
-    let code = currency.as_str();
-    match (prefix, symbol) {
-        (Some("R"), '$') => code == "BRL",
-        (Some("US"), '$') => code == "USD",
-        (Some("A" | "AU"), '$') => code == "AUD",
-        (Some("C" | "CA"), '$') => code == "CAD",
-        (Some("MX"), '$') => code == "MXN",
-        (_, '$') => DOLLARS.contains(&code) || PESOS.contains(&code),
-        (_, '€') => code == "EUR",
-        (_, '£') => code == "GBP",
-        (_, '¥') => matches!(code, "JPY" | "CNY"),
-        (_, '₹') => code == "INR",
-        (_, '₩') => code == "KRW",
-        (_, '₺') => code == "TRY",
-        (_, '₫') => code == "VND",
-        (_, '₱') => code == "PHP",
-        (_, '₴') => code == "UAH",
-        (_, '₪') => code == "ILS",
-        (_, '₦') => code == "NGN",
-        (_, '₡') => code == "CRC",
-        (_, '₲') => code == "PYG",
-        (_, '₽') => code == "RUB",
-        _ => false,
-    }
+fn is_one_of(currency: Option<Currency>, codes: &[&str]) -> bool {
+    currency.is_some_and(|currency| codes.contains(&currency.as_str()))
+}
+
+fn sign_means(sign: &str, currency: Option<Currency>) -> bool {
+    SIGNS.iter().any(|(known, codes)| *known == sign && is_one_of(currency, codes))
 }
 
 /// Outer `None`: a unit that no fact has.
-fn unit_after(tokens: &[Token], next: usize, currency: Option<Currency>) -> Option<(Option<Unit>, usize)> {
+fn unit_after(
+    tokens: &[Token],
+    next: usize,
+    currency: Option<Currency>,
+    lexicon: &Lexicon,
+) -> Option<(Option<Unit>, usize)> {
+    let phrase = |phrases: &[&str]| {
+        phrases.iter().find(|phrase| is_phrase(tokens, next, phrase)).map(|phrase| phrase.split(' ').count())
+    };
+    let money = |taken: usize| (currency.map(Unit::Money), taken);
     match tokens.get(next) {
         Some(Token::Sign('%')) => Some((Some(Unit::Percent), 1)),
-        Some(Token::Sign(symbol)) if is_currency_symbol(*symbol) => {
-            symbol_means(None, *symbol, currency?).then_some((Some(Unit::Money(currency?)), 1))
-        }
+        Some(Token::Currency(sign)) => sign_means(sign, currency).then(|| money(1)),
         // `30-day`, not `10-20`.
-        Some(Token::Sign('-')) if is_word(tokens, next + 1, &["day", "days"]) => Some((Some(Unit::Days), 2)),
+        Some(Token::Sign('-')) if is_word(tokens, next + 1, lexicon.days) => Some((Some(Unit::Days), 2)),
         Some(Token::Sign('-')) if word(tokens, next + 1).is_some() => None,
-        Some(Token::Word(word)) => match word.text.as_str() {
-            "percent" => Some((Some(Unit::Percent), 1)),
-            "per" if is_word(tokens, next + 1, &["cent"]) => Some((Some(Unit::Percent), 2)),
-            "day" | "days" => Some((Some(Unit::Days), 1)),
-            text if OTHER_UNITS.contains(&text) => None,
-            text if MONEY_WORDS.iter().any(|(name, _)| *name == text) => {
-                let codes = MONEY_WORDS.iter().find(|(name, _)| *name == text).map(|(_, codes)| *codes)?;
-                codes.contains(&currency?.as_str()).then_some((Some(Unit::Money(currency?)), 1))
+        Some(Token::Word(word)) => {
+            if let Some(taken) = phrase(lexicon.percent) {
+                return Some((Some(Unit::Percent), taken));
             }
-            _ if is_code(word, currency) => Some((currency.map(Unit::Money), 1)),
-            _ if CODES.contains(&word.spelled.as_str()) => None,
-            _ => Some((None, 0)),
-        },
+            if let Some(taken) = phrase(lexicon.points) {
+                return Some((Some(Unit::Points), taken));
+            }
+            if lexicon.days.contains(&word.text.as_str()) {
+                return Some((Some(Unit::Days), 1));
+            }
+            if phrase(lexicon.other_units).is_some() {
+                return None;
+            }
+            if let Some((_, codes)) = lexicon.money.iter().find(|(name, _)| *name == word.text) {
+                let of_country = country_after(tokens, next + 1);
+                let is_right = is_one_of(currency, codes) && of_country.is_none_or(|codes| is_one_of(currency, codes));
+                return is_right.then(|| money(1 + usize::from(of_country.is_some())));
+            }
+            if is_any_code(word, currency) {
+                return is_code(word, currency).then(|| money(1));
+            }
+            Some((None, 0))
+        }
         _ => Some((None, 0)),
     }
+}
+
+/// `argentinos` in "pesos argentinos".
+fn country_after(tokens: &[Token], at: usize) -> Option<&'static [&'static str]> {
+    let word = word(tokens, at)?;
+    COUNTRIES.iter().find(|(start, _)| word.text.starts_with(start)).map(|(_, codes)| *codes)
+}
+
+/// Whether the words of the phrase stand at a place.
+pub(super) fn is_phrase(tokens: &[Token], at: usize, phrase: &str) -> bool {
+    phrase.split(' ').enumerate().all(|(ahead, text)| is_word(tokens, at + ahead, &[text]))
 }

@@ -5,7 +5,10 @@ use time::{
 };
 
 use super::{
-    super::facts::{CriticalItem, SegmentFact, Stored},
+    super::{
+        facts::{CriticalItem, SegmentFact, Stored},
+        grounding::{Writing, check},
+    },
     *,
 };
 use crate::{accounts::Platform, profit::Basis};
@@ -222,7 +225,7 @@ fn the_texts_of_the_rules_pass_the_check_of_models_texts() {
     let found = draft(&Facts { days: dear, ..facts(stored) });
     assert_eq!(found.len(), 10 + 3 + 5);
     for draft in found {
-        let checked = super::super::grounding::check(&super::super::Wording::from(&draft), &draft.grounds);
+        let checked = check(&(&draft).into(), &draft.grounds, Writing::ENGLISH);
         assert_eq!(checked, Ok(()), "{draft:?}");
     }
 }
