@@ -162,7 +162,7 @@ fn check_text(text: &str, most: usize, is_advice: bool, grounds: &Grounds, writi
     dates::check_relative(&sentences, lexicon, &grounds.facts, is_advice)?;
     directions::check(&sentences, lexicon, &grounds.facts)?;
     directions::check_denials(&sentences, lexicon, &grounds.facts)?;
-    causes::check(sentences, lexicon, others)
+    causes::check(sentences, lexicon, others, is_advice)
 }
 
 /// Refuses a text with a word that only another language has. What hangs on a hyphen is part of a longer word.

@@ -10,12 +10,21 @@ use super::{
 /// What may stand between a preposition and a figure.
 const BETWEEN: [&str; 14] = ["el", "la", "los", "las", "del", "o", "a", "os", "as", "dia", "de", "do", "da", "cerca"];
 
-/// A cause may be told in a sentence that names the known one, once.
+/// A cause may be told in a sentence that names the known one, once. Advice may speak of what the data says nothing about.
 ///
 /// # Errors
 /// The first causal wording that is told of anything else.
-pub(super) fn check(sentences: Vec<Sentence>, lexicon: &Lexicon, others: [&Lexicon; 2]) -> Result<(), Refusal> {
+pub(super) fn check(
+    sentences: Vec<Sentence>,
+    lexicon: &Lexicon,
+    others: [&Lexicon; 2],
+    is_advice: bool,
+) -> Result<(), Refusal> {
     for mut sentence in sentences {
+        let outside: &[&str] = if is_advice { &[] } else { lexicon.outside };
+        if let Some(phrase) = outside.iter().find(|phrase| sentence.says(phrase)) {
+            return Err(Refusal::Causal(phrase));
+        }
         for phrase in lexicon.unknown_cause {
             sentence.take_out(phrase);
         }

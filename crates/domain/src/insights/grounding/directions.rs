@@ -15,13 +15,22 @@ pub(super) fn check(sentences: &[Sentence], lexicon: &Lexicon, facts: &[Fact]) -
     for (direction, phrase) in rises.chain(falls) {
         for before in sentences.iter().flat_map(|sentence| sentence.before(phrase)) {
             known_direction(direction, phrase, facts)?;
-            let denying = before.iter().find(|word| !lexicon.auxiliaries.contains(*word));
-            if denying.is_some_and(|word| lexicon.negations.contains(word)) {
+            if is_negated(&before, lexicon) {
                 return Err(Refusal::Direction(phrase));
             }
         }
     }
-    Ok(())
+    let denied = |phrase: &&&'static str| {
+        sentences.iter().flat_map(|sentence| sentence.before(phrase)).any(|before| is_negated(&before, lexicon))
+    };
+    let bare = lexicon.bare.iter().find(denied);
+    bare.map_or(Ok(()), |phrase| Err(Refusal::Direction(phrase)))
+}
+
+/// Whether the words before a claim, the nearest first, deny it.
+fn is_negated(before: &[&str], lexicon: &Lexicon) -> bool {
+    let denying = before.iter().find(|word| !lexicon.auxiliaries.contains(*word));
+    denying.is_some_and(|word| lexicon.negations.contains(word))
 }
 
 /// # Errors

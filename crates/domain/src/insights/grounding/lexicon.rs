@@ -54,6 +54,8 @@ pub(super) struct Lexicon {
     pub function_words: &'static [&'static str],
     /// Wording that says or hints why something happened.
     pub causal: &'static [&'static str],
+    /// What the data of a shop says nothing about: where it is named outside of advice, it hints at a cause.
+    pub outside: &'static [&'static str],
     /// Prepositions that tell a cause, and what may follow them without one.
     pub prepositions: &'static [Preposition],
     /// Sentences that say that a cause is not known or is to be looked for.
@@ -63,6 +65,10 @@ pub(super) struct Lexicon {
     /// After an amount or a percentage.
     pub more: &'static [&'static str],
     pub less: &'static [&'static str],
+    /// Verbs that tell a direction only where they are denied: elsewhere they advise.
+    pub bare: &'static [&'static str],
+    /// Before an amount, they make it negative.
+    pub losses: &'static [&'static str],
     pub negations: &'static [&'static str],
     /// What may stand between a negation and what it denies.
     pub auxiliaries: &'static [&'static str],

@@ -85,15 +85,22 @@ struct Value {
 /// How many tokens a number takes with its unit, if it is a fact.
 fn check_value(tokens: &[Token], at: usize, number: Value, known: Known<'_>) -> Result<Option<usize>, Refusal> {
     let Value { mut value, step, mut next, is_large } = number;
-    if is_negative(tokens, at, known.lexicon) {
+    let is_negative = is_negative(tokens, at, known.lexicon);
+    if is_negative {
         value = -value;
     }
     if is_large && is_word(tokens, next, &["de"]) {
         next += 1;
     }
     let Some((unit, taken)) = unit(tokens, at, next, known) else { return Ok(None) };
-    let is = |fact: &Fact| matches!(fact, Fact::Number { value: fact, unit: of, decimals } if *of == unit && says(value, step, *fact, *decimals));
-    if !known.facts.iter().any(is) {
+    let is_fact = |value: Decimal| {
+        known.facts.iter().any(|fact| {
+            matches!(fact, Fact::Number { value: fact, unit: of, decimals }
+                if *of == unit && says(value, step, *fact, *decimals))
+        })
+    };
+    let is_loss = matches!(unit, Unit::Money(_)) && !is_negative && follows_loss(tokens, at, known.lexicon);
+    if !is_fact(value) && !(is_loss && is_fact(-value)) {
         return Ok(None);
     }
     next += taken;
@@ -155,6 +162,13 @@ fn is_negative(tokens: &[Token], at: usize, lexicon: &Lexicon) -> bool {
     }
     let is_at_least = || back.checked_sub(1).is_some_and(|back| is_word(tokens, back, &["al", "lo", "pelo", "ao"]));
     tokens.get(back) == Some(&Token::Minus) || (is_word(tokens, back, lexicon.minus) && !is_at_least())
+}
+
+/// Whether a word for a loss stands up to three words before: "lost about 500", "una pérdida de $ 500".
+fn follows_loss(tokens: &[Token], at: usize, lexicon: &Lexicon) -> bool {
+    let before = tokens.get(..at).unwrap_or_default().iter().rev();
+    let words = before.filter(|token| !matches!(token, Token::Currency(_)));
+    words.take(3).any(|token| matches!(token, Token::Word(word) if lexicon.losses.contains(&word.text.as_str())))
 }
 
 /// A number in words and how many tokens it is. `None` when no number begins here, or a lone article.

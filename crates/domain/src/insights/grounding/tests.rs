@@ -1,3 +1,4 @@
+mod held_out;
 mod language;
 mod portuguese;
 mod spanish;

@@ -76,7 +76,14 @@ pub(super) static ENGLISH: Lexicon = Lexicon {
         "consequence", "consequently", "therefore", "thus", "hence", "triggered", "triggers", "triggering", "sparked",
         "fuelled", "fueled", "prompted", "blame", "culprit", "responsible", "contributed", "contributes",
         "contributing", "contributor", "linked to", "tied to", "points to", "suggests", "suggesting", "likely",
-        "probably", "presumably", "perhaps", "apparently",
+        "meant", "coincides", "coincided", "coinciding", "behind the", "associated with", "correlates", "correlated",
+        "impacted", "affected", "brought about", "might be", "could be", "may be", "might have", "could have", "may have", "in response to",
+        "with fewer", "suffered from", "weighed on", "hurt", "made orders", "made sales", "kept customers from", "probably", "presumably", "perhaps", "apparently",
+    ],
+    outside: &[
+        "weather", "rain", "storm", "holiday", "holidays", "competitor", "competitors", "competition", "seasonal",
+        "seasonality", "crisis", "inflation", "economy", "price change", "price changes",
+        "change of prices", "price increase", "price increases", "outage",
     ],
     prepositions: &[
         Preposition { word: "since", causal: &[], harmless: &["then"], before_figures: true },
@@ -84,7 +91,7 @@ pub(super) static ENGLISH: Lexicon = Lexicon {
     unknown_cause: &[
         "cause is unknown", "cause is not known", "cause was not found", "cause unknown", "no known cause",
         "no cause was found", "no cause is known", "reason is unknown", "reason is not known", "no reason is known",
-        "does not explain", "does not tell the reason",
+        "does not explain", "does not tell the reason", "find a cause", "find the cause", "found no cause", "find a reason", "find the reason",
     ],
     rises: &[
         "rose", "risen", "rises", "grew", "grown", "climbed", "jumped", "surged", "soared", "spiked", "increased", "an increase",
@@ -99,7 +106,9 @@ pub(super) static ENGLISH: Lexicon = Lexicon {
     ],
     more: &["more", "higher", "above"],
     less: &["less", "fewer", "lower", "below"],
-    negations: &["not", "no", "never", "neither", "nor", "without", "hardly", "didn't", "didn’t", "hasn't", "hasn’t"],
+    negations: &["not", "no", "never", "neither", "nor", "without", "hardly", "didn't", "didn’t", "hasn't", "hasn’t", "doesn't", "doesn’t"],
+    bare: &["fall", "drop", "decline", "decrease", "rise", "increase", "grow", "climb"],
+    losses: &["lost", "loss", "losses"],
     auxiliaries: &["did", "has", "have", "had", "was", "were", "is", "are", "been", "a", "an"],
     copulas: &["was", "were", "is", "are", "reached", "been"],
     nothing: &["sold nothing", "nothing was sold", "there were no orders", "there were no sales", "without a single order"],

@@ -95,8 +95,21 @@ pub(super) static PORTUGUESE: Lexicon = Lexicon {
         "provavelmente", "possivelmente", "talvez", "certamente", "ao que parece", "aparentemente", "parece", "parecem",
         "sugere", "sugerem", "aponta para", "apontam para", "e provavel", "e possivel que", "pode ser", "podem ser",
         "pode ter", "podem ter", "poderia", "fator", "fatores", "reflexo de", "reflexo da", "reflexo do", "reflete",
-        "refletem", "refletindo", "relacionado a", "relacionada a", "ligado a", "ligada a", "efeito de", "efeito da",
+        "refletem", "refletindo", "provavel", "fez com que", "fizeram com que", "dai", "coincide com", "coincidem com",
+        "coincidiu com", "coincidiram com", "coincidindo com", "coincide", "com menos", "com menor", "com maior",
+        "com a falta", "com a alta", "com a queda", "com o aumento", "ausencia de", "por tras de", "por tras da",
+        "por tras do", "associado a", "associada a", "traduziu se em", "se traduziu em", "repercutiu", "impactou",
+        "impactaram", "implicou", "incidiu", "significou", "significaram", "acarretou", "acarretaram", "origem da",
+        "origem do", "gerou a", "gerou o", "gerou uma", "gerou um", "gerou menos", "gerou mais", "geraram a", "geraram o",
+        "geraram uma", "geraram um", "geraram menos", "geraram mais", "produziu", "produziram", "ao haver", "por haver",
+        "por nao haver", "houve menos", "em resposta a", "vem de", "veio de", "vieram de", "sofreram com", "sofreu com",
+        "pesou sobre", "pesaram sobre", "relacionado a", "relacionada a", "ligado a", "ligada a", "efeito de", "efeito da",
         "efeito do", "diante de", "diante da", "diante do",
+    ],
+    outside: &[
+        "chuva", "chuvas", "clima", "mau tempo", "feriado", "feriados", "concorrencia", "concorrente", "concorrentes",
+        "sazonal", "sazonalidade", "crise", "inflacao", "economia", "greve", "mudanca de precos",
+        "mudanca nos precos", "aumento de precos", "alta dos precos", "promocao da", "queda do site",
     ],
     prepositions: &[
         Preposition {
@@ -131,7 +144,9 @@ pub(super) static PORTUGUESE: Lexicon = Lexicon {
         "o motivo e desconhecido", "nao explicam", "nao explica", "nao indicam o motivo", "nao dizem o motivo",
         "nao mostram o motivo", "nao mostram a causa", "nao indicam a causa", "nao dizem a causa", "investigue a causa",
         "investigar a causa", "procure a causa", "identifique a causa", "identificar a causa", "descobrir a causa",
-        "descubra a causa", "encontrar a causa", "possiveis causas",
+        "descubra a causa", "encontrar a causa", "nao ha uma causa conhecida", "nao ha causa conhecida", "nao ha nenhuma causa conhecida",
+        "encontrar uma causa", "encontramos uma causa", "encontramos a causa", "encontrar uma explicacao",
+        "encontramos uma explicacao", "nao ha uma explicacao", "nao ha explicacao", "possiveis causas",
     ],
     rises: &[
         "subiu", "subiram", "subido", "subida", "subidas", "sobem", "aumentou", "aumentaram", "aumentado", "aumento",
@@ -150,6 +165,8 @@ pub(super) static PORTUGUESE: Lexicon = Lexicon {
     more: &["mais", "maior", "maiores", "superior", "superiores", "acima"],
     less: &["menos", "menor", "menores", "inferior", "inferiores", "abaixo"],
     negations: &["nao", "nunca", "jamais", "nem", "tampouco", "sem"],
+    bare: &["cair", "baixar", "diminuir", "recuar", "subir", "aumentar", "crescer"],
+    losses: &["perda", "perdas", "perdeu", "prejuizo", "prejuizos"],
     auxiliaries: &["se", "foi", "foram", "ha", "houve", "tem", "um", "uma", "nenhum", "nenhuma", "esta", "estao", "ficou"],
     copulas: &[
         "foi", "foram", "era", "eram", "e", "sao", "tem sido", "chegou a", "chegaram a", "atingiu", "atingiram", "somou",

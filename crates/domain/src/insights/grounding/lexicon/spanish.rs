@@ -97,8 +97,21 @@ pub(super) static SPANISH: Lexicon = Lexicon {
         "probablemente", "posiblemente", "seguramente", "quiza", "quizas", "tal vez", "al parecer", "aparentemente",
         "parece", "parecen", "sugiere", "sugieren", "apunta a", "apuntan a", "es probable", "es posible que", "podria",
         "podrian", "puede que", "pudo", "pudieron", "factor", "factores", "reflejo de", "refleja", "reflejan",
-        "relacionado con", "relacionada con", "vinculado", "vinculada", "efecto de", "efecto del", "a falta de", "ante la",
+        "probable", "hizo que", "hicieron que", "obedecio a", "obedecieron a", "obedecio al", "coincide con", "coinciden con",
+        "coincidio con", "coincidieron con", "coincidiendo con", "coincide", "al haber", "al no haber", "con menos", 
+        "con menor", "con mayor", "con la falta", "con la subida", "con la caida", "con la baja", "con el alza", "con el aumento",
+        "ausencia de", "detras de", "asociado a", "asociada a", "se tradujo en", "se tradujeron en", "repercutio", "impactó",
+        "impactaron", "implico", "incidio", "incidieron", "significo", "significaron", "supuso", "acarreo", "origen de",
+        "genero la", "genero el", "genero una", "genero un", "genero menos", "genero mas", "generaron la", "generaron el",
+        "generaron una", "generaron un", "generaron menos", "generaron mas", "produjo", "produjeron", "hubo menos",
+        "en respuesta a", "proviene de", "provienen de", "provino de", "peso sobre", "pesaron sobre", "se resintio",
+        "se resintieron", "relacionado con", "relacionada con", "vinculado", "vinculada", "efecto de", "efecto del", "a falta de", "ante la",
         "ante el",
+    ],
+    outside: &[
+        "lluvia", "lluvias", "clima", "mal tiempo", "feriado", "feriados", "festivo", "competencia", "competidor",
+        "competidores", "estacional", "estacionalidad", "crisis", "inflacion", "economia", "huelga",
+        "cambio de precios", "cambio en los precios", "aumento de precios", "subida de precios", "promocion de la",
     ],
     prepositions: &[
         Preposition {
@@ -116,7 +129,10 @@ pub(super) static SPANISH: Lexicon = Lexicon {
         Preposition {
             word: "desde",
             causal: &[],
-            harmless: &["entonces", "hace", "el inicio", "el principio", "el comienzo"],
+            harmless: &[
+                "entonces", "hace", "el inicio", "el principio", "el comienzo", "la configuracion", "el panel", "tu panel",
+                "su panel", "el administrador", "los ajustes",
+            ],
             before_figures: true,
         },
         Preposition { word: "tras", causal: &[], harmless: &[], before_figures: true },
@@ -133,7 +149,9 @@ pub(super) static SPANISH: Lexicon = Lexicon {
         "no explican", "no explica", "no indican el motivo", "no dicen el motivo", "no dicen la causa",
         "no indican la causa", "no muestran la causa", "investigue la causa", "investigar la causa", "busque la causa",
         "buscar la causa", "identifique la causa", "identificar la causa", "averigue la causa", "averiguar la causa",
-        "encontrar la causa", "determinar la causa", "posibles causas",
+        "encontrar la causa", "determinar la causa", "no hay una causa conocida", "no hay causa conocida",
+        "no hay ninguna causa conocida", "encontrar una causa", "encontramos una causa", "encontramos la causa",
+        "encontrar una explicacion", "encontramos una explicacion", "no hay una explicacion", "no hay explicacion", "posibles causas",
     ],
     rises: &[
         "subio", "subieron", "subido", "subida", "subidas", "suben", "aumento", "aumentos", "aumentaron", "aumentado", "crecio",
@@ -154,6 +172,8 @@ pub(super) static SPANISH: Lexicon = Lexicon {
     more: &["mas", "mayor", "mayores", "superior", "superiores"],
     less: &["menos", "menor", "menores", "inferior", "inferiores"],
     negations: &["no", "nunca", "tampoco", "jamas", "ni", "sin"],
+    bare: &["caer", "bajar", "descender", "disminuir", "subir", "aumentar", "crecer"],
+    losses: &["perdida", "perdidas", "perdio", "perdiste", "perdieron"],
     auxiliaries: &["se", "ha", "han", "habia", "habian", "hubo", "hay", "fue", "un", "una", "ningun", "ninguna", "esta"],
     copulas: &[
         "fue", "fueron", "era", "eran", "es", "son", "ha sido", "han sido", "ascendio a", "ascendieron a", "alcanzo",
