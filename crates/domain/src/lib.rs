@@ -43,6 +43,7 @@ pub mod reorder;
 pub mod risks;
 pub mod sealing;
 pub mod text;
+pub mod texts;
 pub mod tracking;
 pub mod uptime;
 pub mod usage;

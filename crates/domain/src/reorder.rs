@@ -2,6 +2,8 @@
 
 mod reason;
 
+#[cfg(test)]
+pub(crate) use reason::tests::say_all;
 pub use reason::{Basis, Reason};
 
 use async_trait::async_trait;

@@ -26,7 +26,9 @@ pub use rules::{
     STOCKOUT_PROBABILITY, Scale, channel_concentration, churn, customer_concentration, dead_stock, integration_stale,
     low_credits, margin_drop, refund_spike, sku_concentration, stockout, webhook_failing,
 };
-pub use wording::{Language, Unit};
+pub use wording::Unit;
+#[cfg(test)]
+pub(crate) use wording::tests::say_all;
 
 /// Days that a risk looks ahead.
 pub const HORIZON_DAYS: i64 = 30;

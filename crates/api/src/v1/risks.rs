@@ -5,9 +5,10 @@ use domain::{
     insights::Severity,
     money::Currency,
     risks::{
-        Action, Evidence, Exposure, Filter, Finding, HORIZON_DAYS, Kind, Language, Links, Listing, Measure, Risk,
+        Action, Evidence, Exposure, Filter, Finding, HORIZON_DAYS, Kind, Links, Listing, Measure, Risk,
         Summary,
     },
+    texts::{Locale, Texts},
 };
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema, openapi::schema::Object};
@@ -62,8 +63,8 @@ struct RiskBody {
     #[schema(example = 30)]
     horizon_days: i64,
     evidence: Vec<EvidenceBody>,
-    #[schema(value_type = Vec<String>, example = json!(["half of the lost demand may move to another product in the low case"]))]
-    assumptions: Vec<&'static str>,
+    #[schema(example = json!(["half of the lost demand may move to another product in the low case"]))]
+    assumptions: Vec<String>,
     links: LinksBody,
     #[schema(schema_with = action)]
     recommended_action: Option<Action>,
@@ -76,10 +77,9 @@ struct RiskBody {
 }
 
 impl RiskBody {
-    fn new(risk: Risk, in_currency: Currency) -> Self {
+    fn new(risk: Risk, in_currency: Currency, texts: &Texts) -> Self {
         let Risk { number: _, found, detected_at, last_seen_at } = risk;
-        let (id, title) = (found.id(), found.title(Language::English));
-        let assumptions = found.assumed(Language::English).collect();
+        let (id, title, assumptions) = (found.id(), found.title(texts), found.assumed(texts));
         let Finding {
             kind,
             subject: _,
@@ -266,6 +266,7 @@ pub async fn get(caller: Caller, query: Query<ListParams>, state: web::Data<Stat
     let Query { params: ListParams { r#type: kind, severity, limit, cursor, as_of }, mut warnings } = query;
     let Results { account, .. } = Results::of(&caller, as_of, &state).await?;
     let (page, currency) = (limit.page(cursor), caller.currency());
+    let texts = Texts::of(Locale::ENGLISH);
     let Listing { page: found, summary, freshness } =
         state.risks.list(account, Filter { kind, severity }, page).await?;
     if summary.lack_costs > 0 {
@@ -273,7 +274,7 @@ pub async fn get(caller: Caller, query: Query<ListParams>, state: web::Data<Stat
     }
     Reply::found(&Body {
         pagination: Pagination::new(page, &found),
-        data: found.items.into_iter().map(|risk| RiskBody::new(risk, currency)).collect(),
+        data: found.items.into_iter().map(|risk| RiskBody::new(risk, currency, &texts)).collect(),
         summary: SummaryBody::new(summary, currency),
         generated_at: freshness.as_of.map(instant),
         freshness: FreshnessBody::new(freshness, caller.zone()),

@@ -10,6 +10,7 @@ use domain::{
     jobs::Written,
     money::estimate,
     reorder::{Basis, Draft, Reason},
+    texts::{Locale, Texts},
 };
 
 use rust_decimal::{Decimal, prelude::ToPrimitive};
@@ -107,7 +108,7 @@ fn draft(product: &StockedProduct, model: &DemandModel<'_>, calibration: &Calibr
     Some(Draft {
         product_id: product.product_id,
         qty_suggested: quantity,
-        reason: Reason { quantity, confidence, basis: &basis }.to_string(),
+        reason: Reason { quantity, confidence, basis: &basis }.say(&Texts::of(Locale::ENGLISH)),
         confidence: estimate(confidence.min(1.0), 4),
         forecast_days: i64::from(found.forecast_days.max(1)),
         basis,

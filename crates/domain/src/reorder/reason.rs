@@ -1,8 +1,9 @@
 //! A suggestion in words.
 
-use std::fmt;
-
+use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
+
+use crate::{money::estimate, texts::Texts};
 
 /// The numbers that a suggestion came from. Units are those of the item, days whole ones.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -36,35 +37,51 @@ pub struct Reason<'a> {
     pub basis: &'a Basis,
 }
 
-impl fmt::Display for Reason<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { quantity, confidence, basis } = self;
-        let Basis { daily_demand, on_hand, on_order, lead_time_days, review_days, .. } = basis;
-        let daily = if *daily_demand >= 10.0 { format!("{daily_demand:.0}") } else { format!("{daily_demand:.1}") };
-        write!(f, "Sells about {daily} a day; {on_hand} in stock")?;
-        if *on_order > 0 {
-            write!(f, " and {on_order} on order")?;
-        }
-        write!(
-            f,
-            ". Until an order placed {review_days} days from now would arrive ({lead_time_days} days later) about {:.0} \
-             are expected to sell, and {} cover it with a probability of {:.0} %. Order {quantity}",
-            basis.expected_demand,
-            basis.order_up_to,
-            100.0 * confidence,
-        )?;
-        match (basis.pack_size > 1, basis.min_order_qty > 1) {
-            (true, true) => write!(f, " (packs of {}, at least {}).", basis.pack_size, basis.min_order_qty),
-            (true, false) => write!(f, " (packs of {}).", basis.pack_size),
-            (false, true) => write!(f, " (at least {}).", basis.min_order_qty),
-            (false, false) => f.write_str("."),
-        }
+impl Reason<'_> {
+    /// The suggestion, with the numbers used.
+    pub fn say(&self, texts: &Texts) -> String {
+        let Self { quantity, confidence, basis } = *self;
+        let Basis {
+            on_hand,
+            on_order,
+            lead_time_days,
+            review_days,
+            daily_demand,
+            order_up_to,
+            pack_size,
+            min_order_qty,
+            ..
+        } = *basis;
+        let [daily_demand, expected_demand, confidence] =
+            [daily_demand, basis.expected_demand, confidence].map(|figure| estimate(figure, 4));
+        let packed = match (pack_size > 1, min_order_qty > 1) {
+            (true, true) => "packs_and_least",
+            (true, false) => "packs",
+            (false, true) => "least",
+            (false, false) => "no",
+        };
+        texts
+            .message("reorder-reason")
+            .number("daily_demand", daily_demand, u32::from(daily_demand < Decimal::TEN))
+            .count("on_hand", on_hand)
+            .count("on_order", on_order.max(0))
+            .count("review_days", review_days)
+            .count("lead_time_days", lead_time_days)
+            .count("expected_demand", expected_demand)
+            .count("order_up_to", order_up_to)
+            .percent("confidence", confidence, 0)
+            .count("quantity", quantity)
+            .count("pack_size", pack_size)
+            .count("min_order_qty", min_order_qty)
+            .text("packed", packed)
+            .say()
     }
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::{Basis, Reason};
+    use crate::texts::{Locale, Texts};
 
     const PLAIN: Basis = Basis {
         daily_demand: 3.42,
@@ -82,15 +99,15 @@ mod tests {
     };
 
     fn reason(basis: &Basis) -> String {
-        Reason { quantity: 76, confidence: 0.92, basis }.to_string()
+        Reason { quantity: 76, confidence: 0.92, basis }.say(&Texts::of(Locale::ENGLISH))
     }
 
     #[test]
     fn a_reason_names_the_numbers_it_used() {
         assert_eq!(
             reason(&PLAIN),
-            "Sells about 3.4 a day; 20 in stock. Until an order placed 7 days from now would arrive (14 days later) about \
-             72 are expected to sell, and 96 cover it with a probability of 92 %. Order 76."
+            "Sells about 3.4 a day; 20 in stock. About 72 are expected to sell before an order placed in 7 days could \
+             arrive (14 days of delivery), and 96 cover it with a probability of 92%. Order 76."
         );
     }
 
@@ -99,5 +116,23 @@ mod tests {
         let reason = reason(&Basis { on_order: 10, pack_size: 12, min_order_qty: 24, daily_demand: 12.6, ..PLAIN });
         assert!(reason.starts_with("Sells about 13 a day; 20 in stock and 10 on order."), "{reason}");
         assert!(reason.ends_with("Order 76 (packs of 12, at least 24)."), "{reason}");
+    }
+
+    /// Every form of a reason.
+    pub(crate) fn say_all(texts: &Texts) {
+        for (days, on_order, pack_size, min_order_qty) in [(1, 0, 1, 1), (7, 10, 12, 1), (14, 0, 1, 24), (2, 3, 12, 24)]
+        {
+            let expected_demand = 0.9 + 300.0 * f64::from(u8::from(pack_size > 1));
+            let basis = Basis {
+                on_order,
+                lead_time_days: days,
+                review_days: days,
+                expected_demand,
+                pack_size,
+                min_order_qty,
+                ..PLAIN
+            };
+            Reason { quantity: 76, confidence: 0.92, basis: &basis }.say(texts);
+        }
     }
 }

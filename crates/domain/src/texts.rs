@@ -1,0 +1,151 @@
+//! Every sentence of the service, in every [`Language`]: one catalogue of templates in the syntax of Project Fluent, filled from
+//! figures. The templates are files beside the source (`texts/<language>/*.ftl`) and part of the program.
+//!
+//! A template says how figures are put into words and nothing else: which figures there are, and what is worth telling, is
+//! decided where the figures are made.
+
+mod catalogue;
+mod figures;
+#[cfg(test)]
+mod tests;
+
+use std::fmt::Display;
+
+use fluent_bundle::FluentArgs;
+use icu_decimal::DecimalFormatter;
+use rust_decimal::{Decimal, prelude::ToPrimitive};
+use time::Date;
+
+use crate::{imports::CountryCode, language::Language, money::Currency};
+
+/// What texts are written in: a language, and the country whose way of writing numbers, amounts and dates they follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Locale {
+    pub language: Language,
+    /// `None` for the way that is usual in the language.
+    pub region: Option<CountryCode>,
+}
+
+impl Locale {
+    pub const ENGLISH: Self = Self { language: Language::English, region: None };
+
+    /// The BCP 47 tag, such as `es-MX`.
+    pub fn tag(&self) -> String {
+        let language = self.language.as_str();
+        let base = language.split_once('-').map_or(language, |(base, _)| base);
+        self.region.map_or_else(|| language.to_owned(), |region| format!("{base}-{}", region.as_str()))
+    }
+}
+
+/// The catalogue, as it is read in one locale.
+pub struct Texts {
+    locale: Locale,
+    numbers: Option<DecimalFormatter>,
+    /// The day that texts are read from: dates far from it are written with their year.
+    today: Option<Date>,
+}
+
+impl Texts {
+    pub fn of(locale: Locale) -> Self {
+        Self { locale, numbers: figures::formatter(&locale), today: None }
+    }
+
+    /// Dates within ten months of `today` are written without their year.
+    #[must_use]
+    pub fn as_of(self, today: Date) -> Self {
+        Self { today: Some(today), ..self }
+    }
+
+    pub const fn locale(&self) -> Locale {
+        self.locale
+    }
+
+    /// A message of the catalogue, to be filled.
+    pub fn message(&self, id: impl Into<String>) -> Message<'_> {
+        Message { texts: self, id: id.into(), args: FluentArgs::new() }
+    }
+}
+
+/// A message and what is filled in. A figure `x` is `$x` in the template, written as the locale does; where the form of a word
+/// depends on it, it is selected by `$x_n`.
+pub struct Message<'a> {
+    texts: &'a Texts,
+    id: String,
+    args: FluentArgs<'a>,
+}
+
+impl<'a> Message<'a> {
+    /// A number with as many decimals as are given.
+    #[must_use]
+    pub fn number(mut self, name: &str, value: Decimal, decimals: u32) -> Self {
+        let value = figures::rounded(value, decimals);
+        self.args.set(format!("{name}_n"), value.to_f64().unwrap_or_default());
+        let written = self.texts.written(value);
+        self.text(name, written)
+    }
+
+    #[must_use]
+    pub fn count(self, name: &str, count: impl Into<Decimal>) -> Self {
+        self.number(name, count.into(), 0)
+    }
+
+    /// An amount, with its minor unit below a hundred and without from there on.
+    #[must_use]
+    pub fn money(self, name: &str, amount: Decimal, currency: Currency) -> Self {
+        let number = self.texts.written(figures::rounded(amount, figures::decimals_of(amount, currency)));
+        let money = self.texts.message("money").text("number", number).text("currency", currency).say();
+        self.text(name, money)
+    }
+
+    /// A part of a whole, in percent.
+    #[must_use]
+    pub fn percent(self, name: &str, share: Decimal, decimals: u32) -> Self {
+        let number = self.texts.written(figures::rounded(share * Decimal::ONE_HUNDRED, decimals));
+        let percent = self.texts.message("percent").text("number", number).say();
+        self.text(name, percent)
+    }
+
+    /// The difference of two parts of a whole, in percentage points.
+    #[must_use]
+    pub fn points(self, name: &str, difference: Decimal, decimals: u32) -> Self {
+        let points = self.texts.message("points").number("number", difference * Decimal::ONE_HUNDRED, decimals).say();
+        self.text(name, points)
+    }
+
+    /// A day: `$x` is its name, `$x_on` says that something was on it.
+    #[must_use]
+    pub fn day(self, name: &str, day: Date) -> Self {
+        let [plain, on] = ["day", "day-on"].map(|id| self.texts.written_day(id, day));
+        self.text(&format!("{name}_on"), on).text(name, plain)
+    }
+
+    /// A name, a code to select by, or a text that is written already.
+    #[must_use]
+    pub fn text(mut self, name: &str, text: impl Display) -> Self {
+        self.args.set(name.to_owned(), text.to_string());
+        self
+    }
+
+    /// Names one after the other: `$x` is all of them, `$x_listed` those that are followed by more.
+    #[must_use]
+    pub fn list(self, name: &str, names: &[String]) -> Self {
+        let list = match names {
+            [] => String::new(),
+            [only] => only.clone(),
+            [others @ .., last] => {
+                self.texts.message("list").text("others", others.join(", ")).text("last", last).say()
+            }
+        };
+        self.text(&format!("{name}_listed"), names.join(", ")).text(name, list)
+    }
+
+    /// The text.
+    pub fn say(&self) -> String {
+        catalogue::filled(self.texts.locale.language, &self.id, None, &self.args)
+    }
+
+    /// One of several texts of the message.
+    pub fn attribute(&self, name: &str) -> String {
+        catalogue::filled(self.texts.locale.language, &self.id, Some(name), &self.args)
+    }
+}

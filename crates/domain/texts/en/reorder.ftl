@@ -1,0 +1,20 @@
+# Why so much of an item is to be ordered.
+
+reorder-reason = Sells about { $daily_demand } a day; { $on_order_n ->
+    [0] { $on_hand } in stock
+   *[other] { $on_hand } in stock and { $on_order } on order
+}. { $expected_demand_n ->
+    [one] About { $expected_demand } is
+   *[other] About { $expected_demand } are
+} expected to sell before an order placed in { $review_days_n ->
+    [one] { $review_days } day
+   *[other] { $review_days } days
+} could arrive ({ $lead_time_days_n ->
+    [one] { $lead_time_days } day
+   *[other] { $lead_time_days } days
+} of delivery), and { $order_up_to } cover it with a probability of { $confidence }. Order { $quantity }{ $packed ->
+    [packs_and_least] {" "}(packs of { $pack_size }, at least { $min_order_qty }).
+    [packs] {" "}(packs of { $pack_size }).
+    [least] {" "}(at least { $min_order_qty }).
+   *[no] .
+}

@@ -1,0 +1,17 @@
+# Why so much of an item is to be ordered.
+
+reorder-reason = Se venden unas { $daily_demand } unidades al día; { $on_order_n ->
+    [0] hay { $on_hand } en stock
+   *[other] hay { $on_hand } en stock y { $on_order } en camino
+}. Se espera vender unas { $expected_demand } antes de que pueda llegar un pedido hecho dentro de { $review_days_n ->
+    [one] { $review_days } día
+   *[other] { $review_days } días
+} ({ $lead_time_days_n ->
+    [one] { $lead_time_days } día
+   *[other] { $lead_time_days } días
+} de entrega), y { $order_up_to } bastan con una probabilidad del { $confidence }. Pida { $quantity }{ $packed ->
+    [packs_and_least] {" "}(en paquetes de { $pack_size }, mínimo { $min_order_qty }).
+    [packs] {" "}(en paquetes de { $pack_size }).
+    [least] {" "}(mínimo { $min_order_qty }).
+   *[no] .
+}

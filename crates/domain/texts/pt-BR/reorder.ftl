@@ -1,0 +1,17 @@
+# Why so much of an item is to be ordered.
+
+reorder-reason = Vendem-se cerca de { $daily_demand } unidades por dia; { $on_order_n ->
+    [0] há { $on_hand } em estoque
+   *[other] há { $on_hand } em estoque e { $on_order } a caminho
+}. Espera-se vender cerca de { $expected_demand } antes que um pedido feito em { $review_days_n ->
+    [one] { $review_days } dia
+   *[other] { $review_days } dias
+} possa chegar ({ $lead_time_days_n ->
+    [one] { $lead_time_days } dia
+   *[other] { $lead_time_days } dias
+} de entrega), e { $order_up_to } bastam com uma probabilidade de { $confidence }. Peça { $quantity }{ $packed ->
+    [packs_and_least] {" "}(em pacotes de { $pack_size }, no mínimo { $min_order_qty }).
+    [packs] {" "}(em pacotes de { $pack_size }).
+    [least] {" "}(no mínimo { $min_order_qty }).
+   *[no] .
+}
