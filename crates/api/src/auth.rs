@@ -15,6 +15,7 @@ use domain::{
     AccountId,
     keys::{ApiKey, InvalidKey, KeyHash, KeyRecord, KeyRefused, KeyStore},
     money::Currency,
+    texts::Locale,
     zone::Zone,
 };
 use time::OffsetDateTime;
@@ -40,6 +41,11 @@ impl Caller {
 
     pub fn currency(&self) -> Currency {
         self.0.profile.currency
+    }
+
+    /// Of texts, where the request does not ask for another.
+    pub fn locale(&self) -> Locale {
+        self.0.profile.locale
     }
 
     pub fn zone(&self) -> &Zone {

@@ -11,6 +11,7 @@ mod error;
 mod exact;
 mod freshness;
 mod input;
+mod language;
 mod lookups;
 mod names;
 mod notifications;

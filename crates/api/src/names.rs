@@ -9,6 +9,7 @@ use domain::{
     freshness::Source,
     incidents, insights, integrations, inventory,
     jobs::JobName,
+    language::Language,
     reorder, uptime, usage,
     webhooks::{delivery::DeliveryState, replay::ReplayState},
 };
@@ -67,6 +68,7 @@ types! {
     DeliveryStateName => DeliveryState::NAMES;
     PlatformName => Platform::NAMES;
     FormatName => FORMATS;
+    LanguageName => Language::NAMES;
     Flag => FLAGS;
     TransactionKindName => credits::TransactionKind::NAMES;
     InsightStatusName => insights::Status::NAMES;
@@ -106,6 +108,7 @@ schemas! {
 schemas! {
     one_of:
     plan => Plan::NAMES;
+    language => Language::NAMES;
     overall_status => &["operational", "degraded", "outage"];
     database_status => &["ok", "slow", "down"];
     schema_status => &["ok", "outdated", "too_new", "unknown"];

@@ -10,7 +10,10 @@ use actix_web::{
     },
 };
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use domain::page::{Page, PageRequest};
+use domain::{
+    page::{Page, PageRequest},
+    texts::Texts,
+};
 use serde::Serialize;
 use twox_hash::XxHash3_128;
 use utoipa::ToSchema;
@@ -89,6 +92,13 @@ impl Reply {
     pub const fn status(mut self, status: StatusCode) -> Self {
         self.status = status;
         self
+    }
+
+    /// Says in which language the sentences are, and that another request might get another.
+    pub fn in_language(self, texts: &Texts) -> Self {
+        let tag = HeaderValue::from_str(&texts.locale().tag());
+        self.header("content-language", tag.unwrap_or(HeaderValue::from_static("en")))
+            .header("vary", HeaderValue::from_static("Accept-Language"))
     }
 
     /// How long what is answered has been known.

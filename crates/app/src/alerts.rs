@@ -138,6 +138,7 @@ mod tests {
             currency: "BRL".parse().unwrap(),
             timezone: "America/Sao_Paulo".parse().unwrap(),
             holiday_country: None,
+            locale: domain::texts::Locale::ENGLISH,
             created_at: NOW,
         }
     }

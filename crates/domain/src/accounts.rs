@@ -4,7 +4,9 @@ use async_trait::async_trait;
 use rust_decimal::Decimal;
 use time::OffsetDateTime;
 
-use crate::{AccountId, StoreError, UserId, imports::CountryCode, money::Currency, zone::Zone};
+use crate::{
+    AccountId, StoreError, UserId, imports::CountryCode, language::Language, money::Currency, texts::Locale, zone::Zone,
+};
 
 text_enum!(
     /// What the user pays for.
@@ -51,6 +53,8 @@ pub struct Account {
     pub timezone: Zone,
     /// Whose public holidays the shop keeps; `None` when it keeps no country's.
     pub holiday_country: Option<CountryCode>,
+    /// Of texts, where nobody asks for another.
+    pub locale: Locale,
     pub created_at: OffsetDateTime,
 }
 
@@ -62,6 +66,8 @@ pub struct Profile {
     pub currency: Currency,
     /// In which the account's days begin and end.
     pub timezone: Zone,
+    /// Of texts, where the request does not ask for another.
+    pub locale: Locale,
     pub created_at: OffsetDateTime,
 }
 
@@ -73,6 +79,7 @@ pub struct NewUser {
     pub currency: Currency,
     pub timezone: Zone,
     pub plan: Plan,
+    pub locale: Locale,
     pub now: OffsetDateTime,
 }
 
@@ -83,6 +90,9 @@ pub struct AccountChange {
     pub timezone: Option<Zone>,
     /// Whose public holidays the shop keeps from now on, if any country's.
     pub holiday_country: Option<Option<CountryCode>>,
+    pub language: Option<Language>,
+    /// Whose way of writing numbers, amounts and dates texts follow, if any country's.
+    pub country: Option<Option<CountryCode>>,
     /// The rates that are assumed where the shop does not state what an order cost. Fee rate and `cogs_ratio` are shares of
     /// revenue, 0 to 1 with at most 5 decimals; the others amounts per order, 0 or more with at most 6.
     pub fee_rate: Option<Decimal>,

@@ -252,6 +252,7 @@ mod tests {
                 plan: crate::accounts::Plan::Free,
                 currency: "USD".parse().unwrap(),
                 timezone: "UTC".parse().unwrap(),
+                locale: crate::texts::Locale::ENGLISH,
                 created_at: now,
             },
             name: String::new(),

@@ -7,7 +7,7 @@ pub(crate) use reason::tests::say_all;
 pub use reason::{Basis, Reason};
 
 use async_trait::async_trait;
-use rust_decimal::Decimal;
+use rust_decimal::{Decimal, prelude::ToPrimitive};
 use time::{Duration, OffsetDateTime};
 
 use crate::{
@@ -15,6 +15,7 @@ use crate::{
     freshness::Freshness,
     jobs::{Claim, Written},
     page::{Page, PageRequest},
+    texts::Texts,
 };
 
 text_enum!(
@@ -58,7 +59,7 @@ pub struct Suggestion {
     pub inventory_item_id: i64,
     pub sku: String,
     pub qty_suggested: i64,
-    /// In words, with the numbers used.
+    /// In English, as it was when the suggestion was made.
     pub reason: String,
     /// 0 to 1.
     pub confidence: Decimal,
@@ -67,6 +68,19 @@ pub struct Suggestion {
     pub basis: Option<Basis>,
     pub computed_at: OffsetDateTime,
     pub status: Status,
+}
+
+impl Suggestion {
+    /// Why, with the numbers used; one from before they were kept is told in English.
+    pub fn reason_in(&self, texts: &Texts) -> String {
+        self.basis.as_ref().map_or_else(
+            || self.reason.clone(),
+            |basis| {
+                let confidence = self.confidence.to_f64().unwrap_or_default();
+                Reason { quantity: self.qty_suggested, confidence, basis }.say(texts)
+            },
+        )
+    }
 }
 
 /// A page of suggestions and how fresh they are.

@@ -11,6 +11,8 @@ use domain::{
     accounts::{Account, AccountChange, AccountStore, Mode, NewUser, STARTING_CREDITS},
     credits::TransactionKind,
     imports::CountryCode,
+    language::Language,
+    texts::Locale,
     zone::Zone,
 };
 use rust_decimal::Decimal;
@@ -37,13 +39,27 @@ pub(crate) struct AccountRow {
     currency: String,
     timezone: String,
     holiday_country: Option<String>,
+    language: String,
+    country: Option<String>,
     created_at: OffsetDateTime,
 }
 
 impl TryFrom<AccountRow> for Account {
     type Error = StoreError;
     fn try_from(row: AccountRow) -> Result<Self, StoreError> {
-        let AccountRow { id, user_id, mode, name, plan, currency, timezone, holiday_country, created_at } = row;
+        let AccountRow {
+            id,
+            user_id,
+            mode,
+            name,
+            plan,
+            currency,
+            timezone,
+            holiday_country,
+            language,
+            country,
+            created_at,
+        } = row;
         Ok(Self {
             id: AccountId(id),
             user_id: parse(&user_id, "user id")?,
@@ -53,9 +69,16 @@ impl TryFrom<AccountRow> for Account {
             currency: parse(&currency, "currency")?,
             timezone: parse(&timezone, "time zone")?,
             holiday_country: holiday_country.map(|code| parse(&code, "country code")).transpose()?,
+            locale: locale(&language, country.as_deref())?,
             created_at,
         })
     }
+}
+
+/// What an account's texts are written in.
+pub(crate) fn locale(language: &str, country: Option<&str>) -> Result<Locale, StoreError> {
+    let region = country.map(|code| parse(code, "country code")).transpose()?;
+    Ok(Locale { language: parse(language, "language")?, region })
 }
 
 #[async_trait]
@@ -131,6 +154,8 @@ fn real() -> _ {
 struct Changes<'a> {
     timezone: Option<&'a str>,
     holiday_country: Option<Option<&'a str>>,
+    language: Option<&'a str>,
+    country: Option<Option<&'a str>>,
     fee_rate: Option<Decimal>,
     fee_fixed: Option<Decimal>,
     shipping_per_order: Option<Decimal>,
@@ -139,10 +164,22 @@ struct Changes<'a> {
 
 impl<'a> Changes<'a> {
     fn of(change: &'a AccountChange) -> Self {
-        let AccountChange { timezone, holiday_country, fee_rate, fee_fixed, shipping_per_order, cogs_ratio } = change;
+        let AccountChange {
+            timezone,
+            holiday_country,
+            language,
+            country,
+            fee_rate,
+            fee_fixed,
+            shipping_per_order,
+            cogs_ratio,
+        } = change;
+        let code = |country: &'a Option<CountryCode>| country.as_ref().map(CountryCode::as_str);
         Self {
             timezone: timezone.as_ref().map(Zone::name),
-            holiday_country: holiday_country.as_ref().map(|country| country.as_ref().map(CountryCode::as_str)),
+            holiday_country: holiday_country.as_ref().map(code),
+            language: language.map(Language::as_str),
+            country: country.as_ref().map(code),
             fee_rate: *fee_rate,
             fee_fixed: *fee_fixed,
             shipping_per_order: *shipping_per_order,
@@ -164,6 +201,8 @@ async fn insert(
             accounts::plan.eq(user.plan.as_str()),
             accounts::currency.eq(user.currency.as_str()),
             accounts::timezone.eq(user.timezone.name()),
+            accounts::language.eq(user.locale.language.as_str()),
+            accounts::country.eq(user.locale.region.as_ref().map(CountryCode::as_str)),
             accounts::created_at.eq(user.now),
         ))
         .returning(AccountRow::as_returning())

@@ -18,6 +18,7 @@ use time::OffsetDateTime;
 
 use crate::{
     Store,
+    accounts::locale,
     database::error::{Failure, corrupt, parse},
     schema::{accounts, api_keys},
 };
@@ -50,12 +51,14 @@ struct OwnerRow {
     plan: String,
     currency: String,
     timezone: String,
+    language: String,
+    country: Option<String>,
     created_at: OffsetDateTime,
 }
 
 fn record((key, owner): (KeyRow, OwnerRow)) -> Result<KeyRecord, StoreError> {
     let KeyRow { hash, id, account_id, name, prefix, scopes, created_at, expires_at, revoked_at } = key;
-    let OwnerRow { user_id, mode, plan, currency, timezone, created_at: since } = owner;
+    let OwnerRow { user_id, mode, plan, currency, timezone, language, country, created_at: since } = owner;
     Ok(KeyRecord {
         id: KeyId(id),
         hash: KeyHash(hash.try_into().map_err(|_| corrupt("key hash"))?),
@@ -66,6 +69,7 @@ fn record((key, owner): (KeyRow, OwnerRow)) -> Result<KeyRecord, StoreError> {
             plan: parse(&plan, "plan")?,
             currency: parse(&currency, "currency")?,
             timezone: parse(&timezone, "time zone")?,
+            locale: locale(&language, country.as_deref())?,
             created_at: since,
         },
         name,

@@ -80,6 +80,8 @@ diesel::table! {
         copy_of -> Nullable<BigInt>,
         as_of -> Nullable<Date>,
         published -> Bool,
+        language -> Text,
+        country -> Nullable<Text>,
     }
 }
 

@@ -1,6 +1,6 @@
 //! `GET /api/v1/me`: whom the key belongs to.
 
-use domain::{accounts::Profile, keys::KeyRecord};
+use domain::{accounts::Profile, imports::CountryCode, keys::KeyRecord};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -40,6 +40,12 @@ struct ProfileBody<'a> {
     /// IANA name; days begin and end in it.
     #[schema(value_type = String, example = "America/Sao_Paulo")]
     timezone: &'a str,
+    /// In which texts are written where a request does not ask for another language.
+    #[schema(value_type = String, schema_with = crate::names::language)]
+    language: &'static str,
+    /// ISO 3166-1; texts write numbers, amounts and dates as it does. Null for the way that is usual in the language.
+    #[schema(value_type = Option<String>, example = "BR")]
+    country: Option<&'a str>,
     #[schema(format = DateTime, example = "2026-01-15T09:30:00Z")]
     created_at: String,
 }
@@ -54,7 +60,7 @@ struct ProfileBody<'a> {
 )]
 pub async fn get(caller: Caller, query: Query<NoParams>) -> Result<Reply, ApiError> {
     let KeyRecord { user_id, scopes, profile, .. } = caller.key();
-    let Profile { plan, currency, timezone, created_at } = profile;
+    let Profile { plan, currency, timezone, locale, created_at } = profile;
     Reply::found(&Me {
         user_id: user_id.as_str(),
         scopes: scopes.iter().map(|scope| scope.as_str()).collect(),
@@ -62,6 +68,8 @@ pub async fn get(caller: Caller, query: Query<NoParams>) -> Result<Reply, ApiErr
             plan: plan.as_str(),
             currency: currency.as_str(),
             timezone: timezone.name(),
+            language: locale.language.as_str(),
+            country: locale.region.as_ref().map(CountryCode::as_str),
             created_at: instant(*created_at),
         },
         api_version: API_VERSION,

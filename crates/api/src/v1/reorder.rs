@@ -1,7 +1,11 @@
 //! `/api/v1/reorder`: what to buy again, and what was decided on it.
 
 use actix_web::{HttpRequest, web};
-use domain::reorder::{Basis, ChangeError, Listing, Status, Suggestion};
+use domain::{
+    language::Language,
+    reorder::{Basis, ChangeError, Listing, Status, Suggestion},
+    texts::Texts,
+};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use validator::Validate;
@@ -13,8 +17,9 @@ use crate::{
     error::{ApiError, Code},
     freshness::FreshnessBody,
     input::Input,
+    language::{Accepted, LanguageParam},
     names, path,
-    query::{Limit, NoParams, Query},
+    query::{Limit, Query},
     respond::{API_VERSION, JsonDecimal, Pagination, Reply, Warnings, instant, round4},
     state::State,
     warnings::Warning,
@@ -118,14 +123,15 @@ impl From<Basis> for BasisBody {
     }
 }
 
-impl From<Suggestion> for SuggestionBody {
-    fn from(suggestion: Suggestion) -> Self {
+impl SuggestionBody {
+    fn new(suggestion: Suggestion, texts: &Texts) -> Self {
+        let reason = suggestion.reason_in(texts);
         let Suggestion {
             id,
             inventory_item_id,
             sku,
             qty_suggested,
-            reason,
+            reason: _,
             confidence,
             forecast_days,
             basis,
@@ -170,6 +176,9 @@ pub struct ListParams {
     /// `pending`, `ordered` or `dismissed`.
     #[param(value_type = names::ReorderStatusName, inline, required = false)]
     status: Option<Status>,
+    /// `en`, `es` or `pt-BR`: the language of the sentences, whatever the header `Accept-Language` says.
+    #[param(value_type = names::LanguageName, inline, required = false)]
+    lang: Option<Language>,
     #[validate(nested)]
     #[param(inline, required = false)]
     limit: Limit<50, 200>,
@@ -192,19 +201,26 @@ impl Input for ListParams {}
     security(("api_key" = ["read"])),
     extensions(("x-errors" = json!([Code::NotFound])))
 )]
-pub async fn get(caller: Caller, query: Query<ListParams>, state: web::Data<State>) -> Result<Reply, ApiError> {
-    let Query { params: ListParams { status, limit, cursor, as_of }, warnings } = query;
+pub async fn get(
+    caller: Caller,
+    accepted: Accepted,
+    query: Query<ListParams>,
+    state: web::Data<State>,
+) -> Result<Reply, ApiError> {
+    let Query { params: ListParams { status, lang, limit, cursor, as_of }, warnings } = query;
+    let texts = accepted.texts(lang, &caller, (state.clock)());
     let page = limit.page(cursor);
     let Results { account, .. } = Results::of(&caller, as_of, &state).await?;
     let Listing { page: found, freshness } = state.reorder.list(account, status, page).await?;
-    Reply::found(&Body {
+    let body = Body {
         pagination: Pagination::new(page, &found),
-        items: found.items.into_iter().map(Into::into).collect(),
+        items: found.items.into_iter().map(|suggestion| SuggestionBody::new(suggestion, &texts)).collect(),
         generated_at: freshness.as_of.map(instant),
         freshness: FreshnessBody::new(freshness, caller.zone()),
         api_version: API_VERSION,
         warnings,
-    })
+    };
+    Ok(Reply::found(&body)?.in_language(&texts))
 }
 
 /// What was decided on a suggestion. Unknown fields are ignored and listed in `warnings`.
@@ -237,25 +253,27 @@ pub struct ChangedBody {
 /// 409. The status that it has already is accepted and changes nothing, so a change can be sent again safely.
 #[utoipa::path(
     patch, path = "/api/v1/reorder/{id}", tag = "inventory", operation_id = "change_reorder",
-    params(("id" = i64, Path, description = "The suggestion.", minimum = 1, example = 9)),
+    params(("id" = i64, Path, description = "The suggestion.", minimum = 1, example = 9), LanguageParam),
     responses((status = 200, description = "The suggestion as it is now.", body = ChangedBody)),
     security(("api_key" = ["write"])),
     extensions(("x-errors" = json!([Code::NotFound, Code::InvalidTransition])))
 )]
 pub async fn change(
     caller: Caller,
-    query: Query<NoParams>,
+    accepted: Accepted,
+    query: Query<LanguageParam>,
     request: HttpRequest,
     body: Json<Change>,
     state: web::Data<State>,
 ) -> Result<Reply, ApiError> {
     let wrong = || ApiError::parameter("id", path::MUST_BE_POSITIVE);
     let id = path::number(&request, "id").ok_or_else(wrong)?;
+    let texts = accepted.texts(query.params.lang, &caller, (state.clock)());
     let (Change { status }, _, warnings) = body.into_parts(query.warnings);
     let account = caller.account();
     let work = async move { state.reorder.change(account, id, status).await };
-    let suggestion = detached(work).await?.into();
-    Reply::done(&ChangedBody { suggestion, api_version: API_VERSION, warnings })
+    let suggestion = SuggestionBody::new(detached(work).await?, &texts);
+    Ok(Reply::done(&ChangedBody { suggestion, api_version: API_VERSION, warnings })?.in_language(&texts))
 }
 
 impl From<ChangeError> for ApiError {

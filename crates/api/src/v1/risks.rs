@@ -3,12 +3,10 @@
 use actix_web::web;
 use domain::{
     insights::Severity,
+    language::Language,
     money::Currency,
-    risks::{
-        Action, Evidence, Exposure, Filter, Finding, HORIZON_DAYS, Kind, Links, Listing, Measure, Risk,
-        Summary,
-    },
-    texts::{Locale, Texts},
+    risks::{Action, Evidence, Exposure, Filter, Finding, HORIZON_DAYS, Kind, Links, Listing, Measure, Risk, Summary},
+    texts::Texts,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema, openapi::schema::Object};
@@ -20,6 +18,7 @@ use crate::{
     error::{ApiError, Code},
     freshness::FreshnessBody,
     input::Input,
+    language::Accepted,
     names,
     query::{Limit, Query},
     respond::{API_VERSION, JsonDecimal, Pagination, Reply, Warnings, instant, round4},
@@ -240,6 +239,9 @@ pub struct ListParams {
     /// `low`, `medium`, `high` or `critical`.
     #[param(value_type = names::SeverityName, inline, required = false)]
     severity: Option<Severity>,
+    /// `en`, `es` or `pt-BR`: the language of the sentences, whatever the header `Accept-Language` says.
+    #[param(value_type = names::LanguageName, inline, required = false)]
+    lang: Option<Language>,
     #[validate(nested)]
     #[param(inline, required = false)]
     limit: Limit<25, 100>,
@@ -262,17 +264,22 @@ impl Input for ListParams {}
     security(("api_key" = ["read"])),
     extensions(("x-errors" = json!([Code::NotFound])))
 )]
-pub async fn get(caller: Caller, query: Query<ListParams>, state: web::Data<State>) -> Result<Reply, ApiError> {
-    let Query { params: ListParams { r#type: kind, severity, limit, cursor, as_of }, mut warnings } = query;
+pub async fn get(
+    caller: Caller,
+    accepted: Accepted,
+    query: Query<ListParams>,
+    state: web::Data<State>,
+) -> Result<Reply, ApiError> {
+    let Query { params: ListParams { r#type: kind, severity, lang, limit, cursor, as_of }, mut warnings } = query;
     let Results { account, .. } = Results::of(&caller, as_of, &state).await?;
     let (page, currency) = (limit.page(cursor), caller.currency());
-    let texts = Texts::of(Locale::ENGLISH);
+    let texts = accepted.texts(lang, &caller, (state.clock)());
     let Listing { page: found, summary, freshness } =
         state.risks.list(account, Filter { kind, severity }, page).await?;
     if summary.lack_costs > 0 {
         warnings.push(Warning { code: "costs_missing", param: "exposure".into(), requested: None, applied: None });
     }
-    Reply::found(&Body {
+    let body = Body {
         pagination: Pagination::new(page, &found),
         data: found.items.into_iter().map(|risk| RiskBody::new(risk, currency, &texts)).collect(),
         summary: SummaryBody::new(summary, currency),
@@ -280,5 +287,6 @@ pub async fn get(caller: Caller, query: Query<ListParams>, state: web::Data<Stat
         freshness: FreshnessBody::new(freshness, caller.zone()),
         api_version: API_VERSION,
         warnings,
-    })
+    };
+    Ok(Reply::found(&body)?.in_language(&texts))
 }

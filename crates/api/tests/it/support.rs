@@ -84,6 +84,7 @@ pub fn record(n: u8) -> Option<KeyRecord> {
             plan: Plan::Pro,
             currency: "BRL".parse().unwrap(),
             timezone: "America/Sao_Paulo".parse().unwrap(),
+            locale: domain::texts::Locale::ENGLISH,
             created_at: datetime!(2026-01-15 09:30:00.25 UTC),
         },
         name: "test".into(),

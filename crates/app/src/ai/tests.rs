@@ -42,6 +42,7 @@ fn account(id: AccountId) -> Account {
         currency: "BRL".parse().unwrap(),
         timezone: "UTC".parse().unwrap(),
         holiday_country: None,
+        locale: domain::texts::Locale::ENGLISH,
         created_at: clock(),
     }
 }

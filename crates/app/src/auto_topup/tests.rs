@@ -61,6 +61,7 @@ async fn left(status: PaymentStatus, settled: Result<Settled, Refusal>) -> Left 
             currency: "USD".parse().unwrap(),
             timezone: "UTC".parse().unwrap(),
             holiday_country: None,
+            locale: domain::texts::Locale::ENGLISH,
             created_at: NOW,
         }))
     });

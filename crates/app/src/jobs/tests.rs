@@ -42,6 +42,7 @@ fn account(id: i64) -> Account {
         currency: "BRL".parse().unwrap(),
         timezone: "America/Sao_Paulo".parse().unwrap(),
         holiday_country: None,
+        locale: domain::texts::Locale::ENGLISH,
         created_at: clock(),
     }
 }

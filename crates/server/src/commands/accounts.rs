@@ -8,8 +8,10 @@ use clap::Subcommand;
 use domain::{
     AccountId, UserId,
     accounts::{Account, AccountChange, AccountStore, NewUser, Plan},
-    imports::{CountryCode, MAX_AMOUNT},
+    imports::{CountryCode, InvalidCountryCode, MAX_AMOUNT},
+    language::Language,
     money::Currency,
+    texts::Locale,
     zone::Zone,
 };
 use rust_decimal::Decimal;
@@ -41,6 +43,8 @@ pub enum AccountsCommand {
         /// free, starter, pro or scale
         #[arg(long, default_value = "free")]
         plan: Plan,
+        #[command(flatten)]
+        texts: TextsArgs,
         /// Print JSON
         #[arg(long)]
         json: bool,
@@ -58,6 +62,23 @@ pub enum AccountsCommand {
     },
 }
 
+/// In which language and by which country's habits texts are written.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub struct TextsArgs {
+    /// Language of the texts where a request does not ask for another: en, es or pt-BR
+    #[arg(long, default_value = "en")]
+    language: Language,
+    /// ISO 3166-1 code, such as BR: texts write numbers, amounts and dates as it does
+    #[arg(long)]
+    country: Option<CountryCode>,
+}
+
+impl From<TextsArgs> for Locale {
+    fn from(TextsArgs { language, country }: TextsArgs) -> Self {
+        Self { language, region: country }
+    }
+}
+
 #[derive(Debug, clap::Args)]
 pub struct SetArgs {
     /// The account
@@ -69,6 +90,12 @@ pub struct SetArgs {
     /// Country whose public holidays the shop keeps, such as BR, or none: those days are neither judged nor learned from
     #[arg(long, value_name = "COUNTRY")]
     holidays: Option<Holidays>,
+    /// Language of the texts where a request does not ask for another: en, es or pt-BR
+    #[arg(long)]
+    language: Option<Language>,
+    /// ISO 3166-1 code, such as BR, or none: texts write numbers, amounts and dates as it does
+    #[arg(long, value_parser = country)]
+    country: Option<Country>,
     /// Share of an order's revenue that is paid as a fee where the shop does not state it, such as 0.029
     #[arg(long, value_parser = share)]
     fee_rate: Option<Decimal>,
@@ -102,6 +129,17 @@ impl FromStr for Holidays {
     }
 }
 
+/// A country, or none.
+type Country = Option<CountryCode>;
+
+fn country(text: &str) -> Result<Country, String> {
+    if text == "none" {
+        Ok(None)
+    } else {
+        text.parse().map(Some).map_err(|error: InvalidCountryCode| error.to_string())
+    }
+}
+
 fn share(text: &str) -> Result<Decimal, String> {
     let within = |value: &Decimal| *value >= Decimal::ZERO && *value <= Decimal::ONE && value.normalize().scale() <= 5;
     text.parse().ok().filter(within).ok_or_else(|| "a share is 0 to 1 with at most 5 decimals".to_owned())
@@ -114,9 +152,9 @@ fn amount(text: &str) -> Result<Decimal, String> {
 
 pub async fn run(command: AccountsCommand, store: &Store) -> anyhow::Result<()> {
     let (accounts, json) = match command {
-        AccountsCommand::Create { name, currency, timezone, plan, json } => {
+        AccountsCommand::Create { name, currency, timezone, plan, texts, json } => {
             domain::text::check(&name, MAX_NAME_CHARS).map_err(|error| anyhow::anyhow!("--name: {error}"))?;
-            (create(store, name, currency, timezone, plan).await?, json)
+            (create(store, name, currency, timezone, plan, texts.into()).await?, json)
         }
         AccountsCommand::Set(args) => (vec![set(store, &args).await?], args.json),
         AccountsCommand::List { json } => (store.list().await?, json),
@@ -147,6 +185,7 @@ pub async fn create(
     currency: Currency,
     timezone: Zone,
     plan: Plan,
+    locale: Locale,
 ) -> anyhow::Result<Vec<Account>> {
     let user = NewUser {
         id: UserId::generate(random::bytes()),
@@ -154,6 +193,7 @@ pub async fn create(
         currency,
         timezone,
         plan,
+        locale,
         now: OffsetDateTime::now_utc(),
     };
     Ok(store.create(user).await?)
@@ -163,6 +203,8 @@ async fn set(store: &Store, args: &SetArgs) -> anyhow::Result<Account> {
     let change = AccountChange {
         timezone: args.timezone.clone(),
         holiday_country: args.holidays.map(|Holidays(country)| country),
+        language: args.language,
+        country: args.country,
         fee_rate: args.fee_rate,
         fee_fixed: args.fee_fixed,
         shipping_per_order: args.shipping_per_order,
@@ -173,7 +215,7 @@ async fn set(store: &Store, args: &SetArgs) -> anyhow::Result<Account> {
 }
 
 fn to_json(account: &Account) -> Value {
-    let Account { id, user_id, mode, name, plan, currency, timezone, holiday_country, created_at } = account;
+    let Account { id, user_id, mode, name, plan, currency, timezone, holiday_country, locale, created_at } = account;
     json!({
         "id": id,
         "user_id": user_id,
@@ -183,6 +225,8 @@ fn to_json(account: &Account) -> Value {
         "currency": currency.as_str(),
         "timezone": timezone.name(),
         "holiday_country": holiday_country.as_ref().map(CountryCode::as_str),
+        "language": locale.language.as_str(),
+        "country": locale.region.as_ref().map(CountryCode::as_str),
         "created_at": rfc3339(*created_at),
     })
 }

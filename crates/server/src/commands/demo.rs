@@ -8,6 +8,7 @@ use demo::{Loaded, Ports, STEPS, Step};
 use domain::{
     AccountId,
     accounts::{Account, AccountStore, Mode, Plan},
+    texts::Locale,
 };
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
@@ -99,7 +100,8 @@ impl<'a> Loader<'a> {
             }
         }
         let (currency, timezone) = (CURRENCY.parse()?, TIMEZONE.parse()?);
-        let created = accounts::create(self.store, NAME.to_owned(), currency, timezone, Plan::Free).await?;
+        let created =
+            accounts::create(self.store, NAME.to_owned(), currency, timezone, Plan::Free, Locale::ENGLISH).await?;
         created.into_iter().next().context("no account was created")
     }
 

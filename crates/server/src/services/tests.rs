@@ -183,6 +183,7 @@ async fn every_background_task_comes_back_after_a_panic_and_does_its_work() {
             name: "shop".to_owned(),
             currency: "EUR".parse().unwrap(),
             timezone: "Europe/Madrid".parse().unwrap(),
+            locale: domain::texts::Locale::ENGLISH,
             plan: Plan::Free,
             now: OffsetDateTime::now_utc(),
         };

@@ -177,6 +177,7 @@ async fn account(store: &Store) -> AccountId {
         name: "shop".into(),
         currency: "EUR".parse().unwrap(),
         timezone: "UTC".parse().unwrap(),
+        locale: domain::texts::Locale::ENGLISH,
         plan: Plan::Free,
         now: OffsetDateTime::now_utc(),
     };

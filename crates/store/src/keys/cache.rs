@@ -312,6 +312,7 @@ mod tests {
                 plan: Plan::Free,
                 currency: "EUR".parse().unwrap(),
                 timezone: "UTC".parse().unwrap(),
+                locale: domain::texts::Locale::ENGLISH,
                 created_at,
             },
             name: String::new(),

@@ -39,6 +39,7 @@ async fn accounts(db: &Database) -> [AccountId; 2] {
         name: "shop".into(),
         currency: "EUR".parse().unwrap(),
         timezone: "UTC".parse().unwrap(),
+        locale: domain::texts::Locale::ENGLISH,
         plan: Plan::Free,
         now: NOW,
     };

@@ -23,6 +23,7 @@ pub async fn user(store: &Store, letter: u8) -> Vec<domain::accounts::Account> {
         name: "shop".to_owned(),
         currency: "BRL".parse().unwrap(),
         timezone: "America/Sao_Paulo".parse().unwrap(),
+        locale: domain::texts::Locale::ENGLISH,
         plan: Plan::Free,
         now: NOW,
     };

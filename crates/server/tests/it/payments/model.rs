@@ -129,6 +129,7 @@ impl World {
             name: "shop".into(),
             currency: "USD".parse().unwrap(),
             timezone: "UTC".parse().unwrap(),
+            locale: domain::texts::Locale::ENGLISH,
             plan: Plan::Free,
             now: now(),
         };

@@ -34,6 +34,7 @@ impl Shop {
             name: "A shop".to_owned(),
             currency: "BRL".parse().unwrap(),
             timezone: "America/Sao_Paulo".parse().unwrap(),
+            locale: domain::texts::Locale::ENGLISH,
             plan: Plan::Free,
             now: NOW,
         };

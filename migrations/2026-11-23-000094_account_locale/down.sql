@@ -1,0 +1,2 @@
+ALTER TABLE accounts DROP COLUMN country;
+ALTER TABLE accounts DROP COLUMN language;
