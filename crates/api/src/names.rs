@@ -120,6 +120,8 @@ schemas! {
     severity => insights::Severity::NAMES;
     category => insights::Category::NAMES;
     insight_status => insights::Status::NAMES;
+    insight_kind => insights::Kind::NAMES;
+    figure_unit => insights::Value::UNITS;
     anomaly_kind => anomalies::Kind::NAMES;
     direction => anomalies::Direction::NAMES;
     trend => inventory::Trend::NAMES;

@@ -18,11 +18,9 @@ use domain::{
     credits::CreditAmount,
     error::Chain,
     idempotency::{IdempotencyKey, Idempotent},
-    insights::{
-        Draft, KnownTexts, Text, Worded, Wording,
-        grounding::{self, Writing},
-    },
+    insights::{Draft, KnownTexts, Text, Worded, Wording, grounding},
     jobs::Claim,
+    texts::Texts as Catalogue,
 };
 use futures_util::FutureExt;
 use time::OffsetDateTime;
@@ -32,9 +30,6 @@ use crate::jobs::{Clock, Deps, situation};
 
 /// Insights that a model is asked to word at a time; further ones keep the rules' texts until the next run.
 const MOST_AT_ONCE: usize = 20;
-
-/// How texts are asked of the model: accounts are told everything in English.
-const WRITING: Writing = Writing::ENGLISH;
 
 /// What wording needs beside the ports of the jobs.
 #[derive(Clone)]
@@ -129,7 +124,7 @@ async fn carry_out(
     let known = deps.insight_source.worded(account.id, now).await?;
     let texts = match text_generator.model_for(account.mode) {
         None => Texts { worded: with_known(drafts, &known.open), outcome: Outcome::Rules, reason: None },
-        Some(model) => match word(text_generator, model, claim, drafts, &known, WRITING, clock).await? {
+        Some(model) => match word(text_generator, model, claim, &account, drafts, &known, clock).await? {
             Some(texts) => texts,
             None => return Ok(()),
         },
@@ -148,14 +143,14 @@ pub(crate) async fn nightly(
     deps: &Deps,
     account: &Account,
     job: &Claim,
-    drafts: Vec<Draft>,
+    drafts: Vec<Worded>,
     clock: Clock,
 ) -> Result<(Vec<Worded>, Ending), StoreError> {
     let known = deps.insight_source.worded(account.id, clock()).await?;
     let alone = |drafts| (with_known(drafts, &known.open), Ending { job: Some(job.clone()), run: None });
     let Some(text_generator) = &deps.text_generator else { return Ok(alone(drafts)) };
     let Some(model) = text_generator.model_for(account.mode) else { return Ok(alone(drafts)) };
-    if !drafts.iter().any(|draft| known.is_new(draft)) {
+    if !drafts.iter().any(|worded| known.is_new(&worded.draft, &worded.template)) {
         return Ok(alone(drafts));
     }
     let claim = match text_generator.runs.start(account.id, text_generator.price, clock()).await {
@@ -167,7 +162,7 @@ pub(crate) async fn nightly(
         }
         Err(RequestError::Idempotency(error)) => return Err(StoreError::Internal(error.into())),
     };
-    let Some(texts) = word(text_generator, model, &claim, drafts.clone(), &known, WRITING, clock).await? else {
+    let Some(texts) = word(text_generator, model, &claim, account, drafts.clone(), &known, clock).await? else {
         return Ok(alone(drafts));
     };
     Ok((texts.worded, Ending { job: Some(job.clone()), run: Some((claim, texts.outcome, texts.reason)) }))
@@ -176,33 +171,35 @@ pub(crate) async fn nightly(
 /// What was worded before, by the situation's fingerprint.
 type Known = BTreeMap<String, Text>;
 
-/// The drafts with the rules' texts, or with those that a model gave the same texts before.
-fn with_known(drafts: Vec<Draft>, known: &Known) -> Vec<Worded> {
-    let shown = |draft: Draft| {
-        let text = known.get(&draft.fingerprint).filter(|text| text.basis == draft.basis());
-        let wording = text.map(|text| text.wording.clone());
-        Worded { draft, wording }
+/// The drafts with the template's texts, or with those that a model gave the same texts before.
+fn with_known(drafts: Vec<Worded>, known: &Known) -> Vec<Worded> {
+    let shown = |worded: Worded| {
+        let text = known.get(&worded.draft.fingerprint).filter(|text| text.basis == worded.template.basis());
+        let model = text.map(|text| text.wording.clone());
+        Worded { model, ..worded }
     };
     drafts.into_iter().map(shown).collect()
 }
 
-/// Asks the model in a language for what has not been worded yet, checks every text of the answer against its facts, and puts
+/// Asks the model in the account's language for what has not been worded yet, checks every text of the answer against its facts, and puts
 /// the texts that pass in place. `None` when the run has been ended elsewhere.
 async fn word(
     text_generator: &InsightTextGenerator,
     model: &Arc<dyn LanguageModel>,
     claim: &RunClaim,
-    drafts: Vec<Draft>,
+    account: &Account,
+    drafts: Vec<Worded>,
     known: &KnownTexts,
-    writing: Writing,
     clock: Clock,
 ) -> Result<Option<Texts>, StoreError> {
-    let wanted: Vec<Draft> = drafts.iter().filter(|draft| known.is_new(draft)).take(MOST_AT_ONCE).cloned().collect();
+    let is_new = |worded: &&Worded| known.is_new(&worded.draft, &worded.template);
+    let wanted: Vec<Worded> = drafts.iter().filter(is_new).take(MOST_AT_ONCE).cloned().collect();
     let mut worded = with_known(drafts, &known.open);
     if wanted.is_empty() {
         return Ok(Some(Texts { worded, outcome: Outcome::NothingNew, reason: None }));
     }
-    let prompt = prompt::of(&wanted, writing);
+    let writing = Catalogue::of(account.locale).writing();
+    let prompt = prompt::of(&wanted, account.currency, writing);
     let permit = text_generator
         .runs
         .open_call(claim, text_generator.price, &model.name(), model.bound(&prompt), clock())
@@ -223,8 +220,8 @@ async fn word(
         return Ok(Some(Texts::of_rules(worded, ModelError::Malformed.as_str())));
     };
     let mut reason = None;
-    for (draft, wording) in wanted.iter().zip(wordings.drain(..)) {
-        match grounding::check(&wording, &draft.grounds, writing) {
+    for (Worded { draft, .. }, wording) in wanted.iter().zip(wordings.drain(..)) {
+        match grounding::check(&wording, &draft.told.grounds(account.currency), writing) {
             Ok(()) => put(&mut worded, draft, wording),
             Err((field, refusal)) => {
                 reason.get_or_insert(format!("{} of {}: {refusal}", field, draft.fingerprint));
@@ -237,6 +234,6 @@ async fn word(
 
 fn put(worded: &mut [Worded], draft: &Draft, wording: Wording) {
     if let Some(place) = worded.iter_mut().find(|worded| worded.draft.fingerprint == draft.fingerprint) {
-        place.wording = Some(wording);
+        place.model = Some(wording);
     }
 }

@@ -3,10 +3,13 @@
 mod facts;
 pub mod grounding;
 mod rules;
+mod told;
 
 pub use facts::{AnomalyFact, CriticalItem, Facts, InsightSource, SegmentFact, StaleShop, Stored};
-use grounding::Grounds;
 pub use rules::draft;
+#[cfg(test)]
+pub(crate) use rules::tests::say_all;
+pub use told::{Figure, Kind, Told, Value};
 
 #[cfg(feature = "mock")]
 pub use facts::MockInsightSource;
@@ -14,7 +17,6 @@ pub use facts::MockInsightSource;
 use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
-use ring::digest::{Context, SHA256};
 use time::{Duration, OffsetDateTime};
 
 pub use grounding::Wording;
@@ -24,7 +26,10 @@ use crate::{
     ai::Ending,
     freshness::Dated,
     jobs::Written,
+    language::Language,
+    money::Currency,
     page::{Page, PageRequest},
+    texts::Texts,
 };
 
 text_enum!(
@@ -78,19 +83,34 @@ pub enum DecideError {
     Store(#[from] StoreError),
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Insight {
     pub id: i64,
     pub severity: Severity,
     pub category: Category,
-    pub title: String,
-    pub body: String,
-    pub suggested_action: String,
-    pub impact_estimate: String,
+    /// As they were written, by [`source`](Self::source) and in [`language`](Self::language).
+    pub written: Wording,
     pub status: Status,
     pub source: Source,
+    pub language: Language,
+    /// `None` for insights from before they were kept.
+    pub told: Option<Told>,
     pub computed_at: OffsetDateTime,
     pub resolved_at: Option<OffsetDateTime>,
+}
+
+impl Insight {
+    /// The texts as they are shown, and who wrote them: a model's in the language it was written in, else the template's. One
+    /// from before the facts were kept is shown as it was written.
+    pub fn wording(&self, texts: &Texts, currency: Currency) -> (Wording, Source) {
+        match &self.told {
+            Some(_) if self.source == Source::Model && self.language == texts.locale().language => {
+                (self.written.clone(), Source::Model)
+            }
+            Some(told) => (told.wording(texts, currency), Source::Rules),
+            None => (self.written.clone(), self.source),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -151,38 +171,20 @@ pub fn is_left_alone(ended: &Ended, now: OffsetDateTime) -> bool {
     quiet_until.is_some_and(|until| now < until)
 }
 
-/// An insight as the job `insight_generation` words it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// An insight as the job `insight_generation` finds it.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Draft {
     /// What it is about, without its numbers: the same situation gives the same text.
     pub fingerprint: String,
     pub severity: Severity,
     pub category: Category,
-    pub title: String,
-    pub body: String,
-    pub suggested_action: String,
-    pub impact_estimate: String,
-    /// What another wording of it may rest on.
-    pub grounds: Grounds,
-}
-
-impl Draft {
-    /// SHA-256 of the texts: the same facts in the same situation give the same.
-    pub fn basis(&self) -> [u8; 32] {
-        let mut context = Context::new(&SHA256);
-        for text in [&self.title, &self.body, &self.suggested_action, &self.impact_estimate] {
-            context.update(text.as_bytes());
-            context.update(&[0]);
-        }
-        let mut basis = [0; 32];
-        basis.copy_from_slice(context.finish().as_ref());
-        basis
-    }
+    pub told: Told,
 }
 
 /// Texts of a model and what they were made from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Text {
+    /// Of the template's texts, as [`Wording::basis`] gives it.
     pub basis: [u8; 32],
     pub wording: Wording,
 }
@@ -197,23 +199,29 @@ pub struct KnownTexts {
 }
 
 impl KnownTexts {
-    /// Whether the draft is to be shown and a model has not worded it yet.
-    pub fn is_new(&self, draft: &Draft) -> bool {
+    /// Whether the draft, which the template words so, is to be shown and a model has not worded it yet.
+    pub fn is_new(&self, draft: &Draft, template: &Wording) -> bool {
         !self.left_alone.contains(&draft.fingerprint)
-            && self.open.get(&draft.fingerprint).is_none_or(|text| text.basis != draft.basis())
+            && self.open.get(&draft.fingerprint).is_none_or(|text| text.basis != template.basis())
     }
 }
 
-/// A draft as it is shown: with a model's texts, or with its own.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A draft with its texts.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Worded {
     pub draft: Draft,
-    pub wording: Option<Wording>,
+    /// The template's, in [`language`](Self::language).
+    pub template: Wording,
+    /// A model's, in the same language.
+    pub model: Option<Wording>,
+    pub language: Language,
 }
 
-impl From<Draft> for Worded {
-    fn from(draft: Draft) -> Self {
-        Self { draft, wording: None }
+impl Worded {
+    /// The draft with the template's texts alone.
+    pub fn new(draft: Draft, texts: &Texts, currency: Currency) -> Self {
+        let template = draft.told.wording(texts, currency);
+        Self { draft, template, model: None, language: texts.locale().language }
     }
 }
 

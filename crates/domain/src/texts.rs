@@ -7,7 +7,7 @@
 mod catalogue;
 mod figures;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::fmt::Display;
 
@@ -16,7 +16,12 @@ use icu_decimal::DecimalFormatter;
 use rust_decimal::{Decimal, prelude::ToPrimitive};
 use time::Date;
 
-use crate::{imports::CountryCode, language::Language, money::Currency};
+use crate::{
+    imports::CountryCode,
+    insights::grounding::{NumberFormat, Writing},
+    language::Language,
+    money::Currency,
+};
 
 /// What texts are written in: a language, and the country whose way of writing numbers, amounts and dates they follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +63,13 @@ impl Texts {
 
     pub const fn locale(&self) -> Locale {
         self.locale
+    }
+
+    /// The language and the form of the numbers, by which a model's text is asked for and checked.
+    pub fn writing(&self) -> Writing {
+        let is_comma = self.written(Decimal::new(15, 1)).contains(',');
+        let numbers = if is_comma { NumberFormat::Comma } else { NumberFormat::Point };
+        Writing { language: self.locale.language, numbers }
     }
 
     /// A message of the catalogue, to be filled.

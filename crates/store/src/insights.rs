@@ -10,10 +10,11 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
     freshness::Dated,
-    insights::{DecideError, Filter, Insight, InsightStore, Status},
+    insights::{DecideError, Filter, Insight, InsightStore, Status, Wording},
     jobs::JobName,
     page::{Page, PageRequest},
 };
+use serde_json::Value;
 use time::OffsetDateTime;
 
 use crate::{
@@ -37,6 +38,8 @@ struct InsightRow {
     suggested_action: String,
     impact_estimate: String,
     source: String,
+    language: String,
+    facts: Option<Value>,
     status: String,
     computed_at: OffsetDateTime,
     resolved_at: Option<OffsetDateTime>,
@@ -54,6 +57,8 @@ impl TryFrom<InsightRow> for Insight {
             suggested_action,
             impact_estimate,
             source,
+            language,
+            facts,
             status,
             computed_at,
             resolved_at,
@@ -62,12 +67,12 @@ impl TryFrom<InsightRow> for Insight {
             id,
             severity: parse(&severity, "severity")?,
             category: parse(&category, "category")?,
-            title,
-            body,
-            suggested_action,
-            impact_estimate,
+            written: Wording { title, body, suggested_action, impact_estimate },
             status: parse(&status, "insight status")?,
             source: parse(&source, "source of an insight")?,
+            language: parse(&language, "language")?,
+            // A newer process may keep facts that this one has no template for.
+            told: facts.and_then(|facts| serde_json::from_value(facts).ok()),
             computed_at,
             resolved_at,
         })

@@ -596,6 +596,8 @@ diesel::table! {
         resolved_at -> Nullable<Timestamptz>,
         basis -> Nullable<Bytea>,
         decided_at -> Nullable<Timestamptz>,
+        facts -> Nullable<Jsonb>,
+        language -> Text,
     }
 }
 

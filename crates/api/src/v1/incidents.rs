@@ -2,8 +2,10 @@
 
 use actix_web::{HttpRequest, web};
 use domain::{
-    incidents::{Filter, Incident, Severity, Shown, Update},
+    incidents::{Filter, Incident, Severity, Shown, Update, wording::summary},
+    language::Language,
     page::Page,
+    texts::{Locale, Texts},
 };
 use serde::{Deserialize, Serialize};
 use time::Duration;
@@ -13,8 +15,9 @@ use validator::Validate;
 use crate::{
     error::{ApiError, Code},
     input::Input,
+    language::{Accepted, LanguageParam},
     names, path,
-    query::{Days, Limit, NoParams, Query},
+    query::{Days, Limit, Query},
     respond::{API_VERSION, Cache, Pagination, Reply, Warnings, instant},
     state::State,
     warnings::Warning,
@@ -77,8 +80,8 @@ struct Summary {
     /// The worst severity of the incidents that go on, whatever is listed; `none` without any.
     #[schema(value_type = String, schema_with = names::indicator)]
     indicator: &'static str,
-    #[schema(value_type = String, example = "Minor issues")]
-    description: &'static str,
+    #[schema(example = "Minor issues")]
+    description: String,
 }
 
 /// The incidents.
@@ -114,11 +117,11 @@ struct OneBody {
     warnings: Warnings,
 }
 
-impl From<&Incident> for IncidentBody {
-    fn from(incident: &Incident) -> Self {
+impl IncidentBody {
+    fn new(incident: &Incident, texts: &Texts) -> Self {
         let Incident {
             id,
-            title,
+            title: _,
             severity,
             status,
             components,
@@ -131,7 +134,7 @@ impl From<&Incident> for IncidentBody {
         } = incident;
         Self {
             id: id.0,
-            title: title.clone(),
+            title: incident.title_in(texts),
             severity: severity.as_str(),
             status: status.as_str(),
             components: components.iter().map(|component| component.as_str()).collect(),
@@ -141,25 +144,21 @@ impl From<&Incident> for IncidentBody {
             monitoring_at: monitoring_at.map(instant),
             resolved_at: resolved_at.map(instant),
             duration_seconds: incident.duration().map(Duration::whole_seconds),
-            updates: updates.iter().map(UpdateBody::from).collect(),
+            updates: updates.iter().map(|update| UpdateBody::new(update, texts)).collect(),
         }
     }
 }
 
-impl From<&Update> for UpdateBody {
-    fn from(Update { id, status, body, created_at }: &Update) -> Self {
-        Self { id: *id, status: status.as_str(), body: body.clone(), created_at: instant(*created_at) }
+impl UpdateBody {
+    fn new(update: &Update, texts: &Texts) -> Self {
+        let Update { id, status, body: _, created_at } = update;
+        Self { id: *id, status: status.as_str(), body: update.body_in(texts), created_at: instant(*created_at) }
     }
 }
 
-impl From<Option<Severity>> for Summary {
-    fn from(worst: Option<Severity>) -> Self {
-        let description = match worst {
-            None => "All systems operational",
-            Some(Severity::Minor) => "Minor issues",
-            Some(Severity::Major) => "Major issues",
-            Some(Severity::Critical) => "Critical issues",
-        };
+impl Summary {
+    fn new(worst: Option<Severity>, texts: &Texts) -> Self {
+        let description = summary(worst, texts);
         Self { indicator: worst.map_or(names::NO_INCIDENT, Severity::as_str), description }
     }
 }
@@ -173,6 +172,9 @@ pub struct ListParams {
     /// `minor`, `major` or `critical`.
     #[param(value_type = names::IncidentSeverityName, inline, required = false)]
     severity: Option<Severity>,
+    /// `en`, `es` or `pt-BR`: the language of the sentences, whatever the header `Accept-Language` says.
+    #[param(value_type = names::LanguageName, inline, required = false)]
+    lang: Option<Language>,
     #[validate(nested)]
     #[param(inline, required = false)]
     days: Days<90, 365>,
@@ -200,21 +202,22 @@ impl Input for ListParams {}
         ("x-max-age" = json!(MAX_AGE)), ("x-since" = json!("2026-12"))
     )
 )]
-pub async fn list(query: Query<ListParams>, state: web::Data<State>) -> Result<Reply, ApiError> {
-    let Query { params: ListParams { status, severity, days, limit, cursor }, warnings } = query;
+pub async fn list(accepted: Accepted, query: Query<ListParams>, state: web::Data<State>) -> Result<Reply, ApiError> {
+    let Query { params: ListParams { status, severity, lang, days, limit, cursor }, warnings } = query;
+    let texts = Texts::of(accepted.locale(lang, Locale::ENGLISH));
     let book = state.status.incidents((state.clock)()).await?;
     let (filter, page) =
         (Filter { shown: status.unwrap_or(Shown::All), severity, days: days.get() }, limit.page(cursor));
     let found: Page<&Incident> = book.value.page(filter, page);
     let body = Body {
         pagination: Pagination::new(page, &found),
-        data: found.items.into_iter().map(IncidentBody::from).collect(),
-        status: book.value.worst_open().into(),
+        data: found.items.into_iter().map(|incident| IncidentBody::new(incident, &texts)).collect(),
+        status: Summary::new(book.value.worst_open(), &texts),
         generated_at: instant(book.value.read_at),
         api_version: API_VERSION,
         warnings,
     };
-    Ok(Reply::json(&body, Cache::PublicStale(MAX_AGE))?.age(book.age))
+    Ok(Reply::json(&body, Cache::PublicStale(MAX_AGE))?.age(book.age).in_language(&texts))
 }
 
 fn unknown() -> ApiError {
@@ -226,7 +229,7 @@ fn unknown() -> ApiError {
 /// Shows an incident with what was told of it. Needs no key.
 #[utoipa::path(
     get, path = "/api/v1/incidents/{id}", tag = "service", operation_id = "get_incident",
-    params(("id" = i64, Path, description = "The incident.", minimum = 1, example = 7)),
+    params(("id" = i64, Path, description = "The incident.", minimum = 1, example = 7), LanguageParam),
     responses((status = 200, description = "The incident.", body = OneBody)),
     security(()),
     extensions(
@@ -234,15 +237,21 @@ fn unknown() -> ApiError {
         ("x-max-age" = json!(MAX_AGE)), ("x-since" = json!("2026-12"))
     )
 )]
-pub async fn get(query: Query<NoParams>, request: HttpRequest, state: web::Data<State>) -> Result<Reply, ApiError> {
+pub async fn get(
+    accepted: Accepted,
+    query: Query<LanguageParam>,
+    request: HttpRequest,
+    state: web::Data<State>,
+) -> Result<Reply, ApiError> {
+    let texts = Texts::of(accepted.locale(query.params.lang, Locale::ENGLISH));
     let id = path::number(&request, "id").ok_or_else(unknown)?;
     let book = state.status.incidents((state.clock)()).await?;
     let incident = book.value.find(id).ok_or_else(unknown)?;
     let body = OneBody {
-        incident: incident.into(),
+        incident: IncidentBody::new(incident, &texts),
         generated_at: instant(book.value.read_at),
         api_version: API_VERSION,
         warnings: query.warnings,
     };
-    Ok(Reply::json(&body, Cache::PublicStale(MAX_AGE))?.age(book.age))
+    Ok(Reply::json(&body, Cache::PublicStale(MAX_AGE))?.age(book.age).in_language(&texts))
 }

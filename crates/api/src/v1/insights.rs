@@ -3,7 +3,12 @@
 use actix_web::{HttpRequest, web};
 use domain::{
     freshness::Dated,
-    insights::{Category, DecideError, Filter, Insight, Severity, Source, Status},
+    insights::{
+        self as told, Category, DecideError, Figure, Filter, Insight, Kind, Severity, Source, Status, Told, Wording,
+    },
+    language::Language,
+    money::Currency,
+    texts::Texts,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -16,9 +21,10 @@ use crate::{
     error::{ApiError, Code},
     freshness::{DatedList, FreshnessBody},
     input::Input,
+    language::{Accepted, LanguageParam},
     names, path,
-    query::{Limit, NoParams, Query},
-    respond::{API_VERSION, List, Reply, Warnings, instant},
+    query::{Limit, Query},
+    respond::{API_VERSION, JsonDecimal, List, Reply, Warnings, date, instant},
     state::State,
     write::detached,
 };
@@ -47,23 +53,85 @@ pub struct InsightBody {
     computed_at: String,
     #[schema(format = DateTime)]
     resolved_at: Option<String>,
-    /// Who wrote the texts: the rules, or a language model whose every number was checked.
+    /// Who wrote the texts: the rules, or a language model whose every number was checked. A model's text is shown in the
+    /// language that it was written in.
     #[schema(schema_with = names::insight_source)]
     source: Source,
+    /// What the texts are written from; null for an insight from before it was kept, which is shown in English.
+    facts: Option<FactsBody>,
 }
 
-impl From<Insight> for InsightBody {
-    fn from(insight: Insight) -> Self {
+/// What an insight tells, as data.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = InsightFacts)]
+struct FactsBody {
+    /// What kind of situation it is.
+    #[schema(schema_with = names::insight_kind)]
+    kind: Kind,
+    figures: Vec<FigureBody>,
+}
+
+/// A fact.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = InsightFigure)]
+struct FigureBody {
+    #[schema(example = "profit_before")]
+    name: String,
+    /// `money` is in the account's currency, `ratio` money per money; of a `share` 1 is the whole, and `points` are the difference of
+    /// two shares.
+    #[schema(value_type = String, schema_with = names::figure_unit)]
+    unit: &'static str,
+    /// A number, a text, or an array of texts.
+    #[schema(value_type = Value, example = 1500.00)]
+    value: FigureValue,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum FigureValue {
+    Number(JsonDecimal),
+    Text(String),
+    Texts(Vec<String>),
+}
+
+impl FactsBody {
+    fn new(Told { kind, figures }: Told, currency: Currency) -> Self {
+        Self { kind, figures: figures.into_iter().map(|figure| FigureBody::new(figure, currency)).collect() }
+    }
+}
+
+impl FigureBody {
+    fn new(Figure { name, value }: Figure, currency: Currency) -> Self {
+        let unit = value.unit();
+        let value = match value {
+            told::Value::Money(amount) => FigureValue::Number(JsonDecimal::money(amount, currency)),
+            told::Value::Count(number)
+            | told::Value::Ratio(number)
+            | told::Value::Share(number)
+            | told::Value::Points(number) => FigureValue::Number(JsonDecimal::ratio(number)),
+            told::Value::Days(days) => FigureValue::Number(JsonDecimal(days.into())),
+            told::Value::Date(day) => FigureValue::Text(date(day)),
+            told::Value::Names(names) => FigureValue::Texts(names),
+            told::Value::Moved(direction) => FigureValue::Text(direction.to_string()),
+            told::Value::Code(text) | told::Value::Sentence(text) => FigureValue::Text(text),
+        };
+        Self { name, unit, value }
+    }
+}
+
+impl InsightBody {
+    fn new(insight: Insight, texts: &Texts, currency: Currency) -> Self {
+        let (wording, source) = insight.wording(texts, currency);
+        let Wording { title, body, suggested_action, impact_estimate } = wording;
         let Insight {
             id,
             severity,
             category,
-            title,
-            body,
-            suggested_action,
-            impact_estimate,
+            written: _,
             status,
-            source,
+            source: _,
+            language: _,
+            told,
             computed_at,
             resolved_at,
         } = insight;
@@ -79,6 +147,7 @@ impl From<Insight> for InsightBody {
             computed_at: instant(computed_at),
             resolved_at: resolved_at.map(instant),
             source,
+            facts: told.map(|told| FactsBody::new(told, currency)),
         }
     }
 }
@@ -95,6 +164,9 @@ pub struct ListParams {
     /// `ads`, `churn_risk`, `inventory`, `profit`, `revenue`, `customers`, `pricing` or `integrations`.
     #[param(value_type = names::CategoryName, inline, required = false)]
     category: Option<Category>,
+    /// `en`, `es` or `pt-BR`: the language of the sentences, whatever the header `Accept-Language` says.
+    #[param(value_type = names::LanguageName, inline, required = false)]
+    lang: Option<Language>,
     #[validate(nested)]
     #[param(inline, required = false)]
     limit: Limit<25, 100>,
@@ -117,13 +189,20 @@ impl Input for ListParams {}
     security(("api_key" = ["read"])),
     extensions(("x-errors" = json!([Code::NotFound])))
 )]
-pub async fn get(caller: Caller, query: Query<ListParams>, state: web::Data<State>) -> Result<Reply, ApiError> {
-    let Query { params: ListParams { status, severity, category, limit, cursor, as_of }, warnings } = query;
+pub async fn get(
+    caller: Caller,
+    accepted: Accepted,
+    query: Query<ListParams>,
+    state: web::Data<State>,
+) -> Result<Reply, ApiError> {
+    let Query { params: ListParams { status, severity, category, lang, limit, cursor, as_of }, warnings } = query;
+    let (texts, currency) = (accepted.texts(lang, &caller, (state.clock)()), caller.currency());
     let (filter, page) = (Filter { status, severity, category }, limit.page(cursor));
     let Results { account, .. } = Results::of(&caller, as_of, &state).await?;
     let Dated { found, freshness } = state.insights.page(account, filter, page).await?;
     let freshness = FreshnessBody::new(freshness, caller.zone());
-    Reply::found(&DatedList::new(List::new(page, found, InsightBody::from, warnings), freshness))
+    let body = |insight| InsightBody::new(insight, &texts, currency);
+    Ok(Reply::found(&DatedList::new(List::new(page, found, body, warnings), freshness))?.in_language(&texts))
 }
 
 /// What was decided on an insight. Unknown fields are ignored and listed in `warnings`.
@@ -156,24 +235,26 @@ pub struct ChangedBody {
 /// is accepted and changes nothing. What was dismissed is not brought up again for 14 days, what was resolved for 7.
 #[utoipa::path(
     patch, path = "/api/v1/insights/{id}", tag = "analytics", operation_id = "change_insight",
-    params(("id" = i64, Path, description = "The insight.", minimum = 1, example = 318)),
+    params(("id" = i64, Path, description = "The insight.", minimum = 1, example = 318), LanguageParam),
     responses((status = 200, description = "The insight as it is now.", body = ChangedBody)),
     security(("api_key" = ["write"])),
     extensions(("x-errors" = json!([Code::NotFound, Code::InvalidTransition])))
 )]
 pub async fn change(
     caller: Caller,
-    query: Query<NoParams>,
+    accepted: Accepted,
+    query: Query<LanguageParam>,
     request: HttpRequest,
     body: Json<Change>,
     state: web::Data<State>,
 ) -> Result<Reply, ApiError> {
+    let (texts, currency) = (accepted.texts(query.params.lang, &caller, (state.clock)()), caller.currency());
     let (Change { status }, _, warnings) = body.into_parts(query.warnings);
     let id = path::number(&request, "id").ok_or_else(unknown)?;
     let account = caller.account();
     let work = async move { state.insights.decide(account, id, status, (state.clock)()).await };
-    let insight = detached(work).await?.into();
-    Reply::done(&ChangedBody { insight, api_version: API_VERSION, warnings })
+    let insight = InsightBody::new(detached(work).await?, &texts, currency);
+    Ok(Reply::done(&ChangedBody { insight, api_version: API_VERSION, warnings })?.in_language(&texts))
 }
 
 fn unknown() -> ApiError {

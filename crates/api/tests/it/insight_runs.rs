@@ -8,12 +8,18 @@ use domain::{
     ai::{LanguageModel, MockAiRuns, MockLanguageModel, Outcome, RequestError, Run, RunState, Trigger},
     credits::CreditAmount,
     idempotency::Idempotent,
-    insights::{Category, DecideError, Insight, MockInsightStore, Severity, Source, Status},
+    insights::{
+        Category, DecideError, Insight, Kind, MockInsightStore, Severity, Source, Status, Told, Value, Wording,
+    },
+    jobs::JobName,
+    language::Language,
+    page::Page,
 };
 use rstest::rstest;
+use rust_decimal::dec;
 use serde_json::json;
 
-use crate::support::{ACCOUNT, Answer, BOTH, NOW, READ, Service, bearer, state};
+use crate::support::{ACCOUNT, Answer, BOTH, NOW, READ, Service, bearer, dated, state};
 
 fn service(with_model: bool, set: impl FnOnce(&mut MockAiRuns)) -> Service {
     let mut runs = MockAiRuns::new();
@@ -106,10 +112,14 @@ fn insight(status: Status) -> Insight {
         id: 9,
         severity: Severity::High,
         category: Category::Ads,
-        title: "t".into(),
-        body: "b".into(),
-        suggested_action: "a".into(),
-        impact_estimate: "i".into(),
+        written: Wording {
+            title: "t".into(),
+            body: "b".into(),
+            suggested_action: "a".into(),
+            impact_estimate: "i".into(),
+        },
+        language: Language::English,
+        told: None,
         status,
         source: Source::Model,
         computed_at: NOW,
@@ -156,4 +166,54 @@ fn an_insight_is_shown_as_it_is_after_a_decision(#[values("open", "resolved", "d
 #[case("generate2", r#"{"status":"open"}"#, 404, "not_found")]
 fn what_cannot_be_decided_says_why(#[case] id: &str, #[case] body: &str, #[case] status: u16, #[case] code: &str) {
     assert_eq!(patch(id, body).error(), (status, code.to_owned()));
+}
+
+/// An insight with facts, whose texts a model wrote in Spanish.
+fn worded_in_spanish() -> Insight {
+    let told = Told::new(Kind::ProfitFell)
+        .with("days", Value::Days(30))
+        .with("profit", Value::Money(dec!(1900)))
+        .with("profit_before", Value::Money(dec!(4370.5)))
+        .with("net_revenue", Value::Money(dec!(9000)))
+        .with("net_revenue_before", Value::Money(dec!(9100)))
+        .with("costs", Value::Money(dec!(7100)))
+        .with("costs_before", Value::Money(dec!(4729.5)))
+        .with("lost", Value::Money(dec!(2470.5)));
+    Insight { told: Some(told), language: Language::Spanish, ..insight(Status::Open) }
+}
+
+#[rstest]
+#[case::the_accounts("", None, ("en", "rules", "2,470 BRL less profit in 30 days"))]
+#[case::the_headers("", Some("pt-BR,pt;q=0.9"), ("pt-BR", "rules", "2.470 BRL a menos de lucro em 30 dias"))]
+#[case::the_parameters("?lang=en", Some("pt-BR"), ("en", "rules", "2,470 BRL less profit in 30 days"))]
+#[case::the_models("?lang=es", None, ("es", "model", "i"))]
+fn texts_are_in_the_language_that_is_asked_for(
+    #[case] query: &str,
+    #[case] header: Option<&'static str>,
+    #[case] (language, source, impact): (&str, &str, &str),
+) {
+    let mut insights = MockInsightStore::new();
+    insights.expect_page().returning(|_, _, _| {
+        Ok(dated(JobName::InsightGeneration, Page { items: vec![worded_in_spanish()], next_cursor: None }))
+    });
+    let service = Service::start(State { insights: Arc::new(insights), ..state() });
+    let headers: Vec<_> = header.map(|languages| ("accept-language", languages)).into_iter().collect();
+    let answer = service.get_with(&format!("/api/v1/insights{query}"), READ, &headers);
+    let body = answer.json();
+    let found = &body["data"][0];
+    assert_eq!((&found["source"], &found["impact_estimate"]), (&json!(source), &json!(impact)));
+    assert_eq!(answer.header("content-language"), Some(language));
+    assert!(answer.header("vary").is_some_and(|vary| vary.contains("Accept-Language")), "{answer:?}");
+    assert_eq!(
+        found["facts"]["figures"][1],
+        json!({"name": "profit", "unit": "money", "value": 1900.0}),
+        "facts are the same in every language"
+    );
+}
+
+#[test]
+fn a_language_that_there_is_not_is_refused() {
+    let answer = Service::start(state()).get("/api/v1/insights?lang=fr", READ);
+    assert_eq!(answer.error(), (400, "invalid_parameter".into()));
+    assert_eq!(answer.json()["allowed"], json!(["en", "es", "pt-BR"]));
 }

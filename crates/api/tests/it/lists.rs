@@ -11,10 +11,11 @@ use domain::{
     credits::{AutoTopup, Credits, MockCreditLedger, Transaction, TransactionKind},
     customers::{Customer, MockCustomerStore, Segment, SegmentFigures},
     freshness::Freshness,
-    insights::{Category, Filter, Insight, MockInsightStore},
+    insights::{Category, Filter, Insight, MockInsightStore, Wording},
     integrations::{Integration, MockIntegrationStore},
     inventory::{self, MockInventoryStore},
     jobs::JobName,
+    language::Language,
     page::{Page, PageRequest},
     profit::{Assumptions, Basis, Components, DayRange, MockProfitStore, Snapshot},
     reorder::{self, MockReorderStore},
@@ -358,10 +359,14 @@ fn insights_by_every_filter() {
                 id: 3,
                 severity: Severity::High,
                 category: Category::ChurnRisk,
-                title: "t".into(),
-                body: "b".into(),
-                suggested_action: "a".into(),
-                impact_estimate: "i".into(),
+                written: Wording {
+                    title: "t".into(),
+                    body: "b".into(),
+                    suggested_action: "a".into(),
+                    impact_estimate: "i".into(),
+                },
+                language: Language::English,
+                told: None,
                 status: domain::insights::Status::Open,
                 source: domain::insights::Source::Rules,
                 computed_at: NOW,
@@ -376,7 +381,8 @@ fn insights_by_every_filter() {
         body["data"],
         json!([{
             "id": 3, "severity": "high", "category": "churn_risk", "title": "t", "body": "b", "suggested_action": "a",
-            "impact_estimate": "i", "status": "open", "computed_at": "2026-05-02T12:00:30Z", "resolved_at": null, "source": "rules"
+            "impact_estimate": "i", "status": "open", "computed_at": "2026-05-02T12:00:30Z", "resolved_at": null, "source": "rules",
+            "facts": null
         }])
     );
     assert_eq!(body["freshness"], shown_freshness("insight_generation"));
@@ -783,7 +789,9 @@ fn reorder_suggestions() {
         body,
         json!({
             "items": [{
-                "id": 9, "inventory_item_id": 55, "sku": "MUG", "qty_suggested": 240, "reason": "r", "confidence": 0.9,
+                "id": 9, "inventory_item_id": 55, "sku": "MUG", "qty_suggested": 240, "confidence": 0.9,
+                "reason": "Sells about 3.4 a day; 20 in stock and 5 on order. About 72 are expected to sell before an order placed in 7 days \
+                    could arrive (14 days of delivery), and 96 cover it with a probability of 90%. Order 240 (packs of 12).",
                 "forecast_days": 44, "computed_at": "2026-05-02T12:00:30Z", "status": "pending", "basis": {
                     "on_hand": 20, "on_order": 5, "lead_time_days": 14, "review_days": 7, "daily_demand": 3.42,
                     "expected_demand": 71.8123, "safety_stock": 24.2, "reorder_point": 70, "order_up_to": 96,

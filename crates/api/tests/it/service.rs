@@ -164,7 +164,8 @@ fn the_owner_of_the_key_is_shown() {
         service.get("/api/v1/me", BOTH).json(),
         json!({
             "user_id": "user_0123456789abcdefghijABCD", "scopes": ["read", "write"],
-            "profile": {"plan": "pro", "currency": "BRL", "timezone": "America/Sao_Paulo", "created_at": "2026-01-15T09:30:00Z"},
+            "profile": {"plan": "pro", "currency": "BRL", "timezone": "America/Sao_Paulo", "language": "en", "country": null,
+                "created_at": "2026-01-15T09:30:00Z"},
             "api_version": "v1"
         })
     );

@@ -3,10 +3,11 @@
 use domain::{
     ai::Prompt,
     insights::{
-        Draft,
+        Worded, Wording,
         grounding::{NumberFormat, Writing},
     },
     language::Language,
+    money::Currency,
 };
 use serde_json::{Value, json};
 
@@ -56,8 +57,9 @@ each finding, with its key, in the same order."
 }
 
 /// The prompt for these drafts, whose keys are their positions from 1, to be answered in `writing`.
-pub(super) fn of(drafts: &[Draft], writing: Writing) -> Prompt {
-    let findings: Vec<Value> = drafts.iter().zip(1u32..).map(|(draft, key)| finding(draft, key, writing)).collect();
+pub(super) fn of(drafts: &[Worded], currency: Currency, writing: Writing) -> Prompt {
+    let findings = drafts.iter().zip(1u32..).map(|(worded, key)| finding(worded, key, currency, writing));
+    let findings: Vec<Value> = findings.collect();
     let count = u32::try_from(drafts.len()).unwrap_or(u32::MAX);
     let tokens = if writing.language == Language::English { TOKENS_AN_ENGLISH_INSIGHT } else { TOKENS_AN_INSIGHT };
     Prompt {
@@ -69,19 +71,21 @@ pub(super) fn of(drafts: &[Draft], writing: Writing) -> Prompt {
     }
 }
 
-fn finding(draft: &Draft, key: u32, writing: Writing) -> Value {
+fn finding(Worded { draft, template, .. }: &Worded, key: u32, currency: Currency, writing: Writing) -> Value {
+    let grounds = draft.told.grounds(currency);
+    let Wording { title, body, suggested_action, impact_estimate } = template;
     json!({
         "key": key.to_string(),
         "category": draft.category,
         "severity": draft.severity,
-        "facts": draft.grounds.facts.iter().map(|fact| fact.written(writing)).collect::<Vec<_>>(),
-        "names": draft.grounds.names,
-        "cause": draft.grounds.cause,
+        "facts": grounds.facts.iter().map(|fact| fact.written(writing)).collect::<Vec<_>>(),
+        "names": grounds.names,
+        "cause": grounds.cause,
         "draft": {
-            "title": draft.title,
-            "body": draft.body,
-            "suggested_action": draft.suggested_action,
-            "impact_estimate": draft.impact_estimate,
+            "title": title,
+            "body": body,
+            "suggested_action": suggested_action,
+            "impact_estimate": impact_estimate,
         },
     })
 }

@@ -11,16 +11,14 @@ use domain::{
     customer_metrics::MockCustomerMetricsStore,
     daily::{MockDailyStore, RollUp},
     demand::MockDemandStore,
-    insights::{
-        CriticalItem, InsightSource, MockInsightWriter, Stored,
-        grounding::{Fact, Grounds, NumberFormat},
-    },
+    insights::{CriticalItem, InsightSource, Kind, MockInsightWriter, Stored, Told, Value},
     inventory::MockInventoryWriter,
     jobs::{MockJobStore, Written as JobWritten},
     language::Language,
     profit::{DayRange, MockProfitWriter},
     reorder::MockReorderWriter,
     risks::{MockRiskSource, MockRiskWriter},
+    texts::Locale,
 };
 use rstest::rstest;
 use rust_decimal::dec;
@@ -170,7 +168,8 @@ async fn a_run_that_panics_is_ended_and_the_next_is_carried_out() {
 
 /// What a model is asked and how its answer ends where texts are asked for in Portuguese and the stock of two products ran out.
 async fn worded_in_portuguese(answer: serde_json::Value) -> (domain::ai::Prompt, Texts) {
-    let writing = Writing { language: Language::BrazilianPortuguese, numbers: NumberFormat::Comma };
+    let locale = Locale { language: Language::BrazilianPortuguese, region: Some("BR".parse().unwrap()) };
+    let account = Account { locale, currency: "BRL".parse().unwrap(), ..account(AccountId(7)) };
     let mut runs = MockAiRuns::new();
     runs.expect_open_call().returning(|_, _, _, _, _| Ok(CallPermit::Granted(CallId(1))));
     runs.expect_close_call().returning(|_, _, _, _, _| Ok(()));
@@ -187,20 +186,18 @@ async fn worded_in_portuguese(answer: serde_json::Value) -> (domain::ai::Prompt,
         fingerprint: "inventory:sold_out".into(),
         severity: domain::insights::Severity::Critical,
         category: domain::insights::Category::Inventory,
-        title: "t".into(),
-        body: "b".into(),
-        suggested_action: "a".into(),
-        impact_estimate: "i".into(),
-        grounds: Grounds {
-            facts: vec![Fact::money(dec!(1234.5), "BRL".parse().unwrap()), Fact::days(30)],
-            names: vec![grounding::quoted("CANECA")],
-            cause: None,
-        },
+        told: Told::new(Kind::SoldOut)
+            .with("revenue", Value::Money(dec!(1234.5)))
+            .with("days", Value::Days(30))
+            .with("skus", Value::Names(vec!["CANECA".into()])),
     };
+    let template =
+        Wording { title: "t".into(), body: "b".into(), suggested_action: "a".into(), impact_estimate: "i".into() };
+    let worded = Worded { draft, template, model: None, language: locale.language };
     let generator = InsightTextGenerator { runs: Arc::new(runs), model: None, price: CreditAmount::new(5).unwrap() };
     let model: Arc<dyn LanguageModel> = Arc::new(model);
     let known = KnownTexts::default();
-    let texts = word(&generator, &model, &claim(7), vec![draft], &known, writing, clock).await.unwrap().unwrap();
+    let texts = word(&generator, &model, &claim(7), &account, vec![worded], &known, clock).await.unwrap().unwrap();
     let prompt = asked.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap();
     (prompt, texts)
 }
@@ -224,17 +221,17 @@ async fn texts_are_asked_for_and_checked_in_the_language_and_the_numbers_of_the_
     assert_eq!(user["language"], "pt-BR");
     assert_eq!(user["insights"][0]["facts"], serde_json::json!(["1.234,50 BRL", "30 dias"]));
     assert_eq!((texts.outcome, texts.reason), (Outcome::Worded, None));
-    assert_eq!(texts.worded[0].wording.as_ref().map(|wording| wording.body.as_str()), Some(body));
+    assert_eq!(texts.worded[0].model.as_ref().map(|wording| wording.body.as_str()), Some(body));
 }
 
 #[rstest]
 #[case::another_language("No stock is left of \"CANECA\".", "`is` is not of the language that was asked for")]
 #[case::numbers_of_another_region("Vendeu R$ 1,234.50.", "`1,234.50` is none of the facts")]
-#[case::a_cause("Vendeu R$ 1.234,50 por causa da chuva.", "`por causa` tells a cause that is not known")]
+#[case::a_cause("Vendeu R$ 1.234,50 por causa da chuva.", "`chuva` tells a cause that is not known")]
 #[tokio::test]
 async fn a_text_that_is_not_grounded_in_its_language_is_refused(#[case] body: &str, #[case] refusal: &str) {
     let (_, texts) = worded_in_portuguese(answer(body)).await;
     assert_eq!(texts.outcome, Outcome::Refused);
     assert_eq!(texts.reason, Some(format!("body of inventory:sold_out: {refusal}")));
-    assert_eq!(texts.worded[0].wording, None);
+    assert_eq!(texts.worded[0].model, None);
 }

@@ -4,9 +4,10 @@ use domain::{
     StoreError,
     accounts::Account,
     daily::without_gaps,
-    insights::{Draft, Facts, draft},
+    insights::{Facts, Worded, draft},
     jobs::Written,
     profit::DayRange,
+    texts::Texts,
 };
 use time::{Date, Duration, OffsetDateTime};
 
@@ -25,13 +26,13 @@ pub(super) async fn run(work: &Work<'_>) -> Result<Written, StoreError> {
     work.deps.insights.replace(work.account.id, ending, insights, (work.clock)()).await
 }
 
-/// What there is to tell as of a day, from the results of the other jobs.
+/// What there is to tell as of a day, from the results of the other jobs, in the account's language.
 pub(crate) async fn situation(
     deps: &Deps,
     account: &Account,
     as_of: Date,
     now: OffsetDateTime,
-) -> Result<Vec<Draft>, StoreError> {
+) -> Result<Vec<Worded>, StoreError> {
     let last = as_of.previous_day().unwrap_or(Date::MIN);
     let until_last =
         |days: i64| DayRange { first: last.checked_sub(Duration::days(days - 1)).unwrap_or(Date::MIN), last };
@@ -40,6 +41,7 @@ pub(crate) async fn situation(
     // As of a day in the past, a shop is judged at that day's end.
     let judged_at = now.min(account.timezone.start_of(as_of.next_day().unwrap_or(Date::MAX)));
     let stored = deps.insight_source.stored(account.id, until_last(NEWS_DAYS), judged_at).await?;
-    let facts = Facts { currency: account.currency, days: without_gaps(&known, compared.first, last), stored };
-    Ok(draft(&facts))
+    let facts = Facts { days: without_gaps(&known, compared.first, last), stored };
+    let texts = Texts::of(account.locale).as_of(as_of);
+    Ok(draft(&facts).into_iter().map(|draft| Worded::new(draft, &texts, account.currency)).collect())
 }

@@ -10,7 +10,7 @@ use super::{
     wording::{Occasion, title},
 };
 use crate::{
-    incidents::wording::Language,
+    texts::{Locale, Texts},
     uptime::{Component, Outcome},
 };
 
@@ -134,7 +134,7 @@ fn changed(
     incident.enter(status, end);
     if severity > incident.severity {
         incident.severity = severity;
-        incident.title = title(component, severity, Language::English).to_owned();
+        incident.title = title(component, severity, &Texts::of(Locale::ENGLISH));
     }
     Step::Change(incident, occasion)
 }

@@ -7,7 +7,12 @@ use super::{
     wording::Occasion,
     *,
 };
-use crate::{IncidentId, page::PageRequest, uptime::Outcome};
+use crate::{
+    IncidentId,
+    page::PageRequest,
+    texts::{Locale, Texts},
+    uptime::Outcome,
+};
 
 const NOW: OffsetDateTime = datetime!(2026-11-20 12:00 UTC);
 
@@ -260,17 +265,16 @@ fn the_worst_of_those_that_go_on_counts() {
 
 #[test]
 fn texts_tell_nothing_but_the_component() {
+    let english = Texts::of(Locale::ENGLISH);
     for severity in Severity::ALL {
-        let titles: Vec<&str> = Component::ALL
-            .iter()
-            .map(|component| wording::title(*component, *severity, wording::Language::English))
-            .collect();
+        let titles: Vec<String> =
+            Component::ALL.iter().map(|component| wording::title(*component, *severity, &english)).collect();
         assert!(
             titles
                 .iter()
-                .all(|title| title.len() <= MAX_TITLE_CHARS && titles.iter().filter(|t| t == &title).count() == 1)
+                .all(|title| title.len() <= MAX_TITLE_CHARS && titles.iter().filter(|t| *t == title).count() == 1)
         );
     }
-    let over = wording::body(Occasion::Resolved, wording::Language::English);
+    let over = wording::body(Occasion::Resolved, &english);
     assert!(over.contains("20 minutes"), "{over}");
 }

@@ -1,14 +1,11 @@
-//! What automatic incidents say. Fixed texts, of the component alone: no error, host or account is in them. A further language is
-//! a further value of [`Language`], which the compiler then asks a text of everything for.
+//! What automatic incidents say. Fixed texts, of the component alone: no error, host or account is in them. They are stored in
+//! English, as a person's are in whatever language, and are known by it when they are read.
 
-use super::Severity;
-use crate::uptime::Component;
-
-/// In which language.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Language {
-    English,
-}
+use super::{Incident, Severity, Update};
+use crate::{
+    texts::{Locale, Texts},
+    uptime::Component,
+};
 
 /// What is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,30 +20,81 @@ pub enum Occasion {
     Resolved,
 }
 
+impl Occasion {
+    const ALL: [Self; 5] = [Self::Opened, Self::Raised, Self::Monitoring, Self::Again, Self::Resolved];
+}
+
 /// The title of an incident of a component.
-pub const fn title(component: Component, severity: Severity, language: Language) -> &'static str {
-    match language {
-        Language::English => match (component, severity) {
-            (Component::Api, Severity::Minor) => "The API answers slowly",
-            (Component::Api, _) => "The API does not answer",
-            (Component::Database, Severity::Minor) => "The database answers slowly",
-            (Component::Database, _) => "The database does not answer",
-            (Component::Jobs, _) => "Computed figures are late",
-            (Component::Webhooks, _) => "Webhook deliveries are late",
-            (Component::Social, _) => "Answers to comments are late",
-        },
-    }
+pub fn title(component: Component, severity: Severity, texts: &Texts) -> String {
+    let id = match (component, severity) {
+        (Component::Api, Severity::Minor) => "incident-api-slow",
+        (Component::Api, _) => "incident-api-down",
+        (Component::Database, Severity::Minor) => "incident-database-slow",
+        (Component::Database, _) => "incident-database-down",
+        (Component::Jobs, _) => "incident-jobs",
+        (Component::Webhooks, _) => "incident-webhooks",
+        (Component::Social, _) => "incident-social",
+    };
+    texts.message(id).say()
 }
 
 /// The body of an update.
-pub const fn body(occasion: Occasion, language: Language) -> &'static str {
-    match language {
-        Language::English => match occasion {
-            Occasion::Opened => "Our probes see this since the time given. It is being looked into.",
-            Occasion::Raised => "It goes on, and is rated as more severe.",
-            Occasion::Monitoring => "Our probes see everything at work again. We keep watching.",
-            Occasion::Again => "Our probes see this again. It is being looked into.",
-            Occasion::Resolved => "Our probes have seen everything at work for 20 minutes. This is over.",
-        },
+pub fn body(occasion: Occasion, texts: &Texts) -> String {
+    let id = match occasion {
+        Occasion::Opened => "incident-opened",
+        Occasion::Raised => "incident-raised",
+        Occasion::Monitoring => "incident-monitoring",
+        Occasion::Again => "incident-again",
+        Occasion::Resolved => "incident-over",
+    };
+    texts.message(id).say()
+}
+
+/// How the service is, by the worst of the incidents that go on.
+pub fn summary(worst: Option<Severity>, texts: &Texts) -> String {
+    texts.message(format!("incidents-{}", worst.map_or("none", Severity::as_str))).say()
+}
+
+impl Incident {
+    /// The title as it is shown: what the probes wrote in the language of the texts, a person's words as they are.
+    pub fn title_in(&self, texts: &Texts) -> String {
+        let english = Texts::of(Locale::ENGLISH);
+        let mut known =
+            self.components.iter().flat_map(|of| Severity::ALL.iter().map(move |severity| (*of, *severity)));
+        let found = known.find(|(component, severity)| title(*component, *severity, &english) == self.title);
+        found.map_or_else(|| self.title.clone(), |(component, severity)| title(component, severity, texts))
+    }
+}
+
+impl Update {
+    /// The body as it is shown, in the same way.
+    pub fn body_in(&self, texts: &Texts) -> String {
+        let english = Texts::of(Locale::ENGLISH);
+        let found = Occasion::ALL.into_iter().find(|occasion| body(*occasion, &english) == self.body);
+        found.map_or_else(|| self.body.clone(), |occasion| body(occasion, texts))
+    }
+}
+
+/// Every text, and that each is known again.
+#[cfg(test)]
+pub(crate) fn say_all(texts: &Texts) {
+    let english = Texts::of(Locale::ENGLISH);
+    for worst in Severity::ALL.iter().map(|severity| Some(*severity)).chain([None]) {
+        summary(worst, texts);
+    }
+    let at = time::OffsetDateTime::UNIX_EPOCH;
+    for component in Component::ALL {
+        for severity in Severity::ALL {
+            let written = title(*component, *severity, &english);
+            let incident = Incident::begun(written, *severity, vec![Component::Jobs, *component], true, at);
+            assert_eq!(incident.title_in(texts), title(*component, *severity, texts));
+            let own = Incident { title: "Delayed imports".to_owned(), ..incident };
+            assert_eq!(own.title_in(texts), "Delayed imports");
+        }
+    }
+    for occasion in Occasion::ALL {
+        let update = |body| Update { id: 1, status: super::Status::Resolved, body, created_at: at };
+        assert_eq!(update(body(occasion, &english)).body_in(texts), body(occasion, texts));
+        assert_eq!(update("We are on it.".to_owned()).body_in(texts), "We are on it.");
     }
 }

@@ -12,7 +12,6 @@ use crate::{
     customers::Segment,
     daily::DayTotals,
     integrations::{self, Integration},
-    money::Currency,
     profit::DayRange,
 };
 
@@ -78,7 +77,6 @@ pub struct Stored {
 /// Everything that the rules look at.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Facts {
-    pub currency: Currency,
     /// The 60 days that end with the last full day, or as many as there are.
     pub days: Vec<DayTotals>,
     pub stored: Stored,

@@ -18,8 +18,8 @@ mod units;
 
 use lexicon::Lexicon;
 use numbers::Known;
+use ring::digest::{Context, SHA256};
 
-use super::Draft;
 use crate::language::Language;
 pub use fact::{Fact, Unit};
 
@@ -78,6 +78,18 @@ pub struct Wording {
 }
 
 impl Wording {
+    /// SHA-256 of the texts: the same facts in the same situation and language give the same.
+    pub fn basis(&self) -> [u8; 32] {
+        let mut context = Context::new(&SHA256);
+        for (_, text, _) in self.fields() {
+            context.update(text.as_bytes());
+            context.update(&[0]);
+        }
+        let mut basis = [0; 32];
+        basis.copy_from_slice(context.finish().as_ref());
+        basis
+    }
+
     /// Each text with its name and the most characters that it may have.
     fn fields(&self) -> [(&'static str, &str, usize); 4] {
         [
@@ -86,17 +98,6 @@ impl Wording {
             ("suggested_action", &self.suggested_action, 300),
             ("impact_estimate", &self.impact_estimate, 200),
         ]
-    }
-}
-
-impl From<&Draft> for Wording {
-    fn from(draft: &Draft) -> Self {
-        Self {
-            title: draft.title.clone(),
-            body: draft.body.clone(),
-            suggested_action: draft.suggested_action.clone(),
-            impact_estimate: draft.impact_estimate.clone(),
-        }
     }
 }
 

@@ -201,6 +201,8 @@ fn every_language_tells_the_same_figures() {
 fn every_message_is_filled_in_every_language() {
     for language in Language::ALL {
         let texts = Texts::of(Locale { language: *language, region: None });
+        crate::incidents::wording::say_all(&texts);
+        crate::insights::say_all(&texts);
         crate::risks::say_all(&texts);
         crate::reorder::say_all(&texts);
         let all: BTreeSet<_> = variables(*language).into_keys().collect();

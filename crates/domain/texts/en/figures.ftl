@@ -45,10 +45,13 @@ day = { $order ->
 }
 day-on = on { day }
 
-# The shop platforms, by the names that they have where the language is spoken; other names stay as they are.
+# Platforms of shops and ads, by the names that they have where the language is spoken; other names stay as they are.
 platform = { $platform ->
     [shopify] Shopify
     [tiendanube] Tiendanube
     [mercadolibre] Mercado Libre
+    [google] Google
+    [meta] Meta
+    [tiktok] TikTok
    *[other] { $platform }
 }

@@ -38,10 +38,13 @@ day = { weekday } { $date } de { month }{ $with_year ->
 }
 day-on = el { day }
 
-# The shop platforms, by the names that they have where the language is spoken; other names stay as they are.
+# Platforms of shops and ads, by the names that they have where the language is spoken; other names stay as they are.
 platform = { $platform ->
     [shopify] Shopify
     [tiendanube] Tiendanube
     [mercadolibre] Mercado Libre
+    [google] Google
+    [meta] Meta
+    [tiktok] TikTok
    *[other] { $platform }
 }

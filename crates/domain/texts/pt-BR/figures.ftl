@@ -43,10 +43,13 @@ day-on = { $weekday_n ->
    *[other] na
 } { day }
 
-# The shop platforms, by the names that they have where the language is spoken; other names stay as they are.
+# Platforms of shops and ads, by the names that they have where the language is spoken; other names stay as they are.
 platform = { $platform ->
     [shopify] Shopify
     [tiendanube] Nuvemshop
     [mercadolibre] Mercado Livre
+    [google] Google
+    [meta] Meta
+    [tiktok] TikTok
    *[other] { $platform }
 }

@@ -7,8 +7,9 @@ use domain::{
     incidents::{
         Incident,
         automation::{Standing, Step, Watch},
-        wording::{Language, Occasion, body, title},
+        wording::{Occasion, body, title},
     },
+    texts::{Locale, Texts},
     uptime::{Component, MAX_DELAY_HOURS, Minute, Outcome, minute_of},
 };
 use time::{Duration, OffsetDateTime};
@@ -109,13 +110,14 @@ async fn go(
         standing = match watch.step(component, standing.clone(), minute) {
             Step::Nothing => standing,
             Step::Open { severity, started_at } => {
-                let title = title(component, severity, Language::English).to_owned();
+                let title = title(component, severity, &Texts::of(Locale::ENGLISH));
                 let incident = Incident::begun(title, severity, vec![component], true, started_at);
-                let text = body(Occasion::Opened, Language::English);
-                Standing::Automatic(insert(connection, incident, text, minute).await?)
+                let text = body(Occasion::Opened, &Texts::of(Locale::ENGLISH));
+                Standing::Automatic(insert(connection, incident, &text, minute).await?)
             }
             Step::Change(incident, occasion) => {
-                Standing::Automatic(write(connection, incident, body(occasion, Language::English), minute).await?)
+                let text = body(occasion, &Texts::of(Locale::ENGLISH));
+                Standing::Automatic(write(connection, incident, &text, minute).await?)
             }
         };
     }

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use diesel::{
     result::Error,
-    sql_types::{Array, BigInt, Binary, Nullable, Text, Timestamptz},
+    sql_types::{Array, BigInt, Binary, Jsonb, Nullable, Text, Timestamptz},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
@@ -16,6 +16,7 @@ use domain::{
     insights::{Ended, InsightWriter, LONGEST_QUIET, Source, Worded, Wording, is_left_alone},
     jobs::Written,
 };
+use serde_json::Value;
 use time::OffsetDateTime;
 
 use crate::{Store, ai::end_run, database::error::parse};
@@ -71,18 +72,23 @@ statement!(
         impacts: Vec<String> => Array<Text>,
         sources: Vec<&'static str> => Array<Text>,
         bases: Vec<Option<Vec<u8>>> => Array<Nullable<Binary>>,
+        languages: Vec<&'static str> => Array<Text>,
+        facts: Vec<Value> => Array<Jsonb>,
         now: OffsetDateTime => Timestamptz,
     ) -> () = "
     INSERT INTO insights AS old (account_id, fingerprint, severity, category, title, body, suggested_action,
-        impact_estimate, source, basis, status, computed_at)
-    SELECT $1, v.*, 'open', $11 FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10) AS v
+        impact_estimate, source, basis, language, facts, status, computed_at)
+    SELECT $1, v.*, 'open', $13 FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) AS v
     ON CONFLICT (account_id, fingerprint) WHERE status = 'open' DO UPDATE SET
         severity = excluded.severity, category = excluded.category, title = excluded.title, body = excluded.body,
         suggested_action = excluded.suggested_action, impact_estimate = excluded.impact_estimate,
-        source = excluded.source, basis = excluded.basis, computed_at = excluded.computed_at
-    WHERE (old.severity, old.category, old.title, old.body, old.suggested_action, old.impact_estimate, old.source)
+        source = excluded.source, basis = excluded.basis, language = excluded.language, facts = excluded.facts,
+        computed_at = excluded.computed_at
+    WHERE (old.severity, old.category, old.title, old.body, old.suggested_action, old.impact_estimate, old.source,
+            old.language, old.facts)
             IS DISTINCT FROM (excluded.severity, excluded.category, excluded.title, excluded.body,
-                excluded.suggested_action, excluded.impact_estimate, excluded.source)"
+                excluded.suggested_action, excluded.impact_estimate, excluded.source,
+                excluded.language, excluded.facts)"
 );
 
 statement!(
@@ -151,8 +157,12 @@ async fn write(
     let resolved = ResolveOthers { account: account.0, fingerprints, now }.execute(connection).await?;
     let left_alone = left_alone(connection, account, now).await?;
     insights.retain(|Worded { draft, .. }| !left_alone.contains(&draft.fingerprint));
-    let written = Upsert::new(account, insights, now).execute(connection).await?;
+    let written = Upsert::new(account, insights, now)?.execute(connection).await?;
     Ok(u64::try_from(resolved + written).unwrap_or(u64::MAX))
+}
+
+fn internal(error: serde_json::Error) -> StoreError {
+    StoreError::Internal(error.into())
 }
 
 /// Ends the transaction like an error of the database.
@@ -162,7 +172,7 @@ fn broken(error: StoreError) -> Error {
 
 impl Upsert {
     /// The rows column by column.
-    fn new(account: AccountId, insights: Vec<Worded>, now: OffsetDateTime) -> Self {
+    fn new(account: AccountId, insights: Vec<Worded>, now: OffsetDateTime) -> Result<Self, Error> {
         let mut columns = Self {
             account: account.0,
             fingerprints: Vec::new(),
@@ -174,13 +184,16 @@ impl Upsert {
             impacts: Vec::new(),
             sources: Vec::new(),
             bases: Vec::new(),
+            languages: Vec::new(),
+            facts: Vec::new(),
             now,
         };
-        for Worded { draft, wording } in insights {
-            let source = if wording.is_some() { Source::Model } else { Source::Rules };
-            let basis = wording.as_ref().map(|_| draft.basis().to_vec());
-            let Wording { title, body, suggested_action, impact_estimate } =
-                wording.unwrap_or_else(|| Wording::from(&draft));
+        for Worded { draft, template, model, language } in insights {
+            let source = if model.is_some() { Source::Model } else { Source::Rules };
+            let basis = model.as_ref().map(|_| template.basis().to_vec());
+            let Wording { title, body, suggested_action, impact_estimate } = model.unwrap_or(template);
+            columns.facts.push(serde_json::to_value(&draft.told).map_err(|error| broken(internal(error)))?);
+            columns.languages.push(language.as_str());
             columns.fingerprints.push(draft.fingerprint);
             columns.severities.push(draft.severity.as_str());
             columns.categories.push(draft.category.as_str());
@@ -191,6 +204,6 @@ impl Upsert {
             columns.sources.push(source.as_str());
             columns.bases.push(basis);
         }
-        columns
+        Ok(columns)
     }
 }

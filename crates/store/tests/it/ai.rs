@@ -11,9 +11,10 @@ use domain::{
     events::ActorKind,
     idempotency::{IdempotencyError, IdempotencyKey},
     insights::{
-        Category, DecideError, Draft, InsightSource, InsightStore, InsightWriter, Severity, Source, Status, Worded,
-        Wording, grounding::Grounds,
+        Category, DecideError, Draft, InsightSource, InsightStore, InsightWriter, Kind, Severity, Source, Status, Told,
+        Value as Figure, Worded, Wording,
     },
+    language::Language,
     page::PageRequest,
 };
 use rust_decimal::{Decimal, dec};
@@ -438,34 +439,31 @@ async fn a_pause_and_its_end_are_announced_with_exactly_their_fields_and_audited
 }
 
 fn draft(fingerprint: &str) -> Draft {
-    Draft {
-        fingerprint: fingerprint.into(),
-        severity: Severity::High,
-        category: Category::Inventory,
-        title: "title".into(),
-        body: "body".into(),
-        suggested_action: "act".into(),
-        impact_estimate: "much".into(),
-        grounds: Grounds::default(),
-    }
+    let told = Told::new(Kind::Reorders).with("items", Figure::Count(3.into()));
+    Draft { fingerprint: fingerprint.into(), severity: Severity::High, category: Category::Inventory, told }
+}
+
+fn texts(title: &str) -> Wording {
+    Wording { title: title.into(), body: "body".into(), suggested_action: "act".into(), impact_estimate: "much".into() }
 }
 
 #[tokio::test]
 async fn a_models_text_is_kept_for_the_same_facts_and_people_decide() {
     let db = fresh().await;
     let [account, _] = accounts(&db).await;
-    let text = |title: &str| Wording { title: title.into(), ..Wording::from(&draft("a")) };
     let write = async |insights: Vec<Worded>, now: OffsetDateTime| {
         db.store.replace(account, Ending::default(), insights, now).await.unwrap()
     };
     let both = || {
-        vec![Worded { draft: draft("a"), wording: Some(text("worded")) }, Worded { draft: draft("b"), wording: None }]
+        let worded = |draft, model| Worded { draft, template: texts("title"), model, language: Language::Spanish };
+        vec![worded(draft("a"), Some(texts("worded"))), worded(draft("b"), None)]
     };
     write(both(), NOW).await;
     let known = db.store.worded(account, NOW).await.unwrap();
-    assert_eq!((known.is_new(&draft("a")), known.is_new(&draft("b"))), (false, true));
+    let is_new = |name| known.is_new(&draft(name), &texts("title"));
+    assert_eq!((is_new("a"), is_new("b")), (false, true));
     assert_eq!(known.open["a"].wording.title, "worded");
-    assert!(known.is_new(&Draft { body: "other facts".into(), ..draft("a") }));
+    assert!(known.is_new(&draft("a"), &texts("of other facts")));
 
     let page = PageRequest { limit: 10, cursor: None };
     let list = async || db.store.page(account, Default::default(), page).await.unwrap().found.items;

@@ -5,8 +5,9 @@ use domain::{
     ai::Ending,
     anomalies::{AnomalyWriter, CorrelatedMetric, Direction, Finding, Kind},
     customers::Segment,
-    insights::{Category, Draft, InsightSource, InsightWriter, SegmentFact, Severity, Worded, grounding::Grounds},
+    insights::{self, Category, Draft, InsightSource, InsightWriter, SegmentFact, Severity, Told, Worded, Wording},
     jobs::{JobName, JobStore, Written},
+    language::Language,
     profit::DayRange,
 };
 use rust_decimal::dec;
@@ -108,27 +109,26 @@ async fn what_is_new_recent_and_matters_is_announced_once() {
     assert!(sent[0].contains("anomaly.detected") && sent[0].contains("gross_revenue"), "{}", sent[0]);
 }
 
-fn insight(fingerprint: &str, title: &str) -> Draft {
-    Draft {
-        fingerprint: fingerprint.into(),
-        severity: Severity::High,
-        category: Category::Inventory,
+fn insight(fingerprint: &str, title: &str) -> Worded {
+    let told = Told::new(insights::Kind::Reorders).with("items", insights::Value::Count(3.into()));
+    let draft =
+        Draft { fingerprint: fingerprint.into(), severity: Severity::High, category: Category::Inventory, told };
+    let template = Wording {
         title: title.into(),
         body: "body".into(),
         suggested_action: "act".into(),
         impact_estimate: "much".into(),
-        grounds: Grounds::default(),
-    }
+    };
+    Worded { draft, template, model: None, language: Language::English }
 }
 
 #[tokio::test]
 async fn a_situation_has_one_open_insight_which_people_may_dismiss() {
     let db = fresh().await;
     let account = shop::account(&db.sql, "UTC").await;
-    let generate = async |drafts: Vec<Draft>, now: OffsetDateTime| {
+    let generate = async |insights: Vec<Worded>, now: OffsetDateTime| {
         let run = db.store.claim(account, JobName::InsightGeneration, AS_OF, 60, true).await.unwrap().unwrap();
         let ending = Ending { job: Some(run), run: None };
-        let insights = drafts.into_iter().map(Worded::from).collect();
         InsightWriter::replace(&*db.store, account, ending, insights, now).await.unwrap()
     };
     let found = async || shop::rows(&db.sql, account, "fingerprint, title, status, source", "insights").await;

@@ -209,7 +209,7 @@ async fn insights_are_filtered_by_what_is_asked() {
         .unwrap();
     let filter = Filter { status: Some(InsightStatus::Open), ..Filter::default() };
     let open = InsightStore::page(&*db.store, mine, filter, page(10, None)).await.unwrap().found;
-    assert_eq!(open.items.iter().map(|i| i.title.as_str()).collect::<Vec<_>>(), ["open profit", "open ads"]);
+    assert_eq!(open.items.iter().map(|i| i.written.title.as_str()).collect::<Vec<_>>(), ["open profit", "open ads"]);
     let filter = Filter { category: Some("ads".parse().unwrap()), ..Filter::default() };
     assert_eq!(InsightStore::page(&*db.store, mine, filter, page(10, None)).await.unwrap().found.items.len(), 2);
 }

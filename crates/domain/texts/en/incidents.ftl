@@ -1,0 +1,22 @@
+# What the probes say of an incident: its title, by the component, and what is told as it goes on.
+
+incident-api-slow = The API answers slowly
+incident-api-down = The API does not answer
+incident-database-slow = The database answers slowly
+incident-database-down = The database does not answer
+incident-jobs = Computed figures are late
+incident-webhooks = Webhook deliveries are late
+incident-social = Answers to comments are late
+
+incident-opened = Our probes see this since the time given. It is being looked into.
+incident-raised = It goes on, and is rated as more severe.
+incident-monitoring = Our probes see everything at work again. We keep watching.
+incident-again = Our probes see this again. It is being looked into.
+incident-over = Our probes have seen everything at work for 20 minutes. This is over.
+
+# How the service is, by the worst of the incidents that go on.
+
+incidents-none = All systems operational
+incidents-minor = Minor issues
+incidents-major = Major issues
+incidents-critical = Critical issues

@@ -1,0 +1,172 @@
+# What a person should know or do. Each has a title, a body, what to do, and what is at stake.
+
+insight-anomaly =
+    .title = { $metric ->
+        [gross_revenue] { $direction ->
+            [down] Sales far below normal { $day_on }
+           *[up] Sales far above normal { $day_on }
+        }
+        [refunds] { $direction ->
+            [down] Far fewer refunds than normal { $day_on }
+           *[up] Far more refunds than normal { $day_on }
+        }
+        [profit] { $direction ->
+            [down] Profit far below normal { $day_on }
+           *[up] Profit far above normal { $day_on }
+        }
+        [ad_spend] { $direction ->
+            [down] Far less spent on ads than normal { $day_on }
+           *[up] Far more spent on ads than normal { $day_on }
+        }
+        [roas] { $direction ->
+            [down] Ads brought in far less than normal { $day_on }
+           *[up] Ads brought in far more than normal { $day_on }
+        }
+        [cac] { $direction ->
+            [down] New customers cost far less than normal { $day_on }
+           *[up] New customers cost far more than normal { $day_on }
+        }
+        [new_customers] { $direction ->
+            [down] Far fewer new customers than normal { $day_on }
+           *[up] Far more new customers than normal { $day_on }
+        }
+        [conversion] { $direction ->
+            [down] Far fewer visitors bought than normal { $day_on }
+           *[up] Far more visitors bought than normal { $day_on }
+        }
+       *[aov] { $direction ->
+            [down] Orders far smaller than normal { $day_on }
+           *[up] Orders far larger than normal { $day_on }
+        }
+    }
+    .body = { $metric ->
+        [gross_revenue] You sold { $observed } { $day_on }; about { $expected } would be normal.
+        [refunds] You refunded { $observed } { $day_on }; about { $expected } would be normal.
+        [profit] Profit { $day_on } was { $observed }; about { $expected } would be normal.
+        [ad_spend] You spent { $observed } on ads { $day_on }; about { $expected } would be normal.
+        [roas] Ads brought { $observed } in sales per unit of money spent { $day_on }; about { $expected } would be normal.
+        [cac] A new customer cost { $observed } in ads { $day_on }; about { $expected } would be normal.
+        [new_customers] { $observed_n ->
+            [0] No new customer ordered { $day_on }; about { $expected } would be normal.
+            [one] { $observed } new customer ordered { $day_on }; about { $expected } would be normal.
+           *[other] { $observed } new customers ordered { $day_on }; about { $expected } would be normal.
+        }
+        [conversion] { $observed } of the visitors bought { $day_on }; about { $expected } would be normal.
+       *[aov] The average order was { $observed } { $day_on }; about { $expected } would be normal.
+    }{ $lasting ->
+        [yes] {" "}It has stayed that way for { $lasting_days } days.
+       *[no] {""}
+    } { $known ->
+        [yes] { $cause }
+       *[no] The data does not tell why.
+    }
+    .action = Check what was different { $day_on }: the shop, its prices, its stock and its ads.
+    .impact = { $direction ->
+        [down] { $gap } less than normal that day
+       *[up] { $gap } more than normal that day
+    }
+
+insight-loss =
+    .title = The last { $days } days made a loss
+    .body = Over the last { $days } days you lost { $lost }; in the { $days } days before, profit was { $profit_before }. Net revenue went from { $net_revenue_before } to { $net_revenue }, all costs together from { $costs_before } to { $costs }.{ $has_returned ->
+        [yes] {" "}An estimated { $returned } is taken off these costs for goods that came back.
+       *[no] {""}
+    }
+    .action = Compare the costs of both periods in the daily profit figures.
+    .impact = A loss of { $lost } in { $days } days
+
+insight-profit-fell =
+    .title = Profit fell over the last { $days } days
+    .body = Over the last { $days } days profit was { $profit }, after { $profit_before } in the { $days } days before. Net revenue went from { $net_revenue_before } to { $net_revenue }, all costs together from { $costs_before } to { $costs }.{ $has_returned ->
+        [yes] {" "}An estimated { $returned } is taken off these costs for goods that came back.
+       *[no] {""}
+    }
+    .action = Compare the costs of both periods in the daily profit figures.
+    .impact = { $lost } less profit in { $days } days
+
+insight-ads-return-less =
+    .title = Ads bring in less than before
+    .body = Per unit of money spent on ads you sold { $roas } over the last { $days } days, after { $roas_before } in the { $days } days before. You spent { $spent }.
+    .action = Look at the campaigns that spend most and pause those that bring no orders.
+    .impact = { $spent } of ad spend at the lower return
+
+insight-new-customers-cost-more =
+    .title = New customers cost more than before
+    .body = { $new_customers_n ->
+        [one] A new customer cost { $cac } in ads over the last { $days } days, after { $cac_before } in the { $days } days before: { $new_customers } came, after { $new_customers_before }.
+       *[other] A new customer cost { $cac } in ads over the last { $days } days, after { $cac_before } in the { $days } days before: { $new_customers } came, after { $new_customers_before }.
+    }
+    .action = Compare this with what a new customer brings in over time.
+    .impact = { $more } more per new customer
+
+insight-sold-out =
+    .title = { $products_n ->
+        [one] { $products } product that sells is out of stock
+       *[other] { $products } products that sell are out of stock
+    }
+    .body = { $others_n ->
+        [0] There is no stock left of { $skus }.
+       *[other] There is no stock left of { $skus_listed } and { $others } more.
+    } { $products_n ->
+        [one] It sold in the last { $days } days.
+       *[other] Each of them sold in the last { $days } days.
+    }
+    .action = { $products_n ->
+        [one] Reorder it, or take it off the shop until it is back.
+       *[other] Reorder them, or take them off the shop until they are back.
+    }
+    .impact = { $products_n ->
+        [one] Every day the sales of { $products } product are lost
+       *[other] Every day the sales of { $products } products are lost
+    }
+
+insight-running-out =
+    .title = { $products_n ->
+        [one] { $products } product will be sold out within { $days } days
+       *[other] { $products } products will be sold out within { $days } days
+    }
+    .body = { $others_n ->
+        [0] At the present pace the stock of { $skus } lasts { $days } days at most.
+       *[other] At the present pace the stock of { $skus_listed } and { $others } more lasts { $days } days at most.
+    }
+    .action = { $products_n ->
+        [one] Reorder it now.
+       *[other] Reorder them now.
+    }
+    .impact = { $products_n ->
+        [one] { $products } product about to sell out
+       *[other] { $products } products about to sell out
+    }
+
+insight-reorders =
+    .title = { $items_n ->
+        [one] { $items } reorder suggestion to decide on
+       *[other] { $items } reorder suggestions to decide on
+    }
+    .body = { $items_n ->
+        [one] { $items } item would run out before a later order arrives. The suggestion states its numbers.
+       *[other] { $items } items would run out before a later order arrives. Each suggestion states its numbers.
+    }
+    .action = Go through the pending reorder suggestions.
+    .impact = { $items_n ->
+        [one] { $items } item at risk of selling out
+       *[other] { $items } items at risk of selling out
+    }
+
+insight-customers-at-risk =
+    .title = { $customers_n ->
+        [one] { $customers } good customer has not been back for a long time
+       *[other] { $customers } good customers have not been back for a long time
+    }
+    .body = { $customers_n ->
+        [one] This customer has spent { $revenue } so far, { $share } of what all customers have spent, and has been away for longer than most.
+       *[other] They have spent { $revenue } so far, { $share } of what all customers have spent, and have been away for longer than most.
+    }
+    .action = Write to the customers of the segment { $segment }.
+    .impact = { $revenue } of past sales came from them
+
+insight-stale-shop =
+    .title = No data from { $shop } since { $day }
+    .body = The { platform } shop { $shop } was last synced { $day_on } (UTC).
+    .action = Check the connection, and connect the shop again if need be.
+    .impact = Figures of later days are incomplete

@@ -1,0 +1,172 @@
+# What a person should know or do. Each has a title, a body, what to do, and what is at stake.
+
+insight-anomaly =
+    .title = { $metric ->
+        [gross_revenue] { $direction ->
+            [down] Ventas muy por debajo de lo normal { $day_on }
+           *[up] Ventas muy por encima de lo normal { $day_on }
+        }
+        [refunds] { $direction ->
+            [down] Muchos menos reembolsos de lo normal { $day_on }
+           *[up] Muchos más reembolsos de lo normal { $day_on }
+        }
+        [profit] { $direction ->
+            [down] Ganancia muy por debajo de lo normal { $day_on }
+           *[up] Ganancia muy por encima de lo normal { $day_on }
+        }
+        [ad_spend] { $direction ->
+            [down] Gasto en anuncios muy por debajo de lo normal { $day_on }
+           *[up] Gasto en anuncios muy por encima de lo normal { $day_on }
+        }
+        [roas] { $direction ->
+            [down] Los anuncios rindieron mucho menos de lo normal { $day_on }
+           *[up] Los anuncios rindieron mucho más de lo normal { $day_on }
+        }
+        [cac] { $direction ->
+            [down] Captar clientes costó mucho menos de lo normal { $day_on }
+           *[up] Captar clientes costó mucho más de lo normal { $day_on }
+        }
+        [new_customers] { $direction ->
+            [down] Muchos menos clientes nuevos de lo normal { $day_on }
+           *[up] Muchos más clientes nuevos de lo normal { $day_on }
+        }
+        [conversion] { $direction ->
+            [down] Compraron muchos menos visitantes de lo normal { $day_on }
+           *[up] Compraron muchos más visitantes de lo normal { $day_on }
+        }
+       *[aov] { $direction ->
+            [down] Pedidos mucho más pequeños de lo normal { $day_on }
+           *[up] Pedidos mucho más grandes de lo normal { $day_on }
+        }
+    }
+    .body = { $metric ->
+        [gross_revenue] Vendió { $observed } { $day_on }; lo normal serían unos { $expected }.
+        [refunds] Reembolsó { $observed } { $day_on }; lo normal serían unos { $expected }.
+        [profit] La ganancia fue de { $observed } { $day_on }; lo normal serían unos { $expected }.
+        [ad_spend] Gastó { $observed } en anuncios { $day_on }; lo normal serían unos { $expected }.
+        [roas] Los anuncios aportaron { $observed } en ventas por unidad de dinero gastada { $day_on }; lo normal sería alrededor de { $expected }.
+        [cac] Captar un cliente nuevo costó { $observed } en anuncios { $day_on }; lo normal serían unos { $expected }.
+        [new_customers] { $observed_n ->
+            [0] Ningún cliente nuevo compró { $day_on }; lo normal serían unos { $expected }.
+            [one] { $observed } cliente nuevo compró { $day_on }; lo normal serían unos { $expected }.
+           *[other] { $observed } clientes nuevos compraron { $day_on }; lo normal serían unos { $expected }.
+        }
+        [conversion] Compró el { $observed } de los visitantes { $day_on }; lo normal sería alrededor del { $expected }.
+       *[aov] El pedido promedio fue de { $observed } { $day_on }; lo normal serían unos { $expected }.
+    }{ $lasting ->
+        [yes] {" "}Lleva así { $lasting_days } días.
+       *[no] {""}
+    } { $known ->
+        [yes] { $cause }
+       *[no] Los datos no dicen por qué.
+    }
+    .action = Revise qué fue distinto { $day_on }: la tienda, los precios, el stock y los anuncios.
+    .impact = { $direction ->
+        [down] { $gap } menos de lo normal ese día
+       *[up] { $gap } más de lo normal ese día
+    }
+
+insight-loss =
+    .title = Los últimos { $days } días dieron pérdidas
+    .body = En los últimos { $days } días perdió { $lost }; en los { $days } días anteriores, la ganancia fue de { $profit_before }. Los ingresos netos pasaron de { $net_revenue_before } a { $net_revenue }, y todos los costos juntos, de { $costs_before } a { $costs }.{ $has_returned ->
+        [yes] {" "}De estos costos se descontó una estimación de { $returned } por productos devueltos.
+       *[no] {""}
+    }
+    .action = Compare los costos de ambos períodos en las cifras diarias de ganancia.
+    .impact = Una pérdida de { $lost } en { $days } días
+
+insight-profit-fell =
+    .title = La ganancia bajó en los últimos { $days } días
+    .body = En los últimos { $days } días la ganancia fue de { $profit }, tras { $profit_before } en los { $days } días anteriores. Los ingresos netos pasaron de { $net_revenue_before } a { $net_revenue }, y todos los costos juntos, de { $costs_before } a { $costs }.{ $has_returned ->
+        [yes] {" "}De estos costos se descontó una estimación de { $returned } por productos devueltos.
+       *[no] {""}
+    }
+    .action = Compare los costos de ambos períodos en las cifras diarias de ganancia.
+    .impact = { $lost } menos de ganancia en { $days } días
+
+insight-ads-return-less =
+    .title = Los anuncios rinden menos que antes
+    .body = Por unidad de dinero gastada en anuncios vendió { $roas } en los últimos { $days } días, tras { $roas_before } en los { $days } días anteriores. Gastó { $spent }.
+    .action = Mire las campañas que más gastan y pause las que no traen pedidos.
+    .impact = { $spent } de gasto en anuncios con el rendimiento más bajo
+
+insight-new-customers-cost-more =
+    .title = Captar clientes cuesta más que antes
+    .body = { $new_customers_n ->
+        [one] Un cliente nuevo costó { $cac } en anuncios en los últimos { $days } días, tras { $cac_before } en los { $days } días anteriores: llegó { $new_customers }, tras { $new_customers_before }.
+       *[other] Un cliente nuevo costó { $cac } en anuncios en los últimos { $days } días, tras { $cac_before } en los { $days } días anteriores: llegaron { $new_customers }, tras { $new_customers_before }.
+    }
+    .action = Compárelo con lo que un cliente nuevo aporta con el tiempo.
+    .impact = { $more } más por cliente nuevo
+
+insight-sold-out =
+    .title = { $products_n ->
+        [one] { $products } producto que se vende está agotado
+       *[other] { $products } productos que se venden están agotados
+    }
+    .body = { $others_n ->
+        [0] No queda stock de { $skus }.
+       *[other] No queda stock de { $skus_listed } y { $others } más.
+    } { $products_n ->
+        [one] Se vendió en los últimos { $days } días.
+       *[other] Todos se vendieron en los últimos { $days } días.
+    }
+    .action = { $products_n ->
+        [one] Repóngalo o retírelo de la tienda hasta que vuelva.
+       *[other] Repóngalos o retírelos de la tienda hasta que vuelvan.
+    }
+    .impact = { $products_n ->
+        [one] Cada día se pierden las ventas de { $products } producto
+       *[other] Cada día se pierden las ventas de { $products } productos
+    }
+
+insight-running-out =
+    .title = { $products_n ->
+        [one] { $products } producto se agotará en { $days } días como máximo
+       *[other] { $products } productos se agotarán en { $days } días como máximo
+    }
+    .body = { $others_n ->
+        [0] Al ritmo actual, el stock de { $skus } dura { $days } días como máximo.
+       *[other] Al ritmo actual, el stock de { $skus_listed } y { $others } más dura { $days } días como máximo.
+    }
+    .action = { $products_n ->
+        [one] Repóngalo ahora.
+       *[other] Repóngalos ahora.
+    }
+    .impact = { $products_n ->
+        [one] { $products } producto a punto de agotarse
+       *[other] { $products } productos a punto de agotarse
+    }
+
+insight-reorders =
+    .title = { $items_n ->
+        [one] { $items } sugerencia de reposición por decidir
+       *[other] { $items } sugerencias de reposición por decidir
+    }
+    .body = { $items_n ->
+        [one] { $items } artículo se agotaría antes de que llegue un pedido posterior. La sugerencia indica sus números.
+       *[other] { $items } artículos se agotarían antes de que llegue un pedido posterior. Cada sugerencia indica sus números.
+    }
+    .action = Revise las sugerencias de reposición pendientes.
+    .impact = { $items_n ->
+        [one] { $items } artículo en riesgo de agotarse
+       *[other] { $items } artículos en riesgo de agotarse
+    }
+
+insight-customers-at-risk =
+    .title = { $customers_n ->
+        [one] { $customers } buen cliente no vuelve desde hace mucho
+       *[other] { $customers } buenos clientes no vuelven desde hace mucho
+    }
+    .body = { $customers_n ->
+        [one] Este cliente ha gastado { $revenue } hasta ahora, el { $share } de lo que han gastado todos los clientes, y lleva más tiempo sin comprar que la mayoría.
+       *[other] Han gastado { $revenue } hasta ahora, el { $share } de lo que han gastado todos los clientes, y llevan más tiempo sin comprar que la mayoría.
+    }
+    .action = Escriba a los clientes del segmento { $segment }.
+    .impact = { $revenue } de las ventas pasadas vinieron de ellos
+
+insight-stale-shop =
+    .title = Sin datos de { $shop } desde el { $day }
+    .body = La tienda { $shop } de { platform } se sincronizó por última vez { $day_on } (UTC).
+    .action = Revise la conexión y, si hace falta, vuelva a conectar la tienda.
+    .impact = Las cifras de los días posteriores están incompletas

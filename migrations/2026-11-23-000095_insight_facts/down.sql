@@ -1,0 +1,2 @@
+ALTER TABLE insights DROP COLUMN language;
+ALTER TABLE insights DROP COLUMN facts;
