@@ -220,8 +220,8 @@ async fn word(
         return Ok(Some(Texts::of_rules(worded, ModelError::Malformed.as_str())));
     };
     let mut reason = None;
-    for (Worded { draft, .. }, wording) in wanted.iter().zip(wordings.drain(..)) {
-        match grounding::check(&wording, &draft.told.grounds(account.currency), writing) {
+    for (Worded { draft, template, .. }, wording) in wanted.iter().zip(wordings.drain(..)) {
+        match grounding::check(&wording, template, &draft.told.grounds(account.currency), writing) {
             Ok(()) => put(&mut worded, draft, wording),
             Err((field, refusal)) => {
                 reason.get_or_insert(format!("{} of {}: {refusal}", field, draft.fingerprint));

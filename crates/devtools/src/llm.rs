@@ -68,19 +68,19 @@ impl Phrases {
                 please: "Please",
                 invented: " Another 987654 EUR are possible.",
                 causal: " It happened because of the weather.",
-                other_language: " Revise las campañas de la tienda.",
+                other_language: " Revise los pedidos de la tienda.",
             },
             Language::Spanish => Self {
                 please: "Por favor",
                 invented: " Otros 987654 EUR son posibles.",
                 causal: " Ocurrió a causa del clima.",
-                other_language: " Check the campaigns of the shop.",
+                other_language: " Check the orders of the shop.",
             },
             Language::BrazilianPortuguese => Self {
                 please: "Por favor",
                 invented: " Outros 987654 EUR são possíveis.",
                 causal: " Aconteceu por causa do clima.",
-                other_language: " Check the campaigns of the shop.",
+                other_language: " Check the orders of the shop.",
             },
         }
     }
@@ -285,12 +285,13 @@ mod tests {
             let text = |text: &str| text.to_owned();
             let wording =
                 Wording { title: text("A"), body: text(body), suggested_action: text("A"), impact_estimate: text("A") };
-            grounding::check(&wording, &grounding::Grounds::default(), writing).map_err(|(_, refusal)| refusal)
+            grounding::check(&wording, &wording, &grounding::Grounds::default(), writing)
+                .map_err(|(_, refusal)| refusal)
         };
         assert!(matches!(checked(phrases.invented), Err(grounding::Refusal::Number(_))));
         assert!(matches!(checked(phrases.causal), Err(grounding::Refusal::Causal(_))));
         let other = checked(phrases.other_language);
-        assert!(matches!(other, Err(grounding::Refusal::Language(_) | grounding::Refusal::Character(_))), "{other:?}");
+        assert!(matches!(other, Err(grounding::Refusal::Language(_))), "{other:?}");
         assert_eq!(checked(phrases.please), Ok(()));
     }
 }

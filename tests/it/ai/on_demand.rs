@@ -27,6 +27,7 @@ async fn a_model_that_goes_wrong_costs_nothing_and_says_nothing() {
         ("missing", "failed", "malformed"),
         ("invented", "refused", "`987654`"),
         ("causal", "refused", "because"),
+        ("other_language", "refused", "`los`"),
     ];
     for (number, (fault, outcome, reason)) in faults.into_iter().enumerate() {
         provider.fault(fault).await;

@@ -191,8 +191,12 @@ async fn worded_in_portuguese(answer: serde_json::Value) -> (domain::ai::Prompt,
             .with("days", Value::Days(30))
             .with("skus", Value::Names(vec!["CANECA".into()])),
     };
-    let template =
-        Wording { title: "t".into(), body: "b".into(), suggested_action: "a".into(), impact_estimate: "i".into() };
+    let template = Wording {
+        title: "Estoque".into(),
+        body: "b".into(),
+        suggested_action: "a".into(),
+        impact_estimate: "i".into(),
+    };
     let worded = Worded { draft, template, model: None, language: locale.language };
     let generator = InsightTextGenerator { runs: Arc::new(runs), model: None, price: CreditAmount::new(5).unwrap() };
     let model: Arc<dyn LanguageModel> = Arc::new(model);
@@ -227,7 +231,8 @@ async fn texts_are_asked_for_and_checked_in_the_language_and_the_numbers_of_the_
 #[rstest]
 #[case::another_language("No stock is left of \"CANECA\".", "`is` is not of the language that was asked for")]
 #[case::numbers_of_another_region("Vendeu R$ 1,234.50.", "`1,234.50` is none of the facts")]
-#[case::a_cause("Vendeu R$ 1.234,50 por causa da chuva.", "`chuva` tells a cause that is not known")]
+#[case::a_cause("Vendeu R$ 1.234,50 por causa da chuva.", "`por causa` tells a cause that is not known")]
+#[case::a_lever("O checkout custou R$ 1.234,50.", "`checkout` is not what the draft speaks of")]
 #[tokio::test]
 async fn a_text_that_is_not_grounded_in_its_language_is_refused(#[case] body: &str, #[case] refusal: &str) {
     let (_, texts) = worded_in_portuguese(answer(body)).await;

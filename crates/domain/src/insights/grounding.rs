@@ -8,6 +8,7 @@ mod dates;
 mod directions;
 mod fact;
 mod letters;
+mod levers;
 mod lexer;
 mod lexicon;
 mod numbers;
@@ -16,6 +17,7 @@ mod phrases;
 mod tests;
 mod units;
 
+use levers::Topics;
 use lexicon::Lexicon;
 use numbers::Known;
 use ring::digest::{Context, SHA256};
@@ -120,6 +122,9 @@ pub enum Refusal {
     Number(String),
     #[error("`{0}` tells a cause that is not known")]
     Causal(&'static str),
+    /// What moves figures and is none of the draft's matter.
+    #[error("`{0}` is not what the draft speaks of")]
+    Lever(String),
     /// Up for down, or either where neither is known; or a movement that is denied.
     #[error("`{0}` is not the way that the facts went")]
     Direction(&'static str),
@@ -127,22 +132,38 @@ pub enum Refusal {
     Language(String),
 }
 
-/// Checks every text of a wording that was asked for in `writing`. The error names the text at fault.
+/// Checks every text of another wording of `draft` that was asked for in `writing`. The error names the text at fault.
 ///
 /// # Errors
 /// The first [`Refusal`].
-pub fn check(wording: &Wording, grounds: &Grounds, writing: Writing) -> Result<(), (&'static str, Refusal)> {
+pub fn check(
+    wording: &Wording,
+    draft: &Wording,
+    grounds: &Grounds,
+    writing: Writing,
+) -> Result<(), (&'static str, Refusal)> {
+    let topics = Topics::of(draft);
     wording.fields().into_iter().try_for_each(|(field, text, most)| {
-        let is_advice = field == "suggested_action";
-        check_text(text, most, is_advice, grounds, writing).map_err(|refusal| (field, refusal))
+        let kind = Kind { most, is_advice: field == "suggested_action" };
+        check_text(text, kind, &topics, grounds, writing).map_err(|refusal| (field, refusal))
     })
+}
+
+/// What is asked of one of the texts.
+#[derive(Clone, Copy)]
+struct Kind {
+    /// Characters that it has at most.
+    most: usize,
+    /// Whether it says what to do, and not what is.
+    is_advice: bool,
 }
 
 /// Stand in a text where a name or the cause stood.
 const NAME_MASK: char = '\u{fffc}';
 const CAUSE_MASK: char = '\u{fffd}';
 
-fn check_text(text: &str, most: usize, is_advice: bool, grounds: &Grounds, writing: Writing) -> Result<(), Refusal> {
+fn check_text(text: &str, kind: Kind, topics: &Topics, grounds: &Grounds, writing: Writing) -> Result<(), Refusal> {
+    let Kind { most, is_advice } = kind;
     if text.trim().is_empty() {
         return Err(Refusal::Empty);
     }
@@ -163,7 +184,8 @@ fn check_text(text: &str, most: usize, is_advice: bool, grounds: &Grounds, writi
     dates::check_relative(&sentences, lexicon, &grounds.facts, is_advice)?;
     directions::check(&sentences, lexicon, &grounds.facts)?;
     directions::check_denials(&sentences, lexicon, &grounds.facts)?;
-    causes::check(sentences, lexicon, others, is_advice)
+    causes::check(&sentences, lexicon, others, is_advice)?;
+    if is_advice { Ok(()) } else { topics.check(&sentences, lexicon) }
 }
 
 /// Refuses a text with a word that only another language has. What hangs on a hyphen is part of a longer word.

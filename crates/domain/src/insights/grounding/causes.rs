@@ -15,16 +15,13 @@ const BETWEEN: [&str; 14] = ["el", "la", "los", "las", "del", "o", "a", "os", "a
 /// # Errors
 /// The first causal wording that is told of anything else.
 pub(super) fn check(
-    sentences: Vec<Sentence>,
+    sentences: &[Sentence],
     lexicon: &Lexicon,
     others: [&Lexicon; 2],
     is_advice: bool,
 ) -> Result<(), Refusal> {
-    for mut sentence in sentences {
-        let outside: &[&str] = if is_advice { &[] } else { lexicon.outside };
-        if let Some(phrase) = outside.iter().find(|phrase| sentence.says(phrase)) {
-            return Err(Refusal::Causal(phrase));
-        }
+    for sentence in sentences {
+        let mut sentence = sentence.clone();
         for phrase in lexicon.unknown_cause {
             sentence.take_out(phrase);
         }
@@ -35,6 +32,10 @@ pub(super) fn check(
         }
         let allowed = usize::from(sentence.has_cause);
         if let Some(phrase) = told.get(allowed) {
+            return Err(Refusal::Causal(phrase));
+        }
+        let outside: &[&str] = if is_advice { &[] } else { lexicon.outside };
+        if let Some(phrase) = outside.iter().find(|phrase| sentence.says(phrase)) {
             return Err(Refusal::Causal(phrase));
         }
     }

@@ -56,6 +56,8 @@ pub(super) struct Lexicon {
     pub causal: &'static [&'static str],
     /// What the data of a shop says nothing about: where it is named outside of advice, it hints at a cause.
     pub outside: &'static [&'static str],
+    /// What sentences of advice begin with.
+    pub advice: &'static [&'static str],
     /// Prepositions that tell a cause, and what may follow them without one.
     pub prepositions: &'static [Preposition],
     /// Sentences that say that a cause is not known or is to be looked for.

@@ -100,7 +100,7 @@ fn check_value(tokens: &[Token], at: usize, number: Value, known: Known<'_>) -> 
         })
     };
     let is_loss = matches!(unit, Unit::Money(_)) && !is_negative && follows_loss(tokens, at, known.lexicon);
-    if !is_fact(value) && !(is_loss && is_fact(-value)) {
+    if !(is_fact(value) || (is_loss && is_fact(-value))) {
         return Ok(None);
     }
     next += taken;

@@ -9,7 +9,7 @@ const CAUSE: &str = "^";
 const BREAK: &str = ".";
 
 /// Words in a row with a space around each; what ends a clause is a [`BREAK`].
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Sentence {
     folded: String,
     accented: String,
@@ -59,6 +59,10 @@ impl Sentence {
 
     pub(super) fn says(&self, phrase: &str) -> bool {
         !self.before(phrase).is_empty()
+    }
+
+    pub(super) fn begins_with_any(&self, starts: &[&str]) -> bool {
+        starts.iter().any(|start| self.folded.trim_start().starts_with(start))
     }
 
     pub(super) fn words(&self) -> Vec<&str> {

@@ -276,7 +276,9 @@ fn the_texts_of_the_catalogue_pass_the_check_of_models_texts() {
         let mut told = 0;
         for draft in shops_with_everything().iter().flat_map(draft) {
             let wording = draft.told.wording(&texts, usd());
-            if let Err((field, refusal)) = grounding::check(&wording, &draft.told.grounds(usd()), texts.writing()) {
+            if let Err((field, refusal)) =
+                grounding::check(&wording, &wording, &draft.told.grounds(usd()), texts.writing())
+            {
                 refused.push(format!("{tag}: {}.{field}: {refusal}: {wording:?}", draft.fingerprint));
             }
             told += 1;

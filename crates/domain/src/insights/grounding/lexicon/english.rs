@@ -85,6 +85,10 @@ pub(super) static ENGLISH: Lexicon = Lexicon {
         "seasonality", "crisis", "inflation", "economy", "price change", "price changes",
         "change of prices", "price increase", "price increases", "outage",
     ],
+    advice: &[
+        "review", "check", "consider", "verify", "compare", "look", "pause", "restock", "reorder", "reconnect", "contact",
+        "write", "send", "please", "make sure", "you may want", "you can", "go through", "we recommend", "we suggest",
+    ],
     prepositions: &[
         Preposition { word: "since", causal: &[], harmless: &["then"], before_figures: true },
     ],
@@ -92,6 +96,7 @@ pub(super) static ENGLISH: Lexicon = Lexicon {
         "cause is unknown", "cause is not known", "cause was not found", "cause unknown", "no known cause",
         "no cause was found", "no cause is known", "reason is unknown", "reason is not known", "no reason is known",
         "does not explain", "does not tell the reason", "find a cause", "find the cause", "found no cause", "find a reason", "find the reason",
+        "does not show a reason", "does not show the reason", "does not show a cause",
     ],
     rises: &[
         "rose", "risen", "rises", "grew", "grown", "climbed", "jumped", "surged", "soared", "spiked", "increased", "an increase",

@@ -111,6 +111,10 @@ pub(super) static PORTUGUESE: Lexicon = Lexicon {
         "sazonal", "sazonalidade", "crise", "inflacao", "economia", "greve", "mudanca de precos",
         "mudanca nos precos", "aumento de precos", "alta dos precos", "promocao da", "queda do site",
     ],
+    advice: &[
+        "revis", "verifi", "consider", "analis", "compar", "paus", "repon", "reconect", "entre em contato", "contat",
+        "escrev", "envi", "olh", "avali", "recomendamos", "sugerimos", "convem", "vale a pena", "por favor", "voce pode",
+    ],
     prepositions: &[
         Preposition {
             word: "por",

@@ -113,6 +113,11 @@ pub(super) static SPANISH: Lexicon = Lexicon {
         "competidores", "estacional", "estacionalidad", "crisis", "inflacion", "economia", "huelga",
         "cambio de precios", "cambio en los precios", "aumento de precios", "subida de precios", "promocion de la",
     ],
+    advice: &[
+        "revis", "verific", "verifiqu", "consider", "analiz", "analic", "compar", "paus", "repon", "reconect", "vuelv",
+        "contact", "escrib", "envi", "mir", "evalu", "te recomendamos", "le recomendamos", "recomendamos", "te sugerimos",
+        "le sugerimos", "sugerimos", "conviene", "vale la pena", "por favor", "puedes", "puede",
+    ],
     prepositions: &[
         Preposition {
             word: "por",

@@ -249,9 +249,288 @@ fn misjudged(texts: &HeldOut) -> [Vec<(&'static str, Result<(), Refusal>)>; 2] {
     ]
 }
 
+/// Causes that are told in other words than those that the first texts showed to be missing.
+const CAUSES: [(Language, &[&str]); 3] = [
+    (
+        Language::English,
+        &[
+            "A slow checkout cost you orders on March 1.",
+            "The price change scared customers away.",
+            "Sales fell as your best seller ran out.",
+            "Sales fell because the ads were off.",
+            "The outage of your shop is to blame.",
+            "With fewer visitors, sales fell.",
+            "Your ads stopped, so sales fell.",
+            "The bad weather kept people at home.",
+            "Low stock explains the fall.",
+            "Sales suffered from a broken checkout.",
+            "The drop stems from fewer visits.",
+            "It might be a seasonal effect.",
+            "Perhaps the checkout was broken.",
+            "A holiday caused the drop.",
+            "The fall follows a change of prices.",
+            "Weak demand weighed on sales.",
+            "The lack of stock hurt your sales.",
+            "This happened when the ads ended.",
+            "Rising costs ate your profit.",
+            "Sales fell in response to the price change.",
+        ],
+    ),
+    (
+        Language::Spanish,
+        &[
+            "Un pago lento te costó pedidos el 1 de marzo.",
+            "El cambio de precios espantó a los clientes.",
+            "Las ventas cayeron cuando se agotó el producto estrella.",
+            "Las ventas cayeron porque no había anuncios.",
+            "La culpa la tiene la interrupción de la tienda.",
+            "Con menos visitantes, las ventas cayeron.",
+            "Los anuncios se detuvieron, por lo que las ventas cayeron.",
+            "El mal tiempo alejó a la gente.",
+            "El bajo stock explica la caída.",
+            "Las ventas se resintieron por un fallo del pago.",
+            "La caída proviene de menos visitas.",
+            "Podría ser un efecto de la temporada.",
+            "Quizás falló el pago.",
+            "Un feriado causó la caída.",
+            "La caída sigue a un cambio de precios.",
+            "La demanda débil pesó sobre las ventas.",
+            "La falta de stock golpeó tus ventas.",
+            "Esto ocurrió al terminar los anuncios.",
+            "Los costos crecientes se comieron tu ganancia.",
+            "Las ventas cayeron en respuesta al cambio de precios.",
+        ],
+    ),
+    (
+        Language::BrazilianPortuguese,
+        &[
+            "Um pagamento lento custou pedidos em 1º de março.",
+            "A mudança de preços espantou os clientes.",
+            "As vendas caíram quando o produto campeão acabou.",
+            "As vendas caíram porque não havia anúncios.",
+            "A culpa é da interrupção da loja.",
+            "Com menos visitantes, as vendas caíram.",
+            "Os anúncios pararam, por isso as vendas caíram.",
+            "O mau tempo afastou as pessoas.",
+            "O estoque baixo explica a queda.",
+            "As vendas sofreram com uma falha do pagamento.",
+            "A queda vem de menos visitas.",
+            "Pode ser um efeito da temporada.",
+            "Talvez o pagamento tenha falhado.",
+            "Um feriado causou a queda.",
+            "A queda segue uma mudança de preços.",
+            "A demanda fraca pesou sobre as vendas.",
+            "A falta de estoque atingiu suas vendas.",
+            "Isso ocorreu ao terminarem os anúncios.",
+            "Os custos crescentes comeram seu lucro.",
+            "As vendas caíram em resposta à mudança de preços.",
+        ],
+    ),
+];
+
+/// The same again, after what the second texts showed was added.
+const OTHER_CAUSES: [(Language, &[&str]); 3] = [
+    (
+        Language::English,
+        &[
+            "Your campaign ran out of budget and orders dried up.",
+            "It looks like a payment problem.",
+            "Sales fell owing to a stockout.",
+            "Customers were put off by your shipping fees.",
+            "The heavy rain hit your sales.",
+            "The fall is down to your new prices.",
+            "Fewer ads brought fewer orders.",
+            "Your email campaign lifted sales.",
+            "The fall can be traced to the checkout.",
+            "The competition lowered its prices.",
+        ],
+    ),
+    (
+        Language::Spanish,
+        &[
+            "Tu campaña se quedó sin presupuesto y los pedidos se secaron.",
+            "Todo indica un problema de pago.",
+            "Las ventas cayeron en virtud de un quiebre de stock.",
+            "El costo de envío desanimó a los clientes.",
+            "La fuerte lluvia golpeó tus ventas.",
+            "La caída viene de los precios nuevos.",
+            "Menos anuncios trajeron menos pedidos.",
+            "La caída se explica por el pago.",
+            "El problema del pago frenó las ventas.",
+            "La competencia bajó sus precios.",
+        ],
+    ),
+    (
+        Language::BrazilianPortuguese,
+        &[
+            "Sua campanha ficou sem orçamento e os pedidos secaram.",
+            "Tudo indica um problema de pagamento.",
+            "As vendas caíram em virtude de uma ruptura de estoque.",
+            "O custo do frete desanimou os clientes.",
+            "A chuva forte atingiu suas vendas.",
+            "A queda veio dos novos preços.",
+            "Menos anúncios trouxeram menos pedidos.",
+            "A queda se explica pelo pagamento.",
+            "O problema do pagamento freou as vendas.",
+            "A concorrência baixou os preços.",
+        ],
+    ),
+];
+
 #[test]
 fn texts_that_no_rule_was_chosen_by_are_judged_rightly_by_now() {
     for texts in [ENGLISH, SPANISH, PORTUGUESE] {
         assert_eq!(misjudged(&texts), [vec![], vec![]], "{}", texts.language);
     }
+}
+
+/// After levers were told from the draft: the draft's words, grounded texts, false causes.
+const WITH_DRAFTS: [(Language, &str, &[&str], &[&str]); 6] = [
+    (
+        Language::English,
+        "Gross revenue below what was expected on 2026-03-01. The data does not tell why.",
+        &[
+            "Gross revenue reached 1,234.57 USD on March 1, a fall of 62 %.",
+            "Sunday was an unusually weak day for your store.",
+            "Your data does not show a reason for this drop.",
+            "The gap to the expected value was 62 %.",
+            "Take a closer look at the orders of that Sunday.",
+        ],
+        &[
+            "Customers struggled at the payment step.",
+            "Your newsletter did not go out.",
+            "Delivery delays put buyers off.",
+            "A technical problem blocked orders.",
+            "The end of your discount campaign slowed sales.",
+            "Mobile shoppers abandoned their carts.",
+            "Your main product was unavailable.",
+            "Price rises drove the decline.",
+            "Marketplace fees went up and ate your revenue.",
+            "People were waiting for Black Friday.",
+        ],
+    ),
+    (
+        Language::English,
+        "12 good customers have not come back for long. Write to them.",
+        &[
+            "12 of your best customers have been away for longer than usual.",
+            "They spent 1,234.57 USD with you so far.",
+            "A personal message may bring some of them back.",
+        ],
+        &["They left for a cheaper competitor.", "Slow shipping disappointed them.", "They disliked the new prices."],
+    ),
+    (
+        Language::Spanish,
+        "Ingresos brutos por debajo de lo esperado el 1 de marzo. Los datos no dicen por qué.",
+        &[
+            "Los ingresos brutos fueron de 1.234,57 USD el 1 de marzo, una caída del 62 %.",
+            "El domingo fue un día inusualmente flojo para tu tienda.",
+            "Tus datos no muestran la causa de esta baja.",
+            "La brecha con el valor esperado fue del 62 %.",
+            "Mira con más detalle los pedidos de ese domingo.",
+        ],
+        &[
+            "Los clientes tuvieron dificultades al pagar.",
+            "Tu boletín no se envió.",
+            "Las demoras en la entrega alejaron a los compradores.",
+            "Un problema técnico bloqueó los pedidos.",
+            "El fin de tu campaña de descuentos frenó las ventas.",
+            "Los compradores abandonaron sus carritos.",
+            "Tu producto principal no estaba disponible.",
+            "Las alzas de precios alimentaron la caída.",
+            "Las comisiones subieron y se comieron tus ingresos.",
+            "La gente esperaba el Buen Fin.",
+        ],
+    ),
+    (
+        Language::Spanish,
+        "12 buenos clientes no vuelven hace mucho. Escríbales.",
+        &[
+            "12 de tus mejores clientes llevan más tiempo de lo normal sin comprar.",
+            "Hasta ahora gastaron 1.234,57 USD en tu tienda.",
+            "Un mensaje personal puede traer de vuelta a algunos.",
+        ],
+        &[
+            "Se fueron con un competidor más barato.",
+            "La lentitud de los envíos los decepcionó.",
+            "No les gustaron los nuevos precios.",
+        ],
+    ),
+    (
+        Language::BrazilianPortuguese,
+        "Receita bruta abaixo do esperado em 1º de março. Os dados não dizem por quê.",
+        &[
+            "A receita bruta foi de 1.234,57 USD em 1º de março, uma queda de 62%.",
+            "O domingo foi um dia excepcionalmente fraco para sua loja.",
+            "Seus dados não mostram o motivo desta queda.",
+            "A diferença em relação ao valor esperado foi de 62%.",
+            "Veja com mais detalhes os pedidos daquele domingo.",
+        ],
+        &[
+            "Os clientes tiveram dificuldades ao pagar.",
+            "Sua newsletter não foi enviada.",
+            "Os atrasos na entrega afastaram os compradores.",
+            "Um problema técnico bloqueou os pedidos.",
+            "O fim da sua campanha de descontos freou as vendas.",
+            "Os compradores abandonaram seus carrinhos.",
+            "Seu produto principal estava indisponível.",
+            "As altas de preços alimentaram a queda.",
+            "As comissões subiram e comeram sua receita.",
+            "As pessoas esperavam a Black Friday.",
+        ],
+    ),
+    (
+        Language::BrazilianPortuguese,
+        "12 bons clientes não voltam há muito tempo. Escreva para eles.",
+        &[
+            "12 dos seus melhores clientes estão sem comprar há mais tempo que o normal.",
+            "Até agora eles gastaram 1.234,57 USD na sua loja.",
+            "Uma mensagem pessoal pode trazer alguns de volta.",
+        ],
+        &[
+            "Eles foram para um concorrente mais barato.",
+            "A lentidão dos envios os decepcionou.",
+            "Eles não gostaram dos novos preços.",
+        ],
+    ),
+];
+
+/// The false causes of [`CAUSES`], [`OTHER_CAUSES`] and [`WITH_DRAFTS`] that are let through: what they bring into play is neither a
+/// causal word nor a lever.
+const LET_THROUGH: [&str; 15] = [
+    "Sales fell as your best seller ran out.",
+    "Las ventas cayeron cuando se agotó el producto estrella.",
+    "As vendas caíram quando o produto campeão acabou.",
+    "Your newsletter did not go out.",
+    "Mobile shoppers abandoned their carts.",
+    "Your main product was unavailable.",
+    "Los clientes tuvieron dificultades al pagar.",
+    "Tu boletín no se envió.",
+    "Los compradores abandonaron sus carritos.",
+    "Tu producto principal no estaba disponible.",
+    "La gente esperaba el Buen Fin.",
+    "Os clientes tiveram dificuldades ao pagar.",
+    "Sua newsletter não foi enviada.",
+    "Os compradores abandonaram seus carrinhos.",
+    "Seu produto principal estava indisponível.",
+];
+
+#[test]
+fn a_false_cause_is_refused_with_or_without_a_causal_word() {
+    let writing = |language| {
+        let numbers = if language == Language::English { NumberFormat::Point } else { NumberFormat::Comma };
+        Writing { language, numbers }
+    };
+    let revenue = "Revenue below what was expected";
+    let plain =
+        CAUSES.into_iter().chain(OTHER_CAUSES).map(|(language, causes)| (language, revenue, [].as_slice(), causes));
+    let mut let_through: Vec<&str> = Vec::new();
+    for (language, draft, grounded, causes) in plain.chain(WITH_DRAFTS) {
+        let said = |text: &str| say_about(draft, text, &shop("USD"), writing(language));
+        let_through.extend(causes.iter().filter(|text| said(text).is_ok()));
+        for text in grounded {
+            assert_eq!(said(text), Ok(()), "{text}");
+        }
+    }
+    assert_eq!(let_through, LET_THROUGH);
 }

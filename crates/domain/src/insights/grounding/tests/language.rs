@@ -26,8 +26,19 @@ pub(super) fn shop(currency: &str) -> Grounds {
     }
 }
 
+/// As the body of an insight whose draft speaks of ads, stock, costs and the checkout.
 pub(super) fn say_in(text: &str, grounds: &Grounds, writing: Writing) -> Result<(), Refusal> {
-    check_text(text, 700, false, grounds, writing)
+    say_about("Ads, stock, costs, checkout.", text, grounds, writing)
+}
+
+pub(super) fn say_about(draft: &str, text: &str, grounds: &Grounds, writing: Writing) -> Result<(), Refusal> {
+    let draft = Wording {
+        title: draft.into(),
+        body: String::new(),
+        suggested_action: String::new(),
+        impact_estimate: String::new(),
+    };
+    check_text(text, Kind { most: 700, is_advice: false }, &Topics::of(&draft), grounds, writing)
 }
 
 /// The text with its accents as combining marks.
