@@ -103,8 +103,10 @@ impl<'a> Message<'a> {
 
     /// An amount, with its minor unit below a hundred and without from there on.
     #[must_use]
-    pub fn money(self, name: &str, amount: Decimal, currency: Currency) -> Self {
-        let number = self.texts.written(figures::rounded(amount, figures::decimals_of(amount, currency)));
+    pub fn money(mut self, name: &str, amount: Decimal, currency: Currency) -> Self {
+        let amount = figures::rounded(amount, figures::decimals_of(amount, currency));
+        self.args.set(format!("{name}_n"), amount.to_f64().unwrap_or_default());
+        let number = self.texts.written(amount);
         let money = self.texts.message("money").text("number", number).text("currency", currency).say();
         self.text(name, money)
     }

@@ -146,7 +146,7 @@ pub(crate) mod tests {
         &[(Measure::Refunds7d, 24.0, 18.0), (Measure::RefundsUsual, 10.06, 0.0)],
         "24 refunds in a week, where 10 would be usual"
     )]
-    #[case(Kind::Churn, &[(Measure::Customers, 1.0, 0.0)], "1 regular customer is likely not to come back")]
+    #[case(Kind::Churn, &[(Measure::Customers, 1.0, 0.0)], "1 regular customer is unlikely to come back")]
     #[case(Kind::DeadStock, &[(Measure::ExcessUnits, 1234.0, 0.0)], "Mug {x} has 1,234 units more in stock than it sells in half a year")]
     fn titles_are_filled_from_the_evidence(
         #[case] kind: Kind,

@@ -8,11 +8,11 @@ incident-jobs = Computed figures are late
 incident-webhooks = Webhook deliveries are late
 incident-social = Answers to comments are late
 
-incident-opened = Our probes see this since the time given. It is being looked into.
-incident-raised = It goes on, and is rated as more severe.
-incident-monitoring = Our probes see everything at work again. We keep watching.
-incident-again = Our probes see this again. It is being looked into.
-incident-over = Our probes have seen everything at work for 20 minutes. This is over.
+incident-opened = Our probes have seen this since the time given. We are looking into it.
+incident-raised = It goes on and is now rated as more severe.
+incident-monitoring = Our probes see everything working again. We keep watching.
+incident-again = Our probes see this again. We are looking into it.
+incident-over = Our probes have seen everything working for 20 minutes. The incident is over.
 
 # How the service is, by the worst of the incidents that go on.
 

@@ -7,8 +7,8 @@ insight-anomaly =
            *[up] Sales far above normal { $day_on }
         }
         [refunds] { $direction ->
-            [down] Far fewer refunds than normal { $day_on }
-           *[up] Far more refunds than normal { $day_on }
+            [down] Far less refunded than normal { $day_on }
+           *[up] Far more refunded than normal { $day_on }
         }
         [profit] { $direction ->
             [down] Profit far below normal { $day_on }
@@ -31,8 +31,8 @@ insight-anomaly =
            *[up] Far more new customers than normal { $day_on }
         }
         [conversion] { $direction ->
-            [down] Far fewer visitors bought than normal { $day_on }
-           *[up] Far more visitors bought than normal { $day_on }
+            [down] Conversion far below normal { $day_on }
+           *[up] Conversion far above normal { $day_on }
         }
        *[aov] { $direction ->
             [down] Orders far smaller than normal { $day_on }
@@ -40,12 +40,21 @@ insight-anomaly =
         }
     }
     .body = { $metric ->
-        [gross_revenue] You sold { $observed } { $day_on }; about { $expected } would be normal.
-        [refunds] You refunded { $observed } { $day_on }; about { $expected } would be normal.
+        [gross_revenue] { $observed_n ->
+            [0] You sold nothing { $day_on }; about { $expected } would be normal.
+           *[other] You sold { $observed } { $day_on }; about { $expected } would be normal.
+        }
+        [refunds] { $observed_n ->
+            [0] You refunded nothing { $day_on }; about { $expected } would be normal.
+           *[other] You refunded { $observed } { $day_on }; about { $expected } would be normal.
+        }
         [profit] Profit { $day_on } was { $observed }; about { $expected } would be normal.
-        [ad_spend] You spent { $observed } on ads { $day_on }; about { $expected } would be normal.
-        [roas] Ads brought { $observed } in sales per unit of money spent { $day_on }; about { $expected } would be normal.
-        [cac] A new customer cost { $observed } in ads { $day_on }; about { $expected } would be normal.
+        [ad_spend] { $observed_n ->
+            [0] You spent nothing on ads { $day_on }; about { $expected } would be normal.
+           *[other] You spent { $observed } on ads { $day_on }; about { $expected } would be normal.
+        }
+        [roas] Ads brought in { $observed } times what they cost { $day_on }; about { $expected } would be normal.
+        [cac] Each new customer cost { $observed } in ads { $day_on }; about { $expected } would be normal.
         [new_customers] { $observed_n ->
             [0] No new customer ordered { $day_on }; about { $expected } would be normal.
             [one] { $observed } new customer ordered { $day_on }; about { $expected } would be normal.
@@ -61,9 +70,33 @@ insight-anomaly =
        *[no] The data does not tell why.
     }
     .action = Check what was different { $day_on }: the shop, its prices, its stock and its ads.
-    .impact = { $direction ->
-        [down] { $gap } less than normal that day
-       *[up] { $gap } more than normal that day
+    .impact = { $metric ->
+        [roas] { $direction ->
+            [down] A return { $gap } lower than normal that day
+           *[up] A return { $gap } higher than normal that day
+        }
+        [cac] { $direction ->
+            [down] { $gap } less per new customer than normal that day
+           *[up] { $gap } more per new customer than normal that day
+        }
+        [new_customers] { $direction ->
+            [down] { $gap_n ->
+                [one] { $gap } new customer fewer than normal that day
+               *[other] { $gap } fewer new customers than normal that day
+            }
+           *[up] { $gap_n ->
+                [one] { $gap } more new customer than normal that day
+               *[other] { $gap } more new customers than normal that day
+            }
+        }
+        [aov] { $direction ->
+            [down] { $gap } less per order than normal that day
+           *[up] { $gap } more per order than normal that day
+        }
+       *[other] { $direction ->
+            [down] { $gap } less than normal that day
+           *[up] { $gap } more than normal that day
+        }
     }
 
 insight-loss =
@@ -86,15 +119,15 @@ insight-profit-fell =
 
 insight-ads-return-less =
     .title = Ads bring in less than before
-    .body = Per unit of money spent on ads you sold { $roas } over the last { $days } days, after { $roas_before } in the { $days } days before. You spent { $spent }.
+    .body = Ads brought in { $roas } times what they cost over the last { $days } days, after { $roas_before } in the { $days } days before. You spent { $spent } on them.
     .action = Look at the campaigns that spend most and pause those that bring no orders.
     .impact = { $spent } of ad spend at the lower return
 
 insight-new-customers-cost-more =
     .title = New customers cost more than before
     .body = { $new_customers_n ->
-        [one] A new customer cost { $cac } in ads over the last { $days } days, after { $cac_before } in the { $days } days before: { $new_customers } came, after { $new_customers_before }.
-       *[other] A new customer cost { $cac } in ads over the last { $days } days, after { $cac_before } in the { $days } days before: { $new_customers } came, after { $new_customers_before }.
+        [one] Each new customer cost { $cac } in ads over the last { $days } days, after { $cac_before } in the { $days } days before. { $new_customers } new customer came, against { $new_customers_before } before that.
+       *[other] Each new customer cost { $cac } in ads over the last { $days } days, after { $cac_before } in the { $days } days before. { $new_customers } new customers came, against { $new_customers_before } before that.
     }
     .action = Compare this with what a new customer brings in over time.
     .impact = { $more } more per new customer
@@ -144,8 +177,8 @@ insight-reorders =
        *[other] { $items } reorder suggestions to decide on
     }
     .body = { $items_n ->
-        [one] { $items } item would run out before a later order arrives. The suggestion states its numbers.
-       *[other] { $items } items would run out before a later order arrives. Each suggestion states its numbers.
+        [one] { $items } item would run out if you ordered it later. The suggestion shows its figures.
+       *[other] { $items } items would run out if you ordered them later. Each suggestion shows its figures.
     }
     .action = Go through the pending reorder suggestions.
     .impact = { $items_n ->

@@ -10,8 +10,8 @@ risk-dead_stock = { $excess_units_n ->
    *[other] { $label } has { $excess_units } units more in stock than it sells in half a year
 }
 risk-churn = { $customers_n ->
-    [one] { $customers } regular customer is likely not to come back
-   *[other] { $customers } regular customers are likely not to come back
+    [one] { $customers } regular customer is unlikely to come back
+   *[other] { $customers } regular customers are unlikely to come back
 }
 risk-customer_concentration = One customer brings { $share_90d } of net revenue
 risk-sku_concentration = { $label } brings { $share_90d } of revenue
@@ -22,7 +22,7 @@ risk-refund_spike = { $refunds_7d_n ->
 }
 risk-margin_drop = The margin fell by { $margin_14d_lost }, from { $margin_14d_threshold } to { $margin_14d }
 risk-ad_waste = The ad { $label } costs more than it brings
-risk-ad_fatigue = The ad { $label } is clicked on less than before
+risk-ad_fatigue = The ad { $label } gets fewer clicks than before
 risk-integration_stale = { $hours_since_sync_n ->
     [one] { $label } has not been synced for { $hours_since_sync } hour
    *[other] { $label } has not been synced for { $hours_since_sync } hours
@@ -45,7 +45,7 @@ assumption-lead_time_unknown = the supplier takes 14 days, as no lead time is kn
 assumption-carrying_cost = stock costs 20% of its value a year; in the high case the excess has to be written off
 assumption-leave_by_score = customers stay away as often as their churn scores say
 assumption-buy_as_last_year = a customer who stays brings as much as in the last year
-assumption-churn_uncalibrated = no amount, as too few customers have bought for their churn to be calibrated
+assumption-churn_uncalibrated = no amount, as too few customers have bought to tell how many will stay away
 assumption-whole_share_lost = the whole share is lost in the high case, and nothing of it in the low case
 assumption-spike_fades = a fifth of what is beyond the usual number lasts, as seen in past weeks
 assumption-goods_not_back = goods that came back are fit for sale, other refunded goods are lost

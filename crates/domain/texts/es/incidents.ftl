@@ -9,14 +9,14 @@ incident-webhooks = Las entregas de webhooks llegan con retraso
 incident-social = Las respuestas a los comentarios llegan con retraso
 
 incident-opened = Nuestras sondas lo observan desde la hora indicada. Lo estamos investigando.
-incident-raised = Continúa, y lo consideramos más grave.
-incident-monitoring = Nuestras sondas ven que todo funciona de nuevo. Seguimos observando.
+incident-raised = Continúa y ahora lo consideramos más grave.
+incident-monitoring = Nuestras sondas ven que todo vuelve a funcionar. Seguimos observando.
 incident-again = Nuestras sondas vuelven a observarlo. Lo estamos investigando.
 incident-over = Nuestras sondas ven que todo funciona desde hace 20 minutos. El incidente ha terminado.
 
 # How the service is, by the worst of the incidents that go on.
 
-incidents-none = Todos los sistemas funcionan
+incidents-none = Todos los sistemas funcionan con normalidad
 incidents-minor = Problemas leves
 incidents-major = Problemas importantes
 incidents-critical = Problemas críticos

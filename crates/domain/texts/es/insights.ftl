@@ -7,8 +7,8 @@ insight-anomaly =
            *[up] Ventas muy por encima de lo normal { $day_on }
         }
         [refunds] { $direction ->
-            [down] Muchos menos reembolsos de lo normal { $day_on }
-           *[up] Muchos más reembolsos de lo normal { $day_on }
+            [down] Reembolsos muy por debajo de lo normal { $day_on }
+           *[up] Reembolsos muy por encima de lo normal { $day_on }
         }
         [profit] { $direction ->
             [down] Ganancia muy por debajo de lo normal { $day_on }
@@ -31,8 +31,8 @@ insight-anomaly =
            *[up] Muchos más clientes nuevos de lo normal { $day_on }
         }
         [conversion] { $direction ->
-            [down] Compraron muchos menos visitantes de lo normal { $day_on }
-           *[up] Compraron muchos más visitantes de lo normal { $day_on }
+            [down] Conversión muy por debajo de lo normal { $day_on }
+           *[up] Conversión muy por encima de lo normal { $day_on }
         }
        *[aov] { $direction ->
             [down] Pedidos mucho más pequeños de lo normal { $day_on }
@@ -40,12 +40,21 @@ insight-anomaly =
         }
     }
     .body = { $metric ->
-        [gross_revenue] Vendió { $observed } { $day_on }; lo normal serían unos { $expected }.
-        [refunds] Reembolsó { $observed } { $day_on }; lo normal serían unos { $expected }.
+        [gross_revenue] { $observed_n ->
+            [0] No vendió nada { $day_on }; lo normal serían unos { $expected }.
+           *[other] Vendió { $observed } { $day_on }; lo normal serían unos { $expected }.
+        }
+        [refunds] { $observed_n ->
+            [0] No reembolsó nada { $day_on }; lo normal serían unos { $expected }.
+           *[other] Reembolsó { $observed } { $day_on }; lo normal serían unos { $expected }.
+        }
         [profit] La ganancia fue de { $observed } { $day_on }; lo normal serían unos { $expected }.
-        [ad_spend] Gastó { $observed } en anuncios { $day_on }; lo normal serían unos { $expected }.
-        [roas] Los anuncios aportaron { $observed } en ventas por unidad de dinero gastada { $day_on }; lo normal sería alrededor de { $expected }.
-        [cac] Captar un cliente nuevo costó { $observed } en anuncios { $day_on }; lo normal serían unos { $expected }.
+        [ad_spend] { $observed_n ->
+            [0] No gastó nada en anuncios { $day_on }; lo normal serían unos { $expected }.
+           *[other] Gastó { $observed } en anuncios { $day_on }; lo normal serían unos { $expected }.
+        }
+        [roas] Los anuncios rindieron { $observed } veces lo que costaron { $day_on }; lo normal sería alrededor de { $expected }.
+        [cac] Captar a cada cliente nuevo costó { $observed } en anuncios { $day_on }; lo normal serían unos { $expected }.
         [new_customers] { $observed_n ->
             [0] Ningún cliente nuevo compró { $day_on }; lo normal serían unos { $expected }.
             [one] { $observed } cliente nuevo compró { $day_on }; lo normal serían unos { $expected }.
@@ -61,13 +70,37 @@ insight-anomaly =
        *[no] Los datos no dicen por qué.
     }
     .action = Revise qué fue distinto { $day_on }: la tienda, los precios, el stock y los anuncios.
-    .impact = { $direction ->
-        [down] { $gap } menos de lo normal ese día
-       *[up] { $gap } más de lo normal ese día
+    .impact = { $metric ->
+        [roas] { $direction ->
+            [down] Un rendimiento { $gap } menor que lo normal ese día
+           *[up] Un rendimiento { $gap } mayor que lo normal ese día
+        }
+        [cac] { $direction ->
+            [down] { $gap } menos de lo normal por cliente nuevo ese día
+           *[up] { $gap } más de lo normal por cliente nuevo ese día
+        }
+        [new_customers] { $direction ->
+            [down] { $gap_n ->
+                [one] { $gap } cliente nuevo menos de lo normal ese día
+               *[other] { $gap } clientes nuevos menos de lo normal ese día
+            }
+           *[up] { $gap_n ->
+                [one] { $gap } cliente nuevo más de lo normal ese día
+               *[other] { $gap } clientes nuevos más de lo normal ese día
+            }
+        }
+        [aov] { $direction ->
+            [down] { $gap } menos de lo normal por pedido ese día
+           *[up] { $gap } más de lo normal por pedido ese día
+        }
+       *[other] { $direction ->
+            [down] { $gap } menos de lo normal ese día
+           *[up] { $gap } más de lo normal ese día
+        }
     }
 
 insight-loss =
-    .title = Los últimos { $days } días dieron pérdidas
+    .title = Los últimos { $days } días cerraron con pérdidas
     .body = En los últimos { $days } días perdió { $lost }; en los { $days } días anteriores, la ganancia fue de { $profit_before }. Los ingresos netos pasaron de { $net_revenue_before } a { $net_revenue }, y todos los costos juntos, de { $costs_before } a { $costs }.{ $has_returned ->
         [yes] {" "}De estos costos se descontó una estimación de { $returned } por productos devueltos.
        *[no] {""}
@@ -77,7 +110,7 @@ insight-loss =
 
 insight-profit-fell =
     .title = La ganancia bajó en los últimos { $days } días
-    .body = En los últimos { $days } días la ganancia fue de { $profit }, tras { $profit_before } en los { $days } días anteriores. Los ingresos netos pasaron de { $net_revenue_before } a { $net_revenue }, y todos los costos juntos, de { $costs_before } a { $costs }.{ $has_returned ->
+    .body = En los últimos { $days } días la ganancia fue de { $profit }, frente a { $profit_before } en los { $days } días anteriores. Los ingresos netos pasaron de { $net_revenue_before } a { $net_revenue }, y todos los costos juntos, de { $costs_before } a { $costs }.{ $has_returned ->
         [yes] {" "}De estos costos se descontó una estimación de { $returned } por productos devueltos.
        *[no] {""}
     }
@@ -86,23 +119,23 @@ insight-profit-fell =
 
 insight-ads-return-less =
     .title = Los anuncios rinden menos que antes
-    .body = Por unidad de dinero gastada en anuncios vendió { $roas } en los últimos { $days } días, tras { $roas_before } en los { $days } días anteriores. Gastó { $spent }.
+    .body = Los anuncios rindieron { $roas } veces lo que costaron en los últimos { $days } días, frente a { $roas_before } en los { $days } días anteriores. Gastó { $spent } en ellos.
     .action = Mire las campañas que más gastan y pause las que no traen pedidos.
     .impact = { $spent } de gasto en anuncios con el rendimiento más bajo
 
 insight-new-customers-cost-more =
     .title = Captar clientes cuesta más que antes
     .body = { $new_customers_n ->
-        [one] Un cliente nuevo costó { $cac } en anuncios en los últimos { $days } días, tras { $cac_before } en los { $days } días anteriores: llegó { $new_customers }, tras { $new_customers_before }.
-       *[other] Un cliente nuevo costó { $cac } en anuncios en los últimos { $days } días, tras { $cac_before } en los { $days } días anteriores: llegaron { $new_customers }, tras { $new_customers_before }.
+        [one] Captar a cada cliente nuevo costó { $cac } en anuncios en los últimos { $days } días, frente a { $cac_before } en los { $days } días anteriores. Llegó { $new_customers } cliente nuevo, frente a { $new_customers_before } antes.
+       *[other] Captar a cada cliente nuevo costó { $cac } en anuncios en los últimos { $days } días, frente a { $cac_before } en los { $days } días anteriores. Llegaron { $new_customers } clientes nuevos, frente a { $new_customers_before } antes.
     }
     .action = Compárelo con lo que un cliente nuevo aporta con el tiempo.
     .impact = { $more } más por cliente nuevo
 
 insight-sold-out =
     .title = { $products_n ->
-        [one] { $products } producto que se vende está agotado
-       *[other] { $products } productos que se venden están agotados
+        [one] { $products } producto con ventas está agotado
+       *[other] { $products } productos con ventas están agotados
     }
     .body = { $others_n ->
         [0] No queda stock de { $skus }.
@@ -144,8 +177,8 @@ insight-reorders =
        *[other] { $items } sugerencias de reposición por decidir
     }
     .body = { $items_n ->
-        [one] { $items } artículo se agotaría antes de que llegue un pedido posterior. La sugerencia indica sus números.
-       *[other] { $items } artículos se agotarían antes de que llegue un pedido posterior. Cada sugerencia indica sus números.
+        [one] { $items } artículo se agotaría si lo pidiera más tarde. La sugerencia muestra sus cifras.
+       *[other] { $items } artículos se agotarían si los pidiera más tarde. Cada sugerencia muestra sus cifras.
     }
     .action = Revise las sugerencias de reposición pendientes.
     .impact = { $items_n ->

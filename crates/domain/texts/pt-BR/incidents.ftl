@@ -9,14 +9,14 @@ incident-webhooks = As entregas de webhooks estão atrasadas
 incident-social = As respostas aos comentários estão atrasadas
 
 incident-opened = Nossas sondas observam isso desde o horário indicado. Estamos investigando.
-incident-raised = Continua, e passamos a considerar mais grave.
+incident-raised = Continua e agora o consideramos mais grave.
 incident-monitoring = Nossas sondas veem tudo funcionando de novo. Continuamos observando.
 incident-again = Nossas sondas voltaram a observar isso. Estamos investigando.
 incident-over = Nossas sondas veem tudo funcionando há 20 minutos. O incidente terminou.
 
 # How the service is, by the worst of the incidents that go on.
 
-incidents-none = Todos os sistemas funcionam
+incidents-none = Todos os sistemas funcionam normalmente
 incidents-minor = Problemas leves
 incidents-major = Problemas importantes
 incidents-critical = Problemas críticos

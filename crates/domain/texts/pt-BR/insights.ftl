@@ -7,8 +7,8 @@ insight-anomaly =
            *[up] Vendas muito acima do normal { $day_on }
         }
         [refunds] { $direction ->
-            [down] Muito menos reembolsos que o normal { $day_on }
-           *[up] Muito mais reembolsos que o normal { $day_on }
+            [down] Reembolsos muito abaixo do normal { $day_on }
+           *[up] Reembolsos muito acima do normal { $day_on }
         }
         [profit] { $direction ->
             [down] Lucro muito abaixo do normal { $day_on }
@@ -31,8 +31,8 @@ insight-anomaly =
            *[up] Muito mais clientes novos que o normal { $day_on }
         }
         [conversion] { $direction ->
-            [down] Muito menos visitantes compraram que o normal { $day_on }
-           *[up] Muito mais visitantes compraram que o normal { $day_on }
+            [down] Conversão muito abaixo do normal { $day_on }
+           *[up] Conversão muito acima do normal { $day_on }
         }
        *[aov] { $direction ->
             [down] Pedidos muito menores que o normal { $day_on }
@@ -40,12 +40,21 @@ insight-anomaly =
         }
     }
     .body = { $metric ->
-        [gross_revenue] Você vendeu { $observed } { $day_on }; o normal seria cerca de { $expected }.
-        [refunds] Você reembolsou { $observed } { $day_on }; o normal seria cerca de { $expected }.
+        [gross_revenue] { $observed_n ->
+            [0] Você não vendeu nada { $day_on }; o normal seria cerca de { $expected }.
+           *[other] Você vendeu { $observed } { $day_on }; o normal seria cerca de { $expected }.
+        }
+        [refunds] { $observed_n ->
+            [0] Você não reembolsou nada { $day_on }; o normal seria cerca de { $expected }.
+           *[other] Você reembolsou { $observed } { $day_on }; o normal seria cerca de { $expected }.
+        }
         [profit] O lucro foi de { $observed } { $day_on }; o normal seria cerca de { $expected }.
-        [ad_spend] Você gastou { $observed } com anúncios { $day_on }; o normal seria cerca de { $expected }.
-        [roas] Os anúncios trouxeram { $observed } em vendas por unidade de dinheiro gasta { $day_on }; o normal seria cerca de { $expected }.
-        [cac] Um cliente novo custou { $observed } em anúncios { $day_on }; o normal seria cerca de { $expected }.
+        [ad_spend] { $observed_n ->
+            [0] Você não gastou nada com anúncios { $day_on }; o normal seria cerca de { $expected }.
+           *[other] Você gastou { $observed } com anúncios { $day_on }; o normal seria cerca de { $expected }.
+        }
+        [roas] Os anúncios trouxeram { $observed } vezes o que custaram { $day_on }; o normal seria cerca de { $expected }.
+        [cac] Cada cliente novo custou { $observed } em anúncios { $day_on }; o normal seria cerca de { $expected }.
         [new_customers] { $observed_n ->
             [0] Nenhum cliente novo comprou { $day_on }; o normal seria cerca de { $expected }.
             [one] { $observed } cliente novo comprou { $day_on }; o normal seria cerca de { $expected }.
@@ -61,9 +70,33 @@ insight-anomaly =
        *[no] Os dados não mostram o motivo.
     }
     .action = Verifique o que foi diferente { $day_on }: a loja, os preços, o estoque e os anúncios.
-    .impact = { $direction ->
-        [down] { $gap } a menos que o normal nesse dia
-       *[up] { $gap } a mais que o normal nesse dia
+    .impact = { $metric ->
+        [roas] { $direction ->
+            [down] Um retorno { $gap } menor que o normal nesse dia
+           *[up] Um retorno { $gap } maior que o normal nesse dia
+        }
+        [cac] { $direction ->
+            [down] { $gap } a menos que o normal por cliente novo nesse dia
+           *[up] { $gap } a mais que o normal por cliente novo nesse dia
+        }
+        [new_customers] { $direction ->
+            [down] { $gap_n ->
+                [one] { $gap } cliente novo a menos que o normal nesse dia
+               *[other] { $gap } clientes novos a menos que o normal nesse dia
+            }
+           *[up] { $gap_n ->
+                [one] { $gap } cliente novo a mais que o normal nesse dia
+               *[other] { $gap } clientes novos a mais que o normal nesse dia
+            }
+        }
+        [aov] { $direction ->
+            [down] { $gap } a menos que o normal por pedido nesse dia
+           *[up] { $gap } a mais que o normal por pedido nesse dia
+        }
+       *[other] { $direction ->
+            [down] { $gap } a menos que o normal nesse dia
+           *[up] { $gap } a mais que o normal nesse dia
+        }
     }
 
 insight-loss =
@@ -77,7 +110,7 @@ insight-loss =
 
 insight-profit-fell =
     .title = O lucro caiu nos últimos { $days } dias
-    .body = Nos últimos { $days } dias o lucro foi de { $profit }, depois de { $profit_before } nos { $days } dias anteriores. A receita líquida passou de { $net_revenue_before } para { $net_revenue }, e todos os custos juntos, de { $costs_before } para { $costs }.{ $has_returned ->
+    .body = Nos últimos { $days } dias o lucro foi de { $profit }, contra { $profit_before } nos { $days } dias anteriores. A receita líquida passou de { $net_revenue_before } para { $net_revenue }, e todos os custos juntos, de { $costs_before } para { $costs }.{ $has_returned ->
         [yes] {" "}Desses custos foram descontados, por estimativa, { $returned } de produtos devolvidos.
        *[no] {""}
     }
@@ -86,23 +119,23 @@ insight-profit-fell =
 
 insight-ads-return-less =
     .title = Os anúncios rendem menos do que antes
-    .body = Por unidade de dinheiro gasta com anúncios você vendeu { $roas } nos últimos { $days } dias, depois de { $roas_before } nos { $days } dias anteriores. Você gastou { $spent }.
+    .body = Os anúncios trouxeram { $roas } vezes o que custaram nos últimos { $days } dias, contra { $roas_before } nos { $days } dias anteriores. Você gastou { $spent } com eles.
     .action = Veja as campanhas que mais gastam e pause as que não trazem pedidos.
     .impact = { $spent } de gasto com anúncios com o rendimento menor
 
 insight-new-customers-cost-more =
     .title = Conquistar clientes custa mais do que antes
     .body = { $new_customers_n ->
-        [one] Um cliente novo custou { $cac } em anúncios nos últimos { $days } dias, depois de { $cac_before } nos { $days } dias anteriores: veio { $new_customers }, depois de { $new_customers_before }.
-       *[other] Um cliente novo custou { $cac } em anúncios nos últimos { $days } dias, depois de { $cac_before } nos { $days } dias anteriores: vieram { $new_customers }, depois de { $new_customers_before }.
+        [one] Cada cliente novo custou { $cac } em anúncios nos últimos { $days } dias, contra { $cac_before } nos { $days } dias anteriores. Veio { $new_customers } cliente novo, contra { $new_customers_before } antes.
+       *[other] Cada cliente novo custou { $cac } em anúncios nos últimos { $days } dias, contra { $cac_before } nos { $days } dias anteriores. Vieram { $new_customers } clientes novos, contra { $new_customers_before } antes.
     }
     .action = Compare com o que um cliente novo traz ao longo do tempo.
     .impact = { $more } a mais por cliente novo
 
 insight-sold-out =
     .title = { $products_n ->
-        [one] { $products } produto que vende está sem estoque
-       *[other] { $products } produtos que vendem estão sem estoque
+        [one] { $products } produto com vendas está sem estoque
+       *[other] { $products } produtos com vendas estão sem estoque
     }
     .body = { $others_n ->
         [0] Não há mais estoque de { $skus }.
@@ -144,8 +177,8 @@ insight-reorders =
        *[other] { $items } sugestões de reposição para decidir
     }
     .body = { $items_n ->
-        [one] { $items } item acabaria antes de um pedido posterior chegar. A sugestão mostra os seus números.
-       *[other] { $items } itens acabariam antes de um pedido posterior chegar. Cada sugestão mostra os seus números.
+        [one] { $items } item acabaria se você o pedisse mais tarde. A sugestão mostra os seus números.
+       *[other] { $items } itens acabariam se você os pedisse mais tarde. Cada sugestão mostra os seus números.
     }
     .action = Veja as sugestões de reposição pendentes.
     .impact = { $items_n ->

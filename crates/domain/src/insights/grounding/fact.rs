@@ -15,8 +15,10 @@ pub enum Unit {
     Percent,
     /// Percentage points: the difference of two percentages.
     Points,
-    /// A count or a ratio.
+    /// A count.
     Plain,
+    /// A quotient of amounts: how many times one is the other.
+    Times,
     Days,
 }
 
@@ -50,7 +52,7 @@ impl Fact {
         Self::Number { value: value.into(), unit: Unit::Plain, decimals: 0 }
     }
     pub const fn ratio(value: Decimal) -> Self {
-        Self::Number { value, unit: Unit::Plain, decimals: 2 }
+        Self::Number { value, unit: Unit::Times, decimals: 2 }
     }
     pub fn days(value: impl Into<Decimal>) -> Self {
         Self::Number { value: value.into(), unit: Unit::Days, decimals: 0 }
@@ -88,7 +90,7 @@ impl Fact {
                     Unit::Percent => format!("{number} %"),
                     Unit::Points => format!("{number} {}", one_or_more(words.points)),
                     Unit::Days => format!("{number} {}", one_or_more(words.days)),
-                    Unit::Plain => number,
+                    Unit::Plain | Unit::Times => number,
                 }
             }
         }

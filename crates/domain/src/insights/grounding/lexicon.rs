@@ -46,6 +46,8 @@ pub(super) struct Lexicon {
     pub days: &'static [&'static str],
     pub percent: &'static [&'static str],
     pub points: &'static [&'static str],
+    /// After a quotient of sales and ad spend.
+    pub times: &'static [&'static str],
     /// What follows a number and makes it a number of something that no fact counts.
     pub other_units: &'static [&'static str],
     /// Words for money, with the codes of the currencies that they may mean.

@@ -93,10 +93,12 @@ fn check_value(tokens: &[Token], at: usize, number: Value, known: Known<'_>) -> 
         next += 1;
     }
     let Some((unit, taken)) = unit(tokens, at, next, known) else { return Ok(None) };
+    // "The return was 3.00" is as good as "3.00 times what they cost".
+    let is_of = |of: Unit| of == unit || (of == Unit::Times && unit == Unit::Plain);
     let is_fact = |value: Decimal| {
         known.facts.iter().any(|fact| {
             matches!(fact, Fact::Number { value: fact, unit: of, decimals }
-                if *of == unit && says(value, step, *fact, *decimals))
+                if is_of(*of) && says(value, step, *fact, *decimals))
         })
     };
     let is_loss = matches!(unit, Unit::Money(_)) && !is_negative && follows_loss(tokens, at, known.lexicon);

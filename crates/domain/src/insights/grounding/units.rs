@@ -123,6 +123,9 @@ fn unit_after(
             if lexicon.days.contains(&word.text.as_str()) {
                 return Some((Some(Unit::Days), 1));
             }
+            if let Some(taken) = phrase(lexicon.times) {
+                return Some((Some(Unit::Times), taken));
+            }
             if phrase(lexicon.other_units).is_some() {
                 return None;
             }

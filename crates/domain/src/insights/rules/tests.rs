@@ -321,7 +321,8 @@ fn catalogue() -> String {
         });
         rows.push_str(&format!("| `{}{metric}` | {} |\n", told.kind, said.join(" | ")));
     }
-    rows
+    // A name that tries the check is no example.
+    rows.replace(" 99 % off", "")
 }
 
 #[test]
