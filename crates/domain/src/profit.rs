@@ -9,9 +9,35 @@ use crate::{
     freshness::Dated,
     jobs::{Claim, Written},
     metrics::ratios,
+    texts::Texts,
 };
 
 pub use crate::metrics::Components;
+
+text_enum!(
+    /// A figure of a day that can be explained.
+    Explained {
+        GrossRevenue = "gross_revenue",
+        Refunds = "refunds",
+        AdSpend = "ad_spend",
+        CogsEstimate = "cogs_estimate",
+        FeesEstimate = "fees_estimate",
+        ShippingEstimate = "shipping_estimate",
+        ExtraExpenses = "extra_expenses",
+        NetRevenue = "net_revenue",
+        OperationalProfit = "operational_profit",
+        FinalProfit = "final_profit",
+        MarginPct = "margin_pct",
+        PurchaseCount = "purchase_count",
+    }
+);
+
+impl Explained {
+    /// How it is computed, in words and the names of other figures.
+    pub fn formula(self, texts: &Texts) -> String {
+        texts.message(format!("formula-{self}")).say()
+    }
+}
 
 /// What the estimates among a day's components rest on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -6,9 +6,11 @@ use ::web::row;
 use actix_web::{Either, HttpResponse, web};
 use domain::{
     freshness::Dated,
+    language::Language,
     money::Currency,
     page::{Page, PageRequest},
     profit::{Assumptions, Components, Snapshot, Totals},
+    texts::Texts,
 };
 use serde::{Deserialize, Serialize};
 use time::Date;
@@ -23,6 +25,7 @@ use crate::{
     error::{ApiError, Code},
     freshness::FreshnessBody,
     input::Input,
+    language::Accepted,
     names,
     query::{Days, Limit},
     respond::{API_VERSION, JsonDecimal, Pagination, Reply, Warnings, date},
@@ -92,8 +95,8 @@ struct SnapshotBody {
 }
 
 impl SnapshotBody {
-    fn new(snapshot: Snapshot, currency: Currency, assumed: Option<&Assumptions>) -> Self {
-        let explain = assumed.map(|assumed| explain::day(&snapshot, assumed, currency));
+    fn new(snapshot: Snapshot, currency: Currency, assumed: Option<&Assumptions>, texts: &Texts) -> Self {
+        let explain = assumed.map(|assumed| explain::day(&snapshot, assumed, currency, texts));
         let Snapshot { date: day, components, basis, computed_at: _ } = snapshot;
         let Components {
             gross_revenue,
@@ -236,6 +239,9 @@ pub struct ListParams {
     explain: Option<bool>,
     #[param(inline, required = false)]
     as_of: Option<AsOf>,
+    /// `en`, `es` or `pt-BR`: the language of the formulas, whatever the header `Accept-Language` says.
+    #[param(value_type = names::LanguageName, inline, required = false)]
+    lang: Option<Language>,
 }
 
 impl Input for ListParams {}
@@ -261,13 +267,15 @@ fn cursor_of(day: Date) -> i64 {
 )]
 pub async fn get(
     caller: Caller,
+    accepted: Accepted,
     query: Listing<ListParams>,
     state: web::Data<State>,
 ) -> Result<Either<Reply, HttpResponse>, ApiError> {
-    let Listing { params: ListParams { days, limit, cursor, explain, as_of }, format, warnings } = query;
+    let Listing { params: ListParams { days, limit, cursor, explain, lang, as_of }, format, warnings } = query;
     let Results { account, now } = Results::of(&caller, as_of, &state).await?;
     let days = days.get();
     let currency = caller.currency();
+    let texts = accepted.texts(lang, &caller, now);
     let range = window::ending_today(caller.zone(), now, days);
     let Dated { found: snapshots, freshness } = state.profit.range(account, range).await?;
     let totals = TotalsBody::new(&snapshots, currency);
@@ -277,21 +285,22 @@ pub async fn get(
     let pagination = Pagination::new(page, &found);
     let freshness = FreshnessBody::new(freshness, caller.zone());
     if format == Format::Csv {
-        let day = |snapshot| SnapshotBody::new(snapshot, currency, None);
+        let day = |snapshot| SnapshotBody::new(snapshot, currency, None, &texts);
         let data: Vec<_> = found.items.into_iter().map(day).collect();
         let about = CsvMetadata { name: "profit", day: range.last, freshness: Some(freshness), warnings: &warnings };
         return csv::page(&about, &data, pagination.next_cursor).map(Either::Right);
     }
     let assumed = if explain == Some(true) { Some(state.profit.assumptions(account).await?) } else { None };
-    let day = |snapshot| SnapshotBody::new(snapshot, currency, assumed.as_ref());
+    let day = |snapshot| SnapshotBody::new(snapshot, currency, assumed.as_ref(), &texts);
     let data = found.items.into_iter().map(day).collect();
     let body = Body { data, totals, window_days: days, freshness, pagination, api_version: API_VERSION, warnings };
-    Reply::found(&body).map(Either::Left)
+    let reply = Reply::found(&body)?;
+    Ok(Either::Left(if assumed.is_some() { reply.in_language(&texts) } else { reply }))
 }
 
 #[cfg(test)]
 mod tests {
-    use domain::profit::Basis;
+    use domain::{profit::Basis, texts::Locale};
     use time::macros::{date, datetime};
 
     use super::*;
@@ -305,7 +314,7 @@ mod tests {
             basis: Basis::default(),
             computed_at: datetime!(2026-05-02 0:00 UTC),
         };
-        let body = SnapshotBody::new(day, "USD".parse().unwrap(), None);
+        let body = SnapshotBody::new(day, "USD".parse().unwrap(), None, &Texts::of(Locale::ENGLISH));
         let json = serde_json::to_string(&body).unwrap();
         let places: Vec<_> = SnapshotBody::COLUMNS.iter().map(|name| json.find(&format!("\"{name}\":"))).collect();
         assert!(places.iter().all(Option::is_some) && places.is_sorted());

@@ -570,6 +570,9 @@ fn every_figure_of_a_day_is_explained_when_asked() {
     assert_eq!(inputs("final_profit"), json!({"operational_profit": 421.0, "ad_spend": 120.0, "extra_expenses": 31.0}));
     assert_eq!(inputs("margin_pct"), json!({"final_profit": 270.0, "net_revenue": 900.0}));
     assert_eq!(explained[7]["formula"], json!("gross_revenue - refunds"));
+    let spanish = service.get_with("/api/v1/profit?days=1&explain=1", BOTH, &[("accept-language", "es-AR")]);
+    assert_eq!(spanish.json()["data"][0]["explain"][6]["formula"], json!("suma de los gastos del día"));
+    assert_eq!(spanish.header("content-language"), Some("es-AR"));
     assert_eq!(service.get("/api/v1/profit?days=1", BOTH).json()["data"][0].get("explain"), None);
 }
 

@@ -16,9 +16,11 @@ macro_rules! files {
 /// The files of a language.
 pub(super) const fn files(language: Language) -> &'static [&'static str] {
     match language {
-        Language::English => files!("en": "figures", "incidents", "insights", "reorder", "risks"),
-        Language::Spanish => files!("es": "figures", "incidents", "insights", "reorder", "risks"),
-        Language::BrazilianPortuguese => files!("pt-BR": "figures", "incidents", "insights", "reorder", "risks"),
+        Language::English => files!("en": "figures", "incidents", "insights", "profit", "reorder", "risks"),
+        Language::Spanish => files!("es": "figures", "incidents", "insights", "profit", "reorder", "risks"),
+        Language::BrazilianPortuguese => {
+            files!("pt-BR": "figures", "incidents", "insights", "profit", "reorder", "risks")
+        }
     }
 }
 

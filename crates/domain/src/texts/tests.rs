@@ -42,7 +42,7 @@ pub(super) fn note(language: Language, id: &str, attribute: Option<&str>, errors
     assert!(errors.is_empty(), "{language}: {name}: {errors:?}");
     SAID.with_borrow_mut(|said| said.insert((language, name)));
     if language != Language::English {
-        let english = text.split(|c: char| !c.is_alphabetic()).find(|word| ENGLISH.contains(word));
+        let english = text.split(|c: char| !c.is_alphabetic() && c != '_').find(|word| ENGLISH.contains(word));
         assert_eq!(english, None, "{language}: {text}");
     }
 }
@@ -205,6 +205,9 @@ fn every_message_is_filled_in_every_language() {
         crate::insights::say_all(&texts);
         crate::risks::say_all(&texts);
         crate::reorder::say_all(&texts);
+        for figure in crate::profit::Explained::ALL {
+            figure.formula(&texts);
+        }
         let all: BTreeSet<_> = variables(*language).into_keys().collect();
         let said: BTreeSet<_> = SAID
             .with_borrow(|said| said.iter().filter(|(of, _)| of == language).map(|(_, name)| name.clone()).collect());

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use domain::{
     money::Currency,
-    profit::{Assumptions, Basis, Components, Snapshot},
+    profit::{Assumptions, Basis, Components, Explained, Snapshot},
+    texts::Texts,
 };
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -16,9 +17,9 @@ use crate::respond::JsonDecimal;
 #[schema(as = ProfitExplanation)]
 pub struct Explanation {
     #[schema(value_type = String, example = "net_revenue")]
-    figure: &'static str,
-    #[schema(value_type = String, example = "gross_revenue - refunds")]
-    formula: &'static str,
+    figure: Explained,
+    #[schema(example = "gross_revenue - refunds")]
+    formula: String,
     /// The names in the formula with their values; empty where it sums up rows of the shop.
     #[schema(value_type = BTreeMap<String, f64>, example = json!({"gross_revenue": 1530.00, "refunds": 45.90}))]
     inputs: BTreeMap<&'static str, JsonDecimal>,
@@ -27,18 +28,8 @@ pub struct Explanation {
     estimated: bool,
 }
 
-const COGS: &str = "units * unit cost at the time of sale, else the last known; for revenue outside cogs_covered_revenue, \
-    revenue * the category's ratio of cost to revenue of the day, else revenue * cogs_ratio; less returned_cogs, what the \
-    returned_units that came back with refunds and cancellations had cost";
-const FEES: &str = "sum of the fees that the shop states; for fees_estimated_orders, revenue * the rate that the platform's \
-    other orders of the day state, else revenue * fee_rate + fee_fixed; less returned_fees, the same rate of what was refunded \
-    for goods that came back, where the platform returns its fees";
-const SHIPPING: &str =
-    "sum of the shipping that the shop states; shipping_per_order for each of shipping_estimated_orders";
-const OPERATIONAL: &str = "net_revenue - cogs_estimate - fees_estimate - shipping_estimate";
-
 /// Explains the figures of a day, in the order in which the day lists them. Rates are those that the account assumes now.
-pub fn day(snapshot: &Snapshot, assumed: &Assumptions, currency: Currency) -> Vec<Explanation> {
+pub fn day(snapshot: &Snapshot, assumed: &Assumptions, currency: Currency, texts: &Texts) -> Vec<Explanation> {
     let Snapshot { components, basis, .. } = snapshot;
     let money = |amount| JsonDecimal::money(amount, currency);
     let Basis {
@@ -66,26 +57,25 @@ pub fn day(snapshot: &Snapshot, assumed: &Assumptions, currency: Currency) -> Ve
     let [fee_fixed, per_order] =
         [("fee_fixed", fee_fixed), ("shipping_per_order", shipping_per_order)].map(|(n, a)| (n, money(a)));
     vec![
-        figure(gross.0, "sum of quantity * unit price over the orders of the day", [purchases]),
-        figure(refunds.0, "sum of the refunds dated on the day", []),
-        figure(ads.0, "sum of the spend of all campaigns on the day", []),
+        figure(Explained::GrossRevenue, texts, [purchases]),
+        figure(Explained::Refunds, texts, []),
+        figure(Explained::AdSpend, texts, []),
         figure(
-            cogs.0,
-            COGS,
+            Explained::CogsEstimate,
+            texts,
             [("goods_revenue", money(goods_revenue)), covered, cogs_ratio, returned_units, returned_cogs],
         )
         .estimated(basis.cogs_is_estimated()),
-        figure(fees.0, FEES, [purchases, without_fees, fee_rate, fee_fixed, returned_fees])
+        figure(Explained::FeesEstimate, texts, [purchases, without_fees, fee_rate, fee_fixed, returned_fees])
             .estimated(basis.fees_are_estimated()),
-        figure(shipping.0, SHIPPING, [purchases, without_shipping, per_order]).estimated(basis.shipping_is_estimated()),
-        figure(extra.0, "sum of the expenses of the day", []),
-        figure(net.0, "gross_revenue - refunds", [gross, refunds]),
-        figure(operational.0, OPERATIONAL, [net, cogs, fees, shipping]).estimated(basis.is_estimated()),
-        figure(profit.0, "operational_profit - ad_spend - extra_expenses", [operational, ads, extra])
-            .estimated(basis.is_estimated()),
-        figure("margin_pct", "100 * final_profit / net_revenue; 0 unless net_revenue > 0", [profit, net])
-            .estimated(basis.is_estimated()),
-        figure(purchases.0, "number of the orders of the day", []),
+        figure(Explained::ShippingEstimate, texts, [purchases, without_shipping, per_order])
+            .estimated(basis.shipping_is_estimated()),
+        figure(Explained::ExtraExpenses, texts, []),
+        figure(Explained::NetRevenue, texts, [gross, refunds]),
+        figure(Explained::OperationalProfit, texts, [net, cogs, fees, shipping]).estimated(basis.is_estimated()),
+        figure(Explained::FinalProfit, texts, [operational, ads, extra]).estimated(basis.is_estimated()),
+        figure(Explained::MarginPct, texts, [profit, net]).estimated(basis.is_estimated()),
+        figure(Explained::PurchaseCount, texts, []),
     ]
 }
 
@@ -112,8 +102,8 @@ fn named(components: &Components, currency: Currency) -> [Input; 7] {
     .map(|(name, amount)| (name, JsonDecimal::money(amount, currency)))
 }
 
-fn figure<const N: usize>(figure: &'static str, formula: &'static str, inputs: [Input; N]) -> Explanation {
-    Explanation { figure, formula, inputs: inputs.into_iter().collect(), estimated: false }
+fn figure<const N: usize>(figure: Explained, texts: &Texts, inputs: [Input; N]) -> Explanation {
+    Explanation { figure, formula: figure.formula(texts), inputs: inputs.into_iter().collect(), estimated: false }
 }
 
 fn count(number: i64) -> JsonDecimal {
