@@ -52,9 +52,9 @@ statement!(
 statement!(
     InsertCopy(account: i64 => BigInt, as_of: Date => SqlDate) -> Scalar<BigInt> = "
     INSERT INTO accounts (user_id, mode, name, plan, currency, timezone, fee_rate, fee_fixed, shipping_per_order,
-        cogs_ratio, created_at, holiday_country, copy_of, as_of)
+        cogs_ratio, created_at, holiday_country, language, country, copy_of, as_of)
     SELECT user_id, mode, name, plan, currency, timezone, fee_rate, fee_fixed, shipping_per_order,
-        cogs_ratio, created_at, holiday_country, id, $2
+        cogs_ratio, created_at, holiday_country, language, country, id, $2
     FROM accounts WHERE id = $1 AND copy_of IS NULL RETURNING id"
 );
 
