@@ -65,7 +65,7 @@ async fn a_model_that_goes_wrong_costs_nothing_and_says_nothing() {
 
     let sql = service.db.client().await.unwrap();
     let exact = "SELECT count(*) FROM ai_calls WHERE NOT estimated AND cost_usd = 0.0027 AND prompt_tokens = 1000";
-    assert_eq!(sql.query_one(exact, &[]).await.unwrap().get::<_, i64>(0), 7, "1000 × 1.5 and 200 × 6 per million");
+    assert_eq!(sql.query_one(exact, &[]).await.unwrap().get::<_, i64>(0), 8, "1000 × 1.5 and 200 × 6 per million");
     let total = "SELECT sum(cost_usd)::text, sum(prompt_tokens + completion_tokens)::bigint, count(*) FROM ai_calls";
     let row = sql.query_one(total, &[]).await.unwrap();
     let usage = service.process.json("/api/v1/usage", &key).await;
