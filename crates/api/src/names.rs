@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use domain::{
     accounts::{Plan, Platform},
     ai, alerts, anomalies, credits, customers,
+    daily::Dimension,
     events::{ActorKind, EVERY_EVENT, EventKind},
     freshness::Source,
     incidents, insights, integrations, inventory,
@@ -100,6 +101,10 @@ schemas! {
     replay_state => ReplayState::NAMES;
     // Null when nothing is paused.
     pauser => ActorKind::NAMES;
+    // Null when it is unknown.
+    cause => anomalies::Cause::NAMES;
+    // Null for all of the business.
+    part_dimension => Dimension::NAMES;
     // Null leaves it as it is.
     changed_comparator => alerts::Comparator::NAMES;
     changed_severity => insights::Severity::NAMES;

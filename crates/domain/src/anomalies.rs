@@ -1,9 +1,12 @@
 //! Days on which a metric was not what its history led one to expect.
 
+pub mod drivers;
+
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use time::{Date, OffsetDateTime};
 
+pub use self::drivers::{Cause, Driver};
 pub use crate::insights::Severity;
 use crate::{
     AccountId, StoreError,
@@ -53,6 +56,11 @@ pub struct Anomaly {
     /// Probability, 0 to 1, that the cause is the right one; `None` when there is none.
     pub confidence: Option<f64>,
     pub correlated_metrics: Vec<CorrelatedMetric>,
+    /// By level, then the largest share first; where a cause is known it is first of its level. Empty where the metric
+    /// cannot be split.
+    pub drivers: Vec<Driver>,
+    /// What kind of lever the cause is; `None` when it is unknown.
+    pub cause: Option<Cause>,
     /// The metric did not return: a lasting change of level, reported once.
     pub is_shift: bool,
 }
@@ -91,6 +99,9 @@ pub struct Finding {
     pub inferred_cause: Option<String>,
     pub confidence: Option<f64>,
     pub correlated_metrics: Vec<CorrelatedMetric>,
+    /// As in [`Anomaly`].
+    pub drivers: Vec<Driver>,
+    pub cause: Option<Cause>,
     pub is_shift: bool,
 }
 

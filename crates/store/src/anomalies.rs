@@ -41,6 +41,8 @@ struct AnomalyRow {
     inferred_cause: Option<String>,
     confidence: Option<f64>,
     correlated_metrics: Value,
+    drivers: Value,
+    cause: Option<String>,
     is_shift: bool,
 }
 
@@ -63,6 +65,8 @@ impl TryFrom<AnomalyRow> for Anomaly {
             inferred_cause,
             confidence,
             correlated_metrics,
+            drivers,
+            cause,
             is_shift,
         } = row;
         Ok(Self {
@@ -81,6 +85,8 @@ impl TryFrom<AnomalyRow> for Anomaly {
             confidence,
             correlated_metrics: serde_json::from_value(correlated_metrics)
                 .map_err(|_| corrupt("list of correlated metrics"))?,
+            drivers: serde_json::from_value(drivers).map_err(|_| corrupt("list of drivers"))?,
+            cause: cause.map(|cause| parse(&cause, "cause")).transpose()?,
             is_shift,
         })
     }

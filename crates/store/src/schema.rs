@@ -576,6 +576,8 @@ diesel::table! {
         confidence -> Nullable<Double>,
         correlated_metrics -> Jsonb,
         is_shift -> Bool,
+        drivers -> Jsonb,
+        cause -> Nullable<Text>,
     }
 }
 

@@ -2,7 +2,8 @@
 
 use actix_web::web;
 use domain::{
-    anomalies::{Anomaly, CorrelatedMetric, Direction, Kind, Severity},
+    anomalies::{Anomaly, Cause, CorrelatedMetric, Direction, Driver, Kind, Severity},
+    daily::Dimension,
     freshness::Dated,
 };
 use serde::{Deserialize, Serialize};
@@ -59,6 +60,11 @@ struct AnomalyBody {
     confidence: Option<f64>,
     /// Metrics that moved with it; empty for a univariate one.
     correlated_metrics: Vec<CorrelatedBody>,
+    /// What the deviation is made of: by level, then the largest share first. Empty where the metric cannot be split.
+    drivers: Vec<DriverBody>,
+    /// What kind of lever the cause is; null when unknown.
+    #[schema(schema_with = names::cause)]
+    cause: Option<Cause>,
     /// A lasting change of level, reported once.
     is_shift: bool,
 }
@@ -83,6 +89,55 @@ impl From<CorrelatedMetric> for CorrelatedBody {
     }
 }
 
+/// One driver's part in a deviation.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Driver)]
+struct DriverBody {
+    /// 1: what the deviation itself is made of. Each further level splits the first driver of the one before.
+    #[schema(minimum = 1, example = 1)]
+    level: u8,
+    #[schema(example = "conversion")]
+    metric: String,
+    /// What it is a part of the business by; null for all of the business.
+    #[schema(schema_with = names::part_dimension)]
+    dimension: Option<Dimension>,
+    /// The value of the dimension, such as `BR/shopify`; `(other)` for all that are not named.
+    #[schema(example = "shopify")]
+    part: Option<String>,
+    /// In the unit of the metric that deviated. Those of level 1 sum to observed − expected, those of a further level to the
+    /// effect of the driver that it splits.
+    #[schema(example = -612.4)]
+    effect: f64,
+    /// The part of all effects in the direction of the deviation that is this one's; 0 for what went against it. Those of a
+    /// level sum to 1.
+    #[schema(minimum = 0, maximum = 1, example = 0.85)]
+    share: f64,
+    /// In the driver's own unit.
+    #[schema(example = 0.011)]
+    observed: f64,
+    #[schema(example = 0.029)]
+    expected: f64,
+    #[schema(schema_with = names::direction)]
+    direction: Direction,
+}
+
+impl From<Driver> for DriverBody {
+    fn from(driver: Driver) -> Self {
+        let Driver { level, metric, dimension, part, effect, share, observed, expected, direction } = driver;
+        Self {
+            level,
+            metric,
+            dimension,
+            part,
+            effect: round4(effect),
+            share: round4(share),
+            observed: round4(observed),
+            expected: round4(expected),
+            direction,
+        }
+    }
+}
+
 impl From<Anomaly> for AnomalyBody {
     fn from(anomaly: Anomaly) -> Self {
         let Anomaly {
@@ -100,6 +155,8 @@ impl From<Anomaly> for AnomalyBody {
             inferred_cause,
             confidence,
             correlated_metrics,
+            drivers,
+            cause,
             is_shift,
         } = anomaly;
         Self {
@@ -117,6 +174,8 @@ impl From<Anomaly> for AnomalyBody {
             inferred_cause,
             confidence: confidence.map(round4),
             correlated_metrics: correlated_metrics.into_iter().map(Into::into).collect(),
+            drivers: drivers.into_iter().map(Into::into).collect(),
+            cause,
             is_shift,
         }
     }

@@ -6,10 +6,11 @@ use api::State;
 use domain::{
     AccountId, StoreError,
     accounts::Platform,
-    anomalies::{Anomaly, CorrelatedMetric, Direction, Kind, MockAnomalyStore, Severity},
+    anomalies::{Anomaly, Cause, CorrelatedMetric, Direction, Driver, Kind, MockAnomalyStore, Severity},
     as_of::MockAsOfStore,
     credits::{AutoTopup, Credits, MockCreditLedger, Transaction, TransactionKind},
     customers::{Customer, MockCustomerStore, Segment, SegmentFigures},
+    daily::Dimension,
     freshness::Freshness,
     insights::{Category, Filter, Insight, MockInsightStore, Wording},
     integrations::{Integration, MockIntegrationStore},
@@ -416,6 +417,18 @@ fn anomalies_since_the_first_of_so_many_local_days() {
                     modz: -3.7,
                     direction: Direction::Down,
                 }],
+                drivers: vec![Driver {
+                    level: 1,
+                    metric: "gross_revenue".into(),
+                    dimension: Some(Dimension::Platform),
+                    part: Some("shopify".into()),
+                    effect: -700.123_46,
+                    share: 0.975_55,
+                    observed: 12.0,
+                    expected: 712.123_46,
+                    direction: Direction::Down,
+                }],
+                cause: Some(Cause::Platform),
                 is_shift: false,
             };
             let alone = Anomaly {
@@ -425,6 +438,8 @@ fn anomalies_since_the_first_of_so_many_local_days() {
                 inferred_cause: None,
                 confidence: None,
                 correlated_metrics: vec![],
+                drivers: vec![],
+                cause: None,
                 ..anomaly.clone()
             };
             Ok(dated(JobName::AnomalyDetection, Page { items: vec![anomaly, alone], next_cursor: None }))
@@ -440,7 +455,12 @@ fn anomalies_since_the_first_of_so_many_local_days() {
             "id": 5, "kind": "correlated", "metric": "gross_revenue", "observed_value": 812.4, "expected_value": 1530.0,
             "expected_interval": [1180.0, 1910.0], "z_score": -4.1235, "direction": "down", "severity": "medium",
             "day": "2026-05-01", "detected_at": "2026-05-02T03:00:00Z", "inferred_cause": "fewer ads", "confidence": 0.8,
-            "correlated_metrics": [{"metric": "ad_spend", "modz": -3.7, "direction": "down"}], "is_shift": false
+            "correlated_metrics": [{"metric": "ad_spend", "modz": -3.7, "direction": "down"}],
+            "drivers": [{
+                "level": 1, "metric": "gross_revenue", "dimension": "platform", "part": "shopify", "effect": -700.1235,
+                "share": 0.9756, "observed": 12.0, "expected": 712.1235, "direction": "down"
+            }],
+            "cause": "platform", "is_shift": false
         })
     );
     let alone = &body["data"][1];

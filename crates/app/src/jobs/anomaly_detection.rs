@@ -109,6 +109,8 @@ fn finding(metric: Metric, event: &analytics::detector::Anomaly, zone: &Zone) ->
         inferred_cause: None,
         confidence: None,
         correlated_metrics: Vec::new(),
+        drivers: Vec::new(),
+        cause: None,
         is_shift: event.shape == Shape::Shift,
     }
 }

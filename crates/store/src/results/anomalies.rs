@@ -5,7 +5,7 @@ use diesel::sql_types::{Array, BigInt, Bool, Date as SqlDate, Double, Jsonb, Nul
 use diesel_async::RunQueryDsl;
 use domain::{
     AccountId, StoreError,
-    anomalies::{AnomalyWriter, Finding},
+    anomalies::{AnomalyWriter, Cause, Finding},
     events::{AnomalyDetected, AnomalySource, Event},
     jobs::{Claim, Written},
     profit::DayRange,
@@ -70,25 +70,30 @@ statement!(
         confidences: &'a [Option<f64>] => Array<Nullable<Double>>,
         correlated: &'a [Value] => Array<Jsonb>,
         shifts: &'a [bool] => Array<Bool>,
+        drivers: &'a [Value] => Array<Jsonb>,
+        levers: &'a [Option<&'static str>] => Array<Nullable<Text>>,
     ) -> WrittenRow = "
     INSERT INTO anomalies AS old (account_id, kind, metric, direction, day, observed_value, expected_value,
         expected_low, expected_high, z_score, severity, detected_at, inferred_cause, confidence, correlated_metrics,
-        is_shift)
-    SELECT $1, v.* FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+        is_shift, drivers, cause)
+    SELECT $1, v.* FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
+            $17, $18)
         AS v(kind, metric, direction, day, observed_value, expected_value, expected_low, expected_high, z_score,
-            severity, detected_at, inferred_cause, confidence, correlated_metrics, is_shift)
+            severity, detected_at, inferred_cause, confidence, correlated_metrics, is_shift, drivers, cause)
     ORDER BY v.day, v.metric, v.kind
     ON CONFLICT (account_id, kind, metric, day) DO UPDATE SET
         direction = excluded.direction, observed_value = excluded.observed_value,
         expected_value = excluded.expected_value, expected_low = excluded.expected_low,
         expected_high = excluded.expected_high, z_score = excluded.z_score, severity = excluded.severity,
         detected_at = excluded.detected_at, inferred_cause = excluded.inferred_cause, confidence = excluded.confidence,
-        correlated_metrics = excluded.correlated_metrics, is_shift = excluded.is_shift
+        correlated_metrics = excluded.correlated_metrics, is_shift = excluded.is_shift, drivers = excluded.drivers,
+        cause = excluded.cause
     WHERE (old.direction, old.observed_value, old.expected_value, old.expected_low, old.expected_high, old.z_score,
-            old.severity, old.detected_at, old.inferred_cause, old.confidence, old.correlated_metrics, old.is_shift)
+            old.severity, old.detected_at, old.inferred_cause, old.confidence, old.correlated_metrics, old.is_shift,
+            old.drivers, old.cause)
         IS DISTINCT FROM (excluded.direction, excluded.observed_value, excluded.expected_value, excluded.expected_low,
             excluded.expected_high, excluded.z_score, excluded.severity, excluded.detected_at, excluded.inferred_cause,
-            excluded.confidence, excluded.correlated_metrics, excluded.is_shift)
+            excluded.confidence, excluded.correlated_metrics, excluded.is_shift, excluded.drivers, excluded.cause)
     RETURNING kind, metric, day, xmax = 0 AS inserted"
 );
 
@@ -170,6 +175,8 @@ struct Columns {
     confidences: Vec<Option<f64>>,
     correlated: Vec<Value>,
     shifts: Vec<bool>,
+    drivers: Vec<Value>,
+    levers: Vec<Option<&'static str>>,
 }
 
 impl Columns {
@@ -191,6 +198,8 @@ impl Columns {
                 inferred_cause,
                 confidence,
                 correlated_metrics,
+                drivers,
+                cause,
                 is_shift,
             } = finding;
             columns.kinds.push(kind.as_str());
@@ -210,6 +219,8 @@ impl Columns {
             columns.confidences.push(*confidence);
             columns.correlated.push(serde_json::json!(correlated_metrics));
             columns.shifts.push(*is_shift);
+            columns.drivers.push(serde_json::json!(drivers));
+            columns.levers.push(cause.map(Cause::as_str));
         }
         columns
     }
@@ -242,6 +253,8 @@ impl Columns {
             confidences: self.confidences.as_slice(),
             correlated: self.correlated.as_slice(),
             shifts: self.shifts.as_slice(),
+            drivers: self.drivers.as_slice(),
+            levers: self.levers.as_slice(),
         }
     }
 }

@@ -41,6 +41,8 @@ fn drop_on(day: Date, first: Date, last: Date) -> Finding {
         inferred_cause: None,
         confidence: None,
         correlated_metrics: vec![],
+        drivers: vec![],
+        cause: None,
         is_shift: false,
     }
 }

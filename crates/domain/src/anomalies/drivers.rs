@@ -1,0 +1,54 @@
+//! What a deviation is made of, and which part of it an owner can act on.
+
+use serde::{Deserialize, Serialize};
+
+use super::Direction;
+use crate::daily::Dimension;
+
+text_enum!(
+    /// What an owner can look at and change, or the one event that explains every metric of a day.
+    Cause {
+        Platform = "platform",
+        Country = "country",
+        Product = "product",
+        Campaign = "campaign",
+        Price = "price",
+        Traffic = "traffic",
+        Conversion = "conversion",
+        /// How many bought, where visits are not measured.
+        Customers = "customers",
+        /// How much is bought at once.
+        Basket = "basket",
+        Refund = "refund",
+        Cost = "cost",
+        /// The shop sold nothing that day, and nothing else was wrong.
+        ClosedDay = "closed_day",
+    }
+);
+
+/// One driver's part in a deviation. Every number is finite.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Driver {
+    /// 1: the drivers that the deviation itself is made of. Each further level splits the first driver of the one before.
+    pub level: u8,
+    /// In the terms of cause inference, such as `visitors` or `price_per_unit`.
+    pub metric: String,
+    /// What it is a part of the business by; `None` for all of the business.
+    pub dimension: Option<Dimension>,
+    /// The value of the dimension as daily sums have it, such as `BR/shopify`; [`OTHER`] for all that are not named.
+    pub part: Option<String>,
+    /// In the unit of the metric that deviated. The effects of level 1 sum to observed − expected, those of a further level
+    /// to the effect of the driver that it splits.
+    pub effect: f64,
+    /// 0 to 1: the part of all effects in the direction of the deviation that is this one's; 0 for what went against it.
+    /// Those of a level sum to 1.
+    pub share: f64,
+    /// In the driver's own unit.
+    pub observed: f64,
+    pub expected: f64,
+    /// Which way the driver itself went.
+    pub direction: Direction,
+}
+
+/// The rest of a dimension.
+pub const OTHER: &str = "(other)";

@@ -1,0 +1,3 @@
+ALTER TABLE anomalies
+    DROP COLUMN cause,
+    DROP COLUMN drivers;
