@@ -8,13 +8,14 @@ use time::{Date, Duration, OffsetDateTime};
 use crate::service::{Service, run};
 
 /// Every endpoint with computed answers.
-const COMPUTED: [&str; 8] = [
+const COMPUTED: [&str; 9] = [
     "profit?days=90",
     "customers?limit=100",
     "customers/segments?",
     "inventory?",
     "reorder?",
     "anomalies?days=90",
+    "metrics?metric=orders",
     "insights?",
     "risks?",
 ];

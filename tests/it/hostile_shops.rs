@@ -179,6 +179,7 @@ async fn every_shop_has_figures_that_are_numbers() {
             "customers?limit=100",
             "customers/segments",
             "anomalies?days=90",
+            "metrics?metric=profit&days=365",
             "profit?days=365&explain=1",
             "inventory",
             "reorder",

@@ -32,7 +32,16 @@ async fn an_import_shows_in_its_own_account_alone() {
     assert_eq!(customers["data"][1]["revenue_total"], json!(26.25));
     assert_eq!(customers["data"][1]["orders_count"], json!(1));
 
-    for path in ["customers", "integrations", "webhooks", "insights", "anomalies?days=90", "profit?days=365", "risks"] {
+    for path in [
+        "customers",
+        "integrations",
+        "webhooks",
+        "insights",
+        "anomalies?days=90",
+        "profit?days=365",
+        "risks",
+        "metrics?metric=orders",
+    ] {
         let listed = service.process.json(&format!("/api/v1/{path}"), &theirs).await;
         assert_eq!(listed["data"], json!([]), "{path}");
     }

@@ -2,10 +2,12 @@
 //!
 //! Metrics hang together by definition (takings = visitors × conversion × units per order × price per unit; profit =
 //! revenue − costs; a total = the sum over countries). [`explain`] splits a deviation along these identities, exactly,
-//! names the driver whose change explains it, and goes on inside that driver. It never reasons from correlation.
+//! names the lever or the part of the business whose change explains it, and goes on inside that. A sum or a count that
+//! only restates the deviation (profit by revenue, revenue by orders) is passed through. It never reasons from correlation.
 
 mod attribution;
 mod facts;
+mod levels;
 mod tree;
 
 use std::collections::BTreeSet;
@@ -14,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use time::Date;
 
 pub use facts::{Facts, Part};
+pub use tree::Lever;
 
 use crate::detector::{Insufficient, LARGEST_VALUE};
 use attribution::{MIN_SHARE, MIN_Z, OTHER};
@@ -62,8 +65,8 @@ pub struct Contribution {
     pub observed: f64,
     /// In the unit of the metric that was split: the contributions of a breakdown sum to its observed − expected.
     pub contribution: f64,
-    /// Contribution as a fraction of the deviation; the shares sum to 1, single ones may be negative or above 1. All 0
-    /// when there is no deviation.
+    /// The part of all contributions in the direction of the deviation that is this one's, 0 for what went against it: the
+    /// shares sum to 1. All 0 when there is no deviation.
     pub share: f64,
     /// Distance from the driver's own forecast in standard deviations of its one-day-ahead error, by robust estimates.
     pub modz: f64,
@@ -102,10 +105,17 @@ pub struct Cause {
     pub expected: f64,
     pub observed: f64,
     pub modz: f64,
-    /// Fraction of the explained metric's deviation that it accounts for, at least 0.5.
+    /// Of what made the explained metric deviate, the part that it accounts for, 0.5 to 1.
     pub share: f64,
     /// Calibrated probability, 0.5 to 1, that it is the driver that changed.
     pub confidence: f64,
+}
+
+impl Cause {
+    /// What an owner can look at, where the metric is that in itself; a part of the business is, whatever its metric.
+    pub fn lever(&self) -> Option<Lever> {
+        tree::lever(&self.metric)
+    }
 }
 
 /// Why a metric was not what was expected on one day. Every number is finite.
@@ -119,7 +129,11 @@ pub struct Explanation {
     pub z_score: f64,
     /// Every split that the facts allow along the chain of causes, from the whole to the detail.
     pub breakdowns: Vec<Breakdown>,
-    /// The chain from the first driver to the detail; empty when the cause is unknown.
+    /// What the deviation is made of, then what the first driver of it is made of, and so on along the chain. Contributions
+    /// are in the unit of the explained metric; those of the first level sum to its deviation, those of the next to the
+    /// first contribution of the level before; the shares of each to 1. Where the cause is known it comes first.
+    pub levels: Vec<Vec<Contribution>>,
+    /// From the first lever or part of the business to the detail; empty when the cause is unknown.
     pub chain: Vec<Cause>,
 }
 
@@ -127,45 +141,6 @@ impl Explanation {
     /// The most detailed cause; `None` when it is unknown.
     pub fn cause(&self) -> Option<&Cause> {
         self.chain.last()
-    }
-
-    /// The finding in one sentence, in plain words.
-    pub fn sentence(&self) -> String {
-        let what = format!("{} was {}", plain(&self.metric), against(self.observed, self.expected));
-        let Some(cause) = self.cause() else {
-            return format!("{what}; cause unknown: no single driver explains half of it beyond its ordinary range");
-        };
-        let chain: Vec<String> = self
-            .chain
-            .iter()
-            .map(|c| format!("{} {}", name(&c.metric, c.part.as_ref()), against(c.observed, c.expected)))
-            .collect();
-        format!("{what}, mainly because of {} ({:.0} % of the deviation)", chain.join(", there "), 100.0 * cause.share)
-    }
-}
-
-/// "price per unit" for `price_per_unit`.
-fn plain(metric: &str) -> String {
-    metric.replace('_', " ")
-}
-
-fn name(metric: &str, part: Option<&Part>) -> String {
-    match part {
-        Some(part) => {
-            let path: Vec<String> =
-                part.path().iter().map(|part| format!("{} {}", part.dimension, part.value)).collect();
-            format!("{} of {}", plain(metric), path.join(", "))
-        }
-        None => plain(metric),
-    }
-}
-
-fn against(observed: f64, expected: f64) -> String {
-    let side = if observed < expected { "below" } else { "above" };
-    if expected.abs() > 1e-9 {
-        format!("{:.0} % {side} what was expected", 100.0 * ((observed - expected) / expected).abs())
-    } else {
-        format!("{side} what was expected")
     }
 }
 
@@ -178,47 +153,155 @@ fn against(observed: f64, expected: f64) -> String {
 /// # Errors
 /// [`Insufficient`] when the day has no value of the metric or fewer than 14 days before it have.
 pub fn explain(facts: &Facts, metric: &str, expected: Option<f64>) -> Result<Explanation, Insufficient> {
-    let mut node = Node { metric: metric.to_owned(), part: None };
-    let own = attribution::own_forecast(facts, &node)?;
-    let root_expected = expected.filter(|e| e.abs() <= LARGEST_VALUE).unwrap_or(own.expected);
+    let root = Node { metric: metric.to_owned(), part: None };
+    let own = attribution::own_forecast(facts, &root)?;
+    let expected = expected.filter(|e| e.abs() <= LARGEST_VALUE).unwrap_or(own.expected);
     let mut explanation = Explanation {
         metric: metric.to_owned(),
         date: facts.date().ok_or(Insufficient::Value)?,
-        expected: root_expected,
+        expected,
         observed: own.observed,
         z_score: own.z_score,
         breakdowns: Vec::new(),
+        levels: Vec::new(),
         chain: Vec::new(),
     };
-    let (mut share, mut confidence, mut node_expected) = (1.0, 1.0, root_expected);
-    let mut weighed = BTreeSet::from([metric.to_owned()]);
+    let search = Search { facts, explained: metric };
+    let mut place =
+        Place { node: root, expected, share: 1.0, confidence: 1.0, weighed: BTreeSet::from([metric.to_owned()]) };
+    let mut effect = own.observed - expected;
     for _ in 0..MAX_DEPTH {
-        let splits = attribution::breakdowns(facts, &node, node_expected, &weighed);
-        let best = splits
-            .iter()
-            .filter_map(|split| split.names_one().map(|c| (split, c.clone())))
-            .max_by(|a, b| a.0.confidence.total_cmp(&b.0.confidence));
-        let Some((split, driver)) = best else {
+        let splits = search.splits(&place);
+        let found = if own.z_score.abs() < MIN_ROOT_Z { None } else { search.next(&place, &splits, MAX_DEPTH) };
+        let Some(steps) = found else {
+            if explanation.levels.is_empty() {
+                explanation.levels.extend(splits.first().map(|split| search.opened(&place, split)));
+            }
             explanation.breakdowns.extend(splits);
             break;
         };
-        share *= driver.share;
-        confidence *= split.confidence;
+        explanation.breakdowns.extend(splits);
+        explanation.breakdowns.extend(steps.iter().skip(1).map(|step| step.split.clone()));
+        let level = levels::of(&steps, effect);
+        effect = level.first().map_or(0.0, |driver| driver.contribution);
+        explanation.levels.push(level);
+        let Some(step) = steps.into_iter().next_back() else { break };
+        explanation.chain.push(step.cause());
+        place = step.to;
+    }
+    Ok(explanation)
+}
+
+/// A metric on the way to the cause.
+#[derive(Clone)]
+struct Place {
+    node: Node,
+    expected: f64,
+    /// Of the explained deviation.
+    share: f64,
+    confidence: f64,
+    /// Metrics that were weighed on the way here.
+    weighed: BTreeSet<String>,
+}
+
+/// From a metric to the first driver of one of its splits.
+struct Step {
+    split: Breakdown,
+    driver: Contribution,
+    to: Place,
+}
+
+impl Step {
+    fn cause(&self) -> Cause {
+        let Contribution { metric, part, expected, observed, modz, direction, contribution: _, share: _ } =
+            self.driver.clone();
+        let Place { share, confidence, .. } = self.to;
+        Cause { metric, part, direction, expected, observed, modz, share, confidence }
+    }
+}
+
+struct Search<'a> {
+    facts: &'a Facts,
+    explained: &'a str,
+}
+
+impl Search<'_> {
+    fn splits(&self, place: &Place) -> Vec<Breakdown> {
+        attribution::breakdowns(self.facts, &place.node, place.expected, &place.weighed)
+    }
+
+    /// The way to the next cause: through sums and counts, which only restate what they are made of, to a lever or to a part
+    /// of the business. Of several the one with the highest confidence, but who bought last: a place says more.
+    fn next(&self, place: &Place, splits: &[Breakdown], depth: usize) -> Option<Vec<Step>> {
+        let ways = splits.iter().filter_map(|split| {
+            let step = Self::step(place, split)?;
+            if self.is_named(&step.driver, place) {
+                return Some(vec![step]);
+            }
+            let onward = self.next(&step.to, &self.splits(&step.to), depth.checked_sub(1)?)?;
+            Some(std::iter::once(step).chain(onward).collect())
+        });
+        let rank = |way: &[Step]| {
+            way.last().map_or((false, 0.0), |step| {
+                (
+                    step.driver.part.is_some() || tree::lever(&step.driver.metric) != Some(Lever::Customers),
+                    step.to.confidence,
+                )
+            })
+        };
+        ways.max_by(|a, b| {
+            let (a, b) = (rank(a), rank(b));
+            a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+        })
+    }
+
+    /// Whether a driver of what is split at `place` can be a cause.
+    fn is_named(&self, driver: &Contribution, place: &Place) -> bool {
+        let restates = [self.explained, &place.node.metric].iter().any(|of| tree::restates(&driver.metric, of));
+        driver.part.is_some() || tree::lever(&driver.metric).is_some() && !restates
+    }
+
+    /// To the first driver of a split, where it may be the cause or lead to it.
+    fn step(place: &Place, split: &Breakdown) -> Option<Step> {
+        let driver = split.names_one()?.clone();
+        let (share, confidence) = (place.share * driver.share, place.confidence * split.confidence);
+        if share < MIN_SHARE || confidence < MIN_CONFIDENCE {
+            return None;
+        }
+        let weighed = Self::weighed(place, split);
+        let node = Node { metric: driver.metric.clone(), part: driver.part.clone() };
+        let to = Place { node, expected: driver.expected, share, confidence, weighed };
+        Some(Step { split: split.clone(), driver, to })
+    }
+
+    fn weighed(place: &Place, split: &Breakdown) -> BTreeSet<String> {
+        let mut weighed = place.weighed.clone();
         weighed.extend(split.contributions.iter().map(|c| c.metric.clone()));
         if let By::Dimension(_) = split.by {
             // What a ratio is made of has been weighed with its parts.
             weighed.extend(tree::summed(&split.metric).1.into_iter().map(str::to_owned));
         }
-        explanation.breakdowns.extend(splits);
-        if own.z_score.abs() < MIN_ROOT_Z || share < MIN_SHARE || confidence < MIN_CONFIDENCE {
-            break;
-        }
-        node = Node { metric: driver.metric.clone(), part: driver.part.clone() };
-        node_expected = driver.expected;
-        let Contribution { metric, part, expected, observed, modz, direction, contribution: _, share: _ } = driver;
-        explanation.chain.push(Cause { metric, part, direction, expected, observed, modz, share, confidence });
+        weighed
     }
-    Ok(explanation)
+
+    /// A split of which no one driver is the cause, its sums and counts split in their turn.
+    fn opened(&self, place: &Place, split: &Breakdown) -> Vec<Contribution> {
+        let weighed = Self::weighed(place, split);
+        let mut opened = Vec::new();
+        for driver in &split.contributions {
+            let inner = (driver.part.is_none() && !self.is_named(driver, place)).then(|| {
+                let node = Node { metric: driver.metric.clone(), part: None };
+                let to = Place { node, expected: driver.expected, weighed: weighed.clone(), ..place.clone() };
+                let by_drivers = self.splits(&to).into_iter().find(|split| split.by == By::Drivers)?;
+                Some(levels::scaled(self.opened(&to, &by_drivers), driver.contribution))
+            });
+            match inner.flatten() {
+                Some(inner) => opened.extend(inner),
+                None => opened.push(driver.clone()),
+            }
+        }
+        levels::ranked(opened, None)
+    }
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use domain::{
     incidents, insights, integrations, inventory,
     jobs::JobName,
     language::Language,
+    metrics::Metric,
     reorder, uptime, usage,
     webhooks::{delivery::DeliveryState, replay::ReplayState},
 };
@@ -79,6 +80,7 @@ types! {
     ReorderStatusName => reorder::Status::NAMES;
     ShownName => incidents::Shown::NAMES;
     IncidentSeverityName => incidents::Severity::NAMES;
+    MetricName => Metric::NAMES;
 }
 
 /// [`EVERY_EVENT`] and the name of every event.
@@ -129,6 +131,7 @@ schemas! {
     figure_unit => insights::Value::UNITS;
     anomaly_kind => anomalies::Kind::NAMES;
     direction => anomalies::Direction::NAMES;
+    metric => Metric::NAMES;
     trend => inventory::Trend::NAMES;
     inventory_status => inventory::Status::NAMES;
     reorder_status => reorder::Status::NAMES;

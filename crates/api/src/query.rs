@@ -117,6 +117,8 @@ clamped! {
     Limit, "limit_clamped", "Rows per page";
     /// How many days to look back.
     Days, "days_clamped", "How many days to look back, today included";
+    /// How many full days to look back.
+    FullDays, "days_clamped", "How many full days to look back, today left out";
     /// How many hours to look back.
     Hours, "limit_clamped", "How many hours to look back";
 }

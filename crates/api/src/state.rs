@@ -18,6 +18,7 @@ use domain::{
     integrations::IntegrationStore,
     inventory::InventoryStore,
     keys::KeyStore,
+    metric_days::MetricDayStore,
     payments::PriceList,
     positions::RecentWrites,
     profit::ProfitStore,
@@ -62,6 +63,7 @@ pub struct State {
     pub text_generator: app::ai::InsightTextGenerator,
     pub events: Arc<dyn EventStore>,
     pub anomalies: Arc<dyn AnomalyStore>,
+    pub metric_days: Arc<dyn MetricDayStore>,
     pub profit: Arc<dyn ProfitStore>,
     pub inventory: Arc<dyn InventoryStore>,
     pub reorder: Arc<dyn ReorderStore>,
@@ -102,7 +104,15 @@ impl State {
     where
         S: Health + CreditLedger + TransactionLog + AutoTopupStore + UsageStore + AiAccess + CustomerStore,
         S: IntegrationStore + WebhookStore + WebhookSettings + DeliveryLog + ReplayStore + InsightStore + AnomalyStore,
-        S: ProfitStore + InventoryStore + ReorderStore + RiskStore + AsOfStore + AlertStore + RecentWrites + 'static,
+        S: MetricDayStore
+            + ProfitStore
+            + InventoryStore
+            + ReorderStore
+            + RiskStore
+            + AsOfStore
+            + AlertStore
+            + RecentWrites
+            + 'static,
     {
         let Parts {
             keys,
@@ -140,6 +150,7 @@ impl State {
             text_generator,
             events,
             anomalies: store.clone(),
+            metric_days: store.clone(),
             profit: store.clone(),
             inventory: store.clone(),
             reorder: store.clone(),

@@ -1,6 +1,7 @@
 //! Days on which a metric was not what its history led one to expect.
 
 pub mod drivers;
+pub mod wording;
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -10,8 +11,10 @@ pub use self::drivers::{Cause, Driver};
 pub use crate::insights::Severity;
 use crate::{
     AccountId, StoreError,
+    daily::DayTotals,
     freshness::Dated,
     jobs::{Claim, Written},
+    metric_days::MetricDay,
     page::{Page, PageRequest},
     profit::DayRange,
 };
@@ -110,6 +113,15 @@ pub fn is_notable(severity: Severity) -> bool {
     severity >= Severity::Medium
 }
 
+/// Of the visits of a usual day, those that come to a closed shop nevertheless: at most this part.
+const CLOSED_VISITS: i64 = 10;
+
+/// Whether the shop was closed on a day of which orders were expected: it sold nothing, and where visits are measured hardly
+/// anybody came. A shop that was visited and sold nothing was open, and has another problem.
+pub fn is_closed_day(day: &DayTotals, usual_visitors: i64) -> bool {
+    day.orders == 0 && day.gross_revenue.is_zero() && day.visitors <= usual_visitors / CLOSED_VISITS
+}
+
 impl Finding {
     /// Whether receivers of events are told of it: of notable deviations, but not of their causes.
     pub fn is_announced(&self) -> bool {
@@ -123,13 +135,16 @@ impl Finding {
 pub trait AnomalyWriter: Send + Sync {
     /// Makes `findings` the account's anomalies of the days `scored` and ends the run at `now`. An event keeps its id from
     /// run to run; older anomalies stay. Events that are new and whose day is `announced_from` or later are announced in
-    /// the same transaction.
+    /// the same transaction, which also keeps `days`, each in the place of what was kept of it.
     async fn replace(
         &self,
         claim: &Claim,
         scored: DayRange,
         announced_from: Date,
         findings: Vec<Finding>,
+        days: Vec<MetricDay>,
         now: OffsetDateTime,
     ) -> Result<Written, StoreError>;
+    /// The first day of which anything is kept.
+    async fn first_day(&self, account: AccountId) -> Result<Option<Date>, StoreError>;
 }

@@ -32,6 +32,7 @@ pub mod inventory;
 pub mod jobs;
 pub mod keys;
 pub mod language;
+pub mod metric_days;
 pub mod metrics;
 pub mod money;
 pub mod page;

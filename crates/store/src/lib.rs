@@ -27,6 +27,7 @@ mod integrations;
 mod inventory;
 mod jobs;
 mod keys;
+mod metric_days;
 mod operations;
 mod profit;
 mod reorder;

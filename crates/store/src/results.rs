@@ -5,6 +5,7 @@ mod anomalies;
 mod customers;
 mod insights;
 mod inventory;
+mod metric_days;
 mod profit;
 mod reorder;
 mod risks;

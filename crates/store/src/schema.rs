@@ -582,6 +582,18 @@ diesel::table! {
 }
 
 diesel::table! {
+    metric_days (account_id, metric, day) {
+        account_id -> BigInt,
+        metric -> Text,
+        day -> Date,
+        observed -> Nullable<Double>,
+        expected -> Nullable<Double>,
+        low -> Nullable<Double>,
+        high -> Nullable<Double>,
+    }
+}
+
+diesel::table! {
     insights (account_id, id) {
         account_id -> BigInt,
         id -> BigInt,
@@ -887,6 +899,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     inventory_items,
     reorder_suggestions,
     anomalies,
+    metric_days,
     insights,
     risks,
     webhook_subscriptions,

@@ -26,6 +26,8 @@ const CLIP: f64 = 3.0;
 const SHRINKAGE: f64 = 0.25;
 /// Parts of a dimension that are looked at one by one; the rest is one part.
 const LARGEST_PARTS: usize = 24;
+/// What must be left of an amount after the costs that go with it for them to be told as departures from their rates.
+const LEAST_LEFT: f64 = 0.05;
 /// Name of the rest: small parts, and what the known parts leave unexplained.
 pub(super) const OTHER: &str = "(other)";
 /// ln-odds that the first driver is the right one when it is as strong as the second, and their growth with the logarithm
@@ -80,12 +82,13 @@ fn by_identity(facts: &Facts, node: &Node, expected: f64, identity: &Identity) -
         match facts.series(metric, part) {
             Some(values) => {
                 let (metric, part) = ((*metric).to_owned(), part.cloned());
-                ingredients.push(Ingredient { metric, part, sign: *sign, values });
+                ingredients.push(Ingredient { metric, part, sign: *sign, values, at_usual_rate: 0.0 });
             }
             None if combined == Combined::Sum => {}
             None => return None,
         }
     }
+    flex(&mut ingredients, identity);
     split(facts, node, Whole { expected, offset }, combined, By::Drivers, ingredients)
 }
 
@@ -116,7 +119,13 @@ fn by_parts(
         .collect();
     let size: f64 = whole.iter().flatten().map(|v| v.abs()).sum();
     let unexplained: f64 = rest.iter().flatten().map(|v| v.abs()).sum();
-    let ingredient = |part: Part, values| Ingredient { metric: metric.to_owned(), part: Some(part), sign: 1.0, values };
+    let ingredient = |part: Part, values| Ingredient {
+        metric: metric.to_owned(),
+        part: Some(part),
+        sign: 1.0,
+        values,
+        at_usual_rate: 0.0,
+    };
     let mut ingredients: Vec<Ingredient> = known.into_iter().map(|(_, part, v)| ingredient(part.clone(), v)).collect();
     if unexplained > 1e-6 * size {
         let within = node.part.clone().map(Box::new);
@@ -126,12 +135,45 @@ fn by_parts(
     split(facts, node, whole, Combined::Sum, By::Dimension(dimension.to_owned()), ingredients)
 }
 
+/// Tells what goes with the first ingredient by its departure from the usual rate, and the first one by what is left of it
+/// at these rates. Where next to nothing is left the identity stays as it is.
+fn flex(ingredients: &mut [Ingredient], identity: &Identity) {
+    let Some((base, others)) = ingredients.split_first_mut() else { return };
+    if identity.flexed.is_empty() || identity.ingredients.first().is_none_or(|(metric, _)| *metric != base.metric) {
+        return;
+    }
+    let is_flexed = |other: &&mut Ingredient| identity.flexed.contains(&other.metric.as_str());
+    let mut flexed: Vec<(f64, &mut Ingredient)> =
+        others.iter_mut().filter(is_flexed).map(|cost| (usual_rate(&cost.values, &base.values), cost)).collect();
+    let left = 1.0 - flexed.iter().map(|(rate, _)| rate).sum::<f64>();
+    if left < LEAST_LEFT {
+        return;
+    }
+    base.sign = left;
+    for (rate, cost) in &mut flexed {
+        cost.at_usual_rate = *rate * base.values.last().copied().flatten().unwrap_or(0.0);
+        for (value, amount) in cost.values.iter_mut().zip(&base.values) {
+            *value = value.zip(*amount).map(|(value, amount)| value - *rate * amount);
+        }
+    }
+}
+
+/// What one series was per unit of another over the latest days before the last.
+fn usual_rate(of: &[Option<f64>], by: &[Option<f64>]) -> f64 {
+    let known = of.iter().zip(by).rev().skip(1).filter_map(|(of, by)| of.zip(*by)).take(HISTORY_DAYS);
+    let (of, by) = known.fold((0.0, 0.0), |(of, by), day| (of + day.0, by + day.1));
+    if by > 0.0 { of / by } else { 0.0 }
+}
+
 /// One ingredient of an identity with its history; the last value is the day to explain.
 struct Ingredient {
     metric: String,
     part: Option<Part>,
+    /// What it counts with: 1 or −1, but for an amount of which costs are taken.
     sign: f64,
     values: Vec<Option<f64>>,
+    /// What its values lack on the day to explain to what is known of the metric.
+    at_usual_rate: f64,
 }
 
 /// Forecast of a scaled series.
@@ -197,22 +239,23 @@ fn split(
     let deviation = observed - expected;
     let size = contributions.iter().fold(observed.abs().max(expected.abs()), |size, c| size.max(c.abs()));
     let negligible = deviation.abs() <= 1e-12 * size;
+    let shares = if negligible { vec![0.0; contributions.len()] } else { shares(&contributions) };
     let mut ranked: Vec<(f64, Contribution)> = Vec::with_capacity(ingredients.len());
-    for ((((ingredient, one), contribution), modz), strength) in
-        ingredients.into_iter().zip(&scaled).zip(contributions).zip(z).zip(strengths)
+    for (((((ingredient, one), contribution), share), modz), strength) in
+        ingredients.into_iter().zip(&scaled).zip(contributions).zip(shares).zip(z).zip(strengths)
     {
-        let Ingredient { metric, part, sign, values } = ingredient;
+        let Ingredient { metric, part, sign, values, at_usual_rate } = ingredient;
         let expected = unscaled(combined, sign, one.expected);
         // A ratio that could not be formed that day shows its expected value: nothing is known against it.
         let observed = values.last().copied().flatten().unwrap_or(expected);
         let direction = Direction::of(observed - expected);
-        let share = if negligible { 0.0 } else { contribution / deviation };
-        let modz = modz * sign;
+        let (expected, observed) = (expected + at_usual_rate, observed + at_usual_rate);
+        let modz = modz * sign.signum();
         ranked
             .push((strength, Contribution { metric, part, expected, observed, contribution, share, modz, direction }));
     }
     // What moved against the deviation of a sum (costs that fell with the takings) is no cause of it and comes last.
-    let against = |c: &Contribution| combined == Combined::Sum && c.share < 0.0;
+    let against = |c: &Contribution| combined == Combined::Sum && c.contribution * deviation < 0.0;
     ranked.sort_by(|a, b| against(&a.1).cmp(&against(&b.1)).then(b.0.total_cmp(&a.0)));
     let rival = ranked.get(1).filter(|(_, c)| !against(c)).map(|r| r.0);
     let confidence = confidence(ranked.first()?.0, rival);
@@ -276,6 +319,15 @@ fn exact(changes: &[f64], combined: Combined, expected: f64, observed: f64) -> O
     contributions.iter().all(|c| c.is_finite()).then_some(contributions)
 }
 
+/// The part of all that went the way of the sum that each is; 0 for what went against it. They sum to 1, unless there is no
+/// sum to speak of: then all are 0.
+pub(super) fn shares(contributions: &[f64]) -> Vec<f64> {
+    let deviation: f64 = contributions.iter().sum();
+    let along = |c: f64| if c * deviation > 0.0 { c.abs() } else { 0.0 };
+    let total: f64 = contributions.iter().copied().map(along).sum();
+    contributions.iter().map(|c| if total > 0.0 { along(*c) / total } else { 0.0 }).collect()
+}
+
 /// How much of the joint surprise disappears when one ingredient alone is set right: the reconstruction-based contribution
 /// (Alcala and Qin 2009), (M·z)ᵢ² / Mᵢᵢ with M the inverse of the errors' correlation. Where errors move together it
 /// tells the ingredient that broke the pattern from those that follow it.
@@ -309,7 +361,7 @@ fn unscaled(combined: Combined, sign: f64, value: f64) -> f64 {
     match combined {
         // 230 is ln(1e100): finite whatever the history.
         Combined::Product => (sign * value).clamp(-230.0, 230.0).exp(),
-        Combined::Sum => sign * value,
+        Combined::Sum => value / sign,
     }
 }
 

@@ -84,7 +84,6 @@ fn shares_of_a_product_are_those_of_the_logarithms() {
 fn an_ordinary_day_has_no_cause_and_says_so() {
     let found = explain(&shop([1.0; 4]), "gross_revenue", None).unwrap();
     assert_eq!(found.cause(), None);
-    assert!(found.sentence().contains("unknown"), "{}", found.sentence());
     assert!(!found.breakdowns.is_empty());
 }
 
@@ -133,7 +132,6 @@ fn goes_on_inside_the_winner_and_across_dimensions() {
     let chain: Vec<&str> = found.chain.iter().map(|c| c.metric.as_str()).collect();
     assert_eq!(chain, ["visitors", "ad_clicks", "ad_spend", "ad_spend"], "{found:#?}");
     assert_eq!(found.cause().unwrap().part.as_ref().unwrap().value, "spring");
-    assert!(found.sentence().contains("campaign spring"), "{}", found.sentence());
     assert!(found.chain.windows(2).all(|w| w[1].confidence <= w[0].confidence));
 }
 
@@ -170,7 +168,7 @@ fn conversion_is_split_into_orders_and_visitors_and_leads_on_from_there() {
     }
     let found = explain(&facts, "conversion", None).unwrap();
     let chain: Vec<_> = found.chain.iter().map(|c| (c.metric.as_str(), c.part.as_ref().map(|p| &*p.value))).collect();
-    assert_eq!(chain, [("orders", None), ("orders", Some("BR"))], "{found:#?}");
+    assert_eq!(chain, [("orders", Some("BR"))], "{found:#?}");
     assert!(found.breakdowns.iter().all(sums_to_the_deviation));
 }
 
@@ -208,7 +206,6 @@ fn a_part_is_split_into_the_parts_within_it() {
     let found = explain(&facts, "orders", None).unwrap();
     assert_eq!(path(&found), ["orders[country=BR]", "orders[country=BR,platform=shopify]"], "{found:#?}");
     assert!(found.breakdowns.iter().all(sums_to_the_deviation));
-    assert!(found.sentence().contains("of country BR, platform shopify"), "{}", found.sentence());
     // Without a name for what is left, the parts within do not cover the part.
     let mut partly = facts.clone();
     partly.part(Part::of("platform", "mercadolibre").within(brazil), "orders", known(&steady(20.0, 53, 1.0)));
@@ -265,7 +262,7 @@ fn costs_that_fall_with_the_takings_are_no_cause_of_a_loss() {
     facts.metric("cogs", goods).metric("shipping", shipping);
     let found = explain(&facts, "final_profit", None).unwrap();
     let chain: Vec<&str> = found.chain.iter().map(|c| c.metric.as_str()).collect();
-    assert!(chain.starts_with(&["operational_profit", "net_revenue", "gross_revenue", "visitors"]), "{found:#?}");
+    assert!(chain == ["visitors"], "{found:#?}");
     assert!(found.breakdowns.iter().all(sums_to_the_deviation));
 }
 
@@ -281,7 +278,7 @@ fn a_margin_falls_by_refunds_although_every_cost_takes_a_larger_part_of_what_is_
     facts.metric("refunds", of_revenue(0.04, 34, 8.0));
     let found = explain(&facts, "margin", None).unwrap();
     let chain: Vec<&str> = found.chain.iter().map(|c| c.metric.as_str()).collect();
-    assert!(chain.starts_with(&["costs_per_net_revenue", "net_per_gross_revenue", "refund_rate"]), "{found:#?}");
+    assert!(chain == ["refund_rate"], "{found:#?}");
     assert!(found.breakdowns.iter().all(sums_to_the_deviation));
 }
 
@@ -326,6 +323,39 @@ fn a_metric_without_drivers_is_explained_by_nothing() {
     assert!(found.breakdowns.is_empty() && found.cause().is_none());
 }
 
+/// What the job asks for.
+const METRICS: [&str; 15] = [
+    "gross_revenue",
+    "net_revenue",
+    "orders",
+    "units",
+    "customers",
+    "new_customers",
+    "aov",
+    "refunds",
+    "refund_rate",
+    "ad_spend",
+    "roas",
+    "cac",
+    "conversion",
+    "final_profit",
+    "margin",
+];
+
+/// Whether every level sums to what it splits, in the unit of the explained metric, and its shares to 1.
+fn levels_add_up(found: &Explanation) -> bool {
+    let mut whole = found.observed - found.expected;
+    found.levels.iter().all(|level| {
+        let contributions = || level.iter().map(|c| c.contribution);
+        let size = contributions().chain([found.expected, found.observed, 1.0]).fold(0.0, |a: f64, x| a.max(x.abs()));
+        let adds_up = (contributions().sum::<f64>() - whole).abs() <= 1e-9 * size;
+        let shares: f64 = level.iter().map(|c| c.share).sum();
+        let shared = (shares - 1.0).abs() <= 1e-9 || level.iter().all(|c| c.share == 0.0);
+        whole = level.first().map_or(0.0, |c| c.contribution);
+        adds_up && shared && level.iter().all(|c| (0.0..=1.0 + 1e-9).contains(&c.share))
+    })
+}
+
 fn any_value() -> impl Strategy<Value = Option<f64>> {
     prop_oneof![
         5 => (0.0..1e4_f64).prop_map(Some),
@@ -352,21 +382,21 @@ fn all_finite(e: &Explanation) -> bool {
 proptest! {
     #[test]
     fn any_facts_give_finite_numbers_that_add_up_or_a_reason(
-        columns in proptest::collection::vec(proptest::collection::vec(any_value(), 0..60), 8),
+        columns in proptest::collection::vec(proptest::collection::vec(any_value(), 0..60), 9),
         days in 0_usize..60,
         expected in proptest::option::of(proptest::num::f64::ANY),
     ) {
         let mut facts = Facts::new(dates(days));
-        let names = ["gross_revenue", "orders", "units", "customers", "refunds", "ad_spend", "ad_clicks", "visitors"];
+        let names = ["gross_revenue", "orders", "units", "customers", "refunds", "ad_spend", "ad_clicks", "visitors", "cogs"];
         for (name, values) in names.iter().zip(&columns) {
             facts.metric(name, values.clone());
             facts.part(Part::of("country", "DE"), name, values.clone());
         }
-        for metric in ["gross_revenue", "net_revenue", "orders", "aov", "roas", "refund_rate"] {
+        for metric in METRICS {
             if let Ok(found) = explain(&facts, metric, expected) {
                 prop_assert!(all_finite(&found), "{found:?}");
                 prop_assert!(found.breakdowns.iter().all(sums_to_the_deviation), "{found:?}");
-                prop_assert!(!found.sentence().contains("NaN") && !found.sentence().contains("inf"));
+                prop_assert!(levels_add_up(&found), "{found:?}");
             }
         }
     }
@@ -381,4 +411,91 @@ proptest! {
             prop_assert!((shares - 1.0).abs() <= 1e-9);
         }
     }
+
+    /// A cause is a lever or a part of the business, never a sum or a count that says the same in other words.
+    #[test]
+    fn no_cause_restates_what_it_explains(
+        seed in 0..1_000_u64,
+        changed in 0..9_usize,
+        factor in prop_oneof![0.05..0.6_f64, 1.8..6.0_f64],
+        measures_visits in any::<bool>(),
+    ) {
+        let facts = books(seed, changed, factor, measures_visits);
+        let sums = ["final_profit", "operational_profit", "net_revenue", "gross_revenue", "costs_per_net_revenue",
+            "costs_per_gross_revenue", "net_per_gross_revenue", "orders", "units", "new_customers", "returning_customers"];
+        for metric in METRICS {
+            let Ok(found) = explain(&facts, metric, None) else { continue };
+            for cause in &found.chain {
+                let restates = cause.part.is_none() && (sums.contains(&&*cause.metric) || cause.metric == metric);
+                prop_assert!(!restates, "{metric} because of {cause:?}");
+                prop_assert!(cause.share <= 1.0 + 1e-9, "{metric} because of {cause:?}");
+                prop_assert!(cause.lever().is_some() || cause.part.is_some());
+            }
+            prop_assert!(levels_add_up(&found), "{found:#?}");
+            let named = found.levels.iter().zip(&found.chain).all(|(level, cause)| level[0].metric == cause.metric);
+            prop_assert!(named, "the cause is the first of its level: {found:#?}");
+        }
+    }
+}
+
+/// A shop whose books are kept to the cent; on the last day one of its nine levers is multiplied.
+fn books(seed: u64, changed: usize, factor: f64, measures_visits: bool) -> Facts {
+    let lever = |k: usize, usual: f64| -> Vec<f64> {
+        steady(usual, seed.wrapping_mul(31).wrapping_add(k as u64), if k == changed { factor } else { 1.0 })
+    };
+    let times = |a: &[f64], b: &[f64]| -> Vec<f64> { a.iter().zip(b).map(|(a, b)| a * b).collect() };
+    let (visitors, conversion) = (lever(0, 2000.0), lever(1, 0.03));
+    let orders: Vec<f64> = times(&visitors, &conversion).into_iter().map(f64::round).collect();
+    let units = times(&orders, &lever(2, 2.0));
+    let revenue = times(&units, &lever(3, 25.0));
+    let mut facts = Facts::new(dates(DAYS));
+    if measures_visits {
+        facts.metric("visitors", known(&visitors));
+    }
+    let customers: Vec<f64> = orders.iter().map(|orders| (0.95 * orders).round()).collect();
+    let new: Vec<f64> = customers.iter().map(|customers| (0.3 * customers).round()).collect();
+    facts.metric("orders", known(&orders)).metric("units", known(&units)).metric("gross_revenue", known(&revenue));
+    facts.metric("customers", known(&customers)).metric("new_customers", known(&new));
+    facts
+        .metric("cogs", known(&times(&revenue, &lever(4, 0.4))))
+        .metric("fees", known(&times(&revenue, &lever(5, 0.03))));
+    facts.metric("refunds", known(&lever(6, 90.0))).metric("ad_spend", known(&lever(7, 250.0)));
+    facts.metric("shipping", known(&times(&orders, &lever(8, 4.0))));
+    for (platform, share) in [("shopify", 0.7), ("mercadolibre", 0.3)] {
+        let part = |all: &[f64]| known(&all.iter().map(|all| share * all).collect::<Vec<f64>>());
+        facts.part(Part::of("platform", platform), "orders", part(&orders));
+        facts.part(Part::of("platform", platform), "gross_revenue", part(&revenue));
+    }
+    facts
+}
+
+#[test]
+fn a_loss_is_told_by_the_lever_whatever_costs_went_along_with_the_sales() {
+    let found = explain(&books(7, 1, 0.3, true), "final_profit", None).unwrap();
+    assert_eq!(path(&found).first().map(String::as_str), Some("conversion[]"), "{found:#?}");
+    let level = &found.levels[0];
+    assert!(level[0].share > 0.8 && level.iter().all(|c| c.share <= 1.0), "{level:#?}");
+    // Goods cost less because less was sold; at what was sold they cost what they always do.
+    let goods = level.iter().find(|c| c.metric == "cogs").unwrap();
+    assert!(goods.share < 0.1 && (goods.observed - goods.expected).abs() < 0.2 * goods.observed, "{goods:?}");
+}
+
+#[test]
+fn who_bought_is_no_cause_of_how_many_bought() {
+    let found = explain(&books(11, 1, 0.2, false), "orders", None).unwrap();
+    assert!(found.chain.iter().all(|cause| cause.metric != "customers"), "{found:#?}");
+    // Of the takings it says that fewer bought, and not that they bought less; with no place to name it is all there is.
+    let found = explain(&shop_without_visits(0.2), "gross_revenue", None).unwrap();
+    assert_eq!(path(&found), ["customers[]"], "{found:#?}");
+}
+
+fn shop_without_visits(today: f64) -> Facts {
+    let customers = steady(60.0, 21, today);
+    let orders: Vec<f64> = customers.iter().zip(steady(1.1, 22, 1.0)).map(|(c, per)| c * per).collect();
+    let units: Vec<f64> = orders.iter().zip(steady(2.0, 23, 1.0)).map(|(o, per)| o * per).collect();
+    let revenue: Vec<f64> = units.iter().zip(steady(20.0, 24, 1.0)).map(|(u, price)| u * price).collect();
+    let mut facts = Facts::new(dates(DAYS));
+    facts.metric("customers", known(&customers)).metric("orders", known(&orders)).metric("units", known(&units));
+    facts.metric("gross_revenue", known(&revenue));
+    facts
 }

@@ -1,5 +1,7 @@
 //! The fixed tree: which metrics are derived from which, and along which identities a metric is split.
 
+use serde::{Deserialize, Serialize};
+
 use super::facts::Part;
 
 /// A metric, of the whole business or of one part.
@@ -92,6 +94,55 @@ const DERIVED: &[Derived] = &[
     difference("final_profit", "profit_after_ads", "extra_expenses"),
 ];
 
+/// What an owner can look at and change. What is not named here (profit, revenue, orders) is a sum or a count of such: it
+/// restates a deviation and causes none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Lever {
+    Price,
+    Traffic,
+    Conversion,
+    /// How many bought: known where visits are not measured.
+    Customers,
+    /// How much is bought at once.
+    Basket,
+    Refund,
+    Cost,
+}
+
+/// The lever that a metric is, if it is one.
+pub(super) fn lever(metric: &str) -> Option<Lever> {
+    match metric {
+        "price_per_unit" => Some(Lever::Price),
+        "visitors" | "ad_clicks" | "visitors_per_click" | "share_of_visitors" => Some(Lever::Traffic),
+        "conversion" => Some(Lever::Conversion),
+        "customers" => Some(Lever::Customers),
+        "units_per_order" | "orders_per_customer" | "aov" => Some(Lever::Basket),
+        "refunds" | "refund_rate" => Some(Lever::Refund),
+        "cogs"
+        | "fees"
+        | "shipping"
+        | "ad_spend"
+        | "extra_expenses"
+        | "clicks_per_spend"
+        | "cogs_per_gross_revenue"
+        | "fees_per_gross_revenue"
+        | "shipping_per_gross_revenue" => Some(Lever::Cost),
+        _ => None,
+    }
+}
+
+/// Whether a metric, of the whole business, only says again what it is to explain: how many bought is how many orders there
+/// were, and a rate of refunds is refunds.
+pub(super) fn restates(metric: &str, explained: &str) -> bool {
+    let counts = ["orders", "units", "customers", "new_customers", "conversion"];
+    match metric {
+        "customers" => counts.contains(&explained),
+        "refunds" => explained == "refund_rate",
+        _ => metric == explained,
+    }
+}
+
 /// What the parts of a metric add up in, and the metrics that must be known by part for it. Volumes add up as they are; of a
 /// conversion each part has the orders that it brought per visitor of the whole business.
 pub(super) fn summed(metric: &str) -> (&str, Vec<&str>) {
@@ -127,25 +178,42 @@ pub(super) struct Identity {
     /// Whether it tells what a part brought to the whole: its ingredients are then those of the part, whatever was weighed
     /// of the whole.
     pub is_inward: bool,
+    /// What goes with the first ingredient at a usual rate: it is told by what it departs from that rate, and the first
+    /// ingredient by what is left of it at that rate (a flexible budget, as accountants say). Costs that fall because less
+    /// was sold are then no gain beside the loss.
+    pub flexed: &'static [&'static str],
 }
 
 const fn product(metric: &'static str, ingredients: &'static [(&'static str, f64)]) -> Identity {
-    Identity { metric, combined: Combined::Product, offset: 0.0, ingredients, is_inward: false }
+    Identity { metric, combined: Combined::Product, offset: 0.0, ingredients, is_inward: false, flexed: &[] }
 }
 
 const fn sum(metric: &'static str, ingredients: &'static [(&'static str, f64)]) -> Identity {
-    Identity { metric, combined: Combined::Sum, offset: 0.0, ingredients, is_inward: false }
+    Identity { metric, combined: Combined::Sum, offset: 0.0, ingredients, is_inward: false, flexed: &[] }
 }
 
 /// What is left of one.
 const fn rest(metric: &'static str, ingredients: &'static [(&'static str, f64)]) -> Identity {
-    Identity { metric, combined: Combined::Sum, offset: 1.0, ingredients, is_inward: false }
+    Identity { metric, combined: Combined::Sum, offset: 1.0, ingredients, is_inward: false, flexed: &[] }
 }
 
 /// In order of preference: of several identities of a metric the first one whose ingredients are all known is used.
 const IDENTITIES: &[Identity] = &[
-    sum("final_profit", &[("operational_profit", 1.0), ("ad_spend", -1.0), ("extra_expenses", -1.0)]),
-    sum("operational_profit", &[("net_revenue", 1.0), ("cogs", -1.0), ("fees", -1.0), ("shipping", -1.0)]),
+    Identity {
+        flexed: &["cogs", "fees", "shipping"],
+        ..sum(
+            "final_profit",
+            &[
+                ("gross_revenue", 1.0),
+                ("refunds", -1.0),
+                ("cogs", -1.0),
+                ("fees", -1.0),
+                ("shipping", -1.0),
+                ("ad_spend", -1.0),
+                ("extra_expenses", -1.0),
+            ],
+        )
+    },
     // Refunds leave the costs as they are: told by costs per net revenue alone, every cost would seem to have risen.
     rest("margin", &[("costs_per_net_revenue", -1.0)]),
     product("costs_per_net_revenue", &[("costs_per_gross_revenue", 1.0), ("net_per_gross_revenue", -1.0)]),
@@ -160,6 +228,9 @@ const IDENTITIES: &[Identity] = &[
             ("extra_expenses_per_gross_revenue", 1.0),
         ],
     ),
+    // These do not go with what is sold: a day that sold little shows in them without any cost being higher.
+    product("ad_spend_per_gross_revenue", &[("ad_spend", 1.0), ("gross_revenue", -1.0)]),
+    product("extra_expenses_per_gross_revenue", &[("extra_expenses", 1.0), ("gross_revenue", -1.0)]),
     sum("net_revenue", &[("gross_revenue", 1.0), ("refunds", -1.0)]),
     product(
         "gross_revenue",

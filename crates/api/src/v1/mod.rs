@@ -14,6 +14,7 @@ mod insights;
 mod integrations;
 mod inventory;
 mod me;
+mod metrics;
 pub mod openapi;
 mod payment_hooks;
 mod profit;
@@ -80,6 +81,7 @@ pub static TABLE: LazyLock<Table> = LazyLock::new(|| {
         insight_runs::get,
         track_batch::track_batch,
         anomalies::get,
+        metrics::get,
         inventory::get,
         reorder::get,
         reorder::change,

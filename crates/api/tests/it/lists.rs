@@ -17,6 +17,8 @@ use domain::{
     inventory::{self, MockInventoryStore},
     jobs::JobName,
     language::Language,
+    metric_days::{Expected, JudgedDay, MockMetricDayStore},
+    metrics::Metric,
     page::{Page, PageRequest},
     profit::{Assumptions, Basis, Components, DayRange, MockProfitStore, Snapshot},
     reorder::{self, MockReorderStore},
@@ -208,6 +210,7 @@ fn the_limit_has_a_default_and_a_maximum(#[case] query: &str, #[case] applied: i
 #[case("insights?severity=ok", "severity", &["low", "medium", "high", "critical"])]
 #[case("insights?category=churn", "category", Category::NAMES)]
 #[case("anomalies?severity=%20low", "severity", Severity::NAMES)]
+#[case("metrics?metric=final_profit", "metric", Metric::NAMES)]
 #[case("inventory?status=bogus", "status", &["critical", "low", "ok", "overstocked"])]
 #[case("reorder?status=open", "status", &["pending", "ordered", "dismissed"])]
 #[case("risks?type=stock_out", "type", risks::Kind::NAMES)]
@@ -232,6 +235,7 @@ fn an_unknown_value_is_refused_with_the_known_ones(
 #[case("insights?limit=", "limit")]
 #[case("anomalies?days=0", "days")]
 #[case("anomalies?days=week", "days")]
+#[case("metrics?metric=orders&days=0", "days")]
 #[case("profit?days=7&days=7", "days")]
 #[case("profit?cursor=2026-05-02", "cursor")]
 #[case("inventory?limit=9223372036854775808", "limit")]
@@ -249,6 +253,7 @@ fn strict_handling_refuses_what_is_over_the_maximum() {
         "customers?limit=101",
         "insights?limit=101",
         "anomalies?days=91",
+        "metrics?metric=orders&days=366",
         "profit?days=366",
         "inventory?limit=501",
         "reorder?limit=201",
@@ -468,6 +473,55 @@ fn anomalies_since_the_first_of_so_many_local_days() {
         (&alone["inferred_cause"], &alone["confidence"], &alone["correlated_metrics"]),
         (&Value::Null, &Value::Null, &json!([]))
     );
+}
+
+#[test]
+fn the_full_days_of_a_metric_with_what_was_expected_of_them() {
+    let mut metric_days = MockMetricDayStore::new();
+    // It is 2 May in São Paulo: the two days before it.
+    let range = DayRange { first: date!(2026 - 04 - 30), last: date!(2026 - 05 - 01) };
+    metric_days.expect_range().with(eq(ACCOUNT), eq(Metric::Aov), eq(range)).returning(|_, _, _| {
+        let expected = Some(Expected { value: 48.0, low: 39.5, high: 57.123_456 });
+        let days = vec![
+            JudgedDay { day: date!(2026 - 05 - 01), observed: Some(22.300_04), expected, anomaly: Some(77) },
+            JudgedDay { day: date!(2026 - 04 - 30), observed: None, expected: None, anomaly: None },
+        ];
+        Ok(dated(JobName::AnomalyDetection, days))
+    });
+    let service = Service::start(State { metric_days: Arc::new(metric_days), ..state() });
+    let body = service.get("/api/v1/metrics?metric=aov&days=2", BOTH).json();
+    assert_eq!(
+        body,
+        json!({
+            "metric": "aov",
+            "data": [
+                {"day": "2026-05-01", "observed": 22.3, "expected": 48.0, "low": 39.5, "high": 57.1235, "anomaly_id": 77},
+                {"day": "2026-04-30", "observed": null, "expected": null, "low": null, "high": null, "anomaly_id": null}
+            ],
+            "window_days": 2, "freshness": shown_freshness("anomaly_detection"), "api_version": "v1"
+        })
+    );
+    let file = service.get("/api/v1/metrics?metric=aov&days=2&format=csv", BOTH);
+    assert_eq!(file.header("content-disposition"), Some("attachment; filename=\"metrics-2026-05-01.csv\""));
+    assert_eq!(
+        String::from_utf8(file.body.clone()).unwrap(),
+        "day,observed,expected,low,high,anomaly_id\r\n2026-05-01,22.3,48.0,39.5,57.1235,77\r\n2026-04-30,,,,,\r\n"
+    );
+    let answer = service.get("/api/v1/metrics", BOTH);
+    assert_eq!(answer.error(), (400, "missing_parameter".into()));
+}
+
+#[test]
+fn more_days_of_a_metric_than_there_are_are_clamped() {
+    let mut metric_days = MockMetricDayStore::new();
+    let range = DayRange { first: date!(2025 - 05 - 02), last: date!(2026 - 05 - 01) };
+    metric_days
+        .expect_range()
+        .with(eq(ACCOUNT), eq(Metric::Orders), eq(range))
+        .returning(|_, _, _| Ok(dated(JobName::AnomalyDetection, vec![])));
+    let service = Service::start(State { metric_days: Arc::new(metric_days), ..state() });
+    let body = service.get("/api/v1/metrics?metric=orders&days=1000", BOTH).json();
+    assert_eq!((&body["window_days"], &body["warnings"][0]["code"]), (&json!(365), &json!("days_clamped")));
 }
 
 pub fn day(date: time::Date, gross: i64) -> Snapshot {

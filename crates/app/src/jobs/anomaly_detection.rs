@@ -1,17 +1,22 @@
 //! The job `anomaly_detection`: days on which a metric was not what its history led one to expect, and why.
 
 mod causes;
+mod expected;
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use analytics::{
-    detector::{DailySeries, HISTORY_DAYS, Shape, scan},
+    detector::{DailySeries, HISTORY_DAYS, Shape, scan, score},
     holidays,
     severity::Severity as Grade,
 };
 use domain::{
     StoreError,
-    anomalies::{Direction, Finding, Kind, Severity},
+    anomalies::{Cause, Direction, Finding, Kind, Severity, is_closed_day, wording},
     daily::{DayTotals, PartTotals, without_gaps},
     jobs::Written,
     metrics::Metric,
@@ -24,6 +29,8 @@ use super::{Work, off_thread};
 
 /// Days that are scored by every run: as many as a client can ask for.
 const SCORED_DAYS: i64 = 90;
+/// Days of which the expected values are kept: as many as a client can ask for.
+const KEPT_DAYS: i64 = 365;
 /// Days before those on which a lasting change may have begun that goes on into them.
 const LEAD_IN_DAYS: i64 = 40;
 /// Days that are news: receivers are not told of what a first run finds in the past.
@@ -33,22 +40,30 @@ pub(super) async fn run(work: &Work<'_>) -> Result<Written, StoreError> {
     let (account, last) = (work.account, work.claim.last_full_day());
     let scored = DayRange { first: back(last, SCORED_DAYS - 1), last };
     let history = i64::try_from(HISTORY_DAYS).unwrap_or(SCORED_DAYS);
+    let known = DayRange { first: back(last, KEPT_DAYS - 1 + history), last };
+    let known = without_gaps(&work.deps.daily.series(account.id, known).await?, known.first, last);
     let read = DayRange { first: back(scored.first, LEAD_IN_DAYS + history), last };
-    let days = without_gaps(&work.deps.daily.series(account.id, read).await?, read.first, last);
+    let days: Vec<DayTotals> = known.iter().filter(|day| day.day >= read.first).copied().collect();
     let holidays = match &account.holiday_country {
-        Some(country) => holidays::of(country.as_str(), read.first..=last),
+        Some(country) => holidays::of(country.as_str(), known.first().map_or(last, |day| day.day)..=last),
         None => BTreeSet::new(),
     };
-    let shop = Arc::new(Shop { days, holidays, scored, zone: account.timezone.clone() });
-    let scanned = shop.clone();
-    let events = off_thread(move || scanned.events()).await?;
+    let kept_from = work.deps.anomalies.first_day(account.id).await?;
+    let zone = account.timezone.clone();
+    let (shop, events, expected) = off_thread(move || {
+        let (shop, events) = Shop::judged(days, holidays, scored, zone);
+        let expected = expected::days(&known, &shop, kept_from);
+        (Arc::new(shop), events, expected)
+    })
+    .await?;
     // The parts of a shop are many, and tell nothing but causes.
     let parts = match events.iter().map(|(_, event)| event.peak).collect::<BTreeSet<_>>() {
         none if none.is_empty() => Vec::new(),
         peaks => work.deps.daily.parts(account.id, read, peaks.into_iter().collect()).await?,
     };
     let findings = off_thread(move || shop.findings(&events, &parts)).await?;
-    work.deps.anomalies.replace(work.claim, scored, back(last, NEWS_DAYS - 1), findings, (work.clock)()).await
+    let news = back(last, NEWS_DAYS - 1);
+    work.deps.anomalies.replace(work.claim, scored, news, findings, expected, (work.clock)()).await
 }
 
 fn back(day: Date, days: i64) -> Date {
@@ -60,6 +75,8 @@ struct Shop {
     /// One after the other, without gaps.
     days: Vec<DayTotals>,
     holidays: BTreeSet<Date>,
+    /// Days of sales that the shop was closed on. They are told as such: to every metric but orders they say nothing.
+    closed: BTreeSet<Date>,
     scored: DayRange,
     zone: Zone,
 }
@@ -68,28 +85,111 @@ struct Shop {
 type Event = (Metric, analytics::detector::Anomaly);
 
 impl Shop {
-    /// The events of every metric within the scored days.
-    fn events(&self) -> Vec<Event> {
+    /// The shop with what it was closed on, and the events of every metric within the scored days.
+    fn judged(days: Vec<DayTotals>, holidays: BTreeSet<Date>, scored: DayRange, zone: Zone) -> (Self, Vec<Event>) {
+        let mut shop = Self { days, holidays, closed: BTreeSet::new(), scored, zone };
+        let orders = shop.scan(Metric::Orders);
+        shop.closed = shop.closed_days(&orders);
+        let mut found: Vec<Event> = Vec::new();
+        for metric in Metric::ALL.iter().copied() {
+            let events = if metric == Metric::Orders { orders.clone() } else { shop.scan(metric) };
+            found.extend(events.into_iter().filter(|e| e.peak >= shop.scored.first).map(|e| (metric, e)));
+        }
+        let unseen: Vec<Event> = shop.takings_behind(&found);
+        found.extend(unseen);
+        (shop, found)
+    }
+
+    /// Whether a day neither teaches nor is judged, for all metrics but those that do not follow from sales.
+    fn is_left_out(&self, day: Date) -> bool {
+        self.holidays.contains(&day) || self.closed.contains(&day)
+    }
+
+    /// The days that say nothing of a metric.
+    fn left_out(&self, metric: Metric) -> Cow<'_, BTreeSet<Date>> {
+        match metric {
+            Metric::Orders | Metric::Refunds | Metric::AdSpend => Cow::Borrowed(&self.holidays),
+            _ => Cow::Owned(self.holidays.union(&self.closed).copied().collect()),
+        }
+    }
+
+    fn values(&self, metric: Metric) -> Vec<Option<f64>> {
+        self.days.iter().map(|day| metric.measured(day)).collect()
+    }
+
+    fn scan(&self, metric: Metric) -> Vec<analytics::detector::Anomaly> {
         let Some(first) = self.days.first().map(|day| day.day) else { return Vec::new() };
         let from = back(self.scored.first, LEAD_IN_DAYS);
-        let mut found = Vec::new();
-        for metric in Metric::ALL.iter().copied() {
-            let values: Vec<Option<f64>> = self.days.iter().map(|day| metric.measured(day)).collect();
-            let events = scan(DailySeries { first, values: &values }, &self.holidays, from);
-            found.extend(events.into_iter().filter(|e| e.peak >= self.scored.first).map(|e| (metric, e)));
+        scan(DailySeries { first, values: &self.values(metric) }, &self.left_out(metric), from)
+    }
+
+    /// The closed ones of the days on which orders were missing.
+    fn closed_days(&self, orders: &[analytics::detector::Anomaly]) -> BTreeSet<Date> {
+        let missing =
+            |day: Date| orders.iter().any(|event| !event.is_up() && (event.first..=event.last).contains(&day));
+        let mut visitors: Vec<i64> = self.days.iter().map(|day| day.visitors).collect();
+        visitors.sort_unstable();
+        let usual = visitors.get(visitors.len() / 2).copied().unwrap_or_default();
+        let closed = self.days.iter().filter(|day| missing(day.day) && is_closed_day(day, usual));
+        closed.map(|day| day.day).collect()
+    }
+
+    /// Gross revenue on days of which profit or net revenue is an event, where it left its own interval and is none: what
+    /// shows in the one has to show in the other.
+    fn takings_behind(&self, found: &[Event]) -> Vec<Event> {
+        let follows = |metric: &Metric| matches!(metric, Metric::NetRevenue | Metric::Profit);
+        let known = |day: Date| {
+            let told =
+                |(metric, event): &Event| *metric == Metric::GrossRevenue && (event.first..=event.last).contains(&day);
+            found.iter().any(told)
+        };
+        let mut worst: BTreeMap<Date, Grade> = BTreeMap::new();
+        for (_, event) in found.iter().filter(|(metric, event)| follows(metric) && !known(event.peak)) {
+            let grade = worst.entry(event.peak).or_insert(event.severity);
+            *grade = (*grade).max(event.severity);
         }
-        found
+        let Some(first) = self.days.first().map(|day| day.day) else { return Vec::new() };
+        let (values, left_out) = (self.values(Metric::GrossRevenue), self.left_out(Metric::GrossRevenue));
+        let behind = worst.into_iter().filter_map(|(day, grade)| {
+            let at = usize::try_from((day - first).whole_days()).ok()?;
+            let observed = values.get(at).copied().flatten()?;
+            let score = score(DailySeries { first, values: values.get(..at)? }, observed, &left_out).ok()?;
+            let is_outside = observed < score.interval.low || observed > score.interval.high;
+            // What does not stand out by itself is not told more loudly than as notable.
+            let severity = if score.relative_change.abs() < 0.1 { Grade::Low } else { grade.min(Grade::Medium) };
+            let shape = Shape::Spike;
+            let event = analytics::detector::Anomaly {
+                first: day,
+                last: day,
+                peak: day,
+                alarms: 1,
+                observed,
+                score,
+                severity,
+                shape,
+            };
+            is_outside.then_some((Metric::GrossRevenue, event))
+        });
+        behind.collect()
     }
 
     /// The events as they are told, each followed by its cause where one can be named.
     fn findings(&self, events: &[Event], parts: &[PartTotals]) -> Vec<Finding> {
         let told = events.iter().flat_map(|(metric, event)| {
             let finding = finding(*metric, event, &self.zone);
-            let cause = causes::of(*metric, &finding, self, parts);
-            [Some(finding), cause]
+            if *metric == Metric::Orders && self.closed.contains(&event.peak) {
+                return [Some(closed(finding)), None];
+            }
+            causes::explained(*metric, finding, self, parts)
         });
         told.flatten().collect()
     }
+}
+
+/// A day that the shop was closed on, as what it is.
+fn closed(finding: Finding) -> Finding {
+    let words = wording::cause(Cause::ClosedDay, finding.expected_value, &[]);
+    Finding { cause: Some(Cause::ClosedDay), inferred_cause: Some(words), ..finding }
 }
 
 fn finding(metric: Metric, event: &analytics::detector::Anomaly, zone: &Zone) -> Finding {
@@ -153,18 +253,17 @@ mod tests {
             .collect()
     }
 
-    fn open(days: &[DayTotals]) -> Shop {
-        Shop {
-            days: days.to_vec(),
-            holidays: BTreeSet::new(),
-            scored: SCORED,
-            zone: "America/Sao_Paulo".parse().unwrap(),
-        }
+    fn judged(days: &[DayTotals], holidays: BTreeSet<Date>) -> (Shop, Vec<Event>) {
+        Shop::judged(days.to_vec(), holidays, SCORED, "America/Sao_Paulo".parse().unwrap())
+    }
+
+    fn with_parts(days: &[DayTotals], parts: &[PartTotals]) -> Vec<Finding> {
+        let (shop, events) = judged(days, BTreeSet::new());
+        shop.findings(&events, parts)
     }
 
     fn findings(days: &[DayTotals]) -> Vec<Finding> {
-        let shop = open(days);
-        shop.findings(&shop.events(), &[])
+        with_parts(days, &[])
     }
 
     #[test]
@@ -190,7 +289,9 @@ mod tests {
         // The end of 19 February in São Paulo.
         assert_eq!((bad_day, revenue[0].detected_at), (date!(2026 - 02 - 19), datetime!(2026-02-20 03:00 UTC)));
         assert_eq!(revenue[1].kind, Kind::Correlated);
-        assert!(revenue[1].inferred_cause.as_deref().unwrap().contains("conversion"), "{:?}", revenue[1]);
+        assert!(revenue[1].inferred_cause.as_deref().unwrap().contains("became orders"), "{:?}", revenue[1]);
+        assert_eq!((revenue[1].cause, revenue[0].cause), (Some(Cause::Conversion), None));
+        assert_eq!((&*revenue[0].drivers[0].metric, &revenue[0].drivers), ("conversion", &revenue[1].drivers));
         assert!(revenue[1].confidence.is_some_and(|confidence| (0.5..=1.0).contains(&confidence)));
         assert!(revenue[1].correlated_metrics.iter().any(|other| other.metric == "conversion"));
         assert_eq!(revenue[0].correlated_metrics, []);
@@ -221,21 +322,19 @@ mod tests {
         }
         let bad_day = days[189].day;
         let cause = |parts: &[PartTotals]| {
-            let shop = open(&days);
-            let found = shop.findings(&shop.events(), parts);
-            found
+            with_parts(&days, parts)
                 .into_iter()
                 .find(|f| f.metric == "orders" && f.kind == Kind::Correlated)
                 .and_then(|f| f.inferred_cause)
         };
         let whole: Vec<_> = days.iter().map(|day| part(day, Dimension::Country, "BR", day.orders)).collect();
-        assert!(!cause(&whole).unwrap_or_default().contains("country"), "{:?}", cause(&whole));
+        assert_eq!(cause(&whole), None);
         let lost = |day: &DayTotals| if day.day == bad_day { 0 } else { day.orders - 20 };
         let two: Vec<_> = days
             .iter()
             .flat_map(|day| [part(day, Dimension::Country, "AR", 20), part(day, Dimension::Country, "BR", lost(day))])
             .collect();
-        assert!(cause(&two).unwrap_or_default().contains("country BR"), "{:?}", cause(&two));
+        assert!(cause(&two).unwrap_or_default().contains("orders in BR"), "{:?}", cause(&two));
     }
 
     #[test]
@@ -261,12 +360,14 @@ mod tests {
                 ]
             })
             .collect();
-        let shop = open(&days);
-        let found = shop.findings(&shop.events(), &parts);
+        let found = with_parts(&days, &parts);
         let cause = found.iter().find(|f| f.metric == "gross_revenue" && f.kind == Kind::Correlated);
         let cause = cause.unwrap_or_else(|| panic!("{found:#?}"));
         let said = cause.inferred_cause.as_deref().unwrap();
-        assert!(said.contains("of country BR, platform shopify"), "{said}");
+        assert!(said.contains("in BR on shopify"), "{said}");
+        assert_eq!(cause.cause, Some(Cause::Platform));
+        let last = cause.drivers.iter().find(|driver| driver.level == 2).unwrap();
+        assert_eq!((last.dimension, last.part.as_deref()), (Some(Dimension::CountryPlatform), Some("BR/shopify")));
         let place = "orders[country=BR,platform=shopify]";
         assert!(cause.correlated_metrics.iter().any(|metric| metric.metric == place), "{cause:#?}");
     }
@@ -277,8 +378,7 @@ mod tests {
         let christmas = days.iter_mut().find(|day| day.day == date!(2025 - 12 - 25)).unwrap();
         *christmas = DayTotals::quiet(christmas.day);
         let alarms = |holidays: BTreeSet<Date>| {
-            let shop = Shop { holidays, ..open(&days) };
-            shop.events().into_iter().map(|(metric, event)| (metric, event.peak)).collect::<Vec<_>>()
+            judged(&days, holidays).1.into_iter().map(|(metric, event)| (metric, event.peak)).collect::<Vec<_>>()
         };
         assert!(alarms(BTreeSet::new()).contains(&(Metric::Orders, date!(2025 - 12 - 25))));
         let kept = holidays::of("BR", SCORED.first..=SCORED.last);
@@ -287,11 +387,83 @@ mod tests {
         let expected = |days: &[DayTotals]| {
             let mut lower = days.to_vec();
             (lower[189].orders, lower[189].gross_revenue) = (20, Decimal::from(400));
-            let shop = Shop { holidays: kept.clone(), ..open(&lower) };
-            let event = shop.events().into_iter().find(|(metric, _)| *metric == Metric::Orders).unwrap().1;
+            let (_, events) = judged(&lower, kept.clone());
+            let event = events.into_iter().find(|(metric, _)| *metric == Metric::Orders).unwrap().1;
             (event.peak, event.score.expected, event.score.z_score)
         };
         assert_eq!(expected(&days), expected(&shop()));
+    }
+
+    #[test]
+    fn a_closed_day_is_one_anomaly_of_orders() {
+        let mut days = shop();
+        let bad_day = days[189].day;
+        days[189] = DayTotals { ad_spend: Decimal::from(30), ..DayTotals::quiet(bad_day) };
+        let found = findings(&days);
+        let [only] = found.as_slice() else { panic!("{found:#?}") };
+        assert_eq!((&*only.metric, only.kind, only.day), ("orders", Kind::Univariate, bad_day));
+        assert_eq!((only.cause, only.direction), (Some(Cause::ClosedDay), Direction::Down));
+        assert!(only.inferred_cause.as_deref().unwrap().contains("about 52 orders"), "{only:?}");
+        // Visited as ever and nothing sold: the shop was open.
+        days[189].visitors = 1_300;
+        let found = findings(&days);
+        let orders = found.iter().find(|f| f.metric == "orders" && f.kind == Kind::Correlated).unwrap();
+        assert_eq!(orders.cause, Some(Cause::Conversion), "{orders:?}");
+        assert!(found.iter().any(|f| f.metric == "gross_revenue"));
+    }
+
+    /// A shop whose takings vary much and whose ads and goods cost what they cost: on one day it takes 2.3 times as much.
+    #[test]
+    fn takings_outside_their_interval_are_an_event_where_profit_is_one() {
+        let mut days = shop();
+        for (at, day) in days.iter_mut().enumerate() {
+            let gross = if at == 189 { 2_300 } else { [1_000, 1_400, 1_050, 650, 1_150, 900, 1_300][at % 9 % 7] };
+            (day.gross_revenue, day.cogs) = (Decimal::from(gross), Decimal::from(gross * 7 / 10));
+            if at != 189 {
+                // Of what is taken more on an ordinary day the costs take all: profit is steady.
+                day.cogs = Decimal::from(gross - 300 - i64::try_from(at % 5).unwrap());
+            }
+        }
+        let found = findings(&days);
+        let on_that_day: Vec<_> = found
+            .iter()
+            .filter(|f| f.day == days[189].day && f.kind == Kind::Univariate)
+            .map(|f| (&*f.metric, f.z_score.abs() >= 3.5, f.severity))
+            .collect();
+        assert!(on_that_day.iter().any(|(metric, alone, _)| *metric == "profit" && *alone), "{on_that_day:?}");
+        assert!(on_that_day.contains(&("gross_revenue", false, Severity::Medium)), "{on_that_day:?}");
+    }
+
+    #[test]
+    fn every_metric_has_its_expected_value_on_every_day_that_is_kept() {
+        let mut days = shop();
+        let bad_day = days[189].day;
+        days[189] = DayTotals::quiet(bad_day);
+        let (shop, events) = judged(&days, BTreeSet::new());
+        let all = expected::days(&days, &shop, None);
+        assert_eq!(all.len(), Metric::ALL.len() * days.len());
+        let of = |metric: Metric, day: Date| *all.iter().find(|one| one.metric == metric && one.day == day).unwrap();
+        // Too little is known before the first days, and nothing is divided by nothing.
+        assert_eq!(of(Metric::Orders, days[3].day).expected, None);
+        assert_eq!(of(Metric::Aov, bad_day).observed, None);
+        let orders = of(Metric::Orders, bad_day);
+        let event = events.iter().find(|(metric, _)| *metric == Metric::Orders).unwrap().1;
+        let expected = orders.expected.unwrap();
+        assert_eq!((orders.observed, expected.value), (Some(0.0), event.score.expected));
+        assert_eq!((expected.low, expected.high), (event.score.interval.low, event.score.interval.high));
+        // What the closed day cost can be told: sales of about 52 orders at 20.
+        let sales = of(Metric::GrossRevenue, bad_day).expected.unwrap();
+        assert!(
+            (sales.value - 1040.0).abs() < 60.0 && sales.low < sales.value && sales.value < sales.high,
+            "{sales:?}"
+        );
+        // Later runs bring the scored days up to date, once the others are there.
+        let again = expected::days(&days, &shop, Some(days[0].day));
+        assert_eq!(again.len(), Metric::ALL.len() * 90);
+        assert!(again.iter().all(|day| day.day >= SCORED.first && all.contains(day)));
+        let holiday = Shop { holidays: [bad_day].into(), ..shop };
+        let none = expected::days(&days, &holiday, None);
+        assert!(none.iter().filter(|one| one.day == bad_day).all(|one| one.expected.is_none()));
     }
 
     #[test]

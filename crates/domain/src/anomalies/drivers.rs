@@ -52,3 +52,9 @@ pub struct Driver {
 
 /// The rest of a dimension.
 pub const OTHER: &str = "(other)";
+
+/// The first driver of each level. Where the cause is known this is the way to it.
+pub fn chain(drivers: &[Driver]) -> impl Iterator<Item = &Driver> {
+    let is_first = |at: usize, driver: &Driver| at == 0 || drivers.get(at - 1).is_some_and(|d| d.level != driver.level);
+    drivers.iter().enumerate().filter(move |(at, driver)| is_first(*at, driver)).map(|(_, driver)| driver)
+}

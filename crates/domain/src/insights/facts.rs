@@ -8,7 +8,7 @@ use super::{KnownTexts, Severity};
 use crate::{
     AccountId, StoreError,
     accounts::Platform,
-    anomalies::Direction,
+    anomalies::{Cause, Direction},
     customers::Segment,
     daily::DayTotals,
     integrations::{self, Integration},
@@ -27,6 +27,8 @@ pub struct AnomalyFact {
     pub is_shift: bool,
     /// In words; `None` when it is not known.
     pub cause: Option<String>,
+    /// What kind of lever the cause is.
+    pub lever: Option<Cause>,
 }
 
 /// Customers of a segment and what they spent so far.

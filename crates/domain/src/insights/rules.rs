@@ -8,7 +8,7 @@ use super::{
     told::{Kind, Told, Value},
 };
 use crate::{
-    anomalies,
+    anomalies::{self, Cause},
     customers::Segment,
     daily::DayTotals,
     metrics::{
@@ -59,6 +59,8 @@ fn anomaly(fact: &AnomalyFact) -> Option<Draft> {
         Metric::AdSpend | Metric::Roas | Metric::Cac => Category::Ads,
         Metric::NewCustomers | Metric::Conversion => Category::Customers,
         Metric::Aov => Category::Pricing,
+        // It is told of no other metric.
+        Metric::Orders if fact.lever == Some(Cause::ClosedDay) => Category::Revenue,
         // Follow from the others: one event is one insight.
         Metric::NetRevenue
         | Metric::Orders

@@ -6,6 +6,10 @@ insight-anomaly =
             [down] Sales far below normal { $day_on }
            *[up] Sales far above normal { $day_on }
         }
+        [orders] { $direction ->
+            [down] Far fewer orders than normal { $day_on }
+           *[up] Far more orders than normal { $day_on }
+        }
         [refunds] { $direction ->
             [down] Far less refunded than normal { $day_on }
            *[up] Far more refunded than normal { $day_on }
@@ -43,6 +47,11 @@ insight-anomaly =
         [gross_revenue] { $observed_n ->
             [0] You sold nothing { $day_on }; about { $expected } would be normal.
            *[other] You sold { $observed } { $day_on }; about { $expected } would be normal.
+        }
+        [orders] { $observed_n ->
+            [0] No order came { $day_on }; about { $expected } would be normal.
+            [one] { $observed } order came { $day_on }; about { $expected } would be normal.
+           *[other] { $observed } orders came { $day_on }; about { $expected } would be normal.
         }
         [refunds] { $observed_n ->
             [0] You refunded nothing { $day_on }; about { $expected } would be normal.

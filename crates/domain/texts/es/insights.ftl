@@ -6,6 +6,10 @@ insight-anomaly =
             [down] Ventas muy por debajo de lo normal { $day_on }
            *[up] Ventas muy por encima de lo normal { $day_on }
         }
+        [orders] { $direction ->
+            [down] Muchos menos pedidos de lo normal { $day_on }
+           *[up] Muchos más pedidos de lo normal { $day_on }
+        }
         [refunds] { $direction ->
             [down] Reembolsos muy por debajo de lo normal { $day_on }
            *[up] Reembolsos muy por encima de lo normal { $day_on }
@@ -43,6 +47,11 @@ insight-anomaly =
         [gross_revenue] { $observed_n ->
             [0] No vendió nada { $day_on }; lo normal serían unos { $expected }.
            *[other] Vendió { $observed } { $day_on }; lo normal serían unos { $expected }.
+        }
+        [orders] { $observed_n ->
+            [0] No entró ningún pedido { $day_on }; lo normal serían unos { $expected }.
+            [one] Entró { $observed } pedido { $day_on }; lo normal serían unos { $expected }.
+           *[other] Entraron { $observed } pedidos { $day_on }; lo normal serían unos { $expected }.
         }
         [refunds] { $observed_n ->
             [0] No reembolsó nada { $day_on }; lo normal serían unos { $expected }.

@@ -6,6 +6,10 @@ insight-anomaly =
             [down] Vendas muito abaixo do normal { $day_on }
            *[up] Vendas muito acima do normal { $day_on }
         }
+        [orders] { $direction ->
+            [down] Muito menos pedidos que o normal { $day_on }
+           *[up] Muito mais pedidos que o normal { $day_on }
+        }
         [refunds] { $direction ->
             [down] Reembolsos muito abaixo do normal { $day_on }
            *[up] Reembolsos muito acima do normal { $day_on }
@@ -43,6 +47,11 @@ insight-anomaly =
         [gross_revenue] { $observed_n ->
             [0] Você não vendeu nada { $day_on }; o normal seria cerca de { $expected }.
            *[other] Você vendeu { $observed } { $day_on }; o normal seria cerca de { $expected }.
+        }
+        [orders] { $observed_n ->
+            [0] Nenhum pedido entrou { $day_on }; o normal seria cerca de { $expected }.
+            [one] { $observed } pedido entrou { $day_on }; o normal seria cerca de { $expected }.
+           *[other] { $observed } pedidos entraram { $day_on }; o normal seria cerca de { $expected }.
         }
         [refunds] { $observed_n ->
             [0] Você não reembolsou nada { $day_on }; o normal seria cerca de { $expected }.

@@ -8,11 +8,13 @@ use domain::{
     anomalies::{AnomalyWriter, Cause, Finding},
     events::{AnomalyDetected, AnomalySource, Event},
     jobs::{Claim, Written},
+    metric_days::MetricDay,
     profit::DayRange,
 };
 use serde_json::Value;
 use time::{Date, OffsetDateTime};
 
+use super::metric_days;
 use crate::{Store, webhooks::outbox::emit};
 
 statement!(
@@ -114,6 +116,7 @@ impl AnomalyWriter for Store {
         scored: DayRange,
         announced_from: Date,
         findings: Vec<Finding>,
+        days: Vec<MetricDay>,
         now: OffsetDateTime,
     ) -> Result<Written, StoreError> {
         let columns = Columns::of(&findings);
@@ -136,9 +139,14 @@ impl AnomalyWriter for Store {
                 .map(event)
                 .collect();
             emit(connection, claim.account, &events, now).await?;
-            Ok(u64::try_from(moved + removed + written.len()).unwrap_or(u64::MAX))
+            let kept = metric_days::replace(connection, claim.account, scored, &days).await?;
+            Ok(u64::try_from(moved + removed + written.len() + kept).unwrap_or(u64::MAX))
         })
         .await
+    }
+
+    async fn first_day(&self, account: AccountId) -> Result<Option<Date>, StoreError> {
+        self.job_transaction(async |connection| metric_days::first(connection, account).await).await
     }
 }
 

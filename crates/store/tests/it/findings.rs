@@ -3,11 +3,15 @@
 use domain::{
     AccountId,
     ai::Ending,
-    anomalies::{AnomalyWriter, CorrelatedMetric, Direction, Finding, Kind},
+    anomalies::{AnomalyStore, AnomalyWriter, Cause, CorrelatedMetric, Direction, Driver, Finding, Kind},
     customers::Segment,
+    daily::Dimension,
     insights::{self, Category, Draft, InsightSource, InsightWriter, SegmentFact, Severity, Told, Worded, Wording},
     jobs::{JobName, JobStore, Written},
     language::Language,
+    metric_days::{Expected, JudgedDay, MetricDay, MetricDayStore},
+    metrics::Metric,
+    page::PageRequest,
     profit::DayRange,
 };
 use rust_decimal::dec;
@@ -59,9 +63,19 @@ fn cause_of(finding: &Finding) -> Finding {
 }
 
 async fn detect(db: &Database, account: AccountId, findings: Vec<Finding>) -> Written {
+    keep(db, account, SCORED, findings, vec![]).await
+}
+
+async fn keep(
+    db: &Database,
+    account: AccountId,
+    scored: DayRange,
+    findings: Vec<Finding>,
+    days: Vec<MetricDay>,
+) -> Written {
     let run = db.store.claim(account, JobName::AnomalyDetection, AS_OF, 60, true).await.unwrap().unwrap();
     let news = date!(2026 - 02 - 27);
-    AnomalyWriter::replace(&*db.store, &run, SCORED, news, findings, NOW).await.unwrap()
+    AnomalyWriter::replace(&*db.store, &run, scored, news, findings, days, NOW).await.unwrap()
 }
 
 #[tokio::test]
@@ -90,6 +104,77 @@ async fn an_event_that_goes_on_keeps_its_row_and_what_no_longer_holds_goes() {
 
     assert_eq!(detect(&db, account, vec![worse.clone(), cause_of(&worse)]).await, Written::Rows(0));
     assert_eq!(detect(&db, account, vec![]).await, Written::Rows(2));
+}
+
+#[tokio::test]
+async fn drivers_and_the_lever_are_kept_and_brought_up_to_date() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let day = date!(2026 - 02 - 10);
+    let driver = Driver {
+        level: 1,
+        metric: "orders".into(),
+        dimension: Some(Dimension::CountryPlatform),
+        part: Some("BR/shopify".into()),
+        effect: -640.5,
+        share: 1.0,
+        observed: 0.0,
+        expected: 32.0,
+        direction: Direction::Down,
+    };
+    let traced = Finding { drivers: vec![driver.clone()], cause: Some(Cause::Platform), ..drop_on(day, day, day) };
+    detect(&db, account, vec![drop_on(day, day, day)]).await;
+    assert_eq!(detect(&db, account, vec![traced.clone()]).await, Written::Rows(1));
+    assert_eq!(detect(&db, account, vec![traced]).await, Written::Rows(0));
+    let page = PageRequest { limit: 10, cursor: None };
+    let since = datetime!(2026-01-01 0:00 UTC);
+    let found = AnomalyStore::page(&*db.store, account, None, since, page).await.unwrap().found.items;
+    assert_eq!((&found[0].drivers, found[0].cause), (&vec![driver], Some(Cause::Platform)));
+}
+
+#[tokio::test]
+async fn the_days_of_a_metric_are_kept_for_a_year_with_their_anomalies() {
+    let db = fresh().await;
+    let (account, other) = (shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await);
+    let last = SCORED.last;
+    let of = |metric: Metric, day: Date, observed: Option<f64>| {
+        let expected = observed.map(|_| Expected { value: 1040.5, low: 900.0, high: 1200.0 });
+        MetricDay { metric, day, observed, expected }
+    };
+    let oldest = date!(2025 - 03 - 02);
+    assert_eq!(db.store.first_day(account).await.unwrap(), None);
+    let days = vec![
+        of(Metric::GrossRevenue, oldest, Some(1000.0)),
+        of(Metric::Orders, oldest, Some(50.0)),
+        of(Metric::GrossRevenue, last, Some(400.0)),
+        of(Metric::Aov, last, None),
+    ];
+    let found = vec![drop_on(last, last, last), cause_of(&drop_on(last, last, last))];
+    assert_eq!(keep(&db, account, SCORED, found.clone(), days.clone()).await, Written::Rows(6));
+    assert_eq!(
+        keep(&db, account, SCORED, found, days).await,
+        Written::Rows(0),
+        "what is the same is not written again"
+    );
+    assert_eq!(db.store.first_day(account).await.unwrap(), Some(oldest));
+
+    let range = DayRange { first: oldest, last };
+    let listed = async |account: AccountId, metric: Metric| db.store.range(account, metric, range).await.unwrap().found;
+    let id: i64 = db.sql.query_one("SELECT id FROM anomalies WHERE kind = 'univariate'", &[]).await.unwrap().get(0);
+    let expected = Some(Expected { value: 1040.5, low: 900.0, high: 1200.0 });
+    let judged = |day, observed, anomaly| JudgedDay { day, observed: Some(observed), expected, anomaly };
+    let both = [judged(last, 400.0, Some(id)), judged(oldest, 1000.0, None)];
+    assert_eq!(listed(account, Metric::GrossRevenue).await, both);
+    let nothing = JudgedDay { day: last, observed: None, expected: None, anomaly: None };
+    assert_eq!(listed(account, Metric::Aov).await, [nothing]);
+    assert_eq!(listed(other, Metric::GrossRevenue).await, []);
+
+    // A day later the oldest is too old; what the shop no longer has of the scored days goes.
+    let tomorrow = last.next_day().unwrap();
+    let scored = DayRange { first: SCORED.first, last: tomorrow };
+    keep(&db, account, scored, vec![], vec![of(Metric::GrossRevenue, tomorrow, Some(1100.0))]).await;
+    let left = shop::rows(&db.sql, account, "metric, day, observed", "metric_days").await;
+    assert_eq!(left, ["(gross_revenue,2026-03-02,1100)"]);
 }
 
 #[tokio::test]

@@ -13,6 +13,7 @@ use domain::{
     integrations::IntegrationStore,
     inventory::InventoryStore,
     keys::KeyStore,
+    metric_days::MetricDayStore,
     page::PageRequest,
     profit::{DayRange, ProfitStore},
     reorder::ReorderStore,
@@ -56,6 +57,8 @@ const FILL: &str = "
             detected_at)
         SELECT account_id, 'univariate', 'orders', date '2020-01-01' + n, 1, 1, 4, 'up',
             (ARRAY['low', 'medium', 'high', 'critical'])[1 + n % 4], at FROM rows;
+    INSERT INTO metric_days (account_id, metric, day, observed)
+        SELECT account_id, (ARRAY['orders', 'aov'])[1 + n % 2], date '2026-03-01' - n, 1 FROM rows;
     INSERT INTO insights (account_id, fingerprint, severity, category, title, body, suggested_action, impact_estimate,
             source, status, computed_at)
         SELECT account_id, n, (ARRAY['low', 'medium', 'high', 'critical'])[1 + n % 4],
@@ -82,12 +85,13 @@ const FILL: &str = "
         SELECT sha256((account_id || ' ' || n)::bytea), account_id, n, n, '{read}', at FROM rows WHERE n <= 50";
 
 /// The tables that lists are of. How fresh a list is, is looked up in others, which are empty here.
-const TABLES: [&str; 14] = [
+const TABLES: [&str; 15] = [
     "customers",
     "credit_transactions",
     "inventory_items",
     "reorder_suggestions",
     "anomalies",
+    "metric_days",
     "insights",
     "risks",
     "profit_snapshots",
@@ -173,6 +177,7 @@ fn lists(store: &Arc<Store>, account: AccountId, cursor: Option<i64>) -> Vec<(&'
     list!("keys", KeyStore::list());
     let range = DayRange { first: date!(2026 - 01 - 01), last: date!(2026 - 01 - 31) };
     list!("days of profit", ProfitStore::range(range));
+    list!("days of a metric", MetricDayStore::range("orders".parse().unwrap(), range));
     lists
 }
 

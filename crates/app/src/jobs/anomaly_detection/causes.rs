@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use analytics::drivers::{self, Contribution, Explanation, Facts, Part, explain};
+use analytics::drivers::{self, Contribution, Explanation, Facts, Lever, Part, explain};
 use domain::{
-    anomalies::{CorrelatedMetric, Direction, Finding, Kind},
+    anomalies::{Cause, CorrelatedMetric, Direction, Driver, Finding, Kind, drivers::OTHER, wording},
     daily::{DayTotals, Dimension, PartTotals},
     metrics::Metric,
 };
@@ -15,24 +15,89 @@ use super::{super::demand::number, Shop};
 
 /// Parts of a dimension that are looked at one by one, the largest; the others count as one.
 const LARGEST_PARTS: usize = 12;
-const OTHER_PARTS: &str = "other";
 /// |modified z| from which a metric counts as having moved along.
 const MOVED_ALONG: f64 = 2.0;
 /// Metrics that are named as having moved along, at most.
 const MOST_CORRELATED: usize = 8;
 
-/// The finding's cause, if the facts name one.
-pub(super) fn of(metric: Metric, finding: &Finding, shop: &Shop, parts: &[PartTotals]) -> Option<Finding> {
+/// The finding with its drivers, and its cause if the facts name one.
+pub(super) fn explained(metric: Metric, finding: Finding, shop: &Shop, parts: &[PartTotals]) -> [Option<Finding>; 2] {
     let facts = facts(finding.day, shop, parts);
-    let explanation = explain(&facts, name_in_tree(metric), Some(finding.expected_value)).ok()?;
-    let cause = explanation.cause()?;
-    Some(Finding {
-        kind: Kind::Correlated,
-        inferred_cause: Some(explanation.sentence()),
-        confidence: Some(cause.confidence.clamp(0.0, 1.0)),
-        correlated_metrics: correlated(&explanation),
-        ..finding.clone()
-    })
+    let Ok(explanation) = explain(&facts, name_in_tree(metric), Some(finding.expected_value)) else {
+        return [Some(finding), None];
+    };
+    let finding = Finding { drivers: drivers_of(&explanation), ..finding };
+    let cause = explanation.cause().and_then(|found| {
+        let cause = lever(found)?;
+        Some(Finding {
+            kind: Kind::Correlated,
+            inferred_cause: Some(wording::cause(cause, finding.expected_value, &finding.drivers)),
+            confidence: Some(found.confidence.clamp(0.0, 1.0)),
+            correlated_metrics: correlated(&explanation),
+            cause: Some(cause),
+            ..finding.clone()
+        })
+    });
+    [Some(finding), cause]
+}
+
+fn drivers_of(explanation: &Explanation) -> Vec<Driver> {
+    let levels = explanation.levels.iter().zip(1_u8..);
+    levels.flat_map(|(level, number)| level.iter().map(move |driver| driver_of(number, driver))).collect()
+}
+
+fn driver_of(level: u8, driver: &Contribution) -> Driver {
+    let place = driver.part.as_ref().and_then(place);
+    Driver {
+        level,
+        metric: driver.metric.clone(),
+        dimension: place.as_ref().map(|(dimension, _)| *dimension),
+        part: place.map(|(_, part)| part),
+        effect: driver.contribution,
+        share: driver.share.clamp(0.0, 1.0),
+        observed: driver.observed,
+        expected: driver.expected,
+        direction: direction(driver.direction),
+    }
+}
+
+/// A part as daily sums name it, whichever way it was come to.
+fn place(part: &Part) -> Option<(Dimension, String)> {
+    let dimension: Dimension = part.dimension.parse().ok()?;
+    let Some(outer) = part.within.as_deref() else { return Some((dimension, part.value.clone())) };
+    let (outer, inner) = (&outer.value, &part.value);
+    match dimension {
+        Dimension::Country => Some((Dimension::CountryPlatform, format!("{inner}/{outer}"))),
+        Dimension::Platform => Some((Dimension::CountryPlatform, format!("{outer}/{inner}"))),
+        _ => Some((dimension, format!("{outer}/{inner}"))),
+    }
+}
+
+/// What is to be looked at: the lever, where one moved within a part as well; otherwise the part itself.
+fn lever(cause: &drivers::Cause) -> Option<Cause> {
+    let part = cause.part.as_ref().and_then(|part| match part.dimension.parse().ok()? {
+        Dimension::Platform | Dimension::CountryPlatform => Some(Cause::Platform),
+        Dimension::Product => Some(Cause::Product),
+        Dimension::Country => Some(Cause::Country),
+        Dimension::Campaign => Some(Cause::Campaign),
+    });
+    match cause.lever() {
+        Some(Lever::Price) => Some(Cause::Price),
+        Some(Lever::Traffic) => Some(Cause::Traffic),
+        Some(Lever::Conversion) => Some(Cause::Conversion),
+        Some(Lever::Basket) => Some(Cause::Basket),
+        Some(Lever::Refund) => Some(Cause::Refund),
+        Some(Lever::Cost) => part.or(Some(Cause::Cost)),
+        Some(Lever::Customers) => part.or(Some(Cause::Customers)),
+        None => part,
+    }
+}
+
+const fn direction(direction: drivers::Direction) -> Direction {
+    match direction {
+        drivers::Direction::Down => Direction::Down,
+        drivers::Direction::Up => Direction::Up,
+    }
 }
 
 /// The metric's name in the tree of drivers.
@@ -46,10 +111,10 @@ const fn name_in_tree(metric: Metric) -> &'static str {
 /// A sum of a day as a number.
 type Measure = fn(&DayTotals) -> Option<f64>;
 
-/// What is known of the days up to and including `day`, holidays left out.
+/// What is known of the days up to and including `day`, holidays and closed days left out.
 fn facts(day: Date, shop: &Shop, parts: &[PartTotals]) -> Facts {
     let until = shop.days.iter().take_while(|totals| totals.day <= day);
-    let days: Vec<&DayTotals> = until.filter(|totals| !shop.holidays.contains(&totals.day)).collect();
+    let days: Vec<&DayTotals> = until.filter(|totals| totals.day == day || !shop.is_left_out(totals.day)).collect();
     let mut facts = Facts::new(days.iter().map(|totals| totals.day).collect());
     let measured: [(&str, Measure); 13] = [
         ("gross_revenue", |day| day.gross_revenue.to_f64()),
@@ -142,7 +207,7 @@ impl Days {
         let largest: BTreeSet<&str> = by_volume.iter().take(LARGEST_PARTS).map(|(_, value)| *value).collect();
         let mut series: BTreeMap<(&str, &str), Vec<Option<f64>>> = BTreeMap::new();
         for (value, part, at) in known() {
-            let value = largest.get(value).copied().unwrap_or(OTHER_PARTS);
+            let value = largest.get(value).copied().unwrap_or(OTHER);
             let measured = [
                 ("gross_revenue", part.gross_revenue.to_f64().unwrap_or_default()),
                 ("orders", number(part.orders)),
@@ -176,8 +241,12 @@ impl Days {
 /// The metrics along the way to the cause that were out of their ordinary range themselves, the most striking first.
 fn correlated(explanation: &Explanation) -> Vec<CorrelatedMetric> {
     let contributions = explanation.breakdowns.iter().flat_map(|breakdown| &breakdown.contributions);
-    let mut moved: Vec<&Contribution> =
-        contributions.filter(|driver| driver.modz.is_finite() && driver.modz.abs() >= MOVED_ALONG).collect();
+    let is_rest = |driver: &Contribution| {
+        driver.part.as_ref().is_some_and(|part| part.path().iter().any(|part| part.value == OTHER))
+    };
+    let mut moved: Vec<&Contribution> = contributions
+        .filter(|driver| driver.modz.is_finite() && driver.modz.abs() >= MOVED_ALONG && !is_rest(driver))
+        .collect();
     moved.sort_by(|a, b| b.modz.abs().total_cmp(&a.modz.abs()));
     let mut named = BTreeSet::new();
     moved
@@ -192,10 +261,7 @@ fn correlated(explanation: &Explanation) -> Vec<CorrelatedMetric> {
                 None => driver.metric.clone(),
             },
             modz: driver.modz,
-            direction: match driver.direction {
-                drivers::Direction::Down => Direction::Down,
-                drivers::Direction::Up => Direction::Up,
-            },
+            direction: direction(driver.direction),
         })
         .filter(|metric| named.insert(metric.metric.clone()))
         .take(MOST_CORRELATED)
@@ -244,7 +310,7 @@ mod tests {
             }
             let last = days[59];
             let scored = DayRange { first: last.day, last: last.day };
-            let shop = Shop { days, holidays: BTreeSet::new(), scored, zone: "UTC".parse().unwrap() };
+            let shop = Shop { days, holidays: BTreeSet::new(), closed: BTreeSet::new(), scored, zone: "UTC".parse().unwrap() };
             let facts = facts(last.day, &shop, &[]);
             for metric in Metric::ALL.iter().copied() {
                 let explained = explain(&facts, name_in_tree(metric), None);

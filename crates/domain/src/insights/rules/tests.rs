@@ -66,7 +66,17 @@ fn drop_of(metric: Metric, cause: Option<&str>) -> AnomalyFact {
         severity: Severity::High,
         is_shift: false,
         cause: cause.map(str::to_owned),
+        lever: None,
     }
+}
+
+#[test]
+fn a_closed_day_is_told_of_orders() {
+    let cause = "the shop sold nothing that day, where about 44 orders are usual";
+    let closed = AnomalyFact { lever: Some(Cause::ClosedDay), ..drop_of(Metric::Orders, Some(cause)) };
+    let found = told(&facts(Stored { anomalies: vec![closed], ..Stored::default() }));
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].body.ends_with("The shop sold nothing that day, where about 44 orders are usual."));
 }
 
 #[test]

@@ -29,10 +29,11 @@ use crate::{
 };
 
 statement!(
-    /// The deviations of single metrics, each with its cause from the correlated one.
+    /// The deviations of single metrics, each with its cause from the correlated one, if it has none itself.
     Anomalies(account: i64 => BigInt, first: Date => SqlDate, last: Date => SqlDate) -> AnomalyRow = "
     SELECT a.metric, a.day, a.observed_value, a.expected_value, a.direction,
-        a.severity, a.is_shift, c.inferred_cause AS cause
+        a.severity, a.is_shift, coalesce(a.inferred_cause, c.inferred_cause) AS cause,
+        coalesce(a.cause, c.cause) AS lever
     FROM anomalies a LEFT JOIN anomalies c ON c.account_id = $1 AND c.kind = 'correlated' AND c.metric = a.metric
         AND c.day = a.day
     WHERE a.account_id = $1 AND a.kind = 'univariate' AND a.day BETWEEN $2 AND $3
@@ -49,13 +50,15 @@ row!(
         severity: String => Text,
         is_shift: bool => Bool,
         cause: Option<String> => Nullable<Text>,
+        lever: Option<String> => Nullable<Text>,
     }
 );
 
 impl TryFrom<AnomalyRow> for AnomalyFact {
     type Error = StoreError;
     fn try_from(row: AnomalyRow) -> Result<Self, StoreError> {
-        let AnomalyRow { metric, day, observed_value, expected_value, direction, severity, is_shift, cause } = row;
+        let AnomalyRow { metric, day, observed_value, expected_value, direction, severity, is_shift, cause, lever } =
+            row;
         Ok(Self {
             metric,
             day,
@@ -65,6 +68,7 @@ impl TryFrom<AnomalyRow> for AnomalyFact {
             severity: parse(&severity, "severity")?,
             is_shift,
             cause,
+            lever: lever.map(|lever| parse(&lever, "cause")).transpose()?,
         })
     }
 }

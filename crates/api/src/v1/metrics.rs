@@ -1,0 +1,137 @@
+//! `GET /api/v1/metrics`: what a metric was each day, beside what had been expected of it.
+
+use ::web::row;
+use actix_web::{Either, HttpResponse, web};
+use domain::{
+    freshness::Dated,
+    metric_days::{Expected, JudgedDay},
+    metrics::Metric,
+};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use validator::Validate;
+
+use crate::{
+    as_of::{AsOf, Results},
+    auth::Caller,
+    csv::{self, Csv, CsvMetadata, Format, Listing},
+    error::{ApiError, Code},
+    freshness::FreshnessBody,
+    input::Input,
+    names,
+    query::FullDays,
+    respond::{API_VERSION, Reply, Warnings, date, round4},
+    state::State,
+    warnings::Warning,
+    window,
+};
+
+/// A metric on one day. Money is in the account's currency, a share is a part of 1.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = MetricDay)]
+struct DayBody {
+    /// In the account's time zone.
+    #[schema(format = Date, example = "2026-05-01")]
+    day: String,
+    /// Null where the day does not tell it: a ratio without a denominator.
+    #[schema(example = 812.4)]
+    observed: Option<f64>,
+    /// What the days before led to expect; null on a holiday and where too little was known before.
+    #[schema(example = 1530.0)]
+    expected: Option<f64>,
+    /// Lower bound of the range that about 95 % of ordinary days fall into; null with `expected`.
+    #[schema(example = 1180.0)]
+    low: Option<f64>,
+    /// Upper bound of that range.
+    #[schema(example = 1910.0)]
+    high: Option<f64>,
+    /// The anomaly of this metric on this day; null when it is none.
+    #[schema(example = 77)]
+    anomaly_id: Option<i64>,
+}
+
+impl From<JudgedDay> for DayBody {
+    fn from(judged: JudgedDay) -> Self {
+        let JudgedDay { day, observed, expected, anomaly } = judged;
+        Self {
+            day: date(day),
+            observed: observed.map(round4),
+            expected: expected.map(|Expected { value, .. }| round4(value)),
+            low: expected.map(|Expected { low, .. }| round4(low)),
+            high: expected.map(|Expected { high, .. }| round4(high)),
+            anomaly_id: anomaly,
+        }
+    }
+}
+
+row!(DayBody { day, observed, expected, low, high, anomaly_id });
+
+type File = Csv<DayBody>;
+
+/// The days of a metric.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = MetricDays)]
+pub struct Body {
+    #[schema(schema_with = names::metric)]
+    metric: Metric,
+    data: Vec<DayBody>,
+    /// Full days looked back, as applied.
+    #[schema(example = 30)]
+    window_days: i64,
+    freshness: FreshnessBody,
+    #[schema(value_type = String, example = "v1")]
+    api_version: &'static str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<Warning>, required = false)]
+    warnings: Warnings,
+}
+
+/// Which metric to list, and of which days.
+#[derive(Deserialize, Validate, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct ListParams {
+    /// What to list.
+    #[param(value_type = names::MetricName, inline)]
+    metric: Metric,
+    #[validate(nested)]
+    #[param(inline, required = false)]
+    days: FullDays<30, 365>,
+    #[param(inline, required = false)]
+    as_of: Option<AsOf>,
+}
+
+impl Input for ListParams {}
+
+/// A metric per day, with its expected interval.
+///
+/// Lists the full days of the window, newest first: what the metric was, what the days before it had led to expect, and the
+/// anomaly that it was, if it was one. As CSV the days come with the same fields, and `freshness` in the header
+/// `X-Freshness`.
+#[utoipa::path(
+    get, path = "/api/v1/metrics", tag = "analytics", operation_id = "list_metric_days",
+    params(ListParams),
+    responses((status = 200, description = "The days of the window.", content(
+        (Body = "application/json"),
+        (inline(File) = "text/csv")
+    ))),
+    security(("api_key" = ["read"])),
+    extensions(("x-errors" = json!([Code::MissingParameter, Code::NotFound])))
+)]
+pub async fn get(
+    caller: Caller,
+    query: Listing<ListParams>,
+    state: web::Data<State>,
+) -> Result<Either<Reply, HttpResponse>, ApiError> {
+    let Listing { params: ListParams { metric, days, as_of }, format, warnings } = query;
+    let window_days = days.get();
+    let Results { account, now } = Results::of(&caller, as_of, &state).await?;
+    let range = window::before_today(caller.zone(), now, window_days);
+    let Dated { found, freshness } = state.metric_days.range(account, metric, range).await?;
+    let data: Vec<DayBody> = found.into_iter().map(Into::into).collect();
+    let freshness = FreshnessBody::new(freshness, caller.zone());
+    if format == Format::Csv {
+        let about = CsvMetadata { name: "metrics", day: range.last, freshness: Some(freshness), warnings: &warnings };
+        return csv::page(&about, &data, None).map(Either::Right);
+    }
+    Reply::found(&Body { metric, data, window_days, freshness, api_version: API_VERSION, warnings }).map(Either::Left)
+}

@@ -1,0 +1,44 @@
+//! What was expected of every metric on every day.
+
+use std::collections::BTreeSet;
+
+use analytics::detector::{Baseline, DailySeries, HISTORY_DAYS};
+use domain::{
+    daily::DayTotals,
+    metric_days::{Expected, MetricDay},
+    metrics::Metric,
+};
+use time::Date;
+
+use super::{KEPT_DAYS, Shop, back};
+
+/// Every metric on the scored days, each day as the days before it let one expect; on all days that are kept where the days
+/// before the scored ones are not there yet. `known` are the days of the shop, without gaps.
+pub(super) fn days(known: &[DayTotals], shop: &Shop, kept_from: Option<Date>) -> Vec<MetricDay> {
+    let Some(first) = known.first().map(|day| day.day) else { return Vec::new() };
+    let earliest = first.max(back(shop.scored.last, KEPT_DAYS - 1));
+    let is_complete = kept_from.is_some_and(|kept| kept <= earliest);
+    let from = if is_complete { shop.scored.first.max(earliest) } else { earliest };
+    let mut found = Vec::new();
+    for metric in Metric::ALL.iter().copied() {
+        let values: Vec<Option<f64>> = known.iter().map(|day| metric.measured(day)).collect();
+        let left_out = shop.left_out(metric);
+        let wanted = known.iter().zip(&values).enumerate().filter(|(_, (day, _))| day.day >= from);
+        found.extend(wanted.map(|(at, (day, observed))| {
+            let is_judged = !shop.holidays.contains(&day.day);
+            let expected = if is_judged { expected(known, &values, at, &left_out) } else { None };
+            MetricDay { metric, day: day.day, observed: *observed, expected }
+        }));
+    }
+    found
+}
+
+/// What the days before that at `at` led to expect of it, those in `left_out` apart.
+fn expected(known: &[DayTotals], values: &[Option<f64>], at: usize, left_out: &BTreeSet<Date>) -> Option<Expected> {
+    let start = at.saturating_sub(HISTORY_DAYS);
+    let (first, day) = (known.get(start)?.day, known.get(at)?.day);
+    let baseline = Baseline::fit(DailySeries { first, values: values.get(start..at)? }, left_out).ok()?;
+    // What is expected does not depend on what came, but for the choice between the two copies of the series.
+    let score = baseline.score(values.get(at).copied().flatten().unwrap_or(0.0), day.weekday()).ok()?;
+    Some(Expected { value: score.expected, low: score.interval.low, high: score.interval.high })
+}

@@ -1,0 +1,100 @@
+//! What the job `anomaly_detection` keeps of every metric and day.
+
+use diesel::{
+    QueryResult,
+    sql_types::{Array, BigInt, Date as SqlDate, Double, Nullable, Text},
+};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{
+    AccountId,
+    metric_days::{Expected, MetricDay},
+    profit::DayRange,
+};
+use time::{Date, Duration};
+
+/// Days that are kept, today left out: as many as can be asked for.
+const KEPT_DAYS: i64 = 365;
+
+statement!(
+    Keep(
+        account: i64 => BigInt,
+        metrics: Vec<&'static str> => Array<Text>,
+        days: Vec<Date> => Array<SqlDate>,
+        observed: Vec<Option<f64>> => Array<Nullable<Double>>,
+        expected: Vec<Option<f64>> => Array<Nullable<Double>>,
+        lows: Vec<Option<f64>> => Array<Nullable<Double>>,
+        highs: Vec<Option<f64>> => Array<Nullable<Double>>,
+    ) -> () = "
+    INSERT INTO metric_days AS old (account_id, metric, day, observed, expected, low, high)
+    SELECT $1, v.* FROM unnest($2, $3, $4, $5, $6, $7) AS v
+    ON CONFLICT (account_id, metric, day) DO UPDATE SET
+        observed = excluded.observed, expected = excluded.expected, low = excluded.low, high = excluded.high
+    WHERE (old.observed, old.expected, old.low, old.high)
+        IS DISTINCT FROM (excluded.observed, excluded.expected, excluded.low, excluded.high)"
+);
+
+statement!(
+    /// Removes what is too old, and of the days that were scored those that the shop no longer has.
+    Forget(
+        account: i64 => BigInt,
+        oldest: Date => SqlDate,
+        scored: Date => SqlDate,
+        days: Vec<Date> => Array<SqlDate>,
+    ) -> () = "
+    DELETE FROM metric_days WHERE account_id = $1 AND (day < $2 OR (day >= $3 AND day <> ALL ($4)))"
+);
+
+statement!(
+    /// Every metric has the same days, so that the first day of one is that of all.
+    FirstDay(account: i64 => BigInt) -> FirstDayRow = "
+    SELECT min(day) AS day FROM metric_days WHERE account_id = $1 AND metric = 'orders'"
+);
+
+row!(
+    struct FirstDayRow {
+        day: Option<Date> => Nullable<SqlDate>,
+    }
+);
+
+pub(super) async fn first(connection: &mut AsyncPgConnection, account: AccountId) -> QueryResult<Option<Date>> {
+    let row: FirstDayRow = FirstDay { account: account.0 }.get_result(connection).await?;
+    let FirstDayRow { day } = row;
+    Ok(day)
+}
+
+/// Keeps the days in the place of what was kept of them. Returns how many rows changed.
+pub(super) async fn replace(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    scored: DayRange,
+    kept: &[MetricDay],
+) -> QueryResult<usize> {
+    let mut dates: Vec<Date> = kept.iter().map(|day| day.day).collect();
+    dates.sort_unstable();
+    dates.dedup();
+    let oldest = scored.last.checked_sub(Duration::days(KEPT_DAYS - 1)).unwrap_or(Date::MIN);
+    let forget = Forget { account: account.0, oldest, scored: scored.first, days: dates };
+    let forgotten = forget.execute(connection).await?;
+    Ok(forgotten + keep(account, kept).execute(connection).await?)
+}
+
+fn keep(account: AccountId, kept: &[MetricDay]) -> Keep {
+    let mut keep = Keep {
+        account: account.0,
+        metrics: Vec::new(),
+        days: Vec::new(),
+        observed: Vec::new(),
+        expected: Vec::new(),
+        lows: Vec::new(),
+        highs: Vec::new(),
+    };
+    for MetricDay { metric, day, observed, expected } in kept {
+        keep.metrics.push(metric.as_str());
+        keep.days.push(*day);
+        keep.observed.push(*observed);
+        keep.expected.push(expected.map(|Expected { value, .. }| value));
+        keep.lows.push(expected.map(|Expected { low, .. }| low));
+        keep.highs.push(expected.map(|Expected { high, .. }| high));
+    }
+    keep
+}
