@@ -116,7 +116,8 @@ impl<'a> Walk<'a> {
         }
         let needed = operation.document["parameters"].as_array().into_iter().flatten();
         for parameter in needed.filter(|parameter| parameter["in"] == "query" && parameter["required"] == true) {
-            let value = self.ids.get(&list).cloned().unwrap_or_else(|| text(&parameter["example"]));
+            let example = parameter.get("example").unwrap_or(&parameter["schema"]["enum"][0]);
+            let value = self.ids.get(&list).cloned().unwrap_or_else(|| text(example));
             path = format!("{path}?{}={value}", parameter["name"].as_str().unwrap());
         }
         path

@@ -17,8 +17,8 @@ use crate::{
     database::{error::Failure, statement::Scalar},
     schema::{
         accounts, ad_spend, anomalies, customer_days, customer_totals, customers, daily_breakdowns, daily_metrics,
-        events, expenses, insights, inventory_items, job_results, job_runs, orders, product_costs, product_days,
-        products, profit_snapshots, refunds, reorder_suggestions, risks, stock_levels,
+        events, expenses, insights, inventory_items, job_results, job_runs, metric_days, orders, product_costs,
+        product_days, products, profit_snapshots, refunds, reorder_suggestions, risks, stock_levels,
     },
 };
 
@@ -169,6 +169,7 @@ async fn remove(connection: &mut AsyncPgConnection, copy: i64) -> Result<(), Err
         reorder_suggestions,
         inventory_items,
         anomalies,
+        metric_days,
         insights,
         risks,
         events,
