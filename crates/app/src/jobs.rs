@@ -42,6 +42,7 @@ use tokio::sync::OnceCell;
 use tracing::{Instrument, Span, field::Empty};
 
 pub use as_of::{AsOfRun, run_as_of};
+pub use anomaly_detection::{Event, Parts, Shop};
 pub use stop::{Shutdown, Stop};
 
 use demand::Kept;

@@ -9,6 +9,7 @@ mod buying;
 mod calendar;
 mod catalogue;
 mod draw;
+mod generated;
 pub mod happenings;
 mod load;
 mod people;
@@ -20,4 +21,5 @@ mod tests;
 mod visits;
 
 pub use calendar::HISTORY_DAYS;
+pub use generated::{Generated, generate};
 pub use load::{LoadError, Loaded, Ports, STEPS, Step, fits, load};

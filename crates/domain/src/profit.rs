@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
 use time::{Date, OffsetDateTime};
 
 use crate::{
@@ -116,10 +117,14 @@ impl Totals {
     }
 }
 
+time::serde::format_description!(iso, Date, "[year]-[month]-[day]");
+
 /// First and last day, both included.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DayRange {
+    #[serde(with = "iso")]
     pub first: Date,
+    #[serde(with = "iso")]
     pub last: Date,
 }
 

@@ -16,6 +16,7 @@ mod reorder;
 mod risks;
 mod skus;
 mod stock;
+mod stories;
 mod table;
 
 #[derive(Parser)]
@@ -42,6 +43,8 @@ enum Protocol {
     Reorder,
     /// Risks: outcomes within their ranges, pinball loss beside last month's, calibration of stock-outs.
     Risks,
+    /// Stories: one per planted incident, right lever, money within its range, quiet days.
+    Stories,
     /// Customer models: parameters, log-likelihood, churn AUC, Brier, calibration.
     Customers,
 }
@@ -55,6 +58,7 @@ fn main() -> anyhow::Result<()> {
         Protocol::Stock => stock::run(&cli.data),
         Protocol::Reorder => reorder::run(&cli.data),
         Protocol::Risks => risks::run(&cli.data),
+        Protocol::Stories => stories::run(&cli.data),
         Protocol::Customers => customers::run(&cli.data),
     }
 }

@@ -1,6 +1,7 @@
 //! The job `anomaly_detection`: days on which a metric was not what its history led one to expect, and why.
 
 mod causes;
+mod evidence;
 mod expected;
 
 use std::{
@@ -24,6 +25,8 @@ use domain::{
     zone::Zone,
 };
 use time::{Date, Duration};
+
+pub use evidence::Parts;
 
 use super::{Work, off_thread};
 
@@ -71,7 +74,7 @@ fn back(day: Date, days: i64) -> Date {
 }
 
 /// What is known of a shop's days.
-struct Shop {
+pub struct Shop {
     /// One after the other, without gaps.
     days: Vec<DayTotals>,
     holidays: BTreeSet<Date>,
@@ -82,11 +85,11 @@ struct Shop {
 }
 
 /// An event of a metric.
-type Event = (Metric, analytics::detector::Anomaly);
+pub type Event = (Metric, analytics::detector::Anomaly);
 
 impl Shop {
     /// The shop with what it was closed on, and the events of every metric within the scored days.
-    fn judged(days: Vec<DayTotals>, holidays: BTreeSet<Date>, scored: DayRange, zone: Zone) -> (Self, Vec<Event>) {
+    pub fn judged(days: Vec<DayTotals>, holidays: BTreeSet<Date>, scored: DayRange, zone: Zone) -> (Self, Vec<Event>) {
         let mut shop = Self { days, holidays, closed: BTreeSet::new(), scored, zone };
         let orders = shop.scan(Metric::Orders);
         shop.closed = shop.closed_days(&orders);
@@ -174,7 +177,7 @@ impl Shop {
     }
 
     /// The events as they are told, each followed by its cause where one can be named.
-    fn findings(&self, events: &[Event], parts: &[PartTotals]) -> Vec<Finding> {
+    pub fn findings(&self, events: &[Event], parts: &[PartTotals]) -> Vec<Finding> {
         let told = events.iter().flat_map(|(metric, event)| {
             let finding = finding(*metric, event, &self.zone);
             if *metric == Metric::Orders && self.closed.contains(&event.peak) {

@@ -1,0 +1,192 @@
+//! What was expected of the days of an event, of the shop and of its parts: what stories are told from.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use analytics::detector::{Baseline, DailySeries, HISTORY_DAYS};
+use domain::{
+    anomalies::Finding,
+    daily::{DayTotals, Dimension, PartTotals},
+    metrics::Metric,
+    profit::DayRange,
+    stories::{self, Band, Certainties, DayEvidence, Gauge, PartBand, StockOut, Story},
+};
+use rust_decimal::{Decimal, prelude::ToPrimitive};
+use time::{Date, Duration};
+
+use super::{super::demand::number, Shop};
+
+/// Parts of a dimension that are looked at, the largest of the history or of one of the days.
+const LARGEST_PARTS: usize = 12;
+/// Days that the usual contribution is taken from.
+const CONTRIBUTION_DAYS: i64 = 28;
+
+/// A part's sums by day.
+type Days<'a> = BTreeMap<Date, &'a PartTotals>;
+
+/// A shop with its parts by day, to be asked about many events.
+pub struct Parts<'a>(BTreeMap<(Dimension, &'a str), Days<'a>>);
+
+impl<'a> Parts<'a> {
+    pub fn new(parts: &'a [PartTotals]) -> Self {
+        let mut by_name: BTreeMap<_, Days<'a>> = BTreeMap::new();
+        for part in parts {
+            by_name.entry((part.dimension, part.value.as_str())).or_default().insert(part.day, part);
+        }
+        Self(by_name)
+    }
+}
+
+impl Shop {
+    /// The stories of the findings, as far as the days are known.
+    pub fn stories(&self, findings: &[Finding], parts: &Parts<'_>, stock_outs: Vec<StockOut>) -> Vec<Story> {
+        let until = self.days.last().map_or(self.scored.last, |day| day.day);
+        let untracked =
+            stories::untracked(&self.days).into_iter().filter(|gap| gap.last >= self.scored.first).collect();
+        let certain = Certainties { stock_outs, untracked };
+        stories::group(findings, &certain, until, &|range| self.evidence(range, parts))
+    }
+
+    /// The days of a range beside what the days before it led to expect.
+    fn evidence(&self, range: DayRange, parts: &Parts<'_>) -> Vec<DayEvidence> {
+        let start = range.first.saturating_sub(Duration::days(HISTORY_DAYS as i64));
+        let days: Vec<&DayTotals> = self.days.iter().filter(|day| (start..=range.last).contains(&day.day)).collect();
+        let contribution = contribution(&days, range.first);
+        let mut known: BTreeMap<Date, DayEvidence> = days
+            .iter()
+            .filter(|day| day.day >= range.first && !self.holidays.contains(&day.day))
+            .map(|day| {
+                let evidence = DayEvidence { day: day.day, whole: BTreeMap::new(), parts: Vec::new(), contribution };
+                (day.day, evidence)
+            })
+            .collect();
+        for gauge in Gauge::ALL.iter().copied() {
+            let values: Vec<Option<f64>> = days.iter().map(|day| of_shop(gauge, day)).collect();
+            // What a shop never measures (visits, ads) is unknown, not zero.
+            if values.iter().flatten().all(|value| *value == 0.0) {
+                continue;
+            }
+            for (day, band) in self.bands(&days, &values, range.first) {
+                known.entry(day).and_modify(|known| _ = known.whole.insert(gauge, band));
+            }
+        }
+        for dimension in [Dimension::Platform, Dimension::Country, Dimension::Product, Dimension::Campaign] {
+            let gauges: &[Gauge] = match dimension {
+                Dimension::Campaign => &[Gauge::AdSpend],
+                Dimension::Product => &[Gauge::GrossRevenue, Gauge::PricePerUnit],
+                _ => &[Gauge::GrossRevenue, Gauge::Orders],
+            };
+            for (value, of_part) in largest(parts, dimension, &days, range.first) {
+                for gauge in gauges.iter().copied() {
+                    let values: Vec<Option<f64>> = days
+                        .iter()
+                        .map(|day| of_part.get(&day.day).map_or(nothing(gauge), |part| of(gauge, part)))
+                        .collect();
+                    for (day, band) in self.bands(&days, &values, range.first) {
+                        let part = PartBand { dimension, value: value.to_owned(), gauge, band };
+                        known.entry(day).and_modify(|known| known.parts.push(part));
+                    }
+                }
+            }
+        }
+        known.into_values().collect()
+    }
+
+    /// The values from `first` on beside what those before it led to expect.
+    fn bands(&self, days: &[&DayTotals], values: &[Option<f64>], first: Date) -> Vec<(Date, Band)> {
+        let Some(start) = days.first().map(|day| day.day) else { return Vec::new() };
+        let before = days.iter().take_while(|day| day.day < first).count();
+        let history = DailySeries { first: start, values: values.get(..before).unwrap_or_default() };
+        let Ok(baseline) = Baseline::fit(history, &self.left_out(Metric::GrossRevenue)) else { return Vec::new() };
+        let later = days.iter().zip(values).skip(before);
+        later
+            .filter_map(|(day, value)| {
+                let observed = (*value)?;
+                let score = baseline.score(observed, day.day.weekday()).ok()?;
+                let (low, high) = (score.interval.low, score.interval.high);
+                Some((day.day, Band { observed, expected: score.expected, low, high }))
+            })
+            .collect()
+    }
+}
+
+fn money(amount: Decimal) -> Option<f64> {
+    amount.to_f64()
+}
+
+fn ratio(of: Option<f64>, by: Option<f64>) -> Option<f64> {
+    by.filter(|by| *by > 0.0).zip(of).map(|(by, of)| of / by)
+}
+
+fn of_shop(gauge: Gauge, day: &DayTotals) -> Option<f64> {
+    let gross = money(day.gross_revenue);
+    match gauge {
+        Gauge::GrossRevenue => gross,
+        Gauge::Orders => Some(number(day.orders)),
+        Gauge::UnitsPerOrder => ratio(Some(number(day.units)), Some(number(day.orders))),
+        Gauge::PricePerUnit => ratio(gross, Some(number(day.units))),
+        Gauge::Visitors => Some(number(day.visitors)),
+        Gauge::Refunds => money(day.refunds),
+        Gauge::AdSpend => money(day.ad_spend),
+        Gauge::CostPerUnit => ratio(money(day.cogs + day.fees + day.shipping), Some(number(day.units))),
+        Gauge::Contribution => money(day.gross_revenue - day.cogs - day.fees - day.shipping),
+        Gauge::ExtraExpenses => money(day.extra_expenses),
+        Gauge::Profit => money(day.components().final_profit()),
+    }
+}
+
+fn of(gauge: Gauge, part: &PartTotals) -> Option<f64> {
+    match gauge {
+        Gauge::GrossRevenue => money(part.gross_revenue),
+        Gauge::Orders => Some(number(part.orders)),
+        Gauge::AdSpend => money(part.ad_spend),
+        Gauge::PricePerUnit => ratio(money(part.gross_revenue), Some(number(part.units))),
+        _ => None,
+    }
+}
+
+/// The gauge of a part that nothing is known of on a day: nothing happened there.
+const fn nothing(gauge: Gauge) -> Option<f64> {
+    match gauge {
+        Gauge::PricePerUnit => None,
+        _ => Some(0.0),
+    }
+}
+
+/// What is left of revenue after goods, fees and shipping on the days before `first`; `None` where none is known.
+fn contribution(days: &[&DayTotals], first: Date) -> Option<f64> {
+    let start = first.saturating_sub(Duration::days(CONTRIBUTION_DAYS));
+    let recent = days.iter().filter(|day| day.day >= start && day.day < first);
+    let (gross, costs) = recent.fold((Decimal::ZERO, Decimal::ZERO), |(gross, costs), day| {
+        (gross + day.gross_revenue, costs + day.cogs + day.fees + day.shipping)
+    });
+    ratio(money(gross - costs), money(gross)).filter(|_| costs > Decimal::ZERO)
+}
+
+/// The parts of a dimension that are largest on the days before `first` or on one from there on; none where there is only one.
+fn largest<'a, 'b>(
+    parts: &'b Parts<'a>,
+    dimension: Dimension,
+    days: &[&DayTotals],
+    first: Date,
+) -> Vec<(&'a str, &'b Days<'a>)> {
+    let Some((start, last)) = days.first().zip(days.last()).map(|(start, last)| (start.day, last.day)) else {
+        return Vec::new();
+    };
+    let history = Decimal::from((first - start).whole_days().max(1));
+    let of_dimension = parts.0.iter().filter(|((of, _), _)| *of == dimension);
+    let mut sized: Vec<(Decimal, &str, &Days<'a>)> = of_dimension
+        .map(|((_, value), of_part)| {
+            let size = |part: &PartTotals| part.gross_revenue + part.ad_spend;
+            let before: Decimal = of_part.range(start..first).map(|(_, part)| size(part)).sum();
+            let since = of_part.range(first..=last).map(|(_, part)| size(part)).max().unwrap_or_default();
+            ((before / history).max(since), *value, of_part)
+        })
+        .filter(|(size, _, _)| *size > Decimal::ZERO)
+        .collect();
+    sized.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
+    let names: BTreeSet<&str> = sized.iter().map(|(_, value, _)| *value).collect();
+    if names.len() < 2 {
+        return Vec::new();
+    }
+    sized.into_iter().take(LARGEST_PARTS).map(|(_, value, of_part)| (value, of_part)).collect()
+}

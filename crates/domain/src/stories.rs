@@ -1,0 +1,176 @@
+//! Stories: one event told once, however many metrics it moved.
+//!
+//! Anomalies of neighbouring days and related metrics that have one driver are one story. A story holds facts and no
+//! words: what happened, since when, what it cost or brought, which lever moved, and whether it is over.
+
+mod evidence;
+mod grouping;
+mod lever;
+mod money;
+mod shown;
+#[cfg(test)]
+mod tests;
+
+pub use evidence::{Band, DayEvidence, Gauge, PartBand};
+pub use grouping::{Certainties, StockOut, group, untracked};
+pub use lever::{Lever, LeverKind, Subject, lever};
+pub use money::{Measure, Money, money};
+pub use shown::Normal;
+
+use serde::{Deserialize, Serialize};
+use time::Date;
+
+use crate::{
+    anomalies::{Direction, Kind},
+    insights::Severity,
+    profit::DayRange,
+};
+
+/// Open stories and other insights that are told at a time, at most.
+pub const MOST_TOLD: usize = 7;
+/// Share of a usual day's contribution below which an event is not worth telling by its money.
+const WORTH_TELLING: f64 = 0.15;
+
+/// An anomaly of a story.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    pub kind: Kind,
+    pub metric: String,
+    pub day: Date,
+    pub direction: Direction,
+}
+
+time::serde::format_description!(iso, Date, "[year]-[month]-[day]");
+
+/// Whether an event goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// On the last days that are known the shop was not back.
+    Open,
+    /// From this day on everything was as expected.
+    Over {
+        #[serde(with = "iso")]
+        since: Date,
+    },
+    /// It has lasted for so long that it is what is expected now.
+    Usual,
+}
+
+/// The figure that shows an event, on the day that departed most: what was observed, and what would be seen on a usual day.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Seen {
+    pub gauge: Gauge,
+    /// Of this platform, country, product or campaign; `None` for the whole shop.
+    pub part: Option<String>,
+    pub band: Band,
+}
+
+text_enum!(
+    /// What to do about a story: one thing, that fits its lever.
+    Action {
+        CheckCheckout = "check_checkout",
+        CheckShop = "check_shop",
+        CheckPrices = "check_prices",
+        CheckRefunds = "check_refunds",
+        CheckTracking = "check_tracking",
+        CheckTrafficSources = "check_traffic_sources",
+        PauseCampaign = "pause_campaign",
+        Reorder = "reorder",
+        ServeBulkBuyer = "serve_bulk_buyer",
+        CompareCosts = "compare_costs",
+        RepeatIt = "repeat_it",
+        LookAtTheDay = "look_at_the_day",
+    }
+);
+
+/// One event.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Story {
+    pub subject: Subject,
+    /// From its first day to the last one on which it showed.
+    pub span: DayRange,
+    /// The day that departed most.
+    #[serde(with = "iso")]
+    pub peak: Date,
+    /// Which way the [gauge](Subject::gauge) of the subject went.
+    pub direction: Direction,
+    pub seen: Seen,
+    pub normal: Option<Normal>,
+    pub severity: Severity,
+    /// `None` when nothing known accounts for it.
+    pub lever: Option<Lever>,
+    /// `None` where the event moves no money.
+    pub money: Option<Money>,
+    /// What a usual day brings, in the unit of the money: what the amount is to be seen beside.
+    pub usual_day: f64,
+    /// Its anomalies, by day and metric; none where the stock alone tells it. Kept with each of them.
+    #[serde(skip)]
+    pub members: Vec<Member>,
+    pub phase: Phase,
+}
+
+impl Story {
+    /// What it is about: with its days this tells a story from run to run, whichever lever was found last.
+    pub fn key(&self) -> String {
+        match &self.lever {
+            Some(Lever { kind: LeverKind::StockOut, part: Some(sku), .. }) => format!("stock_out:{sku}"),
+            _ => format!("{}:{}", self.subject, self.direction),
+        }
+    }
+
+    pub fn is_good(&self) -> bool {
+        self.money.is_some_and(|money| money.expected > 0.0)
+    }
+
+    /// The amount at stake, above zero; 0 where the event moves no money.
+    pub fn stake(&self) -> f64 {
+        self.money.map_or(0.0, |money| money.expected.abs())
+    }
+
+    /// Whether the event earns a place among those that are told: it changes what is earned, for certain and by more than a
+    /// trifle, or makes the figures wrong.
+    pub fn is_worth_telling(&self) -> bool {
+        match self.money {
+            Some(money) => {
+                let is_fact = self.lever.as_ref().is_some_and(|lever| lever.kind == LeverKind::ClosedDay);
+                let is_certain = is_fact || money.low > 0.0 || money.high < 0.0;
+                is_certain && self.stake() >= WORTH_TELLING * self.usual_day.abs()
+            }
+            None => self.subject == Subject::Tracking,
+        }
+    }
+
+    pub fn action(&self) -> Action {
+        let Some(lever) = &self.lever else { return Action::LookAtTheDay };
+        match lever.kind {
+            LeverKind::BulkOrder => Action::ServeBulkBuyer,
+            LeverKind::Price => Action::CheckPrices,
+            LeverKind::Tracking => Action::CheckTracking,
+            LeverKind::Refund => Action::CheckRefunds,
+            LeverKind::StockOut => Action::Reorder,
+            LeverKind::Campaign if self.direction == Direction::Up => Action::PauseCampaign,
+            LeverKind::Cost => Action::CompareCosts,
+            _ if self.is_good() => Action::RepeatIt,
+            LeverKind::ClosedDay => Action::CheckShop,
+            LeverKind::Platform | LeverKind::Country | LeverKind::Conversion => Action::CheckCheckout,
+            LeverKind::Traffic => Action::CheckTrafficSources,
+            LeverKind::Product | LeverKind::Campaign => Action::LookAtTheDay,
+        }
+    }
+}
+
+/// The stories in the order in which they are told, most money first, and how many of them are: at most [`MOST_TOLD`], and
+/// only those that [earn it](Story::is_worth_telling). Where the amounts are the same, the newer one comes first.
+pub fn rank(mut stories: Vec<Story>) -> (Vec<Story>, usize) {
+    stories.sort_by(|a, b| {
+        let place = |story: &Story| (!story.is_worth_telling(), story.stake() == 0.0);
+        place(a)
+            .cmp(&place(b))
+            .then_with(|| b.stake().total_cmp(&a.stake()))
+            .then_with(|| b.span.first.cmp(&a.span.first))
+            .then_with(|| a.key().cmp(&b.key()))
+    });
+    let told = stories.iter().take(MOST_TOLD).take_while(|story| story.is_worth_telling()).count();
+    (stories, told)
+}

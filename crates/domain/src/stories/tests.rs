@@ -1,0 +1,360 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+use rstest::rstest;
+use time::{Date, Duration, macros::date};
+
+use super::*;
+use crate::{
+    anomalies::Finding,
+    daily::{DayTotals, Dimension},
+    metrics::Metric,
+};
+
+const DAY: Date = date!(2026 - 11 - 20);
+
+fn later(days: i64) -> Date {
+    DAY + Duration::days(days)
+}
+
+/// A value where `expected` was, give or take a tenth.
+fn band(observed: f64, expected: f64) -> Band {
+    Band { observed, expected, low: expected * 0.9, high: expected * 1.1 }
+}
+
+/// A day of 100 orders of two units at 10, with the gauges given in place of the usual ones.
+fn day(day: Date, gauges: &[(Gauge, Band)]) -> DayEvidence {
+    let usual = [
+        (Gauge::GrossRevenue, 2_000.0),
+        (Gauge::Orders, 100.0),
+        (Gauge::UnitsPerOrder, 2.0),
+        (Gauge::PricePerUnit, 10.0),
+        (Gauge::Visitors, 4_000.0),
+        (Gauge::Refunds, 50.0),
+        (Gauge::AdSpend, 200.0),
+        (Gauge::CostPerUnit, 6.0),
+        (Gauge::Contribution, 800.0),
+        (Gauge::ExtraExpenses, 20.0),
+        (Gauge::Profit, 530.0),
+    ];
+    let mut whole: BTreeMap<Gauge, Band> =
+        usual.into_iter().map(|(gauge, value)| (gauge, band(value, value))).collect();
+    whole.extend(gauges.iter().copied());
+    DayEvidence { day, whole, parts: Vec::new(), contribution: Some(0.4) }
+}
+
+fn part(dimension: Dimension, value: &str, gauge: Gauge, band: Band) -> PartBand {
+    PartBand { dimension, value: value.to_owned(), gauge, band }
+}
+
+fn finding(metric: Metric, first: Date, last: Date, direction: Direction) -> Finding {
+    Finding {
+        kind: Kind::Univariate,
+        metric: metric.as_str().to_owned(),
+        span: DayRange { first, last },
+        day: first,
+        observed_value: 1.0,
+        expected_value: 2.0,
+        expected_interval: None,
+        z_score: -5.0,
+        direction,
+        severity: Severity::High,
+        detected_at: time::OffsetDateTime::UNIX_EPOCH,
+        inferred_cause: None,
+        confidence: None,
+        correlated_metrics: Vec::new(),
+        drivers: Vec::new(),
+        cause: None,
+        is_shift: false,
+    }
+}
+
+/// The days of a range: those of `special`, and usual ones.
+fn evidence(special: Vec<DayEvidence>) -> impl Fn(DayRange) -> Vec<DayEvidence> {
+    move |range: DayRange| {
+        let days = (0..).map(|days| range.first + Duration::days(days)).take_while(|day| *day <= range.last);
+        days.map(|date| special.iter().find(|known| known.day == date).cloned().unwrap_or_else(|| day(date, &[])))
+            .collect()
+    }
+}
+
+/// 60 of 100 orders are missing: those of one of two platforms.
+fn outage(date: Date) -> DayEvidence {
+    let mut outage = day(date, &[(Gauge::Orders, band(40.0, 100.0)), (Gauge::GrossRevenue, band(800.0, 2_000.0))]);
+    outage.parts = vec![
+        part(Dimension::Platform, "shopify", Gauge::Orders, band(0.0, 60.0)),
+        part(Dimension::Platform, "mercadolibre", Gauge::Orders, band(40.0, 40.0)),
+        part(Dimension::Platform, "shopify", Gauge::GrossRevenue, band(0.0, 1_200.0)),
+        part(Dimension::Platform, "mercadolibre", Gauge::GrossRevenue, band(800.0, 800.0)),
+    ];
+    outage
+}
+
+#[test]
+fn an_outage_that_moved_six_metrics_is_one_story_of_its_platform() {
+    use Metric::{GrossRevenue, NetRevenue, NewCustomers, Orders, Profit, Units};
+    let findings: Vec<Finding> = [GrossRevenue, NetRevenue, Orders, Units, NewCustomers, Profit]
+        .map(|metric| finding(metric, DAY, DAY, Direction::Down))
+        .into();
+    let stories = group(&findings, &Certainties::default(), later(3), &evidence(vec![outage(DAY)]));
+    assert_eq!(stories.len(), 1, "{stories:#?}");
+    let story = &stories[0];
+    assert_eq!(
+        (story.subject, story.span, story.members.len()),
+        (Subject::Sales, DayRange { first: DAY, last: DAY }, 6)
+    );
+    let lever = story.lever.as_ref().unwrap();
+    assert_eq!((lever.kind, lever.part.as_deref()), (LeverKind::Platform, Some("shopify")));
+    // 1,200 less of revenue, of which two fifths are left after costs.
+    let money = story.money.unwrap();
+    assert!((money.expected + 480.0).abs() < 1e-9 && money.measure == Measure::Profit, "{money:?}");
+    assert!(money.low < money.expected && money.expected < money.high && money.high < 0.0);
+    assert_eq!((story.action(), story.phase), (Action::CheckCheckout, Phase::Over { since: later(1) }));
+    // It sold nothing where 60 orders were usual, and the other platform was as ever.
+    let seen = Seen { gauge: Gauge::Orders, part: Some("shopify".into()), band: band(0.0, 60.0) };
+    assert_eq!((&story.seen, story.normal), (&seen, Some(Normal::Others)));
+    let kept: Story = serde_json::from_value(serde_json::to_value(story).unwrap()).unwrap();
+    assert_eq!(kept, Story { members: Vec::new(), ..story.clone() });
+    assert!(story.is_worth_telling());
+}
+
+#[rstest]
+#[case::the_day_after(1, Phase::Open)]
+#[case::two_days_after(2, Phase::Over { since: later(1) })]
+fn a_story_is_over_when_two_days_were_as_expected(#[case] known_days: i64, #[case] phase: Phase) {
+    let findings = [finding(Metric::Orders, DAY, DAY, Direction::Down)];
+    let stories = group(&findings, &Certainties::default(), later(known_days), &evidence(vec![outage(DAY)]));
+    assert_eq!(stories[0].phase, phase);
+}
+
+#[test]
+fn what_lasts_for_weeks_is_usual_at_last() {
+    let days: Vec<DayEvidence> = (0..60).map(|at| outage(later(at))).collect();
+    let findings = [finding(Metric::Orders, DAY, later(10), Direction::Down)];
+    let phase = |known_days| {
+        let stories = group(&findings, &Certainties::default(), later(known_days), &evidence(days.clone()));
+        stories.iter().map(|story| story.phase).collect::<Vec<_>>()
+    };
+    assert_eq!(phase(34), [Phase::Open]);
+    assert_eq!(phase(35), [Phase::Usual]);
+}
+
+#[test]
+fn two_events_of_one_day_are_two_stories() {
+    let refunds = (Gauge::Refunds, band(700.0, 50.0));
+    let mut both = outage(DAY);
+    both.whole.extend([refunds]);
+    let findings = [
+        finding(Metric::Orders, DAY, DAY, Direction::Down),
+        finding(Metric::Refunds, DAY, DAY, Direction::Up),
+        finding(Metric::Profit, DAY, DAY, Direction::Down),
+        finding(Metric::RefundRate, DAY, DAY, Direction::Up),
+    ];
+    let stories = group(&findings, &Certainties::default(), later(3), &evidence(vec![both]));
+    let told: Vec<_> = stories.iter().map(|story| (story.subject, story.members.len())).collect();
+    // The refunds took more from profit than the outage did.
+    assert_eq!(told, [(Subject::Refunds, 3), (Subject::Sales, 1)]);
+}
+
+#[rstest]
+#[case::closed(&[(Gauge::Orders, 0.0, 100.0), (Gauge::GrossRevenue, 0.0, 2_000.0)], LeverKind::ClosedDay, Action::CheckShop)]
+#[case::price(&[(Gauge::PricePerUnit, 2.0, 10.0), (Gauge::GrossRevenue, 400.0, 2_000.0)], LeverKind::Price, Action::CheckPrices)]
+#[case::bulk(&[(Gauge::UnitsPerOrder, 8.0, 2.0), (Gauge::GrossRevenue, 8_000.0, 2_000.0)], LeverKind::BulkOrder, Action::ServeBulkBuyer)]
+#[case::traffic(&[(Gauge::Orders, 40.0, 100.0), (Gauge::Visitors, 1_600.0, 4_000.0), (Gauge::GrossRevenue, 800.0, 2_000.0)], LeverKind::Traffic, Action::CheckTrafficSources)]
+#[case::conversion(&[(Gauge::Orders, 40.0, 100.0), (Gauge::GrossRevenue, 800.0, 2_000.0)], LeverKind::Conversion, Action::CheckCheckout)]
+fn the_lever_of_sales_is_the_factor_that_moved(
+    #[case] gauges: &[(Gauge, f64, f64)],
+    #[case] kind: LeverKind,
+    #[case] action: Action,
+) {
+    let gauges: Vec<_> = gauges.iter().map(|(gauge, is, was)| (*gauge, band(*is, *was))).collect();
+    let is_up = gauges.iter().any(|(gauge, band)| *gauge == Gauge::GrossRevenue && band.deviation() > 0.0);
+    let direction = if is_up { Direction::Up } else { Direction::Down };
+    let findings = [finding(Metric::GrossRevenue, DAY, DAY, direction)];
+    let stories = group(&findings, &Certainties::default(), later(2), &evidence(vec![day(DAY, &gauges)]));
+    assert_eq!(stories.len(), 1);
+    assert_eq!(stories[0].lever.as_ref().map(|lever| lever.kind), Some(kind), "{:?}", stories[0]);
+    assert_eq!(stories[0].action(), action);
+}
+
+#[test]
+fn visits_that_fell_while_orders_came_are_a_fault_of_tracking_and_cost_nothing() {
+    let broken = day(DAY, &[(Gauge::Visitors, band(400.0, 4_000.0))]);
+    let findings = [finding(Metric::Conversion, DAY, DAY, Direction::Up)];
+    let stories = group(&findings, &Certainties::default(), later(2), &evidence(vec![broken]));
+    assert_eq!(stories.len(), 1);
+    assert_eq!(
+        (stories[0].subject, stories[0].money, stories[0].action()),
+        (Subject::Tracking, None, Action::CheckTracking)
+    );
+    assert!(stories[0].is_worth_telling());
+}
+
+#[test]
+fn a_campaign_that_got_dearer_is_named_and_costs_what_it_took_more() {
+    let dearer = |date| {
+        let mut dearer = day(date, &[(Gauge::AdSpend, band(320.0, 200.0))]);
+        dearer.parts = vec![
+            part(Dimension::Campaign, "google/shopping", Gauge::AdSpend, band(200.0, 80.0)),
+            part(Dimension::Campaign, "meta/video", Gauge::AdSpend, band(120.0, 120.0)),
+        ];
+        dearer
+    };
+    let days = vec![dearer(DAY), dearer(later(1)), dearer(later(2))];
+    let findings = [
+        finding(Metric::AdSpend, DAY, later(2), Direction::Up),
+        finding(Metric::Roas, later(1), later(2), Direction::Down),
+    ];
+    let stories = group(&findings, &Certainties::default(), later(2), &evidence(days));
+    assert_eq!(stories.len(), 1, "{stories:#?}");
+    let lever = stories[0].lever.as_ref().unwrap();
+    assert_eq!((lever.kind, lever.part.as_deref()), (LeverKind::Campaign, Some("google/shopping")));
+    assert!((stories[0].money.unwrap().expected + 360.0).abs() < 1e-9);
+    assert_eq!((stories[0].phase, stories[0].action()), (Phase::Open, Action::PauseCampaign));
+}
+
+#[test]
+fn a_product_without_stock_is_told_without_an_anomaly_until_there_is_stock_again() {
+    let without = |date| {
+        let mut without = day(date, &[]);
+        without.parts = vec![part(Dimension::Product, "SKU-9", Gauge::GrossRevenue, band(0.0, 300.0))];
+        without
+    };
+    let stock_out = StockOut { sku: "SKU-9".into(), span: DayRange { first: DAY, last: later(2) } };
+    let days = || evidence(vec![without(DAY), without(later(1)), without(later(2))]);
+    let certain = Certainties { stock_outs: vec![stock_out], untracked: Vec::new() };
+    let stories = group(&[], &certain, later(2), &days());
+    assert_eq!(stories.len(), 1);
+    assert_eq!((stories[0].action(), stories[0].phase), (Action::Reorder, Phase::Open));
+    assert!((stories[0].money.unwrap().expected + 3.0 * 300.0 * 0.4).abs() < 1e-9);
+    let stories = group(&[], &certain, later(3), &days());
+    assert_eq!(stories[0].phase, Phase::Over { since: later(3) });
+}
+
+#[test]
+fn a_gap_in_the_visits_is_one_story_with_the_conversion_that_it_threw_off() {
+    let dark = |date, visitors| day(date, &[(Gauge::Visitors, band(visitors, 4_000.0))]);
+    let certain = Certainties { stock_outs: Vec::new(), untracked: vec![DayRange { first: later(1), last: later(2) }] };
+    let days = || evidence(vec![dark(DAY, 400.0), dark(later(1), 0.0), dark(later(2), 0.0)]);
+    let findings = [finding(Metric::Conversion, DAY, DAY, Direction::Up)];
+    let stories = group(&findings, &certain, later(4), &days());
+    let told: Vec<_> = stories.iter().map(|story| (story.subject, story.span, story.members.len())).collect();
+    assert_eq!(told, [(Subject::Tracking, DayRange { first: DAY, last: later(2) }, 1)]);
+    assert_eq!(stories[0].phase, Phase::Over { since: later(3) });
+    // Without a conversion to compute, the gap alone tells it.
+    assert_eq!(group(&[], &certain, later(4), &days()).len(), 1);
+}
+
+#[rstest]
+#[case::a_shop_that_counts_visits(20, 100, &[(20, 21)])]
+#[case::a_shop_that_never_did(0, 100, &[])]
+#[case::a_day_without_orders_is_no_gap(20, 0, &[])]
+fn days_without_visits_are_a_gap_where_visits_are_counted(
+    #[case] tracked: i64,
+    #[case] orders: i64,
+    #[case] gaps: &[(i64, i64)],
+) {
+    let days: Vec<DayTotals> = (0..24)
+        .map(|at| {
+            let visitors = if at < tracked || at >= 22 && tracked > 0 { 500 } else { 0 };
+            DayTotals { visitors, orders, ..DayTotals::quiet(later(at)) }
+        })
+        .collect();
+    let gaps: Vec<DayRange> =
+        gaps.iter().map(|(first, last)| DayRange { first: later(*first), last: later(*last) }).collect();
+    assert_eq!(untracked(&days), gaps);
+}
+
+fn any_finding() -> impl Strategy<Value = Finding> {
+    (0..Metric::ALL.len(), 0i64..60, 0i64..8, any::<bool>()).prop_map(|(metric, first, length, up)| {
+        let direction = if up { Direction::Up } else { Direction::Down };
+        finding(Metric::ALL[metric], later(first), later(first + length), direction)
+    })
+}
+
+fn any_days() -> impl Strategy<Value = Vec<DayEvidence>> {
+    let changes = proptest::collection::vec((0..Gauge::ALL.len(), 0.0f64..4.0), 0..4);
+    proptest::collection::vec(changes, 70).prop_map(|days| {
+        days.into_iter()
+            .zip(0..)
+            .map(|(changes, at)| {
+                let mut changed = day(later(at), &[]);
+                for (gauge, times) in changes {
+                    changed.whole.entry(Gauge::ALL[gauge]).and_modify(|band| band.observed *= times);
+                }
+                changed
+            })
+            .collect()
+    })
+}
+
+proptest! {
+    /// Whatever was found, every notable anomaly is a member of one story, of the days it spans, and no story of one
+    /// subject and direction is told twice of a day.
+    #[test]
+    fn every_anomaly_belongs_to_one_story(
+        findings in proptest::collection::vec(any_finding(), 0..25),
+        days in any_days(),
+    ) {
+        let stories = group(&findings, &Certainties::default(), later(69), &evidence(days));
+        let members: usize = stories.iter().map(|story| story.members.len()).sum();
+        prop_assert_eq!(members, findings.len());
+        let told: BTreeSet<_> = stories.iter().map(|story| (story.key(), story.span.first)).collect();
+        prop_assert_eq!(told.len(), stories.len());
+        for story in &stories {
+            let DayRange { first, last } = story.span;
+            prop_assert!(first <= story.peak && story.peak <= last);
+            prop_assert!(story.members.iter().all(|member| (first..=last).contains(&member.day)));
+            if let Some(lever) = &story.lever {
+                prop_assert!((0.0..=1.0).contains(&lever.share) && (0.0..=1.0).contains(&lever.confidence), "{lever:?}");
+            }
+            if let Some(money) = story.money {
+                prop_assert!(money.low <= money.expected && money.expected <= money.high, "{money:?}");
+            }
+        }
+    }
+
+    /// The order of the findings means nothing.
+    #[test]
+    fn stories_do_not_depend_on_the_order_of_anomalies(
+        findings in proptest::collection::vec(any_finding(), 0..12),
+        days in any_days(),
+    ) {
+        let mut reversed = findings.clone();
+        reversed.reverse();
+        let keys = |findings: &[Finding]| -> Vec<(Date, String, usize)> {
+            let stories = group(findings, &Certainties::default(), later(69), &evidence(days.clone()));
+            stories.iter().map(|story| (story.span.first, story.key(), story.members.len())).collect()
+        };
+        prop_assert_eq!(keys(&findings), keys(&reversed));
+    }
+
+    /// At most seven are told, each worth it, those with most at stake first.
+    #[test]
+    fn seven_stories_are_told_at_most(stakes in proptest::collection::vec(-2_000i32..2_000, 0..30)) {
+        let stories: Vec<Story> = stakes.iter().zip(0..).map(|(stake, at)| at_stake(f64::from(*stake), at)).collect();
+        let (ranked, told) = rank(stories);
+        prop_assert_eq!(ranked.len(), stakes.len());
+        prop_assert!(told <= MOST_TOLD && ranked.iter().take(told).all(Story::is_worth_telling));
+        prop_assert!(told == MOST_TOLD || !ranked.iter().skip(told).any(Story::is_worth_telling));
+        prop_assert!(ranked.windows(2).take(told.saturating_sub(1)).all(|pair| pair[0].stake() >= pair[1].stake()));
+    }
+}
+
+fn at_stake(expected: f64, at: i64) -> Story {
+    let money = Money { low: expected - 20.0, expected, high: expected + 20.0, measure: Measure::Profit };
+    Story {
+        subject: Subject::Sales,
+        span: DayRange { first: later(at), last: later(at) },
+        peak: later(at),
+        direction: Direction::Down,
+        seen: Seen { gauge: Gauge::GrossRevenue, part: None, band: band(1.0, 2.0) },
+        normal: None,
+        severity: Severity::High,
+        lever: None,
+        money: Some(money),
+        usual_day: 800.0,
+        members: Vec::new(),
+        phase: Phase::Open,
+    }
+}
