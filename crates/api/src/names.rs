@@ -12,7 +12,7 @@ use domain::{
     jobs::JobName,
     language::Language,
     metrics::Metric,
-    reorder, uptime, usage,
+    reorder, stories, uptime, usage,
     webhooks::{delivery::DeliveryState, replay::ReplayState},
 };
 use serde_json::{Value, json};
@@ -105,6 +105,8 @@ schemas! {
     pauser => ActorKind::NAMES;
     // Null when it is unknown.
     cause => anomalies::Cause::NAMES;
+    // Null when nothing stands out.
+    story_normal => stories::Normal::NAMES;
     // Null for all of the business.
     part_dimension => Dimension::NAMES;
     // Null leaves it as it is.
@@ -129,6 +131,12 @@ schemas! {
     insight_status => insights::Status::NAMES;
     insight_kind => insights::Kind::NAMES;
     figure_unit => insights::Value::UNITS;
+    story_subject => stories::Subject::NAMES;
+    story_lever => stories::LeverKind::NAMES;
+    story_measure => stories::Measure::NAMES;
+    story_gauge => stories::Gauge::NAMES;
+    story_action => stories::Action::NAMES;
+    story_phase => &["open", "over", "usual"];
     anomaly_kind => anomalies::Kind::NAMES;
     direction => anomalies::Direction::NAMES;
     metric => Metric::NAMES;

@@ -41,8 +41,8 @@ use time::{Date, OffsetDateTime};
 use tokio::sync::OnceCell;
 use tracing::{Instrument, Span, field::Empty};
 
-pub use as_of::{AsOfRun, run_as_of};
 pub use anomaly_detection::{Event, Parts, Shop};
+pub use as_of::{AsOfRun, run_as_of};
 pub use stop::{Shutdown, Stop};
 
 use demand::Kept;

@@ -17,6 +17,7 @@ use crate::{
     metric_days::MetricDay,
     page::{Page, PageRequest},
     profit::DayRange,
+    stories::{StockOut, Story},
 };
 
 text_enum!(
@@ -66,6 +67,8 @@ pub struct Anomaly {
     pub cause: Option<Cause>,
     /// The metric did not return: a lasting change of level, reported once.
     pub is_shift: bool,
+    /// The story that it is a part of; `None` where it is not notable.
+    pub story_id: Option<i64>,
 }
 
 #[cfg_attr(feature = "mock", mockall::automock)]
@@ -129,22 +132,32 @@ impl Finding {
     }
 }
 
+/// What a run of the job `anomaly_detection` comes to.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Detected {
+    pub findings: Vec<Finding>,
+    /// What the findings are told as; each notable one of a single metric is a member of one.
+    pub stories: Vec<Story>,
+    pub days: Vec<MetricDay>,
+}
+
 /// Where the job `anomaly_detection` puts its result.
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait AnomalyWriter: Send + Sync {
-    /// Makes `findings` the account's anomalies of the days `scored` and ends the run at `now`. An event keeps its id from
-    /// run to run; older anomalies stay. Events that are new and whose day is `announced_from` or later are announced in
-    /// the same transaction, which also keeps `days`, each in the place of what was kept of it.
+    /// Makes what was detected the account's anomalies and stories of the days `scored` and ends the run at `now`. An event
+    /// and a story keep their ids from run to run; older ones stay. Events that are new and whose day is `announced_from` or
+    /// later are announced in the same transaction, which also keeps the days, each in the place of what was kept of it.
     async fn replace(
         &self,
         claim: &Claim,
         scored: DayRange,
         announced_from: Date,
-        findings: Vec<Finding>,
-        days: Vec<MetricDay>,
+        detected: Detected,
         now: OffsetDateTime,
     ) -> Result<Written, StoreError>;
+    /// When the best sellers of the range had no stock, as far as their stock is known, by SKU and day.
+    async fn stock_outs(&self, account: AccountId, range: DayRange) -> Result<Vec<StockOut>, StoreError>;
     /// The first day of which anything is kept.
     async fn first_day(&self, account: AccountId) -> Result<Option<Date>, StoreError>;
 }

@@ -1,11 +1,15 @@
 //! Insights: what a person should know or do, in words.
 
+mod choice;
 mod facts;
 pub mod grounding;
+mod news;
 mod rules;
+mod stories;
 mod told;
 
-pub use facts::{AnomalyFact, CriticalItem, Facts, InsightSource, SegmentFact, StaleShop, Stored};
+pub use choice::{Chosen, MOST_TOLD, choose};
+pub use facts::{CriticalItem, Facts, InsightSource, SegmentFact, StaleShop, Stored, StoryFact};
 pub use rules::draft;
 #[cfg(test)]
 pub(crate) use rules::tests::say_all;
@@ -17,6 +21,7 @@ pub use facts::MockInsightSource;
 use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
+use rust_decimal::Decimal;
 use time::{Duration, OffsetDateTime};
 
 pub use grounding::Wording;
@@ -29,6 +34,7 @@ use crate::{
     language::Language,
     money::Currency,
     page::{Page, PageRequest},
+    stories::Kept,
     texts::Texts,
 };
 
@@ -95,6 +101,12 @@ pub struct Insight {
     pub language: Language,
     /// `None` for insights from before they were kept.
     pub told: Option<Told>,
+    /// Whether it is among the few that are told unasked.
+    pub is_told: bool,
+    /// Money at stake, in the account's currency; `None` where it is not known.
+    pub at_stake: Option<f64>,
+    /// The story that it tells, if it tells one that is still known.
+    pub story: Option<Kept>,
     pub computed_at: OffsetDateTime,
     pub resolved_at: Option<OffsetDateTime>,
 }
@@ -118,6 +130,8 @@ pub struct Filter {
     pub status: Option<Status>,
     pub severity: Option<Severity>,
     pub category: Option<Category>,
+    /// Also those that are not told unasked.
+    pub all: bool,
 }
 
 #[cfg_attr(feature = "mock", mockall::automock)]
@@ -179,6 +193,32 @@ pub struct Draft {
     pub severity: Severity,
     pub category: Category,
     pub told: Told,
+    /// Money at stake, in the account's currency; `None` where it is not known.
+    pub stake: Option<Decimal>,
+    /// Whether it may be told unasked, if there is room.
+    pub earns_place: bool,
+    /// Told before all others, whatever is at stake.
+    pub comes_first: bool,
+    /// The situation has passed: what is open about it is ended with these facts.
+    pub is_over: bool,
+    /// The story that it tells.
+    pub story: Option<i64>,
+}
+
+impl Draft {
+    pub fn new(fingerprint: impl Into<String>, severity: Severity, category: Category, told: Told) -> Self {
+        Self {
+            fingerprint: fingerprint.into(),
+            severity,
+            category,
+            told,
+            stake: None,
+            earns_place: true,
+            comes_first: false,
+            is_over: false,
+            story: None,
+        }
+    }
 }
 
 /// Texts of a model and what they were made from.
@@ -229,9 +269,9 @@ impl Worded {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait InsightWriter: Send + Sync {
-    /// Makes `insights` the open ones of the account and ends what `ending` says, in one transaction: one a situation,
-    /// which keeps its id; what no longer holds is resolved; what [is left alone](is_left_alone) is not written. Nothing is
-    /// written once the job's run has been claimed again.
+    /// Makes what is [chosen](choose) of `insights` the open ones of the account and ends what `ending` says, in one
+    /// transaction: one a situation, which keeps its id; what is over or no longer holds is resolved; what
+    /// [is left alone](is_left_alone) is not written. Nothing is written once the job's run has been claimed again.
     ///
     /// # Errors
     /// Also when the AI run has been ended elsewhere; then nothing is written either.

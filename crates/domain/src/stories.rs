@@ -21,13 +21,11 @@ use serde::{Deserialize, Serialize};
 use time::Date;
 
 use crate::{
-    anomalies::{Direction, Kind},
+    anomalies::{Direction, Finding, Kind},
     insights::Severity,
     profit::DayRange,
 };
 
-/// Open stories and other insights that are told at a time, at most.
-pub const MOST_TOLD: usize = 7;
 /// Share of a usual day's contribution below which an event is not worth telling by its money.
 const WORTH_TELLING: f64 = 0.15;
 
@@ -119,6 +117,14 @@ impl Story {
         }
     }
 
+    /// Whether an anomaly, or the cause that was inferred of it, is a part of it.
+    pub fn holds(&self, finding: &Finding) -> bool {
+        let is_it = |member: &Member| {
+            (&member.metric, member.day, member.direction) == (&finding.metric, finding.day, finding.direction)
+        };
+        self.members.iter().any(is_it)
+    }
+
     pub fn is_good(&self) -> bool {
         self.money.is_some_and(|money| money.expected > 0.0)
     }
@@ -160,17 +166,20 @@ impl Story {
     }
 }
 
-/// The stories in the order in which they are told, most money first, and how many of them are: at most [`MOST_TOLD`], and
-/// only those that [earn it](Story::is_worth_telling). Where the amounts are the same, the newer one comes first.
-pub fn rank(mut stories: Vec<Story>) -> (Vec<Story>, usize) {
-    stories.sort_by(|a, b| {
-        let place = |story: &Story| (!story.is_worth_telling(), story.stake() == 0.0);
-        place(a)
-            .cmp(&place(b))
-            .then_with(|| b.stake().total_cmp(&a.stake()))
-            .then_with(|| b.span.first.cmp(&a.span.first))
-            .then_with(|| a.key().cmp(&b.key()))
-    });
-    let told = stories.iter().take(MOST_TOLD).take_while(|story| story.is_worth_telling()).count();
-    (stories, told)
+/// A story that is kept.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Kept {
+    pub id: i64,
+    pub story: Story,
+    /// By day and metric.
+    pub members: Vec<KeptMember>,
+}
+
+/// An anomaly of a story that is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptMember {
+    pub anomaly: i64,
+    pub metric: String,
+    pub day: Date,
+    pub direction: Direction,
 }

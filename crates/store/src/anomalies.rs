@@ -44,6 +44,7 @@ struct AnomalyRow {
     drivers: Value,
     cause: Option<String>,
     is_shift: bool,
+    story_id: Option<i64>,
 }
 
 impl TryFrom<AnomalyRow> for Anomaly {
@@ -68,6 +69,7 @@ impl TryFrom<AnomalyRow> for Anomaly {
             drivers,
             cause,
             is_shift,
+            story_id,
         } = row;
         Ok(Self {
             id,
@@ -88,6 +90,7 @@ impl TryFrom<AnomalyRow> for Anomaly {
             drivers: serde_json::from_value(drivers).map_err(|_| corrupt("list of drivers"))?,
             cause: cause.map(|cause| parse(&cause, "cause")).transpose()?,
             is_shift,
+            story_id,
         })
     }
 }

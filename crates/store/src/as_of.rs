@@ -18,7 +18,7 @@ use crate::{
     schema::{
         accounts, ad_spend, anomalies, customer_days, customer_totals, customers, daily_breakdowns, daily_metrics,
         events, expenses, insights, inventory_items, job_results, job_runs, metric_days, orders, product_costs,
-        product_days, products, profit_snapshots, refunds, reorder_suggestions, risks, stock_levels,
+        product_days, products, profit_snapshots, refunds, reorder_suggestions, risks, stock_levels, stories,
     },
 };
 
@@ -170,6 +170,7 @@ async fn remove(connection: &mut AsyncPgConnection, copy: i64) -> Result<(), Err
         inventory_items,
         anomalies,
         metric_days,
+        stories,
         insights,
         risks,
         events,

@@ -1,5 +1,7 @@
 //! [`InsightStore`] on Postgres.
 
+use std::collections::HashMap;
+
 use async_trait::async_trait;
 use diesel::{
     pg::Pg,
@@ -10,9 +12,10 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
     freshness::Dated,
-    insights::{DecideError, Filter, Insight, InsightStore, Status, Wording},
+    insights::{DecideError, Filter, Insight, InsightStore, MOST_TOLD, Status, Wording},
     jobs::JobName,
     page::{Page, PageRequest},
+    stories::Kept,
 };
 use serde_json::Value;
 use time::OffsetDateTime;
@@ -24,6 +27,7 @@ use crate::{
         transact::{TransactionError, was_conflict},
     },
     freshness::{self, Found, WithFreshness},
+    results::stories,
     schema::insights,
 };
 
@@ -43,6 +47,17 @@ struct InsightRow {
     status: String,
     computed_at: OffsetDateTime,
     resolved_at: Option<OffsetDateTime>,
+    is_told: bool,
+    at_stake: Option<f64>,
+    story_id: Option<i64>,
+}
+
+impl InsightRow {
+    /// The insight, with its story if that is among `stories`.
+    fn with(self, stories: &mut HashMap<i64, Kept>) -> Result<Insight, StoreError> {
+        let story = self.story_id.and_then(|id| stories.remove(&id));
+        Ok(Insight { story, ..Insight::try_from(self)? })
+    }
 }
 
 impl TryFrom<InsightRow> for Insight {
@@ -62,6 +77,9 @@ impl TryFrom<InsightRow> for Insight {
             status,
             computed_at,
             resolved_at,
+            is_told,
+            at_stake,
+            story_id: _,
         } = row;
         Ok(Self {
             id,
@@ -73,6 +91,9 @@ impl TryFrom<InsightRow> for Insight {
             language: parse(&language, "language")?,
             // A newer process may keep facts that this one has no template for.
             told: facts.and_then(|facts| serde_json::from_value(facts).ok()),
+            is_told,
+            at_stake,
+            story: None,
             computed_at,
             resolved_at,
         })
@@ -105,14 +126,20 @@ impl InsightStore for Store {
                 if let Some(category) = filter.category {
                     query = query.filter(insights::category.eq(category.as_str()));
                 }
+                if !filter.all {
+                    query = query.filter(insights::is_told);
+                }
                 if let Some(cursor) = page.cursor {
                     query = query.filter(insights::id.lt(cursor));
                 }
-                Ok(WithFreshness::new(JOB, query).load::<Found<InsightRow>>(connection).await?)
+                let found = WithFreshness::new(JOB, query).load::<Found<InsightRow>>(connection).await?;
+                let (freshness, _, rows) = freshness::apart(JOB, found);
+                let ids: Vec<i64> = rows.iter().filter_map(|row| row.story_id).collect();
+                Ok((freshness, rows, stories::kept(connection, account, &ids).await?))
             })
             .await?;
-        let (freshness, _, rows) = freshness::apart(JOB, found);
-        let insights = rows.into_iter().map(Insight::try_from).collect::<Result<_, _>>()?;
+        let (freshness, rows, mut stories) = found;
+        let insights = rows.into_iter().map(|row| row.with(&mut stories)).collect::<Result<_, _>>()?;
         Ok(Dated { found: Page::cut(insights, page.limit, |insight: &Insight| insight.id), freshness })
     }
 
@@ -140,7 +167,9 @@ async fn decide(
     let target = insights::table.find((account.0, id));
     let row: Option<InsightRow> =
         target.select(InsightRow::as_select()).for_update().first(connection).await.optional()?;
-    let found = Insight::try_from(row.ok_or(DecideFailure(DecideError::NotFound))?)?;
+    let row = row.ok_or(DecideFailure(DecideError::NotFound))?;
+    let mut stories = stories::kept(connection, account, row.story_id.as_slice()).await?;
+    let found = row.with(&mut stories)?;
     if !found.status.may_become(to) {
         return Err(DecideFailure(DecideError::Refused(found.status)));
     }
@@ -148,11 +177,27 @@ async fn decide(
         return Ok(found);
     }
     let resolved_at = (to != Status::Open).then_some(now);
+    let is_told = if to == Status::Open { has_room(connection, account).await? } else { found.is_told };
     diesel::update(target)
-        .set((insights::status.eq(to.as_str()), insights::resolved_at.eq(resolved_at), insights::decided_at.eq(now)))
+        .set((
+            insights::status.eq(to.as_str()),
+            insights::resolved_at.eq(resolved_at),
+            insights::decided_at.eq(now),
+            insights::is_told.eq(is_told),
+        ))
         .execute(connection)
         .await?;
-    Ok(Insight { status: to, resolved_at, ..found })
+    Ok(Insight { status: to, resolved_at, is_told, ..found })
+}
+
+/// Whether one more open insight may be told: what is opened again waits for the next run where there are enough.
+async fn has_room(connection: &mut AsyncPgConnection, account: AccountId) -> QueryResult<bool> {
+    let told = insights::table
+        .filter(insights::account_id.eq(account.0))
+        .filter(insights::status.eq(Status::Open.as_str()))
+        .filter(insights::is_told);
+    let count: i64 = told.count().get_result(connection).await?;
+    Ok(usize::try_from(count).is_ok_and(|count| count < MOST_TOLD))
 }
 
 /// What ends the transaction of a decision.

@@ -9,3 +9,4 @@ mod metric_days;
 mod profit;
 mod reorder;
 mod risks;
+pub(crate) mod stories;

@@ -578,6 +578,18 @@ diesel::table! {
         is_shift -> Bool,
         drivers -> Jsonb,
         cause -> Nullable<Text>,
+        story_id -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    stories (account_id, id) {
+        account_id -> BigInt,
+        id -> BigInt,
+        key -> Text,
+        first_day -> Date,
+        last_day -> Date,
+        facts -> Jsonb,
     }
 }
 
@@ -612,6 +624,9 @@ diesel::table! {
         decided_at -> Nullable<Timestamptz>,
         facts -> Nullable<Jsonb>,
         language -> Text,
+        is_told -> Bool,
+        at_stake -> Nullable<Double>,
+        story_id -> Nullable<BigInt>,
     }
 }
 
@@ -899,6 +914,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     inventory_items,
     reorder_suggestions,
     anomalies,
+    stories,
     metric_days,
     insights,
     risks,

@@ -67,6 +67,9 @@ struct AnomalyBody {
     cause: Option<Cause>,
     /// A lasting change of level, reported once.
     is_shift: bool,
+    /// The story that it is a part of, as `GET /insights` shows it; null where it is not notable.
+    #[schema(example = 12)]
+    story_id: Option<i64>,
 }
 
 /// A metric that moved with the anomaly.
@@ -158,6 +161,7 @@ impl From<Anomaly> for AnomalyBody {
             drivers,
             cause,
             is_shift,
+            story_id,
         } = anomaly;
         Self {
             id,
@@ -177,6 +181,7 @@ impl From<Anomaly> for AnomalyBody {
             drivers: drivers.into_iter().map(Into::into).collect(),
             cause,
             is_shift,
+            story_id,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! `/api/v1/insights`: what a person should know or do, and what was decided on it.
 
+mod story;
+
 use actix_web::{HttpRequest, web};
 use domain::{
     freshness::Dated,
@@ -14,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use validator::Validate;
 
+use self::story::StoryBody;
 use crate::{
     as_of::{AsOf, Results},
     auth::Caller,
@@ -24,7 +27,7 @@ use crate::{
     language::{Accepted, LanguageParam},
     names, path,
     query::{Limit, Query},
-    respond::{API_VERSION, JsonDecimal, List, Reply, Warnings, date, instant},
+    respond::{API_VERSION, JsonDecimal, List, Reply, Warnings, date, instant, round4},
     state::State,
     write::detached,
 };
@@ -59,6 +62,13 @@ pub struct InsightBody {
     source: Source,
     /// What the texts are written from; null for an insight from before it was kept, which is shown in English.
     facts: Option<FactsBody>,
+    /// Whether it is among the few that are told unasked: at most seven open ones, those with most at stake.
+    told: bool,
+    /// Money at stake, in the account's currency; null where it is not known.
+    #[schema(example = 1450.0)]
+    at_stake: Option<f64>,
+    /// The event that it tells, with its anomalies; null for other insights, and where the event is no longer known.
+    story: Option<StoryBody>,
 }
 
 /// What an insight tells, as data.
@@ -69,6 +79,9 @@ struct FactsBody {
     #[schema(schema_with = names::insight_kind)]
     kind: Kind,
     figures: Vec<FigureBody>,
+    /// What it sums up, such as the stories of a week.
+    #[schema(no_recursion)]
+    parts: Vec<FactsBody>,
 }
 
 /// A fact.
@@ -95,8 +108,12 @@ enum FigureValue {
 }
 
 impl FactsBody {
-    fn new(Told { kind, figures }: Told, currency: Currency) -> Self {
-        Self { kind, figures: figures.into_iter().map(|figure| FigureBody::new(figure, currency)).collect() }
+    fn new(Told { kind, figures, parts }: Told, currency: Currency) -> Self {
+        Self {
+            kind,
+            figures: figures.into_iter().map(|figure| FigureBody::new(figure, currency)).collect(),
+            parts: parts.into_iter().map(|part| Self::new(part, currency)).collect(),
+        }
     }
 }
 
@@ -113,7 +130,7 @@ impl FigureBody {
             told::Value::Date(day) => FigureValue::Text(date(day)),
             told::Value::Names(names) => FigureValue::Texts(names),
             told::Value::Moved(direction) => FigureValue::Text(direction.to_string()),
-            told::Value::Code(text) | told::Value::Sentence(text) => FigureValue::Text(text),
+            told::Value::Code(text) => FigureValue::Text(text),
         };
         Self { name, unit, value }
     }
@@ -132,6 +149,9 @@ impl InsightBody {
             source: _,
             language: _,
             told,
+            is_told,
+            at_stake,
+            story,
             computed_at,
             resolved_at,
         } = insight;
@@ -148,6 +168,9 @@ impl InsightBody {
             resolved_at: resolved_at.map(instant),
             source,
             facts: told.map(|told| FactsBody::new(told, currency)),
+            told: is_told,
+            at_stake: at_stake.map(round4),
+            story: story.map(Into::into),
         }
     }
 }
@@ -164,6 +187,9 @@ pub struct ListParams {
     /// `ads`, `churn_risk`, `inventory`, `profit`, `revenue`, `customers`, `pricing` or `integrations`.
     #[param(value_type = names::CategoryName, inline, required = false)]
     category: Option<Category>,
+    /// Also those that are not told unasked, which have `told: false`.
+    #[param(value_type = names::Flag, inline, required = false)]
+    all: Option<bool>,
     /// `en`, `es` or `pt-BR`: the language of the sentences, whatever the header `Accept-Language` says.
     #[param(value_type = names::LanguageName, inline, required = false)]
     lang: Option<Language>,
@@ -181,7 +207,8 @@ impl Input for ListParams {}
 
 /// What to know and what to do.
 ///
-/// Lists the insights, newest first.
+/// Lists the insights that are told unasked, newest first: of the open ones at most seven, those with most money at stake;
+/// with `all=1` the others as well. An event is one insight, however many anomalies it made.
 #[utoipa::path(
     get, path = "/api/v1/insights", tag = "analytics", operation_id = "list_insights",
     params(ListParams),
@@ -195,9 +222,9 @@ pub async fn get(
     query: Query<ListParams>,
     state: web::Data<State>,
 ) -> Result<Reply, ApiError> {
-    let Query { params: ListParams { status, severity, category, lang, limit, cursor, as_of }, warnings } = query;
+    let Query { params: ListParams { status, severity, category, all, lang, limit, cursor, as_of }, warnings } = query;
     let (texts, currency) = (accepted.texts(lang, &caller, (state.clock)()), caller.currency());
-    let (filter, page) = (Filter { status, severity, category }, limit.page(cursor));
+    let (filter, page) = (Filter { status, severity, category, all: all.unwrap_or(false) }, limit.page(cursor));
     let Results { account, .. } = Results::of(&caller, as_of, &state).await?;
     let Dated { found, freshness } = state.insights.page(account, filter, page).await?;
     let freshness = FreshnessBody::new(freshness, caller.zone());

@@ -23,6 +23,7 @@ use domain::{
     profit::{Assumptions, Basis, Components, DayRange, MockProfitStore, Snapshot},
     reorder::{self, MockReorderStore},
     risks::{self, MockRiskStore},
+    stories::{Band, Gauge, Kept, KeptMember, Lever, LeverKind, Measure, Money, Normal, Phase, Seen, Story, Subject},
 };
 use mockall::predicate::eq;
 use rstest::rstest;
@@ -351,6 +352,32 @@ fn integrations_and_how_many_there_are_of_each_kind() {
     );
 }
 
+/// A platform's outage that has passed.
+fn story() -> Kept {
+    let [first, last, since] = [date!(2026 - 04 - 29), date!(2026 - 04 - 30), date!(2026 - 05 - 01)];
+    let part = || Some("shopify".to_owned());
+    let story = Story {
+        subject: Subject::Sales,
+        span: DayRange { first, last },
+        peak: first,
+        direction: Direction::Down,
+        seen: Seen {
+            gauge: Gauge::Orders,
+            part: part(),
+            band: Band { observed: 0.0, expected: 44.2, low: 31.0, high: 58.0 },
+        },
+        normal: Some(Normal::Others),
+        severity: Severity::High,
+        lever: Some(Lever { kind: LeverKind::Platform, part: part(), share: 0.971_23, confidence: 0.9 }),
+        money: Some(Money { low: -1_700.0, expected: -1_450.0, high: -1_200.0, measure: Measure::Profit }),
+        usual_day: 2_000.0,
+        members: vec![],
+        phase: Phase::Over { since },
+    };
+    let member = KeptMember { anomaly: 5, metric: "orders".into(), day: first, direction: Direction::Down };
+    Kept { id: 12, story, members: vec![member] }
+}
+
 #[test]
 fn insights_by_every_filter() {
     let mut insights = MockInsightStore::new();
@@ -358,6 +385,7 @@ fn insights_by_every_filter() {
         status: Some(domain::insights::Status::Open),
         severity: Some(Severity::High),
         category: Some(Category::ChurnRisk),
+        all: true,
     };
     insights.expect_page().with(eq(ACCOUNT), eq(filter), eq(PageRequest { limit: 25, cursor: None })).returning(
         |_, _, _| {
@@ -373,6 +401,9 @@ fn insights_by_every_filter() {
                 },
                 language: Language::English,
                 told: None,
+                is_told: false,
+                at_stake: Some(1_450.000_04),
+                story: Some(story()),
                 status: domain::insights::Status::Open,
                 source: domain::insights::Source::Rules,
                 computed_at: NOW,
@@ -382,13 +413,25 @@ fn insights_by_every_filter() {
         },
     );
     let service = Service::start(State { insights: Arc::new(insights), ..state() });
-    let body = service.get("/api/v1/insights?status=open&severity=high&category=churn_risk", BOTH).json();
+    let body = service.get("/api/v1/insights?status=open&severity=high&category=churn_risk&all=1", BOTH).json();
     assert_eq!(
         body["data"],
         json!([{
             "id": 3, "severity": "high", "category": "churn_risk", "title": "t", "body": "b", "suggested_action": "a",
             "impact_estimate": "i", "status": "open", "computed_at": "2026-05-02T12:00:30Z", "resolved_at": null, "source": "rules",
-            "facts": null
+            "facts": null, "told": false, "at_stake": 1450.0,
+            "story": {
+                "id": 12, "subject": "sales", "first_day": "2026-04-29", "last_day": "2026-04-30", "peak_day": "2026-04-29",
+                "direction": "down", "lever": {"kind": "platform", "part": "shopify", "share": 0.9712, "confidence": 0.9},
+                "money": {"low": -1700.0, "expected": -1450.0, "high": -1200.0, "measure": "profit"},
+                "seen": {
+                    "gauge": "orders", "part": "shopify", "observed": 0.0, "expected": 44.2, "low": 31.0, "high": 58.0
+                },
+                "normal": "others", "action": "check_checkout", "phase": "over", "over_since": "2026-05-01",
+                "members": [{
+                    "anomaly_id": 5, "metric": "orders", "day": "2026-04-29", "direction": "down"
+                }]
+            }
         }])
     );
     assert_eq!(body["freshness"], shown_freshness("insight_generation"));
@@ -435,6 +478,7 @@ fn anomalies_since_the_first_of_so_many_local_days() {
                 }],
                 cause: Some(Cause::Platform),
                 is_shift: false,
+                story_id: Some(12),
             };
             let alone = Anomaly {
                 id: 4,
@@ -465,7 +509,7 @@ fn anomalies_since_the_first_of_so_many_local_days() {
                 "level": 1, "metric": "gross_revenue", "dimension": "platform", "part": "shopify", "effect": -700.1235,
                 "share": 0.9756, "observed": 12.0, "expected": 712.1235, "direction": "down"
             }],
-            "cause": "platform", "is_shift": false
+            "cause": "platform", "is_shift": false, "story_id": 12
         })
     );
     let alone = &body["data"][1];

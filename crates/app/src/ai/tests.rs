@@ -182,15 +182,12 @@ async fn worded_in_portuguese(answer: serde_json::Value) -> (domain::ai::Prompt,
         *noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(prompt.clone());
         Completion { answer: Ok(answer.clone()), usage: Usage::NONE }
     });
-    let draft = Draft {
-        fingerprint: "inventory:sold_out".into(),
-        severity: domain::insights::Severity::Critical,
-        category: domain::insights::Category::Inventory,
-        told: Told::new(Kind::SoldOut)
-            .with("revenue", Value::Money(dec!(1234.5)))
-            .with("days", Value::Days(30))
-            .with("skus", Value::Names(vec!["CANECA".into()])),
-    };
+    let told = Told::new(Kind::SoldOut)
+        .with("revenue", Value::Money(dec!(1234.5)))
+        .with("days", Value::Days(30))
+        .with("skus", Value::Names(vec!["CANECA".into()]));
+    let severity = domain::insights::Severity::Critical;
+    let draft = Draft::new("inventory:sold_out", severity, domain::insights::Category::Inventory, told);
     let template = Wording {
         title: "Estoque".into(),
         body: "b".into(),

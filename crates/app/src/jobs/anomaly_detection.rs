@@ -17,7 +17,7 @@ use analytics::{
 };
 use domain::{
     StoreError,
-    anomalies::{Cause, Direction, Finding, Kind, Severity, is_closed_day, wording},
+    anomalies::{Cause, Detected, Direction, Finding, Kind, Severity, is_closed_day, wording},
     daily::{DayTotals, PartTotals, without_gaps},
     jobs::Written,
     metrics::Metric,
@@ -59,14 +59,22 @@ pub(super) async fn run(work: &Work<'_>) -> Result<Written, StoreError> {
         (Arc::new(shop), events, expected)
     })
     .await?;
+    let stock_outs = work.deps.anomalies.stock_outs(account.id, scored).await?;
     // The parts of a shop are many, and tell nothing but causes.
-    let parts = match events.iter().map(|(_, event)| event.peak).collect::<BTreeSet<_>>() {
-        none if none.is_empty() => Vec::new(),
-        peaks => work.deps.daily.parts(account.id, read, peaks.into_iter().collect()).await?,
+    let peaks: BTreeSet<Date> = events.iter().map(|(_, event)| event.peak).collect();
+    let parts = if peaks.is_empty() && stock_outs.is_empty() {
+        Vec::new()
+    } else {
+        work.deps.daily.parts(account.id, read, peaks.into_iter().collect()).await?
     };
-    let findings = off_thread(move || shop.findings(&events, &parts)).await?;
+    let detected = off_thread(move || {
+        let findings = shop.findings(&events, &parts);
+        let stories = shop.stories(&findings, &Parts::new(&parts), stock_outs);
+        Detected { findings, stories, days: expected }
+    })
+    .await?;
     let news = back(last, NEWS_DAYS - 1);
-    work.deps.anomalies.replace(work.claim, scored, news, findings, expected, (work.clock)()).await
+    work.deps.anomalies.replace(work.claim, scored, news, detected, (work.clock)()).await
 }
 
 fn back(day: Date, days: i64) -> Date {

@@ -14,10 +14,10 @@ use time::{Date, Duration, OffsetDateTime};
 use super::{Deps, Work};
 use crate::ai;
 
-/// Days whose anomalies are news.
-const NEWS_DAYS: i64 = 7;
-/// Two periods of thirty days.
-const COMPARED_DAYS: i64 = 60;
+/// Days whose stories are news: the week that was and the one before.
+const NEWS_DAYS: i64 = 14;
+/// Days that a record is the best of; two periods of thirty days are among them.
+const KNOWN_DAYS: i64 = 365;
 
 pub(super) async fn run(work: &Work<'_>) -> Result<Written, StoreError> {
     let now = (work.clock)();
@@ -36,12 +36,12 @@ pub(crate) async fn situation(
     let last = as_of.previous_day().unwrap_or(Date::MIN);
     let until_last =
         |days: i64| DayRange { first: last.checked_sub(Duration::days(days - 1)).unwrap_or(Date::MIN), last };
-    let compared = until_last(COMPARED_DAYS);
-    let known = deps.daily.series(account.id, compared).await?;
+    let known_days = until_last(KNOWN_DAYS);
+    let known = deps.daily.series(account.id, known_days).await?;
     // As of a day in the past, a shop is judged at that day's end.
     let judged_at = now.min(account.timezone.start_of(as_of.next_day().unwrap_or(Date::MAX)));
     let stored = deps.insight_source.stored(account.id, until_last(NEWS_DAYS), judged_at).await?;
-    let facts = Facts { days: without_gaps(&known, compared.first, last), stored };
+    let facts = Facts { days: without_gaps(&known, known_days.first, last), stored };
     let texts = Texts::of(account.locale).as_of(as_of);
     Ok(draft(&facts).into_iter().map(|draft| Worded::new(draft, &texts, account.currency)).collect())
 }

@@ -196,6 +196,8 @@ payloads! {
         severity: Severity = Severity::High,
         /// How it was found.
         source: AnomalySource = AnomalySource::Univariate,
+        /// The story that it is a part of; null where there is none.
+        story_id: Option<i64> = Some(12),
     }
     /// The month's cost of AI providers crossed a threshold.
     UsageThresholdCrossed {

@@ -18,7 +18,7 @@ fn the_catalogue_ends_before_the_events_that_are_asked_for_by_name() {
 #[case("credits.depleted", "balance last_feature last_amount")]
 #[case("credits.recharged", "credits_added new_balance rebill_payment source")]
 #[case("alert.fired", "rule_id rule_name severity metric observed threshold comparator window_hours")]
-#[case("anomaly.detected", "metric observed expected z_score direction severity source")]
+#[case("anomaly.detected", "metric observed expected z_score direction severity source story_id")]
 #[case("usage.threshold_crossed", "month severity cost_usd tokens requests threshold_usd ts")]
 #[case("ai.paused", "action reason by by_kind cost_usd threshold_usd ts")]
 #[case("ai.resumed", "action reason by by_kind ts")]

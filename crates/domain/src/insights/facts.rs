@@ -2,34 +2,18 @@
 
 use async_trait::async_trait;
 use rust_decimal::Decimal;
-use time::{Date, OffsetDateTime};
+use time::OffsetDateTime;
 
-use super::{KnownTexts, Severity};
+use super::KnownTexts;
 use crate::{
     AccountId, StoreError,
     accounts::Platform,
-    anomalies::{Cause, Direction},
     customers::Segment,
     daily::DayTotals,
     integrations::{self, Integration},
     profit::DayRange,
+    stories::Story,
 };
-
-/// A metric that departed on a day.
-#[derive(Debug, Clone, PartialEq)]
-pub struct AnomalyFact {
-    pub metric: String,
-    pub day: Date,
-    pub observed: f64,
-    pub expected: f64,
-    pub direction: Direction,
-    pub severity: Severity,
-    pub is_shift: bool,
-    /// In words; `None` when it is not known.
-    pub cause: Option<String>,
-    /// What kind of lever the cause is.
-    pub lever: Option<Cause>,
-}
 
 /// Customers of a segment and what they spent so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,11 +47,17 @@ pub struct CriticalItem {
     pub units_sold_30d: i64,
 }
 
+/// A story that is kept, without its anomalies.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoryFact {
+    pub id: i64,
+    pub story: Story,
+}
+
 /// What the database knows for insights.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Stored {
-    /// By metric and direction, the newest of each first.
-    pub anomalies: Vec<AnomalyFact>,
+    pub stories: Vec<StoryFact>,
     /// Items whose status is critical, by days of stock, then SKU.
     pub critical: Vec<CriticalItem>,
     /// Pending suggestions to reorder.
@@ -79,7 +69,7 @@ pub struct Stored {
 /// Everything that the rules look at.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Facts {
-    /// The 60 days that end with the last full day, or as many as there are.
+    /// The year that ends with the last full day, one day after the other.
     pub days: Vec<DayTotals>,
     pub stored: Stored,
 }
@@ -87,8 +77,7 @@ pub struct Facts {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait InsightSource: Send + Sync {
-    /// The results of the other jobs: deviations of single metrics on the days `news`, the rest as it stands; shops are
-    /// stale as of `now`.
+    /// The results of the other jobs: the stories of the days `news`, the rest as it stands; shops are stale as of `now`.
     async fn stored(&self, account: AccountId, news: DayRange, now: OffsetDateTime) -> Result<Stored, StoreError>;
     /// What a model worded of what is open, and what is [left alone](super::is_left_alone) at `now`.
     async fn worded(&self, account: AccountId, now: OffsetDateTime) -> Result<KnownTexts, StoreError>;

@@ -19,9 +19,12 @@ use crate::{
 text_enum!(
     /// What kind of situation an insight is about: the template that tells it.
     Kind {
-        Anomaly = "anomaly",
+        Story = "story",
+        WeeklyDigest = "weekly_digest",
+        RecordDay = "record_day",
         Loss = "loss",
         ProfitFell = "profit_fell",
+        ProfitRose = "profit_rose",
         AdsReturnLess = "ads_return_less",
         NewCustomersCostMore = "new_customers_cost_more",
         SoldOut = "sold_out",
@@ -37,6 +40,9 @@ text_enum!(
 pub struct Told {
     pub kind: Kind,
     pub figures: Vec<Figure>,
+    /// What it sums up: the stories of a week.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<Told>,
 }
 
 /// A figure with the name that it has in the template.
@@ -74,8 +80,6 @@ pub enum Value {
     Names(Vec<String>),
     /// One of an enumeration of the API.
     Code(String),
-    /// Said already.
-    Sentence(String),
 }
 
 /// A decimal as a JSON number.
@@ -115,13 +119,12 @@ impl Value {
             Self::Moved(_) => "moved",
             Self::Names(_) => "names",
             Self::Code(_) => "code",
-            Self::Sentence(_) => "sentence",
         }
     }
 
     /// Every unit.
     pub const UNITS: &'static [&'static str] =
-        &["money", "count", "ratio", "share", "points", "days", "date", "moved", "names", "code", "sentence"];
+        &["money", "count", "ratio", "share", "points", "days", "date", "moved", "names", "code"];
 }
 
 /// Decimals of a share in percent: small ones differ by tenths.
@@ -131,7 +134,7 @@ fn percent_decimals(share: Decimal) -> u32 {
 
 impl Told {
     pub const fn new(kind: Kind) -> Self {
-        Self { kind, figures: Vec::new() }
+        Self { kind, figures: Vec::new(), parts: Vec::new() }
     }
 
     #[must_use]
@@ -159,6 +162,14 @@ impl Told {
     pub fn wording(&self, texts: &Texts, currency: Currency) -> Wording {
         let message = texts.message(format!("insight-{}", self.kind.as_str().replace('_', "-")));
         let filled = self.figures.iter().fold(message, |message, figure| figure.fill(message, currency));
+        let parts: Vec<Wording> = self.parts.iter().map(|part| part.wording(texts, currency)).collect();
+        let filled = match parts.first() {
+            Some(first) => {
+                let titles: Vec<&str> = parts.iter().map(|part| part.title.as_str()).collect();
+                filled.text("stories", titles.join("; ")).text("todo", &first.suggested_action)
+            }
+            None => filled,
+        };
         Wording {
             title: filled.attribute("title"),
             body: filled.attribute("body"),
@@ -172,11 +183,13 @@ impl Told {
         let mut grounds = Grounds::default();
         for Figure { name: _, value } in &self.figures {
             grounds.facts.extend(value.fact(currency));
-            match value {
-                Value::Names(names) => grounds.names.extend(names.iter().map(|name| quoted(name))),
-                Value::Sentence(cause) => grounds.cause = Some(cause.clone()),
-                _ => {}
+            if let Value::Names(names) = value {
+                grounds.names.extend(names.iter().map(|name| quoted(name)));
             }
+        }
+        for part in self.parts.iter().map(|part| part.grounds(currency)) {
+            grounds.facts.extend(part.facts);
+            grounds.names.extend(part.names);
         }
         grounds
     }
@@ -206,14 +219,9 @@ impl Value {
             Self::Days(days) => Fact::days(*days),
             Self::Date(day) => Fact::Day(*day),
             Self::Moved(direction) => Fact::Moved(*direction),
-            Self::Names(_) | Self::Code(_) | Self::Sentence(_) => return None,
+            Self::Names(_) | Self::Code(_) => return None,
         })
     }
-}
-
-fn capitalised(words: &str) -> String {
-    let mut letters = words.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 impl Figure {
@@ -230,7 +238,6 @@ impl Figure {
             Value::Moved(direction) => message.text(name, direction),
             Value::Names(names) => message.list(name, &names.iter().map(|name| quoted(name)).collect::<Vec<_>>()),
             Value::Code(code) => message.text(name, code),
-            Value::Sentence(sentence) => message.text(name, format!("{}.", capitalised(sentence))),
         }
     }
 }

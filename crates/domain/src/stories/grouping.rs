@@ -27,6 +27,9 @@ const LONGEST_DAYS: i64 = 35;
 /// Days in a row that are as expected when an event is over.
 const BACK_DAYS: usize = 2;
 
+/// Part of what is usual that is sold at most of a product that has no stock.
+const STILL_SOLD: f64 = 0.2;
+
 /// A product that sells and has no stock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StockOut {
@@ -85,7 +88,7 @@ pub fn group(findings: &[Finding], certain: &Certainties, until: Date, evidence:
     for gap in &certain.untracked {
         tell_untracked(&mut stories, *gap, until, evidence);
     }
-    stories.sort_by(|a, b| (a.span.first, a.key()).cmp(&(b.span.first, b.key())));
+    stories.sort_by_key(|story| (story.span.first, story.key()));
     stories
 }
 
@@ -259,6 +262,14 @@ fn tell_untracked(stories: &mut Vec<Story>, gap: DayRange, until: Date, evidence
     }
 }
 
+/// Whether hardly any was sold of a product that would have been: stock that is not kept up to date runs out on paper.
+fn is_missed(sku: &str, span: DayRange, known: &[DayEvidence]) -> bool {
+    let sold = within(known, span).filter_map(|day| day.part(Dimension::Product, sku, Gauge::GrossRevenue));
+    let (observed, expected) =
+        sold.fold((0.0, 0.0), |(observed, expected), band| (observed + band.observed, expected + band.expected));
+    observed <= STILL_SOLD * expected
+}
+
 /// A product without stock is a story of its own, unless the takings tell of it already.
 fn tell_stock_out(stories: &mut Vec<Story>, stock_out: &StockOut, until: Date, evidence: &impl Evidence) {
     let StockOut { sku, span } = stock_out;
@@ -272,6 +283,9 @@ fn tell_stock_out(stories: &mut Vec<Story>, stock_out: &StockOut, until: Date, e
             && story.span.first <= near.last
     };
     let known = evidence.of(DayRange { first: span.first, last: until.min(later(span.last, NEIGHBOUR_DAYS)) });
+    if !is_missed(sku, *span, &known) {
+        return;
+    }
     let loss = |day: &DayEvidence| day.part(Dimension::Product, sku, Gauge::GrossRevenue).map(super::Band::deviation);
     let Some(peak) = within(&known, *span).filter(|day| loss(day).is_some_and(|loss| loss < 0.0)).min_by(|a, b| {
         let of = |day| loss(day).unwrap_or(0.0);

@@ -328,33 +328,4 @@ proptest! {
         };
         prop_assert_eq!(keys(&findings), keys(&reversed));
     }
-
-    /// At most seven are told, each worth it, those with most at stake first.
-    #[test]
-    fn seven_stories_are_told_at_most(stakes in proptest::collection::vec(-2_000i32..2_000, 0..30)) {
-        let stories: Vec<Story> = stakes.iter().zip(0..).map(|(stake, at)| at_stake(f64::from(*stake), at)).collect();
-        let (ranked, told) = rank(stories);
-        prop_assert_eq!(ranked.len(), stakes.len());
-        prop_assert!(told <= MOST_TOLD && ranked.iter().take(told).all(Story::is_worth_telling));
-        prop_assert!(told == MOST_TOLD || !ranked.iter().skip(told).any(Story::is_worth_telling));
-        prop_assert!(ranked.windows(2).take(told.saturating_sub(1)).all(|pair| pair[0].stake() >= pair[1].stake()));
-    }
-}
-
-fn at_stake(expected: f64, at: i64) -> Story {
-    let money = Money { low: expected - 20.0, expected, high: expected + 20.0, measure: Measure::Profit };
-    Story {
-        subject: Subject::Sales,
-        span: DayRange { first: later(at), last: later(at) },
-        peak: later(at),
-        direction: Direction::Down,
-        seen: Seen { gauge: Gauge::GrossRevenue, part: None, band: band(1.0, 2.0) },
-        normal: None,
-        severity: Severity::High,
-        lever: None,
-        money: Some(money),
-        usual_day: 800.0,
-        members: Vec::new(),
-        phase: Phase::Open,
-    }
 }

@@ -16,10 +16,10 @@ macro_rules! files {
 /// The files of a language.
 pub(super) const fn files(language: Language) -> &'static [&'static str] {
     match language {
-        Language::English => files!("en": "figures", "incidents", "insights", "profit", "reorder", "risks"),
-        Language::Spanish => files!("es": "figures", "incidents", "insights", "profit", "reorder", "risks"),
+        Language::English => files!("en": "figures", "incidents", "insights", "profit", "reorder", "risks", "stories"),
+        Language::Spanish => files!("es": "figures", "incidents", "insights", "profit", "reorder", "risks", "stories"),
         Language::BrazilianPortuguese => {
-            files!("pt-BR": "figures", "incidents", "insights", "profit", "reorder", "risks")
+            files!("pt-BR": "figures", "incidents", "insights", "profit", "reorder", "risks", "stories")
         }
     }
 }

@@ -5,17 +5,55 @@ use diesel::sql_types::{Array, BigInt, Bool, Date as SqlDate, Double, Jsonb, Nul
 use diesel_async::RunQueryDsl;
 use domain::{
     AccountId, StoreError,
-    anomalies::{AnomalyWriter, Cause, Finding},
+    anomalies::{AnomalyWriter, Cause, Detected, Finding},
     events::{AnomalyDetected, AnomalySource, Event},
     jobs::{Claim, Written},
-    metric_days::MetricDay,
     profit::DayRange,
+    stories::StockOut,
 };
 use serde_json::Value;
 use time::{Date, OffsetDateTime};
 
-use super::metric_days;
+use super::{metric_days, stories};
 use crate::{Store, webhooks::outbox::emit};
+
+statement!(
+    /// A stock that was told holds until the next is.
+    WithoutStock(
+        account: i64 => BigInt,
+        first: Date => SqlDate,
+        last: Date => SqlDate,
+    ) -> WithoutStockRow = "
+    WITH best AS (
+        SELECT product_id FROM product_days WHERE account_id = $1 AND day BETWEEN $2 AND $3
+        GROUP BY product_id ORDER BY sum(revenue) DESC, product_id LIMIT 24)
+    SELECT p.sku, l.day AS first_day, coalesce(l.next_day - 1, $3) AS last_day
+    FROM best JOIN products p ON p.account_id = $1 AND p.id = best.product_id
+    CROSS JOIN LATERAL (
+        SELECT day, stock, lead(day) OVER (ORDER BY day) AS next_day FROM stock_levels
+        WHERE account_id = $1 AND product_id = p.id AND day BETWEEN $2 AND $3) l
+    WHERE l.stock <= 0 ORDER BY p.sku, l.day"
+);
+
+row!(
+    struct WithoutStockRow {
+        sku: String => Text,
+        first_day: Date => SqlDate,
+        last_day: Date => SqlDate,
+    }
+);
+
+/// One after the other as they are told, one where they follow each other.
+fn joined(rows: Vec<WithoutStockRow>) -> Vec<StockOut> {
+    let mut outs: Vec<StockOut> = Vec::new();
+    for WithoutStockRow { sku, first_day: first, last_day: last } in rows {
+        match outs.last_mut().filter(|out| out.sku == sku && out.span.last.next_day() == Some(first)) {
+            Some(out) => out.span.last = last,
+            None => outs.push(StockOut { sku, span: DayRange { first, last } }),
+        }
+    }
+    outs
+}
 
 statement!(
     /// An event that went on and got worse is told by another day than before; it stays the same row.
@@ -74,14 +112,16 @@ statement!(
         shifts: &'a [bool] => Array<Bool>,
         drivers: &'a [Value] => Array<Jsonb>,
         levers: &'a [Option<&'static str>] => Array<Nullable<Text>>,
+        stories: &'a [Option<i64>] => Array<Nullable<BigInt>>,
     ) -> WrittenRow = "
     INSERT INTO anomalies AS old (account_id, kind, metric, direction, day, observed_value, expected_value,
         expected_low, expected_high, z_score, severity, detected_at, inferred_cause, confidence, correlated_metrics,
-        is_shift, drivers, cause)
+        is_shift, drivers, cause, story_id)
     SELECT $1, v.* FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
-            $17, $18)
+            $17, $18, $19)
         AS v(kind, metric, direction, day, observed_value, expected_value, expected_low, expected_high, z_score,
-            severity, detected_at, inferred_cause, confidence, correlated_metrics, is_shift, drivers, cause)
+            severity, detected_at, inferred_cause, confidence, correlated_metrics, is_shift, drivers, cause,
+            story_id)
     ORDER BY v.day, v.metric, v.kind
     ON CONFLICT (account_id, kind, metric, day) DO UPDATE SET
         direction = excluded.direction, observed_value = excluded.observed_value,
@@ -89,13 +129,14 @@ statement!(
         expected_high = excluded.expected_high, z_score = excluded.z_score, severity = excluded.severity,
         detected_at = excluded.detected_at, inferred_cause = excluded.inferred_cause, confidence = excluded.confidence,
         correlated_metrics = excluded.correlated_metrics, is_shift = excluded.is_shift, drivers = excluded.drivers,
-        cause = excluded.cause
+        cause = excluded.cause, story_id = excluded.story_id
     WHERE (old.direction, old.observed_value, old.expected_value, old.expected_low, old.expected_high, old.z_score,
             old.severity, old.detected_at, old.inferred_cause, old.confidence, old.correlated_metrics, old.is_shift,
-            old.drivers, old.cause)
+            old.drivers, old.cause, old.story_id)
         IS DISTINCT FROM (excluded.direction, excluded.observed_value, excluded.expected_value, excluded.expected_low,
             excluded.expected_high, excluded.z_score, excluded.severity, excluded.detected_at, excluded.inferred_cause,
-            excluded.confidence, excluded.correlated_metrics, excluded.is_shift, excluded.drivers, excluded.cause)
+            excluded.confidence, excluded.correlated_metrics, excluded.is_shift, excluded.drivers, excluded.cause,
+            excluded.story_id)
     RETURNING kind, metric, day, xmax = 0 AS inserted"
 );
 
@@ -115,12 +156,13 @@ impl AnomalyWriter for Store {
         claim: &Claim,
         scored: DayRange,
         announced_from: Date,
-        findings: Vec<Finding>,
-        days: Vec<MetricDay>,
+        detected: Detected,
         now: OffsetDateTime,
     ) -> Result<Written, StoreError> {
-        let columns = Columns::of(&findings);
+        let Detected { findings, stories, days } = detected;
         self.finish(claim, now, async |connection| {
+            let told = stories::replace(connection, claim.account, scored, stories).await?;
+            let columns = Columns::of(&findings, &told);
             let moved = columns.moved(claim.account).execute(connection).await?;
             let removed = columns.others(claim.account, scored).execute(connection).await?;
             let written: Vec<WrittenRow> = columns.upsert(claim.account).load(connection).await?;
@@ -136,13 +178,20 @@ impl AnomalyWriter for Store {
                 .iter()
                 .filter(|finding| finding.is_announced() && finding.day >= announced_from)
                 .filter(is_new)
-                .map(event)
+                .map(|finding| event(finding, told.of(finding)))
                 .collect();
             emit(connection, claim.account, &events, now).await?;
             let kept = metric_days::replace(connection, claim.account, scored, &days).await?;
-            Ok(u64::try_from(moved + removed + written.len() + kept).unwrap_or(u64::MAX))
+            Ok(u64::try_from(told.rows + moved + removed + written.len() + kept).unwrap_or(u64::MAX))
         })
         .await
+    }
+
+    async fn stock_outs(&self, account: AccountId, range: DayRange) -> Result<Vec<StockOut>, StoreError> {
+        let DayRange { first, last } = range;
+        let without = WithoutStock { account: account.0, first, last };
+        let rows = self.job_transaction(async |connection| without.load(connection).await).await?;
+        Ok(joined(rows))
     }
 
     async fn first_day(&self, account: AccountId) -> Result<Option<Date>, StoreError> {
@@ -150,7 +199,7 @@ impl AnomalyWriter for Store {
     }
 }
 
-fn event(finding: &Finding) -> Event {
+fn event(finding: &Finding, story_id: Option<i64>) -> Event {
     AnomalyDetected {
         metric: finding.metric.clone(),
         observed: finding.observed_value,
@@ -159,6 +208,7 @@ fn event(finding: &Finding) -> Event {
         direction: finding.direction,
         severity: finding.severity,
         source: AnomalySource::Univariate,
+        story_id,
     }
     .into()
 }
@@ -185,10 +235,11 @@ struct Columns {
     shifts: Vec<bool>,
     drivers: Vec<Value>,
     levers: Vec<Option<&'static str>>,
+    stories: Vec<Option<i64>>,
 }
 
 impl Columns {
-    fn of(findings: &[Finding]) -> Self {
+    fn of(findings: &[Finding], stories: &stories::Written) -> Self {
         let mut columns = Self::default();
         for finding in findings {
             let Finding {
@@ -229,6 +280,7 @@ impl Columns {
             columns.shifts.push(*is_shift);
             columns.drivers.push(serde_json::json!(drivers));
             columns.levers.push(cause.map(Cause::as_str));
+            columns.stories.push(stories.of(finding));
         }
         columns
     }
@@ -263,6 +315,7 @@ impl Columns {
             shifts: self.shifts.as_slice(),
             drivers: self.drivers.as_slice(),
             levers: self.levers.as_slice(),
+            stories: self.stories.as_slice(),
         }
     }
 }

@@ -2,20 +2,21 @@
 
 mod facts;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 use diesel::{
     result::Error,
-    sql_types::{Array, BigInt, Binary, Jsonb, Nullable, Text, Timestamptz},
+    sql_types::{Array, BigInt, Binary, Bool, Double, Jsonb, Nullable, Text, Timestamptz},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
     ai::Ending,
-    insights::{Ended, InsightWriter, LONGEST_QUIET, Source, Worded, Wording, is_left_alone},
+    insights::{Chosen, Ended, InsightWriter, LONGEST_QUIET, Source, Worded, Wording, choose, is_left_alone},
     jobs::Written,
 };
+use rust_decimal::prelude::ToPrimitive;
 use serde_json::Value;
 use time::OffsetDateTime;
 
@@ -51,6 +52,18 @@ impl TryFrom<EndedRow> for (String, Ended) {
 }
 
 statement!(
+    Open(account: i64 => BigInt) -> OpenRow =
+        "SELECT fingerprint, is_told FROM insights WHERE account_id = $1 AND status = 'open'"
+);
+
+row!(
+    struct OpenRow {
+        fingerprint: String => Text,
+        is_told: bool => Bool,
+    }
+);
+
+statement!(
     ResolveOthers(
         account: i64 => BigInt,
         fingerprints: Vec<String> => Array<Text>,
@@ -74,21 +87,25 @@ statement!(
         bases: Vec<Option<Vec<u8>>> => Array<Nullable<Binary>>,
         languages: Vec<&'static str> => Array<Text>,
         facts: Vec<Value> => Array<Jsonb>,
+        told: Vec<bool> => Array<Bool>,
+        stakes: Vec<Option<f64>> => Array<Nullable<Double>>,
+        stories: Vec<Option<i64>> => Array<Nullable<BigInt>>,
         now: OffsetDateTime => Timestamptz,
     ) -> () = "
     INSERT INTO insights AS old (account_id, fingerprint, severity, category, title, body, suggested_action,
-        impact_estimate, source, basis, language, facts, status, computed_at)
-    SELECT $1, v.*, 'open', $13 FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) AS v
+        impact_estimate, source, basis, language, facts, is_told, at_stake, story_id, status, computed_at)
+    SELECT $1, v.*, 'open', $16 FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) AS v
     ON CONFLICT (account_id, fingerprint) WHERE status = 'open' DO UPDATE SET
         severity = excluded.severity, category = excluded.category, title = excluded.title, body = excluded.body,
         suggested_action = excluded.suggested_action, impact_estimate = excluded.impact_estimate,
         source = excluded.source, basis = excluded.basis, language = excluded.language, facts = excluded.facts,
+        is_told = excluded.is_told, at_stake = excluded.at_stake, story_id = excluded.story_id,
         computed_at = excluded.computed_at
     WHERE (old.severity, old.category, old.title, old.body, old.suggested_action, old.impact_estimate, old.source,
-            old.language, old.facts)
+            old.language, old.facts, old.is_told, old.at_stake, old.story_id)
             IS DISTINCT FROM (excluded.severity, excluded.category, excluded.title, excluded.body,
                 excluded.suggested_action, excluded.impact_estimate, excluded.source,
-                excluded.language, excluded.facts)"
+                excluded.language, excluded.facts, excluded.is_told, excluded.at_stake, excluded.story_id)"
 );
 
 statement!(
@@ -150,14 +167,18 @@ impl InsightWriter for Store {
 async fn write(
     connection: &mut AsyncPgConnection,
     account: AccountId,
-    mut insights: Vec<Worded>,
+    insights: Vec<Worded>,
     now: OffsetDateTime,
 ) -> Result<u64, Error> {
-    let fingerprints: Vec<String> = insights.iter().map(|Worded { draft, .. }| draft.fingerprint.clone()).collect();
-    let resolved = ResolveOthers { account: account.0, fingerprints, now }.execute(connection).await?;
+    let goes_on = insights.iter().filter(|worded| !worded.draft.is_over);
+    let fingerprints: Vec<String> = goes_on.map(|worded| worded.draft.fingerprint.clone()).collect();
     let left_alone = left_alone(connection, account, now).await?;
-    insights.retain(|Worded { draft, .. }| !left_alone.contains(&draft.fingerprint));
-    let written = Upsert::new(account, insights, now)?.execute(connection).await?;
+    let open: Vec<OpenRow> = Open { account: account.0 }.load(connection).await?;
+    let open: BTreeMap<String, bool> = open.into_iter().map(|row| (row.fingerprint, row.is_told)).collect();
+    let chosen = choose(insights, &left_alone, &open);
+    // What is over is written first: it ends with what is told of its end.
+    let written = Upsert::new(account, chosen, now)?.execute(connection).await?;
+    let resolved = ResolveOthers { account: account.0, fingerprints, now }.execute(connection).await?;
     Ok(u64::try_from(resolved + written).unwrap_or(u64::MAX))
 }
 
@@ -172,7 +193,7 @@ fn broken(error: StoreError) -> Error {
 
 impl Upsert {
     /// The rows column by column.
-    fn new(account: AccountId, insights: Vec<Worded>, now: OffsetDateTime) -> Result<Self, Error> {
+    fn new(account: AccountId, chosen: Vec<Chosen>, now: OffsetDateTime) -> Result<Self, Error> {
         let mut columns = Self {
             account: account.0,
             fingerprints: Vec::new(),
@@ -186,13 +207,20 @@ impl Upsert {
             bases: Vec::new(),
             languages: Vec::new(),
             facts: Vec::new(),
+            told: Vec::new(),
+            stakes: Vec::new(),
+            stories: Vec::new(),
             now,
         };
-        for Worded { draft, template, model, language } in insights {
+        for Chosen { worded, is_told } in chosen {
+            let Worded { draft, template, model, language } = worded;
             let source = if model.is_some() { Source::Model } else { Source::Rules };
             let basis = model.as_ref().map(|_| template.basis().to_vec());
             let Wording { title, body, suggested_action, impact_estimate } = model.unwrap_or(template);
             columns.facts.push(serde_json::to_value(&draft.told).map_err(|error| broken(internal(error)))?);
+            columns.told.push(is_told);
+            columns.stakes.push(draft.stake.and_then(|stake| stake.to_f64()));
+            columns.stories.push(draft.story);
             columns.languages.push(language.as_str());
             columns.fingerprints.push(draft.fingerprint);
             columns.severities.push(draft.severity.as_str());

@@ -440,7 +440,7 @@ async fn a_pause_and_its_end_are_announced_with_exactly_their_fields_and_audited
 
 fn draft(fingerprint: &str) -> Draft {
     let told = Told::new(Kind::Reorders).with("items", Figure::Count(3.into()));
-    Draft { fingerprint: fingerprint.into(), severity: Severity::High, category: Category::Inventory, told }
+    Draft::new(fingerprint, Severity::High, Category::Inventory, told)
 }
 
 fn texts(title: &str) -> Wording {

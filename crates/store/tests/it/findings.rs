@@ -3,16 +3,19 @@
 use domain::{
     AccountId,
     ai::Ending,
-    anomalies::{AnomalyStore, AnomalyWriter, Cause, CorrelatedMetric, Direction, Driver, Finding, Kind},
+    anomalies::{AnomalyStore, AnomalyWriter, Cause, CorrelatedMetric, Detected, Direction, Driver, Finding, Kind},
     customers::Segment,
     daily::Dimension,
-    insights::{self, Category, Draft, InsightSource, InsightWriter, SegmentFact, Severity, Told, Worded, Wording},
+    insights::{
+        self, Category, Draft, InsightSource, InsightStore, InsightWriter, SegmentFact, Severity, Told, Worded, Wording,
+    },
     jobs::{JobName, JobStore, Written},
     language::Language,
     metric_days::{Expected, JudgedDay, MetricDay, MetricDayStore},
     metrics::Metric,
     page::PageRequest,
     profit::DayRange,
+    stories::{Band, Gauge, Lever, LeverKind, Measure, Member, Money, Normal, Phase, Seen, Story, Subject},
 };
 use rust_decimal::dec;
 use time::{
@@ -62,20 +65,42 @@ fn cause_of(finding: &Finding) -> Finding {
     }
 }
 
-async fn detect(db: &Database, account: AccountId, findings: Vec<Finding>) -> Written {
-    keep(db, account, SCORED, findings, vec![]).await
+/// Sales that were missing on some days, with the anomaly that shows it.
+fn drop_story(first: Date, last: Date) -> Story {
+    let money = Money { low: -700.5, expected: -640.5, high: -580.5, measure: Measure::Revenue };
+    Story {
+        subject: Subject::Sales,
+        span: DayRange { first, last },
+        peak: last,
+        direction: Direction::Down,
+        seen: Seen {
+            gauge: Gauge::GrossRevenue,
+            part: None,
+            band: Band { observed: 400.0, expected: 1040.5, low: 900.0, high: 1200.0 },
+        },
+        normal: Some(Normal::Visitors),
+        severity: Severity::High,
+        lever: Some(Lever { kind: LeverKind::Conversion, part: None, share: 0.9, confidence: 0.8 }),
+        money: Some(money),
+        usual_day: 1040.5,
+        members: vec![Member {
+            kind: Kind::Univariate,
+            metric: "gross_revenue".into(),
+            day: last,
+            direction: Direction::Down,
+        }],
+        phase: Phase::Open,
+    }
 }
 
-async fn keep(
-    db: &Database,
-    account: AccountId,
-    scored: DayRange,
-    findings: Vec<Finding>,
-    days: Vec<MetricDay>,
-) -> Written {
+async fn detect(db: &Database, account: AccountId, findings: Vec<Finding>) -> Written {
+    keep(db, account, SCORED, Detected { findings, ..Detected::default() }).await
+}
+
+async fn keep(db: &Database, account: AccountId, scored: DayRange, detected: Detected) -> Written {
     let run = db.store.claim(account, JobName::AnomalyDetection, AS_OF, 60, true).await.unwrap().unwrap();
     let news = date!(2026 - 02 - 27);
-    AnomalyWriter::replace(&*db.store, &run, scored, news, findings, days, NOW).await.unwrap()
+    AnomalyWriter::replace(&*db.store, &run, scored, news, detected, NOW).await.unwrap()
 }
 
 #[tokio::test]
@@ -133,6 +158,98 @@ async fn drivers_and_the_lever_are_kept_and_brought_up_to_date() {
 }
 
 #[tokio::test]
+async fn a_story_keeps_its_id_while_it_goes_on_and_names_its_anomalies() {
+    let db = fresh().await;
+    let (account, other) = (shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await);
+    let [first, second] = [date!(2026 - 02 - 26), date!(2026 - 02 - 28)];
+    let small = Finding { metric: "units".into(), severity: Severity::Low, ..drop_on(first, first, first) };
+    let of = |day: Date, story: Story| Detected {
+        findings: vec![drop_on(day, first, day), cause_of(&drop_on(day, first, day)), small.clone()],
+        stories: vec![story],
+        days: vec![],
+    };
+    keep(&db, account, SCORED, of(first, drop_story(first, first))).await;
+    keep(&db, other, SCORED, of(first, drop_story(first, first))).await;
+    let stories = async |columns: &str| shop::rows(&db.sql, account, columns, "stories").await;
+    let id: i64 = db.sql.query_one("SELECT id FROM stories WHERE account_id = $1", &[&account.0]).await.unwrap().get(0);
+    let members = async || shop::rows(&db.sql, account, "kind, metric, day, story_id", "anomalies").await;
+    let expected = [
+        format!("(correlated,gross_revenue,2026-02-26,{id})"),
+        format!("(univariate,gross_revenue,2026-02-26,{id})"),
+        "(univariate,units,2026-02-26,)".to_owned(),
+    ];
+    assert_eq!(members().await, expected);
+
+    // It goes on, and is found to have begun a day earlier.
+    let began = first.previous_day().unwrap();
+    let mut worse = of(second, drop_story(began, second));
+    let orders = Finding { metric: "orders".into(), ..drop_on(second, second, second) };
+    let member = Member { metric: orders.metric.clone(), ..worse.stories[0].members[0].clone() };
+    worse.stories[0].members.push(member);
+    worse.findings.push(orders);
+    keep(&db, account, SCORED, worse.clone()).await;
+    assert_eq!(stories("id, key, first_day, last_day").await, [format!("({id},sales:down,2026-02-25,2026-02-28)")]);
+    assert_eq!(keep(&db, account, SCORED, worse).await, Written::Rows(0));
+    // What came to light on the last days is announced with the story that it is a part of.
+    let sent = shop::rows(&db.sql, account, "convert_from(body, 'UTF8')", "events").await;
+    assert!(sent.len() == 1 && sent[0].contains(&format!("\"\"story_id\"\":{id}")), "{sent:?}");
+    detect(&db, account, vec![]).await;
+    assert_eq!(stories("id").await, [""; 0]);
+}
+
+#[tokio::test]
+async fn of_many_insights_seven_are_told_and_what_is_over_ends_with_its_last_facts() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    keep(&db, account, SCORED, Detected { stories: vec![drop_story(SCORED.last, SCORED.last)], ..Detected::default() })
+        .await;
+    let story: i64 = db.sql.query_one("SELECT id FROM stories", &[]).await.unwrap().get(0);
+    let generate = async |insights: Vec<Worded>| {
+        let run = db.store.claim(account, JobName::InsightGeneration, AS_OF, 60, true).await.unwrap().unwrap();
+        InsightWriter::replace(&*db.store, account, Ending { job: Some(run), run: None }, insights, NOW).await.unwrap()
+    };
+    let with = |name: &str, change: &dyn Fn(&mut Draft)| {
+        let mut worded = insight(name, name);
+        change(&mut worded.draft);
+        worded
+    };
+    let told = |title: &str, is_over: bool| {
+        let mut told = with("story", &|draft| {
+            (draft.story, draft.stake, draft.is_over) = (Some(story), Some(dec!(640.5)), is_over);
+        });
+        told.template.title = title.into();
+        told
+    };
+    let others = || (1..=8).map(|at| insight(&format!("other {at}"), "other"));
+    generate(std::iter::once(told("it fell", false)).chain(others()).collect()).await;
+    let list = async |filter: insights::Filter| {
+        let page = PageRequest { limit: 100, cursor: None };
+        InsightStore::page(&*db.store, account, filter, page).await.unwrap().found.items
+    };
+    let open = insights::Filter { status: Some(insights::Status::Open), ..insights::Filter::default() };
+    let found = list(open).await;
+    assert_eq!(found.len(), insights::MOST_TOLD);
+    let first = found.last().unwrap();
+    assert_eq!((first.is_told, first.at_stake), (true, Some(640.5)));
+    assert_eq!(first.story.as_ref().map(|kept| (kept.id, kept.members.len())), Some((story, 0)));
+    let all = list(insights::Filter { all: true, ..open }).await;
+    assert_eq!((all.len(), all.iter().filter(|insight| insight.is_told).count()), (9, 7));
+
+    let over = |title: &str| std::iter::once(told(title, true)).chain(others()).collect::<Vec<_>>();
+    generate(over("it is over")).await;
+    let resolved = insights::Filter { status: Some(insights::Status::Resolved), ..open };
+    let ended: Vec<_> =
+        list(resolved).await.into_iter().map(|insight| (insight.written.title, insight.is_told)).collect();
+    assert_eq!(ended, [("it is over".to_owned(), true)]);
+    // Another takes its place, and it is not told again.
+    assert_eq!((list(open).await.len(), generate(over("it is over")).await), (7, Written::Rows(0)));
+    // What a person opens again has to wait for room.
+    let id = list(resolved).await[0].id;
+    let opened = InsightStore::decide(&*db.store, account, id, insights::Status::Open, NOW).await.unwrap();
+    assert_eq!((opened.is_told, list(open).await.len()), (false, 7));
+}
+
+#[tokio::test]
 async fn the_days_of_a_metric_are_kept_for_a_year_with_their_anomalies() {
     let db = fresh().await;
     let (account, other) = (shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await);
@@ -149,13 +266,10 @@ async fn the_days_of_a_metric_are_kept_for_a_year_with_their_anomalies() {
         of(Metric::GrossRevenue, last, Some(400.0)),
         of(Metric::Aov, last, None),
     ];
-    let found = vec![drop_on(last, last, last), cause_of(&drop_on(last, last, last))];
-    assert_eq!(keep(&db, account, SCORED, found.clone(), days.clone()).await, Written::Rows(6));
-    assert_eq!(
-        keep(&db, account, SCORED, found, days).await,
-        Written::Rows(0),
-        "what is the same is not written again"
-    );
+    let findings = vec![drop_on(last, last, last), cause_of(&drop_on(last, last, last))];
+    let found = Detected { findings, stories: vec![], days };
+    assert_eq!(keep(&db, account, SCORED, found.clone()).await, Written::Rows(6));
+    assert_eq!(keep(&db, account, SCORED, found).await, Written::Rows(0), "what is the same is not written again");
     assert_eq!(db.store.first_day(account).await.unwrap(), Some(oldest));
 
     let range = DayRange { first: oldest, last };
@@ -172,7 +286,8 @@ async fn the_days_of_a_metric_are_kept_for_a_year_with_their_anomalies() {
     // A day later the oldest is too old; what the shop no longer has of the scored days goes.
     let tomorrow = last.next_day().unwrap();
     let scored = DayRange { first: SCORED.first, last: tomorrow };
-    keep(&db, account, scored, vec![], vec![of(Metric::GrossRevenue, tomorrow, Some(1100.0))]).await;
+    let days = vec![of(Metric::GrossRevenue, tomorrow, Some(1100.0))];
+    keep(&db, account, scored, Detected { days, ..Detected::default() }).await;
     let left = shop::rows(&db.sql, account, "metric, day, observed", "metric_days").await;
     assert_eq!(left, ["(gross_revenue,2026-03-02,1100)"]);
 }
@@ -198,8 +313,7 @@ async fn what_is_new_recent_and_matters_is_announced_once() {
 
 fn insight(fingerprint: &str, title: &str) -> Worded {
     let told = Told::new(insights::Kind::Reorders).with("items", insights::Value::Count(3.into()));
-    let draft =
-        Draft { fingerprint: fingerprint.into(), severity: Severity::High, category: Category::Inventory, told };
+    let draft = Draft::new(fingerprint, Severity::High, Category::Inventory, told);
     let template = Wording {
         title: title.into(),
         body: "body".into(),
@@ -241,8 +355,10 @@ async fn facts_are_the_accounts_own_and_the_newest() {
     let db = fresh().await;
     let (account, other) = (shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await);
     let [older, newest] = [date!(2026 - 02 - 26), date!(2026 - 02 - 28)];
-    let known = drop_on(newest, newest, newest);
-    detect(&db, account, vec![drop_on(older, older, older), known.clone(), cause_of(&known)]).await;
+    let ended = Story { phase: Phase::Over { since: newest }, ..drop_story(older, older) };
+    let stories =
+        vec![ended.clone(), drop_story(newest, newest), drop_story(date!(2026 - 01 - 01), date!(2026 - 01 - 03))];
+    keep(&db, account, SCORED, Detected { stories, ..Detected::default() }).await;
     for (owner, name) in [(account, "a"), (other, "b")] {
         shop::customer(&db.sql, owner, name).await;
         db.sql
@@ -256,11 +372,13 @@ async fn facts_are_the_accounts_own_and_the_newest() {
     }
     let news = DayRange { first: date!(2026 - 02 - 23), last: date!(2026 - 03 - 01) };
     let stored = db.store.stored(account, news, NOW).await.unwrap();
-    let found: Vec<_> = stored.anomalies.iter().map(|fact| (fact.day, fact.cause.as_deref())).collect();
-    assert_eq!(found, [(newest, Some("conversion")), (older, None)]);
+    let mut found: Vec<_> = stored.stories.into_iter().map(|fact| fact.story).collect();
+    found.sort_by_key(|story| story.span.first);
+    let kept = |story: Story| Story { members: vec![], ..story };
+    assert_eq!(found, [kept(ended), kept(drop_story(newest, newest))]);
     assert_eq!(stored.segments, [SegmentFact { segment: Segment::Prospect, customers: 1, revenue: dec!(0) }]);
     let shops: Vec<_> = stored.stale_shops.iter().map(|stale| stale.shop.as_str()).collect();
     assert_eq!(shops, ["stale.example"]);
     assert_eq!((stored.reorders, stored.critical.len()), (0, 0));
-    assert_eq!(db.store.stored(other, news, NOW).await.unwrap().anomalies, []);
+    assert_eq!(db.store.stored(other, news, NOW).await.unwrap().stories, []);
 }

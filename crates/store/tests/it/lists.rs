@@ -162,7 +162,10 @@ fn lists(store: &Arc<Store>, account: AccountId, cursor: Option<i64>) -> Vec<(&'
     list!("insights of a category", InsightStore::page(insights::Filter { category: Some(ads), ..any }, page));
     list!(
         "insights by all",
-        InsightStore::page(insights::Filter { status: Some(open), severity: Some(high), category: Some(ads) }, page)
+        InsightStore::page(
+            insights::Filter { status: Some(open), severity: Some(high), category: Some(ads), all: false },
+            page
+        )
     );
     let (stockout, critical) = ("stockout".parse().unwrap(), "critical".parse().unwrap());
     let any = risks::Filter::default();

@@ -6,7 +6,7 @@ use app::jobs::{Parts, Shop};
 use domain::{
     anomalies::{Cause, Finding, Kind as Found, drivers::chain, is_notable},
     daily::PartTotals,
-    stories::{LeverKind, Money, StockOut, Story, rank},
+    stories::{LeverKind, Money, StockOut, Story},
 };
 use serde_json::{Value, json};
 use time::Date;
@@ -78,16 +78,12 @@ pub fn judge(world: &World, days: &[Book], window: usize, incidents: &[Incident]
         books.iter().enumerate().flat_map(|(i, book)| world.parts(start + i, book, &products)).collect();
     let findings = shop.findings(&events, &parts);
     let stock_outs: Vec<StockOut> = incidents.iter().filter_map(|incident| incident.stock_out.clone()).collect();
-    let (stories, told) = rank_all(shop.stories(&findings, &Parts::new(&parts), stock_outs));
-    let of_stories = stories.iter().take(told).map(of_story).collect();
+    // All that earn it, most money first: how many are told at a time is a matter of the evening, a window holds many.
+    let mut stories = shop.stories(&findings, &Parts::new(&parts), stock_outs);
+    stories.retain(Story::is_worth_telling);
+    stories.sort_by(|a, b| b.stake().total_cmp(&a.stake()));
+    let of_stories = stories.iter().map(of_story).collect();
     Ok(Judged { methods: [outcomes(world, by_metric(&findings), incidents), outcomes(world, of_stories, incidents)] })
-}
-
-/// All that earn it: what is told at a time is a matter of the evening, a window holds many of them.
-fn rank_all(stories: Vec<Story>) -> (Vec<Story>, usize) {
-    let (ranked, _) = rank(stories);
-    let told = ranked.iter().filter(|story| story.is_worth_telling()).count();
-    (ranked, told)
 }
 
 fn products(world: &World, books: &[Book], start: usize, striking: &BTreeSet<Date>) -> BTreeSet<u32> {

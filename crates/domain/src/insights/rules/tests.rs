@@ -7,7 +7,7 @@ use time::{
 use super::{
     super::{
         Wording,
-        facts::{CriticalItem, SegmentFact, Stored},
+        facts::{CriticalItem, SegmentFact, Stored, StoryFact},
         grounding,
     },
     *,
@@ -15,7 +15,8 @@ use super::{
 use crate::{
     accounts::Platform,
     anomalies::Direction,
-    profit::Basis,
+    profit::{Basis, DayRange},
+    stories::{Band, Gauge, Lever, LeverKind, Measure, Money, Normal, Phase, Seen, Story, Subject},
     texts::{Locale, Texts, tests::locale},
 };
 
@@ -56,27 +57,49 @@ fn fingerprints(facts: &Facts) -> Vec<String> {
     draft(facts).into_iter().map(|draft| draft.fingerprint).collect()
 }
 
-fn drop_of(metric: Metric, cause: Option<&str>) -> AnomalyFact {
-    AnomalyFact {
-        metric: metric.as_str().to_owned(),
-        day: date!(2026 - 02 - 19),
-        observed: 400.0,
-        expected: 1_040.0,
+/// An outage of a platform, told two days later, with the given lever in the place of its own.
+fn story(kind: Option<LeverKind>, part: Option<&str>) -> Story {
+    let subject = match kind {
+        Some(LeverKind::Refund) => Subject::Refunds,
+        Some(LeverKind::Campaign) => Subject::Ads,
+        Some(LeverKind::Cost) => Subject::Costs,
+        Some(LeverKind::Tracking) => Subject::Tracking,
+        _ => Subject::Sales,
+    };
+    let gauge = match kind {
+        Some(LeverKind::Platform | LeverKind::Country | LeverKind::ClosedDay | LeverKind::Conversion) => Gauge::Orders,
+        Some(LeverKind::Traffic | LeverKind::Tracking) => Gauge::Visitors,
+        _ => subject.gauge(),
+    };
+    let day = date!(2026 - 02 - 20);
+    let money = Money { low: -1_700.0, expected: -1_450.0, high: -1_200.0, measure: Measure::Profit };
+    Story {
+        subject,
+        span: DayRange { first: day, last: day },
+        peak: day,
         direction: Direction::Down,
+        seen: Seen {
+            gauge,
+            part: part.map(str::to_owned),
+            band: Band { observed: 0.0, expected: 44.2, low: 31.0, high: 58.0 },
+        },
+        normal: Some(Normal::Others),
         severity: Severity::High,
-        is_shift: false,
-        cause: cause.map(str::to_owned),
-        lever: None,
+        lever: kind.map(|kind| Lever { kind, part: part.map(str::to_owned), share: 0.97, confidence: 0.9 }),
+        money: (subject != Subject::Tracking).then_some(money),
+        usual_day: 2_000.0,
+        members: Vec::new(),
+        phase: Phase::Open,
     }
 }
 
-#[test]
-fn a_closed_day_is_told_of_orders() {
-    let cause = "the shop sold nothing that day, where about 44 orders are usual";
-    let closed = AnomalyFact { lever: Some(Cause::ClosedDay), ..drop_of(Metric::Orders, Some(cause)) };
-    let found = told(&facts(Stored { anomalies: vec![closed], ..Stored::default() }));
-    assert_eq!(found.len(), 1, "{found:?}");
-    assert!(found[0].body.ends_with("The shop sold nothing that day, where about 44 orders are usual."));
+fn outage() -> Story {
+    story(Some(LeverKind::Platform), Some("shopify"))
+}
+
+fn of_stories(stories: impl IntoIterator<Item = Story>) -> Facts {
+    let stories = (12..).zip(stories).map(|(id, story)| StoryFact { id, story }).collect();
+    facts(Stored { stories, ..Stored::default() })
 }
 
 #[test]
@@ -85,38 +108,96 @@ fn a_shop_without_results_has_no_insights() {
 }
 
 #[test]
-fn an_anomaly_is_told_with_its_numbers_and_no_cause_that_was_not_found() {
-    let anomalies = vec![drop_of(Metric::GrossRevenue, None), drop_of(Metric::Orders, None)];
-    let found = told(&facts(Stored { anomalies, ..Stored::default() }));
-    assert_eq!(found.len(), 1, "orders follow from revenue");
-    assert_eq!(found[0].title, "Sales far below normal on Thursday 19 February");
+fn a_story_says_what_happened_what_it_cost_what_was_normal_and_what_to_do() {
+    let facts = of_stories([outage()]);
+    let found = told(&facts);
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].title, "Shopify sold far less than normal on Friday 20 February");
     assert_eq!(
         found[0].body,
-        "You sold 400 USD on Thursday 19 February; about 1,040 USD would be normal. The data does not tell why."
+        "Shopify sold nothing on Friday 20 February; about 44 orders would be normal. All others together were at their \
+         normal level. In profit that is about 1,450 USD less than normal (1,200 USD to 1,700 USD). It is over when a day \
+         is at 31 to 58 again."
     );
-    assert_eq!(found[0].impact_estimate, "640 USD less than normal that day");
+    assert_eq!(found[0].suggested_action, "Place a test order on Shopify, and check its checkout and payments.");
+    assert_eq!(found[0].impact_estimate, "1,450 USD less profit than normal");
+    let draft = &draft(&facts)[0];
+    assert_eq!((draft.fingerprint.as_str(), draft.stake, draft.story), ("story:12", Some(dec!(1450)), Some(12)));
+    assert!(draft.earns_place && !draft.is_over);
 }
 
 #[test]
-fn of_the_deviations_of_a_metric_the_newest_notable_one_is_told() {
-    let on = |day, direction, severity| AnomalyFact { day, direction, severity, ..drop_of(Metric::Aov, None) };
-    let [newest, older] = [date!(2026 - 02 - 25), date!(2026 - 02 - 24)];
-    let anomalies = vec![
-        on(newest, Direction::Down, Severity::Low),
-        on(older, Direction::Down, Severity::Medium),
-        on(newest, Direction::Up, Severity::Critical),
-        on(older, Direction::Up, Severity::High),
-    ];
-    let found = draft(&facts(Stored { anomalies, ..Stored::default() }));
-    let days: Vec<_> = found.iter().map(|draft| (draft.fingerprint.as_str(), draft.told.figure("day"))).collect();
-    assert_eq!(days, [("anomaly:aov:down", Some(&Value::Date(older))), ("anomaly:aov:up", Some(&Value::Date(newest)))]);
+fn a_story_that_is_over_says_so() {
+    let facts = of_stories([Story { phase: Phase::Over { since: date!(2026 - 02 - 21) }, ..outage() }]);
+    let body = &told(&facts)[0].body;
+    assert!(body.ends_with("It is over: on Saturday 21 February all was normal again."), "{body}");
+    assert!(draft(&facts)[0].is_over);
 }
 
 #[test]
-fn a_cause_that_was_found_is_told() {
-    let anomalies = vec![drop_of(Metric::Profit, Some("conversion 60 % below what was expected"))];
-    let found = told(&facts(Stored { anomalies, ..Stored::default() }));
-    assert!(found[0].body.ends_with("Conversion 60 % below what was expected."), "{}", found[0].body);
+fn a_trifle_earns_no_place() {
+    assert!(!draft(&of_stories([Story { usual_day: 20_000.0, ..outage() }]))[0].earns_place);
+}
+
+#[test]
+fn what_costs_most_is_told_first() {
+    let money = Money { low: 2_000.0, expected: 2_500.0, high: 3_000.0, measure: Measure::Profit };
+    let facts = of_stories([outage(), Story { money: Some(money), ..outage() }]);
+    assert_eq!(fingerprints(&facts), ["story:13", "story:12"]);
+}
+
+#[test]
+fn a_rise_of_profit_is_good_news() {
+    // 50 a day before (1,500), 65 a day after (1,950).
+    let rose = Facts { days: days(|day| day.cogs = dec!(25)), ..facts(Stored::default()) };
+    assert_eq!(fingerprints(&rose), ["profit:rise"]);
+    assert_eq!(told(&rose)[0].impact_estimate, "450 USD more profit in 30 days");
+}
+
+/// Days of even sales, a hundred of them, the last of which sold so much.
+fn record(last: Decimal) -> Facts {
+    let first = date!(2025 - 11 - 20);
+    let mut days: Vec<DayTotals> = (0..100)
+        .map(|at| DayTotals { gross_revenue: dec!(100), orders: 5, ..DayTotals::quiet(first + Duration::days(at)) })
+        .collect();
+    days[40].gross_revenue = dec!(180);
+    days[99].gross_revenue = last;
+    Facts { days, ..facts(Stored::default()) }
+}
+
+#[test]
+fn the_best_day_so_far_is_told_beside_the_best_before() {
+    let body = |facts: &Facts| {
+        let drafts = draft(facts);
+        drafts
+            .iter()
+            .find(|draft| draft.told.kind == Kind::RecordDay)
+            .map(|draft| draft.told.wording(&Texts::of(Locale::ENGLISH).as_of(date!(2026 - 03 - 01)), usd()).body)
+    };
+    let said = "You sold 250 USD on Friday 27 February, in 5 orders. The best day before that was Tuesday 30 December, \
+                with 180 USD.";
+    assert_eq!(body(&record(dec!(250))).as_deref(), Some(said));
+    assert_eq!(body(&record(dec!(180))), None);
+    let mut young = record(dec!(250));
+    young.days.drain(..10);
+    assert_eq!(body(&young), None);
+}
+
+#[test]
+fn a_week_is_told_by_five_figures_its_stories_and_one_thing_to_do() {
+    // The last day is a Friday: the week is the one before.
+    let mut facts = of_stories([Story { peak: date!(2026 - 02 - 20), ..outage() }]);
+    facts.days = record(dec!(100)).days;
+    let digest = &draft(&facts)[0];
+    assert_eq!((digest.fingerprint.as_str(), digest.comes_first), ("digest:2026-02-16", true));
+    let Wording { title, body, suggested_action, .. } = &told(&facts)[0];
+    assert_eq!(title, "Your week from Monday 16 February to Sunday 22 February");
+    assert_eq!(
+        body,
+        "Sales after refunds: 700 USD (the week before: 700 USD). Orders: 35 (35). Profit: 700 USD (700 USD). Ads: 0.00 USD \
+         (0.00 USD). New customers: 0 (0). What stood out: Shopify sold far less than normal on Friday 20 February."
+    );
+    assert_eq!(suggested_action, "Place a test order on Shopify, and check its checkout and payments.");
 }
 
 #[test]
@@ -228,24 +309,58 @@ fn every_stale_shop_is_a_situation_of_its_own() {
     assert_eq!(found, ["integrations:stale:shopify:a.example.com", "integrations:stale:shopify:b.example.com"]);
 }
 
+/// Every lever up and down, in every phase, with every kind of money and of what was normal.
+fn every_story() -> Vec<StoryFact> {
+    let phases = [Phase::Open, Phase::Over { since: date!(2026 - 02 - 23) }, Phase::Usual, Phase::Open];
+    let normal = [Some(Normal::Others), Some(Normal::Visitors), Some(Normal::Orders), None];
+    let mut stories = Vec::new();
+    let kinds = LeverKind::ALL.iter().copied().map(Some).chain([None]);
+    for kind in kinds.flat_map(|kind| std::iter::repeat_n(kind, 4)) {
+        let at = stories.len();
+        // Nothing is sold too much of when the shop is closed, and no bulk order makes a day a bad one.
+        let is_up = match kind {
+            Some(LeverKind::ClosedDay | LeverKind::StockOut) => false,
+            Some(LeverKind::BulkOrder) => true,
+            _ => at % 2 == 1,
+        };
+        let part = match kind {
+            Some(LeverKind::Platform) => Some("mercadolibre"),
+            Some(LeverKind::Campaign) if at % 4 > 1 => None,
+            Some(LeverKind::Country) => Some("BR"),
+            Some(LeverKind::Product | LeverKind::StockOut) if at % 4 == 0 => Some("MUG-BLUE"),
+            Some(LeverKind::Campaign) if at % 4 == 0 => Some("meta/Summer"),
+            Some(LeverKind::Product | LeverKind::StockOut | LeverKind::Campaign) => Some("S-7 % off"),
+            _ => None,
+        };
+        // The first of each kind is as days are.
+        let normal = match kind {
+            _ if at % 4 > 0 => normal[(at / 4 + at) % 4],
+            Some(LeverKind::Conversion) => Some(Normal::Visitors),
+            Some(LeverKind::ClosedDay | LeverKind::Traffic) | None => None,
+            _ if part.is_some() => Some(Normal::Others),
+            _ => Some(Normal::Orders),
+        };
+        let mut story = Story { phase: phases[at % 4], normal, ..story(kind, part) };
+        if at % 4 == 3 {
+            story.span.last = date!(2026 - 02 - 24);
+        }
+        if is_up {
+            (story.seen.band.observed, story.direction) = (94.5, Direction::Up);
+            story.money = story.money.map(|_| Money { low: 7.0, expected: 9.5, high: 14.2, measure: Measure::Revenue });
+        }
+        stories.push(StoryFact { id: stories.len() as i64, story });
+    }
+    stories
+}
+
 /// Shops in which every rule has something to tell: of one and of several, up and down, with a cause and without.
-fn shops_with_everything() -> [Facts; 3] {
+fn shops_with_everything() -> [Facts; 5] {
     let segment = |segment, customers, revenue| SegmentFact { segment, customers, revenue };
     let item = |at: i64| CriticalItem { sku: format!("S-{at} 99 % off"), current_stock: at % 9, units_sold_30d: 3 };
     let shop = |many: i64, change: fn(&mut DayTotals)| Facts {
         days: days(change),
         stored: Stored {
-            anomalies: Metric::ALL
-                .iter()
-                .flat_map(|metric| {
-                    let found = AnomalyFact { is_shift: many > 1, ..drop_of(*metric, None) };
-                    let (observed, expected) =
-                        if metric.unit() == Unit::Share { (0.021, 0.034) } else { (many as f64, 40.0) };
-                    let down = AnomalyFact { observed, expected, ..found.clone() };
-                    let up = AnomalyFact { observed: expected, expected: observed, direction: Direction::Up, ..found };
-                    [down, up]
-                })
-                .collect(),
+            stories: every_story(),
             critical: (0..many).flat_map(|at| [item(9 * at), item(9 * at + 1)]).collect(),
             reorders: many,
             segments: vec![segment(Segment::Vip, 10, dec!(750)), segment(Segment::AtRisk, many, dec!(250.55))],
@@ -266,7 +381,9 @@ fn shops_with_everything() -> [Facts; 3] {
         day.cogs = dec!(95);
         day.basis.returned_cogs = dec!(1.115);
     };
-    [shop(1, dear), shop(8, loss), shop(0, loss)]
+    let good = Facts { stored: of_stories([outage()]).stored, ..record(dec!(250)) };
+    let rise = Facts { days: days(|day| day.cogs = dec!(25)), ..facts(Stored::default()) };
+    [shop(1, dear), shop(8, loss), shop(0, loss), good, rise]
 }
 
 /// Every template with every fact.
@@ -293,8 +410,9 @@ fn the_texts_of_the_catalogue_pass_the_check_of_models_texts() {
             }
             told += 1;
         }
-        // Eighteen anomalies, three of the periods, a stale shop; and the stock and the customers of two shops.
-        assert_eq!(told, 3 * (18 + 3 + 1) + 2 * 4);
+        // The stories, three of the periods, a stale shop; the stock and the customers of two shops; a record, a story and
+        // their week; and a rise.
+        assert_eq!(told, 3 * (14 * 4 + 3 + 1) + 2 * 4 + 3 + 1);
     }
     assert!(refused.is_empty(), "{}", refused.join("\n"));
 }
@@ -309,19 +427,18 @@ fn facts_come_back_from_json_as_they_were() {
 
 /// The examples of docs/insights.md.
 fn catalogue() -> String {
-    let [one, several, _] = shops_with_everything();
+    let [one, several, _, good, rise] = shops_with_everything();
     let mut told: Vec<Told> = Vec::new();
-    for draft in draft(&several).into_iter().chain(draft(&one)) {
-        let is_new =
-            |known: &Told| known.kind != draft.told.kind || known.figure("metric") != draft.told.figure("metric");
+    for draft in [several, one, good, rise].iter().flat_map(draft) {
+        let is_new = |known: &Told| known.kind != draft.told.kind || known.figure("what") != draft.told.figure("what");
         if told.iter().all(is_new) {
             told.push(draft.told);
         }
     }
     let mut rows = String::new();
     for told in &told {
-        let metric = match told.figure("metric") {
-            Some(Value::Code(metric)) => format!("`: `{metric}"),
+        let what = match told.figure("what") {
+            Some(Value::Code(what)) => format!("`: `{what}"),
             _ => String::new(),
         };
         let said = [Locale::ENGLISH, locale("es-MX"), locale("pt-BR")].map(|locale| {
@@ -329,7 +446,7 @@ fn catalogue() -> String {
             let Wording { title, body, .. } = told.wording(&texts, usd());
             format!("**{title}.** {body}")
         });
-        rows.push_str(&format!("| `{}{metric}` | {} |\n", told.kind, said.join(" | ")));
+        rows.push_str(&format!("| `{}{what}` | {} |\n", told.kind, said.join(" | ")));
     }
     // A name that tries the check is no example.
     rows.replace(" 99 % off", "")

@@ -3,14 +3,13 @@
 use async_trait::async_trait;
 use diesel::{
     prelude::*,
-    sql_types::{BigInt, Binary, Bool, Date as SqlDate, Double, Nullable, Numeric, Text},
+    sql_types::{BigInt, Binary, Numeric, Text},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
     insights::{
-        AnomalyFact, CriticalItem, InsightSource, KnownTexts, SegmentFact, StaleShop, Stored, Text as KnownText,
-        Wording,
+        CriticalItem, InsightSource, KnownTexts, SegmentFact, StaleShop, Stored, StoryFact, Text as KnownText, Wording,
     },
     integrations::Integration,
     inventory,
@@ -18,60 +17,18 @@ use domain::{
     reorder,
 };
 use rust_decimal::Decimal;
-use time::{Date, OffsetDateTime};
+use time::OffsetDateTime;
 
-use super::left_alone;
+use super::{
+    super::stories::{self, StoryRow},
+    left_alone,
+};
 use crate::{
     Store,
     database::error::{corrupt, parse},
     integrations::{self, IntegrationRow},
     schema::{inventory_items, reorder_suggestions},
 };
-
-statement!(
-    /// The deviations of single metrics, each with its cause from the correlated one, if it has none itself.
-    Anomalies(account: i64 => BigInt, first: Date => SqlDate, last: Date => SqlDate) -> AnomalyRow = "
-    SELECT a.metric, a.day, a.observed_value, a.expected_value, a.direction,
-        a.severity, a.is_shift, coalesce(a.inferred_cause, c.inferred_cause) AS cause,
-        coalesce(a.cause, c.cause) AS lever
-    FROM anomalies a LEFT JOIN anomalies c ON c.account_id = $1 AND c.kind = 'correlated' AND c.metric = a.metric
-        AND c.day = a.day
-    WHERE a.account_id = $1 AND a.kind = 'univariate' AND a.day BETWEEN $2 AND $3
-    ORDER BY a.metric, a.direction, a.day DESC"
-);
-
-row!(
-    struct AnomalyRow {
-        metric: String => Text,
-        day: Date => SqlDate,
-        observed_value: f64 => Double,
-        expected_value: f64 => Double,
-        direction: String => Text,
-        severity: String => Text,
-        is_shift: bool => Bool,
-        cause: Option<String> => Nullable<Text>,
-        lever: Option<String> => Nullable<Text>,
-    }
-);
-
-impl TryFrom<AnomalyRow> for AnomalyFact {
-    type Error = StoreError;
-    fn try_from(row: AnomalyRow) -> Result<Self, StoreError> {
-        let AnomalyRow { metric, day, observed_value, expected_value, direction, severity, is_shift, cause, lever } =
-            row;
-        Ok(Self {
-            metric,
-            day,
-            observed: observed_value,
-            expected: expected_value,
-            direction: parse(&direction, "direction")?,
-            severity: parse(&severity, "severity")?,
-            is_shift,
-            cause,
-            lever: lever.map(|lever| parse(&lever, "cause")).transpose()?,
-        })
-    }
-}
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = inventory_items, check_for_backend(diesel::pg::Pg))]
@@ -112,7 +69,7 @@ impl TryFrom<SegmentRow> for SegmentFact {
 
 /// The rows that the facts come from, read in one transaction.
 struct Rows {
-    anomalies: Vec<AnomalyRow>,
+    stories: Vec<StoryRow>,
     critical: Vec<CriticalRow>,
     reorders: i64,
     segments: Vec<SegmentRow>,
@@ -123,12 +80,12 @@ struct Rows {
 impl InsightSource for Store {
     async fn stored(&self, account: AccountId, news: DayRange, now: OffsetDateTime) -> Result<Stored, StoreError> {
         let rows = self.job_transaction(async |connection| read(connection, account, news).await).await?;
-        let Rows { anomalies, critical, reorders, segments, shops } = rows;
+        let Rows { stories, critical, reorders, segments, shops } = rows;
         let shops = shops.into_iter().map(Integration::try_from).collect::<Result<Vec<_>, _>>()?;
         let mut stale_shops: Vec<_> = shops.into_iter().filter_map(|shop| StaleShop::of(shop, now)).collect();
         stale_shops.sort_unstable_by(|a, b| (a.provider.as_str(), &a.shop).cmp(&(b.provider.as_str(), &b.shop)));
         Ok(Stored {
-            anomalies: anomalies.into_iter().map(AnomalyFact::try_from).collect::<Result<_, _>>()?,
+            stories: stories.into_iter().map(StoryFact::try_from).collect::<Result<_, _>>()?,
             critical: critical.into_iter().map(CriticalItem::from).collect(),
             reorders,
             segments: segments.into_iter().map(SegmentFact::try_from).collect::<Result<_, _>>()?,
@@ -161,7 +118,7 @@ async fn read(connection: &mut AsyncPgConnection, account: AccountId, news: DayR
         .filter(reorder_suggestions::status.eq(reorder::Status::Pending.as_str()))
         .count();
     Ok(Rows {
-        anomalies: Anomalies { account: account.0, first: news.first, last: news.last }.load(connection).await?,
+        stories: stories::recent(connection, account, news).await?,
         critical: critical.load(connection).await?,
         reorders: reorders.get_result(connection).await?,
         segments: Segments { account: account.0 }.load(connection).await?,

@@ -1,0 +1,179 @@
+//! The story that an insight tells.
+
+use domain::{
+    anomalies::Direction,
+    stories::{Action, Band, Gauge, Kept, KeptMember, Lever, LeverKind, Measure, Money, Normal, Phase, Seen, Subject},
+};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::{
+    names,
+    respond::{date, round4},
+};
+
+/// One event, told once.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Story)]
+pub(super) struct StoryBody {
+    #[schema(example = 12)]
+    id: i64,
+    /// What it is about.
+    #[schema(schema_with = names::story_subject)]
+    subject: Subject,
+    #[schema(format = Date, example = "2026-05-01")]
+    first_day: String,
+    /// The last day on which it showed.
+    #[schema(format = Date, example = "2026-05-01")]
+    last_day: String,
+    /// The day that departed most.
+    #[schema(format = Date, example = "2026-05-01")]
+    peak_day: String,
+    /// Which way the subject went.
+    #[schema(schema_with = names::direction)]
+    direction: Direction,
+    /// What moved it, as far as is known; null when nothing known accounts for it.
+    lever: Option<LeverBody>,
+    /// What it brought (above zero) or cost (below); null where it moves no money.
+    money: Option<MoneyBody>,
+    seen: SeenBody,
+    /// What was as usual beside it; null when nothing stands out as such.
+    #[schema(schema_with = names::story_normal)]
+    normal: Option<Normal>,
+    /// What to do about it.
+    #[schema(schema_with = names::story_action)]
+    action: Action,
+    /// `open`, `over`, or `usual` for what has lasted so long that it is what is expected now.
+    #[schema(value_type = String, schema_with = names::story_phase)]
+    phase: &'static str,
+    /// From when on all was as expected; null unless it is over.
+    #[schema(format = Date)]
+    over_since: Option<String>,
+    /// Its anomalies, by day and metric.
+    members: Vec<MemberBody>,
+}
+
+/// What moved it.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = StoryLever)]
+struct LeverBody {
+    #[schema(schema_with = names::story_lever)]
+    kind: LeverKind,
+    /// The platform, country, product or campaign; null where the lever has none.
+    #[schema(example = "shopify")]
+    part: Option<String>,
+    /// The part of the deviation that it accounts for.
+    #[schema(minimum = 0, maximum = 1, example = 0.97)]
+    share: f64,
+    /// Probability that it is the right one.
+    #[schema(minimum = 0, maximum = 1, example = 0.9)]
+    confidence: f64,
+}
+
+/// What an event brought or cost, in the account's currency.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = StoryMoney)]
+struct MoneyBody {
+    /// 10 % of outcomes lie below.
+    #[schema(example = -1700.0)]
+    low: f64,
+    #[schema(example = -1450.0)]
+    expected: f64,
+    /// 10 % of outcomes lie above.
+    #[schema(example = -1200.0)]
+    high: f64,
+    /// Profit where costs are known, else revenue.
+    #[schema(schema_with = names::story_measure)]
+    measure: Measure,
+}
+
+/// The figure that shows the event, on the day that departed most.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = StorySeen)]
+struct SeenBody {
+    #[schema(schema_with = names::story_gauge)]
+    gauge: Gauge,
+    /// Of this platform, country, product or campaign; null for the whole shop.
+    #[schema(example = "shopify")]
+    part: Option<String>,
+    #[schema(example = 0.0)]
+    observed: f64,
+    #[schema(example = 44.2)]
+    expected: f64,
+    /// Between this and `high` lie about 95 % of usual days: where the figure is back, the event is over.
+    #[schema(example = 31.0)]
+    low: f64,
+    #[schema(example = 58.0)]
+    high: f64,
+}
+
+/// An anomaly of the event.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = StoryMember)]
+struct MemberBody {
+    #[schema(example = 77)]
+    anomaly_id: i64,
+    #[schema(example = "gross_revenue")]
+    metric: String,
+    #[schema(format = Date, example = "2026-05-01")]
+    day: String,
+    #[schema(schema_with = names::direction)]
+    direction: Direction,
+}
+
+impl From<Kept> for StoryBody {
+    fn from(kept: Kept) -> Self {
+        let Kept { id, story, members } = kept;
+        let action = story.action();
+        let (phase, over_since) = match story.phase {
+            Phase::Open => ("open", None),
+            Phase::Over { since } => ("over", Some(date(since))),
+            Phase::Usual => ("usual", None),
+        };
+        Self {
+            id,
+            subject: story.subject,
+            first_day: date(story.span.first),
+            last_day: date(story.span.last),
+            peak_day: date(story.peak),
+            direction: story.direction,
+            lever: story.lever.map(Into::into),
+            money: story.money.map(Into::into),
+            seen: story.seen.into(),
+            normal: story.normal,
+            action,
+            phase,
+            over_since,
+            members: members.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
+impl From<Lever> for LeverBody {
+    fn from(lever: Lever) -> Self {
+        let Lever { kind, part, share, confidence } = lever;
+        Self { kind, part, share: round4(share), confidence: round4(confidence) }
+    }
+}
+
+impl From<Money> for MoneyBody {
+    fn from(money: Money) -> Self {
+        let Money { low, expected, high, measure } = money;
+        Self { low: round4(low), expected: round4(expected), high: round4(high), measure }
+    }
+}
+
+impl From<Seen> for SeenBody {
+    fn from(seen: Seen) -> Self {
+        let Seen { gauge, part, band: Band { observed, expected, low, high } } = seen;
+        let [observed, expected, low, high] = [observed, expected, low, high].map(round4);
+        Self { gauge, part, observed, expected, low, high }
+    }
+}
+
+impl From<KeptMember> for MemberBody {
+    fn from(member: KeptMember) -> Self {
+        let KeptMember { anomaly, metric, day, direction } = member;
+        Self { anomaly_id: anomaly, metric, day: date(day), direction }
+    }
+}

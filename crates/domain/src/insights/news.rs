@@ -1,0 +1,89 @@
+//! Good news, and the week in short.
+
+use rust_decimal::Decimal;
+use time::{Date, Duration, Weekday};
+
+use super::{
+    Category, Draft, Severity,
+    facts::{Facts, StoryFact},
+    rules::count,
+    stories,
+    told::{Kind, Told, Value},
+};
+use crate::{
+    daily::DayTotals,
+    metrics::{Metric, Sums},
+};
+
+/// Days of sales that a day must be the best of to be called a record.
+const RECORD_OF_DAYS: usize = 90;
+/// Days for which a record is news.
+const RECORD_NEWS: usize = 7;
+/// Stories that a week is told by.
+const STORIES_OF_WEEK: usize = 3;
+
+/// The best day of all that are known, if it was one of the last. Days are one after the other.
+pub(super) fn record(days: &[DayTotals]) -> Option<Draft> {
+    let since_first = days.iter().position(|day| !day.gross_revenue.is_zero())?;
+    let known = days.get(since_first..)?;
+    let (before, news) = known.split_at(known.len().checked_sub(RECORD_NEWS)?);
+    let best = news.iter().max_by_key(|day| day.gross_revenue)?;
+    let record = before.iter().max_by_key(|day| day.gross_revenue)?;
+    if before.len() < RECORD_OF_DAYS || best.gross_revenue <= record.gross_revenue {
+        return None;
+    }
+    let told = Told::new(Kind::RecordDay)
+        .with("day", Value::Date(best.day))
+        .with("sales", Value::Money(best.gross_revenue))
+        .with("orders", count(best.orders))
+        .with("record", Value::Money(record.gross_revenue))
+        .with("record_day", Value::Date(record.day));
+    let stake = best.gross_revenue - record.gross_revenue;
+    Some(Draft { stake: Some(stake), ..Draft::new("record:day", Severity::Low, Category::Revenue, told) })
+}
+
+/// The last full week, from Monday on: five figures beside those of the week before, what happened, and one thing to do.
+pub(super) fn digest(facts: &Facts) -> Option<Draft> {
+    let last = facts.days.last()?.day;
+    let sunday = match last.weekday() {
+        Weekday::Sunday => last,
+        other => last.checked_sub(Duration::days(i64::from(other.number_days_from_sunday())))?,
+    };
+    let week = |sunday: Date| {
+        let monday = sunday.checked_sub(Duration::days(6))?;
+        let days = facts.days.iter().filter(|day| (monday..=sunday).contains(&day.day));
+        Some((monday, Sums::of_days(&days.copied().collect::<Vec<_>>())))
+    };
+    let ((monday, is), (_, was)) = (week(sunday)?, week(sunday.checked_sub(Duration::days(7))?)?);
+    if is.components.purchase_count == 0 || was.components.purchase_count == 0 {
+        return None;
+    }
+    let told = Told::new(Kind::WeeklyDigest).with("first", Value::Date(monday)).with("last", Value::Date(sunday));
+    let told = FIGURES.iter().fold(told, |told, metric| {
+        let (is, was) = (metric.of(&is).unwrap_or_default(), metric.of(&was).unwrap_or_default());
+        let value = |value| match metric {
+            Metric::Orders | Metric::NewCustomers => count(value),
+            _ => Value::Money(value),
+        };
+        told.with(metric.as_str(), value(is)).with(&format!("{metric}_before"), value(was)).with_moved(
+            &format!("{metric}_moved"),
+            was,
+            is,
+        )
+    });
+    let mut parts: Vec<&StoryFact> =
+        facts.stored.stories.iter().filter(|fact| is_of_week(fact, monday, sunday)).collect();
+    parts.sort_by(|a, b| b.story.stake().total_cmp(&a.story.stake()).then(a.id.cmp(&b.id)));
+    let parts: Vec<Told> = parts.into_iter().take(STORIES_OF_WEEK).map(|fact| stories::draft(fact).told).collect();
+    let told = told.with("happened", Value::Code(if parts.is_empty() { "no" } else { "yes" }.to_owned()));
+    let draft = Draft::new(format!("digest:{monday}"), Severity::Low, Category::Profit, Told { parts, ..told });
+    Some(Draft { comes_first: true, stake: Some(Decimal::ZERO), ..draft })
+}
+
+const FIGURES: [Metric; 5] =
+    [Metric::NetRevenue, Metric::Orders, Metric::Profit, Metric::AdSpend, Metric::NewCustomers];
+
+fn is_of_week(fact: &StoryFact, monday: Date, sunday: Date) -> bool {
+    let StoryFact { story, .. } = fact;
+    story.is_worth_telling() && story.span.first <= sunday && story.span.last >= monday
+}

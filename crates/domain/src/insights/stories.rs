@@ -1,0 +1,121 @@
+//! A story as an insight.
+
+use rust_decimal::Decimal;
+
+use super::{
+    Category, Draft,
+    facts::StoryFact,
+    told::{Kind, Told, Value},
+};
+use crate::{
+    anomalies::Direction,
+    money::estimate,
+    stories::{Band, Gauge, LeverKind, Measure, Money, Phase, Seen, Story, Subject},
+};
+
+/// The story as it is told, in facts.
+pub(super) fn draft(fact: &StoryFact) -> Draft {
+    let StoryFact { id, story } = fact;
+    Draft {
+        fingerprint: format!("story:{id}"),
+        severity: story.severity,
+        category: category(story),
+        told: told(story),
+        stake: story.money.map(|_| amount(story.stake())),
+        earns_place: story.is_worth_telling(),
+        comes_first: false,
+        is_over: story.phase != Phase::Open,
+        story: Some(*id),
+    }
+}
+
+fn category(story: &Story) -> Category {
+    let lever = story.lever.as_ref().map(|lever| lever.kind);
+    match (story.subject, lever) {
+        (Subject::Sales, Some(LeverKind::Price)) => Category::Pricing,
+        (Subject::Sales, Some(LeverKind::StockOut)) => Category::Inventory,
+        (Subject::Sales | Subject::Refunds, _) => Category::Revenue,
+        (Subject::Ads, _) => Category::Ads,
+        (Subject::Costs, _) => Category::Profit,
+        (Subject::Tracking, _) => Category::Customers,
+    }
+}
+
+fn told(story: &Story) -> Told {
+    let Seen { gauge, part, band } = &story.seen;
+    let Band { observed, expected, low, high } = *band;
+    let figure = |value: f64| match gauge {
+        Gauge::Orders | Gauge::Visitors => Value::Count(amount(value)),
+        _ => Value::Money(amount(value)),
+    };
+    let direction = if observed < expected { Direction::Down } else { Direction::Up };
+    let told = Told::new(Kind::Story)
+        .with("what", code(what(story)))
+        .with("direction", Value::Moved(direction))
+        .with("day", Value::Date(story.peak))
+        .with("observed", figure(observed))
+        .with("expected", figure(expected.max(0.0)))
+        .with("low", figure(low.max(0.0)))
+        .with("high", figure(high))
+        .with("normal", code(story.normal.map_or("unknown", |normal| normal.as_str())))
+        .with("action", code(story.action()));
+    let told = match part {
+        // Platforms have names of their own in a text.
+        Some(part) if story.lever.as_ref().is_some_and(|lever| lever.kind == LeverKind::Platform) => {
+            told.with("platform", code(part))
+        }
+        Some(part) => told.with("part", Value::Names(vec![part.clone()])),
+        None => told,
+    };
+    lasting(with_money(told, story.money), story)
+}
+
+/// When it began and ended, where it was not one day.
+fn lasting(told: Told, story: &Story) -> Told {
+    let span = story.span;
+    let days = (span.last - span.first).whole_days() + 1;
+    let told = match story.phase {
+        Phase::Open if days == 1 => told.with("state", code("open")),
+        Phase::Open => told.with("state", code("goes_on")).with("first", Value::Date(span.first)),
+        Phase::Usual => told.with("state", code("usual")).with("first", Value::Date(span.first)),
+        Phase::Over { since } => told.with("state", code("over")).with("since", Value::Date(since)),
+    };
+    told.with("days", Value::Days(days))
+}
+
+fn with_money(told: Told, money: Option<Money>) -> Told {
+    let Some(Money { low, expected, high, measure }) = money else { return told.with("money", code("none")) };
+    let name = match (measure, expected < 0.0) {
+        (Measure::Profit, true) => "less_profit",
+        (Measure::Profit, false) => "more_profit",
+        (Measure::Revenue, true) => "less_sales",
+        (Measure::Revenue, false) => "more_sales",
+    };
+    // Said as an amount above zero in the direction of the whole.
+    let (least, most) = if expected < 0.0 { (-high, -low) } else { (low, high) };
+    told.with("money", code(name))
+        .with("amount", Value::Money(amount(expected.abs())))
+        .with("least", Value::Money(amount(least.max(0.0))))
+        .with("most", Value::Money(amount(most)))
+}
+
+/// Which sentence tells the event.
+fn what(story: &Story) -> &'static str {
+    let is_named = story.seen.part.is_some();
+    match (story.subject, story.lever.as_ref().map(|lever| lever.kind)) {
+        (Subject::Ads, _) if !is_named => "ads",
+        (_, Some(LeverKind::Platform | LeverKind::Country | LeverKind::Product)) if !is_named => "sales",
+        (_, Some(kind)) => kind.as_str(),
+        (_, None) => "sales",
+    }
+}
+
+fn code(code: impl ToString) -> Value {
+    Value::Code(code.to_string())
+}
+
+/// To what texts show of it: the minor unit below a hundred, none from there on.
+fn amount(value: f64) -> Decimal {
+    let decimals = if value.abs() < 100.0 { 2 } else { 0 };
+    if value < 0.0 { -estimate(-value, decimals) } else { estimate(value, decimals) }
+}

@@ -1,0 +1,182 @@
+# One event, told once: what was seen on the day that departed most, what it was worth, what was normal, and whether it is over.
+
+insight-story =
+    .title = { $what ->
+        [closed_day] No se vendió nada { $day_on }
+        [platform] { $direction ->
+            [down] { platform } vendió mucho menos de lo normal { $day_on }
+           *[up] { platform } vendió mucho más de lo normal { $day_on }
+        }
+        [country] { $direction ->
+            [down] Muchos menos pedidos de { $part } de lo normal { $day_on }
+           *[up] Muchos más pedidos de { $part } de lo normal { $day_on }
+        }
+        [product] { $direction ->
+            [down] { $part } vendió mucho menos de lo normal { $day_on }
+           *[up] { $part } vendió mucho más de lo normal { $day_on }
+        }
+        [stock_out] Sin stock de { $part } { $day_on }
+        [campaign] { $direction ->
+            [down] Gasto en la campaña { $part } muy por debajo de lo normal { $day_on }
+           *[up] Gasto en la campaña { $part } muy por encima de lo normal { $day_on }
+        }
+        [ads] { $direction ->
+            [down] Gasto en anuncios muy por debajo de lo normal { $day_on }
+           *[up] Gasto en anuncios muy por encima de lo normal { $day_on }
+        }
+        [price] { $direction ->
+            [down] Precios muy por debajo de lo normal { $day_on }
+           *[up] Precios muy por encima de lo normal { $day_on }
+        }
+        [bulk_order] { $direction ->
+            [down] Pedidos mucho más pequeños de lo normal { $day_on }
+           *[up] Pedidos mucho más grandes de lo normal { $day_on }
+        }
+        [traffic] { $direction ->
+            [down] Muchas menos visitas de lo normal { $day_on }
+           *[up] Muchas más visitas de lo normal { $day_on }
+        }
+        [conversion] { $direction ->
+            [down] Compraron muchos menos visitantes de lo normal { $day_on }
+           *[up] Compraron muchos más visitantes de lo normal { $day_on }
+        }
+        [tracking] { $direction ->
+            [down] Quedaron visitas sin contar { $day_on }
+           *[up] Se contaron visitas de más { $day_on }
+        }
+        [refund] { $direction ->
+            [down] Reembolsos muy por debajo de lo normal { $day_on }
+           *[up] Reembolsos muy por encima de lo normal { $day_on }
+        }
+        [cost] { $direction ->
+            [down] Cada unidad costó mucho menos de lo normal { $day_on }
+           *[up] Cada unidad costó mucho más de lo normal { $day_on }
+        }
+       *[sales] { $direction ->
+            [down] Ventas muy por debajo de lo normal { $day_on }
+           *[up] Ventas muy por encima de lo normal { $day_on }
+        }
+    }
+    .body = { $what ->
+        [closed_day] No se vendió nada { $day_on }; lo normal serían unos { $expected } pedidos.
+        [platform] { $observed_n ->
+            [0] { platform } no vendió nada { $day_on }; lo normal serían unos { $expected } pedidos.
+            [one] { platform } tuvo { $observed } pedido { $day_on }; lo normal serían unos { $expected }.
+           *[other] { platform } tuvo { $observed } pedidos { $day_on }; lo normal serían unos { $expected }.
+        }
+        [country] { $observed_n ->
+            [0] No llegó ningún pedido de { $part } { $day_on }; lo normal serían unos { $expected }.
+            [one] Llegó { $observed } pedido de { $part } { $day_on }; lo normal serían unos { $expected }.
+           *[other] Llegaron { $observed } pedidos de { $part } { $day_on }; lo normal serían unos { $expected }.
+        }
+        [product] { $observed_n ->
+            [0] { $part } no vendió nada { $day_on }; lo normal serían unos { $expected }.
+           *[other] { $part } vendió { $observed } { $day_on }; lo normal serían unos { $expected }.
+        }
+        [stock_out] { $observed_n ->
+            [0] Sin stock, { $part } no vendió nada { $day_on }; lo normal serían unos { $expected }.
+           *[other] Sin stock, { $part } vendió { $observed } { $day_on }; lo normal serían unos { $expected }.
+        }
+        [campaign] { $observed_n ->
+            [0] No gastó nada en la campaña { $part } { $day_on }; lo normal serían unos { $expected }.
+           *[other] Gastó { $observed } en la campaña { $part } { $day_on }; lo normal serían unos { $expected }.
+        }
+        [ads] { $observed_n ->
+            [0] No gastó nada en anuncios { $day_on }; lo normal serían unos { $expected }.
+           *[other] Gastó { $observed } en anuncios { $day_on }; lo normal serían unos { $expected }.
+        }
+        [price] La unidad promedio se vendió a { $observed } { $day_on }; lo normal serían unos { $expected }.
+        [bulk_order] Vendió { $observed } { $day_on }; lo normal serían unos { $expected }. Pocos pedidos fueron mucho más grandes que los demás.
+        [traffic] { $observed_n ->
+            [0] No hubo visitas { $day_on }; lo normal serían unas { $expected }.
+            [one] Hubo { $observed } visita { $day_on }; lo normal serían unas { $expected }.
+           *[other] Hubo { $observed } visitas { $day_on }; lo normal serían unas { $expected }.
+        }
+        [conversion] { $observed_n ->
+            [0] No llegó ningún pedido { $day_on }; lo normal serían unos { $expected }.
+            [one] Llegó { $observed } pedido { $day_on }; lo normal serían unos { $expected }.
+           *[other] Llegaron { $observed } pedidos { $day_on }; lo normal serían unos { $expected }.
+        }
+        [tracking] { $observed_n ->
+            [0] No se contó ninguna visita { $day_on }; lo normal serían unas { $expected }.
+            [one] Se contó { $observed } visita { $day_on }; lo normal serían unas { $expected }.
+           *[other] Se contaron { $observed } visitas { $day_on }; lo normal serían unas { $expected }.
+        }
+        [refund] { $observed_n ->
+            [0] No reembolsó nada { $day_on }; lo normal serían unos { $expected }.
+           *[other] Reembolsó { $observed } { $day_on }; lo normal serían unos { $expected }.
+        }
+        [cost] Mercadería, comisiones y envío sumaron { $observed } por unidad { $day_on }; lo normal serían unos { $expected }.
+       *[sales] Vendió { $observed } { $day_on }; lo normal serían unos { $expected }. Los datos no dicen por qué.
+    }{ $normal ->
+        [others] {" "}Todo lo demás junto estuvo en su nivel normal.
+        [visitors] {" "}Las visitas estuvieron en su nivel normal.
+        [orders] {" "}La cantidad de pedidos fue normal.
+       *[unknown] {""}
+    }{ $money ->
+        [less_profit] {" "}En ganancia son unos { $amount } menos de lo normal (de { $least } a { $most }).
+        [more_profit] {" "}En ganancia son unos { $amount } más de lo normal (de { $least } a { $most }).
+        [less_sales] {" "}En ventas son unos { $amount } menos de lo normal (de { $least } a { $most }).
+        [more_sales] {" "}En ventas son unos { $amount } más de lo normal (de { $least } a { $most }).
+       *[none] {""}
+    }{ $state ->
+        [open] {" "}Termina cuando un día vuelva a estar entre { $low } y { $high }.
+        [goes_on] {" "}Sigue desde el { $first } y termina cuando un día vuelva a estar entre { $low } y { $high }.
+        [usual] {" "}Sigue desde el { $first } y ya cuenta como lo normal.
+       *[over] {" "}Ya terminó: { $since_on } todo volvió a lo normal.
+    }
+    .action = { $action ->
+        [check_checkout] { $what ->
+            [platform] Haga un pedido de prueba en { platform } y revise su checkout y los pagos.
+            [country] Haga un pedido de prueba desde { $part } y revise allí los pagos y el envío.
+           *[other] Haga un pedido de prueba y revise el checkout y los pagos.
+        }
+        [check_shop] Revise que la tienda esté abierta y reciba pedidos.
+        [check_prices] Revise los últimos precios que se cambiaron.
+        [check_refunds] Mire qué productos se reembolsaron y qué escribieron sus compradores.
+        [check_tracking] Revise el código que cuenta las visitas, en cada página de la tienda.
+        [check_traffic_sources] Revise de dónde llegan las visitas: anuncios, búsquedas y correos.
+        [pause_campaign] { $what ->
+            [campaign] Pause la campaña { $part } o baje su presupuesto hasta que rinda.
+           *[other] Busque la campaña que gasta más y páusela o baje su presupuesto.
+        }
+        [reorder] Reponga { $part } hoy o sáquelo de la tienda hasta que vuelva.
+        [serve_bulk_buyer] Mire los pedidos más grandes, revise el stock para ellos y siga en contacto con sus compradores.
+        [compare_costs] Compare los costos de mercadería, comisiones y envío con los de los días anteriores.
+        [repeat_it] Busque qué fue distinto { $day_on } y repítalo.
+       *[look_at_the_day] Revise qué fue distinto { $day_on }: la tienda, los precios, el stock y los anuncios.
+    }
+    .impact = { $money ->
+        [less_profit] { $amount } menos de ganancia que lo normal
+        [more_profit] { $amount } más de ganancia que lo normal
+        [less_sales] { $amount } menos en ventas que lo normal
+        [more_sales] { $amount } más en ventas que lo normal
+       *[none] No se pierden ventas, pero las visitas y la conversión no son de fiar
+    }
+
+insight-weekly-digest =
+    .title = Su semana del { $first } al { $last }
+    .body = Ventas menos reembolsos: { $net_revenue } (antes: { $net_revenue_before }). Pedidos: { $orders } ({ $orders_before }). Ganancia: { $profit } ({ $profit_before }). Anuncios: { $ad_spend } ({ $ad_spend_before }). Clientes nuevos: { $new_customers } ({ $new_customers_before }).{ $happened ->
+        [yes] {" "}Lo que se destacó: { $stories }.
+       *[no] {" "}Nada se destacó.
+    }
+    .action = { $happened ->
+        [yes] { $todo }
+       *[no] Revise lo que está pendiente.
+    }
+    .impact = { $profit } de ganancia en la semana
+
+insight-record-day =
+    .title = Su mejor día hasta ahora fue el { $day }
+    .body = Vendió { $sales } { $day_on }, en { $orders } pedidos. El mejor día anterior fue el { $record_day }, con { $record }.
+    .action = Busque qué fue distinto { $day_on } y repítalo.
+    .impact = { $sales } en un día
+
+insight-profit-rose =
+    .title = La ganancia subió en los últimos { $days } días
+    .body = En los últimos { $days } días la ganancia fue de { $profit }, frente a { $profit_before } en los { $days } días anteriores. Los ingresos netos pasaron de { $net_revenue_before } a { $net_revenue }, y todos los costos juntos, de { $costs_before } a { $costs }.{ $has_returned ->
+        [yes] {" "}De estos costos se descontó una estimación de { $returned } por productos devueltos.
+       *[no] {""}
+    }
+    .action = Mire qué productos y canales vendieron más y deles más lugar.
+    .impact = { $gained } más de ganancia en { $days } días
