@@ -29,9 +29,12 @@ const TREND_DAYS: usize = 28;
 /// Without a sale for so long an item does not sell.
 const NO_SALES_DAYS: usize = 30;
 
-/// Trend of daily units, oldest first; `None`, negative and not finite = unknown day.
+/// Trend of daily units, oldest first; `None`, negative and not finite = unknown day. What first sold less than two weeks ago
+/// has none yet: the days before were not days on which it did not sell.
 #[must_use]
 pub fn trend(units: &[Option<f64>]) -> Trend {
+    let first_sale = units.iter().position(|day| day.is_some_and(|units| units > 0.0)).unwrap_or_default();
+    let units = units.get(first_sale..).unwrap_or_default();
     let recent_first = units.iter().rev().map(|day| day.filter(|u| u.is_finite() && *u >= 0.0));
     if !recent_first.clone().take(NO_SALES_DAYS).flatten().any(|u| u > 0.0) {
         return Trend::NoSales;
@@ -191,6 +194,7 @@ mod tests {
 
     #[test]
     fn a_week_old_item_has_no_trend_yet() {
+        assert_eq!(trend(&[[Some(0.0); 40].as_slice(), &[Some(9.0); 6]].concat()), Trend::Stable);
         assert_eq!(trend(&[Some(1.0), Some(2.0), Some(30.0)]), Trend::Stable);
     }
 

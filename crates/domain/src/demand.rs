@@ -32,6 +32,8 @@ pub struct StockedProduct {
     /// What a unit is sold at and what it costs, as last known.
     pub price: Option<Decimal>,
     pub unit_cost: Option<Decimal>,
+    /// What the last 90 days of the range brought, before refunds.
+    pub revenue_90d: Decimal,
     /// Oldest first.
     pub sales: Vec<SalesDay>,
     /// Days that ended without stock.
@@ -39,6 +41,12 @@ pub struct StockedProduct {
 }
 
 impl StockedProduct {
+    /// What a unit was sold at over the 90 days that end with `last`, discounts taken off; else its list price.
+    pub fn mean_price(&self, last: Date) -> Option<Decimal> {
+        let units = self.units_sold(last, 90);
+        if units > 0 { self.revenue_90d.checked_div(units.into()) } else { self.price }
+    }
+
     /// Units ordered on the `days` days that end with `last`, cancelled ones included: a plain fact.
     pub fn units_sold(&self, last: Date, days: i64) -> i64 {
         let within = |sale: &&SalesDay| sale.day <= last && (last - sale.day).whole_days() < days;
@@ -69,9 +77,23 @@ pub trait DemandStore: Send + Sync {
 
 #[cfg(test)]
 mod tests {
+    use rust_decimal::dec;
     use time::macros::date;
 
     use super::*;
+
+    #[test]
+    fn the_price_is_what_was_paid_lately_and_else_what_is_asked() {
+        let last = date!(2026 - 03 - 01);
+        let sold = StockedProduct {
+            price: Some(dec!(10)),
+            revenue_90d: dec!(34),
+            sales: vec![SalesDay { day: last, sold: 4, cancelled: 0 }],
+            ..StockedProduct::default()
+        };
+        assert_eq!(sold.mean_price(last), Some(dec!(8.5)));
+        assert_eq!(StockedProduct { sales: Vec::new(), ..sold }.mean_price(last), Some(dec!(10)));
+    }
 
     #[test]
     fn units_sold_count_whole_days_up_to_the_last() {

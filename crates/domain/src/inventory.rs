@@ -8,6 +8,7 @@ use crate::{
     AccountId, StoreError,
     freshness::Freshness,
     jobs::{Claim, Written},
+    metrics::stock::FARTHEST_DAYS,
     page::{Page, PageRequest},
 };
 
@@ -44,11 +45,13 @@ pub struct Item {
     pub units_sold_7d: i64,
     pub avg_daily_units_30d: Decimal,
     pub avg_daily_units_7d: Decimal,
-    /// `None` when nothing sells.
+    /// `None` when nothing sells, and beyond [`FARTHEST_DAYS`].
     pub days_of_stock: Option<Decimal>,
-    /// Days by which the stock is used up with a probability of 20 % and of 80 %; `None` when nothing sells.
+    /// Days by which the stock is used up with a probability of 20 % and of 80 %, at most [`FARTHEST_DAYS`]; `None` as
+    /// `days_of_stock` is.
     pub days_of_stock_range: Option<(Decimal, Decimal)>,
-    /// Units a day expected over the next 28 days; `None` when nothing sells.
+    /// Units a day expected over the next 28 days; 0 when nothing sells. `None` until it is next computed, of an item from
+    /// when that was not told apart.
     pub velocity: Option<Decimal>,
     /// `None` when nothing sells.
     pub velocity_class: Option<VelocityClass>,
@@ -56,6 +59,14 @@ pub struct Item {
     pub status: Status,
     pub estimated_stockout_at: Option<Date>,
     pub computed_at: OffsetDateTime,
+}
+
+impl Item {
+    /// The days that the stock is known to last longer than, where it sells and lasts too long for a number.
+    pub fn days_of_stock_over(&self) -> Option<u32> {
+        let sells = self.velocity.is_some_and(|velocity| velocity > Decimal::ZERO) || self.velocity_class.is_some();
+        (sells && self.days_of_stock.is_none()).then_some(FARTHEST_DAYS)
+    }
 }
 
 /// How many items are in each state, over the whole catalogue whatever the filter.
@@ -97,7 +108,7 @@ pub struct Figures {
     pub avg_daily_units_30d: Decimal,
     /// At most 4 decimals.
     pub avg_daily_units_7d: Decimal,
-    /// At most 1 decimal; `None` when nothing sells.
+    /// At most 1 decimal; `None` when nothing sells and beyond [`FARTHEST_DAYS`].
     pub days_of_stock: Option<Decimal>,
     /// Both at most 1 decimal, the first no more than the second.
     pub days_of_stock_range: Option<(Decimal, Decimal)>,

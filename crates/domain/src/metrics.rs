@@ -3,6 +3,7 @@
 //! The store adds up facts ([`Sums`]); what follows from them is computed here and nowhere else. A figure that cannot be
 //! told has no value: a ratio whose denominator is not above zero, or one that does not fit a decimal.
 
+pub mod contribution;
 pub mod cost;
 pub mod profit;
 pub mod ratios;

@@ -14,6 +14,7 @@ use crate::{
     AccountId, StoreError,
     freshness::Freshness,
     jobs::{Claim, Written},
+    money::Currency,
     page::{Page, PageRequest},
     texts::Texts,
 };
@@ -71,13 +72,18 @@ pub struct Suggestion {
 }
 
 impl Suggestion {
+    /// Whether to follow it; not where each sale costs more than it brings.
+    pub fn is_recommended(&self) -> bool {
+        !self.basis.as_ref().is_some_and(Basis::sells_at_a_loss)
+    }
+
     /// Why, with the numbers used; one from before they were kept is told in English.
-    pub fn reason_in(&self, texts: &Texts) -> String {
+    pub fn reason_in(&self, texts: &Texts, currency: Currency) -> String {
         self.basis.as_ref().map_or_else(
             || self.reason.clone(),
             |basis| {
                 let confidence = self.confidence.to_f64().unwrap_or_default();
-                Reason { quantity: self.qty_suggested, confidence, basis }.say(texts)
+                Reason { quantity: self.qty_suggested, confidence, basis, currency }.say(texts)
             },
         )
     }
@@ -175,6 +181,8 @@ mod tests {
             service_level: 0.95,
             pack_size: 1,
             min_order_qty: 1,
+            history_days: Some(200),
+            unit_contribution: None,
         };
         let draft = Draft {
             product_id: 1,

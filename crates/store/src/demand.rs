@@ -22,6 +22,7 @@ statement!(
     ) -> ProductRow = "
     SELECT p.id AS product_id, p.sku, p.name, p.category, coalesce(past.stock, p.current_stock) AS stock, p.on_order,
         p.lead_time_days, p.pack_size, p.min_order_qty, p.price, p.unit_cost,
+        coalesce(s.revenue_90d, 0) AS revenue_90d,
         coalesce(s.days, '{}') AS days, coalesce(s.sold, '{}') AS sold, coalesce(s.cancelled, '{}') AS cancelled,
         coalesce(e.days, '{}') AS days_without_stock
     FROM products p
@@ -30,7 +31,8 @@ statement!(
         ORDER BY l.day DESC LIMIT 1
     ) past ON true
     LEFT JOIN (
-        SELECT product_id, array_agg(day) AS days, array_agg(units) AS sold, array_agg(cancelled_units) AS cancelled
+        SELECT product_id, array_agg(day) AS days, array_agg(units) AS sold, array_agg(cancelled_units) AS cancelled,
+            sum(revenue) FILTER (WHERE day > $3 - 90) AS revenue_90d
         FROM product_days WHERE account_id = $1 AND day BETWEEN $2 AND $3 GROUP BY product_id
     ) s ON s.product_id = p.id
     LEFT JOIN (
@@ -53,6 +55,7 @@ row!(
         min_order_qty: Option<i32> => Nullable<Integer>,
         price: Option<Decimal> => Nullable<Numeric>,
         unit_cost: Option<Decimal> => Nullable<Numeric>,
+        revenue_90d: Decimal => Numeric,
         days: Vec<Date> => Array<SqlDate>,
         sold: Vec<i64> => Array<BigInt>,
         cancelled: Vec<i64> => Array<BigInt>,
@@ -74,6 +77,7 @@ impl From<ProductRow> for StockedProduct {
             min_order_qty,
             price,
             unit_cost,
+            revenue_90d,
             days,
             sold,
             cancelled,
@@ -99,6 +103,7 @@ impl From<ProductRow> for StockedProduct {
             min_order_qty,
             price,
             unit_cost,
+            revenue_90d,
             sales,
             days_without_stock,
         }

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use analytics::demand::teunter_syntetos_babai;
 use analytics::stock::ExpectedDemand;
-use domain::metrics::stock::{FARTHEST_DAYS, days_of_stock};
+use domain::metrics::stock::{Cover, FARTHEST_DAYS};
 use serde_json::{Value, json};
 
 use crate::daily::{print, round};
@@ -36,7 +36,7 @@ pub fn run(data: &Path) -> anyhow::Result<()> {
             let model = item.model(until, &rhythm, None)?;
             let expected = ExpectedDemand::of(&model);
             for (stock, truth) in stocks(item, until) {
-                let predicted = days_of_stock(stock, |day| expected.until(day));
+                let predicted = Cover::of(stock, |day| expected.until(day)).days();
                 ours.add(truth, predicted.unwrap_or(FARTHEST));
                 if let Some(days) = predicted {
                     let (soonest, latest) = expected.range_of_days(stock, days, FARTHEST_DAYS);

@@ -2,12 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::level::{Level, open_days};
+use super::level::{LEVEL_DAYS, Level, open_days};
 use super::{DemandClass, Insufficient, StoreRhythm, classify, clean};
 use crate::negbin::NegBin;
 
 /// History used at all, and the half year that shows bulk days and how much demand varies.
 const HISTORY_DAYS: usize = 365;
+/// Days since its first sale, and days with sales, that an order for a young item rests on at least.
+const FEWEST_DAYS: usize = 7;
+const FEWEST_SELLING_DAYS: usize = 3;
 pub(super) const VARIANCE_DAYS: usize = 182;
 /// Sums over this many days show the variance to mean; longer windows keep the ratio, the half year holds too few of them.
 const VARIANCE_WINDOW: usize = 21;
@@ -73,6 +76,7 @@ pub struct DemandModel<'a> {
     level_days: f64,
     variance_to_mean: f64,
     history_days: usize,
+    selling_days: usize,
 }
 
 impl<'a> DemandModel<'a> {
@@ -95,6 +99,7 @@ impl<'a> DemandModel<'a> {
             level_days: level.days.max(1.0),
             variance_to_mean: variance_to_mean(last(units, VARIANCE_DAYS)),
             history_days: units.len(),
+            selling_days: units.iter().flatten().filter(|units| **units > 0.0).count(),
         })
     }
 
@@ -118,6 +123,14 @@ impl<'a> DemandModel<'a> {
     #[must_use]
     pub const fn history_days(&self) -> usize {
         self.history_days
+    }
+
+    /// Whether there is enough to order by: a week since the first sale, and of what first sold within eight weeks three
+    /// days with sales, since one large first order tells nothing of those to come.
+    #[must_use]
+    pub const fn is_evident(&self) -> bool {
+        self.history_days >= FEWEST_DAYS
+            && (self.history_days >= LEVEL_DAYS || self.selling_days >= FEWEST_SELLING_DAYS)
     }
 
     /// Expected units on each of the next `horizon` days.
@@ -281,6 +294,19 @@ mod tests {
         assert!((young.level() - 7.0).abs() < 1e-9);
         // Three times the mean at least, and an error of a level from 28 days: 1 + 1.5 · 14 / 28
         assert!((young.forecast(14).dispersion - 3.0 * 1.75).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_young_item_is_ordered_on_evidence_only() {
+        let rhythm = StoreRhythm::flat(sunday());
+        let evident = |units: &[f64]| {
+            let units: Vec<Option<f64>> = units.iter().copied().map(Some).collect();
+            fit(&units, &rhythm).is_evident()
+        };
+        assert!(!evident(&[51.0]) && !evident(&[9.0; 6]) && evident(&[9.0; 7]));
+        let one_order = |days: usize| [&[500.0][..], &vec![0.0; days - 1]].concat();
+        assert!(!evident(&one_order(8)) && !evident(&one_order(55)) && evident(&one_order(56)));
+        assert!(evident(&[4.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 2.0]));
     }
 
     #[test]

@@ -39,13 +39,15 @@ struct ItemBody {
     avg_daily_units_30d: JsonDecimal,
     #[schema(value_type = f64, example = 9.0)]
     avg_daily_units_7d: JsonDecimal,
-    /// Null when nothing sells.
+    /// Null when nothing sells, and when the stock lasts for more than two years.
     #[schema(value_type = Option<f64>, example = 4.6667)]
     days_of_stock: Option<JsonDecimal>,
-    /// Days by which the stock is used up with a probability of 20 % and of 80 %; null when nothing sells.
+    /// 730 when the stock sells but lasts for more than two years; else null.
+    days_of_stock_over: Option<u32>,
+    /// Days by which the stock is used up with a probability of 20 % and of 80 %, at most 730; null as `days_of_stock` is.
     #[schema(value_type = Option<[f64; 2]>, example = json!([3.9, 5.6]))]
     days_of_stock_range: Option<[JsonDecimal; 2]>,
-    /// Units a day expected over the next 28 days, which `days_of_stock` follows from; null when nothing sells.
+    /// Units a day expected over the next 28 days, which `days_of_stock` follows from; 0 when nothing sells.
     #[schema(value_type = Option<f64>, example = 8.9)]
     velocity: Option<JsonDecimal>,
     /// How regularly the item sells; null when nothing sells.
@@ -55,7 +57,7 @@ struct ItemBody {
     trend: Trend,
     #[schema(schema_with = names::inventory_status)]
     status: Status,
-    /// Null when nothing sells.
+    /// Null as `days_of_stock` is.
     #[schema(format = Date, example = "2026-05-06")]
     estimated_stockout_at: Option<String>,
     #[schema(format = DateTime, example = "2026-05-02T04:00:00Z")]
@@ -64,6 +66,7 @@ struct ItemBody {
 
 impl From<Item> for ItemBody {
     fn from(item: Item) -> Self {
+        let days_of_stock_over = item.days_of_stock_over();
         let Item {
             id,
             sku,
@@ -92,6 +95,7 @@ impl From<Item> for ItemBody {
             avg_daily_units_30d: JsonDecimal::ratio(avg_daily_units_30d),
             avg_daily_units_7d: JsonDecimal::ratio(avg_daily_units_7d),
             days_of_stock: days_of_stock.map(JsonDecimal::ratio),
+            days_of_stock_over,
             days_of_stock_range: days_of_stock_range
                 .map(|(low, high)| [JsonDecimal::ratio(low), JsonDecimal::ratio(high)]),
             velocity: velocity.map(JsonDecimal::ratio),

@@ -3,6 +3,7 @@
 use actix_web::{HttpRequest, web};
 use domain::{
     language::Language,
+    money::Currency,
     reorder::{Basis, ChangeError, Listing, Status, Suggestion},
     texts::Texts,
 };
@@ -49,6 +50,8 @@ struct SuggestionBody {
     computed_at: String,
     #[schema(schema_with = names::reorder_status)]
     status: Status,
+    /// Whether to follow it; false where each sale costs more than it brings.
+    recommended: bool,
     /// The numbers that the suggestion came from; null for one from before they were kept.
     basis: Option<BasisBody>,
 }
@@ -88,6 +91,13 @@ struct BasisBody {
     pack_size: i64,
     #[schema(example = 1)]
     min_order_qty: i64,
+    /// Days since the first sale, at most 365; null for a suggestion from before it was kept.
+    #[schema(example = 365)]
+    history_days: Option<i64>,
+    /// What selling a unit brings after its cost, fees and shipping; below 0 where each sale loses money. Null without a
+    /// price or a unit cost.
+    #[schema(example = 4.2)]
+    unit_contribution: Option<f64>,
 }
 
 impl From<Basis> for BasisBody {
@@ -105,6 +115,8 @@ impl From<Basis> for BasisBody {
             service_level,
             pack_size,
             min_order_qty,
+            history_days,
+            unit_contribution,
         } = basis;
         Self {
             on_hand,
@@ -119,13 +131,16 @@ impl From<Basis> for BasisBody {
             service_level: round4(service_level),
             pack_size,
             min_order_qty,
+            history_days,
+            unit_contribution: unit_contribution.map(round4),
         }
     }
 }
 
 impl SuggestionBody {
-    fn new(suggestion: Suggestion, texts: &Texts) -> Self {
-        let reason = suggestion.reason_in(texts);
+    fn new(suggestion: Suggestion, texts: &Texts, currency: Currency) -> Self {
+        let reason = suggestion.reason_in(texts, currency);
+        let recommended = suggestion.is_recommended();
         let Suggestion {
             id,
             inventory_item_id,
@@ -148,6 +163,7 @@ impl SuggestionBody {
             forecast_days,
             computed_at: instant(computed_at),
             status,
+            recommended,
             basis: basis.map(Into::into),
         }
     }
@@ -214,7 +230,11 @@ pub async fn get(
     let Listing { page: found, freshness } = state.reorder.list(account, status, page).await?;
     let body = Body {
         pagination: Pagination::new(page, &found),
-        items: found.items.into_iter().map(|suggestion| SuggestionBody::new(suggestion, &texts)).collect(),
+        items: found
+            .items
+            .into_iter()
+            .map(|suggestion| SuggestionBody::new(suggestion, &texts, caller.currency()))
+            .collect(),
         generated_at: freshness.as_of.map(instant),
         freshness: FreshnessBody::new(freshness, caller.zone()),
         api_version: API_VERSION,
@@ -272,7 +292,7 @@ pub async fn change(
     let (Change { status }, _, warnings) = body.into_parts(query.warnings);
     let account = caller.account();
     let work = async move { state.reorder.change(account, id, status).await };
-    let suggestion = SuggestionBody::new(detached(work).await?, &texts);
+    let suggestion = SuggestionBody::new(detached(work).await?, &texts, caller.currency());
     Ok(Reply::done(&ChangedBody { suggestion, api_version: API_VERSION, warnings })?.in_language(&texts))
 }
 

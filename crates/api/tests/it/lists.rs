@@ -764,15 +764,16 @@ fn inventory_with_a_summary_of_the_whole_catalogue() {
                 id: 54,
                 days_of_stock: None,
                 days_of_stock_range: None,
-                velocity: None,
+                velocity: Some(dec!(0)),
                 velocity_class: None,
                 trend: inventory::Trend::NoSales,
                 estimated_stockout_at: None,
                 ..item.clone()
             };
+            let slow = inventory::Item { id: 53, velocity: Some(dec!(0.01)), ..still.clone() };
             let summary = inventory::Summary { total: 9, critical: 2, low: 3, ok: 4, overstocked: 0 };
             Ok(inventory::Listing {
-                page: Page { items: vec![item, still], next_cursor: None },
+                page: Page { items: vec![item, still, slow], next_cursor: None },
                 summary,
                 freshness: freshness(JobName::InventoryVelocity),
             })
@@ -786,7 +787,7 @@ fn inventory_with_a_summary_of_the_whole_catalogue() {
         json!({
             "id": 55, "sku": "MUG", "product_name": "Mug", "current_stock": 42, "units_sold_30d": 180, "units_sold_7d": 63,
             "avg_daily_units_30d": 6, "avg_daily_units_7d": 9.1235, "days_of_stock": 4.6667,
-            "days_of_stock_range": [3.9, 5.6], "velocity": 9.0001, "velocity_class": "erratic", "trend": "accelerating",
+            "days_of_stock_over": null, "days_of_stock_range": [3.9, 5.6], "velocity": 9.0001, "velocity_class": "erratic", "trend": "accelerating",
             "status": "critical", "estimated_stockout_at": "2026-05-06", "computed_at": "2026-05-02T12:00:30Z"
         })
     );
@@ -794,11 +795,13 @@ fn inventory_with_a_summary_of_the_whole_catalogue() {
         [
             &body["items"][1]["days_of_stock"],
             &body["items"][1]["days_of_stock_range"],
-            &body["items"][1]["velocity"],
+            &body["items"][1]["days_of_stock_over"],
             &body["items"][1]["estimated_stockout_at"]
         ],
         [&Value::Null; 4]
     );
+    assert_eq!(body["items"][1]["velocity"], 0);
+    assert_eq!(body["items"][2]["days_of_stock_over"], 730);
     assert_eq!(body["summary"], json!({"total": 9, "critical": 2, "low": 3, "ok": 4, "overstocked": 0}));
     assert_eq!((&body["generated_at"], &body["api_version"]), (&json!("2026-05-02T12:00:30Z"), &json!("v1")));
     assert_eq!(body["freshness"], shown_freshness("inventory_velocity"));
@@ -896,6 +899,8 @@ fn reorder_suggestions() {
                 service_level: 0.95,
                 pack_size: 12,
                 min_order_qty: 1,
+                history_days: Some(365),
+                unit_contribution: Some(-0.5),
             }),
             computed_at: NOW,
             status: reorder::Status::Pending,
@@ -912,11 +917,12 @@ fn reorder_suggestions() {
             "items": [{
                 "id": 9, "inventory_item_id": 55, "sku": "MUG", "qty_suggested": 240, "confidence": 0.9,
                 "reason": "Sells about 3.4 a day; 20 in stock and 5 on order. About 72 are expected to sell before an order placed in 7 days \
-                    could arrive (14 days of delivery), and 96 cover it with a probability of 90%. Order 240 (packs of 12).",
-                "forecast_days": 44, "computed_at": "2026-05-02T12:00:30Z", "status": "pending", "basis": {
+                    could arrive (14 days of delivery), and 96 cover it with a probability of 90%. But each unit sold loses about 0.50 BRL \
+                    after its cost, fees and shipping: raise the price or lower the cost before you order 240 (packs of 12).",
+                "forecast_days": 44, "computed_at": "2026-05-02T12:00:30Z", "status": "pending", "recommended": false, "basis": {
                     "on_hand": 20, "on_order": 5, "lead_time_days": 14, "review_days": 7, "daily_demand": 3.42,
                     "expected_demand": 71.8123, "safety_stock": 24.2, "reorder_point": 70, "order_up_to": 96,
-                    "service_level": 0.95, "pack_size": 12, "min_order_qty": 1
+                    "service_level": 0.95, "pack_size": 12, "min_order_qty": 1, "history_days": 365, "unit_contribution": -0.5
                 }
             }],
             "generated_at": null, "freshness": {"as_of": null, "job": "smart_reorder", "sources": []},

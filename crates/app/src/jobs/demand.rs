@@ -8,6 +8,7 @@ use domain::{
     StoreError,
     daily::without_gaps,
     demand::{StockAt, StockedProduct},
+    metrics::contribution::OrderCosts,
     profit::DayRange,
 };
 use time::{Date, Duration};
@@ -21,6 +22,8 @@ const PRODUCT_DAYS: i64 = 365;
 const SHOP_DAYS: i64 = 2 * 364 + 84;
 /// Days that a category's mean is taken over.
 const CATEGORY_DAYS: usize = 56;
+/// Days that what orders cost is taken from.
+const COST_DAYS: usize = 90;
 
 /// The products with a stock and the rhythm of their shop, up to the last full day.
 pub(super) struct Stocked {
@@ -29,6 +32,8 @@ pub(super) struct Stocked {
     /// Units of the whole shop a day, up to the last.
     totals: Vec<Option<f64>>,
     rhythm: StoreRhythm,
+    /// Of the last 90 days.
+    pub costs: OrderCosts,
 }
 
 /// What two jobs of a run read, one after the other.
@@ -47,14 +52,15 @@ impl Stocked {
         let products = work.deps.demand.stocked(account.id, days_until(last, PRODUCT_DAYS), at).await?;
         let range = days_until(last, SHOP_DAYS);
         let known = work.deps.daily.series(account.id, range).await?;
-        let totals: Vec<Option<f64>> =
-            without_gaps(&known, range.first, last).iter().map(|day| Some(number(day.units))).collect();
-        Ok(Self::of(products, totals, last))
+        let days = without_gaps(&known, range.first, last);
+        let totals = days.iter().map(|day| Some(number(day.units))).collect();
+        let costs = OrderCosts::of(days.get(days.len().saturating_sub(COST_DAYS)..).unwrap_or_default());
+        Ok(Self::of(products, totals, last, costs))
     }
 
-    fn of(products: Vec<StockedProduct>, totals: Vec<Option<f64>>, last: Date) -> Self {
+    fn of(products: Vec<StockedProduct>, totals: Vec<Option<f64>>, last: Date, costs: OrderCosts) -> Self {
         let rhythm = StoreRhythm::fit(&totals, last);
-        Self { products, last, totals, rhythm }
+        Self { products, last, totals, rhythm, costs }
     }
 
     /// Hands every product with its clean daily units and its demand, if any can be estimated, to `figure`.
@@ -198,7 +204,7 @@ pub(super) mod tests {
     }
 
     pub(in crate::jobs) fn stocked(products: Vec<StockedProduct>) -> Stocked {
-        Stocked::of(products, Vec::new(), LAST)
+        Stocked::of(products, Vec::new(), LAST, OrderCosts::default())
     }
 
     #[test]

@@ -9,7 +9,7 @@ use domain::{
     demand::StockedProduct,
     inventory::{Figures, Trend, VelocityClass},
     jobs::Written,
-    metrics::stock::{FARTHEST_DAYS, days_of_stock, status, stockout_date, velocity},
+    metrics::stock::{Cover, FARTHEST_DAYS, status, stockout_date, velocity},
     money::{estimate, round},
 };
 use rust_decimal::Decimal;
@@ -34,7 +34,8 @@ fn figures(product: &StockedProduct, units: &[Option<f64>], model: Option<&Deman
     let stock = number(product.stock);
     let expected = model.map(ExpectedDemand::of);
     let demand_until = |day| expected.as_ref().map_or(0.0, |expected| expected.until(day));
-    let days = days_of_stock(stock, demand_until);
+    let cover = Cover::of(stock, demand_until);
+    let days = cover.days();
     let range = expected.as_ref().zip(days).map(|(expected, days)| expected.range_of_days(stock, days, FARTHEST_DAYS));
     Figures {
         product_id: product.product_id,
@@ -47,15 +48,15 @@ fn figures(product: &StockedProduct, units: &[Option<f64>], model: Option<&Deman
         avg_daily_units_7d: average(units_sold_7d, 7),
         days_of_stock: days.map(|days| estimate(days, 1)),
         days_of_stock_range: range.map(|(soonest, latest)| (estimate(soonest, 1), estimate(latest, 1))),
-        velocity: velocity(demand_until).map(|velocity| estimate(velocity, 4)),
-        velocity_class: days.and(model).and_then(|model| class(model.class())),
+        velocity: Some(estimate(velocity(demand_until), 4)),
+        velocity_class: model.filter(|_| cover != Cover::NoDemand).and_then(|model| class(model.class())),
         trend: match stock::trend(units) {
             stock::Trend::Accelerating => Trend::Accelerating,
             stock::Trend::Stable => Trend::Stable,
             stock::Trend::Decelerating => Trend::Decelerating,
             stock::Trend::NoSales => Trend::NoSales,
         },
-        status: status(product.stock, days),
+        status: status(product.stock, cover),
         estimated_stockout_at: days.and_then(|days| stockout_date(last, days)),
     }
 }
@@ -105,8 +106,8 @@ mod tests {
     fn a_product_that_never_sold_has_no_days_of_stock() {
         let item = &inventory(vec![steady(1, 50, 0, 0)])[0];
         assert_eq!((item.days_of_stock, item.estimated_stockout_at), (None, None));
-        assert_eq!((item.days_of_stock_range, item.velocity, item.velocity_class), (None, None, None));
-        assert_eq!((item.status, item.trend), (Status::Ok, Trend::NoSales));
+        assert_eq!((item.days_of_stock_range, item.velocity, item.velocity_class), (None, Some(dec!(0)), None));
+        assert_eq!((item.status, item.trend), (Status::Overstocked, Trend::NoSales));
     }
 
     #[test]
@@ -117,10 +118,27 @@ mod tests {
         assert_eq!(item.estimated_stockout_at, Some(date!(2026 - 03 - 02)));
     }
 
+    #[test]
+    fn what_lasts_for_more_than_two_years_has_no_number_of_days() {
+        let item = &inventory(vec![steady(1, 5_000, 5, 120)])[0];
+        assert_eq!((item.days_of_stock, item.estimated_stockout_at, item.days_of_stock_range), (None, None, None));
+        assert_eq!((item.status, item.velocity_class), (Status::Overstocked, Some(VelocityClass::Smooth)));
+        assert_eq!(item.velocity, Some(dec!(5)));
+    }
+
+    #[test]
+    fn what_has_not_sold_for_a_year_is_not_missed() {
+        let mut product = steady(1, 0, 5, 3);
+        for sale in &mut product.sales {
+            sale.day -= time::Duration::days(365);
+        }
+        assert_eq!(inventory(vec![product])[0].status, Status::Ok);
+    }
+
     /// Alerts and insights look for stock-outs among the critical items.
     #[test]
-    fn what_is_out_of_stock_is_critical_however_it_sells() {
-        for (stock, a_day, days) in [(0, 0, 0), (0, 5, 120), (-3, 1, 3), (i64::MIN, 1, 365)] {
+    fn what_is_out_of_stock_and_sells_is_critical() {
+        for (stock, a_day, days) in [(0, 5, 120), (-3, 1, 3), (i64::MIN, 1, 365)] {
             let item = &inventory(vec![steady(1, stock, a_day, days)])[0];
             assert!(is_out_of_stock(stock));
             assert_eq!(item.status, Status::Critical, "{stock} in stock, {a_day} a day");

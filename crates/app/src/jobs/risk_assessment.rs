@@ -8,6 +8,7 @@ use domain::{
     StoreError,
     daily::{DayTotals, without_gaps},
     jobs::Written,
+    metrics::contribution::OrderCosts,
     money::Currency,
     profit::DayRange,
     risks::{Finding, Scale, Situation, integration_stale, low_credits, webhook_failing},
@@ -71,9 +72,7 @@ struct Shop {
     scale: Scale,
     /// Contribution in parts of net revenue; none where too few unit costs are known.
     contribution: Option<f64>,
-    /// Fees in parts of gross revenue, and shipping a unit.
-    fee_share: f64,
-    shipping_per_unit: f64,
+    costs: OrderCosts,
 }
 
 impl Shop {
@@ -82,7 +81,6 @@ impl Shop {
         let sum = |figure: fn(&DayTotals) -> Decimal| amount(days.iter().map(figure).sum());
         let is_known = knows_costs(&days);
         let of_month = |figure: fn(&DayTotals) -> Decimal| amount(month.iter().map(figure).sum());
-        let units: i64 = days.iter().map(|day| day.units).sum();
         let net = sum(|day| day.components().net_revenue());
         let profit = sum(|day| day.components().operational_profit());
         Self {
@@ -92,8 +90,7 @@ impl Shop {
                 net_revenue: of_month(|day| day.components().net_revenue()),
             },
             contribution: part(profit, net).filter(|_| is_known),
-            fee_share: part(sum(|day| day.fees), sum(|day| day.gross_revenue)).unwrap_or_default(),
-            shipping_per_unit: part(sum(|day| day.shipping), number(units)).unwrap_or_default(),
+            costs: OrderCosts::of(&days),
             days,
         }
     }

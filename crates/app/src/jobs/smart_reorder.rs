@@ -8,7 +8,7 @@ use domain::{
     StoreError,
     demand::StockedProduct,
     jobs::Written,
-    money::estimate,
+    money::{Currency, estimate},
     reorder::{Basis, Draft, Reason},
     texts::{Locale, Texts},
 };
@@ -32,9 +32,10 @@ const LARGEST_ORDER: u64 = 1_000_000_000;
 
 pub(super) async fn run(work: &Work<'_>) -> Result<Written, StoreError> {
     let stocked = Stocked::load(work).await?;
+    let currency = work.account.currency;
     let drafts = off_thread(move || {
         let calibration = calibrate(&stocked);
-        stocked.each(|product, _, model| draft(product, model?, &calibration))
+        stocked.each(|product, _, model| draft(product, model?, &stocked, &calibration, currency))
     })
     .await?;
     let (drafts, now) = (drafts.into_iter().flatten().collect(), (work.clock)());
@@ -83,7 +84,16 @@ fn service_goal(product: &StockedProduct) -> ServiceGoal {
 }
 
 /// A suggestion, if the stock would not last until a later order arrives.
-fn draft(product: &StockedProduct, model: &DemandModel<'_>, calibration: &Calibration) -> Option<Draft> {
+fn draft(
+    product: &StockedProduct,
+    model: &DemandModel<'_>,
+    stocked: &Stocked,
+    calibration: &Calibration,
+    currency: Currency,
+) -> Option<Draft> {
+    if !model.is_evident() {
+        return None;
+    }
     let (lead_time, terms) = (lead_time(product), terms(product));
     let found = reorder::suggest(model, number(product.stock), number(product.on_order), &terms);
     let quantity = i64::try_from(found.quantity.min(LARGEST_ORDER)).ok().filter(|quantity| *quantity > 0)?;
@@ -104,16 +114,24 @@ fn draft(product: &StockedProduct, model: &DemandModel<'_>, calibration: &Calibr
         service_level: found.service_level,
         pack_size: i64::from(terms.pack_size),
         min_order_qty: i64::from(terms.minimum_order),
+        history_days: i64::try_from(model.history_days()).ok(),
+        unit_contribution: unit_contribution(product, stocked),
     };
     Some(Draft {
         product_id: product.product_id,
         qty_suggested: quantity,
-        reason: Reason { quantity, confidence, basis: &basis }.say(&Texts::of(Locale::ENGLISH)),
+        reason: Reason { quantity, confidence, basis: &basis, currency }.say(&Texts::of(Locale::ENGLISH)),
         confidence: estimate(confidence.min(1.0), 4),
         forecast_days: i64::from(found.forecast_days.max(1)),
         basis,
         decision_stands_days: i64::from(lead_time.max(REVIEW_DAYS)),
     })
+}
+
+/// What selling a unit brings, at the prices and the costs of orders of the last 90 days.
+fn unit_contribution(product: &StockedProduct, stocked: &Stocked) -> Option<f64> {
+    let price = product.mean_price(stocked.last)?.to_f64()?;
+    Some(stocked.costs.unit_contribution(price, product.unit_cost?.to_f64()?))
 }
 
 fn units(units: u64) -> i64 {
@@ -136,7 +154,9 @@ mod tests {
     fn drafts(products: Vec<StockedProduct>) -> Vec<Draft> {
         let stocked = stocked(products);
         let calibration = calibrate(&stocked);
-        stocked.each(|product, _, model| draft(product, model?, &calibration)).into_iter().flatten().collect()
+        let dollars = "USD".parse().unwrap();
+        let drafts = stocked.each(|product, _, model| draft(product, model?, &stocked, &calibration, dollars));
+        drafts.into_iter().flatten().collect()
     }
 
     #[test]
@@ -165,6 +185,25 @@ mod tests {
         // 0.10 / (0.10 + 4 · 0.25 · 7 / 365) = 0.84, which is held at 0.9.
         assert!((thin - 0.9).abs() < 1e-9 && thick == 0.98, "{thin} {thick}");
         assert!(fewer < quantity && quantity < more, "{fewer} {quantity} {more}");
+    }
+
+    #[test]
+    fn what_sells_at_a_loss_says_so() {
+        let product = |unit_cost| StockedProduct { price: Some(dec!(12)), unit_cost, ..steady(1, 0, 5, 180) };
+        let sold_at = |revenue_90d, unit_cost| StockedProduct { revenue_90d, ..product(unit_cost) };
+        // 450 units in 90 days, at 10 each.
+        let found = drafts(vec![sold_at(dec!(4500), Some(dec!(11))), sold_at(dec!(4500), Some(dec!(8)))]);
+        let bases: Vec<_> = found.iter().map(|draft| draft.basis).collect();
+        assert_eq!(bases[0].unit_contribution, Some(-1.0));
+        assert!(bases[0].sells_at_a_loss() && !bases[1].sells_at_a_loss());
+        assert_eq!(drafts(vec![product(None)])[0].basis.unit_contribution, None);
+    }
+
+    #[test]
+    fn a_product_that_has_just_begun_to_sell_is_not_ordered() {
+        assert_eq!(drafts(vec![steady(1, 0, 51, 1), steady(2, 0, 9, 6)]), []);
+        let draft = &drafts(vec![steady(1, 0, 9, 30)])[0];
+        assert_eq!(draft.basis.history_days, Some(30));
     }
 
     #[test]

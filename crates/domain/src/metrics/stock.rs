@@ -7,8 +7,8 @@ use time::{Date, Duration};
 
 use crate::inventory::Status;
 
-/// Days of stock are cut to a century: enough for "never" and still a date.
-pub const FARTHEST_DAYS: u32 = 36_500;
+/// Beyond two years a number of days tells nothing: whether the stock ever sells is then the question.
+pub const FARTHEST_DAYS: u32 = 730;
 /// Days ahead that the velocity is the mean of.
 const VELOCITY_DAYS: u32 = 28;
 
@@ -19,31 +19,54 @@ pub const LOW_DAYS: u32 = 21;
 /// An item is overstocked when its stock lasts for more days than these.
 pub const OVERSTOCKED_DAYS: u32 = 120;
 
-/// Units a day: the mean expected of the next 28 days. `None` when nothing is expected to sell.
-pub fn velocity(demand_until: impl Fn(u32) -> f64) -> Option<f64> {
-    let velocity = demand_until(VELOCITY_DAYS) / f64::from(VELOCITY_DAYS);
-    (velocity > 0.0).then_some(velocity)
+/// How long a stock lasts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Cover {
+    /// Nothing is expected to sell.
+    NoDemand,
+    /// Days until the expected demand has used it up, with the fraction of the last day; at most [`FARTHEST_DAYS`].
+    Days(f64),
+    /// For longer than [`FARTHEST_DAYS`].
+    Longer,
 }
 
-/// Days until the expected demand has used `stock` up, with the fraction of the last day; at most [`FARTHEST_DAYS`]. A
-/// stock that is negative, or no number, lasts 0 days. `None` when nothing is expected to sell, as for [`velocity`].
-pub fn days_of_stock(stock: f64, demand_until: impl Fn(u32) -> f64) -> Option<f64> {
-    velocity(&demand_until)?;
-    let stock = stock.max(0.0);
-    // Invariant: the stock outlasts the days before `low`, and not those up to `high` (or the farthest).
-    let (mut low, mut high) = (0, FARTHEST_DAYS);
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if demand_until(middle + 1) < stock {
-            low = middle + 1;
-        } else {
-            high = middle;
+impl Cover {
+    /// Of `stock` units; one that is negative, or no number, lasts 0 days.
+    pub fn of(stock: f64, demand_until: impl Fn(u32) -> f64) -> Self {
+        if velocity(&demand_until) <= 0.0 {
+            return Self::NoDemand;
+        }
+        let stock = stock.max(0.0);
+        if demand_until(FARTHEST_DAYS) < stock {
+            return Self::Longer;
+        }
+        // Invariant: the stock outlasts the days before `low`, and not those up to `high`.
+        let (mut low, mut high) = (0, FARTHEST_DAYS - 1);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if demand_until(middle + 1) < stock {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        let before = demand_until(low);
+        let of_day = demand_until(low + 1) - before;
+        Self::Days(f64::from(low) + if of_day > 0.0 { (stock - before) / of_day } else { 0.0 })
+    }
+
+    /// The number of days, where there is one.
+    pub const fn days(self) -> Option<f64> {
+        match self {
+            Self::Days(days) => Some(days),
+            Self::NoDemand | Self::Longer => None,
         }
     }
-    let before = demand_until(low);
-    let of_day = demand_until(low + 1) - before;
-    let days = f64::from(low) + if of_day > 0.0 { (stock - before) / of_day } else { 0.0 };
-    Some(days.min(f64::from(FARTHEST_DAYS)))
+}
+
+/// Units a day: the mean expected of the next 28 days; 0 when nothing is expected to sell.
+pub fn velocity(demand_until: impl Fn(u32) -> f64) -> f64 {
+    (demand_until(VELOCITY_DAYS) / f64::from(VELOCITY_DAYS)).max(0.0)
 }
 
 /// The day on which the last unit is expected to leave, counted from the last full day: today at the earliest. `None` when
@@ -62,14 +85,16 @@ pub const fn is_stockout(current_stock: i64, units_sold_30d: i64) -> bool {
     is_out_of_stock(current_stock) && units_sold_30d > 0
 }
 
-/// How urgent an item is; of one that is in stock and does not sell, nothing is.
-pub fn status(current_stock: i64, days_of_stock: Option<f64>) -> Status {
-    match days_of_stock {
+/// How urgent an item is. Of one that does not sell, it is not urgent that nothing is left, and anything left is too much.
+pub fn status(current_stock: i64, cover: Cover) -> Status {
+    match cover {
+        Cover::NoDemand if is_out_of_stock(current_stock) => Status::Ok,
+        Cover::NoDemand => Status::Overstocked,
         _ if is_out_of_stock(current_stock) => Status::Critical,
-        Some(days) if days <= CRITICAL_DAYS.into() => Status::Critical,
-        Some(days) if days <= LOW_DAYS.into() => Status::Low,
-        Some(days) if days > OVERSTOCKED_DAYS.into() => Status::Overstocked,
-        _ => Status::Ok,
+        Cover::Days(days) if days <= CRITICAL_DAYS.into() => Status::Critical,
+        Cover::Days(days) if days <= LOW_DAYS.into() => Status::Low,
+        Cover::Days(days) if days <= OVERSTOCKED_DAYS.into() => Status::Ok,
+        Cover::Days(_) | Cover::Longer => Status::Overstocked,
     }
 }
 
@@ -97,14 +122,21 @@ mod tests {
     #[case(0.0, 0.0)]
     #[case(-3.0, 0.0)]
     #[case(f64::NAN, 0.0)]
+    #[case(7_299.0, 729.9)]
     #[case(7_300.0, 730.0)]
-    #[case(364_999.0, 36_499.9)]
-    #[case(365_001.0, 36_500.0)]
-    #[case(f64::INFINITY, 36_500.0)]
     fn a_steady_seller_lasts_stock_over_velocity(#[case] stock: f64, #[case] days: f64) {
-        assert_eq!(velocity(steady), Some(10.0));
-        let found = days_of_stock(stock, steady).unwrap();
+        assert!((velocity(steady) - 10.0).abs() < 1e-9);
+        let found = Cover::of(stock, steady).days().unwrap();
         assert!((found - days).abs() < 1e-9, "{found}");
+    }
+
+    #[rstest]
+    #[case(7_301.0)]
+    #[case(365_000.0)]
+    #[case(f64::INFINITY)]
+    fn beyond_two_years_there_is_no_number_of_days(#[case] stock: f64) {
+        assert_eq!(Cover::of(stock, steady), Cover::Longer);
+        assert_eq!(Cover::Longer.days(), None);
     }
 
     #[rstest]
@@ -112,33 +144,36 @@ mod tests {
     #[case(8.0, 13.0 + 1.0 / 7.0)]
     #[case(3.5, 6.5)]
     fn a_stock_lasts_over_days_without_demand(#[case] stock: f64, #[case] days: f64) {
-        assert_eq!(velocity(weekly), Some(1.0));
-        assert_eq!(days_of_stock(stock, weekly), Some(days));
+        assert!((velocity(weekly) - 1.0).abs() < 1e-9);
+        assert_eq!(Cover::of(stock, weekly), Cover::Days(days));
     }
 
     #[test]
     fn what_does_not_sell_has_no_days_of_stock() {
-        assert_eq!((velocity(|_| 0.0), days_of_stock(5.0, |_| 0.0), days_of_stock(0.0, |_| 0.0)), (None, None, None));
+        assert_eq!((Cover::of(5.0, |_| 0.0), Cover::of(0.0, |_| 0.0)), (Cover::NoDemand, Cover::NoDemand));
+        assert!(velocity(|_| 0.0).abs() < f64::EPSILON);
     }
 
     #[rstest]
-    #[case(10, Some(7.0), Status::Critical)]
-    #[case(10, Some(7.1), Status::Low)]
-    #[case(10, Some(21.0), Status::Low)]
-    #[case(10, Some(120.0), Status::Ok)]
-    #[case(10, Some(120.5), Status::Overstocked)]
-    #[case(10, None, Status::Ok)]
-    #[case(0, None, Status::Critical)]
-    #[case(-1, Some(200.0), Status::Critical)]
-    fn the_status_follows_from_the_days(#[case] stock: i64, #[case] days: Option<f64>, #[case] expected: Status) {
-        assert_eq!(status(stock, days), expected);
+    #[case(10, Cover::Days(7.0), Status::Critical)]
+    #[case(10, Cover::Days(7.1), Status::Low)]
+    #[case(10, Cover::Days(21.0), Status::Low)]
+    #[case(10, Cover::Days(120.0), Status::Ok)]
+    #[case(10, Cover::Days(120.5), Status::Overstocked)]
+    #[case(10, Cover::Longer, Status::Overstocked)]
+    #[case(10, Cover::NoDemand, Status::Overstocked)]
+    #[case(0, Cover::NoDemand, Status::Ok)]
+    #[case(-2, Cover::NoDemand, Status::Ok)]
+    #[case(-1, Cover::Days(0.0), Status::Critical)]
+    fn the_status_follows_from_the_cover(#[case] stock: i64, #[case] cover: Cover, #[case] expected: Status) {
+        assert_eq!(status(stock, cover), expected);
     }
 
     #[rstest]
     #[case(0.0, Some(date!(2026 - 03 - 02)))]
     #[case(4.5, Some(date!(2026 - 03 - 06)))]
     #[case(5.0, Some(date!(2026 - 03 - 06)))]
-    #[case(36_500.0, Some(date!(2126 - 02 - 05)))]
+    #[case(730.0, Some(date!(2028 - 02 - 29)))]
     fn the_last_unit_leaves_on_a_day(#[case] days: f64, #[case] expected: Option<Date>) {
         assert_eq!(stockout_date(date!(2026 - 03 - 01), days), expected);
         assert_eq!(stockout_date(Date::MAX, days), None);

@@ -3,7 +3,10 @@
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
-use crate::{money::estimate, texts::Texts};
+use crate::{
+    money::{Currency, estimate},
+    texts::Texts,
+};
 
 /// The numbers that a suggestion came from. Units are those of the item, days whole ones.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -26,6 +29,20 @@ pub struct Basis {
     pub service_level: f64,
     pub pack_size: i64,
     pub min_order_qty: i64,
+    /// Days since the first sale, at most 365; none of a suggestion from before it was kept.
+    #[serde(default)]
+    pub history_days: Option<i64>,
+    /// What selling a unit brings, in the account's currency: the price of the last 90 days less unit cost, fees and
+    /// shipping. None without a price or a unit cost.
+    #[serde(default)]
+    pub unit_contribution: Option<f64>,
+}
+
+impl Basis {
+    /// Whether each sale costs more than it brings: more stock would only make the loss larger.
+    pub fn sells_at_a_loss(&self) -> bool {
+        self.unit_contribution.is_some_and(|unit| unit < 0.0)
+    }
 }
 
 /// A suggestion in words.
@@ -35,12 +52,13 @@ pub struct Reason<'a> {
     /// Probability, 0 to 1, that `order_up_to` covers the demand, as measured.
     pub confidence: f64,
     pub basis: &'a Basis,
+    pub currency: Currency,
 }
 
 impl Reason<'_> {
     /// The suggestion, with the numbers used.
     pub fn say(&self, texts: &Texts) -> String {
-        let Self { quantity, confidence, basis } = *self;
+        let Self { quantity, confidence, basis, currency } = *self;
         let Basis {
             on_hand,
             on_order,
@@ -60,8 +78,11 @@ impl Reason<'_> {
             (false, true) => "least",
             (false, false) => "no",
         };
+        let loss = basis.unit_contribution.map_or(0.0, |unit| (-unit).max(0.0));
         texts
             .message("reorder-reason")
+            .text("recommended", if basis.sells_at_a_loss() { "no" } else { "yes" })
+            .money("loss", estimate(loss, 4), currency)
             .number("daily_demand", daily_demand, u32::from(daily_demand < Decimal::TEN))
             .count("on_hand", on_hand)
             .count("on_order", on_order.max(0))
@@ -81,7 +102,10 @@ impl Reason<'_> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::{Basis, Reason};
-    use crate::texts::{Locale, Texts};
+    use crate::{
+        money::Currency,
+        texts::{Locale, Texts},
+    };
 
     const PLAIN: Basis = Basis {
         daily_demand: 3.42,
@@ -96,10 +120,16 @@ pub(crate) mod tests {
         service_level: 0.95,
         pack_size: 1,
         min_order_qty: 1,
+        history_days: Some(365),
+        unit_contribution: Some(4.0),
     };
 
+    fn dollars() -> Currency {
+        "USD".parse().unwrap()
+    }
+
     fn reason(basis: &Basis) -> String {
-        Reason { quantity: 76, confidence: 0.92, basis }.say(&Texts::of(Locale::ENGLISH))
+        Reason { quantity: 76, confidence: 0.92, basis, currency: dollars() }.say(&Texts::of(Locale::ENGLISH))
     }
 
     #[test]
@@ -118,6 +148,18 @@ pub(crate) mod tests {
         assert!(reason.ends_with("Order 76 (packs of 12, at least 24)."), "{reason}");
     }
 
+    #[test]
+    fn what_sells_at_a_loss_is_not_recommended() {
+        let reason = reason(&Basis { unit_contribution: Some(-2.156), ..PLAIN });
+        assert!(
+            reason.ends_with(
+                "with a probability of 92%. But each unit sold loses about 2.16 USD after its cost, fees and shipping: \
+                 raise the price or lower the cost before you order 76."
+            ),
+            "{reason}"
+        );
+    }
+
     /// Every form of a reason.
     pub(crate) fn say_all(texts: &Texts) {
         for (days, on_order, pack_size, min_order_qty) in [(1, 0, 1, 1), (7, 10, 12, 1), (14, 0, 1, 24), (2, 3, 12, 24)]
@@ -132,7 +174,10 @@ pub(crate) mod tests {
                 min_order_qty,
                 ..PLAIN
             };
-            Reason { quantity: 76, confidence: 0.92, basis: &basis }.say(texts);
+            let loss = Basis { unit_contribution: Some(-2.156), ..basis };
+            for basis in [&basis, &loss] {
+                Reason { quantity: 76, confidence: 0.92, basis, currency: dollars() }.say(texts);
+            }
         }
     }
 }

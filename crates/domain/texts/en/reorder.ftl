@@ -12,7 +12,10 @@ reorder-reason = Sells about { $daily_demand } a day; { $on_order_n ->
 } could arrive ({ $lead_time_days_n ->
     [one] { $lead_time_days } day
    *[other] { $lead_time_days } days
-} of delivery), and { $order_up_to } cover it with a probability of { $confidence }. Order { $quantity }{ $packed ->
+} of delivery), and { $order_up_to } cover it with a probability of { $confidence }. { $recommended ->
+    [no] But each unit sold loses about { $loss } after its cost, fees and shipping: raise the price or lower the cost before you order { $quantity }
+   *[yes] Order { $quantity }
+}{ $packed ->
     [packs_and_least] {" "}(packs of { $pack_size }, at least { $min_order_qty }).
     [packs] {" "}(packs of { $pack_size }).
     [least] {" "}(at least { $min_order_qty }).

@@ -9,7 +9,10 @@ reorder-reason = Se venden unas { $daily_demand } unidades al día; { $on_order_
 } ({ $lead_time_days_n ->
     [one] { $lead_time_days } día
    *[other] { $lead_time_days } días
-} de entrega), y { $order_up_to } bastan con una probabilidad del { $confidence }. Pida { $quantity }{ $packed ->
+} de entrega), y { $order_up_to } bastan con una probabilidad del { $confidence }. { $recommended ->
+    [no] Pero cada unidad vendida pierde unos { $loss } después de su costo, las comisiones y el envío: suba el precio o baje el costo antes de pedir { $quantity }
+   *[yes] Pida { $quantity }
+}{ $packed ->
     [packs_and_least] {" "}(en paquetes de { $pack_size }, mínimo { $min_order_qty }).
     [packs] {" "}(en paquetes de { $pack_size }).
     [least] {" "}(mínimo { $min_order_qty }).

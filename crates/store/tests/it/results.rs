@@ -225,6 +225,8 @@ const BASIS: Basis = Basis {
     service_level: 0.95,
     pack_size: 6,
     min_order_qty: 12,
+    history_days: Some(200),
+    unit_contribution: Some(-1.5),
 };
 
 fn draft(product_id: i64, qty: i64) -> Draft {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use analytics::{demand::DemandModel, exposure, stock::ExpectedDemand};
 use domain::{
     demand::StockedProduct,
-    metrics::stock::{days_of_stock, is_out_of_stock},
+    metrics::stock::{Cover, is_out_of_stock},
     risks::{Finding, LONGEST_COVER_DAYS, Product, ProductSales, Situation, dead_stock, sku_concentration, stockout},
 };
 
@@ -53,14 +53,12 @@ fn facts<'a>(
     Product {
         sku: &product.sku,
         stock: product.stock,
-        days_of_stock: expected.and_then(|expected| days_of_stock(number(product.stock), |day| expected.until(day))),
+        days_of_stock: expected.and_then(|expected| Cover::of(number(product.stock), |day| expected.until(day)).days()),
         lead_time_days: lead_time,
         is_lead_time_known: product.lead_time_days.is_some(),
         stockout_probability: shortfall.probability,
         missed_units: range(shortfall.units),
-        unit_contribution: price
-            .zip(cost)
-            .map(|(price, cost)| price * (1.0 - shop.fee_share) - cost - shop.shipping_per_unit),
+        unit_contribution: price.zip(cost).map(|(price, cost)| shop.costs.unit_contribution(price, cost)),
         unit_cost: cost,
         long_demand: model.map_or(0.0, |model| model.window(LONG_DAYS).mean()),
         units_sold_90d: sales.units_90d,

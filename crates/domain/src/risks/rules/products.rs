@@ -23,7 +23,7 @@ const SKU_SHARE: f64 = 0.25;
 pub struct Product<'a> {
     pub sku: &'a str,
     pub stock: i64,
-    /// None when nothing sells.
+    /// None when nothing sells, and beyond two years.
     pub days_of_stock: Option<f64>,
     pub lead_time_days: u32,
     pub is_lead_time_known: bool,

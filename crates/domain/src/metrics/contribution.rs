@@ -1,0 +1,61 @@
+//! What selling one more unit brings.
+
+use rust_decimal::{Decimal, prelude::ToPrimitive};
+
+use crate::daily::DayTotals;
+
+/// What orders cost besides the goods, as it was on some days.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct OrderCosts {
+    /// Fees in parts of gross revenue.
+    pub fee_share: f64,
+    /// Shipping, in the account's currency.
+    pub shipping_per_unit: f64,
+}
+
+impl OrderCosts {
+    /// Nothing where nothing was sold.
+    pub fn of(days: &[DayTotals]) -> Self {
+        let sum = |figure: fn(&DayTotals) -> Decimal| days.iter().map(figure).sum::<Decimal>().to_f64();
+        let per = |costs: Option<f64>, whole: Option<f64>| costs.zip(whole.filter(|whole| *whole > 0.0));
+        let ratio = |costs, whole| per(costs, whole).map_or(0.0, |(costs, whole)| costs / whole);
+        Self {
+            fee_share: ratio(sum(|day| day.fees), sum(|day| day.gross_revenue)),
+            shipping_per_unit: ratio(sum(|day| day.shipping), sum(|day| day.units.into())),
+        }
+    }
+
+    /// Price less unit cost, fees and shipping; below 0 where each sale costs more than it brings.
+    pub fn unit_contribution(&self, price: f64, unit_cost: f64) -> f64 {
+        price * (1.0 - self.fee_share) - unit_cost - self.shipping_per_unit
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rust_decimal::dec;
+    use time::macros::date;
+
+    use super::*;
+
+    #[test]
+    fn a_unit_brings_its_price_less_all_that_it_costs() {
+        let day = DayTotals {
+            gross_revenue: dec!(200),
+            fees: dec!(10),
+            shipping: dec!(30),
+            units: 10,
+            ..DayTotals::quiet(date!(2026 - 03 - 01))
+        };
+        let costs = OrderCosts::of(&[day]);
+        // 20 less 5 % of fees, 12 of cost and 3 of shipping.
+        assert!((costs.unit_contribution(20.0, 12.0) - 4.0).abs() < 1e-9);
+        assert!((costs.unit_contribution(10.0, 12.0) + 5.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn where_nothing_was_sold_only_the_goods_cost() {
+        assert_eq!(OrderCosts::of(&[]), OrderCosts::default());
+        assert!((OrderCosts::default().unit_contribution(20.0, 12.0) - 8.0).abs() < 1e-9);
+    }
+}
