@@ -18,6 +18,7 @@ use crate::{
     page::{Page, PageRequest},
     profit::DayRange,
     stories::{StockOut, Story},
+    texts::Texts,
 };
 
 text_enum!(
@@ -55,7 +56,7 @@ pub struct Anomaly {
     pub severity: Severity,
     /// The end of the scored day: the first moment at which it could be judged.
     pub detected_at: OffsetDateTime,
-    /// In words; `None` when unknown.
+    /// In English, as it was when it was found; `None` when unknown.
     pub inferred_cause: Option<String>,
     /// Probability, 0 to 1, that the cause is the right one; `None` when there is none.
     pub confidence: Option<f64>,
@@ -69,6 +70,18 @@ pub struct Anomaly {
     pub is_shift: bool,
     /// The story that it is a part of; `None` where it is not notable.
     pub story_id: Option<i64>,
+}
+
+impl Anomaly {
+    /// The cause in a sentence; one from before drivers were kept is told in English. `None` when unknown.
+    pub fn cause_in(&self, texts: &Texts) -> Option<String> {
+        match self.cause {
+            Some(cause) if cause == Cause::ClosedDay || !self.drivers.is_empty() => {
+                Some(wording::cause(cause, self.expected_value, &self.drivers, texts))
+            }
+            _ => self.inferred_cause.clone(),
+        }
+    }
 }
 
 #[cfg_attr(feature = "mock", mockall::automock)]

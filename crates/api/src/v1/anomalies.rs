@@ -5,6 +5,8 @@ use domain::{
     anomalies::{Anomaly, Cause, CorrelatedMetric, Direction, Driver, Kind, Severity},
     daily::Dimension,
     freshness::Dated,
+    language::Language,
+    texts::Texts,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -16,6 +18,7 @@ use crate::{
     error::{ApiError, Code},
     freshness::FreshnessBody,
     input::Input,
+    language::Accepted,
     names,
     query::{Days, Limit, Query},
     respond::{API_VERSION, Pagination, Reply, Warnings, date, instant, round4},
@@ -53,7 +56,9 @@ struct AnomalyBody {
     #[schema(format = DateTime, example = "2026-05-02T03:00:00Z")]
     detected_at: String,
     /// Null when unknown.
-    #[schema(example = "Fewer visits from ads")]
+    #[schema(
+        example = "Visits were 50% below normal, because clicks on ads were 75% below normal (80% of the difference)."
+    )]
     inferred_cause: Option<String>,
     /// Probability that the cause is the right one; null when there is none.
     #[schema(minimum = 0, maximum = 1, example = 0.8)]
@@ -141,8 +146,9 @@ impl From<Driver> for DriverBody {
     }
 }
 
-impl From<Anomaly> for AnomalyBody {
-    fn from(anomaly: Anomaly) -> Self {
+impl AnomalyBody {
+    fn new(anomaly: Anomaly, texts: &Texts) -> Self {
+        let inferred_cause = anomaly.cause_in(texts);
         let Anomaly {
             id,
             kind,
@@ -155,7 +161,7 @@ impl From<Anomaly> for AnomalyBody {
             direction,
             severity,
             detected_at,
-            inferred_cause,
+            inferred_cause: _,
             confidence,
             correlated_metrics,
             drivers,
@@ -209,6 +215,9 @@ pub struct ListParams {
     /// `low`, `medium`, `high` or `critical`.
     #[param(value_type = names::SeverityName, inline, required = false)]
     severity: Option<Severity>,
+    /// `en`, `es` or `pt-BR`: the language of the sentences, whatever the header `Accept-Language` says.
+    #[param(value_type = names::LanguageName, inline, required = false)]
+    lang: Option<Language>,
     #[validate(nested)]
     #[param(inline, required = false)]
     days: Days<7, 90>,
@@ -234,18 +243,25 @@ impl Input for ListParams {}
     security(("api_key" = ["read"])),
     extensions(("x-errors" = json!([Code::NotFound])))
 )]
-pub async fn get(caller: Caller, query: Query<ListParams>, state: web::Data<State>) -> Result<Reply, ApiError> {
-    let Query { params: ListParams { severity, days, limit, cursor, as_of }, warnings } = query;
+pub async fn get(
+    caller: Caller,
+    accepted: Accepted,
+    query: Query<ListParams>,
+    state: web::Data<State>,
+) -> Result<Reply, ApiError> {
+    let Query { params: ListParams { severity, lang, days, limit, cursor, as_of }, warnings } = query;
+    let texts = accepted.texts(lang, &caller, (state.clock)());
     let Results { account, now } = Results::of(&caller, as_of, &state).await?;
     let (window_days, page) = (days.get(), limit.page(cursor));
     let since = caller.zone().start_of(window::ending_today(caller.zone(), now, window_days).first);
     let Dated { found, freshness } = state.anomalies.page(account, severity, since, page).await?;
-    Reply::found(&Body {
+    let body = Body {
         pagination: Pagination::new(page, &found),
-        data: found.items.into_iter().map(Into::into).collect(),
+        data: found.items.into_iter().map(|anomaly| AnomalyBody::new(anomaly, &texts)).collect(),
         window_days,
         freshness: FreshnessBody::new(freshness, caller.zone()),
         api_version: API_VERSION,
         warnings,
-    })
+    };
+    Ok(Reply::found(&body)?.in_language(&texts))
 }

@@ -503,7 +503,7 @@ fn anomalies_since_the_first_of_so_many_local_days() {
         json!({
             "id": 5, "kind": "correlated", "metric": "gross_revenue", "observed_value": 812.4, "expected_value": 1530.0,
             "expected_interval": [1180.0, 1910.0], "z_score": -4.1235, "direction": "down", "severity": "medium",
-            "day": "2026-05-01", "detected_at": "2026-05-02T03:00:00Z", "inferred_cause": "fewer ads", "confidence": 0.8,
+            "day": "2026-05-01", "detected_at": "2026-05-02T03:00:00Z", "inferred_cause": "Sales on Shopify were 98% below normal (98% of the difference).", "confidence": 0.8,
             "correlated_metrics": [{"metric": "ad_spend", "modz": -3.7, "direction": "down"}],
             "drivers": [{
                 "level": 1, "metric": "gross_revenue", "dimension": "platform", "part": "shopify", "effect": -700.1235,

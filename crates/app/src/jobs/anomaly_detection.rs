@@ -22,6 +22,7 @@ use domain::{
     jobs::Written,
     metrics::Metric,
     profit::DayRange,
+    texts::{Locale, Texts},
     zone::Zone,
 };
 use time::{Date, Duration};
@@ -199,7 +200,7 @@ impl Shop {
 
 /// A day that the shop was closed on, as what it is.
 fn closed(finding: Finding) -> Finding {
-    let words = wording::cause(Cause::ClosedDay, finding.expected_value, &[]);
+    let words = wording::cause(Cause::ClosedDay, finding.expected_value, &[], &Texts::of(Locale::ENGLISH));
     Finding { cause: Some(Cause::ClosedDay), inferred_cause: Some(words), ..finding }
 }
 
@@ -345,7 +346,7 @@ mod tests {
             .iter()
             .flat_map(|day| [part(day, Dimension::Country, "AR", 20), part(day, Dimension::Country, "BR", lost(day))])
             .collect();
-        assert!(cause(&two).unwrap_or_default().contains("orders in BR"), "{:?}", cause(&two));
+        assert!(cause(&two).unwrap_or_default().contains("Orders in BR"), "{:?}", cause(&two));
     }
 
     #[test]
@@ -375,7 +376,7 @@ mod tests {
         let cause = found.iter().find(|f| f.metric == "gross_revenue" && f.kind == Kind::Correlated);
         let cause = cause.unwrap_or_else(|| panic!("{found:#?}"));
         let said = cause.inferred_cause.as_deref().unwrap();
-        assert!(said.contains("in BR on shopify"), "{said}");
+        assert!(said.contains("in BR on Shopify"), "{said}");
         assert_eq!(cause.cause, Some(Cause::Platform));
         let last = cause.drivers.iter().find(|driver| driver.level == 2).unwrap();
         assert_eq!((last.dimension, last.part.as_deref()), (Some(Dimension::CountryPlatform), Some("BR/shopify")));

@@ -4,103 +4,72 @@ use super::{
     Cause, Direction, Driver,
     drivers::{OTHER, chain},
 };
-use crate::daily::Dimension;
+use crate::{daily::Dimension, money::estimate, texts::Texts};
 
 /// From this many times what was expected on, a ratio says more than percent.
 const MANY_TIMES: f64 = 3.0;
 /// From this many times on, the figure says more of how little was expected than of what came.
 const BEYOND_COMPARISON: f64 = 100.0;
 
-/// Why a metric was not what was expected, in one sentence without its full stop. `expected` is that of the metric.
-pub fn cause(cause: Cause, expected: f64, drivers: &[Driver]) -> String {
+/// Why a metric was not what was expected, in one sentence. `expected` is that of the metric.
+pub fn cause(cause: Cause, expected: f64, drivers: &[Driver], texts: &Texts) -> String {
     if cause == Cause::ClosedDay {
-        return format!("the shop sold nothing that day, where about {expected:.0} orders are usual");
+        return texts.message("cause-closed-day").count("orders", estimate(expected, 0)).say();
     }
-    let told: Vec<String> = chain(drivers).map(|driver| format!("{} {}", named(driver), compared(driver))).collect();
+    let told: Vec<String> = chain(drivers).map(|driver| said(driver, texts)).collect();
     let share: f64 = chain(drivers).map(|driver| driver.share).product();
-    format!("{} ({:.0} % of the difference)", told.join(", as "), 100.0 * share)
+    let because = texts.message("cause-because").say();
+    capitalised(
+        &texts.message("cause").text("drivers", told.join(&because)).percent("share", estimate(share, 4), 0).say(),
+    )
 }
 
-/// "sales on shopify were", with the verb that the metric takes.
-fn named(driver: &Driver) -> String {
-    let (words, verb) = words(&driver.metric);
-    let part = driver.dimension.zip(driver.part.as_deref()).map_or_else(String::new, |(by, part)| within(by, part));
-    format!("{words}{part} {verb}")
-}
-
-fn within(dimension: Dimension, part: &str) -> String {
-    let part = if part == OTHER { "others" } else { part };
-    match dimension {
-        Dimension::Platform => format!(" on {part}"),
-        Dimension::Product => format!(" of {part}"),
-        Dimension::Country => format!(" in {part}"),
-        Dimension::Campaign => {
-            let (platform, campaign) = part.split_once('/').unwrap_or(("", part));
-            format!(" for the campaign {campaign} on {platform}")
-        }
-        Dimension::CountryPlatform => {
-            let (country, platform) = part.split_once('/').unwrap_or((part, ""));
-            format!(" in {country} on {platform}")
-        }
-    }
-}
-
-fn compared(driver: &Driver) -> String {
+/// "sales on Shopify were 60% below normal".
+fn said(driver: &Driver, texts: &Texts) -> String {
     let Driver { observed, expected, direction, .. } = driver;
-    let side = match direction {
+    let ratio = observed / expected;
+    let compared = match direction {
+        _ if *observed == 0.0 && *expected > 0.0 => "nothing",
+        Direction::Down if *expected <= 0.0 || !ratio.is_finite() => "far_below",
+        Direction::Up if *expected <= 0.0 || !ratio.is_finite() || ratio >= BEYOND_COMPARISON => "far_above",
+        _ if ratio >= MANY_TIMES => "times",
         Direction::Down => "below",
         Direction::Up => "above",
     };
-    let ratio = observed / expected;
-    match () {
-        () if *expected <= 0.0 || !ratio.is_finite() || ratio >= BEYOND_COMPARISON => {
-            format!("far {side} what was expected")
-        }
-        () if ratio >= MANY_TIMES => format!("{ratio:.1} times what was expected"),
-        () => format!("{:.0} % {side} what was expected", 100.0 * (ratio - 1.0).abs()),
-    }
+    texts
+        .message("cause-driver")
+        .text("place", place(driver, texts))
+        .text("metric", &driver.metric)
+        .text("compared", compared)
+        .number("times", estimate(ratio, 4), 1)
+        .percent("percent", estimate((ratio - 1.0).abs(), 4), 0)
+        .say()
 }
 
-/// How a driver is called, and the verb that goes with it.
-fn words(metric: &str) -> (&'static str, &'static str) {
-    match metric {
-        "gross_revenue" => ("sales", "were"),
-        "net_revenue" => ("sales after refunds", "were"),
-        "orders" => ("orders", "were"),
-        "units" => ("units sold", "were"),
-        "visitors" => ("visits", "were"),
-        "ad_clicks" => ("clicks on ads", "were"),
-        "visitors_per_click" => ("visits per click on ads", "were"),
-        "clicks_per_spend" => ("clicks for the money spent on ads", "were"),
-        "share_of_visitors" => ("the share of visits", "was"),
-        "orders_per_visitor_of_all" => ("orders per visit to the shop", "were"),
-        "conversion" => ("the part of visits that became orders", "was"),
-        "customers" => ("customers who bought", "were"),
-        "new_customers" => ("new customers", "were"),
-        "returning_customers" => ("returning customers", "were"),
-        "orders_per_customer" => ("orders per customer", "were"),
-        "units_per_order" => ("units per order", "were"),
-        "price_per_unit" => ("the average price of a unit", "was"),
-        "aov" => ("the average order", "was"),
-        "refunds" => ("refunds", "were"),
-        "refund_rate" => ("the part of sales that was refunded", "was"),
-        "cogs" => ("the cost of what was sold", "was"),
-        "fees" => ("fees", "were"),
-        "shipping" => ("shipping costs", "were"),
-        "ad_spend" => ("spending on ads", "was"),
-        "extra_expenses" => ("other expenses", "were"),
-        "cogs_per_gross_revenue" => ("the cost of goods per sale", "was"),
-        "fees_per_gross_revenue" => ("fees per sale", "were"),
-        "shipping_per_gross_revenue" => ("shipping costs per sale", "were"),
-        _ => ("another figure", "was"),
-    }
+/// Which part of the shop a driver is of: " on Shopify"; nothing of one of the whole.
+fn place(driver: &Driver, texts: &Texts) -> String {
+    let Some((by, part)) = driver.dimension.zip(driver.part.as_deref()) else { return String::new() };
+    let (part, platform) = match by {
+        Dimension::Platform => ("", part),
+        Dimension::Product | Dimension::Country => (part, ""),
+        Dimension::Campaign => part.split_once('/').map_or((part, ""), |(platform, campaign)| (campaign, platform)),
+        Dimension::CountryPlatform => part.split_once('/').unwrap_or((part, "")),
+    };
+    let named = |part: &str| if part == OTHER { texts.message("cause-others").say() } else { part.to_owned() };
+    texts.message("cause-place").text("by", by).text("part", named(part)).text("platform", named(platform)).say()
+}
+
+fn capitalised(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use rstest::rstest;
 
     use super::*;
+    use crate::texts::Locale;
 
     fn driver(level: u8, metric: &str, part: Option<(Dimension, &str)>, share: f64, was: (f64, f64)) -> Driver {
         let (observed, expected) = was;
@@ -119,22 +88,82 @@ mod tests {
 
     #[rstest]
     #[case(&[driver(1, "conversion", None, 0.97, (0.012, 0.03)), driver(1, "visitors", None, 0.03, (9.0, 10.0))],
-        "the part of visits that became orders was 60 % below what was expected (97 % of the difference)")]
+        "The part of visits that became orders was 60% below normal (97% of the difference).")]
     #[case(&[driver(1, "visitors", None, 0.8, (50.0, 100.0)), driver(2, "ad_clicks", None, 1.0, (10.0, 40.0))],
-        "visits were 50 % below what was expected, as clicks on ads were 75 % below what was expected (80 % of the difference)")]
+        "Visits were 50% below normal, because clicks on ads were 75% below normal (80% of the difference).")]
     #[case(&[driver(1, "orders", Some((Dimension::CountryPlatform, "BR/shopify")), 0.95, (0.0, 40.0))],
-        "orders in BR on shopify were 100 % below what was expected (95 % of the difference)")]
+        "Orders in BR on Shopify were at nothing (95% of the difference).")]
+    #[case(&[driver(1, "gross_revenue", Some((Dimension::Platform, OTHER)), 0.95, (30.0, 40.0))],
+        "Sales on all others together were 25% below normal (95% of the difference).")]
     #[case(&[driver(1, "ad_spend", Some((Dimension::Campaign, "google/Shopping")), 1.0, (400.0, 100.0))],
-        "spending on ads for the campaign Shopping on google was 4.0 times what was expected (100 % of the difference)")]
+        "Spending on ads for the campaign Shopping on Google was at 4.0 times the normal level (100% of the difference).")]
     #[case(&[driver(1, "refunds", None, 1.0, (8_509_000.0, 0.1))],
-        "refunds were far above what was expected (100 % of the difference)")]
+        "Refunds were far above normal (100% of the difference).")]
     fn a_cause_is_the_way_to_it(#[case] drivers: &[Driver], #[case] said: &str) {
-        assert_eq!(cause(Cause::Traffic, 100.0, drivers), said);
+        assert_eq!(cause(Cause::Traffic, 100.0, drivers, &Texts::of(Locale::ENGLISH)), said);
     }
 
     #[test]
     fn a_closed_day_is_said_to_be_one() {
-        let said = "the shop sold nothing that day, where about 44 orders are usual";
-        assert_eq!(cause(Cause::ClosedDay, 44.2, &[]), said);
+        let said = "The shop sold nothing that day; about 44 orders would be normal.";
+        assert_eq!(cause(Cause::ClosedDay, 44.2, &[], &Texts::of(Locale::ENGLISH)), said);
+    }
+
+    /// Every metric that is named as a driver.
+    const METRICS: [&str; 29] = [
+        "gross_revenue",
+        "net_revenue",
+        "orders",
+        "units",
+        "visitors",
+        "ad_clicks",
+        "visitors_per_click",
+        "clicks_per_spend",
+        "share_of_visitors",
+        "orders_per_visitor_of_all",
+        "conversion",
+        "customers",
+        "new_customers",
+        "returning_customers",
+        "orders_per_customer",
+        "units_per_order",
+        "price_per_unit",
+        "aov",
+        "refunds",
+        "refund_rate",
+        "cogs",
+        "fees",
+        "shipping",
+        "ad_spend",
+        "extra_expenses",
+        "cogs_per_gross_revenue",
+        "fees_per_gross_revenue",
+        "shipping_per_gross_revenue",
+        "another",
+    ];
+
+    /// Every form of a cause.
+    pub(crate) fn say_all(texts: &Texts) {
+        let parts = [
+            None,
+            Some((Dimension::Platform, "shopify")),
+            Some((Dimension::Platform, OTHER)),
+            Some((Dimension::Product, "MUG-BLUE")),
+            Some((Dimension::Country, "BR")),
+            Some((Dimension::Campaign, "google/Shopping")),
+            Some((Dimension::CountryPlatform, "BR/shopify")),
+        ];
+        let seen = [(0.0, 40.0), (10.0, 40.0), (50.0, 40.0), (200.0, 40.0), (-5.0, 0.0), (5.0, 0.0)];
+        for metric in METRICS {
+            for part in parts {
+                for was in seen {
+                    let drivers = [driver(1, metric, part, 0.8, was), driver(2, "visitors", None, 1.0, (1.0, 2.0))];
+                    cause(Cause::Traffic, 100.0, &drivers, texts);
+                }
+            }
+        }
+        for expected in [1.0, 44.2] {
+            cause(Cause::ClosedDay, expected, &[], texts);
+        }
     }
 }

@@ -16,10 +16,14 @@ macro_rules! files {
 /// The files of a language.
 pub(super) const fn files(language: Language) -> &'static [&'static str] {
     match language {
-        Language::English => files!("en": "figures", "incidents", "insights", "profit", "reorder", "risks", "stories"),
-        Language::Spanish => files!("es": "figures", "incidents", "insights", "profit", "reorder", "risks", "stories"),
+        Language::English => {
+            files!("en": "causes", "figures", "incidents", "insights", "profit", "reorder", "risks", "stories")
+        }
+        Language::Spanish => {
+            files!("es": "causes", "figures", "incidents", "insights", "profit", "reorder", "risks", "stories")
+        }
         Language::BrazilianPortuguese => {
-            files!("pt-BR": "figures", "incidents", "insights", "profit", "reorder", "risks", "stories")
+            files!("pt-BR": "causes", "figures", "incidents", "insights", "profit", "reorder", "risks", "stories")
         }
     }
 }

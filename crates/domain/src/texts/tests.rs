@@ -201,6 +201,7 @@ fn every_language_tells_the_same_figures() {
 fn every_message_is_filled_in_every_language() {
     for language in Language::ALL {
         let texts = Texts::of(Locale { language: *language, region: None });
+        crate::anomalies::wording::tests::say_all(&texts);
         crate::incidents::wording::say_all(&texts);
         crate::insights::say_all(&texts);
         crate::risks::say_all(&texts);

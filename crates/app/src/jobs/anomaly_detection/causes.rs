@@ -7,6 +7,7 @@ use domain::{
     anomalies::{Cause, CorrelatedMetric, Direction, Driver, Finding, Kind, drivers::OTHER, wording},
     daily::{DayTotals, Dimension, PartTotals},
     metrics::Metric,
+    texts::{Locale, Texts},
 };
 use rust_decimal::{Decimal, prelude::ToPrimitive};
 use time::Date;
@@ -31,7 +32,12 @@ pub(super) fn explained(metric: Metric, finding: Finding, shop: &Shop, parts: &[
         let cause = lever(found)?;
         Some(Finding {
             kind: Kind::Correlated,
-            inferred_cause: Some(wording::cause(cause, finding.expected_value, &finding.drivers)),
+            inferred_cause: Some(wording::cause(
+                cause,
+                finding.expected_value,
+                &finding.drivers,
+                &Texts::of(Locale::ENGLISH),
+            )),
             confidence: Some(found.confidence.clamp(0.0, 1.0)),
             correlated_metrics: correlated(&explanation),
             cause: Some(cause),

@@ -1,0 +1,55 @@
+# Why a metric was not what was expected: the way from it to what an owner can look at.
+
+cause-closed-day = La tienda no vendió nada ese día; lo normal { $orders_n ->
+    [one] sería { $orders } pedido.
+   *[other] serían unos { $orders } pedidos.
+}
+cause = { $drivers } ({ $share } de la diferencia).
+cause-because = ,{" "}porque{" "}
+cause-others = el resto en conjunto
+cause-driver = { $metric ->
+    [gross_revenue] las ventas{ $place } estuvieron
+    [net_revenue] las ventas menos reembolsos{ $place } estuvieron
+    [orders] los pedidos{ $place } estuvieron
+    [units] las unidades vendidas{ $place } estuvieron
+    [visitors] las visitas{ $place } estuvieron
+    [ad_clicks] los clics en anuncios{ $place } estuvieron
+    [visitors_per_click] las visitas por clic en anuncios{ $place } estuvieron
+    [clicks_per_spend] los clics por lo gastado en anuncios{ $place } estuvieron
+    [share_of_visitors] la parte de las visitas{ $place } estuvo
+    [orders_per_visitor_of_all] los pedidos{ $place } por visita a la tienda estuvieron
+    [conversion] la parte de las visitas que terminó en pedido{ $place } estuvo
+    [customers] los clientes que compraron{ $place } estuvieron
+    [new_customers] los clientes nuevos{ $place } estuvieron
+    [returning_customers] los clientes que volvieron{ $place } estuvieron
+    [orders_per_customer] los pedidos por cliente{ $place } estuvieron
+    [units_per_order] las unidades por pedido{ $place } estuvieron
+    [price_per_unit] el precio medio de una unidad{ $place } estuvo
+    [aov] el pedido medio{ $place } estuvo
+    [refunds] los reembolsos{ $place } estuvieron
+    [refund_rate] la parte de las ventas que se reembolsó{ $place } estuvo
+    [cogs] el costo de lo vendido{ $place } estuvo
+    [fees] las comisiones{ $place } estuvieron
+    [shipping] los gastos de envío{ $place } estuvieron
+    [ad_spend] el gasto en anuncios{ $place } estuvo
+    [extra_expenses] los demás gastos{ $place } estuvieron
+    [cogs_per_gross_revenue] el costo de los productos por venta{ $place } estuvo
+    [fees_per_gross_revenue] las comisiones por venta{ $place } estuvieron
+    [shipping_per_gross_revenue] los gastos de envío por venta{ $place } estuvieron
+   *[other] otra cifra{ $place } estuvo
+} { $compared ->
+    [far_below] muy por debajo de lo normal
+    [far_above] muy por encima de lo normal
+    [nothing] en cero
+    [times] en { $times } veces el nivel normal
+    [below] un { $percent } por debajo de lo normal
+   *[above] un { $percent } por encima de lo normal
+}
+# With the space before it.
+cause-place = { $by ->
+    [platform] {" "}en { platform }
+    [product] {" "}de { $part }
+    [country] {" "}en { $part }
+    [campaign] {" "}de la campaña { $part } en { platform }
+   *[country_platform] {" "}en { $part }, en { platform }
+}
