@@ -44,6 +44,8 @@ pub struct KnownCustomer {
     pub purchases: Purchases,
     /// Those up to and including an earlier day.
     pub earlier: Purchases,
+    /// Those up to and including the day of the back-test; what they brought is not known.
+    pub before: Purchases,
     /// The figures that stand.
     pub written: Metrics,
 }
@@ -62,12 +64,22 @@ pub struct Metrics {
     pub span: Option<(OffsetDateTime, OffsetDateTime)>,
 }
 
+/// The days whose ends customers are seen from, each no later than the one before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Days {
+    pub last: Date,
+    /// Of [`KnownCustomer::earlier`].
+    pub earlier: Date,
+    /// Of [`KnownCustomer::before`].
+    pub before: Date,
+}
+
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait CustomerMetricsStore: Send + Sync {
-    /// Every customer as of the end of `last` and of an `earlier` day, those without a purchase included, by id. The days
-    /// are those that were summed up: [`roll_up`](crate::daily::DailyStore::roll_up) comes first.
-    async fn customers(&self, account: AccountId, earlier: Date, last: Date) -> Result<Vec<KnownCustomer>, StoreError>;
+    /// Every customer as of the end of three days, those without a purchase included, by id. The days are those that were
+    /// summed up: [`roll_up`](crate::daily::DailyStore::roll_up) comes first.
+    async fn customers(&self, account: AccountId, days: Days) -> Result<Vec<KnownCustomer>, StoreError>;
     /// Writes the figures of these customers, and ends the run at `now`.
     async fn write(&self, claim: &Claim, metrics: Vec<Metrics>, now: OffsetDateTime) -> Result<Written, StoreError>;
 }

@@ -2,10 +2,11 @@
 
 use std::{path::Path, time::Instant};
 
-use analytics::customers::{History, Models, Options, bgnbd, churn, gamma_gamma, rfm};
+use analytics::customers::{History, Models, Options, Past, bgnbd, churn, gamma_gamma, rfm};
 use serde_json::{Value, json};
 use time::{Date, Duration};
 
+mod cutoffs;
 mod holdout;
 mod measures;
 pub mod purchases;
@@ -42,6 +43,9 @@ pub fn run(data: &Path) -> anyhow::Result<()> {
             for size in FEW {
                 println!("{}", holdout::few(&shop.name, &case, size)?);
             }
+        }
+        for figure in cutoffs::measure(&shop.name, &shop.purchases) {
+            println!("{figure}");
         }
         for figure in segments(&shop)? {
             println!("{figure}");
@@ -121,7 +125,7 @@ fn speed() -> anyhow::Result<Value> {
         })
         .collect();
     let started = Instant::now();
-    let models = Models::fit(&histories, as_of);
+    let models = Models::fit(&histories, as_of, &Past::default());
     let scores = models.score(&histories, as_of, &Options::default());
     let seconds = started.elapsed().as_secs_f64();
     Ok(json!({

@@ -8,9 +8,11 @@
 //! A *purchase* in both models is a day with at least one order: two orders on one day are one
 //! decision to buy. Time runs in weeks.
 
+mod backtest;
 pub mod bgnbd;
 mod bgnbd_fit;
 pub mod churn;
+mod clock;
 pub mod gamma_gamma;
 pub mod ltv;
 mod minimise;
@@ -19,7 +21,8 @@ pub mod rfm;
 mod score;
 mod special;
 
-pub use score::{CustomerScore, History, Models, Options};
+pub use clock::{Clock, first_day as first_day_of_clock};
+pub use score::{CustomerScore, History, Models, Options, Past};
 
 use serde::Serialize;
 

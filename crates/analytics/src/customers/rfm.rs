@@ -121,6 +121,10 @@ const FRESH_DAYS: u32 = 14;
 const WARM_DAYS: u32 = 30;
 /// Last order more than this many days ago: never above 2, however the others fare.
 const COLD_DAYS: u32 = 365;
+/// Last order more than this many days ago: never above 3, so neither promising nor new.
+const STALE_DAYS: u32 = 90;
+/// Last order more than this many days ago: lost, however important.
+const GONE_DAYS: u32 = 730;
 
 /// Places every customer, in the order given. Sorting dominates: n log n.
 #[must_use]
@@ -140,7 +144,8 @@ pub fn place(customers: &[Activity]) -> Vec<Placement> {
                 frequency: frequency_score(&frequency, customer.orders),
                 monetary: 1 + monetary.bin(usable_spend(customer.spend), 5),
             };
-            Placement { segment: Segment::of(scores), scores: Some(scores) }
+            let gone = customer.days_since_last > GONE_DAYS;
+            Placement { segment: if gone { Segment::Lost } else { Segment::of(scores) }, scores: Some(scores) }
         })
         .collect()
 }
@@ -169,8 +174,12 @@ fn recency_score(ranks: &Ranks, days: u32) -> u8 {
         score.max(4)
     } else if days <= WARM_DAYS {
         score.max(3)
+    } else if days > GONE_DAYS {
+        1
     } else if days > COLD_DAYS {
         score.min(2)
+    } else if days > STALE_DAYS {
+        score.min(3)
     } else {
         score
     }

@@ -1,10 +1,10 @@
 //! All customers of an account in one pass.
 
 use serde::Serialize;
-use time::Date;
+use time::{Date, Duration};
 
 use super::rfm::{Activity, Placement, Scores, Segment};
-use super::{Fit, Insufficient, bgnbd, churn, gamma_gamma, ltv, rfm};
+use super::{Clock, ENOUGH_CUSTOMERS, Fit, Insufficient, backtest, bgnbd, churn, gamma_gamma, ltv, rfm};
 
 /// What is known of one customer.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -47,6 +47,21 @@ pub struct CustomerScore {
     pub expected_purchases: f64,
 }
 
+/// What an account's past tells of its models.
+#[derive(Debug, Clone, Default)]
+pub struct Past<'a> {
+    /// The shop's year.
+    pub clock: Clock,
+    /// The same customers, in the same order, as they were at the end of an earlier day.
+    pub earlier: Option<(&'a [History], Date)>,
+}
+
+/// Days from the first purchase of all within which a customer counts as established: who was seen first then mostly bought
+/// before the data begins.
+const ESTABLISHED_DAYS: i64 = 90;
+/// Quantile of the customers' mean purchases that a single purchase counts as at most.
+const LARGEST_SINGLE: f64 = 0.975;
+
 /// The models of an account.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Models {
@@ -56,16 +71,89 @@ pub struct Models {
     pub values: Result<Fit<gamma_gamma::Params>, Insufficient>,
     /// The day at whose end they were fitted.
     pub as_of: Date,
+    /// The first purchase of all.
+    first: Option<Date>,
+    clock: Clock,
+    /// The purchase models of customers who were there when the data begins and of those who came since, and the last day
+    /// of the former; none where either are too few.
+    by_arrival: Option<(Date, [bgnbd::Params; 2])>,
+    /// The largest value of a single purchase.
+    largest_single: f64,
+    /// By number of purchases: how many came for each that was expected, of all customers' model and of those by arrival.
+    corrections: backtest::Corrections,
+    value_corrections: backtest::Corrections,
 }
 
 impl Models {
-    /// Fits both to the customers as they were at the end of a day. Time grows with the number of customers.
+    /// Fits both to the customers as they were at the end of a day, and corrects them by what they would have said at the
+    /// end of the earlier one, if that is 90 days after the first purchase of all. Time grows with the number of customers.
     #[must_use]
-    pub fn fit(histories: &[History], as_of: Date) -> Self {
-        let buyers: Vec<Buyer> = histories.iter().filter_map(|h| Buyer::of(h, as_of, as_of)).collect();
+    pub fn fit(histories: &[History], as_of: Date, past: &Past<'_>) -> Self {
+        let mut models = Self::uncorrected(histories, as_of, past.clock.clone());
+        let known_from = models.first;
+        let long_enough = |day: Date| known_from.is_some_and(|first| day - first >= Duration::days(ESTABLISHED_DAYS));
+        if let Some((earlier, day)) = past.earlier.filter(|(_, day)| *day < as_of && long_enough(*day)) {
+            let before = Self::uncorrected(earlier, day, past.clock.clone());
+            let [all, by_arrival] = before.against(earlier, histories, as_of);
+            models.corrections = backtest::Corrections::of(&all);
+            models.value_corrections = backtest::Corrections::of(&by_arrival).at_most_as_expected();
+        }
+        models
+    }
+
+    fn uncorrected(histories: &[History], as_of: Date, clock: Clock) -> Self {
+        let largest_single = largest_single(histories);
+        let buyer = |h: &History| Buyer::of(h, as_of, as_of, &clock, largest_single);
+        let buyers: Vec<Buyer> = histories.iter().filter_map(buyer).collect();
         let summaries: Vec<_> = buyers.iter().map(|b| b.summary).collect();
         let spends: Vec<_> = buyers.iter().map(|b| b.spend).collect();
-        Self { purchases: bgnbd::fit(&summaries), values: gamma_gamma::fit(&spends), as_of }
+        let by_arrival = by_arrival(&buyers);
+        Self {
+            purchases: bgnbd::fit(&summaries),
+            values: gamma_gamma::fit(&spends),
+            as_of,
+            first: buyers.iter().map(|buyer| buyer.first).min(),
+            clock,
+            by_arrival,
+            largest_single,
+            corrections: backtest::Corrections::default(),
+            value_corrections: backtest::Corrections::default(),
+        }
+    }
+
+    /// What each customer was expected to buy until `until`, by all customers' model and by those by arrival, beside what
+    /// they did.
+    fn against(&self, earlier: &[History], later: &[History], until: Date) -> [Vec<backtest::Outcome>; 2] {
+        let Ok(fit) = &self.purchases else { return [Vec::new(), Vec::new()] };
+        let weeks = self.clock.weeks(self.as_of, until);
+        let outcomes = earlier.iter().zip(later).filter_map(|(before, after)| {
+            let buyer = self.buyer(before, self.as_of)?;
+            let outcome = |params: &bgnbd::Params| backtest::Outcome {
+                repeats: buyer.summary.frequency(),
+                expected: params.expected_purchases(&buyer.summary, weeks),
+                came: f64::from(after.purchase_days.saturating_sub(before.purchase_days)),
+            };
+            Some((outcome(&fit.params), outcome(self.arrival_params(&buyer, &fit.params))))
+        });
+        let (all, by_arrival) = outcomes.unzip();
+        [all, by_arrival]
+    }
+
+    fn buyer(&self, history: &History, as_of: Date) -> Option<Buyer> {
+        Buyer::of(history, self.as_of, as_of, &self.clock, self.largest_single)
+    }
+
+    fn arrival_params<'a>(&'a self, buyer: &Buyer, all: &'a bgnbd::Params) -> &'a bgnbd::Params {
+        match &self.by_arrival {
+            Some((last, [established, newcomers])) => {
+                if buyer.first <= *last {
+                    established
+                } else {
+                    newcomers
+                }
+            }
+            None => all,
+        }
     }
 
     /// Scores everybody, in the order given. Segments are as of the end of `as_of`, no earlier than the models; the
@@ -75,40 +163,63 @@ impl Models {
     /// Time grows with the number of customers: n log n to rank them, linear for the rest.
     #[must_use]
     pub fn score(&self, histories: &[History], as_of: Date, options: &Options) -> Vec<CustomerScore> {
-        let buyers: Vec<Option<Buyer>> = histories.iter().map(|h| Buyer::of(h, self.as_of, as_of)).collect();
+        let buyers: Vec<Option<Buyer>> = histories.iter().map(|h| self.buyer(h, as_of)).collect();
         let activities: Vec<_> = buyers.iter().map(Buyer::activity).collect();
         let placed = rfm::place(&activities).into_iter().zip(&buyers);
-        placed.map(|(place, buyer)| score(place, buyer.as_ref(), &self.purchases, &self.values, options)).collect()
+        placed.map(|(place, buyer)| self.score_one(place, buyer.as_ref(), options)).collect()
+    }
+
+    fn score_one(&self, place: Placement, buyer: Option<&Buyer>, options: &Options) -> CustomerScore {
+        let mut figures = CustomerScore {
+            segment: place.segment,
+            scores: place.scores,
+            ltv_estimate: 0.0,
+            churn_score: None,
+            expected_purchases: 0.0,
+        };
+        let (Some(buyer), Ok(model)) = (buyer, &self.purchases) else { return figures };
+        let as_of = buyer.last.max(self.as_of);
+        let ahead = self.clock.weeks(as_of, as_of.saturating_add(Duration::days(churn::HORIZON_DAYS.into())));
+        let expected = model.params.expected_purchases(&buyer.summary, ahead)
+            * self.corrections.of_repeats(buyer.summary.frequency());
+        figures.expected_purchases = expected;
+        figures.churn_score = Some(churn::probability(expected, model.params.shape(&buyer.summary)));
+        // Who has bought nothing on balance is expected to bring nothing.
+        if let Some(values) = self.values.as_ref().ok().filter(|_| buyer.activity.spend > 0.0) {
+            let value = values.params.expected_value(&buyer.spend)
+                * self.value_corrections.of_repeats(buyer.summary.frequency());
+            let params = self.arrival_params(buyer, &model.params);
+            figures.ltv_estimate = ltv::estimate(params, &buyer.summary, value, options.annual_rate);
+        }
+        figures
     }
 }
 
-fn score(
-    place: Placement,
-    buyer: Option<&Buyer>,
-    purchases: &Result<Fit<bgnbd::Params>, Insufficient>,
-    values: &Result<Fit<gamma_gamma::Params>, Insufficient>,
-    options: &Options,
-) -> CustomerScore {
-    let mut figures = CustomerScore {
-        segment: place.segment,
-        scores: place.scores,
-        ltv_estimate: 0.0,
-        churn_score: None,
-        expected_purchases: 0.0,
+/// The models of those who were there when the data begins and of those who came since.
+fn by_arrival(buyers: &[Buyer]) -> Option<(Date, [bgnbd::Params; 2])> {
+    let last = buyers.iter().map(|buyer| buyer.first).min()?.saturating_add(Duration::days(ESTABLISHED_DAYS));
+    let fit = |established: bool| {
+        let of = |buyer: &&Buyer| (buyer.first <= last) == established;
+        let summaries: Vec<_> = buyers.iter().filter(of).map(|buyer| buyer.summary).collect();
+        bgnbd::fit(&summaries).ok().filter(|fit| fit.informative >= ENOUGH_CUSTOMERS).map(|fit| fit.params)
     };
-    let (Some(buyer), Ok(model)) = (buyer, purchases) else { return figures };
-    let expected = model.params.expected_purchases(&buyer.summary, churn::HORIZON_WEEKS);
-    figures.expected_purchases = expected;
-    figures.churn_score = Some(churn::probability(expected, model.params.shape(&buyer.summary)));
-    if let Ok(values) = values {
-        let value = values.params.expected_value(&buyer.spend);
-        figures.ltv_estimate = ltv::estimate(&model.params, &buyer.summary, value, options.annual_rate);
-    }
-    figures
+    Some((last, [fit(true)?, fit(false)?]))
+}
+
+fn largest_single(histories: &[History]) -> f64 {
+    let mut means: Vec<f64> = histories
+        .iter()
+        .map(|history| history.spend / f64::from(history.purchase_days.clamp(1, history.orders.max(1))))
+        .filter(|mean| mean.is_finite() && *mean > 0.0)
+        .collect();
+    means.sort_unstable_by(f64::total_cmp);
+    means.get((means.len() as f64 * LARGEST_SINGLE) as usize).copied().unwrap_or(f64::INFINITY)
 }
 
 /// A customer with orders, in the terms of the models.
 struct Buyer {
+    first: Date,
+    last: Date,
     summary: bgnbd::Summary,
     spend: gamma_gamma::Spend,
     activity: Activity,
@@ -116,15 +227,19 @@ struct Buyer {
 
 impl Buyer {
     /// A customer as of the end of a day, seen by models as of the last order or `models`, whichever is later.
-    fn of(history: &History, models: Date, as_of: Date) -> Option<Self> {
+    fn of(history: &History, models: Date, as_of: Date, clock: &Clock, largest_single: f64) -> Option<Self> {
         let (first, last) = history.active.filter(|_| history.orders > 0)?;
         let first = first.min(last).min(as_of);
         let last = last.max(first).min(as_of);
         let purchases = history.purchase_days.clamp(1, history.orders);
-        let summary = bgnbd::Summary::new(purchases - 1, weeks(first, last), weeks(first, last.max(models)));
-        let mean = history.spend / f64::from(purchases);
+        let summary =
+            bgnbd::Summary::new(purchases - 1, clock.weeks(first, last), clock.weeks(first, last.max(models)));
+        // One large purchase is no custom of large purchases; several are.
+        let mean = (history.spend / f64::from(purchases)).min(largest_single * f64::from(purchases));
         let days_since_last = u32::try_from((as_of - last).whole_days()).unwrap_or(0);
         Some(Self {
+            first,
+            last,
             summary,
             spend: gamma_gamma::Spend { purchases, mean },
             activity: Activity { orders: history.orders, days_since_last, spend: history.spend },
@@ -135,8 +250,4 @@ impl Buyer {
         let prospect = Activity { orders: 0, days_since_last: 0, spend: 0.0 };
         buyer.as_ref().map_or(prospect, |b| b.activity)
     }
-}
-
-fn weeks(from: Date, to: Date) -> f64 {
-    (to - from).whole_days() as f64 / 7.0
 }

@@ -1,7 +1,7 @@
 //! Any account, however odd: a figure or a named reason, never a panic and never a number that is none.
 
 use analytics::customers::{
-    History, Models, Options, bgnbd, churn, gamma_gamma, ltv,
+    Clock, History, Models, Options, Past, bgnbd, churn, gamma_gamma, ltv,
     rfm::{self, Activity, Segment},
 };
 use proptest::{collection::vec, prelude::*};
@@ -78,21 +78,6 @@ proptest! {
         }
     }
 
-    #[test]
-    fn scores_of_any_account(histories in vec(history(), 0..60), age in 0..60_i64, rate in number()) {
-        let models = today() - Duration::days(age);
-        let scores = Models::fit(&histories, models).score(&histories, today(), &Options { annual_rate: rate });
-        prop_assert_eq!(scores.len(), histories.len());
-        for (customer, history) in scores.iter().zip(&histories) {
-            let prospect = history.orders == 0 || history.active.is_none();
-            prop_assert_eq!(customer.segment == Segment::Prospect, prospect);
-            prop_assert!(!prospect || customer.churn_score.is_none());
-            prop_assert!(customer.churn_score.is_none_or(|c| (0.0..=1.0).contains(&c)));
-            prop_assert!(finite_and_not_negative(customer.ltv_estimate));
-            prop_assert!(finite_and_not_negative(customer.expected_purchases));
-        }
-    }
-
     /// Equal customers are equal, whoever else comes in whatever order.
     #[test]
     fn segments_ignore_the_order(customers in vec((0..6_u32, 0..400_u32, 0..5_i32), 1..80), turn in 0..80_usize) {
@@ -110,5 +95,33 @@ proptest! {
         }
         let counted: usize = rfm::count(&here).iter().map(|(_, n)| n).sum();
         prop_assert_eq!(counted, customers.len());
+    }
+}
+
+proptest! {
+    // Each fits seven models.
+    #![proptest_config(ProptestConfig::with_cases(50))]
+
+    #[test]
+    fn scores_of_any_account(
+        histories in vec(history(), 0..60),
+        buyers in vec(number(), 0..800),
+        age in 0..60_i64,
+        rate in number(),
+    ) {
+        let models = today() - Duration::days(age);
+        let before: Vec<History> = histories.iter().rev().copied().collect();
+        let clock = Clock::of(&buyers, today());
+        let past = Past { clock, earlier: Some((&before, today() - Duration::days(182))) };
+        let scores = Models::fit(&histories, models, &past).score(&histories, today(), &Options { annual_rate: rate });
+        prop_assert_eq!(scores.len(), histories.len());
+        for (customer, history) in scores.iter().zip(&histories) {
+            let prospect = history.orders == 0 || history.active.is_none();
+            prop_assert_eq!(customer.segment == Segment::Prospect, prospect);
+            prop_assert!(!prospect || customer.churn_score.is_none());
+            prop_assert!(customer.churn_score.is_none_or(|c| (0.0..=1.0).contains(&c)));
+            prop_assert!(finite_and_not_negative(customer.ltv_estimate));
+            prop_assert!(finite_and_not_negative(customer.expected_purchases));
+        }
     }
 }

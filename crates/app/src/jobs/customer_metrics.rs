@@ -1,18 +1,20 @@
 //! The job `customer_metrics`: what each customer bought, and what is to be expected of them.
 
-use analytics::customers::{CustomerScore, History, Models, Options};
+use analytics::customers::{Clock, CustomerScore, History, Models, Options, Past, first_day_of_clock};
 use domain::{
     StoreError,
-    customer_metrics::{KnownCustomer, Metrics, Purchases},
+    customer_metrics::{Days, KnownCustomer, Metrics, Purchases},
     customers::Segment,
+    daily::without_gaps,
     jobs::Written,
     money::{estimate, round},
+    profit::DayRange,
     zone::Zone,
 };
 use rust_decimal::prelude::ToPrimitive;
 use time::{Date, Duration};
 
-use super::{Work, off_thread};
+use super::{Work, demand::number, off_thread};
 
 /// Decimals of money in the database.
 const MONEY_DECIMALS: u32 = 6;
@@ -20,10 +22,23 @@ const SCORE_DECIMALS: u32 = 4;
 
 pub(super) async fn run(work: &Work<'_>) -> Result<Written, StoreError> {
     let (zone, as_of) = (work.account.timezone.clone(), work.claim.as_of);
-    let week_ended = end_of_last_week(as_of);
-    let customers = work.deps.customers.customers(work.account.id, week_ended, as_of).await?;
-    let news = off_thread(move || score(&customers, &zone, week_ended, as_of)).await?;
+    let days = days(as_of);
+    let customers = work.deps.customers.customers(work.account.id, days).await?;
+    let range = DayRange { first: first_day_of_clock(days.earlier), last: days.earlier };
+    let known = work.deps.daily.series(work.account.id, range).await?;
+    let buyers: Vec<f64> =
+        without_gaps(&known, range.first, range.last).iter().map(|day| number(day.customers)).collect();
+    let news = off_thread(move || score(&customers, &zone, days, &Clock::of(&buyers, days.earlier))).await?;
     work.deps.customers.write(work.claim, news, (work.clock)()).await
+}
+
+/// Days before the end of last week that the models are tried out at: half a year, a time in which most who come back do.
+const BACK_TEST_DAYS: i64 = 182;
+
+/// Customers are seen from the end of `as_of`, of the week before it, and of the day of the back-test.
+fn days(as_of: Date) -> Days {
+    let earlier = end_of_last_week(as_of);
+    Days { last: as_of, earlier, before: earlier.saturating_sub(Duration::days(BACK_TEST_DAYS)) }
 }
 
 /// The Sunday before the week of a day.
@@ -36,12 +51,15 @@ fn end_of_last_week(day: Date) -> Date {
 ///
 /// The models are those of the end of last week, so that from one run to the next only the figures change of those who
 /// bought, gave back or moved to another segment; a shop that opened this week has those of today.
-fn score(customers: &[KnownCustomer], zone: &Zone, week_ended: Date, as_of: Date) -> Vec<Metrics> {
+fn score(customers: &[KnownCustomer], zone: &Zone, days: Days, clock: &Clock) -> Vec<Metrics> {
+    let Days { last: as_of, earlier: week_ended, before } = days;
     let earlier: Vec<History> = customers.iter().map(|customer| history(&customer.earlier, zone)).collect();
     let histories: Vec<History> = customers.iter().map(|customer| history(&customer.purchases, zone)).collect();
-    let mut models = Models::fit(&earlier, week_ended);
+    let past: Vec<History> = customers.iter().map(|customer| history(&customer.before, zone)).collect();
+    let past = Past { clock: clock.clone(), earlier: Some((&past, before)) };
+    let mut models = Models::fit(&earlier, week_ended, &past);
     if models.purchases.is_err() || models.values.is_err() {
-        models = Models::fit(&histories, as_of);
+        models = Models::fit(&histories, as_of, &Past::default());
     }
     let scores = models.score(&histories, as_of, &Options::default());
     let figures = customers.iter().zip(&scores).map(|(customer, score)| metrics(customer, score));
@@ -104,7 +122,7 @@ mod tests {
     fn customer(id: i64, orders: i64, gross: Decimal) -> KnownCustomer {
         let span = (orders > 0).then_some((datetime!(2025-06-01 12:00 UTC), datetime!(2026-02-01 12:00 UTC)));
         let purchases = Purchases { orders, days: orders, span, gross, refunds: dec!(0) };
-        KnownCustomer { earlier: purchases.clone(), purchases, written: prospect(id) }
+        KnownCustomer { earlier: purchases.clone(), before: Purchases::default(), purchases, written: prospect(id) }
     }
 
     fn prospect(customer_id: i64) -> Metrics {
@@ -121,7 +139,7 @@ mod tests {
     }
 
     fn scored_on(customers: &[KnownCustomer], as_of: Date) -> Vec<Metrics> {
-        score(customers, &"UTC".parse().unwrap(), end_of_last_week(as_of), as_of)
+        score(customers, &"UTC".parse().unwrap(), days(as_of), &Clock::default())
     }
 
     fn scored(customers: &[KnownCustomer]) -> Vec<Metrics> {

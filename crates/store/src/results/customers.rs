@@ -10,7 +10,7 @@ use diesel::{
 use diesel_async::RunQueryDsl;
 use domain::{
     AccountId, StoreError,
-    customer_metrics::{CustomerMetricsStore, KnownCustomer, Metrics, Purchases},
+    customer_metrics::{CustomerMetricsStore, Days, KnownCustomer, Metrics, Purchases},
     jobs::{Claim, Written},
 };
 use rust_decimal::Decimal;
@@ -30,16 +30,20 @@ type Instant = Nullable<Timestamptz>;
 const BATCH: usize = 10_000;
 
 statement!(
-    /// What the days after `$2` and after `$3` brought is taken off the totals: a night reads the days since, not the past.
-    Customers(account: i64 => BigInt, earlier: Date => SqlDate, last: Date => SqlDate) -> CustomerRow = "
+    /// What the days after `$2`, `$3` and `$4` brought is taken off the totals: a night reads the days since, not the past.
+    Customers(account: i64 => BigInt, earlier: Date => SqlDate, last: Date => SqlDate, before: Date => SqlDate)
+    -> CustomerRow = "
     WITH since AS (
-        SELECT customer_id, sum(orders)::bigint AS orders, count(*) FILTER (WHERE orders > 0) AS days,
-            sum(gross) AS gross, sum(refunds) AS refunds,
+        SELECT customer_id, coalesce(sum(orders) FILTER (WHERE day > $2), 0)::bigint AS orders,
+            count(*) FILTER (WHERE orders > 0 AND day > $2) AS days,
+            coalesce(sum(gross) FILTER (WHERE day > $2), 0) AS gross,
+            coalesce(sum(refunds) FILTER (WHERE day > $2), 0) AS refunds,
+            sum(orders)::bigint AS all_orders, count(*) FILTER (WHERE orders > 0) AS all_days,
             coalesce(sum(orders) FILTER (WHERE day > $3), 0)::bigint AS after_orders,
             count(*) FILTER (WHERE orders > 0 AND day > $3) AS after_days,
             coalesce(sum(gross) FILTER (WHERE day > $3), 0) AS after_gross,
             coalesce(sum(refunds) FILTER (WHERE day > $3), 0) AS after_refunds
-        FROM customer_days WHERE account_id = $1 AND day > $2 GROUP BY customer_id
+        FROM customer_days WHERE account_id = $1 AND day > $4 GROUP BY customer_id
     )
     SELECT c.id, c.orders_count, c.revenue_total, c.ltv_estimate, c.aov, c.segment, c.churn_score, c.first_purchase_at,
         c.last_purchase_at, t.first_at,
@@ -50,7 +54,10 @@ statement!(
         t.orders - coalesce(s.orders, 0) AS earlier_orders, t.days - coalesce(s.days, 0) AS earlier_days,
         t.gross - coalesce(s.gross, 0) AS earlier_gross, t.refunds - coalesce(s.refunds, 0) AS earlier_refunds,
         CASE WHEN s.orders > 0 THEN (SELECT b.last_at FROM customer_days b
-            WHERE b.account_id = $1 AND b.customer_id = c.id AND b.day <= $2 AND b.orders > 0 ORDER BY b.day DESC LIMIT 1) ELSE t.last_at END AS earlier_last_at
+            WHERE b.account_id = $1 AND b.customer_id = c.id AND b.day <= $2 AND b.orders > 0 ORDER BY b.day DESC LIMIT 1) ELSE t.last_at END AS earlier_last_at,
+        t.orders - coalesce(s.all_orders, 0) AS before_orders, t.days - coalesce(s.all_days, 0) AS before_days,
+        CASE WHEN s.all_orders > 0 THEN (SELECT b.last_at FROM customer_days b
+            WHERE b.account_id = $1 AND b.customer_id = c.id AND b.day <= $4 AND b.orders > 0 ORDER BY b.day DESC LIMIT 1) ELSE t.last_at END AS before_last_at
     FROM customers c
     LEFT JOIN customer_totals t ON t.account_id = $1 AND t.customer_id = c.id
     LEFT JOIN since s ON s.customer_id = c.id
@@ -101,9 +108,12 @@ columns!(CustomerRow {
     earlier_gross: Nullable<Numeric>,
     earlier_refunds: Nullable<Numeric>,
     earlier_last_at: Instant,
+    before_orders: Nullable<BigInt>,
+    before_days: Nullable<BigInt>,
+    before_last_at: Instant,
 });
 
-/// By hand: it is read into the customer itself, and twice into what was bought.
+/// By hand: it is read into the customer itself, and three times into what was bought.
 impl FromSqlRow<<CustomerRow as statement::Row>::SqlType, Pg> for CustomerRow {
     fn build_from_row<'a>(row: &impl Row<'a, Pg>) -> deserialize::Result<Self> {
         let mut row = InOrder::of(row);
@@ -120,7 +130,13 @@ impl FromSqlRow<<CustomerRow as statement::Row>::SqlType, Pg> for CustomerRow {
         let first_at = row.next::<Instant, _>()?;
         let purchases = purchases_of(&mut row, first_at)?;
         let earlier = purchases_of(&mut row, first_at)?;
-        Ok(Self(KnownCustomer { purchases, earlier, written }))
+        let before = Purchases {
+            orders: row.next::<Nullable<BigInt>, Option<i64>>()?.unwrap_or_default(),
+            days: row.next::<Nullable<BigInt>, Option<i64>>()?.unwrap_or_default(),
+            span: first_at.zip(row.next::<Instant, _>()?),
+            ..Purchases::default()
+        };
+        Ok(Self(KnownCustomer { purchases, earlier, before, written }))
     }
 }
 
@@ -141,9 +157,10 @@ fn purchases_of<'a>(
 
 #[async_trait]
 impl CustomerMetricsStore for Store {
-    async fn customers(&self, account: AccountId, earlier: Date, last: Date) -> Result<Vec<KnownCustomer>, StoreError> {
+    async fn customers(&self, account: AccountId, days: Days) -> Result<Vec<KnownCustomer>, StoreError> {
+        let Days { last, earlier, before } = days;
         self.job_transaction(async |connection| {
-            let customers = Customers { account: account.0, earlier, last };
+            let customers = Customers { account: account.0, earlier, last, before };
             let rows: Vec<CustomerRow> = customers.load(connection).await?;
             Ok(rows.into_iter().map(|row| row.0).collect())
         })

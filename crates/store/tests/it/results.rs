@@ -2,7 +2,7 @@
 
 use domain::{
     AccountId,
-    customer_metrics::{CustomerMetricsStore, Metrics, Purchases},
+    customer_metrics::{CustomerMetricsStore, Days, Metrics, Purchases},
     customers::Segment,
     daily::DailyStore,
     demand::{DemandStore, SalesDay, StockAt},
@@ -31,7 +31,7 @@ async fn claim(db: &Database, account: AccountId, job: JobName) -> Claim {
 }
 
 #[tokio::test]
-async fn customers_are_known_as_of_the_end_of_a_day_and_of_one_before() {
+async fn customers_are_known_as_of_the_ends_of_three_days() {
     let db = fresh().await;
     let zone = "America/Sao_Paulo";
     let account = shop::account(&db.sql, zone).await;
@@ -48,7 +48,8 @@ async fn customers_are_known_as_of_the_end_of_a_day_and_of_one_before() {
     }
     shop::refund(&db.sql, account, "C", Some(ana), datetime!(2026-03-02 12:00 UTC), (None, 1, "0.5"), AS_OF).await;
     db.store.roll_up(account, &zone.parse().unwrap(), NOW).await.unwrap();
-    let found = db.store.customers(account, date!(2026 - 02 - 28), AS_OF).await.unwrap();
+    let days = Days { last: AS_OF, earlier: date!(2026 - 02 - 28), before: date!(2026 - 02 - 28) };
+    let found = db.store.customers(account, days).await.unwrap();
     let purchases: Vec<_> = found.iter().map(|customer| (customer.written.customer_id, &customer.purchases)).collect();
     let span = (datetime!(2026-02-28 04:00 UTC), datetime!(2026-03-03 02:59:59 UTC));
     let anas = Purchases { orders: 3, days: 2, span: Some(span), gross: dec!(61.5), refunds: dec!(0.5) };
@@ -56,8 +57,13 @@ async fn customers_are_known_as_of_the_end_of_a_day_and_of_one_before() {
     let span = (datetime!(2026-02-28 04:00 UTC), datetime!(2026-03-01 02:00 UTC));
     let earlier = Purchases { orders: 2, days: 1, span: Some(span), gross: dec!(41), refunds: dec!(0) };
     assert_eq!(found[0].earlier, earlier, "at the end of 28 February");
-    let before = db.store.customers(account, date!(2026 - 02 - 01), date!(2026 - 02 - 27)).await.unwrap();
-    assert_eq!((&before[0].purchases, &before[0].earlier), (&Purchases::default(), &Purchases::default()));
+    let known = Purchases { gross: dec!(0), ..earlier };
+    assert_eq!(found[0].before, known, "at the end of the day of the back-test");
+    let days = Days { last: date!(2026 - 02 - 27), earlier: date!(2026 - 02 - 01), before: date!(2025 - 09 - 01) };
+    let found = &db.store.customers(account, days).await.unwrap()[0];
+    for purchases in [&found.purchases, &found.earlier, &found.before] {
+        assert_eq!(purchases, &Purchases::default());
+    }
 }
 
 #[tokio::test]
@@ -87,7 +93,7 @@ async fn figures_of_customers_are_read_as_they_were_written() {
         churn_score: None,
         span: None,
     };
-    let known = db.store.customers(account, AS_OF, AS_OF).await.unwrap();
+    let known = db.store.customers(account, Days { last: AS_OF, earlier: AS_OF, before: AS_OF }).await.unwrap();
     let written: Vec<_> = known.into_iter().map(|customer| customer.written).collect();
     assert_eq!(written, [buyer, prospect], "prospects start as what they are");
     let columns = "id, orders_count, revenue_total::float, ltv_estimate::float, segment, churn_score::float";

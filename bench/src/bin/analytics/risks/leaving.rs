@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, path::Path};
 
 use analytics::{
-    customers::{History, Models, Options, churn, rfm::Segment},
+    customers::{History, Models, Options, Past, churn, rfm::Segment},
     exposure::sum_of_chances,
 };
 use domain::risks::{HORIZON_DAYS, LIKELY_CHURN};
@@ -58,7 +58,7 @@ fn assess(shop: &Shop, score: &mut Score) {
 fn leaving(customers: &Days, today: Date) -> Option<(Vec<(f64, f64)>, f64)> {
     let buyers: Vec<_> = customers.values().filter(|days| days.first().is_some_and(|(day, ..)| *day < today)).collect();
     let histories: Vec<History> = buyers.iter().map(|days| history(days, today)).collect();
-    let models = Models::fit(&histories, today.previous_day()?);
+    let models = Models::fit(&histories, today.previous_day()?, &Past::default());
     let scores = models.score(&histories, today.previous_day()?, &Options::default());
     let (mut chances, mut lost) = (Vec::new(), 0.0);
     for (days, score) in buyers.iter().zip(&scores) {
