@@ -8,6 +8,7 @@ mod intermittent;
 mod level;
 mod model;
 mod rhythm;
+mod season;
 
 pub use clean::{UnitsLine, bulk_limit, clean, daily_units};
 pub use intermittent::{CLASSIC_ALPHA, croston, syntetos_boylan, teunter_syntetos_babai};

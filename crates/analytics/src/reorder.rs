@@ -116,6 +116,11 @@ pub struct Suggestion {
     pub review_days: f64,
     /// Probability aimed at that the order-up-to level covers the protection period.
     pub service_level: f64,
+    /// Units that the item sold a year ago from the day of the order until [`SELL_THROUGH_DAYS`] after the day of its
+    /// arrival, as many more or fewer as it has grown since; none with less than 13 months of history.
+    pub sold_last_year: Option<f64>,
+    /// That fewer than these are ordered than the demand of the last weeks would take: by then the season was over.
+    pub season_ends: bool,
     /// Probability that it does, as measured on back-tests, between 0 and 1; [`Calibration`] adds the account's own.
     pub confidence: f64,
 }
@@ -129,7 +134,10 @@ pub fn suggest(model: &DemandModel<'_>, on_hand: f64, on_order: f64, terms: &Sup
     let service_level = terms.service.level(model.class());
     let days = terms.protection_days();
     let demand = demand_over(model, days, terms.lead_time_sd);
-    let order_up_to = demand.quantile(service_level);
+    let by_demand = demand.quantile(service_level);
+    let sold_last_year = model.last_year((lead_time.ceil() as usize) + SELL_THROUGH_DAYS);
+    // What is left when the season is over stays until the next.
+    let order_up_to = sold_last_year.map_or(by_demand, |units| by_demand.min(units.ceil() as u64));
     let until_next = ((lead_time + 1.0).ceil() as usize).clamp(1, days);
     let reorder_point = demand_over(model, until_next, terms.lead_time_sd).quantile(service_level).min(order_up_to);
     let position = on_hand + on_order;
@@ -149,9 +157,14 @@ pub fn suggest(model: &DemandModel<'_>, on_hand: f64, on_order: f64, terms: &Sup
         lead_time_sd: non_negative(terms.lead_time_sd),
         review_days: review,
         service_level,
+        sold_last_year,
+        season_ends: order_up_to < by_demand,
         confidence: confidence(model, service_level),
     }
 }
+
+/// Days after its arrival in which an order is to be sold.
+pub const SELL_THROUGH_DAYS: usize = 120;
 
 fn non_negative(x: f64) -> f64 {
     if x.is_finite() { x.clamp(0.0, 1e12) } else { 0.0 }
@@ -294,6 +307,31 @@ mod tests {
         let order = suggest(&steady(&rhythm), 0.0, 400.0, &terms);
         assert_eq!(order.quantity, 0);
         assert!(!order.due);
+    }
+
+    #[test]
+    fn an_order_that_arrives_after_the_season_is_for_what_sold_then() {
+        let rhythm = rhythm();
+        // Ten a day for eight weeks, now and a year ago; then it sold one in five days, a year ago.
+        let season = |ago: usize| {
+            if ago <= 56 || (365..=420).contains(&ago) {
+                10.0
+            } else if ago.is_multiple_of(5) {
+                1.0
+            } else {
+                0.0
+            }
+        };
+        let units: Vec<Option<f64>> = (1..=420).rev().map(|ago| Some(season(ago))).collect();
+        let model = DemandModel::fit(Item { units: &units, category_level: None }, &rhythm).unwrap();
+        let order = suggest(&model, 0.0, 0.0, &TERMS);
+        // Of 134 days every fifth.
+        assert_eq!((order.sold_last_year, order.order_up_to, order.season_ends), (Some(26.0), 26, true));
+        assert!(order.reorder_point <= 26);
+        let young = DemandModel::fit(Item { units: &units[100..], category_level: None }, &rhythm).unwrap();
+        let order = suggest(&young, 0.0, 0.0, &TERMS);
+        assert_eq!((order.sold_last_year, order.season_ends), (None, false));
+        assert!(order.order_up_to > 150, "{order:?}");
     }
 
     #[test]

@@ -183,6 +183,8 @@ mod tests {
             min_order_qty: 1,
             history_days: Some(200),
             unit_contribution: None,
+            sold_last_year: None,
+            season_ends: false,
         };
         let draft = Draft {
             product_id: 1,

@@ -14,6 +14,7 @@ mod daily;
 mod demand;
 mod reorder;
 mod risks;
+mod season;
 mod skus;
 mod stock;
 mod stories;
@@ -41,6 +42,8 @@ enum Protocol {
     Stock,
     /// Order-up-to level: cover for a fill rate, scaled pinball loss, coverage.
     Reorder,
+    /// Reorder around the peaks of items: what is left after 120 days, and lost sales.
+    Season,
     /// Risks: outcomes within their ranges, pinball loss beside last month's, calibration of stock-outs.
     Risks,
     /// Stories: one per planted incident, right lever, money within its range, quiet days.
@@ -57,6 +60,7 @@ fn main() -> anyhow::Result<()> {
         Protocol::Demand => demand::run(&cli.data),
         Protocol::Stock => stock::run(&cli.data),
         Protocol::Reorder => reorder::run(&cli.data),
+        Protocol::Season => season::run(&cli.data),
         Protocol::Risks => risks::run(&cli.data),
         Protocol::Stories => stories::run(&cli.data),
         Protocol::Customers => customers::run(&cli.data),

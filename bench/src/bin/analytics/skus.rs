@@ -140,6 +140,17 @@ impl Sku {
         self.units.get(from..(from + count).min(self.units.len())).unwrap_or_default()
     }
 
+    /// What the service knows of an item on day `until` of the days from `from` on.
+    pub fn model_since<'a>(
+        &self,
+        from: usize,
+        until: usize,
+        rhythm: &'a StoreRhythm,
+    ) -> anyhow::Result<DemandModel<'a>> {
+        let units = self.known.get(from..until).unwrap_or_default();
+        Ok(DemandModel::fit(Item { units, category_level: None }, rhythm)?)
+    }
+
     pub fn model<'a>(
         &self,
         until: usize,

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::level::{LEVEL_DAYS, Level, open_days};
+use super::season::LastYear;
 use super::{DemandClass, Insufficient, StoreRhythm, classify, clean};
 use crate::negbin::NegBin;
 
@@ -77,6 +78,7 @@ pub struct DemandModel<'a> {
     variance_to_mean: f64,
     history_days: usize,
     selling_days: usize,
+    last_year: Option<LastYear>,
 }
 
 impl<'a> DemandModel<'a> {
@@ -99,6 +101,7 @@ impl<'a> DemandModel<'a> {
             level_days: level.days.max(1.0),
             variance_to_mean: variance_to_mean(last(units, VARIANCE_DAYS)),
             history_days: units.len(),
+            last_year: LastYear::of(&clean(item.units)),
             selling_days: units.iter().flatten().filter(|units| **units > 0.0).count(),
         })
     }
@@ -123,6 +126,13 @@ impl<'a> DemandModel<'a> {
     #[must_use]
     pub const fn history_days(&self) -> usize {
         self.history_days
+    }
+
+    /// Units that the item sold on the next `days` days a year ago, as many more or fewer as it has grown since. `None` with
+    /// less than 13 months since its first sale.
+    #[must_use]
+    pub fn last_year(&self, days: usize) -> Option<f64> {
+        self.last_year.as_ref().map(|last_year| last_year.units(days))
     }
 
     /// Whether there is enough to order by: a week since the first sale, and of what first sold within eight weeks three

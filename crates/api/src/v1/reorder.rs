@@ -98,6 +98,12 @@ struct BasisBody {
     /// price or a unit cost.
     #[schema(example = 4.2)]
     unit_contribution: Option<f64>,
+    /// Units that sold a year ago from this day until 120 days after an order arrives, by as many more or fewer as the item
+    /// has grown since; null with less than 13 months of history.
+    #[schema(example = 512.0)]
+    sold_last_year: Option<f64>,
+    /// Fewer are to be ordered than the demand of the last weeks would take, since by then the season was over.
+    season_ends: bool,
 }
 
 impl From<Basis> for BasisBody {
@@ -117,6 +123,8 @@ impl From<Basis> for BasisBody {
             min_order_qty,
             history_days,
             unit_contribution,
+            sold_last_year,
+            season_ends,
         } = basis;
         Self {
             on_hand,
@@ -133,6 +141,8 @@ impl From<Basis> for BasisBody {
             min_order_qty,
             history_days,
             unit_contribution: unit_contribution.map(round4),
+            sold_last_year: sold_last_year.map(round4),
+            season_ends,
         }
     }
 }

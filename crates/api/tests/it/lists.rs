@@ -901,6 +901,8 @@ fn reorder_suggestions() {
                 min_order_qty: 1,
                 history_days: Some(365),
                 unit_contribution: Some(-0.5),
+                sold_last_year: Some(99.123_45),
+                season_ends: false,
             }),
             computed_at: NOW,
             status: reorder::Status::Pending,
@@ -922,7 +924,8 @@ fn reorder_suggestions() {
                 "forecast_days": 44, "computed_at": "2026-05-02T12:00:30Z", "status": "pending", "recommended": false, "basis": {
                     "on_hand": 20, "on_order": 5, "lead_time_days": 14, "review_days": 7, "daily_demand": 3.42,
                     "expected_demand": 71.8123, "safety_stock": 24.2, "reorder_point": 70, "order_up_to": 96,
-                    "service_level": 0.95, "pack_size": 12, "min_order_qty": 1, "history_days": 365, "unit_contribution": -0.5
+                    "service_level": 0.95, "pack_size": 12, "min_order_qty": 1, "history_days": 365, "unit_contribution": -0.5,
+                    "sold_last_year": 99.1235, "season_ends": false
                 }
             }],
             "generated_at": null, "freshness": {"as_of": null, "job": "smart_reorder", "sources": []},

@@ -16,8 +16,9 @@ use tokio::sync::OnceCell;
 
 use super::Work;
 
-/// Days of a product's sales that its demand is estimated from.
-const PRODUCT_DAYS: i64 = 365;
+/// Days of a product's sales that its demand is estimated from: a year, and the weeks before it that its growth is measured
+/// by.
+const PRODUCT_DAYS: i64 = 364 + 56;
 /// Days of the shop's totals, which show weekdays and seasons: two years and the weeks that the older one is compared with.
 const SHOP_DAYS: i64 = 2 * 364 + 84;
 /// Days that a category's mean is taken over.
@@ -214,8 +215,8 @@ pub(super) mod tests {
         product.sales[2].cancelled = 1;
         product.days_without_stock = vec![LAST - Duration::days(3), LAST - Duration::days(900)];
         let units = daily_units(&product, LAST);
-        assert_eq!(units.len(), 365);
-        assert_eq!(units[360..], [Some(0.0), None, Some(4.0), Some(0.0), Some(3.0)]);
+        assert_eq!(units.len(), 420);
+        assert_eq!(units[415..], [Some(0.0), None, Some(4.0), Some(0.0), Some(3.0)]);
     }
 
     #[test]

@@ -116,6 +116,8 @@ fn draft(
         min_order_qty: i64::from(terms.minimum_order),
         history_days: i64::try_from(model.history_days()).ok(),
         unit_contribution: unit_contribution(product, stocked),
+        sold_last_year: found.sold_last_year,
+        season_ends: found.season_ends,
     };
     Some(Draft {
         product_id: product.product_id,
@@ -197,6 +199,25 @@ mod tests {
         assert_eq!(bases[0].unit_contribution, Some(-1.0));
         assert!(bases[0].sells_at_a_loss() && !bases[1].sells_at_a_loss());
         assert_eq!(drafts(vec![product(None)])[0].basis.unit_contribution, None);
+    }
+
+    #[test]
+    fn what_was_over_by_then_last_year_is_not_ordered_again() {
+        // Five a day for eight weeks, now and a year ago, and one a week after that.
+        let sells = |back: i64| {
+            let in_season = back < 56 || (364..420).contains(&back);
+            if in_season { 5 } else { i64::from(back % 7 == 0) }
+        };
+        let mut product = steady(1, 0, 5, 420);
+        for (back, sale) in (0..).zip(product.sales.iter_mut().rev()) {
+            sale.sold = sells(back);
+        }
+        let draft = &drafts(vec![product])[0];
+        let without = &drafts(vec![steady(1, 0, 5, 56)])[0];
+        // About 134 days of one a week.
+        assert!(draft.basis.season_ends && (18..=20).contains(&draft.qty_suggested), "{draft:?}");
+        assert!(draft.reason.contains("the season will be ending"), "{}", draft.reason);
+        assert!(!without.basis.season_ends && without.qty_suggested > 100, "{without:?}");
     }
 
     #[test]

@@ -36,6 +36,13 @@ pub struct Basis {
     /// shipping. None without a price or a unit cost.
     #[serde(default)]
     pub unit_contribution: Option<f64>,
+    /// Units that sold a year ago from this day until 120 days after an order arrives, as many more or fewer as the item
+    /// has grown since; none with less than 13 months of history.
+    #[serde(default)]
+    pub sold_last_year: Option<f64>,
+    /// That fewer are to be ordered than the demand of the last weeks would take, since by then the season was over.
+    #[serde(default)]
+    pub season_ends: bool,
 }
 
 impl Basis {
@@ -81,6 +88,8 @@ impl Reason<'_> {
         let loss = basis.unit_contribution.map_or(0.0, |unit| (-unit).max(0.0));
         texts
             .message("reorder-reason")
+            .text("season", if basis.season_ends { "ends" } else { "goes_on" })
+            .count("sold_last_year", estimate(basis.sold_last_year.unwrap_or_default(), 0))
             .text("recommended", if basis.sells_at_a_loss() { "no" } else { "yes" })
             .money("loss", estimate(loss, 4), currency)
             .number("daily_demand", daily_demand, u32::from(daily_demand < Decimal::TEN))
@@ -122,6 +131,8 @@ pub(crate) mod tests {
         min_order_qty: 1,
         history_days: Some(365),
         unit_contribution: Some(4.0),
+        sold_last_year: None,
+        season_ends: false,
     };
 
     fn dollars() -> Currency {
@@ -160,6 +171,18 @@ pub(crate) mod tests {
         );
     }
 
+    #[test]
+    fn an_order_that_arrives_after_the_season_says_so() {
+        let reason = reason(&Basis { sold_last_year: Some(88.4), season_ends: true, ..PLAIN });
+        assert!(
+            reason.ends_with(
+                "could arrive (14 days of delivery), but the season will be ending: a year ago about 88 sold from this day \
+                 until four months after such an order would arrive. Order 76."
+            ),
+            "{reason}"
+        );
+    }
+
     /// Every form of a reason.
     pub(crate) fn say_all(texts: &Texts) {
         for (days, on_order, pack_size, min_order_qty) in [(1, 0, 1, 1), (7, 10, 12, 1), (14, 0, 1, 24), (2, 3, 12, 24)]
@@ -175,7 +198,8 @@ pub(crate) mod tests {
                 ..PLAIN
             };
             let loss = Basis { unit_contribution: Some(-2.156), ..basis };
-            for basis in [&basis, &loss] {
+            let over = Basis { sold_last_year: Some(8.0), season_ends: true, ..basis };
+            for basis in [&basis, &loss, &over] {
                 Reason { quantity: 76, confidence: 0.92, basis, currency: dollars() }.say(texts);
             }
         }

@@ -12,7 +12,10 @@ reorder-reason = Sells about { $daily_demand } a day; { $on_order_n ->
 } could arrive ({ $lead_time_days_n ->
     [one] { $lead_time_days } day
    *[other] { $lead_time_days } days
-} of delivery), and { $order_up_to } cover it with a probability of { $confidence }. { $recommended ->
+} of delivery){ $season ->
+    [ends] , but the season will be ending: a year ago about { $sold_last_year } sold from this day until four months after such an order would arrive
+   *[goes_on] , and { $order_up_to } cover it with a probability of { $confidence }
+}. { $recommended ->
     [no] But each unit sold loses about { $loss } after its cost, fees and shipping: raise the price or lower the cost before you order { $quantity }
    *[yes] Order { $quantity }
 }{ $packed ->

@@ -9,7 +9,10 @@ reorder-reason = Se venden unas { $daily_demand } unidades al día; { $on_order_
 } ({ $lead_time_days_n ->
     [one] { $lead_time_days } día
    *[other] { $lead_time_days } días
-} de entrega), y { $order_up_to } bastan con una probabilidad del { $confidence }. { $recommended ->
+} de entrega){ $season ->
+    [ends] , pero la temporada se acaba: hace un año se vendieron unas { $sold_last_year } desde este día hasta cuatro meses después de que llegara un pedido así
+   *[goes_on] , y { $order_up_to } bastan con una probabilidad del { $confidence }
+}. { $recommended ->
     [no] Pero cada unidad vendida pierde unos { $loss } después de su costo, las comisiones y el envío: suba el precio o baje el costo antes de pedir { $quantity }
    *[yes] Pida { $quantity }
 }{ $packed ->

@@ -9,7 +9,10 @@ reorder-reason = Vendem-se cerca de { $daily_demand } unidades por dia; { $on_or
 } possa chegar ({ $lead_time_days_n ->
     [one] { $lead_time_days } dia
    *[other] { $lead_time_days } dias
-} de entrega), e { $order_up_to } bastam com uma probabilidade de { $confidence }. { $recommended ->
+} de entrega){ $season ->
+    [ends] , mas a temporada está acabando: há um ano venderam-se cerca de { $sold_last_year } deste dia até quatro meses depois da chegada de um pedido assim
+   *[goes_on] , e { $order_up_to } bastam com uma probabilidade de { $confidence }
+}. { $recommended ->
     [no] Mas cada unidade vendida perde cerca de { $loss } depois do custo, das taxas e do frete: aumente o preço ou reduza o custo antes de pedir { $quantity }
    *[yes] Peça { $quantity }
 }{ $packed ->

@@ -233,6 +233,8 @@ const BASIS: Basis = Basis {
     min_order_qty: 12,
     history_days: Some(200),
     unit_contribution: Some(-1.5),
+    sold_last_year: Some(40.0),
+    season_ends: true,
 };
 
 fn draft(product_id: i64, qty: i64) -> Draft {

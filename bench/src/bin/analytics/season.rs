@@ -1,0 +1,123 @@
+//! Protocol E1: orders around the peak of each item's year, and what became of them.
+//!
+//! An item's peak is the middle of its best 28 days among those on which the data has 13 months before and the sell-through
+//! after. It is ordered 8 and 4 weeks before, on the day, and 4 and 8 weeks after, with what it sold in the last two weeks in
+//! stock. An order arrives after the lead time; what of it has not sold 120 days later is left, and what was asked for within
+//! the lead time and the review period while nothing was there is lost. Items: the best sellers before their peak that have
+//! 13 months of their own. Constants were chosen on every second item, the others were held out.
+
+use std::path::Path;
+
+use analytics::demand::StoreRhythm;
+use analytics::reorder::{SELL_THROUGH_DAYS, ServiceGoal, SupplyTerms, suggest};
+use anyhow::Context as _;
+use serde_json::json;
+
+use crate::daily::{print, round};
+use crate::skus::{Sku, Skus, mean};
+
+const LEAD_TIMES: [usize; 2] = [14, 42];
+const REVIEW: usize = 7;
+const FIRST: usize = 392;
+const PEAK: usize = 28;
+/// Days of an order from the peak.
+const OFFSETS: [i64; 5] = [-56, -28, 0, 28, 56];
+const STOCK_DAYS: usize = 14;
+/// Units that an item sold in the year before, at least.
+const FEWEST_UNITS: f64 = 100.0;
+const METHODS: [&str; 4] = ["ours", "without_last_year", "sma30_x_shop_index", "last_years_window"];
+
+pub fn run(data: &Path) -> anyhow::Result<()> {
+    let skus = Skus::load(data)?;
+    let rhythms: Vec<StoreRhythm> = (FIRST..skus.days.len()).map(|day| skus.rhythm(day)).collect();
+    for lead in LEAD_TIMES {
+        let end = skus.days.len().saturating_sub(lead + SELL_THROUGH_DAYS);
+        anyhow::ensure!(end > FIRST + PEAK, "the data is shorter than two years: nothing to measure");
+        for method in METHODS {
+            let mut parts = [Outcome::default(), Outcome::default()];
+            let known = |item: &&Sku| item.last(FIRST, FIRST).iter().take(28).sum::<f64>() > 0.0;
+            let items = skus
+                .items
+                .iter()
+                .filter(known)
+                .filter(|item| item.last(FIRST, 364).iter().sum::<f64>() >= FEWEST_UNITS);
+            for (at, item) in items.enumerate() {
+                let peak = peak(item, FIRST, end);
+                for day in OFFSETS.iter().filter_map(|offset| peak.checked_add_signed(*offset as isize)) {
+                    if let Some(outcome) = parts.get_mut(at % 2).filter(|_| (FIRST..end).contains(&day)) {
+                        outcome.add(
+                            item,
+                            day,
+                            lead,
+                            ordered(method, rhythms.get(day - FIRST).context("a day")?, item, day, lead)?,
+                        );
+                    }
+                }
+            }
+            for (part, outcome) in ["chosen_on", "held_out"].iter().zip(&parts) {
+                print(&json!({
+                    "protocol": "E1", "method": method, "lead_time_days": lead, "part": part, "orders": outcome.orders,
+                    "ordered": outcome.ordered, "left_share": round(outcome.left / outcome.ordered),
+                    "left": outcome.left.round(), "lost_share": round(outcome.lost / outcome.asked),
+                }))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn peak(item: &Sku, first: usize, end: usize) -> usize {
+    let sum = |day: &usize| item.last(*day, PEAK).iter().sum::<f64>();
+    (first + PEAK..end).max_by(|a, b| sum(a).total_cmp(&sum(b))).unwrap_or(end) - PEAK / 2
+}
+
+/// Units ordered at the end of the day before `day`.
+fn ordered(method: &str, rhythm: &StoreRhythm, item: &Sku, day: usize, lead: usize) -> anyhow::Result<f64> {
+    let on_hand = stock(item, day);
+    let horizon = lead + REVIEW;
+    let shop_index = (1..=horizon).map(|ahead| rhythm.yearly_index(ahead)).sum::<f64>() / horizon as f64;
+    let level = match method {
+        "sma30_x_shop_index" => mean(item.last(day, 30)) * horizon as f64 * shop_index,
+        "last_years_window" => item.next(day - 364, horizon).iter().sum(),
+        _ => {
+            let from = if method == "ours" { 0 } else { day.saturating_sub(365) };
+            let model = item.model_since(from, day, rhythm)?;
+            let terms = SupplyTerms {
+                lead_time_days: lead as f64,
+                lead_time_sd: 0.0,
+                review_days: REVIEW as f64,
+                pack_size: 1,
+                minimum_order: 0,
+                service: ServiceGoal::ByClass,
+            };
+            return Ok(suggest(&model, on_hand, 0.0, &terms).quantity as f64);
+        }
+    };
+    Ok((level - on_hand).max(0.0).ceil())
+}
+
+fn stock(item: &Sku, day: usize) -> f64 {
+    item.last(day, STOCK_DAYS).iter().sum()
+}
+
+#[derive(Default)]
+struct Outcome {
+    orders: usize,
+    ordered: f64,
+    left: f64,
+    lost: f64,
+    asked: f64,
+}
+
+impl Outcome {
+    fn add(&mut self, item: &Sku, day: usize, lead: usize, quantity: f64) {
+        let sum = |from: usize, days: usize| item.next(from, days).iter().sum::<f64>();
+        let arriving = day + lead;
+        let there = (stock(item, day) - sum(day, lead)).max(0.0) + quantity;
+        self.orders += usize::from(quantity > 0.0);
+        self.ordered += quantity;
+        self.left += (there - sum(arriving, SELL_THROUGH_DAYS)).clamp(0.0, quantity);
+        self.lost += (sum(arriving, REVIEW) - there).max(0.0);
+        self.asked += sum(arriving, REVIEW);
+    }
+}

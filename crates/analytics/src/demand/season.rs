@@ -1,0 +1,111 @@
+//! What an item sold a year ago: its own season, where it has one.
+
+/// 52 weeks: the same weekday a year ago.
+const YEAR: usize = 364;
+/// Days up to now and up to a year ago that the item's growth is measured by; the level covers as many.
+const GROWTH_DAYS: usize = 56;
+/// With fewer of these days a year ago (13 months of history in all) an item has no past of its own.
+const FEWEST_DAYS: usize = 28;
+/// Growth starts from this many units on either side: of an item that sells seldom little is known.
+const PRIOR_UNITS: f64 = 20.0;
+/// An item sells between a third of what it did and thrice as much.
+const GROWTH: (f64, f64) = (1.0 / 3.0, 3.0);
+
+/// Units of the days of a year ago that lie ahead, as many more or fewer as the item has grown since.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct LastYear {
+    /// Of the first day ahead, the first two, and so on.
+    cumulated: Vec<f64>,
+}
+
+impl LastYear {
+    /// From clean daily units, oldest first; `None` with less than 13 months since the first sale.
+    pub fn of(units: &[Option<f64>]) -> Option<Self> {
+        let first_sale = units.iter().position(|day| day.is_some_and(|units| units > 0.0))?;
+        let units = units.get(first_sale..)?;
+        let year_ago = units.len().checked_sub(YEAR)?;
+        let days = year_ago.min(GROWTH_DAYS);
+        if days < FEWEST_DAYS {
+            return None;
+        }
+        let (before, ahead) = units.split_at(year_ago);
+        let growth = growth(units.get(units.len() - days..)?, before.get(year_ago - days..)?);
+        // What is not known of a day is taken for an average one, or a stock-out would look like the end of a season.
+        let mean = mean(ahead).unwrap_or_default();
+        let mut sum = 0.0;
+        let daily = ahead.iter().map(|day| {
+            sum += growth * day.unwrap_or(mean);
+            sum
+        });
+        Some(Self { cumulated: daily.collect() })
+    }
+
+    /// Units of the next `days` days; beyond a year those of a year.
+    pub fn units(&self, days: usize) -> f64 {
+        let last = self.cumulated.len().min(days);
+        last.checked_sub(1).and_then(|day| self.cumulated.get(day)).copied().unwrap_or_default()
+    }
+}
+
+fn growth(now: &[Option<f64>], year_ago: &[Option<f64>]) -> f64 {
+    let units = |days: &[Option<f64>]| mean(days).map(|mean| mean * days.len() as f64 + PRIOR_UNITS);
+    match (units(now), units(year_ago)) {
+        (Some(now), Some(year_ago)) => (now / year_ago).clamp(GROWTH.0, GROWTH.1),
+        _ => 1.0,
+    }
+}
+
+/// Of the known days, if there are any.
+fn mean(days: &[Option<f64>]) -> Option<f64> {
+    let (sum, known) = days.iter().flatten().fold((0.0, 0.0), |(sum, known), units| (sum + units, known + 1.0));
+    (known > 0.0).then(|| sum / known)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Units by how many days ago, of the last `days` days.
+    fn item(days: usize, units: impl Fn(usize) -> f64) -> Vec<Option<f64>> {
+        (1..=days).rev().map(|ago| Some(units(ago))).collect()
+    }
+
+    #[test]
+    fn the_days_ahead_are_those_of_a_year_ago() {
+        // 10 a day, but 50 in the four weeks that begin two weeks from now a year ago.
+        let season = |ago: usize| if (323..=350).contains(&ago) { 50.0 } else { 10.0 };
+        let last_year = LastYear::of(&item(420, season)).unwrap();
+        for (days, units) in [(0, 0.0), (14, 140.0), (15, 190.0), (42, 1_540.0), (50, 1_620.0)] {
+            assert!((last_year.units(days) - units).abs() < 1e-9, "{days}: {}", last_year.units(days));
+        }
+        assert!((last_year.units(900) - last_year.units(364)).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn they_grow_with_the_item_within_bounds() {
+        let by = |growth: f64| {
+            let units = item(420, |ago| if ago <= 56 { 10.0 * growth } else { 10.0 });
+            LastYear::of(&units).unwrap().units(100) / 1_000.0
+        };
+        assert!((by(1.0) - 1.0).abs() < 1e-9);
+        // 1,120 and 20 over 560 and 20.
+        assert!((by(2.0) - 1_140.0 / 580.0).abs() < 1e-9);
+        assert!((by(100.0) - 3.0).abs() < 1e-9 && (by(0.0) - 1.0 / 3.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn an_item_of_less_than_thirteen_months_has_no_last_year() {
+        assert_eq!(LastYear::of(&item(391, |_| 5.0)), None);
+        assert!(LastYear::of(&item(392, |_| 5.0)).is_some());
+        let late = item(420, |ago| if ago < 380 { 5.0 } else { 0.0 });
+        assert_eq!(LastYear::of(&late), None);
+        assert_eq!(LastYear::of(&[]), None);
+    }
+
+    #[test]
+    fn a_day_out_of_stock_is_an_average_day() {
+        let mut units = item(420, |_| 10.0);
+        units[60..80].fill(None);
+        assert!((LastYear::of(&units).unwrap().units(50) - 500.0).abs() < 1e-9);
+    }
+}
