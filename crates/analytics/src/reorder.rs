@@ -117,7 +117,7 @@ pub struct Suggestion {
     /// Probability aimed at that the order-up-to level covers the protection period.
     pub service_level: f64,
     /// Units that the item sold a year ago from the day of the order until [`SELL_THROUGH_DAYS`] after the day of its
-    /// arrival, as many more or fewer as it has grown since; none with less than 13 months of history.
+    /// arrival, as many more or fewer as it has grown since; none unless its season was ending then.
     pub sold_last_year: Option<f64>,
     /// That fewer than these are ordered than the demand of the last weeks would take: by then the season was over.
     pub season_ends: bool,
@@ -135,7 +135,8 @@ pub fn suggest(model: &DemandModel<'_>, on_hand: f64, on_order: f64, terms: &Sup
     let days = terms.protection_days();
     let demand = demand_over(model, days, terms.lead_time_sd);
     let by_demand = demand.quantile(service_level);
-    let sold_last_year = model.last_year((lead_time.ceil() as usize) + SELL_THROUGH_DAYS);
+    let arrival = lead_time.ceil() as usize;
+    let sold_last_year = model.sold_until_after_season(arrival, arrival + SELL_THROUGH_DAYS);
     // What is left when the season is over stays until the next.
     let order_up_to = sold_last_year.map_or(by_demand, |units| by_demand.min(units.ceil() as u64));
     let until_next = ((lead_time + 1.0).ceil() as usize).clamp(1, days);

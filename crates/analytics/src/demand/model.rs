@@ -128,11 +128,12 @@ impl<'a> DemandModel<'a> {
         self.history_days
     }
 
-    /// Units that the item sold on the next `days` days a year ago, as many more or fewer as it has grown since. `None` with
-    /// less than 13 months since its first sale.
+    /// Units that the item sold a year ago from the next day until day `until`, as many more or fewer as it has grown since.
+    /// `None` unless its season was ending then: from day `from` on it sold at most half of what it did before. `None` as well
+    /// with less than 13 months since its first sale.
     #[must_use]
-    pub fn last_year(&self, days: usize) -> Option<f64> {
-        self.last_year.as_ref().map(|last_year| last_year.units(days))
+    pub fn sold_until_after_season(&self, from: usize, until: usize) -> Option<f64> {
+        self.last_year.as_ref().filter(|last_year| last_year.ended(from, until)).map(|last_year| last_year.units(until))
     }
 
     /// Whether there is enough to order by: a week since the first sale, and of what first sold within eight weeks three

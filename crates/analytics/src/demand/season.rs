@@ -8,6 +8,8 @@ const GROWTH_DAYS: usize = 56;
 const FEWEST_DAYS: usize = 28;
 /// Growth starts from this many units on either side: of an item that sells seldom little is known.
 const PRIOR_UNITS: f64 = 20.0;
+/// What is sold after a season, in parts of what was sold in it, at most.
+const LEFT_OF_A_SEASON: f64 = 0.5;
 /// An item sells between a third of what it did and thrice as much.
 const GROWTH: (f64, f64) = (1.0 / 3.0, 3.0);
 
@@ -16,6 +18,9 @@ const GROWTH: (f64, f64) = (1.0 / 3.0, 3.0);
 pub(super) struct LastYear {
     /// Of the first day ahead, the first two, and so on.
     cumulated: Vec<f64>,
+    /// Units of the weeks up to a year ago, grown as well, and a day's share of them.
+    before: f64,
+    daily_before: f64,
 }
 
 impl LastYear {
@@ -29,7 +34,9 @@ impl LastYear {
             return None;
         }
         let (before, ahead) = units.split_at(year_ago);
-        let growth = growth(units.get(units.len() - days..)?, before.get(year_ago - days..)?);
+        let weeks_before = before.get(year_ago - days..)?;
+        let growth = growth(units.get(units.len() - days..)?, weeks_before);
+        let daily_before = growth * self::mean(weeks_before).unwrap_or_default();
         // What is not known of a day is taken for an average one, or a stock-out would look like the end of a season.
         let mean = mean(ahead).unwrap_or_default();
         let mut sum = 0.0;
@@ -37,7 +44,15 @@ impl LastYear {
             sum += growth * day.unwrap_or(mean);
             sum
         });
-        Some(Self { cumulated: daily.collect() })
+        Some(Self { cumulated: daily.collect(), before: daily_before * days as f64, daily_before })
+    }
+
+    /// Whether a season was ending a year ago: from the day `from` days ahead until day `until`, the item sold at most half as
+    /// much a day as in the weeks before, and in these enough to tell.
+    pub fn ended(&self, from: usize, until: usize) -> bool {
+        let days = until.saturating_sub(from).max(1) as f64;
+        let daily = (self.units(until) - self.units(from)) / days;
+        self.before >= PRIOR_UNITS && daily <= LEFT_OF_A_SEASON * self.daily_before
     }
 
     /// Units of the next `days` days; beyond a year those of a year.
@@ -100,6 +115,16 @@ mod tests {
         let late = item(420, |ago| if ago < 380 { 5.0 } else { 0.0 });
         assert_eq!(LastYear::of(&late), None);
         assert_eq!(LastYear::of(&[]), None);
+    }
+
+    #[test]
+    fn a_season_ends_when_half_is_left() {
+        let after = |left: f64, in_season: f64| {
+            let units = item(420, |ago| if ago > 364 { in_season } else { left });
+            LastYear::of(&units).unwrap().ended(14, 134)
+        };
+        assert!(after(4.9, 10.0) && !after(5.1, 10.0));
+        assert!(!after(0.0, 0.1), "five units a year ago tell nothing");
     }
 
     #[test]

@@ -99,7 +99,7 @@ struct BasisBody {
     #[schema(example = 4.2)]
     unit_contribution: Option<f64>,
     /// Units that sold a year ago from this day until 120 days after an order arrives, by as many more or fewer as the item
-    /// has grown since; null with less than 13 months of history.
+    /// has grown since; null unless its season was ending then.
     #[schema(example = 512.0)]
     sold_last_year: Option<f64>,
     /// Fewer are to be ordered than the demand of the last weeks would take, since by then the season was over.

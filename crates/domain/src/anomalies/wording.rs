@@ -92,7 +92,7 @@ pub(crate) mod tests {
     #[case(&[driver(1, "visitors", None, 0.8, (50.0, 100.0)), driver(2, "ad_clicks", None, 1.0, (10.0, 40.0))],
         "Visits were 50% below normal, because clicks on ads were 75% below normal (80% of the difference).")]
     #[case(&[driver(1, "orders", Some((Dimension::CountryPlatform, "BR/shopify")), 0.95, (0.0, 40.0))],
-        "Orders in BR on Shopify were at nothing (95% of the difference).")]
+        "Orders in BR on Shopify were zero (95% of the difference).")]
     #[case(&[driver(1, "gross_revenue", Some((Dimension::Platform, OTHER)), 0.95, (30.0, 40.0))],
         "Sales on all others together were 25% below normal (95% of the difference).")]
     #[case(&[driver(1, "ad_spend", Some((Dimension::Campaign, "google/Shopping")), 1.0, (400.0, 100.0))],

@@ -64,6 +64,11 @@ fn told(story: &Story) -> Told {
         Some(part) if story.lever.as_ref().is_some_and(|lever| lever.kind == LeverKind::Platform) => {
             told.with("platform", code(part))
         }
+        // What stands before the campaign's own name is the platform that is paid.
+        Some(part) if story.lever.as_ref().is_some_and(|lever| lever.kind == LeverKind::Campaign) => {
+            let name = part.split_once('/').map_or(part.as_str(), |(_, name)| name);
+            told.with("part", Value::Names(vec![name.to_owned()]))
+        }
         Some(part) => told.with("part", Value::Names(vec![part.clone()])),
         None => told,
     };

@@ -37,7 +37,7 @@ pub struct Basis {
     #[serde(default)]
     pub unit_contribution: Option<f64>,
     /// Units that sold a year ago from this day until 120 days after an order arrives, as many more or fewer as the item
-    /// has grown since; none with less than 13 months of history.
+    /// has grown since; none unless its season was ending then.
     #[serde(default)]
     pub sold_last_year: Option<f64>,
     /// That fewer are to be ordered than the demand of the last weeks would take, since by then the season was over.

@@ -40,7 +40,7 @@ cause-driver = { $metric ->
 } { $compared ->
     [far_below] far below normal
     [far_above] far above normal
-    [nothing] at nothing
+    [nothing] zero
     [times] at { $times } times the normal level
     [below] { $percent } below normal
    *[above] { $percent } above normal

@@ -53,5 +53,8 @@ platform = { $platform ->
     [google] Google
     [meta] Meta
     [tiktok] TikTok
+    [google_ads] Google Ads
+    [meta_ads] Meta Ads
+    [tiktok_ads] TikTok Ads
    *[other] { $platform }
 }

@@ -46,5 +46,8 @@ platform = { $platform ->
     [google] Google
     [meta] Meta
     [tiktok] TikTok
+    [google_ads] Google Ads
+    [meta_ads] Meta Ads
+    [tiktok_ads] TikTok Ads
    *[other] { $platform }
 }
