@@ -6,8 +6,9 @@ use crate::demand::DemandModel;
 
 /// Days ahead with an expected demand of their own.
 const DAILY_DAYS: u32 = 364;
-/// Probabilities of the range of days of stock.
-const RANGE: (f64, f64) = (0.2, 0.8);
+/// Probabilities of the model between which the day lies as often as between a true 20 % and 80 %: with these 0.60 and 0.62 of
+/// the days do, on two years of one shop (protocol V1), with 0.2 and 0.8 it was 0.66 and 0.68.
+const RANGE: (f64, f64) = (0.24, 0.76);
 
 /// Whether an item sells faster than it did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

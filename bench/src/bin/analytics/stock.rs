@@ -90,7 +90,8 @@ impl Score {
     fn add(&mut self, truth: f64, days: f64) {
         let days = days.min(FARTHEST);
         self.errors.push((days.ceil() - truth).abs());
-        self.log_ratios.push((days.max(0.5) / truth).ln().abs());
+        // The stock runs out on a day, not within one.
+        self.log_ratios.push((days.ceil().max(1.0) / truth).ln().abs());
         let status = |days: f64| BOUNDS.iter().filter(|bound| days > **bound).count();
         let same = status(days) == status(truth);
         self.same_status.push(if same { 1.0 } else { 0.0 });
