@@ -57,7 +57,7 @@ bench: setup ## Measure the service (ROWS=customers,track for some rows), and th
 	@scripts/setup-bench.sh
 	$(CARGO) build --release -p server -p bench --bin api --bin service
 	$(TARGET)/release/service $(if $(ROWS),--rows '$(ROWS)') $(ARGS)
-	@if [ -n '$(DATA)' ]; then for protocol in anomalies causes demand stock reorder risks customers; do \
+	@if [ -n '$(DATA)' ]; then for protocol in anomalies causes demand stock reorder season risks stories customers; do \
 		$(CARGO) run -q --release -p bench --bin analytics -- --data $(DATA) $$protocol || exit 1; \
 	done; fi
 
