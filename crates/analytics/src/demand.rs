@@ -14,6 +14,7 @@ pub use clean::{UnitsLine, bulk_limit, clean, daily_units};
 pub use intermittent::{CLASSIC_ALPHA, croston, syntetos_boylan, teunter_syntetos_babai};
 pub use model::{DemandModel, Forecast, Item, Method};
 pub use rhythm::StoreRhythm;
+pub use season::HISTORY_DAYS;
 
 use serde::{Deserialize, Serialize};
 

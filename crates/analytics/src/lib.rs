@@ -12,3 +12,6 @@ pub mod reorder;
 pub mod robust;
 pub mod severity;
 pub mod stock;
+
+/// Days of 52 weeks: the same weekday a year ago.
+pub(crate) const YEAR: usize = 364;

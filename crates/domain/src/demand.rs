@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use rust_decimal::Decimal;
 use time::Date;
 
-use crate::{AccountId, StoreError, profit::DayRange};
+use crate::{AccountId, StoreError, metrics::contribution::mean_price, profit::DayRange};
 
 /// Units of a product on a day on which there were any.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,8 +43,7 @@ pub struct StockedProduct {
 impl StockedProduct {
     /// What a unit was sold at over the 90 days that end with `last`, discounts taken off; else its list price.
     pub fn mean_price(&self, last: Date) -> Option<Decimal> {
-        let units = self.units_sold(last, 90);
-        if units > 0 { self.revenue_90d.checked_div(units.into()) } else { self.price }
+        mean_price(self.revenue_90d, self.units_sold(last, 90), self.price)
     }
 
     /// Units ordered on the `days` days that end with `last`, cancelled ones included: a plain fact.

@@ -6,8 +6,8 @@
 
 use time::{Date, Duration};
 
-/// 52 weeks: the same weekday a year ago.
-const YEAR: usize = 364;
+use crate::YEAR;
+
 /// Days on each side of a day that its index is the mean of.
 const HALF_WINDOW: usize = 14;
 /// Buyers at the mean rate that each index starts from: a small shop stays near an even year.
@@ -56,6 +56,13 @@ impl Clock {
         Self { year: Some((last, [0.0].into_iter().chain(lasting).collect())) }
     }
 
+    /// The first of the days up to `last` that [`Self::of`] makes use of: a year, and the weeks before it that its growth and
+    /// the index of its first days are taken from.
+    #[must_use]
+    pub const fn first_day(last: Date) -> Date {
+        last.saturating_sub(Duration::days((YEAR + GROWTH_DAYS) as i64 - 1))
+    }
+
     /// Weeks on this clock from the end of one day to the end of another, no earlier one.
     #[must_use]
     pub fn weeks(&self, from: Date, to: Date) -> f64 {
@@ -79,15 +86,6 @@ fn growth(buyers: &[f64]) -> f64 {
     }
     let sum = |back: usize| buyers.iter().rev().skip(back).take(common).sum::<f64>() + GROWTH_PRIOR;
     (sum(0) / sum(YEAR)).clamp(RANGE.0, RANGE.1)
-}
-
-/// The days of a slice of buyers that [`Clock::of`] makes use of.
-pub const CLOCK_DAYS: i64 = (YEAR + GROWTH_DAYS + HALF_WINDOW) as i64;
-
-/// The first day of those up to `last`.
-#[must_use]
-pub fn first_day(last: Date) -> Date {
-    last.saturating_sub(Duration::days(CLOCK_DAYS - 1))
 }
 
 #[cfg(test)]

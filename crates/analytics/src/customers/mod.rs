@@ -21,7 +21,7 @@ pub mod rfm;
 mod score;
 mod special;
 
-pub use clock::{Clock, first_day as first_day_of_clock};
+pub use clock::Clock;
 pub use score::{CustomerScore, History, Models, Options, Past};
 
 use serde::Serialize;

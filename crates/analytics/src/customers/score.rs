@@ -71,12 +71,11 @@ pub struct Models {
     pub values: Result<Fit<gamma_gamma::Params>, Insufficient>,
     /// The day at whose end they were fitted.
     pub as_of: Date,
-    /// The first purchase of all.
-    first: Option<Date>,
     clock: Clock,
-    /// The purchase models of customers who were there when the data begins and of those who came since, and the last day
-    /// of the former; none where either are too few.
-    by_arrival: Option<(Date, [bgnbd::Params; 2])>,
+    /// Until when customers who are first seen count as established; none without any.
+    established_until: Option<Date>,
+    /// The purchase models of the established and of those who came since; none where either are too few.
+    by_arrival: Option<[bgnbd::Params; 2]>,
     /// The largest value of a single purchase.
     largest_single: f64,
     /// By number of purchases: how many came for each that was expected, of all customers' model and of those by arrival.
@@ -90,8 +89,7 @@ impl Models {
     #[must_use]
     pub fn fit(histories: &[History], as_of: Date, past: &Past<'_>) -> Self {
         let mut models = Self::uncorrected(histories, as_of, past.clock.clone());
-        let known_from = models.first;
-        let long_enough = |day: Date| known_from.is_some_and(|first| day - first >= Duration::days(ESTABLISHED_DAYS));
+        let long_enough = |day: Date| models.established_until.is_some_and(|until| day >= until);
         if let Some((earlier, day)) = past.earlier.filter(|(_, day)| *day < as_of && long_enough(*day)) {
             let before = Self::uncorrected(earlier, day, past.clock.clone());
             let [all, by_arrival] = before.against(earlier, histories, as_of);
@@ -107,14 +105,15 @@ impl Models {
         let buyers: Vec<Buyer> = histories.iter().filter_map(buyer).collect();
         let summaries: Vec<_> = buyers.iter().map(|b| b.summary).collect();
         let spends: Vec<_> = buyers.iter().map(|b| b.spend).collect();
-        let by_arrival = by_arrival(&buyers);
+        let first = buyers.iter().map(|buyer| buyer.first).min();
+        let established_until = first.map(|first| first.saturating_add(Duration::days(ESTABLISHED_DAYS)));
         Self {
             purchases: bgnbd::fit(&summaries),
             values: gamma_gamma::fit(&spends),
             as_of,
-            first: buyers.iter().map(|buyer| buyer.first).min(),
             clock,
-            by_arrival,
+            established_until,
+            by_arrival: established_until.and_then(|until| by_arrival(&buyers, until)),
             largest_single,
             corrections: backtest::Corrections::default(),
             value_corrections: backtest::Corrections::default(),
@@ -145,13 +144,8 @@ impl Models {
 
     fn arrival_params<'a>(&'a self, buyer: &Buyer, all: &'a bgnbd::Params) -> &'a bgnbd::Params {
         match &self.by_arrival {
-            Some((last, [established, newcomers])) => {
-                if buyer.first <= *last {
-                    established
-                } else {
-                    newcomers
-                }
-            }
+            Some([established, _]) if self.established_until.is_some_and(|until| buyer.first <= until) => established,
+            Some([_, newcomers]) => newcomers,
             None => all,
         }
     }
@@ -195,15 +189,14 @@ impl Models {
     }
 }
 
-/// The models of those who were there when the data begins and of those who came since.
-fn by_arrival(buyers: &[Buyer]) -> Option<(Date, [bgnbd::Params; 2])> {
-    let last = buyers.iter().map(|buyer| buyer.first).min()?.saturating_add(Duration::days(ESTABLISHED_DAYS));
+/// The models of those first seen up to a day and of those who came since.
+fn by_arrival(buyers: &[Buyer], established_until: Date) -> Option<[bgnbd::Params; 2]> {
     let fit = |established: bool| {
-        let of = |buyer: &&Buyer| (buyer.first <= last) == established;
+        let of = |buyer: &&Buyer| (buyer.first <= established_until) == established;
         let summaries: Vec<_> = buyers.iter().filter(of).map(|buyer| buyer.summary).collect();
         bgnbd::fit(&summaries).ok().filter(|fit| fit.informative >= ENOUGH_CUSTOMERS).map(|fit| fit.params)
     };
-    Some((last, [fit(true)?, fit(false)?]))
+    Some([fit(true)?, fit(false)?])
 }
 
 fn largest_single(histories: &[History]) -> f64 {

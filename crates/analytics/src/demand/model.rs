@@ -7,8 +7,8 @@ use super::season::LastYear;
 use super::{DemandClass, Insufficient, StoreRhythm, classify, clean};
 use crate::negbin::NegBin;
 
-/// History used at all, and the half year that shows bulk days and how much demand varies.
-const HISTORY_DAYS: usize = 365;
+/// History that the demand follows from, and the half year that shows bulk days and how much demand varies.
+const YEAR_DAYS: usize = 365;
 /// Days since its first sale, and days with sales, that an order for a young item rests on at least.
 const FEWEST_DAYS: usize = 7;
 const FEWEST_SELLING_DAYS: usize = 3;
@@ -85,7 +85,8 @@ impl<'a> DemandModel<'a> {
     /// # Errors
     /// [`Insufficient::NoHistory`] without a single day of known units in the last year.
     pub fn fit(item: Item<'_>, rhythm: &'a StoreRhythm) -> Result<Self, Insufficient> {
-        let year = clean(last(item.units, HISTORY_DAYS));
+        let all = clean(item.units);
+        let year = last(&all, YEAR_DAYS);
         if year.iter().flatten().next().is_none() {
             return Err(Insufficient::NoHistory);
         }
@@ -101,7 +102,7 @@ impl<'a> DemandModel<'a> {
             level_days: level.days.max(1.0),
             variance_to_mean: variance_to_mean(last(units, VARIANCE_DAYS)),
             history_days: units.len(),
-            last_year: LastYear::of(&clean(item.units)),
+            last_year: LastYear::of(&all),
             selling_days: units.iter().flatten().filter(|units| **units > 0.0).count(),
         })
     }

@@ -3,6 +3,8 @@
 
 use time::{Date, Weekday};
 
+use crate::YEAR;
+
 /// A daily total above this is a broken feed.
 const MOST_UNITS_A_DAY: f64 = 1e12;
 /// Days of history behind the weekday profile (twelve weeks).
@@ -13,8 +15,6 @@ const FEWEST_PROFILE_DAYS: usize = 14;
 const PROFILE_PRIOR_UNITS: f64 = 20.0;
 /// A weekday with less than this is one on which the store is closed.
 const CLOSED_FACTOR: f64 = 0.1;
-/// 52 weeks: the same weekday a year ago.
-const YEAR: usize = 364;
 /// Days before the same date last year that the index is relative to; the level covers as many.
 const INDEX_BASE_DAYS: usize = 56;
 /// Days around the same date last year that one index value averages.
@@ -113,7 +113,8 @@ fn yearly_index(totals: &[Option<f64>]) -> Vec<f64> {
         .collect()
 }
 
-fn mean_of(days: Option<&[Option<f64>]>) -> Option<f64> {
+/// Of the known days, if there are any.
+pub(super) fn mean_of(days: Option<&[Option<f64>]>) -> Option<f64> {
     let (sum, count) = days?.iter().flatten().fold((0.0, 0u32), |(sum, n), &u| (sum + u, n + 1));
     (count > 0).then(|| sum / f64::from(count))
 }

@@ -1,7 +1,8 @@
 //! What an item sold a year ago: its own season, where it has one.
 
-/// 52 weeks: the same weekday a year ago.
-const YEAR: usize = 364;
+use super::rhythm::mean_of;
+use crate::YEAR;
+
 /// Days up to now and up to a year ago that the item's growth is measured by; the level covers as many.
 const GROWTH_DAYS: usize = 56;
 /// With fewer of these days a year ago (13 months of history in all) an item has no past of its own.
@@ -12,6 +13,9 @@ const PRIOR_UNITS: f64 = 20.0;
 const LEFT_OF_A_SEASON: f64 = 0.5;
 /// An item sells between a third of what it did and thrice as much.
 const GROWTH: (f64, f64) = (1.0 / 3.0, 3.0);
+
+/// Days of an item that [`super::DemandModel`] makes use of: a year, and the weeks before it that its growth is measured by.
+pub const HISTORY_DAYS: i64 = (YEAR + GROWTH_DAYS) as i64;
 
 /// Units of the days of a year ago that lie ahead, as many more or fewer as the item has grown since.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,9 +40,9 @@ impl LastYear {
         let (before, ahead) = units.split_at(year_ago);
         let weeks_before = before.get(year_ago - days..)?;
         let growth = growth(units.get(units.len() - days..)?, weeks_before);
-        let daily_before = growth * self::mean(weeks_before).unwrap_or_default();
+        let daily_before = growth * mean_of(Some(weeks_before)).unwrap_or_default();
         // What is not known of a day is taken for an average one, or a stock-out would look like the end of a season.
-        let mean = mean(ahead).unwrap_or_default();
+        let mean = mean_of(Some(ahead)).unwrap_or_default();
         let mut sum = 0.0;
         let daily = ahead.iter().map(|day| {
             sum += growth * day.unwrap_or(mean);
@@ -63,17 +67,11 @@ impl LastYear {
 }
 
 fn growth(now: &[Option<f64>], year_ago: &[Option<f64>]) -> f64 {
-    let units = |days: &[Option<f64>]| mean(days).map(|mean| mean * days.len() as f64 + PRIOR_UNITS);
+    let units = |days: &[Option<f64>]| mean_of(Some(days)).map(|mean| mean * days.len() as f64 + PRIOR_UNITS);
     match (units(now), units(year_ago)) {
         (Some(now), Some(year_ago)) => (now / year_ago).clamp(GROWTH.0, GROWTH.1),
         _ => 1.0,
     }
-}
-
-/// Of the known days, if there are any.
-fn mean(days: &[Option<f64>]) -> Option<f64> {
-    let (sum, known) = days.iter().flatten().fold((0.0, 0.0), |(sum, known), units| (sum + units, known + 1.0));
-    (known > 0.0).then(|| sum / known)
 }
 
 #[cfg(test)]

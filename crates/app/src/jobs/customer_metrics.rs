@@ -1,6 +1,6 @@
 //! The job `customer_metrics`: what each customer bought, and what is to be expected of them.
 
-use analytics::customers::{Clock, CustomerScore, History, Models, Options, Past, first_day_of_clock};
+use analytics::customers::{Clock, CustomerScore, History, Models, Options, Past};
 use domain::{
     StoreError,
     customer_metrics::{Days, KnownCustomer, Metrics, Purchases},
@@ -24,7 +24,7 @@ pub(super) async fn run(work: &Work<'_>) -> Result<Written, StoreError> {
     let (zone, as_of) = (work.account.timezone.clone(), work.claim.as_of);
     let days = days(as_of);
     let customers = work.deps.customers.customers(work.account.id, days).await?;
-    let range = DayRange { first: first_day_of_clock(days.earlier), last: days.earlier };
+    let range = DayRange { first: Clock::first_day(days.earlier), last: days.earlier };
     let known = work.deps.daily.series(work.account.id, range).await?;
     let buyers: Vec<f64> =
         without_gaps(&known, range.first, range.last).iter().map(|day| number(day.customers)).collect();

@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use analytics::demand::{DemandModel, Item, StoreRhythm};
+use analytics::demand::{DemandModel, HISTORY_DAYS, Item, StoreRhythm};
 use domain::{
     StoreError,
     daily::without_gaps,
@@ -16,9 +16,6 @@ use tokio::sync::OnceCell;
 
 use super::Work;
 
-/// Days of a product's sales that its demand is estimated from: a year, and the weeks before it that its growth is measured
-/// by.
-const PRODUCT_DAYS: i64 = 364 + 56;
 /// Days of the shop's totals, which show weekdays and seasons: two years and the weeks that the older one is compared with.
 const SHOP_DAYS: i64 = 2 * 364 + 84;
 /// Days that a category's mean is taken over.
@@ -50,7 +47,7 @@ impl Stocked {
         let (account, last) = (work.account, work.claim.last_full_day());
         let today = account.timezone.day_of((work.clock)());
         let at = if work.claim.as_of >= today { StockAt::Now } else { StockAt::Day(work.claim.as_of) };
-        let products = work.deps.demand.stocked(account.id, days_until(last, PRODUCT_DAYS), at).await?;
+        let products = work.deps.demand.stocked(account.id, days_until(last, HISTORY_DAYS), at).await?;
         let range = days_until(last, SHOP_DAYS);
         let known = work.deps.daily.series(account.id, range).await?;
         let days = without_gaps(&known, range.first, last);
@@ -125,9 +122,9 @@ fn days_until(last: Date, days: i64) -> DayRange {
 
 /// Units sold less units cancelled on the same day, never below 0; days that ended without stock are unknown.
 fn daily_units(product: &StockedProduct, last: Date) -> Vec<Option<f64>> {
-    let first = days_until(last, PRODUCT_DAYS).first;
+    let first = days_until(last, HISTORY_DAYS).first;
     let index = |day: Date| usize::try_from((day - first).whole_days()).ok();
-    let mut units = vec![Some(0.0); usize::try_from(PRODUCT_DAYS).unwrap_or_default()];
+    let mut units = vec![Some(0.0); usize::try_from(HISTORY_DAYS).unwrap_or_default()];
     for sale in &product.sales {
         if let Some(day) = index(sale.day).and_then(|at| units.get_mut(at)) {
             *day = Some(number(sale.sold.saturating_sub(sale.cancelled).max(0)));

@@ -16,9 +16,9 @@ pub struct OrderCosts {
 impl OrderCosts {
     /// Nothing where nothing was sold.
     pub fn of(days: &[DayTotals]) -> Self {
-        let sum = |figure: fn(&DayTotals) -> Decimal| days.iter().map(figure).sum::<Decimal>().to_f64();
-        let per = |costs: Option<f64>, whole: Option<f64>| costs.zip(whole.filter(|whole| *whole > 0.0));
-        let ratio = |costs, whole| per(costs, whole).map_or(0.0, |(costs, whole)| costs / whole);
+        let sum =
+            |figure: fn(&DayTotals) -> Decimal| days.iter().map(figure).sum::<Decimal>().to_f64().unwrap_or_default();
+        let ratio = |costs: f64, whole: f64| if whole > 0.0 { costs / whole } else { 0.0 };
         Self {
             fee_share: ratio(sum(|day| day.fees), sum(|day| day.gross_revenue)),
             shipping_per_unit: ratio(sum(|day| day.shipping), sum(|day| day.units.into())),
@@ -29,6 +29,11 @@ impl OrderCosts {
     pub fn unit_contribution(&self, price: f64, unit_cost: f64) -> f64 {
         price * (1.0 - self.fee_share) - unit_cost - self.shipping_per_unit
     }
+}
+
+/// What a unit was sold at, discounts taken off; its list price where nothing was sold.
+pub fn mean_price(revenue: Decimal, units: i64, list_price: Option<Decimal>) -> Option<Decimal> {
+    if units > 0 { revenue.checked_div(units.into()) } else { list_price }
 }
 
 #[cfg(test)]

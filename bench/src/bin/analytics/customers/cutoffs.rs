@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use analytics::customers::{Clock, History, Models, Options, Past, churn, first_day_of_clock};
+use analytics::customers::{Clock, History, Models, Options, Past, churn};
 use serde_json::{Value, json};
 use time::{Date, Duration};
 
@@ -30,14 +30,12 @@ pub fn measure(shop: &str, purchases: &[Purchase]) -> Vec<Value> {
     for day in days() {
         *buyers.entry(day).or_default() += 1.0;
     }
+    let shop = Shop { name: shop, first, end, customers: &customers, buyers: &buyers };
     let cut_offs = (0..).map(|step| first + Duration::days(FIRST_DAYS + step * STEP_DAYS));
     let horizon = Duration::days(i64::from(churn::HORIZON_DAYS));
     cut_offs
         .take_while(|day| *day + horizon <= end)
-        .flat_map(|as_of| {
-            let shop = Shop { name: shop, first, end, customers: &customers, buyers: &buyers };
-            [shop.cut_off("alone", as_of), shop.cut_off("ours", as_of)]
-        })
+        .flat_map(|as_of| [shop.cut_off("alone", as_of), shop.cut_off("ours", as_of)])
         .collect()
 }
 
@@ -96,7 +94,7 @@ impl Shop<'_> {
     }
 
     fn clock(&self, last: Date) -> Clock {
-        let first = first_day_of_clock(last).max(self.first);
+        let first = Clock::first_day(last).max(self.first);
         let days = (0..=(last - first).whole_days()).map(|day| first + Duration::days(day));
         let daily: Vec<f64> = days.map(|day| self.buyers.get(&day).copied().unwrap_or_default()).collect();
         Clock::of(&daily, last)

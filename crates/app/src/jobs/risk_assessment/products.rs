@@ -5,7 +5,10 @@ use std::collections::HashMap;
 use analytics::{demand::DemandModel, exposure, stock::ExpectedDemand};
 use domain::{
     demand::StockedProduct,
-    metrics::stock::{Cover, is_out_of_stock},
+    metrics::{
+        contribution::mean_price,
+        stock::{Cover, is_out_of_stock},
+    },
     risks::{Finding, LONGEST_COVER_DAYS, Product, ProductSales, Situation, dead_stock, sku_concentration, stockout},
 };
 
@@ -49,7 +52,7 @@ fn facts<'a>(
     let out = is_out_of_stock(product.stock);
     let fingerprint = if out { "inventory:sold_out" } else { "inventory:running_out" };
     let cost = product.unit_cost.map(amount);
-    let price = part(amount(sales.revenue_90d), number(sales.units_90d)).or(product.price.map(amount));
+    let price = mean_price(sales.revenue_90d, sales.units_90d, product.price).map(amount);
     Product {
         sku: &product.sku,
         stock: product.stock,
