@@ -3,10 +3,13 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::str::FromStr;
 
 use analytics::detector::{Baseline, DailySeries, HISTORY_DAYS, scan};
+use analytics::holidays;
 use analytics::robust;
 use analytics::severity::ALARM_Z;
+use anyhow::Context as _;
 use serde_json::json;
 use time::{Date, Duration};
 
@@ -19,11 +22,40 @@ const TAXI_EVENTS: [&str; 5] = ["2014-11-02", "2014-11-27", "2014-12-25", "2015-
 /// History before the first judged day of the taxi series.
 const TAXI_WARM_UP: usize = 60;
 
-pub fn run(data: &Path) -> anyhow::Result<()> {
+/// The country of a series, by the names of its file and of ISO 3166-1 alpha-2.
+#[derive(Debug, Clone)]
+pub struct Country {
+    series: String,
+    code: String,
+}
+
+impl FromStr for Country {
+    type Err = anyhow::Error;
+
+    fn from_str(text: &str) -> anyhow::Result<Self> {
+        let (series, code) = text.split_once('=').with_context(|| format!("not SERIES=COUNTRY: {text}"))?;
+        anyhow::ensure!(holidays::countries().contains(&code), "no calendar of public holidays for {code}");
+        Ok(Self { series: series.to_owned(), code: code.to_owned() })
+    }
+}
+
+/// The public holidays that a series is given.
+fn known(countries: &[Country], series: &Daily) -> anyhow::Result<BTreeSet<Date>> {
+    let last = series.date(series.values.len().saturating_sub(1))?;
+    let of = countries.iter().find(|c| c.series == series.name);
+    Ok(of.map_or_else(BTreeSet::new, |c| holidays::of(&c.code, series.first..=last)))
+}
+
+pub fn run(data: &Path, countries: &[Country]) -> anyhow::Result<()> {
     let series = daily::read_all(&data.join("daily_series"))?;
+    for country in countries {
+        anyhow::ensure!(series.iter().any(|s| s.name == country.series), "no series is named {}", country.series);
+    }
     for (name, detector) in DETECTORS {
-        let judged =
-            series.iter().filter_map(|s| judge(s, detector).transpose()).collect::<anyhow::Result<Vec<_>>>()?;
+        let judged = series
+            .iter()
+            .filter_map(|s| known(countries, s).and_then(|days| judge(s, &days, detector)).transpose())
+            .collect::<anyhow::Result<Vec<_>>>()?;
         anyhow::ensure!(!judged.is_empty(), "no series has values on {} days: nothing to measure", HISTORY_DAYS + 60);
         daily::print(&figures(name, &judged))?;
         if name == "ours" {
@@ -50,6 +82,8 @@ pub fn run(data: &Path) -> anyhow::Result<()> {
 struct History<'a> {
     first: Date,
     values: &'a [f64],
+    /// Public holidays, which only our detector can leave out.
+    holidays: &'a BTreeSet<Date>,
 }
 
 impl History<'_> {
@@ -79,7 +113,7 @@ fn ours(history: &History<'_>, candidates: &[f64]) -> Vec<f64> {
     let values: Vec<Option<f64>> = history.values.iter().copied().map(Some).collect();
     let series = DailySeries { first: history.first, values: &values };
     let weekday = series.next_date().unwrap_or(history.first).weekday();
-    let baseline = Baseline::fit(series, &BTreeSet::new());
+    let baseline = Baseline::fit(series, history.holidays);
     let z = |x: &f64| baseline.as_ref().ok().and_then(|b| b.score(*x, weekday).ok()).map_or(0.0, |s| s.z_score);
     candidates.iter().map(z).collect()
 }
@@ -109,7 +143,7 @@ struct Judged {
     injected: Vec<Vec<f64>>,
 }
 
-fn judge(series: &Daily, detector: Detector) -> anyhow::Result<Option<Judged>> {
+fn judge(series: &Daily, holidays: &BTreeSet<Date>, detector: Detector) -> anyhow::Result<Option<Judged>> {
     let values = series.filled();
     let days = values.len().saturating_sub(HISTORY_DAYS);
     if days < 60 {
@@ -122,7 +156,10 @@ fn judge(series: &Daily, detector: Detector) -> anyhow::Result<Option<Judged>> {
         let (Some(past), Some(&today)) = (values.get(t - HISTORY_DAYS..t), values.get(t)) else {
             continue;
         };
-        let history = History { first: series.date(t - HISTORY_DAYS)?, values: past };
+        if holidays.contains(&series.date(t)?) {
+            continue;
+        }
+        let history = History { first: series.date(t - HISTORY_DAYS)?, values: past, holidays };
         // A zero on a weekday that is usually open is a real outage or a holiday, unlabelled.
         if today == 0.0 && !usually_closed(&history) {
             continue;
@@ -254,7 +291,7 @@ fn labelled(name: &str, detector: Detector, taxi: &Daily, window: usize) -> anyh
         let (Some(past), Some(&today)) = (values.get(start..t), values.get(t)) else {
             continue;
         };
-        let history = History { first: taxi.date(start)?, values: past };
+        let history = History { first: taxi.date(start)?, values: past, holidays: &BTreeSet::new() };
         let z = detector(&history, &[today]).first().copied().unwrap_or(0.0);
         let date = taxi.date(t)?;
         let near = |event: &Date| (date - *event).abs() <= Duration::DAY;

@@ -33,7 +33,11 @@ struct Cli {
 #[derive(Subcommand)]
 enum Protocol {
     /// Detector: AUC, recall at fixed false-alarm rates, labelled events.
-    Anomalies,
+    Anomalies {
+        /// Country whose public holidays a series knows, as `nyc_taxi=US`; separated by commas.
+        #[arg(long, value_delimiter = ',')]
+        holidays: Vec<anomalies::Country>,
+    },
     /// Cause inference: top-1 accuracy on injected driver changes.
     Causes,
     /// Demand per SKU and day: WRMSSE, RMSSE, WAPE over 28 days.
@@ -55,7 +59,7 @@ enum Protocol {
 fn main() -> anyhow::Result<()> {
     let cli = Cli::parse();
     match cli.protocol {
-        Protocol::Anomalies => anomalies::run(&cli.data),
+        Protocol::Anomalies { holidays } => anomalies::run(&cli.data, &holidays),
         Protocol::Causes => causes::run(&cli.data),
         Protocol::Demand => demand::run(&cli.data),
         Protocol::Stock => stock::run(&cli.data),

@@ -8,11 +8,13 @@ use time::{Date, Weekday};
 use super::smoothing::{Smoothed, is_sparse};
 use super::{DailySeries, HISTORY_DAYS, Insufficient, MIN_HISTORY_DAYS, usable};
 use crate::robust;
-use crate::severity::{ALARM_Z, Severity, severity};
+use crate::severity::{Severity, severity};
 
 /// Half-width of the reported interval in standard deviations. Errors of real shops have heavier tails than a normal
 /// distribution: this width holds about 95 % of ordinary days (see the methods).
 const INTERVAL_Z: f64 = 2.4;
+/// Standard deviation of the error of the day ahead in those of past errors, which the forecast was fitted on.
+const AHEAD: f64 = 1.09;
 /// A forecast is never trusted to better than this fraction of a usual day.
 const FLOOR: f64 = 0.02;
 /// Open days below which closed weekdays are not told apart.
@@ -33,8 +35,8 @@ pub struct Score {
     /// What the history led to expect, in the metric's unit.
     pub expected: f64,
     pub interval: Interval,
-    /// Distance from the expected value in standard deviations of the one-day-ahead error; its sign is the direction.
-    /// Of the linear and the logarithmic baseline the one with the smaller distance speaks.
+    /// Distance from the expected value in standard deviations of the one-day-ahead error, the mean of the linear and
+    /// the logarithmic baseline's; its sign is the direction.
     pub z_score: f64,
     /// (observed − expected) / |expected| as a fraction; where next to nothing was expected, as a fraction of a usual day.
     pub relative_change: f64,
@@ -104,7 +106,7 @@ impl Copy {
             Scale::Log { .. } if counts => FLOOR.max(1.0 / (self.scale.undo(centre).max(0.0) + 1.0).sqrt()),
             Scale::Log { .. } => FLOOR,
         };
-        (centre, self.fit.spread.max(floor).max(1e-9))
+        (centre, (AHEAD * self.fit.spread).max(floor).max(1e-9))
     }
 }
 
@@ -128,57 +130,6 @@ impl Baseline {
     /// # Errors
     /// [`Insufficient::History`] below 14 days with a value, [`Insufficient::Activity`] when fewer than half of the days
     /// and fewer than 14 differ from zero.
-    pub fn fit(history: DailySeries<'_>, holidays: &BTreeSet<Date>) -> Result<Self, Insufficient> {
-        Ok(Sketch::fit(history, holidays)?.complete())
-    }
-
-    /// Days with a value that the baseline was fitted on.
-    pub fn history_days(&self) -> usize {
-        self.history_days
-    }
-
-    /// Judges a value that follows the history on the given weekday.
-    ///
-    /// # Errors
-    /// [`Insufficient::Value`] when `observed` is not finite or beyond [`super::LARGEST_VALUE`].
-    pub fn score(&self, observed: f64, weekday: Weekday) -> Result<Score, Insufficient> {
-        let observed = usable(observed).ok_or(Insufficient::Value)?;
-        let day = weekday_index(weekday);
-        let closed = self.closed.get(day).copied().flatten();
-        let mut interval = Interval { low: f64::INFINITY, high: f64::NEG_INFINITY };
-        let mut nearest: Option<(f64, f64)> = None;
-        for copy in &self.copies {
-            let (centre, sigma) = copy.forecast(day, closed, self.counts);
-            let z = (copy.scale.apply(observed) - centre) / sigma;
-            interval.low = interval.low.min(self.in_range(copy.scale.undo(centre - INTERVAL_Z * sigma)));
-            interval.high = interval.high.max(self.in_range(copy.scale.undo(centre + INTERVAL_Z * sigma)));
-            if nearest.is_none_or(|(smallest, _)| z.abs() < smallest.abs()) {
-                nearest = Some((z, self.in_range(copy.scale.undo(centre))));
-            }
-        }
-        let (z_score, expected) = nearest.ok_or(Insufficient::Value)?;
-        let basis = if expected.abs() < 0.01 * self.usual { self.usual } else { expected.abs() };
-        let relative_change = (observed - expected) / basis;
-        Ok(Score { expected, interval, z_score, relative_change, history_days: self.history_days })
-    }
-
-    fn in_range(&self, value: f64) -> f64 {
-        if self.never_negative { value.max(0.0) } else { value }
-    }
-}
-
-/// A baseline with its linear copy alone. An alarm takes both copies, so that on most days this is enough to tell that
-/// there is none, at half the work.
-pub(super) struct Sketch {
-    baseline: Baseline,
-    /// The days on which the shop is open.
-    values: Vec<f64>,
-    weekdays: Vec<usize>,
-}
-
-impl Sketch {
-    /// # Errors
-    /// As [`Baseline::fit`].
     pub fn fit(history: DailySeries<'_>, holidays: &BTreeSet<Date>) -> Result<Self, Insufficient> {
         let mut days: Vec<(usize, f64)> = history
             .days()
@@ -210,28 +161,46 @@ impl Sketch {
             days.iter().filter(|(d, _)| is_open(&closed, *d)).copied().unzip();
         let never_negative = values.iter().all(|v| *v >= 0.0);
         let counts = never_negative && values.iter().all(|v| v.fract() == 0.0);
-        let copies = vec![Copy::fit(Scale::Linear, &values, &weekdays, usual)];
-        let baseline = Baseline { copies, closed, counts, never_negative, usual, history_days: days.len() };
-        Self { baseline, values, weekdays }
+        let mut copies = vec![Copy::fit(Scale::Linear, &values, &weekdays, usual)];
+        if never_negative && !is_sparse(&values) {
+            // Counts keep the natural unit; for ratios and small amounts one hundredth of a usual day is the unit.
+            let unit = if counts { 1.0 } else { (0.01 * usual).min(1.0) };
+            copies.push(Copy::fit(Scale::Log { unit }, &values, &weekdays, usual));
+        }
+        Self { copies, closed, counts, never_negative, usual, history_days: days.len() }
     }
 
-    /// Whether a value that follows the history is so far out on the linear scale that it may be an alarm.
+    /// Days with a value that the baseline was fitted on.
+    pub fn history_days(&self) -> usize {
+        self.history_days
+    }
+
+    /// Judges a value that follows the history on the given weekday.
     ///
     /// # Errors
-    /// As [`Baseline::score`].
-    pub fn may_alarm(&self, observed: f64, weekday: Weekday) -> Result<bool, Insufficient> {
-        Ok(self.baseline.score(observed, weekday)?.z_score.abs() >= ALARM_Z)
+    /// [`Insufficient::Value`] when `observed` is not finite or beyond [`super::LARGEST_VALUE`].
+    pub fn score(&self, observed: f64, weekday: Weekday) -> Result<Score, Insufficient> {
+        let observed = usable(observed).ok_or(Insufficient::Value)?;
+        let day = weekday_index(weekday);
+        let closed = self.closed.get(day).copied().flatten();
+        // The mean of the copies' quantiles (Vincent averaging): each copy alone sees outliers where the other sees none.
+        let share = 1.0 / self.copies.len() as f64;
+        let (mut z_score, mut expected) = (0.0, 0.0);
+        let mut interval = Interval { low: 0.0, high: 0.0 };
+        for copy in &self.copies {
+            let (centre, sigma) = copy.forecast(day, closed, self.counts);
+            z_score += share * (copy.scale.apply(observed) - centre) / sigma;
+            expected += share * self.in_range(copy.scale.undo(centre));
+            interval.low += share * self.in_range(copy.scale.undo(centre - INTERVAL_Z * sigma));
+            interval.high += share * self.in_range(copy.scale.undo(centre + INTERVAL_Z * sigma));
+        }
+        let basis = if expected.abs() < 0.01 * self.usual { self.usual } else { expected.abs() };
+        let relative_change = (observed - expected) / basis;
+        Ok(Score { expected, interval, z_score, relative_change, history_days: self.history_days })
     }
 
-    /// Adds the logarithmic copy, where the series has one.
-    pub fn complete(self) -> Baseline {
-        let Self { mut baseline, values, weekdays } = self;
-        if baseline.never_negative && !is_sparse(&values) {
-            // Counts keep the natural unit; for ratios and small amounts one hundredth of a usual day is the unit.
-            let unit = if baseline.counts { 1.0 } else { (0.01 * baseline.usual).min(1.0) };
-            baseline.copies.push(Copy::fit(Scale::Log { unit }, &values, &weekdays, baseline.usual));
-        }
-        baseline
+    fn in_range(&self, value: f64) -> f64 {
+        if self.never_negative { value.max(0.0) } else { value }
     }
 }
 
@@ -240,7 +209,7 @@ pub(crate) fn weekday_index(weekday: Weekday) -> usize {
     usize::from(weekday.number_days_from_monday())
 }
 
-/// Weekdays the shop does not open on: at least three of the latest eight are known and three quarters of them are
+/// Weekdays the shop does not open on: at least two of the latest eight are known and three quarters of them are
 /// zero, while the other weekdays are hardly ever zero. A metric that is zero on any odd day has no closed weekdays.
 fn closed_weekdays(days: &[(usize, f64)]) -> [Option<f64>; 7] {
     let mut closed = [None; 7];
@@ -249,7 +218,7 @@ fn closed_weekdays(days: &[(usize, f64)]) -> [Option<f64>; 7] {
         let all: Vec<f64> = days.iter().filter(|(d, _)| *d == weekday).map(|(_, v)| *v).collect();
         let latest: Vec<f64> = all.iter().rev().take(8).copied().collect();
         let zeros = latest.iter().filter(|v| **v == 0.0).count();
-        if latest.len() >= 3 && 4 * zeros >= 3 * latest.len() {
+        if latest.len() >= 2 && 4 * zeros >= 3 * latest.len() {
             let squares: Vec<f64> = latest.iter().map(|v| v * v).collect();
             *slot = Some(robust::mean(&squares).unwrap_or(0.0).sqrt());
         } else {

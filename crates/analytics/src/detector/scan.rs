@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use time::{Date, Weekday};
 
-use super::baseline::Sketch;
 use super::{Baseline, DailySeries, HISTORY_DAYS, Score};
 use crate::robust;
 use crate::severity::{ALARM_Z, Severity};
@@ -66,20 +65,13 @@ pub fn scan(series: DailySeries<'_>, holidays: &BTreeSet<Date>, from: Date) -> V
         let Some(observed) = value.filter(|_| date >= from && !holidays.contains(&date)) else {
             continue;
         };
-        let Some(sketch) = before(series, i, holidays) else {
-            continue;
-        };
-        let Ok(may_alarm) = sketch.may_alarm(observed, date.weekday()) else {
+        let Some(baseline) = before(series, i, holidays) else {
             continue;
         };
         for event in &mut events {
             event.follow(date, observed);
         }
         absorb_confirmed(&mut events);
-        if !may_alarm {
-            continue;
-        }
-        let baseline = sketch.complete();
         let Ok(score) = baseline.score(observed, date.weekday()) else {
             continue;
         };
@@ -96,10 +88,10 @@ pub fn scan(series: DailySeries<'_>, holidays: &BTreeSet<Date>, from: Date) -> V
 }
 
 /// Baseline of the days before the `i`-th of the series.
-fn before(series: DailySeries<'_>, i: usize, holidays: &BTreeSet<Date>) -> Option<Sketch> {
+fn before(series: DailySeries<'_>, i: usize, holidays: &BTreeSet<Date>) -> Option<Baseline> {
     let start = i.saturating_sub(HISTORY_DAYS);
     let first = series.first.checked_add(time::Duration::days(i64::try_from(start).ok()?))?;
-    Sketch::fit(DailySeries { first, values: series.values.get(start..i)? }, holidays).ok()
+    Baseline::fit(DailySeries { first, values: series.values.get(start..i)? }, holidays).ok()
 }
 
 /// Once a change is known to last, alarms of its first week in the same direction were part of it.

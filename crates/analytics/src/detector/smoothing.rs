@@ -5,7 +5,7 @@ use crate::robust::{self, MAD_TO_SIGMA, MEAN_ABS_TO_SIGMA};
 /// Occurrences of a weekday that its effect is estimated from.
 const WEEKDAY_OCCURRENCES: usize = 10;
 /// Smoothing constants tried; each counts by how small its clipped one-step error is.
-const SMOOTHING: [f64; 5] = [0.05, 0.1, 0.2, 0.3, 0.5];
+const SMOOTHING: [f64; 6] = [0.02, 0.05, 0.1, 0.2, 0.4, 0.8];
 /// Days at the start whose median is the first level; their errors are not judged.
 const WARM_UP: usize = 7;
 /// An observation moves the level by at most this many current standard deviations.
@@ -13,8 +13,16 @@ const CLIP: f64 = 2.75;
 /// Weight of a smoothing constant = (smallest error / its error) to this power: close to picking the best one, without
 /// jumping from one to another overnight.
 const SHARPNESS: f64 = 16.0;
-/// Latest errors that the spread is taken from: noise changes with the seasons, faster than weekday effects do.
-const SPREAD_ERRORS: usize = 49;
+/// Latest errors that say where an error stops to count in full: noise changes with the seasons.
+const CORE_ERRORS: usize = 49;
+/// Weight of an error in the spread relative to that of the next day's.
+const DECAY: f64 = 0.95;
+/// An error counts in the spread by at most this many robust standard deviations.
+const SPREAD_CLIP: f64 = 4.0;
+/// Days without autocorrelation that the estimate of it is shrunk by.
+const SHRINKAGE: f64 = 30.0;
+/// An error is carried over by at most this many robust standard deviations: none, where most errors are zero.
+const CARRY_CLIP: f64 = 2.5;
 
 /// A daily series split into level, weekday effects and one-step errors.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,14 +45,15 @@ pub(crate) fn is_sparse(values: &[f64]) -> bool {
 impl Smoothed {
     /// Fits consecutive observations with their weekdays (0 = Monday). Both slices have the same length.
     pub fn fit(values: &[f64], weekdays: &[usize]) -> Self {
-        let weekday = weekday_effects(values, weekdays);
-        let plain: Vec<f64> = values.iter().zip(weekdays).map(|(v, d)| v - at(&weekday, *d)).collect();
-        let (level, mut errors) = combined_smoothing(&plain);
+        // The running median of a strong weekly pattern leans towards the pattern; of what the first pass leaves it does not.
+        let first = weekday_effects(values, weekdays, values);
+        let weekday = weekday_effects(values, weekdays, &without(values, weekdays, &first));
+        let (mut level, mut errors) = combined_smoothing(&without(values, weekdays, &weekday));
         if errors.len() > 2 * WARM_UP {
             errors.drain(..WARM_UP);
         }
-        let latest = errors.get(errors.len().saturating_sub(SPREAD_ERRORS)..).unwrap_or_default();
-        Self { level, weekday, spread: robust::spread(latest), errors }
+        level += take_out_autocorrelation(&mut errors);
+        Self { level, weekday, spread: latest_spread(&errors), errors }
     }
 
     /// Plain mean and standard deviation, for a metric that is zero on every fourth day or more: its median says nothing,
@@ -65,11 +74,16 @@ fn at(per_weekday: &[f64; 7], weekday: usize) -> f64 {
     per_weekday.get(weekday).copied().unwrap_or(0.0)
 }
 
-/// Median deviation of each weekday from a seven-observation running median, over its latest occurrences, shrunk by
-/// n/(n + 1) towards none and centred on zero.
-fn weekday_effects(values: &[f64], weekdays: &[usize]) -> [f64; 7] {
+/// The values without the effect of their weekday.
+fn without(values: &[f64], weekdays: &[usize], effects: &[f64; 7]) -> Vec<f64> {
+    values.iter().zip(weekdays).map(|(v, d)| v - at(effects, *d)).collect()
+}
+
+/// Median deviation of each weekday from the seven-observation running median of `smooth`, over its latest occurrences,
+/// shrunk by n/(n + 1) towards none and centred on zero.
+fn weekday_effects(values: &[f64], weekdays: &[usize], smooth: &[f64]) -> [f64; 7] {
     let deviations: Vec<f64> =
-        values.iter().zip(running_median(values)).map(|(value, centre)| value - centre).collect();
+        values.iter().zip(running_median(smooth)).map(|(value, centre)| value - centre).collect();
     let mut effects = [0.0; 7];
     for (day, effect) in effects.iter_mut().enumerate() {
         let mut latest: Vec<f64> = deviations
@@ -126,6 +140,43 @@ fn combined_smoothing(values: &[f64]) -> (f64, Vec<f64>) {
         errors.iter_mut().zip(run_errors).for_each(|(error, own)| *error += weight * own);
     }
     (level, errors)
+}
+
+/// Takes what each error carries over to the next out of the errors, by a first-order autoregression shrunk towards none,
+/// and returns what the last one carries over to the day ahead.
+fn take_out_autocorrelation(errors: &mut [f64]) -> f64 {
+    let bound = CARRY_CLIP * MAD_TO_SIGMA * robust::median_abs(errors).unwrap_or(0.0);
+    let clipped: Vec<f64> = errors.iter().map(|e| clip(*e, bound)).collect();
+    let (mut product, mut square) = (0.0, 0.0);
+    for [before, after] in clipped.array_windows() {
+        product += before * after;
+        square += before * before;
+    }
+    let mean_square = clipped.iter().map(|e| e * e).sum::<f64>() / clipped.len().max(1) as f64;
+    let carried = product / SHRINKAGE.mul_add(mean_square, square);
+    if !carried.is_finite() {
+        return 0.0;
+    }
+    errors.iter_mut().skip(1).zip(&clipped).for_each(|(error, before)| *error -= carried * before);
+    clipped.last().map_or(0.0, |last| carried * last)
+}
+
+/// Brings a value within ±`bound`; a bound that is no number bounds nothing.
+fn clip(value: f64, bound: f64) -> f64 {
+    value.min(bound).max(-bound)
+}
+
+/// Spread of the latest errors in units of a standard deviation: the root mean square of the errors, clipped,
+/// the latest counting most (exponentially weighted volatility, J.P. Morgan, *RiskMetrics technical document*, 1996).
+fn latest_spread(errors: &[f64]) -> f64 {
+    let bound =
+        SPREAD_CLIP * robust::spread(errors.get(errors.len().saturating_sub(CORE_ERRORS)..).unwrap_or_default());
+    let (mut squares, mut weights) = (0.0, 0.0);
+    for error in errors {
+        squares = DECAY.mul_add(squares, clip(*error, bound).powi(2));
+        weights = DECAY.mul_add(weights, 1.0);
+    }
+    if weights > 0.0 { (squares / weights).sqrt() } else { 0.0 }
 }
 
 /// Exponential smoothing whose updates are clipped at [`CLIP`] running standard deviations (Gelper, Fried and Croux
@@ -186,6 +237,41 @@ mod tests {
         let values: Vec<f64> = (0..90).map(|i| if i < 45 { 100.0 } else { 200.0 } + f64::from(i % 3)).collect();
         let fit = Smoothed::fit(&values, &weekdays(90));
         assert!((fit.level - 201.0).abs() < 3.0, "{}", fit.level);
+    }
+
+    #[test]
+    fn what_a_day_carries_over_to_the_next_is_expected() {
+        // Errors of which each is 0.8 of the one before, with a shock of ±10 every ninth day.
+        let mut carried = 0.0;
+        let errors: Vec<f64> = (0..81)
+            .map(|i| {
+                carried = 0.8 * carried + if i % 9 == 0 { if i % 2 == 0 { 10.0 } else { -10.0 } } else { 0.0 };
+                carried
+            })
+            .collect();
+        let mut left = errors.clone();
+        let ahead = take_out_autocorrelation(&mut left);
+        // Shrunk: less than 0.8 of the last error, more than half of it.
+        let last = errors[80];
+        assert!((0.5..0.8).contains(&(ahead / last)), "{ahead} of {last}");
+        assert!(robust::standard_deviation(&left) < 0.9 * robust::standard_deviation(&errors));
+        // What is as often followed by its contrary as by itself carries nothing over.
+        let mut even: Vec<f64> = [1.0, 1.0, -1.0, -1.0].repeat(20);
+        assert!(take_out_autocorrelation(&mut even).abs() < 0.05);
+    }
+
+    #[test]
+    fn the_latest_errors_count_most_in_the_spread() {
+        let wild = |i: usize| if i % 2 == 0 { 4.0 } else { -4.0 };
+        let calm = |i: usize| wild(i) / 4.0;
+        let of = |error: fn(&usize) -> bool| {
+            let errors: Vec<f64> = (0..80).map(|i| if error(&i) { wild(i) } else { calm(i) }).collect();
+            latest_spread(&errors)
+        };
+        let (before, lately) = (of(|i| *i < 40), of(|i| *i >= 40));
+        // Weights of the later and of the earlier half: 1 − 0.95⁴⁰ and 0.95⁴⁰ (1 − 0.95⁴⁰), of 1 − 0.95⁸⁰.
+        assert!((before - (1.0_f64 + 15.0 * 0.1139).sqrt()).abs() < 0.01, "{before}");
+        assert!((lately - (1.0_f64 + 15.0 * 0.8861).sqrt()).abs() < 0.01, "{lately}");
     }
 
     #[test]

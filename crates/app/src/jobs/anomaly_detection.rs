@@ -424,12 +424,12 @@ mod tests {
         assert!(found.iter().any(|f| f.metric == "gross_revenue"));
     }
 
-    /// A shop whose takings vary much and whose ads and goods cost what they cost: on one day it takes 2.3 times as much.
+    /// A shop whose takings vary much and whose ads and goods cost what they cost: on one day it takes much more.
     #[test]
     fn takings_outside_their_interval_are_an_event_where_profit_is_one() {
         let mut days = shop();
         for (at, day) in days.iter_mut().enumerate() {
-            let gross = if at == 189 { 2_300 } else { [1_000, 1_400, 1_050, 650, 1_150, 900, 1_300][at % 9 % 7] };
+            let gross = if at == 189 { 1_750 } else { [1_000, 1_400, 1_050, 650, 1_150, 900, 1_300][at % 9 % 7] };
             (day.gross_revenue, day.cogs) = (Decimal::from(gross), Decimal::from(gross * 7 / 10));
             if at != 189 {
                 // Of what is taken more on an ordinary day the costs take all: profit is steady.

@@ -88,8 +88,33 @@ pub fn group(findings: &[Finding], certain: &Certainties, until: Date, evidence:
     for gap in &certain.untracked {
         tell_untracked(&mut stories, *gap, until, evidence);
     }
+    fold_costs(&mut stories);
     stories.sort_by_key(|story| (story.span.first, story.key()));
     stories
+}
+
+/// Which products are sold decides what a unit costs: costs that moved on the days of a larger event of sales are a part of
+/// that event.
+fn fold_costs(stories: &mut Vec<Story>) {
+    let (costs, mut told): (Vec<Story>, Vec<Story>) =
+        std::mem::take(stories).into_iter().partition(|story| story.subject == Subject::Costs);
+    for mut cost in costs {
+        let is_larger = |story: &&mut Story| {
+            story.subject == Subject::Sales
+                && story.span.first <= cost.span.first
+                && cost.span.last <= story.span.last
+                && story.stake() > cost.stake()
+        };
+        match told.iter_mut().find(is_larger) {
+            Some(story) => {
+                story.members.append(&mut cost.members);
+                story.members.sort_by(|a, b| (a.day, &a.metric).cmp(&(b.day, &b.metric)));
+                story.severity = story.severity.max(cost.severity);
+            }
+            None => told.push(cost),
+        }
+    }
+    *stories = told;
 }
 
 /// Anomalies that are near enough in time to have one cause, in the order of their days.

@@ -26,7 +26,7 @@ pub struct Money {
 }
 
 /// Half of the range that 80 % of ordinary days fall into, in parts of that for 95 %: chosen on planted incidents.
-const OF_BAND: f64 = 0.72;
+const OF_BAND: f64 = 0.8;
 /// How much further up than down a band reaches from which it is skewed.
 const SKEWED: f64 = 1.2;
 /// No amount is known better than this, as a part of it.

@@ -156,6 +156,31 @@ fn two_events_of_one_day_are_two_stories() {
     assert_eq!(told, [(Subject::Refunds, 3), (Subject::Sales, 1)]);
 }
 
+/// What a unit costs depends on what is sold: a bulk order of a product that costs more is no second event.
+#[rstest]
+#[case::of_a_bulk_order(8_000.0, 7.0, &[(Subject::Sales, 2)])]
+#[case::larger_than_what_moved_the_sales(2_300.0, 8.0, &[(Subject::Costs, 1), (Subject::Sales, 1)])]
+fn costs_are_a_part_of_the_larger_event_of_sales_on_their_days(
+    #[case] gross: f64,
+    #[case] cost_per_unit: f64,
+    #[case] expected: &[(Subject, usize)],
+) {
+    let known = day(
+        DAY,
+        &[
+            (Gauge::GrossRevenue, band(gross, 2_000.0)),
+            (Gauge::UnitsPerOrder, band(gross / 1_000.0, 2.0)),
+            (Gauge::CostPerUnit, band(cost_per_unit, 6.0)),
+            (Gauge::Contribution, band(gross * (1.0 - cost_per_unit / 10.0), 800.0)),
+        ],
+    );
+    let findings =
+        [finding(Metric::GrossRevenue, DAY, DAY, Direction::Up), finding(Metric::Margin, DAY, DAY, Direction::Down)];
+    let stories = group(&findings, &Certainties::default(), later(3), &evidence(vec![known]));
+    let told: Vec<_> = stories.iter().map(|story| (story.subject, story.members.len())).collect();
+    assert_eq!(told, expected, "{stories:#?}");
+}
+
 #[rstest]
 #[case::closed(&[(Gauge::Orders, 0.0, 100.0), (Gauge::GrossRevenue, 0.0, 2_000.0)], LeverKind::ClosedDay, Action::CheckShop)]
 #[case::price(&[(Gauge::PricePerUnit, 2.0, 10.0), (Gauge::GrossRevenue, 400.0, 2_000.0)], LeverKind::Price, Action::CheckPrices)]
