@@ -262,7 +262,7 @@ mod tests {
 
     #[test]
     fn the_latest_errors_count_most_in_the_spread() {
-        let wild = |i: usize| if i % 2 == 0 { 4.0 } else { -4.0 };
+        let wild = |i: usize| if i.is_multiple_of(2) { 4.0 } else { -4.0 };
         let calm = |i: usize| wild(i) / 4.0;
         let of = |error: fn(&usize) -> bool| {
             let errors: Vec<f64> = (0..80).map(|i| if error(&i) { wild(i) } else { calm(i) }).collect();
