@@ -74,7 +74,7 @@ impl Recharger {
         for charge in waiting {
             let this = self.clone();
             let ChargeRef { account, id, claim: _ } = charge.charge;
-            let span = tracing::error_span!("auto_topup", account_id = account.0, charge = id);
+            let span = tracing::error_span!("auto_topup", account_id = account.0, charge = id.0);
             work.spawn(async move { this.handle(&charge).await }.instrument(span));
         }
         while let Some(done) = work.join_next().await {

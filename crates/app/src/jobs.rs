@@ -31,7 +31,7 @@ use domain::{
     error::Chain,
     insights::{InsightSource, InsightWriter},
     inventory::InventoryWriter,
-    jobs::{Claim, JobName, JobStore, Written},
+    jobs::{Claim, JobName, JobStore, WriteOutcome},
     profit::ProfitWriter,
     reorder::ReorderWriter,
     risks::{RiskSource, RiskWriter},
@@ -45,7 +45,7 @@ pub use anomaly_detection::{Event, Parts, Shop};
 pub use as_of::{AsOfRun, run_as_of};
 pub use stop::{Shutdown, Stop};
 
-use demand::Kept;
+use demand::SharedStocked;
 
 pub(crate) use insight_generation::situation;
 
@@ -162,7 +162,7 @@ struct Work<'a> {
     account: &'a Account,
     claim: &'a Claim,
     clock: Clock,
-    stocked: &'a Kept,
+    stocked: &'a SharedStocked,
 }
 
 /// What is noted with a run that was broken off.
@@ -235,7 +235,7 @@ struct AccountRun<'a> {
     /// The version of the sums, which the first job brings up to date for all.
     version: OnceCell<i64>,
     /// What one of them leaves for the next.
-    stocked: Kept,
+    stocked: SharedStocked,
 }
 
 impl<'a> AccountRun<'a> {
@@ -247,7 +247,16 @@ impl<'a> AccountRun<'a> {
         clock: Clock,
         stop: &'a Stop,
     ) -> Self {
-        Self { deps, account, as_of, selection, clock, stop, version: OnceCell::new(), stocked: Kept::default() }
+        Self {
+            deps,
+            account,
+            as_of,
+            selection,
+            clock,
+            stop,
+            version: OnceCell::new(),
+            stocked: SharedStocked::default(),
+        }
     }
 
     async fn run(&self, job: JobName) -> Report {
@@ -284,8 +293,8 @@ impl<'a> AccountRun<'a> {
             }
         };
         let error = match ended {
-            Ok(Ok(Written::Rows(rows))) => return Outcome::Done { rows },
-            Ok(Ok(Written::Superseded)) => return Outcome::Superseded,
+            Ok(Ok(WriteOutcome::Rows(rows))) => return Outcome::Done { rows },
+            Ok(Ok(WriteOutcome::Superseded)) => return Outcome::Superseded,
             Ok(Err(error)) => Chain(&error).to_string(),
             Err(_) => "the computation panicked".to_owned(),
         };
@@ -295,7 +304,7 @@ impl<'a> AccountRun<'a> {
     }
 
     /// Brings the sums up to date and computes, unless the result that stands was made from the same.
-    async fn compute(&self, mut claim: Claim) -> Result<Written, StoreError> {
+    async fn compute(&self, mut claim: Claim) -> Result<WriteOutcome, StoreError> {
         let (deps, clock) = (self.deps, self.clock);
         let now = clock();
         // Noted before anything is read: what changes from here on is for the next run to see.
@@ -308,7 +317,7 @@ impl<'a> AccountRun<'a> {
             _ => Some(input),
         };
         if !self.selection.recompute && deps.jobs.end_if_unchanged(&claim, now).await? {
-            return Ok(Written::Rows(0));
+            return Ok(WriteOutcome::Rows(0));
         }
         let work = Work { deps, account: self.account, claim: &claim, clock, stocked: &self.stocked };
         match claim.job {

@@ -10,10 +10,10 @@ use time::{Date, OffsetDateTime};
 pub use self::drivers::{Cause, Driver};
 pub use crate::insights::Severity;
 use crate::{
-    AccountId, StoreError,
+    AccountId, AnomalyId, StoreError, StoryId,
     daily::DayTotals,
     freshness::Dated,
-    jobs::{Claim, Written},
+    jobs::{Claim, WriteOutcome},
     metric_days::MetricDay,
     page::{Page, PageRequest},
     profit::DayRange,
@@ -42,7 +42,7 @@ pub struct CorrelatedMetric {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Anomaly {
-    pub id: i64,
+    pub id: AnomalyId,
     pub kind: Kind,
     pub metric: String,
     /// The day that was scored, in the account's time zone.
@@ -69,7 +69,7 @@ pub struct Anomaly {
     /// The metric did not return: a lasting change of level, reported once.
     pub is_shift: bool,
     /// The story that it is a part of; `None` where it is not notable.
-    pub story_id: Option<i64>,
+    pub story_id: Option<StoryId>,
 }
 
 impl Anomaly {
@@ -168,7 +168,7 @@ pub trait AnomalyWriter: Send + Sync {
         announced_from: Date,
         detected: Detected,
         now: OffsetDateTime,
-    ) -> Result<Written, StoreError>;
+    ) -> Result<WriteOutcome, StoreError>;
     /// When the best sellers of the range had no stock, as far as their stock is known, by SKU and day.
     async fn stock_outs(&self, account: AccountId, range: DayRange) -> Result<Vec<StockOut>, StoreError>;
     /// The first day of which anything is kept.

@@ -5,9 +5,9 @@ use rust_decimal::Decimal;
 use time::{Date, OffsetDateTime};
 
 use crate::{
-    AccountId, StoreError,
+    AccountId, CustomerId, StoreError,
     customers::Segment,
-    jobs::{Claim, Written},
+    jobs::{Claim, WriteOutcome},
     metrics::ratios::average_order_value,
     money::round,
 };
@@ -53,7 +53,7 @@ pub struct KnownCustomer {
 /// The figures of a customer; money with at most 6 decimals.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Metrics {
-    pub customer_id: i64,
+    pub customer_id: CustomerId,
     pub orders_count: i64,
     pub revenue_total: Decimal,
     pub ltv_estimate: Decimal,
@@ -81,7 +81,12 @@ pub trait CustomerMetricsStore: Send + Sync {
     /// summed up: [`roll_up`](crate::daily::DailyStore::roll_up) comes first.
     async fn customers(&self, account: AccountId, days: Days) -> Result<Vec<KnownCustomer>, StoreError>;
     /// Writes the figures of these customers, and ends the run at `now`.
-    async fn write(&self, claim: &Claim, metrics: Vec<Metrics>, now: OffsetDateTime) -> Result<Written, StoreError>;
+    async fn write(
+        &self,
+        claim: &Claim,
+        metrics: Vec<Metrics>,
+        now: OffsetDateTime,
+    ) -> Result<WriteOutcome, StoreError>;
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use rust_decimal::Decimal;
 use time::OffsetDateTime;
 
 use crate::{
-    AccountId, StoreError,
+    AccountId, CustomerId, StoreError,
     accounts::Platform,
     freshness::Dated,
     page::{Page, PageRequest},
@@ -30,7 +30,7 @@ text_enum!(
 /// A customer. Money is in the account's currency; everything from `orders_count` to `first_purchase_at` is computed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Customer {
-    pub id: i64,
+    pub id: CustomerId,
     pub email: Option<String>,
     pub name: Option<String>,
     pub source: Platform,

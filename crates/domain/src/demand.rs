@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use rust_decimal::Decimal;
 use time::Date;
 
-use crate::{AccountId, StoreError, metrics::contribution::mean_price, profit::DayRange};
+use crate::{AccountId, ProductId, StoreError, metrics::contribution::mean_price, profit::DayRange};
 
 /// Units of a product on a day on which there were any.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct SalesDay {
 /// A product with a known stock, its terms of supply, and its sales.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StockedProduct {
-    pub product_id: i64,
+    pub product_id: ProductId,
     pub sku: String,
     pub name: String,
     pub category: Option<String>,

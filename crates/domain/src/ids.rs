@@ -9,7 +9,7 @@ use uuid::Uuid;
 macro_rules! number_id {
     ($(#[$about:meta])* $name:ident) => {
         $(#[$about])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
         #[serde(transparent)]
         pub struct $name(pub i64);
 
@@ -71,6 +71,38 @@ number_id!(
 number_id!(
     /// A connected shop.
     IntegrationId
+);
+number_id!(
+    /// A product.
+    ProductId
+);
+number_id!(
+    /// A product with a known stock, as the latest run found it.
+    InventoryItemId
+);
+number_id!(
+    /// A customer.
+    CustomerId
+);
+number_id!(
+    /// An anomaly.
+    AnomalyId
+);
+number_id!(
+    /// A story: one event, of one anomaly or more.
+    StoryId
+);
+number_id!(
+    /// An insight.
+    InsightId
+);
+number_id!(
+    /// A reorder suggestion.
+    SuggestionId
+);
+number_id!(
+    /// A charge of the automatic top-up.
+    ChargeId
 );
 
 /// A delivery: one event for one subscription, over all attempts.

@@ -27,14 +27,14 @@ use time::{Duration, OffsetDateTime};
 pub use grounding::Wording;
 
 use crate::{
-    AccountId, StoreError,
+    AccountId, InsightId, StoreError, StoryId,
     ai::Ending,
     freshness::Dated,
-    jobs::Written,
+    jobs::WriteOutcome,
     language::Language,
     money::Currency,
     page::{Page, PageRequest},
-    stories::Kept,
+    stories::StoredStory,
     texts::Texts,
 };
 
@@ -91,7 +91,7 @@ pub enum DecideError {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Insight {
-    pub id: i64,
+    pub id: InsightId,
     pub severity: Severity,
     pub category: Category,
     /// As they were written, by [`source`](Self::source) and in [`language`](Self::language).
@@ -106,7 +106,7 @@ pub struct Insight {
     /// Money at stake, in the account's currency; `None` where it is not known.
     pub at_stake: Option<f64>,
     /// The story that it tells, if it tells one that is still known.
-    pub story: Option<Kept>,
+    pub story: Option<StoredStory>,
     pub computed_at: OffsetDateTime,
     pub resolved_at: Option<OffsetDateTime>,
 }
@@ -148,7 +148,7 @@ pub trait InsightStore: Send + Sync {
     async fn decide(
         &self,
         account: AccountId,
-        id: i64,
+        id: InsightId,
         to: Status,
         now: OffsetDateTime,
     ) -> Result<Insight, DecideError>;
@@ -202,7 +202,7 @@ pub struct Draft {
     /// The situation has passed: what is open about it is ended with these facts.
     pub is_over: bool,
     /// The story that it tells.
-    pub story: Option<i64>,
+    pub story: Option<StoryId>,
 }
 
 impl Draft {
@@ -281,7 +281,7 @@ pub trait InsightWriter: Send + Sync {
         ending: Ending,
         insights: Vec<Worded>,
         now: OffsetDateTime,
-    ) -> Result<Written, StoreError>;
+    ) -> Result<WriteOutcome, StoreError>;
 }
 
 #[cfg(test)]

@@ -5,9 +5,9 @@ use rust_decimal::Decimal;
 use time::{Date, OffsetDateTime};
 
 use crate::{
-    AccountId, StoreError,
+    AccountId, InventoryItemId, ProductId, StoreError,
     freshness::Freshness,
-    jobs::{Claim, Written},
+    jobs::{Claim, WriteOutcome},
     metrics::stock::FARTHEST_DAYS,
     page::{Page, PageRequest},
 };
@@ -37,7 +37,7 @@ text_enum!(
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Item {
-    pub id: i64,
+    pub id: InventoryItemId,
     pub sku: String,
     pub product_name: String,
     pub current_stock: i64,
@@ -98,7 +98,7 @@ pub trait InventoryStore: Send + Sync {
 /// What the job `inventory_velocity` found about a product.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Figures {
-    pub product_id: i64,
+    pub product_id: ProductId,
     pub sku: String,
     pub product_name: String,
     pub current_stock: i64,
@@ -126,7 +126,12 @@ pub struct Figures {
 pub trait InventoryWriter: Send + Sync {
     /// Makes `items` the account's inventory and ends the run at `now`. An item keeps its id from run to run; items of
     /// other products are removed.
-    async fn replace(&self, claim: &Claim, items: Vec<Figures>, now: OffsetDateTime) -> Result<Written, StoreError>;
+    async fn replace(
+        &self,
+        claim: &Claim,
+        items: Vec<Figures>,
+        now: OffsetDateTime,
+    ) -> Result<WriteOutcome, StoreError>;
 }
 
 #[cfg(test)]

@@ -41,7 +41,7 @@ impl Claim {
 
 /// What became of the write of a result. The result and the end of the run are one transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Written {
+pub enum WriteOutcome {
     /// Rows that were inserted, changed or removed.
     Rows(u64),
     /// The run has been claimed again in the meantime; nothing was written.

@@ -54,6 +54,7 @@ pub mod zone;
 
 pub use error::StoreError;
 pub use ids::{
-    AccountId, DeliveryId, EventId, IncidentId, IntegrationId, KeyId, ReplayId, RuleId, RunId, SubscriptionId,
-    TrackingEventId, TransactionId, UserId,
+    AccountId, AnomalyId, ChargeId, CustomerId, DeliveryId, EventId, IncidentId, InsightId, IntegrationId,
+    InventoryItemId, KeyId, ProductId, ReplayId, RuleId, RunId, StoryId, SubscriptionId, SuggestionId, TrackingEventId,
+    TransactionId, UserId,
 };

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use time::Date;
 
-use crate::{AccountId, StoreError, freshness::Dated, metrics::Metric, profit::DayRange};
+use crate::{AccountId, AnomalyId, StoreError, freshness::Dated, metrics::Metric, profit::DayRange};
 
 /// What the days before led to expect of a day: the value, and the range that about 95 % of ordinary days fall into.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,7 +30,7 @@ pub struct JudgedDay {
     pub day: Date,
     pub observed: Option<f64>,
     pub expected: Option<Expected>,
-    pub anomaly: Option<i64>,
+    pub anomaly: Option<AnomalyId>,
 }
 
 #[cfg_attr(feature = "mock", mockall::automock)]

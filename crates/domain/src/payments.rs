@@ -13,7 +13,7 @@ pub use prices::{CreditPack, Interval, InvalidPrices, Offer, PlanPrice, Price, P
 pub use rules::{OFFER_HONOURED, Refusal, Step, matches, quote, step};
 
 use crate::{
-    AccountId, StoreError,
+    AccountId, ChargeId, StoreError,
     credits::{Refused, Transaction},
     money::Currency,
 };
@@ -84,7 +84,7 @@ pub struct Order {
     /// The key of a pack or plan in the [`PriceList`].
     pub item: String,
     /// The automatic top-up that was charged; `None` when a person paid.
-    pub charge: Option<i64>,
+    pub charge: Option<ChargeId>,
 }
 
 /// A payment as the gateway knows it now.
@@ -181,7 +181,7 @@ pub struct Purchase {
     pub sold: Sold,
     pub price: Price,
     /// The automatic top-up that was charged; `None` when a person paid.
-    pub charge: Option<i64>,
+    pub charge: Option<ChargeId>,
 }
 
 /// A payment as the gateway reports it, to be written.
@@ -245,5 +245,5 @@ pub trait PaymentStore: Send + Sync {
     async fn published_offers(&self, item: &str, since: OffsetDateTime) -> Result<Vec<Offer>, StoreError>;
 
     /// What an automatic charge is to cost, as it was fixed before it was first sent.
-    async fn charged(&self, account: AccountId, charge: i64) -> Result<Option<(Sold, Price)>, StoreError>;
+    async fn charged(&self, account: AccountId, charge: ChargeId) -> Result<Option<(Sold, Price)>, StoreError>;
 }

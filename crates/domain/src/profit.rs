@@ -8,7 +8,7 @@ use time::{Date, OffsetDateTime};
 use crate::{
     AccountId, StoreError,
     freshness::Dated,
-    jobs::{Claim, Written},
+    jobs::{Claim, WriteOutcome},
     metrics::ratios,
     texts::Texts,
 };
@@ -148,7 +148,7 @@ pub trait ProfitWriter: Send + Sync {
         claim: &Claim,
         days: Vec<(Date, Components, Basis)>,
         now: OffsetDateTime,
-    ) -> Result<Written, StoreError>;
+    ) -> Result<WriteOutcome, StoreError>;
 }
 
 #[cfg(test)]

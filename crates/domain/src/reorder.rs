@@ -11,9 +11,9 @@ use rust_decimal::{Decimal, prelude::ToPrimitive};
 use time::{Duration, OffsetDateTime};
 
 use crate::{
-    AccountId, StoreError,
+    AccountId, InventoryItemId, ProductId, StoreError, SuggestionId,
     freshness::Freshness,
-    jobs::{Claim, Written},
+    jobs::{Claim, WriteOutcome},
     money::Currency,
     page::{Page, PageRequest},
     texts::Texts,
@@ -56,8 +56,8 @@ pub enum ChangeError {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Suggestion {
-    pub id: i64,
-    pub inventory_item_id: i64,
+    pub id: SuggestionId,
+    pub inventory_item_id: InventoryItemId,
     pub sku: String,
     pub qty_suggested: i64,
     /// In English, as it was when the suggestion was made.
@@ -102,13 +102,13 @@ pub trait ReorderStore: Send + Sync {
     /// Newest first (id descending).
     async fn list(&self, account: AccountId, status: Option<Status>, page: PageRequest) -> Result<Listing, StoreError>;
     /// Puts a suggestion to `to`, as [`Status::may_become`] allows, and gives it as it is then.
-    async fn change(&self, account: AccountId, id: i64, to: Status) -> Result<Suggestion, ChangeError>;
+    async fn change(&self, account: AccountId, id: SuggestionId, to: Status) -> Result<Suggestion, ChangeError>;
 }
 
 /// What the job `smart_reorder` suggests for a product.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Draft {
-    pub product_id: i64,
+    pub product_id: ProductId,
     /// Above 0.
     pub qty_suggested: i64,
     pub reason: String,
@@ -146,7 +146,7 @@ pub trait ReorderWriter: Send + Sync {
         drafts: Vec<Draft>,
         day_began: OffsetDateTime,
         now: OffsetDateTime,
-    ) -> Result<Written, StoreError>;
+    ) -> Result<WriteOutcome, StoreError>;
 }
 
 #[cfg(test)]
@@ -187,7 +187,7 @@ mod tests {
             season_ends: false,
         };
         let draft = Draft {
-            product_id: 1,
+            product_id: ProductId(1),
             qty_suggested: 25,
             reason: String::new(),
             confidence: Decimal::ONE,

@@ -12,11 +12,11 @@ use serde::{Deserialize, Serialize};
 use time::{Date, OffsetDateTime};
 
 use crate::{
-    AccountId, StoreError,
+    AccountId, CustomerId, InsightId, IntegrationId, ProductId, StoreError, SubscriptionId,
     accounts::Platform,
     freshness::Freshness,
     insights::Severity,
-    jobs::{Claim, Written},
+    jobs::{Claim, WriteOutcome},
     money::{Currency, estimate},
     page::{Page, PageRequest},
 };
@@ -162,10 +162,10 @@ pub struct Evidence {
 pub struct Links {
     pub sku: Option<String>,
     /// The open insight on the same situation.
-    pub insight_id: Option<i64>,
-    pub customer_id: Option<i64>,
-    pub integration_id: Option<i64>,
-    pub webhook_id: Option<i64>,
+    pub insight_id: Option<InsightId>,
+    pub customer_id: Option<CustomerId>,
+    pub integration_id: Option<IntegrationId>,
+    pub webhook_id: Option<SubscriptionId>,
 }
 
 /// A risk as the job `risk_assessment` finds it.
@@ -250,7 +250,7 @@ pub trait RiskStore: Send + Sync {
 /// What was sold of a product, and since when it is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProductSales {
-    pub product_id: i64,
+    pub product_id: ProductId,
     pub sku: String,
     pub revenue_90d: Decimal,
     /// As ordered.
@@ -261,7 +261,7 @@ pub struct ProductSales {
 /// What a customer brought, less refunds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CustomerRevenue {
-    pub customer_id: i64,
+    pub customer_id: CustomerId,
     /// Over 365 days for regular customers, over 90 for the largest.
     pub net: Decimal,
     pub churn: Option<Decimal>,
@@ -291,7 +291,7 @@ pub struct ChannelRevenue {
 /// A connected shop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConnectedShop {
-    pub id: i64,
+    pub id: IntegrationId,
     pub provider: Platform,
     pub shop: String,
     pub last_sync_at: OffsetDateTime,
@@ -300,7 +300,7 @@ pub struct ConnectedShop {
 /// A subscription whose deliveries fail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FailingWebhook {
-    pub id: i64,
+    pub id: SubscriptionId,
     pub failing_since: OffsetDateTime,
     /// Deliveries that have not arrived yet.
     pub waiting: i64,
@@ -319,7 +319,7 @@ pub struct Credits {
 /// An insight that is open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenInsight {
-    pub id: i64,
+    pub id: InsightId,
     pub fingerprint: String,
 }
 
@@ -349,5 +349,10 @@ pub trait RiskSource: Send + Sync {
 pub trait RiskWriter: Send + Sync {
     /// Writes what was found and ends the run at `now`, in one transaction. A risk that was known keeps its row and since
     /// when it is known; one that was not found for [`FORGOTTEN_AFTER_DAYS`] is removed.
-    async fn replace(&self, claim: &Claim, found: Vec<Finding>, now: OffsetDateTime) -> Result<Written, StoreError>;
+    async fn replace(
+        &self,
+        claim: &Claim,
+        found: Vec<Finding>,
+        now: OffsetDateTime,
+    ) -> Result<WriteOutcome, StoreError>;
 }

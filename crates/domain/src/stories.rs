@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use time::Date;
 
 use crate::{
+    AnomalyId, StoryId,
     anomalies::{Direction, Finding, Kind},
     insights::Severity,
     profit::DayRange,
@@ -168,17 +169,17 @@ impl Story {
 
 /// A story that is kept.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Kept {
-    pub id: i64,
+pub struct StoredStory {
+    pub id: StoryId,
     pub story: Story,
     /// By day and metric.
-    pub members: Vec<KeptMember>,
+    pub members: Vec<StoryMember>,
 }
 
 /// An anomaly of a story that is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeptMember {
-    pub anomaly: i64,
+pub struct StoryMember {
+    pub anomaly: AnomalyId,
     pub metric: String,
     pub day: Date,
     pub direction: Direction,

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use diesel::{pg::Pg, prelude::*};
 use diesel_async::RunQueryDsl;
 use domain::{
-    AccountId, StoreError,
+    AccountId, AnomalyId, StoreError, StoryId,
     anomalies::{Anomaly, AnomalyStore, Severity},
     freshness::Dated,
     jobs::JobName,
@@ -72,7 +72,7 @@ impl TryFrom<AnomalyRow> for Anomaly {
             story_id,
         } = row;
         Ok(Self {
-            id,
+            id: AnomalyId(id),
             kind: parse(&kind, "anomaly kind")?,
             metric,
             day,
@@ -90,7 +90,7 @@ impl TryFrom<AnomalyRow> for Anomaly {
             drivers: serde_json::from_value(drivers).map_err(|_| corrupt("list of drivers"))?,
             cause: cause.map(|cause| parse(&cause, "cause")).transpose()?,
             is_shift,
-            story_id,
+            story_id: story_id.map(StoryId),
         })
     }
 }
@@ -130,6 +130,6 @@ impl AnomalyStore for Store {
             .await?;
         let (freshness, _, rows) = freshness::apart(JOB, found);
         let anomalies = rows.into_iter().map(Anomaly::try_from).collect::<Result<_, _>>()?;
-        Ok(Dated { found: Page::cut(anomalies, page.limit, |anomaly: &Anomaly| anomaly.id), freshness })
+        Ok(Dated { found: Page::cut(anomalies, page.limit, |anomaly: &Anomaly| anomaly.id.0), freshness })
     }
 }

@@ -10,7 +10,7 @@ use diesel::{
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
-    AccountId, StoreError,
+    AccountId, CustomerId, StoreError,
     accounts::Platform,
     customers::{Customer, CustomerStore, Segment, SegmentFigures},
     freshness::{Dated, Freshness, Newest, Source},
@@ -90,7 +90,7 @@ impl FromSqlRow<<CustomerRow as statement::Row>::SqlType, Pg> for CustomerRow {
     fn build_from_row<'a>(row: &impl Row<'a, Pg>) -> deserialize::Result<Self> {
         let mut row = InOrder::of(row);
         let customer = Customer {
-            id: row.next::<BigInt, _>()?,
+            id: CustomerId(row.next::<BigInt, _>()?),
             email: row.next::<Nullable<Text>, _>()?,
             name: row.next::<Nullable<Text>, _>()?,
             source: row.next::<Text, Named<_>>()?.0,
@@ -209,7 +209,7 @@ async fn rows(
 }
 
 fn cut(rows: Vec<CustomerRow>, page: PageRequest) -> Page<Customer> {
-    Page::cut(rows.into_iter().map(|row| row.customer).collect(), page.limit, |customer: &Customer| customer.id)
+    Page::cut(rows.into_iter().map(|row| row.customer).collect(), page.limit, |customer: &Customer| customer.id.0)
 }
 
 /// The sources that the statement looks at are all of the job's: one more does not compile without a column of its own.

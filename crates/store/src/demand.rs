@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use diesel::sql_types::{Array, BigInt, Date as SqlDate, Integer, Nullable, Numeric, Text};
 use diesel_async::RunQueryDsl;
 use domain::{
-    AccountId, StoreError,
+    AccountId, ProductId, StoreError,
     demand::{DemandStore, SalesDay, StockAt, StockedProduct},
     profit::DayRange,
 };
@@ -92,7 +92,7 @@ impl From<ProductRow> for StockedProduct {
         // Here and not in the statement: rows lie in the order of days, and need not be sorted by product to be gathered.
         sales.sort_unstable_by_key(|sale| sale.day);
         Self {
-            product_id,
+            product_id: ProductId(product_id),
             sku,
             name,
             category,

@@ -10,12 +10,12 @@ use diesel::{
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
-    AccountId, StoreError,
+    AccountId, InsightId, StoreError, StoryId,
     freshness::Dated,
     insights::{DecideError, Filter, Insight, InsightStore, MOST_TOLD, Status, Wording},
     jobs::JobName,
     page::{Page, PageRequest},
-    stories::Kept,
+    stories::StoredStory,
 };
 use serde_json::Value;
 use time::OffsetDateTime;
@@ -54,8 +54,8 @@ struct InsightRow {
 
 impl InsightRow {
     /// The insight, with its story if that is among `stories`.
-    fn with(self, stories: &mut HashMap<i64, Kept>) -> Result<Insight, StoreError> {
-        let story = self.story_id.and_then(|id| stories.remove(&id));
+    fn with(self, stories: &mut HashMap<StoryId, StoredStory>) -> Result<Insight, StoreError> {
+        let story = self.story_id.and_then(|id| stories.remove(&StoryId(id)));
         Ok(Insight { story, ..Insight::try_from(self)? })
     }
 }
@@ -82,7 +82,7 @@ impl TryFrom<InsightRow> for Insight {
             story_id: _,
         } = row;
         Ok(Self {
-            id,
+            id: InsightId(id),
             severity: parse(&severity, "severity")?,
             category: parse(&category, "category")?,
             written: Wording { title, body, suggested_action, impact_estimate },
@@ -140,18 +140,19 @@ impl InsightStore for Store {
             .await?;
         let (freshness, rows, mut stories) = found;
         let insights = rows.into_iter().map(|row| row.with(&mut stories)).collect::<Result<_, _>>()?;
-        Ok(Dated { found: Page::cut(insights, page.limit, |insight: &Insight| insight.id), freshness })
+        Ok(Dated { found: Page::cut(insights, page.limit, |insight: &Insight| insight.id.0), freshness })
     }
 
     async fn decide(
         &self,
         account: AccountId,
-        id: i64,
+        id: InsightId,
         to: Status,
         now: OffsetDateTime,
     ) -> Result<Insight, DecideError> {
-        let decided =
-            self.transact::<_, DecideFailure>(async |connection| decide(connection, account, id, to, now).await).await;
+        let decided = self
+            .transact::<_, DecideFailure>(async |connection| decide(connection, account, id.0, to, now).await)
+            .await;
         decided.map_err(|DecideFailure(error)| error)
     }
 }

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use diesel::{dsl::SqlTypeOf, pg::Pg, prelude::*};
 use diesel_async::RunQueryDsl;
 use domain::{
-    AccountId, StoreError,
+    AccountId, InventoryItemId, StoreError,
     inventory::{InventoryStore, Item, Listing, Status, Summary},
     jobs::JobName,
     page::{Page, PageRequest},
@@ -64,7 +64,7 @@ impl TryFrom<ItemRow> for Item {
             computed_at,
         } = row;
         Ok(Self {
-            id,
+            id: InventoryItemId(id),
             sku,
             product_name,
             current_stock,
@@ -97,7 +97,7 @@ impl InventoryStore for Store {
         let (freshness, counts, rows) = freshness::apart(JOB, found);
         let items = rows.into_iter().map(Item::try_from).collect::<Result<_, _>>()?;
         let summary = summary(&counts);
-        Ok(Listing { page: Page::cut(items, page.limit, |item: &Item| item.id), summary, freshness })
+        Ok(Listing { page: Page::cut(items, page.limit, |item: &Item| item.id.0), summary, freshness })
     }
 }
 

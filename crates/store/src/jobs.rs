@@ -9,7 +9,7 @@ use diesel::{
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
-    jobs::{Claim, JobName, JobStore, Run, Written},
+    jobs::{Claim, JobName, JobStore, Run, WriteOutcome},
 };
 use time::{Date, OffsetDateTime};
 
@@ -164,7 +164,7 @@ impl Store {
         claim: &Claim,
         now: OffsetDateTime,
         write: impl AsyncFnOnce(&mut AsyncPgConnection) -> Result<u64, Error>,
-    ) -> Result<Written, StoreError> {
+    ) -> Result<WriteOutcome, StoreError> {
         self.job_transaction(async |connection| {
             let ended = diesel::update(job_runs::table.find((claim.account.0, claim.job.as_str(), claim.as_of)))
                 .filter(job_runs::claim.eq(claim.number))
@@ -173,7 +173,7 @@ impl Store {
                 .execute(connection)
                 .await?;
             if ended == 0 {
-                return Ok(Written::Superseded);
+                return Ok(WriteOutcome::Superseded);
             }
             if let Some(input_fingerprint) = &claim.input_fingerprint {
                 diesel::insert_into(job_results::table)
@@ -188,7 +188,7 @@ impl Store {
                     .execute(connection)
                     .await?;
             }
-            write(connection).await.map(Written::Rows)
+            write(connection).await.map(WriteOutcome::Rows)
         })
         .await
     }

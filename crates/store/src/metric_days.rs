@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use diesel::sql_types::{BigInt, Date as SqlDate, Double, Nullable, Text};
 use diesel_async::RunQueryDsl;
 use domain::{
-    AccountId, StoreError,
+    AccountId, AnomalyId, StoreError,
     freshness::Dated,
     jobs::JobName,
     metric_days::{Expected, JudgedDay, MetricDayStore},
@@ -44,7 +44,7 @@ impl From<JudgedRow> for JudgedDay {
     fn from(row: JudgedRow) -> Self {
         let JudgedRow { day, observed, expected, low, high, anomaly } = row;
         let expected = expected.zip(low.zip(high)).map(|(value, (low, high))| Expected { value, low, high });
-        Self { day, observed, expected, anomaly }
+        Self { day, observed, expected, anomaly: anomaly.map(AnomalyId) }
     }
 }
 

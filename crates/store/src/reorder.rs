@@ -8,7 +8,7 @@ use diesel::{
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
-    AccountId, StoreError,
+    AccountId, InventoryItemId, StoreError, SuggestionId,
     jobs::JobName,
     page::{Page, PageRequest},
     reorder::{ChangeError, Listing, ReorderStore, Status, Suggestion},
@@ -58,8 +58,8 @@ impl TryFrom<SuggestionRow> for Suggestion {
             basis,
         } = row;
         Ok(Self {
-            id,
-            inventory_item_id,
+            id: SuggestionId(id),
+            inventory_item_id: InventoryItemId(inventory_item_id),
             sku,
             qty_suggested,
             reason,
@@ -99,12 +99,12 @@ impl ReorderStore for Store {
             .await?;
         let (freshness, _, rows) = freshness::apart(JOB, found);
         let suggestions = rows.into_iter().map(Suggestion::try_from).collect::<Result<_, _>>()?;
-        Ok(Listing { page: Page::cut(suggestions, page.limit, |suggestion: &Suggestion| suggestion.id), freshness })
+        Ok(Listing { page: Page::cut(suggestions, page.limit, |suggestion: &Suggestion| suggestion.id.0), freshness })
     }
 
-    async fn change(&self, account: AccountId, id: i64, to: Status) -> Result<Suggestion, ChangeError> {
+    async fn change(&self, account: AccountId, id: SuggestionId, to: Status) -> Result<Suggestion, ChangeError> {
         let changed =
-            self.transact::<_, ChangeFailure>(async |connection| change(connection, account, id, to).await).await;
+            self.transact::<_, ChangeFailure>(async |connection| change(connection, account, id.0, to).await).await;
         changed.map_err(|ChangeFailure(error)| error)
     }
 }

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use diesel::{dsl::SqlTypeOf, pg::Pg, prelude::*};
 use diesel_async::RunQueryDsl;
 use domain::{
-    AccountId, StoreError,
+    AccountId, CustomerId, InsightId, IntegrationId, StoreError, SubscriptionId,
     jobs::JobName,
     page::{Page, PageRequest},
     risks::{Exposure, Filter, Finding, Links, Listing, Risk, RiskStore, Summary},
@@ -82,7 +82,13 @@ impl TryFrom<RiskRow> for Risk {
             evidence: serde_json::from_value(evidence).map_err(defect)?,
             assumptions: serde_json::from_value(assumptions).map_err(defect)?,
             action: action.map(|action| parse(&action, "action")).transpose()?,
-            links: Links { sku, insight_id, customer_id, integration_id, webhook_id },
+            links: Links {
+                sku,
+                insight_id: insight_id.map(InsightId),
+                customer_id: customer_id.map(CustomerId),
+                integration_id: integration_id.map(IntegrationId),
+                webhook_id: webhook_id.map(SubscriptionId),
+            },
         };
         Ok(Self { number: id, found, detected_at, last_seen_at })
     }

@@ -170,7 +170,7 @@ impl AnomalyBody {
             story_id,
         } = anomaly;
         Self {
-            id,
+            id: id.0,
             kind,
             metric,
             observed_value: round4(observed_value),
@@ -187,7 +187,7 @@ impl AnomalyBody {
             drivers: drivers.into_iter().map(Into::into).collect(),
             cause,
             is_shift,
-            story_id,
+            story_id: story_id.map(|id| id.0),
         }
     }
 }

@@ -93,7 +93,7 @@ impl CustomerBody {
             created_at,
         } = customer;
         Self {
-            id,
+            id: id.0,
             email,
             name,
             source,
@@ -200,6 +200,7 @@ pub async fn get(
 
 #[cfg(test)]
 mod tests {
+    use domain::CustomerId;
     use time::macros::datetime;
 
     use super::*;
@@ -209,7 +210,7 @@ mod tests {
     fn the_columns_are_the_fields_in_their_order() {
         let at = datetime!(2026-05-01 0:00 UTC);
         let customer = Customer {
-            id: 1,
+            id: CustomerId(1),
             email: None,
             name: None,
             source: Platform::Shopify,

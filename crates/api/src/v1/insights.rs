@@ -156,7 +156,7 @@ impl InsightBody {
             resolved_at,
         } = insight;
         Self {
-            id,
+            id: id.0,
             severity,
             category,
             title,

@@ -86,7 +86,7 @@ impl From<Item> for ItemBody {
             computed_at,
         } = item;
         Self {
-            id,
+            id: id.0,
             sku,
             product_name,
             current_stock,

@@ -59,7 +59,7 @@ impl From<JudgedDay> for DayBody {
             expected: expected.map(|Expected { value, .. }| round4(value)),
             low: expected.map(|Expected { low, .. }| round4(low)),
             high: expected.map(|Expected { high, .. }| round4(high)),
-            anomaly_id: anomaly,
+            anomaly_id: anomaly.map(|id| id.0),
         }
     }
 }

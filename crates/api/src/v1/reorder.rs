@@ -164,8 +164,8 @@ impl SuggestionBody {
             status,
         } = suggestion;
         Self {
-            id,
-            inventory_item_id,
+            id: id.0,
+            inventory_item_id: inventory_item_id.0,
             sku,
             qty_suggested,
             reason,

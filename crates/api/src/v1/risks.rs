@@ -173,7 +173,13 @@ struct LinksBody {
 impl From<Links> for LinksBody {
     fn from(links: Links) -> Self {
         let Links { sku, insight_id, customer_id, integration_id, webhook_id } = links;
-        Self { sku, insight_id, customer_id, integration_id, webhook_id }
+        Self {
+            sku,
+            insight_id: insight_id.map(|id| id.0),
+            customer_id: customer_id.map(|id| id.0),
+            integration_id: integration_id.map(|id| id.0),
+            webhook_id: webhook_id.map(|id| id.0),
+        }
     }
 }
 

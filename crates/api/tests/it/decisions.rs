@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use api::State;
 use domain::{
-    StoreError,
+    InventoryItemId, StoreError, SuggestionId,
     reorder::{ChangeError, MockReorderStore, Status, Suggestion},
 };
 use rstest::rstest;
@@ -17,7 +17,7 @@ use crate::support::{ACCOUNT, Answer, BOTH, NOW, READ, Service, bearer, state};
 fn service(answer: fn(Status) -> Result<Suggestion, ChangeError>) -> Service {
     let mut reorder = MockReorderStore::new();
     reorder.expect_change().returning(move |account, id, to| {
-        assert_eq!((account, id), (ACCOUNT, 9));
+        assert_eq!((account, id), (ACCOUNT, SuggestionId(9)));
         answer(to)
     });
     Service::start(State { reorder: Arc::new(reorder), ..state() })
@@ -26,8 +26,8 @@ fn service(answer: fn(Status) -> Result<Suggestion, ChangeError>) -> Service {
 #[expect(clippy::unnecessary_wraps, reason = "it is what a store gives")]
 fn changed(to: Status) -> Result<Suggestion, ChangeError> {
     Ok(Suggestion {
-        id: 9,
-        inventory_item_id: 55,
+        id: SuggestionId(9),
+        inventory_item_id: InventoryItemId(55),
         sku: "MUG".into(),
         qty_suggested: 240,
         reason: "r".into(),

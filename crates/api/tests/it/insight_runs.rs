@@ -5,6 +5,7 @@ use std::sync::Arc;
 use api::State;
 use app::ai::InsightTextGenerator;
 use domain::{
+    InsightId,
     ai::{LanguageModel, MockAiRuns, MockLanguageModel, Outcome, RequestError, Run, RunState, Trigger},
     credits::CreditAmount,
     idempotency::Idempotent,
@@ -109,7 +110,7 @@ fn a_body_is_an_object_or_none() {
 
 fn insight(status: Status) -> Insight {
     Insight {
-        id: 9,
+        id: InsightId(9),
         severity: Severity::High,
         category: Category::Ads,
         written: Wording {
@@ -135,9 +136,9 @@ fn patch(target: &str, body: &str) -> Answer {
     insights.expect_decide().returning(|account, id, to, now| {
         assert_eq!((account, now), (ACCOUNT, NOW));
         match id {
-            9 => Ok(insight(to)),
-            10 => Err(DecideError::Refused(Status::Resolved)),
-            11 => Err(DecideError::OtherOpen),
+            InsightId(9) => Ok(insight(to)),
+            InsightId(10) => Err(DecideError::Refused(Status::Resolved)),
+            InsightId(11) => Err(DecideError::OtherOpen),
             _ => Err(DecideError::NotFound),
         }
     });

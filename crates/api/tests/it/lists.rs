@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use api::State;
 use domain::{
-    AccountId, StoreError,
+    AccountId, AnomalyId, CustomerId, InsightId, InventoryItemId, StoreError, StoryId, SuggestionId,
     accounts::Platform,
     anomalies::{Anomaly, Cause, CorrelatedMetric, Direction, Driver, Kind, MockAnomalyStore, Severity},
     as_of::MockAsOfStore,
@@ -23,7 +23,9 @@ use domain::{
     profit::{Assumptions, Basis, Components, DayRange, MockProfitStore, Snapshot},
     reorder::{self, MockReorderStore},
     risks::{self, MockRiskStore},
-    stories::{Band, Gauge, Kept, KeptMember, Lever, LeverKind, Measure, Money, Normal, Phase, Seen, Story, Subject},
+    stories::{
+        Band, Gauge, Lever, LeverKind, Measure, Money, Normal, Phase, Seen, StoredStory, Story, StoryMember, Subject,
+    },
 };
 use mockall::predicate::eq;
 use rstest::rstest;
@@ -38,7 +40,7 @@ use crate::support::{ACCOUNT, BOTH, NOW, Service, dated, freshness, shown_freshn
 
 pub fn customer(id: i64) -> Customer {
     Customer {
-        id,
+        id: CustomerId(id),
         email: Some("ana@example.com".into()),
         name: Some("Ana".into()),
         source: Platform::Tiendanube,
@@ -353,7 +355,7 @@ fn integrations_and_how_many_there_are_of_each_kind() {
 }
 
 /// A platform's outage that has passed.
-fn story() -> Kept {
+fn story() -> StoredStory {
     let [first, last, since] = [date!(2026 - 04 - 29), date!(2026 - 04 - 30), date!(2026 - 05 - 01)];
     let part = || Some("shopify".to_owned());
     let story = Story {
@@ -374,8 +376,8 @@ fn story() -> Kept {
         members: vec![],
         phase: Phase::Over { since },
     };
-    let member = KeptMember { anomaly: 5, metric: "orders".into(), day: first, direction: Direction::Down };
-    Kept { id: 12, story, members: vec![member] }
+    let member = StoryMember { anomaly: AnomalyId(5), metric: "orders".into(), day: first, direction: Direction::Down };
+    StoredStory { id: StoryId(12), story, members: vec![member] }
 }
 
 #[test]
@@ -390,7 +392,7 @@ fn insights_by_every_filter() {
     insights.expect_page().with(eq(ACCOUNT), eq(filter), eq(PageRequest { limit: 25, cursor: None })).returning(
         |_, _, _| {
             let insight = Insight {
-                id: 3,
+                id: InsightId(3),
                 severity: Severity::High,
                 category: Category::ChurnRisk,
                 written: Wording {
@@ -447,7 +449,7 @@ fn anomalies_since_the_first_of_so_many_local_days() {
         .with(eq(ACCOUNT), eq(Some(Severity::Medium)), eq(since), eq(PageRequest { limit: 100, cursor: None }))
         .returning(|_, _, _, _| {
             let anomaly = Anomaly {
-                id: 5,
+                id: AnomalyId(5),
                 kind: Kind::Correlated,
                 metric: "gross_revenue".into(),
                 day: date!(2026 - 05 - 01),
@@ -478,10 +480,10 @@ fn anomalies_since_the_first_of_so_many_local_days() {
                 }],
                 cause: Some(Cause::Platform),
                 is_shift: false,
-                story_id: Some(12),
+                story_id: Some(StoryId(12)),
             };
             let alone = Anomaly {
-                id: 4,
+                id: AnomalyId(4),
                 kind: Kind::Univariate,
                 expected_interval: None,
                 inferred_cause: None,
@@ -527,7 +529,7 @@ fn the_full_days_of_a_metric_with_what_was_expected_of_them() {
     metric_days.expect_range().with(eq(ACCOUNT), eq(Metric::Aov), eq(range)).returning(|_, _, _| {
         let expected = Some(Expected { value: 48.0, low: 39.5, high: 57.123_456 });
         let days = vec![
-            JudgedDay { day: date!(2026 - 05 - 01), observed: Some(22.300_04), expected, anomaly: Some(77) },
+            JudgedDay { day: date!(2026 - 05 - 01), observed: Some(22.300_04), expected, anomaly: Some(AnomalyId(77)) },
             JudgedDay { day: date!(2026 - 04 - 30), observed: None, expected: None, anomaly: None },
         ];
         Ok(dated(JobName::AnomalyDetection, days))
@@ -743,7 +745,7 @@ fn inventory_with_a_summary_of_the_whole_catalogue() {
     inventory.expect_list().with(eq(ACCOUNT), eq(Some(inventory::Status::Critical)), eq(request)).returning(
         |_, _, _| {
             let item = inventory::Item {
-                id: 55,
+                id: InventoryItemId(55),
                 sku: "MUG".into(),
                 product_name: "Mug".into(),
                 current_stock: 42,
@@ -761,7 +763,7 @@ fn inventory_with_a_summary_of_the_whole_catalogue() {
                 computed_at: NOW,
             };
             let still = inventory::Item {
-                id: 54,
+                id: InventoryItemId(54),
                 days_of_stock: None,
                 days_of_stock_range: None,
                 velocity: Some(dec!(0)),
@@ -770,7 +772,7 @@ fn inventory_with_a_summary_of_the_whole_catalogue() {
                 estimated_stockout_at: None,
                 ..item.clone()
             };
-            let slow = inventory::Item { id: 53, velocity: Some(dec!(0.01)), ..still.clone() };
+            let slow = inventory::Item { id: InventoryItemId(53), velocity: Some(dec!(0.01)), ..still.clone() };
             let summary = inventory::Summary { total: 9, critical: 2, low: 3, ok: 4, overstocked: 0 };
             Ok(inventory::Listing {
                 page: Page { items: vec![item, still, slow], next_cursor: None },
@@ -828,7 +830,11 @@ fn risks_with_a_summary_of_all_of_them() {
             }],
             assumptions: vec![risks::Assumption::BuyersSwitch],
             action: Some(risks::Action::Reorder),
-            links: risks::Links { sku: Some("SKU-9".into()), insight_id: Some(31), ..risks::Links::default() },
+            links: risks::Links {
+                sku: Some("SKU-9".into()),
+                insight_id: Some(InsightId(31)),
+                ..risks::Links::default()
+            },
         };
         let risk = risks::Risk { number: 12, found, detected_at: NOW - Duration::days(3), last_seen_at: NOW };
         Ok(risks::Listing {
@@ -879,8 +885,8 @@ fn reorder_suggestions() {
     let request = PageRequest { limit: 50, cursor: None };
     reorder.expect_list().with(eq(ACCOUNT), eq(Some(reorder::Status::Pending)), eq(request)).returning(|_, _, _| {
         let suggestion = reorder::Suggestion {
-            id: 9,
-            inventory_item_id: 55,
+            id: SuggestionId(9),
+            inventory_item_id: InventoryItemId(55),
             sku: "MUG".into(),
             qty_suggested: 240,
             reason: "r".into(),

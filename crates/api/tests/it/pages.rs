@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use api::State;
 use domain::{
+    InventoryItemId, SuggestionId,
     customers::MockCustomerStore,
     imports::{MAX_ID_CHARS, MAX_NAME_CHARS},
     inventory::{self, MockInventoryStore},
@@ -54,7 +55,7 @@ fn the_largest_page_of_customers_is_within_the_budget() {
 #[test]
 fn the_largest_pages_of_products_are_within_the_budget() {
     let item = inventory::Item {
-        id: i64::MAX,
+        id: InventoryItemId(i64::MAX),
         sku: longest(MAX_ID_CHARS),
         product_name: longest(MAX_NAME_CHARS),
         current_stock: i64::MAX,
@@ -80,8 +81,8 @@ fn the_largest_pages_of_products_are_within_the_budget() {
         })
     });
     let suggestion = reorder::Suggestion {
-        id: i64::MAX,
-        inventory_item_id: i64::MAX,
+        id: SuggestionId(i64::MAX),
+        inventory_item_id: InventoryItemId(i64::MAX),
         sku: longest(MAX_ID_CHARS),
         qty_suggested: i64::MAX,
         reason: longest(1_000),

@@ -13,7 +13,7 @@ use domain::{
     demand::MockDemandStore,
     insights::{CriticalItem, InsightSource, Kind, MockInsightWriter, Stored, Told, Value},
     inventory::MockInventoryWriter,
-    jobs::{MockJobStore, Written as JobWritten},
+    jobs::{MockJobStore, WriteOutcome as JobWritten},
     language::Language,
     profit::{DayRange, MockProfitWriter},
     reorder::MockReorderWriter,

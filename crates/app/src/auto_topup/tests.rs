@@ -1,5 +1,5 @@
 use domain::{
-    AccountId,
+    AccountId, ChargeId,
     accounts::{Account, MockAccountStore, Mode, Plan as AccountPlan},
     credits::auto_topup::MockAutoTopupStore,
     payments::{MockPaymentGateway, MockPaymentStore, Payer, Payment, Price, PriceList, Refusal, SettleError, Settled},
@@ -20,7 +20,7 @@ fn terms() -> Terms {
 /// A charge that was sent before.
 fn waiting() -> Waiting {
     Waiting {
-        charge: ChargeRef { account: AccountId(3), id: 8, claim: 2 },
+        charge: ChargeRef { account: AccountId(3), id: ChargeId(8), claim: 2 },
         credits: 500,
         attempts: 1,
         sent: Some(terms()),

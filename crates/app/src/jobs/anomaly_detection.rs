@@ -19,7 +19,7 @@ use domain::{
     StoreError,
     anomalies::{Cause, Detected, Direction, Finding, Kind, Severity, is_closed_day, wording},
     daily::{DayTotals, PartTotals, without_gaps},
-    jobs::Written,
+    jobs::WriteOutcome,
     metrics::Metric,
     profit::DayRange,
     texts::{Locale, Texts},
@@ -40,7 +40,7 @@ const LEAD_IN_DAYS: i64 = 40;
 /// Days that are news: receivers are not told of what a first run finds in the past.
 const NEWS_DAYS: i64 = 3;
 
-pub(super) async fn run(work: &Work<'_>) -> Result<Written, StoreError> {
+pub(super) async fn run(work: &Work<'_>) -> Result<WriteOutcome, StoreError> {
     let (account, last) = (work.account, work.claim.last_full_day());
     let scored = DayRange { first: back(last, SCORED_DAYS - 1), last };
     let history = i64::try_from(HISTORY_DAYS).unwrap_or(SCORED_DAYS);

@@ -6,7 +6,7 @@ use domain::{
     customer_metrics::{Days, KnownCustomer, Metrics, Purchases},
     customers::Segment,
     daily::without_gaps,
-    jobs::Written,
+    jobs::WriteOutcome,
     money::{estimate, round},
     profit::DayRange,
     zone::Zone,
@@ -20,7 +20,7 @@ use super::{Work, demand::number, off_thread};
 const MONEY_DECIMALS: u32 = 6;
 const SCORE_DECIMALS: u32 = 4;
 
-pub(super) async fn run(work: &Work<'_>) -> Result<Written, StoreError> {
+pub(super) async fn run(work: &Work<'_>) -> Result<WriteOutcome, StoreError> {
     let (zone, as_of) = (work.account.timezone.clone(), work.claim.as_of);
     let days = days(as_of);
     let customers = work.deps.customers.customers(work.account.id, days).await?;
@@ -110,6 +110,7 @@ const fn segment(place: analytics::customers::rfm::Segment) -> Segment {
 
 #[cfg(test)]
 mod tests {
+    use domain::CustomerId;
     use rust_decimal::{Decimal, dec};
     use time::macros::{date, datetime};
 
@@ -127,7 +128,7 @@ mod tests {
 
     fn prospect(customer_id: i64) -> Metrics {
         Metrics {
-            customer_id,
+            customer_id: CustomerId(customer_id),
             orders_count: 0,
             revenue_total: dec!(0),
             ltv_estimate: dec!(0),
@@ -196,7 +197,7 @@ mod tests {
         (buyer.orders, buyer.days, buyer.gross) = (buyer.orders + 1, buyer.days + 1, buyer.gross + dec!(1));
         buyer.span = buyer.span.map(|(first, _)| (first, came));
         let news = scored_on(&shop, date!(2026 - 03 - 05));
-        assert_eq!(news.iter().map(|metrics| metrics.customer_id).collect::<Vec<_>>(), [9]);
+        assert_eq!(news.iter().map(|metrics| metrics.customer_id).collect::<Vec<_>>(), [CustomerId(9)]);
         assert!(news[0].churn_score < on_monday[9].churn_score, "{news:?} after {:?}", on_monday[9]);
         assert_eq!(scored_on(&shop, date!(2026 - 03 - 09)).len(), 40, "the next week");
     }

@@ -35,7 +35,7 @@ pub(super) struct Stocked {
 }
 
 /// What two jobs of a run read, one after the other.
-pub(super) type Kept = OnceCell<Arc<Stocked>>;
+pub(super) type SharedStocked = OnceCell<Arc<Stocked>>;
 
 impl Stocked {
     pub(super) async fn load(work: &Work<'_>) -> Result<Arc<Self>, StoreError> {
@@ -180,7 +180,7 @@ pub(super) const fn number(units: i64) -> f64 {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use domain::demand::SalesDay;
+    use domain::{ProductId, demand::SalesDay};
     use time::macros::date;
 
     use super::*;
@@ -192,7 +192,7 @@ pub(super) mod tests {
         let sales =
             (0..days).rev().map(|back| SalesDay { day: LAST - Duration::days(back), sold: units, cancelled: 0 });
         StockedProduct {
-            product_id: id,
+            product_id: ProductId(id),
             sku: format!("S{id}"),
             name: format!("Product {id}"),
             stock,

@@ -5,7 +5,7 @@ use domain::{
     accounts::Account,
     daily::without_gaps,
     insights::{Facts, Worded, draft},
-    jobs::Written,
+    jobs::WriteOutcome,
     profit::DayRange,
     texts::Texts,
 };
@@ -19,7 +19,7 @@ const NEWS_DAYS: i64 = 14;
 /// Days that a record is the best of; two periods of thirty days are among them.
 const KNOWN_DAYS: i64 = 365;
 
-pub(super) async fn run(work: &Work<'_>) -> Result<Written, StoreError> {
+pub(super) async fn run(work: &Work<'_>) -> Result<WriteOutcome, StoreError> {
     let now = (work.clock)();
     let drafts = situation(work.deps, work.account, work.claim.as_of, now).await?;
     let (insights, ending) = ai::nightly(work.deps, work.account, work.claim, drafts, work.clock).await?;

@@ -8,7 +8,7 @@ use domain::{
     StoreError,
     demand::StockedProduct,
     inventory::{Figures, Trend, VelocityClass},
-    jobs::Written,
+    jobs::WriteOutcome,
     metrics::stock::{Cover, FARTHEST_DAYS, status, stockout_date, velocity},
     money::{estimate, round},
 };
@@ -21,7 +21,7 @@ use super::{
     off_thread,
 };
 
-pub(super) async fn run(work: &Work<'_>) -> Result<Written, StoreError> {
+pub(super) async fn run(work: &Work<'_>) -> Result<WriteOutcome, StoreError> {
     let stocked = Stocked::load(work).await?;
     let items =
         off_thread(move || stocked.each(|product, units, model| figures(product, units, model, stocked.last))).await?;

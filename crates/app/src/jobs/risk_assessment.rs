@@ -5,9 +5,9 @@ mod shop;
 
 use analytics::exposure::Spread;
 use domain::{
-    StoreError,
+    InsightId, StoreError,
     daily::{DayTotals, without_gaps},
-    jobs::Written,
+    jobs::WriteOutcome,
     metrics::contribution::OrderCosts,
     money::Currency,
     profit::DayRange,
@@ -29,7 +29,7 @@ const SCALE_DAYS: usize = 30;
 /// Unit costs are known well enough to speak of profit when they cover this part of the revenue of products.
 const KNOWN_COSTS: f64 = 0.5;
 
-pub(super) async fn run(work: &Work<'_>) -> Result<Written, StoreError> {
+pub(super) async fn run(work: &Work<'_>) -> Result<WriteOutcome, StoreError> {
     let (account, last, now) = (work.account, work.claim.last_full_day(), (work.clock)());
     // As of a day in the past, a shop is judged at that day's end.
     let judged_at = now.min(account.timezone.start_of(work.claim.as_of.next_day().unwrap_or(Date::MAX)));
@@ -62,7 +62,7 @@ fn assess(shop: &Shop, stocked: &Stocked, situation: &Situation, now: OffsetDate
 }
 
 /// The open insight on a situation.
-fn insight(situation: &Situation, fingerprint: &str) -> Option<i64> {
+fn insight(situation: &Situation, fingerprint: &str) -> Option<InsightId> {
     situation.insights.iter().find(|open| open.fingerprint == fingerprint).map(|open| open.id)
 }
 

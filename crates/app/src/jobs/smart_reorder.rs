@@ -7,7 +7,7 @@ use analytics::{
 use domain::{
     StoreError,
     demand::StockedProduct,
-    jobs::Written,
+    jobs::WriteOutcome,
     money::{Currency, estimate},
     reorder::{Basis, Draft, Reason},
     texts::{Locale, Texts},
@@ -30,7 +30,7 @@ const LEAD_TIME_VARIATION: f64 = 0.2;
 /// The largest quantity that is suggested: beyond any order, within what can be stored.
 const LARGEST_ORDER: u64 = 1_000_000_000;
 
-pub(super) async fn run(work: &Work<'_>) -> Result<Written, StoreError> {
+pub(super) async fn run(work: &Work<'_>) -> Result<WriteOutcome, StoreError> {
     let stocked = Stocked::load(work).await?;
     let currency = work.account.currency;
     let drafts = off_thread(move || {

@@ -146,7 +146,7 @@ async fn sums_are_brought_up_to_date_between_claim_and_reading() {
         assert_eq!(*written, Claim { input_fingerprint, ..claim(7, JobName::ProfitSnapshots) });
         let dates: Vec<_> = days.iter().map(|(date, parts, _)| (*date, parts.purchase_count)).collect();
         assert_eq!(dates, [(date!(2026 - 02 - 28), 1), (date!(2026 - 03 - 01), 0), (AS_OF, 0)]);
-        Ok(Written::Rows(3))
+        Ok(WriteOutcome::Rows(3))
     });
     assert_eq!(run_profit(ports).await, Outcome::Done { rows: 3 });
 }
@@ -223,7 +223,7 @@ async fn an_ai_run_that_panics_fails_and_so_is_refunded() {
 async fn a_run_claimed_elsewhere_meanwhile_is_no_failure() {
     let mut ports = Ports::default().claims().rolls_up();
     ports.daily.expect_series().returning(|_, _| Ok(vec![]));
-    ports.profit.expect_replace().returning(|_, _, _| Ok(Written::Superseded));
+    ports.profit.expect_replace().returning(|_, _, _| Ok(WriteOutcome::Superseded));
     assert_eq!(run_profit(ports).await, Outcome::Superseded);
 }
 
@@ -237,7 +237,7 @@ async fn one_accounts_failure_does_not_stop_the_others() {
     });
     ports.jobs.expect_end_if_unchanged().returning(|_, _| Ok(false));
     ports.daily.expect_series().returning(|_, _| Ok(vec![]));
-    ports.profit.expect_replace().times(2).returning(|_, _, _| Ok(Written::Rows(0)));
+    ports.profit.expect_replace().times(2).returning(|_, _, _| Ok(WriteOutcome::Rows(0)));
     ports.jobs.expect_fail().withf(|failed, _| failed.account == AccountId(2)).times(1).returning(|_, _| Ok(()));
     let selection = Selection { job: Some(JobName::ProfitSnapshots), ..Selection::default() };
     let reports = run_all(&ports.deps(), selection, 2, clock).await.unwrap();
@@ -261,7 +261,7 @@ async fn what_would_be_input_fingerprint_the_same_is_not_made_again() {
     let mut ports = unchanged();
     ports.accounts.expect_list().returning(|| Ok(vec![account(7)]));
     ports.daily.expect_series().times(1).returning(|_, _| Ok(vec![]));
-    ports.profit.expect_replace().times(1).returning(|_, _, _| Ok(Written::Rows(0)));
+    ports.profit.expect_replace().times(1).returning(|_, _, _| Ok(WriteOutcome::Rows(0)));
     let job = Some(JobName::ProfitSnapshots);
     let selection = Selection { job, recompute: true, ..Selection::default() };
     assert_eq!(run_all(&ports.deps(), selection, 1, clock).await.unwrap()[0].outcome, Outcome::Done { rows: 0 });
@@ -315,9 +315,9 @@ async fn jobs_of_a_night_sum_days_up_once_and_read_sales_once() {
     ports.jobs.expect_end_if_unchanged().returning(|_, _| Ok(false));
     ports.daily.expect_series().returning(|_, _| Ok(vec![]));
     ports.demand.expect_stocked().times(1).returning(|_, _, _| Ok(vec![]));
-    ports.inventory.expect_replace().times(1).returning(|_, _, _| Ok(Written::Rows(0)));
+    ports.inventory.expect_replace().times(1).returning(|_, _, _| Ok(WriteOutcome::Rows(0)));
     ports.reorder.expect_standing().returning(|_| Ok(String::new()));
-    ports.reorder.expect_replace().times(1).returning(|_, _, _, _| Ok(Written::Rows(0)));
+    ports.reorder.expect_replace().times(1).returning(|_, _, _, _| Ok(WriteOutcome::Rows(0)));
     let (deps, account, stop) = (ports.deps(), account(7), Stop::never());
     let run = AccountRun::of(&deps, &account, AS_OF, Selection::default(), clock, &stop);
     for job in [JobName::InventoryVelocity, JobName::SmartReorder] {

@@ -1,7 +1,7 @@
 //! The gateway's JSON. Amounts are strings, so that no digit is lost on the way.
 
 use domain::{
-    AccountId,
+    AccountId, ChargeId,
     payments::{Charge, Order, Payer, Payment, PaymentStatus},
 };
 use rust_decimal::Decimal;
@@ -100,7 +100,7 @@ impl MetadataWire {
             None => None,
         };
         let item = item.filter(|item| is_plain(item))?;
-        Some(Order { account: AccountId(number(account_id?)?), item, charge })
+        Some(Order { account: AccountId(number(account_id?)?), item, charge: charge.map(ChargeId) })
     }
 }
 

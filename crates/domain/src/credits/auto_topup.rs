@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use time::{Duration, Month, OffsetDateTime};
 
 use crate::{
-    AccountId, StoreError,
+    AccountId, ChargeId, StoreError,
     money::Currency,
     payments::{CreditPack, Price, PriceList},
 };
@@ -107,7 +107,7 @@ impl Trigger {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChargeRef {
     pub account: AccountId,
-    pub id: i64,
+    pub id: ChargeId,
     /// Rises with every lease.
     pub claim: i64,
 }
@@ -237,7 +237,7 @@ mod tests {
 
     fn waiting() -> Waiting {
         Waiting {
-            charge: ChargeRef { account: AccountId(3), id: 8, claim: 1 },
+            charge: ChargeRef { account: AccountId(3), id: ChargeId(8), claim: 1 },
             credits: 500,
             attempts: 0,
             sent: None,

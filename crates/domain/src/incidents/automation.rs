@@ -38,7 +38,7 @@ pub struct Watch {
 
 /// What there is for a component already.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Standing {
+pub enum CurrentIncident {
     Nothing,
     /// A person takes care of it.
     InHand,
@@ -84,12 +84,12 @@ impl Watch {
     }
 
     /// What follows for a component at `end`, the end of the last of these minutes.
-    pub fn step(self, component: Component, standing: Standing, end: OffsetDateTime) -> Step {
+    pub fn step(self, component: Component, standing: CurrentIncident, end: OffsetDateTime) -> Step {
         let problem = self.severity(component);
         let incident = match standing {
-            Standing::InHand => return Step::Nothing,
-            Standing::Automatic(incident) if !is_past(&incident, end) => incident,
-            Standing::Nothing | Standing::Automatic(_) => {
+            CurrentIncident::InHand => return Step::Nothing,
+            CurrentIncident::Automatic(incident) if !is_past(&incident, end) => incident,
+            CurrentIncident::Nothing | CurrentIncident::Automatic(_) => {
                 return problem.map_or(Step::Nothing, |(severity, minutes)| Step::Open {
                     severity,
                     started_at: end - Duration::minutes(minutes),

@@ -3,7 +3,7 @@ use rstest::rstest;
 use time::macros::datetime;
 
 use super::{
-    automation::{Standing, Step, Watch},
+    automation::{CurrentIncident, Step, Watch},
     wording::Occasion,
     *,
 };
@@ -48,7 +48,7 @@ fn play(component: Component, minutes: &str) -> (Vec<(usize, String)>, Vec<Incid
             'd' => Some(Outcome::Down),
             _ => None,
         });
-        let standing = incidents.last().cloned().map_or(Standing::Nothing, Standing::Automatic);
+        let standing = incidents.last().cloned().map_or(CurrentIncident::Nothing, CurrentIncident::Automatic);
         match watch.step(component, standing, minute(number)) {
             Step::Nothing => {}
             Step::Open { severity, started_at } => {
@@ -136,7 +136,7 @@ fn one_that_comes_back_within_half_an_hour_is_the_same(
 #[test]
 fn what_a_person_has_in_hand_is_left_alone() {
     let watch = Watch { down: 100, bad: 100, good: 0 };
-    assert_eq!(watch.step(Component::Api, Standing::InHand, NOW), Step::Nothing);
+    assert_eq!(watch.step(Component::Api, CurrentIncident::InHand, NOW), Step::Nothing);
 }
 
 proptest! {

@@ -6,7 +6,7 @@ use time::OffsetDateTime;
 
 use super::KnownTexts;
 use crate::{
-    AccountId, StoreError,
+    AccountId, StoreError, StoryId,
     accounts::Platform,
     customers::Segment,
     daily::DayTotals,
@@ -50,7 +50,7 @@ pub struct CriticalItem {
 /// A story that is kept, without its anomalies.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoryFact {
-    pub id: i64,
+    pub id: StoryId,
     pub story: Story,
 }
 

@@ -27,7 +27,7 @@ use domain::{
     credits::CreditAmount,
     idempotency::{IdempotencyKey, Idempotent},
     insights::{InsightWriter, Worded},
-    jobs::Written,
+    jobs::WriteOutcome,
 };
 use rust_decimal::dec;
 use serde_json::{Value, json};
@@ -129,7 +129,7 @@ impl InsightWriter for Stepping {
         ending: Ending,
         insights: Vec<Worded>,
         now: OffsetDateTime,
-    ) -> Result<Written, StoreError> {
+    ) -> Result<WriteOutcome, StoreError> {
         self.steps.step().await;
         let written = self.store.replace(account, ending, insights, now).await;
         self.steps.step().await;

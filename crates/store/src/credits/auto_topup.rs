@@ -8,7 +8,7 @@ use diesel::{
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
-    AccountId, StoreError,
+    AccountId, ChargeId, StoreError,
     credits::auto_topup::{
         AutoTopup, AutoTopupChange, AutoTopupStore, ChargeRef, Left, MAX_FAILURES, Terms, Waiting, month_start,
     },
@@ -162,7 +162,7 @@ fn waiting(row: LeaseRow) -> Result<Waiting, StoreError> {
         _ => None,
     };
     Ok(Waiting {
-        charge: ChargeRef { account: AccountId(account_id), id, claim },
+        charge: ChargeRef { account: AccountId(account_id), id: ChargeId(id), claim },
         credits,
         attempts,
         sent,
@@ -226,7 +226,7 @@ impl AutoTopupStore for Store {
                     auto_topups::attempts.eq(auto_topups::attempts + 1),
                 );
                 let held = auto_topups::table
-                    .find((charge.account.0, charge.id))
+                    .find((charge.account.0, charge.id.0))
                     .filter(auto_topups::claim.eq(charge.claim))
                     .filter(auto_topups::state.eq("pending"));
                 Ok(diesel::update(held).set(values).execute(connection).await?)
@@ -277,7 +277,7 @@ async fn leave(
     now: OffsetDateTime,
 ) -> Result<(), Failure> {
     let held = auto_topups::table
-        .find((charge.account.0, charge.id))
+        .find((charge.account.0, charge.id.0))
         .filter(auto_topups::claim.eq(charge.claim))
         .filter(auto_topups::state.eq("pending"));
     match left {
@@ -326,7 +326,7 @@ async fn end(
 ) -> Result<bool, Error> {
     let ended = (auto_topups::state.eq("failed"), auto_topups::reason.eq(reason), auto_topups::finished_at.eq(now));
     let held = auto_topups::table
-        .find((charge.account.0, charge.id))
+        .find((charge.account.0, charge.id.0))
         .filter(auto_topups::claim.eq(charge.claim))
         .filter(auto_topups::state.eq("pending"));
     Ok(diesel::update(held).set(ended).execute(connection).await? == 1)

@@ -9,7 +9,7 @@ use diesel::{
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
-    AccountId, StoreError,
+    AccountId, ChargeId, StoreError,
     credits::{Change, CreditAmount, OperationKey, RechargeSource, Transaction},
     events::{Amount, Event, PurchaseCreated, SubscriptionActivated},
     payments::{
@@ -67,11 +67,11 @@ impl PaymentStore for Store {
         Ok(self.run::<_, Failure>(async |connection| offers::published(connection, item, since).await).await?)
     }
 
-    async fn charged(&self, account: AccountId, charge: i64) -> Result<Option<(Sold, Price)>, StoreError> {
+    async fn charged(&self, account: AccountId, charge: ChargeId) -> Result<Option<(Sold, Price)>, StoreError> {
         let row: Option<ChargeRow> = self
             .run::<_, Failure>(async |connection| {
                 Ok(auto_topups::table
-                    .find((account.0, charge))
+                    .find((account.0, charge.0))
                     .filter(auto_topups::attempts.gt(0))
                     .select(ChargeRow::as_select())
                     .first(connection)
@@ -198,7 +198,7 @@ impl TryFrom<PaymentRow> for (Known, Purchase) {
         let sold = Sold { credits: CreditAmount::new(credits).map_err(|_| corrupt("payment"))?, source, plan };
         let price = Price { amount, currency: parse(&currency, "currency")? };
         let known = Known { status, transaction_id, reversal_id, shortfall };
-        Ok((known, Purchase { item, sold, price, charge: charge_id }))
+        Ok((known, Purchase { item, sold, price, charge: charge_id.map(ChargeId) }))
     }
 }
 
@@ -244,7 +244,7 @@ impl Writing<'_> {
                 payments::amount.eq(price.amount),
                 payments::currency.eq(price.currency.as_str()),
                 payments::plan.eq(sold.plan.map(|(plan, _)| plan.as_str())),
-                payments::charge_id.eq(charge),
+                payments::charge_id.eq(charge.map(|charge| charge.0)),
                 payments::created_at.eq(self.now),
                 state,
             ))
@@ -279,7 +279,7 @@ impl Writing<'_> {
             outbox::emit(connection, *account, &[activated], self.now).await?;
         }
         match charge {
-            Some(charge) => self.end_charge(connection, *charge).await?,
+            Some(charge) => self.end_charge(connection, charge.0).await?,
             None => self.remember_payer(connection).await?,
         }
         // The card is good, and what it paid may not be enough.

@@ -6,7 +6,7 @@ use domain::{
     StoreError,
     incidents::{
         Incident,
-        automation::{Standing, Step, Watch},
+        automation::{CurrentIncident, Step, Watch},
         wording::{Occasion, body, title},
     },
     texts::{Locale, Texts},
@@ -113,11 +113,11 @@ async fn go(
                 let title = title(component, severity, &Texts::of(Locale::ENGLISH));
                 let incident = Incident::begun(title, severity, vec![component], true, started_at);
                 let text = body(Occasion::Opened, &Texts::of(Locale::ENGLISH));
-                Standing::Automatic(insert(connection, incident, &text, minute).await?)
+                CurrentIncident::Automatic(insert(connection, incident, &text, minute).await?)
             }
             Step::Change(incident, occasion) => {
                 let text = body(occasion, &Texts::of(Locale::ENGLISH));
-                Standing::Automatic(write(connection, incident, &text, minute).await?)
+                CurrentIncident::Automatic(write(connection, incident, &text, minute).await?)
             }
         };
     }
@@ -125,11 +125,11 @@ async fn go(
 }
 
 /// What there is for a component: what a person has in hand comes first.
-async fn standing(connection: &mut AsyncPgConnection, component: Component) -> Result<Standing, Failure> {
+async fn standing(connection: &mut AsyncPgConnection, component: Component) -> Result<CurrentIncident, Failure> {
     let of_component = || incidents::table.filter(incidents::components.contains(vec![component.as_str()]));
     let in_hand = of_component().filter(incidents::automatic.eq(false)).filter(incidents::status.ne("resolved"));
     if diesel::select(diesel::dsl::exists(in_hand)).get_result(connection).await? {
-        return Ok(Standing::InHand);
+        return Ok(CurrentIncident::InHand);
     }
     let newest: Option<IncidentRow> = of_component()
         .filter(incidents::automatic)
@@ -139,7 +139,7 @@ async fn standing(connection: &mut AsyncPgConnection, component: Component) -> R
         .first(connection)
         .await
         .optional()?;
-    let Some(row) = newest else { return Ok(Standing::Nothing) };
+    let Some(row) = newest else { return Ok(CurrentIncident::Nothing) };
     // What was told of it so far decides nothing.
-    Ok(Standing::Automatic(row.with(Vec::new())?))
+    Ok(CurrentIncident::Automatic(row.with(Vec::new())?))
 }

@@ -7,7 +7,7 @@ use domain::{
     AccountId, StoreError,
     anomalies::{AnomalyWriter, Cause, Detected, Finding},
     events::{AnomalyDetected, AnomalySource, Event},
-    jobs::{Claim, Written},
+    jobs::{Claim, WriteOutcome},
     profit::DayRange,
     stories::StockOut,
 };
@@ -158,7 +158,7 @@ impl AnomalyWriter for Store {
         announced_from: Date,
         detected: Detected,
         now: OffsetDateTime,
-    ) -> Result<Written, StoreError> {
+    ) -> Result<WriteOutcome, StoreError> {
         let Detected { findings, stories, days } = detected;
         self.finish(claim, now, async |connection| {
             let told = stories::replace(connection, claim.account, scored, stories).await?;
@@ -178,7 +178,7 @@ impl AnomalyWriter for Store {
                 .iter()
                 .filter(|finding| finding.is_announced() && finding.day >= announced_from)
                 .filter(is_new)
-                .map(|finding| event(finding, told.of(finding)))
+                .map(|finding| event(finding, told.of(finding).map(|id| id.0)))
                 .collect();
             emit(connection, claim.account, &events, now).await?;
             let kept = metric_days::replace(connection, claim.account, scored, &days).await?;
@@ -239,7 +239,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(findings: &[Finding], stories: &stories::Written) -> Self {
+    fn of(findings: &[Finding], stories: &stories::StoredStories) -> Self {
         let mut columns = Self::default();
         for finding in findings {
             let Finding {
@@ -280,7 +280,7 @@ impl Columns {
             columns.shifts.push(*is_shift);
             columns.drivers.push(serde_json::json!(drivers));
             columns.levers.push(cause.map(Cause::as_str));
-            columns.stories.push(stories.of(finding));
+            columns.stories.push(stories.of(finding).map(|id| id.0));
         }
         columns
     }

@@ -9,9 +9,9 @@ use diesel::{
 };
 use diesel_async::RunQueryDsl;
 use domain::{
-    AccountId, StoreError,
+    AccountId, CustomerId, StoreError,
     customer_metrics::{CustomerMetricsStore, Days, KnownCustomer, Metrics, Purchases},
-    jobs::{Claim, Written},
+    jobs::{Claim, WriteOutcome},
 };
 use rust_decimal::Decimal;
 use time::{Date, OffsetDateTime};
@@ -118,7 +118,7 @@ impl FromSqlRow<<CustomerRow as statement::Row>::SqlType, Pg> for CustomerRow {
     fn build_from_row<'a>(row: &impl Row<'a, Pg>) -> deserialize::Result<Self> {
         let mut row = InOrder::of(row);
         let written = Metrics {
-            customer_id: row.next::<BigInt, _>()?,
+            customer_id: CustomerId(row.next::<BigInt, _>()?),
             orders_count: row.next::<BigInt, _>()?,
             revenue_total: row.next::<Numeric, Amount>()?.into(),
             ltv_estimate: row.next::<Numeric, Amount>()?.into(),
@@ -167,7 +167,12 @@ impl CustomerMetricsStore for Store {
         .await
     }
 
-    async fn write(&self, claim: &Claim, metrics: Vec<Metrics>, now: OffsetDateTime) -> Result<Written, StoreError> {
+    async fn write(
+        &self,
+        claim: &Claim,
+        metrics: Vec<Metrics>,
+        now: OffsetDateTime,
+    ) -> Result<WriteOutcome, StoreError> {
         self.finish(claim, now, async |connection| {
             let mut rows = 0;
             for batch in metrics.chunks(BATCH) {
@@ -198,7 +203,7 @@ impl Update {
         for row in metrics {
             let Metrics { customer_id, orders_count, revenue_total, ltv_estimate, aov, segment, churn_score, span } =
                 row;
-            columns.ids.push(*customer_id);
+            columns.ids.push(customer_id.0);
             columns.orders_count.push(*orders_count);
             columns.revenue_total.push(*revenue_total);
             columns.ltv_estimate.push(*ltv_estimate);

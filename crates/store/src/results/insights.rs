@@ -14,7 +14,7 @@ use domain::{
     AccountId, StoreError,
     ai::Ending,
     insights::{Chosen, Ended, InsightWriter, LONGEST_QUIET, Source, Worded, Wording, choose, is_left_alone},
-    jobs::Written,
+    jobs::WriteOutcome,
 };
 use rust_decimal::prelude::ToPrimitive;
 use serde_json::Value;
@@ -135,7 +135,7 @@ impl InsightWriter for Store {
         ending: Ending,
         insights: Vec<Worded>,
         now: OffsetDateTime,
-    ) -> Result<Written, StoreError> {
+    ) -> Result<WriteOutcome, StoreError> {
         let Ending { job, run } = ending;
         let write_all = async |connection: &mut AsyncPgConnection| {
             Lock { account: account.0 }.execute(connection).await?;
@@ -157,7 +157,7 @@ impl InsightWriter for Store {
                         Ok(rows)
                     })
                     .await?;
-                Ok(Written::Rows(written))
+                Ok(WriteOutcome::Rows(written))
             }
         }
     }
@@ -220,7 +220,7 @@ impl Upsert {
             columns.facts.push(serde_json::to_value(&draft.told).map_err(|error| broken(internal(error)))?);
             columns.told.push(is_told);
             columns.stakes.push(draft.stake.and_then(|stake| stake.to_f64()));
-            columns.stories.push(draft.story);
+            columns.stories.push(draft.story.map(|id| id.0));
             columns.languages.push(language.as_str());
             columns.fingerprints.push(draft.fingerprint);
             columns.severities.push(draft.severity.as_str());

@@ -12,7 +12,7 @@ use domain::{
     AccountId, StoreError,
     events::{Amount, Day, Event, InventoryLowStock},
     inventory::{Figures, InventoryWriter, VelocityClass},
-    jobs::{Claim, Written},
+    jobs::{Claim, WriteOutcome},
 };
 use rust_decimal::Decimal;
 use time::{Date, OffsetDateTime};
@@ -56,7 +56,12 @@ statement!(
 
 #[async_trait]
 impl InventoryWriter for Store {
-    async fn replace(&self, claim: &Claim, items: Vec<Figures>, now: OffsetDateTime) -> Result<Written, StoreError> {
+    async fn replace(
+        &self,
+        claim: &Claim,
+        items: Vec<Figures>,
+        now: OffsetDateTime,
+    ) -> Result<WriteOutcome, StoreError> {
         let account = claim.account;
         self.finish(claim, now, async |connection| {
             let before: HashMap<i64, String> = inventory_items::table
@@ -81,7 +86,7 @@ impl InventoryWriter for Store {
 }
 
 fn runs_out(item: &Figures, before: &HashMap<i64, String>) -> bool {
-    item.status.is_told_after(before.get(&item.product_id).and_then(|status| status.parse().ok()))
+    item.status.is_told_after(before.get(&item.product_id.0).and_then(|status| status.parse().ok()))
 }
 
 fn event(item: &Figures) -> Event {
@@ -137,7 +142,7 @@ impl Upsert {
                 status,
                 estimated_stockout_at,
             } = item;
-            columns.product_ids.push(product_id);
+            columns.product_ids.push(product_id.0);
             columns.skus.push(sku);
             columns.names.push(product_name);
             columns.stocks.push(current_stock);

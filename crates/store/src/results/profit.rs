@@ -8,7 +8,7 @@ use diesel::{
 use diesel_async::RunQueryDsl;
 use domain::{
     AccountId, StoreError,
-    jobs::{Claim, Written},
+    jobs::{Claim, WriteOutcome},
     profit::{Basis, Components, ProfitWriter},
 };
 use rust_decimal::Decimal;
@@ -68,7 +68,7 @@ impl ProfitWriter for Store {
         claim: &Claim,
         days: Vec<(Date, Components, Basis)>,
         now: OffsetDateTime,
-    ) -> Result<Written, StoreError> {
+    ) -> Result<WriteOutcome, StoreError> {
         let upsert = Upsert::new(claim.account, days, now);
         self.finish(claim, now, async |connection| {
             let others = profit_snapshots::table

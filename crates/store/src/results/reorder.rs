@@ -10,8 +10,8 @@ use diesel::{
 };
 use diesel_async::RunQueryDsl;
 use domain::{
-    AccountId, StoreError,
-    jobs::{Claim, Written},
+    AccountId, ProductId, StoreError,
+    jobs::{Claim, WriteOutcome},
     reorder::{Draft, ReorderWriter},
 };
 use rust_decimal::Decimal;
@@ -87,10 +87,10 @@ impl ReorderWriter for Store {
         drafts: Vec<Draft>,
         day_began: OffsetDateTime,
         now: OffsetDateTime,
-    ) -> Result<Written, StoreError> {
+    ) -> Result<WriteOutcome, StoreError> {
         let account = claim.account;
         self.finish(claim, now, async |connection| {
-            let product_ids = drafts.iter().map(|draft| draft.product_id).collect();
+            let product_ids = drafts.iter().map(|draft| draft.product_id.0).collect();
             let items = Items { account: account.0, product_ids }.load(connection).await?;
             let upsert = Upsert::new(account, items, drafts, day_began, now)?;
             let others = reorder_suggestions::table
@@ -114,12 +114,13 @@ impl Upsert {
         day_began: OffsetDateTime,
         now: OffsetDateTime,
     ) -> QueryResult<Self> {
-        let mut drafts: HashMap<i64, Draft> = drafts.into_iter().map(|draft| (draft.product_id, draft)).collect();
+        let mut drafts: HashMap<ProductId, Draft> = drafts.into_iter().map(|draft| (draft.product_id, draft)).collect();
         let (mut item_ids, mut skus, mut quantities) = (Vec::new(), Vec::new(), Vec::new());
         let (mut reasons, mut confidences) = (Vec::new(), Vec::new());
         let (mut forecasts, mut bases) = (Vec::new(), Vec::new());
         for ItemRow { product_id, item_id, sku, decided_at } in items {
-            let draft = drafts.remove(&product_id).filter(|draft| !draft.is_held_back(decided_at, day_began));
+            let draft =
+                drafts.remove(&ProductId(product_id)).filter(|draft| !draft.is_held_back(decided_at, day_began));
             let Some(draft) = draft else { continue };
             let Draft {
                 product_id: _,

@@ -7,7 +7,7 @@ use diesel::sql_types::{Array, BigInt, Bool, Date as SqlDate, Jsonb, Nullable, N
 use diesel_async::RunQueryDsl;
 use domain::{
     StoreError,
-    jobs::{Claim, Written},
+    jobs::{Claim, WriteOutcome},
     risks::{Action, Exposure, FORGOTTEN_AFTER_DAYS, Finding, Links, RiskWriter},
 };
 use rust_decimal::Decimal;
@@ -62,7 +62,12 @@ statement!(
 
 #[async_trait]
 impl RiskWriter for Store {
-    async fn replace(&self, claim: &Claim, found: Vec<Finding>, now: OffsetDateTime) -> Result<Written, StoreError> {
+    async fn replace(
+        &self,
+        claim: &Claim,
+        found: Vec<Finding>,
+        now: OffsetDateTime,
+    ) -> Result<WriteOutcome, StoreError> {
         let (account, last) = (claim.account.0, claim.as_of);
         let upsert = Upsert::new(claim, found, now).map_err(|error| StoreError::Internal(error.into()))?;
         let first = last.saturating_sub(Duration::days(FORGOTTEN_AFTER_DAYS - 1));
@@ -108,10 +113,10 @@ impl Upsert {
             upsert.assumptions.push(serde_json::to_value(assumptions)?);
             upsert.actions.push(action.map(Action::as_str));
             upsert.skus.push(sku);
-            upsert.insight_ids.push(insight_id);
-            upsert.customer_ids.push(customer_id);
-            upsert.integration_ids.push(integration_id);
-            upsert.webhook_ids.push(webhook_id);
+            upsert.insight_ids.push(insight_id.map(|id| id.0));
+            upsert.customer_ids.push(customer_id.map(|id| id.0));
+            upsert.integration_ids.push(integration_id.map(|id| id.0));
+            upsert.webhook_ids.push(webhook_id.map(|id| id.0));
         }
         Ok(upsert)
     }

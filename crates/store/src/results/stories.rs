@@ -9,11 +9,11 @@ use diesel::{
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
-    AccountId, StoreError,
+    AccountId, AnomalyId, StoreError, StoryId,
     anomalies::Finding,
     insights::StoryFact,
     profit::DayRange,
-    stories::{Kept, KeptMember, Story},
+    stories::{StoredStory, Story, StoryMember},
 };
 use serde_json::Value;
 use time::Date;
@@ -83,14 +83,14 @@ row!(
 );
 
 /// The stories of an account with the ids that they are kept under.
-pub(super) struct Written {
-    stories: Vec<(i64, Story)>,
+pub(super) struct StoredStories {
+    stories: Vec<(StoryId, Story)>,
     pub rows: usize,
 }
 
-impl Written {
+impl StoredStories {
     /// The story that an anomaly belongs to.
-    pub(super) fn of(&self, finding: &Finding) -> Option<i64> {
+    pub(super) fn of(&self, finding: &Finding) -> Option<StoryId> {
         self.stories.iter().find(|(_, story)| story.holds(finding)).map(|(id, _)| *id)
     }
 }
@@ -101,7 +101,7 @@ pub(super) async fn replace(
     account: AccountId,
     scored: DayRange,
     stories: Vec<Story>,
-) -> QueryResult<Written> {
+) -> QueryResult<StoredStories> {
     let account = account.0;
     let keys: Vec<String> = stories.iter().map(Story::key).collect();
     let firsts: Vec<Date> = stories.iter().map(|story| story.span.first).collect();
@@ -115,9 +115,10 @@ pub(super) async fn replace(
     let upsert = Upsert { account, keys: &keys, firsts: &firsts, lasts: &lasts, facts: &facts };
     let written = upsert.execute(connection).await?;
     let rows: Vec<IdRow> = Ids { account, keys: &keys, firsts: &firsts }.load(connection).await?;
-    let ids: HashMap<(String, Date), i64> = rows.into_iter().map(|row| ((row.key, row.first_day), row.id)).collect();
+    let ids: HashMap<(String, Date), StoryId> =
+        rows.into_iter().map(|row| ((row.key, row.first_day), StoryId(row.id))).collect();
     let with_id = |story: Story| Some((*ids.get(&(story.key(), story.span.first))?, story));
-    Ok(Written { stories: stories.into_iter().filter_map(with_id).collect(), rows: moved + removed + written })
+    Ok(StoredStories { stories: stories.into_iter().filter_map(with_id).collect(), rows: moved + removed + written })
 }
 
 statement!(
@@ -169,7 +170,7 @@ pub(crate) async fn kept(
     connection: &mut AsyncPgConnection,
     account: AccountId,
     ids: &[i64],
-) -> QueryResult<HashMap<i64, Kept>> {
+) -> QueryResult<HashMap<StoryId, StoredStory>> {
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
@@ -178,15 +179,15 @@ pub(crate) async fn kept(
     of_rows(rows, members).map_err(|error| Error::DeserializationError(error.into()))
 }
 
-fn of_rows(rows: Vec<StoryRow>, members: Vec<MemberRow>) -> Result<HashMap<i64, Kept>, StoreError> {
+fn of_rows(rows: Vec<StoryRow>, members: Vec<MemberRow>) -> Result<HashMap<StoryId, StoredStory>, StoreError> {
     let mut kept = HashMap::new();
     for StoryFact { id, story } in rows.into_iter().map(StoryFact::try_from).collect::<Result<Vec<_>, _>>()? {
-        kept.insert(id, Kept { id, story, members: Vec::new() });
+        kept.insert(id, StoredStory { id, story, members: Vec::new() });
     }
     for MemberRow { id, story, metric, day, direction } in members {
-        if let Some(kept) = kept.get_mut(&story) {
+        if let Some(kept) = kept.get_mut(&StoryId(story)) {
             let direction = parse(&direction, "direction")?;
-            kept.members.push(KeptMember { anomaly: id, metric, day, direction });
+            kept.members.push(StoryMember { anomaly: AnomalyId(id), metric, day, direction });
         }
     }
     Ok(kept)
@@ -196,6 +197,6 @@ impl TryFrom<StoryRow> for StoryFact {
     type Error = StoreError;
     fn try_from(row: StoryRow) -> Result<Self, StoreError> {
         let StoryRow { id, facts } = row;
-        Ok(Self { id, story: serde_json::from_value(facts).map_err(|_| corrupt("story"))? })
+        Ok(Self { id: StoryId(id), story: serde_json::from_value(facts).map_err(|_| corrupt("story"))? })
     }
 }

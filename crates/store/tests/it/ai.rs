@@ -1,7 +1,7 @@
 //! AI runs with their credits, the cost of calls, and who has access.
 
 use domain::{
-    AccountId,
+    AccountId, InsightId,
     accounts::{AccountStore, NewUser, Plan},
     ai::{
         AccessChange, Actor, AiAccess, AiRuns, CallId, CallPermit, Ending, Limits, Month, Outcome, RequestError,
@@ -470,11 +470,11 @@ async fn a_models_text_is_kept_for_the_same_facts_and_people_decide() {
     let rows = list().await;
     assert_eq!(rows.iter().map(|row| row.source).collect::<Vec<_>>(), [Source::Rules, Source::Model]);
     let (b, a) = (rows[0].id, rows[1].id);
-    let decide = async |id: i64, to: Status, now: OffsetDateTime| db.store.decide(account, id, to, now).await;
+    let decide = async |id: InsightId, to: Status, now: OffsetDateTime| db.store.decide(account, id, to, now).await;
     assert_eq!(decide(a, Status::Resolved, NOW).await.unwrap().resolved_at, Some(NOW));
     assert!(matches!(decide(a, Status::Dismissed, NOW).await, Err(DecideError::Refused(Status::Resolved))));
     assert_eq!(decide(b, Status::Dismissed, NOW).await.unwrap().status, Status::Dismissed);
-    assert!(matches!(decide(b + 100, Status::Open, NOW).await, Err(DecideError::NotFound)));
+    assert!(matches!(decide(InsightId((InsightId(b.0 + 100)).0), Status::Open, NOW).await, Err(DecideError::NotFound)));
     let stranger = db.store.decide(AccountId(account.0 + 1), b, Status::Open, NOW).await;
     assert!(matches!(stranger, Err(DecideError::NotFound)));
 
@@ -483,7 +483,7 @@ async fn a_models_text_is_kept_for_the_same_facts_and_people_decide() {
     write(both(), NOW + Duration::days(8)).await;
     let rows = list().await;
     assert_eq!((rows.len(), rows[0].status), (3, Status::Open), "what was resolved and still holds comes back");
-    assert!(matches!(decide(a, Status::Open, NOW + Duration::days(8)).await, Err(DecideError::OtherOpen)));
+    assert!(matches!(decide(InsightId(a.0), Status::Open, NOW + Duration::days(8)).await, Err(DecideError::OtherOpen)));
     write(both(), NOW + Duration::days(15)).await;
     assert_eq!(list().await.len(), 4, "so does what was dismissed, two weeks later");
     write(vec![], NOW + Duration::days(15)).await;

@@ -1,7 +1,7 @@
 //! Decisions on reorder suggestions.
 
 use domain::{
-    AccountId,
+    AccountId, SuggestionId,
     reorder::{
         ChangeError, ReorderStore,
         Status::{self, Dismissed, Ordered, Pending},
@@ -40,14 +40,14 @@ async fn a_decision_is_made_repeated_taken_back_and_not_swapped() {
     let item = item(&db, account).await;
     let id = suggestion(&db, account, item, Pending).await;
     for to in [Ordered, Ordered] {
-        assert_eq!(db.store.change(account, id, to).await.unwrap().status, Ordered);
+        assert_eq!(db.store.change(account, SuggestionId(id), to).await.unwrap().status, Ordered);
     }
-    let swapped = db.store.change(account, id, Dismissed).await;
+    let swapped = db.store.change(account, SuggestionId(id), Dismissed).await;
     assert!(matches!(swapped, Err(ChangeError::Refused(Ordered))), "{swapped:?}");
     assert_eq!(stored(&db, id).await, "ordered");
     for to in [Pending, Dismissed] {
-        let changed = db.store.change(account, id, to).await.unwrap();
-        assert_eq!((changed.id, changed.status, stored(&db, id).await.as_str()), (id, to, to.as_str()));
+        let changed = db.store.change(account, SuggestionId(id), to).await.unwrap();
+        assert_eq!((changed.id, changed.status, stored(&db, id).await.as_str()), (SuggestionId(id), to, to.as_str()));
     }
 }
 
@@ -58,11 +58,11 @@ async fn an_item_has_one_pending_suggestion_whatever_is_taken_back() {
     let item = item(&db, account).await;
     let old = suggestion(&db, account, item, Ordered).await;
     let new = suggestion(&db, account, item, Pending).await;
-    let refused = db.store.change(account, old, Pending).await;
+    let refused = db.store.change(account, SuggestionId(old), Pending).await;
     assert!(matches!(refused, Err(ChangeError::OtherPending)), "{refused:?}");
     assert_eq!(stored(&db, old).await, "ordered");
-    db.store.change(account, new, Dismissed).await.unwrap();
-    assert_eq!(db.store.change(account, old, Pending).await.unwrap().status, Pending);
+    db.store.change(account, SuggestionId(new), Dismissed).await.unwrap();
+    assert_eq!(db.store.change(account, SuggestionId(old), Pending).await.unwrap().status, Pending);
 }
 
 #[tokio::test]
@@ -71,8 +71,10 @@ async fn of_two_decisions_at_once_one_holds() {
     let account = shop::account(&db.sql, "UTC").await;
     let item = item(&db, account).await;
     let id = suggestion(&db, account, item, Pending).await;
-    let (ordered, dismissed) =
-        tokio::join!(db.store.change(account, id, Ordered), db.store.change(account, id, Dismissed));
+    let (ordered, dismissed) = tokio::join!(
+        db.store.change(account, SuggestionId(id), Ordered),
+        db.store.change(account, SuggestionId(id), Dismissed)
+    );
     let refused =
         [&ordered, &dismissed].into_iter().filter(|done| matches!(done, Err(ChangeError::Refused(_)))).count();
     assert_eq!(refused, 1, "{ordered:?} {dismissed:?}");
@@ -86,7 +88,7 @@ async fn another_accounts_suggestion_is_not_there() {
     let item = item(&db, mine).await;
     let id = suggestion(&db, mine, item, Pending).await;
     for (account, id) in [(theirs, id), (mine, id + 1)] {
-        let refused = db.store.change(account, id, Ordered).await;
+        let refused = db.store.change(account, SuggestionId(id), Ordered).await;
         assert!(matches!(refused, Err(ChangeError::NotFound)), "{refused:?}");
     }
     assert_eq!(stored(&db, id).await, "pending");

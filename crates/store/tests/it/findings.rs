@@ -1,7 +1,7 @@
 //! Anomalies and insights: what stays the same from run to run, what goes, and what is announced.
 
 use domain::{
-    AccountId,
+    AccountId, AnomalyId, StoryId,
     ai::Ending,
     anomalies::{AnomalyStore, AnomalyWriter, Cause, CorrelatedMetric, Detected, Direction, Driver, Finding, Kind},
     customers::Segment,
@@ -9,7 +9,7 @@ use domain::{
     insights::{
         self, Category, Draft, InsightSource, InsightStore, InsightWriter, SegmentFact, Severity, Told, Worded, Wording,
     },
-    jobs::{JobName, JobStore, Written},
+    jobs::{JobName, JobStore, WriteOutcome},
     language::Language,
     metric_days::{Expected, JudgedDay, MetricDay, MetricDayStore},
     metrics::Metric,
@@ -93,11 +93,11 @@ fn drop_story(first: Date, last: Date) -> Story {
     }
 }
 
-async fn detect(db: &Database, account: AccountId, findings: Vec<Finding>) -> Written {
+async fn detect(db: &Database, account: AccountId, findings: Vec<Finding>) -> WriteOutcome {
     keep(db, account, SCORED, Detected { findings, ..Detected::default() }).await
 }
 
-async fn keep(db: &Database, account: AccountId, scored: DayRange, detected: Detected) -> Written {
+async fn keep(db: &Database, account: AccountId, scored: DayRange, detected: Detected) -> WriteOutcome {
     let run = db.store.claim(account, JobName::AnomalyDetection, AS_OF, 60, true).await.unwrap().unwrap();
     let news = date!(2026 - 02 - 27);
     AnomalyWriter::replace(&*db.store, &run, scored, news, detected, NOW).await.unwrap()
@@ -127,8 +127,8 @@ async fn an_event_that_goes_on_keeps_its_row_and_what_no_longer_holds_goes() {
         shop::rows(&db.sql, account, "metric, id", "(SELECT * FROM anomalies WHERE kind = 'univariate') a").await;
     assert_eq!(same, ids);
 
-    assert_eq!(detect(&db, account, vec![worse.clone(), cause_of(&worse)]).await, Written::Rows(0));
-    assert_eq!(detect(&db, account, vec![]).await, Written::Rows(2));
+    assert_eq!(detect(&db, account, vec![worse.clone(), cause_of(&worse)]).await, WriteOutcome::Rows(0));
+    assert_eq!(detect(&db, account, vec![]).await, WriteOutcome::Rows(2));
 }
 
 #[tokio::test]
@@ -149,8 +149,8 @@ async fn drivers_and_the_lever_are_kept_and_brought_up_to_date() {
     };
     let traced = Finding { drivers: vec![driver.clone()], cause: Some(Cause::Platform), ..drop_on(day, day, day) };
     detect(&db, account, vec![drop_on(day, day, day)]).await;
-    assert_eq!(detect(&db, account, vec![traced.clone()]).await, Written::Rows(1));
-    assert_eq!(detect(&db, account, vec![traced]).await, Written::Rows(0));
+    assert_eq!(detect(&db, account, vec![traced.clone()]).await, WriteOutcome::Rows(1));
+    assert_eq!(detect(&db, account, vec![traced]).await, WriteOutcome::Rows(0));
     let page = PageRequest { limit: 10, cursor: None };
     let since = datetime!(2026-01-01 0:00 UTC);
     let found = AnomalyStore::page(&*db.store, account, None, since, page).await.unwrap().found.items;
@@ -189,7 +189,7 @@ async fn a_story_keeps_its_id_while_it_goes_on_and_names_its_anomalies() {
     worse.findings.push(orders);
     keep(&db, account, SCORED, worse.clone()).await;
     assert_eq!(stories("id, key, first_day, last_day").await, [format!("({id},sales:down,2026-02-25,2026-02-28)")]);
-    assert_eq!(keep(&db, account, SCORED, worse).await, Written::Rows(0));
+    assert_eq!(keep(&db, account, SCORED, worse).await, WriteOutcome::Rows(0));
     // What came to light on the last days is announced with the story that it is a part of.
     let sent = shop::rows(&db.sql, account, "convert_from(body, 'UTF8')", "events").await;
     assert!(sent.len() == 1 && sent[0].contains(&format!("\"\"story_id\"\":{id}")), "{sent:?}");
@@ -215,7 +215,7 @@ async fn of_many_insights_seven_are_told_and_what_is_over_ends_with_its_last_fac
     };
     let told = |title: &str, is_over: bool| {
         let mut told = with("story", &|draft| {
-            (draft.story, draft.stake, draft.is_over) = (Some(story), Some(dec!(640.5)), is_over);
+            (draft.story, draft.stake, draft.is_over) = (Some(StoryId(story)), Some(dec!(640.5)), is_over);
         });
         told.template.title = title.into();
         told
@@ -231,7 +231,7 @@ async fn of_many_insights_seven_are_told_and_what_is_over_ends_with_its_last_fac
     assert_eq!(found.len(), insights::MOST_TOLD);
     let first = found.last().unwrap();
     assert_eq!((first.is_told, first.at_stake), (true, Some(640.5)));
-    assert_eq!(first.story.as_ref().map(|kept| (kept.id, kept.members.len())), Some((story, 0)));
+    assert_eq!(first.story.as_ref().map(|kept| (kept.id, kept.members.len())), Some((StoryId(story), 0)));
     let all = list(insights::Filter { all: true, ..open }).await;
     assert_eq!((all.len(), all.iter().filter(|insight| insight.is_told).count()), (9, 7));
 
@@ -242,7 +242,7 @@ async fn of_many_insights_seven_are_told_and_what_is_over_ends_with_its_last_fac
         list(resolved).await.into_iter().map(|insight| (insight.written.title, insight.is_told)).collect();
     assert_eq!(ended, [("it is over".to_owned(), true)]);
     // Another takes its place, and it is not told again.
-    assert_eq!((list(open).await.len(), generate(over("it is over")).await), (7, Written::Rows(0)));
+    assert_eq!((list(open).await.len(), generate(over("it is over")).await), (7, WriteOutcome::Rows(0)));
     // What a person opens again has to wait for room.
     let id = list(resolved).await[0].id;
     let opened = InsightStore::decide(&*db.store, account, id, insights::Status::Open, NOW).await.unwrap();
@@ -268,8 +268,8 @@ async fn the_days_of_a_metric_are_kept_for_a_year_with_their_anomalies() {
     ];
     let findings = vec![drop_on(last, last, last), cause_of(&drop_on(last, last, last))];
     let found = Detected { findings, stories: vec![], days };
-    assert_eq!(keep(&db, account, SCORED, found.clone()).await, Written::Rows(6));
-    assert_eq!(keep(&db, account, SCORED, found).await, Written::Rows(0), "what is the same is not written again");
+    assert_eq!(keep(&db, account, SCORED, found.clone()).await, WriteOutcome::Rows(6));
+    assert_eq!(keep(&db, account, SCORED, found).await, WriteOutcome::Rows(0), "what is the same is not written again");
     assert_eq!(db.store.first_day(account).await.unwrap(), Some(oldest));
 
     let range = DayRange { first: oldest, last };
@@ -277,7 +277,7 @@ async fn the_days_of_a_metric_are_kept_for_a_year_with_their_anomalies() {
     let id: i64 = db.sql.query_one("SELECT id FROM anomalies WHERE kind = 'univariate'", &[]).await.unwrap().get(0);
     let expected = Some(Expected { value: 1040.5, low: 900.0, high: 1200.0 });
     let judged = |day, observed, anomaly| JudgedDay { day, observed: Some(observed), expected, anomaly };
-    let both = [judged(last, 400.0, Some(id)), judged(oldest, 1000.0, None)];
+    let both = [judged(last, 400.0, Some(AnomalyId(id))), judged(oldest, 1000.0, None)];
     assert_eq!(listed(account, Metric::GrossRevenue).await, both);
     let nothing = JudgedDay { day: last, observed: None, expected: None, anomaly: None };
     assert_eq!(listed(account, Metric::Aov).await, [nothing]);
@@ -334,15 +334,15 @@ async fn a_situation_has_one_open_insight_which_people_may_dismiss() {
     };
     let found = async || shop::rows(&db.sql, account, "fingerprint, title, status, source", "insights").await;
 
-    assert_eq!(generate(vec![insight("a", "3 gone"), insight("b", "1 low")], NOW).await, Written::Rows(2));
-    assert_eq!(generate(vec![insight("a", "3 gone"), insight("b", "1 low")], NOW).await, Written::Rows(0));
+    assert_eq!(generate(vec![insight("a", "3 gone"), insight("b", "1 low")], NOW).await, WriteOutcome::Rows(2));
+    assert_eq!(generate(vec![insight("a", "3 gone"), insight("b", "1 low")], NOW).await, WriteOutcome::Rows(0));
     let ids = shop::rows(&db.sql, account, "fingerprint, id", "insights").await;
     generate(vec![insight("a", "4 gone"), insight("b", "1 low")], NOW).await;
     assert_eq!(shop::rows(&db.sql, account, "fingerprint, id", "insights").await, ids);
     assert_eq!(found().await, ["(a,\"4 gone\",open,rules)", "(b,\"1 low\",open,rules)"]);
 
     db.sql.execute("UPDATE insights SET status = 'dismissed' WHERE fingerprint = 'a'", &[]).await.unwrap();
-    assert_eq!(generate(vec![insight("a", "5 gone")], NOW + Duration::days(13)).await, Written::Rows(1));
+    assert_eq!(generate(vec![insight("a", "5 gone")], NOW + Duration::days(13)).await, WriteOutcome::Rows(1));
     assert_eq!(found().await, ["(a,\"4 gone\",dismissed,rules)", "(b,\"1 low\",resolved,rules)"]);
 
     generate(vec![insight("a", "6 gone")], NOW + Duration::days(15)).await;

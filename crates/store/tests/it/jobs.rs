@@ -2,7 +2,7 @@
 
 use domain::{
     AccountId,
-    jobs::{Claim, JobName, JobStore, RunState, Written},
+    jobs::{Claim, JobName, JobStore, RunState, WriteOutcome},
     profit::{Assumptions, Basis, Components, DayRange, ProfitStore, ProfitWriter},
 };
 use rust_decimal::dec;
@@ -66,10 +66,10 @@ async fn a_result_and_the_end_of_its_run_are_one() {
     let stale = claim(&db, account, -1, false).await.unwrap();
     let fresh_claim = claim(&db, account, 60, false).await.unwrap();
     let last = date!(2026 - 03 - 01);
-    assert_eq!(db.store.replace(&stale, vec![day(last, 1)], NOW).await.unwrap(), Written::Superseded);
+    assert_eq!(db.store.replace(&stale, vec![day(last, 1)], NOW).await.unwrap(), WriteOutcome::Superseded);
     assert_eq!(shop::rows(&db.sql, account, "snapshot_date", "profit_snapshots").await, [""; 0]);
-    assert_eq!(db.store.replace(&fresh_claim, vec![day(last, 2)], NOW).await.unwrap(), Written::Rows(1));
-    assert_eq!(db.store.replace(&fresh_claim, vec![day(last, 3)], NOW).await.unwrap(), Written::Superseded);
+    assert_eq!(db.store.replace(&fresh_claim, vec![day(last, 2)], NOW).await.unwrap(), WriteOutcome::Rows(1));
+    assert_eq!(db.store.replace(&fresh_claim, vec![day(last, 3)], NOW).await.unwrap(), WriteOutcome::Superseded);
     let runs = db.store.list(None, 10).await.unwrap();
     assert_eq!((runs[0].state, runs[0].finished_at), (RunState::Done, Some(NOW)));
     assert_eq!(claim(&db, account, 60, false).await, None, "done is done");
@@ -85,7 +85,7 @@ async fn run_with_input(db: &Database, account: AccountId, as_of: Date, input: &
     let claim = Claim { input_fingerprint: Some(input.into()), ..claim };
     let unchanged = db.store.end_if_unchanged(&claim, LATER).await.unwrap();
     if !unchanged {
-        assert_ne!(db.store.replace(&claim, vec![day(as_of, 1)], LATER).await.unwrap(), Written::Superseded);
+        assert_ne!(db.store.replace(&claim, vec![day(as_of, 1)], LATER).await.unwrap(), WriteOutcome::Superseded);
     }
     let runs = db.store.list(Some(account), 10).await.unwrap();
     let run = runs.iter().find(|run| run.as_of == as_of).unwrap();
@@ -114,12 +114,12 @@ async fn a_run_that_failed_or_was_claimed_elsewhere_leaves_no_result_to_go_by() 
     let made = |claim: Claim| Claim { input_fingerprint: Some("today".into()), ..claim };
     let stale = made(claim(&db, account, -1, false).await.unwrap());
     let newest = made(claim(&db, account, 60, false).await.unwrap());
-    assert_eq!(db.store.replace(&stale, vec![day(AS_OF, 1)], NOW).await.unwrap(), Written::Superseded);
+    assert_eq!(db.store.replace(&stale, vec![day(AS_OF, 1)], NOW).await.unwrap(), WriteOutcome::Superseded);
     assert!(!db.store.end_if_unchanged(&newest, NOW).await.unwrap(), "nothing was written");
     db.store.fail(&newest, "no luck").await.unwrap();
     let again = made(claim(&db, account, -1, false).await.unwrap());
     assert!(!db.store.end_if_unchanged(&again, NOW).await.unwrap());
-    assert_eq!(db.store.replace(&again, vec![day(AS_OF, 1)], NOW).await.unwrap(), Written::Rows(1));
+    assert_eq!(db.store.replace(&again, vec![day(AS_OF, 1)], NOW).await.unwrap(), WriteOutcome::Rows(1));
     // The lease of one whose turn has passed ends no run.
     let old = made(claim(&db, account, -1, true).await.unwrap());
     let new = made(claim(&db, account, 60, true).await.unwrap());
@@ -180,7 +180,7 @@ async fn only_snapshots_that_differ_are_written() {
     let written = db.store.replace(&run, vec![(second, full, basis), day(third, 6)], LATER).await.unwrap();
     // A cluster counts the rows that it was given; the one that did not differ keeps its instant there as well.
     let counted = if testkit::is_citus() { 3 } else { 2 };
-    assert_eq!(written, Written::Rows(counted), "one removed, one added");
+    assert_eq!(written, WriteOutcome::Rows(counted), "one removed, one added");
     let kept = db.store.range(account, DayRange { first, last: third }).await.unwrap().found;
     let kept: Vec<_> = kept.iter().map(|day| (day.date, day.components, day.basis, day.computed_at)).collect();
     assert_eq!(kept, [(third, revenue(6), Basis::default(), LATER), (second, full, basis, NOW)]);

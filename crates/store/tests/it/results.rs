@@ -1,13 +1,13 @@
 //! What the jobs read and where they put it.
 
 use domain::{
-    AccountId,
+    AccountId, CustomerId, ProductId,
     customer_metrics::{CustomerMetricsStore, Days, Metrics, Purchases},
     customers::Segment,
     daily::DailyStore,
     demand::{DemandStore, SalesDay, StockAt},
     inventory::{Figures, InventoryWriter, Status, Trend, VelocityClass},
-    jobs::{Claim, JobName, JobStore, Written},
+    jobs::{Claim, JobName, JobStore, WriteOutcome},
     page::PageRequest,
     profit::DayRange,
     reorder::{Basis, Draft, ReorderStore, ReorderWriter},
@@ -53,7 +53,7 @@ async fn customers_are_known_as_of_the_ends_of_three_days() {
     let purchases: Vec<_> = found.iter().map(|customer| (customer.written.customer_id, &customer.purchases)).collect();
     let span = (datetime!(2026-02-28 04:00 UTC), datetime!(2026-03-03 02:59:59 UTC));
     let anas = Purchases { orders: 3, days: 2, span: Some(span), gross: dec!(61.5), refunds: dec!(0.5) };
-    assert_eq!(purchases, [(ana, &anas), (bob, &Purchases::default())]);
+    assert_eq!(purchases, [(CustomerId(ana), &anas), (CustomerId(bob), &Purchases::default())]);
     let span = (datetime!(2026-02-28 04:00 UTC), datetime!(2026-03-01 02:00 UTC));
     let earlier = Purchases { orders: 2, days: 1, span: Some(span), gross: dec!(41), refunds: dec!(0) };
     assert_eq!(found[0].earlier, earlier, "at the end of 28 February");
@@ -72,7 +72,7 @@ async fn figures_of_customers_are_read_as_they_were_written() {
     let account = shop::account(&db.sql, "UTC").await;
     let (ana, bob) = (shop::customer(&db.sql, account, "ana").await, shop::customer(&db.sql, account, "bob").await);
     let buyer = Metrics {
-        customer_id: ana,
+        customer_id: CustomerId(ana),
         orders_count: 3,
         revenue_total: dec!(61),
         ltv_estimate: dec!(12.345678),
@@ -82,9 +82,9 @@ async fn figures_of_customers_are_read_as_they_were_written() {
         span: Some((datetime!(2026-02-28 04:00 UTC), NOW)),
     };
     let run = claim(&db, account, JobName::CustomerMetrics).await;
-    assert_eq!(db.store.write(&run, vec![buyer.clone()], NOW).await.unwrap(), Written::Rows(1));
+    assert_eq!(db.store.write(&run, vec![buyer.clone()], NOW).await.unwrap(), WriteOutcome::Rows(1));
     let prospect = Metrics {
-        customer_id: bob,
+        customer_id: CustomerId(bob),
         orders_count: 0,
         revenue_total: dec!(0),
         ltv_estimate: dec!(0),
@@ -150,7 +150,7 @@ async fn stocked_products_come_with_their_sales_and_the_stock_of_the_day() {
 
 fn item(product_id: i64, stock: i64) -> Figures {
     Figures {
-        product_id,
+        product_id: ProductId(product_id),
         sku: format!("S{product_id}"),
         product_name: "A product".into(),
         current_stock: stock,
@@ -239,7 +239,7 @@ const BASIS: Basis = Basis {
 
 fn draft(product_id: i64, qty: i64) -> Draft {
     Draft {
-        product_id,
+        product_id: ProductId(product_id),
         qty_suggested: qty,
         reason: "because".into(),
         confidence: dec!(0.91),
@@ -265,7 +265,7 @@ async fn pending_suggestions_are_replaced_and_decisions_stand_for_a_while() {
     };
     let found = async |columns: &str| shop::rows(&db.sql, account, columns, "reorder_suggestions").await;
 
-    assert_eq!(suggest(vec![draft(a, 10), draft(b, 20), draft(c, 30)], NOW).await, Written::Rows(3));
+    assert_eq!(suggest(vec![draft(a, 10), draft(b, 20), draft(c, 30)], NOW).await, WriteOutcome::Rows(3));
     let ids = found("sku, id").await;
     suggest(vec![draft(a, 11), draft(b, 21), draft(c, 31)], NOW).await;
     assert_eq!(found("sku, id").await, ids, "an item's pending suggestion keeps its id");

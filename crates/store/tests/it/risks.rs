@@ -1,10 +1,10 @@
 //! What risks are found in, how they are kept from run to run, and how they are listed.
 
 use domain::{
-    AccountId,
+    AccountId, CustomerId, InsightId, ProductId,
     daily::DailyStore,
     insights::Severity,
-    jobs::{Claim, JobName, JobStore, Written},
+    jobs::{Claim, JobName, JobStore, WriteOutcome},
     page::PageRequest,
     risks::{
         Action, Assumption, ChannelRevenue, Credits, CustomerRevenue, Evidence, Exposure, FailingWebhook, Filter,
@@ -49,12 +49,12 @@ fn finding(subject: &str, severity: Severity, expected: Option<Decimal>) -> Find
         ],
         assumptions: vec![Assumption::BuyersSwitch],
         action: Some(Action::Reorder),
-        links: Links { sku: Some(subject.into()), insight_id: Some(31), ..Links::default() },
+        links: Links { sku: Some(subject.into()), insight_id: Some(InsightId(31)), ..Links::default() },
     }
 }
 
 /// Writes what was found as of a day, at 03:00 of it.
-async fn found(db: &Database, account: AccountId, as_of: Date, found: Vec<Finding>) -> Written {
+async fn found(db: &Database, account: AccountId, as_of: Date, found: Vec<Finding>) -> WriteOutcome {
     let run = claim(db, account, as_of).await;
     RiskWriter::replace(&*db.store, &run, found, at(as_of)).await.unwrap()
 }
@@ -83,11 +83,11 @@ async fn what_was_found_is_read_as_it_was_written() {
         kind: Kind::CustomerConcentration,
         exposure: Some(Exposure { low: Some(dec!(0)), expected: None, high: Some(dec!(9)) }),
         likelihood: None,
-        links: Links { customer_id: Some(5), ..Links::default() },
+        links: Links { customer_id: Some(CustomerId(5)), ..Links::default() },
         action: None,
         ..finding("5", Severity::Medium, None)
     };
-    assert_eq!(found(&db, account, DAY, vec![exact.clone(), partly.clone()]).await, Written::Rows(2));
+    assert_eq!(found(&db, account, DAY, vec![exact.clone(), partly.clone()]).await, WriteOutcome::Rows(2));
     let listed = list(&db, account, Filter::default(), 9, None).await;
     let read: Vec<Finding> = listed.page.items.iter().map(|risk| risk.found.clone()).collect();
     assert_eq!(read, [exact, partly]);
@@ -119,7 +119,7 @@ async fn a_risk_keeps_its_number_while_it_lasts_and_is_forgotten_after_three_day
     assert_eq!(all(&db, account).await.len(), 2);
     found(&db, account, next(2), vec![worse.clone()]).await;
     assert_eq!(all(&db, account).await.len(), 2, "a day counts once, however often it is run");
-    assert_eq!(found(&db, account, next(3), vec![worse.clone()]).await, Written::Rows(2));
+    assert_eq!(found(&db, account, next(3), vec![worse.clone()]).await, WriteOutcome::Rows(2));
     assert_eq!(all(&db, account).await.len(), 1);
     found(&db, account, next(4), vec![worse, cup]).await;
     let again = all(&db, account).await;
@@ -138,8 +138,8 @@ async fn a_run_claimed_elsewhere_writes_nothing_and_the_next_one_all() {
     });
     let mug = vec![finding("mug", Severity::Low, None)];
     let written = RiskWriter::replace(&*db.store, &first, mug.clone(), NOW).await.unwrap();
-    assert_eq!((written, all(&db, account).await), (Written::Superseded, vec![]));
-    assert_eq!(RiskWriter::replace(&*db.store, &second, mug, NOW).await.unwrap(), Written::Rows(1));
+    assert_eq!((written, all(&db, account).await), (WriteOutcome::Superseded, vec![]));
+    assert_eq!(RiskWriter::replace(&*db.store, &second, mug, NOW).await.unwrap(), WriteOutcome::Rows(1));
     assert_eq!(all(&db, account).await.len(), 1);
 }
 
@@ -234,7 +234,7 @@ async fn the_situation_is_what_the_account_has() {
     let last = date!(2026 - 03 - 01);
     let found = db.store.situation(account, last, NOW).await.unwrap();
     let mug = ProductSales {
-        product_id: product,
+        product_id: ProductId(product),
         sku: "mug".into(),
         revenue_90d: dec!(90),
         units_90d: 9,
@@ -242,9 +242,13 @@ async fn the_situation_is_what_the_account_has() {
     };
     assert_eq!(found.products, [mug]);
     let customer = |customer_id, net, churn| CustomerRevenue { customer_id, net, churn: Some(churn) };
-    assert_eq!(found.customers.largest, Some(customer(ana, dec!(50), dec!(0.4999))));
+    assert_eq!(found.customers.largest, Some(customer(CustomerId(ana), dec!(50), dec!(0.4999))));
     assert_eq!((found.customers.net_90d, found.customers.squares_90d, found.customers.scored), (dec!(80), 3_400.0, 2));
-    assert_eq!(found.customers.leaving, [customer(bob, dec!(60), dec!(0.5))], "with the order of last June");
+    assert_eq!(
+        found.customers.leaving,
+        [customer(CustomerId(bob), dec!(60), dec!(0.5))],
+        "with the order of last June"
+    );
     assert_eq!(found.channels, [ChannelRevenue { platform: "shopify".into(), revenue: dec!(90), orders: 3 }]);
     let shops: Vec<_> = found.shops.iter().map(|shop| (shop.shop.as_str(), shop.last_sync_at)).collect();
     assert_eq!(shops, [("a.example", datetime!(2026-03-01 00:00 UTC))]);

@@ -2,7 +2,9 @@
 
 use domain::{
     anomalies::Direction,
-    stories::{Action, Band, Gauge, Kept, KeptMember, Lever, LeverKind, Measure, Money, Normal, Phase, Seen, Subject},
+    stories::{
+        Action, Band, Gauge, Lever, LeverKind, Measure, Money, Normal, Phase, Seen, StoredStory, StoryMember, Subject,
+    },
 };
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -121,9 +123,9 @@ struct MemberBody {
     direction: Direction,
 }
 
-impl From<Kept> for StoryBody {
-    fn from(kept: Kept) -> Self {
-        let Kept { id, story, members } = kept;
+impl From<StoredStory> for StoryBody {
+    fn from(kept: StoredStory) -> Self {
+        let StoredStory { id, story, members } = kept;
         let action = story.action();
         let (phase, over_since) = match story.phase {
             Phase::Open => ("open", None),
@@ -131,7 +133,7 @@ impl From<Kept> for StoryBody {
             Phase::Usual => ("usual", None),
         };
         Self {
-            id,
+            id: id.0,
             subject: story.subject,
             first_day: date(story.span.first),
             last_day: date(story.span.last),
@@ -171,9 +173,9 @@ impl From<Seen> for SeenBody {
     }
 }
 
-impl From<KeptMember> for MemberBody {
-    fn from(member: KeptMember) -> Self {
-        let KeptMember { anomaly, metric, day, direction } = member;
-        Self { anomaly_id: anomaly, metric, day: date(day), direction }
+impl From<StoryMember> for MemberBody {
+    fn from(member: StoryMember) -> Self {
+        let StoryMember { anomaly, metric, day, direction } = member;
+        Self { anomaly_id: anomaly.0, metric, day: date(day), direction }
     }
 }

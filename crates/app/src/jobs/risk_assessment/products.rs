@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use analytics::{demand::DemandModel, exposure, stock::ExpectedDemand};
 use domain::{
+    ProductId,
     demand::StockedProduct,
     metrics::{
         contribution::mean_price,
@@ -21,7 +22,8 @@ use super::{
 };
 
 pub(super) fn assess(shop: &Shop, stocked: &Stocked, situation: &Situation) -> Vec<Finding> {
-    let sales: HashMap<i64, &ProductSales> = situation.products.iter().map(|sales| (sales.product_id, sales)).collect();
+    let sales: HashMap<ProductId, &ProductSales> =
+        situation.products.iter().map(|sales| (sales.product_id, sales)).collect();
     let found = stocked.each(|product, _, model| {
         let Some(sales) = sales.get(&product.product_id) else { return [None, None] };
         let facts = facts(shop, situation, product, sales, model, (stocked.last - sales.known_since).whole_days());

@@ -1,4 +1,5 @@
 use domain::{
+    CustomerId, IntegrationId, ProductId, SubscriptionId,
     demand::StockedProduct,
     insights::Severity,
     risks::{
@@ -40,7 +41,7 @@ fn shop_of(days: impl Fn(i64) -> DayTotals) -> Shop {
 
 fn sales(id: i64, revenue: Decimal, units: i64) -> ProductSales {
     ProductSales {
-        product_id: id,
+        product_id: ProductId(id),
         sku: format!("S{id}"),
         revenue_90d: revenue,
         units_90d: units,
@@ -68,12 +69,12 @@ fn what_runs_out_before_an_order_arrives_costs_its_contribution() {
             sales(3, dec!(9000), 1),
             sales(4, dec!(9001), 1),
         ],
-        insights: vec![OpenInsight { id: 31, fingerprint: "inventory:running_out".into() }],
+        insights: vec![OpenInsight { id: InsightId(31), fingerprint: "inventory:running_out".into() }],
         ..Situation::default()
     };
     let found = assess(&shop_of(day), &stocked(vec![product]), &situation, NOW);
     let stockout = &found[0];
-    assert_eq!((stockout.id().as_str(), stockout.links.insight_id), ("stockout:S1", Some(31)));
+    assert_eq!((stockout.id().as_str(), stockout.links.insight_id), ("stockout:S1", Some(InsightId(31))));
     // Ten days of 5 less the 20 at hand are 30 units, each of 20 less 5 % fees, 8 cost and 1 shipping.
     let expected = stockout.exposure.unwrap().expected.unwrap();
     assert!((expected - dec!(300)).abs() < dec!(3), "{expected}");
@@ -94,10 +95,10 @@ fn an_order_on_its_way_is_counted_and_no_unit_cost_means_no_amount() {
 fn regular_customers_who_leave_take_their_months_contribution_along() {
     let customer = |customer_id, net| CustomerRevenue { customer_id, net, churn: Some(dec!(0.5)) };
     let customers = CustomerBase {
-        largest: Some(customer(5, dec!(3240))),
+        largest: Some(customer(CustomerId(5), dec!(3240))),
         net_90d: dec!(16200),
         squares_90d: 3240.0 * 3240.0,
-        leaving: vec![customer(5, dec!(3650)), customer(6, dec!(3650))],
+        leaving: vec![customer(CustomerId(5), dec!(3650)), customer(CustomerId(6), dec!(3650))],
         scored: 100,
     };
     let situation = Situation { customers, ..Situation::default() };
@@ -173,19 +174,19 @@ fn connections_credits_and_webhooks_are_looked_at_as_of_now() {
             ChannelRevenue { platform: "tiendanube".into(), revenue: dec!(4), orders: 1 },
         ],
         shops: vec![ConnectedShop {
-            id: 3,
+            id: IntegrationId(3),
             provider: "shopify".parse().unwrap(),
             shop: "a.example".into(),
             last_sync_at: at,
         }],
         credits: Credits { balance: 10, used_14d: 140, auto_topup_enabled: false, auto_topup_failures: 0 },
-        webhooks: vec![FailingWebhook { id: 9, failing_since: at, waiting: 2 }],
-        insights: vec![OpenInsight { id: 8, fingerprint: "integrations:stale:shopify:a.example".into() }],
+        webhooks: vec![FailingWebhook { id: SubscriptionId(9), failing_since: at, waiting: 2 }],
+        insights: vec![OpenInsight { id: InsightId(8), fingerprint: "integrations:stale:shopify:a.example".into() }],
         ..Situation::default()
     };
     let found = assess(&shop_of(day), &stocked(vec![]), &situation, NOW);
     let expected = [(Kind::IntegrationStale, "3"), (Kind::LowCredits, "balance"), (Kind::WebhooksFailing, "9")];
     assert_eq!(kinds(&found), expected.map(|(kind, subject)| (kind, subject.to_owned())));
-    assert_eq!((found[0].evidence[1].value, found[0].links.insight_id), (Some(0.75), Some(8)));
+    assert_eq!((found[0].evidence[1].value, found[0].links.insight_id), (Some(0.75), Some(InsightId(8))));
     assert_eq!(found[0].severity, Severity::High);
 }

@@ -1,3 +1,4 @@
+use domain::ChargeId;
 use rstest::rstest;
 use time::macros::datetime;
 
@@ -93,7 +94,7 @@ fn wire(change: impl FnOnce(&mut serde_json::Value)) -> Result<Payment, GatewayU
 fn a_payment_is_read() {
     let payment = wire(|_| {}).unwrap();
     let order = payment.order.clone().unwrap();
-    assert_eq!((order.account.0, order.item.as_str(), order.charge), (3, "small", Some(8)));
+    assert_eq!((order.account.0, order.item.as_str(), order.charge), (3, "small", Some(ChargeId(8))));
     assert_eq!((payment.status, payment.amount.to_string().as_str()), (PaymentStatus::Approved, "9.00"));
     assert!(!format!("{payment:?}").contains("example.com"));
 }

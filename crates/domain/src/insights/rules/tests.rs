@@ -13,6 +13,7 @@ use super::{
     *,
 };
 use crate::{
+    StoryId,
     accounts::Platform,
     anomalies::Direction,
     profit::{Basis, DayRange},
@@ -98,7 +99,7 @@ fn outage() -> Story {
 }
 
 fn of_stories(stories: impl IntoIterator<Item = Story>) -> Facts {
-    let stories = (12..).zip(stories).map(|(id, story)| StoryFact { id, story }).collect();
+    let stories = (12..).zip(stories).map(|(id, story)| StoryFact { id: StoryId(id), story }).collect();
     facts(Stored { stories, ..Stored::default() })
 }
 
@@ -122,7 +123,10 @@ fn a_story_says_what_happened_what_it_cost_what_was_normal_and_what_to_do() {
     assert_eq!(found[0].suggested_action, "Place a test order on Shopify, and check its checkout and payments.");
     assert_eq!(found[0].impact_estimate, "1,450 USD less profit than normal");
     let draft = &draft(&facts)[0];
-    assert_eq!((draft.fingerprint.as_str(), draft.stake, draft.story), ("story:12", Some(dec!(1450)), Some(12)));
+    assert_eq!(
+        (draft.fingerprint.as_str(), draft.stake, draft.story),
+        ("story:12", Some(dec!(1450)), Some(StoryId(12)))
+    );
     assert!(draft.earns_place && !draft.is_over);
 }
 
@@ -348,7 +352,7 @@ fn every_story() -> Vec<StoryFact> {
             (story.seen.band.observed, story.direction) = (94.5, Direction::Up);
             story.money = story.money.map(|_| Money { low: 7.0, expected: 9.5, high: 14.2, measure: Measure::Revenue });
         }
-        stories.push(StoryFact { id: stories.len() as i64, story });
+        stories.push(StoryFact { id: StoryId(stories.len() as i64), story });
     }
     stories
 }

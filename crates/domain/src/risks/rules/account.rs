@@ -3,6 +3,7 @@
 use time::{Duration, OffsetDateTime};
 
 use crate::{
+    InsightId,
     insights::Severity,
     integrations::STALE_AFTER,
     risks::{ConnectedShop, Credits, FailingWebhook},
@@ -25,7 +26,7 @@ const SOON_OFF: Duration = Duration::hours(24);
 pub fn integration_stale(
     shop: &ConnectedShop,
     blind_share: Option<f64>,
-    insight_id: Option<i64>,
+    insight_id: Option<InsightId>,
     now: OffsetDateTime,
 ) -> Option<Finding> {
     let since = now - shop.last_sync_at;

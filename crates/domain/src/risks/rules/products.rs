@@ -4,6 +4,7 @@ use super::{
     Action, Assumption, CONCENTRATED_HHI, Exposure, Finding, Kind, Links, Measure, Scale, Severity, finding, held,
     number, seen,
 };
+use crate::InsightId;
 
 /// A stock-out is raised when it is at least so likely before an order of today arrives.
 pub const STOCKOUT_PROBABILITY: f64 = 0.3;
@@ -40,7 +41,7 @@ pub struct Product<'a> {
     /// Days since when it is known to be for sale.
     pub known_days: i64,
     /// The open insight on its stock.
-    pub insight_id: Option<i64>,
+    pub insight_id: Option<InsightId>,
 }
 
 /// Before an order of today arrives, the stock is likely to be used up.

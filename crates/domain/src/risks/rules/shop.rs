@@ -3,6 +3,7 @@
 use super::{
     Action, Assumption, CONCENTRATED_HHI, Exposure, Finding, Kind, Links, Measure, Scale, finding, held, seen,
 };
+use crate::{CustomerId, InsightId};
 
 /// Whom a risk is about when it is the whole shop.
 const SHOP: &str = "shop";
@@ -25,7 +26,7 @@ pub struct Customers {
     pub monthly_contribution: Option<(f64, f64, f64)>,
     /// Customers whose scores the models were fitted to.
     pub scored: i64,
-    pub insight_id: Option<i64>,
+    pub insight_id: Option<InsightId>,
 }
 
 /// Regular customers are likely not to come back.
@@ -54,7 +55,7 @@ pub fn churn(customers: &Customers, scale: &Scale) -> Option<Finding> {
 /// The customer who brings most.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CustomerShare {
-    pub customer_id: i64,
+    pub customer_id: CustomerId,
     /// Of 90-day net revenue.
     pub share: f64,
     pub hhi: f64,

@@ -5,6 +5,7 @@ use time::{Duration, OffsetDateTime, macros::datetime};
 
 use super::*;
 use crate::{
+    CustomerId, InsightId, IntegrationId, SubscriptionId,
     accounts::Platform,
     risks::{ConnectedShop, Credits, FailingWebhook},
 };
@@ -29,7 +30,7 @@ fn product() -> Product<'static> {
         long_demand: 900.0,
         units_sold_90d: 450,
         known_days: 400,
-        insight_id: Some(31),
+        insight_id: Some(InsightId(31)),
     }
 }
 
@@ -43,7 +44,7 @@ fn a_stockout_costs_the_contribution_of_what_is_missed_and_half_of_it_at_least()
     assert_eq!(amounts(&found), Some((Some(dec!(60)), Some(dec!(200)), Some(dec!(280)))));
     // 200 of a profit of 1,000.
     assert_eq!((found.severity, found.likelihood), (Severity::Critical, Some(dec!(0.9))));
-    assert_eq!((found.id().as_str(), found.links.insight_id), ("stockout:MUG", Some(31)));
+    assert_eq!((found.id().as_str(), found.links.insight_id), ("stockout:MUG", Some(InsightId(31))));
     assert!(!found.lacks_costs && !found.assumptions.contains(&Assumption::LeadTimeUnknown));
     assert!(stockout(&Product { stockout_probability: 0.2999, ..product() }, &scale(None)).is_none());
 }
@@ -108,13 +109,13 @@ fn a_large_customer_is_expected_to_leave_as_likely_as_known(
     #[case] churn: Option<f64>,
     #[case] raised: bool,
 ) {
-    let largest = CustomerShare { customer_id: 5, share, hhi, churn };
+    let largest = CustomerShare { customer_id: CustomerId(5), share, hhi, churn };
     let found = customer_concentration(&largest, &scale(Some(1_000.0)));
     assert_eq!(found.is_some(), raised);
     if let Some(found) = found {
         let expected = churn.map(|_| dec!(50));
         assert_eq!(found.exposure.map(|exposure| exposure.expected), Some(expected));
-        assert_eq!((found.likelihood.is_some(), found.links.customer_id), (churn.is_some(), Some(5)));
+        assert_eq!((found.likelihood.is_some(), found.links.customer_id), (churn.is_some(), Some(CustomerId(5))));
     }
     assert_eq!((CustomerShare::calibrated(churn, 99), CustomerShare::calibrated(churn, 100)), (None, churn));
 }
@@ -171,8 +172,12 @@ fn a_fall_of_the_margin_takes_its_part_of_a_months_revenue() {
 #[case(Duration::hours(25), Some(Severity::Medium))]
 #[case(Duration::hours(72), Some(Severity::High))]
 fn a_shop_is_stale_by_the_rule_of_the_integrations(#[case] since: Duration, #[case] severity: Option<Severity>) {
-    let shop =
-        ConnectedShop { id: 3, provider: Platform::Shopify, shop: "a.example".into(), last_sync_at: NOW - since };
+    let shop = ConnectedShop {
+        id: IntegrationId(3),
+        provider: Platform::Shopify,
+        shop: "a.example".into(),
+        last_sync_at: NOW - since,
+    };
     assert_eq!(integration_stale(&shop, Some(0.4), None, NOW).map(|found| found.severity), severity);
 }
 
@@ -203,7 +208,7 @@ fn a_webhook_is_a_high_risk_a_day_before_it_is_switched_off(
     #[case] severity: Severity,
     #[case] hours_left: f64,
 ) {
-    let webhook = FailingWebhook { id: 9, failing_since: NOW - since, waiting: 4 };
+    let webhook = FailingWebhook { id: SubscriptionId(9), failing_since: NOW - since, waiting: 4 };
     let found = webhook_failing(&webhook, NOW);
     assert_eq!((found.severity, found.evidence[0].value), (severity, Some(hours_left)));
 }

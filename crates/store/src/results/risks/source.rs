@@ -7,7 +7,7 @@ use diesel::{
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
-    AccountId, StoreError,
+    AccountId, CustomerId, InsightId, IntegrationId, ProductId, StoreError, SubscriptionId,
     risks::{
         ChannelRevenue, ConnectedShop, Credits, CustomerBase, CustomerRevenue, FailingWebhook, LIKELY_CHURN,
         OpenInsight, ProductSales, RiskSource, Situation,
@@ -52,7 +52,7 @@ row!(
 impl From<ProductRow> for ProductSales {
     fn from(row: ProductRow) -> Self {
         let ProductRow { product_id, sku, revenue_90d, units_90d, known_since } = row;
-        Self { product_id, sku, revenue_90d, units_90d, known_since }
+        Self { product_id: ProductId(product_id), sku, revenue_90d, units_90d, known_since }
     }
 }
 
@@ -104,7 +104,7 @@ row!(
 impl From<CustomerRow> for CustomerRevenue {
     fn from(row: CustomerRow) -> Self {
         let CustomerRow { customer_id, net, churn_score } = row;
-        Self { customer_id, net, churn: churn_score }
+        Self { customer_id: CustomerId(customer_id), net, churn: churn_score }
     }
 }
 
@@ -149,7 +149,7 @@ impl TryFrom<ShopRow> for ConnectedShop {
     type Error = StoreError;
     fn try_from(row: ShopRow) -> Result<Self, StoreError> {
         let ShopRow { id, provider, shop, last_sync_at } = row;
-        Ok(Self { id, provider: parse(&provider, "platform")?, shop, last_sync_at })
+        Ok(Self { id: IntegrationId(id), provider: parse(&provider, "platform")?, shop, last_sync_at })
     }
 }
 
@@ -200,7 +200,7 @@ row!(
 impl From<WebhookRow> for FailingWebhook {
     fn from(row: WebhookRow) -> Self {
         let WebhookRow { id, failing_since, waiting } = row;
-        Self { id, failing_since, waiting }
+        Self { id: SubscriptionId(id), failing_since, waiting }
     }
 }
 
@@ -219,7 +219,7 @@ row!(
 impl From<InsightRow> for OpenInsight {
     fn from(row: InsightRow) -> Self {
         let InsightRow { id, fingerprint } = row;
-        Self { id, fingerprint }
+        Self { id: InsightId(id), fingerprint }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The queue of automatic charges: what puts one in it, who works on it, how it ends.
 
 use domain::{
-    AccountId,
+    AccountId, ChargeId,
     ai::{AiRuns, Ending, Outcome, RequestError},
     credits::{
         CreditAmount, CreditLedger, DebitError, RechargeSource, TransactionKind,
@@ -306,7 +306,7 @@ async fn a_card_that_pays_by_hand_ends_the_count_of_failures_and_is_charged_whil
     let left = Left::Failed { reason: "card_declined".to_owned(), retry_at: START + Duration::DAY };
     db.store.leave(charge, left, START).await.unwrap();
     db.sql.execute("DELETE FROM auto_topups WHERE state = 'pending'", &[]).await.unwrap();
-    let by_hand = paid(ChargeRef { id: 900, ..charge });
+    let by_hand = paid(ChargeRef { id: ChargeId(900), ..charge });
     let quote = by_hand.quote.map(|bought| {
         let sold = Sold { source: RechargeSource::Manual, ..bought.sold };
         Purchase { sold, charge: None, ..bought }
