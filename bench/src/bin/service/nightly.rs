@@ -105,10 +105,15 @@ fn growth(name: &str, what: &str, larger: &Ran, smaller: &Ran, of: (i32, &str), 
         command: smaller.command.clone(),
     });
     row.note = format!(
-        "exponent {:.2}; {:.2} s beside {:.2} s of time",
+        "exponent {:.2}; {:.2} s beside {:.2} s of time; processor: Postgres {:.1} s, the service {:.1} s beside {:.1} s \
+         and {:.1} s",
         ratio.log(times.into()),
         larger.seconds,
-        smaller.seconds
+        smaller.seconds,
+        larger.postgres_cpu,
+        larger.service_cpu,
+        smaller.postgres_cpu,
+        smaller.service_cpu
     );
     row.command = larger.command.clone();
     row.disturbed = larger.disturbed || smaller.disturbed;
