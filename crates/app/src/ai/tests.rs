@@ -13,7 +13,7 @@ use domain::{
     demand::MockDemandStore,
     insights::{CriticalItem, InsightSource, Kind, MockInsightWriter, Stored, Told, Value},
     inventory::MockInventoryWriter,
-    jobs::{MockJobStore, WriteOutcome as JobWritten},
+    jobs::{MockJobStore, WriteOutcome},
     language::Language,
     profit::{DayRange, MockProfitWriter},
     reorder::MockReorderWriter,
@@ -81,7 +81,7 @@ fn deps(runs: MockAiRuns, model: MockLanguageModel, sold_out: &[&str]) -> (Deps,
     insights.expect_replace().returning(move |_, ending, _, _| {
         let (_, outcome, reason) = ending.run.unwrap();
         noted.lock().unwrap_or_else(PoisonError::into_inner).push((outcome, reason));
-        Ok(JobWritten::Rows(1))
+        Ok(WriteOutcome::Rows(1))
     });
     let text_generator = InsightTextGenerator {
         runs: Arc::new(runs),
