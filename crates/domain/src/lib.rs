@@ -43,6 +43,7 @@ pub mod rate_limit;
 pub mod reorder;
 pub mod risks;
 pub mod sealing;
+pub mod shops;
 pub mod stories;
 pub mod text;
 pub mod texts;

@@ -1,0 +1,81 @@
+//! Hooks: what a platform sends when something changed in a shop. They are hints, never data: what changed is read
+//! again with our own token.
+
+use time::OffsetDateTime;
+
+use crate::accounts::Platform;
+
+/// Bytes of a hook's body.
+pub const MAX_BODY: usize = 1 << 20;
+
+/// What a hook says happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Topic {
+    /// An order changed; its identifier. `None`: some order, to be found among the changes.
+    Order(Option<String>),
+    /// Products, prices, costs or stock changed.
+    Catalogue,
+    /// The app was removed from the shop: the token is dead.
+    Uninstalled,
+    Suspended,
+    Resumed,
+    /// The granted permissions changed.
+    ScopesChanged,
+    Privacy(PrivacyRequest),
+    /// Nothing that matters here.
+    Other,
+}
+
+/// What a law gives a buyer or a shop, as the platform passes it on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PrivacyRequest {
+    /// A buyer asks what is kept about them; the platform's identifier of the customer.
+    Data { customer: String },
+    /// A buyer is to be forgotten; with the orders that are to lose their buyer, where the platform names them.
+    RedactCustomer { customer: String, orders: Vec<String> },
+    /// Everything about the shop's buyers is to be forgotten.
+    RedactShop,
+}
+
+/// A hook that its platform sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hook {
+    /// By which the connection is found: the platform's number of the shop, or its host name for Shopify.
+    pub shop_id: String,
+    /// The platform's name of the topic.
+    pub topic_name: String,
+    pub topic: Topic,
+    /// The same for repetitions of the same event, different for others.
+    pub dedup_key: String,
+}
+
+/// Why a hook is not taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum HookRefused {
+    /// No signature where there has to be one, or not in its form.
+    #[error("the signature is missing or malformed")]
+    Unsigned,
+    #[error("the signature is wrong")]
+    Forged,
+    /// Signed, but the body is not what the platform sends.
+    #[error("the body cannot be read")]
+    Unreadable,
+    /// Not signed by design, and not for this app: it is answered like others and dropped.
+    #[error("the hook is for somebody else")]
+    Foreign,
+}
+
+/// The headers of a hook, by lower-case name.
+pub trait HookHeaders {
+    /// The value of a header that is there exactly once and is visible ASCII.
+    fn one(&self, name: &str) -> Option<&str>;
+}
+
+/// Checks hooks of a platform: the signature in constant time, with the present and the previous secret.
+pub trait HookVerifier: Send + Sync {
+    fn platform(&self) -> Platform;
+
+    /// # Errors
+    /// [`HookRefused`].
+    fn verify(&self, headers: &dyn HookHeaders, body: &[u8], now: OffsetDateTime) -> Result<Hook, HookRefused>;
+}

@@ -1,0 +1,149 @@
+//! Reading a shop: orders with their refunds, the catalogue, stock.
+
+use async_trait::async_trait;
+use futures_core::stream::BoxStream;
+use rust_decimal::Decimal;
+use time::{Duration, OffsetDateTime};
+
+use super::{Access, ShopError, ShopInfo};
+use crate::{
+    accounts::Platform,
+    imports::{DocumentPart, Line},
+    money::Currency,
+};
+
+/// From `from`, inclusive, to `until`, exclusive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    pub from: OffsetDateTime,
+    pub until: OffsetDateTime,
+}
+
+/// By which of an order's instants a window selects it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// By when it was made: the history, window after window.
+    BackFill,
+    /// By when it last changed.
+    Changes,
+}
+
+/// What is to be kept to with a platform.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timing {
+    /// How long before its cursor a run begins to read again, since platforms index late.
+    pub overlap: Duration,
+    /// How long before the platform's present a window ends.
+    pub lag: Duration,
+    /// The length of a window of the back-fill; it is halved when it holds too much.
+    pub window: Duration,
+    /// How far back orders can be read at most.
+    pub history: Duration,
+    /// Orders younger than this are read again every night one by one, where the platform does not report every change
+    /// of them in [`Purpose::Changes`].
+    pub reread: Option<Duration>,
+    /// How long an access token lives, where it expires.
+    pub token_lifetime: Duration,
+}
+
+/// Money or goods given back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refund {
+    /// Whole seconds.
+    pub at: OffsetDateTime,
+    /// Units that came back, and money without units as a line that is no product with quantity 1.
+    pub lines: Vec<Line>,
+}
+
+/// An order with all of its refunds: what it no longer names is gone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShopOrder {
+    /// Of kind order, complete.
+    pub order: DocumentPart,
+    pub refunds: Vec<Refund>,
+    /// True when money went back and the platform does not say how much: nothing is guessed.
+    pub refund_unknown: bool,
+}
+
+/// An order that does not count (any more): deleted, never paid, a test.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Voided {
+    pub external_id: String,
+}
+
+/// A record that cannot be taken. The others are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refused {
+    /// What the platform calls it: `order`, `product`.
+    pub kind: &'static str,
+    pub external_id: String,
+    /// A sentence for the owner, without personal data: `its currency is BRL`.
+    pub reason: String,
+}
+
+/// Some orders of a window.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct OrderBatch {
+    /// Records that the platform gave for it.
+    pub read: u64,
+    pub orders: Vec<ShopOrder>,
+    pub voided: Vec<Voided>,
+    pub refused: Vec<Refused>,
+}
+
+/// A product of the catalogue, one per SKU.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Product {
+    pub sku: String,
+    pub name: Option<String>,
+    pub category: Option<String>,
+    pub price: Option<Decimal>,
+    /// What a unit costs the shop today. `None`: the platform does not say, which is not 0.
+    pub cost: Option<Decimal>,
+    /// Units on hand over all places; may be negative. `None`: not managed by the platform.
+    pub stock: Option<i64>,
+    pub on_order: Option<i64>,
+}
+
+/// Some products of the catalogue.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ProductBatch {
+    pub read: u64,
+    pub products: Vec<Product>,
+    pub refused: Vec<Refused>,
+}
+
+/// What is read, batch by batch. An error ends it, and nothing of the window counts as read.
+pub type ShopStream<T> = BoxStream<'static, Result<T, ShopError>>;
+
+/// Reads a shop. It keeps the platform's limits by itself: it waits up to a minute, and longer pauses are
+/// [`ShopError::Throttled`].
+#[cfg_attr(feature = "mock", mockall::automock)]
+#[async_trait]
+pub trait ShopReader: Send + Sync {
+    fn platform(&self) -> Platform;
+
+    fn timing(&self) -> Timing;
+
+    /// The shop itself, and the platform's present by its `Date` header.
+    ///
+    /// # Errors
+    /// [`ShopError`].
+    async fn shop(&self, access: &Access) -> Result<(ShopInfo, OffsetDateTime), ShopError>;
+
+    /// The orders of a window. Their amounts are in `currency`; orders in another are refused one by one.
+    fn orders(&self, access: &Access, window: Window, purpose: Purpose, currency: Currency) -> ShopStream<OrderBatch>;
+
+    /// Some orders by their identifiers; one that is not there is voided.
+    fn orders_by_id(&self, access: &Access, ids: Vec<String>, currency: Currency) -> ShopStream<OrderBatch>;
+
+    /// The whole catalogue with today's prices, costs and stock: each SKU once. Prices and costs in another currency
+    /// than `currency` are left out, and the product is refused.
+    fn products(&self, access: &Access, currency: Currency) -> ShopStream<ProductBatch>;
+
+    /// Asks the platform to send hooks to `address`. Repeating it changes nothing.
+    ///
+    /// # Errors
+    /// [`ShopError`].
+    async fn subscribe(&self, access: &Access, address: &str) -> Result<(), ShopError>;
+}
