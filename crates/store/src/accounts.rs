@@ -1,5 +1,8 @@
 //! [`AccountStore`] on Postgres.
 
+pub(crate) mod data_keys;
+pub(crate) mod keys;
+
 use async_trait::async_trait;
 use diesel::{
     prelude::*,
@@ -24,7 +27,6 @@ use crate::{
         error::{Failure, parse},
         statement::Scalar,
     },
-    keys,
     schema::{accounts, credit_balances, credit_transactions, users},
 };
 

@@ -18,11 +18,11 @@ use time::OffsetDateTime;
 use crate::{
     Store,
     accounts::lock,
+    database::idempotency::{self, WriteError},
     database::{
         error::{Failure, corrupt, parse, store_error},
         transact::Rollback,
     },
-    idempotency::{self, WriteError},
     schema::alert_rules as rules,
 };
 

@@ -7,6 +7,7 @@ pub mod citus;
 pub(crate) mod decode;
 pub(crate) mod error;
 pub(crate) mod group_commit;
+pub(crate) mod idempotency;
 pub(crate) mod listen;
 pub(crate) mod pipeline;
 pub(crate) mod pool;

@@ -2,6 +2,8 @@
 //!
 //! Every query starts from its account. Rows never leave their file: they become domain types there, by full
 //! destructuring, so that a new column fails to compile instead of vanishing.
+//!
+//! Folders are named by what they serve, files by their port.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 #[macro_use]
@@ -10,34 +12,17 @@ mod database;
 mod accounts;
 mod ai;
 mod alerts;
-mod anomalies;
-mod as_of;
+mod analytics;
 mod credits;
-mod customers;
-mod daily;
-mod data_keys;
-mod demand;
-mod freshness;
-mod health;
-mod idempotency;
-mod imports;
-mod incidents;
-mod insights;
+mod ingest;
 mod integrations;
-mod inventory;
 mod jobs;
-mod keys;
-mod metric_days;
 mod operations;
-mod profit;
-mod reorder;
-mod results;
-mod risks;
 mod schema;
-mod tracking;
-mod uptime;
+mod status;
 mod webhooks;
 
+pub use accounts::keys::{REVOCATION_CHANNEL, cache::KeyCache};
 pub use database::{
     citus,
     group_commit::GroupCommit,
@@ -45,8 +30,7 @@ pub use database::{
     pool::{Connect, MIGRATIONS, PoolOptions, Pooler, migrate, revert_all},
 };
 use database::{replica, runs};
-pub use imports::Importer;
-pub use keys::{REVOCATION_CHANNEL, cache::KeyCache};
+pub use ingest::Importer;
 pub use operations::{backup, depths::Depths, maintenance::Retention};
 pub use webhooks::{
     deliveries::{Pruned, forward_due},

@@ -21,7 +21,7 @@ use crate::{
     Store,
     accounts::lock,
     database::error::{Failure, corrupt},
-    idempotency::{self, WriteError},
+    database::idempotency::{self, WriteError},
     schema::webhook_subscriptions,
 };
 

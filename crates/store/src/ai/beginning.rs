@@ -14,8 +14,8 @@ use time::OffsetDateTime;
 use super::runs::RunRow;
 use crate::{
     credits::{operations, posting},
+    database::idempotency::{self, WriteError},
     database::{error::corrupt, transact::Rollback},
-    idempotency::{self, WriteError},
     schema::{ai_access, ai_runs as runs, credit_balances},
 };
 

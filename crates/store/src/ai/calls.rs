@@ -14,7 +14,7 @@ use super::{beginning, guard, runs::RunRow};
 use crate::{
     credits::posting,
     database::error::{Failure, parse},
-    idempotency::WriteError,
+    database::idempotency::WriteError,
     schema::{ai_calls as calls, ai_runs as runs},
 };
 

@@ -18,7 +18,7 @@ use super::{beginning, calls, ending};
 use crate::{
     Store,
     database::error::{Failure, parse},
-    idempotency::WriteError,
+    database::idempotency::WriteError,
     schema::ai_runs as runs,
 };
 

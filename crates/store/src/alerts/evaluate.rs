@@ -19,7 +19,8 @@ use time::{Duration, OffsetDateTime};
 
 use super::RuleRow;
 use crate::{
-    Store, daily,
+    Store,
+    analytics::daily,
     database::statement::Scalar,
     schema::{ad_spend, alert_rules as rules, daily_metrics, inventory_items},
     webhooks::outbox,

@@ -29,12 +29,12 @@ use super::{
 };
 use crate::{
     Store,
+    accounts::keys,
     database::{
         error::{Failure, corrupt, parse},
         statement::Scalar,
         transact::Rollback,
     },
-    keys,
     schema::{accounts, auto_topups, credit_balances, payment_customers, payment_owners, payments},
     webhooks::outbox,
 };

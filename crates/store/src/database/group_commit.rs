@@ -30,7 +30,7 @@ use tokio::{
 
 use crate::{
     Store,
-    tracking::{EventRow, insert_rows_as, take_ids},
+    ingest::tracking::{EventRow, insert_rows_as, take_ids},
 };
 
 /// Events that may wait; further ones are refused at once.

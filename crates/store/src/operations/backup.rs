@@ -10,7 +10,7 @@ use tokio_postgres::{
     config::{Host, SslMode},
 };
 
-use crate::{Connect, data_keys::Used, health};
+use crate::{Connect, accounts::data_keys::Used, status::health};
 
 /// Where systems keep the certificates that they trust; libpq has to be told.
 const TRUSTED: [&str; 4] = [

@@ -13,7 +13,7 @@ use crate::{
     Pruned, Store,
     database::{error::Failure, statement::Scalar},
     schema::idempotency_keys,
-    uptime,
+    status::uptime,
 };
 
 /// A statement that would wait for a lock holds up every insert behind it: rather try again next time.

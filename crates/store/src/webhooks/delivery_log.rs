@@ -29,7 +29,7 @@ use uuid::Uuid;
 use crate::{
     Store,
     database::error::{Failure, corrupt, parse},
-    idempotency::{self, WriteError},
+    database::idempotency::{self, WriteError},
     schema::{deliveries, events, webhook_subscriptions},
     webhooks::deliveries::lease::{LeasedRow, leased},
 };

@@ -22,7 +22,7 @@ use crate::{
     Store,
     accounts::lock,
     database::error::{Failure, corrupt, parse},
-    idempotency::{self, WriteError},
+    database::idempotency::{self, WriteError},
     schema::{deliveries, webhook_replays as replays},
     webhooks::deliveries::receiver,
 };

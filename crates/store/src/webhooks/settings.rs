@@ -19,7 +19,7 @@ use time::OffsetDateTime;
 use crate::{
     Store,
     database::error::{Failure, corrupt},
-    idempotency::{self, WriteError},
+    database::idempotency::{self, WriteError},
     schema::webhook_subscriptions as subscriptions,
     webhooks::{
         SubscriptionRow,

@@ -5,16 +5,16 @@ use std::{collections::BTreeMap, fs, path::Path};
 /// Files with SQL that cannot be declared, and how many texts each has.
 const ELSEWHERE: [(&str, usize); 11] = [
     // A part of two statements, both declared.
-    ("data_keys.rs", 1),
-    ("daily/customers.rs", 1),
+    ("accounts/data_keys.rs", 1),
+    ("analytics/daily/customers.rs", 1),
     // Put together for each job with the query of its figures; tests beside it and of the lists prepare them.
-    ("freshness.rs", 9),
-    ("inventory.rs", 1),
-    ("risks.rs", 1),
+    ("analytics/freshness.rs", 9),
+    ("analytics/inventory.rs", 1),
+    ("analytics/risks.rs", 1),
     // Put together for the two kinds of documents; a test beside it prepares each.
-    ("imports/merge.rs", 7),
+    ("ingest/imports/merge.rs", 7),
     // COPY is not prepared, and its table is no parameter; the other text is that of a test.
-    ("imports/copy.rs", 2),
+    ("ingest/imports/copy.rs", 2),
     // The names of tables and partitions are no parameters. One text reads a table that is there with Citus only.
     ("operations/backup.rs", 2),
     ("operations/maintenance.rs", 1),

@@ -23,13 +23,13 @@ use time::OffsetDateTime;
 
 use crate::{
     Store,
+    analytics::freshness::{self, Found, WithFreshness},
     database::{
         decode::{Amount, InOrder, Named},
         error::{Failure, parse},
         statement,
         streams::{self, STREAM_BATCH},
     },
-    freshness::{self, Found, WithFreshness},
 };
 
 type Instant = Nullable<Timestamptz>;

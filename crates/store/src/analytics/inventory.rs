@@ -14,8 +14,8 @@ use time::{Date, OffsetDateTime};
 
 use crate::{
     Store,
+    analytics::freshness::{self, Found, WithFreshness},
     database::{error::parse, statement::Condition},
-    freshness::{self, Found, WithFreshness},
     schema::inventory_items,
 };
 

@@ -19,11 +19,11 @@ use time::OffsetDateTime;
 
 use crate::{
     Store,
+    database::idempotency::{self, WriteError},
     database::{
         error::{Failure, corrupt},
         statement::Scalar,
     },
-    idempotency::{self, WriteError},
     schema::track_events,
 };
 

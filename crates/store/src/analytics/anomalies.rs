@@ -15,11 +15,11 @@ use time::{Date, OffsetDateTime};
 
 use crate::{
     Store,
+    analytics::freshness::{self, Found, WithFreshness},
     database::{
         error::{corrupt, parse},
         statement::Condition,
     },
-    freshness::{self, Found, WithFreshness},
     schema::anomalies,
 };
 

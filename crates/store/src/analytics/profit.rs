@@ -15,7 +15,7 @@ use domain::{
 use rust_decimal::Decimal;
 use time::{Date, OffsetDateTime};
 
-use crate::{Store, database::decode::Amount, freshness, schema::accounts};
+use crate::{Store, analytics::freshness, database::decode::Amount, schema::accounts};
 
 type Instant = Nullable<Timestamptz>;
 

@@ -22,12 +22,12 @@ use time::OffsetDateTime;
 
 use crate::{
     Store,
+    analytics::freshness::{self, Found, WithFreshness},
+    analytics::results::stories,
     database::{
         error::{parse, store_error},
         transact::{TransactionError, was_conflict},
     },
-    freshness::{self, Found, WithFreshness},
-    results::stories,
     schema::insights,
 };
 

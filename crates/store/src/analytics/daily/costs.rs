@@ -17,7 +17,7 @@ use rust_decimal::Decimal;
 use time::{Date, OffsetDateTime};
 
 use super::Bounds;
-use crate::profit;
+use crate::analytics::profit;
 
 /// Days whose facts are held at a time.
 const AT_ONCE: usize = 366;

@@ -19,7 +19,7 @@ use crate::{
     Store,
     database::error::Failure,
     schema::{incident_watches as watches, incidents},
-    uptime,
+    status::uptime,
 };
 
 /// How far a component's minutes have been gone through, and what the last of them were.

@@ -19,11 +19,11 @@ use time::OffsetDateTime;
 
 use crate::{
     Store,
+    analytics::freshness::{self, Found, WithFreshness},
     database::{
         error::{parse, store_error},
         transact::{TransactionError, was_conflict},
     },
-    freshness::{self, Found, WithFreshness},
     schema::reorder_suggestions,
 };
 

@@ -13,7 +13,7 @@ use domain::{
 };
 use time::Date;
 
-use crate::{Store, freshness};
+use crate::{Store, analytics::freshness};
 
 statement!(
     Judged(

@@ -15,8 +15,8 @@ use time::OffsetDateTime;
 
 use crate::{
     Store,
+    analytics::freshness::{self, Found, WithFreshness},
     database::{error::parse, statement::Condition},
-    freshness::{self, Found, WithFreshness},
     schema::risks,
 };
 
