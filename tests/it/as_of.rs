@@ -23,7 +23,8 @@ const COMPUTED: [&str; 9] = [
 fn import(service: &Service, what: &str, text: &str) {
     let file = service.folder.path().join(format!("{what}.csv"));
     std::fs::write(&file, text).unwrap();
-    run(&mut service.api(&["import", what, file.to_str().unwrap(), "--account", &service.account.to_string()]));
+    let account = service.account.to_string();
+    run(&mut service.api(&["import", what, file.to_str().unwrap(), "--account", &account, "--nice-ratio", "0"]));
 }
 
 /// A shop of sixty days: two mugs a day for one customer, and a new customer with one more on each of the last twenty.

@@ -56,7 +56,8 @@ async fn fill(folder: &TempDir, process: &Process, receiver: &str) -> (String, S
     for (what, text) in [("orders", orders), ("stock", stock)] {
         let file = folder.path().join(format!("{what}.csv"));
         fs::write(&file, text).unwrap();
-        run(&mut embedded(folder, &["import", what, file.to_str().unwrap(), "--account", "1"]));
+        let arguments = ["import", what, file.to_str().unwrap(), "--account", "1", "--nice-ratio", "0"];
+        run(&mut embedded(folder, &arguments));
     }
     run(&mut embedded(folder, &["jobs", "run", "all", "--account", "1"]));
     let created = process.post("/api/v1/webhooks", &key, &json!({ "url": receiver })).await;

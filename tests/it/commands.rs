@@ -73,7 +73,8 @@ async fn refused_lines_come_back_as_they_were_and_go_in_when_they_are_mended() {
         let file = folder.path().join(name);
         std::fs::write(&file, data).unwrap();
         let account = service.account.to_string();
-        let arguments = ["import", what, file.to_str().unwrap(), "--account", &account, "--latin1"];
+        let arguments =
+            ["import", what, file.to_str().unwrap(), "--account", &account, "--latin1", "--nice-ratio", "0"];
         let output = service.api(&arguments).output().unwrap();
         let kept = std::fs::read(folder.path().join(format!("{name}.rejects.csv"))).unwrap_or_default();
         (output.status.code().unwrap(), kept)

@@ -129,7 +129,8 @@ fn fill(service: &Service, shop: &Shop) -> i64 {
     let import = |what: &str, text: &str| {
         let file = service.folder.path().join(format!("{what}-{number}.csv"));
         std::fs::write(&file, text).unwrap();
-        let done = service.api(&["import", what, file.to_str().unwrap(), "--account", &number]).output().unwrap();
+        let arguments = ["import", what, file.to_str().unwrap(), "--account", &number, "--nice-ratio", "0"];
+        let done = service.api(&arguments).output().unwrap();
         let expected = if shop.refused && what == "orders" { 3 } else { 0 };
         assert_eq!(done.status.code(), Some(expected), "{}: {}", shop.name, String::from_utf8_lossy(&done.stderr));
     };

@@ -10,7 +10,8 @@ use crate::service::{Service, run};
 fn import(service: &Service, what: &str, text: &str) {
     let file = service.folder.path().join(format!("{what}.csv"));
     std::fs::write(&file, text).unwrap();
-    run(&mut service.api(&["import", what, file.to_str().unwrap(), "--account", &service.account.to_string()]));
+    let account = service.account.to_string();
+    run(&mut service.api(&["import", what, file.to_str().unwrap(), "--account", &account, "--nice-ratio", "0"]));
 }
 
 /// An order of two mugs at 10 each, noon in Madrid.

@@ -12,7 +12,8 @@ const AS_OF: Date = date!(2026 - 03 - 03);
 fn import(service: &Service, what: &str, text: &str) {
     let file = service.folder.path().join(format!("{what}.csv"));
     std::fs::write(&file, text).unwrap();
-    run(&mut service.api(&["import", what, file.to_str().unwrap(), "--account", &service.account.to_string()]));
+    let account = service.account.to_string();
+    run(&mut service.api(&["import", what, file.to_str().unwrap(), "--account", &account, "--nice-ratio", "0"]));
 }
 
 fn assess(service: &Service, as_of: Date) {

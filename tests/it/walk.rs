@@ -202,7 +202,15 @@ pub async fn fill(database: &str, folder: &tempfile::TempDir, account: i64) {
     let file = folder.path().join("orders.csv");
     std::fs::write(&file, ORDERS).unwrap();
     let id = account.to_string();
-    run(api(database, folder).args(["import", "orders", file.to_str().unwrap(), "--account", &id]));
+    run(api(database, folder).args([
+        "import",
+        "orders",
+        file.to_str().unwrap(),
+        "--account",
+        &id,
+        "--nice-ratio",
+        "0",
+    ]));
     run(api(database, folder).args(["jobs", "run", "all", "--account", &id, "--clock", "2026-03-03"]));
     let (sql, driver) = tokio_postgres::connect(database, tokio_postgres::NoTls).await.unwrap();
     tokio::spawn(driver);

@@ -13,15 +13,15 @@ use domain::{
     health::{Health, SLOW_AFTER},
     uptime::{Component, Outcome},
 };
-use store::Store;
+use store::{Overdue, Store};
 use time::OffsetDateTime;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 /// An answer that takes longer is no answer.
 const WITHIN: Duration = Duration::from_secs(5);
-/// How long a delivery that is due may wait for a worker, seconds.
-const DELIVERY_WAITS: f64 = 300.0;
+/// How long a delivery that could be sent may wait for a worker.
+const DELIVERY_WAITS: time::Duration = time::Duration::minutes(5);
 
 /// What one process sees.
 pub struct Eyes {
@@ -36,13 +36,13 @@ pub struct Eyes {
 #[async_trait]
 impl Look for Eyes {
     async fn look(&self, now: OffsetDateTime) -> Vec<(Component, Looked)> {
-        let (api, database, depths) = tokio::join!(self.look_at_api(), self.look_at_database(), self.store.depths(now));
+        let overdue = self.store.overdue(now, now - DELIVERY_WAITS);
+        let (api, database, overdue) = tokio::join!(self.look_at_api(), self.look_at_database(), overdue);
         let mut seen = vec![(Component::Database, database)];
         seen.extend(api.map(|api| (Component::Api, api)));
-        if let Ok(depths) = depths {
-            let jobs = in_time(depths.oldest_abandoned_seconds < 2.0 * self.jobs_interval);
-            seen.push((Component::Jobs, jobs));
-            seen.push((Component::Webhooks, in_time(depths.oldest_due_seconds < DELIVERY_WAITS)));
+        if let Ok(Overdue { neglected_subscriptions, oldest_abandoned_seconds }) = overdue {
+            seen.push((Component::Jobs, in_time(oldest_abandoned_seconds < 2.0 * self.jobs_interval)));
+            seen.push((Component::Webhooks, in_time(neglected_subscriptions == 0)));
         }
         seen
     }

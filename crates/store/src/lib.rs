@@ -31,7 +31,7 @@ pub use database::{
 };
 use database::{replica, runs};
 pub use ingest::Importer;
-pub use operations::{backup, depths::Depths, maintenance::Retention};
+pub use operations::{backup, depths::Depths, maintenance::Retention, overdue::Overdue};
 pub use webhooks::{
     deliveries::{Pruned, forward_due},
     outbox::{self, DELIVERIES_CHANNEL},

@@ -3,3 +3,4 @@
 pub mod backup;
 pub(crate) mod depths;
 pub(crate) mod maintenance;
+pub(crate) mod overdue;

@@ -150,7 +150,7 @@ impl Contender for Import<'_> {
             ))
             .await?;
         let file = self.file.to_str().context("a path that is no text")?;
-        let arguments = ["import", "orders", file, "--account", &account.to_string()];
+        let arguments = ["import", "orders", file, "--account", &account.to_string(), "--nice-ratio", "0"];
         let (seconds, peak_mb, _) =
             nightly::measured(&self.bench.api, &arguments, &self.bench.postgres, DATABASE).await?;
         self.peak_mb = self.peak_mb.max(peak_mb);

@@ -82,7 +82,8 @@ struct Loader<'a> {
 
 impl<'a> Loader<'a> {
     fn new(store: &'a Store, connect: &Connect) -> Self {
-        Self { store, importer: Importer::new(connect.clone()) }
+        // Whoever tries the service out waits for it, and has no other tenants.
+        Self { store, importer: Importer::new(connect.clone()).with_nice_ratio(0) }
     }
 
     fn ports(&self) -> Ports<'_> {

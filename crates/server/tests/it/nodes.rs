@@ -181,7 +181,8 @@ async fn a_node_that_is_away_stops_its_own_accounts_and_no_other() {
     for (kind, rows) in IMPORTS {
         let file = service.folder.path().join(format!("{kind}.csv"));
         std::fs::write(&file, rows).unwrap();
-        run(&mut service.api(&["import", kind, file.to_str().unwrap(), "--account", &account]));
+        let arguments = ["import", kind, file.to_str().unwrap(), "--account", &account, "--nice-ratio", "0"];
+        run(&mut service.api(&arguments));
         run(&mut service.api(&["jobs", "run", "all", "--account", &account, "--clock", "2026-03-04"]));
     }
     for (method, path, body) in [

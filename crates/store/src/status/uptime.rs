@@ -41,7 +41,8 @@ statement!(
 );
 
 statement!(
-    /// Of a minute, a component and a source the first probe counts.
+    /// Of a minute, a component and a source the first probe counts. Minutes to come were seen by nobody: the clock of such a
+    /// probe is ahead.
     Record(
         minutes: Vec<OffsetDateTime> => Array<Timestamptz>,
         components: Vec<&'static str> => Array<Text>,
@@ -50,7 +51,8 @@ statement!(
         latencies: Vec<Option<i64>> => Array<Nullable<BigInt>>,
     ) -> () = "
     INSERT INTO status_probes (minute, component, source, outcome, latency_ms)
-    SELECT * FROM unnest($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING"
+    SELECT * FROM unnest($1, $2, $3, $4, $5) AS seen (minute, component, source, outcome, latency_ms)
+    WHERE seen.minute <= now() ON CONFLICT DO NOTHING"
 );
 
 impl TryFrom<MinuteRow> for Minute {

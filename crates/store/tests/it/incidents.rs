@@ -5,7 +5,7 @@ use std::sync::Arc;
 use domain::{
     IncidentId,
     incidents::{Change, ChangeError, Incident, IncidentStore, NewIncident, Severity, Status},
-    uptime::{Component, Outcome, Probe, ProbeStore},
+    uptime::{Component, Outcome, Probe, ProbeStore, minute_of},
 };
 use store::Store;
 use time::{Duration, OffsetDateTime, macros::datetime};
@@ -108,6 +108,29 @@ async fn probes_open_and_end_an_incident_and_each_minute_is_gone_through_once() 
     let expected =
         [(Status::Resolved, minute(24)), (Status::Monitoring, minute(9)), (Status::Investigating, minute(4))];
     assert_eq!(told, expected);
+}
+
+#[tokio::test]
+async fn a_process_whose_clock_is_ahead_passes_no_minute_over() {
+    let db = fresh().await;
+    let now = OffsetDateTime::now_utc();
+    let begun = minute_of(now - Duration::minutes(10));
+    db.store.advance(begun).await.unwrap();
+    let down = |minute| Probe {
+        component: Component::Database,
+        minute,
+        source: "a".to_owned(),
+        outcome: Outcome::Down,
+        latency_ms: None,
+    };
+    let ahead = now + Duration::days(365);
+    let seen = [begun, begun + Duration::MINUTE, begun + Duration::minutes(2), minute_of(ahead)].map(down);
+    db.store.record(&seen).await.unwrap();
+    db.store.advance(ahead).await.unwrap();
+    let all = db.store.all().await.unwrap();
+    assert_eq!(all.iter().map(|incident| incident.started_at).collect::<Vec<_>>(), [begun]);
+    let later = db.store.minutes(now + Duration::HOUR, ahead + Duration::HOUR).await.unwrap();
+    assert_eq!(later, [], "nobody has seen what is to come");
 }
 
 #[tokio::test]

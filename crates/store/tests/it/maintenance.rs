@@ -210,6 +210,41 @@ async fn what_waits_is_counted() {
 }
 
 #[tokio::test]
+async fn a_tenant_whose_receiver_keeps_its_deliveries_waiting_is_not_neglected() {
+    let fixture = Fixture::new().await;
+    let account = fixture.account().await;
+    fixture.subscription(account, &["*"]).await;
+    let now = datetime!(2026-05-01 12:00 UTC);
+    let event =
+        |balance| CreditsLow { balance, threshold: 100, last_feature: "chat".to_owned(), crossed: false }.into();
+    fixture.store.emit(account, &[event(1), event(2)], now).await.unwrap();
+    let neglected = async |change: &str| {
+        fixture.execute(change).await;
+        let overdue = fixture.store.overdue(now, now - Duration::minutes(5)).await.unwrap();
+        assert_eq!(overdue.oldest_abandoned_seconds, 0.0);
+        overdue.neglected_subscriptions
+    };
+    assert_eq!(neglected("UPDATE deliveries SET due_at = '2026-05-01 11:55:01Z'").await, 0, "not yet");
+    assert_eq!(neglected("UPDATE deliveries SET due_at = '2026-05-01 11:55Z'").await, 1);
+    assert_eq!(neglected("UPDATE webhook_subscriptions SET failing_since = '2026-05-01 11:00Z'").await, 0, "it fails");
+    assert_eq!(
+        neglected("UPDATE webhook_subscriptions SET failing_since = NULL, active = false").await,
+        0,
+        "it is off"
+    );
+    assert_eq!(neglected("UPDATE webhook_subscriptions SET active = true").await, 1);
+    let first = "(SELECT min(event_id) FROM deliveries)";
+    let leased = "due_at = '2026-05-01 12:00:10Z', leased_until = '2026-05-01 12:00:10Z'";
+    assert_eq!(neglected(&format!("UPDATE deliveries SET {leased} WHERE event_id = {first}")).await, 0, "it is slow");
+    let died = "due_at = '2026-05-01 11:50Z', leased_until = '2026-05-01 11:50Z'";
+    assert_eq!(
+        neglected(&format!("UPDATE deliveries SET {died} WHERE event_id = {first}")).await,
+        1,
+        "its worker died"
+    );
+}
+
+#[tokio::test]
 async fn old_rows_are_removed_through_a_pooler_that_gives_sessions_away() {
     if testkit::skip_on_citus("PgBouncer is put before a socket") {
         return;

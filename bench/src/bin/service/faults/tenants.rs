@@ -51,9 +51,6 @@ const SIZE: Size = Size { accounts: 400, customers: 100, largest: 200_000 };
 const LIMIT: &str = "60";
 /// Lines of the file that an operator imports for the tenant, over and over.
 const LINES: u32 = 100_000;
-/// Pauses of that import: on a machine whose processors the service needs as well, as docs/importing.md has it. With 9 the p99
-/// of others was 2.5 times that of idle in one run, 2.0 in another.
-const NICE_RATIO: u32 = 29;
 /// Events of an account that behaves, each of which is a delivery: one in this time.
 const EVENT_EVERY: Duration = Duration::from_millis(100);
 /// More than there are in all.
@@ -189,7 +186,7 @@ impl World {
     fn import(&self) -> anyhow::Result<Child> {
         let account = self.data.largest.id;
         let script = format!(
-            "while :; do {} import orders {} --account {account} --nice-ratio {NICE_RATIO}; done",
+            "while :; do {} import orders {} --account {account}; done",
             self.api.display(),
             self.file.display()
         );

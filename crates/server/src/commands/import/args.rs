@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use domain::{accounts::Platform, instants, money::Currency, zone::Zone};
 use imports::DateOrder;
+use store::Importer;
 use time::Date;
 
 const EXIT_CODES: &str = "\
@@ -136,9 +137,10 @@ pub struct FileArgs {
     /// Where refused lines go (default: FILE.rejects.csv; written only when there are any)
     #[arg(long, value_name = "FILE")]
     pub rejects: Option<PathBuf>,
-    /// Pause after each statement, this number of times as long as it took: leaves a database that serves others to them, and
-    /// makes the import so much slower
-    #[arg(long, value_name = "RATIO", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=100))]
+    /// Pause after each statement, this number of times as long as it took, so that other tenants hardly notice; the import
+    /// takes so much longer. 0 where nobody else is served: a first fill, maintenance
+    #[arg(long, value_name = "RATIO", default_value_t = Importer::NICE_RATIO)]
+    #[arg(value_parser = clap::value_parser!(u32).range(0..=100))]
     pub nice_ratio: u32,
     /// Read, check and count everything, and store nothing
     #[arg(long)]
@@ -219,4 +221,29 @@ fn parse_delimiter(text: &str) -> Result<u8, String> {
 
 fn parse_date(text: &str) -> Result<Date, String> {
     instants::parse_day(text).map_err(|_| "write a day as 2026-12-31, from 1970 to 2999".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Parsed {
+        #[command(subcommand)]
+        command: ImportCommand,
+    }
+
+    #[test]
+    fn an_import_pauses_unless_it_is_told_that_nobody_else_is_served() {
+        let ratio = |more: &[&str]| {
+            let arguments = ["import", "stock", "x.csv", "--account", "1"].iter().chain(more);
+            Parsed::try_parse_from(arguments).map(|parsed| parsed.command.file().nice_ratio)
+        };
+        assert_eq!(ratio(&[]).unwrap(), 29);
+        assert_eq!(ratio(&["--nice-ratio", "0"]).unwrap(), 0);
+        let refused = ratio(&["--nice-ratio", "101"]).unwrap_err().to_string();
+        assert!(refused.contains("0..=100"), "{refused}");
+    }
 }

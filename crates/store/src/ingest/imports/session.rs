@@ -95,14 +95,15 @@ impl Session {
         let transaction = Transaction { inner, pace: self.pace };
         let account = target.account.0;
         let merged: Result<_, Error> = async {
-            transaction.execute(LOCK, &[&account]).await?;
+            // What waits for others, or has others wait, is followed by no pause: a wait is no work to pause for.
+            transaction.inner.execute(LOCK, &[&account]).await?;
             let zone = transaction.query(TIMEZONE, &[&account]).await?;
             let Some(row) = zone.first() else { return Ok(None) };
             let scope = Scope { account, timezone: row.try_get("timezone")? };
             let result = work(&transaction, &scope).await?;
             let days = mark_days(&transaction, &scope).await?;
             // After the days, as a roll-up has it, so that the two never wait for each other.
-            transaction.execute(RAISE_VERSION, &[&account]).await?;
+            transaction.inner.execute(RAISE_VERSION, &[&account]).await?;
             Ok(Some((result, days)))
         }
         .await;
@@ -118,7 +119,7 @@ impl Session {
     }
 }
 
-/// A transaction that pauses after each of its statements.
+/// A transaction that pauses after each statement of the work in it.
 pub(super) struct Transaction<'a> {
     inner: tokio_postgres::Transaction<'a>,
     pace: Pace,
@@ -169,6 +170,6 @@ session_statement!(
 );
 
 async fn mark_days(transaction: &Transaction<'_>, scope: &Scope) -> Result<i64, Error> {
-    let days = transaction.execute(MARK_DAYS, &[&scope.account]).await?;
+    let days = transaction.inner.execute(MARK_DAYS, &[&scope.account]).await?;
     Ok(i64::try_from(days).unwrap_or(i64::MAX))
 }

@@ -1,6 +1,6 @@
 //! Goes through the minutes that are over, and opens, moves and ends incidents.
 
-use diesel::prelude::*;
+use diesel::{prelude::*, sql_types::Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     StoreError,
@@ -17,7 +17,7 @@ use time::{Duration, OffsetDateTime};
 use super::{IncidentRow, insert, write};
 use crate::{
     Store,
-    database::error::Failure,
+    database::{error::Failure, statement::Scalar},
     schema::{incident_watches as watches, incidents},
     status::uptime,
 };
@@ -33,11 +33,17 @@ struct WatchRow {
     good: i64,
 }
 
+statement!(
+    DatabaseTime() -> Scalar<Timestamptz> = "SELECT now()"
+);
+
 impl Store {
     /// One transaction: a process that comes while another is at it waits for the first row, and finds nothing left to do.
     pub(super) async fn advance_incidents(&self, now: OffsetDateTime) -> Result<(), StoreError> {
-        let until = minute_of(now);
         self.run_transaction::<_, Failure>(async |connection| {
+            // A process whose clock is ahead passes no minute over that others have yet to see.
+            let database: OffsetDateTime = DatabaseTime {}.get_result(connection).await?;
+            let until = minute_of(now.min(database));
             begin(connection, until).await?;
             let marks: Vec<WatchRow> = watches::table
                 .filter(watches::until.lt(until))

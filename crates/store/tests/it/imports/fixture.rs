@@ -41,7 +41,7 @@ impl Shop {
         let accounts = store.create(user).await.unwrap();
         let client = database.client().await.unwrap();
         Self {
-            importer: Importer::new(database.connect().unwrap()),
+            importer: Importer::new(database.connect().unwrap()).with_nice_ratio(0),
             client,
             account: accounts[0].id,
             other: accounts[1].id,

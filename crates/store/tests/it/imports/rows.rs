@@ -1,5 +1,7 @@
 //! Products, stock levels, ad spend and expenses.
 
+use std::time::Duration;
+
 use domain::imports::{AdSpendRow, Changes, ExpenseRow, ImportStore, ProductRow, StockRow};
 use time::{
     Date,
@@ -205,4 +207,35 @@ async fn equal_expenses_are_separate_and_come_in_once() {
     let summary = shop.importer.expenses(shop.target(), rows(vec![paid("paper", "4")])).await.unwrap();
     assert_eq!((summary.rows, summary.days_touched), (Changes { new: 0, changed: 0, unchanged: 1 }, 1));
     assert_eq!(shop.one::<f64>(total).await, 904.0);
+}
+
+/// Longer than what the import itself takes, pauses included, and shorter than a pause for the wait.
+const NO_PAUSE_FOR_THE_WAIT: Duration = Duration::from_secs(30);
+
+#[tokio::test]
+async fn an_import_does_not_pause_for_the_time_that_it_waited_for_another() {
+    let shop = Shop::open().await;
+    let key = "hashtextextended('import of account', $1)";
+    shop.one::<String>(&format!("SELECT pg_advisory_lock({key})::text")).await;
+    let (importer, target) = (shop.importer.clone().with_nice_ratio(60), shop.target());
+    let spent = vec![AdSpendRow {
+        day: date!(2026 - 04 - 01),
+        platform: "meta".to_owned(),
+        campaign: "a".to_owned(),
+        spend: decimal("10"),
+        impressions: None,
+        clicks: None,
+    }];
+    let import = async move { importer.ad_spend(target, rows(spent)).await.unwrap() };
+    let holder = async {
+        let waits = "SELECT pg_sleep(0.01)::text, $1::bigint, EXISTS (SELECT 1 FROM pg_stat_activity
+            WHERE datname = current_database() AND wait_event = 'advisory'
+            AND query_start < clock_timestamp() - interval '1 second')";
+        while !shop.client.query_one(waits, &[&shop.account.0]).await.unwrap().get::<_, bool>(2) {}
+        shop.one::<bool>(&format!("SELECT pg_advisory_unlock({key})")).await
+    };
+    let done = tokio::time::timeout(NO_PAUSE_FOR_THE_WAIT, async { tokio::join!(import, holder) }).await;
+    let (summary, unlocked) = done.expect("it pauses for the time that it waited");
+    assert!(unlocked);
+    assert_eq!(summary.rows.new, 1);
 }
