@@ -10,3 +10,9 @@ mod profit;
 mod reorder;
 mod risks;
 pub(crate) mod stories;
+
+/// How many rows an upsert wrote that leaves what is the same alone: those that it gave back. On a cluster its own count is
+/// that of the rows that it was given.
+fn changed(written: Vec<bool>) -> usize {
+    written.len()
+}

@@ -20,7 +20,12 @@ use rust_decimal::prelude::ToPrimitive;
 use serde_json::Value;
 use time::OffsetDateTime;
 
-use crate::{Store, ai::end_run, database::error::parse};
+use super::changed;
+use crate::{
+    Store,
+    ai::end_run,
+    database::{error::parse, statement::Scalar},
+};
 
 statement!(
     /// One at a time an account, until the end of the transaction: the nightly job and a run on demand may meet.
@@ -91,7 +96,7 @@ statement!(
         stakes: Vec<Option<f64>> => Array<Nullable<Double>>,
         stories: Vec<Option<i64>> => Array<Nullable<BigInt>>,
         now: OffsetDateTime => Timestamptz,
-    ) -> () = "
+    ) -> Scalar<Bool> = "
     INSERT INTO insights AS old (account_id, fingerprint, severity, category, title, body, suggested_action,
         impact_estimate, source, basis, language, facts, is_told, at_stake, story_id, status, computed_at)
     SELECT $1, v.*, 'open', $16 FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) AS v
@@ -105,7 +110,8 @@ statement!(
             old.language, old.facts, old.is_told, old.at_stake, old.story_id)
             IS DISTINCT FROM (excluded.severity, excluded.category, excluded.title, excluded.body,
                 excluded.suggested_action, excluded.impact_estimate, excluded.source,
-                excluded.language, excluded.facts, excluded.is_told, excluded.at_stake, excluded.story_id)"
+                excluded.language, excluded.facts, excluded.is_told, excluded.at_stake, excluded.story_id)
+    RETURNING true AS written"
 );
 
 statement!(
@@ -177,7 +183,7 @@ async fn write(
     let open: BTreeMap<String, bool> = open.into_iter().map(|row| (row.fingerprint, row.is_told)).collect();
     let chosen = choose(insights, &left_alone, &open);
     // What is over is written first: it ends with what is told of its end.
-    let written = Upsert::new(account, chosen, now)?.execute(connection).await?;
+    let written = changed(Upsert::new(account, chosen, now)?.load(connection).await?);
     let resolved = ResolveOthers { account: account.0, fingerprints, now }.execute(connection).await?;
     Ok(u64::try_from(resolved + written).unwrap_or(u64::MAX))
 }

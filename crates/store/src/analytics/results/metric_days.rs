@@ -2,7 +2,7 @@
 
 use diesel::{
     QueryResult,
-    sql_types::{Array, BigInt, Date as SqlDate, Double, Nullable, Text},
+    sql_types::{Array, BigInt, Bool, Date as SqlDate, Double, Nullable, Text},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
@@ -11,6 +11,9 @@ use domain::{
     profit::DayRange,
 };
 use time::{Date, Duration};
+
+use super::changed;
+use crate::database::statement::Scalar;
 
 /// Days that are kept, today left out: as many as can be asked for.
 const KEPT_DAYS: i64 = 365;
@@ -24,13 +27,14 @@ statement!(
         expected: Vec<Option<f64>> => Array<Nullable<Double>>,
         lows: Vec<Option<f64>> => Array<Nullable<Double>>,
         highs: Vec<Option<f64>> => Array<Nullable<Double>>,
-    ) -> () = "
+    ) -> Scalar<Bool> = "
     INSERT INTO metric_days AS old (account_id, metric, day, observed, expected, low, high)
     SELECT $1, v.* FROM unnest($2, $3, $4, $5, $6, $7) AS v
     ON CONFLICT (account_id, metric, day) DO UPDATE SET
         observed = excluded.observed, expected = excluded.expected, low = excluded.low, high = excluded.high
     WHERE (old.observed, old.expected, old.low, old.high)
-        IS DISTINCT FROM (excluded.observed, excluded.expected, excluded.low, excluded.high)"
+        IS DISTINCT FROM (excluded.observed, excluded.expected, excluded.low, excluded.high)
+    RETURNING true AS written"
 );
 
 statement!(
@@ -75,7 +79,7 @@ pub(super) async fn replace(
     let oldest = scored.last.checked_sub(Duration::days(KEPT_DAYS - 1)).unwrap_or(Date::MIN);
     let forget = Forget { account: account.0, oldest, scored: scored.first, days: dates };
     let forgotten = forget.execute(connection).await?;
-    Ok(forgotten + keep(account, kept).execute(connection).await?)
+    Ok(forgotten + changed(keep(account, kept).load(connection).await?))
 }
 
 fn keep(account: AccountId, kept: &[MetricDay]) -> Keep {

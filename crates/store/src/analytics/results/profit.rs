@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use diesel::{
     prelude::*,
-    sql_types::{Array, BigInt, Date as SqlDate, Numeric, Timestamptz},
+    sql_types::{Array, BigInt, Bool, Date as SqlDate, Numeric, Timestamptz},
 };
 use diesel_async::RunQueryDsl;
 use domain::{
@@ -14,7 +14,8 @@ use domain::{
 use rust_decimal::Decimal;
 use time::{Date, OffsetDateTime};
 
-use crate::{Store, schema::profit_snapshots};
+use super::changed;
+use crate::{Store, database::statement::Scalar, schema::profit_snapshots};
 
 statement!(
     Upsert(
@@ -36,7 +37,7 @@ statement!(
         returned_cogs: Vec<Decimal> => Array<Numeric>,
         returned_fees: Vec<Decimal> => Array<Numeric>,
         now: OffsetDateTime => Timestamptz,
-    ) -> () = "
+    ) -> Scalar<Bool> = "
     INSERT INTO profit_snapshots AS old (account_id, snapshot_date, gross_revenue, refunds, ad_spend, cogs_estimate,
         fees_estimate, shipping_estimate, extra_expenses, purchase_count, goods_revenue, cogs_covered_revenue,
         fees_estimated_orders, shipping_estimated_orders, returned_units, returned_cogs, returned_fees, computed_at)
@@ -58,7 +59,8 @@ statement!(
             excluded.fees_estimate, excluded.shipping_estimate, excluded.extra_expenses, excluded.purchase_count,
             excluded.goods_revenue, excluded.cogs_covered_revenue, excluded.fees_estimated_orders,
             excluded.shipping_estimated_orders, excluded.returned_units, excluded.returned_cogs,
-            excluded.returned_fees)"
+            excluded.returned_fees)
+    RETURNING true AS written"
 );
 
 #[async_trait]
@@ -75,7 +77,7 @@ impl ProfitWriter for Store {
                 .filter(profit_snapshots::account_id.eq(upsert.account))
                 .filter(profit_snapshots::snapshot_date.ne_all(&upsert.dates));
             let removed = diesel::delete(others).execute(connection).await?;
-            let written = upsert.execute(connection).await?;
+            let written = changed(upsert.load(connection).await?);
             Ok(u64::try_from(removed + written).unwrap_or(u64::MAX))
         })
         .await

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use diesel::{
     QueryResult,
     result::Error,
-    sql_types::{Array, BigInt, Date as SqlDate, Jsonb, Text},
+    sql_types::{Array, BigInt, Bool, Date as SqlDate, Jsonb, Text},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
@@ -18,7 +18,11 @@ use domain::{
 use serde_json::Value;
 use time::Date;
 
-use crate::database::error::{corrupt, parse};
+use super::changed;
+use crate::database::{
+    error::{corrupt, parse},
+    statement::Scalar,
+};
 
 statement!(
     /// A story that is known from an earlier or a later day on than before stays the same row.
@@ -57,11 +61,11 @@ statement!(
         firsts: &'a [Date] => Array<SqlDate>,
         lasts: &'a [Date] => Array<SqlDate>,
         facts: &'a [Value] => Array<Jsonb>,
-    ) -> () = "
+    ) -> Scalar<Bool> = "
     INSERT INTO stories AS old (account_id, key, first_day, last_day, facts)
     SELECT $1, v.* FROM unnest($2, $3, $4, $5) AS v(key, first_day, last_day, facts) ORDER BY v.first_day, v.key
     ON CONFLICT (account_id, key, first_day) DO UPDATE SET last_day = excluded.last_day, facts = excluded.facts
-    WHERE (old.last_day, old.facts) IS DISTINCT FROM (excluded.last_day, excluded.facts)"
+    WHERE (old.last_day, old.facts) IS DISTINCT FROM (excluded.last_day, excluded.facts) RETURNING true AS written"
 );
 
 statement!(
@@ -113,7 +117,7 @@ pub(super) async fn replace(
     let others = RemoveOthers { account, keys: &keys, firsts: &firsts, scored_first, scored_last };
     let removed = others.execute(connection).await?;
     let upsert = Upsert { account, keys: &keys, firsts: &firsts, lasts: &lasts, facts: &facts };
-    let written = upsert.execute(connection).await?;
+    let written = changed(upsert.load(connection).await?);
     let rows: Vec<IdRow> = Ids { account, keys: &keys, firsts: &firsts }.load(connection).await?;
     let ids: HashMap<(String, Date), StoryId> =
         rows.into_iter().map(|row| ((row.key, row.first_day), StoryId(row.id))).collect();
