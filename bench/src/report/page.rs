@@ -9,19 +9,17 @@ const HEAD: &str = "\
 
 `make bench` writes this page in about forty minutes; `make bench ROWS=customers,track` measures some rows and keeps the others. It starts
 its own Postgres (on disk, fsync on) and the release binary, and measures every row in turns with its comparisons. Figures are medians of
-three rounds (nine for customers, latency and track), ratios medians of the rounds' ratios, with their range. The service runs as under its
-systemd unit (`chrt -b 0`), but without a log (`--log warn`) and, outside faults, without a rate limit.
+three rounds (nine for customers, latency and track), ratios medians of the rounds' ratios, with their range. The service runs by
+`chrt -b 0`, as under its systemd unit, without a log and, outside faults, without a rate limit.
 
-- **pgbench** (`-M prepared`): the request's statements, from the server's log, on as many connections as clients: Postgres's limit. Reads
-  are also compared with eight connections, about its fastest.
+- **pgbench** (`-M prepared`): the request's statements, on as many connections as clients: Postgres's limit.
 - **from memory**: actix-web answering the same bytes: the framework's limit.
 - **Fastify**: `bench/peers/fastify`, the same endpoint by Fastify and pg, one process a processor.
-- **1 ×**: the same at a tenth of the size. Exponent of cost against size: 0 when the cost of one thing does not depend on the size, 1 when
-  the total is proportional to it.
-- **at full speed** (latency): 16 clients without pauses, just before. At half of that rate 64 clients pause for random times.
+- **1 ×**: the same at a tenth of the size. Exponent of cost against size: 0 when one thing costs the same at any size, 1 when the total is
+  proportional to it.
+- **latency**: 64 clients pause for random times; **at full speed**: 16 clients without pauses, just before.
 - **faults**: the p99 of GET /customers while clients misbehave; **without**: while none does; **attack elsewhere**: while they misbehave
-  towards another server, which does nothing: the processor time of the attack itself. Rows through HAProxy use
-  `packaging/haproxy.cfg`.
+  towards a server that does nothing.
 
 ⚠ marks a row during which something else used the processors.
 
@@ -31,13 +29,11 @@ systemd unit (`chrt -b 0`), but without a log (`--log warn`) and, outside faults
 
 - **customers ÷ pgbench**: HTTP, the key, decoding and JSON take as long as Postgres; a third of it is the kernel sending 10 kB and waking
   threads.
-- **track ÷ pgbench**: about eleven events share a transaction, so each takes Postgres a third of the time
-  ([ADR 6](adr/0006-events-commit-in-groups.md)).
+- **track ÷ pgbench**: about eleven events share a transaction ([ADR 6](adr/0006-events-commit-in-groups.md)).
 - **import ÷ \\copy**: `INSERT … SELECT` into tables with the same keys alone reaches a quarter of `\\copy`'s speed.
-- **p99 ÷ p50**: Linux sometimes leaves the HTTP thread and its Postgres session on one processor for up to 300 ms while the other is half
-  idle; pinning them apart lowers the p99 and raises the p50 by two thirds.
-- **nightly growth history**: a shop's second two years cost a usual night 2.3 s more, nearly all of it in the service. `customer_metrics`
-  fits its models twice, for the back-test, and a longer history has more customers who differ.
+- **p99 ÷ p50**: Linux sometimes leaves the HTTP thread and its Postgres session on one processor for up to 300 ms; pinning them apart lowers
+  the p99 and raises the p50 by two thirds.
+- **nightly growth history**: `customer_metrics` fits its models twice, and a longer history has more customers who differ.
 - Ratios vary by a fifth within an hour.
 ";
 
@@ -58,20 +54,13 @@ pub fn render(report: &Report) -> String {
     page
 }
 
-/// The commands, each with its rows and the rows' comparisons, and when it was run.
-fn commands(rows: &[Row]) -> Vec<(&str, Vec<String>, &str)> {
-    let mut commands: Vec<(&str, Vec<String>, &str)> = Vec::new();
-    let mut add = |command, name: String, measured| {
-        let known = commands.iter_mut().find(|known| (known.0, known.2) == (command, measured));
-        match known {
-            Some((_, names, _)) => names.push(name),
-            None => commands.push((command, vec![name], measured)),
-        }
-    };
-    for row in rows {
-        add(row.command.as_str(), row.row.clone(), row.measured.as_str());
-        for beside in row.beside.iter().filter(|beside| !row.command.ends_with(&beside.command)) {
-            add(&beside.command, format!("{} ({})", row.row, beside.name), &row.measured);
+/// The commands, each with its rows and when it was run.
+fn commands(rows: &[Row]) -> Vec<(&str, Vec<&str>, &str)> {
+    let mut commands: Vec<(&str, Vec<&str>, &str)> = Vec::new();
+    for Row { command, row, measured, .. } in rows {
+        match commands.iter_mut().find(|known| (known.0, known.2) == (command, measured)) {
+            Some((_, names, _)) => names.push(row),
+            None => commands.push((command, vec![row], measured)),
         }
     }
     commands

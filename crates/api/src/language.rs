@@ -25,7 +25,6 @@ use crate::{auth::Caller, input::Input, names};
 /// What an endpoint takes that has no parameter but the language.
 #[derive(Debug, Deserialize, Validate, IntoParams)]
 pub struct LanguageParam {
-    /// `en`, `es` or `pt-BR`: the language of the sentences, whatever the header `Accept-Language` says.
     #[param(value_type = names::LanguageName, inline, required = false)]
     pub lang: Option<Language>,
 }

@@ -70,7 +70,6 @@ types! {
     DeliveryStateName => DeliveryState::NAMES;
     PlatformName => Platform::NAMES;
     FormatName => FORMATS;
-    LanguageName => Language::NAMES;
     Flag => FLAGS;
     TransactionKindName => credits::TransactionKind::NAMES;
     InsightStatusName => insights::Status::NAMES;
@@ -82,6 +81,20 @@ types! {
     IncidentSeverityName => incidents::Severity::NAMES;
     MetricName => Metric::NAMES;
 }
+
+/// The parameter `lang`.
+pub struct LanguageName;
+
+impl PartialSchema for LanguageName {
+    fn schema() -> RefOr<Schema> {
+        let mut names = one_of(Language::NAMES);
+        names.description =
+            Some("The language of the sentences, whatever the header `Accept-Language` says.".to_owned());
+        names.into()
+    }
+}
+
+impl ToSchema for LanguageName {}
 
 /// [`EVERY_EVENT`] and the name of every event.
 static SUBSCRIBED: LazyLock<Vec<&'static str>> =

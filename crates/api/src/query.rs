@@ -69,11 +69,11 @@ macro_rules! clamped {
             impl<const DEFAULT: i64, const MAX: i64> $name<DEFAULT, MAX> {
                 /// What is to be applied.
                 pub fn get(self) -> i64 {
-                    self.given().unwrap_or(DEFAULT)
+                    self.requested().unwrap_or(DEFAULT)
                 }
 
                 /// The same, if the client says so.
-                pub fn given(self) -> Option<i64> {
+                pub fn requested(self) -> Option<i64> {
                     self.0.map(|requested| requested.min(MAX))
                 }
             }
@@ -214,7 +214,7 @@ mod tests {
     #[case("limit=%35", Some(5))]
     #[case("x=1", None)]
     fn numbers_are_plain_digits(#[case] text: &str, #[case] expected: Option<i64>) {
-        assert_eq!(query(text, false).unwrap().0.limit.given(), expected);
+        assert_eq!(query(text, false).unwrap().0.limit.requested(), expected);
     }
 
     #[rstest]

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, panic::AssertUnwindSafe, sync::Arc};
 use domain::{
     AccountId, StoreError,
     accounts::{Account, AccountStore},
-    alerts::{AlertEvaluator, Taken, evaluate},
+    alerts::{AlertEvaluator, ClaimedRule, evaluate},
     daily::DailyStore,
     error::Chain,
 };
@@ -34,7 +34,7 @@ pub struct Round {
 }
 
 /// Evaluates every rule that is due at `now`; each is due again after `interval`. Any number of processes may do this
-/// side by side: a rule is taken by one of them.
+/// side by side: a rule is claimed by one of them.
 ///
 /// # Errors
 /// When the rules cannot be looked up. What fails for one account is logged, and the others go on.
@@ -77,8 +77,8 @@ async fn evaluate_account(
         return Ok(());
     }
     let mut first_failure = None;
-    while let Some(taken) = deps.rules.take(account.id, now, interval).await? {
-        match evaluate_rule(deps, &account, &taken, now, round).await {
+    while let Some(claimed) = deps.rules.take(account.id, now, interval).await? {
+        match evaluate_rule(deps, &account, &claimed, now, round).await {
             Ok(()) => {}
             Err(error @ StoreError::Unavailable(_)) => return Err(error),
             // The rule has been pushed on: it does not keep the others from their turn.
@@ -93,15 +93,15 @@ async fn evaluate_account(
 async fn evaluate_rule(
     deps: &Deps,
     account: &Account,
-    taken: &Taken,
+    claimed: &ClaimedRule,
     now: OffsetDateTime,
     round: &mut Round,
 ) -> Result<(), StoreError> {
-    let rule = &taken.rule;
+    let rule = &claimed.rule;
     let facts = deps.rules.facts(account.id, rule.terms.window(&account.timezone, now)).await?;
     let evaluation = evaluate(rule, &facts, account.currency, now);
     let (observed, fired) = (evaluation.observed, evaluation.fired.is_some());
-    if !deps.rules.settle(account.id, taken, evaluation, now).await? {
+    if !deps.rules.settle(account.id, claimed, evaluation, now).await? {
         return Ok(());
     }
     round.evaluated += 1;
@@ -117,7 +117,7 @@ async fn evaluate_rule(
 mod tests {
     use domain::{
         accounts::MockAccountStore,
-        alerts::{Comparator, Facts, MockAlertEvaluator, Rule, RuleState, Terms, Wanted, Window},
+        alerts::{Comparator, Facts, MockAlertEvaluator, Rule, RuleState, Terms, UncheckedTerms, Window},
         daily::{MockDailyStore, RollUp},
         insights::Severity,
     };
@@ -152,8 +152,8 @@ mod tests {
     }
 
     /// A rule that fires from the first order of the hour on.
-    fn taken(id: i64) -> Taken {
-        let terms = Terms::new(Wanted {
+    fn claimed(id: i64) -> ClaimedRule {
+        let terms = Terms::new(UncheckedTerms {
             name: "orders".into(),
             metric: "orders".parse().unwrap(),
             comparator: Comparator::Gte,
@@ -173,7 +173,7 @@ mod tests {
             created_at: at,
             updated_at: at,
         };
-        Taken { rule, due_at: NOW + Duration::minutes(5) }
+        ClaimedRule { rule, due_at: NOW + Duration::minutes(5) }
     }
 
     fn orders(orders: i64) -> Facts {
@@ -188,7 +188,7 @@ mod tests {
         rules.expect_take().returning(move |account, _, _| {
             let left = left.get_mut(&account.0).unwrap();
             *left -= 1;
-            Ok((*left >= 0).then(|| taken(*left)))
+            Ok((*left >= 0).then(|| claimed(*left)))
         });
         rules
     }
@@ -200,14 +200,17 @@ mod tests {
         rules.expect_facts().returning(move |_, _| Ok(orders(counts.next().unwrap())));
         rules
             .expect_settle()
-            .withf(|account, taken, evaluation, now| {
+            .withf(|account, claimed, evaluation, now| {
                 let fired = evaluation.fired.as_ref().map(|event| event.rule_id);
-                let expected =
-                    if taken.rule.id.0 == 2 { (Some(dec!(0)), None) } else { (Some(dec!(1)), Some(taken.rule.id.0)) };
+                let expected = if claimed.rule.id.0 == 2 {
+                    (Some(dec!(0)), None)
+                } else {
+                    (Some(dec!(1)), Some(claimed.rule.id.0))
+                };
                 *account == AccountId(1) && *now == NOW && (evaluation.observed, fired) == expected
             })
             .times(3)
-            .returning(|_, taken, _, _| Ok(taken.rule.id.0 != 0));
+            .returning(|_, claimed, _, _| Ok(claimed.rule.id.0 != 0));
         let round = evaluate_due(&deps(rules), Duration::minutes(5), NOW).await.unwrap();
         assert_eq!(round, Round { evaluated: 2, fired: 1, failed_accounts: 0 });
     }

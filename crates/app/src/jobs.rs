@@ -313,7 +313,9 @@ impl<'a> AccountRun<'a> {
         claim.input_fingerprint = match claim.job {
             // Depend on the hour and on what people decide as well, and are computed every time.
             JobName::InsightGeneration | JobName::RiskAssessment => None,
-            JobName::SmartReorder => Some(format!("{input} {}", deps.reorder.standing(self.account.id).await?)),
+            JobName::SmartReorder => {
+                Some(format!("{input} {}", deps.reorder.decisions_fingerprint(self.account.id).await?))
+            }
             _ => Some(input),
         };
         if !self.selection.recompute && deps.jobs.end_if_unchanged(&claim, now).await? {

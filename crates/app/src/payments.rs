@@ -92,10 +92,10 @@ impl PaymentService {
             Some(account) if account.mode == Mode::Test => return Ok(Err(Refusal::SandboxAccount)),
             Some(_) => {}
         }
-        let sold = match charge {
+        let entitlement = match charge {
             // The price was fixed when the charge was sent, whatever the list says now.
             Some(charge) => match self.payments.charged(account, charge).await? {
-                Some((sold, price)) => matches(payment, price).map(|()| sold),
+                Some((entitlement, price)) => matches(payment, price).map(|()| entitlement),
                 None => Err(Refusal::UnknownItem),
             },
             None => {
@@ -105,7 +105,7 @@ impl PaymentService {
             }
         };
         let price = Price { amount: payment.amount, currency: payment.currency };
-        Ok(sold.map(|sold| Purchase { item, sold, price, charge }))
+        Ok(entitlement.map(|entitlement| Purchase { item, entitlement, price, charge }))
     }
 
     fn log(&self, id: &PaymentId, status: PaymentStatus, taken: &PaymentOutcome) {

@@ -65,7 +65,7 @@ pub struct Terms {
 
 /// Terms as they are asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wanted {
+pub struct UncheckedTerms {
     pub name: String,
     pub metric: Watched,
     pub comparator: Comparator,
@@ -109,8 +109,8 @@ impl Terms {
     /// # Errors
     /// A name that is empty, longer than [`MAX_NAME_CHARS`] or holds a control character; a threshold beyond
     /// [`THRESHOLD_LIMIT`]; a window that the metric's data cannot answer for; a cooldown out of range.
-    pub fn new(wanted: Wanted) -> Result<Self, InvalidTerms> {
-        let Wanted { name, metric, comparator, threshold, window_hours, severity, cooldown_hours } = wanted;
+    pub fn new(wanted: UncheckedTerms) -> Result<Self, InvalidTerms> {
+        let UncheckedTerms { name, metric, comparator, threshold, window_hours, severity, cooldown_hours } = wanted;
         let name = name.trim().to_owned();
         if name.is_empty() {
             return Err(InvalidTerms::EmptyName);
@@ -194,7 +194,7 @@ impl Change {
     /// # Errors
     /// [`InvalidTerms`] of the terms as a whole: a window may suit the old metric and not the new one.
     pub fn apply(self, terms: &Terms) -> Result<Terms, InvalidTerms> {
-        Terms::new(Wanted {
+        Terms::new(UncheckedTerms {
             name: self.name.unwrap_or_else(|| terms.name.clone()),
             metric: self.metric.unwrap_or_else(|| terms.metric.clone()),
             comparator: self.comparator.unwrap_or(terms.comparator),
@@ -255,7 +255,7 @@ pub trait AlertStore: Send + Sync {
 
 /// A rule that is being evaluated. No other process takes it before `due_at`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Taken {
+pub struct ClaimedRule {
     pub rule: Rule,
     /// When it is due again; guards the write of what came of it.
     pub due_at: OffsetDateTime,
@@ -267,21 +267,21 @@ pub trait AlertEvaluator: Send + Sync {
     /// The accounts with rules that are due, those that wait longest first.
     async fn due(&self, now: OffsetDateTime, limit: i64) -> Result<Vec<AccountId>, StoreError>;
     /// Takes a due rule of the account: it is due again after `interval`, so that one that cannot be evaluated does not
-    /// hold up the others. `None` when every rule that is due is being taken by another process.
+    /// hold up the others. `None` when every rule that is due is being claimed by another process.
     async fn take(
         &self,
         account: AccountId,
         now: OffsetDateTime,
         interval: time::Duration,
-    ) -> Result<Option<Taken>, StoreError>;
+    ) -> Result<Option<ClaimedRule>, StoreError>;
     /// What is known of a window.
     async fn facts(&self, account: AccountId, window: Window) -> Result<Facts, StoreError>;
     /// Writes where a rule stands, together with the event if it fired. Returns false, and writes nothing, when the rule
-    /// was taken again, switched off, deleted or made to watch something else in the meantime.
+    /// was claimed again, switched off, deleted or made to watch something else in the meantime.
     async fn settle(
         &self,
         account: AccountId,
-        taken: &Taken,
+        claimed: &ClaimedRule,
         evaluation: Evaluation,
         now: OffsetDateTime,
     ) -> Result<bool, StoreError>;

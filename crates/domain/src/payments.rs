@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use rust_decimal::Decimal;
 use time::OffsetDateTime;
 
-pub use prices::{CreditPack, Interval, InvalidPrices, Offer, PlanPrice, Price, PriceList, Sold};
+pub use prices::{CreditPack, Entitlement, Interval, InvalidPrices, Offer, PlanPrice, Price, PriceList};
 pub use rules::{OFFER_HONOURED, Refusal, Step, matches, quote, step};
 
 use crate::{
@@ -178,7 +178,7 @@ pub trait PaymentGateway: Send + Sync {
 pub struct Purchase {
     /// The key of the pack or plan.
     pub item: String,
-    pub sold: Sold,
+    pub entitlement: Entitlement,
     pub price: Price,
     /// The automatic top-up that was charged; `None` when a person paid.
     pub charge: Option<ChargeId>,
@@ -245,5 +245,5 @@ pub trait PaymentStore: Send + Sync {
     async fn published_offers(&self, item: &str, since: OffsetDateTime) -> Result<Vec<Offer>, StoreError>;
 
     /// What an automatic charge is to cost, as it was fixed before it was first sent.
-    async fn charged(&self, account: AccountId, charge: ChargeId) -> Result<Option<(Sold, Price)>, StoreError>;
+    async fn charged(&self, account: AccountId, charge: ChargeId) -> Result<Option<(Entitlement, Price)>, StoreError>;
 }

@@ -135,7 +135,7 @@ impl Draft {
 #[async_trait]
 pub trait ReorderWriter: Send + Sync {
     /// Stands for the decisions on suggestions and the inventory that there are: it changes with either.
-    async fn standing(&self, account: AccountId) -> Result<String, StoreError>;
+    async fn decisions_fingerprint(&self, account: AccountId) -> Result<String, StoreError>;
     /// Makes `drafts` the account's pending suggestions and ends the run at `now`. A pending suggestion keeps its id while
     /// its item has one; suggestions that were ordered or dismissed stay as they are, and while such a decision stands
     /// there is no pending one for the item. How long it stands is counted back from `day_began`, so that all runs of a day

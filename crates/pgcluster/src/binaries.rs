@@ -45,8 +45,8 @@ impl Binaries {
 }
 
 /// Chooses the server to use: in `explicit` alone when that is given, else among everything installed. An existing
-/// cluster (`made_by` a major version) needs its own version; a new one takes the newest.
-pub(crate) fn find(explicit: Option<&Path>, data: &Path, made_by: Option<u32>) -> Result<Binaries, Error> {
+/// cluster (`cluster_version` a major version) needs its own version; a new one takes the newest.
+pub(crate) fn find(explicit: Option<&Path>, data: &Path, cluster_version: Option<u32>) -> Result<Binaries, Error> {
     let found: Vec<Binaries> = match explicit {
         Some(directory) => {
             vec![Binaries::probe(directory.to_owned()).ok_or_else(|| Error::NotABinDir(directory.to_owned()))?]
@@ -55,11 +55,11 @@ pub(crate) fn find(explicit: Option<&Path>, data: &Path, made_by: Option<u32>) -
     };
     // Of equal versions the first found wins: the system's before the privately downloaded.
     let newest = found.iter().rev().max_by_key(|b| b.major).cloned().ok_or(Error::NoServer)?;
-    match made_by {
+    match cluster_version {
         None => Ok(newest),
         Some(major) => found.into_iter().find(|b| b.major == major).ok_or_else(|| Error::OtherVersion {
             data: data.to_owned(),
-            made_by: major,
+            cluster_version: major,
             found: newest.major,
         }),
     }

@@ -12,7 +12,7 @@ use std::fs;
 /// Makes the cluster of `place` if it has none: under another name first, renamed when whole, so that a first start
 /// killed halfway leaves nothing that looks like a cluster.
 pub(crate) fn create_once(place: &Place, account: &Account, binaries: &Binaries, durable: bool) -> Result<(), Error> {
-    if place.made_by().is_some() {
+    if place.cluster_version().is_some() {
         return Ok(());
     }
     let data = place.data();

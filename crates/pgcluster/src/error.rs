@@ -25,10 +25,10 @@ pub enum Error {
     OlderDump { server: u32, found: Option<u32> },
 
     #[error(
-        "the cluster in {data} was made by PostgreSQL {made_by}, and of that version no server is installed (found: \
-         {found}): install postgresql-{made_by}, or start on an empty directory and load a dump into it"
+        "the cluster in {data} was made by PostgreSQL {cluster_version}, and of that version no server is installed (found: \
+         {found}): install postgresql-{cluster_version}, or start on an empty directory and load a dump into it"
     )]
-    OtherVersion { data: PathBuf, made_by: u32, found: u32 },
+    OtherVersion { data: PathBuf, cluster_version: u32, found: u32 },
 
     #[error(
         "PostgreSQL refuses to run as root, and neither the account `postgres` nor `nobody` exists: create one with \

@@ -64,7 +64,7 @@ fn keep(launch: &Launch, orders: &Receiver<()>, report: &SyncSender<Result<(), E
             return stop(&mut child);
         }
         if let Ok(Some(status)) = child.try_wait() {
-            tracing::error!(%status, "PostgreSQL ended by itself; starting it again");
+            tracing::error!(%status, "PostgreSQL ended on its own; starting it again");
             match restart(launch, orders) {
                 Some(again) => child = again,
                 None => return Ok(()),

@@ -74,8 +74,8 @@ impl Cluster {
     pub fn start(options: &Options) -> Result<Self, Error> {
         let (place, account) = Place::choose(&options.root)?;
         let lock = place.lock()?;
-        let made_by = place.made_by();
-        let binaries = binaries::find(options.bin_dir.as_deref(), &place.data(), made_by)?;
+        let cluster_version = place.cluster_version();
+        let binaries = binaries::find(options.bin_dir.as_deref(), &place.data(), cluster_version)?;
         if account.switch && !account.can_reach(&binaries.directory) {
             return Err(Error::Unreachable { path: binaries.directory, account: account.name });
         }

@@ -79,7 +79,7 @@ impl Place {
     }
 
     /// The major version that made the cluster; `None` when there is none yet.
-    pub fn made_by(&self) -> Option<u32> {
+    pub fn cluster_version(&self) -> Option<u32> {
         let version = fs::read_to_string(self.data().join("PG_VERSION")).ok()?;
         version.trim().parse().ok()
     }

@@ -140,9 +140,9 @@ fn die_with_parent(_command: &mut Command) {}
 
 /// Stops the server: a fast shutdown (sessions are cut, everything is written), an immediate one if that takes too long.
 pub(crate) fn stop(child: &mut Child) -> Result<(), Error> {
-    for (signal, patience) in [(Signal::SIGINT, SHUTDOWN), (Signal::SIGQUIT, IMMEDIATE_SHUTDOWN)] {
+    for (signal, timeout) in [(Signal::SIGINT, SHUTDOWN), (Signal::SIGQUIT, IMMEDIATE_SHUTDOWN)] {
         let began = Instant::now();
-        while began.elapsed() < patience {
+        while began.elapsed() < timeout {
             if child.try_wait().cannot("wait for", "postgres")?.is_some() {
                 return Ok(());
             }
@@ -162,11 +162,11 @@ pub(crate) fn end_orphan(data: &Path) -> Result<(), Error> {
         return Ok(());
     };
     tracing::warn!(pid = orphan.pid, "a PostgreSQL without its starter still runs here; stopping it");
-    for (signal, patience) in [(Signal::SIGINT, SHUTDOWN), (Signal::SIGQUIT, IMMEDIATE_SHUTDOWN)] {
+    for (signal, timeout) in [(Signal::SIGINT, SHUTDOWN), (Signal::SIGQUIT, IMMEDIATE_SHUTDOWN)] {
         let began = Instant::now();
         // Gone already is as good.
         let _ = kill(Pid::from_raw(orphan.pid), signal);
-        while began.elapsed() < patience {
+        while began.elapsed() < timeout {
             if !orphan.names_a_server_of(data) {
                 return Ok(());
             }

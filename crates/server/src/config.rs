@@ -247,16 +247,16 @@ impl Config {
 fn decimal_text<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
-    enum Written {
+    enum TextOrNumber {
         Text(String),
         Whole(i64),
         Number(f64),
     }
-    Ok(match Written::deserialize(deserializer)? {
-        Written::Text(text) => text,
-        Written::Whole(number) => number.to_string(),
+    Ok(match TextOrNumber::deserialize(deserializer)? {
+        TextOrNumber::Text(text) => text,
+        TextOrNumber::Whole(number) => number.to_string(),
         // The shortest digits that read as the same float are those that were written.
-        Written::Number(number) => number.to_string(),
+        TextOrNumber::Number(number) => number.to_string(),
     })
 }
 

@@ -7,7 +7,7 @@ use diesel::{dsl::count_star, prelude::*};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, RuleId, StoreError,
-    alerts::{AlertStore, Change, ChangeError, CreateError, MAX_RULES, Rule, RuleState, Terms, Wanted},
+    alerts::{AlertStore, Change, ChangeError, CreateError, MAX_RULES, Rule, RuleState, Terms, UncheckedTerms},
     idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
     page::{Page, PageRequest},
 };
@@ -66,7 +66,7 @@ impl TryFrom<RuleRow> for Rule {
             created_at,
             updated_at,
         } = row;
-        let wanted = Wanted {
+        let wanted = UncheckedTerms {
             name,
             metric: parse(&metric, "metric of an alert rule")?,
             comparator: parse(&comparator, "comparator")?,

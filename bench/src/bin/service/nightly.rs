@@ -42,7 +42,7 @@ pub async fn run(bench: &mut Bench) -> anyhow::Result<()> {
 /// A shop's nightly runs through a week: the first, on a Sunday, over the whole history; Monday's, in which the models of the week
 /// change the estimates of all customers; a usual one; and what it costs when less, nothing or more has come in.
 async fn one_large(bench: &mut Bench, shops: Shops) -> anyhow::Result<()> {
-    let night = Night::prepare(bench, "nightly_large", shops).await?;
+    let night = NightlyRun::prepare(bench, "nightly_large", shops).await?;
     let monday = night.monday;
     let first = night.first(bench, 1).await?;
     night.day(bench, monday + 1, 1).await?;
@@ -61,8 +61,8 @@ async fn one_large(bench: &mut Bench, shops: Shops) -> anyhow::Result<()> {
         .target(Target::at_most("s", weekly.seconds, 20.0))
         .target(Target::at_most("MB", weekly.peak_mb, 300.0));
     row.note = format!(
-        "{:.0} MB at most; processor: Postgres {:.1} s, the service {:.1} s. Any other night: {:.2} s. First run, whole \
-         history: {:.1} s, {:.0} MB. Nothing changed: {:.2} s; a day's orders come in late: {:.2} s.",
+        "{:.0} MB at most; CPU: Postgres {:.1} s, service {:.1} s. Any other night {:.2} s; first run {:.1} s, {:.0} MB; nothing \
+         changed {:.2} s; a day's orders late {:.2} s",
         weekly.peak_mb,
         weekly.postgres_cpu,
         weekly.service_cpu,
@@ -82,7 +82,7 @@ async fn one_large(bench: &mut Bench, shops: Shops) -> anyhow::Result<()> {
 
     // Both shops have a year behind the last: from then on the models know the season, which a younger shop is spared.
     let longer = Shops { days: 2 * shops.days, ..shops };
-    let long = Night::prepare(bench, "nightly_long", longer).await?;
+    let long = NightlyRun::prepare(bench, "nightly_long", longer).await?;
     long.first(bench, 1).await?;
     long.day(bench, monday + 1, 1).await?;
     long.jobs(bench, monday, 1).await?;
@@ -105,14 +105,13 @@ fn growth(name: &str, what: &str, larger: &Ran, smaller: &Ran, of: (i32, &str), 
         command: smaller.command.clone(),
     });
     row.note = format!(
-        "exponent {:.2}; {:.2} s beside {:.2} s of time; processor: Postgres {:.1} s, the service {:.1} s beside {:.1} s \
-         and {:.1} s",
+        "exponent {:.2}; {:.2} s beside {:.2} s; Postgres {:.1} s CPU beside {:.1}, service {:.1} beside {:.1}",
         ratio.log(times.into()),
         larger.seconds,
         smaller.seconds,
         larger.postgres_cpu,
-        larger.service_cpu,
         smaller.postgres_cpu,
+        larger.service_cpu,
         smaller.service_cpu
     );
     row.command = larger.command.clone();
@@ -121,7 +120,7 @@ fn growth(name: &str, what: &str, larger: &Ran, smaller: &Ran, of: (i32, &str), 
 }
 
 async fn many_small(bench: &mut Bench, shops: Shops) -> anyhow::Result<()> {
-    let ran = Night::prepare(bench, "nightly_small", shops).await?.of_many(bench).await?;
+    let ran = NightlyRun::prepare(bench, "nightly_small", shops).await?.of_many(bench).await?;
     let accounts = i32::try_from(shops.accounts).map(f64::from)?;
     let cores = std::thread::available_parallelism().map_or(1.0, |n| f64::from(u16::try_from(n.get()).unwrap_or(1)));
     let rate = accounts / ran.seconds;
@@ -142,7 +141,7 @@ async fn many_small(bench: &mut Bench, shops: Shops) -> anyhow::Result<()> {
     });
     row.cpu_per_1000 = Some(1e3 * (ran.postgres_cpu + ran.service_cpu) / accounts);
     row.note = format!(
-        "{:.0} MB at most; processor per account: Postgres {:.1} ms, the service {:.1} ms.",
+        "{:.0} MB at most; CPU per account: Postgres {:.1} ms, service {:.1} ms",
         ran.peak_mb,
         1e3 * ran.postgres_cpu / accounts,
         1e3 * ran.service_cpu / accounts
@@ -152,13 +151,13 @@ async fn many_small(bench: &mut Bench, shops: Shops) -> anyhow::Result<()> {
     bench.put(row)?;
 
     let tenth = Shops { accounts: shops.accounts / 10, ..shops };
-    let less = Night::prepare(bench, "nightly_few", tenth).await?.of_many(bench).await?;
+    let less = NightlyRun::prepare(bench, "nightly_few", tenth).await?.of_many(bench).await?;
     let what = format!("the same of {} shops beside {}", shops.accounts, tenth.accounts);
     bench.put(growth(ACCOUNTS, &what, &ran, &less, (10, "1 × accounts"), 10.0))
 }
 
 /// Shops in a database of their own.
-struct Night {
+struct NightlyRun {
     database: &'static str,
     shops: Shops,
     /// How many days ago the week began that is looked at: three at least, so that there are days after it.
@@ -182,7 +181,7 @@ impl Ran {
     }
 }
 
-impl Night {
+impl NightlyRun {
     /// The shops with their days up to the Saturday before the week.
     async fn prepare(bench: &Bench, database: &'static str, shops: Shops) -> anyhow::Result<Self> {
         let began = Instant::now();

@@ -159,8 +159,7 @@ async fn latency(bench: &Bench) -> anyhow::Result<Row> {
         format!("{:.2} / {:.2} ms", ms(measured.p50_ms), ms(measured.p99_ms))
     };
     let note = format!(
-        "wrk corrects for coordinated omission; requests due at random instants, timed from then: {} and the generator's \
-         lateness, {:.2} ms at the p99; the same bytes from memory: {}",
+        "requests due at random instants: {}, of it the generator's lateness {:.2} ms at the p99; from memory: {}",
         both(due),
         due.late_p99_ms.unwrap_or(f64::NAN),
         both(floor),

@@ -110,9 +110,7 @@ async fn measure(bench: &Bench) -> anyhow::Result<Row> {
     service.stop().await?;
     let row = Row::of_rates("track", "POST /track, one event a request", "events/s", &measured);
     let (ratio, umami) = (row.ratio("pgbench"), row.value / UMAMI);
-    let note = format!(
-        "Umami's collector, measured elsewhere on a similar machine: 40 to {UMAMI:.0} events/s (the ratio is to the latter)"
-    );
+    let note = format!("Umami's collector, measured elsewhere: 40 to {UMAMI:.0} events/s");
     Ok(row
         .target(Target::at_least("÷ pgbench", ratio, 1.3))
         .target(Target::at_least("÷ Umami", umami, 50.0))

@@ -181,22 +181,35 @@ impl Baseline {
     /// [`Insufficient::Value`] when `observed` is not finite or beyond [`super::LARGEST_VALUE`].
     pub fn score(&self, observed: f64, weekday: Weekday) -> Result<Score, Insufficient> {
         let observed = usable(observed).ok_or(Insufficient::Value)?;
-        let day = weekday_index(weekday);
-        let closed = self.closed.get(day).copied().flatten();
-        // The mean of the copies' quantiles (Vincent averaging): each copy alone sees outliers where the other sees none.
-        let share = 1.0 / self.copies.len() as f64;
-        let (mut z_score, mut expected) = (0.0, 0.0);
-        let mut interval = Interval { low: 0.0, high: 0.0 };
-        for copy in &self.copies {
-            let (centre, sigma) = copy.forecast(day, closed, self.counts);
-            z_score += share * (copy.scale.apply(observed) - centre) / sigma;
-            expected += share * self.in_range(copy.scale.undo(centre));
-            interval.low += share * self.in_range(copy.scale.undo(centre - INTERVAL_Z * sigma));
-            interval.high += share * self.in_range(copy.scale.undo(centre + INTERVAL_Z * sigma));
-        }
+        let (expected, interval) = self.forecast(weekday);
+        let deviations = self.copies_at(weekday).map(|(scale, centre, sigma)| (scale.apply(observed) - centre) / sigma);
+        let z_score = deviations.sum::<f64>() / self.copies.len() as f64;
         let basis = if expected.abs() < 0.01 * self.usual { self.usual } else { expected.abs() };
         let relative_change = (observed - expected) / basis;
         Ok(Score { expected, interval, z_score, relative_change, history_days: self.history_days })
+    }
+
+    /// What is expected of a weekday, and the range that about 95 % of ordinary days fall into, in the metric's unit: the mean of
+    /// the copies' quantiles (Vincent averaging), as each copy alone sees outliers where the other sees none.
+    pub fn forecast(&self, weekday: Weekday) -> (f64, Interval) {
+        let share = 1.0 / self.copies.len() as f64;
+        let (mut expected, mut interval) = (0.0, Interval { low: 0.0, high: 0.0 });
+        for (scale, centre, sigma) in self.copies_at(weekday) {
+            expected += share * self.in_range(scale.undo(centre));
+            interval.low += share * self.in_range(scale.undo(centre - INTERVAL_Z * sigma));
+            interval.high += share * self.in_range(scale.undo(centre + INTERVAL_Z * sigma));
+        }
+        (expected, interval)
+    }
+
+    /// Each copy's scale, centre and standard deviation on a weekday.
+    fn copies_at(&self, weekday: Weekday) -> impl Iterator<Item = (Scale, f64, f64)> {
+        let day = weekday_index(weekday);
+        let closed = self.closed.get(day).copied().flatten();
+        self.copies.iter().map(move |copy| {
+            let (centre, sigma) = copy.forecast(day, closed, self.counts);
+            (copy.scale, centre, sigma)
+        })
     }
 
     fn in_range(&self, value: f64) -> f64 {

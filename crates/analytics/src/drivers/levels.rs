@@ -30,7 +30,7 @@ pub(super) fn scaled(mut level: Vec<Contribution>, total: f64) -> Vec<Contributi
     level
 }
 
-/// The cause first, then the largest share; small parts as one, and the shares anew.
+/// The cause first, then the largest share; small parts as one, and the shares computed again.
 pub(super) fn ranked(level: Vec<Contribution>, cause: Option<&Contribution>) -> Vec<Contribution> {
     let is_cause =
         |driver: &Contribution| cause.is_some_and(|c| (&c.metric, &c.part) == (&driver.metric, &driver.part));

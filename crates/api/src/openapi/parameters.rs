@@ -40,6 +40,11 @@ impl Modify for Parameters {
 
 /// A parameter is absent and never null, and what its type says about it is said of the parameter.
 fn tidy(parameter: &mut Parameter) {
+    if let Some(RefOr::T(Schema::OneOf(either))) = &mut parameter.schema
+        && !either.items.is_empty()
+    {
+        parameter.schema = Some(either.items.swap_remove(0));
+    }
     let Some(RefOr::T(Schema::Object(schema))) = &mut parameter.schema else { return };
     if let SchemaType::Array(types) = &mut schema.schema_type {
         types.retain(|kind| *kind != Type::Null);

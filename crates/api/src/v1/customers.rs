@@ -177,7 +177,7 @@ pub async fn get(
     let currency = caller.currency();
     let body = move |customer| CustomerBody::new(customer, currency);
     let today = caller.zone().day_of(now);
-    if format == Format::Csv && limit.given().is_none() {
+    if format == Format::Csv && limit.requested().is_none() {
         let streaming = streams.into_inner().begin(caller.account())?;
         let Dated { found: rows, freshness } = state.customers.stream(account, source, cursor).await?;
         let freshness = FreshnessBody::new(freshness, caller.zone());

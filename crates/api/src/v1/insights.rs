@@ -190,7 +190,6 @@ pub struct ListParams {
     /// Also those that are not told unasked, which have `told: false`.
     #[param(value_type = names::Flag, inline, required = false)]
     all: Option<bool>,
-    /// `en`, `es` or `pt-BR`: the language of the sentences, whatever the header `Accept-Language` says.
     #[param(value_type = names::LanguageName, inline, required = false)]
     lang: Option<Language>,
     #[validate(nested)]

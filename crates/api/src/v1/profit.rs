@@ -239,7 +239,6 @@ pub struct ListParams {
     explain: Option<bool>,
     #[param(inline, required = false)]
     as_of: Option<AsOf>,
-    /// `en`, `es` or `pt-BR`: the language of the formulas, whatever the header `Accept-Language` says.
     #[param(value_type = names::LanguageName, inline, required = false)]
     lang: Option<Language>,
 }
@@ -279,7 +278,7 @@ pub async fn get(
     let range = window::ending_today(caller.zone(), now, days);
     let Dated { found: snapshots, freshness } = state.profit.range(account, range).await?;
     let totals = TotalsBody::new(&snapshots, currency);
-    let page = PageRequest { limit: limit.given().unwrap_or(days), cursor };
+    let page = PageRequest { limit: limit.requested().unwrap_or(days), cursor };
     let below = snapshots.into_iter().filter(|day| cursor.is_none_or(|cursor| cursor_of(day.date) < cursor)).collect();
     let found = Page::cut(below, page.limit, |snapshot: &Snapshot| cursor_of(snapshot.date));
     let pagination = Pagination::new(page, &found);

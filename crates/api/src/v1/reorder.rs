@@ -202,7 +202,6 @@ pub struct ListParams {
     /// `pending`, `ordered` or `dismissed`.
     #[param(value_type = names::ReorderStatusName, inline, required = false)]
     status: Option<Status>,
-    /// `en`, `es` or `pt-BR`: the language of the sentences, whatever the header `Accept-Language` says.
     #[param(value_type = names::LanguageName, inline, required = false)]
     lang: Option<Language>,
     #[validate(nested)]

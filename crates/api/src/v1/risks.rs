@@ -245,7 +245,6 @@ pub struct ListParams {
     /// `low`, `medium`, `high` or `critical`.
     #[param(value_type = names::SeverityName, inline, required = false)]
     severity: Option<Severity>,
-    /// `en`, `es` or `pt-BR`: the language of the sentences, whatever the header `Accept-Language` says.
     #[param(value_type = names::LanguageName, inline, required = false)]
     lang: Option<Language>,
     #[validate(nested)]

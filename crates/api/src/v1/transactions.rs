@@ -165,7 +165,7 @@ pub async fn list(
         let day = caller.zone().day_of((state.clock)());
         CsvMetadata { name: "credit-transactions", day, freshness: None, warnings }
     };
-    if format == Format::Csv && limit.given().is_none() {
+    if format == Format::Csv && limit.requested().is_none() {
         let streaming = streams.into_inner().begin(account)?;
         let rows = state.transactions.stream(account, filter, cursor).await?;
         return Ok(Either::Right(csv::stream(&about(&warnings), rows, RowBody::from, streaming)));

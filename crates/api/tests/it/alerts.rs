@@ -5,7 +5,7 @@ use std::sync::Arc;
 use api::State;
 use domain::{
     RuleId,
-    alerts::{ChangeError, Comparator, CreateError, MockAlertStore, Rule, RuleState, Terms, Wanted},
+    alerts::{ChangeError, Comparator, CreateError, MockAlertStore, Rule, RuleState, Terms, UncheckedTerms},
     idempotency::Idempotent,
     insights::Severity,
     page::Page,
@@ -29,7 +29,7 @@ fn rule(terms: Terms, active: bool) -> Rule {
 }
 
 fn terms() -> Terms {
-    Terms::new(Wanted {
+    Terms::new(UncheckedTerms {
         name: "Few orders".into(),
         metric: "orders".parse().unwrap(),
         comparator: Comparator::Lt,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use api::State;
 use domain::{
-    alerts::{Comparator, Facts, Rule, RuleState, Terms, Wanted, evaluate},
+    alerts::{Comparator, Facts, Rule, RuleState, Terms, UncheckedTerms, evaluate},
     customer_metrics::Purchases,
     daily::DayTotals,
     insights::{self, Severity, draft},
@@ -42,7 +42,7 @@ fn any_day() -> impl Strategy<Value = DayTotals> {
 }
 
 fn observed(metric: &str, facts: &Facts, currency: Currency) -> Option<Decimal> {
-    let terms = Terms::new(Wanted {
+    let terms = Terms::new(UncheckedTerms {
         name: metric.into(),
         metric: metric.parse().unwrap(),
         comparator: Comparator::Lt,

@@ -275,7 +275,7 @@ async fn mark(job: JobName, account: Account, as_of: Date, version: i64, standin
         Ok(Some(Claim { account, job, as_of, number: 3, input_fingerprint: None }))
     });
     ports.daily.expect_roll_up().returning(move |_, _, _| Ok(Some(RollUp { days: 0, version })));
-    ports.reorder.expect_standing().returning(move |_| Ok(standing.into()));
+    ports.reorder.expect_decisions_fingerprint().returning(move |_| Ok(standing.into()));
     let heard = said.clone();
     ports.jobs.expect_end_if_unchanged().returning(move |claim, _| {
         *heard.lock().unwrap() = claim.input_fingerprint.clone();
@@ -316,7 +316,7 @@ async fn jobs_of_a_night_sum_days_up_once_and_read_sales_once() {
     ports.daily.expect_series().returning(|_, _| Ok(vec![]));
     ports.demand.expect_stocked().times(1).returning(|_, _, _| Ok(vec![]));
     ports.inventory.expect_replace().times(1).returning(|_, _, _| Ok(WriteOutcome::Rows(0)));
-    ports.reorder.expect_standing().returning(|_| Ok(String::new()));
+    ports.reorder.expect_decisions_fingerprint().returning(|_| Ok(String::new()));
     ports.reorder.expect_replace().times(1).returning(|_, _, _, _| Ok(WriteOutcome::Rows(0)));
     let (deps, account, stop) = (ports.deps(), account(7), Stop::never());
     let run = AccountRun::of(&deps, &account, AS_OF, Selection::default(), clock, &stop);

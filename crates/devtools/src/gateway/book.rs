@@ -62,7 +62,7 @@ pub struct Faults {
 
 /// A charge as it was asked for, and what was answered.
 #[derive(Clone)]
-pub struct Asked {
+pub struct RecordedCharge {
     pub body: Value,
     /// The payment's id, or the code of the refusal.
     pub answer: Result<String, String>,
@@ -72,7 +72,7 @@ pub struct Asked {
 pub struct Pages {
     pub payments: BTreeMap<String, Payment>,
     /// By idempotency key.
-    pub charges: HashMap<String, Asked>,
+    pub charges: HashMap<String, RecordedCharge>,
     /// By e-mail address.
     pub customers: HashMap<String, String>,
     pub faults: Faults,

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::{
     Gateway,
-    book::{Asked, Customer, Faults, Payment, Status},
+    book::{Customer, Faults, Payment, RecordedCharge, Status},
 };
 
 const HELP: &str = "\
@@ -115,7 +115,7 @@ type Refused = (StatusCode, String);
 /// The first answer under the key, or a new payment.
 fn charge_once(gateway: &Gateway, key: &str, body: Value, faults: &Faults) -> Result<Payment, Refused> {
     let mut book = gateway.book.open();
-    if let Some(Asked { body: before, answer }) = book.charges.get(key).cloned() {
+    if let Some(RecordedCharge { body: before, answer }) = book.charges.get(key).cloned() {
         if before != body {
             return Err((StatusCode::CONFLICT, "idempotency_key_reused".to_owned()));
         }
@@ -129,12 +129,12 @@ fn charge_once(gateway: &Gateway, key: &str, body: Value, faults: &Faults) -> Re
         return Err(invalid("invalid_amount"));
     }
     if let Some(code) = &faults.decline {
-        book.charges.insert(key.to_owned(), Asked { body, answer: Err(code.clone()) });
+        book.charges.insert(key.to_owned(), RecordedCharge { body, answer: Err(code.clone()) });
         return Err((StatusCode::PAYMENT_REQUIRED, code.clone()));
     }
     let status = if faults.pending { Status::Pending } else { Status::Succeeded };
     let payment = book.add(status, asked.amount, asked.currency, customer, asked.metadata);
-    book.charges.insert(key.to_owned(), Asked { body, answer: Ok(payment.id.clone()) });
+    book.charges.insert(key.to_owned(), RecordedCharge { body, answer: Ok(payment.id.clone()) });
     drop(book);
     gateway.notifier.tell(&payment, faults);
     Ok(payment)

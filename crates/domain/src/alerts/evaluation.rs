@@ -141,7 +141,7 @@ mod tests {
     const NOW: OffsetDateTime = datetime!(2026-03-03 02:00 UTC);
 
     fn terms(metric: &str, window_hours: i64) -> Terms {
-        Terms::new(Wanted {
+        Terms::new(UncheckedTerms {
             name: "rule".into(),
             metric: metric.parse().unwrap(),
             comparator: Comparator::Lt,

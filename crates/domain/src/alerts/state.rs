@@ -51,7 +51,7 @@ mod tests {
     const START: OffsetDateTime = datetime!(2026-03-01 00:00 UTC);
 
     fn terms(comparator: Comparator, threshold: Decimal, cooldown_hours: i64) -> Terms {
-        Terms::new(Wanted {
+        Terms::new(UncheckedTerms {
             name: "rule".into(),
             metric: Watched::Figure(Metric::Orders),
             comparator,

@@ -51,7 +51,7 @@ pub struct PlanPrice {
 
 /// What a payment buys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sold {
+pub struct Entitlement {
     pub credits: CreditAmount,
     pub source: RechargeSource,
     pub plan: Option<(Plan, Interval)>,
@@ -60,7 +60,7 @@ pub struct Sold {
 /// What a person gets for an item, and for how much.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Offer {
-    pub sold: Sold,
+    pub entitlement: Entitlement,
     pub price: Price,
 }
 
@@ -120,9 +120,14 @@ impl PriceList {
 
     /// Every offer with the key of its item.
     pub fn offers(&self) -> impl Iterator<Item = (String, Offer)> {
-        let pack = |pack: &CreditPack| (pack.key.clone(), Offer { sold: sold(pack.credits, None), price: pack.price });
+        let pack = |pack: &CreditPack| {
+            (pack.key.clone(), Offer { entitlement: entitlement(pack.credits, None), price: pack.price })
+        };
         let plan = |plan: &PlanPrice| {
-            (plan.key(), Offer { sold: sold(plan.credits, Some((plan.plan, plan.interval))), price: plan.price })
+            (
+                plan.key(),
+                Offer { entitlement: entitlement(plan.credits, Some((plan.plan, plan.interval))), price: plan.price },
+            )
         };
         self.packs.iter().map(pack).chain(self.plans.iter().map(plan))
     }
@@ -147,8 +152,8 @@ impl PriceList {
     }
 }
 
-const fn sold(credits: CreditAmount, plan: Option<(Plan, Interval)>) -> Sold {
-    Sold { credits, source: RechargeSource::Manual, plan }
+const fn entitlement(credits: CreditAmount, plan: Option<(Plan, Interval)>) -> Entitlement {
+    Entitlement { credits, source: RechargeSource::Manual, plan }
 }
 
 fn entries(list: &str) -> impl Iterator<Item = &str> {
@@ -206,8 +211,8 @@ mod tests {
         let list = PriceList::parse("small:500:9.00:USD, small:500:8.50:EUR,big:5000:80:USD", "pro:month:5000:49:USD");
         let list = list.unwrap();
         assert_eq!(list.offers_of("small").len(), 2);
-        let Offer { sold, price } = list.offers_of("pro_month")[0];
-        assert_eq!((sold.credits.get(), sold.plan), (5000, Some((Plan::Pro, Interval::Month))));
+        let Offer { entitlement, price } = list.offers_of("pro_month")[0];
+        assert_eq!((entitlement.credits.get(), entitlement.plan), (5000, Some((Plan::Pro, Interval::Month))));
         assert_eq!(price.amount, dec!(49));
         assert!(list.offers_of("pro").is_empty());
         assert_eq!(list.sizes(), [500, 5000]);

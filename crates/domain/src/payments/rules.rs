@@ -2,7 +2,7 @@
 
 use time::Duration;
 
-use super::{Offer, Payment, PaymentStatus, Price, Sold};
+use super::{Entitlement, Offer, Payment, PaymentStatus, Price};
 
 text_enum!(
     /// Why a payment brings nothing, and never will. The money is with the gateway: an operator has to look.
@@ -30,7 +30,7 @@ pub const OFFER_HONOURED: Duration = Duration::days(7);
 ///
 /// # Errors
 /// [`Refusal`].
-pub fn quote(payment: &Payment, offers: &[Offer]) -> Result<Sold, Refusal> {
+pub fn quote(payment: &Payment, offers: &[Offer]) -> Result<Entitlement, Refusal> {
     if offers.is_empty() {
         return Err(Refusal::UnknownItem);
     }
@@ -38,7 +38,7 @@ pub fn quote(payment: &Payment, offers: &[Offer]) -> Result<Sold, Refusal> {
         return Err(Refusal::CurrencyMismatch);
     }
     let matching = offers.iter().filter(|offer| matches(payment, offer.price).is_ok());
-    matching.map(|offer| offer.sold).max_by_key(|sold| sold.credits).ok_or(Refusal::AmountMismatch)
+    matching.map(|offer| offer.entitlement).max_by_key(|entitlement| entitlement.credits).ok_or(Refusal::AmountMismatch)
 }
 
 /// Compares a payment with the price that was fixed for it.
@@ -125,17 +125,17 @@ mod tests {
         #[case] credits: Result<i64, Refusal>,
     ) {
         let prices = PriceList::parse("small:500:9.00:USD", "").unwrap();
-        let sold = quote(&payment(amount, currency), &prices.offers_of(item));
-        assert_eq!(sold.map(|sold| sold.credits.get()), credits);
+        let entitlement = quote(&payment(amount, currency), &prices.offers_of(item));
+        assert_eq!(entitlement.map(|entitlement| entitlement.credits.get()), credits);
     }
 
     #[test]
     fn a_payer_gets_the_most_that_was_offered_for_the_amount() {
         let lists = ["small:500:9.00:USD", "small:400:9.00:USD", "small:900:10.00:USD,small:950:9.00:EUR"];
         let offers = lists.map(|list| PriceList::parse(list, "").unwrap().offers_of("small")).concat();
-        let sold = |amount| quote(&payment(amount, "USD"), &offers).map(|sold| sold.credits.get());
-        assert_eq!([sold("9.00"), sold("10.00")], [Ok(500), Ok(900)]);
-        assert_eq!(sold("8.00"), Err(Refusal::AmountMismatch));
+        let entitlement = |amount| quote(&payment(amount, "USD"), &offers).map(|entitlement| entitlement.credits.get());
+        assert_eq!([entitlement("9.00"), entitlement("10.00")], [Ok(500), Ok(900)]);
+        assert_eq!(entitlement("8.00"), Err(Refusal::AmountMismatch));
     }
 
     proptest! {

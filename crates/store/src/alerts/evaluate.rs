@@ -10,7 +10,7 @@ use diesel::{
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
-    alerts::{AlertEvaluator, Evaluation, Facts, Taken, Window},
+    alerts::{AlertEvaluator, ClaimedRule, Evaluation, Facts, Window},
     inventory::Status,
     profit::DayRange,
 };
@@ -36,7 +36,7 @@ statement!(
 );
 
 statement!(
-    /// What was sold and taken back in a window, its beginning left out.
+    /// What was sold and claimed back in a window, its beginning left out.
     Orders(account: i64 => BigInt, since: OffsetDateTime => Timestamptz, until: OffsetDateTime => Timestamptz)
         -> OrdersRow = "
     SELECT gross_revenue, orders, refunds, EXISTS (SELECT FROM orders WHERE account_id = $1) AS any_order
@@ -100,11 +100,11 @@ impl AlertEvaluator for Store {
         account: AccountId,
         now: OffsetDateTime,
         interval: Duration,
-    ) -> Result<Option<Taken>, StoreError> {
-        let taken =
+    ) -> Result<Option<ClaimedRule>, StoreError> {
+        let claimed =
             self.job_transaction(async |connection| push_on(connection, account, now, now + interval).await).await?;
-        let Some((row, due_at)) = taken else { return Ok(None) };
-        Ok(Some(Taken { rule: row.try_into()?, due_at }))
+        let Some((row, due_at)) = claimed else { return Ok(None) };
+        Ok(Some(ClaimedRule { rule: row.try_into()?, due_at }))
     }
 
     async fn facts(&self, account: AccountId, window: Window) -> Result<Facts, StoreError> {
@@ -114,16 +114,16 @@ impl AlertEvaluator for Store {
     async fn settle(
         &self,
         account: AccountId,
-        taken: &Taken,
+        claimed: &ClaimedRule,
         evaluation: Evaluation,
         now: OffsetDateTime,
     ) -> Result<bool, StoreError> {
         let Evaluation { observed: _, state, fired } = evaluation;
         let fired = fired.map(Into::into);
         self.job_transaction(async |connection| {
-            let settled = diesel::update(rules::table.find((account.0, taken.rule.id.0)))
+            let settled = diesel::update(rules::table.find((account.0, claimed.rule.id.0)))
                 .filter(rules::active)
-                .filter(rules::due_at.eq(taken.due_at))
+                .filter(rules::due_at.eq(claimed.due_at))
                 .set((
                     rules::armed.eq(state.armed),
                     rules::last_value.eq(state.last_value),

@@ -106,7 +106,7 @@ impl QueryFragment<Pg> for Alone {
 /// A query of a job's figures, together with how fresh they are. The account must be its first parameter.
 pub(crate) struct WithFreshness<Q> {
     job: JobName,
-    /// A list of numbers about all of the figures, whatever the query finds of them.
+    /// A query, or a value, in SQL: numbers about all of the figures, whatever the query finds of them.
     counts: &'static str,
     query: Q,
 }
@@ -130,9 +130,9 @@ impl<Q: QueryFragment<Pg>> QueryFragment<Pg> for WithFreshness<Q> {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> diesel::QueryResult<()> {
         out.push_sql("SELECT ");
         push_reach(&mut out, self.job);
-        out.push_sql(", ");
+        out.push_sql(", (");
         out.push_sql(self.counts);
-        out.push_sql(", found.* FROM (VALUES (1)) AS once LEFT JOIN LATERAL (");
+        out.push_sql("), found.* FROM (VALUES (1)) AS once LEFT JOIN LATERAL (");
         self.query.walk_ast(out.reborrow())?;
         out.push_sql(") AS found ON true");
         Ok(())
@@ -144,7 +144,7 @@ impl<Q> WithFreshness<Q> {
         Self::with_counts(job, "'{}'::bigint[]", query)
     }
 
-    /// With a list of numbers, in SQL, beside the rows.
+    /// With a list of numbers beside the rows, by a declared statement whose parameter is the account.
     pub fn with_counts(job: JobName, counts: &'static str, query: Q) -> Self {
         Self { job, counts, query }
     }

@@ -101,9 +101,14 @@ impl InventoryStore for Store {
     }
 }
 
-/// All items, and those of each status, the most urgent first.
-const COUNTS: &str = "(SELECT ARRAY[count(*), count(*) FILTER (WHERE urgency = 0), count(*) FILTER (WHERE urgency = 1),
-    count(*) FILTER (WHERE urgency = 2), count(*) FILTER (WHERE urgency = 3)] FROM inventory_items WHERE account_id = $1)";
+session_statement!(
+    after [""] =>
+    /// All items, and those of each status, the most urgent first.
+    COUNTS(account: BigInt) -> (counts: Array<BigInt>) = "
+    SELECT ARRAY[count(*), count(*) FILTER (WHERE urgency = 0), count(*) FILTER (WHERE urgency = 1),
+        count(*) FILTER (WHERE urgency = 2), count(*) FILTER (WHERE urgency = 3)] AS counts
+    FROM inventory_items WHERE account_id = $1"
+);
 
 /// What comes after an item, whose id follows, in a list; `$1` is the account.
 const AFTER: &str = "(urgency, days_rank, sku, id) > (

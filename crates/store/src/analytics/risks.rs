@@ -115,11 +115,16 @@ impl RiskStore for Store {
     }
 }
 
-/// How many there are of each severity, how many lack unit costs, and the largest expected amount in 1/10,000, or -1.
-const COUNTS: &str = "(SELECT ARRAY[count(*) FILTER (WHERE severity_rank = 3), count(*) FILTER (WHERE severity_rank = 2),
-    count(*) FILTER (WHERE severity_rank = 1), count(*) FILTER (WHERE severity_rank = 0),
-    count(*) FILTER (WHERE lacks_costs),
-    coalesce(max(-expected_rank * 10000) FILTER (WHERE expected_rank <= 0), -1)::bigint] FROM risks WHERE account_id = $1)";
+session_statement!(
+    after [""] =>
+    /// How many there are of each severity, how many lack unit costs, and the largest expected amount in 1/10,000, or -1.
+    COUNTS(account: BigInt) -> (counts: Array<BigInt>) = "
+    SELECT ARRAY[count(*) FILTER (WHERE severity_rank = 3), count(*) FILTER (WHERE severity_rank = 2),
+        count(*) FILTER (WHERE severity_rank = 1), count(*) FILTER (WHERE severity_rank = 0),
+        count(*) FILTER (WHERE lacks_costs),
+        coalesce(max(-expected_rank * 10000) FILTER (WHERE expected_rank <= 0), -1)::bigint] AS counts
+    FROM risks WHERE account_id = $1"
+);
 
 /// What comes after a risk, whose id follows, in a list; `$1` is the account.
 const AFTER: &str = "(severity_rank, expected_rank, id) > (

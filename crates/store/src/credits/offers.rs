@@ -7,7 +7,7 @@ use diesel::{
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     credits::{CreditAmount, RechargeSource},
-    payments::{Offer, Price, PriceList, Sold},
+    payments::{Entitlement, Offer, Price, PriceList},
 };
 use rust_decimal::Decimal;
 use time::OffsetDateTime;
@@ -49,14 +49,14 @@ pub(super) async fn publish(
     Lock {}.execute(connection).await?;
     let on_sale = price_offers::table.filter(price_offers::withdrawn_at.is_null());
     diesel::update(on_sale).set(price_offers::withdrawn_at.eq(now)).execute(connection).await?;
-    for (item, Offer { sold, price }) in prices.offers() {
+    for (item, Offer { entitlement, price }) in prices.offers() {
         let put = Put {
             item,
             currency: price.currency.to_string(),
             amount: price.amount,
-            credits: sold.credits.get(),
-            plan: sold.plan.map(|(plan, _)| plan.to_string()),
-            plan_interval: sold.plan.map(|(_, interval)| interval.to_string()),
+            credits: entitlement.credits.get(),
+            plan: entitlement.plan.map(|(plan, _)| plan.to_string()),
+            plan_interval: entitlement.plan.map(|(_, interval)| interval.to_string()),
         };
         put.execute(connection).await?;
     }
@@ -94,6 +94,6 @@ fn offer(row: OfferRow) -> Result<Offer, Failure> {
         _ => None,
     };
     let credits = CreditAmount::new(credits).map_err(|_| corrupt("offer"))?;
-    let sold = Sold { credits, source: RechargeSource::Manual, plan };
-    Ok(Offer { sold, price: Price { amount, currency: parse(&currency, "currency")? } })
+    let entitlement = Entitlement { credits, source: RechargeSource::Manual, plan };
+    Ok(Offer { entitlement, price: Price { amount, currency: parse(&currency, "currency")? } })
 }

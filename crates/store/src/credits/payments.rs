@@ -13,8 +13,8 @@ use domain::{
     credits::{Change, CreditAmount, OperationKey, RechargeSource, Transaction},
     events::{Amount, Event, PurchaseCreated, SubscriptionActivated},
     payments::{
-        Offer, PaymentId, PaymentStatus, PaymentStore, Price, PriceList, Purchase, Refusal, SettleError, Settled,
-        Settlement, Sold, Step, matches, step,
+        Entitlement, Offer, PaymentId, PaymentStatus, PaymentStore, Price, PriceList, Purchase, Refusal, SettleError,
+        Settled, Settlement, Step, matches, step,
     },
 };
 use ring::digest::{SHA256, digest};
@@ -67,7 +67,7 @@ impl PaymentStore for Store {
         Ok(self.run::<_, Failure>(async |connection| offers::published(connection, item, since).await).await?)
     }
 
-    async fn charged(&self, account: AccountId, charge: ChargeId) -> Result<Option<(Sold, Price)>, StoreError> {
+    async fn charged(&self, account: AccountId, charge: ChargeId) -> Result<Option<(Entitlement, Price)>, StoreError> {
         let row: Option<ChargeRow> = self
             .run::<_, Failure>(async |connection| {
                 Ok(auto_topups::table
@@ -81,8 +81,8 @@ impl PaymentStore for Store {
             .await?;
         let Some(ChargeRow { credits, amount: Some(amount), currency: Some(currency) }) = row else { return Ok(None) };
         let credits = CreditAmount::new(credits).map_err(|_| corrupt("automatic charge"))?;
-        let sold = Sold { credits, source: RechargeSource::Auto, plan: None };
-        Ok(Some((sold, Price { amount, currency: parse(&currency, "currency")? })))
+        let entitlement = Entitlement { credits, source: RechargeSource::Auto, plan: None };
+        Ok(Some((entitlement, Price { amount, currency: parse(&currency, "currency")? })))
     }
 }
 
@@ -195,10 +195,11 @@ impl TryFrom<PaymentRow> for (Known, Purchase) {
             None => None,
         };
         let source = if charge_id.is_some() { RechargeSource::Auto } else { RechargeSource::Manual };
-        let sold = Sold { credits: CreditAmount::new(credits).map_err(|_| corrupt("payment"))?, source, plan };
+        let entitlement =
+            Entitlement { credits: CreditAmount::new(credits).map_err(|_| corrupt("payment"))?, source, plan };
         let price = Price { amount, currency: parse(&currency, "currency")? };
         let known = Known { status, transaction_id, reversal_id, shortfall };
-        Ok((known, Purchase { item, sold, price, charge: charge_id.map(ChargeId) }))
+        Ok((known, Purchase { item, entitlement, price, charge: charge_id.map(ChargeId) }))
     }
 }
 
@@ -225,7 +226,7 @@ struct Writing<'a> {
 impl Writing<'_> {
     async fn record(&self, connection: &mut AsyncPgConnection, known: Known) -> Result<(), Error> {
         let Settlement { gateway, payment, account, quote: _ } = self.settlement;
-        let Purchase { item, sold, price, charge } = self.purchase;
+        let Purchase { item, entitlement, price, charge } = self.purchase;
         let Known { status: _, transaction_id, reversal_id, shortfall } = known;
         let state = (
             payments::status.eq(payment.status.as_str()),
@@ -240,10 +241,10 @@ impl Writing<'_> {
                 payments::gateway.eq(gateway),
                 payments::payment_id.eq(payment.id.as_str()),
                 payments::item.eq(item),
-                payments::credits.eq(sold.credits.get()),
+                payments::credits.eq(entitlement.credits.get()),
                 payments::amount.eq(price.amount),
                 payments::currency.eq(price.currency.as_str()),
-                payments::plan.eq(sold.plan.map(|(plan, _)| plan.as_str())),
+                payments::plan.eq(entitlement.plan.map(|(plan, _)| plan.as_str())),
                 payments::charge_id.eq(charge.map(|charge| charge.0)),
                 payments::created_at.eq(self.now),
                 state,
@@ -259,7 +260,7 @@ impl Writing<'_> {
     /// The credits, and everything that comes with them.
     async fn credit(&self, connection: &mut AsyncPgConnection) -> Ended<Transaction> {
         let Settlement { gateway, payment, account, quote: _ } = self.settlement;
-        let Purchase { sold, charge, .. } = self.purchase;
+        let Purchase { entitlement, charge, .. } = self.purchase;
         let purchase = PurchaseCreated {
             invoice_id: payment.invoice_id.clone(),
             amount: Amount(payment.amount),
@@ -267,10 +268,10 @@ impl Writing<'_> {
             customer_email: payment.payer.email.clone(),
         };
         outbox::emit(connection, *account, &[purchase.into()], self.now).await?;
-        let (amount, source) = (sold.credits, sold.source);
+        let (amount, source) = (entitlement.credits, entitlement.source);
         let change = Change::TopUp { amount, source, payment: payment.id.to_string() };
         let transaction = self.move_credits(connection, change, Map::new()).await?;
-        if let Some((plan, interval)) = sold.plan {
+        if let Some((plan, interval)) = entitlement.plan {
             let target = accounts::table.find(account.0);
             diesel::update(target).set(accounts::plan.eq(plan.as_str())).execute(connection).await?;
             keys::announce_account(connection, *account).await?;
@@ -373,7 +374,7 @@ impl Writing<'_> {
 
     /// Takes the credits of a payment away again, as far as they are still there. The second value is what was not.
     async fn reverse(&self, connection: &mut AsyncPgConnection) -> Ended<(Option<Transaction>, i64)> {
-        let credits = self.purchase.sold.credits.get();
+        let credits = self.purchase.entitlement.credits.get();
         let taken = credits.min(self.locked.totals.balance);
         let Ok(amount) = CreditAmount::new(taken) else { return Ok((None, credits)) };
         let more = Map::from_iter([
@@ -387,7 +388,7 @@ impl Writing<'_> {
 
     /// The plan that was paid with the payment ends, unless another payment of a plan stands.
     async fn downgrade(&self, connection: &mut AsyncPgConnection) -> Result<(), Error> {
-        let Some((plan, _)) = self.purchase.sold.plan else { return Ok(()) };
+        let Some((plan, _)) = self.purchase.entitlement.plan else { return Ok(()) };
         let account = self.settlement.account.0;
         let standing: Option<String> = payments::table
             .filter(payments::account_id.eq(account))

@@ -35,9 +35,9 @@ pub async fn distribute(connect: &Connect) -> anyhow::Result<()> {
     let (client, driver) = connect.open().await?;
     #[expect(clippy::disallowed_methods, reason = "it ends with this function")]
     let driving = tokio::spawn(driver);
-    let there = client.query_opt("SELECT FROM pg_extension WHERE extname = 'citus'", &[]).await?;
+    let is_installed: bool = client.query_one(IS_INSTALLED, &[]).await?.get("is_installed");
     anyhow::ensure!(
-        there.is_some(),
+        is_installed,
         "this database has no Citus: `CREATE EXTENSION citus`, and add the nodes by citus_add_node(), then try again"
     );
     client.batch_execute(DISTRIBUTE).await?;
@@ -45,6 +45,12 @@ pub async fn distribute(connect: &Connect) -> anyhow::Result<()> {
     driving.abort();
     Ok(())
 }
+
+session_statement!(
+    after [""] =>
+    IS_INSTALLED() -> (is_installed: Bool) = "
+    SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus') AS is_installed"
+);
 
 /// Things whose accounts live in one shard.
 pub(crate) struct Part<'a, T> {

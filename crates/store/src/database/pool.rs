@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use diesel::connection::CacheSize;
+use diesel::{connection::CacheSize, sql_types::BigInt};
 use diesel_async::{
-    AsyncConnection, AsyncMigrationHarness, AsyncPgConnection, SimpleAsyncConnection,
+    AsyncConnection, AsyncMigrationHarness, AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection,
     pooled_connection::{
         AsyncDieselConnectionManager, ManagerConfig, RecyclingMethod,
         deadpool::{Object, Pool as DeadPool},
@@ -247,10 +247,15 @@ pub(crate) fn pool(connect: &Connect, options: PoolOptions) -> anyhow::Result<Po
     Ok(pool)
 }
 
+statement!(
+    /// Until the session ends.
+    LockMigrations(lock: i64 => BigInt) -> () = "SELECT FROM pg_advisory_lock($1)"
+);
+
 /// Runs the migrations that have not run yet and returns their names. Safe when several processes start at once.
 pub async fn migrate(connect: &Connect) -> anyhow::Result<Vec<String>> {
     let mut connection = connect.establish().await?;
-    connection.batch_execute(&format!("SELECT pg_advisory_lock({MIGRATION_LOCK})")).await?;
+    LockMigrations { lock: MIGRATION_LOCK }.execute(&mut connection).await?;
     // The harness blocks its thread, which panics on a single-threaded runtime.
     tokio::task::spawn_blocking(move || {
         let mut harness = AsyncMigrationHarness::new(connection);

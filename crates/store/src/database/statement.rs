@@ -146,12 +146,12 @@ macro_rules! session_statement {
         session_statement!(@ [$($tables),*] $(#[$meta])* $vis $name [$($parameter: $parameter_type),*] [] $text);
     };
     (after [$($tables:expr),*] => $(#[$meta:meta])* $vis:vis $name:ident($($parameter:ident: $parameter_type:ident),*)
-        -> ($($column:ident: $column_type:ident),+) = $text:expr) => {
+        -> ($($column:ident: $column_type:ty),+) = $text:expr) => {
         session_statement!(@ [$($tables),*] $(#[$meta])* $vis $name [$($parameter: $parameter_type),*]
             [$($column: $column_type),+] $text);
     };
     (@ [$($tables:expr),*] $(#[$meta:meta])* $vis:vis $name:ident [$($parameter:ident: $parameter_type:ident),*]
-        [$($column:ident: $column_type:ident),*] $text:expr) => {
+        [$($column:ident: $column_type:ty),*] $text:expr) => {
         $(#[$meta])*
         $vis const $name: &str = $text;
 
@@ -165,7 +165,11 @@ macro_rules! session_statement {
                 use $crate::database::statement::check;
 
                 let parameters = [$((stringify!($parameter), check::oid::<diesel::sql_types::$parameter_type>())),*];
-                let columns = [$((stringify!($column), check::oid::<diesel::sql_types::$column_type>())),*];
+                let columns = {
+                    #[allow(unused_imports)]
+                    use diesel::sql_types::*;
+                    [$((stringify!($column), check::oid::<$column_type>())),*]
+                };
                 check::check_inferred(&[$($tables),*].concat(), $name, &parameters, &columns).await;
             }
         }

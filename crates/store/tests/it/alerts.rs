@@ -3,8 +3,8 @@
 use domain::{
     AccountId, RuleId,
     alerts::{
-        AlertEvaluator, AlertStore, Change, ChangeError, Comparator, CreateError, Evaluation, MAX_RULES, Taken, Terms,
-        Wanted, evaluate,
+        AlertEvaluator, AlertStore, Change, ChangeError, ClaimedRule, Comparator, CreateError, Evaluation, MAX_RULES,
+        Terms, UncheckedTerms, evaluate,
     },
     daily::DailyStore,
     idempotency::{IdempotencyError, IdempotencyKey},
@@ -28,7 +28,7 @@ const NOW: OffsetDateTime = datetime!(2026-03-03 12:00 UTC);
 const INTERVAL: Duration = Duration::minutes(5);
 
 fn terms(metric: &str, comparator: Comparator, threshold: Decimal, window_hours: i64) -> Terms {
-    Terms::new(Wanted {
+    Terms::new(UncheckedTerms {
         name: format!("watch {metric}"),
         metric: metric.parse().unwrap(),
         comparator,
@@ -44,22 +44,22 @@ async fn add(db: &Database, account: AccountId, terms: Terms) -> RuleId {
     db.store.create(account, terms, true, None, NOW).await.unwrap().value.id
 }
 
-async fn take(db: &Database, account: AccountId, now: OffsetDateTime) -> Option<Taken> {
+async fn take(db: &Database, account: AccountId, now: OffsetDateTime) -> Option<ClaimedRule> {
     db.store.take(account, now, INTERVAL).await.unwrap()
 }
 
-async fn evaluation(db: &Database, account: AccountId, taken: &Taken, now: OffsetDateTime) -> Evaluation {
+async fn evaluation(db: &Database, account: AccountId, claimed: &ClaimedRule, now: OffsetDateTime) -> Evaluation {
     let found = domain::accounts::AccountStore::find(&*db.store, account).await.unwrap().unwrap();
-    let facts = db.store.facts(account, taken.rule.terms.window(&found.timezone, now)).await.unwrap();
-    evaluate(&taken.rule, &facts, found.currency, now)
+    let facts = db.store.facts(account, claimed.rule.terms.window(&found.timezone, now)).await.unwrap();
+    evaluate(&claimed.rule, &facts, found.currency, now)
 }
 
 /// Evaluates the one rule of the account.
 async fn see(db: &Database, account: AccountId, now: OffsetDateTime) -> (Option<Decimal>, bool) {
-    let taken = take(db, account, now).await.unwrap();
-    let evaluation = evaluation(db, account, &taken, now).await;
+    let claimed = take(db, account, now).await.unwrap();
+    let evaluation = evaluation(db, account, &claimed, now).await;
     let seen = (evaluation.observed, evaluation.fired.is_some());
-    assert!(db.store.settle(account, &taken, evaluation, now).await.unwrap());
+    assert!(db.store.settle(account, &claimed, evaluation, now).await.unwrap());
     seen
 }
 
@@ -116,16 +116,16 @@ async fn a_rule_is_due_once_an_interval_and_one_worker_takes_it() {
     add(&db, account, terms("orders", Comparator::Gt, dec!(0), 1)).await;
     assert_eq!(db.store.due(NOW, 10).await.unwrap(), [account]);
     let asked = futures_util::future::join_all((0..8).map(|_| take(&db, account, NOW))).await;
-    let taken: Vec<Taken> = asked.into_iter().flatten().collect();
-    assert_eq!(taken.len(), 1);
+    let claimed: Vec<ClaimedRule> = asked.into_iter().flatten().collect();
+    assert_eq!(claimed.len(), 1);
     assert_eq!(db.store.due(NOW + Duration::minutes(4), 10).await.unwrap(), []);
     assert_eq!(take(&db, other, NOW).await, None);
-    let first = evaluation(&db, account, &taken[0], NOW).await;
+    let first = evaluation(&db, account, &claimed[0], NOW).await;
     assert!(first.fired.is_some());
 
     // An evaluation so slow that the rule was due again writes nothing.
     let again = take(&db, account, NOW + INTERVAL).await.unwrap();
-    assert!(!db.store.settle(account, &taken[0], first.clone(), NOW).await.unwrap());
+    assert!(!db.store.settle(account, &claimed[0], first.clone(), NOW).await.unwrap());
     assert_eq!(events(&db, account).await.len(), 0);
     assert!(db.store.settle(account, &again, first.clone(), NOW).await.unwrap());
     assert_eq!((events(&db, account).await.len(), events(&db, other).await.len()), (1, 0));

@@ -229,7 +229,7 @@ async fn hanging(bench: &Bench) -> anyhow::Result<Row> {
     let ratio = median(one_hangs.iter().zip(&all_answer).map(|(with, without)| with.p99 / without.p99));
     let (with, without) = (median(one_hangs.iter().map(|s| s.p99)), median(all_answer.iter().map(|s| s.p99)));
     let what = format!("the p99 of 99 receivers beside one that hangs ÷ the same without it, at {STEADY} events/s");
-    let note = format!("{with:.1} ms beside it, {without:.1} ms without it, medians of {} turns", bench.rounds);
+    let note = format!("{with:.1} ms beside it, {without:.1} ms without it");
     let mut row = Row::new("deliveries hanging", &what, ratio, "×").note(&note);
     row = row.target(Target::at_most("×", ratio, 1.2));
     let all = || one_hangs.iter().chain(&all_answer);
@@ -275,10 +275,10 @@ async fn steady(bench: &Bench, receivers: usize, one_hangs: bool) -> anyhow::Res
     Ok(Waits { p50: percentile(&waits, 0.5), p99: percentile(&waits, 0.99), disturbed, command })
 }
 
-pub async fn until(mut holds: impl FnMut() -> bool, patience: Duration) -> anyhow::Result<()> {
+pub async fn until(mut holds: impl FnMut() -> bool, timeout: Duration) -> anyhow::Result<()> {
     let began = Instant::now();
     while !holds() {
-        anyhow::ensure!(began.elapsed() < patience, "what was expected has not come");
+        anyhow::ensure!(began.elapsed() < timeout, "what was expected has not come");
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
     Ok(())

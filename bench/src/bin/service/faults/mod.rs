@@ -129,7 +129,7 @@ async fn measure(bench: &Bench, row: &str, what: &str, attack: Attack) -> anyhow
     idle.stop().await;
     let place = if proxy.is_some() { "through HAProxy; " } else { "" };
     let note = format!(
-        "{place}{} {}, {} elsewhere; memory {before:.0} MB before, {:.0} after, {:.0} at most",
+        "{place}{} {}, {} elsewhere; memory {before:.0} to {:.0} MB, {:.0} at most",
         done.0,
         attack.counted(),
         done.1,

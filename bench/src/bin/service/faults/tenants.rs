@@ -97,10 +97,10 @@ pub async fn measure(bench: &Bench) -> anyhow::Result<Row> {
     let command = service.command.clone();
     idle.stop().await;
     world.service.stop().await?;
-    let what = "another tenant does its worst within its rate limit: tests, replays, resends and reads of a log of large \
-        answers, hanging receivers, CSV, 304s, batches of events, imports, insights, on two accounts";
+    let what = "another tenant does its worst within its rate limit: tests, replays, resends, large logs, hanging receivers, \
+        CSV, 304s, batches, imports, insights";
     let note = format!(
-        "{done} answers to the tenant; {count} of another account's deliveries, at most {latest:.0} ms after their events"
+        "{done} answers to it; {count} deliveries of another account, at most {latest:.0} ms after their events"
     );
     Ok(row_of_p99(ROW, what, &command, &measured)
         .target(Target::at_most("ms to leave", latest, LEAVES_WITHIN))

@@ -1,7 +1,9 @@
 //! What a rule looks like on the wire, in both directions.
 
 use domain::{
-    alerts::{Change, Comparator, DEFAULT_COOLDOWN_HOURS, InvalidTerms, Rule, RuleState, Terms, Wanted, Watched},
+    alerts::{
+        Change, Comparator, DEFAULT_COOLDOWN_HOURS, InvalidTerms, Rule, RuleState, Terms, UncheckedTerms, Watched,
+    },
     error::UnknownValue,
     insights::Severity,
 };
@@ -205,7 +207,7 @@ impl CreateRequest {
     /// The terms of the rule, and whether it is to be evaluated.
     pub fn terms(self) -> Result<(Terms, bool), InvalidTerms> {
         let Self { name, metric, comparator, threshold, window_hours, severity, cooldown_hours, active } = self;
-        let terms = Terms::new(Wanted {
+        let terms = Terms::new(UncheckedTerms {
             name,
             metric: metric.0,
             comparator,

@@ -101,9 +101,8 @@ impl Shop {
         later
             .filter_map(|(day, value)| {
                 let observed = (*value)?;
-                let score = baseline.score(observed, day.day.weekday()).ok()?;
-                let (low, high) = (score.interval.low, score.interval.high);
-                Some((day.day, Band { observed, expected: score.expected, low, high }))
+                let (expected, interval) = baseline.forecast(day.day.weekday());
+                Some((day.day, Band { observed, expected, low: interval.low, high: interval.high }))
             })
             .collect()
     }

@@ -38,7 +38,6 @@ fn expected(known: &[DayTotals], values: &[Option<f64>], at: usize, left_out: &B
     let start = at.saturating_sub(HISTORY_DAYS);
     let (first, day) = (known.get(start)?.day, known.get(at)?.day);
     let baseline = Baseline::fit(DailySeries { first, values: values.get(start..at)? }, left_out).ok()?;
-    // What is expected does not depend on what came: any value will do.
-    let score = baseline.score(values.get(at).copied().flatten().unwrap_or(0.0), day.weekday()).ok()?;
-    Some(Expected { value: score.expected, low: score.interval.low, high: score.interval.high })
+    let (value, interval) = baseline.forecast(day.weekday());
+    Some(Expected { value, low: interval.low, high: interval.high })
 }

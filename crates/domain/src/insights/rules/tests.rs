@@ -429,7 +429,7 @@ fn facts_come_back_from_json_as_they_were() {
     }
 }
 
-/// The examples of docs/insights.md.
+/// The examples of docs/insights-texts.md.
 fn catalogue() -> String {
     let [one, several, _, good, rise] = shops_with_everything();
     let mut told: Vec<Told> = Vec::new();
@@ -458,7 +458,7 @@ fn catalogue() -> String {
 
 #[test]
 fn the_docs_show_the_catalogue() {
-    let docs = include_str!("../../../../../docs/insights.md");
+    let docs = include_str!("../../../../../docs/insights-texts.md");
     let rows = catalogue();
-    assert!(docs.contains(&rows), "docs/insights.md should have these rows:\n{rows}");
+    assert!(docs.contains(&rows), "docs/insights-texts.md should have these rows:\n{rows}");
 }

@@ -2,11 +2,11 @@
 //!
 //! A revocation by this process drops the key at once; one by another process arrives as a notification. A key is
 //! answered from memory only while the notification connection is known to be alive: each check of it proves that
-//! every earlier revocation has arrived, so no answer is older than [`TRUST`]. Where notifications cannot arrive, every
+//! every earlier revocation has arrived, so no answer is older than [`HEARTBEAT_HOLDS`]. Where notifications cannot arrive, every
 //! key is looked up.
 //!
 //! A client that tries keys that do not exist causes a look-up for each, and these must not take the connections that others
-//! wait for: keys that were not found lately are looked up by [`STRANGERS_AT_ONCE`] at a time, the others wait.
+//! wait for: keys that were not found lately are looked up by [`UNKNOWN_KEY_LOOKUPS`] at a time, the others wait.
 
 use std::{
     sync::{
@@ -46,7 +46,7 @@ const HELD: Duration = Duration::from_secs(60);
 /// How long a key that was found counts as known, though it may have to be looked up again.
 const KNOWN: Duration = Duration::from_secs(3_600);
 /// Look-ups at a time of keys that are not known.
-const STRANGERS_AT_ONCE: usize = 2;
+const UNKNOWN_KEY_LOOKUPS: usize = 2;
 /// How long such a look-up waits for its turn.
 const TURN_WITHIN: Duration = Duration::from_millis(1_500);
 /// How often the notification connection is checked.
@@ -54,7 +54,7 @@ const CHECK_EVERY: Duration = Duration::from_millis(250);
 /// How long a notification may take to arrive, before the heartbeat counts as timed out.
 const PROOF_WITHIN: Duration = Duration::from_secs(1);
 /// How long a successful check is relied on.
-const TRUST: Duration = Duration::from_millis(800);
+const HEARTBEAT_HOLDS: Duration = Duration::from_millis(800);
 
 /// A [`KeyStore`] that asks the database only for keys it does not hold.
 #[derive(Clone)]
@@ -63,8 +63,8 @@ pub struct KeyCache {
     held: Arc<Held>,
     /// The ids of keys that were found lately, whether they may be held or not.
     known: Cache<KeyHash, KeyId>,
-    strangers: Arc<Semaphore>,
-    trust: Arc<Trust>,
+    unknown_key_lookups: Arc<Semaphore>,
+    heartbeat: Arc<Heartbeat>,
 }
 
 /// The keys in memory, and how often any of them were dropped: a look-up that spans a drop must not put back what it read
@@ -104,18 +104,18 @@ impl Held {
 }
 
 /// Until when the held keys may be relied on.
-struct Trust {
+struct Heartbeat {
     started: Instant,
     until_millis: AtomicU64,
 }
 
-impl Trust {
+impl Heartbeat {
     fn holds(&self) -> bool {
         self.millis(Instant::now()) < self.until_millis.load(Ordering::Acquire)
     }
 
     fn extend(&self, checked_at: Instant) {
-        self.until_millis.store(self.millis(checked_at + TRUST), Ordering::Release);
+        self.until_millis.store(self.millis(checked_at + HEARTBEAT_HOLDS), Ordering::Release);
     }
 
     fn end(&self) {
@@ -134,8 +134,8 @@ impl KeyCache {
             store,
             held: Arc::new(Held::new()),
             known: Cache::builder().max_capacity(CAPACITY).time_to_live(KNOWN).build(),
-            strangers: Arc::new(Semaphore::new(STRANGERS_AT_ONCE)),
-            trust: Arc::new(Trust { started: Instant::now(), until_millis: AtomicU64::new(0) }),
+            unknown_key_lookups: Arc::new(Semaphore::new(UNKNOWN_KEY_LOOKUPS)),
+            heartbeat: Arc::new(Heartbeat { started: Instant::now(), until_millis: AtomicU64::new(0) }),
         }
     }
 
@@ -148,7 +148,7 @@ impl KeyCache {
 
     /// Listens for revocations and never ends; while this runs, keys are held in memory. `direct` is a way to the server
     /// with no pooler on it that gives sessions away. Dropped anywhere, it leaves a cache that looks every key up again
-    /// within [`TRUST`].
+    /// within [`HEARTBEAT_HOLDS`].
     pub async fn listen(&self, direct: &Connect) {
         let mut said = String::new();
         loop {
@@ -159,7 +159,7 @@ impl KeyCache {
                     said = error;
                 }
             }
-            self.trust.end();
+            self.heartbeat.end();
             self.held.drop_all();
             tokio::time::sleep(CHECK_EVERY).await;
         }
@@ -186,7 +186,7 @@ impl KeyCache {
                     while let Some(notification) = listener.pending() {
                         self.revoked(&notification);
                     }
-                    self.trust.extend(checked_at);
+                    self.heartbeat.extend(checked_at);
                 }
             }
         }
@@ -235,8 +235,10 @@ impl KeyCache {
             return self.store.find(hash).await;
         }
         let crowded = || StoreError::Overloaded("too many unknown keys are being looked up".into());
-        let _turn =
-            timeout(TURN_WITHIN, self.strangers.acquire()).await.map_err(|_| crowded())?.map_err(|_| crowded())?;
+        let _turn = timeout(TURN_WITHIN, self.unknown_key_lookups.acquire())
+            .await
+            .map_err(|_| crowded())?
+            .map_err(|_| crowded())?;
         self.store.find(hash).await
     }
 }
@@ -248,8 +250,8 @@ impl KeyStore for KeyCache {
     }
 
     async fn find(&self, hash: KeyHash) -> Result<Option<KeyRecord>, StoreError> {
-        let trusted = self.trust.holds();
-        if trusted && let Some(record) = self.held.keys.get(&hash) {
+        let is_alive = self.heartbeat.holds();
+        if is_alive && let Some(record) = self.held.keys.get(&hash) {
             return Ok(Some((*record).clone()));
         }
         let drops = self.held.drops();
@@ -259,7 +261,7 @@ impl KeyStore for KeyCache {
             return Ok(found);
         };
         self.known.insert(hash, record.id);
-        if trusted {
+        if is_alive {
             self.held.hold(hash, record, drops);
         }
         Ok(found)

@@ -29,10 +29,24 @@ type Instant = Nullable<Timestamptz>;
 /// Customers written by one statement.
 const BATCH: usize = 10_000;
 
+/// The last order up to a day, where there are orders since; else that of the totals.
+macro_rules! last_order {
+    ($since:literal, $day:literal) => {
+        concat!(
+            "CASE WHEN ",
+            $since,
+            " > 0 THEN (SELECT b.last_at FROM customer_days b
+            WHERE b.account_id = $1 AND b.customer_id = c.id AND b.day <= ",
+            $day,
+            " AND b.orders > 0 ORDER BY b.day DESC LIMIT 1) ELSE t.last_at END"
+        )
+    };
+}
+
 statement!(
     /// What the days after `$2`, `$3` and `$4` brought is taken off the totals: a night reads the days since, not the past.
     Customers(account: i64 => BigInt, earlier: Date => SqlDate, last: Date => SqlDate, before: Date => SqlDate)
-    -> CustomerRow = "
+    -> CustomerRow = concat!("
     WITH since AS (
         SELECT customer_id, coalesce(sum(orders) FILTER (WHERE day > $2), 0)::bigint AS orders,
             count(*) FILTER (WHERE orders > 0 AND day > $2) AS days,
@@ -49,19 +63,22 @@ statement!(
         c.last_purchase_at, t.first_at,
         t.orders - coalesce(s.after_orders, 0) AS orders, t.days - coalesce(s.after_days, 0) AS days,
         t.gross - coalesce(s.after_gross, 0) AS gross, t.refunds - coalesce(s.after_refunds, 0) AS refunds,
-        CASE WHEN s.after_orders > 0 THEN (SELECT b.last_at FROM customer_days b
-            WHERE b.account_id = $1 AND b.customer_id = c.id AND b.day <= $3 AND b.orders > 0 ORDER BY b.day DESC LIMIT 1) ELSE t.last_at END AS last_at,
+        ",
+        last_order!("s.after_orders", "$3"),
+        " AS last_at,
         t.orders - coalesce(s.orders, 0) AS earlier_orders, t.days - coalesce(s.days, 0) AS earlier_days,
         t.gross - coalesce(s.gross, 0) AS earlier_gross, t.refunds - coalesce(s.refunds, 0) AS earlier_refunds,
-        CASE WHEN s.orders > 0 THEN (SELECT b.last_at FROM customer_days b
-            WHERE b.account_id = $1 AND b.customer_id = c.id AND b.day <= $2 AND b.orders > 0 ORDER BY b.day DESC LIMIT 1) ELSE t.last_at END AS earlier_last_at,
+        ",
+        last_order!("s.orders", "$2"),
+        " AS earlier_last_at,
         t.orders - coalesce(s.all_orders, 0) AS before_orders, t.days - coalesce(s.all_days, 0) AS before_days,
-        CASE WHEN s.all_orders > 0 THEN (SELECT b.last_at FROM customer_days b
-            WHERE b.account_id = $1 AND b.customer_id = c.id AND b.day <= $4 AND b.orders > 0 ORDER BY b.day DESC LIMIT 1) ELSE t.last_at END AS before_last_at
+        ",
+        last_order!("s.all_orders", "$4"),
+        " AS before_last_at
     FROM customers c
     LEFT JOIN customer_totals t ON t.account_id = $1 AND t.customer_id = c.id
     LEFT JOIN since s ON s.customer_id = c.id
-    WHERE c.account_id = $1 ORDER BY c.id"
+    WHERE c.account_id = $1 ORDER BY c.id")
 );
 
 statement!(

@@ -68,7 +68,7 @@ statement!(
 
 statement!(
     /// The hashes of decisions, in no order. The inventory stands for what its job made it from.
-    Standing(account: i64 => BigInt) -> Scalar<Text> = "
+    DecisionsFingerprint(account: i64 => BigInt) -> Scalar<Text> = "
     SELECT concat_ws(' ', count(*), bit_xor(hashtextextended(concat_ws(' ', id, status), 0)),
         (SELECT md5(made_from) FROM job_results WHERE account_id = $1 AND job = 'inventory_velocity')) AS standing
     FROM reorder_suggestions WHERE account_id = $1 AND status IN ('ordered', 'dismissed')"
@@ -76,8 +76,8 @@ statement!(
 
 #[async_trait]
 impl ReorderWriter for Store {
-    async fn standing(&self, account: AccountId) -> Result<String, StoreError> {
-        let standing = Standing { account: account.0 };
+    async fn decisions_fingerprint(&self, account: AccountId) -> Result<String, StoreError> {
+        let standing = DecisionsFingerprint { account: account.0 };
         Ok(self.run::<_, Failure>(async |connection| Ok(standing.get_result(connection).await?)).await?)
     }
 

@@ -8,7 +8,7 @@ use domain::{
         auto_topup::{AutoTopup, AutoTopupChange, AutoTopupStore, ChargeRef, Left, Terms, Waiting},
     },
     insights::InsightWriter,
-    payments::{Order, Payer, Payment, PaymentStatus, PaymentStore, Price, Purchase, Settled, Settlement, Sold},
+    payments::{Entitlement, Order, Payer, Payment, PaymentStatus, PaymentStore, Price, Purchase, Settled, Settlement},
 };
 use rust_decimal::dec;
 use time::{Duration, OffsetDateTime};
@@ -56,8 +56,9 @@ fn terms() -> Terms {
 /// What the gateway says about a charge that it made.
 fn paid(charge: ChargeRef) -> Settlement {
     let order = Order { account: charge.account, item: "small".to_owned(), charge: Some(charge.id) };
-    let sold = Sold { credits: CreditAmount::new(500).unwrap(), source: RechargeSource::Auto, plan: None };
-    let purchase = Purchase { item: "small".to_owned(), sold, price: terms().price, charge: Some(charge.id) };
+    let entitlement =
+        Entitlement { credits: CreditAmount::new(500).unwrap(), source: RechargeSource::Auto, plan: None };
+    let purchase = Purchase { item: "small".to_owned(), entitlement, price: terms().price, charge: Some(charge.id) };
     Settlement {
         gateway: "rebill",
         payment: Payment {
@@ -152,8 +153,8 @@ async fn a_paid_charge_is_credited_once_and_counts_for_the_month() {
     let charge = lease(&db, START).await[0].charge;
     assert_eq!(db.store.charged(payer, charge.id).await.unwrap(), None, "not sent, so nothing can have been paid");
     db.store.sending(charge, &terms()).await.unwrap();
-    let (sold, price) = db.store.charged(payer, charge.id).await.unwrap().unwrap();
-    assert_eq!((sold.credits.get(), sold.source, price), (500, RechargeSource::Auto, terms().price));
+    let (entitlement, price) = db.store.charged(payer, charge.id).await.unwrap().unwrap();
+    assert_eq!((entitlement.credits.get(), entitlement.source, price), (500, RechargeSource::Auto, terms().price));
     // The answer and the notification both say so.
     let Settled::Credited(row) = db.store.settle(paid(charge), START).await.unwrap() else { panic!("not credited") };
     assert_eq!(db.store.settle(paid(charge), START).await.unwrap(), Settled::Unchanged);
@@ -308,8 +309,8 @@ async fn a_card_that_pays_by_hand_ends_the_count_of_failures_and_is_charged_whil
     db.sql.execute("DELETE FROM auto_topups WHERE state = 'pending'", &[]).await.unwrap();
     let by_hand = paid(ChargeRef { id: ChargeId(900), ..charge });
     let quote = by_hand.quote.map(|bought| {
-        let sold = Sold { source: RechargeSource::Manual, ..bought.sold };
-        Purchase { sold, charge: None, ..bought }
+        let entitlement = Entitlement { source: RechargeSource::Manual, ..bought.entitlement };
+        Purchase { entitlement, charge: None, ..bought }
     });
     db.store.settle(Settlement { quote, ..by_hand }, START + MINUTE).await.unwrap();
     assert_eq!(db.store.summary(payer).await.unwrap().auto_topup.failures, 0);

@@ -74,7 +74,7 @@ enum Done {
 /// What a step must have led to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
-    Written { balance_after: i64 },
+    Posted { balance_after: i64 },
     Insufficient(i64),
     KeyReused,
     UnknownDebit,
@@ -91,13 +91,13 @@ struct Model {
 impl Model {
     fn write(&mut self, key: u8, done: Done, change: i64) -> Outcome {
         match self.done.get(&key) {
-            Some((same, balance_after)) if *same == done => Outcome::Written { balance_after: *balance_after },
+            Some((same, balance_after)) if *same == done => Outcome::Posted { balance_after: *balance_after },
             Some(_) => Outcome::KeyReused,
             None if self.balance + change < 0 => Outcome::Insufficient(self.balance),
             None => {
                 self.balance += change;
                 self.done.insert(key, (done, self.balance));
-                Outcome::Written { balance_after: self.balance }
+                Outcome::Posted { balance_after: self.balance }
             }
         }
     }
@@ -167,7 +167,7 @@ async fn take(db: &Database, payer: AccountId, step: &Step) -> Outcome {
         }
         Step::Debit { key, amount } => debited(db.store.debit(debit(payer, amount, &named(key)), START).await),
         Step::Refund { debit, key } => match db.store.refund(refund(payer, &named(debit), &named(key)), START).await {
-            Ok(written) => Outcome::Written { balance_after: written.balance_after },
+            Ok(written) => Outcome::Posted { balance_after: written.balance_after },
             Err(RefundError::UnknownDebit) => Outcome::UnknownDebit,
             Err(RefundError::AlreadyRefunded { .. }) => Outcome::AlreadyRefunded,
             Err(RefundError::KeyReused) => Outcome::KeyReused,
@@ -186,7 +186,7 @@ async fn take(db: &Database, payer: AccountId, step: &Step) -> Outcome {
 
 fn debited(result: Result<domain::credits::Transaction, DebitError>) -> Outcome {
     match result {
-        Ok(written) => Outcome::Written { balance_after: written.balance_after },
+        Ok(written) => Outcome::Posted { balance_after: written.balance_after },
         Err(DebitError::Insufficient { balance }) => Outcome::Insufficient(balance),
         Err(DebitError::KeyReused) => Outcome::KeyReused,
         Err(error) => panic!("{error}"),
@@ -195,7 +195,7 @@ fn debited(result: Result<domain::credits::Transaction, DebitError>) -> Outcome 
 
 fn posted(result: Result<domain::credits::Transaction, PostError>) -> Outcome {
     match result {
-        Ok(written) => Outcome::Written { balance_after: written.balance_after },
+        Ok(written) => Outcome::Posted { balance_after: written.balance_after },
         Err(PostError::Insufficient { balance }) => Outcome::Insufficient(balance),
         Err(PostError::KeyReused) => Outcome::KeyReused,
         Err(error) => panic!("{error}"),

@@ -5,8 +5,8 @@ use domain::{
     accounts::Plan,
     credits::{CreditAmount, CreditLedger, RechargeSource, TransactionKind},
     payments::{
-        Interval, Order, Payer, Payment, PaymentStatus, PaymentStore, Price, PriceList, Purchase, Refusal, SettleError,
-        Settled, Settlement, Sold,
+        Entitlement, Interval, Order, Payer, Payment, PaymentStatus, PaymentStore, Price, PriceList, Purchase, Refusal,
+        SettleError, Settled, Settlement,
     },
 };
 use futures_util::future::join_all;
@@ -23,7 +23,8 @@ use crate::{
 /// 500 credits for 9 dollars.
 fn pack(account: AccountId, id: &str, status: PaymentStatus) -> Settlement {
     let price = Price { amount: dec!(9.00), currency: "USD".parse().unwrap() };
-    let sold = Sold { credits: CreditAmount::new(500).unwrap(), source: RechargeSource::Manual, plan: None };
+    let entitlement =
+        Entitlement { credits: CreditAmount::new(500).unwrap(), source: RechargeSource::Manual, plan: None };
     Settlement {
         gateway: "rebill",
         payment: Payment {
@@ -36,7 +37,7 @@ fn pack(account: AccountId, id: &str, status: PaymentStatus) -> Settlement {
             order: Some(Order { account, item: "small".to_owned(), charge: None }),
         },
         account,
-        quote: Ok(Purchase { item: "small".to_owned(), sold, price, charge: None }),
+        quote: Ok(Purchase { item: "small".to_owned(), entitlement, price, charge: None }),
     }
 }
 
@@ -49,7 +50,11 @@ fn quoted(settlement: Settlement, quote: impl FnOnce(Purchase) -> Result<Purchas
 pub fn plan(account: AccountId, id: &str, plan: Plan, status: PaymentStatus) -> Settlement {
     let plan = |bought: Purchase| {
         let item = format!("{plan}_month");
-        Ok(Purchase { item, sold: Sold { plan: Some((plan, Interval::Month)), ..bought.sold }, ..bought })
+        Ok(Purchase {
+            item,
+            entitlement: Entitlement { plan: Some((plan, Interval::Month)), ..bought.entitlement },
+            ..bought
+        })
     };
     quoted(pack(account, id, status), plan)
 }
@@ -207,8 +212,13 @@ async fn what_was_bought_is_what_is_taken_back_whatever_is_for_sale_by_then() {
     let quotes: [fn(Purchase) -> Result<Purchase, Refusal>; 4] = [
         |_| Err(Refusal::AmountMismatch),
         |_| Err(Refusal::UnknownItem),
-        |bought| Ok(Purchase { sold: Sold { credits: CreditAmount::new(600).unwrap(), ..bought.sold }, ..bought }),
-        |bought| Ok(Purchase { sold: Sold { plan: None, ..bought.sold }, ..bought }),
+        |bought| {
+            Ok(Purchase {
+                entitlement: Entitlement { credits: CreditAmount::new(600).unwrap(), ..bought.entitlement },
+                ..bought
+            })
+        },
+        |bought| Ok(Purchase { entitlement: Entitlement { plan: None, ..bought.entitlement }, ..bought }),
     ];
     for (number, quote) in quotes.into_iter().enumerate() {
         for status in [PaymentStatus::Refunded, PaymentStatus::ChargedBack] {
@@ -283,9 +293,14 @@ async fn an_offer_is_known_until_some_time_after_its_end() {
     let list = |packs: &str, plans: &str| PriceList::parse(packs, plans).unwrap();
     let known = async |item: &str, since| {
         let mut offers = db.store.published_offers(item, since).await.unwrap();
-        offers.sort_by_key(|offer| offer.sold.credits);
+        offers.sort_by_key(|offer| offer.entitlement.credits);
         let shown = offers.into_iter().map(|offer| {
-            (offer.sold.credits.get(), offer.price.written(), offer.sold.plan, offer.price.currency.to_string())
+            (
+                offer.entitlement.credits.get(),
+                offer.price.written(),
+                offer.entitlement.plan,
+                offer.price.currency.to_string(),
+            )
         });
         shown.collect::<Vec<_>>()
     };
