@@ -13,9 +13,11 @@ mod reader;
 pub mod sync;
 pub mod tokens;
 
+#[cfg(feature = "mock")]
+pub use reader::MockShopReader;
 pub use reader::{
-    OrderBatch, Product, ProductBatch, Purpose, Refund, Refused, ShopOrder, ShopReader, ShopStream, Timing, Voided,
-    Window,
+    Calls, OrderBatch, Product, ProductBatch, Purpose, Refund, Refused, ShopOrder, ShopReader, ShopStream, Timing,
+    Voided, Window,
 };
 
 use std::fmt;

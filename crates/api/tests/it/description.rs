@@ -113,7 +113,10 @@ fn what_is_described_is_mounted_and_nothing_else() {
     }
     let mounted = api::mounted();
     let undescribed: Vec<&str> = mounted.iter().copied().filter(|path| document["paths"].get(path).is_none()).collect();
-    assert_eq!(undescribed, ["/.well-known/api-catalog", "/docs", "/docs/{file:.*}", "/hooks/payments/{gateway}"]);
+    assert_eq!(
+        undescribed,
+        ["/.well-known/api-catalog", "/docs", "/docs/{file:.*}", "/hooks/payments/{gateway}", "/hooks/{provider}"]
+    );
     assert_eq!(mounted.len(), document["paths"].as_object().unwrap().len() + undescribed.len());
 }
 
@@ -245,7 +248,8 @@ fn described_values_are_the_accepted_ones() {
     let (document, service) = (document(), service());
     for (method, path, operation) in operations(&document) {
         for parameter in operation["parameters"].as_array().into_iter().flatten() {
-            let Some(values) = parameter["schema"].get("enum") else { continue };
+            // A part of the path that has no such value leads nowhere: 404.
+            let Some(values) = parameter["schema"].get("enum").filter(|_| parameter["in"] == "query") else { continue };
             let name = parameter["name"].as_str().unwrap();
             let answer = service.send(
                 &method,

@@ -63,6 +63,9 @@ pub struct ShopOrder {
     pub refunds: Vec<Refund>,
     /// True when money went back and the platform does not say how much: nothing is guessed.
     pub refund_unknown: bool,
+    /// The platform that the order was really made on, where this one keeps a copy of it (Tiendanube, of sales on Mercado
+    /// Libre). It counts there if the account has a connection to that platform, and here otherwise.
+    pub copy_of: Option<Platform>,
 }
 
 /// An order that does not count (any more): deleted, never paid, a test.
@@ -81,9 +84,19 @@ pub struct Refused {
     pub reason: String,
 }
 
+/// What it took to read a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Calls {
+    /// Calls of the platform, those that it refused included.
+    pub made: u64,
+    /// How long its limits made them wait.
+    pub waited: std::time::Duration,
+}
+
 /// Some orders of a window.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OrderBatch {
+    pub calls: Calls,
     /// Records that the platform gave for it.
     pub read: u64,
     pub orders: Vec<ShopOrder>,
@@ -108,6 +121,7 @@ pub struct Product {
 /// Some products of the catalogue.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ProductBatch {
+    pub calls: Calls,
     pub read: u64,
     pub products: Vec<Product>,
     pub refused: Vec<Refused>,
