@@ -17,6 +17,8 @@ pub mod clock;
 pub mod faults;
 pub mod ledger;
 pub mod log;
+pub mod random;
+pub mod shopify;
 
 use actix_web::{
     HttpResponse,

@@ -32,8 +32,9 @@ pub fn per_unit(total: Decimal, quantity: i64, decimals: u32) -> Option<Vec<(i64
 }
 
 /// `total` divided among `weights` in their proportion, each share rounded to `decimals`; the shares add up to exactly
-/// `total`, because each is the difference of two rounded running sums. All of it falls to the first where the weights
-/// are 0 together; nothing where there are none.
+/// `total`, because each is the difference of two rounded running sums. No share exceeds its weight where `total` is not
+/// more than the sum of weights that have no more than `decimals`. All of it falls to the first where the weights are 0
+/// together; nothing where there are none.
 pub fn shares(total: Decimal, weights: &[Decimal], decimals: u32) -> Vec<Decimal> {
     let sum: Decimal = weights.iter().sum();
     let mut given = Decimal::ZERO;
@@ -46,7 +47,9 @@ pub fn shares(total: Decimal, weights: &[Decimal], decimals: u32) -> Vec<Decimal
             let upto = match sum.is_zero() {
                 true => total,
                 false if index + 1 == weights.len() => total,
-                false => (total * (weighed / sum)).round_dp(decimals),
+                false => {
+                    (total * weighed / sum).round_dp_with_strategy(decimals, RoundingStrategy::MidpointAwayFromZero)
+                }
             };
             let share = upto - given;
             given = upto;
@@ -110,6 +113,14 @@ mod tests {
             let shares = shares(total, &weights, 2);
             prop_assert_eq!(shares.iter().sum::<Decimal>(), total);
             prop_assert!(shares.iter().all(|share| *share >= Decimal::ZERO && share.scale() <= 2));
+        }
+
+        #[test]
+        fn no_share_exceeds_what_it_is_taken_from(weights in prop::collection::vec(0_i64..100_000, 1..20), part in 0_u32..=100) {
+            let cents = weights.iter().sum::<i64>() * i64::from(part) / 100;
+            let weights: Vec<_> = weights.into_iter().map(|weight| Decimal::new(weight, 2)).collect();
+            let shares = shares(Decimal::new(cents, 2), &weights, 2);
+            prop_assert!(shares.iter().zip(&weights).all(|(share, weight)| share <= weight), "{shares:?} {weights:?}");
         }
     }
 }

@@ -1,0 +1,3 @@
+//! The fakes from outside, and our clients against them.
+
+mod shopify;
