@@ -115,7 +115,7 @@ impl World {
 pub async fn grant(shopify: &Shopify, stub: &ShopifyStub) -> Grant {
     let authorization = Authorization {
         state: Secret::new("state-1".to_owned()),
-        redirect_uri: "http://127.0.0.1:9/back?to=app".to_owned(),
+        redirect_uri: "http://127.0.0.1:9/back".to_owned(),
         shop: shopify.shop_name(Some("Example.myshopify.com")).unwrap(),
         verifier: Secret::new(String::new()),
         country: None,
@@ -124,7 +124,7 @@ pub async fn grant(shopify: &Shopify, stub: &ShopifyStub) -> Grant {
     let browser = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build().unwrap();
     let answer = browser.get(url).send().await.unwrap();
     let back: reqwest::Url = answer.headers()["location"].to_str().unwrap().parse().unwrap();
-    let pairs = back.query_pairs().filter(|(key, _)| key != "to");
+    let pairs = back.query_pairs();
     let callback = Callback(pairs.map(|(key, value)| (key.into_owned(), Secret::new(value.into_owned()))).collect());
     assert_eq!(callback.one("state"), Some("state-1"));
     shopify.complete(&callback, &authorization, stub.common().clock.now()).await.unwrap()
