@@ -74,7 +74,7 @@ async fn levels(client: &Client, access: &Access, item: &ItemWire) -> Result<Opt
 }
 
 fn add_up(levels: &[LevelWire], (available, incoming): &mut (i64, i64)) {
-    for level in levels.iter().filter(|level| level.is_active && level.location.is_active) {
+    for level in levels.iter().filter(|level| level.location.is_active) {
         for quantity in &level.quantities {
             match quantity.name.as_str() {
                 "available" => *available += quantity.quantity,

@@ -201,10 +201,9 @@ pub struct LevelsWire {
     pub inventory_levels: Page<LevelWire>,
 }
 
+/// Levels that are no longer in use are left out unless they are asked for.
 #[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub struct LevelWire {
-    pub is_active: bool,
     pub location: LocationWire,
     pub quantities: Vec<QuantityWire>,
 }

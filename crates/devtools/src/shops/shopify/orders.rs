@@ -27,6 +27,9 @@ pub struct Found {
     pub warnings: Vec<Value>,
 }
 
+/// Orders with `updatedAt` as the index knows it, and warnings about the filter.
+pub type Matching<'a> = (Vec<(&'a Order, OffsetDateTime)>, Vec<Value>);
+
 /// A comparison: field, operator, value.
 pub type Term = (String, &'static str, String);
 
@@ -74,11 +77,7 @@ impl ShopifyStub {
     }
 
     /// The orders that a filter selects.
-    pub(super) fn matching<'a>(
-        &self,
-        state: &'a State,
-        query: Option<&str>,
-    ) -> Result<(Vec<(&'a Order, OffsetDateTime)>, Vec<Value>), String> {
+    pub(super) fn matching<'a>(&self, state: &'a State, query: Option<&str>) -> Result<Matching<'a>, String> {
         let (terms, warnings) = terms(query, &["created_at", "updated_at", "processed_at"]);
         let mut instants = Vec::new();
         for (field, operator, value) in &terms {

@@ -157,7 +157,6 @@ pub fn item(variant: &Variant, currency: &str) -> Value {
         json!({
             "__typename": "InventoryLevel",
             "id": gid("InventoryLevel", variant.id * 1_000 + place),
-            "isActive": true,
             "location": { "__typename": "Location", "id": gid("Location", place), "isActive": level.is_active },
             "quantities": [quantity("available", level.available), quantity("incoming", level.incoming)],
         })
