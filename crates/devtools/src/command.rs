@@ -8,13 +8,14 @@ use std::{
 
 use actix_web::dev::Server;
 use anyhow::Context;
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 use domain::payments::PriceList;
 use secrecy::SecretString;
 
 use crate::{
     gateway::{Gateway, GatewayConfig},
     llm::{Fault, Provider, server},
+    shops::shopify::{Seed, ShopifyStub, ShopifyStubConfig},
 };
 
 /// The service's settings that the fakes need.
@@ -59,6 +60,55 @@ pub enum DevCommand {
         #[arg(long, default_value_t = 200)]
         completion_tokens: u64,
     },
+    /// Runs a Shopify with one shop, as strict as the platform
+    #[command(
+        after_help = "POST /_stub/act makes something happen in the shop, POST /_stub/fault on the way, GET /_stub/truth tells what a reader\nmust come to. In the addresses of the platform, the shop's host name is the first part of the path.\n\nExample:\n  api dev shopify --at 127.0.0.1:8092 --orders 5000\n  curl http://127.0.0.1:8092/_stub/truth"
+    )]
+    Shopify(ShopifyArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct ShopifyArgs {
+    /// Where it listens
+    #[arg(long, default_value = "127.0.0.1:8092", value_name = "ADDR")]
+    at: SocketAddr,
+    /// Host name of the shop
+    #[arg(long, default_value = "example.myshopify.com", value_name = "HOST")]
+    shop: String,
+    /// Identifier of the app
+    #[arg(long, default_value = "dev-client", value_name = "ID")]
+    client_id: String,
+    /// Secret of the app, which signs callbacks and hooks
+    #[arg(long, default_value = "dev-secret", value_name = "TEXT")]
+    client_secret: SecretString,
+    /// Orders that the shop has
+    #[arg(long, default_value_t = 400, value_parser = clap::value_parser!(u32).range(..=200_000))]
+    orders: u32,
+    /// Variants that it sells
+    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u32).range(10..=100_000))]
+    variants: u32,
+    /// Days that the orders go back
+    #[arg(long, default_value_t = 400, value_parser = clap::value_parser!(u32).range(1..=3_650))]
+    days: u32,
+    /// The same number makes the same shop
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Answers as fast as it can, without the platform's limits
+    #[arg(long)]
+    unlimited: bool,
+}
+
+impl ShopifyArgs {
+    fn stub(self) -> anyhow::Result<(SocketAddr, ShopifyStub)> {
+        let Self { at, shop, client_id, client_secret, orders, variants, days, seed, unlimited } = self;
+        let mut config = ShopifyStubConfig::new(client_id, client_secret, shop);
+        config.seed = Seed { seed, orders, variants, days };
+        if unlimited {
+            config.rate = (1e9, 1e9);
+            config.bulk_takes = Duration::ZERO;
+        }
+        Ok((at, ShopifyStub::new(config)?))
+    }
 }
 
 /// Serves until `stopped` ends.
@@ -79,6 +129,10 @@ pub async fn run(
             let slow = Duration::from_secs(slow_seconds);
             let provider = Provider::new(fault, slow, (prompt_tokens, completion_tokens));
             serve(at, |listener| server(provider, listener), stopped).await
+        }
+        DevCommand::Shopify(args) => {
+            let (at, stub) = args.stub()?;
+            serve(at, |listener| stub.server(listener), stopped).await
         }
     }
 }

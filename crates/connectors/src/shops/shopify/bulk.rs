@@ -1,0 +1,407 @@
+//! The history of a shop by bulk operations: the platform writes what a query selects into a file, and we read it line by
+//! line. Every record of a connection is a line of its own that names its parent, in no order.
+
+use std::{collections::HashMap, time::Duration};
+
+use domain::{
+    money::Currency,
+    shops::{Access, OrderBatch, Purpose, ShopError, Window},
+};
+use reqwest::Method;
+use serde::Deserialize;
+use serde_json::json;
+use tokio::time::Instant;
+use url::Url;
+
+use super::{
+    client::{Client, Reply},
+    orders::{filter, put, unreadable, whole},
+    queries::{BULK_CANCEL, BULK_RUN, BULK_STATE, bulk_orders},
+    wire::{AgreementWire, Named, OrderWire, SaleWire},
+};
+use crate::shops::{
+    http::{Lines, lines},
+    wire::Count,
+};
+
+/// Unverified: where the files are.
+const STORAGE: &str = "storage.googleapis.com";
+/// How long an operation may take before it is cancelled and the window halved.
+const DEADLINE: Duration = Duration::from_secs(30 * 60);
+/// Between two looks at an operation; the last one repeats.
+const PAUSES: [Duration; 5] = [
+    Duration::from_millis(200),
+    Duration::from_millis(500),
+    Duration::from_secs(1),
+    Duration::from_secs(2),
+    Duration::from_secs(5),
+];
+/// Records of one file: they are held until the last one is there, as a child may come before its parent.
+const MAX_OBJECTS: u64 = 150_000;
+/// Bytes of one file.
+const MAX_FILE: u64 = 512 << 20;
+/// Orders of one batch.
+const BATCH: usize = 500;
+
+/// The orders of a window. `None`: the platform failed at it, and the window is to be read page by page.
+pub(super) async fn read(
+    client: &Client,
+    access: &Access,
+    window: Window,
+    currency: Currency,
+) -> Result<Option<Vec<OrderBatch>>, ShopError> {
+    let query = bulk_orders(&filter(window, Purpose::BackFill)?);
+    let Some(id) = start(client, access, &query).await? else { return Ok(None) };
+    let file = match finished(client, access, &id).await? {
+        Finished::File(file) => file,
+        Finished::Empty => return Ok(Some(Vec::new())),
+        Finished::Failed(why) => {
+            tracing::warn!(why, "a bulk operation failed: the window is read page by page");
+            return Ok(None);
+        }
+    };
+    match batches(client, file, currency).await {
+        Ok(batches) => Ok(Some(batches)),
+        Err(error @ (ShopError::Unavailable(_) | ShopError::NotFound | ShopError::Malformed(_))) => {
+            tracing::warn!(%error, "a bulk operation's file cannot be used: the window is read page by page");
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+async fn batches(client: &Client, file: File, currency: Currency) -> Result<Vec<OrderBatch>, ShopError> {
+    let mut records = Records::default();
+    let mut lines = lines(client.http().request(Method::GET, file.url), MAX_FILE).await?;
+    let count = records.fill(&mut lines).await?;
+    // Otherwise records are missing, or more came than there are: the file is not what the operation found.
+    if count == file.objects {
+        records.batches(currency)
+    } else {
+        Err(ShopError::Malformed(format!("a file of {count} of {} records", file.objects)))
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RunData {
+    bulk_operation_run_query: Run,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Run {
+    bulk_operation: Option<Started>,
+    user_errors: Vec<UserError>,
+}
+
+#[derive(Deserialize)]
+struct Started {
+    id: String,
+}
+
+#[derive(Deserialize)]
+struct UserError {
+    code: Option<String>,
+    message: String,
+}
+
+/// Begins an operation; `None` when too many are under way.
+async fn start(client: &Client, access: &Access, query: &str) -> Result<Option<String>, ShopError> {
+    let Reply { data: RunData { bulk_operation_run_query: Run { bulk_operation, user_errors } }, .. } =
+        client.run(access, BULK_RUN, json!({ "query": query })).await?;
+    match (bulk_operation, user_errors.first()) {
+        (Some(started), None) => Ok(Some(started.id)),
+        (_, Some(UserError { code: Some(code), .. })) if code == "OPERATION_IN_PROGRESS" || code == "LIMIT_REACHED" => {
+            tracing::info!("other bulk operations are under way: the window is read page by page");
+            Ok(None)
+        }
+        (_, Some(UserError { message, .. })) => Err(ShopError::Rejected(message.chars().take(200).collect())),
+        (None, None) => Err(ShopError::Malformed("bulkOperation".to_owned())),
+    }
+}
+
+struct File {
+    url: Url,
+    objects: u64,
+}
+
+enum Finished {
+    File(File),
+    Empty,
+    Failed(String),
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct StateData {
+    bulk_operation: Option<State>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct State {
+    status: String,
+    error_code: Option<String>,
+    object_count: Count,
+    url: Option<String>,
+}
+
+/// Waits for the operation's end.
+async fn finished(client: &Client, access: &Access, id: &str) -> Result<Finished, ShopError> {
+    let (started, mut pauses) = (Instant::now(), PAUSES.iter());
+    let mut pause = Duration::ZERO;
+    loop {
+        pause = pauses.next().copied().unwrap_or(pause);
+        tokio::time::sleep(pause).await;
+        let Reply { data: StateData { bulk_operation }, .. } =
+            client.run(access, BULK_STATE, json!({ "id": id })).await?;
+        let State { status, error_code, object_count, url } = bulk_operation.ok_or(ShopError::NotFound)?;
+        let objects = u64::try_from(object_count.0).map_err(|_| ShopError::Malformed("objectCount".to_owned()))?;
+        if objects > MAX_OBJECTS || started.elapsed() > DEADLINE {
+            cancel(client, access, id).await;
+            return Err(ShopError::TooMany);
+        }
+        match (status.as_str(), error_code.as_deref(), url) {
+            ("CREATED" | "RUNNING", ..) => {}
+            ("COMPLETED", _, Some(url)) => return Ok(Finished::File(File { url: allowed(client, &url)?, objects })),
+            // Without a file there was nothing to be written, which is no failure.
+            ("COMPLETED", _, None) if objects == 0 => return Ok(Finished::Empty),
+            ("FAILED", Some("ACCESS_DENIED"), _) => return Err(ShopError::MissingScope("read_orders".to_owned())),
+            (status, code, _) => return Ok(Finished::Failed(format!("{status} {}", code.unwrap_or_default()))),
+        }
+    }
+}
+
+/// Makes room for other operations; what it says does not matter.
+async fn cancel(client: &Client, access: &Access, id: &str) {
+    let cancelled: Result<Reply<serde_json::Value>, _> = client.run(access, BULK_CANCEL, json!({ "id": id })).await;
+    if let Err(error) = cancelled {
+        tracing::warn!(%error, "a bulk operation could not be cancelled");
+    }
+}
+
+/// The file's address, if it is where files are: whoever could make us read another would reach what we reach.
+fn allowed(client: &Client, url: &str) -> Result<Url, ShopError> {
+    let elsewhere = || ShopError::Malformed("url of a bulk operation".to_owned());
+    let url = Url::parse(url).map_err(|_| elsewhere())?;
+    let is_allowed = match client.base() {
+        Some(base) => url.origin() == base.origin(),
+        None => url.scheme() == "https" && url.host_str() == Some(STORAGE) && url.port().is_none(),
+    };
+    let is_plain = url.username().is_empty() && url.password().is_none();
+    if is_allowed && is_plain { Ok(url) } else { Err(elsewhere()) }
+}
+
+#[derive(Deserialize)]
+struct Link<'a> {
+    #[serde(rename = "__parentId")]
+    parent: Option<&'a str>,
+}
+
+/// The file's records, until all are there.
+#[derive(Default)]
+struct Records {
+    /// `Err`: the number of one that cannot be read.
+    orders: Vec<Result<OrderWire, String>>,
+    /// Where an order stands in `orders`, by its identifier.
+    places: HashMap<String, usize>,
+    /// With the order they belong to.
+    agreements: HashMap<String, (String, AgreementWire)>,
+    /// With the agreement they belong to.
+    sales: Vec<(String, SaleWire)>,
+    /// Orders that have an agreement that cannot be read, and agreements that have such a sale.
+    broken_orders: Vec<String>,
+    broken_agreements: Vec<String>,
+}
+
+impl Records {
+    /// Reads the file; how many records it had.
+    async fn fill(&mut self, lines: &mut Lines) -> Result<u64, ShopError> {
+        let mut count = 0;
+        while let Some(line) = lines.next().await? {
+            count += 1;
+            if count > MAX_OBJECTS {
+                return Err(ShopError::Malformed("a file with more records than it was said to have".to_owned()));
+            }
+            self.take(line)?;
+        }
+        Ok(count)
+    }
+
+    fn take(&mut self, line: &[u8]) -> Result<(), ShopError> {
+        let unreadable = |error: serde_json::Error| crate::shops::http::malformed(&error);
+        let Link { parent } = serde_json::from_slice(line).map_err(unreadable)?;
+        match parent {
+            None => self.order(line)?,
+            Some(parent) if parent.starts_with("gid://shopify/Order/") => {
+                match serde_json::from_slice::<AgreementWire>(line) {
+                    Ok(agreement) => {
+                        self.agreements.insert(agreement.id.clone(), (parent.to_owned(), agreement));
+                    }
+                    Err(_) => self.broken_orders.push(parent.to_owned()),
+                }
+            }
+            Some(parent) => match serde_json::from_slice::<SaleWire>(line) {
+                Ok(sale) => self.sales.push((parent.to_owned(), sale)),
+                Err(_) => self.broken_agreements.push(parent.to_owned()),
+            },
+        }
+        Ok(())
+    }
+
+    fn order(&mut self, line: &[u8]) -> Result<(), ShopError> {
+        match serde_json::from_slice::<OrderWire>(line) {
+            Ok(order) => {
+                self.places.insert(order.id.clone(), self.orders.len());
+                self.orders.push(Ok(order));
+            }
+            Err(_) => {
+                let named: Result<Named, _> = serde_json::from_slice(line);
+                let Named { legacy_resource_id } = named.map_err(|error| crate::shops::http::malformed(&error))?;
+                let id = legacy_resource_id.0;
+                self.places.insert(format!("gid://shopify/Order/{id}"), self.orders.len());
+                self.orders.push(Err(id));
+            }
+        }
+        Ok(())
+    }
+
+    /// Ties children to their parents, oldest agreement first. An order that cannot be read in a part is refused whole.
+    fn batches(mut self, currency: Currency) -> Result<Vec<OrderBatch>, ShopError> {
+        self.tie_sales()?;
+        for order in self.broken_orders {
+            let order = self.places.get(&order).and_then(|place| self.orders.get_mut(*place));
+            if let Some(order) = order
+                && let Ok(wire) = order
+            {
+                *order = Err(wire.legacy_resource_id.0.clone());
+            }
+        }
+        for (order, agreement) in self.agreements.into_values() {
+            let place = self.places.get(&order).and_then(|place| self.orders.get_mut(*place));
+            if let Ok(order) = place.ok_or_else(orphan)? {
+                order.agreements.get_or_insert_with(|| whole(Vec::new())).nodes.push(agreement);
+            }
+        }
+        let mut batches = Vec::new();
+        let mut batch = OrderBatch::default();
+        for order in self.orders {
+            match order {
+                Ok(mut order) => {
+                    if let Some(agreements) = &mut order.agreements {
+                        agreements.nodes.sort_by(|a, b| (a.happened_at, &a.id).cmp(&(b.happened_at, &b.id)));
+                    }
+                    put(order, currency, &mut batch);
+                }
+                Err(id) => {
+                    batch.read += 1;
+                    batch.refused.push(unreadable(id));
+                }
+            }
+            if batch.read >= BATCH as u64 {
+                batches.push(std::mem::take(&mut batch));
+            }
+        }
+        if batch.read > 0 {
+            batches.push(batch);
+        }
+        Ok(batches)
+    }
+
+    fn tie_sales(&mut self) -> Result<(), ShopError> {
+        for (parent, sale) in std::mem::take(&mut self.sales) {
+            match self.agreements.get_mut(&parent) {
+                Some((_, agreement)) => agreement.sales.get_or_insert_with(|| whole(Vec::new())).nodes.push(sale),
+                // Of an agreement that cannot be read, the identifier is not known either.
+                None if self.broken_orders.is_empty() => return Err(orphan()),
+                None => {}
+            }
+        }
+        for parent in std::mem::take(&mut self.broken_agreements) {
+            match self.agreements.get(&parent) {
+                Some((order, _)) => self.broken_orders.push(order.clone()),
+                None if self.broken_orders.is_empty() => return Err(orphan()),
+                None => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+fn orphan() -> ShopError {
+    ShopError::Malformed("__parentId of nothing".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shops::http::Http;
+    use rstest::rstest;
+
+    fn client(base: Option<&str>) -> Client {
+        Client::new(Http::new("test").unwrap(), base.map(|base| base.parse().unwrap()))
+    }
+
+    #[rstest]
+    #[case(None, "https://storage.googleapis.com/bucket/file?signature=1", true)]
+    #[case(None, "http://storage.googleapis.com/bucket/file", false)]
+    #[case(None, "https://storage.googleapis.com:8443/bucket/file", false)]
+    #[case(None, "https://storage.googleapis.com.evil.example/file", false)]
+    #[case(None, "https://storage.googleapis.com@evil.example/file", false)]
+    #[case(None, "https://user:secret@storage.googleapis.com/file", false)]
+    #[case(None, "https://169.254.169.254/latest/meta-data", false)]
+    #[case(None, "file:///etc/passwd", false)]
+    #[case(Some("http://127.0.0.1:8092"), "http://127.0.0.1:8092/files/1", true)]
+    #[case(Some("http://127.0.0.1:8092"), "http://127.0.0.1:5432/files/1", false)]
+    #[case(Some("http://127.0.0.1:8092"), "https://storage.googleapis.com/bucket/file", false)]
+    fn a_file_is_read_from_where_files_are_alone(
+        #[case] base: Option<&str>,
+        #[case] url: &str,
+        #[case] is_allowed: bool,
+    ) {
+        if is_allowed {
+            rustls::crypto::ring::default_provider().install_default().ok();
+        }
+        assert_eq!(allowed(&client(base), url).is_ok(), is_allowed);
+    }
+
+    const ORDER: &str = r#"{"id":"gid://shopify/Order/1","legacyResourceId":"1","test":false,"displayFinancialStatus":"PAID",
+        "currencyCode":"EUR","customer":null,"shippingAddress":null,"transactions":[]}"#;
+    const AGREEMENT: &str = r#"{"id":"gid://shopify/SalesAgreement/2","happenedAt":"2026-11-01T10:00:00Z","reason":"ORDER",
+        "__parentId":"gid://shopify/Order/1"}"#;
+    const SALE: &str = r#"{"id":"gid://shopify/Sale/3","actionType":"ORDER","lineType":"SHIPPING","quantity":null,
+        "totalAmount":{"shopMoney":{"amount":"5.0","currencyCode":"EUR"}},
+        "totalTaxAmount":{"shopMoney":{"amount":"0.0","currencyCode":"EUR"}},"__parentId":"gid://shopify/SalesAgreement/2"}"#;
+
+    fn batches(lines: &[&str]) -> Result<Vec<OrderBatch>, ShopError> {
+        let mut records = Records::default();
+        for line in lines {
+            records.take(line.as_bytes())?;
+        }
+        records.batches("EUR".parse().unwrap())
+    }
+
+    #[test]
+    fn children_find_their_parents_in_any_order() {
+        let orders = batches(&[SALE, AGREEMENT, ORDER]).unwrap();
+        assert_eq!(orders, batches(&[ORDER, AGREEMENT, SALE]).unwrap());
+        assert_eq!(orders[0].orders[0].order.lines[0].unit_price, rust_decimal::dec!(5));
+    }
+
+    #[test]
+    fn a_child_without_its_parent_makes_the_file_unusable() {
+        assert_eq!(batches(&[ORDER, SALE]), Err(orphan()));
+        assert_eq!(batches(&[AGREEMENT, SALE]), Err(orphan()));
+    }
+
+    #[test]
+    fn a_record_that_cannot_be_read_takes_its_order_with_it_and_no_other() {
+        let other = ORDER.replace("/1\"", "/9\"").replace("\"1\"", "\"9\"");
+        let broken = SALE.replace("5.0", "five");
+        let batch = &batches(&[&other, ORDER, AGREEMENT, &broken]).unwrap()[0];
+        let refused: Vec<_> = batch.refused.iter().map(|refused| refused.external_id.as_str()).collect();
+        assert_eq!((batch.read, refused), (2, vec!["9", "1"]), "the other has no agreement at all");
+        assert_eq!(batch.refused[1].reason, "it cannot be read");
+    }
+}

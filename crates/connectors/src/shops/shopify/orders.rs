@@ -1,0 +1,230 @@
+//! Orders page by page, and by their identifiers.
+
+use std::sync::Arc;
+
+use domain::{
+    money::Currency,
+    shops::{Access, OrderBatch, Purpose, Refused, ShopError, ShopStream, Voided, Window},
+};
+use futures_util::{StreamExt as _, stream};
+use serde_json::{json, value::RawValue};
+use time::{OffsetDateTime, UtcOffset, format_description::well_known::Rfc3339};
+
+use super::{
+    client::{Client, Reply},
+    queries::{IDS, MAX_DEPTH, ORDER_SALES, ORDERS, ORDERS_BY_ID, ORDERS_PAGE},
+    sales::{self, Mapped},
+    wire::{AgreementWire, Named, NodesData, OrderData, OrderWire, OrdersData},
+};
+
+/// Agreements of one order, and sales of one agreement, that are read at most.
+const MAX_NESTED: usize = 5_000;
+
+/// The filter that selects a window: half open, in UTC, to the microsecond.
+pub(super) fn filter(window: Window, purpose: Purpose) -> Result<String, ShopError> {
+    let field = match purpose {
+        Purpose::BackFill => "created_at",
+        Purpose::Changes => "updated_at",
+    };
+    let text = |at: OffsetDateTime| {
+        let text = at.to_offset(UtcOffset::UTC).format(&Rfc3339);
+        text.map_err(|_| ShopError::Rejected("no such window".to_owned()))
+    };
+    Ok(format!("{field}:>='{}' AND {field}:<'{}'", text(window.from)?, text(window.until)?))
+}
+
+struct Paging {
+    after: Option<String>,
+    read: u64,
+}
+
+/// The orders of a window, in the order of the instant by which the window selects them.
+pub(super) fn paged(
+    client: Arc<Client>,
+    access: Access,
+    window: Window,
+    purpose: Purpose,
+    currency: Currency,
+) -> ShopStream<OrderBatch> {
+    let first = Some(Paging { after: None, read: 0 });
+    let shop = Arc::new((client, access));
+    let next = move |paging: Option<Paging>| {
+        let shop = Arc::clone(&shop);
+        async move {
+            let Some(paging) = paging else { return Ok(None) };
+            page(&shop.0, &shop.1, (window, purpose), currency, paging).await.map(Some)
+        }
+    };
+    stream::try_unfold(first, next).boxed()
+}
+
+async fn page(
+    client: &Client,
+    access: &Access,
+    (window, purpose): (Window, Purpose),
+    currency: Currency,
+    Paging { after, read }: Paging,
+) -> Result<(OrderBatch, Option<Paging>), ShopError> {
+    let sort = match purpose {
+        Purpose::BackFill => "CREATED_AT",
+        Purpose::Changes => "UPDATED_AT",
+    };
+    let query = filter(window, purpose)?;
+    let variables = json!({ "first": ORDERS_PAGE, "after": after, "query": query, "sort": sort });
+    let Reply { data: OrdersData { orders }, .. } = client.run(access, ORDERS, variables).await?;
+    let read = read + orders.nodes.len() as u64;
+    let mut batch = OrderBatch::default();
+    for order in orders.nodes {
+        take(client, access, currency, &order, &mut batch).await?;
+    }
+    let more = orders.page_info.has_next_page;
+    let next = orders.page_info.next().map(|after| Paging { after: Some(after), read });
+    match next {
+        None if more => Err(ShopError::Malformed("endCursor".to_owned())),
+        Some(_) if read + u64::from(ORDERS_PAGE) > MAX_DEPTH => Err(ShopError::TooMany),
+        next => Ok((batch, next)),
+    }
+}
+
+/// Some orders, read directly: search lags behind what just changed.
+pub(super) fn by_id(
+    client: Arc<Client>,
+    access: Access,
+    ids: Vec<String>,
+    currency: Currency,
+) -> ShopStream<OrderBatch> {
+    let shop = Arc::new((client, access));
+    let chunks: Vec<Vec<String>> = ids.chunks(IDS).map(<[_]>::to_vec).collect();
+    let read = move |ids: Vec<String>| {
+        let shop = Arc::clone(&shop);
+        async move { some(&shop.0, &shop.1, &ids, currency).await }
+    };
+    stream::iter(chunks).then(read).boxed()
+}
+
+async fn some(client: &Client, access: &Access, ids: &[String], currency: Currency) -> Result<OrderBatch, ShopError> {
+    let mut batch = OrderBatch::default();
+    let is_number = |id: &&String| (1..=20).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_digit());
+    let (numbers, others): (Vec<&String>, Vec<&String>) = ids.iter().partition(is_number);
+    // What is no number was never an order here.
+    batch.voided.extend(others.into_iter().map(|id| Voided { external_id: id.clone() }));
+    if numbers.is_empty() {
+        return Ok(batch);
+    }
+    let gids: Vec<String> = numbers.iter().map(|id| format!("gid://shopify/Order/{id}")).collect();
+    let Reply { data: NodesData { nodes }, .. } = client.run(access, ORDERS_BY_ID, json!({ "ids": gids })).await?;
+    if nodes.len() != numbers.len() {
+        return Err(ShopError::Malformed("nodes".to_owned()));
+    }
+    for (id, node) in numbers.into_iter().zip(nodes) {
+        match node {
+            Some(order) => take(client, access, currency, &order, &mut batch).await?,
+            None => batch.voided.push(Voided { external_id: id.clone() }),
+        }
+    }
+    Ok(batch)
+}
+
+/// Reads one order and puts it where it belongs.
+async fn take(
+    client: &Client,
+    access: &Access,
+    currency: Currency,
+    raw: &RawValue,
+    batch: &mut OrderBatch,
+) -> Result<(), ShopError> {
+    let Ok(mut order) = serde_json::from_str::<OrderWire>(raw.get()) else {
+        let Ok(Named { legacy_resource_id }) = serde_json::from_str(raw.get()) else {
+            return Err(ShopError::Malformed("legacyResourceId".to_owned()));
+        };
+        batch.read += 1;
+        batch.refused.push(unreadable(legacy_resource_id.0));
+        return Ok(());
+    };
+    if is_cut(&order) {
+        let agreements = agreements(client, access, &order.id).await?;
+        order.agreements = Some(whole(agreements));
+    }
+    put(order, currency, batch);
+    Ok(())
+}
+
+/// A record whose form is not what the platform documents.
+pub(super) fn unreadable(external_id: String) -> Refused {
+    Refused { kind: "order", external_id, reason: "it cannot be read".to_owned() }
+}
+
+/// Translates a complete order and puts it where it belongs.
+pub(super) fn put(order: OrderWire, currency: Currency, batch: &mut OrderBatch) {
+    let external_id = order.legacy_resource_id.0.clone();
+    batch.read += 1;
+    match sales::order(order, currency) {
+        Mapped::Taken(order) => batch.orders.push(*order),
+        Mapped::Voided => batch.voided.push(Voided { external_id }),
+        Mapped::Refused(reason) => batch.refused.push(Refused { kind: "order", external_id, reason }),
+    }
+}
+
+/// Whether a page of the order's agreements, or of the sales of one, is not the last.
+fn is_cut(order: &OrderWire) -> bool {
+    order.agreements.as_ref().is_none_or(|agreements| {
+        let cut =
+            |agreement: &AgreementWire| agreement.sales.as_ref().is_none_or(|sales| sales.page_info.has_next_page);
+        agreements.page_info.has_next_page || agreements.nodes.iter().any(cut)
+    })
+}
+
+/// A connection without a further page.
+pub(super) fn whole<T>(nodes: Vec<T>) -> super::wire::Page<T> {
+    super::wire::Page { page_info: super::wire::PageInfo { has_next_page: false, end_cursor: None }, nodes }
+}
+
+/// All agreements of an order with all of their sales: one agreement after the other, its sales page by page.
+async fn agreements(client: &Client, access: &Access, order: &str) -> Result<Vec<AgreementWire>, ShopError> {
+    let mut agreements: Vec<AgreementWire> = Vec::new();
+    let mut agreement: Option<String> = None;
+    let mut sale: Option<String> = None;
+    loop {
+        let variables = json!({ "id": order, "agreement": agreement, "sale": sale });
+        let Reply { data, .. }: Reply<OrderData> = client.run(access, ORDER_SALES, variables).await?;
+        let Some(found) = data.order else { return Err(ShopError::NotFound) };
+        let (page_info, node) = (found.agreements.page_info, found.agreements.nodes.into_iter().next());
+        let Some(mut node) = node else { return Ok(agreements) };
+        let next_sale =
+            node.sales.as_mut().and_then(|sales| sales.page_info.end_cursor.take_if(|_| sales.page_info.has_next_page));
+        match agreements.last_mut().filter(|last| last.id == node.id && sale.is_some()) {
+            Some(last) => {
+                let more = node.sales.map(|sales| sales.nodes).unwrap_or_default();
+                last.sales.get_or_insert_with(|| whole(Vec::new())).nodes.extend(more);
+            }
+            None => agreements.push(node),
+        }
+        let most = agreements.last().and_then(|last| last.sales.as_ref()).map_or(0, |sales| sales.nodes.len());
+        if agreements.len() > MAX_NESTED || most > MAX_NESTED {
+            return Err(ShopError::Malformed("agreements without end".to_owned()));
+        }
+        sale = next_sale;
+        if sale.is_none() {
+            match page_info.next() {
+                Some(next) => agreement = Some(next),
+                None => return Ok(agreements),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use time::macros::datetime;
+
+    #[test]
+    fn a_window_is_half_open_and_in_utc() {
+        let window = Window { from: datetime!(2026-10-01 00:00 -3), until: datetime!(2026-11-01 00:00:00.5 UTC) };
+        assert_eq!(
+            filter(window, Purpose::Changes).unwrap(),
+            "updated_at:>='2026-10-01T03:00:00Z' AND updated_at:<'2026-11-01T00:00:00.5Z'"
+        );
+        assert!(filter(window, Purpose::BackFill).unwrap().starts_with("created_at:>="));
+    }
+}
