@@ -3,6 +3,7 @@
 pub mod amounts;
 pub mod budget;
 pub mod http;
+pub mod mercadolibre;
 pub mod signature;
 pub mod wire;
 
