@@ -8,13 +8,14 @@ use std::{
 
 use actix_web::dev::Server;
 use anyhow::Context;
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 use domain::payments::PriceList;
 use secrecy::SecretString;
 
 use crate::{
     gateway::{Gateway, GatewayConfig},
     llm::{Fault, Provider, server},
+    shops::mercadolibre,
 };
 
 /// The service's settings that the fakes need.
@@ -59,6 +60,57 @@ pub enum DevCommand {
         #[arg(long, default_value_t = 200)]
         completion_tokens: u64,
     },
+    /// Runs a Mercado Libre with one seller, who grants access at once
+    #[command(
+        after_help = "What can be done to it stands in crates/devtools/src/shops/mercadolibre.rs and shops.rs.\n\nExample:\n  api dev mercadolibre --at 127.0.0.1:8094 --notify http://127.0.0.1:8080/hooks/mercadolibre"
+    )]
+    Mercadolibre(MercadolibreArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct MercadolibreArgs {
+    /// Where it listens
+    #[arg(long, default_value = "127.0.0.1:8094", value_name = "ADDR")]
+    at: SocketAddr,
+    /// The app as it is registered
+    #[arg(long, default_value = "5503910054141466")]
+    client_id: String,
+    /// The app's secret
+    #[arg(long, default_value = "dev-secret")]
+    client_secret: String,
+    /// Where owners are sent back to
+    #[arg(long, default_value = "http://127.0.0.1:8790/callback", value_name = "URL")]
+    redirect_uri: String,
+    /// The shop is made of this number
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Orders of the shop, up to a million
+    #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u64).range(..=1_000_000))]
+    orders: u64,
+    /// Days over which they are spread
+    #[arg(long, default_value_t = 400, value_parser = clap::value_parser!(u64).range(1..=3_650))]
+    days: u64,
+    /// Answers any number of calls
+    #[arg(long)]
+    unlimited: bool,
+    /// Address that gets notifications; PUT /_stub/notify changes it
+    #[arg(long, value_name = "URL")]
+    notify: Option<String>,
+}
+
+impl MercadolibreArgs {
+    fn config(self) -> mercadolibre::Config {
+        let Self { at: _, client_id, client_secret, redirect_uri, seed, orders, days, unlimited, notify } = self;
+        mercadolibre::Config {
+            app: mercadolibre::App { client_id, client_secret, redirect_uri },
+            seed,
+            orders,
+            days,
+            is_limited: !unlimited,
+            now: None,
+            notify,
+        }
+    }
 }
 
 /// Serves until `stopped` ends.
@@ -79,6 +131,11 @@ pub async fn run(
             let slow = Duration::from_secs(slow_seconds);
             let provider = Provider::new(fault, slow, (prompt_tokens, completion_tokens));
             serve(at, |listener| server(provider, listener), stopped).await
+        }
+        DevCommand::Mercadolibre(arguments) => {
+            let at = arguments.at;
+            let platform = mercadolibre::Mercadolibre::new(arguments.config())?;
+            serve(at, |listener| platform.server(listener), stopped).await
         }
     }
 }
