@@ -7,6 +7,7 @@ mod strict;
 
 use std::collections::BTreeMap;
 
+use connectors::shops::mercadolibre::AD_HISTORY_DAYS;
 use devtools::shops::{
     Stub as _,
     clock::Change as ClockChange,
@@ -249,7 +250,7 @@ async fn ads_are_paid_for_by_day_and_campaign() {
     let spend: Decimal =
         rows.iter().filter(|row| row.campaign == "Campaña 7" && row.day == until).map(|row| row.spend).sum();
     assert_eq!(spend, Decimal::new(7_000 + 328, 2), "the 24th of November is the 328th day");
-    let too_early = shop.app.ad_spend(&shop.access, from - Duration::days(90), until).await;
+    let too_early = shop.app.ad_spend(&shop.access, until - Duration::days(AD_HISTORY_DAYS + 1), until).await;
     assert!(matches!(too_early, Err(ShopError::Rejected(_))));
 }
 

@@ -134,7 +134,7 @@ impl Seller {
             ("test_order", order.is_test),
             ("unfulfilled", order.is_unfulfilled),
             ("pack_order", order.pack.is_some()),
-            ("order_has_discount", !order.coupon.is_zero() || order.id % 20 == 0),
+            ("order_has_discount", !order.coupon.is_zero() || order.id.is_multiple_of(20)),
             ("paid", order.payment.approved.is_some()),
         ];
         let tags: Vec<&str> = flags.iter().filter(|(_, is)| *is).map(|(tag, _)| *tag).collect();

@@ -56,7 +56,7 @@ async fn tokens_are_asked_for_by_a_form_in_the_body() {
 }
 
 #[tokio::test]
-async fn searches_are_as_crooked_as_they_are() {
+async fn searches_have_the_quirks_of_the_real_ones() {
     let shop = Shop::open(33, 300, 30).await;
     let total = |body: &serde_json::Value| body["paging"]["total"].as_u64().unwrap();
     let seller = &shop.access.shop_id;
