@@ -4,6 +4,7 @@ pub mod amounts;
 pub mod budget;
 pub mod http;
 pub mod shopify;
+pub mod mercadolibre;
 pub mod signature;
 pub mod wire;
 

@@ -15,7 +15,10 @@ use secrecy::SecretString;
 use crate::{
     gateway::{Gateway, GatewayConfig},
     llm::{Fault, Provider, server},
-    shops::shopify::{Seed, ShopifyStub, ShopifyStubConfig},
+    shops::{
+        mercadolibre,
+        shopify::{Seed, ShopifyStub, ShopifyStubConfig},
+    },
 };
 
 /// The service's settings that the fakes need.
@@ -65,6 +68,11 @@ pub enum DevCommand {
         after_help = "POST /_stub/act makes something happen in the shop, POST /_stub/fault on the way, GET /_stub/truth tells what a reader\nmust come to. In the addresses of the platform, the shop's host name is the first part of the path.\n\nExample:\n  api dev shopify --at 127.0.0.1:8092 --orders 5000\n  curl http://127.0.0.1:8092/_stub/truth"
     )]
     Shopify(ShopifyArgs),
+    /// Runs a Mercado Libre with one seller, who grants access at once
+    #[command(
+        after_help = "What can be done to it stands in crates/devtools/src/shops/mercadolibre.rs and shops.rs.\n\nExample:\n  api dev mercadolibre --at 127.0.0.1:8094 --notify http://127.0.0.1:8080/hooks/mercadolibre"
+    )]
+    Mercadolibre(MercadolibreArgs),
 }
 
 #[derive(Debug, Args)]
@@ -111,6 +119,52 @@ impl ShopifyArgs {
     }
 }
 
+#[derive(Debug, Args)]
+pub struct MercadolibreArgs {
+    /// Where it listens
+    #[arg(long, default_value = "127.0.0.1:8094", value_name = "ADDR")]
+    at: SocketAddr,
+    /// The app as it is registered
+    #[arg(long, default_value = "5503910054141466")]
+    client_id: String,
+    /// The app's secret
+    #[arg(long, default_value = "dev-secret")]
+    client_secret: String,
+    /// Where owners are sent back to
+    #[arg(long, default_value = "http://127.0.0.1:8799/callback", value_name = "URL")]
+    redirect_uri: String,
+    /// The shop is made of this number
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Orders of the shop, up to a million
+    #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u64).range(..=1_000_000))]
+    orders: u64,
+    /// Days over which they are spread
+    #[arg(long, default_value_t = 400, value_parser = clap::value_parser!(u64).range(1..=3_650))]
+    days: u64,
+    /// Answers any number of calls
+    #[arg(long)]
+    unlimited: bool,
+    /// Address that gets notifications; PUT /_stub/notify changes it
+    #[arg(long, value_name = "URL")]
+    notify: Option<String>,
+}
+
+impl MercadolibreArgs {
+    fn config(self) -> mercadolibre::Config {
+        let Self { at: _, client_id, client_secret, redirect_uri, seed, orders, days, unlimited, notify } = self;
+        mercadolibre::Config {
+            app: mercadolibre::App { client_id, client_secret, redirect_uri },
+            seed,
+            orders,
+            days,
+            is_limited: !unlimited,
+            now: None,
+            notify,
+        }
+    }
+}
+
 /// Serves until `stopped` ends.
 ///
 /// # Errors
@@ -133,6 +187,11 @@ pub async fn run(
         DevCommand::Shopify(args) => {
             let (at, stub) = args.stub()?;
             serve(at, |listener| stub.server(listener), stopped).await
+        }
+        DevCommand::Mercadolibre(arguments) => {
+            let at = arguments.at;
+            let platform = mercadolibre::Mercadolibre::new(arguments.config())?;
+            serve(at, |listener| platform.server(listener), stopped).await
         }
     }
 }

@@ -19,6 +19,7 @@ pub mod ledger;
 pub mod log;
 pub mod random;
 pub mod shopify;
+pub mod mercadolibre;
 
 use actix_web::{
     HttpResponse,

@@ -1,4 +1,5 @@
 //! The fakes from outside, and our clients against them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test may fail by panicking")]
 
+mod mercadolibre;
 mod shopify;

@@ -1,0 +1,98 @@
+//! What was spent on Product Ads, with the token of the shop.
+
+use domain::{
+    imports::{AdSpendRow, MAX_NAME_CHARS},
+    shops::{Access, ShopError},
+};
+use time::{Date, macros::format_description};
+
+use super::{
+    Mercadolibre,
+    wire::{Advertisers, Campaign, CampaignDay, Campaigns},
+};
+use crate::shops::{amounts, wire::clean};
+
+/// How many days back figures are kept.
+pub const AD_HISTORY_DAYS: i64 = 90;
+/// Campaigns of a page.
+const PAGE: usize = 50;
+/// As what the spend is imported.
+const PLATFORM: &str = "mercadolibre";
+
+impl Mercadolibre {
+    /// The spend of the seller by day and campaign, from `from` to `until`, inclusive, in the currency of the site. The
+    /// days are the site's, and the last ones change until 10:00 of the next day (UTC−3). Days before
+    /// [`AD_HISTORY_DAYS`] are refused. Empty where the seller does not advertise.
+    ///
+    /// # Errors
+    /// [`ShopError`].
+    pub async fn ad_spend(&self, access: &Access, from: Date, until: Date) -> Result<Vec<AdSpendRow>, ShopError> {
+        let query = [("product_id", "PADS")];
+        let advertisers =
+            self.api.get_with(access, &["advertising", "advertisers"], &query, &[("api-version", "1")]).await;
+        let advertisers: Advertisers = match advertisers {
+            Err(ShopError::NotFound) => return Ok(Vec::new()),
+            answer => answer?.json()?,
+        };
+        let mut rows = Vec::new();
+        for advertiser in advertisers.advertisers {
+            let path = ["advertising", &advertiser.site_id, "advertisers", &advertiser.advertiser_id.0];
+            for campaign in self.campaigns(access, &path).await? {
+                rows.extend(self.campaign(access, &advertiser.site_id, &campaign, from, until).await?);
+            }
+        }
+        Ok(rows)
+    }
+
+    async fn campaigns(&self, access: &Access, advertiser: &[&str]) -> Result<Vec<Campaign>, ShopError> {
+        let path = [advertiser, &["product_ads", "campaigns", "search"]].concat();
+        let (mut campaigns, limit) = (Vec::new(), PAGE.to_string());
+        loop {
+            let offset = campaigns.len().to_string();
+            let query = [("limit", limit.as_str()), ("offset", &offset)];
+            let page: Campaigns = self.api.get_with(access, &path, &query, &[("api-version", "2")]).await?.json()?;
+            let is_last = page.results.is_empty();
+            campaigns.extend(page.results);
+            if is_last || campaigns.len() as u64 >= page.paging.total {
+                return Ok(campaigns);
+            }
+        }
+    }
+
+    /// The days of a campaign: those of all campaigns at once come without saying which is whose.
+    async fn campaign(
+        &self,
+        access: &Access,
+        site: &str,
+        campaign: &Campaign,
+        from: Date,
+        until: Date,
+    ) -> Result<Vec<AdSpendRow>, ShopError> {
+        let format = format_description!("[year]-[month]-[day]");
+        let text = |day: Date| day.format(format).map_err(|_| ShopError::Rejected("the days".to_owned()));
+        let (since, to) = (text(from)?, text(until)?);
+        let query = [
+            ("date_from", since.as_str()),
+            ("date_to", &to),
+            ("metrics", "clicks,prints,cost"),
+            ("aggregation_type", "DAILY"),
+        ];
+        let path = ["advertising", site, "product_ads", "campaigns", &campaign.id.0];
+        let days: Vec<CampaignDay> = self.api.get_with(access, &path, &query, &[("api-version", "2")]).await?.json()?;
+        let name = campaign.name.as_deref().and_then(|name| clean(name, MAX_NAME_CHARS));
+        let name = name.unwrap_or_else(|| campaign.id.0.clone());
+        let row = |day: CampaignDay| {
+            let date = Date::parse(&day.date, format).map_err(|_| ShopError::Malformed("date".to_owned()))?;
+            let spend = Some(day.cost.0).filter(|cost| !cost.is_sign_negative() && amounts::is_importable(*cost));
+            Ok(AdSpendRow {
+                day: date,
+                platform: PLATFORM.to_owned(),
+                campaign: name.clone(),
+                spend: spend.ok_or_else(|| ShopError::Malformed("cost".to_owned()))?,
+                impressions: day.prints.map(|count| count.0),
+                clicks: day.clicks.map(|count| count.0),
+            })
+        };
+        days.into_iter().map(row).collect()
+    }
+}

@@ -1,0 +1,243 @@
+//! The catalogue: listings of the seller, put together by SKU, with price, category and stock.
+
+use std::{
+    collections::{HashMap, HashSet, hash_map::Entry},
+    sync::Arc,
+};
+
+use domain::{
+    imports::MAX_NAME_CHARS,
+    money::Currency,
+    shops::{Access, Product, ProductBatch, Refused, ShopError, ShopStream},
+};
+use futures_util::{StreamExt, TryStreamExt, stream};
+use rust_decimal::Decimal;
+
+use super::{
+    api::Api,
+    document::sku,
+    orders::CONCURRENCY,
+    wire::{Attribute, Category, Got, Item, ItemIds, UserProductStock, Variation},
+};
+use crate::shops::{
+    amounts,
+    http::malformed,
+    wire::{Amount, Count, clean},
+};
+
+/// Items of a multiget.
+const MULTIGET: usize = 20;
+/// Identifiers of a page of the scan.
+const SCAN: &str = "100";
+/// Products that are given on together.
+const BATCH: usize = 500;
+/// What is asked of an item.
+const ATTRIBUTES: &str = "id,title,status,category_id,price,currency_id,available_quantity,seller_custom_field,\
+                          user_product_id,attributes,variations";
+
+/// A listing or one of its variations.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Listed {
+    sku: String,
+    name: Option<String>,
+    category: Option<String>,
+    price: Option<Decimal>,
+    user_product: Option<String>,
+    available: Option<i64>,
+}
+
+/// The whole catalogue. It is put together before the first batch, since any listing may have the SKU of an earlier one.
+pub(super) fn products(api: Arc<Api>, access: Access, currency: Currency) -> ShopStream<ProductBatch> {
+    let all = async move {
+        let ids = ids(&api, &access).await?;
+        let (listed, read, refused) = listings(&api, &access, ids, currency).await?;
+        let stocks = stocks(&api, &access, &listed).await?;
+        let categories = categories(&api, &access, &listed).await?;
+        let products = by_sku(listed, &stocks, &categories);
+        let mut batches: Vec<ProductBatch> = products
+            .chunks(BATCH)
+            .map(|products| ProductBatch { products: products.to_vec(), ..ProductBatch::default() })
+            .collect();
+        batches.push(ProductBatch { read, refused, products: Vec::new() });
+        Ok(stream::iter(batches.into_iter().map(Ok)))
+    };
+    stream::once(all).try_flatten().boxed()
+}
+
+/// The identifiers of all listings. A scan has to be read to its end within five minutes between two pages, and its
+/// `scroll_id` is used as it came.
+async fn ids(api: &Api, access: &Access) -> Result<Vec<String>, ShopError> {
+    let (mut ids, mut seen) = (Vec::new(), HashSet::new());
+    let mut scroll: Option<String> = None;
+    loop {
+        let mut query = vec![("search_type", "scan"), ("limit", SCAN)];
+        query.extend(scroll.as_deref().map(|scroll| ("scroll_id", scroll)));
+        let page: ItemIds = api.get(access, &["users", &access.shop_id, "items", "search"], &query).await?.json()?;
+        let before = ids.len();
+        ids.extend(page.results.into_iter().map(|id| id.0).filter(|id| seen.insert(id.clone())));
+        scroll = page.scroll_id.or(scroll);
+        if ids.len() == before || scroll.is_none() {
+            return Ok(ids);
+        }
+    }
+}
+
+/// What is listed, how many listings were read, and which cannot be taken.
+async fn listings(
+    api: &Api,
+    access: &Access,
+    ids: Vec<String>,
+    currency: Currency,
+) -> Result<(Vec<Listed>, u64, Vec<Refused>), ShopError> {
+    let read = ids.len() as u64;
+    let chunks: Vec<Vec<String>> = ids.chunks(MULTIGET).map(<[String]>::to_vec).collect();
+    let get = |ids: Vec<String>| async move {
+        let joined = ids.join(",");
+        // Unverified: that a multiget gives the SKUs of variations, too, when all attributes are included.
+        let query = [("ids", joined.as_str()), ("attributes", ATTRIBUTES), ("include_attributes", "all")];
+        let got: Vec<Got> = api.get(access, &["items"], &query).await?.json()?;
+        Ok(got.into_iter().zip(ids).collect::<Vec<_>>())
+    };
+    let got: Vec<Vec<(Got, String)>> = stream::iter(chunks).map(get).buffered(CONCURRENCY).try_collect().await?;
+    let (mut listed, mut refused) = (Vec::new(), Vec::new());
+    for (got, external_id) in got.into_iter().flatten() {
+        match listing(&got, currency) {
+            Ok(mut own) => listed.append(&mut own),
+            Err(reason) => refused.push(Refused { kind: "product", external_id, reason }),
+        }
+    }
+    Ok((listed, read, refused))
+}
+
+/// A listing, or its variations.
+fn listing(got: &Got, currency: Currency) -> Result<Vec<Listed>, String> {
+    if got.code == 404 {
+        return Ok(Vec::new());
+    }
+    if got.code != 200 {
+        return Err(format!("the platform answers for it with {}", got.code));
+    }
+    let item: Item = serde_json::from_str(got.body.get()).map_err(|error| malformed(&error).to_string())?;
+    // A closed listing sells nothing any more, whatever it says is left.
+    if item.status.as_deref() == Some("closed") {
+        return Ok(Vec::new());
+    }
+    if let Some(other) = item.currency_id.as_deref().filter(|own| *own != currency.as_str()) {
+        return Err(format!("its currency is {}", clean(other, 8).unwrap_or_default()));
+    }
+    if item.variations.is_empty() {
+        return Ok(vec![single(&item)]);
+    }
+    Ok(item.variations.iter().map(|variation| of_variation(&item, variation)).collect())
+}
+
+fn single(item: &Item) -> Listed {
+    let own = [own_sku(&item.attributes), item.seller_custom_field.as_deref()];
+    Listed {
+        sku: sku(&own, &item.id.0, None),
+        name: item.title.as_deref().and_then(|title| clean(title, MAX_NAME_CHARS)),
+        category: item.category_id.clone(),
+        price: price(item.price),
+        user_product: item.user_product_id.clone().map(|id| id.0),
+        available: units(item.available_quantity),
+    }
+}
+
+fn of_variation(item: &Item, variation: &Variation) -> Listed {
+    let own = [own_sku(&variation.attributes), variation.seller_custom_field.as_deref()];
+    let values = variation.attribute_combinations.iter().filter_map(|attribute| attribute.value_name.as_deref());
+    let name: Vec<&str> = item.title.as_deref().into_iter().chain(values).collect();
+    Listed {
+        sku: sku(&own, &item.id.0, Some(&variation.id.0)),
+        name: clean(&name.join(" · "), MAX_NAME_CHARS),
+        category: item.category_id.clone(),
+        price: price(variation.price).or(price(item.price)),
+        user_product: variation.user_product_id.clone().map(|id| id.0),
+        available: units(variation.available_quantity),
+    }
+}
+
+fn own_sku(attributes: &[Attribute]) -> Option<&str> {
+    attributes.iter().find(|attribute| attribute.id.as_deref() == Some("SELLER_SKU"))?.value_name.as_deref()
+}
+
+fn price(price: Option<Amount>) -> Option<Decimal> {
+    price.map(|price| price.0).filter(|price| *price >= Decimal::ZERO && amounts::is_importable(*price))
+}
+
+fn units(units: Option<Count>) -> Option<i64> {
+    let most = domain::imports::MAX_QUANTITY;
+    units.map(|units| units.0).filter(|units| (-most..=most).contains(units))
+}
+
+/// The stock of the user products, at all places, Mercado Libre's own warehouses included.
+async fn stocks(api: &Api, access: &Access, listed: &[Listed]) -> Result<HashMap<String, i64>, ShopError> {
+    let ids: HashSet<&String> = listed.iter().filter_map(|listed| listed.user_product.as_ref()).collect();
+    let read = |id: &String| {
+        let id = id.clone();
+        async move {
+            let stock = match api.get(access, &["user-products", &id, "stock"], &[]).await {
+                Ok(answer) => Some(answer.json::<UserProductStock>()?),
+                Err(ShopError::NotFound | ShopError::Rejected(_)) => None,
+                Err(error) => return Err(error),
+            };
+            let sum = |stock: UserProductStock| stock.locations.iter().map(|location| location.quantity.0).sum();
+            Ok((id, stock.map(sum)))
+        }
+    };
+    let stocks: Vec<(String, Option<i64>)> =
+        stream::iter(ids).map(read).buffer_unordered(CONCURRENCY).try_collect().await?;
+    Ok(stocks.into_iter().filter_map(|(id, stock)| Some((id, units(stock.map(Count))?))).collect())
+}
+
+/// The names of the categories.
+async fn categories(api: &Api, access: &Access, listed: &[Listed]) -> Result<HashMap<String, String>, ShopError> {
+    let ids: HashSet<&String> = listed.iter().filter_map(|listed| listed.category.as_ref()).collect();
+    let read = |id: &String| {
+        let id = id.clone();
+        async move {
+            match api.get(access, &["categories", &id], &[]).await {
+                Ok(answer) => Ok((id, clean(&answer.json::<Category>()?.name, MAX_NAME_CHARS))),
+                Err(ShopError::NotFound | ShopError::Rejected(_)) => Ok((id, None)),
+                Err(error) => Err(error),
+            }
+        }
+    };
+    let names: Vec<(String, Option<String>)> =
+        stream::iter(ids).map(read).buffer_unordered(CONCURRENCY).try_collect().await?;
+    Ok(names.into_iter().filter_map(|(id, name)| Some((id, name?))).collect())
+}
+
+/// One product per SKU, without regard to case: name, category and price of the first listing, the stock of all. Listings
+/// of one user product have its stock in common, so it counts once.
+fn by_sku(listed: Vec<Listed>, stocks: &HashMap<String, i64>, categories: &HashMap<String, String>) -> Vec<Product> {
+    let mut products: Vec<Product> = Vec::new();
+    let mut index: HashMap<String, usize> = HashMap::new();
+    let mut counted: HashSet<(usize, String)> = HashSet::new();
+    for listed in listed {
+        let at = match index.entry(listed.sku.to_ascii_lowercase()) {
+            Entry::Occupied(entry) => *entry.get(),
+            Entry::Vacant(entry) => {
+                products.push(Product {
+                    sku: listed.sku,
+                    name: listed.name,
+                    category: listed.category.and_then(|id| categories.get(&id).cloned()),
+                    price: listed.price,
+                    cost: None,
+                    stock: None,
+                    on_order: None,
+                });
+                *entry.insert(products.len() - 1)
+            }
+        };
+        let known = listed.user_product.as_ref().and_then(|id| stocks.get(id)).copied();
+        let is_first = listed.user_product.is_none_or(|id| counted.insert((at, id)));
+        if let (true, Some(stock), Some(product)) = (is_first, known.or(listed.available), products.get_mut(at)) {
+            product.stock = Some(product.stock.unwrap_or(0).saturating_add(stock));
+        }
+    }
+    products
+}
+
+#[cfg(test)]
+mod tests;

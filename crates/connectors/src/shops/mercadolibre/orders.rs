@@ -1,0 +1,305 @@
+//! Reading orders: those of a window, page by page, and single ones.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
+
+use domain::{
+    money::Currency,
+    shops::{Access, OrderBatch, Purpose, Refused, ShopError, ShopStream, Voided, Window},
+};
+use futures_util::{StreamExt, TryStreamExt, stream};
+use rust_decimal::Decimal;
+use serde_json::value::RawValue;
+use time::{OffsetDateTime, Time, UtcOffset, format_description::well_known::Rfc3339};
+
+use super::{
+    api::Api,
+    claims,
+    document::{Details, Standing, shop_order, standing},
+    refunds::refunded,
+    shipments::{self, Shipment},
+    wire::{Discounts, Order, Page, WithId},
+};
+
+/// Calls for one seller at a time; how many there are in a second, the limits say.
+pub(super) const CONCURRENCY: usize = 8;
+/// Orders of a page.
+const PAGE: usize = 50;
+/// Orders that a page has in common with the one before, so that none falls between them when orders leave the window
+/// while it is read.
+const COMMON: usize = 5;
+/// Unverified: orders that a search gives at most.
+const CAP: u64 = 10_000;
+/// How often a window is begun again.
+const PASSES: u32 = 3;
+/// Orders that are read one by one and given on together.
+const BATCH: usize = 50;
+
+/// The filter of a purpose: from and to. A misspelt one is ignored, so that everything would be found.
+fn filters(purpose: Purpose) -> [&'static str; 2] {
+    match purpose {
+        Purpose::BackFill => ["order.date_created.from", "order.date_created.to"],
+        Purpose::Changes => ["order.date_last_updated.from", "order.date_last_updated.to"],
+    }
+}
+
+/// The full hours around a window: filters drop minutes. Unverified: whether the hour of `to` is inside; orders outside of
+/// the window are left out in any case.
+fn hours(window: Window) -> Option<Window> {
+    let floor = |at: OffsetDateTime| {
+        let at = at.to_offset(UtcOffset::UTC);
+        Some(at.replace_time(Time::from_hms(at.hour(), 0, 0).ok()?))
+    };
+    let until = floor(window.until)?;
+    let until = if until == window.until { until } else { until + time::Duration::HOUR };
+    Some(Window { from: floor(window.from)?, until })
+}
+
+/// The most orders that a window may hold. A longer one than an hour can be halved, so some room is left.
+fn most(hours: Window) -> u64 {
+    if hours.until - hours.from > time::Duration::HOUR { CAP / 5 * 4 } else { CAP }
+}
+
+struct Pages {
+    api: Arc<Api>,
+    access: Access,
+    window: Window,
+    hours: Window,
+    purpose: Purpose,
+    currency: Currency,
+    offset: usize,
+    seen: HashSet<String>,
+    /// The last orders of the page before.
+    last: Vec<String>,
+    passes: u32,
+    is_done: bool,
+}
+
+pub(super) fn in_window(
+    api: Arc<Api>,
+    access: Access,
+    window: Window,
+    purpose: Purpose,
+    currency: Currency,
+) -> ShopStream<OrderBatch> {
+    let Some(hours) = hours(window) else { return stream::empty().boxed() };
+    let (seen, last) = (HashSet::new(), Vec::new());
+    let pages =
+        Pages { api, access, window, hours, purpose, currency, offset: 0, seen, last, passes: 1, is_done: false };
+    stream::try_unfold(pages, |mut pages| async move {
+        let batch = pages.next().await?;
+        Ok(batch.map(|batch| (batch, pages)))
+    })
+    .boxed()
+}
+
+impl Pages {
+    async fn next(&mut self) -> Result<Option<OrderBatch>, ShopError> {
+        while !self.is_done {
+            let page = self.page().await?;
+            if page.paging.total > most(self.hours) {
+                return Err(ShopError::TooMany);
+            }
+            let ids: Vec<Option<String>> = page.results.iter().map(|raw| id_of(raw)).collect();
+            if !self.follows(&ids) {
+                self.begin_again()?;
+                continue;
+            }
+            let found = page.results.len();
+            self.is_done = found == 0 || (self.offset + found) as u64 >= page.paging.total;
+            self.offset += found.saturating_sub(COMMON).max(1);
+            self.last = ids.iter().rev().take(COMMON).flatten().cloned().collect();
+            let mut fresh = Vec::new();
+            for (raw, id) in page.results.into_iter().zip(ids) {
+                if id.is_none_or(|id| self.seen.insert(id)) && self.holds(&raw) {
+                    fresh.push(raw);
+                }
+            }
+            if !fresh.is_empty() {
+                return batch(&self.api, &self.access, &fresh, self.currency).await.map(Some);
+            }
+        }
+        Ok(None)
+    }
+
+    async fn page(&self) -> Result<Page, ShopError> {
+        let [from, to] = filters(self.purpose);
+        let text = |at: OffsetDateTime| at.format(&Rfc3339).map_err(|_| ShopError::Rejected("the window".to_owned()));
+        let (since, until) = (text(self.hours.from)?, text(self.hours.until)?);
+        let (limit, offset) = (PAGE.to_string(), self.offset.to_string());
+        let query = [
+            ("seller", self.access.shop_id.as_str()),
+            (from, &since),
+            (to, &until),
+            ("sort", "date_asc"),
+            ("limit", &limit),
+            ("offset", &offset),
+        ];
+        self.api.get(&self.access, &["orders", "search"], &query).await?.json()
+    }
+
+    /// Whether a page goes on where the one before ended.
+    fn follows(&self, ids: &[Option<String>]) -> bool {
+        self.last.is_empty() || ids.iter().flatten().any(|id| self.last.contains(id))
+    }
+
+    /// Too many orders left the window between two pages: from its beginning again, for what was passed over.
+    fn begin_again(&mut self) -> Result<(), ShopError> {
+        if self.passes == PASSES {
+            return Err(ShopError::Unavailable("its orders change faster than they can be read".to_owned()));
+        }
+        self.passes += 1;
+        self.offset = 0;
+        self.last.clear();
+        Ok(())
+    }
+
+    /// Whether the exact window holds an order. One that cannot be read is not left out: it will be refused.
+    fn holds(&self, raw: &RawValue) -> bool {
+        let Ok(order) = serde_json::from_str::<Order>(raw.get()) else { return true };
+        let at = match self.purpose {
+            Purpose::BackFill => Some(order.date_created),
+            Purpose::Changes => order.changed_at(),
+        };
+        at.is_none_or(|at| self.window.from <= at.0 && at.0 < self.window.until)
+    }
+}
+
+fn id_of(raw: &RawValue) -> Option<String> {
+    serde_json::from_str::<WithId>(raw.get()).ok().map(|record| record.id.0)
+}
+
+/// One by one: there is no multiget of orders.
+pub(super) fn by_id(api: Arc<Api>, access: Access, ids: Vec<String>, currency: Currency) -> ShopStream<OrderBatch> {
+    let chunks: Vec<Vec<String>> = ids.chunks(BATCH).map(<[String]>::to_vec).collect();
+    stream::iter(chunks)
+        .then(move |ids| {
+            let (api, access) = (api.clone(), access.clone());
+            async move {
+                let api = &*api;
+                let access = &access;
+                let read = stream::iter(ids).map(|id| async move { Ok((order(api, access, &id).await?, id)) });
+                let read: Vec<(Found, String)> = read.buffered(CONCURRENCY).try_collect().await?;
+                let mut found = Vec::new();
+                let mut absent = OrderBatch::default();
+                for (order, external_id) in read {
+                    match order {
+                        Found::Order(raw) => found.push(raw),
+                        Found::Absent => absent.voided.push(Voided { external_id }),
+                        Found::Hidden => absent.refused.push(refused(external_id, "it is not shown to the seller")),
+                    }
+                }
+                let mut batch = batch(api, access, &found, currency).await?;
+                batch.voided.append(&mut absent.voided);
+                batch.refused.append(&mut absent.refused);
+                Ok(batch)
+            }
+        })
+        .boxed()
+}
+
+enum Found {
+    Order(Box<RawValue>),
+    Absent,
+    /// Another seller's: anybody can send a notification with any number.
+    Hidden,
+}
+
+async fn order(api: &Api, access: &Access, id: &str) -> Result<Found, ShopError> {
+    let path = ["orders", id];
+    let answer = match api.get(access, &path, &[]).await {
+        Err(ShopError::NotFound) => {
+            // An order can be asked for only some time after its notification.
+            tokio::time::sleep(api.pause() * 3).await;
+            api.get(access, &path, &[]).await
+        }
+        answer => answer,
+    };
+    match answer {
+        Ok(answer) => answer.json().map(Found::Order),
+        Err(ShopError::NotFound) => Ok(Found::Absent),
+        Err(ShopError::Rejected(_)) => Ok(Found::Hidden),
+        Err(error) => Err(error),
+    }
+}
+
+fn refused(external_id: String, reason: impl Into<String>) -> Refused {
+    Refused { kind: "order", external_id, reason: reason.into() }
+}
+
+/// What orders come to, with what has to be asked about each of them.
+async fn batch(api: &Api, access: &Access, raw: &[Box<RawValue>], currency: Currency) -> Result<OrderBatch, ShopError> {
+    let mut batch = OrderBatch { read: raw.len() as u64, ..OrderBatch::default() };
+    let mut sales = Vec::new();
+    for raw in raw {
+        let order = match serde_json::from_str::<Order>(raw.get()) {
+            Ok(order) => order,
+            Err(error) => {
+                let reason = crate::shops::http::malformed(&error).to_string();
+                batch.refused.push(refused(id_of(raw).unwrap_or_else(|| "?".to_owned()), reason));
+                continue;
+            }
+        };
+        match standing(&order, &access.shop_id, currency) {
+            Standing::Sale => sales.push(order),
+            Standing::Void => batch.voided.push(Voided { external_id: order.id.0 }),
+            Standing::Refused(reason) => batch.refused.push(refused(order.id.0, reason)),
+        }
+    }
+    let shipments = shipments::of_orders(api, access, &sales.iter().collect::<Vec<_>>()).await?;
+    let shipments = &shipments;
+    let detailed = stream::iter(sales).map(|order| async move {
+        let details = details(api, access, &order, shipments, currency).await;
+        (order, details)
+    });
+    let mut detailed = detailed.buffered(CONCURRENCY);
+    while let Some((order, details)) = detailed.next().await {
+        let taken = match details {
+            Ok(details) => shop_order(&order, &details, currency),
+            // Without them the sale would come in wrong; it is shown instead.
+            Err(error @ (ShopError::Malformed(_) | ShopError::Rejected(_))) => Err(error.to_string()),
+            Err(error) => return Err(error),
+        };
+        match taken {
+            Ok(order) => batch.orders.push(order),
+            Err(reason) => batch.refused.push(refused(order.id.0, reason)),
+        }
+    }
+    Ok(batch)
+}
+
+async fn details(
+    api: &Api,
+    access: &Access,
+    order: &Order,
+    shipments: &HashMap<String, Shipment>,
+    currency: Currency,
+) -> Result<Details, ShopError> {
+    let shipment = order.shipping.as_ref().and_then(|shipping| shipments.get(&shipping.id.as_ref()?.0));
+    let shipping = shipment.and_then(|shipment| shipment.share(&order.id.0, currency));
+    let discounts =
+        if order.has_tag("order_has_discount") { discounts(api, access, &order.id.0).await? } else { vec![] };
+    let claimed = match refunded(order).is_zero() {
+        true => claims::Claimed::default(),
+        false => claims::of_order(api, access, &order.id.0).await?,
+    };
+    Ok(Details { discounts, shipping, claimed })
+}
+
+/// What the seller bears of coupons, by item: the price of an item is without them, and after all other discounts.
+/// Unverified: that the amounts are of all units together.
+async fn discounts(api: &Api, access: &Access, order: &str) -> Result<Vec<(String, Decimal)>, ShopError> {
+    let discounts = match api.get(access, &["orders", order, "discounts"], &[]).await {
+        Ok(answer) => answer.json::<Discounts>()?,
+        Err(ShopError::NotFound) => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let coupons = discounts.details.into_iter().filter(|discount| discount.kind.as_deref() == Some("coupon"));
+    let items = coupons.flat_map(|coupon| coupon.items);
+    Ok(items.filter_map(|item| Some((item.id.0, item.amounts?.seller?.0))).collect())
+}
+
+#[cfg(test)]
+mod tests;
