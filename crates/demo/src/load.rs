@@ -217,7 +217,7 @@ async fn connect(
         last_sync_at,
         revoked_at,
     };
-    ports.integrations.connect(account.id, connection).await
+    ports.integrations.record(account.id, connection).await
 }
 
 fn rows<T: Send + 'static>(mut all: impl Iterator<Item = T> + Send + 'static) -> Rows<T> {

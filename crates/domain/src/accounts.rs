@@ -34,6 +34,14 @@ pub mod platform {
                 Self::Shopify | Self::Tiendanube => false,
             }
         }
+
+        /// Whether the platform knows what a product costs the shop.
+        pub const fn knows_costs(self) -> bool {
+            match self {
+                Self::Shopify | Self::Tiendanube => true,
+                Self::Mercadolibre => false,
+            }
+        }
     }
 }
 pub use platform::Platform;

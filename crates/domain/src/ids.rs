@@ -73,6 +73,18 @@ number_id!(
     IntegrationId
 );
 number_id!(
+    /// A run of the log of a connected shop.
+    SyncRunId
+);
+number_id!(
+    /// A hook of a platform, as it was received.
+    InboxId
+);
+number_id!(
+    /// A privacy request that a platform passed on.
+    PrivacyRequestId
+);
+number_id!(
     /// A product.
     ProductId
 );

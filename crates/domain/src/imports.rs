@@ -100,6 +100,16 @@ pub struct DocumentPart {
     pub lines: Vec<Line>,
 }
 
+/// What a shop says of one of its orders, with its refunds by [`refund_id`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShopDocument {
+    pub order_id: String,
+    /// The order and its refunds. Empty: the order does not count (any more), and is removed with its refunds.
+    pub parts: Vec<DocumentPart>,
+    /// Whether these are all refunds of the order, so that others by [`refund_id`] are removed.
+    pub is_whole: bool,
+}
+
 /// A product of the catalogue. What is `None` stays as it was.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProductRow {
@@ -196,6 +206,14 @@ pub struct DocumentSummary {
     pub units: i64,
 }
 
+/// What an import of a shop's orders did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ShopSummary {
+    pub documents: DocumentSummary,
+    pub orders_removed: i64,
+    pub refunds_removed: i64,
+}
+
 /// What an import of other rows did.
 #[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize)]
 pub struct RowSummary {
@@ -243,6 +261,14 @@ pub trait ImportStore: Send + Sync {
         source: Platform,
         parts: Rows<DocumentPart>,
     ) -> Result<DocumentSummary, ImportError>;
+    /// Orders of a connected shop, each with its refunds, as [`ImportStore::documents`] takes them; what they say is gone is
+    /// removed.
+    async fn shop_documents(
+        &self,
+        target: Target,
+        source: Platform,
+        documents: Rows<ShopDocument>,
+    ) -> Result<ShopSummary, ImportError>;
     /// The catalogue; a SKU that comes twice counts as its last row says. Products that are not named stay.
     async fn products(&self, target: Target, rows: Rows<ProductRow>) -> Result<RowSummary, ImportError>;
     /// Stock levels; a (SKU, day) that comes twice counts as its last row says.

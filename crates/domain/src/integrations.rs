@@ -17,6 +17,53 @@ text_enum!(
     Status { Connected = "connected", Stale = "stale", Revoked = "revoked", NeverSynced = "never_synced" }
 );
 
+text_enum!(
+    /// Whether the platform shows who the buyers are.
+    BuyerData { Full = "full", Withheld = "withheld" }
+);
+
+text_enum!(
+    /// What only one of an account's connections may say, as a product has it once over all shops.
+    Fact { Stock = "stock", Cost = "cost" }
+);
+
+text_enum!(
+    /// Why a connection ended.
+    RevokeReason {
+        /// The owner disconnected the shop here.
+        Manual = "manual",
+        /// The app was removed from the shop there.
+        Uninstalled = "uninstalled",
+        /// The platform refuses the token, or to renew it.
+        TokenExpired = "token_expired",
+    }
+);
+
+text_enum!(
+    /// What keeps a connection from being read, as `integration.broken` and `last_error` name it.
+    ErrorCode {
+        /// The token is not accepted.
+        TokenRefused = "token_refused",
+        /// A permission is missing.
+        PermissionLost = "permission_lost",
+        /// The shop or the app is suspended on the platform.
+        Blocked = "blocked",
+        /// The platform answers, but not with what was asked for.
+        NotDelivering = "not_delivering",
+        /// The platform does not answer.
+        Unreachable = "unreachable",
+    }
+);
+
+/// Why the last run of a connection failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LastError {
+    pub code: ErrorCode,
+    /// A sentence for the owner, without personal data.
+    pub message: String,
+    pub at: OffsetDateTime,
+}
+
 /// A connection to a shop. Provider tokens are never part of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Integration {
@@ -28,7 +75,22 @@ pub struct Integration {
     pub scopes: Vec<String>,
     pub connected_at: OffsetDateTime,
     pub revoked_at: Option<OffsetDateTime>,
+    /// The end of the last window that was stored and reached its present.
     pub last_sync_at: Option<OffsetDateTime>,
+    /// Permissions that are needed and were not granted.
+    pub missing_scopes: Vec<String>,
+    /// Orders before this cannot be read.
+    pub history_from: Option<OffsetDateTime>,
+    /// Orders from this on have been read: the back-fill goes on before it. `None` before its first window.
+    pub backfilled_from: Option<OffsetDateTime>,
+    pub buyer_data: BuyerData,
+    /// `None` once every stream was read again.
+    pub last_error: Option<LastError>,
+    /// The platform has suspended the shop or the app.
+    pub suspended: bool,
+    /// What this connection alone says for the account.
+    pub owner_of: Vec<Fact>,
+    pub revoke_reason: Option<RevokeReason>,
 }
 
 impl Integration {
@@ -40,6 +102,11 @@ impl Integration {
             (None, Some(at)) if now - at > STALE_AFTER => Status::Stale,
             (None, Some(_)) => Status::Connected,
         }
+    }
+
+    /// Whether the owner has to connect the shop again: the platform took the permission back.
+    pub fn reconnect_needed(&self) -> bool {
+        self.revoke_reason == Some(RevokeReason::TokenExpired)
     }
 }
 
@@ -53,7 +120,7 @@ pub struct Totals {
     pub never_synced: i64,
 }
 
-/// A connection as it is to be recorded.
+/// A connection as it is to be recorded, where there is no access to the shop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Connection {
     pub provider: Platform,
@@ -67,8 +134,10 @@ pub struct Connection {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait IntegrationStore: Send + Sync {
-    /// Records a connection; one of the same provider and shop takes on its state and keeps its id.
-    async fn connect(&self, account: AccountId, connection: Connection) -> Result<(), StoreError>;
+    /// Records a connection without access to the shop; one of the same provider and shop takes on its state and keeps its
+    /// id.
+    async fn record(&self, account: AccountId, connection: Connection) -> Result<(), StoreError>;
+    async fn find(&self, account: AccountId, id: IntegrationId) -> Result<Option<Integration>, StoreError>;
     /// Newest first, and the totals over all of them, as of `now`.
     async fn page(
         &self,
@@ -97,15 +166,38 @@ mod tests {
         #[case] last_sync_at: Option<OffsetDateTime>,
         #[case] status: Status,
     ) {
-        let integration = Integration {
+        let integration = Integration { revoked_at, last_sync_at, ..example() };
+        assert_eq!(integration.status(NOW), status);
+    }
+
+    #[rstest]
+    #[case(Some(RevokeReason::TokenExpired), true)]
+    #[case(Some(RevokeReason::Uninstalled), false)]
+    #[case(None, false)]
+    fn only_a_token_that_was_refused_asks_for_a_new_connection(
+        #[case] revoke_reason: Option<RevokeReason>,
+        #[case] needed: bool,
+    ) {
+        assert_eq!(Integration { revoke_reason, ..example() }.reconnect_needed(), needed);
+    }
+
+    fn example() -> Integration {
+        Integration {
             id: IntegrationId(1),
             provider: Platform::Shopify,
             shop: "demo.myshopify.com".into(),
             scopes: vec![],
             connected_at: NOW,
-            revoked_at,
-            last_sync_at,
-        };
-        assert_eq!(integration.status(NOW), status);
+            revoked_at: None,
+            last_sync_at: None,
+            missing_scopes: vec![],
+            history_from: None,
+            backfilled_from: None,
+            buyer_data: BuyerData::Full,
+            last_error: None,
+            suspended: false,
+            owner_of: vec![],
+            revoke_reason: None,
+        }
     }
 }

@@ -55,7 +55,7 @@ pub mod zone;
 
 pub use error::StoreError;
 pub use ids::{
-    AccountId, AnomalyId, ChargeId, CustomerId, DeliveryId, EventId, IncidentId, InsightId, IntegrationId,
-    InventoryItemId, KeyId, ProductId, ReplayId, RuleId, RunId, StoryId, SubscriptionId, SuggestionId, TrackingEventId,
-    TransactionId, UserId,
+    AccountId, AnomalyId, ChargeId, CustomerId, DeliveryId, EventId, InboxId, IncidentId, InsightId, IntegrationId,
+    InventoryItemId, KeyId, PrivacyRequestId, ProductId, ReplayId, RuleId, RunId, StoryId, SubscriptionId,
+    SuggestionId, SyncRunId, TrackingEventId, TransactionId, UserId,
 };

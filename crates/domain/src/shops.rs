@@ -3,8 +3,15 @@
 //! A connector translates between a platform's API and these types; it stores nothing and decides nothing about an
 //! account. `app` keeps the cursors, leases and tokens, and gives what was read to the same import that a file takes.
 
+pub mod authorizations;
+pub mod connections;
 pub mod hooks;
+pub mod inbox;
+pub mod known_orders;
+pub mod privacy;
 mod reader;
+pub mod sync;
+pub mod tokens;
 
 pub use reader::{
     OrderBatch, Product, ProductBatch, Purpose, Refund, Refused, ShopOrder, ShopReader, ShopStream, Timing, Voided,
@@ -212,7 +219,8 @@ pub trait ShopAuth: Send + Sync {
     ///
     /// # Errors
     /// [`AuthorizeError`].
-    fn shop_name(&self, given: Option<&str>) -> Result<Option<String>, AuthorizeError>;
+    #[expect(clippy::needless_lifetimes, reason = "the mock needs the lifetime's name")]
+    fn shop_name<'a>(&self, given: Option<&'a str>) -> Result<Option<String>, AuthorizeError>;
 
     /// Where the owner is sent to grant access.
     ///

@@ -10,7 +10,7 @@ use super::{
     value::{Amount, Day, Described, Instant, texts, with},
 };
 use crate::{
-    alerts::Comparator, anomalies::Direction, credits::RechargeSource, insights::Severity,
+    alerts::Comparator, anomalies::Direction, credits::RechargeSource, insights::Severity, integrations::ErrorCode,
     inventory::Status as StockStatus,
 };
 
@@ -115,7 +115,8 @@ described_texts!(
     Severity,
     Direction,
     StockStatus,
-    Comparator
+    Comparator,
+    ErrorCode
 );
 
 payloads! {
@@ -314,12 +315,16 @@ payloads! {
         /// Why.
         reason: String = "the job failed".to_owned(),
     }
-    /// A shop was disconnected by its owner.
+    /// A shop's permission ended, for whatever reason: `integration.revoked` in the terms of `integration.connected`.
     IntegrationDisconnected {
         /// The platform.
         provider: String = "mercadolibre".to_owned(),
         /// The shop.
         shop: String = "EXAMPLESHOP".to_owned(),
+        /// Why, as in `integration.revoked`.
+        reason: String = "manual".to_owned(),
+        /// When.
+        disconnected_at: Instant = Instant(datetime!(2026-05-02 8:30 UTC)),
     }
     /// A shop no longer answers as it should.
     IntegrationBroken {
@@ -331,6 +336,10 @@ payloads! {
         reason: String = "the access token is no longer accepted".to_owned(),
         /// When data last came in; null before the first time.
         last_sync_at: Option<Instant> = Some(Instant(datetime!(2026-04-30 21:14:05 UTC))),
+        /// What kind of trouble it is.
+        code: ErrorCode = ErrorCode::TokenRefused,
+        /// Since when nothing comes in.
+        since: Instant = Instant(datetime!(2026-04-30 21:24:05 UTC)),
     }
     /// An advertisement earned clearly more than the others.
     CreativeWinnerDetected {

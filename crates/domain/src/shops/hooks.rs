@@ -9,7 +9,8 @@ use crate::accounts::Platform;
 pub const MAX_BODY: usize = 1 << 20;
 
 /// What a hook says happened.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(tag = "topic", content = "about", rename_all = "snake_case")]
 pub enum Topic {
     /// An order changed; its identifier. `None`: some order, to be found among the changes.
     Order(Option<String>),
@@ -27,7 +28,8 @@ pub enum Topic {
 }
 
 /// What a law gives a buyer or a shop, as the platform passes it on.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum PrivacyRequest {
     /// A buyer asks what is kept about them; the platform's identifier of the customer.
     Data { customer: String },

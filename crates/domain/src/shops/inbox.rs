@@ -1,0 +1,74 @@
+//! Hooks that were received and are still to be acted on.
+
+use async_trait::async_trait;
+use time::{Duration, OffsetDateTime};
+
+use super::hooks::{Hook, Topic};
+use crate::{AccountId, InboxId, IntegrationId, StoreError, accounts::Platform};
+
+/// How long hooks are kept, done or not.
+pub const KEEP: Duration = Duration::days(30);
+
+/// What became of a hook.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Received {
+    /// It is stored.
+    Stored,
+    /// The same hook was stored before.
+    Duplicate,
+    /// Nobody is connected to the shop: it is dropped. A privacy request also reaches accounts that were connected to it.
+    UnknownShop,
+}
+
+/// A connection for which hooks wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Waiting {
+    pub account: AccountId,
+    pub integration: IntegrationId,
+}
+
+/// A hook that is to be acted on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InboxEntry {
+    pub id: InboxId,
+    /// The platform's name of the topic.
+    pub topic_name: String,
+    pub topic: Topic,
+    pub received_at: OffsetDateTime,
+    /// How often it was taken, this time included.
+    pub attempts: i64,
+}
+
+/// Hooks of a connection that one process acts on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Taken {
+    pub account: AccountId,
+    pub integration: IntegrationId,
+    /// In the order in which they were received.
+    pub entries: Vec<InboxEntry>,
+}
+
+#[cfg_attr(feature = "mock", mockall::automock)]
+#[async_trait]
+pub trait Inbox: Send + Sync {
+    /// Stores a hook for the connection of its shop.
+    async fn receive(&self, provider: Platform, hook: Hook, now: OffsetDateTime) -> Result<Received, StoreError>;
+    /// Connections for which hooks wait that may be acted on at `now`, the longest waiting first, at most `limit`. Of all
+    /// accounts.
+    async fn waiting(&self, now: OffsetDateTime, limit: i64) -> Result<Vec<Waiting>, StoreError>;
+    /// Takes a connection's hooks, the oldest first, at most `limit`, until `until`. Empty while another process has some of
+    /// them.
+    async fn take(
+        &self,
+        waiting: Waiting,
+        now: OffsetDateTime,
+        until: OffsetDateTime,
+        limit: i64,
+    ) -> Result<Taken, StoreError>;
+    /// Marks hooks as done. Repeating it changes nothing.
+    async fn done(&self, account: AccountId, ids: &[InboxId], now: OffsetDateTime) -> Result<(), StoreError>;
+    /// Puts hooks that could not be acted on back, until `until`.
+    async fn postpone(&self, account: AccountId, ids: &[InboxId], until: OffsetDateTime) -> Result<(), StoreError>;
+    /// Removes hooks that were received before `before`, of all accounts; returns how many.
+    async fn prune(&self, before: OffsetDateTime) -> Result<u64, StoreError>;
+}

@@ -1,0 +1,106 @@
+//! Privacy requests that a platform passes on, and what is done about them.
+
+use async_trait::async_trait;
+use rust_decimal::Decimal;
+use time::{Duration, OffsetDateTime};
+
+use super::hooks::PrivacyRequest;
+use crate::{AccountId, InboxId, IntegrationId, PrivacyRequestId, StoreError, accounts::Platform};
+
+/// The time within which a request has to be done.
+pub const TIME_LIMIT: Duration = Duration::days(30);
+
+text_enum!(
+    /// What is asked for.
+    RequestKind { Data = "data", RedactCustomer = "redact_customer", RedactShop = "redact_shop" }
+);
+
+/// A request of the log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoggedRequest {
+    pub id: PrivacyRequestId,
+    pub account: AccountId,
+    pub integration: IntegrationId,
+    pub provider: Platform,
+    pub kind: RequestKind,
+    /// The platform's identifier of the customer; forgotten with the customer.
+    pub customer: Option<String>,
+    pub received_at: OffsetDateTime,
+    pub due_at: OffsetDateTime,
+    pub done_at: Option<OffsetDateTime>,
+    /// Customers that were forgotten.
+    pub customers: i64,
+    /// Orders that lost their buyer.
+    pub orders: i64,
+}
+
+/// A request that is to be logged, as a hook brought it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewRequest {
+    /// The hook: the same one again is the same request.
+    pub hook: InboxId,
+    pub request: PrivacyRequest,
+    pub received_at: OffsetDateTime,
+}
+
+/// What was done about a request to forget.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Redacted {
+    pub customers: i64,
+    pub orders: i64,
+}
+
+/// An order of a customer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CustomerOrder {
+    pub external_id: String,
+    pub placed_at: OffsetDateTime,
+    pub gross: Decimal,
+}
+
+/// Everything that is kept about a customer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CustomerData {
+    pub source: Platform,
+    pub external_id: String,
+    pub email: Option<String>,
+    pub name: Option<String>,
+    pub city: Option<String>,
+    pub country: Option<String>,
+    pub created_at: OffsetDateTime,
+    /// Oldest first.
+    pub orders: Vec<CustomerOrder>,
+}
+
+#[cfg_attr(feature = "mock", mockall::automock)]
+#[async_trait]
+pub trait PrivacyStore: Send + Sync {
+    /// Logs a request of a connection, ended ones too. Repeating it gives the same request.
+    async fn log(
+        &self,
+        account: AccountId,
+        integration: IntegrationId,
+        request: NewRequest,
+    ) -> Result<PrivacyRequestId, StoreError>;
+    /// Does a request to forget, and marks it as done: who is to be forgotten is removed with what was computed of them, and
+    /// does not come back with a later import; their orders keep their money and lose their buyer. `None` when the
+    /// account has no such request, or it asks for data. Repeating it changes nothing.
+    async fn redact(
+        &self,
+        account: AccountId,
+        id: PrivacyRequestId,
+        now: OffsetDateTime,
+    ) -> Result<Option<Redacted>, StoreError>;
+    /// Marks a request for data as answered. False when there is none that is open.
+    async fn answered(&self, account: AccountId, id: PrivacyRequestId, now: OffsetDateTime)
+    -> Result<bool, StoreError>;
+    /// What is kept about a customer; `None` when nothing is.
+    async fn data_of(
+        &self,
+        account: AccountId,
+        source: Platform,
+        customer: &str,
+    ) -> Result<Option<CustomerData>, StoreError>;
+    /// Requests of all accounts that are not done, the first due first: this is for the operator.
+    async fn open(&self) -> Result<Vec<LoggedRequest>, StoreError>;
+}

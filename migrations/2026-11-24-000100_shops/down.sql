@@ -1,0 +1,19 @@
+DROP INDEX refunds_of_order;
+DROP TABLE forgotten_customers;
+DROP TABLE privacy_requests;
+DROP TABLE provider_inbox;
+DROP TABLE sync_runs;
+DROP TABLE sync_streams;
+DROP TABLE integration_syncs;
+DROP TABLE integration_tokens;
+DROP TABLE oauth_states;
+DROP TABLE shop_owners;
+ALTER TABLE integrations
+    DROP COLUMN shop_id,
+    DROP COLUMN missing_scopes,
+    DROP COLUMN history_from,
+    DROP COLUMN buyer_data,
+    DROP COLUMN suspended_at,
+    DROP COLUMN revoke_reason,
+    DROP COLUMN owner_of,
+    DROP COLUMN broken_at;
