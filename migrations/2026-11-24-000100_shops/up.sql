@@ -125,8 +125,10 @@ CREATE TABLE provider_inbox (
     topic_name text NOT NULL,
     topic jsonb NOT NULL,
     received_at timestamptz NOT NULL,
-    -- Not to be taken before: it is in the hands of a worker until then, or was put back.
+    -- Not to be taken before: it was put back.
     due_at timestamptz NOT NULL,
+    -- In the hands of a worker until then.
+    lease_until timestamptz,
     attempts bigint NOT NULL DEFAULT 0,
     processed_at timestamptz,
     PRIMARY KEY (account_id, id),

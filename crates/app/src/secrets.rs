@@ -1,13 +1,9 @@
 //! The data keys: checking them against those that the database relies on, and sealing secrets again after they have changed.
 
 use domain::{
-    StoreError, SubscriptionId,
-    data_keys::{self, DataKeyFault, DataKeyStore, KeyCheck, UsedKey},
-    sealing::{Binding, SealError, Sealer},
-    webhooks::{
-        secret_binding,
-        settings::{SealedSecret, WebhookSettings},
-    },
+    StoreError,
+    data_keys::{self, DataKeyFault, DataKeyStore, KeyCheck, SealedColumn, SealedSecret, UsedKey},
+    sealing::{SealError, Sealer},
 };
 use time::OffsetDateTime;
 
@@ -54,11 +50,7 @@ pub async fn verify_keys(
 
 async fn opens_any(store: &dyn DataKeyStore, sealer: &dyn Sealer, id: &str) -> Result<bool, StoreError> {
     let secrets = store.sealed_under(id, TRIED).await?;
-    Ok(secrets.iter().any(|secret| sealer.open(binding(secret), &secret.sealed).is_ok()))
-}
-
-const fn binding(secret: &SealedSecret) -> Binding {
-    secret_binding(secret.account, secret.subscription)
+    Ok(secrets.iter().any(|secret| sealer.open(secret.binding(), &secret.sealed).is_ok()))
 }
 
 /// What became of the secrets that were looked at.
@@ -70,86 +62,93 @@ pub struct Resealed {
     pub resealed: u64,
     /// Changed by another process at that moment: to be looked at again.
     pub changed: u64,
-    /// What no configured key opens, with the subscription and the reason.
-    pub unreadable: Vec<(SubscriptionId, SealError)>,
+    /// What no configured key opens, with the reason.
+    pub unreadable: Vec<(SealedSecret, SealError)>,
 }
 
-/// Seals every webhook secret that is not sealed with the newest key again, `batch` subscriptions at a time, and tells
-/// `progress` after each batch. Each secret is replaced by a statement of its own and stays readable throughout, so it
-/// may be stopped anywhere, run again, and run while the service works.
+/// Seals every secret that is not sealed with the newest key again, `batch` of a column at a time, and tells `progress`
+/// after each batch. Each secret is replaced by a statement of its own and stays readable throughout, so it may be stopped
+/// anywhere, run again, and run while the service works.
 ///
 /// # Errors
 /// [`StoreError`] when the database does not answer. Secrets that cannot be opened are in the result.
 pub async fn reseal(
-    settings: &dyn WebhookSettings,
+    store: &dyn DataKeyStore,
     sealer: &dyn Sealer,
     batch: i64,
     mut progress: impl FnMut(&Resealed),
 ) -> Result<Resealed, StoreError> {
-    let (mut done, mut after) = (Resealed::default(), SubscriptionId(0));
-    loop {
-        let secrets = settings.sealed(after, batch).await?;
-        let Some(last) = secrets.iter().map(|secret| secret.subscription).max() else { return Ok(done) };
-        for secret in secrets {
-            reseal_one(settings, sealer, &secret, &mut done).await?;
+    let mut done = Resealed::default();
+    for column in SealedColumn::ALL.iter().copied() {
+        let mut after = i64::MIN;
+        loop {
+            let secrets = store.sealed(column, after, batch).await?;
+            let Some(last) = secrets.iter().map(|secret| secret.row).max() else { break };
+            for secret in secrets {
+                reseal_one(store, sealer, secret, &mut done).await?;
+            }
+            after = last;
+            progress(&done);
         }
-        after = last;
-        progress(&done);
     }
+    Ok(done)
 }
 
 async fn reseal_one(
-    settings: &dyn WebhookSettings,
+    store: &dyn DataKeyStore,
     sealer: &dyn Sealer,
-    secret: &SealedSecret,
+    secret: SealedSecret,
     done: &mut Resealed,
 ) -> Result<(), StoreError> {
     if !sealer.is_outdated(&secret.sealed) {
         done.current += 1;
         return Ok(());
     }
-    let binding = binding(secret);
+    let binding = secret.binding();
     match sealer.open(binding, &secret.sealed).and_then(|opened| sealer.seal(binding, &opened)) {
-        Ok(sealed) => match settings.reseal(secret, sealed).await? {
+        Ok(sealed) => match store.reseal(&secret, sealed).await? {
             true => done.resealed += 1,
             false => done.changed += 1,
         },
-        Err(error) => done.unreadable.push((secret.subscription, error)),
+        Err(error) => done.unreadable.push((secret, error)),
     }
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
-    use domain::{AccountId, sealing::MockSealer, webhooks::settings::MockWebhookSettings};
+    use domain::{AccountId, data_keys::MockDataKeyStore, sealing::MockSealer};
 
     use super::*;
 
-    fn secret(subscription: i64, sealed: &[u8]) -> SealedSecret {
-        let subscription = SubscriptionId(subscription);
-        SealedSecret { account: AccountId(1), subscription, is_previous: false, sealed: sealed.to_vec() }
+    fn secret(column: SealedColumn, row: i64, sealed: &[u8]) -> SealedSecret {
+        SealedSecret { column, account: AccountId(1), row, sealed: sealed.to_vec() }
     }
 
     #[tokio::test]
-    async fn every_batch_is_gone_through_and_each_secret_is_accounted_for() {
-        let mut settings = MockWebhookSettings::new();
-        settings.expect_sealed().returning(|after, limit| {
+    async fn every_batch_of_every_column_is_gone_through_and_each_secret_is_accounted_for() {
+        const TOKEN: SealedColumn = SealedColumn::ShopRefreshToken;
+        let mut store = MockDataKeyStore::new();
+        store.expect_sealed().returning(|column, after, limit| {
             assert_eq!(limit, 2);
-            Ok(match after.0 {
-                0 => vec![secret(1, b"new"), secret(2, b"old")],
-                2 => vec![secret(3, b"lost"), secret(7, b"old")],
-                7 => Vec::new(),
-                other => panic!("asked for what comes after {other}"),
+            Ok(match (column, after) {
+                (SealedColumn::WebhookSecret, i64::MIN) => vec![secret(column, 1, b"new"), secret(column, 2, b"old")],
+                (SealedColumn::WebhookSecret, 2) => vec![secret(column, 3, b"lost")],
+                (SealedColumn::WebhookSecret, 3) | (TOKEN, 7) => Vec::new(),
+                (TOKEN, i64::MIN) => vec![secret(column, 7, b"old")],
+                (_, i64::MIN) => Vec::new(),
+                other => panic!("asked for what comes after {other:?}"),
             })
         });
-        settings.expect_reseal().times(2).returning(|old, sealed| {
+        store.expect_reseal().times(2).returning(|old, sealed| {
             assert_eq!((old.sealed.as_slice(), sealed.as_slice()), (b"old".as_slice(), b"new".as_slice()));
-            Ok(old.subscription == SubscriptionId(2))
+            Ok(old.row == 2)
         });
         let mut sealer = MockSealer::new();
         sealer.expect_is_outdated().returning(|sealed| sealed != b"new");
         sealer.expect_open().returning(|binding, sealed| {
-            assert_eq!((binding.purpose, binding.account), ("webhook_secret", AccountId(1)));
+            let purpose = if binding.row == 7 { "shop_refresh_token" } else { "webhook_secret" };
+            assert_eq!((binding.purpose, binding.account), (purpose, AccountId(1)));
             if sealed == b"lost" { Err(SealError::UnknownKey("k0".to_owned())) } else { Ok(b"text".to_vec()) }
         });
         sealer.expect_seal().returning(|_, opened| {
@@ -157,9 +156,10 @@ mod tests {
             Ok(b"new".to_vec())
         });
         let mut batches = Vec::new();
-        let done = reseal(&settings, &sealer, 2, |so_far| batches.push(so_far.resealed)).await.unwrap();
-        let unreadable = vec![(SubscriptionId(3), SealError::UnknownKey("k0".to_owned()))];
+        let done = reseal(&store, &sealer, 2, |so_far| batches.push(so_far.resealed)).await.unwrap();
+        let lost = secret(SealedColumn::WebhookSecret, 3, b"lost");
+        let unreadable = vec![(lost, SealError::UnknownKey("k0".to_owned()))];
         assert_eq!(done, Resealed { current: 1, resealed: 1, changed: 1, unreadable });
-        assert_eq!(batches, [1, 1]);
+        assert_eq!(batches, [1, 1, 1]);
     }
 }

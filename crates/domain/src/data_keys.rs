@@ -3,7 +3,53 @@
 use async_trait::async_trait;
 use time::OffsetDateTime;
 
-use crate::{error::StoreError, webhooks::settings::SealedSecret};
+use crate::{
+    AccountId, IntegrationId, SubscriptionId,
+    error::StoreError,
+    sealing::Binding,
+    shops::{authorizations, tokens},
+    webhooks,
+};
+
+text_enum!(
+    /// A column of sealed secrets.
+    SealedColumn {
+        /// The signing secret of a webhook subscription.
+        WebhookSecret = "webhook_secret",
+        /// The one before its last rotation.
+        PreviousWebhookSecret = "previous_webhook_secret",
+        /// The access token of a connected shop.
+        ShopAccessToken = "shop_access_token",
+        /// Its refresh token.
+        ShopRefreshToken = "shop_refresh_token",
+        /// The code verifier of an authorization that is under way.
+        OauthVerifier = "oauth_verifier",
+    }
+);
+
+/// A sealed secret and where it is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SealedSecret {
+    pub column: SealedColumn,
+    pub account: AccountId,
+    /// The id of the row: of the subscription, the connection or the authorization.
+    pub row: i64,
+    pub sealed: Vec<u8>,
+}
+
+impl SealedSecret {
+    /// What it is bound to.
+    pub const fn binding(&self) -> Binding {
+        match self.column {
+            SealedColumn::WebhookSecret | SealedColumn::PreviousWebhookSecret => {
+                webhooks::secret_binding(self.account, SubscriptionId(self.row))
+            }
+            SealedColumn::ShopAccessToken => tokens::access_binding(self.account, IntegrationId(self.row)),
+            SealedColumn::ShopRefreshToken => tokens::refresh_binding(self.account, IntegrationId(self.row)),
+            SealedColumn::OauthVerifier => authorizations::verifier_binding(self.account, self.row),
+        }
+    }
+}
 
 /// A configured data key, by a value that only this key gives and that reveals nothing of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,6 +141,13 @@ pub trait DataKeyStore: Send + Sync {
 
     /// Some live secrets that are sealed under the id, `limit` at most.
     async fn sealed_under(&self, id: &str, limit: i64) -> Result<Vec<SealedSecret>, StoreError>;
+
+    /// Sealed secrets of a column, of rows with greater ids than `after`, at most `limit`, in the order of their ids. Of all
+    /// accounts, and ended ones too: this is for the operator.
+    async fn sealed(&self, column: SealedColumn, after: i64, limit: i64) -> Result<Vec<SealedSecret>, StoreError>;
+
+    /// Replaces a sealed secret by the same one sealed again, unless it has changed meanwhile.
+    async fn reseal(&self, old: &SealedSecret, sealed: Vec<u8>) -> Result<bool, StoreError>;
 
     /// Gives a key up: what is sealed with it is not waited for any more.
     async fn give_up(&self, id: &str, now: OffsetDateTime) -> Result<(), StoreError>;

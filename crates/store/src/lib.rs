@@ -19,6 +19,7 @@ mod integrations;
 mod jobs;
 mod operations;
 mod schema;
+mod shops;
 mod status;
 mod webhooks;
 

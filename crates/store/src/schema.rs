@@ -235,6 +235,141 @@ diesel::table! {
         connected_at -> Timestamptz,
         revoked_at -> Nullable<Timestamptz>,
         last_sync_at -> Nullable<Timestamptz>,
+        shop_id -> Nullable<Text>,
+        missing_scopes -> Array<Text>,
+        history_from -> Nullable<Timestamptz>,
+        buyer_data -> Text,
+        suspended_at -> Nullable<Timestamptz>,
+        revoke_reason -> Nullable<Text>,
+        owner_of -> Array<Text>,
+        broken_at -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
+    shop_owners (provider, shop_id, owner_id) {
+        provider -> Text,
+        shop_id -> Text,
+        owner_id -> BigInt,
+        integration_id -> BigInt,
+        is_connected -> Bool,
+    }
+}
+
+diesel::table! {
+    oauth_states (account_id, state_hash) {
+        account_id -> BigInt,
+        state_hash -> Bytea,
+        id -> BigInt,
+        user_id -> Text,
+        provider -> Text,
+        shop -> Nullable<Text>,
+        redirect_uri -> Text,
+        sealed_verifier -> Bytea,
+        expires_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    integration_tokens (account_id, integration_id) {
+        account_id -> BigInt,
+        integration_id -> BigInt,
+        generation -> BigInt,
+        sealed_access -> Nullable<Bytea>,
+        access_expires_at -> Nullable<Timestamptz>,
+        sealed_refresh -> Nullable<Bytea>,
+        refresh_expires_at -> Nullable<Timestamptz>,
+        lease_number -> BigInt,
+        lease_until -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
+    integration_syncs (account_id, integration_id) {
+        account_id -> BigInt,
+        integration_id -> BigInt,
+        due_at -> Nullable<Timestamptz>,
+        is_hinted -> Bool,
+        lease_number -> BigInt,
+        lease_until -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
+    sync_streams (account_id, integration_id, stream) {
+        account_id -> BigInt,
+        integration_id -> BigInt,
+        stream -> Text,
+        cursor_at -> Nullable<Timestamptz>,
+        failures -> BigInt,
+        failing_since -> Nullable<Timestamptz>,
+        failed_at -> Nullable<Timestamptz>,
+        error_code -> Nullable<Text>,
+        error_message -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    sync_runs (account_id, id) {
+        account_id -> BigInt,
+        id -> BigInt,
+        integration_id -> BigInt,
+        stream -> Text,
+        window_from -> Nullable<Timestamptz>,
+        window_until -> Nullable<Timestamptz>,
+        state -> Text,
+        read -> BigInt,
+        stored -> BigInt,
+        refused -> BigInt,
+        voided -> BigInt,
+        calls -> BigInt,
+        waited_ms -> BigInt,
+        refusals -> Jsonb,
+        error_code -> Nullable<Text>,
+        error_message -> Nullable<Text>,
+        started_at -> Timestamptz,
+        finished_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    provider_inbox (account_id, id) {
+        account_id -> BigInt,
+        id -> BigInt,
+        integration_id -> BigInt,
+        dedup_key -> Text,
+        topic_name -> Text,
+        topic -> Jsonb,
+        received_at -> Timestamptz,
+        due_at -> Timestamptz,
+        lease_until -> Nullable<Timestamptz>,
+        attempts -> BigInt,
+        processed_at -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
+    privacy_requests (account_id, id) {
+        account_id -> BigInt,
+        id -> BigInt,
+        integration_id -> BigInt,
+        inbox_id -> BigInt,
+        kind -> Text,
+        customer -> Nullable<Text>,
+        orders -> Array<Text>,
+        received_at -> Timestamptz,
+        due_at -> Timestamptz,
+        done_at -> Nullable<Timestamptz>,
+        redacted_customers -> BigInt,
+        redacted_orders -> BigInt,
+    }
+}
+
+diesel::table! {
+    forgotten_customers (account_id, source, external_id_hash) {
+        account_id -> BigInt,
+        source -> Text,
+        external_id_hash -> Bytea,
     }
 }
 
@@ -892,6 +1027,15 @@ diesel::allow_tables_to_appear_in_same_query!(
     payment_customers,
     auto_topups,
     integrations,
+    shop_owners,
+    oauth_states,
+    integration_tokens,
+    integration_syncs,
+    sync_streams,
+    sync_runs,
+    provider_inbox,
+    privacy_requests,
+    forgotten_customers,
     customers,
     products,
     product_costs,

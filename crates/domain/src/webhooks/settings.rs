@@ -63,16 +63,6 @@ pub struct Rotated {
     pub overlap_until: OffsetDateTime,
 }
 
-/// A sealed secret and where it is stored.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SealedSecret {
-    pub account: AccountId,
-    pub subscription: SubscriptionId,
-    /// Whether it is the one before the last rotation.
-    pub is_previous: bool,
-    pub sealed: Vec<u8>,
-}
-
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait WebhookSettings: Send + Sync {
@@ -96,9 +86,4 @@ pub trait WebhookSettings: Send + Sync {
         rotation: Rotation,
         idempotency: Option<IdempotencyKey>,
     ) -> Result<Option<Idempotent<Rotated>>, IdempotencyError>;
-    /// Sealed secrets of subscriptions with greater ids than `after`, at most `limit` subscriptions, in the order of
-    /// their ids. Of all accounts: this is for the operator.
-    async fn sealed(&self, after: SubscriptionId, limit: i64) -> Result<Vec<SealedSecret>, StoreError>;
-    /// Replaces a sealed secret by the same one sealed again, unless it has changed meanwhile.
-    async fn reseal(&self, old: &SealedSecret, sealed: Vec<u8>) -> Result<bool, StoreError>;
 }

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, process::ExitCode};
 use app::secrets::{Resealed, Unverified, reseal, verify_keys};
 use clap::Subcommand;
 use delivery::seal::KeyRing;
-use domain::data_keys::{DataKeyFault, DataKeyStore};
+use domain::data_keys::{DataKeyFault, DataKeyStore, SealedColumn, SealedSecret};
 use serde_json::json;
 use store::Store;
 use time::OffsetDateTime;
@@ -14,12 +14,12 @@ use crate::{commands::PARTLY, config::Config, secrets};
 
 #[derive(Debug, Subcommand)]
 pub enum SecretsCommand {
-    /// Seals every webhook secret with the first of the data keys, after that one has changed
+    /// Seals every secret and token with the first of the data keys, after that one has changed
     #[command(
         after_help = "May be stopped, run again, and run while the service works.\n\nExample:\n  BAS_DATA_KEYS=new:…,old:… api secrets reseal"
     )]
     Reseal {
-        /// Subscriptions read at a time
+        /// Secrets read at a time
         #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(i64).range(1..=10_000))]
         batch: i64,
         /// Print JSON
@@ -31,8 +31,8 @@ pub enum SecretsCommand {
     NewKey,
     /// Gives a data key up that is lost for good, so that processes start without it
     #[command(after_help = "\
-Says which subscriptions have a secret that is sealed with it. They need a new one (`POST /webhooks/{id}/rotate`): until then
-nothing can be delivered to them.
+Says what is sealed with it. Subscriptions need a new secret (`POST /webhooks/{id}/rotate`): until then nothing can be delivered
+to them. Shops have to be connected again.
 
 Example:
   api secrets forget key-2f6a9c01b3d4 --yes")]
@@ -63,17 +63,31 @@ pub async fn run(command: SecretsCommand, store: &Store, config: &Config) -> any
 
 async fn forget(id: &str, yes: bool, store: &Store) -> anyhow::Result<ExitCode> {
     let sealed = store.sealed_under(id, i64::MAX).await?;
-    let subscriptions: BTreeSet<_> = sealed.iter().map(|secret| (secret.account, secret.subscription)).collect();
-    for (account, subscription) in &subscriptions {
-        println!("Subscription {subscription} of account {account} has a secret that is sealed with `{id}`.");
+    let owners: BTreeSet<_> = sealed.iter().map(owner).collect();
+    for owner in &owners {
+        println!("{owner} has a secret that is sealed with `{id}`.");
     }
     if !yes {
-        eprintln!("{} subscriptions would need a new secret. `--yes` gives the key up.", subscriptions.len());
+        eprintln!("{} of them would need a new secret. `--yes` gives the key up.", owners.len());
         return Ok(ExitCode::FAILURE);
     }
     store.give_up(id, OffsetDateTime::now_utc()).await?;
-    println!("The data key `{id}` is given up; {} subscriptions need a new secret.", subscriptions.len());
+    println!("The data key `{id}` is given up; {} of them need a new secret.", owners.len());
     Ok(ExitCode::SUCCESS)
+}
+
+/// Whose secret it is, at the beginning of a sentence.
+fn owner(secret: &SealedSecret) -> String {
+    let SealedSecret { column, account, row, sealed: _ } = secret;
+    match column {
+        SealedColumn::WebhookSecret | SealedColumn::PreviousWebhookSecret => {
+            format!("Subscription {row} of account {account}")
+        }
+        SealedColumn::ShopAccessToken | SealedColumn::ShopRefreshToken => {
+            format!("Integration {row} of account {account}")
+        }
+        SealedColumn::OauthVerifier => format!("An authorization of account {account}"),
+    }
 }
 
 async fn reseal_all(batch: i64, json: bool, store: &Store, keys: &KeyRing) -> anyhow::Result<ExitCode> {
@@ -99,7 +113,7 @@ fn print(done: &Resealed, json: bool) -> anyhow::Result<()> {
     if json {
         let unreadable: Vec<_> = unreadable
             .iter()
-            .map(|(subscription, error)| json!({ "subscription": subscription, "reason": error.to_string() }))
+            .map(|(secret, error)| json!({ "secret_of": owner(secret), "reason": error.to_string() }))
             .collect();
         let all = json!({
             "current": current, "resealed": resealed, "changed_meanwhile": changed, "unreadable": unreadable,
@@ -111,8 +125,8 @@ fn print(done: &Resealed, json: bool) -> anyhow::Result<()> {
     if *changed > 0 {
         println!("{changed} were changed at that moment: run the command again.");
     }
-    for (subscription, error) in unreadable {
-        println!("The secret of subscription {subscription} cannot be opened: {error}.");
+    for (secret, error) in unreadable {
+        println!("{} has a secret that cannot be opened: {error}.", owner(secret));
     }
     Ok(())
 }

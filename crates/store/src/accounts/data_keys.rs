@@ -3,41 +3,52 @@
 use async_trait::async_trait;
 use diesel::{
     prelude::*,
-    sql_types::{BigInt, Bool, Bytea, Text, Timestamptz},
+    sql_types::{BigInt, Bytea, Text, Timestamptz},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
-    AccountId, StoreError, SubscriptionId,
-    data_keys::{DataKeyStore, KeyCheck, RecordedKey},
-    webhooks::settings::SealedSecret,
+    AccountId, StoreError,
+    data_keys::{DataKeyStore, KeyCheck, RecordedKey, SealedColumn, SealedSecret},
 };
 use time::OffsetDateTime;
 
 use crate::{
     Store,
-    database::{error::Failure, statement::Scalar},
-    schema::data_keys,
+    database::{
+        error::{Failure, parse},
+        statement::Scalar,
+    },
+    schema::{data_keys, integration_tokens, oauth_states, webhook_subscriptions},
 };
 
 /// Looking through all secrets may take longer than a request.
 const SCAN_TIMEOUT: &str = "SET LOCAL statement_timeout = '60s'";
 
-/// A live secret and the id of its key, which follows the version and the length of the id. Both secrets of a
-/// subscription whose replaced one is still good. What is no sealed value has no id. In two parts, each of which Citus can
-/// give to the shards.
-macro_rules! live {
+/// Every sealed secret with its column, the id of its key, and whether anything still needs it. The id follows the version
+/// and the length of the id; what is no sealed value has none. Each part has the account first, so that Citus can give it to
+/// the shards.
+macro_rules! secrets {
     () => {
         "
-    SELECT account_id, id, false AS is_previous, sealed_secret AS sealed,
-        CASE WHEN substring(sealed_secret FROM 1 FOR 1) = '\\x01' AND octet_length(sealed_secret) > 2
-            THEN encode(substring(sealed_secret FROM 3 FOR get_byte(sealed_secret, 1)), 'escape') END AS key_id
-    FROM webhook_subscriptions WHERE revoked_at IS NULL
-    UNION ALL
-    SELECT account_id, id, true, previous_sealed_secret,
-        CASE WHEN substring(previous_sealed_secret FROM 1 FOR 1) = '\\x01' AND octet_length(previous_sealed_secret) > 2
-            THEN encode(substring(previous_sealed_secret FROM 3 FOR get_byte(previous_sealed_secret, 1)), 'escape') END
-    FROM webhook_subscriptions
-    WHERE revoked_at IS NULL AND previous_sealed_secret IS NOT NULL AND previous_expires_at > now()"
+    SELECT account_id, place, id, sealed, is_live,
+        CASE WHEN substring(sealed FROM 1 FOR 1) = '\\x01' AND octet_length(sealed) > 2
+            THEN encode(substring(sealed FROM 3 FOR get_byte(sealed, 1)), 'escape') END AS key_id
+    FROM (
+        SELECT account_id, 'webhook_secret' AS place, id, sealed_secret AS sealed, revoked_at IS NULL AS is_live
+        FROM webhook_subscriptions
+        UNION ALL
+        SELECT account_id, 'previous_webhook_secret', id, previous_sealed_secret,
+            revoked_at IS NULL AND previous_expires_at > now()
+        FROM webhook_subscriptions WHERE previous_sealed_secret IS NOT NULL
+        UNION ALL
+        SELECT account_id, 'shop_access_token', integration_id, sealed_access, true
+        FROM integration_tokens WHERE sealed_access IS NOT NULL
+        UNION ALL
+        SELECT account_id, 'shop_refresh_token', integration_id, sealed_refresh, true
+        FROM integration_tokens WHERE sealed_refresh IS NOT NULL
+        UNION ALL
+        SELECT account_id, 'oauth_verifier', id, sealed_verifier, expires_at > now() FROM oauth_states
+    ) secrets"
     };
 }
 
@@ -50,23 +61,37 @@ statement!(
 
 statement!(
     /// The ids of the keys that live secrets are sealed with.
-    pub(crate) Used() -> Scalar<Text> =
-        concat!("SELECT DISTINCT key_id FROM (", live!(), ") live WHERE key_id IS NOT NULL ORDER BY key_id")
+    pub(crate) Used() -> Scalar<Text> = concat!(
+        "SELECT DISTINCT key_id FROM (", secrets!(), ") live WHERE is_live AND key_id IS NOT NULL ORDER BY key_id")
 );
 
 statement!(
-    SealedUnder<'a>(id: &'a str => Text, limit: i64 => BigInt) -> SealedRow =
-        concat!("SELECT account_id, id, is_previous, sealed FROM (", live!(), ") live WHERE key_id = $1 LIMIT $2")
+    SealedUnder<'a>(id: &'a str => Text, limit: i64 => BigInt) -> SealedRow = concat!(
+        "SELECT account_id, place, id, sealed FROM (", secrets!(), ") live WHERE is_live AND key_id = $1 LIMIT $2")
+);
+
+statement!(
+    SealedAfter(place: &'static str => Text, after: i64 => BigInt, limit: i64 => BigInt) -> SealedRow = concat!(
+        "SELECT account_id, place, id, sealed FROM (", secrets!(), ") found WHERE place = $1 AND id > $2
+    ORDER BY id LIMIT $3")
 );
 
 row!(
     struct SealedRow {
         account_id: i64 => BigInt,
+        place: String => Text,
         id: i64 => BigInt,
-        is_previous: bool => Bool,
         sealed: Vec<u8> => Bytea,
     }
 );
+
+impl TryFrom<SealedRow> for SealedSecret {
+    type Error = StoreError;
+    fn try_from(row: SealedRow) -> Result<Self, StoreError> {
+        let SealedRow { account_id, place, id, sealed } = row;
+        Ok(Self { column: parse(&place, "column of secrets")?, account: AccountId(account_id), row: id, sealed })
+    }
+}
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = data_keys, check_for_backend(diesel::pg::Pg))]
@@ -112,13 +137,19 @@ impl DataKeyStore for Store {
     async fn sealed_under(&self, id: &str, limit: i64) -> Result<Vec<SealedSecret>, StoreError> {
         let under = async |connection: &mut AsyncPgConnection| Ok(SealedUnder { id, limit }.load(connection).await?);
         let found: Vec<SealedRow> = self.run_transaction_within::<_, Failure>(SCAN_TIMEOUT, under).await?;
-        let secret = |SealedRow { account_id, id, is_previous, sealed }| SealedSecret {
-            account: AccountId(account_id),
-            subscription: SubscriptionId(id),
-            is_previous,
-            sealed,
-        };
-        Ok(found.into_iter().map(secret).collect())
+        found.into_iter().map(SealedSecret::try_from).collect()
+    }
+
+    async fn sealed(&self, column: SealedColumn, after: i64, limit: i64) -> Result<Vec<SealedSecret>, StoreError> {
+        let sealed = SealedAfter { place: column.as_str(), after, limit };
+        let load = async |connection: &mut AsyncPgConnection| Ok(sealed.load(connection).await?);
+        let found: Vec<SealedRow> = self.run_transaction_within::<_, Failure>(SCAN_TIMEOUT, load).await?;
+        found.into_iter().map(SealedSecret::try_from).collect()
+    }
+
+    async fn reseal(&self, old: &SealedSecret, sealed: Vec<u8>) -> Result<bool, StoreError> {
+        let resealed = self.run::<_, Failure>(async |connection| Ok(replace(connection, old, &sealed).await?)).await?;
+        Ok(resealed == 1)
     }
 
     async fn give_up(&self, id: &str, now: OffsetDateTime) -> Result<(), StoreError> {
@@ -134,5 +165,27 @@ impl DataKeyStore for Store {
         })
         .await?;
         Ok(())
+    }
+}
+
+async fn replace(connection: &mut AsyncPgConnection, old: &SealedSecret, sealed: &[u8]) -> QueryResult<usize> {
+    let SealedSecret { column, account, row, sealed: before } = old;
+    macro_rules! replace {
+        ($table:ident.$column:ident where $id:ident) => {
+            diesel::update($table::table)
+                .filter($table::account_id.eq(account.0))
+                .filter($table::$id.eq(row))
+                .filter($table::$column.eq(before))
+                .set($table::$column.eq(sealed))
+                .execute(connection)
+                .await
+        };
+    }
+    match column {
+        SealedColumn::WebhookSecret => replace!(webhook_subscriptions.sealed_secret where id),
+        SealedColumn::PreviousWebhookSecret => replace!(webhook_subscriptions.previous_sealed_secret where id),
+        SealedColumn::ShopAccessToken => replace!(integration_tokens.sealed_access where integration_id),
+        SealedColumn::ShopRefreshToken => replace!(integration_tokens.sealed_refresh where integration_id),
+        SealedColumn::OauthVerifier => replace!(oauth_states.sealed_verifier where id),
     }
 }

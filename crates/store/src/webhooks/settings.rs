@@ -8,9 +8,7 @@ use domain::{
     idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
     webhooks::{
         Subscription,
-        settings::{
-            Change, Changed, DISABLED_BY_OWNER, Rotated, Rotation, SealedSecret, StoredSubscription, WebhookSettings,
-        },
+        settings::{Change, Changed, DISABLED_BY_OWNER, Rotated, Rotation, StoredSubscription, WebhookSettings},
     },
 };
 use serde_json::{Value, json};
@@ -83,49 +81,6 @@ impl WebhookSettings for Store {
             .await;
         rotated.map_err(WriteError::into_refusal)
     }
-
-    async fn sealed(&self, after: SubscriptionId, limit: i64) -> Result<Vec<SealedSecret>, StoreError> {
-        let rows: Vec<SecretsRow> = self
-            .run::<_, Failure>(async |connection| {
-                Ok(subscriptions::table
-                    .filter(subscriptions::id.gt(after.0))
-                    .order(subscriptions::id)
-                    .limit(limit)
-                    .select(SecretsRow::as_select())
-                    .load(connection)
-                    .await?)
-            })
-            .await?;
-        let secrets = rows.into_iter().flat_map(|row| {
-            let SecretsRow { account_id, id, sealed_secret, previous_sealed_secret } = row;
-            let secret = move |sealed, is_previous| SealedSecret {
-                account: AccountId(account_id),
-                subscription: SubscriptionId(id),
-                is_previous,
-                sealed,
-            };
-            let previous = previous_sealed_secret.map(|sealed| secret(sealed, true));
-            [Some(secret(sealed_secret, false)), previous].into_iter().flatten()
-        });
-        Ok(secrets.collect())
-    }
-
-    async fn reseal(&self, old: &SealedSecret, sealed: Vec<u8>) -> Result<bool, StoreError> {
-        let resealed = self
-            .run::<_, Failure>(async |connection| {
-                let row = subscriptions::table.find((old.account.0, old.subscription.0));
-                Ok(if old.is_previous {
-                    let same = row.filter(subscriptions::previous_sealed_secret.eq(&old.sealed));
-                    let change = subscriptions::previous_sealed_secret.eq(sealed);
-                    diesel::update(same).set(change).execute(connection).await?
-                } else {
-                    let same = row.filter(subscriptions::sealed_secret.eq(&old.sealed));
-                    diesel::update(same).set(subscriptions::sealed_secret.eq(sealed)).execute(connection).await?
-                })
-            })
-            .await?;
-        Ok(resealed == 1)
-    }
 }
 
 async fn replace_once(
@@ -184,15 +139,6 @@ async fn still_in_place(
     let micros = |at: OffsetDateTime| at.unix_timestamp_nanos().div_euclid(1_000);
     let is_same = |at: Option<OffsetDateTime>| at.map(micros) == Some(micros(overlap_until));
     Ok(found.filter(|(_, at)| is_same(*at)).map(|(sealed_secret, _)| Rotated { sealed_secret, overlap_until }))
-}
-
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = subscriptions, check_for_backend(diesel::pg::Pg))]
-struct SecretsRow {
-    account_id: i64,
-    id: i64,
-    sealed_secret: Vec<u8>,
-    previous_sealed_secret: Option<Vec<u8>>,
 }
 
 #[derive(AsChangeset)]

@@ -4,9 +4,10 @@ use crate::database::fresh;
 
 /// On every node of a cluster: needed before the account is known, or by every account.
 const EVERYWHERE: [&str; 4] = ["users", "accounts", "api_keys", "platforms"];
-/// Neither, but on the coordinator alone: what says what the schema is and which keys seal, which account a payment belongs to
-/// (its key cannot have the account), what is or was for sale to everyone, and how the service itself has fared.
-const LOCAL: [&str; 9] = [
+/// Neither, but on the coordinator alone: what says what the schema is and which keys seal, which account a payment or a
+/// shop belongs to (their keys cannot have the account), what is or was for sale to everyone, and how the service itself has
+/// fared.
+const LOCAL: [&str; 10] = [
     "__diesel_schema_migrations",
     "data_keys",
     "incident_updates",
@@ -15,6 +16,7 @@ const LOCAL: [&str; 9] = [
     "payment_owners",
     "price_offers",
     "schema_requirements",
+    "shop_owners",
     "status_probes",
 ];
 

@@ -7,7 +7,7 @@ use domain::accounts::Platform;
 use crate::database::fresh;
 
 /// Tables that are looked up before an account is known, that name the accounts, or that belong to none.
-const GLOBAL: [&str; 12] = [
+const GLOBAL: [&str; 13] = [
     "users",
     "accounts",
     "api_keys",
@@ -19,6 +19,7 @@ const GLOBAL: [&str; 12] = [
     "platforms",
     "price_offers",
     "schema_requirements",
+    "shop_owners",
     "status_probes",
 ];
 

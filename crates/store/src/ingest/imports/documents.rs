@@ -14,14 +14,18 @@ use super::{
     staging::{self, Staging},
 };
 
+/// The session's tables that documents take.
+pub(super) fn tables() -> String {
+    format!("{}{}{}", staging::TABLES, merge::TABLES, costs::TABLES)
+}
+
 pub(super) async fn import(
     importer: &Importer,
     target: Target,
     source: Platform,
     mut parts: Rows<DocumentPart>,
 ) -> Result<DocumentSummary, ImportError> {
-    let tables = format!("{}{}{}", staging::TABLES, merge::TABLES, costs::TABLES);
-    let mut session = Session::open(importer, &tables).await?;
+    let mut session = Session::open(importer, &tables()).await?;
     session.require(target.account).await?;
     let mut staging = Staging::new();
     while let Some(batch) = parts.next().await {
@@ -37,13 +41,14 @@ pub(super) async fn import(
     Ok(summary)
 }
 
-async fn merge_all(
+pub(super) async fn merge_all(
     transaction: &Transaction<'_>,
     scope: &Scope,
     source: Platform,
 ) -> Result<DocumentSummary, tokio_postgres::Error> {
     let (account, source) = (scope.account, source.as_str());
     transaction.batch_execute("ANALYZE import_parts; ANALYZE import_items").await?;
+    transaction.execute(merge::FORGET_CUSTOMERS, &[&account, &source]).await?;
     for tables in [&ORDERS, &REFUNDS] {
         transaction.execute(&tables.gather(), &[&account, &source]).await?;
     }

@@ -144,6 +144,14 @@ impl Tables {
 
 session_statement!(
     after [staging::TABLES, TABLES, costs::TABLES] =>
+    /// Who asked to be forgotten does not come back.
+    pub(super) FORGET_CUSTOMERS(account: BigInt, source: Text) -> () = "UPDATE import_parts SET customer = NULL, email = NULL, name = NULL, city = NULL
+    FROM forgotten_customers gone WHERE gone.account_id = $1 AND gone.source = $2
+        AND gone.external_id_hash = sha256(convert_to(import_parts.customer, 'UTF8'))"
+);
+
+session_statement!(
+    after [staging::TABLES, TABLES, costs::TABLES] =>
     /// The newest statement about a customer counts; of equally new ones the greatest.
     pub(super) GATHER_CUSTOMERS() -> () = "INSERT INTO import_customers
     SELECT customer, to_timestamp(min(at)), to_timestamp(max(at)),

@@ -10,6 +10,7 @@ mod levels;
 mod merge;
 mod pace;
 mod session;
+mod shop_documents;
 mod staging;
 mod stock;
 
@@ -18,7 +19,7 @@ use domain::{
     accounts::Platform,
     imports::{
         AdSpendRow, DocumentPart, DocumentSummary, ExpenseRow, ImportError, ImportStore, ProductRow, RowSummary, Rows,
-        StockRow, StockSummary, Target,
+        ShopDocument, ShopSummary, StockRow, StockSummary, Target,
     },
 };
 
@@ -55,6 +56,15 @@ impl ImportStore for Importer {
         parts: Rows<DocumentPart>,
     ) -> Result<DocumentSummary, ImportError> {
         documents::import(self, target, source, parts).await
+    }
+
+    async fn shop_documents(
+        &self,
+        target: Target,
+        source: Platform,
+        documents: Rows<ShopDocument>,
+    ) -> Result<ShopSummary, ImportError> {
+        shop_documents::import(self, target, source, documents).await
     }
 
     async fn products(&self, target: Target, rows: Rows<ProductRow>) -> Result<RowSummary, ImportError> {

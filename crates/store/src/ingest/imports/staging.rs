@@ -65,7 +65,8 @@ impl Staging {
         }
     }
 
-    pub fn add(&mut self, part: &DocumentPart) {
+    /// Returns the part's number.
+    pub fn add(&mut self, part: &DocumentPart) -> i64 {
         self.part_no += 1;
         let at = part.at.unix_timestamp();
         let header = hash_header(part, at);
@@ -102,6 +103,7 @@ impl Staging {
             .plain(sums.hash_a)
             .plain(sums.hash_b)
             .end();
+        self.part_no
     }
 
     /// The number of the line's SKU, once what the line says of it is noted.

@@ -1,0 +1,54 @@
+//! [`KnownOrders`] on Postgres.
+
+use async_trait::async_trait;
+use diesel::sql_types::{BigInt, Text, Timestamptz};
+use diesel_async::RunQueryDsl;
+use domain::{
+    AccountId, StoreError,
+    accounts::Platform,
+    shops::known_orders::{KnownOrder, KnownOrders, Position},
+};
+use time::OffsetDateTime;
+
+use crate::{Store, database::error::Failure};
+
+statement!(
+    After(
+        account: i64 => BigInt,
+        source: &'static str => Text,
+        placed_at: OffsetDateTime => Timestamptz,
+        number: i64 => BigInt,
+        limit: i64 => BigInt,
+    ) -> OrderRow = "
+    SELECT external_id, placed_at, id FROM orders
+    WHERE account_id = $1 AND source = $2 AND placed_at >= $3 AND (placed_at, id) > ($3, $4)
+    ORDER BY placed_at, id LIMIT $5"
+);
+
+row!(
+    struct OrderRow {
+        external_id: String => Text,
+        placed_at: OffsetDateTime => Timestamptz,
+        id: i64 => BigInt,
+    }
+);
+
+#[async_trait]
+impl KnownOrders for Store {
+    async fn orders_after(
+        &self,
+        account: AccountId,
+        source: Platform,
+        after: Position,
+        limit: i64,
+    ) -> Result<Vec<KnownOrder>, StoreError> {
+        let Position { placed_at, number } = after;
+        let after = After { account: account.0, source: source.as_str(), placed_at, number, limit };
+        let rows: Vec<OrderRow> = self.run::<_, Failure>(async |connection| Ok(after.load(connection).await?)).await?;
+        let known = |OrderRow { external_id, placed_at, id }| KnownOrder {
+            external_id,
+            position: Position { placed_at, number: id },
+        };
+        Ok(rows.into_iter().map(known).collect())
+    }
+}

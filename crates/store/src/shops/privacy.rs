@@ -1,0 +1,356 @@
+//! [`PrivacyStore`] on Postgres.
+
+use async_trait::async_trait;
+use diesel::{
+    prelude::*,
+    sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz},
+};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{
+    AccountId, IntegrationId, PrivacyRequestId, StoreError,
+    accounts::Platform,
+    shops::{
+        hooks::PrivacyRequest,
+        privacy::{
+            CustomerData, CustomerOrder, LoggedRequest, NewRequest, PrivacyStore, Redacted, RequestKind, TIME_LIMIT,
+        },
+    },
+};
+use rust_decimal::Decimal;
+use time::OffsetDateTime;
+
+use crate::{
+    Store,
+    database::{
+        error::{Failure, parse},
+        statement::Scalar,
+    },
+    schema::{
+        accounts, customer_days, customer_totals, customers, integrations, orders, privacy_requests, refunds, risks,
+    },
+};
+
+statement!(
+    /// The same hook is the same request.
+    Log<'a>(
+        account: i64 => BigInt,
+        integration: i64 => BigInt,
+        hook: i64 => BigInt,
+        kind: &'static str => Text,
+        customer: Option<&'a str> => Nullable<Text>,
+        orders: &'a [String] => Array<Text>,
+        received_at: OffsetDateTime => Timestamptz,
+        due_at: OffsetDateTime => Timestamptz,
+    ) -> Scalar<BigInt> = "
+    INSERT INTO privacy_requests (account_id, integration_id, inbox_id, kind, customer, orders, received_at, due_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+    ON CONFLICT (account_id, inbox_id) DO UPDATE SET inbox_id = excluded.inbox_id RETURNING id"
+);
+
+statement!(
+    Open() -> OpenRow = "
+    SELECT r.id, r.account_id, r.integration_id, i.provider, r.kind, r.customer, r.received_at, r.due_at, r.done_at,
+        r.redacted_customers, r.redacted_orders
+    FROM privacy_requests r JOIN integrations i ON i.account_id = r.account_id AND i.id = r.integration_id
+    WHERE r.done_at IS NULL ORDER BY r.due_at, r.account_id, r.id"
+);
+
+row!(
+    struct OpenRow {
+        id: i64 => BigInt,
+        account_id: i64 => BigInt,
+        integration_id: i64 => BigInt,
+        provider: String => Text,
+        kind: String => Text,
+        customer: Option<String> => Nullable<Text>,
+        received_at: OffsetDateTime => Timestamptz,
+        due_at: OffsetDateTime => Timestamptz,
+        done_at: Option<OffsetDateTime> => Nullable<Timestamptz>,
+        redacted_customers: i64 => BigInt,
+        redacted_orders: i64 => BigInt,
+    }
+);
+
+impl TryFrom<OpenRow> for LoggedRequest {
+    type Error = StoreError;
+    fn try_from(row: OpenRow) -> Result<Self, StoreError> {
+        let OpenRow {
+            id,
+            account_id,
+            integration_id,
+            provider,
+            kind,
+            customer,
+            received_at,
+            due_at,
+            done_at,
+            redacted_customers,
+            redacted_orders,
+        } = row;
+        Ok(Self {
+            id: PrivacyRequestId(id),
+            account: AccountId(account_id),
+            integration: IntegrationId(integration_id),
+            provider: parse(&provider, "platform")?,
+            kind: parse(&kind, "kind of a privacy request")?,
+            customer,
+            received_at,
+            due_at,
+            done_at,
+            customers: redacted_customers,
+            orders: redacted_orders,
+        })
+    }
+}
+
+statement!(
+    /// Waits for an import of the account, and keeps others from beginning.
+    LockImports(account: i64 => BigInt) -> Scalar<Bool> =
+        "SELECT pg_advisory_xact_lock(hashtextextended('import of account', $1)) IS NULL"
+);
+
+statement!(
+    /// Customers of a platform: one, or all.
+    CustomerIds<'a>(
+        account: i64 => BigInt,
+        source: &'a str => Text,
+        customer: Option<&'a str> => Nullable<Text>,
+    ) -> Scalar<BigInt> = "
+    SELECT id FROM customers WHERE account_id = $1 AND source = $2 AND ($3 IS NULL OR external_id = $3) ORDER BY id"
+);
+
+statement!(
+    /// Keeps an import from bringing a customer back.
+    Forget<'a>(account: i64 => BigInt, source: &'a str => Text, customer: &'a str => Text) -> () = "
+    INSERT INTO forgotten_customers (account_id, source, external_id_hash)
+    VALUES ($1, $2, sha256(convert_to($3, 'UTF8'))) ON CONFLICT DO NOTHING"
+);
+
+statement!(
+    /// Marks the days of documents that are about to lose their buyer, in the order in which imports mark days.
+    TouchDays<'a>(
+        account: i64 => BigInt,
+        ids: &'a [i64] => Array<BigInt>,
+        source: &'a str => Text,
+        orders: &'a [String] => Array<Text>,
+    ) -> () = "
+    INSERT INTO touched_days (account_id, day)
+    SELECT $1::bigint, day FROM (
+        SELECT (placed_at AT TIME ZONE timezone)::date AS day FROM orders JOIN accounts ON accounts.id = $1
+        WHERE orders.account_id = $1 AND customer_id = ANY($2)
+        UNION SELECT (placed_at AT TIME ZONE timezone)::date FROM orders JOIN accounts ON accounts.id = $1
+        WHERE orders.account_id = $1 AND source = $3 AND external_id = ANY($4) AND customer_id IS NOT NULL
+        UNION SELECT (refunded_at AT TIME ZONE timezone)::date FROM refunds JOIN accounts ON accounts.id = $1
+        WHERE refunds.account_id = $1 AND customer_id = ANY($2)
+    ) touched ORDER BY day
+    ON CONFLICT (account_id, day) DO UPDATE SET day = EXCLUDED.day"
+);
+
+statement!(
+    /// Takes the buyer out of orders. Without its hash an order that comes in again is written again, whatever it says.
+    StripOrders<'a>(
+        account: i64 => BigInt,
+        ids: &'a [i64] => Array<BigInt>,
+        source: &'a str => Text,
+        orders: &'a [String] => Array<Text>,
+    ) -> () = "
+    UPDATE orders SET customer_id = NULL, content_hash = ''
+    WHERE account_id = $1 AND customer_id IS NOT NULL
+        AND (customer_id = ANY($2) OR (source = $3 AND external_id = ANY($4)))"
+);
+
+statement!(
+    StripRefunds<'a>(account: i64 => BigInt, ids: &'a [i64] => Array<BigInt>) -> () = "
+    UPDATE refunds SET customer_id = NULL, content_hash = '' WHERE account_id = $1 AND customer_id = ANY($2)"
+);
+
+#[async_trait]
+impl PrivacyStore for Store {
+    async fn log(
+        &self,
+        account: AccountId,
+        integration: IntegrationId,
+        request: NewRequest,
+    ) -> Result<PrivacyRequestId, StoreError> {
+        let NewRequest { hook, request, received_at } = request;
+        let (kind, customer, orders) = match &request {
+            PrivacyRequest::Data { customer } => (RequestKind::Data, Some(customer.as_str()), [].as_slice()),
+            PrivacyRequest::RedactCustomer { customer, orders } => {
+                (RequestKind::RedactCustomer, Some(customer.as_str()), orders.as_slice())
+            }
+            PrivacyRequest::RedactShop => (RequestKind::RedactShop, None, [].as_slice()),
+        };
+        let log = Log {
+            account: account.0,
+            integration: integration.0,
+            hook: hook.0,
+            kind: kind.as_str(),
+            customer,
+            orders,
+            received_at,
+            due_at: received_at + TIME_LIMIT,
+        };
+        let id = self.run::<_, Failure>(async |connection| Ok(log.get_result(connection).await?)).await?;
+        Ok(PrivacyRequestId(id))
+    }
+
+    async fn redact(
+        &self,
+        account: AccountId,
+        id: PrivacyRequestId,
+        now: OffsetDateTime,
+    ) -> Result<Option<Redacted>, StoreError> {
+        Ok(self.transact::<_, Failure>(async |connection| redact(connection, account, id, now).await).await?)
+    }
+
+    async fn answered(
+        &self,
+        account: AccountId,
+        id: PrivacyRequestId,
+        now: OffsetDateTime,
+    ) -> Result<bool, StoreError> {
+        let answered = self
+            .run::<_, Failure>(async |connection| {
+                let open = privacy_requests::table
+                    .find((account.0, id.0))
+                    .filter(privacy_requests::kind.eq(RequestKind::Data.as_str()))
+                    .filter(privacy_requests::done_at.is_null());
+                let done = (privacy_requests::done_at.eq(now), privacy_requests::customer.eq(None::<String>));
+                Ok(diesel::update(open).set(done).execute(connection).await?)
+            })
+            .await?;
+        Ok(answered > 0)
+    }
+
+    async fn data_of(
+        &self,
+        account: AccountId,
+        source: Platform,
+        customer: &str,
+    ) -> Result<Option<CustomerData>, StoreError> {
+        let found = self
+            .run::<_, Failure>(async |connection| {
+                let known = customers::table
+                    .filter(customers::account_id.eq(account.0))
+                    .filter(customers::source.eq(source.as_str()))
+                    .filter(customers::external_id.eq(customer));
+                let known: Option<CustomerRow> =
+                    known.select(CustomerRow::as_select()).first(connection).await.optional()?;
+                let Some(known) = known else { return Ok(None) };
+                let of_customer = orders::table
+                    .filter(orders::account_id.eq(account.0))
+                    .filter(orders::customer_id.eq(known.id))
+                    .order((orders::placed_at, orders::id))
+                    .select((orders::external_id, orders::placed_at, orders::gross));
+                let orders: Vec<(String, OffsetDateTime, Decimal)> = of_customer.load(connection).await?;
+                Ok(Some((known, orders)))
+            })
+            .await?;
+        let Some((CustomerRow { id: _, external_id, email, name, city, country, created_at }, orders)) = found else {
+            return Ok(None);
+        };
+        let order = |(external_id, placed_at, gross)| CustomerOrder { external_id, placed_at, gross };
+        let orders = orders.into_iter().map(order).collect();
+        Ok(Some(CustomerData { source, external_id, email, name, city, country, created_at, orders }))
+    }
+
+    async fn open(&self) -> Result<Vec<LoggedRequest>, StoreError> {
+        let rows: Vec<OpenRow> = self.run::<_, Failure>(async |connection| Ok(Open {}.load(connection).await?)).await?;
+        rows.into_iter().map(LoggedRequest::try_from).collect()
+    }
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = customers, check_for_backend(diesel::pg::Pg))]
+struct CustomerRow {
+    id: i64,
+    external_id: String,
+    email: Option<String>,
+    name: Option<String>,
+    city: Option<String>,
+    country: Option<String>,
+    created_at: OffsetDateTime,
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = privacy_requests, check_for_backend(diesel::pg::Pg))]
+struct RequestRow {
+    integration_id: i64,
+    kind: String,
+    customer: Option<String>,
+    orders: Vec<String>,
+    done_at: Option<OffsetDateTime>,
+    redacted_customers: i64,
+    redacted_orders: i64,
+}
+
+async fn redact(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    id: PrivacyRequestId,
+    now: OffsetDateTime,
+) -> Result<Option<Redacted>, Failure> {
+    let _: bool = LockImports { account: account.0 }.get_result(connection).await?;
+    let request = privacy_requests::table.find((account.0, id.0));
+    let row: Option<RequestRow> =
+        request.for_no_key_update().select(RequestRow::as_select()).first(connection).await.optional()?;
+    let Some(RequestRow { integration_id, kind, customer, orders, done_at, redacted_customers, redacted_orders }) = row
+    else {
+        return Ok(None);
+    };
+    if parse::<RequestKind>(&kind, "kind of a privacy request")? == RequestKind::Data {
+        return Ok(None);
+    }
+    if done_at.is_some() {
+        return Ok(Some(Redacted { customers: redacted_customers, orders: redacted_orders }));
+    }
+    let source = integrations::table.find((account.0, integration_id)).select(integrations::provider);
+    let source: String = source.first(connection).await?;
+    if let Some(customer) = &customer {
+        Forget { account: account.0, source: &source, customer }.execute(connection).await?;
+    }
+    let whose = CustomerIds { account: account.0, source: &source, customer: customer.as_deref() };
+    let ids: Vec<i64> = whose.load(connection).await?;
+    TouchDays { account: account.0, ids: &ids, source: &source, orders: &orders }.execute(connection).await?;
+    // Results as of past days are computed on copies of the account, whose rows have the ids of the account's.
+    let copies = accounts::table.filter(accounts::copy_of.eq(account.0)).select(accounts::id);
+    for copy in copies.load(connection).await? {
+        strip(connection, copy, &ids, &source, &orders).await?;
+    }
+    let stripped = strip(connection, account.0, &ids, &source, &orders).await?;
+    let redacted = Redacted { customers: count(ids.len()), orders: count(stripped) };
+    let done = (
+        privacy_requests::done_at.eq(now),
+        privacy_requests::customer.eq(None::<String>),
+        privacy_requests::redacted_customers.eq(redacted.customers),
+        privacy_requests::redacted_orders.eq(redacted.orders),
+    );
+    diesel::update(request).set(done).execute(connection).await?;
+    Ok(Some(redacted))
+}
+
+/// Removes customers with what was computed of them; their documents keep their money. Returns how many orders lost their
+/// buyer.
+async fn strip(
+    connection: &mut AsyncPgConnection,
+    account: i64,
+    ids: &[i64],
+    source: &str,
+    orders: &[String],
+) -> QueryResult<usize> {
+    let stripped = StripOrders { account, ids, source, orders }.execute(connection).await?;
+    StripRefunds { account, ids }.execute(connection).await?;
+    macro_rules! clear {
+        ($($table:ident: $customer:ident),*) => {
+            $(diesel::delete($table::table.filter($table::account_id.eq(account)).filter($table::$customer.eq_any(ids)))
+                .execute(connection)
+                .await?;)*
+        };
+    }
+    clear!(customer_days: customer_id, customer_totals: customer_id, risks: customer_id, customers: id);
+    Ok(stripped)
+}
+
+fn count(rows: usize) -> i64 {
+    i64::try_from(rows).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,291 @@
+//! [`SyncStore`] on Postgres.
+
+use async_trait::async_trait;
+use diesel::{
+    prelude::*,
+    sql_types::{BigInt, Bool, Nullable, Text, Timestamptz},
+};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{
+    AccountId, IntegrationId, StoreError,
+    events::{Instant, IntegrationBroken},
+    shops::sync::{
+        Cursor, DueSync, EndedRun, Failing, Failures, LeasedSync, Outcome, RunError, Stream, SyncLease, SyncStore,
+    },
+};
+use time::OffsetDateTime;
+
+use super::runs;
+use crate::{
+    Store,
+    database::{
+        error::{Failure, parse},
+        statement::Scalar,
+    },
+    integrations,
+    schema::sync_streams,
+    webhooks::outbox,
+};
+
+statement!(
+    /// Locks nothing: it looks at every account.
+    Due(now: OffsetDateTime => Timestamptz, limit: i64 => BigInt) -> DueRow = "
+    SELECT account_id, integration_id FROM integration_syncs
+    WHERE due_at <= $1 AND (lease_until IS NULL OR lease_until <= now()) ORDER BY due_at, account_id LIMIT $2"
+);
+
+row!(
+    struct DueRow {
+        account_id: i64 => BigInt,
+        integration_id: i64 => BigInt,
+    }
+);
+
+statement!(
+    Lease(account: i64 => BigInt, id: i64 => BigInt, lease_seconds: i64 => BigInt) -> Scalar<BigInt> = "
+    UPDATE integration_syncs
+    SET lease_number = lease_number + 1, lease_until = now() + $3 * interval '1 second', is_hinted = false
+    WHERE account_id = $1 AND integration_id = $2 AND due_at IS NOT NULL
+        AND (lease_until IS NULL OR lease_until <= now())
+    RETURNING lease_number"
+);
+
+statement!(
+    Heartbeat(
+        account: i64 => BigInt,
+        id: i64 => BigInt,
+        number: i64 => BigInt,
+        lease_seconds: i64 => BigInt,
+    ) -> () = "
+    UPDATE integration_syncs SET lease_until = now() + $4 * interval '1 second'
+    WHERE account_id = $1 AND integration_id = $2 AND lease_number = $3 AND lease_until IS NOT NULL"
+);
+
+statement!(
+    Release(
+        account: i64 => BigInt,
+        id: i64 => BigInt,
+        number: i64 => BigInt,
+        next_due: OffsetDateTime => Timestamptz,
+    ) -> () = "
+    UPDATE integration_syncs SET lease_until = NULL, due_at = CASE WHEN is_hinted THEN least($4, due_at) ELSE $4 END
+    WHERE account_id = $1 AND integration_id = $2 AND lease_number = $3 AND lease_until IS NOT NULL"
+);
+
+statement!(
+    Hint(account: i64 => BigInt, id: i64 => BigInt, now: OffsetDateTime => Timestamptz) -> () = "
+    UPDATE integration_syncs SET is_hinted = true, due_at = least(due_at, $3)
+    WHERE account_id = $1 AND integration_id = $2 AND due_at IS NOT NULL"
+);
+
+statement!(
+    /// Locks the lease for the rest of the transaction, if it is still held.
+    HoldLease(account: i64 => BigInt, id: i64 => BigInt, number: i64 => BigInt) -> Scalar<Bool> = "
+    SELECT true FROM integration_syncs
+    WHERE account_id = $1 AND integration_id = $2 AND lease_number = $3 AND lease_until IS NOT NULL FOR NO KEY UPDATE"
+);
+
+statement!(
+    /// The back-fill goes backwards, everything else forwards: a cursor never returns.
+    MoveCursor(
+        account: i64 => BigInt,
+        id: i64 => BigInt,
+        stream: &'static str => Text,
+        at: OffsetDateTime => Timestamptz,
+    ) -> () = "
+    INSERT INTO sync_streams AS known (account_id, integration_id, stream, cursor_at) VALUES ($1, $2, $3, $4)
+    ON CONFLICT (account_id, integration_id, stream) DO UPDATE SET
+        cursor_at = CASE WHEN $3 = 'back_fill' THEN least(known.cursor_at, excluded.cursor_at)
+            ELSE greatest(known.cursor_at, excluded.cursor_at) END,
+        failures = 0, failing_since = NULL, failed_at = NULL, error_code = NULL, error_message = NULL"
+);
+
+statement!(
+    NoteFailure<'a>(
+        account: i64 => BigInt,
+        id: i64 => BigInt,
+        stream: &'static str => Text,
+        failures: i64 => BigInt,
+        since: OffsetDateTime => Timestamptz,
+        at: OffsetDateTime => Timestamptz,
+        code: &'static str => Text,
+        message: &'a str => Text,
+    ) -> () = "
+    INSERT INTO sync_streams (account_id, integration_id, stream, failures, failing_since, failed_at, error_code,
+        error_message)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+    ON CONFLICT (account_id, integration_id, stream) DO UPDATE SET failures = excluded.failures,
+        failing_since = excluded.failing_since, failed_at = excluded.failed_at, error_code = excluded.error_code,
+        error_message = excluded.error_message"
+);
+
+statement!(
+    /// The connection is as new as the platform's present that it has reached.
+    Reach(account: i64 => BigInt, id: i64 => BigInt, at: OffsetDateTime => Timestamptz) -> () = "
+    UPDATE integrations SET last_sync_at = greatest(last_sync_at, $3) WHERE account_id = $1 AND id = $2"
+);
+
+statement!(
+    /// Mended once no stream fails any more.
+    Mend(account: i64 => BigInt, id: i64 => BigInt) -> () = "
+    UPDATE integrations SET broken_at = NULL WHERE account_id = $1 AND id = $2 AND broken_at IS NOT NULL
+        AND NOT EXISTS (SELECT FROM sync_streams s
+            WHERE s.account_id = $1 AND s.integration_id = $2 AND s.failures > 0)"
+);
+
+statement!(
+    /// Gives a row when it was not broken before.
+    Break(account: i64 => BigInt, id: i64 => BigInt, now: OffsetDateTime => Timestamptz) -> BrokenRow = "
+    UPDATE integrations SET broken_at = $3 WHERE account_id = $1 AND id = $2 AND broken_at IS NULL
+    RETURNING provider, shop, last_sync_at"
+);
+
+row!(
+    struct BrokenRow {
+        provider: String => Text,
+        shop: String => Text,
+        last_sync_at: Option<OffsetDateTime> => Nullable<Timestamptz>,
+    }
+);
+
+#[async_trait]
+impl SyncStore for Store {
+    async fn due(&self, now: OffsetDateTime, limit: i64) -> Result<Vec<DueSync>, StoreError> {
+        let due = Due { now, limit };
+        let rows: Vec<DueRow> = self.run::<_, Failure>(async |connection| Ok(due.load(connection).await?)).await?;
+        let due = |DueRow { account_id, integration_id }| DueSync {
+            account: AccountId(account_id),
+            integration: IntegrationId(integration_id),
+        };
+        Ok(rows.into_iter().map(due).collect())
+    }
+
+    async fn lease(&self, due: DueSync, lease_seconds: i64) -> Result<Option<LeasedSync>, StoreError> {
+        let leased = self.transact::<_, Failure>(async |connection| take(connection, due, lease_seconds).await).await?;
+        Ok(leased)
+    }
+
+    async fn heartbeat(&self, lease: SyncLease, lease_seconds: i64) -> Result<bool, StoreError> {
+        let SyncLease { account, integration, number } = lease;
+        let beat = Heartbeat { account: account.0, id: integration.0, number, lease_seconds };
+        let held = self.run::<_, Failure>(async |connection| Ok(beat.execute(connection).await?)).await?;
+        Ok(held > 0)
+    }
+
+    async fn record(&self, lease: SyncLease, run: EndedRun) -> Result<Option<Failing>, StoreError> {
+        Ok(self.transact::<_, Failure>(async |connection| record(connection, lease, &run).await).await?)
+    }
+
+    async fn release(&self, lease: SyncLease, next_due: OffsetDateTime) -> Result<(), StoreError> {
+        let SyncLease { account, integration, number } = lease;
+        let release = Release { account: account.0, id: integration.0, number, next_due };
+        self.run::<_, Failure>(async |connection| Ok(release.execute(connection).await?)).await?;
+        Ok(())
+    }
+
+    async fn hint(&self, account: AccountId, id: IntegrationId, now: OffsetDateTime) -> Result<bool, StoreError> {
+        let hint = Hint { account: account.0, id: id.0, now };
+        let hinted = self.run::<_, Failure>(async |connection| Ok(hint.execute(connection).await?)).await?;
+        Ok(hinted > 0)
+    }
+}
+
+async fn take(
+    connection: &mut AsyncPgConnection,
+    due: DueSync,
+    lease_seconds: i64,
+) -> Result<Option<LeasedSync>, Failure> {
+    let DueSync { account, integration } = due;
+    let lease = Lease { account: account.0, id: integration.0, lease_seconds };
+    let Some(number) = lease.get_result(connection).await.optional()? else { return Ok(None) };
+    let Some(row) = integrations::one(connection, account, integration).await? else { return Ok(None) };
+    let rows: Vec<(String, Option<OffsetDateTime>)> = sync_streams::table
+        .filter(sync_streams::account_id.eq(account.0))
+        .filter(sync_streams::integration_id.eq(integration.0))
+        .select((sync_streams::stream, sync_streams::cursor_at))
+        .load(connection)
+        .await?;
+    let cursors = rows
+        .into_iter()
+        .filter_map(|(stream, at)| Some((stream, at?)))
+        .map(|(stream, at)| Ok(Cursor { stream: parse(&stream, "stream")?, at }))
+        .collect::<Result<_, StoreError>>()?;
+    Ok(Some(LeasedSync { lease: SyncLease { account, integration, number }, integration: row.try_into()?, cursors }))
+}
+
+async fn record(
+    connection: &mut AsyncPgConnection,
+    lease: SyncLease,
+    run: &EndedRun,
+) -> Result<Option<Failing>, Failure> {
+    let SyncLease { account: AccountId(account), integration: IntegrationId(id), number } = lease;
+    let held: Option<bool> = HoldLease { account, id, number }.get_result(connection).await.optional()?;
+    if held.is_none() {
+        return Ok(None);
+    }
+    runs::insert(connection, lease, run).await?;
+    let became_broken = match &run.outcome {
+        Outcome::Done { cursor, reached } => {
+            MoveCursor { account, id, stream: run.stream.as_str(), at: *cursor }.execute(connection).await?;
+            if let Some(at) = *reached {
+                Reach { account, id, at }.execute(connection).await?;
+            }
+            Mend { account, id }.execute(connection).await?;
+            false
+        }
+        Outcome::Failed(error) => fail(connection, lease, run.stream, error, run.finished_at).await?,
+    };
+    let failures: Option<i64> = sync_streams::table
+        .filter(sync_streams::account_id.eq(account))
+        .filter(sync_streams::integration_id.eq(id))
+        .select(diesel::dsl::max(sync_streams::failures))
+        .first(connection)
+        .await?;
+    Ok(Some(Failing { failures: failures.unwrap_or(0), became_broken }))
+}
+
+/// Notes the failure of a stream. Whether the connection became broken by it, which is said in the same transaction.
+async fn fail(
+    connection: &mut AsyncPgConnection,
+    lease: SyncLease,
+    stream: Stream,
+    error: &RunError,
+    now: OffsetDateTime,
+) -> Result<bool, Failure> {
+    let (account, id) = (lease.account.0, lease.integration.0);
+    let known: Option<(i64, Option<OffsetDateTime>)> = sync_streams::table
+        .find((account, id, stream.as_str()))
+        .select((sync_streams::failures, sync_streams::failing_since))
+        .first(connection)
+        .await
+        .optional()?;
+    let known = known.and_then(|(count, since)| Some(Failures { count, since: since? }));
+    let failures = Failures::with_another(known, now);
+    let RunError { code, message } = error;
+    let note = NoteFailure {
+        account,
+        id,
+        stream: stream.as_str(),
+        failures: failures.count,
+        since: failures.since,
+        at: now,
+        code: code.as_str(),
+        message,
+    };
+    note.execute(connection).await?;
+    if !failures.are_broken(now) {
+        return Ok(false);
+    }
+    let broken: Option<BrokenRow> = Break { account, id, now }.get_result(connection).await.optional()?;
+    let Some(BrokenRow { provider, shop, last_sync_at }) = broken else { return Ok(false) };
+    let event = IntegrationBroken {
+        provider,
+        shop,
+        reason: message.clone(),
+        last_sync_at: last_sync_at.map(Instant),
+        code: *code,
+        since: Instant(failures.since),
+    };
+    outbox::emit(connection, lease.account, &[event.into()], now).await?;
+    Ok(true)
+}
