@@ -14,7 +14,7 @@ use domain::{
         StockRow, StockSummary, Target,
     },
 };
-use futures_util::StreamExt;
+use futures_util::{StreamExt, TryStreamExt};
 use time::macros::datetime;
 
 use super::{Counts, Failure, FileOptions, Form, OrderOptions, Reject, Rejects, import_orders};
@@ -44,6 +44,16 @@ impl ImportStore for Collect {
         parts: Rows<DocumentPart>,
     ) -> Result<DocumentSummary, ImportError> {
         collect(&self.parts, parts).await.map(|()| DocumentSummary::default())
+    }
+
+    async fn shop_documents(
+        &self,
+        _: Target,
+        _: Platform,
+        documents: Rows<ShopDocument>,
+    ) -> Result<ShopSummary, ImportError> {
+        let parts = documents.map_ok(|batch| batch.into_iter().flat_map(|document| document.parts).collect());
+        collect(&self.parts, parts.boxed()).await.map(|()| ShopSummary::default())
     }
 
     async fn products(&self, _: Target, rows: Rows<ProductRow>) -> Result<RowSummary, ImportError> {

@@ -111,6 +111,14 @@ mod tests {
             connected_at: datetime!(2026-01-01 00:00 UTC),
             revoked_at,
             last_sync_at,
+            missing_scopes: vec![],
+            history_from: None,
+            backfilled_from: None,
+            buyer_data: integrations::BuyerData::Full,
+            last_error: None,
+            suspended: false,
+            owner_of: vec![],
+            revoke_reason: None,
         };
         assert_eq!(StaleShop::of(shop, NOW).map(|stale| stale.last_sync_at), last_sync_at.filter(|_| is_stale));
     }

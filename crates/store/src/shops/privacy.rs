@@ -25,9 +25,7 @@ use crate::{
         error::{Failure, parse},
         statement::Scalar,
     },
-    schema::{
-        accounts, customer_days, customer_totals, customers, integrations, orders, privacy_requests, refunds, risks,
-    },
+    schema::{accounts, customer_days, customer_totals, customers, integrations, orders, privacy_requests, risks},
 };
 
 statement!(

@@ -1,9 +1,6 @@
 //! What the database remembers of its data keys, and which of them are in use.
 
-use domain::{
-    SubscriptionId,
-    data_keys::{DataKeyStore, KeyCheck, RecordedKey},
-};
+use domain::data_keys::{DataKeyStore, KeyCheck, RecordedKey, SealedColumn};
 
 use crate::{
     database::fresh,
@@ -75,7 +72,39 @@ async fn the_keys_of_live_secrets_are_in_use_whoever_they_belong_to() {
 
     let found = fixture.store.sealed_under("replaced", 10).await.unwrap();
     let [secret] = found.as_slice() else { panic!("{found:?}") };
-    assert_eq!((secret.account, secret.subscription, secret.is_previous), (ids[3].0, SubscriptionId(ids[3].1), true));
+    let place = (SealedColumn::PreviousWebhookSecret, ids[3].0, ids[3].1);
+    assert_eq!((secret.column, secret.account, secret.row), place);
     assert_eq!(secret.sealed, sealed("replaced"));
     assert_eq!(fixture.store.sealed_under("first", 2).await.unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn the_keys_of_tokens_and_verifiers_are_in_use_and_each_is_sealed_again_in_its_place() {
+    let fixture = Fixture::new().await;
+    let account = fixture.account().await;
+    let insert =
+        "INSERT INTO integration_tokens (account_id, integration_id, generation, sealed_access, sealed_refresh)
+        VALUES ($1, 7, 1, $2, $3)";
+    fixture.sql.execute(insert, &[&account.0, &sealed("access"), &sealed("refresh")]).await.unwrap();
+    let insert =
+        "INSERT INTO oauth_states (account_id, state_hash, id, user_id, provider, redirect_uri, sealed_verifier,
+            expires_at)
+        VALUES ($1, sha256($2), $3, 'user', 'shopify', '', $2, now() + $4::text::interval)";
+    for (id, key, left) in [(-5_i64, "verifier", "1 minute"), (9, "expired", "-1 minute")] {
+        fixture.sql.execute(insert, &[&account.0, &sealed(key), &id, &left]).await.unwrap();
+    }
+    assert_eq!(fixture.store.used().await.unwrap(), ["access", "refresh", "verifier"]);
+    for (column, row, key) in [
+        (SealedColumn::ShopAccessToken, 7, "access"),
+        (SealedColumn::ShopRefreshToken, 7, "refresh"),
+        (SealedColumn::OauthVerifier, -5, "verifier"),
+    ] {
+        let found = fixture.store.sealed_under(key, 10).await.unwrap();
+        let [secret] = found.as_slice() else { panic!("{found:?}") };
+        assert_eq!((secret.column, secret.account, secret.row), (column, account, row));
+        assert_eq!(fixture.store.sealed(column, i64::MIN, 1).await.unwrap(), found);
+        assert!(fixture.store.reseal(secret, sealed("new")).await.unwrap());
+        assert!(!fixture.store.reseal(secret, sealed("late")).await.unwrap());
+    }
+    assert_eq!(fixture.store.used().await.unwrap(), ["new"]);
 }

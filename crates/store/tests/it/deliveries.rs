@@ -4,6 +4,7 @@ use std::{collections::HashSet, time::Duration};
 
 use domain::{
     AccountId, SubscriptionId,
+    data_keys::{DataKeyStore, SealedColumn},
     events::{CreditsLow, Event, Outbox},
     idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
     page::PageRequest,
@@ -288,9 +289,19 @@ async fn secrets_are_sealed_again_only_if_they_are_still_the_same() {
     let to = receiver(&fixture).await;
     let rotation = Rotation { sealed_secret: b"second".to_vec(), overlap_until: START, now: START };
     fixture.store.rotate(to.account, to.subscription, rotation, None).await.unwrap();
-    let secrets = fixture.store.sealed(SubscriptionId(0), 10).await.unwrap();
-    let found: Vec<_> = secrets.iter().map(|secret| (secret.sealed.as_slice(), secret.is_previous)).collect();
-    assert_eq!(found, [(b"second".as_slice(), false), (b"sealed".as_slice(), true)]);
+    let mut secrets = Vec::new();
+    for column in [SealedColumn::WebhookSecret, SealedColumn::PreviousWebhookSecret] {
+        secrets.extend(fixture.store.sealed(column, 0, 10).await.unwrap());
+        assert_eq!(fixture.store.sealed(column, to.subscription.0, 10).await.unwrap(), []);
+    }
+    let found: Vec<_> = secrets.iter().map(|secret| (secret.sealed.as_slice(), secret.column)).collect();
+    assert_eq!(
+        found,
+        [
+            (b"second".as_slice(), SealedColumn::WebhookSecret),
+            (b"sealed".as_slice(), SealedColumn::PreviousWebhookSecret)
+        ]
+    );
     assert!(fixture.store.reseal(&secrets[0], b"sealed again".to_vec()).await.unwrap());
     assert!(!fixture.store.reseal(&secrets[0], b"late".to_vec()).await.unwrap());
     assert!(fixture.store.reseal(&secrets[1], b"old, sealed again".to_vec()).await.unwrap());
@@ -299,7 +310,6 @@ async fn secrets_are_sealed_again_only_if_they_are_still_the_same() {
         (kept.sealed_secret, kept.previous),
         (b"sealed again".to_vec(), Some((b"old, sealed again".to_vec(), START)))
     );
-    assert_eq!(fixture.store.sealed(to.subscription, 10).await.unwrap(), []);
 }
 
 #[tokio::test]

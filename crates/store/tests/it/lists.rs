@@ -18,6 +18,7 @@ use domain::{
     profit::{DayRange, ProfitStore},
     reorder::ReorderStore,
     risks::{self, RiskStore},
+    shops::sync::SyncRunStore,
     tracking::{EventName, EventStore, Location, NewEvent},
     webhooks::{WebhookStore, log::DeliveryLog},
 };
@@ -81,11 +82,16 @@ const FILL: &str = "
         SELECT account_id, n, 'orders', 'gt', 1, 24, 'low', 1, at, at, at FROM rows WHERE n <= 50;
     INSERT INTO integrations (account_id, provider, shop, connected_at)
         SELECT account_id, 'shopify', n, at FROM rows WHERE n <= 50;
+    INSERT INTO integrations (account_id, id, provider, shop, connected_at) OVERRIDING SYSTEM VALUE
+        SELECT id, 100000, 'shopify', 'read', now() FROM accounts;
+    INSERT INTO sync_runs (account_id, integration_id, stream, state, read, stored, refused, voided, calls, waited_ms,
+            refusals, started_at, finished_at)
+        SELECT account_id, 100000 + n % 5, 'changes', 'done', 0, 0, 0, 0, 0, 0, '[]', at, at FROM rows;
     INSERT INTO api_keys (hash, account_id, name, prefix, scopes, created_at)
         SELECT sha256((account_id || ' ' || n)::bytea), account_id, n, n, '{read}', at FROM rows WHERE n <= 50";
 
 /// The tables that lists are of. How fresh a list is, is looked up in others, which are empty here.
-const TABLES: [&str; 15] = [
+const TABLES: [&str; 16] = [
     "customers",
     "credit_transactions",
     "inventory_items",
@@ -99,6 +105,7 @@ const TABLES: [&str; 15] = [
     "deliveries",
     "alert_rules",
     "integrations",
+    "sync_runs",
     "api_keys",
     "products",
 ];
@@ -177,6 +184,7 @@ fn lists(store: &Arc<Store>, account: AccountId, cursor: Option<i64>) -> Vec<(&'
     list!("alert rules", AlertStore::page(page));
     list!("subscriptions", WebhookStore::list());
     list!("integrations", IntegrationStore::page(page, NOW));
+    list!("runs of an integration", SyncRunStore::page(domain::IntegrationId(100_000), page));
     list!("keys", KeyStore::list());
     let range = DayRange { first: date!(2026 - 01 - 01), last: date!(2026 - 01 - 31) };
     list!("days of profit", ProfitStore::range(range));

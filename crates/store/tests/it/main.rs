@@ -32,6 +32,7 @@ mod risks;
 mod roll_up;
 mod schema;
 mod shop;
+mod shops;
 mod upgrades;
 mod uptime;
 mod webhook_fixture;

@@ -3,3 +3,4 @@
 mod documents;
 mod fixture;
 mod rows;
+mod shop_documents;

@@ -1,0 +1,156 @@
+//! Orders of a connected shop: what it no longer names is gone, and the days' sums with it.
+
+use domain::{
+    accounts::Platform,
+    daily::DailyStore,
+    imports::{Changes, DocumentPart, ImportStore, ShopDocument, ShopSummary, refund_id},
+    profit::DayRange,
+};
+use rust_decimal::{Decimal, dec};
+use time::{
+    OffsetDateTime,
+    macros::{date, datetime},
+};
+
+use super::fixture::{NOW, Shop, line, order, refund, rows};
+
+const SOLD: OffsetDateTime = datetime!(2026-03-02 15:00 UTC);
+
+fn sold(id: &str) -> DocumentPart {
+    order(id, SOLD, "ana", vec![line("MUG", 3, "10")])
+}
+
+/// A refund of one mug on a day of March.
+fn back(id: &str, day: u8) -> DocumentPart {
+    let at = SOLD.replace_day(day).unwrap();
+    refund(&refund_id(id, at.date()), at, "ana", vec![line("MUG", 1, "10")])
+}
+
+fn whole(id: &str, parts: Vec<DocumentPart>) -> ShopDocument {
+    ShopDocument { order_id: id.into(), parts, is_whole: true }
+}
+
+async fn import(shop: &Shop, documents: Vec<ShopDocument>) -> ShopSummary {
+    shop.importer.shop_documents(shop.target(), Platform::Shopify, rows(documents)).await.unwrap()
+}
+
+/// The refunds that there are, and the lines that belong to none.
+async fn refunds(shop: &Shop) -> Vec<String> {
+    let orphans: i64 = shop
+        .one(
+            "SELECT count(*) FROM refund_lines l WHERE account_id = $1 AND NOT EXISTS (
+                  SELECT FROM refunds r WHERE r.account_id = $1 AND r.id = l.refund_id)",
+        )
+        .await;
+    assert_eq!(orphans, 0);
+    shop.texts("SELECT external_id FROM refunds WHERE account_id = $1 ORDER BY external_id COLLATE \"C\"").await
+}
+
+/// (Day of March, gross revenue, refunds) of the days on which anything happened.
+async fn days(shop: &Shop) -> Vec<(u8, Decimal, Decimal)> {
+    let store = shop.database.store().unwrap();
+    store.roll_up(shop.account, &"America/Sao_Paulo".parse().unwrap(), NOW).await.unwrap().unwrap();
+    let range = DayRange { first: date!(2026 - 03 - 01), last: date!(2026 - 03 - 31) };
+    let days = store.series(shop.account, range).await.unwrap();
+    days.into_iter().map(|day| (day.day.day(), day.gross_revenue, day.refunds)).collect()
+}
+
+#[tokio::test]
+async fn refunds_that_an_order_no_longer_has_are_removed_and_their_days_change_back() {
+    let shop = Shop::open().await;
+    let first =
+        vec![whole("7", vec![sold("7"), back("7", 4), back("7", 6)]), whole("77", vec![sold("77"), back("77", 4)])];
+    let summary = import(&shop, first.clone()).await;
+    assert_eq!((summary.orders_removed, summary.refunds_removed), (0, 0));
+    assert_eq!(summary.documents.refunds, Changes { new: 3, changed: 0, unchanged: 0 });
+    let before = [(2, dec!(60), dec!(0)), (4, dec!(0), dec!(20)), (6, dec!(0), dec!(10))];
+    assert_eq!(days(&shop).await, before);
+
+    shop.forget_days().await;
+    let image = shop.image().await;
+    let summary = import(&shop, first).await;
+    assert_eq!((summary.refunds_removed, summary.documents.days_touched), (0, 0), "the same again changes nothing");
+    assert_eq!(shop.image().await, image);
+
+    let summary = import(&shop, vec![whole("7", vec![sold("7"), back("7", 6)])]).await;
+    assert_eq!((summary.refunds_removed, summary.documents.days_touched), (1, 1));
+    assert_eq!(refunds(&shop).await, ["7/2026-03-06", "77/2026-03-04"]);
+    assert_eq!(shop.days().await, ["2026-03-04"]);
+    assert_eq!(days(&shop).await, [(2, dec!(60), dec!(0)), (4, dec!(0), dec!(10)), (6, dec!(0), dec!(10))]);
+}
+
+#[tokio::test]
+async fn an_order_that_does_not_count_is_removed_with_its_refunds() {
+    let shop = Shop::open().await;
+    import(&shop, vec![whole("7", vec![sold("7"), back("7", 4)]), whole("8", vec![sold("8")])]).await;
+    assert_eq!(days(&shop).await, [(2, dec!(60), dec!(0)), (4, dec!(0), dec!(10))]);
+    let voided = ShopDocument { order_id: "7".into(), parts: vec![], is_whole: false };
+    let unknown = ShopDocument { order_id: "9".into(), parts: vec![], is_whole: true };
+    let summary = import(&shop, vec![voided, unknown]).await;
+    assert_eq!((summary.orders_removed, summary.refunds_removed, summary.documents.days_touched), (1, 1, 2));
+    assert_eq!(refunds(&shop).await, Vec::<String>::new());
+    assert_eq!(shop.texts("SELECT external_id FROM orders WHERE account_id = $1").await, ["8"]);
+    let lines: i64 = shop.one("SELECT count(*) FROM order_lines WHERE account_id = $1").await;
+    assert_eq!(lines, 1);
+    assert_eq!(days(&shop).await, [(2, dec!(30), dec!(0))]);
+}
+
+#[tokio::test]
+async fn the_same_order_by_file_and_by_sync_is_one_order() {
+    let shop = Shop::open().await;
+    let by_hand = refund("R1", SOLD, "ana", vec![line("MUG", 1, "10")]);
+    shop.import(vec![sold("7"), back("7", 4), by_hand]).await;
+    let summary = import(&shop, vec![whole("7", vec![sold("7"), back("7", 4)])]).await;
+    assert_eq!(summary.documents.orders, Changes { new: 0, changed: 0, unchanged: 1 });
+    assert_eq!((summary.documents.refunds.unchanged, summary.refunds_removed), (1, 0));
+    // A refund with a number of its own names no order.
+    assert_eq!(refunds(&shop).await, ["7/2026-03-04", "R1"]);
+    // What the platform does not know of its refunds takes none away.
+    let known_in_part = ShopDocument { order_id: "7".into(), parts: vec![sold("7")], is_whole: false };
+    assert_eq!(import(&shop, vec![known_in_part]).await.refunds_removed, 0);
+    // Another platform's order of the same number is another order.
+    let other = vec![whole("7", vec![])];
+    let summary = shop.importer.shop_documents(shop.target(), Platform::Tiendanube, rows(other)).await.unwrap();
+    assert_eq!((summary.orders_removed, summary.refunds_removed), (0, 0));
+    assert_eq!(refunds(&shop).await, ["7/2026-03-04", "R1"]);
+}
+
+#[tokio::test]
+async fn an_order_that_was_read_twice_counts_as_it_was_read_last() {
+    let shop = Shop::open().await;
+    let changed = order("7", SOLD, "ana", vec![line("MUG", 1, "10")]);
+    let documents = vec![
+        whole("7", vec![sold("7"), back("7", 4)]),
+        whole("8", vec![sold("8")]),
+        whole("9", vec![]),
+        whole("7", vec![changed]),
+        whole("8", vec![]),
+        whole("9", vec![sold("9")]),
+    ];
+    let summary = import(&shop, documents).await;
+    assert_eq!(summary.documents.orders, Changes { new: 2, changed: 0, unchanged: 0 });
+    assert_eq!(
+        shop.texts("SELECT external_id || ' ' || units FROM orders WHERE account_id = $1 ORDER BY external_id").await,
+        ["7 1", "9 3"]
+    );
+    assert_eq!(refunds(&shop).await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn another_account_keeps_its_orders_and_a_dry_run_removes_nothing() {
+    let shop = Shop::open().await;
+    for account in [shop.account, shop.other] {
+        let target = domain::imports::Target { account, ..shop.target() };
+        let documents = rows(vec![whole("7", vec![sold("7"), back("7", 4)])]);
+        shop.importer.shop_documents(target, Platform::Shopify, documents).await.unwrap();
+    }
+    let dry = domain::imports::Target { dry_run: true, ..shop.target() };
+    let voided = || rows(vec![whole("7", vec![])]);
+    let summary = shop.importer.shop_documents(dry, Platform::Shopify, voided()).await.unwrap();
+    assert_eq!((summary.orders_removed, summary.refunds_removed), (1, 1));
+    assert_eq!(refunds(&shop).await, ["7/2026-03-04"]);
+    shop.importer.shop_documents(shop.target(), Platform::Shopify, voided()).await.unwrap();
+    assert_eq!(refunds(&shop).await, Vec::<String>::new());
+    let theirs: i64 = shop.client.query_one("SELECT count(*) FROM orders", &[]).await.unwrap().get(0);
+    assert_eq!(theirs, 1);
+}

@@ -1,0 +1,94 @@
+//! States of OAuth: single use, and nobody else's.
+
+use domain::{
+    AccountId, UserId,
+    accounts::Platform,
+    shops::{
+        Secret,
+        authorizations::{AuthorizationStore, MAX_PENDING, PendingAuthorization, STATE_LIFETIME, StateHash},
+    },
+};
+use time::{Duration, OffsetDateTime};
+
+use super::NOW;
+use crate::{
+    database::{Database, fresh},
+    shop,
+};
+
+const LAST: Duration = Duration::microseconds(1);
+
+fn user(number: u8) -> UserId {
+    UserId::generate(std::iter::repeat(number))
+}
+
+fn state(text: &str) -> StateHash {
+    StateHash::of(&Secret::new(text.to_owned()))
+}
+
+fn pending(now: OffsetDateTime) -> PendingAuthorization {
+    PendingAuthorization {
+        user: user(1),
+        provider: Platform::Shopify,
+        shop: Some("a.myshopify.com".to_owned()),
+        redirect_uri: "http://127.0.0.1:1/callback".to_owned(),
+        sealed_verifier: b"sealed".to_vec(),
+        expires_at: now + STATE_LIFETIME,
+    }
+}
+
+async fn take(db: &Database, account: AccountId, text: &str, now: OffsetDateTime) -> Option<PendingAuthorization> {
+    AuthorizationStore::take(&*db.store, account, &user(1), Platform::Shopify, state(text), now).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_state_is_good_once_for_its_account_user_and_provider_until_it_expires() {
+    let db = fresh().await;
+    let (mine, theirs) = (shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await);
+    db.store.begin(mine, state("a"), pending(NOW), NOW).await.unwrap();
+    assert_eq!(take(&db, theirs, "a", NOW).await, None);
+    assert_eq!(take(&db, mine, "b", NOW).await, None);
+    assert_eq!(
+        AuthorizationStore::take(&*db.store, mine, &user(2), Platform::Shopify, state("a"), NOW).await.unwrap(),
+        None
+    );
+    assert_eq!(
+        AuthorizationStore::take(&*db.store, mine, &user(1), Platform::Tiendanube, state("a"), NOW).await.unwrap(),
+        None
+    );
+    assert_eq!(take(&db, mine, "a", NOW + STATE_LIFETIME).await, None);
+    assert_eq!(take(&db, mine, "a", NOW + STATE_LIFETIME - LAST).await, Some(pending(NOW)));
+    assert_eq!(take(&db, mine, "a", NOW).await, None);
+}
+
+#[tokio::test]
+async fn of_callbacks_with_one_state_at_once_one_gets_it() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    db.store.begin(account, state("a"), pending(NOW), NOW).await.unwrap();
+    let taking = (0..8).map(|_| {
+        let store = db.store.clone();
+        tokio::spawn(async move {
+            store.take(account, &user(1), Platform::Shopify, state("a"), NOW).await.unwrap().is_some()
+        })
+    });
+    let taken = futures_util::future::join_all(taking).await.into_iter().filter(|taken| *taken.as_ref().unwrap());
+    assert_eq!(taken.count(), 1);
+}
+
+#[tokio::test]
+async fn the_oldest_gives_way_and_expired_ones_go() {
+    let db = fresh().await;
+    let (mine, theirs) = (shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await);
+    db.store.begin(theirs, state("theirs"), pending(NOW), NOW).await.unwrap();
+    for second in 0..=MAX_PENDING {
+        let now = NOW + Duration::seconds(second);
+        db.store.begin(mine, state(&second.to_string()), pending(now), now).await.unwrap();
+    }
+    assert_eq!(take(&db, mine, "0", NOW).await, None);
+    assert!(take(&db, mine, "1", NOW).await.is_some());
+    assert!(take(&db, theirs, "theirs", NOW).await.is_some());
+    // The one that was begun 2 seconds later expires then.
+    assert_eq!(AuthorizationStore::prune(&*db.store, NOW + STATE_LIFETIME + Duration::seconds(2)).await.unwrap(), 1);
+    assert!(take(&db, mine, "3", NOW).await.is_some());
+}

@@ -1,0 +1,119 @@
+//! Hooks are kept once, for whoever is connected to their shop, and acted on by one process at a time.
+
+use domain::{
+    AccountId,
+    accounts::Platform,
+    integrations::RevokeReason,
+    shops::{
+        connections::{ConnectionStore, Revocation},
+        hooks::{Hook, PrivacyRequest, Topic},
+        inbox::{Inbox, Received, Waiting},
+    },
+};
+use time::Duration;
+
+use super::{NOW, connect};
+use crate::{
+    database::{Database, fresh},
+    shop,
+};
+
+const UNTIL: time::OffsetDateTime = time::macros::datetime!(2026-05-01 12:01 UTC);
+
+fn hook(shop_id: &str, dedup_key: &str, topic: Topic) -> Hook {
+    Hook { shop_id: shop_id.into(), topic_name: "orders/updated".into(), topic, dedup_key: dedup_key.into() }
+}
+
+fn order(id: &str) -> Topic {
+    Topic::Order(Some(id.to_owned()))
+}
+
+async fn connected(db: &Database, shop_id: &str) -> Waiting {
+    let account = shop::account(&db.sql, "UTC").await;
+    let integration = connect(&db.store, account, Platform::Shopify, shop_id, NOW).await.unwrap();
+    Waiting { account, integration }
+}
+
+async fn receive(db: &Database, hook: Hook) -> Received {
+    db.store.receive(Platform::Shopify, hook, NOW).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_hook_is_stored_once_for_the_connection_of_its_shop() {
+    let db = fresh().await;
+    let (mine, theirs) = (connected(&db, "a").await, connected(&db, "b").await);
+    assert_eq!(receive(&db, hook("a", "1", order("7"))).await, Received::Stored);
+    assert_eq!(receive(&db, hook("a", "1", order("7"))).await, Received::Duplicate);
+    assert_eq!(receive(&db, hook("b", "1", order("7"))).await, Received::Stored);
+    assert_eq!(receive(&db, hook("c", "1", order("7"))).await, Received::UnknownShop);
+    let other = db.store.receive(Platform::Tiendanube, hook("a", "2", order("7")), NOW).await.unwrap();
+    assert_eq!(other, Received::UnknownShop);
+    let topics = [Topic::Order(None), Topic::Catalogue, Topic::Uninstalled, Topic::ScopesChanged, Topic::Other];
+    for (number, topic) in topics.iter().enumerate() {
+        receive(&db, hook("a", &format!("t{number}"), topic.clone())).await;
+    }
+    assert_eq!(db.store.waiting(NOW, 10).await.unwrap().len(), 2);
+    let taken = db.store.take(mine, NOW, UNTIL, 10).await.unwrap();
+    let found: Vec<_> = taken.entries.iter().map(|entry| entry.topic.clone()).collect();
+    assert_eq!(found[0], order("7"));
+    assert_eq!(found[1..], topics);
+    assert_eq!((taken.entries[0].attempts, taken.entries[0].received_at), (1, NOW));
+    assert_eq!(db.store.take(theirs, NOW, UNTIL, 10).await.unwrap().entries.len(), 1);
+}
+
+#[tokio::test]
+async fn hooks_of_a_connection_are_taken_by_one_worker_in_their_order_until_they_are_done() {
+    let db = fresh().await;
+    let mine = connected(&db, "a").await;
+    for number in 1..=5 {
+        receive(&db, hook("a", &number.to_string(), order(&number.to_string()))).await;
+    }
+    let taking = (0..8).map(|_| {
+        let store = db.store.clone();
+        tokio::spawn(async move { store.take(mine, NOW, UNTIL, 3).await.unwrap().entries })
+    });
+    let taken: Vec<_> = futures_util::future::join_all(taking).await.into_iter().map(Result::unwrap).collect();
+    let some: Vec<_> = taken.into_iter().filter(|entries| !entries.is_empty()).collect();
+    let [first] = some.as_slice() else { panic!("{some:?}") };
+    let topics: Vec<_> = first.iter().map(|entry| entry.topic.clone()).collect();
+    assert_eq!(topics, [order("1"), order("2"), order("3")]);
+    assert_eq!(db.store.take(mine, NOW, UNTIL, 3).await.unwrap().entries, []);
+    let ids: Vec<_> = first.iter().map(|entry| entry.id).collect();
+    // Another account's worker marks nothing here.
+    db.store.done(AccountId(mine.account.0 + 1), &ids, NOW).await.unwrap();
+    db.store.done(mine.account, &ids[..1], NOW).await.unwrap();
+    // One is put back, which keeps none of the others waiting; the worker dies over the third.
+    db.store.postpone(mine.account, &ids[1..2], UNTIL + Duration::HOUR).await.unwrap();
+    let rest = db.store.take(mine, UNTIL, UNTIL + Duration::MINUTE, 9).await.unwrap().entries;
+    let topics: Vec<_> = rest.iter().map(|entry| (entry.topic.clone(), entry.attempts)).collect();
+    assert_eq!(topics, [(order("3"), 2), (order("4"), 1), (order("5"), 1)]);
+    let ids: Vec<_> = rest.iter().map(|entry| entry.id).collect();
+    db.store.done(mine.account, &ids, NOW).await.unwrap();
+    assert_eq!(db.store.waiting(UNTIL + Duration::MINUTE, 9).await.unwrap(), []);
+    assert_eq!(db.store.waiting(UNTIL + Duration::HOUR, 9).await.unwrap(), [mine]);
+    // What is done is still known, until it is old.
+    assert_eq!(receive(&db, hook("a", "1", order("1"))).await, Received::Duplicate);
+    assert_eq!(Inbox::prune(&*db.store, NOW).await.unwrap(), 0);
+    assert_eq!(Inbox::prune(&*db.store, NOW + Duration::SECOND).await.unwrap(), 5);
+    assert_eq!(receive(&db, hook("a", "1", order("1"))).await, Received::Stored);
+}
+
+#[tokio::test]
+async fn a_privacy_request_reaches_everybody_who_was_connected_and_other_hooks_only_who_is() {
+    let db = fresh().await;
+    let before = connected(&db, "a").await;
+    let end = Revocation { reason: RevokeReason::Uninstalled, generation: None, now: NOW };
+    db.store.revoke(before.account, before.integration, end).await.unwrap();
+    assert_eq!(receive(&db, hook("a", "1", order("1"))).await, Received::UnknownShop);
+    let now = connected(&db, "a").await;
+    assert_eq!(receive(&db, hook("a", "2", order("1"))).await, Received::Stored);
+    let redact = Topic::Privacy(PrivacyRequest::RedactCustomer { customer: "9".into(), orders: vec!["1".into()] });
+    assert_eq!(receive(&db, hook("a", "3", redact.clone())).await, Received::Stored);
+    assert_eq!(receive(&db, hook("a", "3", redact.clone())).await, Received::Duplicate);
+    let of = async |waiting| -> Vec<Topic> {
+        let taken = db.store.take(waiting, NOW, UNTIL, 10).await.unwrap();
+        taken.entries.into_iter().map(|entry| entry.topic).collect()
+    };
+    assert_eq!(of(before).await, [redact.clone()]);
+    assert_eq!(of(now).await, [order("1"), redact]);
+}

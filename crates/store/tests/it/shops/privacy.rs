@@ -1,0 +1,215 @@
+//! Forgetting buyers: nothing of them stays or comes back, and no money is lost.
+
+use domain::{
+    AccountId, InboxId, IntegrationId, PrivacyRequestId,
+    accounts::Platform,
+    daily::DailyStore,
+    imports::{Buyer, DocumentKind, DocumentPart, ImportStore, Line, Target},
+    profit::DayRange,
+    shops::{
+        hooks::PrivacyRequest,
+        privacy::{NewRequest, PrivacyStore, Redacted, RequestKind, TIME_LIMIT},
+    },
+};
+use futures_util::{StreamExt, stream};
+use rust_decimal::{Decimal, dec};
+use store::Importer;
+use time::{
+    Duration, OffsetDateTime,
+    macros::{date, datetime},
+};
+
+use super::{NOW, connect};
+use crate::{
+    database::{Database, fresh},
+    shop,
+};
+
+const DAY: OffsetDateTime = datetime!(2026-04-01 10:00 UTC);
+
+fn document(kind: DocumentKind, id: &str, at: OffsetDateTime, buyer: &str, price: Decimal) -> DocumentPart {
+    let buyer = Buyer {
+        external_id: buyer.into(),
+        email: Some(format!("{buyer}@example.com")),
+        name: Some(buyer.to_uppercase()),
+        city: Some("Quito".into()),
+    };
+    let line = Line {
+        sku: "MUG".into(),
+        is_product: true,
+        name: None,
+        category: None,
+        quantity: 1,
+        unit_price: price,
+        unit_cost: None,
+    };
+    DocumentPart {
+        kind,
+        external_id: id.into(),
+        at,
+        buyer: Some(buyer),
+        country: None,
+        fees: None,
+        shipping: None,
+        lines: vec![line],
+    }
+}
+
+/// Two buyers; ana has two orders and a refund.
+fn documents() -> Vec<DocumentPart> {
+    vec![
+        document(DocumentKind::Order, "1", DAY, "ana", dec!(10)),
+        document(DocumentKind::Order, "2", DAY + Duration::DAY, "ana", dec!(20)),
+        document(DocumentKind::Refund, "R", DAY + Duration::days(2), "ana", dec!(5)),
+        document(DocumentKind::Order, "3", DAY, "bob", dec!(40)),
+    ]
+}
+
+async fn import(db: &Database, account: AccountId, parts: Vec<DocumentPart>) {
+    let importer = Importer::new(db.connect());
+    let target = Target { account, now: NOW, dry_run: false };
+    importer.documents(target, Platform::Shopify, stream::iter([Ok(parts)]).boxed()).await.unwrap();
+}
+
+async fn connected(db: &Database) -> (AccountId, IntegrationId) {
+    let account = shop::account(&db.sql, "UTC").await;
+    let id = connect(&db.store, account, Platform::Shopify, &account.to_string(), NOW).await.unwrap();
+    import(db, account, documents()).await;
+    (account, id)
+}
+
+async fn log(
+    db: &Database,
+    (account, id): (AccountId, IntegrationId),
+    hook: i64,
+    request: PrivacyRequest,
+) -> PrivacyRequestId {
+    let request = NewRequest { hook: InboxId(hook), request, received_at: NOW };
+    PrivacyStore::log(&*db.store, account, id, request).await.unwrap()
+}
+
+fn forget(customer: &str, orders: &[&str]) -> PrivacyRequest {
+    let orders = orders.iter().map(|order| (*order).to_owned()).collect();
+    PrivacyRequest::RedactCustomer { customer: customer.into(), orders }
+}
+
+/// The days' (gross revenue, refunds, customers, new customers), once they are summed up.
+async fn days(db: &Database, account: AccountId) -> Vec<(Decimal, Decimal, i64, i64)> {
+    db.store.roll_up(account, &"UTC".parse().unwrap(), NOW).await.unwrap().unwrap();
+    let range = DayRange { first: date!(2026 - 04 - 01), last: date!(2026 - 04 - 03) };
+    let days = db.store.series(account, range).await.unwrap();
+    days.into_iter().map(|day| (day.gross_revenue, day.refunds, day.customers, day.new_customers)).collect()
+}
+
+async fn count(db: &Database, account: AccountId, from: &str) -> i64 {
+    let sql = format!("SELECT count(*) FROM {from} AND account_id = $1");
+    db.sql.query_one(&sql, &[&account.0]).await.unwrap().get(0)
+}
+
+#[tokio::test]
+async fn who_is_forgotten_is_gone_everywhere_while_the_money_stays() {
+    let db = fresh().await;
+    let (mine, theirs) = (connected(&db).await, connected(&db).await);
+    let before = days(&db, mine.0).await;
+    assert_eq!(before, [(dec!(50), dec!(0), 2, 2), (dec!(20), dec!(0), 1, 0), (dec!(0), dec!(5), 0, 0),]);
+    let request = log(&db, mine, 1, forget("ana", &[])).await;
+    assert_eq!(log(&db, mine, 1, forget("ana", &[])).await, request, "the same hook");
+    assert_eq!(db.store.redact(theirs.0, request, NOW).await.unwrap(), None);
+    let redacted = db.store.redact(mine.0, request, NOW).await.unwrap();
+    assert_eq!(redacted, Some(Redacted { customers: 1, orders: 2 }));
+    assert_eq!(db.store.redact(mine.0, request, NOW).await.unwrap(), redacted, "once more");
+    assert_eq!(PrivacyStore::data_of(&*db.store, mine.0, Platform::Shopify, "ana").await.unwrap(), None);
+    for kept in ["customers WHERE external_id = 'ana'", "orders WHERE customer_id IS NULL AND external_id = '3'"] {
+        assert_eq!(count(&db, mine.0, kept).await, 0, "{kept}");
+    }
+    assert_eq!(
+        days(&db, mine.0).await,
+        [(dec!(50), dec!(0), 1, 1), (dec!(20), dec!(0), 0, 0), (dec!(0), dec!(5), 0, 0),]
+    );
+    for table in ["customer_days", "customer_totals"] {
+        assert_eq!(count(&db, mine.0, &format!("{table} WHERE true")).await, 1, "{table}: bob's");
+    }
+    assert!(PrivacyStore::data_of(&*db.store, theirs.0, Platform::Shopify, "ana").await.unwrap().is_some());
+    assert_eq!(count(&db, theirs.0, "customers WHERE true").await, 2);
+
+    // The orders come in again, by file or sync, with the buyer still in them.
+    import(&db, mine.0, documents()).await;
+    assert_eq!(count(&db, mine.0, "customers WHERE external_id = 'ana'").await, 0);
+    assert_eq!(count(&db, mine.0, "orders WHERE customer_id IS NULL").await, 2);
+    assert_eq!(count(&db, mine.0, "orders WHERE customer_id IS NOT NULL").await, 1);
+    import(&db, theirs.0, documents()).await;
+    assert_eq!(count(&db, theirs.0, "orders WHERE customer_id IS NULL").await, 0);
+}
+
+#[tokio::test]
+async fn named_orders_lose_their_buyer_and_a_shop_all_of_them() {
+    let db = fresh().await;
+    let mine = connected(&db).await;
+    let unknown = log(&db, mine, 1, forget("nobody", &["3"])).await;
+    let redacted = db.store.redact(mine.0, unknown, NOW).await.unwrap();
+    assert_eq!(redacted, Some(Redacted { customers: 0, orders: 1 }));
+    let shop = log(&db, mine, 2, PrivacyRequest::RedactShop).await;
+    let redacted = db.store.redact(mine.0, shop, NOW).await.unwrap();
+    assert_eq!(redacted, Some(Redacted { customers: 2, orders: 2 }));
+    assert_eq!(count(&db, mine.0, "customers WHERE true").await, 0);
+    assert_eq!(
+        days(&db, mine.0).await,
+        [(dec!(50), dec!(0), 0, 0), (dec!(20), dec!(0), 0, 0), (dec!(0), dec!(5), 0, 0),]
+    );
+    // A shop that is connected again later gives its buyers anew.
+    import(&db, mine.0, documents()).await;
+    assert_eq!(count(&db, mine.0, "orders WHERE customer_id IS NOT NULL").await, 3);
+}
+
+#[tokio::test]
+async fn copies_of_the_account_as_of_a_day_forget_as_well() {
+    let db = fresh().await;
+    let mine = connected(&db).await;
+    let copy: i64 = db
+        .sql
+        .query_one(
+            "INSERT INTO accounts (user_id, mode, name, plan, currency, timezone, created_at, copy_of, as_of)
+             SELECT user_id, mode, name, plan, currency, timezone, created_at, id, '2026-04-02' FROM accounts WHERE id = $1
+             RETURNING id",
+            &[&mine.0.0],
+        )
+        .await
+        .unwrap()
+        .get(0);
+    for table in ["customers", "orders"] {
+        let rows = format!("SELECT copy_rows($1, $2, '{table}', 'true', '2026-04-02', now())");
+        db.sql.execute(&rows, &[&mine.0.0, &copy]).await.unwrap();
+    }
+    let request = log(&db, mine, 1, forget("ana", &[])).await;
+    let redacted = db.store.redact(mine.0, request, NOW).await.unwrap();
+    assert_eq!(redacted, Some(Redacted { customers: 1, orders: 2 }));
+    assert_eq!(count(&db, AccountId(copy), "customers WHERE true").await, 1);
+    assert_eq!(count(&db, AccountId(copy), "orders WHERE customer_id IS NULL").await, 2);
+}
+
+#[tokio::test]
+async fn open_requests_are_listed_by_when_they_are_due_and_data_is_answered_per_customer() {
+    let db = fresh().await;
+    let (mine, theirs) = (connected(&db).await, connected(&db).await);
+    let data = log(&db, mine, 5, PrivacyRequest::Data { customer: "ana".into() }).await;
+    let shop = log(&db, theirs, 5, PrivacyRequest::RedactShop).await;
+    let open = db.store.open().await.unwrap();
+    let listed: Vec<_> = open.iter().map(|request| (request.account, request.id, request.kind)).collect();
+    assert_eq!(listed, [(mine.0, data, RequestKind::Data), (theirs.0, shop, RequestKind::RedactShop)]);
+    assert_eq!((open[0].due_at, open[0].provider), (NOW + TIME_LIMIT, Platform::Shopify));
+    assert_eq!(open[0].customer.as_deref(), Some("ana"));
+
+    let kept = PrivacyStore::data_of(&*db.store, mine.0, Platform::Shopify, "ana").await.unwrap().unwrap();
+    assert_eq!((kept.email.as_deref(), kept.name.as_deref()), (Some("ana@example.com"), Some("ANA")));
+    assert_eq!((kept.city.as_deref(), kept.created_at), (Some("Quito"), DAY));
+    let orders: Vec<_> = kept.orders.iter().map(|order| (order.external_id.as_str(), order.gross)).collect();
+    assert_eq!(orders, [("1", dec!(10)), ("2", dec!(20))]);
+    assert_eq!(PrivacyStore::data_of(&*db.store, mine.0, Platform::Tiendanube, "ana").await.unwrap(), None);
+
+    assert_eq!(db.store.redact(mine.0, data, NOW).await.unwrap(), None, "it asks for data");
+    assert!(!db.store.answered(theirs.0, data, NOW).await.unwrap());
+    assert!(db.store.answered(mine.0, data, NOW).await.unwrap());
+    assert!(!db.store.answered(mine.0, data, NOW).await.unwrap());
+    assert!(!db.store.answered(theirs.0, shop, NOW).await.unwrap());
+    assert_eq!(db.store.open().await.unwrap().len(), 1);
+}
