@@ -63,6 +63,9 @@ pub struct ShopOrder {
     pub refunds: Vec<Refund>,
     /// True when money went back and the platform does not say how much: nothing is guessed.
     pub refund_unknown: bool,
+    /// The platform that the order was really made on, where this one keeps a copy of it (Tiendanube, of sales on Mercado
+    /// Libre). It counts there if the account has a connection to that platform, and here otherwise.
+    pub copy_of: Option<Platform>,
 }
 
 /// An order that does not count (any more): deleted, never paid, a test.
