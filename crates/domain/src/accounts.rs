@@ -42,6 +42,14 @@ pub mod platform {
                 Self::Mercadolibre => false,
             }
         }
+
+        /// The platform whose sales this one keeps copies of.
+        pub const fn copies_of(self) -> Option<Self> {
+            match self {
+                Self::Tiendanube => Some(Self::Mercadolibre),
+                Self::Shopify | Self::Mercadolibre => None,
+            }
+        }
     }
 }
 pub use platform::Platform;

@@ -14,8 +14,8 @@ pub mod sync;
 pub mod tokens;
 
 pub use reader::{
-    OrderBatch, Product, ProductBatch, Purpose, Refund, Refused, ShopOrder, ShopReader, ShopStream, Timing, Voided,
-    Window,
+    Calls, OrderBatch, Product, ProductBatch, Purpose, Refund, Refused, ShopOrder, ShopReader, ShopStream, Timing,
+    Voided, Window,
 };
 
 use std::fmt;

@@ -84,9 +84,19 @@ pub struct Refused {
     pub reason: String,
 }
 
+/// What it took to read a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Calls {
+    /// Calls of the platform, those that it refused included.
+    pub made: u64,
+    /// How long its limits made them wait.
+    pub waited: std::time::Duration,
+}
+
 /// Some orders of a window.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OrderBatch {
+    pub calls: Calls,
     /// Records that the platform gave for it.
     pub read: u64,
     pub orders: Vec<ShopOrder>,
@@ -111,6 +121,7 @@ pub struct Product {
 /// Some products of the catalogue.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ProductBatch {
+    pub calls: Calls,
     pub read: u64,
     pub products: Vec<Product>,
     pub refused: Vec<Refused>,
