@@ -256,7 +256,9 @@ fn fill_error(response: &mut ServiceResponse<BoxBody>, id: &RequestId, quota: &m
             headers.insert(header::RETRY_AFTER, HeaderValue::from(retry_after.unwrap_or(OVERLOADED_RETRY_SECONDS)))
         }
         Code::RequestTimeout => headers.insert(header::CONNECTION, HeaderValue::from_static("close")),
-        Code::GatewayUnavailable => headers.insert(header::RETRY_AFTER, HeaderValue::from(DATABASE_RETRY_SECONDS)),
+        Code::GatewayUnavailable | Code::ProviderUnavailable => {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(DATABASE_RETRY_SECONDS))
+        }
         _ if code.status() == StatusCode::UNAUTHORIZED && code != Code::InvalidSignature => {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
         }

@@ -42,6 +42,8 @@ codes! {
     InvalidUrl 400 "invalid_url" "A page address is a text of at most 2048 characters.";
     InvalidTimestamp 400 "invalid_timestamp" "The timestamp must be RFC 3339, at most 72 hours old and 5 minutes ahead.";
     InvalidIdempotencyKey 400 "invalid_idempotency_key" "An idempotency key is 1 to 255 visible ASCII characters.";
+    InvalidState 400 "invalid_state" "The authorization is unknown, used, expired or somebody else's. Begin a new one.";
+    AuthorizationRefused 400 "authorization_refused" "The platform did not grant access. Begin a new authorization.";
     MissingAuthorization 401 "missing_authorization" "Send the header Authorization: Bearer <API_KEY>.";
     InvalidTokenFormat 401 "invalid_token_format" "The token is not an API key: keys start with svc_live_ or svc_test_.";
     KeyNotFound 401 "key_not_found" "There is no such API key.";
@@ -62,12 +64,16 @@ codes! {
     ReplayRunning 409 "replay_running" "A replay of this subscription is running.";
     WebhookLimitReached 409 "webhook_limit_reached" "The account has as many webhook subscriptions as it may have.";
     AlertLimitReached 409 "alert_limit_reached" "The account has as many alert rules as it may have.";
+    ProviderNotConfigured 409 "provider_not_configured" "No shop of this platform can be connected to this service.";
+    CurrencyMismatch 409 "currency_mismatch" "The shop has another currency than the account.";
+    ShopAlreadyConnected 409 "shop_already_connected" "The account has a shop of this platform, or the shop is connected elsewhere.";
     InvalidTransition 409 "invalid_transition" "The resource is not in a state that allows this.";
     PayloadTooLarge 413 "payload_too_large" "The body is larger than 64 KiB.";
     UnsupportedMediaType 415 "unsupported_media_type" "Send the body as JSON, not compressed, with the header Content-Type: application/json.";
     RateLimitExceeded 429 "rate_limit_exceeded" "Too many requests; the header Retry-After says when to come back.";
     InternalError 500 "internal_error" "Something went wrong here. The request id helps to find out what.";
     GatewayUnavailable 503 "gateway_unavailable" "The payment gateway did not confirm the payment. Send the notification again.";
+    ProviderUnavailable 503 "provider_unavailable" "The platform does not answer as it should. Try again later.";
     NoDb 503 "no_db" "The database is unavailable. Try again in a moment.";
     Overloaded 503 "overloaded" "Too much is under way already. The header Retry-After says when to come back.";
 }

@@ -10,5 +10,6 @@ pub mod outage;
 pub mod payments;
 pub mod replays;
 pub mod secrets;
+pub mod shops;
 pub mod status;
 pub mod webhooks;

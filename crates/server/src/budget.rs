@@ -18,25 +18,28 @@ pub enum Purpose {
     Alerts,
     /// AI runs, and the guard of their costs.
     Ai,
+    /// Cursors, tokens and hooks of connected shops. What is read from them is imported through connections beside the pools.
+    Shops,
 }
 
-use Purpose::{Ai, Alerts, Control, Deliveries, Jobs, Payments};
+use Purpose::{Ai, Alerts, Control, Deliveries, Jobs, Payments, Shops};
 
 /// Purposes that share a pool of that number of connections.
 pub type Shared = (usize, &'static [Purpose]);
 
 /// The pools of a process that works in the background, for as many connections as their place in the list says, from 1 on.
 /// Jobs run for two accounts at a time; deliveries lease and record at the same time; the others do one thing after another.
-const WITH_WORK: [&[Shared]; 9] = [
-    &[(1, &[Control, Payments, Deliveries, Jobs, Alerts, Ai])],
-    &[(1, &[Control, Payments, Deliveries]), (1, &[Jobs, Alerts, Ai])],
-    &[(1, &[Control, Payments]), (1, &[Deliveries]), (1, &[Jobs, Alerts, Ai])],
-    &[(1, &[Control, Payments]), (1, &[Deliveries]), (1, &[Jobs]), (1, &[Alerts, Ai])],
-    &[(1, &[Control]), (1, &[Payments]), (1, &[Deliveries]), (1, &[Jobs]), (1, &[Alerts, Ai])],
-    &[(1, &[Control]), (1, &[Payments]), (1, &[Deliveries]), (1, &[Jobs]), (1, &[Alerts]), (1, &[Ai])],
-    &[(1, &[Control]), (1, &[Payments]), (2, &[Deliveries]), (1, &[Jobs]), (1, &[Alerts]), (1, &[Ai])],
-    &[(1, &[Control]), (1, &[Payments]), (2, &[Deliveries]), (2, &[Jobs]), (1, &[Alerts]), (1, &[Ai])],
-    &[(1, &[Control]), (2, &[Payments]), (2, &[Deliveries]), (2, &[Jobs]), (1, &[Alerts]), (1, &[Ai])],
+const WITH_WORK: [&[Shared]; 10] = [
+    &[(1, &[Control, Payments, Deliveries, Jobs, Alerts, Ai, Shops])],
+    &[(1, &[Control, Payments, Deliveries]), (1, &[Jobs, Alerts, Ai, Shops])],
+    &[(1, &[Control, Payments]), (1, &[Deliveries]), (1, &[Jobs, Alerts, Ai, Shops])],
+    &[(1, &[Control, Payments]), (1, &[Deliveries]), (1, &[Jobs]), (1, &[Alerts, Ai, Shops])],
+    &[(1, &[Control]), (1, &[Payments]), (1, &[Deliveries]), (1, &[Jobs]), (1, &[Alerts, Ai, Shops])],
+    &[(1, &[Control]), (1, &[Payments]), (1, &[Deliveries]), (1, &[Jobs]), (1, &[Alerts, Shops]), (1, &[Ai])],
+    &[(1, &[Control]), (1, &[Payments]), (2, &[Deliveries]), (1, &[Jobs]), (1, &[Alerts, Shops]), (1, &[Ai])],
+    &[(1, &[Control]), (1, &[Payments]), (2, &[Deliveries]), (2, &[Jobs]), (1, &[Alerts, Shops]), (1, &[Ai])],
+    &[(1, &[Control]), (1, &[Payments]), (2, &[Deliveries]), (2, &[Jobs]), (1, &[Alerts]), (1, &[Ai]), (1, &[Shops])],
+    &[(1, &[Control]), (2, &[Payments]), (2, &[Deliveries]), (2, &[Jobs]), (1, &[Alerts]), (1, &[Ai]), (1, &[Shops])],
 ];
 
 /// The same for one that only serves HTTP.
@@ -88,12 +91,12 @@ fn divided(connections: usize, pools: usize) -> Vec<usize> {
 mod tests {
     use super::*;
 
-    const ALL: [Purpose; 6] = [Control, Payments, Deliveries, Jobs, Alerts, Ai];
+    const ALL: [Purpose; 7] = [Control, Payments, Deliveries, Jobs, Alerts, Ai, Shops];
 
     #[test]
-    fn the_default_pool_on_two_cores_keeps_every_purpose_apart() {
+    fn the_default_pool_on_two_cores_keeps_purposes_apart_but_the_two_that_have_time() {
         let expected: [Shared; 6] =
-            [(1, &[Control]), (1, &[Payments]), (2, &[Deliveries]), (2, &[Jobs]), (1, &[Alerts]), (1, &[Ai])];
+            [(1, &[Control]), (1, &[Payments]), (2, &[Deliveries]), (2, &[Jobs]), (1, &[Alerts, Shops]), (1, &[Ai])];
         assert_eq!(Budget::new(16, 2, true), Budget { threads: vec![4, 3], events: 1, shared: expected.to_vec() });
     }
 
@@ -105,8 +108,15 @@ mod tests {
 
     #[test]
     fn a_process_that_only_works_has_all_for_its_work() {
-        let expected: [Shared; 6] =
-            [(1, &[Control]), (6, &[Payments]), (5, &[Deliveries]), (2, &[Jobs]), (1, &[Alerts]), (1, &[Ai])];
+        let expected: [Shared; 7] = [
+            (1, &[Control]),
+            (5, &[Payments]),
+            (5, &[Deliveries]),
+            (2, &[Jobs]),
+            (1, &[Alerts]),
+            (1, &[Ai]),
+            (1, &[Shops]),
+        ];
         assert_eq!(Budget::new(16, 0, true), Budget { threads: vec![], events: 0, shared: expected.to_vec() });
     }
 

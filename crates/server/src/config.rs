@@ -122,6 +122,38 @@ settings! {
     pub llm_output_usd: String = "0".to_owned();
     /// Credits that a run costs in which a model writes insights.
     pub ai_insights_price: i64 = 5;
+    /// Where the Internet reaches this service, such as `https://api.example.com`: platforms send their hooks there; empty:
+    /// shops are polled only.
+    pub public_url: String = String::new();
+    /// Where platforms send owners back to who have granted access; registered with each app. `api integrations connect`
+    /// serves the default.
+    pub integration_redirect_url: String = "http://127.0.0.1:8799/callback".to_owned();
+    /// Connected shops that a process reads at a time.
+    pub shops_at_once: usize = 4;
+    /// How many times as long as a statement took an import of a connected shop pauses after it.
+    pub shops_nice_ratio: u32 = 1;
+    /// The app as Shopify knows it; empty: no shop there can be connected.
+    pub shopify_client_id: String = String::new();
+    /// Its secret, which also signs hooks.
+    pub shopify_client_secret: Option<SecretString> = None;
+    /// The secret before, during a rotation.
+    pub shopify_previous_secret: Option<SecretString> = None;
+    /// A stand-in on this machine instead of Shopify.
+    pub shopify_base_url: String = String::new();
+    /// The app as Tiendanube knows it; empty: no shop there can be connected.
+    pub tiendanube_client_id: String = String::new();
+    /// Its secret, which also signs hooks.
+    pub tiendanube_client_secret: Option<SecretString> = None;
+    /// The secret before, during a rotation.
+    pub tiendanube_previous_secret: Option<SecretString> = None;
+    /// A stand-in on this machine instead of Tiendanube.
+    pub tiendanube_base_url: String = String::new();
+    /// The app as Mercado Libre knows it; empty: no seller there can be connected.
+    pub mercadolibre_client_id: String = String::new();
+    /// Its secret.
+    pub mercadolibre_client_secret: Option<SecretString> = None;
+    /// A stand-in on this machine instead of Mercado Libre.
+    pub mercadolibre_base_url: String = String::new();
     /// Months that tracking events are kept.
     pub track_retention_months: u32 = 25;
     /// Months that deliveries which have ended are kept, with their attempts and events.
@@ -203,6 +235,7 @@ impl Config {
             (100..=60_000).contains(&config.database_timeout_ms),
             "database_timeout_ms must be 100 to 60000"
         );
+        anyhow::ensure!(config.shops_at_once > 0, "shops_at_once must be at least 1");
         anyhow::ensure!(config.alerts_interval_seconds > 0, "alerts_interval_seconds must be at least 1");
         Ok(config)
     }
@@ -218,6 +251,11 @@ impl Config {
             ("payment_gateway_key", &self.payment_gateway_key),
             ("payment_webhook_secret", &self.payment_webhook_secret),
             ("llm_key", &self.llm_key),
+            ("shopify_client_secret", &self.shopify_client_secret),
+            ("shopify_previous_secret", &self.shopify_previous_secret),
+            ("tiendanube_client_secret", &self.tiendanube_client_secret),
+            ("tiendanube_previous_secret", &self.tiendanube_previous_secret),
+            ("mercadolibre_client_secret", &self.mercadolibre_client_secret),
         ];
         for (name, secret) in secrets {
             let is_empty = secret.as_ref().is_some_and(|secret| secret.expose_secret().trim().is_empty());
@@ -360,6 +398,11 @@ mod tests {
             "payment_gateway_key",
             "payment_webhook_secret",
             "llm_key",
+            "shopify_client_secret",
+            "shopify_previous_secret",
+            "tiendanube_client_secret",
+            "tiendanube_previous_secret",
+            "mercadolibre_client_secret",
         ];
         for (name, value) in secrets.into_iter().flat_map(|name| [(name, ""), (name, " ")]) {
             Jail::expect_with(|jail| {

@@ -14,6 +14,7 @@ pub struct Stores {
     pub jobs: Arc<Store>,
     pub alerts: Arc<Store>,
     pub ai: Arc<Store>,
+    pub shops: Arc<Store>,
     /// That of the writer of tracking events.
     pub events: Arc<Store>,
     /// Those that the HTTP threads take in turn; at least one.
@@ -62,6 +63,7 @@ impl Stores {
             jobs: on(Purpose::Jobs),
             alerts: on(Purpose::Alerts),
             ai: on(Purpose::Ai),
+            shops: on(Purpose::Shops),
             control,
             events,
             threads,

@@ -1,0 +1,266 @@
+//! What is read of a shop goes the way of an imported file: in parts that are imported while the next one is read.
+//!
+//! A part is one transaction. What is imported before an error stays: it is as true as it would be in a file, and the
+//! window is read again.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::Arc,
+};
+
+use domain::{
+    AccountId, StoreError,
+    accounts::{Account, Platform},
+    imports::{ImportError, ImportStore, MAX_QUANTITY, ProductRow, Rows, ShopDocument, Target},
+    integrations::Fact,
+    shops::{
+        Calls, OrderBatch, Product, ProductBatch, Refused, ShopError, ShopOrder, ShopStream, Voided,
+        sync::{Counts, MAX_REFUSALS, Refusal},
+    },
+};
+use futures_util::{StreamExt, stream};
+use time::OffsetDateTime;
+use tokio::sync::mpsc;
+
+use super::documents::{check_id, check_optional, documents, shown};
+
+/// Orders that are imported at a time: enough to be quick, few enough to be held in memory.
+const ORDERS: usize = 2_000;
+/// Products that are imported at a time.
+const PRODUCTS: usize = 5_000;
+
+/// Where what is read goes, and what the account makes of it.
+#[derive(Clone)]
+pub struct Importing {
+    pub imports: Arc<dyn ImportStore>,
+    pub account: Account,
+    pub source: Platform,
+    /// The platform whose copied sales do not count here, as the account is connected to it.
+    pub counted_elsewhere: Option<Platform>,
+    /// What the connection alone says for the account.
+    pub owner_of: Vec<Fact>,
+    pub now: OffsetDateTime,
+}
+
+/// What came of a stream.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Tally {
+    pub counts: Counts,
+    /// The newest [`MAX_REFUSALS`].
+    pub refusals: VecDeque<Refusal>,
+}
+
+/// Why a stream was not imported to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportFailure {
+    #[error(transparent)]
+    Shop(#[from] ShopError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<ImportError> for ImportFailure {
+    fn from(error: ImportError) -> Self {
+        match error {
+            ImportError::Store(error) => Self::Store(error),
+            // A part is complete before it is handed over, and accounts are not removed.
+            ImportError::Source(_) | ImportError::UnknownAccount => Self::Store(StoreError::Internal(error.into())),
+        }
+    }
+}
+
+impl Tally {
+    fn called(&mut self, Calls { made, waited }: Calls) {
+        self.counts.calls += i64::try_from(made).unwrap_or(i64::MAX);
+        self.counts.waited_ms += i64::try_from(waited.as_millis()).unwrap_or(i64::MAX);
+    }
+
+    fn refuse(&mut self, kind: &str, external_id: String, reason: String) {
+        self.counts.refused += 1;
+        if self.refusals.len() == MAX_REFUSALS {
+            self.refusals.pop_front();
+        }
+        let external_id = shown(external_id).unwrap_or_default();
+        self.refusals.push_back(Refusal { kind: kind.to_owned(), external_id, reason });
+    }
+
+    fn refuse_all(&mut self, refused: Vec<Refused>) {
+        for Refused { kind, external_id, reason } in refused {
+            self.refuse(kind, external_id, reason);
+        }
+    }
+}
+
+impl Importing {
+    fn target(&self) -> Target {
+        let account: AccountId = self.account.id;
+        Target { account, now: self.now, dry_run: false }
+    }
+
+    /// Imports orders with their refunds.
+    pub async fn orders(&self, orders: ShopStream<OrderBatch>) -> Result<Tally, ImportFailure> {
+        let (sender, mut receiver) = mpsc::channel(1);
+        let storing = async {
+            let mut stored = 0;
+            while let Some(part) = receiver.recv().await {
+                let summary = self.imports.shop_documents(self.target(), self.source, one(part)).await?;
+                let (orders, refunds) = (summary.documents.orders, summary.documents.refunds);
+                stored += orders.new + orders.changed + refunds.new + refunds.changed;
+            }
+            Ok::<_, ImportFailure>(stored)
+        };
+        let (mut tally, stored) = tokio::try_join!(self.read_orders(orders, sender), storing)?;
+        tally.counts.stored = stored;
+        Ok(tally)
+    }
+
+    async fn read_orders(
+        &self,
+        mut orders: ShopStream<OrderBatch>,
+        parts: mpsc::Sender<Vec<ShopDocument>>,
+    ) -> Result<Tally, ImportFailure> {
+        let (mut tally, mut part) = (Tally::default(), Part::default());
+        while let Some(batch) = orders.next().await {
+            let OrderBatch { calls, read, orders, voided, refused } = batch?;
+            tally.called(calls);
+            tally.counts.read += i64::try_from(read).unwrap_or(i64::MAX);
+            tally.refuse_all(refused);
+            for order in orders {
+                self.add_order(order, &mut tally, &mut part);
+            }
+            for Voided { external_id } in voided.into_iter().filter(|voided| check_id("", &voided.external_id).is_ok()) {
+                tally.counts.voided += 1;
+                part.add(gone(external_id));
+            }
+            // The other end only goes away with an error, which is the one that counts.
+            if part.documents.len() >= ORDERS && parts.send(part.take()).await.is_err() {
+                return Ok(tally);
+            }
+        }
+        if !part.documents.is_empty() {
+            let _ = parts.send(part.take()).await;
+        }
+        Ok(tally)
+    }
+
+    fn add_order(&self, order: ShopOrder, tally: &mut Tally, part: &mut Part) {
+        let order_id = order.order.external_id.clone();
+        if order.copy_of.is_some() && order.copy_of == self.counted_elsewhere {
+            tally.counts.voided += 1;
+            return part.add(gone(order_id));
+        }
+        let is_whole = !order.refund_unknown;
+        if !is_whole {
+            let reason = "money went back, and the platform does not say how much";
+            tally.refuse("refund", order_id.clone(), reason.to_owned());
+        }
+        match documents(order, &self.account.timezone) {
+            Ok(parts) => part.add(ShopDocument { order_id, parts, is_whole }),
+            Err(reason) => tally.refuse("order", order_id, reason),
+        }
+    }
+
+    /// Imports a catalogue.
+    pub async fn products(&self, products: ShopStream<ProductBatch>) -> Result<Tally, ImportFailure> {
+        let (sender, mut receiver) = mpsc::channel(1);
+        let storing = async {
+            let mut stored = 0;
+            while let Some(rows) = receiver.recv().await {
+                let summary = self.imports.products(self.target(), one(rows)).await?;
+                stored += summary.rows.new + summary.rows.changed;
+            }
+            Ok::<_, ImportFailure>(stored)
+        };
+        let (mut tally, stored) = tokio::try_join!(self.read_products(products, sender), storing)?;
+        tally.counts.stored = stored;
+        Ok(tally)
+    }
+
+    async fn read_products(
+        &self,
+        mut products: ShopStream<ProductBatch>,
+        parts: mpsc::Sender<Vec<ProductRow>>,
+    ) -> Result<Tally, ImportFailure> {
+        let (mut tally, mut rows) = (Tally::default(), Vec::new());
+        while let Some(batch) = products.next().await {
+            let ProductBatch { calls, read, products, refused } = batch?;
+            tally.called(calls);
+            tally.counts.read += i64::try_from(read).unwrap_or(i64::MAX);
+            tally.refuse_all(refused);
+            for product in products {
+                let sku = product.sku.clone();
+                match self.row(product) {
+                    Ok(row) => rows.push(row),
+                    Err(reason) => tally.refuse("product", sku, reason),
+                }
+            }
+            if rows.len() >= PRODUCTS && parts.send(std::mem::take(&mut rows)).await.is_err() {
+                return Ok(tally);
+            }
+        }
+        if !rows.is_empty() {
+            let _ = parts.send(rows).await;
+        }
+        Ok(tally)
+    }
+
+    /// A product as the account takes it from this connection.
+    fn row(&self, product: Product) -> Result<ProductRow, String> {
+        let Product { sku, name, category, price, cost, stock, on_order } = product;
+        check_id("its SKU", &sku)?;
+        check_optional("its price", price)?;
+        check_optional("its cost", cost)?;
+        let within = |units: &i64| (-MAX_QUANTITY..=MAX_QUANTITY).contains(units);
+        if !stock.iter().chain(&on_order).all(within) {
+            return Err("its stock is out of range".to_owned());
+        }
+        let owns = |fact| self.owner_of.contains(&fact);
+        let today = self.account.timezone.day_of(self.now);
+        Ok(ProductRow {
+            sku,
+            name: name.and_then(shown),
+            category: category.and_then(shown),
+            price,
+            cost: cost.filter(|_| owns(Fact::Cost)).map(|cost| (cost, today)),
+            stock: stock.filter(|_| owns(Fact::Stock)),
+            on_order: on_order.filter(|_| owns(Fact::Stock)),
+            lead_time_days: None,
+            pack_size: None,
+            min_order_qty: None,
+        })
+    }
+}
+
+/// Orders that are imported together, each once: as it was read last.
+#[derive(Default)]
+struct Part {
+    documents: Vec<ShopDocument>,
+    places: HashMap<String, usize>,
+}
+
+impl Part {
+    fn add(&mut self, document: ShopDocument) {
+        let place = self.places.get(&document.order_id).and_then(|place| self.documents.get_mut(*place));
+        match place {
+            Some(known) => *known = document,
+            None => {
+                self.places.insert(document.order_id.clone(), self.documents.len());
+                self.documents.push(document);
+            }
+        }
+    }
+
+    fn take(&mut self) -> Vec<ShopDocument> {
+        self.places.clear();
+        std::mem::take(&mut self.documents)
+    }
+}
+
+/// An order that does not count.
+const fn gone(order_id: String) -> ShopDocument {
+    ShopDocument { order_id, parts: Vec::new(), is_whole: true }
+}
+
+fn one<T: Send + 'static>(part: Vec<T>) -> Rows<T> {
+    stream::once(std::future::ready(Ok(part))).boxed()
+}

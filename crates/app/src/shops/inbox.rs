@@ -1,0 +1,242 @@
+//! Acts on hooks that were taken in: what they name is read again with our own token.
+
+use std::{collections::BTreeSet, future::Future, sync::Arc, time::Duration as Pause};
+
+use domain::{
+    InboxId, StoreError,
+    error::Chain,
+    integrations::{Integration, RevokeReason},
+    shops::{
+        hooks::{PrivacyRequest, Topic},
+        inbox::{InboxEntry, Taken, Waiting},
+        privacy::{NewRequest, PrivacyStore},
+        sync::DueSync,
+    },
+};
+use futures_util::{StreamExt, stream};
+use time::{Duration, OffsetDateTime};
+use tokio::time::sleep;
+use tracing::Instrument;
+
+use super::{
+    sync::{LEASE_SECONDS, Syncer},
+    turn::{Stopped, Turn},
+};
+use crate::outage;
+
+/// How often it is looked whether hooks wait.
+const EVERY: Pause = Pause::from_secs(1);
+/// Connections whose hooks are looked at.
+const LOOKED_AT: i64 = 1_000;
+/// Hooks of a connection that are acted on together.
+const TAKEN: i64 = 200;
+/// How long a process keeps hooks to itself.
+const HELD: Duration = Duration::minutes(10);
+/// The catalogue is not read more often than this, however many hooks say that it changed.
+const CATALOGUE_PAUSE: Duration = Duration::minutes(5);
+/// Attempts after which a hook is given up: the changes that it stands for are found by polling.
+const MAX_ATTEMPTS: i64 = 12;
+
+/// Acts on hooks.
+#[derive(Clone)]
+pub struct HookWorker {
+    pub syncer: Syncer,
+    pub privacy: Arc<dyn PrivacyStore>,
+}
+
+/// What is to become of hooks.
+#[derive(Default)]
+struct Settled {
+    done: Vec<InboxId>,
+    /// To be acted on later, by themselves.
+    later: Vec<(InboxId, OffsetDateTime)>,
+}
+
+impl HookWorker {
+    /// Acts on hooks until `stop`; those under way are acted on again by whoever comes next.
+    pub async fn run(self, stop: impl Future<Output = ()>) {
+        let mut stop = std::pin::pin!(stop);
+        loop {
+            let working = async {
+                if let Err(error) = self.tick().await {
+                    outage::warn(&error, "hooks of shops could not be looked up");
+                }
+                sleep(EVERY).await;
+            };
+            tokio::select! {
+                () = &mut stop => return,
+                () = working => {}
+            }
+        }
+    }
+
+    /// Acts on what waits now.
+    ///
+    /// # Errors
+    /// Trouble with the database; what was taken is acted on again later.
+    pub async fn tick(&self) -> Result<(), StoreError> {
+        let waiting = self.syncer.inbox.waiting(self.syncer.ports.now(), LOOKED_AT).await?;
+        metrics::gauge!("shop_connections_with_hooks_waiting").set(u32::try_from(waiting.len()).unwrap_or(u32::MAX));
+        let acting = waiting.into_iter().map(|waiting| self.act_in_span(waiting));
+        stream::iter(acting).buffer_unordered(self.syncer.at_once).collect::<()>().await;
+        Ok(())
+    }
+
+    async fn act_in_span(&self, waiting: Waiting) {
+        let Waiting { account, integration } = waiting;
+        let span = tracing::error_span!("shop_hooks", account_id = account.0, integration = integration.0);
+        if let Err(error) = self.act(waiting).instrument(span).await {
+            outage::warn(&error, "hooks of a shop could not be acted on; trying again");
+        }
+    }
+
+    async fn act(&self, waiting: Waiting) -> Result<(), StoreError> {
+        let (ports, now) = (&self.syncer.ports, self.syncer.ports.now());
+        let taken = self.syncer.inbox.take(waiting, now, now + HELD, TAKEN).await?;
+        if taken.entries.is_empty() {
+            return Ok(());
+        }
+        let settled = match ports.integrations.find(taken.account, taken.integration).await? {
+            Some(integration) => self.settle(&taken, &integration).await?,
+            None => Settled { done: taken.entries.iter().map(|entry| entry.id).collect(), later: Vec::new() },
+        };
+        for (id, until) in settled.later {
+            self.syncer.inbox.postpone(taken.account, &[id], until).await?;
+        }
+        self.syncer.inbox.done(taken.account, &settled.done, ports.now()).await
+    }
+
+    /// First what needs no access to the shop, then what does.
+    async fn settle(&self, taken: &Taken, integration: &Integration) -> Result<Settled, StoreError> {
+        let mut settled = Settled::default();
+        let mut to_read = Vec::new();
+        for entry in &taken.entries {
+            if needs_access(&entry.topic) && integration.revoked_at.is_none() {
+                to_read.push(entry);
+            } else {
+                self.note(taken, integration, entry).await?;
+                settled.done.push(entry.id);
+            }
+        }
+        self.read(taken, &to_read, &mut settled).await?;
+        Ok(settled)
+    }
+
+    /// Acts on a hook that says all there is to know.
+    async fn note(&self, taken: &Taken, integration: &Integration, entry: &InboxEntry) -> Result<(), StoreError> {
+        let (ports, Taken { account, integration: id, .. }) = (&self.syncer.ports, taken);
+        let is_old = entry.received_at < integration.connected_at;
+        match &entry.topic {
+            Topic::Privacy(request) => self.respect(taken, entry, request.clone()).await?,
+            // One from before the shop was connected again says nothing of now.
+            Topic::Uninstalled if is_old => {}
+            Topic::Uninstalled => ports.end(*account, *id, RevokeReason::Uninstalled, None).await?,
+            Topic::Suspended | Topic::Resumed => {
+                let suspended = entry.topic == Topic::Suspended;
+                ports.connections.suspend(*account, *id, suspended, ports.now()).await?;
+            }
+            Topic::ScopesChanged | Topic::Order(None) => {
+                ports.syncs.hint(*account, *id, ports.now()).await?;
+            }
+            Topic::Order(Some(_)) | Topic::Catalogue | Topic::Other => {}
+        }
+        Ok(())
+    }
+
+    /// Logs a privacy request, and does it at once where that needs nobody.
+    async fn respect(&self, taken: &Taken, entry: &InboxEntry, request: PrivacyRequest) -> Result<(), StoreError> {
+        let is_for_data = matches!(request, PrivacyRequest::Data { .. });
+        let new = NewRequest { hook: entry.id, request, received_at: entry.received_at };
+        let id = self.privacy.log(taken.account, taken.integration, new).await?;
+        if is_for_data {
+            tracing::warn!(request = id.0, "a buyer asks for their data: see `api integrations privacy`");
+            return Ok(());
+        }
+        let done = self.privacy.redact(taken.account, id, self.syncer.ports.now()).await?.unwrap_or_default();
+        tracing::info!(request = id.0, customers = done.customers, orders = done.orders, "buyers were forgotten");
+        Ok(())
+    }
+
+    /// Reads what hooks name.
+    async fn read(&self, taken: &Taken, entries: &[&InboxEntry], settled: &mut Settled) -> Result<(), StoreError> {
+        if entries.is_empty() {
+            return Ok(());
+        }
+        let (ports, Taken { account, integration, .. }) = (&self.syncer.ports, taken);
+        let due = DueSync { account: *account, integration: *integration };
+        let Some(leased) = ports.syncs.lease(due, LEASE_SECONDS).await? else {
+            postpone(entries, ports.now(), settled);
+            return Ok(());
+        };
+        let lease = leased.lease;
+        let reading = async {
+            let mut turn = Turn::new(&self.syncer, leased).await?;
+            let orders = read_orders(&mut turn, entries).await;
+            let catalogue = self.read_catalogue(&mut turn, entries, settled).await;
+            orders.and(catalogue).map(|()| turn.due_again())
+        };
+        let read = self.syncer.holding(lease, reading).await;
+        match &read {
+            Ok(_) => {
+                let postponed: BTreeSet<_> = settled.later.iter().map(|(id, _)| *id).collect();
+                settled.done.extend(entries.iter().map(|entry| entry.id).filter(|id| !postponed.contains(id)));
+            }
+            Err(stopped) => {
+                tracing::info!(?stopped, "hooks of a shop are acted on later");
+                settled.later.clear();
+                postpone(entries, ports.now(), settled);
+            }
+        }
+        self.syncer.release(lease, read).await;
+        Ok(())
+    }
+
+    /// Reads the catalogue, unless that was done a moment ago.
+    async fn read_catalogue(
+        &self,
+        turn: &mut Turn<'_>,
+        entries: &[&InboxEntry],
+        settled: &mut Settled,
+    ) -> Result<(), Stopped> {
+        let hooks = || entries.iter().filter(|entry| entry.topic == Topic::Catalogue);
+        let Some(newest) = hooks().map(|entry| entry.received_at).max() else { return Ok(()) };
+        let now = self.syncer.ports.now();
+        match turn.catalogue_read_at() {
+            // The last pass saw what they tell of.
+            Some(at) if at >= newest => Ok(()),
+            Some(at) if now < at + CATALOGUE_PAUSE => {
+                settled.later.extend(hooks().map(|entry| (entry.id, at + CATALOGUE_PAUSE)));
+                Ok(())
+            }
+            _ => turn.catalogue().await,
+        }
+    }
+}
+
+const fn needs_access(topic: &Topic) -> bool {
+    matches!(topic, Topic::Order(Some(_)) | Topic::Catalogue)
+}
+
+/// Reads the orders that hooks name, each once.
+async fn read_orders(turn: &mut Turn<'_>, entries: &[&InboxEntry]) -> Result<(), Stopped> {
+    let ids: BTreeSet<&String> = entries
+        .iter()
+        .filter_map(|entry| match &entry.topic {
+            Topic::Order(Some(id)) => Some(id),
+            _ => None,
+        })
+        .collect();
+    if ids.is_empty() { Ok(()) } else { turn.read_orders(ids.into_iter().cloned().collect()).await }
+}
+
+/// Puts hooks back, each time for twice as long; after many attempts polling has found what they tell of.
+fn postpone(entries: &[&InboxEntry], now: OffsetDateTime, settled: &mut Settled) {
+    for entry in entries {
+        if entry.attempts >= MAX_ATTEMPTS {
+            settled.done.push(entry.id);
+            continue;
+        }
+        let doublings = u32::try_from(entry.attempts.saturating_sub(1)).unwrap_or_default().min(10);
+        settled.later.push((entry.id, now + Duration::seconds(5) * 2_i32.pow(doublings)));
+    }
+}

@@ -1,0 +1,587 @@
+//! A connection's turn: what is due of each stream is read and stored, window by window, while the lease holds.
+//!
+//! A cursor moves after its window is stored, so a process that is killed at any line leaves a window that is read again, to
+//! the same rows.
+
+use std::{collections::VecDeque, sync::Arc};
+
+use domain::{
+    AccountId, IntegrationId, StoreError,
+    accounts::{Account, Platform},
+    error::Chain,
+    integrations::{ErrorCode, Integration, RevokeReason},
+    shops::{
+        Purpose, ShopError, ShopInfo, ShopReader, Timing, Window,
+        connections::Description,
+        sync::{Counts, Cursor, EndedRun, INTERVAL, LeasedSync, MAX_PAUSE, Outcome, Refusal, RunError, Stream, SyncLease, next_due},
+    },
+};
+use time::{Duration, OffsetDateTime};
+use tokio::time::{Instant, timeout};
+
+use super::{
+    connect::description,
+    imports::{ImportFailure, Importing, Tally},
+    sync::Syncer,
+    tokens::{AccessError, Held},
+    windows::Windows,
+};
+
+/// Orders that are read again by their numbers at a time.
+const REREAD_AT_ONCE: i64 = 500;
+/// How soon a connection is looked at again whose token another process is renewing.
+const BUSY_PAUSE: Duration = Duration::seconds(10);
+/// How soon a connection is looked at again after trouble here.
+const TROUBLE_PAUSE: Duration = Duration::minutes(1);
+/// How long the platform has to take the address of hooks.
+const SUBSCRIBED_WITHIN: std::time::Duration = std::time::Duration::from_secs(30);
+
+/// A connection that this process reads.
+pub(super) struct Turn<'a> {
+    syncer: &'a Syncer,
+    lease: SyncLease,
+    integration: Integration,
+    cursors: Vec<Cursor>,
+    account: Account,
+    reader: Arc<dyn ShopReader>,
+    timing: Timing,
+    held: Held,
+    /// Whether the token was renewed for not being accepted: that helps once.
+    is_renewed: bool,
+    counted_elsewhere: Option<Platform>,
+    /// When another connection of the account last came or went that decides what counts here.
+    elsewhere_changed_at: Option<OffsetDateTime>,
+    failures: i64,
+}
+
+/// Why a turn ends before everything is read.
+#[derive(Debug)]
+pub(super) enum Stopped {
+    /// Nobody has the right to read the connection any more, or another process has.
+    Lost,
+    /// There is nothing to be done before that instant.
+    Wait(OffsetDateTime),
+    /// A stream failed, and is noted.
+    Failed,
+    Store(StoreError),
+}
+
+impl From<StoreError> for Stopped {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+/// What is read of a stream in one run.
+enum Reading {
+    Window(Window, Purpose),
+    Orders(Vec<String>),
+    Catalogue,
+}
+
+impl<'a> Turn<'a> {
+    /// Prepares to read a connection.
+    pub async fn new(syncer: &'a Syncer, leased: LeasedSync) -> Result<Self, Stopped> {
+        let (ports, lease) = (&syncer.ports, leased.lease);
+        let account = ports.accounts.find(lease.account).await?.ok_or(Stopped::Lost)?;
+        let provider = leased.integration.provider;
+        let later = || Stopped::Wait(ports.now() + MAX_PAUSE);
+        let connector = ports.connectors.for_mode(provider, account.mode).map_err(|error| {
+            tracing::warn!(%error, "a connection cannot be read");
+            later()
+        })?;
+        let reader = connector.reader.clone();
+        let held = match ports.access(lease.account, lease.integration).await {
+            Ok(held) => held,
+            Err(AccessError::Shop(error)) => return Err(unread(syncer, &leased, error).await),
+            Err(error) => return Err(no_access(ports.now(), error)),
+        };
+        let (counted_elsewhere, elsewhere_changed_at) = elsewhere(syncer, lease.account, provider).await?;
+        Ok(Self {
+            syncer,
+            lease,
+            integration: leased.integration,
+            cursors: leased.cursors,
+            account,
+            timing: reader.timing(),
+            reader,
+            held,
+            is_renewed: false,
+            counted_elsewhere,
+            elsewhere_changed_at,
+            failures: 0,
+        })
+    }
+
+    /// Reads what is due, until `until`. Gives when the connection is due again.
+    pub async fn read(&mut self, until: Instant) -> Result<OffsetDateTime, Stopped> {
+        let present = self.look_at_shop().await?;
+        self.measure_age();
+        go_on(self.changes(present).await)?;
+        if self.is_due(Stream::Catalogue) {
+            go_on(self.nightly().await)?;
+        }
+        if let Some(age) = self.timing.reread.filter(|_| self.is_due(Stream::Reread)) {
+            go_on(self.reread(age).await)?;
+        }
+        let filled = self.back_fill(until).await;
+        let is_filled = matches!(filled, Ok(true));
+        go_on(filled.map(drop))?;
+        let now = self.now();
+        Ok(if is_filled || self.failures > 0 { next_due(self.failures, now) } else { now })
+    }
+
+    /// When the connection is due again that was read for the sake of a hook: as it was before.
+    pub fn due_again(&self) -> OffsetDateTime {
+        let is_filled = self.history_left(self.cursor(Stream::BackFill)).current().is_none();
+        let read_at = self.cursor(Stream::Changes).unwrap_or(self.integration.connected_at);
+        if is_filled { read_at + INTERVAL } else { self.now() }
+    }
+
+    /// What of the history is to be read next, which has come down to `filled_from`.
+    fn history_left(&self, filled_from: Option<OffsetDateTime>) -> Windows {
+        let connected_at = self.integration.connected_at;
+        let oldest = connected_at - self.timing.history;
+        let floor = self.integration.history_from.map_or(oldest, |from| from.max(oldest));
+        Windows::of_back_fill(filled_from.unwrap_or(connected_at), floor, &self.timing)
+    }
+
+    /// When the last pass over the catalogue began.
+    pub fn catalogue_read_at(&self) -> Option<OffsetDateTime> {
+        self.cursor(Stream::Catalogue)
+    }
+
+    fn now(&self) -> OffsetDateTime {
+        self.syncer.ports.now()
+    }
+
+    fn cursor(&self, stream: Stream) -> Option<OffsetDateTime> {
+        self.cursors.iter().find(|cursor| cursor.stream == stream).map(|cursor| cursor.at)
+    }
+
+    fn id(&self) -> IntegrationId {
+        self.integration.id
+    }
+
+    fn measure_age(&self) {
+        let cursor = self.cursor(Stream::Changes).unwrap_or(self.integration.connected_at);
+        let age = (self.now() - cursor).as_seconds_f64().max(0.0);
+        metrics::histogram!("shop_cursor_age_seconds", "provider" => self.integration.provider.as_str()).record(age);
+    }
+
+    /// Once per day of the account.
+    fn is_due(&self, stream: Stream) -> bool {
+        let day = |at| self.account.timezone.day_of(at);
+        self.cursor(stream).is_none_or(|at| day(at) < day(self.now()))
+            || (stream == Stream::Catalogue && self.copies_changed())
+    }
+
+    /// Notes what the shop says of itself, and gives the platform's present.
+    async fn look_at_shop(&mut self) -> Result<OffsetDateTime, Stopped> {
+        let (info, present) = loop {
+            match self.reader.shop(&self.held.access).await {
+                Ok(found) => break found,
+                Err(error) => {
+                    if let Err(error) = self.renew_once(error).await? {
+                        return Err(self.failed(Stream::Changes, None, self.now(), Tally::default(), error).await);
+                    }
+                }
+            }
+        };
+        let ports = &self.syncer.ports;
+        if self.integration.suspended {
+            ports.connections.suspend(self.lease.account, self.id(), false, self.now()).await?;
+        }
+        if info.currency != self.account.currency {
+            let error = ShopError::Rejected(format!("the shop's currency is {} now", info.currency));
+            return Err(self.failed(Stream::Changes, None, self.now(), Tally::default(), error).await);
+        }
+        self.describe(&info).await?;
+        Ok(present)
+    }
+
+    async fn describe(&mut self, info: &ShopInfo) -> Result<(), StoreError> {
+        let new = description(info, self.held.access.scopes.clone());
+        let old = &self.integration;
+        let is_known = old.scopes == new.scopes
+            && old.missing_scopes == new.missing_scopes
+            && old.history_from == new.history_from
+            && old.buyer_data == new.buyer_data;
+        if is_known {
+            return Ok(());
+        }
+        self.integration.missing_scopes = new.missing_scopes.clone();
+        self.integration.history_from = new.history_from;
+        self.syncer.ports.connections.describe(self.lease.account, self.id(), new).await
+    }
+
+    async fn changes(&mut self, present: OffsetDateTime) -> Result<(), Stopped> {
+        let cursor = self.cursor(Stream::Changes).unwrap_or(self.integration.connected_at);
+        let mut windows = Windows::of_changes(cursor, present, &self.timing);
+        while let Some(window) = windows.current() {
+            let is_last = windows.is_last();
+            let reading = Reading::Window(window, Purpose::Changes);
+            let done = Outcome::Done { cursor: window.until.max(cursor), reached: is_last.then_some(present) };
+            self.window(Stream::Changes, &mut windows, &reading, done).await?;
+        }
+        Ok(())
+    }
+
+    /// Reads the history, newest first, until it is read or `until`. True when all of it is read.
+    async fn back_fill(&mut self, until: Instant) -> Result<bool, Stopped> {
+        let connected_at = self.integration.connected_at;
+        let mut filled_from = self.cursor(Stream::BackFill);
+        // The newest window reaches the present of the connection's beginning.
+        let mut reached = filled_from.is_none().then_some(connected_at);
+        loop {
+            let mut windows = self.history_left(filled_from);
+            if windows.current().is_none() {
+                return Ok(true);
+            }
+            while let Some(window) = windows.current() {
+                if Instant::now() >= until {
+                    return Ok(false);
+                }
+                let reading = Reading::Window(window, Purpose::BackFill);
+                let done = Outcome::Done { cursor: window.from, reached };
+                if self.window(Stream::BackFill, &mut windows, &reading, done).await? {
+                    (filled_from, reached) = (Some(window.from), None);
+                }
+            }
+        }
+    }
+
+    /// Reads the current window, or halves it. True when it is stored.
+    async fn window(
+        &mut self,
+        stream: Stream,
+        windows: &mut Windows,
+        reading: &Reading,
+        done: Outcome,
+    ) -> Result<bool, Stopped> {
+        let (window, started_at) = (windows.current(), self.now());
+        match self.import(reading).await? {
+            Ok(tally) => {
+                self.record(stream, window, started_at, tally, done).await?;
+                windows.advance();
+                Ok(true)
+            }
+            Err(ShopError::TooMany) if windows.halve() => Ok(false),
+            Err(error) => Err(self.failed(stream, window, started_at, Tally::default(), error).await),
+        }
+    }
+
+    /// The catalogue, after what hangs together with it: where hooks are to be sent, and whether copies of other platforms'
+    /// sales count.
+    async fn nightly(&mut self) -> Result<(), Stopped> {
+        self.subscribe().await;
+        if self.copies_changed() && self.cursor(Stream::BackFill).is_some() {
+            // The history is read again: what counts of it is another part now.
+            let cursor = self.now();
+            self.record(Stream::BackFill, None, cursor, Tally::default(), Outcome::Done { cursor, reached: None }).await?;
+        }
+        self.catalogue().await
+    }
+
+    /// Whether a connection that decides what counts here came or went since the last look at the catalogue.
+    fn copies_changed(&self) -> bool {
+        let looked_at = self.cursor(Stream::Catalogue);
+        self.elsewhere_changed_at.zip(looked_at).is_some_and(|(changed, looked)| changed > looked)
+    }
+
+    /// The catalogue alone.
+    pub async fn catalogue(&mut self) -> Result<(), Stopped> {
+        let started_at = self.now();
+        match self.import(&Reading::Catalogue).await? {
+            Ok(tally) => {
+                let done = Outcome::Done { cursor: started_at, reached: None };
+                self.record(Stream::Catalogue, None, started_at, tally, done).await
+            }
+            Err(error) => Err(self.failed(Stream::Catalogue, None, started_at, Tally::default(), error).await),
+        }
+    }
+
+    /// Platforms drop addresses that failed for a while, so it is told every night.
+    async fn subscribe(&self) {
+        let Some(base) = &self.syncer.public_url else { return };
+        let address = format!("{}/hooks/{}", base.trim_end_matches('/'), self.integration.provider);
+        let subscribed = timeout(SUBSCRIBED_WITHIN, self.reader.subscribe(&self.held.access, &address)).await;
+        match subscribed {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::warn!(%error, "hooks could not be subscribed to; changes are found by polling"),
+            Err(_) => tracing::warn!("hooks could not be subscribed to in time; changes are found by polling"),
+        }
+    }
+
+    /// Reads orders again one by one that are younger than `age`.
+    async fn reread(&mut self, age: Duration) -> Result<(), Stopped> {
+        let (started_at, since) = (self.now(), self.now() - age);
+        let (mut all, mut after) = (Tally::default(), None);
+        loop {
+            let (known, source) = (&self.syncer.known_orders, self.integration.provider);
+            let ids = known.ids(self.lease.account, source, since, after.clone(), REREAD_AT_ONCE).await?;
+            let Some(last) = ids.last().cloned() else { break };
+            after = Some(last);
+            match self.import(&Reading::Orders(ids)).await? {
+                Ok(tally) => all = all.with(tally),
+                Err(error) => return Err(self.failed(Stream::Reread, None, started_at, all, error).await),
+            }
+        }
+        let done = Outcome::Done { cursor: started_at, reached: None };
+        self.record(Stream::Reread, None, started_at, all, done).await
+    }
+
+    /// Some orders by their numbers: what hooks ask for.
+    pub async fn read_orders(&mut self, ids: Vec<String>) -> Result<(), Stopped> {
+        let started_at = self.now();
+        match self.import(&Reading::Orders(ids)).await? {
+            Ok(_) => Ok(()),
+            Err(error) => Err(self.failed(Stream::Changes, None, started_at, Tally::default(), error).await),
+        }
+    }
+
+    /// Imports what is read; a token that is not accepted is renewed once.
+    async fn import(&mut self, reading: &Reading) -> Result<Result<Tally, ShopError>, Stopped> {
+        loop {
+            match self.try_import(reading).await {
+                Ok(tally) => {
+                    self.measure(&tally.counts);
+                    return Ok(Ok(tally));
+                }
+                Err(ImportFailure::Store(error)) => return Err(error.into()),
+                Err(ImportFailure::Shop(error)) => {
+                    if let Err(error) = self.renew_once(error).await? {
+                        return Ok(Err(error));
+                    }
+                }
+            }
+        }
+    }
+
+    async fn try_import(&self, reading: &Reading) -> Result<Tally, ImportFailure> {
+        let (access, currency) = (&self.held.access, self.account.currency);
+        let importing = Importing {
+            imports: self.syncer.imports.clone(),
+            account: self.account.clone(),
+            source: self.integration.provider,
+            counted_elsewhere: self.counted_elsewhere,
+            owner_of: self.integration.owner_of.clone(),
+            now: self.now(),
+        };
+        match reading {
+            Reading::Window(window, purpose) => {
+                importing.orders(self.reader.orders(access, *window, *purpose, currency)).await
+            }
+            Reading::Orders(ids) => importing.orders(self.reader.orders_by_id(access, ids.clone(), currency)).await,
+            Reading::Catalogue => importing.products(self.reader.products(access, currency)).await,
+        }
+    }
+
+    /// Renews the token where that may mend `error`; gives it back where it may not.
+    async fn renew_once(&mut self, error: ShopError) -> Result<Result<(), ShopError>, Stopped> {
+        if error != ShopError::Unauthorized || self.is_renewed {
+            return Ok(Err(error));
+        }
+        self.is_renewed = true;
+        let ports = &self.syncer.ports;
+        match ports.access_after(self.lease.account, self.id(), self.held.generation).await {
+            Ok(held) => {
+                self.held = held;
+                Ok(Ok(()))
+            }
+            Err(AccessError::Shop(error)) => Ok(Err(error)),
+            Err(error) => Err(no_access(ports.now(), error)),
+        }
+    }
+
+    fn measure(&self, counts: &Counts) {
+        let provider = self.integration.provider.as_str();
+        metrics::counter!("shop_calls_total", "provider" => provider).increment(unsigned(counts.calls));
+        let waited = unsigned(counts.waited_ms);
+        metrics::counter!("shop_waits_milliseconds_total", "provider" => provider).increment(waited);
+        metrics::counter!("shop_records_refused_total", "provider" => provider).increment(unsigned(counts.refused));
+    }
+
+    async fn record(
+        &mut self,
+        stream: Stream,
+        window: Option<Window>,
+        started_at: OffsetDateTime,
+        tally: Tally,
+        outcome: Outcome,
+    ) -> Result<(), Stopped> {
+        let Tally { counts, refusals } = tally;
+        let moved = match &outcome {
+            Outcome::Done { cursor, .. } => Some(Cursor { stream, at: *cursor }),
+            Outcome::Failed(_) => None,
+        };
+        let run = ended(stream, window, counts, refusals, (started_at, self.now()), outcome);
+        let failing = self.syncer.ports.syncs.record(self.lease, run).await?.ok_or(Stopped::Lost)?;
+        self.failures = failing.failures;
+        if moved.is_some() {
+            self.cursors.retain(|cursor| cursor.stream != stream);
+            self.cursors.extend(moved);
+        }
+        Ok(())
+    }
+
+    /// Notes that a stream failed, and what that says of the connection.
+    async fn failed(
+        &mut self,
+        stream: Stream,
+        window: Option<Window>,
+        started_at: OffsetDateTime,
+        tally: Tally,
+        error: ShopError,
+    ) -> Stopped {
+        let noted = self.note(&error).await;
+        match noted {
+            Ok(None) => {}
+            Ok(Some(stopped)) => return stopped,
+            Err(error) => return error.into(),
+        }
+        tracing::warn!(%stream, %error, "a shop could not be read");
+        let outcome = Outcome::Failed(RunError { code: code(&error), message: error.to_string() });
+        match self.record(stream, window, started_at, tally, outcome).await {
+            Err(stopped) => stopped,
+            Ok(()) if ends_turn(&error) => Stopped::Wait(next_due(self.failures, self.now())),
+            Ok(()) => Stopped::Failed,
+        }
+    }
+
+    /// What an error says of the connection as a whole; where that is all there is to it, the end of the turn.
+    async fn note(&mut self, error: &ShopError) -> Result<Option<Stopped>, StoreError> {
+        let (ports, account, id) = (&self.syncer.ports, self.lease.account, self.integration.id);
+        match error {
+            ShopError::Unauthorized => {
+                ports.end(account, id, RevokeReason::TokenExpired, Some(self.held.generation)).await?;
+                Ok(Some(Stopped::Lost))
+            }
+            ShopError::Throttled(until) => Ok(Some(Stopped::Wait((*until).max(self.now())))),
+            ShopError::Suspended => {
+                ports.connections.suspend(account, id, true, self.now()).await?;
+                Ok(None)
+            }
+            ShopError::MissingScope(scope) => {
+                self.miss(scope).await?;
+                Ok(None)
+            }
+            ShopError::NotFound
+            | ShopError::TooMany
+            | ShopError::Rejected(_)
+            | ShopError::Unavailable(_)
+            | ShopError::Malformed(_) => Ok(None),
+        }
+    }
+
+    async fn miss(&mut self, scope: &str) -> Result<(), StoreError> {
+        let integration = &mut self.integration;
+        if integration.missing_scopes.iter().any(|missing| missing == scope) {
+            return Ok(());
+        }
+        integration.missing_scopes.push(scope.to_owned());
+        let description = Description {
+            scopes: self.held.access.scopes.clone(),
+            missing_scopes: integration.missing_scopes.clone(),
+            history_from: integration.history_from,
+            buyer_data: integration.buyer_data,
+        };
+        self.syncer.ports.connections.describe(self.lease.account, integration.id, description).await
+    }
+}
+
+/// A stream that failed does not keep the others from being read.
+fn go_on(read: Result<(), Stopped>) -> Result<(), Stopped> {
+    match read {
+        Err(Stopped::Failed) => Ok(()),
+        read => read,
+    }
+}
+
+/// The platform whose copied sales do not count at `provider`, and when that last changed.
+async fn elsewhere(
+    syncer: &Syncer,
+    account: AccountId,
+    provider: Platform,
+) -> Result<(Option<Platform>, Option<OffsetDateTime>), StoreError> {
+    let Some(original) = provider.copies_of() else { return Ok((None, None)) };
+    let all = syncer.ports.all_of(account).await?;
+    let others = || all.iter().filter(|other| other.provider == original);
+    let is_counted = others().any(|other| other.revoked_at.is_none());
+    let changed_at = others().map(|other| other.revoked_at.unwrap_or(other.connected_at)).max();
+    Ok((is_counted.then_some(original), changed_at))
+}
+
+/// The token could not be renewed: noted with the stream that is read first.
+async fn unread(syncer: &Syncer, leased: &LeasedSync, error: ShopError) -> Stopped {
+    if let ShopError::Throttled(until) = error {
+        return Stopped::Wait(until);
+    }
+    let now = syncer.ports.now();
+    let outcome = Outcome::Failed(RunError { code: code(&error), message: error.to_string() });
+    let run = ended(Stream::Changes, None, Counts::default(), VecDeque::new(), (now, now), outcome);
+    match syncer.ports.syncs.record(leased.lease, run).await {
+        Ok(Some(failing)) => Stopped::Wait(next_due(failing.failures, now)),
+        Ok(None) => Stopped::Lost,
+        Err(error) => error.into(),
+    }
+}
+
+fn no_access(now: OffsetDateTime, error: AccessError) -> Stopped {
+    match error {
+        AccessError::Ended => Stopped::Lost,
+        AccessError::Busy => Stopped::Wait(now + BUSY_PAUSE),
+        AccessError::Store(error) => error.into(),
+        AccessError::Shop(ShopError::Throttled(until)) => Stopped::Wait(until),
+        error @ (AccessError::Shop(_) | AccessError::NotConfigured(_) | AccessError::Seal(_)) => {
+            tracing::warn!(error = %Chain(&error), "there is no access to a shop");
+            Stopped::Wait(now + TROUBLE_PAUSE)
+        }
+    }
+}
+
+fn ended(
+    stream: Stream,
+    window: Option<Window>,
+    counts: Counts,
+    refusals: VecDeque<Refusal>,
+    (started_at, finished_at): (OffsetDateTime, OffsetDateTime),
+    outcome: Outcome,
+) -> EndedRun {
+    EndedRun { stream, window, counts, refusals: refusals.into(), started_at, finished_at, outcome }
+}
+
+/// What an error is called in `last_error` and `integration.broken`.
+const fn code(error: &ShopError) -> ErrorCode {
+    match error {
+        ShopError::Unauthorized => ErrorCode::TokenRefused,
+        ShopError::MissingScope(_) => ErrorCode::PermissionLost,
+        ShopError::Suspended => ErrorCode::Blocked,
+        ShopError::Throttled(_) | ShopError::Unavailable(_) => ErrorCode::Unreachable,
+        ShopError::NotFound | ShopError::TooMany | ShopError::Rejected(_) | ShopError::Malformed(_) => {
+            ErrorCode::NotDelivering
+        }
+    }
+}
+
+/// Whether an error of one stream is one of the others as well.
+const fn ends_turn(error: &ShopError) -> bool {
+    matches!(error, ShopError::Suspended | ShopError::Unavailable(_))
+}
+
+fn unsigned(count: i64) -> u64 {
+    u64::try_from(count).unwrap_or_default()
+}
+
+/// How soon a connection is due again after a turn that stopped; `None` when it is not this process's any more.
+pub(super) fn due_after(stopped: Stopped, now: OffsetDateTime) -> Option<OffsetDateTime> {
+    match stopped {
+        Stopped::Lost => None,
+        Stopped::Wait(until) => Some(until),
+        Stopped::Failed => Some(next_due(1, now)),
+        Stopped::Store(error) => {
+            crate::outage::warn(&error, "a shop's data could not be stored");
+            Some(now + TROUBLE_PAUSE)
+        }
+    }
+}
