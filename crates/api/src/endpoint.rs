@@ -309,7 +309,8 @@ mod tests {
     #[case("/api/v1/openapi.json", "GET", "/api/v1/openapi.json", Access::Public { unlimited: false })]
     #[case("/docs/a/b.js", "GET", "/docs/{file:.*}", Access::Public { unlimited: false })]
     #[case("/hooks/payments/rebill", "POST", "/hooks/payments/{gateway}", Access::Signed)]
-    #[case("/hooks/other", "POST", "unmatched", Access::Key(Scope::Write))]
+    #[case("/hooks/shopify", "POST", "/hooks/{provider}", Access::Signed)]
+    #[case("/hooks/a/b", "POST", "unmatched", Access::Key(Scope::Write))]
     #[case("/api/v1/nothing", "GET", "unmatched", Access::Key(Scope::Read))]
     fn a_path_is_open_to_whom_its_handler_says(
         #[case] path: &str,

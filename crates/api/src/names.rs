@@ -12,7 +12,7 @@ use domain::{
     jobs::JobName,
     language::Language,
     metrics::Metric,
-    reorder, stories, uptime, usage,
+    reorder, shops, stories, uptime, usage,
     webhooks::{delivery::DeliveryState, replay::ReplayState},
 };
 use serde_json::{Value, json};
@@ -81,6 +81,8 @@ types! {
     ShownName => incidents::Shown::NAMES;
     IncidentSeverityName => incidents::Severity::NAMES;
     MetricName => Metric::NAMES;
+    /// What only one connection of an account says.
+    FactName => integrations::Fact::NAMES;
 }
 
 /// [`EVERY_EVENT`] and the name of every event.
@@ -107,6 +109,8 @@ schemas! {
     cause => anomalies::Cause::NAMES;
     // Null when nothing stands out.
     story_normal => stories::Normal::NAMES;
+    // Null while it is connected.
+    revoke_reason => integrations::RevokeReason::NAMES;
     // Null for all of the business.
     part_dimension => Dimension::NAMES;
     // Null leaves it as it is.
@@ -126,6 +130,10 @@ schemas! {
     platform => Platform::NAMES;
     segment => customers::Segment::NAMES;
     integration_status => integrations::Status::NAMES;
+    buyer_data => integrations::BuyerData::NAMES;
+    integration_error => integrations::ErrorCode::NAMES;
+    sync_stream => shops::sync::Stream::NAMES;
+    sync_run_state => shops::sync::RunState::NAMES;
     severity => insights::Severity::NAMES;
     category => insights::Category::NAMES;
     insight_status => insights::Status::NAMES;

@@ -30,6 +30,26 @@ pub async fn admit_signed(request: &HttpRequest, address: ClientAddress, state: 
     if quota.exceeded { Err(ApiError::new(Code::RateLimitExceeded)) } else { Ok(()) }
 }
 
+/// How many times the requests of a key an address may send hooks of a platform that signs none.
+const UNSIGNED_HOOK_FACTOR: u32 = 1_000;
+
+/// Notes that a hook is signed. It is not counted: platforms drop receivers that refuse what they send, however much that is.
+pub fn mark_signed(request: &HttpRequest, state: &State) {
+    let limit = state.settings.rate_limit_per_minute.saturating_mul(SIGNED_FACTOR);
+    request.extensions_mut().insert(Signed(Quota::of(limit, 0, WINDOW, false)));
+}
+
+/// Counts a hook of a platform that signs none, apart from what anyone may send.
+///
+/// # Errors
+/// `overloaded`, beyond the budget of the address: to be sent again.
+pub async fn admit_unsigned_hook(request: &HttpRequest, address: ClientAddress, state: &State) -> Result<(), ApiError> {
+    let limit = state.settings.rate_limit_per_minute.saturating_mul(UNSIGNED_HOOK_FACTOR);
+    let quota = state.limiter.hit(Bucket::signed(address.0), limit).await;
+    request.extensions_mut().insert(Signed(quota));
+    if quota.exceeded { Err(ApiError::new(Code::Overloaded)) } else { Ok(()) }
+}
+
 /// The bucket that a notification counts in unless it turns out to be signed, before anything is counted.
 pub fn unsigned(state: &State, address: IpAddr) -> (Bucket, Quota) {
     let limit = state.settings.rate_limit_per_minute.saturating_mul(PUBLIC_FACTOR);

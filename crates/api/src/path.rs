@@ -1,7 +1,7 @@
 //! The variable parts of paths.
 
 use actix_web::HttpRequest;
-use domain::{DeliveryId, SubscriptionId};
+use domain::{DeliveryId, IntegrationId, SubscriptionId, accounts::Platform};
 use uuid::Uuid;
 
 use crate::error::{ApiError, Code};
@@ -9,6 +9,21 @@ use crate::error::{ApiError, Code};
 /// The number of a subscription. Anything else is the number of none: 404.
 pub fn subscription(request: &HttpRequest) -> Result<SubscriptionId, ApiError> {
     number(request, "id").ok_or(ApiError::new(Code::WebhookNotFound))
+}
+
+/// The number of a connection. Anything else is the number of none: 404.
+pub fn integration(request: &HttpRequest) -> Result<IntegrationId, ApiError> {
+    number(request, "id").ok_or_else(no_integration)
+}
+
+pub fn no_integration() -> ApiError {
+    ApiError::new(Code::NotFound).message("There is no such connection.")
+}
+
+/// The platform that the path names.
+pub fn provider(request: &HttpRequest) -> Result<Platform, ApiError> {
+    let named = request.match_info().get("provider").and_then(|name| name.parse().ok());
+    named.ok_or(ApiError::new(Code::NotFound).message("There is no such provider.").allowed(Platform::NAMES))
 }
 
 /// The [`positive`] number that the part `name` is.

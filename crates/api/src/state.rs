@@ -5,8 +5,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use app::status::StatusPages;
+use app::{
+    shops::{Connectors, Ports, connect::ConnectService},
+    status::StatusPages,
+};
 use domain::{
+    accounts::AccountStore,
     ai::AiAccess,
     alerts::AlertStore,
     anomalies::AnomalyStore,
@@ -26,6 +30,13 @@ use domain::{
     reorder::ReorderStore,
     risks::RiskStore,
     sealing::Sealer,
+    shops::{
+        authorizations::AuthorizationStore,
+        connections::ConnectionStore,
+        inbox::Inbox,
+        sync::{SyncRunStore, SyncStore},
+        tokens::TokenStore,
+    },
     tracking::{EventStore, Geolocator},
     usage::UsageStore,
     webhooks::{WebhookStore, address::AllowList, log::DeliveryLog, replay::ReplayStore, settings::WebhookSettings},
@@ -52,6 +63,11 @@ pub struct State {
     pub payment_service: Option<app::payments::PaymentService>,
     pub customers: Arc<dyn CustomerStore>,
     pub integrations: Arc<dyn IntegrationStore>,
+    /// What shops are connected with.
+    pub shops: ConnectService,
+    pub sync_runs: Arc<dyn SyncRunStore>,
+    /// Where hooks of shop platforms go.
+    pub inbox: Arc<dyn Inbox>,
     pub webhooks: Arc<dyn WebhookStore>,
     pub webhook_settings: Arc<dyn WebhookSettings>,
     pub delivery_log: Arc<dyn DeliveryLog>,
@@ -88,6 +104,10 @@ pub struct Parts {
     pub status: Arc<StatusPages>,
     pub prices: Arc<PriceList>,
     pub payment_service: Option<app::payments::PaymentService>,
+    /// The platforms that shops can be connected on.
+    pub connectors: Connectors,
+    /// Where those send owners back to.
+    pub redirect_uri: String,
     pub deliveries: app::deliveries::Ports,
     pub text_generator: app::ai::InsightTextGenerator,
     pub events: Arc<dyn EventStore>,
@@ -104,6 +124,7 @@ impl State {
     where
         S: Health + CreditLedger + TransactionLog + AutoTopupStore + UsageStore + AiAccess + CustomerStore,
         S: IntegrationStore + WebhookStore + WebhookSettings + DeliveryLog + ReplayStore + InsightStore + AnomalyStore,
+        S: AccountStore + AuthorizationStore + ConnectionStore + TokenStore + SyncStore + SyncRunStore + Inbox,
         S: MetricDayStore
             + ProfitStore
             + InventoryStore
@@ -119,6 +140,8 @@ impl State {
             status,
             prices,
             payment_service,
+            connectors,
+            redirect_uri,
             deliveries,
             text_generator,
             events,
@@ -128,6 +151,7 @@ impl State {
             clock,
             settings,
         } = parts;
+        let shops = Ports::of(store, connectors, sealer.clone(), Arc::new(clock));
         Self {
             keys,
             health: store.clone(),
@@ -141,6 +165,9 @@ impl State {
             payment_service,
             customers: store.clone(),
             integrations: store.clone(),
+            shops: ConnectService { ports: shops, redirect_uri },
+            sync_runs: store.clone(),
+            inbox: store.clone(),
             webhooks: store.clone(),
             webhook_settings: store.clone(),
             delivery_log: store.clone(),

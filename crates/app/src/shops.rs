@@ -24,9 +24,8 @@ use domain::{
     page::PageRequest,
     sealing::Sealer,
     shops::{
-        ShopAuth, ShopReader,
-        authorizations::AuthorizationStore, connections::ConnectionStore, hooks::HookVerifier, sync::SyncStore,
-        tokens::TokenStore,
+        ShopAuth, ShopReader, authorizations::AuthorizationStore, connections::ConnectionStore, hooks::HookVerifier,
+        sync::SyncStore, tokens::TokenStore,
     },
 };
 use time::OffsetDateTime;

@@ -9,8 +9,8 @@ use crate::commands::{demo::DemoArgs, dev::DevCommand};
 use crate::{
     commands::{
         accounts::AccountsCommand, ai::AiCommand, backup::BackupArgs, credits::CreditsCommand, import::ImportCommand,
-        incidents::IncidentsCommand, jobs::JobsCommand, keys::KeysCommand, restore::RestoreArgs,
-        secrets::SecretsCommand, up::UpArgs, webhooks::WebhooksCommand,
+        incidents::IncidentsCommand, integrations::IntegrationsCommand, jobs::JobsCommand, keys::KeysCommand,
+        restore::RestoreArgs, secrets::SecretsCommand, up::UpArgs, webhooks::WebhooksCommand,
     },
     config::Flags,
 };
@@ -84,6 +84,9 @@ pub enum Command {
     /// Shows and corrects credits
     #[command(subcommand)]
     Credits(CreditsCommand),
+    /// Connects shops, reads them, and shows what is due of privacy requests
+    #[command(subcommand)]
+    Integrations(IntegrationsCommand),
     /// Tells everyone what goes wrong with the service
     #[command(subcommand)]
     Incidents(IncidentsCommand),
@@ -113,6 +116,7 @@ impl Command {
             Self::Webhooks(_) => "webhooks",
             Self::Ai(_) => "ai",
             Self::Credits(_) => "credits",
+            Self::Integrations(_) => "integrations",
             Self::Incidents(_) => "incidents",
             Self::Dev(_) => "dev",
             Self::Demo(_) => "demo",

@@ -55,7 +55,7 @@ pub async fn run(ports: Ports, direct: Option<Connect>, supervisor: Supervisor) 
 }
 
 /// A number in `[0, 1)`.
-fn jitter() -> f64 {
+pub fn jitter() -> f64 {
     let mut bytes = [0; 4];
     // Without random numbers nothing is spread, and nothing else is lost.
     SystemRandom::new().fill(&mut bytes).ok();

@@ -22,6 +22,7 @@ mod scheduler;
 mod schema;
 mod secrets;
 mod services;
+mod shops;
 mod stores;
 mod supervisor;
 mod telemetry;

@@ -39,6 +39,7 @@ use crate::{
     probes::Eyes,
     scheduler,
     schema::SchemaCheck,
+    shops,
     stores::Stores,
     supervisor::{Supervisor, Task},
     telemetry,
@@ -127,6 +128,7 @@ async fn run_supervised(
     if roles.work {
         let ports = deliveries::ports(&stores.deliveries, &keys, &sender);
         start_workers(supervisor, config, &stores, cron, &text_generator, ports, database.direct());
+        start_shops(supervisor, config, &stores, &keys, database)?;
         if let Some(service) = payment_service {
             let (recharger, stopping) = (payments::recharger(config, &stores.payments, service), supervisor.stopping());
             supervisor.start_worker(Task::new("auto_topup", move || {
@@ -212,6 +214,32 @@ fn start_workers(
     supervisor.start_worker(Task::new("deliveries", move || {
         deliveries::run(ports.clone(), direct.clone(), of_deliveries.clone())
     }));
+}
+
+/// Starts what reads connected shops.
+fn start_shops(
+    supervisor: &Supervisor,
+    config: &Config,
+    stores: &Stores,
+    keys: &Arc<KeyRing>,
+    database: &Database,
+) -> anyhow::Result<()> {
+    let connectors = shops::connectors(config)?;
+    let Some(session) = database.direct() else {
+        if !connectors.is_empty() {
+            tracing::warn!("connected shops are not read: imports need a session, set BAS_DATABASE_DIRECT_URL");
+        }
+        return Ok(());
+    };
+    let ports = shops::ports(connectors, &stores.shops, keys.clone());
+    let syncer = shops::syncer(config, ports, &stores.shops, session)?;
+    let hook_worker = shops::hook_worker(syncer.clone(), &stores.shops);
+    let stopping = supervisor.stopping();
+    supervisor.start_worker(Task::new("shop_sync", move || syncer.clone().run(stopping.clone().cancelled_owned())));
+    let stopping = supervisor.stopping();
+    supervisor
+        .start_worker(Task::new("shop_hooks", move || hook_worker.clone().run(stopping.clone().cancelled_owned())));
+    Ok(())
 }
 
 /// Looks at the service every minute, in a name that no other process has.
@@ -321,6 +349,8 @@ fn state(
         status: Arc::new(StatusPages::new(store.clone(), store.clone())),
         prices: Arc::new(payments::prices(config)?),
         payment_service: None,
+        connectors: shops::connectors(config)?,
+        redirect_uri: config.integration_redirect_url.clone(),
         text_generator,
         events: store.clone(),
         geolocator: Arc::new(GeoIp::open(geo_files).context("geoip_database")?),

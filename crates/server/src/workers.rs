@@ -56,6 +56,8 @@ fn on_thread(state: State, store: &Arc<Store>, keys: KeyCache, events: GroupComm
         status: state.status,
         prices: state.prices,
         payment_service: state.payment_service,
+        connectors: state.shops.ports.connectors,
+        redirect_uri: state.shops.redirect_uri,
         deliveries: Ports { queue: store.clone(), ..state.deliveries },
         text_generator: InsightTextGenerator { runs: store.clone(), ..state.text_generator },
         events: Arc::new(events),

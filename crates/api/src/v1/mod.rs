@@ -11,6 +11,8 @@ mod incidents;
 mod index;
 mod insight_runs;
 mod insights;
+mod integration_connect;
+mod integration_runs;
 mod integrations;
 mod inventory;
 mod me;
@@ -21,6 +23,7 @@ mod profit;
 mod reorder;
 mod risks;
 mod segments;
+mod shop_hooks;
 pub mod status;
 mod track;
 mod track_batch;
@@ -60,8 +63,15 @@ pub static TABLE: LazyLock<Table> = LazyLock::new(|| {
         auto_topup::set,
         usage::get,
         payment_hooks::receive,
+        shop_hooks::receive,
         segments::get,
+        integrations::list,
         integrations::get,
+        integrations::sync,
+        integrations::disconnect,
+        integration_connect::authorize,
+        integration_connect::complete,
+        integration_runs::list,
         webhooks::list,
         webhooks::create,
         webhooks::revoke,

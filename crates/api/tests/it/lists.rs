@@ -36,7 +36,7 @@ use time::{
     macros::{date, datetime},
 };
 
-use crate::support::{ACCOUNT, BOTH, NOW, Service, dated, freshness, shown_freshness, state};
+use crate::support::{ACCOUNT, BOTH, NOW, Service, dated, freshness, integration, shown_freshness, state};
 
 pub fn customer(id: i64) -> Customer {
     Customer {
@@ -319,15 +319,7 @@ fn credits_and_their_latest_transactions() {
 #[test]
 fn integrations_and_how_many_there_are_of_each_kind() {
     let mut integrations = MockIntegrationStore::new();
-    let synced = Integration {
-        id: domain::IntegrationId(2),
-        provider: Platform::Shopify,
-        shop: "demo.myshopify.com".into(),
-        scopes: vec!["read_orders".into()],
-        connected_at: datetime!(2026-01-15 09:31:12 UTC),
-        revoked_at: None,
-        last_sync_at: Some(datetime!(2026-05-01 11:59 UTC)),
-    };
+    let synced = Integration { last_sync_at: Some(datetime!(2026-05-01 11:59 UTC)), ..integration(2) };
     let new = Integration { id: domain::IntegrationId(1), last_sync_at: None, ..synced.clone() };
     integrations.expect_page().with(eq(ACCOUNT), eq(PageRequest { limit: 25, cursor: None }), eq(NOW)).returning(
         move |_, _, _| {
@@ -341,7 +333,9 @@ fn integrations_and_how_many_there_are_of_each_kind() {
     let row = |id: i64, status: &str, at: Value, minutes: Value| {
         json!({
             "id": id, "provider": "shopify", "shop": "demo.myshopify.com", "scopes": ["read_orders"], "status": status,
-            "connected_at": "2026-01-15T09:31:12Z", "revoked_at": null, "last_sync_at": at, "last_sync_minutes_ago": minutes
+            "connected_at": "2026-01-15T09:31:12Z", "revoked_at": null, "last_sync_at": at, "last_sync_minutes_ago": minutes,
+            "missing_scopes": [], "history_from": null, "backfilled_from": "2025-03-01T00:00:00Z", "buyer_data": "full",
+            "last_error": null, "suspended": false, "owner_of": ["stock"], "revoke_reason": null, "reconnect_needed": false
         })
     };
     assert_eq!(

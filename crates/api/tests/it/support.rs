@@ -8,10 +8,15 @@ use std::{
 };
 
 use api::{Settings, State, rate_limit::InMemory};
-use app::{ai::InsightTextGenerator, deliveries::Ports, status::StatusPages};
+use app::{
+    ai::InsightTextGenerator,
+    deliveries::Ports,
+    shops::{self, Connectors, connect::ConnectService},
+    status::StatusPages,
+};
 use domain::{
-    AccountId, KeyId, UserId,
-    accounts::{Mode, Plan, Profile},
+    AccountId, IntegrationId, KeyId, UserId,
+    accounts::{MockAccountStore, Mode, Plan, Platform, Profile},
     ai::{MockAiAccess, MockAiRuns},
     alerts::MockAlertStore,
     anomalies::MockAnomalyStore,
@@ -22,7 +27,7 @@ use domain::{
     health::{MockHealth, Schema},
     incidents::MockIncidentStore,
     insights::MockInsightStore,
-    integrations::MockIntegrationStore,
+    integrations::{BuyerData, Fact, Integration, MockIntegrationStore},
     inventory::MockInventoryStore,
     jobs::JobName,
     keys::{ApiKey, KeyRecord, MockKeyStore, Scope},
@@ -32,6 +37,13 @@ use domain::{
     reorder::MockReorderStore,
     risks::MockRiskStore,
     sealing::MockSealer,
+    shops::{
+        authorizations::MockAuthorizationStore,
+        connections::MockConnectionStore,
+        inbox::MockInbox,
+        sync::{MockSyncRunStore, MockSyncStore},
+        tokens::MockTokenStore,
+    },
     tracking::{Geolocator, Location, MockEventStore},
     uptime::MockProbeStore,
     usage::MockUsageStore,
@@ -175,6 +187,9 @@ pub fn state() -> State {
         payment_service: None,
         customers: Arc::new(MockCustomerStore::new()),
         integrations: Arc::new(MockIntegrationStore::new()),
+        shops: ConnectService { ports: shop_ports(), redirect_uri: "https://dashboard.example/callback".to_owned() },
+        sync_runs: Arc::new(MockSyncRunStore::new()),
+        inbox: Arc::new(MockInbox::new()),
         webhooks: Arc::new(MockWebhookStore::new()),
         webhook_settings: Arc::new(MockWebhookSettings::new()),
         delivery_log: Arc::new(MockDeliveryLog::new()),
@@ -212,6 +227,42 @@ pub fn state() -> State {
             commit: "abc1234".into(),
             ..Settings::default()
         },
+    }
+}
+
+/// The connection numbered `id`.
+pub fn integration(id: i64) -> Integration {
+    Integration {
+        id: IntegrationId(id),
+        provider: Platform::Shopify,
+        shop: "demo.myshopify.com".to_owned(),
+        scopes: vec!["read_orders".to_owned()],
+        connected_at: datetime!(2026-01-15 09:31:12 UTC),
+        revoked_at: None,
+        last_sync_at: None,
+        missing_scopes: vec![],
+        history_from: None,
+        backfilled_from: Some(datetime!(2025-03-01 0:00 UTC)),
+        buyer_data: BuyerData::Full,
+        last_error: None,
+        suspended: false,
+        owner_of: vec![Fact::Stock],
+        revoke_reason: None,
+    }
+}
+
+/// No platform, and ports of which none answers.
+pub fn shop_ports() -> shops::Ports {
+    shops::Ports {
+        connectors: Connectors::default(),
+        accounts: Arc::new(MockAccountStore::new()),
+        integrations: Arc::new(MockIntegrationStore::new()),
+        authorizations: Arc::new(MockAuthorizationStore::new()),
+        connections: Arc::new(MockConnectionStore::new()),
+        tokens: Arc::new(MockTokenStore::new()),
+        syncs: Arc::new(MockSyncStore::new()),
+        sealer: Arc::new(MockSealer::new()),
+        clock: Arc::new(|| NOW),
     }
 }
 

@@ -14,7 +14,7 @@ use domain::{
     sealing::SealError,
     shops::{
         Access, Authorization, AuthorizeError, Callback, CompleteError, Grant, Secret, ShopError, ShopInfo,
-        authorizations::{PendingAuthorization, STATE_LIFETIME, StateHash},
+        authorizations::{PendingAuthorization, STATE_LIFETIME, StateHash, verifier_binding},
         connections::{ConnectError, Description, NewConnection, Revocation, Revoked},
     },
 };
@@ -138,7 +138,7 @@ impl ConnectService {
         };
         let url = auth.authorize_url(&authorization)?;
         let hash = StateHash::of(&authorization.state);
-        let binding = hash.verifier_binding(owner.account);
+        let binding = verifier_binding(owner.account, hash.row());
         let state_expires_at = now + STATE_LIFETIME;
         let pending = PendingAuthorization {
             user: owner.user.clone(),
@@ -166,12 +166,7 @@ impl ConnectService {
         self.completed(owner, provider, query).instrument(span).await
     }
 
-    async fn completed(
-        &self,
-        owner: &Owner,
-        provider: Platform,
-        query: &str,
-    ) -> Result<Integration, CompleteFailure> {
+    async fn completed(&self, owner: &Owner, provider: Platform, query: &str) -> Result<Integration, CompleteFailure> {
         let account = self.account(owner.account).await?;
         let connector = self.ports.connectors.for_mode(provider, account.mode)?;
         let callback = callback(query);
@@ -209,7 +204,7 @@ impl ConnectService {
         let (hash, now) = (StateHash::of(&state), self.ports.now());
         let pending = self.ports.authorizations.take(owner.account, &owner.user, provider, hash, now).await?;
         let pending = pending.ok_or(CompleteFailure::InvalidState)?;
-        let verifier = self.ports.sealer.open(hash.verifier_binding(owner.account), &pending.sealed_verifier)?;
+        let verifier = self.ports.sealer.open(verifier_binding(owner.account, hash.row()), &pending.sealed_verifier)?;
         let verifier = String::from_utf8(verifier).map_err(|_| SealError::Forged)?;
         Ok(Authorization {
             state,

@@ -111,18 +111,15 @@ pub fn check_optional(what: &str, amount: Option<Decimal>) -> Result<(), String>
 /// A text that is shown and decides nothing: without U+0000, and cut where it is too long. `None` when nothing is left.
 pub fn shown(given: String) -> Option<String> {
     let fits = text::check(&given, MAX_NAME_CHARS).is_ok() && given.trim().len() == given.len();
-    let kept = if fits {
-        given
-    } else {
-        given.trim().chars().filter(|letter| *letter != '\0').take(MAX_NAME_CHARS).collect()
-    };
+    let kept =
+        if fits { given } else { given.trim().chars().filter(|letter| *letter != '\0').take(MAX_NAME_CHARS).collect() };
     (!kept.is_empty()).then_some(kept)
 }
 
 #[cfg(test)]
 mod tests {
-    use rust_decimal::dec;
     use rstest::rstest;
+    use rust_decimal::dec;
     use time::macros::datetime;
 
     use super::*;

@@ -70,6 +70,21 @@ impl From<ImportError> for ImportFailure {
 }
 
 impl Tally {
+    /// Both together.
+    pub fn with(mut self, other: Self) -> Self {
+        let (Counts { read, stored, refused, voided, calls, waited_ms }, mut newer) = (other.counts, other.refusals);
+        let counts = &mut self.counts;
+        counts.read += read;
+        counts.stored += stored;
+        counts.refused += refused;
+        counts.voided += voided;
+        counts.calls += calls;
+        counts.waited_ms += waited_ms;
+        self.refusals.append(&mut newer);
+        self.refusals.drain(..self.refusals.len().saturating_sub(MAX_REFUSALS));
+        self
+    }
+
     fn called(&mut self, Calls { made, waited }: Calls) {
         self.counts.calls += i64::try_from(made).unwrap_or(i64::MAX);
         self.counts.waited_ms += i64::try_from(waited.as_millis()).unwrap_or(i64::MAX);
@@ -128,7 +143,8 @@ impl Importing {
             for order in orders {
                 self.add_order(order, &mut tally, &mut part);
             }
-            for Voided { external_id } in voided.into_iter().filter(|voided| check_id("", &voided.external_id).is_ok()) {
+            for Voided { external_id } in voided.into_iter().filter(|voided| check_id("", &voided.external_id).is_ok())
+            {
                 tally.counts.voided += 1;
                 part.add(gone(external_id));
             }

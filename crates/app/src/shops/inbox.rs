@@ -4,7 +4,6 @@ use std::{collections::BTreeSet, future::Future, sync::Arc, time::Duration as Pa
 
 use domain::{
     InboxId, StoreError,
-    error::Chain,
     integrations::{Integration, RevokeReason},
     shops::{
         hooks::{PrivacyRequest, Topic},

@@ -95,7 +95,8 @@ impl Syncer {
             if let Some(leased) = self.ports.syncs.lease(due, LEASE_SECONDS).await? {
                 let (this, DueSync { account, integration }) = (self.clone(), due);
                 let provider = leased.integration.provider;
-                let span = tracing::error_span!("shop_sync", account_id = account.0, integration = integration.0, %provider);
+                let span =
+                    tracing::error_span!("shop_sync", account_id = account.0, integration = integration.0, %provider);
                 let turn = async move { this.turn(leased).await }.instrument(span);
                 turns.accounts.insert(turns.running.spawn(turn).id(), account);
             }

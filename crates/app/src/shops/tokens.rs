@@ -178,7 +178,8 @@ impl Ports {
                 },
             }
         }
-        let renewed = StoredTokens { generation: stored.generation + 1, scopes: tokens.scopes.clone(), ..stored.clone() };
+        let renewed =
+            StoredTokens { generation: stored.generation + 1, scopes: tokens.scopes.clone(), ..stored.clone() };
         Ok(held(&renewed, tokens))
     }
 

@@ -13,7 +13,11 @@ use domain::{
     shops::{
         Purpose, ShopError, ShopInfo, ShopReader, Timing, Window,
         connections::Description,
-        sync::{Counts, Cursor, EndedRun, INTERVAL, LeasedSync, MAX_PAUSE, Outcome, Refusal, RunError, Stream, SyncLease, next_due},
+        known_orders::Position,
+        sync::{
+            Counts, Cursor, EndedRun, INTERVAL, LeasedSync, MAX_PAUSE, Outcome, Refusal, RunError, Stream, SyncLease,
+            next_due,
+        },
     },
 };
 use time::{Duration, OffsetDateTime};
@@ -166,7 +170,7 @@ impl<'a> Turn<'a> {
     fn measure_age(&self) {
         let cursor = self.cursor(Stream::Changes).unwrap_or(self.integration.connected_at);
         let age = (self.now() - cursor).as_seconds_f64().max(0.0);
-        metrics::histogram!("shop_cursor_age_seconds", "provider" => self.integration.provider.as_str()).record(age);
+        metrics::gauge!("shop_cursor_age_seconds", "provider" => self.integration.provider.as_str()).set(age);
     }
 
     /// Once per day of the account.
@@ -278,7 +282,8 @@ impl<'a> Turn<'a> {
         if self.copies_changed() && self.cursor(Stream::BackFill).is_some() {
             // The history is read again: what counts of it is another part now.
             let cursor = self.now();
-            self.record(Stream::BackFill, None, cursor, Tally::default(), Outcome::Done { cursor, reached: None }).await?;
+            self.record(Stream::BackFill, None, cursor, Tally::default(), Outcome::Done { cursor, reached: None })
+                .await?;
         }
         self.catalogue().await
     }
@@ -315,13 +320,14 @@ impl<'a> Turn<'a> {
 
     /// Reads orders again one by one that are younger than `age`.
     async fn reread(&mut self, age: Duration) -> Result<(), Stopped> {
-        let (started_at, since) = (self.now(), self.now() - age);
-        let (mut all, mut after) = (Tally::default(), None);
+        let started_at = self.now();
+        let (mut all, mut after) = (Tally::default(), Position::before(started_at - age));
         loop {
             let (known, source) = (&self.syncer.known_orders, self.integration.provider);
-            let ids = known.ids(self.lease.account, source, since, after.clone(), REREAD_AT_ONCE).await?;
-            let Some(last) = ids.last().cloned() else { break };
-            after = Some(last);
+            let orders = known.orders_after(self.lease.account, source, after, REREAD_AT_ONCE).await?;
+            let Some(last) = orders.last() else { break };
+            after = last.position;
+            let ids = orders.into_iter().map(|order| order.external_id).collect();
             match self.import(&Reading::Orders(ids)).await? {
                 Ok(tally) => all = all.with(tally),
                 Err(error) => return Err(self.failed(Stream::Reread, None, started_at, all, error).await),
@@ -398,7 +404,7 @@ impl<'a> Turn<'a> {
         let provider = self.integration.provider.as_str();
         metrics::counter!("shop_calls_total", "provider" => provider).increment(unsigned(counts.calls));
         let waited = unsigned(counts.waited_ms);
-        metrics::counter!("shop_waits_milliseconds_total", "provider" => provider).increment(waited);
+        metrics::counter!("shop_waited_milliseconds_total", "provider" => provider).increment(waited);
         metrics::counter!("shop_records_refused_total", "provider" => provider).increment(unsigned(counts.refused));
     }
 

@@ -121,10 +121,7 @@ mod tests {
     fn the_back_fill_goes_backwards_to_its_end() {
         let floor = datetime!(2026-04-10 08:30 UTC);
         let first = Windows::of_back_fill(datetime!(2026-05-20 00:00:00.9 UTC), floor, &TIMING).current().unwrap();
-        assert_eq!(
-            first,
-            Window { from: datetime!(2026-04-20 0:00 UTC), until: datetime!(2026-05-20 00:00 UTC) }
-        );
+        assert_eq!(first, Window { from: datetime!(2026-04-20 0:00 UTC), until: datetime!(2026-05-20 00:00 UTC) });
         let second = Windows::of_back_fill(first.from, floor, &TIMING).current().unwrap();
         assert_eq!(second, Window { from: floor, until: first.from });
         assert_eq!(Windows::of_back_fill(floor, floor, &TIMING).current(), None);
@@ -142,10 +139,8 @@ mod tests {
     #[test]
     fn what_a_minute_holds_is_not_halved() {
         let from = datetime!(2026-05-20 00:00 UTC);
-        let mut windows = Windows {
-            waiting: vec![Window { from, until: from + Duration::seconds(119) }],
-            order: Order::OldestFirst,
-        };
+        let mut windows =
+            Windows { waiting: vec![Window { from, until: from + Duration::seconds(119) }], order: Order::OldestFirst };
         assert!(!windows.halve());
     }
 

@@ -10,6 +10,7 @@ pub mod demo;
 pub mod dev;
 pub mod import;
 pub mod incidents;
+pub mod integrations;
 pub mod jobs;
 pub mod keys;
 pub mod restore;
@@ -20,7 +21,7 @@ pub mod webhooks;
 #[cfg_attr(feature = "dev", allow(dead_code, reason = "tested where it has no use"))]
 pub mod without_dev;
 
-use std::process::ExitCode;
+use std::{process::ExitCode, sync::Arc};
 
 use anyhow::Context;
 use store::Store;
@@ -155,6 +156,9 @@ async fn with_database(command: Command, config: &Config, database: &Database) -
         Command::Demo(args) => return demo::run(args, &store(database).await?, database).await,
         Command::Ai(command) => ai::run(command, &store(database).await?).await?,
         Command::Credits(command) => credits::run(command, &store(database).await?, config).await?,
+        Command::Integrations(command) => {
+            integrations::run(command, &Arc::new(store(database).await?), config, database.is_embedded()).await?
+        }
         Command::Incidents(command) => incidents::run(command, &store(database).await?).await?,
         Command::Keys(command) => keys::run(command, &store(database).await?).await?,
         Command::Secrets(command) => return secrets::run(command, &store(database).await?, config).await,

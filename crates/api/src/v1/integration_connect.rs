@@ -1,0 +1,199 @@
+//! `POST /api/v1/integrations/{provider}/authorize` and `/complete`: connecting a shop.
+
+use actix_web::{HttpRequest, web};
+use app::shops::{
+    NotConfigured,
+    connect::{AuthorizeFailure, Begun, CompleteFailure, MAX_QUERY, Owner, Randomness},
+};
+use domain::shops::{AuthorizeError, CompleteError, ShopError, connections::ConnectError};
+use ring::rand::{SecureRandom, SystemRandom};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use validator::Validate;
+
+use super::integrations::OneBody;
+use crate::{
+    auth::Caller,
+    body::Json,
+    error::{ApiError, Code},
+    input::Input,
+    names, path,
+    query::{NoParams, Query},
+    respond::{API_VERSION, Reply, Warnings, instant},
+    state::State,
+    warnings::Warning,
+    write::detached,
+};
+
+/// Which shop is to be connected.
+#[derive(Deserialize, Validate, ToSchema)]
+#[schema(as = NewAuthorization)]
+pub struct NewAuthorization {
+    /// The shop's host name. Shopify has to know it, and only Shopify.
+    #[validate(length(max = 255, message = "must have at most 255 characters"))]
+    #[schema(
+        max_length = 255,
+        pattern = "^[a-z0-9][a-z0-9-]{0,60}\\.myshopify\\.com$",
+        example = "example.myshopify.com"
+    )]
+    shop: Option<String>,
+}
+
+impl Input for NewAuthorization {
+    const IS_OPTIONAL: bool = true;
+}
+
+/// An authorization that was begun.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Authorization)]
+pub struct BegunBody {
+    /// Where the owner of the shop grants access.
+    #[schema(example = "https://example.myshopify.com/admin/oauth/authorize?client_id=…&state=…")]
+    url: String,
+    /// Until when the answer to it can be completed.
+    #[schema(format = DateTime, example = "2026-05-02T12:10:00Z")]
+    state_expires_at: String,
+    #[schema(value_type = String, example = "v1")]
+    api_version: &'static str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<Warning>, required = false)]
+    warnings: Warnings,
+}
+
+/// Begin connecting a shop.
+///
+/// Gives the address at which the shop's owner grants access. The platform then redirects to the address that is registered
+/// for this service's app; the query of that redirect goes to `complete`. Repeating it begins another authorization.
+#[utoipa::path(
+    post, path = "/api/v1/integrations/{provider}/authorize", tag = "integrations", operation_id = "authorize_integration",
+    params(("provider" = names::PlatformName, Path, description = "The platform.", example = "shopify")),
+    responses((status = 200, description = "Where to send the owner.", body = BegunBody)),
+    security(("api_key" = ["write"])),
+    extensions(("x-errors" = json!([Code::NotFound, Code::ProviderNotConfigured])))
+)]
+pub async fn authorize(
+    caller: Caller,
+    query: Query<NoParams>,
+    request: HttpRequest,
+    body: Json<NewAuthorization>,
+    state: web::Data<State>,
+) -> Result<Reply, ApiError> {
+    let provider = path::provider(&request)?;
+    let (NewAuthorization { shop }, _, warnings) = body.into_parts(query.warnings);
+    let (owner, random) = (owner(&caller), Randomness { state: random()?, verifier: random()? });
+    let work = async move { state.shops.authorize(&owner, provider, shop.as_deref(), random).await };
+    let Begun { url, state_expires_at } = detached(work).await?;
+    Reply::done(&BegunBody { url, state_expires_at: instant(state_expires_at), api_version: API_VERSION, warnings })
+}
+
+/// What the platform sent the owner back with.
+#[derive(Deserialize, Validate, ToSchema)]
+#[schema(as = AuthorizationAnswer)]
+pub struct AuthorizationAnswer {
+    /// The query of the redirect, as it came, at most 8192 bytes.
+    #[validate(length(min = 1, max = "MAX_QUERY", message = "must have 1 to 8192 characters"))]
+    #[schema(min_length = 1, max_length = 8192, example = "code=0907a61c0c8d55e9&state=Xk3…")]
+    query: String,
+}
+
+impl Input for AuthorizationAnswer {}
+
+/// Complete the connection of a shop.
+///
+/// Takes what the platform sent the owner back with, and makes the connection. Only a key of the user who began the
+/// authorization can complete it, once, within ten minutes.
+#[utoipa::path(
+    post, path = "/api/v1/integrations/{provider}/complete", tag = "integrations", operation_id = "complete_integration",
+    params(("provider" = names::PlatformName, Path, description = "The platform.", example = "shopify")),
+    responses((status = 200, description = "The connection.", body = OneBody)),
+    security(("api_key" = ["write"])),
+    extensions(("x-errors" = json!([
+        Code::NotFound, Code::InvalidState, Code::AuthorizationRefused, Code::ProviderNotConfigured,
+        Code::CurrencyMismatch, Code::ShopAlreadyConnected, Code::ProviderUnavailable
+    ])))
+)]
+pub async fn complete(
+    caller: Caller,
+    query: Query<NoParams>,
+    request: HttpRequest,
+    body: Json<AuthorizationAnswer>,
+    state: web::Data<State>,
+) -> Result<Reply, ApiError> {
+    let (provider, owner, now) = (path::provider(&request)?, owner(&caller), (state.clock)());
+    let (AuthorizationAnswer { query }, _, warnings) = body.into_parts(query.warnings);
+    let made = detached(async move { state.shops.complete(&owner, provider, &query).await }).await?;
+    Reply::done(&OneBody::new(made, now, warnings))
+}
+
+fn owner(caller: &Caller) -> Owner {
+    Owner { account: caller.account(), user: caller.key().user_id.clone() }
+}
+
+fn random() -> Result<[u8; 32], ApiError> {
+    let mut random = [0; 32];
+    SystemRandom::new().fill(&mut random).map_err(|error| ApiError::internal(&error))?;
+    Ok(random)
+}
+
+impl From<NotConfigured> for ApiError {
+    fn from(error: NotConfigured) -> Self {
+        let code = Self::new(Code::ProviderNotConfigured);
+        match error {
+            NotConfigured::NoApp => code,
+            NotConfigured::Sandbox => code.message(
+                "A sandbox account connects to a stand-in of the platform only, and this service uses the real one.",
+            ),
+        }
+    }
+}
+
+impl From<AuthorizeFailure> for ApiError {
+    fn from(failure: AuthorizeFailure) -> Self {
+        match failure {
+            AuthorizeFailure::NotConfigured(error) => error.into(),
+            AuthorizeFailure::Refused(AuthorizeError::ShopRequired) => Self::new(Code::MissingParameter)
+                .message("`shop` is required: the shop's host name, such as example.myshopify.com.")
+                .param("shop"),
+            AuthorizeFailure::Refused(AuthorizeError::InvalidShop) => {
+                Self::parameter("shop", "must be the host name of a shop, such as example.myshopify.com")
+            }
+            AuthorizeFailure::Refused(AuthorizeError::UnsupportedCountry) => Self::new(Code::ProviderNotConfigured)
+                .message("The platform has no site in the account's country, or the account says no country."),
+            AuthorizeFailure::Seal(error) => Self::internal(&error),
+            AuthorizeFailure::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<CompleteFailure> for ApiError {
+    fn from(failure: CompleteFailure) -> Self {
+        match failure {
+            CompleteFailure::NotConfigured(error) => error.into(),
+            CompleteFailure::InvalidState => Self::new(Code::InvalidState),
+            CompleteFailure::Platform(error) => refused(&error),
+            CompleteFailure::CurrencyMismatch { shop, account } => Self::new(Code::CurrencyMismatch)
+                .message(format!("The shop's currency is {shop}, the account's is {account}.")),
+            CompleteFailure::Connect(ConnectError::AlreadyConnected) => Self::new(Code::ShopAlreadyConnected)
+                .message("The account is connected to another shop of this platform. Disconnect that one first."),
+            CompleteFailure::Connect(ConnectError::ConnectedElsewhere) => {
+                Self::new(Code::ShopAlreadyConnected).message("The shop is connected to another account.")
+            }
+            CompleteFailure::Connect(ConnectError::Store(error)) => error.into(),
+            CompleteFailure::Seal(error) => Self::internal(&error),
+        }
+    }
+}
+
+/// What the platform made of it.
+fn refused(error: &CompleteError) -> ApiError {
+    let code = match error {
+        CompleteError::Shop(ShopError::Throttled(_) | ShopError::Unavailable(_) | ShopError::Malformed(_)) => {
+            Code::ProviderUnavailable
+        }
+        _ => Code::AuthorizationRefused,
+    };
+    // A platform's own words may be long.
+    let said: String = error.to_string().chars().take(300).collect();
+    let sentence: String = said.chars().take(1).flat_map(char::to_uppercase).chain(said.chars().skip(1)).collect();
+    ApiError::new(code).message(format!("{sentence}."))
+}

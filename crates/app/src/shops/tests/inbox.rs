@@ -1,0 +1,120 @@
+use domain::{
+    InboxId,
+    accounts::Platform,
+    integrations::RevokeReason,
+    shops::{
+        ShopError,
+        hooks::{PrivacyRequest, Topic},
+        inbox::InboxEntry,
+        sync::Stream,
+    },
+};
+use rust_decimal::dec;
+use time::Duration;
+
+use super::{START, World};
+use crate::shops::inbox::HookWorker;
+
+impl World {
+    /// Hooks that were received now, and are acted on.
+    async fn act_on(&self, topics: impl IntoIterator<Item = Topic>) {
+        let received_at = self.now();
+        let entry =
+            |(topic, id)| InboxEntry { id: InboxId(id), topic_name: "any".to_owned(), topic, received_at, attempts: 1 };
+        self.store.database().entries = topics.into_iter().zip(1..).map(entry).collect();
+        let worker = HookWorker { syncer: self.syncer(), privacy: self.store.clone() };
+        worker.tick().await.unwrap();
+    }
+
+    fn done(&self) -> Vec<i64> {
+        let mut done: Vec<_> = self.store.database().done.iter().map(|id| id.0).collect();
+        done.sort_unstable();
+        done
+    }
+}
+
+fn of_order(id: &str) -> Topic {
+    Topic::Order(Some(id.to_owned()))
+}
+
+#[tokio::test]
+async fn an_order_is_read_again_by_its_number_however_often_it_is_told_of() {
+    let world = World::connected(Platform::Shopify);
+    world.platform.place("1", START - Duration::HOUR, dec!(10));
+    world.act_on([of_order("1"), of_order("gone"), of_order("1"), Topic::Other]).await;
+    let orders: Vec<_> = world.store.database().orders.keys().cloned().collect();
+    assert_eq!(orders, ["1"]);
+    assert_eq!(world.platform.answers.lock().unwrap().asked_for, [["1", "gone"]]);
+    assert_eq!(world.done(), [1, 2, 3, 4]);
+    assert!(world.store.database().cursors.is_empty(), "a hook moves no cursor");
+}
+
+#[tokio::test]
+async fn a_catalogue_is_read_soon_but_not_for_every_hook() {
+    let world = World::connected(Platform::Shopify);
+    world.act_on([Topic::Catalogue, Topic::Catalogue]).await;
+    assert_eq!((world.platform.answers.lock().unwrap().catalogue_passes, world.done()), (1, vec![1, 2]));
+    world.pass(Duration::minutes(1));
+    world.act_on([Topic::Catalogue]).await;
+    assert_eq!(world.platform.answers.lock().unwrap().catalogue_passes, 1);
+    assert_eq!(world.store.database().postponed, [(InboxId(1), START + Duration::minutes(5))]);
+    world.pass(Duration::minutes(4));
+    world.act_on([Topic::Catalogue]).await;
+    assert_eq!(world.platform.answers.lock().unwrap().catalogue_passes, 2);
+}
+
+#[tokio::test]
+async fn an_app_that_was_removed_ends_the_connection_unless_the_shop_was_connected_since() {
+    let world = World::connected(Platform::Shopify);
+    world.pass(Duration::minutes(-1));
+    world.act_on([Topic::Uninstalled]).await;
+    assert_eq!((world.store.revoke_reason(), world.done()), (None, vec![1]));
+    world.pass(Duration::minutes(2));
+    world.act_on([Topic::Uninstalled, of_order("1")]).await;
+    assert_eq!(world.store.revoke_reason(), Some(RevokeReason::Uninstalled));
+    assert_eq!(world.platform.answers.lock().unwrap().given_back, 0, "the token is dead: nobody is called");
+}
+
+#[tokio::test]
+async fn a_shop_is_suspended_and_resumed() {
+    let world = World::connected(Platform::Tiendanube);
+    let suspended = || world.store.database().integration.as_ref().unwrap().suspended;
+    world.act_on([Topic::Suspended]).await;
+    assert!(suspended());
+    world.act_on([Topic::Resumed, Topic::ScopesChanged, Topic::Order(None)]).await;
+    assert!(!suspended());
+    assert_eq!(world.store.database().hints, 2, "what changed is found by a run");
+}
+
+#[tokio::test]
+async fn privacy_requests_are_logged_and_those_to_forget_done_at_once() {
+    let world = World::connected(Platform::Shopify);
+    let data = PrivacyRequest::Data { customer: "5".to_owned() };
+    let redact = PrivacyRequest::RedactCustomer { customer: "5".to_owned(), orders: vec!["1".to_owned()] };
+    world.act_on([data, redact, PrivacyRequest::RedactShop].map(Topic::Privacy)).await;
+    let database = world.store.database();
+    assert_eq!(database.logged.len(), 3);
+    assert_eq!(database.redacted.iter().map(|id| id.0).collect::<Vec<_>>(), [2, 3]);
+    drop(database);
+    assert_eq!(world.done(), [1, 2, 3]);
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_now_is_acted_on_later_and_the_rest_is_done() {
+    let world = World::connected(Platform::Shopify);
+    world.platform.fail([ShopError::Unavailable("HTTP 503".to_owned())]);
+    world.act_on([of_order("1"), Topic::Order(None)]).await;
+    assert_eq!(world.done(), [2]);
+    assert_eq!(world.store.database().postponed, [(InboxId(1), START + Duration::seconds(5))]);
+    assert!(world.store.database().sync_lease.is_none());
+}
+
+#[tokio::test]
+async fn hooks_wait_while_the_shop_is_being_read() {
+    let world = World::connected(Platform::Shopify);
+    world.store.database().sync_lease = Some(99);
+    world.act_on([of_order("1"), Topic::Catalogue]).await;
+    assert!(world.done().is_empty());
+    assert_eq!(world.store.database().postponed.len(), 2);
+    assert_eq!(world.store.database().cursors.iter().find(|cursor| cursor.stream == Stream::Catalogue), None);
+}

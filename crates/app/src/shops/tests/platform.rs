@@ -1,0 +1,291 @@
+//! A platform that holds orders and answers as it is told.
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex},
+};
+
+use async_trait::async_trait;
+use domain::{
+    accounts::Platform,
+    imports::{DocumentKind, DocumentPart, Line},
+    money::Currency,
+    shops::{
+        Access, Authorization, AuthorizeError, Callback, CompleteError, Grant, OrderBatch, Product, ProductBatch,
+        Purpose, RefreshError, Refund, Refused, Secret, ShopAuth, ShopError, ShopInfo, ShopOrder, ShopReader,
+        ShopStream, Timing, Tokens, Voided, Window,
+        hooks::{Hook, HookHeaders, HookRefused, HookVerifier},
+    },
+};
+use futures_util::{StreamExt, stream};
+use rust_decimal::{Decimal, dec};
+use time::{Duration, OffsetDateTime};
+
+/// An order that a shop has: when it was made, and when it last changed.
+#[derive(Clone)]
+pub struct Placed {
+    pub order: ShopOrder,
+    pub changed_at: OffsetDateTime,
+}
+
+#[derive(Default)]
+pub struct Answers {
+    pub orders: Vec<Placed>,
+    pub products: Vec<Product>,
+    pub refused: Vec<Refused>,
+    /// What the next calls of the readers answer instead, first to last.
+    pub errors: VecDeque<ShopError>,
+    /// What the next renewals answer instead; `None` answers as usual.
+    pub refreshes: VecDeque<Option<RefreshError>>,
+    /// Refresh tokens that were sent.
+    pub refreshed_with: Vec<String>,
+    /// Access tokens that are accepted; empty: all.
+    pub accepted: Vec<String>,
+    pub windows: Vec<(Window, Purpose)>,
+    pub subscribed: Vec<String>,
+    pub given_back: u32,
+    pub authorizations: Vec<Authorization>,
+    /// Orders of a window beyond which it holds too many.
+    pub most: Option<usize>,
+    pub currency: Option<Currency>,
+    pub suspended: bool,
+    pub reread: Option<Duration>,
+    pub asked_for: Vec<Vec<String>>,
+    pub catalogue_passes: u32,
+    /// What the catalogue answers, always.
+    pub refused_catalogue: Option<ShopError>,
+}
+
+pub struct FakePlatform {
+    provider: Platform,
+    now: Arc<Mutex<OffsetDateTime>>,
+    pub answers: Mutex<Answers>,
+}
+
+impl FakePlatform {
+    pub fn new(provider: Platform, now: Arc<Mutex<OffsetDateTime>>) -> Self {
+        Self { provider, now, answers: Mutex::default() }
+    }
+
+    /// Puts an order there, or changes it.
+    pub fn place(&self, id: &str, at: OffsetDateTime, price: Decimal) {
+        self.place_order(order(id, at, price));
+    }
+
+    pub fn place_order(&self, order: ShopOrder) {
+        let changed_at = *self.now.lock().unwrap();
+        let mut answers = self.answers.lock().unwrap();
+        answers.orders.retain(|placed| placed.order.order.external_id != order.order.external_id);
+        answers.orders.push(Placed { order, changed_at });
+    }
+
+    pub fn fail(&self, errors: impl IntoIterator<Item = ShopError>) {
+        self.answers.lock().unwrap().errors.extend(errors);
+    }
+
+    fn check(&self, access: &Access) -> Result<(), ShopError> {
+        let mut answers = self.answers.lock().unwrap();
+        if let Some(error) = answers.errors.pop_front() {
+            return Err(error);
+        }
+        if answers.suspended {
+            return Err(ShopError::Suspended);
+        }
+        let is_accepted =
+            answers.accepted.is_empty() || answers.accepted.iter().any(|known| known == access.token.expose());
+        if is_accepted { Ok(()) } else { Err(ShopError::Unauthorized) }
+    }
+}
+
+pub fn line(sku: &str, quantity: i64, unit_price: Decimal) -> Line {
+    Line { sku: sku.to_owned(), is_product: true, name: None, category: None, quantity, unit_price, unit_cost: None }
+}
+
+pub fn order(id: &str, at: OffsetDateTime, price: Decimal) -> ShopOrder {
+    let order = DocumentPart {
+        kind: DocumentKind::Order,
+        external_id: id.to_owned(),
+        at,
+        buyer: None,
+        country: None,
+        fees: None,
+        shipping: None,
+        lines: vec![line("A", 1, price)],
+    };
+    ShopOrder { order, refunds: vec![], refund_unknown: false, copy_of: None }
+}
+
+pub fn refund(at: OffsetDateTime, price: Decimal) -> Refund {
+    Refund { at, lines: vec![line("A", 1, price)] }
+}
+
+fn tokens(generation: usize, now: OffsetDateTime) -> Tokens {
+    Tokens {
+        access: Secret::new(format!("access-{generation}")),
+        access_expires_at: Some(now + Duration::HOUR),
+        refresh: Some(Secret::new(format!("refresh-{generation}"))),
+        refresh_expires_at: None,
+        scopes: vec!["read_orders".to_owned()],
+    }
+}
+
+#[async_trait]
+impl ShopAuth for FakePlatform {
+    fn platform(&self) -> Platform {
+        self.provider
+    }
+
+    fn shop_name(&self, given: Option<&str>) -> Result<Option<String>, AuthorizeError> {
+        Ok(Some(given.ok_or(AuthorizeError::ShopRequired)?.to_lowercase()))
+    }
+
+    fn authorize_url(&self, authorization: &Authorization) -> Result<String, AuthorizeError> {
+        self.answers.lock().unwrap().authorizations.push(authorization.clone());
+        Ok(format!("https://platform.example/?state={}", authorization.state.expose()))
+    }
+
+    async fn complete(
+        &self,
+        callback: &Callback,
+        authorization: &Authorization,
+        now: OffsetDateTime,
+    ) -> Result<Grant, CompleteError> {
+        self.answers.lock().unwrap().authorizations.push(authorization.clone());
+        let _ = callback.one("code").ok_or(CompleteError::Malformed("code"))?;
+        Ok(Grant { shop_id: authorization.shop.clone().unwrap_or_default(), tokens: tokens(1, now) })
+    }
+
+    async fn refresh(&self, _: &str, refresh: &Secret, now: OffsetDateTime) -> Result<Tokens, RefreshError> {
+        let (answer, generation) = {
+            let mut answers = self.answers.lock().unwrap();
+            answers.refreshed_with.push(refresh.expose().to_owned());
+            (answers.refreshes.pop_front().flatten(), answers.refreshed_with.len() + 1)
+        };
+        // Others have their turn while the reply is on its way.
+        tokio::task::yield_now().await;
+        answer.map_or_else(|| Ok(tokens(generation, now)), Err)
+    }
+
+    async fn revoke(&self, _: &Access) -> Result<(), ShopError> {
+        self.answers.lock().unwrap().given_back += 1;
+        Ok(())
+    }
+}
+
+impl FakePlatform {
+    fn batches(
+        &self,
+        access: &Access,
+        found: Result<Vec<ShopOrder>, ShopError>,
+        gone: Vec<Voided>,
+    ) -> ShopStream<OrderBatch> {
+        let checked = self.check(access).and(found);
+        let refused = std::mem::take(&mut self.answers.lock().unwrap().refused);
+        let batch = checked.map(|orders| OrderBatch {
+            read: (orders.len() + refused.len()) as u64,
+            orders,
+            voided: gone,
+            refused,
+            ..OrderBatch::default()
+        });
+        stream::iter([batch]).boxed()
+    }
+}
+
+#[async_trait]
+impl ShopReader for FakePlatform {
+    fn platform(&self) -> Platform {
+        self.provider
+    }
+
+    fn timing(&self) -> Timing {
+        Timing {
+            overlap: Duration::minutes(10),
+            lag: Duration::minutes(2),
+            window: Duration::days(30),
+            history: Duration::days(90),
+            reread: self.answers.lock().unwrap().reread,
+            token_lifetime: Duration::HOUR,
+        }
+    }
+
+    async fn shop(&self, access: &Access) -> Result<(ShopInfo, OffsetDateTime), ShopError> {
+        self.check(access)?;
+        let currency = self.answers.lock().unwrap().currency.unwrap_or("EUR".parse().unwrap());
+        let info = ShopInfo {
+            shop_id: access.shop_id.clone(),
+            shop: "example.myshopify.com".to_owned(),
+            currency,
+            timezone: None,
+            country: None,
+            history_from: None,
+            shows_buyers: true,
+            missing_scopes: vec![],
+        };
+        Ok((info, *self.now.lock().unwrap()))
+    }
+
+    fn orders(&self, access: &Access, window: Window, purpose: Purpose, _: Currency) -> ShopStream<OrderBatch> {
+        let found = {
+            let mut answers = self.answers.lock().unwrap();
+            answers.windows.push((window, purpose));
+            let within = |at: OffsetDateTime| window.from <= at && at < window.until;
+            let selected = |placed: &&Placed| match purpose {
+                Purpose::BackFill => within(placed.order.order.at),
+                Purpose::Changes => within(placed.changed_at),
+            };
+            let found: Vec<_> = answers.orders.iter().filter(selected).map(|placed| placed.order.clone()).collect();
+            if answers.most.is_some_and(|most| found.len() > most) { Err(ShopError::TooMany) } else { Ok(found) }
+        };
+        self.batches(access, found, vec![])
+    }
+
+    fn orders_by_id(&self, access: &Access, ids: Vec<String>, _: Currency) -> ShopStream<OrderBatch> {
+        let (found, gone) = {
+            let mut answers = self.answers.lock().unwrap();
+            answers.asked_for.push(ids.clone());
+            let is_there = |id: &String| answers.orders.iter().any(|placed| placed.order.order.external_id == *id);
+            let gone = ids.iter().filter(|id| !is_there(id)).map(|id| Voided { external_id: id.clone() }).collect();
+            let asked = |placed: &&Placed| ids.contains(&placed.order.order.external_id);
+            (answers.orders.iter().filter(asked).map(|placed| placed.order.clone()).collect(), gone)
+        };
+        self.batches(access, Ok(found), gone)
+    }
+
+    fn products(&self, access: &Access, _: Currency) -> ShopStream<ProductBatch> {
+        let checked = self.check(access);
+        let mut answers = self.answers.lock().unwrap();
+        answers.catalogue_passes += 1;
+        let products = answers.products.clone();
+        let checked = answers.refused_catalogue.clone().map_or(checked, Err);
+        let batch = checked.map(|()| ProductBatch { read: products.len() as u64, products, ..ProductBatch::default() });
+        stream::iter([batch]).boxed()
+    }
+
+    async fn subscribe(&self, _: &Access, address: &str) -> Result<(), ShopError> {
+        self.answers.lock().unwrap().subscribed.push(address.to_owned());
+        Ok(())
+    }
+}
+
+impl HookVerifier for FakePlatform {
+    fn platform(&self) -> Platform {
+        self.provider
+    }
+
+    fn verify(&self, _: &dyn HookHeaders, _: &[u8], _: OffsetDateTime) -> Result<Hook, HookRefused> {
+        Err(HookRefused::Forged)
+    }
+}
+
+pub fn product(sku: &str) -> Product {
+    Product {
+        sku: sku.to_owned(),
+        name: Some("Mug".to_owned()),
+        category: None,
+        price: Some(dec!(9.5)),
+        cost: Some(dec!(4)),
+        stock: Some(-3),
+        on_order: None,
+    }
+}

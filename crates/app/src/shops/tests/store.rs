@@ -1,0 +1,484 @@
+//! The ports of the database, in memory.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Mutex, MutexGuard,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use async_trait::async_trait;
+use domain::{
+    AccountId, InboxId, IntegrationId, PrivacyRequestId, StoreError, UserId,
+    accounts::Platform,
+    imports::{
+        AdSpendRow, Changes, DocumentPart, DocumentSummary, ExpenseRow, ImportError, ImportStore, ProductRow,
+        RowSummary, Rows, ShopDocument, ShopSummary, StockRow, StockSummary, Target,
+    },
+    integrations::{BuyerData, Connection, Fact, Integration, IntegrationStore, RevokeReason, Totals},
+    page::{Page, PageRequest},
+    shops::{
+        authorizations::{AuthorizationStore, PendingAuthorization, StateHash},
+        connections::{ConnectError, ConnectionStore, Description, NewConnection, Revocation, Revoked},
+        hooks::Hook,
+        inbox::{Inbox, InboxEntry, Received, Taken, Waiting},
+        known_orders::{KnownOrder, KnownOrders, Position},
+        privacy::{CustomerData, LoggedRequest, NewRequest, PrivacyStore, Redacted},
+        sync::{Cursor, DueSync, EndedRun, Failing, LeasedSync, Outcome, SyncLease, SyncRun, SyncRunStore, SyncStore},
+        tokens::{RefreshLease, SealedTokens, StoredTokens, TokenStore, access_binding, refresh_binding},
+    },
+};
+use futures_util::StreamExt;
+use time::{Duration, OffsetDateTime};
+
+use super::{ACCOUNT, SHOP};
+
+#[derive(Default)]
+pub struct Database {
+    pub integration: Option<Integration>,
+    pub others: Vec<Integration>,
+    pub pending: Vec<(AccountId, StateHash, PendingAuthorization)>,
+    pub tokens: Option<StoredTokens>,
+    pub refresh_lease: Option<i64>,
+    pub leases: i64,
+    pub sync_lease: Option<i64>,
+    pub cursors: Vec<Cursor>,
+    pub runs: Vec<EndedRun>,
+    pub failures: i64,
+    pub due_at: Option<OffsetDateTime>,
+    pub hints: u32,
+    pub orders: BTreeMap<String, ShopDocument>,
+    pub imports: u32,
+    pub products: BTreeMap<String, ProductRow>,
+    pub entries: Vec<InboxEntry>,
+    pub done: Vec<InboxId>,
+    pub postponed: Vec<(InboxId, OffsetDateTime)>,
+    pub logged: Vec<NewRequest>,
+    pub redacted: Vec<PrivacyRequestId>,
+    /// Answers of the next attempts to store renewed tokens: false fails.
+    pub renewals: Vec<bool>,
+    pub connect_refusal: Option<ConnectError>,
+}
+
+#[derive(Default)]
+pub struct FakeStore {
+    database: Mutex<Database>,
+    /// Whether recording a run never comes back, as in a process that is killed there.
+    pub dies_before_recording: AtomicBool,
+}
+
+impl FakeStore {
+    pub fn database(&self) -> MutexGuard<'_, Database> {
+        self.database.lock().unwrap()
+    }
+
+    pub fn connect_now(&self, provider: Platform, at: OffsetDateTime, access: &str, refresh: Option<&str>) {
+        let seal = |binding, text: &str| format!("{binding}: {text}").into_bytes();
+        let mut database = self.database();
+        database.integration = Some(integration(SHOP, provider, at));
+        database.due_at = Some(at);
+        database.tokens = Some(StoredTokens {
+            provider,
+            shop_id: "shop-1".to_owned(),
+            shop: "example.myshopify.com".to_owned(),
+            scopes: vec!["read_orders".to_owned()],
+            tokens: SealedTokens {
+                access: seal(access_binding(ACCOUNT, SHOP), access),
+                access_expires_at: refresh.map(|_| at + Duration::HOUR),
+                refresh: refresh.map(|text| seal(refresh_binding(ACCOUNT, SHOP), text)),
+                refresh_expires_at: None,
+            },
+            generation: 1,
+        });
+    }
+
+    pub fn revoke_reason(&self) -> Option<RevokeReason> {
+        self.database().integration.as_ref().and_then(|integration| integration.revoke_reason)
+    }
+}
+
+pub fn integration(id: IntegrationId, provider: Platform, at: OffsetDateTime) -> Integration {
+    Integration {
+        id,
+        provider,
+        shop: "example.myshopify.com".to_owned(),
+        scopes: vec!["read_orders".to_owned()],
+        connected_at: at,
+        revoked_at: None,
+        last_sync_at: None,
+        missing_scopes: vec![],
+        history_from: None,
+        backfilled_from: None,
+        buyer_data: BuyerData::Full,
+        last_error: None,
+        suspended: false,
+        owner_of: vec![Fact::Stock],
+        revoke_reason: None,
+    }
+}
+
+#[async_trait]
+impl IntegrationStore for FakeStore {
+    async fn record(&self, _: AccountId, _: Connection) -> Result<(), StoreError> {
+        unreachable!()
+    }
+
+    async fn find(&self, account: AccountId, id: IntegrationId) -> Result<Option<Integration>, StoreError> {
+        let found = self.database().integration.clone();
+        Ok(found.filter(|integration| account == ACCOUNT && integration.id == id))
+    }
+
+    async fn page(
+        &self,
+        _: AccountId,
+        _: PageRequest,
+        _: OffsetDateTime,
+    ) -> Result<(Page<Integration>, Totals), StoreError> {
+        let database = self.database();
+        let items = database.integration.iter().chain(&database.others).cloned().collect();
+        Ok((Page { items, next_cursor: None }, Totals::default()))
+    }
+}
+
+#[async_trait]
+impl AuthorizationStore for FakeStore {
+    async fn begin(
+        &self,
+        account: AccountId,
+        state: StateHash,
+        authorization: PendingAuthorization,
+        _: OffsetDateTime,
+    ) -> Result<(), StoreError> {
+        self.database().pending.push((account, state, authorization));
+        Ok(())
+    }
+
+    async fn take(
+        &self,
+        account: AccountId,
+        user: &UserId,
+        provider: Platform,
+        state: StateHash,
+        now: OffsetDateTime,
+    ) -> Result<Option<PendingAuthorization>, StoreError> {
+        let mut database = self.database();
+        let place = database.pending.iter().position(|(of, hash, pending)| {
+            (*of, *hash, &pending.user, pending.provider) == (account, state, user, provider)
+                && now < pending.expires_at
+        });
+        Ok(place.map(|place| database.pending.remove(place).2))
+    }
+
+    async fn prune(&self, _: OffsetDateTime) -> Result<u64, StoreError> {
+        Ok(0)
+    }
+}
+
+#[async_trait]
+impl ConnectionStore for FakeStore {
+    async fn reserve(&self, _: AccountId, _: Platform, _: &str) -> Result<IntegrationId, StoreError> {
+        Ok(SHOP)
+    }
+
+    async fn connect(&self, _: AccountId, new: NewConnection, now: OffsetDateTime) -> Result<(), ConnectError> {
+        let mut database = self.database();
+        if let Some(refusal) = database.connect_refusal.take() {
+            return Err(refusal);
+        }
+        database.integration = Some(integration(new.id, new.provider, now));
+        database.tokens = Some(StoredTokens {
+            provider: new.provider,
+            shop_id: new.shop_id,
+            shop: new.shop,
+            scopes: new.description.scopes,
+            tokens: new.tokens,
+            generation: 1,
+        });
+        Ok(())
+    }
+
+    async fn revoke(&self, _: AccountId, id: IntegrationId, revocation: Revocation) -> Result<Revoked, StoreError> {
+        let mut database = self.database();
+        let generation = database.tokens.as_ref().map(|tokens| tokens.generation);
+        let Some(integration) = database.integration.as_mut().filter(|integration| integration.id == id) else {
+            return Ok(Revoked::Unknown);
+        };
+        if integration.revoked_at.is_some() || revocation.generation.is_some_and(|of| Some(of) != generation) {
+            return Ok(Revoked::Unchanged);
+        }
+        integration.revoked_at = Some(revocation.now);
+        integration.revoke_reason = Some(revocation.reason);
+        database.tokens = None;
+        database.sync_lease = None;
+        Ok(Revoked::Now)
+    }
+
+    async fn suspend(&self, _: AccountId, _: IntegrationId, to: bool, _: OffsetDateTime) -> Result<bool, StoreError> {
+        self.database().integration.as_mut().unwrap().suspended = to;
+        Ok(true)
+    }
+
+    async fn describe(&self, _: AccountId, _: IntegrationId, said: Description) -> Result<(), StoreError> {
+        self.database().integration.as_mut().unwrap().missing_scopes = said.missing_scopes;
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl TokenStore for FakeStore {
+    async fn find(&self, _: AccountId, _: IntegrationId) -> Result<Option<StoredTokens>, StoreError> {
+        Ok(self.database().tokens.clone())
+    }
+
+    async fn lease(
+        &self,
+        account: AccountId,
+        integration: IntegrationId,
+        generation: i64,
+        _: i64,
+    ) -> Result<Option<RefreshLease>, StoreError> {
+        let mut database = self.database();
+        let is_present = database.tokens.as_ref().is_some_and(|tokens| tokens.generation == generation);
+        if database.refresh_lease.is_some() || !is_present {
+            return Ok(None);
+        }
+        database.leases += 1;
+        database.refresh_lease = Some(database.leases);
+        Ok(Some(RefreshLease { account, integration, generation, number: database.leases }))
+    }
+
+    async fn renew(&self, lease: RefreshLease, tokens: SealedTokens, scopes: Vec<String>) -> Result<bool, StoreError> {
+        let mut database = self.database();
+        if !database.renewals.is_empty() && !database.renewals.remove(0) {
+            return Err(StoreError::Unavailable("away".into()));
+        }
+        if database.refresh_lease != Some(lease.number) {
+            return Ok(false);
+        }
+        database.refresh_lease = None;
+        let stored = database.tokens.as_mut().unwrap();
+        stored.generation += 1;
+        (stored.tokens, stored.scopes) = (tokens, scopes);
+        Ok(true)
+    }
+
+    async fn release(&self, _: RefreshLease) -> Result<(), StoreError> {
+        self.database().refresh_lease = None;
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl SyncStore for FakeStore {
+    async fn due(&self, now: OffsetDateTime, _: i64) -> Result<Vec<DueSync>, StoreError> {
+        let database = self.database();
+        let is_due = database.due_at.is_some_and(|due| due <= now);
+        Ok(if is_due { vec![DueSync { account: ACCOUNT, integration: SHOP }] } else { vec![] })
+    }
+
+    async fn lease(&self, due: DueSync, _: i64) -> Result<Option<LeasedSync>, StoreError> {
+        let mut database = self.database();
+        let Some(integration) = database.integration.clone().filter(|known| known.revoked_at.is_none()) else {
+            return Ok(None);
+        };
+        if database.sync_lease.is_some() {
+            return Ok(None);
+        }
+        database.leases += 1;
+        database.sync_lease = Some(database.leases);
+        let DueSync { account, integration: id } = due;
+        let lease = SyncLease { account, integration: id, number: database.leases };
+        Ok(Some(LeasedSync { lease, integration, cursors: database.cursors.clone() }))
+    }
+
+    async fn heartbeat(&self, lease: SyncLease, _: i64) -> Result<bool, StoreError> {
+        Ok(self.database().sync_lease == Some(lease.number))
+    }
+
+    async fn record(&self, lease: SyncLease, run: EndedRun) -> Result<Option<Failing>, StoreError> {
+        if self.dies_before_recording.load(Ordering::SeqCst) {
+            std::future::pending::<()>().await;
+        }
+        let mut database = self.database();
+        if database.sync_lease != Some(lease.number) {
+            return Ok(None);
+        }
+        match &run.outcome {
+            Outcome::Done { cursor, reached } => {
+                database.failures = 0;
+                database.cursors.retain(|known| known.stream != run.stream);
+                database.cursors.push(Cursor { stream: run.stream, at: *cursor });
+                if reached.is_some() {
+                    database.integration.as_mut().unwrap().last_sync_at = *reached;
+                }
+            }
+            Outcome::Failed(_) => database.failures += 1,
+        }
+        database.runs.push(run);
+        Ok(Some(Failing { failures: database.failures, became_broken: false }))
+    }
+
+    async fn release(&self, lease: SyncLease, next_due: OffsetDateTime) -> Result<(), StoreError> {
+        let mut database = self.database();
+        if database.sync_lease == Some(lease.number) {
+            database.sync_lease = None;
+            database.due_at = Some(next_due);
+        }
+        Ok(())
+    }
+
+    async fn hint(&self, _: AccountId, id: IntegrationId, _: OffsetDateTime) -> Result<bool, StoreError> {
+        let mut database = self.database();
+        let known = database.integration.as_ref();
+        let is_there = known.is_some_and(|known| known.id == id && known.revoked_at.is_none());
+        database.hints += u32::from(is_there);
+        Ok(is_there)
+    }
+}
+
+#[async_trait]
+impl SyncRunStore for FakeStore {
+    async fn page(&self, _: AccountId, _: IntegrationId, _: PageRequest) -> Result<Option<Page<SyncRun>>, StoreError> {
+        unreachable!()
+    }
+
+    async fn prune(&self, _: OffsetDateTime) -> Result<u64, StoreError> {
+        Ok(0)
+    }
+}
+
+#[async_trait]
+impl KnownOrders for FakeStore {
+    async fn orders_after(
+        &self,
+        _: AccountId,
+        _: Platform,
+        after: Position,
+        limit: i64,
+    ) -> Result<Vec<KnownOrder>, StoreError> {
+        let database = self.database();
+        let known = database.orders.iter().zip(1i64..).filter_map(|((id, document), number)| {
+            let placed_at = document.parts.first()?.at;
+            Some(KnownOrder { external_id: id.clone(), position: Position { placed_at, number } })
+        });
+        let mut known: Vec<_> = known.collect();
+        known.sort_by_key(|order| (order.position.placed_at, order.position.number));
+        known.retain(|order| (order.position.placed_at, order.position.number) > (after.placed_at, after.number));
+        known.truncate(usize::try_from(limit).unwrap());
+        Ok(known)
+    }
+}
+
+#[async_trait]
+impl ImportStore for FakeStore {
+    async fn documents(&self, _: Target, _: Platform, _: Rows<DocumentPart>) -> Result<DocumentSummary, ImportError> {
+        unreachable!()
+    }
+
+    async fn shop_documents(
+        &self,
+        target: Target,
+        _: Platform,
+        mut documents: Rows<ShopDocument>,
+    ) -> Result<ShopSummary, ImportError> {
+        assert_eq!((target.account, target.dry_run), (ACCOUNT, false));
+        let mut orders = Changes::default();
+        while let Some(batch) = documents.next().await {
+            let mut database = self.database();
+            database.imports += 1;
+            for document in batch? {
+                orders.new += 1;
+                if document.parts.is_empty() {
+                    database.orders.remove(&document.order_id);
+                } else {
+                    database.orders.insert(document.order_id.clone(), document);
+                }
+            }
+        }
+        let documents = DocumentSummary { orders, ..DocumentSummary::default() };
+        Ok(ShopSummary { documents, ..ShopSummary::default() })
+    }
+
+    async fn products(&self, _: Target, mut rows: Rows<ProductRow>) -> Result<RowSummary, ImportError> {
+        while let Some(batch) = rows.next().await {
+            self.database().products.extend(batch?.into_iter().map(|row| (row.sku.clone(), row)));
+        }
+        Ok(RowSummary::default())
+    }
+
+    async fn stock(&self, _: Target, _: Rows<StockRow>) -> Result<StockSummary, ImportError> {
+        unreachable!()
+    }
+
+    async fn ad_spend(&self, _: Target, _: Rows<AdSpendRow>) -> Result<RowSummary, ImportError> {
+        unreachable!()
+    }
+
+    async fn expenses(&self, _: Target, _: Rows<ExpenseRow>) -> Result<RowSummary, ImportError> {
+        unreachable!()
+    }
+}
+
+#[async_trait]
+impl Inbox for FakeStore {
+    async fn receive(&self, _: Platform, _: Hook, _: OffsetDateTime) -> Result<Received, StoreError> {
+        unreachable!()
+    }
+
+    async fn waiting(&self, _: OffsetDateTime, _: i64) -> Result<Vec<Waiting>, StoreError> {
+        let is_empty = self.database().entries.is_empty();
+        Ok(if is_empty { vec![] } else { vec![Waiting { account: ACCOUNT, integration: SHOP }] })
+    }
+
+    async fn take(&self, waiting: Waiting, _: OffsetDateTime, _: OffsetDateTime, _: i64) -> Result<Taken, StoreError> {
+        let Waiting { account, integration } = waiting;
+        let entries = std::mem::take(&mut self.database().entries);
+        Ok(Taken { account, integration, entries })
+    }
+
+    async fn done(&self, _: AccountId, ids: &[InboxId], _: OffsetDateTime) -> Result<(), StoreError> {
+        self.database().done.extend(ids);
+        Ok(())
+    }
+
+    async fn postpone(&self, _: AccountId, ids: &[InboxId], until: OffsetDateTime) -> Result<(), StoreError> {
+        self.database().postponed.extend(ids.iter().map(|id| (*id, until)));
+        Ok(())
+    }
+
+    async fn prune(&self, _: OffsetDateTime) -> Result<u64, StoreError> {
+        Ok(0)
+    }
+}
+
+#[async_trait]
+impl PrivacyStore for FakeStore {
+    async fn log(&self, _: AccountId, _: IntegrationId, request: NewRequest) -> Result<PrivacyRequestId, StoreError> {
+        let mut database = self.database();
+        database.logged.push(request);
+        Ok(PrivacyRequestId(i64::try_from(database.logged.len()).unwrap()))
+    }
+
+    async fn redact(
+        &self,
+        _: AccountId,
+        id: PrivacyRequestId,
+        _: OffsetDateTime,
+    ) -> Result<Option<Redacted>, StoreError> {
+        self.database().redacted.push(id);
+        Ok(Some(Redacted::default()))
+    }
+
+    async fn answered(&self, _: AccountId, _: PrivacyRequestId, _: OffsetDateTime) -> Result<bool, StoreError> {
+        unreachable!()
+    }
+
+    async fn data_of(&self, _: AccountId, _: Platform, _: &str) -> Result<Option<CustomerData>, StoreError> {
+        unreachable!()
+    }
+
+    async fn open(&self) -> Result<Vec<LoggedRequest>, StoreError> {
+        unreachable!()
+    }
+}

@@ -1,0 +1,302 @@
+use std::sync::atomic::Ordering;
+
+use domain::{
+    IntegrationId,
+    accounts::Platform,
+    imports::DocumentKind,
+    integrations::{ErrorCode, Fact, RevokeReason},
+    shops::{
+        Purpose, Refused, ShopError, Window,
+        sync::{Outcome, Stream},
+    },
+};
+use rust_decimal::dec;
+use time::{Duration, OffsetDateTime, macros::datetime};
+
+use super::{
+    START, World,
+    platform::{order, product, refund},
+    store::integration,
+};
+
+impl World {
+    async fn tick(&self) {
+        assert_eq!(self.syncer().tick().await.unwrap(), 1, "it is due");
+    }
+
+    fn cursor(&self, stream: Stream) -> Option<OffsetDateTime> {
+        self.store.database().cursors.iter().find(|cursor| cursor.stream == stream).map(|cursor| cursor.at)
+    }
+
+    fn order_ids(&self) -> Vec<String> {
+        self.store.database().orders.keys().cloned().collect()
+    }
+
+    fn windows(&self, wanted: Purpose) -> Vec<Window> {
+        let answers = self.platform.answers.lock().unwrap();
+        answers.windows.iter().filter(|(_, purpose)| *purpose == wanted).map(|(window, _)| *window).collect()
+    }
+
+    fn last_error(&self) -> Option<ErrorCode> {
+        self.store.database().runs.iter().rev().find_map(|run| match &run.outcome {
+            Outcome::Failed(error) => Some(error.code),
+            Outcome::Done { .. } => None,
+        })
+    }
+
+    fn due_in(&self) -> Duration {
+        self.store.database().due_at.unwrap() - self.now()
+    }
+}
+
+fn days_ago(days: i64) -> OffsetDateTime {
+    START - Duration::days(days)
+}
+
+#[tokio::test]
+async fn a_new_connection_reads_its_history_newest_first_and_then_what_changes() {
+    let world = World::connected(Platform::Shopify);
+    for (id, days) in [("1", 80), ("2", 40), ("3", 1), ("too old", 95)] {
+        world.platform.place(id, days_ago(days), dec!(10));
+    }
+    world.platform.answers.lock().unwrap().orders.iter_mut().for_each(|placed| placed.changed_at = days_ago(1));
+    world.tick().await;
+    assert_eq!(world.order_ids(), ["1", "2", "3"]);
+    let untils: Vec<_> =
+        world.windows(Purpose::BackFill).iter().map(|window| (START - window.until).whole_days()).collect();
+    assert_eq!(untils, [0, 30, 60]);
+    assert_eq!(world.cursor(Stream::BackFill), Some(days_ago(90)));
+    assert_eq!(world.store.database().integration.as_ref().unwrap().last_sync_at, Some(START));
+    assert_eq!(world.due_in(), Duration::minutes(10));
+    assert_eq!(world.platform.answers.lock().unwrap().subscribed, ["https://api.example.com/hooks/shopify"]);
+
+    world.pass(Duration::minutes(10));
+    world.platform.place("4", world.now() - Duration::minutes(3), dec!(7));
+    world.platform.answers.lock().unwrap().orders.last_mut().unwrap().changed_at = world.now() - Duration::minutes(3);
+    world.tick().await;
+    assert_eq!(world.order_ids(), ["1", "2", "3", "4"]);
+    let changes = Window { from: START - Duration::minutes(10), until: START + Duration::minutes(8) };
+    assert_eq!(world.windows(Purpose::Changes), [changes]);
+    assert_eq!(world.cursor(Stream::Changes), Some(changes.until));
+    assert_eq!(world.windows(Purpose::BackFill).len(), 3, "the history is read once");
+}
+
+#[tokio::test]
+async fn a_window_that_holds_too_much_is_read_in_halves() {
+    let world = World::connected(Platform::Shopify);
+    for (id, hours) in [("1", 100), ("2", 200), ("3", 300), ("4", 400)] {
+        world.platform.place(id, START - Duration::hours(hours), dec!(10));
+    }
+    world.platform.answers.lock().unwrap().most = Some(2);
+    world.tick().await;
+    assert_eq!(world.order_ids(), ["1", "2", "3", "4"]);
+    assert_eq!(world.last_error(), None);
+    let stored: Vec<_> = world.store.database().runs.iter().filter_map(|run| run.window).collect();
+    assert!(stored.windows(2).all(|pair| pair[0].from == pair[1].until), "newest first, no gap: {stored:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_process_killed_between_import_and_cursor_reads_the_window_again_to_the_same_rows() {
+    let world = World::connected(Platform::Shopify);
+    for (id, days) in [("1", 3), ("2", 40)] {
+        let mut placed = order(id, days_ago(days), dec!(10));
+        placed.refunds = vec![refund(days_ago(days) + Duration::hours(5), dec!(4))];
+        world.platform.place_order(placed);
+    }
+    world.store.dies_before_recording.store(true, Ordering::SeqCst);
+    let syncer = world.syncer();
+    let killed = tokio::time::timeout(std::time::Duration::from_secs(5), syncer.tick()).await;
+    assert!(killed.is_err());
+    assert!(world.store.database().cursors.is_empty());
+    // Its lease runs out.
+    world.store.database().sync_lease = None;
+    world.store.dies_before_recording.store(false, Ordering::SeqCst);
+    world.tick().await;
+    let whole = World::connected(Platform::Shopify);
+    whole.platform.answers.lock().unwrap().orders = world.platform.answers.lock().unwrap().orders.clone();
+    whole.tick().await;
+    assert_eq!(world.store.database().orders, whole.store.database().orders);
+    assert_eq!(world.store.database().cursors, whole.store.database().cursors);
+}
+
+#[tokio::test]
+async fn a_record_that_cannot_be_taken_is_named_and_the_others_go_in() {
+    let world = World::connected(Platform::Shopify);
+    world.platform.place("good", days_ago(1), dec!(10));
+    world.platform.place("bad", days_ago(1), dec!(-1));
+    let mut unknown = order("partly", days_ago(1), dec!(10));
+    unknown.refund_unknown = true;
+    world.platform.place_order(unknown);
+    let foreign =
+        Refused { kind: "order", external_id: "foreign".to_owned(), reason: "its currency is BRL".to_owned() };
+    world.platform.answers.lock().unwrap().refused = vec![foreign];
+    world.tick().await;
+    assert_eq!(world.order_ids(), ["good", "partly"]);
+    let database = world.store.database();
+    let run = database.runs.iter().find(|run| run.counts.read > 0).unwrap();
+    let refusals: Vec<_> =
+        run.refusals.iter().map(|refusal| (refusal.kind.as_str(), refusal.external_id.as_str())).collect();
+    assert_eq!(refusals, [("order", "foreign"), ("order", "bad"), ("refund", "partly")]);
+    assert_eq!(run.counts.refused, 3);
+    assert!(!database.orders["partly"].is_whole, "refunds that are known stay");
+}
+
+#[tokio::test]
+async fn refunds_are_of_the_account_s_days_and_an_order_is_complete() {
+    let world = World::connected(Platform::Shopify);
+    let mut placed = order("1", days_ago(10), dec!(10));
+    // 00:30 on the 12th in Madrid.
+    placed.refunds =
+        vec![refund(datetime!(2026-05-11 22:30 UTC), dec!(4)), refund(datetime!(2026-05-12 9:00 UTC), dec!(1))];
+    world.platform.place_order(placed);
+    world.tick().await;
+    let database = world.store.database();
+    let document = &database.orders["1"];
+    let parts: Vec<_> = document.parts.iter().map(|part| (part.kind, part.external_id.as_str())).collect();
+    assert_eq!(parts, [(DocumentKind::Order, "1"), (DocumentKind::Refund, "1/2026-05-12")]);
+    assert!(document.is_whole);
+}
+
+#[tokio::test]
+async fn a_connection_says_only_what_it_owns_of_a_product() {
+    let world = World::connected(Platform::Shopify);
+    world.platform.answers.lock().unwrap().products = vec![product("MUG"), product("")];
+    world.tick().await;
+    {
+        let database = world.store.database();
+        let mug = &database.products["MUG"];
+        assert_eq!((mug.stock, mug.cost, mug.price), (Some(-3), None, Some(dec!(9.5))), "it owns stock, not costs");
+        let run = database.runs.iter().find(|run| run.stream == Stream::Catalogue).unwrap();
+        assert_eq!((run.counts.read, run.counts.refused), (2, 1));
+    }
+    world.store.database().integration.as_mut().unwrap().owner_of = vec![Fact::Cost];
+    world.pass(Duration::days(1));
+    world.tick().await;
+    let database = world.store.database();
+    let mug = &database.products["MUG"];
+    assert_eq!((mug.stock, mug.cost), (None, Some((dec!(4), world.now().date()))));
+}
+
+#[tokio::test]
+async fn a_token_that_is_not_accepted_is_renewed_once_and_then_ends_the_connection() {
+    let world = World::connected(Platform::Shopify);
+    world.platform.answers.lock().unwrap().accepted = vec!["access-2".to_owned()];
+    world.platform.place("1", days_ago(1), dec!(10));
+    world.tick().await;
+    assert_eq!(world.order_ids(), ["1"]);
+    assert_eq!(world.platform.answers.lock().unwrap().refreshed_with, ["refresh-1"]);
+
+    world.platform.answers.lock().unwrap().accepted = vec!["none".to_owned()];
+    world.pass(Duration::minutes(10));
+    world.tick().await;
+    assert_eq!(world.platform.answers.lock().unwrap().refreshed_with.len(), 2);
+    assert_eq!(world.store.revoke_reason(), Some(RevokeReason::TokenExpired));
+}
+
+#[tokio::test]
+async fn a_pause_that_the_platform_asks_for_is_kept_and_is_no_failure() {
+    let world = World::connected(Platform::Shopify);
+    let until = START + Duration::minutes(45);
+    world.platform.fail([ShopError::Throttled(until)]);
+    world.tick().await;
+    assert_eq!(world.due_in(), Duration::minutes(45));
+    assert!(world.store.database().runs.is_empty());
+}
+
+#[tokio::test]
+async fn a_platform_that_is_away_is_asked_less_and_less_often_and_no_cursor_moves() {
+    let world = World::connected(Platform::Shopify);
+    for pause in [10, 20, 40] {
+        world.platform.fail([ShopError::Unavailable("HTTP 503".to_owned())]);
+        world.tick().await;
+        assert_eq!(world.due_in(), Duration::minutes(pause));
+        world.pass(Duration::minutes(pause));
+    }
+    assert_eq!(world.last_error(), Some(ErrorCode::Unreachable));
+    assert!(world.store.database().cursors.is_empty());
+    assert_eq!(world.store.revoke_reason(), None);
+    world.tick().await;
+    assert_eq!(world.cursor(Stream::BackFill), Some(days_ago(90)), "it goes on where it was");
+}
+
+#[tokio::test]
+async fn a_suspended_shop_waits_and_goes_on() {
+    let world = World::connected(Platform::Tiendanube);
+    world.platform.answers.lock().unwrap().suspended = true;
+    world.tick().await;
+    assert_eq!(world.last_error(), Some(ErrorCode::Blocked));
+    assert!(world.store.database().integration.as_ref().unwrap().suspended);
+    world.platform.answers.lock().unwrap().suspended = false;
+    world.pass(Duration::minutes(10));
+    world.tick().await;
+    assert!(!world.store.database().integration.as_ref().unwrap().suspended);
+}
+
+#[tokio::test]
+async fn a_missing_permission_is_named_and_keeps_nothing_else_from_being_read() {
+    let world = World::connected(Platform::Shopify);
+    world.platform.place("1", days_ago(1), dec!(10));
+    // The shop itself answers, the catalogue does not.
+    let mut answers = world.platform.answers.lock().unwrap();
+    answers.refused_catalogue = Some(ShopError::MissingScope("read_products".to_owned()));
+    drop(answers);
+    world.tick().await;
+    assert_eq!(world.order_ids(), ["1"]);
+    assert_eq!(world.last_error(), Some(ErrorCode::PermissionLost));
+    assert_eq!(world.store.database().integration.as_ref().unwrap().missing_scopes, ["read_products"]);
+}
+
+#[tokio::test]
+async fn a_shop_that_changed_its_currency_is_not_read() {
+    let world = World::connected(Platform::Shopify);
+    world.platform.place("1", days_ago(1), dec!(10));
+    world.platform.answers.lock().unwrap().currency = Some("USD".parse().unwrap());
+    world.tick().await;
+    assert!(world.order_ids().is_empty());
+    assert_eq!(world.last_error(), Some(ErrorCode::NotDelivering));
+}
+
+#[tokio::test]
+async fn unsettled_orders_are_read_again_every_night_where_changes_are_not_all_told() {
+    let world = World::connected(Platform::Mercadolibre);
+    world.platform.place("young", days_ago(1), dec!(10));
+    world.platform.place("old", days_ago(80), dec!(10));
+    world.tick().await;
+    world.platform.answers.lock().unwrap().reread = Some(Duration::days(60));
+    // It is gone, and the list of changes does not say so.
+    world.platform.answers.lock().unwrap().orders.retain(|placed| placed.order.order.external_id == "old");
+    world.pass(Duration::days(1));
+    world.tick().await;
+    assert_eq!(world.order_ids(), ["old"]);
+    assert_eq!(world.platform.answers.lock().unwrap().asked_for, [["young"]]);
+    world.pass(Duration::minutes(10));
+    world.tick().await;
+    assert_eq!(world.platform.answers.lock().unwrap().asked_for.len(), 1, "once a night");
+}
+
+#[tokio::test]
+async fn a_copy_counts_while_its_original_does_not() {
+    let world = World::connected(Platform::Tiendanube);
+    let mut copy = order("copy", days_ago(5), dec!(10));
+    copy.copy_of = Some(Platform::Mercadolibre);
+    world.platform.place_order(copy);
+    world.platform.place("own", days_ago(5), dec!(10));
+    world.tick().await;
+    assert_eq!(world.order_ids(), ["copy", "own"]);
+
+    world.pass(Duration::minutes(10));
+    let meli = integration(IntegrationId(13), Platform::Mercadolibre, world.now());
+    world.store.database().others = vec![meli];
+    world.pass(Duration::minutes(10));
+    world.tick().await;
+    assert_eq!(world.order_ids(), ["own"], "the history was read again");
+    let filled = world.windows(Purpose::BackFill).len();
+    world.pass(Duration::minutes(10));
+    world.tick().await;
+    assert_eq!(world.windows(Purpose::BackFill).len(), filled, "once");
+
+    world.store.database().others[0].revoked_at = Some(world.now());
+    world.pass(Duration::minutes(10));
+    world.tick().await;
+    assert_eq!(world.order_ids(), ["copy", "own"]);
+}
