@@ -13,6 +13,8 @@ mod reader;
 pub mod sync;
 pub mod tokens;
 
+#[cfg(feature = "mock")]
+pub use reader::MockShopReader;
 pub use reader::{
     Calls, OrderBatch, Product, ProductBatch, Purpose, Refund, Refused, ShopOrder, ShopReader, ShopStream, Timing,
     Voided, Window,

@@ -3,7 +3,7 @@
 use actix_web::{HttpRequest, web};
 use app::shops::{
     NotConfigured,
-    connect::{AuthorizeFailure, Begun, CompleteFailure, MAX_QUERY, Owner, Randomness},
+    connect::{AuthorizeFailure, Begun, CompleteFailure, Owner, Randomness},
 };
 use domain::shops::{AuthorizeError, CompleteError, ShopError, connections::ConnectError};
 use ring::rand::{SecureRandom, SystemRandom};
@@ -91,7 +91,7 @@ pub async fn authorize(
 #[schema(as = AuthorizationAnswer)]
 pub struct AuthorizationAnswer {
     /// The query of the redirect, as it came, at most 8192 bytes.
-    #[validate(length(min = 1, max = "MAX_QUERY", message = "must have 1 to 8192 characters"))]
+    #[validate(length(min = 1, max = 8192, message = "must have 1 to 8192 characters"))]
     #[schema(min_length = 1, max_length = 8192, example = "code=0907a61c0c8d55e9&state=Xk3…")]
     query: String,
 }
