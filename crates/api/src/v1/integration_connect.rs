@@ -66,7 +66,7 @@ pub struct BegunBody {
 /// for this service's app; the query of that redirect goes to `complete`. Repeating it begins another authorization.
 #[utoipa::path(
     post, path = "/api/v1/integrations/{provider}/authorize", tag = "integrations", operation_id = "authorize_integration",
-    params(("provider" = names::PlatformName, Path, description = "The platform.", example = "shopify")),
+    params(("provider" = inline(names::PlatformName), Path, description = "The platform.", example = "shopify")),
     responses((status = 200, description = "Where to send the owner.", body = BegunBody)),
     security(("api_key" = ["write"])),
     extensions(("x-errors" = json!([Code::NotFound, Code::ProviderNotConfigured])))
@@ -104,7 +104,7 @@ impl Input for AuthorizationAnswer {}
 /// authorization can complete it, once, within ten minutes.
 #[utoipa::path(
     post, path = "/api/v1/integrations/{provider}/complete", tag = "integrations", operation_id = "complete_integration",
-    params(("provider" = names::PlatformName, Path, description = "The platform.", example = "shopify")),
+    params(("provider" = inline(names::PlatformName), Path, description = "The platform.", example = "shopify")),
     responses((status = 200, description = "The connection.", body = OneBody)),
     security(("api_key" = ["write"])),
     extensions(("x-errors" = json!([
