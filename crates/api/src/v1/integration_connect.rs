@@ -69,7 +69,7 @@ pub struct BegunBody {
     params(("provider" = inline(names::PlatformName), Path, description = "The platform.", example = "shopify")),
     responses((status = 200, description = "Where to send the owner.", body = BegunBody)),
     security(("api_key" = ["write"])),
-    extensions(("x-errors" = json!([Code::NotFound, Code::ProviderNotConfigured])))
+    extensions(("x-errors" = json!([Code::NotFound, Code::ProviderNotConfigured])), ("x-since" = json!("2026-12")))
 )]
 pub async fn authorize(
     caller: Caller,
@@ -110,7 +110,7 @@ impl Input for AuthorizationAnswer {}
     extensions(("x-errors" = json!([
         Code::NotFound, Code::InvalidState, Code::AuthorizationRefused, Code::ProviderNotConfigured,
         Code::CurrencyMismatch, Code::ShopAlreadyConnected, Code::ProviderUnavailable
-    ])))
+    ])), ("x-since" = json!("2026-12")))
 )]
 pub async fn complete(
     caller: Caller,

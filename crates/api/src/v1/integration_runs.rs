@@ -128,7 +128,7 @@ impl From<SyncRun> for RunBody {
     params(("id" = i64, Path, description = "The connection.", minimum = 1, example = 12), Paging),
     responses((status = 200, description = "The runs.", body = List<RunBody>)),
     security(("api_key" = ["read"])),
-    extensions(("x-errors" = json!([Code::NotFound])))
+    extensions(("x-errors" = json!([Code::NotFound])), ("x-since" = json!("2026-12")))
 )]
 pub async fn list(
     caller: Caller,

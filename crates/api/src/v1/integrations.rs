@@ -234,7 +234,7 @@ pub async fn list(caller: Caller, query: Query<Paging>, state: web::Data<State>)
     params(("id" = i64, Path, description = "The connection.", minimum = 1, example = 12)),
     responses((status = 200, description = "The connection.", body = OneBody)),
     security(("api_key" = ["read"])),
-    extensions(("x-errors" = json!([Code::NotFound])))
+    extensions(("x-errors" = json!([Code::NotFound])), ("x-since" = json!("2026-12")))
 )]
 pub async fn get(
     caller: Caller,
@@ -255,7 +255,7 @@ pub async fn get(
     params(("id" = i64, Path, description = "The connection.", minimum = 1, example = 12)),
     responses((status = 200, description = "The connection is due.", body = DoneBody)),
     security(("api_key" = ["write"])),
-    extensions(("x-errors" = json!([Code::NotFound, Code::InvalidTransition])))
+    extensions(("x-errors" = json!([Code::NotFound, Code::InvalidTransition])), ("x-since" = json!("2026-12")))
 )]
 pub async fn sync(
     caller: Caller,
@@ -280,7 +280,7 @@ pub async fn sync(
     params(("id" = i64, Path, description = "The connection.", minimum = 1, example = 12)),
     responses((status = 200, description = "The shop is disconnected.", body = DoneBody)),
     security(("api_key" = ["write"])),
-    extensions(("x-errors" = json!([Code::NotFound])))
+    extensions(("x-errors" = json!([Code::NotFound])), ("x-since" = json!("2026-12")))
 )]
 pub async fn disconnect(
     caller: Caller,
