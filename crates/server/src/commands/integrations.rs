@@ -92,18 +92,19 @@ pub async fn run(
     config: &Config,
     is_embedded: bool,
 ) -> anyhow::Result<()> {
-    let service = || -> anyhow::Result<_> {
+    let service = async || -> anyhow::Result<_> {
         let keys = Arc::new(secrets::key_ring(config, is_embedded)?);
+        secrets::verify(store, &keys).await?;
         Ok(shops::connect_service(config, shops::ports(shops::connectors(config)?, store, keys)))
     };
     match command {
         IntegrationsCommand::Connect { provider, account, shop } => {
-            connect::connect(&service()?, store, AccountId(account), provider, shop.as_deref()).await
+            connect::connect(&service().await?, store, AccountId(account), provider, shop.as_deref()).await
         }
         IntegrationsCommand::List { account, json } => list(&**store, AccountId(account), json).await,
         IntegrationsCommand::Sync(one) => {
             let (account, id) = one.ids();
-            match service()?.sync(account, id).await? {
+            match service().await?.sync(account, id).await? {
                 Asked::Due => println!("It is read as soon as a process that works has a place free."),
                 Asked::Ended => anyhow::bail!("connection {id} has ended"),
                 Asked::Unknown => return Err(unknown(account, id)),
@@ -112,7 +113,7 @@ pub async fn run(
         }
         IntegrationsCommand::Disconnect(one) => {
             let (account, id) = one.ids();
-            anyhow::ensure!(service()?.disconnect(account, id).await?, unknown(account, id));
+            anyhow::ensure!(service().await?.disconnect(account, id).await?, unknown(account, id));
             println!("Disconnected. What was imported stays.");
             Ok(())
         }
