@@ -4,3 +4,4 @@
 pub mod geo;
 pub mod llm;
 pub mod payments;
+pub mod shops;

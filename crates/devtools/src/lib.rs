@@ -2,6 +2,7 @@
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 pub mod gateway;
+pub mod shops;
 
 mod command;
 mod llm;

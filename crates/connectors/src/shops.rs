@@ -1,0 +1,18 @@
+//! Shops on other people's platforms: one folder per platform, and what they share.
+
+pub mod amounts;
+pub mod budget;
+pub mod http;
+pub mod signature;
+pub mod wire;
+
+use secrecy::SecretString;
+
+/// The app as it is registered with a platform.
+#[derive(Debug, Clone)]
+pub struct AppCredentials {
+    pub client_id: String,
+    pub client_secret: SecretString,
+    /// The secret before the present one: while secrets are changed, hooks are signed with either.
+    pub previous_secret: Option<SecretString>,
+}
