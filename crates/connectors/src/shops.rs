@@ -4,6 +4,7 @@ pub mod amounts;
 pub mod budget;
 pub mod http;
 pub mod signature;
+pub mod tiendanube;
 pub mod wire;
 
 use secrecy::SecretString;
