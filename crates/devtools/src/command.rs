@@ -15,6 +15,7 @@ use secrecy::SecretString;
 use crate::{
     gateway::{Gateway, GatewayConfig},
     llm::{Fault, Provider, server},
+    shops::tiendanube::{Tiendanube, TiendanubeArgs},
 };
 
 /// The service's settings that the fakes need.
@@ -59,6 +60,11 @@ pub enum DevCommand {
         #[arg(long, default_value_t = 200)]
         completion_tokens: u64,
     },
+    /// Runs a Tiendanube with one store
+    #[command(
+        after_help = "What can be done to it stands in crates/devtools/src/shops.rs and shops/tiendanube.rs.\n\nExample:\n  api dev tiendanube --at 127.0.0.1:8093\n  BAS_TIENDANUBE_BASE_URL=http://127.0.0.1:8093 BAS_TIENDANUBE_CLIENT_ID=1234 BAS_TIENDANUBE_CLIENT_SECRET=dev-secret \\\n  BAS_TIENDANUBE_USER_AGENT='Example (hello@example.com)' api up"
+    )]
+    Tiendanube(TiendanubeArgs),
 }
 
 /// Serves until `stopped` ends.
@@ -79,6 +85,10 @@ pub async fn run(
             let slow = Duration::from_secs(slow_seconds);
             let provider = Provider::new(fault, slow, (prompt_tokens, completion_tokens));
             serve(at, |listener| server(provider, listener), stopped).await
+        }
+        DevCommand::Tiendanube(arguments) => {
+            let (at, platform) = (arguments.at, Tiendanube::new(arguments.config()));
+            serve(at, |listener| platform.server(listener), stopped).await
         }
     }
 }

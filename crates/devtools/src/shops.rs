@@ -17,6 +17,7 @@ pub mod clock;
 pub mod faults;
 pub mod ledger;
 pub mod log;
+pub mod tiendanube;
 
 use actix_web::{
     HttpResponse,
