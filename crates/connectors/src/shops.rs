@@ -6,6 +6,8 @@ pub mod http;
 pub mod shopify;
 pub mod mercadolibre;
 pub mod signature;
+pub mod signature;
+pub mod tiendanube;
 pub mod wire;
 
 use secrecy::SecretString;

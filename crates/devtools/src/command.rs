@@ -18,6 +18,7 @@ use crate::{
     shops::{
         mercadolibre,
         shopify::{Seed, ShopifyStub, ShopifyStubConfig},
+        tiendanube::{Tiendanube, TiendanubeArgs},
     },
 };
 
@@ -73,6 +74,11 @@ pub enum DevCommand {
         after_help = "What can be done to it stands in crates/devtools/src/shops/mercadolibre.rs and shops.rs.\n\nExample:\n  api dev mercadolibre --at 127.0.0.1:8094 --notify http://127.0.0.1:8080/hooks/mercadolibre"
     )]
     Mercadolibre(MercadolibreArgs),
+    /// Runs a Tiendanube with one store
+    #[command(
+        after_help = "What can be done to it stands in crates/devtools/src/shops.rs and shops/tiendanube.rs.\n\nExample:\n  api dev tiendanube --at 127.0.0.1:8093\n  BAS_TIENDANUBE_BASE_URL=http://127.0.0.1:8093 BAS_TIENDANUBE_CLIENT_ID=1234 BAS_TIENDANUBE_CLIENT_SECRET=dev-secret \\\n  BAS_TIENDANUBE_USER_AGENT='Example (hello@example.com)' api up"
+    )]
+    Tiendanube(TiendanubeArgs),
 }
 
 #[derive(Debug, Args)]
@@ -191,6 +197,10 @@ pub async fn run(
         DevCommand::Mercadolibre(arguments) => {
             let at = arguments.at;
             let platform = mercadolibre::Mercadolibre::new(arguments.config())?;
+            serve(at, |listener| platform.server(listener), stopped).await
+        }
+        DevCommand::Tiendanube(arguments) => {
+            let (at, platform) = (arguments.at, Tiendanube::new(arguments.config()));
             serve(at, |listener| platform.server(listener), stopped).await
         }
     }

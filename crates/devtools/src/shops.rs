@@ -20,6 +20,7 @@ pub mod log;
 pub mod random;
 pub mod shopify;
 pub mod mercadolibre;
+pub mod tiendanube;
 
 use actix_web::{
     HttpResponse,

@@ -124,7 +124,7 @@ settings! {
     pub ai_insights_price: i64 = 5;
     /// Where the Internet reaches this service, such as `https://api.example.com`: platforms send their hooks there; empty:
     /// shops are polled only.
-    pub public_url: String = String::new();
+    pub hooks_url: String = String::new();
     /// Where platforms send owners back to who have granted access; registered with each app. `api integrations connect`
     /// serves the default.
     pub integration_redirect_url: String = "http://127.0.0.1:8799/callback".to_owned();
@@ -141,14 +141,18 @@ settings! {
     /// A stand-in on this machine instead of Shopify.
     pub shopify_base_url: String = String::new();
     /// The app as Tiendanube knows it; empty: no shop there can be connected.
+    #[serde(deserialize_with = "name_text")]
     pub tiendanube_client_id: String = String::new();
     /// Its secret, which also signs hooks.
     pub tiendanube_client_secret: Option<SecretString> = None;
     /// The secret before, during a rotation.
     pub tiendanube_previous_secret: Option<SecretString> = None;
+    /// The app's name and a mail address for Tiendanube: `Example (hello@example.com)`.
+    pub tiendanube_user_agent: String = String::new();
     /// A stand-in on this machine instead of Tiendanube.
     pub tiendanube_base_url: String = String::new();
     /// The app as Mercado Libre knows it; empty: no seller there can be connected.
+    #[serde(deserialize_with = "name_text")]
     pub mercadolibre_client_id: String = String::new();
     /// Its secret.
     pub mercadolibre_client_secret: Option<SecretString> = None;
@@ -295,6 +299,20 @@ fn decimal_text<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Str
         TextOrNumber::Whole(number) => number.to_string(),
         // The shortest digits that read as the same float are those that were written.
         TextOrNumber::Number(number) => number.to_string(),
+    })
+}
+
+/// A name that may be all digits, which the environment gives as a number.
+fn name_text<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Text(String),
+        Digits(u64),
+    }
+    Ok(match Written::deserialize(deserializer)? {
+        Written::Text(text) => text,
+        Written::Digits(digits) => digits.to_string(),
     })
 }
 

@@ -5,18 +5,106 @@ use std::sync::Arc;
 use anyhow::Context;
 use app::{
     deliveries::Clock,
-    shops::{Connectors, Ports, connect::ConnectService, inbox::HookWorker, sync::Syncer},
+    shops::{Connector, Connectors, Ports, connect::ConnectService, inbox::HookWorker, sync::Syncer},
+};
+use connectors::shops::{
+    AppCredentials,
+    mercadolibre::{Limits, Mercadolibre, MercadolibreConfig},
+    shopify::{Shopify, ShopifyConfig},
+    tiendanube::{Tiendanube, TiendanubeConfig, TiendanubeHooks},
 };
 use domain::sealing::Sealer;
+use secrecy::SecretString;
 use store::{Connect, Importer, Store};
 use time::OffsetDateTime;
 use url::Url;
 
 use crate::{config::Config, deliveries::jitter};
 
-/// The platforms that this service has an app with: one line each.
-pub fn connectors(_config: &Config) -> anyhow::Result<Connectors> {
-    Ok(Connectors::new([]))
+/// Where Mercado Libre's API is.
+const MERCADOLIBRE_API: &str = "https://api.mercadolibre.com";
+
+/// The platforms that this service has an app with.
+pub fn connectors(config: &Config) -> anyhow::Result<Connectors> {
+    let platforms = [shopify(config)?, tiendanube(config)?, mercadolibre(config)?];
+    Ok(Connectors::new(platforms.into_iter().flatten()))
+}
+
+fn shopify(config: &Config) -> anyhow::Result<Option<Connector>> {
+    let Some(app) = app(
+        "shopify",
+        &config.shopify_client_id,
+        config.shopify_client_secret.as_ref(),
+        config.shopify_previous_secret.as_ref(),
+    )?
+    else {
+        return Ok(None);
+    };
+    let base_url = stand_in("shopify_base_url", &config.shopify_base_url)?;
+    let is_stand_in = base_url.is_some();
+    let shopify = Arc::new(Shopify::new(ShopifyConfig { app, base_url })?);
+    Ok(Some(Connector { auth: shopify.clone(), reader: shopify.clone(), verifier: shopify, is_stand_in }))
+}
+
+fn tiendanube(config: &Config) -> anyhow::Result<Option<Connector>> {
+    let Some(app) = app(
+        "tiendanube",
+        &config.tiendanube_client_id,
+        config.tiendanube_client_secret.as_ref(),
+        config.tiendanube_previous_secret.as_ref(),
+    )?
+    else {
+        return Ok(None);
+    };
+    let user_agent = config.tiendanube_user_agent.clone();
+    anyhow::ensure!(
+        user_agent.contains('(') && user_agent.contains('@'),
+        "tiendanube_user_agent has to be the app's name and a mail address: `Example (hello@example.com)`"
+    );
+    let address = stand_in("tiendanube_base_url", &config.tiendanube_base_url)?;
+    let is_stand_in = address.is_some();
+    let verifier = Arc::new(TiendanubeHooks::new(&app));
+    let tiendanube = Arc::new(Tiendanube::new(TiendanubeConfig { app, user_agent, address })?);
+    Ok(Some(Connector { auth: tiendanube.clone(), reader: tiendanube, verifier, is_stand_in }))
+}
+
+fn mercadolibre(config: &Config) -> anyhow::Result<Option<Connector>> {
+    let (id, secret) = (&config.mercadolibre_client_id, config.mercadolibre_client_secret.as_ref());
+    // Its hooks are not signed, so no secret before the present one is of use.
+    let Some(app) = app("mercadolibre", id, secret, None)? else { return Ok(None) };
+    let own = stand_in("mercadolibre_base_url", &config.mercadolibre_base_url)?;
+    let is_stand_in = own.is_some();
+    let authorize_url = own.as_ref().map(|url| url.join("/authorization")).transpose()?;
+    let api_url = own.map_or_else(|| Url::parse(MERCADOLIBRE_API), Ok)?;
+    let platform = MercadolibreConfig { app, api_url, authorize_url, limits: Limits::default() };
+    let mercadolibre = Arc::new(Mercadolibre::new(platform)?);
+    Ok(Some(Connector { auth: mercadolibre.clone(), reader: mercadolibre.clone(), verifier: mercadolibre, is_stand_in }))
+}
+
+/// The app on a platform; `None`: there is none, and no shop there can be connected.
+fn app(
+    platform: &str,
+    id: &str,
+    secret: Option<&SecretString>,
+    previous: Option<&SecretString>,
+) -> anyhow::Result<Option<AppCredentials>> {
+    if id.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(AppCredentials {
+        client_id: id.to_owned(),
+        client_secret: secret.cloned().with_context(|| format!("{platform}_client_secret is not set"))?,
+        previous_secret: previous.cloned(),
+    }))
+}
+
+/// The address of a stand-in, if there is one.
+fn stand_in(setting: &str, address: &str) -> anyhow::Result<Option<Url>> {
+    let address = address.trim();
+    if address.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(address.parse().with_context(|| format!("{setting} is no address"))?))
 }
 
 /// What connections are kept with, on `store`.
@@ -42,7 +130,7 @@ pub fn syncer(config: &Config, ports: Ports, store: &Arc<Store>, connect: &Conne
         runs: store.clone(),
         inbox: store.clone(),
         jitter: Arc::new(jitter),
-        public_url: public_url(config)?,
+        hooks_url: hooks_url(config)?,
         at_once: config.shops_at_once,
     })
 }
@@ -53,16 +141,16 @@ pub fn hook_worker(syncer: Syncer, store: &Arc<Store>) -> HookWorker {
 }
 
 /// Where platforms reach this service. They send hooks by HTTPS only, but for stand-ins on this machine.
-fn public_url(config: &Config) -> anyhow::Result<Option<String>> {
-    let given = config.public_url.trim();
+fn hooks_url(config: &Config) -> anyhow::Result<Option<String>> {
+    let given = config.hooks_url.trim();
     if given.is_empty() {
         return Ok(None);
     }
-    let url: Url = given.parse().context("public_url")?;
+    let url: Url = given.parse().context("hooks_url")?;
     let is_local = url.host_str().is_some_and(|host| ["127.0.0.1", "localhost", "[::1]"].contains(&host));
     anyhow::ensure!(
         url.scheme() == "https" || (url.scheme() == "http" && is_local),
-        "public_url must begin with https://"
+        "hooks_url must begin with https://"
     );
     Ok(Some(url.to_string()))
 }
@@ -71,8 +159,8 @@ fn public_url(config: &Config) -> anyhow::Result<Option<String>> {
 mod tests {
     use super::*;
 
-    fn of(public_url: &str) -> anyhow::Result<Option<String>> {
-        super::public_url(&Config { public_url: public_url.to_owned(), ..Config::default() })
+    fn of(hooks_url: &str) -> anyhow::Result<Option<String>> {
+        super::hooks_url(&Config { hooks_url: hooks_url.to_owned(), ..Config::default() })
     }
 
     #[test]

@@ -52,7 +52,7 @@ pub struct Syncer {
     pub inbox: Arc<dyn Inbox>,
     pub jitter: Jitter,
     /// Where platforms reach this service; without it there are no hooks.
-    pub public_url: Option<String>,
+    pub hooks_url: Option<String>,
     /// Connections that are read at a time.
     pub at_once: usize,
 }

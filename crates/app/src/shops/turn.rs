@@ -310,7 +310,7 @@ impl<'a> Turn<'a> {
 
     /// Platforms drop addresses that failed for a while, so it is told every night.
     async fn subscribe(&self) {
-        let Some(base) = &self.syncer.public_url else { return };
+        let Some(base) = &self.syncer.hooks_url else { return };
         let address = format!("{}/hooks/{}", base.trim_end_matches('/'), self.integration.provider);
         let subscribed = timeout(SUBSCRIBED_WITHIN, self.reader.subscribe(&self.held.access, &address)).await;
         match subscribed {

@@ -3,3 +3,4 @@
 
 mod mercadolibre;
 mod shopify;
+mod tiendanube;

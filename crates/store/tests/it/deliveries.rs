@@ -4,6 +4,7 @@ use std::{collections::HashSet, time::Duration};
 
 use domain::{
     AccountId, SubscriptionId,
+    data_keys::{DataKeyStore, SealedColumn},
     events::{CreditsLow, Event, Outbox},
     idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
     page::PageRequest,

@@ -89,7 +89,7 @@ impl World {
             runs: self.store.clone(),
             inbox: self.store.clone(),
             jitter: Arc::new(|| 0.0),
-            public_url: Some("https://api.example.com/".to_owned()),
+            hooks_url: Some("https://api.example.com/".to_owned()),
             at_once: 4,
         }
     }
