@@ -3,9 +3,8 @@
 pub mod amounts;
 pub mod budget;
 pub mod http;
-pub mod shopify;
 pub mod mercadolibre;
-pub mod signature;
+pub mod shopify;
 pub mod signature;
 pub mod tiendanube;
 pub mod wire;

@@ -17,9 +17,9 @@ pub mod clock;
 pub mod faults;
 pub mod ledger;
 pub mod log;
+pub mod mercadolibre;
 pub mod random;
 pub mod shopify;
-pub mod mercadolibre;
 pub mod tiendanube;
 
 use actix_web::{

@@ -78,7 +78,12 @@ fn mercadolibre(config: &Config) -> anyhow::Result<Option<Connector>> {
     let api_url = own.map_or_else(|| Url::parse(MERCADOLIBRE_API), Ok)?;
     let platform = MercadolibreConfig { app, api_url, authorize_url, limits: Limits::default() };
     let mercadolibre = Arc::new(Mercadolibre::new(platform)?);
-    Ok(Some(Connector { auth: mercadolibre.clone(), reader: mercadolibre.clone(), verifier: mercadolibre, is_stand_in }))
+    Ok(Some(Connector {
+        auth: mercadolibre.clone(),
+        reader: mercadolibre.clone(),
+        verifier: mercadolibre,
+        is_stand_in,
+    }))
 }
 
 /// The app on a platform; `None`: there is none, and no shop there can be connected.

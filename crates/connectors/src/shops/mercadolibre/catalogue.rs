@@ -58,7 +58,7 @@ pub(super) fn products(api: Arc<Api>, access: Access, currency: Currency) -> Sho
             .chunks(BATCH)
             .map(|products| ProductBatch { products: products.to_vec(), ..ProductBatch::default() })
             .collect();
-        batches.push(ProductBatch { read, refused, products: Vec::new() });
+        batches.push(ProductBatch { read, refused, ..ProductBatch::default() });
         Ok(stream::iter(batches.into_iter().map(Ok)))
     };
     stream::once(all).try_flatten().boxed()

@@ -106,7 +106,7 @@ pub(super) fn shop_order(order: &Order, details: &Details, currency: Currency) -
         shipping: details.shipping,
         lines,
     };
-    Ok(ShopOrder { order: document, refunds, refund_unknown })
+    Ok(ShopOrder { order: document, refunds, refund_unknown, copy_of: None })
 }
 
 /// `total` for `quantity` units as lines like `line`.

@@ -107,7 +107,7 @@ fn taken(wire: OrderWire, currency: Currency) -> Result<ShopOrder, String> {
         shipping: None,
         lines: order_lines(ordered, currency)?,
     };
-    Ok(ShopOrder { order, refunds, refund_unknown: false })
+    Ok(ShopOrder { order, refunds, refund_unknown: false, copy_of: None })
 }
 
 /// The sales of an agreement, and whether each is part of a refund.
