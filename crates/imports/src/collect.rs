@@ -11,7 +11,7 @@ use domain::{
     accounts::Platform,
     imports::{
         AdSpendRow, DocumentPart, DocumentSummary, ExpenseRow, ImportError, ImportStore, ProductRow, RowSummary, Rows,
-        StockRow, StockSummary, Target,
+        ShopDocument, ShopSummary, StockRow, StockSummary, Target,
     },
 };
 use futures_util::{StreamExt, TryStreamExt};

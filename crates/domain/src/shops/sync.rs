@@ -191,7 +191,7 @@ impl Failures {
 /// When a connection is due again after so many failures in a row: every [`INTERVAL`], and twice as late with each
 /// failure after the first, up to [`MAX_PAUSE`].
 pub fn next_due(failures: i64, now: OffsetDateTime) -> OffsetDateTime {
-    let doublings = u32::try_from(failures.saturating_sub(1)).unwrap_or(0).min(16);
+    let doublings = u32::try_from(failures.saturating_sub(1).clamp(0, 16)).unwrap_or(0);
     now + (INTERVAL * 2_i32.pow(doublings)).min(MAX_PAUSE)
 }
 
