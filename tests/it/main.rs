@@ -25,6 +25,7 @@ mod replicas;
 mod reruns;
 mod risks;
 mod service;
+mod shops;
 mod status_pages;
 mod tenants;
 mod walk;

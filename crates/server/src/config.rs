@@ -141,14 +141,18 @@ settings! {
     /// A stand-in on this machine instead of Shopify.
     pub shopify_base_url: String = String::new();
     /// The app as Tiendanube knows it; empty: no shop there can be connected.
+    #[serde(deserialize_with = "name_text")]
     pub tiendanube_client_id: String = String::new();
     /// Its secret, which also signs hooks.
     pub tiendanube_client_secret: Option<SecretString> = None;
     /// The secret before, during a rotation.
     pub tiendanube_previous_secret: Option<SecretString> = None;
+    /// The app's name and a mail address for Tiendanube: `Example (hello@example.com)`.
+    pub tiendanube_user_agent: String = String::new();
     /// A stand-in on this machine instead of Tiendanube.
     pub tiendanube_base_url: String = String::new();
     /// The app as Mercado Libre knows it; empty: no seller there can be connected.
+    #[serde(deserialize_with = "name_text")]
     pub mercadolibre_client_id: String = String::new();
     /// Its secret.
     pub mercadolibre_client_secret: Option<SecretString> = None;
@@ -295,6 +299,20 @@ fn decimal_text<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Str
         Written::Whole(number) => number.to_string(),
         // The shortest digits that read as the same float are those that were written.
         Written::Number(number) => number.to_string(),
+    })
+}
+
+/// A name that may be all digits, which the environment gives as a number.
+fn name_text<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Text(String),
+        Digits(u64),
+    }
+    Ok(match Written::deserialize(deserializer)? {
+        Written::Text(text) => text,
+        Written::Digits(digits) => digits.to_string(),
     })
 }
 

@@ -5,7 +5,11 @@ use std::sync::Arc;
 use anyhow::Context;
 use app::{
     deliveries::Clock,
-    shops::{Connectors, Ports, connect::ConnectService, inbox::HookWorker, sync::Syncer},
+    shops::{Connector, Connectors, Ports, connect::ConnectService, inbox::HookWorker, sync::Syncer},
+};
+use connectors::shops::{
+    AppCredentials,
+    tiendanube::{Tiendanube, TiendanubeConfig, TiendanubeHooks},
 };
 use domain::sealing::Sealer;
 use store::{Connect, Importer, Store};
@@ -15,8 +19,40 @@ use url::Url;
 use crate::{config::Config, deliveries::jitter};
 
 /// The platforms that this service has an app with: one line each.
-pub fn connectors(_config: &Config) -> anyhow::Result<Connectors> {
-    Ok(Connectors::new([]))
+pub fn connectors(config: &Config) -> anyhow::Result<Connectors> {
+    Ok(Connectors::new([tiendanube(config)?].into_iter().flatten()))
+}
+
+/// `None`: there is no app.
+fn tiendanube(config: &Config) -> anyhow::Result<Option<Connector>> {
+    if config.tiendanube_client_id.is_empty() {
+        return Ok(None);
+    }
+    let names_mail = config.tiendanube_user_agent.contains('(') && config.tiendanube_user_agent.contains('@');
+    anyhow::ensure!(
+        names_mail,
+        "tiendanube_user_agent has to be the app's name and a mail address: `Example (hello@example.com)`"
+    );
+    let app = AppCredentials {
+        client_id: config.tiendanube_client_id.clone(),
+        client_secret: config.tiendanube_client_secret.clone().context("tiendanube_client_secret is not set")?,
+        previous_secret: config.tiendanube_previous_secret.clone(),
+    };
+    let address = stand_in("tiendanube_base_url", &config.tiendanube_base_url)?;
+    let verifier = Arc::new(TiendanubeHooks::new(&app));
+    let is_stand_in = address.is_some();
+    let tiendanube =
+        Arc::new(Tiendanube::new(TiendanubeConfig { app, user_agent: config.tiendanube_user_agent.clone(), address })?);
+    Ok(Some(Connector { auth: tiendanube.clone(), reader: tiendanube, verifier, is_stand_in }))
+}
+
+/// The address of a stand-in, if there is one.
+fn stand_in(setting: &str, address: &str) -> anyhow::Result<Option<Url>> {
+    let address = address.trim();
+    if address.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(address.parse().with_context(|| format!("{setting} is no address"))?))
 }
 
 /// What connections are kept with, on `store`.
