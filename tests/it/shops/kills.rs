@@ -23,7 +23,7 @@ async fn killed_anywhere_it_comes_to_the_same() {
         while rig.platform.requests().await < after && begun.elapsed() < Duration::from_secs(60) {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
-        rig.kill();
+        rig.kill().await;
         killed += 1;
     }
     rig.wait_for_history(id).await;

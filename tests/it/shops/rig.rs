@@ -178,10 +178,13 @@ impl Rig {
         self.wait(id, |connection| connection["last_sync_at"] != before && connection["last_error"].is_null()).await;
     }
 
-    /// Kills the worker where it stands, and starts another one.
-    pub fn kill(&mut self) {
+    /// Kills the worker where it stands, and starts another one. The lease of the dead one is taken for over, since it lasts
+    /// for minutes.
+    pub async fn kill(&mut self) {
         nix::sys::signal::kill(self.worker.pid(), Signal::SIGKILL).unwrap();
         self.worker = worker(&self.service, &self.settings);
+        let sql = self.service.db.client().await.unwrap();
+        sql.execute("UPDATE integration_syncs SET lease_until = now()", &[]).await.unwrap();
     }
 
     /// Runs all jobs of the night.
