@@ -316,20 +316,6 @@ fn name_text<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String
     })
 }
 
-/// A name that may be all digits, which the environment gives as a number.
-fn name_text<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Written {
-        Text(String),
-        Digits(u64),
-    }
-    Ok(match Written::deserialize(deserializer)? {
-        Written::Text(text) => text,
-        Written::Digits(digits) => digits.to_string(),
-    })
-}
-
 /// The variables with a prefix that name a setting. An empty one counts as unset.
 fn environment(prefix: &'static str) -> Env {
     Env::prefixed(prefix).only(NAMES).filter(move |name| is_set(&format!("{prefix}{name}").to_ascii_uppercase()))
