@@ -38,6 +38,7 @@ pub mod money;
 pub mod page;
 pub mod payments;
 pub mod people;
+pub mod periods;
 pub mod positions;
 pub mod profit;
 pub mod rate_limit;
@@ -58,6 +59,6 @@ pub mod zone;
 pub use error::StoreError;
 pub use ids::{
     AccountId, AnomalyId, ChargeId, CustomerId, DeliveryId, EventId, IncidentId, InsightId, IntegrationId,
-    InventoryItemId, KeyId, PersonId, ProductId, ReplayId, RuleId, RunId, SessionId, StoryId, SubscriptionId, SuggestionId, TrackingEventId,
-    TransactionId, UserId,
+    InventoryItemId, KeyId, PersonId, ProductId, ReplayId, RuleId, RunId, SessionId, StoryId, SubscriptionId,
+    SuggestionId, TrackingEventId, TransactionId, UserId,
 };

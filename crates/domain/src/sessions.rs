@@ -179,11 +179,19 @@ pub trait LinkStore: Send + Sync {
         expires_at: OffsetDateTime,
     ) -> Result<(), StoreError>;
     /// The link of a token, which stays as it is.
-    async fn look(&self, hash: TokenHash, purpose: LinkPurpose, now: OffsetDateTime)
-    -> Result<Option<Link>, StoreError>;
+    async fn look(
+        &self,
+        hash: TokenHash,
+        purpose: LinkPurpose,
+        now: OffsetDateTime,
+    ) -> Result<Option<Link>, StoreError>;
     /// Takes a link: the first who does gets it, nobody after.
-    async fn take(&self, hash: TokenHash, purpose: LinkPurpose, now: OffsetDateTime)
-    -> Result<Option<Link>, StoreError>;
+    async fn take(
+        &self,
+        hash: TokenHash,
+        purpose: LinkPurpose,
+        now: OffsetDateTime,
+    ) -> Result<Option<Link>, StoreError>;
 }
 
 #[cfg(test)]
@@ -201,7 +209,9 @@ mod tests {
 
     #[test]
     fn other_texts_are_no_tokens() {
-        for text in ["", "AAEC", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh", "../../../../../../../../../../../etc/passwdxxx"] {
+        for text in
+            ["", "AAEC", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh", "../../../../../../../../../../../etc/passwdxxx"]
+        {
             assert_eq!(Token::parse(text), None, "{text}");
         }
     }
