@@ -98,9 +98,7 @@ async fn answer(
     if let Some(fault) = fault {
         let page = pages::fault::page(&fault, response.request(), viewer.as_ref(), id, now);
         response = response.map_body(|_, _| BoxBody::new(page));
-        response
-            .headers_mut()
-            .insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
     }
     if let Ok(value) = HeaderValue::from_str(&id.0) {
         response.headers_mut().insert(request_id::HEADER, value);

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use actix_web::{HttpMessage, HttpResponse, ResponseError, http::StatusCode};
+use actix_web::{HttpResponse, ResponseError, http::StatusCode};
 use domain::{StoreError, error::Chain};
 
 /// Why there is no page. Its text is written in the language of whoever asked, at the edge.
@@ -72,7 +72,7 @@ impl ResponseError for PageError {
 
     /// Without a body: the edge writes it.
     fn error_response(&self) -> HttpResponse {
-        let response = HttpResponse::new(self.status_code());
+        let mut response = HttpResponse::new(self.status_code());
         response.extensions_mut().insert(self.clone());
         response
     }

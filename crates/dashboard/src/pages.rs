@@ -42,7 +42,8 @@ fn writer(viewer: Option<&Viewer>, headers: &HeaderMap, now: OffsetDateTime) -> 
 /// The first language of `Accept-Language` that the pages are written in.
 fn preferred(headers: &HeaderMap) -> Language {
     let accepted = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let known = |tag: &str| match tag.split(['-', ';']).next().unwrap_or_default().trim().to_ascii_lowercase().as_str() {
+    let known = |tag: &str| match tag.split(['-', ';']).next().unwrap_or_default().trim().to_ascii_lowercase().as_str()
+    {
         "en" => Some(Language::English),
         "es" => Some(Language::Spanish),
         "pt" => Some(Language::BrazilianPortuguese),

@@ -96,7 +96,9 @@ impl Writer {
     pub fn change(&self, change: Change) -> String {
         match change {
             Change::Relative(share) => self.percent(share.abs(), 1),
-            Change::Points(difference) => self.message("points-short").number("number", difference.abs() * Decimal::ONE_HUNDRED, 1).say(),
+            Change::Points(difference) => {
+                self.message("points-short").number("number", difference.abs() * Decimal::ONE_HUNDRED, 1).say()
+            }
         }
     }
 
@@ -117,7 +119,11 @@ impl Writer {
 
     /// From one day to another, with the year of the last.
     pub fn days(&self, first: Date, last: Date) -> String {
-        self.message("date-range").text("first", self.day(first)).text("last", self.day(last)).text("year", last.year()).say()
+        self.message("date-range")
+            .text("first", self.day(first))
+            .text("last", self.day(last))
+            .text("year", last.year())
+            .say()
     }
 
     /// `19:36`, in the account's zone.
@@ -129,7 +135,11 @@ impl Writer {
     /// A time of today, or a day.
     pub fn moment(&self, at: OffsetDateTime) -> String {
         let (day, time) = (self.zone.day_of(at), self.time(at));
-        if day == self.today() { time } else { self.message("moment-day").text("time", time).text("day", self.day(day)).say() }
+        if day == self.today() {
+            time
+        } else {
+            self.message("moment-day").text("time", time).text("day", self.day(day)).say()
+        }
     }
 
     fn dated(&self, id: &str, day: Date) -> String {
@@ -179,7 +189,11 @@ pub mod tests {
             for entry in resource.body {
                 if let Entry::Message(message) = entry {
                     let variables: Vec<_> = variables(&format!("{:?}", message.value));
-                    assert!(found.insert(message.id.name.to_owned(), variables.join(" ")).is_none(), "{}", message.id.name);
+                    assert!(
+                        found.insert(message.id.name.to_owned(), variables.join(" ")).is_none(),
+                        "{}",
+                        message.id.name
+                    );
                 }
             }
         }

@@ -58,13 +58,12 @@ pub async fn post(
     };
     let fresh = (state.token)();
     let agent = request.headers().get(header::USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let device = Device {
-        user_agent: agent.chars().take(MAX_USER_AGENT).collect(),
-        address: address.0.to_string(),
-    };
+    let device = Device { user_agent: agent.chars().take(MAX_USER_AGENT).collect(), address: address.0.to_string() };
     let session = NewSession { hash: fresh.hash(), person, user, mode: Mode::Live, device, remember: true };
     state.sessions.begin(session, now).await?;
     let mut response = see("/");
-    response.add_cookie(&session::cookie(&fresh, true, &state.settings)).map_err(|error| PageError::Internal(error.to_string()))?;
+    response
+        .add_cookie(&session::cookie(&fresh, true, &state.settings))
+        .map_err(|error| PageError::Internal(error.to_string()))?;
     Ok(response)
 }

@@ -52,12 +52,7 @@ pub async fn shell(
         mode: (say(if is_live { "live-shop" } else { "test-shop" }), say(if is_live { "to-test" } else { "to-live" })),
         other_mode: if is_live { Mode::Test.as_str() } else { Mode::Live.as_str() },
         person: session.person.name.clone(),
-        words: Words {
-            skip: say("skip"),
-            menu: say("menu"),
-            main: say("main"),
-            log_out: say("log-out"),
-        },
+        words: Words { skip: say("skip"), menu: say("menu"), main: say("main"), log_out: say("log-out") },
         as_of: writer.message("as-of").text("time", writer.time(writer.now)).say(),
     })
 }

@@ -55,7 +55,10 @@ mod tests {
     #[test]
     fn coordinates_are_short() {
         assert_eq!(percent(11.290_32), "11.29%");
-        assert_eq!((short(100.0, 1), short(0.5, 1), short(-0.01, 1), short(1000.0, 0)), ("100".into(), "0.5".into(), "0".into(), "1000".into()));
+        assert_eq!(
+            (short(100.0, 1), short(0.5, 1), short(-0.01, 1), short(1000.0, 0)),
+            ("100".into(), "0.5".into(), "0".into(), "1000".into())
+        );
         assert_eq!(path([(0.0, 1.25), (10.0, 2.0)].into_iter()), "M0 1.2L10 2");
     }
 }

@@ -153,7 +153,13 @@ pub fn line(chart: &Line) -> Markup {
 }
 
 fn grid(chart: &Line) -> Markup {
-    let ticks: Vec<_> = chart.scale.ticks.iter().zip(&chart.ticks).map(|(tick, text)| (*tick, short(chart.y(*tick), 1), text)).collect();
+    let ticks: Vec<_> = chart
+        .scale
+        .ticks
+        .iter()
+        .zip(&chart.ticks)
+        .map(|(tick, text)| (*tick, short(chart.y(*tick), 1), text))
+        .collect();
     html! {
         @for (tick, y, _) in &ticks {
             line class=(if *tick == 0.0 { "zero" } else { "grid" }) x2="100%" y1=(y) y2=(y) {}

@@ -9,7 +9,11 @@ use super::percent;
 pub enum RangeBar {
     /// It has happened.
     Now,
-    Between { early: f64, likely: f64, late: f64 },
+    Between {
+        early: f64,
+        likely: f64,
+        late: f64,
+    },
 }
 
 /// The bar. What lies beyond the axis is cut, and its end is an arrow then.
