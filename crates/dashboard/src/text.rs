@@ -222,6 +222,15 @@ pub mod tests {
         }
     }
 
+    /// Else the service's text would be shown in place of the page's.
+    #[test]
+    fn no_message_has_the_name_of_one_of_the_service() {
+        let service = Texts::of(Locale::ENGLISH);
+        for name in messages(Language::English).into_keys() {
+            assert_eq!(service.message(&name).say(), name);
+        }
+    }
+
     #[test]
     fn figures_are_written_as_the_region_does() {
         let at = |tag| {

@@ -64,10 +64,10 @@ impl Texts {
         Self { today: Some(today), ..self }
     }
 
-    /// Looks through `catalogue` before all others.
+    /// Looks through `catalogue` for what the others do not have.
     #[must_use]
     pub fn with(mut self, catalogue: &'static Catalogue) -> Self {
-        self.catalogues.insert(0, catalogue);
+        self.catalogues.push(catalogue);
         self
     }
 

@@ -253,7 +253,7 @@ impl Source<'_> {
         let cell = |value: Option<Decimal>| value.map_or_else(|| "–".to_owned(), |value| self.cell(metric, value));
         let unit = if metric.unit() == Unit::Money { format!(" ({})", writer.currency) } else { String::new() };
         let mut head = vec![
-            writer.say("day"),
+            writer.say("column-day"),
             format!("{}{unit}", writer.say(&format!("metric-{metric}"))),
             writer.say("column-expected"),
         ];

@@ -58,10 +58,12 @@ pub fn stories(writer: &Writer, found: &Dated<Page<Insight>>, api: &Url) -> Pane
         }
     };
     let how = vec![writer.say("how-stories")];
+    let mut ranked: Vec<&Insight> = found.found.items.iter().collect();
+    ranked.sort_by(|a, b| b.at_stake.unwrap_or(f64::MIN).total_cmp(&a.at_stake.unwrap_or(f64::MIN)));
     Panel {
         id: "h-stories",
         title: writer.say("happened"),
-        items: found.found.items.iter().map(story).collect(),
+        items: ranked.into_iter().map(story).collect(),
         nothing: writer.say("happened-none"),
         foot: foot(writer, &found.freshness, how, "/api/v1/insights?status=open", false, api),
     }
@@ -110,10 +112,19 @@ fn stock_out(writer: &Writer, item: &Item) -> StockOut {
 
 pub fn risks(writer: &Writer, listing: &risks::Listing, api: &Url) -> Panel<Story> {
     let story = |risk: &risks::Risk| {
-        let expected = risk.found.exposure.and_then(|exposure| exposure.expected.or(exposure.high));
+        let exposure = risk.found.exposure;
+        let expected = exposure.and_then(|exposure| exposure.expected.or(exposure.high));
+        let likely = risk
+            .found
+            .likelihood
+            .map(|share| writer.message("risk-likely").text("share", writer.percent(share, 0)).say());
+        let range = exposure.and_then(|exposure| exposure.low.zip(exposure.high)).map(|(low, high)| {
+            let message = writer.message("risk-range").text("low", writer.whole(low)).text("high", writer.whole(high));
+            message.text("currency", writer.currency).say()
+        });
         Story {
             title: risk.found.title(writer.texts()),
-            text: risk.found.assumed(writer.texts()).join(" "),
+            text: [likely, range].into_iter().flatten().collect::<Vec<_>>().join(" "),
             act: None,
             amount: expected.map(|amount| (writer.whole(-amount), writer.say("likely-loss"))),
         }
