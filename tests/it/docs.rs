@@ -216,6 +216,7 @@ async fn every_command_that_the_manual_prints_works() {
             shell.env("PATH", format!("{}:{path}", programs.display()));
             shell.env("API", format!("http://{}/api/v1", process.address())).env("KEY", &key);
             shell.env("GATEWAY", format!("http://{gateway}")).env("BAS_ADMIN_LISTEN", "127.0.0.1:0");
+            shell.env("BAS_DASHBOARD_LISTEN", "127.0.0.1:0");
             let output = shell.output().unwrap();
             if !output.status.success() {
                 let said = [output.stdout, output.stderr].concat();

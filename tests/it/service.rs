@@ -40,7 +40,8 @@ pub fn api(database: &str, folder: &TempDir) -> Command {
         // Only who tests what comes of a database that does not answer is to see it.
         .env("BAS_DATABASE_TIMEOUT_MS", "60000")
         .env("BAS_LISTEN", "127.0.0.1:0")
-        .env("BAS_ADMIN_LISTEN", "127.0.0.1:0");
+        .env("BAS_ADMIN_LISTEN", "127.0.0.1:0")
+        .env("BAS_DASHBOARD_LISTEN", "127.0.0.1:0");
     command
 }
 

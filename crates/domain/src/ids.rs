@@ -32,6 +32,14 @@ number_id!(
     AccountId
 );
 number_id!(
+    /// A person who logs in to the dashboard.
+    PersonId
+);
+number_id!(
+    /// A person's session in the dashboard.
+    SessionId
+);
+number_id!(
     /// An alert rule.
     RuleId
 );

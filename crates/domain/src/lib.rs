@@ -37,12 +37,15 @@ pub mod metrics;
 pub mod money;
 pub mod page;
 pub mod payments;
+pub mod people;
+pub mod periods;
 pub mod positions;
 pub mod profit;
 pub mod rate_limit;
 pub mod reorder;
 pub mod risks;
 pub mod sealing;
+pub mod sessions;
 pub mod shops;
 pub mod stories;
 pub mod text;
@@ -56,6 +59,6 @@ pub mod zone;
 pub use error::StoreError;
 pub use ids::{
     AccountId, AnomalyId, ChargeId, CustomerId, DeliveryId, EventId, InboxId, IncidentId, InsightId, IntegrationId,
-    InventoryItemId, KeyId, PrivacyRequestId, ProductId, ReplayId, RuleId, RunId, StoryId, SubscriptionId,
-    SuggestionId, SyncRunId, TrackingEventId, TransactionId, UserId,
+    InventoryItemId, KeyId, PersonId, PrivacyRequestId, ProductId, ReplayId, RuleId, RunId, SessionId, StoryId,
+    SubscriptionId, SuggestionId, SyncRunId, TrackingEventId, TransactionId, UserId,
 };

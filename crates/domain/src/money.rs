@@ -14,6 +14,8 @@ pub struct Currency([u8; 3]);
 pub struct InvalidCurrency;
 
 impl Currency {
+    pub const USD: Self = Self(*b"USD");
+
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.0).unwrap_or_default()
     }

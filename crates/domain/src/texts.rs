@@ -11,6 +11,7 @@ pub(crate) mod tests;
 
 use std::fmt::Display;
 
+pub use catalogue::Catalogue;
 use fluent_bundle::FluentArgs;
 use icu_decimal::DecimalFormatter;
 use rust_decimal::{Decimal, prelude::ToPrimitive};
@@ -48,11 +49,13 @@ pub struct Texts {
     numbers: Option<DecimalFormatter>,
     /// The day that texts are read from: dates far from it are written with their year.
     today: Option<Date>,
+    /// Looked through in this order.
+    catalogues: Vec<&'static Catalogue>,
 }
 
 impl Texts {
     pub fn of(locale: Locale) -> Self {
-        Self { locale, numbers: figures::formatter(&locale), today: None }
+        Self { locale, numbers: figures::formatter(&locale), today: None, catalogues: vec![&catalogue::SERVICE] }
     }
 
     /// Dates within ten months of `today` are written without their year.
@@ -61,8 +64,20 @@ impl Texts {
         Self { today: Some(today), ..self }
     }
 
+    /// Looks through `catalogue` for what the others do not have.
+    #[must_use]
+    pub fn with(mut self, catalogue: &'static Catalogue) -> Self {
+        self.catalogues.push(catalogue);
+        self
+    }
+
     pub const fn locale(&self) -> Locale {
         self.locale
+    }
+
+    /// A number as the locale writes it, rounded half-even to so many decimals.
+    pub fn number(&self, value: Decimal, decimals: u32) -> String {
+        self.written(figures::rounded(value, decimals))
     }
 
     /// The language and the form of the numbers, by which a model's text is asked for and checked.
@@ -155,11 +170,11 @@ impl<'a> Message<'a> {
 
     /// The text.
     pub fn say(&self) -> String {
-        catalogue::filled(self.texts.locale.language, &self.id, None, &self.args)
+        catalogue::filled(&self.texts.catalogues, self.texts.locale.language, &self.id, None, &self.args)
     }
 
     /// One of several texts of the message.
     pub fn attribute(&self, name: &str) -> String {
-        catalogue::filled(self.texts.locale.language, &self.id, Some(name), &self.args)
+        catalogue::filled(&self.texts.catalogues, self.texts.locale.language, &self.id, Some(name), &self.args)
     }
 }

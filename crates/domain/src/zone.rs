@@ -14,6 +14,10 @@ pub struct Zone(jiff::tz::TimeZone);
 pub struct UnknownZone;
 
 impl Zone {
+    pub const fn utc() -> Self {
+        Self(jiff::tz::TimeZone::UTC)
+    }
+
     pub fn name(&self) -> &str {
         self.0.iana_name().unwrap_or("UTC")
     }
@@ -22,6 +26,12 @@ impl Zone {
     pub fn day_of(&self, instant: OffsetDateTime) -> Date {
         let local = self.0.to_datetime(to_timestamp(instant));
         to_date(local.date())
+    }
+
+    /// The wall-clock time of `instant` in this zone.
+    pub fn local(&self, instant: OffsetDateTime) -> OffsetDateTime {
+        let offset = self.0.to_offset(to_timestamp(instant)).seconds();
+        time::UtcOffset::from_whole_seconds(offset).map_or(instant, |offset| instant.to_offset(offset))
     }
 
     /// The first instant of `day` in this zone (the later side of a gap, the earlier side of a fold).

@@ -8,9 +8,10 @@ use crate::commands::without_dev::{DemoArgs, DevCommand};
 use crate::commands::{demo::DemoArgs, dev::DevCommand};
 use crate::{
     commands::{
-        accounts::AccountsCommand, ai::AiCommand, backup::BackupArgs, credits::CreditsCommand, import::ImportCommand,
-        incidents::IncidentsCommand, integrations::IntegrationsCommand, jobs::JobsCommand, keys::KeysCommand,
-        restore::RestoreArgs, secrets::SecretsCommand, up::UpArgs, webhooks::WebhooksCommand,
+        accounts::AccountsCommand, ai::AiCommand, backup::BackupArgs, credits::CreditsCommand,
+        dashboard::DashboardCommand, import::ImportCommand, incidents::IncidentsCommand,
+        integrations::IntegrationsCommand, jobs::JobsCommand, keys::KeysCommand, restore::RestoreArgs,
+        secrets::SecretsCommand, up::UpArgs, webhooks::WebhooksCommand,
     },
     config::Flags,
 };
@@ -66,6 +67,9 @@ pub enum Command {
     /// Creates, lists and revokes API keys
     #[command(subcommand)]
     Keys(KeysCommand),
+    /// Opens the dashboard
+    #[command(subcommand)]
+    Dashboard(DashboardCommand),
     /// Imports CSV files
     #[command(subcommand)]
     Import(ImportCommand),
@@ -110,6 +114,7 @@ impl Command {
             Self::Openapi => "openapi",
             Self::Accounts(_) => "accounts",
             Self::Keys(_) => "keys",
+            Self::Dashboard(_) => "dashboard",
             Self::Import(_) => "import",
             Self::Jobs(_) => "jobs",
             Self::Secrets(_) => "secrets",

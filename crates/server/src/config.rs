@@ -12,6 +12,7 @@ use figment::{
 };
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
+use web::client::Network;
 
 /// The prefix of environment variables.
 const PREFIX: &str = "BAS_";
@@ -44,8 +45,12 @@ macro_rules! settings {
 }
 
 settings! {
-    /// Address of the API and the dashboard.
+    /// Address of the API.
     pub listen: SocketAddr = SocketAddr::from(([127, 0, 0, 1], 8080));
+    /// Address of the dashboard.
+    pub dashboard_listen: SocketAddr = SocketAddr::from(([127, 0, 0, 1], 8081));
+    /// The address that browsers know the dashboard by; empty: that of `dashboard_listen`, by http.
+    pub public_url: String = String::new();
     /// Address of metrics and health, for operators only.
     pub admin_listen: SocketAddr = SocketAddr::from(([127, 0, 0, 1], 9090));
     /// Names (comma separated) by which operators reach the admin listener, in addition to `localhost` and addresses.
@@ -278,6 +283,12 @@ impl Config {
 
     pub fn database_read_url(&self) -> Option<&str> {
         self.database_read_url.as_ref().map(ExposeSecret::expose_secret)
+    }
+
+    /// The networks of `trusted_proxies`.
+    pub fn trusted_proxies(&self) -> anyhow::Result<Vec<Network>> {
+        let networks = self.trusted_proxies.split(',').map(str::trim).filter(|network| !network.is_empty());
+        networks.map(str::parse).collect::<Result<_, _>>().context("trusted_proxies")
     }
 
     pub fn redis_url(&self) -> Option<&str> {

@@ -11,6 +11,7 @@ mod alerts;
 mod backup;
 mod budget;
 mod connections;
+mod dashboard;
 mod database;
 mod deliveries;
 mod files;

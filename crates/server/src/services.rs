@@ -1,7 +1,7 @@
 //! The long-running parts of the process: HTTP, jobs, deliveries and top-ups, admin listener.
 
 use std::{
-    net::TcpListener,
+    net::{SocketAddr, TcpListener},
     path::Path,
     sync::{
         Arc,
@@ -26,14 +26,14 @@ use redis_adapter::{Counters, Link, SharedPositions};
 use store::{Connect, KeyCache, PoolOptions, Retention, Store};
 use time::OffsetDateTime;
 use tokio::signal::unix::{SignalKind, signal};
+use url::Url;
 use uuid::Uuid;
-use web::client::Network;
 
 use crate::{
     admin, ai, alerts,
     budget::Budget,
     config::Config,
-    connections,
+    connections, dashboard,
     database::Database,
     deliveries, payments, probes,
     probes::Eyes,
@@ -53,8 +53,15 @@ pub struct Roles {
     pub work: bool,
 }
 
+/// Where the faces are to be found.
+#[derive(Debug, Clone)]
+pub struct Addresses {
+    pub api: SocketAddr,
+    pub dashboard: Url,
+}
+
 /// Requests in flight and running jobs have this long to end.
-const SHUTDOWN: Duration = Duration::from_secs(25);
+pub const SHUTDOWN: Duration = Duration::from_secs(25);
 
 /// Runs the parts until SIGTERM or an interrupt, then ends in order: drain (a second signal cuts that short), stop accepting, finish what is in flight, let the
 /// claims of jobs end. `ready` gets the bound addresses.
@@ -63,7 +70,7 @@ pub async fn run(
     database: &Database,
     keys: Arc<KeyRing>,
     roles: Roles,
-    ready: impl AsyncFnOnce(&Store, Option<std::net::SocketAddr>) -> anyhow::Result<()>,
+    ready: impl AsyncFnOnce(&Store, Option<Addresses>) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     run_supervised(&Supervisor::default(), config, database, keys, roles, ready).await
 }
@@ -74,7 +81,7 @@ async fn run_supervised(
     database: &Database,
     keys: Arc<KeyRing>,
     roles: Roles,
-    ready: impl AsyncFnOnce(&Store, Option<std::net::SocketAddr>) -> anyhow::Result<()>,
+    ready: impl AsyncFnOnce(&Store, Option<Addresses>) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let cron = scheduler::parse_cron(&config.jobs_cron)?;
     let jobs_interval = scheduler::interval(&cron);
@@ -106,11 +113,14 @@ async fn run_supervised(
     let mut stopped = vec![admin];
     let payment_service = payments::payment_service(config, &stores.payments)?;
     let text_generator = ai::text_generator(config, store)?;
-    let (mut address, mut workers) = (None, None);
+    let (mut addresses, mut workers) = (None, None);
     if roles.http {
         let listener = bind(config.listen, "listen")?;
         connections::prepare(&listener).context("the listening socket")?;
-        address = Some(listener.local_addr()?);
+        let own = bind(config.dashboard_listen, "dashboard_listen")?;
+        let api = listener.local_addr()?;
+        addresses = Some(Addresses { api, dashboard: dashboard::public_url(config, own.local_addr()?)? });
+        stopped.push(dashboard::server(config, store, api, own)?);
         let held = KeyCache::new((**store).clone());
         listen_for_revocations(supervisor, &held, database.direct());
         let failures = supervisor.failures().clone();
@@ -136,11 +146,11 @@ async fn run_supervised(
             }));
         }
     }
-    start_probes(supervisor, store, address, jobs_interval)?;
+    start_probes(supervisor, store, addresses.as_ref().map(|at| at.api), jobs_interval)?;
     let servers: Vec<_> = stopped.iter().map(actix_web::dev::Server::handle).collect();
     #[expect(clippy::disallowed_methods, reason = "the process ends with the servers")]
     let mut serving = tokio::spawn(futures_util::future::try_join_all(stopped));
-    ready(store, address).await?;
+    ready(store, addresses).await?;
 
     tokio::select! {
         stopped = stop_signal() => stopped?,
@@ -246,7 +256,7 @@ fn start_shops(
 fn start_probes(
     supervisor: &Supervisor,
     store: &Arc<Store>,
-    listener: Option<std::net::SocketAddr>,
+    listener: Option<SocketAddr>,
     jobs_interval: Duration,
 ) -> anyhow::Result<()> {
     let eyes = Eyes::new(store.clone(), listener, jobs_interval)?;
@@ -270,7 +280,7 @@ fn listen_for_revocations(supervisor: &Supervisor, held: &KeyCache, direct: Opti
     }));
 }
 
-fn bind(address: std::net::SocketAddr, setting: &str) -> anyhow::Result<TcpListener> {
+fn bind(address: SocketAddr, setting: &str) -> anyhow::Result<TcpListener> {
     TcpListener::bind(address)
         .with_context(|| format!("cannot listen on {address}: is it in use? Choose another address with {setting}"))
 }
@@ -327,14 +337,10 @@ fn state(
     deliveries: Ports,
     shared: Option<&Arc<Link>>,
 ) -> anyhow::Result<State> {
-    let trusted_proxies = config.trusted_proxies.split(',').map(str::trim).filter(|network| !network.is_empty());
     let settings = Settings {
         rate_limit_per_minute: config.rate_limit_per_minute,
         event_kib_per_minute: (config.track_kib_per_minute > 0).then_some(config.track_kib_per_minute),
-        trusted_proxies: trusted_proxies
-            .map(str::parse::<Network>)
-            .collect::<Result<_, _>>()
-            .context("trusted_proxies")?,
+        trusted_proxies: config.trusted_proxies()?,
         webhook_allow_loopback: config.webhook_allow_loopback.parse().context("webhook_allow_loopback")?,
         region: config.region.clone(),
         env: config.env.clone(),

@@ -18,6 +18,7 @@ mod ingest;
 mod integrations;
 mod jobs;
 mod operations;
+mod people;
 mod schema;
 mod shops;
 mod status;

@@ -56,6 +56,55 @@ diesel::table! {
 }
 
 diesel::table! {
+    people (id) {
+        id -> BigInt,
+        email -> Text,
+        name -> Text,
+        language -> Nullable<Text>,
+        theme -> Text,
+        created_at -> Timestamptz,
+        disabled_at -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
+    memberships (user_id, person_id) {
+        user_id -> Text,
+        person_id -> BigInt,
+        role -> Text,
+        created_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    sessions (hash) {
+        hash -> Binary,
+        id -> BigInt,
+        person_id -> BigInt,
+        user_id -> Text,
+        mode -> Text,
+        user_agent -> Text,
+        address -> Text,
+        created_at -> Timestamptz,
+        seen_at -> Timestamptz,
+        expires_at -> Timestamptz,
+        confirmed_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    links (hash) {
+        hash -> Binary,
+        purpose -> Text,
+        person_id -> Nullable<BigInt>,
+        user_id -> Nullable<Text>,
+        details -> Jsonb,
+        created_at -> Timestamptz,
+        expires_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
     users (id) {
         id -> Text,
         created_at -> Timestamptz,
@@ -1015,6 +1064,10 @@ diesel::table! {
 
 diesel::allow_tables_to_appear_in_same_query!(
     users,
+    people,
+    memberships,
+    sessions,
+    links,
     accounts,
     api_keys,
     idempotency_keys,

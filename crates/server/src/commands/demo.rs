@@ -69,10 +69,11 @@ pub async fn run(args: DemoArgs, store: &Store, database: &Database) -> anyhow::
 
 /// Loads the demo shop into an account of its own, or adds what has happened since to the one that holds it, and runs
 /// the jobs. Killed anywhere, the next call ends with the same rows. Jobs that fail are in the log.
-pub async fn load_once(store: &Store, connect: &Connect, progress: bool) -> anyhow::Result<AccountId> {
+pub async fn load_once(store: &Store, connect: &Connect, progress: bool) -> anyhow::Result<Account> {
     let loader = Loader::new(store, connect);
     let account = loader.find_or_create().await?;
-    Ok(loader.load(account, progress).await?.account)
+    loader.load(account.clone(), progress).await?;
+    Ok(account)
 }
 
 struct Loader<'a> {

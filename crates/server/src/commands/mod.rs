@@ -4,6 +4,7 @@ pub mod accounts;
 pub mod ai;
 pub mod backup;
 pub mod credits;
+pub mod dashboard;
 #[cfg(feature = "dev")]
 pub mod demo;
 #[cfg(feature = "dev")]
@@ -149,6 +150,7 @@ async fn with_database(command: Command, config: &Config, database: &Database) -
         Command::Backup(args) => return backup::run(args, config, database).await,
         Command::Restore(args) => return restore::run(args, config, database).await,
         Command::Accounts(command) => accounts::run(command, &store(database).await?).await?,
+        Command::Dashboard(command) => dashboard::run(command, &store(database).await?, config).await?,
         Command::Import(command) => return import::run(command, database.session()?, &store(database).await?).await,
         #[cfg(not(feature = "dev"))]
         Command::Demo(_) => {}

@@ -2,8 +2,9 @@
 
 use std::{io::IsTerminal, net::SocketAddr, sync::Arc};
 
-use domain::{AccountId, keys::Scope};
+use domain::{AccountId, accounts::Account, keys::Scope};
 use store::{Connect, Store};
+use url::Url;
 
 #[cfg(not(feature = "dev"))]
 use super::without_dev::{self as demo, LocalGateway};
@@ -12,9 +13,10 @@ use super::{Misconfigured, keys};
 use super::{demo, dev::LocalGateway};
 use crate::{
     config::Config,
+    dashboard,
     database::Database,
     files, secrets,
-    services::{self, Roles},
+    services::{self, Addresses, Roles},
 };
 
 /// Holds the demo shop's key, so that a second start can show it again.
@@ -46,12 +48,21 @@ pub async fn up(args: UpArgs, config: &Config, database: &Database) -> anyhow::R
     let roles = Roles { http: true, work: true };
     let local = use_dev_gateway.then(|| LocalGateway::start(config)).transpose()?;
     let config = local.as_ref().map_or(config, LocalGateway::config);
-    services::run(config, database, keys, roles, async |store, address| {
+    services::run(config, database, keys, roles, async |store, addresses| {
+        let address = addresses.as_ref().map(|at| at.api);
         if let (Some(local), Some(address)) = (&local, address) {
             local.notify(format!("http://{address}/hooks/payments/rebill"));
         }
-        let key = if with_demo { Some(demo_key(config, store, database.session()?).await?) } else { None };
-        announce(address, key.as_deref(), embedded);
+        let shop = if with_demo { Some(demo_shop(config, store, database.session()?).await?) } else { None };
+        if let Some(addresses) = &addresses {
+            let shop = match &shop {
+                Some((account, key)) => {
+                    Some((key.as_str(), dashboard::link(store, account, &addresses.dashboard).await?))
+                }
+                None => None,
+            };
+            announce(addresses, shop, embedded);
+        }
         let gateway = local.as_ref().map(LocalGateway::address);
         announce_gateway(gateway);
         let shown = |address: Option<SocketAddr>| address.map(tracing::field::display);
@@ -91,8 +102,8 @@ pub async fn part(roles: Roles, config: &Config, database: &Database) -> anyhow:
             false
         }
     };
-    let running = services::run(config, database, keys.clone(), roles, async |_, address| {
-        tracing::info!(address = address.map(tracing::field::display), "ready");
+    let running = services::run(config, database, keys.clone(), roles, async |_, addresses| {
+        tracing::info!(address = addresses.map(|at| at.api).map(tracing::field::display), "ready");
         Ok(())
     });
     tokio::select! {
@@ -102,18 +113,19 @@ pub async fn part(roles: Roles, config: &Config, database: &Database) -> anyhow:
 }
 
 /// Loads the demo shop once and gives a key to it: the one of an earlier start while its file is there.
-async fn demo_key(config: &Config, store: &Store, connect: &Connect) -> anyhow::Result<String> {
-    let account = demo::load_once(store, connect, std::io::stderr().is_terminal()).await?;
+async fn demo_shop(config: &Config, store: &Store, connect: &Connect) -> anyhow::Result<(Account, String)> {
+    let shop = demo::load_once(store, connect, std::io::stderr().is_terminal()).await?;
+    let account = shop.id;
     let file = config.data_dir.join(DEMO_KEY_FILE);
     if let Ok(key) = std::fs::read_to_string(&file)
         && opens(store, key.trim(), account).await?
     {
-        return Ok(key.trim().to_owned());
+        return Ok((shop, key.trim().to_owned()));
     }
     let scopes = vec![Scope::Read, Scope::Write];
     let (key, _) = keys::create(store, account, None, scopes, None, "demo".to_owned()).await?;
     files::write_private(&file, &format!("{}\n", key.expose()))?;
-    Ok(key.expose().to_owned())
+    Ok((shop, key.expose().to_owned()))
 }
 
 async fn opens(store: &Store, key: &str, account: AccountId) -> anyhow::Result<bool> {
@@ -123,14 +135,18 @@ async fn opens(store: &Store, key: &str, account: AccountId) -> anyhow::Result<b
     Ok(record.is_some_and(|record| record.account_id == account && record.revoked_at.is_none()))
 }
 
-fn announce(address: Option<SocketAddr>, key: Option<&str>, embedded: bool) {
-    let Some(address) = address else { return };
+fn announce(addresses: &Addresses, shop: Option<(&str, Url)>, embedded: bool) {
+    let address = addresses.api;
     let database = if embedded { "an embedded Postgres" } else { "the configured Postgres" };
     println!("\nBusiness Analytics Service, on {database}\n");
     println!("  API            http://{address}/api/v1");
-    println!("  Documentation  http://{address}/docs\n");
+    println!("  Documentation  http://{address}/docs");
+    match &shop {
+        Some((_, link)) => println!("  Dashboard      {link}   (opens the demo shop, once)\n"),
+        None => println!("  Dashboard      {}\n", addresses.dashboard),
+    }
     println!("  curl http://{address}/api/v1/status");
-    if let Some(key) = key {
+    if let Some((key, _)) = shop {
         println!("  curl -H 'Authorization: Bearer {key}' 'http://{address}/api/v1/profit?days=7'");
         println!("  curl -H 'Authorization: Bearer {key}' http://{address}/api/v1/anomalies");
         println!("\n  The key opens a generated demo shop: {key}");

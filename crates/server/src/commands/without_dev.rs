@@ -3,7 +3,7 @@
 use std::{ffi::OsString, net::SocketAddr};
 
 use clap::Args;
-use domain::AccountId;
+use domain::accounts::Account;
 use store::{Connect, Store};
 
 use super::Misconfigured;
@@ -28,7 +28,7 @@ pub struct Anything {
 pub type DemoArgs = Anything;
 pub type DevCommand = Anything;
 
-pub fn load_once(_: &Store, _: &Connect, _: bool) -> impl Future<Output = anyhow::Result<AccountId>> {
+pub fn load_once(_: &Store, _: &Connect, _: bool) -> impl Future<Output = anyhow::Result<Account>> {
     std::future::ready(Err(refusal().into()))
 }
 

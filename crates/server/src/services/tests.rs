@@ -53,6 +53,7 @@ fn everything(db: &TestDb) -> Config {
     Config {
         listen: "127.0.0.1:0".parse().unwrap(),
         admin_listen: free,
+        dashboard_listen: "127.0.0.1:0".parse().unwrap(),
         database_url: secret(&db.url()),
         database_read_url: secret(&db.url()),
         redis_url: secret(&format!("redis://{nobody}")),

@@ -5,17 +5,21 @@ use crate::database::fresh;
 /// On every node of a cluster: needed before the account is known, or by every account.
 const EVERYWHERE: [&str; 4] = ["users", "accounts", "api_keys", "platforms"];
 /// Neither, but on the coordinator alone: what says what the schema is and which keys seal, which account a payment or a
-/// shop belongs to (their keys cannot have the account), what is or was for sale to everyone, and how the service itself has
-/// fared.
-const LOCAL: [&str; 10] = [
+/// shop belongs to (their keys cannot have the account), what is or was for sale to everyone, how the service itself has
+/// fared, and who logs in.
+const LOCAL: [&str; 14] = [
     "__diesel_schema_migrations",
     "data_keys",
     "incident_updates",
     "incident_watches",
     "incidents",
+    "links",
+    "memberships",
     "payment_owners",
+    "people",
     "price_offers",
     "schema_requirements",
+    "sessions",
     "shop_owners",
     "status_probes",
 ];

@@ -101,6 +101,7 @@ const RULES: &[Rule] = &[
             "api",
             "app",
             "connectors",
+            "dashboard",
             "delivery",
             "demo",
             "devtools",

@@ -1,0 +1,134 @@
+//! What every request passes on its way in and out: whether it comes from a page of ours, who is logged in and what they may do;
+//! then the headers that every answer has, the page of an error, one log line and the metrics.
+
+use std::{net::IpAddr, time::Instant};
+
+use ::web::{
+    access::{Exchange, Outcome},
+    client,
+    request_id::{self, RequestId},
+};
+use actix_web::{
+    Error, HttpMessage, HttpResponse,
+    body::{BoxBody, MessageBody},
+    dev::{ServiceRequest, ServiceResponse},
+    http::header::{self, HeaderValue},
+    middleware::Next,
+    web::Data,
+};
+use domain::sessions::SEEN_EVERY;
+use time::OffsetDateTime;
+use tracing::{Instrument, Span};
+
+use crate::{
+    csrf,
+    error::PageError,
+    headers, pages,
+    routes::{self, Access},
+    session::{self, Viewer},
+    state::State,
+};
+
+/// Where the request came from.
+#[derive(Debug, Clone, Copy)]
+pub struct ClientAddress(pub IpAddr);
+
+/// The outermost layer but compression. Always answers `Ok`: an error would skip what follows it.
+pub async fn edge(
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    let Some(state) = request.app_data::<Data<State>>().cloned() else {
+        return Ok(request.into_response(HttpResponse::InternalServerError().finish()));
+    };
+    let matched = routes::find(request.method(), request.path());
+    let exchange = Exchange {
+        id: RequestId::of(request.headers()),
+        method: request.method().clone(),
+        route: matched.label,
+        started: Instant::now(),
+    };
+    let mut account = None;
+    let answering = answer(&state, &exchange.id, matched.access, request, next, &mut account);
+    let response = answering.instrument(exchange.span()).await?;
+    let fault = response.response().extensions().get::<PageError>().cloned();
+    let outcome = Outcome {
+        error: fault.as_ref().map(PageError::code),
+        cause: fault.as_ref().and_then(PageError::cause),
+        account_id: account,
+        key_id: None,
+    };
+    exchange.record(&response, outcome);
+    Ok(response)
+}
+
+async fn answer(
+    state: &State,
+    id: &RequestId,
+    access: Access,
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+    account: &mut Option<i64>,
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    let peer = request.peer_addr().map_or(IpAddr::from([0, 0, 0, 0]), |peer| peer.ip());
+    let address = client::address(peer, request.headers(), &state.settings.trusted_proxies);
+    request.extensions_mut().insert(ClientAddress(address));
+    request.extensions_mut().insert(id.clone());
+    let now = (state.clock)();
+    let verdict = admit(state, &request, access, now).await;
+    if let Ok(Some(viewer)) = &verdict {
+        *account = Some(viewer.account().0);
+        Span::current().record("account_id", viewer.account().0);
+    }
+    let viewer = verdict.as_ref().ok().cloned().flatten();
+    let mut response = match verdict {
+        Ok(None) if matches!(access, Access::Member(_)) => {
+            let login = pages::login::address(request.method(), request.uri());
+            request.into_response(HttpResponse::SeeOther().insert_header((header::LOCATION, login)).finish())
+        }
+        Ok(viewer) => {
+            if let Some(viewer) = viewer {
+                request.extensions_mut().insert(viewer);
+            }
+            next.call(request).await?.map_into_boxed_body()
+        }
+        Err(refused) => request.error_response(refused),
+    };
+    let fault = response.response().extensions().get::<PageError>().cloned();
+    if let Some(fault) = fault {
+        let page = pages::fault::page(&fault, response.request(), viewer.as_ref(), id, now);
+        response = response.map_body(|_, _| BoxBody::new(page));
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    }
+    if let Ok(value) = HeaderValue::from_str(&id.0) {
+        response.headers_mut().insert(request_id::HEADER, value);
+    }
+    headers::complete(response.headers_mut(), state.settings.is_secure());
+    Ok(response)
+}
+
+/// Who is logged in, if anybody is; a refusal comes before any work.
+async fn admit(
+    state: &State,
+    request: &ServiceRequest,
+    access: Access,
+    now: OffsetDateTime,
+) -> Result<Option<Viewer>, PageError> {
+    if !csrf::is_allowed(request.method(), request.headers(), &state.settings.public_url) {
+        return Err(PageError::CrossSite);
+    }
+    if access == Access::Asset {
+        return Ok(None);
+    }
+    let Some(token) = session::token(request.headers(), &state.settings) else { return Ok(None) };
+    let Some(found) = state.sessions.find(token.hash()).await?.filter(|session| session.is_alive(now)) else {
+        return Ok(None);
+    };
+    if now - found.seen_at >= SEEN_EVERY {
+        state.sessions.seen(found.id, now).await?;
+    }
+    match access {
+        Access::Member(act) if !found.role.may(act) => Err(PageError::Forbidden),
+        _ => Ok(Some(Viewer::new(found))),
+    }
+}

@@ -1,0 +1,79 @@
+//! What a page cannot show or do, as a page.
+
+use std::fmt;
+
+use actix_web::{HttpResponse, ResponseError, http::StatusCode};
+use domain::{StoreError, error::Chain};
+
+/// Why there is no page. Its text is written in the language of whoever asked, at the edge.
+#[derive(Debug, Clone)]
+pub enum PageError {
+    NotFound,
+    /// The role does not allow it.
+    Forbidden,
+    /// The request was made by another site.
+    CrossSite,
+    /// What was sent cannot be read; the name of the field.
+    Invalid(&'static str),
+    /// The database is away or busy.
+    Unavailable(String),
+    Internal(String),
+}
+
+impl PageError {
+    /// The name of its texts, and of the error in the log.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::NotFound => "not-found",
+            Self::Forbidden => "forbidden",
+            Self::CrossSite => "cross-site",
+            Self::Invalid(_) => "invalid",
+            Self::Unavailable(_) => "unavailable",
+            Self::Internal(_) => "internal",
+        }
+    }
+
+    /// For the log.
+    pub fn cause(&self) -> Option<&str> {
+        match self {
+            Self::Unavailable(cause) | Self::Internal(cause) => Some(cause),
+            Self::Invalid(field) => Some(field),
+            Self::NotFound | Self::Forbidden | Self::CrossSite => None,
+        }
+    }
+}
+
+impl fmt::Display for PageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.code())
+    }
+}
+
+impl From<StoreError> for PageError {
+    fn from(error: StoreError) -> Self {
+        let cause = Chain(&error).to_string();
+        match error {
+            StoreError::Unavailable(_) | StoreError::Overloaded(_) => Self::Unavailable(cause),
+            StoreError::Internal(_) => Self::Internal(cause),
+        }
+    }
+}
+
+impl ResponseError for PageError {
+    fn status_code(&self) -> StatusCode {
+        match self {
+            Self::NotFound => StatusCode::NOT_FOUND,
+            Self::Forbidden | Self::CrossSite => StatusCode::FORBIDDEN,
+            Self::Invalid(_) => StatusCode::BAD_REQUEST,
+            Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+
+    /// Without a body: the edge writes it.
+    fn error_response(&self) -> HttpResponse {
+        let mut response = HttpResponse::new(self.status_code());
+        response.extensions_mut().insert(self.clone());
+        response
+    }
+}

@@ -1,0 +1,54 @@
+//! The HTML face: pages that are whole without a script, made from the ports and formulas that the JSON face uses.
+//!
+//! `pages` go from the URL over the ports to a model of finished texts, `views` from the model to markup. A view computes
+//! nothing, and knows neither ports nor figures; `text` is the only place that writes them.
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+
+mod assets;
+mod csrf;
+mod edge;
+mod error;
+mod headers;
+mod pages;
+mod parts;
+mod routes;
+mod session;
+mod state;
+mod text;
+mod views;
+
+use std::{io, net::TcpListener, time::Duration};
+
+use ::web::{
+    compression,
+    server::{Limits, serve},
+};
+use actix_web::{
+    App,
+    dev::Server,
+    middleware::{Compress, from_fn},
+    web::Data,
+};
+
+pub use state::{Parts, Settings, State};
+
+/// How long the head of a request may take to arrive.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The server on `listener` with so many threads, not yet running: await it, within a runtime of tokio. It handles no signal.
+///
+/// # Errors
+/// When the listener cannot be used.
+pub fn server(state: State, listener: TcpListener, threads: usize) -> io::Result<Server> {
+    let Settings { connections, shutdown_timeout, .. } = state.settings;
+    let state = Data::new(state);
+    let app = move || {
+        App::new()
+            .app_data(state.clone())
+            .wrap(from_fn(edge::edge))
+            .wrap(Compress::default())
+            .wrap(from_fn(compression::around))
+            .configure(routes::configure)
+    };
+    serve(app, Limits { connections, head_timeout: HEAD_TIMEOUT, shutdown_timeout }, listener, threads)
+}

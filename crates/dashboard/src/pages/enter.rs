@@ -1,0 +1,69 @@
+//! The link that opens the demo shop on the machine that runs the service, once.
+
+use actix_web::{
+    HttpRequest, HttpResponse,
+    http::header,
+    web::{Data, Path, ReqData},
+};
+use domain::{
+    accounts::Mode,
+    sessions::{Device, LinkPurpose, NewSession, Token},
+};
+
+use super::{html, login::COMMAND, see, writer};
+use crate::{
+    edge::ClientAddress,
+    error::PageError,
+    session,
+    state::State,
+    views::{enter, plain::Plain},
+};
+
+/// Characters of the browser's name that are kept.
+const MAX_USER_AGENT: usize = 256;
+
+/// Shows a button: programs that look at links in messages open them, but press nothing.
+pub async fn get(request: HttpRequest, token: Path<String>, state: Data<State>) -> Result<HttpResponse, PageError> {
+    let now = (state.clock)();
+    let link = match Token::parse(&token) {
+        Some(token) => state.links.look(token.hash(), LinkPurpose::Enter, now).await?,
+        None => None,
+    };
+    let writer = writer(None, request.headers(), now);
+    let title = if link.is_some() { "enter-title" } else { "enter-gone" };
+    let what = match link {
+        Some(_) => writer.say("enter-what"),
+        None => writer.message("enter-gone-what").text("command", COMMAND).say(),
+    };
+    let model = enter::Model {
+        plain: Plain::new(&writer, writer.say(title)),
+        what,
+        go: link.is_some().then(|| writer.say("enter-go")),
+    };
+    Ok(html(enter::page(&model)))
+}
+
+/// Takes the link and begins a session. A session that the browser had stays what it was.
+pub async fn post(
+    request: HttpRequest,
+    token: Path<String>,
+    address: ReqData<ClientAddress>,
+    state: Data<State>,
+) -> Result<HttpResponse, PageError> {
+    let now = (state.clock)();
+    let token = Token::parse(&token).ok_or(PageError::NotFound)?;
+    let link = state.links.take(token.hash(), LinkPurpose::Enter, now).await?;
+    let Some((person, user)) = link.and_then(|link| link.person.zip(link.user)) else {
+        return Ok(see(&format!("/enter/{}", token.expose())));
+    };
+    let fresh = (state.token)();
+    let agent = request.headers().get(header::USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let device = Device { user_agent: agent.chars().take(MAX_USER_AGENT).collect(), address: address.0.to_string() };
+    let session = NewSession { hash: fresh.hash(), person, user, mode: Mode::Live, device, remember: true };
+    state.sessions.begin(session, now).await?;
+    let mut response = see("/");
+    response
+        .add_cookie(&session::cookie(&fresh, true, &state.settings))
+        .map_err(|error| PageError::Internal(error.to_string()))?;
+    Ok(response)
+}

@@ -1,0 +1,40 @@
+//! The page of an error.
+
+use ::web::request_id::RequestId;
+use actix_web::HttpRequest;
+use time::OffsetDateTime;
+
+use super::writer;
+use crate::{
+    error::PageError,
+    session::Viewer,
+    views::{fault, plain::Plain},
+};
+
+/// The page, in the language of whoever asked.
+pub fn page(
+    fault: &PageError,
+    request: &HttpRequest,
+    viewer: Option<&Viewer>,
+    id: &RequestId,
+    now: OffsetDateTime,
+) -> String {
+    let writer = writer(viewer, request.headers(), now);
+    let code = fault.code();
+    let title = writer.say(&format!("error-{code}"));
+    let what = match fault {
+        PageError::Invalid(field) => (*field).to_owned(),
+        _ => writer.message(format!("error-{code}-what")).text("request", &id.0).say(),
+    };
+    let model = fault::Model {
+        plain: Plain::new(&writer, title),
+        what,
+        back: writer.say("to-overview"),
+        again: matches!(fault, PageError::Unavailable(_)).then(|| writer.say("try-again")),
+    };
+    fault::page(&model).into_string()
+}
+
+pub async fn nothing_here() -> Result<&'static str, PageError> {
+    std::future::ready(Err(PageError::NotFound)).await
+}

@@ -1,0 +1,23 @@
+//! Logging out.
+
+use actix_web::{HttpResponse, web::Data};
+use domain::sessions::Ended;
+
+use super::see;
+use crate::{
+    error::PageError,
+    session::{Viewer, no_cookie},
+    state::State,
+};
+
+pub async fn post(viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
+    let session = viewer.session();
+    state.sessions.end(session.person.id, Ended::One(session.id)).await?;
+    let mut response = see("/login");
+    response.add_cookie(&no_cookie(&state.settings)).map_err(|error| PageError::Internal(error.to_string()))?;
+    response.headers_mut().insert(
+        actix_web::http::header::HeaderName::from_static("clear-site-data"),
+        actix_web::http::header::HeaderValue::from_static("\"cache\""),
+    );
+    Ok(response)
+}

@@ -1,0 +1,138 @@
+//! The overview: what the figures are, what happened, what will run out, what may be lost, and where all of it comes from.
+
+mod chart;
+mod figures;
+mod panels;
+mod query;
+
+use actix_web::{HttpRequest, HttpResponse, web::Data};
+use domain::{
+    insights, inventory,
+    metrics::Metric,
+    page::PageRequest,
+    periods::{Comparison, Period, days, shifted},
+    profit::{DayRange, Snapshot},
+    risks,
+};
+
+use tokio::try_join;
+
+use self::query::Query;
+use super::{html, shell::shell};
+use crate::{
+    error::PageError,
+    session::Viewer,
+    state::State,
+    text::Writer,
+    views::{
+        layout::{Choice, Here},
+        overview::{self as view, Model},
+    },
+};
+
+/// At most so many of each list: the rest is a page of its own.
+const STORIES: i64 = 5;
+const STOCKOUTS: i64 = 40;
+const RISKS: i64 = 3;
+const CONNECTIONS: i64 = 20;
+
+const fn first(limit: i64) -> PageRequest {
+    PageRequest { limit, cursor: None }
+}
+
+pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
+    let writer = super::writer(Some(&viewer), request.headers(), (state.clock)());
+    let query = Query::of(&request)?;
+    let account = viewer.account();
+    let complete = query.period.before(writer.today());
+    let with_today = DayRange { last: writer.today(), ..complete };
+    let before = query.compare.of(complete);
+    // A day longer than what is added up: the chart has a day that today is compared with.
+    let of_before = async {
+        match before.map(|range| DayRange { last: shifted(range.last, 1), ..range }) {
+            Some(range) => state.profit.range(account, range).await.map(Some),
+            None => Ok(None),
+        }
+    };
+    let open = insights::Filter { status: Some(insights::Status::Open), ..insights::Filter::default() };
+    let (profit, compared, expected, stories, stock, risks, (connections, _)) = try_join!(
+        state.profit.range(account, with_today),
+        of_before,
+        state.metric_days.range(account, query.metric, with_today),
+        state.insights.page(account, open, first(STORIES)),
+        state.inventory.list(account, Some(inventory::Status::Critical), first(STOCKOUTS)),
+        state.risks.list(account, risks::Filter::default(), first(RISKS)),
+        state.integrations.page(account, first(CONNECTIONS), writer.now),
+    )?;
+    let compared: Vec<Snapshot> = compared.map(|dated| dated.found).unwrap_or_default();
+    let (now_sums, before_sums) =
+        (figures::sums(&profit.found, complete), before.map(|before| figures::sums(&compared, before)));
+    let title = writer.say("overview");
+    let model = Model {
+        shell: shell(&viewer, &state, &writer, Here::Overview, title.clone()).await?,
+        title,
+        window: window(&writer, complete),
+        period: periods(&writer, query),
+        compare: comparisons(&writer, query, complete),
+        figures_label: writer.say("figures"),
+        figures: figures::all(&writer, query, &now_sums, before_sums.as_ref()),
+        chart: chart::panel(&chart::Source {
+            writer: &writer,
+            query,
+            range: with_today,
+            profit: &profit,
+            compared: &compared,
+            expected: &expected,
+            sums: (&now_sums, before_sums.as_ref()),
+            api: &state.settings.api_url,
+        }),
+        stories: panels::stories(&writer, &stories, &state.settings.api_url),
+        stockouts: panels::stockouts(&writer, &stock, &state.settings.api_url),
+        stock_head: [writer.say("product"), writer.say("likely-on")],
+        stock_axis: panels::axis(&writer),
+        risks: panels::risks(&writer, &risks, &state.settings.api_url),
+        sources: panels::sources(&writer, &connections.items, &profit.freshness, &state.settings.api_url),
+        source_head: ["source", "state", "newest"].map(|id| writer.say(id)),
+    };
+    Ok(html(view::page(&model)))
+}
+
+fn window(writer: &Writer, range: DayRange) -> String {
+    let zone = writer.zone.name().rsplit('/').next().unwrap_or_default().replace('_', " ");
+    writer
+        .message("page-window")
+        .text("days", writer.days(range.first, range.last))
+        .text("zone", zone)
+        .text("currency", writer.currency)
+        .say()
+}
+
+fn periods(writer: &Writer, query: Query) -> (String, Vec<Choice>) {
+    let choice = |period: &Period| Choice {
+        address: Query { period: *period, ..query }.address(),
+        text: writer.say(&format!("period-{period}")),
+        is_chosen: *period == query.period,
+    };
+    (writer.say("period"), Period::ALL.iter().map(choice).collect())
+}
+
+fn comparisons(writer: &Writer, query: Query, range: DayRange) -> (String, Vec<Choice>) {
+    let name = writer.message(format!("compare-{}", query.compare)).count("days", days(range)).say();
+    let choice = |compare: &Comparison| {
+        let text = match compare.of(range) {
+            Some(before) => writer
+                .message(format!("compare-{compare}-window"))
+                .count("count", days(range))
+                .text("days", writer.days(before.first, before.last))
+                .say(),
+            None => writer.say("compare-nothing"),
+        };
+        Choice { address: Query { compare: *compare, ..query }.address(), text, is_chosen: *compare == query.compare }
+    };
+    let summary = writer.message("compare-with").text("with", name).say();
+    (summary, Comparison::ALL.iter().map(choice).collect())
+}
+
+/// The figures that the overview shows, in their order.
+const METRICS: [Metric; 6] =
+    [Metric::Profit, Metric::NetRevenue, Metric::Orders, Metric::Aov, Metric::Margin, Metric::AdSpend];

@@ -1,0 +1,287 @@
+//! The chosen figure by day, beside what was expected of it and what it is compared with.
+
+use domain::{
+    freshness::Dated,
+    metric_days::JudgedDay,
+    metrics::{Metric, Sums, Unit},
+    periods::{Change, Comparison, days, shifted},
+    profit::{DayRange, Snapshot},
+};
+use rust_decimal::{Decimal, prelude::FromPrimitive, prelude::ToPrimitive};
+use time::{Date, Weekday};
+use url::Url;
+
+use super::{Query, figures, panels};
+use crate::{
+    parts::chart::{Line, Mark, Name, Scale, Series},
+    text::Writer,
+    views::{
+        layout::Table,
+        overview::{Chart, Drawn},
+    },
+};
+
+/// Texts below the chart at most.
+const LABELS: usize = 6;
+
+pub struct Source<'a> {
+    pub writer: &'a Writer,
+    pub query: Query,
+    /// The days of the chart, today last.
+    pub range: DayRange,
+    pub profit: &'a Dated<Vec<Snapshot>>,
+    pub compared: &'a [Snapshot],
+    pub expected: &'a Dated<Vec<JudgedDay>>,
+    pub sums: (&'a Sums, Option<&'a Sums>),
+    pub api: &'a Url,
+}
+
+/// A day of the chart.
+struct Day {
+    date: Date,
+    value: Option<Decimal>,
+    before: Option<Decimal>,
+    judged: Option<JudgedDay>,
+}
+
+pub fn panel(source: &Source<'_>) -> Chart {
+    let Source { writer, query, .. } = *source;
+    let all = source.days();
+    let metric = query.metric;
+    let how = vec![writer.say(&format!("how-{metric}")), writer.say("how-band")];
+    let path = format!("/api/v1/profit?days={}", days(source.range));
+    let mut foot = panels::foot(writer, &source.profit.freshness, how, &path, true, source.api);
+    foot.table = Some(source.table(&all));
+    let drawn = if all.iter().any(|day| day.value.is_some()) {
+        Drawn::Line(Box::new(source.line(&all)))
+    } else if source.profit.freshness.as_of.is_none() {
+        Drawn::Empty { title: writer.say("no-orders"), what: writer.say("no-orders-what"), act: None }
+    } else {
+        Drawn::Empty { title: writer.say("no-orders"), what: writer.say("no-snapshot"), act: None }
+    };
+    Chart { title: writer.say(&format!("per-day-{metric}")), drawn, foot }
+}
+
+impl Source<'_> {
+    fn days(&self) -> Vec<Day> {
+        let metric = self.query.metric;
+        let back = self.query.compare.days_back(days(self.range) - 1);
+        let value = |snapshots: &[Snapshot], date: Date| {
+            let found = snapshots.iter().find(|day| day.date == date)?;
+            metric.of(&Sums { components: found.components, ..Sums::default() })
+        };
+        (0..days(self.range))
+            .map(|number| {
+                let date = shifted(self.range.first, number);
+                Day {
+                    date,
+                    value: value(&self.profit.found, date),
+                    before: back.and_then(|back| value(self.compared, shifted(date, -back))),
+                    judged: self.expected.found.iter().find(|day| day.day == date).copied(),
+                }
+            })
+            .collect()
+    }
+
+    fn line(&self, all: &[Day]) -> Line {
+        let writer = self.writer;
+        let value = |day: &Day| day.value.and_then(|value| value.to_f64());
+        let before = |day: &Day| day.before.and_then(|value| value.to_f64());
+        let edge = |edge: fn(&domain::metric_days::Expected) -> f64| -> Series {
+            all.iter().map(|day| day.judged.and_then(|day| day.expected).map(|expected| edge(&expected))).collect()
+        };
+        let (low, high) = (edge(|expected| expected.low), edge(|expected| expected.high));
+        let (values, compared): (Series, Series) = (all.iter().map(value).collect(), all.iter().map(before).collect());
+        let drawn = [&values, &compared, &low, &high].into_iter().flatten().flatten().copied();
+        let (least, most) = drawn.fold((f64::MAX, f64::MIN), |(low, high), value| (low.min(value), high.max(value)));
+        let scale = Scale::covering(least, most);
+        let ticks = scale.ticks.iter().map(|tick| self.tick(*tick, scale.decimals)).collect();
+        let has_band = low.iter().any(Option::is_some);
+        let has_before = compared.iter().any(Option::is_some);
+        let is_open = values.last().is_some_and(Option::is_some);
+        let compare_name = self.compare_name();
+        let last = |series: &Series| series.iter().rev().flatten().next().copied();
+        let called = writer.say(&format!("metric-{}", self.query.metric)).to_lowercase();
+        let main = if is_open { writer.say("line-today") } else { called.clone() };
+        let names = [
+            last(&values).map(|value| Name { value, text: main, is_main: true }),
+            last(&high).map(|value| Name { value, text: writer.say("line-expected"), is_main: false }),
+            last(&compared).map(|value| Name { value, text: compare_name.clone(), is_main: false }),
+        ];
+        Line {
+            id: "chart".to_owned(),
+            summary: self.summary(all),
+            scale,
+            ticks,
+            days: self.labels(all),
+            values,
+            is_open,
+            low,
+            high,
+            before: compared,
+            marks: all.iter().enumerate().filter_map(|(slot, day)| self.mark(slot, day)).collect(),
+            names: names.into_iter().flatten().collect(),
+            key: [
+                Some(called),
+                is_open.then(|| writer.say("line-today")),
+                has_band.then(|| writer.say("line-expected")),
+                has_before.then_some(compare_name),
+            ],
+        }
+    }
+
+    fn tick(&self, tick: f64, decimals: u32) -> String {
+        let value = Decimal::from_f64(tick).unwrap_or_default();
+        match self.query.metric.unit() {
+            Unit::Share => self.writer.percent(value, decimals.saturating_sub(2)),
+            _ => self.writer.number(value, decimals),
+        }
+    }
+
+    /// Mondays, at most six of them; the firsts of months where there are many days.
+    fn labels(&self, all: &[Day]) -> Vec<(usize, String)> {
+        let is_long = all.len() > 120;
+        let starts = |date: Date| if is_long { date.day() == 1 } else { date.weekday() == Weekday::Monday };
+        let slots: Vec<_> = all.iter().enumerate().filter(|(_, day)| starts(day.date)).collect();
+        let every = slots.len().div_ceil(LABELS).max(1);
+        slots.into_iter().step_by(every).map(|(slot, day)| (slot, self.writer.day(day.date))).collect()
+    }
+
+    fn mark(&self, slot: usize, day: &Day) -> Option<Mark> {
+        let (judged, value) = (day.judged?, day.value?);
+        let (anomaly, expected) = (judged.anomaly?, judged.expected?);
+        let (metric, writer) = (self.query.metric, self.writer);
+        let range = self.range_of(expected.low, expected.high);
+        let date = writer.weekday(day.date);
+        let shown = figures::shown(writer, metric, value);
+        let label = writer
+            .message("mark")
+            .text("day", &date)
+            .text("value", &shown)
+            .text("name", writer.say(&format!("metric-{metric}")).to_lowercase())
+            .text("range", range)
+            .say();
+        Some(Mark {
+            slot,
+            value: value.to_f64()?,
+            address: format!("/anomalies/{anomaly}"),
+            label,
+            text: format!("{date}: {shown}"),
+        })
+    }
+
+    fn range_of(&self, low: f64, high: f64) -> String {
+        let of =
+            |value: f64| figures::shown(self.writer, self.query.metric, Decimal::from_f64(value).unwrap_or_default());
+        self.writer.message("range").text("low", of(low)).text("high", of(high)).say()
+    }
+
+    fn compare_name(&self) -> String {
+        let window = days(self.range) - 1;
+        let back = self.query.compare.days_back(window).unwrap_or_default();
+        let message = self.writer.message(format!("line-before-{}", self.query.compare));
+        match self.query.compare {
+            Comparison::Before => message.count("days", window).say(),
+            Comparison::Weekdays => message.count("weeks", back / 7).say(),
+            Comparison::Year => message.say(),
+            Comparison::Nothing => String::new(),
+        }
+    }
+
+    /// The total, its change, and what fell outside of what was expected.
+    fn summary(&self, all: &[Day]) -> String {
+        let (writer, metric) = (self.writer, self.query.metric);
+        let (now, before) = self.sums;
+        let Some(total) = metric.of(now) else { return String::new() };
+        let change = before.and_then(|before| figures::change(metric, now, before));
+        let id = match change.map(Change::amount) {
+            None => "sum-alone",
+            Some(amount) if amount.is_zero() => "sum-same",
+            Some(amount) if amount > Decimal::ZERO => "sum-more",
+            Some(_) => "sum-less",
+        };
+        let sentence = writer
+            .message(id)
+            .text("name", writer.say(&format!("metric-{metric}")))
+            .text("value", figures::told(writer, metric, total))
+            .text("change", change.map(|change| writer.change(change)).unwrap_or_default())
+            .text("than", self.than())
+            .say();
+        format!("{sentence} {}", self.outside(all))
+    }
+
+    fn than(&self) -> String {
+        let window = days(self.range) - 1;
+        let back = self.query.compare.days_back(window).unwrap_or_default();
+        let message = self.writer.message(format!("than-{}", self.query.compare));
+        match self.query.compare {
+            Comparison::Before => message.count("days", window).say(),
+            Comparison::Weekdays => message.count("weeks", back / 7).say(),
+            Comparison::Year => message.say(),
+            Comparison::Nothing => String::new(),
+        }
+    }
+
+    fn outside(&self, all: &[Day]) -> String {
+        let today = self.range.last;
+        let departs = |day: &Day| {
+            let (expected, value) = (day.judged?.expected?, day.value?.to_f64()?);
+            let width = (expected.high - expected.low).max(f64::MIN_POSITIVE);
+            let by = (expected.low - value).max(value - expected.high) / width;
+            (by > 0.0 && day.date != today).then_some(by)
+        };
+        let judged = all.iter().any(|day| day.judged.is_some_and(|day| day.expected.is_some()));
+        let outside: Vec<(f64, &Day)> = all.iter().filter_map(|day| Some((departs(day)?, day))).collect();
+        let furthest = outside.iter().max_by(|(a, _), (b, _)| a.total_cmp(b));
+        match (judged, furthest) {
+            (false, _) => String::new(),
+            (true, None) => self.writer.say("outside-none"),
+            (true, Some((_, day))) => {
+                let id = if outside.len() == 1 { "outside-one" } else { "outside-many" };
+                self.writer
+                    .message(id)
+                    .count("count", i64::try_from(outside.len()).unwrap_or(i64::MAX))
+                    .text("day", self.writer.full_day(day.date))
+                    .text("value", figures::told(self.writer, self.query.metric, day.value.unwrap_or_default()))
+                    .say()
+            }
+        }
+    }
+
+    fn table(&self, all: &[Day]) -> Table {
+        let (writer, metric) = (self.writer, self.query.metric);
+        let cell = |value: Option<Decimal>| value.map_or_else(|| "–".to_owned(), |value| self.cell(metric, value));
+        let unit = if metric.unit() == Unit::Money { format!(" ({})", writer.currency) } else { String::new() };
+        let mut head = vec![
+            writer.say("column-day"),
+            format!("{}{unit}", writer.say(&format!("metric-{metric}"))),
+            writer.say("column-expected"),
+        ];
+        let compares = self.query.compare != Comparison::Nothing;
+        if compares {
+            head.push(self.compare_name());
+        }
+        let row = |day: &Day| {
+            let date = writer.weekday(day.date);
+            let name =
+                if day.date == self.range.last { writer.message("today-so-far").text("day", date).say() } else { date };
+            let expected = day.judged.and_then(|day| day.expected);
+            let range = expected.map_or_else(|| "–".to_owned(), |expected| self.range_of(expected.low, expected.high));
+            let mut row = vec![name, cell(day.value), range];
+            if compares {
+                row.push(cell(day.before));
+            }
+            row
+        };
+        Table { head, rows: all.iter().rev().map(row).collect() }
+    }
+
+    fn cell(&self, metric: Metric, value: Decimal) -> String {
+        match metric.unit() {
+            Unit::Money => self.writer.exact(value),
+            Unit::Share => self.writer.percent(value, 2),
+            Unit::Ratio => self.writer.number(value, 2),
+            Unit::Count => self.writer.number(value, 0),
+        }
+    }
+}

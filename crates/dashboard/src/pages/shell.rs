@@ -1,0 +1,58 @@
+//! What surrounds every page of a member: where one is, and where else one can go.
+
+use domain::{accounts::Mode, people::Theme};
+use rust_decimal::Decimal;
+
+use crate::{
+    error::PageError,
+    parts::icons::Icon,
+    session::Viewer,
+    state::State,
+    text::Writer,
+    views::layout::{Group, Here, Link, Shell, Words},
+};
+
+/// Makes the frame of a page. Its counts are read with it.
+pub async fn shell(
+    viewer: &Viewer,
+    state: &State,
+    writer: &Writer,
+    here: Here,
+    title: String,
+) -> Result<Shell, PageError> {
+    let credits = state.credits.summary(viewer.account()).await?;
+    let say = |id: &str| writer.say(id);
+    let link = |to: Here, icon: Icon| Link {
+        address: to.address(),
+        text: say(to.name()),
+        icon,
+        is_here: to == here,
+        count: None,
+    };
+    let session = viewer.session();
+    let is_live = session.account.mode == Mode::Live;
+    Ok(Shell {
+        language: writer.locale().tag(),
+        theme: match session.person.theme {
+            Theme::System => None,
+            Theme::Light => Some("light"),
+            Theme::Dark => Some("dark"),
+        },
+        title,
+        shop: session.account.name.clone(),
+        is_test: !is_live,
+        groups: vec![Group { title: say("shop"), links: vec![link(Here::Overview, Icon::Overview)] }],
+        credits: Link {
+            address: Here::Credits.address(),
+            text: say("credits"),
+            icon: Icon::Credits,
+            is_here: here == Here::Credits,
+            count: Some((writer.number(Decimal::from(credits.balance), 0), None)),
+        },
+        mode: (say(if is_live { "live-shop" } else { "test-shop" }), say(if is_live { "to-test" } else { "to-live" })),
+        other_mode: if is_live { Mode::Test.as_str() } else { Mode::Live.as_str() },
+        person: session.person.name.clone(),
+        words: Words { skip: say("skip"), menu: say("menu"), main: say("main"), log_out: say("log-out") },
+        as_of: writer.message("as-of").text("time", writer.time(writer.now)).say(),
+    })
+}

@@ -1,0 +1,4 @@
+//! Pieces of pages that know nothing of the shop: charts, icons.
+
+pub mod chart;
+pub mod icons;

@@ -1,0 +1,74 @@
+//! Ticks of an axis.
+
+/// At most so many ticks.
+const MOST: f64 = 6.0;
+
+/// Steps within a power of ten.
+const STEPS: [f64; 8] = [1.0, 2.0, 2.5, 5.0, 10.0, 20.0, 25.0, 50.0];
+
+/// Ticks at round values that cover the figures: the first and the last are the edges of the plot.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scale {
+    pub ticks: Vec<f64>,
+    /// Decimals that the ticks need.
+    pub decimals: u32,
+}
+
+impl Scale {
+    /// At most six ticks whose distance is 1, 2, 2.5 or 5 times a power of ten (after Heckbert, "Nice numbers for graph
+    /// labels", Graphics Gems, 1990), the smallest such distance that covers `low` to `high`. Both are finite.
+    pub fn covering(low: f64, high: f64) -> Self {
+        let (low, high) = if low < high { (low, high) } else { (low - 1.0, low + 1.0) };
+        let power = 10f64.powf(((high - low) / (MOST - 1.0)).log10().floor());
+        let fits = |step: &f64| (high / step).ceil() - (low / step).floor() < MOST;
+        let step = STEPS.iter().map(|step| step * power).find(fits).unwrap_or(high - low);
+        let (first, last) = ((low / step).floor(), (high / step).ceil());
+        let mut ticks = Vec::new();
+        let mut index = first;
+        while index <= last {
+            // Products, not sums: errors do not add up.
+            ticks.push(index * step);
+            index += 1.0;
+        }
+        let decimals = (0..6).find(|decimals| {
+            let scaled = step * 10f64.powi(*decimals);
+            (scaled - scaled.round()).abs() < 1e-6
+        });
+        Self { ticks, decimals: decimals.and_then(|decimals| u32::try_from(decimals).ok()).unwrap_or(6) }
+    }
+
+    pub fn low(&self) -> f64 {
+        self.ticks.first().copied().unwrap_or_default()
+    }
+
+    pub fn high(&self) -> f64 {
+        self.ticks.last().copied().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn ticks_are_round() {
+        assert_eq!(Scale::covering(-1896.0, 1320.0).ticks, [-2000.0, -1000.0, 0.0, 1000.0, 2000.0]);
+        assert_eq!(Scale::covering(0.0, 44.0).ticks, [0.0, 10.0, 20.0, 30.0, 40.0, 50.0]);
+        assert_eq!(Scale::covering(0.021, 0.184).decimals, 2);
+        assert_eq!(Scale::covering(5.0, 5.0).ticks.len(), 5);
+    }
+
+    proptest! {
+        #[test]
+        fn ticks_cover_the_figures_and_are_few(low in -1e12f64..1e12, length in 0f64..1e12) {
+            let high = low + length;
+            let scale = Scale::covering(low, high);
+            prop_assert!((2..=6).contains(&scale.ticks.len()), "{:?}", scale);
+            prop_assert!(scale.ticks.is_sorted());
+            let slack = (high - low).max(1.0) * 1e-9 + low.abs() * 1e-12;
+            prop_assert!(scale.low() <= low + slack && scale.high() >= high - slack, "{:?}", scale);
+        }
+    }
+}

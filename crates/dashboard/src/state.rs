@@ -1,0 +1,89 @@
+//! What the pages work with: the ports and the settings.
+
+use std::{sync::Arc, time::Duration};
+
+use ::web::client::Network;
+use domain::{
+    credits::CreditLedger,
+    insights::InsightStore,
+    integrations::IntegrationStore,
+    inventory::InventoryStore,
+    metric_days::MetricDayStore,
+    profit::ProfitStore,
+    risks::RiskStore,
+    sessions::{LinkStore, SessionStore, Token},
+};
+use time::OffsetDateTime;
+use url::Url;
+
+/// Every port that a page needs, and the settings.
+#[derive(Clone)]
+pub struct State {
+    pub sessions: Arc<dyn SessionStore>,
+    pub links: Arc<dyn LinkStore>,
+    pub credits: Arc<dyn CreditLedger>,
+    pub insights: Arc<dyn InsightStore>,
+    pub integrations: Arc<dyn IntegrationStore>,
+    pub inventory: Arc<dyn InventoryStore>,
+    pub metric_days: Arc<dyn MetricDayStore>,
+    pub profit: Arc<dyn ProfitStore>,
+    pub risks: Arc<dyn RiskStore>,
+    /// What time it is, in UTC.
+    pub clock: fn() -> OffsetDateTime,
+    /// A new secret from the system's generator.
+    pub token: fn() -> Token,
+    pub settings: Settings,
+}
+
+/// What the pages work with beside the ports of the database.
+pub struct Parts {
+    pub clock: fn() -> OffsetDateTime,
+    pub token: fn() -> Token,
+    pub settings: Settings,
+}
+
+impl State {
+    /// Every port of the database on one store. The only place that makes them: a new one is a field above and a line here.
+    pub fn of<S>(store: &Arc<S>, parts: Parts) -> Self
+    where
+        S: SessionStore + LinkStore + CreditLedger + InsightStore + IntegrationStore + InventoryStore + 'static,
+        S: MetricDayStore + ProfitStore + RiskStore,
+    {
+        let Parts { clock, token, settings } = parts;
+        Self {
+            sessions: store.clone(),
+            links: store.clone(),
+            credits: store.clone(),
+            insights: store.clone(),
+            integrations: store.clone(),
+            inventory: store.clone(),
+            metric_days: store.clone(),
+            profit: store.clone(),
+            risks: store.clone(),
+            clock,
+            token,
+            settings,
+        }
+    }
+}
+
+/// How the face behaves.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The address that browsers know it by: links and the form of the cookie follow it, never a header of a request.
+    pub public_url: Url,
+    /// The address of the API, for the commands that pages print.
+    pub api_url: Url,
+    /// Proxies whose `X-Forwarded-For` is believed.
+    pub trusted_proxies: Vec<Network>,
+    /// Connections of clients at once, over all threads.
+    pub connections: usize,
+    /// How long a shutdown waits for requests in flight.
+    pub shutdown_timeout: Duration,
+}
+
+impl Settings {
+    pub fn is_secure(&self) -> bool {
+        self.public_url.scheme() == "https"
+    }
+}

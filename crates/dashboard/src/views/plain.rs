@@ -1,0 +1,47 @@
+//! The frame of a page for who is not logged in.
+
+use maud::{DOCTYPE, Markup, html};
+
+use crate::{assets, parts::icons::logo, text::Writer};
+
+pub struct Plain {
+    language: String,
+    title: String,
+}
+
+impl Plain {
+    pub fn new(writer: &Writer, title: String) -> Self {
+        Self { language: writer.locale().tag(), title }
+    }
+}
+
+pub fn plain(frame: &Plain, body: &Markup) -> Markup {
+    html! {
+        (DOCTYPE)
+        html lang=(frame.language) {
+            (head(&frame.title, None))
+            body {
+                main.narrow #main {
+                    span.brand { (logo()) "Business Analytics" }
+                    h1 { (frame.title) }
+                    (body)
+                }
+            }
+        }
+    }
+}
+
+/// The head of every page.
+pub fn head(title: &str, shop: Option<&str>) -> Markup {
+    let [style, script, icon] = assets::addresses();
+    html! {
+        head {
+            meta charset="utf-8";
+            meta name="viewport" content="width=device-width";
+            title { (title) @if let Some(shop) = shop { " · " (shop) } }
+            link rel="icon" href=(icon);
+            link rel="stylesheet" href=(style);
+            script src=(script) defer {}
+        }
+    }
+}

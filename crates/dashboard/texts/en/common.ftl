@@ -1,0 +1,82 @@
+# What all pages share. $x is a figure that is written already, $x_n its number, by which the form of a word is chosen.
+
+skip = Skip to content
+menu = Menu
+main = Main
+shop = Shop
+connections = Connections
+overview = Overview
+profit = Profit
+anomalies = Anomalies
+stock = Stock
+customers = Customers
+data = Shops and data
+webhooks = Webhooks
+keys = API keys
+credits = Credits
+live-shop = Live shop
+test-shop = Test shop
+to-test = Switch to test
+to-live = Switch to live
+settings = Settings
+log-out = Log out
+open-items = open
+
+as-of = As of { $time }
+never-computed = Not computed yet
+table = Table
+chart-as-table = The chart as a table
+calculated = How it’s calculated
+column-day = Day
+today-so-far = { $day } (so far)
+range = { $low } to { $high }
+unknown = unknown
+see-why = See why
+all-of = All { $count }
+
+date-short = { $date } { month-short }
+date-weekday = { weekday-short } { $date } { month-short }
+date-full = { $day }
+date-range = { $first } – { $last } { $year }
+moment-day = { $day }, { $time }
+points-short = { $number_n ->
+    [one] { $number } point
+   *[other] { $number } points
+}
+weekday-short = { $weekday_n ->
+    [1] Mon
+    [2] Tue
+    [3] Wed
+    [4] Thu
+    [5] Fri
+    [6] Sat
+   *[7] Sun
+}
+month-short = { $month_n ->
+    [1] Jan
+    [2] Feb
+    [3] Mar
+    [4] Apr
+    [5] May
+    [6] Jun
+    [7] Jul
+    [8] Aug
+    [9] Sep
+    [10] Oct
+    [11] Nov
+   *[12] Dec
+}
+
+error-not-found = There is no such page
+error-not-found-what = The address may be mistyped, or what was there is gone.
+error-forbidden = This is not for your role
+error-forbidden-what = Ask an owner of the account to do it, or to change your role.
+error-cross-site = The request came from another site
+error-cross-site-what = Nothing was changed. Open the page here and try again.
+error-unavailable = The service is busy
+error-unavailable-what = Nothing was changed. Try again in a moment.
+error-internal = Something went wrong here
+error-internal-what = Nothing more is known to you than this number, by which it is found in our log: { $request }
+error-invalid = That cannot be read
+try-again = Try again
+to-overview = To the overview

@@ -1,0 +1,104 @@
+period = Period
+period-7d = 7 days
+period-30d = 30 days
+period-90d = 90 days
+period-12m = 12 months
+page-window = { $days }, complete days, { $zone } time, { $currency }
+compare-with = Compare: { $with }
+compare-before = the { $days } days before
+compare-weekdays = same weekdays
+compare-year = last year
+compare-none = nothing
+compare-before-window = { $count } days before, { $days }
+compare-weekdays-window = Same weekdays, { $days }
+compare-year-window = Last year, { $days }
+compare-nothing = Nothing
+
+figures = Figures; each one changes the chart below
+metric-profit = Profit
+metric-net_revenue = Net revenue
+metric-orders = Orders
+metric-aov = Average order
+metric-margin = Margin
+metric-ad_spend = Ad spend
+more = more
+less = less
+from-before = from { $before }
+
+per-day-profit = Profit per day
+per-day-net_revenue = Net revenue per day
+per-day-orders = Orders per day
+per-day-aov = Average order per day
+per-day-margin = Margin per day
+per-day-ad_spend = Ad spend per day
+
+sum-alone = { $name } was { $value }.
+sum-more = { $name } was { $value }, { $change } more than { $than }.
+sum-less = { $name } was { $value }, { $change } less than { $than }.
+sum-same = { $name } was { $value }, as { $than }.
+than-before = in the { $days } days before
+than-weekdays = on the same weekdays { $weeks } weeks earlier
+than-year = a year earlier
+value-margin = { $value }
+outside-none = No day fell outside the expected range.
+outside-one = One day fell outside the expected range: { $day }, at { $value }.
+outside-many = { $count } days fell outside the expected range, the furthest on { $day }, at { $value }.
+
+line-today = today so far
+line-expected = expected
+line-before-before = { $days } days before
+line-before-weekdays = { $weeks } weeks earlier
+line-before-year = a year earlier
+column-expected = Expected range
+mark = { $day }: { $value } { $name }, expected { $range }. See why
+
+no-orders = No orders yet
+no-orders-what = The first figures come a few minutes after the first orders. Connect a shop, or import a file of orders.
+connect-shop = Connect a shop
+no-snapshot = Nothing was computed for these days yet. It happens every night, and right after an import.
+
+happened = What happened
+happened-none = Nothing needs you now. What happens is told here the morning after.
+at-stake = at stake
+stockouts = Out of stock within 14 days
+stockouts-none = Nothing is expected to run out in the next 14 days.
+product = Product
+likely-on = Likely on
+units-left = { $count_n ->
+    [one] { $count } left
+   *[other] { $count } left
+}
+out-now = Out of stock
+axis-today = today
+axis-days = { $count } days
+risks = Risks in the next 30 days
+risks-none = No risk stands out.
+likely-loss = likely loss
+risk-likely = Likelihood { $share }.
+risk-range = It may cost { $low } to { $high } { $currency }.
+sources = Where the figures come from
+source = Source
+state = State
+newest = Newest record
+state-connected = Up to date
+state-stale = No data
+state-revoked = Disconnected
+state-never_synced = Reading
+source-orders = Orders
+source-refunds = Refunds
+source-ad_spend = Ad spend
+source-expenses = Expenses
+source-stock_levels = Stock levels
+source-track_events = Visits
+made-nightly = made every night
+
+how-profit = Profit = net revenue − cost of goods − payment fees − shipping − ad spend − other expenses. Where the shop does not state a cost, the account’s assumption is used.
+how-net_revenue = Net revenue = gross revenue − refunds. A refund counts on its own day.
+how-orders = Orders on the day they were paid, in the account’s time zone.
+how-aov = Average order = gross revenue ÷ orders. No value on a day without orders.
+how-margin = Margin = profit ÷ net revenue. No value where net revenue is not above zero.
+how-ad_spend = Ad spend as the platforms or your files state it.
+how-band = The expected range is where about 19 of 20 ordinary days fall: weekday, trend, season and holidays are in it.
+how-stories = Events are found by comparing each day with what the days before led to expect, and ranked by the money at stake.
+how-stockouts = From the demand that is forecast for each product and its stock. The bar spans 8 of 10 outcomes.
+how-risks = The likely loss is the mean of what may happen within 30 days, as contribution, not as sales.

@@ -1,0 +1,82 @@
+# Lo que comparten todas las páginas. $x es una cifra ya escrita, $x_n su número, por el que se elige la forma de una palabra.
+
+skip = Ir al contenido
+menu = Menú
+main = Principal
+shop = Tienda
+connections = Conexiones
+overview = Resumen
+profit = Ganancia
+anomalies = Anomalías
+stock = Stock
+customers = Clientes
+data = Tiendas y datos
+webhooks = Webhooks
+keys = Claves de API
+credits = Créditos
+live-shop = Tienda real
+test-shop = Tienda de prueba
+to-test = Pasar a prueba
+to-live = Pasar a la real
+settings = Ajustes
+log-out = Salir
+open-items = abiertas
+
+as-of = Al { $time }
+never-computed = Aún no calculado
+table = Tabla
+chart-as-table = El gráfico como tabla
+calculated = Cómo se calcula
+column-day = Día
+today-so-far = { $day } (hasta ahora)
+range = { $low } a { $high }
+unknown = desconocido
+see-why = Ver por qué
+all-of = Ver { $count }
+
+date-short = { $date } { month-short }
+date-weekday = { weekday-short } { $date } { month-short }
+date-full = { $day }
+date-range = { $first } – { $last } { $year }
+moment-day = { $day }, { $time }
+points-short = { $number_n ->
+    [one] { $number } punto
+   *[other] { $number } puntos
+}
+weekday-short = { $weekday_n ->
+    [1] lun
+    [2] mar
+    [3] mié
+    [4] jue
+    [5] vie
+    [6] sáb
+   *[7] dom
+}
+month-short = { $month_n ->
+    [1] ene
+    [2] feb
+    [3] mar
+    [4] abr
+    [5] may
+    [6] jun
+    [7] jul
+    [8] ago
+    [9] sep
+    [10] oct
+    [11] nov
+   *[12] dic
+}
+
+error-not-found = Esa página no existe
+error-not-found-what = Puede que la dirección esté mal escrita, o que ya no haya nada ahí.
+error-forbidden = Tu rol no lo permite
+error-forbidden-what = Pídele a un propietario de la cuenta que lo haga, o que cambie tu rol.
+error-cross-site = La petición vino de otro sitio
+error-cross-site-what = No se cambió nada. Abre la página aquí e inténtalo de nuevo.
+error-unavailable = El servicio está ocupado
+error-unavailable-what = No se cambió nada. Inténtalo de nuevo en un momento.
+error-internal = Algo falló aquí
+error-internal-what = De este lado solo hay un número, con el que se encuentra en nuestro registro: { $request }
+error-invalid = Eso no se puede leer
+try-again = Intentar de nuevo
+to-overview = Al resumen

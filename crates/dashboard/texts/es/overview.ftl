@@ -1,0 +1,104 @@
+period = Período
+period-7d = 7 días
+period-30d = 30 días
+period-90d = 90 días
+period-12m = 12 meses
+page-window = { $days }, días completos, hora de { $zone }, { $currency }
+compare-with = Comparar: { $with }
+compare-before = los { $days } días anteriores
+compare-weekdays = mismos días de la semana
+compare-year = año pasado
+compare-none = nada
+compare-before-window = { $count } días antes, { $days }
+compare-weekdays-window = Mismos días de la semana, { $days }
+compare-year-window = Año pasado, { $days }
+compare-nothing = Nada
+
+figures = Cifras; cada una cambia el gráfico de abajo
+metric-profit = Ganancia
+metric-net_revenue = Ingresos netos
+metric-orders = Pedidos
+metric-aov = Pedido promedio
+metric-margin = Margen
+metric-ad_spend = Gasto en anuncios
+more = más
+less = menos
+from-before = antes { $before }
+
+per-day-profit = Ganancia por día
+per-day-net_revenue = Ingresos netos por día
+per-day-orders = Pedidos por día
+per-day-aov = Pedido promedio por día
+per-day-margin = Margen por día
+per-day-ad_spend = Gasto en anuncios por día
+
+sum-alone = { $name }: { $value }.
+sum-more = { $name }: { $value }, { $change } más que { $than }.
+sum-less = { $name }: { $value }, { $change } menos que { $than }.
+sum-same = { $name }: { $value }, igual que { $than }.
+than-before = en los { $days } días anteriores
+than-weekdays = en los mismos días de la semana, { $weeks } semanas antes
+than-year = un año antes
+value-margin = { $value }
+outside-none = Ningún día salió del rango esperado.
+outside-one = Un día salió del rango esperado: { $day }, con { $value }.
+outside-many = { $count } días salieron del rango esperado; el más lejano, { $day }, con { $value }.
+
+line-today = hoy hasta ahora
+line-expected = esperado
+line-before-before = { $days } días antes
+line-before-weekdays = { $weeks } semanas antes
+line-before-year = un año antes
+column-expected = Rango esperado
+mark = { $day }: { $value } { $name }, se esperaba { $range }. Ver por qué
+
+no-orders = Todavía no hay pedidos
+no-orders-what = Las primeras cifras llegan unos minutos después de los primeros pedidos. Conecta una tienda o importa un archivo de pedidos.
+connect-shop = Conectar una tienda
+no-snapshot = Todavía no se calculó nada para estos días. Se calcula cada noche y justo después de una importación.
+
+happened = Qué pasó
+happened-none = Nada te necesita ahora. Lo que pase se cuenta aquí a la mañana siguiente.
+at-stake = en juego
+stockouts = Sin stock en 14 días
+stockouts-none = No se espera que nada se agote en los próximos 14 días.
+product = Producto
+likely-on = Probable el
+units-left = { $count_n ->
+    [one] queda { $count }
+   *[other] quedan { $count }
+}
+out-now = Sin stock
+axis-today = hoy
+axis-days = { $count } días
+risks = Riesgos de los próximos 30 días
+risks-none = Ningún riesgo se destaca.
+likely-loss = pérdida probable
+risk-likely = Probabilidad: { $share }.
+risk-range = Puede costar de { $low } a { $high } { $currency }.
+sources = De dónde vienen las cifras
+source = Fuente
+state = Estado
+newest = Registro más nuevo
+state-connected = Al día
+state-stale = Sin datos
+state-revoked = Desconectada
+state-never_synced = Leyendo
+source-orders = Pedidos
+source-refunds = Reembolsos
+source-ad_spend = Gasto en anuncios
+source-expenses = Gastos
+source-stock_levels = Niveles de stock
+source-track_events = Visitas
+made-nightly = se hace cada noche
+
+how-profit = Ganancia = ingresos netos − costo de mercadería − comisiones de pago − envío − anuncios − otros gastos. Donde la tienda no informa un costo, se usa el supuesto de la cuenta.
+how-net_revenue = Ingresos netos = ingresos brutos − reembolsos. Un reembolso cuenta en su propio día.
+how-orders = Pedidos en el día en que se pagaron, en la zona horaria de la cuenta.
+how-aov = Pedido promedio = ingresos brutos ÷ pedidos. Sin valor en un día sin pedidos.
+how-margin = Margen = ganancia ÷ ingresos netos. Sin valor donde los ingresos netos no son mayores que cero.
+how-ad_spend = Gasto en anuncios como lo informan las plataformas o tus archivos.
+how-band = El rango esperado es donde caen unos 19 de cada 20 días corrientes: incluye día de la semana, tendencia, estación y feriados.
+how-stories = Los eventos se encuentran al comparar cada día con lo que los días anteriores hacían esperar, y se ordenan por el dinero en juego.
+how-stockouts = De la demanda prevista de cada producto y su stock. La barra abarca 8 de cada 10 resultados.
+how-risks = La pérdida probable es la media de lo que puede pasar en 30 días, como contribución, no como ventas.

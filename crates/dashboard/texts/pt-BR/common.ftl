@@ -1,0 +1,82 @@
+# O que todas as páginas têm em comum. $x é um valor já escrito, $x_n o seu número, pelo qual se escolhe a forma de uma palavra.
+
+skip = Ir para o conteúdo
+menu = Menu
+main = Principal
+shop = Loja
+connections = Conexões
+overview = Visão geral
+profit = Lucro
+anomalies = Anomalias
+stock = Estoque
+customers = Clientes
+data = Lojas e dados
+webhooks = Webhooks
+keys = Chaves de API
+credits = Créditos
+live-shop = Loja real
+test-shop = Loja de teste
+to-test = Mudar para teste
+to-live = Mudar para a real
+settings = Configurações
+log-out = Sair
+open-items = abertas
+
+as-of = Às { $time }
+never-computed = Ainda não calculado
+table = Tabela
+chart-as-table = O gráfico como tabela
+calculated = Como é calculado
+column-day = Dia
+today-so-far = { $day } (até agora)
+range = { $low } a { $high }
+unknown = desconhecido
+see-why = Ver por quê
+all-of = Ver { $count }
+
+date-short = { $date } { month-short }
+date-weekday = { weekday-short } { $date } { month-short }
+date-full = { $day }
+date-range = { $first } – { $last } { $year }
+moment-day = { $day }, { $time }
+points-short = { $number_n ->
+    [one] { $number } ponto
+   *[other] { $number } pontos
+}
+weekday-short = { $weekday_n ->
+    [1] seg
+    [2] ter
+    [3] qua
+    [4] qui
+    [5] sex
+    [6] sáb
+   *[7] dom
+}
+month-short = { $month_n ->
+    [1] jan
+    [2] fev
+    [3] mar
+    [4] abr
+    [5] mai
+    [6] jun
+    [7] jul
+    [8] ago
+    [9] set
+    [10] out
+    [11] nov
+   *[12] dez
+}
+
+error-not-found = Essa página não existe
+error-not-found-what = O endereço pode estar errado, ou o que havia ali não existe mais.
+error-forbidden = O seu papel não permite isso
+error-forbidden-what = Peça a um proprietário da conta que faça isso, ou que mude o seu papel.
+error-cross-site = A requisição veio de outro site
+error-cross-site-what = Nada foi alterado. Abra a página aqui e tente de novo.
+error-unavailable = O serviço está ocupado
+error-unavailable-what = Nada foi alterado. Tente de novo em um momento.
+error-internal = Algo deu errado aqui
+error-internal-what = Deste lado só há um número, pelo qual o caso se encontra em nosso registro: { $request }
+error-invalid = Isso não pode ser lido
+try-again = Tentar de novo
+to-overview = Para a visão geral

@@ -1,0 +1,104 @@
+period = Período
+period-7d = 7 dias
+period-30d = 30 dias
+period-90d = 90 dias
+period-12m = 12 meses
+page-window = { $days }, dias completos, horário de { $zone }, { $currency }
+compare-with = Comparar: { $with }
+compare-before = os { $days } dias anteriores
+compare-weekdays = mesmos dias da semana
+compare-year = ano passado
+compare-none = nada
+compare-before-window = { $count } dias antes, { $days }
+compare-weekdays-window = Mesmos dias da semana, { $days }
+compare-year-window = Ano passado, { $days }
+compare-nothing = Nada
+
+figures = Números; cada um muda o gráfico abaixo
+metric-profit = Lucro
+metric-net_revenue = Receita líquida
+metric-orders = Pedidos
+metric-aov = Pedido médio
+metric-margin = Margem
+metric-ad_spend = Gasto com anúncios
+more = a mais
+less = a menos
+from-before = antes { $before }
+
+per-day-profit = Lucro por dia
+per-day-net_revenue = Receita líquida por dia
+per-day-orders = Pedidos por dia
+per-day-aov = Pedido médio por dia
+per-day-margin = Margem por dia
+per-day-ad_spend = Gasto com anúncios por dia
+
+sum-alone = { $name }: { $value }.
+sum-more = { $name }: { $value }, { $change } a mais que { $than }.
+sum-less = { $name }: { $value }, { $change } a menos que { $than }.
+sum-same = { $name }: { $value }, igual a { $than }.
+than-before = nos { $days } dias anteriores
+than-weekdays = nos mesmos dias da semana, { $weeks } semanas antes
+than-year = um ano antes
+value-margin = { $value }
+outside-none = Nenhum dia saiu da faixa esperada.
+outside-one = Um dia saiu da faixa esperada: { $day }, com { $value }.
+outside-many = { $count } dias saíram da faixa esperada; o mais distante, { $day }, com { $value }.
+
+line-today = hoje até agora
+line-expected = esperado
+line-before-before = { $days } dias antes
+line-before-weekdays = { $weeks } semanas antes
+line-before-year = um ano antes
+column-expected = Faixa esperada
+mark = { $day }: { $value } { $name }, esperava-se { $range }. Ver por quê
+
+no-orders = Ainda não há pedidos
+no-orders-what = Os primeiros números chegam alguns minutos depois dos primeiros pedidos. Conecte uma loja ou importe um arquivo de pedidos.
+connect-shop = Conectar uma loja
+no-snapshot = Nada foi calculado para estes dias ainda. Isso acontece toda noite e logo depois de uma importação.
+
+happened = O que aconteceu
+happened-none = Nada precisa de você agora. O que acontecer é contado aqui na manhã seguinte.
+at-stake = em jogo
+stockouts = Sem estoque em 14 dias
+stockouts-none = Nada deve acabar nos próximos 14 dias.
+product = Produto
+likely-on = Provável em
+units-left = { $count_n ->
+    [one] resta { $count }
+   *[other] restam { $count }
+}
+out-now = Sem estoque
+axis-today = hoje
+axis-days = { $count } dias
+risks = Riscos dos próximos 30 dias
+risks-none = Nenhum risco se destaca.
+likely-loss = perda provável
+risk-likely = Probabilidade: { $share }.
+risk-range = Pode custar de { $low } a { $high } { $currency }.
+sources = De onde vêm os números
+source = Fonte
+state = Estado
+newest = Registro mais novo
+state-connected = Em dia
+state-stale = Sem dados
+state-revoked = Desconectada
+state-never_synced = Lendo
+source-orders = Pedidos
+source-refunds = Reembolsos
+source-ad_spend = Gasto com anúncios
+source-expenses = Despesas
+source-stock_levels = Níveis de estoque
+source-track_events = Visitas
+made-nightly = feito toda noite
+
+how-profit = Lucro = receita líquida − custo das mercadorias − taxas de pagamento − frete − anúncios − outras despesas. Onde a loja não informa um custo, usa-se a suposição da conta.
+how-net_revenue = Receita líquida = receita bruta − reembolsos. Um reembolso conta no próprio dia.
+how-orders = Pedidos no dia em que foram pagos, no fuso horário da conta.
+how-aov = Pedido médio = receita bruta ÷ pedidos. Sem valor em um dia sem pedidos.
+how-margin = Margem = lucro ÷ receita líquida. Sem valor onde a receita líquida não é maior que zero.
+how-ad_spend = Gasto com anúncios como informam as plataformas ou os seus arquivos.
+how-band = A faixa esperada é onde caem cerca de 19 de cada 20 dias comuns: inclui dia da semana, tendência, estação e feriados.
+how-stories = Os eventos são encontrados ao comparar cada dia com o que os dias anteriores faziam esperar, e ordenados pelo dinheiro em jogo.
+how-stockouts = Da demanda prevista de cada produto e do seu estoque. A barra abrange 8 de cada 10 resultados.
+how-risks = A perda provável é a média do que pode acontecer em 30 dias, como contribuição, não como vendas.

@@ -1,0 +1,109 @@
+//! Wires up the dashboard: its listener, and links that open it.
+
+use std::{
+    net::{SocketAddr, TcpListener},
+    sync::Arc,
+};
+
+use actix_web::dev::Server;
+use anyhow::Context;
+use dashboard::{Parts, Settings, State};
+use domain::{
+    accounts::Account,
+    people::{EmailAddress, NewMember, PersonStore, Role},
+    sessions::{Link, LinkPurpose, LinkStore, Token},
+};
+use serde_json::json;
+use store::Store;
+use time::{Duration, OffsetDateTime};
+use url::Url;
+
+use crate::{config::Config, connections, random, services::SHUTDOWN};
+
+/// A page asks for a handful of lists at once, so few threads draw many.
+const THREADS: usize = 2;
+/// How long a link that opens the dashboard is good for.
+const LINK_LASTS: Duration = Duration::hours(1);
+/// Who looks at an account by such a link.
+const LOCAL_OWNER: &str = "owner@localhost.localdomain";
+const LOCAL_OWNER_NAME: &str = "Owner";
+
+/// The server on `listener`, not yet running.
+pub fn server(config: &Config, store: &Arc<Store>, api: SocketAddr, listener: TcpListener) -> anyhow::Result<Server> {
+    let settings = Settings {
+        public_url: public_url(config, listener.local_addr()?)?,
+        api_url: Url::parse(&format!("http://{api}"))?,
+        trusted_proxies: config.trusted_proxies()?,
+        connections: connections::allowed()? / 10,
+        shutdown_timeout: SHUTDOWN,
+    };
+    let parts = Parts { clock: OffsetDateTime::now_utc, token: || Token::generate(random::bytes()), settings };
+    Ok(dashboard::server(State::of(store, parts), listener, THREADS)?)
+}
+
+/// The address that browsers know the dashboard by.
+///
+/// # Errors
+/// When the setting is no address of a site by http or https.
+pub fn public_url(config: &Config, listens: SocketAddr) -> anyhow::Result<Url> {
+    if config.public_url.is_empty() {
+        return Ok(Url::parse(&format!("http://{listens}"))?);
+    }
+    let url = Url::parse(&config.public_url).context("public_url is no address, such as https://shop.example.com")?;
+    anyhow::ensure!(matches!(url.scheme(), "http" | "https"), "public_url begins with http:// or https://");
+    anyhow::ensure!(
+        url.path() == "/" && url.query().is_none(),
+        "public_url has no path: the dashboard is all of its site"
+    );
+    let is_local = matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"));
+    anyhow::ensure!(
+        url.scheme() == "https" || is_local || config.env != "production",
+        "public_url has to be https in production: a session's cookie would be readable on the way"
+    );
+    Ok(url)
+}
+
+/// A link that logs its first opener in as an owner of the account's user, for an hour.
+pub async fn link(store: &Store, account: &Account, dashboard: &Url) -> anyhow::Result<Url> {
+    let now = OffsetDateTime::now_utc();
+    let email: EmailAddress = LOCAL_OWNER.parse()?;
+    let member = NewMember {
+        user: account.user_id.clone(),
+        role: Role::Owner,
+        email,
+        name: LOCAL_OWNER_NAME.to_owned(),
+        language: None,
+    };
+    let person = store.enroll(member, now).await?;
+    let token = Token::generate(random::bytes());
+    let link = Link {
+        purpose: LinkPurpose::Enter,
+        person: Some(person.id),
+        user: Some(account.user_id.clone()),
+        details: json!({}),
+    };
+    store.make(token.hash(), link, now, now + LINK_LASTS).await?;
+    Ok(dashboard.join(&format!("/enter/{}", token.expose()))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn browsers_know_the_dashboard_by_a_site_of_its_own() {
+        let of = |public_url: &str, env: &str| {
+            let config = Config { public_url: public_url.into(), env: env.into(), ..Config::default() };
+            public_url_text(&config)
+        };
+        fn public_url_text(config: &Config) -> Option<String> {
+            public_url(config, SocketAddr::from(([127, 0, 0, 1], 8081))).ok().map(String::from)
+        }
+        assert_eq!(of("", "production").as_deref(), Some("http://127.0.0.1:8081/"));
+        assert_eq!(of("https://shop.example.com", "production").as_deref(), Some("https://shop.example.com/"));
+        assert_eq!(of("http://localhost:8081", "production").as_deref(), Some("http://localhost:8081/"));
+        for refused in ["http://shop.example.com", "ftp://shop.example.com", "https://example.com/shop", "shop"] {
+            assert_eq!(of(refused, "production"), None, "{refused}");
+        }
+    }
+}

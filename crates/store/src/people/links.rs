@@ -1,0 +1,108 @@
+//! [`LinkStore`] on Postgres.
+
+use async_trait::async_trait;
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+use domain::{
+    PersonId, StoreError,
+    sessions::{Link, LinkPurpose, LinkStore, TokenHash},
+};
+use time::OffsetDateTime;
+
+use crate::{
+    Store,
+    database::error::{Failure, parse},
+    schema::links,
+};
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = links, check_for_backend(diesel::pg::Pg))]
+struct LinkRow {
+    purpose: String,
+    person_id: Option<i64>,
+    user_id: Option<String>,
+    details: serde_json::Value,
+}
+
+impl TryFrom<LinkRow> for Link {
+    type Error = StoreError;
+    fn try_from(row: LinkRow) -> Result<Self, StoreError> {
+        let LinkRow { purpose, person_id, user_id, details } = row;
+        Ok(Self {
+            purpose: parse(&purpose, "purpose of a link")?,
+            person: person_id.map(PersonId),
+            user: user_id.map(|id| parse(&id, "user id")).transpose()?,
+            details,
+        })
+    }
+}
+
+#[async_trait]
+impl LinkStore for Store {
+    async fn make(
+        &self,
+        hash: TokenHash,
+        link: Link,
+        now: OffsetDateTime,
+        expires_at: OffsetDateTime,
+    ) -> Result<(), StoreError> {
+        let Link { purpose, person, user, details } = link;
+        self.run::<_, Failure>(async |connection| {
+            diesel::insert_into(links::table)
+                .values((
+                    links::hash.eq(hash.0.to_vec()),
+                    links::purpose.eq(purpose.as_str()),
+                    links::person_id.eq(person.map(|person| person.0)),
+                    links::user_id.eq(user.as_ref().map(|user| user.as_str())),
+                    links::details.eq(details),
+                    links::created_at.eq(now),
+                    links::expires_at.eq(expires_at),
+                ))
+                .execute(connection)
+                .await?;
+            Ok(())
+        })
+        .await?;
+        Ok(())
+    }
+
+    async fn look(
+        &self,
+        hash: TokenHash,
+        purpose: LinkPurpose,
+        now: OffsetDateTime,
+    ) -> Result<Option<Link>, StoreError> {
+        let row: Option<LinkRow> = self
+            .run::<_, Failure>(async |connection| {
+                Ok(links::table
+                    .filter(links::hash.eq(hash.0.to_vec()))
+                    .filter(links::purpose.eq(purpose.as_str()).and(links::expires_at.gt(now)))
+                    .select(LinkRow::as_select())
+                    .first(connection)
+                    .await
+                    .optional()?)
+            })
+            .await?;
+        row.map(Link::try_from).transpose()
+    }
+
+    async fn take(
+        &self,
+        hash: TokenHash,
+        purpose: LinkPurpose,
+        now: OffsetDateTime,
+    ) -> Result<Option<Link>, StoreError> {
+        let row: Option<LinkRow> = self
+            .run::<_, Failure>(async |connection| {
+                let open = links::hash.eq(hash.0.to_vec());
+                let open = open.and(links::purpose.eq(purpose.as_str())).and(links::expires_at.gt(now));
+                Ok(diesel::delete(links::table.filter(open))
+                    .returning(LinkRow::as_returning())
+                    .get_result(connection)
+                    .await
+                    .optional()?)
+            })
+            .await?;
+        row.map(Link::try_from).transpose()
+    }
+}

@@ -1,0 +1,159 @@
+//! [`SessionStore`] on Postgres.
+
+use async_trait::async_trait;
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+use domain::{
+    PersonId, SessionId, StoreError,
+    accounts::Mode,
+    sessions::{
+        Device, Ended, LONGEST, Listed, NewSession, SEEN_EVERY, Session, SessionStore, TokenHash, UNREMEMBERED,
+    },
+};
+use time::OffsetDateTime;
+
+use super::PersonRow;
+use crate::{
+    Store,
+    accounts::AccountRow,
+    database::error::{Failure, parse},
+    schema::{accounts, memberships, people, sessions},
+};
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = sessions, check_for_backend(diesel::pg::Pg))]
+struct SessionRow {
+    id: i64,
+    user_agent: String,
+    address: String,
+    created_at: OffsetDateTime,
+    seen_at: OffsetDateTime,
+    expires_at: OffsetDateTime,
+    confirmed_at: OffsetDateTime,
+}
+
+impl SessionRow {
+    fn listed(self) -> Listed {
+        let Self { id, user_agent, address, created_at, seen_at, expires_at, confirmed_at: _ } = self;
+        Listed { id: SessionId(id), device: Device { user_agent, address }, created_at, seen_at, expires_at }
+    }
+}
+
+type Found = (SessionRow, PersonRow, String, AccountRow);
+
+fn session((row, person, role, account): Found) -> Result<Session, StoreError> {
+    let SessionRow { id, user_agent: _, address: _, created_at, seen_at, expires_at, confirmed_at } = row;
+    Ok(Session {
+        id: SessionId(id),
+        person: person.try_into()?,
+        role: parse(&role, "role")?,
+        account: account.try_into()?,
+        created_at,
+        seen_at,
+        expires_at,
+        confirmed_at,
+    })
+}
+
+#[async_trait]
+impl SessionStore for Store {
+    async fn begin(&self, session: NewSession, now: OffsetDateTime) -> Result<(), StoreError> {
+        let NewSession { hash, person, user, mode, device: Device { user_agent, address }, remember } = session;
+        let lasts = if remember { LONGEST } else { UNREMEMBERED };
+        self.run::<_, Failure>(async |connection| {
+            diesel::insert_into(sessions::table)
+                .values((
+                    sessions::hash.eq(hash.0.to_vec()),
+                    sessions::person_id.eq(person.0),
+                    sessions::user_id.eq(user.as_str()),
+                    sessions::mode.eq(mode.as_str()),
+                    sessions::user_agent.eq(user_agent),
+                    sessions::address.eq(address),
+                    sessions::created_at.eq(now),
+                    sessions::seen_at.eq(now),
+                    sessions::expires_at.eq(now + lasts),
+                    sessions::confirmed_at.eq(now),
+                ))
+                .execute(connection)
+                .await?;
+            Ok(())
+        })
+        .await?;
+        Ok(())
+    }
+
+    async fn find(&self, hash: TokenHash) -> Result<Option<Session>, StoreError> {
+        let member = memberships::user_id.eq(sessions::user_id).and(memberships::person_id.eq(sessions::person_id));
+        let shown = accounts::user_id.eq(sessions::user_id).and(accounts::mode.eq(sessions::mode));
+        let found = self
+            .run::<_, Failure>(async |connection| {
+                Ok(sessions::table
+                    .inner_join(people::table.on(people::id.eq(sessions::person_id)))
+                    .inner_join(memberships::table.on(member))
+                    .inner_join(accounts::table.on(shown))
+                    .filter(sessions::hash.eq(hash.0.to_vec()))
+                    .select((
+                        SessionRow::as_select(),
+                        PersonRow::as_select(),
+                        memberships::role,
+                        AccountRow::as_select(),
+                    ))
+                    .first::<Found>(connection)
+                    .await
+                    .optional()?)
+            })
+            .await?;
+        found.map(session).transpose()
+    }
+
+    async fn seen(&self, id: SessionId, now: OffsetDateTime) -> Result<(), StoreError> {
+        self.run::<_, Failure>(async |connection| {
+            // Requests that come at once write it once.
+            let due = sessions::id.eq(id.0).and(sessions::seen_at.le(now - SEEN_EVERY));
+            diesel::update(sessions::table.filter(due)).set(sessions::seen_at.eq(now)).execute(connection).await?;
+            Ok(())
+        })
+        .await?;
+        Ok(())
+    }
+
+    async fn switch(&self, id: SessionId, mode: Mode) -> Result<(), StoreError> {
+        self.run::<_, Failure>(async |connection| {
+            diesel::update(sessions::table.filter(sessions::id.eq(id.0)))
+                .set(sessions::mode.eq(mode.as_str()))
+                .execute(connection)
+                .await?;
+            Ok(())
+        })
+        .await?;
+        Ok(())
+    }
+
+    async fn list(&self, person: PersonId, now: OffsetDateTime) -> Result<Vec<Listed>, StoreError> {
+        let rows: Vec<SessionRow> = self
+            .run::<_, Failure>(async |connection| {
+                Ok(sessions::table
+                    .filter(sessions::person_id.eq(person.0).and(sessions::expires_at.gt(now)))
+                    .order((sessions::seen_at.desc(), sessions::id.desc()))
+                    .select(SessionRow::as_select())
+                    .load(connection)
+                    .await?)
+            })
+            .await?;
+        Ok(rows.into_iter().map(SessionRow::listed).collect())
+    }
+
+    async fn end(&self, person: PersonId, which: Ended) -> Result<(), StoreError> {
+        self.run::<_, Failure>(async |connection| {
+            let of_person = diesel::delete(sessions::table.filter(sessions::person_id.eq(person.0)));
+            match which {
+                Ended::One(id) => of_person.filter(sessions::id.eq(id.0)).execute(connection).await?,
+                Ended::AllBut(id) => of_person.filter(sessions::id.ne(id.0)).execute(connection).await?,
+                Ended::All => of_person.execute(connection).await?,
+            };
+            Ok(())
+        })
+        .await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,4 @@
+DROP TABLE links;
+DROP TABLE sessions;
+DROP TABLE memberships;
+DROP TABLE people;
