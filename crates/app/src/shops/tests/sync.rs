@@ -237,9 +237,8 @@ async fn a_missing_permission_is_named_and_keeps_nothing_else_from_being_read() 
     let world = World::connected(Platform::Shopify);
     world.platform.place("1", days_ago(1), dec!(10));
     // The shop itself answers, the catalogue does not.
-    let mut answers = world.platform.answers.lock().unwrap();
-    answers.refused_catalogue = Some(ShopError::MissingScope("read_products".to_owned()));
-    drop(answers);
+    let refused = ShopError::MissingScope("read_products".to_owned());
+    world.platform.answers.lock().unwrap().refused_catalogue = Some(refused);
     world.tick().await;
     assert_eq!(world.order_ids(), ["1"]);
     assert_eq!(world.last_error(), Some(ErrorCode::PermissionLost));
