@@ -212,7 +212,8 @@ pub trait ShopAuth: Send + Sync {
     ///
     /// # Errors
     /// [`AuthorizeError`].
-    fn shop_name(&self, given: Option<&str>) -> Result<Option<String>, AuthorizeError>;
+    #[expect(clippy::needless_lifetimes, reason = "the mock needs the lifetime's name")]
+    fn shop_name<'a>(&self, given: Option<&'a str>) -> Result<Option<String>, AuthorizeError>;
 
     /// Where the owner is sent to grant access.
     ///
