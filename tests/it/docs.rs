@@ -97,10 +97,10 @@ fn a_block_is_run_unless_it_says_why_not() {
 #[test]
 fn the_walks_through_the_architecture_name_files_that_exist() {
     let page = fs::read_to_string(root().join("docs/architecture.md")).unwrap();
-    let (_, walks) = page.split_once("\n## Five walks\n").unwrap();
+    let (_, walks) = page.split_once("\n## Six walks\n").unwrap();
     let (walks, _) = walks.split_once("\n## ").unwrap();
     let walks: Vec<_> = walks.split("\n**").skip(1).collect();
-    assert_eq!(walks.len(), 5);
+    assert_eq!(walks.len(), 6);
     for walk in walks {
         let files: Vec<_> = walk.split('`').skip(1).step_by(2).filter(|code| code.ends_with(".rs")).collect();
         assert!(files.len() > 2, "{walk}");
@@ -228,7 +228,17 @@ async fn every_command_that_the_manual_prints_works() {
     listener.kill().unwrap();
     listener.wait().unwrap();
     assert!(failed.is_empty(), "{}", failed.join("\n\n"));
-    for page in ["README.md", "alerts.md", "api.md", "credits.md", "insights.md", "operations.md", "webhooks.md"] {
+    let with_commands = [
+        "README.md",
+        "alerts.md",
+        "api.md",
+        "credits.md",
+        "dashboard.md",
+        "insights.md",
+        "operations.md",
+        "webhooks.md",
+    ];
+    for page in with_commands {
         assert!(run.contains(page), "no command of {page} was run");
     }
 }

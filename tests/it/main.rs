@@ -9,6 +9,7 @@ mod authorisation;
 mod backup;
 mod budgets;
 mod commands;
+mod dashboard;
 mod data_keys;
 mod databases;
 mod delivery_log;

@@ -102,13 +102,19 @@ impl Process {
 
     /// Waits for a line of the log; those before it are gone.
     pub fn line(&self, wanted: impl Fn(&Value) -> bool) -> Value {
+        self.lines_until(wanted).pop().and_then(|line| serde_json::from_str(&line).ok()).unwrap()
+    }
+
+    /// The lines of the log that nobody has taken yet, up to one that is waited for.
+    pub fn lines_until(&self, wanted: impl Fn(&Value) -> bool) -> Vec<String> {
         let log = self.log.lock().unwrap();
+        let mut lines = Vec::new();
         loop {
             let line = log.recv_timeout(START_WITHIN).expect("there is no such line");
-            if let Ok(line) = serde_json::from_str(&line)
-                && wanted(&line)
-            {
-                return line;
+            let is_last = serde_json::from_str(&line).is_ok_and(|line| wanted(&line));
+            lines.push(line);
+            if is_last {
+                return lines;
             }
         }
     }

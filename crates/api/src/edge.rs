@@ -100,19 +100,24 @@ async fn answer(
     request.extensions_mut().insert(id.clone());
     request.extensions_mut().insert(ClientAddress(address));
 
+    let elsewhere = dashboard(state, &request);
+    let access = if elsewhere.is_some() { Access::Public { unlimited: false } } else { access };
     let Admission { bucket, mut quota, verdict } = admit(state, limited, &request, address, access).await;
     let caller = verdict.as_ref().ok().cloned().flatten();
     if let Some(caller) = &caller {
         Span::current().record("account_id", caller.account().0);
     }
-    let mut response = match verdict {
-        Ok(caller) => {
+    let mut response = match (verdict, elsewhere) {
+        (Ok(_), Some(dashboard)) => {
+            request.into_response(HttpResponse::Found().insert_header((header::LOCATION, dashboard)).finish())
+        }
+        (Ok(caller), None) => {
             if let Some(caller) = caller {
                 request.extensions_mut().insert(caller);
             }
             next.call(request).await?.map_into_boxed_body()
         }
-        Err(refused) => request.error_response(refused),
+        (Err(refused), _) => request.error_response(refused),
     };
 
     if let Some(caller) = &caller
@@ -137,6 +142,13 @@ async fn answer(
         response.response_mut().head_mut().set_connection_type(ConnectionType::Close);
     }
     Ok((response, caller))
+}
+
+/// The address of the dashboard, for a browser that opens the API's.
+fn dashboard(state: &State, request: &ServiceRequest) -> Option<String> {
+    let opens = request.path() == "/" && !writes(request.method()) && request.method() != Method::OPTIONS;
+    let dashboard = state.settings.dashboard.as_ref()?;
+    (opens && respond::prefers(request.headers(), "text/html")).then(|| dashboard.clone())
 }
 
 fn client_address(request: &ServiceRequest, state: &State) -> IpAddr {

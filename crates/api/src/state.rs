@@ -207,6 +207,8 @@ pub struct Settings {
     pub trusted_proxies: Vec<Network>,
     /// Loopback receivers that the operator lets webhooks go to; empty in production.
     pub webhook_allow_loopback: AllowList,
+    /// Where a browser that opens `/` is sent: the address of the dashboard.
+    pub dashboard: Option<String>,
     /// Shown by `/status`.
     pub region: String,
     /// Shown by `/status`.
@@ -251,6 +253,7 @@ impl Default for Settings {
             event_kib_per_minute: None,
             trusted_proxies: Vec::new(),
             webhook_allow_loopback: AllowList::default(),
+            dashboard: None,
             region: "local".to_owned(),
             env: "development".to_owned(),
             commit: "unknown".to_owned(),

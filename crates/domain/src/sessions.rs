@@ -132,7 +132,7 @@ pub trait SessionStore: Send + Sync {
     async fn seen(&self, id: SessionId, now: OffsetDateTime) -> Result<(), StoreError>;
     /// Looks at the other account of the user.
     async fn switch(&self, id: SessionId, mode: Mode) -> Result<(), StoreError>;
-    /// Those of a person that have not expired at `now`, the last used first.
+    /// Those of a person that go on at `now`, the last used first.
     async fn list(&self, person: PersonId, now: OffsetDateTime) -> Result<Vec<Listed>, StoreError>;
     /// Ends one session of a person, or all but one.
     async fn end(&self, person: PersonId, which: Ended) -> Result<(), StoreError>;

@@ -119,7 +119,7 @@ async fn run_supervised(
         connections::prepare(&listener).context("the listening socket")?;
         let own = bind(config.dashboard_listen, "dashboard_listen")?;
         let api = listener.local_addr()?;
-        addresses = Some(Addresses { api, dashboard: dashboard::public_url(config, own.local_addr()?)? });
+        let pages = dashboard::public_url(config, own.local_addr()?)?;
         stopped.push(dashboard::server(config, store, api, own)?);
         let held = KeyCache::new((**store).clone());
         listen_for_revocations(supervisor, &held, database.direct());
@@ -128,7 +128,9 @@ async fn run_supervised(
         metrics::counter!("background_task_panics_total", "task" => "batch_writer").increment(0);
         let ports = deliveries::ports(store, &keys, &sender);
         let state = state(config, store, &held, text_generator.clone(), ports, shared.as_ref())?;
-        let settings = Settings { draining: draining.clone(), ..state.settings };
+        let dashboard = Some(pages.to_string());
+        addresses = Some(Addresses { api, dashboard: pages });
+        let settings = Settings { draining: draining.clone(), dashboard, ..state.settings };
         let state = State { settings, payment_service: payment_service.clone(), ..state };
         let of_threads = Workers::new(stores.threads.clone(), &stores.events, held, failures);
         workers = Some(of_threads.clone());

@@ -5,7 +5,7 @@ mod sessions;
 
 use async_trait::async_trait;
 use diesel::prelude::*;
-use diesel_async::RunQueryDsl;
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     PersonId, StoreError, UserId,
     language::Language,
@@ -47,6 +47,12 @@ impl TryFrom<PersonRow> for Person {
             disabled_at,
         })
     }
+}
+
+/// Removes the sessions and the links that are over.
+pub(crate) async fn prune(connection: &mut AsyncPgConnection, now: OffsetDateTime) -> QueryResult<()> {
+    sessions::prune(connection, now).await?;
+    links::prune(connection, now).await
 }
 
 #[async_trait]

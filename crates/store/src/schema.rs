@@ -78,7 +78,7 @@ diesel::table! {
 
 diesel::table! {
     sessions (hash) {
-        hash -> Binary,
+        hash -> Bytea,
         id -> BigInt,
         person_id -> BigInt,
         user_id -> Text,
@@ -94,7 +94,7 @@ diesel::table! {
 
 diesel::table! {
     links (hash) {
-        hash -> Binary,
+        hash -> Bytea,
         purpose -> Text,
         person_id -> Nullable<BigInt>,
         user_id -> Nullable<Text>,

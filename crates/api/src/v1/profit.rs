@@ -7,6 +7,7 @@ use actix_web::{Either, HttpResponse, web};
 use domain::{
     freshness::Dated,
     language::Language,
+    metrics::ratios,
     money::Currency,
     page::{Page, PageRequest},
     profit::{Assumptions, Components, Snapshot, Totals},
@@ -169,12 +170,20 @@ struct TotalsBody {
     days_returned: i64,
     #[schema(value_type = f64, example = 45900.00)]
     gross_revenue: JsonDecimal,
+    #[schema(value_type = f64, example = 1377.00)]
+    refunds: JsonDecimal,
+    /// Gross revenue less refunds.
+    #[schema(value_type = f64, example = 44523.00)]
+    net_revenue: JsonDecimal,
     #[schema(value_type = f64, example = 6300.00)]
     ad_spend: JsonDecimal,
     #[schema(value_type = f64, example = 14751.90)]
     final_profit: JsonDecimal,
     #[schema(example = 540)]
     purchase_count: i64,
+    /// Average order value: gross revenue per order; null without orders.
+    #[schema(value_type = Option<f64>, example = 85.00)]
+    aov: Option<JsonDecimal>,
     /// Sum of final profit in percent of the sum of net revenue; 0 when that is not above zero.
     #[schema(value_type = f64, example = 33.13)]
     avg_margin_pct: JsonDecimal,
@@ -191,12 +200,16 @@ impl TotalsBody {
         }
         let Totals { days_returned, components: sums } = totals;
         let avg_margin_pct = sums.margin_pct();
+        let money = |amount| JsonDecimal::money(amount, currency);
         Self {
             days_returned,
-            gross_revenue: JsonDecimal::money(sums.gross_revenue, currency),
-            ad_spend: JsonDecimal::money(sums.ad_spend, currency),
-            final_profit: JsonDecimal::money(sums.final_profit(), currency),
+            gross_revenue: money(sums.gross_revenue),
+            refunds: money(sums.refunds),
+            net_revenue: money(sums.net_revenue()),
+            ad_spend: money(sums.ad_spend),
+            final_profit: money(sums.final_profit()),
             purchase_count: sums.purchase_count,
+            aov: ratios::average_order_value(sums.gross_revenue, sums.purchase_count).map(money),
             avg_margin_pct: JsonDecimal::percent(avg_margin_pct.unwrap_or_default()),
             margin_defined: avg_margin_pct.is_some(),
         }
@@ -237,6 +250,9 @@ pub struct ListParams {
     /// `1` adds the formula and the inputs of each figure to every day, as JSON.
     #[param(value_type = names::Flag, inline, required = false)]
     explain: Option<bool>,
+    /// `1` ends the window with yesterday, the last day that is over, instead of today.
+    #[param(value_type = names::Flag, inline, required = false)]
+    complete: Option<bool>,
     #[param(inline, required = false)]
     as_of: Option<AsOf>,
     #[param(value_type = names::LanguageName, inline, required = false)]
@@ -270,12 +286,14 @@ pub async fn get(
     query: Listing<ListParams>,
     state: web::Data<State>,
 ) -> Result<Either<Reply, HttpResponse>, ApiError> {
-    let Listing { params: ListParams { days, limit, cursor, explain, lang, as_of }, format, warnings } = query;
+    let Listing { params: ListParams { days, limit, cursor, explain, complete, lang, as_of }, format, warnings } =
+        query;
     let Results { account, now } = Results::of(&caller, as_of, &state).await?;
     let days = days.get();
     let currency = caller.currency();
     let texts = accepted.texts(lang, &caller, now);
-    let range = window::ending_today(caller.zone(), now, days);
+    let window = if complete == Some(true) { window::before_today } else { window::ending_today };
+    let range = window(caller.zone(), now, days);
     let Dated { found: snapshots, freshness } = state.profit.range(account, range).await?;
     let totals = TotalsBody::new(&snapshots, currency);
     let page = PageRequest { limit: limit.requested().unwrap_or(days), cursor };

@@ -8,7 +8,7 @@ use std::{
     time::Instant,
 };
 
-use api::Settings;
+use api::{Settings, State};
 use domain::{
     KeyId, StoreError,
     idempotency::Idempotent,
@@ -47,6 +47,32 @@ fn a_request_without_a_valid_key_is_401(#[case] value: Option<&str>, #[case] cod
         assert_eq!(answer.json()["request_id"].as_str(), answer.header("x-request-id"));
         assert_framed(&answer);
     }
+}
+
+#[rstest]
+#[case::a_browser("GET", "/", Some("text/html,application/xhtml+xml,*/*;q=0.8"), true)]
+#[case::its_head("HEAD", "/", Some("text/html"), true)]
+#[case::anything("GET", "/", Some("*/*"), false)]
+#[case::a_client("GET", "/", Some("application/json"), false)]
+#[case::nothing("GET", "/", None, false)]
+#[case::a_change("POST", "/", Some("text/html"), false)]
+#[case::elsewhere("GET", "/api/v1/me", Some("text/html"), false)]
+fn a_browser_that_opens_the_api_is_sent_to_the_dashboard(
+    #[case] method: &str,
+    #[case] path: &str,
+    #[case] accept: Option<&str>,
+    #[case] sent: bool,
+) {
+    let dashboard = Some("https://shop.example.com/".to_owned());
+    let settings = Settings { dashboard, ..Settings::default() };
+    let service = Service::start(State { settings, ..state() });
+    let headers: Vec<_> = accept.iter().map(|accept| ("Accept", *accept)).collect();
+    let answer = service.send(method, path, &headers, None);
+    let expected = if sent { (302, Some("https://shop.example.com/")) } else { (401, None) };
+    assert_eq!((answer.status, answer.header("location")), expected);
+    assert_framed(&answer);
+    // Who has no dashboard sends nobody there.
+    assert_eq!(Service::start(state()).send(method, path, &headers, None).status, 401);
 }
 
 #[rstest]

@@ -587,6 +587,31 @@ pub fn day(date: time::Date, gross: i64) -> Snapshot {
     Snapshot { date, components, basis, computed_at: NOW }
 }
 
+#[rstest]
+#[case("complete=1", date!(2026 - 04 - 29), date!(2026 - 05 - 01))]
+#[case("complete=0", date!(2026 - 04 - 30), date!(2026 - 05 - 02))]
+#[case("complete=true&format=csv", date!(2026 - 04 - 29), date!(2026 - 05 - 01))]
+fn complete_days_of_profit_end_with_yesterday(
+    #[case] query: &str,
+    #[case] first: time::Date,
+    #[case] last: time::Date,
+) {
+    let mut profit = MockProfitStore::new();
+    let without_orders = Snapshot { components: Components::default(), ..day(last, 0) };
+    profit
+        .expect_range()
+        .with(eq(ACCOUNT), eq(DayRange { first, last }))
+        .times(1)
+        .returning(move |_, _| Ok(dated(JobName::ProfitSnapshots, vec![without_orders])));
+    let service = Service::start(State { profit: Arc::new(profit), ..state() });
+    let answer = service.get(&format!("/api/v1/profit?days=3&{query}"), BOTH);
+    assert_eq!(answer.status, 200);
+    if !query.contains("csv") {
+        let body = answer.json();
+        assert_eq!((&body["window_days"], &body["totals"]["aov"]), (&json!(3), &Value::Null));
+    }
+}
+
 #[test]
 fn profit_of_the_window_with_totals_and_pages_by_date() {
     let mut profit = MockProfitStore::new();
@@ -612,8 +637,8 @@ fn profit_of_the_window_with_totals_and_pages_by_date() {
     assert_eq!(margin, (&json!(0.0), &json!(false)), "no net revenue, no margin");
     // Σ final = 2 × 269.995 − 630.005 = −90.015 and Σ net = 1800.
     let totals = json!({
-        "days_returned": 3, "gross_revenue": 2100.0, "ad_spend": 360.02, "final_profit": -90.02, "purchase_count": 36,
-        "avg_margin_pct": -5.0, "margin_defined": true
+        "days_returned": 3, "gross_revenue": 2100.0, "refunds": 300.0, "net_revenue": 1800.0, "ad_spend": 360.02,
+        "final_profit": -90.02, "purchase_count": 36, "aov": 58.33, "avg_margin_pct": -5.0, "margin_defined": true
     });
     assert_eq!((&body["totals"], &body["window_days"]), (&totals, &json!(3)));
     assert_eq!(body["freshness"], shown_freshness("profit_snapshots"));

@@ -102,3 +102,5 @@ how-band = The expected range is where about 19 of 20 ordinary days fall: weekda
 how-stories = Events are found by comparing each day with what the days before led to expect, and ranked by the money at stake.
 how-stockouts = From the demand that is forecast for each product and its stock. The bar spans 8 of 10 outcomes.
 how-risks = The likely loss is the mean of what may happen within 30 days, as contribution, not as sales.
+curl-figures = the figures: “totals”, of the complete days
+curl-chart = the chart: “data”, today included

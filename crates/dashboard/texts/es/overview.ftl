@@ -102,3 +102,5 @@ how-band = El rango esperado es donde caen unos 19 de cada 20 días corrientes: 
 how-stories = Los eventos se encuentran al comparar cada día con lo que los días anteriores hacían esperar, y se ordenan por el dinero en juego.
 how-stockouts = De la demanda prevista de cada producto y su stock. La barra abarca 8 de cada 10 resultados.
 how-risks = La pérdida probable es la media de lo que puede pasar en 30 días, como contribución, no como ventas.
+curl-figures = las cifras: “totals”, de los días completos
+curl-chart = el gráfico: “data”, con el día de hoy

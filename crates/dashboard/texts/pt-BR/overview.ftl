@@ -102,3 +102,5 @@ how-band = A faixa esperada é onde caem cerca de 19 de cada 20 dias comuns: inc
 how-stories = Os eventos são encontrados ao comparar cada dia com o que os dias anteriores faziam esperar, e ordenados pelo dinheiro em jogo.
 how-stockouts = Da demanda prevista de cada produto e do seu estoque. A barra abrange 8 de cada 10 resultados.
 how-risks = A perda provável é a média do que pode acontecer em 30 dias, como contribuição, não como vendas.
+curl-figures = os números: “totals”, dos dias completos
+curl-chart = o gráfico: “data”, com o dia de hoje

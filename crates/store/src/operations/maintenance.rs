@@ -12,6 +12,7 @@ use time::{Date, Duration, Month, OffsetDateTime, macros::date};
 use crate::{
     Pruned, Store,
     database::{error::Failure, statement::Scalar},
+    people,
     schema::idempotency_keys,
     status::uptime,
 };
@@ -49,7 +50,8 @@ const DELIVERY_ATTEMPTS: Stream = Stream { table: "delivery_attempts", column: "
 impl Store {
     /// Makes the months of tracking events and of attempts to deliver from this one to two ahead, drops those that ended
     /// longer ago than they are kept, and removes deliveries and events of such months, as well as idempotency keys that
-    /// are forgotten anyway and probes that no figure is made from any more. Nothing when another process is at it.
+    /// are forgotten anyway, probes that no figure is made from any more, and sessions and links of the dashboard that are
+    /// over. Nothing when another process is at it.
     ///
     /// What is over is decided by the database's clock, and only while that of the process, `now`, agrees with it: what a
     /// wrong clock removes does not come back.
@@ -117,6 +119,7 @@ async fn prepare_months(
         .execute(connection)
         .await?;
     uptime::prune(connection, now).await?;
+    people::prune(connection, now).await?;
     Ok(true)
 }
 

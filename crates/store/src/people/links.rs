@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use diesel::prelude::*;
-use diesel_async::RunQueryDsl;
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     PersonId, StoreError,
     sessions::{Link, LinkPurpose, LinkStore, TokenHash},
@@ -35,6 +35,11 @@ impl TryFrom<LinkRow> for Link {
             details,
         })
     }
+}
+
+pub(super) async fn prune(connection: &mut AsyncPgConnection, now: OffsetDateTime) -> QueryResult<()> {
+    diesel::delete(links::table.filter(links::expires_at.le(now))).execute(connection).await?;
+    Ok(())
 }
 
 #[async_trait]

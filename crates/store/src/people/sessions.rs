@@ -2,12 +2,12 @@
 
 use async_trait::async_trait;
 use diesel::prelude::*;
-use diesel_async::RunQueryDsl;
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     PersonId, SessionId, StoreError,
     accounts::Mode,
     sessions::{
-        Device, Ended, LONGEST, Listed, NewSession, SEEN_EVERY, Session, SessionStore, TokenHash, UNREMEMBERED,
+        Device, Ended, IDLE, LONGEST, Listed, NewSession, SEEN_EVERY, Session, SessionStore, TokenHash, UNREMEMBERED,
     },
 };
 use time::OffsetDateTime;
@@ -53,6 +53,12 @@ fn session((row, person, role, account): Found) -> Result<Session, StoreError> {
         expires_at,
         confirmed_at,
     })
+}
+
+pub(super) async fn prune(connection: &mut AsyncPgConnection, now: OffsetDateTime) -> QueryResult<()> {
+    let over = sessions::expires_at.le(now).or(sessions::seen_at.le(now - IDLE));
+    diesel::delete(sessions::table.filter(over)).execute(connection).await?;
+    Ok(())
 }
 
 #[async_trait]
@@ -132,8 +138,9 @@ impl SessionStore for Store {
     async fn list(&self, person: PersonId, now: OffsetDateTime) -> Result<Vec<Listed>, StoreError> {
         let rows: Vec<SessionRow> = self
             .run::<_, Failure>(async |connection| {
+                let alive = sessions::expires_at.gt(now).and(sessions::seen_at.gt(now - IDLE));
                 Ok(sessions::table
-                    .filter(sessions::person_id.eq(person.0).and(sessions::expires_at.gt(now)))
+                    .filter(sessions::person_id.eq(person.0).and(alive))
                     .order((sessions::seen_at.desc(), sessions::id.desc()))
                     .select(SessionRow::as_select())
                     .load(connection)

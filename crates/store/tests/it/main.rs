@@ -23,6 +23,7 @@ mod keys;
 mod lists;
 mod maintenance;
 mod outbox;
+mod people;
 mod pipeline;
 mod plans;
 mod reads;

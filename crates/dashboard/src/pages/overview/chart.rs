@@ -21,6 +21,9 @@ use crate::{
     },
 };
 
+/// Days that a call of the API answers at most.
+const MAX_DAYS: i64 = 365;
+
 /// Texts below the chart at most.
 const LABELS: usize = 6;
 
@@ -49,8 +52,12 @@ pub fn panel(source: &Source<'_>) -> Chart {
     let all = source.days();
     let metric = query.metric;
     let how = vec![writer.say(&format!("how-{metric}")), writer.say("how-band")];
-    let path = format!("/api/v1/profit?days={}", days(source.range));
+    let with_today = days(source.range);
+    let path = format!("/api/v1/profit?days={}", with_today.min(MAX_DAYS));
     let mut foot = panels::foot(writer, &source.profit.freshness, how, &path, true, source.api);
+    let of_figures = panels::curl(&format!("/api/v1/profit?days={}&complete=1", with_today - 1), source.api);
+    foot.curl =
+        format!("# {}\n{of_figures}\n\n# {}\n{}", writer.say("curl-figures"), writer.say("curl-chart"), foot.curl);
     foot.table = Some(source.table(&all));
     let drawn = if all.iter().any(|day| day.value.is_some()) {
         Drawn::Line(Box::new(source.line(&all)))

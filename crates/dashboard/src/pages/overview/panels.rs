@@ -42,8 +42,13 @@ pub fn foot(writer: &Writer, freshness: &Freshness, how: Vec<String>, path: &str
         how,
         csv: csv.then(|| format!("{path}{joined}format=csv")),
         json: path.to_owned(),
-        curl: format!("curl -H \"Authorization: Bearer $KEY\" '{}{path}'", api.as_str().trim_end_matches('/')),
+        curl: curl(path, api),
     }
+}
+
+/// The command that asks the API for a path.
+pub fn curl(path: &str, api: &Url) -> String {
+    format!("curl -H \"Authorization: Bearer $KEY\" '{}{path}'", api.as_str().trim_end_matches('/'))
 }
 
 pub fn stories(writer: &Writer, found: &Dated<Page<Insight>>, api: &Url) -> Panel<Story> {

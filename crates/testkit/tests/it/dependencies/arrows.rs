@@ -89,6 +89,12 @@ const RULES: &[Rule] = &[
         instead: "a handler calls a port of `domain` or a use case of `app`; which adapter stands behind it is for `server`",
     },
     Rule {
+        name: "dashboard",
+        uses: Some(&["app", "domain", "web"]),
+        never: &["deadpool", "diesel", "reqwest", "tokio-postgres", "utoipa"],
+        instead: "a page calls a port of `domain` or a use case of `app`; which adapter stands behind it is for `server`",
+    },
+    Rule {
         name: "pgcluster",
         uses: Some(&[]),
         never: &["actix", "diesel", "tokio"],

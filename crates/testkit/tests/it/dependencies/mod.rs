@@ -1,9 +1,10 @@
 //! What the crates may depend on: which of ours may use which, which packages, licences and sources of others, and none
-//! that they do not use.
+//! that they do not use. Within the dashboard, what its layers may name.
 
 mod arrows;
 mod licence;
 mod packages;
+mod pages;
 mod unused;
 
 use serde::{Deserialize, de::DeserializeOwned};

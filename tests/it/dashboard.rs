@@ -1,0 +1,155 @@
+//! The dashboard from outside: pages over HTTP, with a cookie that is kept by hand.
+
+mod figures;
+mod guards;
+mod sessions;
+mod shops;
+
+use reqwest::{Method, Response, header::HeaderMap, redirect::Policy};
+use tokio_postgres::Client;
+
+use crate::service::{Service, free_port, run};
+
+/// Who may go to an address.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Needs {
+    Nothing,
+    /// A member whose role is one of these.
+    Role(&'static [&'static str]),
+}
+
+const ANY: Needs = Needs::Role(&["viewer", "editor", "owner"]);
+
+/// Every address of the dashboard but the style sheet, the script and the icon, with something for what is in braces.
+const ROUTES: &[(&str, &str, Needs)] = &[
+    ("GET", "/login", Needs::Nothing),
+    ("GET", "/enter/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8", Needs::Nothing),
+    ("POST", "/enter/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8", Needs::Nothing),
+    ("GET", "/", ANY),
+    ("GET", "/?period=7d&metric=aov&compare=year", ANY),
+    ("POST", "/mode", ANY),
+    ("POST", "/logout", ANY),
+];
+
+/// What a POST sends: the fields of all forms.
+const FIELDS: &str = "mode=live";
+
+/// A service with its dashboard.
+struct Dashboard {
+    service: Service,
+    listen: String,
+    sql: Client,
+}
+
+impl Dashboard {
+    async fn start() -> Self {
+        Self::start_with(&[]).await
+    }
+
+    async fn start_with(settings: &[(&str, &str)]) -> Self {
+        let listen = format!("127.0.0.1:{}", free_port());
+        let own = [("BAS_RATE_LIMIT_PER_MINUTE", "100000"), ("BAS_DASHBOARD_LISTEN", listen.as_str())];
+        let service = Service::start_with(&[&own, settings].concat()).await;
+        let sql = service.db.client().await.unwrap();
+        Self { service, listen, sql }
+    }
+
+    fn site(&self) -> String {
+        format!("http://{}", self.listen)
+    }
+
+    /// The path of a new link that opens an account.
+    fn link(&self, account: i64) -> String {
+        let mut open = self.service.api(&["dashboard", "open", "--account", &account.to_string()]);
+        let printed = run(open.env("BAS_DASHBOARD_LISTEN", &self.listen));
+        printed.trim().strip_prefix(&self.site()).unwrap().to_owned()
+    }
+
+    fn browser(&self) -> Browser {
+        let client = reqwest::Client::builder().no_proxy().redirect(Policy::none()).build().unwrap();
+        Browser { client, site: self.site(), cookie: None, language: "en" }
+    }
+
+    /// A browser that an owner of the account has logged in with.
+    async fn owner(&self, account: i64) -> Browser {
+        let mut browser = self.browser();
+        assert_eq!(browser.post(&self.link(account), "").await.status, 303);
+        assert!(browser.cookie.is_some());
+        browser
+    }
+
+    /// Every member has this role from now on.
+    async fn set_role(&self, role: &str) {
+        self.sql.execute("UPDATE memberships SET role = $1", &[&role]).await.unwrap();
+    }
+}
+
+/// A browser that keeps one cookie.
+#[derive(Clone)]
+struct Browser {
+    client: reqwest::Client,
+    site: String,
+    /// `name=value`.
+    cookie: Option<String>,
+    language: &'static str,
+}
+
+struct Page {
+    status: u16,
+    headers: HeaderMap,
+    text: String,
+}
+
+impl Page {
+    fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).map(|value| value.to_str().unwrap())
+    }
+}
+
+impl Browser {
+    async fn get(&mut self, path: &str) -> Page {
+        self.send(Method::GET, path, &[("sec-fetch-site", "none"), ("sec-fetch-mode", "navigate")], "").await
+    }
+
+    /// Presses the button of a form on a page of ours.
+    async fn post(&mut self, path: &str, fields: &str) -> Page {
+        self.send(Method::POST, path, &[("sec-fetch-site", "same-origin")], fields).await
+    }
+
+    async fn send(&mut self, method: Method, path: &str, headers: &[(&str, &str)], fields: &str) -> Page {
+        let mut request = self.client.request(method.clone(), format!("{}{path}", self.site));
+        if method == Method::POST {
+            request = request.header("content-type", "application/x-www-form-urlencoded").body(fields.to_owned());
+        }
+        if let Some(cookie) = &self.cookie {
+            request = request.header("cookie", cookie);
+        }
+        request = request.header("accept-language", self.language);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let response = request.send().await.unwrap();
+        self.keep(&response);
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        Page { status, headers, text: response.text().await.unwrap() }
+    }
+
+    fn keep(&mut self, response: &Response) {
+        for line in response.headers().get_all("set-cookie") {
+            let pair = line.to_str().unwrap().split(';').next().unwrap();
+            self.cookie = Some(pair.to_owned()).filter(|pair| !pair.ends_with('='));
+        }
+    }
+
+    /// The value of the cookie.
+    fn token(&self) -> &str {
+        self.cookie.as_ref().unwrap().split_once('=').unwrap().1
+    }
+
+    /// Whether somebody is logged in.
+    async fn is_in(&mut self) -> bool {
+        let page = self.get("/").await;
+        assert!(page.status == 200 || page.header("location") == Some("/login"), "{}", page.status);
+        page.status == 200
+    }
+}

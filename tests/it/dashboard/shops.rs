@@ -1,0 +1,105 @@
+//! What a shop's data does on the pages: it shows in its own account alone, and draws nothing but itself.
+
+use std::fmt::Write as _;
+
+use time::{Duration, OffsetDateTime};
+
+use super::{Browser, Dashboard, ROUTES};
+use crate::service::{Service, run};
+
+/// Names that are markup, scripts, attributes, formulas, or in no one's alphabet.
+const HOSTILE: &[&str] = &[
+    "<script>alert(1)</script>",
+    "\"><img src=x onerror=alert(2)>",
+    "' onmouseover='alert(3)",
+    "</td></table><svg onload=alert(4)>",
+    "<!-- unfinished",
+    "]]><b>bold</b>",
+    "&lt;i&gt; is not markup",
+    "=HYPERLINK(\"http://evil.example\")",
+    "{{7*7}} ${7*7} { $product }",
+    "ñandú 日本語 שלום 🦤",
+];
+
+/// A product that sells every day and of which one is left.
+fn sold(service: &Service, account: i64, products: &[&str]) {
+    let today = OffsetDateTime::now_utc().date();
+    let mut orders = "order_id,sku,name,quantity,date,unit_price,customer_id,email\n".to_owned();
+    let mut stock = "sku,stock,date\n".to_owned();
+    for (number, name) in products.iter().enumerate() {
+        let name = name.replace('"', "\"\"");
+        writeln!(stock, "SKU{number},1,{today}").unwrap();
+        for back in 0..70 {
+            let day = today - Duration::days(back);
+            writeln!(orders, "O{number}-{back},SKU{number},\"{name}\",2,{day} 00:30:00,10.50,c{back},c@example.com")
+                .unwrap();
+        }
+    }
+    let account = account.to_string();
+    for (what, text) in [("orders", orders), ("stock", stock)] {
+        let file = service.folder.path().join(format!("{what}-{account}.csv"));
+        std::fs::write(&file, text).unwrap();
+        let arguments = ["import", what, file.to_str().unwrap(), "--account", &account, "--nice-ratio", "0"];
+        run(&mut service.api(&arguments));
+    }
+    run(&mut service.api(&["jobs", "run", "all", "--account", &account]));
+}
+
+/// All that a member can read, one page after the other.
+async fn pages(browser: &mut Browser) -> String {
+    let mut all = String::new();
+    for (_, path, _) in ROUTES.iter().filter(|(method, ..)| *method == "GET") {
+        all.push_str(&browser.get(path).await.text);
+    }
+    all
+}
+
+#[tokio::test]
+async fn a_page_has_no_byte_of_another_account() {
+    let dashboard = Dashboard::start().await;
+    let accounts = [(dashboard.service.account, "mine"), (dashboard.service.stranger, "theirs")];
+    for (account, mark) in accounts {
+        sold(&dashboard.service, account, &[&format!("Mug of marked-{mark}")]);
+        let name = format!("Shop of marked-{mark}");
+        dashboard.sql.execute("UPDATE accounts SET name = $2 WHERE id = $1", &[&account, &name]).await.unwrap();
+    }
+    for ((account, own), (_, other)) in [(accounts[0], accounts[1]), (accounts[1], accounts[0])] {
+        let mut browser = dashboard.owner(account).await;
+        let text = pages(&mut browser).await;
+        let count = |mark: &str| text.matches(&format!("marked-{mark}")).count();
+        assert!(text.contains(&format!("Mug of marked-{own}")) && text.contains(&format!("Shop of marked-{own}")));
+        assert_eq!(count(other), 0);
+        // The sandbox of the same user has none of it either.
+        assert_eq!(browser.post("/mode", "mode=test").await.status, 303);
+        assert!(!pages(&mut browser).await.contains("Mug of marked"));
+    }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[tokio::test]
+async fn hostile_names_draw_nothing_but_themselves() {
+    let dashboard = Dashboard::start().await;
+    let account = dashboard.service.account;
+    let mut drawn = 0;
+    let names = HOSTILE.iter().map(|name| format!("{name} #")).collect::<Vec<_>>();
+    // The overview lists a few products.
+    for few in names.chunks(5) {
+        sold(&dashboard.service, account, &few.iter().map(String::as_str).collect::<Vec<_>>());
+        dashboard.sql.execute("UPDATE accounts SET name = $2 WHERE id = $1", &[&account, &few[0]]).await.unwrap();
+        dashboard.sql.execute("UPDATE people SET name = $1", &[&few[1]]).await.unwrap();
+        let text = pages(&mut dashboard.owner(account).await).await;
+        for name in few {
+            assert!(text.contains(&escaped(name)), "{name} is not drawn");
+            drawn += 1;
+        }
+        for markup in ["<script>", "<img", "<svg onload", "<b>bold", "' onmouseover='alert(3) #'", "<!-- "] {
+            assert!(!text.contains(markup), "{markup} is drawn");
+        }
+        // As many elements are opened as are of ours: none of the names closes one.
+        assert_eq!(text.matches("<table").count(), text.matches("</table>").count());
+    }
+    assert_eq!(drawn, HOSTILE.len());
+}
