@@ -1,12 +1,19 @@
 //! From the URL over the ports to a model: one file per page.
 
+mod days;
 pub mod enter;
 pub mod fault;
+mod figures;
+pub mod insights;
 pub mod login;
 pub mod logout;
 pub mod mode;
 pub mod overview;
+mod panel;
+mod query;
 mod shell;
+mod stock;
+mod window;
 
 use actix_web::{
     HttpRequest, HttpResponse,

@@ -49,6 +49,8 @@ table! {
     POST "/logout", Access::Member(Act::Look) => pages::logout::post;
     POST "/mode", Access::Member(Act::Look) => pages::mode::post;
     GET "/", Access::Member(Act::Look) => pages::overview::get;
+    GET "/insights", Access::Member(Act::Look) => pages::insights::get;
+    POST "/insights/{id}", Access::Member(Act::Change) => pages::insights::decide;
 }
 
 /// What a request is for.

@@ -1,8 +1,14 @@
 //! From a model of finished texts to markup. Nothing here computes, compares or formats.
 
+mod acts;
+pub mod chart;
 pub mod enter;
 pub mod fault;
+pub mod figures;
+pub mod insights;
 pub mod layout;
 pub mod login;
 pub mod overview;
+pub mod panel;
 pub mod plain;
+pub mod rows;

@@ -212,7 +212,7 @@ pub trait ShopAuth: Send + Sync {
     ///
     /// # Errors
     /// [`AuthorizeError`].
-    fn shop_name(&self, given: Option<&str>) -> Result<Option<String>, AuthorizeError>;
+    fn shop_name<'a>(&self, given: Option<&'a str>) -> Result<Option<String>, AuthorizeError>;
 
     /// Where the owner is sent to grant access.
     ///
