@@ -1,5 +1,7 @@
 //! From the URL over the ports to a model: one file per page.
 
+pub mod anomalies;
+pub mod anomaly;
 mod days;
 pub mod enter;
 pub mod fault;

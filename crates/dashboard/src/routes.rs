@@ -51,6 +51,8 @@ table! {
     GET "/", Access::Member(Act::Look) => pages::overview::get;
     GET "/insights", Access::Member(Act::Look) => pages::insights::get;
     POST "/insights/{id}", Access::Member(Act::Change) => pages::insights::decide;
+    GET "/anomalies", Access::Member(Act::Look) => pages::anomalies::get;
+    GET "/anomalies/{id}", Access::Member(Act::Look) => pages::anomaly::get;
 }
 
 /// What a request is for.

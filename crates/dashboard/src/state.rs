@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use ::web::client::Network;
 use domain::{
+    anomalies::AnomalyStore,
     credits::CreditLedger,
     insights::InsightStore,
     integrations::IntegrationStore,
@@ -21,6 +22,7 @@ use url::Url;
 pub struct State {
     pub sessions: Arc<dyn SessionStore>,
     pub links: Arc<dyn LinkStore>,
+    pub anomalies: Arc<dyn AnomalyStore>,
     pub credits: Arc<dyn CreditLedger>,
     pub insights: Arc<dyn InsightStore>,
     pub integrations: Arc<dyn IntegrationStore>,
@@ -47,12 +49,13 @@ impl State {
     pub fn of<S>(store: &Arc<S>, parts: Parts) -> Self
     where
         S: SessionStore + LinkStore + CreditLedger + InsightStore + IntegrationStore + InventoryStore + 'static,
-        S: MetricDayStore + ProfitStore + RiskStore,
+        S: AnomalyStore + MetricDayStore + ProfitStore + RiskStore,
     {
         let Parts { clock, token, settings } = parts;
         Self {
             sessions: store.clone(),
             links: store.clone(),
+            anomalies: store.clone(),
             credits: store.clone(),
             insights: store.clone(),
             integrations: store.clone(),

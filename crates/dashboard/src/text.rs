@@ -21,9 +21,11 @@ macro_rules! files {
 /// The files of a language.
 pub const fn files(language: Language) -> &'static [&'static str] {
     match language {
-        Language::English => files!("en": "common", "figures", "people", "overview", "insights"),
-        Language::Spanish => files!("es": "common", "figures", "people", "overview", "insights"),
-        Language::BrazilianPortuguese => files!("pt-BR": "common", "figures", "people", "overview", "insights"),
+        Language::English => files!("en": "common", "figures", "people", "overview", "insights", "anomalies"),
+        Language::Spanish => files!("es": "common", "figures", "people", "overview", "insights", "anomalies"),
+        Language::BrazilianPortuguese => {
+            files!("pt-BR": "common", "figures", "people", "overview", "insights", "anomalies")
+        }
     }
 }
 

@@ -1,6 +1,8 @@
 //! From a model of finished texts to markup. Nothing here computes, compares or formats.
 
 mod acts;
+pub mod anomalies;
+pub mod anomaly;
 pub mod chart;
 pub mod enter;
 pub mod fault;

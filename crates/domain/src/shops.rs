@@ -212,6 +212,7 @@ pub trait ShopAuth: Send + Sync {
     ///
     /// # Errors
     /// [`AuthorizeError`].
+    #[expect(clippy::needless_lifetimes, reason = "the mock needs the lifetime's name")]
     fn shop_name<'a>(&self, given: Option<&'a str>) -> Result<Option<String>, AuthorizeError>;
 
     /// Where the owner is sent to grant access.
