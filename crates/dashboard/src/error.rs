@@ -3,7 +3,7 @@
 use std::fmt;
 
 use actix_web::{HttpResponse, ResponseError, http::StatusCode};
-use domain::{StoreError, error::Chain, insights::DecideError};
+use domain::{StoreError, error::Chain, insights::DecideError, reorder::ChangeError};
 
 /// Why there is no page. Its text is written in the language of whoever asked, at the edge.
 #[derive(Debug, Clone)]
@@ -68,6 +68,16 @@ impl From<DecideError> for PageError {
             DecideError::NotFound => Self::NotFound,
             DecideError::Refused(_) | DecideError::OtherOpen => Self::Conflict,
             DecideError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<ChangeError> for PageError {
+    fn from(error: ChangeError) -> Self {
+        match error {
+            ChangeError::NotFound => Self::NotFound,
+            ChangeError::Refused(_) | ChangeError::OtherPending => Self::Conflict,
+            ChangeError::Store(error) => error.into(),
         }
     }
 }

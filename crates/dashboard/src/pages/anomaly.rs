@@ -212,10 +212,10 @@ mod tests {
 
     #[test]
     fn the_cause_is_that_of_the_finding_that_names_it() {
-        let cause = with(Source::cause);
+        let cause = with(|source| source.cause());
         assert_eq!(cause.len(), 1);
         assert!(cause[0].starts_with("Visits were 77% below normal"), "{cause:?}");
-        let figures = with(Source::figures);
+        let figures = with(|source| source.figures());
         assert_eq!((figures[0].text.as_str(), figures[0].below.as_deref()), ("5", Some("expected 33 to 70")));
         assert_eq!((figures[2].text.as_str(), figures[2].value.as_deref()), ("90%", Some("0.9")));
     }
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn drivers_are_a_tree_along_the_first_of_each_level() {
-        let tree = with(drivers::tree);
+        let tree = with(|source| drivers::tree(source));
         let names: Vec<_> = tree.iter().map(|node| (node.name.as_str(), node.parts.len())).collect();
         assert_eq!(names, [("Visits", 1), ("Conversion", 0)]);
         assert_eq!((tree[0].parts[0].name.as_str(), tree[0].parts[0].share.as_str()), ("Clicks on ads", "100%"));

@@ -58,10 +58,15 @@ pub fn change(metric: Metric, now: &Sums, before: &Sums) -> Option<Change> {
 }
 
 pub fn moved(writer: &Writer, metric: Metric, change: Change) -> Moved {
+    // More spent is no good news by itself.
+    judged(writer, change, metric != Metric::AdSpend)
+}
+
+/// A change, of which more is good news or bad.
+pub fn judged(writer: &Writer, change: Change, more_is_good: bool) -> Moved {
     let amount = change.amount();
     let is_up = amount > Decimal::ZERO;
-    // More spent is no good news by itself.
-    let is_good = is_up != (metric == Metric::AdSpend);
+    let is_good = is_up == more_is_good;
     let class = match (amount.is_zero(), is_up, is_good) {
         (true, ..) => "soft",
         (_, true, true) => "up good",

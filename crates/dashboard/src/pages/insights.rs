@@ -22,7 +22,8 @@ use crate::{
     state::State,
     text::Writer,
     views::{
-        insights::{self as view, Acts, Decided, Item, Model},
+        acts::{Acts, Decided},
+        insights::{self as view, Item, Model},
         layout::{Choice, Here},
         panel::{Panel, Way},
         rows::Badge,

@@ -2,9 +2,8 @@
 
 use maud::{Markup, html};
 
-pub use super::acts::{Acts, Decided};
 use super::{
-    acts::{acts, decided},
+    acts::{Acts, Decided, acts, decided},
     layout::{Choice, Shell, page as whole, segments},
     panel::{Panel, Way, panel},
     rows::{Badge, badge},
