@@ -227,7 +227,7 @@ mod tests {
             Cell::Change(Some(moved)) => moved.class,
             _ => panic!(),
         };
-        // Revenue rose by a quarter, and what was sold did not cost more.
-        assert_eq!((change(0), change(3)), ("up good", "soft"));
+        // Revenue rose by a quarter, and what was sold cost twice as much.
+        assert_eq!((change(0), change(3)), ("up good", "up bad"));
     }
 }
