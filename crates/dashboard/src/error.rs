@@ -3,7 +3,7 @@
 use std::fmt;
 
 use actix_web::{HttpResponse, ResponseError, http::StatusCode};
-use domain::{StoreError, error::Chain};
+use domain::{StoreError, error::Chain, insights::DecideError, reorder::ChangeError};
 
 /// Why there is no page. Its text is written in the language of whoever asked, at the edge.
 #[derive(Debug, Clone)]
@@ -15,6 +15,8 @@ pub enum PageError {
     CrossSite,
     /// What was sent cannot be read; the name of the field.
     Invalid(&'static str),
+    /// It is no longer as it was when the page was drawn.
+    Conflict,
     /// The database is away or busy.
     Unavailable(String),
     Internal(String),
@@ -28,6 +30,7 @@ impl PageError {
             Self::Forbidden => "forbidden",
             Self::CrossSite => "cross-site",
             Self::Invalid(_) => "invalid",
+            Self::Conflict => "conflict",
             Self::Unavailable(_) => "unavailable",
             Self::Internal(_) => "internal",
         }
@@ -38,7 +41,7 @@ impl PageError {
         match self {
             Self::Unavailable(cause) | Self::Internal(cause) => Some(cause),
             Self::Invalid(field) => Some(field),
-            Self::NotFound | Self::Forbidden | Self::CrossSite => None,
+            Self::NotFound | Self::Forbidden | Self::CrossSite | Self::Conflict => None,
         }
     }
 }
@@ -59,12 +62,33 @@ impl From<StoreError> for PageError {
     }
 }
 
+impl From<DecideError> for PageError {
+    fn from(error: DecideError) -> Self {
+        match error {
+            DecideError::NotFound => Self::NotFound,
+            DecideError::Refused(_) | DecideError::OtherOpen => Self::Conflict,
+            DecideError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<ChangeError> for PageError {
+    fn from(error: ChangeError) -> Self {
+        match error {
+            ChangeError::NotFound => Self::NotFound,
+            ChangeError::Refused(_) | ChangeError::OtherPending => Self::Conflict,
+            ChangeError::Store(error) => error.into(),
+        }
+    }
+}
+
 impl ResponseError for PageError {
     fn status_code(&self) -> StatusCode {
         match self {
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::Forbidden | Self::CrossSite => StatusCode::FORBIDDEN,
             Self::Invalid(_) => StatusCode::BAD_REQUEST,
+            Self::Conflict => StatusCode::CONFLICT,
             Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }

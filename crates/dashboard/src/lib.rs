@@ -27,13 +27,22 @@ use actix_web::{
     App,
     dev::Server,
     middleware::{Compress, from_fn},
-    web::Data,
+    web::{Data, FormConfig},
 };
+use error::PageError;
 
 pub use state::{Parts, Settings, State};
 
 /// How long the head of a request may take to arrive.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Bytes of a form.
+const MAX_FORM: usize = 64 * 1024;
+
+/// A form that cannot be read is answered with a page.
+fn form() -> FormConfig {
+    FormConfig::default().limit(MAX_FORM).error_handler(|_, _| PageError::Invalid("form").into())
+}
 
 /// The server on `listener` with so many threads, not yet running: await it, within a runtime of tokio. It handles no signal.
 ///
@@ -45,6 +54,7 @@ pub fn server(state: State, listener: TcpListener, threads: usize) -> io::Result
     let app = move || {
         App::new()
             .app_data(state.clone())
+            .app_data(form())
             .wrap(from_fn(edge::edge))
             .wrap(Compress::default())
             .wrap(from_fn(compression::around))

@@ -1,12 +1,26 @@
 //! From the URL over the ports to a model: one file per page.
 
+pub mod anomalies;
+pub mod anomaly;
+pub mod customers;
+mod days;
 pub mod enter;
 pub mod fault;
+mod figures;
+pub mod insights;
+pub mod inventory;
 pub mod login;
 pub mod logout;
 pub mod mode;
 pub mod overview;
+mod panel;
+pub mod profit;
+pub mod profit_day;
+mod query;
+pub mod reorder;
 mod shell;
+mod stock;
+mod window;
 
 use actix_web::{
     HttpRequest, HttpResponse,

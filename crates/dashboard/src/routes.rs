@@ -49,6 +49,16 @@ table! {
     POST "/logout", Access::Member(Act::Look) => pages::logout::post;
     POST "/mode", Access::Member(Act::Look) => pages::mode::post;
     GET "/", Access::Member(Act::Look) => pages::overview::get;
+    GET "/insights", Access::Member(Act::Look) => pages::insights::get;
+    POST "/insights/{id}", Access::Member(Act::Change) => pages::insights::decide;
+    GET "/profit", Access::Member(Act::Look) => pages::profit::get;
+    GET "/profit/{day}", Access::Member(Act::Look) => pages::profit_day::get;
+    GET "/anomalies", Access::Member(Act::Look) => pages::anomalies::get;
+    GET "/anomalies/{id}", Access::Member(Act::Look) => pages::anomaly::get;
+    GET "/inventory", Access::Member(Act::Look) => pages::inventory::get;
+    GET "/reorder", Access::Member(Act::Look) => pages::reorder::get;
+    POST "/reorder/{id}", Access::Member(Act::Change) => pages::reorder::decide;
+    GET "/customers", Access::Member(Act::Look) => pages::customers::get;
 }
 
 /// What a request is for.

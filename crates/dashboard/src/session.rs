@@ -13,6 +13,7 @@ use actix_web::{
 };
 use domain::{
     AccountId,
+    people::Act,
     sessions::{LONGEST, Session, Token},
     texts::Locale,
 };
@@ -84,6 +85,11 @@ impl Viewer {
 
     pub fn account(&self) -> AccountId {
         self.0.account.id
+    }
+
+    /// Whether the role allows it.
+    pub fn may(&self, act: Act) -> bool {
+        self.0.role.may(act)
     }
 
     /// The person's language, with the numbers of the account's country.

@@ -4,12 +4,15 @@ use std::{sync::Arc, time::Duration};
 
 use ::web::client::Network;
 use domain::{
+    anomalies::AnomalyStore,
     credits::CreditLedger,
+    customers::CustomerStore,
     insights::InsightStore,
     integrations::IntegrationStore,
     inventory::InventoryStore,
     metric_days::MetricDayStore,
     profit::ProfitStore,
+    reorder::ReorderStore,
     risks::RiskStore,
     sessions::{LinkStore, SessionStore, Token},
 };
@@ -21,12 +24,15 @@ use url::Url;
 pub struct State {
     pub sessions: Arc<dyn SessionStore>,
     pub links: Arc<dyn LinkStore>,
+    pub anomalies: Arc<dyn AnomalyStore>,
     pub credits: Arc<dyn CreditLedger>,
+    pub customers: Arc<dyn CustomerStore>,
     pub insights: Arc<dyn InsightStore>,
     pub integrations: Arc<dyn IntegrationStore>,
     pub inventory: Arc<dyn InventoryStore>,
     pub metric_days: Arc<dyn MetricDayStore>,
     pub profit: Arc<dyn ProfitStore>,
+    pub reorder: Arc<dyn ReorderStore>,
     pub risks: Arc<dyn RiskStore>,
     /// What time it is, in UTC.
     pub clock: fn() -> OffsetDateTime,
@@ -47,18 +53,21 @@ impl State {
     pub fn of<S>(store: &Arc<S>, parts: Parts) -> Self
     where
         S: SessionStore + LinkStore + CreditLedger + InsightStore + IntegrationStore + InventoryStore + 'static,
-        S: MetricDayStore + ProfitStore + RiskStore,
+        S: AnomalyStore + CustomerStore + MetricDayStore + ProfitStore + ReorderStore + RiskStore,
     {
         let Parts { clock, token, settings } = parts;
         Self {
             sessions: store.clone(),
             links: store.clone(),
+            anomalies: store.clone(),
             credits: store.clone(),
+            customers: store.clone(),
             insights: store.clone(),
             integrations: store.clone(),
             inventory: store.clone(),
             metric_days: store.clone(),
             profit: store.clone(),
+            reorder: store.clone(),
             risks: store.clone(),
             clock,
             token,

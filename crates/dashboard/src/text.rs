@@ -21,9 +21,15 @@ macro_rules! files {
 /// The files of a language.
 pub const fn files(language: Language) -> &'static [&'static str] {
     match language {
-        Language::English => files!("en": "common", "people", "overview"),
-        Language::Spanish => files!("es": "common", "people", "overview"),
-        Language::BrazilianPortuguese => files!("pt-BR": "common", "people", "overview"),
+        Language::English => {
+            files!("en": "common", "figures", "people", "overview", "insights", "anomalies", "profit", "inventory", "reorder", "customers")
+        }
+        Language::Spanish => {
+            files!("es": "common", "figures", "people", "overview", "insights", "anomalies", "profit", "inventory", "reorder", "customers")
+        }
+        Language::BrazilianPortuguese => {
+            files!("pt-BR": "common", "figures", "people", "overview", "insights", "anomalies", "profit", "inventory", "reorder", "customers")
+        }
     }
 }
 

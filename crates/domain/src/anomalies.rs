@@ -84,6 +84,30 @@ impl Anomaly {
     }
 }
 
+/// An anomaly, and what else was found on its day.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OnItsDay {
+    pub anomaly: Anomaly,
+    /// By id.
+    pub others: Vec<Anomaly>,
+}
+
+impl OnItsDay {
+    /// The finding that names the cause: the anomaly, or the one that was inferred of it. `None` when the cause is unknown.
+    pub fn explained(&self) -> Option<&Anomaly> {
+        let Self { anomaly, others } = self;
+        let is_its_cause = |other: &&Anomaly| {
+            (other.kind, &other.metric, other.direction) == (Kind::Correlated, &anomaly.metric, anomaly.direction)
+        };
+        if anomaly.cause.is_some() { Some(anomaly) } else { others.iter().find(is_its_cause) }
+    }
+
+    /// The other metrics that departed on that day.
+    pub fn beside(&self) -> impl Iterator<Item = &Anomaly> {
+        self.others.iter().filter(|other| other.kind == Kind::Univariate && other.metric != self.anomaly.metric)
+    }
+}
+
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait AnomalyStore: Send + Sync {
@@ -95,6 +119,8 @@ pub trait AnomalyStore: Send + Sync {
         since: OffsetDateTime,
         page: PageRequest,
     ) -> Result<Dated<Page<Anomaly>>, StoreError>;
+    /// One, with the others of its day.
+    async fn find(&self, account: AccountId, id: AnomalyId) -> Result<Option<Dated<OnItsDay>>, StoreError>;
 }
 
 /// What the job `anomaly_detection` found. Every number is finite.

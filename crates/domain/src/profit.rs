@@ -1,5 +1,9 @@
 //! Profit per day.
 
+pub mod explain;
+
+use std::ops::AddAssign;
+
 use async_trait::async_trait;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
@@ -59,6 +63,27 @@ pub struct Basis {
     pub returned_fees: Decimal,
 }
 
+impl AddAssign for Basis {
+    fn add_assign(&mut self, day: Self) {
+        let Self {
+            goods_revenue,
+            cogs_covered_revenue,
+            fees_estimated_orders,
+            shipping_estimated_orders,
+            returned_units,
+            returned_cogs,
+            returned_fees,
+        } = day;
+        self.goods_revenue += goods_revenue;
+        self.cogs_covered_revenue += cogs_covered_revenue;
+        self.fees_estimated_orders += fees_estimated_orders;
+        self.shipping_estimated_orders += shipping_estimated_orders;
+        self.returned_units += returned_units;
+        self.returned_cogs += returned_cogs;
+        self.returned_fees += returned_fees;
+    }
+}
+
 impl Basis {
     /// The part of the revenue of goods whose cost is known, in percent; none on a day without such revenue.
     pub fn cogs_coverage_pct(&self) -> Option<Decimal> {
@@ -101,6 +126,11 @@ pub struct Snapshot {
     pub components: Components,
     pub basis: Basis,
     pub computed_at: OffsetDateTime,
+}
+
+/// A date as a cursor: its digits, so that later days have larger ones.
+pub fn cursor_of(day: Date) -> i64 {
+    i64::from(day.year()) * 10_000 + i64::from(u8::from(day.month())) * 100 + i64::from(day.day())
 }
 
 /// Sums over the snapshots of a window.
@@ -156,6 +186,11 @@ mod tests {
     use rust_decimal::dec;
 
     use super::*;
+
+    #[test]
+    fn a_cursor_is_the_digits_of_its_date() {
+        assert_eq!(cursor_of(time::macros::date!(2026 - 05 - 02)), 20_260_502);
+    }
 
     #[test]
     fn a_component_is_an_estimate_as_soon_as_a_part_of_it_is() {

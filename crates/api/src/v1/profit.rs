@@ -10,11 +10,10 @@ use domain::{
     metrics::ratios,
     money::Currency,
     page::{Page, PageRequest},
-    profit::{Assumptions, Components, Snapshot, Totals},
+    profit::{Assumptions, Components, Snapshot, Totals, cursor_of},
     texts::Texts,
 };
 use serde::{Deserialize, Serialize};
-use time::Date;
 use utoipa::{IntoParams, ToSchema};
 use validator::Validate;
 
@@ -261,11 +260,6 @@ pub struct ListParams {
 
 impl Input for ListParams {}
 
-/// A date as a cursor: its digits, so that later days have larger ones.
-fn cursor_of(day: Date) -> i64 {
-    i64::from(day.year()) * 10_000 + i64::from(u8::from(day.month())) * 100 + i64::from(day.day())
-}
-
 /// Profit per day.
 ///
 /// Lists the profit of each day of the window, newest first. As CSV the days come with the same fields, and `freshness` in the
@@ -336,10 +330,5 @@ mod tests {
         let places: Vec<_> = SnapshotBody::COLUMNS.iter().map(|name| json.find(&format!("\"{name}\":"))).collect();
         assert!(places.iter().all(Option::is_some) && places.is_sorted());
         assert_eq!(json.matches("\":").count(), SnapshotBody::COLUMNS.len());
-    }
-
-    #[test]
-    fn a_cursor_is_the_digits_of_its_date() {
-        assert_eq!(cursor_of(date!(2026 - 05 - 02)), 20_260_502);
     }
 }

@@ -10,7 +10,7 @@ use domain::{
     insights, inventory,
     metrics::Metric,
     page::PageRequest,
-    periods::{Comparison, Period, days, shifted},
+    periods::shifted,
     profit::{DayRange, Snapshot},
     risks,
 };
@@ -18,20 +18,25 @@ use domain::{
 use tokio::try_join;
 
 use self::query::Query;
-use super::{html, shell::shell};
+use super::{
+    figures::sums,
+    html,
+    shell::shell,
+    window::{comparisons, periods, window},
+};
 use crate::{
     error::PageError,
     session::Viewer,
     state::State,
-    text::Writer,
     views::{
-        layout::{Choice, Here},
+        layout::Here,
         overview::{self as view, Model},
     },
 };
 
+/// Insights come newest first: all that are told are read, and ranked.
+const STORIES: i64 = insights::MOST_TOLD as i64;
 /// At most so many of each list: the rest is a page of its own.
-const STORIES: i64 = 5;
 const STOCKOUTS: i64 = 40;
 const RISKS: i64 = 3;
 const CONNECTIONS: i64 = 20;
@@ -65,15 +70,14 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
         state.integrations.page(account, first(CONNECTIONS), writer.now),
     )?;
     let compared: Vec<Snapshot> = compared.map(|dated| dated.found).unwrap_or_default();
-    let (now_sums, before_sums) =
-        (figures::sums(&profit.found, complete), before.map(|before| figures::sums(&compared, before)));
+    let (now_sums, before_sums) = (sums(&profit.found, complete), before.map(|before| sums(&compared, before)));
     let title = writer.say("overview");
     let model = Model {
         shell: shell(&viewer, &state, &writer, Here::Overview, title.clone()).await?,
         title,
         window: window(&writer, complete),
-        period: periods(&writer, query),
-        compare: comparisons(&writer, query, complete),
+        period: periods(&writer, query.period, |period| Query { period, ..query }.address()),
+        compare: comparisons(&writer, query.compare, complete, |compare| Query { compare, ..query }.address()),
         figures_label: writer.say("figures"),
         figures: figures::all(&writer, query, &now_sums, before_sums.as_ref()),
         chart: chart::panel(&chart::Source {
@@ -88,49 +92,12 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
         }),
         stories: panels::stories(&writer, &stories, &state.settings.api_url),
         stockouts: panels::stockouts(&writer, &stock, &state.settings.api_url),
-        stock_head: [writer.say("product"), writer.say("likely-on")],
-        stock_axis: panels::axis(&writer),
+        stock_head: panels::stock_head(&writer),
         risks: panels::risks(&writer, &risks, &state.settings.api_url),
         sources: panels::sources(&writer, &connections.items, &profit.freshness, &state.settings.api_url),
-        source_head: ["source", "state", "newest"].map(|id| writer.say(id)),
+        source_head: panels::source_head(&writer),
     };
     Ok(html(view::page(&model)))
-}
-
-fn window(writer: &Writer, range: DayRange) -> String {
-    let zone = writer.zone.name().rsplit('/').next().unwrap_or_default().replace('_', " ");
-    writer
-        .message("page-window")
-        .text("days", writer.days(range.first, range.last))
-        .text("zone", zone)
-        .text("currency", writer.currency)
-        .say()
-}
-
-fn periods(writer: &Writer, query: Query) -> (String, Vec<Choice>) {
-    let choice = |period: &Period| Choice {
-        address: Query { period: *period, ..query }.address(),
-        text: writer.say(&format!("period-{period}")),
-        is_chosen: *period == query.period,
-    };
-    (writer.say("period"), Period::ALL.iter().map(choice).collect())
-}
-
-fn comparisons(writer: &Writer, query: Query, range: DayRange) -> (String, Vec<Choice>) {
-    let name = writer.message(format!("compare-{}", query.compare)).count("days", days(range)).say();
-    let choice = |compare: &Comparison| {
-        let text = match compare.of(range) {
-            Some(before) => writer
-                .message(format!("compare-{compare}-window"))
-                .count("count", days(range))
-                .text("days", writer.days(before.first, before.last))
-                .say(),
-            None => writer.say("compare-nothing"),
-        };
-        Choice { address: Query { compare: *compare, ..query }.address(), text, is_chosen: *compare == query.compare }
-    };
-    let summary = writer.message("compare-with").text("with", name).say();
-    (summary, Comparison::ALL.iter().map(choice).collect())
 }
 
 /// The figures that the overview shows, in their order.

@@ -12,6 +12,17 @@ use crate::{
     views::layout::{Group, Here, Link, Shell, Words},
 };
 
+/// The pages of the shop, in the order of the navigation.
+const SHOP: [(Here, Icon); 7] = [
+    (Here::Overview, Icon::Overview),
+    (Here::Insights, Icon::Insights),
+    (Here::Profit, Icon::Profit),
+    (Here::Anomalies, Icon::Anomalies),
+    (Here::Stock, Icon::Stock),
+    (Here::Reorder, Icon::Reorder),
+    (Here::Customers, Icon::Customers),
+];
+
 /// Makes the frame of a page. Its counts are read with it.
 pub async fn shell(
     viewer: &Viewer,
@@ -41,7 +52,7 @@ pub async fn shell(
         title,
         shop: session.account.name.clone(),
         is_test: !is_live,
-        groups: vec![Group { title: say("shop"), links: vec![link(Here::Overview, Icon::Overview)] }],
+        groups: vec![Group { title: say("shop"), links: SHOP.map(|(to, icon)| link(to, icon)).into() }],
         credits: Link {
             address: Here::Credits.address(),
             text: say("credits"),

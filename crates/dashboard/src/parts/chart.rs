@@ -2,6 +2,7 @@
 //! strokes; text, dots and marks are outside of that, at x in percent, so that text never shrinks.
 
 mod line;
+mod part;
 mod range;
 mod scale;
 
@@ -9,6 +10,7 @@ use std::fmt::Write as _;
 
 pub use line::{Line, Mark, Name, Series, line};
 use maud::{Markup, html};
+pub use part::{Part, part_bar};
 pub use range::{RangeBar, axis, range_bar};
 pub use scale::Scale;
 

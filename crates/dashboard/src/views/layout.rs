@@ -1,4 +1,4 @@
-//! The frame of a member's page: navigation, head, and what every panel has.
+//! The frame of a member's page: navigation and head.
 
 use maud::{DOCTYPE, Markup, html};
 
@@ -9,6 +9,12 @@ use crate::parts::icons::{Icon, icon, logo};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Here {
     Overview,
+    Insights,
+    Profit,
+    Anomalies,
+    Stock,
+    Reorder,
+    Customers,
     Credits,
 }
 
@@ -16,6 +22,12 @@ impl Here {
     pub const fn address(self) -> &'static str {
         match self {
             Self::Overview => "/",
+            Self::Insights => "/insights",
+            Self::Profit => "/profit",
+            Self::Anomalies => "/anomalies",
+            Self::Stock => "/inventory",
+            Self::Reorder => "/reorder",
+            Self::Customers => "/customers",
             Self::Credits => "/credits",
         }
     }
@@ -24,6 +36,12 @@ impl Here {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Overview => "overview",
+            Self::Insights => "insights",
+            Self::Profit => "profit",
+            Self::Anomalies => "anomalies",
+            Self::Stock => "stock",
+            Self::Reorder => "reorder",
+            Self::Customers => "customers",
             Self::Credits => "credits",
         }
     }
@@ -147,67 +165,6 @@ pub fn menu(summary: &str, choices: &[Choice]) -> Markup {
             ul {
                 @for choice in choices {
                     li { a href=(choice.address) aria-current=[choice.is_chosen.then_some("true")] { (choice.text) } }
-                }
-            }
-        }
-    }
-}
-
-/// What stands below every panel.
-pub struct Foot {
-    /// How fresh the figures are.
-    pub as_of: String,
-    pub table: Option<Table>,
-    pub words: FootWords,
-    /// How the figures are made, a paragraph each.
-    pub how: Vec<String>,
-    pub csv: Option<String>,
-    pub json: String,
-    /// The command that gives the same.
-    pub curl: String,
-}
-
-pub struct FootWords {
-    pub table: String,
-    pub as_table: String,
-    pub calculated: String,
-}
-
-/// A chart's figures. The first cell of a row is its name.
-pub struct Table {
-    pub head: Vec<String>,
-    pub rows: Vec<Vec<String>>,
-}
-
-pub fn foot(foot: &Foot) -> Markup {
-    html! {
-        footer.foot {
-            span { (foot.as_of) }
-            @if let Some(table) = &foot.table {
-                details {
-                    summary { (foot.words.table) }
-                    div.scroll tabindex="0" role="region" aria-label=(foot.words.as_table) { (figures(table)) }
-                }
-            }
-            details { summary { (foot.words.calculated) } @for paragraph in &foot.how { p { (paragraph) } } }
-            @if let Some(csv) = &foot.csv { a href=(csv) download { "CSV" } }
-            a href=(foot.json) { "JSON" }
-            details { summary { "curl" } pre { (foot.curl) } }
-        }
-    }
-}
-
-fn figures(table: &Table) -> Markup {
-    html! {
-        table {
-            thead { tr { @for (index, name) in table.head.iter().enumerate() { th scope="col" class=[(index > 0).then_some("num")] { (name) } } } }
-            tbody {
-                @for row in &table.rows {
-                    tr {
-                        @for (index, cell) in row.iter().enumerate() {
-                            @if index == 0 { th scope="row" { (cell) } } @else { td.num { (cell) } }
-                        }
-                    }
                 }
             }
         }

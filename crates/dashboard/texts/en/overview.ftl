@@ -1,29 +1,4 @@
-period = Period
-period-7d = 7 days
-period-30d = 30 days
-period-90d = 90 days
-period-12m = 12 months
-page-window = { $days }, complete days, { $zone } time, { $currency }
-compare-with = Compare: { $with }
-compare-before = the { $days } days before
-compare-weekdays = same weekdays
-compare-year = last year
-compare-none = nothing
-compare-before-window = { $count } days before, { $days }
-compare-weekdays-window = Same weekdays, { $days }
-compare-year-window = Last year, { $days }
-compare-nothing = Nothing
-
 figures = Figures; each one changes the chart below
-metric-profit = Profit
-metric-net_revenue = Net revenue
-metric-orders = Orders
-metric-aov = Average order
-metric-margin = Margin
-metric-ad_spend = Ad spend
-more = more
-less = less
-from-before = from { $before }
 
 per-day-profit = Profit per day
 per-day-net_revenue = Net revenue per day
@@ -45,12 +20,9 @@ outside-one = One day fell outside the expected range: { $day }, at { $value }.
 outside-many = { $count } days fell outside the expected range, the furthest on { $day }, at { $value }.
 
 line-today = today so far
-line-expected = expected
 line-before-before = { $days } days before
 line-before-weekdays = { $weeks } weeks earlier
 line-before-year = a year earlier
-column-expected = Expected range
-mark = { $day }: { $value } { $name }, expected { $range }. See why
 
 no-orders = No orders yet
 no-orders-what = The first figures come a few minutes after the first orders. Connect a shop, or import a file of orders.
@@ -59,18 +31,8 @@ no-snapshot = Nothing was computed for these days yet. It happens every night, a
 
 happened = What happened
 happened-none = Nothing needs you now. What happens is told here the morning after.
-at-stake = at stake
 stockouts = Out of stock within 14 days
 stockouts-none = Nothing is expected to run out in the next 14 days.
-product = Product
-likely-on = Likely on
-units-left = { $count_n ->
-    [one] { $count } left
-   *[other] { $count } left
-}
-out-now = Out of stock
-axis-today = today
-axis-days = { $count } days
 risks = Risks in the next 30 days
 risks-none = No risk stands out.
 likely-loss = likely loss
@@ -98,7 +60,6 @@ how-orders = Orders on the day they were paid, in the account’s time zone.
 how-aov = Average order = gross revenue ÷ orders. No value on a day without orders.
 how-margin = Margin = profit ÷ net revenue. No value where net revenue is not above zero.
 how-ad_spend = Ad spend as the platforms or your files state it.
-how-band = The expected range is where about 19 of 20 ordinary days fall: weekday, trend, season and holidays are in it.
 how-stories = Events are found by comparing each day with what the days before led to expect, and ranked by the money at stake.
 how-stockouts = From the demand that is forecast for each product and its stock. The bar spans 8 of 10 outcomes.
 how-risks = The likely loss is the mean of what may happen within 30 days, as contribution, not as sales.

@@ -1,29 +1,4 @@
-period = Período
-period-7d = 7 días
-period-30d = 30 días
-period-90d = 90 días
-period-12m = 12 meses
-page-window = { $days }, días completos, hora de { $zone }, { $currency }
-compare-with = Comparar: { $with }
-compare-before = los { $days } días anteriores
-compare-weekdays = mismos días de la semana
-compare-year = año pasado
-compare-none = nada
-compare-before-window = { $count } días antes, { $days }
-compare-weekdays-window = Mismos días de la semana, { $days }
-compare-year-window = Año pasado, { $days }
-compare-nothing = Nada
-
 figures = Cifras; cada una cambia el gráfico de abajo
-metric-profit = Ganancia
-metric-net_revenue = Ingresos netos
-metric-orders = Pedidos
-metric-aov = Pedido promedio
-metric-margin = Margen
-metric-ad_spend = Gasto en anuncios
-more = más
-less = menos
-from-before = antes { $before }
 
 per-day-profit = Ganancia por día
 per-day-net_revenue = Ingresos netos por día
@@ -45,12 +20,9 @@ outside-one = Un día salió del rango esperado: { $day }, con { $value }.
 outside-many = { $count } días salieron del rango esperado; el más lejano, { $day }, con { $value }.
 
 line-today = hoy hasta ahora
-line-expected = esperado
 line-before-before = { $days } días antes
 line-before-weekdays = { $weeks } semanas antes
 line-before-year = un año antes
-column-expected = Rango esperado
-mark = { $day }: { $value } { $name }, se esperaba { $range }. Ver por qué
 
 no-orders = Todavía no hay pedidos
 no-orders-what = Las primeras cifras llegan unos minutos después de los primeros pedidos. Conecta una tienda o importa un archivo de pedidos.
@@ -59,18 +31,8 @@ no-snapshot = Todavía no se calculó nada para estos días. Se calcula cada noc
 
 happened = Qué pasó
 happened-none = Nada te necesita ahora. Lo que pase se cuenta aquí a la mañana siguiente.
-at-stake = en juego
 stockouts = Sin stock en 14 días
 stockouts-none = No se espera que nada se agote en los próximos 14 días.
-product = Producto
-likely-on = Probable el
-units-left = { $count_n ->
-    [one] queda { $count }
-   *[other] quedan { $count }
-}
-out-now = Sin stock
-axis-today = hoy
-axis-days = { $count } días
 risks = Riesgos de los próximos 30 días
 risks-none = Ningún riesgo se destaca.
 likely-loss = pérdida probable
@@ -98,7 +60,6 @@ how-orders = Pedidos en el día en que se pagaron, en la zona horaria de la cuen
 how-aov = Pedido promedio = ingresos brutos ÷ pedidos. Sin valor en un día sin pedidos.
 how-margin = Margen = ganancia ÷ ingresos netos. Sin valor donde los ingresos netos no son mayores que cero.
 how-ad_spend = Gasto en anuncios como lo informan las plataformas o tus archivos.
-how-band = El rango esperado es donde caen unos 19 de cada 20 días corrientes: incluye día de la semana, tendencia, estación y feriados.
 how-stories = Los eventos se encuentran al comparar cada día con lo que los días anteriores hacían esperar, y se ordenan por el dinero en juego.
 how-stockouts = De la demanda prevista de cada producto y su stock. La barra abarca 8 de cada 10 resultados.
 how-risks = La pérdida probable es la media de lo que puede pasar en 30 días, como contribución, no como ventas.

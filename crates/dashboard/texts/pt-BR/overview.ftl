@@ -1,29 +1,4 @@
-period = Período
-period-7d = 7 dias
-period-30d = 30 dias
-period-90d = 90 dias
-period-12m = 12 meses
-page-window = { $days }, dias completos, horário de { $zone }, { $currency }
-compare-with = Comparar: { $with }
-compare-before = os { $days } dias anteriores
-compare-weekdays = mesmos dias da semana
-compare-year = ano passado
-compare-none = nada
-compare-before-window = { $count } dias antes, { $days }
-compare-weekdays-window = Mesmos dias da semana, { $days }
-compare-year-window = Ano passado, { $days }
-compare-nothing = Nada
-
 figures = Números; cada um muda o gráfico abaixo
-metric-profit = Lucro
-metric-net_revenue = Receita líquida
-metric-orders = Pedidos
-metric-aov = Pedido médio
-metric-margin = Margem
-metric-ad_spend = Gasto com anúncios
-more = a mais
-less = a menos
-from-before = antes { $before }
 
 per-day-profit = Lucro por dia
 per-day-net_revenue = Receita líquida por dia
@@ -45,12 +20,9 @@ outside-one = Um dia saiu da faixa esperada: { $day }, com { $value }.
 outside-many = { $count } dias saíram da faixa esperada; o mais distante, { $day }, com { $value }.
 
 line-today = hoje até agora
-line-expected = esperado
 line-before-before = { $days } dias antes
 line-before-weekdays = { $weeks } semanas antes
 line-before-year = um ano antes
-column-expected = Faixa esperada
-mark = { $day }: { $value } { $name }, esperava-se { $range }. Ver por quê
 
 no-orders = Ainda não há pedidos
 no-orders-what = Os primeiros números chegam alguns minutos depois dos primeiros pedidos. Conecte uma loja ou importe um arquivo de pedidos.
@@ -59,18 +31,8 @@ no-snapshot = Nada foi calculado para estes dias ainda. Isso acontece toda noite
 
 happened = O que aconteceu
 happened-none = Nada precisa de você agora. O que acontecer é contado aqui na manhã seguinte.
-at-stake = em jogo
 stockouts = Sem estoque em 14 dias
 stockouts-none = Nada deve acabar nos próximos 14 dias.
-product = Produto
-likely-on = Provável em
-units-left = { $count_n ->
-    [one] resta { $count }
-   *[other] restam { $count }
-}
-out-now = Sem estoque
-axis-today = hoje
-axis-days = { $count } dias
 risks = Riscos dos próximos 30 dias
 risks-none = Nenhum risco se destaca.
 likely-loss = perda provável
@@ -98,7 +60,6 @@ how-orders = Pedidos no dia em que foram pagos, no fuso horário da conta.
 how-aov = Pedido médio = receita bruta ÷ pedidos. Sem valor em um dia sem pedidos.
 how-margin = Margem = lucro ÷ receita líquida. Sem valor onde a receita líquida não é maior que zero.
 how-ad_spend = Gasto com anúncios como informam as plataformas ou os seus arquivos.
-how-band = A faixa esperada é onde caem cerca de 19 de cada 20 dias comuns: inclui dia da semana, tendência, estação e feriados.
 how-stories = Os eventos são encontrados ao comparar cada dia com o que os dias anteriores faziam esperar, e ordenados pelo dinheiro em jogo.
 how-stockouts = Da demanda prevista de cada produto e do seu estoque. A barra abrange 8 de cada 10 resultados.
 how-risks = A perda provável é a média do que pode acontecer em 30 dias, como contribuição, não como vendas.

@@ -5,7 +5,7 @@ use diesel::{pg::Pg, prelude::*};
 use diesel_async::RunQueryDsl;
 use domain::{
     AccountId, AnomalyId, StoreError, StoryId,
-    anomalies::{Anomaly, AnomalyStore, Severity},
+    anomalies::{Anomaly, AnomalyStore, OnItsDay, Severity},
     freshness::Dated,
     jobs::JobName,
     page::{Page, PageRequest},
@@ -99,6 +99,12 @@ impl TryFrom<AnomalyRow> for Anomaly {
 const AFTER: &str = "(detected_at, id) < (
     SELECT last.detected_at, last.id FROM anomalies AS last WHERE last.account_id = $1 AND last.id = ";
 
+/// What was found on the day of an anomaly, whose id follows; `$1` is the account.
+const SAME_DAY: &str = "detected_at = (
+    SELECT asked.detected_at FROM anomalies AS asked WHERE asked.account_id = $1 AND asked.id = ";
+
+const JOB: JobName = JobName::AnomalyDetection;
+
 #[async_trait]
 impl AnomalyStore for Store {
     async fn page(
@@ -108,7 +114,6 @@ impl AnomalyStore for Store {
         since: OffsetDateTime,
         page: PageRequest,
     ) -> Result<Dated<Page<Anomaly>>, StoreError> {
-        const JOB: JobName = JobName::AnomalyDetection;
         let found = self
             .read(account, async |connection| {
                 let mut query = anomalies::table
@@ -131,5 +136,25 @@ impl AnomalyStore for Store {
         let (freshness, _, rows) = freshness::apart(JOB, found);
         let anomalies = rows.into_iter().map(Anomaly::try_from).collect::<Result<_, _>>()?;
         Ok(Dated { found: Page::cut(anomalies, page.limit, |anomaly: &Anomaly| anomaly.id.0), freshness })
+    }
+
+    async fn find(&self, account: AccountId, id: AnomalyId) -> Result<Option<Dated<OnItsDay>>, StoreError> {
+        let found = self
+            .read(account, async |connection| {
+                let query = anomalies::table
+                    .filter(anomalies::account_id.eq(account.0))
+                    .filter(Condition { before: SAME_DAY, value: id.0 })
+                    .order(anomalies::id.asc())
+                    .select(<AnomalyRow as Selectable<Pg>>::construct_selection());
+                Ok(WithFreshness::new(JOB, query).load::<Found<AnomalyRow>>(connection).await?)
+            })
+            .await?;
+        let (freshness, _, rows) = freshness::apart(JOB, found);
+        let mut others: Vec<Anomaly> = rows.into_iter().map(Anomaly::try_from).collect::<Result<_, _>>()?;
+        let place = others.iter().position(|anomaly| anomaly.id == id);
+        Ok(place.map(|place| {
+            let anomaly = others.remove(place);
+            Dated { found: OnItsDay { anomaly, others }, freshness }
+        }))
     }
 }

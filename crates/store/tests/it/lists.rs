@@ -161,6 +161,7 @@ fn lists(store: &Arc<Store>, account: AccountId, cursor: Option<i64>) -> Vec<(&'
         "anomalies of a severity",
         AnomalyStore::page(Some("high".parse().unwrap()), datetime!(2026-01-01 0:00 UTC), page)
     );
+    list!("an anomaly with those of its day", AnomalyStore::find(domain::AnomalyId(1)));
     let any = insights::Filter::default();
     let (open, high, ads) = ("open".parse().unwrap(), "high".parse().unwrap(), "ads".parse().unwrap());
     list!("insights", InsightStore::page(any, page));

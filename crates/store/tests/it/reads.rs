@@ -191,6 +191,13 @@ async fn anomalies_are_those_of_the_window_newest_first() {
     assert_eq!(days, ["1", "1", "28", "28", "27", "27", "26", "26", "25", "25", "24", "24", "23", "23"]);
     let high = AnomalyStore::page(&*db.store, mine, Some(Severity::High), since, page(10, None)).await.unwrap().found;
     assert_eq!(high.items.len(), 2);
+
+    let asked = high.items[0].id;
+    let found = AnomalyStore::find(&*db.store, mine, asked).await.unwrap().unwrap().found;
+    assert_eq!((found.anomaly.id, found.anomaly.day.day()), (asked, 1));
+    let others: Vec<_> = found.others.iter().map(|other| (other.day.day(), other.id == high.items[1].id)).collect();
+    assert_eq!(others, [(1, true)], "the other of its day, and none of another account");
+    assert_eq!(AnomalyStore::find(&*db.store, theirs, asked).await.unwrap(), None);
 }
 
 #[tokio::test]

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use domain::{
     money::Currency,
-    profit::{Assumptions, Basis, Components, Explained, Snapshot},
+    profit::{
+        Assumptions, Explained, Snapshot,
+        explain::{self, Value},
+    },
     texts::Texts,
 };
 use serde::Serialize;
@@ -30,86 +33,20 @@ pub struct Explanation {
 
 /// Explains the figures of a day, in the order in which the day lists them. Rates are those that the account assumes now.
 pub fn day(snapshot: &Snapshot, assumed: &Assumptions, currency: Currency, texts: &Texts) -> Vec<Explanation> {
-    let Snapshot { components, basis, .. } = snapshot;
-    let money = |amount| JsonDecimal::money(amount, currency);
-    let Basis {
-        goods_revenue,
-        cogs_covered_revenue,
-        fees_estimated_orders,
-        shipping_estimated_orders,
-        returned_units,
-        returned_cogs,
-        returned_fees,
-    } = *basis;
-    let Assumptions { fee_rate, fee_fixed, shipping_per_order, cogs_ratio } = *assumed;
-    let [gross, refunds, ads, cogs, fees, shipping, extra] = named(components, currency);
-    let net = ("net_revenue", money(components.net_revenue()));
-    let operational = ("operational_profit", money(components.operational_profit()));
-    let profit = ("final_profit", money(components.final_profit()));
-    let covered = ("cogs_covered_revenue", money(cogs_covered_revenue));
-    let without_fees = ("fees_estimated_orders", count(fees_estimated_orders));
-    let without_shipping = ("shipping_estimated_orders", count(shipping_estimated_orders));
-    let [returned_units, returned_cogs] =
-        [("returned_units", count(returned_units)), ("returned_cogs", money(returned_cogs))];
-    let returned_fees = ("returned_fees", money(returned_fees));
-    let purchases = ("purchase_count", count(components.purchase_count));
-    let [fee_rate, cogs_ratio] = [("fee_rate", fee_rate), ("cogs_ratio", cogs_ratio)].map(|(n, r)| (n, rate(r)));
-    let [fee_fixed, per_order] =
-        [("fee_fixed", fee_fixed), ("shipping_per_order", shipping_per_order)].map(|(n, a)| (n, money(a)));
-    vec![
-        figure(Explained::GrossRevenue, texts, [purchases]),
-        figure(Explained::Refunds, texts, []),
-        figure(Explained::AdSpend, texts, []),
-        figure(
-            Explained::CogsEstimate,
-            texts,
-            [("goods_revenue", money(goods_revenue)), covered, cogs_ratio, returned_units, returned_cogs],
-        )
-        .estimated(basis.cogs_is_estimated()),
-        figure(Explained::FeesEstimate, texts, [purchases, without_fees, fee_rate, fee_fixed, returned_fees])
-            .estimated(basis.fees_are_estimated()),
-        figure(Explained::ShippingEstimate, texts, [purchases, without_shipping, per_order])
-            .estimated(basis.shipping_is_estimated()),
-        figure(Explained::ExtraExpenses, texts, []),
-        figure(Explained::NetRevenue, texts, [gross, refunds]),
-        figure(Explained::OperationalProfit, texts, [net, cogs, fees, shipping]).estimated(basis.is_estimated()),
-        figure(Explained::FinalProfit, texts, [operational, ads, extra]).estimated(basis.is_estimated()),
-        figure(Explained::MarginPct, texts, [profit, net]).estimated(basis.is_estimated()),
-        figure(Explained::PurchaseCount, texts, []),
-    ]
-}
-
-impl Explanation {
-    fn estimated(self, estimated: bool) -> Self {
-        Self { estimated, ..self }
-    }
-}
-
-/// A name and its value.
-type Input = (&'static str, JsonDecimal);
-
-/// The sums among the components, by the names that a day gives them.
-fn named(components: &Components, currency: Currency) -> [Input; 7] {
-    [
-        ("gross_revenue", components.gross_revenue),
-        ("refunds", components.refunds),
-        ("ad_spend", components.ad_spend),
-        ("cogs_estimate", components.cogs_estimate),
-        ("fees_estimate", components.fees_estimate),
-        ("shipping_estimate", components.shipping_estimate),
-        ("extra_expenses", components.extra_expenses),
-    ]
-    .map(|(name, amount)| (name, JsonDecimal::money(amount, currency)))
-}
-
-fn figure<const N: usize>(figure: Explained, texts: &Texts, inputs: [Input; N]) -> Explanation {
-    Explanation { figure, formula: figure.formula(texts), inputs: inputs.into_iter().collect(), estimated: false }
-}
-
-fn count(number: i64) -> JsonDecimal {
-    JsonDecimal(number.into())
-}
-
-fn rate(share: rust_decimal::Decimal) -> JsonDecimal {
-    JsonDecimal(share.normalize())
+    let input = |(name, value): (&'static str, Value)| {
+        let number = match value {
+            Value::Money(amount) => JsonDecimal::money(amount, currency),
+            Value::Count(count) => JsonDecimal(count.into()),
+            Value::Rate(share) => JsonDecimal(share.normalize()),
+            Value::Percent(percent) => JsonDecimal::percent(percent),
+        };
+        (name, number)
+    };
+    let explained = explain::day(snapshot, assumed).into_iter().map(|one| Explanation {
+        figure: one.figure,
+        formula: one.figure.formula(texts),
+        inputs: one.inputs.into_iter().map(input).collect(),
+        estimated: one.is_estimated,
+    });
+    explained.collect()
 }

@@ -3,29 +3,30 @@
 use domain::{
     freshness::Dated,
     metric_days::JudgedDay,
-    metrics::{Metric, Sums, Unit},
+    metrics::Sums,
     periods::{Change, Comparison, days, shifted},
     profit::{DayRange, Snapshot},
 };
-use rust_decimal::{Decimal, prelude::FromPrimitive, prelude::ToPrimitive};
-use time::{Date, Weekday};
+use rust_decimal::{Decimal, prelude::ToPrimitive};
+use time::Date;
 use url::Url;
 
-use super::{Query, figures, panels};
+use super::Query;
 use crate::{
-    parts::chart::{Line, Mark, Name, Scale, Series},
+    pages::{
+        days::{labels, mark, range_of, tick},
+        figures, panel,
+    },
+    parts::chart::{Line, Name, Scale, Series},
     text::Writer,
     views::{
-        layout::Table,
-        overview::{Chart, Drawn},
+        chart::{Chart, Drawn},
+        panel::Table,
     },
 };
 
 /// Days that a call of the API answers at most.
 const MAX_DAYS: i64 = 365;
-
-/// Texts below the chart at most.
-const LABELS: usize = 6;
 
 pub struct Source<'a> {
     pub writer: &'a Writer,
@@ -54,8 +55,8 @@ pub fn panel(source: &Source<'_>) -> Chart {
     let how = vec![writer.say(&format!("how-{metric}")), writer.say("how-band")];
     let with_today = days(source.range);
     let path = format!("/api/v1/profit?days={}", with_today.min(MAX_DAYS));
-    let mut foot = panels::foot(writer, &source.profit.freshness, how, &path, true, source.api);
-    let of_figures = panels::curl(&format!("/api/v1/profit?days={}&complete=1", with_today - 1), source.api);
+    let mut foot = panel::foot(writer, &source.profit.freshness, how, &path, true, source.api);
+    let of_figures = panel::curl(&format!("/api/v1/profit?days={}&complete=1", with_today - 1), source.api);
     foot.curl =
         format!("# {}\n{of_figures}\n\n# {}\n{}", writer.say("curl-figures"), writer.say("curl-chart"), foot.curl);
     foot.table = Some(source.table(&all));
@@ -102,13 +103,13 @@ impl Source<'_> {
         let drawn = [&values, &compared, &low, &high].into_iter().flatten().flatten().copied();
         let (least, most) = drawn.fold((f64::MAX, f64::MIN), |(low, high), value| (low.min(value), high.max(value)));
         let scale = Scale::covering(least, most);
-        let ticks = scale.ticks.iter().map(|tick| self.tick(*tick, scale.decimals)).collect();
+        let ticks = scale.ticks.iter().map(|value| tick(writer, self.query.metric, *value, scale.decimals)).collect();
         let has_band = low.iter().any(Option::is_some);
         let has_before = compared.iter().any(Option::is_some);
         let is_open = values.last().is_some_and(Option::is_some);
         let compare_name = self.compare_name();
         let last = |series: &Series| series.iter().rev().flatten().next().copied();
-        let called = writer.say(&format!("metric-{}", self.query.metric)).to_lowercase();
+        let called = figures::name(writer, self.query.metric).to_lowercase();
         let main = if is_open { writer.say("line-today") } else { called.clone() };
         let names = [
             last(&values).map(|value| Name { value, text: main, is_main: true }),
@@ -120,13 +121,17 @@ impl Source<'_> {
             summary: self.summary(all),
             scale,
             ticks,
-            days: self.labels(all),
+            days: labels(writer, &all.iter().map(|day| day.date).collect::<Vec<_>>()),
             values,
             is_open,
             low,
             high,
             before: compared,
-            marks: all.iter().enumerate().filter_map(|(slot, day)| self.mark(slot, day)).collect(),
+            marks: all
+                .iter()
+                .enumerate()
+                .filter_map(|(slot, day)| mark(writer, self.query.metric, slot, &day.judged?, day.value?))
+                .collect(),
             names: names.into_iter().flatten().collect(),
             key: [
                 Some(called),
@@ -135,52 +140,6 @@ impl Source<'_> {
                 has_before.then_some(compare_name),
             ],
         }
-    }
-
-    fn tick(&self, tick: f64, decimals: u32) -> String {
-        let value = Decimal::from_f64(tick).unwrap_or_default();
-        match self.query.metric.unit() {
-            Unit::Share => self.writer.percent(value, decimals.saturating_sub(2)),
-            _ => self.writer.number(value, decimals),
-        }
-    }
-
-    /// Mondays, at most six of them; the firsts of months where there are many days.
-    fn labels(&self, all: &[Day]) -> Vec<(usize, String)> {
-        let is_long = all.len() > 120;
-        let starts = |date: Date| if is_long { date.day() == 1 } else { date.weekday() == Weekday::Monday };
-        let slots: Vec<_> = all.iter().enumerate().filter(|(_, day)| starts(day.date)).collect();
-        let every = slots.len().div_ceil(LABELS).max(1);
-        slots.into_iter().step_by(every).map(|(slot, day)| (slot, self.writer.day(day.date))).collect()
-    }
-
-    fn mark(&self, slot: usize, day: &Day) -> Option<Mark> {
-        let (judged, value) = (day.judged?, day.value?);
-        let (anomaly, expected) = (judged.anomaly?, judged.expected?);
-        let (metric, writer) = (self.query.metric, self.writer);
-        let range = self.range_of(expected.low, expected.high);
-        let date = writer.weekday(day.date);
-        let shown = figures::shown(writer, metric, value);
-        let label = writer
-            .message("mark")
-            .text("day", &date)
-            .text("value", &shown)
-            .text("name", writer.say(&format!("metric-{metric}")).to_lowercase())
-            .text("range", range)
-            .say();
-        Some(Mark {
-            slot,
-            value: value.to_f64()?,
-            address: format!("/anomalies/{anomaly}"),
-            label,
-            text: format!("{date}: {shown}"),
-        })
-    }
-
-    fn range_of(&self, low: f64, high: f64) -> String {
-        let of =
-            |value: f64| figures::shown(self.writer, self.query.metric, Decimal::from_f64(value).unwrap_or_default());
-        self.writer.message("range").text("low", of(low)).text("high", of(high)).say()
     }
 
     fn compare_name(&self) -> String {
@@ -209,7 +168,7 @@ impl Source<'_> {
         };
         let sentence = writer
             .message(id)
-            .text("name", writer.say(&format!("metric-{metric}")))
+            .text("name", figures::name(writer, metric))
             .text("value", figures::told(writer, metric, total))
             .text("change", change.map(|change| writer.change(change)).unwrap_or_default())
             .text("than", self.than())
@@ -257,13 +216,10 @@ impl Source<'_> {
 
     fn table(&self, all: &[Day]) -> Table {
         let (writer, metric) = (self.writer, self.query.metric);
-        let cell = |value: Option<Decimal>| value.map_or_else(|| "–".to_owned(), |value| self.cell(metric, value));
-        let unit = if metric.unit() == Unit::Money { format!(" ({})", writer.currency) } else { String::new() };
-        let mut head = vec![
-            writer.say("column-day"),
-            format!("{}{unit}", writer.say(&format!("metric-{metric}"))),
-            writer.say("column-expected"),
-        ];
+        let cell = |value: Option<Decimal>| {
+            value.map_or_else(|| "–".to_owned(), |value| figures::cell(writer, metric.unit(), value))
+        };
+        let mut head = vec![writer.say("column-day"), figures::column(writer, metric), writer.say("column-expected")];
         let compares = self.query.compare != Comparison::Nothing;
         if compares {
             head.push(self.compare_name());
@@ -273,7 +229,8 @@ impl Source<'_> {
             let name =
                 if day.date == self.range.last { writer.message("today-so-far").text("day", date).say() } else { date };
             let expected = day.judged.and_then(|day| day.expected);
-            let range = expected.map_or_else(|| "–".to_owned(), |expected| self.range_of(expected.low, expected.high));
+            let range = expected
+                .map_or_else(|| "–".to_owned(), |expected| range_of(writer, metric, expected.low, expected.high));
             let mut row = vec![name, cell(day.value), range];
             if compares {
                 row.push(cell(day.before));
@@ -281,14 +238,5 @@ impl Source<'_> {
             row
         };
         Table { head, rows: all.iter().rev().map(row).collect() }
-    }
-
-    fn cell(&self, metric: Metric, value: Decimal) -> String {
-        match metric.unit() {
-            Unit::Money => self.writer.exact(value),
-            Unit::Share => self.writer.percent(value, 2),
-            Unit::Ratio => self.writer.number(value, 2),
-            Unit::Count => self.writer.number(value, 0),
-        }
     }
 }

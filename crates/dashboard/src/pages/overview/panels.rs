@@ -6,50 +6,29 @@ use domain::{
     integrations::{Integration, Status},
     inventory::{self, Item},
     page::Page,
-    periods::shifted,
     risks,
 };
-use rust_decimal::{Decimal, prelude::FromPrimitive, prelude::ToPrimitive};
+use rust_decimal::{Decimal, prelude::FromPrimitive};
 use url::Url;
 
 use crate::{
-    parts::chart::RangeBar,
+    pages::{
+        insights::{ranked, why},
+        panel::foot,
+        stock::{axis, stock_row},
+    },
     text::Writer,
     views::{
-        layout::{Foot, FootWords},
-        overview::{Panel, Source, StockOut, Story},
+        overview::Story,
+        panel::{Panel, Way},
+        rows::{Badge, Cell, Head, Row},
     },
 };
 
+/// Stories that are shown; the others are on a page of their own.
+const STORIES: usize = 5;
 /// Days that the axis of stock-outs spans.
 const AXIS_DAYS: i64 = 14;
-
-/// What stands below a panel: how fresh its figures are, how they are made, and the calls that give the same.
-pub fn foot(writer: &Writer, freshness: &Freshness, how: Vec<String>, path: &str, csv: bool, api: &Url) -> Foot {
-    let as_of = match freshness.as_of {
-        Some(at) => writer.message("as-of").text("time", writer.moment(at)).say(),
-        None => writer.say("never-computed"),
-    };
-    let joined = if path.contains('?') { '&' } else { '?' };
-    Foot {
-        as_of,
-        table: None,
-        words: FootWords {
-            table: writer.say("table"),
-            as_table: writer.say("chart-as-table"),
-            calculated: writer.say("calculated"),
-        },
-        how,
-        csv: csv.then(|| format!("{path}{joined}format=csv")),
-        json: path.to_owned(),
-        curl: curl(path, api),
-    }
-}
-
-/// The command that asks the API for a path.
-pub fn curl(path: &str, api: &Url) -> String {
-    format!("curl -H \"Authorization: Bearer $KEY\" '{}{path}'", api.as_str().trim_end_matches('/'))
-}
 
 pub fn stories(writer: &Writer, found: &Dated<Page<Insight>>, api: &Url) -> Panel<Story> {
     let story = |insight: &Insight| {
@@ -57,29 +36,35 @@ pub fn stories(writer: &Writer, found: &Dated<Page<Insight>>, api: &Url) -> Pane
         let amount = insight.at_stake.and_then(Decimal::from_f64);
         Story {
             title: wording.title,
+            address: Some(format!("/insights#insight-{}", insight.id)),
             text: wording.body,
             act: Some(wording.suggested_action).filter(|act| !act.is_empty()),
             amount: amount.map(|amount| (writer.whole(amount), writer.say("at-stake"))),
+            why: why(writer, insight),
         }
     };
     let how = vec![writer.say("how-stories")];
-    let mut ranked: Vec<&Insight> = found.found.items.iter().collect();
-    ranked.sort_by(|a, b| b.at_stake.unwrap_or(f64::MIN).total_cmp(&a.at_stake.unwrap_or(f64::MIN)));
+    let all = &found.found.items;
+    let count = i64::try_from(all.len()).unwrap_or(i64::MAX);
     Panel {
         id: "h-stories",
         title: writer.say("happened"),
-        items: ranked.into_iter().map(story).collect(),
+        items: ranked(all).into_iter().take(STORIES).map(story).collect(),
         nothing: writer.say("happened-none"),
+        all: (count > 0).then(|| Way {
+            text: writer.message("all-of").count("count", count).say(),
+            address: "/insights".to_owned(),
+        }),
+        next: None,
         foot: foot(writer, &found.freshness, how, "/api/v1/insights?status=open", false, api),
     }
 }
 
-pub fn axis(writer: &Writer) -> [String; 3] {
-    let after = |days: i64| writer.message("axis-days").count("count", days).say();
-    [writer.say("axis-today"), after(AXIS_DAYS / 2), after(AXIS_DAYS)]
+pub fn stock_head(writer: &Writer) -> Vec<Head> {
+    vec![Head::Text(writer.say("product")), Head::Axis(axis(writer, AXIS_DAYS)), Head::Text(writer.say("likely-on"))]
 }
 
-pub fn stockouts(writer: &Writer, listing: &inventory::Listing, api: &Url) -> Panel<StockOut> {
+pub fn stockouts(writer: &Writer, listing: &inventory::Listing, api: &Url) -> Panel<Row> {
     let within = |item: &&Item| {
         item.current_stock <= 0 && item.velocity.is_some_and(|velocity| velocity > Decimal::ZERO)
             || item.days_of_stock.is_some_and(|days| days <= AXIS_DAYS.into())
@@ -88,31 +73,19 @@ pub fn stockouts(writer: &Writer, listing: &inventory::Listing, api: &Url) -> Pa
     Panel {
         id: "h-stock",
         title: writer.say("stockouts"),
-        items: listing.page.items.iter().filter(within).take(8).map(|item| stock_out(writer, item)).collect(),
+        items: listing
+            .page
+            .items
+            .iter()
+            .filter(within)
+            .take(8)
+            .map(|item| stock_row(writer, item, AXIS_DAYS))
+            .collect(),
         nothing: writer.say("stockouts-none"),
+        all: Some(Way { text: writer.say("all-products"), address: "/inventory".to_owned() }),
+        next: None,
         foot: foot(writer, &listing.freshness, how, "/api/v1/inventory?status=critical", false, api),
     }
-}
-
-fn stock_out(writer: &Writer, item: &Item) -> StockOut {
-    let left = writer.message("units-left").count("count", item.current_stock).say();
-    let is_out = item.current_stock <= 0;
-    let part = |days: Decimal| days.to_f64().unwrap_or_default() / AXIS_DAYS as f64;
-    let on_day = |days: Decimal| shifted(writer.today(), days.floor().to_i64().unwrap_or_default());
-    let (bar, on, between) = match (is_out, item.days_of_stock) {
-        (false, Some(likely)) => {
-            let (early, late) = item.days_of_stock_range.unwrap_or((likely, likely));
-            let span =
-                writer.message("range").text("low", writer.day(on_day(early))).text("high", writer.day(on_day(late)));
-            (
-                RangeBar::Between { early: part(early), likely: part(likely), late: part(late) },
-                writer.weekday(on_day(likely)),
-                Some(span.say()),
-            )
-        }
-        _ => (RangeBar::Now, writer.say("out-now"), None),
-    };
-    StockOut { name: item.product_name.clone(), left, bar, on, between, is_out }
 }
 
 pub fn risks(writer: &Writer, listing: &risks::Listing, api: &Url) -> Panel<Story> {
@@ -129,9 +102,11 @@ pub fn risks(writer: &Writer, listing: &risks::Listing, api: &Url) -> Panel<Stor
         });
         Story {
             title: risk.found.title(writer.texts()),
+            address: None,
             text: [likely, range].into_iter().flatten().collect::<Vec<_>>().join(" "),
             act: None,
             amount: expected.map(|amount| (writer.whole(-amount), writer.say("likely-loss"))),
+            why: None,
         }
     };
     let how = vec![writer.say("how-risks")];
@@ -140,11 +115,23 @@ pub fn risks(writer: &Writer, listing: &risks::Listing, api: &Url) -> Panel<Stor
         title: writer.say("risks"),
         items: listing.page.items.iter().map(story).collect(),
         nothing: writer.say("risks-none"),
+        all: None,
+        next: None,
         foot: foot(writer, &listing.freshness, how, "/api/v1/risks", false, api),
     }
 }
 
-pub fn sources(writer: &Writer, connections: &[Integration], freshness: &Freshness, api: &Url) -> Panel<Source> {
+pub fn source_head(writer: &Writer) -> Vec<Head> {
+    vec![Head::Text(writer.say("source")), Head::Text(writer.say("state")), Head::Number(writer.say("newest"))]
+}
+
+pub fn sources(writer: &Writer, connections: &[Integration], freshness: &Freshness, api: &Url) -> Panel<Row> {
+    let row = |name: String, state: Option<Badge>, newest: Option<String>| Row {
+        name,
+        address: None,
+        below: None,
+        cells: vec![Cell::Badge(state), Cell::Number { text: newest.unwrap_or_else(|| "–".to_owned()), value: None }],
+    };
     let connection = |integration: &Integration| {
         let status = integration.status(writer.now);
         let (class, sign) = match status {
@@ -154,26 +141,23 @@ pub fn sources(writer: &Writer, connections: &[Integration], freshness: &Freshne
             Status::NeverSynced => ("", "↻"),
         };
         let platform = writer.message("platform").text("platform", integration.provider).say();
-        Source {
-            name: platform,
-            state: Some((class, sign, writer.say(&format!("state-{status}")))),
-            newest: integration.last_sync_at.map_or_else(|| "–".to_owned(), |at| writer.moment(at)),
-        }
+        let text = format!("{sign} {}", writer.say(&format!("state-{status}")));
+        row(platform, Some(Badge { class, text }), integration.last_sync_at.map(|at| writer.moment(at)))
     };
-    let source = |(source, newest): &(domain::freshness::Source, Option<Newest>)| Source {
-        name: writer.say(&format!("source-{source}")),
-        state: None,
-        newest: match newest {
-            Some(Newest::At(at)) => writer.moment(*at),
-            Some(Newest::Day(day)) => writer.day(*day),
-            None => "–".to_owned(),
-        },
+    let source = |(source, newest): &(domain::freshness::Source, Option<Newest>)| {
+        let newest = newest.map(|newest| match newest {
+            Newest::At(at) => writer.moment(at),
+            Newest::Day(day) => writer.day(day),
+        });
+        row(writer.say(&format!("source-{source}")), None, newest)
     };
     Panel {
         id: "h-sources",
         title: writer.say("sources"),
         items: connections.iter().map(connection).chain(freshness.sources.iter().map(source)).collect(),
         nothing: String::new(),
+        all: None,
+        next: None,
         foot: foot(writer, freshness, vec![], "/api/v1/integrations", false, api),
     }
 }

@@ -7,7 +7,7 @@ use domain::{
 };
 
 use super::METRICS;
-use crate::{error::PageError, pages::parameter};
+use crate::{error::PageError, pages::query};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Query {
@@ -20,13 +20,14 @@ impl Query {
     const USUAL: Self = Self { period: Period::Month, compare: Comparison::Weekdays, metric: Metric::Profit };
 
     pub fn of(request: &HttpRequest) -> Result<Self, PageError> {
+        let metric = query::one(request, "metric")?.unwrap_or(Self::USUAL.metric);
+        if !METRICS.contains(&metric) {
+            return Err(PageError::Invalid("metric"));
+        }
         Ok(Self {
-            period: one(request, "period", Self::USUAL.period)?,
-            compare: one(request, "compare", Self::USUAL.compare)?,
-            metric: one(request, "metric", Self::USUAL.metric)
-                .ok()
-                .filter(|metric| METRICS.contains(metric))
-                .ok_or(PageError::Invalid("metric"))?,
+            period: query::one(request, "period")?.unwrap_or(Self::USUAL.period),
+            compare: query::one(request, "compare")?.unwrap_or(Self::USUAL.compare),
+            metric,
         })
     }
 
@@ -38,14 +39,6 @@ impl Query {
             (compare != Self::USUAL.compare).then(|| format!("compare={compare}")),
             (metric != Self::USUAL.metric).then(|| format!("metric={metric}")),
         ];
-        let query = pairs.into_iter().flatten().collect::<Vec<_>>().join("&");
-        if query.is_empty() { "/".to_owned() } else { format!("/?{query}") }
-    }
-}
-
-fn one<T: std::str::FromStr>(request: &HttpRequest, name: &'static str, usual: T) -> Result<T, PageError> {
-    match parameter(request, name) {
-        Some(text) => text.parse().map_err(|_| PageError::Invalid(name)),
-        None => Ok(usual),
+        query::address("/", pairs)
     }
 }

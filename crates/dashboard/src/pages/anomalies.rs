@@ -1,0 +1,284 @@
+//! Days on which a metric was not what its history led one to expect.
+
+use actix_web::{HttpRequest, HttpResponse, web::Data};
+use domain::{
+    anomalies::{Anomaly, Kind, Severity},
+    freshness::Dated,
+    metrics::{Metric, Unit},
+    page::{Page, PageRequest},
+    periods::shifted,
+};
+use url::Url;
+
+use super::{days::decimal, figures, html, insights::severity as badge_of, panel, query, shell::shell, window};
+use crate::{
+    error::PageError,
+    session::Viewer,
+    state::State,
+    text::Writer,
+    views::{
+        anomalies::{self as view, Model},
+        layout::{Choice, Here},
+        panel::Panel,
+        rows::{Cell, Head, Row},
+    },
+};
+
+/// Anomalies of a page.
+const LIMIT: i64 = 50;
+/// How many days are looked back, today included.
+const DAYS: [i64; 3] = [7, 30, 90];
+const USUAL_DAYS: i64 = 30;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Query {
+    days: i64,
+    severity: Option<Severity>,
+    cursor: Option<i64>,
+}
+
+impl Query {
+    fn of(request: &HttpRequest) -> Result<Self, PageError> {
+        let days = query::one(request, "days")?.unwrap_or(USUAL_DAYS);
+        if !DAYS.contains(&days) {
+            return Err(PageError::Invalid("days"));
+        }
+        Ok(Self { days, severity: query::one(request, "severity")?, cursor: query::cursor(request)? })
+    }
+
+    fn address(self) -> String {
+        let Self { days, severity, cursor } = self;
+        let pairs = [
+            (days != USUAL_DAYS).then(|| format!("days={days}")),
+            severity.map(|severity| format!("severity={severity}")),
+            cursor.map(|cursor| format!("cursor={cursor}")),
+        ];
+        query::address(Here::Anomalies.address(), pairs)
+    }
+
+    /// The call that gives the same.
+    fn api(self) -> String {
+        let Self { days, severity, cursor } = self;
+        let pairs = [
+            Some(format!("days={days}")),
+            severity.map(|severity| format!("severity={severity}")),
+            Some(format!("limit={LIMIT}")),
+            cursor.map(|cursor| format!("cursor={cursor}")),
+        ];
+        query::address("/api/v1/anomalies", pairs)
+    }
+}
+
+pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
+    let writer = super::writer(Some(&viewer), request.headers(), (state.clock)());
+    let query = Query::of(&request)?;
+    let since = writer.zone.start_of(shifted(writer.today(), 1 - query.days));
+    let page = PageRequest { limit: LIMIT, cursor: query.cursor };
+    let found = state.anomalies.page(viewer.account(), query.severity, since, page).await?;
+    let title = writer.say("anomalies");
+    let model = Model {
+        shell: shell(&viewer, &state, &writer, Here::Anomalies, title.clone()).await?,
+        title,
+        place: window::place(&writer),
+        days: days(&writer, query),
+        severities: severities(&writer, query),
+        head: head(&writer),
+        found: list(&writer, query, &found, &state.settings.api_url),
+    };
+    Ok(html(view::page(&model)))
+}
+
+fn days(writer: &Writer, query: Query) -> (String, Vec<Choice>) {
+    let choice = |days: i64| Choice {
+        address: Query { days, cursor: None, ..query }.address(),
+        text: writer.message("last-days").count("days", days).say(),
+        is_chosen: days == query.days,
+    };
+    (writer.say("period"), DAYS.into_iter().map(choice).collect())
+}
+
+/// All of them, then the worst first.
+fn severities(writer: &Writer, query: Query) -> (String, Vec<Choice>) {
+    let choice = |severity: Option<Severity>| Choice {
+        address: Query { severity, cursor: None, ..query }.address(),
+        text: severity.map_or_else(|| writer.say("all"), |severity| writer.say(&format!("severity-{severity}"))),
+        is_chosen: severity == query.severity,
+    };
+    let each = Severity::ALL.iter().rev().copied().map(Some);
+    (writer.say("severity"), std::iter::once(None).chain(each).map(choice).collect())
+}
+
+fn head(writer: &Writer) -> Vec<Head> {
+    vec![
+        Head::Text(writer.say("column-figure")),
+        Head::Text(writer.say("column-day")),
+        Head::Number(writer.say("column-that-day")),
+        Head::Number(writer.say("column-expected")),
+        Head::Text(writer.say("severity")),
+    ]
+}
+
+/// Each deviation is a row; the finding that names its cause is told in it.
+fn list(writer: &Writer, query: Query, found: &Dated<Page<Anomaly>>, api: &Url) -> Panel<Row> {
+    let items = &found.found.items;
+    let cause_of = |anomaly: &Anomaly| {
+        let is_it = |other: &&Anomaly| {
+            (other.kind, &other.metric, other.day, other.direction)
+                == (Kind::Correlated, &anomaly.metric, anomaly.day, anomaly.direction)
+        };
+        items.iter().find(is_it).and_then(|cause| cause.cause_in(writer.texts()))
+    };
+    let row = |anomaly: &Anomaly| Row {
+        name: name(writer, &anomaly.metric),
+        address: Some(format!("/anomalies/{}", anomaly.id)),
+        below: cause_of(anomaly),
+        cells: vec![
+            Cell::Text(writer.weekday(anomaly.day)),
+            Cell::Number {
+                text: told(writer, &anomaly.metric, anomaly.observed_value),
+                value: Some(value(anomaly.observed_value)),
+            },
+            Cell::Number { text: expected(writer, anomaly), value: None },
+            Cell::Badge(Some(badge_of(writer, anomaly.severity))),
+        ],
+    };
+    let next = found.found.next_cursor.map(|cursor| Query { cursor: Some(cursor), ..query }.address());
+    let how = vec![writer.say("how-band"), writer.say("how-anomalies")];
+    Panel {
+        id: "h-anomalies",
+        title: writer.say("anomalies-title"),
+        items: items.iter().filter(|anomaly| anomaly.kind == Kind::Univariate).map(row).collect(),
+        nothing: writer.say(if found.freshness.as_of.is_some() { "anomalies-none" } else { "anomalies-not-yet" }),
+        all: None,
+        next: panel::next(writer, next),
+        foot: panel::foot(writer, &found.freshness, how, &query.api(), false, api),
+    }
+}
+
+/// How a metric or one of its drivers is called.
+pub fn name(writer: &Writer, metric: &str) -> String {
+    match metric.parse::<Metric>() {
+        Ok(metric) => figures::name(writer, metric),
+        Err(_) => writer.message("driver").text("metric", metric).say(),
+    }
+}
+
+/// What the value of a metric or of one of its drivers counts.
+fn unit(metric: &str) -> Unit {
+    match metric {
+        "cogs" | "fees" | "shipping" | "extra_expenses" | "price_per_unit" => Unit::Money,
+        "visitors" | "ad_clicks" | "returning_customers" => Unit::Count,
+        "share_of_visitors"
+        | "orders_per_visitor_of_all"
+        | "cogs_per_gross_revenue"
+        | "fees_per_gross_revenue"
+        | "shipping_per_gross_revenue" => Unit::Share,
+        _ => metric.parse::<Metric>().map_or(Unit::Ratio, Metric::unit),
+    }
+}
+
+/// A figure of a metric or of one of its drivers, with its unit.
+pub fn told(writer: &Writer, metric: &str, value: f64) -> String {
+    let value = decimal(value);
+    match (metric.parse::<Metric>(), unit(metric)) {
+        (Ok(metric), _) => figures::told(writer, metric, value),
+        (Err(_), Unit::Money) => {
+            let amount = writer.exact(value);
+            writer.message("money").text("number", amount).text("currency", writer.currency).say()
+        }
+        (Err(_), Unit::Share) => writer.percent(value, 1),
+        (Err(_), Unit::Ratio) => writer.number(value, 2),
+        (Err(_), Unit::Count) => writer.number(value, 0),
+    }
+}
+
+/// The number as the API gives it.
+pub fn value(value: f64) -> String {
+    decimal(value).round_dp(4).normalize().to_string()
+}
+
+/// The range that was expected, else the figure.
+pub fn expected(writer: &Writer, anomaly: &Anomaly) -> String {
+    let one = |value: f64| told(writer, &anomaly.metric, value);
+    match anomaly.expected_interval {
+        Some((low, high)) => writer.message("range").text("low", one(low)).text("high", one(high)).say(),
+        None => one(anomaly.expected_value),
+    }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use domain::{
+        AnomalyId,
+        anomalies::{Cause, Direction, Driver},
+        freshness::Freshness,
+        jobs::JobName,
+    };
+    use time::macros::{date, datetime};
+
+    use super::*;
+    use crate::text::tests::writer;
+
+    pub fn anomaly(id: i64, kind: Kind, metric: &str) -> Anomaly {
+        let driver = |level, metric: &str, share, observed, expected| Driver {
+            level,
+            metric: metric.to_owned(),
+            dimension: None,
+            part: None,
+            effect: -20.0 * share,
+            share,
+            observed,
+            expected,
+            direction: Direction::Down,
+        };
+        Anomaly {
+            id: AnomalyId(id),
+            kind,
+            metric: metric.to_owned(),
+            day: date!(2026 - 11 - 20),
+            observed_value: 5.0,
+            expected_value: 50.25,
+            expected_interval: Some((33.0, 70.0)),
+            z_score: -6.0,
+            direction: Direction::Down,
+            severity: Severity::High,
+            detected_at: datetime!(2026-11-21 3:00 UTC),
+            inferred_cause: None,
+            confidence: (kind == Kind::Correlated).then_some(0.9),
+            correlated_metrics: vec![],
+            drivers: vec![
+                driver(1, "visitors", 0.8, 97.0, 420.0),
+                driver(1, "conversion", 0.2, 0.05, 0.12),
+                driver(2, "ad_clicks", 1.0, 10.0, 200.0),
+            ],
+            cause: (kind == Kind::Correlated).then_some(Cause::Traffic),
+            is_shift: false,
+            story_id: None,
+        }
+    }
+
+    #[test]
+    fn a_deviation_and_its_cause_are_one_row() {
+        let items = vec![anomaly(8, Kind::Correlated, "orders"), anomaly(7, Kind::Univariate, "orders")];
+        let freshness = Freshness { job: JobName::AnomalyDetection, as_of: None, sources: vec![] };
+        let query = Query { days: 30, severity: None, cursor: None };
+        let found = Dated { found: Page { items, next_cursor: Some(7) }, freshness };
+        let panel = list(&writer("en"), query, &found, &Url::parse("http://localhost").unwrap());
+        let [row] = panel.items.as_slice() else { panic!() };
+        assert_eq!((row.name.as_str(), row.address.as_deref()), ("Orders", Some("/anomalies/7")));
+        let cause =
+            "Visits were 77% below normal, because clicks on ads were 95% below normal (80% of the difference).";
+        assert_eq!(row.below.as_deref(), Some(cause));
+        assert_eq!(panel.next.map(|next| next.address).as_deref(), Some("/anomalies?cursor=7"));
+    }
+
+    #[test]
+    fn figures_have_the_unit_of_what_they_count() {
+        let told = |metric, value| told(&writer("en"), metric, value);
+        assert_eq!(told("orders", 43.0), "43");
+        assert_eq!(told("profit", -1895.87), "\u{2212}1,896 USD");
+        assert_eq!(told("share_of_visitors", 0.125), "12.5%");
+        assert_eq!(told("units_per_order", 1.5), "1.50");
+        assert_eq!(expected(&writer("en"), &anomaly(1, Kind::Univariate, "orders")), "33 to 70");
+    }
+}

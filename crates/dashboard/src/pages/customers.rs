@@ -1,0 +1,281 @@
+//! The customers: by segment, and one by one.
+
+use actix_web::{HttpRequest, HttpResponse, web::Data};
+use domain::{
+    accounts::Platform,
+    customers::{ACTIVE_DAYS, Customer, SegmentFigures},
+    freshness::Dated,
+    metrics::Unit,
+    money::{ratio, round},
+    page::{Page, PageRequest},
+};
+use rust_decimal::{Decimal, prelude::ToPrimitive};
+use time::Duration;
+use tokio::try_join;
+use url::Url;
+
+use super::{figures::in_unit, html, panel, query, shell::shell, window};
+use crate::{
+    error::PageError,
+    parts::chart::Part,
+    session::Viewer,
+    state::State,
+    text::Writer,
+    views::{
+        customers::{self as view, Model},
+        layout::{Choice, Here},
+        panel::Panel,
+        rows::{Cell, Head, Row},
+    },
+};
+
+/// Customers of a page.
+const LIMIT: i64 = 25;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Query {
+    source: Option<Platform>,
+    cursor: Option<i64>,
+}
+
+impl Query {
+    fn of(request: &HttpRequest) -> Result<Self, PageError> {
+        Ok(Self { source: query::one(request, "source")?, cursor: query::cursor(request)? })
+    }
+
+    fn below(self, path: &str) -> String {
+        let pairs = [
+            self.source.map(|source| format!("source={source}")),
+            self.cursor.map(|cursor| format!("cursor={cursor}")),
+        ];
+        query::address(path, pairs)
+    }
+
+    fn address(self) -> String {
+        self.below(Here::Customers.address())
+    }
+
+    /// The call that gives the same.
+    fn api(self) -> String {
+        self.below("/api/v1/customers")
+    }
+}
+
+pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
+    let writer = super::writer(Some(&viewer), request.headers(), (state.clock)());
+    let query = Query::of(&request)?;
+    let page = PageRequest { limit: LIMIT, cursor: query.cursor };
+    let active_since = writer.now - Duration::days(ACTIVE_DAYS);
+    let (segments, found) = try_join!(
+        state.customers.segments(viewer.account(), active_since),
+        state.customers.page(viewer.account(), query.source, page),
+    )?;
+    let (title, api) = (writer.say("customers"), &state.settings.api_url);
+    let model = Model {
+        shell: shell(&viewer, &state, &writer, Here::Customers, title.clone()).await?,
+        title,
+        place: window::place(&writer),
+        segment_head: segment_head(&writer),
+        segments: by_segment(&writer, &segments, api),
+        sources: sources(&writer, query),
+        customer_head: customer_head(&writer),
+        customers: list(&writer, query, &found, api),
+    };
+    Ok(html(view::page(&model)))
+}
+
+fn segment_head(writer: &Writer) -> Vec<Head> {
+    vec![
+        Head::Text(writer.say("segment")),
+        Head::Text(writer.say("share-of-customers")),
+        Head::Number(writer.say("customers")),
+        Head::Text(writer.say("share-of-revenue")),
+        Head::Number(in_unit(writer, writer.say("revenue"), Unit::Money)),
+        Head::Number(writer.say("active")),
+        Head::Number(writer.say("mean-churn")),
+    ]
+}
+
+/// A bar with its share, each of customers and of revenue: what a segment is beside what it brings.
+fn by_segment(writer: &Writer, found: &Dated<Vec<SegmentFigures>>, api: &Url) -> Panel<Row> {
+    let customers: i64 = found.found.iter().map(|segment| segment.customers).sum();
+    let revenue: Decimal = found.found.iter().map(|segment| segment.revenue_total).sum();
+    let share = |part: Decimal, whole: Decimal| Cell::Part(Part::of(ratio(part, whole).to_f64().unwrap_or_default()));
+    let row = |segment: &SegmentFigures| Row {
+        name: writer.say(&format!("segment-{}", segment.segment)),
+        address: None,
+        below: Some(writer.say(&format!("segment-{}-what", segment.segment))),
+        cells: vec![
+            share(segment.customers.into(), customers.into()),
+            count(writer, segment.customers),
+            share(segment.revenue_total, revenue),
+            money(writer, segment.revenue_total),
+            count(writer, segment.active),
+            likelihood(writer, segment.avg_churn_score),
+        ],
+    };
+    Panel {
+        id: "h-segments",
+        title: writer.say("segments-title"),
+        items: if customers > 0 { found.found.iter().map(row).collect() } else { vec![] },
+        nothing: writer.say("no-customers"),
+        all: None,
+        next: None,
+        foot: panel::foot(
+            writer,
+            &found.freshness,
+            vec![writer.say("how-segments"), writer.say("how-churn")],
+            "/api/v1/customers/segments",
+            false,
+            api,
+        ),
+    }
+}
+
+fn sources(writer: &Writer, query: Query) -> (String, Vec<Choice>) {
+    let choice = |source: Option<Platform>| Choice {
+        address: Query { source, cursor: None }.address(),
+        text: source
+            .map_or_else(|| writer.say("all"), |source| writer.message("platform").text("platform", source).say()),
+        is_chosen: source == query.source,
+    };
+    let each = Platform::ALL.iter().copied().map(Some);
+    (writer.say("customer-source"), std::iter::once(None).chain(each).map(choice).collect())
+}
+
+fn customer_head(writer: &Writer) -> Vec<Head> {
+    let in_money = |id: &str| Head::Number(in_unit(writer, writer.say(id), Unit::Money));
+    vec![
+        Head::Text(writer.say("customer")),
+        Head::Text(writer.say("segment")),
+        Head::Number(writer.say("metric-orders")),
+        in_money("revenue"),
+        in_money("lifetime-value"),
+        Head::Number(writer.say("churn")),
+        Head::Number(writer.say("last-purchase")),
+    ]
+}
+
+fn list(writer: &Writer, query: Query, found: &Dated<Page<Customer>>, api: &Url) -> Panel<Row> {
+    let next = found.found.next_cursor.map(|cursor| Query { cursor: Some(cursor), ..query }.address());
+    let how = vec![writer.say("how-customers"), writer.say("how-churn")];
+    Panel {
+        id: "h-customers",
+        title: writer.say("customers-title"),
+        items: found.found.items.iter().map(|customer| row(writer, customer)).collect(),
+        nothing: writer.say("no-customers"),
+        all: None,
+        next: panel::next(writer, next),
+        foot: panel::foot(writer, &found.freshness, how, &query.api(), true, api),
+    }
+}
+
+fn row(writer: &Writer, customer: &Customer) -> Row {
+    let platform = writer.message("platform").text("platform", customer.source).say();
+    let place = [customer.city.clone(), customer.country.clone()];
+    let about = std::iter::once(platform).chain(place.into_iter().flatten()).collect::<Vec<_>>().join(" · ");
+    let last = customer.last_purchase_at.map(|at| {
+        let day = writer.zone.day_of(at);
+        writer.message("day-of-year").text("day", writer.day(day)).text("year", day.year()).say()
+    });
+    Row {
+        name: customer.name.clone().or_else(|| customer.email.clone()).unwrap_or_else(|| customer.external_id.clone()),
+        address: None,
+        below: Some(about),
+        cells: vec![
+            Cell::Text(writer.say(&format!("segment-{}", customer.segment))),
+            count(writer, customer.orders_count),
+            money(writer, customer.revenue_total),
+            money(writer, customer.ltv_estimate),
+            likelihood(writer, customer.churn_score),
+            Cell::Number { text: last.unwrap_or_else(|| "–".to_owned()), value: None },
+        ],
+    }
+}
+
+fn count(writer: &Writer, count: i64) -> Cell {
+    Cell::Number { text: writer.number(count.into(), 0), value: Some(count.to_string()) }
+}
+
+fn money(writer: &Writer, amount: Decimal) -> Cell {
+    Cell::Number { text: writer.exact(amount), value: Some(writer.currency.round(amount).normalize().to_string()) }
+}
+
+fn likelihood(writer: &Writer, share: Option<Decimal>) -> Cell {
+    Cell::Number {
+        text: share.map_or_else(|| "–".to_owned(), |share| writer.percent(share, 0)),
+        value: share.map(|share| round(share, 4).normalize().to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{CustomerId, customers::Segment, freshness::Freshness, jobs::JobName};
+    use rust_decimal::dec;
+    use time::macros::datetime;
+
+    use super::*;
+    use crate::text::tests::writer;
+
+    fn dated<T>(found: T) -> Dated<T> {
+        Dated { found, freshness: Freshness { job: JobName::CustomerMetrics, as_of: None, sources: vec![] } }
+    }
+
+    #[test]
+    fn a_segment_is_seen_beside_what_it_brings() {
+        let segment = |segment, customers, revenue| SegmentFigures {
+            customers,
+            revenue_total: revenue,
+            ..SegmentFigures::empty(segment)
+        };
+        let found = dated(vec![segment(Segment::Vip, 10, dec!(750)), segment(Segment::Lost, 90, dec!(250))]);
+        let panel = by_segment(&writer("en"), &found, &Url::parse("http://localhost").unwrap());
+        let shares = |row: usize| match (&panel.items[row].cells[0], &panel.items[row].cells[2]) {
+            (Cell::Part(customers), Cell::Part(revenue)) => (customers.to, revenue.to),
+            _ => panic!(),
+        };
+        assert_eq!((shares(0), shares(1)), ((0.1, 0.75), (0.9, 0.25)));
+    }
+
+    #[test]
+    fn a_shop_without_customers_says_what_that_means() {
+        let none: Vec<_> = Segment::ALL.iter().map(|segment| SegmentFigures::empty(*segment)).collect();
+        let panel = by_segment(&writer("en"), &dated(none), &Url::parse("http://localhost").unwrap());
+        assert!(panel.items.is_empty() && panel.nothing.starts_with("No customers yet"));
+    }
+
+    #[test]
+    fn a_customer_without_a_name_is_called_by_what_is_known() {
+        let customer = Customer {
+            id: CustomerId(1),
+            email: None,
+            name: None,
+            source: Platform::Mercadolibre,
+            external_id: "77".into(),
+            city: Some("Rosario".into()),
+            country: Some("AR".into()),
+            orders_count: 2,
+            revenue_total: dec!(1204.5),
+            ltv_estimate: dec!(2100),
+            aov: dec!(602.25),
+            segment: Segment::Loyal,
+            churn_score: Some(dec!(0.125)),
+            last_purchase_at: Some(datetime!(2026-11-01 2:00 UTC)),
+            first_purchase_at: None,
+            created_at: datetime!(2026-01-01 0:00 UTC),
+        };
+        let row = row(&writer("en"), &customer);
+        assert_eq!((row.name.as_str(), row.below.as_deref()), ("77", Some("Mercado Libre · Rosario · AR")));
+        let shown: Vec<_> = row
+            .cells
+            .iter()
+            .map(|cell| match cell {
+                Cell::Number { text, value } => (text.as_str(), value.as_deref()),
+                Cell::Text(text) => (text.as_str(), None),
+                _ => panic!(),
+            })
+            .collect();
+        assert_eq!(shown[1..3], [("2", Some("2")), ("1,204.50", Some("1204.5"))]);
+        assert_eq!(shown[4..], [("12%", Some("0.125")), ("31 Oct 2026", None)]);
+    }
+}

@@ -1,0 +1,86 @@
+//! What charts of a metric by day have in common.
+
+use domain::{
+    metric_days::JudgedDay,
+    metrics::{Metric, Unit},
+};
+use rust_decimal::{
+    Decimal,
+    prelude::{FromPrimitive, ToPrimitive},
+};
+use time::{Date, Weekday};
+
+use super::figures;
+use crate::{parts::chart::Mark, text::Writer};
+
+/// Texts below a chart at most.
+const LABELS: usize = 6;
+/// Days from which on months are named instead of Mondays.
+const LONG: usize = 120;
+
+/// Mondays, at most six of them; the firsts of months where there are many days.
+pub fn labels(writer: &Writer, days: &[Date]) -> Vec<(usize, String)> {
+    let is_long = days.len() > LONG;
+    let starts = |date: &Date| if is_long { date.day() == 1 } else { date.weekday() == Weekday::Monday };
+    let slots: Vec<_> = days.iter().enumerate().filter(|(_, date)| starts(date)).collect();
+    let every = slots.len().div_ceil(LABELS).max(1);
+    slots.into_iter().step_by(every).map(|(slot, date)| (slot, writer.day(*date))).collect()
+}
+
+/// The text of a tick.
+pub fn tick(writer: &Writer, metric: Metric, tick: f64, decimals: u32) -> String {
+    let value = decimal(tick);
+    match metric.unit() {
+        Unit::Share => writer.percent(value, decimals.saturating_sub(2)),
+        _ => writer.number(value, decimals),
+    }
+}
+
+/// What was expected, from the least to the most.
+pub fn range_of(writer: &Writer, metric: Metric, low: f64, high: f64) -> String {
+    let of = |value: f64| figures::shown(writer, metric, decimal(value));
+    writer.message("range").text("low", of(low)).text("high", of(high)).say()
+}
+
+/// The mark of an anomaly on a day, if it is one.
+pub fn mark(writer: &Writer, metric: Metric, slot: usize, judged: &JudgedDay, value: Decimal) -> Option<Mark> {
+    let (anomaly, expected) = (judged.anomaly?, judged.expected?);
+    let date = writer.weekday(judged.day);
+    let shown = figures::shown(writer, metric, value);
+    let label = writer
+        .message("mark")
+        .text("day", &date)
+        .text("value", &shown)
+        .text("name", figures::name(writer, metric).to_lowercase())
+        .text("range", range_of(writer, metric, expected.low, expected.high))
+        .say();
+    Some(Mark {
+        slot,
+        value: value.to_f64()?,
+        address: format!("/anomalies/{anomaly}"),
+        label,
+        text: format!("{date}: {shown}"),
+    })
+}
+
+/// A figure of statistics as a decimal to be written; 0 for what is none.
+pub fn decimal(value: f64) -> Decimal {
+    Decimal::from_f64(value).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::periods::shifted;
+    use time::macros::date;
+
+    use super::*;
+    use crate::text::tests::writer;
+
+    #[test]
+    fn days_are_named_on_mondays_and_at_most_six_times() {
+        let days: Vec<Date> = (0..60).map(|by| shifted(date!(2026 - 09 - 23), by)).collect();
+        let named = labels(&writer("en"), &days);
+        assert_eq!(named.first(), Some(&(5, "28 Sep".to_owned())));
+        assert!(named.len() <= 6 && named.iter().all(|(slot, _)| days[*slot].weekday() == Weekday::Monday));
+    }
+}

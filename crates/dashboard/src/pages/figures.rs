@@ -1,0 +1,102 @@
+//! How the figures of a metric are shown, told and compared.
+
+use domain::{
+    metrics::{Components, Metric, Sums, Unit},
+    periods::Change,
+    profit::{DayRange, Snapshot},
+};
+use rust_decimal::Decimal;
+
+use crate::{text::Writer, views::figures::Moved};
+
+/// What the days of a range add up to.
+pub fn sums(snapshots: &[Snapshot], range: DayRange) -> Sums {
+    let mut components = Components::default();
+    for day in snapshots.iter().filter(|day| (range.first..=range.last).contains(&day.date)) {
+        components += day.components;
+    }
+    Sums { components, ..Sums::default() }
+}
+
+/// A figure as it is shown by itself: cents only where they decide.
+pub fn shown(writer: &Writer, metric: Metric, value: Decimal) -> String {
+    match (metric.unit(), metric) {
+        (Unit::Share, _) => writer.percent(value, 1),
+        (Unit::Money, Metric::Aov) => writer.exact(value),
+        (Unit::Money, _) => writer.whole(value),
+        (Unit::Ratio, _) => writer.number(value, 2),
+        (Unit::Count, _) => writer.number(value, 0),
+    }
+}
+
+/// The same with its unit, for a sentence.
+pub fn told(writer: &Writer, metric: Metric, value: Decimal) -> String {
+    let figure = shown(writer, metric, value);
+    match metric.unit() {
+        Unit::Money => writer.message("money").text("number", figure).text("currency", writer.currency).say(),
+        _ => figure,
+    }
+}
+
+/// The number as the API gives it.
+pub fn value(writer: &Writer, metric: Metric, value: Decimal) -> String {
+    let exact = match metric.unit() {
+        Unit::Money => writer.currency.round(value),
+        Unit::Share => domain::money::round(value * Decimal::ONE_HUNDRED, 2),
+        Unit::Ratio | Unit::Count => domain::money::round(value, 4),
+    };
+    exact.normalize().to_string()
+}
+
+/// How a figure differs from what it is compared with.
+pub fn change(metric: Metric, now: &Sums, before: &Sums) -> Option<Change> {
+    let (now, before) = metric.of(now).zip(metric.of(before))?;
+    match metric.unit() {
+        Unit::Share => Some(Change::Points(now - before)),
+        _ => Change::relative(now, before),
+    }
+}
+
+pub fn moved(writer: &Writer, metric: Metric, change: Change) -> Moved {
+    // More spent is no good news by itself.
+    judged(writer, change, metric != Metric::AdSpend)
+}
+
+/// A change, of which more is good news or bad.
+pub fn judged(writer: &Writer, change: Change, more_is_good: bool) -> Moved {
+    let amount = change.amount();
+    let is_up = amount > Decimal::ZERO;
+    let is_good = is_up == more_is_good;
+    let class = match (amount.is_zero(), is_up, is_good) {
+        (true, ..) => "soft",
+        (_, true, true) => "up good",
+        (_, true, false) => "up bad",
+        (_, false, true) => "down good",
+        (_, false, false) => "down bad",
+    };
+    Moved { class, text: writer.change(change), word: writer.say(if is_up { "more" } else { "less" }) }
+}
+
+/// How a metric is called.
+pub fn name(writer: &Writer, metric: Metric) -> String {
+    writer.say(&format!("metric-{metric}"))
+}
+
+/// The same above a column, where the unit stands.
+pub fn column(writer: &Writer, metric: Metric) -> String {
+    in_unit(writer, name(writer, metric), metric.unit())
+}
+
+pub fn in_unit(writer: &Writer, name: String, unit: Unit) -> String {
+    if unit == Unit::Money { format!("{name} ({})", writer.currency) } else { name }
+}
+
+/// A figure among others in a table: exact.
+pub fn cell(writer: &Writer, unit: Unit, value: Decimal) -> String {
+    match unit {
+        Unit::Money => writer.exact(value),
+        Unit::Share => writer.percent(value, 2),
+        Unit::Ratio => writer.number(value, 2),
+        Unit::Count => writer.number(value, 0),
+    }
+}

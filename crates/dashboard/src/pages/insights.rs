@@ -1,0 +1,293 @@
+//! What a person should know or do, and what was decided on it.
+
+use actix_web::{
+    HttpRequest, HttpResponse,
+    web::{Data, Form},
+};
+use domain::{
+    InsightId,
+    freshness::Dated,
+    insights::{Filter, Insight, Severity, Status},
+    page::{Page, PageRequest},
+    people::Act,
+};
+use rust_decimal::{Decimal, prelude::FromPrimitive};
+use serde::Deserialize;
+use url::Url;
+
+use super::{html, panel, query, see, shell::shell, window};
+use crate::{
+    error::PageError,
+    session::Viewer,
+    state::State,
+    text::Writer,
+    views::{
+        acts::{Acts, Decided},
+        insights::{self as view, Item, Model},
+        layout::{Choice, Here},
+        panel::{Panel, Way},
+        rows::Badge,
+    },
+};
+
+/// Insights of a page.
+const LIMIT: i64 = 25;
+
+/// What is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Query {
+    status: Status,
+    cursor: Option<i64>,
+    /// The insight that was just decided on, and how: it can be undone.
+    decided: Option<(i64, Status)>,
+}
+
+impl Query {
+    const fn of_status(status: Status) -> Self {
+        Self { status, cursor: None, decided: None }
+    }
+
+    fn of(request: &HttpRequest) -> Result<Self, PageError> {
+        let decided: Option<i64> = query::one(request, "decided")?;
+        Ok(Self {
+            status: query::one(request, "status")?.unwrap_or(Status::Open),
+            cursor: query::cursor(request)?,
+            decided: decided.zip(query::one(request, "as")?),
+        })
+    }
+
+    fn address(self) -> String {
+        let Self { status, cursor, decided } = self;
+        let pairs = [
+            (status != Status::Open).then(|| format!("status={status}")),
+            cursor.map(|cursor| format!("cursor={cursor}")),
+            decided.map(|(id, to)| format!("decided={id}&as={to}")),
+        ];
+        query::address(Here::Insights.address(), pairs)
+    }
+
+    /// The call that gives the same.
+    fn api(self) -> String {
+        let cursor = self.cursor.map(|cursor| format!("&cursor={cursor}")).unwrap_or_default();
+        format!("/api/v1/insights?status={}{cursor}", self.status)
+    }
+}
+
+pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
+    let writer = super::writer(Some(&viewer), request.headers(), (state.clock)());
+    let query = Query::of(&request)?;
+    let filter = Filter { status: Some(query.status), ..Filter::default() };
+    let page = PageRequest { limit: LIMIT, cursor: query.cursor };
+    let found = state.insights.page(viewer.account(), filter, page).await?;
+    let title = writer.say("insights");
+    let source = Source { writer: &writer, query, may_decide: viewer.may(Act::Change), api: &state.settings.api_url };
+    let model = Model {
+        shell: shell(&viewer, &state, &writer, Here::Insights, title.clone()).await?,
+        title,
+        place: window::place(&writer),
+        statuses: source.statuses(),
+        decided: query.decided.filter(|_| source.may_decide).map(|decided| source.decided(decided)),
+        told: source.panel(&found),
+    };
+    Ok(html(view::page(&model)))
+}
+
+/// What the form of an insight sends.
+#[derive(Deserialize)]
+pub struct Decision {
+    status: Status,
+    /// What was looked at.
+    from: Status,
+}
+
+/// Decides, and goes back to where that was done.
+pub async fn decide(
+    request: HttpRequest,
+    viewer: Viewer,
+    fields: Form<Decision>,
+    state: Data<State>,
+) -> Result<HttpResponse, PageError> {
+    let id = query::id(&request)?;
+    let Decision { status, from } = fields.into_inner();
+    state.insights.decide(viewer.account(), InsightId(id), status, (state.clock)()).await?;
+    let decided = (status != Status::Open).then_some((id, status));
+    Ok(see(&Query { decided, ..Query::of_status(from) }.address()))
+}
+
+/// By the money at stake, the most first.
+pub fn ranked(insights: &[Insight]) -> Vec<&Insight> {
+    let mut ranked: Vec<&Insight> = insights.iter().collect();
+    ranked.sort_by(|a, b| b.at_stake.unwrap_or(f64::MIN).total_cmp(&a.at_stake.unwrap_or(f64::MIN)));
+    ranked
+}
+
+/// Where the event that an insight tells is explained.
+pub fn why(writer: &Writer, insight: &Insight) -> Option<Way> {
+    let member = insight.story.as_ref()?.members.first()?;
+    Some(Way { text: writer.say("see-why"), address: format!("/anomalies/{}", member.anomaly) })
+}
+
+/// How a severity looks: its words, with a sign where it is bad.
+pub fn severity(writer: &Writer, severity: Severity) -> Badge {
+    let words = writer.say(&format!("severity-{severity}"));
+    match severity {
+        Severity::Critical | Severity::High => Badge { class: "bad", text: format!("! {words}") },
+        Severity::Medium => Badge { class: "warn", text: words },
+        Severity::Low => Badge { class: "", text: words },
+    }
+}
+
+struct Source<'a> {
+    writer: &'a Writer,
+    query: Query,
+    may_decide: bool,
+    api: &'a Url,
+}
+
+impl Source<'_> {
+    fn statuses(&self) -> (String, Vec<Choice>) {
+        let choice = |status: &Status| Choice {
+            address: Query::of_status(*status).address(),
+            text: self.writer.say(&format!("insights-{status}")),
+            is_chosen: *status == self.query.status,
+        };
+        (self.writer.say("show"), Status::ALL.iter().map(choice).collect())
+    }
+
+    fn decided(&self, (id, status): (i64, Status)) -> Decided {
+        Decided {
+            text: self.writer.say(&format!("insight-now-{status}")),
+            acts: self.acts(id, &[(Status::Open, "undo")]),
+        }
+    }
+
+    fn acts(&self, id: i64, buttons: &[(Status, &str)]) -> Acts {
+        Acts {
+            address: format!("/insights/{id}"),
+            hidden: vec![("from", self.query.status.as_str())],
+            name: "status",
+            buttons: buttons.iter().map(|(to, words)| (to.as_str(), self.writer.say(words))).collect(),
+        }
+    }
+
+    fn panel(&self, found: &Dated<Page<Insight>>) -> Panel<Item> {
+        let Self { writer, query, .. } = *self;
+        let next = found.found.next_cursor.map(|cursor| Query { cursor: Some(cursor), decided: None, ..query });
+        let how = vec![writer.say("how-stories"), writer.say("how-insights")];
+        Panel {
+            id: "h-insights",
+            title: writer.say(&format!("insights-{}-title", query.status)),
+            items: ranked(&found.found.items).into_iter().map(|insight| self.item(insight)).collect(),
+            nothing: writer.say(&format!("insights-{}-none", query.status)),
+            all: None,
+            next: panel::next(writer, next.map(Query::address)),
+            foot: panel::foot(writer, &found.freshness, how, &query.api(), false, self.api),
+        }
+    }
+
+    fn item(&self, insight: &Insight) -> Item {
+        let writer = self.writer;
+        let (wording, _) = insight.wording(writer.texts(), writer.currency);
+        let amount = insight.at_stake.and_then(Decimal::from_f64);
+        let buttons: &[(Status, &str)] = match insight.status {
+            Status::Open => &[(Status::Resolved, "done"), (Status::Dismissed, "dismiss")],
+            Status::Resolved | Status::Dismissed => &[(Status::Open, "reopen")],
+        };
+        let when = match insight.resolved_at {
+            Some(at) => writer.message(format!("insight-ended-{}", insight.status)).text("at", writer.moment(at)).say(),
+            None => writer.message("insight-found").text("at", writer.moment(insight.computed_at)).say(),
+        };
+        Item {
+            anchor: format!("insight-{}", insight.id),
+            title: wording.title,
+            text: wording.body,
+            action: Some(wording.suggested_action).filter(|text| !text.is_empty()),
+            severity: severity(writer, insight.severity),
+            about: [writer.say(&format!("category-{}", insight.category)), wording.impact_estimate, when]
+                .into_iter()
+                .filter(|text| !text.is_empty())
+                .collect::<Vec<_>>()
+                .join(" · "),
+            amount: amount.map(|amount| (writer.whole(amount), amount.normalize().to_string(), writer.say("at-stake"))),
+            why: why(writer, insight),
+            acts: self.may_decide.then(|| self.acts(insight.id.0, buttons)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{
+        freshness::Freshness,
+        insights::{Category, Source as Writing, Wording},
+        jobs::JobName,
+        language::Language,
+    };
+    use time::macros::datetime;
+
+    use super::*;
+    use crate::text::tests::writer;
+
+    fn insight(id: i64, at_stake: Option<f64>, status: Status) -> Insight {
+        let text = |text: &str| text.to_owned();
+        Insight {
+            id: InsightId(id),
+            severity: Severity::High,
+            category: Category::Ads,
+            written: Wording {
+                title: text("Ads cost more"),
+                body: text("They rose."),
+                suggested_action: text(""),
+                impact_estimate: text("About 120 a day"),
+            },
+            status,
+            source: Writing::Rules,
+            language: Language::English,
+            told: None,
+            is_told: true,
+            at_stake,
+            story: None,
+            computed_at: datetime!(2026-11-22 5:00 UTC),
+            resolved_at: None,
+        }
+    }
+
+    fn panel(items: Vec<Insight>, next_cursor: Option<i64>, may_decide: bool) -> Panel<Item> {
+        let (writer, api) = (writer("en"), Url::parse("https://api.example.com").unwrap());
+        let freshness = Freshness { job: JobName::InsightGeneration, as_of: None, sources: vec![] };
+        let query = Query::of_status(Status::Open);
+        let source = Source { writer: &writer, query, may_decide, api: &api };
+        source.panel(&Dated { found: Page { items, next_cursor }, freshness })
+    }
+
+    #[test]
+    fn what_has_most_at_stake_is_first() {
+        let open = |id, at_stake| insight(id, at_stake, Status::Open);
+        let panel = panel(vec![open(3, None), open(2, Some(20.5)), open(1, Some(1450.0))], Some(1), true);
+        let order: Vec<_> = panel.items.iter().map(|item| item.anchor.as_str()).collect();
+        assert_eq!(order, ["insight-1", "insight-2", "insight-3"]);
+        let amounts: Vec<_> =
+            panel.items.iter().map(|item| item.amount.as_ref().map(|(_, value, _)| value.as_str())).collect();
+        assert_eq!(amounts, [Some("1450"), Some("20.5"), None]);
+        assert_eq!(panel.next.map(|next| next.address).as_deref(), Some("/insights?cursor=1"));
+    }
+
+    #[test]
+    fn only_who_may_change_is_offered_to_decide() {
+        let offered = |status, may| {
+            let acts = panel(vec![insight(7, None, status)], None, may).items.remove(0).acts;
+            acts.map(|acts| acts.buttons.iter().map(|(to, _)| *to).collect::<Vec<_>>())
+        };
+        assert_eq!(offered(Status::Open, true), Some(vec!["resolved", "dismissed"]));
+        assert_eq!(offered(Status::Dismissed, true), Some(vec!["open"]));
+        assert_eq!(offered(Status::Open, false), None);
+    }
+
+    #[test]
+    fn the_address_keeps_what_can_be_undone() {
+        let query = Query { decided: Some((318, Status::Dismissed)), ..Query::of_status(Status::Open) };
+        assert_eq!(query.address(), "/insights?decided=318&as=dismissed");
+        let request = actix_web::test::TestRequest::with_uri(&query.address()).to_http_request();
+        assert_eq!(Query::of(&request).ok(), Some(query));
+    }
+}

@@ -1,0 +1,233 @@
+//! Profit of a window: the way from gross revenue to it, then day by day.
+
+mod days;
+mod way;
+
+use actix_web::{HttpRequest, HttpResponse, web::Data};
+use domain::{
+    metrics::Metric,
+    periods::{Comparison, Period, days as length},
+    profit::{Basis, DayRange, Snapshot},
+};
+
+use super::{
+    figures::{change, moved, name, shown, sums, told, value},
+    html, query,
+    shell::shell,
+    window::{comparisons, periods, window},
+};
+use crate::{
+    error::PageError,
+    session::Viewer,
+    state::State,
+    text::Writer,
+    views::{
+        figures::Fact,
+        layout::Here,
+        profit::{self as view, Model},
+    },
+};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Query {
+    period: Period,
+    compare: Comparison,
+    /// Where the list of days goes on: with the days before this one.
+    cursor: Option<i64>,
+}
+
+impl Query {
+    const USUAL: Self = Self { period: Period::Month, compare: Comparison::Weekdays, cursor: None };
+
+    fn of(request: &HttpRequest) -> Result<Self, PageError> {
+        Ok(Self {
+            period: query::one(request, "period")?.unwrap_or(Self::USUAL.period),
+            compare: query::one(request, "compare")?.unwrap_or(Self::USUAL.compare),
+            cursor: query::cursor(request)?,
+        })
+    }
+
+    fn address(self) -> String {
+        let Self { period, compare, cursor } = self;
+        let pairs = [
+            (period != Self::USUAL.period).then(|| format!("period={period}")),
+            (compare != Self::USUAL.compare).then(|| format!("compare={compare}")),
+            cursor.map(|cursor| format!("cursor={cursor}")),
+        ];
+        query::address(Here::Profit.address(), pairs)
+    }
+}
+
+pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
+    let writer = super::writer(Some(&viewer), request.headers(), (state.clock)());
+    let query = Query::of(&request)?;
+    let complete = query.period.before(writer.today());
+    let with_today = DayRange { last: writer.today(), ..complete };
+    let found = state.profit.range(viewer.account(), with_today).await?;
+    let before = match query.compare.of(complete) {
+        Some(range) => Some((range, state.profit.range(viewer.account(), range).await?.found)),
+        None => None,
+    };
+    let path = format!("/api/v1/profit?days={}", length(with_today));
+    let source = Source {
+        writer: &writer,
+        query,
+        complete,
+        found: &found,
+        before: before.as_ref().map(|(range, found)| sums(found, *range)),
+        path: &path,
+        api: &state.settings.api_url,
+    };
+    let title = writer.say("profit");
+    let model = Model {
+        shell: shell(&viewer, &state, &writer, Here::Profit, title.clone()).await?,
+        title,
+        window: window(&writer, complete),
+        period: periods(&writer, query.period, |period| Query { period, cursor: None, ..query }.address()),
+        compare: comparisons(&writer, query.compare, complete, |compare| Query { compare, ..query }.address()),
+        figures: source.figures(),
+        way_head: way::head(&source),
+        way: way::panel(&source),
+        days_head: days::head(&writer),
+        days: days::panel(&source),
+    };
+    Ok(html(view::page(&model)))
+}
+
+struct Source<'a> {
+    writer: &'a Writer,
+    query: Query,
+    /// The days that are added up: today is not over.
+    complete: DayRange,
+    found: &'a domain::freshness::Dated<Vec<Snapshot>>,
+    before: Option<domain::metrics::Sums>,
+    /// The call that gives the same.
+    path: &'a str,
+    api: &'a url::Url,
+}
+
+impl Source<'_> {
+    fn complete_days(&self) -> impl Iterator<Item = &Snapshot> {
+        let DayRange { first, last } = self.complete;
+        self.found.found.iter().filter(move |day| (first..=last).contains(&day.date))
+    }
+
+    fn figures(&self) -> Vec<Fact> {
+        let writer = self.writer;
+        let now = sums(&self.found.found, self.complete);
+        let metric = |metric: Metric| {
+            let current = metric.of(&now);
+            let old = self.before.as_ref().and_then(|before| metric.of(before));
+            Fact {
+                name: name(writer, metric),
+                text: current.map_or_else(|| "–".to_owned(), |current| shown(writer, metric, current)),
+                value: current.map(|current| value(writer, metric, current)),
+                change: self
+                    .before
+                    .as_ref()
+                    .and_then(|before| change(metric, &now, before))
+                    .map(|change| moved(writer, metric, change)),
+                below: old.map(|old| writer.message("from-before").text("before", shown(writer, metric, old)).say()),
+            }
+        };
+        let mut basis = Basis::default();
+        let (mut days, mut estimated) = (0_i64, 0_i64);
+        for day in self.complete_days() {
+            basis += day.basis;
+            days += 1;
+            estimated += i64::from(day.basis.is_estimated());
+        }
+        let known = basis.cogs_coverage_pct();
+        let revenue = told(writer, Metric::GrossRevenue, basis.goods_revenue);
+        let percent = |known| writer.message("percent").text("number", writer.number(known, 1)).say();
+        let coverage = Fact {
+            name: writer.say("cost-known"),
+            text: known.map_or_else(|| "–".to_owned(), percent),
+            value: known.map(|known| domain::money::round(known, 2).normalize().to_string()),
+            change: None,
+            below: Some(writer.message("of-goods").text("revenue", revenue).say()),
+        };
+        let with_estimates = Fact {
+            name: writer.say("days-estimated"),
+            text: writer.number(estimated.into(), 0),
+            value: Some(estimated.to_string()),
+            change: None,
+            below: Some(writer.message("of-days").count("days", days).say()),
+        };
+        vec![metric(Metric::Profit), metric(Metric::NetRevenue), metric(Metric::Margin), coverage, with_estimates]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{
+        freshness::{Dated, Freshness},
+        jobs::JobName,
+        metrics::Components,
+    };
+    use rust_decimal::{Decimal, dec};
+    use time::{
+        Date,
+        macros::{date, datetime},
+    };
+
+    use super::*;
+    use crate::text::tests::writer;
+
+    fn day(date: Date, revenue: Decimal, known: Decimal) -> Snapshot {
+        let components = Components { gross_revenue: revenue, cogs_estimate: dec!(40), ..Components::default() };
+        let basis = Basis { goods_revenue: revenue, cogs_covered_revenue: known, ..Basis::default() };
+        Snapshot { date, components, basis, computed_at: datetime!(2026-11-22 3:00 UTC) }
+    }
+
+    fn with<T>(compare: bool, test: impl Fn(&Source<'_>) -> T) -> T {
+        let (writer, api) = (writer("en"), url::Url::parse("http://localhost").unwrap());
+        let days = vec![
+            day(date!(2026 - 11 - 22), dec!(900), dec!(0)),
+            day(date!(2026 - 11 - 21), dec!(100), dec!(50)),
+            day(date!(2026 - 11 - 20), dec!(100), dec!(100)),
+        ];
+        let freshness = Freshness { job: JobName::ProfitSnapshots, as_of: None, sources: vec![] };
+        let complete = Period::Month.before(writer.today());
+        let before = compare.then(|| sums(&[day(complete.first, dec!(160), dec!(0))], complete));
+        test(&Source {
+            writer: &writer,
+            query: Query::USUAL,
+            complete,
+            found: &Dated { found: days, freshness },
+            before,
+            path: "/api/v1/profit?days=31",
+            api: &api,
+        })
+    }
+
+    #[test]
+    fn the_day_that_is_not_over_is_listed_and_not_added_up() {
+        let figures = with(false, |source| source.figures());
+        let shown: Vec<_> = figures.iter().map(|fact| fact.text.as_str()).collect();
+        assert_eq!(shown, ["120", "200", "60.0%", "75.0%", "1"]);
+        let names: Vec<String> =
+            with(false, |source| days::panel(source).items.into_iter().map(|row| row.name).collect());
+        assert_eq!(names, ["Sun 22 Nov (so far)", "Sat 21 Nov", "Fri 20 Nov"]);
+    }
+
+    #[test]
+    fn the_way_ends_where_profit_is() {
+        use crate::views::rows::Cell;
+        let rows = with(true, |source| way::panel(source).items);
+        assert_eq!(rows.len(), 10);
+        let bar = |index: usize| match &rows[index].cells[0] {
+            Cell::Part(part) => (part.from, part.to, part.is_against),
+            _ => panic!(),
+        };
+        assert_eq!(bar(0), (0.0, 1.0, false));
+        assert_eq!(bar(3), (1.0, 0.6, true));
+        assert_eq!(bar(9), (0.0, 0.6, false));
+        let change = |index: usize| match &rows[index].cells[3] {
+            Cell::Change(Some(moved)) => moved.class,
+            _ => panic!(),
+        };
+        // Revenue rose by a quarter, and what was sold cost twice as much.
+        assert_eq!((change(0), change(3)), ("up good", "up bad"));
+    }
+}

@@ -1,0 +1,116 @@
+//! The way from gross revenue to profit.
+
+use domain::{metrics::Components, money::round, periods::Change, profit::Explained};
+use rust_decimal::{Decimal, prelude::ToPrimitive};
+
+use super::Source;
+use crate::{
+    pages::{
+        figures::{in_unit, judged, sums},
+        panel::foot,
+    },
+    parts::chart::Part,
+    views::{
+        panel::Panel,
+        rows::{Cell, Head, Row},
+    },
+};
+
+/// A step: a sum from zero on, or what takes away from the one before.
+struct Step {
+    figure: Explained,
+    from: Decimal,
+    to: Decimal,
+}
+
+impl Step {
+    fn amount(&self) -> Decimal {
+        if self.is_cost() { self.from - self.to } else { self.to }
+    }
+
+    const fn is_cost(&self) -> bool {
+        !matches!(
+            self.figure,
+            Explained::GrossRevenue | Explained::NetRevenue | Explained::OperationalProfit | Explained::FinalProfit
+        )
+    }
+}
+
+fn steps(components: &Components) -> [Step; 10] {
+    let step = |figure, from, to| Step { figure, from, to };
+    let Components { gross_revenue: gross, cogs_estimate, fees_estimate, ad_spend, .. } = *components;
+    let (net, operational) = (components.net_revenue(), components.operational_profit());
+    let (goods_paid, fees_paid) = (net - cogs_estimate, net - cogs_estimate - fees_estimate);
+    let (ads_paid, profit) = (operational - ad_spend, components.final_profit());
+    [
+        step(Explained::GrossRevenue, Decimal::ZERO, gross),
+        step(Explained::Refunds, gross, net),
+        step(Explained::NetRevenue, Decimal::ZERO, net),
+        step(Explained::CogsEstimate, net, goods_paid),
+        step(Explained::FeesEstimate, goods_paid, fees_paid),
+        step(Explained::ShippingEstimate, fees_paid, operational),
+        step(Explained::OperationalProfit, Decimal::ZERO, operational),
+        step(Explained::AdSpend, operational, ads_paid),
+        step(Explained::ExtraExpenses, ads_paid, profit),
+        step(Explained::FinalProfit, Decimal::ZERO, profit),
+    ]
+}
+
+pub fn head(source: &Source<'_>) -> Vec<Head> {
+    let writer = source.writer;
+    let money = |id: &str| in_unit(writer, writer.say(id), domain::metrics::Unit::Money);
+    let mut head = vec![
+        Head::Text(writer.say("column-figure")),
+        Head::Text(writer.say("column-way")),
+        Head::Number(money("column-amount")),
+    ];
+    if source.before.is_some() {
+        head.extend([Head::Number(money("column-before")), Head::Number(writer.say("column-change"))]);
+    }
+    head
+}
+
+pub fn panel(source: &Source<'_>) -> Panel<Row> {
+    let writer = source.writer;
+    let now = steps(&sums(&source.found.found, source.complete).components);
+    let before = source.before.as_ref().map(|sums| steps(&sums.components));
+    let ends = now.iter().flat_map(|step| [step.from, step.to]);
+    let (low, high) = ends.fold((Decimal::ZERO, Decimal::ZERO), |(low, high), end| (low.min(end), high.max(end)));
+    let place = |value: Decimal| {
+        let width = high - low;
+        if width.is_zero() { 0.0 } else { ((value - low) / width).to_f64().unwrap_or_default() }
+    };
+    let row = |(index, step): (usize, &Step)| {
+        let amount = step.amount();
+        let mut cells = vec![
+            Cell::Part(Part { from: place(step.from), to: place(step.to), is_against: step.is_cost() }),
+            Cell::Number {
+                text: writer.exact(if step.is_cost() { -amount } else { amount }),
+                value: Some(round(amount, writer.currency.exponent()).normalize().to_string()),
+            },
+        ];
+        if let Some(old) = before.as_ref().and_then(|before| before.get(index)).map(Step::amount) {
+            cells.push(Cell::Number { text: writer.exact(if step.is_cost() { -old } else { old }), value: None });
+            let change = Change::relative(amount, old);
+            cells.push(Cell::Change(change.map(|change| judged(writer, change, !step.is_cost()))));
+        }
+        Row { name: writer.say(&format!("explained-{}", step.figure)), address: None, below: None, cells }
+    };
+    let has_days = source.complete_days().next().is_some();
+    Panel {
+        id: "h-way",
+        title: writer.say("way-title"),
+        items: if has_days { now.iter().enumerate().map(row).collect() } else { vec![] },
+        nothing: writer.say("no-snapshot"),
+        all: None,
+        next: None,
+        foot: foot(
+            writer,
+            &source.found.freshness,
+            vec![writer.say("how-profit"), writer.say("how-estimates")],
+            source.path,
+            true,
+            source.api,
+        ),
+    }
+}

@@ -1,0 +1,149 @@
+//! One day: each figure of its profit, with its formula and what went into it.
+
+use actix_web::{HttpRequest, HttpResponse, web::Data};
+use domain::{
+    freshness::Freshness,
+    money::round,
+    periods::{days, shifted},
+    profit::{
+        Assumptions, DayRange, Explained, Snapshot, cursor_of,
+        explain::{self, Explanation, Value},
+    },
+};
+use time::{Date, macros::format_description};
+use url::Url;
+
+use super::{html, panel::foot, shell::shell, window};
+use crate::{
+    error::PageError,
+    session::Viewer,
+    state::State,
+    text::Writer,
+    views::{
+        layout::Here,
+        panel::{Panel, Way},
+        profit_day::{self as view, Item, Model},
+        rows::Badge,
+    },
+};
+
+/// Days that the API looks back at most.
+const MOST_DAYS: i64 = 365;
+
+pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
+    let writer = super::writer(Some(&viewer), request.headers(), (state.clock)());
+    let day = day_of(&request).filter(|day| *day <= writer.today()).ok_or(PageError::NotFound)?;
+    let found = state.profit.range(viewer.account(), DayRange { first: day, last: day }).await?;
+    let assumed = state.profit.assumptions(viewer.account()).await?;
+    let title = writer.message("profit-of").day("day", day).say();
+    let to = |day: Date| Way { text: writer.weekday(day), address: format!("/profit/{day}") };
+    let model = Model {
+        shell: shell(&viewer, &state, &writer, Here::Profit, title.clone()).await?,
+        title,
+        crumb: Way { text: writer.say("profit"), address: Here::Profit.address().to_owned() },
+        day: writer.full_day(day),
+        place: window::place(&writer),
+        earlier: to(shifted(day, -1)),
+        later: (day < writer.today()).then(|| to(shifted(day, 1))),
+        neighbours: writer.say("neighbours"),
+        figures: figures(&writer, day, found.found.first(), &assumed, (&found.freshness, &state.settings.api_url)),
+    };
+    Ok(html(view::page(&model)))
+}
+
+fn day_of(request: &HttpRequest) -> Option<Date> {
+    Date::parse(request.match_info().get("day")?, format_description!("[year]-[month]-[day]")).ok()
+}
+
+fn figures(
+    writer: &Writer,
+    day: Date,
+    snapshot: Option<&Snapshot>,
+    assumed: &Assumptions,
+    (freshness, api): (&Freshness, &Url),
+) -> Panel<Item> {
+    let back = days(DayRange { first: day, last: writer.today() }).min(MOST_DAYS);
+    // The days before the next one, and of these the newest.
+    let path = format!("/api/v1/profit?days={back}&explain=1&limit=1&cursor={}", cursor_of(shifted(day, 1)));
+    let explained = snapshot.map(|snapshot| explain::day(snapshot, assumed)).unwrap_or_default();
+    Panel {
+        id: "h-figures",
+        title: writer.say("each-figure"),
+        items: explained.iter().map(|one| item(writer, one)).collect(),
+        nothing: writer.say("no-snapshot"),
+        all: None,
+        next: None,
+        foot: foot(writer, freshness, vec![writer.say("how-profit"), writer.say("how-estimates")], &path, false, api),
+    }
+}
+
+fn item(writer: &Writer, one: &Explanation) -> Item {
+    let inputs = one.inputs.iter().map(|(name, value)| (*name, written(writer, *value), exact(writer, *value)));
+    Item {
+        name: writer.say(&format!("explained-{}", one.figure)),
+        estimated: one.is_estimated.then(|| Badge { class: "", text: format!("≈ {}", writer.say("estimated")) }),
+        formula: format!("{} = {}", one.figure, one.figure.formula(writer.texts())),
+        inputs: inputs.collect(),
+        amount: one.value.map_or_else(|| "–".to_owned(), |value| written(writer, value)),
+        value: one.value.map(|value| exact(writer, value)),
+        is_result: one.figure == Explained::FinalProfit,
+    }
+}
+
+fn written(writer: &Writer, value: Value) -> String {
+    match value {
+        Value::Money(amount) => writer.exact(amount),
+        Value::Count(count) => writer.number(count.into(), 0),
+        Value::Rate(share) => writer.number(share.normalize(), share.normalize().scale()),
+        Value::Percent(percent) => writer.message("percent").text("number", writer.number(percent, 2)).say(),
+    }
+}
+
+/// The number as the API gives it.
+fn exact(writer: &Writer, value: Value) -> String {
+    let number = match value {
+        Value::Money(amount) => writer.currency.round(amount),
+        Value::Count(count) => count.into(),
+        Value::Rate(share) => share,
+        Value::Percent(percent) => round(percent, 2),
+    };
+    number.normalize().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{
+        jobs::JobName,
+        profit::{Basis, Components},
+    };
+    use rust_decimal::dec;
+    use time::macros::{date, datetime};
+
+    use super::*;
+    use crate::text::tests::writer;
+
+    #[test]
+    fn a_figure_stands_beside_what_went_into_it() {
+        let snapshot = Snapshot {
+            date: date!(2026 - 11 - 20),
+            components: Components { gross_revenue: dec!(1530), refunds: dec!(45.9), ..Components::default() },
+            basis: Basis { shipping_estimated_orders: 2, ..Basis::default() },
+            computed_at: datetime!(2026-11-21 3:00 UTC),
+        };
+        let assumed = Assumptions {
+            fee_rate: dec!(0.0290),
+            fee_fixed: dec!(0.3),
+            shipping_per_order: dec!(6),
+            cogs_ratio: dec!(0.4),
+        };
+        let freshness = Freshness { job: JobName::ProfitSnapshots, as_of: None, sources: vec![] };
+        let api = Url::parse("http://localhost").unwrap();
+        let panel = figures(&writer("es-AR"), snapshot.date, Some(&snapshot), &assumed, (&freshness, &api));
+        let net = panel.items.iter().find(|item| item.formula.starts_with("net_revenue")).unwrap();
+        assert_eq!((net.amount.as_str(), net.value.as_deref()), ("1.484,10", Some("1484.1")));
+        assert_eq!(net.inputs[1], ("refunds", "45,90".to_owned(), "45.9".to_owned()));
+        let fees = panel.items.iter().find(|item| item.formula.starts_with("fees_estimate")).unwrap();
+        assert_eq!(fees.inputs[2], ("fee_rate", "0,029".to_owned(), "0.029".to_owned()));
+        assert!(panel.foot.curl.ends_with("days=3&explain=1&limit=1&cursor=20261121'"), "{}", panel.foot.curl);
+    }
+}

@@ -1,0 +1,293 @@
+//! What to buy again, and what was decided on it.
+
+use actix_web::{
+    HttpRequest, HttpResponse,
+    web::{Data, Form},
+};
+use domain::{
+    SuggestionId,
+    page::PageRequest,
+    people::Act,
+    reorder::{Basis, Listing, Status, Suggestion},
+};
+use serde::Deserialize;
+use url::Url;
+
+use super::{days::decimal, html, panel, query, see, shell::shell, window};
+use crate::{
+    error::PageError,
+    session::Viewer,
+    state::State,
+    text::Writer,
+    views::{
+        acts::{Acts, Decided},
+        layout::{Choice, Here},
+        panel::{Panel, Table},
+        reorder::{self as view, Item, Model},
+        rows::Badge,
+    },
+};
+
+/// Suggestions of a page.
+const LIMIT: i64 = 50;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Query {
+    status: Status,
+    cursor: Option<i64>,
+    /// The suggestion that was just decided on, and how: it can be undone.
+    decided: Option<(i64, Status)>,
+}
+
+impl Query {
+    const fn of_status(status: Status) -> Self {
+        Self { status, cursor: None, decided: None }
+    }
+
+    fn of(request: &HttpRequest) -> Result<Self, PageError> {
+        let decided: Option<i64> = query::one(request, "decided")?;
+        Ok(Self {
+            status: query::one(request, "status")?.unwrap_or(Status::Pending),
+            cursor: query::cursor(request)?,
+            decided: decided.zip(query::one(request, "as")?),
+        })
+    }
+
+    fn address(self) -> String {
+        let Self { status, cursor, decided } = self;
+        let pairs = [
+            (status != Status::Pending).then(|| format!("status={status}")),
+            cursor.map(|cursor| format!("cursor={cursor}")),
+            decided.map(|(id, to)| format!("decided={id}&as={to}")),
+        ];
+        query::address(Here::Reorder.address(), pairs)
+    }
+
+    /// The call that gives the same.
+    fn api(self) -> String {
+        let cursor = self.cursor.map(|cursor| format!("cursor={cursor}"));
+        query::address("/api/v1/reorder", [Some(format!("status={}", self.status)), cursor])
+    }
+}
+
+pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
+    let writer = super::writer(Some(&viewer), request.headers(), (state.clock)());
+    let query = Query::of(&request)?;
+    let page = PageRequest { limit: LIMIT, cursor: query.cursor };
+    let listing = state.reorder.list(viewer.account(), Some(query.status), page).await?;
+    let title = writer.say("reorder");
+    let source = Source { writer: &writer, query, may_decide: viewer.may(Act::Change), api: &state.settings.api_url };
+    let model = Model {
+        shell: shell(&viewer, &state, &writer, Here::Reorder, title.clone()).await?,
+        title,
+        place: window::place(&writer),
+        statuses: source.statuses(),
+        decided: query.decided.filter(|_| source.may_decide).map(|decided| source.decided(decided)),
+        basis: writer.say("reorder-basis"),
+        items: source.panel(&listing),
+    };
+    Ok(html(view::page(&model)))
+}
+
+/// What the form of a suggestion sends.
+#[derive(Deserialize)]
+pub struct Decision {
+    status: Status,
+    /// What was looked at.
+    from: Status,
+}
+
+/// Decides, and goes back to where that was done.
+pub async fn decide(
+    request: HttpRequest,
+    viewer: Viewer,
+    fields: Form<Decision>,
+    state: Data<State>,
+) -> Result<HttpResponse, PageError> {
+    let id = query::id(&request)?;
+    let Decision { status, from } = fields.into_inner();
+    state.reorder.change(viewer.account(), SuggestionId(id), status).await?;
+    let decided = (status != Status::Pending).then_some((id, status));
+    Ok(see(&Query { decided, ..Query::of_status(from) }.address()))
+}
+
+struct Source<'a> {
+    writer: &'a Writer,
+    query: Query,
+    may_decide: bool,
+    api: &'a Url,
+}
+
+impl Source<'_> {
+    fn statuses(&self) -> (String, Vec<Choice>) {
+        let choice = |status: &Status| Choice {
+            address: Query::of_status(*status).address(),
+            text: self.writer.say(&format!("reorder-{status}")),
+            is_chosen: *status == self.query.status,
+        };
+        (self.writer.say("show"), Status::ALL.iter().map(choice).collect())
+    }
+
+    fn decided(&self, (id, status): (i64, Status)) -> Decided {
+        Decided {
+            text: self.writer.say(&format!("reorder-now-{status}")),
+            acts: self.acts(id, &[(Status::Pending, "undo")]),
+        }
+    }
+
+    fn acts(&self, id: i64, buttons: &[(Status, &str)]) -> Acts {
+        Acts {
+            address: format!("/reorder/{id}"),
+            hidden: vec![("from", self.query.status.as_str())],
+            name: "status",
+            buttons: buttons.iter().map(|(to, words)| (to.as_str(), self.writer.say(words))).collect(),
+        }
+    }
+
+    fn panel(&self, listing: &Listing) -> Panel<Item> {
+        let Self { writer, query, .. } = *self;
+        let next = listing.page.next_cursor.map(|cursor| Query { cursor: Some(cursor), decided: None, ..query });
+        Panel {
+            id: "h-reorder",
+            title: writer.say(&format!("reorder-{}-title", query.status)),
+            items: listing.page.items.iter().map(|suggestion| self.item(suggestion)).collect(),
+            nothing: writer.say(&format!("reorder-{}-none", query.status)),
+            all: None,
+            next: panel::next(writer, next.map(Query::address)),
+            foot: panel::foot(
+                writer,
+                &listing.freshness,
+                vec![writer.say("how-reorder")],
+                &query.api(),
+                false,
+                self.api,
+            ),
+        }
+    }
+
+    fn item(&self, suggestion: &Suggestion) -> Item {
+        let writer = self.writer;
+        let quantity = suggestion.qty_suggested;
+        let buttons: &[(Status, &str)] = match suggestion.status {
+            Status::Pending => &[(Status::Ordered, "mark-ordered"), (Status::Dismissed, "dismiss")],
+            Status::Ordered | Status::Dismissed => &[(Status::Pending, "undo")],
+        };
+        let is_recommended = suggestion.is_recommended();
+        let title = if is_recommended { "order-so-many" } else { "do-not-order" };
+        let about = writer
+            .message("reorder-about")
+            .count("days", suggestion.forecast_days)
+            .text("share", writer.percent(suggestion.confidence, 0))
+            .text("at", writer.moment(suggestion.computed_at));
+        Item {
+            title: writer.message(title).count("quantity", quantity).text("sku", &suggestion.sku).say(),
+            reason: suggestion.reason_in(writer.texts(), writer.currency),
+            warning: (!is_recommended)
+                .then(|| Badge { class: "bad", text: format!("! {}", writer.say("sells-at-a-loss")) }),
+            about: about.say(),
+            quantity: (writer.number(quantity.into(), 0), quantity.to_string(), writer.say("units")),
+            basis: suggestion.basis.as_ref().map(|basis| self.basis(basis)),
+            acts: self.may_decide.then(|| self.acts(suggestion.id.0, buttons)),
+        }
+    }
+
+    /// The numbers that the suggestion came from.
+    fn basis(&self, basis: &Basis) -> Table {
+        let writer = self.writer;
+        let whole = |count: i64| writer.number(count.into(), 0);
+        let part = |value: f64| writer.number(decimal(value), 1);
+        let row = |id: &str, value: String| vec![writer.say(&format!("basis-{id}")), value];
+        let mut rows = vec![
+            row("on_hand", whole(basis.on_hand)),
+            row("on_order", whole(basis.on_order)),
+            row("lead_time_days", whole(basis.lead_time_days)),
+            row("review_days", whole(basis.review_days)),
+            row("daily_demand", part(basis.daily_demand)),
+            row("expected_demand", part(basis.expected_demand)),
+            row("safety_stock", part(basis.safety_stock)),
+            row("reorder_point", whole(basis.reorder_point)),
+            row("order_up_to", whole(basis.order_up_to)),
+            row("service_level", writer.percent(decimal(basis.service_level), 0)),
+            row("pack_size", whole(basis.pack_size)),
+            row("min_order_qty", whole(basis.min_order_qty)),
+        ];
+        let contribution =
+            basis.unit_contribution.map(|amount| row("unit_contribution", writer.exact(decimal(amount))));
+        let sold = basis.sold_last_year.map(|units| row("sold_last_year", part(units)));
+        rows.extend(contribution.into_iter().chain(sold));
+        Table { head: vec![writer.say("column-figure"), writer.say("column-value")], rows }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{InventoryItemId, freshness::Freshness, jobs::JobName, page::Page};
+    use rust_decimal::dec;
+    use time::macros::datetime;
+
+    use super::*;
+    use crate::text::tests::writer;
+
+    fn item(unit_contribution: Option<f64>, status: Status, may_decide: bool) -> Item {
+        let basis = Basis {
+            on_hand: 42,
+            on_order: 0,
+            lead_time_days: 14,
+            review_days: 7,
+            daily_demand: 6.125,
+            expected_demand: 128.1,
+            safety_stock: 33.9,
+            reorder_point: 124,
+            order_up_to: 162,
+            service_level: 0.95,
+            pack_size: 12,
+            min_order_qty: 1,
+            history_days: Some(365),
+            unit_contribution,
+            sold_last_year: None,
+            season_ends: false,
+        };
+        let suggestion = Suggestion {
+            id: SuggestionId(9),
+            inventory_item_id: InventoryItemId(55),
+            sku: "MUG-BLUE".into(),
+            qty_suggested: 1240,
+            reason: String::new(),
+            confidence: dec!(0.9),
+            forecast_days: 21,
+            basis: Some(basis),
+            computed_at: datetime!(2026-11-22 7:10 UTC),
+            status,
+        };
+        let (writer, api) = (writer("es-AR"), Url::parse("http://localhost").unwrap());
+        let listing = Listing {
+            page: Page { items: vec![suggestion], next_cursor: None },
+            freshness: Freshness { job: JobName::SmartReorder, as_of: None, sources: vec![] },
+        };
+        Source { writer: &writer, query: Query::of_status(status), may_decide, api: &api }
+            .panel(&listing)
+            .items
+            .remove(0)
+    }
+
+    #[test]
+    fn a_suggestion_has_its_numbers_as_they_are_written_and_as_the_api_has_them() {
+        let item = item(Some(4.2), Status::Pending, true);
+        assert_eq!((item.quantity.0.as_str(), item.quantity.1.as_str()), ("1.240", "1240"));
+        let basis = item.basis.unwrap();
+        assert_eq!((basis.rows[4][1].as_str(), basis.rows.last().unwrap()[1].as_str()), ("6,1", "4,20"));
+        assert_eq!(item.acts.unwrap().buttons.iter().map(|(to, _)| *to).collect::<Vec<_>>(), ["ordered", "dismissed"]);
+        assert!(item.warning.is_none());
+    }
+
+    #[test]
+    fn what_sells_at_a_loss_is_not_recommended() {
+        assert!(item(Some(-1.0), Status::Pending, true).warning.is_some());
+    }
+
+    #[test]
+    fn a_decision_can_be_taken_back_by_who_may_change() {
+        let buttons = |may| item(None, Status::Ordered, may).acts.map(|acts| acts.buttons[0].0);
+        assert_eq!((buttons(true), buttons(false)), (Some("pending"), None));
+    }
+}

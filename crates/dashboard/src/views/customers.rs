@@ -1,0 +1,34 @@
+//! Customers.
+
+use maud::{Markup, html};
+
+use super::{
+    layout::{Choice, Shell, page as whole, segments},
+    panel::{Panel, panel},
+    rows::{Head, Row, rows},
+};
+
+pub struct Model {
+    pub shell: Shell,
+    pub title: String,
+    pub place: String,
+    pub segment_head: Vec<Head>,
+    pub segments: Panel<Row>,
+    pub sources: (String, Vec<Choice>),
+    pub customer_head: Vec<Head>,
+    pub customers: Panel<Row>,
+}
+
+pub fn page(model: &Model) -> Markup {
+    whole(
+        &model.shell,
+        &html! {
+            div.head {
+                div { h1 { (model.title) } p.soft { (model.place) } }
+                div.tools { (segments(&model.sources.0, &model.sources.1)) }
+            }
+            (panel(&model.segments, |items| rows(&model.segment_head, items)))
+            (panel(&model.customers, |items| rows(&model.customer_head, items)))
+        },
+    )
+}

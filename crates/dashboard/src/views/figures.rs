@@ -1,0 +1,70 @@
+//! Figures in a row: of which one can be chosen, or by themselves.
+
+use maud::{Markup, html};
+
+/// A figure that can be chosen.
+pub struct Figure {
+    pub address: String,
+    pub is_chosen: bool,
+    pub fact: Fact,
+}
+
+/// A figure with its name.
+pub struct Fact {
+    pub name: String,
+    pub text: String,
+    /// The number as the API has it; none where it is not known.
+    pub value: Option<String>,
+    pub change: Option<Moved>,
+    /// What it is seen beside.
+    pub below: Option<String>,
+}
+
+/// How a figure moved: the direction, and whether that is good, are two things.
+pub struct Moved {
+    pub class: &'static str,
+    pub text: String,
+    pub word: String,
+}
+
+/// Figures of which one is chosen.
+pub fn choices(label: &str, figures: &[Figure]) -> Markup {
+    html! {
+        ul.figs aria-label=(label) {
+            @for Figure { address, is_chosen, fact } in figures {
+                li {
+                    a href=(address) aria-current=[is_chosen.then_some("true")] {
+                        span.k { (fact.name) }
+                        span.v data-value=[fact.value.as_deref()] { (fact.text) }
+                        @if let Some(change) = &fact.change { (moved(change)) }
+                        @if let Some(below) = &fact.below { " " small { (below) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Figures by themselves.
+pub fn facts(facts: &[Fact]) -> Markup {
+    html! {
+        dl.figs {
+            @for fact in facts {
+                div {
+                    dt { (fact.name) }
+                    dd.v data-value=[fact.value.as_deref()] { (fact.text) }
+                    @if fact.change.is_some() || fact.below.is_some() {
+                        dd {
+                            @if let Some(change) = &fact.change { (moved(change)) }
+                            @if let Some(below) = &fact.below { " " small { (below) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+pub fn moved(change: &Moved) -> Markup {
+    html! { span class=(change.class) { (change.text) span.vh { " " (change.word) } } }
+}

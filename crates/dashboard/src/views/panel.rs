@@ -1,0 +1,96 @@
+//! What every panel has: a title, its content or what stands there when there is none, and a foot.
+
+use maud::{Markup, html};
+
+/// Words that lead somewhere.
+pub struct Way {
+    pub text: String,
+    pub address: String,
+}
+
+/// A list with its title, what stands there when it is empty, and its foot.
+pub struct Panel<T> {
+    pub id: &'static str,
+    pub title: String,
+    pub items: Vec<T>,
+    pub nothing: String,
+    /// Where all of it is.
+    pub all: Option<Way>,
+    /// Where it goes on.
+    pub next: Option<Way>,
+    pub foot: Foot,
+}
+
+pub fn panel<T>(panel: &Panel<T>, items: impl Fn(&[T]) -> Markup) -> Markup {
+    html! {
+        section.panel aria-labelledby=(panel.id) {
+            header {
+                h2 id=(panel.id) { (panel.title) }
+                @if let Some(all) = &panel.all { a href=(all.address) { (all.text) } }
+            }
+            @if panel.items.is_empty() { p.soft { (panel.nothing) } } @else { (items(&panel.items)) }
+            @if let Some(next) = &panel.next { p.acts.gap { a.btn href=(next.address) rel="next" { (next.text) } } }
+            (foot(&panel.foot))
+        }
+    }
+}
+
+/// What stands below every panel.
+pub struct Foot {
+    /// How fresh the figures are.
+    pub as_of: String,
+    pub table: Option<Table>,
+    pub words: FootWords,
+    /// How the figures are made, a paragraph each.
+    pub how: Vec<String>,
+    /// The command that gives the same as JSON.
+    pub curl: String,
+    /// The command that gives it as a file, where there is one.
+    pub csv: Option<String>,
+}
+
+pub struct FootWords {
+    pub table: String,
+    pub as_table: String,
+    pub calculated: String,
+}
+
+/// Figures as a table. The first cell of a row is its name.
+pub struct Table {
+    pub head: Vec<String>,
+    pub rows: Vec<Vec<String>>,
+}
+
+pub fn foot(foot: &Foot) -> Markup {
+    html! {
+        footer.foot {
+            span { (foot.as_of) }
+            @if let Some(table) = &foot.table {
+                details {
+                    summary { (foot.words.table) }
+                    div.scroll tabindex="0" role="region" aria-label=(foot.words.as_table) { (figures(table)) }
+                }
+            }
+            details { summary { (foot.words.calculated) } @for paragraph in &foot.how { p { (paragraph) } } }
+            @if let Some(csv) = &foot.csv { details { summary { "CSV" } pre { (csv) } } }
+            details { summary { "curl" } pre { (foot.curl) } }
+        }
+    }
+}
+
+pub fn figures(table: &Table) -> Markup {
+    html! {
+        table {
+            thead { tr { @for (index, name) in table.head.iter().enumerate() { th scope="col" class=[(index > 0).then_some("num")] { (name) } } } }
+            tbody {
+                @for row in &table.rows {
+                    tr {
+                        @for (index, cell) in row.iter().enumerate() {
+                            @if index == 0 { th scope="row" { (cell) } } @else { td.num { (cell) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

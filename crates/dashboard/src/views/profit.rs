@@ -1,0 +1,41 @@
+//! Profit.
+
+use maud::{Markup, html};
+
+use super::{
+    figures::{Fact, facts},
+    layout::{Choice, Shell, menu, page as whole, segments},
+    panel::{Panel, panel},
+    rows::{Head, Row, rows},
+};
+
+pub struct Model {
+    pub shell: Shell,
+    pub title: String,
+    pub window: String,
+    pub period: (String, Vec<Choice>),
+    pub compare: (String, Vec<Choice>),
+    pub figures: Vec<Fact>,
+    pub way_head: Vec<Head>,
+    pub way: Panel<Row>,
+    pub days_head: Vec<Head>,
+    pub days: Panel<Row>,
+}
+
+pub fn page(model: &Model) -> Markup {
+    whole(
+        &model.shell,
+        &html! {
+            div.head {
+                div { h1 { (model.title) } p.soft { (model.window) } }
+                div.tools {
+                    (segments(&model.period.0, &model.period.1))
+                    (menu(&model.compare.0, &model.compare.1))
+                }
+            }
+            (facts(&model.figures))
+            (panel(&model.way, |items| rows(&model.way_head, items)))
+            (panel(&model.days, |items| rows(&model.days_head, items)))
+        },
+    )
+}

@@ -1,0 +1,60 @@
+//! What to buy again.
+
+use maud::{Markup, html};
+
+use super::{
+    acts::{Acts, Decided, acts, decided},
+    layout::{Choice, Shell, page as whole, segments},
+    panel::{Panel, Table, figures, panel},
+    rows::{Badge, badge},
+};
+
+pub struct Model {
+    pub shell: Shell,
+    pub title: String,
+    pub place: String,
+    pub statuses: (String, Vec<Choice>),
+    pub decided: Option<Decided>,
+    /// What the numbers behind a suggestion are called.
+    pub basis: String,
+    pub items: Panel<Item>,
+}
+
+pub struct Item {
+    pub title: String,
+    pub reason: String,
+    pub warning: Option<Badge>,
+    pub about: String,
+    /// As it is written, as the API has it, and what it counts.
+    pub quantity: (String, String, String),
+    pub basis: Option<Table>,
+    pub acts: Option<Acts>,
+}
+
+pub fn page(model: &Model) -> Markup {
+    whole(
+        &model.shell,
+        &html! {
+            div.head {
+                div { h1 { (model.title) } p.soft { (model.place) } }
+                div.tools { (segments(&model.statuses.0, &model.statuses.1)) }
+            }
+            @if let Some(change) = &model.decided { (decided(change)) }
+            (panel(&model.items, |items| html! { ol.items { @for one in items { (item(&model.basis, one)) } } }))
+        },
+    )
+}
+
+fn item(basis: &str, item: &Item) -> Markup {
+    let (quantity, value, units) = &item.quantity;
+    html! {
+        li {
+            h3 { (item.title) @if let Some(warning) = &item.warning { " " (badge(warning)) } }
+            p { (item.reason) }
+            p { small { (item.about) } }
+            div.num { span data-value=(value) { (quantity) } small { (units) } }
+            @if let Some(table) = &item.basis { details { summary { (basis) } (figures(table)) } }
+            @if let Some(buttons) = &item.acts { (acts(buttons)) }
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! A table whose rows are cards where there is little room.
+
+use maud::{Markup, html};
+
+use super::figures::{Moved, moved};
+use crate::parts::chart::{Part, RangeBar, axis, part_bar, range_bar};
+
+/// What stands above a column.
+pub enum Head {
+    Text(String),
+    Number(String),
+    /// The axis of the bars below.
+    Axis([String; 3]),
+}
+
+impl Head {
+    fn label(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) | Self::Number(text) => Some(text),
+            Self::Axis(_) => None,
+        }
+    }
+}
+
+/// A row: what it is about, then a cell for each further column.
+pub struct Row {
+    pub name: String,
+    pub address: Option<String>,
+    pub below: Option<String>,
+    pub cells: Vec<Cell>,
+}
+
+pub enum Cell {
+    Text(String),
+    /// A text with what belongs to it below; what is bad is marked.
+    Texts {
+        text: String,
+        below: Option<String>,
+        is_bad: bool,
+    },
+    Number {
+        text: String,
+        /// The number as the API has it; none where it is not known.
+        value: Option<String>,
+    },
+    Change(Option<Moved>),
+    Badge(Option<Badge>),
+    Range(RangeBar),
+    Part(Part),
+}
+
+/// A state: its class, and its words with a sign before them.
+pub struct Badge {
+    pub class: &'static str,
+    pub text: String,
+}
+
+pub fn badge(badge: &Badge) -> Markup {
+    html! { span class={"badge " (badge.class)} { (badge.text) } }
+}
+
+/// The table. Its roles are repeated: Safari drops them from rows that are drawn as cards.
+pub fn rows(heads: &[Head], rows: &[Row]) -> Markup {
+    html! {
+        table.cards role="table" {
+            thead role="rowgroup" {
+                tr role="row" {
+                    @for head in heads {
+                        @match head {
+                            Head::Text(text) => th scope="col" role="columnheader" { (text) },
+                            Head::Number(text) => th.num scope="col" role="columnheader" { (text) },
+                            Head::Axis(words) => th scope="col" role="columnheader" { (axis(words)) },
+                        }
+                    }
+                }
+            }
+            tbody role="rowgroup" {
+                @for row in rows {
+                    tr role="row" {
+                        th scope="row" role="rowheader" {
+                            @if let Some(address) = &row.address { a href=(address) { (row.name) } } @else { (row.name) }
+                            @if let Some(below) = &row.below { small { (below) } }
+                        }
+                        @for (head, one) in heads.iter().skip(1).zip(&row.cells) { (cell(head.label(), one)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn cell(label: Option<&str>, cell: &Cell) -> Markup {
+    html! {
+        @match cell {
+            Cell::Text(text) => td role="cell" data-label=[label] { (text) },
+            Cell::Texts { text, below, is_bad } => td.fit role="cell" data-label=[label] {
+                span {
+                    @if *is_bad { b.bad { (text) } } @else { (text) }
+                    @if let Some(below) = below { small { (below) } }
+                }
+            },
+            Cell::Number { text, value } => td.num role="cell" data-label=[label] {
+                span data-value=[value.as_deref()] { (text) }
+            },
+            Cell::Change(change) => td.num role="cell" data-label=[label] {
+                @if let Some(change) = change { (moved(change)) } @else { span { "–" } }
+            },
+            Cell::Badge(state) => td role="cell" data-label=[label] { @if let Some(state) = state { (badge(state)) } },
+            Cell::Range(bar) => td.wide role="cell" { (range_bar(*bar)) },
+            Cell::Part(part) => td.wide role="cell" { (part_bar(*part)) },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_says_what_its_column_is_and_what_the_api_has() {
+        let heads = [Head::Text("Product".into()), Head::Number("Stock".into())];
+        let cells = vec![Cell::Number { text: "1,200".into(), value: Some("1200".into()) }];
+        let row = Row { name: "<Mug>".into(), address: None, below: None, cells };
+        let drawn = rows(&heads, &[row]).into_string();
+        assert!(drawn.contains(r#"data-label="Stock""#) && drawn.contains(r#"data-value="1200""#), "{drawn}");
+        assert!(drawn.contains("&lt;Mug&gt;"), "{drawn}");
+    }
+}

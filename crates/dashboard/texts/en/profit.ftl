@@ -1,0 +1,32 @@
+explained-gross_revenue = Gross revenue
+explained-refunds = Refunds
+explained-ad_spend = Ad spend
+explained-cogs_estimate = Cost of goods
+explained-fees_estimate = Payment fees
+explained-shipping_estimate = Shipping
+explained-extra_expenses = Other expenses
+explained-net_revenue = Net revenue
+explained-operational_profit = Operational profit
+explained-final_profit = Profit
+explained-margin_pct = Margin
+explained-purchase_count = Orders
+way-title = From gross revenue to profit
+column-way = What is left
+column-amount = Amount
+column-before = Before
+column-change = Change
+column-basis = Costs
+days-title = Day by day
+cost-known = Cost known
+of-goods = of { $revenue } of goods sold
+days-estimated = Days with estimates
+of-days = of { $days_n ->
+    [one] { $days } day
+   *[other] { $days } days
+}
+estimated = Estimated
+stated = Stated
+how-estimates = Where the shop states no cost, fee or shipping, the account’s assumption is used and the figure is marked as estimated. State the unit costs of your products and the marks go away.
+profit-of = Profit { $day_on }
+neighbours = Other days
+each-figure = Each figure, and how it came about

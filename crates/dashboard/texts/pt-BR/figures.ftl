@@ -1,0 +1,61 @@
+# Números, seus períodos e estados, em mais de uma página.
+
+period = Período
+period-7d = 7 dias
+period-30d = 30 dias
+period-90d = 90 dias
+period-12m = 12 meses
+page-window = { $days }, dias completos, { $place }
+page-place = horário de { $zone }, { $currency }
+compare-with = Comparar: { $with }
+compare-before = os { $days } dias anteriores
+compare-weekdays = mesmos dias da semana
+compare-year = ano passado
+compare-none = nada
+compare-before-window = { $count } dias antes, { $days }
+compare-weekdays-window = Mesmos dias da semana, { $days }
+compare-year-window = Ano passado, { $days }
+compare-nothing = Nada
+metric-profit = Lucro
+metric-net_revenue = Receita líquida
+metric-orders = Pedidos
+metric-aov = Pedido médio
+metric-margin = Margem
+metric-ad_spend = Gasto com anúncios
+metric-gross_revenue = Receita bruta
+metric-units = Unidades vendidas
+metric-customers = Clientes que compraram
+metric-new_customers = Clientes novos
+metric-refunds = Reembolsos
+metric-refund_rate = Taxa de reembolso
+metric-roas = Retorno dos anúncios
+metric-cac = Custo por cliente novo
+metric-conversion = Conversão
+more = a mais
+less = a menos
+from-before = antes { $before }
+line-expected = esperado
+column-expected = Faixa esperada
+mark = { $day }: { $value } { $name }, esperava-se { $range }. Ver por quê
+at-stake = em jogo
+product = Produto
+likely-on = Provável em
+units-left = { $count_n ->
+    [one] resta { $count }
+   *[other] restam { $count }
+}
+out-now = Sem estoque
+axis-today = hoje
+axis-days = { $count } dias
+how-band = A faixa esperada é onde caem cerca de 19 de cada 20 dias comuns: inclui dia da semana, tendência, estação e feriados.
+
+severity-low = Baixa
+severity-medium = Média
+severity-high = Alta
+severity-critical = Crítica
+all = Todas
+show = Mostrar
+next-page = Próxima
+over-days = Em mais de { $days } dias
+no-demand = Não vende
+all-products = Todos os produtos

@@ -1,0 +1,32 @@
+explained-gross_revenue = Receita bruta
+explained-refunds = Reembolsos
+explained-ad_spend = Gasto com anúncios
+explained-cogs_estimate = Custo das mercadorias
+explained-fees_estimate = Taxas de pagamento
+explained-shipping_estimate = Frete
+explained-extra_expenses = Outras despesas
+explained-net_revenue = Receita líquida
+explained-operational_profit = Lucro operacional
+explained-final_profit = Lucro
+explained-margin_pct = Margem
+explained-purchase_count = Pedidos
+way-title = Da receita bruta ao lucro
+column-way = O que sobra
+column-amount = Valor
+column-before = Antes
+column-change = Mudança
+column-basis = Custos
+days-title = Dia a dia
+cost-known = Custo conhecido
+of-goods = de { $revenue } em produtos vendidos
+days-estimated = Dias com estimativas
+of-days = de { $days_n ->
+    [one] { $days } dia
+   *[other] { $days } dias
+}
+estimated = Estimado
+stated = Informado
+how-estimates = Onde a loja não informa um custo, uma taxa ou um frete, usa-se a suposição da conta e o número é marcado como estimado. Informe os custos por unidade dos seus produtos e as marcas somem.
+profit-of = Lucro { $day_on }
+neighbours = Outros dias
+each-figure = Cada número e de onde ele vem
