@@ -219,11 +219,11 @@ fn the_way_back_from_a_shift_is_no_second_anomaly() {
 #[test]
 fn what_goes_to_the_level_of_a_shift_again_after_it_was_back_is_another_anomaly() {
     let mut values = shop(160);
-    for day in (112..122).chain(133..135) {
-        values[day] = values[day].map(|v| v * 2.0);
+    for (day, factor) in (112..122).map(|day| (day, 2.0)).chain([(143, 2.3), (144, 2.3)]) {
+        values[day] = values[day].map(|v| v * factor);
     }
     let found: Vec<_> = walk(&values).iter().map(|a| (a.first, a.shape)).collect();
-    assert_eq!(found, [(day(112), Shape::Shift), (day(133), Shape::Spike)]);
+    assert_eq!(found, [(day(112), Shape::Shift), (day(143), Shape::Spike)]);
 }
 
 /// Both are of one function: a value at the edge of the interval has the score of the edge, whatever the scales say.
