@@ -204,11 +204,13 @@ fn story(subject: Subject, is_up: bool, findings: &[&Finding], known: &[DayEvide
     // The days after the last alarm that are still out of the ordinary belong to the event.
     let goes_on = known.iter().filter(|day| day.day > last).take_while(|day| departed(day) >= DEPARTED);
     let last = goes_on.last().map_or(last, |day| day.day);
-    // Of a metric that wandered off for longer than the subject, only the days on which the subject departed count.
-    let mut shown = within(known, DayRange { first, last }).filter(|day| departed(day) >= DEPARTED).map(|day| day.day);
-    let first_shown = shown.next();
-    let (first, last) =
-        first_shown.map_or((first, last), |shown_first| (shown_first, shown.last().unwrap_or(shown_first)));
+    // Of a metric that wandered off for longer than the subject, only the day that describes it counts.
+    let is_of_it = |day: &&DayEvidence| departed(day) >= DEPARTED || findings.iter().any(|of| of.day == day.day);
+    let shown: Vec<Date> = within(known, DayRange { first, last }).filter(is_of_it).map(|day| day.day).collect();
+    let (first, last) = match (shown.first(), shown.last()) {
+        (Some(shown_first), Some(shown_last)) if shown.contains(&peak.day) => (*shown_first, *shown_last),
+        _ => (first, last),
+    };
     let lever = lever(subject, peak);
     let mut members: Vec<Member> = findings.iter().map(|finding| member(finding)).collect();
     members.sort_by(|a, b| (a.day, &a.metric).cmp(&(b.day, &b.metric)));

@@ -285,7 +285,7 @@ fn days_on_which_only_another_metric_wandered_off_are_no_part_of_a_story() {
     ];
     let stories = group(&findings, &Certainties::default(), later(12), &evidence(vec![hardly_more, sold]));
     let told: Vec<_> = stories.iter().map(|story| (story.span, story.members.len())).collect();
-    assert_eq!(told, [(DayRange { first: later(4), last: later(4) }, 2)]);
+    assert_eq!(told, [(DayRange { first: DAY, last: later(4) }, 2)]);
 }
 
 #[test]
