@@ -9,6 +9,7 @@
 use std::path::Path;
 
 use analytics::demand::StoreRhythm;
+use analytics::negbin::NegBin;
 use analytics::reorder::{SELL_THROUGH_DAYS, ServiceGoal, SupplyTerms, suggest};
 use anyhow::Context as _;
 use serde_json::json;
@@ -25,7 +26,8 @@ const OFFSETS: [i64; 5] = [-56, -28, 0, 28, 56];
 const STOCK_DAYS: usize = 14;
 /// Units that an item sold in the year before, at least.
 const FEWEST_UNITS: f64 = 100.0;
-const METHODS: [&str; 4] = ["ours", "without_last_year", "sma30_x_shop_index", "last_years_window"];
+const METHODS: [&str; 5] =
+    ["ours", "without_last_year", "sma30_x_shop_index", "last_years_window", "demand_of_the_period_known"];
 
 pub fn run(data: &Path) -> anyhow::Result<()> {
     let skus = Skus::load(data)?;
@@ -85,6 +87,13 @@ fn ordered(method: &str, rhythm: &StoreRhythm, item: &Sku, day: usize, lead: usi
     let level = match method {
         "sma30_x_shop_index" => mean(item.last(day, 30)) * horizon as f64 * shop_index,
         "last_years_window" => item.next(day - 364, horizon).iter().sum(),
+        "demand_of_the_period_known" => {
+            let mean: f64 = item.next(day, horizon).iter().sum();
+            let model = item.model_since(0, day, rhythm)?;
+            let spread = mean * model.forecast(horizon).dispersion;
+            let demand = NegBin::from_moments(mean, spread).unwrap_or_default();
+            demand.quantile(ServiceGoal::ByClass.level(model.class())) as f64
+        }
         _ => {
             let from = if method == "ours" { 0 } else { day.saturating_sub(365) };
             let model = item.model_since(from, day, rhythm)?;

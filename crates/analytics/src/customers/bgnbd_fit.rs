@@ -11,7 +11,10 @@ use super::{Basis, ENOUGH_CUSTOMERS, Fit, Insufficient};
 /// readily customers leave (a): a standard deviation there is a factor of 3 to 4, else of 2 to 3.
 const POOLED: Prior<4> = Prior { spread: [0.7, 1.2, 1.5, 1.0] };
 
-/// Groups of equal customers that show the way to the maximum of many more.
+/// Groups of equal customers that a model is fitted to, up to twice as many: with more of them, evenly taken, its parameters
+/// change by less than their own error, and the time does not grow with a shop's customers and history.
+const MOST: usize = 16_000;
+/// Groups that show the way to the maximum of many more.
 const PART: usize = 4_000;
 
 /// Fits the model by maximum likelihood.
@@ -20,8 +23,8 @@ const PART: usize = 4_000;
 /// implausible parameters (nobody ever leaves, say), the pooled parameters join as a prior and the
 /// result is the posterior mode; [`Fit::basis`] says which of the two happened.
 ///
-/// The cost is linear in the number of *different* customers: equal summaries are counted, not
-/// repeated.
+/// The cost is linear in the number of *different* customers, and bounded: equal summaries are counted, not
+/// repeated, and of more than [`MOST`] different ones as many are evenly taken.
 ///
 /// # Errors
 /// [`Insufficient::NoBuyers`] without any customer.
@@ -29,14 +32,16 @@ pub fn fit(customers: &[Summary]) -> Result<Fit<Params>, Insufficient> {
     if customers.is_empty() {
         return Err(Insufficient::NoBuyers);
     }
-    let groups = Groups::of(customers);
+    let all = Groups::of(customers);
+    let taken = all.part(MOST);
+    let groups = taken.as_ref().unwrap_or(&all);
     let repeaters = customers.iter().filter(|c| c.frequency() > 0).count();
     let own = (repeaters >= ENOUGH_CUSTOMERS).then(|| groups.most_likely()).flatten();
     let (params, basis) = match own {
         Some(params) => (params, Basis::Account),
         None => (groups.most_probable(), Basis::Pooled),
     };
-    let log_likelihood = -groups.deviance(&logs(params)).0;
+    let log_likelihood = -all.deviance(&logs(params)).0;
     Ok(Fit { params, basis, customers: customers.len(), informative: repeaters, log_likelihood })
 }
 
@@ -78,7 +83,7 @@ impl Groups {
         // The second start has rare leaving; the likelihood may be flat between the two.
         let starts = [centre, [centre[0] + 0.5, centre[1] + 0.5, centre[2] - 2.0, centre[3]]];
         // Of many customers a part shows which way to go, and all of them are asked for the last steps only.
-        let led = self.part().and_then(|part| part.lowest(&starts)).map(|found| found.at);
+        let led = self.part(PART).and_then(|part| part.lowest(&starts)).map(|found| found.at);
         let found = self.lowest(led.as_ref().map_or(&starts[..], std::slice::from_ref))?;
         is_plausible(&found).then(|| params(&found.at)).flatten()
     }
@@ -86,7 +91,7 @@ impl Groups {
     /// The mode of the posterior under the pooled prior.
     fn most_probable(&self) -> Params {
         let centre = logs(Params::POOLED);
-        let start = self.part().map_or(centre, |part| part.search(centre, Some(&POOLED)).at);
+        let start = self.part(PART).map_or(centre, |part| part.search(centre, Some(&POOLED)).at);
         params(&self.search(start, Some(&POOLED)).at).unwrap_or(Params::POOLED)
     }
 
@@ -96,10 +101,11 @@ impl Groups {
         found.min_by(|l, r| is_plausible(r).cmp(&is_plausible(l)).then(l.value.total_cmp(&r.value)))
     }
 
-    /// About [`PART`] of the groups, evenly taken from their order by frequency and age. `None` when there are not many.
-    fn part(&self) -> Option<Self> {
+    /// `size` to twice as many of the groups, evenly taken from their order by frequency and age. `None` when there are not
+    /// many more.
+    fn part(&self, size: usize) -> Option<Self> {
         let all: usize = self.by_frequency.iter().map(|(_, customers)| customers.len()).sum();
-        let stride = all / PART;
+        let stride = all / size;
         if stride < 2 {
             return None;
         }
@@ -218,7 +224,7 @@ mod tests {
     #[test]
     fn a_part_leads_to_the_same_maximum() {
         let groups = Groups::of(&many(30_000));
-        let part = groups.part().unwrap();
+        let part = groups.part(PART).unwrap();
         let taken: usize = part.by_frequency.iter().map(|(_, customers)| customers.len()).sum();
         assert!((PART..2 * PART).contains(&taken), "{taken}");
         let found = logs(groups.most_likely().unwrap());
@@ -226,6 +232,19 @@ mod tests {
         assert!(slope.iter().all(|by| by.abs() / groups.customers < 1e-6), "not flat: {slope:?}");
         let of_part = part.search(logs(Params::POOLED), None).at;
         assert!(found.iter().zip(of_part).any(|(all, part)| (all - part).abs() > 1e-4), "all of them have a say");
-        assert!(Groups::of(&many(2 * 4_000 - 1)).part().is_none(), "few are asked at once");
+        assert!(Groups::of(&many(2 * 4_000 - 1)).part(PART).is_none(), "few are asked at once");
+    }
+
+    #[test]
+    fn a_model_of_very_many_is_that_of_an_even_part_of_them() {
+        let customers = many(100_000);
+        let fitted = fit(&customers).unwrap();
+        assert_eq!((fitted.customers, fitted.basis), (100_000, Basis::Account));
+        let all = Groups::of(&customers);
+        let taken: usize = all.part(MOST).unwrap().by_frequency.iter().map(|(_, customers)| customers.len()).sum();
+        assert!((MOST..2 * MOST).contains(&taken), "{taken}");
+        // Hardly a slope is left for all of them.
+        let (_, slope) = all.deviance(&logs(fitted.params));
+        assert!(slope.iter().all(|by| by.abs() / all.customers < 0.05), "{slope:?}");
     }
 }

@@ -6,6 +6,7 @@
 
 use time::{Date, Duration};
 
+use super::churn::HORIZON_DAYS;
 use crate::YEAR;
 
 /// Days on each side of a day that its index is the mean of.
@@ -23,34 +24,44 @@ const FEWEST_GROWTH_DAYS: usize = 14;
 /// Growth starts from this many buyers on either side.
 const GROWTH_PRIOR: f64 = 50.0;
 
+/// Buyers of the first weeks, in parts of the mean, below which a shop has just opened.
+const OPENING: f64 = 0.5;
+
 /// How long each day lasts to a shop's customers.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Clock {
     /// The last day of the year that is known, and how long its first days last together: none of them, one, up to all. They
-    /// repeat every 52 weeks before and after. None with less than a year.
+    /// repeat every 52 weeks before and after. None where every day lasts a day.
     year: Option<(Date, Vec<f64>)>,
 }
 
 impl Clock {
     /// From the number of different customers who bought on each day, oldest first, ending on `last`. With less than 52
-    /// weeks of it every day lasts a day.
+    /// weeks of it the days that are not known last a day each, and the others the nearer to a day the fewer of the days
+    /// ahead are known from a year before; with none of these, and in a shop that has just opened, every day lasts a day.
     #[must_use]
     pub fn of(buyers: &[f64], last: Date) -> Self {
-        let Some(year_ago) = buyers.len().checked_sub(YEAR) else { return Self::default() };
+        let year_ago = buyers.len().saturating_sub(YEAR);
+        let known = buyers.len() - year_ago;
+        let exponent = EXPONENT * known_ahead(YEAR - known);
+        if exponent <= 0.0 || (known < YEAR && is_opening(buyers)) {
+            return Self::default();
+        }
         let growth = growth(buyers);
         let years_ago = |day: usize| (buyers.len() - 1 - day) as f64 / YEAR as f64;
         let detrended: Vec<f64> = buyers.iter().enumerate().map(|(day, n)| n * growth.powf(years_ago(day))).collect();
         let days = || detrended.iter().skip(year_ago);
-        let mean = days().sum::<f64>() / YEAR as f64;
+        let mean = days().sum::<f64>() / known as f64;
         let index = |day: usize| {
             let from = day.saturating_sub(HALF_WINDOW);
             let around = detrended.get(from..(day + HALF_WINDOW + 1).min(detrended.len())).unwrap_or_default();
             let usual = mean * around.len() as f64 + PRIOR_BUYERS;
-            ((around.iter().sum::<f64>() + PRIOR_BUYERS) / usual).powf(EXPONENT).clamp(RANGE.0, RANGE.1)
+            ((around.iter().sum::<f64>() + PRIOR_BUYERS) / usual).powf(exponent).clamp(RANGE.0, RANGE.1)
         };
         let mut sum = 0.0;
-        let lasting = (year_ago..buyers.len()).map(|day| {
-            sum += index(day);
+        let unknown = (known..YEAR).map(|_| None);
+        let lasting = unknown.chain((year_ago..buyers.len()).map(Some)).map(|day| {
+            sum += day.map_or(1.0, &index);
             sum
         });
         Self { year: Some((last, [0.0].into_iter().chain(lasting).collect())) }
@@ -76,6 +87,18 @@ impl Clock {
         };
         (reading(to) - reading(from)).max(0.0) / 7.0
     }
+}
+
+/// Part of the days ahead that is known from a year before, if so many days of the year are not.
+fn known_ahead(unknown: usize) -> f64 {
+    let ahead = f64::from(HORIZON_DAYS);
+    1.0 - (unknown as f64).min(ahead) / ahead
+}
+
+/// Whether a shop of less than a year began with so few buyers that what looks like its season is its growth.
+fn is_opening(buyers: &[f64]) -> bool {
+    let mean = |days: &[f64]| days.iter().sum::<f64>() / days.len().max(1) as f64;
+    mean(buyers.get(..GROWTH_DAYS.min(buyers.len())).unwrap_or_default()) < OPENING * mean(buyers)
 }
 
 /// Buyers of the last weeks against those of the same weeks a year before; 1 where too few of these are known.
@@ -108,7 +131,9 @@ mod tests {
 
     #[test]
     fn without_a_year_and_in_an_even_one_a_week_is_a_week() {
-        for clock in [Clock::default(), clock(363, |_| 9.0), clock(364, |_| 9.0), clock(700, |_| 0.0)] {
+        for clock in
+            [Clock::default(), clock(273, |_| 9.0), clock(363, |_| 9.0), clock(364, |_| 9.0), clock(700, |_| 0.0)]
+        {
             assert!((ahead(&clock, 91) - 13.0).abs() < 1e-9);
             assert!((clock.weeks(date!(2020 - 01 - 01), date!(2020 - 01 - 15)) - 2.0).abs() < 1e-9);
         }
@@ -125,6 +150,22 @@ mod tests {
         assert!(busy > 80.0 / 7.0 * 2.0, "{busy}");
         let past = clock.weeks(LAST - Duration::days(284), LAST - Duration::days(204));
         assert!((past - busy).abs() < 1e-9, "{past} a year before {busy}");
+    }
+
+    #[test]
+    fn of_a_year_that_is_not_over_what_is_known_of_the_days_ahead_counts() {
+        // The weeks from 330 to 301 days ago were four times as busy: 34 to 63 days from now.
+        let busy = |days: usize| clock(days, |ago| if (301..=330).contains(&ago) { 400.0 } else { 100.0 });
+        let ratio = |clock: &Clock| (ahead(clock, 63) - ahead(clock, 34)) / ahead(clock, 20);
+        let (whole, most, none) = (ratio(&busy(364)), ratio(&busy(340)), ratio(&busy(274)));
+        assert!((none - 29.0 / 20.0).abs() < 1e-9, "{none}");
+        assert!(none * 1.2 < most && most * 1.1 < whole, "{none} {most} {whole}");
+    }
+
+    #[test]
+    fn the_growth_of_a_shop_that_has_opened_is_no_season() {
+        let opened = clock(350, |ago| (350 - ago) as f64);
+        assert_eq!(opened, Clock::default());
     }
 
     #[test]

@@ -46,6 +46,9 @@ const PLAUSIBLE: (f64, f64) = (1e-2, 1e4);
 /// population mean is the account's own, whatever its currency.
 pub const POOLED_SHAPES: (f64, f64) = (5.0, 3.5);
 
+/// Customers that the model is fitted to, up to twice as many; of more of them as many are evenly taken.
+const MOST: usize = 16_000;
+
 /// The logarithms of p, q − 1 and γ are normal around the pooled values.
 const POOLED: Prior<3> = Prior { spread: [0.7, 0.7, 1.0] };
 
@@ -96,15 +99,17 @@ impl Params {
 /// # Errors
 /// [`Insufficient::NoSpend`] when no customer has a positive value.
 pub fn fit(customers: &[Spend]) -> Result<Fit<Params>, Insufficient> {
-    let values = Values::of(customers).ok_or(Insufficient::NoSpend)?;
-    let informative = values.count();
+    let all = Values::of(customers).ok_or(Insufficient::NoSpend)?;
+    let informative = all.count();
+    let taken = all.part();
+    let values = taken.as_ref().unwrap_or(&all);
     let own = (informative >= ENOUGH_CUSTOMERS).then(|| values.most_likely()).flatten();
     let (at, basis) = match own {
         Some(at) => (at, Basis::Account),
         None => (values.search(values.centre(), true).at, Basis::Pooled),
     };
     let params = values.params(&at).or_else(|| values.params(&values.centre())).ok_or(Insufficient::NoSpend)?;
-    let log_likelihood = values.log_likelihood(&at);
+    let log_likelihood = all.log_likelihood(&at);
     Ok(Fit { params, basis, customers: customers.len(), informative, log_likelihood })
 }
 
@@ -127,6 +132,21 @@ impl Values {
             })
             .collect();
         (!usable.is_empty()).then_some(Self { by_purchases, unit })
+    }
+
+    /// [`MOST`] to twice as many of the values, evenly taken from their order. `None` when there are not many more.
+    fn part(&self) -> Option<Self> {
+        let stride = self.count() / MOST;
+        if stride < 2 {
+            return None;
+        }
+        let numbered = self.by_purchases.iter().flat_map(|(x, means)| means.iter().map(move |mean| (*x, *mean)));
+        let taken: Vec<(f64, f64)> = numbered.step_by(stride).collect();
+        let by_purchases = taken
+            .chunk_by(|l, r| l.0 == r.0)
+            .filter_map(|same| Some((same.first()?.0, same.iter().map(|(_, mean)| *mean).collect())))
+            .collect();
+        Some(Self { by_purchases, unit: self.unit })
     }
 
     fn count(&self) -> usize {
@@ -197,5 +217,28 @@ impl Values {
             }
         }
         (value, gradient)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_of_very_many_is_that_of_an_even_part_of_them() {
+        // Values around means of 10 to 30; a multiplicative hash stands for chance.
+        let spend = |i: u32| {
+            let drawn = |salt: u32| f64::from((i ^ salt).wrapping_mul(2_654_435_761) >> 8) / f64::from(1_u32 << 24);
+            Spend { purchases: 1 + i % 5, mean: (10.0 + 20.0 * drawn(0x5bd1)) * (0.7 + 0.6 * drawn(0x00c3_7a00)) }
+        };
+        let customers: Vec<Spend> = (0..100_000).map(spend).collect();
+        let fitted = fit(&customers).unwrap();
+        assert_eq!((fitted.customers, fitted.informative), (100_000, 100_000));
+        let values = Values::of(&customers).unwrap();
+        let all = values.params(&values.most_likely().unwrap()).unwrap();
+        let one = Spend { purchases: 2, mean: 30.0 };
+        let (taken, whole) = (fitted.params.expected_value(&one), all.expected_value(&one));
+        assert!((taken / whole - 1.0).abs() < 0.01 && fitted.params != all, "{taken} beside {whole}");
+        assert!(Values::of(&customers[..31_999]).unwrap().part().is_none(), "few are asked at once");
     }
 }

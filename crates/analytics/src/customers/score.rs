@@ -91,8 +91,8 @@ impl Models {
         let mut models = Self::uncorrected(histories, as_of, past.clock.clone());
         let long_enough = |day: Date| models.established_until.is_some_and(|until| day >= until);
         if let Some((earlier, day)) = past.earlier.filter(|(_, day)| *day < as_of && long_enough(*day)) {
-            let before = Self::uncorrected(earlier, day, past.clock.clone());
-            let [all, by_arrival] = before.against(earlier, histories, as_of);
+            let [all, by_arrival] =
+                Self::of_purchases(earlier, day, past.clock.clone()).against(earlier, histories, as_of);
             models.corrections = backtest::Corrections::of(&all);
             models.value_corrections = backtest::Corrections::of(&by_arrival).at_most_as_expected();
         }
@@ -100,16 +100,23 @@ impl Models {
     }
 
     fn uncorrected(histories: &[History], as_of: Date, clock: Clock) -> Self {
+        let mut models = Self::of_purchases(histories, as_of, clock);
+        let spends: Vec<_> = histories.iter().filter_map(|h| models.buyer(h, as_of)).map(|buyer| buyer.spend).collect();
+        models.values = gamma_gamma::fit(&spends);
+        models
+    }
+
+    /// Without a model of values.
+    fn of_purchases(histories: &[History], as_of: Date, clock: Clock) -> Self {
         let largest_single = largest_single(histories);
         let buyer = |h: &History| Buyer::of(h, as_of, as_of, &clock, largest_single);
         let buyers: Vec<Buyer> = histories.iter().filter_map(buyer).collect();
         let summaries: Vec<_> = buyers.iter().map(|b| b.summary).collect();
-        let spends: Vec<_> = buyers.iter().map(|b| b.spend).collect();
         let first = buyers.iter().map(|buyer| buyer.first).min();
         let established_until = first.map(|first| first.saturating_add(Duration::days(ESTABLISHED_DAYS)));
         Self {
             purchases: bgnbd::fit(&summaries),
-            values: gamma_gamma::fit(&spends),
+            values: Err(Insufficient::NoSpend),
             as_of,
             clock,
             established_until,

@@ -94,10 +94,11 @@ impl Copy {
         Self { scale, fit, usual: scale.apply(usual) }
     }
 
-    /// Centre and standard deviation of the forecast for a weekday, both on this copy's scale.
-    fn forecast(&self, weekday: usize, closed: Option<f64>, counts: bool) -> (f64, f64) {
+    fn forecast(&self, weekday: usize, closed: Option<f64>, counts: bool) -> Forecast {
+        let scale = self.scale;
         if let Some(rms) = closed {
-            return (0.0, (self.usual / CLOSED_DAY_Z).max(self.scale.apply(rms)).max(1e-9));
+            let sigma = (self.usual / CLOSED_DAY_Z).max(self.scale.apply(rms)).max(1e-9);
+            return Forecast { scale, centre: 0.0, sigma };
         }
         let centre = self.fit.forecast(weekday);
         let floor = match self.scale {
@@ -106,8 +107,40 @@ impl Copy {
             Scale::Log { .. } if counts => FLOOR.max(1.0 / (self.scale.undo(centre).max(0.0) + 1.0).sqrt()),
             Scale::Log { .. } => FLOOR,
         };
-        (centre, (AHEAD * self.fit.spread).max(floor).max(1e-9))
+        Forecast { scale, centre, sigma: (AHEAD * self.fit.spread).max(floor).max(1e-9) }
     }
+}
+
+/// What a copy says of a weekday to come: centre and standard deviation, both on its scale.
+#[derive(Debug, Clone, Copy)]
+struct Forecast {
+    scale: Scale,
+    centre: f64,
+    sigma: f64,
+}
+
+/// The mean of the scores of the copies: each alone sees outliers where the other sees none.
+fn mean_score(forecasts: &[Forecast], observed: f64) -> f64 {
+    let scores = forecasts.iter().map(|of| (of.scale.apply(observed) - of.centre) / of.sigma);
+    scores.sum::<f64>() / forecasts.len().max(1) as f64
+}
+
+/// Halvings of the range in which a value is looked for: to 1e-12 of it.
+const HALVINGS: usize = 40;
+
+/// The value whose [`mean_score`] is `z`: between those that have it on each copy alone.
+fn value_of_score(forecasts: &[Forecast], z: f64) -> f64 {
+    let alone = || forecasts.iter().map(|of| of.scale.undo(of.centre + z * of.sigma));
+    let (mut below, mut above) = (alone().fold(f64::INFINITY, f64::min), alone().fold(f64::NEG_INFINITY, f64::max));
+    for _ in 0..HALVINGS {
+        let middle = f64::midpoint(below, above);
+        if mean_score(forecasts, middle) < z {
+            below = middle;
+        } else {
+            above = middle;
+        }
+    }
+    f64::midpoint(below, above)
 }
 
 /// What a history says about the days after it, for each weekday.
@@ -181,35 +214,29 @@ impl Baseline {
     /// [`Insufficient::Value`] when `observed` is not finite or beyond [`super::LARGEST_VALUE`].
     pub fn score(&self, observed: f64, weekday: Weekday) -> Result<Score, Insufficient> {
         let observed = usable(observed).ok_or(Insufficient::Value)?;
-        let (expected, interval) = self.forecast(weekday);
-        let deviations = self.copies_at(weekday).map(|(scale, centre, sigma)| (scale.apply(observed) - centre) / sigma);
-        let z_score = deviations.sum::<f64>() / self.copies.len() as f64;
+        let forecasts = self.forecasts(weekday);
+        let (z_score, (expected, interval)) = (mean_score(&forecasts, observed), self.range(&forecasts));
         let basis = if expected.abs() < 0.01 * self.usual { self.usual } else { expected.abs() };
         let relative_change = (observed - expected) / basis;
         Ok(Score { expected, interval, z_score, relative_change, history_days: self.history_days })
     }
 
-    /// What is expected of a weekday, and the range that about 95 % of ordinary days fall into, in the metric's unit: the mean of
-    /// the copies' quantiles (Vincent averaging), as each copy alone sees outliers where the other sees none.
+    /// What is expected of a weekday, and the range that about 95 % of ordinary days fall into, in the metric's unit: the values
+    /// with a score of 0, and of 2.4 either way.
     pub fn forecast(&self, weekday: Weekday) -> (f64, Interval) {
-        let share = 1.0 / self.copies.len() as f64;
-        let (mut expected, mut interval) = (0.0, Interval { low: 0.0, high: 0.0 });
-        for (scale, centre, sigma) in self.copies_at(weekday) {
-            expected += share * self.in_range(scale.undo(centre));
-            interval.low += share * self.in_range(scale.undo(centre - INTERVAL_Z * sigma));
-            interval.high += share * self.in_range(scale.undo(centre + INTERVAL_Z * sigma));
-        }
-        (expected, interval)
+        self.range(&self.forecasts(weekday))
     }
 
-    /// Each copy's scale, centre and standard deviation on a weekday.
-    fn copies_at(&self, weekday: Weekday) -> impl Iterator<Item = (Scale, f64, f64)> {
+    /// What each copy says of a weekday.
+    fn forecasts(&self, weekday: Weekday) -> Vec<Forecast> {
         let day = weekday_index(weekday);
         let closed = self.closed.get(day).copied().flatten();
-        self.copies.iter().map(move |copy| {
-            let (centre, sigma) = copy.forecast(day, closed, self.counts);
-            (copy.scale, centre, sigma)
-        })
+        self.copies.iter().map(|copy| copy.forecast(day, closed, self.counts)).collect()
+    }
+
+    fn range(&self, forecasts: &[Forecast]) -> (f64, Interval) {
+        let at = |z: f64| self.in_range(value_of_score(forecasts, z));
+        (at(0.0), Interval { low: at(-INTERVAL_Z), high: at(INTERVAL_Z) })
     }
 
     fn in_range(&self, value: f64) -> f64 {

@@ -205,8 +205,10 @@ impl Event {
         let repeat = (day.date - self.last_alarm).whole_days() <= REPEAT_DAYS && self.continues(&day.score, ALARM_Z);
         let weekday = day.date.weekday();
         let ordinary = |score: Option<Score>| score.is_some_and(|s| s.z_score.abs() < ALARM_Z);
+        // A series that has been back for some days has left the new level: what goes there once more is another event.
+        let goes_on = (day.date - self.anomaly.last).whole_days() <= REPEAT_DAYS;
         let expected_now = self.level.is_some_and(|level| {
-            ordinary(self.seen_from_before(level.undo(day.observed), weekday))
+            (goes_on && ordinary(self.seen_from_before(level.undo(day.observed), weekday)))
                 || ordinary(self.seen_from_before(day.observed, weekday))
         });
         if repeat {

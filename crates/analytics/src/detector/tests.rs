@@ -217,6 +217,31 @@ fn the_way_back_from_a_shift_is_no_second_anomaly() {
 }
 
 #[test]
+fn what_goes_to_the_level_of_a_shift_again_after_it_was_back_is_another_anomaly() {
+    let mut values = shop(160);
+    for (day, factor) in (112..122).map(|day| (day, 2.0)).chain([(143, 2.3), (144, 2.3)]) {
+        values[day] = values[day].map(|v| v * factor);
+    }
+    let found: Vec<_> = walk(&values).iter().map(|a| (a.first, a.shape)).collect();
+    assert_eq!(found, [(day(112), Shape::Shift), (day(143), Shape::Spike)]);
+}
+
+/// Both are of one function: a value at the edge of the interval has the score of the edge, whatever the scales say.
+#[test]
+fn the_interval_is_that_of_the_score() {
+    let heavy = |i: usize| 100.0 * (1.0 + 0.1 * noise(i)) * if i.is_multiple_of(9) { 30.0 } else { 1.0 };
+    let heavy: Vec<_> = (0..91).map(|i| Some(heavy(i))).collect();
+    for values in [shop(91), heavy] {
+        let edges = judge(&values, 1.0).unwrap();
+        let at = |value: f64| judge(&values, value).unwrap().z_score;
+        assert!((at(edges.interval.high) - 2.4).abs() < 1e-6, "{edges:?}");
+        assert!(at(edges.expected).abs() < 1e-6, "{edges:?}");
+        // Zero is the lowest that there is of what is never below it.
+        assert!(edges.interval.low == 0.0 || (at(edges.interval.low) + 2.4).abs() < 1e-6, "{edges:?}");
+    }
+}
+
+#[test]
 fn a_walk_never_looks_ahead() {
     let mut values = shop(140);
     values[112] = Some(9000.0);

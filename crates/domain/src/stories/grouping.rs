@@ -204,6 +204,13 @@ fn story(subject: Subject, is_up: bool, findings: &[&Finding], known: &[DayEvide
     // The days after the last alarm that are still out of the ordinary belong to the event.
     let goes_on = known.iter().filter(|day| day.day > last).take_while(|day| departed(day) >= DEPARTED);
     let last = goes_on.last().map_or(last, |day| day.day);
+    // Of a metric that wandered off for longer than the subject, only the day that describes it counts.
+    let is_of_it = |day: &&DayEvidence| departed(day) >= DEPARTED || findings.iter().any(|of| of.day == day.day);
+    let shown: Vec<Date> = within(known, DayRange { first, last }).filter(is_of_it).map(|day| day.day).collect();
+    let (first, last) = match (shown.first(), shown.last()) {
+        (Some(shown_first), Some(shown_last)) if shown.contains(&peak.day) => (*shown_first, *shown_last),
+        _ => (first, last),
+    };
     let lever = lever(subject, peak);
     let mut members: Vec<Member> = findings.iter().map(|finding| member(finding)).collect();
     members.sort_by(|a, b| (a.day, &a.metric).cmp(&(b.day, &b.metric)));
@@ -295,19 +302,34 @@ fn is_missed(sku: &str, span: DayRange, known: &[DayEvidence]) -> bool {
     observed <= STILL_SOLD * expected
 }
 
+/// Share of what is missing on a day from which a product without stock is the event of that day.
+const MOST_OF_IT: f64 = 0.5;
+
+/// Whether what was not sold of a product is most of what the shop missed on a day.
+fn accounts_for(sku: &str, day: Date, known: &[DayEvidence]) -> bool {
+    let Some(day) = known.iter().find(|known| known.day == day) else { return false };
+    let missing = day.deviation(Gauge::GrossRevenue);
+    let of_it = day.part(Dimension::Product, sku, Gauge::GrossRevenue).map_or(0.0, super::Band::deviation);
+    missing < 0.0 && of_it <= MOST_OF_IT * missing
+}
+
 /// A product without stock is a story of its own, unless the takings tell of it already.
 fn tell_stock_out(stories: &mut Vec<Story>, stock_out: &StockOut, until: Date, evidence: &impl Evidence) {
     let StockOut { sku, span } = stock_out;
     let near = DayRange { first: span.first, last: later(span.last, NEIGHBOUR_DAYS) };
+    let known = evidence.of(DayRange { first: span.first, last: until.min(later(span.last, NEIGHBOUR_DAYS)) });
     let is_known = |story: &&mut Story| {
-        let is_of_it = story.lever.as_ref().is_none_or(|lever| lever.part.as_ref() == Some(sku));
+        let is_of_it = story.lever.as_ref().is_none_or(|lever| match &lever.part {
+            Some(part) => part == sku,
+            // Fewer bought, nothing more is said of it.
+            None => lever.kind != LeverKind::ClosedDay && accounts_for(sku, story.peak, &known),
+        });
         is_of_it
             && story.subject == Subject::Sales
             && story.direction == Direction::Down
             && story.span.first >= near.first
             && story.span.first <= near.last
     };
-    let known = evidence.of(DayRange { first: span.first, last: until.min(later(span.last, NEIGHBOUR_DAYS)) });
     if !is_missed(sku, *span, &known) {
         return;
     }

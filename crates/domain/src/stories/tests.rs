@@ -256,6 +256,38 @@ fn a_product_without_stock_is_told_without_an_anomaly_until_there_is_stock_again
     assert_eq!(stories[0].phase, Phase::Over { since: later(3) });
 }
 
+#[rstest]
+#[case::most_of_what_is_missing(400.0, 1)]
+#[case::less_than_half_of_it(200.0, 2)]
+fn a_product_without_stock_is_the_event_of_a_day_on_which_it_is_most_of_what_is_missing(
+    #[case] missed: f64,
+    #[case] stories: usize,
+) {
+    // Of as many visitors fewer bought.
+    let mut without = day(DAY, &[(Gauge::GrossRevenue, band(1_400.0, 2_000.0)), (Gauge::Orders, band(70.0, 100.0))]);
+    without.parts = vec![part(Dimension::Product, "SKU-9", Gauge::GrossRevenue, band(0.0, missed))];
+    let stock_out = StockOut { sku: "SKU-9".into(), span: DayRange { first: DAY, last: DAY } };
+    let certain = Certainties { stock_outs: vec![stock_out], untracked: Vec::new() };
+    let findings = [finding(Metric::Orders, DAY, DAY, Direction::Down)];
+    let told = group(&findings, &certain, later(3), &evidence(vec![without]));
+    assert_eq!(told.len(), stories, "{told:#?}");
+    let of_stock = told.iter().find(|story| story.key() == "stock_out:SKU-9").unwrap();
+    assert_eq!(of_stock.members.len(), 2 - stories, "{of_stock:#?}");
+}
+
+#[test]
+fn days_on_which_only_another_metric_wandered_off_are_no_part_of_a_story() {
+    let sold = day(later(4), &[(Gauge::GrossRevenue, band(5_000.0, 2_000.0)), (Gauge::Orders, band(250.0, 100.0))]);
+    let hardly_more = day(DAY, &[(Gauge::GrossRevenue, band(2_010.0, 2_000.0))]);
+    let findings = [
+        finding(Metric::Customers, DAY, later(9), Direction::Up),
+        finding(Metric::Orders, later(4), later(4), Direction::Up),
+    ];
+    let stories = group(&findings, &Certainties::default(), later(12), &evidence(vec![hardly_more, sold]));
+    let told: Vec<_> = stories.iter().map(|story| (story.span, story.members.len())).collect();
+    assert_eq!(told, [(DayRange { first: DAY, last: later(4) }, 2)]);
+}
+
 #[test]
 fn a_gap_in_the_visits_is_one_story_with_the_conversion_that_it_threw_off() {
     let dark = |date, visitors| day(date, &[(Gauge::Visitors, band(visitors, 4_000.0))]);

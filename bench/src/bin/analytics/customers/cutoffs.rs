@@ -15,7 +15,7 @@ use super::{
 
 /// Days between two cut-offs, and from the first purchase to the first of them.
 const STEP_DAYS: i64 = 30;
-const FIRST_DAYS: i64 = 90;
+const FIRST_DAYS: i64 = 105;
 const VALUE_DAYS: i64 = 364;
 /// As the service's job has it.
 const BACK_TEST_DAYS: i64 = 182;

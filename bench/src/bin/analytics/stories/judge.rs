@@ -46,6 +46,8 @@ impl Method {
 
 /// Something that is told.
 struct Told {
+    /// What it is about, and the day that departed most: the same in the shop without an incident, it is the shop's own.
+    key: (String, Date),
     first: Date,
     last: Date,
     lever: Option<(LeverKind, Option<String>)>,
@@ -66,7 +68,32 @@ pub struct Judged {
     methods: [(Vec<Outcome>, usize); 2],
 }
 
+/// Judges a window of `days`, and of each incident what the same days without it do not tell.
 pub fn judge(world: &World, days: &[Book], window: usize, incidents: &[Incident]) -> anyhow::Result<Judged> {
+    let told = told(world, days, window, incidents)?;
+    let mut own: Vec<[Own; 2]> = Vec::new();
+    for incident in incidents {
+        let mut without = days.to_vec();
+        let range = incident.first..=incident.last;
+        if let Some((books, clean)) = without.get_mut(range.clone()).zip(world.days.get(range)) {
+            books.clone_from_slice(clean);
+        }
+        let others: Vec<Incident> = incidents.iter().filter(|other| other.first != incident.first).cloned().collect();
+        let of_method = |told: Vec<Told>| told.into_iter().map(|told| (told.key, told.money)).collect();
+        own.push(self::told(world, &without, window, &others)?.map(of_method));
+    }
+    let [by_metric, stories] = told;
+    let own_of = |method: Method| own.iter().filter_map(|own| own.get(method as usize)).collect::<Vec<_>>();
+    Ok(Judged {
+        methods: [
+            outcomes(world, &by_metric, incidents, &own_of(Method::Anomalies)),
+            outcomes(world, &stories, incidents, &own_of(Method::Stories)),
+        ],
+    })
+}
+
+/// What is told of a window, by method.
+fn told(world: &World, days: &[Book], window: usize, incidents: &[Incident]) -> anyhow::Result<[Vec<Told>; 2]> {
     let (start, end) = (window - LEAD, window + WINDOW - 1);
     let books = days.get(start..=end).unwrap_or_default();
     let totals = books.iter().enumerate().map(|(i, book)| world.totals(start + i, book)).collect();
@@ -83,7 +110,7 @@ pub fn judge(world: &World, days: &[Book], window: usize, incidents: &[Incident]
     stories.retain(Story::is_worth_telling);
     stories.sort_by(|a, b| b.stake().total_cmp(&a.stake()));
     let of_stories = stories.iter().map(of_story).collect();
-    Ok(Judged { methods: [outcomes(world, by_metric(&findings), incidents), outcomes(world, of_stories, incidents)] })
+    Ok([by_metric(&findings), of_stories])
 }
 
 fn products(world: &World, books: &[Book], start: usize, striking: &BTreeSet<Date>) -> BTreeSet<u32> {
@@ -110,6 +137,7 @@ fn products(world: &World, books: &[Book], start: usize, striking: &BTreeSet<Dat
 
 fn of_story(story: &Story) -> Told {
     Told {
+        key: (story.key(), story.peak),
         first: story.span.first,
         last: story.span.last,
         lever: story.lever.as_ref().map(|lever| (lever.kind, lever.part.clone())),
@@ -131,7 +159,8 @@ fn by_metric(findings: &[Finding]) -> Vec<Told> {
                 |f: &&Finding| f.kind == Found::Correlated && (f.day, &f.metric) == (finding.day, &finding.metric);
             let cause = lever(finding).or_else(|| findings.iter().find(same).and_then(lever));
             let (first, last) = (finding.span.first, finding.span.last);
-            (finding.severity, Told { first, last, lever: cause, money: None, moves_money: true })
+            let key = (format!("{}:{}", finding.metric, finding.direction), finding.day);
+            (finding.severity, Told { key, first, last, lever: cause, money: None, moves_money: true })
         })
         .collect();
     told.sort_by_key(|(severity, _)| std::cmp::Reverse(*severity));
@@ -158,13 +187,28 @@ fn lever(finding: &Finding) -> Option<(LeverKind, Option<String>)> {
     Some((kind, chain(&finding.drivers).last().and_then(|driver| driver.part.clone())))
 }
 
-/// What became of each incident, and how much is told of other days.
-fn outcomes(world: &World, told: Vec<Told>, incidents: &[Incident]) -> (Vec<Outcome>, usize) {
+/// What is told of the same days without an incident, with its money.
+type Own = BTreeMap<(String, Date), Option<Money>>;
+
+/// Part of an incident's money by which a story has changed that is about it as well.
+const CHANGED: f64 = 0.5;
+
+/// Whether a story is told without the incident as well: of the same subject, direction and peak, and by as much money.
+fn is_own(told: &Told, incident: &Incident, own: &Own) -> bool {
+    let Some(money) = own.get(&told.key) else { return false };
+    let change = told.money.zip(*money).map(|(with, without)| (with.expected - without.expected).abs());
+    change.is_none_or(|change| change < CHANGED * incident.money.abs() || change == 0.0)
+}
+
+/// What became of each incident, and how much is told of other days. What is told of an incident's days without it as well
+/// is the shop's own.
+fn outcomes(world: &World, told: &[Told], incidents: &[Incident], own: &[&Own]) -> (Vec<Outcome>, usize) {
     let is_about = |told: &Told, incident: &Incident| {
         told.first <= world.date(incident.last + AFTER) && told.last >= world.date(incident.first)
     };
-    let outcome = |incident: &Incident| {
-        let about: Vec<&Told> = told.iter().filter(|told| is_about(told, incident)).collect();
+    let outcome = |(incident, own): (&Incident, &&Own)| {
+        let adds = |told: &&Told| is_about(told, incident) && !is_own(told, incident, own);
+        let about: Vec<&Told> = told.iter().filter(adds).collect();
         let first = about.first();
         let right = first.is_some_and(|told| {
             told.lever.as_ref().is_some_and(|(kind, part)| {
@@ -181,7 +225,7 @@ fn outcomes(world: &World, told: Vec<Told>, incidents: &[Incident]) -> (Vec<Outc
         Outcome { kind: incident.kind, told: about.len(), right, within }
     };
     let others = told.iter().filter(|told| !incidents.iter().any(|incident| is_about(told, incident))).count();
-    (incidents.iter().map(outcome).collect(), others)
+    (incidents.iter().zip(own).map(outcome).collect(), others)
 }
 
 /// What was found in several windows.
@@ -198,13 +242,6 @@ impl Tally {
         for (((outcomes, others), all), sum) in judged.methods.into_iter().zip(&mut self.outcomes).zip(&mut self.others)
         {
             all.extend(outcomes);
-            *sum += others;
-        }
-    }
-
-    pub fn add_days(&mut self, other: &Self) {
-        self.days += other.days;
-        for (sum, others) in self.others.iter_mut().zip(other.others) {
             *sum += others;
         }
     }

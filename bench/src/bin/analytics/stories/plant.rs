@@ -42,6 +42,7 @@ impl Kind {
 }
 
 /// A planted incident and what is true of it.
+#[derive(Clone)]
 pub struct Incident {
     pub kind: Kind,
     /// Numbers of its first and last day.
@@ -256,10 +257,11 @@ fn departure(clean: &World, shape: &Shape, at: usize, changed: &Book) -> Option<
     let was = shape.metric(clean, at, clean.days.get(at)?)?;
     // A day without orders has no value to be moved from, and a closed one nothing to be closed.
     let is = shape.metric(clean, at, changed)?;
-    let interval = baseline.score(was, weekday).ok()?.interval;
-    let half = (interval.high - interval.low) / 2.0;
+    let score = baseline.score(was, weekday).ok()?;
+    let (interval, expected) = (score.interval, score.expected);
+    // Of an interval that reaches further up than down, the side that the metric goes to.
+    let half = if is > expected { interval.high - expected } else { expected - interval.low };
     (was > 0.0 || shape.kind == Kind::RefundWave).then_some(())?;
     // The incident is to be seen from what is expected as well as from what the day would have been.
-    let expected = baseline.score(was, weekday).ok()?.expected;
     (half > 0.0).then(|| ((is - was).abs() / half).min((is - expected).abs() / half))
 }
