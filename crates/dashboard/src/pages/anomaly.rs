@@ -177,6 +177,9 @@ impl Source<'_> {
     fn along(&self) -> Option<String> {
         let writer = self.writer;
         let is_told = |metric: &str| self.found.beside().any(|other| other.metric == metric);
+        // What has no name here is a figure of a part of the shop, which the drivers tell.
+        let unnamed = writer.message("driver").text("metric", "").say();
+        let is_told = |metric: &str| is_told(metric) || name(writer, metric) == unnamed;
         let moved = self.found.explained()?.correlated_metrics.iter().filter(|other| !is_told(&other.metric));
         let names: Vec<String> = moved
             .map(|other| {

@@ -188,7 +188,7 @@ impl Source<'_> {
     fn item(&self, insight: &Insight) -> Item {
         let writer = self.writer;
         let (wording, _) = insight.wording(writer.texts(), writer.currency);
-        let amount = insight.at_stake.and_then(Decimal::from_f64);
+        let amount = insight.at_stake.and_then(Decimal::from_f64).filter(|amount| !amount.is_zero());
         let buttons: &[(Status, &str)] = match insight.status {
             Status::Open => &[(Status::Resolved, "done"), (Status::Dismissed, "dismiss")],
             Status::Resolved | Status::Dismissed => &[(Status::Open, "reopen")],

@@ -39,7 +39,8 @@ pub fn tree(source: &Source<'_>) -> Vec<Node> {
     let mut parts = Vec::new();
     for level in (1..=deepest).rev() {
         let of_level = found.anomaly.drivers.iter().filter(|driver| driver.level == level);
-        let mut nodes: Vec<Node> = of_level.map(|driver| node(writer, driver, is_down)).collect();
+        let mut nodes: Vec<Node> =
+            of_level.map(|driver| node(writer, driver, &found.anomaly.metric, is_down)).collect();
         if let Some(first) = nodes.first_mut() {
             first.parts = parts;
         }
@@ -48,12 +49,21 @@ pub fn tree(source: &Source<'_>) -> Vec<Node> {
     parts
 }
 
-fn node(writer: &Writer, driver: &Driver, is_down: bool) -> Node {
+fn node(writer: &Writer, driver: &Driver, metric: &str, is_down: bool) -> Node {
     let one = |value: f64| told(writer, &driver.metric, value);
     let is_against = driver.effect != 0.0 && (driver.effect < 0.0) != is_down;
+    // Of a part of the shop, which of its figures it is.
+    let of_part = driver.dimension.is_some() && driver.metric != metric;
+    let notes: Vec<String> = [
+        of_part.then(|| name(writer, &driver.metric).to_lowercase()),
+        is_against.then(|| writer.say("worked-against")),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
     Node {
         name: called(writer, driver),
-        note: is_against.then(|| writer.say("worked-against")),
+        note: (!notes.is_empty()).then(|| notes.join(", ")),
         bar: Part { is_against, ..Part::of(driver.share) },
         share: writer.percent(decimal(driver.share), 0),
         value: decimal(driver.share).round_dp(4).normalize().to_string(),

@@ -33,7 +33,7 @@ const AXIS_DAYS: i64 = 14;
 pub fn stories(writer: &Writer, found: &Dated<Page<Insight>>, api: &Url) -> Panel<Story> {
     let story = |insight: &Insight| {
         let (wording, _) = insight.wording(writer.texts(), writer.currency);
-        let amount = insight.at_stake.and_then(Decimal::from_f64);
+        let amount = insight.at_stake.and_then(Decimal::from_f64).filter(|amount| !amount.is_zero());
         Story {
             title: wording.title,
             address: Some(format!("/insights#insight-{}", insight.id)),
