@@ -11,6 +11,7 @@ use std::{
     time::Duration,
 };
 
+use actix_web::dev::Server;
 use anyhow::Context;
 use api::{Parts, Settings, State, rate_limit::InMemory};
 use app::{
@@ -117,10 +118,8 @@ async fn run_supervised(
     if roles.http {
         let listener = bind(config.listen, "listen")?;
         connections::prepare(&listener).context("the listening socket")?;
-        let own = bind(config.dashboard_listen, "dashboard_listen")?;
         let api = listener.local_addr()?;
-        let pages = dashboard::public_url(config, own.local_addr()?)?;
-        stopped.push(dashboard::server(config, store, api, own)?);
+        let pages = dashboard(config, store, api, &mut stopped)?;
         let held = KeyCache::new((**store).clone());
         listen_for_revocations(supervisor, &held, database.direct());
         let failures = supervisor.failures().clone();
@@ -187,6 +186,14 @@ async fn run_supervised(
     }
     store.close();
     Ok(())
+}
+
+/// Adds the dashboard to the servers, and gives the address that browsers know it by.
+fn dashboard(config: &Config, store: &Arc<Store>, api: SocketAddr, servers: &mut Vec<Server>) -> anyhow::Result<Url> {
+    let listener = bind(config.dashboard_listen, "dashboard_listen")?;
+    let address = dashboard::public_url(config, listener.local_addr()?)?;
+    servers.push(dashboard::server(config, store, api, listener)?);
+    Ok(address)
 }
 
 /// Keeps up with how far the standby is.

@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn drivers_are_a_tree_along_the_first_of_each_level() {
-        let tree = with(|source| drivers::tree(source));
+        let tree = with(drivers::tree);
         let names: Vec<_> = tree.iter().map(|node| (node.name.as_str(), node.parts.len())).collect();
         assert_eq!(names, [("Visits", 1), ("Conversion", 0)]);
         assert_eq!((tree[0].parts[0].name.as_str(), tree[0].parts[0].share.as_str()), ("Clicks on ads", "100%"));

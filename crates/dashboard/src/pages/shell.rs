@@ -33,13 +33,7 @@ pub async fn shell(
 ) -> Result<Shell, PageError> {
     let credits = state.credits.summary(viewer.account()).await?;
     let say = |id: &str| writer.say(id);
-    let link = |to: Here, icon: Icon| Link {
-        address: to.address(),
-        text: say(to.name()),
-        icon,
-        is_here: to == here,
-        count: None,
-    };
+    let link = |to: Here, icon: Icon| Link { address: to.address(), text: say(to.name()), icon, is_here: to == here };
     let session = viewer.session();
     let is_live = session.account.mode == Mode::Live;
     Ok(Shell {
@@ -53,13 +47,7 @@ pub async fn shell(
         shop: session.account.name.clone(),
         is_test: !is_live,
         groups: vec![Group { title: say("shop"), links: SHOP.map(|(to, icon)| link(to, icon)).into() }],
-        credits: Link {
-            address: Here::Credits.address(),
-            text: say("credits"),
-            icon: Icon::Credits,
-            is_here: here == Here::Credits,
-            count: Some((writer.number(Decimal::from(credits.balance), 0), None)),
-        },
+        credits: (say("credits"), writer.number(Decimal::from(credits.balance), 0)),
         mode: (say(if is_live { "live-shop" } else { "test-shop" }), say(if is_live { "to-test" } else { "to-live" })),
         other_mode: if is_live { Mode::Test.as_str() } else { Mode::Live.as_str() },
         person: session.person.name.clone(),

@@ -15,7 +15,6 @@ pub enum Here {
     Stock,
     Reorder,
     Customers,
-    Credits,
 }
 
 impl Here {
@@ -28,7 +27,6 @@ impl Here {
             Self::Stock => "/inventory",
             Self::Reorder => "/reorder",
             Self::Customers => "/customers",
-            Self::Credits => "/credits",
         }
     }
 
@@ -42,20 +40,15 @@ impl Here {
             Self::Stock => "stock",
             Self::Reorder => "reorder",
             Self::Customers => "customers",
-            Self::Credits => "credits",
         }
     }
 }
-
-/// A number beside a link, and what it counts where that is not plain.
-pub type Count = (String, Option<String>);
 
 pub struct Link {
     pub address: &'static str,
     pub text: String,
     pub icon: Icon,
     pub is_here: bool,
-    pub count: Option<Count>,
 }
 
 pub struct Group {
@@ -78,7 +71,8 @@ pub struct Shell {
     pub shop: String,
     pub is_test: bool,
     pub groups: Vec<Group>,
-    pub credits: Link,
+    /// What the balance is called, and how many credits there are.
+    pub credits: (String, String),
     /// What is looked at, and the words of the button that changes it.
     pub mode: (String, String),
     pub other_mode: &'static str,
@@ -115,7 +109,7 @@ fn navigation(shell: &Shell) -> Markup {
                 div { h2 { (group.title) } ul { @for link in &group.links { li { (item(link)) } } } }
             }
             div.who {
-                ul { li { (item(&shell.credits)) } }
+                p.credits { (icon(Icon::Credits)) (shell.credits.0) span.n { (shell.credits.1) } }
                 form method="post" action="/mode" {
                     input type="hidden" name="mode" value=(shell.other_mode);
                     button.btn.plain.full { (shell.mode.0) span.n { (shell.mode.1) } }
@@ -132,9 +126,6 @@ fn item(link: &Link) -> Markup {
     html! {
         a href=(link.address) aria-current=[link.is_here.then_some("page")] {
             (icon(link.icon)) (link.text)
-            @if let Some((number, what)) = &link.count {
-                span.n { (number) @if let Some(what) = what { span.vh { " " (what) } } }
-            }
         }
     }
 }

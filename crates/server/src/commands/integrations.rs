@@ -101,7 +101,7 @@ pub async fn run(
         IntegrationsCommand::Connect { provider, account, shop } => {
             connect::connect(&service().await?, store, AccountId(account), provider, shop.as_deref()).await
         }
-        IntegrationsCommand::List { account, json } => list(&**store, AccountId(account), json).await,
+        IntegrationsCommand::List { account, json } => list(store, AccountId(account), json).await,
         IntegrationsCommand::Sync(one) => {
             let (account, id) = one.ids();
             match service().await?.sync(account, id).await? {
@@ -117,8 +117,8 @@ pub async fn run(
             println!("Disconnected. What was imported stays.");
             Ok(())
         }
-        IntegrationsCommand::Runs { one, limit, json } => runs(&**store, &one, limit, json).await,
-        IntegrationsCommand::Privacy(args) => privacy::run(args, &**store).await,
+        IntegrationsCommand::Runs { one, limit, json } => runs(store, &one, limit, json).await,
+        IntegrationsCommand::Privacy(args) => privacy::run(args, store).await,
     }
 }
 

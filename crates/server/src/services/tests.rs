@@ -198,7 +198,7 @@ async fn every_background_task_comes_back_after_a_panic_and_does_its_work() {
         let outside = Outside {
             sql: db.client().await?,
             http: reqwest::Client::builder().no_proxy().build()?,
-            api: address.unwrap(),
+            api: address.unwrap().api,
             admin: config.admin_listen,
             account: account.0,
             key: key.expose().to_owned(),

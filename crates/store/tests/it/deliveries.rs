@@ -4,7 +4,6 @@ use std::{collections::HashSet, time::Duration};
 
 use domain::{
     AccountId, SubscriptionId,
-    data_keys::{DataKeyStore, SealedColumn},
     events::{CreditsLow, Event, Outbox},
     idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
     page::PageRequest,
@@ -63,7 +62,7 @@ fn unanswered() -> Attempt {
 
 async fn report(fixture: &Fixture, leased: &[Leased], attempt: Attempt, now: OffsetDateTime) -> Vec<Failing> {
     let reports: Vec<_> = leased.iter().map(|leased| Report::new(leased, now, attempt.clone(), now, 0.0)).collect();
-    DeliveryQueue::record(&*fixture.store, &reports, now).await.unwrap()
+    DeliveryQueue::record(&fixture.store, &reports, now).await.unwrap()
 }
 
 /// fail_count, total_fired, total_failed, last_status
@@ -193,7 +192,7 @@ async fn a_success_ends_a_run_of_failures_also_in_the_middle_of_a_batch() {
             Report::new(leased, START + Duration::from_millis(i as u64), answered(status), later, 0.0)
         })
         .collect();
-    let failing = DeliveryQueue::record(&*fixture.store, &reports, later).await.unwrap();
+    let failing = DeliveryQueue::record(&fixture.store, &reports, later).await.unwrap();
     let run = failing[0].run;
     assert_eq!((run.attempts, run.deliveries, run.since), (2, 2, START + Duration::from_millis(3)));
     assert_eq!(figures(&fixture, to).await, (2, 5, 4, Some(404)));

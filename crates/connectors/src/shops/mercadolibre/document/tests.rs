@@ -54,8 +54,7 @@ pub(in super::super) fn brl() -> Currency {
 #[test]
 fn a_sale_comes_with_fees_of_all_units() {
     let details = Details { shipping: Some(dec!(8.19)), ..Details::default() };
-    let ShopOrder { order, refunds, refund_unknown, copy_of: None } =
-        shop_order(&order(|_| ()), &details, brl()).unwrap();
+    let ShopOrder { order, refunds, refund_unknown, copy_of: _ } = shop_order(&order(|_| ()), &details, brl()).unwrap();
     let line = Line {
         sku: "SPACER-2".to_owned(),
         is_product: true,
