@@ -19,6 +19,7 @@ enum Needs {
 }
 
 const ANY: Needs = Needs::Role(&["viewer", "editor", "owner"]);
+const CHANGES: Needs = Needs::Role(&["editor", "owner"]);
 
 /// Every address of the dashboard but the style sheet, the script and the icon, with something for what is in braces.
 const ROUTES: &[(&str, &str, Needs)] = &[
@@ -27,6 +28,17 @@ const ROUTES: &[(&str, &str, Needs)] = &[
     ("POST", "/enter/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8", Needs::Nothing),
     ("GET", "/", ANY),
     ("GET", "/?period=7d&metric=aov&compare=year", ANY),
+    ("GET", "/insights", ANY),
+    ("GET", "/insights?status=dismissed", ANY),
+    ("POST", "/insights/1", CHANGES),
+    ("GET", "/profit", ANY),
+    ("GET", "/profit/2026-11-20", ANY),
+    ("GET", "/anomalies", ANY),
+    ("GET", "/anomalies/1", ANY),
+    ("GET", "/inventory", ANY),
+    ("GET", "/reorder", ANY),
+    ("POST", "/reorder/1", CHANGES),
+    ("GET", "/customers", ANY),
     ("POST", "/mode", ANY),
     ("POST", "/logout", ANY),
 ];
@@ -151,5 +163,22 @@ impl Browser {
         let page = self.get("/").await;
         assert!(page.status == 200 || page.header("location") == Some("/login"), "{}", page.status);
         page.status == 200
+    }
+}
+
+/// An address that is not in the list is not looked at by the tests that go through it.
+#[test]
+fn every_address_is_in_the_list() {
+    let table = include_str!("../../crates/dashboard/src/routes.rs");
+    let lines = table.lines().filter_map(|line| line.split_once("\", Access::")).map(|(address, _)| address.trim());
+    let addresses: Vec<_> = lines.filter_map(|address| address.split_once(" \"")).collect();
+    assert!(addresses.len() > 10, "{addresses:?}");
+    for (method, path) in addresses.into_iter().filter(|(_, path)| !path.starts_with("/assets/")) {
+        let (start, end) = path.split_once('{').map_or((path, None), |(start, _)| (start, Some(())));
+        let fits = |listed: &str| match end {
+            None => listed.split('?').next() == Some(start),
+            Some(()) => listed.strip_prefix(start).is_some_and(|rest| !rest.is_empty() && !rest.contains('/')),
+        };
+        assert!(ROUTES.iter().any(|(of, listed, _)| *of == method && fits(listed)), "{method} {path}");
     }
 }

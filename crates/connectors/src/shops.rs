@@ -2,6 +2,7 @@
 
 pub mod amounts;
 pub mod budget;
+mod calls;
 pub mod http;
 pub mod mercadolibre;
 pub mod shopify;

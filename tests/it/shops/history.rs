@@ -6,8 +6,22 @@ use super::{
 };
 
 #[tokio::test]
+async fn the_history_of_a_shopify_comes_in() {
+    comes_in(Platform::shopify(600)).await;
+}
+
+#[tokio::test]
+async fn the_history_of_a_mercado_libre_comes_in() {
+    comes_in(Platform::mercadolibre(40)).await;
+}
+
+#[tokio::test]
 async fn the_history_of_a_tiendanube_comes_in() {
-    let rig = Rig::start(Platform::tiendanube(600)).await;
+    comes_in(Platform::tiendanube(600)).await;
+}
+
+async fn comes_in(platform: Platform) {
+    let rig = Rig::start(platform).await;
     let id = rig.connect().await;
     rig.wait_for_history(id).await;
     compare(&rig).await;

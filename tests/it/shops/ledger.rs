@@ -23,8 +23,8 @@ async fn all(rig: &Rig, path: &str, records: &str) -> Vec<Value> {
         let page = rig.service.process.json(&format!("/api/v1/{path}{cursor}"), &rig.key).await;
         found.extend(page[records].as_array().unwrap().iter().cloned());
         match &page["pagination"]["next_cursor"] {
-            Value::String(next) => cursor = format!("&cursor={next}"),
-            _ => return found,
+            Value::Null => return found,
+            next => cursor = format!("&cursor={next}"),
         }
     }
 }

@@ -23,8 +23,17 @@ pub struct Platform {
     client: reqwest::Client,
     /// The settings by which the service finds it.
     settings: Vec<(String, String)>,
+    /// The shop's host name, where the platform has to be told it.
+    shop: Option<&'static str>,
+    /// Currency, zone and country of the shop.
+    home: (&'static str, &'static str, &'static str),
+    /// Days that its history goes back at least.
+    history_days: i64,
     _folder: TempDir,
 }
+
+/// Currency, zone and country of most shops.
+const EUROPE: (&str, &str, &str) = ("EUR", "Europe/Madrid", "ES");
 
 impl Platform {
     /// A Tiendanube whose store has the account's currency and zone.
@@ -42,9 +51,60 @@ impl Platform {
             ("BAS_TIENDANUBE_USER_AGENT", "Example (hello@example.com)".to_owned()),
             ("BAS_TIENDANUBE_BASE_URL", format!("http://{}", process.address())),
         ];
+        Self::new("tiendanube", process, settings, folder)
+    }
+
+    /// A Shopify with one shop.
+    pub fn shopify(orders: u32) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let (orders, shop) = (orders.to_string(), "example.myshopify.com");
+        let mut command = api("", &folder);
+        command.args(["dev", "shopify", "--at", "127.0.0.1:0", "--unlimited", "--days", "300", "--orders", &orders]);
+        command.args(["--shop", shop, "--client-id", "dev-client", "--client-secret", SECRET]);
+        let process = Process::start(&mut command);
+        let settings = [
+            ("BAS_SHOPIFY_CLIENT_ID", "dev-client".to_owned()),
+            ("BAS_SHOPIFY_CLIENT_SECRET", SECRET.to_owned()),
+            ("BAS_SHOPIFY_BASE_URL", format!("http://{}", process.address())),
+        ];
+        Self { shop: Some(shop), ..Self::new("shopify", process, settings, folder) }
+    }
+
+    /// A Mercado Libre with one seller, in Argentina.
+    pub fn mercadolibre(orders: u32) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let orders = orders.to_string();
+        let mut command = api("", &folder);
+        command.args(["dev", "mercadolibre", "--at", "127.0.0.1:0", "--unlimited", "--days", "300"]);
+        command.args([
+            "--orders",
+            &orders,
+            "--redirect-uri",
+            REDIRECT,
+            "--client-id",
+            "1234",
+            "--client-secret",
+            SECRET,
+        ]);
+        let process = Process::start(&mut command);
+        let settings = [
+            ("BAS_MERCADOLIBRE_CLIENT_ID", "1234".to_owned()),
+            ("BAS_MERCADOLIBRE_CLIENT_SECRET", SECRET.to_owned()),
+            ("BAS_MERCADOLIBRE_BASE_URL", format!("http://{}", process.address())),
+        ];
+        let home = ("ARS", "America/Argentina/Buenos_Aires", "AR");
+        Self { home, history_days: 360, ..Self::new("mercadolibre", process, settings, folder) }
+    }
+
+    fn new<const N: usize>(
+        name: &'static str,
+        process: Process,
+        settings: [(&str, String); N],
+        folder: TempDir,
+    ) -> Self {
         let settings = settings.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         let client = reqwest::Client::builder().no_proxy().redirect(redirect::Policy::none()).build().unwrap();
-        Self { name: "tiendanube", process, client, settings, _folder: folder }
+        Self { name, process, client, settings, shop: None, home: EUROPE, history_days: 700, _folder: folder }
     }
 
     /// Asks the fake for what only it has.
@@ -70,8 +130,13 @@ impl Platform {
 
     /// The owner reads the page and agrees; the query that they are sent back with.
     async fn agree(&self, url: &str) -> String {
-        assert_eq!(self.client.get(url).send().await.unwrap().status(), 200);
-        let answer = self.client.post(url).send().await.unwrap();
+        let page = self.client.get(url).send().await.unwrap();
+        // Some take the visit for consent, some show a page first.
+        let answer = match page.status().as_u16() {
+            302 => page,
+            200 => self.client.post(url).send().await.unwrap(),
+            other => panic!("{url}: {other}"),
+        };
         let target = answer.headers()["location"].to_str().unwrap();
         let (page, query) = target.split_once('?').unwrap();
         assert_eq!(page, REDIRECT);
@@ -107,6 +172,10 @@ impl Rig {
         settings.extend(own.map(|(name, value)| (name.to_owned(), value)));
         let borrowed: Vec<_> = settings.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         let service = Service::start_with(&borrowed).await;
+        let (currency, zone, country) = platform.home;
+        let sql = service.db.client().await.unwrap();
+        let home = "UPDATE accounts SET currency = $1, timezone = $2, country = $3";
+        sql.execute(home, &[&currency, &zone, &country]).await.unwrap();
         let key = service.key(service.account, "read,write");
         let worker = worker(&service, &settings);
         Self { service, worker, platform, key, settings }
@@ -121,7 +190,7 @@ impl Rig {
             assert!(status.is_success(), "{path}: {status} {answer}");
             answer
         };
-        let begun = post("authorize", json!({})).await;
+        let begun = post("authorize", json!({ "shop": self.platform.shop })).await;
         let query = self.platform.agree(begun["url"].as_str().unwrap()).await;
         let made = post("complete", json!({ "query": query })).await;
         made["id"].as_i64().unwrap()
@@ -158,7 +227,7 @@ impl Rig {
 
     /// Waits until the whole history was read, and what happened meanwhile.
     pub async fn wait_for_history(&self, id: i64) {
-        let oldest = time::OffsetDateTime::now_utc() - time::Duration::days(700);
+        let oldest = time::OffsetDateTime::now_utc() - time::Duration::days(self.platform.history_days);
         let oldest = oldest.date().to_string();
         self.wait(id, |connection| {
             let reached = connection["backfilled_from"].as_str().is_some_and(|from| from < oldest.as_str());

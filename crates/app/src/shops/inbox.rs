@@ -167,12 +167,13 @@ impl HookWorker {
             postpone(entries, ports.now(), settled);
             return Ok(());
         };
-        let lease = leased.lease;
+        let (lease, due_at) = (leased.lease, leased.due_at);
         let reading = async {
             let mut turn = Turn::new(&self.syncer, leased).await?;
             let orders = read_orders(&mut turn, entries).await;
             let catalogue = self.read_catalogue(&mut turn, entries, settled).await;
-            orders.and(catalogue).map(|()| turn.due_again())
+            // What made it due meanwhile, such as being asked for, is still to be done.
+            orders.and(catalogue).map(|()| due_at.min(turn.due_again()))
         };
         let read = self.syncer.holding(lease, reading).await;
         match &read {

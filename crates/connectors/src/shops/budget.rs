@@ -9,6 +9,8 @@ use std::{
 
 use domain::shops::ShopError;
 use time::OffsetDateTime;
+
+use super::calls;
 use tokio::time::Instant;
 
 /// The longest pause that is waited for; a longer one is [`ShopError::Throttled`].
@@ -103,6 +105,7 @@ impl Budgets {
             Ok(Duration::ZERO) => Ok(()),
             Ok(wait) => {
                 tokio::time::sleep(wait).await;
+                calls::waited(wait);
                 Ok(())
             }
             Err(wait) => Err(ShopError::Throttled(OffsetDateTime::now_utc() + wait)),

@@ -9,6 +9,8 @@ use serde::de::DeserializeOwned;
 use time::{OffsetDateTime, format_description::well_known::Rfc2822};
 use url::Url;
 
+use super::calls;
+
 /// The whole exchange, from connecting to the last byte; for a file, from one byte to the next.
 const DEADLINE: Duration = Duration::from_secs(30);
 /// A whole file, with the pauses in which what was read of it is stored.
@@ -57,6 +59,7 @@ impl Http {
 /// # Errors
 /// [`ShopError::Unavailable`] when there is no whole answer in time; a status is no error.
 pub async fn send(request: RequestBuilder) -> Result<Answer, ShopError> {
+    calls::sent();
     let mut response = request.send().await.map_err(unavailable)?;
     let (status, headers) = (response.status(), std::mem::take(response.headers_mut()));
     let mut body = Vec::new();
@@ -129,6 +132,7 @@ pub struct Lines {
 /// # Errors
 /// [`ShopError::NotFound`] when it is not there (any more), [`ShopError::Unavailable`] for other trouble.
 pub async fn lines(request: RequestBuilder, max: u64) -> Result<Lines, ShopError> {
+    calls::sent();
     let response = request.timeout(FILE_DEADLINE).send().await.map_err(unavailable)?;
     match response.status() {
         StatusCode::OK => Ok(Lines { response, buffer: Vec::new(), start: 0, searched: 0, read: 0, max }),

@@ -29,7 +29,7 @@ use url::Url;
 
 pub use self::{ads::AD_HISTORY_DAYS, api::Limits};
 use self::{api::Api, site::Site};
-use super::AppCredentials;
+use super::{AppCredentials, calls::counted};
 
 /// How long an access token lives.
 const TOKEN_LIFETIME: Duration = Duration::hours(6);
@@ -111,15 +111,15 @@ impl ShopReader for Mercadolibre {
     }
 
     fn orders(&self, access: &Access, window: Window, purpose: Purpose, currency: Currency) -> ShopStream<OrderBatch> {
-        orders::in_window(self.api.clone(), access.clone(), window, purpose, currency)
+        counted(orders::in_window(self.api.clone(), access.clone(), window, purpose, currency))
     }
 
     fn orders_by_id(&self, access: &Access, ids: Vec<String>, currency: Currency) -> ShopStream<OrderBatch> {
-        orders::by_id(self.api.clone(), access.clone(), ids, currency)
+        counted(orders::by_id(self.api.clone(), access.clone(), ids, currency))
     }
 
     fn products(&self, access: &Access, currency: Currency) -> ShopStream<ProductBatch> {
-        catalogue::products(self.api.clone(), access.clone(), currency)
+        counted(catalogue::products(self.api.clone(), access.clone(), currency))
     }
 
     /// Address and topics of notifications are settings of the app, which no call changes.

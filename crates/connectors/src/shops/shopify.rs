@@ -29,7 +29,7 @@ use self::{
     client::{Client, Reply},
     wire::{BuyersData, ShopData},
 };
-use super::{AppCredentials, http::Http, signature::Keys};
+use super::{AppCredentials, calls::counted, http::Http, signature::Keys};
 
 /// What is asked for. `write_x` grants `read_x` as well.
 pub const SCOPES: [&str; 7] = [
@@ -141,7 +141,7 @@ impl ShopReader for Shopify {
     fn orders(&self, access: &Access, window: Window, purpose: Purpose, currency: Currency) -> ShopStream<OrderBatch> {
         let (client, access) = (Arc::clone(&self.client), access.clone());
         if purpose == Purpose::Changes {
-            return orders::paged(client, access, window, purpose, currency);
+            return counted(orders::paged(client, access, window, purpose, currency));
         }
         let read = async move {
             Ok::<_, ShopError>(match bulk::read(&client, &access, window, currency).await? {
@@ -149,17 +149,18 @@ impl ShopReader for Shopify {
                 None => orders::paged(client, access, window, purpose, currency),
             })
         };
-        read.into_stream().try_flatten().boxed()
+        counted(read.into_stream().try_flatten().boxed())
     }
 
     fn orders_by_id(&self, access: &Access, ids: Vec<String>, currency: Currency) -> ShopStream<OrderBatch> {
-        orders::by_id(Arc::clone(&self.client), access.clone(), ids, currency)
+        counted(orders::by_id(Arc::clone(&self.client), access.clone(), ids, currency))
     }
 
     fn products(&self, access: &Access, currency: Currency) -> ShopStream<ProductBatch> {
         let (client, access) = (Arc::clone(&self.client), access.clone());
         let read = async move { catalogue::read(&client, &access, currency).await };
-        read.into_stream().map_ok(|batches| stream::iter(batches.into_iter().map(Ok))).try_flatten().boxed()
+        let batches = read.into_stream().map_ok(|batches| stream::iter(batches.into_iter().map(Ok))).try_flatten();
+        counted(batches.boxed())
     }
 
     async fn subscribe(&self, access: &Access, address: &str) -> Result<(), ShopError> {

@@ -72,8 +72,8 @@ pub fn foot(foot: &Foot) -> Markup {
                 }
             }
             details { summary { (foot.words.calculated) } @for paragraph in &foot.how { p { (paragraph) } } }
-            @if let Some(csv) = &foot.csv { details { summary { "CSV" } pre { (csv) } } }
             details { summary { "curl" } pre { (foot.curl) } }
+            @if let Some(csv) = &foot.csv { details { summary { "CSV" } pre { (csv) } } }
         }
     }
 }

@@ -69,6 +69,8 @@ pub struct SyncLease {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeasedSync {
     pub lease: SyncLease,
+    /// When the connection was to be read, or had to be already.
+    pub due_at: OffsetDateTime,
     pub integration: Integration,
     /// Of the streams that have been read.
     pub cursors: Vec<Cursor>,

@@ -41,13 +41,20 @@ row!(
     }
 );
 
+row!(
+    struct LeaseRow {
+        lease_number: i64 => BigInt,
+        due_at: Option<OffsetDateTime> => Nullable<Timestamptz>,
+    }
+);
+
 statement!(
-    Lease(account: i64 => BigInt, id: i64 => BigInt, lease_seconds: i64 => BigInt) -> Scalar<BigInt> = "
+    Lease(account: i64 => BigInt, id: i64 => BigInt, lease_seconds: i64 => BigInt) -> LeaseRow = "
     UPDATE integration_syncs
     SET lease_number = lease_number + 1, lease_until = now() + $3 * interval '1 second', is_hinted = false
     WHERE account_id = $1 AND integration_id = $2 AND due_at IS NOT NULL
         AND (lease_until IS NULL OR lease_until <= now())
-    RETURNING lease_number"
+    RETURNING lease_number, due_at"
 );
 
 statement!(
@@ -197,7 +204,9 @@ async fn take(
 ) -> Result<Option<LeasedSync>, Failure> {
     let DueSync { account, integration } = due;
     let lease = Lease { account: account.0, id: integration.0, lease_seconds };
-    let Some(number) = lease.get_result(connection).await.optional()? else { return Ok(None) };
+    let Some(leased) = lease.get_result(connection).await.optional()? else { return Ok(None) };
+    let LeaseRow { lease_number: number, due_at } = leased;
+    let Some(due_at) = due_at else { return Ok(None) };
     let Some(row) = integrations::one(connection, account, integration).await? else { return Ok(None) };
     let rows: Vec<(String, Option<OffsetDateTime>)> = sync_streams::table
         .filter(sync_streams::account_id.eq(account.0))
@@ -210,7 +219,8 @@ async fn take(
         .filter_map(|(stream, at)| Some((stream, at?)))
         .map(|(stream, at)| Ok(Cursor { stream: parse(&stream, "stream")?, at }))
         .collect::<Result<_, StoreError>>()?;
-    Ok(Some(LeasedSync { lease: SyncLease { account, integration, number }, integration: row.try_into()?, cursors }))
+    let lease = SyncLease { account, integration, number };
+    Ok(Some(LeasedSync { lease, due_at, integration: row.try_into()?, cursors }))
 }
 
 async fn record(

@@ -289,7 +289,8 @@ impl SyncStore for FakeStore {
         database.sync_lease = Some(database.leases);
         let DueSync { account, integration: id } = due;
         let lease = SyncLease { account, integration: id, number: database.leases };
-        Ok(Some(LeasedSync { lease, integration, cursors: database.cursors.clone() }))
+        let due_at = database.due_at.unwrap_or(integration.connected_at);
+        Ok(Some(LeasedSync { lease, due_at, integration, cursors: database.cursors.clone() }))
     }
 
     async fn heartbeat(&self, lease: SyncLease, _: i64) -> Result<bool, StoreError> {

@@ -113,6 +113,7 @@ mod tests {
 
     #[actix_web::test]
     async fn the_query_of_the_redirect_is_taken_as_it_came() {
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let asking = async {
