@@ -49,6 +49,18 @@ async fn an_order_is_read_again_by_its_number_however_often_it_is_told_of() {
     assert!(world.store.database().cursors.is_empty(), "a hook moves no cursor");
 }
 
+/// A read that was asked for stays to be done, whatever else takes the connection meanwhile.
+#[tokio::test]
+async fn a_connection_that_is_due_is_so_after_its_hooks_were_acted_on() {
+    let world = World::connected(Platform::Shopify);
+    world.tick().await;
+    assert!(world.store.database().due_at.is_some_and(|due| due > world.now()), "all is read");
+    world.store.database().due_at = Some(world.now());
+    world.platform.place("1", START - Duration::HOUR, dec!(10));
+    world.act_on([of_order("1")]).await;
+    assert_eq!(world.store.database().due_at, Some(world.now()));
+}
+
 #[tokio::test]
 async fn a_catalogue_is_read_soon_but_not_for_every_hook() {
     let world = World::connected(Platform::Shopify);

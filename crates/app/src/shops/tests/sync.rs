@@ -20,7 +20,7 @@ use super::{
 };
 
 impl World {
-    async fn tick(&self) {
+    pub(super) async fn tick(&self) {
         assert_eq!(self.syncer().tick().await.unwrap(), 1, "it is due");
     }
 
