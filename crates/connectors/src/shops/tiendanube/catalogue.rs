@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, btree_map::Entry};
 
 use domain::{
     imports::MAX_NAME_CHARS,
-    shops::{Calls, Product, ProductBatch, Refused},
+    shops::{Product, ProductBatch, Refused},
 };
 use rust_decimal::Decimal;
 
@@ -108,12 +108,16 @@ impl Catalogue {
         })
     }
 
-    /// The catalogue in batches; the first has what was refused, and what it took to read all of them.
-    pub fn batches(self, calls: Calls) -> Vec<ProductBatch> {
+    /// The catalogue in batches; the first has what was refused.
+    pub fn batches(self) -> Vec<ProductBatch> {
         let Self { language: _, foreign: _, read, products, refused } = self;
         let mut products = products.into_values();
-        let mut batches =
-            vec![ProductBatch { calls, read, products: products.by_ref().take(BATCH).collect(), refused }];
+        let mut batches = vec![ProductBatch {
+            read,
+            refused,
+            products: products.by_ref().take(BATCH).collect(),
+            ..ProductBatch::default()
+        }];
         loop {
             let batch: Vec<_> = products.by_ref().take(BATCH).collect();
             if batch.is_empty() {
@@ -161,7 +165,7 @@ mod tests {
         for product in products.as_array().unwrap() {
             catalogue.add(serde_json::from_str(&product.to_string()).unwrap());
         }
-        catalogue.batches(Calls::default()).remove(0)
+        catalogue.batches().remove(0)
     }
 
     #[test]
@@ -214,7 +218,7 @@ mod tests {
     fn prices_in_another_currency_are_not_taken() {
         let mut catalogue = Catalogue::new("es".to_owned(), Some("ARS".to_owned()));
         catalogue.add(serde_json::from_str(r#"{"id":1,"variants":[{"id":11,"price":"1","sku":"A"}]}"#).unwrap());
-        let batch = catalogue.batches(Calls::default()).remove(0);
+        let batch = catalogue.batches().remove(0);
         assert!(batch.products.is_empty());
         assert_eq!(batch.refused[0].reason, "its prices are in ARS");
     }

@@ -1,11 +1,8 @@
 //! Calls to the API within its limits.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
 
-use domain::shops::{Access, Calls, ShopError};
+use domain::shops::{Access, ShopError};
 use reqwest::{Method, RequestBuilder, StatusCode};
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
@@ -35,11 +32,10 @@ pub(super) struct Client {
     budgets: Budgets,
 }
 
-/// Calls for a store, counted.
+/// Calls for a store.
 pub(super) struct Session {
     client: Arc<Client>,
     access: Access,
-    calls: Calls,
 }
 
 /// A page of a list.
@@ -67,26 +63,21 @@ impl Client {
 
 impl Session {
     pub fn new(client: &Arc<Client>, access: &Access) -> Self {
-        Self { client: Arc::clone(client), access: access.clone(), calls: Calls::default() }
-    }
-
-    /// What was called since this was asked last.
-    pub fn calls(&mut self) -> Calls {
-        std::mem::take(&mut self.calls)
+        Self { client: Arc::clone(client), access: access.clone() }
     }
 
     /// Reads something of a store; `scope` is the permission that it takes.
-    pub async fn get(&mut self, path: &[&str], query: &[(&str, String)], scope: &str) -> Result<Answer, ShopError> {
+    pub async fn get(&self, path: &[&str], query: &[(&str, String)], scope: &str) -> Result<Answer, ShopError> {
         found(self.answer(path, query, scope).await?)
     }
 
     /// As [`Client::get`], with the answer that it is not there.
-    async fn answer(&mut self, path: &[&str], query: &[(&str, String)], scope: &str) -> Result<Answer, ShopError> {
+    async fn answer(&self, path: &[&str], query: &[(&str, String)], scope: &str) -> Result<Answer, ShopError> {
         let url = self.url(path, query)?;
         self.call(scope, |http| http.request(Method::GET, url.clone())).await
     }
 
-    pub async fn post(&mut self, path: &[&str], body: &Value, scope: &str) -> Result<Answer, ShopError> {
+    pub async fn post(&self, path: &[&str], body: &Value, scope: &str) -> Result<Answer, ShopError> {
         let url = self.url(path, &[])?;
         found(self.call(scope, |http| http.request(Method::POST, url.clone()).json(body)).await?)
     }
@@ -96,7 +87,7 @@ impl Session {
     /// Unverified: whether it says so of the first page of an empty list too. It is believed when the answer says that it
     /// is about pages.
     pub async fn page(
-        &mut self,
+        &self,
         path: &[&str],
         query: &[(&str, String)],
         number: u64,
@@ -121,16 +112,13 @@ impl Session {
         Ok(url)
     }
 
-    async fn call(&mut self, scope: &str, request: impl Fn(&Http) -> RequestBuilder) -> Result<Answer, ShopError> {
-        let Self { client, access, calls } = self;
+    async fn call(&self, scope: &str, request: impl Fn(&Http) -> RequestBuilder) -> Result<Answer, ShopError> {
+        let Self { client, access } = self;
         let shop = access.shop_id.as_str();
         // Unverified: whether `Authorization` is taken too, as newer pages show it. This one always was.
         let token = format!("bearer {}", access.token.expose());
         for _ in 0..TRIES {
-            let asked = Instant::now();
             client.budgets.take(shop, 1.0).await?;
-            calls.waited += asked.elapsed();
-            calls.made += 1;
             let answer = send(request(&client.http).header("authentication", &token)).await?;
             client.correct(shop, &answer);
             match answer.status {

@@ -20,6 +20,7 @@ use serde_json::{json, value::RawValue};
 use time::{Duration, OffsetDateTime, format_description::well_known::Rfc3339};
 
 use super::{
+    super::calls::counted,
     Tiendanube,
     catalogue::Catalogue,
     client::{Session, grants},
@@ -56,7 +57,7 @@ const EVENTS: [(&str, Option<&str>); 13] = [
     ("product/deleted", Some(READ_PRODUCTS)),
 ];
 
-async fn store(session: &mut Session) -> Result<(StoreWire, OffsetDateTime), ShopError> {
+async fn store(session: &Session) -> Result<(StoreWire, OffsetDateTime), ShopError> {
     let answer = session.get(&["store"], &[], "").await?;
     let date = answer.date().ok_or(ShopError::Malformed("Date".to_owned()))?;
     Ok((answer.json()?, date))
@@ -136,7 +137,7 @@ async fn orders(mut pages: Pages, currency: Currency) -> Result<Option<(OrderBat
         match record::<OrderWire>("order", &raw) {
             Ok(wire) if pages.is_new(&wire.id) => {
                 batch.read += 1;
-                add_order(&mut pages.session, &mut batch, wire, currency).await?;
+                add_order(&pages.session, &mut batch, wire, currency).await?;
             }
             Ok(_) => {}
             Err(refused) => {
@@ -145,12 +146,11 @@ async fn orders(mut pages: Pages, currency: Currency) -> Result<Option<(OrderBat
             }
         }
     }
-    batch.calls = pages.session.calls();
     Ok(Some((batch, pages)))
 }
 
 async fn add_order(
-    session: &mut Session,
+    session: &Session,
     batch: &mut OrderBatch,
     wire: OrderWire,
     currency: Currency,
@@ -170,7 +170,7 @@ async fn add_order(
     Ok(())
 }
 
-async fn order_by_id(mut session: Session, id: String, currency: Currency) -> Result<OrderBatch, ShopError> {
+async fn order_by_id(session: Session, id: String, currency: Currency) -> Result<OrderBatch, ShopError> {
     let mut batch = OrderBatch { read: 1, ..OrderBatch::default() };
     if !is_number(&id) {
         batch.voided.push(Voided { external_id: id });
@@ -179,18 +179,17 @@ async fn order_by_id(mut session: Session, id: String, currency: Currency) -> Re
     let query = [("fields", ORDER_FIELDS.to_owned()), ("aggregates", "fulfillment_orders".to_owned())];
     match session.get(&["orders", &id], &query, READ_ORDERS).await {
         Ok(answer) => match record::<OrderWire>("order", &answer.json::<Box<RawValue>>()?) {
-            Ok(wire) => add_order(&mut session, &mut batch, wire, currency).await?,
+            Ok(wire) => add_order(&session, &mut batch, wire, currency).await?,
             Err(refused) => batch.refused.push(refused),
         },
         Err(ShopError::NotFound) => batch.voided.push(Voided { external_id: id }),
         Err(error) => return Err(error),
     }
-    batch.calls = session.calls();
     Ok(batch)
 }
 
 async fn catalogue(mut pages: Pages, currency: Currency) -> Result<Vec<ProductBatch>, ShopError> {
-    let (store, _) = store(&mut pages.session).await?;
+    let (store, _) = store(&pages.session).await?;
     let its_currency =
         store.main_currency.required("main_currency").map_err(|field| ShopError::Malformed(field.0.into()))?;
     let foreign = (its_currency != currency.as_str()).then_some(its_currency);
@@ -204,7 +203,7 @@ async fn catalogue(mut pages: Pages, currency: Currency) -> Result<Vec<ProductBa
             }
         }
     }
-    Ok(catalogue.batches(pages.session.calls()))
+    Ok(catalogue.batches())
 }
 
 fn instant(at: OffsetDateTime) -> Result<String, ShopError> {
@@ -272,7 +271,7 @@ impl ShopReader for Tiendanube {
 
     async fn shop(&self, access: &Access) -> Result<(ShopInfo, OffsetDateTime), ShopError> {
         let malformed = |name: &str| ShopError::Malformed(name.to_owned());
-        let (store, date) = store(&mut self.session(access)).await?;
+        let (store, date) = store(&self.session(access)).await?;
         let id = store.id.required("id").map_err(|field| malformed(field.0))?;
         if id.0 != access.shop_id {
             return Err(malformed("id"));
@@ -303,7 +302,7 @@ impl ShopReader for Tiendanube {
 
     fn orders(&self, access: &Access, window: Window, purpose: Purpose, currency: Currency) -> ShopStream<OrderBatch> {
         match self.order_pages(access, window, purpose) {
-            Ok(pages) => stream::try_unfold(pages, move |pages| orders(pages, currency)).boxed(),
+            Ok(pages) => counted(stream::try_unfold(pages, move |pages| orders(pages, currency)).boxed()),
             Err(error) => failed(error),
         }
     }
@@ -311,23 +310,23 @@ impl ShopReader for Tiendanube {
     fn orders_by_id(&self, access: &Access, ids: Vec<String>, currency: Currency) -> ShopStream<OrderBatch> {
         let (client, access) = (Arc::clone(&self.client), access.clone());
         let unique: HashSet<String> = ids.into_iter().collect();
-        stream::iter(unique).then(move |id| order_by_id(Session::new(&client, &access), id, currency)).boxed()
+        let read = stream::iter(unique).then(move |id| order_by_id(Session::new(&client, &access), id, currency));
+        counted(read.boxed())
     }
 
     fn products(&self, access: &Access, currency: Currency) -> ShopStream<ProductBatch> {
         let mut pages = self.pages(access, "products", READ_PRODUCTS, PRODUCTS_PER_PAGE);
         pages.query.push(("fields", PRODUCT_FIELDS.to_owned()));
-        stream::once(catalogue(pages, currency))
-            .flat_map(|read| match read {
-                Ok(batches) => stream::iter(batches).map(Ok).boxed(),
-                Err(error) => failed(error),
-            })
-            .boxed()
+        let read = stream::once(catalogue(pages, currency)).flat_map(|read| match read {
+            Ok(batches) => stream::iter(batches).map(Ok).boxed(),
+            Err(error) => failed(error),
+        });
+        counted(read.boxed())
     }
 
     async fn subscribe(&self, access: &Access, address: &str) -> Result<(), ShopError> {
         let query = [("per_page", "200".to_owned()), ("url", address.to_owned())];
-        let mut session = self.session(access);
+        let session = self.session(access);
         let page = match session.get(&["webhooks"], &query, "").await {
             Ok(answer) => answer.json::<Vec<SubscriptionWire>>()?,
             Err(ShopError::NotFound) => Vec::new(),
