@@ -46,7 +46,7 @@ impl Paced {
     #[must_use]
     pub fn shown(&self) -> String {
         let Self { path, connections, seconds, rate, .. } = self;
-        format!("GET {path} at {rate:.0}/s for {seconds} s over {connections} connections, timed from when it was due")
+        format!("GET {path} at {rate:.0}/s for {seconds} s over {connections} connections")
     }
 
     /// Runs it against the server at `base_url`, on threads of its own, and blocks meanwhile.

@@ -7,32 +7,29 @@ use super::{Report, Row, Target};
 const HEAD: &str = "\
 # Benchmarks
 
-`make bench` writes this page in about forty minutes; `make bench ROWS=customers,track` measures some rows and keeps the others. It starts
-its own Postgres (on disk, fsync on) and the release binary, and measures every row in turns with its comparisons. Figures are medians of
-three rounds (nine for customers, latency and track), ratios medians of the rounds' ratios, with their range. The service runs by
-`chrt -b 0`, as under its systemd unit, without a log and, outside faults, without a rate limit.
+`make bench` writes this page in about forty minutes; `make bench ROWS=customers,track` measures some rows and keeps the others. The release
+binary, with a Postgres of its own (on disk, fsync on), is measured in turns with what stands beside. Figures are medians of three rounds
+(nine for customers, latency and track), ratios medians of the rounds' ratios, with their range. The service runs by `chrt -b 0`, without a
+log and, outside faults, without a rate limit. ⚠: something else used the processors.
 
 - **pgbench** (`-M prepared`): the request's statements, on as many connections as clients: Postgres's limit.
 - **from memory**: actix-web answering the same bytes: the framework's limit.
-- **Fastify**: `bench/peers/fastify`, the same endpoint by Fastify and pg, one process a processor.
-- **1 ×**: the same at a tenth of the size. Exponent of cost against size: 0 when one thing costs the same at any size, 1 when the total is
-  proportional to it.
+- **Fastify**: the same endpoint by Fastify and pg (`bench/peers/fastify`), one process a processor.
+- **1 ×**: a tenth of the size. Exponent: 0 when one thing costs the same at any size, 1 when the total is proportional to it.
 - **latency**: 64 clients pause for random times; **at full speed**: 16 clients without pauses, just before.
-- **faults**: the p99 of GET /customers while clients misbehave; **without**: while none does; **attack elsewhere**: while they misbehave
-  towards a server that does nothing.
-
-⚠ marks a row during which something else used the processors.
+- **faults**: the p99 of GET /customers, timed from when it was due, while clients misbehave; **without**: while none does; **attack
+  elsewhere**: while they misbehave towards a server that does nothing.
 
 ![Values beside their bounds](benchmarks.svg)
 
 ## What limits the rows
 
-- **customers ÷ pgbench**: HTTP, the key, decoding and JSON take as long as Postgres; a third of it is the kernel sending 10 kB and waking
+- **customers ÷ pgbench**: HTTP, the key, decoding and JSON take as long as Postgres; a third of it is the kernel's, sending 10 kB and waking
   threads.
-- **track ÷ pgbench**: about eleven events share a transaction ([ADR 6](adr/0006-events-commit-in-groups.md)).
+- **track ÷ pgbench**: about eleven events [share a transaction](adr/0006-events-commit-in-groups.md).
 - **import ÷ \\copy**: `INSERT … SELECT` into tables with the same keys alone reaches a quarter of `\\copy`'s speed.
-- **p99 ÷ p50**: Linux sometimes leaves the HTTP thread and its Postgres session on one processor for up to 300 ms; pinning them apart lowers
-  the p99 and raises the p50 by two thirds.
+- **p99 ÷ p50**: Linux may leave an HTTP thread and its Postgres session on one processor for up to 300 ms; pinning them apart lowers the p99
+  and raises the p50 by two thirds.
 - **nightly growth history**: `customer_metrics` fits its models twice, and a longer history has more customers who differ.
 - Ratios vary by a fifth within an hour.
 ";
@@ -47,9 +44,9 @@ pub fn render(report: &Report) -> String {
     for row in &report.rows {
         let _ = writeln!(page, "{}", line(row));
     }
-    page.push_str("\n## Commands\n\n| command | rows | measured |\n|---|---|---|\n");
+    page.push_str("\n## Commands\n\n");
     for (command, rows, measured) in commands(&report.rows) {
-        let _ = writeln!(page, "| `{command}` | {} | {measured} |", rows.join(", "));
+        let _ = writeln!(page, "- {} ({measured}): `{command}`", rows.join(", "));
     }
     page
 }
