@@ -26,6 +26,7 @@ const ROUTES: &[(&str, &str, Needs)] = &[
     ("GET", "/login", Needs::Nothing),
     ("GET", "/enter/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8", Needs::Nothing),
     ("POST", "/enter/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8", Needs::Nothing),
+    ("GET", "/confirm", ANY),
     ("GET", "/", ANY),
     ("GET", "/?period=7d&metric=aov&compare=year", ANY),
     ("GET", "/insights", ANY),

@@ -2,8 +2,13 @@
 
 use std::fmt;
 
-use actix_web::{HttpResponse, ResponseError, http::StatusCode};
+use actix_web::{
+    HttpResponse, ResponseError,
+    http::{StatusCode, header},
+};
 use domain::{StoreError, error::Chain, insights::DecideError, reorder::ChangeError};
+
+use crate::pages;
 
 /// Why there is no page. Its text is written in the language of whoever asked, at the edge.
 #[derive(Debug, Clone)]
@@ -11,6 +16,8 @@ pub enum PageError {
     NotFound,
     /// The role does not allow it.
     Forbidden,
+    /// The person has to prove again who they are; the path to go on to.
+    Unconfirmed(String),
     /// The request was made by another site.
     CrossSite,
     /// What was sent cannot be read; the name of the field.
@@ -28,6 +35,7 @@ impl PageError {
         match self {
             Self::NotFound => "not-found",
             Self::Forbidden => "forbidden",
+            Self::Unconfirmed(_) => "unconfirmed",
             Self::CrossSite => "cross-site",
             Self::Invalid(_) => "invalid",
             Self::Conflict => "conflict",
@@ -41,7 +49,7 @@ impl PageError {
         match self {
             Self::Unavailable(cause) | Self::Internal(cause) => Some(cause),
             Self::Invalid(field) => Some(field),
-            Self::NotFound | Self::Forbidden | Self::CrossSite | Self::Conflict => None,
+            Self::NotFound | Self::Forbidden | Self::Unconfirmed(_) | Self::CrossSite | Self::Conflict => None,
         }
     }
 }
@@ -87,6 +95,7 @@ impl ResponseError for PageError {
         match self {
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::Forbidden | Self::CrossSite => StatusCode::FORBIDDEN,
+            Self::Unconfirmed(_) => StatusCode::SEE_OTHER,
             Self::Invalid(_) => StatusCode::BAD_REQUEST,
             Self::Conflict => StatusCode::CONFLICT,
             Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
@@ -94,8 +103,12 @@ impl ResponseError for PageError {
         }
     }
 
-    /// Without a body: the edge writes it.
+    /// Without a body: the edge writes it, but where the answer leads on to another page.
     fn error_response(&self) -> HttpResponse {
+        if let Self::Unconfirmed(back) = self {
+            let location = (header::LOCATION, pages::confirm::address(back));
+            return HttpResponse::SeeOther().insert_header(location).finish();
+        }
         let mut response = HttpResponse::new(self.status_code());
         response.extensions_mut().insert(self.clone());
         response

@@ -2,6 +2,7 @@
 
 pub mod anomalies;
 pub mod anomaly;
+pub mod confirm;
 pub mod customers;
 mod days;
 pub mod enter;

@@ -46,6 +46,7 @@ table! {
     GET "/login", Access::Anybody => pages::login::get;
     GET "/enter/{token}", Access::Anybody => pages::enter::get;
     POST "/enter/{token}", Access::Anybody => pages::enter::post;
+    GET "/confirm", Access::Member(Act::Look) => pages::confirm::get;
     POST "/logout", Access::Member(Act::Look) => pages::logout::post;
     POST "/mode", Access::Member(Act::Look) => pages::mode::post;
     GET "/", Access::Member(Act::Look) => pages::overview::get;

@@ -17,6 +17,7 @@ use domain::{
     sessions::{LONGEST, Session, Token},
     texts::Locale,
 };
+use time::OffsetDateTime;
 
 use crate::{error::PageError, state::Settings};
 
@@ -90,6 +91,16 @@ impl Viewer {
     /// Whether the role allows it.
     pub fn may(&self, act: Act) -> bool {
         self.0.role.may(act)
+    }
+
+    /// That the person proved lately who they are, which is asked for before what could do harm: making or showing a key or a
+    /// secret, members, payments, and whatever ends something. To be asked where the form is drawn, and again where it is
+    /// taken; `back` is the path of the page with the form, where the person goes on after `/confirm`.
+    ///
+    /// # Errors
+    /// [`PageError::Unconfirmed`], which is answered by the way to `/confirm`.
+    pub fn confirmed(&self, now: OffsetDateTime, back: &str) -> Result<(), PageError> {
+        if self.0.is_confirmed(now) { Ok(()) } else { Err(PageError::Unconfirmed(back.to_owned())) }
     }
 
     /// The person's language, with the numbers of the account's country.

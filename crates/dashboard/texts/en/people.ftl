@@ -6,3 +6,5 @@ enter-gone-what = It was used already, or it is too old. The command { $command 
 login-title = Log in
 login-needed = You are not logged in, or your session has ended.
 login-how = Open the link that { $command } prints.
+confirm-title = Confirm that it is you
+confirm-needed = What you are about to do needs a log-in of the last 15 minutes.

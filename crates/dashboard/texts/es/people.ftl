@@ -6,3 +6,5 @@ enter-gone-what = Ya se usó, o es demasiado viejo. El comando { $command } crea
 login-title = Iniciar sesión
 login-needed = No iniciaste sesión, o tu sesión terminó.
 login-how = Abre el enlace que muestra { $command }.
+confirm-title = Confirma que eres tú
+confirm-needed = Lo que vas a hacer pide un inicio de sesión de los últimos 15 minutos.

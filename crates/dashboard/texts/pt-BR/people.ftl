@@ -6,3 +6,5 @@ enter-gone-what = Ele já foi usado, ou é antigo demais. O comando { $command }
 login-title = Entrar
 login-needed = Você não entrou, ou a sua sessão terminou.
 login-how = Abra o link que { $command } mostra.
+confirm-title = Confirme que é você
+confirm-needed = O que você vai fazer pede uma entrada dos últimos 15 minutos.
