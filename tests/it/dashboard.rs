@@ -2,8 +2,14 @@
 
 mod figures;
 mod guards;
+mod log_in;
+mod mails;
+mod members;
+mod second_factor;
 mod sessions;
 mod shops;
+
+use std::collections::BTreeMap;
 
 use reqwest::{Method, Response, header::HeaderMap, redirect::Policy};
 use tokio_postgres::Client;
@@ -20,13 +26,43 @@ enum Needs {
 
 const ANY: Needs = Needs::Role(&["viewer", "editor", "owner"]);
 const CHANGES: Needs = Needs::Role(&["editor", "owner"]);
+const OWNS: Needs = Needs::Role(&["owner"]);
 
 /// Every address of the dashboard but the style sheet, the script and the icon, with something for what is in braces.
 const ROUTES: &[(&str, &str, Needs)] = &[
     ("GET", "/login", Needs::Nothing),
+    ("POST", "/login", Needs::Nothing),
+    ("GET", "/login/code", Needs::Nothing),
+    ("POST", "/login/code", Needs::Nothing),
+    ("GET", "/signup", Needs::Nothing),
+    ("POST", "/signup", Needs::Nothing),
+    ("GET", "/signup/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8", Needs::Nothing),
+    ("POST", "/signup/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8", Needs::Nothing),
+    ("GET", "/reset", Needs::Nothing),
+    ("POST", "/reset", Needs::Nothing),
+    ("GET", "/reset/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8", Needs::Nothing),
+    ("POST", "/reset/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8", Needs::Nothing),
+    ("GET", "/invitation/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8", Needs::Nothing),
+    ("POST", "/invitation/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8", Needs::Nothing),
+    ("GET", "/address/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8", Needs::Nothing),
+    ("POST", "/address/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8", Needs::Nothing),
+    ("GET", "/outbox", Needs::Nothing),
     ("GET", "/enter/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8", Needs::Nothing),
     ("POST", "/enter/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8", Needs::Nothing),
     ("GET", "/confirm", ANY),
+    ("POST", "/confirm", ANY),
+    ("GET", "/settings/people", OWNS),
+    ("POST", "/settings/people", OWNS),
+    ("POST", "/settings/people/1", OWNS),
+    ("GET", "/settings/security", ANY),
+    ("POST", "/settings/password", ANY),
+    ("POST", "/settings/address", ANY),
+    ("GET", "/settings/second-factor", ANY),
+    ("POST", "/settings/second-factor", ANY),
+    ("GET", "/settings/sessions", ANY),
+    ("POST", "/settings/sessions", ANY),
+    ("GET", "/settings/activity", OWNS),
+    ("GET", "/settings/activity.csv", OWNS),
     ("GET", "/", ANY),
     ("GET", "/?period=7d&metric=aov&compare=year", ANY),
     ("GET", "/insights", ANY),
@@ -60,9 +96,13 @@ impl Dashboard {
     }
 
     async fn start_with(settings: &[(&str, &str)]) -> Self {
+        Self::start_as(&["serve"], settings).await
+    }
+
+    async fn start_as(command: &[&str], settings: &[(&str, &str)]) -> Self {
         let listen = format!("127.0.0.1:{}", free_port());
         let own = [("BAS_RATE_LIMIT_PER_MINUTE", "100000"), ("BAS_DASHBOARD_LISTEN", listen.as_str())];
-        let service = Service::start_with(&[&own, settings].concat()).await;
+        let service = Service::start_as(command, &[&own, settings].concat()).await;
         let sql = service.db.client().await.unwrap();
         Self { service, listen, sql }
     }
@@ -80,7 +120,7 @@ impl Dashboard {
 
     fn browser(&self) -> Browser {
         let client = reqwest::Client::builder().no_proxy().redirect(Policy::none()).build().unwrap();
-        Browser { client, site: self.site(), cookie: None, language: "en" }
+        Browser { client, site: self.site(), cookie: None, others: BTreeMap::new(), language: "en" }
     }
 
     /// A browser that an owner of the account has logged in with.
@@ -97,13 +137,15 @@ impl Dashboard {
     }
 }
 
-/// A browser that keeps one cookie.
+/// A browser.
 #[derive(Clone)]
 struct Browser {
     client: reqwest::Client,
     site: String,
     /// `name=value`.
     cookie: Option<String>,
+    /// The other cookies, likewise.
+    others: BTreeMap<String, String>,
     language: &'static str,
 }
 
@@ -134,7 +176,7 @@ impl Browser {
         if method == Method::POST {
             request = request.header("content-type", "application/x-www-form-urlencoded").body(fields.to_owned());
         }
-        if let Some(cookie) = &self.cookie {
+        for cookie in self.cookie.iter().chain(self.others.values()) {
             request = request.header("cookie", cookie);
         }
         request = request.header("accept-language", self.language);
@@ -150,7 +192,10 @@ impl Browser {
     fn keep(&mut self, response: &Response) {
         for line in response.headers().get_all("set-cookie") {
             let pair = line.to_str().unwrap().split(';').next().unwrap();
-            self.cookie = Some(pair.to_owned()).filter(|pair| !pair.ends_with('='));
+            match pair.split_once('=').unwrap() {
+                ("session", value) => self.cookie = (!value.is_empty()).then(|| pair.to_owned()),
+                (name, _) => drop(self.others.insert(name.to_owned(), pair.to_owned())),
+            }
         }
     }
 

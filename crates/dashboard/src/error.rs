@@ -6,9 +6,10 @@ use actix_web::{
     HttpResponse, ResponseError,
     http::{StatusCode, header},
 };
+use app::passwords::HashError;
 use domain::{StoreError, error::Chain, insights::DecideError, reorder::ChangeError};
 
-use crate::pages;
+use crate::pages::{self, settings::Tab};
 
 /// Why there is no page. Its text is written in the language of whoever asked, at the edge.
 #[derive(Debug, Clone)]
@@ -18,6 +19,8 @@ pub enum PageError {
     Forbidden,
     /// The person has to prove again who they are; the path to go on to.
     Unconfirmed(String),
+    /// The user asks all members for a second factor, and the person has none yet.
+    NoSecondFactor,
     /// The request was made by another site.
     CrossSite,
     /// What was sent cannot be read; the name of the field.
@@ -36,6 +39,7 @@ impl PageError {
             Self::NotFound => "not-found",
             Self::Forbidden => "forbidden",
             Self::Unconfirmed(_) => "unconfirmed",
+            Self::NoSecondFactor => "no-second-factor",
             Self::CrossSite => "cross-site",
             Self::Invalid(_) => "invalid",
             Self::Conflict => "conflict",
@@ -49,7 +53,12 @@ impl PageError {
         match self {
             Self::Unavailable(cause) | Self::Internal(cause) => Some(cause),
             Self::Invalid(field) => Some(field),
-            Self::NotFound | Self::Forbidden | Self::Unconfirmed(_) | Self::CrossSite | Self::Conflict => None,
+            Self::NotFound
+            | Self::Forbidden
+            | Self::Unconfirmed(_)
+            | Self::NoSecondFactor
+            | Self::CrossSite
+            | Self::Conflict => None,
         }
     }
 }
@@ -66,6 +75,15 @@ impl From<StoreError> for PageError {
         match error {
             StoreError::Unavailable(_) | StoreError::Overloaded(_) => Self::Unavailable(cause),
             StoreError::Internal(_) => Self::Internal(cause),
+        }
+    }
+}
+
+impl From<HashError> for PageError {
+    fn from(error: HashError) -> Self {
+        match error {
+            HashError::Busy => Self::Unavailable(error.to_string()),
+            HashError::Internal(cause) => Self::Internal(cause),
         }
     }
 }
@@ -95,7 +113,7 @@ impl ResponseError for PageError {
         match self {
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::Forbidden | Self::CrossSite => StatusCode::FORBIDDEN,
-            Self::Unconfirmed(_) => StatusCode::SEE_OTHER,
+            Self::Unconfirmed(_) | Self::NoSecondFactor => StatusCode::SEE_OTHER,
             Self::Invalid(_) => StatusCode::BAD_REQUEST,
             Self::Conflict => StatusCode::CONFLICT,
             Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
@@ -105,9 +123,13 @@ impl ResponseError for PageError {
 
     /// Without a body: the edge writes it, but where the answer leads on to another page.
     fn error_response(&self) -> HttpResponse {
-        if let Self::Unconfirmed(back) = self {
-            let location = (header::LOCATION, pages::confirm::address(back));
-            return HttpResponse::SeeOther().insert_header(location).finish();
+        let elsewhere = match self {
+            Self::Unconfirmed(back) => Some(pages::confirm::address(back)),
+            Self::NoSecondFactor => Some(Tab::SecondFactor.address().to_owned()),
+            _ => None,
+        };
+        if let Some(address) = elsewhere {
+            return HttpResponse::SeeOther().insert_header((header::LOCATION, address)).finish();
         }
         let mut response = HttpResponse::new(self.status_code());
         response.extensions_mut().insert(self.clone());

@@ -1,25 +1,38 @@
 //! From the URL over the ports to a model: one file per page.
 
+pub mod activity;
+pub mod address;
 pub mod anomalies;
 pub mod anomaly;
+pub mod code;
 pub mod confirm;
 pub mod customers;
 mod days;
 pub mod enter;
+mod entry;
 pub mod fault;
 mod figures;
 pub mod insights;
 pub mod inventory;
+pub mod invitation;
 pub mod login;
 pub mod logout;
 pub mod mode;
+pub mod outbox;
 pub mod overview;
 mod panel;
+pub mod people;
 pub mod profit;
 pub mod profit_day;
 mod query;
 pub mod reorder;
+pub mod reset;
+pub mod second_factor;
+pub mod security;
+pub mod sessions;
+pub mod settings;
 mod shell;
+pub mod sign_up;
 mod stock;
 mod window;
 

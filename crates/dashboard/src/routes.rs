@@ -44,9 +44,26 @@ macro_rules! table {
 table! {
     GET "/assets/{name}", Access::Asset => assets::get;
     GET "/login", Access::Anybody => pages::login::get;
+    POST "/login", Access::Anybody => pages::login::post;
+    GET "/login/code", Access::Anybody => pages::code::get;
+    POST "/login/code", Access::Anybody => pages::code::post;
+    GET "/signup", Access::Anybody => pages::sign_up::get;
+    POST "/signup", Access::Anybody => pages::sign_up::post;
+    GET "/signup/{token}", Access::Anybody => pages::sign_up::open;
+    POST "/signup/{token}", Access::Anybody => pages::sign_up::finish;
+    GET "/reset", Access::Anybody => pages::reset::get;
+    POST "/reset", Access::Anybody => pages::reset::post;
+    GET "/reset/{token}", Access::Anybody => pages::reset::open;
+    POST "/reset/{token}", Access::Anybody => pages::reset::choose;
+    GET "/invitation/{token}", Access::Anybody => pages::invitation::open;
+    POST "/invitation/{token}", Access::Anybody => pages::invitation::accept;
+    GET "/address/{token}", Access::Anybody => pages::address::open;
+    POST "/address/{token}", Access::Anybody => pages::address::confirm;
+    GET "/outbox", Access::Anybody => pages::outbox::get;
     GET "/enter/{token}", Access::Anybody => pages::enter::get;
     POST "/enter/{token}", Access::Anybody => pages::enter::post;
     GET "/confirm", Access::Member(Act::Look) => pages::confirm::get;
+    POST "/confirm", Access::Member(Act::Look) => pages::confirm::post;
     POST "/logout", Access::Member(Act::Look) => pages::logout::post;
     POST "/mode", Access::Member(Act::Look) => pages::mode::post;
     GET "/", Access::Member(Act::Look) => pages::overview::get;
@@ -60,6 +77,18 @@ table! {
     GET "/reorder", Access::Member(Act::Look) => pages::reorder::get;
     POST "/reorder/{id}", Access::Member(Act::Change) => pages::reorder::decide;
     GET "/customers", Access::Member(Act::Look) => pages::customers::get;
+    GET "/settings/people", Access::Member(Act::Administer) => pages::people::get;
+    POST "/settings/people", Access::Member(Act::Administer) => pages::people::post;
+    POST "/settings/people/{id}", Access::Member(Act::Administer) => pages::people::change;
+    GET "/settings/security", Access::Member(Act::Look) => pages::security::get;
+    POST "/settings/password", Access::Member(Act::Look) => pages::security::set_password;
+    POST "/settings/address", Access::Member(Act::Look) => pages::security::set_address;
+    GET "/settings/second-factor", Access::Member(Act::Look) => pages::second_factor::get;
+    POST "/settings/second-factor", Access::Member(Act::Look) => pages::second_factor::post;
+    GET "/settings/sessions", Access::Member(Act::Look) => pages::sessions::get;
+    POST "/settings/sessions", Access::Member(Act::Look) => pages::sessions::post;
+    GET "/settings/activity", Access::Member(Act::Administer) => pages::activity::get;
+    GET "/settings/activity.csv", Access::Member(Act::Administer) => pages::activity::csv;
 }
 
 /// What a request is for.
@@ -67,6 +96,16 @@ pub struct Matched {
     /// The pattern of its path, for the log and the metrics: one of few.
     pub label: &'static str,
     pub access: Access,
+}
+
+/// Where a member goes who still has to get a second factor.
+const WITHOUT_SECOND_FACTOR: [&str; 3] = ["/settings/second-factor", "/confirm", "/logout"];
+
+impl Matched {
+    /// Whether a member needs the second factor that the user asks for to go there.
+    pub fn needs_second_factor(&self) -> bool {
+        matches!(self.access, Access::Member(_)) && !WITHOUT_SECOND_FACTOR.contains(&self.label)
+    }
 }
 
 /// The address that a request goes to. Of one that does not exist only a member learns so.

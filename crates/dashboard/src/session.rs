@@ -13,6 +13,7 @@ use actix_web::{
 };
 use domain::{
     AccountId,
+    log_in::CHALLENGE_LASTS,
     people::Act,
     sessions::{LONGEST, Session, Token},
     texts::Locale,
@@ -29,13 +30,49 @@ const PLAIN_NAME: &str = "session";
 /// Of the longest header that is looked through for the cookie.
 const MAX_COOKIES: usize = 4096;
 
+/// What a browser keeps beside the session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kept {
+    /// By what a device is known that its person logged in on.
+    Device,
+    /// Between the password and the code of the second factor.
+    Challenge,
+}
+
+impl Kept {
+    const fn name(self, is_secure: bool) -> &'static str {
+        match (self, is_secure) {
+            (Self::Device, true) => "__Host-device",
+            (Self::Device, false) => "device",
+            (Self::Challenge, true) => "__Host-challenge",
+            (Self::Challenge, false) => "challenge",
+        }
+    }
+
+    pub fn token(self, headers: &HeaderMap, settings: &Settings) -> Option<Token> {
+        token_of(headers, self.name(settings.is_secure()))
+    }
+
+    pub fn cookie(self, token: &Token, settings: &Settings) -> Cookie<'static> {
+        let cookie = named(self.name(settings.is_secure()), settings, token.expose().to_owned());
+        match self {
+            // The longest that browsers keep one (RFC 6265bis, 5.5).
+            Self::Device => with_age(cookie, 400 * 24 * 60 * 60),
+            Self::Challenge => with_age(cookie, CHALLENGE_LASTS.whole_seconds()),
+        }
+    }
+}
+
 const fn name(is_secure: bool) -> &'static str {
     if is_secure { SECURE_NAME } else { PLAIN_NAME }
 }
 
 /// The token that the browser sent: the first of the name, in the form of one.
 pub fn token(headers: &HeaderMap, settings: &Settings) -> Option<Token> {
-    let name = name(settings.is_secure());
+    token_of(headers, name(settings.is_secure()))
+}
+
+fn token_of(headers: &HeaderMap, name: &str) -> Option<Token> {
     let lines = headers.get_all("cookie").filter_map(|line| line.to_str().ok());
     lines
         .filter(|line| line.len() <= MAX_COOKIES)
@@ -62,7 +99,11 @@ fn with_age(mut cookie: Cookie<'static>, seconds: i64) -> Cookie<'static> {
 }
 
 fn empty(settings: &Settings, value: String) -> Cookie<'static> {
-    Cookie::build(name(settings.is_secure()), value)
+    named(name(settings.is_secure()), settings, value)
+}
+
+fn named(name: &'static str, settings: &Settings, value: String) -> Cookie<'static> {
+    Cookie::build(name, value)
         .path("/")
         .http_only(true)
         .secure(settings.is_secure())
@@ -133,6 +174,8 @@ mod tests {
         Settings {
             public_url: Url::parse(url).unwrap(),
             api_url: Url::parse("http://127.0.0.1:8080").unwrap(),
+            has_mail: true,
+            is_open: true,
             trusted_proxies: vec![],
             connections: 1,
             shutdown_timeout: Duration::ZERO,

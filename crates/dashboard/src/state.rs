@@ -3,18 +3,25 @@
 use std::{sync::Arc, time::Duration};
 
 use ::web::client::Network;
+use app::{log_in::LogIn, passwords::Passwords, second_factor::SecondFactors};
 use domain::{
     anomalies::AnomalyStore,
+    audit::AuditLog,
     credits::CreditLedger,
     customers::CustomerStore,
     insights::InsightStore,
     integrations::IntegrationStore,
     inventory::InventoryStore,
+    log_in::{CredentialStore, MailLinkStore, SecondFactorStore},
+    mail::{MailQueue, Outbox},
     metric_days::MetricDayStore,
+    people::PersonStore,
     profit::ProfitStore,
     reorder::ReorderStore,
     risks::RiskStore,
+    sealing::Sealer,
     sessions::{LinkStore, SessionStore, Token},
+    throttle::ThrottleStore,
 };
 use time::OffsetDateTime;
 use url::Url;
@@ -24,6 +31,13 @@ use url::Url;
 pub struct State {
     pub sessions: Arc<dyn SessionStore>,
     pub links: Arc<dyn LinkStore>,
+    pub people: Arc<dyn PersonStore>,
+    pub mail_links: Arc<dyn MailLinkStore>,
+    pub mails: Arc<dyn MailQueue>,
+    pub audit: Arc<dyn AuditLog>,
+    pub log_in: LogIn,
+    /// Where mails are put aside, on a developer's machine.
+    pub outbox: Option<Arc<dyn Outbox>>,
     pub anomalies: Arc<dyn AnomalyStore>,
     pub credits: Arc<dyn CreditLedger>,
     pub customers: Arc<dyn CustomerStore>,
@@ -43,6 +57,9 @@ pub struct State {
 
 /// What the pages work with beside the ports of the database.
 pub struct Parts {
+    pub sealer: Arc<dyn Sealer>,
+    pub passwords: Passwords,
+    pub outbox: Option<Arc<dyn Outbox>>,
     pub clock: fn() -> OffsetDateTime,
     pub token: fn() -> Token,
     pub settings: Settings,
@@ -53,12 +70,30 @@ impl State {
     pub fn of<S>(store: &Arc<S>, parts: Parts) -> Self
     where
         S: SessionStore + LinkStore + CreditLedger + InsightStore + IntegrationStore + InventoryStore + 'static,
+        S: AuditLog + CredentialStore + MailLinkStore + MailQueue + PersonStore + SecondFactorStore + ThrottleStore,
         S: AnomalyStore + CustomerStore + MetricDayStore + ProfitStore + ReorderStore + RiskStore,
     {
-        let Parts { clock, token, settings } = parts;
+        let Parts { sealer, passwords, outbox, clock, token, settings } = parts;
+        let factors = SecondFactors { store: store.clone(), sealer, passwords: passwords.clone(), token };
+        let log_in = LogIn {
+            credentials: store.clone(),
+            throttles: store.clone(),
+            sessions: store.clone(),
+            audit: store.clone(),
+            mails: store.clone(),
+            factors,
+            passwords,
+            token,
+        };
         Self {
             sessions: store.clone(),
             links: store.clone(),
+            people: store.clone(),
+            mail_links: store.clone(),
+            mails: store.clone(),
+            audit: store.clone(),
+            log_in,
+            outbox,
             anomalies: store.clone(),
             credits: store.clone(),
             customers: store.clone(),
@@ -83,6 +118,10 @@ pub struct Settings {
     pub public_url: Url,
     /// The address of the API, for the commands that pages print.
     pub api_url: Url,
+    /// Whether mails are sent, or put aside.
+    pub has_mail: bool,
+    /// Whether anybody may sign up.
+    pub is_open: bool,
     /// Proxies whose `X-Forwarded-For` is believed.
     pub trusted_proxies: Vec<Network>,
     /// Connections of clients at once, over all threads.

@@ -22,13 +22,13 @@ macro_rules! files {
 pub const fn files(language: Language) -> &'static [&'static str] {
     match language {
         Language::English => {
-            files!("en": "common", "figures", "people", "overview", "insights", "anomalies", "profit", "inventory", "reorder", "customers")
+            files!("en": "common", "figures", "people", "access", "overview", "insights", "anomalies", "profit", "inventory", "reorder", "customers")
         }
         Language::Spanish => {
-            files!("es": "common", "figures", "people", "overview", "insights", "anomalies", "profit", "inventory", "reorder", "customers")
+            files!("es": "common", "figures", "people", "access", "overview", "insights", "anomalies", "profit", "inventory", "reorder", "customers")
         }
         Language::BrazilianPortuguese => {
-            files!("pt-BR": "common", "figures", "people", "overview", "insights", "anomalies", "profit", "inventory", "reorder", "customers")
+            files!("pt-BR": "common", "figures", "people", "access", "overview", "insights", "anomalies", "profit", "inventory", "reorder", "customers")
         }
     }
 }

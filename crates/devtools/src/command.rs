@@ -9,7 +9,10 @@ use std::{
 use actix_web::dev::Server;
 use anyhow::Context;
 use clap::{Args, Subcommand};
-use domain::payments::PriceList;
+use domain::{
+    mail::{Outbox, PutAside},
+    payments::PriceList,
+};
 use secrecy::SecretString;
 
 use crate::{
@@ -27,6 +30,8 @@ pub struct Settings {
     pub gateway_key: Option<SecretString>,
     pub webhook_secret: Option<SecretString>,
     pub prices: PriceList,
+    /// Where the service puts mails aside.
+    pub outbox: Box<dyn Outbox>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -43,6 +48,9 @@ pub enum DevCommand {
         #[arg(long, value_name = "URL")]
         notify: Option<String>,
     },
+    /// Prints the mails that were put aside, the newest first
+    #[command(after_help = "Mails are put aside by `api up` on its own database, without BAS_SMTP_URL.")]
+    Mail,
     /// Runs a provider of a language model that is none
     #[command(
         after_help = "PUT /dev/fault/NAME changes the fault, GET /dev/calls tells what was asked.\n\nExample:\n  api dev llm --at 127.0.0.1:8091 --fault invented\n  BAS_LLM_BASE_URL=http://127.0.0.1:8091/v1 BAS_LLM_MODEL=dev api up"
@@ -185,6 +193,10 @@ pub async fn run(
             let gateway = gateway(settings, notify)?;
             serve(at, |listener| gateway.server(listener), stopped).await
         }
+        DevCommand::Mail => {
+            print(settings.outbox.list().context("the mails that were put aside")?);
+            Ok(())
+        }
         DevCommand::Llm { at, fault, slow_seconds, prompt_tokens, completion_tokens } => {
             let slow = Duration::from_secs(slow_seconds);
             let provider = Provider::new(fault, slow, (prompt_tokens, completion_tokens));
@@ -206,8 +218,17 @@ pub async fn run(
     }
 }
 
+fn print(mails: Vec<PutAside>) {
+    if mails.is_empty() {
+        println!("No mails yet.");
+    }
+    for PutAside { at, to, subject, text } in mails {
+        println!("{at}\nTo: {to}\nSubject: {subject}\n\n{text}");
+    }
+}
+
 fn gateway(settings: Settings, notify: Option<String>) -> anyhow::Result<Gateway> {
-    let Settings { gateway_key, webhook_secret, prices } = settings;
+    let Settings { gateway_key, webhook_secret, prices, outbox: _ } = settings;
     let gateway = Gateway::new(GatewayConfig {
         api_key: gateway_key.context("BAS_PAYMENT_GATEWAY_KEY is not set")?,
         webhook_secret: webhook_secret.context("BAS_PAYMENT_WEBHOOK_SECRET is not set")?,

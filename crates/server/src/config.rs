@@ -51,6 +51,13 @@ settings! {
     pub dashboard_listen: SocketAddr = SocketAddr::from(([127, 0, 0, 1], 8081));
     /// The address that browsers know the dashboard by; empty: that of `dashboard_listen`, by http.
     pub public_url: String = String::new();
+    /// Who may create an account in the dashboard: everybody, or who is invited.
+    pub signup: SignUp = SignUp::Open;
+    /// The server that mails are sent by, such as `smtps://user:password@mail.example.com`; `smtp://` is STARTTLS. Without one
+    /// what needs a mail is refused.
+    pub smtp_url: Option<SecretString> = None;
+    /// Who mails are from, such as `Example <hello@example.com>`.
+    pub mail_from: String = String::new();
     /// Address of metrics and health, for operators only.
     pub admin_listen: SocketAddr = SocketAddr::from(([127, 0, 0, 1], 9090));
     /// Names (comma separated) by which operators reach the admin listener, in addition to `localhost` and addresses.
@@ -171,6 +178,14 @@ settings! {
     pub log: String = "info".to_owned();
 }
 
+/// Who may create an account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SignUp {
+    Open,
+    Invite,
+}
+
 /// What stands between this process and its database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -256,6 +271,7 @@ impl Config {
             ("database_direct_url", &self.database_direct_url),
             ("database_read_url", &self.database_read_url),
             ("redis_url", &self.redis_url),
+            ("smtp_url", &self.smtp_url),
             ("data_keys", &self.data_keys),
             ("payment_gateway_key", &self.payment_gateway_key),
             ("payment_webhook_secret", &self.payment_webhook_secret),

@@ -7,10 +7,12 @@ use std::{
 
 use actix_web::dev::Server;
 use anyhow::Context;
+use app::passwords::Passwords;
 use dashboard::{Parts, Settings, State};
 use domain::{
     accounts::Account,
     people::{EmailAddress, NewMember, PersonStore, Role},
+    sealing::Sealer,
     sessions::{Link, LinkPurpose, LinkStore, Token},
 };
 use serde_json::json;
@@ -18,7 +20,13 @@ use store::Store;
 use time::{Duration, OffsetDateTime};
 use url::Url;
 
-use crate::{config::Config, connections, random, services::SHUTDOWN};
+use crate::{
+    config::{Config, SignUp},
+    connections,
+    mails::Mails,
+    random,
+    services::SHUTDOWN,
+};
 
 /// A page asks for a handful of lists at once, so few threads draw many.
 const THREADS: usize = 2;
@@ -29,15 +37,31 @@ const LOCAL_OWNER: &str = "owner@localhost.localdomain";
 const LOCAL_OWNER_NAME: &str = "Owner";
 
 /// The server on `listener`, not yet running.
-pub fn server(config: &Config, store: &Arc<Store>, api: SocketAddr, listener: TcpListener) -> anyhow::Result<Server> {
+pub fn server(
+    config: &Config,
+    store: &Arc<Store>,
+    sealer: Arc<dyn Sealer>,
+    mails: &Mails,
+    api: SocketAddr,
+    listener: TcpListener,
+) -> anyhow::Result<Server> {
     let settings = Settings {
         public_url: public_url(config, listener.local_addr()?)?,
         api_url: Url::parse(&format!("http://{api}"))?,
+        has_mail: mails.mailer.is_some(),
+        is_open: config.signup == SignUp::Open,
         trusted_proxies: config.trusted_proxies()?,
         connections: connections::allowed()? / 10,
         shutdown_timeout: SHUTDOWN,
     };
-    let parts = Parts { clock: OffsetDateTime::now_utc, token: || Token::generate(random::bytes()), settings };
+    let parts = Parts {
+        sealer,
+        passwords: Passwords::new()?,
+        outbox: mails.outbox.clone(),
+        clock: OffsetDateTime::now_utc,
+        token: || Token::generate(random::bytes()),
+        settings,
+    };
     Ok(dashboard::server(State::of(store, parts), listener, THREADS)?)
 }
 

@@ -15,6 +15,7 @@ mod dashboard;
 mod database;
 mod deliveries;
 mod files;
+mod mails;
 mod output;
 mod payments;
 mod probes;

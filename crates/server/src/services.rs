@@ -36,7 +36,9 @@ use crate::{
     config::Config,
     connections, dashboard,
     database::Database,
-    deliveries, payments, probes,
+    deliveries,
+    mails::{self, Mails},
+    payments, probes,
     probes::Eyes,
     scheduler,
     schema::SchemaCheck,
@@ -114,12 +116,13 @@ async fn run_supervised(
     let mut stopped = vec![admin];
     let payment_service = payments::payment_service(config, &stores.payments)?;
     let text_generator = ai::text_generator(config, store)?;
+    let mails = mails::mails(config, database.is_embedded())?;
     let (mut addresses, mut workers) = (None, None);
     if roles.http {
         let listener = bind(config.listen, "listen")?;
         connections::prepare(&listener).context("the listening socket")?;
         let api = listener.local_addr()?;
-        let pages = dashboard(config, store, api, &mut stopped)?;
+        let pages = dashboard(config, store, keys.clone(), &mails, api, &mut stopped)?;
         let held = KeyCache::new((**store).clone());
         listen_for_revocations(supervisor, &held, database.direct());
         let failures = supervisor.failures().clone();
@@ -140,6 +143,7 @@ async fn run_supervised(
         let ports = deliveries::ports(&stores.deliveries, &keys, &sender);
         start_workers(supervisor, config, &stores, cron, &text_generator, ports, database.direct());
         start_shops(supervisor, config, &stores, &keys, database)?;
+        start_mails(supervisor, config, &stores, &mails, addresses.as_ref().map(|at| &at.dashboard))?;
         if let Some(service) = payment_service {
             let (recharger, stopping) = (payments::recharger(config, &stores.payments, service), supervisor.stopping());
             supervisor.start_worker(Task::new("auto_topup", move || {
@@ -189,10 +193,17 @@ async fn run_supervised(
 }
 
 /// Adds the dashboard to the servers, and gives the address that browsers know it by.
-fn dashboard(config: &Config, store: &Arc<Store>, api: SocketAddr, servers: &mut Vec<Server>) -> anyhow::Result<Url> {
+fn dashboard(
+    config: &Config,
+    store: &Arc<Store>,
+    sealer: Arc<KeyRing>,
+    mails: &Mails,
+    api: SocketAddr,
+    servers: &mut Vec<Server>,
+) -> anyhow::Result<Url> {
     let listener = bind(config.dashboard_listen, "dashboard_listen")?;
     let address = dashboard::public_url(config, listener.local_addr()?)?;
-    servers.push(dashboard::server(config, store, api, listener)?);
+    servers.push(dashboard::server(config, store, sealer, mails, api, listener)?);
     Ok(address)
 }
 
@@ -258,6 +269,21 @@ fn start_shops(
     let stopping = supervisor.stopping();
     supervisor
         .start_worker(Task::new("shop_hooks", move || hook_worker.clone().run(stopping.clone().cancelled_owned())));
+    Ok(())
+}
+
+/// Starts what sends mails, where there is a way to.
+fn start_mails(
+    supervisor: &Supervisor,
+    config: &Config,
+    stores: &Stores,
+    mails: &Mails,
+    dashboard: Option<&Url>,
+) -> anyhow::Result<()> {
+    if let Some(postman) = mails::postman(config, &stores.alerts, mails, dashboard)? {
+        let stopping = supervisor.stopping();
+        supervisor.start_worker(Task::new("mails", move || postman.clone().run(stopping.clone().cancelled_owned())));
+    }
     Ok(())
 }
 

@@ -47,6 +47,7 @@ pub async fn shell(
         shop: session.account.name.clone(),
         is_test: !is_live,
         groups: vec![Group { title: say("shop"), links: SHOP.map(|(to, icon)| link(to, icon)).into() }],
+        settings: link(Here::Settings, Icon::Settings),
         credits: (say("credits"), writer.number(Decimal::from(credits.balance), 0)),
         mode: (say(if is_live { "live-shop" } else { "test-shop" }), say(if is_live { "to-test" } else { "to-live" })),
         other_mode: if is_live { Mode::Test.as_str() } else { Mode::Live.as_str() },

@@ -15,6 +15,7 @@ pub enum Here {
     Stock,
     Reorder,
     Customers,
+    Settings,
 }
 
 impl Here {
@@ -27,6 +28,7 @@ impl Here {
             Self::Stock => "/inventory",
             Self::Reorder => "/reorder",
             Self::Customers => "/customers",
+            Self::Settings => "/settings/security",
         }
     }
 
@@ -40,6 +42,7 @@ impl Here {
             Self::Stock => "stock",
             Self::Reorder => "reorder",
             Self::Customers => "customers",
+            Self::Settings => "settings",
         }
     }
 }
@@ -71,6 +74,7 @@ pub struct Shell {
     pub shop: String,
     pub is_test: bool,
     pub groups: Vec<Group>,
+    pub settings: Link,
     /// What the balance is called, and how many credits there are.
     pub credits: (String, String),
     /// What is looked at, and the words of the button that changes it.
@@ -109,6 +113,7 @@ fn navigation(shell: &Shell) -> Markup {
                 div { h2 { (group.title) } ul { @for link in &group.links { li { (item(link)) } } } }
             }
             div.who {
+                ul { li { (item(&shell.settings)) } }
                 p.credits { (icon(Icon::Credits)) (shell.credits.0) span.n { (shell.credits.1) } }
                 form method="post" action="/mode" {
                     input type="hidden" name="mode" value=(shell.other_mode);

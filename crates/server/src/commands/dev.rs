@@ -13,13 +13,14 @@ use devtools::{
 };
 use secrecy::SecretString;
 
-use crate::{config::Config, payments::prices, random, services::stop_signal};
+use crate::{config::Config, mails, payments::prices, random, services::stop_signal};
 
 pub async fn run(command: DevCommand, config: &Config) -> anyhow::Result<ExitCode> {
     let settings = Settings {
         gateway_key: config.payment_gateway_key.clone(),
         webhook_secret: config.payment_webhook_secret.clone(),
         prices: prices(config)?,
+        outbox: Box::new(mails::outbox(config)),
     };
     devtools::run(command, settings, stop_signal()).await?;
     Ok(ExitCode::SUCCESS)

@@ -20,12 +20,13 @@ use crate::{commands::keys, config::Flags};
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Every task that runs for as long as the process does. One that is missing here is not known to come back.
-const TASKS: [&str; 13] = [
+const TASKS: [&str; 14] = [
     "ai",
     "alerts",
     "auto_topup",
     "deliveries",
     "delivery_listener",
+    "mails",
     "metrics_upkeep",
     "probes",
     "redis_link",
@@ -57,6 +58,8 @@ fn everything(db: &TestDb) -> Config {
         database_url: secret(&db.url()),
         database_read_url: secret(&db.url()),
         redis_url: secret(&format!("redis://{nobody}")),
+        smtp_url: secret(&format!("smtp://{nobody}")),
+        mail_from: "Example <hello@example.com>".to_owned(),
         payment_gateway_url: format!("http://{nobody}"),
         payment_gateway_key: secret("key"),
         payment_webhook_secret: secret("secret"),

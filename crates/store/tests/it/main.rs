@@ -21,6 +21,7 @@ mod incidents;
 mod jobs;
 mod keys;
 mod lists;
+mod log_in;
 mod maintenance;
 mod outbox;
 mod people;
