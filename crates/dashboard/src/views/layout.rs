@@ -28,7 +28,7 @@ impl Here {
             Self::Stock => "/inventory",
             Self::Reorder => "/reorder",
             Self::Customers => "/customers",
-            Self::Settings => "/settings/security",
+            Self::Settings => "/settings/sessions",
         }
     }
 
