@@ -57,7 +57,10 @@ impl Connectors {
     }
 
     /// The connector that an account of that mode may use: behind a sandbox there is no real platform.
-    fn for_mode(&self, platform: Platform, mode: Mode) -> Result<&Connector, NotConfigured> {
+    ///
+    /// # Errors
+    /// [`NotConfigured`].
+    pub fn for_mode(&self, platform: Platform, mode: Mode) -> Result<&Connector, NotConfigured> {
         let connector = self.get(platform)?;
         if mode == Mode::Test && !connector.is_stand_in {
             return Err(NotConfigured::Sandbox);

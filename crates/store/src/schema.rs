@@ -316,6 +316,7 @@ diesel::table! {
         redirect_uri -> Text,
         sealed_verifier -> Bytea,
         expires_at -> Timestamptz,
+        session_id -> Nullable<BigInt>,
     }
 }
 

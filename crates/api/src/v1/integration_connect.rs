@@ -5,7 +5,7 @@ use app::shops::{
     NotConfigured,
     connect::{AuthorizeFailure, Begun, CompleteFailure, Owner, Randomness},
 };
-use domain::shops::{AuthorizeError, CompleteError, ShopError, connections::ConnectError};
+use domain::shops::{AuthorizeError, CompleteError, ShopError, authorizations::Initiator, connections::ConnectError};
 use ring::rand::{SecureRandom, SystemRandom};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -126,7 +126,7 @@ pub async fn complete(
 }
 
 fn owner(caller: &Caller) -> Owner {
-    Owner { account: caller.account(), user: caller.key().user_id.clone() }
+    Owner { account: caller.account(), by: Initiator { user: caller.key().user_id.clone(), session: None } }
 }
 
 fn random() -> Result<[u8; 32], ApiError> {

@@ -1,20 +1,21 @@
 //! Connecting a shop, and disconnecting it.
 //!
-//! An authorization is begun by a user of an account, and only that user completes it: otherwise an attacker could send an
-//! owner a link whose end is a connection of the owner's shop to the attacker's account (login CSRF, RFC 6749, section 10.12).
+//! An authorization is begun by a user of an account, and only that user completes it, in the same session of the dashboard
+//! if it was begun in one: otherwise an attacker could send an owner a link whose end is a connection of the owner's shop to
+//! the attacker's account (login CSRF, RFC 6749, section 10.12).
 
 use std::time::Duration;
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use domain::{
-    AccountId, IntegrationId, StoreError, UserId,
+    AccountId, IntegrationId, StoreError,
     accounts::{Account, Platform},
     imports::CountryCode,
     integrations::{BuyerData, Integration, RevokeReason},
     sealing::SealError,
     shops::{
         Access, Authorization, AuthorizeError, Callback, CompleteError, Grant, Secret, ShopError, ShopInfo,
-        authorizations::{PendingAuthorization, STATE_LIFETIME, StateHash, verifier_binding},
+        authorizations::{Initiator, PendingAuthorization, STATE_LIFETIME, StateHash, verifier_binding},
         connections::{ConnectError, Description, NewConnection, Revocation, Revoked},
     },
 };
@@ -42,7 +43,7 @@ pub struct ConnectService {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Owner {
     pub account: AccountId,
-    pub user: UserId,
+    pub by: Initiator,
 }
 
 /// Random bytes of a new authorization.
@@ -78,7 +79,7 @@ pub enum AuthorizeFailure {
 pub enum CompleteFailure {
     #[error(transparent)]
     NotConfigured(#[from] NotConfigured),
-    /// The state is unknown, used, expired, or of another user, account or provider.
+    /// The state is unknown, used, expired, or of another initiator, account or provider.
     #[error("the authorization is unknown, used, expired or somebody else's")]
     InvalidState,
     #[error(transparent)]
@@ -141,7 +142,7 @@ impl ConnectService {
         let binding = verifier_binding(owner.account, hash.row());
         let state_expires_at = now + STATE_LIFETIME;
         let pending = PendingAuthorization {
-            user: owner.user.clone(),
+            by: owner.by.clone(),
             provider,
             shop: authorization.shop,
             redirect_uri: authorization.redirect_uri,
@@ -202,7 +203,7 @@ impl ConnectService {
         let state = callback.one("state").ok_or(CompleteFailure::InvalidState)?;
         let state = Secret::new(state.to_owned());
         let (hash, now) = (StateHash::of(&state), self.ports.now());
-        let pending = self.ports.authorizations.take(owner.account, &owner.user, provider, hash, now).await?;
+        let pending = self.ports.authorizations.take(owner.account, &owner.by, provider, hash, now).await?;
         let pending = pending.ok_or(CompleteFailure::InvalidState)?;
         let verifier = self.ports.sealer.open(verifier_binding(owner.account, hash.row()), &pending.sealed_verifier)?;
         let verifier = String::from_utf8(verifier).map_err(|_| SealError::Forged)?;

@@ -1,8 +1,8 @@
 use domain::{
-    AccountId, UserId,
+    AccountId, SessionId, UserId,
     accounts::{Mode, Platform},
     integrations::RevokeReason,
-    shops::connections::ConnectError,
+    shops::{authorizations::Initiator, connections::ConnectError},
 };
 use time::Duration;
 
@@ -19,7 +19,7 @@ impl World {
 }
 
 fn owner() -> Owner {
-    Owner { account: ACCOUNT, user: user() }
+    Owner { account: ACCOUNT, by: Initiator { user: user(), session: None } }
 }
 
 fn random(n: u8) -> Randomness {
@@ -39,7 +39,7 @@ async fn an_authorization_is_kept_hashed_and_sealed_and_comes_back_as_it_was() {
     {
         let database = world.store.database();
         let (account, _, pending) = &database.pending[0];
-        assert_eq!((*account, &pending.user, pending.expires_at), (ACCOUNT, &user(), START + Duration::minutes(10)));
+        assert_eq!((*account, &pending.by.user, pending.expires_at), (ACCOUNT, &user(), START + Duration::minutes(10)));
         assert_eq!(pending.shop.as_deref(), Some("example.myshopify.com"));
         assert!(pending.sealed_verifier.starts_with(b"oauth_verifier of row"));
     }
@@ -64,11 +64,15 @@ async fn a_state_is_good_once() {
 
 /// An attacker's link leads an owner to a callback whose state is the attacker's: nobody else completes it.
 #[tokio::test]
-async fn the_state_of_another_account_or_user_or_of_no_one_connects_nothing() {
+async fn the_state_of_another_account_user_or_session_or_of_no_one_connects_nothing() {
     let world = World::empty(Platform::Shopify);
     let query = begin(&world.service(), 1).await;
     let other_user: UserId = "user_zzzz456789abcdefghijABCD".parse().unwrap();
-    let strangers = [Owner { account: AccountId(8), user: user() }, Owner { account: ACCOUNT, user: other_user }];
+    let strangers = [
+        Owner { account: AccountId(8), ..owner() },
+        Owner { account: ACCOUNT, by: Initiator { user: other_user, session: None } },
+        Owner { account: ACCOUNT, by: Initiator { user: user(), session: Some(SessionId(1)) } },
+    ];
     for stranger in strangers {
         let refused = world.service().complete(&stranger, Platform::Shopify, &query).await;
         assert!(matches!(refused, Err(CompleteFailure::InvalidState)), "{refused:?}");

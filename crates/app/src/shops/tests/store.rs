@@ -10,7 +10,7 @@ use std::{
 
 use async_trait::async_trait;
 use domain::{
-    AccountId, InboxId, IntegrationId, PrivacyRequestId, StoreError, UserId,
+    AccountId, InboxId, IntegrationId, PrivacyRequestId, StoreError,
     accounts::Platform,
     imports::{
         AdSpendRow, Changes, DocumentPart, DocumentSummary, ExpenseRow, ImportError, ImportStore, ProductRow,
@@ -19,7 +19,7 @@ use domain::{
     integrations::{BuyerData, Connection, Fact, Integration, IntegrationStore, RevokeReason, Totals},
     page::{Page, PageRequest},
     shops::{
-        authorizations::{AuthorizationStore, PendingAuthorization, StateHash},
+        authorizations::{AuthorizationStore, Initiator, PendingAuthorization, StateHash},
         connections::{ConnectError, ConnectionStore, Description, NewConnection, Revocation, Revoked},
         hooks::Hook,
         inbox::{Inbox, InboxEntry, Received, Taken, Waiting},
@@ -157,15 +157,14 @@ impl AuthorizationStore for FakeStore {
     async fn take(
         &self,
         account: AccountId,
-        user: &UserId,
+        by: &Initiator,
         provider: Platform,
         state: StateHash,
         now: OffsetDateTime,
     ) -> Result<Option<PendingAuthorization>, StoreError> {
         let mut database = self.database();
         let place = database.pending.iter().position(|(of, hash, pending)| {
-            (*of, *hash, &pending.user, pending.provider) == (account, state, user, provider)
-                && now < pending.expires_at
+            (*of, *hash, &pending.by, pending.provider) == (account, state, by, provider) && now < pending.expires_at
         });
         Ok(place.map(|place| database.pending.remove(place).2))
     }
