@@ -1,7 +1,10 @@
 //! The dashboard from outside: pages over HTTP, with a cookie that is kept by hand.
 
+mod data;
+mod details;
 mod figures;
 mod guards;
+mod integrations;
 mod sessions;
 mod shops;
 
@@ -24,6 +27,7 @@ const CHANGES: Needs = Needs::Role(&["editor", "owner"]);
 /// Every address of the dashboard but the style sheet, the script and the icon, with something for what is in braces.
 const ROUTES: &[(&str, &str, Needs)] = &[
     ("GET", "/login", Needs::Nothing),
+    ("GET", "/status", Needs::Nothing),
     ("GET", "/enter/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8", Needs::Nothing),
     ("POST", "/enter/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8", Needs::Nothing),
     ("GET", "/", ANY),
@@ -36,9 +40,26 @@ const ROUTES: &[(&str, &str, Needs)] = &[
     ("GET", "/anomalies", ANY),
     ("GET", "/anomalies/1", ANY),
     ("GET", "/inventory", ANY),
+    ("GET", "/inventory?q=mug", ANY),
+    ("GET", "/inventory/1", ANY),
     ("GET", "/reorder", ANY),
     ("POST", "/reorder/1", CHANGES),
     ("GET", "/customers", ANY),
+    ("GET", "/customers?q=%3Cb%3E%25", ANY),
+    ("GET", "/customers/1", ANY),
+    ("GET", "/data", ANY),
+    ("POST", "/data", CHANGES),
+    ("GET", "/data/1", ANY),
+    ("POST", "/data/1", CHANGES),
+    ("POST", "/data/1/discard", CHANGES),
+    ("GET", "/data/1/rejects.csv", ANY),
+    ("POST", "/jobs", CHANGES),
+    ("GET", "/integrations", ANY),
+    ("POST", "/integrations/shopify/connect", CHANGES),
+    ("GET", "/integrations/shopify/callback?code=of-a-query&state=none", CHANGES),
+    ("GET", "/integrations/1", ANY),
+    ("POST", "/integrations/1/sync", CHANGES),
+    ("POST", "/integrations/1/disconnect", CHANGES),
     ("POST", "/mode", ANY),
     ("POST", "/logout", ANY),
 ];
@@ -59,7 +80,10 @@ impl Dashboard {
     }
 
     async fn start_with(settings: &[(&str, &str)]) -> Self {
-        let listen = format!("127.0.0.1:{}", free_port());
+        Self::start_on(format!("127.0.0.1:{}", free_port()), settings).await
+    }
+
+    async fn start_on(listen: String, settings: &[(&str, &str)]) -> Self {
         let own = [("BAS_RATE_LIMIT_PER_MINUTE", "100000"), ("BAS_DASHBOARD_LISTEN", listen.as_str())];
         let service = Service::start_with(&[&own, settings].concat()).await;
         let sql = service.db.client().await.unwrap();
@@ -174,10 +198,11 @@ fn every_address_is_in_the_list() {
     let addresses: Vec<_> = lines.filter_map(|address| address.split_once(" \"")).collect();
     assert!(addresses.len() > 10, "{addresses:?}");
     for (method, path) in addresses.into_iter().filter(|(_, path)| !path.starts_with("/assets/")) {
-        let (start, end) = path.split_once('{').map_or((path, None), |(start, _)| (start, Some(())));
-        let fits = |listed: &str| match end {
-            None => listed.split('?').next() == Some(start),
-            Some(()) => listed.strip_prefix(start).is_some_and(|rest| !rest.is_empty() && !rest.contains('/')),
+        let fits = |listed: &str| {
+            let listed: Vec<_> = listed.split('?').next().unwrap_or_default().split('/').collect();
+            let parts: Vec<_> = path.split('/').collect();
+            let is_like = |(part, given): (&&str, &&str)| part == given || part.starts_with('{') && !given.is_empty();
+            parts.len() == listed.len() && parts.iter().zip(&listed).all(is_like)
         };
         assert!(ROUTES.iter().any(|(of, listed, _)| *of == method && fits(listed)), "{method} {path}");
     }

@@ -12,4 +12,5 @@ pub mod replays;
 pub mod secrets;
 pub mod shops;
 pub mod status;
+pub mod uploads;
 pub mod webhooks;

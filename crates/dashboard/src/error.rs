@@ -15,6 +15,10 @@ pub enum PageError {
     CrossSite,
     /// What was sent cannot be read; the name of the field.
     Invalid(&'static str),
+    /// A file is larger than it may be.
+    TooLarge,
+    /// Files wait to be imported, as many as may.
+    TooManyFiles,
     /// It is no longer as it was when the page was drawn.
     Conflict,
     /// The database is away or busy.
@@ -30,6 +34,8 @@ impl PageError {
             Self::Forbidden => "forbidden",
             Self::CrossSite => "cross-site",
             Self::Invalid(_) => "invalid",
+            Self::TooLarge => "too-large",
+            Self::TooManyFiles => "too-many-files",
             Self::Conflict => "conflict",
             Self::Unavailable(_) => "unavailable",
             Self::Internal(_) => "internal",
@@ -41,7 +47,12 @@ impl PageError {
         match self {
             Self::Unavailable(cause) | Self::Internal(cause) => Some(cause),
             Self::Invalid(field) => Some(field),
-            Self::NotFound | Self::Forbidden | Self::CrossSite | Self::Conflict => None,
+            Self::NotFound
+            | Self::Forbidden
+            | Self::CrossSite
+            | Self::TooLarge
+            | Self::TooManyFiles
+            | Self::Conflict => None,
         }
     }
 }
@@ -51,6 +62,8 @@ impl fmt::Display for PageError {
         f.write_str(self.code())
     }
 }
+
+impl std::error::Error for PageError {}
 
 impl From<StoreError> for PageError {
     fn from(error: StoreError) -> Self {
@@ -88,7 +101,8 @@ impl ResponseError for PageError {
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::Forbidden | Self::CrossSite => StatusCode::FORBIDDEN,
             Self::Invalid(_) => StatusCode::BAD_REQUEST,
-            Self::Conflict => StatusCode::CONFLICT,
+            Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::Conflict | Self::TooManyFiles => StatusCode::CONFLICT,
             Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }

@@ -2,29 +2,40 @@
 
 pub mod anomalies;
 pub mod anomaly;
+pub mod connect;
+pub mod customer;
 pub mod customers;
+pub mod data;
 mod days;
 pub mod enter;
 pub mod fault;
 mod figures;
 pub mod insights;
+pub mod integration;
+pub mod integrations;
 pub mod inventory;
 pub mod login;
 pub mod logout;
 pub mod mode;
 pub mod overview;
 mod panel;
+pub mod product;
 pub mod profit;
 pub mod profit_day;
 mod query;
 pub mod reorder;
 mod shell;
+pub mod status;
 mod stock;
+pub mod upload;
 mod window;
 
 use actix_web::{
     HttpRequest, HttpResponse,
-    http::header::{self, HeaderMap},
+    http::{
+        StatusCode,
+        header::{self, HeaderMap},
+    },
 };
 use domain::{language::Language, texts::Locale};
 use maud::Markup;
@@ -34,7 +45,19 @@ use crate::{session::Viewer, text::Writer};
 
 /// A page.
 fn html(page: Markup) -> HttpResponse {
-    HttpResponse::Ok().insert_header((header::CONTENT_TYPE, "text/html; charset=utf-8")).body(page.into_string())
+    html_with(StatusCode::OK, page)
+}
+
+/// A page that says why something was not done.
+fn html_with(status: StatusCode, page: Markup) -> HttpResponse {
+    HttpResponse::build(status)
+        .insert_header((header::CONTENT_TYPE, "text/html; charset=utf-8"))
+        .body(page.into_string())
+}
+
+/// Has the browser look again in a moment, without a script.
+fn look_again(response: &mut HttpResponse) {
+    response.headers_mut().insert(header::REFRESH, header::HeaderValue::from_static("3"));
 }
 
 /// Leads on to another page after a change.

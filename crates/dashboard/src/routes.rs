@@ -44,6 +44,7 @@ macro_rules! table {
 table! {
     GET "/assets/{name}", Access::Asset => assets::get;
     GET "/login", Access::Anybody => pages::login::get;
+    GET "/status", Access::Anybody => pages::status::get;
     GET "/enter/{token}", Access::Anybody => pages::enter::get;
     POST "/enter/{token}", Access::Anybody => pages::enter::post;
     POST "/logout", Access::Member(Act::Look) => pages::logout::post;
@@ -56,9 +57,24 @@ table! {
     GET "/anomalies", Access::Member(Act::Look) => pages::anomalies::get;
     GET "/anomalies/{id}", Access::Member(Act::Look) => pages::anomaly::get;
     GET "/inventory", Access::Member(Act::Look) => pages::inventory::get;
+    GET "/inventory/{id}", Access::Member(Act::Look) => pages::product::get;
     GET "/reorder", Access::Member(Act::Look) => pages::reorder::get;
     POST "/reorder/{id}", Access::Member(Act::Change) => pages::reorder::decide;
     GET "/customers", Access::Member(Act::Look) => pages::customers::get;
+    GET "/customers/{id}", Access::Member(Act::Look) => pages::customer::get;
+    GET "/data", Access::Member(Act::Look) => pages::data::get;
+    POST "/data", Access::Member(Act::Change) => pages::data::post;
+    GET "/data/{id}", Access::Member(Act::Look) => pages::upload::get;
+    POST "/data/{id}", Access::Member(Act::Change) => pages::upload::start;
+    POST "/data/{id}/discard", Access::Member(Act::Change) => pages::upload::discard;
+    GET "/data/{id}/rejects.csv", Access::Member(Act::Look) => pages::upload::rejects;
+    POST "/jobs", Access::Member(Act::Change) => pages::data::run_jobs;
+    GET "/integrations", Access::Member(Act::Look) => pages::integrations::get;
+    POST "/integrations/{provider}/connect", Access::Member(Act::Change) => pages::connect::begin;
+    GET "/integrations/{provider}/callback", Access::Member(Act::Change) => pages::connect::callback;
+    GET "/integrations/{id}", Access::Member(Act::Look) => pages::integration::get;
+    POST "/integrations/{id}/sync", Access::Member(Act::Change) => pages::integration::sync;
+    POST "/integrations/{id}/disconnect", Access::Member(Act::Change) => pages::integration::disconnect;
 }
 
 /// What a request is for.

@@ -3,18 +3,24 @@
 use std::{sync::Arc, time::Duration};
 
 use ::web::client::Network;
+use app::{shops::connect::ConnectService, status::StatusPages};
 use domain::{
     anomalies::AnomalyStore,
     credits::CreditLedger,
     customers::CustomerStore,
+    incidents::IncidentStore,
     insights::InsightStore,
     integrations::IntegrationStore,
     inventory::InventoryStore,
+    jobs::{JobRequests, JobStore},
     metric_days::MetricDayStore,
     profit::ProfitStore,
     reorder::ReorderStore,
     risks::RiskStore,
     sessions::{LinkStore, SessionStore, Token},
+    shops::sync::SyncRunStore,
+    uploads::{FileImporter, UploadStore},
+    uptime::ProbeStore,
 };
 use time::OffsetDateTime;
 use url::Url;
@@ -30,10 +36,20 @@ pub struct State {
     pub insights: Arc<dyn InsightStore>,
     pub integrations: Arc<dyn IntegrationStore>,
     pub inventory: Arc<dyn InventoryStore>,
+    pub jobs: Arc<dyn JobStore>,
+    pub job_requests: Arc<dyn JobRequests>,
     pub metric_days: Arc<dyn MetricDayStore>,
     pub profit: Arc<dyn ProfitStore>,
     pub reorder: Arc<dyn ReorderStore>,
     pub risks: Arc<dyn RiskStore>,
+    pub sync_runs: Arc<dyn SyncRunStore>,
+    pub uploads: Arc<dyn UploadStore>,
+    /// How the service fares.
+    pub status: Arc<StatusPages>,
+    /// What shops are connected with.
+    pub shops: ConnectService,
+    /// Shows the beginning of files.
+    pub files: Arc<dyn FileImporter>,
     /// What time it is, in UTC.
     pub clock: fn() -> OffsetDateTime,
     /// A new secret from the system's generator.
@@ -43,6 +59,8 @@ pub struct State {
 
 /// What the pages work with beside the ports of the database.
 pub struct Parts {
+    pub shops: ConnectService,
+    pub files: Arc<dyn FileImporter>,
     pub clock: fn() -> OffsetDateTime,
     pub token: fn() -> Token,
     pub settings: Settings,
@@ -53,9 +71,10 @@ impl State {
     pub fn of<S>(store: &Arc<S>, parts: Parts) -> Self
     where
         S: SessionStore + LinkStore + CreditLedger + InsightStore + IntegrationStore + InventoryStore + 'static,
-        S: AnomalyStore + CustomerStore + MetricDayStore + ProfitStore + ReorderStore + RiskStore,
+        S: AnomalyStore + CustomerStore + MetricDayStore + ProfitStore + ReorderStore + RiskStore + SyncRunStore,
+        S: JobStore + JobRequests + UploadStore + ProbeStore + IncidentStore,
     {
-        let Parts { clock, token, settings } = parts;
+        let Parts { shops, files, clock, token, settings } = parts;
         Self {
             sessions: store.clone(),
             links: store.clone(),
@@ -69,6 +88,13 @@ impl State {
             profit: store.clone(),
             reorder: store.clone(),
             risks: store.clone(),
+            sync_runs: store.clone(),
+            jobs: store.clone(),
+            job_requests: store.clone(),
+            uploads: store.clone(),
+            status: Arc::new(StatusPages::new(store.clone(), store.clone())),
+            shops,
+            files,
             clock,
             token,
             settings,

@@ -45,12 +45,14 @@ pub mod rate_limit;
 pub mod reorder;
 pub mod risks;
 pub mod sealing;
+pub mod search;
 pub mod sessions;
 pub mod shops;
 pub mod stories;
 pub mod text;
 pub mod texts;
 pub mod tracking;
+pub mod uploads;
 pub mod uptime;
 pub mod usage;
 pub mod webhooks;
@@ -60,5 +62,5 @@ pub use error::StoreError;
 pub use ids::{
     AccountId, AnomalyId, ChargeId, CustomerId, DeliveryId, EventId, InboxId, IncidentId, InsightId, IntegrationId,
     InventoryItemId, KeyId, PersonId, PrivacyRequestId, ProductId, ReplayId, RuleId, RunId, SessionId, StoryId,
-    SubscriptionId, SuggestionId, SyncRunId, TrackingEventId, TransactionId, UserId,
+    SubscriptionId, SuggestionId, SyncRunId, TrackingEventId, TransactionId, UploadId, UserId,
 };

@@ -7,12 +7,14 @@ use std::{
 
 use actix_web::dev::Server;
 use anyhow::Context;
+use app::shops::connect::ConnectService;
 use dashboard::{Parts, Settings, State};
 use domain::{
     accounts::Account,
     people::{EmailAddress, NewMember, PersonStore, Role},
     sessions::{Link, LinkPurpose, LinkStore, Token},
 };
+use imports::Files;
 use serde_json::json;
 use store::Store;
 use time::{Duration, OffsetDateTime};
@@ -29,7 +31,14 @@ const LOCAL_OWNER: &str = "owner@localhost.localdomain";
 const LOCAL_OWNER_NAME: &str = "Owner";
 
 /// The server on `listener`, not yet running.
-pub fn server(config: &Config, store: &Arc<Store>, api: SocketAddr, listener: TcpListener) -> anyhow::Result<Server> {
+pub fn server(
+    config: &Config,
+    store: &Arc<Store>,
+    shops: ConnectService,
+    files: Files,
+    api: SocketAddr,
+    listener: TcpListener,
+) -> anyhow::Result<Server> {
     let settings = Settings {
         public_url: public_url(config, listener.local_addr()?)?,
         api_url: Url::parse(&format!("http://{api}"))?,
@@ -37,7 +46,9 @@ pub fn server(config: &Config, store: &Arc<Store>, api: SocketAddr, listener: Tc
         connections: connections::allowed()? / 10,
         shutdown_timeout: SHUTDOWN,
     };
-    let parts = Parts { clock: OffsetDateTime::now_utc, token: || Token::generate(random::bytes()), settings };
+    let (clock, token): (fn() -> OffsetDateTime, fn() -> Token) =
+        (OffsetDateTime::now_utc, || Token::generate(random::bytes()));
+    let parts = Parts { shops, files: Arc::new(files), clock, token, settings };
     Ok(dashboard::server(State::of(store, parts), listener, THREADS)?)
 }
 

@@ -27,4 +27,5 @@ mod shops;
 mod stores;
 mod supervisor;
 mod telemetry;
+mod uploads;
 mod workers;

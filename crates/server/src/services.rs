@@ -23,6 +23,7 @@ use connectors::geo::GeoIp;
 use croner::Cron;
 use delivery::seal::KeyRing;
 use domain::{positions::Positions, rate_limit::RateLimiter};
+use imports::Files;
 use redis_adapter::{Counters, Link, SharedPositions};
 use store::{Connect, KeyCache, PoolOptions, Retention, Store};
 use time::OffsetDateTime;
@@ -43,7 +44,7 @@ use crate::{
     shops,
     stores::Stores,
     supervisor::{Supervisor, Task},
-    telemetry,
+    telemetry, uploads,
     workers::Workers,
 };
 
@@ -119,7 +120,8 @@ async fn run_supervised(
         let listener = bind(config.listen, "listen")?;
         connections::prepare(&listener).context("the listening socket")?;
         let api = listener.local_addr()?;
-        let pages = dashboard(config, store, api, &mut stopped)?;
+        let pages =
+            dashboard(config, store, keys.clone(), uploads::files(config, &database.connect), api, &mut stopped)?;
         let held = KeyCache::new((**store).clone());
         listen_for_revocations(supervisor, &held, database.direct());
         let failures = supervisor.failures().clone();
@@ -140,6 +142,7 @@ async fn run_supervised(
         let ports = deliveries::ports(&stores.deliveries, &keys, &sender);
         start_workers(supervisor, config, &stores, cron, &text_generator, ports, database.direct());
         start_shops(supervisor, config, &stores, &keys, database)?;
+        start_uploads(supervisor, config, &stores, &text_generator, database)?;
         if let Some(service) = payment_service {
             let (recharger, stopping) = (payments::recharger(config, &stores.payments, service), supervisor.stopping());
             supervisor.start_worker(Task::new("auto_topup", move || {
@@ -189,10 +192,18 @@ async fn run_supervised(
 }
 
 /// Adds the dashboard to the servers, and gives the address that browsers know it by.
-fn dashboard(config: &Config, store: &Arc<Store>, api: SocketAddr, servers: &mut Vec<Server>) -> anyhow::Result<Url> {
+fn dashboard(
+    config: &Config,
+    store: &Arc<Store>,
+    keys: Arc<KeyRing>,
+    files: Files,
+    api: SocketAddr,
+    servers: &mut Vec<Server>,
+) -> anyhow::Result<Url> {
     let listener = bind(config.dashboard_listen, "dashboard_listen")?;
     let address = dashboard::public_url(config, listener.local_addr()?)?;
-    servers.push(dashboard::server(config, store, api, listener)?);
+    let shops = shops::connect_service(config, shops::ports(shops::connectors(config)?, store, keys));
+    servers.push(dashboard::server(config, store, shops, files, api, listener)?);
     Ok(address)
 }
 
@@ -258,6 +269,25 @@ fn start_shops(
     let stopping = supervisor.stopping();
     supervisor
         .start_worker(Task::new("shop_hooks", move || hook_worker.clone().run(stopping.clone().cancelled_owned())));
+    Ok(())
+}
+
+/// Starts what imports the files that people bring in.
+fn start_uploads(
+    supervisor: &Supervisor,
+    config: &Config,
+    stores: &Stores,
+    text_generator: &InsightTextGenerator,
+    database: &Database,
+) -> anyhow::Result<()> {
+    let Some(session) = database.direct() else {
+        tracing::warn!("files are not imported: imports need a session, set BAS_DATABASE_DIRECT_URL");
+        return Ok(());
+    };
+    let store = Arc::new(stores.control.with_own_pool(&database.connect, database.pool(uploads::CONNECTIONS))?);
+    let worker = uploads::worker(config, &store, session, ai::deps_on(text_generator, &store));
+    let stopping = supervisor.stopping();
+    supervisor.start_worker(Task::new("uploads", move || worker.clone().run(stopping.clone().cancelled_owned())));
     Ok(())
 }
 

@@ -383,6 +383,46 @@ diesel::table! {
 }
 
 diesel::table! {
+    uploads (account_id, id) {
+        account_id -> BigInt,
+        id -> BigInt,
+        kind -> Text,
+        name -> Text,
+        bytes -> BigInt,
+        state -> Text,
+        reading -> Jsonb,
+        read_bytes -> BigInt,
+        outcome -> Nullable<Jsonb>,
+        error -> Nullable<Text>,
+        lease_number -> BigInt,
+        lease_until -> Nullable<Timestamptz>,
+        created_at -> Timestamptz,
+        finished_at -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
+    upload_pieces (account_id, upload_id, part, number) {
+        account_id -> BigInt,
+        upload_id -> BigInt,
+        part -> Text,
+        number -> BigInt,
+        bytes -> Bytea,
+    }
+}
+
+diesel::table! {
+    job_requests (account_id) {
+        account_id -> BigInt,
+        requested_at -> Timestamptz,
+        due_at -> Timestamptz,
+        is_again -> Bool,
+        lease_number -> BigInt,
+        lease_until -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
     provider_inbox (account_id, id) {
         account_id -> BigInt,
         id -> BigInt,
@@ -1087,6 +1127,9 @@ diesel::allow_tables_to_appear_in_same_query!(
     integration_syncs,
     sync_streams,
     sync_runs,
+    uploads,
+    upload_pieces,
+    job_requests,
     provider_inbox,
     privacy_requests,
     forgotten_customers,

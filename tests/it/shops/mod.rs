@@ -5,4 +5,4 @@ mod changes;
 mod history;
 mod kills;
 mod ledger;
-mod rig;
+pub mod rig;

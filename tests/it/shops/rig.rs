@@ -22,7 +22,7 @@ pub struct Platform {
     process: Process,
     client: reqwest::Client,
     /// The settings by which the service finds it.
-    settings: Vec<(String, String)>,
+    pub settings: Vec<(String, String)>,
     /// The shop's host name, where the platform has to be told it.
     shop: Option<&'static str>,
     /// Currency, zone and country of the shop.
@@ -38,12 +38,17 @@ const EUROPE: (&str, &str, &str) = ("EUR", "Europe/Madrid", "ES");
 impl Platform {
     /// A Tiendanube whose store has the account's currency and zone.
     pub fn tiendanube(orders: u32) -> Self {
+        Self::tiendanube_back_to(orders, REDIRECT)
+    }
+
+    /// The same with another address that owners are sent back to.
+    pub fn tiendanube_back_to(orders: u32, redirect: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let orders = orders.to_string();
         let mut command = api("", &folder);
         command.args(["dev", "tiendanube", "--at", "127.0.0.1:0", "--unlimited", "--local-hooks", "--days", "300"]);
         command.args(["--orders", &orders, "--currency", "EUR", "--timezone", "Europe/Madrid"]);
-        command.args(["--redirect-uri", REDIRECT, "--client-id", "1234", "--client-secret", SECRET]);
+        command.args(["--redirect-uri", redirect, "--client-id", "1234", "--client-secret", SECRET]);
         let process = Process::start(&mut command);
         let settings = [
             ("BAS_TIENDANUBE_CLIENT_ID", "1234".to_owned()),
@@ -130,6 +135,14 @@ impl Platform {
 
     /// The owner reads the page and agrees; the query that they are sent back with.
     async fn agree(&self, url: &str) -> String {
+        let target = self.agreed(url).await;
+        let (page, query) = target.split_once('?').unwrap();
+        assert_eq!(page, REDIRECT);
+        query.to_owned()
+    }
+
+    /// The owner reads the page and agrees; the address that they are sent to.
+    pub async fn agreed(&self, url: &str) -> String {
         let page = self.client.get(url).send().await.unwrap();
         // Some take the visit for consent, some show a page first.
         let answer = match page.status().as_u16() {
@@ -137,14 +150,12 @@ impl Platform {
             200 => self.client.post(url).send().await.unwrap(),
             other => panic!("{url}: {other}"),
         };
-        let target = answer.headers()["location"].to_str().unwrap();
-        let (page, query) = target.split_once('?').unwrap();
-        assert_eq!(page, REDIRECT);
-        query.to_owned()
+        answer.headers()["location"].to_str().unwrap().to_owned()
     }
 }
 
-fn worker(service: &Service, settings: &[(String, String)]) -> Process {
+/// A process that reads shops.
+pub fn worker(service: &Service, settings: &[(String, String)]) -> Process {
     let settings = settings.iter().map(|(name, value)| (name, value));
     Process::start(api(&service.db.url(), &service.folder).arg("work").envs(settings))
 }

@@ -45,6 +45,8 @@ pub struct Foot {
     pub how: Vec<String>,
     /// The command that gives the same as JSON.
     pub curl: String,
+    /// What does the same on the command line, where the API has no call for it: it stands in the place of `curl`.
+    pub command: Option<String>,
     /// The command that gives it as a file, where there is one.
     pub csv: Option<String>,
 }
@@ -72,7 +74,8 @@ pub fn foot(foot: &Foot) -> Markup {
                 }
             }
             details { summary { (foot.words.calculated) } @for paragraph in &foot.how { p { (paragraph) } } }
-            details { summary { "curl" } pre { (foot.curl) } }
+            @if let Some(command) = &foot.command { details { summary { "CLI" } pre { (command) } } }
+            @else { details { summary { "curl" } pre { (foot.curl) } } }
             @if let Some(csv) = &foot.csv { details { summary { "CSV" } pre { (csv) } } }
         }
     }

@@ -20,7 +20,7 @@ use crate::{commands::keys, config::Flags};
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Every task that runs for as long as the process does. One that is missing here is not known to come back.
-const TASKS: [&str; 13] = [
+const TASKS: [&str; 14] = [
     "ai",
     "alerts",
     "auto_topup",
@@ -34,6 +34,7 @@ const TASKS: [&str; 13] = [
     "scheduler",
     "shop_hooks",
     "shop_sync",
+    "uploads",
 ];
 
 async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {

@@ -36,6 +36,7 @@ mod schema;
 mod shop;
 mod shops;
 mod upgrades;
+mod uploads;
 mod uptime;
 mod webhook_fixture;
 mod writes;

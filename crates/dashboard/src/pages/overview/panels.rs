@@ -3,7 +3,7 @@
 use domain::{
     freshness::{Dated, Freshness, Newest},
     insights::Insight,
-    integrations::{Integration, Status},
+    integrations::Integration,
     inventory::{self, Item},
     page::Page,
     risks,
@@ -14,6 +14,7 @@ use url::Url;
 use crate::{
     pages::{
         insights::{ranked, why},
+        integrations::{badge, name},
         panel::foot,
         stock::{axis, stock_row},
     },
@@ -133,16 +134,10 @@ pub fn sources(writer: &Writer, connections: &[Integration], freshness: &Freshne
         cells: vec![Cell::Badge(state), Cell::Number { text: newest.unwrap_or_else(|| "–".to_owned()), value: None }],
     };
     let connection = |integration: &Integration| {
-        let status = integration.status(writer.now);
-        let (class, sign) = match status {
-            Status::Connected => ("good", "✓"),
-            Status::Stale => ("warn", "!"),
-            Status::Revoked => ("bad", "✕"),
-            Status::NeverSynced => ("", "↻"),
-        };
-        let platform = writer.message("platform").text("platform", integration.provider).say();
-        let text = format!("{sign} {}", writer.say(&format!("state-{status}")));
-        row(platform, Some(Badge { class, text }), integration.last_sync_at.map(|at| writer.moment(at)))
+        let last = integration.last_sync_at.map(|at| writer.moment(at));
+        let mut row = row(name(writer, integration.provider), Some(badge(writer, integration)), last);
+        row.address = Some(format!("/integrations/{}", integration.id));
+        row
     };
     let source = |(source, newest): &(domain::freshness::Source, Option<Newest>)| {
         let newest = newest.map(|newest| match newest {
