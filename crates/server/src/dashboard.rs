@@ -46,9 +46,13 @@ pub fn server(
         connections: connections::allowed()? / 10,
         shutdown_timeout: SHUTDOWN,
     };
-    let (clock, token): (fn() -> OffsetDateTime, fn() -> Token) =
-        (OffsetDateTime::now_utc, || Token::generate(random::bytes()));
-    let parts = Parts { shops, files: Arc::new(files), clock, token, settings };
+    let parts = Parts {
+        shops,
+        files: Arc::new(files),
+        clock: OffsetDateTime::now_utc,
+        token: || Token::generate(random::bytes()),
+        settings,
+    };
     Ok(dashboard::server(State::of(store, parts), listener, THREADS)?)
 }
 

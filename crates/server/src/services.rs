@@ -23,7 +23,6 @@ use connectors::geo::GeoIp;
 use croner::Cron;
 use delivery::seal::KeyRing;
 use domain::{positions::Positions, rate_limit::RateLimiter};
-use imports::Files;
 use redis_adapter::{Counters, Link, SharedPositions};
 use store::{Connect, KeyCache, PoolOptions, Retention, Store};
 use time::OffsetDateTime;
@@ -120,8 +119,7 @@ async fn run_supervised(
         let listener = bind(config.listen, "listen")?;
         connections::prepare(&listener).context("the listening socket")?;
         let api = listener.local_addr()?;
-        let pages =
-            dashboard(config, store, keys.clone(), uploads::files(config, &database.connect), api, &mut stopped)?;
+        let pages = dashboard(config, database, store, &keys, api, &mut stopped)?;
         let held = KeyCache::new((**store).clone());
         listen_for_revocations(supervisor, &held, database.direct());
         let failures = supervisor.failures().clone();
@@ -194,15 +192,16 @@ async fn run_supervised(
 /// Adds the dashboard to the servers, and gives the address that browsers know it by.
 fn dashboard(
     config: &Config,
+    database: &Database,
     store: &Arc<Store>,
-    keys: Arc<KeyRing>,
-    files: Files,
+    keys: &Arc<KeyRing>,
     api: SocketAddr,
     servers: &mut Vec<Server>,
 ) -> anyhow::Result<Url> {
     let listener = bind(config.dashboard_listen, "dashboard_listen")?;
     let address = dashboard::public_url(config, listener.local_addr()?)?;
-    let shops = shops::connect_service(config, shops::ports(shops::connectors(config)?, store, keys));
+    let shops = shops::connect_service(config, shops::ports(shops::connectors(config)?, store, keys.clone()));
+    let files = uploads::files(config, &database.connect);
     servers.push(dashboard::server(config, store, shops, files, api, listener)?);
     Ok(address)
 }
