@@ -139,8 +139,7 @@ async fn run_supervised(
     if roles.work {
         let ports = deliveries::ports(&stores.deliveries, &keys, &sender);
         start_workers(supervisor, config, &stores, cron, &text_generator, ports, database.direct());
-        start_shops(supervisor, config, &stores, &keys, database)?;
-        start_uploads(supervisor, config, &stores, &text_generator, database)?;
+        start_imports(supervisor, config, &stores, (&keys, &text_generator), database)?;
         if let Some(service) = payment_service {
             let (recharger, stopping) = (payments::recharger(config, &stores.payments, service), supervisor.stopping());
             supervisor.start_worker(Task::new("auto_topup", move || {
@@ -243,6 +242,18 @@ fn start_workers(
     supervisor.start_worker(Task::new("deliveries", move || {
         deliveries::run(ports.clone(), direct.clone(), of_deliveries.clone())
     }));
+}
+
+/// Starts what brings data in.
+fn start_imports(
+    supervisor: &Supervisor,
+    config: &Config,
+    stores: &Stores,
+    (keys, text_generator): (&Arc<KeyRing>, &InsightTextGenerator),
+    database: &Database,
+) -> anyhow::Result<()> {
+    start_shops(supervisor, config, stores, keys, database)?;
+    start_uploads(supervisor, config, stores, text_generator, database)
 }
 
 /// Starts what reads connected shops.
