@@ -2,8 +2,10 @@
 
 mod figures;
 mod guards;
+mod keys;
 mod sessions;
 mod shops;
+mod webhooks;
 
 use reqwest::{Method, Response, header::HeaderMap, redirect::Policy};
 use tokio_postgres::Client;
@@ -20,6 +22,7 @@ enum Needs {
 
 const ANY: Needs = Needs::Role(&["viewer", "editor", "owner"]);
 const CHANGES: Needs = Needs::Role(&["editor", "owner"]);
+const OWNER: Needs = Needs::Role(&["owner"]);
 
 /// Every address of the dashboard but the style sheet, the script and the icon, with something for what is in braces.
 const ROUTES: &[(&str, &str, Needs)] = &[
@@ -39,6 +42,24 @@ const ROUTES: &[(&str, &str, Needs)] = &[
     ("GET", "/reorder", ANY),
     ("POST", "/reorder/1", CHANGES),
     ("GET", "/customers", ANY),
+    ("GET", "/webhooks", ANY),
+    ("POST", "/webhooks", CHANGES),
+    ("GET", "/webhooks/1", ANY),
+    ("GET", "/webhooks/1?state=failed&event=credits.low&from=2026-11-20&to=2026-11-21&cursor=9", ANY),
+    ("POST", "/webhooks/1/test", CHANGES),
+    ("POST", "/webhooks/1/switch", CHANGES),
+    ("POST", "/webhooks/1/rotate", CHANGES),
+    ("POST", "/webhooks/1/delete", CHANGES),
+    ("GET", "/webhooks/1/replay?from=2026-11-20&to=2026-11-21&which=failed", CHANGES),
+    ("POST", "/webhooks/1/replay", CHANGES),
+    ("GET", "/webhooks/1/deliveries/0198d0c0-a7e1-7c3f-9a5f-3f8b1d2c4e6a", ANY),
+    ("POST", "/webhooks/1/deliveries/0198d0c0-a7e1-7c3f-9a5f-3f8b1d2c4e6a/resend", CHANGES),
+    ("GET", "/keys", ANY),
+    ("GET", "/keys?ended=true", ANY),
+    ("POST", "/keys", OWNER),
+    ("GET", "/keys/1", OWNER),
+    ("POST", "/keys/1/rotate", OWNER),
+    ("POST", "/keys/1/revoke", OWNER),
     ("POST", "/mode", ANY),
     ("POST", "/logout", ANY),
 ];
@@ -174,10 +195,10 @@ fn every_address_is_in_the_list() {
     let addresses: Vec<_> = lines.filter_map(|address| address.split_once(" \"")).collect();
     assert!(addresses.len() > 10, "{addresses:?}");
     for (method, path) in addresses.into_iter().filter(|(_, path)| !path.starts_with("/assets/")) {
-        let (start, end) = path.split_once('{').map_or((path, None), |(start, _)| (start, Some(())));
-        let fits = |listed: &str| match end {
-            None => listed.split('?').next() == Some(start),
-            Some(()) => listed.strip_prefix(start).is_some_and(|rest| !rest.is_empty() && !rest.contains('/')),
+        let fits = |listed: &str| {
+            let (parts, listed) = (path.split('/'), listed.split('?').next().unwrap().split('/'));
+            let is_part = |(part, given): (&str, &str)| part == given || part.starts_with('{') && !given.is_empty();
+            parts.clone().count() == listed.clone().count() && parts.zip(listed).all(is_part)
         };
         assert!(ROUTES.iter().any(|(of, listed, _)| *of == method && fits(listed)), "{method} {path}");
     }

@@ -104,5 +104,6 @@ pub async fn authenticate(hash: KeyHash, keys: &dyn KeyStore, now: OffsetDateTim
         KeyRefused::Revoked => ApiError::new(Code::KeyRevoked),
         KeyRefused::Expired => ApiError::new(Code::KeyExpired),
     })?;
+    keys.note_use(hash, now);
     Ok(record)
 }

@@ -3,7 +3,14 @@
 use std::fmt;
 
 use actix_web::{HttpResponse, ResponseError, http::StatusCode};
-use domain::{StoreError, error::Chain, insights::DecideError, reorder::ChangeError};
+use app::{
+    deliveries::TrialError,
+    webhooks::{CreateFailure, RotateFailure},
+};
+use domain::{
+    StoreError, error::Chain, idempotency::IdempotencyError, insights::DecideError, reorder::ChangeError,
+    webhooks::CreateError,
+};
 
 /// Why there is no page. Its text is written in the language of whoever asked, at the edge.
 #[derive(Debug, Clone)]
@@ -11,6 +18,8 @@ pub enum PageError {
     NotFound,
     /// The role does not allow it.
     Forbidden,
+    /// It was too long ago that the person proved who they are.
+    Unconfirmed,
     /// The request was made by another site.
     CrossSite,
     /// What was sent cannot be read; the name of the field.
@@ -28,6 +37,7 @@ impl PageError {
         match self {
             Self::NotFound => "not-found",
             Self::Forbidden => "forbidden",
+            Self::Unconfirmed => "unconfirmed",
             Self::CrossSite => "cross-site",
             Self::Invalid(_) => "invalid",
             Self::Conflict => "conflict",
@@ -41,7 +51,7 @@ impl PageError {
         match self {
             Self::Unavailable(cause) | Self::Internal(cause) => Some(cause),
             Self::Invalid(field) => Some(field),
-            Self::NotFound | Self::Forbidden | Self::CrossSite | Self::Conflict => None,
+            Self::NotFound | Self::Forbidden | Self::Unconfirmed | Self::CrossSite | Self::Conflict => None,
         }
     }
 }
@@ -82,11 +92,49 @@ impl From<ChangeError> for PageError {
     }
 }
 
+impl From<IdempotencyError> for PageError {
+    fn from(error: IdempotencyError) -> Self {
+        match error {
+            IdempotencyError::Reused | IdempotencyError::InProgress | IdempotencyError::Superseded => Self::Conflict,
+            IdempotencyError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<CreateFailure> for PageError {
+    fn from(failure: CreateFailure) -> Self {
+        match failure {
+            CreateFailure::Refused(CreateError::LimitReached) => Self::Conflict,
+            CreateFailure::Refused(CreateError::Idempotency(error)) => error.into(),
+            CreateFailure::Seal(error) => Self::Internal(Chain(&error).to_string()),
+        }
+    }
+}
+
+impl From<RotateFailure> for PageError {
+    fn from(failure: RotateFailure) -> Self {
+        match failure {
+            RotateFailure::NotFound => Self::NotFound,
+            RotateFailure::Refused(error) => error.into(),
+            RotateFailure::Seal(error) => Self::Internal(Chain(&error).to_string()),
+        }
+    }
+}
+
+impl From<TrialError> for PageError {
+    fn from(error: TrialError) -> Self {
+        match error {
+            TrialError::Idempotency(error) => error.into(),
+            TrialError::Unsent(error) => Self::Internal(Chain(&error).to_string()),
+        }
+    }
+}
+
 impl ResponseError for PageError {
     fn status_code(&self) -> StatusCode {
         match self {
             Self::NotFound => StatusCode::NOT_FOUND,
-            Self::Forbidden | Self::CrossSite => StatusCode::FORBIDDEN,
+            Self::Forbidden | Self::Unconfirmed | Self::CrossSite => StatusCode::FORBIDDEN,
             Self::Invalid(_) => StatusCode::BAD_REQUEST,
             Self::Conflict => StatusCode::CONFLICT,
             Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,

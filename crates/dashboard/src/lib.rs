@@ -11,6 +11,7 @@ mod error;
 mod headers;
 mod pages;
 mod parts;
+mod receivers;
 mod routes;
 mod session;
 mod state;

@@ -4,11 +4,15 @@ pub mod anomalies;
 pub mod anomaly;
 pub mod customers;
 mod days;
+pub mod delivery;
 pub mod enter;
 pub mod fault;
+mod fields;
 mod figures;
 pub mod insights;
 pub mod inventory;
+pub mod key;
+pub mod keys;
 pub mod login;
 pub mod logout;
 pub mod mode;
@@ -18,8 +22,13 @@ pub mod profit;
 pub mod profit_day;
 mod query;
 pub mod reorder;
+pub mod replay;
 mod shell;
 mod stock;
+pub mod webhook;
+pub mod webhook_acts;
+mod webhook_form;
+pub mod webhooks;
 mod window;
 
 use actix_web::{
@@ -35,6 +44,13 @@ use crate::{session::Viewer, text::Writer};
 /// A page.
 fn html(page: Markup) -> HttpResponse {
     HttpResponse::Ok().insert_header((header::CONTENT_TYPE, "text/html; charset=utf-8")).body(page.into_string())
+}
+
+/// A page with a form of which something is wrong.
+fn refused(page: Markup) -> HttpResponse {
+    HttpResponse::BadRequest()
+        .insert_header((header::CONTENT_TYPE, "text/html; charset=utf-8"))
+        .body(page.into_string())
 }
 
 /// Leads on to another page after a change.

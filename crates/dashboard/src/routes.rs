@@ -59,6 +59,22 @@ table! {
     GET "/reorder", Access::Member(Act::Look) => pages::reorder::get;
     POST "/reorder/{id}", Access::Member(Act::Change) => pages::reorder::decide;
     GET "/customers", Access::Member(Act::Look) => pages::customers::get;
+    GET "/webhooks", Access::Member(Act::Look) => pages::webhooks::get;
+    POST "/webhooks", Access::Member(Act::Change) => pages::webhooks::create;
+    GET "/webhooks/{id}", Access::Member(Act::Look) => pages::webhook::get;
+    POST "/webhooks/{id}/test", Access::Member(Act::Change) => pages::webhook_acts::test;
+    POST "/webhooks/{id}/switch", Access::Member(Act::Change) => pages::webhook_acts::switch;
+    POST "/webhooks/{id}/rotate", Access::Member(Act::Change) => pages::webhook_acts::rotate;
+    POST "/webhooks/{id}/delete", Access::Member(Act::Change) => pages::webhook_acts::delete;
+    GET "/webhooks/{id}/replay", Access::Member(Act::Change) => pages::replay::get;
+    POST "/webhooks/{id}/replay", Access::Member(Act::Change) => pages::replay::start;
+    GET "/webhooks/{id}/deliveries/{delivery}", Access::Member(Act::Look) => pages::delivery::get;
+    POST "/webhooks/{id}/deliveries/{delivery}/resend", Access::Member(Act::Change) => pages::delivery::resend;
+    GET "/keys", Access::Member(Act::Look) => pages::keys::get;
+    POST "/keys", Access::Member(Act::Administer) => pages::keys::create;
+    GET "/keys/{id}", Access::Member(Act::Administer) => pages::key::get;
+    POST "/keys/{id}/rotate", Access::Member(Act::Administer) => pages::key::rotate;
+    POST "/keys/{id}/revoke", Access::Member(Act::Administer) => pages::key::revoke;
 }
 
 /// What a request is for.

@@ -17,6 +17,7 @@ use domain::{
     sessions::{LONGEST, Session, Token},
     texts::Locale,
 };
+use time::OffsetDateTime;
 
 use crate::{error::PageError, state::Settings};
 
@@ -92,6 +93,14 @@ impl Viewer {
         self.0.role.may(act)
     }
 
+    /// Whether the person proved lately who they are, as what gives a secret away or costs money needs.
+    ///
+    /// # Errors
+    /// [`PageError::Unconfirmed`]
+    pub fn confirmed(&self, now: OffsetDateTime) -> Result<(), PageError> {
+        if self.0.is_confirmed(now) { Ok(()) } else { Err(PageError::Unconfirmed) }
+    }
+
     /// The person's language, with the numbers of the account's country.
     pub fn locale(&self) -> Locale {
         let of_account = self.0.account.locale;
@@ -122,6 +131,7 @@ mod tests {
         Settings {
             public_url: Url::parse(url).unwrap(),
             api_url: Url::parse("http://127.0.0.1:8080").unwrap(),
+            webhook_allow_loopback: Default::default(),
             trusted_proxies: vec![],
             connections: 1,
             shutdown_timeout: Duration::ZERO,

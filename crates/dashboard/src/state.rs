@@ -3,18 +3,25 @@
 use std::{sync::Arc, time::Duration};
 
 use ::web::client::Network;
+use app::deliveries::Ports;
 use domain::{
+    accounts::Mode,
     anomalies::AnomalyStore,
     credits::CreditLedger,
     customers::CustomerStore,
     insights::InsightStore,
     integrations::IntegrationStore,
     inventory::InventoryStore,
+    keys::{ApiKey, KeyStore},
     metric_days::MetricDayStore,
     profit::ProfitStore,
     reorder::ReorderStore,
     risks::RiskStore,
     sessions::{LinkStore, SessionStore, Token},
+    webhooks::{
+        WebhookStore, address::AllowList, log::DeliveryLog, replay::ReplayStore, settings::WebhookSettings,
+        signature::Secret,
+    },
 };
 use time::OffsetDateTime;
 use url::Url;
@@ -27,24 +34,38 @@ pub struct State {
     pub anomalies: Arc<dyn AnomalyStore>,
     pub credits: Arc<dyn CreditLedger>,
     pub customers: Arc<dyn CustomerStore>,
+    pub delivery_log: Arc<dyn DeliveryLog>,
     pub insights: Arc<dyn InsightStore>,
     pub integrations: Arc<dyn IntegrationStore>,
     pub inventory: Arc<dyn InventoryStore>,
+    pub keys: Arc<dyn KeyStore>,
     pub metric_days: Arc<dyn MetricDayStore>,
     pub profit: Arc<dyn ProfitStore>,
     pub reorder: Arc<dyn ReorderStore>,
+    pub replays: Arc<dyn ReplayStore>,
     pub risks: Arc<dyn RiskStore>,
+    pub webhooks: Arc<dyn WebhookStore>,
+    pub webhook_settings: Arc<dyn WebhookSettings>,
+    /// What deliveries are made with.
+    pub deliveries: Ports,
     /// What time it is, in UTC.
     pub clock: fn() -> OffsetDateTime,
     /// A new secret from the system's generator.
     pub token: fn() -> Token,
+    /// A new API key from the same; one that is not well-formed where the system has no random bytes.
+    pub key: fn(Mode) -> ApiKey,
+    /// A new signing secret from the same.
+    pub secret: fn() -> Option<Secret>,
     pub settings: Settings,
 }
 
 /// What the pages work with beside the ports of the database.
 pub struct Parts {
+    pub deliveries: Ports,
     pub clock: fn() -> OffsetDateTime,
     pub token: fn() -> Token,
+    pub key: fn(Mode) -> ApiKey,
+    pub secret: fn() -> Option<Secret>,
     pub settings: Settings,
 }
 
@@ -53,24 +74,33 @@ impl State {
     pub fn of<S>(store: &Arc<S>, parts: Parts) -> Self
     where
         S: SessionStore + LinkStore + CreditLedger + InsightStore + IntegrationStore + InventoryStore + 'static,
-        S: AnomalyStore + CustomerStore + MetricDayStore + ProfitStore + ReorderStore + RiskStore,
+        S: AnomalyStore + CustomerStore + KeyStore + MetricDayStore + ProfitStore + ReorderStore + RiskStore,
+        S: WebhookStore + WebhookSettings + DeliveryLog + ReplayStore,
     {
-        let Parts { clock, token, settings } = parts;
+        let Parts { deliveries, clock, token, key, secret, settings } = parts;
         Self {
             sessions: store.clone(),
             links: store.clone(),
             anomalies: store.clone(),
             credits: store.clone(),
             customers: store.clone(),
+            delivery_log: store.clone(),
             insights: store.clone(),
             integrations: store.clone(),
             inventory: store.clone(),
+            keys: store.clone(),
             metric_days: store.clone(),
             profit: store.clone(),
             reorder: store.clone(),
+            replays: store.clone(),
             risks: store.clone(),
+            webhooks: store.clone(),
+            webhook_settings: store.clone(),
+            deliveries,
             clock,
             token,
+            key,
+            secret,
             settings,
         }
     }
@@ -83,6 +113,8 @@ pub struct Settings {
     pub public_url: Url,
     /// The address of the API, for the commands that pages print.
     pub api_url: Url,
+    /// Receivers on this machine that webhooks may be sent to.
+    pub webhook_allow_loopback: AllowList,
     /// Proxies whose `X-Forwarded-For` is believed.
     pub trusted_proxies: Vec<Network>,
     /// Connections of clients at once, over all threads.

@@ -22,13 +22,16 @@ macro_rules! files {
 pub const fn files(language: Language) -> &'static [&'static str] {
     match language {
         Language::English => {
-            files!("en": "common", "figures", "people", "overview", "insights", "anomalies", "profit", "inventory", "reorder", "customers")
+            files!("en": "common", "figures", "people", "overview", "insights", "anomalies", "profit", "inventory", "reorder", "customers",
+                "keys", "webhooks")
         }
         Language::Spanish => {
-            files!("es": "common", "figures", "people", "overview", "insights", "anomalies", "profit", "inventory", "reorder", "customers")
+            files!("es": "common", "figures", "people", "overview", "insights", "anomalies", "profit", "inventory", "reorder", "customers",
+                "keys", "webhooks")
         }
         Language::BrazilianPortuguese => {
-            files!("pt-BR": "common", "figures", "people", "overview", "insights", "anomalies", "profit", "inventory", "reorder", "customers")
+            files!("pt-BR": "common", "figures", "people", "overview", "insights", "anomalies", "profit", "inventory", "reorder", "customers",
+                "keys", "webhooks")
         }
     }
 }
@@ -130,6 +133,11 @@ impl Writer {
             .text("last", self.day(last))
             .text("year", last.year())
             .say()
+    }
+
+    /// `20 Feb 2027`.
+    pub fn date(&self, day: Date) -> String {
+        self.message("date-year").text("day", self.day(day)).text("year", day.year()).say()
     }
 
     /// `19:36`, in the account's zone.

@@ -7,9 +7,11 @@ use std::{
 
 use actix_web::dev::Server;
 use anyhow::Context;
+use app::deliveries::Ports;
 use dashboard::{Parts, Settings, State};
 use domain::{
     accounts::Account,
+    keys::ApiKey,
     people::{EmailAddress, NewMember, PersonStore, Role},
     sessions::{Link, LinkPurpose, LinkStore, Token},
 };
@@ -29,15 +31,29 @@ const LOCAL_OWNER: &str = "owner@localhost.localdomain";
 const LOCAL_OWNER_NAME: &str = "Owner";
 
 /// The server on `listener`, not yet running.
-pub fn server(config: &Config, store: &Arc<Store>, api: SocketAddr, listener: TcpListener) -> anyhow::Result<Server> {
+pub fn server(
+    config: &Config,
+    store: &Arc<Store>,
+    deliveries: Ports,
+    api: SocketAddr,
+    listener: TcpListener,
+) -> anyhow::Result<Server> {
     let settings = Settings {
         public_url: public_url(config, listener.local_addr()?)?,
         api_url: Url::parse(&format!("http://{api}"))?,
+        webhook_allow_loopback: config.webhook_allow_loopback.parse().context("webhook_allow_loopback")?,
         trusted_proxies: config.trusted_proxies()?,
         connections: connections::allowed()? / 10,
         shutdown_timeout: SHUTDOWN,
     };
-    let parts = Parts { clock: OffsetDateTime::now_utc, token: || Token::generate(random::bytes()), settings };
+    let parts = Parts {
+        clock: OffsetDateTime::now_utc,
+        token: || Token::generate(random::bytes()),
+        deliveries,
+        key: |mode| ApiKey::generate(mode, random::bytes()),
+        secret: random::secret,
+        settings,
+    };
     Ok(dashboard::server(State::of(store, parts), listener, THREADS)?)
 }
 

@@ -64,6 +64,9 @@ pub struct Addresses {
 /// Requests in flight and running jobs have this long to end.
 pub const SHUTDOWN: Duration = Duration::from_secs(25);
 
+/// How long the use of a key waits in memory until it is written.
+const KEY_USES_EVERY: Duration = Duration::from_secs(1);
+
 /// Runs the parts until SIGTERM or an interrupt, then ends in order: drain (a second signal cuts that short), stop accepting, finish what is in flight, let the
 /// claims of jobs end. `ready` gets the bound addresses.
 pub async fn run(
@@ -119,13 +122,14 @@ async fn run_supervised(
         let listener = bind(config.listen, "listen")?;
         connections::prepare(&listener).context("the listening socket")?;
         let api = listener.local_addr()?;
-        let pages = dashboard(config, store, api, &mut stopped)?;
+        let ports = deliveries::ports(store, &keys, &sender);
+        let pages = dashboard(config, store, ports.clone(), api, &mut stopped)?;
         let held = KeyCache::new((**store).clone());
         listen_for_revocations(supervisor, &held, database.direct());
+        write_key_uses(supervisor, &held);
         let failures = supervisor.failures().clone();
         // So that its first panic shows as a rise.
         metrics::counter!("background_task_panics_total", "task" => "batch_writer").increment(0);
-        let ports = deliveries::ports(store, &keys, &sender);
         let state = state(config, store, &held, text_generator.clone(), ports, shared.as_ref())?;
         let dashboard = Some(pages.to_string());
         addresses = Some(Addresses { api, dashboard: pages });
@@ -189,10 +193,16 @@ async fn run_supervised(
 }
 
 /// Adds the dashboard to the servers, and gives the address that browsers know it by.
-fn dashboard(config: &Config, store: &Arc<Store>, api: SocketAddr, servers: &mut Vec<Server>) -> anyhow::Result<Url> {
+fn dashboard(
+    config: &Config,
+    store: &Arc<Store>,
+    deliveries: Ports,
+    api: SocketAddr,
+    servers: &mut Vec<Server>,
+) -> anyhow::Result<Url> {
     let listener = bind(config.dashboard_listen, "dashboard_listen")?;
     let address = dashboard::public_url(config, listener.local_addr()?)?;
-    servers.push(dashboard::server(config, store, api, listener)?);
+    servers.push(dashboard::server(config, store, deliveries, api, listener)?);
     Ok(address)
 }
 
@@ -286,6 +296,23 @@ fn listen_for_revocations(supervisor: &Supervisor, held: &KeyCache, direct: Opti
     supervisor.start_service(Task::new("revocation_listener", move || {
         let (held, direct) = (held.clone(), direct.clone());
         async move { held.listen(&direct).await }
+    }));
+}
+
+/// Writes down when keys were last used, beside the requests.
+fn write_key_uses(supervisor: &Supervisor, held: &KeyCache) {
+    let (held, stopping) = (held.clone(), supervisor.stopping());
+    supervisor.start_worker(Task::new("key_uses", move || {
+        let (held, stopping) = (held.clone(), stopping.clone());
+        async move {
+            let mut is_last = false;
+            while !is_last {
+                is_last = stopping.run_until_cancelled(tokio::time::sleep(KEY_USES_EVERY)).await.is_none();
+                if let Err(error) = held.write_uses().await {
+                    app::outage::warn(&error, "the last uses of keys are not written yet");
+                }
+            }
+        }
     }));
 }
 

@@ -178,6 +178,7 @@ mod tests {
         let Cell::Number { text, value } = &row.cells[2] else { panic!() };
         assert_eq!((text.as_str(), value.as_deref()), ("4.5", Some("4.5")));
         assert_eq!(panel.next.map(|next| next.address).as_deref(), Some("/inventory?cursor=55"));
-        assert!(panel.foot.curl.ends_with("/api/v1/inventory?limit=50'"), "{}", panel.foot.curl);
+        let curl = panel.foot.curl.unwrap();
+        assert!(curl.ends_with("/api/v1/inventory?limit=50'"), "{curl}");
     }
 }

@@ -18,14 +18,35 @@ pub fn foot(writer: &Writer, freshness: &Freshness, how: Vec<String>, path: &str
     Foot {
         as_of,
         table: None,
-        words: FootWords {
-            table: writer.say("table"),
-            as_table: writer.say("chart-as-table"),
-            calculated: writer.say("calculated"),
-        },
+        words: words(writer),
         how,
-        curl: curl(path, api),
+        curl: Some(curl(path, api)),
         csv: csv.then(|| curl(&format!("{path}{joined}format=csv"), api)),
+    }
+}
+
+/// The same below figures that nobody computed before: they are as they stand now.
+pub fn current(writer: &Writer, how: Vec<String>, path: &str, api: &Url) -> Foot {
+    Foot {
+        as_of: writer.message("as-of").text("time", writer.time(writer.now)).say(),
+        table: None,
+        words: words(writer),
+        how,
+        curl: Some(curl(path, api)),
+        csv: None,
+    }
+}
+
+/// What stands below a panel of what the API has no path for: how exact it is, and how something is done.
+pub fn notes(writer: &Writer, as_of: String, title: String, how: Vec<String>) -> Foot {
+    Foot { as_of, table: None, words: FootWords { calculated: title, ..words(writer) }, how, curl: None, csv: None }
+}
+
+fn words(writer: &Writer) -> FootWords {
+    FootWords {
+        table: writer.say("table"),
+        as_table: writer.say("chart-as-table"),
+        calculated: writer.say("calculated"),
     }
 }
 

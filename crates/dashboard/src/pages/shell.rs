@@ -23,6 +23,9 @@ const SHOP: [(Here, Icon); 7] = [
     (Here::Customers, Icon::Customers),
 ];
 
+/// Those of what is connected to it.
+const CONNECTIONS: [(Here, Icon); 2] = [(Here::Webhooks, Icon::Webhooks), (Here::Keys, Icon::Keys)];
+
 /// Makes the frame of a page. Its counts are read with it.
 pub async fn shell(
     viewer: &Viewer,
@@ -46,7 +49,10 @@ pub async fn shell(
         title,
         shop: session.account.name.clone(),
         is_test: !is_live,
-        groups: vec![Group { title: say("shop"), links: SHOP.map(|(to, icon)| link(to, icon)).into() }],
+        groups: vec![
+            Group { title: say("shop"), links: SHOP.map(|(to, icon)| link(to, icon)).into() },
+            Group { title: say("connections"), links: CONNECTIONS.map(|(to, icon)| link(to, icon)).into() },
+        ],
         credits: (say("credits"), writer.number(Decimal::from(credits.balance), 0)),
         mode: (say(if is_live { "live-shop" } else { "test-shop" }), say(if is_live { "to-test" } else { "to-live" })),
         other_mode: if is_live { Mode::Test.as_str() } else { Mode::Live.as_str() },

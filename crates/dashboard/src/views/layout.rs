@@ -15,6 +15,8 @@ pub enum Here {
     Stock,
     Reorder,
     Customers,
+    Webhooks,
+    Keys,
 }
 
 impl Here {
@@ -27,6 +29,8 @@ impl Here {
             Self::Stock => "/inventory",
             Self::Reorder => "/reorder",
             Self::Customers => "/customers",
+            Self::Webhooks => "/webhooks",
+            Self::Keys => "/keys",
         }
     }
 
@@ -40,6 +44,8 @@ impl Here {
             Self::Stock => "stock",
             Self::Reorder => "reorder",
             Self::Customers => "customers",
+            Self::Webhooks => "webhooks",
+            Self::Keys => "keys",
         }
     }
 }

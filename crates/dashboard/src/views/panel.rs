@@ -43,8 +43,8 @@ pub struct Foot {
     pub words: FootWords,
     /// How the figures are made, a paragraph each.
     pub how: Vec<String>,
-    /// The command that gives the same as JSON.
-    pub curl: String,
+    /// The command that gives the same as JSON, where there is one.
+    pub curl: Option<String>,
     /// The command that gives it as a file, where there is one.
     pub csv: Option<String>,
 }
@@ -72,7 +72,7 @@ pub fn foot(foot: &Foot) -> Markup {
                 }
             }
             details { summary { (foot.words.calculated) } @for paragraph in &foot.how { p { (paragraph) } } }
-            details { summary { "curl" } pre { (foot.curl) } }
+            @if let Some(curl) = &foot.curl { details { summary { "curl" } pre { (curl) } } }
             @if let Some(csv) = &foot.csv { details { summary { "CSV" } pre { (csv) } } }
         }
     }

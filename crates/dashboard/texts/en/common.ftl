@@ -40,6 +40,7 @@ date-short = { $date } { month-short }
 date-weekday = { weekday-short } { $date } { month-short }
 date-full = { $day }
 date-range = { $first } – { $last } { $year }
+date-year = { $day } { $year }
 moment-day = { $day }, { $time }
 points-short = { $number_n ->
     [one] { $number } point
@@ -73,6 +74,8 @@ error-not-found = There is no such page
 error-not-found-what = The address may be mistyped, or what was there is gone.
 error-forbidden = This is not for your role
 error-forbidden-what = Ask an owner of the account to do it, or to change your role.
+error-unconfirmed = Confirm that it is you
+error-unconfirmed-what = Nothing was changed. This needs a log-in within the last 15 minutes: log in again, then do it once more.
 error-cross-site = The request came from another site
 error-cross-site-what = Nothing was changed. Open the page here and try again.
 error-unavailable = The service is busy

@@ -40,6 +40,7 @@ date-short = { $date } { month-short }
 date-weekday = { weekday-short } { $date } { month-short }
 date-full = { $day }
 date-range = { $first } – { $last } { $year }
+date-year = { $day } { $year }
 moment-day = { $day }, { $time }
 points-short = { $number_n ->
     [one] { $number } punto
@@ -73,6 +74,8 @@ error-not-found = Esa página no existe
 error-not-found-what = Puede que la dirección esté mal escrita, o que ya no haya nada ahí.
 error-forbidden = Tu rol no lo permite
 error-forbidden-what = Pídele a un propietario de la cuenta que lo haga, o que cambie tu rol.
+error-unconfirmed = Confirma que eres tú
+error-unconfirmed-what = No se cambió nada. Esto necesita un ingreso de los últimos 15 minutos: ingresa de nuevo y repítelo.
 error-cross-site = La petición vino de otro sitio
 error-cross-site-what = No se cambió nada. Abre la página aquí e inténtalo de nuevo.
 error-unavailable = El servicio está ocupado

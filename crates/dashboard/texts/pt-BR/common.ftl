@@ -40,6 +40,7 @@ date-short = { $date } { month-short }
 date-weekday = { weekday-short } { $date } { month-short }
 date-full = { $day }
 date-range = { $first } – { $last } { $year }
+date-year = { $day } { $year }
 moment-day = { $day }, { $time }
 points-short = { $number_n ->
     [one] { $number } ponto
@@ -73,6 +74,8 @@ error-not-found = Essa página não existe
 error-not-found-what = O endereço pode estar errado, ou o que havia ali não existe mais.
 error-forbidden = O seu papel não permite isso
 error-forbidden-what = Peça a um proprietário da conta que faça isso, ou que mude o seu papel.
+error-unconfirmed = Confirme que é você
+error-unconfirmed-what = Nada foi alterado. Isto exige um acesso nos últimos 15 minutos: entre de novo e repita.
 error-cross-site = A requisição veio de outro site
 error-cross-site-what = Nada foi alterado. Abra a página aqui e tente de novo.
 error-unavailable = O serviço está ocupado

@@ -20,7 +20,11 @@ use domain::{
     risks::{self, RiskStore},
     shops::sync::SyncRunStore,
     tracking::{EventName, EventStore, Location, NewEvent},
-    webhooks::{WebhookStore, log::DeliveryLog},
+    webhooks::{
+        WebhookStore,
+        delivery::DeliveryState,
+        log::{DeliveryLog, Filter},
+    },
 };
 use serde_json::{Map, Value};
 use store::{PoolOptions, Store};
@@ -180,8 +184,9 @@ fn lists(store: &Arc<Store>, account: AccountId, cursor: Option<i64>) -> Vec<(&'
     list!("risks", RiskStore::list(any, page));
     list!("risks of a type", RiskStore::list(risks::Filter { kind: Some(stockout), ..any }, page));
     list!("risks of a severity", RiskStore::list(risks::Filter { severity: Some(critical), ..any }, page));
-    list!("deliveries", DeliveryLog::page(domain::SubscriptionId(1), None, page));
-    list!("deliveries of a state", DeliveryLog::page(domain::SubscriptionId(1), Some("failed".parse().unwrap()), page));
+    list!("deliveries", DeliveryLog::page(domain::SubscriptionId(1), Filter::default(), page));
+    let failed = Filter { state: Some(DeliveryState::Failed), ..Filter::default() };
+    list!("deliveries of a state", DeliveryLog::page(domain::SubscriptionId(1), failed, page));
     list!("alert rules", AlertStore::page(page));
     list!("subscriptions", WebhookStore::list());
     list!("integrations", IntegrationStore::page(page, NOW));
