@@ -1,5 +1,6 @@
 //! The dashboard from outside: pages over HTTP, with a cookie that is kept by hand.
 
+mod alerts;
 mod figures;
 mod guards;
 mod keys;
@@ -42,6 +43,13 @@ const ROUTES: &[(&str, &str, Needs)] = &[
     ("GET", "/reorder", ANY),
     ("POST", "/reorder/1", CHANGES),
     ("GET", "/customers", ANY),
+    ("GET", "/alerts", ANY),
+    ("GET", "/alerts?name=a&metric=orders&comparator=lt&threshold=1&window=24&severity=high&cooldown=1", ANY),
+    ("POST", "/alerts", CHANGES),
+    ("GET", "/alerts/1", ANY),
+    ("POST", "/alerts/1", CHANGES),
+    ("POST", "/alerts/1/switch", CHANGES),
+    ("POST", "/alerts/1/delete", CHANGES),
     ("GET", "/webhooks", ANY),
     ("POST", "/webhooks", CHANGES),
     ("GET", "/webhooks/1", ANY),

@@ -28,7 +28,7 @@ use actix_web::{
     App,
     dev::Server,
     middleware::{Compress, from_fn},
-    web::{Data, FormConfig},
+    web::{Data, FormConfig, QueryConfig},
 };
 use error::PageError;
 
@@ -45,6 +45,11 @@ fn form() -> FormConfig {
     FormConfig::default().limit(MAX_FORM).error_handler(|_, _| PageError::Invalid("form").into())
 }
 
+/// So is an address that cannot be read.
+fn query() -> QueryConfig {
+    QueryConfig::default().error_handler(|_, _| PageError::Invalid("query").into())
+}
+
 /// The server on `listener` with so many threads, not yet running: await it, within a runtime of tokio. It handles no signal.
 ///
 /// # Errors
@@ -56,6 +61,7 @@ pub fn server(state: State, listener: TcpListener, threads: usize) -> io::Result
         App::new()
             .app_data(state.clone())
             .app_data(form())
+            .app_data(query())
             .wrap(from_fn(edge::edge))
             .wrap(Compress::default())
             .wrap(from_fn(compression::around))

@@ -1,5 +1,9 @@
 //! From the URL over the ports to a model: one file per page.
 
+pub mod alert;
+mod alert_form;
+mod alert_words;
+pub mod alerts;
 pub mod anomalies;
 pub mod anomaly;
 pub mod customers;

@@ -59,6 +59,12 @@ table! {
     GET "/reorder", Access::Member(Act::Look) => pages::reorder::get;
     POST "/reorder/{id}", Access::Member(Act::Change) => pages::reorder::decide;
     GET "/customers", Access::Member(Act::Look) => pages::customers::get;
+    GET "/alerts", Access::Member(Act::Look) => pages::alerts::get;
+    POST "/alerts", Access::Member(Act::Change) => pages::alerts::create;
+    GET "/alerts/{id}", Access::Member(Act::Look) => pages::alert::get;
+    POST "/alerts/{id}", Access::Member(Act::Change) => pages::alert::change;
+    POST "/alerts/{id}/switch", Access::Member(Act::Change) => pages::alert::switch;
+    POST "/alerts/{id}/delete", Access::Member(Act::Change) => pages::alert::delete;
     GET "/webhooks", Access::Member(Act::Look) => pages::webhooks::get;
     POST "/webhooks", Access::Member(Act::Change) => pages::webhooks::create;
     GET "/webhooks/{id}", Access::Member(Act::Look) => pages::webhook::get;

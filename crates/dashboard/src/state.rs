@@ -6,9 +6,11 @@ use ::web::client::Network;
 use app::deliveries::Ports;
 use domain::{
     accounts::Mode,
+    alerts::AlertStore,
     anomalies::AnomalyStore,
     credits::CreditLedger,
     customers::CustomerStore,
+    daily::DailyStore,
     insights::InsightStore,
     integrations::IntegrationStore,
     inventory::InventoryStore,
@@ -31,9 +33,11 @@ use url::Url;
 pub struct State {
     pub sessions: Arc<dyn SessionStore>,
     pub links: Arc<dyn LinkStore>,
+    pub alerts: Arc<dyn AlertStore>,
     pub anomalies: Arc<dyn AnomalyStore>,
     pub credits: Arc<dyn CreditLedger>,
     pub customers: Arc<dyn CustomerStore>,
+    pub daily: Arc<dyn DailyStore>,
     pub delivery_log: Arc<dyn DeliveryLog>,
     pub insights: Arc<dyn InsightStore>,
     pub integrations: Arc<dyn IntegrationStore>,
@@ -75,15 +79,17 @@ impl State {
     where
         S: SessionStore + LinkStore + CreditLedger + InsightStore + IntegrationStore + InventoryStore + 'static,
         S: AnomalyStore + CustomerStore + KeyStore + MetricDayStore + ProfitStore + ReorderStore + RiskStore,
-        S: WebhookStore + WebhookSettings + DeliveryLog + ReplayStore,
+        S: WebhookStore + WebhookSettings + DeliveryLog + ReplayStore + AlertStore + DailyStore,
     {
         let Parts { deliveries, clock, token, key, secret, settings } = parts;
         Self {
             sessions: store.clone(),
             links: store.clone(),
+            alerts: store.clone(),
             anomalies: store.clone(),
             credits: store.clone(),
             customers: store.clone(),
+            daily: store.clone(),
             delivery_log: store.clone(),
             insights: store.clone(),
             integrations: store.clone(),

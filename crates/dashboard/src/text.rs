@@ -23,15 +23,15 @@ pub const fn files(language: Language) -> &'static [&'static str] {
     match language {
         Language::English => {
             files!("en": "common", "figures", "people", "overview", "insights", "anomalies", "profit", "inventory", "reorder", "customers",
-                "keys", "webhooks")
+                "keys", "webhooks", "alerts")
         }
         Language::Spanish => {
             files!("es": "common", "figures", "people", "overview", "insights", "anomalies", "profit", "inventory", "reorder", "customers",
-                "keys", "webhooks")
+                "keys", "webhooks", "alerts")
         }
         Language::BrazilianPortuguese => {
             files!("pt-BR": "common", "figures", "people", "overview", "insights", "anomalies", "profit", "inventory", "reorder", "customers",
-                "keys", "webhooks")
+                "keys", "webhooks", "alerts")
         }
     }
 }

@@ -1,6 +1,8 @@
 //! From a model of finished texts to markup. Nothing here computes, compares or formats.
 
 pub mod acts;
+pub mod alert;
+pub mod alerts;
 pub mod anomalies;
 pub mod anomaly;
 pub mod chart;

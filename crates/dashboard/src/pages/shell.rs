@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// The pages of the shop, in the order of the navigation.
-const SHOP: [(Here, Icon); 7] = [
+const SHOP: [(Here, Icon); 8] = [
     (Here::Overview, Icon::Overview),
     (Here::Insights, Icon::Insights),
     (Here::Profit, Icon::Profit),
@@ -21,6 +21,7 @@ const SHOP: [(Here, Icon); 7] = [
     (Here::Stock, Icon::Stock),
     (Here::Reorder, Icon::Reorder),
     (Here::Customers, Icon::Customers),
+    (Here::Alerts, Icon::Alerts),
 ];
 
 /// Those of what is connected to it.

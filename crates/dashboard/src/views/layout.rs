@@ -15,6 +15,7 @@ pub enum Here {
     Stock,
     Reorder,
     Customers,
+    Alerts,
     Webhooks,
     Keys,
 }
@@ -29,6 +30,7 @@ impl Here {
             Self::Stock => "/inventory",
             Self::Reorder => "/reorder",
             Self::Customers => "/customers",
+            Self::Alerts => "/alerts",
             Self::Webhooks => "/webhooks",
             Self::Keys => "/keys",
         }
@@ -44,6 +46,7 @@ impl Here {
             Self::Stock => "stock",
             Self::Reorder => "reorder",
             Self::Customers => "customers",
+            Self::Alerts => "alerts",
             Self::Webhooks => "webhooks",
             Self::Keys => "keys",
         }
