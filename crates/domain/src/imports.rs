@@ -193,6 +193,9 @@ pub struct Changes {
 pub struct DocumentSummary {
     pub orders: Changes,
     pub refunds: Changes,
+    /// Refunds with numbers of their own that were left out, or removed, since one that names its order is of the same buyer
+    /// and day.
+    pub refunds_known_twice: i64,
     /// Lines of new and changed documents.
     pub lines_written: i64,
     pub new_customers: i64,
