@@ -9,7 +9,7 @@ use std::{
 use actix_web::dev::Server;
 use anyhow::Context;
 use clap::{Args, Subcommand};
-use domain::payments::PriceList;
+use domain::{money::Currency, payments::PriceList, zone::Zone};
 use secrecy::SecretString;
 
 use crate::{
@@ -107,19 +107,26 @@ pub struct ShopifyArgs {
     /// The same number makes the same shop
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Answers as fast as it can, without the platform's limits
+    /// Currency of the shop
+    #[arg(long, default_value = "EUR")]
+    currency: Currency,
+    /// Zone of the shop
+    #[arg(long, default_value = "Europe/Madrid")]
+    timezone: Zone,
+    /// Answers as fast as it can, without the platform's limits; search knows of a change at once
     #[arg(long)]
     unlimited: bool,
 }
 
 impl ShopifyArgs {
     fn stub(self) -> anyhow::Result<(SocketAddr, ShopifyStub)> {
-        let Self { at, shop, client_id, client_secret, orders, variants, days, seed, unlimited } = self;
-        let mut config = ShopifyStubConfig::new(client_id, client_secret, shop);
+        let Self { at, shop, client_id, client_secret, orders, variants, days, seed, currency, timezone, unlimited } =
+            self;
+        let mut config = ShopifyStubConfig::new(client_id, client_secret, shop, (currency, timezone));
         config.seed = Seed { seed, orders, variants, days };
         if unlimited {
             config.rate = (1e9, 1e9);
-            config.bulk_takes = Duration::ZERO;
+            (config.bulk_takes, config.index_lag) = (Duration::ZERO, Duration::ZERO);
         }
         Ok((at, ShopifyStub::new(config)?))
     }
@@ -148,6 +155,9 @@ pub struct MercadolibreArgs {
     /// Days over which they are spread
     #[arg(long, default_value_t = 400, value_parser = clap::value_parser!(u64).range(1..=3_650))]
     days: u64,
+    /// Zone of the ledger's days
+    #[arg(long, default_value = "America/Argentina/Buenos_Aires")]
+    timezone: Zone,
     /// Answers any number of calls
     #[arg(long)]
     unlimited: bool,
@@ -158,7 +168,8 @@ pub struct MercadolibreArgs {
 
 impl MercadolibreArgs {
     fn config(self) -> mercadolibre::Config {
-        let Self { at: _, client_id, client_secret, redirect_uri, seed, orders, days, unlimited, notify } = self;
+        let Self { at: _, client_id, client_secret, redirect_uri, seed, orders, days, timezone, unlimited, notify } =
+            self;
         mercadolibre::Config {
             app: mercadolibre::App { client_id, client_secret, redirect_uri },
             seed,
@@ -167,6 +178,7 @@ impl MercadolibreArgs {
             is_limited: !unlimited,
             now: None,
             notify,
+            zone: timezone,
         }
     }
 }

@@ -105,6 +105,7 @@ fn truth(order: &ShopOrder) -> OrderTruth {
             .map(|refund| RefundTruth { at: refund.at, amount: sum(&refund.lines), units: units(&refund.lines) })
             .collect(),
         refund_unknown: order.refund_unknown,
+        copy_of: order.copy_of.map(|platform| platform.as_str().to_owned()),
     }
 }
 

@@ -30,9 +30,9 @@ fn bag(cents: i64, currency: &str) -> Value {
 pub fn order(shop: &Shop, order: &Order, shows_buyers: bool) -> Value {
     let Order { currency, .. } = order;
     let transactions: Vec<Value> =
-        order.transactions.iter().map(|paid| transaction(paid, currency, order.test)).collect();
+        order.transactions.iter().map(|paid| transaction(paid, currency.as_str(), order.test)).collect();
     let agreements: Vec<Value> =
-        order.agreements.iter().map(|agreement| self::agreement(shop, agreement, currency)).collect();
+        order.agreements.iter().map(|agreement| self::agreement(shop, agreement, currency.as_str())).collect();
     json!({
         "__typename": "Order",
         "id": gid("Order", order.id),
@@ -43,7 +43,7 @@ pub fn order(shop: &Shop, order: &Order, shows_buyers: bool) -> Value {
         "updatedAt": instant(order.updated),
         "cancelledAt": order.cancelled.map(instant),
         "displayFinancialStatus": order.status,
-        "currencyCode": currency,
+        "currencyCode": currency.as_str(),
         "customer": order.customer.map(|id| customer(id, shows_buyers)),
         "shippingAddress": {
             "__typename": "MailingAddress", "countryCodeV2": "ES", "city": shows_buyers.then_some("Madrid"),
@@ -98,6 +98,7 @@ fn sale(shop: &Shop, sale: &Sale, currency: &str) -> Value {
         "GIFT_CARD" => "GiftCardSale",
         "SHIPPING" => "ShippingLineSale",
         "TIP" => "TipSale",
+        "DUTY" => "DutySale",
         _ => "AdjustmentSale",
     };
     let mut shown = json!({
