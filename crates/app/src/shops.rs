@@ -4,10 +4,12 @@
 //! platforms.
 
 pub mod connect;
+mod copies;
 mod documents;
 mod imports;
 pub mod inbox;
 pub mod receive;
+mod strangers;
 pub mod sync;
 #[cfg(test)]
 mod tests;

@@ -161,6 +161,8 @@ settings! {
     pub mercadolibre_client_id: String = String::new();
     /// Its secret.
     pub mercadolibre_client_secret: Option<SecretString> = None;
+    /// Calls a second that Mercado Libre lets the app make, over all sellers; one seller gets a fifth of them.
+    pub mercadolibre_calls_per_second: u32 = connectors::shops::mercadolibre::CALLS_PER_SECOND;
     /// A stand-in on this machine instead of Mercado Libre.
     pub mercadolibre_base_url: String = String::new();
     /// Months that tracking events are kept.

@@ -9,6 +9,7 @@ mod auth;
 mod catalogue;
 mod claims;
 mod document;
+mod feeds;
 mod hooks;
 mod orders;
 mod refunds;
@@ -24,10 +25,14 @@ use domain::{
     money::Currency,
     shops::{Access, OrderBatch, ProductBatch, Purpose, ShopError, ShopInfo, ShopReader, ShopStream, Timing, Window},
 };
+use futures_util::StreamExt;
 use time::{Duration, OffsetDateTime};
 use url::Url;
 
-pub use self::{ads::AD_HISTORY_DAYS, api::Limits};
+pub use self::{
+    ads::AD_HISTORY_DAYS,
+    api::{CALLS_PER_SECOND, Limits},
+};
 use self::{api::Api, site::Site};
 use super::{AppCredentials, calls::counted};
 
@@ -111,7 +116,12 @@ impl ShopReader for Mercadolibre {
     }
 
     fn orders(&self, access: &Access, window: Window, purpose: Purpose, currency: Currency) -> ShopStream<OrderBatch> {
-        counted(orders::in_window(self.api.clone(), access.clone(), window, purpose, currency))
+        let found = orders::in_window(self.api.clone(), access.clone(), window, purpose, currency);
+        if purpose == Purpose::BackFill {
+            return counted(found);
+        }
+        let missed = feeds::orders(self.api.clone(), access.clone(), self.app.client_id.clone(), window, currency);
+        counted(missed.chain(found).boxed())
     }
 
     fn orders_by_id(&self, access: &Access, ids: Vec<String>, currency: Currency) -> ShopStream<OrderBatch> {

@@ -109,8 +109,9 @@ impl ShopReader for Shopify {
             window: Duration::days(30),
             // Shopify keeps all of it; two years are what the analytics use.
             history: Duration::days(730),
-            // Unverified: every refund, edit and payout moves an order's `updatedAt`.
-            reread: None,
+            // Unverified: every refund, edit and payout moves an order's `updatedAt`. What was deleted has none; it is looked
+            // for well within what can be read in any case, so that what is too old never counts as deleted.
+            reread: Some(RECENT / 2),
             token_lifetime: Duration::HOUR,
         }
     }
@@ -154,6 +155,10 @@ impl ShopReader for Shopify {
 
     fn orders_by_id(&self, access: &Access, ids: Vec<String>, currency: Currency) -> ShopStream<OrderBatch> {
         counted(orders::by_id(Arc::clone(&self.client), access.clone(), ids, currency))
+    }
+
+    fn reread(&self, access: &Access, ids: Vec<String>, _: Currency) -> ShopStream<OrderBatch> {
+        counted(orders::gone(Arc::clone(&self.client), access.clone(), ids))
     }
 
     fn products(&self, access: &Access, currency: Currency) -> ShopStream<ProductBatch> {

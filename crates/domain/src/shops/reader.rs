@@ -39,8 +39,8 @@ pub struct Timing {
     pub window: Duration,
     /// How far back orders can be read at most.
     pub history: Duration,
-    /// Orders younger than this are read again every night one by one, where the platform does not report every change
-    /// of them in [`Purpose::Changes`].
+    /// Orders younger than this are looked at again every night one by one ([`ShopReader::reread`]), where the platform does
+    /// not report every change of them in [`Purpose::Changes`].
     pub reread: Option<Duration>,
     /// How long an access token lives, where it expires.
     pub token_lifetime: Duration,
@@ -101,6 +101,8 @@ pub struct OrderBatch {
     pub read: u64,
     pub orders: Vec<ShopOrder>,
     pub voided: Vec<Voided>,
+    /// How many were asked for by number and are not there, or another shop's.
+    pub absent: u64,
     pub refused: Vec<Refused>,
 }
 
@@ -150,6 +152,12 @@ pub trait ShopReader: Send + Sync {
 
     /// Some orders by their identifiers; one that is not there is voided.
     fn orders_by_id(&self, access: &Access, ids: Vec<String>, currency: Currency) -> ShopStream<OrderBatch>;
+
+    /// Some orders by their identifiers again: those that are gone are voided, and others read as far as the platform does
+    /// not report their changes.
+    fn reread(&self, access: &Access, ids: Vec<String>, currency: Currency) -> ShopStream<OrderBatch> {
+        self.orders_by_id(access, ids, currency)
+    }
 
     /// The whole catalogue with today's prices, costs and stock: each SKU once. Prices and costs in another currency
     /// than `currency` are left out, and the product is refused.

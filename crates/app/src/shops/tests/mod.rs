@@ -3,7 +3,7 @@
 mod connect;
 mod inbox;
 mod platform;
-mod store;
+pub(super) mod store;
 mod sync;
 mod tokens;
 

@@ -184,6 +184,7 @@ impl FakePlatform {
         let batch = checked.map(|orders| OrderBatch {
             read: (orders.len() + refused.len()) as u64,
             orders,
+            absent: gone.len() as u64,
             voided: gone,
             refused,
             ..OrderBatch::default()

@@ -369,6 +369,11 @@ impl KnownOrders for FakeStore {
         known.truncate(usize::try_from(limit).unwrap());
         Ok(known)
     }
+
+    async fn known(&self, _: AccountId, _: Platform, ids: &[String]) -> Result<Vec<String>, StoreError> {
+        let database = self.database();
+        Ok(ids.iter().filter(|id| database.orders.contains_key(*id)).cloned().collect())
+    }
 }
 
 #[async_trait]

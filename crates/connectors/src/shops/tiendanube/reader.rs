@@ -182,7 +182,10 @@ async fn order_by_id(session: Session, id: String, currency: Currency) -> Result
             Ok(wire) => add_order(&session, &mut batch, wire, currency).await?,
             Err(refused) => batch.refused.push(refused),
         },
-        Err(ShopError::NotFound) => batch.voided.push(Voided { external_id: id }),
+        Err(ShopError::NotFound) => {
+            batch.absent = 1;
+            batch.voided.push(Voided { external_id: id });
+        }
         Err(error) => return Err(error),
     }
     Ok(batch)
