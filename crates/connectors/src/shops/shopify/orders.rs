@@ -109,8 +109,8 @@ pub(super) fn gone(client: Arc<Client>, access: Access, ids: Vec<String>) -> Sho
     let read = move |ids: Vec<String>| {
         let shop = Arc::clone(&shop);
         async move {
-            let numbers = ids.into_iter().filter(is_number).collect::<Vec<_>>();
-            let variables = json!({ "ids": numbers.iter().map(gid).collect::<Vec<_>>() });
+            let numbers = ids.into_iter().filter(|id| is_number(id)).collect::<Vec<_>>();
+            let variables = json!({ "ids": numbers.iter().map(|id| gid(id)).collect::<Vec<_>>() });
             let Reply { data: NodesData { nodes }, .. } = shop.0.run(&shop.1, ORDERS_EXIST, variables).await?;
             let mut batch = OrderBatch { read: nodes.len() as u64, ..OrderBatch::default() };
             for (external_id, _) in paired(numbers, nodes)?.filter(|(_, node)| node.is_none()) {
@@ -122,11 +122,11 @@ pub(super) fn gone(client: Arc<Client>, access: Access, ids: Vec<String>) -> Sho
     stream::iter(chunks).then(read).boxed()
 }
 
-fn is_number(id: &String) -> bool {
+fn is_number(id: &str) -> bool {
     (1..=20).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-fn gid(id: &String) -> String {
+fn gid(id: &str) -> String {
     format!("gid://shopify/Order/{id}")
 }
 
@@ -141,13 +141,13 @@ fn paired<T>(ids: Vec<String>, nodes: Vec<Option<T>>) -> Result<impl Iterator<It
 
 async fn some(client: &Client, access: &Access, ids: Vec<String>, currency: Currency) -> Result<OrderBatch, ShopError> {
     let mut batch = OrderBatch::default();
-    let (numbers, others): (Vec<String>, Vec<String>) = ids.into_iter().partition(is_number);
+    let (numbers, others): (Vec<String>, Vec<String>) = ids.into_iter().partition(|id| is_number(id));
     // What is no number was never an order here.
     batch.voided.extend(others.into_iter().map(|external_id| Voided { external_id }));
     if numbers.is_empty() {
         return Ok(batch);
     }
-    let gids: Vec<String> = numbers.iter().map(gid).collect();
+    let gids: Vec<String> = numbers.iter().map(|id| gid(id)).collect();
     let Reply { data: NodesData { nodes }, .. } = client.run(access, ORDERS_BY_ID, json!({ "ids": gids })).await?;
     for (external_id, node) in paired(numbers, nodes)? {
         match node {
