@@ -161,6 +161,10 @@ settings! {
     pub mercadolibre_client_id: String = String::new();
     /// Its secret.
     pub mercadolibre_client_secret: Option<SecretString> = None;
+    /// Calls a second over all sellers. The app's page in the DevCenter shows how many an hour it has.
+    pub mercadolibre_calls_per_second: u32 = 10;
+    /// Calls a second for one seller.
+    pub mercadolibre_seller_calls_per_second: u32 = 2;
     /// A stand-in on this machine instead of Mercado Libre.
     pub mercadolibre_base_url: String = String::new();
     /// Months that tracking events are kept.
@@ -245,6 +249,12 @@ impl Config {
             "database_timeout_ms must be 100 to 60000"
         );
         anyhow::ensure!(config.shops_at_once > 0, "shops_at_once must be at least 1");
+        for (name, rate) in [
+            ("mercadolibre_calls_per_second", config.mercadolibre_calls_per_second),
+            ("mercadolibre_seller_calls_per_second", config.mercadolibre_seller_calls_per_second),
+        ] {
+            anyhow::ensure!(rate > 0, "{name} must be at least 1");
+        }
         anyhow::ensure!(config.alerts_interval_seconds > 0, "alerts_interval_seconds must be at least 1");
         Ok(config)
     }

@@ -76,7 +76,8 @@ fn mercadolibre(config: &Config) -> anyhow::Result<Option<Connector>> {
     let is_stand_in = own.is_some();
     let authorize_url = own.as_ref().map(|url| url.join("/authorization")).transpose()?;
     let api_url = own.map_or_else(|| Url::parse(MERCADOLIBRE_API), Ok)?;
-    let platform = MercadolibreConfig { app, api_url, authorize_url, limits: Limits::default() };
+    let limits = Limits::per_second(config.mercadolibre_calls_per_second, config.mercadolibre_seller_calls_per_second);
+    let platform = MercadolibreConfig { app, api_url, authorize_url, limits };
     let mercadolibre = Arc::new(Mercadolibre::new(platform)?);
     Ok(Some(Connector {
         auth: mercadolibre.clone(),

@@ -33,15 +33,23 @@ pub struct Limits {
     pub pause: Duration,
 }
 
-impl Default for Limits {
-    /// Unverified: the figures. An app's page shows how many calls an hour it has (18,000 in the documentation's sample,
-    /// 5 a second); 429 comes per app and endpoint.
-    fn default() -> Self {
+impl Limits {
+    /// So many calls a second, each above 0. 429 comes per app and endpoint.
+    pub fn per_second(app: u32, seller: u32) -> Self {
+        let (app, seller) = (f64::from(app), f64::from(seller));
         Self {
-            app: Rate { cap: 10.0, restore: 10.0 },
-            seller: Rate { cap: 4.0, restore: 2.0 },
+            app: Rate { cap: app, restore: app },
+            seller: Rate { cap: seller * 2.0, restore: seller },
             pause: Duration::from_secs(1),
         }
+    }
+}
+
+impl Default for Limits {
+    /// Unverified: the figures. An app's page shows how many calls an hour it has (18,000 in the documentation's sample,
+    /// 5 a second).
+    fn default() -> Self {
+        Self::per_second(10, 2)
     }
 }
 
