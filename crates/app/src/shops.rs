@@ -20,6 +20,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use domain::{
     AccountId, StoreError,
     accounts::{AccountStore, Mode, Platform},
+    idempotency::AnswerStore,
     integrations::{Integration, IntegrationStore},
     page::PageRequest,
     sealing::Sealer,
@@ -90,6 +91,7 @@ pub struct Ports {
     pub connections: Arc<dyn ConnectionStore>,
     pub tokens: Arc<dyn TokenStore>,
     pub syncs: Arc<dyn SyncStore>,
+    pub answers: Arc<dyn AnswerStore>,
     pub sealer: Arc<dyn Sealer>,
     pub clock: Clock,
 }
@@ -98,7 +100,14 @@ impl Ports {
     /// All ports of the database on one store.
     pub fn of<S>(store: &Arc<S>, connectors: Connectors, sealer: Arc<dyn Sealer>, clock: Clock) -> Self
     where
-        S: AccountStore + IntegrationStore + AuthorizationStore + ConnectionStore + TokenStore + SyncStore + 'static,
+        S: AccountStore
+            + IntegrationStore
+            + AuthorizationStore
+            + ConnectionStore
+            + TokenStore
+            + SyncStore
+            + AnswerStore
+            + 'static,
     {
         Self {
             connectors,
@@ -108,6 +117,7 @@ impl Ports {
             connections: store.clone(),
             tokens: store.clone(),
             syncs: store.clone(),
+            answers: store.clone(),
             sealer,
             clock,
         }

@@ -25,6 +25,7 @@ use domain::{
     customers::MockCustomerStore,
     freshness::{Dated, Freshness, Newest, Source},
     health::{MockHealth, Schema},
+    idempotency::MockAnswerStore,
     incidents::MockIncidentStore,
     insights::MockInsightStore,
     integrations::{BuyerData, Fact, Integration, MockIntegrationStore},
@@ -261,6 +262,7 @@ pub fn shop_ports() -> shops::Ports {
         connections: Arc::new(MockConnectionStore::new()),
         tokens: Arc::new(MockTokenStore::new()),
         syncs: Arc::new(MockSyncStore::new()),
+        answers: Arc::new(MockAnswerStore::new()),
         sealer: Arc::new(MockSealer::new()),
         clock: Arc::new(|| NOW),
     }

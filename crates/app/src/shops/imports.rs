@@ -14,7 +14,7 @@ use domain::{
     imports::{ImportError, ImportStore, MAX_QUANTITY, ProductRow, Rows, ShopDocument, Target},
     integrations::Fact,
     shops::{
-        Calls, OrderBatch, Product, ProductBatch, Refused, ShopError, ShopOrder, ShopStream, Voided,
+        AdSpend, Calls, OrderBatch, Product, ProductBatch, Refused, ShopError, ShopOrder, ShopStream, Voided,
         sync::{Counts, MAX_REFUSALS, Refusal},
     },
 };
@@ -174,6 +174,19 @@ impl Importing {
             Ok(parts) => part.add(ShopDocument { order_id, parts, is_whole }),
             Err(reason) => tally.refuse("order", order_id, reason),
         }
+    }
+
+    /// Imports what was spent on ads: few enough rows to be held in memory.
+    pub async fn ad_spend(&self, spend: AdSpend) -> Result<Tally, ImportFailure> {
+        let AdSpend { calls, rows } = spend;
+        let mut tally = Tally::default();
+        tally.called(calls);
+        tally.counts.read = i64::try_from(rows.len()).unwrap_or(i64::MAX);
+        if !rows.is_empty() {
+            let summary = self.imports.ad_spend(self.target(), one(rows)).await?;
+            tally.counts.stored = summary.rows.new + summary.rows.changed;
+        }
+        Ok(tally)
     }
 
     /// Imports a catalogue.

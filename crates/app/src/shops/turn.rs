@@ -3,6 +3,8 @@
 //! A cursor moves after its window is stored, so a process that is killed at any line leaves a window that is read again, to
 //! the same rows.
 
+mod ads;
+
 use std::{collections::VecDeque, sync::Arc};
 
 use domain::{
@@ -20,7 +22,7 @@ use domain::{
         },
     },
 };
-use time::{Duration, OffsetDateTime};
+use time::{Date, Duration, OffsetDateTime};
 use tokio::time::{Instant, timeout};
 
 use super::{
@@ -81,6 +83,11 @@ enum Reading {
     Window(Window, Purpose),
     Orders(Vec<String>),
     Catalogue,
+    /// Both days are read.
+    Ads {
+        from: Date,
+        until: Date,
+    },
 }
 
 impl<'a> Turn<'a> {
@@ -131,6 +138,9 @@ impl<'a> Turn<'a> {
         let filled = self.back_fill(until).await;
         let is_filled = matches!(filled, Ok(true));
         go_on(filled.map(drop))?;
+        if let Some(back) = self.timing.ads.filter(|_| self.is_due(Stream::Ads)) {
+            go_on(self.ads(back).await)?;
+        }
         let now = self.now();
         Ok(if is_filled || self.failures > 0 { next_due(self.failures, now) } else { now })
     }
@@ -382,6 +392,9 @@ impl<'a> Turn<'a> {
             }
             Reading::Orders(ids) => importing.orders(self.reader.orders_by_id(access, ids.clone(), currency)).await,
             Reading::Catalogue => importing.products(self.reader.products(access, currency)).await,
+            Reading::Ads { from, until } => {
+                importing.ad_spend(self.reader.ad_spend(access, *from, *until).await?).await
+            }
         }
     }
 

@@ -22,14 +22,19 @@ use async_trait::async_trait;
 use domain::{
     accounts::Platform,
     money::Currency,
-    shops::{Access, OrderBatch, ProductBatch, Purpose, ShopError, ShopInfo, ShopReader, ShopStream, Timing, Window},
+    shops::{
+        Access, AdSpend, OrderBatch, ProductBatch, Purpose, ShopError, ShopInfo, ShopReader, ShopStream, Timing, Window,
+    },
 };
-use time::{Duration, OffsetDateTime};
+use time::{Date, Duration, OffsetDateTime};
 use url::Url;
 
-pub use self::{ads::AD_HISTORY_DAYS, api::Limits};
+pub use self::{ads::AD_HISTORY, api::Limits};
 use self::{api::Api, site::Site};
-use super::{AppCredentials, calls::counted};
+use super::{
+    AppCredentials,
+    calls::{counted, metered},
+};
 
 /// How long an access token lives.
 const TOKEN_LIFETIME: Duration = Duration::hours(6);
@@ -81,6 +86,7 @@ impl ShopReader for Mercadolibre {
             window: Duration::days(30),
             history: HISTORY,
             reread: Some(Duration::days(60)),
+            ads: Some(AD_HISTORY),
             token_lifetime: TOKEN_LIFETIME,
         }
     }
@@ -120,6 +126,11 @@ impl ShopReader for Mercadolibre {
 
     fn products(&self, access: &Access, currency: Currency) -> ShopStream<ProductBatch> {
         counted(catalogue::products(self.api.clone(), access.clone(), currency))
+    }
+
+    async fn ad_spend(&self, access: &Access, from: Date, until: Date) -> Result<AdSpend, ShopError> {
+        let (rows, calls) = metered(self.spent_on_ads(access, from, until)).await;
+        Ok(AdSpend { calls, rows: rows? })
     }
 
     /// Address and topics of notifications are settings of the app, which no call changes.

@@ -18,11 +18,13 @@ use async_trait::async_trait;
 use domain::{
     accounts::Platform,
     money::Currency,
-    shops::{Access, OrderBatch, ProductBatch, Purpose, ShopError, ShopInfo, ShopReader, ShopStream, Timing, Window},
+    shops::{
+        Access, AdSpend, OrderBatch, ProductBatch, Purpose, ShopError, ShopInfo, ShopReader, ShopStream, Timing, Window,
+    },
 };
 use futures_util::{FutureExt as _, StreamExt as _, TryStreamExt as _, stream};
 use serde_json::json;
-use time::{Duration, OffsetDateTime};
+use time::{Date, Duration, OffsetDateTime};
 use url::Url;
 
 use self::{
@@ -111,6 +113,7 @@ impl ShopReader for Shopify {
             history: Duration::days(730),
             // Unverified: every refund, edit and payout moves an order's `updatedAt`.
             reread: None,
+            ads: None,
             token_lifetime: Duration::HOUR,
         }
     }
@@ -161,6 +164,11 @@ impl ShopReader for Shopify {
         let read = async move { catalogue::read(&client, &access, currency).await };
         let batches = read.into_stream().map_ok(|batches| stream::iter(batches.into_iter().map(Ok))).try_flatten();
         counted(batches.boxed())
+    }
+
+    /// The platform sells no ads of its own.
+    async fn ad_spend(&self, _: &Access, _: Date, _: Date) -> Result<AdSpend, ShopError> {
+        Ok(AdSpend::default())
     }
 
     async fn subscribe(&self, access: &Access, address: &str) -> Result<(), ShopError> {

@@ -36,6 +36,12 @@ pub const fn verifier_binding(account: AccountId, row: i64) -> Binding {
     Binding { purpose: "oauth_verifier", account, row }
 }
 
+/// What the sealed address of an authorization is bound to, by [`StateHash::row`]: it holds the state.
+#[must_use]
+pub const fn url_binding(account: AccountId, row: i64) -> Binding {
+    Binding { purpose: "oauth_url", account, row }
+}
+
 /// An authorization that was begun. Nobody but its user completes it, and only for its provider and shop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PendingAuthorization {

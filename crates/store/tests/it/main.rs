@@ -4,6 +4,7 @@
 mod accounts;
 mod ai;
 mod alerts;
+mod answers;
 mod as_of;
 mod citus;
 mod credits;

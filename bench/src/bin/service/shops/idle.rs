@@ -115,8 +115,9 @@ async fn connect(store: &Store, keys: &KeyRing, account: AccountId) -> anyhow::R
         refresh: None,
         refresh_expires_at: None,
     };
-    let connection = NewConnection { id, provider, shop_id: shop.clone(), shop, description, tokens };
-    Ok(store.connect(account, connection, OffsetDateTime::now_utc()).await?)
+    let connection = NewConnection { id, provider, shop_id: shop.clone(), shop, description, tokens, key: None };
+    store.connect(account, connection, OffsetDateTime::now_utc()).await?;
+    Ok(())
 }
 
 /// A Shopify whose shops are all quiet.

@@ -166,10 +166,8 @@ impl World {
     /// # Errors
     /// When it takes too long, or a window fails.
     pub async fn wait_for_history(&self) -> anyhow::Result<()> {
-        let state =
-            "SELECT coalesce(min(cursor_at) FILTER (WHERE stream = 'back_fill') < now() - interval '361 days', false)
-            AND bool_or(stream = 'changes' AND cursor_at IS NOT NULL), max(error_message)
-            FROM sync_streams WHERE account_id = $1";
+        let state = "SELECT min(cursor_at) FILTER (WHERE stream = 'back_fill') < now() - interval '361 days',
+            max(error_message) FROM sync_streams WHERE account_id = $1";
         let began = Instant::now();
         loop {
             let row = self.sql.query_one(state, &[&self.owner.id]).await?;

@@ -325,7 +325,6 @@ pub struct Campaigns {
 #[derive(Deserialize)]
 pub struct Campaign {
     pub id: Id,
-    pub name: Option<String>,
 }
 
 #[derive(Deserialize)]
