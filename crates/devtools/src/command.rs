@@ -9,7 +9,7 @@ use std::{
 use actix_web::dev::Server;
 use anyhow::Context;
 use clap::{Args, Subcommand};
-use domain::payments::PriceList;
+use domain::{money::Currency, payments::PriceList, zone::Zone};
 use secrecy::SecretString;
 
 use crate::{
@@ -89,6 +89,12 @@ pub struct ShopifyArgs {
     /// Host name of the shop
     #[arg(long, default_value = "example.myshopify.com", value_name = "HOST")]
     shop: String,
+    /// Currency of the shop
+    #[arg(long, default_value = "EUR")]
+    currency: Currency,
+    /// Zone of the shop
+    #[arg(long, default_value = "Europe/Madrid")]
+    timezone: Zone,
     /// Identifier of the app
     #[arg(long, default_value = "dev-client", value_name = "ID")]
     client_id: String,
@@ -114,8 +120,9 @@ pub struct ShopifyArgs {
 
 impl ShopifyArgs {
     fn stub(self) -> anyhow::Result<(SocketAddr, ShopifyStub)> {
-        let Self { at, shop, client_id, client_secret, orders, variants, days, seed, unlimited } = self;
-        let mut config = ShopifyStubConfig::new(client_id, client_secret, shop);
+        let Self { at, shop, currency, timezone, client_id, client_secret, orders, variants, days, seed, unlimited } =
+            self;
+        let mut config = ShopifyStubConfig::new(client_id, client_secret, shop, (currency, timezone));
         config.seed = Seed { seed, orders, variants, days };
         if unlimited {
             config.rate = (1e9, 1e9);

@@ -138,6 +138,7 @@ settings! {
     /// How many times as long as a statement took an import of a connected shop pauses after it.
     pub shops_nice_ratio: u32 = 1;
     /// The app as Shopify knows it; empty: no shop there can be connected.
+    #[serde(deserialize_with = "name_text")]
     pub shopify_client_id: String = String::new();
     /// Its secret, which also signs hooks.
     pub shopify_client_secret: Option<SecretString> = None;

@@ -27,6 +27,7 @@ use std::{
 
 use actix_web::dev::Server;
 use apollo_compiler::{Schema, validation::Valid};
+use domain::{money::Currency, zone::Zone};
 use secrecy::SecretString;
 use time::OffsetDateTime;
 
@@ -44,6 +45,8 @@ pub struct ShopifyStubConfig {
     pub client_secret: SecretString,
     /// Host name of the only shop.
     pub shop: String,
+    /// Its currency and zone.
+    pub home: (Currency, Zone),
     pub seed: Seed,
     /// Granted, whatever is asked for. `None`: what is asked for.
     pub scopes: Option<Vec<String>>,
@@ -61,11 +64,12 @@ pub struct ShopifyStubConfig {
 
 impl ShopifyStubConfig {
     /// As the platform is on its smallest plan.
-    pub fn new(client_id: String, client_secret: SecretString, shop: String) -> Self {
+    pub fn new(client_id: String, client_secret: SecretString, shop: String, home: (Currency, Zone)) -> Self {
         Self {
             client_id,
             client_secret,
             shop,
+            home,
             seed: Seed::default(),
             scopes: None,
             shows_buyers: true,
@@ -131,8 +135,8 @@ impl ShopifyStub {
     /// When the schema cannot be read, or no HTTP client set up.
     pub fn new(config: ShopifyStubConfig) -> anyhow::Result<Self> {
         let clock = config.at.map_or_else(Clock::default, Clock::stopped);
-        let (currency, zone) = ("EUR".parse()?, "Europe/Madrid".parse()?);
-        let shop = Shop::new(&config.shop, &config.seed, (currency, zone), clock.now());
+        let foreign = if config.home.0.as_str() == "USD" { "EUR" } else { "USD" }.parse()?;
+        let shop = Shop::new(&config.shop, &config.seed, config.home.clone(), foreign, clock.now());
         let (cap, restore) = config.rate;
         let state = State {
             shop,

@@ -90,7 +90,7 @@ pub struct Order {
     pub cancelled: Option<OffsetDateTime>,
     pub test: bool,
     pub status: &'static str,
-    pub currency: &'static str,
+    pub currency: Currency,
     pub customer: Option<u64>,
     pub transactions: Vec<Transaction>,
     pub agreements: Vec<Agreement>,
@@ -103,6 +103,8 @@ pub struct Order {
 pub struct Shop {
     pub host: String,
     pub currency: Currency,
+    /// That of a few orders.
+    foreign: Currency,
     pub zone: Zone,
     pub variants: Vec<Variant>,
     pub orders: Vec<Order>,
@@ -122,11 +124,18 @@ fn cents(cents: i64) -> Decimal {
 }
 
 impl Shop {
-    /// A shop whose history ends at `now`.
-    pub fn new(host: &str, seed: &Seed, (currency, zone): (Currency, Zone), now: OffsetDateTime) -> Self {
+    /// A shop whose history ends at `now`, with the currency of a few of its orders.
+    pub fn new(
+        host: &str,
+        seed: &Seed,
+        (currency, zone): (Currency, Zone),
+        foreign: Currency,
+        now: OffsetDateTime,
+    ) -> Self {
         let mut shop = Self {
             host: host.to_owned(),
             currency,
+            foreign,
             zone,
             variants: Vec::new(),
             orders: Vec::new(),
@@ -229,7 +238,7 @@ impl Shop {
             cancelled: None,
             test,
             status: if unpaid { "PENDING" } else { "PAID" },
-            currency: if foreign { "USD" } else { "EUR" },
+            currency: if foreign { self.foreign } else { self.currency },
             customer,
             transactions,
             agreements,
@@ -392,12 +401,13 @@ impl Shop {
 
     /// The payment of an order that waited for it comes in.
     pub fn pay(&mut self, id: u64, at: OffsetDateTime) -> bool {
+        let currency = self.currency;
         let transaction = Transaction { id: self.id(), kind: "SALE", status: "SUCCESS", fee: None };
         let Some(order) = self.order_mut(id) else { return false };
         order.transactions.push(transaction);
         order.status = "PAID";
         if !order.test && order.truth.state == State::Void {
-            order.truth.state = if order.currency == "EUR" { State::Taken } else { State::Foreign };
+            order.truth.state = if order.currency == currency { State::Taken } else { State::Foreign };
         }
         order.touch(at);
         true

@@ -40,7 +40,12 @@ pub fn config() -> ShopifyStubConfig {
         bulk_takes: Duration::from_millis(20),
         rate: (2_000.0, 100_000.0),
         at: Some(NOW),
-        ..ShopifyStubConfig::new("client".to_owned(), SecretString::from("hush"), SHOP.to_owned())
+        ..ShopifyStubConfig::new(
+            "client".to_owned(),
+            SecretString::from("hush"),
+            SHOP.to_owned(),
+            ("EUR".parse().unwrap(), "Europe/Madrid".parse().unwrap()),
+        )
     }
 }
 
