@@ -67,10 +67,10 @@ pub async fn measure(bench: &Bench) -> anyhow::Result<Row> {
         UPDATE integrations SET last_sync_at = now();
         UPDATE sync_streams SET cursor_at = now() - interval '10 minutes' WHERE stream = 'changes';
         UPDATE integration_syncs SET due_at = now() + account_id * interval '600 seconds'
-            / (SELECT count(*) FROM integration_syncs);
-        VACUUM ANALYZE",
+            / (SELECT count(*) FROM integration_syncs)",
     )
     .await?;
+    sql.batch_execute("VACUUM ANALYZE").await?;
     let settings = [
         ("BAS_SHOPIFY_CLIENT_ID", "1234"),
         ("BAS_SHOPIFY_CLIENT_SECRET", "dev-secret"),
