@@ -2,6 +2,7 @@
 
 mod figures;
 mod guards;
+mod panels;
 mod sessions;
 mod shops;
 

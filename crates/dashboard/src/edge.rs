@@ -4,7 +4,7 @@
 use std::{net::IpAddr, time::Instant};
 
 use ::web::{
-    access::{Exchange, Outcome},
+    access::{Exchange, Failure, Outcome},
     client,
     request_id::{self, RequestId},
 };
@@ -52,9 +52,10 @@ pub async fn edge(
     let answering = answer(&state, &exchange.id, matched.access, request, next, &mut account);
     let response = answering.instrument(exchange.span()).await?;
     let fault = response.response().extensions().get::<PageError>().cloned();
+    let failure = response.response().extensions().get::<Failure>().cloned();
     let outcome = Outcome {
-        error: fault.as_ref().map(PageError::code),
-        cause: fault.as_ref().and_then(PageError::cause),
+        error: fault.as_ref().map(PageError::code).or(failure.as_ref().map(|failure| failure.code)),
+        cause: fault.as_ref().and_then(PageError::cause).or(failure.as_ref().and_then(|it| it.cause.as_deref())),
         account_id: account,
         key_id: None,
     };
@@ -86,8 +87,10 @@ async fn answer(
             let login = pages::login::address(request.method(), request.uri());
             request.into_response(HttpResponse::SeeOther().insert_header((header::LOCATION, login)).finish())
         }
+        Ok(None) if access == Access::Read => request.error_response(PageError::LoggedOut),
         Ok(viewer) => {
             if let Some(viewer) = viewer {
+                request.extensions_mut().insert(viewer.shared());
                 request.extensions_mut().insert(viewer);
             }
             next.call(request).await?.map_into_boxed_body()

@@ -9,6 +9,8 @@ use domain::{StoreError, error::Chain, insights::DecideError, reorder::ChangeErr
 #[derive(Debug, Clone)]
 pub enum PageError {
     NotFound,
+    /// Nobody is logged in, and what is asked for is no page.
+    LoggedOut,
     /// The role does not allow it.
     Forbidden,
     /// The request was made by another site.
@@ -27,6 +29,7 @@ impl PageError {
     pub const fn code(&self) -> &'static str {
         match self {
             Self::NotFound => "not-found",
+            Self::LoggedOut => "logged-out",
             Self::Forbidden => "forbidden",
             Self::CrossSite => "cross-site",
             Self::Invalid(_) => "invalid",
@@ -41,7 +44,7 @@ impl PageError {
         match self {
             Self::Unavailable(cause) | Self::Internal(cause) => Some(cause),
             Self::Invalid(field) => Some(field),
-            Self::NotFound | Self::Forbidden | Self::CrossSite | Self::Conflict => None,
+            Self::NotFound | Self::LoggedOut | Self::Forbidden | Self::CrossSite | Self::Conflict => None,
         }
     }
 }
@@ -86,6 +89,7 @@ impl ResponseError for PageError {
     fn status_code(&self) -> StatusCode {
         match self {
             Self::NotFound => StatusCode::NOT_FOUND,
+            Self::LoggedOut => StatusCode::UNAUTHORIZED,
             Self::Forbidden | Self::CrossSite => StatusCode::FORBIDDEN,
             Self::Invalid(_) => StatusCode::BAD_REQUEST,
             Self::Conflict => StatusCode::CONFLICT,

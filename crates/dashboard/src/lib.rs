@@ -27,10 +27,11 @@ use actix_web::{
     App,
     dev::Server,
     middleware::{Compress, from_fn},
-    web::{Data, FormConfig},
+    web::{Data, FormConfig, ServiceConfig},
 };
 use error::PageError;
 
+pub use routes::READS;
 pub use state::{Parts, Settings, State};
 
 /// How long the head of a request may take to arrive.
@@ -45,10 +46,16 @@ fn form() -> FormConfig {
 }
 
 /// The server on `listener` with so many threads, not yet running: await it, within a runtime of tokio. It handles no signal.
+/// `reads` mounts what answers at [`READS`]: it finds the member who asks among the extensions of a request, as `Rc<Session>`.
 ///
 /// # Errors
 /// When the listener cannot be used.
-pub fn server(state: State, listener: TcpListener, threads: usize) -> io::Result<Server> {
+pub fn server(
+    state: State,
+    reads: impl Fn(&mut ServiceConfig) + Clone + Send + 'static,
+    listener: TcpListener,
+    threads: usize,
+) -> io::Result<Server> {
     let Settings { connections, shutdown_timeout, .. } = state.settings;
     let state = Data::new(state);
     let app = move || {
@@ -58,6 +65,7 @@ pub fn server(state: State, listener: TcpListener, threads: usize) -> io::Result
             .wrap(from_fn(edge::edge))
             .wrap(Compress::default())
             .wrap(from_fn(compression::around))
+            .configure(&reads)
             .configure(routes::configure)
     };
     serve(app, Limits { connections, head_timeout: HEAD_TIMEOUT, shutdown_timeout }, listener, threads)

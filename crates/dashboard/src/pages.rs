@@ -34,7 +34,16 @@ use crate::{session::Viewer, text::Writer};
 
 /// A page.
 fn html(page: Markup) -> HttpResponse {
-    HttpResponse::Ok().insert_header((header::CONTENT_TYPE, "text/html; charset=utf-8")).body(page.into_string())
+    HttpResponse::Ok()
+        .insert_header((header::CONTENT_TYPE, "text/html; charset=utf-8"))
+        .body(without_turns(page.into_string()))
+}
+
+/// Takes out what would turn the order of the text that follows: no text of ours has any of it, and in the name of a product or
+/// a customer it would draw something else than it says (Unicode UAX 9: embeddings, overrides and isolates).
+fn without_turns(text: String) -> String {
+    const TURNS: fn(char) -> bool = |letter| matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    if text.contains(TURNS) { text.replace(TURNS, "") } else { text }
 }
 
 /// Leads on to another page after a change.
@@ -72,4 +81,15 @@ fn parameter<'a>(request: &'a HttpRequest, name: &str) -> Option<std::borrow::Co
         .filter(|(key, _)| key == name)
         .map(|(_, value)| value)
         .last()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_turns_the_order_of_a_text() {
+        assert_eq!(without_turns("Mug \u{202e}\u{2066}gum\u{2069}".to_owned()), "Mug gum");
+        assert_eq!(without_turns("שלום ñ".to_owned()), "שלום ñ");
+    }
 }

@@ -79,6 +79,11 @@ impl Viewer {
         Self(Rc::new(session))
     }
 
+    /// For what answers beside the pages.
+    pub fn shared(&self) -> Rc<Session> {
+        self.0.clone()
+    }
+
     pub fn session(&self) -> &Session {
         &self.0
     }

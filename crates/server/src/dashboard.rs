@@ -28,8 +28,13 @@ const LINK_LASTS: Duration = Duration::hours(1);
 const LOCAL_OWNER: &str = "owner@localhost.localdomain";
 const LOCAL_OWNER_NAME: &str = "Owner";
 
-/// The server on `listener`, not yet running.
-pub fn server(config: &Config, store: &Arc<Store>, api: SocketAddr, listener: TcpListener) -> anyhow::Result<Server> {
+/// The server on `listener`, not yet running; with what it reads of the API, and the address of that.
+pub fn server(
+    config: &Config,
+    store: &Arc<Store>,
+    (api, reads): (SocketAddr, api::State),
+    listener: TcpListener,
+) -> anyhow::Result<Server> {
     let settings = Settings {
         public_url: public_url(config, listener.local_addr()?)?,
         api_url: Url::parse(&format!("http://{api}"))?,
@@ -38,7 +43,8 @@ pub fn server(config: &Config, store: &Arc<Store>, api: SocketAddr, listener: Tc
         shutdown_timeout: SHUTDOWN,
     };
     let parts = Parts { clock: OffsetDateTime::now_utc, token: || Token::generate(random::bytes()), settings };
-    Ok(dashboard::server(State::of(store, parts), listener, THREADS)?)
+    let reads = api::reads(reads, dashboard::READS);
+    Ok(dashboard::server(State::of(store, parts), reads, listener, THREADS)?)
 }
 
 /// The address that browsers know the dashboard by.

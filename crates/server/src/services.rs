@@ -119,7 +119,6 @@ async fn run_supervised(
         let listener = bind(config.listen, "listen")?;
         connections::prepare(&listener).context("the listening socket")?;
         let api = listener.local_addr()?;
-        let pages = dashboard(config, store, api, &mut stopped)?;
         let held = KeyCache::new((**store).clone());
         listen_for_revocations(supervisor, &held, database.direct());
         let failures = supervisor.failures().clone();
@@ -127,6 +126,7 @@ async fn run_supervised(
         metrics::counter!("background_task_panics_total", "task" => "batch_writer").increment(0);
         let ports = deliveries::ports(store, &keys, &sender);
         let state = state(config, store, &held, text_generator.clone(), ports, shared.as_ref())?;
+        let pages = dashboard(config, store, (api, state.clone()), &mut stopped)?;
         let dashboard = Some(pages.to_string());
         addresses = Some(Addresses { api, dashboard: pages });
         let settings = Settings { draining: draining.clone(), dashboard, ..state.settings };
@@ -189,7 +189,12 @@ async fn run_supervised(
 }
 
 /// Adds the dashboard to the servers, and gives the address that browsers know it by.
-fn dashboard(config: &Config, store: &Arc<Store>, api: SocketAddr, servers: &mut Vec<Server>) -> anyhow::Result<Url> {
+fn dashboard(
+    config: &Config,
+    store: &Arc<Store>,
+    api: (SocketAddr, State),
+    servers: &mut Vec<Server>,
+) -> anyhow::Result<Url> {
     let listener = bind(config.dashboard_listen, "dashboard_listen")?;
     let address = dashboard::public_url(config, listener.local_addr()?)?;
     servers.push(dashboard::server(config, store, api, listener)?);

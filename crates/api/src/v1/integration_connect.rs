@@ -126,7 +126,7 @@ pub async fn complete(
 }
 
 fn owner(caller: &Caller) -> Owner {
-    Owner { account: caller.account(), user: caller.key().user_id.clone() }
+    Owner { account: caller.account(), user: caller.user().clone() }
 }
 
 fn random() -> Result<[u8; 32], ApiError> {

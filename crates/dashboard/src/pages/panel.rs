@@ -22,10 +22,13 @@ pub fn foot(writer: &Writer, freshness: &Freshness, how: Vec<String>, path: &str
             table: writer.say("table"),
             as_table: writer.say("chart-as-table"),
             calculated: writer.say("calculated"),
+            copy: writer.say("copy"),
+            copied: writer.say("copied"),
         },
         how,
         curl: curl(path, api),
-        csv: csv.then(|| curl(&format!("{path}{joined}format=csv"), api)),
+        json: path.to_owned(),
+        csv: csv.then(|| format!("{path}{joined}format=csv")),
     }
 }
 

@@ -9,7 +9,7 @@ use crate::{
     session::Viewer,
     state::State,
     text::Writer,
-    views::layout::{Group, Here, Link, Shell, Words},
+    views::layout::{Group, Here, Keys, Link, Shell, Words},
 };
 
 /// The pages of the shop, in the order of the navigation.
@@ -33,7 +33,13 @@ pub async fn shell(
 ) -> Result<Shell, PageError> {
     let credits = state.credits.summary(viewer.account()).await?;
     let say = |id: &str| writer.say(id);
-    let link = |to: Here, icon: Icon| Link { address: to.address(), text: say(to.name()), icon, is_here: to == here };
+    let link = |to: Here, icon: Icon| Link {
+        address: to.address(),
+        keys: to.keys(),
+        text: say(to.name()),
+        icon,
+        is_here: to == here,
+    };
     let session = viewer.session();
     let is_live = session.account.mode == Mode::Live;
     Ok(Shell {
@@ -51,7 +57,20 @@ pub async fn shell(
         mode: (say(if is_live { "live-shop" } else { "test-shop" }), say(if is_live { "to-test" } else { "to-live" })),
         other_mode: if is_live { Mode::Test.as_str() } else { Mode::Live.as_str() },
         person: session.person.name.clone(),
-        words: Words { skip: say("skip"), menu: say("menu"), main: say("main"), log_out: say("log-out") },
+        words: Words {
+            skip: say("skip"),
+            menu: say("menu"),
+            main: say("main"),
+            log_out: say("log-out"),
+            keys: Keys {
+                button: say("keyboard"),
+                title: say("keys-title"),
+                list: say("keys-list"),
+                on: say("keys-on"),
+                chart: say("keys-chart"),
+                close: say("close"),
+            },
+        },
         as_of: writer.message("as-of").text("time", writer.time(writer.now)).say(),
     })
 }

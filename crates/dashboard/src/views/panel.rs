@@ -29,7 +29,7 @@ pub fn panel<T>(panel: &Panel<T>, items: impl Fn(&[T]) -> Markup) -> Markup {
                 @if let Some(all) = &panel.all { a href=(all.address) { (all.text) } }
             }
             @if panel.items.is_empty() { p.soft { (panel.nothing) } } @else { (items(&panel.items)) }
-            @if let Some(next) = &panel.next { p.acts.gap { a.btn href=(next.address) rel="next" { (next.text) } } }
+            @if let Some(next) = &panel.next { p.acts.gap { a.btn href=(next.address) rel="next" data-key="ArrowRight" { (next.text) } } }
             (foot(&panel.foot))
         }
     }
@@ -45,7 +45,8 @@ pub struct Foot {
     pub how: Vec<String>,
     /// The command that gives the same as JSON.
     pub curl: String,
-    /// The command that gives it as a file, where there is one.
+    /// Where the same is for who is logged in: as JSON, and as a file where there is one.
+    pub json: String,
     pub csv: Option<String>,
 }
 
@@ -53,6 +54,13 @@ pub struct FootWords {
     pub table: String,
     pub as_table: String,
     pub calculated: String,
+    pub copy: String,
+    pub copied: String,
+}
+
+/// A button that copies what stands before it, where the script can.
+fn copy(words: &str, done: &str) -> Markup {
+    html! { button.btn.small type="button" data-copy="" data-done=(done) hidden { (words) } }
 }
 
 /// Figures as a table. The first cell of a row is its name.
@@ -72,8 +80,12 @@ pub fn foot(foot: &Foot) -> Markup {
                 }
             }
             details { summary { (foot.words.calculated) } @for paragraph in &foot.how { p { (paragraph) } } }
-            details { summary { "curl" } pre { (foot.curl) } }
-            @if let Some(csv) = &foot.csv { details { summary { "CSV" } pre { (csv) } } }
+            @if let Some(csv) = &foot.csv { a href=(csv) { "CSV" } }
+            a href=(foot.json) { "JSON" }
+            details {
+                summary { "curl" }
+                div { pre { (foot.curl) } (copy(&foot.words.copy, &foot.words.copied)) }
+            }
         }
     }
 }

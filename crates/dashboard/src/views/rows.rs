@@ -69,7 +69,7 @@ pub fn rows(heads: &[Head], rows: &[Row]) -> Markup {
                         @match head {
                             Head::Text(text) => th scope="col" role="columnheader" { (text) },
                             Head::Number(text) => th.num scope="col" role="columnheader" { (text) },
-                            Head::Axis(words) => th scope="col" role="columnheader" { (axis(words)) },
+                            Head::Axis(words) => th scope="col" role="columnheader" { span.vh { (words.join(", ")) } (axis(words)) },
                         }
                     }
                 }

@@ -24,6 +24,14 @@ settings = Settings
 log-out = Log out
 open-items = open
 
+copy = Copy
+copied = Copied
+keyboard = Keyboard
+keys-title = Keys
+keys-on = Keys are on
+close = Close
+keys-chart = ← and → move along a chart that has the focus.
+keys-list = This list
 as-of = As of { $time }
 never-computed = Not computed yet
 table = Table
@@ -71,6 +79,8 @@ month-short = { $month_n ->
 
 error-not-found = There is no such page
 error-not-found-what = The address may be mistyped, or what was there is gone.
+error-logged-out = You are not logged in
+error-logged-out-what = The session has ended. Open the overview, log in, and try again.
 error-forbidden = This is not for your role
 error-forbidden-what = Ask an owner of the account to do it, or to change your role.
 error-cross-site = The request came from another site

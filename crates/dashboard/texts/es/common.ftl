@@ -24,6 +24,14 @@ settings = Ajustes
 log-out = Salir
 open-items = abiertas
 
+copy = Copiar
+copied = Copiado
+keyboard = Teclado
+keys-title = Teclas
+keys-on = Las teclas están activas
+close = Cerrar
+keys-chart = ← y → recorren el gráfico que tiene el foco.
+keys-list = Esta lista
 as-of = Al { $time }
 never-computed = Aún no calculado
 table = Tabla
@@ -71,6 +79,8 @@ month-short = { $month_n ->
 
 error-not-found = Esa página no existe
 error-not-found-what = Puede que la dirección esté mal escrita, o que ya no haya nada ahí.
+error-logged-out = No has iniciado sesión
+error-logged-out-what = La sesión terminó. Abre el resumen, inicia sesión y vuelve a intentarlo.
 error-forbidden = Tu rol no lo permite
 error-forbidden-what = Pídele a un propietario de la cuenta que lo haga, o que cambie tu rol.
 error-cross-site = La petición vino de otro sitio

@@ -24,6 +24,14 @@ settings = Configurações
 log-out = Sair
 open-items = abertas
 
+copy = Copiar
+copied = Copiado
+keyboard = Teclado
+keys-title = Teclas
+keys-on = As teclas estão ativas
+close = Fechar
+keys-chart = ← e → percorrem o gráfico que tem o foco.
+keys-list = Esta lista
 as-of = Às { $time }
 never-computed = Ainda não calculado
 table = Tabela
@@ -71,6 +79,8 @@ month-short = { $month_n ->
 
 error-not-found = Essa página não existe
 error-not-found-what = O endereço pode estar errado, ou o que havia ali não existe mais.
+error-logged-out = Você não entrou
+error-logged-out-what = A sessão terminou. Abra a visão geral, entre e tente de novo.
 error-forbidden = O seu papel não permite isso
 error-forbidden-what = Peça a um proprietário da conta que faça isso, ou que mude o seu papel.
 error-cross-site = A requisição veio de outro site

@@ -13,7 +13,7 @@ use url::Url;
 
 use crate::{
     pages::{
-        insights::{ranked, why},
+        insights::{as_answered, ranked, why},
         panel::foot,
         stock::{axis, stock_row},
     },
@@ -39,7 +39,7 @@ pub fn stories(writer: &Writer, found: &Dated<Page<Insight>>, api: &Url) -> Pane
             address: Some(format!("/insights#insight-{}", insight.id)),
             text: wording.body,
             act: Some(wording.suggested_action).filter(|act| !act.is_empty()),
-            amount: amount.map(|amount| (writer.whole(amount), writer.say("at-stake"))),
+            amount: amount.map(|amount| (writer.whole(amount), as_answered(amount), writer.say("at-stake"))),
             why: why(writer, insight),
         }
     };
@@ -105,7 +105,8 @@ pub fn risks(writer: &Writer, listing: &risks::Listing, api: &Url) -> Panel<Stor
             address: None,
             text: [likely, range].into_iter().flatten().collect::<Vec<_>>().join(" "),
             act: None,
-            amount: expected.map(|amount| (writer.whole(-amount), writer.say("likely-loss"))),
+            amount: expected
+                .map(|amount| (writer.whole(-amount), amount.normalize().to_string(), writer.say("likely-loss"))),
             why: None,
         }
     };
