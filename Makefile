@@ -10,7 +10,7 @@ ROWS ?=
 DATA ?=
 TARGET = $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help run test ci fmt lint doc deny migrations openapi schemathesis bench geoip clean setup servers
+.PHONY: help run test shots ci fmt lint doc deny migrations openapi schemathesis bench geoip clean setup servers
 
 help: ## List what can be made
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -e 's/:.*## /\t/' | while IFS="$$(printf '\t')" read -r name text; do printf '  make %-12s %s\n' "$$name" "$$text"; done
@@ -21,6 +21,10 @@ run: setup ## Build and run the service with a demo shop, on a Postgres of its o
 test: setup servers ## Run every test, on a throw-away Postgres (TESTS='-p store' for some of them)
 	$(CARGO) test $(TESTS) -p testkit --no-run
 	$(TARGET)/debug/with-postgres $(CARGO) test $(TESTS)
+
+shots: setup servers ## Picture every page of the dashboard, in all languages and themes, to target/shots
+	$(CARGO) test -p blackbox -p testkit --no-run
+	PICTURES='$(abspath $(TARGET))/shots' BROWSER=required $(TARGET)/debug/with-postgres $(CARGO) test -p blackbox --test browser
 
 ci: lint doc deny test ## Everything that has to pass before a change lands
 

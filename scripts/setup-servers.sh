@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes sure that the servers which some tests put around the service are on this machine: redis-server, haproxy and
-# pgbouncer. Where they are missing, Debian's packages are fetched and unpacked below ~/.cache: no root is needed, no
+# pgbouncer, and a Chromium with its driver and a font to look at the dashboard with. Where they are missing, Debian's packages are fetched and unpacked below ~/.cache: no root is needed, no
 # system service is made or started. For root that is below /var/cache: pgbouncer runs as another account, which may not
 # enter root's home. Where that cannot be done, the tests that need them say so and are skipped; hence
 # this script always succeeds.
@@ -17,11 +17,18 @@ say() { printf '%s\n' "$*" >&2; }
 # The places that the tests look in, too.
 found() { PATH="$PATH:/usr/sbin:/usr/local/sbin:$shared/$project/servers/bin:$target/bin" command -v "$1" >/dev/null; }
 
-# The programs that are missing, by the name of their package.
+# Browser and driver have to be of one version: they come together.
+found_browser() {
+    found chromedriver || return 1
+    [ -n "${CHROME:-}" ] || found chromium || found google-chrome || found chromium-browser || found chromium-headless-shell
+}
+
+# The programs that are missing, by the names of their packages.
 missing() {
     found redis-server || echo redis-tools
     found haproxy || echo haproxy
     found pgbouncer || echo pgbouncer
+    found_browser || echo chromium-headless-shell chromium-common chromium-driver fonts-dejavu-core
 }
 
 give_up() {
@@ -35,7 +42,7 @@ download() {
     work=$(mktemp -d "$target/work.XXXXXX") || give_up "cannot write to $target"
     trap 'rm -rf "$work"' EXIT
     mkdir -p "$work/state/lists/partial" "$work/cache/archives/partial" "$work/debs" "$target/root"
-    say "Downloading $(missing | tr '\n' ' ')to $target (a few MB; no root needed)..."
+    say "Downloading $(missing | tr '\n' ' ')to $target (a few MB, a browser about 100; no root needed)..."
     private="-q -o Dir::State=$work/state -o Dir::Cache=$work/cache -o Dir::State::Lists=$work/state/lists -o Debug::NoLocking=1"
     # Word splitting is wanted here and below: one word per option and package.
     # shellcheck disable=SC2086
@@ -55,6 +62,21 @@ download() {
     wrap redis-server usr/bin/redis-check-rdb
     wrap haproxy usr/sbin/haproxy
     wrap pgbouncer usr/sbin/pgbouncer
+    fonts
+    wrap chromedriver usr/bin/chromedriver
+    wrap chromium-headless-shell usr/lib/chromium/chromium-headless-shell
+}
+
+# The browser finds the font that came with it, beside those of the machine.
+fonts() {
+    [ -d "$target/root/usr/share/fonts" ] || return 0
+    cat >"$target/root/fonts.conf" <<-END
+	<?xml version="1.0"?>
+	<!DOCTYPE fontconfig SYSTEM "urn:fontconfig:fonts.dtd">
+	<fontconfig>
+	<dir>/usr/share/fonts</dir><dir>$target/root/usr/share/fonts</dir><cachedir prefix="xdg">fontconfig</cachedir>
+	</fontconfig>
+	END
 }
 
 # A program that finds the libraries beside it, if it runs here: `wrap NAME FILE`. Debian's redis-server is one file
@@ -67,12 +89,15 @@ wrap() {
     done
     file=$(dirname "$target/root/$2")/$1
     [ -e "$file" ] || ln -s "$(basename "$2")" "$file"
-    if ! LD_LIBRARY_PATH="$libraries" "$file" -v >/dev/null 2>&1 &&
-        ! LD_LIBRARY_PATH="$libraries" "$file" --version >/dev/null 2>&1; then
+    # Only haproxy does not know the long option, and the browser takes the short one for a wish to start.
+    if ! LD_LIBRARY_PATH="$libraries" "$file" --version >/dev/null 2>&1 &&
+        { [ "$1" != haproxy ] || ! LD_LIBRARY_PATH="$libraries" "$file" -v >/dev/null 2>&1; }; then
         say "note: the downloaded $1 does not run here"
         return 0
     fi
-    printf '#!/bin/sh\nLD_LIBRARY_PATH=%s exec %s "$@"\n' "'$libraries'" "'$file'" >"$target/bin/$1"
+    settings="LD_LIBRARY_PATH='$libraries'"
+    if [ -f "$target/root/fonts.conf" ]; then settings="$settings FONTCONFIG_FILE='$target/root/fonts.conf'"; fi
+    printf '#!/bin/sh\n%s exec %s "$@"\n' "$settings" "'$file'" >"$target/bin/$1"
     chmod +x "$target/bin/$1"
 }
 

@@ -5,8 +5,10 @@
 //! of each other; one that cannot be sent because its connection still waits is late, and its wait counts.
 
 use std::{
+    fmt,
     io::{Read, Write},
     net::{SocketAddr, TcpStream},
+    sync::Arc,
     thread,
     time::{Duration, Instant},
 };
@@ -20,15 +22,45 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// From the start of the threads to the first instant.
 const BEFORE: Duration = Duration::from_millis(100);
 
-/// GETs at a rate, over connections that take them in turn, by keys in turn.
+/// Requests at a rate, over connections that take them in turn.
 #[derive(Debug, Clone)]
 pub struct Paced {
-    pub path: String,
-    pub keys: Vec<String>,
+    pub requests: Requests,
     pub connections: usize,
     pub seconds: u32,
     /// Requests a second.
     pub rate: f64,
+}
+
+/// What is asked: the n-th request as it is sent.
+#[derive(Clone)]
+pub struct Requests {
+    shown: String,
+    message: Arc<dyn Fn(usize) -> Vec<u8> + Send + Sync>,
+}
+
+impl Requests {
+    /// GETs of a path, by keys in turn.
+    #[must_use]
+    pub fn get(path: &str, keys: Vec<String>) -> Self {
+        let target = path.to_owned();
+        Self::of(&format!("GET {path}"), move |number| {
+            let key = keys.get(number % keys.len().max(1)).map_or("", String::as_str);
+            format!("GET {target} HTTP/1.1\r\nHost: shop.example\r\nAuthorization: Bearer {key}\r\n\r\n").into_bytes()
+        })
+    }
+
+    /// Whole messages of HTTP, called `shown` in the report.
+    #[must_use]
+    pub fn of(shown: &str, message: impl Fn(usize) -> Vec<u8> + Send + Sync + 'static) -> Self {
+        Self { shown: shown.to_owned(), message: Arc::new(message) }
+    }
+}
+
+impl fmt::Debug for Requests {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.shown)
+    }
 }
 
 /// What a connection did.
@@ -45,8 +77,8 @@ impl Paced {
     /// The command as it is written in the report.
     #[must_use]
     pub fn shown(&self) -> String {
-        let Self { path, connections, seconds, rate, .. } = self;
-        format!("GET {path} at {rate:.0}/s for {seconds} s over {connections} connections")
+        let Self { requests: Requests { shown, .. }, connections, seconds, rate } = self;
+        format!("{shown} at {rate:.0}/s for {seconds} s over {connections} connections")
     }
 
     /// Runs it against the server at `base_url`, on threads of its own, and blocks meanwhile.
@@ -111,8 +143,7 @@ impl Paced {
                 thread::sleep(wait);
                 seen.late.push(ms(due));
             }
-            let key = self.keys.get(number % self.keys.len().max(1)).map_or("", String::as_str);
-            match client.get(&self.path, key) {
+            match client.ask(&(self.requests.message)(number)) {
                 Ok(true) => seen.took.push(ms(due)),
                 Ok(false) | Err(_) => seen.failed += 1.0,
             }
@@ -134,17 +165,16 @@ impl Client {
     }
 
     /// Whether the answer was a success.
-    fn get(&mut self, path: &str, key: &str) -> anyhow::Result<bool> {
-        let asked = self.try_get(path, key);
+    fn ask(&mut self, message: &[u8]) -> anyhow::Result<bool> {
+        let asked = self.try_ask(message);
         if asked.is_err() {
             self.stream = connect(self.address)?;
         }
         asked
     }
 
-    fn try_get(&mut self, path: &str, key: &str) -> anyhow::Result<bool> {
-        let head = format!("GET {path} HTTP/1.1\r\nHost: shop.example\r\nAuthorization: Bearer {key}\r\n\r\n");
-        self.stream.write_all(head.as_bytes())?;
+    fn try_ask(&mut self, message: &[u8]) -> anyhow::Result<bool> {
+        self.stream.write_all(message)?;
         self.buffer.clear();
         let end = loop {
             if let Some(at) = self.buffer.windows(4).position(|window| window == b"\r\n\r\n") {
@@ -185,7 +215,7 @@ mod tests {
     use super::*;
 
     fn paced(rate: f64) -> Paced {
-        Paced { path: "/x".into(), keys: vec!["key".into()], connections: 1, seconds: 1, rate }
+        Paced { requests: Requests::get("/x", vec!["key".into()]), connections: 1, seconds: 1, rate }
     }
 
     #[test]

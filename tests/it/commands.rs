@@ -37,6 +37,41 @@ async fn keys_are_shown_once_and_listed_without_themselves() {
 }
 
 #[tokio::test]
+async fn a_rotated_key_goes_on_for_the_overlap_and_says_when_it_was_used() {
+    let service = Service::start().await;
+    let account = service.account.to_string();
+    let create = ["keys", "create", "--account", &account, "--scopes", "read", "--name", "BI", "--json"];
+    let old: Value = serde_json::from_str(&run(&mut service.api(&create))).unwrap();
+    let id = old["id"].to_string();
+    let rotate = |hours: &str| -> Value {
+        let arguments =
+            ["keys", "rotate", &id, "--account", &account, "--expires", "90d", "--overlap-hours", hours, "--json"];
+        serde_json::from_str(&run(&mut service.api(&arguments))).unwrap()
+    };
+    let new = rotate("48");
+    assert_eq!((&new["name"], &new["scopes"]), (&old["name"], &old["scopes"]));
+    for key in [&old, &new] {
+        service.process.json("/api/v1/me", key["key"].as_str().unwrap()).await;
+    }
+    let listed = || -> Value {
+        let listed = run(&mut service.api(&["keys", "list", "--account", &account, "--json"]));
+        let listed: Vec<Value> = serde_json::from_str(&listed).unwrap();
+        listed.into_iter().find(|key| key["id"] == old["id"]).unwrap()
+    };
+    assert!(listed()["expires_at"].is_string());
+    // It is written beside the requests.
+    while listed()["last_used_at"].is_null() {
+        tokio::task::yield_now().await;
+    }
+    // Rotated again without an overlap, it ends at once.
+    rotate("0");
+    let refused = service.process.get("/api/v1/me", old["key"].as_str().unwrap()).await;
+    assert_eq!(refused.status(), 401);
+    let again = service.api(&["keys", "rotate", &id, "--account", &account]).output().unwrap();
+    assert!(String::from_utf8_lossy(&again.stderr).contains("no key"), "{again:?}");
+}
+
+#[tokio::test]
 async fn a_command_for_an_account_that_is_not_there_says_so() {
     let service = Service::start().await;
     for arguments in [&["keys", "create", "--account", "999"][..], &["jobs", "run", "all", "--account", "999"]] {

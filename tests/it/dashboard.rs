@@ -1,9 +1,22 @@
 //! The dashboard from outside: pages over HTTP, with a cookie that is kept by hand.
 
+mod alerts;
+mod data;
+mod details;
 mod figures;
 mod guards;
+mod integrations;
+mod keys;
+mod log_in;
+mod mails;
+mod members;
+mod panels;
+mod second_factor;
 mod sessions;
 mod shops;
+mod webhooks;
+
+use std::collections::BTreeMap;
 
 use reqwest::{Method, Response, header::HeaderMap, redirect::Policy};
 use tokio_postgres::Client;
@@ -20,12 +33,44 @@ enum Needs {
 
 const ANY: Needs = Needs::Role(&["viewer", "editor", "owner"]);
 const CHANGES: Needs = Needs::Role(&["editor", "owner"]);
+const OWNS: Needs = Needs::Role(&["owner"]);
 
 /// Every address of the dashboard but the style sheet, the script and the icon, with something for what is in braces.
 const ROUTES: &[(&str, &str, Needs)] = &[
     ("GET", "/login", Needs::Nothing),
+    ("POST", "/login", Needs::Nothing),
+    ("GET", "/login/code", Needs::Nothing),
+    ("POST", "/login/code", Needs::Nothing),
+    ("GET", "/signup", Needs::Nothing),
+    ("POST", "/signup", Needs::Nothing),
+    ("GET", "/signup/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8", Needs::Nothing),
+    ("POST", "/signup/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8", Needs::Nothing),
+    ("GET", "/reset", Needs::Nothing),
+    ("POST", "/reset", Needs::Nothing),
+    ("GET", "/reset/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8", Needs::Nothing),
+    ("POST", "/reset/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8", Needs::Nothing),
+    ("GET", "/invitation/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8", Needs::Nothing),
+    ("POST", "/invitation/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8", Needs::Nothing),
+    ("GET", "/address/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8", Needs::Nothing),
+    ("POST", "/address/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8", Needs::Nothing),
+    ("GET", "/outbox", Needs::Nothing),
+    ("GET", "/status", Needs::Nothing),
     ("GET", "/enter/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8", Needs::Nothing),
     ("POST", "/enter/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8", Needs::Nothing),
+    ("GET", "/confirm", ANY),
+    ("POST", "/confirm", ANY),
+    ("GET", "/settings/people", OWNS),
+    ("POST", "/settings/people", OWNS),
+    ("POST", "/settings/people/1", OWNS),
+    ("GET", "/settings/security", ANY),
+    ("POST", "/settings/password", ANY),
+    ("POST", "/settings/address", ANY),
+    ("GET", "/settings/second-factor", ANY),
+    ("POST", "/settings/second-factor", ANY),
+    ("GET", "/settings/sessions", ANY),
+    ("POST", "/settings/sessions", ANY),
+    ("GET", "/settings/activity", OWNS),
+    ("GET", "/settings/activity.csv", OWNS),
     ("GET", "/", ANY),
     ("GET", "/?period=7d&metric=aov&compare=year", ANY),
     ("GET", "/insights", ANY),
@@ -36,9 +81,51 @@ const ROUTES: &[(&str, &str, Needs)] = &[
     ("GET", "/anomalies", ANY),
     ("GET", "/anomalies/1", ANY),
     ("GET", "/inventory", ANY),
+    ("GET", "/inventory?q=mug", ANY),
+    ("GET", "/inventory/1", ANY),
     ("GET", "/reorder", ANY),
     ("POST", "/reorder/1", CHANGES),
     ("GET", "/customers", ANY),
+    ("GET", "/customers?q=%3Cb%3E%25", ANY),
+    ("GET", "/customers/1", ANY),
+    ("GET", "/data", ANY),
+    ("POST", "/data", CHANGES),
+    ("GET", "/data/1", ANY),
+    ("POST", "/data/1", CHANGES),
+    ("POST", "/data/1/discard", CHANGES),
+    ("GET", "/data/1/rejects.csv", ANY),
+    ("POST", "/jobs", CHANGES),
+    ("GET", "/integrations", ANY),
+    ("POST", "/integrations/shopify/connect", CHANGES),
+    ("GET", "/integrations/shopify/callback?code=of-a-query&state=none", CHANGES),
+    ("GET", "/integrations/1", ANY),
+    ("POST", "/integrations/1/sync", CHANGES),
+    ("POST", "/integrations/1/disconnect", CHANGES),
+    ("GET", "/alerts", ANY),
+    ("GET", "/alerts?name=a&metric=orders&comparator=lt&threshold=1&window=24&severity=high&cooldown=1", ANY),
+    ("POST", "/alerts", CHANGES),
+    ("GET", "/alerts/1", ANY),
+    ("POST", "/alerts/1", CHANGES),
+    ("POST", "/alerts/1/switch", CHANGES),
+    ("POST", "/alerts/1/delete", CHANGES),
+    ("GET", "/webhooks", ANY),
+    ("POST", "/webhooks", CHANGES),
+    ("GET", "/webhooks/1", ANY),
+    ("GET", "/webhooks/1?state=failed&event=credits.low&from=2026-11-20&to=2026-11-21&cursor=9", ANY),
+    ("POST", "/webhooks/1/test", CHANGES),
+    ("POST", "/webhooks/1/switch", CHANGES),
+    ("POST", "/webhooks/1/rotate", CHANGES),
+    ("POST", "/webhooks/1/delete", CHANGES),
+    ("GET", "/webhooks/1/replay?from=2026-11-20&to=2026-11-21&which=failed", CHANGES),
+    ("POST", "/webhooks/1/replay", CHANGES),
+    ("GET", "/webhooks/1/deliveries/0198d0c0-a7e1-7c3f-9a5f-3f8b1d2c4e6a", ANY),
+    ("POST", "/webhooks/1/deliveries/0198d0c0-a7e1-7c3f-9a5f-3f8b1d2c4e6a/resend", CHANGES),
+    ("GET", "/keys", ANY),
+    ("GET", "/keys?ended=true", ANY),
+    ("POST", "/keys", OWNS),
+    ("GET", "/keys/1", OWNS),
+    ("POST", "/keys/1/rotate", OWNS),
+    ("POST", "/keys/1/revoke", OWNS),
     ("POST", "/mode", ANY),
     ("POST", "/logout", ANY),
 ];
@@ -59,9 +146,12 @@ impl Dashboard {
     }
 
     async fn start_with(settings: &[(&str, &str)]) -> Self {
-        let listen = format!("127.0.0.1:{}", free_port());
+        Self::start_as(&["serve"], format!("127.0.0.1:{}", free_port()), settings).await
+    }
+
+    async fn start_as(command: &[&str], listen: String, settings: &[(&str, &str)]) -> Self {
         let own = [("BAS_RATE_LIMIT_PER_MINUTE", "100000"), ("BAS_DASHBOARD_LISTEN", listen.as_str())];
-        let service = Service::start_with(&[&own, settings].concat()).await;
+        let service = Service::start_as(command, &[&own, settings].concat()).await;
         let sql = service.db.client().await.unwrap();
         Self { service, listen, sql }
     }
@@ -79,7 +169,7 @@ impl Dashboard {
 
     fn browser(&self) -> Browser {
         let client = reqwest::Client::builder().no_proxy().redirect(Policy::none()).build().unwrap();
-        Browser { client, site: self.site(), cookie: None, language: "en" }
+        Browser { client, site: self.site(), cookie: None, others: BTreeMap::new(), language: "en" }
     }
 
     /// A browser that an owner of the account has logged in with.
@@ -96,13 +186,15 @@ impl Dashboard {
     }
 }
 
-/// A browser that keeps one cookie.
+/// A browser.
 #[derive(Clone)]
 struct Browser {
     client: reqwest::Client,
     site: String,
     /// `name=value`.
     cookie: Option<String>,
+    /// The other cookies, likewise.
+    others: BTreeMap<String, String>,
     language: &'static str,
 }
 
@@ -133,7 +225,7 @@ impl Browser {
         if method == Method::POST {
             request = request.header("content-type", "application/x-www-form-urlencoded").body(fields.to_owned());
         }
-        if let Some(cookie) = &self.cookie {
+        for cookie in self.cookie.iter().chain(self.others.values()) {
             request = request.header("cookie", cookie);
         }
         request = request.header("accept-language", self.language);
@@ -149,7 +241,10 @@ impl Browser {
     fn keep(&mut self, response: &Response) {
         for line in response.headers().get_all("set-cookie") {
             let pair = line.to_str().unwrap().split(';').next().unwrap();
-            self.cookie = Some(pair.to_owned()).filter(|pair| !pair.ends_with('='));
+            match pair.split_once('=').unwrap() {
+                ("session", value) => self.cookie = (!value.is_empty()).then(|| pair.to_owned()),
+                (name, _) => drop(self.others.insert(name.to_owned(), pair.to_owned())),
+            }
         }
     }
 
@@ -174,10 +269,11 @@ fn every_address_is_in_the_list() {
     let addresses: Vec<_> = lines.filter_map(|address| address.split_once(" \"")).collect();
     assert!(addresses.len() > 10, "{addresses:?}");
     for (method, path) in addresses.into_iter().filter(|(_, path)| !path.starts_with("/assets/")) {
-        let (start, end) = path.split_once('{').map_or((path, None), |(start, _)| (start, Some(())));
-        let fits = |listed: &str| match end {
-            None => listed.split('?').next() == Some(start),
-            Some(()) => listed.strip_prefix(start).is_some_and(|rest| !rest.is_empty() && !rest.contains('/')),
+        let fits = |listed: &str| {
+            let listed: Vec<_> = listed.split('?').next().unwrap_or_default().split('/').collect();
+            let parts: Vec<_> = path.split('/').collect();
+            let is_like = |(part, given): (&&str, &&str)| part == given || part.starts_with('{') && !given.is_empty();
+            parts.len() == listed.len() && parts.iter().zip(&listed).all(is_like)
         };
         assert!(ROUTES.iter().any(|(of, listed, _)| *of == method && fits(listed)), "{method} {path}");
     }

@@ -3,7 +3,7 @@
 //! A block that is not run says why in a comment before it: `<!-- not run: it waits until it is stopped -->`.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     fs,
     net::SocketAddr,
     path::{Path, PathBuf},
@@ -108,6 +108,33 @@ fn the_walks_through_the_architecture_name_files_that_exist() {
             let (name, path) = file.split_once('/').unwrap();
             assert!(root().join("crates").join(name).join("src").join(path).is_file(), "{file}");
         }
+    }
+}
+
+/// The marks in the code of a platform, by the name of their file.
+fn unverified(platform: &str) -> BTreeMap<String, usize> {
+    let folder = root().join("crates/connectors/src/shops");
+    let own = fs::read_dir(folder.join(platform)).unwrap().map(|entry| entry.unwrap().path());
+    let files = own.chain([folder.join(format!("{platform}.rs"))]).filter(|path| path.is_file());
+    let marks = files.map(|file| {
+        let name = file.file_name().unwrap().to_string_lossy().into_owned();
+        (name, fs::read_to_string(file).unwrap().matches("Unverified: ").count())
+    });
+    marks.filter(|(_, count)| *count > 0).collect()
+}
+
+#[test]
+fn what_is_unverified_of_a_platform_is_in_its_page() {
+    for platform in ["shopify", "tiendanube", "mercadolibre"] {
+        let page = fs::read_to_string(root().join(format!("docs/integrations/{platform}.md"))).unwrap();
+        let mut named: BTreeMap<String, usize> = BTreeMap::new();
+        for cell in page.lines().filter_map(|line| line.strip_suffix(" |")?.rsplit_once("| ")).map(|(_, cell)| cell) {
+            let file = cell.split('`').find(|code| code.ends_with(".rs"));
+            if let Some(file) = file {
+                *named.entry(file.to_owned()).or_default() += 1;
+            }
+        }
+        assert_eq!(named, unverified(platform), "{platform}");
     }
 }
 
@@ -235,6 +262,7 @@ async fn every_command_that_the_manual_prints_works() {
         "credits.md",
         "dashboard.md",
         "insights.md",
+        "integrations.md",
         "operations.md",
         "webhooks.md",
     ];

@@ -9,6 +9,7 @@ mod authorisation;
 mod backup;
 mod budgets;
 mod commands;
+mod crawl;
 mod dashboard;
 mod data_keys;
 mod databases;

@@ -182,10 +182,15 @@ impl Service {
     }
 
     pub async fn start_with(settings: &[(&str, &str)]) -> Self {
+        Self::start_as(&["serve"], settings).await
+    }
+
+    /// With another command than `serve`.
+    pub async fn start_as(command: &[&str], settings: &[(&str, &str)]) -> Self {
         let db = TestDb::new().await.unwrap();
         let folder = tempfile::tempdir().unwrap();
         let [account, stranger] = ["Shop", "Stranger"].map(|name| create_account(&db, &folder, name));
-        let process = Process::start(api(&db.url(), &folder).arg("serve").envs(settings.iter().copied()));
+        let process = Process::start(api(&db.url(), &folder).args(command).envs(settings.iter().copied()));
         Self { process, db, folder, account, stranger }
     }
 

@@ -1,4 +1,4 @@
-//! Who calls: the API key in the header `Authorization`, and what it opens.
+//! Who calls: the API key in the header `Authorization` and what it opens, or a member who is logged in to the dashboard.
 
 use std::{
     future::{Ready, ready},
@@ -12,9 +12,11 @@ use actix_web::{
     http::header::{self, HeaderMap},
 };
 use domain::{
-    AccountId,
+    AccountId, UserId,
+    accounts::Mode,
     keys::{ApiKey, InvalidKey, KeyHash, KeyRecord, KeyRefused, KeyStore},
     money::Currency,
+    sessions::Session,
     texts::Locale,
     zone::Zone,
 };
@@ -22,34 +24,67 @@ use time::OffsetDateTime;
 
 use crate::error::{ApiError, Code};
 
-/// The holder of a valid key. A handler that takes it is only reached with one.
+/// Whose figures are asked for. A handler that takes it is only reached with one.
 #[derive(Debug, Clone)]
-pub struct Caller(Rc<KeyRecord>);
+pub enum Caller {
+    /// The holder of a valid key.
+    Key(Rc<KeyRecord>),
+    /// A member who looks at the account in the dashboard: reads what its panels name.
+    Member(Rc<Session>),
+}
 
 impl Caller {
-    pub const fn new(key: Rc<KeyRecord>) -> Self {
-        Self(key)
-    }
-
-    pub fn key(&self) -> &KeyRecord {
-        &self.0
+    /// # Errors
+    /// [`Code::MissingAuthorization`] for who has none.
+    pub fn key(&self) -> Result<&KeyRecord, ApiError> {
+        match self {
+            Self::Key(key) => Ok(key),
+            Self::Member(_) => Err(ApiError::new(Code::MissingAuthorization)),
+        }
     }
 
     pub fn account(&self) -> AccountId {
-        self.0.account_id
+        match self {
+            Self::Key(key) => key.account_id,
+            Self::Member(session) => session.account.id,
+        }
+    }
+
+    /// Whose account it is.
+    pub fn user(&self) -> &UserId {
+        match self {
+            Self::Key(key) => &key.user_id,
+            Self::Member(session) => &session.account.user_id,
+        }
+    }
+
+    pub fn mode(&self) -> Mode {
+        match self {
+            Self::Key(key) => key.mode,
+            Self::Member(session) => session.account.mode,
+        }
     }
 
     pub fn currency(&self) -> Currency {
-        self.0.profile.currency
+        match self {
+            Self::Key(key) => key.profile.currency,
+            Self::Member(session) => session.account.currency,
+        }
     }
 
     /// Of texts, where the request does not ask for another.
     pub fn locale(&self) -> Locale {
-        self.0.profile.locale
+        match self {
+            Self::Key(key) => key.profile.locale,
+            Self::Member(session) => session.account.locale,
+        }
     }
 
     pub fn zone(&self) -> &Zone {
-        &self.0.profile.timezone
+        match self {
+            Self::Key(key) => &key.profile.timezone,
+            Self::Member(session) => &session.account.timezone,
+        }
     }
 }
 
@@ -104,5 +139,6 @@ pub async fn authenticate(hash: KeyHash, keys: &dyn KeyStore, now: OffsetDateTim
         KeyRefused::Revoked => ApiError::new(Code::KeyRevoked),
         KeyRefused::Expired => ApiError::new(Code::KeyExpired),
     })?;
+    keys.note_use(hash, now);
     Ok(record)
 }

@@ -195,7 +195,7 @@ async fn admit(
         Ok(key) => {
             let bucket = Bucket::Key(key.id);
             let quota = state.limiter.hit(bucket, limit).await;
-            let caller = Caller::new(Rc::new(key));
+            let caller = Caller::Key(Rc::new(key));
             let verdict = within(quota, false).and_then(|()| in_scope(caller, access)).map(Some);
             Admission { bucket, quota, verdict }
         }
@@ -229,7 +229,7 @@ fn writes(method: &Method) -> bool {
 
 fn in_scope(caller: Caller, access: Access) -> Result<Caller, ApiError> {
     match access {
-        Access::Key(needed) if !caller.key().allows(needed) => Err(ApiError::scope(needed)),
+        Access::Key(needed) if !caller.key()?.allows(needed) => Err(ApiError::scope(needed)),
         _ => Ok(caller),
     }
 }
@@ -251,7 +251,7 @@ async fn not_modified(state: &State, bucket: Bucket, quota: Quota) -> Result<Quo
 
 /// Writes the body of an error, and the headers that belong to its status. Where another budget than that of requests
 /// refused, `quota` becomes what a client has to know: nothing is left until that budget is free again.
-fn fill_error(response: &mut ServiceResponse<BoxBody>, id: &RequestId, quota: &mut Quota) {
+pub fn fill_error(response: &mut ServiceResponse<BoxBody>, id: &RequestId, quota: &mut Quota) {
     let Some(error) = response.response().error().and_then(|error| error.as_error::<ApiError>()) else { return };
     let (code, retry_after) = (error.code, error.retry_after);
     if let (Code::RateLimitExceeded, Some(reset_seconds)) = (code, retry_after) {
@@ -307,6 +307,6 @@ fn outcome<'a>(response: &'a ServiceResponse<BoxBody>, caller: Option<&Caller>) 
         error: error.map(|error| error.code.as_str()),
         cause: error.and_then(|error| error.cause.as_deref()),
         account_id: caller.map(|caller| caller.account().0),
-        key_id: caller.map(|caller| caller.key().id.0),
+        key_id: caller.and_then(|caller| caller.key().ok()).map(|key| key.id.0),
     }
 }

@@ -11,7 +11,7 @@ use std::{collections::HashMap, panic::AssertUnwindSafe};
 use actix_web::{
     Error, HttpResponse, Resource, Route,
     body::{BoxBody, MessageBody},
-    dev::{HttpServiceFactory, ServiceRequest, ServiceResponse},
+    dev::{ServiceRequest, ServiceResponse},
     guard,
     http::{Method, header},
     middleware::{Next, from_fn},
@@ -226,9 +226,18 @@ impl Table {
     /// Mounts the routes.
     pub fn configure(&self, config: &mut ServiceConfig) {
         for (path, known) in &self.paths {
-            config.service(resource(path, known));
+            config.service(resource(path, known.endpoints.iter(), known.allow).wrap(from_fn(survive)));
         }
         config.default_service(web::to(not_found));
+    }
+
+    /// What holders of a key read at these paths.
+    pub fn reads(&self, paths: &[&str]) -> impl Iterator<Item = Resource> {
+        let asked = self.paths.iter().filter(|(path, _)| paths.contains(path));
+        asked.map(|(path, known)| {
+            let reads = known.endpoints.iter().filter(|endpoint| endpoint.access == Access::Key(Scope::Read));
+            resource(path, reads.filter(|endpoint| endpoint.method == HttpMethod::Get), "GET, HEAD")
+        })
     }
 }
 
@@ -242,23 +251,19 @@ fn allow(endpoints: &[Endpoint]) -> String {
     methods.chain(["OPTIONS"]).collect::<Vec<_>>().join(", ")
 }
 
-/// A resource that says what it allows and survives panics.
-fn resource(path: &'static str, known: &Path) -> impl HttpServiceFactory + 'static {
-    let allow = known.allow;
+/// A resource that says what it allows.
+fn resource<'a>(path: &str, endpoints: impl Iterator<Item = &'a Endpoint>, allow: &'static str) -> Resource {
     let options = move || async move { HttpResponse::NoContent().insert_header((header::ALLOW, allow)).finish() };
     let refuse = move || async move {
         let mut response = HttpResponse::from_error(ApiError::new(Code::MethodNotAllowed));
         response.headers_mut().insert(header::ALLOW, header::HeaderValue::from_static(allow));
         response
     };
-    known
-        .endpoints
-        .iter()
+    endpoints
         .map(Endpoint::route)
         .fold(web::resource(path), Resource::route)
         .route(web::method(Method::OPTIONS).to(options))
         .default_service(web::to(refuse))
-        .wrap(from_fn(survive))
 }
 
 async fn not_found() -> Result<HttpResponse, ApiError> {
@@ -266,7 +271,7 @@ async fn not_found() -> Result<HttpResponse, ApiError> {
 }
 
 /// A panic ends its own request and no other.
-async fn survive(
+pub async fn survive(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {

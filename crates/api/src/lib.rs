@@ -19,6 +19,7 @@ mod openapi;
 mod path;
 mod query;
 pub mod rate_limit;
+mod reads;
 mod respond;
 mod state;
 mod streams;
@@ -40,6 +41,7 @@ use actix_web::{
     web::Data,
 };
 
+pub use reads::reads;
 pub use state::{PUBLIC_FACTOR, Parts, Settings, State};
 
 /// The OpenAPI 3.1 document of the API.

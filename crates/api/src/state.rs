@@ -18,6 +18,7 @@ use domain::{
     credits::{CreditLedger, TransactionLog, auto_topup::AutoTopupStore},
     customers::CustomerStore,
     health::Health,
+    idempotency::AnswerStore,
     insights::InsightStore,
     integrations::IntegrationStore,
     inventory::InventoryStore,
@@ -125,6 +126,7 @@ impl State {
         S: Health + CreditLedger + TransactionLog + AutoTopupStore + UsageStore + AiAccess + CustomerStore,
         S: IntegrationStore + WebhookStore + WebhookSettings + DeliveryLog + ReplayStore + InsightStore + AnomalyStore,
         S: AccountStore + AuthorizationStore + ConnectionStore + TokenStore + SyncStore + SyncRunStore + Inbox,
+        S: AnswerStore,
         S: MetricDayStore
             + ProfitStore
             + InventoryStore

@@ -6,19 +6,15 @@ use actix_web::http::header::HeaderValue;
 use domain::idempotency::Idempotent;
 use serde::Serialize;
 
-use tracing::Instrument;
-
 use crate::{error::ApiError, respond::Reply};
 
-/// Does `work` in a task of its own and waits for it. A client that disconnects cancels the handler wherever it waits;
-/// the task goes on, so that a transaction is never cut in the middle.
+/// Does `work` whether or not the client waits for it, so that a transaction is never cut in the middle.
 pub async fn detached<T, E>(work: impl Future<Output = Result<T, E>> + Send + 'static) -> Result<T, ApiError>
 where
     T: Send + 'static,
     E: Into<ApiError> + Send + 'static,
 {
-    #[expect(clippy::disallowed_methods, reason = "it is waited for")]
-    match tokio::spawn(work.in_current_span()).await {
+    match ::web::detached::detached(work).await {
         Ok(done) => done.map_err(Into::into),
         Err(failed) => Err(ApiError::internal(&failed)),
     }
@@ -53,6 +49,8 @@ where
 
 #[cfg(test)]
 mod tests {
+    use tracing::Instrument;
+
     use super::*;
 
     #[tokio::test]

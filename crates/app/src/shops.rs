@@ -4,10 +4,12 @@
 //! platforms.
 
 pub mod connect;
+mod copies;
 mod documents;
 mod imports;
 pub mod inbox;
 pub mod receive;
+mod strangers;
 pub mod sync;
 #[cfg(test)]
 mod tests;
@@ -20,6 +22,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use domain::{
     AccountId, StoreError,
     accounts::{AccountStore, Mode, Platform},
+    idempotency::AnswerStore,
     integrations::{Integration, IntegrationStore},
     page::PageRequest,
     sealing::Sealer,
@@ -57,7 +60,10 @@ impl Connectors {
     }
 
     /// The connector that an account of that mode may use: behind a sandbox there is no real platform.
-    fn for_mode(&self, platform: Platform, mode: Mode) -> Result<&Connector, NotConfigured> {
+    ///
+    /// # Errors
+    /// [`NotConfigured`].
+    pub fn for_mode(&self, platform: Platform, mode: Mode) -> Result<&Connector, NotConfigured> {
         let connector = self.get(platform)?;
         if mode == Mode::Test && !connector.is_stand_in {
             return Err(NotConfigured::Sandbox);
@@ -90,6 +96,7 @@ pub struct Ports {
     pub connections: Arc<dyn ConnectionStore>,
     pub tokens: Arc<dyn TokenStore>,
     pub syncs: Arc<dyn SyncStore>,
+    pub answers: Arc<dyn AnswerStore>,
     pub sealer: Arc<dyn Sealer>,
     pub clock: Clock,
 }
@@ -98,7 +105,14 @@ impl Ports {
     /// All ports of the database on one store.
     pub fn of<S>(store: &Arc<S>, connectors: Connectors, sealer: Arc<dyn Sealer>, clock: Clock) -> Self
     where
-        S: AccountStore + IntegrationStore + AuthorizationStore + ConnectionStore + TokenStore + SyncStore + 'static,
+        S: AccountStore
+            + IntegrationStore
+            + AuthorizationStore
+            + ConnectionStore
+            + TokenStore
+            + SyncStore
+            + AnswerStore
+            + 'static,
     {
         Self {
             connectors,
@@ -108,6 +122,7 @@ impl Ports {
             connections: store.clone(),
             tokens: store.clone(),
             syncs: store.clone(),
+            answers: store.clone(),
             sealer,
             clock,
         }

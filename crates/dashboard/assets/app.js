@@ -1,20 +1,116 @@
-// Everything works without this file. It closes menus, copies, and moves by keys.
+// Everything works without this file. It closes menus, copies commands, moves by keys, and says the values of a chart's day.
 "use strict";
-const menus = () => document.querySelectorAll("details.menu[open]");
-addEventListener("click", (event) => {
-  for (const menu of menus()) if (!menu.contains(event.target)) menu.open = false;
-  const button = event.target.closest("[data-copy]");
-  if (button) navigator.clipboard?.writeText(document.getElementById(button.dataset.copy).value);
+const all = (what, of = document) => [...of.querySelectorAll(what)];
+
+// Menus close by a click elsewhere and by Escape.
+addEventListener("click", ({ target }) => {
+  for (const menu of all("details.menu[open]")) if (!menu.contains(target)) menu.open = false;
+  const button = target.closest("[data-copy]");
+  if (button) copy(button);
 });
-for (const button of document.querySelectorAll("[data-copy]")) button.hidden = false;
-const typing = (target) => target.closest("input,select,textarea,[contenteditable]");
+
+// A button copies the field that it names, else what stands before it.
+for (const button of all("[data-copy]")) button.hidden = false;
+const copy = async (button) => {
+  const from = document.getElementById(button.dataset.copy) ?? button.previousElementSibling;
+  await navigator.clipboard?.writeText(from.value ?? from.textContent);
+  if (button.dataset.done) button.textContent = button.dataset.done;
+};
+
+// Keys, which can be switched off (WCAG 2.2, 2.1.4). Each is that of an element of the page.
+const help = document.getElementById("keys");
+const choice = help?.querySelector("input");
+const stored = (set) => {
+  try {
+    return set === undefined ? localStorage.keys !== "off" : (localStorage.keys = set ? "on" : "off");
+  } catch {
+    return true; // A browser that keeps nothing.
+  }
+};
+if (choice) {
+  choice.checked = stored();
+  choice.addEventListener("change", () => stored(choice.checked));
+}
+const say = (one) => one.title || one.labels?.[0]?.textContent || one.ariaLabel || one.textContent.trim();
+help?.addEventListener("beforetoggle", () => {
+  const known = new Map(all("[data-key]").map((one) => [one.dataset.key, say(one)]));
+  help.querySelector("dl").replaceChildren(...[...known].flatMap(([key, text]) => {
+    const [term, what, press] = ["dt", "dd", "kbd"].map((name) => document.createElement(name));
+    press.textContent = key.replace("ArrowLeft", "←").replace("ArrowRight", "→");
+    what.textContent = text;
+    term.append(press);
+    return [term, what];
+  }));
+});
 let going = false;
 addEventListener("keydown", (event) => {
-  if (event.key === "Escape") return menus().forEach((menu) => ((menu.open = false), menu.querySelector("summary").focus()));
-  if (typing(event.target) || event.ctrlKey || event.metaKey || event.altKey) return;
-  const target = document.querySelector(`[data-key="${CSS.escape((going ? "g " : "") + event.key)}"]`);
-  going = event.key === "g" && !going;
-  if (!target) return;
+  const { key, target } = event;
+  if (key === "Escape") for (const menu of all("details.menu[open]")) (menu.open = false), menu.querySelector("summary").focus();
+  if (target.closest("input:not([type=checkbox]),select,textarea,pre,.scroll") || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (!stored()) return;
+  const wanted = document.querySelector(`[data-key="${CSS.escape((going ? "g " : "") + key)}"]`);
+  going = key === "g" && !going;
+  if (!wanted) return;
   event.preventDefault();
-  target.matches("input") ? target.focus() : target.click();
+  wanted.focus();
+  if (!wanted.matches("input")) wanted.click();
 });
+
+// A crosshair: the day below the pointer, or that the arrow keys choose, with its row of the chart's table.
+for (const figure of all("figure.chart")) {
+  const plot = figure.querySelector("svg.plot");
+  const table = figure.closest(".panel")?.querySelector(".foot table");
+  if (!plot || !table) continue;
+  // A row for each slot; the table begins with the last day.
+  const rows = all("tbody tr", table).reverse();
+  // Slots go from left to right; the table of the overview begins with the last day.
+  const heads = all("thead th", table).map((head) => head.textContent);
+  const tip = document.createElement("div");
+  const hair = document.createElementNS(plot.namespaceURI, "line");
+  tip.className = "tip";
+  tip.setAttribute("role", "status");
+  hair.setAttribute("class", "hair");
+  hair.setAttribute("y2", "240");
+  plot.prepend(hair);
+  figure.append(tip);
+  let slot = rows.length - 1;
+  const hide = (is = true) => {
+    tip.hidden = is;
+    hair.toggleAttribute("hidden", is);
+  };
+  hide();
+  const show = (at) => {
+    slot = Math.max(0, Math.min(rows.length - 1, at));
+    const [day, ...cells] = [...rows[slot].cells].map((cell) => cell.textContent);
+    const lines = cells.map((text, index) => `${heads[index + 1]}: ${text}`);
+    const x = ((slot + 0.5) / rows.length) * 100;
+    hair.setAttribute("x1", `${x}%`);
+    hair.setAttribute("x2", `${x}%`);
+    tip.replaceChildren(...[day, ...lines].map((text, index) => {
+      const line = document.createElement(index ? "div" : "b");
+      line.textContent = text;
+      return line;
+    }));
+    hide(false);
+    const [outer, inner] = [figure.getBoundingClientRect(), plot.getBoundingClientRect()];
+    const left = inner.left - outer.left + (inner.width * x) / 100;
+    tip.style.left = `${Math.max(0, left + (x > 50 ? -tip.offsetWidth - 12 : 12))}px`;
+    tip.style.top = `${inner.top - outer.top + 8}px`;
+  };
+  plot.addEventListener("pointermove", (event) => {
+    const { left, width } = plot.getBoundingClientRect();
+    show(Math.floor(((event.clientX - left) / width) * rows.length));
+  });
+  plot.addEventListener("pointerleave", () => hide());
+  plot.tabIndex = 0;
+  plot.addEventListener("focus", () => plot.matches(":focus-visible") && show(slot));
+  plot.addEventListener("blur", () => hide());
+  plot.addEventListener("keydown", (event) => {
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (event.key === "Escape") hide();
+    if (!by || event.target !== plot) return;
+    event.preventDefault();
+    event.stopPropagation();
+    show(slot + by);
+  });
+}

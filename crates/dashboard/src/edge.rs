@@ -4,7 +4,7 @@
 use std::{net::IpAddr, time::Instant};
 
 use ::web::{
-    access::{Exchange, Outcome},
+    access::{Exchange, Failure, Outcome},
     client,
     request_id::{self, RequestId},
 };
@@ -24,7 +24,7 @@ use crate::{
     csrf,
     error::PageError,
     headers, pages,
-    routes::{self, Access},
+    routes::{self, Access, Matched},
     session::{self, Viewer},
     state::State,
 };
@@ -49,12 +49,13 @@ pub async fn edge(
         started: Instant::now(),
     };
     let mut account = None;
-    let answering = answer(&state, &exchange.id, matched.access, request, next, &mut account);
+    let answering = answer(&state, &exchange.id, &matched, request, next, &mut account);
     let response = answering.instrument(exchange.span()).await?;
     let fault = response.response().extensions().get::<PageError>().cloned();
+    let failure = response.response().extensions().get::<Failure>().cloned();
     let outcome = Outcome {
-        error: fault.as_ref().map(PageError::code),
-        cause: fault.as_ref().and_then(PageError::cause),
+        error: fault.as_ref().map(PageError::code).or(failure.as_ref().map(|failure| failure.code)),
+        cause: fault.as_ref().and_then(PageError::cause).or(failure.as_ref().and_then(|it| it.cause.as_deref())),
         account_id: account,
         key_id: None,
     };
@@ -65,7 +66,7 @@ pub async fn edge(
 async fn answer(
     state: &State,
     id: &RequestId,
-    access: Access,
+    matched: &Matched,
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
     account: &mut Option<i64>,
@@ -75,19 +76,21 @@ async fn answer(
     request.extensions_mut().insert(ClientAddress(address));
     request.extensions_mut().insert(id.clone());
     let now = (state.clock)();
-    let verdict = admit(state, &request, access, now).await;
+    let verdict = admit(state, &request, matched, now).await;
     if let Ok(Some(viewer)) = &verdict {
         *account = Some(viewer.account().0);
         Span::current().record("account_id", viewer.account().0);
     }
     let viewer = verdict.as_ref().ok().cloned().flatten();
     let mut response = match verdict {
-        Ok(None) if matches!(access, Access::Member(_)) => {
+        Ok(None) if matches!(matched.access, Access::Member(_)) => {
             let login = pages::login::address(request.method(), request.uri());
             request.into_response(HttpResponse::SeeOther().insert_header((header::LOCATION, login)).finish())
         }
+        Ok(None) if matched.access == Access::Read => request.error_response(PageError::LoggedOut),
         Ok(viewer) => {
             if let Some(viewer) = viewer {
+                request.extensions_mut().insert(viewer.shared());
                 request.extensions_mut().insert(viewer);
             }
             next.call(request).await?.map_into_boxed_body()
@@ -111,13 +114,13 @@ async fn answer(
 async fn admit(
     state: &State,
     request: &ServiceRequest,
-    access: Access,
+    matched: &Matched,
     now: OffsetDateTime,
 ) -> Result<Option<Viewer>, PageError> {
     if !csrf::is_allowed(request.method(), request.headers(), &state.settings.public_url) {
         return Err(PageError::CrossSite);
     }
-    if access == Access::Asset {
+    if matched.access == Access::Asset {
         return Ok(None);
     }
     let Some(token) = session::token(request.headers(), &state.settings) else { return Ok(None) };
@@ -127,8 +130,11 @@ async fn admit(
     if now - found.seen_at >= SEEN_EVERY {
         state.sessions.seen(found.id, now).await?;
     }
-    match access {
+    match matched.access {
         Access::Member(act) if !found.role.may(act) => Err(PageError::Forbidden),
+        _ if matched.needs_second_factor() && found.needs_second_factor && !found.has_second_factor => {
+            Err(PageError::NoSecondFactor)
+        }
         _ => Ok(Some(Viewer::new(found))),
     }
 }

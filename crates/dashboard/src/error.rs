@@ -2,19 +2,42 @@
 
 use std::fmt;
 
-use actix_web::{HttpResponse, ResponseError, http::StatusCode};
-use domain::{StoreError, error::Chain, insights::DecideError, reorder::ChangeError};
+use actix_web::{
+    HttpResponse, ResponseError,
+    http::{StatusCode, header},
+};
+use app::{
+    deliveries::TrialError,
+    passwords::HashError,
+    webhooks::{CreateFailure, RotateFailure},
+};
+use domain::{
+    StoreError, error::Chain, idempotency::IdempotencyError, insights::DecideError, reorder::ChangeError,
+    webhooks::CreateError,
+};
+
+use crate::pages::{self, settings::Tab};
 
 /// Why there is no page. Its text is written in the language of whoever asked, at the edge.
 #[derive(Debug, Clone)]
 pub enum PageError {
     NotFound,
+    /// Nobody is logged in, and what is asked for is no page.
+    LoggedOut,
     /// The role does not allow it.
     Forbidden,
+    /// The person has to prove again who they are; the path to go on to.
+    Unconfirmed(String),
+    /// The user asks all members for a second factor, and the person has none yet.
+    NoSecondFactor,
     /// The request was made by another site.
     CrossSite,
     /// What was sent cannot be read; the name of the field.
     Invalid(&'static str),
+    /// A file is larger than it may be.
+    TooLarge,
+    /// Files wait to be imported, as many as may.
+    TooManyFiles,
     /// It is no longer as it was when the page was drawn.
     Conflict,
     /// The database is away or busy.
@@ -27,9 +50,14 @@ impl PageError {
     pub const fn code(&self) -> &'static str {
         match self {
             Self::NotFound => "not-found",
+            Self::LoggedOut => "logged-out",
             Self::Forbidden => "forbidden",
+            Self::Unconfirmed(_) => "unconfirmed",
+            Self::NoSecondFactor => "no-second-factor",
             Self::CrossSite => "cross-site",
             Self::Invalid(_) => "invalid",
+            Self::TooLarge => "too-large",
+            Self::TooManyFiles => "too-many-files",
             Self::Conflict => "conflict",
             Self::Unavailable(_) => "unavailable",
             Self::Internal(_) => "internal",
@@ -41,7 +69,15 @@ impl PageError {
         match self {
             Self::Unavailable(cause) | Self::Internal(cause) => Some(cause),
             Self::Invalid(field) => Some(field),
-            Self::NotFound | Self::Forbidden | Self::CrossSite | Self::Conflict => None,
+            Self::NotFound
+            | Self::LoggedOut
+            | Self::Forbidden
+            | Self::Unconfirmed(_)
+            | Self::NoSecondFactor
+            | Self::CrossSite
+            | Self::TooLarge
+            | Self::TooManyFiles
+            | Self::Conflict => None,
         }
     }
 }
@@ -52,12 +88,23 @@ impl fmt::Display for PageError {
     }
 }
 
+impl std::error::Error for PageError {}
+
 impl From<StoreError> for PageError {
     fn from(error: StoreError) -> Self {
         let cause = Chain(&error).to_string();
         match error {
             StoreError::Unavailable(_) | StoreError::Overloaded(_) => Self::Unavailable(cause),
             StoreError::Internal(_) => Self::Internal(cause),
+        }
+    }
+}
+
+impl From<HashError> for PageError {
+    fn from(error: HashError) -> Self {
+        match error {
+            HashError::Busy => Self::Unavailable(error.to_string()),
+            HashError::Internal(cause) => Self::Internal(cause),
         }
     }
 }
@@ -82,20 +129,69 @@ impl From<ChangeError> for PageError {
     }
 }
 
+impl From<IdempotencyError> for PageError {
+    fn from(error: IdempotencyError) -> Self {
+        match error {
+            IdempotencyError::Reused | IdempotencyError::InProgress | IdempotencyError::Superseded => Self::Conflict,
+            IdempotencyError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<CreateFailure> for PageError {
+    fn from(failure: CreateFailure) -> Self {
+        match failure {
+            CreateFailure::Refused(CreateError::LimitReached) => Self::Conflict,
+            CreateFailure::Refused(CreateError::Idempotency(error)) => error.into(),
+            CreateFailure::Seal(error) => Self::Internal(Chain(&error).to_string()),
+        }
+    }
+}
+
+impl From<RotateFailure> for PageError {
+    fn from(failure: RotateFailure) -> Self {
+        match failure {
+            RotateFailure::NotFound => Self::NotFound,
+            RotateFailure::Refused(error) => error.into(),
+            RotateFailure::Seal(error) => Self::Internal(Chain(&error).to_string()),
+        }
+    }
+}
+
+impl From<TrialError> for PageError {
+    fn from(error: TrialError) -> Self {
+        match error {
+            TrialError::Idempotency(error) => error.into(),
+            TrialError::Unsent(error) => Self::Internal(Chain(&error).to_string()),
+        }
+    }
+}
+
 impl ResponseError for PageError {
     fn status_code(&self) -> StatusCode {
         match self {
             Self::NotFound => StatusCode::NOT_FOUND,
+            Self::LoggedOut => StatusCode::UNAUTHORIZED,
             Self::Forbidden | Self::CrossSite => StatusCode::FORBIDDEN,
+            Self::Unconfirmed(_) | Self::NoSecondFactor => StatusCode::SEE_OTHER,
             Self::Invalid(_) => StatusCode::BAD_REQUEST,
-            Self::Conflict => StatusCode::CONFLICT,
+            Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::Conflict | Self::TooManyFiles => StatusCode::CONFLICT,
             Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
 
-    /// Without a body: the edge writes it.
+    /// Without a body: the edge writes it, but where the answer leads on to another page.
     fn error_response(&self) -> HttpResponse {
+        let elsewhere = match self {
+            Self::Unconfirmed(back) => Some(pages::confirm::address(back)),
+            Self::NoSecondFactor => Some(Tab::SecondFactor.address().to_owned()),
+            _ => None,
+        };
+        if let Some(address) = elsewhere {
+            return HttpResponse::SeeOther().insert_header((header::LOCATION, address)).finish();
+        }
         let mut response = HttpResponse::new(self.status_code());
         response.extensions_mut().insert(self.clone());
         response

@@ -19,7 +19,7 @@ const FIXED: [(&str, &str); 7] = [
     ),
 ];
 
-/// Completes an answer. What says nothing about keeping it is not kept.
+/// Completes an answer. Only what is the same for everybody, and never changes, is kept.
 pub fn complete(headers: &mut HeaderMap, is_secure: bool) {
     for (name, value) in FIXED {
         headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
@@ -27,7 +27,7 @@ pub fn complete(headers: &mut HeaderMap, is_secure: bool) {
     if is_secure {
         headers.insert(header::STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=31536000"));
     }
-    if !headers.contains_key(header::CACHE_CONTROL) {
+    if !headers.get(header::CACHE_CONTROL).is_some_and(|kept| kept.as_bytes().ends_with(b"immutable")) {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
 }

@@ -11,6 +11,7 @@ mod error;
 mod headers;
 mod pages;
 mod parts;
+mod receivers;
 mod routes;
 mod session;
 mod state;
@@ -27,10 +28,11 @@ use actix_web::{
     App,
     dev::Server,
     middleware::{Compress, from_fn},
-    web::{Data, FormConfig},
+    web::{Data, FormConfig, QueryConfig, ServiceConfig},
 };
 use error::PageError;
 
+pub use routes::READS;
 pub use state::{Parts, Settings, State};
 
 /// How long the head of a request may take to arrive.
@@ -44,20 +46,33 @@ fn form() -> FormConfig {
     FormConfig::default().limit(MAX_FORM).error_handler(|_, _| PageError::Invalid("form").into())
 }
 
+/// So is an address that cannot be read.
+fn query() -> QueryConfig {
+    QueryConfig::default().error_handler(|_, _| PageError::Invalid("query").into())
+}
+
 /// The server on `listener` with so many threads, not yet running: await it, within a runtime of tokio. It handles no signal.
+/// `reads` mounts what answers at [`READS`]: it finds the member who asks among the extensions of a request, as `Rc<Session>`.
 ///
 /// # Errors
 /// When the listener cannot be used.
-pub fn server(state: State, listener: TcpListener, threads: usize) -> io::Result<Server> {
+pub fn server(
+    state: State,
+    reads: impl Fn(&mut ServiceConfig) + Clone + Send + 'static,
+    listener: TcpListener,
+    threads: usize,
+) -> io::Result<Server> {
     let Settings { connections, shutdown_timeout, .. } = state.settings;
     let state = Data::new(state);
     let app = move || {
         App::new()
             .app_data(state.clone())
             .app_data(form())
+            .app_data(query())
             .wrap(from_fn(edge::edge))
             .wrap(Compress::default())
             .wrap(from_fn(compression::around))
+            .configure(&reads)
             .configure(routes::configure)
     };
     serve(app, Limits { connections, head_timeout: HEAD_TIMEOUT, shutdown_timeout }, listener, threads)

@@ -1,30 +1,68 @@
 //! From the URL over the ports to a model: one file per page.
 
+pub mod activity;
+pub mod address;
+pub mod alert;
+mod alert_form;
+mod alert_words;
+pub mod alerts;
 pub mod anomalies;
 pub mod anomaly;
+pub mod code;
+pub mod confirm;
+pub mod connect;
+pub mod customer;
 pub mod customers;
+pub mod data;
 mod days;
+pub mod delivery;
 pub mod enter;
+mod entry;
 pub mod fault;
+mod fields;
 mod figures;
 pub mod insights;
+pub mod integration;
+pub mod integrations;
 pub mod inventory;
+pub mod invitation;
+pub mod key;
+pub mod keys;
 pub mod login;
 pub mod logout;
 pub mod mode;
+pub mod outbox;
 pub mod overview;
 mod panel;
+pub mod people;
+pub mod product;
 pub mod profit;
 pub mod profit_day;
 mod query;
 pub mod reorder;
+pub mod replay;
+pub mod reset;
+pub mod second_factor;
+pub mod security;
+pub mod sessions;
+pub mod settings;
 mod shell;
+pub mod sign_up;
+pub mod status;
 mod stock;
+pub mod upload;
+pub mod webhook;
+pub mod webhook_acts;
+mod webhook_form;
+pub mod webhooks;
 mod window;
 
 use actix_web::{
     HttpRequest, HttpResponse,
-    http::header::{self, HeaderMap},
+    http::{
+        StatusCode,
+        header::{self, HeaderMap},
+    },
 };
 use domain::{language::Language, texts::Locale};
 use maud::Markup;
@@ -34,7 +72,26 @@ use crate::{session::Viewer, text::Writer};
 
 /// A page.
 fn html(page: Markup) -> HttpResponse {
-    HttpResponse::Ok().insert_header((header::CONTENT_TYPE, "text/html; charset=utf-8")).body(page.into_string())
+    html_with(StatusCode::OK, page)
+}
+
+/// A page that says why something was not done.
+fn html_with(status: StatusCode, page: Markup) -> HttpResponse {
+    HttpResponse::build(status)
+        .insert_header((header::CONTENT_TYPE, "text/html; charset=utf-8"))
+        .body(without_turns(page.into_string()))
+}
+
+/// Has the browser look again in a moment, without a script.
+fn look_again(response: &mut HttpResponse) {
+    response.headers_mut().insert(header::REFRESH, header::HeaderValue::from_static("3"));
+}
+
+/// Takes out what would turn the order of the text that follows: no text of ours has any of it, and in the name of a product or
+/// a customer it would draw something else than it says (Unicode UAX 9: embeddings, overrides and isolates).
+fn without_turns(text: String) -> String {
+    const TURNS: fn(char) -> bool = |letter| matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    if text.contains(TURNS) { text.replace(TURNS, "") } else { text }
 }
 
 /// Leads on to another page after a change.
@@ -72,4 +129,15 @@ fn parameter<'a>(request: &'a HttpRequest, name: &str) -> Option<std::borrow::Co
         .filter(|(key, _)| key == name)
         .map(|(_, value)| value)
         .last()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_turns_the_order_of_a_text() {
+        assert_eq!(without_turns("Mug \u{202e}\u{2066}gum\u{2069}".to_owned()), "Mug gum");
+        assert_eq!(without_turns("שלום ñ".to_owned()), "שלום ñ");
+    }
 }

@@ -18,7 +18,28 @@ pub enum Access {
     Anybody,
     /// A member whose role allows it.
     Member(Act),
+    /// A member, who gets what the API answers. Others are not led to log in: programs would take that for the answer.
+    Read,
 }
+
+/// What panels name of the API: read here by links, with the session in the place of a key.
+pub const READS: &[&str] = &[
+    "/api/v1/alerts",
+    "/api/v1/alerts/{id}",
+    "/api/v1/anomalies",
+    "/api/v1/customers",
+    "/api/v1/customers/segments",
+    "/api/v1/insights",
+    "/api/v1/integrations",
+    "/api/v1/integrations/{id}/runs",
+    "/api/v1/inventory",
+    "/api/v1/metrics",
+    "/api/v1/profit",
+    "/api/v1/reorder",
+    "/api/v1/risks",
+    "/api/v1/webhooks",
+    "/api/v1/webhooks/{id}/deliveries",
+];
 
 /// An address with what answers it.
 pub struct Address {
@@ -44,8 +65,27 @@ macro_rules! table {
 table! {
     GET "/assets/{name}", Access::Asset => assets::get;
     GET "/login", Access::Anybody => pages::login::get;
+    POST "/login", Access::Anybody => pages::login::post;
+    GET "/login/code", Access::Anybody => pages::code::get;
+    POST "/login/code", Access::Anybody => pages::code::post;
+    GET "/signup", Access::Anybody => pages::sign_up::get;
+    POST "/signup", Access::Anybody => pages::sign_up::post;
+    GET "/signup/{token}", Access::Anybody => pages::sign_up::open;
+    POST "/signup/{token}", Access::Anybody => pages::sign_up::finish;
+    GET "/reset", Access::Anybody => pages::reset::get;
+    POST "/reset", Access::Anybody => pages::reset::post;
+    GET "/reset/{token}", Access::Anybody => pages::reset::open;
+    POST "/reset/{token}", Access::Anybody => pages::reset::choose;
+    GET "/invitation/{token}", Access::Anybody => pages::invitation::open;
+    POST "/invitation/{token}", Access::Anybody => pages::invitation::accept;
+    GET "/address/{token}", Access::Anybody => pages::address::open;
+    POST "/address/{token}", Access::Anybody => pages::address::confirm;
+    GET "/outbox", Access::Anybody => pages::outbox::get;
+    GET "/status", Access::Anybody => pages::status::get;
     GET "/enter/{token}", Access::Anybody => pages::enter::get;
     POST "/enter/{token}", Access::Anybody => pages::enter::post;
+    GET "/confirm", Access::Member(Act::Look) => pages::confirm::get;
+    POST "/confirm", Access::Member(Act::Look) => pages::confirm::post;
     POST "/logout", Access::Member(Act::Look) => pages::logout::post;
     POST "/mode", Access::Member(Act::Look) => pages::mode::post;
     GET "/", Access::Member(Act::Look) => pages::overview::get;
@@ -56,9 +96,58 @@ table! {
     GET "/anomalies", Access::Member(Act::Look) => pages::anomalies::get;
     GET "/anomalies/{id}", Access::Member(Act::Look) => pages::anomaly::get;
     GET "/inventory", Access::Member(Act::Look) => pages::inventory::get;
+    GET "/inventory/{id}", Access::Member(Act::Look) => pages::product::get;
     GET "/reorder", Access::Member(Act::Look) => pages::reorder::get;
     POST "/reorder/{id}", Access::Member(Act::Change) => pages::reorder::decide;
     GET "/customers", Access::Member(Act::Look) => pages::customers::get;
+    GET "/settings/people", Access::Member(Act::Administer) => pages::people::get;
+    POST "/settings/people", Access::Member(Act::Administer) => pages::people::post;
+    POST "/settings/people/{id}", Access::Member(Act::Administer) => pages::people::change;
+    GET "/settings/security", Access::Member(Act::Look) => pages::security::get;
+    POST "/settings/password", Access::Member(Act::Look) => pages::security::set_password;
+    POST "/settings/address", Access::Member(Act::Look) => pages::security::set_address;
+    GET "/settings/second-factor", Access::Member(Act::Look) => pages::second_factor::get;
+    POST "/settings/second-factor", Access::Member(Act::Look) => pages::second_factor::post;
+    GET "/settings/sessions", Access::Member(Act::Look) => pages::sessions::get;
+    POST "/settings/sessions", Access::Member(Act::Look) => pages::sessions::post;
+    GET "/settings/activity", Access::Member(Act::Administer) => pages::activity::get;
+    GET "/settings/activity.csv", Access::Member(Act::Administer) => pages::activity::csv;
+    GET "/customers/{id}", Access::Member(Act::Look) => pages::customer::get;
+    GET "/data", Access::Member(Act::Look) => pages::data::get;
+    POST "/data", Access::Member(Act::Change) => pages::data::post;
+    GET "/data/{id}", Access::Member(Act::Look) => pages::upload::get;
+    POST "/data/{id}", Access::Member(Act::Change) => pages::upload::start;
+    POST "/data/{id}/discard", Access::Member(Act::Change) => pages::upload::discard;
+    GET "/data/{id}/rejects.csv", Access::Member(Act::Look) => pages::upload::rejects;
+    POST "/jobs", Access::Member(Act::Change) => pages::data::run_jobs;
+    GET "/integrations", Access::Member(Act::Look) => pages::integrations::get;
+    POST "/integrations/{provider}/connect", Access::Member(Act::Change) => pages::connect::begin;
+    GET "/integrations/{provider}/callback", Access::Member(Act::Change) => pages::connect::callback;
+    GET "/integrations/{id}", Access::Member(Act::Look) => pages::integration::get;
+    POST "/integrations/{id}/sync", Access::Member(Act::Change) => pages::integration::sync;
+    POST "/integrations/{id}/disconnect", Access::Member(Act::Change) => pages::integration::disconnect;
+    GET "/alerts", Access::Member(Act::Look) => pages::alerts::get;
+    POST "/alerts", Access::Member(Act::Change) => pages::alerts::create;
+    GET "/alerts/{id}", Access::Member(Act::Look) => pages::alert::get;
+    POST "/alerts/{id}", Access::Member(Act::Change) => pages::alert::change;
+    POST "/alerts/{id}/switch", Access::Member(Act::Change) => pages::alert::switch;
+    POST "/alerts/{id}/delete", Access::Member(Act::Change) => pages::alert::delete;
+    GET "/webhooks", Access::Member(Act::Look) => pages::webhooks::get;
+    POST "/webhooks", Access::Member(Act::Change) => pages::webhooks::create;
+    GET "/webhooks/{id}", Access::Member(Act::Look) => pages::webhook::get;
+    POST "/webhooks/{id}/test", Access::Member(Act::Change) => pages::webhook_acts::test;
+    POST "/webhooks/{id}/switch", Access::Member(Act::Change) => pages::webhook_acts::switch;
+    POST "/webhooks/{id}/rotate", Access::Member(Act::Change) => pages::webhook_acts::rotate;
+    POST "/webhooks/{id}/delete", Access::Member(Act::Change) => pages::webhook_acts::delete;
+    GET "/webhooks/{id}/replay", Access::Member(Act::Change) => pages::replay::get;
+    POST "/webhooks/{id}/replay", Access::Member(Act::Change) => pages::replay::start;
+    GET "/webhooks/{id}/deliveries/{delivery}", Access::Member(Act::Look) => pages::delivery::get;
+    POST "/webhooks/{id}/deliveries/{delivery}/resend", Access::Member(Act::Change) => pages::delivery::resend;
+    GET "/keys", Access::Member(Act::Look) => pages::keys::get;
+    POST "/keys", Access::Member(Act::Administer) => pages::keys::create;
+    GET "/keys/{id}", Access::Member(Act::Administer) => pages::key::get;
+    POST "/keys/{id}/rotate", Access::Member(Act::Administer) => pages::key::rotate;
+    POST "/keys/{id}/revoke", Access::Member(Act::Administer) => pages::key::revoke;
 }
 
 /// What a request is for.
@@ -68,9 +157,22 @@ pub struct Matched {
     pub access: Access,
 }
 
+/// Where a member goes who still has to get a second factor.
+const WITHOUT_SECOND_FACTOR: [&str; 3] = ["/settings/second-factor", "/confirm", "/logout"];
+
+impl Matched {
+    /// Whether a member needs the second factor that the user asks for to go there.
+    pub fn needs_second_factor(&self) -> bool {
+        matches!(self.access, Access::Member(_)) && !WITHOUT_SECOND_FACTOR.contains(&self.label)
+    }
+}
+
 /// The address that a request goes to. Of one that does not exist only a member learns so.
 pub fn find(method: &Method, path: &str) -> Matched {
     let wanted = if *method == Method::HEAD { &Method::GET } else { method };
+    if let Some(label) = READS.iter().find(|known| *wanted == Method::GET && fits(known, path)) {
+        return Matched { label, access: Access::Read };
+    }
     let found = TABLE.iter().find(|address| address.method == *wanted && fits(address.path, path));
     found.map_or(Matched { label: "unknown", access: Access::Member(Act::Look) }, |address| Matched {
         label: address.path,
@@ -113,6 +215,9 @@ mod tests {
         assert_eq!(label(Method::GET, "/enter/"), "unknown");
         assert_eq!(label(Method::GET, "/enter/a/b"), "unknown");
         assert_eq!(label(Method::DELETE, "/"), "unknown");
+        assert_eq!(label(Method::GET, "/api/v1/profit"), "/api/v1/profit");
+        assert_eq!(label(Method::POST, "/api/v1/profit"), "unknown");
+        assert_eq!(label(Method::GET, "/api/v1/me"), "unknown");
     }
 
     #[test]

@@ -13,10 +13,12 @@ use actix_web::{
 };
 use domain::{
     AccountId,
+    log_in::CHALLENGE_LASTS,
     people::Act,
     sessions::{LONGEST, Session, Token},
     texts::Locale,
 };
+use time::OffsetDateTime;
 
 use crate::{error::PageError, state::Settings};
 
@@ -28,13 +30,49 @@ const PLAIN_NAME: &str = "session";
 /// Of the longest header that is looked through for the cookie.
 const MAX_COOKIES: usize = 4096;
 
+/// What a browser keeps beside the session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kept {
+    /// By what a device is known that its person logged in on.
+    Device,
+    /// Between the password and the code of the second factor.
+    Challenge,
+}
+
+impl Kept {
+    const fn name(self, is_secure: bool) -> &'static str {
+        match (self, is_secure) {
+            (Self::Device, true) => "__Host-device",
+            (Self::Device, false) => "device",
+            (Self::Challenge, true) => "__Host-challenge",
+            (Self::Challenge, false) => "challenge",
+        }
+    }
+
+    pub fn token(self, headers: &HeaderMap, settings: &Settings) -> Option<Token> {
+        token_of(headers, self.name(settings.is_secure()))
+    }
+
+    pub fn cookie(self, token: &Token, settings: &Settings) -> Cookie<'static> {
+        let cookie = named(self.name(settings.is_secure()), settings, token.expose().to_owned());
+        match self {
+            // The longest that browsers keep one (RFC 6265bis, 5.5).
+            Self::Device => with_age(cookie, 400 * 24 * 60 * 60),
+            Self::Challenge => with_age(cookie, CHALLENGE_LASTS.whole_seconds()),
+        }
+    }
+}
+
 const fn name(is_secure: bool) -> &'static str {
     if is_secure { SECURE_NAME } else { PLAIN_NAME }
 }
 
 /// The token that the browser sent: the first of the name, in the form of one.
 pub fn token(headers: &HeaderMap, settings: &Settings) -> Option<Token> {
-    let name = name(settings.is_secure());
+    token_of(headers, name(settings.is_secure()))
+}
+
+fn token_of(headers: &HeaderMap, name: &str) -> Option<Token> {
     let lines = headers.get_all("cookie").filter_map(|line| line.to_str().ok());
     lines
         .filter(|line| line.len() <= MAX_COOKIES)
@@ -61,7 +99,11 @@ fn with_age(mut cookie: Cookie<'static>, seconds: i64) -> Cookie<'static> {
 }
 
 fn empty(settings: &Settings, value: String) -> Cookie<'static> {
-    Cookie::build(name(settings.is_secure()), value)
+    named(name(settings.is_secure()), settings, value)
+}
+
+fn named(name: &'static str, settings: &Settings, value: String) -> Cookie<'static> {
+    Cookie::build(name, value)
         .path("/")
         .http_only(true)
         .secure(settings.is_secure())
@@ -79,6 +121,11 @@ impl Viewer {
         Self(Rc::new(session))
     }
 
+    /// For what answers beside the pages.
+    pub fn shared(&self) -> Rc<Session> {
+        self.0.clone()
+    }
+
     pub fn session(&self) -> &Session {
         &self.0
     }
@@ -90,6 +137,16 @@ impl Viewer {
     /// Whether the role allows it.
     pub fn may(&self, act: Act) -> bool {
         self.0.role.may(act)
+    }
+
+    /// That the person proved lately who they are, which is asked for before what could do harm: making or showing a key or a
+    /// secret, members, payments, and whatever ends something. To be asked where the form is drawn, and again where it is
+    /// taken; `back` is the path of the page with the form, where the person goes on after `/confirm`.
+    ///
+    /// # Errors
+    /// [`PageError::Unconfirmed`], which is answered by the way to `/confirm`.
+    pub fn confirmed(&self, now: OffsetDateTime, back: &str) -> Result<(), PageError> {
+        if self.0.is_confirmed(now) { Ok(()) } else { Err(PageError::Unconfirmed(back.to_owned())) }
     }
 
     /// The person's language, with the numbers of the account's country.
@@ -122,6 +179,9 @@ mod tests {
         Settings {
             public_url: Url::parse(url).unwrap(),
             api_url: Url::parse("http://127.0.0.1:8080").unwrap(),
+            has_mail: true,
+            is_open: true,
+            webhook_allow_loopback: Default::default(),
             trusted_proxies: vec![],
             connections: 1,
             shutdown_timeout: Duration::ZERO,

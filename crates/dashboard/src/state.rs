@@ -3,18 +3,41 @@
 use std::{sync::Arc, time::Duration};
 
 use ::web::client::Network;
+use app::{
+    deliveries::Ports, log_in::LogIn, passwords::Passwords, second_factor::SecondFactors,
+    shops::connect::ConnectService, status::StatusPages,
+};
 use domain::{
+    accounts::Mode,
+    alerts::AlertStore,
     anomalies::AnomalyStore,
+    audit::AuditLog,
     credits::CreditLedger,
     customers::CustomerStore,
+    daily::DailyStore,
+    incidents::IncidentStore,
     insights::InsightStore,
     integrations::IntegrationStore,
     inventory::InventoryStore,
+    jobs::{JobRequests, JobStore},
+    keys::{ApiKey, KeyStore},
+    log_in::{CredentialStore, MailLinkStore, SecondFactorStore},
+    mail::{MailQueue, Outbox},
     metric_days::MetricDayStore,
+    people::PersonStore,
     profit::ProfitStore,
     reorder::ReorderStore,
     risks::RiskStore,
+    sealing::Sealer,
     sessions::{LinkStore, SessionStore, Token},
+    shops::sync::SyncRunStore,
+    throttle::ThrottleStore,
+    uploads::{FileImporter, UploadStore},
+    uptime::ProbeStore,
+    webhooks::{
+        WebhookStore, address::AllowList, log::DeliveryLog, replay::ReplayStore, settings::WebhookSettings,
+        signature::Secret,
+    },
 };
 use time::OffsetDateTime;
 use url::Url;
@@ -24,27 +47,65 @@ use url::Url;
 pub struct State {
     pub sessions: Arc<dyn SessionStore>,
     pub links: Arc<dyn LinkStore>,
+    pub people: Arc<dyn PersonStore>,
+    pub mail_links: Arc<dyn MailLinkStore>,
+    pub mails: Arc<dyn MailQueue>,
+    pub audit: Arc<dyn AuditLog>,
+    pub log_in: LogIn,
+    /// Where mails are put aside, on a developer's machine.
+    pub outbox: Option<Arc<dyn Outbox>>,
+    pub alerts: Arc<dyn AlertStore>,
     pub anomalies: Arc<dyn AnomalyStore>,
     pub credits: Arc<dyn CreditLedger>,
     pub customers: Arc<dyn CustomerStore>,
+    pub daily: Arc<dyn DailyStore>,
+    pub delivery_log: Arc<dyn DeliveryLog>,
     pub insights: Arc<dyn InsightStore>,
     pub integrations: Arc<dyn IntegrationStore>,
     pub inventory: Arc<dyn InventoryStore>,
+    pub jobs: Arc<dyn JobStore>,
+    pub job_requests: Arc<dyn JobRequests>,
+    pub keys: Arc<dyn KeyStore>,
     pub metric_days: Arc<dyn MetricDayStore>,
     pub profit: Arc<dyn ProfitStore>,
     pub reorder: Arc<dyn ReorderStore>,
+    pub replays: Arc<dyn ReplayStore>,
     pub risks: Arc<dyn RiskStore>,
+    pub sync_runs: Arc<dyn SyncRunStore>,
+    pub uploads: Arc<dyn UploadStore>,
+    /// How the service fares.
+    pub status: Arc<StatusPages>,
+    /// What shops are connected with.
+    pub shops: ConnectService,
+    /// Shows the beginning of files.
+    pub files: Arc<dyn FileImporter>,
+    pub webhooks: Arc<dyn WebhookStore>,
+    pub webhook_settings: Arc<dyn WebhookSettings>,
+    /// What deliveries are made with.
+    pub deliveries: Ports,
     /// What time it is, in UTC.
     pub clock: fn() -> OffsetDateTime,
     /// A new secret from the system's generator.
     pub token: fn() -> Token,
+    /// A new API key from the same; one that is not well-formed where the system has no random bytes.
+    pub key: fn(Mode) -> ApiKey,
+    /// A new signing secret from the same.
+    pub secret: fn() -> Option<Secret>,
     pub settings: Settings,
 }
 
 /// What the pages work with beside the ports of the database.
 pub struct Parts {
+    pub sealer: Arc<dyn Sealer>,
+    pub passwords: Passwords,
+    pub outbox: Option<Arc<dyn Outbox>>,
+    pub shops: ConnectService,
+    pub files: Arc<dyn FileImporter>,
+    pub deliveries: Ports,
     pub clock: fn() -> OffsetDateTime,
     pub token: fn() -> Token,
+    pub key: fn(Mode) -> ApiKey,
+    pub secret: fn() -> Option<Secret>,
     pub settings: Settings,
 }
 
@@ -53,24 +114,70 @@ impl State {
     pub fn of<S>(store: &Arc<S>, parts: Parts) -> Self
     where
         S: SessionStore + LinkStore + CreditLedger + InsightStore + IntegrationStore + InventoryStore + 'static,
-        S: AnomalyStore + CustomerStore + MetricDayStore + ProfitStore + ReorderStore + RiskStore,
+        S: AuditLog + CredentialStore + MailLinkStore + MailQueue + PersonStore + SecondFactorStore + ThrottleStore,
+        S: AnomalyStore
+            + CustomerStore
+            + MetricDayStore
+            + ProfitStore
+            + ReorderStore
+            + RiskStore
+            + SyncRunStore
+            + KeyStore
+            + AlertStore
+            + DailyStore,
+        S: JobStore + JobRequests + UploadStore + ProbeStore + IncidentStore,
+        S: WebhookStore + WebhookSettings + DeliveryLog + ReplayStore,
     {
-        let Parts { clock, token, settings } = parts;
+        let Parts { sealer, passwords, outbox, shops, files, deliveries, clock, token, key, secret, settings } = parts;
+        let factors = SecondFactors { store: store.clone(), sealer, passwords: passwords.clone(), token };
+        let log_in = LogIn {
+            credentials: store.clone(),
+            throttles: store.clone(),
+            sessions: store.clone(),
+            audit: store.clone(),
+            mails: store.clone(),
+            factors,
+            passwords,
+            token,
+        };
         Self {
             sessions: store.clone(),
             links: store.clone(),
+            people: store.clone(),
+            mail_links: store.clone(),
+            mails: store.clone(),
+            audit: store.clone(),
+            log_in,
+            outbox,
+            alerts: store.clone(),
             anomalies: store.clone(),
             credits: store.clone(),
             customers: store.clone(),
+            daily: store.clone(),
+            delivery_log: store.clone(),
             insights: store.clone(),
             integrations: store.clone(),
             inventory: store.clone(),
+            keys: store.clone(),
             metric_days: store.clone(),
             profit: store.clone(),
             reorder: store.clone(),
+            replays: store.clone(),
             risks: store.clone(),
+            sync_runs: store.clone(),
+            jobs: store.clone(),
+            job_requests: store.clone(),
+            uploads: store.clone(),
+            status: Arc::new(StatusPages::new(store.clone(), store.clone())),
+            shops,
+            files,
+            webhooks: store.clone(),
+            webhook_settings: store.clone(),
+            deliveries,
             clock,
             token,
+            key,
+            secret,
             settings,
         }
     }
@@ -83,6 +190,12 @@ pub struct Settings {
     pub public_url: Url,
     /// The address of the API, for the commands that pages print.
     pub api_url: Url,
+    /// Whether mails are sent, or put aside.
+    pub has_mail: bool,
+    /// Whether anybody may sign up.
+    pub is_open: bool,
+    /// Receivers on this machine that webhooks may be sent to.
+    pub webhook_allow_loopback: AllowList,
     /// Proxies whose `X-Forwarded-For` is believed.
     pub trusted_proxies: Vec<Network>,
     /// Connections of clients at once, over all threads.

@@ -22,13 +22,13 @@ macro_rules! files {
 pub const fn files(language: Language) -> &'static [&'static str] {
     match language {
         Language::English => {
-            files!("en": "common", "figures", "people", "overview", "insights", "anomalies", "profit", "inventory", "reorder", "customers")
+            files!("en": "common", "figures", "people", "access", "overview", "insights", "anomalies", "profit", "inventory", "reorder", "customers", "integrations", "data", "status", "keys", "webhooks", "alerts")
         }
         Language::Spanish => {
-            files!("es": "common", "figures", "people", "overview", "insights", "anomalies", "profit", "inventory", "reorder", "customers")
+            files!("es": "common", "figures", "people", "access", "overview", "insights", "anomalies", "profit", "inventory", "reorder", "customers", "integrations", "data", "status", "keys", "webhooks", "alerts")
         }
         Language::BrazilianPortuguese => {
-            files!("pt-BR": "common", "figures", "people", "overview", "insights", "anomalies", "profit", "inventory", "reorder", "customers")
+            files!("pt-BR": "common", "figures", "people", "access", "overview", "insights", "anomalies", "profit", "inventory", "reorder", "customers", "integrations", "data", "status", "keys", "webhooks", "alerts")
         }
     }
 }
@@ -121,6 +121,11 @@ impl Writer {
     /// `Friday 20 November`, with its year where that is not near.
     pub fn full_day(&self, day: Date) -> String {
         self.message("date-full").day("day", day).say()
+    }
+
+    /// `20 Nov 2026`.
+    pub fn day_of_year(&self, day: Date) -> String {
+        self.message("day-of-year").text("day", self.day(day)).text("year", day.year()).say()
     }
 
     /// From one day to another, with the year of the last.

@@ -9,7 +9,12 @@ use std::{
 use actix_web::dev::Server;
 use anyhow::Context;
 use clap::{Args, Subcommand};
-use domain::payments::PriceList;
+use domain::{
+    mail::{Outbox, PutAside},
+    money::Currency,
+    payments::PriceList,
+    zone::Zone,
+};
 use secrecy::SecretString;
 
 use crate::{
@@ -27,6 +32,8 @@ pub struct Settings {
     pub gateway_key: Option<SecretString>,
     pub webhook_secret: Option<SecretString>,
     pub prices: PriceList,
+    /// Where the service puts mails aside, for the command that shows them.
+    pub outbox: Option<Box<dyn Outbox>>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -43,6 +50,9 @@ pub enum DevCommand {
         #[arg(long, value_name = "URL")]
         notify: Option<String>,
     },
+    /// Prints the mails that were put aside, the newest first
+    #[command(after_help = "Mails are put aside by `api up` on its own database, without BAS_SMTP_URL.")]
+    Mail,
     /// Runs a provider of a language model that is none
     #[command(
         after_help = "PUT /dev/fault/NAME changes the fault, GET /dev/calls tells what was asked.\n\nExample:\n  api dev llm --at 127.0.0.1:8091 --fault invented\n  BAS_LLM_BASE_URL=http://127.0.0.1:8091/v1 BAS_LLM_MODEL=dev api up"
@@ -107,19 +117,26 @@ pub struct ShopifyArgs {
     /// The same number makes the same shop
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Answers as fast as it can, without the platform's limits
+    /// Currency of the shop
+    #[arg(long, default_value = "EUR")]
+    currency: Currency,
+    /// Zone of the shop
+    #[arg(long, default_value = "Europe/Madrid")]
+    timezone: Zone,
+    /// Answers as fast as it can, without the platform's limits; search knows of a change at once
     #[arg(long)]
     unlimited: bool,
 }
 
 impl ShopifyArgs {
     fn stub(self) -> anyhow::Result<(SocketAddr, ShopifyStub)> {
-        let Self { at, shop, client_id, client_secret, orders, variants, days, seed, unlimited } = self;
-        let mut config = ShopifyStubConfig::new(client_id, client_secret, shop);
+        let Self { at, shop, client_id, client_secret, orders, variants, days, seed, currency, timezone, unlimited } =
+            self;
+        let mut config = ShopifyStubConfig::new(client_id, client_secret, shop, (currency, timezone));
         config.seed = Seed { seed, orders, variants, days };
         if unlimited {
             config.rate = (1e9, 1e9);
-            config.bulk_takes = Duration::ZERO;
+            (config.bulk_takes, config.index_lag) = (Duration::ZERO, Duration::ZERO);
         }
         Ok((at, ShopifyStub::new(config)?))
     }
@@ -148,6 +165,9 @@ pub struct MercadolibreArgs {
     /// Days over which they are spread
     #[arg(long, default_value_t = 400, value_parser = clap::value_parser!(u64).range(1..=3_650))]
     days: u64,
+    /// Zone of the ledger's days
+    #[arg(long, default_value = "America/Argentina/Buenos_Aires")]
+    timezone: Zone,
     /// Answers any number of calls
     #[arg(long)]
     unlimited: bool,
@@ -158,7 +178,8 @@ pub struct MercadolibreArgs {
 
 impl MercadolibreArgs {
     fn config(self) -> mercadolibre::Config {
-        let Self { at: _, client_id, client_secret, redirect_uri, seed, orders, days, unlimited, notify } = self;
+        let Self { at: _, client_id, client_secret, redirect_uri, seed, orders, days, timezone, unlimited, notify } =
+            self;
         mercadolibre::Config {
             app: mercadolibre::App { client_id, client_secret, redirect_uri },
             seed,
@@ -167,6 +188,7 @@ impl MercadolibreArgs {
             is_limited: !unlimited,
             now: None,
             notify,
+            zone: timezone,
         }
     }
 }
@@ -184,6 +206,11 @@ pub async fn run(
         DevCommand::Gateway { at, notify } => {
             let gateway = gateway(settings, notify)?;
             serve(at, |listener| gateway.server(listener), stopped).await
+        }
+        DevCommand::Mail => {
+            let outbox = settings.outbox.context("nothing is put aside")?;
+            print(outbox.list().context("the mails that were put aside")?);
+            Ok(())
         }
         DevCommand::Llm { at, fault, slow_seconds, prompt_tokens, completion_tokens } => {
             let slow = Duration::from_secs(slow_seconds);
@@ -206,8 +233,17 @@ pub async fn run(
     }
 }
 
+fn print(mails: Vec<PutAside>) {
+    if mails.is_empty() {
+        println!("No mails yet.");
+    }
+    for PutAside { at, to, subject, text } in mails {
+        println!("{at}\nTo: {to}\nSubject: {subject}\n\n{text}");
+    }
+}
+
 fn gateway(settings: Settings, notify: Option<String>) -> anyhow::Result<Gateway> {
-    let Settings { gateway_key, webhook_secret, prices } = settings;
+    let Settings { gateway_key, webhook_secret, prices, outbox: _ } = settings;
     let gateway = Gateway::new(GatewayConfig {
         api_key: gateway_key.context("BAS_PAYMENT_GATEWAY_KEY is not set")?,
         webhook_secret: webhook_secret.context("BAS_PAYMENT_WEBHOOK_SECRET is not set")?,

@@ -10,7 +10,8 @@
 //! DELETE /_stub/fault              none from now on
 //! GET    /_stub/log                the requests, oldest first
 //! DELETE /_stub/log
-//! GET    /_stub/truth?shop=HOST    what a reader of the shop must come to: see `ledger`
+//! GET    /_stub/truth?shop=HOST    what a reader of the shop must come to: see `ledger`; with `copies=false` without what
+//!                                  is a copy of a sale on another platform
 //! ```
 
 pub mod clock;
@@ -125,11 +126,18 @@ async fn clear<S: Stub>(stub: Data<S>) -> HttpResponse {
 #[serde(deny_unknown_fields)]
 struct WhichShop {
     shop: Option<String>,
+    #[serde(default = "yes")]
+    copies: bool,
+}
+
+const fn yes() -> bool {
+    true
 }
 
 async fn truth<S: Stub>(which: Query<WhichShop>, stub: Data<S>) -> HttpResponse {
     match stub.truth(which.shop.as_deref()) {
-        Some(truth) => HttpResponse::Ok().json(truth),
+        Some(truth) if which.copies => HttpResponse::Ok().json(truth),
+        Some(truth) => HttpResponse::Ok().json(truth.without_copies()),
         None => HttpResponse::NotFound().json(json!({ "error": "no such shop" })),
     }
 }

@@ -1,5 +1,6 @@
 //! Alert rules: a metric of the account, a threshold, and when crossing it is worth an event.
 
+mod back_test;
 mod evaluation;
 mod state;
 mod watched;
@@ -8,6 +9,7 @@ use async_trait::async_trait;
 use rust_decimal::Decimal;
 use time::OffsetDateTime;
 
+pub use back_test::{BACK_TEST_DAYS, Crossing, back_test, needed};
 pub use evaluation::{Evaluation, Facts, Window, evaluate};
 pub use state::{RuleState, step};
 pub use watched::{Resolution, Watched};

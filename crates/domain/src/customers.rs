@@ -10,6 +10,7 @@ use crate::{
     accounts::Platform,
     freshness::Dated,
     page::{Page, PageRequest},
+    search::Prefix,
 };
 
 text_enum!(
@@ -84,6 +85,17 @@ impl SegmentFigures {
     }
 }
 
+/// An order of a customer. Money is in the account's currency.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CustomerOrder {
+    pub id: i64,
+    /// The platform's number of it.
+    pub external_id: String,
+    pub placed_at: OffsetDateTime,
+    pub gross: Decimal,
+    pub units: i64,
+}
+
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait CustomerStore: Send + Sync {
@@ -94,6 +106,21 @@ pub trait CustomerStore: Send + Sync {
         source: Option<Platform>,
         page: PageRequest,
     ) -> Result<Dated<Page<Customer>>, StoreError>;
+    /// Those whose name or e-mail begins with a text, newest first: of the first
+    /// [`MOST_FOUND`](crate::search::MOST_FOUND).
+    async fn search(
+        &self,
+        account: AccountId,
+        text: &Prefix,
+        page: PageRequest,
+    ) -> Result<Dated<Page<Customer>>, StoreError>;
+    /// The orders of a customer, newest first. The cursor is the number of the last one before.
+    async fn orders(
+        &self,
+        account: AccountId,
+        id: CustomerId,
+        page: PageRequest,
+    ) -> Result<Page<CustomerOrder>, StoreError>;
     /// All customers below the cursor, newest first, read as they are consumed, and how fresh they are at the start.
     async fn stream(
         &self,

@@ -4,8 +4,9 @@ use async_trait::async_trait;
 use time::OffsetDateTime;
 
 use crate::{
-    AccountId, IntegrationId, SubscriptionId,
+    AccountId, IntegrationId, PersonId, SubscriptionId,
     error::StoreError,
+    log_in,
     sealing::Binding,
     shops::{authorizations, tokens},
     webhooks,
@@ -24,6 +25,8 @@ text_enum!(
         ShopRefreshToken = "shop_refresh_token",
         /// The code verifier of an authorization that is under way.
         OauthVerifier = "oauth_verifier",
+        /// The secret of a person's second factor.
+        TotpSecret = "totp_secret",
     }
 );
 
@@ -32,7 +35,7 @@ text_enum!(
 pub struct SealedSecret {
     pub column: SealedColumn,
     pub account: AccountId,
-    /// The id of the row: of the subscription, the connection or the authorization.
+    /// The id of the row: of the subscription, the connection, the authorization or the person.
     pub row: i64,
     pub sealed: Vec<u8>,
 }
@@ -47,6 +50,7 @@ impl SealedSecret {
             SealedColumn::ShopAccessToken => tokens::access_binding(self.account, IntegrationId(self.row)),
             SealedColumn::ShopRefreshToken => tokens::refresh_binding(self.account, IntegrationId(self.row)),
             SealedColumn::OauthVerifier => authorizations::verifier_binding(self.account, self.row),
+            SealedColumn::TotpSecret => log_in::totp_binding(PersonId(self.row)),
         }
     }
 }

@@ -78,6 +78,38 @@ impl EventKind {
     }
 }
 
+/// Why names are no choice of events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidChoice {
+    #[error("no event is named")]
+    Empty,
+    #[error("there is no event of that name")]
+    Unknown,
+}
+
+/// The events of a subscription, each once and as far as [`EVERY_EVENT`] does not already mean them.
+///
+/// # Errors
+/// [`InvalidChoice`]
+pub fn chosen(names: Vec<String>) -> Result<Vec<String>, InvalidChoice> {
+    if names.is_empty() {
+        return Err(InvalidChoice::Empty);
+    }
+    let every = names.iter().any(|name| name == EVERY_EVENT);
+    let mut kept: Vec<String> = Vec::new();
+    for name in names {
+        let kind = name.parse::<EventKind>().ok();
+        if kind.is_none() && name != EVERY_EVENT {
+            return Err(InvalidChoice::Unknown);
+        }
+        let implied = every && kind.is_some_and(EventKind::is_catalogued);
+        if !implied && !kept.contains(&name) {
+            kept.push(name);
+        }
+    }
+    Ok(kept)
+}
+
 #[derive(Serialize)]
 struct Body<'a, T> {
     event: &'static str,

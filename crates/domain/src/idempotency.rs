@@ -3,10 +3,17 @@
 //! The record of the key is written in the transaction of the effect, so there is no moment at which the one exists
 //! without the other: a process killed anywhere leaves either both or neither.
 
-use crate::error::StoreError;
+use async_trait::async_trait;
+use serde_json::Value;
+use time::{Duration, OffsetDateTime};
+
+use crate::{AccountId, error::StoreError};
 
 /// How long a key is remembered, hours.
 pub const RETENTION_HOURS: i64 = 24;
+
+/// How long a write on another system may take. After that its process is taken for dead, and the key is free again.
+pub const HANDLED_WITHIN: Duration = Duration::minutes(2);
 
 /// A key, the path it was used on, and what was asked under it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,4 +52,32 @@ pub enum IdempotencyError {
     Superseded,
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+/// Answers to writes that have an effect on another system, which no transaction of ours can hold: the key is claimed before
+/// it, and the answer recorded after it.
+#[cfg_attr(feature = "mock", mockall::automock)]
+#[async_trait]
+pub trait AnswerStore: Send + Sync {
+    /// The answer that was recorded under the key. Without one the key is claimed until [`AnswerStore::answered`] or
+    /// [`AnswerStore::failed`], and for [`HANDLED_WITHIN`] at most.
+    ///
+    /// # Errors
+    /// [`IdempotencyError`].
+    async fn claim(
+        &self,
+        account: AccountId,
+        key: &IdempotencyKey,
+        now: OffsetDateTime,
+    ) -> Result<Option<Value>, IdempotencyError>;
+    /// Records the answer.
+    async fn answered(
+        &self,
+        account: AccountId,
+        key: &IdempotencyKey,
+        answer: Value,
+        now: OffsetDateTime,
+    ) -> Result<(), StoreError>;
+    /// Gives the claim up: the write was refused, and may be tried again.
+    async fn failed(&self, account: AccountId, key: &IdempotencyKey) -> Result<(), StoreError>;
 }

@@ -85,6 +85,10 @@ number_id!(
     SyncRunId
 );
 number_id!(
+    /// A file that somebody brought in.
+    UploadId
+);
+number_id!(
     /// A hook of a platform, as it was received.
     InboxId
 );

@@ -26,6 +26,19 @@ text_enum!(
     DocumentKind { Order = "order", Refund = "refund" }
 );
 
+text_enum!(
+    /// How dates with the year at the end are to be read. Dates that start with the year are always read as year, month,
+    /// day.
+    DateOrder {
+        /// `31/12/2026`
+        DayMonthYear = "dmy",
+        /// `12/31/2026`
+        MonthDayYear = "mdy",
+        /// Only dates that start with the year.
+        YearMonthDay = "ymd",
+    }
+);
+
 /// The identifier of what was refunded of an order on a day. As it names the order, the units in its lines count as come
 /// back (`metrics::cost::Refunded`); the store tells such identifiers by the day at their end.
 pub fn refund_id(order_id: &str, day: Date) -> String {
@@ -193,6 +206,9 @@ pub struct Changes {
 pub struct DocumentSummary {
     pub orders: Changes,
     pub refunds: Changes,
+    /// Refunds with numbers of their own that were left out, or removed, since one that names its order is of the same buyer
+    /// and day.
+    pub refunds_known_twice: i64,
     /// Lines of new and changed documents.
     pub lines_written: i64,
     pub new_customers: i64,

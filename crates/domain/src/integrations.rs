@@ -1,6 +1,7 @@
 //! Connected shops.
 
 use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
 use time::{Duration, OffsetDateTime};
 
 use crate::{
@@ -56,7 +57,7 @@ text_enum!(
 );
 
 /// Why the last run of a connection failed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LastError {
     pub code: ErrorCode,
     /// A sentence for the owner, without personal data.
@@ -65,7 +66,7 @@ pub struct LastError {
 }
 
 /// A connection to a shop. Provider tokens are never part of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Integration {
     pub id: IntegrationId,
     pub provider: Platform,

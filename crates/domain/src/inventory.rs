@@ -6,10 +6,12 @@ use time::{Date, OffsetDateTime};
 
 use crate::{
     AccountId, InventoryItemId, ProductId, StoreError,
-    freshness::Freshness,
+    freshness::{Dated, Freshness},
     jobs::{Claim, WriteOutcome},
     metrics::stock::FARTHEST_DAYS,
     page::{Page, PageRequest},
+    profit::DayRange,
+    search::Prefix,
 };
 
 text_enum!(
@@ -93,6 +95,32 @@ pub trait InventoryStore: Send + Sync {
     /// Most urgent first: status, then days of stock ascending with nulls last, then sku. The cursor is the id of the
     /// last item of the page before.
     async fn list(&self, account: AccountId, status: Option<Status>, page: PageRequest) -> Result<Listing, StoreError>;
+    /// Those whose SKU or name begins with a text, in the same order: of the first
+    /// [`MOST_FOUND`](crate::search::MOST_FOUND).
+    async fn search(&self, account: AccountId, text: &Prefix, page: PageRequest) -> Result<Listing, StoreError>;
+    async fn find(&self, account: AccountId, id: InventoryItemId) -> Result<Option<Dated<Placed>>, StoreError>;
+    /// What was sold of an item and how much was left, on the days of the range on which either is known, oldest first.
+    async fn days(&self, account: AccountId, id: InventoryItemId, range: DayRange) -> Result<Vec<ItemDay>, StoreError>;
+}
+
+/// An item with its place in the list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Placed {
+    pub item: Item,
+    /// The one that stands before it.
+    pub after: Option<InventoryItemId>,
+}
+
+/// A day of an item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ItemDay {
+    pub day: Date,
+    /// Units as ordered.
+    pub sold: i64,
+    /// Units of refunds and cancellations dated on this day.
+    pub returned: i64,
+    /// At the end of the day; `None` where it was not told.
+    pub stock: Option<i64>,
 }
 
 /// What the job `inventory_velocity` found about a product.

@@ -67,6 +67,32 @@ pub struct Run {
     pub error: Option<String>,
 }
 
+/// The right to run the jobs that an account asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RequestLease {
+    pub account: AccountId,
+    /// Rises with every lease: a write with an older number touches no row.
+    pub number: i64,
+}
+
+/// Accounts whose jobs are to run now instead of at night: somebody asked, or new data came in.
+#[cfg_attr(feature = "mock", mockall::automock)]
+#[async_trait]
+pub trait JobRequests: Send + Sync {
+    /// Asks for the jobs of an account. Asking again before they have begun changes nothing.
+    async fn request(&self, account: AccountId, now: OffsetDateTime) -> Result<(), StoreError>;
+    /// Whether they were asked for and have not ended.
+    async fn is_requested(&self, account: AccountId) -> Result<bool, StoreError>;
+    /// Takes the request that has waited longest, for `lease_seconds` of the database's clock.
+    async fn lease(&self, now: OffsetDateTime, lease_seconds: i64) -> Result<Option<RequestLease>, StoreError>;
+    /// Holds a lease. False when it is another's by now.
+    async fn hold(&self, lease: RequestLease, lease_seconds: i64) -> Result<bool, StoreError>;
+    /// The jobs have run. One that was asked for since the lease was taken stays.
+    async fn done(&self, lease: RequestLease) -> Result<(), StoreError>;
+    /// Not all of them could run: they are to be tried again at `due_at`.
+    async fn put_back(&self, lease: RequestLease, due_at: OffsetDateTime) -> Result<(), StoreError>;
+}
+
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait JobStore: Send + Sync {

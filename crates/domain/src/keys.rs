@@ -7,7 +7,7 @@ use std::{fmt, str::FromStr};
 
 use async_trait::async_trait;
 use ring::digest::{SHA256, digest};
-use time::OffsetDateTime;
+use time::{Duration, OffsetDateTime};
 
 use crate::{
     AccountId, KeyId, StoreError, UserId,
@@ -18,6 +18,16 @@ const RANDOM_CHARS: usize = 32;
 const CHECKSUM_CHARS: usize = 6;
 /// How many characters of a key are kept in clear for display.
 pub const DISPLAY_CHARS: usize = 12;
+/// Characters of a key's name.
+pub const MAX_NAME_CHARS: usize = 100;
+/// For how long a key is good unless it is said.
+pub const DEFAULT_LIFETIME: Duration = Duration::days(90);
+/// The longest time for which a key goes on working after another took its place.
+pub const MAX_OVERLAP: Duration = Duration::days(7);
+/// That time unless it is said.
+pub const DEFAULT_OVERLAP: Duration = Duration::hours(24);
+/// When a key was last used is written at most this often.
+pub const USED_EVERY: Duration = Duration::minutes(5);
 
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
@@ -138,6 +148,8 @@ pub struct KeyRecord {
     pub created_at: OffsetDateTime,
     pub expires_at: Option<OffsetDateTime>,
     pub revoked_at: Option<OffsetDateTime>,
+    /// When it last opened its account, up to [`USED_EVERY`] later; `None` if it never did. In memory it may be older.
+    pub last_used_at: Option<OffsetDateTime>,
 }
 
 /// Why a known key opens nothing.
@@ -179,6 +191,17 @@ pub struct NewKey {
     pub expires_at: Option<OffsetDateTime>,
 }
 
+/// A key that takes the place of another, with its name and scopes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Successor {
+    pub hash: KeyHash,
+    pub prefix: String,
+    pub now: OffsetDateTime,
+    pub expires_at: Option<OffsetDateTime>,
+    /// When the replaced key ends, unless it ends before.
+    pub overlap_until: OffsetDateTime,
+}
+
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait KeyStore: Send + Sync {
@@ -186,7 +209,18 @@ pub trait KeyStore: Send + Sync {
     /// it only says whose requests these are likely to be, and waits for nothing itself.
     fn known_id(&self, hash: KeyHash) -> Option<KeyId>;
     async fn find(&self, hash: KeyHash) -> Result<Option<KeyRecord>, StoreError>;
+    /// Notes that a key opened its account. It waits for nothing; what is noted is written later, each key at most every
+    /// [`USED_EVERY`], and may be lost with the process.
+    fn note_use(&self, hash: KeyHash, at: OffsetDateTime);
     async fn create(&self, key: NewKey) -> Result<KeyRecord, StoreError>;
+    /// Puts a key in the place of another, and tells every process when that one ends. `None` when the account has no such
+    /// key, or it works no longer.
+    async fn rotate(
+        &self,
+        account: AccountId,
+        id: KeyId,
+        successor: Successor,
+    ) -> Result<Option<KeyRecord>, StoreError>;
     /// The account's keys, newest first.
     async fn list(&self, account: AccountId) -> Result<Vec<KeyRecord>, StoreError>;
     /// Revokes a key and tells every process. `None` when the account has no such key; a second revocation keeps the
@@ -261,6 +295,7 @@ mod tests {
             created_at: now,
             expires_at: Some(now),
             revoked_at: Some(now),
+            last_used_at: None,
         };
         assert_eq!(record.check(now), Err(KeyRefused::Revoked));
         let dated_ahead = KeyRecord { revoked_at: Some(now + time::Duration::seconds(30)), ..record.clone() };

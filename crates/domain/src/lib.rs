@@ -11,6 +11,7 @@ pub mod ai;
 pub mod alerts;
 pub mod anomalies;
 pub mod as_of;
+pub mod audit;
 pub mod credits;
 pub mod customer_metrics;
 pub mod customers;
@@ -32,10 +33,13 @@ pub mod inventory;
 pub mod jobs;
 pub mod keys;
 pub mod language;
+pub mod log_in;
+pub mod mail;
 pub mod metric_days;
 pub mod metrics;
 pub mod money;
 pub mod page;
+pub mod passwords;
 pub mod payments;
 pub mod people;
 pub mod periods;
@@ -45,12 +49,15 @@ pub mod rate_limit;
 pub mod reorder;
 pub mod risks;
 pub mod sealing;
+pub mod search;
 pub mod sessions;
 pub mod shops;
 pub mod stories;
 pub mod text;
 pub mod texts;
+pub mod throttle;
 pub mod tracking;
+pub mod uploads;
 pub mod uptime;
 pub mod usage;
 pub mod webhooks;
@@ -60,5 +67,5 @@ pub use error::StoreError;
 pub use ids::{
     AccountId, AnomalyId, ChargeId, CustomerId, DeliveryId, EventId, InboxId, IncidentId, InsightId, IntegrationId,
     InventoryItemId, KeyId, PersonId, PrivacyRequestId, ProductId, ReplayId, RuleId, RunId, SessionId, StoryId,
-    SubscriptionId, SuggestionId, SyncRunId, TrackingEventId, TransactionId, UserId,
+    SubscriptionId, SuggestionId, SyncRunId, TrackingEventId, TransactionId, UploadId, UserId,
 };

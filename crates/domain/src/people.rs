@@ -8,7 +8,7 @@ use std::{fmt, str::FromStr};
 use async_trait::async_trait;
 use time::OffsetDateTime;
 
-use crate::{PersonId, StoreError, UserId, language::Language};
+use crate::{PersonId, StoreError, UserId, audit::Entry, language::Language};
 
 /// Characters of a person's name.
 pub const MAX_NAME_CHARS: usize = 100;
@@ -122,6 +122,26 @@ pub struct Member {
     pub since: OffsetDateTime,
 }
 
+/// Why a membership was not changed.
+#[derive(Debug, thiserror::Error)]
+pub enum MemberError {
+    #[error("there is no such member")]
+    NotFound,
+    /// A user always has an owner who can log in.
+    #[error("the last owner stays")]
+    LastOwner,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// An invitation that nobody has accepted yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Invited {
+    pub email: EmailAddress,
+    pub role: Role,
+    pub expires_at: OffsetDateTime,
+}
+
 /// A person to be made a member.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewMember {
@@ -141,6 +161,19 @@ pub trait PersonStore: Send + Sync {
     async fn find(&self, email: &EmailAddress) -> Result<Option<Person>, StoreError>;
     /// The members of a user, oldest first.
     async fn members(&self, user: &UserId) -> Result<Vec<Member>, StoreError>;
+    /// Changes the role of a member, or ends the membership.
+    async fn set_role(
+        &self,
+        user: &UserId,
+        person: PersonId,
+        role: Option<Role>,
+        note: Entry,
+        now: OffsetDateTime,
+    ) -> Result<(), MemberError>;
+    /// The invitations to a user that are under way, the newest first.
+    async fn invited(&self, user: &UserId, now: OffsetDateTime) -> Result<Vec<Invited>, StoreError>;
+    /// Lets a person log in no more, which ends all sessions, or again.
+    async fn set_disabled(&self, person: PersonId, disabled: bool, now: OffsetDateTime) -> Result<(), StoreError>;
     /// How the person sees the pages.
     async fn set_view(
         &self,

@@ -99,6 +99,8 @@ pub struct Listing {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait ReorderStore: Send + Sync {
+    /// The pending suggestion for an item, if there is one.
+    async fn pending_of(&self, account: AccountId, item: InventoryItemId) -> Result<Option<Suggestion>, StoreError>;
     /// Newest first (id descending).
     async fn list(&self, account: AccountId, status: Option<Status>, page: PageRequest) -> Result<Listing, StoreError>;
     /// Puts a suggestion to `to`, as [`Status::may_become`] allows, and gives it as it is then.

@@ -10,6 +10,8 @@ use time::{Duration, OffsetDateTime};
 use crate::{
     PersonId, SessionId, StoreError, UserId,
     accounts::{Account, Mode},
+    audit::Entry,
+    mail::Outgoing,
     people::{Person, Role},
 };
 
@@ -23,6 +25,11 @@ pub const UNREMEMBERED: Duration = Duration::hours(24);
 pub const CONFIRMED_FOR: Duration = Duration::minutes(15);
 /// When a session was last used is written at most this often.
 pub const SEEN_EVERY: Duration = Duration::minutes(5);
+
+/// How long a link in a mail works.
+pub const MAIL_LINK_LASTS: Duration = Duration::minutes(60);
+/// An invitation is not expected, and gives a role rather than a password.
+pub const INVITATION_LASTS: Duration = Duration::days(3);
 
 /// Bytes of a token: 256 bits.
 const TOKEN_BYTES: usize = 32;
@@ -85,6 +92,16 @@ pub struct NewSession {
     pub remember: bool,
 }
 
+/// What belongs to the beginning of a session.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Beginning {
+    pub note: Option<Entry>,
+    /// By what the device is to be known from now on.
+    pub device: Option<TokenHash>,
+    /// What the person is told where other devices are known already.
+    pub notice: Option<Outgoing>,
+}
+
 /// A session that goes on, with whom and what it is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Session {
@@ -98,6 +115,9 @@ pub struct Session {
     pub expires_at: OffsetDateTime,
     /// When the person last proved who they are.
     pub confirmed_at: OffsetDateTime,
+    pub has_second_factor: bool,
+    /// Whether the user wants every member to have one.
+    pub needs_second_factor: bool,
 }
 
 impl Session {
@@ -125,7 +145,9 @@ pub struct Listed {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait SessionStore: Send + Sync {
-    async fn begin(&self, session: NewSession, now: OffsetDateTime) -> Result<(), StoreError>;
+    async fn begin(&self, session: NewSession, with: Beginning, now: OffsetDateTime) -> Result<(), StoreError>;
+    /// Gives the session of who has proved again who they are a new token: the old one is nobody's.
+    async fn renew(&self, id: SessionId, hash: TokenHash, now: OffsetDateTime) -> Result<(), StoreError>;
     /// The session of a token, whether it goes on or not; `None` where there is none, or its person is no longer a member.
     async fn find(&self, hash: TokenHash) -> Result<Option<Session>, StoreError>;
     /// Notes that the session is used.
@@ -135,7 +157,13 @@ pub trait SessionStore: Send + Sync {
     /// Those of a person that go on at `now`, the last used first.
     async fn list(&self, person: PersonId, now: OffsetDateTime) -> Result<Vec<Listed>, StoreError>;
     /// Ends one session of a person, or all but one.
-    async fn end(&self, person: PersonId, which: Ended) -> Result<(), StoreError>;
+    async fn end(
+        &self,
+        person: PersonId,
+        which: Ended,
+        note: Option<Entry>,
+        now: OffsetDateTime,
+    ) -> Result<(), StoreError>;
 }
 
 /// Which sessions are to end.

@@ -16,8 +16,8 @@ pub mod tokens;
 #[cfg(feature = "mock")]
 pub use reader::MockShopReader;
 pub use reader::{
-    Calls, OrderBatch, Product, ProductBatch, Purpose, Refund, Refused, ShopOrder, ShopReader, ShopStream, Timing,
-    Voided, Window,
+    AdSpend, Calls, OrderBatch, Product, ProductBatch, Purpose, Refund, Refused, ShopOrder, ShopReader, ShopStream,
+    Timing, Voided, Window,
 };
 
 use std::fmt;

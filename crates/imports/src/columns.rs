@@ -23,14 +23,42 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// `map` (field → column) wins over the names; a column is read for one field at most.
+    /// `map` (field → column) wins over the names; a column is read for one field at most. A field that is mapped to an empty
+    /// name has no column.
     pub fn find(header: &[String], fields: &[Field], map: &BTreeMap<String, String>) -> Result<Self, Failure> {
+        let columns = Self::matched(header, fields, map)?;
+        let missing: Vec<&str> = fields
+            .iter()
+            .zip(&columns.positions)
+            .filter(|(field, position)| field.required && position.is_none())
+            .map(|(field, _)| field.name)
+            .collect();
+        if !missing.is_empty() {
+            return Err(Failure::Usage(format!(
+                "no column for {}; the file has the columns {}; name them with --map {}=COLUMN",
+                missing.join(", "),
+                list(header),
+                missing.first().unwrap_or(&""),
+            )));
+        }
+        Ok(columns)
+    }
+
+    /// The same, whether or not everything is there that must be.
+    pub fn matched(header: &[String], fields: &[Field], map: &BTreeMap<String, String>) -> Result<Self, Failure> {
         let names: Vec<String> = header.iter().map(|name| squeeze(name)).collect();
         let mut positions = vec![None; fields.len()];
         let mut taken = vec![false; header.len()];
+        let mut left_out = vec![false; fields.len()];
         for (field, column) in map {
             let index =
                 fields.iter().position(|known| known.name == field).ok_or_else(|| unknown_field(field, fields))?;
+            if column.is_empty() {
+                if let Some(field) = left_out.get_mut(index) {
+                    *field = true;
+                }
+                continue;
+            }
             let position = names
                 .iter()
                 .position(|name| *name == squeeze(column))
@@ -46,24 +74,11 @@ impl Columns {
                     .iter()
                     .enumerate()
                     .position(|(at, name)| Some(&name.as_str()) == wanted && taken.get(at) == Some(&false));
-                if let (Some(None), Some(position)) = (positions.get(index), free) {
+                let is_wanted = left_out.get(index) == Some(&false);
+                if let (true, Some(None), Some(position)) = (is_wanted, positions.get(index), free) {
                     claim(&mut positions, &mut taken, index, position);
                 }
             }
-        }
-        let missing: Vec<&str> = fields
-            .iter()
-            .zip(&positions)
-            .filter(|(field, position)| field.required && position.is_none())
-            .map(|(field, _)| field.name)
-            .collect();
-        if !missing.is_empty() {
-            return Err(Failure::Usage(format!(
-                "no column for {}; the file has the columns {}; name them with --map {}=COLUMN",
-                missing.join(", "),
-                list(header),
-                missing.first().unwrap_or(&""),
-            )));
         }
         let ignored = header.iter().zip(&taken).filter(|(_, taken)| !**taken).map(|(name, _)| name.clone()).collect();
         Ok(Self { positions, count: header.len(), ignored })

@@ -1,22 +1,10 @@
 //! Dates and instants in the formats that exports use.
 
-use domain::{instants, zone::Zone};
+use domain::{imports::DateOrder, instants, zone::Zone};
 use time::{Date, Month, OffsetDateTime, PrimitiveDateTime, Time, UtcOffset};
 
 /// Years that a date may lie in: what lies outside is a typing error or a placeholder.
 const YEARS: std::ops::RangeInclusive<i32> = 1970..=2100;
-
-/// How dates with the year at the end are to be read. Dates that start with the year are always read as year, month,
-/// day.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DateOrder {
-    /// `31/12/2026`
-    DayMonthYear,
-    /// `12/31/2026`
-    MonthDayYear,
-    /// Only dates that start with the year.
-    YearMonthDay,
-}
 
 /// What a text says, as far as it says it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

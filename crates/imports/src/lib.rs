@@ -8,10 +8,12 @@ mod columns;
 mod countries;
 mod dates;
 mod fields;
+mod files;
 mod numbers;
 mod orders;
 mod others;
 mod pipeline;
+mod plain;
 mod records;
 mod rejects;
 mod sample;
@@ -28,8 +30,10 @@ use domain::{
 };
 use time::Date;
 
-pub use dates::DateOrder;
+pub use domain::imports::DateOrder;
+pub use files::Files;
 use pipeline::run;
+pub use plain::plain;
 pub use rejects::Form;
 
 /// How a file is to be read.

@@ -15,6 +15,7 @@ pub enum Purpose {
     Deliveries,
     /// Jobs, and the upkeep of the tables.
     Jobs,
+    /// Alert rules, and mails.
     Alerts,
     /// AI runs, and the guard of their costs.
     Ai,

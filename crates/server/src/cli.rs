@@ -8,10 +8,21 @@ use crate::commands::without_dev::{DemoArgs, DevCommand};
 use crate::commands::{demo::DemoArgs, dev::DevCommand};
 use crate::{
     commands::{
-        accounts::AccountsCommand, ai::AiCommand, backup::BackupArgs, credits::CreditsCommand,
-        dashboard::DashboardCommand, import::ImportCommand, incidents::IncidentsCommand,
-        integrations::IntegrationsCommand, jobs::JobsCommand, keys::KeysCommand, restore::RestoreArgs,
-        secrets::SecretsCommand, up::UpArgs, webhooks::WebhooksCommand,
+        accounts::AccountsCommand,
+        ai::AiCommand,
+        backup::BackupArgs,
+        credits::CreditsCommand,
+        dashboard::DashboardCommand,
+        import::ImportCommand,
+        incidents::IncidentsCommand,
+        integrations::IntegrationsCommand,
+        jobs::JobsCommand,
+        keys::KeysCommand,
+        people::{PeopleCommand, SessionsCommand},
+        restore::RestoreArgs,
+        secrets::SecretsCommand,
+        up::UpArgs,
+        webhooks::WebhooksCommand,
     },
     config::Flags,
 };
@@ -70,6 +81,12 @@ pub enum Command {
     /// Opens the dashboard
     #[command(subcommand)]
     Dashboard(DashboardCommand),
+    /// Invites, lists and disables the people of a shop, and resets what they log in with
+    #[command(subcommand)]
+    People(PeopleCommand),
+    /// Ends sessions of the dashboard
+    #[command(subcommand)]
+    Sessions(SessionsCommand),
     /// Imports CSV files
     #[command(subcommand)]
     Import(ImportCommand),
@@ -115,6 +132,8 @@ impl Command {
             Self::Accounts(_) => "accounts",
             Self::Keys(_) => "keys",
             Self::Dashboard(_) => "dashboard",
+            Self::People(_) => "people",
+            Self::Sessions(_) => "sessions",
             Self::Import(_) => "import",
             Self::Jobs(_) => "jobs",
             Self::Secrets(_) => "secrets",

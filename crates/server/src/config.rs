@@ -51,6 +51,13 @@ settings! {
     pub dashboard_listen: SocketAddr = SocketAddr::from(([127, 0, 0, 1], 8081));
     /// The address that browsers know the dashboard by; empty: that of `dashboard_listen`, by http.
     pub public_url: String = String::new();
+    /// Who may create an account in the dashboard: everybody, or who is invited.
+    pub signup: SignUp = SignUp::Open;
+    /// The server that mails are sent by, such as `smtps://user:password@mail.example.com`; `smtp://` is STARTTLS. Without one
+    /// what needs a mail is refused.
+    pub smtp_url: Option<SecretString> = None;
+    /// Who mails are from, such as `Example <hello@example.com>`.
+    pub mail_from: String = String::new();
     /// Address of metrics and health, for operators only.
     pub admin_listen: SocketAddr = SocketAddr::from(([127, 0, 0, 1], 9090));
     /// Names (comma separated) by which operators reach the admin listener, in addition to `localhost` and addresses.
@@ -138,6 +145,7 @@ settings! {
     /// How many times as long as a statement took an import of a connected shop pauses after it.
     pub shops_nice_ratio: u32 = 1;
     /// The app as Shopify knows it; empty: no shop there can be connected.
+    #[serde(deserialize_with = "name_text")]
     pub shopify_client_id: String = String::new();
     /// Its secret, which also signs hooks.
     pub shopify_client_secret: Option<SecretString> = None;
@@ -161,6 +169,8 @@ settings! {
     pub mercadolibre_client_id: String = String::new();
     /// Its secret.
     pub mercadolibre_client_secret: Option<SecretString> = None;
+    /// Calls a second that Mercado Libre lets the app make, over all sellers; one seller gets a fifth of them.
+    pub mercadolibre_calls_per_second: u32 = connectors::shops::mercadolibre::CALLS_PER_SECOND;
     /// A stand-in on this machine instead of Mercado Libre.
     pub mercadolibre_base_url: String = String::new();
     /// Months that tracking events are kept.
@@ -169,6 +179,14 @@ settings! {
     pub delivery_retention_months: u32 = 3;
     /// The filter of the log, in the syntax of `RUST_LOG`.
     pub log: String = "info".to_owned();
+}
+
+/// Who may create an account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SignUp {
+    Open,
+    Invite,
 }
 
 /// What stands between this process and its database.
@@ -245,6 +263,7 @@ impl Config {
             "database_timeout_ms must be 100 to 60000"
         );
         anyhow::ensure!(config.shops_at_once > 0, "shops_at_once must be at least 1");
+        anyhow::ensure!(config.mercadolibre_calls_per_second > 0, "mercadolibre_calls_per_second must be at least 1");
         anyhow::ensure!(config.alerts_interval_seconds > 0, "alerts_interval_seconds must be at least 1");
         Ok(config)
     }
@@ -256,6 +275,7 @@ impl Config {
             ("database_direct_url", &self.database_direct_url),
             ("database_read_url", &self.database_read_url),
             ("redis_url", &self.redis_url),
+            ("smtp_url", &self.smtp_url),
             ("data_keys", &self.data_keys),
             ("payment_gateway_key", &self.payment_gateway_key),
             ("payment_webhook_secret", &self.payment_webhook_secret),

@@ -7,18 +7,28 @@ use std::{
 
 use actix_web::dev::Server;
 use anyhow::Context;
+use app::{deliveries::Ports, passwords::Passwords};
 use dashboard::{Parts, Settings, State};
+use delivery::seal::KeyRing;
 use domain::{
     accounts::Account,
+    keys::ApiKey,
     people::{EmailAddress, NewMember, PersonStore, Role},
     sessions::{Link, LinkPurpose, LinkStore, Token},
 };
 use serde_json::json;
-use store::Store;
+use store::{Connect, Store};
 use time::{Duration, OffsetDateTime};
 use url::Url;
 
-use crate::{config::Config, connections, random, services::SHUTDOWN};
+use crate::{
+    config::{Config, SignUp},
+    connections,
+    mails::Mails,
+    random,
+    services::SHUTDOWN,
+    shops, uploads,
+};
 
 /// A page asks for a handful of lists at once, so few threads draw many.
 const THREADS: usize = 2;
@@ -28,17 +38,44 @@ const LINK_LASTS: Duration = Duration::hours(1);
 const LOCAL_OWNER: &str = "owner@localhost.localdomain";
 const LOCAL_OWNER_NAME: &str = "Owner";
 
+/// What the pages need beside the configuration and the database.
+pub struct Needs<'a> {
+    pub keys: Arc<KeyRing>,
+    pub mails: &'a Mails,
+    pub connect: &'a Connect,
+    pub deliveries: Ports,
+    /// The API's address, and what answers the reads that panels link to.
+    pub api: (SocketAddr, api::State),
+}
+
 /// The server on `listener`, not yet running.
-pub fn server(config: &Config, store: &Arc<Store>, api: SocketAddr, listener: TcpListener) -> anyhow::Result<Server> {
+pub fn server(config: &Config, store: &Arc<Store>, needs: Needs<'_>, listener: TcpListener) -> anyhow::Result<Server> {
+    let Needs { keys, mails, connect, deliveries, api: (api, reads) } = needs;
     let settings = Settings {
         public_url: public_url(config, listener.local_addr()?)?,
         api_url: Url::parse(&format!("http://{api}"))?,
+        has_mail: mails.mailer.is_some(),
+        is_open: config.signup == SignUp::Open,
+        webhook_allow_loopback: config.webhook_allow_loopback.parse().context("webhook_allow_loopback")?,
         trusted_proxies: config.trusted_proxies()?,
         connections: connections::allowed()? / 10,
         shutdown_timeout: SHUTDOWN,
     };
-    let parts = Parts { clock: OffsetDateTime::now_utc, token: || Token::generate(random::bytes()), settings };
-    Ok(dashboard::server(State::of(store, parts), listener, THREADS)?)
+    let parts = Parts {
+        sealer: keys.clone(),
+        passwords: Passwords::new()?,
+        outbox: mails.outbox.clone(),
+        shops: shops::connect_service(config, shops::ports(shops::connectors(config)?, store, keys)),
+        files: Arc::new(uploads::files(config, connect)),
+        clock: OffsetDateTime::now_utc,
+        token: || Token::generate(random::bytes()),
+        deliveries,
+        key: |mode| ApiKey::generate(mode, random::bytes()),
+        secret: random::secret,
+        settings,
+    };
+    let reads = api::reads(reads, dashboard::READS);
+    Ok(dashboard::server(State::of(store, parts), reads, listener, THREADS)?)
 }
 
 /// The address that browsers know the dashboard by.

@@ -1,5 +1,6 @@
 //! Random bytes from the operating system, for keys and identifiers.
 
+use domain::webhooks::signature::Secret;
 use ring::rand::{SecureRandom, SystemRandom};
 
 /// An endless supply of random bytes. Ends when the operating system has none, which makes a key come out too short
@@ -11,4 +12,10 @@ pub fn bytes() -> impl Iterator<Item = u8> {
         source.fill(&mut chunk).ok().map(|()| chunk)
     })
     .flatten()
+}
+
+/// A secret that signs webhooks; none when the operating system has no random bytes.
+pub fn secret() -> Option<Secret> {
+    let mut random = [0; 32];
+    SystemRandom::new().fill(&mut random).ok().map(|()| Secret::generate(random))
 }

@@ -16,6 +16,7 @@ use anyhow::Context;
 use api::{Parts, Settings, State, rate_limit::InMemory};
 use app::{
     ai::InsightTextGenerator,
+    auto_topup::Recharger,
     deliveries::Ports,
     status::{Prober, StatusPages},
 };
@@ -34,16 +35,19 @@ use crate::{
     admin, ai, alerts,
     budget::Budget,
     config::Config,
-    connections, dashboard,
+    connections,
+    dashboard::{self, Needs},
     database::Database,
-    deliveries, payments, probes,
+    deliveries,
+    mails::{self, Mails},
+    payments, probes,
     probes::Eyes,
     scheduler,
     schema::SchemaCheck,
     shops,
     stores::Stores,
     supervisor::{Supervisor, Task},
-    telemetry,
+    telemetry, uploads,
     workers::Workers,
 };
 
@@ -63,6 +67,9 @@ pub struct Addresses {
 
 /// Requests in flight and running jobs have this long to end.
 pub const SHUTDOWN: Duration = Duration::from_secs(25);
+
+/// How long the use of a key waits in memory until it is written.
+const KEY_USES_EVERY: Duration = Duration::from_secs(1);
 
 /// Runs the parts until SIGTERM or an interrupt, then ends in order: drain (a second signal cuts that short), stop accepting, finish what is in flight, let the
 /// claims of jobs end. `ready` gets the bound addresses.
@@ -114,19 +121,23 @@ async fn run_supervised(
     let mut stopped = vec![admin];
     let payment_service = payments::payment_service(config, &stores.payments)?;
     let text_generator = ai::text_generator(config, store)?;
+    let mails = mails::mails(config, database.is_embedded())?;
     let (mut addresses, mut workers) = (None, None);
     if roles.http {
         let listener = bind(config.listen, "listen")?;
         connections::prepare(&listener).context("the listening socket")?;
         let api = listener.local_addr()?;
-        let pages = dashboard(config, store, api, &mut stopped)?;
+        let ports = deliveries::ports(store, &keys, &sender);
         let held = KeyCache::new((**store).clone());
         listen_for_revocations(supervisor, &held, database.direct());
+        write_key_uses(supervisor, &held);
         let failures = supervisor.failures().clone();
         // So that its first panic shows as a rise.
         metrics::counter!("background_task_panics_total", "task" => "batch_writer").increment(0);
-        let ports = deliveries::ports(store, &keys, &sender);
-        let state = state(config, store, &held, text_generator.clone(), ports, shared.as_ref())?;
+        let state = state(config, store, &held, text_generator.clone(), ports.clone(), shared.as_ref())?;
+        let (keys, connect, api_state) = (keys.clone(), &database.connect, (api, state.clone()));
+        let needs = Needs { keys, mails: &mails, connect, deliveries: ports, api: api_state };
+        let pages = dashboard(config, store, needs, &mut stopped)?;
         let dashboard = Some(pages.to_string());
         addresses = Some(Addresses { api, dashboard: pages });
         let settings = Settings { draining: draining.clone(), dashboard, ..state.settings };
@@ -139,12 +150,10 @@ async fn run_supervised(
     if roles.work {
         let ports = deliveries::ports(&stores.deliveries, &keys, &sender);
         start_workers(supervisor, config, &stores, cron, &text_generator, ports, database.direct());
-        start_shops(supervisor, config, &stores, &keys, database)?;
+        start_imports(supervisor, config, &stores, (&keys, &text_generator), database)?;
+        start_mails(supervisor, config, &stores, &mails, addresses.as_ref().map(|at| &at.dashboard))?;
         if let Some(service) = payment_service {
-            let (recharger, stopping) = (payments::recharger(config, &stores.payments, service), supervisor.stopping());
-            supervisor.start_worker(Task::new("auto_topup", move || {
-                recharger.clone().run(stopping.clone().cancelled_owned())
-            }));
+            start_auto_topup(supervisor, payments::recharger(config, &stores.payments, service));
         }
     }
     start_probes(supervisor, store, addresses.as_ref().map(|at| at.api), jobs_interval)?;
@@ -162,12 +171,7 @@ async fn run_supervised(
     }
     supervisor.stop();
     if roles.http && config.drain_seconds > 0 {
-        tracing::info!(seconds = config.drain_seconds, "about to stop: not ready any more, still answering");
-        draining.store(true, Ordering::Relaxed);
-        tokio::select! {
-            () = tokio::time::sleep(Duration::from_secs(config.drain_seconds)) => {}
-            stopped = stop_signal() => stopped?,
-        }
+        drain(config.drain_seconds, &draining).await?;
     }
     tracing::info!("stopping: no new work, what is in flight ends");
     let deadline = tokio::time::Instant::now() + SHUTDOWN;
@@ -189,10 +193,10 @@ async fn run_supervised(
 }
 
 /// Adds the dashboard to the servers, and gives the address that browsers know it by.
-fn dashboard(config: &Config, store: &Arc<Store>, api: SocketAddr, servers: &mut Vec<Server>) -> anyhow::Result<Url> {
+fn dashboard(config: &Config, store: &Arc<Store>, needs: Needs<'_>, servers: &mut Vec<Server>) -> anyhow::Result<Url> {
     let listener = bind(config.dashboard_listen, "dashboard_listen")?;
     let address = dashboard::public_url(config, listener.local_addr()?)?;
-    servers.push(dashboard::server(config, store, api, listener)?);
+    servers.push(dashboard::server(config, store, needs, listener)?);
     Ok(address)
 }
 
@@ -235,6 +239,33 @@ fn start_workers(
     }));
 }
 
+/// Answers on for so many seconds, or until it is told to stop again, while `/ready` keeps new requests away.
+async fn drain(seconds: u64, draining: &AtomicBool) -> anyhow::Result<()> {
+    tracing::info!(seconds, "about to stop: not ready any more, still answering");
+    draining.store(true, Ordering::Relaxed);
+    tokio::select! {
+        () = tokio::time::sleep(Duration::from_secs(seconds)) => Ok(()),
+        stopped = stop_signal() => stopped,
+    }
+}
+
+fn start_auto_topup(supervisor: &Supervisor, recharger: Recharger) {
+    let stopping = supervisor.stopping();
+    supervisor.start_worker(Task::new("auto_topup", move || recharger.clone().run(stopping.clone().cancelled_owned())));
+}
+
+/// Starts what brings data in.
+fn start_imports(
+    supervisor: &Supervisor,
+    config: &Config,
+    stores: &Stores,
+    (keys, text_generator): (&Arc<KeyRing>, &InsightTextGenerator),
+    database: &Database,
+) -> anyhow::Result<()> {
+    start_shops(supervisor, config, stores, keys, database)?;
+    start_uploads(supervisor, config, stores, text_generator, database)
+}
+
 /// Starts what reads connected shops.
 fn start_shops(
     supervisor: &Supervisor,
@@ -258,6 +289,40 @@ fn start_shops(
     let stopping = supervisor.stopping();
     supervisor
         .start_worker(Task::new("shop_hooks", move || hook_worker.clone().run(stopping.clone().cancelled_owned())));
+    Ok(())
+}
+
+/// Starts what sends mails, where there is a way to.
+fn start_mails(
+    supervisor: &Supervisor,
+    config: &Config,
+    stores: &Stores,
+    mails: &Mails,
+    dashboard: Option<&Url>,
+) -> anyhow::Result<()> {
+    if let Some(postman) = mails::postman(config, &stores.alerts, mails, dashboard)? {
+        let stopping = supervisor.stopping();
+        supervisor.start_worker(Task::new("mails", move || postman.clone().run(stopping.clone().cancelled_owned())));
+    }
+    Ok(())
+}
+
+/// Starts what imports the files that people bring in.
+fn start_uploads(
+    supervisor: &Supervisor,
+    config: &Config,
+    stores: &Stores,
+    text_generator: &InsightTextGenerator,
+    database: &Database,
+) -> anyhow::Result<()> {
+    let Some(session) = database.direct() else {
+        tracing::warn!("files are not imported: imports need a session, set BAS_DATABASE_DIRECT_URL");
+        return Ok(());
+    };
+    let store = Arc::new(stores.control.with_own_pool(&database.connect, database.pool(uploads::CONNECTIONS))?);
+    let worker = uploads::worker(config, &store, session, ai::deps_on(text_generator, &store));
+    let stopping = supervisor.stopping();
+    supervisor.start_worker(Task::new("uploads", move || worker.clone().run(stopping.clone().cancelled_owned())));
     Ok(())
 }
 
@@ -286,6 +351,23 @@ fn listen_for_revocations(supervisor: &Supervisor, held: &KeyCache, direct: Opti
     supervisor.start_service(Task::new("revocation_listener", move || {
         let (held, direct) = (held.clone(), direct.clone());
         async move { held.listen(&direct).await }
+    }));
+}
+
+/// Writes down when keys were last used, beside the requests.
+fn write_key_uses(supervisor: &Supervisor, held: &KeyCache) {
+    let (held, stopping) = (held.clone(), supervisor.stopping());
+    supervisor.start_worker(Task::new("key_uses", move || {
+        let (held, stopping) = (held.clone(), stopping.clone());
+        async move {
+            let mut is_last = false;
+            while !is_last {
+                is_last = stopping.run_until_cancelled(tokio::time::sleep(KEY_USES_EVERY)).await.is_none();
+                if let Err(error) = held.write_uses().await {
+                    app::outage::warn(&error, "the last uses of keys are not written yet");
+                }
+            }
+        }
     }));
 }
 

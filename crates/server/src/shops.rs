@@ -76,7 +76,8 @@ fn mercadolibre(config: &Config) -> anyhow::Result<Option<Connector>> {
     let is_stand_in = own.is_some();
     let authorize_url = own.as_ref().map(|url| url.join("/authorization")).transpose()?;
     let api_url = own.map_or_else(|| Url::parse(MERCADOLIBRE_API), Ok)?;
-    let platform = MercadolibreConfig { app, api_url, authorize_url, limits: Limits::default() };
+    let limits = Limits::per_second(config.mercadolibre_calls_per_second);
+    let platform = MercadolibreConfig { app, api_url, authorize_url, limits };
     let mercadolibre = Arc::new(Mercadolibre::new(platform)?);
     Ok(Some(Connector {
         auth: mercadolibre.clone(),
@@ -142,7 +143,7 @@ pub fn syncer(config: &Config, ports: Ports, store: &Arc<Store>, connect: &Conne
 
 /// The worker that acts on their hooks.
 pub fn hook_worker(syncer: Syncer, store: &Arc<Store>) -> HookWorker {
-    HookWorker { syncer, privacy: store.clone() }
+    HookWorker::new(syncer, store.clone())
 }
 
 /// Where platforms reach this service. They send hooks by HTTPS only, but for stand-ins on this machine.

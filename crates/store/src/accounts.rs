@@ -86,17 +86,7 @@ pub(crate) fn locale(language: &str, country: Option<&str>) -> Result<Locale, St
 #[async_trait]
 impl AccountStore for Store {
     async fn create(&self, user: NewUser) -> Result<Vec<Account>, StoreError> {
-        let rows = self
-            .transact::<_, Failure>(async |connection| {
-                diesel::insert_into(users::table)
-                    .values((users::id.eq(user.id.as_str()), users::created_at.eq(user.now)))
-                    .execute(connection)
-                    .await?;
-                let live = insert(connection, &user, Mode::Live).await?;
-                let test = insert(connection, &user, Mode::Test).await?;
-                Ok(vec![live, test])
-            })
-            .await?;
+        let rows = self.transact::<_, Failure>(async |connection| Ok(create(connection, &user).await?)).await?;
         rows.into_iter().map(Account::try_from).collect()
     }
 
@@ -188,6 +178,15 @@ impl<'a> Changes<'a> {
             cogs_ratio: *cogs_ratio,
         }
     }
+}
+
+/// The user with both accounts: live, then sandbox.
+pub(crate) async fn create(connection: &mut AsyncPgConnection, user: &NewUser) -> QueryResult<[AccountRow; 2]> {
+    diesel::insert_into(users::table)
+        .values((users::id.eq(user.id.as_str()), users::created_at.eq(user.now)))
+        .execute(connection)
+        .await?;
+    Ok([insert(connection, user, Mode::Live).await?, insert(connection, user, Mode::Test).await?])
 }
 
 async fn insert(

@@ -2,5 +2,6 @@
 
 mod imports;
 pub(crate) mod tracking;
+mod uploads;
 
 pub use imports::Importer;

@@ -1,22 +1,33 @@
 //! [`PersonStore`] on Postgres.
 
+mod audit;
+mod credentials;
 mod links;
+mod mail_links;
+mod mails;
+mod second_factors;
 mod sessions;
+mod throttles;
 
 use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     PersonId, StoreError, UserId,
+    audit::Entry,
     language::Language,
-    people::{EmailAddress, Member, NewMember, Person, PersonStore, Theme},
+    people::{EmailAddress, Invited, Member, MemberError, NewMember, Person, PersonStore, Role, Theme},
+    sessions::LinkPurpose,
 };
 use time::OffsetDateTime;
 
 use crate::{
     Store,
-    database::error::{Failure, parse},
-    schema::{memberships, people},
+    database::{
+        error::{Failure, parse},
+        transact::Rollback,
+    },
+    schema::{links as link_rows, memberships, people, sessions as session_rows},
 };
 
 diesel::joinable!(memberships -> people (person_id));
@@ -49,10 +60,55 @@ impl TryFrom<PersonRow> for Person {
     }
 }
 
-/// Removes the sessions and the links that are over.
+/// Removes the sessions, links, challenges and counters that are over.
 pub(crate) async fn prune(connection: &mut AsyncPgConnection, now: OffsetDateTime) -> QueryResult<()> {
     sessions::prune(connection, now).await?;
-    links::prune(connection, now).await
+    links::prune(connection, now).await?;
+    second_factors::prune(connection, now).await?;
+    throttles::prune(connection, now).await
+}
+
+/// A new person.
+async fn insert(
+    connection: &mut AsyncPgConnection,
+    (email, name, password): (&str, &str, Option<&str>),
+    language: Option<Language>,
+    now: OffsetDateTime,
+) -> QueryResult<i64> {
+    diesel::insert_into(people::table)
+        .values((
+            people::email.eq(email),
+            people::name.eq(name),
+            people::password.eq(password),
+            people::language.eq(language.map(Language::as_str)),
+            people::theme.eq(Theme::System.as_str()),
+            people::created_at.eq(now),
+        ))
+        .returning(people::id)
+        .get_result(connection)
+        .await
+}
+
+/// A membership, or the new role of one.
+async fn enlist(
+    connection: &mut AsyncPgConnection,
+    user: &str,
+    person: i64,
+    role: Role,
+    now: OffsetDateTime,
+) -> QueryResult<usize> {
+    diesel::insert_into(memberships::table)
+        .values((
+            memberships::user_id.eq(user),
+            memberships::person_id.eq(person),
+            memberships::role.eq(role.as_str()),
+            memberships::created_at.eq(now),
+        ))
+        .on_conflict((memberships::user_id, memberships::person_id))
+        .do_update()
+        .set(memberships::role.eq(role.as_str()))
+        .execute(connection)
+        .await
 }
 
 #[async_trait]
@@ -76,18 +132,7 @@ impl PersonStore for Store {
                     .returning(PersonRow::as_returning())
                     .get_result(connection)
                     .await?;
-                diesel::insert_into(memberships::table)
-                    .values((
-                        memberships::user_id.eq(user.as_str()),
-                        memberships::person_id.eq(row.id),
-                        memberships::role.eq(role.as_str()),
-                        memberships::created_at.eq(now),
-                    ))
-                    .on_conflict((memberships::user_id, memberships::person_id))
-                    .do_update()
-                    .set(memberships::role.eq(role.as_str()))
-                    .execute(connection)
-                    .await?;
+                enlist(connection, user.as_str(), row.id, role, now).await?;
                 Ok(row)
             })
             .await?;
@@ -124,6 +169,89 @@ impl PersonStore for Store {
             Ok(Member { person: person.try_into()?, role: parse(&role, "role")?, since })
         };
         rows.into_iter().map(member).collect()
+    }
+
+    async fn set_role(
+        &self,
+        user: &UserId,
+        person: PersonId,
+        role: Option<Role>,
+        note: Entry,
+        now: OffsetDateTime,
+    ) -> Result<(), MemberError> {
+        self.transact(async |connection| {
+            // Every member, so that of two owners who leave at once one stays.
+            let members: Vec<(i64, String)> = memberships::table
+                .filter(memberships::user_id.eq(user.as_str()))
+                .order(memberships::person_id)
+                .select((memberships::person_id, memberships::role))
+                .for_update()
+                .load(connection)
+                .await?;
+            if !members.iter().any(|(id, _)| *id == person.0) {
+                return Err(Rollback::Refused(MemberError::NotFound));
+            }
+            let stays_owner = |(id, of): &(i64, String)| *id != person.0 && of == Role::Owner.as_str();
+            if role != Some(Role::Owner) && !members.iter().any(stays_owner) {
+                return Err(Rollback::Refused(MemberError::LastOwner));
+            }
+            let membership = memberships::table.find((user.as_str(), person.0));
+            match role {
+                Some(role) => {
+                    let changed = diesel::update(membership).set(memberships::role.eq(role.as_str()));
+                    changed.execute(connection).await?;
+                }
+                None => {
+                    diesel::delete(membership).execute(connection).await?;
+                    let here = session_rows::person_id.eq(person.0).and(session_rows::user_id.eq(user.as_str()));
+                    diesel::delete(session_rows::table.filter(here)).execute(connection).await?;
+                }
+            }
+            audit::add(connection, &note, now).await?;
+            Ok(())
+        })
+        .await
+        .map_err(Rollback::into_error)
+    }
+
+    async fn invited(&self, user: &UserId, now: OffsetDateTime) -> Result<Vec<Invited>, StoreError> {
+        let rows: Vec<(serde_json::Value, OffsetDateTime)> = self
+            .run::<_, Failure>(async |connection| {
+                let open = link_rows::purpose.eq(LinkPurpose::Invitation.as_str()).and(link_rows::expires_at.gt(now));
+                Ok(link_rows::table
+                    .filter(link_rows::user_id.eq(user.as_str()).and(open))
+                    .order(link_rows::created_at.desc())
+                    .select((link_rows::details, link_rows::expires_at))
+                    .load(connection)
+                    .await?)
+            })
+            .await?;
+        let invited = |(details, expires_at)| {
+            let details = links::details(details)?;
+            Ok(Invited {
+                email: parse(&details.email, "e-mail address")?,
+                role: details.role.unwrap_or(Role::Viewer),
+                expires_at,
+            })
+        };
+        rows.into_iter().map(invited).collect()
+    }
+
+    async fn set_disabled(&self, person: PersonId, disabled: bool, now: OffsetDateTime) -> Result<(), StoreError> {
+        self.transact::<_, Failure>(async |connection| {
+            diesel::update(people::table.find(person.0))
+                .set(people::disabled_at.eq(disabled.then_some(now)))
+                .execute(connection)
+                .await?;
+            if disabled {
+                diesel::delete(session_rows::table.filter(session_rows::person_id.eq(person.0)))
+                    .execute(connection)
+                    .await?;
+            }
+            Ok(())
+        })
+        .await?;
+        Ok(())
     }
 
     async fn set_view(

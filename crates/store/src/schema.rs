@@ -64,6 +64,80 @@ diesel::table! {
         theme -> Text,
         created_at -> Timestamptz,
         disabled_at -> Nullable<Timestamptz>,
+        password -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    devices (hash) {
+        hash -> Bytea,
+        person_id -> BigInt,
+        created_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    throttles (key) {
+        key -> Bytea,
+        tries -> Integer,
+        last_at -> Timestamptz,
+        expires_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    mails (id) {
+        id -> BigInt,
+        recipient -> Text,
+        language -> Text,
+        facts -> Jsonb,
+        created_at -> Timestamptz,
+        due_at -> Timestamptz,
+        attempts -> Integer,
+    }
+}
+
+diesel::table! {
+    second_factors (person_id) {
+        person_id -> BigInt,
+        sealed_secret -> Bytea,
+        last_step -> BigInt,
+        created_at -> Timestamptz,
+        turned_on_at -> Nullable<Timestamptz>,
+        codes_salt -> Nullable<Bytea>,
+    }
+}
+
+diesel::table! {
+    recovery_codes (person_id, hash) {
+        person_id -> BigInt,
+        hash -> Bytea,
+    }
+}
+
+diesel::table! {
+    challenges (hash) {
+        hash -> Bytea,
+        person_id -> BigInt,
+        remember -> Bool,
+        tries -> Integer,
+        expires_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    audit_entries (account_id, id) {
+        account_id -> BigInt,
+        id -> BigInt,
+        at -> Timestamptz,
+        actor_kind -> Text,
+        person_id -> Nullable<BigInt>,
+        actor_name -> Nullable<Text>,
+        action -> Text,
+        target -> Nullable<Text>,
+        address -> Nullable<Text>,
+        before -> Nullable<Jsonb>,
+        after -> Nullable<Jsonb>,
     }
 }
 
@@ -108,6 +182,7 @@ diesel::table! {
     users (id) {
         id -> Text,
         created_at -> Timestamptz,
+        requires_second_factor -> Bool,
     }
 }
 
@@ -145,6 +220,7 @@ diesel::table! {
         created_at -> Timestamptz,
         expires_at -> Nullable<Timestamptz>,
         revoked_at -> Nullable<Timestamptz>,
+        last_used_at -> Nullable<Timestamptz>,
     }
 }
 
@@ -316,6 +392,7 @@ diesel::table! {
         redirect_uri -> Text,
         sealed_verifier -> Bytea,
         expires_at -> Timestamptz,
+        session_id -> Nullable<BigInt>,
     }
 }
 
@@ -378,6 +455,46 @@ diesel::table! {
         error_message -> Nullable<Text>,
         started_at -> Timestamptz,
         finished_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    uploads (account_id, id) {
+        account_id -> BigInt,
+        id -> BigInt,
+        kind -> Text,
+        name -> Text,
+        bytes -> BigInt,
+        state -> Text,
+        reading -> Jsonb,
+        read_bytes -> BigInt,
+        outcome -> Nullable<Jsonb>,
+        error -> Nullable<Text>,
+        lease_number -> BigInt,
+        lease_until -> Nullable<Timestamptz>,
+        created_at -> Timestamptz,
+        finished_at -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
+    upload_pieces (account_id, upload_id, part, number) {
+        account_id -> BigInt,
+        upload_id -> BigInt,
+        part -> Text,
+        number -> BigInt,
+        bytes -> Bytea,
+    }
+}
+
+diesel::table! {
+    job_requests (account_id) {
+        account_id -> BigInt,
+        requested_at -> Timestamptz,
+        due_at -> Timestamptz,
+        is_again -> Bool,
+        lease_number -> BigInt,
+        lease_until -> Nullable<Timestamptz>,
     }
 }
 
@@ -1068,6 +1185,13 @@ diesel::allow_tables_to_appear_in_same_query!(
     memberships,
     sessions,
     links,
+    devices,
+    throttles,
+    mails,
+    second_factors,
+    recovery_codes,
+    challenges,
+    audit_entries,
     accounts,
     api_keys,
     idempotency_keys,
@@ -1086,6 +1210,9 @@ diesel::allow_tables_to_appear_in_same_query!(
     integration_syncs,
     sync_streams,
     sync_runs,
+    uploads,
+    upload_pieces,
+    job_requests,
     provider_inbox,
     privacy_requests,
     forgotten_customers,

@@ -10,7 +10,7 @@ mod standby;
 pub use db::{TestDb, patient};
 pub use owner::reachable_folder;
 pub use pgbouncer::PgBouncer;
-pub use programs::program;
+pub use programs::{found, program};
 pub use redis::Redis;
 pub use standby::{Pair, Standby, cluster};
 

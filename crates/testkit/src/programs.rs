@@ -15,11 +15,17 @@ fn unpacked() -> impl Iterator<Item = PathBuf> {
 
 /// The program; none where set-up could not provide it. The reason is printed, for a test that has to be skipped.
 pub fn program(name: &str) -> Option<PathBuf> {
-    let search = env::var_os("PATH").unwrap_or_default();
-    let folders = env::split_paths(&search).chain(["/usr/sbin".into(), "/usr/local/sbin".into()]).chain(unpacked());
-    let found = folders.map(|folder| folder.join(name)).find(|path| path.is_file());
+    let found = found(name);
     if found.is_none() {
         eprintln!("SKIPPED: {name} is not on this machine; `scripts/setup-servers.sh` says why");
     }
     found
+}
+
+/// The program, if it is on this machine.
+pub fn found(name: &str) -> Option<PathBuf> {
+    let search = env::var_os("PATH").unwrap_or_default();
+    let folders = env::split_paths(&search).chain(["/usr/sbin".into(), "/usr/local/sbin".into()]).chain(unpacked());
+    let mut paths = folders.map(|folder| folder.join(name));
+    paths.find(|path| path.is_file())
 }

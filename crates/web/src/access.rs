@@ -31,6 +31,13 @@ pub struct Outcome<'a> {
     pub key_id: Option<i64>,
 }
 
+/// Why an answer is an error, among its extensions: for who writes the log but did not make the answer.
+#[derive(Debug, Clone)]
+pub struct Failure {
+    pub code: &'static str,
+    pub cause: Option<String>,
+}
+
 impl Exchange {
     /// Around all that is done for the request, in spawned tasks too: so every line that is logged meanwhile carries its id.
     /// Of the level of errors, so that it is there for them however little else is logged. `account_id` is to be recorded when it

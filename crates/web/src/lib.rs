@@ -5,6 +5,7 @@ pub mod access;
 pub mod client;
 pub mod compression;
 pub mod csv;
+pub mod detached;
 mod meter;
 pub mod request_id;
 pub mod server;

@@ -5,7 +5,10 @@ use std::fmt::Write as _;
 use time::{Duration, OffsetDateTime};
 
 use super::{Browser, Dashboard, ROUTES};
-use crate::service::{Service, run};
+use crate::{
+    crawl::{Crawler, links},
+    service::{Service, run},
+};
 
 /// Names that are markup, scripts, attributes, formulas, or in no one's alphabet.
 const HOSTILE: &[&str] = &[
@@ -52,6 +55,55 @@ async fn pages(browser: &mut Browser) -> String {
         all.push_str(&browser.get(path).await.text);
     }
     all
+}
+
+/// All that leads anywhere in an account: its pages, and what their forms change.
+async fn addresses(dashboard: &Dashboard, account: i64) -> (Vec<String>, Vec<String>) {
+    let cookie = dashboard.owner(account).await.cookie;
+    let pages = Crawler::new(&dashboard.site(), cookie.as_deref(), 20).pages().await;
+    let part = |text: &str, mark: &str| -> Vec<String> {
+        text.split(mark).skip(1).filter_map(|rest| rest.split('"').next()).map(str::to_owned).collect()
+    };
+    let forms =
+        pages.iter().flat_map(|page| part(&page.text, " action=\"")).filter(|form| form.contains(char::is_numeric));
+    // The same person owns both, so these would be forms of the other account too.
+    let forms = forms.filter(|form| !form.starts_with("/settings/people/"));
+    let forms = forms.collect();
+    let files = pages.iter().flat_map(|page| links(&page.text)).filter(|link| link.starts_with("/api/"));
+    (pages.iter().map(|page| page.address.clone()).chain(files).collect(), forms)
+}
+
+#[tokio::test]
+async fn no_address_of_another_account_has_a_byte_of_it_or_changes_it() {
+    let dashboard = Dashboard::start().await;
+    let (account, stranger) = (dashboard.service.account, dashboard.service.stranger);
+    sold(&dashboard.service, account, &["Mug of marked-mine"]);
+    sold(&dashboard.service, stranger, &["Mug of marked-theirs"]);
+    let (pages, forms) = addresses(&dashboard, account).await;
+    let numbered = |address: &&String| address.contains(char::is_numeric);
+    assert!(pages.iter().filter(numbered).count() > 3 && !forms.is_empty(), "{pages:?} {forms:?}");
+    let mut own = dashboard.owner(account).await;
+    let mut seen = Vec::new();
+    for page in &pages {
+        seen.push(own.get(page).await.text.contains("marked-mine"));
+    }
+    assert!(seen.contains(&true));
+    let mut other = dashboard.owner(stranger).await;
+    for page in &pages {
+        let found = other.get(page).await;
+        assert!(!found.text.contains("marked-mine"), "{page}: {}", found.status);
+    }
+    let states = "SELECT (SELECT json_agg(i) FROM insights i WHERE account_id = $1)::text,
+        (SELECT json_agg(r) FROM reorder_suggestions r WHERE account_id = $1)::text";
+    let before = dashboard.sql.query_one(states, &[&account]).await.unwrap();
+    for form in &forms {
+        let answer = other.post(form, "from=open&status=dismissed&to=dismissed").await;
+        assert!([400, 404].contains(&answer.status), "{form}: {}", answer.status);
+    }
+    let after = dashboard.sql.query_one(states, &[&account]).await.unwrap();
+    for column in 0..2 {
+        assert_eq!(before.get::<_, Option<String>>(column), after.get::<_, Option<String>>(column));
+    }
 }
 
 #[tokio::test]

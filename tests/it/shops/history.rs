@@ -1,23 +1,20 @@
 //! A shop is connected, and its history comes in.
 
-use super::{
-    ledger::compare,
-    rig::{Platform, Rig},
-};
+use super::{ledger::compare, platform::Platform, rig::Rig};
 
 #[tokio::test]
 async fn the_history_of_a_shopify_comes_in() {
-    comes_in(Platform::shopify(600)).await;
+    comes_in(Platform::shopify(400, "EUR")).await;
 }
 
 #[tokio::test]
 async fn the_history_of_a_mercado_libre_comes_in() {
-    comes_in(Platform::mercadolibre(40)).await;
+    comes_in(Platform::mercadolibre(120)).await;
 }
 
 #[tokio::test]
 async fn the_history_of_a_tiendanube_comes_in() {
-    comes_in(Platform::tiendanube(600)).await;
+    comes_in(Platform::tiendanube(500, "EUR")).await;
 }
 
 async fn comes_in(platform: Platform) {

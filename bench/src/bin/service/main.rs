@@ -24,6 +24,7 @@ mod imports;
 mod memory;
 mod nightly;
 mod reads;
+mod shops;
 mod track;
 
 /// The database that everything but growth is measured on.
@@ -201,11 +202,12 @@ enum Group {
     Deliveries,
     Debits,
     Faults,
+    Shops,
 }
 
 impl Group {
     /// In the order of the page.
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Reads,
         Self::Track,
         Self::Growth,
@@ -215,6 +217,7 @@ impl Group {
         Self::Deliveries,
         Self::Debits,
         Self::Faults,
+        Self::Shops,
     ];
 
     async fn run(self, bench: &mut Bench) -> anyhow::Result<()> {
@@ -228,6 +231,7 @@ impl Group {
             Self::Deliveries => deliveries::run(bench).await,
             Self::Debits => debits::run(bench).await,
             Self::Faults => faults::run(bench).await,
+            Self::Shops => shops::run(bench).await,
         }
     }
 }

@@ -7,7 +7,7 @@ use bench::{
     fastify::Fastify,
     from_memory::FromMemory,
     load::{Load, Wrk},
-    paced::Paced,
+    paced::{Paced, Requests},
     pgbench::Pgbench,
     report::{Row, Target},
     rounds::{Contender, Measured, in_turns},
@@ -143,7 +143,7 @@ async fn latency(bench: &Bench) -> anyhow::Result<Row> {
     let Wrk { path, keys, seconds, .. } = half;
     let mut due = Steady {
         name: "due at random instants",
-        paced: Paced { path, keys, connections: HALF_CLIENTS as usize, seconds, rate: 0.0 },
+        paced: Paced { requests: Requests::get(&path, keys), connections: HALF_CLIENTS as usize, seconds, rate: 0.0 },
         highest: Some(&highest),
         base_url: service.base_url.clone(),
         processes: vec![service.pid()?, bench.postgres.pid()],

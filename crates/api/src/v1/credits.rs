@@ -84,7 +84,7 @@ pub async fn get(caller: Caller, query: Query<NoParams>, state: web::Data<State>
     let credits = state.credits.summary(caller.account()).await?;
     let Credits { balance, total_purchased, total_spent, updated_at, auto_topup, recent_transactions } = credits;
     Reply::found(&Body {
-        user_id: caller.key().user_id.to_string(),
+        user_id: caller.user().to_string(),
         balance,
         total_purchased,
         total_spent,

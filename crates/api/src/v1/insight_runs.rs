@@ -103,7 +103,7 @@ pub async fn start(
     let (Nothing {}, unknown) = upload.read()?;
     let mut warnings = query.warnings;
     warnings.extend(unknown);
-    let (account, mode) = (caller.account(), caller.key().mode);
+    let (account, mode) = (caller.account(), caller.mode());
     let work = async move { state.text_generator.request(account, mode, idempotency, (state.clock)()).await };
     let answer = |run: Run| {
         let location = HeaderValue::from_str(&format!("/api/v1/insights/jobs/{}", run.id));

@@ -5,7 +5,7 @@ use app::shops::{
     NotConfigured,
     connect::{AuthorizeFailure, Begun, CompleteFailure, Owner, Randomness},
 };
-use domain::shops::{AuthorizeError, CompleteError, ShopError, connections::ConnectError};
+use domain::shops::{AuthorizeError, CompleteError, ShopError, authorizations::Initiator, connections::ConnectError};
 use ring::rand::{SecureRandom, SystemRandom};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -22,7 +22,7 @@ use crate::{
     respond::{API_VERSION, Reply, Warnings, instant},
     state::State,
     warnings::Warning,
-    write::detached,
+    write::written,
 };
 
 /// Which shop is to be connected.
@@ -79,11 +79,16 @@ pub async fn authorize(
     state: web::Data<State>,
 ) -> Result<Reply, ApiError> {
     let provider = path::provider(&request)?;
-    let (NewAuthorization { shop }, _, warnings) = body.into_parts(query.warnings);
+    let (NewAuthorization { shop }, key, warnings) = body.into_parts(query.warnings);
     let (owner, random) = (owner(&caller), Randomness { state: random()?, verifier: random()? });
-    let work = async move { state.shops.authorize(&owner, provider, shop.as_deref(), random).await };
-    let Begun { url, state_expires_at } = detached(work).await?;
-    Reply::done(&BegunBody { url, state_expires_at: instant(state_expires_at), api_version: API_VERSION, warnings })
+    let work = async move { state.shops.authorize(&owner, provider, shop.as_deref(), random, key).await };
+    written(work, |Begun { url, state_expires_at }| BegunBody {
+        url,
+        state_expires_at: instant(state_expires_at),
+        api_version: API_VERSION,
+        warnings,
+    })
+    .await
 }
 
 /// What the platform sent the owner back with.
@@ -119,14 +124,19 @@ pub async fn complete(
     body: Json<AuthorizationAnswer>,
     state: web::Data<State>,
 ) -> Result<Reply, ApiError> {
-    let (provider, owner, now) = (path::provider(&request)?, owner(&caller), (state.clock)());
-    let (AuthorizationAnswer { query }, _, warnings) = body.into_parts(query.warnings);
-    let made = detached(async move { state.shops.complete(&owner, provider, &query).await }).await?;
-    Reply::done(&OneBody::new(made, now, warnings))
+    let (provider, owner) = (path::provider(&request)?, owner(&caller));
+    let (AuthorizationAnswer { query }, key, warnings) = body.into_parts(query.warnings);
+    let work = async move { state.shops.complete(&owner, provider, &query, key).await };
+    // As of when it was made, so that it is told the same again.
+    written(work, |made| {
+        let at = made.connected_at;
+        OneBody::new(made, at, warnings)
+    })
+    .await
 }
 
 fn owner(caller: &Caller) -> Owner {
-    Owner { account: caller.account(), user: caller.key().user_id.clone() }
+    Owner { account: caller.account(), by: Initiator { user: caller.user().clone(), session: None } }
 }
 
 fn random() -> Result<[u8; 32], ApiError> {
@@ -159,6 +169,7 @@ impl From<AuthorizeFailure> for ApiError {
             }
             AuthorizeFailure::Refused(AuthorizeError::UnsupportedCountry) => Self::new(Code::ProviderNotConfigured)
                 .message("The platform has no site in the account's country, or the account says no country."),
+            AuthorizeFailure::Idempotency(error) => error.into(),
             AuthorizeFailure::Seal(error) => Self::internal(&error),
             AuthorizeFailure::Store(error) => error.into(),
         }
@@ -173,6 +184,7 @@ impl From<CompleteFailure> for ApiError {
             CompleteFailure::Platform(error) => refused(&error),
             CompleteFailure::CurrencyMismatch { shop, account } => Self::new(Code::CurrencyMismatch)
                 .message(format!("The shop's currency is {shop}, the account's is {account}.")),
+            CompleteFailure::Idempotency(error) => error.into(),
             CompleteFailure::Connect(ConnectError::AlreadyConnected) => Self::new(Code::ShopAlreadyConnected)
                 .message("The account is connected to another shop of this platform. Disconnect that one first."),
             CompleteFailure::Connect(ConnectError::ConnectedElsewhere) => {

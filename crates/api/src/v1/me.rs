@@ -59,7 +59,7 @@ struct ProfileBody<'a> {
     security(("api_key" = ["read"]))
 )]
 pub async fn get(caller: Caller, query: Query<NoParams>) -> Result<Reply, ApiError> {
-    let KeyRecord { user_id, scopes, profile, .. } = caller.key();
+    let KeyRecord { user_id, scopes, profile, .. } = caller.key()?;
     let Profile { plan, currency, timezone, locale, created_at } = profile;
     Reply::found(&Me {
         user_id: user_id.as_str(),

@@ -188,7 +188,7 @@ fn read_props(raw: &RawValue) -> Result<Map<String, Value>, ApiError> {
 pub(super) async fn within_budget(state: &State, caller: &Caller, bytes: usize) -> Result<(), ApiError> {
     let kib = u32::try_from(bytes.div_ceil(1_024)).unwrap_or(u32::MAX);
     let most = state.settings.event_kib();
-    let quota = state.limiter.take(Bucket::EventKib(caller.key().id), kib, most).await;
+    let quota = state.limiter.take(Bucket::EventKib(caller.key()?.id), kib, most).await;
     if !quota.exceeded {
         return Ok(());
     }

@@ -220,7 +220,7 @@ pub async fn get(caller: Caller, query: Query<NoParams>, state: web::Data<State>
     let Usage { periods, daily } = sum_up(&days, today);
     let day = |(day, figures): (Date, Figures)| DayBody { date: date(day), figures: figures.into() };
     Reply::found(&Body {
-        user_id: caller.key().user_id.to_string(),
+        user_id: caller.user().to_string(),
         balance,
         periods: periods.into_iter().map(Into::into).collect(),
         daily: daily.into_iter().map(day).collect(),

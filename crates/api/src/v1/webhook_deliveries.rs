@@ -6,7 +6,7 @@ use domain::{
     events::{Event, EventKind},
     webhooks::{
         delivery::DeliveryState,
-        log::{LoggedAttempt, LoggedDelivery, Resent},
+        log::{Filter, LoggedAttempt, LoggedDelivery, Resent},
     },
 };
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ use crate::{
     auth::Caller,
     body::{Json, Upload},
     error::{ApiError, Code},
-    input::Input,
+    input::{Input, Timestamp},
     names, path,
     query::{Limit, NoParams, Query},
     respond::{API_VERSION, List, Reply, Warnings, instant},
@@ -172,6 +172,15 @@ pub struct ListParams {
     /// Only deliveries in this state.
     #[param(value_type = names::DeliveryStateName, inline, required = false)]
     state: Option<DeliveryState>,
+    /// Only deliveries of this event.
+    #[param(value_type = names::EventName, inline, required = false)]
+    event: Option<EventKind>,
+    /// RFC 3339; deliveries created from then on.
+    #[param(value_type = String, format = DateTime, pattern = "^(19[7-9]|2[0-9]{2})[0-9]-", required = false, example = "2026-05-01T00:00:00Z")]
+    since: Option<Timestamp>,
+    /// RFC 3339; deliveries created before.
+    #[param(value_type = String, format = DateTime, pattern = "^(19[7-9]|2[0-9]{2})[0-9]-", required = false, example = "2026-05-02T00:00:00Z")]
+    until: Option<Timestamp>,
     #[validate(nested)]
     #[param(inline, required = false)]
     limit: Limit<25, 100>,
@@ -202,11 +211,12 @@ pub async fn list(
     request: HttpRequest,
     state: web::Data<State>,
 ) -> Result<Reply, ApiError> {
-    let Query { params: ListParams { state: wanted, limit, cursor }, warnings } = query;
+    let Query { params: ListParams { state: wanted, event, since, until, limit, cursor }, warnings } = query;
+    let filter = Filter { state: wanted, event, since: since.map(|at| at.0), until: until.map(|at| at.0) };
     let page = limit.page(cursor);
     let (account, id) = (caller.account(), path::subscription(&request)?);
     state.webhook_settings.find(account, id).await?.ok_or(ApiError::new(Code::WebhookNotFound))?;
-    let found = state.delivery_log.page(account, id, wanted, page).await?;
+    let found = state.delivery_log.page(account, id, filter, page).await?;
     found_at_length(move || List::new(page, found, DeliveryBody::from, warnings)).await
 }
 

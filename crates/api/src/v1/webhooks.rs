@@ -4,7 +4,7 @@ use actix_web::web;
 use app::webhooks::{self, CreateFailure, SubscriptionRequest};
 use domain::{
     SubscriptionId,
-    events::{EVERY_EVENT, EventKind},
+    events::{self, EVERY_EVENT, EventKind, InvalidChoice},
     page::Page,
     webhooks::{
         CreateError, Subscription,
@@ -179,24 +179,12 @@ fn sentence(message: &str) -> String {
     letters.next().map(|first| first.to_uppercase().chain(letters).chain(['.']).collect()).unwrap_or_default()
 }
 
-/// The events of a subscription, each once and as far as `*` does not already mean them.
+/// The events of a subscription ([`events::chosen`]).
 pub(super) fn chosen(names: Vec<String>) -> Result<Vec<String>, ApiError> {
-    if names.is_empty() {
-        return Err(ApiError::parameter("events", "must name at least one event, or be left out for all"));
-    }
-    let every = names.iter().any(|name| name == EVERY_EVENT);
-    let mut kept: Vec<String> = Vec::new();
-    for name in names {
-        let known = name == EVERY_EVENT || name.parse::<EventKind>().is_ok();
-        if !known {
-            return Err(ApiError::new(Code::UnknownEvent).param("events").allowed(EventKind::NAMES));
-        }
-        let implied = every && name.parse::<EventKind>().is_ok_and(EventKind::is_catalogued);
-        if !implied && !kept.contains(&name) {
-            kept.push(name);
-        }
-    }
-    Ok(kept)
+    events::chosen(names).map_err(|invalid| match invalid {
+        InvalidChoice::Empty => ApiError::parameter("events", "must name at least one event, or be left out for all"),
+        InvalidChoice::Unknown => ApiError::new(Code::UnknownEvent).param("events").allowed(EventKind::NAMES),
+    })
 }
 
 /// Subscribe to events.

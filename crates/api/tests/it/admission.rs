@@ -256,6 +256,7 @@ fn an_address_over_its_limit_gets_keys_looked_up_only_now_and_then() {
 fn a_valid_key_passes_though_its_address_is_over_the_limit_of_refusals() {
     let mut strangers = MockKeyStore::new();
     strangers.expect_known_id().return_const(None);
+    strangers.expect_note_use().return_const(());
     let known = keys();
     strangers.expect_find().returning(move |hash| known.find(hash).now_or_never().unwrap());
     for keys in [keys(), strangers] {

@@ -84,6 +84,7 @@ fn an_account_has_four_streams_at_a_time() {
 fn an_account_at_its_worst_costs_another_neither_requests_nor_streams() {
     let mut keys = MockKeyStore::new();
     keys.expect_known_id().return_const(None);
+    keys.expect_note_use().return_const(());
     keys.expect_find().returning(|hash| {
         let of = |n: u8| (key(n).hash() == hash).then(|| record(n).unwrap());
         Ok(of(BOTH).or(of(READ).map(|record| KeyRecord { account_id: AccountId(8), ..record })))

@@ -83,7 +83,8 @@ fn with_shops(ports: Ports) -> State {
 fn connecting() -> State {
     let mut authorizations = MockAuthorizationStore::new();
     authorizations.expect_begin().returning(|account, _, pending, _| {
-        assert_eq!((account, pending.user.as_str()), (ACCOUNT, "user_0123456789abcdefghijABCD"));
+        assert_eq!((account, pending.by.user.as_str()), (ACCOUNT, "user_0123456789abcdefghijABCD"));
+        assert_eq!(pending.by.session, None);
         Ok(())
     });
     authorizations.expect_take().returning(|_, _, _, _, _| Ok(None));

@@ -25,6 +25,7 @@ use domain::{
     customers::MockCustomerStore,
     freshness::{Dated, Freshness, Newest, Source},
     health::{MockHealth, Schema},
+    idempotency::MockAnswerStore,
     incidents::MockIncidentStore,
     insights::MockInsightStore,
     integrations::{BuyerData, Fact, Integration, MockIntegrationStore},
@@ -106,6 +107,7 @@ pub fn record(n: u8) -> Option<KeyRecord> {
         created_at: datetime!(2026-01-15 09:30 UTC),
         expires_at: [REVOKED, EXPIRED].contains(&n).then_some(NOW),
         revoked_at: (n == REVOKED).then_some(NOW),
+        last_used_at: None,
     })
 }
 
@@ -114,6 +116,8 @@ pub fn keys() -> MockKeyStore {
     let mut keys = MockKeyStore::new();
     keys.expect_known_id().returning(|hash| (BOTH..UNKNOWN).find(|n| key(*n).hash() == hash).map(|n| KeyId(n.into())));
     keys.expect_find().returning(|hash| Ok((BOTH..=UNKNOWN).find(|n| key(*n).hash() == hash).and_then(record)));
+    // Those that are refused are not used.
+    keys.expect_note_use().withf(|hash, _| (BOTH..REVOKED).any(|n| key(n).hash() == *hash)).return_const(());
     keys
 }
 
@@ -261,6 +265,7 @@ pub fn shop_ports() -> shops::Ports {
         connections: Arc::new(MockConnectionStore::new()),
         tokens: Arc::new(MockTokenStore::new()),
         syncs: Arc::new(MockSyncStore::new()),
+        answers: Arc::new(MockAnswerStore::new()),
         sealer: Arc::new(MockSealer::new()),
         clock: Arc::new(|| NOW),
     }

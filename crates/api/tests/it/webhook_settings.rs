@@ -9,6 +9,7 @@ use api::State;
 use app::deliveries::Ports;
 use domain::{
     DeliveryId, EventId, ReplayId, SubscriptionId,
+    events::EventKind,
     idempotency::Idempotent,
     page::Page,
     sealing::MockSealer,
@@ -16,7 +17,7 @@ use domain::{
         Subscription,
         attempt::{Attempt, Failure, FailureCode, MockSender, Outcome, Timings},
         delivery::{DeliveryState, Lease, Leased, MockDeliveryQueue, Next, Receiver},
-        log::{LoggedAttempt, LoggedDelivery, MockDeliveryLog, Resent, TestStart},
+        log::{Filter, LoggedAttempt, LoggedDelivery, MockDeliveryLog, Resent, TestStart},
         replay::{MockReplayStore, Replay, ReplayState, Selection, StartError},
         settings::{Change, Changed, MockWebhookSettings, Rotated, Rotation, StoredSubscription},
         signature::Secret,
@@ -153,9 +154,14 @@ fn an_overlap_is_at_most_a_week(#[case] body: &str) {
 fn deliveries_are_listed_with_their_attempts() {
     let mut log = MockDeliveryLog::new();
     log.expect_page()
-        .withf(|account, id, state, page| {
-            (*account, *id, *state, page.limit, page.cursor)
-                == (ACCOUNT, SUBSCRIPTION, Some(DeliveryState::Pending), 1, Some(99))
+        .withf(|account, id, filter, page| {
+            let wanted = Filter {
+                state: Some(DeliveryState::Pending),
+                event: Some(EventKind::CreditsLow),
+                since: Some(datetime!(2026-05-01 3:00 UTC)),
+                until: None,
+            };
+            (*account, *id, *filter, page.limit, page.cursor) == (ACCOUNT, SUBSCRIPTION, wanted, 1, Some(99))
         })
         .returning(|_, _, _, _| {
             let attempt = LoggedAttempt {
@@ -189,7 +195,10 @@ fn deliveries_are_listed_with_their_attempts() {
         });
     let service =
         Service::start(State { webhook_settings: Arc::new(settings()), delivery_log: Arc::new(log), ..state() });
-    let answer = service.get("/api/v1/webhooks/3/deliveries?state=pending&limit=1&cursor=99", BOTH);
+    let answer = service.get(
+        "/api/v1/webhooks/3/deliveries?state=pending&event=credits.low&since=2026-05-01T03:00:00Z&limit=1&cursor=99",
+        BOTH,
+    );
     assert_eq!(
         answer.json(),
         json!({
@@ -209,6 +218,7 @@ fn deliveries_are_listed_with_their_attempts() {
     );
     assert_eq!(service.get("/api/v1/webhooks/9/deliveries", BOTH).error(), (404, "webhook_not_found".into()));
     assert_eq!(service.get("/api/v1/webhooks/3/deliveries?state=x", BOTH).json()["allowed"][0], "pending");
+    assert_eq!(service.get("/api/v1/webhooks/3/deliveries?since=yesterday", BOTH).json()["param"], "since");
 }
 
 #[test]

@@ -1,23 +1,26 @@
 //! Connecting a shop, and disconnecting it.
 //!
-//! An authorization is begun by a user of an account, and only that user completes it: otherwise an attacker could send an
-//! owner a link whose end is a connection of the owner's shop to the attacker's account (login CSRF, RFC 6749, section 10.12).
+//! An authorization is begun by a user of an account, and only that user completes it, in the same session of the dashboard
+//! if it was begun in one: otherwise an attacker could send an owner a link whose end is a connection of the owner's shop to
+//! the attacker's account (login CSRF, RFC 6749, section 10.12).
 
 use std::time::Duration;
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use domain::{
-    AccountId, IntegrationId, StoreError, UserId,
+    AccountId, IntegrationId, StoreError,
     accounts::{Account, Platform},
+    idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
     imports::CountryCode,
     integrations::{BuyerData, Integration, RevokeReason},
     sealing::SealError,
     shops::{
         Access, Authorization, AuthorizeError, Callback, CompleteError, Grant, Secret, ShopError, ShopInfo,
-        authorizations::{PendingAuthorization, STATE_LIFETIME, StateHash, verifier_binding},
+        authorizations::{Initiator, PendingAuthorization, STATE_LIFETIME, StateHash, url_binding, verifier_binding},
         connections::{ConnectError, Description, NewConnection, Revocation, Revoked},
     },
 };
+use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use tokio::time::timeout;
 use tracing::{Instrument, Span};
@@ -42,7 +45,7 @@ pub struct ConnectService {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Owner {
     pub account: AccountId,
-    pub user: UserId,
+    pub by: Initiator,
 }
 
 /// Random bytes of a new authorization.
@@ -60,6 +63,15 @@ pub struct Begun {
     pub state_expires_at: OffsetDateTime,
 }
 
+/// An authorization that was begun under an idempotency key, as it is kept: its address, sealed, and what that is bound to.
+#[derive(Serialize, Deserialize)]
+struct KeptBegun {
+    row: i64,
+    sealed_url: Vec<u8>,
+    #[serde(with = "time::serde::timestamp::nanoseconds")]
+    state_expires_at: OffsetDateTime,
+}
+
 /// Why an authorization was not begun.
 #[derive(Debug, thiserror::Error)]
 pub enum AuthorizeFailure {
@@ -67,6 +79,8 @@ pub enum AuthorizeFailure {
     NotConfigured(#[from] NotConfigured),
     #[error(transparent)]
     Refused(#[from] AuthorizeError),
+    #[error(transparent)]
+    Idempotency(#[from] IdempotencyError),
     #[error(transparent)]
     Seal(#[from] SealError),
     #[error(transparent)]
@@ -78,7 +92,7 @@ pub enum AuthorizeFailure {
 pub enum CompleteFailure {
     #[error(transparent)]
     NotConfigured(#[from] NotConfigured),
-    /// The state is unknown, used, expired, or of another user, account or provider.
+    /// The state is unknown, used, expired, or of another initiator, account or provider.
     #[error("the authorization is unknown, used, expired or somebody else's")]
     InvalidState,
     #[error(transparent)]
@@ -86,6 +100,8 @@ pub enum CompleteFailure {
     /// The shop's currency is not the account's.
     #[error("the shop's currency is {shop}, the account's is {account}")]
     CurrencyMismatch { shop: domain::money::Currency, account: domain::money::Currency },
+    #[error(transparent)]
+    Idempotency(#[from] IdempotencyError),
     #[error(transparent)]
     Connect(#[from] ConnectError),
     #[error(transparent)]
@@ -116,7 +132,7 @@ pub enum Asked {
 }
 
 impl ConnectService {
-    /// Begins an authorization for the owner.
+    /// Begins an authorization for the owner, under a key once.
     ///
     /// # Errors
     /// [`AuthorizeFailure`].
@@ -126,7 +142,50 @@ impl ConnectService {
         provider: Platform,
         shop: Option<&str>,
         random: Randomness,
-    ) -> Result<Begun, AuthorizeFailure> {
+        key: Option<IdempotencyKey>,
+    ) -> Result<Idempotent<Begun>, AuthorizeFailure> {
+        let account = owner.account;
+        let Some(key) = key else {
+            let (begun, _) = self.begun(owner, provider, shop, random).await?;
+            return Ok(Idempotent { value: begun, replayed: false });
+        };
+        if let Some(answer) = self.ports.answers.claim(account, &key, self.ports.now()).await? {
+            let kept = serde_json::from_value(answer).map_err(|_| IdempotencyError::Superseded)?;
+            return Ok(Idempotent { value: self.opened(account, kept)?, replayed: true });
+        }
+        match self.begun(owner, provider, shop, random).await {
+            Ok((value, hash)) => {
+                let answer = self.kept(account, &value, hash)?;
+                self.ports.answers.answered(account, &key, answer, self.ports.now()).await?;
+                Ok(Idempotent { value, replayed: false })
+            }
+            Err(refused) => {
+                self.ports.answers.failed(account, &key).await?;
+                Err(refused)
+            }
+        }
+    }
+
+    fn kept(&self, account: AccountId, begun: &Begun, hash: StateHash) -> Result<serde_json::Value, AuthorizeFailure> {
+        let row = hash.row();
+        let sealed_url = self.ports.sealer.seal(url_binding(account, row), begun.url.as_bytes())?;
+        let kept = KeptBegun { row, sealed_url, state_expires_at: begun.state_expires_at };
+        Ok(serde_json::to_value(kept).map_err(|error| StoreError::Internal(error.into()))?)
+    }
+
+    fn opened(&self, account: AccountId, kept: KeptBegun) -> Result<Begun, AuthorizeFailure> {
+        let KeptBegun { row, sealed_url, state_expires_at } = kept;
+        let url = self.ports.sealer.open(url_binding(account, row), &sealed_url)?;
+        Ok(Begun { url: String::from_utf8(url).map_err(|_| SealError::Forged)?, state_expires_at })
+    }
+
+    async fn begun(
+        &self,
+        owner: &Owner,
+        provider: Platform,
+        shop: Option<&str>,
+        random: Randomness,
+    ) -> Result<(Begun, StateHash), AuthorizeFailure> {
         let (account, now) = (self.account(owner.account).await?, self.ports.now());
         let auth = &self.ports.connectors.for_mode(provider, account.mode)?.auth;
         let authorization = Authorization {
@@ -141,7 +200,7 @@ impl ConnectService {
         let binding = verifier_binding(owner.account, hash.row());
         let state_expires_at = now + STATE_LIFETIME;
         let pending = PendingAuthorization {
-            user: owner.user.clone(),
+            by: owner.by.clone(),
             provider,
             shop: authorization.shop,
             redirect_uri: authorization.redirect_uri,
@@ -149,10 +208,10 @@ impl ConnectService {
             expires_at: state_expires_at,
         };
         self.ports.authorizations.begin(owner.account, hash, pending, now).await?;
-        Ok(Begun { url, state_expires_at })
+        Ok((Begun { url, state_expires_at }, hash))
     }
 
-    /// Makes the connection that the query of a callback stands for, if the owner began it.
+    /// Makes the connection that the query of a callback stands for, if the owner began it; under a key once.
     ///
     /// # Errors
     /// [`CompleteFailure`].
@@ -161,12 +220,30 @@ impl ConnectService {
         owner: &Owner,
         provider: Platform,
         query: &str,
-    ) -> Result<Integration, CompleteFailure> {
+        key: Option<IdempotencyKey>,
+    ) -> Result<Idempotent<Integration>, CompleteFailure> {
+        let answers = &self.ports.answers;
+        if let Some(key) = &key
+            && let Some(answer) = answers.claim(owner.account, key, self.ports.now()).await?
+        {
+            let value = serde_json::from_value(answer).map_err(|_| IdempotencyError::Superseded)?;
+            return Ok(Idempotent { value, replayed: true });
+        }
         let span = tracing::error_span!("connect_shop", account_id = owner.account.0, %provider);
-        self.completed(owner, provider, query).instrument(span).await
+        let made = self.completed(owner, provider, query, key.clone()).instrument(span).await;
+        if let (Err(_), Some(key)) = (&made, &key) {
+            answers.failed(owner.account, key).await?;
+        }
+        Ok(Idempotent { value: made?, replayed: false })
     }
 
-    async fn completed(&self, owner: &Owner, provider: Platform, query: &str) -> Result<Integration, CompleteFailure> {
+    async fn completed(
+        &self,
+        owner: &Owner,
+        provider: Platform,
+        query: &str,
+        key: Option<IdempotencyKey>,
+    ) -> Result<Integration, CompleteFailure> {
         let account = self.account(owner.account).await?;
         let connector = self.ports.connectors.for_mode(provider, account.mode)?;
         let callback = callback(query);
@@ -184,11 +261,11 @@ impl ConnectService {
             shop: info.shop.clone(),
             description: description(&info, grant.tokens.scopes.clone()),
             tokens: tokens::seal(&*self.ports.sealer, owner.account, id, &grant.tokens)?,
+            key,
         };
-        self.ports.connections.connect(owner.account, new, self.ports.now()).await?;
+        let made = self.ports.connections.connect(owner.account, new, self.ports.now()).await?;
         tracing::info!(integration = id.0, "a shop was connected");
-        let made = self.ports.integrations.find(owner.account, id).await?;
-        made.ok_or_else(|| StoreError::Internal("a connection that was made is not there".into()).into())
+        Ok(made)
     }
 
     /// The authorization of the callback's state, which is used up.
@@ -202,7 +279,7 @@ impl ConnectService {
         let state = callback.one("state").ok_or(CompleteFailure::InvalidState)?;
         let state = Secret::new(state.to_owned());
         let (hash, now) = (StateHash::of(&state), self.ports.now());
-        let pending = self.ports.authorizations.take(owner.account, &owner.user, provider, hash, now).await?;
+        let pending = self.ports.authorizations.take(owner.account, &owner.by, provider, hash, now).await?;
         let pending = pending.ok_or(CompleteFailure::InvalidState)?;
         let verifier = self.ports.sealer.open(verifier_binding(owner.account, hash.row()), &pending.sealed_verifier)?;
         let verifier = String::from_utf8(verifier).map_err(|_| SealError::Forged)?;

@@ -14,7 +14,7 @@ use domain::{
     imports::{ImportError, ImportStore, MAX_QUANTITY, ProductRow, Rows, ShopDocument, Target},
     integrations::Fact,
     shops::{
-        Calls, OrderBatch, Product, ProductBatch, Refused, ShopError, ShopOrder, ShopStream, Voided,
+        AdSpend, Calls, OrderBatch, Product, ProductBatch, Refused, ShopError, ShopOrder, ShopStream, Voided,
         sync::{Counts, MAX_REFUSALS, Refusal},
     },
 };
@@ -22,7 +22,10 @@ use futures_util::{StreamExt, stream};
 use time::OffsetDateTime;
 use tokio::sync::mpsc;
 
-use super::documents::{check_id, check_optional, documents, shown};
+use super::{
+    copies::Copies,
+    documents::{check_id, check_optional, documents, shown},
+};
 
 /// Orders that are imported at a time: enough to be quick, few enough to be held in memory.
 const ORDERS: usize = 2_000;
@@ -35,8 +38,8 @@ pub struct Importing {
     pub imports: Arc<dyn ImportStore>,
     pub account: Account,
     pub source: Platform,
-    /// The platform whose copied sales do not count here, as the account is connected to it.
-    pub counted_elsewhere: Option<Platform>,
+    /// What does not count here, as it is read where it was sold.
+    pub copies: Copies,
     /// What the connection alone says for the account.
     pub owner_of: Vec<Fact>,
     pub now: OffsetDateTime,
@@ -46,6 +49,8 @@ pub struct Importing {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Tally {
     pub counts: Counts,
+    /// Orders that were asked for by number and are not there.
+    pub absent: u64,
     /// The newest [`MAX_REFUSALS`].
     pub refusals: VecDeque<Refusal>,
 }
@@ -73,6 +78,7 @@ impl Tally {
     /// Both together.
     pub fn with(mut self, other: Self) -> Self {
         let (Counts { read, stored, refused, voided, calls, waited_ms }, mut newer) = (other.counts, other.refusals);
+        self.absent += other.absent;
         let counts = &mut self.counts;
         counts.read += read;
         counts.stored += stored;
@@ -136,8 +142,9 @@ impl Importing {
     ) -> Result<Tally, ImportFailure> {
         let (mut tally, mut part) = (Tally::default(), Part::default());
         while let Some(batch) = orders.next().await {
-            let OrderBatch { calls, read, orders, voided, refused } = batch?;
+            let OrderBatch { calls, read, orders, voided, absent, refused } = batch?;
             tally.called(calls);
+            tally.absent += absent;
             tally.counts.read += i64::try_from(read).unwrap_or(i64::MAX);
             tally.refuse_all(refused);
             for order in orders {
@@ -161,7 +168,7 @@ impl Importing {
 
     fn add_order(&self, order: ShopOrder, tally: &mut Tally, part: &mut Part) {
         let order_id = order.order.external_id.clone();
-        if order.copy_of.is_some() && order.copy_of == self.counted_elsewhere {
+        if self.copies.hold(&order) {
             tally.counts.voided += 1;
             return part.add(gone(order_id));
         }
@@ -174,6 +181,19 @@ impl Importing {
             Ok(parts) => part.add(ShopDocument { order_id, parts, is_whole }),
             Err(reason) => tally.refuse("order", order_id, reason),
         }
+    }
+
+    /// Imports what was spent on ads: few enough rows to be held in memory.
+    pub async fn ad_spend(&self, spend: AdSpend) -> Result<Tally, ImportFailure> {
+        let AdSpend { calls, rows } = spend;
+        let mut tally = Tally::default();
+        tally.called(calls);
+        tally.counts.read = i64::try_from(rows.len()).unwrap_or(i64::MAX);
+        if !rows.is_empty() {
+            let summary = self.imports.ad_spend(self.target(), one(rows)).await?;
+            tally.counts.stored = summary.rows.new + summary.rows.changed;
+        }
+        Ok(tally)
     }
 
     /// Imports a catalogue.

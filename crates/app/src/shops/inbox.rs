@@ -18,6 +18,7 @@ use tokio::time::sleep;
 use tracing::Instrument;
 
 use super::{
+    strangers::Strangers,
     sync::{LEASE_SECONDS, Syncer},
     turn::{Stopped, Turn},
 };
@@ -39,8 +40,9 @@ const MAX_ATTEMPTS: i64 = 12;
 /// Acts on hooks.
 #[derive(Clone)]
 pub struct HookWorker {
-    pub syncer: Syncer,
-    pub privacy: Arc<dyn PrivacyStore>,
+    syncer: Syncer,
+    privacy: Arc<dyn PrivacyStore>,
+    strangers: Arc<Strangers>,
 }
 
 /// What is to become of hooks.
@@ -52,6 +54,10 @@ struct Settled {
 }
 
 impl HookWorker {
+    pub fn new(syncer: Syncer, privacy: Arc<dyn PrivacyStore>) -> Self {
+        Self { syncer, privacy, strangers: Arc::default() }
+    }
+
     /// Acts on hooks until `stop`; those under way are acted on again by whoever comes next.
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let mut stop = std::pin::pin!(stop);
@@ -170,7 +176,7 @@ impl HookWorker {
         let (lease, due_at) = (leased.lease, leased.due_at);
         let reading = async {
             let mut turn = Turn::new(&self.syncer, leased).await?;
-            let orders = read_orders(&mut turn, entries).await;
+            let orders = self.read_orders(&mut turn, entries, settled).await;
             let catalogue = self.read_catalogue(&mut turn, entries, settled).await;
             // What made it due meanwhile, such as being asked for, is still to be done.
             orders.and(catalogue).map(|()| due_at.min(turn.due_again()))
@@ -188,6 +194,44 @@ impl HookWorker {
             }
         }
         self.syncer.release(lease, read).await;
+        Ok(())
+    }
+
+    /// Reads the orders that hooks name, each once; of those that are not known here, no more than may turn out to be none.
+    async fn read_orders(
+        &self,
+        turn: &mut Turn<'_>,
+        entries: &[&InboxEntry],
+        settled: &mut Settled,
+    ) -> Result<(), Stopped> {
+        let (now, connection) = (self.syncer.ports.now(), turn.id());
+        let mut ids: Vec<String> = entries.iter().filter_map(|entry| named(entry)).cloned().collect();
+        ids.sort_unstable();
+        ids.dedup();
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let (known, mut left) = (turn.known(&ids).await?, self.strangers.left(connection, now));
+        let is_full = left == 0;
+        let (asked, put_off): (Vec<String>, Vec<String>) = ids.into_iter().partition(|id| {
+            let (is_known, has_room) = (known.contains(id), left > 0);
+            left -= usize::from(has_room && !is_known);
+            is_known || has_room
+        });
+        if is_full && !put_off.is_empty() {
+            tracing::warn!(
+                orders = put_off.len(),
+                "hooks name too many orders that are not there; polling finds those that are"
+            );
+        } else {
+            let waiting = entries.iter().filter(|entry| named(entry).is_some_and(|id| put_off.contains(id)));
+            settled.later.extend(waiting.map(|entry| (entry.id, now)));
+        }
+        if asked.is_empty() {
+            return Ok(());
+        }
+        let absent = turn.read_orders(asked).await?;
+        self.strangers.were_absent(connection, usize::try_from(absent).unwrap_or(usize::MAX), now);
         Ok(())
     }
 
@@ -217,16 +261,12 @@ const fn needs_access(topic: &Topic) -> bool {
     matches!(topic, Topic::Order(Some(_)) | Topic::Catalogue)
 }
 
-/// Reads the orders that hooks name, each once.
-async fn read_orders(turn: &mut Turn<'_>, entries: &[&InboxEntry]) -> Result<(), Stopped> {
-    let ids: BTreeSet<&String> = entries
-        .iter()
-        .filter_map(|entry| match &entry.topic {
-            Topic::Order(Some(id)) => Some(id),
-            _ => None,
-        })
-        .collect();
-    if ids.is_empty() { Ok(()) } else { turn.read_orders(ids.into_iter().cloned().collect()).await }
+/// The order that a hook names.
+const fn named(entry: &InboxEntry) -> Option<&String> {
+    match &entry.topic {
+        Topic::Order(order) => order.as_ref(),
+        _ => None,
+    }
 }
 
 /// Puts hooks back, each time for twice as long; after many attempts polling has found what they tell of.

@@ -3,11 +3,16 @@
 //! A cursor moves after its window is stored, so a process that is killed at any line leaves a window that is read again, to
 //! the same rows.
 
-use std::{collections::VecDeque, sync::Arc};
+mod ads;
+
+use std::{
+    collections::{BTreeSet, VecDeque},
+    sync::Arc,
+};
 
 use domain::{
-    AccountId, IntegrationId, StoreError,
-    accounts::{Account, Platform},
+    IntegrationId, StoreError,
+    accounts::Account,
     error::Chain,
     integrations::{ErrorCode, Integration, RevokeReason},
     shops::{
@@ -20,11 +25,12 @@ use domain::{
         },
     },
 };
-use time::{Duration, OffsetDateTime};
+use time::{Date, Duration, OffsetDateTime};
 use tokio::time::{Instant, timeout};
 
 use super::{
     connect::description,
+    copies::Copies,
     imports::{ImportFailure, Importing, Tally},
     sync::Syncer,
     tokens::{AccessError, Held},
@@ -52,9 +58,7 @@ pub(super) struct Turn<'a> {
     held: Held,
     /// Whether the token was renewed for not being accepted: that helps once.
     is_renewed: bool,
-    counted_elsewhere: Option<Platform>,
-    /// When another connection of the account last came or went that decides what counts here.
-    elsewhere_changed_at: Option<OffsetDateTime>,
+    copies: Copies,
     failures: i64,
 }
 
@@ -80,7 +84,14 @@ impl From<StoreError> for Stopped {
 enum Reading {
     Window(Window, Purpose),
     Orders(Vec<String>),
+    /// Known ones, in the night.
+    Again(Vec<String>),
     Catalogue,
+    /// Both days are read.
+    Ads {
+        from: Date,
+        until: Date,
+    },
 }
 
 impl<'a> Turn<'a> {
@@ -100,7 +111,7 @@ impl<'a> Turn<'a> {
             Err(AccessError::Shop(error)) => return Err(unread(syncer, &leased, error).await),
             Err(error) => return Err(no_access(ports.now(), error)),
         };
-        let (counted_elsewhere, elsewhere_changed_at) = elsewhere(syncer, lease.account, provider).await?;
+        let copies = Copies::of(ports, lease.account, provider).await?;
         Ok(Self {
             syncer,
             lease,
@@ -111,8 +122,7 @@ impl<'a> Turn<'a> {
             reader,
             held,
             is_renewed: false,
-            counted_elsewhere,
-            elsewhere_changed_at,
+            copies,
             failures: 0,
         })
     }
@@ -131,6 +141,9 @@ impl<'a> Turn<'a> {
         let filled = self.back_fill(until).await;
         let is_filled = matches!(filled, Ok(true));
         go_on(filled.map(drop))?;
+        if let Some(back) = self.timing.ads.filter(|_| self.is_due(Stream::Ads)) {
+            go_on(self.ads(back).await)?;
+        }
         let now = self.now();
         Ok(if is_filled || self.failures > 0 { next_due(self.failures, now) } else { now })
     }
@@ -163,7 +176,7 @@ impl<'a> Turn<'a> {
         self.cursors.iter().find(|cursor| cursor.stream == stream).map(|cursor| cursor.at)
     }
 
-    fn id(&self) -> IntegrationId {
+    pub fn id(&self) -> IntegrationId {
         self.integration.id
     }
 
@@ -293,7 +306,7 @@ impl<'a> Turn<'a> {
     /// Whether a connection that decides what counts here came or went since the last look at the catalogue.
     fn copies_changed(&self) -> bool {
         let looked_at = self.cursor(Stream::Catalogue);
-        self.elsewhere_changed_at.zip(looked_at).is_some_and(|(changed, looked)| changed > looked)
+        self.copies.changed_at.zip(looked_at).is_some_and(|(changed, looked)| changed > looked)
     }
 
     /// The catalogue alone.
@@ -330,7 +343,7 @@ impl<'a> Turn<'a> {
             let Some(last) = orders.last() else { break };
             after = last.position;
             let ids = orders.into_iter().map(|order| order.external_id).collect();
-            match self.import(&Reading::Orders(ids)).await? {
+            match self.import(&Reading::Again(ids)).await? {
                 Ok(tally) => all = all.with(tally),
                 Err(error) => return Err(self.failed(Stream::Reread, None, started_at, all, error).await),
             }
@@ -339,11 +352,17 @@ impl<'a> Turn<'a> {
         self.record(Stream::Reread, None, started_at, all, done).await
     }
 
-    /// Some orders by their numbers: what hooks ask for.
-    pub async fn read_orders(&mut self, ids: Vec<String>) -> Result<(), Stopped> {
+    /// Which of some orders are stored here.
+    pub async fn known(&self, ids: &[String]) -> Result<BTreeSet<String>, StoreError> {
+        let (known, source) = (&self.syncer.known_orders, self.integration.provider);
+        Ok(known.known(self.lease.account, source, ids).await?.into_iter().collect())
+    }
+
+    /// Some orders by their numbers: what hooks ask for. Gives how many of them are not there.
+    pub async fn read_orders(&mut self, ids: Vec<String>) -> Result<u64, Stopped> {
         let started_at = self.now();
         match self.import(&Reading::Orders(ids)).await? {
-            Ok(_) => Ok(()),
+            Ok(tally) => Ok(tally.absent),
             Err(error) => Err(self.failed(Stream::Changes, None, started_at, Tally::default(), error).await),
         }
     }
@@ -372,7 +391,7 @@ impl<'a> Turn<'a> {
             imports: self.syncer.imports.clone(),
             account: self.account.clone(),
             source: self.integration.provider,
-            counted_elsewhere: self.counted_elsewhere,
+            copies: self.copies.clone(),
             owner_of: self.integration.owner_of.clone(),
             now: self.now(),
         };
@@ -381,7 +400,11 @@ impl<'a> Turn<'a> {
                 importing.orders(self.reader.orders(access, *window, *purpose, currency)).await
             }
             Reading::Orders(ids) => importing.orders(self.reader.orders_by_id(access, ids.clone(), currency)).await,
+            Reading::Again(ids) => importing.orders(self.reader.reread(access, ids.clone(), currency)).await,
             Reading::Catalogue => importing.products(self.reader.products(access, currency)).await,
+            Reading::Ads { from, until } => {
+                importing.ad_spend(self.reader.ad_spend(access, *from, *until).await?).await
+            }
         }
     }
 
@@ -418,7 +441,7 @@ impl<'a> Turn<'a> {
         tally: Tally,
         outcome: Outcome,
     ) -> Result<(), Stopped> {
-        let Tally { counts, refusals } = tally;
+        let Tally { counts, refusals, absent: _ } = tally;
         let moved = match &outcome {
             Outcome::Done { cursor, .. } => Some(Cursor { stream, at: *cursor }),
             Outcome::Failed(_) => None,
@@ -504,20 +527,6 @@ fn go_on(read: Result<(), Stopped>) -> Result<(), Stopped> {
         Err(Stopped::Failed) => Ok(()),
         read => read,
     }
-}
-
-/// The platform whose copied sales do not count at `provider`, and when that last changed.
-async fn elsewhere(
-    syncer: &Syncer,
-    account: AccountId,
-    provider: Platform,
-) -> Result<(Option<Platform>, Option<OffsetDateTime>), StoreError> {
-    let Some(original) = provider.copies_of() else { return Ok((None, None)) };
-    let all = syncer.ports.all_of(account).await?;
-    let others = || all.iter().filter(|other| other.provider == original);
-    let is_counted = others().any(|other| other.revoked_at.is_none());
-    let changed_at = others().map(|other| other.revoked_at.unwrap_or(other.connected_at)).max();
-    Ok((is_counted.then_some(original), changed_at))
 }
 
 /// The token could not be renewed: noted with the stream that is read first.

@@ -88,6 +88,7 @@ mod tests {
         window: Duration::days(30),
         history: Duration::days(730),
         reread: None,
+        ads: None,
         token_lifetime: Duration::HOUR,
     };
 

@@ -30,6 +30,14 @@ pub(super) fn waited(pause: Duration) {
     count(|calls| calls.waited += pause);
 }
 
+/// Does `work`, and gives with it what was sent and waited for.
+pub(super) async fn metered<T>(work: impl Future<Output = T>) -> (T, Calls) {
+    let meter = Meter::default();
+    let done = METER.scope(meter.clone(), work).await;
+    let calls = std::mem::take(&mut *meter.lock().unwrap_or_else(PoisonError::into_inner));
+    (done, calls)
+}
+
 /// What says of itself what it took to read it.
 pub(super) trait Batch: Send + 'static {
     fn calls(&mut self) -> &mut Calls;

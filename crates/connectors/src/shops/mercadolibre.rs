@@ -9,6 +9,7 @@ mod auth;
 mod catalogue;
 mod claims;
 mod document;
+mod feeds;
 mod hooks;
 mod orders;
 mod refunds;
@@ -22,14 +23,23 @@ use async_trait::async_trait;
 use domain::{
     accounts::Platform,
     money::Currency,
-    shops::{Access, OrderBatch, ProductBatch, Purpose, ShopError, ShopInfo, ShopReader, ShopStream, Timing, Window},
+    shops::{
+        Access, AdSpend, OrderBatch, ProductBatch, Purpose, ShopError, ShopInfo, ShopReader, ShopStream, Timing, Window,
+    },
 };
-use time::{Duration, OffsetDateTime};
+use futures_util::StreamExt;
+use time::{Date, Duration, OffsetDateTime};
 use url::Url;
 
-pub use self::{ads::AD_HISTORY_DAYS, api::Limits};
+pub use self::{
+    ads::AD_HISTORY,
+    api::{CALLS_PER_SECOND, Limits},
+};
 use self::{api::Api, site::Site};
-use super::{AppCredentials, calls::counted};
+use super::{
+    AppCredentials,
+    calls::{counted, metered},
+};
 
 /// How long an access token lives.
 const TOKEN_LIFETIME: Duration = Duration::hours(6);
@@ -81,6 +91,7 @@ impl ShopReader for Mercadolibre {
             window: Duration::days(30),
             history: HISTORY,
             reread: Some(Duration::days(60)),
+            ads: Some(AD_HISTORY),
             token_lifetime: TOKEN_LIFETIME,
         }
     }
@@ -111,7 +122,12 @@ impl ShopReader for Mercadolibre {
     }
 
     fn orders(&self, access: &Access, window: Window, purpose: Purpose, currency: Currency) -> ShopStream<OrderBatch> {
-        counted(orders::in_window(self.api.clone(), access.clone(), window, purpose, currency))
+        let found = orders::in_window(self.api.clone(), access.clone(), window, purpose, currency);
+        if purpose == Purpose::BackFill {
+            return counted(found);
+        }
+        let missed = feeds::orders(self.api.clone(), access.clone(), self.app.client_id.clone(), window, currency);
+        counted(missed.chain(found).boxed())
     }
 
     fn orders_by_id(&self, access: &Access, ids: Vec<String>, currency: Currency) -> ShopStream<OrderBatch> {
@@ -120,6 +136,11 @@ impl ShopReader for Mercadolibre {
 
     fn products(&self, access: &Access, currency: Currency) -> ShopStream<ProductBatch> {
         counted(catalogue::products(self.api.clone(), access.clone(), currency))
+    }
+
+    async fn ad_spend(&self, access: &Access, from: Date, until: Date) -> Result<AdSpend, ShopError> {
+        let (rows, calls) = metered(self.spent_on_ads(access, from, until)).await;
+        Ok(AdSpend { calls, rows: rows? })
     }
 
     /// Address and topics of notifications are settings of the app, which no call changes.

@@ -18,11 +18,13 @@ use async_trait::async_trait;
 use domain::{
     accounts::Platform,
     money::Currency,
-    shops::{Access, OrderBatch, ProductBatch, Purpose, ShopError, ShopInfo, ShopReader, ShopStream, Timing, Window},
+    shops::{
+        Access, AdSpend, OrderBatch, ProductBatch, Purpose, ShopError, ShopInfo, ShopReader, ShopStream, Timing, Window,
+    },
 };
 use futures_util::{FutureExt as _, StreamExt as _, TryStreamExt as _, stream};
 use serde_json::json;
-use time::{Duration, OffsetDateTime};
+use time::{Date, Duration, OffsetDateTime};
 use url::Url;
 
 use self::{
@@ -109,8 +111,10 @@ impl ShopReader for Shopify {
             window: Duration::days(30),
             // Shopify keeps all of it; two years are what the analytics use.
             history: Duration::days(730),
-            // Unverified: every refund, edit and payout moves an order's `updatedAt`.
-            reread: None,
+            // Unverified: every refund, edit and payout moves an order's `updatedAt`. What was deleted has none; it is looked
+            // for well within what can be read in any case, so that what is too old never counts as deleted.
+            reread: Some(RECENT / 2),
+            ads: None,
             token_lifetime: Duration::HOUR,
         }
     }
@@ -156,11 +160,20 @@ impl ShopReader for Shopify {
         counted(orders::by_id(Arc::clone(&self.client), access.clone(), ids, currency))
     }
 
+    fn reread(&self, access: &Access, ids: Vec<String>, _: Currency) -> ShopStream<OrderBatch> {
+        counted(orders::gone(Arc::clone(&self.client), access.clone(), ids))
+    }
+
     fn products(&self, access: &Access, currency: Currency) -> ShopStream<ProductBatch> {
         let (client, access) = (Arc::clone(&self.client), access.clone());
         let read = async move { catalogue::read(&client, &access, currency).await };
         let batches = read.into_stream().map_ok(|batches| stream::iter(batches.into_iter().map(Ok))).try_flatten();
         counted(batches.boxed())
+    }
+
+    /// The platform sells no ads of its own.
+    async fn ad_spend(&self, _: &Access, _: Date, _: Date) -> Result<AdSpend, ShopError> {
+        Ok(AdSpend::default())
     }
 
     async fn subscribe(&self, access: &Access, address: &str) -> Result<(), ShopError> {

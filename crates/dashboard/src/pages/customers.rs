@@ -8,6 +8,7 @@ use domain::{
     metrics::Unit,
     money::{ratio, round},
     page::{Page, PageRequest},
+    search::Prefix,
 };
 use rust_decimal::{Decimal, prelude::ToPrimitive};
 use time::Duration;
@@ -32,32 +33,32 @@ use crate::{
 /// Customers of a page.
 const LIMIT: i64 = 25;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Query {
     source: Option<Platform>,
     cursor: Option<i64>,
+    /// What the name or e-mail begins with; then the platform does not matter.
+    text: Option<String>,
 }
 
 impl Query {
     fn of(request: &HttpRequest) -> Result<Self, PageError> {
-        Ok(Self { source: query::one(request, "source")?, cursor: query::cursor(request)? })
+        let (source, cursor) = (query::one(request, "source")?, query::cursor(request)?);
+        Ok(Self { source, cursor, text: query::text(request) })
     }
 
-    fn below(self, path: &str) -> String {
-        let pairs = [
-            self.source.map(|source| format!("source={source}")),
-            self.cursor.map(|cursor| format!("cursor={cursor}")),
-        ];
-        query::address(path, pairs)
+    fn pairs(&self) -> [Option<String>; 2] {
+        [self.source.map(|source| format!("source={source}")), self.cursor.map(|cursor| format!("cursor={cursor}"))]
     }
 
-    fn address(self) -> String {
-        self.below(Here::Customers.address())
+    fn address(&self) -> String {
+        let [source, cursor] = self.pairs();
+        query::address(Here::Customers.address(), [source, self.text.as_deref().map(query::text_pair), cursor])
     }
 
-    /// The call that gives the same.
-    fn api(self) -> String {
-        self.below("/api/v1/customers")
+    /// The call that gives the same; the API looks nobody up, and lists all.
+    fn api(&self) -> String {
+        query::address("/api/v1/customers", self.pairs())
     }
 }
 
@@ -66,20 +67,23 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
     let query = Query::of(&request)?;
     let page = PageRequest { limit: LIMIT, cursor: query.cursor };
     let active_since = writer.now - Duration::days(ACTIVE_DAYS);
-    let (segments, found) = try_join!(
-        state.customers.segments(viewer.account(), active_since),
-        state.customers.page(viewer.account(), query.source, page),
-    )?;
+    let (segments, found) = try_join!(state.customers.segments(viewer.account(), active_since), async {
+        match query.text.as_deref().and_then(Prefix::new) {
+            Some(text) => state.customers.search(viewer.account(), &text, page).await,
+            None => state.customers.page(viewer.account(), query.source, page).await,
+        }
+    },)?;
     let (title, api) = (writer.say("customers"), &state.settings.api_url);
     let model = Model {
         shell: shell(&viewer, &state, &writer, Here::Customers, title.clone()).await?,
         title,
         place: window::place(&writer),
+        search: panel::search(&writer, Here::Customers, "search-customers", query.text.as_deref()),
         segment_head: segment_head(&writer),
         segments: by_segment(&writer, &segments, api),
-        sources: sources(&writer, query),
+        sources: sources(&writer, &query),
         customer_head: customer_head(&writer),
-        customers: list(&writer, query, &found, api),
+        customers: list(&writer, &query, &found, api),
     };
     Ok(html(view::page(&model)))
 }
@@ -132,12 +136,12 @@ fn by_segment(writer: &Writer, found: &Dated<Vec<SegmentFigures>>, api: &Url) ->
     }
 }
 
-fn sources(writer: &Writer, query: Query) -> (String, Vec<Choice>) {
+fn sources(writer: &Writer, query: &Query) -> (String, Vec<Choice>) {
     let choice = |source: Option<Platform>| Choice {
-        address: Query { source, cursor: None }.address(),
+        address: Query { source, ..Query::default() }.address(),
         text: source
             .map_or_else(|| writer.say("all"), |source| writer.message("platform").text("platform", source).say()),
-        is_chosen: source == query.source,
+        is_chosen: query.text.is_none() && source == query.source,
     };
     let each = Platform::ALL.iter().copied().map(Some);
     (writer.say("customer-source"), std::iter::once(None).chain(each).map(choice).collect())
@@ -156,14 +160,17 @@ fn customer_head(writer: &Writer) -> Vec<Head> {
     ]
 }
 
-fn list(writer: &Writer, query: Query, found: &Dated<Page<Customer>>, api: &Url) -> Panel<Row> {
-    let next = found.found.next_cursor.map(|cursor| Query { cursor: Some(cursor), ..query }.address());
+fn list(writer: &Writer, query: &Query, found: &Dated<Page<Customer>>, api: &Url) -> Panel<Row> {
+    let next = found.found.next_cursor.map(|cursor| Query { cursor: Some(cursor), ..query.clone() }.address());
     let how = vec![writer.say("how-customers"), writer.say("how-churn")];
     Panel {
         id: "h-customers",
-        title: writer.say("customers-title"),
+        title: match &query.text {
+            Some(text) => writer.message("found-title").text("text", text).say(),
+            None => writer.say("customers-title"),
+        },
         items: found.found.items.iter().map(|customer| row(writer, customer)).collect(),
-        nothing: writer.say("no-customers"),
+        nothing: writer.say(if query.text.is_some() { "found-none" } else { "no-customers" }),
         all: None,
         next: panel::next(writer, next),
         foot: panel::foot(writer, &found.freshness, how, &query.api(), true, api),
@@ -171,17 +178,11 @@ fn list(writer: &Writer, query: Query, found: &Dated<Page<Customer>>, api: &Url)
 }
 
 fn row(writer: &Writer, customer: &Customer) -> Row {
-    let platform = writer.message("platform").text("platform", customer.source).say();
-    let place = [customer.city.clone(), customer.country.clone()];
-    let about = std::iter::once(platform).chain(place.into_iter().flatten()).collect::<Vec<_>>().join(" · ");
-    let last = customer.last_purchase_at.map(|at| {
-        let day = writer.zone.day_of(at);
-        writer.message("day-of-year").text("day", writer.day(day)).text("year", day.year()).say()
-    });
+    let last = customer.last_purchase_at.map(|at| writer.day_of_year(writer.zone.day_of(at)));
     Row {
-        name: customer.name.clone().or_else(|| customer.email.clone()).unwrap_or_else(|| customer.external_id.clone()),
-        address: None,
-        below: Some(about),
+        name: called(customer),
+        address: Some(format!("/customers/{}", customer.id)),
+        below: Some(from(writer, customer)),
         cells: vec![
             Cell::Text(writer.say(&format!("segment-{}", customer.segment))),
             count(writer, customer.orders_count),
@@ -191,6 +192,18 @@ fn row(writer: &Writer, customer: &Customer) -> Row {
             Cell::Number { text: last.unwrap_or_else(|| "–".to_owned()), value: None },
         ],
     }
+}
+
+/// What a customer is called by: what is known.
+pub fn called(customer: &Customer) -> String {
+    customer.name.clone().or_else(|| customer.email.clone()).unwrap_or_else(|| customer.external_id.clone())
+}
+
+/// Where a customer is from.
+pub fn from(writer: &Writer, customer: &Customer) -> String {
+    let platform = writer.message("platform").text("platform", customer.source).say();
+    let place = [customer.city.clone(), customer.country.clone()];
+    std::iter::once(platform).chain(place.into_iter().flatten()).collect::<Vec<_>>().join(" · ")
 }
 
 fn count(writer: &Writer, count: i64) -> Cell {
@@ -209,7 +222,7 @@ fn likelihood(writer: &Writer, share: Option<Decimal>) -> Cell {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use domain::{CustomerId, customers::Segment, freshness::Freshness, jobs::JobName};
     use rust_decimal::dec;
     use time::macros::datetime;
@@ -244,9 +257,8 @@ mod tests {
         assert!(panel.items.is_empty() && panel.nothing.starts_with("No customers yet"));
     }
 
-    #[test]
-    fn a_customer_without_a_name_is_called_by_what_is_known() {
-        let customer = Customer {
+    pub fn customer() -> Customer {
+        Customer {
             id: CustomerId(1),
             email: None,
             name: None,
@@ -263,8 +275,12 @@ mod tests {
             last_purchase_at: Some(datetime!(2026-11-01 2:00 UTC)),
             first_purchase_at: None,
             created_at: datetime!(2026-01-01 0:00 UTC),
-        };
-        let row = row(&writer("en"), &customer);
+        }
+    }
+
+    #[test]
+    fn a_customer_without_a_name_is_called_by_what_is_known() {
+        let row = row(&writer("en"), &customer());
         assert_eq!((row.name.as_str(), row.below.as_deref()), ("77", Some("Mercado Libre · Rosario · AR")));
         let shown: Vec<_> = row
             .cells

@@ -2,15 +2,15 @@
 
 use actix_web::{
     HttpRequest, HttpResponse,
-    http::header,
     web::{Data, Path, ReqData},
 };
 use domain::{
     accounts::Mode,
-    sessions::{Device, LinkPurpose, NewSession, Token},
+    audit::{Action, Actor, Entry},
+    sessions::{Beginning, LinkPurpose, NewSession, Token},
 };
 
-use super::{html, login::COMMAND, see, writer};
+use super::{entry, html, login::COMMAND, see, writer};
 use crate::{
     edge::ClientAddress,
     error::PageError,
@@ -18,9 +18,6 @@ use crate::{
     state::State,
     views::{enter, plain::Plain},
 };
-
-/// Characters of the browser's name that are kept.
-const MAX_USER_AGENT: usize = 256;
 
 /// Shows a button: programs that look at links in messages open them, but press nothing.
 pub async fn get(request: HttpRequest, token: Path<String>, state: Data<State>) -> Result<HttpResponse, PageError> {
@@ -57,10 +54,11 @@ pub async fn post(
         return Ok(see(&format!("/enter/{}", token.expose())));
     };
     let fresh = (state.token)();
-    let agent = request.headers().get(header::USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let device = Device { user_agent: agent.chars().take(MAX_USER_AGENT).collect(), address: address.0.to_string() };
+    let device = entry::device(request.headers(), address.0);
+    // Whoever has the link has a shell on the machine.
+    let entry = Entry::new(user.clone(), Actor::Operator, Action::LoggedIn, Some(address.0.to_string()));
     let session = NewSession { hash: fresh.hash(), person, user, mode: Mode::Live, device, remember: true };
-    state.sessions.begin(session, now).await?;
+    state.sessions.begin(session, Beginning { note: Some(entry), ..Beginning::default() }, now).await?;
     let mut response = see("/");
     response
         .add_cookie(&session::cookie(&fresh, true, &state.settings))

@@ -208,11 +208,16 @@ impl Source<'_> {
                 .filter(|text| !text.is_empty())
                 .collect::<Vec<_>>()
                 .join(" · "),
-            amount: amount.map(|amount| (writer.whole(amount), amount.normalize().to_string(), writer.say("at-stake"))),
+            amount: amount.map(|amount| (writer.whole(amount), as_answered(amount), writer.say("at-stake"))),
             why: why(writer, insight),
             acts: self.may_decide.then(|| self.acts(insight.id.0, buttons)),
         }
     }
+}
+
+/// An estimate as the API has it.
+pub fn as_answered(amount: Decimal) -> String {
+    domain::money::round(amount, 4).normalize().to_string()
 }
 
 #[cfg(test)]

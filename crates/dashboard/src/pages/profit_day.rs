@@ -144,6 +144,7 @@ mod tests {
         assert_eq!(net.inputs[1], ("refunds", "45,90".to_owned(), "45.9".to_owned()));
         let fees = panel.items.iter().find(|item| item.formula.starts_with("fees_estimate")).unwrap();
         assert_eq!(fees.inputs[2], ("fee_rate", "0,029".to_owned(), "0.029".to_owned()));
-        assert!(panel.foot.curl.ends_with("days=3&explain=1&limit=1&cursor=20261121'"), "{}", panel.foot.curl);
+        let curl = panel.foot.call.unwrap().curl;
+        assert!(curl.ends_with("days=3&explain=1&limit=1&cursor=20261121'"), "{curl}");
     }
 }

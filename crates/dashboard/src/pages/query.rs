@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use actix_web::HttpRequest;
+use url::form_urlencoded;
 
 use super::parameter;
 use crate::error::PageError;
@@ -27,6 +28,16 @@ pub fn cursor(request: &HttpRequest) -> Result<Option<i64>, PageError> {
     if cursor.is_some_and(|cursor: i64| cursor <= 0) { Err(PageError::Invalid("cursor")) } else { Ok(cursor) }
 }
 
+/// What is looked for, as it was written; blanks are nothing.
+pub fn text(request: &HttpRequest) -> Option<String> {
+    parameter(request, "q").map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
+}
+
+/// The same in an address.
+pub fn text_pair(text: &str) -> String {
+    format!("q={}", form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>())
+}
+
 /// The number in the path: what has another form does not exist.
 ///
 /// # Errors
@@ -36,7 +47,7 @@ pub fn id(request: &HttpRequest) -> Result<i64, PageError> {
     number.filter(|number| *number > 0).ok_or(PageError::NotFound)
 }
 
-/// An address with those of its parameters that are not as usual. Their values are names and numbers, which need no escaping.
+/// An address with those of its parameters that are not as usual. Their values are names and numbers, which need no escaping, but for [`text_pair`].
 pub fn address<const N: usize>(path: &str, pairs: [Option<String>; N]) -> String {
     let query = pairs.into_iter().flatten().collect::<Vec<_>>().join("&");
     if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") }

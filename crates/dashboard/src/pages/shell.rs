@@ -9,11 +9,11 @@ use crate::{
     session::Viewer,
     state::State,
     text::Writer,
-    views::layout::{Group, Here, Link, Shell, Words},
+    views::layout::{Group, Here, Keys, Link, Shell, Words},
 };
 
 /// The pages of the shop, in the order of the navigation.
-const SHOP: [(Here, Icon); 7] = [
+const SHOP: [(Here, Icon); 8] = [
     (Here::Overview, Icon::Overview),
     (Here::Insights, Icon::Insights),
     (Here::Profit, Icon::Profit),
@@ -21,6 +21,15 @@ const SHOP: [(Here, Icon); 7] = [
     (Here::Stock, Icon::Stock),
     (Here::Reorder, Icon::Reorder),
     (Here::Customers, Icon::Customers),
+    (Here::Alerts, Icon::Alerts),
+];
+
+/// What the figures come from, and what goes out.
+const CONNECTIONS: [(Here, Icon); 4] = [
+    (Here::Data, Icon::Data),
+    (Here::Integrations, Icon::Integrations),
+    (Here::Webhooks, Icon::Webhooks),
+    (Here::Keys, Icon::Keys),
 ];
 
 /// Makes the frame of a page. Its counts are read with it.
@@ -33,7 +42,13 @@ pub async fn shell(
 ) -> Result<Shell, PageError> {
     let credits = state.credits.summary(viewer.account()).await?;
     let say = |id: &str| writer.say(id);
-    let link = |to: Here, icon: Icon| Link { address: to.address(), text: say(to.name()), icon, is_here: to == here };
+    let link = |to: Here, icon: Icon| Link {
+        address: to.address(),
+        keys: to.keys(),
+        text: say(to.name()),
+        icon,
+        is_here: to == here,
+    };
     let session = viewer.session();
     let is_live = session.account.mode == Mode::Live;
     Ok(Shell {
@@ -46,12 +61,29 @@ pub async fn shell(
         title,
         shop: session.account.name.clone(),
         is_test: !is_live,
-        groups: vec![Group { title: say("shop"), links: SHOP.map(|(to, icon)| link(to, icon)).into() }],
+        groups: vec![
+            Group { title: say("shop"), links: SHOP.map(|(to, icon)| link(to, icon)).into() },
+            Group { title: say("connections"), links: CONNECTIONS.map(|(to, icon)| link(to, icon)).into() },
+        ],
+        settings: link(Here::Settings, Icon::Settings),
         credits: (say("credits"), writer.number(Decimal::from(credits.balance), 0)),
         mode: (say(if is_live { "live-shop" } else { "test-shop" }), say(if is_live { "to-test" } else { "to-live" })),
         other_mode: if is_live { Mode::Test.as_str() } else { Mode::Live.as_str() },
         person: session.person.name.clone(),
-        words: Words { skip: say("skip"), menu: say("menu"), main: say("main"), log_out: say("log-out") },
+        words: Words {
+            skip: say("skip"),
+            menu: say("menu"),
+            main: say("main"),
+            log_out: say("log-out"),
+            keys: Keys {
+                button: say("keyboard"),
+                title: say("keys-title"),
+                list: say("keys-list"),
+                on: say("keys-on"),
+                chart: say("keys-chart"),
+                close: say("close"),
+            },
+        },
         as_of: writer.message("as-of").text("time", writer.time(writer.now)).say(),
     })
 }

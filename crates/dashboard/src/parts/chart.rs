@@ -3,6 +3,7 @@
 
 mod line;
 mod part;
+mod phases;
 mod range;
 mod scale;
 
@@ -11,6 +12,7 @@ use std::fmt::Write as _;
 pub use line::{Line, Mark, Name, Series, line};
 use maud::{Markup, html};
 pub use part::{Part, part_bar};
+pub use phases::{Phases, phase_bar};
 pub use range::{RangeBar, axis, range_bar};
 pub use scale::Scale;
 

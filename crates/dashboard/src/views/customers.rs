@@ -6,12 +6,14 @@ use super::{
     layout::{Choice, Shell, page as whole, segments},
     panel::{Panel, panel},
     rows::{Head, Row, rows},
+    search::{Search, search},
 };
 
 pub struct Model {
     pub shell: Shell,
     pub title: String,
     pub place: String,
+    pub search: Search,
     pub segment_head: Vec<Head>,
     pub segments: Panel<Row>,
     pub sources: (String, Vec<Choice>),
@@ -25,7 +27,7 @@ pub fn page(model: &Model) -> Markup {
         &html! {
             div.head {
                 div { h1 { (model.title) } p.soft { (model.place) } }
-                div.tools { (segments(&model.sources.0, &model.sources.1)) }
+                div.tools { (search(&model.search)) (segments(&model.sources.0, &model.sources.1)) }
             }
             (panel(&model.segments, |items| rows(&model.segment_head, items)))
             (panel(&model.customers, |items| rows(&model.customer_head, items)))

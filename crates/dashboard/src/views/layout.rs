@@ -15,9 +15,31 @@ pub enum Here {
     Stock,
     Reorder,
     Customers,
+    Settings,
+    Data,
+    Integrations,
+    Alerts,
+    Webhooks,
+    Keys,
 }
 
 impl Here {
+    /// The keys that go there, of the pages that are gone to most.
+    pub fn keys(self) -> Option<&'static str> {
+        match self.address() {
+            "/" => Some("g o"),
+            "/insights" => Some("g n"),
+            "/profit" => Some("g p"),
+            "/anomalies" => Some("g a"),
+            "/inventory" => Some("g i"),
+            "/reorder" => Some("g r"),
+            "/customers" => Some("g c"),
+            "/webhooks" => Some("g w"),
+            "/keys" => Some("g k"),
+            _ => None,
+        }
+    }
+
     pub const fn address(self) -> &'static str {
         match self {
             Self::Overview => "/",
@@ -27,6 +49,12 @@ impl Here {
             Self::Stock => "/inventory",
             Self::Reorder => "/reorder",
             Self::Customers => "/customers",
+            Self::Settings => "/settings/sessions",
+            Self::Data => "/data",
+            Self::Integrations => "/integrations",
+            Self::Alerts => "/alerts",
+            Self::Webhooks => "/webhooks",
+            Self::Keys => "/keys",
         }
     }
 
@@ -40,12 +68,19 @@ impl Here {
             Self::Stock => "stock",
             Self::Reorder => "reorder",
             Self::Customers => "customers",
+            Self::Settings => "settings",
+            Self::Data => "data",
+            Self::Integrations => "integrations",
+            Self::Alerts => "alerts",
+            Self::Webhooks => "webhooks",
+            Self::Keys => "keys",
         }
     }
 }
 
 pub struct Link {
     pub address: &'static str,
+    pub keys: Option<&'static str>,
     pub text: String,
     pub icon: Icon,
     pub is_here: bool,
@@ -61,6 +96,17 @@ pub struct Words {
     pub menu: String,
     pub main: String,
     pub log_out: String,
+    pub keys: Keys,
+}
+
+/// The words about keys: of the button, and of the list that it opens.
+pub struct Keys {
+    pub button: String,
+    pub title: String,
+    pub list: String,
+    pub on: String,
+    pub chart: String,
+    pub close: String,
 }
 
 /// The frame of a page.
@@ -71,6 +117,7 @@ pub struct Shell {
     pub shop: String,
     pub is_test: bool,
     pub groups: Vec<Group>,
+    pub settings: Link,
     /// What the balance is called, and how many credits there are.
     pub credits: (String, String),
     /// What is looked at, and the words of the button that changes it.
@@ -96,6 +143,7 @@ pub fn page(shell: &Shell, body: &Markup) -> Markup {
                 }
                 (navigation(shell))
                 main #main { (body) }
+                (keys(&shell.words.keys))
             }
         }
     }
@@ -109,6 +157,10 @@ fn navigation(shell: &Shell) -> Markup {
                 div { h2 { (group.title) } ul { @for link in &group.links { li { (item(link)) } } } }
             }
             div.who {
+                ul { li { (item(&shell.settings)) } }
+                button.btn.plain.full type="button" popovertarget="keys" data-key="?" data-help title=(shell.words.keys.list) {
+                    (shell.words.keys.button) span.n aria-hidden="true" { "?" }
+                }
                 p.credits { (icon(Icon::Credits)) (shell.credits.0) span.n { (shell.credits.1) } }
                 form method="post" action="/mode" {
                     input type="hidden" name="mode" value=(shell.other_mode);
@@ -122,9 +174,22 @@ fn navigation(shell: &Shell) -> Markup {
     }
 }
 
+/// What the keys of the page do: the script fills it from the page.
+fn keys(words: &Keys) -> Markup {
+    html! {
+        div.keys #keys popover role="dialog" aria-labelledby="h-keys" {
+            h2 #h-keys { (words.title) }
+            dl {}
+            p.soft { (words.chart) }
+            label.tick { input type="checkbox" checked; (words.on) }
+            button.btn type="button" popovertarget="keys" { (words.close) }
+        }
+    }
+}
+
 fn item(link: &Link) -> Markup {
     html! {
-        a href=(link.address) aria-current=[link.is_here.then_some("page")] {
+        a href=(link.address) data-key=[link.keys] aria-current=[link.is_here.then_some("page")] {
             (icon(link.icon)) (link.text)
         }
     }
@@ -139,10 +204,19 @@ pub struct Choice {
 
 /// A choice of few.
 pub fn segments(label: &str, choices: &[Choice]) -> Markup {
+    keyed(label, choices, &[])
+}
+
+/// The choice of a period, with the keys of a week, a month, a quarter and a year.
+pub fn periods(label: &str, choices: &[Choice]) -> Markup {
+    keyed(label, choices, &["w", "m", "q", "y"])
+}
+
+fn keyed(label: &str, choices: &[Choice], keys: &[&str]) -> Markup {
     html! {
         nav.seg aria-label=(label) {
-            @for choice in choices {
-                a href=(choice.address) aria-current=[choice.is_chosen.then_some("true")] { (choice.text) }
+            @for (index, choice) in choices.iter().enumerate() {
+                a href=(choice.address) data-key=[keys.get(index)] aria-current=[choice.is_chosen.then_some("true")] { (choice.text) }
             }
         }
     }
@@ -152,7 +226,7 @@ pub fn segments(label: &str, choices: &[Choice]) -> Markup {
 pub fn menu(summary: &str, choices: &[Choice]) -> Markup {
     html! {
         details.menu {
-            summary { (summary) }
+            summary data-key="x" { (summary) }
             ul {
                 @for choice in choices {
                     li { a href=(choice.address) aria-current=[choice.is_chosen.then_some("true")] { (choice.text) } }

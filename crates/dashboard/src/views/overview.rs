@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::{
     chart::{Chart, chart},
     figures::{Figure, choices},
-    layout::{Choice, Shell, menu, page as whole, segments},
+    layout::{Choice, Shell, menu, page as whole, periods},
     panel::{Panel, Way, panel},
     rows::{Head, Row, rows},
 };
@@ -33,7 +33,8 @@ pub struct Story {
     pub address: Option<String>,
     pub text: String,
     pub act: Option<String>,
-    pub amount: Option<(String, String)>,
+    /// As it is written, as the API has it, and what it is.
+    pub amount: Option<(String, String, String)>,
     pub why: Option<Way>,
 }
 
@@ -44,7 +45,7 @@ pub fn page(model: &Model) -> Markup {
             div.head {
                 div { h1 { (model.title) } p.soft { (model.window) } }
                 div.tools {
-                    (segments(&model.period.0, &model.period.1))
+                    (periods(&model.period.0, &model.period.1))
                     (menu(&model.compare.0, &model.compare.1))
                 }
             }
@@ -67,7 +68,9 @@ fn story(story: &Story) -> Markup {
         li {
             h3 { @if let Some(address) = &story.address { a href=(address) { (story.title) } } @else { (story.title) } }
             p { (story.text) @if let Some(act) = &story.act { " " b { (act) } } }
-            @if let Some((amount, what)) = &story.amount { div.num { (amount) small { (what) } } }
+            @if let Some((amount, value, what)) = &story.amount {
+                div.num { span data-value=(value) { (amount) } small { (what) } }
+            }
             @if let Some(why) = &story.why { p.acts { a href=(why.address) { (why.text) } } }
         }
     }

@@ -29,7 +29,7 @@ pub fn panel<T>(panel: &Panel<T>, items: impl Fn(&[T]) -> Markup) -> Markup {
                 @if let Some(all) = &panel.all { a href=(all.address) { (all.text) } }
             }
             @if panel.items.is_empty() { p.soft { (panel.nothing) } } @else { (items(&panel.items)) }
-            @if let Some(next) = &panel.next { p.acts.gap { a.btn href=(next.address) rel="next" { (next.text) } } }
+            @if let Some(next) = &panel.next { p.acts.gap { a.btn href=(next.address) rel="next" data-key="ArrowRight" { (next.text) } } }
             (foot(&panel.foot))
         }
     }
@@ -43,16 +43,32 @@ pub struct Foot {
     pub words: FootWords,
     /// How the figures are made, a paragraph each.
     pub how: Vec<String>,
-    /// The command that gives the same as JSON.
-    pub curl: String,
-    /// The command that gives it as a file, where there is one.
+    /// How the API gives the same, where it does.
+    pub call: Option<Call>,
+    /// What does the same on the command line, where the API has no call for it.
+    pub command: Option<String>,
+    /// The address of the file, for who is logged in.
     pub csv: Option<String>,
+}
+
+/// A call of the API.
+pub struct Call {
+    pub curl: String,
+    /// Its address, for who is logged in.
+    pub json: String,
 }
 
 pub struct FootWords {
     pub table: String,
     pub as_table: String,
     pub calculated: String,
+    pub copy: String,
+    pub copied: String,
+}
+
+/// A button that copies what stands before it, where the script can.
+fn copy(words: &str, done: &str) -> Markup {
+    html! { button.btn.small type="button" data-copy="" data-done=(done) hidden { (words) } }
 }
 
 /// Figures as a table. The first cell of a row is its name.
@@ -72,8 +88,20 @@ pub fn foot(foot: &Foot) -> Markup {
                 }
             }
             details { summary { (foot.words.calculated) } @for paragraph in &foot.how { p { (paragraph) } } }
-            details { summary { "curl" } pre { (foot.curl) } }
-            @if let Some(csv) = &foot.csv { details { summary { "CSV" } pre { (csv) } } }
+            @if let Some(csv) = &foot.csv { a href=(csv) { "CSV" } }
+            @if let Some(call) = &foot.call {
+                a href=(call.json) { "JSON" }
+                details {
+                    summary { "curl" }
+                    div { pre { (call.curl) } (copy(&foot.words.copy, &foot.words.copied)) }
+                }
+            }
+            @if let Some(command) = &foot.command {
+                details {
+                    summary { "CLI" }
+                    div { pre { (command) } (copy(&foot.words.copy, &foot.words.copied)) }
+                }
+            }
         }
     }
 }

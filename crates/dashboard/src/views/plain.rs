@@ -31,6 +31,23 @@ pub fn plain(frame: &Plain, body: &Markup) -> Markup {
     }
 }
 
+/// The same with room for a table.
+pub fn plain_wide(frame: &Plain, body: &Markup) -> Markup {
+    html! {
+        (DOCTYPE)
+        html lang=(frame.language) {
+            (head(&frame.title, None))
+            body {
+                main #main {
+                    a.brand.since href="/" { (logo()) "Business Analytics" }
+                    h1 { (frame.title) }
+                    div.stack.gap { (body) }
+                }
+            }
+        }
+    }
+}
+
 /// The head of every page.
 pub fn head(title: &str, shop: Option<&str>) -> Markup {
     let [style, script, icon] = assets::addresses();

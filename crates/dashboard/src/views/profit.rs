@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::{
     figures::{Fact, facts},
-    layout::{Choice, Shell, menu, page as whole, segments},
+    layout::{Choice, Shell, menu, page as whole, periods},
     panel::{Panel, panel},
     rows::{Head, Row, rows},
 };
@@ -29,7 +29,7 @@ pub fn page(model: &Model) -> Markup {
             div.head {
                 div { h1 { (model.title) } p.soft { (model.window) } }
                 div.tools {
-                    (segments(&model.period.0, &model.period.1))
+                    (periods(&model.period.0, &model.period.1))
                     (menu(&model.compare.0, &model.compare.1))
                 }
             }

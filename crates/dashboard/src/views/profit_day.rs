@@ -45,8 +45,8 @@ pub fn page(model: &Model) -> Markup {
                     p.soft { (model.place) }
                 }
                 nav.tools aria-label=(model.neighbours) {
-                    a.btn href=(model.earlier.address) rel="prev" { "← " (model.earlier.text) }
-                    @if let Some(later) = &model.later { a.btn href=(later.address) rel="next" { (later.text) " →" } }
+                    a.btn href=(model.earlier.address) rel="prev" data-key="ArrowLeft" { "← " (model.earlier.text) }
+                    @if let Some(later) = &model.later { a.btn href=(later.address) rel="next" data-key="ArrowRight" { (later.text) " →" } }
                 }
             }
             (panel(&model.figures, |items| html! { ol.items { @for one in items { (item(one)) } } }))

@@ -32,6 +32,8 @@ pub struct Row {
 
 pub enum Cell {
     Text(String),
+    /// What is copied letter by letter.
+    Mono(String),
     /// A text with what belongs to it below; what is bad is marked.
     Texts {
         text: String,
@@ -69,7 +71,7 @@ pub fn rows(heads: &[Head], rows: &[Row]) -> Markup {
                         @match head {
                             Head::Text(text) => th scope="col" role="columnheader" { (text) },
                             Head::Number(text) => th.num scope="col" role="columnheader" { (text) },
-                            Head::Axis(words) => th scope="col" role="columnheader" { (axis(words)) },
+                            Head::Axis(words) => th scope="col" role="columnheader" { span.vh { (words.join(", ")) } (axis(words)) },
                         }
                     }
                 }
@@ -93,6 +95,7 @@ fn cell(label: Option<&str>, cell: &Cell) -> Markup {
     html! {
         @match cell {
             Cell::Text(text) => td role="cell" data-label=[label] { (text) },
+            Cell::Mono(text) => td.mono role="cell" data-label=[label] { (text) },
             Cell::Texts { text, below, is_bad } => td.fit role="cell" data-label=[label] {
                 span {
                     @if *is_bad { b.bad { (text) } } @else { (text) }

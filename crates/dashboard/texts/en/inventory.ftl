@@ -17,3 +17,20 @@ no-products = No products yet. Connect a shop or import a file of products; the 
 days-of-stock = Days of stock
 units-a-day = Units a day
 how-states = The state follows from how many days the stock lasts.
+search-products = SKU or name begins with
+sold-in-7 = Sold in 7 days
+sold-in-30 = Sold in 30 days
+lasts-title = How long it lasts
+sold-title = What was sold, by day
+line-sold = sold
+not-sold = Nothing was sold
+not-sold-what = In the last 90 days nobody bought it.
+sold-sum = { $count_n ->
+    [one] { $count } unit was sold on the last { $days } full days.
+   *[other] { $count } units were sold on the last { $days } full days.
+}
+sold-best = The most on { $day }: { $count }.
+column-sold = Sold
+column-returned = Came back
+column-left = Left at the end
+how-sold = Units as they were ordered, on the day of the order. What came back counts on its own day. What was left is as the shop or a file said at the end of the day.

@@ -17,3 +17,20 @@ no-products = Todavía no hay productos. Conecta una tienda o importa un archivo
 days-of-stock = Días de stock
 units-a-day = Unidades por día
 how-states = El estado depende de cuántos días dura el stock.
+search-products = El SKU o el nombre empieza con
+sold-in-7 = Vendidas en 7 días
+sold-in-30 = Vendidas en 30 días
+lasts-title = Cuánto dura
+sold-title = Lo que se vendió, por día
+line-sold = vendidas
+not-sold = No se vendió nada
+not-sold-what = En los últimos 90 días nadie lo compró.
+sold-sum = { $count_n ->
+    [one] Se vendió { $count } unidad en los últimos { $days } días completos.
+   *[other] Se vendieron { $count } unidades en los últimos { $days } días completos.
+}
+sold-best = El mejor día, { $day }: { $count }.
+column-sold = Vendidas
+column-returned = Devueltas
+column-left = Quedaban al final
+how-sold = Unidades como se pidieron, en el día del pedido. Lo devuelto cuenta en su propio día. Lo que quedaba es lo que la tienda o un archivo dijo al final del día.

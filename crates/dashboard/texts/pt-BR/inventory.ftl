@@ -17,3 +17,20 @@ no-products = Ainda não há produtos. Conecte uma loja ou importe um arquivo de
 days-of-stock = Dias de estoque
 units-a-day = Unidades por dia
 how-states = O estado depende de quantos dias o estoque dura.
+search-products = O SKU ou o nome começa com
+sold-in-7 = Vendidas em 7 dias
+sold-in-30 = Vendidas em 30 dias
+lasts-title = Quanto dura
+sold-title = O que foi vendido, por dia
+line-sold = vendidas
+not-sold = Nada foi vendido
+not-sold-what = Nos últimos 90 dias ninguém comprou.
+sold-sum = { $count_n ->
+    [one] { $count } unidade foi vendida nos últimos { $days } dias completos.
+   *[other] { $count } unidades foram vendidas nos últimos { $days } dias completos.
+}
+sold-best = O melhor dia, { $day }: { $count }.
+column-sold = Vendidas
+column-returned = Devolvidas
+column-left = Restavam no fim
+how-sold = Unidades como foram pedidas, no dia do pedido. O que voltou conta no seu próprio dia. O que restava é o que a loja ou um arquivo disse no fim do dia.

@@ -23,7 +23,7 @@
 //!   `foreign` (in another currency: to be refused). `gross` is what the service calls gross revenue: all lines, after
 //!   discounts, as the order stands after its edits; `product_gross` and `units` are of product lines alone. `fees` and
 //!   `shipping` (what it cost the shop) are null where the platform does not say. An order whose refunded amount the
-//!   platform hides has `refund_unknown: true`.
+//!   platform hides has `refund_unknown: true`, a copy of a sale on another platform that platform's name as `copy_of`.
 //! - `days`: sums over orders that are taken, each on the day of its instant; refunds on theirs.
 //! - `products`: by SKU in lower case, what is on sale now; `stock` null where the shop does not manage it.
 //! - `stock`: the levels at the end of each day on which the shop's stock is known, the present day included.
@@ -69,6 +69,9 @@ pub struct OrderTruth {
     pub refunds: Vec<RefundTruth>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub refund_unknown: bool,
+    /// The platform that the sale was really made on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copy_of: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -114,31 +117,46 @@ impl Truth {
         products: BTreeMap<String, ProductTruth>,
         stock: StockDays,
     ) -> Self {
-        let mut days: BTreeMap<String, DayTruth> = BTreeMap::new();
-        for order in orders.values().filter(|order| order.state == State::Taken) {
-            let day = days.entry(zone.day_of(order.at).to_string()).or_default();
-            day.orders += 1;
-            day.gross += order.gross;
-            day.units += order.units;
-            day.fees += order.fees.unwrap_or_default();
-            day.shipping += order.shipping.unwrap_or_default();
-            for refund in &order.refunds {
-                let day = days.entry(zone.day_of(refund.at).to_string()).or_default();
-                day.refunded += refund.amount;
-                day.refunded_units += refund.units;
-            }
-        }
         Self {
             platform: platform.as_str().to_owned(),
             shop,
             currency: currency.to_string(),
             timezone: zone.to_string(),
+            days: days(&orders, zone),
             orders,
-            days,
             products,
             stock: stock.into_iter().map(|(day, levels)| (day.to_string(), levels)).collect(),
         }
     }
+
+    /// The truth for who reads the sales on other platforms there: without the copies of them.
+    #[must_use]
+    pub fn without_copies(mut self) -> Self {
+        self.orders.retain(|_, order| order.copy_of.is_none());
+        // It was made of a zone.
+        if let Ok(zone) = self.timezone.parse() {
+            self.days = days(&self.orders, &zone);
+        }
+        self
+    }
+}
+
+fn days(orders: &BTreeMap<String, OrderTruth>, zone: &Zone) -> BTreeMap<String, DayTruth> {
+    let mut days: BTreeMap<String, DayTruth> = BTreeMap::new();
+    for order in orders.values().filter(|order| order.state == State::Taken) {
+        let day = days.entry(zone.day_of(order.at).to_string()).or_default();
+        day.orders += 1;
+        day.gross += order.gross;
+        day.units += order.units;
+        day.fees += order.fees.unwrap_or_default();
+        day.shipping += order.shipping.unwrap_or_default();
+        for refund in &order.refunds {
+            let day = days.entry(zone.day_of(refund.at).to_string()).or_default();
+            day.refunded += refund.amount;
+            day.refunded_units += refund.units;
+        }
+    }
+    days
 }
 
 #[cfg(test)]
@@ -161,12 +179,17 @@ mod tests {
             buyer: None,
             refunds: vec![RefundTruth { at: datetime!(2026-11-02 03:00 UTC), amount: dec!(10), units: 1 }],
             refund_unknown: false,
+            copy_of: None,
         };
-        let orders = BTreeMap::from([("1".to_owned(), order(State::Taken)), ("2".to_owned(), order(State::Void))]);
+        let copy = OrderTruth { copy_of: Some("mercadolibre".to_owned()), ..order(State::Taken) };
+        let orders = [("1", order(State::Taken)), ("2", order(State::Void)), ("3", copy)];
+        let orders = BTreeMap::from(orders.map(|(id, order)| (id.to_owned(), order)));
         let zone = "America/Sao_Paulo".parse().unwrap();
         let shop = "a.myshopify.com".to_owned();
         let currency = ("BRL".parse().unwrap(), &zone);
         let truth = Truth::new(Platform::Shopify, shop, currency, orders, BTreeMap::new(), StockDays::new());
+        assert_eq!(truth.days["2026-11-01"].orders, 2);
+        let truth = truth.without_copies();
         let bought = &truth.days["2026-11-01"];
         assert_eq!((bought.orders, bought.gross, bought.units, bought.refunded), (1, dec!(30.10), 3, dec!(0)));
         assert_eq!((truth.days["2026-11-02"].refunded, truth.days["2026-11-02"].refunded_units), (dec!(10), 1));

@@ -3,12 +3,13 @@
 //! Refused or done as Mercado Libre does: PKCE and the registered `redirect_uri`; refresh tokens that work once; filters of
 //! orders that drop minutes or are ignored when misspelt; cancelled orders and those of more than a year ago not found;
 //! pages beyond 10,000; multigets of more than 20; scans that go on after five minutes or with another `scroll_id`; an order
-//! that is asked for within two seconds of its notification; too many calls, without headers.
+//! that is asked for within two seconds of its notification; too many calls, without headers. A notification that is lost
+//! is kept for two days.
 //!
 //! Beside what all fakes have:
 //!
 //! ```text
-//! PUT  /_stub/notify                 {"url": "http://127.0.0.1:8080/hooks/mercadolibre"}
+//! PUT  /_stub/notify                 {"url": "http://127.0.0.1:8080/hooks/mercadolibre"}; null: nowhere
 //! POST /_stub/forge                  sends notifications that are not Mercado Libre's
 //! POST /_stub/orders                 {"orders": 1}: a purchase; its orders
 //! POST /_stub/orders/{id}/cancel
@@ -69,6 +70,8 @@ pub struct Config {
     /// Where the platform's clock stands; `None`: at the real time, running.
     pub now: Option<OffsetDateTime>,
     pub notify: Option<String>,
+    /// The zone whose days the ledger has: the platform's sellers have none.
+    pub zone: Zone,
 }
 
 struct State {
@@ -88,6 +91,7 @@ pub struct Mercadolibre(Arc<Inner>);
 struct Inner {
     app: App,
     is_limited: bool,
+    zone: Zone,
     common: Common,
     hooks: Hooks,
     state: Mutex<State>,
@@ -97,7 +101,7 @@ impl Mercadolibre {
     /// # Errors
     /// When no HTTP client can be set up.
     pub fn new(config: Config) -> anyhow::Result<Self> {
-        let Config { app, seed, orders, days, is_limited, now, notify } = config;
+        let Config { app, seed, orders, days, is_limited, now, notify, zone } = config;
         let clock = now.map_or_else(Clock::default, Clock::stopped);
         let seller = seed::seller(seed, orders, days, clock.now().truncate_to_second());
         let state = State {
@@ -111,7 +115,7 @@ impl Mercadolibre {
         let common = Common { clock, ..Common::default() };
         let hooks = Hooks::new()?;
         hooks.send_to(notify);
-        Ok(Self(Arc::new(Inner { app, is_limited, common, hooks, state: Mutex::new(state) })))
+        Ok(Self(Arc::new(Inner { app, is_limited, zone, common, hooks, state: Mutex::new(state) })))
     }
 
     fn open(&self) -> MutexGuard<'_, State> {
@@ -167,7 +171,7 @@ impl Stub for Mercadolibre {
         if shop.is_some_and(|shop| shop != seller.host()) {
             return None;
         }
-        let zone: Zone = "America/Argentina/Buenos_Aires".parse().ok()?;
+        let zone = &self.0.zone;
         let stock = seller.stock();
         let mut products = std::collections::BTreeMap::new();
         for offer in seller.offers.iter().filter(|offer| !offer.is_closed && offer.currency == seller::CURRENCY) {
@@ -183,6 +187,6 @@ impl Stub for Mercadolibre {
         }
         let days = StockDays::from([(zone.day_of(self.now()), stock)]);
         let currency = seller::CURRENCY.parse().ok()?;
-        Some(Truth::new(Platform::Mercadolibre, seller.host(), (currency, &zone), seller.truth(), products, days))
+        Some(Truth::new(Platform::Mercadolibre, seller.host(), (currency, zone), seller.truth(), products, days))
     }
 }

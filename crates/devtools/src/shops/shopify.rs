@@ -4,8 +4,9 @@
 //! GET  /{shop}/admin/oauth/authorize              sends back to redirect_uri, signed, as if the owner had agreed
 //! POST /{shop}/admin/oauth/access_token
 //! POST /{shop}/admin/api/{version}/graphql.json
-//! POST /_stub/act                                 {"action": sell | edit | refund | cancel | pay | delete | data_request |
-//!                                                 redact_customer | redact_shop, "id": of the order or the customer}
+//! POST /_stub/act                                 {"action": sell | edit | refund | exchange | cancel | pay | delete |
+//!                                                 data_request | redact_customer | redact_shop, "id": of the order or the
+//!                                                 customer}
 //! ```
 
 mod bulk;
@@ -27,6 +28,7 @@ use std::{
 
 use actix_web::dev::Server;
 use apollo_compiler::{Schema, validation::Valid};
+use domain::{money::Currency, zone::Zone};
 use secrecy::SecretString;
 use time::OffsetDateTime;
 
@@ -44,6 +46,8 @@ pub struct ShopifyStubConfig {
     pub client_secret: SecretString,
     /// Host name of the only shop.
     pub shop: String,
+    /// Its currency and zone.
+    pub home: (Currency, Zone),
     pub seed: Seed,
     /// Granted, whatever is asked for. `None`: what is asked for.
     pub scopes: Option<Vec<String>>,
@@ -61,11 +65,12 @@ pub struct ShopifyStubConfig {
 
 impl ShopifyStubConfig {
     /// As the platform is on its smallest plan.
-    pub fn new(client_id: String, client_secret: SecretString, shop: String) -> Self {
+    pub fn new(client_id: String, client_secret: SecretString, shop: String, home: (Currency, Zone)) -> Self {
         Self {
             client_id,
             client_secret,
             shop,
+            home,
             seed: Seed::default(),
             scopes: None,
             shows_buyers: true,
@@ -131,8 +136,7 @@ impl ShopifyStub {
     /// When the schema cannot be read, or no HTTP client set up.
     pub fn new(config: ShopifyStubConfig) -> anyhow::Result<Self> {
         let clock = config.at.map_or_else(Clock::default, Clock::stopped);
-        let (currency, zone) = ("EUR".parse()?, "Europe/Madrid".parse()?);
-        let shop = Shop::new(&config.shop, &config.seed, (currency, zone), clock.now());
+        let shop = Shop::new(&config.shop, &config.seed, config.home.clone(), clock.now());
         let (cap, restore) = config.rate;
         let state = State {
             shop,
@@ -189,6 +193,7 @@ impl Stub for ShopifyStub {
             ("bulk_failed", "a bulk operation fails with an internal error"),
             ("bulk_timeout", "a bulk operation fails as it takes too long"),
             ("revoke", "at once: every token is dead"),
+            ("uninstall", "at once: the owner removes the app"),
             ("suspend", "at once: the shop is suspended, and answered with 402"),
             ("resume", "at once: it is no longer"),
         ]
@@ -198,6 +203,11 @@ impl Stub for ShopifyStub {
         let mut state = self.lock();
         match name {
             "revoke" => state.pairs = Pairs::default(),
+            "uninstall" => {
+                state.pairs = Pairs::default();
+                drop(state);
+                self.notify_uninstalled();
+            }
             "suspend" => state.is_suspended = true,
             "resume" => state.is_suspended = false,
             _ => return false,

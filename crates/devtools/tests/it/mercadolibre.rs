@@ -7,7 +7,7 @@ mod strict;
 
 use std::collections::BTreeMap;
 
-use connectors::shops::mercadolibre::AD_HISTORY_DAYS;
+use connectors::shops::mercadolibre::AD_HISTORY;
 use devtools::shops::{
     Stub as _,
     clock::Change as ClockChange,
@@ -105,6 +105,7 @@ fn truth(order: &ShopOrder) -> OrderTruth {
             .map(|refund| RefundTruth { at: refund.at, amount: sum(&refund.lines), units: units(&refund.lines) })
             .collect(),
         refund_unknown: order.refund_unknown,
+        copy_of: order.copy_of.map(|platform| platform.as_str().to_owned()),
     }
 }
 
@@ -245,12 +246,11 @@ async fn the_catalogue_is_one_product_per_sku() {
 async fn ads_are_paid_for_by_day_and_campaign() {
     let shop = Shop::open(8, 10, 10).await;
     let (from, until) = (NOW.date() - Duration::days(27), NOW.date());
-    let rows = shop.app.ad_spend(&shop.access, from, until).await.unwrap();
+    let rows = shop.app.ad_spend(&shop.access, from, until).await.unwrap().rows;
     assert_eq!(rows.len() as i64, CAMPAIGNS * 28);
-    let spend: Decimal =
-        rows.iter().filter(|row| row.campaign == "Campaña 7" && row.day == until).map(|row| row.spend).sum();
+    let spend: Decimal = rows.iter().filter(|row| row.campaign == "7" && row.day == until).map(|row| row.spend).sum();
     assert_eq!(spend, Decimal::new(7_000 + 328, 2), "the 24th of November is the 328th day");
-    let too_early = shop.app.ad_spend(&shop.access, until - Duration::days(AD_HISTORY_DAYS + 1), until).await;
+    let too_early = shop.app.ad_spend(&shop.access, until - AD_HISTORY - Duration::days(2), until).await;
     assert!(matches!(too_early, Err(ShopError::Rejected(_))));
 }
 

@@ -108,6 +108,7 @@ fn as_truth(order: &ShopOrder) -> OrderTruth {
         buyer: document.buyer.as_ref().map(|buyer| buyer.external_id.clone()),
         refunds: refunds.collect(),
         refund_unknown: order.refund_unknown,
+        copy_of: order.copy_of.map(|platform| platform.as_str().to_owned()),
     }
 }
 

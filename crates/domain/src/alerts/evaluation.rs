@@ -95,7 +95,7 @@ impl Terms {
 
 /// The value of what is watched. Nothing sold says nothing before the first order, nor do events or stock before there are
 /// any: nothing is connected yet. Ad spend that has not come in yet is not spend of nothing.
-fn observe(watched: &Watched, facts: &Facts) -> Option<Decimal> {
+pub(super) fn observe(watched: &Watched, facts: &Facts) -> Option<Decimal> {
     match (watched, facts) {
         (Watched::Figure(metric), Facts::Orders { gross_revenue, orders, refunds, any_order: true }) => {
             let (gross_revenue, refunds, purchase_count) = (*gross_revenue, *refunds, *orders);

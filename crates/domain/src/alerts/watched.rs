@@ -93,14 +93,18 @@ impl Watched {
         }
     }
 
+    /// What its values count.
+    pub const fn unit(&self) -> Unit {
+        match self {
+            Self::Figure(metric) => metric.unit(),
+            Self::Stockouts | Self::Event(_) => Unit::Count,
+        }
+    }
+
     /// A value as it is shown, which is also what is compared: money in the currency's minor unit, a ratio with four
     /// decimals, a share in percent with two, counts as they are. `None` where it does not fit a decimal.
     pub fn shown(&self, value: Decimal, currency: Currency) -> Option<Decimal> {
-        let unit = match self {
-            Self::Figure(metric) => metric.unit(),
-            Self::Stockouts | Self::Event(_) => Unit::Count,
-        };
-        let shown = match unit {
+        let shown = match self.unit() {
             Unit::Money => currency.round(value),
             Unit::Ratio => round(value, 4),
             Unit::Share => round(value.checked_mul(Decimal::ONE_HUNDRED)?, 2),

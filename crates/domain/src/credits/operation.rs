@@ -201,10 +201,23 @@ impl RechargeSource {
     }
 }
 
-/// Objects serialise with their names in order, so equal values have equal digests.
+/// Equal values have equal digests, in whatever order the names of their objects came.
 fn fingerprint(asked: &Value) -> [u8; 32] {
-    let digest = ring::digest::digest(&ring::digest::SHA256, asked.to_string().as_bytes());
+    let digest = ring::digest::digest(&ring::digest::SHA256, sorted(asked).to_string().as_bytes());
     digest.as_ref().try_into().unwrap_or_default()
+}
+
+/// The order of a map depends on how serde_json was built.
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let mut fields: Vec<_> = fields.iter().collect();
+            fields.sort_by_key(|(name, _)| *name);
+            fields.into_iter().map(|(name, value)| (name.clone(), sorted(value))).collect()
+        }
+        Value::Array(items) => items.iter().map(sorted).collect(),
+        other => other.clone(),
+    }
 }
 
 #[cfg(test)]

@@ -31,7 +31,9 @@ macro_rules! payloads {
                         let field = with(<$type as Described>::schema(), "description", concat!($($about),+).trim());
                         properties.insert(stringify!($field).to_owned(), field);
                     )+
-                    let required: Vec<_> = properties.keys().cloned().collect();
+                    // In an order of its own: that of a map depends on how serde_json was built.
+                    let mut required = [$(stringify!($field)),+];
+                    required.sort_unstable();
                     json!({
                         "type": "object",
                         "description": concat!($($doc),+).trim(),

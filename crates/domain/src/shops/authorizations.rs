@@ -5,7 +5,7 @@ use ring::digest::{SHA256, digest};
 use time::{Duration, OffsetDateTime};
 
 use super::Secret;
-use crate::{AccountId, StoreError, UserId, accounts::Platform, sealing::Binding};
+use crate::{AccountId, SessionId, StoreError, UserId, accounts::Platform, sealing::Binding};
 
 /// How long a state is good.
 pub const STATE_LIFETIME: Duration = Duration::minutes(10);
@@ -36,10 +36,24 @@ pub const fn verifier_binding(account: AccountId, row: i64) -> Binding {
     Binding { purpose: "oauth_verifier", account, row }
 }
 
-/// An authorization that was begun. Nobody but its user completes it, and only for its provider and shop.
+/// What the sealed address of an authorization is bound to, by [`StateHash::row`]: it holds the state.
+#[must_use]
+pub const fn url_binding(account: AccountId, row: i64) -> Binding {
+    Binding { purpose: "oauth_url", account, row }
+}
+
+/// Who begins an authorization, and alone completes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Initiator {
+    pub user: UserId,
+    /// The session of the dashboard; `None` for one that is begun by a key or on the command line.
+    pub session: Option<SessionId>,
+}
+
+/// An authorization that was begun. Nobody but its initiator completes it, and only for its provider and shop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PendingAuthorization {
-    pub user: UserId,
+    pub by: Initiator,
     pub provider: Platform,
     /// The shop that is to be connected, where the platform was told it.
     pub shop: Option<String>,
@@ -61,11 +75,11 @@ pub trait AuthorizationStore: Send + Sync {
         now: OffsetDateTime,
     ) -> Result<(), StoreError>;
     /// Takes the authorization away: of two callbacks with the same state one gets it. `None` when there is none, or it has
-    /// expired or is another user's or provider's.
+    /// expired or is another initiator's or provider's.
     async fn take(
         &self,
         account: AccountId,
-        user: &UserId,
+        by: &Initiator,
         provider: Platform,
         state: StateHash,
         now: OffsetDateTime,

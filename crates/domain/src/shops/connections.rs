@@ -7,7 +7,8 @@ use super::tokens::SealedTokens;
 use crate::{
     AccountId, IntegrationId, StoreError,
     accounts::Platform,
-    integrations::{BuyerData, RevokeReason},
+    idempotency::IdempotencyKey,
+    integrations::{BuyerData, Integration, RevokeReason},
 };
 
 /// What a shop says of itself and of our permissions.
@@ -33,6 +34,9 @@ pub struct NewConnection {
     pub shop: String,
     pub description: Description,
     pub tokens: SealedTokens,
+    /// The key of the request, claimed at [`AnswerStore`](crate::idempotency::AnswerStore): the connection is recorded under
+    /// it in the same transaction.
+    pub key: Option<IdempotencyKey>,
 }
 
 /// Why a connection was not made.
@@ -82,7 +86,7 @@ pub trait ConnectionStore: Send + Sync {
         account: AccountId,
         connection: NewConnection,
         now: OffsetDateTime,
-    ) -> Result<(), ConnectError>;
+    ) -> Result<Integration, ConnectError>;
     /// Ends a connection, with the events of it: its tokens are forgotten, its leases void, and what it owned passes to the
     /// oldest of the others that can say it.
     async fn revoke(

@@ -1,4 +1,4 @@
-//! Orders of a platform that are stored, to be read again.
+//! Orders of a platform that are stored.
 
 use async_trait::async_trait;
 use time::OffsetDateTime;
@@ -38,4 +38,7 @@ pub trait KnownOrders: Send + Sync {
         after: Position,
         limit: i64,
     ) -> Result<Vec<KnownOrder>, StoreError>;
+
+    /// Those of the platform's orders by `ids` that are stored.
+    async fn known(&self, account: AccountId, source: Platform, ids: &[String]) -> Result<Vec<String>, StoreError>;
 }

@@ -3,12 +3,12 @@
 use async_trait::async_trait;
 use futures_core::stream::BoxStream;
 use rust_decimal::Decimal;
-use time::{Duration, OffsetDateTime};
+use time::{Date, Duration, OffsetDateTime};
 
 use super::{Access, ShopError, ShopInfo};
 use crate::{
     accounts::Platform,
-    imports::{DocumentPart, Line},
+    imports::{AdSpendRow, DocumentPart, Line},
     money::Currency,
 };
 
@@ -39,9 +39,11 @@ pub struct Timing {
     pub window: Duration,
     /// How far back orders can be read at most.
     pub history: Duration,
-    /// Orders younger than this are read again every night one by one, where the platform does not report every change
-    /// of them in [`Purpose::Changes`].
+    /// Orders younger than this are looked at again every night one by one ([`ShopReader::reread`]), where the platform does
+    /// not report every change of them in [`Purpose::Changes`].
     pub reread: Option<Duration>,
+    /// How far back can be read what was spent on ads, where the platform sells them.
+    pub ads: Option<Duration>,
     /// How long an access token lives, where it expires.
     pub token_lifetime: Duration,
 }
@@ -101,6 +103,8 @@ pub struct OrderBatch {
     pub read: u64,
     pub orders: Vec<ShopOrder>,
     pub voided: Vec<Voided>,
+    /// How many were asked for by number and are not there, or another shop's.
+    pub absent: u64,
     pub refused: Vec<Refused>,
 }
 
@@ -127,6 +131,13 @@ pub struct ProductBatch {
     pub refused: Vec<Refused>,
 }
 
+/// What was spent on the platform's ads.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct AdSpend {
+    pub calls: Calls,
+    pub rows: Vec<AdSpendRow>,
+}
+
 /// What is read, batch by batch. An error ends it, and nothing of the window counts as read.
 pub type ShopStream<T> = BoxStream<'static, Result<T, ShopError>>;
 
@@ -151,9 +162,22 @@ pub trait ShopReader: Send + Sync {
     /// Some orders by their identifiers; one that is not there is voided.
     fn orders_by_id(&self, access: &Access, ids: Vec<String>, currency: Currency) -> ShopStream<OrderBatch>;
 
+    /// Some orders by their identifiers again: those that are gone are voided, and others read as far as the platform does
+    /// not report their changes.
+    fn reread(&self, access: &Access, ids: Vec<String>, currency: Currency) -> ShopStream<OrderBatch> {
+        self.orders_by_id(access, ids, currency)
+    }
+
     /// The whole catalogue with today's prices, costs and stock: each SKU once. Prices and costs in another currency
     /// than `currency` are left out, and the product is refused.
     fn products(&self, access: &Access, currency: Currency) -> ShopStream<ProductBatch>;
+
+    /// What was spent on the platform's ads on the days from `from` to `until`, inclusive; asked for where [`Timing::ads`] says
+    /// that there are any. Nothing where the shop does not advertise.
+    ///
+    /// # Errors
+    /// [`ShopError`].
+    async fn ad_spend(&self, access: &Access, from: Date, until: Date) -> Result<AdSpend, ShopError>;
 
     /// Asks the platform to send hooks to `address`. Repeating it changes nothing.
     ///

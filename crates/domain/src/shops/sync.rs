@@ -34,6 +34,8 @@ text_enum!(
         Catalogue = "catalogue",
         /// Young orders, one by one; the cursor is the last whole pass.
         Reread = "reread",
+        /// What was spent on the platform's ads; the cursor is the last time.
+        Ads = "ads",
     }
 );
 

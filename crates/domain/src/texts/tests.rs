@@ -203,6 +203,7 @@ fn every_message_is_filled_in_every_language() {
         let texts = Texts::of(Locale { language: *language, region: None });
         crate::anomalies::wording::tests::say_all(&texts);
         crate::incidents::wording::say_all(&texts);
+        crate::mail::tests::say_all(&texts);
         crate::insights::say_all(&texts);
         crate::risks::say_all(&texts);
         crate::reorder::say_all(&texts);

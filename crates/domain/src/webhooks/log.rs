@@ -1,6 +1,6 @@
 //! What integrators see of their deliveries, and how they have them sent again.
 
-use std::time::Duration;
+use std::{collections::HashMap, time::Duration};
 
 use async_trait::async_trait;
 use time::OffsetDateTime;
@@ -8,7 +8,7 @@ use time::OffsetDateTime;
 use super::delivery::{DeliveryState, Leased, Report};
 use crate::{
     AccountId, DeliveryId, EventId, StoreError, SubscriptionId,
-    events::Event,
+    events::{Event, EventKind},
     idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
     page::{Page, PageRequest},
 };
@@ -97,6 +97,26 @@ pub struct LoggedDelivery {
     pub attempts: Vec<LoggedAttempt>,
 }
 
+/// Which deliveries a list has: those that fit all of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Filter {
+    pub state: Option<DeliveryState>,
+    pub event: Option<EventKind>,
+    /// Created from then on.
+    pub since: Option<OffsetDateTime>,
+    /// Created before.
+    pub until: Option<OffsetDateTime>,
+}
+
+/// How many deliveries to a subscription stand where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Tally {
+    pub delivered: i64,
+    pub failed: i64,
+    /// Pending or held.
+    pub waiting: i64,
+}
+
 /// What came of asking for a test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TestStart {
@@ -130,9 +150,17 @@ pub trait DeliveryLog: Send + Sync {
         &self,
         account: AccountId,
         subscription: SubscriptionId,
-        state: Option<DeliveryState>,
+        filter: Filter,
         page: PageRequest,
     ) -> Result<Page<LoggedDelivery>, StoreError>;
+    /// Where the deliveries stand that were created from `since` on. A subscription that had none is not in it.
+    async fn tallies(
+        &self,
+        account: AccountId,
+        since: OffsetDateTime,
+    ) -> Result<HashMap<SubscriptionId, Tally>, StoreError>;
+    /// The bytes that are sent of an event; `None` where they are kept no longer.
+    async fn body(&self, account: AccountId, event: EventId) -> Result<Option<Vec<u8>>, StoreError>;
     /// One delivery with all attempts that are kept.
     async fn find(
         &self,

@@ -22,8 +22,8 @@ use crate::{
 
 /// Name of the account that holds the demo shop, unless another one is named.
 const NAME: &str = "Demo shop";
-const CURRENCY: &str = "USD";
-const TIMEZONE: &str = "America/Argentina/Buenos_Aires";
+pub const CURRENCY: &str = "USD";
+pub const TIMEZONE: &str = "America/Argentina/Buenos_Aires";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

@@ -1,4 +1,4 @@
-//! `api dev`, and the gateway of `api up --dev-gateway`.
+//! `api dev`, and the stand-ins of `api up`.
 
 use std::{
     net::{SocketAddr, TcpListener},
@@ -10,16 +10,24 @@ pub use devtools::DevCommand;
 use devtools::{
     Settings,
     gateway::{Gateway, GatewayConfig},
+    shops::{
+        mercadolibre::{self, Mercadolibre},
+        shopify::{ShopifyStub, ShopifyStubConfig},
+        tiendanube::{Bucket, Seed, Tiendanube, TiendanubeConfig, default_scopes},
+    },
 };
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
+use time::OffsetDateTime;
 
-use crate::{config::Config, payments::prices, random, services::stop_signal};
+use super::demo::{CURRENCY, TIMEZONE};
+use crate::{config::Config, mails, payments::prices, random, services::stop_signal};
 
 pub async fn run(command: DevCommand, config: &Config) -> anyhow::Result<ExitCode> {
     let settings = Settings {
         gateway_key: config.payment_gateway_key.clone(),
         webhook_secret: config.payment_webhook_secret.clone(),
         prices: prices(config)?,
+        outbox: Some(Box::new(mails::outbox(config))),
     };
     devtools::run(command, settings, stop_signal()).await?;
     Ok(ExitCode::SUCCESS)
@@ -65,6 +73,106 @@ impl LocalGateway {
     pub fn notify(&self, url: String) {
         self.gateway.notify(url);
     }
+}
+
+/// Identifier of the app on every platform, and host name of the shop on Shopify.
+const APP: &str = "1234";
+const SHOP: &str = "example.myshopify.com";
+/// Orders of each shop, over so many days.
+const ORDERS: u32 = 400;
+const DAYS: u32 = 365;
+
+/// Shop platforms in this process, and the configuration that leads to them. The shops on Shopify and Tiendanube have the
+/// currency of the demo shop.
+pub struct LocalShops {
+    addresses: [(&'static str, SocketAddr); 3],
+    config: Config,
+}
+
+impl LocalShops {
+    pub fn start(config: &Config) -> anyhow::Result<Self> {
+        let secret = SecretString::from(random_name());
+        let redirect_uri = config.integration_redirect_url.clone();
+        let home = (CURRENCY.parse()?, TIMEZONE.parse()?);
+        let mut shopify = ShopifyStubConfig::new(APP.to_owned(), secret.clone(), SHOP.to_owned(), home);
+        (shopify.seed.orders, shopify.seed.days) = (ORDERS, DAYS);
+        let shopify = ShopifyStub::new(shopify)?;
+        let tiendanube = Tiendanube::new(TiendanubeConfig {
+            client_id: APP.to_owned(),
+            client_secret: secret.clone(),
+            redirect_uri: redirect_uri.clone(),
+            scopes: default_scopes(),
+            takes_local_hooks: true,
+            bucket: Bucket::PLATFORM,
+            seed: Seed {
+                seed: 1,
+                orders: ORDERS.into(),
+                days: DAYS,
+                currency: CURRENCY.parse()?,
+                zone: TIMEZONE.parse()?,
+                now: OffsetDateTime::now_utc(),
+            },
+        });
+        let hooks_url = hooks_url(config);
+        let client_secret = secret.expose_secret().to_owned();
+        let mercadolibre = Mercadolibre::new(mercadolibre::Config {
+            app: mercadolibre::App { client_id: APP.to_owned(), client_secret, redirect_uri },
+            seed: 1,
+            orders: ORDERS.into(),
+            days: DAYS.into(),
+            is_limited: true,
+            now: None,
+            notify: (!hooks_url.is_empty()).then(|| format!("{hooks_url}/hooks/mercadolibre")),
+            zone: TIMEZONE.parse()?,
+        })?;
+        let addresses = [
+            ("shopify", served(|listener| shopify.server(listener))?),
+            ("tiendanube", served(|listener| tiendanube.server(listener))?),
+            ("mercadolibre", served(|listener| mercadolibre.server(listener))?),
+        ];
+        let [shopify, tiendanube, mercadolibre] = addresses.map(|(_, address)| format!("http://{address}"));
+        let config = Config {
+            hooks_url,
+            shopify_client_id: APP.to_owned(),
+            shopify_client_secret: Some(secret.clone()),
+            shopify_base_url: shopify,
+            tiendanube_client_id: APP.to_owned(),
+            tiendanube_client_secret: Some(secret.clone()),
+            tiendanube_user_agent: "Development (nobody@localhost)".to_owned(),
+            tiendanube_base_url: tiendanube,
+            mercadolibre_client_id: APP.to_owned(),
+            mercadolibre_client_secret: Some(secret),
+            mercadolibre_base_url: mercadolibre,
+            ..config.clone()
+        };
+        Ok(Self { addresses, config })
+    }
+
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The platforms, and where they are.
+    pub fn addresses(&self) -> &[(&'static str, SocketAddr)] {
+        &self.addresses
+    }
+}
+
+/// Where hooks go: to this process, if its address is known before it listens.
+fn hooks_url(config: &Config) -> String {
+    if config.hooks_url.is_empty() && config.listen.port() > 0 && config.listen.ip().is_loopback() {
+        return format!("http://{}", config.listen);
+    }
+    config.hooks_url.clone()
+}
+
+/// Runs a stand-in on a free port until this process ends.
+fn served(server: impl FnOnce(TcpListener) -> std::io::Result<actix_web::dev::Server>) -> anyhow::Result<SocketAddr> {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).context("a shop platform for development")?;
+    let address = listener.local_addr()?;
+    #[expect(clippy::disallowed_methods, reason = "a shop platform for development")]
+    tokio::spawn(server(listener)?);
+    Ok(address)
 }
 
 fn random_name() -> String {

@@ -6,7 +6,7 @@ use domain::{
     AccountId, KeyId,
     accounts::{AccountStore, Mode},
     instants,
-    keys::{ApiKey, KeyRecord, KeyStore, NewKey, Scope},
+    keys::{ApiKey, DEFAULT_OVERLAP, KeyRecord, KeyStore, MAX_NAME_CHARS, MAX_OVERLAP, NewKey, Scope, Successor},
 };
 use serde_json::{Value, json};
 use store::Store;
@@ -16,9 +16,6 @@ use crate::{
     output::{rfc3339, rfc3339_or_dash},
     random,
 };
-
-/// Characters of a key's name.
-const MAX_NAME_CHARS: usize = 100;
 
 #[derive(Debug, Subcommand)]
 pub enum KeysCommand {
@@ -54,6 +51,25 @@ pub enum KeysCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Puts a new key in the place of another, with its name and scopes, and shows it, this once
+    #[command(after_help = "Example:\n  api keys rotate 3 --account 1 --expires 90d --overlap-hours 48")]
+    Rotate {
+        /// The key's id, from `api keys list`
+        #[arg(value_name = "KEY_ID")]
+        key: i64,
+        #[arg(long, value_name = "ID")]
+        account: i64,
+        /// When the new key ends: a number of days (90d), a date or an RFC 3339 instant [default: never]
+        #[arg(long, value_parser = parse_expiry)]
+        expires: Option<Expiry>,
+        /// For how many hours the old key goes on working
+        #[arg(long, default_value_t = DEFAULT_OVERLAP.whole_hours(),
+            value_parser = clap::value_parser!(i64).range(0..=MAX_OVERLAP.whole_hours()))]
+        overlap_hours: i64,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Revokes a key, for good and at once
     #[command(after_help = "Example:\n  api keys revoke 3 --account 1")]
     Revoke {
@@ -75,6 +91,15 @@ pub enum Expiry {
     At(OffsetDateTime),
 }
 
+impl Expiry {
+    fn at(self, now: OffsetDateTime) -> OffsetDateTime {
+        match self {
+            Self::After(duration) => now + duration,
+            Self::At(instant) => instant,
+        }
+    }
+}
+
 fn parse_expiry(text: &str) -> Result<Expiry, String> {
     if let Some(days) = text.strip_suffix('d').and_then(|days| days.parse::<u16>().ok()) {
         return Ok(Expiry::After(Duration::days(days.into())));
@@ -90,25 +115,20 @@ pub async fn run(command: KeysCommand, store: &Store) -> anyhow::Result<()> {
     match command {
         KeysCommand::Create { account, mode, scopes, expires, name, json } => {
             domain::text::check(&name, MAX_NAME_CHARS).map_err(|error| anyhow::anyhow!("--name: {error}"))?;
-            let expires_at = expires.map(|expiry| match expiry {
-                Expiry::After(duration) => now + duration,
-                Expiry::At(instant) => instant,
-            });
+            let expires_at = expires.map(|expiry| expiry.at(now));
             let (key, record) = create(store, AccountId(account), mode, scopes, expires_at, name).await?;
-            if json {
-                let mut shown = to_json(&record);
-                if let Value::Object(fields) = &mut shown {
-                    fields.insert("key".to_owned(), key.expose().into());
-                }
-                println!("{}", serde_json::to_string_pretty(&shown)?);
-            } else {
-                eprintln!("Key {} of account {}. It is shown this once; store it now.", record.id, record.account_id);
-                println!("{}", key.expose());
-            }
+            show(&key, &record, json)?;
         }
         KeysCommand::List { account, json } => {
             let account = find_account(store, account).await?;
             print(&store_keys(store, account).await?, json)?;
+        }
+        KeysCommand::Rotate { key, account, expires, overlap_hours, json } => {
+            let account = find_account(store, account).await?;
+            let expires_at = expires.map(|expiry| expiry.at(now));
+            let (key, record) =
+                rotate(store, account, KeyId(key), expires_at, Duration::hours(overlap_hours), now).await?;
+            show(&key, &record, json)?;
         }
         KeysCommand::Revoke { key, account, json } => {
             let record = KeyStore::revoke(store, AccountId(account), KeyId(key), now)
@@ -138,8 +158,7 @@ pub async fn create(
             .with_context(|| format!("the user of account {account} has no {mode} account"))?,
         _ => named,
     };
-    let key: ApiKey =
-        ApiKey::generate(target.mode, random::bytes()).expose().parse().context("the system gave no random bytes")?;
+    let key = generate(target.mode)?;
     let mut scopes = scopes;
     scopes.sort_unstable();
     scopes.dedup();
@@ -157,6 +176,44 @@ pub async fn create(
     )
     .await?;
     Ok((key, record))
+}
+
+/// The key is read back: one of too few random bytes is none.
+fn generate(mode: Mode) -> anyhow::Result<ApiKey> {
+    ApiKey::generate(mode, random::bytes()).expose().parse().context("the system gave no random bytes")
+}
+
+async fn rotate(
+    store: &Store,
+    account: AccountId,
+    id: KeyId,
+    expires_at: Option<OffsetDateTime>,
+    overlap: Duration,
+    now: OffsetDateTime,
+) -> anyhow::Result<(ApiKey, KeyRecord)> {
+    let mode = AccountStore::find(store, account).await?.with_context(|| no_account(account))?.mode;
+    let key = generate(mode)?;
+    let prefix = key.display_prefix().to_owned();
+    let successor = Successor { hash: key.hash(), prefix, now, expires_at, overlap_until: now + overlap };
+    let record = KeyStore::rotate(store, account, id, successor).await?.with_context(|| {
+        format!("account {account} has no key {id} that still works; `api keys list` shows what it has")
+    })?;
+    Ok((key, record))
+}
+
+/// Prints a key that cannot be shown again.
+fn show(key: &ApiKey, record: &KeyRecord, json: bool) -> anyhow::Result<()> {
+    if json {
+        let mut shown = to_json(record);
+        if let Value::Object(fields) = &mut shown {
+            fields.insert("key".to_owned(), key.expose().into());
+        }
+        println!("{}", serde_json::to_string_pretty(&shown)?);
+    } else {
+        eprintln!("Key {} of account {}. It is shown this once; store it now.", record.id, record.account_id);
+        println!("{}", key.expose());
+    }
+    Ok(())
 }
 
 async fn store_keys(store: &Store, account: AccountId) -> anyhow::Result<Vec<KeyRecord>> {
@@ -178,14 +235,18 @@ fn print(keys: &[KeyRecord], json: bool) -> anyhow::Result<()> {
         println!("{}", serde_json::to_string_pretty(&keys.iter().map(to_json).collect::<Vec<_>>())?);
         return Ok(());
     }
-    println!("{:>8}  {:<13}  {:<10}  {:<20}  {:<20}  NAME", "KEY", "PREFIX", "SCOPES", "EXPIRES", "REVOKED");
+    println!(
+        "{:>8}  {:<13}  {:<10}  {:<20}  {:<20}  {:<20}  NAME",
+        "KEY", "PREFIX", "SCOPES", "LAST USED", "EXPIRES", "REVOKED"
+    );
     for key in keys {
         let scopes: Vec<_> = key.scopes.iter().map(|scope| scope.as_str()).collect();
         println!(
-            "{:>8}  {:<13}  {:<10}  {:<20}  {:<20}  {}",
+            "{:>8}  {:<13}  {:<10}  {:<20}  {:<20}  {:<20}  {}",
             key.id,
             format!("{}…", key.prefix),
             scopes.join(","),
+            rfc3339_or_dash(key.last_used_at),
             rfc3339_or_dash(key.expires_at),
             rfc3339_or_dash(key.revoked_at),
             key.name
@@ -203,6 +264,7 @@ fn to_json(key: &KeyRecord) -> Value {
         "prefix": key.prefix,
         "scopes": key.scopes,
         "created_at": rfc3339(key.created_at),
+        "last_used_at": key.last_used_at.map(rfc3339),
         "expires_at": key.expires_at.map(rfc3339),
         "revoked_at": key.revoked_at.map(rfc3339),
     })

@@ -14,6 +14,7 @@ pub mod incidents;
 pub mod integrations;
 pub mod jobs;
 pub mod keys;
+pub mod people;
 pub mod restore;
 pub mod secrets;
 pub mod up;
@@ -151,6 +152,8 @@ async fn with_database(command: Command, config: &Config, database: &Database) -
         Command::Restore(args) => return restore::run(args, config, database).await,
         Command::Accounts(command) => accounts::run(command, &store(database).await?).await?,
         Command::Dashboard(command) => dashboard::run(command, &store(database).await?, config).await?,
+        Command::People(command) => people::run(command, &store(database).await?, config).await?,
+        Command::Sessions(command) => people::run_sessions(command, &store(database).await?).await?,
         Command::Import(command) => return import::run(command, database.session()?, &store(database).await?).await,
         #[cfg(not(feature = "dev"))]
         Command::Demo(_) => {}

@@ -7,10 +7,13 @@ use store::{Connect, Store};
 use url::Url;
 
 #[cfg(not(feature = "dev"))]
-use super::without_dev::{self as demo, LocalGateway};
+use super::without_dev::{self as demo, LocalGateway, LocalShops};
 use super::{Misconfigured, keys};
 #[cfg(feature = "dev")]
-use super::{demo, dev::LocalGateway};
+use super::{
+    demo,
+    dev::{LocalGateway, LocalShops},
+};
 use crate::{
     config::Config,
     dashboard,
@@ -48,6 +51,8 @@ pub async fn up(args: UpArgs, config: &Config, database: &Database) -> anyhow::R
     let roles = Roles { http: true, work: true };
     let local = use_dev_gateway.then(|| LocalGateway::start(config)).transpose()?;
     let config = local.as_ref().map_or(config, LocalGateway::config);
+    let shops = (with_demo && embedded && has_no_app(config)).then(|| LocalShops::start(config)).transpose()?;
+    let config = shops.as_ref().map_or(config, LocalShops::config);
     services::run(config, database, keys, roles, async |store, addresses| {
         let address = addresses.as_ref().map(|at| at.api);
         if let (Some(local), Some(address)) = (&local, address) {
@@ -65,6 +70,9 @@ pub async fn up(args: UpArgs, config: &Config, database: &Database) -> anyhow::R
         }
         let gateway = local.as_ref().map(LocalGateway::address);
         announce_gateway(gateway);
+        if let (Some(shops), Some(_)) = (&shops, &addresses) {
+            announce_shops(shops.addresses());
+        }
         let shown = |address: Option<SocketAddr>| address.map(tracing::field::display);
         tracing::info!(address = shown(address), gateway = shown(gateway), "ready");
         Ok(())
@@ -81,6 +89,20 @@ fn uses_dev_gateway(by_name: bool, in_own_demo: bool, has_gateway: bool) -> Resu
         )),
         (by_name, false) => Ok(by_name || in_own_demo),
         (false, true) => Ok(false),
+    }
+}
+
+/// Whether no real platform is configured: then there is room for stand-ins.
+fn has_no_app(config: &Config) -> bool {
+    [&config.shopify_client_id, &config.tiendanube_client_id, &config.mercadolibre_client_id]
+        .iter()
+        .all(|id| id.is_empty())
+}
+
+fn announce_shops(addresses: &[(&str, SocketAddr)]) {
+    println!("\nShops connect to stand-ins of their platforms (docs/integrations.md shows how):");
+    for (platform, address) in addresses {
+        println!("  {platform:<13}  http://{address}");
     }
 }
 

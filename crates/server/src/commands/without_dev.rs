@@ -53,6 +53,23 @@ impl LocalGateway {
     }
 }
 
+/// There are none.
+pub enum LocalShops {}
+
+impl LocalShops {
+    pub fn start(_: &Config) -> anyhow::Result<Self> {
+        Err(refusal().into())
+    }
+
+    pub fn config(&self) -> &Config {
+        match *self {}
+    }
+
+    pub fn addresses(&self) -> &[(&'static str, SocketAddr)] {
+        match *self {}
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use clap::Parser;

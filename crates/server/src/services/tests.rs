@@ -20,12 +20,14 @@ use crate::{commands::keys, config::Flags};
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Every task that runs for as long as the process does. One that is missing here is not known to come back.
-const TASKS: [&str; 13] = [
+const TASKS: [&str; 16] = [
     "ai",
     "alerts",
     "auto_topup",
     "deliveries",
     "delivery_listener",
+    "key_uses",
+    "mails",
     "metrics_upkeep",
     "probes",
     "redis_link",
@@ -34,6 +36,7 @@ const TASKS: [&str; 13] = [
     "scheduler",
     "shop_hooks",
     "shop_sync",
+    "uploads",
 ];
 
 async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
@@ -57,6 +60,8 @@ fn everything(db: &TestDb) -> Config {
         database_url: secret(&db.url()),
         database_read_url: secret(&db.url()),
         redis_url: secret(&format!("redis://{nobody}")),
+        smtp_url: secret(&format!("smtp://{nobody}")),
+        mail_from: "Example <hello@example.com>".to_owned(),
         payment_gateway_url: format!("http://{nobody}"),
         payment_gateway_key: secret("key"),
         payment_webhook_secret: secret("secret"),

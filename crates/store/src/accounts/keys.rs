@@ -1,6 +1,7 @@
 //! [`KeyStore`] on Postgres.
 
 pub(crate) mod cache;
+mod uses;
 
 use async_trait::async_trait;
 use diesel::{
@@ -12,7 +13,7 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, KeyId, StoreError,
     accounts::Profile,
-    keys::{KeyHash, KeyRecord, KeyStore, NewKey},
+    keys::{KeyHash, KeyRecord, KeyStore, NewKey, Successor},
 };
 use time::OffsetDateTime;
 
@@ -41,6 +42,7 @@ struct KeyRow {
     created_at: OffsetDateTime,
     expires_at: Option<OffsetDateTime>,
     revoked_at: Option<OffsetDateTime>,
+    last_used_at: Option<OffsetDateTime>,
 }
 
 #[derive(Queryable, Selectable)]
@@ -57,7 +59,7 @@ struct OwnerRow {
 }
 
 fn record((key, owner): (KeyRow, OwnerRow)) -> Result<KeyRecord, StoreError> {
-    let KeyRow { hash, id, account_id, name, prefix, scopes, created_at, expires_at, revoked_at } = key;
+    let KeyRow { hash, id, account_id, name, prefix, scopes, created_at, expires_at, revoked_at, last_used_at } = key;
     let OwnerRow { user_id, mode, plan, currency, timezone, language, country, created_at: since } = owner;
     Ok(KeyRecord {
         id: KeyId(id),
@@ -78,6 +80,7 @@ fn record((key, owner): (KeyRow, OwnerRow)) -> Result<KeyRecord, StoreError> {
         created_at,
         expires_at,
         revoked_at,
+        last_used_at,
     })
 }
 
@@ -102,26 +105,25 @@ impl KeyStore for Store {
         row.map(record).transpose()
     }
 
+    /// Whoever works on the store itself asks for no request.
+    fn note_use(&self, _: KeyHash, _: OffsetDateTime) {}
+
     async fn create(&self, key: NewKey) -> Result<KeyRecord, StoreError> {
-        let NewKey { hash, account_id, name, prefix, scopes, created_at, expires_at } = key;
-        let scopes: Vec<&str> = scopes.iter().map(|scope| scope.as_str()).collect();
-        self.run::<_, Failure>(async |connection| {
-            diesel::insert_into(api_keys::table)
-                .values((
-                    api_keys::hash.eq(hash.0.to_vec()),
-                    api_keys::account_id.eq(account_id.0),
-                    api_keys::name.eq(name),
-                    api_keys::prefix.eq(prefix),
-                    api_keys::scopes.eq(scopes),
-                    api_keys::created_at.eq(created_at),
-                    api_keys::expires_at.eq(expires_at),
-                ))
-                .execute(connection)
-                .await?;
-            Ok(())
-        })
-        .await?;
+        let hash = key.hash;
+        self.run::<_, Failure>(async |connection| Ok(insert(connection, key).await?)).await?;
         self.find(hash).await?.ok_or_else(|| corrupt("key"))
+    }
+
+    async fn rotate(
+        &self,
+        account: AccountId,
+        id: KeyId,
+        successor: Successor,
+    ) -> Result<Option<KeyRecord>, StoreError> {
+        let hash = successor.hash;
+        let is_rotated =
+            self.transact::<_, Failure>(async |connection| rotate(connection, account, id, successor).await).await?;
+        if is_rotated { self.find(hash).await } else { Ok(None) }
     }
 
     async fn list(&self, account: AccountId) -> Result<Vec<KeyRecord>, StoreError> {
@@ -156,6 +158,52 @@ impl KeyStore for Store {
             None => Ok(None),
         }
     }
+}
+
+async fn insert(connection: &mut AsyncPgConnection, key: NewKey) -> QueryResult<()> {
+    let NewKey { hash, account_id, name, prefix, scopes, created_at, expires_at } = key;
+    let scopes: Vec<&str> = scopes.iter().map(|scope| scope.as_str()).collect();
+    diesel::insert_into(api_keys::table)
+        .values((
+            api_keys::hash.eq(hash.0.to_vec()),
+            api_keys::account_id.eq(account_id.0),
+            api_keys::name.eq(name),
+            api_keys::prefix.eq(prefix),
+            api_keys::scopes.eq(scopes),
+            api_keys::created_at.eq(created_at),
+            api_keys::expires_at.eq(expires_at),
+        ))
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// Ends a key that works, at the latest at the end of the overlap, announces that, and puts another in its place.
+async fn rotate(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    id: KeyId,
+    successor: Successor,
+) -> Result<bool, Failure> {
+    let Successor { hash, prefix, now, expires_at, overlap_until } = successor;
+    let of_account = api_keys::account_id.eq(account.0).and(api_keys::id.eq(id.0));
+    let works = api_keys::revoked_at.is_null().and(api_keys::expires_at.is_null().or(api_keys::expires_at.gt(now)));
+    let replaced = api_keys::table
+        .filter(of_account.and(works))
+        .for_update()
+        .select(KeyRow::as_select())
+        .first(connection)
+        .await
+        .optional()?;
+    let Some(KeyRow { hash: old, name, scopes, expires_at: end, .. }) = replaced else { return Ok(false) };
+    diesel::update(api_keys::table.find(&old))
+        .set(api_keys::expires_at.eq(end.map_or(overlap_until, |end| end.min(overlap_until))))
+        .execute(connection)
+        .await?;
+    announce(connection, &old).await?;
+    let scopes = scopes.iter().map(|scope| parse(scope, "scope")).collect::<Result<_, _>>()?;
+    insert(connection, NewKey { hash, account_id: account, name, prefix, scopes, created_at: now, expires_at }).await?;
+    Ok(true)
 }
 
 /// Revokes a key and announces it. Gives its hash, also when it was revoked before.

@@ -6,16 +6,17 @@ use diesel::{
     pg::Pg,
     prelude::*,
     row::Row,
-    sql_types::{BigInt, Nullable, Numeric, Text, Timestamptz},
+    sql_types::{Array, BigInt, Nullable, Numeric, Text, Timestamptz},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, CustomerId, StoreError,
     accounts::Platform,
-    customers::{Customer, CustomerStore, Segment, SegmentFigures},
+    customers::{Customer, CustomerOrder, CustomerStore, Segment, SegmentFigures},
     freshness::{Dated, Freshness, Newest, Source},
     jobs::JobName,
     page::{Page, PageRequest},
+    search::{MOST_FOUND, Prefix},
 };
 use futures_util::stream::BoxStream;
 use rust_decimal::Decimal;
@@ -27,12 +28,17 @@ use crate::{
     database::{
         decode::{Amount, InOrder, Named},
         error::{Failure, parse},
-        statement,
+        statement::{self, Condition, Scalar},
         streams::{self, STREAM_BATCH},
     },
+    schema::orders,
 };
 
 type Instant = Nullable<Timestamptz>;
+
+/// What comes after an order, whose number follows, in a list; `$1` is the account.
+const AFTER_ORDER: &str = "(placed_at, id) < (
+    SELECT last.placed_at, last.id FROM orders AS last WHERE last.account_id = $1 AND last.id = ";
 
 macro_rules! page_statement {
     ($(#[$meta:meta])* $name:ident($($field:ident: $rust:ty => $sql:ty),*), $filter:literal) => {
@@ -56,6 +62,37 @@ page_statement!(
     PageOfSource(account: i64 => BigInt, before: i64 => BigInt, limit: i64 => BigInt, source: &'static str => Text),
     "AND source = $4"
 );
+
+page_statement!(
+    /// A page of customers that were found.
+    PageOfFound(account: i64 => BigInt, before: i64 => BigInt, limit: i64 => BigInt, ids: Vec<i64> => Array<BigInt>),
+    "AND id = ANY ($4)"
+);
+
+statement!(
+    /// Two ranges, each of an index of its own.
+    BeginWith<'a>(
+        account: i64 => BigInt,
+        from: &'a str => Text,
+        to: &'a str => Text,
+        limit: i64 => BigInt,
+    ) -> Scalar<BigInt> = "
+    (SELECT id FROM customers WHERE account_id = $1
+        AND lower(name) COLLATE \"C\" >= $2 AND lower(name) COLLATE \"C\" < $3 LIMIT $4)
+    UNION
+    (SELECT id FROM customers WHERE account_id = $1
+        AND lower(email) COLLATE \"C\" >= $2 AND lower(email) COLLATE \"C\" < $3 LIMIT $4)"
+);
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = orders, check_for_backend(diesel::pg::Pg))]
+struct OrderRow {
+    id: i64,
+    external_id: String,
+    placed_at: OffsetDateTime,
+    gross: Decimal,
+    units: i64,
+}
 
 /// A customer, when the metrics were computed, and the newest order and refund; the latter the same in every row.
 struct CustomerRow {
@@ -123,6 +160,57 @@ impl CustomerStore for Store {
         Ok(self.read_pipelined(account, async |connection| dated(connection, account, source, page).await).await?)
     }
 
+    async fn search(
+        &self,
+        account: AccountId,
+        text: &Prefix,
+        page: PageRequest,
+    ) -> Result<Dated<Page<Customer>>, StoreError> {
+        let end = text.end();
+        let found = self
+            .read(account, async |connection| {
+                let begin = BeginWith { account: account.0, from: text.as_str(), to: &end, limit: MOST_FOUND };
+                let ids: Vec<i64> = begin.load(connection).await?;
+                let (account_id, before) = (account.0, page.cursor.unwrap_or(i64::MAX));
+                let found = PageOfFound { account: account_id, before, limit: page.limit + 1, ids };
+                let rows: Vec<CustomerRow> = found.load(connection).await?;
+                with_freshness(connection, account, rows, page).await
+            })
+            .await?;
+        Ok(found)
+    }
+
+    async fn orders(
+        &self,
+        account: AccountId,
+        id: CustomerId,
+        page: PageRequest,
+    ) -> Result<Page<CustomerOrder>, StoreError> {
+        let rows: Vec<OrderRow> = self
+            .read(account, async |connection| {
+                let mut found = orders::table
+                    .filter(orders::account_id.eq(account.0))
+                    .filter(orders::customer_id.eq(id.0))
+                    .order((orders::placed_at.desc(), orders::id.desc()))
+                    .limit(page.limit + 1)
+                    .select(OrderRow::as_select())
+                    .into_boxed();
+                if let Some(cursor) = page.cursor {
+                    found = found.filter(Condition { before: AFTER_ORDER, value: cursor });
+                }
+                Ok(found.load(connection).await?)
+            })
+            .await?;
+        let order = |OrderRow { id, external_id, placed_at, gross, units }| CustomerOrder {
+            id,
+            external_id,
+            placed_at,
+            gross,
+            units,
+        };
+        Ok(Page::cut(rows.into_iter().map(order).collect(), page.limit, |order: &CustomerOrder| order.id))
+    }
+
     async fn stream(
         &self,
         account: AccountId,
@@ -187,6 +275,16 @@ async fn dated(
     page: PageRequest,
 ) -> Result<Dated<Page<Customer>>, Failure> {
     let rows = rows(connection, account, source, page).await?;
+    with_freshness(connection, account, rows, page).await
+}
+
+/// Every row tells how fresh it is; without any it is looked up.
+async fn with_freshness(
+    connection: &AsyncPgConnection,
+    account: AccountId,
+    rows: Vec<CustomerRow>,
+    page: PageRequest,
+) -> Result<Dated<Page<Customer>>, Failure> {
     let freshness = match rows.as_slice() {
         [CustomerRow { reach, .. }, ..] => freshness_of(*reach),
         [] => freshness::of(connection, account, JobName::CustomerMetrics).await?,

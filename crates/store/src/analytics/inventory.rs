@@ -1,13 +1,21 @@
 //! [`InventoryStore`] on Postgres.
 
 use async_trait::async_trait;
-use diesel::{dsl::SqlTypeOf, pg::Pg, prelude::*};
+use diesel::{
+    dsl::SqlTypeOf,
+    pg::Pg,
+    prelude::*,
+    sql_types::{BigInt, Date as SqlDate, Nullable, Text},
+};
 use diesel_async::RunQueryDsl;
 use domain::{
     AccountId, InventoryItemId, StoreError,
-    inventory::{InventoryStore, Item, Listing, Status, Summary},
+    freshness::Dated,
+    inventory::{InventoryStore, Item, ItemDay, Listing, Placed, Status, Summary},
     jobs::JobName,
     page::{Page, PageRequest},
+    profit::DayRange,
+    search::{MOST_FOUND, Prefix},
 };
 use rust_decimal::Decimal;
 use time::{Date, OffsetDateTime};
@@ -15,7 +23,10 @@ use time::{Date, OffsetDateTime};
 use crate::{
     Store,
     analytics::freshness::{self, Found, WithFreshness},
-    database::{error::parse, statement::Condition},
+    database::{
+        error::parse,
+        statement::{Condition, Scalar},
+    },
     schema::inventory_items,
 };
 
@@ -84,20 +95,59 @@ impl TryFrom<ItemRow> for Item {
     }
 }
 
+const JOB: JobName = JobName::InventoryVelocity;
+
 #[async_trait]
 impl InventoryStore for Store {
     async fn list(&self, account: AccountId, status: Option<Status>, page: PageRequest) -> Result<Listing, StoreError> {
-        const JOB: JobName = JobName::InventoryVelocity;
         let found = self
             .read(account, async |connection| {
                 let query = WithFreshness::with_counts(JOB, COUNTS, items(account, status, page));
                 Ok(query.load::<Found<ItemRow>>(connection).await?)
             })
             .await?;
-        let (freshness, counts, rows) = freshness::apart(JOB, found);
-        let items = rows.into_iter().map(Item::try_from).collect::<Result<_, _>>()?;
-        let summary = summary(&counts);
-        Ok(Listing { page: Page::cut(items, page.limit, |item: &Item| item.id.0), summary, freshness })
+        listing(found, page)
+    }
+
+    async fn search(&self, account: AccountId, text: &Prefix, page: PageRequest) -> Result<Listing, StoreError> {
+        let end = text.end();
+        let found = self
+            .read(account, async |connection| {
+                let begin = BeginWith { account: account.0, from: text.as_str(), to: &end, limit: MOST_FOUND };
+                let ids: Vec<i64> = begin.load(connection).await?;
+                let matching = items(account, None, page).filter(inventory_items::id.eq_any(ids));
+                Ok(WithFreshness::with_counts(JOB, COUNTS, matching).load::<Found<ItemRow>>(connection).await?)
+            })
+            .await?;
+        listing(found, page)
+    }
+
+    async fn find(&self, account: AccountId, id: InventoryItemId) -> Result<Option<Dated<Placed>>, StoreError> {
+        use inventory_items::{days_rank, sku, urgency};
+        let (found, after) = self
+            .read(account, async |connection| {
+                let one = PageRequest { limit: 1, cursor: None };
+                let own = items(account, None, one).filter(inventory_items::id.eq(id.0));
+                let found = WithFreshness::new(JOB, own).load::<Found<ItemRow>>(connection).await?;
+                let before = inventory_items::table
+                    .filter(inventory_items::account_id.eq(account.0))
+                    .filter(Condition { before: BEFORE, value: id.0 })
+                    .order((urgency.desc(), days_rank.desc(), sku.desc(), inventory_items::id.desc()))
+                    .select(inventory_items::id);
+                let after: Option<i64> = before.first(connection).await.optional()?;
+                Ok((found, after))
+            })
+            .await?;
+        let (freshness, _, rows) = freshness::apart(JOB, found);
+        let item = rows.into_iter().next().map(Item::try_from).transpose()?;
+        Ok(item.map(|item| Dated { found: Placed { item, after: after.map(InventoryItemId) }, freshness }))
+    }
+
+    async fn days(&self, account: AccountId, id: InventoryItemId, range: DayRange) -> Result<Vec<ItemDay>, StoreError> {
+        let days = Days { account: account.0, id: id.0, first: range.first, last: range.last };
+        let rows: Vec<DayRow> = self.read(account, async |connection| Ok(days.load(connection).await?)).await?;
+        let day = |DayRow { day, sold, returned, stock }| ItemDay { day, sold, returned, stock };
+        Ok(rows.into_iter().map(day).collect())
     }
 }
 
@@ -114,6 +164,53 @@ session_statement!(
 const AFTER: &str = "(urgency, days_rank, sku, id) > (
     SELECT last.urgency, last.days_rank, last.sku, last.id FROM inventory_items AS last
     WHERE last.account_id = $1 AND last.id = ";
+
+/// What comes before an item, whose id follows.
+const BEFORE: &str = "(urgency, days_rank, sku, id) < (
+    SELECT own.urgency, own.days_rank, own.sku, own.id FROM inventory_items AS own
+    WHERE own.account_id = $1 AND own.id = ";
+
+statement!(
+    /// Two ranges, each of an index of its own.
+    BeginWith<'a>(
+        account: i64 => BigInt,
+        from: &'a str => Text,
+        to: &'a str => Text,
+        limit: i64 => BigInt,
+    ) -> Scalar<BigInt> = "
+    (SELECT id FROM inventory_items WHERE account_id = $1
+        AND lower(sku) COLLATE \"C\" >= $2 AND lower(sku) COLLATE \"C\" < $3 LIMIT $4)
+    UNION
+    (SELECT id FROM inventory_items WHERE account_id = $1
+        AND lower(product_name) COLLATE \"C\" >= $2 AND lower(product_name) COLLATE \"C\" < $3 LIMIT $4)"
+);
+
+statement!(
+    Days(
+        account: i64 => BigInt,
+        id: i64 => BigInt,
+        first: Date => SqlDate,
+        last: Date => SqlDate,
+    ) -> DayRow = "
+    WITH item AS (SELECT product_id FROM inventory_items WHERE account_id = $1 AND id = $2)
+    SELECT coalesce(sold.day, level.day) AS day, coalesce(sold.units, 0) AS sold,
+        coalesce(sold.cancelled_units, 0) AS returned, level.stock
+    FROM (SELECT day, units, cancelled_units FROM product_days
+        WHERE account_id = $1 AND product_id = (SELECT product_id FROM item) AND day BETWEEN $3 AND $4) sold
+    FULL JOIN (SELECT day, stock FROM stock_levels
+        WHERE account_id = $1 AND product_id = (SELECT product_id FROM item) AND day BETWEEN $3 AND $4) level
+        ON level.day = sold.day
+    ORDER BY 1"
+);
+
+row!(
+    struct DayRow {
+        day: Date => SqlDate,
+        sold: i64 => BigInt,
+        returned: i64 => BigInt,
+        stock: Option<i64> => Nullable<BigInt>,
+    }
+);
 
 /// The items of a page.
 fn items(
@@ -136,6 +233,13 @@ fn items(
         query = query.filter(Condition { before: AFTER, value: cursor });
     }
     query
+}
+
+fn listing(found: Vec<Found<ItemRow>>, page: PageRequest) -> Result<Listing, StoreError> {
+    let (freshness, counts, rows) = freshness::apart(JOB, found);
+    let items = rows.into_iter().map(Item::try_from).collect::<Result<_, _>>()?;
+    let summary = summary(&counts);
+    Ok(Listing { page: Page::cut(items, page.limit, |item: &Item| item.id.0), summary, freshness })
 }
 
 fn summary(counts: &[i64]) -> Summary {

@@ -78,6 +78,22 @@ fn defect(error: serde_json::Error) -> StoreError {
 
 #[async_trait]
 impl ReorderStore for Store {
+    async fn pending_of(&self, account: AccountId, item: InventoryItemId) -> Result<Option<Suggestion>, StoreError> {
+        let row: Option<SuggestionRow> = self
+            .read(account, async |connection| {
+                Ok(reorder_suggestions::table
+                    .filter(reorder_suggestions::account_id.eq(account.0))
+                    .filter(reorder_suggestions::inventory_item_id.eq(item.0))
+                    .filter(reorder_suggestions::status.eq(Status::Pending.as_str()))
+                    .select(SuggestionRow::as_select())
+                    .first(connection)
+                    .await
+                    .optional()?)
+            })
+            .await?;
+        row.map(Suggestion::try_from).transpose()
+    }
+
     async fn list(&self, account: AccountId, status: Option<Status>, page: PageRequest) -> Result<Listing, StoreError> {
         const JOB: JobName = JobName::SmartReorder;
         let found = self

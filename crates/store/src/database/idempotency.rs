@@ -1,5 +1,6 @@
 //! Idempotency keys: looked up and written in the transaction of the effect.
 
+use async_trait::async_trait;
 use diesel::{
     dsl::sql,
     prelude::*,
@@ -9,14 +10,15 @@ use diesel::{
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
-    idempotency::{IdempotencyError, IdempotencyKey},
+    idempotency::{AnswerStore, HANDLED_WITHIN, IdempotencyError, IdempotencyKey},
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use time::OffsetDateTime;
 
 use crate::{
+    Store,
     database::{
-        error::store_error,
+        error::{Failure, store_error},
         transact::{TransactionError, is_conflict, was_conflict},
     },
     schema::idempotency_keys,
@@ -135,4 +137,54 @@ pub(crate) async fn finish(
         .execute(connection)
         .await?;
     Ok(())
+}
+
+/// What stands in the place of an answer while the write goes on, with the second since when.
+const CLAIMED: &str = "claimed_at";
+
+#[async_trait]
+impl AnswerStore for Store {
+    async fn claim(
+        &self,
+        account: AccountId,
+        key: &IdempotencyKey,
+        now: OffsetDateTime,
+    ) -> Result<Option<Value>, IdempotencyError> {
+        let claimed = self
+            .transact::<_, WriteError<IdempotencyError>>(async |connection| {
+                if let Some(answer) = begin(connection, account, key, now).await? {
+                    let Some(since) = answer.get(CLAIMED).and_then(Value::as_i64) else { return Ok(Some(answer)) };
+                    if now.unix_timestamp() - since < HANDLED_WITHIN.whole_seconds() {
+                        return Err(IdempotencyError::InProgress.into());
+                    }
+                }
+                finish(connection, account, key, json!({ CLAIMED: now.unix_timestamp() }), now).await?;
+                Ok(None)
+            })
+            .await;
+        claimed.map_err(WriteError::into_refusal)
+    }
+
+    async fn answered(
+        &self,
+        account: AccountId,
+        key: &IdempotencyKey,
+        answer: Value,
+        now: OffsetDateTime,
+    ) -> Result<(), StoreError> {
+        self.run::<_, Failure>(async |connection| Ok(finish(connection, account, key, answer.clone(), now).await?))
+            .await?;
+        Ok(())
+    }
+
+    async fn failed(&self, account: AccountId, key: &IdempotencyKey) -> Result<(), StoreError> {
+        let claim =
+            idempotency_keys::table.find((account.0, &key.path, &key.key)).filter(sql::<Bool>("result ? 'claimed_at'"));
+        self.run::<_, Failure>(async |connection| {
+            diesel::delete(claim).execute(connection).await?;
+            Ok(())
+        })
+        .await?;
+        Ok(())
+    }
 }

@@ -5,6 +5,7 @@ use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     PersonId, StoreError,
+    mail::LinkDetails,
     sessions::{Link, LinkPurpose, LinkStore, TokenHash},
 };
 use time::OffsetDateTime;
@@ -17,11 +18,11 @@ use crate::{
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = links, check_for_backend(diesel::pg::Pg))]
-struct LinkRow {
+pub(super) struct LinkRow {
     purpose: String,
-    person_id: Option<i64>,
-    user_id: Option<String>,
-    details: serde_json::Value,
+    pub(super) person_id: Option<i64>,
+    pub(super) user_id: Option<String>,
+    pub(super) details: serde_json::Value,
 }
 
 impl TryFrom<LinkRow> for Link {
@@ -35,6 +36,23 @@ impl TryFrom<LinkRow> for Link {
             details,
         })
     }
+}
+
+/// What a link from a mail carries.
+pub(super) fn details(stored: serde_json::Value) -> Result<LinkDetails, StoreError> {
+    serde_json::from_value(stored).map_err(|error| StoreError::Internal(error.into()))
+}
+
+/// Takes a link within a transaction: the first who does gets it, nobody after.
+pub(super) async fn take(
+    connection: &mut AsyncPgConnection,
+    hash: TokenHash,
+    purpose: LinkPurpose,
+    now: OffsetDateTime,
+) -> QueryResult<Option<LinkRow>> {
+    let open = links::hash.eq(hash.0.to_vec());
+    let open = open.and(links::purpose.eq(purpose.as_str())).and(links::expires_at.gt(now));
+    diesel::delete(links::table.filter(open)).returning(LinkRow::as_returning()).get_result(connection).await.optional()
 }
 
 pub(super) async fn prune(connection: &mut AsyncPgConnection, now: OffsetDateTime) -> QueryResult<()> {
@@ -97,17 +115,8 @@ impl LinkStore for Store {
         purpose: LinkPurpose,
         now: OffsetDateTime,
     ) -> Result<Option<Link>, StoreError> {
-        let row: Option<LinkRow> = self
-            .run::<_, Failure>(async |connection| {
-                let open = links::hash.eq(hash.0.to_vec());
-                let open = open.and(links::purpose.eq(purpose.as_str())).and(links::expires_at.gt(now));
-                Ok(diesel::delete(links::table.filter(open))
-                    .returning(LinkRow::as_returning())
-                    .get_result(connection)
-                    .await
-                    .optional()?)
-            })
-            .await?;
+        let row: Option<LinkRow> =
+            self.run::<_, Failure>(async |connection| Ok(take(connection, hash, purpose, now).await?)).await?;
         row.map(Link::try_from).transpose()
     }
 }

@@ -6,18 +6,20 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     PersonId, SessionId, StoreError,
     accounts::Mode,
+    audit::Entry,
     sessions::{
-        Device, Ended, IDLE, LONGEST, Listed, NewSession, SEEN_EVERY, Session, SessionStore, TokenHash, UNREMEMBERED,
+        Beginning, Device, Ended, IDLE, LONGEST, Listed, NewSession, SEEN_EVERY, Session, SessionStore, TokenHash,
+        UNREMEMBERED,
     },
 };
 use time::OffsetDateTime;
 
-use super::PersonRow;
+use super::{PersonRow, audit, mails};
 use crate::{
     Store,
     accounts::AccountRow,
     database::error::{Failure, parse},
-    schema::{accounts, memberships, people, sessions},
+    schema::{accounts, devices, memberships, people, second_factors, sessions, users},
 };
 
 #[derive(Queryable, Selectable)]
@@ -39,9 +41,9 @@ impl SessionRow {
     }
 }
 
-type Found = (SessionRow, PersonRow, String, AccountRow);
+type Found = (SessionRow, PersonRow, String, AccountRow, bool, Option<OffsetDateTime>);
 
-fn session((row, person, role, account): Found) -> Result<Session, StoreError> {
+fn session((row, person, role, account, needs_second_factor, second_factor): Found) -> Result<Session, StoreError> {
     let SessionRow { id, user_agent: _, address: _, created_at, seen_at, expires_at, confirmed_at } = row;
     Ok(Session {
         id: SessionId(id),
@@ -52,6 +54,8 @@ fn session((row, person, role, account): Found) -> Result<Session, StoreError> {
         seen_at,
         expires_at,
         confirmed_at,
+        has_second_factor: second_factor.is_some(),
+        needs_second_factor,
     })
 }
 
@@ -61,20 +65,31 @@ pub(super) async fn prune(connection: &mut AsyncPgConnection, now: OffsetDateTim
     Ok(())
 }
 
+/// Ends sessions of a person within a transaction.
+pub(super) async fn end(connection: &mut AsyncPgConnection, person: i64, which: Ended) -> QueryResult<usize> {
+    let of_person = diesel::delete(sessions::table.filter(sessions::person_id.eq(person)));
+    match which {
+        Ended::One(id) => of_person.filter(sessions::id.eq(id.0)).execute(connection).await,
+        Ended::AllBut(id) => of_person.filter(sessions::id.ne(id.0)).execute(connection).await,
+        Ended::All => of_person.execute(connection).await,
+    }
+}
+
 #[async_trait]
 impl SessionStore for Store {
-    async fn begin(&self, session: NewSession, now: OffsetDateTime) -> Result<(), StoreError> {
+    async fn begin(&self, session: NewSession, with: Beginning, now: OffsetDateTime) -> Result<(), StoreError> {
         let NewSession { hash, person, user, mode, device: Device { user_agent, address }, remember } = session;
         let lasts = if remember { LONGEST } else { UNREMEMBERED };
-        self.run::<_, Failure>(async |connection| {
+        let Beginning { note, device, notice } = with;
+        self.transact::<_, Failure>(async |connection| {
             diesel::insert_into(sessions::table)
                 .values((
                     sessions::hash.eq(hash.0.to_vec()),
                     sessions::person_id.eq(person.0),
                     sessions::user_id.eq(user.as_str()),
                     sessions::mode.eq(mode.as_str()),
-                    sessions::user_agent.eq(user_agent),
-                    sessions::address.eq(address),
+                    sessions::user_agent.eq(&user_agent),
+                    sessions::address.eq(&address),
                     sessions::created_at.eq(now),
                     sessions::seen_at.eq(now),
                     sessions::expires_at.eq(now + lasts),
@@ -82,6 +97,24 @@ impl SessionStore for Store {
                 ))
                 .execute(connection)
                 .await?;
+            if let Some(hash) = device {
+                let others = devices::table.filter(devices::person_id.eq(person.0));
+                let is_first = others.select(devices::hash).first::<Vec<u8>>(connection).await.optional()?.is_none();
+                diesel::insert_into(devices::table)
+                    .values((
+                        devices::hash.eq(hash.0.to_vec()),
+                        devices::person_id.eq(person.0),
+                        devices::created_at.eq(now),
+                    ))
+                    .execute(connection)
+                    .await?;
+                if let Some(notice) = notice.filter(|_| !is_first) {
+                    mails::put(connection, &notice, now).await?;
+                }
+            }
+            if let Some(note) = &note {
+                audit::add(connection, note, now).await?;
+            }
             Ok(())
         })
         .await?;
@@ -97,12 +130,16 @@ impl SessionStore for Store {
                     .inner_join(people::table.on(people::id.eq(sessions::person_id)))
                     .inner_join(memberships::table.on(member))
                     .inner_join(accounts::table.on(shown))
+                    .inner_join(users::table.on(users::id.eq(sessions::user_id)))
+                    .left_join(second_factors::table.on(second_factors::person_id.eq(sessions::person_id)))
                     .filter(sessions::hash.eq(hash.0.to_vec()))
                     .select((
                         SessionRow::as_select(),
                         PersonRow::as_select(),
                         memberships::role,
                         AccountRow::as_select(),
+                        users::requires_second_factor,
+                        second_factors::turned_on_at.nullable(),
                     ))
                     .first::<Found>(connection)
                     .await
@@ -110,6 +147,18 @@ impl SessionStore for Store {
             })
             .await?;
         found.map(session).transpose()
+    }
+
+    async fn renew(&self, id: SessionId, hash: TokenHash, now: OffsetDateTime) -> Result<(), StoreError> {
+        self.run::<_, Failure>(async |connection| {
+            diesel::update(sessions::table.filter(sessions::id.eq(id.0)))
+                .set((sessions::hash.eq(hash.0.to_vec()), sessions::confirmed_at.eq(now), sessions::seen_at.eq(now)))
+                .execute(connection)
+                .await?;
+            Ok(())
+        })
+        .await?;
+        Ok(())
     }
 
     async fn seen(&self, id: SessionId, now: OffsetDateTime) -> Result<(), StoreError> {
@@ -150,14 +199,18 @@ impl SessionStore for Store {
         Ok(rows.into_iter().map(SessionRow::listed).collect())
     }
 
-    async fn end(&self, person: PersonId, which: Ended) -> Result<(), StoreError> {
-        self.run::<_, Failure>(async |connection| {
-            let of_person = diesel::delete(sessions::table.filter(sessions::person_id.eq(person.0)));
-            match which {
-                Ended::One(id) => of_person.filter(sessions::id.eq(id.0)).execute(connection).await?,
-                Ended::AllBut(id) => of_person.filter(sessions::id.ne(id.0)).execute(connection).await?,
-                Ended::All => of_person.execute(connection).await?,
-            };
+    async fn end(
+        &self,
+        person: PersonId,
+        which: Ended,
+        note: Option<Entry>,
+        now: OffsetDateTime,
+    ) -> Result<(), StoreError> {
+        self.transact::<_, Failure>(async |connection| {
+            end(connection, person.0, which).await?;
+            if let Some(note) = &note {
+                audit::add(connection, note, now).await?;
+            }
             Ok(())
         })
         .await?;

@@ -7,9 +7,9 @@ use diesel::{
 };
 use diesel_async::RunQueryDsl;
 use domain::{
-    AccountId, StoreError, UserId,
+    AccountId, SessionId, StoreError,
     accounts::Platform,
-    shops::authorizations::{AuthorizationStore, MAX_PENDING, PendingAuthorization, StateHash},
+    shops::authorizations::{AuthorizationStore, Initiator, MAX_PENDING, PendingAuthorization, StateHash},
 };
 use time::OffsetDateTime;
 
@@ -34,15 +34,18 @@ statement!(
         user: &'a str => Text,
         provider: &'static str => Text,
         now: OffsetDateTime => Timestamptz,
+        session: Option<i64> => Nullable<BigInt>,
     ) -> TakenRow = "
     DELETE FROM oauth_states
     WHERE account_id = $1 AND state_hash = $2 AND user_id = $3 AND provider = $4 AND expires_at > $5
-    RETURNING user_id, provider, shop, redirect_uri, sealed_verifier, expires_at"
+        AND session_id IS NOT DISTINCT FROM $6
+    RETURNING user_id, session_id, provider, shop, redirect_uri, sealed_verifier, expires_at"
 );
 
 row!(
     struct TakenRow {
         user_id: String => Text,
+        session_id: Option<i64> => Nullable<BigInt>,
         provider: String => Text,
         shop: Option<String> => Nullable<Text>,
         redirect_uri: String => Text,
@@ -54,9 +57,10 @@ row!(
 impl TryFrom<TakenRow> for PendingAuthorization {
     type Error = StoreError;
     fn try_from(row: TakenRow) -> Result<Self, StoreError> {
-        let TakenRow { user_id, provider, shop, redirect_uri, sealed_verifier, expires_at } = row;
+        let TakenRow { user_id, session_id, provider, shop, redirect_uri, sealed_verifier, expires_at } = row;
         let user = user_id.parse().map_err(|_| corrupt("user id"))?;
-        Ok(Self { user, provider: parse(&provider, "platform")?, shop, redirect_uri, sealed_verifier, expires_at })
+        let by = Initiator { user, session: session_id.map(SessionId) };
+        Ok(Self { by, provider: parse(&provider, "platform")?, shop, redirect_uri, sealed_verifier, expires_at })
     }
 }
 
@@ -69,12 +73,13 @@ impl AuthorizationStore for Store {
         authorization: PendingAuthorization,
         now: OffsetDateTime,
     ) -> Result<(), StoreError> {
-        let PendingAuthorization { user, provider, shop, redirect_uri, sealed_verifier, expires_at } = authorization;
+        let PendingAuthorization { by, provider, shop, redirect_uri, sealed_verifier, expires_at } = authorization;
         let row = (
             oauth_states::account_id.eq(account.0),
             oauth_states::state_hash.eq(state.0.as_slice()),
             oauth_states::id.eq(state.row()),
-            oauth_states::user_id.eq(user.as_str()),
+            oauth_states::user_id.eq(by.user.as_str()),
+            oauth_states::session_id.eq(by.session.map(|session| session.0)),
             oauth_states::provider.eq(provider.as_str()),
             oauth_states::shop.eq(shop),
             oauth_states::redirect_uri.eq(redirect_uri),
@@ -93,12 +98,13 @@ impl AuthorizationStore for Store {
     async fn take(
         &self,
         account: AccountId,
-        user: &UserId,
+        by: &Initiator,
         provider: Platform,
         state: StateHash,
         now: OffsetDateTime,
     ) -> Result<Option<PendingAuthorization>, StoreError> {
-        let take = Take { account: account.0, hash: &state.0, user: user.as_str(), provider: provider.as_str(), now };
+        let (user, session) = (by.user.as_str(), by.session.map(|session| session.0));
+        let take = Take { account: account.0, hash: &state.0, user, provider: provider.as_str(), now, session };
         let taken: Option<TakenRow> =
             self.run::<_, Failure>(async |connection| Ok(take.get_result(connection).await.optional()?)).await?;
         taken.map(PendingAuthorization::try_from).transpose()

@@ -11,7 +11,7 @@ use domain::{
     AccountId, IntegrationId, StoreError,
     accounts::Platform,
     events::{Instant, IntegrationConnected, IntegrationDisconnected, IntegrationRevoked},
-    integrations::Fact,
+    integrations::{Fact, Integration},
     shops::{
         connections::{ConnectError, ConnectionStore, Description, NewConnection, Revocation, Revoked},
         tokens::SealedTokens,
@@ -22,10 +22,12 @@ use time::OffsetDateTime;
 use crate::{
     Store,
     database::{
-        error::{Failure, parse},
+        error::{Failure, corrupt, parse},
+        idempotency,
         statement::Scalar,
         transact::Rollback,
     },
+    integrations::one,
     schema::{accounts, integrations, shop_owners},
     webhooks::outbox,
 };
@@ -143,7 +145,7 @@ impl ConnectionStore for Store {
         account: AccountId,
         connection: NewConnection,
         now: OffsetDateTime,
-    ) -> Result<(), ConnectError> {
+    ) -> Result<Integration, ConnectError> {
         let made =
             self.transact::<_, Rollback<_>>(async |session| connect(session, account, &connection, now).await).await;
         made.map_err(Rollback::into_error)
@@ -246,8 +248,8 @@ async fn connect(
     account: AccountId,
     connection: &NewConnection,
     now: OffsetDateTime,
-) -> Result<(), Rollback<ConnectError>> {
-    let NewConnection { id, provider, shop_id, shop, description, tokens } = connection;
+) -> Result<Integration, Rollback<ConnectError>> {
+    let NewConnection { id, provider, shop_id, shop, description, tokens, key } = connection;
     let Description { scopes, missing_scopes, history_from, buyer_data } = description;
     let known = connected(session, account).await?;
     let others: Vec<_> = known.iter().filter(|other| other.id != id.0).collect();
@@ -285,7 +287,13 @@ async fn connect(
     MakeDue { account: account.0, id: id.0, now }.execute(session).await?;
     let event = IntegrationConnected { provider: provider.to_string(), shop: shop.clone() };
     outbox::emit(session, account, &[event.into()], now).await?;
-    Ok(())
+    let made = one(session, account, *id).await?.ok_or_else(|| corrupt("connection"))?;
+    let made = Integration::try_from(made)?;
+    if let Some(key) = key {
+        let answer = serde_json::to_value(&made).map_err(|_| corrupt("connection"))?;
+        idempotency::finish(session, account, key, answer, now).await?;
+    }
+    Ok(made)
 }
 
 async fn revoke(

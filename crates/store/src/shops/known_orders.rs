@@ -1,7 +1,10 @@
 //! [`KnownOrders`] on Postgres.
 
 use async_trait::async_trait;
-use diesel::sql_types::{BigInt, Text, Timestamptz};
+use diesel::{
+    prelude::*,
+    sql_types::{BigInt, Text, Timestamptz},
+};
 use diesel_async::RunQueryDsl;
 use domain::{
     AccountId, StoreError,
@@ -10,7 +13,7 @@ use domain::{
 };
 use time::OffsetDateTime;
 
-use crate::{Store, database::error::Failure};
+use crate::{Store, database::error::Failure, schema::orders};
 
 statement!(
     After(
@@ -50,5 +53,14 @@ impl KnownOrders for Store {
             position: Position { placed_at, number: id },
         };
         Ok(rows.into_iter().map(known).collect())
+    }
+
+    async fn known(&self, account: AccountId, source: Platform, ids: &[String]) -> Result<Vec<String>, StoreError> {
+        let stored = orders::table
+            .filter(orders::account_id.eq(account.0))
+            .filter(orders::source.eq(source.as_str()))
+            .filter(orders::external_id.eq_any(ids))
+            .select(orders::external_id);
+        Ok(self.run::<_, Failure>(async |connection| Ok(stored.load(connection).await?)).await?)
     }
 }

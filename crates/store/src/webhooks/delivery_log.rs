@@ -4,6 +4,7 @@ use std::{collections::HashMap, time::Duration};
 
 use async_trait::async_trait;
 use diesel::{
+    dsl::exists,
     prelude::*,
     sql_types::{Array, BigInt, Bytea, Integer, Nullable, Text, Timestamptz, Uuid as SqlUuid},
 };
@@ -17,8 +18,8 @@ use domain::{
         attempt::{MAX_ANSWER_BYTES, MAX_MESSAGE_CHARS},
         delivery::DeliveryState,
         log::{
-            ANSWER_BYTES_IN_LIST, ATTEMPTS_IN_LIST, DeliveryLog, LoggedAttempt, LoggedDelivery, MAX_ATTEMPTS_KEPT,
-            Resent, TestStart,
+            ANSWER_BYTES_IN_LIST, ATTEMPTS_IN_LIST, DeliveryLog, Filter, LoggedAttempt, LoggedDelivery,
+            MAX_ATTEMPTS_KEPT, Resent, Tally, TestStart,
         },
     },
 };
@@ -99,6 +100,25 @@ statement!(
     ORDER BY d.id, a.number, a.started_at"
 );
 
+row!(
+    struct TallyRow {
+        subscription_id: i64 => BigInt,
+        delivered: i64 => BigInt,
+        failed: i64 => BigInt,
+        waiting: i64 => BigInt,
+    }
+);
+
+statement!(
+    /// Where deliveries stand that were created lately. Their ids begin with the time (UUIDv7), and there is an index on them.
+    Tallies(account: i64 => BigInt, first_id: Uuid => SqlUuid, since: OffsetDateTime => Timestamptz) -> TallyRow = "
+    SELECT subscription_id, count(*) FILTER (WHERE state = 'delivered') AS delivered,
+        count(*) FILTER (WHERE state = 'failed') AS failed, count(*) FILTER (WHERE state IN ('pending', 'held')) AS waiting
+    FROM deliveries
+    WHERE account_id = $1::bigint AND id >= $2::uuid AND created_at >= $3::timestamptz
+    GROUP BY subscription_id"
+);
+
 statement!(
     /// An event and a delivery of it to one subscription, leased at once.
     StartTest(
@@ -120,7 +140,7 @@ impl DeliveryLog for Store {
         &self,
         account: AccountId,
         SubscriptionId(subscription): SubscriptionId,
-        state: Option<DeliveryState>,
+        filter: Filter,
         page: PageRequest,
     ) -> Result<Page<LoggedDelivery>, StoreError> {
         self.read(account, async |connection| {
@@ -131,8 +151,20 @@ impl DeliveryLog for Store {
                 .limit(page.limit + 1)
                 .select(DeliveryRow::as_select())
                 .into_boxed();
-            if let Some(state) = state {
+            if let Some(state) = filter.state {
                 query = query.filter(deliveries::state.eq(state.as_str()));
+            }
+            if let Some(kind) = filter.event {
+                let of_kind = events::table
+                    .filter(events::account_id.eq(deliveries::account_id).and(events::id.eq(deliveries::event_id)))
+                    .filter(events::kind.eq(kind.as_str()));
+                query = query.filter(exists(of_kind));
+            }
+            if let Some(since) = filter.since {
+                query = query.filter(deliveries::created_at.ge(since));
+            }
+            if let Some(until) = filter.until {
+                query = query.filter(deliveries::created_at.lt(until));
             }
             if let Some(cursor) = page.cursor {
                 query = query.filter(deliveries::event_id.lt(cursor));
@@ -140,6 +172,31 @@ impl DeliveryLog for Store {
             let rows: Vec<DeliveryRow> = query.load(connection).await?;
             let Page { items, next_cursor } = Page::cut(rows, page.limit, |row| row.event_id);
             Ok(Page { items: with_attempts(connection, account, items, Shown::InList).await?, next_cursor })
+        })
+        .await
+        .map_err(StoreError::from)
+    }
+
+    async fn tallies(
+        &self,
+        account: AccountId,
+        since: OffsetDateTime,
+    ) -> Result<HashMap<SubscriptionId, Tally>, StoreError> {
+        let tallies = Tallies { account: account.0, first_id: first_id(since), since };
+        let rows: Vec<TallyRow> = self
+            .read(account, async |connection| Ok(tallies.clone().load(connection).await?))
+            .await
+            .map_err(StoreError::from)?;
+        let tally = |TallyRow { subscription_id, delivered, failed, waiting }| {
+            (SubscriptionId(subscription_id), Tally { delivered, failed, waiting })
+        };
+        Ok(rows.into_iter().map(tally).collect())
+    }
+
+    async fn body(&self, account: AccountId, EventId(event): EventId) -> Result<Option<Vec<u8>>, StoreError> {
+        self.read(account, async |connection| {
+            let body = events::table.find((account.0, event)).select(events::body).first(connection);
+            Ok(body.await.optional()?)
         })
         .await
         .map_err(StoreError::from)
@@ -211,6 +268,12 @@ impl DeliveryLog for Store {
             .await;
         started.map_err(WriteError::into_refusal)
     }
+}
+
+/// The first id that a delivery made then may have: a UUIDv7 (RFC 9562, section 5.7) begins with the Unix time in milliseconds.
+fn first_id(at: OffsetDateTime) -> Uuid {
+    let millis = u128::try_from(at.unix_timestamp_nanos() / 1_000_000).unwrap_or_default();
+    Uuid::from_u128(millis << 80)
 }
 
 async fn start_test(

@@ -7,21 +7,27 @@ const EVERYWHERE: [&str; 4] = ["users", "accounts", "api_keys", "platforms"];
 /// Neither, but on the coordinator alone: what says what the schema is and which keys seal, which account a payment or a
 /// shop belongs to (their keys cannot have the account), what is or was for sale to everyone, how the service itself has
 /// fared, and who logs in.
-const LOCAL: [&str; 14] = [
+const LOCAL: [&str; 20] = [
     "__diesel_schema_migrations",
+    "challenges",
     "data_keys",
+    "devices",
     "incident_updates",
     "incident_watches",
     "incidents",
     "links",
+    "mails",
     "memberships",
     "payment_owners",
     "people",
     "price_offers",
+    "recovery_codes",
     "schema_requirements",
+    "second_factors",
     "sessions",
     "shop_owners",
     "status_probes",
+    "throttles",
 ];
 
 const TABLES_WITHOUT_ACCOUNT: &str = "

@@ -11,7 +11,7 @@ use domain::{
         Subscription, WebhookStore,
         attempt::{ANSWER_BYTES_PER_DAY, Attempt, Failure, FailureCode, Outcome, Timings},
         delivery::{Capacity, DeliveryQueue, DeliveryState, Due, Failing, Leased, Next, Receiver, Report},
-        log::{DeliveryLog, LoggedAttempt},
+        log::{DeliveryLog, Filter, LoggedAttempt},
         schedule::DisabledReason,
         settings::{Change, Rotated, Rotation, WebhookSettings},
     },
@@ -89,7 +89,7 @@ async fn a_delivery_is_leased_once_and_recorded_with_its_attempt() {
     assert_eq!(report(&fixture, &leased, answered(204), START).await, []);
     assert_eq!(figures(&fixture, to).await, (0, 1, 0, Some(204)));
     let page = PageRequest { limit: 5, cursor: None };
-    let logged = fixture.store.page(to.account, to.subscription, None, page).await.unwrap();
+    let logged = fixture.store.page(to.account, to.subscription, Filter::default(), page).await.unwrap();
     let delivery = &logged.items[0];
     assert_eq!((delivery.id, delivery.state), (leased[0].id, DeliveryState::Delivered));
     assert_eq!((delivery.next_attempt_at, delivery.finished_at), (None, Some(START)));
@@ -382,7 +382,8 @@ async fn a_list_shows_the_newest_attempts_and_the_beginning_of_their_answers() {
     let to = receiver(&fixture).await;
     attempted_often(&fixture, to).await;
     let page = PageRequest { limit: 5, cursor: None };
-    let listed = fixture.store.page(to.account, to.subscription, None, page).await.unwrap().items.remove(0);
+    let listed =
+        fixture.store.page(to.account, to.subscription, Filter::default(), page).await.unwrap().items.remove(0);
     assert_eq!((listed.attempts_made, listed.attempts_kept), (60, 50));
     let numbers = |attempts: &[LoggedAttempt]| attempts.iter().map(|attempt| attempt.number).collect::<Vec<_>>();
     assert_eq!(numbers(&listed.attempts), [56, 57, 58, 59, 60]);
@@ -395,7 +396,7 @@ async fn a_list_shows_the_newest_attempts_and_the_beginning_of_their_answers() {
     assert!(alone.attempts.iter().all(|attempt| attempt.answer.len() == 2_000 && !attempt.is_answer_truncated()));
     // A delivery without an attempt is listed nevertheless.
     emit(&fixture, to.account, 1).await;
-    let listed = fixture.store.page(to.account, to.subscription, None, page).await.unwrap().items;
+    let listed = fixture.store.page(to.account, to.subscription, Filter::default(), page).await.unwrap().items;
     assert_eq!((listed.len(), listed[0].attempts_kept, listed[0].attempts.len()), (2, 0, 0));
 }
 

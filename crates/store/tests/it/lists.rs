@@ -20,7 +20,12 @@ use domain::{
     risks::{self, RiskStore},
     shops::sync::SyncRunStore,
     tracking::{EventName, EventStore, Location, NewEvent},
-    webhooks::{WebhookStore, log::DeliveryLog},
+    uploads::UploadStore,
+    webhooks::{
+        WebhookStore,
+        delivery::DeliveryState,
+        log::{DeliveryLog, Filter},
+    },
 };
 use serde_json::{Map, Value};
 use store::{PoolOptions, Store};
@@ -87,11 +92,14 @@ const FILL: &str = "
     INSERT INTO sync_runs (account_id, integration_id, stream, state, read, stored, refused, voided, calls, waited_ms,
             refusals, started_at, finished_at)
         SELECT account_id, 100000 + n % 5, 'changes', 'done', 0, 0, 0, 0, 0, 0, '[]', at, at FROM rows;
+    INSERT INTO uploads (account_id, kind, name, state, created_at, finished_at)
+        SELECT account_id, 'orders', 'orders.csv', (ARRAY['ready', 'done'])[1 + n % 2], at,
+            CASE WHEN n % 2 = 1 THEN at END FROM rows;
     INSERT INTO api_keys (hash, account_id, name, prefix, scopes, created_at)
         SELECT sha256((account_id || ' ' || n)::bytea), account_id, n, n, '{read}', at FROM rows WHERE n <= 50";
 
 /// The tables that lists are of. How fresh a list is, is looked up in others, which are empty here.
-const TABLES: [&str; 16] = [
+const TABLES: [&str; 17] = [
     "customers",
     "credit_transactions",
     "inventory_items",
@@ -106,6 +114,7 @@ const TABLES: [&str; 16] = [
     "alert_rules",
     "integrations",
     "sync_runs",
+    "uploads",
     "api_keys",
     "products",
 ];
@@ -180,12 +189,14 @@ fn lists(store: &Arc<Store>, account: AccountId, cursor: Option<i64>) -> Vec<(&'
     list!("risks", RiskStore::list(any, page));
     list!("risks of a type", RiskStore::list(risks::Filter { kind: Some(stockout), ..any }, page));
     list!("risks of a severity", RiskStore::list(risks::Filter { severity: Some(critical), ..any }, page));
-    list!("deliveries", DeliveryLog::page(domain::SubscriptionId(1), None, page));
-    list!("deliveries of a state", DeliveryLog::page(domain::SubscriptionId(1), Some("failed".parse().unwrap()), page));
+    list!("deliveries", DeliveryLog::page(domain::SubscriptionId(1), Filter::default(), page));
+    let failed = Filter { state: Some(DeliveryState::Failed), ..Filter::default() };
+    list!("deliveries of a state", DeliveryLog::page(domain::SubscriptionId(1), failed, page));
     list!("alert rules", AlertStore::page(page));
     list!("subscriptions", WebhookStore::list());
     list!("integrations", IntegrationStore::page(page, NOW));
     list!("runs of an integration", SyncRunStore::page(domain::IntegrationId(100_000), page));
+    list!("uploads", UploadStore::page(page));
     list!("keys", KeyStore::list());
     let range = DayRange { first: date!(2026 - 01 - 01), last: date!(2026 - 01 - 31) };
     list!("days of profit", ProfitStore::range(range));

@@ -6,7 +6,8 @@ use domain::{
     language::Language,
     people::{EmailAddress, NewMember, Person, PersonStore, Role, Theme},
     sessions::{
-        Device, Ended, IDLE, LONGEST, Link, LinkPurpose, LinkStore, NewSession, SessionStore, Token, UNREMEMBERED,
+        Beginning, Device, Ended, IDLE, LONGEST, Link, LinkPurpose, LinkStore, NewSession, SessionStore, Token,
+        UNREMEMBERED,
     },
 };
 use serde_json::json;
@@ -43,7 +44,7 @@ fn session(seed: u8, person: PersonId, user: &UserId) -> NewSession {
 }
 
 async fn begin(db: &Database, seed: u8, person: PersonId, user: &UserId, at: OffsetDateTime) -> SessionId {
-    db.store.begin(session(seed, person, user), at).await.unwrap();
+    db.store.begin(session(seed, person, user), Beginning::default(), at).await.unwrap();
     SessionStore::find(&*db.store, token(seed).hash()).await.unwrap().unwrap().id
 }
 
@@ -121,7 +122,7 @@ async fn a_session_shows_who_it_is_and_the_account_that_is_looked_at() {
     let switched = SessionStore::find(&*db.store, token(1).hash()).await.unwrap().unwrap();
     assert_eq!((switched.id, switched.account), (id, accounts[1].clone()));
     let unremembered = NewSession { remember: false, ..session(2, ana.id, &mine) };
-    db.store.begin(unremembered, NOW).await.unwrap();
+    db.store.begin(unremembered, Beginning::default(), NOW).await.unwrap();
     let short = SessionStore::find(&*db.store, token(2).hash()).await.unwrap().unwrap();
     assert_eq!(short.expires_at, NOW + UNREMEMBERED);
     assert_eq!(SessionStore::find(&*db.store, token(3).hash()).await.unwrap(), None);
@@ -177,13 +178,13 @@ async fn a_person_sees_and_ends_the_sessions_of_that_person_alone() {
     };
     let now = NOW + Duration::hours(5);
     assert_eq!(listed(ana, now).await, ["Browser 4", "Browser 3", "Browser 2", "Browser 1"]);
-    db.store.end(ana, Ended::One(ids[1])).await.unwrap();
+    db.store.end(ana, Ended::One(ids[1]), None, NOW).await.unwrap();
     assert_eq!(found(&db, &[1, 2, 3, 4, 9]).await, [1, 3, 4, 9]);
-    db.store.end(ana, Ended::One(theirs)).await.unwrap();
+    db.store.end(ana, Ended::One(theirs), None, NOW).await.unwrap();
     assert_eq!(found(&db, &[1, 3, 4, 9]).await, [1, 3, 4, 9], "another person's goes on");
-    db.store.end(ana, Ended::AllBut(ids[2])).await.unwrap();
+    db.store.end(ana, Ended::AllBut(ids[2]), None, NOW).await.unwrap();
     assert_eq!(found(&db, &[1, 3, 4, 9]).await, [3, 9]);
-    db.store.end(ana, Ended::All).await.unwrap();
+    db.store.end(ana, Ended::All, None, NOW).await.unwrap();
     assert_eq!(found(&db, &[3, 9]).await, [9]);
 }
 

@@ -7,24 +7,30 @@ use domain::accounts::Platform;
 use crate::database::fresh;
 
 /// Tables that are looked up before an account is known, that name the accounts, or that belong to none.
-const GLOBAL: [&str; 17] = [
+const GLOBAL: [&str; 23] = [
     "users",
     "accounts",
     "api_keys",
+    "challenges",
     "data_keys",
+    "devices",
     "incident_updates",
     "incident_watches",
     "incidents",
     "links",
+    "mails",
     "memberships",
     "payment_owners",
     "people",
     "platforms",
     "price_offers",
+    "recovery_codes",
     "schema_requirements",
+    "second_factors",
     "sessions",
     "shop_owners",
     "status_probes",
+    "throttles",
 ];
 
 #[tokio::test]

@@ -8,6 +8,8 @@ pub mod attack;
 mod tenant;
 mod tenants;
 
+pub use self::tenants::end_group;
+
 use std::process::Stdio;
 
 use anyhow::Context;
@@ -16,7 +18,7 @@ use bench::{
     from_memory::FromMemory,
     haproxy::Haproxy,
     load::Load,
-    paced::Paced,
+    paced::{Paced, Requests},
     process,
     report::{Beside, Row, Target},
     rounds::{Contender, Measured, in_turns},
@@ -31,8 +33,8 @@ use self::attack::Attack;
 use crate::{Bench, DATABASE, contenders::Steady, reads};
 
 /// Requests a second of the clients that behave, over this many connections.
-const STEADY: f64 = 200.0;
-const CLIENTS: usize = 16;
+pub const STEADY: f64 = 200.0;
+pub const CLIENTS: usize = 16;
 /// Requests of a key in a minute: more than a key of the clients that behave makes, even where there are few keys.
 const LIMIT: &str = "1000";
 /// How many times its p99 a client that behaves may wait.
@@ -101,8 +103,8 @@ async fn measure(bench: &Bench, row: &str, what: &str, attack: Attack) -> anyhow
     let mut processes = vec![pid, bench.postgres.pid()];
     processes.extend(proxy.as_ref().map(Haproxy::pid).transpose()?);
     let keys: Vec<String> = bench.data.keys().into_iter().map(str::to_owned).collect();
-    let path = "/api/v1/customers".to_owned();
-    let paced = Paced { path, keys: keys.clone(), connections: CLIENTS, seconds: bench.seconds * 2, rate: STEADY };
+    let requests = Requests::get("/api/v1/customers", keys.clone());
+    let paced = Paced { requests, connections: CLIENTS, seconds: bench.seconds * 2, rate: STEADY };
     let steady = |name| Steady {
         name,
         paced: paced.clone(),
@@ -140,7 +142,7 @@ async fn measure(bench: &Bench, row: &str, what: &str, attack: Attack) -> anyhow
 }
 
 /// A row of the p99 of clients that behave: with those that do not, without them, and while those are busy elsewhere.
-fn row_of_p99(row: &str, what: &str, command: &str, measured: &[Measured]) -> Row {
+pub fn row_of_p99(row: &str, what: &str, command: &str, measured: &[Measured]) -> Row {
     let rates = Row::of_rates(row, what, "ms", measured);
     let p99 = |index: usize| measured.get(index).and_then(|measured| measured.p99_ms).unwrap_or(f64::NAN);
     let failed = measured.first().map_or(1.0, |measured| measured.failed) * 100.0;

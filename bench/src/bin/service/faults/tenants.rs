@@ -13,7 +13,7 @@ use bench::{
     dataset::{Account, Dataset, Size},
     from_memory::FromMemory,
     load::Load,
-    paced::Paced,
+    paced::{Paced, Requests},
     process,
     report::{Row, Target},
     rounds::{Contender, in_turns},
@@ -67,8 +67,8 @@ pub async fn measure(bench: &Bench) -> anyhow::Result<Row> {
     let keys: Vec<String> = world.data.keys().into_iter().map(str::to_owned).collect();
     let (service, idle) = (&world.service, FromMemory::start(b"{}".to_vec())?);
     let pid = service.pid()?;
-    let path = "/api/v1/customers".to_owned();
-    let paced = Paced { path, keys, connections: CLIENTS, seconds: bench.seconds * 2, rate: STEADY };
+    let requests = Requests::get("/api/v1/customers", keys);
+    let paced = Paced { requests, connections: CLIENTS, seconds: bench.seconds * 2, rate: STEADY };
     let steady = |name| Steady {
         name,
         paced: paced.clone(),
@@ -265,7 +265,7 @@ impl Contender for Under<'_> {
 }
 
 /// Ends a process and its children: it leads a group of its own.
-async fn end_group(child: &Child) -> anyhow::Result<()> {
+pub async fn end_group(child: &Child) -> anyhow::Result<()> {
     let group = child.id().context("the import has ended")?;
     Command::new("kill").args(["-TERM", "--", &format!("-{group}")]).status().await?;
     Ok(())

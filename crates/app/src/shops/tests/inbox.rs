@@ -18,12 +18,24 @@ use crate::shops::inbox::HookWorker;
 impl World {
     /// Hooks that were received now, and are acted on.
     async fn act_on(&self, topics: impl IntoIterator<Item = Topic>) {
+        self.act_with(&self.worker(), topics).await;
+    }
+
+    async fn act_with(&self, worker: &HookWorker, topics: impl IntoIterator<Item = Topic>) {
         let received_at = self.now();
         let entry =
             |(topic, id)| InboxEntry { id: InboxId(id), topic_name: "any".to_owned(), topic, received_at, attempts: 1 };
-        self.store.database().entries = topics.into_iter().zip(1..).map(entry).collect();
-        let worker = HookWorker { syncer: self.syncer(), privacy: self.store.clone() };
+        {
+            let mut database = self.store.database();
+            database.entries = topics.into_iter().zip(1..).map(entry).collect();
+            database.postponed.clear();
+            database.done.clear();
+        }
         worker.tick().await.unwrap();
+    }
+
+    fn worker(&self) -> HookWorker {
+        HookWorker::new(self.syncer(), self.store.clone())
     }
 
     fn done(&self) -> Vec<i64> {
@@ -47,6 +59,31 @@ async fn an_order_is_read_again_by_its_number_however_often_it_is_told_of() {
     assert_eq!(world.platform.answers.lock().unwrap().asked_for, [["1", "gone"]]);
     assert_eq!(world.done(), [1, 2, 3, 4]);
     assert!(world.store.database().cursors.is_empty(), "a hook moves no cursor");
+}
+
+/// Whoever knows a seller's number can send hooks of orders that are none: only so many are asked for in an hour.
+#[tokio::test]
+async fn orders_that_are_not_there_are_asked_for_some_times_an_hour() {
+    let world = World::connected(Platform::Mercadolibre);
+    world.platform.place("known", START - Duration::HOUR, dec!(10));
+    let worker = world.worker();
+    world.tick().await;
+    let asked_for = || world.platform.answers.lock().unwrap().asked_for.drain(..).collect::<Vec<_>>().concat();
+    let forged: Vec<_> = (100..150).map(|number| number.to_string()).collect();
+    let hooks = || forged.iter().map(|id| of_order(id)).chain([of_order("known")]);
+
+    world.act_with(&worker, hooks()).await;
+    assert_eq!(asked_for(), [&forged[..20], &["known".to_owned()]].concat());
+    assert_eq!((world.done().len(), world.store.database().postponed.len()), (21, 30));
+
+    world.pass(Duration::minutes(1));
+    world.act_with(&worker, hooks()).await;
+    assert_eq!(asked_for(), ["known"], "the rest of the hour what is known alone");
+    assert_eq!((world.done().len(), world.store.database().postponed.len()), (51, 0), "polling finds what there is");
+
+    world.pass(Duration::HOUR);
+    world.act_with(&worker, hooks()).await;
+    assert_eq!(asked_for().len(), 21);
 }
 
 /// A read that was asked for stays to be done, whatever else takes the connection meanwhile.

@@ -3,7 +3,7 @@
 mod connect;
 mod inbox;
 mod platform;
-mod store;
+pub(super) mod store;
 mod sync;
 mod tokens;
 
@@ -76,6 +76,7 @@ impl World {
             connections: self.store.clone(),
             tokens: self.store.clone(),
             syncs: self.store.clone(),
+            answers: self.store.clone(),
             sealer: Arc::new(sealer()),
             clock: Arc::new(move || *clock.lock().unwrap()),
         }

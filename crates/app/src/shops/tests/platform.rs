@@ -8,18 +8,18 @@ use std::{
 use async_trait::async_trait;
 use domain::{
     accounts::Platform,
-    imports::{DocumentKind, DocumentPart, Line},
+    imports::{AdSpendRow, DocumentKind, DocumentPart, Line},
     money::Currency,
     shops::{
-        Access, Authorization, AuthorizeError, Callback, CompleteError, Grant, OrderBatch, Product, ProductBatch,
-        Purpose, RefreshError, Refund, Refused, Secret, ShopAuth, ShopError, ShopInfo, ShopOrder, ShopReader,
-        ShopStream, Timing, Tokens, Voided, Window,
+        Access, AdSpend, Authorization, AuthorizeError, Callback, CompleteError, Grant, OrderBatch, Product,
+        ProductBatch, Purpose, RefreshError, Refund, Refused, Secret, ShopAuth, ShopError, ShopInfo, ShopOrder,
+        ShopReader, ShopStream, Timing, Tokens, Voided, Window,
         hooks::{Hook, HookHeaders, HookRefused, HookVerifier},
     },
 };
 use futures_util::{StreamExt, stream};
 use rust_decimal::{Decimal, dec};
-use time::{Duration, OffsetDateTime};
+use time::{Date, Duration, OffsetDateTime};
 
 /// An order that a shop has: when it was made, and when it last changed.
 #[derive(Clone)]
@@ -50,6 +50,9 @@ pub struct Answers {
     pub currency: Option<Currency>,
     pub suspended: bool,
     pub reread: Option<Duration>,
+    /// What was spent on a day, where the platform sells ads.
+    pub ads: Option<Result<Decimal, ShopError>>,
+    pub ads_asked_for: Vec<(Date, Date)>,
     pub asked_for: Vec<Vec<String>>,
     pub catalogue_passes: u32,
     /// What the catalogue answers, always.
@@ -184,6 +187,7 @@ impl FakePlatform {
         let batch = checked.map(|orders| OrderBatch {
             read: (orders.len() + refused.len()) as u64,
             orders,
+            absent: gone.len() as u64,
             voided: gone,
             refused,
             ..OrderBatch::default()
@@ -199,12 +203,14 @@ impl ShopReader for FakePlatform {
     }
 
     fn timing(&self) -> Timing {
+        let answers = self.answers.lock().unwrap();
         Timing {
             overlap: Duration::minutes(10),
             lag: Duration::minutes(2),
             window: Duration::days(30),
             history: Duration::days(90),
-            reread: self.answers.lock().unwrap().reread,
+            reread: answers.reread,
+            ads: answers.ads.as_ref().map(|_| Duration::days(89)),
             token_lifetime: Duration::HOUR,
         }
     }
@@ -260,6 +266,23 @@ impl ShopReader for FakePlatform {
         let checked = answers.refused_catalogue.clone().map_or(checked, Err);
         let batch = checked.map(|()| ProductBatch { read: products.len() as u64, products, ..ProductBatch::default() });
         stream::iter([batch]).boxed()
+    }
+
+    async fn ad_spend(&self, access: &Access, from: Date, until: Date) -> Result<AdSpend, ShopError> {
+        self.check(access)?;
+        let mut answers = self.answers.lock().unwrap();
+        answers.ads_asked_for.push((from, until));
+        let spend = answers.ads.clone().unwrap()?;
+        let row = |day| AdSpendRow {
+            day,
+            platform: "mercadolibre".to_owned(),
+            campaign: "1".to_owned(),
+            spend,
+            impressions: None,
+            clicks: None,
+        };
+        let days = std::iter::successors(Some(from), |day| day.next_day()).take_while(|day| *day <= until);
+        Ok(AdSpend { rows: days.map(row).collect(), ..AdSpend::default() })
     }
 
     async fn subscribe(&self, _: &Access, address: &str) -> Result<(), ShopError> {

@@ -10,8 +10,9 @@ use std::{
 
 use async_trait::async_trait;
 use domain::{
-    AccountId, InboxId, IntegrationId, PrivacyRequestId, StoreError, UserId,
+    AccountId, InboxId, IntegrationId, PrivacyRequestId, StoreError,
     accounts::Platform,
+    idempotency::{AnswerStore, IdempotencyError, IdempotencyKey},
     imports::{
         AdSpendRow, Changes, DocumentPart, DocumentSummary, ExpenseRow, ImportError, ImportStore, ProductRow,
         RowSummary, Rows, ShopDocument, ShopSummary, StockRow, StockSummary, Target,
@@ -19,7 +20,7 @@ use domain::{
     integrations::{BuyerData, Connection, Fact, Integration, IntegrationStore, RevokeReason, Totals},
     page::{Page, PageRequest},
     shops::{
-        authorizations::{AuthorizationStore, PendingAuthorization, StateHash},
+        authorizations::{AuthorizationStore, Initiator, PendingAuthorization, StateHash},
         connections::{ConnectError, ConnectionStore, Description, NewConnection, Revocation, Revoked},
         hooks::Hook,
         inbox::{Inbox, InboxEntry, Received, Taken, Waiting},
@@ -29,8 +30,10 @@ use domain::{
         tokens::{RefreshLease, SealedTokens, StoredTokens, TokenStore, access_binding, refresh_binding},
     },
 };
-use futures_util::StreamExt;
-use time::{Duration, OffsetDateTime};
+use futures_util::{FutureExt, StreamExt};
+use rust_decimal::Decimal;
+use serde_json::Value;
+use time::{Date, Duration, OffsetDateTime};
 
 use super::{ACCOUNT, SHOP};
 
@@ -51,6 +54,7 @@ pub struct Database {
     pub orders: BTreeMap<String, ShopDocument>,
     pub imports: u32,
     pub products: BTreeMap<String, ProductRow>,
+    pub ad_spend: BTreeMap<Date, Decimal>,
     pub entries: Vec<InboxEntry>,
     pub done: Vec<InboxId>,
     pub postponed: Vec<(InboxId, OffsetDateTime)>,
@@ -59,6 +63,9 @@ pub struct Database {
     /// Answers of the next attempts to store renewed tokens: false fails.
     pub renewals: Vec<bool>,
     pub connect_refusal: Option<ConnectError>,
+    /// Answers under idempotency keys, and keys whose writes were refused.
+    pub answers: Vec<(IdempotencyKey, Value)>,
+    pub given_up: Vec<IdempotencyKey>,
 }
 
 #[derive(Default)]
@@ -157,15 +164,14 @@ impl AuthorizationStore for FakeStore {
     async fn take(
         &self,
         account: AccountId,
-        user: &UserId,
+        by: &Initiator,
         provider: Platform,
         state: StateHash,
         now: OffsetDateTime,
     ) -> Result<Option<PendingAuthorization>, StoreError> {
         let mut database = self.database();
         let place = database.pending.iter().position(|(of, hash, pending)| {
-            (*of, *hash, &pending.user, pending.provider) == (account, state, user, provider)
-                && now < pending.expires_at
+            (*of, *hash, &pending.by, pending.provider) == (account, state, by, provider) && now < pending.expires_at
         });
         Ok(place.map(|place| database.pending.remove(place).2))
     }
@@ -181,12 +187,21 @@ impl ConnectionStore for FakeStore {
         Ok(SHOP)
     }
 
-    async fn connect(&self, _: AccountId, new: NewConnection, now: OffsetDateTime) -> Result<(), ConnectError> {
+    async fn connect(
+        &self,
+        _: AccountId,
+        new: NewConnection,
+        now: OffsetDateTime,
+    ) -> Result<Integration, ConnectError> {
         let mut database = self.database();
         if let Some(refusal) = database.connect_refusal.take() {
             return Err(refusal);
         }
-        database.integration = Some(integration(new.id, new.provider, now));
+        let made = integration(new.id, new.provider, now);
+        if let Some(key) = new.key {
+            database.answers.push((key, serde_json::to_value(&made).unwrap()));
+        }
+        database.integration = Some(made.clone());
         database.tokens = Some(StoredTokens {
             provider: new.provider,
             shop_id: new.shop_id,
@@ -195,7 +210,7 @@ impl ConnectionStore for FakeStore {
             tokens: new.tokens,
             generation: 1,
         });
-        Ok(())
+        Ok(made)
     }
 
     async fn revoke(&self, _: AccountId, id: IntegrationId, revocation: Revocation) -> Result<Revoked, StoreError> {
@@ -369,6 +384,11 @@ impl KnownOrders for FakeStore {
         known.truncate(usize::try_from(limit).unwrap());
         Ok(known)
     }
+
+    async fn known(&self, _: AccountId, _: Platform, ids: &[String]) -> Result<Vec<String>, StoreError> {
+        let database = self.database();
+        Ok(ids.iter().filter(|id| database.orders.contains_key(*id)).cloned().collect())
+    }
 }
 
 #[async_trait]
@@ -412,8 +432,12 @@ impl ImportStore for FakeStore {
         unreachable!()
     }
 
-    async fn ad_spend(&self, _: Target, _: Rows<AdSpendRow>) -> Result<RowSummary, ImportError> {
-        unreachable!()
+    async fn ad_spend(&self, _: Target, mut rows: Rows<AdSpendRow>) -> Result<RowSummary, ImportError> {
+        let mut database = self.database();
+        while let Some(batch) = rows.next().now_or_never().unwrap() {
+            database.ad_spend.extend(batch?.into_iter().map(|row| (row.day, row.spend)));
+        }
+        Ok(RowSummary { rows: Changes::default(), days_touched: 0 })
     }
 
     async fn expenses(&self, _: Target, _: Rows<ExpenseRow>) -> Result<RowSummary, ImportError> {
@@ -481,5 +505,34 @@ impl PrivacyStore for FakeStore {
 
     async fn open(&self) -> Result<Vec<LoggedRequest>, StoreError> {
         unreachable!()
+    }
+}
+
+#[async_trait]
+impl AnswerStore for FakeStore {
+    async fn claim(
+        &self,
+        _: AccountId,
+        key: &IdempotencyKey,
+        _: OffsetDateTime,
+    ) -> Result<Option<Value>, IdempotencyError> {
+        let answers = &self.database().answers;
+        Ok(answers.iter().find(|(known, _)| known == key).map(|(_, answer)| answer.clone()))
+    }
+
+    async fn answered(
+        &self,
+        _: AccountId,
+        key: &IdempotencyKey,
+        answer: Value,
+        _: OffsetDateTime,
+    ) -> Result<(), StoreError> {
+        self.database().answers.push((key.clone(), answer));
+        Ok(())
+    }
+
+    async fn failed(&self, _: AccountId, key: &IdempotencyKey) -> Result<(), StoreError> {
+        self.database().given_up.push(key.clone());
+        Ok(())
     }
 }

@@ -299,3 +299,30 @@ async fn a_copy_counts_while_its_original_does_not() {
     world.tick().await;
     assert_eq!(world.order_ids(), ["copy", "own"]);
 }
+
+#[tokio::test]
+async fn ad_spend_is_read_once_a_day_and_its_last_days_again() {
+    let world = World::connected(Platform::Mercadolibre);
+    world.platform.answers.lock().unwrap().ads = Some(Ok(dec!(12.34)));
+    world.tick().await;
+    let today = START.date();
+    assert_eq!(world.platform.answers.lock().unwrap().ads_asked_for, [(today - Duration::days(89), today)]);
+    assert_eq!(world.store.database().ad_spend.values().sum::<rust_decimal::Decimal>(), dec!(12.34) * dec!(90));
+    world.pass(Duration::HOUR);
+    world.tick().await;
+    assert_eq!(world.platform.answers.lock().unwrap().ads_asked_for.len(), 1, "once a day");
+    world.platform.answers.lock().unwrap().ads = Some(Ok(dec!(12.35)));
+    world.pass(Duration::DAY);
+    world.tick().await;
+    let asked = *world.platform.answers.lock().unwrap().ads_asked_for.last().unwrap();
+    assert_eq!(asked, (today - Duration::days(3), today + Duration::DAY));
+    assert_eq!(world.store.database().ad_spend[&today], dec!(12.35), "what was corrected is");
+}
+
+#[tokio::test]
+async fn a_shop_whose_ads_are_not_shown_is_no_failure() {
+    let world = World::connected(Platform::Mercadolibre);
+    world.platform.answers.lock().unwrap().ads = Some(Err(ShopError::MissingScope("advertising".to_owned())));
+    world.tick().await;
+    assert_eq!((world.last_error(), world.cursor(Stream::Ads)), (None, Some(START)));
+}

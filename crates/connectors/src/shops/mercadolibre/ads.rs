@@ -1,32 +1,34 @@
 //! What was spent on Product Ads, with the token of the shop.
 
 use domain::{
-    imports::{AdSpendRow, MAX_NAME_CHARS},
+    imports::AdSpendRow,
     shops::{Access, ShopError},
 };
-use time::{Date, macros::format_description};
+use time::{Date, Duration, macros::format_description};
 
 use super::{
     Mercadolibre,
     wire::{Advertisers, Campaign, CampaignDay, Campaigns},
 };
-use crate::shops::{amounts, wire::clean};
+use crate::shops::amounts;
 
-/// How many days back figures are kept.
-pub const AD_HISTORY_DAYS: i64 = 90;
+/// How far back figures are kept. A day less than the platform says, as its day may be another one than the account's.
+pub const AD_HISTORY: Duration = Duration::days(89);
 /// Campaigns of a page.
 const PAGE: usize = 50;
 /// As what the spend is imported.
 const PLATFORM: &str = "mercadolibre";
 
 impl Mercadolibre {
-    /// The spend of the seller by day and campaign, from `from` to `until`, inclusive, in the currency of the site. The
-    /// days are the site's, and the last ones change until 10:00 of the next day (UTC−3). Days before
-    /// [`AD_HISTORY_DAYS`] are refused. Empty where the seller does not advertise.
-    ///
-    /// # Errors
-    /// [`ShopError`].
-    pub async fn ad_spend(&self, access: &Access, from: Date, until: Date) -> Result<Vec<AdSpendRow>, ShopError> {
+    /// The spend of the seller by day and campaign, in the currency of the site. The days are the site's, and the last ones
+    /// change until 10:00 of the next day (UTC−3). Days before [`AD_HISTORY`] are refused. Empty where the seller does not
+    /// advertise.
+    pub(super) async fn spent_on_ads(
+        &self,
+        access: &Access,
+        from: Date,
+        until: Date,
+    ) -> Result<Vec<AdSpendRow>, ShopError> {
         let query = [("product_id", "PADS")];
         let advertisers =
             self.api.get_with(access, &["advertising", "advertisers"], &query, &[("api-version", "1")]).await;
@@ -79,15 +81,14 @@ impl Mercadolibre {
         ];
         let path = ["advertising", site, "product_ads", "campaigns", &campaign.id.0];
         let days: Vec<CampaignDay> = self.api.get_with(access, &path, &query, &[("api-version", "2")]).await?.json()?;
-        let name = campaign.name.as_deref().and_then(|name| clean(name, MAX_NAME_CHARS));
-        let name = name.unwrap_or_else(|| campaign.id.0.clone());
         let row = |day: CampaignDay| {
             let date = Date::parse(&day.date, format).map_err(|_| ShopError::Malformed("date".to_owned()))?;
             let spend = Some(day.cost.0).filter(|cost| !cost.is_sign_negative() && amounts::is_importable(*cost));
             Ok(AdSpendRow {
                 day: date,
                 platform: PLATFORM.to_owned(),
-                campaign: name.clone(),
+                // Not its name: days are read again, and those of a campaign with a new name would count twice.
+                campaign: campaign.id.0.clone(),
                 spend: spend.ok_or_else(|| ShopError::Malformed("cost".to_owned()))?,
                 impressions: day.prints.map(|count| count.0),
                 clicks: day.clicks.map(|count| count.0),

@@ -54,7 +54,7 @@ fn read(app: &str, body: &[u8]) -> Result<Hook, HookRefused> {
 fn topic(name: &str, resource: &str) -> Option<Topic> {
     let is = |form: &[Segment]| matches(form, resource).is_some();
     match name {
-        "orders_v2" => matches(&[Word("orders"), Number], resource).map(|id| Topic::Order(Some(id.to_owned()))),
+        "orders_v2" => order_of(resource).map(|id| Topic::Order(Some(id.to_owned()))),
         // The order of a payment, shipment or claim is told by none of them: it is among the changes.
         "payments" => is(&[Word("payments"), Number]).then_some(Topic::Order(None)),
         "shipments" => is(&[Word("shipments"), Number]).then_some(Topic::Order(None)),
@@ -67,6 +67,11 @@ fn topic(name: &str, resource: &str) -> Option<Topic> {
         "user-products-families" | "fbm_stock_operations" => is_path(resource).then_some(Topic::Catalogue),
         _ => (is_topic(name) && resource.len() <= MAX_RESOURCE).then_some(Topic::Other),
     }
+}
+
+/// The number of the order that a resource is.
+pub(super) fn order_of(resource: &str) -> Option<&str> {
+    matches(&[Word("orders"), Number], resource)
 }
 
 /// Bytes of a resource or topic.

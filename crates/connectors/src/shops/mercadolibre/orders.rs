@@ -192,6 +192,7 @@ pub(super) fn by_id(api: Arc<Api>, access: Access, ids: Vec<String>, currency: C
                     }
                 }
                 let mut batch = batch(api, access, &found, currency).await?;
+                batch.absent = (absent.voided.len() + absent.refused.len()) as u64;
                 batch.voided.append(&mut absent.voided);
                 batch.refused.append(&mut absent.refused);
                 Ok(batch)

@@ -71,6 +71,13 @@ pub struct Page {
     pub results: Vec<Box<RawValue>>,
 }
 
+/// Notifications that are read one by one, too.
+#[derive(Deserialize)]
+pub struct MissedFeeds {
+    #[serde(default, deserialize_with = "list")]
+    pub messages: Vec<Box<RawValue>>,
+}
+
 /// Anything with an identifier.
 #[derive(Deserialize)]
 pub struct WithId {
@@ -325,7 +332,6 @@ pub struct Campaigns {
 #[derive(Deserialize)]
 pub struct Campaign {
     pub id: Id,
-    pub name: Option<String>,
 }
 
 #[derive(Deserialize)]

@@ -12,7 +12,7 @@ use time::{OffsetDateTime, UtcOffset, format_description::well_known::Rfc3339};
 
 use super::{
     client::{Client, Reply},
-    queries::{IDS, MAX_DEPTH, ORDER_SALES, ORDERS, ORDERS_BY_ID, ORDERS_PAGE},
+    queries::{IDS, MANY_IDS, MAX_DEPTH, ORDER_SALES, ORDERS, ORDERS_BY_ID, ORDERS_EXIST, ORDERS_PAGE},
     sales::{self, Mapped},
     wire::{AgreementWire, Named, NodesData, OrderData, OrderWire, OrdersData},
 };
@@ -97,29 +97,65 @@ pub(super) fn by_id(
     let chunks: Vec<Vec<String>> = ids.chunks(IDS).map(<[_]>::to_vec).collect();
     let read = move |ids: Vec<String>| {
         let shop = Arc::clone(&shop);
-        async move { some(&shop.0, &shop.1, &ids, currency).await }
+        async move { some(&shop.0, &shop.1, ids, currency).await }
     };
     stream::iter(chunks).then(read).boxed()
 }
 
-async fn some(client: &Client, access: &Access, ids: &[String], currency: Currency) -> Result<OrderBatch, ShopError> {
+/// Those of some orders that are gone. Only a hook tells that an order was deleted, and a hook may be lost.
+pub(super) fn gone(client: Arc<Client>, access: Access, ids: Vec<String>) -> ShopStream<OrderBatch> {
+    let shop = Arc::new((client, access));
+    let chunks: Vec<Vec<String>> = ids.chunks(MANY_IDS).map(<[_]>::to_vec).collect();
+    let read = move |ids: Vec<String>| {
+        let shop = Arc::clone(&shop);
+        async move {
+            let numbers = ids.into_iter().filter(|id| is_number(id)).collect::<Vec<_>>();
+            let variables = json!({ "ids": numbers.iter().map(|id| gid(id)).collect::<Vec<_>>() });
+            let Reply { data: NodesData { nodes }, .. } = shop.0.run(&shop.1, ORDERS_EXIST, variables).await?;
+            let mut batch = OrderBatch { read: nodes.len() as u64, ..OrderBatch::default() };
+            for (external_id, _) in paired(numbers, nodes)?.filter(|(_, node)| node.is_none()) {
+                batch.voided.push(Voided { external_id });
+            }
+            Ok(batch)
+        }
+    };
+    stream::iter(chunks).then(read).boxed()
+}
+
+fn is_number(id: &str) -> bool {
+    (1..=20).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn gid(id: &str) -> String {
+    format!("gid://shopify/Order/{id}")
+}
+
+/// Each of the identifiers with what it is answered with.
+fn paired<T>(ids: Vec<String>, nodes: Vec<Option<T>>) -> Result<impl Iterator<Item = (String, Option<T>)>, ShopError> {
+    if nodes.len() == ids.len() {
+        Ok(ids.into_iter().zip(nodes))
+    } else {
+        Err(ShopError::Malformed("nodes".to_owned()))
+    }
+}
+
+async fn some(client: &Client, access: &Access, ids: Vec<String>, currency: Currency) -> Result<OrderBatch, ShopError> {
     let mut batch = OrderBatch::default();
-    let is_number = |id: &&String| (1..=20).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_digit());
-    let (numbers, others): (Vec<&String>, Vec<&String>) = ids.iter().partition(is_number);
+    let (numbers, others): (Vec<String>, Vec<String>) = ids.into_iter().partition(|id| is_number(id));
     // What is no number was never an order here.
-    batch.voided.extend(others.into_iter().map(|id| Voided { external_id: id.clone() }));
+    batch.voided.extend(others.into_iter().map(|external_id| Voided { external_id }));
     if numbers.is_empty() {
         return Ok(batch);
     }
-    let gids: Vec<String> = numbers.iter().map(|id| format!("gid://shopify/Order/{id}")).collect();
+    let gids: Vec<String> = numbers.iter().map(|id| gid(id)).collect();
     let Reply { data: NodesData { nodes }, .. } = client.run(access, ORDERS_BY_ID, json!({ "ids": gids })).await?;
-    if nodes.len() != numbers.len() {
-        return Err(ShopError::Malformed("nodes".to_owned()));
-    }
-    for (id, node) in numbers.into_iter().zip(nodes) {
+    for (external_id, node) in paired(numbers, nodes)? {
         match node {
             Some(order) => take(client, access, currency, &order, &mut batch).await?,
-            None => batch.voided.push(Voided { external_id: id.clone() }),
+            None => {
+                batch.absent += 1;
+                batch.voided.push(Voided { external_id });
+            }
         }
     }
     Ok(batch)

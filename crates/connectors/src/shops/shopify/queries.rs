@@ -37,6 +37,7 @@ macro_rules! queries {
 queries! {
     ORDERS = read 650 "orders", "order_fields", "sale_fields";
     ORDERS_BY_ID = read 900 "orders_by_id", "order_fields", "sale_fields";
+    ORDERS_EXIST = read 260 "orders_exist";
     ORDER_SALES = read 60 "order_sales", "sale_fields";
     CATALOGUE = read 250 "catalogue", "level_fields";
     LEVELS = read 50 "levels", "level_fields";
@@ -56,6 +57,8 @@ pub const ORDERS_PAGE: u32 = 50;
 pub const IDS: usize = 10;
 /// Variants of a page of [`CATALOGUE`].
 pub const VARIANTS_PAGE: u32 = 250;
+/// Identifiers of one [`ORDERS_EXIST`]: the most that a list takes.
+pub const MANY_IDS: usize = 250;
 /// Paging beyond this number of objects is refused.
 pub const MAX_DEPTH: u64 = 25_000;
 

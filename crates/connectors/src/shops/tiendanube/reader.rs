@@ -7,8 +7,8 @@ use domain::{
     accounts::Platform,
     money::Currency,
     shops::{
-        Access, OrderBatch, ProductBatch, Purpose, Refused, ShopError, ShopInfo, ShopReader, ShopStream, Timing,
-        Voided, Window,
+        Access, AdSpend, OrderBatch, ProductBatch, Purpose, Refused, ShopError, ShopInfo, ShopReader, ShopStream,
+        Timing, Voided, Window,
     },
 };
 use futures_util::{
@@ -17,7 +17,7 @@ use futures_util::{
 };
 use serde::Deserialize;
 use serde_json::{json, value::RawValue};
-use time::{Duration, OffsetDateTime, format_description::well_known::Rfc3339};
+use time::{Date, Duration, OffsetDateTime, format_description::well_known::Rfc3339};
 
 use super::{
     super::calls::counted,
@@ -182,7 +182,10 @@ async fn order_by_id(session: Session, id: String, currency: Currency) -> Result
             Ok(wire) => add_order(&session, &mut batch, wire, currency).await?,
             Err(refused) => batch.refused.push(refused),
         },
-        Err(ShopError::NotFound) => batch.voided.push(Voided { external_id: id }),
+        Err(ShopError::NotFound) => {
+            batch.absent = 1;
+            batch.voided.push(Voided { external_id: id });
+        }
         Err(error) => return Err(error),
     }
     Ok(batch)
@@ -265,6 +268,7 @@ impl ShopReader for Tiendanube {
             history: Duration::days(2 * 365),
             // Unverified: that every change of an order moves its `updated_at`.
             reread: None,
+            ads: None,
             token_lifetime: Duration::ZERO,
         }
     }
@@ -322,6 +326,11 @@ impl ShopReader for Tiendanube {
             Err(error) => failed(error),
         });
         counted(read.boxed())
+    }
+
+    /// The platform sells no ads of its own.
+    async fn ad_spend(&self, _: &Access, _: Date, _: Date) -> Result<AdSpend, ShopError> {
+        Ok(AdSpend::default())
     }
 
     async fn subscribe(&self, access: &Access, address: &str) -> Result<(), ShopError> {

@@ -28,7 +28,7 @@ pub fn panel(source: &Source<'_>, metric: Metric, around: DayRange, judged: &Dat
     let known = days(DayRange { first: around.first, last: shifted(writer.today(), -1) });
     let path = format!("/api/v1/metrics?metric={metric}&days={}", known.clamp(1, MOST_DAYS.1));
     let mut foot = panel::foot(writer, &judged.freshness, vec![writer.say("how-band")], &path, true, api);
-    foot.table = Some(table(source, metric, &judged.found));
+    foot.table = Some(table(source, metric, around, &judged.found));
     let drawn = if judged.found.iter().any(|day| day.observed.is_some()) {
         Drawn::Line(Box::new(line(source, metric, around, &judged.found)))
     } else {
@@ -89,17 +89,19 @@ fn summary(source: &Source<'_>, metric: Metric) -> String {
         .say()
 }
 
-fn table(source: &Source<'_>, metric: Metric, judged: &[JudgedDay]) -> Table {
+/// A row for each day of the chart, the last one first.
+fn table(source: &Source<'_>, metric: Metric, around: DayRange, judged: &[JudgedDay]) -> Table {
     let writer = source.writer;
     let cell = |value: Option<f64>| {
         value.map_or_else(|| "–".to_owned(), |value| figures::cell(writer, metric.unit(), decimal(value)))
     };
-    let row = |day: &JudgedDay| {
-        let expected = day.expected;
+    let row = |date: Date| {
+        let day = judged.iter().find(|day| day.day == date);
+        let expected = day.and_then(|day| day.expected);
         let range = expected.map(|expected| range_of(writer, metric, expected.low, expected.high));
         vec![
-            writer.weekday(day.day),
-            cell(day.observed),
+            writer.weekday(date),
+            cell(day.and_then(|day| day.observed)),
             cell(expected.map(|expected| expected.value)),
             range.unwrap_or_else(|| "–".to_owned()),
         ]
@@ -110,5 +112,5 @@ fn table(source: &Source<'_>, metric: Metric, judged: &[JudgedDay]) -> Table {
         writer.say("column-likely"),
         writer.say("column-expected"),
     ];
-    Table { head, rows: judged.iter().map(row).collect() }
+    Table { head, rows: (0..days(around)).rev().map(|by| row(shifted(around.first, by))).collect() }
 }

@@ -21,7 +21,7 @@ use crate::{
     text::Writer,
     views::{
         chart::{Chart, Drawn},
-        panel::Table,
+        panel::{Call, Table},
     },
 };
 
@@ -57,8 +57,9 @@ pub fn panel(source: &Source<'_>) -> Chart {
     let path = format!("/api/v1/profit?days={}", with_today.min(MAX_DAYS));
     let mut foot = panel::foot(writer, &source.profit.freshness, how, &path, true, source.api);
     let of_figures = panel::curl(&format!("/api/v1/profit?days={}&complete=1", with_today - 1), source.api);
-    foot.curl =
-        format!("# {}\n{of_figures}\n\n# {}\n{}", writer.say("curl-figures"), writer.say("curl-chart"), foot.curl);
+    let of_chart = panel::curl(&path, source.api);
+    let both = format!("# {}\n{of_figures}\n\n# {}\n{of_chart}", writer.say("curl-figures"), writer.say("curl-chart"));
+    foot.call = foot.call.map(|call| Call { curl: both, ..call });
     foot.table = Some(source.table(&all));
     let drawn = if all.iter().any(|day| day.value.is_some()) {
         Drawn::Line(Box::new(source.line(&all)))

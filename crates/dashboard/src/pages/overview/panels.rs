@@ -3,7 +3,7 @@
 use domain::{
     freshness::{Dated, Freshness, Newest},
     insights::Insight,
-    integrations::{Integration, Status},
+    integrations::Integration,
     inventory::{self, Item},
     page::Page,
     risks,
@@ -13,7 +13,8 @@ use url::Url;
 
 use crate::{
     pages::{
-        insights::{ranked, why},
+        insights::{as_answered, ranked, why},
+        integrations::{badge, name},
         panel::foot,
         stock::{axis, stock_row},
     },
@@ -39,7 +40,7 @@ pub fn stories(writer: &Writer, found: &Dated<Page<Insight>>, api: &Url) -> Pane
             address: Some(format!("/insights#insight-{}", insight.id)),
             text: wording.body,
             act: Some(wording.suggested_action).filter(|act| !act.is_empty()),
-            amount: amount.map(|amount| (writer.whole(amount), writer.say("at-stake"))),
+            amount: amount.map(|amount| (writer.whole(amount), as_answered(amount), writer.say("at-stake"))),
             why: why(writer, insight),
         }
     };
@@ -105,7 +106,8 @@ pub fn risks(writer: &Writer, listing: &risks::Listing, api: &Url) -> Panel<Stor
             address: None,
             text: [likely, range].into_iter().flatten().collect::<Vec<_>>().join(" "),
             act: None,
-            amount: expected.map(|amount| (writer.whole(-amount), writer.say("likely-loss"))),
+            amount: expected
+                .map(|amount| (writer.whole(-amount), amount.normalize().to_string(), writer.say("likely-loss"))),
             why: None,
         }
     };
@@ -133,16 +135,10 @@ pub fn sources(writer: &Writer, connections: &[Integration], freshness: &Freshne
         cells: vec![Cell::Badge(state), Cell::Number { text: newest.unwrap_or_else(|| "–".to_owned()), value: None }],
     };
     let connection = |integration: &Integration| {
-        let status = integration.status(writer.now);
-        let (class, sign) = match status {
-            Status::Connected => ("good", "✓"),
-            Status::Stale => ("warn", "!"),
-            Status::Revoked => ("bad", "✕"),
-            Status::NeverSynced => ("", "↻"),
-        };
-        let platform = writer.message("platform").text("platform", integration.provider).say();
-        let text = format!("{sign} {}", writer.say(&format!("state-{status}")));
-        row(platform, Some(Badge { class, text }), integration.last_sync_at.map(|at| writer.moment(at)))
+        let last = integration.last_sync_at.map(|at| writer.moment(at));
+        let mut row = row(name(writer, integration.provider), Some(badge(writer, integration)), last);
+        row.address = Some(format!("/integrations/{}", integration.id));
+        row
     };
     let source = |(source, newest): &(domain::freshness::Source, Option<Newest>)| {
         let newest = newest.map(|newest| match newest {

@@ -1,6 +1,11 @@
 //! The way from gross revenue to profit.
 
-use domain::{metrics::Components, money::round, periods::Change, profit::Explained};
+use domain::{
+    metrics::Components,
+    money::round,
+    periods::{Change, days},
+    profit::Explained,
+};
 use rust_decimal::{Decimal, prelude::ToPrimitive};
 
 use super::Source;
@@ -96,6 +101,7 @@ pub fn panel(source: &Source<'_>) -> Panel<Row> {
         }
         Row { name: writer.say(&format!("explained-{}", step.figure)), address: None, below: None, cells }
     };
+    let path = format!("/api/v1/profit?days={}&complete=1", days(source.complete));
     let has_days = source.complete_days().next().is_some();
     Panel {
         id: "h-way",
@@ -108,7 +114,7 @@ pub fn panel(source: &Source<'_>) -> Panel<Row> {
             writer,
             &source.found.freshness,
             vec![writer.say("how-profit"), writer.say("how-estimates")],
-            source.path,
+            &path,
             true,
             source.api,
         ),

@@ -137,7 +137,8 @@ pub fn line(chart: &Line) -> Markup {
                     (grid(chart))
                     g.xlab {
                         @for (slot, text) in &chart.days {
-                            text x=(percent(chart.x(*slot) * 100.0)) y=(short(height - 4.0, 0)) { (text) }
+                            // At the right edge the middle of a text would push its end out of the page.
+                            text class=[(chart.x(*slot) > 0.94).then_some("end")] x=(percent(chart.x(*slot) * 100.0)) y=(short(height - 4.0, 0)) { (text) }
                         }
                     }
                     (curves(chart, height))

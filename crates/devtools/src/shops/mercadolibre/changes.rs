@@ -75,8 +75,8 @@ impl Mercadolibre {
         self.0.hooks.forge((&self.0.app.client_id, seller), self.now());
     }
 
-    /// Where notifications go from now on.
-    pub fn notify(&self, url: String) {
-        self.0.hooks.send_to(Some(url));
+    /// Where notifications go from now on. `None`: the topics are switched off, and nothing is kept.
+    pub fn notify(&self, url: Option<String>) {
+        self.0.hooks.send_to(url);
     }
 }

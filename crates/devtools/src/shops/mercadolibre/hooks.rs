@@ -10,6 +10,7 @@ use std::{
 use serde_json::{Value, json};
 use time::OffsetDateTime;
 
+use super::{answer::Answer, sales::Query};
 use crate::shops::faults::Faults;
 
 const DEADLINE: Duration = Duration::from_millis(500);
@@ -28,6 +29,12 @@ struct State {
     held: Option<Value>,
     missed: Vec<(OffsetDateTime, Value)>,
     misses: HashMap<String, u32>,
+}
+
+impl State {
+    fn miss(&mut self, now: OffsetDateTime, body: Value) {
+        self.missed.push((now, body));
+    }
 }
 
 /// Sends notifications; cloning shares it.
@@ -65,6 +72,7 @@ impl Hooks {
             "attempts": 1, "sent": sent, "received": sent,
         });
         if faults.take("hook_lost").is_some() {
+            self.lock().miss(now, body);
             return;
         }
         let times = if faults.take("hook_twice").is_some() { 2 } else { 1 };
@@ -122,17 +130,19 @@ impl Hooks {
             }
             let mut state = this.lock();
             *state.misses.entry(topic).or_insert(0) += 1;
-            state.missed.push((now, body));
+            state.miss(now, body);
         });
     }
 
-    /// `GET /missed_feeds`
-    pub fn missed(&self, topic: Option<&str>, now: OffsetDateTime) -> Value {
+    /// `GET /missed_feeds`, ten at a time
+    pub fn missed(&self, query: &Query, now: OffsetDateTime) -> Result<Answer, Answer> {
+        let (topic, limit, offset) = (query.get("topic"), query.whole("limit", 10)?, query.whole("offset", 0)?);
         let state = self.lock();
         let is_kept = |(at, body): &&(OffsetDateTime, Value)| {
             now - *at <= KEPT && topic.is_none_or(|topic| body.get("topic").and_then(Value::as_str) == Some(topic))
         };
-        let messages: Vec<&Value> = state.missed.iter().filter(is_kept).map(|(_, body)| body).take(10).collect();
-        json!({ "messages": messages })
+        let kept = state.missed.iter().filter(is_kept).map(|(_, body)| body);
+        let messages: Vec<&Value> = kept.skip(offset).take(limit).collect();
+        Ok(Answer::ok(json!({ "messages": messages })))
     }
 }

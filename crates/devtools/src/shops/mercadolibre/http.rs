@@ -140,7 +140,7 @@ impl Mercadolibre {
             ["user-products", id, "stock"] => seller.user_product_stock(id),
             ["categories", id] => Ok(Answer::ok(json!({"id": id, "name": format!("Categoría {id}")}))),
             ["missed_feeds"] if query.get("app_id") == Some(self.0.app.client_id.as_str()) => {
-                Ok(Answer::ok(self.0.hooks.missed(query.get("topic"), now)))
+                self.0.hooks.missed(&query, now)
             }
             ["advertising", "advertisers"] => has("api-version", "1").and_then(|()| seller.advertisers(&query)),
             ["advertising", SITE, "advertisers", id, "product_ads", "campaigns", "search"] if *id == own => {
@@ -157,7 +157,7 @@ impl Mercadolibre {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Notify {
-    url: String,
+    url: Option<String>,
 }
 
 async fn notify(to: Json<Notify>, stub: Data<Mercadolibre>) -> HttpResponse {

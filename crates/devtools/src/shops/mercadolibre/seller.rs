@@ -230,6 +230,7 @@ impl Seller {
                     buyer: Some(order.buyer.to_string()),
                     refunds: order.given_back.clone(),
                     refund_unknown: false,
+                    copy_of: None,
                 };
                 (order.id.to_string(), truth)
             })

@@ -138,21 +138,27 @@ impl ShopifyStub {
         }
     }
 
+    /// The hook after the app was removed.
+    pub(super) fn notify_uninstalled(&self) {
+        self.notify("app/uninstalled", &json!({ "id": 1, "myshopify_domain": self.0.config.shop }));
+    }
+
     /// The hooks that a law makes the platform send.
-    pub(super) fn notify_privacy(&self, action: &str, id: u64) {
+    pub(super) fn notify_privacy(&self, action: &str, id: u64, orders: &[u64]) {
         let domain = &self.0.config.shop;
         let customer = json!({ "id": id, "email": "buyer@example.com", "phone": null });
         match action {
             "data_request" => {
                 let request = json!({ "id": 9_999 });
                 let body = json!({
-                    "shop_id": 1, "shop_domain": domain, "orders_requested": [], "customer": customer,
+                    "shop_id": 1, "shop_domain": domain, "orders_requested": orders, "customer": customer,
                     "data_request": request,
                 });
                 self.notify_app("customers/data_request", &body);
             }
             "redact_customer" => {
-                let body = json!({ "shop_id": 1, "shop_domain": domain, "customer": customer, "orders_to_redact": [] });
+                let body =
+                    json!({ "shop_id": 1, "shop_domain": domain, "customer": customer, "orders_to_redact": orders });
                 self.notify_app("customers/redact", &body);
             }
             _ => self.notify_app("shop/redact", &json!({ "shop_id": 1, "shop_domain": domain })),

@@ -147,7 +147,7 @@ fn graphql_answer(
     match stub.run(&query, variables.unwrap_or_default(), &base) {
         Ok(Answered { body, uninstalled }) => {
             if uninstalled {
-                stub.notify("app/uninstalled", &json!({ "id": 1, "myshopify_domain": shop }));
+                stub.notify_uninstalled();
             }
             HttpResponse::Ok().json(body)
         }
@@ -264,12 +264,17 @@ impl ShopifyStub {
             "sell" => (shop.sell(now), true),
             "edit" => (id, shop.edit(id, now)),
             "refund" => (id, shop.refund(id, now)),
+            "exchange" => (id, shop.exchange(id, now)),
             "cancel" => (id, shop.cancel(id, now)),
             "pay" => (id, shop.pay(id, now)),
             "delete" => (id, shop.delete(id)),
             "data_request" | "redact_customer" | "redact_shop" => {
+                let orders = shop.orders_of(id);
+                if action == "redact_customer" {
+                    shop.forget(id);
+                }
                 drop(state);
-                self.notify_privacy(action, id);
+                self.notify_privacy(action, id, &orders);
                 return Some(id);
             }
             _ => return None,

@@ -283,7 +283,8 @@ mod tests {
     fn every_query_fits_the_schema_and_costs_what_it_is_said_to() {
         let schema = schema().unwrap();
         for query in queries::ALL {
-            let ids = vec!["gid://shopify/Order/1"; queries::IDS];
+            let count = if query.name == "ORDERS_EXIST" { queries::MANY_IDS } else { queries::IDS };
+            let ids = vec!["gid://shopify/Order/1"; count];
             let first = if query.name == "ORDERS" { queries::ORDERS_PAGE } else { queries::VARIANTS_PAGE };
             let all = json!({
                 "first": first, "ids": ids, "id": "gid://shopify/Order/1", "query": "id:>1", "sort": "UPDATED_AT",

@@ -90,7 +90,7 @@ pub struct Order {
     pub cancelled: Option<OffsetDateTime>,
     pub test: bool,
     pub status: &'static str,
-    pub currency: &'static str,
+    pub currency: Currency,
     pub customer: Option<u64>,
     pub transactions: Vec<Transaction>,
     pub agreements: Vec<Agreement>,
@@ -116,6 +116,7 @@ pub struct Shop {
 /// Per cent of tax on everything.
 const TAX: i64 = 21;
 const SHIPPING: i64 = 495;
+const DUTY: i64 = 350;
 
 fn cents(cents: i64) -> Decimal {
     Decimal::new(cents, 2)
@@ -195,6 +196,9 @@ impl Shop {
         if self.random.percent(5) {
             sales.push(self.sale("ORDER", "TIP", None, 200, None));
         }
+        if self.random.percent(5) {
+            sales.push(self.sale("ORDER", "DUTY", None, DUTY, None));
+        }
         let (test, foreign, unpaid) = (self.random.percent(1), self.random.percent(1), self.random.percent(4));
         let state = match (test || unpaid, foreign) {
             (true, _) => State::Void,
@@ -218,6 +222,7 @@ impl Shop {
             buyer: customer.map(|id| id.to_string()),
             refunds: Vec::new(),
             refund_unknown: false,
+            copy_of: None,
         };
         let agreements = vec![Agreement { id: self.id(), at, reason: "ORDER", sales }];
         self.places.insert(id, self.orders.len());
@@ -229,7 +234,7 @@ impl Shop {
             cancelled: None,
             test,
             status: if unpaid { "PENDING" } else { "PAID" },
-            currency: if foreign { "USD" } else { "EUR" },
+            currency: if foreign { self.foreign() } else { self.currency },
             customer,
             transactions,
             agreements,
@@ -320,12 +325,7 @@ impl Shop {
             order.truth.product_gross -= cents(net);
             out = Some(((goods.line, goods.variant), net));
         }
-        order.truth.gross += cents(added.net);
-        if let Some(goods) = Goods::of(&added) {
-            order.truth.units += goods.units;
-            order.truth.product_gross += cents(goods.net);
-            order.goods.push(goods);
-        }
+        order.add(&added);
         let out = out.map(|(line, net)| self.sale("RETURN", "PRODUCT", Some(-1), -net, Some(line)));
         let sales = out.into_iter().chain([added]).collect();
         self.agree(id, at, "ORDER_EDIT", sales);
@@ -349,6 +349,41 @@ impl Shop {
         }
         self.give_back(id, at, sales);
         true
+    }
+
+    /// Takes one unit of the first line back, in a return, for one of another variant.
+    pub fn exchange(&mut self, id: u64, at: OffsetDateTime) -> bool {
+        let variant = usize::try_from(self.random.below(8)).unwrap_or(0);
+        let given = self.purchase(variant);
+        let Some(order) = self.order_mut(id) else { return false };
+        let Some(goods) = order.goods.iter_mut().find(|goods| goods.units > 0) else { return false };
+        let net = goods.net / goods.units;
+        (goods.units, goods.net) = (goods.units - 1, goods.net - net);
+        let line = (goods.line, goods.variant);
+        let at = at.replace_nanosecond(0).unwrap_or(at);
+        order.truth.refunds.push(RefundTruth { at, amount: cents(net), units: 1 });
+        order.add(&given);
+        let back = self.sale("RETURN", "PRODUCT", Some(-1), -net, Some(line));
+        self.agree(id, at, "RETURN", vec![back, given]);
+        true
+    }
+
+    /// The customer's orders stay, without a customer.
+    pub fn forget(&mut self, customer: u64) {
+        for order in self.orders.iter_mut().filter(|order| order.customer == Some(customer)) {
+            (order.customer, order.truth.buyer) = (None, None);
+        }
+    }
+
+    /// The orders of a customer.
+    pub fn orders_of(&self, customer: u64) -> Vec<u64> {
+        self.orders.iter().filter(|order| order.customer == Some(customer)).map(|order| order.id).collect()
+    }
+
+    /// Another currency than the shop's.
+    fn foreign(&self) -> Currency {
+        let other = if self.currency.as_str() == "USD" { "EUR" } else { "USD" };
+        other.parse().unwrap_or(self.currency)
     }
 
     /// Gives everything back that is left.
@@ -393,11 +428,12 @@ impl Shop {
     /// The payment of an order that waited for it comes in.
     pub fn pay(&mut self, id: u64, at: OffsetDateTime) -> bool {
         let transaction = Transaction { id: self.id(), kind: "SALE", status: "SUCCESS", fee: None };
+        let currency = self.currency;
         let Some(order) = self.order_mut(id) else { return false };
         order.transactions.push(transaction);
         order.status = "PAID";
         if !order.test && order.truth.state == State::Void {
-            order.truth.state = if order.currency == "EUR" { State::Taken } else { State::Foreign };
+            order.truth.state = if order.currency == currency { State::Taken } else { State::Foreign };
         }
         order.touch(at);
         true
@@ -456,6 +492,16 @@ impl Goods {
 }
 
 impl Order {
+    /// Sells something more.
+    fn add(&mut self, sale: &Sale) {
+        self.truth.gross += cents(sale.net);
+        if let Some(goods) = Goods::of(sale) {
+            self.truth.units += goods.units;
+            self.truth.product_gross += cents(goods.net);
+            self.goods.push(goods);
+        }
+    }
+
     fn touch(&mut self, at: OffsetDateTime) {
         self.touched = Some((Instant::now(), Some(self.updated)));
         self.updated = self.updated.max(at);

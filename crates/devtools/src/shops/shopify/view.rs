@@ -28,7 +28,7 @@ fn bag(cents: i64, currency: &str) -> Value {
 
 /// An order; buyers only as far as the app may see them.
 pub fn order(shop: &Shop, order: &Order, shows_buyers: bool) -> Value {
-    let Order { currency, .. } = order;
+    let currency = order.currency.as_str();
     let transactions: Vec<Value> =
         order.transactions.iter().map(|paid| transaction(paid, currency, order.test)).collect();
     let agreements: Vec<Value> =
@@ -98,6 +98,7 @@ fn sale(shop: &Shop, sale: &Sale, currency: &str) -> Value {
         "GIFT_CARD" => "GiftCardSale",
         "SHIPPING" => "ShippingLineSale",
         "TIP" => "TipSale",
+        "DUTY" => "DutySale",
         _ => "AdjustmentSale",
     };
     let mut shown = json!({

@@ -45,6 +45,7 @@ fn order_truth(store: &Store, order: &Order) -> OrderTruth {
         buyer: order.customer.and_then(|id| store.customers.get(&id)).map(|customer| customer.id.to_string()),
         refunds,
         refund_unknown,
+        copy_of: (order.storefront == "meli").then(|| Platform::Mercadolibre.as_str().to_owned()),
     }
 }
 

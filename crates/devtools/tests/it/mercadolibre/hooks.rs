@@ -41,7 +41,7 @@ fn verify(shop: &Shop, body: &[u8]) -> Result<Hook, HookRefused> {
 async fn a_sale_is_told_with_its_number() {
     let shop = Shop::open(21, 10, 10).await;
     let (url, mut bodies) = receiver(200);
-    shop.stub.notify(url);
+    shop.stub.notify(Some(url));
     shop.stub.common().faults.set("hook_twice", 1, 0);
     let id = shop.stub.sell(1)[0].to_string();
     let hooks = [bodies.recv().await.unwrap(), bodies.recv().await.unwrap()].map(|body| verify(&shop, &body).unwrap());
@@ -54,7 +54,7 @@ async fn a_sale_is_told_with_its_number() {
 async fn one_that_is_not_taken_comes_again_under_the_same_key() {
     let shop = Shop::open(22, 10, 10).await;
     let (url, mut bodies) = receiver(503);
-    shop.stub.notify(url);
+    shop.stub.notify(Some(url));
     shop.stub.sell(1);
     let first = bodies.recv().await.unwrap();
     let second = bodies.recv().await.unwrap();
@@ -66,7 +66,7 @@ async fn one_that_is_not_taken_comes_again_under_the_same_key() {
 async fn what_is_forged_is_foreign_or_of_a_seller_who_is_not_connected() {
     let shop = Shop::open(23, 10, 10).await;
     let (url, mut bodies) = receiver(200);
-    shop.stub.notify(url);
+    shop.stub.notify(Some(url));
     shop.stub.forge();
     for _ in 0..4 {
         match verify(&shop, &bodies.recv().await.unwrap()) {

@@ -57,7 +57,8 @@ impl Shop {
         let secret = "secret".to_owned();
         let app =
             App { client_id: APP_ID.to_owned(), client_secret: secret.clone(), redirect_uri: REDIRECT.to_owned() };
-        let config = Config { app, seed, orders, days, is_limited, now: Some(NOW), notify: None };
+        let zone = "America/Argentina/Buenos_Aires".parse().unwrap();
+        let config = Config { app, seed, orders, days, is_limited, now: Some(NOW), notify: None, zone };
         let stub = Platform::new(config).unwrap();
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let base: Url = format!("http://{}", listener.local_addr().unwrap()).parse().unwrap();

@@ -40,7 +40,12 @@ pub fn config() -> ShopifyStubConfig {
         bulk_takes: Duration::from_millis(20),
         rate: (2_000.0, 100_000.0),
         at: Some(NOW),
-        ..ShopifyStubConfig::new("client".to_owned(), SecretString::from("hush"), SHOP.to_owned())
+        ..ShopifyStubConfig::new(
+            "client".to_owned(),
+            SecretString::from("hush"),
+            SHOP.to_owned(),
+            (euro(), "Europe/Madrid".parse().unwrap()),
+        )
     }
 }
 
@@ -177,6 +182,7 @@ impl Read {
                     buyer: document.buyer.as_ref().map(|buyer| buyer.external_id.clone()),
                     refunds,
                     refund_unknown: order.refund_unknown,
+                    copy_of: order.copy_of.map(|platform| platform.as_str().to_owned()),
                 };
                 read.taken.insert(document.external_id.clone(), truth);
             }

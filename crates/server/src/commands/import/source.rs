@@ -2,17 +2,12 @@
 
 use std::{
     fs::File,
-    io::{self, BufRead, BufReader, Read},
+    io::{self, Read},
     path::{Path, PathBuf},
 };
 
-use flate2::bufread::MultiGzDecoder;
 use imports::Failure;
 use indicatif::{ProgressBar, ProgressStyle};
-
-const BUFFER_BYTES: usize = 1 << 17;
-const GZIP: &[u8] = &[0x1f, 0x8b];
-const ZIP: &[u8] = b"PK\x03\x04";
 
 pub struct Source {
     path: PathBuf,
@@ -47,15 +42,10 @@ impl Source {
             Box::new(File::open(&self.path).map_err(|error| unreadable(&self.path, &error))?)
         };
         let watched = Watched { inner: raw, progress: self.progress.clone() };
-        let mut reader = BufReader::with_capacity(BUFFER_BYTES, watched);
-        let start = reader.fill_buf().map_err(|error| unreadable(&self.path, &error))?;
-        if start.starts_with(GZIP) {
-            Ok(Box::new(MultiGzDecoder::new(reader)))
-        } else if start.starts_with(ZIP) {
-            Err(Failure::Usage(format!("{} is a ZIP or Excel file; save it as CSV", self.path.display())))
-        } else {
-            Ok(Box::new(reader))
-        }
+        imports::plain(watched).map_err(|failure| match failure {
+            Failure::Usage(text) => Failure::Usage(format!("{}: {text}", self.path.display())),
+            other => other,
+        })
     }
 
     pub fn finish(&self) {

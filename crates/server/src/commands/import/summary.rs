@@ -37,6 +37,7 @@ pub fn documents(summary: &DocumentSummary) -> String {
     let DocumentSummary {
         orders,
         refunds,
+        refunds_known_twice,
         lines_written,
         new_customers,
         new_products,
@@ -45,8 +46,12 @@ pub fn documents(summary: &DocumentSummary) -> String {
         refunded,
         units,
     } = summary;
+    let known_twice = match refunds_known_twice {
+        0 => String::new(),
+        count => format!("; known by their orders as well, and counted there: {count}"),
+    };
     format!(
-        "Orders: {}\nRefunds: {}\nLines written: {lines_written}; new customers: {new_customers}; new products: \
+        "Orders: {}\nRefunds: {}{known_twice}\nLines written: {lines_written}; new customers: {new_customers}; new products: \
          {new_products}; days to compute again: {days_touched}\nIn the file: gross {}, refunds {}, net {}, {units} units\n",
         changes(orders),
         changes(refunds),

@@ -12,6 +12,7 @@ use domain::{
     AccountId,
     accounts::{AccountStore, Platform},
     integrations::Integration,
+    shops::authorizations::Initiator,
 };
 use store::Store;
 use tokio::sync::oneshot;
@@ -34,13 +35,13 @@ pub async fn connect(
     shop: Option<&str>,
 ) -> anyhow::Result<()> {
     let known = AccountStore::find(store, account).await?.with_context(|| format!("there is no account {account}"))?;
-    let owner = Owner { account, user: known.user_id };
+    let owner = Owner { account, by: Initiator { user: known.user_id, session: None } };
     let (listener, path) = listen(&service.redirect_uri)?;
     let random = Randomness { state: bytes()?, verifier: bytes()? };
-    let Begun { url, state_expires_at } = service.authorize(&owner, provider, shop, random).await?;
+    let Begun { url, state_expires_at } = service.authorize(&owner, provider, shop, random, None).await?.value;
     println!("Open this address as the owner of the shop, by {}:\n\n  {url}\n", rfc3339(state_expires_at));
     let query = received(listener, path).await?;
-    let Integration { id, shop, .. } = service.complete(&owner, provider, &query).await?;
+    let Integration { id, shop, .. } = service.complete(&owner, provider, &query, None).await?.value;
     println!(
         "Connected {shop} as connection {id}. Its history is read by any process that works (`api up`, `api work`)."
     );

@@ -20,7 +20,7 @@ use async_trait::async_trait;
 use domain::{
     AccountId, KeyId, StoreError,
     error::Chain,
-    keys::{KeyHash, KeyRecord, KeyStore, NewKey},
+    keys::{KeyHash, KeyRecord, KeyStore, NewKey, Successor},
 };
 use moka::sync::Cache;
 use ring::rand::{SecureRandom, SystemRandom};
@@ -31,6 +31,7 @@ use tokio::{
     time::{interval, timeout},
 };
 
+use super::uses::{Known, Uses};
 use crate::{
     REVOCATION_CHANNEL, Store,
     database::{
@@ -61,8 +62,9 @@ const HEARTBEAT_HOLDS: Duration = Duration::from_millis(800);
 pub struct KeyCache {
     store: Store,
     held: Arc<Held>,
-    /// The ids of keys that were found lately, whether they may be held or not.
-    known: Cache<KeyHash, KeyId>,
+    /// Keys that were found lately, whether they may be held or not.
+    known: Cache<KeyHash, Arc<Known>>,
+    uses: Arc<Uses>,
     unknown_key_lookups: Arc<Semaphore>,
     heartbeat: Arc<Heartbeat>,
 }
@@ -134,6 +136,7 @@ impl KeyCache {
             store,
             held: Arc::new(Held::new()),
             known: Cache::builder().max_capacity(CAPACITY).time_to_live(KNOWN).build(),
+            uses: Arc::default(),
             unknown_key_lookups: Arc::new(Semaphore::new(UNKNOWN_KEY_LOOKUPS)),
             heartbeat: Arc::new(Heartbeat { started: Instant::now(), until_millis: AtomicU64::new(0) }),
         }
@@ -216,6 +219,14 @@ impl KeyCache {
         ))
     }
 
+    /// Writes down which keys were used. What cannot be written is kept for the next time.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn write_uses(&self) -> Result<(), StoreError> {
+        self.uses.write(&self.store).await
+    }
+
     fn revoked(&self, notification: &Notification) {
         let mut hash = [0; 32];
         match hex::decode_to_slice(&notification.payload, &mut hash) {
@@ -246,7 +257,7 @@ impl KeyCache {
 #[async_trait]
 impl KeyStore for KeyCache {
     fn known_id(&self, hash: KeyHash) -> Option<KeyId> {
-        self.known.get(&hash)
+        self.known.get(&hash).map(|known| known.id)
     }
 
     async fn find(&self, hash: KeyHash) -> Result<Option<KeyRecord>, StoreError> {
@@ -260,15 +271,31 @@ impl KeyStore for KeyCache {
             self.known.invalidate(&hash);
             return Ok(found);
         };
-        self.known.insert(hash, record.id);
+        let known = self.known.get(&hash).unwrap_or_else(|| Arc::new(Known::new(record.id)));
+        self.known.insert(hash, known);
         if is_alive {
             self.held.hold(hash, record, drops);
         }
         Ok(found)
     }
 
+    fn note_use(&self, hash: KeyHash, at: OffsetDateTime) {
+        if self.known.get(&hash).is_some_and(|known| known.is_due(at)) {
+            self.uses.note(hash, at);
+        }
+    }
+
     async fn create(&self, key: NewKey) -> Result<KeyRecord, StoreError> {
         KeyStore::create(&self.store, key).await
+    }
+
+    async fn rotate(
+        &self,
+        account: AccountId,
+        id: KeyId,
+        successor: Successor,
+    ) -> Result<Option<KeyRecord>, StoreError> {
+        KeyStore::rotate(&self.store, account, id, successor).await
     }
 
     async fn list(&self, account: AccountId) -> Result<Vec<KeyRecord>, StoreError> {
@@ -323,6 +350,7 @@ mod tests {
             created_at,
             expires_at: None,
             revoked_at: None,
+            last_used_at: None,
         }
     }
 

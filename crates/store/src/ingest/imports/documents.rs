@@ -10,13 +10,14 @@ use rust_decimal::Decimal;
 use super::{
     Importer, costs, count,
     merge::{self, ORDERS, REFUNDS, Tables},
+    refunds,
     session::{MARK_TIMELESS, Scope, Session, Transaction},
     staging::{self, Staging},
 };
 
 /// The session's tables that documents take.
 pub(super) fn tables() -> String {
-    format!("{}{}{}", staging::TABLES, merge::TABLES, costs::TABLES)
+    [staging::TABLES, merge::TABLES, costs::TABLES, refunds::TABLES].concat()
 }
 
 pub(super) async fn import(
@@ -35,12 +36,17 @@ pub(super) async fn import(
         staging.send_full(&session).await?;
     }
     staging.send_rest(&session).await?;
-    let (mut summary, days) =
-        session.merge(target, async |transaction, scope| merge_all(transaction, scope, source).await).await?;
+    let merged = session.merge(target, async |transaction, scope| {
+        let summary = merge_all(transaction, scope, source).await?;
+        refunds::delete_gathered(transaction, scope).await?;
+        Ok(summary)
+    });
+    let (mut summary, days) = merged.await?;
     summary.days_touched = days;
     Ok(summary)
 }
 
+/// Writes what was staged. Refunds that are known twice are gathered, for the caller to delete.
 pub(super) async fn merge_all(
     transaction: &Transaction<'_>,
     scope: &Scope,
@@ -52,6 +58,7 @@ pub(super) async fn merge_all(
     for tables in [&ORDERS, &REFUNDS] {
         transaction.execute(&tables.gather(), &[&account, &source]).await?;
     }
+    let left_out = refunds::drop_numbered(transaction, scope, source).await?;
     transaction.batch_execute("ANALYZE import_orders; ANALYZE import_refunds").await?;
     transaction.execute(merge::GATHER_CUSTOMERS, &[]).await?;
     transaction.execute(merge::UPDATE_CUSTOMERS, &[&account, &source]).await?;
@@ -74,6 +81,7 @@ pub(super) async fn merge_all(
     for tables in [&ORDERS, &REFUNDS] {
         summary.lines_written += write(transaction, scope, source, tables).await?;
     }
+    summary.refunds_known_twice = left_out + refunds::gather_numbered(transaction, scope, source).await?;
     (summary.orders, summary.gross, summary.units) = totals(transaction, &ORDERS).await?;
     (summary.refunds, summary.refunded, _) = totals(transaction, &REFUNDS).await?;
     Ok(summary)

@@ -9,6 +9,7 @@ mod expenses;
 mod levels;
 mod merge;
 mod pace;
+mod refunds;
 mod session;
 mod shop_documents;
 mod staging;

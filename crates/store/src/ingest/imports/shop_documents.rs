@@ -9,7 +9,7 @@ use futures_util::StreamExt;
 use super::{
     Importer,
     copy::CopyBuffer,
-    count, documents,
+    count, documents, refunds,
     session::{Scope, Session, Transaction},
     staging::Staging,
 };
@@ -17,15 +17,14 @@ use super::{
 #[cfg(test)]
 use super::{costs, merge, session::DAYS_TABLE, staging};
 
-/// Orders are numbered as they come. What is gone of a document: its identifier here, and its day.
+/// Orders are numbered as they come. What is gone of them: its identifier here, and its day.
 const TABLES: &str = "
     CREATE TEMPORARY TABLE import_shop_orders (no bigint, order_id text, is_voided boolean, is_whole boolean);
     CREATE TEMPORARY TABLE import_shop_parts (part bigint, shop_order bigint);
-    CREATE TEMPORARY TABLE import_gone_orders (id bigint, at timestamptz);
-    CREATE TEMPORARY TABLE import_gone_refunds (id bigint, at timestamptz);";
+    CREATE TEMPORARY TABLE import_gone_orders (id bigint, at timestamptz);";
 
 session_statement!(
-    after [staging::TABLES, merge::TABLES, costs::TABLES, TABLES, DAYS_TABLE] =>
+    after [staging::TABLES, merge::TABLES, costs::TABLES, refunds::TABLES, TABLES, DAYS_TABLE] =>
     /// An order that was read twice, since it moved between pages, counts as it was read last.
     DROP_OLDER_PARTS() -> () = "DELETE FROM import_parts
     USING import_shop_parts part
@@ -35,13 +34,13 @@ session_statement!(
 );
 
 session_statement!(
-    after [staging::TABLES, merge::TABLES, costs::TABLES, TABLES, DAYS_TABLE] =>
+    after [staging::TABLES, merge::TABLES, costs::TABLES, refunds::TABLES, TABLES, DAYS_TABLE] =>
     DROP_OLDER_ORDERS() -> () = "DELETE FROM import_shop_orders older USING import_shop_orders newer
     WHERE newer.order_id = older.order_id AND newer.no > older.no"
 );
 
 session_statement!(
-    after [staging::TABLES, merge::TABLES, costs::TABLES, TABLES, DAYS_TABLE] =>
+    after [staging::TABLES, merge::TABLES, costs::TABLES, refunds::TABLES, TABLES, DAYS_TABLE] =>
     /// Refunds of an order are those by its identifier and a day; the index of them has the same terms.
     GATHER_GONE_REFUNDS(account: BigInt, source: Text) -> () = "INSERT INTO import_gone_refunds
     SELECT known.id, known.refunded_at FROM import_shop_orders came
@@ -52,7 +51,7 @@ session_statement!(
 );
 
 session_statement!(
-    after [staging::TABLES, merge::TABLES, costs::TABLES, TABLES, DAYS_TABLE] =>
+    after [staging::TABLES, merge::TABLES, costs::TABLES, refunds::TABLES, TABLES, DAYS_TABLE] =>
     GATHER_GONE_ORDERS(account: BigInt, source: Text) -> () = "INSERT INTO import_gone_orders
     SELECT known.id, known.placed_at FROM import_shop_orders came
     JOIN orders known ON known.account_id = $1 AND known.source = $2 AND known.external_id = came.order_id
@@ -60,34 +59,20 @@ session_statement!(
 );
 
 session_statement!(
-    after [staging::TABLES, merge::TABLES, costs::TABLES, TABLES, DAYS_TABLE] =>
-    DELETE_REFUND_LINES(account: BigInt) -> () = "DELETE FROM refund_lines USING import_gone_refunds gone
-    WHERE refund_lines.account_id = $1 AND refund_lines.refund_id = gone.id"
-);
-
-session_statement!(
-    after [staging::TABLES, merge::TABLES, costs::TABLES, TABLES, DAYS_TABLE] =>
-    DELETE_REFUNDS(account: BigInt) -> () = "DELETE FROM refunds USING import_gone_refunds gone
-    WHERE refunds.account_id = $1 AND refunds.id = gone.id"
-);
-
-session_statement!(
-    after [staging::TABLES, merge::TABLES, costs::TABLES, TABLES, DAYS_TABLE] =>
+    after [staging::TABLES, merge::TABLES, costs::TABLES, refunds::TABLES, TABLES, DAYS_TABLE] =>
     DELETE_ORDER_LINES(account: BigInt) -> () = "DELETE FROM order_lines USING import_gone_orders gone
     WHERE order_lines.account_id = $1 AND order_lines.order_id = gone.id"
 );
 
 session_statement!(
-    after [staging::TABLES, merge::TABLES, costs::TABLES, TABLES, DAYS_TABLE] =>
+    after [staging::TABLES, merge::TABLES, costs::TABLES, refunds::TABLES, TABLES, DAYS_TABLE] =>
     DELETE_ORDERS(account: BigInt) -> () = "DELETE FROM orders USING import_gone_orders gone
     WHERE orders.account_id = $1 AND orders.id = gone.id"
 );
 
 session_statement!(
-    after [staging::TABLES, merge::TABLES, costs::TABLES, TABLES, DAYS_TABLE] =>
-    MARK_DAYS(timezone: Text) -> () = "INSERT INTO import_days
-    SELECT (at AT TIME ZONE $1)::date FROM import_gone_orders
-    UNION SELECT (at AT TIME ZONE $1)::date FROM import_gone_refunds"
+    after [staging::TABLES, merge::TABLES, costs::TABLES, refunds::TABLES, TABLES, DAYS_TABLE] =>
+    MARK_DAYS(timezone: Text) -> () = "INSERT INTO import_days SELECT (at AT TIME ZONE $1)::date FROM import_gone_orders"
 );
 
 pub(super) async fn import(
@@ -159,10 +144,9 @@ async fn merge_all(
     let (account, source) = (scope.account, source.as_str());
     transaction.execute(GATHER_GONE_REFUNDS, &[&account, &source]).await?;
     transaction.execute(GATHER_GONE_ORDERS, &[&account, &source]).await?;
-    transaction.execute(DELETE_REFUND_LINES, &[&account]).await?;
-    let refunds_removed = transaction.execute(DELETE_REFUNDS, &[&account]).await?;
+    let refunds_removed = refunds::delete_gathered(transaction, scope).await?;
     transaction.execute(DELETE_ORDER_LINES, &[&account]).await?;
     let orders_removed = transaction.execute(DELETE_ORDERS, &[&account]).await?;
     transaction.execute(MARK_DAYS, &[&scope.timezone]).await?;
-    Ok(ShopSummary { documents, orders_removed: count(orders_removed), refunds_removed: count(refunds_removed) })
+    Ok(ShopSummary { documents, orders_removed: count(orders_removed), refunds_removed })
 }

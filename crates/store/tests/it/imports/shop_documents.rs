@@ -154,3 +154,48 @@ async fn another_account_keeps_its_orders_and_a_dry_run_removes_nothing() {
     let theirs: i64 = shop.client.query_one("SELECT count(*) FROM orders", &[]).await.unwrap().get(0);
     assert_eq!(theirs, 1);
 }
+
+/// A file that numbers its cancellations, and the shop's own refunds of the same buyers: in either order each counts once.
+#[tokio::test]
+async fn a_refund_that_a_file_numbers_by_itself_gives_way_to_the_order_s() {
+    let at = |day, hour| SOLD.replace_day(day).unwrap().replace_hour(hour).unwrap();
+    let guest = |mut part: DocumentPart| {
+        part.buyer = None;
+        part
+    };
+    let numbered = |id, at, buyer, price| refund(id, at, buyer, vec![line("MUG", 1, price)]);
+    let by_file = || {
+        vec![
+            sold("7"),
+            // Ana's of the 4th: with tax, and in two documents.
+            numbered("C1", at(4, 14), "ana", "12.10"),
+            numbered("C2", at(4, 23), "ana", "3"),
+            // Another day of hers in São Paulo, another buyer, and guests.
+            numbered("C3", at(5, 4), "ana", "10"),
+            numbered("C4", at(4, 14), "eva", "10"),
+            guest(numbered("C5", at(6, 14), "", "10")),
+            guest(numbered("C6", at(6, 14), "", "11")),
+        ]
+    };
+    let by_sync =
+        || vec![whole("7", vec![sold("7"), back("7", 4)]), whole("8", vec![guest(sold("8")), guest(back("8", 6))])];
+    let counted = ["7/2026-03-04", "8/2026-03-06", "C3", "C4", "C6"];
+
+    let shop = Shop::open().await;
+    assert_eq!(shop.import(by_file()).await.refunds.new, 6);
+    let summary = import(&shop, by_sync()).await;
+    assert_eq!((summary.refunds_removed, summary.documents.refunds_known_twice), (3, 3));
+    assert_eq!(refunds(&shop).await, counted);
+    let in_march = days(&shop).await;
+    shop.forget_days().await;
+    let summary = shop.import(by_file()).await;
+    assert_eq!((summary.refunds, summary.refunds_known_twice), (Changes { unchanged: 3, ..Changes::default() }, 3));
+    assert_eq!(summary.days_touched, 0, "the file again changes nothing");
+
+    let shop = Shop::open().await;
+    import(&shop, by_sync()).await;
+    let summary = shop.import(by_file()).await;
+    assert_eq!((summary.refunds.new, summary.refunds_known_twice), (3, 3));
+    assert_eq!(refunds(&shop).await, counted);
+    assert_eq!(days(&shop).await, in_march, "whichever came first");
+}

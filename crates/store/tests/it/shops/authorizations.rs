@@ -1,11 +1,11 @@
 //! States of OAuth: single use, and nobody else's.
 
 use domain::{
-    AccountId, UserId,
+    AccountId, SessionId, UserId,
     accounts::Platform,
     shops::{
         Secret,
-        authorizations::{AuthorizationStore, MAX_PENDING, PendingAuthorization, STATE_LIFETIME, StateHash},
+        authorizations::{AuthorizationStore, Initiator, MAX_PENDING, PendingAuthorization, STATE_LIFETIME, StateHash},
     },
 };
 use time::{Duration, OffsetDateTime};
@@ -18,8 +18,8 @@ use crate::{
 
 const LAST: Duration = Duration::microseconds(1);
 
-fn user(number: u8) -> UserId {
-    UserId::generate(std::iter::repeat(number))
+fn by(user: u8, session: Option<i64>) -> Initiator {
+    Initiator { user: UserId::generate(std::iter::repeat(user)), session: session.map(SessionId) }
 }
 
 fn state(text: &str) -> StateHash {
@@ -28,7 +28,7 @@ fn state(text: &str) -> StateHash {
 
 fn pending(now: OffsetDateTime) -> PendingAuthorization {
     PendingAuthorization {
-        user: user(1),
+        by: by(1, Some(7)),
         provider: Platform::Shopify,
         shop: Some("a.myshopify.com".to_owned()),
         redirect_uri: "http://127.0.0.1:1/callback".to_owned(),
@@ -38,24 +38,22 @@ fn pending(now: OffsetDateTime) -> PendingAuthorization {
 }
 
 async fn take(db: &Database, account: AccountId, text: &str, now: OffsetDateTime) -> Option<PendingAuthorization> {
-    AuthorizationStore::take(&*db.store, account, &user(1), Platform::Shopify, state(text), now).await.unwrap()
+    AuthorizationStore::take(&*db.store, account, &by(1, Some(7)), Platform::Shopify, state(text), now).await.unwrap()
 }
 
 #[tokio::test]
-async fn a_state_is_good_once_for_its_account_user_and_provider_until_it_expires() {
+async fn a_state_is_good_once_for_its_account_user_session_and_provider_until_it_expires() {
     let db = fresh().await;
     let (mine, theirs) = (shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await);
     db.store.begin(mine, state("a"), pending(NOW), NOW).await.unwrap();
     assert_eq!(take(&db, theirs, "a", NOW).await, None);
     assert_eq!(take(&db, mine, "b", NOW).await, None);
-    assert_eq!(
-        AuthorizationStore::take(&*db.store, mine, &user(2), Platform::Shopify, state("a"), NOW).await.unwrap(),
-        None
-    );
-    assert_eq!(
-        AuthorizationStore::take(&*db.store, mine, &user(1), Platform::Tiendanube, state("a"), NOW).await.unwrap(),
-        None
-    );
+    let (own, shopify) = (by(1, Some(7)), Platform::Shopify);
+    let strangers = [by(2, Some(7)), by(1, Some(8)), by(1, None)].map(|by| (by, shopify));
+    for (by, provider) in strangers.into_iter().chain([(own, Platform::Tiendanube)]) {
+        let taken = AuthorizationStore::take(&*db.store, mine, &by, provider, state("a"), NOW).await.unwrap();
+        assert_eq!(taken, None, "{by:?} {provider}");
+    }
     assert_eq!(take(&db, mine, "a", NOW + STATE_LIFETIME).await, None);
     assert_eq!(take(&db, mine, "a", NOW + STATE_LIFETIME - LAST).await, Some(pending(NOW)));
     assert_eq!(take(&db, mine, "a", NOW).await, None);
@@ -69,7 +67,7 @@ async fn of_callbacks_with_one_state_at_once_one_gets_it() {
     let taking = (0..8).map(|_| {
         let store = db.store.clone();
         tokio::spawn(async move {
-            store.take(account, &user(1), Platform::Shopify, state("a"), NOW).await.unwrap().is_some()
+            store.take(account, &by(1, Some(7)), Platform::Shopify, state("a"), NOW).await.unwrap().is_some()
         })
     });
     let taken = futures_util::future::join_all(taking).await.into_iter().filter(|taken| *taken.as_ref().unwrap());
@@ -91,4 +89,16 @@ async fn the_oldest_gives_way_and_expired_ones_go() {
     // The one that was begun 2 seconds later expires then.
     assert_eq!(AuthorizationStore::prune(&*db.store, NOW + STATE_LIFETIME + Duration::seconds(2)).await.unwrap(), 1);
     assert!(take(&db, mine, "3", NOW).await.is_some());
+}
+
+#[tokio::test]
+async fn what_a_key_began_only_a_key_completes() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let pending = PendingAuthorization { by: by(1, None), ..pending(NOW) };
+    db.store.begin(account, state("a"), pending.clone(), NOW).await.unwrap();
+    assert_eq!(take(&db, account, "a", NOW).await, None);
+    let key = by(1, None);
+    let taken = AuthorizationStore::take(&*db.store, account, &key, Platform::Shopify, state("a"), NOW).await.unwrap();
+    assert_eq!(taken, Some(pending));
 }

@@ -30,4 +30,9 @@ async fn orders_of_a_platform_come_once_each_from_an_instant_on() {
         found.extend(page.into_iter().map(|order| order.external_id));
     }
     assert_eq!(found, ["3", "4", "5", "6", "7", "8", "9"]);
+    let asked = ["9", "10", "1"].map(str::to_owned);
+    let mut known = db.store.known(mine, Platform::Shopify, &asked).await.unwrap();
+    known.sort();
+    assert_eq!(known, ["1", "9"]);
+    assert_eq!(db.store.known(mine, Platform::Mercadolibre, &asked).await.unwrap(), Vec::<String>::new());
 }

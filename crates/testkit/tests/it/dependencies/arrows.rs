@@ -59,6 +59,12 @@ const RULES: &[Rule] = &[
         instead: "it reads files: what becomes of the rows is for the port of `domain` that is passed in",
     },
     Rule {
+        name: "mail",
+        uses: Some(&["domain"]),
+        never: &["actix", "deadpool", "diesel", "reqwest", "tokio-postgres"],
+        instead: "it sends what it is given: what a mail says and when it is due belong to `domain` and `app`",
+    },
+    Rule {
         name: "devtools",
         uses: Some(&["connectors", "domain"]),
         never: &["deadpool", "diesel", "tokio-postgres"],
@@ -113,6 +119,7 @@ const RULES: &[Rule] = &[
             "devtools",
             "domain",
             "imports",
+            "mail",
             "pgcluster",
             "redis-adapter",
             "store",

@@ -16,7 +16,7 @@ fn app() -> Mercadolibre {
         },
         api_url: "https://api.mercadolibre.com".parse().unwrap(),
         authorize_url: None,
-        limits: super::super::Limits::default(),
+        limits: super::super::Limits::per_second(super::super::CALLS_PER_SECOND),
     })
     .unwrap()
 }

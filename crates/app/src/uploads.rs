@@ -1,0 +1,249 @@
+//! Imports the files that people brought in, and runs the jobs that an account asked for.
+//!
+//! Both are rows with a lease: a worker that dies leaves them to the next one. An import that did not end has stored nothing,
+//! and jobs run again to the same rows.
+
+use std::{
+    fs::File,
+    future::Future,
+    io::{self, Read, Seek, SeekFrom, Write},
+    panic::AssertUnwindSafe,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use domain::{
+    StoreError,
+    accounts::AccountStore,
+    error::Chain,
+    imports::Target,
+    jobs::{JobRequests, RequestLease},
+    uploads::{Ended, FileImporter, ImportFailure, Job, KEPT, PIECE_BYTES, Part, Upload, UploadLease, UploadStore},
+};
+use futures_util::FutureExt;
+use tokio::time::{Instant, interval, sleep};
+use tracing::Instrument;
+
+use crate::{
+    deliveries::Clock,
+    jobs::{self, Deps, Outcome, Selection, Stop},
+    outage,
+};
+
+/// How long a lease lasts; a process that dies holds an import or the jobs up for no longer.
+const LEASE_SECONDS: i64 = 30;
+/// How often a lease is held and the progress noted.
+const HEARTBEAT: Duration = Duration::from_secs(2);
+/// How often it is looked whether there is anything to do.
+const EVERY: Duration = Duration::from_secs(1);
+/// How often uploads that were kept long enough are removed.
+const PRUNED_EVERY: Duration = Duration::from_secs(3_600);
+/// When jobs that were in other hands are tried again.
+const AGAIN_AFTER: time::Duration = time::Duration::seconds(10);
+/// Uploads that are looked at: one of them that another process takes leaves the next.
+const LOOKED_AT: i64 = 10;
+/// What is told of a failure that is the service's own; the log says more.
+const INTERNAL: &str = "something went wrong in the service";
+/// Characters of an error that are kept.
+const ERROR_CHARS: usize = 500;
+
+/// What files are imported with.
+#[derive(Clone)]
+pub struct UploadWorker {
+    pub uploads: Arc<dyn UploadStore>,
+    pub requests: Arc<dyn JobRequests>,
+    pub accounts: Arc<dyn AccountStore>,
+    pub files: Arc<dyn FileImporter>,
+    pub deps: Deps,
+    pub clock: Clock,
+    /// The same for the jobs.
+    pub jobs_clock: jobs::Clock,
+}
+
+impl UploadWorker {
+    /// Does what is asked for until `stop`: one thing after another, files before jobs. What is under way then is dropped, and
+    /// done again by whoever comes next.
+    pub async fn run(self, stop: impl Future<Output = ()>) {
+        let mut stop = std::pin::pin!(stop);
+        let mut pruned: Option<Instant> = None;
+        loop {
+            if pruned.is_none_or(|at| at.elapsed() >= PRUNED_EVERY) {
+                pruned = Some(Instant::now());
+                if let Err(error) = self.uploads.prune((self.clock)() - KEPT).await {
+                    outage::warn(&error, "old uploads could not be removed");
+                }
+            }
+            let working = async {
+                match self.tick().await {
+                    Ok(true) => {}
+                    Ok(false) => sleep(EVERY).await,
+                    Err(error) => {
+                        outage::warn(&error, "what is to be imported could not be looked up");
+                        sleep(EVERY).await;
+                    }
+                }
+            };
+            tokio::select! {
+                () = &mut stop => return,
+                () = working => {}
+            }
+        }
+    }
+
+    /// Does one thing, if there is any.
+    ///
+    /// # Errors
+    /// Trouble with the database.
+    pub async fn tick(&self) -> Result<bool, StoreError> {
+        for (account, id) in self.uploads.due(LOOKED_AT).await? {
+            if let Some((lease, upload)) = self.uploads.lease(account, id, LEASE_SECONDS).await? {
+                let span = tracing::error_span!("upload", account_id = account.0, upload = id.0, kind = %upload.kind);
+                self.import(lease, &upload).instrument(span).await?;
+                return Ok(true);
+            }
+        }
+        match self.requests.lease((self.clock)(), LEASE_SECONDS).await? {
+            Some(lease) => self.run_jobs(lease).await.map(|()| true),
+            None => Ok(false),
+        }
+    }
+
+    async fn import(&self, lease: UploadLease, upload: &Upload) -> Result<(), StoreError> {
+        let read = Arc::new(AtomicU64::new(0));
+        let importing = AssertUnwindSafe(self.imported(lease, upload, &read)).catch_unwind();
+        let ended = tokio::select! {
+            ended = importing => ended,
+            lost = self.hold(lease, &read) => return lost,
+        };
+        let ended = match ended {
+            Ok(Ok(())) => return Ok(()),
+            // To be tried again: nothing is wrong with the file.
+            Ok(Err(ImportFailure::Store(error))) if !matches!(error, StoreError::Internal(_)) => {
+                outage::warn(&error, "an import broke off; it begins anew");
+                sleep(EVERY).await;
+                return self.uploads.release(lease).await;
+            }
+            Ok(Err(ImportFailure::Store(error))) => {
+                tracing::error!(error = %Chain(&error), "an import failed");
+                INTERNAL.to_owned()
+            }
+            Err(_) => {
+                tracing::error!("an import panicked");
+                INTERNAL.to_owned()
+            }
+            Ok(Err(ImportFailure::File(why))) => why,
+        };
+        let error: String = ended.chars().take(ERROR_CHARS).collect();
+        self.uploads.end(lease, Ended::Failed(error), (self.clock)()).await.map(drop)
+    }
+
+    async fn imported(&self, lease: UploadLease, upload: &Upload, read: &Arc<AtomicU64>) -> Result<(), ImportFailure> {
+        let account = self.accounts.find(lease.account).await?;
+        let account = account.ok_or_else(|| ImportFailure::File("there is no such account".to_owned()))?;
+        let file = Watched { file: self.fetched(lease).await?, read: Arc::clone(read) };
+        let mut rejects = tempfile::tempfile().map_err(unwritable)?;
+        let job = Job {
+            kind: upload.kind,
+            reading: upload.reading.clone(),
+            reader: Box::new(file),
+            rejects: Box::new(rejects.try_clone().map_err(unwritable)?),
+        };
+        let target = Target { account: account.id, now: (self.clock)(), dry_run: false };
+        let outcome = self.files.import(target, &account, job).await?;
+        self.keep(lease, &mut rejects).await?;
+        let (lines, refused) = (outcome.lines, outcome.rejected);
+        if self.uploads.end(lease, Ended::Done(outcome), (self.clock)()).await? {
+            tracing::info!(lines, refused, "a file was imported");
+        }
+        Ok(())
+    }
+
+    /// The file, on this machine's disk, where it has no name.
+    async fn fetched(&self, lease: UploadLease) -> Result<File, ImportFailure> {
+        let mut file = tempfile::tempfile().map_err(unwritable)?;
+        let mut number = 0;
+        while let Some(bytes) = self.uploads.piece(lease.account, lease.id, Part::File, number).await? {
+            file.write_all(&bytes).map_err(unwritable)?;
+            number += 1;
+        }
+        file.seek(SeekFrom::Start(0)).map_err(unwritable)?;
+        Ok(file)
+    }
+
+    /// Keeps the refused lines.
+    async fn keep(&self, lease: UploadLease, rejects: &mut File) -> Result<(), ImportFailure> {
+        rejects.seek(SeekFrom::Start(0)).map_err(unwritable)?;
+        for number in 0.. {
+            let mut bytes = Vec::new();
+            Read::take(&mut *rejects, PIECE_BYTES as u64).read_to_end(&mut bytes).map_err(unwritable)?;
+            if bytes.is_empty() {
+                break;
+            }
+            self.uploads.add_rejects(lease, number, bytes).await?;
+        }
+        Ok(())
+    }
+
+    /// Holds the lease until it is lost, and notes how far the import is.
+    async fn hold(&self, lease: UploadLease, read: &AtomicU64) -> Result<(), StoreError> {
+        let mut beat = interval(HEARTBEAT);
+        loop {
+            beat.tick().await;
+            let read_bytes = i64::try_from(read.load(Ordering::Relaxed)).unwrap_or(i64::MAX);
+            match self.uploads.progress(lease, read_bytes, LEASE_SECONDS).await {
+                Ok(true) => {}
+                Ok(false) => return Ok(()),
+                Err(error) => outage::warn(&error, "the progress of an import could not be noted"),
+            }
+        }
+    }
+
+    /// Runs all jobs of the account, in their order.
+    async fn run_jobs(&self, lease: RequestLease) -> Result<(), StoreError> {
+        let selection = Selection { account: Some(lease.account), again: true, ..Selection::default() };
+        let never = Stop::never();
+        let reports = tokio::select! {
+            reports = jobs::run_all_until(&self.deps, selection, 1, self.jobs_clock, &never) => reports?,
+            () = self.hold_request(lease) => return Ok(()),
+        };
+        // Failures are noted with their runs, which the scheduler takes up again.
+        let is_elsewhere = |report: &jobs::Report| matches!(report.outcome, Outcome::Skipped | Outcome::Superseded);
+        if reports.iter().any(is_elsewhere) {
+            return self.requests.put_back(lease, (self.clock)() + AGAIN_AFTER).await;
+        }
+        self.requests.done(lease).await
+    }
+
+    async fn hold_request(&self, lease: RequestLease) {
+        let mut beat = interval(HEARTBEAT);
+        loop {
+            beat.tick().await;
+            match self.requests.hold(lease, LEASE_SECONDS).await {
+                Ok(true) => {}
+                Ok(false) => return,
+                Err(error) => outage::warn(&error, "a request for jobs could not be held"),
+            }
+        }
+    }
+}
+
+fn unwritable(error: io::Error) -> ImportFailure {
+    ImportFailure::Store(StoreError::Internal(format!("the disk of this machine: {error}").into()))
+}
+
+/// Counts what is read.
+struct Watched {
+    file: File,
+    read: Arc<AtomicU64>,
+}
+
+impl Read for Watched {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(buffer)?;
+        self.read.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
+}

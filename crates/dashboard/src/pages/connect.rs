@@ -1,0 +1,253 @@
+//! Connecting a shop: to the platform, and back from it.
+
+use ::web::detached::detached;
+use actix_web::{
+    HttpRequest, HttpResponse,
+    http::StatusCode,
+    web::{Data, Form as Fields},
+};
+use app::shops::connect::{AuthorizeFailure, Begun, CompleteFailure, ConnectService, Owner, Randomness};
+use domain::{
+    accounts::Platform,
+    shops::{AuthorizeError, CompleteError, ShopError, authorizations::Initiator, connections::ConnectError},
+};
+use ring::rand::{SecureRandom, SystemRandom};
+use serde::Deserialize;
+use url::Url;
+
+use super::{
+    html_with,
+    integrations::{name, not_configured},
+    see,
+    shell::shell,
+};
+use crate::{
+    error::PageError,
+    session::Viewer,
+    state::State,
+    text::Writer,
+    views::{
+        connect::{self as view, Form, Model, Shop},
+        layout::Here,
+        panel::Way,
+    },
+};
+
+/// Characters of what a platform says.
+const MAX_SAID: usize = 300;
+
+/// Where a platform sends the owner back to, which has to be registered with its app.
+pub fn redirect_uri(site: &Url, platform: Platform) -> String {
+    format!("{}/integrations/{platform}/callback", site.as_str().trim_end_matches('/'))
+}
+
+/// What begins to connect a shop.
+pub fn form(writer: &Writer, platform: Platform) -> Form {
+    let shop = (platform == Platform::Shopify).then(|| Shop {
+        id: format!("shop-{platform}"),
+        label: writer.say("shop-host"),
+        help: writer.say("shop-host-help"),
+        example: "example.myshopify.com",
+        value: String::new(),
+        error: None,
+    });
+    let go = writer.message("connect-on").text("platform", name(writer, platform)).say();
+    Form { address: format!("/integrations/{platform}/connect"), shop, go }
+}
+
+#[derive(Deserialize)]
+pub struct Asked {
+    shop: Option<String>,
+}
+
+/// Begins, and shows the way to the platform.
+pub async fn begin(
+    request: HttpRequest,
+    viewer: Viewer,
+    fields: Fields<Asked>,
+    state: Data<State>,
+) -> Result<HttpResponse, PageError> {
+    let writer = super::writer(Some(&viewer), request.headers(), (state.clock)());
+    let platform = platform(&request)?;
+    let (service, owner) = (service(&state, platform), owner(&viewer));
+    let shop = fields.into_inner().shop.map(|shop| shop.trim().to_owned()).filter(|shop| !shop.is_empty());
+    let random = Randomness { state: random()?, verifier: random()? };
+    let begun = service.authorize(&owner, platform, shop.as_deref(), random, None).await;
+    let shown = match begun {
+        Ok(begun) => going(&writer, platform, begun.value),
+        Err(failure) => not_begun(&writer, platform, shop, failure, &state.settings.public_url)?,
+    };
+    answer(&viewer, &state, &writer, platform, shown).await
+}
+
+/// Completes what this session began, with what the platform sent its owner back with.
+pub async fn callback(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
+    let writer = super::writer(Some(&viewer), request.headers(), (state.clock)());
+    let platform = platform(&request)?;
+    let (service, owner, query) = (service(&state, platform), owner(&viewer), request.query_string().to_owned());
+    let completed = detached(async move { service.complete(&owner, platform, &query, None).await });
+    match completed.await.map_err(|error| PageError::Internal(error.to_string()))? {
+        Ok(made) => Ok(see(&format!("/integrations/{}?done=connected", made.value.id))),
+        Err(failure) => {
+            let shown = not_completed(&writer, platform, failure, &state.settings.public_url)?;
+            answer(&viewer, &state, &writer, platform, shown).await
+        }
+    }
+}
+
+/// What a page about connecting shows beside its frame.
+#[derive(Default)]
+struct Shown {
+    status: StatusCode,
+    told: Vec<String>,
+    refused: Option<String>,
+    out: Option<Way>,
+    form: Option<Form>,
+}
+
+async fn answer(
+    viewer: &Viewer,
+    state: &State,
+    writer: &Writer,
+    platform: Platform,
+    shown: Shown,
+) -> Result<HttpResponse, PageError> {
+    let Shown { status, told, refused, out, form } = shown;
+    let title = writer.message("connect-on").text("platform", name(writer, platform)).say();
+    let model = Model {
+        shell: shell(viewer, state, writer, Here::Integrations, title.clone()).await?,
+        title,
+        crumb: Way { text: writer.say("integrations"), address: Here::Integrations.address().to_owned() },
+        told,
+        refused,
+        out,
+        form,
+    };
+    Ok(html_with(status, view::page(&model)))
+}
+
+/// The way to the platform.
+fn going(writer: &Writer, platform: Platform, begun: Begun) -> Shown {
+    let until = writer.message("connect-until").text("time", writer.time(begun.state_expires_at)).say();
+    let text = writer.message("connect-go").text("platform", name(writer, platform)).say();
+    Shown {
+        told: vec![writer.say(&format!("reads-{platform}")), until],
+        out: Some(Way { text, address: begun.url }),
+        ..Shown::default()
+    }
+}
+
+fn refused(status: StatusCode, text: String, form: Option<Form>) -> Shown {
+    Shown { status, refused: Some(text), form, ..Shown::default() }
+}
+
+fn not_begun(
+    writer: &Writer,
+    platform: Platform,
+    given: Option<String>,
+    failure: AuthorizeFailure,
+    site: &Url,
+) -> Result<Shown, PageError> {
+    let wrong = |error: &str| {
+        let mut again = form(writer, platform);
+        if let Some(shop) = &mut again.shop {
+            shop.error = Some(writer.say(error));
+            shop.value = given.unwrap_or_default();
+        }
+        Shown { status: StatusCode::BAD_REQUEST, form: Some(again), ..Shown::default() }
+    };
+    match failure {
+        AuthorizeFailure::NotConfigured(error) => {
+            Ok(refused(StatusCode::CONFLICT, not_configured(writer, platform, error, site), None))
+        }
+        AuthorizeFailure::Refused(AuthorizeError::ShopRequired) => Ok(wrong("shop-host-needed")),
+        AuthorizeFailure::Refused(AuthorizeError::InvalidShop) => Ok(wrong("shop-host-wrong")),
+        AuthorizeFailure::Refused(AuthorizeError::UnsupportedCountry) => {
+            Ok(refused(StatusCode::CONFLICT, writer.say("connect-country"), None))
+        }
+        AuthorizeFailure::Seal(error) => Err(PageError::Internal(error.to_string())),
+        AuthorizeFailure::Idempotency(error) => Err(error.into()),
+        AuthorizeFailure::Store(error) => Err(error.into()),
+    }
+}
+
+fn not_completed(
+    writer: &Writer,
+    platform: Platform,
+    failure: CompleteFailure,
+    site: &Url,
+) -> Result<Shown, PageError> {
+    let again = || Some(form(writer, platform));
+    let conflict = |text: String| Ok(refused(StatusCode::CONFLICT, text, None));
+    match failure {
+        CompleteFailure::NotConfigured(error) => conflict(not_configured(writer, platform, error, site)),
+        CompleteFailure::InvalidState => Ok(refused(StatusCode::BAD_REQUEST, writer.say("connect-state"), again())),
+        CompleteFailure::Platform(CompleteError::Shop(
+            ShopError::Throttled(_) | ShopError::Unavailable(_) | ShopError::Malformed(_),
+        )) => Ok(refused(StatusCode::SERVICE_UNAVAILABLE, writer.say("connect-away"), again())),
+        CompleteFailure::Platform(error) => {
+            // A platform's own words may be long.
+            let said: String = error.to_string().chars().take(MAX_SAID).collect();
+            let text = writer.message("connect-refused").text("said", said).say();
+            Ok(refused(StatusCode::BAD_REQUEST, text, again()))
+        }
+        CompleteFailure::CurrencyMismatch { shop, account } => {
+            conflict(writer.message("connect-currency").text("shop", shop).text("account", account).say())
+        }
+        CompleteFailure::Connect(ConnectError::AlreadyConnected) => conflict(writer.say("connect-another")),
+        CompleteFailure::Connect(ConnectError::ConnectedElsewhere) => conflict(writer.say("connect-elsewhere")),
+        CompleteFailure::Connect(ConnectError::Store(error)) => Err(error.into()),
+        CompleteFailure::Idempotency(error) => Err(error.into()),
+        CompleteFailure::Seal(error) => Err(PageError::Internal(error.to_string())),
+    }
+}
+
+fn platform(request: &HttpRequest) -> Result<Platform, PageError> {
+    request.match_info().get("provider").and_then(|name| name.parse().ok()).ok_or(PageError::NotFound)
+}
+
+/// The service with the dashboard's own address to come back to.
+fn service(state: &State, platform: Platform) -> ConnectService {
+    let redirect_uri = redirect_uri(&state.settings.public_url, platform);
+    ConnectService { redirect_uri, ..state.shops.clone() }
+}
+
+fn owner(viewer: &Viewer) -> Owner {
+    let session = viewer.session();
+    let by = Initiator { user: session.account.user_id.clone(), session: Some(session.id) };
+    Owner { account: viewer.account(), by }
+}
+
+fn random() -> Result<[u8; 32], PageError> {
+    let mut random = [0; 32];
+    SystemRandom::new().fill(&mut random).map_err(|error| PageError::Internal(error.to_string()))?;
+    Ok(random)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::tests::writer;
+
+    #[test]
+    fn only_shopify_asks_for_the_shop_first() {
+        let asks = |platform| form(&writer("en"), platform).shop.is_some();
+        assert_eq!([Platform::Shopify, Platform::Tiendanube, Platform::Mercadolibre].map(asks), [true, false, false]);
+    }
+
+    #[test]
+    fn a_wrong_shop_is_said_at_its_field_with_what_was_written() {
+        let failure = AuthorizeFailure::Refused(AuthorizeError::InvalidShop);
+        let site = Url::parse("http://127.0.0.1:8081").unwrap();
+        let shown = not_begun(&writer("es"), Platform::Shopify, Some("a b".into()), failure, &site).unwrap();
+        let shop = shown.form.unwrap().shop.unwrap();
+        assert_eq!((shown.status, shop.value.as_str(), shop.error.is_some()), (StatusCode::BAD_REQUEST, "a b", true));
+    }
+
+    #[test]
+    fn what_came_back_too_late_can_be_begun_again() {
+        let site = Url::parse("http://127.0.0.1:8081").unwrap();
+        let shown = not_completed(&writer("en"), Platform::Tiendanube, CompleteFailure::InvalidState, &site).unwrap();
+        assert!(shown.refused.is_some() && shown.form.is_some() && shown.out.is_none());
+    }
+}

@@ -1,0 +1,227 @@
+//! What comes in by file, how fresh each source is, and the jobs that make figures of it.
+
+mod arrive;
+mod jobs;
+
+pub use arrive::post;
+pub use jobs::{RUNS, job_head, jobs};
+
+use actix_web::{HttpRequest, HttpResponse, web::Data};
+use domain::{
+    AccountId,
+    freshness::{Freshness, Newest, Source},
+    insights,
+    page::{Page, PageRequest},
+    people::Act,
+    uploads::{Kind, State as UploadState, Upload},
+};
+use tokio::try_join;
+use url::Url;
+
+use super::{html, panel, query, see, shell::shell, window};
+use crate::{
+    error::PageError,
+    session::Viewer,
+    state::State,
+    text::Writer,
+    views::{
+        data::{self as view, Drop, Model, RunNow},
+        layout::Here,
+        panel::Panel,
+        pick::Pick,
+        rows::{Badge, Cell, Head, Row},
+    },
+};
+
+/// Imports of a page.
+const LIMIT: i64 = 20;
+
+pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
+    let writer = super::writer(Some(&viewer), request.headers(), (state.clock)());
+    let (account, cursor) = (viewer.account(), query::cursor(&request)?);
+    let newest = PageRequest { limit: 1, cursor: None };
+    let (uploads, runs, is_requested, dated) = try_join!(
+        state.uploads.page(account, PageRequest { limit: LIMIT, cursor }),
+        state.jobs.list(Some(account), RUNS),
+        state.job_requests.is_requested(account),
+        // Its figures are made from all sources.
+        state.insights.page(account, insights::Filter::default(), newest),
+    )?;
+    let (title, may_change, api) = (writer.say("data"), viewer.may(Act::Change), &state.settings.api_url);
+    let model = Model {
+        shell: shell(&viewer, &state, &writer, Here::Data, title.clone()).await?,
+        title,
+        place: window::place(&writer),
+        drop: may_change.then(|| drop(&writer)),
+        upload_head: upload_head(&writer),
+        uploads: imported(&writer, account, &uploads),
+        source_head: vec![Head::Text(writer.say("source")), Head::Number(writer.say("newest"))],
+        sources: sources(&writer, &dated.freshness, api),
+        run_now: may_change.then(|| RunNow { address: "/jobs", words: writer.say("jobs-run"), is_off: is_requested }),
+        job_head: job_head(&writer),
+        jobs: jobs(&writer, &runs, is_requested),
+    };
+    let mut response = html(view::page(&model));
+    if is_requested {
+        super::look_again(&mut response);
+    }
+    Ok(response)
+}
+
+/// Runs the jobs of the account now.
+pub async fn run_jobs(viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
+    state.job_requests.request(viewer.account(), (state.clock)()).await?;
+    Ok(see("/data#h-jobs"))
+}
+
+fn drop(writer: &Writer) -> Drop {
+    let pick = |kind: &Kind| Pick {
+        value: kind.as_str().to_owned(),
+        text: writer.say(&format!("kind-{kind}")),
+        is_chosen: *kind == Kind::Orders,
+    };
+    Drop {
+        title: writer.say("import-file"),
+        what: writer.say("import-what"),
+        kind: (writer.say("import-kind"), Kind::ALL.iter().map(pick).collect()),
+        file: (writer.say("import-choose"), writer.say("import-limits")),
+        go: writer.say("import-go"),
+    }
+}
+
+fn upload_head(writer: &Writer) -> Vec<Head> {
+    vec![
+        Head::Text(writer.say("file")),
+        Head::Text(writer.say("import-kind")),
+        Head::Text(writer.say("state")),
+        Head::Number(writer.say("lines")),
+        Head::Number(writer.say("lines-refused")),
+        Head::Text(writer.say("begun")),
+    ]
+}
+
+fn imported(writer: &Writer, account: AccountId, found: &Page<Upload>) -> Panel<Row> {
+    let next = found.next_cursor.map(|cursor| query::address("/data", [Some(format!("cursor={cursor}"))]));
+    Panel {
+        id: "h-uploads",
+        title: writer.say("uploads-title"),
+        items: found.items.iter().map(|upload| row(writer, upload)).collect(),
+        nothing: writer.say("uploads-none"),
+        all: None,
+        next: panel::next(writer, next),
+        foot: panel::command(
+            writer,
+            vec![writer.say("how-uploads")],
+            format!("api import orders FILE.csv --account {account}"),
+        ),
+    }
+}
+
+/// The state of an upload.
+pub fn badge(writer: &Writer, state: UploadState) -> Badge {
+    let (class, sign) = match state {
+        UploadState::Done => ("good", "✓ "),
+        UploadState::Failed => ("bad", "✕ "),
+        UploadState::Ready => ("warn", "! "),
+        UploadState::Queued | UploadState::Running => ("", "↻ "),
+        UploadState::Arriving => ("", ""),
+    };
+    Badge { class, text: format!("{sign}{}", writer.say(&format!("upload-{state}"))) }
+}
+
+fn row(writer: &Writer, upload: &Upload) -> Row {
+    let count = |count: Option<i64>| Cell::Number {
+        text: count.map_or_else(|| "–".to_owned(), |count| writer.number(count.into(), 0)),
+        value: count.map(|count| count.to_string()),
+    };
+    let outcome = upload.outcome.as_ref();
+    Row {
+        name: upload.name.clone(),
+        address: Some(format!("/data/{}", upload.id)),
+        below: Some(size(writer, upload.bytes)),
+        cells: vec![
+            Cell::Text(writer.say(&format!("kind-{}", upload.kind))),
+            Cell::Badge(Some(badge(writer, upload.state))),
+            count(outcome.map(|outcome| outcome.lines)),
+            count(outcome.map(|outcome| outcome.rejected)),
+            Cell::Text(writer.moment(upload.created_at)),
+        ],
+    }
+}
+
+/// Bytes as people write them: 1 kB is 1000.
+pub fn size(writer: &Writer, bytes: i64) -> String {
+    let (unit, scale) = if bytes < 1_000_000 { ("kB", 3) } else { ("MB", 6) };
+    format!("{} {unit}", writer.number(rust_decimal::Decimal::new(bytes, scale), 1))
+}
+
+fn sources(writer: &Writer, freshness: &Freshness, api: &Url) -> Panel<Row> {
+    let row = |(source, newest): &(Source, Option<Newest>)| {
+        let text = newest.map(|newest| match newest {
+            Newest::At(at) => writer.moment(at),
+            Newest::Day(day) => writer.day_of_year(day),
+        });
+        Row {
+            name: writer.say(&format!("source-{source}")),
+            address: None,
+            below: None,
+            cells: vec![Cell::Number { text: text.unwrap_or_else(|| writer.say("nothing-yet")), value: None }],
+        }
+    };
+    Panel {
+        id: "h-sources",
+        title: writer.say("sources"),
+        items: freshness.sources.iter().map(row).collect(),
+        nothing: String::new(),
+        all: None,
+        next: None,
+        foot: panel::foot(writer, freshness, vec![writer.say("how-sources")], "/api/v1/insights?limit=1", false, api),
+    }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use domain::{
+        UploadId,
+        uploads::{Outcome, Reading},
+    };
+    use time::macros::datetime;
+
+    use super::*;
+    use crate::text::tests::writer;
+
+    pub fn upload(state: UploadState) -> Upload {
+        Upload {
+            id: UploadId(3),
+            kind: Kind::Orders,
+            name: "pedidos.csv".into(),
+            bytes: 12_345_678,
+            state,
+            reading: Reading::default(),
+            read_bytes: 6_172_839,
+            outcome: (state == UploadState::Done).then(|| Outcome { lines: 10_000, rejected: 2, ..Outcome::default() }),
+            error: None,
+            created_at: datetime!(2026-11-22 22:00 UTC),
+            finished_at: None,
+        }
+    }
+
+    #[test]
+    fn an_upload_shows_what_became_of_its_lines_once_it_is_known() {
+        let shown = |state| {
+            row(&writer("es-AR"), &upload(state))
+                .cells
+                .into_iter()
+                .filter_map(|cell| match cell {
+                    Cell::Number { text, value } => Some((text, value)),
+                    _ => None,
+                })
+                .collect::<Vec<_>>()
+        };
+        let known = [("10.000".to_owned(), Some("10000".to_owned())), ("2".to_owned(), Some("2".to_owned()))];
+        assert_eq!(shown(UploadState::Done), known);
+        assert!(shown(UploadState::Running).iter().all(|(text, value)| text == "–" && value.is_none()));
+        assert_eq!(size(&writer("es-AR"), 12_345_678), "12,3 MB");
+        assert_eq!(size(&writer("en"), 900), "0.9 kB");
+    }
+}

@@ -1,0 +1,225 @@
+//! One connected shop: how it stands, what is missing, and what was read of it.
+
+use ::web::detached::detached;
+use actix_web::{HttpRequest, HttpResponse, web::Data};
+use app::shops::connect::Asked;
+use domain::{
+    IntegrationId,
+    integrations::Integration,
+    page::{Page, PageRequest},
+    people::Act,
+    shops::sync::{Refusal, RunState, SyncRun},
+};
+use tokio::try_join;
+use url::Url;
+
+use super::{
+    html,
+    integrations::{badge, missing, name},
+    panel, parameter, query, see,
+    shell::shell,
+};
+use crate::{
+    error::PageError,
+    session::Viewer,
+    state::State,
+    text::Writer,
+    views::{
+        figures::Fact,
+        integration::{self as view, Acts, Model},
+        layout::Here,
+        panel::{Panel, Way},
+        rows::{Badge, Cell, Head, Row},
+    },
+};
+
+/// Runs of a page.
+const LIMIT: i64 = 25;
+/// What was just done, as the address names it.
+const DONE: [&str; 3] = ["connected", "asked", "ended"];
+/// Refused records of a run that are told; the API has the newest hundred.
+const REFUSALS: usize = 3;
+
+pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
+    let writer = super::writer(Some(&viewer), request.headers(), (state.clock)());
+    let (id, cursor) = (IntegrationId(query::id(&request)?), query::cursor(&request)?);
+    let page = PageRequest { limit: LIMIT, cursor };
+    let (found, runs) =
+        try_join!(state.integrations.find(viewer.account(), id), state.sync_runs.page(viewer.account(), id, page))?;
+    let (integration, runs) = found.zip(runs).ok_or(PageError::NotFound)?;
+    let done = parameter(&request, "done").filter(|done| DONE.contains(&&**done));
+    let model = Model {
+        shell: shell(&viewer, &state, &writer, Here::Integrations, integration.shop.clone()).await?,
+        title: integration.shop.clone(),
+        crumb: Way { text: writer.say("integrations"), address: Here::Integrations.address().to_owned() },
+        platform: name(&writer, integration.provider),
+        state: badge(&writer, &integration),
+        done: done.map(|done| writer.say(&format!("connection-done-{done}"))),
+        facts: facts(&writer, &integration),
+        missing_title: writer.say("attention"),
+        missing: missing(&writer, &integration),
+        acts: (viewer.may(Act::Change) && integration.revoked_at.is_none()).then(|| acts(&writer, id)),
+        head: head(&writer),
+        runs: panel(&writer, id, cursor, &runs, &state.settings.api_url),
+    };
+    Ok(html(view::page(&model)))
+}
+
+/// Has the shop read at once.
+pub async fn sync(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
+    let id = IntegrationId(query::id(&request)?);
+    match state.shops.sync(viewer.account(), id).await? {
+        Asked::Due => Ok(see(&format!("/integrations/{id}?done=asked"))),
+        Asked::Ended => Err(PageError::Conflict),
+        Asked::Unknown => Err(PageError::NotFound),
+    }
+}
+
+/// Gives the access back to the platform and forgets it here.
+pub async fn disconnect(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
+    let (id, account, shops) = (IntegrationId(query::id(&request)?), viewer.account(), state.shops.clone());
+    let ended = detached(async move { shops.disconnect(account, id).await }).await;
+    if ended.map_err(|error| PageError::Internal(error.to_string()))?? {
+        Ok(see(&format!("/integrations/{id}?done=ended")))
+    } else {
+        Err(PageError::NotFound)
+    }
+}
+
+fn facts(writer: &Writer, integration: &Integration) -> Vec<Fact> {
+    let fact = |id: &str, text: String| Fact { name: writer.say(id), text, value: None, change: None, below: None };
+    let on = |at: Option<time::OffsetDateTime>| {
+        at.map_or_else(|| writer.say("not-yet"), |at| writer.day_of_year(writer.zone.day_of(at)))
+    };
+    let last = integration.last_sync_at.map_or_else(|| writer.say("not-yet"), |at| writer.moment(at));
+    vec![
+        fact("last-sync", last),
+        fact("read-back-to", on(integration.backfilled_from)),
+        fact("connected-on", on(Some(integration.connected_at))),
+    ]
+}
+
+fn acts(writer: &Writer, id: IntegrationId) -> Acts {
+    Acts {
+        sync: (format!("/integrations/{id}/sync"), writer.say("sync-now")),
+        disconnect: (format!("/integrations/{id}/disconnect"), writer.say("disconnect")),
+        disconnect_what: writer.say("disconnect-what"),
+        disconnect_go: writer.say("disconnect-go"),
+    }
+}
+
+fn head(writer: &Writer) -> Vec<Head> {
+    vec![
+        Head::Text(writer.say("run-of")),
+        Head::Text(writer.say("run-ended")),
+        Head::Text(writer.say("state")),
+        Head::Number(writer.say("run-read")),
+        Head::Number(writer.say("run-stored")),
+        Head::Number(writer.say("run-refused")),
+        Head::Text(writer.say("run-why")),
+    ]
+}
+
+fn panel(writer: &Writer, id: IntegrationId, cursor: Option<i64>, runs: &Page<SyncRun>, api: &Url) -> Panel<Row> {
+    let next = runs.next_cursor.map(|cursor| format!("/integrations/{id}?cursor={cursor}"));
+    let call = query::address(
+        &format!("/api/v1/integrations/{id}/runs"),
+        [Some(format!("limit={LIMIT}")), cursor.map(|cursor| format!("cursor={cursor}"))],
+    );
+    Panel {
+        id: "h-runs",
+        title: writer.say("runs-title"),
+        items: runs.items.iter().map(|run| row(writer, run)).collect(),
+        nothing: writer.say("runs-none"),
+        all: None,
+        next: panel::next(writer, next),
+        foot: panel::current(writer, vec![writer.say("how-runs")], &call, api),
+    }
+}
+
+fn row(writer: &Writer, run: &SyncRun) -> Row {
+    let window = run.window.map(|window| {
+        let at = |at| writer.moment(at);
+        writer.message("range").text("low", at(window.from)).text("high", at(window.until)).say()
+    });
+    let (class, sign) = match run.state {
+        RunState::Done => ("good", "✓"),
+        RunState::Failed => ("bad", "✕"),
+    };
+    let state = Badge { class, text: format!("{sign} {}", writer.say(&format!("run-{}", run.state))) };
+    let count = |count: i64| Cell::Number { text: writer.number(count.into(), 0), value: Some(count.to_string()) };
+    Row {
+        name: writer.say(&format!("stream-{}", run.stream)),
+        address: None,
+        below: window,
+        cells: vec![
+            Cell::Text(writer.moment(run.finished_at)),
+            Cell::Badge(Some(state)),
+            count(run.counts.read),
+            count(run.counts.stored),
+            count(run.counts.refused),
+            Cell::Text(why(writer, run)),
+        ],
+    }
+}
+
+/// Why a run failed, and which records it left out.
+fn why(writer: &Writer, run: &SyncRun) -> String {
+    let error = run.error.as_ref().map(|error| writer.say(&format!("connection-error-{}", error.code)));
+    let told = |Refusal { kind, external_id, reason }: &Refusal| format!("{kind} {external_id}: {reason}");
+    let mut said: Vec<_> = error.into_iter().chain(run.refusals.iter().take(REFUSALS).map(told)).collect();
+    let more = run.counts.refused - i64::try_from(run.refusals.len().min(REFUSALS)).unwrap_or_default();
+    if more > 0 {
+        said.push(writer.message("run-more").count("count", more).say());
+    }
+    said.join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{
+        SyncRunId,
+        integrations::ErrorCode,
+        shops::{
+            Window,
+            sync::{Counts, RunError, Stream},
+        },
+    };
+    use time::macros::datetime;
+
+    use super::*;
+    use crate::text::tests::writer;
+
+    fn run(refused: i64) -> SyncRun {
+        let refusal =
+            |n: i64| Refusal { kind: "order".into(), external_id: n.to_string(), reason: "its currency is BRL".into() };
+        SyncRun {
+            id: SyncRunId(1),
+            stream: Stream::BackFill,
+            window: Some(Window { from: datetime!(2026-11-01 3:00 UTC), until: datetime!(2026-11-02 3:00 UTC) }),
+            state: RunState::Done,
+            counts: Counts { read: 1250, stored: 12, refused, ..Counts::default() },
+            refusals: (0..refused).map(refusal).collect(),
+            error: None,
+            started_at: datetime!(2026-11-22 22:00 UTC),
+            finished_at: datetime!(2026-11-22 22:01 UTC),
+        }
+    }
+
+    #[test]
+    fn a_run_says_what_it_read_and_what_it_left_out() {
+        let row = row(&writer("es-AR"), &run(5));
+        let Cell::Number { text, value } = &row.cells[2] else { panic!() };
+        assert_eq!((text.as_str(), value.as_deref()), ("1.250", Some("1250")));
+        let Cell::Text(why) = &row.cells[5] else { panic!() };
+        assert!(why.starts_with("order 0: its currency is BRL; order 1:") && why.contains("; 2 "), "{why}");
+    }
+
+    #[test]
+    fn a_failed_run_says_why() {
+        let error = Some(RunError { code: ErrorCode::TokenRefused, message: String::new() });
+        let failed = SyncRun { state: RunState::Failed, error, ..run(0) };
+        assert!(why(&writer("en"), &failed).len() > 20);
+        assert_eq!(why(&writer("en"), &run(0)), "");
+    }
+}

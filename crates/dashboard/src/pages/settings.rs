@@ -1,0 +1,89 @@
+//! What the pages of the settings share.
+
+use actix_web::HttpResponse;
+
+use super::{html, shell::shell};
+use crate::{
+    error::PageError,
+    session::Viewer,
+    state::State,
+    text::Writer,
+    views::{
+        ask::Said,
+        layout::{Choice, Here},
+        settings::{self, Model, Part},
+    },
+};
+
+/// The pages, in the order of their navigation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tab {
+    People,
+    Security,
+    SecondFactor,
+    Sessions,
+    Activity,
+}
+
+const TABS: [Tab; 5] = [Tab::People, Tab::Security, Tab::SecondFactor, Tab::Sessions, Tab::Activity];
+
+impl Tab {
+    pub const fn address(self) -> &'static str {
+        match self {
+            Self::People => "/settings/people",
+            Self::Security => "/settings/security",
+            Self::SecondFactor => "/settings/second-factor",
+            Self::Sessions => "/settings/sessions",
+            Self::Activity => "/settings/activity",
+        }
+    }
+
+    /// The key of its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::People => "people",
+            Self::Security => "security",
+            Self::SecondFactor => "second-factor",
+            Self::Sessions => "sessions",
+            Self::Activity => "activity",
+        }
+    }
+
+    /// Whether only who administers the account goes there.
+    const fn is_for_owners(self) -> bool {
+        matches!(self, Self::People | Self::Activity)
+    }
+}
+
+/// A page of the settings.
+pub async fn page(
+    viewer: &Viewer,
+    state: &State,
+    writer: &Writer,
+    tab: Tab,
+    said: Option<Said>,
+    parts: Vec<Part>,
+) -> Result<HttpResponse, PageError> {
+    let may = |tab: &&Tab| !tab.is_for_owners() || viewer.may(domain::people::Act::Administer);
+    let choice =
+        |to: &Tab| Choice { address: to.address().to_owned(), text: writer.say(to.name()), is_chosen: *to == tab };
+    let title = writer.say(tab.name());
+    let model = Model {
+        shell: shell(viewer, state, writer, Here::Settings, title.clone()).await?,
+        title,
+        tabs: (writer.say("settings"), TABS.iter().filter(may).map(choice).collect()),
+        said,
+        parts,
+    };
+    Ok(html(settings::page(&model)))
+}
+
+/// A sentence that says what was done.
+pub fn done(writer: &Writer, text: &str) -> Option<Said> {
+    Some(Said { is_fault: false, text: writer.say(text) })
+}
+
+/// A sentence that says what is wrong.
+pub fn fault(text: String) -> Option<Said> {
+    Some(Said { is_fault: true, text })
+}

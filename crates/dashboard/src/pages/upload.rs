@@ -1,0 +1,236 @@
+//! One file: what its columns are, how it is to be read, how far it is, and what became of it.
+
+mod choose;
+
+use std::collections::BTreeMap;
+
+use actix_web::{
+    HttpRequest, HttpResponse,
+    http::{StatusCode, header},
+    web::{Bytes, Data, Form},
+};
+use domain::{
+    AccountId, UploadId,
+    jobs::Run,
+    people::Act,
+    uploads::{Kind, Outcome, Part, Preview, Reading, SAMPLE_BYTES, State as UploadState, Unreadable, Upload},
+};
+use futures_util::stream;
+use tokio::try_join;
+
+use self::choose::{choose, reading};
+use super::{
+    data::{RUNS, badge, job_head, jobs, size},
+    html_with, look_again, query, see,
+    shell::shell,
+};
+use crate::{
+    error::PageError,
+    session::Viewer,
+    state::State,
+    text::Writer,
+    views::{
+        figures::Fact,
+        layout::Here,
+        panel::Way,
+        upload::{self as view, Model, Progress, Result as Shown},
+    },
+};
+
+pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
+    let upload = found(&request, &viewer, &state).await?;
+    page(&request, &viewer, &state, &upload, None).await
+}
+
+/// Has it imported, by the columns that were chosen.
+pub async fn start(
+    request: HttpRequest,
+    viewer: Viewer,
+    fields: Form<BTreeMap<String, String>>,
+    state: Data<State>,
+) -> Result<HttpResponse, PageError> {
+    let upload = found(&request, &viewer, &state).await?;
+    let reading = reading(&fields)?;
+    let preview = preview(&state, &viewer, upload.kind, &reading, upload.id).await?;
+    let is_whole = preview.is_ok_and(|preview| preview.missing().next().is_none() && !preview.has_ambiguous_dates);
+    if !is_whole {
+        let asked = Upload { reading, ..upload };
+        return page(&request, &viewer, &state, &asked, Some("choose-missing")).await;
+    }
+    if state.uploads.queue(viewer.account(), upload.id, &reading).await? {
+        Ok(see(&format!("/data/{}", upload.id)))
+    } else {
+        Err(PageError::Conflict)
+    }
+}
+
+/// Throws it away.
+pub async fn discard(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
+    let upload = found(&request, &viewer, &state).await?;
+    if state.uploads.discard(viewer.account(), upload.id).await? { Ok(see("/data")) } else { Err(PageError::Conflict) }
+}
+
+/// The lines that were refused, as they came, with the reason behind each.
+pub async fn rejects(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
+    let (account, upload) = (viewer.account(), found(&request, &viewer, &state).await?);
+    let uploads = state.uploads.clone();
+    let Some(first) = uploads.piece(account, upload.id, Part::Rejects, 0).await? else {
+        return Err(PageError::NotFound);
+    };
+    let rest = stream::try_unfold((uploads, 1), move |(uploads, number)| async move {
+        let piece = uploads.piece(account, upload.id, Part::Rejects, number).await.map_err(PageError::from)?;
+        Ok::<_, PageError>(piece.map(|bytes| (Bytes::from(bytes), (uploads, number + 1))))
+    });
+    let all = futures_util::StreamExt::chain(stream::iter([Ok(Bytes::from(first))]), rest);
+    Ok(HttpResponse::Ok()
+        .insert_header((header::CONTENT_TYPE, "text/csv; charset=utf-8"))
+        .insert_header((header::CONTENT_DISPOSITION, format!("attachment; filename=\"rejects-{}.csv\"", upload.id)))
+        .streaming(all))
+}
+
+async fn found(request: &HttpRequest, viewer: &Viewer, state: &State) -> Result<Upload, PageError> {
+    let upload = state.uploads.find(viewer.account(), UploadId(query::id(request)?)).await?;
+    upload.filter(|upload| upload.state != UploadState::Arriving).ok_or(PageError::NotFound)
+}
+
+/// The beginning of the file, as it would be read.
+async fn preview(
+    state: &State,
+    viewer: &Viewer,
+    kind: Kind,
+    reading: &Reading,
+    id: UploadId,
+) -> Result<Result<Preview, Unreadable>, PageError> {
+    let sample = sample(state, viewer.account(), id).await?;
+    Ok(state.files.preview(&viewer.session().account, kind, reading, &sample))
+}
+
+async fn sample(state: &State, account: AccountId, id: UploadId) -> Result<Vec<u8>, PageError> {
+    let mut sample = Vec::new();
+    for number in 0.. {
+        match state.uploads.piece(account, id, Part::File, number).await? {
+            Some(bytes) if sample.len() < SAMPLE_BYTES => sample.extend(bytes),
+            _ => break,
+        }
+    }
+    sample.truncate(SAMPLE_BYTES);
+    Ok(sample)
+}
+
+async fn page(
+    request: &HttpRequest,
+    viewer: &Viewer,
+    state: &State,
+    upload: &Upload,
+    refused: Option<&str>,
+) -> Result<HttpResponse, PageError> {
+    let writer = super::writer(Some(viewer), request.headers(), (state.clock)());
+    let is_open = matches!(upload.state, UploadState::Ready | UploadState::Failed);
+    let preview = match is_open {
+        true => Some(preview(state, viewer, upload.kind, &upload.reading, upload.id).await?),
+        false => None,
+    };
+    let is_done = upload.state == UploadState::Done;
+    let (runs, is_requested) =
+        try_join!(state.jobs.list(Some(viewer.account()), RUNS), state.job_requests.is_requested(viewer.account()),)?;
+    let model = Model {
+        shell: shell(viewer, state, &writer, Here::Data, upload.name.clone()).await?,
+        title: upload.name.clone(),
+        crumb: Way { text: writer.say("data"), address: Here::Data.address().to_owned() },
+        about: format!("{} · {}", writer.say(&format!("kind-{}", upload.kind)), size(&writer, upload.bytes)),
+        state: badge(&writer, upload.state),
+        refused: refused.map(|id| writer.say(id)).or_else(|| failure(&writer, upload)),
+        unreadable: preview
+            .as_ref()
+            .and_then(|found| found.as_ref().err())
+            .map(|why| writer.say(&format!("unreadable-{why}"))),
+        choose: preview
+            .as_ref()
+            .and_then(|found| found.as_ref().ok())
+            .filter(|_| viewer.may(Act::Change))
+            .map(|found| choose(&writer, upload, found)),
+        discard: (is_open && viewer.may(Act::Change))
+            .then(|| (format!("/data/{}/discard", upload.id), writer.say("discard"))),
+        progress: progress(&writer, upload),
+        result: upload.outcome.as_ref().filter(|_| is_done).map(|outcome| result(&writer, upload, outcome)),
+        job_head: job_head(&writer),
+        jobs: is_done.then(|| jobs(&writer, &since(upload, &runs), is_requested)),
+        figures: (is_done && !is_requested).then(|| Way { text: writer.say("see-figures"), address: "/".to_owned() }),
+    };
+    let status = if refused.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+    let mut response = html_with(status, view::page(&model));
+    if model.progress.is_some() || is_done && is_requested {
+        look_again(&mut response);
+    }
+    Ok(response)
+}
+
+/// Runs that took the file in.
+fn since(upload: &Upload, runs: &[Run]) -> Vec<Run> {
+    runs.iter().filter(|run| upload.finished_at.is_some_and(|ended| run.started_at >= ended)).cloned().collect()
+}
+
+fn failure(writer: &Writer, upload: &Upload) -> Option<String> {
+    let why = upload.error.as_ref().filter(|_| upload.state == UploadState::Failed)?;
+    Some(writer.message("upload-failed-why").text("why", why).say())
+}
+
+fn progress(writer: &Writer, upload: &Upload) -> Option<Progress> {
+    let text = match upload.state {
+        UploadState::Queued => writer.say("upload-waits"),
+        UploadState::Running if upload.read_bytes < upload.bytes => writer
+            .message("upload-reads")
+            .text("read", size(writer, upload.read_bytes))
+            .text("all", size(writer, upload.bytes))
+            .say(),
+        UploadState::Running => writer.say("upload-merges"),
+        _ => return None,
+    };
+    Some(Progress {
+        text,
+        done: upload.read_bytes,
+        all: upload.bytes.max(1),
+        leave: writer.say("upload-leave"),
+        again: Way { text: writer.say("look-again"), address: format!("/data/{}", upload.id) },
+    })
+}
+
+fn result(writer: &Writer, upload: &Upload, outcome: &Outcome) -> Shown {
+    let fact = |id: &str, count: i64| Fact {
+        name: writer.say(id),
+        text: writer.number(count.into(), 0),
+        value: Some(count.to_string()),
+        change: None,
+        below: None,
+    };
+    let ignored = (!outcome.ignored_columns.is_empty())
+        .then(|| writer.message("ignored-columns").text("columns", outcome.ignored_columns.join(", ")).say());
+    Shown {
+        facts: vec![
+            fact("lines", outcome.lines),
+            fact("lines-accepted", outcome.accepted),
+            fact("lines-refused", outcome.rejected),
+            fact("lines-skipped", outcome.skipped),
+            fact("rows-new", outcome.new),
+            fact("rows-changed", outcome.changed),
+            fact("rows-unchanged", outcome.unchanged),
+        ],
+        rejects: (outcome.rejected > 0)
+            .then(|| Way { text: writer.say("rejects-file"), address: format!("/data/{}/rejects.csv", upload.id) }),
+        ignored,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{pages::data::tests::upload, text::tests::writer};
+
+    #[test]
+    fn it_says_how_far_it_is() {
+        let at = |state| progress(&writer("en"), &upload(state)).map(|shown| shown.text);
+        assert!(at(UploadState::Running).unwrap().contains("6.2 MB of 12.3 MB"));
+        assert!(at(UploadState::Queued).is_some());
+        assert_eq!((at(UploadState::Ready), at(UploadState::Done)), (None, None));
+    }
+}

@@ -1,0 +1,224 @@
+//! What is changed about one webhook subscription.
+
+use actix_web::{
+    HttpRequest, HttpResponse,
+    web::{Data, Form},
+};
+use app::{
+    deliveries::{Trial, try_out},
+    webhooks::{self, NewSecret},
+};
+use domain::{
+    SubscriptionId,
+    events::{Event, EventKind},
+    webhooks::{
+        Subscription,
+        settings::{Change, DEFAULT_OVERLAP_HOURS, MAX_OVERLAP_HOURS},
+    },
+};
+use serde::Deserialize;
+use time::Duration;
+
+use super::{
+    html, query, see,
+    webhook::{Done, Query, Told, model},
+    webhooks::{new_secret, secret_once},
+};
+use crate::{
+    error::PageError,
+    session::Viewer,
+    state::State,
+    text::Writer,
+    views::{
+        form::{self, Button, Field, Input, Pick},
+        layout::Here,
+        panel::Way,
+        webhook as view,
+    },
+};
+
+/// For how long a replaced secret may go on signing, hours.
+const OVERLAPS: [i64; 4] = [0, DEFAULT_OVERLAP_HOURS, 72, MAX_OVERLAP_HOURS];
+
+/// What the form of a test sends.
+#[derive(Deserialize)]
+pub struct Test {
+    event: EventKind,
+}
+
+/// Sends a sample, and leads on to what came of it.
+pub async fn test(
+    request: HttpRequest,
+    viewer: Viewer,
+    fields: Form<Test>,
+    state: Data<State>,
+) -> Result<HttpResponse, PageError> {
+    let (account, id) = (viewer.account(), SubscriptionId(query::id(&request)?));
+    let event = Event::sample(fields.event);
+    let tried = try_out(&state.deliveries, &*state.delivery_log, account, id, &event, None).await?;
+    let Trial { delivery, .. } = tried.ok_or(PageError::NotFound)?.value;
+    Ok(see(&format!("/webhooks/{id}/deliveries/{delivery}")))
+}
+
+/// What the form that switches a subscription sends.
+#[derive(Deserialize)]
+pub struct Switch {
+    to: SwitchTo,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum SwitchTo {
+    Off,
+    On,
+    /// And what was held is sent.
+    Held,
+}
+
+pub async fn switch(
+    request: HttpRequest,
+    viewer: Viewer,
+    fields: Form<Switch>,
+    state: Data<State>,
+) -> Result<HttpResponse, PageError> {
+    let id = SubscriptionId(query::id(&request)?);
+    let is_on = fields.to != SwitchTo::Off;
+    let change = Change { events: None, active: Some(is_on), resume: fields.to == SwitchTo::Held };
+    let changed = state.webhook_settings.change(viewer.account(), id, change, (state.clock)()).await?;
+    changed.ok_or(PageError::NotFound)?;
+    let done = if is_on { Done::Resumed } else { Done::Paused };
+    Ok(see(&format!("/webhooks/{id}?done={}", done.as_str())))
+}
+
+/// What the form of a rotation sends.
+#[derive(Deserialize)]
+pub struct Rotation {
+    /// Hours.
+    overlap: i64,
+}
+
+pub async fn rotate(
+    request: HttpRequest,
+    viewer: Viewer,
+    fields: Form<Rotation>,
+    state: Data<State>,
+) -> Result<HttpResponse, PageError> {
+    let writer = super::writer(Some(&viewer), request.headers(), (state.clock)());
+    let id = SubscriptionId(query::id(&request)?);
+    viewer.confirmed(writer.now, &format!("/webhooks/{id}"))?;
+    let hours = OVERLAPS.into_iter().find(|hours| *hours == fields.overlap).ok_or(PageError::Invalid("overlap"))?;
+    let overlap_until = writer.now + Duration::hours(hours);
+    let new = NewSecret { secret: new_secret(&state)?, overlap_until, now: writer.now };
+    let (settings, sealer) = (&*state.webhook_settings, &*state.deliveries.sealer);
+    let (secret, until) = webhooks::rotate(settings, sealer, viewer.account(), id, new, None).await?.value;
+    let warning = writer.message("hook-rotated-warning").text("at", writer.moment(until)).say();
+    let saved = Way { text: writer.say("hook-once-saved"), address: format!("/webhooks/{id}") };
+    let told = Told { once: Some(secret_once(&writer, secret, warning, saved)), ..Told::default() };
+    Ok(html(view::page(&model(&viewer, &state, &writer, id, Query::default(), told).await?)))
+}
+
+pub async fn delete(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
+    let id = SubscriptionId(query::id(&request)?);
+    let is_deleted = state.webhooks.revoke(viewer.account(), id, (state.clock)()).await?;
+    if is_deleted { Ok(see(&format!("{}?deleted=true", Here::Webhooks.address()))) } else { Err(PageError::NotFound) }
+}
+
+/// What can be done about a subscription.
+pub fn forms(writer: &Writer, subscription: &Subscription) -> Vec<form::Form> {
+    vec![
+        test_form(writer, subscription),
+        replay_form(writer, subscription),
+        switch_form(writer, subscription),
+        rotation_form(writer, subscription),
+        delete_form(writer, subscription),
+    ]
+}
+
+/// The form of something that is done about a subscription, without fields and buttons.
+fn about(writer: &Writer, id: &'static str, what: &str, subscription: &Subscription, path: &str) -> form::Form {
+    form::Form {
+        id,
+        title: writer.say(&format!("{what}-title")),
+        about: vec![writer.say(&format!("{what}-about"))],
+        is_get: false,
+        action: format!("/webhooks/{}/{path}", subscription.id),
+        hidden: vec![],
+        fields: vec![],
+        buttons: vec![],
+    }
+}
+
+fn field(writer: &Writer, name: &'static str, label: &str, input: Input) -> Field {
+    Field { name, label: writer.say(label), help: None, error: None, input }
+}
+
+fn test_form(writer: &Writer, subscription: &Subscription) -> form::Form {
+    let event = |kind: &EventKind| Pick {
+        value: kind.to_string(),
+        text: kind.to_string(),
+        is_chosen: *kind == EventKind::CreditsLow,
+    };
+    let events = Input::Select(EventKind::ALL.iter().map(event).collect());
+    form::Form {
+        fields: vec![field(writer, "event", "delivery-event", events)],
+        buttons: vec![Button::main(writer.say("test-send"))],
+        ..about(writer, "h-test", "test", subscription, "test")
+    }
+}
+
+/// Leads to the page that counts.
+fn replay_form(writer: &Writer, subscription: &Subscription) -> form::Form {
+    let day = |day: Option<time::Date>| Input::Line {
+        kind: "date",
+        value: day.map(|day| day.to_string()).unwrap_or_default(),
+        max: None,
+        is_required: true,
+    };
+    let which =
+        |value: &str, id: &str| Pick { value: value.to_owned(), text: writer.say(id), is_chosen: value == "failed" };
+    let picks = vec![which("failed", "replay-failed-only"), which("all", "replay-everything")];
+    form::Form {
+        is_get: true,
+        fields: vec![
+            field(writer, "from", "from", day(writer.today().previous_day())),
+            field(writer, "to", "to", day(Some(writer.today()))),
+            field(writer, "which", "replay-which", Input::Select(picks)),
+        ],
+        buttons: vec![Button { class: "btn", text: writer.say("replay-count"), sends: None }],
+        ..about(writer, "h-replay", "replay", subscription, "replay")
+    }
+}
+
+fn switch_form(writer: &Writer, subscription: &Subscription) -> form::Form {
+    let button =
+        |text: &str, to: &'static str| Button { class: "btn", text: writer.say(text), sends: Some(("to", to)) };
+    if subscription.active {
+        let buttons = vec![button("pause", "off")];
+        form::Form { buttons, ..about(writer, "h-pause", "pause", subscription, "switch") }
+    } else {
+        let held = Button { class: "btn main", ..button("resume-held", "held") };
+        let buttons = vec![held, button("resume", "on")];
+        form::Form { buttons, ..about(writer, "h-resume", "resume", subscription, "switch") }
+    }
+}
+
+fn rotation_form(writer: &Writer, subscription: &Subscription) -> form::Form {
+    let overlap = |hours: i64| Pick {
+        value: hours.to_string(),
+        text: match hours {
+            0 => writer.say("key-overlap-none"),
+            _ => writer.message("key-overlap-hours").count("count", hours).say(),
+        },
+        is_chosen: hours == DEFAULT_OVERLAP_HOURS,
+    };
+    form::Form {
+        fields: vec![field(writer, "overlap", "overlap", Input::Select(OVERLAPS.map(overlap).into()))],
+        buttons: vec![Button { class: "btn", text: writer.say("rotate-secret"), sends: None }],
+        ..about(writer, "h-rotate", "rotate", subscription, "rotate")
+    }
+}
+
+fn delete_form(writer: &Writer, subscription: &Subscription) -> form::Form {
+    let buttons = vec![Button::danger(writer.say("delete"))];
+    form::Form { buttons, ..about(writer, "h-delete", "delete", subscription, "delete") }
+}

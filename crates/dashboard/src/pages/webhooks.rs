@@ -1,0 +1,295 @@
+//! The webhook subscriptions of an account, and a new one.
+
+use std::collections::HashMap;
+
+use actix_web::{
+    HttpRequest, HttpResponse,
+    http::StatusCode,
+    web::{Data, Form},
+};
+use app::webhooks::{self, CreateFailure, SubscriptionRequest};
+use domain::{
+    SubscriptionId,
+    events::{self, EVERY_EVENT, EventKind},
+    people::Act,
+    webhooks::{
+        CreateError, Subscription, log::Tally, schedule::DisabledReason, settings::DISABLED_BY_OWNER,
+        signature::Secret, url::WebhookUrl,
+    },
+};
+use rust_decimal::Decimal;
+use time::Duration;
+
+use super::{
+    fields::Fields,
+    html, html_with, panel, query,
+    shell::shell,
+    webhook_form::{Asked, form},
+};
+use crate::{
+    error::PageError,
+    receivers,
+    session::Viewer,
+    state::State,
+    text::Writer,
+    views::{
+        layout::Here,
+        panel::{Panel, Way},
+        rows::{Badge, Cell, Head, Row},
+        secret::Once,
+        webhooks::{self as view, Events, Model, Receivers},
+    },
+};
+
+/// How far back the share of deliveries that succeeded looks.
+pub const SHARE_OF: Duration = Duration::hours(24);
+/// Failures in a row that open the breaker of a worker, where they are no refusals.
+const BREAKER_AFTER: i64 = 5;
+
+pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
+    let writer = super::writer(Some(&viewer), request.headers(), (state.clock)());
+    let is_deleted = query::one(&request, "deleted")?.unwrap_or(false);
+    let asked = Asked { done: is_deleted.then(|| writer.say("hook-deleted")), ..Asked::default() };
+    Ok(html(view::page(&model(&viewer, &state, &writer, asked).await?)))
+}
+
+pub async fn create(
+    request: HttpRequest,
+    viewer: Viewer,
+    fields: Form<Fields>,
+    state: Data<State>,
+) -> Result<HttpResponse, PageError> {
+    let writer = super::writer(Some(&viewer), request.headers(), (state.clock)());
+    viewer.confirmed(writer.now, "/webhooks")?;
+    let secret = new_secret(&state)?;
+    let asked = match wanted(&writer, &state, &fields) {
+        Ok((url, events)) => {
+            let request = SubscriptionRequest { url, events, secret, now: writer.now };
+            let (store, sealer) = (&*state.webhooks, &*state.deliveries.sealer);
+            match webhooks::create(store, sealer, viewer.account(), request, None).await {
+                Ok(created) => Asked { once: Some(once(&writer, created.value)), ..Asked::default() },
+                Err(CreateFailure::Refused(CreateError::LimitReached)) => {
+                    Asked { url_error: Some(writer.say("webhook-limit")), ..Asked::sent(&fields) }
+                }
+                Err(failure) => return Err(failure.into()),
+            }
+        }
+        Err(asked) => *asked,
+    };
+    let is_made = asked.once.is_some();
+    let page = view::page(&model(&viewer, &state, &writer, asked).await?);
+    Ok(if is_made { html(page) } else { html_with(StatusCode::BAD_REQUEST, page) })
+}
+
+/// What the form asks for; else the form with what is wrong.
+fn wanted(writer: &Writer, state: &State, fields: &Fields) -> Result<(WebhookUrl, Vec<String>), Box<Asked>> {
+    let url = fields.one("url").unwrap_or_default().trim();
+    let url = WebhookUrl::parse_allowing(url, &state.settings.webhook_allow_loopback).map_err(|refused| {
+        let error = writer.message("webhook-url-bad").text("reason", refused.message).say();
+        Box::new(Asked { url_error: Some(error), ..Asked::sent(fields) })
+    })?;
+    let named: Vec<String> = fields.all("event").map(ToOwned::to_owned).collect();
+    let names = match fields.one("which") {
+        Some("some") => named,
+        _ => [vec![EVERY_EVENT.to_owned()], named].concat(),
+    };
+    let events = events::chosen(names).map_err(|_| {
+        let error = writer.say("webhook-some-none");
+        Box::new(Asked { events_error: Some(error), ..Asked::sent(fields) })
+    })?;
+    Ok((url, events))
+}
+
+/// A new signing secret.
+pub fn new_secret(state: &State) -> Result<Secret, PageError> {
+    (state.secret)().ok_or_else(|| PageError::Internal("the system gave no random bytes".to_owned()))
+}
+
+fn once(writer: &Writer, (subscription, secret): (Subscription, String)) -> Once {
+    let saved = Way { text: writer.say("hook-once-saved"), address: format!("/webhooks/{}", subscription.id) };
+    secret_once(writer, secret, writer.say("hook-once-warning"), saved)
+}
+
+/// A signing secret that is shown this once.
+pub fn secret_once(writer: &Writer, secret: String, warning: String, saved: Way) -> Once {
+    let program = receivers::programs().into_iter().next().map(|(_, program)| program.to_owned());
+    Once {
+        title: writer.say("hook-once"),
+        warning,
+        label: writer.say("hook-once-label"),
+        value: secret,
+        copy: writer.say("copy"),
+        uses: program.map(|program| (writer.say("hook-once-check"), program)).into_iter().collect(),
+        saved,
+    }
+}
+
+async fn model(viewer: &Viewer, state: &State, writer: &Writer, asked: Asked) -> Result<Model, PageError> {
+    let account = viewer.account();
+    let subscriptions = state.webhooks.list(account).await?;
+    let tallies = state.delivery_log.tallies(account, writer.now - SHARE_OF).await?;
+    let title = writer.say("webhooks");
+    let may_change = viewer.may(Act::Change);
+    let form = may_change.then(|| form(writer, &asked));
+    Ok(Model {
+        shell: shell(viewer, state, writer, Here::Webhooks, title.clone()).await?,
+        title,
+        about: writer.say("webhooks-about"),
+        once: asked.once,
+        done: asked.done,
+        head: vec![
+            Head::Text(writer.say("webhook-url")),
+            Head::Text(writer.say("webhook-events")),
+            Head::Text(writer.say("webhook-state")),
+            Head::Text(writer.say("webhook-share")),
+            Head::Text(writer.say("webhook-last")),
+        ],
+        subscriptions: listed(writer, state, &subscriptions, &tallies),
+        form,
+        events: (!may_change).then(|| listed_events(writer)),
+        receivers: Receivers {
+            title: writer.say("receivers-title"),
+            about: writer.say("receivers-about"),
+            programs: receivers::programs(),
+        },
+    })
+}
+
+fn listed(
+    writer: &Writer,
+    state: &State,
+    subscriptions: &[Subscription],
+    tallies: &HashMap<SubscriptionId, Tally>,
+) -> Panel<Row> {
+    Panel {
+        id: "h-webhooks",
+        title: writer.message("webhooks-title").count("count", subscriptions.len() as i64).say(),
+        items: subscriptions.iter().map(|one| row(writer, one, tallies.get(&one.id).copied())).collect(),
+        nothing: writer.say("webhooks-none"),
+        all: None,
+        next: None,
+        foot: panel::current(writer, vec![writer.say("how-webhooks")], "/api/v1/webhooks", &state.settings.api_url),
+    }
+}
+
+fn row(writer: &Writer, subscription: &Subscription, tally: Option<Tally>) -> Row {
+    let (state, _) = standing(writer, subscription);
+    let (share, below) = share(writer, tally);
+    Row {
+        name: subscription.url.clone(),
+        address: Some(format!("/webhooks/{}", subscription.id)),
+        below: None,
+        cells: vec![
+            Cell::Text(events_in_words(writer, &subscription.events)),
+            Cell::Badge(Some(state)),
+            Cell::Texts { text: share, below, is_bad: false },
+            Cell::Text(subscription.last_fired_at.map_or_else(|| "–".to_owned(), |at| writer.moment(at))),
+        ],
+    }
+}
+
+/// The share of what has ended that succeeded, and of how many.
+pub fn share(writer: &Writer, tally: Option<Tally>) -> (String, Option<String>) {
+    let Tally { delivered, failed, .. } = tally.unwrap_or_default();
+    let all = delivered + failed;
+    if all == 0 {
+        return (writer.say("nothing-sent"), None);
+    }
+    let share = writer.percent(Decimal::from(delivered) / Decimal::from(all), 1);
+    let of = writer.message("share-of").text("delivered", whole(writer, delivered)).text("all", whole(writer, all));
+    (share, Some(of.say()))
+}
+
+pub fn whole(writer: &Writer, count: i64) -> String {
+    writer.number(count.into(), 0)
+}
+
+fn events_in_words(writer: &Writer, events: &[String]) -> String {
+    let (every, named): (Vec<_>, Vec<_>) = events.iter().partition(|name| *name == EVERY_EVENT);
+    let catalogue = EventKind::catalogue().len() as i64;
+    let all = (!every.is_empty()).then(|| writer.message("events-all").count("count", catalogue).say());
+    let some = (!named.is_empty()).then(|| writer.message("events-some").count("count", named.len() as i64).say());
+    all.into_iter().chain(some).collect::<Vec<_>>().join(" + ")
+}
+
+/// How a subscription is, and what that means.
+pub fn standing(writer: &Writer, subscription: &Subscription) -> (Badge, String) {
+    let badge = |class, sign: &str, id: &str| Badge { class, text: format!("{sign} {}", writer.say(id)) };
+    let failures = subscription.fail_count;
+    let counted = |id: &str| writer.message(id).count("count", failures).say();
+    match (subscription.active, failures) {
+        (false, _) => {
+            let reason = subscription.disabled_reason.as_deref().unwrap_or(DISABLED_BY_OWNER);
+            let known = [DisabledReason::Gone.as_str(), DisabledReason::Failing.as_str()].contains(&reason);
+            let id = format!("hook-off-{}", if known { reason } else { DISABLED_BY_OWNER });
+            (badge(if known { "bad" } else { "" }, "✕", "hook-off"), writer.say(&id))
+        }
+        (true, 0) => (badge("good", "✓", "hook-working"), writer.say("hook-working-what")),
+        (true, ..BREAKER_AFTER) => (badge("warn", "!", "hook-failing"), counted("hook-failing-what")),
+        (true, _) => (badge("bad", "!", "hook-breaker"), counted("hook-breaker-what")),
+    }
+}
+
+fn listed_events(writer: &Writer) -> Events {
+    let catalogue = EventKind::catalogue().len() as i64;
+    Events {
+        title: writer.message("events-title").count("count", catalogue).say(),
+        about: writer.message("events-about").count("count", catalogue).say(),
+        listed: EventKind::ALL.iter().map(|kind| (kind.as_str(), meaning(writer, *kind))).collect(),
+    }
+}
+
+/// What an event means.
+pub fn meaning(writer: &Writer, kind: EventKind) -> String {
+    writer.say(&format!("event-{}", kind.as_str().replace('.', "-")))
+}
+
+#[cfg(test)]
+pub mod tests {
+    use time::macros::datetime;
+
+    use super::*;
+    use crate::text::tests::writer;
+
+    pub fn subscription(active: bool, fail_count: i64, reason: Option<&str>) -> Subscription {
+        Subscription {
+            id: SubscriptionId(3),
+            url: "https://erp.example.com/hook".to_owned(),
+            events: vec![EVERY_EVENT.to_owned(), "credit.consumed".to_owned()],
+            active,
+            disabled_reason: reason.map(ToOwned::to_owned),
+            last_fired_at: Some(datetime!(2026-11-22 22:30 UTC)),
+            last_status: Some(200),
+            fail_count,
+            total_fired: 40,
+            total_failed: 3,
+            created_at: datetime!(2026-11-01 12:00 UTC),
+        }
+    }
+
+    #[test]
+    fn a_subscription_says_how_it_is() {
+        let state = |active, failures, reason| standing(&writer("en"), &subscription(active, failures, reason)).0.text;
+        assert_eq!(state(true, 0, None), "✓ Working");
+        assert_eq!(state(true, 4, None), "! Failing");
+        assert_eq!(state(true, 5, None), "! Circuit breaker open");
+        assert_eq!(state(false, 0, Some("gone")), "✕ Switched off");
+        let what = |reason| standing(&writer("en"), &subscription(false, 9, reason)).1;
+        assert!(what(Some("gone")).contains("410") && what(Some("failing")).contains("five days"));
+        assert!(what(Some("owner")).starts_with("Paused") && what(None).starts_with("Paused"));
+    }
+
+    #[test]
+    fn the_share_is_of_what_has_ended() {
+        let of = |delivered, failed| share(&writer("pt-BR"), Some(Tally { delivered, failed, waiting: 7 }));
+        assert_eq!(of(35, 3), ("92,1%".to_owned(), Some("35 de 38".to_owned())));
+        assert_eq!(of(0, 0), ("nada enviado".to_owned(), None));
+    }
+
+    #[test]
+    fn events_are_counted() {
+        let row = row(&writer("en"), &subscription(true, 0, None), None);
+        let Cell::Text(events) = &row.cells[0] else { panic!() };
+        assert_eq!(events, "all 13 of the catalogue + 1 event");
+    }
+}

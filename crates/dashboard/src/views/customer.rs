@@ -1,0 +1,47 @@
+//! One customer.
+
+use maud::{Markup, html};
+
+use super::{
+    figures::{Fact, facts},
+    layout::{Shell, page as whole},
+    panel::{Foot, Panel, Way, foot, panel},
+    rows::{Head, Row, rows},
+};
+
+pub struct Model {
+    pub shell: Shell,
+    pub title: String,
+    pub crumb: Way,
+    pub about: String,
+    pub place: String,
+    pub segment: String,
+    pub segment_what: String,
+    pub facts_title: String,
+    pub facts: Vec<Fact>,
+    pub foot: Foot,
+    pub head: Vec<Head>,
+    pub orders: Panel<Row>,
+}
+
+pub fn page(model: &Model) -> Markup {
+    whole(
+        &model.shell,
+        &html! {
+            div.head {
+                div {
+                    small.crumb { a href=(model.crumb.address) { (model.crumb.text) } " / " (model.about) }
+                    h1 { (model.title) }
+                    p.soft { (model.place) }
+                    p { span.badge { (model.segment) } " " small { (model.segment_what) } }
+                }
+            }
+            section.panel aria-labelledby="h-worth" {
+                header { h2 #h-worth { (model.facts_title) } }
+                (facts(&model.facts))
+                (foot(&model.foot))
+            }
+            (panel(&model.orders, |items| rows(&model.head, items)))
+        },
+    )
+}

@@ -1,0 +1,52 @@
+//! One webhook subscription, and what was sent to it.
+
+use maud::{Markup, html};
+
+use super::{
+    figures::{Fact, facts},
+    form::{Filters, Form, filters, section},
+    layout::{Shell, page as whole},
+    panel::{Panel, Way, panel},
+    rows::{Badge, Head, Row, badge, rows},
+    secret::{Once, once},
+};
+
+pub struct Model {
+    pub shell: Shell,
+    pub title: String,
+    pub back: Way,
+    pub state: Badge,
+    /// What the state means, and what follows from it.
+    pub about: String,
+    /// A secret that was just put in place.
+    pub once: Option<Once>,
+    /// What was just done.
+    pub done: Option<String>,
+    pub facts: Vec<Fact>,
+    pub filters: Filters,
+    pub head: Vec<Head>,
+    pub deliveries: Panel<Row>,
+    /// What can be done about it, by who may.
+    pub forms: Vec<Form>,
+}
+
+pub fn page(model: &Model) -> Markup {
+    whole(
+        &model.shell,
+        &html! {
+            div.head {
+                div {
+                    small.crumb { a href=(model.back.address) { (model.back.text) } }
+                    h1 { (model.title) }
+                    p.soft { (badge(&model.state)) " " (model.about) }
+                }
+            }
+            @if let Some(secret) = &model.once { (once(secret)) }
+            @if let Some(done) = &model.done { p.note.good.since role="status" { (done) } }
+            (facts(&model.facts))
+            (filters(&model.filters))
+            (panel(&model.deliveries, |listed| rows(&model.head, listed)))
+            @for form in &model.forms { (section(form)) }
+        },
+    )
+}

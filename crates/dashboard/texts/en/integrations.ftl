@@ -1,0 +1,74 @@
+integrations = Connected shops
+integrations-offers = Connect a shop
+integrations-viewer = An editor or owner of the account can connect a shop here.
+integrations-no-app = This service has no app on { $platform } yet. Whoever runs it registers one there, with the redirect address { $redirect }, and sets { $settings }.
+integrations-sandbox = This is the test shop. It connects to stand-ins of the platforms only; switch to the live shop to connect a real one.
+reads-shopify = Reads orders, refunds, products, stock, costs and who bought, as far as the shop grants it. Nothing is changed there.
+reads-tiendanube = Reads orders, products, stock, costs and who bought. Nothing is changed there.
+reads-mercadolibre = Reads orders, refunds, fees, listings and stock of the last twelve months. Nothing is changed there.
+connect-on = Connect { $platform }
+connect-go = Go on to { $platform }
+connect-until = The link works once, until { $time }. You come back here when you have agreed.
+connect-state = This answer is not one that you asked for in this session, or it came after more than ten minutes. Nothing was connected; begin again.
+connect-away = The platform does not answer. Nothing was connected; try again later.
+connect-refused = Nothing was connected: { $said }.
+connect-currency = The shop’s currency is { $shop }, this account’s is { $account }. Amounts are never converted, so it was not connected.
+connect-another = The account is connected to another shop of this platform. Disconnect that one first.
+connect-elsewhere = The shop is connected to another account. Disconnect it there first.
+connect-country = The platform has no site in the account’s country, or the account says no country. Set it in the settings.
+shop-host = The shop’s address
+shop-host-help = As Shopify names it, ending in .myshopify.com
+shop-host-needed = Shopify has to know which shop it is.
+shop-host-wrong = That is no address of a Shopify shop, such as example.myshopify.com.
+connection = Shop
+connections-title = Your shops
+connections-none = No shop is connected yet. Connect one below, or import a file of orders.
+last-sync = Last read
+read-back-to = Orders read back to
+connected-on = Connected on
+not-yet = not yet
+attention = What is missing
+attention-count = { $count_n ->
+    [one] { $count } thing
+   *[other] { $count } things
+}
+connection-suspended = The platform has suspended the shop or the app’s subscription. Reading goes on when that is lifted.
+connection-revoked-manual = It was disconnected here. What was read stays.
+connection-revoked-uninstalled = The app was removed from the shop there. Connect it again to go on.
+connection-revoked-token_expired = The platform no longer accepts the access. Connect the shop again.
+connection-scopes = These permissions were not granted, and what needs them is left out: { $scopes }
+connection-buyers = The platform does not say who bought: customers, segments and churn are not known for these orders.
+connection-history = Orders before { $day } cannot be read, by what the platform keeps or grants.
+connection-error = The last read failed ({ $at }): { $what }
+connection-error-token_refused = the platform does not accept the access.
+connection-error-permission_lost = a permission is missing.
+connection-error-blocked = the shop or the app is suspended there.
+connection-error-not_delivering = the platform answers, but not with what was asked for.
+connection-error-unreachable = the platform does not answer.
+connection-done-connected = Connected. Its history is being read, newest orders first.
+connection-done-asked = It is being read now. The newest run stands in the list below when it has ended.
+connection-done-ended = Disconnected. What was read stays.
+sync-now = Read now
+disconnect = Disconnect
+disconnect-what = Gives the access back to the platform and forgets it here. What was read stays. To go on, connect the shop again.
+disconnect-go = Disconnect this shop
+runs-title = What was read
+runs-none = Nothing was read yet. The first run begins within seconds.
+run-of = Part
+run-ended = Ended
+run-read = Read
+run-stored = New or changed
+run-refused = Left out
+run-why = Why
+run-done = Done
+run-failed = Failed
+run-more = { $count_n ->
+    [one] { $count } more
+   *[other] { $count } more
+}
+stream-changes = Changes
+stream-back_fill = History
+stream-catalogue = Catalogue
+stream-reread = Unsettled orders
+how-connections = A connection is read every ten minutes, and at once when the platform reports a change. It is up to date when it was read within 24 hours.
+how-runs = The history is read backwards, window by window. A window counts when all of it is stored; a record that cannot be taken is left out, and named. Runs are kept for 30 days.

@@ -1,0 +1,74 @@
+integrations = Tiendas conectadas
+integrations-offers = Conectar una tienda
+integrations-viewer = Una persona con rol de edición o propiedad puede conectar una tienda aquí.
+integrations-no-app = Este servicio todavía no tiene una aplicación en { $platform }. Quien lo opera registra una allí, con la dirección de retorno { $redirect }, y define { $settings }.
+integrations-sandbox = Esta es la tienda de prueba. Solo se conecta a sustitutos de las plataformas; cambia a la tienda real para conectar una de verdad.
+reads-shopify = Lee pedidos, devoluciones, productos, stock, costos y quién compró, hasta donde la tienda lo permite. Allí no se cambia nada.
+reads-tiendanube = Lee pedidos, productos, stock, costos y quién compró. Allí no se cambia nada.
+reads-mercadolibre = Lee pedidos, devoluciones, comisiones, publicaciones y stock de los últimos doce meses. Allí no se cambia nada.
+connect-on = Conectar { $platform }
+connect-go = Seguir en { $platform }
+connect-until = El enlace sirve una vez, hasta las { $time }. Vuelves aquí cuando hayas aceptado.
+connect-state = Esta respuesta no se pidió en esta sesión, o llegó después de más de diez minutos. No se conectó nada; empieza de nuevo.
+connect-away = La plataforma no responde. No se conectó nada; inténtalo más tarde.
+connect-refused = No se conectó nada: { $said }.
+connect-currency = La moneda de la tienda es { $shop }, la de esta cuenta es { $account }. Los importes nunca se convierten, así que no se conectó.
+connect-another = La cuenta está conectada a otra tienda de esta plataforma. Desconecta esa primero.
+connect-elsewhere = La tienda está conectada a otra cuenta. Desconéctala allí primero.
+connect-country = La plataforma no tiene sitio en el país de la cuenta, o la cuenta no indica país. Indícalo en los ajustes.
+shop-host = La dirección de la tienda
+shop-host-help = Como la llama Shopify, terminada en .myshopify.com
+shop-host-needed = Shopify tiene que saber qué tienda es.
+shop-host-wrong = No es la dirección de una tienda de Shopify, como example.myshopify.com.
+connection = Tienda
+connections-title = Tus tiendas
+connections-none = Todavía no hay ninguna tienda conectada. Conecta una abajo, o importa un archivo de pedidos.
+last-sync = Última lectura
+read-back-to = Pedidos leídos desde
+connected-on = Conectada el
+not-yet = todavía no
+attention = Qué falta
+attention-count = { $count_n ->
+    [one] { $count } cosa
+   *[other] { $count } cosas
+}
+connection-suspended = La plataforma suspendió la tienda o la suscripción de la aplicación. La lectura sigue cuando eso se levante.
+connection-revoked-manual = Se desconectó aquí. Lo leído queda.
+connection-revoked-uninstalled = La aplicación se quitó de la tienda. Conéctala de nuevo para seguir.
+connection-revoked-token_expired = La plataforma ya no acepta el acceso. Conecta la tienda de nuevo.
+connection-scopes = Estos permisos no se dieron, y lo que los necesita queda afuera: { $scopes }
+connection-buyers = La plataforma no dice quién compró: de estos pedidos no se conocen clientes, segmentos ni abandono.
+connection-history = Los pedidos anteriores al { $day } no se pueden leer, por lo que la plataforma guarda o permite.
+connection-error = La última lectura falló ({ $at }): { $what }
+connection-error-token_refused = la plataforma no acepta el acceso.
+connection-error-permission_lost = falta un permiso.
+connection-error-blocked = la tienda o la aplicación está suspendida allí.
+connection-error-not_delivering = la plataforma responde, pero no con lo que se pidió.
+connection-error-unreachable = la plataforma no responde.
+connection-done-connected = Conectada. Se está leyendo su historia, los pedidos más nuevos primero.
+connection-done-asked = Se está leyendo ahora. La lectura más nueva aparece en la lista de abajo cuando termina.
+connection-done-ended = Desconectada. Lo leído queda.
+sync-now = Leer ahora
+disconnect = Desconectar
+disconnect-what = Devuelve el acceso a la plataforma y lo olvida aquí. Lo leído queda. Para seguir, conecta la tienda de nuevo.
+disconnect-go = Desconectar esta tienda
+runs-title = Lo que se leyó
+runs-none = Todavía no se leyó nada. La primera lectura empieza en segundos.
+run-of = Parte
+run-ended = Terminó
+run-read = Leídos
+run-stored = Nuevos o cambiados
+run-refused = Dejados afuera
+run-why = Por qué
+run-done = Lista
+run-failed = Falló
+run-more = { $count_n ->
+    [one] { $count } más
+   *[other] { $count } más
+}
+stream-changes = Cambios
+stream-back_fill = Historia
+stream-catalogue = Catálogo
+stream-reread = Pedidos sin cerrar
+how-connections = Una conexión se lee cada diez minutos, y enseguida cuando la plataforma avisa de un cambio. Está al día si se leyó en las últimas 24 horas.
+how-runs = La historia se lee hacia atrás, por tramos. Un tramo cuenta cuando está guardado entero; un registro que no se puede tomar queda afuera, y se nombra. Las lecturas se guardan 30 días.

@@ -1,0 +1,74 @@
+integrations = Lojas conectadas
+integrations-offers = Conectar uma loja
+integrations-viewer = Uma pessoa com papel de edição ou de proprietária pode conectar uma loja aqui.
+integrations-no-app = Este serviço ainda não tem um aplicativo em { $platform }. Quem o opera registra um lá, com o endereço de retorno { $redirect }, e define { $settings }.
+integrations-sandbox = Esta é a loja de teste. Ela só se conecta a substitutos das plataformas; mude para a loja real para conectar uma de verdade.
+reads-shopify = Lê pedidos, devoluções, produtos, estoque, custos e quem comprou, até onde a loja permite. Nada é mudado lá.
+reads-tiendanube = Lê pedidos, produtos, estoque, custos e quem comprou. Nada é mudado lá.
+reads-mercadolibre = Lê pedidos, devoluções, tarifas, anúncios e estoque dos últimos doze meses. Nada é mudado lá.
+connect-on = Conectar { $platform }
+connect-go = Continuar em { $platform }
+connect-until = O link funciona uma vez, até { $time }. Você volta para cá quando tiver aceitado.
+connect-state = Esta resposta não foi pedida nesta sessão, ou chegou depois de mais de dez minutos. Nada foi conectado; comece de novo.
+connect-away = A plataforma não responde. Nada foi conectado; tente mais tarde.
+connect-refused = Nada foi conectado: { $said }.
+connect-currency = A moeda da loja é { $shop }, a desta conta é { $account }. Valores nunca são convertidos, por isso ela não foi conectada.
+connect-another = A conta está conectada a outra loja desta plataforma. Desconecte aquela primeiro.
+connect-elsewhere = A loja está conectada a outra conta. Desconecte-a lá primeiro.
+connect-country = A plataforma não tem site no país da conta, ou a conta não diz o país. Defina-o nas configurações.
+shop-host = O endereço da loja
+shop-host-help = Como a Shopify a chama, terminado em .myshopify.com
+shop-host-needed = A Shopify precisa saber qual loja é.
+shop-host-wrong = Não é o endereço de uma loja da Shopify, como example.myshopify.com.
+connection = Loja
+connections-title = Suas lojas
+connections-none = Nenhuma loja está conectada ainda. Conecte uma abaixo, ou importe um arquivo de pedidos.
+last-sync = Última leitura
+read-back-to = Pedidos lidos desde
+connected-on = Conectada em
+not-yet = ainda não
+attention = O que falta
+attention-count = { $count_n ->
+    [one] { $count } coisa
+   *[other] { $count } coisas
+}
+connection-suspended = A plataforma suspendeu a loja ou a assinatura do aplicativo. A leitura continua quando isso acabar.
+connection-revoked-manual = Foi desconectada aqui. O que foi lido fica.
+connection-revoked-uninstalled = O aplicativo foi removido da loja. Conecte-a de novo para continuar.
+connection-revoked-token_expired = A plataforma não aceita mais o acesso. Conecte a loja de novo.
+connection-scopes = Estas permissões não foram dadas, e o que precisa delas fica de fora: { $scopes }
+connection-buyers = A plataforma não diz quem comprou: destes pedidos não se conhecem clientes, segmentos nem abandono.
+connection-history = Pedidos antes de { $day } não podem ser lidos, pelo que a plataforma guarda ou permite.
+connection-error = A última leitura falhou ({ $at }): { $what }
+connection-error-token_refused = a plataforma não aceita o acesso.
+connection-error-permission_lost = falta uma permissão.
+connection-error-blocked = a loja ou o aplicativo está suspenso lá.
+connection-error-not_delivering = a plataforma responde, mas não com o que foi pedido.
+connection-error-unreachable = a plataforma não responde.
+connection-done-connected = Conectada. Seu histórico está sendo lido, os pedidos mais novos primeiro.
+connection-done-asked = Está sendo lida agora. A leitura mais nova aparece na lista abaixo quando termina.
+connection-done-ended = Desconectada. O que foi lido fica.
+sync-now = Ler agora
+disconnect = Desconectar
+disconnect-what = Devolve o acesso à plataforma e o esquece aqui. O que foi lido fica. Para continuar, conecte a loja de novo.
+disconnect-go = Desconectar esta loja
+runs-title = O que foi lido
+runs-none = Nada foi lido ainda. A primeira leitura começa em segundos.
+run-of = Parte
+run-ended = Terminou
+run-read = Lidos
+run-stored = Novos ou mudados
+run-refused = Deixados de fora
+run-why = Por quê
+run-done = Pronta
+run-failed = Falhou
+run-more = { $count_n ->
+    [one] mais { $count }
+   *[other] mais { $count }
+}
+stream-changes = Mudanças
+stream-back_fill = Histórico
+stream-catalogue = Catálogo
+stream-reread = Pedidos em aberto
+how-connections = Uma conexão é lida a cada dez minutos, e na hora quando a plataforma avisa de uma mudança. Está em dia quando foi lida nas últimas 24 horas.
+how-runs = O histórico é lido para trás, por janelas. Uma janela conta quando está toda guardada; um registro que não pode ser aceito fica de fora, e é nomeado. As leituras são guardadas por 30 dias.

@@ -1,0 +1,93 @@
+//! Refunds that are known twice, or no longer there.
+//!
+//! A file may give cancellations numbers of their own. They name no order, while a shop's own refunds do; where both come in,
+//! the ones that name their order count: those of the same buyer on the same day, whatever their amounts, as the two may count
+//! tax or a discount differently. Without a buyer, amount and day have to be the same.
+
+use super::{
+    count,
+    session::{Scope, Transaction},
+};
+
+#[cfg(test)]
+use super::{costs, merge, session::DAYS_TABLE, staging};
+
+/// What is gone: its identifier here, and its day.
+pub(super) const TABLES: &str = "
+    CREATE TEMPORARY TABLE import_gone_refunds (id bigint, at timestamptz);";
+
+session_statement!(
+    after [staging::TABLES, merge::TABLES, costs::TABLES, TABLES, DAYS_TABLE] =>
+    /// Leaves out what comes in by a number of its own and is there by its order.
+    DROP_NUMBERED(account: BigInt, source: Text, timezone: Text) -> () = "DELETE FROM import_refunds came
+    WHERE came.external_id !~ '/[0-9]{4}-[0-9]{2}-[0-9]{2}$' AND EXISTS (
+        SELECT FROM refunds named LEFT JOIN customers ON customers.account_id = $1 AND customers.id = named.customer_id
+        WHERE named.account_id = $1 AND named.source = $2 AND named.external_id ~ '/[0-9]{4}-[0-9]{2}-[0-9]{2}$'
+            AND named.refunded_at BETWEEN came.at - interval '1 day' AND came.at + interval '1 day'
+            AND (named.refunded_at AT TIME ZONE $3)::date = (came.at AT TIME ZONE $3)::date
+            AND customers.external_id IS NOT DISTINCT FROM came.customer
+            AND (came.customer IS NOT NULL OR named.amount = came.amount))"
+);
+
+session_statement!(
+    after [staging::TABLES, merge::TABLES, costs::TABLES, TABLES, DAYS_TABLE] =>
+    /// What is there by a number of its own and comes in by its order.
+    GATHER_NUMBERED(account: BigInt, source: Text, timezone: Text) -> () = "INSERT INTO import_gone_refunds
+    SELECT DISTINCT known.id, known.refunded_at FROM import_refunds came
+    LEFT JOIN customers ON customers.account_id = $1 AND customers.source = $2 AND customers.external_id = came.customer
+    JOIN refunds known ON known.account_id = $1 AND known.source = $2
+        AND known.refunded_at BETWEEN came.at - interval '1 day' AND came.at + interval '1 day'
+        AND (known.refunded_at AT TIME ZONE $3)::date = (came.at AT TIME ZONE $3)::date
+        AND known.customer_id IS NOT DISTINCT FROM customers.id
+        AND (known.customer_id IS NOT NULL OR known.amount = came.amount)
+    WHERE came.external_id ~ '/[0-9]{4}-[0-9]{2}-[0-9]{2}$'
+        AND known.external_id !~ '/[0-9]{4}-[0-9]{2}-[0-9]{2}$'"
+);
+
+session_statement!(
+    after [staging::TABLES, merge::TABLES, costs::TABLES, TABLES, DAYS_TABLE] =>
+    DELETE_LINES(account: BigInt) -> () = "DELETE FROM refund_lines USING import_gone_refunds gone
+    WHERE refund_lines.account_id = $1 AND refund_lines.refund_id = gone.id"
+);
+
+session_statement!(
+    after [staging::TABLES, merge::TABLES, costs::TABLES, TABLES, DAYS_TABLE] =>
+    DELETE(account: BigInt) -> () = "DELETE FROM refunds USING import_gone_refunds gone
+    WHERE refunds.account_id = $1 AND refunds.id = gone.id"
+);
+
+session_statement!(
+    after [staging::TABLES, merge::TABLES, costs::TABLES, TABLES, DAYS_TABLE] =>
+    MARK_DAYS(timezone: Text) -> () = "INSERT INTO import_days SELECT (at AT TIME ZONE $1)::date FROM import_gone_refunds"
+);
+
+/// Leaves out refunds that are there by their orders; gives how many.
+pub(super) async fn drop_numbered(
+    transaction: &Transaction<'_>,
+    scope: &Scope,
+    source: &str,
+) -> Result<i64, tokio_postgres::Error> {
+    let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 3] = [&scope.account, &source, &scope.timezone];
+    Ok(count(transaction.execute(DROP_NUMBERED, &parameters).await?))
+}
+
+/// Gathers refunds that came in by their orders now; gives how many.
+pub(super) async fn gather_numbered(
+    transaction: &Transaction<'_>,
+    scope: &Scope,
+    source: &str,
+) -> Result<i64, tokio_postgres::Error> {
+    let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 3] = [&scope.account, &source, &scope.timezone];
+    Ok(count(transaction.execute(GATHER_NUMBERED, &parameters).await?))
+}
+
+/// Removes what was gathered; gives how many.
+pub(super) async fn delete_gathered(
+    transaction: &Transaction<'_>,
+    scope: &Scope,
+) -> Result<i64, tokio_postgres::Error> {
+    transaction.execute(DELETE_LINES, &[&scope.account]).await?;
+    let deleted = transaction.execute(DELETE, &[&scope.account]).await?;
+    transaction.execute(MARK_DAYS, &[&scope.timezone]).await?;
+    Ok(count(deleted))
+}

@@ -1,0 +1,388 @@
+//! [`UploadStore`] on Postgres: rows of uploads, and their bytes in pieces.
+
+use async_trait::async_trait;
+use diesel::{
+    prelude::*,
+    sql_types::{BigInt, Nullable, Text, Timestamptz},
+};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{
+    AccountId, StoreError, UploadId,
+    page::{Page, PageRequest},
+    uploads::{Ended, Kind, Part, Reading, State, Upload, UploadLease, UploadStore},
+};
+use serde_json::Value;
+use time::OffsetDateTime;
+
+use crate::{
+    Store,
+    database::{
+        error::{Failure, corrupt, parse},
+        statement::Scalar,
+    },
+    jobs::requests,
+    schema::{upload_pieces, uploads},
+};
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = uploads, check_for_backend(diesel::pg::Pg))]
+struct UploadRow {
+    id: i64,
+    kind: String,
+    name: String,
+    bytes: i64,
+    state: String,
+    reading: Value,
+    read_bytes: i64,
+    outcome: Option<Value>,
+    error: Option<String>,
+    created_at: OffsetDateTime,
+    finished_at: Option<OffsetDateTime>,
+}
+
+impl TryFrom<UploadRow> for Upload {
+    type Error = StoreError;
+    fn try_from(row: UploadRow) -> Result<Self, StoreError> {
+        let UploadRow { id, kind, name, bytes, state, reading, read_bytes, outcome, error, created_at, finished_at } =
+            row;
+        Ok(Self {
+            id: UploadId(id),
+            kind: parse(&kind, "kind of an upload")?,
+            name,
+            bytes,
+            state: parse(&state, "state of an upload")?,
+            reading: serde_json::from_value(reading).map_err(|_| corrupt("way to read an upload"))?,
+            read_bytes,
+            outcome: outcome.map(serde_json::from_value).transpose().map_err(|_| corrupt("outcome of an upload"))?,
+            error,
+            created_at,
+            finished_at,
+        })
+    }
+}
+
+row!(
+    struct DueRow {
+        account_id: i64 => BigInt,
+        id: i64 => BigInt,
+    }
+);
+
+statement!(
+    /// Locks nothing: it looks at every account.
+    Due(limit: i64 => BigInt) -> DueRow = "
+    SELECT account_id, id FROM uploads
+    WHERE state IN ('queued', 'running') AND (lease_until IS NULL OR lease_until <= now())
+    ORDER BY created_at, account_id, id LIMIT $1"
+);
+
+statement!(
+    Lease(account: i64 => BigInt, id: i64 => BigInt, lease_seconds: i64 => BigInt) -> Scalar<BigInt> = "
+    UPDATE uploads SET state = 'running', read_bytes = 0, lease_number = lease_number + 1,
+        lease_until = now() + $3 * interval '1 second'
+    WHERE account_id = $1 AND id = $2 AND state IN ('queued', 'running')
+        AND (lease_until IS NULL OR lease_until <= now())
+    RETURNING lease_number"
+);
+
+statement!(
+    Progress(
+        account: i64 => BigInt,
+        id: i64 => BigInt,
+        number: i64 => BigInt,
+        read_bytes: i64 => BigInt,
+        lease_seconds: i64 => BigInt,
+    ) -> () = "
+    UPDATE uploads SET read_bytes = $4, lease_until = now() + $5 * interval '1 second'
+    WHERE account_id = $1 AND id = $2 AND lease_number = $3 AND state = 'running'"
+);
+
+statement!(
+    /// Ends it while the lease is the newest.
+    End<'a>(
+        account: i64 => BigInt,
+        id: i64 => BigInt,
+        number: i64 => BigInt,
+        state: &'static str => Text,
+        outcome: Option<Value> => Nullable<diesel::sql_types::Jsonb>,
+        error: Option<&'a str> => Nullable<Text>,
+        now: OffsetDateTime => Timestamptz,
+    ) -> () = "
+    UPDATE uploads SET state = $4, outcome = $5, error = $6, finished_at = $7, lease_until = NULL
+    WHERE account_id = $1 AND id = $2 AND lease_number = $3 AND state = 'running'"
+);
+
+/// Removes the pieces of a part of an upload, or of all of it.
+async fn remove_pieces(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    id: UploadId,
+    part: Option<Part>,
+) -> Result<(), Failure> {
+    let mut pieces = diesel::delete(upload_pieces::table)
+        .filter(upload_pieces::account_id.eq(account.0))
+        .filter(upload_pieces::upload_id.eq(id.0))
+        .into_boxed();
+    if let Some(part) = part {
+        pieces = pieces.filter(upload_pieces::part.eq(part.as_str()));
+    }
+    pieces.execute(connection).await?;
+    Ok(())
+}
+
+#[async_trait]
+impl UploadStore for Store {
+    async fn begin(
+        &self,
+        account: AccountId,
+        kind: Kind,
+        name: &str,
+        now: OffsetDateTime,
+    ) -> Result<UploadId, StoreError> {
+        let row = (
+            uploads::account_id.eq(account.0),
+            uploads::kind.eq(kind.as_str()),
+            uploads::name.eq(name),
+            uploads::state.eq(State::Arriving.as_str()),
+            uploads::created_at.eq(now),
+        );
+        let id: i64 = self
+            .run::<_, Failure>(async |connection| {
+                Ok(diesel::insert_into(uploads::table)
+                    .values(row)
+                    .returning(uploads::id)
+                    .get_result(connection)
+                    .await?)
+            })
+            .await?;
+        Ok(UploadId(id))
+    }
+
+    async fn append(&self, account: AccountId, id: UploadId, number: i64, bytes: Vec<u8>) -> Result<(), StoreError> {
+        self.insert_piece(account, id, Part::File, number, bytes).await
+    }
+
+    async fn arrived(&self, account: AccountId, id: UploadId, bytes: i64) -> Result<(), StoreError> {
+        self.run::<_, Failure>(async |connection| {
+            diesel::update(uploads::table.find((account.0, id.0)))
+                .filter(uploads::state.eq(State::Arriving.as_str()))
+                .set((uploads::state.eq(State::Ready.as_str()), uploads::bytes.eq(bytes)))
+                .execute(connection)
+                .await?;
+            Ok(())
+        })
+        .await?;
+        Ok(())
+    }
+
+    async fn find(&self, account: AccountId, id: UploadId) -> Result<Option<Upload>, StoreError> {
+        let row: Option<UploadRow> = self
+            .run::<_, Failure>(async |connection| {
+                let found = uploads::table.find((account.0, id.0)).select(UploadRow::as_select());
+                Ok(found.first(connection).await.optional()?)
+            })
+            .await?;
+        row.map(Upload::try_from).transpose()
+    }
+
+    async fn page(&self, account: AccountId, page: PageRequest) -> Result<Page<Upload>, StoreError> {
+        let PageRequest { limit, cursor } = page;
+        let rows: Vec<UploadRow> = self
+            .run::<_, Failure>(async |connection| {
+                Ok(uploads::table
+                    .filter(uploads::account_id.eq(account.0))
+                    .filter(uploads::id.lt(cursor.unwrap_or(i64::MAX)))
+                    .filter(uploads::state.ne(State::Arriving.as_str()))
+                    .order(uploads::id.desc())
+                    .limit(limit.saturating_add(1))
+                    .select(UploadRow::as_select())
+                    .load(connection)
+                    .await?)
+            })
+            .await?;
+        let found = rows.into_iter().map(Upload::try_from).collect::<Result<Vec<_>, _>>()?;
+        Ok(Page::cut(found, limit, |upload| upload.id.0))
+    }
+
+    async fn piece(
+        &self,
+        account: AccountId,
+        id: UploadId,
+        part: Part,
+        number: i64,
+    ) -> Result<Option<Vec<u8>>, StoreError> {
+        let piece = self
+            .run::<_, Failure>(async |connection| {
+                let found = upload_pieces::table.find((account.0, id.0, part.as_str(), number));
+                Ok(found.select(upload_pieces::bytes).first(connection).await.optional()?)
+            })
+            .await?;
+        Ok(piece)
+    }
+
+    async fn queue(&self, account: AccountId, id: UploadId, reading: &Reading) -> Result<bool, StoreError> {
+        let reading = serde_json::to_value(reading).map_err(|_| corrupt("way to read an upload"))?;
+        let queued = self
+            .run::<_, Failure>(async |connection| {
+                Ok(diesel::update(uploads::table.find((account.0, id.0)))
+                    .filter(uploads::state.eq_any([State::Ready.as_str(), State::Failed.as_str()]))
+                    .set((
+                        uploads::state.eq(State::Queued.as_str()),
+                        uploads::reading.eq(reading),
+                        uploads::error.eq(None::<String>),
+                        uploads::finished_at.eq(None::<OffsetDateTime>),
+                    ))
+                    .execute(connection)
+                    .await?)
+            })
+            .await?;
+        Ok(queued > 0)
+    }
+
+    async fn discard(&self, account: AccountId, id: UploadId) -> Result<bool, StoreError> {
+        let done = self
+            .transact::<_, Failure>(async |connection| {
+                let removed = diesel::delete(uploads::table.find((account.0, id.0)))
+                    .filter(uploads::state.ne(State::Running.as_str()))
+                    .execute(connection)
+                    .await?;
+                if removed > 0 {
+                    remove_pieces(connection, account, id, None).await?;
+                }
+                Ok(removed > 0)
+            })
+            .await?;
+        Ok(done)
+    }
+
+    async fn due(&self, limit: i64) -> Result<Vec<(AccountId, UploadId)>, StoreError> {
+        let due = Due { limit };
+        let rows: Vec<DueRow> = self.run::<_, Failure>(async |connection| Ok(due.load(connection).await?)).await?;
+        Ok(rows.into_iter().map(|DueRow { account_id, id }| (AccountId(account_id), UploadId(id))).collect())
+    }
+
+    async fn lease(
+        &self,
+        account: AccountId,
+        id: UploadId,
+        lease_seconds: i64,
+    ) -> Result<Option<(UploadLease, Upload)>, StoreError> {
+        let lease = Lease { account: account.0, id: id.0, lease_seconds };
+        let number: Option<i64> = self
+            .transact::<_, Failure>(async |connection| {
+                let number = lease.get_result(connection).await.optional()?;
+                if number.is_some() {
+                    remove_pieces(connection, account, id, Some(Part::Rejects)).await?;
+                }
+                Ok(number)
+            })
+            .await?;
+        let Some(number) = number else { return Ok(None) };
+        let upload = UploadStore::find(self, account, id).await?;
+        Ok(upload.map(|upload| (UploadLease { account, id, number }, upload)))
+    }
+
+    async fn progress(&self, lease: UploadLease, read_bytes: i64, lease_seconds: i64) -> Result<bool, StoreError> {
+        let UploadLease { account, id, number } = lease;
+        let progress = Progress { account: account.0, id: id.0, number, read_bytes, lease_seconds };
+        let held = self.run::<_, Failure>(async |connection| Ok(progress.execute(connection).await?)).await?;
+        Ok(held > 0)
+    }
+
+    async fn release(&self, lease: UploadLease) -> Result<(), StoreError> {
+        self.run::<_, Failure>(async |connection| {
+            diesel::update(uploads::table.find((lease.account.0, lease.id.0)))
+                .filter(uploads::lease_number.eq(lease.number))
+                .filter(uploads::state.eq(State::Running.as_str()))
+                .set((uploads::state.eq(State::Queued.as_str()), uploads::lease_until.eq(None::<OffsetDateTime>)))
+                .execute(connection)
+                .await?;
+            Ok(())
+        })
+        .await?;
+        Ok(())
+    }
+
+    async fn add_rejects(&self, lease: UploadLease, number: i64, bytes: Vec<u8>) -> Result<(), StoreError> {
+        self.insert_piece(lease.account, lease.id, Part::Rejects, number, bytes).await
+    }
+
+    async fn end(&self, lease: UploadLease, ended: Ended, now: OffsetDateTime) -> Result<bool, StoreError> {
+        let UploadLease { account, id, number } = lease;
+        let (state, outcome, error) = match &ended {
+            Ended::Done(outcome) => (State::Done, Some(outcome), None),
+            Ended::Failed(error) => (State::Failed, None, Some(error.as_str())),
+        };
+        let outcome = outcome.map(serde_json::to_value).transpose().map_err(|_| corrupt("outcome of an upload"))?;
+        let done = self
+            .transact::<_, Failure>(async |connection| {
+                let (state, outcome) = (state.as_str(), outcome.clone());
+                let end = End { account: account.0, id: id.0, number, state, outcome, error, now };
+                if end.execute(connection).await? == 0 {
+                    return Ok(false);
+                }
+                if matches!(ended, Ended::Done(_)) {
+                    remove_pieces(connection, account, id, Some(Part::File)).await?;
+                    requests::insert(connection, account, now).await?;
+                }
+                Ok(true)
+            })
+            .await?;
+        Ok(done)
+    }
+
+    async fn prune(&self, before: OffsetDateTime) -> Result<u64, StoreError> {
+        let rows: Vec<(i64, i64)> = self
+            .run::<_, Failure>(async |connection| {
+                Ok(uploads::table
+                    .filter(uploads::created_at.lt(before))
+                    .filter(uploads::state.ne_all([State::Queued.as_str(), State::Running.as_str()]))
+                    .select((uploads::account_id, uploads::id))
+                    .limit(1_000)
+                    .load(connection)
+                    .await?)
+            })
+            .await?;
+        let mut removed = 0;
+        for (account, id) in rows {
+            removed += u64::from(self.discard(AccountId(account), UploadId(id)).await?);
+        }
+        Ok(removed)
+    }
+}
+
+impl Store {
+    /// A piece that is there already, of a worker that lost its lease, gives way.
+    async fn insert_piece(
+        &self,
+        account: AccountId,
+        id: UploadId,
+        part: Part,
+        number: i64,
+        bytes: Vec<u8>,
+    ) -> Result<(), StoreError> {
+        self.run::<_, Failure>(async |connection| {
+            diesel::insert_into(upload_pieces::table)
+                .values((
+                    upload_pieces::account_id.eq(account.0),
+                    upload_pieces::upload_id.eq(id.0),
+                    upload_pieces::part.eq(part.as_str()),
+                    upload_pieces::number.eq(number),
+                    upload_pieces::bytes.eq(&bytes),
+                ))
+                .on_conflict((
+                    upload_pieces::account_id,
+                    upload_pieces::upload_id,
+                    upload_pieces::part,
+                    upload_pieces::number,
+                ))
+                .do_update()
+                .set(upload_pieces::bytes.eq(&bytes))
+                .execute(connection)
+                .await?;
+            Ok(())
+        })
+        .await?;
+        Ok(())
+    }
+}

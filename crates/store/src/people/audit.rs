@@ -1,0 +1,122 @@
+//! [`AuditLog`] on Postgres.
+
+use async_trait::async_trait;
+use diesel::{
+    prelude::*,
+    sql_types::{BigInt, Jsonb, Nullable, Text, Timestamptz},
+};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{
+    PersonId, StoreError, UserId,
+    accounts::Mode,
+    audit::{Actor, AuditLog, Entry, Noted},
+    page::{Page, PageRequest},
+};
+use serde_json::Value;
+use time::OffsetDateTime;
+
+use crate::{
+    Store,
+    database::error::{Failure, parse},
+    schema::{accounts, audit_entries},
+};
+
+statement!(
+    /// For the live account of the user.
+    Add<'a>(
+        user: &'a str => Text,
+        at: OffsetDateTime => Timestamptz,
+        kind: &'static str => Text,
+        person: Option<i64> => Nullable<BigInt>,
+        name: Option<&'a str> => Nullable<Text>,
+        action: &'static str => Text,
+        target: Option<&'a str> => Nullable<Text>,
+        address: Option<&'a str> => Nullable<Text>,
+        before: Option<&'a Value> => Nullable<Jsonb>,
+        after: Option<&'a Value> => Nullable<Jsonb>,
+    ) -> () = "
+    INSERT INTO audit_entries
+        (account_id, at, actor_kind, person_id, actor_name, action, target, address, before, after)
+    SELECT id, $2, $3, $4, $5, $6, $7, $8, $9, $10
+    FROM accounts WHERE user_id = $1 AND mode = 'live' AND copy_of IS NULL"
+);
+
+/// Adds an entry within the transaction of what it notes.
+pub(super) async fn add(connection: &mut AsyncPgConnection, entry: &Entry, now: OffsetDateTime) -> QueryResult<()> {
+    let Entry { user, by, action, target, address, before, after } = entry;
+    let (kind, person, name) = match by {
+        Actor::Person { id, name } => ("person", Some(id.0), Some(name.as_str())),
+        Actor::Operator => ("operator", None, None),
+        Actor::Nobody => ("nobody", None, None),
+    };
+    let add = Add {
+        user: user.as_str(),
+        at: now,
+        kind,
+        person,
+        name,
+        action: action.as_str(),
+        target: target.as_deref(),
+        address: address.as_deref(),
+        before: before.as_ref(),
+        after: after.as_ref(),
+    };
+    add.execute(connection).await.map(|_| ())
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = audit_entries, check_for_backend(diesel::pg::Pg))]
+struct NotedRow {
+    id: i64,
+    at: OffsetDateTime,
+    actor_kind: String,
+    person_id: Option<i64>,
+    actor_name: Option<String>,
+    action: String,
+    target: Option<String>,
+    address: Option<String>,
+    before: Option<Value>,
+    after: Option<Value>,
+}
+
+impl TryFrom<NotedRow> for Noted {
+    type Error = StoreError;
+    fn try_from(row: NotedRow) -> Result<Self, StoreError> {
+        let NotedRow { id, at, actor_kind, person_id, actor_name, action, target, address, before, after } = row;
+        let by = match (actor_kind.as_str(), person_id, actor_name) {
+            (_, Some(id), Some(name)) => Actor::Person { id: PersonId(id), name },
+            ("operator", ..) => Actor::Operator,
+            _ => Actor::Nobody,
+        };
+        Ok(Self { id, at, by, action: parse(&action, "action")?, target, address, before, after })
+    }
+}
+
+#[async_trait]
+impl AuditLog for Store {
+    async fn note(&self, entry: Entry, now: OffsetDateTime) -> Result<(), StoreError> {
+        self.run::<_, Failure>(async |connection| Ok(add(connection, &entry, now).await?)).await?;
+        Ok(())
+    }
+
+    async fn page(&self, user: &UserId, page: PageRequest) -> Result<Page<Noted>, StoreError> {
+        let PageRequest { limit, cursor } = page;
+        let rows: Vec<NotedRow> = self
+            .run::<_, Failure>(async |connection| {
+                let live = accounts::user_id.eq(user.as_str()).and(accounts::mode.eq(Mode::Live.as_str()));
+                let live = accounts::table.filter(live.and(accounts::copy_of.is_null()));
+                let account: Option<i64> = live.select(accounts::id).first(connection).await.optional()?;
+                let before = audit_entries::id.lt(cursor.unwrap_or(i64::MAX));
+                Ok(audit_entries::table
+                    .filter(audit_entries::account_id.eq(account.unwrap_or(0)).and(before))
+                    .order(audit_entries::id.desc())
+                    .limit(limit + 1)
+                    .select(NotedRow::as_select())
+                    .load(connection)
+                    .await?)
+            })
+            .await?;
+        let found = rows.into_iter().map(Noted::try_from).collect::<Result<Vec<_>, _>>()?;
+        Ok(Page::cut(found, limit, |noted| noted.id))
+    }
+}

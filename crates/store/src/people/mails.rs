@@ -1,0 +1,110 @@
+//! [`MailQueue`] on Postgres.
+
+use async_trait::async_trait;
+use diesel::{
+    prelude::*,
+    sql_types::{BigInt, Integer, Jsonb, Text, Timestamptz},
+};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{
+    StoreError,
+    audit::Entry,
+    language::Language,
+    mail::{LEASE, Leased, MailQueue, Outgoing},
+};
+use serde_json::Value;
+use time::OffsetDateTime;
+
+use super::audit;
+use crate::{
+    Store,
+    database::error::{Failure, parse},
+    schema::mails,
+};
+
+row!(
+    struct MailRow {
+        id: i64 => BigInt,
+        recipient: String => Text,
+        language: String => Text,
+        facts: Value => Jsonb,
+        attempts: i32 => Integer,
+    }
+);
+
+statement!(
+    /// What others are at is passed over.
+    Lease(now: OffsetDateTime => Timestamptz, until: OffsetDateTime => Timestamptz, limit: i64 => BigInt) -> MailRow = "
+    UPDATE mails SET due_at = $2, attempts = attempts + 1
+    WHERE id IN (SELECT id FROM mails WHERE due_at <= $1 ORDER BY due_at, id LIMIT $3 FOR UPDATE SKIP LOCKED)
+    RETURNING id, recipient, language, facts, attempts"
+);
+
+impl TryFrom<MailRow> for Leased {
+    type Error = StoreError;
+    fn try_from(row: MailRow) -> Result<Self, StoreError> {
+        let MailRow { id, recipient, language, facts, attempts } = row;
+        let outgoing = Outgoing {
+            to: parse(&recipient, "e-mail address")?,
+            language: parse(&language, "language")?,
+            mail: serde_json::from_value(facts).map_err(|error| StoreError::Internal(error.into()))?,
+        };
+        Ok(Self { id, outgoing, attempts })
+    }
+}
+
+/// Queues a mail within the transaction of what causes it.
+pub(super) async fn put(connection: &mut AsyncPgConnection, mail: &Outgoing, now: OffsetDateTime) -> QueryResult<()> {
+    let Outgoing { to, language, mail } = mail;
+    let facts = serde_json::to_value(mail).map_err(|error| diesel::result::Error::SerializationError(error.into()))?;
+    diesel::insert_into(mails::table)
+        .values((
+            mails::recipient.eq(to.as_str()),
+            mails::language.eq(Language::as_str(*language)),
+            mails::facts.eq(facts),
+            mails::created_at.eq(now),
+            mails::due_at.eq(now),
+        ))
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+#[async_trait]
+impl MailQueue for Store {
+    async fn put(&self, mail: Outgoing, note: Option<Entry>, now: OffsetDateTime) -> Result<(), StoreError> {
+        self.transact::<_, Failure>(async |connection| {
+            put(connection, &mail, now).await?;
+            if let Some(note) = &note {
+                audit::add(connection, note, now).await?;
+            }
+            Ok(())
+        })
+        .await?;
+        Ok(())
+    }
+
+    async fn lease(&self, limit: i64, now: OffsetDateTime) -> Result<Vec<Leased>, StoreError> {
+        let lease = Lease { now, until: now + LEASE, limit };
+        let rows: Vec<MailRow> = self.run::<_, Failure>(async |connection| Ok(lease.load(connection).await?)).await?;
+        rows.into_iter().map(Leased::try_from).collect()
+    }
+
+    async fn done(&self, id: i64) -> Result<(), StoreError> {
+        self.run::<_, Failure>(async |connection| {
+            diesel::delete(mails::table.find(id)).execute(connection).await?;
+            Ok(())
+        })
+        .await?;
+        Ok(())
+    }
+
+    async fn put_off(&self, id: i64, due_at: OffsetDateTime) -> Result<(), StoreError> {
+        self.run::<_, Failure>(async |connection| {
+            diesel::update(mails::table.find(id)).set(mails::due_at.eq(due_at)).execute(connection).await?;
+            Ok(())
+        })
+        .await?;
+        Ok(())
+    }
+}

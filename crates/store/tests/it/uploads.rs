@@ -1,0 +1,150 @@
+//! Files that are imported by whoever holds their lease, and the jobs that are asked for.
+
+use domain::{
+    AccountId, UploadId,
+    jobs::JobRequests,
+    page::PageRequest,
+    uploads::{Ended, Kind, Outcome, Part, Reading, State, UploadLease, UploadStore},
+};
+use time::{Duration, OffsetDateTime, macros::datetime};
+
+use crate::{
+    database::{Database, fresh},
+    shop,
+};
+
+const NOW: OffsetDateTime = datetime!(2026-03-02 03:00 UTC);
+
+async fn ready(db: &Database, account: AccountId) -> UploadId {
+    let id = db.store.begin(account, Kind::Orders, "orders.csv", NOW).await.unwrap();
+    for (number, piece) in ["order_id,", "sku\n"].into_iter().enumerate() {
+        let number = i64::try_from(number).unwrap();
+        db.store.append(account, id, number, piece.as_bytes().to_vec()).await.unwrap();
+    }
+    db.store.arrived(account, id, 13).await.unwrap();
+    id
+}
+
+async fn state(db: &Database, account: AccountId, id: UploadId) -> Option<State> {
+    UploadStore::find(&*db.store, account, id).await.unwrap().map(|upload| upload.state)
+}
+
+async fn lease(db: &Database, account: AccountId, id: UploadId) -> Option<UploadLease> {
+    UploadStore::lease(&*db.store, account, id, 60).await.unwrap().map(|(lease, _)| lease)
+}
+
+async fn piece(db: &Database, account: AccountId, id: UploadId, part: Part, number: i64) -> Option<String> {
+    let bytes = db.store.piece(account, id, part, number).await.unwrap();
+    bytes.map(|bytes| String::from_utf8(bytes).unwrap())
+}
+
+/// As if the worker had died.
+async fn run_out(db: &Database, table: &str) {
+    db.sql.batch_execute(&format!("UPDATE {table} SET lease_until = now()")).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_file_arrives_is_told_how_to_be_read_and_is_imported_once() {
+    let db = fresh().await;
+    let (mine, theirs) = (shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await);
+    let id = ready(&db, mine).await;
+    assert_eq!(state(&db, mine, id).await, Some(State::Ready));
+    assert_eq!(state(&db, theirs, id).await, None);
+    assert_eq!(piece(&db, theirs, id, Part::File, 0).await, None);
+    assert_eq!((db.store.due(10).await.unwrap(), lease(&db, mine, id).await), (vec![], None));
+    let reading = Reading { map: [("sku".into(), "sku".into())].into(), ..Reading::default() };
+    assert!(!db.store.queue(theirs, id, &reading).await.unwrap());
+    assert!(db.store.queue(mine, id, &reading).await.unwrap());
+    assert!(!db.store.queue(mine, id, &Reading::default()).await.unwrap());
+    assert_eq!(db.store.due(10).await.unwrap(), [(mine, id)]);
+
+    let asked = futures_util::future::join_all((0..6).map(|_| lease(&db, mine, id))).await;
+    let held: Vec<_> = asked.into_iter().flatten().collect();
+    assert_eq!(held.len(), 1);
+    assert!(db.store.progress(held[0], 7, 60).await.unwrap());
+    assert!(!db.store.discard(mine, id).await.unwrap(), "somebody imports it");
+    db.store.add_rejects(held[0], 0, b"refused".to_vec()).await.unwrap();
+    let outcome = Outcome { lines: 3, rejected: 1, ..Outcome::default() };
+    assert!(db.store.end(held[0], Ended::Done(outcome.clone()), NOW).await.unwrap());
+    let done = UploadStore::find(&*db.store, mine, id).await.unwrap().unwrap();
+    assert_eq!((done.state, done.read_bytes, done.reading, done.outcome), (State::Done, 7, reading, Some(outcome)));
+    assert_eq!(piece(&db, mine, id, Part::File, 0).await, None, "the file is gone");
+    assert_eq!(piece(&db, mine, id, Part::Rejects, 0).await.as_deref(), Some("refused"));
+    assert!(db.store.is_requested(mine).await.unwrap(), "its figures are to be made");
+    assert!(!db.store.is_requested(theirs).await.unwrap());
+}
+
+#[tokio::test]
+async fn a_worker_whose_lease_ran_out_writes_nothing() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let id = ready(&db, account).await;
+    db.store.queue(account, id, &Reading::default()).await.unwrap();
+    let dead = lease(&db, account, id).await.unwrap();
+    db.store.add_rejects(dead, 0, b"of the dead".to_vec()).await.unwrap();
+    assert_eq!(db.store.due(10).await.unwrap(), []);
+    run_out(&db, "uploads").await;
+    assert_eq!(db.store.due(10).await.unwrap(), [(account, id)]);
+    let next = lease(&db, account, id).await.unwrap();
+    assert!(next.number > dead.number);
+    assert_eq!(piece(&db, account, id, Part::Rejects, 0).await, None, "what it refused is found again");
+    assert!(!db.store.progress(dead, 9, 60).await.unwrap());
+    assert!(!db.store.end(dead, Ended::Done(Outcome::default()), NOW).await.unwrap());
+    db.store.release(dead).await.unwrap();
+    assert_eq!(state(&db, account, id).await, Some(State::Running));
+    assert!(!db.store.is_requested(account).await.unwrap());
+    // The one that has it fails; the file is still there, to be told otherwise.
+    assert!(db.store.end(next, Ended::Failed("no column for sku".into()), NOW).await.unwrap());
+    assert_eq!(piece(&db, account, id, Part::File, 1).await.as_deref(), Some("sku\n"));
+    assert!(!db.store.is_requested(account).await.unwrap());
+    assert!(db.store.queue(account, id, &Reading::default()).await.unwrap());
+    assert_eq!(UploadStore::find(&*db.store, account, id).await.unwrap().unwrap().error, None);
+}
+
+#[tokio::test]
+async fn the_list_has_what_has_arrived_and_old_files_go() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let (first, second) = (ready(&db, account).await, ready(&db, account).await);
+    let arriving = db.store.begin(account, Kind::Stock, "stock.csv", NOW).await.unwrap();
+    db.store.append(account, arriving, 0, b"sku".to_vec()).await.unwrap();
+    let page = |cursor| UploadStore::page(&*db.store, account, PageRequest { limit: 1, cursor });
+    let newest = page(None).await.unwrap();
+    assert_eq!((newest.items[0].id, newest.next_cursor), (second, Some(second.0)));
+    assert_eq!(page(newest.next_cursor).await.unwrap().items[0].id, first);
+    db.store.queue(account, second, &Reading::default()).await.unwrap();
+    assert_eq!(UploadStore::prune(&*db.store, NOW).await.unwrap(), 0);
+    assert_eq!(UploadStore::prune(&*db.store, NOW + Duration::SECOND).await.unwrap(), 2);
+    assert_eq!((state(&db, account, first).await, state(&db, account, second).await), (None, Some(State::Queued)));
+    let left = "SELECT count(DISTINCT upload_id) FROM upload_pieces";
+    assert_eq!(db.sql.query_one(left, &[]).await.unwrap().get::<_, i64>(0), 1);
+    assert!(db.store.discard(account, second).await.unwrap());
+    assert!(!db.store.discard(account, second).await.unwrap());
+}
+
+#[tokio::test]
+async fn jobs_are_asked_for_once_however_often_and_again_while_they_run() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let take = async || JobRequests::lease(&*db.store, NOW, 60).await.unwrap();
+    assert_eq!(take().await, None);
+    db.store.request(account, NOW).await.unwrap();
+    db.store.request(account, NOW).await.unwrap();
+    let first = take().await.unwrap();
+    assert_eq!((first.account, take().await), (account, None));
+    // Data that comes in while they run is not in what they read.
+    db.store.request(account, NOW).await.unwrap();
+    db.store.done(first).await.unwrap();
+    assert!(db.store.is_requested(account).await.unwrap());
+    let second = take().await.unwrap();
+    run_out(&db, "job_requests").await;
+    let third = take().await.unwrap();
+    assert!(!db.store.hold(second, 60).await.unwrap() && db.store.hold(third, 60).await.unwrap());
+    db.store.done(second).await.unwrap();
+    assert!(db.store.is_requested(account).await.unwrap());
+    db.store.put_back(third, NOW + Duration::SECOND).await.unwrap();
+    assert_eq!(take().await, None);
+    let last = JobRequests::lease(&*db.store, NOW + Duration::SECOND, 60).await.unwrap().unwrap();
+    db.store.done(last).await.unwrap();
+    assert!(!db.store.is_requested(account).await.unwrap());
+}

@@ -1,0 +1,3 @@
+DROP TABLE job_requests;
+DROP TABLE upload_pieces;
+DROP TABLE uploads;

@@ -1,0 +1,2 @@
+DROP INDEX links_user;
+DROP TABLE mails;

@@ -1,0 +1,44 @@
+//! Pictures of every page, for somebody to look at: `make shots`.
+
+use std::{fs, path::Path};
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use serde_json::json;
+
+use crate::{
+    rig::{View, WIDE},
+    shop::World,
+};
+
+const WIDTHS: [u32; 2] = [WIDE.width, 360];
+
+/// Writes one of each page, language, theme and width into the folder.
+pub async fn take(world: &World, folder: &Path) {
+    fs::create_dir_all(folder).unwrap();
+    let mut count = 0;
+    for language in ["en", "es", "pt-BR"] {
+        world.fresh().await;
+        world.speak(language).await;
+        for (page, cookie) in world.all_pages() {
+            world.keep(cookie).await;
+            let name = page.pattern.trim_matches('/').replace(['/', '{', '}'], "-").replace("--", "-");
+            let name = if name.is_empty() { "overview" } else { name.trim_matches('-') };
+            for width in WIDTHS {
+                for theme in ["light", "dark"] {
+                    world.rig.view(View { width, theme }).await;
+                    world.open(&page.address).await;
+                    // As high as the page, so that what keeps its place is drawn along all of it.
+                    let height = world.rig.run("return document.documentElement.scrollHeight").await;
+                    let metrics = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
+                    world.rig.cdp("Emulation.setDeviceMetricsOverride", metrics).await;
+                    let picture = json!({"format": "png", "captureBeyondViewport": true});
+                    let drawn = world.rig.cdp("Page.captureScreenshot", picture).await;
+                    let bytes = BASE64_STANDARD.decode(drawn["data"].as_str().unwrap()).unwrap();
+                    fs::write(folder.join(format!("{language}-{name}-{width}-{theme}.png")), bytes).unwrap();
+                    count += 1;
+                }
+            }
+        }
+    }
+    println!("{count} pictures are in {}", folder.display());
+}

@@ -1,0 +1,124 @@
+//! One product, one customer, and looking them up; and what everybody is told of the service.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+use time::{Duration, OffsetDateTime};
+
+use super::Dashboard;
+use crate::service::{Service, run};
+
+/// Three products that sell every day, and one that nobody buys.
+fn fill(service: &Service, account: i64) {
+    let today = OffsetDateTime::now_utc().date();
+    let mut orders = "order_id,sku,name,quantity,date,unit_price,customer_id,email,customer_name\n".to_owned();
+    let mut stock = "sku,stock,date\n".to_owned();
+    for (number, name) in ["Blue mug", "Red mug", "100% cup"].into_iter().enumerate() {
+        writeln!(stock, "SKU{number},{},{today}", 40 + 30 * number).unwrap();
+        for back in 1..70 {
+            let day = today - Duration::days(back);
+            writeln!(
+                orders,
+                "O{number}-{back},SKU{number},{name},2,{day} 10:30:00,10.50,c{},c{}@example.com,Customer {}",
+                back % 4,
+                back % 4,
+                back % 4
+            )
+            .unwrap();
+        }
+    }
+    let account = account.to_string();
+    for (what, text) in [("orders", orders), ("stock", stock)] {
+        let file = service.folder.path().join(format!("{what}.csv"));
+        std::fs::write(&file, text).unwrap();
+        let arguments = ["import", what, file.to_str().unwrap(), "--account", &account, "--nice-ratio", "0"];
+        run(&mut service.api(&arguments));
+    }
+    run(&mut service.api(&["jobs", "run", "all", "--account", &account]));
+}
+
+/// The values of a page, and what the first call that it prints answers.
+async fn shown(dashboard: &Dashboard, page: &str, key: &str) -> (Vec<String>, Value) {
+    let values = page.split("data-value=\"").skip(1).map(|rest| rest.split_once('"').unwrap().0.to_owned());
+    let (_, command) = page.split_once("<pre>").unwrap();
+    let command = command.split_once("</pre>").unwrap().0.replace("&amp;", "&").replace("&quot;", "\"");
+    let api = format!("http://{}", dashboard.service.process.address());
+    let path = command.split('\'').find_map(|text| text.strip_prefix(&api)).unwrap().to_owned();
+    (values.collect(), dashboard.service.process.json(&path, key).await)
+}
+
+fn numbers(object: &Value, fields: &[&str]) -> Vec<String> {
+    let plain = |number: &Value| number.to_string().trim_end_matches(".0").to_owned();
+    fields.iter().filter(|field| !object[**field].is_null()).map(|field| plain(&object[*field])).collect()
+}
+
+#[tokio::test]
+async fn the_figures_of_a_product_and_of_a_customer_are_those_of_the_calls_that_they_print() {
+    let dashboard = Dashboard::start().await;
+    let account = dashboard.service.account;
+    fill(&dashboard.service, account);
+    let key = dashboard.service.key(account, "read");
+    let (mut browser, mut stranger) =
+        (dashboard.owner(account).await, dashboard.owner(dashboard.service.stranger).await);
+    let items = dashboard.service.process.json("/api/v1/inventory", &key).await;
+    for item in items["items"].as_array().unwrap() {
+        let path = format!("/inventory/{}", item["id"]);
+        let page = browser.get(&path).await.text;
+        assert!(page.contains(&format!("<h1>{}</h1>", item["product_name"].as_str().unwrap())), "{page}");
+        assert!(page.contains("class=\"plot") && page.contains("138 units were sold"), "{page}");
+        let (values, answered) = shown(&dashboard, &page, &key).await;
+        assert_eq!(answered["items"][0]["id"], item["id"], "{answered}");
+        let fields = ["current_stock", "days_of_stock", "velocity", "units_sold_7d", "units_sold_30d"];
+        assert_eq!(values, numbers(&answered["items"][0], &fields), "{page}");
+        assert_eq!(stranger.get(&path).await.status, 404);
+    }
+    let customers = dashboard.service.process.json("/api/v1/customers", &key).await;
+    assert_eq!(customers["data"].as_array().unwrap().len(), 4);
+    for customer in customers["data"].as_array().unwrap() {
+        let path = format!("/customers/{}", customer["id"]);
+        let page = browser.get(&path).await.text;
+        let (values, answered) = shown(&dashboard, &page, &key).await;
+        assert_eq!(answered["data"][0]["id"], customer["id"], "{answered}");
+        let fields = ["orders_count", "revenue_total", "aov", "ltv_estimate", "churn_score"];
+        assert_eq!(values, numbers(&answered["data"][0], &fields), "{page}");
+        assert_eq!(stranger.get(&path).await.status, 404);
+        // The orders go on where a page ends.
+        let (mut page, mut count) = (page, 0);
+        loop {
+            count += page.matches("scope=\"row\"").count() as u64;
+            let Some((before, _)) = page.split_once("rel=\"next\"") else { break };
+            let next = before.rsplit_once("href=\"").unwrap().1.split_once('"').unwrap().0.to_owned();
+            page = browser.get(&next).await.text;
+        }
+        assert_eq!(Some(count), answered["data"][0]["orders_count"].as_u64());
+    }
+    for (path, found) in [
+        ("/inventory?q=BLUE", &["Blue mug"][..]),
+        ("/inventory?q=sku", &["Blue mug", "Red mug", "100% cup"]),
+        ("/inventory?q=100%25", &["100% cup"]),
+        ("/inventory?q=%25", &[]),
+        ("/inventory?q=_", &[]),
+        ("/customers?q=customer+2", &["Customer 2"]),
+        ("/customers?q=C3%40", &["Customer 3"]),
+        ("/customers?q=zzz", &[]),
+    ] {
+        let page = browser.get(path).await.text;
+        let (_, list) = page.rsplit_once("What begins with").unwrap();
+        for name in ["Blue mug", "Red mug", "100% cup", "Customer 2", "Customer 3"] {
+            assert_eq!(list.contains(name), found.contains(&name), "{path}: {name}");
+        }
+        assert_eq!(found.is_empty(), page.contains("Nothing begins with that"), "{path}");
+    }
+    assert!(stranger.get("/customers?q=customer").await.text.contains("Nothing begins with that"));
+}
+
+#[tokio::test]
+async fn everybody_is_told_how_the_service_is() {
+    let dashboard = Dashboard::start().await;
+    let told = ["incidents", "create", "--title", "Delayed <imports>", "--severity", "minor", "--component", "jobs"];
+    run(&mut dashboard.service.api(&[&told[..], &["--body", "We are looking into it."]].concat()));
+    let page = dashboard.browser().get("/status").await.text;
+    for wanted in ["Delayed &lt;imports&gt;", "We are looking into it.", "Being investigated"] {
+        assert!(page.contains(wanted), "{wanted}: {page}");
+    }
+}
