@@ -23,6 +23,11 @@ async fn whatever_becomes_of_its_hooks_a_shopify_is_kept_up_with() {
 }
 
 #[tokio::test]
+async fn whatever_becomes_of_its_hooks_a_mercado_libre_is_kept_up_with() {
+    walks(Platform::mercadolibre(40)).await;
+}
+
+#[tokio::test]
 async fn whatever_becomes_of_its_hooks_a_tiendanube_is_kept_up_with() {
     walks(Platform::tiendanube(120, "EUR")).await;
 }
@@ -43,6 +48,7 @@ async fn walks(platform: Platform) {
         }
         rig.platform().fails_no_more().await;
         rig.sync(id).await;
+        rig.wait_for_hooks().await;
         compare_sales(&rig).await;
     }
 }

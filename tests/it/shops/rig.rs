@@ -185,6 +185,18 @@ impl Rig {
         .await;
     }
 
+    /// Waits until the hooks about orders that were taken in are acted on: a run does not wait for it, and while it lasts they
+    /// are put back. Those about the catalogue are put back for longer.
+    pub async fn wait_for_hooks(&self) {
+        let sql = self.service.db.client().await.unwrap();
+        self.until("the hooks are acted on", async || {
+            let open = "SELECT count(*) FROM provider_inbox
+                WHERE processed_at IS NULL AND topic ->> 'topic' = 'order'";
+            sql.query_one(open, &[]).await.unwrap().get::<_, i64>(0) == 0
+        })
+        .await;
+    }
+
     /// Waits until an order is no more, of which a hook tells.
     pub async fn wait_for_end_of(&self, order: u64) {
         let sql = self.service.db.client().await.unwrap();
