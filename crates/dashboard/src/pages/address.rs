@@ -4,7 +4,7 @@ use actix_web::{
     HttpRequest, HttpResponse,
     web::{Data, Path, ReqData},
 };
-use domain::{log_in::LinkError, sessions::LinkPurpose};
+use domain::sessions::LinkPurpose;
 
 use super::{entry, html, see, writer};
 use crate::{edge::ClientAddress, error::PageError, state::State, views::ask};
@@ -30,9 +30,6 @@ pub async fn confirm(
     let Some((token, _)) = entry::look(&token, LinkPurpose::NewAddress, &state).await? else {
         return Ok(entry::gone(&writer));
     };
-    match state.mail_links.change_address(token.hash(), from.0.to_string(), now).await {
-        Ok(_) => Ok(see("/login")),
-        Err(LinkError::Gone | LinkError::Taken) => Ok(entry::gone(&writer)),
-        Err(LinkError::Store(error)) => Err(error.into()),
-    }
+    let changed = state.mail_links.change_address(token.hash(), from.0.to_string(), now).await;
+    Ok(entry::used(changed)?.map_or_else(|| entry::gone(&writer), |_| see("/login")))
 }

@@ -11,13 +11,16 @@ use actix_web::{
 };
 use app::log_in::{Attempt, Begun, LogInError};
 use domain::{
+    PersonId,
     error::Chain,
+    log_in::LinkError,
     mail::{Mail, Outgoing},
     passwords::{Password, PasswordFault},
     people::EmailAddress,
     sessions::{Device, Link, LinkPurpose, Token},
     throttle::{Counted, Counter, Verdict},
 };
+use serde::Deserialize;
 use time::{Duration, OffsetDateTime};
 
 use super::{html, see};
@@ -46,6 +49,20 @@ pub fn attempt(request: &HttpRequest, from: IpAddr, remember: bool, state: &Stat
     let headers = request.headers();
     let known_by = Kept::Device.token(headers, &state.settings);
     Attempt { from, device: device(headers, from), known_by, remember }
+}
+
+/// Logs in who came by a link. Where that does not do, they log in as usual.
+pub async fn let_in(
+    person: PersonId,
+    request: &HttpRequest,
+    from: IpAddr,
+    state: &State,
+    now: OffsetDateTime,
+) -> Result<HttpResponse, PageError> {
+    match state.log_in.by_link(person, attempt(request, from, true, state), now).await {
+        Ok(Some(new)) => begun(&new, "/", state),
+        Ok(None) | Err(_) => Ok(see("/login")),
+    }
 }
 
 /// Leads on with the session that has begun.
@@ -155,6 +172,15 @@ pub async fn look(token: &str, purpose: LinkPurpose, state: &State) -> Result<Op
     Ok(link.map(|link| (token, link)))
 }
 
+/// What came of using a link; nothing where it was used before.
+pub fn used<T>(result: Result<T, LinkError>) -> Result<Option<T>, PageError> {
+    match result {
+        Ok(made) => Ok(Some(made)),
+        Err(LinkError::Gone | LinkError::Taken) => Ok(None),
+        Err(LinkError::Store(error)) => Err(error.into()),
+    }
+}
+
 /// The page of a link that no longer works.
 pub fn gone(writer: &Writer) -> HttpResponse {
     let mut model = model(writer, "link-gone", vec![writer.say("link-gone-what")], None);
@@ -162,26 +188,35 @@ pub fn gone(writer: &Writer) -> HttpResponse {
     html(ask::page(&model))
 }
 
-/// Queues a mail that somebody asks for who is not logged in. Whether anybody has the address shows neither in the answer nor in
-/// the time that it takes: that is looked up when the mail is sent.
-pub async fn ask_for(
+/// Where somebody who is not logged in wants a mail to go.
+#[derive(Deserialize)]
+pub struct Asked {
+    email: String,
+}
+
+/// Queues a mail that somebody asks for who is not logged in, and says so; `asking` is the page with the form. Whether anybody has
+/// the address shows neither in the answer nor in the time that it takes: that is looked up when the mail is sent.
+pub async fn by_mail(
     mail: Mail,
-    email: EmailAddress,
+    asked: &Asked,
     from: IpAddr,
+    (title, asking): (&str, Model),
     writer: &Writer,
     state: &State,
-    now: OffsetDateTime,
-) -> Result<Option<Refused>, PageError> {
+) -> Result<HttpResponse, PageError> {
+    let Ok(email) = asked.email.parse::<EmailAddress>() else {
+        return Ok(wrong(asking, writer.say("email-wrong")));
+    };
     let counters = [Counter::new(Counted::Mail, email.as_str()), Counter::of_address(Counted::MailFrom, from)];
-    if let Verdict::Wait(wait) = state.log_in.throttles.count(&counters, now).await?.verdict {
-        return Ok(Some(waiting(writer, wait)));
+    if let Verdict::Wait(wait) = state.log_in.throttles.count(&counters, writer.now).await?.verdict {
+        return Ok(again(asking, waiting(writer, wait)));
     }
-    state.mails.put(Outgoing { to: email, language: writer.locale().language, mail }, None, now).await?;
-    Ok(None)
+    state.mails.put(Outgoing { to: email, language: writer.locale().language, mail }, None, writer.now).await?;
+    Ok(look_at_mail(writer, title, state))
 }
 
 /// The page that tells to look for a mail.
-pub fn look_at_mail(writer: &Writer, title: &str, state: &State) -> HttpResponse {
+fn look_at_mail(writer: &Writer, title: &str, state: &State) -> HttpResponse {
     let mut model = model(writer, title, vec![writer.say("mail-look"), writer.say("mail-look-spam")], None);
     if state.outbox.is_some() {
         model.ways.push(Way { text: writer.say("outbox-see"), address: "/outbox".to_owned() });

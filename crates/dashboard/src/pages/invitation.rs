@@ -4,12 +4,7 @@ use actix_web::{
     HttpRequest, HttpResponse,
     web::{Data, Form, Path, ReqData},
 };
-use domain::{
-    log_in::{Chosen, LinkError},
-    passwords::PasswordFault,
-    people::EmailAddress,
-    sessions::LinkPurpose,
-};
+use domain::{log_in::Chosen, passwords::PasswordFault, people::EmailAddress, sessions::LinkPurpose};
 use serde::Deserialize;
 
 use super::{entry, html, reset::email, see, sign_up::name_of, writer};
@@ -74,16 +69,10 @@ pub async fn accept(
     } else {
         None
     };
-    let person = match state.mail_links.join(token.hash(), chosen, from.0.to_string(), now).await {
-        Ok((person, _)) => person,
-        Err(LinkError::Gone | LinkError::Taken) => return Ok(entry::gone(&writer)),
-        Err(LinkError::Store(error)) => return Err(error.into()),
-    };
+    let joined = state.mail_links.join(token.hash(), chosen, from.0.to_string(), now).await;
+    let Some((person, _)) = entry::used(joined)? else { return Ok(entry::gone(&writer)) };
     if !is_new {
         return Ok(see("/login"));
     }
-    match state.log_in.by_link(person, entry::attempt(&request, from.0, true, &state), now).await {
-        Ok(Some(begun)) => entry::begun(&begun, "/", &state),
-        Ok(None) | Err(_) => Ok(see("/login")),
-    }
+    entry::let_in(person, &request, from.0, &state, now).await
 }

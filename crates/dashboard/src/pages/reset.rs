@@ -5,14 +5,16 @@ use actix_web::{
     web::{Data, Form, Path, ReqData},
 };
 use domain::{
-    log_in::LinkError,
     mail::{LinkDetails, Mail},
     passwords::PasswordFault,
     sessions::{Link, LinkPurpose},
 };
 use serde::Deserialize;
 
-use super::{entry, html, see, writer};
+use super::{
+    entry::{self, Asked},
+    html, see, writer,
+};
 use crate::{
     edge::ClientAddress,
     error::PageError,
@@ -33,29 +35,17 @@ pub async fn get(request: HttpRequest, state: Data<State>) -> HttpResponse {
     if state.settings.has_mail { html(ask::page(&asking(&writer))) } else { entry::no_mail(&writer, TITLE) }
 }
 
-#[derive(Deserialize)]
-pub struct Asked {
-    email: String,
-}
-
 pub async fn post(
     request: HttpRequest,
     fields: Form<Asked>,
     from: ReqData<ClientAddress>,
     state: Data<State>,
 ) -> Result<HttpResponse, PageError> {
-    let now = (state.clock)();
-    let writer = writer(None, request.headers(), now);
+    let writer = writer(None, request.headers(), (state.clock)());
     if !state.settings.has_mail {
         return Ok(entry::no_mail(&writer, TITLE));
     }
-    let Ok(email) = fields.email.parse() else {
-        return Ok(entry::wrong(asking(&writer), writer.say("email-wrong")));
-    };
-    match entry::ask_for(Mail::ResetPassword, email, from.0, &writer, &state, now).await? {
-        Some(refused) => Ok(entry::again(asking(&writer), refused)),
-        None => Ok(entry::look_at_mail(&writer, TITLE, &state)),
-    }
+    entry::by_mail(Mail::ResetPassword, &fields, from.0, (TITLE, asking(&writer)), &writer, &state).await
 }
 
 fn choosing(writer: &Writer, fault: Option<PasswordFault>) -> Model {
@@ -96,11 +86,8 @@ pub async fn choose(
         Err(fault) => return Ok(entry::unprocessable(&choosing(&writer, Some(fault)))),
     };
     let hash = state.log_in.passwords.hash(password, state.log_in.salt()).await?;
-    match state.mail_links.reset_password(token.hash(), &hash, from.0.to_string(), now).await {
-        Ok(_) => Ok(see("/login")),
-        Err(LinkError::Gone | LinkError::Taken) => Ok(entry::gone(&writer)),
-        Err(LinkError::Store(error)) => Err(error.into()),
-    }
+    let reset = state.mail_links.reset_password(token.hash(), &hash, from.0.to_string(), now).await;
+    Ok(entry::used(reset)?.map_or_else(|| entry::gone(&writer), |_| see("/login")))
 }
 
 /// The address that the link's mail went to.

@@ -9,7 +9,7 @@ use domain::{
     UserId,
     accounts::{NewUser, Plan},
     imports::CountryCode,
-    log_in::{Chosen, LinkError},
+    log_in::Chosen,
     mail::Mail,
     money::Currency,
     sessions::LinkPurpose,
@@ -18,7 +18,12 @@ use domain::{
 };
 use serde::Deserialize;
 
-use super::{entry, html, reset::email, see, writer};
+use super::{
+    entry::{self, Asked},
+    html,
+    reset::email,
+    writer,
+};
 use crate::{
     edge::ClientAddress,
     error::PageError,
@@ -75,29 +80,17 @@ pub async fn get(request: HttpRequest, state: Data<State>) -> HttpResponse {
     closed(&writer, &state).unwrap_or_else(|| html(ask::page(&asking(&writer))))
 }
 
-#[derive(Deserialize)]
-pub struct Asked {
-    email: String,
-}
-
 pub async fn post(
     request: HttpRequest,
     fields: Form<Asked>,
     from: ReqData<ClientAddress>,
     state: Data<State>,
 ) -> Result<HttpResponse, PageError> {
-    let now = (state.clock)();
-    let writer = writer(None, request.headers(), now);
+    let writer = writer(None, request.headers(), (state.clock)());
     if let Some(closed) = closed(&writer, &state) {
         return Ok(closed);
     }
-    let Ok(email) = fields.email.parse() else {
-        return Ok(entry::wrong(asking(&writer), writer.say("email-wrong")));
-    };
-    match entry::ask_for(Mail::SignUp, email, from.0, &writer, &state, now).await? {
-        Some(refused) => Ok(entry::again(asking(&writer), refused)),
-        None => Ok(entry::look_at_mail(&writer, TITLE, &state)),
-    }
+    entry::by_mail(Mail::SignUp, &fields, from.0, (TITLE, asking(&writer)), &writer, &state).await
 }
 
 #[derive(Deserialize, Default)]
@@ -209,16 +202,9 @@ pub async fn finish(
     let user = NewUser { id: UserId::generate(random), name, currency, timezone, plan: Plan::Free, locale, now };
     let password = state.log_in.passwords.hash(password, state.log_in.salt()).await?;
     let owner = Chosen { name: name_of(&email), password, language };
-    let person = match state.mail_links.sign_up(token.hash(), user, owner, from.0.to_string()).await {
-        Ok(person) => person,
-        Err(LinkError::Gone | LinkError::Taken) => return Ok(entry::gone(&writer)),
-        Err(LinkError::Store(error)) => return Err(error.into()),
-    };
-    let attempt = entry::attempt(&request, from.0, true, &state);
-    match state.log_in.by_link(person, attempt, now).await {
-        Ok(Some(begun)) => entry::begun(&begun, "/", &state),
-        Ok(None) | Err(_) => Ok(see("/login")),
-    }
+    let made = state.mail_links.sign_up(token.hash(), user, owner, from.0.to_string()).await;
+    let Some(person) = entry::used(made)? else { return Ok(entry::gone(&writer)) };
+    entry::let_in(person, &request, from.0, &state, now).await
 }
 
 /// What somebody is called until they say otherwise: what stands before the @.
