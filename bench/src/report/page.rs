@@ -8,29 +8,28 @@ const HEAD: &str = "\
 # Benchmarks
 
 `make bench` writes this page in about forty minutes; `make bench ROWS=customers,track` measures some rows and keeps the others. The release
-binary, with a Postgres of its own (on disk, fsync on), is measured in turns with what stands beside. Figures are medians of three rounds
-(nine for customers, latency and track), ratios medians of the rounds' ratios, with their range. The service runs by `chrt -b 0`, without a
-log and, outside faults, without a rate limit. ⚠: something else used the processors.
+binary, with a Postgres of its own (on disk, fsync on), takes turns with what stands beside; rates are of 16 clients (track: 32). Figures are
+medians of three rounds (nine for customers, latency and track), ratios medians of the rounds' ratios, with their range. The service runs by
+`chrt -b 0`, without a log and, outside faults, without a rate limit. ⚠: other load on the processors.
 
-- **pgbench** (`-M prepared`): the request's statements, on as many connections as clients: Postgres's limit.
+- **pgbench** (`-M prepared`): the same statements on as many connections as clients: Postgres's limit.
 - **from memory**: actix-web answering the same bytes: the framework's limit.
 - **Fastify**: the same endpoint by Fastify and pg (`bench/peers/fastify`), one process a processor.
 - **1 ×**: a tenth of the size. Exponent: 0 when one thing costs the same at any size, 1 when the total is proportional to it.
-- **latency**: 64 clients pause for random times; **at full speed**: 16 clients without pauses, just before.
-- **faults**: the p99 of GET /customers, timed from when it was due, while clients misbehave; **without**: while none does; **attack
-  elsewhere**: while they misbehave towards a server that does nothing.
+- **latency**: 64 clients pause for random times; **at full speed**: 16 clients without pauses.
+- **faults**: the p99 of GET /customers at 200/s, timed from when it was due, while clients misbehave; **without**: while none does; **attack
+  elsewhere**: while they attack a server that does nothing.
 
 ![Values beside their bounds](benchmarks.svg)
 
 ## What limits the rows
 
-- **customers ÷ pgbench**: HTTP, the key, decoding and JSON take as long as Postgres; a third of it is the kernel's, sending 10 kB and waking
-  threads.
+- **customers ÷ pgbench**: HTTP, the key, decoding and JSON take as long as Postgres; a third of it is the kernel's.
 - **track ÷ pgbench**: about eleven events [share a transaction](adr/0006-events-commit-in-groups.md).
 - **import ÷ \\copy**: `INSERT … SELECT` into tables with the same keys alone reaches a quarter of `\\copy`'s speed.
 - **p99 ÷ p50**: Linux may leave an HTTP thread and its Postgres session on one processor for up to 300 ms; pinning them apart lowers the p99
   and raises the p50 by two thirds.
-- **nightly growth history**: `customer_metrics` fits its models twice, and a longer history has more customers who differ.
+- **nightly growth history**: a longer history has more customers who differ, for the two fits of `customer_metrics`.
 - Ratios vary by a fifth within an hour.
 ";
 
@@ -44,23 +43,23 @@ pub fn render(report: &Report) -> String {
     for row in &report.rows {
         let _ = writeln!(page, "{}", line(row));
     }
-    page.push_str("\n## Commands\n\n");
-    for (command, rows, measured) in commands(&report.rows) {
-        let _ = writeln!(page, "- {} ({measured}): `{command}`", rows.join(", "));
+    page.push_str("\n## Runs\n\nThe commands of the rows are in [benchmarks.json](benchmarks.json).\n\n");
+    for (measured, rows) in runs(&report.rows) {
+        let _ = writeln!(page, "- {measured}: {}", rows.join(", "));
     }
     page
 }
 
-/// The commands, each with its rows and when it was run.
-fn commands(rows: &[Row]) -> Vec<(&str, Vec<&str>, &str)> {
-    let mut commands: Vec<(&str, Vec<&str>, &str)> = Vec::new();
-    for Row { command, row, measured, .. } in rows {
-        match commands.iter_mut().find(|known| (known.0, known.2) == (command, measured)) {
-            Some((_, names, _)) => names.push(row),
-            None => commands.push((command, vec![row], measured)),
+/// The days and versions of the runs, each with its rows.
+fn runs(rows: &[Row]) -> Vec<(&str, Vec<&str>)> {
+    let mut runs: Vec<(&str, Vec<&str>)> = Vec::new();
+    for Row { row, measured, .. } in rows {
+        match runs.iter_mut().find(|known| known.0 == measured.as_str()) {
+            Some((_, names)) => names.push(row),
+            None => runs.push((measured, vec![row])),
         }
     }
-    commands
+    runs
 }
 
 fn line(row: &Row) -> String {
