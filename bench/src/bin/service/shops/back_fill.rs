@@ -84,7 +84,7 @@ impl BackFill {
         let (seconds, cpu) = (began.elapsed().as_secs_f64(), process::cpu_seconds(&processes) - cpu);
         let (disturbed, peak) = (watch.disturbed(), process::memory(service.pid()?)?.peak);
         let (read, refused) = world.read().await?;
-        anyhow::ensure!(read >= i64::from(orders) * 9 / 10 && refused * 50 < read, "{read} read, {refused} refused");
+        anyhow::ensure!(read >= i64::from(orders) * 9 / 10 && refused * 10 < read, "{read} read, {refused} refused");
         let command = service.command.clone();
         service.stop().await?;
         Ok(Read {

@@ -78,12 +78,12 @@ pub(super) async fn merge_all(
         new_products: count(new_products),
         ..DocumentSummary::default()
     };
-    for tables in [&ORDERS, &REFUNDS] {
-        summary.lines_written += write(transaction, scope, source, tables).await?;
-    }
-    summary.refunds_known_twice = left_out + refunds::gather_numbered(transaction, scope, source).await?;
     (summary.orders, summary.gross, summary.units) = totals(transaction, &ORDERS).await?;
     (summary.refunds, summary.refunded, _) = totals(transaction, &REFUNDS).await?;
+    for (tables, changes) in [(&ORDERS, &summary.orders), (&REFUNDS, &summary.refunds)] {
+        summary.lines_written += write(transaction, scope, source, tables, changes).await?;
+    }
+    summary.refunds_known_twice = left_out + refunds::gather_numbered(transaction, scope, source).await?;
     Ok(summary)
 }
 
@@ -93,10 +93,14 @@ async fn write(
     scope: &Scope,
     source: &str,
     tables: &Tables,
+    changes: &Changes,
 ) -> Result<i64, tokio_postgres::Error> {
     let account = scope.account;
-    transaction.execute(&tables.delete_lines(), &[&account]).await?;
-    transaction.execute(&tables.update(), &[&account, &source]).await?;
+    // Of an account that the statistics do not know yet, these read every document: not when there is nothing to change.
+    if changes.changed > 0 {
+        transaction.execute(&tables.delete_lines(), &[&account]).await?;
+        transaction.execute(&tables.update(), &[&account, &source]).await?;
+    }
     transaction.execute(&tables.insert(), &[&account, &source]).await?;
     let lines = transaction.execute(&tables.insert_lines(), &[&account]).await?;
     transaction.execute(&tables.days(), &[&scope.timezone]).await?;
