@@ -122,7 +122,7 @@ impl From<SyncRun> for RunBody {
 /// Runs of a connection.
 ///
 /// Lists what was read of a connected shop, newest first: window by window, with what was left out and why. Runs are kept for
-/// 90 days.
+/// 30 days.
 #[utoipa::path(
     get, path = "/api/v1/integrations/{id}/runs", tag = "integrations", operation_id = "list_integration_runs",
     params(("id" = i64, Path, description = "The connection.", minimum = 1, example = 12), Paging),

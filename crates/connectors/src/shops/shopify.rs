@@ -149,7 +149,7 @@ impl ShopReader for Shopify {
         }
         let read = async move {
             Ok::<_, ShopError>(match bulk::read(&client, &access, window, currency).await? {
-                Some(batches) => stream::iter(batches.into_iter().map(Ok)).boxed(),
+                Some(batches) => stream::iter(batches.map(Ok)).boxed(),
                 None => orders::paged(client, access, window, purpose, currency),
             })
         };

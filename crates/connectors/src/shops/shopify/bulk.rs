@@ -36,8 +36,9 @@ const PAUSES: [Duration; 5] = [
     Duration::from_secs(2),
     Duration::from_secs(5),
 ];
-/// Records of one file: they are held until the last one is there, as a child may come before its parent.
-const MAX_OBJECTS: u64 = 150_000;
+/// Records of one file: they are held until the last one is there, as a child may come before its parent. They take about a
+/// kilobyte each.
+const MAX_OBJECTS: u64 = 50_000;
 /// Bytes of one file.
 const MAX_FILE: u64 = 512 << 20;
 /// Orders of one batch.
@@ -49,12 +50,12 @@ pub(super) async fn read(
     access: &Access,
     window: Window,
     currency: Currency,
-) -> Result<Option<Vec<OrderBatch>>, ShopError> {
+) -> Result<Option<Batches>, ShopError> {
     let query = bulk_orders(&filter(window, Purpose::BackFill)?);
     let Some(id) = start(client, access, &query).await? else { return Ok(None) };
     let file = match finished(client, access, &id).await? {
         Finished::File(file) => file,
-        Finished::Empty => return Ok(Some(Vec::new())),
+        Finished::Empty => return Ok(Some(Records::default().batches(currency)?)),
         Finished::Failed(why) => {
             tracing::warn!(why, "a bulk operation failed: the window is read page by page");
             return Ok(None);
@@ -70,7 +71,7 @@ pub(super) async fn read(
     }
 }
 
-async fn batches(client: &Client, file: File, currency: Currency) -> Result<Vec<OrderBatch>, ShopError> {
+async fn batches(client: &Client, file: File, currency: Currency) -> Result<Batches, ShopError> {
     let mut records = Records::default();
     let mut lines = lines(client.http().request(Method::GET, file.url), MAX_FILE).await?;
     let count = records.fill(&mut lines).await?;
@@ -268,7 +269,7 @@ impl Records {
     }
 
     /// Ties children to their parents, oldest agreement first. An order that cannot be read in a part is refused whole.
-    fn batches(mut self, currency: Currency) -> Result<Vec<OrderBatch>, ShopError> {
+    fn batches(mut self, currency: Currency) -> Result<Batches, ShopError> {
         self.tie_sales()?;
         for order in self.broken_orders {
             let order = self.places.get(&order).and_then(|place| self.orders.get_mut(*place));
@@ -284,29 +285,7 @@ impl Records {
                 order.agreements.get_or_insert_with(|| whole(Vec::new())).nodes.push(agreement);
             }
         }
-        let mut batches = Vec::new();
-        let mut batch = OrderBatch::default();
-        for order in self.orders {
-            match order {
-                Ok(mut order) => {
-                    if let Some(agreements) = &mut order.agreements {
-                        agreements.nodes.sort_by(|a, b| (a.happened_at, &a.id).cmp(&(b.happened_at, &b.id)));
-                    }
-                    put(order, currency, &mut batch);
-                }
-                Err(id) => {
-                    batch.read += 1;
-                    batch.refused.push(unreadable(id));
-                }
-            }
-            if batch.read >= BATCH as u64 {
-                batches.push(std::mem::take(&mut batch));
-            }
-        }
-        if batch.read > 0 {
-            batches.push(batch);
-        }
-        Ok(batches)
+        Ok(Batches { orders: self.orders.into_iter(), currency })
     }
 
     fn tie_sales(&mut self) -> Result<(), ShopError> {
@@ -326,6 +305,35 @@ impl Records {
             }
         }
         Ok(())
+    }
+}
+
+/// The orders of a file, made into documents batch by batch: never are all of them there in both forms.
+pub(super) struct Batches {
+    orders: std::vec::IntoIter<Result<OrderWire, String>>,
+    currency: Currency,
+}
+
+impl Iterator for Batches {
+    type Item = OrderBatch;
+
+    fn next(&mut self) -> Option<OrderBatch> {
+        let mut batch = OrderBatch::default();
+        for order in self.orders.by_ref().take(BATCH) {
+            match order {
+                Ok(mut order) => {
+                    if let Some(agreements) = &mut order.agreements {
+                        agreements.nodes.sort_by(|a, b| (a.happened_at, &a.id).cmp(&(b.happened_at, &b.id)));
+                    }
+                    put(order, self.currency, &mut batch);
+                }
+                Err(id) => {
+                    batch.read += 1;
+                    batch.refused.push(unreadable(id));
+                }
+            }
+        }
+        (batch.read > 0).then_some(batch)
     }
 }
 
@@ -379,7 +387,7 @@ mod tests {
         for line in lines {
             records.take(line.as_bytes())?;
         }
-        records.batches("EUR".parse().unwrap())
+        Ok(records.batches("EUR".parse().unwrap())?.collect())
     }
 
     #[test]

@@ -289,3 +289,13 @@ async fn the_largest_amounts_do_not_overflow() {
     let summary = shop_.import(vec![order("1", datetime!(2026-03-01 12:00 UTC), "", huge)]).await;
     assert_eq!(summary.gross, decimal("1999999999999999.998"));
 }
+
+#[tokio::test]
+async fn the_planner_knows_a_history_as_soon_as_it_is_in() {
+    let shop_ = Shop::open().await;
+    let noon = datetime!(2026-03-02 12:00 UTC);
+    let history = (0..2_000).map(|no| order(&no.to_string(), noon, "ana", vec![line("MUG", 1, "10")])).collect();
+    shop_.import(history).await;
+    let known = "SELECT reltuples::bigint FROM pg_class WHERE oid = 'orders'::regclass AND $1 > 0::bigint";
+    assert_eq!(shop_.one::<i64>(known).await, 2_000);
+}
