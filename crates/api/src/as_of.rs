@@ -1,11 +1,11 @@
 //! `as_of`: answers from the results as of a past day.
 
-use domain::{AccountId, as_of::LONGEST_DAYS, instants};
-use serde::{Deserialize, Deserializer, de};
+use domain::{AccountId, as_of::LONGEST_DAYS};
+use serde::Deserialize;
 use time::{Date, Duration, OffsetDateTime};
 use utoipa::{
     IntoParams, PartialSchema, ToSchema,
-    openapi::{KnownFormat, RefOr, Schema, SchemaFormat, Type, schema::ObjectBuilder},
+    openapi::{RefOr, Schema},
 };
 use validator::Validate;
 
@@ -14,25 +14,20 @@ use crate::{
     error::{ApiError, Code},
     input::Input,
     state::State,
+    window,
 };
 
 /// A day to take for today.
-#[derive(Debug, Clone, Copy)]
-pub struct AsOf(Date);
-
-impl<'de> Deserialize<'de> for AsOf {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        instants::parse_day(&text).map(Self).map_err(|_| de::Error::custom("must be a date such as 2026-05-01"))
-    }
-}
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(transparent)]
+pub struct AsOf(#[serde(deserialize_with = "window::day")] Date);
 
 impl PartialSchema for AsOf {
     fn schema() -> RefOr<Schema> {
-        let what = "The results as of this day of the last two years, as the operator had them computed by `api jobs run all \
-                    --as-of`; 404 where there are none. Without it the results that are live.";
-        let day = ObjectBuilder::new().schema_type(Type::String).description(Some(what));
-        day.format(Some(SchemaFormat::KnownFormat(KnownFormat::Date))).into()
+        window::schema_of_day(
+            "The results as of this day of the last two years, as the operator had them computed by `api jobs run all \
+             --as-of`; 404 where there are none. Without it the results that are live.",
+        )
     }
 }
 

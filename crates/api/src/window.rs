@@ -1,20 +1,70 @@
-//! Windows of days that end today.
+//! Windows of days that end today, yesterday, or with a day before.
 
-use domain::{profit::DayRange, zone::Zone};
+use domain::{instants, profit::DayRange, zone::Zone};
+use serde::{Deserialize, Deserializer, de};
 use time::{Date, Duration, OffsetDateTime};
+use utoipa::{
+    PartialSchema, ToSchema,
+    openapi::{KnownFormat, RefOr, Schema, SchemaFormat, Type, schema::ObjectBuilder},
+};
 
-/// The `days` dates that end with the day of `now` in `zone`.
-pub fn ending_today(zone: &Zone, now: OffsetDateTime, days: i64) -> DayRange {
-    let last = zone.day_of(now);
+use crate::error::ApiError;
+
+/// Reads a day of a query.
+///
+/// # Errors
+/// What it has to look like.
+pub fn day<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Date, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    instants::parse_day(&text).map_err(|_| de::Error::custom("must be a date such as 2026-05-01"))
+}
+
+/// The schema of such a day.
+pub fn schema_of_day(what: &str) -> RefOr<Schema> {
+    let day = ObjectBuilder::new().schema_type(Type::String).description(Some(what));
+    day.format(Some(SchemaFormat::KnownFormat(KnownFormat::Date))).into()
+}
+
+/// The last day of a window.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(transparent)]
+pub struct Until(#[serde(deserialize_with = "day")] Date);
+
+impl Until {
+    /// The `days` dates that end with it, or with the last day of `newest` where it is not said.
+    ///
+    /// # Errors
+    /// When it is after that.
+    pub fn window(until: Option<Self>, newest: DayRange, days: i64) -> Result<DayRange, ApiError> {
+        match until {
+            None => Ok(newest),
+            Some(Self(last)) if last <= newest.last => Ok(ending(last, days)),
+            Some(_) => Err(ApiError::parameter("until", &format!("must not be after {}", newest.last))),
+        }
+    }
+}
+
+impl PartialSchema for Until {
+    fn schema() -> RefOr<Schema> {
+        schema_of_day("The last day of the window, where it is an earlier one.")
+    }
+}
+
+impl ToSchema for Until {}
+
+fn ending(last: Date, days: i64) -> DayRange {
     let first = last.checked_sub(Duration::days(days.saturating_sub(1))).unwrap_or(Date::MIN);
     DayRange { first, last }
 }
 
+/// The `days` dates that end with the day of `now` in `zone`.
+pub fn ending_today(zone: &Zone, now: OffsetDateTime, days: i64) -> DayRange {
+    ending(zone.day_of(now), days)
+}
+
 /// The `days` dates that end with the day before that of `now` in `zone`.
 pub fn before_today(zone: &Zone, now: OffsetDateTime, days: i64) -> DayRange {
-    let day_before = |day: Date| day.previous_day().unwrap_or(Date::MIN);
-    let DayRange { first, last } = ending_today(zone, now, days);
-    DayRange { first: day_before(first), last: day_before(last) }
+    ending(zone.day_of(now).previous_day().unwrap_or(Date::MIN), days)
 }
 
 #[cfg(test)]
@@ -36,5 +86,15 @@ mod tests {
         let zone: Zone = "America/Sao_Paulo".parse().unwrap();
         let range = before_today(&zone, datetime!(2026-03-02 02:59 UTC), 2);
         assert_eq!((range.first, range.last), (date!(2026 - 02 - 27), date!(2026 - 02 - 28)));
+    }
+
+    #[test]
+    fn a_window_ends_with_the_day_that_is_asked_for_if_it_is_over() {
+        let newest = DayRange { first: date!(2026 - 02 - 27), last: date!(2026 - 02 - 28) };
+        let window = |until| Until::window(until, newest, 2).map(|range| (range.first, range.last)).ok();
+        assert_eq!(window(None), Some((newest.first, newest.last)));
+        assert_eq!(window(Some(Until(date!(2026 - 01 - 01)))), Some((date!(2025 - 12 - 31), date!(2026 - 01 - 01))));
+        assert_eq!(window(Some(Until(newest.last))), Some((newest.first, newest.last)));
+        assert_eq!(window(Some(Until(date!(2026 - 03 - 01)))), None);
     }
 }

@@ -33,7 +33,9 @@ if (choice) {
 }
 const say = (one) => one.title || one.labels?.[0]?.textContent || one.ariaLabel || one.textContent.trim();
 help?.addEventListener("beforetoggle", () => {
-  const known = new Map(all("[data-key]").map((one) => [one.dataset.key, say(one)]));
+  const known = new Map();
+  // Of several with one key, it is the first that the key is of.
+  for (const one of all("[data-key]")) if (!known.has(one.dataset.key)) known.set(one.dataset.key, say(one));
   help.querySelector("dl").replaceChildren(...[...known].flatMap(([key, text]) => {
     const [term, what, press] = ["dt", "dd", "kbd"].map((name) => document.createElement(name));
     press.textContent = key.replace("ArrowLeft", "←").replace("ArrowRight", "→");

@@ -92,11 +92,12 @@ async fn the_figures_of_the_overview_are_those_of_the_call_that_it_prints() {
     fill(&dashboard.service, account);
     let key = dashboard.service.key(account, "read");
     let mut browser = dashboard.owner(account).await;
+    let past = format!("/?period=7d&until={}", OffsetDateTime::now_utc().date() - Duration::days(40));
     for language in ["en", "es", "pt-BR"] {
         dashboard.sql.execute("UPDATE people SET language = $1", &[&language]).await.unwrap();
         let page = browser.get("/").await.text;
         assert!(page.contains(&format!("<html lang=\"{language}")), "{language}");
-        for address in ["/", "/?period=7d", "/?period=90d&metric=aov", "/?period=12m"] {
+        for address in ["/", "/?period=7d", "/?period=90d&metric=aov", "/?period=12m", &past] {
             let shown = assert_equal(&dashboard, &mut browser, &key, address).await;
             assert!(shown.iter().all(Option::is_some), "{address}: {shown:?}");
         }

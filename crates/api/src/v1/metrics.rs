@@ -23,7 +23,7 @@ use crate::{
     respond::{API_VERSION, Reply, Warnings, date, round4},
     state::State,
     warnings::Warning,
-    window,
+    window::{self, Until},
 };
 
 /// A metric on one day. Money is in the account's currency, a share is a part of 1.
@@ -97,6 +97,8 @@ pub struct ListParams {
     #[param(inline, required = false)]
     days: FullDays<30, 365>,
     #[param(inline, required = false)]
+    until: Option<Until>,
+    #[param(inline, required = false)]
     as_of: Option<AsOf>,
 }
 
@@ -122,10 +124,10 @@ pub async fn get(
     query: Listing<ListParams>,
     state: web::Data<State>,
 ) -> Result<Either<Reply, HttpResponse>, ApiError> {
-    let Listing { params: ListParams { metric, days, as_of }, format, warnings } = query;
+    let Listing { params: ListParams { metric, days, until, as_of }, format, warnings } = query;
     let window_days = days.get();
     let Results { account, now } = Results::of(&caller, as_of, &state).await?;
-    let range = window::before_today(caller.zone(), now, window_days);
+    let range = Until::window(until, window::before_today(caller.zone(), now, window_days), window_days)?;
     let Dated { found, freshness } = state.metric_days.range(account, metric, range).await?;
     let data: Vec<DayBody> = found.into_iter().map(Into::into).collect();
     let freshness = FreshnessBody::new(freshness, caller.zone());

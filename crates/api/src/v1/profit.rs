@@ -31,7 +31,7 @@ use crate::{
     respond::{API_VERSION, JsonDecimal, Pagination, Reply, Warnings, date},
     state::State,
     warnings::Warning,
-    window,
+    window::{self, Until},
 };
 
 /// The profit of one day. Net revenue is gross revenue less refunds; operational profit is net revenue less the
@@ -253,6 +253,8 @@ pub struct ListParams {
     #[param(value_type = names::Flag, inline, required = false)]
     complete: Option<bool>,
     #[param(inline, required = false)]
+    until: Option<Until>,
+    #[param(inline, required = false)]
     as_of: Option<AsOf>,
     #[param(value_type = names::LanguageName, inline, required = false)]
     lang: Option<Language>,
@@ -280,14 +282,14 @@ pub async fn get(
     query: Listing<ListParams>,
     state: web::Data<State>,
 ) -> Result<Either<Reply, HttpResponse>, ApiError> {
-    let Listing { params: ListParams { days, limit, cursor, explain, complete, lang, as_of }, format, warnings } =
-        query;
+    let Listing { params, format, warnings } = query;
+    let ListParams { days, limit, cursor, explain, complete, until, as_of, lang } = params;
     let Results { account, now } = Results::of(&caller, as_of, &state).await?;
     let days = days.get();
     let currency = caller.currency();
     let texts = accepted.texts(lang, &caller, now);
     let window = if complete == Some(true) { window::before_today } else { window::ending_today };
-    let range = window(caller.zone(), now, days);
+    let range = Until::window(until, window(caller.zone(), now, days), days)?;
     let Dated { found: snapshots, freshness } = state.profit.range(account, range).await?;
     let totals = TotalsBody::new(&snapshots, currency);
     let page = PageRequest { limit: limit.requested().unwrap_or(days), cursor };

@@ -47,10 +47,9 @@ const fn first(limit: i64) -> PageRequest {
 
 pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
     let writer = super::writer(Some(&viewer), request.headers(), (state.clock)());
-    let query = Query::of(&request)?;
+    let query = Query::of(&request, writer.today())?;
     let account = viewer.account();
-    let complete = query.period.before(writer.today());
-    let with_today = DayRange { last: writer.today(), ..complete };
+    let (complete, with_today) = (query.window.complete(writer.today()), query.window.with_today(writer.today()));
     let before = query.compare.of(complete);
     // A day longer than what is added up: the chart has a day that today is compared with.
     let of_before = async {
@@ -76,7 +75,7 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
         shell: shell(&viewer, &state, &writer, Here::Overview, title.clone()).await?,
         title,
         window: window(&writer, complete),
-        period: periods(&writer, query.period, |period| Query { period, ..query }.address()),
+        period: periods(&writer, query.window, |window| Query { window, ..query }.address()),
         compare: comparisons(&writer, query.compare, complete, |compare| Query { compare, ..query }.address()),
         figures_label: writer.say("figures"),
         figures: figures::all(&writer, query, &now_sums, before_sums.as_ref()),
@@ -84,6 +83,7 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
             writer: &writer,
             query,
             range: with_today,
+            complete,
             profit: &profit,
             compared: &compared,
             expected: &expected,

@@ -126,7 +126,7 @@ fn chart(writer: &Writer, range: DayRange, sold: &[ItemDay], freshness: &Freshne
     let drawn = if sold.iter().any(|day| day.sold > 0) {
         Drawn::Line(Box::new(line(writer, range, sold)))
     } else {
-        Drawn::Empty { title: writer.say("not-sold"), what: writer.say("not-sold-what"), act: None }
+        Drawn::Empty { title: writer.say("not-sold"), what: writer.say("not-sold-what"), acts: vec![] }
     };
     Chart { title: writer.say("sold-title"), drawn, foot }
 }

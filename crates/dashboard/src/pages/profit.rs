@@ -6,15 +6,16 @@ mod way;
 use actix_web::{HttpRequest, HttpResponse, web::Data};
 use domain::{
     metrics::Metric,
-    periods::{Comparison, Period, days as length},
+    periods::{Comparison, days as length},
     profit::{Basis, DayRange, Snapshot},
 };
+use time::Date;
 
 use super::{
     figures::{change, moved, name, shown, sums, told, value},
     html, query,
     shell::shell,
-    window::{comparisons, periods, window},
+    window::{Window, comparisons, periods, window},
 };
 use crate::{
     error::PageError,
@@ -30,27 +31,29 @@ use crate::{
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Query {
-    period: Period,
+    window: Window,
     compare: Comparison,
     /// Where the list of days goes on: with the days before this one.
     cursor: Option<i64>,
 }
 
 impl Query {
-    const USUAL: Self = Self { period: Period::Month, compare: Comparison::Weekdays, cursor: None };
+    const USUAL: Self = Self { window: Window::USUAL, compare: Comparison::Weekdays, cursor: None };
 
-    fn of(request: &HttpRequest) -> Result<Self, PageError> {
+    fn of(request: &HttpRequest, today: Date) -> Result<Self, PageError> {
         Ok(Self {
-            period: query::one(request, "period")?.unwrap_or(Self::USUAL.period),
+            window: Window::of(request, today)?,
             compare: query::one(request, "compare")?.unwrap_or(Self::USUAL.compare),
             cursor: query::cursor(request)?,
         })
     }
 
     fn address(self) -> String {
-        let Self { period, compare, cursor } = self;
+        let Self { window, compare, cursor } = self;
+        let [period, until] = window.pairs();
         let pairs = [
-            (period != Self::USUAL.period).then(|| format!("period={period}")),
+            period,
+            until,
             (compare != Self::USUAL.compare).then(|| format!("compare={compare}")),
             cursor.map(|cursor| format!("cursor={cursor}")),
         ];
@@ -60,15 +63,14 @@ impl Query {
 
 pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
     let writer = super::writer(Some(&viewer), request.headers(), (state.clock)());
-    let query = Query::of(&request)?;
-    let complete = query.period.before(writer.today());
-    let with_today = DayRange { last: writer.today(), ..complete };
+    let query = Query::of(&request, writer.today())?;
+    let (complete, with_today) = (query.window.complete(writer.today()), query.window.with_today(writer.today()));
     let found = state.profit.range(viewer.account(), with_today).await?;
     let before = match query.compare.of(complete) {
         Some(range) => Some((range, state.profit.range(viewer.account(), range).await?.found)),
         None => None,
     };
-    let path = format!("/api/v1/profit?days={}", length(with_today));
+    let path = format!("/api/v1/profit?{}", query.window.api(length(with_today)));
     let source = Source {
         writer: &writer,
         query,
@@ -83,7 +85,7 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
         shell: shell(&viewer, &state, &writer, Here::Profit, title.clone()).await?,
         title,
         window: window(&writer, complete),
-        period: periods(&writer, query.period, |period| Query { period, cursor: None, ..query }.address()),
+        period: periods(&writer, query.window, |window| Query { window, cursor: None, ..query }.address()),
         compare: comparisons(&writer, query.compare, complete, |compare| Query { compare, ..query }.address()),
         figures: source.figures(),
         way_head: way::head(&source),
@@ -166,10 +168,7 @@ mod tests {
         metrics::Components,
     };
     use rust_decimal::{Decimal, dec};
-    use time::{
-        Date,
-        macros::{date, datetime},
-    };
+    use time::macros::{date, datetime};
 
     use super::*;
     use crate::text::tests::writer;
@@ -188,7 +187,7 @@ mod tests {
             day(date!(2026 - 11 - 20), dec!(100), dec!(100)),
         ];
         let freshness = Freshness { job: JobName::ProfitSnapshots, as_of: None, sources: vec![] };
-        let complete = Period::Month.before(writer.today());
+        let complete = Window::USUAL.complete(writer.today());
         let before = compare.then(|| sums(&[day(complete.first, dec!(160), dec!(0))], complete));
         test(&Source {
             writer: &writer,

@@ -1,11 +1,81 @@
 //! The days that a page looks at, and what they are compared with.
 
+use actix_web::HttpRequest;
 use domain::{
-    periods::{Comparison, Period, days},
+    instants,
+    periods::{Comparison, Period, days, shifted},
     profit::DayRange,
 };
+use time::Date;
 
-use crate::{text::Writer, views::layout::Choice};
+use super::query;
+use crate::{
+    error::PageError,
+    text::Writer,
+    views::layout::{Choice, Periods},
+};
+
+/// The days that are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    pub period: Period,
+    /// The last of them, where it is not yesterday, the last one that is over.
+    pub until: Option<Date>,
+}
+
+impl Window {
+    pub const USUAL: Self = Self { period: Period::Month, until: None };
+
+    /// # Errors
+    /// When the last day is not over.
+    pub fn of(request: &HttpRequest, today: Date) -> Result<Self, PageError> {
+        let until = match query::one::<String>(request, "until")? {
+            Some(text) => Some(instants::parse_day(&text).map_err(|_| PageError::Invalid("until"))?),
+            None => None,
+        };
+        if until.is_some_and(|day| day >= today) {
+            return Err(PageError::Invalid("until"));
+        }
+        let period = query::one(request, "period")?.unwrap_or(Self::USUAL.period);
+        Ok(Self { period, until: until.filter(|day| *day != shifted(today, -1)) })
+    }
+
+    /// The days that are added up: those that are over.
+    pub fn complete(self, today: Date) -> DayRange {
+        self.period.before(self.until.map_or(today, |last| shifted(last, 1)))
+    }
+
+    /// Those with today, where they end the day before.
+    pub fn with_today(self, today: Date) -> DayRange {
+        let complete = self.complete(today);
+        DayRange { last: if self.until.is_none() { today } else { complete.last }, ..complete }
+    }
+
+    /// The window that ends where this one begins.
+    fn earlier(self, today: Date) -> Self {
+        Self { until: Some(shifted(self.complete(today).first, -1)), ..self }
+    }
+
+    /// The one that begins where this one ends, as far as days are over.
+    fn later(self, today: Date) -> Option<Self> {
+        let last = shifted(self.until?, self.period.days());
+        Some(Self { until: (last < shifted(today, -1)).then_some(last), ..self })
+    }
+
+    /// Its parameters in an address; what is as usual is left out.
+    pub fn pairs(self) -> [Option<String>; 2] {
+        let Self { period, until } = self;
+        [(period != Self::USUAL.period).then(|| format!("period={period}")), until.map(|day| format!("until={day}"))]
+    }
+
+    /// What the API is asked for so many days of it by.
+    pub fn api(self, days: i64) -> String {
+        match self.until {
+            Some(day) => format!("days={days}&until={day}"),
+            None => format!("days={days}"),
+        }
+    }
+}
 
 /// The days, with the zone they are of and the currency of the amounts.
 pub fn window(writer: &Writer, range: DayRange) -> String {
@@ -18,13 +88,31 @@ pub fn place(writer: &Writer) -> String {
     writer.message("page-place").text("zone", zone).text("currency", writer.currency).say()
 }
 
-pub fn periods(writer: &Writer, chosen: Period, address: impl Fn(Period) -> String) -> (String, Vec<Choice>) {
+/// The choice of a period, and the ways to its days one by one and to the windows beside it.
+pub fn periods(writer: &Writer, chosen: Window, address: impl Fn(Window) -> String) -> Periods {
+    let today = writer.today();
     let choice = |period: &Period| Choice {
-        address: address(*period),
+        address: address(Window { period: *period, ..chosen }),
         text: writer.say(&format!("period-{period}")),
-        is_chosen: *period == chosen,
+        is_chosen: *period == chosen.period,
     };
-    (writer.say("period"), Period::ALL.iter().map(choice).collect())
+    let way = |id: &'static str, window: Window| {
+        let DayRange { first, last } = window.complete(today);
+        (address(window), writer.message(id).text("days", writer.days(first, last)).say())
+    };
+    let day = Choice {
+        address: format!("/profit/{}", chosen.complete(today).last),
+        text: writer.say("period-day"),
+        is_chosen: false,
+    };
+    Periods {
+        label: writer.say("period"),
+        choices: std::iter::once(day).chain(Period::ALL.iter().map(choice)).collect(),
+        shift: writer.say("window-other"),
+        earlier: way("window-earlier", chosen.earlier(today)),
+        later: chosen.later(today).map(|later| way("window-later", later)),
+        newest: writer.say("window-newest"),
+    }
 }
 
 pub fn comparisons(
@@ -47,4 +135,40 @@ pub fn comparisons(
     };
     let summary = writer.message("compare-with").text("with", name).say();
     (summary, Comparison::ALL.iter().map(choice).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::test::TestRequest;
+    use time::macros::date;
+
+    use super::*;
+
+    const TODAY: Date = date!(2026 - 11 - 22);
+
+    fn read(uri: &str) -> Result<Window, PageError> {
+        Window::of(&TestRequest::with_uri(uri).to_http_request(), TODAY)
+    }
+
+    #[test]
+    fn windows_stand_side_by_side_up_to_the_last_day_that_is_over() {
+        let newest = read("/?period=7d").unwrap();
+        assert_eq!(newest.with_today(TODAY), DayRange { first: date!(2026 - 11 - 15), last: TODAY });
+        assert_eq!(newest.later(TODAY), None);
+        let earlier = newest.earlier(TODAY);
+        assert_eq!(earlier, read("/?period=7d&until=2026-11-14").unwrap());
+        let week = DayRange { first: date!(2026 - 11 - 08), last: date!(2026 - 11 - 14) };
+        assert_eq!((earlier.complete(TODAY), earlier.with_today(TODAY)), (week, week));
+        assert_eq!(earlier.later(TODAY), Some(newest));
+        // One that begins between two of them is followed by the newest.
+        assert_eq!(read("/?period=7d&until=2026-11-18").unwrap().later(TODAY), Some(newest));
+    }
+
+    #[test]
+    fn a_window_of_days_that_are_not_over_is_refused() {
+        assert_eq!(read("/?until=2026-11-21").unwrap(), Window::USUAL);
+        for until in ["2026-11-22", "2027-01-01", "yesterday", "2026-1-1"] {
+            assert!(matches!(read(&format!("/?until={until}")), Err(PageError::Invalid("until"))), "{until}");
+        }
+    }
 }

@@ -18,7 +18,7 @@ pub enum Drawn {
     Empty {
         title: String,
         what: String,
-        act: Option<(String, &'static str)>,
+        acts: Vec<(String, &'static str)>,
     },
 }
 
@@ -36,12 +36,18 @@ fn drawn(drawn: &Drawn) -> Markup {
     html! {
         @match drawn {
             Drawn::Line(line) => (chart::line(line)),
-            Drawn::Empty { title, what, act } => {
+            Drawn::Empty { title, what, acts } => {
                 (ghost())
                 div.stack.gap {
                     h3 { (title) }
                     p { (what) }
-                    @if let Some((words, address)) = act { p.acts { a.btn.main href=(address) { (words) } } }
+                    @if !acts.is_empty() {
+                        p.acts {
+                            @for (number, (words, address)) in acts.iter().enumerate() {
+                                a class=(if number == 0 { "btn main" } else { "btn" }) href=(address) { (words) }
+                            }
+                        }
+                    }
                 }
             },
         }

@@ -207,9 +207,33 @@ pub fn segments(label: &str, choices: &[Choice]) -> Markup {
     keyed(label, choices, &[])
 }
 
-/// The choice of a period, with the keys of a week, a month, a quarter and a year.
-pub fn periods(label: &str, choices: &[Choice]) -> Markup {
-    keyed(label, choices, &["w", "m", "q", "y"])
+/// The choice of a period, and the ways to the windows beside the one that is shown.
+pub struct Periods {
+    pub label: String,
+    /// A day, a week, a month, a quarter and a year.
+    pub choices: Vec<Choice>,
+    /// What the ways are called together.
+    pub shift: String,
+    /// The address, and which days they are.
+    pub earlier: (String, String),
+    pub later: Option<(String, String)>,
+    /// Why there is no later one.
+    pub newest: String,
+}
+
+pub fn periods(periods: &Periods) -> Markup {
+    let (earlier, days) = &periods.earlier;
+    html! {
+        nav.seg aria-label=(periods.shift) {
+            a href=(earlier) rel="prev" data-key="ArrowLeft" title=(days) aria-label=(days) { "←" }
+            @match &periods.later {
+                Some((later, days)) => a href=(later) rel="next" data-key="ArrowRight" title=(days) aria-label=(days) { "→" },
+                // It keeps its key, which would else turn the page of a list below.
+                None => a role="link" aria-disabled="true" data-key="ArrowRight" title=(periods.newest) aria-label=(periods.newest) { "→" },
+            }
+        }
+        (keyed(&periods.label, &periods.choices, &["d", "w", "m", "q", "y"]))
+    }
 }
 
 fn keyed(label: &str, choices: &[Choice], keys: &[&str]) -> Markup {

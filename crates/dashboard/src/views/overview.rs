@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::{
     chart::{Chart, chart},
     figures::{Figure, choices},
-    layout::{Choice, Shell, menu, page as whole, periods},
+    layout::{Choice, Periods, Shell, menu, page as whole, periods},
     panel::{Panel, Way, panel},
     rows::{Head, Row, rows},
 };
@@ -14,7 +14,7 @@ pub struct Model {
     pub shell: Shell,
     pub title: String,
     pub window: String,
-    pub period: (String, Vec<Choice>),
+    pub period: Periods,
     pub compare: (String, Vec<Choice>),
     pub figures_label: String,
     pub figures: Vec<Figure>,
@@ -45,7 +45,7 @@ pub fn page(model: &Model) -> Markup {
             div.head {
                 div { h1 { (model.title) } p.soft { (model.window) } }
                 div.tools {
-                    (periods(&model.period.0, &model.period.1))
+                    (periods(&model.period))
                     (menu(&model.compare.0, &model.compare.1))
                 }
             }

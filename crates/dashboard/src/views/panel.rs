@@ -87,7 +87,7 @@ pub fn foot(foot: &Foot) -> Markup {
                     div.scroll tabindex="0" role="region" aria-label=(foot.words.as_table) { (figures(table)) }
                 }
             }
-            details { summary { (foot.words.calculated) } @for paragraph in &foot.how { p { (paragraph) } } }
+            details { summary data-key="e" { (foot.words.calculated) } @for paragraph in &foot.how { p { (paragraph) } } }
             @if let Some(csv) = &foot.csv { a href=(csv) { "CSV" } }
             @if let Some(call) = &foot.call {
                 a href=(call.json) { "JSON" }

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::{
     figures::{Fact, facts},
-    layout::{Choice, Shell, menu, page as whole, periods},
+    layout::{Choice, Periods, Shell, menu, page as whole, periods},
     panel::{Panel, panel},
     rows::{Head, Row, rows},
 };
@@ -13,7 +13,7 @@ pub struct Model {
     pub shell: Shell,
     pub title: String,
     pub window: String,
-    pub period: (String, Vec<Choice>),
+    pub period: Periods,
     pub compare: (String, Vec<Choice>),
     pub figures: Vec<Fact>,
     pub way_head: Vec<Head>,
@@ -29,7 +29,7 @@ pub fn page(model: &Model) -> Markup {
             div.head {
                 div { h1 { (model.title) } p.soft { (model.window) } }
                 div.tools {
-                    (periods(&model.period.0, &model.period.1))
+                    (periods(&model.period))
                     (menu(&model.compare.0, &model.compare.1))
                 }
             }

@@ -1,10 +1,15 @@
 # Figures, their windows and states, on more than one page.
 
 period = Period
+period-day = Day
 period-7d = 7 days
 period-30d = 30 days
 period-90d = 90 days
 period-12m = 12 months
+window-other = Other days
+window-earlier = Earlier: { $days }
+window-later = Later: { $days }
+window-newest = These are the newest days that are over
 page-window = { $days }, complete days, { $place }
 page-place = { $zone } time, { $currency }
 compare-with = Compare: { $with }

@@ -1,10 +1,15 @@
 # Cifras, sus períodos y estados, en más de una página.
 
 period = Período
+period-day = Día
 period-7d = 7 días
 period-30d = 30 días
 period-90d = 90 días
 period-12m = 12 meses
+window-other = Otros días
+window-earlier = Antes: { $days }
+window-later = Después: { $days }
+window-newest = Estos son los últimos días terminados
 page-window = { $days }, días completos, { $place }
 page-place = hora de { $zone }, { $currency }
 compare-with = Comparar: { $with }

@@ -1,10 +1,15 @@
 # Números, seus períodos e estados, em mais de uma página.
 
 period = Período
+period-day = Dia
 period-7d = 7 dias
 period-30d = 30 dias
 period-90d = 90 dias
 period-12m = 12 meses
+window-other = Outros dias
+window-earlier = Antes: { $days }
+window-later = Depois: { $days }
+window-newest = Estes são os últimos dias encerrados
 page-window = { $days }, dias completos, { $place }
 page-place = horário de { $zone }, { $currency }
 compare-with = Comparar: { $with }

@@ -32,7 +32,7 @@ pub fn panel(source: &Source<'_>, metric: Metric, around: DayRange, judged: &Dat
     let drawn = if judged.found.iter().any(|day| day.observed.is_some()) {
         Drawn::Line(Box::new(line(source, metric, around, &judged.found)))
     } else {
-        Drawn::Empty { title: writer.say("no-days"), what: writer.say("no-days-what"), act: None }
+        Drawn::Empty { title: writer.say("no-days"), what: writer.say("no-days-what"), acts: vec![] }
     };
     let name = figures::name(writer, metric);
     Chart { title: writer.message("metric-around").text("name", name).say(), drawn, foot }

@@ -21,6 +21,7 @@ use crate::{
     text::Writer,
     views::{
         chart::{Chart, Drawn},
+        layout::Here,
         panel::{Call, Table},
     },
 };
@@ -31,8 +32,9 @@ const MAX_DAYS: i64 = 365;
 pub struct Source<'a> {
     pub writer: &'a Writer,
     pub query: Query,
-    /// The days of the chart, today last.
+    /// The days of the chart, and those of them that are over.
     pub range: DayRange,
+    pub complete: DayRange,
     pub profit: &'a Dated<Vec<Snapshot>>,
     pub compared: &'a [Snapshot],
     pub expected: &'a Dated<Vec<JudgedDay>>,
@@ -53,10 +55,10 @@ pub fn panel(source: &Source<'_>) -> Chart {
     let all = source.days();
     let metric = query.metric;
     let how = vec![writer.say(&format!("how-{metric}")), writer.say("how-band")];
-    let with_today = days(source.range);
-    let path = format!("/api/v1/profit?days={}", with_today.min(MAX_DAYS));
+    let path = format!("/api/v1/profit?{}", query.window.api(days(source.range).min(MAX_DAYS)));
     let mut foot = panel::foot(writer, &source.profit.freshness, how, &path, true, source.api);
-    let of_figures = panel::curl(&format!("/api/v1/profit?days={}&complete=1", with_today - 1), source.api);
+    let figures = format!("/api/v1/profit?{}&complete=1", query.window.api(days(source.complete)));
+    let of_figures = panel::curl(&figures, source.api);
     let of_chart = panel::curl(&path, source.api);
     let both = format!("# {}\n{of_figures}\n\n# {}\n{of_chart}", writer.say("curl-figures"), writer.say("curl-chart"));
     foot.call = foot.call.map(|call| Call { curl: both, ..call });
@@ -64,17 +66,22 @@ pub fn panel(source: &Source<'_>) -> Chart {
     let drawn = if all.iter().any(|day| day.value.is_some()) {
         Drawn::Line(Box::new(source.line(&all)))
     } else if source.profit.freshness.as_of.is_none() {
-        Drawn::Empty { title: writer.say("no-orders"), what: writer.say("no-orders-what"), act: None }
+        Drawn::Empty { title: writer.say("no-orders"), what: writer.say("no-orders-what"), acts: acts(writer) }
     } else {
-        Drawn::Empty { title: writer.say("no-orders"), what: writer.say("no-snapshot"), act: None }
+        Drawn::Empty { title: writer.say("no-orders"), what: writer.say("no-snapshot"), acts: vec![] }
     };
     Chart { title: writer.say(&format!("per-day-{metric}")), drawn, foot }
+}
+
+/// Where the first orders come from.
+fn acts(writer: &Writer) -> Vec<(String, &'static str)> {
+    vec![(writer.say("import-file"), Here::Data.address()), (writer.say("connect-shop"), Here::Integrations.address())]
 }
 
 impl Source<'_> {
     fn days(&self) -> Vec<Day> {
         let metric = self.query.metric;
-        let back = self.query.compare.days_back(days(self.range) - 1);
+        let back = self.query.compare.days_back(days(self.complete));
         let value = |snapshots: &[Snapshot], date: Date| {
             let found = snapshots.iter().find(|day| day.date == date)?;
             metric.of(&Sums { components: found.components, ..Sums::default() })
@@ -107,7 +114,7 @@ impl Source<'_> {
         let ticks = scale.ticks.iter().map(|value| tick(writer, self.query.metric, *value, scale.decimals)).collect();
         let has_band = low.iter().any(Option::is_some);
         let has_before = compared.iter().any(Option::is_some);
-        let is_open = values.last().is_some_and(Option::is_some);
+        let is_open = self.range.last > self.complete.last && values.last().is_some_and(Option::is_some);
         let compare_name = self.compare_name();
         let last = |series: &Series| series.iter().rev().flatten().next().copied();
         let called = figures::name(writer, self.query.metric).to_lowercase();
@@ -144,7 +151,7 @@ impl Source<'_> {
     }
 
     fn compare_name(&self) -> String {
-        let window = days(self.range) - 1;
+        let window = days(self.complete);
         let back = self.query.compare.days_back(window).unwrap_or_default();
         let message = self.writer.message(format!("line-before-{}", self.query.compare));
         match self.query.compare {
@@ -178,7 +185,7 @@ impl Source<'_> {
     }
 
     fn than(&self) -> String {
-        let window = days(self.range) - 1;
+        let window = days(self.complete);
         let back = self.query.compare.days_back(window).unwrap_or_default();
         let message = self.writer.message(format!("than-{}", self.query.compare));
         match self.query.compare {
@@ -190,12 +197,11 @@ impl Source<'_> {
     }
 
     fn outside(&self, all: &[Day]) -> String {
-        let today = self.range.last;
         let departs = |day: &Day| {
             let (expected, value) = (day.judged?.expected?, day.value?.to_f64()?);
             let width = (expected.high - expected.low).max(f64::MIN_POSITIVE);
             let by = (expected.low - value).max(value - expected.high) / width;
-            (by > 0.0 && day.date != today).then_some(by)
+            (by > 0.0 && day.date <= self.complete.last).then_some(by)
         };
         let judged = all.iter().any(|day| day.judged.is_some_and(|day| day.expected.is_some()));
         let outside: Vec<(f64, &Day)> = all.iter().filter_map(|day| Some((departs(day)?, day))).collect();
@@ -227,8 +233,11 @@ impl Source<'_> {
         }
         let row = |day: &Day| {
             let date = writer.weekday(day.date);
-            let name =
-                if day.date == self.range.last { writer.message("today-so-far").text("day", date).say() } else { date };
+            let name = if day.date > self.complete.last {
+                writer.message("today-so-far").text("day", date).say()
+            } else {
+                date
+            };
             let expected = day.judged.and_then(|day| day.expected);
             let range = expected
                 .map_or_else(|| "–".to_owned(), |expected| range_of(writer, metric, expected.low, expected.high));

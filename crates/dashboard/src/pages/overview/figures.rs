@@ -35,14 +35,11 @@ pub fn all(writer: &Writer, query: Query, now: &Sums, before: Option<&Sums>) -> 
 
 #[cfg(test)]
 mod tests {
-    use domain::{
-        metrics::Components,
-        periods::{Comparison, Period},
-    };
+    use domain::{metrics::Components, periods::Comparison};
     use rust_decimal::{Decimal, dec};
 
     use super::*;
-    use crate::text::tests::writer;
+    use crate::{pages::window::Window, text::tests::writer};
 
     fn of(revenue: Decimal, ads: Decimal, orders: i64) -> Sums {
         let components =
@@ -52,7 +49,7 @@ mod tests {
 
     #[test]
     fn direction_and_judgement_are_two_things() {
-        let query = Query { period: Period::Month, compare: Comparison::Before, metric: Metric::Profit };
+        let query = Query { window: Window::USUAL, compare: Comparison::Before, metric: Metric::Profit };
         let (now, before) = (of(dec!(1100), dec!(120), 10), of(dec!(1000), dec!(100), 0));
         let figures = all(&writer("en"), query, &now, Some(&before));
         let class =
@@ -68,7 +65,7 @@ mod tests {
 
     #[test]
     fn what_has_no_value_is_a_dash() {
-        let query = Query { period: Period::Month, compare: Comparison::Nothing, metric: Metric::Profit };
+        let query = Query { window: Window::USUAL, compare: Comparison::Nothing, metric: Metric::Profit };
         let figures = all(&writer("en"), query, &of(dec!(0), dec!(0), 0), None);
         assert_eq!((figures[3].fact.text.as_str(), figures[3].fact.value.as_deref()), ("–", None));
     }

@@ -101,7 +101,7 @@ pub fn panel(source: &Source<'_>) -> Panel<Row> {
         }
         Row { name: writer.say(&format!("explained-{}", step.figure)), address: None, below: None, cells }
     };
-    let path = format!("/api/v1/profit?days={}&complete=1", days(source.complete));
+    let path = format!("/api/v1/profit?{}&complete=1", source.query.window.api(days(source.complete)));
     let has_days = source.complete_days().next().is_some();
     Panel {
         id: "h-way",
