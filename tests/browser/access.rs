@@ -23,9 +23,8 @@ const VIEWS: [(View, bool); 4] =
 
 pub async fn no_page_breaks_a_rule_of_axe(world: &World) {
     let mut faults = Vec::new();
-    for (page, cookie) in world.all_pages() {
-        world.keep(cookie).await;
-        world.open(&page.address).await;
+    for page in world.all_pages() {
+        world.visit(page).await;
         world.rig.run(AXE).await;
         for (view, unfolded) in VIEWS {
             world.rig.view(view).await;
@@ -36,8 +35,17 @@ pub async fn no_page_breaks_a_rule_of_axe(world: &World) {
         }
         faults.extend(world.rig.complaints().await.into_iter().map(|line| format!("{}: {line}", page.address)));
     }
-    // What lies over a page: a menu, the list of keys, and the navigation of a phone.
+    // What is not as it was asked for, of which the console speaks too.
     world.keep(Some(&world.cookie)).await;
+    for address in ["/nothing", "/integrations/shopify/callback?code=of-nobody&state=none", "/?until=yesterday"] {
+        world.open(address).await;
+        world.rig.run(AXE).await;
+        for view in [WIDE, View { width: PHONE.width, ..DARK }] {
+            world.rig.view(view).await;
+            note(&mut faults, &format!("{address} {view:?}"), &world.rig.run(CHECK).await);
+        }
+    }
+    // What lies over a page: a menu, the list of keys, and the navigation of a phone.
     for (view, opens) in [
         (WIDE, "document.querySelector('details.menu').open = true"),
         (WIDE, "document.querySelector('#keys').showPopover()"),
@@ -60,7 +68,7 @@ pub async fn no_page_is_wider_than_its_window(world: &World) {
     for language in ["en", "es", "pt-BR"] {
         world.speak(language).await;
         for page in &world.pages {
-            world.open(&page.address).await;
+            world.visit(page).await;
             world.rig.run(UNFOLD).await;
             for view in [WIDE, PHONE] {
                 world.rig.view(view).await;

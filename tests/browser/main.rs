@@ -5,12 +5,15 @@
 #[path = "../it/crawl.rs"]
 #[expect(dead_code, reason = "the other tests read the pages' text")]
 mod crawl;
+#[path = "../it/extras.rs"]
+mod extras;
 #[path = "../it/service.rs"]
 #[expect(dead_code, reason = "the other tests use more of it")]
 mod service;
 
 mod access;
 mod hostile;
+mod journey;
 mod keyboard;
 mod pictures;
 mod plain;
@@ -43,6 +46,7 @@ fn main() -> ExitCode {
     let arguments = Arguments { test_threads: Some(1), ..Arguments::from_args() };
     let tests = tests![
         weight::a_link_leads_to_the_first_chart,
+        journey::who_signs_up_sees_a_chart_of_their_own_orders,
         weight::the_overview_is_light,
         access::no_page_breaks_a_rule_of_axe,
         access::no_page_is_wider_than_its_window,

@@ -19,14 +19,19 @@ pub async fn take(world: &World, folder: &Path) {
     for language in ["en", "es", "pt-BR"] {
         world.fresh().await;
         world.speak(language).await;
-        for (page, cookie) in world.all_pages() {
-            world.keep(cookie).await;
+        for page in world.all_pages() {
             let name = page.pattern.trim_matches('/').replace(['/', '{', '}'], "-").replace("--", "-");
             let name = if name.is_empty() { "overview" } else { name.trim_matches('-') };
+            // Several of a kind are told apart by their place among them.
+            let alike = world.all_pages().take_while(|other| other.address != page.address);
+            let name = match alike.filter(|other| other.pattern == page.pattern).count() {
+                0 => name.to_owned(),
+                before => format!("{name}-{}", before + 1),
+            };
             for width in WIDTHS {
                 for theme in ["light", "dark"] {
                     world.rig.view(View { width, theme }).await;
-                    world.open(&page.address).await;
+                    world.visit(page).await;
                     // As high as the page, so that what keeps its place is drawn along all of it.
                     let height = world.rig.run("return document.documentElement.scrollHeight").await;
                     let metrics = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});

@@ -10,7 +10,7 @@ pub async fn everything_is_read_and_decided_without_a_script(world: &World) {
     let find =
         async |what: &str| world.rig.driver.find(By::Css(what)).await.unwrap_or_else(|error| panic!("{what}: {error}"));
     for page in &world.pages {
-        world.open(&page.address).await;
+        world.visit(page).await;
         assert!(!find("main h1").await.text().await.unwrap().is_empty(), "{}", page.address);
         // What needs a script is not offered.
         for needing in world.rig.driver.find_all(By::Css("[data-copy], [data-help]")).await.unwrap() {
@@ -18,6 +18,7 @@ pub async fn everything_is_read_and_decided_without_a_script(world: &World) {
         }
     }
     // What is folded unfolds.
+    world.keep(Some(&world.cookie)).await;
     world.open("/").await;
     let fold = find("footer.foot details").await;
     fold.find(By::Css("summary")).await.unwrap().click().await.unwrap();

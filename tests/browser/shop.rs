@@ -5,6 +5,7 @@ use tokio_postgres::Client;
 
 use crate::{
     crawl::{Crawler, Page, assert_complete},
+    extras::{Owner, receiver},
     rig::{Programs, Rig, WIDE},
     service::{Service, free_port, run},
 };
@@ -27,7 +28,13 @@ pub struct World {
 impl World {
     pub async fn start(programs: &Programs) -> Self {
         let listen = format!("127.0.0.1:{}", free_port());
-        let settings = [("BAS_RATE_LIMIT_PER_MINUTE", "100000"), ("BAS_DASHBOARD_LISTEN", listen.as_str())];
+        let port = receiver(&[503, 200]).await;
+        let allowed = format!("127.0.0.1:{port}");
+        let settings = [
+            ("BAS_RATE_LIMIT_PER_MINUTE", "100000"),
+            ("BAS_DASHBOARD_LISTEN", listen.as_str()),
+            ("BAS_WEBHOOK_ALLOW_LOOPBACK", allowed.as_str()),
+        ];
         let service = Service::start_with(&settings).await;
         let loaded: Value = serde_json::from_str(&run(&mut service.api(&["demo", "--json"]))).unwrap();
         let sql = service.db.client().await.unwrap();
@@ -43,8 +50,15 @@ impl World {
             public: Vec::new(),
         };
         world.cookie = world.log_in(world.demo).await;
-        world.pages = Crawler::new(&world.site, Some(&world.cookie), 1).pages().await;
+        // Whose password is asked for again. Nobody knows it.
+        world.sql.execute("UPDATE people SET password = 'none'", &[]).await.unwrap();
+        let World { service, sql, site, demo, cookie, .. } = &world;
+        let owner = Owner { service, sql, site, account: *demo, cookie };
+        let extras = owner.add_extras("Extra", port).await;
+        let crawler = Crawler::new(&world.site, Some(&world.cookie), 1).starting_at(extras);
+        world.pages = crawler.pages().await;
         assert_complete(&world.pages, true);
+        world.pages.retain(|page| !page.is_file);
         world.public = Crawler::new(&world.site, None, 1).pages().await;
         world
     }
@@ -94,9 +108,14 @@ impl World {
         self.sql.execute("UPDATE people SET language = $1", &[&language]).await.unwrap();
     }
 
-    /// Every page with whether it needs a session: those that do come first.
-    pub fn all_pages(&self) -> impl Iterator<Item = (&Page, Option<&str>)> {
-        let members = self.pages.iter().map(|page| (page, Some(self.cookie.as_str())));
-        members.chain(self.public.iter().map(|page| (page, None)))
+    /// Opens a page of its own kind of session.
+    pub async fn visit(&self, page: &Page) {
+        self.keep(page.cookie.as_deref()).await;
+        self.open(&page.address).await;
+    }
+
+    /// Those of members come first.
+    pub fn all_pages(&self) -> impl Iterator<Item = &Page> {
+        self.pages.iter().chain(&self.public)
     }
 }

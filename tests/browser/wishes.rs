@@ -24,7 +24,7 @@ const MOVING: &str = r#"
 pub async fn what_the_reader_asks_of_the_system_is_kept(world: &World) {
     for page in &world.pages {
         world.rig.media("", &[("forced-colors", "active")]).await;
-        world.open(&page.address).await;
+        world.visit(page).await;
         assert_eq!(world.rig.run(FORCED).await, json!([true, [], [], [], []]), "{}", page.address);
         world.rig.media("", &[("prefers-reduced-motion", "reduce")]).await;
         assert_eq!(world.rig.run(MOVING).await, json!([]), "{}", page.address);
@@ -35,9 +35,8 @@ pub async fn what_the_reader_asks_of_the_system_is_kept(world: &World) {
 pub async fn a_page_is_read_at_400_per_cent(world: &World) {
     let metrics = json!({"width": 320, "height": 256, "deviceScaleFactor": 4, "mobile": false});
     world.rig.cdp("Emulation.setDeviceMetricsOverride", metrics).await;
-    for (page, cookie) in world.all_pages() {
-        world.keep(cookie).await;
-        world.open(&page.address).await;
+    for page in world.all_pages() {
+        world.visit(page).await;
         world.rig.run(UNFOLD).await;
         world.rig.assert_fits(&page.address).await;
         // Nothing that stays in its place covers what is read.
@@ -49,7 +48,7 @@ pub async fn a_page_is_read_at_400_per_cent(world: &World) {
 
 pub async fn a_page_is_printed(world: &World) {
     for page in &world.pages {
-        world.open(&page.address).await;
+        world.visit(page).await;
         world.rig.media("print", &[]).await;
         let shown = "return [...document.querySelectorAll('nav, form, button, .tools')].filter((one) => one.checkVisibility()).map((one) => one.outerHTML.slice(0, 120))";
         assert_eq!(world.rig.run(shown).await, json!([]), "{}", page.address);

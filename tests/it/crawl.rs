@@ -17,6 +17,10 @@ pub struct Page {
     /// The pattern of its path in the table.
     pub pattern: &'static str,
     pub address: String,
+    /// What it was opened with.
+    pub cookie: Option<String>,
+    /// Whether a browser keeps it rather than shows it.
+    pub is_file: bool,
     pub text: String,
 }
 
@@ -42,19 +46,34 @@ pub struct Crawler {
     site: String,
     cookie: Option<String>,
     most: usize,
+    /// Where it goes first, whatever the pattern, each with its cookie.
+    starts: Vec<(String, Option<String>)>,
 }
 
 impl Crawler {
     /// `cookie` is `name=value`; without one, what everybody sees is looked at.
     pub fn new(site: &str, cookie: Option<&str>, most: usize) -> Self {
         let client = reqwest::Client::builder().no_proxy().redirect(Policy::none()).build().unwrap();
-        Self { client, site: site.to_owned(), cookie: cookie.map(str::to_owned), most }
+        let first = if cookie.is_some() { "/" } else { "/login" };
+        let cookie = cookie.map(str::to_owned);
+        let starts = vec![(first.to_owned(), cookie.clone())];
+        Self { client, site: site.to_owned(), cookie, most, starts }
+    }
+
+    /// Goes to these addresses too, which no link leads to, each with its cookie.
+    pub fn starting_at(mut self, addresses: Vec<(String, String)>) -> Self {
+        self.starts.extend(addresses.into_iter().map(|(address, cookie)| (address, Some(cookie))));
+        self
     }
 
     pub async fn get(&self, address: &str) -> Response {
+        self.get_as(address, self.cookie.as_deref()).await
+    }
+
+    async fn get_as(&self, address: &str, cookie: Option<&str>) -> Response {
         let mut request = self.client.get(format!("{}{address}", self.site)).header("accept-language", "en");
         request = request.header("sec-fetch-site", "same-origin").header("sec-fetch-mode", "navigate");
-        if let Some(cookie) = &self.cookie {
+        if let Some(cookie) = cookie {
             request = request.header("cookie", cookie);
         }
         request.send().await.unwrap()
@@ -63,14 +82,19 @@ impl Crawler {
     /// The pages of the table that there are for whoever looks.
     pub async fn pages(&self) -> Vec<Page> {
         let patterns = patterns(self.cookie.is_some());
-        let start = if self.cookie.is_some() { "/" } else { "/login" };
-        let mut waiting = VecDeque::from([start.to_owned()]);
-        let mut seen = vec![start.to_owned()];
         let mut found: Vec<Page> = Vec::new();
+        let mut waiting = VecDeque::new();
+        let mut seen: Vec<_> = self.starts.iter().map(|(address, _)| address.clone()).collect();
+        for (address, cookie) in &self.starts {
+            found.extend(self.page(&patterns, address, cookie.as_deref(), &mut waiting, &mut seen).await);
+        }
         let mut guesses = patterns.iter().copied();
         loop {
             while let Some(address) = waiting.pop_front() {
-                found.extend(self.page(&patterns, &address, &mut waiting, &mut seen, &found).await);
+                let is_enough = |pattern| found.iter().filter(|page| page.pattern == pattern).count() >= self.most;
+                if !pattern_of(&patterns, &address).is_some_and(is_enough) {
+                    found.extend(self.page(&patterns, &address, self.cookie.as_deref(), &mut waiting, &mut seen).await);
+                }
             }
             // What no link leads to from here: a message has its address, or it is not shown now.
             let Some(next) = guesses.find(|pattern| !found.iter().any(|page| page.pattern == *pattern)) else { break };
@@ -84,26 +108,22 @@ impl Crawler {
         found
     }
 
+    /// What is at the address, unless it leads on to another one or is not there.
     async fn page(
         &self,
         patterns: &[&'static str],
         address: &str,
+        cookie: Option<&str>,
         waiting: &mut VecDeque<String>,
         seen: &mut Vec<String>,
-        found: &[Page],
     ) -> Option<Page> {
-        let path = address.split('?').next().unwrap_or_default();
-        let pattern = patterns.iter().find(|pattern| fits(pattern, path))?;
-        if found.iter().filter(|page| page.pattern == *pattern).count() >= self.most {
+        let pattern = pattern_of(patterns, address)?;
+        let response = self.get_as(address, cookie).await;
+        if response.status() != 200 {
             return None;
         }
-        let response = self.get(address).await;
-        let status = response.status().as_u16();
-        // A page may send on to another one, may not be there, and what is there may be a file.
         let kind = response.headers().get("content-type").map(|kind| kind.to_str().unwrap().to_owned());
-        if status != 200 || !kind.is_some_and(|kind| kind.starts_with("text/html")) {
-            return None;
-        }
+        let is_file = !kind.is_some_and(|kind| kind.starts_with("text/html"));
         let text = response.text().await.unwrap();
         for link in links(&text).filter(|link| !link.starts_with("/assets/") && !link.starts_with("/api/")) {
             let link = link.split('#').next().unwrap_or_default().to_owned();
@@ -112,24 +132,17 @@ impl Crawler {
                 waiting.push_back(link);
             }
         }
-        Some(Page { pattern, address: address.to_owned(), text })
+        Some(Page { pattern, address: address.to_owned(), cookie: cookie.map(str::to_owned), is_file, text })
     }
 }
 
-/// Pages that no link of the demo shop leads to: it has no rule, webhook, key, file or connection, and others are for who was
-/// asked to prove who they are, or are files.
-const OUT_OF_REACH: [&str; 10] = [
-    "/confirm",
-    "/settings/activity.csv",
-    "/data/{id}",
-    "/data/{id}/rejects.csv",
-    "/integrations/{provider}/callback",
-    "/alerts/{id}",
-    "/webhooks/{id}",
-    "/webhooks/{id}/replay",
-    "/webhooks/{id}/deliveries/{delivery}",
-    "/keys/{id}",
-];
+fn pattern_of(patterns: &[&'static str], address: &str) -> Option<&'static str> {
+    let path = address.split('?').next().unwrap_or_default();
+    patterns.iter().copied().find(|pattern| fits(pattern, path))
+}
+
+/// Leads on to a connection when a platform has sent its owner back here, and is no page otherwise.
+const OUT_OF_REACH: [&str; 1] = ["/integrations/{provider}/callback"];
 
 /// Fails for a pattern of which no page was found, though there is something for every page to show.
 pub fn assert_complete(found: &[Page], of_members: bool) {

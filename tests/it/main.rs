@@ -9,12 +9,14 @@ mod authorisation;
 mod backup;
 mod budgets;
 mod commands;
+#[expect(dead_code, reason = "the tests in the browser read a page's cookie")]
 mod crawl;
 mod dashboard;
 mod data_keys;
 mod databases;
 mod delivery_log;
 mod docs;
+mod extras;
 mod failures;
 mod hostile_shops;
 mod lifecycle;

@@ -39,6 +39,7 @@ pub const READS: &[&str] = &[
     "/api/v1/risks",
     "/api/v1/webhooks",
     "/api/v1/webhooks/{id}/deliveries",
+    "/api/v1/webhooks/{id}/deliveries/{delivery}",
 ];
 
 /// An address with what answers it.

@@ -9,7 +9,10 @@ use nix::sys::signal::{Signal, kill};
 use time::OffsetDateTime;
 
 use super::{Browser, Dashboard, Page};
-use crate::service::{Process, api};
+use crate::{
+    extras::file_form,
+    service::{Process, api},
+};
 
 const WITHIN: Duration = Duration::from_secs(180);
 const PAUSE: Duration = Duration::from_millis(100);
@@ -28,11 +31,7 @@ fn orders(count: usize, extra: &str) -> String {
 const COLUMNS: &str = "map-order_id=Pedido&map-sku=Producto&map-quantity=Unidades&map-date=Cuando&map-price=Precio&map-customer_id=Cliente";
 
 async fn send(browser: &Browser, kind: &'static str, text: impl Into<Vec<u8>>) -> Page {
-    let part = |about: &str| format!("--edge\r\ncontent-disposition: form-data; name={about}\r\n");
-    let mut body = format!("{}\r\n{kind}\r\n", part("\"kind\""));
-    body += &part("\"file\"; filename=\"pedidos.csv\"");
-    body += "content-type: text/csv\r\n\r\n";
-    let body = [body.into_bytes(), text.into(), b"\r\n--edge--\r\n".to_vec()].concat();
+    let body = file_form(kind, "pedidos.csv", &text.into());
     let request = browser.client.post(format!("{}/data", browser.site)).body(body);
     let request = request.header("content-type", "multipart/form-data; boundary=edge");
     let request = request.header("cookie", browser.cookie.clone().unwrap()).header("sec-fetch-site", "same-origin");

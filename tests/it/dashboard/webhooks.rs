@@ -1,40 +1,9 @@
 //! Webhooks on the pages: made, tried, looked at, sent again, paused and deleted.
 
 use serde_json::Value;
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpListener,
-};
 
 use super::{Browser, Dashboard, keys::once};
-use crate::service::Process;
-
-/// Answers each request with the next status, and the last one for ever.
-async fn receiver(statuses: &'static [u16]) -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let port = listener.local_addr().unwrap().port();
-    tokio::spawn(async move {
-        let mut made = 0;
-        loop {
-            let (mut stream, _) = listener.accept().await.unwrap();
-            let mut read = Vec::new();
-            while !String::from_utf8_lossy(&read).ends_with("}}") {
-                let mut chunk = [0; 4096];
-                let count = stream.read(&mut chunk).await.unwrap();
-                read.extend_from_slice(&chunk[..count]);
-                if count == 0 {
-                    break;
-                }
-            }
-            let status = statuses[made.min(statuses.len() - 1)];
-            made += 1;
-            let answer =
-                format!("HTTP/1.1 {status} X\r\ncontent-length: 14\r\nconnection: close\r\n\r\n<b>answer</b>\n");
-            stream.write_all(answer.as_bytes()).await.unwrap();
-        }
-    });
-    port
-}
+use crate::{extras::receiver, service::Process};
 
 struct Fixture {
     dashboard: Dashboard,
@@ -156,8 +125,8 @@ async fn deliveries_are_filtered_as_the_printed_call_does_and_paged() {
         let shown = browser.get(&format!("{page}{filter}")).await.text;
         let links = shown.matches(&format!("href=\"{page}/deliveries/")).count();
         assert_eq!(links, expected, "{filter}");
-        let (_, command) = shown.split_once("href=\"/api/v1/webhooks").unwrap();
-        let path = format!("/api/v1/webhooks{}", command.split('"').next().unwrap().replace("&amp;", "&"));
+        let (_, command) = shown.split_once("href=\"/api/v1/webhooks/").unwrap();
+        let path = format!("/api/v1/webhooks/{}", command.split('"').next().unwrap().replace("&amp;", "&"));
         let api: Value = dashboard.service.process.json(&path, &key).await;
         let ids: Vec<_> = api["data"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap()).collect();
         assert_eq!(ids.len(), expected, "{path}");

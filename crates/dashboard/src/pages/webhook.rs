@@ -175,6 +175,7 @@ pub async fn model(
         once: told.once,
         done: told.done,
         facts: facts(writer, &subscription, tally),
+        foot: panel::current(writer, vec![writer.say("how-webhooks")], "/api/v1/webhooks", &state.settings.api_url),
         filters: filters(writer, query, id),
         head: head(writer),
         deliveries: deliveries(writer, state, query, id, &found),

@@ -111,7 +111,7 @@ fn choose(form: &Choose) -> Markup {
     html! {
         section.panel aria-labelledby="h-beginning" {
             header { h2 #h-beginning { (form.beginning) } }
-            div.scroll tabindex="0" role="region" aria-labelledby="h-beginning" { (beginning(&form.rows)) }
+            div.scroll tabindex="0" role="group" aria-labelledby="h-beginning" { (beginning(&form.rows)) }
         }
         section.panel aria-labelledby="h-choose" {
             header { h2 #h-choose { (form.title) } }

@@ -6,7 +6,7 @@ use super::{
     figures::{Fact, facts},
     form::{Filters, Form, filters, section},
     layout::{Shell, page as whole},
-    panel::{Panel, Way, panel},
+    panel::{Foot, Panel, Way, foot, panel},
     rows::{Badge, Head, Row, badge, rows},
     secret::{Once, once},
 };
@@ -23,6 +23,8 @@ pub struct Model {
     /// What was just done.
     pub done: Option<String>,
     pub facts: Vec<Fact>,
+    /// Below the facts.
+    pub foot: Foot,
     pub filters: Filters,
     pub head: Vec<Head>,
     pub deliveries: Panel<Row>,
@@ -44,6 +46,7 @@ pub fn page(model: &Model) -> Markup {
             @if let Some(secret) = &model.once { (once(secret)) }
             @if let Some(done) = &model.done { p.note.good.since role="status" { (done) } }
             (facts(&model.facts))
+            (foot(&model.foot))
             (filters(&model.filters))
             (panel(&model.deliveries, |listed| rows(&model.head, listed)))
             @for form in &model.forms { (section(form)) }

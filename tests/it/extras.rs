@@ -1,0 +1,158 @@
+//! What the demo shop lacks, made by the forms of the pages: an alert rule, a webhook with a delivery that failed, an API key,
+//! and files, lines of one of which were refused.
+
+use std::time::{Duration, Instant};
+
+use reqwest::{Response, redirect::Policy};
+use time::OffsetDateTime;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpListener,
+};
+use tokio_postgres::Client;
+
+use crate::service::{Process, Service, api, run};
+
+/// Far above what an import and its jobs take on a busy machine.
+const WITHIN: Duration = Duration::from_secs(300);
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// A receiver of webhooks that answers each request with the next status, and the last one for ever; its port.
+pub async fn receiver(statuses: &'static [u16]) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        let mut made = 0;
+        loop {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut read = Vec::new();
+            while !String::from_utf8_lossy(&read).ends_with("}}") {
+                let mut chunk = [0; 4096];
+                let count = stream.read(&mut chunk).await.unwrap();
+                read.extend_from_slice(&chunk[..count]);
+                if count == 0 {
+                    break;
+                }
+            }
+            let status = statuses[made.min(statuses.len() - 1)];
+            made += 1;
+            let answer =
+                format!("HTTP/1.1 {status} X\r\ncontent-length: 14\r\nconnection: close\r\n\r\n<b>answer</b>\n");
+            stream.write_all(answer.as_bytes()).await.unwrap();
+        }
+    });
+    port
+}
+
+/// The body of the form that sends a file, whose parts `edge` parts.
+pub fn file_form(kind: &str, name: &str, content: &[u8]) -> Vec<u8> {
+    let part = |about: &str| format!("--edge\r\ncontent-disposition: form-data; name={about}\r\n");
+    let mut body = format!("{}\r\n{kind}\r\n", part("\"kind\""));
+    body += &part(&format!("\"file\"; filename=\"{name}\""));
+    body += "content-type: text/csv\r\n\r\n";
+    [body.as_bytes(), content, b"\r\n--edge--\r\n"].concat()
+}
+
+/// An owner of an account, logged in.
+pub struct Owner<'a> {
+    pub service: &'a Service,
+    pub sql: &'a Client,
+    pub site: &'a str,
+    pub account: i64,
+    /// `name=value`.
+    pub cookie: &'a str,
+}
+
+impl Owner<'_> {
+    /// Adds everything, called `name` where it has a name; the webhook's requests go to this port of the machine, which the
+    /// service has to allow. Gives the addresses that no link leads to, each with the cookie that it is opened with.
+    pub async fn add_extras(&self, name: &str, receiver: u16) -> Vec<(String, String)> {
+        let mut found = self.files(name).await;
+        let rule = format!("name={name}&metric=orders&comparator=lt&threshold=2&window=24&severity=high&cooldown=0");
+        found.push(format!("/alerts?{rule}"));
+        let made = location(&self.post("/alerts", &rule).await);
+        found.push(made.split('?').next().unwrap().to_owned());
+        found.extend(self.webhook(receiver).await);
+        assert_eq!(self.post("/keys", &format!("name={name}&ends=90&read=on")).await.status(), 200);
+        let mut found: Vec<_> = found.into_iter().map(|address| (address, self.cookie.to_owned())).collect();
+        found.push(("/confirm?next=%2Fkeys".to_owned(), self.late_session().await));
+        found
+    }
+
+    /// One that is imported without one of its lines, one that nothing of is known yet, and one that cannot be read.
+    async fn files(&self, name: &str) -> Vec<String> {
+        let today = OffsetDateTime::now_utc().date();
+        let stock = format!("sku,stock,date\nEXTRA-1,5,{today}\nEXTRA-2,many,{today}\n");
+        let imported = self.send_file("stock", &format!("{name}-stock.csv"), stock.as_bytes()).await;
+        let columns = "map-sku=sku&map-stock=stock&map-date=date";
+        assert_eq!(self.post(&imported, columns).await.status(), 303);
+        let worker = Process::start(api(&self.service.db.url(), &self.service.folder).arg("work"));
+        let begun = Instant::now();
+        // It is looked at again by itself until its jobs have run.
+        while self.get(&imported).await.headers().contains_key("refresh") {
+            assert!(begun.elapsed() < WITHIN, "the file is not imported");
+            tokio::time::sleep(PAUSE).await;
+        }
+        drop(worker);
+        let orders = "Pedido;Producto;Unidades;Cuando;Precio\nP1;MUG;2;never;10,50\n";
+        let unknown = self.send_file("orders", &format!("{name}-pedidos.csv"), orders.as_bytes()).await;
+        let unreadable = self.send_file("stock", &format!("{name}-utf16.csv"), b"\xFF\xFEs\0k\0u\0").await;
+        vec![format!("{imported}/rejects.csv"), imported, unknown, unreadable]
+    }
+
+    /// The address of a delivery that failed, and of a period to send again.
+    async fn webhook(&self, receiver: u16) -> [String; 2] {
+        let fields = format!("url=http%3A%2F%2F127.0.0.1%3A{receiver}%2Fhook&which=all");
+        assert_eq!(self.post("/webhooks", &fields).await.status(), 200);
+        let newest = "SELECT max(id) FROM webhook_subscriptions WHERE account_id = $1";
+        let id: i64 = self.sql.query_one(newest, &[&self.account]).await.unwrap().get(0);
+        let mut deliveries = Vec::new();
+        for event in ["credits.low", "ai.paused"] {
+            let sent = self.post(&format!("/webhooks/{id}/test"), &format!("event={event}")).await;
+            deliveries.push(location(&sent));
+        }
+        [deliveries.swap_remove(0), format!("/webhooks/{id}/replay?from=2020-01-01&to=2099-01-01&which=all")]
+    }
+
+    /// The cookie of a session whose owner has to prove again who it is.
+    async fn late_session(&self) -> String {
+        let listen = self.site.strip_prefix("http://").unwrap();
+        let mut open = self.service.api(&["dashboard", "open", "--account", &self.account.to_string()]);
+        let link = run(open.env("BAS_DASHBOARD_LISTEN", listen));
+        let entered = self.post(link.trim().strip_prefix(self.site).unwrap(), "").await;
+        let late = "UPDATE sessions SET confirmed_at = now() - interval '16 minutes'
+            WHERE created_at = (SELECT max(created_at) FROM sessions)";
+        assert_eq!(self.sql.execute(late, &[]).await.unwrap(), 1);
+        let cookie = entered.headers().get("set-cookie").unwrap().to_str().unwrap();
+        cookie.split(';').next().unwrap().to_owned()
+    }
+
+    async fn get(&self, path: &str) -> Response {
+        let request = client().get(format!("{}{path}", self.site)).header("cookie", self.cookie);
+        request.header("sec-fetch-site", "same-origin").header("sec-fetch-mode", "navigate").send().await.unwrap()
+    }
+
+    async fn post(&self, path: &str, fields: &str) -> Response {
+        self.send(path, "application/x-www-form-urlencoded", fields.as_bytes().to_vec()).await
+    }
+
+    /// Gives the address of its page.
+    async fn send_file(&self, kind: &str, name: &str, content: &[u8]) -> String {
+        let form = file_form(kind, name, content);
+        location(&self.send("/data", "multipart/form-data; boundary=edge", form).await)
+    }
+
+    async fn send(&self, path: &str, kind: &str, body: Vec<u8>) -> Response {
+        let request = client().post(format!("{}{path}", self.site)).header("content-type", kind).body(body);
+        request.header("cookie", self.cookie).header("sec-fetch-site", "same-origin").send().await.unwrap()
+    }
+}
+
+fn client() -> reqwest::Client {
+    reqwest::Client::builder().no_proxy().redirect(Policy::none()).build().unwrap()
+}
+
+fn location(response: &Response) -> String {
+    assert_eq!(response.status(), 303);
+    response.headers().get("location").unwrap().to_str().unwrap().to_owned()
+}
