@@ -184,12 +184,39 @@ impl Client {
         };
         let head = String::from_utf8_lossy(self.buffer.get(..end).unwrap_or_default()).to_ascii_lowercase();
         let is_success = head.get(..10).is_some_and(|status| status == "http/1.1 2");
-        let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).context("no length")?;
-        let whole = end + length.trim().parse::<usize>()?;
-        while self.buffer.len() < whole {
+        let Some(length) = head.lines().find_map(|line| line.strip_prefix("content-length: ")) else {
+            anyhow::ensure!(head.contains("\r\ntransfer-encoding: chunked\r\n"), "no length");
+            self.read_chunks(end)?;
+            return Ok(is_success);
+        };
+        self.fill_to(end + length.trim().parse::<usize>()?)?;
+        Ok(is_success)
+    }
+
+    /// Reads what comes in chunks (RFC 9112, section 7.1), without a trailer, from there on.
+    fn read_chunks(&mut self, mut at: usize) -> anyhow::Result<()> {
+        loop {
+            let rest = self.buffer.get(at..).unwrap_or_default();
+            let Some(line) = rest.windows(2).position(|window| window == b"\r\n") else {
+                self.fill()?;
+                continue;
+            };
+            let size = std::str::from_utf8(rest.get(..line).unwrap_or_default())?;
+            let size = usize::from_str_radix(size, 16)?;
+            // With the end of the line before it and that behind it.
+            at += line + 2 + size + 2;
+            self.fill_to(at)?;
+            if size == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    fn fill_to(&mut self, length: usize) -> anyhow::Result<()> {
+        while self.buffer.len() < length {
             self.fill()?;
         }
-        Ok(is_success)
+        Ok(())
     }
 
     fn fill(&mut self) -> anyhow::Result<()> {
@@ -250,6 +277,29 @@ mod tests {
         let load = paced(40.0).run(&server("200 OK", Duration::from_millis(50))).unwrap();
         assert_eq!(load.failed, 0.0);
         assert!(load.p99_ms.unwrap() > 300.0, "{load:?}");
+    }
+
+    #[test]
+    fn an_answer_in_chunks_is_read_to_its_end() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut piece = [0; 4_096];
+            for pieces in [["5\r\nhe", "llo\r\n0\r\n\r", "\n"], ["1", "0\r\n0123456789abcdef\r\n0", "\r\n\r\n"]] {
+                stream.read(&mut piece).unwrap();
+                stream.write_all(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n").unwrap();
+                for part in pieces {
+                    stream.write_all(part.as_bytes()).unwrap();
+                }
+            }
+        });
+        let mut client = Client::connect(address).unwrap();
+        for expected in ["hello", "0123456789abcdef"] {
+            assert!(client.ask(b"GET / HTTP/1.1\r\n\r\n").unwrap());
+            let read = String::from_utf8_lossy(&client.buffer).into_owned();
+            assert!(read.contains(expected) && read.ends_with("0\r\n\r\n"), "{read}");
+        }
     }
 
     #[test]

@@ -62,6 +62,7 @@ impl Service {
             {
                 String::new()
             }
+            "BAS_DASHBOARD_LISTEN" => String::new(),
             "BAS_WEBHOOK_ALLOW_LOOPBACK" => format!("{name}=… "),
             name if name.ends_with("_BASE_URL") => format!("{name}=… "),
             _ => format!("{name}={value} "),

@@ -16,6 +16,7 @@ use time::OffsetDateTime;
 use crate::faults::attack::{self, Attack};
 
 mod contenders;
+mod dashboard;
 mod debits;
 mod deliveries;
 mod faults;
@@ -203,11 +204,12 @@ enum Group {
     Debits,
     Faults,
     Shops,
+    Dashboard,
 }
 
 impl Group {
     /// In the order of the page.
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 11] = [
         Self::Reads,
         Self::Track,
         Self::Growth,
@@ -218,6 +220,7 @@ impl Group {
         Self::Debits,
         Self::Faults,
         Self::Shops,
+        Self::Dashboard,
     ];
 
     async fn run(self, bench: &mut Bench) -> anyhow::Result<()> {
@@ -232,6 +235,7 @@ impl Group {
             Self::Debits => debits::run(bench).await,
             Self::Faults => faults::run(bench).await,
             Self::Shops => shops::run(bench).await,
+            Self::Dashboard => dashboard::run(bench).await,
         }
     }
 }

@@ -20,7 +20,7 @@ use tokio::{
     time::{MissedTickBehavior, interval, sleep, timeout},
 };
 
-use super::tenant;
+use super::{guesses, tenant};
 
 /// Connections that never send a whole head.
 const HALF_OPEN: u64 = 10_000;
@@ -36,6 +36,8 @@ const PUBLIC_RATE: u32 = 2_000;
 const PUBLIC: [&str; 4] = ["/api/v1/uptime", "/api/v1/incidents", "/api/v1/index", "/api/v1/health"];
 /// Answers after which those count as under way: a key is over its limit then.
 const OVER_THE_LIMIT: u64 = 1_300;
+/// Answers 503 to guesses.
+static REFUSED: AtomicU64 = AtomicU64::new(0);
 /// How long it may take until an attack is under way.
 const PATIENCE: Duration = Duration::from_secs(90);
 
@@ -49,6 +51,8 @@ pub enum Attack {
     ManyAddresses,
     Public,
     Tenant,
+    OneLogin,
+    ManyLogins,
 }
 
 impl Attack {
@@ -61,6 +65,8 @@ impl Attack {
             Self::ManyAddresses => "many-addresses",
             Self::Public => "public",
             Self::Tenant => "tenant",
+            Self::OneLogin => "one-login",
+            Self::ManyLogins => "many-logins",
         }
     }
 
@@ -73,7 +79,13 @@ impl Attack {
     pub const fn counted(self) -> &'static str {
         match self {
             Self::HalfOpen | Self::SlowReaders => "connections",
-            Self::LimitedKey | Self::UnknownKeys | Self::ManyAddresses | Self::Public | Self::Tenant => "answers",
+            Self::LimitedKey
+            | Self::UnknownKeys
+            | Self::ManyAddresses
+            | Self::Public
+            | Self::Tenant
+            | Self::OneLogin
+            | Self::ManyLogins => "answers",
         }
     }
 }
@@ -84,6 +96,7 @@ pub async fn run(attack: Attack, base_url: &str, keys: &str, receiver: Option<So
     let keys: Vec<&str> = keys.split(',').collect();
     let at_least = match attack {
         Attack::Tenant => tenant::start(base_url, &keys, receiver.context("no receiver")?, &done).await?,
+        Attack::OneLogin | Attack::ManyLogins => guesses::start(attack, base_url, &done, &REFUSED)?,
         _ => start(attack, base_url, &keys, &done)?,
     };
     let under_way = timeout(PATIENCE, async {
@@ -94,7 +107,7 @@ pub async fn run(attack: Attack, base_url: &str, keys: &str, receiver: Option<So
     under_way.await.with_context(|| format!("only {} of {at_least} are under way", done.load(Ordering::Relaxed)))?;
     println!("ready");
     tokio::task::spawn_blocking(|| std::io::copy(&mut std::io::stdin(), &mut std::io::sink())).await??;
-    println!("{}", done.load(Ordering::Relaxed));
+    println!("{} {}", done.load(Ordering::Relaxed), REFUSED.load(Ordering::Relaxed));
     // The tasks end with the process.
     std::process::exit(0);
 }
@@ -228,7 +241,7 @@ fn unknown(number: u64) -> String {
 }
 
 /// Reads one answer, by its length.
-async fn read_answer(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> anyhow::Result<()> {
+pub async fn read_answer(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> anyhow::Result<()> {
     buffer.clear();
     let end = loop {
         if let Some(at) = buffer.windows(4).position(|window| window == b"\r\n\r\n") {

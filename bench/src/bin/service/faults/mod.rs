@@ -5,6 +5,8 @@
 //! nothing, while the service is asked for the page.
 
 pub mod attack;
+mod guesses;
+mod logins;
 mod tenant;
 mod tenants;
 
@@ -38,7 +40,7 @@ pub const CLIENTS: usize = 16;
 /// Requests of a key in a minute: more than a key of the clients that behave makes, even where there are few keys.
 const LIMIT: &str = "1000";
 /// How many times its p99 a client that behaves may wait.
-const BOUND: f64 = 2.0;
+pub const BOUND: f64 = 2.0;
 /// What an attack on another server is called.
 const ELSEWHERE: &str = "attack elsewhere";
 
@@ -87,7 +89,7 @@ pub async fn run(bench: &mut Bench) -> anyhow::Result<()> {
         let row = tenants::measure(bench).await?;
         bench.put(row)?;
     }
-    Ok(())
+    logins::run(bench).await
 }
 
 async fn measure(bench: &Bench, row: &str, what: &str, attack: Attack) -> anyhow::Result<Row> {
@@ -115,7 +117,7 @@ async fn measure(bench: &Bench, row: &str, what: &str, attack: Attack) -> anyhow
     let attackers = format!("{},{}", bench.data.largest.key, keys.join(","));
     let under = |name, target: &str| {
         let target = target.to_owned();
-        Under { steady: steady(name), attack, target, keys: attackers.clone(), done: 0 }
+        Under::new(steady(name), attack, target, attackers.clone())
     };
     let mut alone = steady("without");
     // Every key is held before anything is measured.
@@ -125,7 +127,7 @@ async fn measure(bench: &Bench, row: &str, what: &str, attack: Attack) -> anyhow
     let (mut with, mut elsewhere) = (under("with", base_url), under(ELSEWHERE, &idle.base_url));
     let measured = in_turns(bench.rounds, &[], &mut [&mut with, &mut alone, &mut elsewhere]).await?;
     let memory = process::memory(pid)?;
-    let done = (with.done, elsewhere.done);
+    let done = (with.done.answers, elsewhere.done.answers);
     let command = service.command.clone();
     service.stop().await?;
     idle.stop().await;
@@ -138,11 +140,12 @@ async fn measure(bench: &Bench, row: &str, what: &str, attack: Attack) -> anyhow
         memory.resident,
         memory.peak
     );
-    Ok(row_of_p99(row, what, &command, &measured).note(&note))
+    Ok(row_of_p99(row, what, &command, &measured, BOUND).note(&note))
 }
 
-/// A row of the p99 of clients that behave: with those that do not, without them, and while those are busy elsewhere.
-pub fn row_of_p99(row: &str, what: &str, command: &str, measured: &[Measured]) -> Row {
+/// A row of the p99 of clients that behave: with those that do not, without them, and while those are busy elsewhere. `bound` is
+/// how many times as long they may wait.
+pub fn row_of_p99(row: &str, what: &str, command: &str, measured: &[Measured], bound: f64) -> Row {
     let rates = Row::of_rates(row, what, "ms", measured);
     let p99 = |index: usize| measured.get(index).and_then(|measured| measured.p99_ms).unwrap_or(f64::NAN);
     let failed = measured.first().map_or(1.0, |measured| measured.failed) * 100.0;
@@ -155,7 +158,7 @@ pub fn row_of_p99(row: &str, what: &str, command: &str, measured: &[Measured]) -
     });
     let command = format!("{command}; {}", rates.command);
     let row = Row { value: p99(0), cpu_per_1000: None, beside: beside.collect(), command, ..rates };
-    row.target(Target::at_most("÷ without", p99(0) / p99(1), BOUND)).target(Target::at_most("% failed", failed, 0.0))
+    row.target(Target::at_most("÷ without", p99(0) / p99(1), bound)).target(Target::at_most("% failed", failed, 0.0))
 }
 
 /// Clients that behave, and some that do not.
@@ -167,7 +170,22 @@ struct Under<'a> {
     /// Their keys, comma separated.
     keys: String,
     /// What the attacks have done so far: each says it at its end.
-    done: u64,
+    done: Done,
+}
+
+/// What attacks have done.
+#[derive(Debug, Clone, Copy, Default)]
+struct Done {
+    /// Or whatever is counted.
+    answers: u64,
+    /// Of log-ins, those that were answered by 503.
+    refused: u64,
+}
+
+impl<'a> Under<'a> {
+    fn new(steady: Steady<'a>, attack: Attack, target: String, keys: String) -> Self {
+        Self { steady, attack, target, keys, done: Done::default() }
+    }
 }
 
 #[async_trait]
@@ -187,7 +205,9 @@ impl Contender for Under<'_> {
     async fn run(&mut self) -> anyhow::Result<Load> {
         let attack = Running::start(self.attack, &self.target, &self.keys, None).await?;
         let load = self.steady.run().await?;
-        self.done += attack.stop().await?;
+        let Done { answers, refused } = attack.stop().await?;
+        self.done.answers += answers;
+        self.done.refused += refused;
         Ok(load)
     }
 }
@@ -217,9 +237,11 @@ impl Running {
     }
 
     /// Ends it; gives what it counted.
-    async fn stop(mut self) -> anyhow::Result<u64> {
+    async fn stop(mut self) -> anyhow::Result<Done> {
         drop(self.child.stdin.take());
-        let done = self.lines.next_line().await?.context("the attack said nothing")?.parse()?;
+        let said = self.lines.next_line().await?.context("the attack said nothing")?;
+        let (answers, refused) = said.split_once(' ').context("the attack said too little")?;
+        let done = Done { answers: answers.parse()?, refused: refused.parse()? };
         self.child.wait().await?;
         Ok(done)
     }

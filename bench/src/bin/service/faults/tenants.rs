@@ -35,7 +35,7 @@ use tokio::{
 };
 use tokio_postgres::Client;
 
-use super::{CLIENTS, ELSEWHERE, Running, STEADY, attack::Attack, row_of_p99};
+use super::{BOUND, CLIENTS, ELSEWHERE, Running, STEADY, attack::Attack, row_of_p99};
 use crate::{
     Bench,
     contenders::Steady,
@@ -102,7 +102,7 @@ pub async fn measure(bench: &Bench) -> anyhow::Result<Row> {
     let note = format!(
         "{done} answers to it; {count} deliveries of another account, at most {latest:.0} ms after their events"
     );
-    Ok(row_of_p99(ROW, what, &command, &measured)
+    Ok(row_of_p99(ROW, what, &command, &measured, BOUND)
         .target(Target::at_most("ms to leave", latest, LEAVES_WITHIN))
         .target(Target::at_most("MB", peak, MEMORY))
         .note(&note))
@@ -259,7 +259,7 @@ impl Contender for Under<'_> {
             import.wait().await?;
         }
         self.waits.extend(waits);
-        self.done += attack.stop().await?;
+        self.done += attack.stop().await?.answers;
         Ok(load)
     }
 }

@@ -15,7 +15,7 @@ use super::world::{Stub, World};
 use crate::{
     Bench,
     contenders::Steady,
-    faults::{CLIENTS, STEADY, row_of_p99},
+    faults::{BOUND, CLIENTS, STEADY, row_of_p99},
 };
 
 pub const ROW: &str = "shops neighbours";
@@ -64,7 +64,7 @@ pub async fn measure(bench: &Bench) -> anyhow::Result<Row> {
     service.stop().await?;
     let what =
         "GET /customers of others while a worker reads the history of a shop, at the default BAS_SHOPS_NICE_RATIO";
-    Ok(row_of_p99(ROW, what, &command, &measured).note(&format!("{read} orders of it in all")))
+    Ok(row_of_p99(ROW, what, &command, &measured, BOUND).note(&format!("{read} orders of it in all")))
 }
 
 /// Clients of other tenants while the worker reads; it stands still otherwise.
