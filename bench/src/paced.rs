@@ -287,7 +287,7 @@ mod tests {
             let (mut stream, _) = listener.accept().unwrap();
             let mut piece = [0; 4_096];
             for pieces in [["5\r\nhe", "llo\r\n0\r\n\r", "\n"], ["1", "0\r\n0123456789abcdef\r\n0", "\r\n\r\n"]] {
-                stream.read(&mut piece).unwrap();
+                assert!(stream.read(&mut piece).unwrap() > 0);
                 stream.write_all(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n").unwrap();
                 for part in pieces {
                     stream.write_all(part.as_bytes()).unwrap();

@@ -4,7 +4,6 @@
 use std::time::{Duration, Instant};
 
 use reqwest::{Response, redirect::Policy};
-use time::OffsetDateTime;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpListener,
@@ -81,10 +80,9 @@ impl Owner<'_> {
 
     /// One that is imported without one of its lines, one that nothing of is known yet, and one that cannot be read.
     async fn files(&self, name: &str) -> Vec<String> {
-        let today = OffsetDateTime::now_utc().date();
-        let stock = format!("sku,stock,date\nEXTRA-1,5,{today}\nEXTRA-2,many,{today}\n");
-        let imported = self.send_file("stock", &format!("{name}-stock.csv"), stock.as_bytes()).await;
-        let columns = "map-sku=sku&map-stock=stock&map-date=date";
+        let products = "sku,name,price\nEXTRA-1,Extra,5.20\nEXTRA-2,Extra,dear\n";
+        let imported = self.send_file("products", &format!("{name}-products.csv"), products.as_bytes()).await;
+        let columns = "map-sku=sku&map-name=name&map-price=price";
         assert_eq!(self.post(&imported, columns).await.status(), 303);
         let worker = Process::start(api(&self.service.db.url(), &self.service.folder).arg("work"));
         let begun = Instant::now();

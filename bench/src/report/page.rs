@@ -9,7 +9,7 @@ const HEAD: &str = "\
 
 `make bench` writes this page in about forty minutes; `make bench ROWS=customers,track` measures some rows and keeps the others. The release
 binary, with a Postgres of its own (on disk, fsync on), takes turns with what stands beside; rates are of 16 clients (track: 32). Figures are
-medians of three rounds (nine for customers, latency and track), ratios medians of the rounds' ratios, with their range. The service runs by
+medians of three rounds (nine for customers, latency, track and logins), ratios medians of the rounds' ratios, with their range. The service runs by
 `chrt -b 0`, without a log and, outside faults, without a rate limit. ⚠: other load on the processors.
 
 - **pgbench** (`-M prepared`): the same statements on as many connections as clients: Postgres's limit.
@@ -18,7 +18,8 @@ medians of three rounds (nine for customers, latency and track), ratios medians 
 - **1 ×**: a tenth of the size. Exponent: 0 when one thing costs the same at any size, 1 when the total is proportional to it.
 - **latency**: 64 clients pause for random times; **at full speed**: 16 clients without pauses.
 - **faults**: the p99 of GET /customers at 200/s, timed from when it was due, while clients misbehave; **without**: while none does; **attack
-  elsewhere**: while they attack a server that does nothing.
+  elsewhere**: while they attack a server that does nothing. **logins** are such attacks on the dashboard of the same process.
+- **dashboard**: the overview at 50 requests/s, compressed as for a browser.
 
 ![Values beside their bounds](benchmarks.svg)
 

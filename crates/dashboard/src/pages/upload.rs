@@ -33,6 +33,7 @@ use crate::{
         figures::Fact,
         layout::Here,
         panel::Way,
+        rows::Badge,
         upload::{self as view, Model, Progress, Result as Shown},
     },
 };
@@ -138,7 +139,10 @@ async fn page(
         title: upload.name.clone(),
         crumb: Way { text: writer.say("data"), address: Here::Data.address().to_owned() },
         about: format!("{} · {}", writer.say(&format!("kind-{}", upload.kind)), size(&writer, upload.bytes)),
-        state: badge(&writer, upload.state),
+        state: match &preview {
+            Some(Err(_)) => Badge { class: "bad", text: format!("✕ {}", writer.say("upload-unreadable")) },
+            _ => badge(&writer, upload.state),
+        },
         refused: refused.map(|id| writer.say(id)).or_else(|| failure(&writer, upload)),
         unreadable: preview
             .as_ref()

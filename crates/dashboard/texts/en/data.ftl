@@ -19,6 +19,7 @@ upload-ready = Choose columns
 upload-queued = Waiting
 upload-running = Importing
 upload-done = Imported
+upload-unreadable = Cannot be read
 upload-failed = Failed
 upload-waits = It waits for its turn.
 upload-reads = { $read } of { $all } are read.

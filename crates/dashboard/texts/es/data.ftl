@@ -19,6 +19,7 @@ upload-ready = Elegir columnas
 upload-queued = En espera
 upload-running = Importando
 upload-done = Importado
+upload-unreadable = No se puede leer
 upload-failed = Falló
 upload-waits = Espera su turno.
 upload-reads = Leídos { $read } de { $all }.

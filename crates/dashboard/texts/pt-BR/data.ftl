@@ -19,6 +19,7 @@ upload-ready = Escolher colunas
 upload-queued = Em espera
 upload-running = Importando
 upload-done = Importado
+upload-unreadable = Não pode ser lido
 upload-failed = Falhou
 upload-waits = Espera a sua vez.
 upload-reads = Lidos { $read } de { $all }.
