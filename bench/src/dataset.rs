@@ -143,7 +143,7 @@ fn figures(largest: i64) -> String {
         INSERT INTO job_runs (account_id, job, as_of, state, claim, lease_until, started_at, finished_at)
             SELECT id, job, current_date - n, 'done', 1, now(), now() - n * interval '1 day', now() - n * interval '1 day'
             FROM accounts, generate_series(1, 5) AS n, unnest(ARRAY['customer_metrics', 'profit_snapshots',
-                'inventory_velocity', 'smart_reorder', 'anomaly_detection', 'insight_generation', 'risk_assessment']) AS job
+                'inventory_velocity', 'smart_reorder', 'anomaly_detection', 'insight_generation', 'risk_assessment', 'creative_winners']) AS job
             WHERE id <> {largest} ORDER BY 1;
         INSERT INTO profit_snapshots (account_id, snapshot_date, gross_revenue, refunds, ad_spend, cogs_estimate,
                 fees_estimate, shipping_estimate, extra_expenses, purchase_count, computed_at)

@@ -68,7 +68,7 @@ async fn results_as_of_a_day_are_beside_what_is_live() {
     for attempt in 1..=2 {
         let printed: Value = serde_json::from_str(&run(&mut command)).unwrap();
         let jobs = printed.as_array().unwrap();
-        assert_eq!(jobs.len(), 7);
+        assert_eq!(jobs.len(), 8);
         assert!(jobs.iter().all(|job| job["outcome"] == "done" && job["account_id"] == service.account), "{printed}");
         let profit = jobs.iter().find(|job| job["job"] == "profit_snapshots").unwrap();
         assert_eq!(profit["results"].as_array().unwrap().last().unwrap()["snapshot_date"], past.to_string());

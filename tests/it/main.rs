@@ -2,6 +2,7 @@
 //! and a database of its own.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test may fail by panicking")]
 
+mod ads;
 mod ai;
 mod alerts;
 mod as_of;

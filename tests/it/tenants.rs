@@ -40,6 +40,8 @@ async fn an_import_shows_in_its_own_account_alone() {
         "anomalies?days=90",
         "profit?days=365",
         "risks",
+        "ads",
+        "creatives",
         "metrics?metric=orders",
     ] {
         let listed = service.process.json(&format!("/api/v1/{path}"), &theirs).await;

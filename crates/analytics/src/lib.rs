@@ -1,5 +1,6 @@
 //! Numerics on plain slices: detector, driver tree, demand, order-up-to, customer value.
 
+pub mod creatives;
 pub mod customers;
 pub mod demand;
 pub mod detector;

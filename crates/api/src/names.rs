@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use domain::{
     accounts::{Plan, Platform},
-    ai, alerts, anomalies, credits, customers,
+    ads, ai, alerts, anomalies, creatives, credits, customers,
     daily::Dimension,
     events::{ActorKind, EVERY_EVENT, EventKind},
     freshness::Source,
@@ -69,6 +69,11 @@ types! {
     /// What has become of a delivery.
     DeliveryStateName => DeliveryState::NAMES;
     PlatformName => Platform::NAMES;
+    AdPlatformName => ads::AdPlatform::NAMES;
+    AdLevelName => ads::Level::NAMES;
+    AdStatusName => ads::Status::NAMES;
+    AdGroupName => ads::Group::NAMES;
+    CreativeStatusName => creatives::Status::NAMES;
     FormatName => FORMATS;
     Flag => FLAGS;
     TransactionKindName => credits::TransactionKind::NAMES;
@@ -110,6 +115,8 @@ macro_rules! schemas {
 
 schemas! {
     one_of_or_null:
+    // Null without enough data.
+    creative_metric => creatives::Metric::NAMES;
     // Null when nothing sells.
     velocity_class => inventory::VelocityClass::NAMES;
     // Null until the run has ended.
@@ -141,6 +148,11 @@ schemas! {
     transaction_kind => credits::TransactionKind::NAMES;
     usage_period => usage::Period::NAMES;
     platform => Platform::NAMES;
+    ad_platform => ads::AdPlatform::NAMES;
+    ad_level => ads::Level::NAMES;
+    ad_status => ads::Status::NAMES;
+    creative_format => ads::Format::NAMES;
+    creative_status => creatives::Status::NAMES;
     segment => customers::Segment::NAMES;
     integration_status => integrations::Status::NAMES;
     buyer_data => integrations::BuyerData::NAMES;

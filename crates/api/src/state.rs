@@ -11,10 +11,12 @@ use app::{
 };
 use domain::{
     accounts::AccountStore,
+    ads::AdStore,
     ai::AiAccess,
     alerts::AlertStore,
     anomalies::AnomalyStore,
     as_of::AsOfStore,
+    creatives::CreativeStore,
     credits::{CreditLedger, TransactionLog, auto_topup::AutoTopupStore},
     customers::CustomerStore,
     health::Health,
@@ -85,6 +87,8 @@ pub struct State {
     pub inventory: Arc<dyn InventoryStore>,
     pub reorder: Arc<dyn ReorderStore>,
     pub risks: Arc<dyn RiskStore>,
+    pub ads: Arc<dyn AdStore>,
+    pub creatives: Arc<dyn CreativeStore>,
     /// Where results as of past days are.
     pub as_of: Arc<dyn AsOfStore>,
     pub alerts: Arc<dyn AlertStore>,
@@ -132,6 +136,8 @@ impl State {
             + InventoryStore
             + ReorderStore
             + RiskStore
+            + AdStore
+            + CreativeStore
             + AsOfStore
             + AlertStore
             + RecentWrites
@@ -184,6 +190,8 @@ impl State {
             inventory: store.clone(),
             reorder: store.clone(),
             risks: store.clone(),
+            ads: store.clone(),
+            creatives: store.clone(),
             as_of: store.clone(),
             alerts: store.clone(),
             geolocator,

@@ -8,7 +8,8 @@ use crate::error::{ApiError, Code};
 /// Something in the request that was not applied as sent, or that the answer lacks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Warning {
-    /// `limit_clamped`, `days_clamped`, `unknown_parameter`, `unknown_field` or `costs_missing`.
+    /// `limit_clamped`, `days_clamped`, `unknown_parameter`, `unknown_field`, `costs_missing`, `fx_missing`,
+    /// `timezone_mismatch` or `no_ad_source`.
     #[schema(example = "limit_clamped")]
     pub code: &'static str,
     /// The parameter, or the field of the answer, that it is about.
@@ -20,6 +21,13 @@ pub struct Warning {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, example = 100)]
     pub applied: Option<i64>,
+}
+
+impl Warning {
+    /// That a field of the answer lacks something.
+    pub fn about(code: &'static str, field: &str) -> Self {
+        Self { code, param: field.to_owned(), requested: None, applied: None }
+    }
 }
 
 /// Left out of an answer when there are none.

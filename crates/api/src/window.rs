@@ -1,4 +1,4 @@
-//! Windows of days that end today, yesterday, or with a day before.
+//! Windows of days: that end today, yesterday or with a day before, or as a request says.
 
 use domain::{instants, profit::DayRange, zone::Zone};
 use serde::{Deserialize, Deserializer, de};
@@ -8,7 +8,7 @@ use utoipa::{
     openapi::{KnownFormat, RefOr, Schema, SchemaFormat, Type, schema::ObjectBuilder},
 };
 
-use crate::error::ApiError;
+use crate::error::{ApiError, Code};
 
 /// Reads a day of a query.
 ///
@@ -24,6 +24,19 @@ pub fn schema_of_day(what: &str) -> RefOr<Schema> {
     let day = ObjectBuilder::new().schema_type(Type::String).description(Some(what));
     day.format(Some(SchemaFormat::KnownFormat(KnownFormat::Date))).into()
 }
+
+/// A day of a window.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(transparent)]
+pub struct Day(#[serde(deserialize_with = "day")] pub Date);
+
+impl PartialSchema for Day {
+    fn schema() -> RefOr<Schema> {
+        schema_of_day("A day of the account's time zone.")
+    }
+}
+
+impl ToSchema for Day {}
 
 /// The last day of a window.
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -67,6 +80,29 @@ pub fn before_today(zone: &Zone, now: OffsetDateTime, days: i64) -> DayRange {
     ending(zone.day_of(now).previous_day().unwrap_or(Date::MIN), days)
 }
 
+/// The days from `from` to `to`, both or neither of which are given: then nothing is. At most `most` of them.
+///
+/// # Errors
+/// What is wrong with either.
+pub fn between(from: Option<Day>, to: Option<Day>, most: i64) -> Result<Option<DayRange>, ApiError> {
+    let missing = |name: &'static str, other: &str| {
+        Err(ApiError::new(Code::MissingParameter).message(format!("`{name}` is required with `{other}`.")).param(name))
+    };
+    match (from, to) {
+        (None, None) => Ok(None),
+        (Some(_), None) => missing("to", "from"),
+        (None, Some(_)) => missing("from", "to"),
+        (Some(Day(first)), Some(Day(last))) if last < first => {
+            Err(ApiError::parameter("to", &format!("must not be before `from`, {first}")))
+        }
+        (Some(Day(first)), Some(Day(last))) if (last - first).whole_days() >= most => {
+            let fault = format!("must be one of the {most} days that begin with `from`, {first}");
+            Err(ApiError::parameter("to", &fault))
+        }
+        (Some(Day(first)), Some(Day(last))) => Ok(Some(DayRange { first, last })),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use time::macros::{date, datetime};
@@ -79,6 +115,21 @@ mod tests {
         let range = ending_today(&zone, datetime!(2026-03-01 02:59 UTC), 30);
         assert_eq!((range.first, range.last), (date!(2026 - 01 - 30), date!(2026 - 02 - 28)));
         assert_eq!(ending_today(&zone, datetime!(2026-03-01 03:00 UTC), 1).first, date!(2026 - 03 - 01));
+    }
+
+    #[test]
+    fn a_window_that_is_asked_for_has_both_ends_and_is_not_too_long() {
+        let day = |text: &str| Some(Day(domain::instants::parse_day(text).unwrap()));
+        let fault = |from, to| {
+            let error = between(from, to, 90).unwrap_err();
+            (error.code, error.body("r").param.unwrap())
+        };
+        assert!(between(None, None, 90).unwrap().is_none());
+        assert!(between(day("2026-01-01"), day("2026-03-31"), 90).unwrap().is_some(), "90 days");
+        assert_eq!(fault(day("2026-01-01"), day("2026-04-01")), (Code::InvalidParameter, "to".to_owned()), "91 days");
+        assert_eq!(fault(day("2026-01-02"), day("2026-01-01")), (Code::InvalidParameter, "to".to_owned()));
+        assert_eq!(fault(day("2026-01-02"), None), (Code::MissingParameter, "to".to_owned()));
+        assert_eq!(fault(None, day("2026-01-02")), (Code::MissingParameter, "from".to_owned()));
     }
 
     #[test]

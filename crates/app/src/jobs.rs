@@ -7,6 +7,7 @@
 
 mod anomaly_detection;
 mod as_of;
+mod creative_winners;
 mod customer_metrics;
 mod demand;
 mod insight_generation;
@@ -25,6 +26,7 @@ use domain::{
     AccountId, StoreError,
     accounts::{Account, AccountStore},
     anomalies::AnomalyWriter,
+    creatives::{CreativeSource, CreativeWriter},
     customer_metrics::CustomerMetricsStore,
     daily::DailyStore,
     demand::DemandStore,
@@ -73,6 +75,8 @@ pub struct Deps {
     pub insights: Arc<dyn InsightWriter>,
     pub risk_source: Arc<dyn RiskSource>,
     pub risks: Arc<dyn RiskWriter>,
+    pub creative_source: Arc<dyn CreativeSource>,
+    pub creatives: Arc<dyn CreativeWriter>,
     /// What words insights better than the rules do; without it they keep the rules' texts.
     pub text_generator: Option<InsightTextGenerator>,
 }
@@ -82,6 +86,7 @@ impl Deps {
     pub fn of<S>(store: &Arc<S>) -> Self
     where
         S: AccountStore + JobStore + DailyStore + DemandStore + InsightSource + RiskSource,
+        S: CreativeSource + CreativeWriter,
         S: ProfitWriter
             + CustomerMetricsStore
             + InventoryWriter
@@ -105,6 +110,8 @@ impl Deps {
             insights: store.clone(),
             risk_source: store.clone(),
             risks: store.clone(),
+            creative_source: store.clone(),
+            creatives: store.clone(),
             text_generator: None,
         }
     }
@@ -330,6 +337,7 @@ impl<'a> AccountRun<'a> {
             JobName::AnomalyDetection => anomaly_detection::run(&work).await,
             JobName::InsightGeneration => insight_generation::run(&work).await,
             JobName::RiskAssessment => risk_assessment::run(&work).await,
+            JobName::CreativeWinners => creative_winners::run(&work).await,
         }
     }
 

@@ -11,6 +11,7 @@ pub(super) enum Stream {
     Campaign = 6,
     Visits = 7,
     Visitor = 8,
+    Ad = 9,
 }
 
 /// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014), started by what it is for.

@@ -8,6 +8,7 @@
 mod buying;
 mod calendar;
 mod catalogue;
+mod creatives;
 mod draw;
 mod generated;
 pub mod happenings;

@@ -6,7 +6,7 @@ use domain::{
     StoreError,
     accounts::{Account, Platform},
     customers::CustomerStore,
-    imports::{ImportError, ImportStore, Rows, Target},
+    imports::{AdSource, ImportError, ImportStore, Rows, Target},
     integrations::{Connection, Integration, IntegrationStore},
     page::PageRequest,
     tracking::EventStore,
@@ -161,7 +161,7 @@ async fn import(
     loaded.stock_levels = imports.stock(target, rows(shop.stock(first_day))).await?.rows.rows.new;
     progress(Step::Spending);
     let ads = spend::ads(&shop.calendar, first_day);
-    loaded.ad_spend_rows = imports.ad_spend(target, rows(ads.into_iter())).await?.rows.new;
+    loaded.ad_spend_rows = imports.ad_spend(target, AdSource::File, rows(ads.into_iter())).await?.rows.rows.new;
     let expenses = spend::expenses(&shop.calendar, first_day);
     loaded.expenses = imports.expenses(target, rows(expenses.into_iter())).await?.rows.new;
     Ok(loaded)

@@ -1,10 +1,11 @@
 //! What the shop pays for ads, and for everything else.
 
-use domain::imports::{AdSpendRow, ExpenseRow};
+use domain::imports::{AdDetail, AdSpendRow, ExpenseRow};
 use time::Weekday;
 
 use super::{
     calendar::{self, Calendar},
+    creatives,
     draw::{Draw, Stream},
     happenings::{DEARER_BY, DEARER_CAMPAIGN, DEARER_DAY},
     rows::money,
@@ -45,21 +46,26 @@ const fn campaign(
 pub(super) fn ads(calendar: &Calendar, since: usize) -> Vec<AdSpendRow> {
     let days = since..calendar.len();
     days.flat_map(|day| CAMPAIGNS.iter().zip(0_u64..).map(move |(campaign, no)| (day, campaign, no)))
-        .map(|(day, campaign, no)| {
+        .flat_map(|(day, campaign, no)| {
             let mut draw = Draw::new(Stream::Campaign, (day as u64) << 8 | no);
             let usual = campaign.clicks * calendar::growth(day) / 1_000;
             let whole_day = usual * draw.between(920, 1_080) / 1_000 / 100;
             let clicks = whole_day * calendar.elapsed(day) / 1_000_000;
             let dearer = campaign.name == DEARER_CAMPAIGN && day >= DEARER_DAY;
             let per_mille = if dearer { DEARER_BY } else { 1_000 } * draw.between(960, 1_040) / 1_000;
-            AdSpendRow {
+            let row = AdSpendRow {
                 day: calendar.date(day),
                 platform: campaign.platform.to_owned(),
                 campaign: campaign.name.to_owned(),
                 spend: money(clicks * campaign.click_cents * per_mille / 1_000),
                 impressions: Some(clicks * campaign.impressions * draw.between(930, 1_070) / 1_000),
                 clicks: Some(clicks),
-            }
+                detail: AdDetail::default(),
+                line: 0,
+                record: Vec::new(),
+            };
+            let ads = creatives::of(campaign.name);
+            if ads.is_empty() { vec![row] } else { creatives::split(&row, ads, (day as u64) << 8 | no) }
         })
         .collect()
 }

@@ -51,6 +51,7 @@ impl JobName {
             Self::RiskAssessment => &[Orders, Refunds, AdSpend, StockLevels],
             Self::AnomalyDetection => &[Orders, Refunds, AdSpend, Expenses, TrackEvents],
             Self::InsightGeneration => Source::ALL,
+            Self::CreativeWinners => &[Orders, AdSpend],
         }
     }
 }

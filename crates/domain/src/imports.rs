@@ -8,7 +8,13 @@ use futures_core::stream::BoxStream;
 use rust_decimal::Decimal;
 use time::{Date, OffsetDateTime};
 
-use crate::{AccountId, StoreError, accounts::Platform};
+use crate::{
+    AccountId, StoreError,
+    accounts::Platform,
+    ads::{AdPlatform, Format, Status},
+    money::Currency,
+    zone::Zone,
+};
 
 /// Amounts lie below this, so that no sum of them can overflow.
 pub const MAX_AMOUNT: Decimal = Decimal::from_parts(0xD4A5_1000, 0xE8, 0, false, 0);
@@ -16,6 +22,8 @@ pub const MAX_AMOUNT: Decimal = Decimal::from_parts(0xD4A5_1000, 0xE8, 0, false,
 pub const MAX_DECIMALS: u32 = 6;
 /// Quantities lie between minus and plus this.
 pub const MAX_QUANTITY: i64 = 1_000_000_000;
+/// Rates of exchange are at most this.
+pub const MAX_RATE: Decimal = Decimal::from_parts(1_000_000, 0, 0, false, 0);
 /// Characters of an identifier or SKU.
 pub const MAX_ID_CHARS: usize = 128;
 /// Characters of a name, description or category.
@@ -155,15 +163,68 @@ pub struct StockRow {
     pub record: Vec<u8>,
 }
 
-/// What was spent on ads; rows of one (day, platform, campaign) are summed.
+/// What was spent on ads; rows of one (day, platform, campaign, ad set, ad, currency) are summed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AdSpendRow {
     pub day: Date,
+    /// As the source calls it ([`AdPlatform::named`]).
     pub platform: String,
     pub campaign: String,
     pub spend: Decimal,
     pub impressions: Option<i64>,
     pub clicks: Option<i64>,
+    pub detail: AdDetail,
+    /// Where the row came from, to name it when it is refused, and as it came, to give it back then.
+    pub line: u64,
+    pub record: Vec<u8>,
+}
+
+/// What only some sources tell of an ad. An empty text is what they do not split.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct AdDetail {
+    pub ad_set: String,
+    pub ad: String,
+    /// What identifies the creative on the platform; without it, the ad's name does.
+    pub creative: Option<String>,
+    pub format: Option<Format>,
+    pub headline: Option<String>,
+    pub body: Option<String>,
+    pub status: Option<Status>,
+    /// Of spend and revenue; without it, the account's.
+    pub currency: Option<Currency>,
+    pub purchases: Option<i64>,
+    pub revenue: Option<Decimal>,
+    /// Views of a video's first three seconds.
+    pub video_3s: Option<i64>,
+    /// By which clicks and views purchases are counted, such as `7d_click,1d_view`.
+    pub attribution: Option<String>,
+}
+
+impl AdDetail {
+    /// The key of the creative that `name` identifies on a platform: the same wherever it runs.
+    pub fn creative_key(&self, platform: AdPlatform, name: &str) -> String {
+        let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
+        format!("{platform}:{}:{name}", self.format.unwrap_or(Format::Unknown))
+    }
+}
+
+/// Who tells what was spent on ads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AdSource {
+    /// A file. Days of a platform that is read itself are refused.
+    File,
+    /// The platform itself, of the days from `first` to `last`, cut by the clock of `zone`, or by the account's. What files said
+    /// of these days of the platform is removed, so that nothing counts twice.
+    Platform { first: Date, last: Date, zone: Option<Zone> },
+}
+
+/// What a unit of a currency was worth in the account's on a day.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RateRow {
+    pub day: Date,
+    pub currency: Currency,
+    /// Above 0 and at most [`MAX_RATE`].
+    pub rate: Decimal,
 }
 
 /// An expense that is no ad, fee, shipping or cost of goods. Equal rows are separate expenses.
@@ -248,6 +309,26 @@ pub struct StockSummary {
     pub unknown_count: i64,
 }
 
+/// What an import of ad spend did.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct AdSpendSummary {
+    /// Counted by day, platform and campaign.
+    pub rows: RowSummary,
+    /// Rows of a file that are of a platform's days which the platform itself told of; as many as [`StockSummary::unknown`].
+    pub synced: Vec<SyncedRow>,
+    /// How many there were.
+    pub synced_count: i64,
+}
+
+/// A row of a file that was refused, as the platform itself tells of its day.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SyncedRow {
+    pub line: u64,
+    pub platform: String,
+    pub day: Date,
+    pub record: Vec<u8>,
+}
+
 /// Rows of unknown SKUs that are named one by one.
 pub const MAX_UNKNOWN_SKUS: i64 = 100_000;
 /// Bytes that the records of these rows have together.
@@ -289,8 +370,17 @@ pub trait ImportStore: Send + Sync {
     async fn products(&self, target: Target, rows: Rows<ProductRow>) -> Result<RowSummary, ImportError>;
     /// Stock levels; a (SKU, day) that comes twice counts as its last row says.
     async fn stock(&self, target: Target, rows: Rows<StockRow>) -> Result<StockSummary, ImportError>;
-    /// Ad spend; a (day, platform, campaign) that is there is replaced.
-    async fn ad_spend(&self, target: Target, rows: Rows<AdSpendRow>) -> Result<RowSummary, ImportError>;
+    /// Ad spend; a (day, platform, campaign) that is there is replaced. The days' sums by campaign are the ad spend that
+    /// profit is made of.
+    async fn ad_spend(
+        &self,
+        target: Target,
+        source: AdSource,
+        rows: Rows<AdSpendRow>,
+    ) -> Result<AdSpendSummary, ImportError>;
+    /// Rates of exchange; a (day, currency) that is there, or comes twice, counts as its last row says. Ad spend that they are
+    /// for is converted anew.
+    async fn rates(&self, target: Target, rows: Rows<RateRow>) -> Result<RowSummary, ImportError>;
     /// Expenses; those of a (day, category, description) that comes in replace the ones that are there.
     async fn expenses(&self, target: Target, rows: Rows<ExpenseRow>) -> Result<RowSummary, ImportError>;
 }

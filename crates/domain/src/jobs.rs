@@ -15,6 +15,7 @@ text_enum!(
         AnomalyDetection = "anomaly_detection",
         InsightGeneration = "insight_generation",
         RiskAssessment = "risk_assessment",
+        CreativeWinners = "creative_winners",
     }
 );
 

@@ -7,11 +7,13 @@
 mod text_enum;
 
 pub mod accounts;
+pub mod ads;
 pub mod ai;
 pub mod alerts;
 pub mod anomalies;
 pub mod as_of;
 pub mod audit;
+pub mod creatives;
 pub mod credits;
 pub mod customer_metrics;
 pub mod customers;

@@ -10,8 +10,8 @@ use domain::{
     AccountId,
     accounts::Platform,
     imports::{
-        AdSpendRow, DocumentPart, DocumentSummary, ExpenseRow, ImportError, ImportStore, ProductRow, RowSummary, Rows,
-        ShopDocument, ShopSummary, StockRow, StockSummary, Target,
+        AdSource, AdSpendRow, AdSpendSummary, DocumentPart, DocumentSummary, ExpenseRow, ImportError, ImportStore,
+        ProductRow, RateRow, RowSummary, Rows, ShopDocument, ShopSummary, StockRow, StockSummary, Target,
     },
 };
 use futures_util::{StreamExt, TryStreamExt};
@@ -25,6 +25,7 @@ pub struct Collect {
     pub products: Mutex<Vec<ProductRow>>,
     pub stock: Mutex<Vec<StockRow>>,
     pub ad_spend: Mutex<Vec<AdSpendRow>>,
+    pub rates: Mutex<Vec<RateRow>>,
     pub expenses: Mutex<Vec<ExpenseRow>>,
 }
 
@@ -64,8 +65,12 @@ impl ImportStore for Collect {
         collect(&self.stock, rows).await.map(|()| StockSummary::default())
     }
 
-    async fn ad_spend(&self, _: Target, rows: Rows<AdSpendRow>) -> Result<RowSummary, ImportError> {
-        collect(&self.ad_spend, rows).await.map(|()| RowSummary::default())
+    async fn ad_spend(&self, _: Target, _: AdSource, rows: Rows<AdSpendRow>) -> Result<AdSpendSummary, ImportError> {
+        collect(&self.ad_spend, rows).await.map(|()| AdSpendSummary::default())
+    }
+
+    async fn rates(&self, _: Target, rows: Rows<RateRow>) -> Result<RowSummary, ImportError> {
+        collect(&self.rates, rows).await.map(|()| RowSummary::default())
     }
 
     async fn expenses(&self, _: Target, rows: Rows<ExpenseRow>) -> Result<RowSummary, ImportError> {

@@ -24,7 +24,10 @@ use std::{collections::BTreeMap, io};
 use domain::{
     StoreError,
     accounts::{Account, Platform},
-    imports::{DocumentSummary, ImportError, ImportStore, RowSummary, StockRow, StockSummary, Target},
+    imports::{
+        AdSource, AdSpendSummary, DocumentSummary, ImportError, ImportStore, RowSummary, StockRow, StockSummary,
+        SyncedRow, Target,
+    },
     money::Currency,
     zone::Zone,
 };
@@ -35,6 +38,7 @@ pub use files::Files;
 use pipeline::run;
 pub use plain::plain;
 pub use rejects::Form;
+use rejects::Refused;
 
 /// How a file is to be read.
 #[derive(Debug, Clone)]
@@ -161,16 +165,13 @@ pub async fn import_stock(
     let (report, mut refused) = run(reader, file, rows, rejects, |rows| store.stock(target, rows)).await?;
     let (StockSummary { rows, unknown, unknown_count }, mut read) = (report.result, report.read);
     for StockRow { line, record, .. } in unknown {
-        let written = refused.add(line, "no product has this sku".to_owned(), Some(record));
-        written.map_err(|failure| Failure::Io(format!("the other lines went in, but {failure}")))?;
+        add_refused(&mut refused, line, "no product has this sku".to_owned(), record)?;
     }
-    let unknown_count = u64::try_from(unknown_count).unwrap_or_default();
-    read.rejected += unknown_count;
-    read.accepted = read.accepted.saturating_sub(unknown_count);
+    read.refuse(unknown_count);
     Ok(Report { read, result: rows })
 }
 
-/// Imports ad spend.
+/// Imports ad spend. Rows of a platform's days which the platform itself told of are refused.
 pub async fn import_ad_spend(
     store: &dyn ImportStore,
     target: Target,
@@ -179,7 +180,42 @@ pub async fn import_ad_spend(
     rejects: Rejects,
 ) -> Result<Report<RowSummary>, Failure> {
     let rows = others::AdSpend::new(&file);
-    run(reader, file, rows, rejects, |rows| store.ad_spend(target, rows)).await.map(|(report, _)| report)
+    let (report, mut refused) =
+        run(reader, file, rows, rejects, |rows| store.ad_spend(target, AdSource::File, rows)).await?;
+    let (AdSpendSummary { rows, synced, synced_count }, mut read) = (report.result, report.read);
+    for SyncedRow { line, platform, day, record } in synced {
+        let reason = format!("{platform} is connected, and itself told of {day}; a file cannot");
+        add_refused(&mut refused, line, reason, record)?;
+    }
+    read.refuse(synced_count);
+    Ok(Report { read, result: rows })
+}
+
+/// Imports rates of exchange.
+pub async fn import_rates(
+    store: &dyn ImportStore,
+    target: Target,
+    file: FileOptions,
+    reader: impl io::Read + Send + 'static,
+    rejects: Rejects,
+) -> Result<Report<RowSummary>, Failure> {
+    let rows = others::Rates::new(&file);
+    run(reader, file, rows, rejects, |rows| store.rates(target, rows)).await.map(|(report, _)| report)
+}
+
+/// Adds a line that the store refused, when the others are in.
+fn add_refused(refused: &mut Refused, line: u64, reason: String, record: Vec<u8>) -> Result<(), Failure> {
+    let written = refused.add(line, reason, Some(record));
+    written.map_err(|failure| Failure::Io(format!("the other lines went in, but {failure}")))
+}
+
+impl Counts {
+    /// Counts lines as refused that were taken for accepted.
+    fn refuse(&mut self, lines: i64) {
+        let lines = u64::try_from(lines).unwrap_or_default();
+        self.rejected += lines;
+        self.accepted = self.accepted.saturating_sub(lines);
+    }
 }
 
 /// Imports extra expenses.

@@ -20,29 +20,41 @@ pub(super) enum DecimalMark {
     Either,
 }
 
+/// Decimals that a rate of exchange may have.
+const RATE_DECIMALS: usize = 10;
+
 /// Reads an amount.
 pub(super) fn decimal(text: &str, mark: DecimalMark) -> Result<Decimal, &'static str> {
+    number(text, mark, MAX_DECIMALS as usize, "has more than 6 decimals")
+}
+
+/// Reads a rate of exchange: small currencies need more decimals than amounts have.
+pub(super) fn rate(text: &str, mark: DecimalMark) -> Result<Decimal, &'static str> {
+    number(text, mark, RATE_DECIMALS, "has more than 10 decimals")
+}
+
+fn number(text: &str, mark: DecimalMark, decimals: usize, too_many: &'static str) -> Result<Decimal, &'static str> {
     let (negative, digits) = unsigned(text);
     let (whole, fraction) = split(digits, mark)?;
     let fraction = fraction.trim_end_matches('0');
-    if fraction.len() > MAX_DECIMALS as usize {
-        return Err("has more than 6 decimals");
+    if fraction.len() > decimals {
+        return Err(too_many);
     }
-    let mut mantissa: i64 = 0;
+    let mut mantissa: i128 = 0;
     let mut whole_digits = 0;
     for byte in whole.bytes().filter(u8::is_ascii_digit) {
         whole_digits += usize::from(whole_digits > 0 || byte != b'0');
         if whole_digits > MAX_DIGITS {
             return Err("is 10^12 or more");
         }
-        mantissa = mantissa * 10 + i64::from(byte - b'0');
+        mantissa = mantissa * 10 + i128::from(byte - b'0');
     }
-    // 12 + 6 digits fit.
     for byte in fraction.bytes() {
-        mantissa = mantissa * 10 + i64::from(byte - b'0');
+        mantissa = mantissa * 10 + i128::from(byte - b'0');
     }
     let scale = u32::try_from(fraction.len()).unwrap_or_default();
-    Ok(Decimal::new(if negative { -mantissa } else { mantissa }, scale))
+    // 12 digits and 10 decimals fit.
+    Decimal::try_from_i128_with_scale(if negative { -mantissa } else { mantissa }, scale).map_err(|_| NOT_A_NUMBER)
 }
 
 /// What separates decimals, as a number shows that can be read in one way only.

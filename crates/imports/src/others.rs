@@ -1,7 +1,11 @@
-//! Products, stock levels, ad spend and expenses: one record is one row.
+//! Products, stock levels, ad spend, rates of exchange and expenses: one record is one row.
+
+use std::{borrow::Cow, str::FromStr};
 
 use domain::{
-    imports::{AdSpendRow, ExpenseRow, MAX_QUANTITY, ProductRow, StockRow},
+    error::UnknownValue,
+    imports::{AdDetail, AdSpendRow, ExpenseRow, MAX_QUANTITY, MAX_RATE, ProductRow, RateRow, StockRow},
+    money::Currency,
     zone::Zone,
 };
 use rust_decimal::Decimal;
@@ -140,27 +144,113 @@ impl AdSpend {
     }
 }
 
+const fn optional(name: &'static str, headers: &'static [&'static str]) -> Field {
+    Field { name, required: false, headers }
+}
+
 impl Table for AdSpend {
     type Row = AdSpendRow;
     const DATE: Option<usize> = Some(0);
-    const NUMBERS: &'static [usize] = &[3, 4, 5];
+    const NUMBERS: &'static [usize] = &[3, 4, 5, 13, 14, 15];
     const FIELDS: &'static [Field] = &[
         DAY,
         Field { name: "platform", required: true, headers: &["platform", "channel", "network", "adplatform"] },
-        Field { name: "campaign", required: false, headers: &["campaign", "campaignname", "campaignid"] },
+        optional("campaign", &["campaign", "campaignname", "campaignid"]),
         Field { name: "spend", required: true, headers: &["spend", "cost", "amountspent", "amount"] },
-        Field { name: "impressions", required: false, headers: &["impressions"] },
-        Field { name: "clicks", required: false, headers: &["clicks", "linkclicks"] },
+        optional("impressions", &["impressions"]),
+        optional("clicks", &["clicks", "linkclicks"]),
+        optional("ad_set", &["adset", "adsetname", "adgroup", "adgroupname"]),
+        optional("ad", &["ad", "adname"]),
+        optional("creative", &["creative", "creativeid", "videoid", "imagehash"]),
+        optional("format", &["format", "creativeformat", "creativetype"]),
+        optional("headline", &["headline", "title"]),
+        optional("body", &["body", "adtext", "primarytext"]),
+        optional("status", &["status", "addelivery", "deliverystatus"]),
+        optional("purchases", &["purchases", "conversions", "orders"]),
+        optional("revenue", &["revenue", "purchasevalue", "conversionvalue", "purchasesconversionvalue"]),
+        optional("video_views_3s", &["videoviews3s", "3secondvideoviews", "3secondvideoplays"]),
+        optional("currency", &["currency", "currencycode"]),
+        optional("attribution", &["attribution", "attributionsetting", "attributionwindow"]),
     ];
 
     fn read(&mut self, record: &Record<'_>, rows: &mut Vec<AdSpendRow>) -> Result<(), Refusal> {
+        let owned = |field| record.name(field).map(|text| text.map(Cow::into_owned));
+        let detail = AdDetail {
+            ad_set: owned(6)?.unwrap_or_default(),
+            ad: owned(7)?.unwrap_or_default(),
+            creative: owned(8)?,
+            format: one_of(record, 9)?,
+            headline: owned(10)?,
+            body: owned(11)?,
+            status: one_of(record, 12)?,
+            purchases: record.optional_within(13, 0, MAX_QUANTITY)?,
+            revenue: record.optional_cost(14)?,
+            video_3s: record.optional_within(15, 0, MAX_QUANTITY)?,
+            currency: currency(record, 16)?,
+            attribution: record.optional_id(17)?.map(Cow::into_owned),
+        };
+        if detail.ad.is_empty() && detail.creative.is_some() {
+            return Err(record.reject(7, "is empty, but there is a creative"));
+        }
         rows.push(AdSpendRow {
             day: required_day(record, 0, &self.zone)?,
             platform: record.id(1)?.into_owned(),
-            campaign: record.name(2)?.unwrap_or_default().into_owned(),
+            campaign: owned(2)?.unwrap_or_default(),
             spend: cost(record, 3)?,
             impressions: record.optional_within(4, 0, MAX_QUANTITY)?,
             clicks: record.optional_within(5, 0, MAX_QUANTITY)?,
+            detail,
+            line: record.line,
+            record: record.bytes.to_vec(),
+        });
+        Ok(())
+    }
+}
+
+/// One of the values of an enumeration, in any case of letters.
+fn one_of<T: FromStr<Err = UnknownValue>>(record: &Record<'_>, field: usize) -> Result<Option<T>, Refusal> {
+    let parse = |text: Cow<'_, str>| {
+        let refused =
+            |unknown: UnknownValue| record.reject(field, &format!("is none of {}", unknown.allowed.join(", ")));
+        text.to_ascii_lowercase().parse().map_err(refused)
+    };
+    record.text(field).map(parse).transpose()
+}
+
+fn currency(record: &Record<'_>, field: usize) -> Result<Option<Currency>, Refusal> {
+    let parse = |text: Cow<'_, str>| text.parse().map_err(|_| record.reject(field, "is no ISO 4217 code, such as USD"));
+    record.text(field).map(parse).transpose()
+}
+
+pub(super) struct Rates {
+    zone: Zone,
+}
+
+impl Rates {
+    pub fn new(file: &FileOptions) -> Self {
+        Self { zone: file.zone.clone() }
+    }
+}
+
+impl Table for Rates {
+    type Row = RateRow;
+    const DATE: Option<usize> = Some(0);
+    const NUMBERS: &'static [usize] = &[2];
+    const FIELDS: &'static [Field] = &[
+        DAY,
+        Field { name: "currency", required: true, headers: &["currency", "currencycode", "base", "from"] },
+        Field { name: "rate", required: true, headers: &["rate", "exchangerate", "fx", "value"] },
+    ];
+
+    fn read(&mut self, record: &Record<'_>, rows: &mut Vec<RateRow>) -> Result<(), Refusal> {
+        let rate = record.rate(2)?;
+        if rate <= Decimal::ZERO || rate > MAX_RATE {
+            return Err(record.reject(2, &format!("is not above 0 and at most {MAX_RATE}")));
+        }
+        rows.push(RateRow {
+            day: required_day(record, 0, &self.zone)?,
+            currency: currency(record, 1)?.ok_or_else(|| record.reject(1, "is empty"))?,
+            rate,
         });
         Ok(())
     }

@@ -115,6 +115,14 @@ impl Record<'_> {
         }
     }
 
+    /// A rate of exchange that must be there.
+    pub fn rate(&self, field: usize) -> Result<Decimal, Refusal> {
+        let read = |text: Cow<'_, str>| {
+            numbers::rate(&text, self.format.decimal_mark).map_err(|reason| self.reject(field, reason))
+        };
+        self.required(field, self.text(field).map(read).transpose()?)
+    }
+
     pub fn optional_whole(&self, field: usize) -> Result<Option<i64>, Refusal> {
         self.text(field)
             .map(|text| numbers::whole(&text, self.format.decimal_mark).map_err(|reason| self.reject(field, reason)))

@@ -1,8 +1,29 @@
 //! Figures and findings: what the jobs sum up and compute ([`daily`] and [`results`]), and what endpoints read of it, one
 //! file per port.
 
+/// Sums of the figures of ads by day. What a source does not tell is left out, and unknown where none tells; an amount without
+/// a rate makes the whole unknown.
+macro_rules! ad_sums {
+    () => {
+        "
+        CASE WHEN bool_and(spend IS NOT NULL) THEN sum(spend) END AS spend,
+        least(sum(impressions), 9223372036854775807)::bigint AS impressions,
+        least(sum(clicks), 9223372036854775807)::bigint AS clicks,
+        least(sum(purchases), 9223372036854775807)::bigint AS purchases,
+        CASE WHEN bool_and(native_revenue IS NULL OR revenue IS NOT NULL) THEN sum(revenue) END AS revenue,
+        coalesce(least(sum(clicks) FILTER (WHERE impressions IS NOT NULL), 9223372036854775807), 0)::bigint AS clicks_of_shown,
+        coalesce(least(sum(impressions) FILTER (WHERE clicks IS NOT NULL), 9223372036854775807), 0)::bigint AS shown_of_clicked,
+        coalesce(sum(spend) FILTER (WHERE impressions IS NOT NULL), 0) AS spend_of_shown,
+        coalesce(sum(spend) FILTER (WHERE clicks IS NOT NULL), 0) AS spend_of_clicked,
+        coalesce(sum(spend) FILTER (WHERE purchases IS NOT NULL), 0) AS spend_of_purchased,
+        coalesce(sum(spend) FILTER (WHERE revenue IS NOT NULL), 0) AS spend_of_returned"
+    };
+}
+
+mod ads;
 mod anomalies;
 mod as_of;
+mod creatives;
 mod customers;
 pub(crate) mod daily;
 mod demand;

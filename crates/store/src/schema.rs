@@ -666,6 +666,108 @@ diesel::table! {
 }
 
 diesel::table! {
+    ad_accounts (account_id, id) {
+        account_id -> BigInt,
+        id -> BigInt,
+        platform -> Text,
+        external_id -> Text,
+        source -> Text,
+        timezone -> Nullable<Text>,
+        last_synced_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    ad_entities (account_id, id) {
+        account_id -> BigInt,
+        id -> BigInt,
+        ad_account_id -> BigInt,
+        level -> Text,
+        parent_id -> BigInt,
+        campaign_id -> Nullable<BigInt>,
+        external_id -> Text,
+        name -> Text,
+        status -> Text,
+        creative_id -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    ad_days (account_id, day, ad_id, currency) {
+        account_id -> BigInt,
+        day -> Date,
+        ad_id -> BigInt,
+        currency -> Text,
+        native_spend -> Numeric,
+        native_revenue -> Nullable<Numeric>,
+        fx -> Nullable<Numeric>,
+        spend -> Nullable<Numeric>,
+        revenue -> Nullable<Numeric>,
+        impressions -> Nullable<BigInt>,
+        clicks -> Nullable<BigInt>,
+        purchases -> Nullable<BigInt>,
+        video_3s -> Nullable<BigInt>,
+        attribution -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    ad_coverage (account_id, ad_account_id, day) {
+        account_id -> BigInt,
+        ad_account_id -> BigInt,
+        day -> Date,
+    }
+}
+
+diesel::table! {
+    creatives (account_id, id) {
+        account_id -> BigInt,
+        id -> BigInt,
+        platform -> Text,
+        key -> Text,
+        format -> Text,
+        headline -> Nullable<Text>,
+        body -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    campaign_creatives (account_id, id) {
+        account_id -> BigInt,
+        id -> BigInt,
+        campaign_id -> BigInt,
+        creative_id -> BigInt,
+        first_seen -> Date,
+        last_seen -> Date,
+        status -> Text,
+        metric -> Nullable<Text>,
+        evidence -> Nullable<Numeric>,
+        lift_observed -> Nullable<Numeric>,
+        lift -> Nullable<Numeric>,
+        lift_low -> Nullable<Numeric>,
+        lift_high -> Nullable<Numeric>,
+        compared_with -> BigInt,
+        days -> BigInt,
+        needs_purchases -> Nullable<BigInt>,
+        needs_days -> Nullable<BigInt>,
+        needs_spend -> Nullable<Numeric>,
+        ctr_ratio -> Nullable<Numeric>,
+        is_fatigued -> Nullable<Bool>,
+        tau -> Numeric,
+        won_at -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
+    fx_rates (account_id, currency, day) {
+        account_id -> BigInt,
+        currency -> Text,
+        day -> Date,
+        rate -> Numeric,
+    }
+}
+
+diesel::table! {
     expenses (account_id, day, category, description, occurrence) {
         account_id -> BigInt,
         day -> Date,
@@ -1225,6 +1327,13 @@ diesel::allow_tables_to_appear_in_same_query!(
     refunds,
     refund_lines,
     ad_spend,
+    ad_accounts,
+    ad_entities,
+    ad_days,
+    ad_coverage,
+    creatives,
+    campaign_creatives,
+    fx_rates,
     expenses,
     track_events,
     dirty_days,

@@ -14,7 +14,7 @@ use crate::service::Service;
 /// The secret that the service shows the provider.
 pub const KEY: &str = "sk-hunter2";
 
-const JOBS: [&str; 7] = [
+const JOBS: [&str; 8] = [
     "customer_metrics",
     "profit_snapshots",
     "inventory_velocity",
@@ -22,6 +22,7 @@ const JOBS: [&str; 7] = [
     "anomaly_detection",
     "insight_generation",
     "risk_assessment",
+    "creative_winners",
 ];
 
 /// Far above what any wait here takes.

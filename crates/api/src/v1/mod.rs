@@ -1,8 +1,10 @@
 //! The endpoints of version 1: one line of the table below for each.
 
+mod ads;
 mod alerts;
 mod anomalies;
 mod auto_topup;
+mod creatives;
 mod credits;
 mod customers;
 mod docs;
@@ -96,6 +98,8 @@ pub static TABLE: LazyLock<Table> = LazyLock::new(|| {
         reorder::get,
         reorder::change,
         risks::get,
+        ads::get,
+        creatives::get,
         alerts::list,
         alerts::create,
         alerts::get,

@@ -282,7 +282,7 @@ pub async fn get(
     let Listing { page: found, summary, freshness } =
         state.risks.list(account, Filter { kind, severity }, page).await?;
     if summary.lack_costs > 0 {
-        warnings.push(Warning { code: "costs_missing", param: "exposure".into(), requested: None, applied: None });
+        warnings.push(Warning::about("costs_missing", "exposure"));
     }
     let body = Body {
         pagination: Pagination::new(page, &found),

@@ -4,6 +4,7 @@
 mod support;
 
 mod admission;
+mod ads;
 mod alerts;
 mod decisions;
 mod description;

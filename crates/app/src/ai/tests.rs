@@ -8,6 +8,7 @@ use domain::{
     accounts::MockAccountStore,
     ai::{CallId, MockAiRuns, MockLanguageModel, Usage},
     anomalies::MockAnomalyWriter,
+    creatives::{MockCreativeSource, MockCreativeWriter},
     customer_metrics::MockCustomerMetricsStore,
     daily::{MockDailyStore, RollUp},
     demand::MockDemandStore,
@@ -102,6 +103,8 @@ fn deps(runs: MockAiRuns, model: MockLanguageModel, sold_out: &[&str]) -> (Deps,
         insights: Arc::new(insights),
         risk_source: Arc::new(MockRiskSource::new()),
         risks: Arc::new(MockRiskWriter::new()),
+        creative_source: Arc::new(MockCreativeSource::new()),
+        creatives: Arc::new(MockCreativeWriter::new()),
         text_generator: Some(text_generator),
     };
     (deps, ended)

@@ -6,6 +6,7 @@ use domain::{
     ai::{MockAiRuns, RunClaim},
     anomalies::MockAnomalyWriter,
     as_of::MockAsOfStore,
+    creatives::{MockCreativeSource, MockCreativeWriter},
     customer_metrics::MockCustomerMetricsStore,
     daily::{DayTotals, MockDailyStore, RollUp},
     demand::MockDemandStore,
@@ -100,6 +101,8 @@ impl Ports {
             insights: Arc::new(insights),
             risk_source: Arc::new(risk_source),
             risks: Arc::new(risks),
+            creative_source: Arc::new(MockCreativeSource::new()),
+            creatives: Arc::new(MockCreativeWriter::new()),
             text_generator: None,
         }
     }
@@ -343,7 +346,7 @@ async fn jobs_as_of_a_day_run_on_a_copy_that_is_given_out_only_when_all_have_suc
     let mut ports = Ports::default();
     let rolled_up = ports.daily.expect_roll_up().with(eq(AccountId(7)), always(), always()).times(1);
     rolled_up.returning(|_, _, _| Ok(Some(RollUp::default())));
-    let claimed = ports.jobs.expect_claim().with(eq(COPY), always(), eq(AS_OF), always(), eq(true)).times(7);
+    let claimed = ports.jobs.expect_claim().with(eq(COPY), always(), eq(AS_OF), always(), eq(true)).times(8);
     claimed.returning(|_, _, _, _, _| Err(StoreError::Internal("broken".into())));
     let mut copies = MockAsOfStore::new();
     let midnight = datetime!(2026-03-03 03:00 UTC);
@@ -351,7 +354,7 @@ async fn jobs_as_of_a_day_run_on_a_copy_that_is_given_out_only_when_all_have_suc
     copied.returning(|_, _, _| Ok(Some(account(COPY.0))));
     copies.expect_publish().never();
     let run = run_as_of(&ports.deps(), &copies, &account(7), AS_OF, clock).await.unwrap().unwrap();
-    assert_eq!((run.copy, run.reports.len()), (COPY, 7));
+    assert_eq!((run.copy, run.reports.len()), (COPY, 8));
     assert!(run.reports.iter().all(|report| report.account == AccountId(7)), "the copy is nobody's account");
 }
 

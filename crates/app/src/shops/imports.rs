@@ -11,7 +11,7 @@ use std::{
 use domain::{
     AccountId, StoreError,
     accounts::{Account, Platform},
-    imports::{ImportError, ImportStore, MAX_QUANTITY, ProductRow, Rows, ShopDocument, Target},
+    imports::{AdSource, ImportError, ImportStore, MAX_QUANTITY, ProductRow, Rows, ShopDocument, Target},
     integrations::Fact,
     shops::{
         AdSpend, Calls, OrderBatch, Product, ProductBatch, Refused, ShopError, ShopOrder, ShopStream, Voided,
@@ -19,7 +19,7 @@ use domain::{
     },
 };
 use futures_util::{StreamExt, stream};
-use time::OffsetDateTime;
+use time::{Date, OffsetDateTime};
 use tokio::sync::mpsc;
 
 use super::{
@@ -183,15 +183,16 @@ impl Importing {
         }
     }
 
-    /// Imports what was spent on ads: few enough rows to be held in memory.
-    pub async fn ad_spend(&self, spend: AdSpend) -> Result<Tally, ImportFailure> {
-        let AdSpend { calls, rows } = spend;
+    /// Imports what was spent on ads from the day `first` to `last`: few enough rows to be held in memory.
+    pub async fn ad_spend(&self, spend: AdSpend, first: Date, last: Date) -> Result<Tally, ImportFailure> {
+        let AdSpend { calls, rows, zone } = spend;
         let mut tally = Tally::default();
         tally.called(calls);
         tally.counts.read = i64::try_from(rows.len()).unwrap_or(i64::MAX);
         if !rows.is_empty() {
-            let summary = self.imports.ad_spend(self.target(), one(rows)).await?;
-            tally.counts.stored = summary.rows.new + summary.rows.changed;
+            let source = AdSource::Platform { first, last, zone };
+            let changes = self.imports.ad_spend(self.target(), source, one(rows)).await?.rows.rows;
+            tally.counts.stored = changes.new + changes.changed;
         }
         Ok(tally)
     }

@@ -403,7 +403,7 @@ impl<'a> Turn<'a> {
             Reading::Again(ids) => importing.orders(self.reader.reread(access, ids.clone(), currency)).await,
             Reading::Catalogue => importing.products(self.reader.products(access, currency)).await,
             Reading::Ads { from, until } => {
-                importing.ad_spend(self.reader.ad_spend(access, *from, *until).await?).await
+                importing.ad_spend(self.reader.ad_spend(access, *from, *until).await?, *from, *until).await
             }
         }
     }

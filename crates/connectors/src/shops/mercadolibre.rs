@@ -139,8 +139,9 @@ impl ShopReader for Mercadolibre {
     }
 
     async fn ad_spend(&self, access: &Access, from: Date, until: Date) -> Result<AdSpend, ShopError> {
-        let (rows, calls) = metered(self.spent_on_ads(access, from, until)).await;
-        Ok(AdSpend { calls, rows: rows? })
+        let (spent, calls) = metered(self.spent_on_ads(access, from, until)).await;
+        let (rows, zone) = spent?;
+        Ok(AdSpend { calls, rows, zone })
     }
 
     /// Address and topics of notifications are settings of the app, which no call changes.

@@ -101,6 +101,7 @@ job-smart_reorder = Reorder
 job-anomaly_detection = Anomalies
 job-insight_generation = Insights
 job-risk_assessment = Risks
+job-creative_winners = Creatives
 how-uploads = A line that cannot be taken is refused, with its number and the reason; the others go in. Correct the file of refused lines and upload it: its added columns are passed over. A file is kept until it is imported, and this list for 30 days.
 how-sources = The newest record of each source, by file, by connection or by API.
 how-jobs = All figures are computed every night, and at once after an import. Steps build on each other, in this order.

@@ -101,6 +101,7 @@ job-smart_reorder = Reposición
 job-anomaly_detection = Anomalías
 job-insight_generation = Hallazgos
 job-risk_assessment = Riesgos
+job-creative_winners = Creatividades
 how-uploads = Una línea que no se puede tomar se rechaza, con su número y la razón; las demás entran. Corrige el archivo de líneas rechazadas y súbelo: sus columnas agregadas se pasan por alto. Un archivo se guarda hasta que se importa, y esta lista 30 días.
 how-sources = El registro más nuevo de cada fuente, por archivo, por conexión o por API.
 how-jobs = Todos los números se calculan cada noche, y enseguida después de una importación. Los pasos se apoyan unos en otros, en este orden.

@@ -101,6 +101,7 @@ job-smart_reorder = Reposição
 job-anomaly_detection = Anomalias
 job-insight_generation = Descobertas
 job-risk_assessment = Riscos
+job-creative_winners = Criativos
 how-uploads = Uma linha que não pode ser aceita é recusada, com seu número e o motivo; as outras entram. Corrija o arquivo das linhas recusadas e envie-o: suas colunas acrescentadas são ignoradas. Um arquivo é guardado até ser importado, e esta lista por 30 dias.
 how-sources = O registro mais novo de cada fonte, por arquivo, por conexão ou por API.
 how-jobs = Todos os números são calculados a cada noite, e logo depois de uma importação. Os passos se apoiam uns nos outros, nesta ordem.

@@ -353,12 +353,24 @@ payloads! {
         creative: String = "Video 3, blue".to_owned(),
         /// What it cost, in units of the currency.
         spend: Amount = Amount(dec!(120.00)),
-        /// What it brought, in units of the currency.
-        revenue: Amount = Amount(dec!(912.40)),
+        /// What it brought by the platform's count, in units of the currency; null where the platform does not tell.
+        revenue: Option<Amount> = Some(Amount(dec!(912.40))),
         /// ISO 4217.
         currency: String = "USD".to_owned(),
         /// The days that were looked at.
         window_days: i64 = 7,
+        /// The creative in the campaign, as `/creatives` numbers it.
+        creative_id: i64 = 12,
+        /// What it is better in: `roas` or `purchases_per_mille`.
+        metric: String = "roas".to_owned(),
+        /// By how much it is above the others, in parts of theirs, shrunk by what is known of such differences.
+        lift: Amount = Amount(dec!(0.6419)),
+        /// The 95 % interval of the lift.
+        lift_low: Amount = Amount(dec!(0.1768)),
+        /// Its other end.
+        lift_high: Amount = Amount(dec!(1.2908)),
+        /// The e-value, divided by how many creatives are compared: at least 10.
+        evidence: Amount = Amount(dec!(11.98)),
     }
     /// An item is running out.
     InventoryLowStock {

@@ -10,6 +10,7 @@ use crate::{
     accounts::Platform,
     imports::{AdSpendRow, DocumentPart, Line},
     money::Currency,
+    zone::Zone,
 };
 
 /// From `from`, inclusive, to `until`, exclusive.
@@ -136,6 +137,8 @@ pub struct ProductBatch {
 pub struct AdSpend {
     pub calls: Calls,
     pub rows: Vec<AdSpendRow>,
+    /// The clock of the days, where it is another than the account's or not known to be the same.
+    pub zone: Option<Zone>,
 }
 
 /// What is read, batch by batch. An error ends it, and nothing of the window counts as read.

@@ -3,11 +3,13 @@ use std::io::{self, Cursor, Read};
 use rust_decimal::dec;
 use time::macros::date;
 
+use domain::ads::{Format, Status};
+
 use super::*;
 use crate::{
     Failure, Form,
     collect::{Collect, TARGET, file, order_options, rejects},
-    import_ad_spend, import_expenses, import_orders, import_products, import_stock,
+    import_ad_spend, import_expenses, import_orders, import_products, import_rates, import_stock,
 };
 
 fn reader(data: &str) -> Cursor<Vec<u8>> {
@@ -75,6 +77,66 @@ async fn ad_spend_and_expenses_are_read() {
     assert_eq!((spend[1].campaign.as_str(), spend[1].clicks), ("", None));
     let expenses = store.expenses.into_inner().unwrap();
     assert_eq!((expenses[0].day, expenses[0].amount), (date!(2025 - 12 - 31), dec!(900.50)));
+}
+
+#[tokio::test]
+async fn ads_have_sets_creatives_and_what_the_platform_claims() {
+    let store = Collect::default();
+    let data = "date,platform,campaign,ad set name,ad name,creative,format,spend,purchases,purchase value,status,currency\n\
+        2026-03-01,meta,spring,Broad,Blue,99,VIDEO,12.34,3,99.5,paused,EUR\n\
+        2026-03-01,meta,spring,Broad,Blue,99,film,1,,,,\n\
+        2026-03-01,meta,spring,Broad,Blue,99,video,1,-3,,,\n\
+        2026-03-01,meta,spring,Broad,Blue,99,video,1,,,running,\n\
+        2026-03-01,meta,spring,Broad,Blue,99,video,1,,,,euro\n\
+        2026-03-01,meta,spring,,,99,video,1,,,,\n";
+    let (refused, sink) = rejects();
+    let report = import_ad_spend(&store, TARGET, file(), reader(data), sink).await.unwrap();
+    let rows = store.ad_spend.into_inner().unwrap();
+    assert_eq!((rows.len(), report.read.rejected), (1, 5));
+    let told = AdDetail {
+        ad_set: "Broad".into(),
+        ad: "Blue".into(),
+        creative: Some("99".into()),
+        format: Some(Format::Video),
+        status: Some(Status::Paused),
+        currency: Some("EUR".parse().unwrap()),
+        purchases: Some(3),
+        revenue: Some(dec!(99.5)),
+        ..AdDetail::default()
+    };
+    assert_eq!((&rows[0].detail, rows[0].line), (&told, 2));
+    let reasons: Vec<_> = refused.lock().unwrap().iter().map(|reject| reject.reason.clone()).collect();
+    assert_eq!(
+        reasons,
+        [
+            "format is none of video, image, carousel, text, unknown",
+            "purchases is not between 0 and 1000000000",
+            "status is none of active, paused, archived",
+            "currency is no ISO 4217 code, such as USD",
+            "ad is empty, but there is a creative"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn rates_are_above_nothing_and_have_more_decimals_than_amounts() {
+    let store = Collect::default();
+    let data = "date,currency,rate\n2026-03-01,EUR,1.0842\n2026-03-01,IDR,0.0000632911\n2026-03-01,ARS,0\n\
+        2026-03-01,usd,1\n2026-03-01,GBP,1000001\n2026-03-01,GBP,0.00000000001\n";
+    let (refused, sink) = rejects();
+    import_rates(&store, TARGET, file(), reader(data), sink).await.unwrap();
+    let rates: Vec<_> = store.rates.into_inner().unwrap().iter().map(|row| row.rate).collect();
+    assert_eq!(rates, [dec!(1.0842), dec!(0.0000632911)]);
+    let reasons: Vec<_> = refused.lock().unwrap().iter().map(|reject| reject.reason.clone()).collect();
+    assert_eq!(
+        reasons,
+        [
+            "rate is not above 0 and at most 1000000",
+            "currency is no ISO 4217 code, such as USD",
+            "rate is not above 0 and at most 1000000",
+            "rate has more than 10 decimals"
+        ]
+    );
 }
 
 /// A disk or a compressed file that ends in the middle.

@@ -2,6 +2,7 @@
 //! and the end of the run are one transaction.
 
 mod anomalies;
+mod creatives;
 mod customers;
 mod insights;
 mod inventory;

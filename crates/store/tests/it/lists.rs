@@ -5,6 +5,7 @@ use std::{collections::BTreeSet, future::Future, pin::Pin, sync::Arc};
 
 use domain::{
     AccountId,
+    ads::{self, AdStore},
     alerts::AlertStore,
     anomalies::AnomalyStore,
     credits::{FeatureName, TransactionFilter, TransactionLog},
@@ -95,11 +96,20 @@ const FILL: &str = "
     INSERT INTO uploads (account_id, kind, name, state, created_at, finished_at)
         SELECT account_id, 'orders', 'orders.csv', (ARRAY['ready', 'done'])[1 + n % 2], at,
             CASE WHEN n % 2 = 1 THEN at END FROM rows;
+    INSERT INTO ad_accounts (account_id, id, platform, external_id, source, last_synced_at) OVERRIDING SYSTEM VALUE
+        SELECT id, id, 'meta', 'meta', 'file', now() FROM accounts;
+    INSERT INTO ad_entities (account_id, id, ad_account_id, level, parent_id, campaign_id, external_id, name, status)
+        OVERRIDING SYSTEM VALUE
+        SELECT id, e.number, id, e.level, e.parent, e.campaign, '', '', 'active' FROM accounts CROSS JOIN (VALUES
+            (498, 'campaign', 0, NULL), (499, 'ad_set', 498, 498), (500, 'ad', 499, 498)) e (number, level, parent, campaign);
+    INSERT INTO ad_days (account_id, day, ad_id, currency, native_spend, fx, spend)
+        SELECT account_id, date '2026-03-01' - n, 500, 'USD', n, 1, n FROM rows;
     INSERT INTO api_keys (hash, account_id, name, prefix, scopes, created_at)
         SELECT sha256((account_id || ' ' || n)::bytea), account_id, n, n, '{read}', at FROM rows WHERE n <= 50";
 
 /// The tables that lists are of. How fresh a list is, is looked up in others, which are empty here.
-const TABLES: [&str; 17] = [
+const TABLES: [&str; 18] = [
+    "ad_days",
     "customers",
     "credit_transactions",
     "inventory_items",
@@ -120,7 +130,8 @@ const TABLES: [&str; 17] = [
 ];
 
 /// Lists that are given as a whole: their rows are put in order after they were found by an index.
-const WHOLE: [&str; 4] = ["subscriptions", "integrations", "keys", "days of profit"];
+const WHOLE: [&str; 6] =
+    ["subscriptions", "integrations", "keys", "days of profit", "ads", "the advertising of a window"];
 
 type Reading = Pin<Box<dyn Future<Output = ()>>>;
 
@@ -199,6 +210,16 @@ fn lists(store: &Arc<Store>, account: AccountId, cursor: Option<i64>) -> Vec<(&'
     list!("uploads", UploadStore::page(page));
     list!("keys", KeyStore::list());
     let range = DayRange { first: date!(2026 - 01 - 01), last: date!(2026 - 01 - 31) };
+    let query = ads::Query {
+        range,
+        platform: Some("meta".parse().unwrap()),
+        campaign: Some(498),
+        status: Some("active".parse().unwrap()),
+        level: "ad".parse().unwrap(),
+        group: "total".parse().unwrap(),
+    };
+    list!("ads", AdStore::page(query, page));
+    list!("the advertising of a window", AdStore::overview(query));
     list!("days of profit", ProfitStore::range(range));
     list!("days of a metric", MetricDayStore::range("orders".parse().unwrap(), range));
     lists

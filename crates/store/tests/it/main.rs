@@ -7,6 +7,7 @@ mod alerts;
 mod answers;
 mod as_of;
 mod citus;
+mod creatives;
 mod credits;
 mod data_keys;
 mod database;

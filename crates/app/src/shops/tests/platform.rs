@@ -8,7 +8,7 @@ use std::{
 use async_trait::async_trait;
 use domain::{
     accounts::Platform,
-    imports::{AdSpendRow, DocumentKind, DocumentPart, Line},
+    imports::{AdDetail, AdSpendRow, DocumentKind, DocumentPart, Line},
     money::Currency,
     shops::{
         Access, AdSpend, Authorization, AuthorizeError, Callback, CompleteError, Grant, OrderBatch, Product,
@@ -280,6 +280,9 @@ impl ShopReader for FakePlatform {
             spend,
             impressions: None,
             clicks: None,
+            detail: AdDetail::default(),
+            line: 0,
+            record: Vec::new(),
         };
         let days = std::iter::successors(Some(from), |day| day.next_day()).take_while(|day| *day <= until);
         Ok(AdSpend { rows: days.map(row).collect(), ..AdSpend::default() })

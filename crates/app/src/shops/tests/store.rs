@@ -14,8 +14,8 @@ use domain::{
     accounts::Platform,
     idempotency::{AnswerStore, IdempotencyError, IdempotencyKey},
     imports::{
-        AdSpendRow, Changes, DocumentPart, DocumentSummary, ExpenseRow, ImportError, ImportStore, ProductRow,
-        RowSummary, Rows, ShopDocument, ShopSummary, StockRow, StockSummary, Target,
+        AdSource, AdSpendRow, AdSpendSummary, Changes, DocumentPart, DocumentSummary, ExpenseRow, ImportError,
+        ImportStore, ProductRow, RateRow, RowSummary, Rows, ShopDocument, ShopSummary, StockRow, StockSummary, Target,
     },
     integrations::{BuyerData, Connection, Fact, Integration, IntegrationStore, RevokeReason, Totals},
     page::{Page, PageRequest},
@@ -432,12 +432,21 @@ impl ImportStore for FakeStore {
         unreachable!()
     }
 
-    async fn ad_spend(&self, _: Target, mut rows: Rows<AdSpendRow>) -> Result<RowSummary, ImportError> {
+    async fn ad_spend(
+        &self,
+        _: Target,
+        _: AdSource,
+        mut rows: Rows<AdSpendRow>,
+    ) -> Result<AdSpendSummary, ImportError> {
         let mut database = self.database();
         while let Some(batch) = rows.next().now_or_never().unwrap() {
             database.ad_spend.extend(batch?.into_iter().map(|row| (row.day, row.spend)));
         }
-        Ok(RowSummary { rows: Changes::default(), days_touched: 0 })
+        Ok(AdSpendSummary::default())
+    }
+
+    async fn rates(&self, _: Target, _: Rows<RateRow>) -> Result<RowSummary, ImportError> {
+        unreachable!()
     }
 
     async fn expenses(&self, _: Target, _: Rows<ExpenseRow>) -> Result<RowSummary, ImportError> {

@@ -1,8 +1,9 @@
 //! What was spent on Product Ads, with the token of the shop.
 
 use domain::{
-    imports::AdSpendRow,
+    imports::{AdDetail, AdSpendRow},
     shops::{Access, ShopError},
+    zone::Zone,
 };
 use time::{Date, Duration, macros::format_description};
 
@@ -28,22 +29,23 @@ impl Mercadolibre {
         access: &Access,
         from: Date,
         until: Date,
-    ) -> Result<Vec<AdSpendRow>, ShopError> {
+    ) -> Result<(Vec<AdSpendRow>, Option<Zone>), ShopError> {
         let query = [("product_id", "PADS")];
         let advertisers =
             self.api.get_with(access, &["advertising", "advertisers"], &query, &[("api-version", "1")]).await;
         let advertisers: Advertisers = match advertisers {
-            Err(ShopError::NotFound) => return Ok(Vec::new()),
+            Err(ShopError::NotFound) => return Ok((Vec::new(), None)),
             answer => answer?.json()?,
         };
-        let mut rows = Vec::new();
+        let (mut rows, mut zone) = (Vec::new(), None);
         for advertiser in advertisers.advertisers {
+            zone = zone.or_else(|| clock_of(&advertiser.site_id));
             let path = ["advertising", &advertiser.site_id, "advertisers", &advertiser.advertiser_id.0];
             for campaign in self.campaigns(access, &path).await? {
                 rows.extend(self.campaign(access, &advertiser.site_id, &campaign, from, until).await?);
             }
         }
-        Ok(rows)
+        Ok((rows, zone))
     }
 
     async fn campaigns(&self, access: &Access, advertiser: &[&str]) -> Result<Vec<Campaign>, ShopError> {
@@ -92,8 +94,26 @@ impl Mercadolibre {
                 spend: spend.ok_or_else(|| ShopError::Malformed("cost".to_owned()))?,
                 impressions: day.prints.map(|count| count.0),
                 clicks: day.clicks.map(|count| count.0),
+                detail: AdDetail::default(),
+                line: 0,
+                record: Vec::new(),
             })
         };
         days.into_iter().map(row).collect()
     }
+}
+
+/// The clock of a site, whose days those of its advertisers are.
+fn clock_of(site: &str) -> Option<Zone> {
+    let zone = match site {
+        "MLA" => "America/Argentina/Buenos_Aires",
+        "MLB" => "America/Sao_Paulo",
+        "MLC" => "America/Santiago",
+        "MCO" => "America/Bogota",
+        "MLM" => "America/Mexico_City",
+        "MLU" => "America/Montevideo",
+        "MPE" => "America/Lima",
+        _ => return None,
+    };
+    zone.parse().ok()
 }

@@ -41,9 +41,15 @@ pub enum ImportCommand {
         #[arg(long, value_parser = parse_date)]
         date: Option<Date>,
     },
-    /// Imports ad spend per day, platform and campaign
+    /// Imports ad spend per day, down to ads and what came of them
     #[command(after_help = AD_SPEND_HELP)]
     AdSpend {
+        #[command(flatten)]
+        file: FileArgs,
+    },
+    /// Imports rates of exchange, for ad spend in other currencies
+    #[command(after_help = RATES_HELP)]
+    Rates {
         #[command(flatten)]
         file: FileArgs,
     },
@@ -62,6 +68,7 @@ impl ImportCommand {
             | Self::Products { file, .. }
             | Self::Stock { file, .. }
             | Self::AdSpend { file }
+            | Self::Rates { file }
             | Self::Expenses { file } => file,
         }
     }
@@ -95,11 +102,20 @@ Example:
   api import stock levels.csv --account 1";
 
 const AD_SPEND_HELP: &str = "\
-Fields: date, platform, spend (required); campaign, impressions, clicks. Lines of one day, platform and campaign are
-summed, and replace what was there.
+Fields: date, platform, spend (required); campaign, ad_set, ad, impressions, clicks, purchases, revenue, creative,
+format (video, image, carousel, text), headline, body, status (active, paused, archived), video_views_3s, currency,
+attribution. Lines of one day, platform, campaign, ad set and ad are summed; those of a day, platform and campaign
+replace what was there. Days of a platform that is connected are refused.
 
 Example:
   api import ad-spend meta.csv --account 1 --map spend='Amount spent'";
+
+const RATES_HELP: &str = "\
+Fields: date, currency, rate (required): how much of the account's currency one unit is worth. A day without a rate has
+that of the newest of the 7 days before. Spend without a rate is in no sum.
+
+Example:
+  api import rates ecb.csv --account 1";
 
 const EXPENSES_HELP: &str = "\
 Fields: date, category, amount (required); description. Equal lines are separate expenses; those of one day, category

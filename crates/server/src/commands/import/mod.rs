@@ -39,6 +39,7 @@ pub async fn run(command: ImportCommand, connect: &Connect, store: &Store) -> an
         ImportCommand::Products { file, date } => import.products(file, *date).await,
         ImportCommand::Stock { file, date } => import.stock(file, *date).await,
         ImportCommand::AdSpend { file } => import.ad_spend(file).await,
+        ImportCommand::Rates { file } => import.rates(file).await,
         ImportCommand::Expenses { file } => import.expenses(file).await,
     };
     match result {
@@ -135,6 +136,14 @@ impl Import {
         let Opened { options, target, source, rejects } = self.open(args)?;
         let (reader, sink) = (source.reader()?, rejects.sink());
         let report = imports::import_ad_spend(&self.importer, target, options, reader, sink).await;
+        source.finish();
+        finish(args, &rejects, &report?, summary::rows)
+    }
+
+    async fn rates(&self, args: &FileArgs) -> Result<ExitCode, Failure> {
+        let Opened { options, target, source, rejects } = self.open(args)?;
+        let (reader, sink) = (source.reader()?, rejects.sink());
+        let report = imports::import_rates(&self.importer, target, options, reader, sink).await;
         source.finish();
         finish(args, &rejects, &report?, summary::rows)
     }

@@ -1,7 +1,18 @@
-//! Ad spend per day, platform and campaign.
+//! Ad spend per day and ad, rolled up into spend per day, platform and campaign.
 
-use domain::imports::{AdSpendRow, Changes, ImportError, RowSummary, Rows, Target};
+mod entities;
+mod figures;
+pub(super) mod roll_up;
+
+use domain::{
+    ads::AdPlatform,
+    imports::{
+        AdDetail, AdSource, AdSpendRow, AdSpendSummary, Changes, ImportError, MAX_UNKNOWN_BYTES, MAX_UNKNOWN_SKUS,
+        RowSummary, Rows, SyncedRow, Target,
+    },
+};
 use futures_util::StreamExt;
+use time::{Date, OffsetDateTime};
 
 use super::{
     Importer,
@@ -12,81 +23,142 @@ use super::{
 #[cfg(test)]
 use super::session::DAYS_TABLE;
 
+/// `import_rows` as the source has them; `import_ads` summed, with the numbers of their entities; `import_known` what is there
+/// of the same days and campaigns.
 const TABLES: &str = "
-    CREATE TEMPORARY TABLE import_rows (day date, platform text, campaign text, spend numeric, impressions bigint,
-        clicks bigint);
-    CREATE TEMPORARY TABLE import_spend (LIKE import_rows, is_known boolean, is_same boolean);";
+    CREATE TEMPORARY TABLE import_rows (line bigint, day date, platform text, kind text, campaign text, ad_set text, ad text,
+        creative text, format text, headline text, body text, status text, currency text, spend numeric, impressions bigint,
+        clicks bigint, purchases bigint, revenue numeric, video_3s bigint, attribution text, record bytea);
+    CREATE TEMPORARY TABLE import_ads (day date, platform text, kind text, campaign text, ad_set text, ad text,
+        currency text, spend numeric(26, 6), revenue numeric(26, 6), impressions bigint, clicks bigint, purchases bigint,
+        video_3s bigint, attribution text, campaign_id bigint, ad_id bigint);
+    CREATE TEMPORARY TABLE import_known (day date, platform text, campaign text, campaign_id bigint, ad_id bigint,
+        currency text, spend numeric(26, 6), revenue numeric(26, 6), impressions bigint, clicks bigint, purchases bigint,
+        video_3s bigint, attribution text);";
 
 session_statement!(
-    after [TABLES, DAYS_TABLE] =>
-    /// Sums the rows of a key and compares them with what is there. Counts stay within a bigint whatever came in.
-    GATHER(account: BigInt) -> () = "INSERT INTO import_spend
-    SELECT came.*, known.day IS NOT NULL,
-        coalesce((known.spend, known.impressions, known.clicks)
-            IS NOT DISTINCT FROM (came.spend, came.impressions, came.clicks), false) AND known.day IS NOT NULL
-    FROM (SELECT day, platform, campaign, sum(spend) AS spend,
-            CASE WHEN count(impressions) > 0 THEN least(sum(impressions), 9223372036854775807)::bigint END AS impressions,
-            CASE WHEN count(clicks) > 0 THEN least(sum(clicks), 9223372036854775807)::bigint END AS clicks
-        FROM import_rows GROUP BY day, platform, campaign) came
-    LEFT JOIN ad_spend known ON known.account_id = $1 AND known.day = came.day AND known.platform = came.platform
-        AND known.campaign = came.campaign"
+    after [TABLES, roll_up::TABLES, DAYS_TABLE] =>
+    /// Rows of a file that are of days which their platform itself told of, as many as are named, with the count of all.
+    SYNCED(account: BigInt, most: BigInt, most_bytes: BigInt) -> (line: BigInt, platform: Text, day: Date, record: Bytea, total: BigInt) = "SELECT line, platform, day, record, total FROM (
+        SELECT came.*, count(*) OVER () AS total, sum(length(came.record)) OVER (ORDER BY came.line) AS bytes
+        FROM import_rows came JOIN (
+            SELECT DISTINCT a.platform AS kind, c.day
+            FROM ad_accounts a JOIN ad_coverage c ON c.account_id = $1 AND c.ad_account_id = a.id
+            WHERE a.account_id = $1 AND a.source = 'sync'
+        ) synced ON synced.kind = came.kind AND synced.day = came.day
+    ) refused WHERE bytes <= $3 ORDER BY line LIMIT $2"
 );
 
 session_statement!(
-    after [TABLES, DAYS_TABLE] =>
-    WRITE(account: BigInt) -> () = "INSERT INTO ad_spend (account_id, day, platform, campaign, spend, impressions, clicks)
-    SELECT $1, day, platform, campaign, spend, impressions, clicks FROM import_spend WHERE NOT is_same
-    ORDER BY day, platform, campaign
-    ON CONFLICT (account_id, day, platform, campaign) DO UPDATE
-        SET spend = EXCLUDED.spend, impressions = EXCLUDED.impressions, clicks = EXCLUDED.clicks"
-);
-
-session_statement!(
-    after [TABLES, DAYS_TABLE] =>
-    TOTALS() -> (new: BigInt, changed: BigInt, unchanged: BigInt) = "SELECT count(*) FILTER (WHERE NOT is_known) AS new,
-        count(*) FILTER (WHERE is_known AND NOT is_same) AS changed, count(*) FILTER (WHERE is_same) AS unchanged FROM import_spend"
-);
-
-session_statement!(
-    after [TABLES, DAYS_TABLE] =>
-    MARK_DAYS() -> () = "INSERT INTO import_days SELECT DISTINCT day FROM import_spend WHERE NOT is_same"
+    after [TABLES, roll_up::TABLES, DAYS_TABLE] =>
+    LEAVE_OUT_SYNCED(account: BigInt) -> () = "DELETE FROM import_rows WHERE (kind, day) IN (
+        SELECT a.platform, c.day FROM ad_accounts a JOIN ad_coverage c ON c.account_id = $1 AND c.ad_account_id = a.id
+        WHERE a.account_id = $1 AND a.source = 'sync')"
 );
 
 pub(super) async fn import(
     importer: &Importer,
     target: Target,
+    source: AdSource,
     mut rows: Rows<AdSpendRow>,
-) -> Result<RowSummary, ImportError> {
-    let mut session = Session::open(importer, TABLES).await?;
+) -> Result<AdSpendSummary, ImportError> {
+    let mut session = Session::open(importer, &[TABLES, roll_up::TABLES].concat()).await?;
     session.require(target.account).await?;
     let mut buffer = CopyBuffer::new("import_rows");
     while let Some(batch) = rows.next().await {
-        for AdSpendRow { day, platform, campaign, spend, impressions, clicks } in &batch? {
-            buffer
-                .row()
-                .plain(day)
-                .text(platform)
-                .text(campaign)
-                .plain(spend)
-                .plain_or_null(*impressions)
-                .plain_or_null(*clicks)
-                .end();
+        for row in &batch? {
+            add(&mut buffer, row);
         }
         session.send_full(&mut buffer).await?;
     }
     session.send(&mut buffer).await?;
-    let (mut summary, days) = session.merge(target, merge).await?;
-    summary.days_touched = days;
+    let now = target.now;
+    let work = async |transaction: &Transaction<'_>, scope: &Scope| merge(transaction, scope, &source, now).await;
+    let (mut summary, days) = session.merge(target, work).await?;
+    summary.rows.days_touched = days;
     Ok(summary)
 }
 
-async fn merge(transaction: &Transaction<'_>, scope: &Scope) -> Result<RowSummary, tokio_postgres::Error> {
-    let account = scope.account;
-    transaction.execute(GATHER, &[&account]).await?;
-    transaction.execute(WRITE, &[&account]).await?;
-    transaction.execute(MARK_DAYS, &[]).await?;
-    let row = transaction.query_one(TOTALS, &[]).await?;
+fn add(buffer: &mut CopyBuffer, row: &AdSpendRow) {
+    let AdSpendRow { day, platform, campaign, spend, impressions, clicks, detail, line, record } = row;
+    let AdDetail {
+        ad_set,
+        ad,
+        creative,
+        format,
+        headline,
+        body,
+        status,
+        currency,
+        purchases,
+        revenue,
+        video_3s,
+        attribution,
+    } = detail;
+    let kind = AdPlatform::named(platform);
+    let creative = (!ad.is_empty()).then(|| detail.creative_key(kind, creative.as_deref().unwrap_or(ad)));
+    buffer
+        .row()
+        .plain(line)
+        .plain(day)
+        .text(platform)
+        .text(kind.as_str())
+        .text(campaign)
+        .text(ad_set)
+        .text(ad)
+        .text_or_null(creative.as_deref())
+        .text_or_null(format.map(|format| format.as_str()))
+        .text_or_null(headline.as_deref())
+        .text_or_null(body.as_deref())
+        .text_or_null(status.map(|status| status.as_str()))
+        .text_or_null(currency.as_ref().map(|currency| currency.as_str()))
+        .plain(spend)
+        .plain_or_null(*impressions)
+        .plain_or_null(*clicks)
+        .plain_or_null(*purchases)
+        .plain_or_null(*revenue)
+        .plain_or_null(*video_3s)
+        .text_or_null(attribution.as_deref())
+        .bytes(record)
+        .end();
+}
+
+async fn merge(
+    transaction: &Transaction<'_>,
+    scope: &Scope,
+    source: &AdSource,
+    now: OffsetDateTime,
+) -> Result<AdSpendSummary, tokio_postgres::Error> {
+    let (synced, synced_count) = match source {
+        AdSource::File => leave_out_synced(transaction, scope).await?,
+        AdSource::Platform { .. } => (Vec::new(), 0),
+    };
+    entities::write(transaction, scope, source, now).await?;
+    if let AdSource::Platform { first, last, .. } = source {
+        figures::take_over(transaction, scope, *first, *last).await?;
+    }
+    figures::write(transaction, scope).await?;
+    roll_up::write(transaction, scope).await?;
+    let row = transaction.query_one(figures::TOTALS, &[]).await?;
     let rows =
         Changes { new: row.try_get("new")?, changed: row.try_get("changed")?, unchanged: row.try_get("unchanged")? };
-    Ok(RowSummary { rows, days_touched: 0 })
+    Ok(AdSpendSummary { rows: RowSummary { rows, days_touched: 0 }, synced, synced_count })
+}
+
+async fn leave_out_synced(
+    transaction: &Transaction<'_>,
+    scope: &Scope,
+) -> Result<(Vec<SyncedRow>, i64), tokio_postgres::Error> {
+    let account = scope.account;
+    let rows = transaction.query(SYNCED, &[&account, &MAX_UNKNOWN_SKUS, &MAX_UNKNOWN_BYTES]).await?;
+    let total: i64 = rows.first().map_or(Ok(0), |row| row.try_get("total"))?;
+    if total > 0 {
+        transaction.execute(LEAVE_OUT_SYNCED, &[&account]).await?;
+    }
+    let named = rows.iter().map(|row| {
+        let (line, day): (i64, Date) = (row.try_get("line")?, row.try_get("day")?);
+        let line = u64::try_from(line).unwrap_or_default();
+        Ok(SyncedRow { line, platform: row.try_get("platform")?, day, record: row.try_get("record")? })
+    });
+    Ok((named.collect::<Result<_, tokio_postgres::Error>>()?, total))
 }

@@ -9,6 +9,7 @@ mod expenses;
 mod levels;
 mod merge;
 mod pace;
+mod rates;
 mod refunds;
 mod session;
 mod shop_documents;
@@ -19,8 +20,8 @@ use async_trait::async_trait;
 use domain::{
     accounts::Platform,
     imports::{
-        AdSpendRow, DocumentPart, DocumentSummary, ExpenseRow, ImportError, ImportStore, ProductRow, RowSummary, Rows,
-        ShopDocument, ShopSummary, StockRow, StockSummary, Target,
+        AdSource, AdSpendRow, AdSpendSummary, DocumentPart, DocumentSummary, ExpenseRow, ImportError, ImportStore,
+        ProductRow, RateRow, RowSummary, Rows, ShopDocument, ShopSummary, StockRow, StockSummary, Target,
     },
 };
 
@@ -87,8 +88,17 @@ impl ImportStore for Importer {
         stock::import(self, target, rows).await
     }
 
-    async fn ad_spend(&self, target: Target, rows: Rows<AdSpendRow>) -> Result<RowSummary, ImportError> {
-        ad_spend::import(self, target, rows).await
+    async fn ad_spend(
+        &self,
+        target: Target,
+        source: AdSource,
+        rows: Rows<AdSpendRow>,
+    ) -> Result<AdSpendSummary, ImportError> {
+        ad_spend::import(self, target, source, rows).await
+    }
+
+    async fn rates(&self, target: Target, rows: Rows<RateRow>) -> Result<RowSummary, ImportError> {
+        rates::import(self, target, rows).await
     }
 
     async fn expenses(&self, target: Target, rows: Rows<ExpenseRow>) -> Result<RowSummary, ImportError> {

@@ -86,6 +86,11 @@ impl Shop {
             "refunds",
             "refund_lines",
             "ad_spend",
+            "ad_entities",
+            "ad_days",
+            "ad_coverage",
+            "creatives",
+            "fx_rates",
             "expenses",
         ] {
             let sql = format!(

@@ -1,5 +1,6 @@
 //! Bulk imports.
 
+mod ads;
 mod documents;
 mod fixture;
 mod rows;

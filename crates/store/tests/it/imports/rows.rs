@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::imports::{AdSpendRow, Changes, ExpenseRow, ImportStore, ProductRow, StockRow};
+use domain::imports::{AdDetail, AdSource, AdSpendRow, Changes, ExpenseRow, ImportStore, ProductRow, StockRow};
 use time::{
     Date,
     macros::{date, datetime},
@@ -171,17 +171,21 @@ async fn ad_spend_sums_within_a_file_and_replaces_between_files() {
         spend: decimal(spend),
         impressions: None,
         clicks,
+        detail: AdDetail::default(),
+        line: 1,
+        record: Vec::new(),
     };
     let file = vec![spent("a", "10", Some(3)), spent("b", "1", None), spent("a", "2.5", Some(1))];
-    let summary = shop.importer.ad_spend(shop.target(), rows(file.clone())).await.unwrap();
+    let summary = shop.importer.ad_spend(shop.target(), AdSource::File, rows(file.clone())).await.unwrap().rows;
     assert_eq!((summary.rows, summary.days_touched), (Changes { new: 2, changed: 0, unchanged: 0 }, 1));
     let spend = "SELECT concat_ws(' ', campaign, spend::float8, clicks) FROM ad_spend WHERE account_id = $1 ORDER BY 1";
     assert_eq!(shop.texts(spend).await, ["a 12.5 4", "b 1"]);
     let before = shop.image().await;
-    let summary = shop.importer.ad_spend(shop.target(), rows(file)).await.unwrap();
+    let summary = shop.importer.ad_spend(shop.target(), AdSource::File, rows(file)).await.unwrap().rows;
     assert_eq!((summary.rows, summary.days_touched), (Changes { new: 0, changed: 0, unchanged: 2 }, 0));
     assert_eq!(shop.image().await, before);
-    let summary = shop.importer.ad_spend(shop.target(), rows(vec![spent("a", "9", None)])).await.unwrap();
+    let summary =
+        shop.importer.ad_spend(shop.target(), AdSource::File, rows(vec![spent("a", "9", None)])).await.unwrap().rows;
     assert_eq!(summary.rows, Changes { new: 0, changed: 1, unchanged: 0 });
     assert_eq!(shop.texts(spend).await, ["a 9", "b 1"]);
 }
@@ -225,8 +229,11 @@ async fn an_import_does_not_pause_for_the_time_that_it_waited_for_another() {
         spend: decimal("10"),
         impressions: None,
         clicks: None,
+        detail: AdDetail::default(),
+        line: 1,
+        record: Vec::new(),
     }];
-    let import = async move { importer.ad_spend(target, rows(spent)).await.unwrap() };
+    let import = async move { importer.ad_spend(target, AdSource::File, rows(spent)).await.unwrap().rows };
     let holder = async {
         let waits = "SELECT pg_sleep(0.01)::text, $1::bigint, EXISTS (SELECT 1 FROM pg_stat_activity
             WHERE datname = current_database() AND wait_event = 'advisory'

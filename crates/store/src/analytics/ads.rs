@@ -1,0 +1,294 @@
+//! [`AdStore`] on Postgres.
+
+mod overview;
+
+use std::str::FromStr;
+
+use async_trait::async_trait;
+use diesel::sql_types::{BigInt, Bool, Date as SqlDate, Nullable, Numeric, Text, Timestamptz};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{
+    AccountId, StoreError,
+    ads::{AdListError, AdRow, AdRows, AdStore, Group, Level, Overview, Paired, Query, Sums, place_by_day},
+    page::{Page, PageRequest},
+};
+use rust_decimal::Decimal;
+use time::{Date, OffsetDateTime};
+
+use crate::{
+    Store,
+    database::{
+        error::{Failure, parse},
+        statement::Scalar,
+        streams,
+    },
+};
+
+/// Rows of a file that are read at a time: each time they are summed anew.
+const FILE_BATCH: i64 = 2_000;
+
+/// The ads and days that match, each with the row that it is a part of; `$1` to `$8` as in [`Rows`].
+macro_rules! entries {
+    () => {
+        "
+    SELECT d.*, a.platform, a.external_id AS ad_account, a.last_synced_at, ad.status, ad.campaign_id, ad.parent_id AS ad_set_id,
+        CASE $7 WHEN 'account' THEN a.id WHEN 'campaign' THEN ad.campaign_id WHEN 'ad_set' THEN ad.parent_id ELSE ad.id END
+            AS row_id,
+        CASE WHEN $8 THEN d.day END AS row_day
+    FROM ad_days d
+        JOIN ad_entities ad ON ad.account_id = $1 AND ad.id = d.ad_id
+        JOIN ad_accounts a ON a.account_id = $1 AND a.id = ad.ad_account_id
+    WHERE d.account_id = $1 AND d.day BETWEEN $2 AND $3 AND ($4::text IS NULL OR a.platform = $4)
+        AND ($5::bigint IS NULL OR ad.campaign_id = $5) AND ($6::text IS NULL OR ad.status = $6)"
+    };
+}
+
+statement!(
+    /// A page of rows: behind the row `$9` of `$10`, if there is one.
+    Rows(
+        account: i64 => BigInt,
+        first: Date => SqlDate,
+        last: Date => SqlDate,
+        platform: Option<&'static str> => Nullable<Text>,
+        campaign: Option<i64> => Nullable<BigInt>,
+        status: Option<&'static str> => Nullable<Text>,
+        level: &'static str => Text,
+        by_day: bool => Bool,
+        after: Option<i64> => Nullable<BigInt>,
+        after_day: Option<Date> => Nullable<SqlDate>,
+        limit: i64 => BigInt,
+    ) -> SumRow = concat!("
+    WITH entries AS (", entries!(), "), rows AS (
+        SELECT row_id, row_day, min(platform) AS platform, min(ad_account) AS ad_account, max(last_synced_at) AS last_synced_at,
+            min(ad_set_id) AS ad_set_id, min(campaign_id) AS campaign_id,
+            CASE WHEN bool_or(status = 'active') THEN 'active' WHEN bool_or(status = 'paused') THEN 'paused' ELSE 'archived' END
+                AS status,
+            CASE WHEN min(currency) = max(currency) THEN sum(native_spend) END AS native_spend,
+            CASE WHEN min(currency) = max(currency) THEN min(currency) END AS native_currency,", ad_sums!(), "
+        FROM entries GROUP BY row_id, row_day
+    ), page AS (
+        SELECT * FROM rows
+        WHERE CASE
+            WHEN $9 IS NULL THEN true
+            WHEN $8 THEN (row_day, row_id) < ($10::date, $9)
+            ELSE (coalesce(spend, -1), row_id) < (SELECT coalesce(spend, -1), row_id FROM rows WHERE row_id = $9)
+        END
+        ORDER BY row_day DESC, CASE WHEN NOT $8 THEN coalesce(spend, -1) END DESC, row_id DESC LIMIT $11
+    )
+    SELECT page.row_id, page.row_day, page.platform, page.ad_account, page.last_synced_at,
+        CASE $7 WHEN 'ad' THEN page.ad_set_id WHEN 'ad_set' THEN page.campaign_id END AS parent_id,
+        own.external_id, own.name, page.status,
+        CASE WHEN $7 = 'ad' THEN ad_set.name END AS ad_set_name,
+        CASE WHEN $7 <> 'account' THEN campaign.name END AS campaign_name,
+        page.native_spend, page.native_currency, page.spend, page.impressions, page.clicks, page.purchases, page.revenue,
+        page.clicks_of_shown, page.shown_of_clicked, page.spend_of_shown, page.spend_of_clicked, page.spend_of_purchased,
+        page.spend_of_returned
+    FROM page
+        LEFT JOIN ad_entities own ON $7 <> 'account' AND own.account_id = $1 AND own.id = page.row_id
+        LEFT JOIN ad_entities ad_set ON ad_set.account_id = $1 AND ad_set.id = page.ad_set_id
+        LEFT JOIN ad_entities campaign ON campaign.account_id = $1 AND campaign.id = page.campaign_id
+    ORDER BY page.row_day DESC, CASE WHEN NOT $8 THEN coalesce(page.spend, -1) END DESC, page.row_id DESC")
+);
+
+row!(
+    struct SumRow {
+        row_id: i64 => BigInt,
+        row_day: Option<Date> => Nullable<SqlDate>,
+        platform: String => Text,
+        ad_account: String => Text,
+        last_synced_at: OffsetDateTime => Timestamptz,
+        parent_id: Option<i64> => Nullable<BigInt>,
+        external_id: Option<String> => Nullable<Text>,
+        name: Option<String> => Nullable<Text>,
+        status: String => Text,
+        /// Of what is above, from the level below that of accounts on.
+        ad_set_name: Option<String> => Nullable<Text>,
+        campaign_name: Option<String> => Nullable<Text>,
+        native_spend: Option<Decimal> => Nullable<Numeric>,
+        native_currency: Option<String> => Nullable<Text>,
+        spend: Option<Decimal> => Nullable<Numeric>,
+        impressions: Option<i64> => Nullable<BigInt>,
+        clicks: Option<i64> => Nullable<BigInt>,
+        purchases: Option<i64> => Nullable<BigInt>,
+        revenue: Option<Decimal> => Nullable<Numeric>,
+        clicks_of_shown: i64 => BigInt,
+        shown_of_clicked: i64 => BigInt,
+        spend_of_shown: Decimal => Numeric,
+        spend_of_clicked: Decimal => Numeric,
+        spend_of_purchased: Decimal => Numeric,
+        spend_of_returned: Decimal => Numeric,
+    }
+);
+
+statement!(
+    /// Whether the account has a row of this number at a level.
+    HasRow(account: i64 => BigInt, id: i64 => BigInt, level: &'static str => Text) -> Scalar<Bool> = "
+    SELECT EXISTS (SELECT FROM ad_entities WHERE account_id = $1 AND id = $2 AND level = $3)
+        OR ($3 = 'account' AND EXISTS (SELECT FROM ad_accounts WHERE account_id = $1 AND id = $2))"
+);
+
+impl SumRow {
+    fn into_row(self, level: Level) -> Result<AdRow, StoreError> {
+        let Self {
+            row_id: id,
+            row_day: date,
+            platform,
+            ad_account,
+            last_synced_at,
+            parent_id,
+            external_id,
+            name,
+            status,
+            ad_set_name,
+            campaign_name,
+            native_spend,
+            native_currency,
+            spend,
+            impressions,
+            clicks,
+            purchases,
+            revenue,
+            clicks_of_shown,
+            shown_of_clicked,
+            spend_of_shown,
+            spend_of_clicked,
+            spend_of_purchased,
+            spend_of_returned,
+        } = self;
+        let told = |text: Option<String>| text.filter(|text| !text.is_empty());
+        let external_id = if level == Level::Account { Some(ad_account.clone()) } else { told(external_id) };
+        let currency = native_currency.map(|text| parse_as(&text, "currency")).transpose()?;
+        let paired = Paired {
+            clicks_of_shown,
+            shown_of_clicked,
+            spend_of_shown,
+            spend_of_clicked,
+            spend_of_purchased,
+            spend_of_returned,
+        };
+        Ok(AdRow {
+            id,
+            external_id,
+            platform: parse(&platform, "platform of ads")?,
+            level,
+            parent_id,
+            name: told(name).or(told(ad_set_name)).or(told(campaign_name)).unwrap_or(ad_account),
+            status: parse(&status, "status of an ad")?,
+            date,
+            sums: Sums { spend, impressions, clicks, purchases, revenue, paired },
+            native: native_spend.zip(currency),
+            last_synced_at,
+        })
+    }
+}
+
+fn parse_as<T: FromStr<Err: std::error::Error + Send + Sync + 'static>>(
+    text: &str,
+    what: &str,
+) -> Result<T, StoreError> {
+    text.parse().map_err(|error: T::Err| StoreError::Internal(format!("{what}: {error}").into()))
+}
+
+/// Where a page begins: behind a row, or behind one of a day.
+#[derive(Clone, Copy, Default)]
+struct After {
+    row: Option<i64>,
+    day: Option<Date>,
+}
+
+impl After {
+    /// None for a cursor that is none of the list.
+    fn of(group: Group, cursor: Option<i64>) -> Option<Self> {
+        match (group, cursor) {
+            (_, None) => Some(Self::default()),
+            (Group::Total, row) => Some(Self { row, day: None }),
+            (Group::Day, Some(cursor)) => {
+                place_by_day(cursor).map(|(day, row)| Self { row: Some(row), day: Some(day) })
+            }
+        }
+    }
+}
+
+async fn page(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    query: Query,
+    after: After,
+    limit: i64,
+) -> Result<Page<AdRow>, Failure> {
+    let Query { range, platform, campaign, status, level, group } = query;
+    let rows = Rows {
+        account: account.0,
+        first: range.first,
+        last: range.last,
+        platform: platform.map(|platform| platform.as_str()),
+        campaign,
+        status: status.map(|status| status.as_str()),
+        level: level.as_str(),
+        by_day: group == Group::Day,
+        after: after.row,
+        after_day: after.day,
+        limit: limit.saturating_add(1),
+    };
+    let found: Vec<SumRow> = rows.load(connection).await?;
+    let rows = found.into_iter().map(|row| row.into_row(level)).collect::<Result<_, _>>()?;
+    Ok(Page::cut(rows, limit, AdRow::cursor))
+}
+
+impl Store {
+    /// Whether the account has a row of this number at a level.
+    pub(super) async fn has_ad_row(&self, account: AccountId, id: i64, level: Level) -> Result<bool, StoreError> {
+        let row = HasRow { account: account.0, id, level: level.as_str() };
+        Ok(self.read(account, async |connection| Ok(row.clone().get_result(connection).await?)).await?)
+    }
+
+    /// What the filter and the cursor name has to be the account's.
+    async fn check_ads(&self, account: AccountId, query: Query, after: After) -> Result<(), AdListError> {
+        if let Some(campaign) = query.campaign
+            && !self.has_ad_row(account, campaign, Level::Campaign).await?
+        {
+            return Err(AdListError::NoSuchCampaign);
+        }
+        if let Some(row) = after.row
+            && !self.has_ad_row(account, row, query.level).await?
+        {
+            return Err(AdListError::NoSuchCursor);
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl AdStore for Store {
+    async fn page(&self, account: AccountId, query: Query, request: PageRequest) -> Result<Page<AdRow>, AdListError> {
+        let after = After::of(query.group, request.cursor).ok_or(AdListError::NoSuchCursor)?;
+        self.check_ads(account, query, after).await?;
+        let read =
+            async |connection: &mut AsyncPgConnection| page(connection, account, query, after, request.limit).await;
+        Ok(self.read(account, read).await.map_err(StoreError::from)?)
+    }
+
+    async fn stream(&self, account: AccountId, query: Query, cursor: Option<i64>) -> Result<AdRows, AdListError> {
+        let first = PageRequest { limit: FILE_BATCH, cursor };
+        let first = {
+            let _turn = self.first_turn().await?;
+            AdStore::page(self, account, query, first).await?
+        };
+        let store = self.clone();
+        Ok(streams::rows(first, move |cursor| {
+            let store = store.clone();
+            async move {
+                let _turn = store.turn().await?;
+                let after = After::of(query.group, Some(cursor)).unwrap_or_default();
+                let read = async |connection: &mut AsyncPgConnection| {
+                    page(connection, account, query, after, FILE_BATCH).await
+                };
+                Ok(store.read(account, read).await?)
+            }
+        }))
+    }
+
+    async fn overview(&self, account: AccountId, query: Query) -> Result<Overview, StoreError> {
+        Ok(self.read(account, async |connection| overview::read(connection, account, query).await).await?)
+    }
+}

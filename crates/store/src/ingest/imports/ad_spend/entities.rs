@@ -1,0 +1,138 @@
+//! What ad spend is of: ad accounts, campaigns, ad sets, ads and their creatives. The last row says how each is called.
+
+use domain::imports::AdSource;
+use time::OffsetDateTime;
+
+use super::{Scope, Transaction};
+
+#[cfg(test)]
+use super::{DAYS_TABLE, TABLES, roll_up};
+
+session_statement!(
+    after [TABLES, roll_up::TABLES, DAYS_TABLE] =>
+    ACCOUNTS(account: BigInt, source: Text, timezone: Text, now: Timestamptz) -> () = "INSERT INTO ad_accounts (account_id, platform, external_id, source, timezone, last_synced_at)
+    SELECT DISTINCT $1::bigint, kind, platform, $2, nullif($3, (SELECT timezone FROM accounts WHERE id = $1)), $4::timestamptz
+    FROM import_rows
+    ON CONFLICT (account_id, source, platform, external_id) DO UPDATE
+        SET timezone = EXCLUDED.timezone, last_synced_at = EXCLUDED.last_synced_at"
+);
+
+session_statement!(
+    after [TABLES, roll_up::TABLES, DAYS_TABLE] =>
+    CREATIVES(account: BigInt) -> () = "INSERT INTO creatives AS old (account_id, platform, key, format, headline, body)
+    SELECT DISTINCT ON (creative) $1, kind, creative, coalesce(format, 'unknown'), headline, body
+    FROM import_rows WHERE creative IS NOT NULL ORDER BY creative, line DESC
+    ON CONFLICT (account_id, key) DO UPDATE
+        SET headline = coalesce(EXCLUDED.headline, old.headline), body = coalesce(EXCLUDED.body, old.body)
+        WHERE (old.headline, old.body)
+            IS DISTINCT FROM (coalesce(EXCLUDED.headline, old.headline), coalesce(EXCLUDED.body, old.body))"
+);
+
+session_statement!(
+    after [TABLES, roll_up::TABLES, DAYS_TABLE] =>
+    CAMPAIGNS(account: BigInt, source: Text) -> () = "INSERT INTO ad_entities (account_id, ad_account_id, level, parent_id, external_id, name, status)
+    SELECT DISTINCT $1::bigint, a.id, 'campaign', 0, came.campaign, came.campaign, 'active'
+    FROM import_rows came JOIN ad_accounts a ON a.account_id = $1 AND a.source = $2 AND a.platform = came.kind
+        AND a.external_id = came.platform
+    ON CONFLICT (account_id, ad_account_id, level, parent_id, external_id) DO NOTHING"
+);
+
+session_statement!(
+    after [TABLES, roll_up::TABLES, DAYS_TABLE] =>
+    AD_SETS(account: BigInt, source: Text) -> () = "INSERT INTO ad_entities (account_id, ad_account_id, level, parent_id, campaign_id, external_id, name, status)
+    SELECT DISTINCT $1::bigint, a.id, 'ad_set', c.id, c.id, came.ad_set, came.ad_set, 'active'
+    FROM import_rows came JOIN ad_accounts a ON a.account_id = $1 AND a.source = $2 AND a.platform = came.kind
+            AND a.external_id = came.platform
+        JOIN ad_entities c ON c.account_id = $1 AND c.ad_account_id = a.id AND c.level = 'campaign' AND c.parent_id = 0
+            AND c.external_id = came.campaign
+    ON CONFLICT (account_id, ad_account_id, level, parent_id, external_id) DO NOTHING"
+);
+
+session_statement!(
+    after [TABLES, roll_up::TABLES, DAYS_TABLE] =>
+    /// Status and creative are those of the last row that tells them.
+    ADS(account: BigInt, source: Text) -> () = "INSERT INTO ad_entities AS old (account_id, ad_account_id, level, parent_id, campaign_id, external_id, name, status, creative_id)
+    SELECT $1, came.ad_account_id, 'ad', came.ad_set_id, came.campaign_id, came.ad, came.ad, coalesce(came.status, 'active'),
+        creatives.id
+    FROM (
+        SELECT a.id AS ad_account_id, s.id AS ad_set_id, c.id AS campaign_id, came.ad,
+            (array_agg(came.status ORDER BY came.day DESC, came.line DESC) FILTER (WHERE came.status IS NOT NULL))[1] AS status,
+            (array_agg(came.creative ORDER BY came.day DESC, came.line DESC))[1] AS creative
+        FROM import_rows came JOIN ad_accounts a ON a.account_id = $1 AND a.source = $2 AND a.platform = came.kind
+                AND a.external_id = came.platform
+            JOIN ad_entities c ON c.account_id = $1 AND c.ad_account_id = a.id AND c.level = 'campaign' AND c.parent_id = 0
+                AND c.external_id = came.campaign
+            JOIN ad_entities s ON s.account_id = $1 AND s.ad_account_id = a.id AND s.level = 'ad_set' AND s.parent_id = c.id
+                AND s.external_id = came.ad_set
+        GROUP BY a.id, s.id, c.id, came.ad
+    ) came LEFT JOIN creatives ON creatives.account_id = $1 AND creatives.key = came.creative
+    ON CONFLICT (account_id, ad_account_id, level, parent_id, external_id) DO UPDATE
+        SET status = EXCLUDED.status, creative_id = EXCLUDED.creative_id
+        WHERE (old.status, old.creative_id) IS DISTINCT FROM (EXCLUDED.status, EXCLUDED.creative_id)"
+);
+
+session_statement!(
+    after [TABLES, roll_up::TABLES, DAYS_TABLE] =>
+    /// Sums the rows of an ad, day and currency. Counts stay within a bigint whatever came in; what no row tells stays unknown.
+    GATHER(account: BigInt, source: Text) -> () = "INSERT INTO import_ads
+    SELECT came.day, came.platform, came.kind, came.campaign, came.ad_set, came.ad,
+        coalesce(came.currency, (SELECT currency FROM accounts WHERE id = $1)), sum(came.spend), sum(came.revenue),
+        CASE WHEN count(came.impressions) > 0 THEN least(sum(came.impressions), 9223372036854775807)::bigint END,
+        CASE WHEN count(came.clicks) > 0 THEN least(sum(came.clicks), 9223372036854775807)::bigint END,
+        CASE WHEN count(came.purchases) > 0 THEN least(sum(came.purchases), 9223372036854775807)::bigint END,
+        CASE WHEN count(came.video_3s) > 0 THEN least(sum(came.video_3s), 9223372036854775807)::bigint END,
+        max(came.attribution), c.id, ad.id
+    FROM import_rows came JOIN ad_accounts a ON a.account_id = $1 AND a.source = $2 AND a.platform = came.kind
+            AND a.external_id = came.platform
+        JOIN ad_entities c ON c.account_id = $1 AND c.ad_account_id = a.id AND c.level = 'campaign' AND c.parent_id = 0
+            AND c.external_id = came.campaign
+        JOIN ad_entities s ON s.account_id = $1 AND s.ad_account_id = a.id AND s.level = 'ad_set' AND s.parent_id = c.id
+            AND s.external_id = came.ad_set
+        JOIN ad_entities ad ON ad.account_id = $1 AND ad.ad_account_id = a.id AND ad.level = 'ad' AND ad.parent_id = s.id
+            AND ad.external_id = came.ad
+    GROUP BY 1, 2, 3, 4, 5, 6, 7, c.id, ad.id"
+);
+
+session_statement!(
+    after [TABLES, roll_up::TABLES, DAYS_TABLE] =>
+    /// The days that rows are of.
+    COVER_ROWS(account: BigInt) -> () = "INSERT INTO ad_coverage (account_id, ad_account_id, day)
+    SELECT DISTINCT $1::bigint, ad.ad_account_id, came.day
+    FROM import_ads came JOIN ad_entities ad ON ad.account_id = $1 AND ad.id = came.ad_id
+    ON CONFLICT (account_id, ad_account_id, day) DO NOTHING"
+);
+
+session_statement!(
+    after [TABLES, roll_up::TABLES, DAYS_TABLE] =>
+    /// All days that were read, whether there is anything of them.
+    COVER_DAYS(account: BigInt, first: Date, last: Date) -> () = "INSERT INTO ad_coverage (account_id, ad_account_id, day)
+    SELECT DISTINCT $1::bigint, a.id, $2::date + n
+    FROM import_rows came JOIN ad_accounts a ON a.account_id = $1 AND a.source = 'sync' AND a.platform = came.kind
+            AND a.external_id = came.platform
+        CROSS JOIN generate_series(0, $3::date - $2::date) n
+    ON CONFLICT (account_id, ad_account_id, day) DO NOTHING"
+);
+
+/// Writes what the rows are of, sums them, and notes which days they tell of.
+pub(super) async fn write(
+    transaction: &Transaction<'_>,
+    scope: &Scope,
+    source: &AdSource,
+    now: OffsetDateTime,
+) -> Result<(), tokio_postgres::Error> {
+    let account = scope.account;
+    let (name, zone) = match source {
+        AdSource::File => ("file", None),
+        AdSource::Platform { zone, .. } => ("sync", zone.as_ref().map(|zone| zone.name())),
+    };
+    transaction.execute(ACCOUNTS, &[&account, &name, &zone, &now]).await?;
+    transaction.execute(CREATIVES, &[&account]).await?;
+    for statement in [CAMPAIGNS, AD_SETS, ADS, GATHER] {
+        transaction.execute(statement, &[&account, &name]).await?;
+    }
+    match source {
+        AdSource::File => transaction.execute(COVER_ROWS, &[&account]).await?,
+        AdSource::Platform { first, last, .. } => transaction.execute(COVER_DAYS, &[&account, first, last]).await?,
+    };
+    Ok(())
+}

@@ -1,0 +1,260 @@
+//! Ad spend down to ads, and the spend that is rolled up of it.
+
+use domain::{
+    ads::{AdListError, AdPlatform, AdRow, AdStore, Coverage, Format, Group, Level, Overview, Query, Status, Sums},
+    imports::{AdDetail, AdSource, AdSpendRow, Changes, ImportStore, RateRow},
+    page::PageRequest,
+    profit::DayRange,
+};
+use futures_util::TryStreamExt;
+use rust_decimal::{Decimal, dec};
+use store::Store;
+use time::{Date, macros::date};
+
+use super::fixture::{Shop, rows};
+
+const DAY: Date = date!(2026 - 04 - 01);
+const QUERY: Query = Query {
+    range: DayRange { first: DAY, last: date!(2026 - 04 - 30) },
+    platform: None,
+    campaign: None,
+    status: None,
+    level: Level::Campaign,
+    group: Group::Total,
+};
+
+/// A row of Meta's, whose ad and creative have the same name.
+fn row(campaign: &str, ad: &str, spend: Decimal) -> AdSpendRow {
+    AdSpendRow {
+        day: DAY,
+        platform: "meta_ads".to_owned(),
+        campaign: campaign.to_owned(),
+        spend,
+        impressions: Some(1_000),
+        clicks: Some(20),
+        detail: AdDetail {
+            ad_set: "Broad".to_owned(),
+            ad: ad.to_owned(),
+            format: Some(Format::Video),
+            purchases: Some(2),
+            revenue: Some(dec!(30)),
+            ..AdDetail::default()
+        },
+        line: 2,
+        record: b"as it came".to_vec(),
+    }
+}
+
+async fn import(shop: &Shop, spent: Vec<AdSpendRow>) -> Changes {
+    shop.importer.ad_spend(shop.target(), AdSource::File, rows(spent)).await.unwrap().rows.rows
+}
+
+async fn list(store: &Store, shop: &Shop, query: Query) -> Vec<AdRow> {
+    let all = PageRequest { limit: 100, cursor: None };
+    AdStore::page(store, shop.account, query, all).await.unwrap().items
+}
+
+fn names(rows: &[AdRow]) -> Vec<(&str, Option<Decimal>)> {
+    rows.iter().map(|row| (row.name.as_str(), row.sums.spend)).collect()
+}
+
+const SPEND: &str = "SELECT concat_ws(' ', day, platform, campaign, spend::float8) FROM ad_spend
+    WHERE account_id = $1 ORDER BY 1";
+
+#[tokio::test]
+async fn every_level_has_the_sums_of_its_ads_and_the_totals_are_the_same() {
+    let shop = Shop::open().await;
+    let store = shop.database.store().unwrap();
+    let plain = AdSpendRow { platform: "TikTok".into(), detail: AdDetail::default(), ..row("a", "", dec!(7)) };
+    let file = vec![row("a", "x", dec!(10)), row("a", "y", dec!(2.5)), row("b", "x", dec!(1)), plain];
+    assert_eq!(import(&shop, file.clone()).await, Changes { new: 3, changed: 0, unchanged: 0 });
+    let before = shop.image().await;
+    assert_eq!(import(&shop, file).await, Changes { new: 0, changed: 0, unchanged: 3 });
+    assert_eq!(shop.image().await, before);
+    assert_eq!(
+        shop.texts(SPEND).await,
+        ["2026-04-01 TikTok a 7", "2026-04-01 meta_ads a 12.5", "2026-04-01 meta_ads b 1"]
+    );
+
+    let campaigns = list(&store, &shop, QUERY).await;
+    assert_eq!(names(&campaigns), [("a", Some(dec!(12.5))), ("a", Some(dec!(7))), ("b", Some(dec!(1)))]);
+    assert_eq!(campaigns[0].sums.purchases, Some(4));
+    assert_eq!((campaigns[1].platform, campaigns[1].sums.revenue), (AdPlatform::Manual, None), "not told");
+    let ads = list(&store, &shop, Query { level: Level::Ad, ..QUERY }).await;
+    assert_eq!(
+        names(&ads),
+        [("x", Some(dec!(10))), ("a", Some(dec!(7))), ("y", Some(dec!(2.5))), ("x", Some(dec!(1)))],
+        "what is not split has the name of its campaign"
+    );
+    assert_eq!((ads[0].external_id.as_deref(), ads[1].external_id.as_deref()), (Some("x"), None));
+    let sets = list(&store, &shop, Query { level: Level::AdSet, ..QUERY }).await;
+    assert_eq!((sets[0].parent_id, ads[0].parent_id), (Some(campaigns[0].id), Some(sets[0].id)));
+    let accounts = list(&store, &shop, Query { level: Level::Account, ..QUERY }).await;
+    assert_eq!(names(&accounts), [("meta_ads", Some(dec!(13.5))), ("TikTok", Some(dec!(7)))]);
+    for level in Level::ALL {
+        let Overview { totals, .. } = store.overview(shop.account, Query { level: *level, ..QUERY }).await.unwrap();
+        assert_eq!((totals.spend, totals.purchases, totals.revenue), (Some(dec!(20.5)), Some(6), Some(dec!(90))));
+        assert_eq!(totals.roas().map(|roas| roas.round_dp(4)), Some(dec!(6.6667)), "of 13.5, where revenue is told");
+    }
+    let theirs = AdStore::page(&store, shop.other, QUERY, PageRequest { limit: 5, cursor: None }).await.unwrap();
+    assert_eq!(theirs.items, []);
+    let nothing = store.overview(shop.other, QUERY).await.unwrap();
+    assert_eq!((nothing.totals.spend, nothing.sources.len()), (Some(dec!(0)), 0));
+}
+
+#[tokio::test]
+async fn a_campaigns_day_is_replaced_as_a_whole() {
+    let shop = Shop::open().await;
+    let store = shop.database.store().unwrap();
+    let unsplit = AdSpendRow { detail: AdDetail::default(), ..row("a", "", dec!(5)) };
+    import(&shop, vec![unsplit]).await;
+    shop.forget_days().await;
+    let split = vec![row("a", "x", dec!(3)), row("a", "y", dec!(4))];
+    assert_eq!(import(&shop, split).await, Changes { new: 0, changed: 1, unchanged: 0 });
+    assert_eq!(
+        (shop.texts(SPEND).await, shop.days().await),
+        (vec!["2026-04-01 meta_ads a 7".into()], vec![DAY.to_string()])
+    );
+    let ads = list(&store, &shop, Query { level: Level::Ad, ..QUERY }).await;
+    assert_eq!(names(&ads), [("y", Some(dec!(4))), ("x", Some(dec!(3)))]);
+    // More was sold than was known: the spend is the same, and the day is computed again.
+    shop.forget_days().await;
+    let detail = AdDetail { purchases: Some(9), ..row("a", "x", dec!(3)).detail };
+    import(&shop, vec![AdSpendRow { detail, ..row("a", "x", dec!(3)) }, row("a", "y", dec!(4))]).await;
+    assert_eq!(shop.days().await, [DAY.to_string()]);
+    assert_eq!(list(&store, &shop, QUERY).await[0].sums.purchases, Some(11));
+}
+
+#[tokio::test]
+async fn filters_and_pages() {
+    let shop = Shop::open().await;
+    let store = shop.database.store().unwrap();
+    let paused =
+        |row: AdSpendRow| AdSpendRow { detail: AdDetail { status: Some(Status::Paused), ..row.detail.clone() }, ..row };
+    let google = AdSpendRow { platform: "google".into(), ..row("g", "x", dec!(4)) };
+    let later = AdSpendRow { day: date!(2026 - 04 - 02), ..row("a", "x", dec!(1)) };
+    let outside = AdSpendRow { day: date!(2026 - 05 - 01), ..row("a", "x", dec!(100)) };
+    import(&shop, vec![row("a", "x", dec!(4)), paused(row("a", "y", dec!(2))), google, later, outside]).await;
+    let of = async |query| list(&store, &shop, query).await;
+    let campaigns = of(QUERY).await;
+    assert_eq!(names(&campaigns), [("a", Some(dec!(7))), ("g", Some(dec!(4)))]);
+    assert_eq!(names(&of(Query { platform: Some(AdPlatform::Google), ..QUERY }).await), [("g", Some(dec!(4)))]);
+    let paused = of(Query { status: Some(Status::Paused), ..QUERY }).await;
+    assert_eq!((names(&paused), paused[0].status), (vec![("a", Some(dec!(2)))], Status::Paused));
+    let own = Query { campaign: Some(campaigns[0].id), level: Level::Ad, ..QUERY };
+    assert_eq!(names(&of(own).await), [("x", Some(dec!(5))), ("y", Some(dec!(2)))]);
+
+    let by_day = Query { group: Group::Day, level: Level::Ad, ..QUERY };
+    for query in [QUERY, Query { level: Level::Ad, ..QUERY }, by_day] {
+        let whole = of(query).await;
+        let (mut walked, mut cursor) = (Vec::new(), None);
+        loop {
+            let page = AdStore::page(&store, shop.account, query, PageRequest { limit: 1, cursor }).await.unwrap();
+            walked.extend(page.items);
+            cursor = page.next_cursor;
+            if cursor.is_none() {
+                break;
+            }
+        }
+        assert_eq!(walked, whole);
+        let streamed: Vec<_> = store.stream(shop.account, query, None).await.unwrap().try_collect().await.unwrap();
+        assert_eq!(streamed, whole);
+    }
+    let days: Vec<_> = of(by_day).await.iter().map(|row| row.date.unwrap()).collect();
+    assert_eq!(days, [date!(2026 - 04 - 02), DAY, DAY, DAY]);
+
+    let ad = of(Query { level: Level::Ad, ..QUERY }).await[0].id;
+    let refused = async |account, query, cursor| {
+        AdStore::page(&store, account, query, PageRequest { limit: 1, cursor }).await.unwrap_err()
+    };
+    let theirs = refused(shop.other, Query { campaign: Some(campaigns[0].id), ..QUERY }, None).await;
+    assert!(matches!(theirs, AdListError::NoSuchCampaign), "{theirs}");
+    for (query, cursor) in [(QUERY, i64::MAX), (QUERY, ad), (by_day, 7), (by_day, i64::MAX)] {
+        let error = refused(shop.account, query, Some(cursor)).await;
+        assert!(matches!(error, AdListError::NoSuchCursor), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn money_without_a_rate_is_unknown_until_there_is_one() {
+    let shop = Shop::open().await;
+    let store = shop.database.store().unwrap();
+    let euro = |ad: &str| {
+        let detail = AdDetail { currency: Some("EUR".parse().unwrap()), ..row("a", ad, dec!(10)).detail };
+        AdSpendRow { detail, ..row("a", ad, dec!(10)) }
+    };
+    import(&shop, vec![euro("x"), row("b", "x", dec!(3))]).await;
+    let campaigns = list(&store, &shop, QUERY).await;
+    assert_eq!(names(&campaigns), [("b", Some(dec!(3))), ("a", None)], "unknown comes last");
+    let Sums { revenue, clicks, .. } = campaigns[1].sums;
+    assert_eq!((revenue, clicks, campaigns[1].native), (None, Some(20), Some((dec!(10), "EUR".parse().unwrap()))));
+    let overview = store.overview(shop.account, QUERY).await.unwrap();
+    assert_eq!((overview.totals.spend, overview.totals.clicks, overview.lacks_rates), (Some(dec!(3)), Some(20), true));
+    assert_eq!(shop.texts(SPEND).await, ["2026-04-01 meta_ads b 3"]);
+
+    let rate = |day, rate| RateRow { day, currency: "EUR".parse().unwrap(), rate };
+    let rates = async |given: Vec<RateRow>| shop.importer.rates(shop.target(), rows(given)).await.unwrap();
+    assert_eq!(rates(vec![rate(date!(2026 - 03 - 24), dec!(9))]).await.days_touched, 0, "eight days before");
+    shop.forget_days().await;
+    let summary = rates(vec![rate(date!(2026 - 03 - 25), dec!(5)), rate(date!(2026 - 03 - 30), dec!(6))]).await;
+    assert_eq!((summary.rows.new, summary.days_touched), (2, 1));
+    assert_eq!(shop.texts(SPEND).await, ["2026-04-01 meta_ads a 60", "2026-04-01 meta_ads b 3"]);
+    let before = shop.image().await;
+    assert_eq!(rates(vec![rate(date!(2026 - 03 - 30), dec!(6))]).await.rows.unchanged, 1);
+    assert_eq!(shop.image().await, before);
+    let overview = store.overview(shop.account, QUERY).await.unwrap();
+    assert_eq!((overview.totals.spend, overview.totals.revenue), (Some(dec!(63)), Some(dec!(210))));
+    assert!(!overview.lacks_rates);
+    // What comes in later is converted at once.
+    import(&shop, vec![euro("x"), euro("y")]).await;
+    assert_eq!(shop.texts(SPEND).await[0], "2026-04-01 meta_ads a 120");
+}
+
+#[tokio::test]
+async fn a_platform_that_is_read_takes_its_days_over_and_files_cannot_tell_of_them() {
+    let shop = Shop::open().await;
+    let store = shop.database.store().unwrap();
+    let market = |day, platform: &str, spend| AdSpendRow {
+        day,
+        platform: platform.into(),
+        detail: AdDetail::default(),
+        ..row("1", "", spend)
+    };
+    let (second, third) = (date!(2026 - 04 - 02), date!(2026 - 04 - 03));
+    import(&shop, vec![market(DAY, "Mercado Ads", dec!(1)), market(third, "Mercado Ads", dec!(3))]).await;
+    let zone = Some("America/Bogota".parse().unwrap());
+    let source = AdSource::Platform { first: DAY, last: second, zone };
+    let read = vec![market(DAY, "mercadolibre", dec!(10))];
+    shop.importer.ad_spend(shop.target(), source.clone(), rows(read.clone())).await.unwrap();
+    assert_eq!(shop.texts(SPEND).await, ["2026-04-01 mercadolibre 1 10", "2026-04-03 Mercado Ads 1 3"]);
+    let before = shop.image().await;
+    shop.importer.ad_spend(shop.target(), source, rows(read)).await.unwrap();
+    assert_eq!(shop.image().await, before, "read again");
+
+    let file = vec![
+        market(DAY, "mercadolibre", dec!(5)),
+        market(second, "mercado libre", dec!(6)),
+        market(third, "mercadolibre", dec!(7)),
+        market(DAY, "meta", dec!(8)),
+    ];
+    let summary = shop.importer.ad_spend(shop.target(), AdSource::File, rows(file)).await.unwrap();
+    assert_eq!((summary.synced_count, summary.synced.len(), summary.rows.rows.new), (2, 2, 2));
+    let refused = &summary.synced[0];
+    assert_eq!((refused.line, refused.record.as_slice()), (2, b"as it came".as_slice()));
+    assert_eq!(
+        shop.texts(SPEND).await,
+        [
+            "2026-04-01 mercadolibre 1 10",
+            "2026-04-01 meta 1 8",
+            "2026-04-03 Mercado Ads 1 3",
+            "2026-04-03 mercadolibre 1 7"
+        ]
+    );
+    let overview = store.overview(shop.account, QUERY).await.unwrap();
+    let known = [
+        Coverage { platform: AdPlatform::Mercadolibre, days: 3, is_synced: true },
+        Coverage { platform: AdPlatform::Meta, days: 1, is_synced: false },
+    ];
+    assert_eq!(overview.coverage, known);
+    assert!(overview.sources.contains(&(AdPlatform::Mercadolibre, Some("America/Bogota".into()))));
+}
