@@ -83,6 +83,8 @@ const ROUTES: &[(&str, &str, Needs)] = &[
     ("GET", "/inventory", ANY),
     ("GET", "/inventory?q=mug", ANY),
     ("GET", "/inventory/1", ANY),
+    ("GET", "/ads", ANY),
+    ("GET", "/creatives", ANY),
     ("GET", "/reorder", ANY),
     ("POST", "/reorder/1", CHANGES),
     ("GET", "/customers", ANY),

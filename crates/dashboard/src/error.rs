@@ -12,8 +12,8 @@ use app::{
     webhooks::{CreateFailure, RotateFailure},
 };
 use domain::{
-    StoreError, error::Chain, idempotency::IdempotencyError, insights::DecideError, reorder::ChangeError,
-    webhooks::CreateError,
+    StoreError, ads::AdListError, error::Chain, idempotency::IdempotencyError, insights::DecideError,
+    reorder::ChangeError, webhooks::CreateError,
 };
 
 use crate::pages::{self, settings::Tab};
@@ -96,6 +96,16 @@ impl From<StoreError> for PageError {
         match error {
             StoreError::Unavailable(_) | StoreError::Overloaded(_) => Self::Unavailable(cause),
             StoreError::Internal(_) => Self::Internal(cause),
+        }
+    }
+}
+
+impl From<AdListError> for PageError {
+    fn from(error: AdListError) -> Self {
+        match error {
+            AdListError::NoSuchCampaign => Self::NotFound,
+            AdListError::NoSuchCursor => Self::Invalid("cursor"),
+            AdListError::Store(error) => error.into(),
         }
     }
 }

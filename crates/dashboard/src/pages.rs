@@ -2,6 +2,7 @@
 
 pub mod activity;
 pub mod address;
+pub mod ads;
 pub mod alert;
 mod alert_form;
 mod alert_words;
@@ -11,6 +12,7 @@ pub mod anomaly;
 pub mod code;
 pub mod confirm;
 pub mod connect;
+pub mod creatives;
 pub mod customer;
 pub mod customers;
 pub mod data;

@@ -24,9 +24,11 @@ pub enum Access {
 
 /// What panels name of the API: read here by links, with the session in the place of a key.
 pub const READS: &[&str] = &[
+    "/api/v1/ads",
     "/api/v1/alerts",
     "/api/v1/alerts/{id}",
     "/api/v1/anomalies",
+    "/api/v1/creatives",
     "/api/v1/customers",
     "/api/v1/customers/segments",
     "/api/v1/insights",
@@ -100,6 +102,8 @@ table! {
     GET "/inventory/{id}", Access::Member(Act::Look) => pages::product::get;
     GET "/reorder", Access::Member(Act::Look) => pages::reorder::get;
     POST "/reorder/{id}", Access::Member(Act::Change) => pages::reorder::decide;
+    GET "/ads", Access::Member(Act::Look) => pages::ads::get;
+    GET "/creatives", Access::Member(Act::Look) => pages::creatives::get;
     GET "/customers", Access::Member(Act::Look) => pages::customers::get;
     GET "/settings/people", Access::Member(Act::Administer) => pages::people::get;
     POST "/settings/people", Access::Member(Act::Administer) => pages::people::post;

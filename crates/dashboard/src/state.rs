@@ -9,9 +9,11 @@ use app::{
 };
 use domain::{
     accounts::Mode,
+    ads::AdStore,
     alerts::AlertStore,
     anomalies::AnomalyStore,
     audit::AuditLog,
+    creatives::CreativeStore,
     credits::CreditLedger,
     customers::CustomerStore,
     daily::DailyStore,
@@ -54,8 +56,10 @@ pub struct State {
     pub log_in: LogIn,
     /// Where mails are put aside, on a developer's machine.
     pub outbox: Option<Arc<dyn Outbox>>,
+    pub ads: Arc<dyn AdStore>,
     pub alerts: Arc<dyn AlertStore>,
     pub anomalies: Arc<dyn AnomalyStore>,
+    pub creatives: Arc<dyn CreativeStore>,
     pub credits: Arc<dyn CreditLedger>,
     pub customers: Arc<dyn CustomerStore>,
     pub daily: Arc<dyn DailyStore>,
@@ -115,7 +119,9 @@ impl State {
     where
         S: SessionStore + LinkStore + CreditLedger + InsightStore + IntegrationStore + InventoryStore + 'static,
         S: AuditLog + CredentialStore + MailLinkStore + MailQueue + PersonStore + SecondFactorStore + ThrottleStore,
-        S: AnomalyStore
+        S: AdStore
+            + CreativeStore
+            + AnomalyStore
             + CustomerStore
             + MetricDayStore
             + ProfitStore
@@ -149,8 +155,10 @@ impl State {
             audit: store.clone(),
             log_in,
             outbox,
+            ads: store.clone(),
             alerts: store.clone(),
             anomalies: store.clone(),
+            creatives: store.clone(),
             credits: store.clone(),
             customers: store.clone(),
             daily: store.clone(),

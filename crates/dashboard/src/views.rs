@@ -1,6 +1,7 @@
 //! From a model of finished texts to markup. Nothing here computes, compares or formats.
 
 pub mod acts;
+pub mod ads;
 pub mod alert;
 pub mod alerts;
 pub mod anomalies;
@@ -8,6 +9,7 @@ pub mod anomaly;
 pub mod ask;
 pub mod chart;
 pub mod connect;
+pub mod creatives;
 pub mod customer;
 pub mod customers;
 pub mod data;

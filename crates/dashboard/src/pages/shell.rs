@@ -13,13 +13,15 @@ use crate::{
 };
 
 /// The pages of the shop, in the order of the navigation.
-const SHOP: [(Here, Icon); 8] = [
+const SHOP: [(Here, Icon); 10] = [
     (Here::Overview, Icon::Overview),
     (Here::Insights, Icon::Insights),
     (Here::Profit, Icon::Profit),
     (Here::Anomalies, Icon::Anomalies),
     (Here::Stock, Icon::Stock),
     (Here::Reorder, Icon::Reorder),
+    (Here::Ads, Icon::Ads),
+    (Here::Creatives, Icon::Creatives),
     (Here::Customers, Icon::Customers),
     (Here::Alerts, Icon::Alerts),
 ];
