@@ -5,6 +5,7 @@ mod support;
 
 mod admission;
 mod alerts;
+mod conversations;
 mod decisions;
 mod description;
 mod figures;
