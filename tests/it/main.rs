@@ -10,6 +10,7 @@ mod authorisation;
 mod backup;
 mod budgets;
 mod commands;
+mod conversations;
 #[expect(dead_code, reason = "the tests in the browser read a page's cookie")]
 mod crawl;
 mod dashboard;

@@ -54,6 +54,7 @@ codes! {
     InsufficientCredits 402 "insufficient_credits" "The balance is too small.";
     ScopeRead 403 "scope_required:read" "The API key lacks the scope `read`.";
     ScopeWrite 403 "scope_required:write" "The API key lacks the scope `write`.";
+    SubscriptionRefused 403 "subscription_refused" "The subscription does not name the app's token.";
     NotFound 404 "not_found" "There is nothing at this path.";
     WebhookNotFound 404 "webhook_not_found" "There is no such webhook subscription.";
     MethodNotAllowed 405 "method_not_allowed" "The path does not support this method; see the header Allow.";
@@ -64,6 +65,7 @@ codes! {
     ReplayRunning 409 "replay_running" "A replay of this subscription is running.";
     WebhookLimitReached 409 "webhook_limit_reached" "The account has as many webhook subscriptions as it may have.";
     AlertLimitReached 409 "alert_limit_reached" "The account has as many alert rules as it may have.";
+    TemplateLimitReached 409 "template_limit_reached" "The account has as many templates of answers as it may have.";
     ProviderNotConfigured 409 "provider_not_configured" "No shop of this platform can be connected to this service.";
     CurrencyMismatch 409 "currency_mismatch" "The shop has another currency than the account.";
     ShopAlreadyConnected 409 "shop_already_connected" "The account has a shop of this platform, or the shop is connected elsewhere.";

@@ -12,7 +12,7 @@ use domain::{
     jobs::JobName,
     language::Language,
     metrics::Metric,
-    reorder, shops, stories, uptime, usage,
+    reorder, shops, social, stories, uptime, usage,
     webhooks::{delivery::DeliveryState, replay::ReplayState},
 };
 use serde_json::{Value, json};
@@ -84,6 +84,14 @@ types! {
     ReorderStatusName => reorder::Status::NAMES;
     ShownName => incidents::Shown::NAMES;
     IncidentSeverityName => incidents::Severity::NAMES;
+    ChannelName => social::Channel::NAMES;
+    ConversationStatusName => social::Status::NAMES;
+    HandlingName => social::Handling::NAMES;
+    CommentCategoryName => social::Category::NAMES;
+    /// What the bot may answer by itself.
+    QuestionName => &["price_question", "shipping_question", "stock_question"];
+    TongueName => social::Tongue::NAMES;
+    TemplateStateName => social::templates::TemplateState::NAMES;
     MetricName => Metric::NAMES;
     /// What only one connection of an account says.
     FactName => integrations::Fact::NAMES;
@@ -136,6 +144,12 @@ schemas! {
     // Null leaves it as it is.
     changed_comparator => alerts::Comparator::NAMES;
     changed_severity => insights::Severity::NAMES;
+    changed_conversation_status => social::Status::NAMES;
+    changed_handling => social::Handling::NAMES;
+    // Null where it could not be told, or leaves it as it is.
+    tongue_or_null => social::Tongue::NAMES;
+    comment_category_or_null => social::Category::NAMES;
+    hold_reason => social::Reason::NAMES;
 }
 
 schemas! {
@@ -186,5 +200,16 @@ schemas! {
     component_status => uptime::Status::NAMES;
     incident_severity => incidents::Severity::NAMES;
     incident_status => incidents::Status::NAMES;
+    channel => social::Channel::NAMES;
+    conversation_status => social::Status::NAMES;
+    handling => social::Handling::NAMES;
+    message_direction => social::Direction::NAMES;
+    message_author => social::Author::NAMES;
+    reply_state => social::ReplyState::NAMES;
+    comment_category => social::Category::NAMES;
+    tongue => social::Tongue::NAMES;
+    template_state => social::templates::TemplateState::NAMES;
+    social_mode => social::Mode::NAMES;
+    weekday => social::settings::Weekday::NAMES;
     indicator => &[NO_INCIDENT, "minor", "major", "critical"];
 }

@@ -40,6 +40,10 @@ use domain::{
         sync::{SyncRunStore, SyncStore},
         tokens::TokenStore,
     },
+    social::{
+        channels::SocialInbox, conversations::ConversationStore, replies::HookLog, settings::SettingsStore,
+        templates::TemplateStore,
+    },
     tracking::{EventStore, Geolocator},
     usage::UsageStore,
     webhooks::{WebhookStore, address::AllowList, log::DeliveryLog, replay::ReplayStore, settings::WebhookSettings},
@@ -92,6 +96,13 @@ pub struct State {
     /// Where results as of past days are.
     pub as_of: Arc<dyn AsOfStore>,
     pub alerts: Arc<dyn AlertStore>,
+    pub conversations: Arc<dyn ConversationStore>,
+    pub reply_templates: Arc<dyn TemplateStore>,
+    pub social_settings: Arc<dyn SettingsStore>,
+    /// The app that networks send hooks to; `None`: there is none.
+    pub social_app: Option<Arc<dyn SocialInbox>>,
+    /// Where those hooks go.
+    pub social_hooks: Arc<dyn HookLog>,
     pub geolocator: Arc<dyn Geolocator>,
     pub sealer: Arc<dyn Sealer>,
     pub limiter: Arc<dyn RateLimiter>,
@@ -116,6 +127,8 @@ pub struct Parts {
     pub deliveries: app::deliveries::Ports,
     pub text_generator: app::ai::InsightTextGenerator,
     pub events: Arc<dyn EventStore>,
+    /// The app that networks send hooks to.
+    pub social_app: Option<Arc<dyn SocialInbox>>,
     pub geolocator: Arc<dyn Geolocator>,
     pub sealer: Arc<dyn Sealer>,
     pub limiter: Arc<dyn RateLimiter>,
@@ -130,7 +143,7 @@ impl State {
         S: Health + CreditLedger + TransactionLog + AutoTopupStore + UsageStore + AiAccess + CustomerStore,
         S: IntegrationStore + WebhookStore + WebhookSettings + DeliveryLog + ReplayStore + InsightStore + AnomalyStore,
         S: AccountStore + AuthorizationStore + ConnectionStore + TokenStore + SyncStore + SyncRunStore + Inbox,
-        S: AnswerStore,
+        S: AnswerStore + ConversationStore + TemplateStore + SettingsStore + HookLog,
         S: MetricDayStore
             + ProfitStore
             + InventoryStore
@@ -153,6 +166,7 @@ impl State {
             deliveries,
             text_generator,
             events,
+            social_app,
             geolocator,
             sealer,
             limiter,
@@ -194,6 +208,11 @@ impl State {
             creatives: store.clone(),
             as_of: store.clone(),
             alerts: store.clone(),
+            conversations: store.clone(),
+            reply_templates: store.clone(),
+            social_settings: store.clone(),
+            social_app,
+            social_hooks: store.clone(),
             geolocator,
             sealer,
             limiter,

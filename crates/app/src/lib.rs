@@ -15,6 +15,7 @@ pub mod replays;
 pub mod second_factor;
 pub mod secrets;
 pub mod shops;
+pub mod social;
 pub mod status;
 pub mod uploads;
 pub mod webhooks;

@@ -5,3 +5,4 @@ pub mod geo;
 pub mod llm;
 pub mod payments;
 pub mod shops;
+pub mod social;

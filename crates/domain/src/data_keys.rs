@@ -4,11 +4,12 @@ use async_trait::async_trait;
 use time::OffsetDateTime;
 
 use crate::{
-    AccountId, IntegrationId, PersonId, SubscriptionId,
+    AccountId, IntegrationId, PersonId, SocialAccountId, SubscriptionId,
     error::StoreError,
     log_in,
     sealing::Binding,
     shops::{authorizations, tokens},
+    social::replies,
     webhooks,
 };
 
@@ -25,6 +26,8 @@ text_enum!(
         ShopRefreshToken = "shop_refresh_token",
         /// The code verifier of an authorization that is under way.
         OauthVerifier = "oauth_verifier",
+        /// The token of a profile on a social network.
+        SocialToken = "social_token",
         /// The secret of a person's second factor.
         TotpSecret = "totp_secret",
     }
@@ -50,6 +53,7 @@ impl SealedSecret {
             SealedColumn::ShopAccessToken => tokens::access_binding(self.account, IntegrationId(self.row)),
             SealedColumn::ShopRefreshToken => tokens::refresh_binding(self.account, IntegrationId(self.row)),
             SealedColumn::OauthVerifier => authorizations::verifier_binding(self.account, self.row),
+            SealedColumn::SocialToken => replies::token_binding(self.account, SocialAccountId(self.row)),
             SealedColumn::TotpSecret => log_in::totp_binding(PersonId(self.row)),
         }
     }

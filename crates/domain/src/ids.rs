@@ -128,6 +128,22 @@ number_id!(
     /// A charge of the automatic top-up.
     ChargeId
 );
+number_id!(
+    /// A conversation under a post.
+    ConversationId
+);
+number_id!(
+    /// A message of a conversation.
+    MessageId
+);
+number_id!(
+    /// A template of answers.
+    TemplateId
+);
+number_id!(
+    /// A connected account of a social network.
+    SocialAccountId
+);
 
 /// A delivery: one event for one subscription, over all attempts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

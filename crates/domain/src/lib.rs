@@ -54,6 +54,7 @@ pub mod sealing;
 pub mod search;
 pub mod sessions;
 pub mod shops;
+pub mod social;
 pub mod stories;
 pub mod text;
 pub mod texts;
@@ -67,7 +68,8 @@ pub mod zone;
 
 pub use error::StoreError;
 pub use ids::{
-    AccountId, AnomalyId, ChargeId, CustomerId, DeliveryId, EventId, InboxId, IncidentId, InsightId, IntegrationId,
-    InventoryItemId, KeyId, PersonId, PrivacyRequestId, ProductId, ReplayId, RuleId, RunId, SessionId, StoryId,
-    SubscriptionId, SuggestionId, SyncRunId, TrackingEventId, TransactionId, UploadId, UserId,
+    AccountId, AnomalyId, ChargeId, ConversationId, CustomerId, DeliveryId, EventId, InboxId, IncidentId, InsightId,
+    IntegrationId, InventoryItemId, KeyId, MessageId, PersonId, PrivacyRequestId, ProductId, ReplayId, RuleId, RunId,
+    SessionId, SocialAccountId, StoryId, SubscriptionId, SuggestionId, SyncRunId, TemplateId, TrackingEventId,
+    TransactionId, UploadId, UserId,
 };

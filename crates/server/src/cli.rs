@@ -21,6 +21,7 @@ use crate::{
         people::{PeopleCommand, SessionsCommand},
         restore::RestoreArgs,
         secrets::SecretsCommand,
+        social::SocialCommand,
         up::UpArgs,
         webhooks::WebhooksCommand,
     },
@@ -108,6 +109,9 @@ pub enum Command {
     /// Connects shops, reads them, and shows what is due of privacy requests
     #[command(subcommand)]
     Integrations(IntegrationsCommand),
+    /// Connects profiles on social networks, where the bot may answer comments
+    #[command(subcommand)]
+    Social(SocialCommand),
     /// Tells everyone what goes wrong with the service
     #[command(subcommand)]
     Incidents(IncidentsCommand),
@@ -141,6 +145,7 @@ impl Command {
             Self::Ai(_) => "ai",
             Self::Credits(_) => "credits",
             Self::Integrations(_) => "integrations",
+            Self::Social(_) => "social",
             Self::Incidents(_) => "incidents",
             Self::Dev(_) => "dev",
             Self::Demo(_) => "demo",

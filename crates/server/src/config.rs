@@ -173,6 +173,14 @@ settings! {
     pub mercadolibre_calls_per_second: u32 = connectors::shops::mercadolibre::CALLS_PER_SECOND;
     /// A stand-in on this machine instead of Mercado Libre.
     pub mercadolibre_base_url: String = String::new();
+    /// The secret of the app at Meta, which signs hooks; without it no hook of Instagram or Facebook is taken.
+    pub meta_app_secret: Option<SecretString> = None;
+    /// The token that the subscription of hooks at Meta is confirmed with.
+    pub meta_verify_token: Option<SecretString> = None;
+    /// A stand-in on this machine instead of the Graph API.
+    pub meta_base_url: String = String::new();
+    /// Whether the bot may answer comments by itself, for any account: false stops it everywhere.
+    pub social_replies: bool = true;
     /// Months that tracking events are kept.
     pub track_retention_months: u32 = 25;
     /// Months that deliveries which have ended are kept, with their attempts and events.
@@ -285,6 +293,8 @@ impl Config {
             ("tiendanube_client_secret", &self.tiendanube_client_secret),
             ("tiendanube_previous_secret", &self.tiendanube_previous_secret),
             ("mercadolibre_client_secret", &self.mercadolibre_client_secret),
+            ("meta_app_secret", &self.meta_app_secret),
+            ("meta_verify_token", &self.meta_verify_token),
         ];
         for (name, secret) in secrets {
             let is_empty = secret.as_ref().is_some_and(|secret| secret.expose_secret().trim().is_empty());
@@ -452,6 +462,8 @@ mod tests {
             "tiendanube_client_secret",
             "tiendanube_previous_secret",
             "mercadolibre_client_secret",
+            "meta_app_secret",
+            "meta_verify_token",
         ];
         for (name, value) in secrets.into_iter().flat_map(|name| [(name, ""), (name, " ")]) {
             Jail::expect_with(|jail| {

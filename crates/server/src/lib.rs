@@ -25,6 +25,7 @@ mod schema;
 mod secrets;
 mod services;
 mod shops;
+mod social;
 mod stores;
 mod supervisor;
 mod telemetry;

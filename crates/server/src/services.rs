@@ -44,7 +44,7 @@ use crate::{
     probes::Eyes,
     scheduler,
     schema::SchemaCheck,
-    shops,
+    shops, social,
     stores::Stores,
     supervisor::{Supervisor, Task},
     telemetry, uploads,
@@ -263,6 +263,7 @@ fn start_imports(
     database: &Database,
 ) -> anyhow::Result<()> {
     start_shops(supervisor, config, stores, keys, database)?;
+    start_social(supervisor, config, stores, keys)?;
     start_uploads(supervisor, config, stores, text_generator, database)
 }
 
@@ -289,6 +290,14 @@ fn start_shops(
     let stopping = supervisor.stopping();
     supervisor
         .start_worker(Task::new("shop_hooks", move || hook_worker.clone().run(stopping.clone().cancelled_owned())));
+    Ok(())
+}
+
+/// Starts what reads comments and answers them, where there is an app to do so.
+fn start_social(supervisor: &Supervisor, config: &Config, stores: &Stores, keys: &Arc<KeyRing>) -> anyhow::Result<()> {
+    let Some(worker) = social::worker(config, &stores.shops, keys.clone())? else { return Ok(()) };
+    let stopping = supervisor.stopping();
+    supervisor.start_worker(Task::new("social", move || worker.clone().run(stopping.clone().cancelled_owned())));
     Ok(())
 }
 
@@ -450,6 +459,7 @@ fn state(
         redirect_uri: config.integration_redirect_url.clone(),
         text_generator,
         events: store.clone(),
+        social_app: social::app(config)?,
         geolocator: Arc::new(GeoIp::open(geo_files).context("geoip_database")?),
         sealer: deliveries.sealer.clone(),
         deliveries,

@@ -61,6 +61,7 @@ fn on_thread(state: State, store: &Arc<Store>, keys: KeyCache, events: GroupComm
         deliveries: Ports { queue: store.clone(), ..state.deliveries },
         text_generator: InsightTextGenerator { runs: store.clone(), ..state.text_generator },
         events: Arc::new(events),
+        social_app: state.social_app,
         geolocator: state.geolocator,
         sealer: state.sealer,
         limiter: state.limiter,

@@ -21,6 +21,7 @@ mod operations;
 mod people;
 mod schema;
 mod shops;
+mod social;
 mod status;
 mod webhooks;
 

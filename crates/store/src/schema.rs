@@ -1281,6 +1281,201 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    social_accounts (account_id, id) {
+        account_id -> BigInt,
+        id -> BigInt,
+        channel -> Text,
+        external_id -> Text,
+        app_scoped_id -> Nullable<Text>,
+        handle -> Nullable<Text>,
+        sealed_token -> Nullable<Bytea>,
+        connected_at -> Timestamptz,
+        ended_at -> Nullable<Timestamptz>,
+        last_event_at -> Nullable<Timestamptz>,
+        last_poll_at -> Nullable<Timestamptz>,
+        poll_due_at -> Nullable<Timestamptz>,
+        blocked_until -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
+    social_owners (channel, external_id) {
+        channel -> Text,
+        external_id -> Text,
+        owner_id -> BigInt,
+    }
+}
+
+diesel::table! {
+    social_hooks (id) {
+        id -> BigInt,
+        body -> Bytea,
+        received_at -> Timestamptz,
+        lease_until -> Nullable<Timestamptz>,
+        done_at -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
+    social_posts (account_id, channel, external_id) {
+        account_id -> BigInt,
+        channel -> Text,
+        external_id -> Text,
+        permalink -> Nullable<Text>,
+        ad_id -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    conversations (account_id, id) {
+        account_id -> BigInt,
+        id -> BigInt,
+        channel -> Text,
+        external_id -> Text,
+        social_account_id -> BigInt,
+        post_external_id -> Nullable<Text>,
+        author_external_id -> Nullable<Text>,
+        username -> Nullable<Text>,
+        customer_id -> Nullable<BigInt>,
+        status -> Text,
+        snoozed_until -> Nullable<Timestamptz>,
+        handling -> Text,
+        category -> Nullable<Text>,
+        language -> Nullable<Text>,
+        decided_comment_id -> Nullable<Text>,
+        position -> BigInt,
+        messages_count -> BigInt,
+        waiting_since -> Nullable<Timestamptz>,
+        created_at -> Timestamptz,
+        updated_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    conversation_messages (account_id, id) {
+        account_id -> BigInt,
+        id -> BigInt,
+        conversation_id -> BigInt,
+        channel -> Text,
+        external_id -> Text,
+        direction -> Text,
+        author -> Text,
+        author_external_id -> Nullable<Text>,
+        body -> Nullable<Text>,
+        fingerprint -> Bytea,
+        hidden -> Bool,
+        deleted_at -> Nullable<Timestamptz>,
+        sent_at -> Timestamptz,
+        is_undecided -> Bool,
+    }
+}
+
+diesel::table! {
+    reply_templates (account_id, id) {
+        account_id -> BigInt,
+        id -> BigInt,
+        name -> Text,
+        category -> Text,
+        language -> Text,
+        state -> Text,
+        version -> BigInt,
+        approved_version -> Nullable<BigInt>,
+        used_count -> BigInt,
+        created_at -> Timestamptz,
+        updated_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    reply_template_versions (account_id, template_id, version) {
+        account_id -> BigInt,
+        template_id -> BigInt,
+        version -> BigInt,
+        category -> Text,
+        language -> Text,
+        variations -> Array<Text>,
+        approved_by -> Nullable<Text>,
+        approved_at -> Nullable<Timestamptz>,
+        created_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    auto_replies (account_id, channel, comment_id) {
+        account_id -> BigInt,
+        channel -> Text,
+        comment_id -> Text,
+        conversation_id -> BigInt,
+        state -> Text,
+        reason -> Nullable<Text>,
+        author -> Text,
+        actor -> Text,
+        mode -> Text,
+        category -> Text,
+        language -> Nullable<Text>,
+        confidence -> Numeric,
+        hits -> Array<Text>,
+        comment_hash -> Bytea,
+        template_id -> Nullable<BigInt>,
+        template_version -> Nullable<BigInt>,
+        message -> Nullable<Text>,
+        author_external_id -> Nullable<Text>,
+        post_external_id -> Nullable<Text>,
+        decided_at -> Timestamptz,
+        claim -> BigInt,
+        attempts -> BigInt,
+        looks -> BigInt,
+        due_at -> Nullable<Timestamptz>,
+        reserved_at -> Nullable<Timestamptz>,
+        sent_at -> Nullable<Timestamptz>,
+        reply_id -> Nullable<Text>,
+        recovered -> Bool,
+        may_retry -> Bool,
+        judged_at -> Nullable<Timestamptz>,
+        judged_correct -> Nullable<Bool>,
+        judged_category -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    social_settings (account_id) {
+        account_id -> BigInt,
+        mode -> Text,
+        threshold -> Numeric,
+        business_hours -> Jsonb,
+        per_user_day -> BigInt,
+        per_post_hour -> BigInt,
+        per_account_hour -> BigInt,
+        categories_auto -> Array<Text>,
+        opt_out_words -> Array<Text>,
+        own_hosts -> Array<Text>,
+        link -> Nullable<Text>,
+        blocked_at -> Nullable<Timestamptz>,
+        updated_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    customer_handles (account_id, channel, author_external_id) {
+        account_id -> BigInt,
+        channel -> Text,
+        author_external_id -> Text,
+        customer_id -> BigInt,
+        how -> Text,
+        linked_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    social_opt_outs (account_id, channel, author_external_id) {
+        account_id -> BigInt,
+        channel -> Text,
+        author_external_id -> Text,
+        opted_out_at -> Timestamptz,
+    }
+}
+
 diesel::allow_tables_to_appear_in_same_query!(
     users,
     people,
@@ -1364,5 +1559,17 @@ diesel::allow_tables_to_appear_in_same_query!(
     ai_limits,
     ai_crossings,
     ai_access_log,
-    data_keys
+    data_keys,
+    social_accounts,
+    social_owners,
+    social_hooks,
+    social_posts,
+    conversations,
+    conversation_messages,
+    reply_templates,
+    reply_template_versions,
+    auto_replies,
+    social_settings,
+    customer_handles,
+    social_opt_outs
 );

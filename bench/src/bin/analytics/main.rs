@@ -13,6 +13,7 @@ mod customers;
 mod daily;
 mod demand;
 mod reorder;
+mod replies;
 mod risks;
 mod season;
 mod skus;
@@ -52,6 +53,8 @@ enum Protocol {
     Risks,
     /// Stories: one per planted incident, right lever, money within its range, quiet days.
     Stories,
+    /// Automatic answers: wrong ones, answered complaints, coverage of clear questions. `--data` may name one file.
+    Replies,
     /// Customer models: parameters, log-likelihood, churn AUC, Brier, calibration.
     Customers,
 }
@@ -67,6 +70,7 @@ fn main() -> anyhow::Result<()> {
         Protocol::Season => season::run(&cli.data),
         Protocol::Risks => risks::run(&cli.data),
         Protocol::Stories => stories::run(&cli.data),
+        Protocol::Replies => replies::run(&cli.data),
         Protocol::Customers => customers::run(&cli.data),
     }
 }

@@ -48,6 +48,7 @@ use crate::{
         (name = "analytics", description = "Insights, anomalies and profit."),
         (name = "inventory", description = "Stock and what to buy again."),
         (name = "alerts", description = "Rules that watch a metric."),
+        (name = "conversations", description = "Comments under posts, and who answers them."),
         (name = "tracking", description = "Custom events."),
     ),
     components(schemas(ErrorBody))

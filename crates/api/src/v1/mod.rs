@@ -4,6 +4,7 @@ mod ads;
 mod alerts;
 mod anomalies;
 mod auto_topup;
+mod conversations;
 mod creatives;
 mod credits;
 mod customers;
@@ -23,9 +24,12 @@ pub mod openapi;
 mod payment_hooks;
 mod profit;
 mod reorder;
+mod reply_templates;
 mod risks;
 mod segments;
 mod shop_hooks;
+mod social_hooks;
+mod social_settings;
 pub mod status;
 mod track;
 mod track_batch;
@@ -66,6 +70,8 @@ pub static TABLE: LazyLock<Table> = LazyLock::new(|| {
         usage::get,
         payment_hooks::receive,
         shop_hooks::receive,
+        social_hooks::confirm,
+        social_hooks::receive,
         segments::get,
         integrations::list,
         integrations::get,
@@ -105,5 +111,16 @@ pub static TABLE: LazyLock<Table> = LazyLock::new(|| {
         alerts::get,
         alerts::change,
         alerts::delete,
+        conversations::list,
+        conversations::get,
+        conversations::change,
+        conversations::reply,
+        conversations::judge,
+        reply_templates::list,
+        reply_templates::create,
+        reply_templates::change,
+        reply_templates::delete,
+        social_settings::get,
+        social_settings::put,
     ])
 });

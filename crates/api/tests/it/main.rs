@@ -6,6 +6,7 @@ mod support;
 mod admission;
 mod ads;
 mod alerts;
+mod conversations;
 mod decisions;
 mod description;
 mod figures;

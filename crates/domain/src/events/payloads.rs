@@ -10,8 +10,13 @@ use super::{
     value::{Amount, Day, Described, Instant, texts, with},
 };
 use crate::{
-    alerts::Comparator, anomalies::Direction, credits::RechargeSource, insights::Severity, integrations::ErrorCode,
+    alerts::Comparator,
+    anomalies::Direction,
+    credits::RechargeSource,
+    insights::Severity,
+    integrations::ErrorCode,
     inventory::Status as StockStatus,
+    social::{Channel, Tongue},
 };
 
 /// Declares the payloads: a type with its fields, a schema made of the fields' types and comments, and a sample.
@@ -117,6 +122,8 @@ described_texts!(
     Severity,
     Direction,
     StockStatus,
+    Channel,
+    Tongue,
     Comparator,
     ErrorCode
 );
@@ -292,6 +299,16 @@ payloads! {
         is_vip: bool = false,
         /// When.
         replied_at: Instant = Instant(datetime!(2026-05-01 12:00 UTC)),
+        /// Where.
+        channel: Channel = Channel::Instagram,
+        /// The conversation.
+        conversation_id: i64 = 5,
+        /// The approved version of the template.
+        template_version: i64 = 2,
+        /// The comment's language; null where it could not be told.
+        language: Option<Tongue> = Some(Tongue::English),
+        /// Whether the answer was found at the network after its confirmation was lost.
+        recovered: bool = false,
     }
     /// Credits were debited.
     CreditConsumed {

@@ -25,7 +25,11 @@ fn the_catalogue_ends_before_the_events_that_are_asked_for_by_name() {
 #[case("integration.connected", "provider shop")]
 #[case("integration.revoked", "provider store_id reason")]
 #[case("subscription.activated", "provider plan_key interval")]
-#[case("social.auto_reply_sent", "comment_id reply_id message username category template_id is_vip replied_at")]
+#[case(
+    "social.auto_reply_sent",
+    "comment_id reply_id message username category template_id is_vip replied_at \
+     channel conversation_id template_version language recovered"
+)]
 fn a_catalogued_event_has_the_documented_fields_and_no_others(#[case] name: &str, #[case] fields: &str) {
     let kind: EventKind = name.parse().unwrap();
     let body: Value = serde_json::from_slice(&Event::sample(kind).body().unwrap()).unwrap();

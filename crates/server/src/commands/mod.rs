@@ -17,6 +17,7 @@ pub mod keys;
 pub mod people;
 pub mod restore;
 pub mod secrets;
+pub mod social;
 pub mod up;
 pub mod webhooks;
 #[cfg(any(test, not(feature = "dev")))]
@@ -163,6 +164,9 @@ async fn with_database(command: Command, config: &Config, database: &Database) -
         Command::Credits(command) => credits::run(command, &store(database).await?, config).await?,
         Command::Integrations(command) => {
             integrations::run(command, &Arc::new(store(database).await?), config, database.is_embedded()).await?
+        }
+        Command::Social(command) => {
+            social::run(command, &store(database).await?, config, database.is_embedded()).await?
         }
         Command::Incidents(command) => incidents::run(command, &store(database).await?).await?,
         Command::Keys(command) => keys::run(command, &store(database).await?).await?,

@@ -87,6 +87,7 @@ fn owner(secret: &SealedSecret) -> String {
             format!("Integration {row} of account {account}")
         }
         SealedColumn::OauthVerifier => format!("An authorization of account {account}"),
+        SealedColumn::SocialToken => format!("Profile {row} of account {account}"),
         SealedColumn::TotpSecret => format!("The second factor of person {row}"),
     }
 }

@@ -20,7 +20,7 @@ use crate::{commands::keys, config::Flags};
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Every task that runs for as long as the process does. One that is missing here is not known to come back.
-const TASKS: [&str; 16] = [
+const TASKS: [&str; 17] = [
     "ai",
     "alerts",
     "auto_topup",
@@ -36,6 +36,7 @@ const TASKS: [&str; 16] = [
     "scheduler",
     "shop_hooks",
     "shop_sync",
+    "social",
     "uploads",
 ];
 
@@ -58,6 +59,9 @@ fn everything(db: &TestDb) -> Config {
         admin_listen: free,
         dashboard_listen: "127.0.0.1:0".parse().unwrap(),
         database_url: secret(&db.url()),
+        meta_app_secret: secret("app secret"),
+        meta_verify_token: secret("token"),
+        meta_base_url: format!("http://{nobody}"),
         database_read_url: secret(&db.url()),
         redis_url: secret(&format!("redis://{nobody}")),
         smtp_url: secret(&format!("smtp://{nobody}")),

@@ -12,6 +12,7 @@ mod guide;
 mod nodes;
 mod payments;
 mod rebinding;
+mod social;
 
 #[allow(dead_code, reason = "the tests of `tests/` use the rest")]
 #[path = "../../../../tests/it/service.rs"]

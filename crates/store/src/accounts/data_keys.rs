@@ -18,7 +18,7 @@ use crate::{
         error::{Failure, parse},
         statement::Scalar,
     },
-    schema::{data_keys, integration_tokens, oauth_states, second_factors, webhook_subscriptions},
+    schema::{data_keys, integration_tokens, oauth_states, second_factors, social_accounts, webhook_subscriptions},
 };
 
 /// Looking through all secrets may take longer than a request.
@@ -48,6 +48,8 @@ macro_rules! secrets {
         FROM integration_tokens WHERE sealed_refresh IS NOT NULL
         UNION ALL
         SELECT account_id, 'oauth_verifier', id, sealed_verifier, expires_at > now() FROM oauth_states
+        UNION ALL
+        SELECT account_id, 'social_token', id, sealed_token, true FROM social_accounts WHERE sealed_token IS NOT NULL
         UNION ALL
         SELECT 0, 'totp_secret', person_id, sealed_secret, true FROM second_factors
     ) secrets"
@@ -189,6 +191,7 @@ async fn replace(connection: &mut AsyncPgConnection, old: &SealedSecret, sealed:
         SealedColumn::ShopAccessToken => replace!(integration_tokens.sealed_access where integration_id),
         SealedColumn::ShopRefreshToken => replace!(integration_tokens.sealed_refresh where integration_id),
         SealedColumn::OauthVerifier => replace!(oauth_states.sealed_verifier where id),
+        SealedColumn::SocialToken => replace!(social_accounts.sealed_token where id),
         SealedColumn::TotpSecret => {
             diesel::update(second_factors::table.find(row))
                 .filter(second_factors::sealed_secret.eq(before))

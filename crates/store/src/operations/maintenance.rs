@@ -14,6 +14,7 @@ use crate::{
     database::{error::Failure, statement::Scalar},
     people,
     schema::idempotency_keys,
+    social,
     status::uptime,
 };
 
@@ -120,6 +121,7 @@ async fn prepare_months(
         .await?;
     uptime::prune(connection, now).await?;
     people::prune(connection, now).await?;
+    social::retention::prune(connection, now).await?;
     Ok(true)
 }
 

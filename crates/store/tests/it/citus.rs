@@ -26,6 +26,8 @@ const LOCAL: [&str; 20] = [
     "second_factors",
     "sessions",
     "shop_owners",
+    "social_hooks",
+    "social_owners",
     "status_probes",
     "throttles",
 ];

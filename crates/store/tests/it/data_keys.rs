@@ -93,11 +93,15 @@ async fn the_keys_of_tokens_and_verifiers_are_in_use_and_each_is_sealed_again_in
     for (id, key, left) in [(-5_i64, "verifier", "1 minute"), (9, "expired", "-1 minute")] {
         fixture.sql.execute(insert, &[&account.0, &sealed(key), &id, &left]).await.unwrap();
     }
-    assert_eq!(fixture.store.used().await.unwrap(), ["access", "refresh", "verifier"]);
+    let insert = "INSERT INTO social_accounts (account_id, id, channel, external_id, sealed_token, connected_at)
+        OVERRIDING SYSTEM VALUE VALUES ($1, 5, 'instagram', '1', $2, now())";
+    fixture.sql.execute(insert, &[&account.0, &sealed("social")]).await.unwrap();
+    assert_eq!(fixture.store.used().await.unwrap(), ["access", "refresh", "social", "verifier"]);
     for (column, row, key) in [
         (SealedColumn::ShopAccessToken, 7, "access"),
         (SealedColumn::ShopRefreshToken, 7, "refresh"),
         (SealedColumn::OauthVerifier, -5, "verifier"),
+        (SealedColumn::SocialToken, 5, "social"),
     ] {
         let found = fixture.store.sealed_under(key, 10).await.unwrap();
         let [secret] = found.as_slice() else { panic!("{found:?}") };

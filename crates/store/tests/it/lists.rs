@@ -20,6 +20,10 @@ use domain::{
     reorder::ReorderStore,
     risks::{self, RiskStore},
     shops::sync::SyncRunStore,
+    social::{
+        conversations::{ConversationFilter, ConversationStore},
+        templates::{TemplateFilter, TemplateStore},
+    },
     tracking::{EventName, EventStore, Location, NewEvent},
     uploads::UploadStore,
     webhooks::{
@@ -104,11 +108,25 @@ const FILL: &str = "
             (498, 'campaign', 0, NULL), (499, 'ad_set', 498, 498), (500, 'ad', 499, 498)) e (number, level, parent, campaign);
     INSERT INTO ad_days (account_id, day, ad_id, currency, native_spend, fx, spend)
         SELECT account_id, date '2026-03-01' - n, 500, 'USD', n, 1, n FROM rows;
+    INSERT INTO conversations (account_id, channel, external_id, social_account_id, status, handling, position, messages_count,
+            waiting_since, created_at, updated_at)
+        SELECT account_id, (ARRAY['instagram', 'facebook'])[1 + n % 2], n, 1, (ARRAY['open', 'closed'])[1 + n % 2], 'bot', 0, 1,
+            CASE WHEN n % 3 = 0 THEN at END, at, at FROM rows;
+    INSERT INTO conversation_messages (account_id, conversation_id, channel, external_id, direction, author, body, fingerprint,
+            sent_at)
+        SELECT account_id, id, channel, external_id, 'in', 'customer', '', sha256(''), created_at FROM conversations;
+    UPDATE conversations c SET position = m.id FROM conversation_messages m
+        WHERE m.account_id = c.account_id AND m.conversation_id = c.id;
+    INSERT INTO reply_templates (account_id, name, category, language, state, version, created_at, updated_at)
+        SELECT account_id, n, 'price_question', (ARRAY['es', 'pt'])[1 + n % 2], (ARRAY['draft', 'approved'])[1 + n % 2], 1, at, at
+        FROM rows WHERE n <= 200;
+    INSERT INTO reply_template_versions (account_id, template_id, version, category, language, variations, created_at)
+        SELECT account_id, id, 1, category, language, '{x}', created_at FROM reply_templates;
     INSERT INTO api_keys (hash, account_id, name, prefix, scopes, created_at)
         SELECT sha256((account_id || ' ' || n)::bytea), account_id, n, n, '{read}', at FROM rows WHERE n <= 50";
 
 /// The tables that lists are of. How fresh a list is, is looked up in others, which are empty here.
-const TABLES: [&str; 18] = [
+const TABLES: [&str; 21] = [
     "ad_days",
     "customers",
     "credit_transactions",
@@ -127,6 +145,9 @@ const TABLES: [&str; 18] = [
     "uploads",
     "api_keys",
     "products",
+    "conversations",
+    "conversation_messages",
+    "reply_templates",
 ];
 
 /// Lists that are given as a whole: their rows are put in order after they were found by an index.
@@ -207,6 +228,18 @@ fn lists(store: &Arc<Store>, account: AccountId, cursor: Option<i64>) -> Vec<(&'
     list!("subscriptions", WebhookStore::list());
     list!("integrations", IntegrationStore::page(page, NOW));
     list!("runs of an integration", SyncRunStore::page(domain::IntegrationId(100_000), page));
+    let any = ConversationFilter::default();
+    list!("conversations", ConversationStore::page(any, true, page));
+    let waiting = ConversationFilter { waiting: Some(true), status: Some("open".parse().unwrap()), ..any };
+    list!("conversations that wait", ConversationStore::page(waiting, false, page));
+    let known = ConversationFilter { vip: Some(false), channel: Some("instagram".parse().unwrap()), ..any };
+    list!("conversations of a channel", ConversationStore::page(known, false, page));
+    let lately = ConversationFilter { updated_since: Some(datetime!(2026-02-20 0:00 UTC)), ..any };
+    list!("conversations of late", ConversationStore::page(lately, false, page));
+    list!("messages of a conversation", ConversationStore::find(domain::ConversationId(1), page));
+    list!("templates", TemplateStore::page(TemplateFilter::default(), page));
+    let drafts = TemplateFilter { state: Some("draft".parse().unwrap()), ..TemplateFilter::default() };
+    list!("templates of a state", TemplateStore::page(drafts, page));
     list!("uploads", UploadStore::page(page));
     list!("keys", KeyStore::list());
     let range = DayRange { first: date!(2026 - 01 - 01), last: date!(2026 - 01 - 31) };

@@ -38,6 +38,7 @@ mod roll_up;
 mod schema;
 mod shop;
 mod shops;
+mod social;
 mod upgrades;
 mod uploads;
 mod uptime;

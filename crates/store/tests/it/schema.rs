@@ -29,6 +29,8 @@ const GLOBAL: [&str; 23] = [
     "second_factors",
     "sessions",
     "shop_owners",
+    "social_hooks",
+    "social_owners",
     "status_probes",
     "throttles",
 ];

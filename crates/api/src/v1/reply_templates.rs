@@ -1,0 +1,341 @@
+//! `/api/v1/reply-templates`: the answers that people write and approve.
+
+use actix_web::{HttpRequest, web};
+use domain::{
+    TemplateId,
+    social::{
+        Category, Tongue,
+        templates::{
+            ChangeError, CreateError, InvalidContent, MAX_APPROVER_CHARS, NewTemplate, Step, Template, TemplateChange,
+            TemplateFilter, TemplateState,
+        },
+    },
+};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use validator::Validate;
+
+use crate::{
+    auth::Caller,
+    body::Json,
+    error::{ApiError, Code},
+    input::Input,
+    names, path,
+    query::{Limit, NoParams, Query},
+    respond::{API_VERSION, List, Reply, Warnings, instant},
+    state::State,
+    write::{detached, written},
+};
+
+/// A template with its newest version.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ReplyTemplate)]
+pub struct TemplateBody {
+    #[schema(example = 5)]
+    id: i64,
+    #[schema(example = "Prices")]
+    name: String,
+    #[schema(schema_with = names::comment_category)]
+    category: Category,
+    #[schema(schema_with = names::tongue)]
+    language: Tongue,
+    /// Of the newest version.
+    #[schema(schema_with = names::template_state)]
+    state: TemplateState,
+    /// The newest one.
+    #[schema(example = 2)]
+    version: i64,
+    /// The one in use; null before the first approval.
+    #[schema(example = 2)]
+    approved_version: Option<i64>,
+    #[schema(example = json!(["¡Hola {username}! Los precios están en {link}"]))]
+    variations: Vec<String>,
+    /// Who approved the newest version.
+    #[schema(example = "Ana")]
+    approved_by: Option<String>,
+    #[schema(format = DateTime)]
+    approved_at: Option<String>,
+    /// Answers that were sent with it.
+    #[schema(example = 41)]
+    used_count: i64,
+    #[schema(format = DateTime, example = "2026-11-20T10:00:00Z")]
+    created_at: String,
+    #[schema(format = DateTime, example = "2026-11-20T10:00:00Z")]
+    updated_at: String,
+}
+
+impl From<Template> for TemplateBody {
+    fn from(template: Template) -> Self {
+        let Template {
+            id,
+            content,
+            state,
+            version,
+            approved_version,
+            approved_by,
+            approved_at,
+            used_count,
+            created_at,
+            updated_at,
+        } = template;
+        Self {
+            id: id.0,
+            name: content.name().to_owned(),
+            category: content.category(),
+            language: content.language(),
+            state,
+            version,
+            approved_version,
+            variations: content.variations().to_vec(),
+            approved_by,
+            approved_at: approved_at.map(instant),
+            used_count,
+            created_at: instant(created_at),
+            updated_at: instant(updated_at),
+        }
+    }
+}
+
+/// One template.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = OneReplyTemplate)]
+pub struct OneBody {
+    #[serde(flatten)]
+    template: TemplateBody,
+    #[schema(value_type = String, example = "v1")]
+    api_version: &'static str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    warnings: Warnings,
+}
+
+impl OneBody {
+    fn new(template: Template, warnings: Warnings) -> Self {
+        Self { template: template.into(), api_version: API_VERSION, warnings }
+    }
+}
+
+/// Which templates to list.
+#[derive(Deserialize, Validate, IntoParams)]
+pub struct ListParams {
+    #[param(value_type = names::CommentCategoryName, inline, required = false)]
+    category: Option<Category>,
+    #[param(value_type = names::TongueName, inline, required = false)]
+    language: Option<Tongue>,
+    /// Of the newest version.
+    #[param(value_type = names::TemplateStateName, inline, required = false)]
+    state: Option<TemplateState>,
+    #[validate(nested)]
+    #[param(inline, required = false)]
+    limit: Limit<25, 100>,
+    /// `next_cursor` of the page before.
+    #[param(minimum = 1)]
+    cursor: Option<i64>,
+}
+
+impl Input for ListParams {}
+
+/// A template to be created, as a draft.
+#[derive(Deserialize, Validate, ToSchema)]
+#[schema(as = NewReplyTemplate)]
+pub struct CreateRequest {
+    /// 1 to 100 characters.
+    #[schema(min_length = 1, max_length = 100, example = "Prices")]
+    name: String,
+    #[schema(schema_with = names::comment_category)]
+    category: Category,
+    #[schema(schema_with = names::tongue)]
+    language: Tongue,
+    /// 1 to 5 texts of at most 1,000 characters, which take turns. Placeholders are `{username}` and `{link}`; prices,
+    /// percentages, numbers in stock, `@` and links to other hosts than the account's own are refused.
+    #[schema(min_items = 1, max_items = 5, example = json!(["¡Hola {username}! Los precios están en {link}"]))]
+    variations: Vec<String>,
+}
+
+impl Input for CreateRequest {}
+
+/// What to change about a template. A change of what it says makes a new draft; the approved version serves on.
+#[derive(Deserialize, Validate, ToSchema)]
+#[schema(as = ReplyTemplateChange)]
+pub struct ChangeRequest {
+    #[schema(min_length = 1, max_length = 100, example = "Prices")]
+    name: Option<String>,
+    #[schema(schema_with = names::comment_category_or_null)]
+    category: Option<Category>,
+    #[schema(schema_with = names::tongue_or_null)]
+    language: Option<Tongue>,
+    #[schema(min_items = 1, max_items = 5, example = json!(["¡Hola {username}! Mirá {link}"]))]
+    variations: Option<Vec<String>>,
+    /// `approved`, which takes `approved_by`, or `retired`, which is for good.
+    #[schema(schema_with = next_state)]
+    state: Option<NextState>,
+    /// The person who approves; at most 100 characters.
+    #[schema(min_length = 1, max_length = 100, example = "Ana")]
+    approved_by: Option<String>,
+}
+
+impl Input for ChangeRequest {}
+
+/// Where a person may take a template.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum NextState {
+    Approved,
+    Retired,
+}
+
+fn next_state() -> utoipa::openapi::schema::Object {
+    names::one_of_or_null(&["approved", "retired"])
+}
+
+impl ChangeRequest {
+    fn change(self) -> Result<TemplateChange, ApiError> {
+        let Self { name, category, language, variations, state, approved_by } = self;
+        let step = match (state, approved_by) {
+            (Some(NextState::Approved), Some(by)) => Some(Step::Approve { by: approver(&by)? }),
+            (Some(NextState::Approved), None) => {
+                let missing = ApiError::new(Code::MissingParameter).param("approved_by");
+                return Err(missing.message("`approved_by` is required with the state `approved`."));
+            }
+            (_, Some(_)) => {
+                return Err(ApiError::parameter("approved_by", "goes with the state `approved` only"));
+            }
+            (Some(NextState::Retired), None) => Some(Step::Retire),
+            (None, None) => None,
+        };
+        Ok(TemplateChange { name, category, language, variations, step })
+    }
+}
+
+fn approver(by: &str) -> Result<String, ApiError> {
+    let by = by.trim();
+    let is_name = !by.is_empty() && by.chars().count() <= MAX_APPROVER_CHARS && !by.chars().any(char::is_control);
+    let fault = "must be 1 to 100 characters, without control characters";
+    if is_name { Ok(by.to_owned()) } else { Err(ApiError::parameter("approved_by", fault)) }
+}
+
+/// What a deletion answers.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = DeletedReplyTemplate)]
+pub struct DeletedBody {
+    #[schema(example = true)]
+    ok: bool,
+}
+
+fn id(request: &HttpRequest) -> Result<TemplateId, ApiError> {
+    path::number(request, "id").ok_or_else(unknown)
+}
+
+fn unknown() -> ApiError {
+    ApiError::new(Code::NotFound).message("There is no such template.")
+}
+
+/// The templates of answers.
+///
+/// Lists the templates, each with its newest version, newest first.
+#[utoipa::path(
+    get, path = "/api/v1/reply-templates", tag = "conversations", operation_id = "list_reply_templates",
+    params(ListParams),
+    responses((status = 200, description = "A page of templates.", body = List<TemplateBody>)),
+    security(("api_key" = ["read"]))
+)]
+pub async fn list(caller: Caller, query: Query<ListParams>, state: web::Data<State>) -> Result<Reply, ApiError> {
+    let ListParams { category, language, state: in_state, limit, cursor } = query.params;
+    let (page, filter) = (limit.page(cursor), TemplateFilter { category, language, state: in_state });
+    let found = state.reply_templates.page(caller.account(), filter, page).await?;
+    Reply::found(&List::new(page, found, TemplateBody::from, query.warnings))
+}
+
+/// Create a template of answers.
+///
+/// Creates a draft. It is used once a person has approved it.
+#[utoipa::path(
+    post, path = "/api/v1/reply-templates", tag = "conversations", operation_id = "create_reply_template",
+    responses((status = 200, description = "The draft.", body = OneBody)),
+    security(("api_key" = ["write"])),
+    extensions(("x-errors" = json!([Code::IdempotencyKeySuperseded, Code::TemplateLimitReached])))
+)]
+pub async fn create(
+    caller: Caller,
+    query: Query<NoParams>,
+    body: Json<CreateRequest>,
+    state: web::Data<State>,
+) -> Result<Reply, ApiError> {
+    let (request, key, warnings) = body.into_parts(query.warnings);
+    let CreateRequest { name, category, language, variations } = request;
+    let (account, new) = (caller.account(), NewTemplate { name, category, language, variations });
+    let work = async move { state.reply_templates.create(account, new, key, (state.clock)()).await };
+    written(work, |template| OneBody::new(template, warnings)).await
+}
+
+/// Change, approve or retire a template of answers.
+///
+/// Changes what is sent and leaves the rest.
+#[utoipa::path(
+    patch, path = "/api/v1/reply-templates/{id}", tag = "conversations", operation_id = "change_reply_template",
+    params(("id" = i64, Path, description = "The template.", minimum = 1, example = 5)),
+    responses((status = 200, description = "The template as it is now.", body = OneBody)),
+    security(("api_key" = ["write"])),
+    extensions(("x-errors" = json!([Code::NotFound, Code::InvalidTransition])))
+)]
+pub async fn change(
+    caller: Caller,
+    query: Query<NoParams>,
+    request: HttpRequest,
+    body: Json<ChangeRequest>,
+    state: web::Data<State>,
+) -> Result<Reply, ApiError> {
+    let (change, _, warnings) = body.into_parts(query.warnings);
+    let (account, id, change) = (caller.account(), id(&request)?, change.change()?);
+    let work = async move { state.reply_templates.change(account, id, change, (state.clock)()).await };
+    Reply::done(&OneBody::new(detached(work).await?, warnings))
+}
+
+/// Delete a draft of a template.
+///
+/// Removes a draft that was never approved or used.
+#[utoipa::path(
+    delete, path = "/api/v1/reply-templates/{id}", tag = "conversations", operation_id = "delete_reply_template",
+    params(("id" = i64, Path, description = "The template.", minimum = 1, example = 5)),
+    responses((status = 200, description = "The draft is gone.", body = DeletedBody)),
+    security(("api_key" = ["write"])),
+    extensions(("x-errors" = json!([Code::NotFound, Code::InvalidTransition])))
+)]
+pub async fn delete(
+    caller: Caller,
+    _: Query<NoParams>,
+    request: HttpRequest,
+    state: web::Data<State>,
+) -> Result<Reply, ApiError> {
+    let (account, id) = (caller.account(), id(&request)?);
+    detached(async move { state.reply_templates.delete(account, id).await }).await?;
+    Reply::done(&DeletedBody { ok: true })
+}
+
+impl From<InvalidContent> for ApiError {
+    fn from(invalid: InvalidContent) -> Self {
+        let field = invalid.field();
+        Self::new(Code::InvalidBody).message(format!("`{field}` {invalid}.")).param(field)
+    }
+}
+
+impl From<CreateError> for ApiError {
+    fn from(error: CreateError) -> Self {
+        match error {
+            CreateError::LimitReached => Self::new(Code::TemplateLimitReached),
+            CreateError::Invalid(invalid) => invalid.into(),
+            CreateError::Idempotency(error) => error.into(),
+        }
+    }
+}
+
+impl From<ChangeError> for ApiError {
+    fn from(error: ChangeError) -> Self {
+        match error {
+            ChangeError::NotFound => unknown(),
+            ChangeError::Invalid(invalid) => invalid.into(),
+            ChangeError::Transition => Self::new(Code::InvalidTransition),
+            ChangeError::Store(error) => error.into(),
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! One answer on its way: looked for before it is sent, and sent at most once more than the network lets us know of.
+
+use std::{sync::Arc, time::Duration as StdDuration};
+
+use domain::{
+    StoreError,
+    accounts::Mode,
+    social::{
+        Author, Reason,
+        channels::{ChannelError, Profile, Shown, SocialReplies},
+        fingerprint_of,
+        replies::{CLOCK_TOLERANCE, LOOK_INTERVAL, LOOKS, MAX_SENDS, Permit, Settlement, SocialAccount, TakenReply},
+    },
+};
+use tokio::time::timeout;
+
+use super::SocialWorker;
+
+/// How long a call may take: less than the lease of an answer, with the calls around it.
+const ANSWER_WITHIN: StdDuration = StdDuration::from_secs(30);
+
+/// Where an answer is sent.
+struct Way<'a> {
+    account: &'a SocialAccount,
+    network: &'a Arc<dyn SocialReplies>,
+    profile: Profile,
+}
+
+impl SocialWorker {
+    /// Sends or looks for the answer that is due first. Whether there was one.
+    pub(super) async fn deliver_next(&self) -> Result<bool, StoreError> {
+        let Some(reply) = self.queue.take_reply(self.now()).await? else { return Ok(false) };
+        if let Some(settlement) = self.deliver(&reply).await? {
+            let state = match &settlement {
+                Settlement::Sent { recovered: false, .. } => "sent",
+                Settlement::Sent { recovered: true, .. } => "recovered",
+                Settlement::Unknown { .. } | Settlement::NotFound => "unknown",
+                Settlement::Later { .. } => "later",
+                Settlement::Held(_) => "held",
+                Settlement::Failed => "failed",
+            };
+            metrics::counter!("social_replies_total", "outcome" => state).increment(1);
+            self.queue.settle(&reply, settlement, self.now()).await?;
+        }
+        Ok(true)
+    }
+
+    /// What came of it. `None`: it is another's by now.
+    async fn deliver(&self, reply: &TakenReply) -> Result<Option<Settlement>, StoreError> {
+        let Some(account) = self.profiles.profile(reply.account, reply.profile).await? else {
+            return Ok(Some(Settlement::Held(Reason::TokenDead)));
+        };
+        if let Some(until) = account.blocked_until.filter(|until| *until > self.now()) {
+            return Ok(Some(Settlement::Later { due_at: until }));
+        }
+        let owner = self.accounts.find(reply.account).await?;
+        if owner.is_none_or(|owner| owner.mode == Mode::Test && !self.is_stand_in) {
+            return Ok(Some(Settlement::Held(Reason::Blocked)));
+        }
+        let Some((network, profile)) = self.opened(&account) else {
+            return Ok(Some(Settlement::Held(Reason::TokenDead)));
+        };
+        let way = Way { account: &account, network, profile };
+        if reply.is_unknown { self.look(reply, &way).await } else { self.send(reply, &way).await }
+    }
+
+    /// Looks for an answer that may have been written. Where the network does not say, it waits and is not sent.
+    async fn look(&self, reply: &TakenReply, way: &Way<'_>) -> Result<Option<Settlement>, StoreError> {
+        let shown = match within(way.network.replies(&way.profile, &reply.comment_id)).await {
+            Ok(shown) => shown,
+            Err(error) => return self.wait(way, &error).await.map(Some),
+        };
+        if let Some(found) = ours(reply, &way.profile, &shown) {
+            return Ok(Some(Settlement::Sent { reply_id: found.external_id.clone(), recovered: true }));
+        }
+        if reply.looks + 1 < LOOKS {
+            return Ok(Some(Settlement::NotFound));
+        }
+        if reply.may_retry && reply.attempts < MAX_SENDS {
+            return self.send(reply, way).await;
+        }
+        Ok(Some(Settlement::Held(reply.reason.unwrap_or(Reason::NeedsApproval))))
+    }
+
+    /// Reads the comment again, and sends the answer.
+    async fn send(&self, reply: &TakenReply, way: &Way<'_>) -> Result<Option<Settlement>, StoreError> {
+        let comment = match within(way.network.read(&way.profile, &reply.comment_id)).await {
+            Ok(comment) => comment,
+            Err(error) => return self.wait(way, &error).await.map(Some),
+        };
+        if comment.is_hidden {
+            return Ok(Some(Settlement::Held(Reason::Hidden)));
+        }
+        // It was edited since: this is the answer to another text.
+        if fingerprint_of(&comment.text).as_slice() != reply.comment_hash.as_slice() {
+            return Ok(Some(Settlement::Held(Reason::NeedsApproval)));
+        }
+        let shown = match within(way.network.replies(&way.profile, &reply.comment_id)).await {
+            Ok(shown) => shown,
+            Err(error) => return self.wait(way, &error).await.map(Some),
+        };
+        if let Some(found) = ours(reply, &way.profile, &shown) {
+            return Ok(Some(Settlement::Sent { reply_id: found.external_id.clone(), recovered: true }));
+        }
+        let is_own = |shown: &Shown| way.profile.is_own(shown.author_id.as_deref(), shown.username.as_deref());
+        if reply.author == Author::Bot && shown.iter().any(is_own) {
+            return Ok(Some(Settlement::Held(Reason::HumanActive)));
+        }
+        match self.queue.sending(reply, self.now()).await? {
+            Permit::Granted => {}
+            Permit::Superseded => return Ok(None),
+            Permit::Stopped(reason) => return Ok(Some(Settlement::Held(reason))),
+        }
+        self.post(reply, way).await.map(Some)
+    }
+
+    /// Whatever does not end with an identifier may have been written.
+    async fn post(&self, reply: &TakenReply, way: &Way<'_>) -> Result<Settlement, StoreError> {
+        match within(way.network.reply(&way.profile, &reply.comment_id, &reply.message)).await {
+            Ok(reply_id) if reply_id == reply.comment_id => {
+                tracing::error!(comment = reply.comment_id, "the network edited the comment instead of answering it");
+                Ok(Settlement::Failed)
+            }
+            Ok(reply_id) => Ok(Settlement::Sent { reply_id, recovered: false }),
+            Err(error) => {
+                self.note(way.account, &error).await?;
+                let reason = match error {
+                    ChannelError::Blocked => Some(Reason::Blocked),
+                    ChannelError::TokenDead => Some(Reason::TokenDead),
+                    ChannelError::NotFound => Some(Reason::Deleted),
+                    _ => None,
+                };
+                Ok(Settlement::Unknown { may_retry: error.may_pass(), reason })
+            }
+        }
+    }
+
+    /// What a failure to read means for an answer: nothing was sent by it.
+    async fn wait(&self, way: &Way<'_>, error: &ChannelError) -> Result<Settlement, StoreError> {
+        self.note(way.account, error).await?;
+        Ok(match error {
+            ChannelError::NotFound => Settlement::Held(Reason::Deleted),
+            ChannelError::TokenDead | ChannelError::Forbidden => Settlement::Held(Reason::TokenDead),
+            ChannelError::Blocked => Settlement::Held(Reason::Blocked),
+            ChannelError::Throttled(until) => Settlement::Later { due_at: *until },
+            ChannelError::Rejected(_) | ChannelError::Unavailable(_) | ChannelError::Malformed(_) => {
+                Settlement::Later { due_at: self.now() + LOOK_INTERVAL }
+            }
+        })
+    }
+}
+
+async fn within<T>(call: impl Future<Output = Result<T, ChannelError>>) -> Result<T, ChannelError> {
+    timeout(ANSWER_WITHIN, call)
+        .await
+        .unwrap_or_else(|_| Err(ChannelError::Unavailable("no answer in time".to_owned())))
+}
+
+/// The answer among those that are shown: the profile's own, with this text, and not from before it was reserved.
+fn ours<'a>(reply: &TakenReply, profile: &Profile, shown: &'a [Shown]) -> Option<&'a Shown> {
+    shown.iter().find(|shown| {
+        profile.is_own(shown.author_id.as_deref(), shown.username.as_deref())
+            && shown.text.trim() == reply.message.trim()
+            && shown.posted_at.is_none_or(|at| at >= reply.reserved_at - CLOCK_TOLERANCE)
+    })
+}

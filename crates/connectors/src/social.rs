@@ -1,0 +1,3 @@
+//! Networks on which people comment: one folder each.
+
+pub mod meta;

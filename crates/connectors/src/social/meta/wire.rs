@@ -1,0 +1,131 @@
+//! What Meta sends, as far as it is used.
+
+use domain::social::channels::{Comment, Shown};
+use serde::Deserialize;
+use time::{OffsetDateTime, UtcOffset, format_description::well_known::Rfc3339};
+
+/// An instant such as `2026-05-01T12:00:00+0000`.
+pub fn instant(text: &str) -> Option<OffsetDateTime> {
+    let with_colon = match text.split_at_checked(text.len().checked_sub(2)?) {
+        Some((head, minutes)) if head.len() > 19 && !head.ends_with(':') && !text.ends_with('Z') => {
+            format!("{head}:{minutes}")
+        }
+        _ => text.to_owned(),
+    };
+    OffsetDateTime::parse(&with_colon, &Rfc3339).ok().map(|at| at.to_offset(UtcOffset::UTC))
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Listed<T> {
+    #[serde(default = "Vec::new")]
+    pub data: Vec<T>,
+    pub paging: Option<Paging>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Paging {
+    pub cursors: Option<Cursors>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Cursors {
+    pub after: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct WirePost {
+    pub id: String,
+}
+
+/// The answer to a write. An edit answers without an identifier.
+#[derive(Debug, Deserialize)]
+pub struct Posted {
+    pub id: Option<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub struct Person {
+    pub id: Option<String>,
+    pub username: Option<String>,
+    pub name: Option<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub struct Node {
+    pub id: String,
+}
+
+/// A comment of either channel.
+#[derive(Debug, Clone, Deserialize)]
+pub struct WireComment {
+    pub id: String,
+    #[serde(alias = "message")]
+    pub text: Option<String>,
+    #[serde(alias = "created_time")]
+    pub timestamp: Option<String>,
+    pub from: Option<Person>,
+    pub username: Option<String>,
+    #[serde(alias = "is_hidden")]
+    pub hidden: Option<bool>,
+    pub media: Option<Node>,
+    pub parent_id: Option<String>,
+    pub parent: Option<Node>,
+}
+
+impl WireComment {
+    pub fn posted_at(&self) -> Option<OffsetDateTime> {
+        self.timestamp.as_deref().and_then(instant)
+    }
+
+    fn author(&self) -> (Option<String>, Option<String>) {
+        let person = self.from.as_ref();
+        let username = person.and_then(|person| person.username.clone().or_else(|| person.name.clone()));
+        (person.and_then(|person| person.id.clone()), self.username.clone().or(username))
+    }
+
+    pub fn into_comment(self, post: Option<&str>) -> Comment {
+        let (posted_at, (author_id, username)) = (self.posted_at(), self.author());
+        Comment {
+            external_id: self.id,
+            post_id: self.media.map(|media| media.id).or_else(|| post.map(str::to_owned)),
+            ad_id: None,
+            parent_id: self.parent_id.or_else(|| self.parent.map(|parent| parent.id)),
+            author_id,
+            username,
+            text: self.text.unwrap_or_default(),
+            is_hidden: self.hidden.unwrap_or_default(),
+            posted_at,
+        }
+    }
+
+    pub fn into_shown(self) -> Shown {
+        let (posted_at, (author_id, username)) = (self.posted_at(), self.author());
+        Shown { external_id: self.id, author_id, username, text: self.text.unwrap_or_default(), posted_at }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+pub struct ErrorBody {
+    pub error: ErrorDetail,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct ErrorDetail {
+    pub code: i64,
+    pub error_subcode: Option<i64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use time::macros::datetime;
+
+    use super::*;
+
+    #[test]
+    fn instants_come_without_a_colon() {
+        assert_eq!(instant("2026-05-01T12:00:00+0000"), Some(datetime!(2026-05-01 12:00 UTC)));
+        assert_eq!(instant("2026-05-01T09:00:00-03:00"), Some(datetime!(2026-05-01 12:00 UTC)));
+        assert_eq!(instant("2026-05-01T12:00:00Z"), Some(datetime!(2026-05-01 12:00 UTC)));
+        assert_eq!((instant(""), instant("ñ"), instant("2026-05-01")), (None, None, None));
+    }
+}

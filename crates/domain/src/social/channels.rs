@@ -1,0 +1,157 @@
+//! What networks do for conversations: one port for all of them.
+
+use async_trait::async_trait;
+use time::OffsetDateTime;
+
+use super::Channel;
+use crate::shops::Secret;
+
+/// A profile, and the right to act for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Profile {
+    pub channel: Channel,
+    pub external_id: String,
+    /// The network's other number of the same profile.
+    pub app_scoped_id: Option<String>,
+    pub handle: Option<String>,
+    pub token: Secret,
+}
+
+impl Profile {
+    /// Whether a comment is the profile's own: by its numbers first, by its handle where the network tells no number.
+    pub fn is_own(&self, author_id: Option<&str>, username: Option<&str>) -> bool {
+        match author_id {
+            Some(id) => id == self.external_id || self.app_scoped_id.as_deref() == Some(id),
+            None => self.handle.is_some() && self.handle.as_deref() == username,
+        }
+    }
+}
+
+/// A comment as a network tells it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Comment {
+    pub external_id: String,
+    pub post_id: Option<String>,
+    pub ad_id: Option<String>,
+    /// The comment that it answers; `None`: it begins a thread.
+    pub parent_id: Option<String>,
+    pub author_id: Option<String>,
+    pub username: Option<String>,
+    pub text: String,
+    pub is_hidden: bool,
+    /// `None`: the network does not say, and it is taken for when it arrived.
+    pub posted_at: Option<OffsetDateTime>,
+}
+
+/// What happened to a comment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// It is there, as far as is known since now. Hearing so again changes nothing.
+    Posted(Comment),
+    Edited(Comment),
+    /// Deleted, by its identifier.
+    Removed(String),
+    Hidden(String),
+}
+
+/// Changes under one profile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Batch {
+    pub channel: Channel,
+    /// The profile's number.
+    pub profile: String,
+    pub changes: Vec<Change>,
+}
+
+/// Why a hook is not taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum HookRefused {
+    #[error("the signature is missing or malformed")]
+    Unsigned,
+    #[error("the signature is another one")]
+    Forged,
+}
+
+/// The app of a network as it receives hooks.
+pub trait SocialInbox: Send + Sync {
+    /// What a subscription is confirmed with, if the token is the app's. Compared in constant time.
+    fn confirms(&self, verify_token: &str) -> bool;
+    /// Checks the signature over the bytes as they came.
+    ///
+    /// # Errors
+    /// [`HookRefused`].
+    fn verify(&self, body: &[u8], signature: Option<&str>) -> Result<(), HookRefused>;
+    /// The changes that a hook tells of; what it does not know is left out.
+    fn parse(&self, body: &[u8]) -> Vec<Batch>;
+}
+
+/// Why a call to a network failed. Texts hold no token, address or text of a person.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ChannelError {
+    /// The token is not accepted any more: the owner has to connect again.
+    #[error("the network no longer accepts the token")]
+    TokenDead,
+    /// The network takes the answers for abuse.
+    #[error("the network refuses answers as abusive")]
+    Blocked,
+    /// Not before the instant.
+    #[error("the network asks for a pause until {0}")]
+    Throttled(OffsetDateTime),
+    #[error("the permission for this is missing")]
+    Forbidden,
+    /// What was asked about is not there.
+    #[error("the network does not know what was asked for")]
+    NotFound,
+    /// The request is refused as such.
+    #[error("the network refuses the request: {0}")]
+    Rejected(String),
+    /// No answer, or one that says that the network has trouble.
+    #[error("the network cannot be reached: {0}")]
+    Unavailable(String),
+    #[error("the network's answer cannot be read: {0}")]
+    Malformed(String),
+}
+
+impl ChannelError {
+    /// Whether sending the same again may help. After any other failure an answer that is not found is not sent again.
+    pub const fn may_pass(&self) -> bool {
+        matches!(self, Self::Throttled(_) | Self::Unavailable(_))
+    }
+}
+
+/// An answer as the network shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shown {
+    pub external_id: String,
+    pub author_id: Option<String>,
+    pub username: Option<String>,
+    pub text: String,
+    pub posted_at: Option<OffsetDateTime>,
+}
+
+/// What a network lets a profile do under its posts.
+#[cfg_attr(feature = "mock", mockall::automock)]
+#[async_trait]
+pub trait SocialReplies: Send + Sync {
+    fn channel(&self) -> Channel;
+    /// The comment as it is now.
+    ///
+    /// # Errors
+    /// [`ChannelError::NotFound`] once it is deleted.
+    async fn read(&self, profile: &Profile, comment: &str) -> Result<Comment, ChannelError>;
+    /// Answers a comment; the answer's identifier. After whatever failure it may have been written.
+    ///
+    /// # Errors
+    /// [`ChannelError`].
+    async fn reply(&self, profile: &Profile, comment: &str, text: &str) -> Result<String, ChannelError>;
+    /// The answers to a comment, all of them.
+    ///
+    /// # Errors
+    /// [`ChannelError`].
+    async fn replies(&self, profile: &Profile, comment: &str) -> Result<Vec<Shown>, ChannelError>;
+    /// Comments since an instant, as far as the network lists them.
+    ///
+    /// # Errors
+    /// [`ChannelError`].
+    async fn comments(&self, profile: &Profile, since: OffsetDateTime) -> Result<Vec<Comment>, ChannelError>;
+}

@@ -1,0 +1,194 @@
+//! What is done about a comment: one pure function of everything that is known.
+
+use time::{Duration, OffsetDateTime};
+
+use super::{
+    Category, Classified, Handling, Mode, Reason, Tongue,
+    settings::Settings,
+    templates::{Approved, render, turn},
+};
+use crate::{ConversationId, TemplateId, zone::Zone};
+
+/// Comments older than this are not answered by the bot.
+pub const AGE_LIMIT: Duration = Duration::hours(24);
+/// Within this time the same text from [`RAID_COMMENTERS`] people is taken for a raid.
+pub const RAID_WINDOW: Duration = Duration::minutes(10);
+/// So many people.
+pub const RAID_COMMENTERS: i64 = 5;
+/// Texts of fewer words are written by many who know nothing of each other, such as "price?".
+const RAID_WORDS: usize = 4;
+
+/// What is known of the thread that a comment stands in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Thread {
+    pub conversation: ConversationId,
+    pub handling: Handling,
+    /// The commenter asked to be left alone, here or elsewhere.
+    pub opted_out: bool,
+    /// The bot answered in this thread.
+    pub was_answered: bool,
+    /// Somebody of the shop wrote in this thread.
+    pub has_human: bool,
+}
+
+/// Answers of the bot that count against the caps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Sent {
+    /// To this person within 24 hours.
+    pub user_day: i64,
+    /// Under this post within an hour.
+    pub post_hour: i64,
+    /// Of the account within an hour.
+    pub account_hour: i64,
+}
+
+/// Everything that a decision depends on.
+#[derive(Debug, Clone, Copy)]
+pub struct Situation<'a> {
+    pub now: OffsetDateTime,
+    pub zone: &'a Zone,
+    pub settings: &'a Settings,
+    /// Whether the installation lets any bot answer.
+    pub is_enabled: bool,
+    /// The platform refused answers as abusive, or asks for a pause.
+    pub is_blocked: bool,
+    pub is_token_dead: bool,
+    pub commented_at: OffsetDateTime,
+    pub is_hidden: bool,
+    pub is_deleted: bool,
+    pub text: &'a str,
+    pub username: &'a str,
+    pub thread: Thread,
+    pub sent: Sent,
+    /// People who wrote the same within [`RAID_WINDOW`], this one included.
+    pub same_text_from: i64,
+    pub classified: &'a Classified,
+    /// Versions in use.
+    pub templates: &'a [Approved],
+    /// The language of the account, for comments whose own cannot be told.
+    pub language: Tongue,
+    /// 0 to 255: how long to wait before an answer, so that it is no reflex.
+    pub random: u8,
+}
+
+/// An answer that was chosen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    pub template: TemplateId,
+    pub version: i64,
+    pub message: String,
+}
+
+/// What is done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    /// The bot is off: nothing is decided.
+    None,
+    /// The answer is sent at its time.
+    Send { choice: Choice, due_at: OffsetDateTime },
+    /// What would have been sent is kept for people to judge.
+    DryRun { choice: Choice },
+    /// A person decides, with the answer that the bot would give; or the bot again, at `again_at`.
+    Hold { reason: Reason, choice: Option<Choice>, again_at: Option<OffsetDateTime> },
+}
+
+/// How long an answer waits: 20 to 90 seconds.
+pub fn delay(random: u8) -> Duration {
+    Duration::seconds(20 + i64::from(random) * 70 / 255)
+}
+
+/// Whether a text holds one of the words by which people ask to be left alone.
+pub fn names_opt_out(text: &str, opt_out_words: &[String]) -> bool {
+    let words = super::classify::words(text);
+    opt_out_words.iter().any(|wanted| {
+        let wanted = super::classify::words(wanted);
+        !wanted.is_empty() && words.windows(wanted.len()).any(|part| part == wanted)
+    })
+}
+
+/// Decides what is done about a comment. Whatever is in doubt is held.
+pub fn decide(situation: &Situation<'_>) -> Decision {
+    let mode = situation.settings.mode;
+    if mode == Mode::Off {
+        return Decision::None;
+    }
+    let choice = choose(situation);
+    if let Some(reason) = brake(situation) {
+        // A comment that is gone needs no answer.
+        let choice = choice.filter(|_| !matches!(reason, Reason::Deleted | Reason::Spam));
+        return Decision::Hold { reason, choice, again_at: None };
+    }
+    let Some(choice) = choice else {
+        return Decision::Hold { reason: Reason::NoTemplate, choice: None, again_at: None };
+    };
+    if mode == Mode::DryRun {
+        return Decision::DryRun { choice };
+    }
+    let is_automatic = mode == Mode::Auto
+        && situation.is_enabled
+        && situation.classified.category.is_question()
+        && situation.settings.categories_auto.contains(&situation.classified.category);
+    if !is_automatic {
+        return Decision::Hold { reason: Reason::NeedsApproval, choice: Some(choice), again_at: None };
+    }
+    if let Some((reason, again_at)) = wait(situation) {
+        // By then it may be too old.
+        let again_at = again_at.filter(|at| *at - situation.commented_at <= AGE_LIMIT);
+        return Decision::Hold { reason, choice: Some(choice), again_at };
+    }
+    Decision::Send { choice, due_at: situation.now + delay(situation.random) }
+}
+
+/// What keeps the bot from answering this comment, the most important first.
+fn brake(situation: &Situation<'_>) -> Option<Reason> {
+    let Situation { thread, classified, settings, .. } = situation;
+    let brakes = [
+        (situation.is_deleted, Reason::Deleted),
+        (situation.is_hidden, Reason::Hidden),
+        (thread.opted_out || names_opt_out(situation.text, &settings.opt_out_words), Reason::OptedOut),
+        (thread.handling == Handling::Human || thread.has_human || thread.was_answered, Reason::HumanActive),
+        (classified.category == Category::Complaint, Reason::Complaint),
+        (classified.category == Category::Spam, Reason::Spam),
+        (is_raid(situation), Reason::Raid),
+        (situation.now - situation.commented_at > AGE_LIMIT, Reason::TooOld),
+        (situation.is_token_dead, Reason::TokenDead),
+        (situation.is_blocked, Reason::Blocked),
+        (classified.also.is_some(), Reason::LowConfidence),
+        (classified.category == Category::Other, Reason::LowConfidence),
+        (classified.confidence < settings.threshold, Reason::LowConfidence),
+    ];
+    brakes.into_iter().find_map(|(holds, reason)| holds.then_some(reason))
+}
+
+fn is_raid(situation: &Situation<'_>) -> bool {
+    situation.same_text_from >= RAID_COMMENTERS && super::classify::words(situation.text).len() >= RAID_WORDS
+}
+
+/// What the bot has to wait for, and when to look again.
+fn wait(situation: &Situation<'_>) -> Option<(Reason, Option<OffsetDateTime>)> {
+    let Situation { now, zone, settings, sent, .. } = situation;
+    let caps = settings.caps;
+    if !settings.is_open(zone, *now) {
+        return Some((Reason::QuietHours, settings.opens_at(zone, *now)));
+    }
+    if sent.user_day >= caps.per_user_day {
+        return Some((Reason::CapReached, None));
+    }
+    let is_full = sent.post_hour >= caps.per_post_hour || sent.account_hour >= caps.per_account_hour;
+    is_full.then_some((Reason::CapReached, Some(*now + Duration::HOUR)))
+}
+
+/// The answer that fits category and language. Templates of the same kind take turns, as their variations do.
+fn choose(situation: &Situation<'_>) -> Option<Choice> {
+    let Situation { classified, thread, settings, .. } = situation;
+    let language = classified.language.unwrap_or(situation.language);
+    let fits = |template: &&Approved| template.category == classified.category && template.language == language;
+    let templates: Vec<&Approved> = situation.templates.iter().filter(fits).collect();
+    let template = templates.get(turn(thread.conversation, templates.len()))?;
+    let variation = template.variations.get(turn(thread.conversation, template.variations.len()))?;
+    let message = render(variation, situation.username, &settings.links)?;
+    Some(Choice { template: template.id, version: template.version, message })
+}
+
+#[cfg(test)]
+mod tests;

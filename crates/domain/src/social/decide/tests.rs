@@ -1,0 +1,240 @@
+use proptest::prelude::*;
+use rstest::rstest;
+use time::macros::datetime;
+
+use super::*;
+use crate::social::{
+    classify,
+    settings::{Caps, Hours, Weekday},
+};
+
+const NOW: OffsetDateTime = datetime!(2026-11-20 10:00 UTC);
+
+struct World {
+    settings: Settings,
+    classified: Classified,
+    templates: Vec<Approved>,
+    zone: Zone,
+    text: String,
+}
+
+impl World {
+    fn asking(text: &str, mode: Mode) -> Self {
+        let template = |id, category| Approved {
+            id: TemplateId(id),
+            version: 2,
+            category,
+            language: Tongue::Spanish,
+            variations: vec!["Hola {username}".into()],
+        };
+        Self {
+            settings: Settings { mode, ..Settings::default() },
+            classified: classify(text),
+            templates: vec![
+                template(5, Category::PriceQuestion),
+                template(6, Category::Complaint),
+                template(7, Category::Spam),
+                template(8, Category::Praise),
+            ],
+            zone: Zone::utc(),
+            text: text.to_owned(),
+        }
+    }
+
+    fn situation(&self) -> Situation<'_> {
+        Situation {
+            now: NOW,
+            zone: &self.zone,
+            settings: &self.settings,
+            is_enabled: true,
+            is_blocked: false,
+            is_token_dead: false,
+            commented_at: NOW - Duration::minutes(5),
+            is_hidden: false,
+            is_deleted: false,
+            text: &self.text,
+            username: "ana",
+            thread: Thread {
+                conversation: ConversationId(1),
+                handling: Handling::Bot,
+                opted_out: false,
+                was_answered: false,
+                has_human: false,
+            },
+            sent: Sent::default(),
+            same_text_from: 1,
+            classified: &self.classified,
+            templates: &self.templates,
+            language: Tongue::Spanish,
+            random: 0,
+        }
+    }
+}
+
+fn price(mode: Mode) -> World {
+    World::asking("¿Cuánto cuesta este vestido?", mode)
+}
+
+fn held(decision: &Decision) -> Option<Reason> {
+    match decision {
+        Decision::Hold { reason, .. } => Some(*reason),
+        _ => None,
+    }
+}
+
+#[test]
+fn each_mode_does_what_it_says() {
+    let choice = Choice { template: TemplateId(5), version: 2, message: "Hola ana".into() };
+    assert_eq!(decide(&price(Mode::Off).situation()), Decision::None);
+    assert_eq!(decide(&price(Mode::DryRun).situation()), Decision::DryRun { choice: choice.clone() });
+    assert_eq!(held(&decide(&price(Mode::Approve).situation())), Some(Reason::NeedsApproval));
+    let sent = Decision::Send { choice, due_at: NOW + Duration::seconds(20) };
+    assert_eq!(decide(&price(Mode::Auto).situation()), sent);
+}
+
+#[test]
+fn the_kill_switch_of_the_installation_leaves_it_to_people() {
+    let world = price(Mode::Auto);
+    let off = Situation { is_enabled: false, ..world.situation() };
+    assert_eq!(held(&decide(&off)), Some(Reason::NeedsApproval));
+}
+
+fn with(change: impl FnOnce(&mut Situation<'_>)) -> Option<Reason> {
+    let world = price(Mode::Auto);
+    let mut situation = world.situation();
+    change(&mut situation);
+    held(&decide(&situation))
+}
+
+#[test]
+fn every_brake_holds() {
+    assert_eq!(with(|s| s.is_deleted = true), Some(Reason::Deleted));
+    assert_eq!(with(|s| s.is_hidden = true), Some(Reason::Hidden));
+    assert_eq!(with(|s| s.thread.opted_out = true), Some(Reason::OptedOut));
+    assert_eq!(with(|s| s.thread.handling = Handling::Human), Some(Reason::HumanActive));
+    assert_eq!(with(|s| s.thread.has_human = true), Some(Reason::HumanActive));
+    assert_eq!(with(|s| s.thread.was_answered = true), Some(Reason::HumanActive));
+    assert_eq!(with(|s| s.is_token_dead = true), Some(Reason::TokenDead));
+    assert_eq!(with(|s| s.is_blocked = true), Some(Reason::Blocked));
+    assert_eq!(with(|s| s.commented_at = NOW - AGE_LIMIT), None);
+    assert_eq!(with(|s| s.commented_at = NOW - AGE_LIMIT - Duration::SECOND), Some(Reason::TooOld));
+    assert_eq!(with(|s| s.same_text_from = RAID_COMMENTERS), Some(Reason::Raid));
+    assert_eq!(with(|s| s.same_text_from = RAID_COMMENTERS - 1), None);
+    assert_eq!(with(|s| s.templates = &[]), Some(Reason::NoTemplate));
+    for (sent, expected) in [
+        (Sent { user_day: 3, ..Sent::default() }, Some(Reason::CapReached)),
+        (Sent { user_day: 2, post_hour: 29, account_hour: 59 }, None),
+        (Sent { post_hour: 30, ..Sent::default() }, Some(Reason::CapReached)),
+        (Sent { account_hour: 60, ..Sent::default() }, Some(Reason::CapReached)),
+    ] {
+        assert_eq!(with(|s| s.sent = sent), expected, "{sent:?}");
+    }
+}
+
+#[rstest]
+#[case("Son unos estafadores, ¿precio?", Reason::Complaint)]
+#[case("gana dinero facil en www.x.com", Reason::Spam)]
+#[case("¿cuánto cuesta y hacen envíos?", Reason::LowConfidence)]
+#[case("blablabla", Reason::LowConfidence)]
+#[case("STOP, ¿cuánto cuesta?", Reason::OptedOut)]
+#[case("¿Hacen envíos a Salta?", Reason::NoTemplate)]
+fn a_comment_that_is_no_clear_question_is_held(#[case] text: &str, #[case] reason: Reason) {
+    let mut world = World::asking(text, Mode::Auto);
+    world.settings.opt_out_words = vec!["stop".into()];
+    assert_eq!(held(&decide(&world.situation())), Some(reason), "{:?}", world.classified);
+}
+
+#[test]
+fn a_person_may_use_the_template_for_complaints() {
+    let world = World::asking("Son unos estafadores", Mode::Auto);
+    let Decision::Hold { choice: Some(choice), reason: Reason::Complaint, again_at: None } = decide(&world.situation())
+    else {
+        panic!()
+    };
+    assert_eq!(choice.template, TemplateId(6));
+}
+
+#[test]
+fn praise_waits_for_a_person() {
+    let world = World::asking("Me encanta!", Mode::Auto);
+    assert_eq!(held(&decide(&world.situation())), Some(Reason::NeedsApproval));
+}
+
+#[test]
+fn outside_of_its_hours_it_waits_unless_the_comment_gets_too_old() {
+    let mut world = price(Mode::Auto);
+    let hours = |day| vec![Hours { day, from: time::macros::time!(09:00), to: time::macros::time!(18:00) }];
+    world.settings.business_hours = hours(Weekday::Saturday);
+    let again = |world: &World| match decide(&world.situation()) {
+        Decision::Hold { reason: Reason::QuietHours, again_at, .. } => again_at,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(again(&world), Some(datetime!(2026-11-21 09:00 UTC)));
+    world.settings.business_hours = hours(Weekday::Sunday);
+    assert_eq!(again(&world), None);
+}
+
+#[test]
+fn opting_out_is_a_word_not_a_part_of_one() {
+    let words = vec!["no molestar".to_owned(), "BASTA".to_owned()];
+    assert!(names_opt_out("Por favor, ¡no molestar!", &words) && names_opt_out("bastá", &words));
+    assert!(!names_opt_out("bastante", &words) && !names_opt_out("no me molesta", &words));
+    assert!(!names_opt_out("anything", &[]));
+}
+
+fn any_text() -> impl Strategy<Value = String> {
+    let part = prop_oneof![
+        Just("¿cuánto cuesta?"),
+        Just("hacen envíos"),
+        Just("estafa"),
+        Just("hola"),
+        Just("talle M?"),
+        Just("@ana"),
+        Just("www.x.com"),
+        Just("gracias"),
+        Just("quanto custa?"),
+        Just("how much?"),
+        Just("never arrived"),
+        Just("😡"),
+    ];
+    prop::collection::vec(part, 0..5).prop_map(|parts| parts.join(" "))
+}
+
+proptest! {
+    /// Whatever else is so, an answer is sent by itself only in mode `auto`, to a question that the settings
+    /// name, from an approved template, within caps, hours and age, and 20 to 90 seconds later.
+    #[test]
+    fn what_is_sent_breaks_no_rule(
+        text in any_text(),
+        mode in prop::sample::select(Mode::ALL),
+        enabled: bool, blocked: bool, dead: bool, hidden: bool, deleted: bool, opted_out: bool, answered: bool, human: bool,
+        user_day in 0i64..5, post_hour in 28i64..32, account_hour in 58i64..62,
+        age in 0i64..30, random: u8, threshold in 50i64..=100,
+    ) {
+        let mut world = World::asking(&text, mode);
+        world.settings.threshold = rust_decimal::Decimal::new(threshold, 2);
+        let mut situation = world.situation();
+        situation.is_enabled = enabled;
+        situation.is_blocked = blocked;
+        situation.is_token_dead = dead;
+        situation.is_hidden = hidden;
+        situation.is_deleted = deleted;
+        situation.thread.opted_out = opted_out;
+        situation.thread.was_answered = answered;
+        situation.thread.has_human = human;
+        situation.sent = Sent { user_day, post_hour, account_hour };
+        situation.commented_at = NOW - Duration::hours(age);
+        situation.random = random;
+        if let Decision::Send { choice, due_at } = decide(&situation) {
+            prop_assert!(mode == Mode::Auto && enabled && !blocked && !dead && !hidden && !deleted);
+            prop_assert!(!opted_out && !answered && !human && age <= 24);
+            let Caps { per_user_day, per_post_hour, per_account_hour } = world.settings.caps;
+            prop_assert!(user_day < per_user_day && post_hour < per_post_hour && account_hour < per_account_hour);
+            prop_assert!(world.settings.categories_auto.contains(&world.classified.category));
+            prop_assert!(world.classified.also.is_none() && world.classified.confidence >= world.settings.threshold);
+            prop_assert!(world.templates.iter().any(|template| template.id == choice.template));
+            let wait = due_at - NOW;
+            prop_assert!(Duration::seconds(20) <= wait && wait <= Duration::seconds(90));
+        }
+    }
+}

@@ -1,0 +1,409 @@
+//! Answers that people write and approve; the bot only chooses among them.
+//!
+//! Versions never change: a change makes a new draft version, and the approved one serves on until the draft is approved.
+
+use async_trait::async_trait;
+use time::OffsetDateTime;
+use url::Url;
+
+use super::{Category, Tongue};
+use crate::{
+    AccountId, ConversationId, StoreError, TemplateId,
+    idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
+    page::{Page, PageRequest},
+    text::{self, TextRefused},
+};
+
+/// Templates an account may have.
+pub const MAX_TEMPLATES: i64 = 200;
+/// Characters of a name.
+pub const MAX_NAME_CHARS: usize = 100;
+/// Variations of a template: platforms take the same sentence over and over for spam.
+pub const MAX_VARIATIONS: usize = 5;
+/// Characters of a variation.
+pub const MAX_VARIATION_CHARS: usize = 1_000;
+/// Characters of the name of who approved.
+pub const MAX_APPROVER_CHARS: usize = 100;
+
+const USERNAME: &str = "{username}";
+const LINK: &str = "{link}";
+
+text_enum!(
+    /// Where the newest version of a template stands.
+    TemplateState { Draft = "draft", Approved = "approved", Retired = "retired" }
+);
+
+/// Hosts that answers may lead to, and where `{link}` leads.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Links {
+    /// In small letters.
+    pub own_hosts: Vec<String>,
+    pub link: Option<String>,
+}
+
+/// Why a text is no variation. The messages complete "`variations` …".
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum VariationRefused {
+    #[error("must not hold an empty text")]
+    Empty,
+    #[error("holds a text that is refused: {0}")]
+    Text(TextRefused),
+    #[error("must not hold control characters but line feeds")]
+    Control,
+    #[error("may use the placeholders {{username}} and {{link}} and no other braces")]
+    Placeholder,
+    #[error("leads to a host that is not one of the account's own_hosts, or not by https")]
+    ForeignLink,
+    #[error("must not state a price, a percentage or a number in stock: they go stale")]
+    Figure,
+    #[error("must not mention other accounts: `@` is refused")]
+    Mention,
+}
+
+/// Why content cannot be. The messages complete "`field` …".
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidContent {
+    #[error("must not be empty")]
+    EmptyName,
+    #[error("is refused: {0}")]
+    Name(TextRefused),
+    #[error("must not hold control characters")]
+    ControlInName,
+    #[error("must hold 1 to {MAX_VARIATIONS} texts")]
+    Count,
+    #[error(transparent)]
+    Variation(#[from] VariationRefused),
+}
+
+impl InvalidContent {
+    /// The field at fault.
+    pub const fn field(&self) -> &'static str {
+        match self {
+            Self::EmptyName | Self::Name(_) | Self::ControlInName => "name",
+            Self::Count | Self::Variation(_) => "variations",
+        }
+    }
+}
+
+/// What a template says. Valid by construction: see [`Content::new`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Content {
+    name: String,
+    category: Category,
+    language: Tongue,
+    variations: Vec<String>,
+}
+
+impl Content {
+    /// # Errors
+    /// [`InvalidContent`].
+    pub fn new(
+        name: &str,
+        category: Category,
+        language: Tongue,
+        variations: Vec<String>,
+        links: &Links,
+    ) -> Result<Self, InvalidContent> {
+        let name = name.trim().to_owned();
+        if name.is_empty() {
+            return Err(InvalidContent::EmptyName);
+        }
+        text::check(&name, MAX_NAME_CHARS).map_err(InvalidContent::Name)?;
+        if name.chars().any(char::is_control) {
+            return Err(InvalidContent::ControlInName);
+        }
+        if !(1..=MAX_VARIATIONS).contains(&variations.len()) {
+            return Err(InvalidContent::Count);
+        }
+        variations.iter().try_for_each(|variation| check(variation, links))?;
+        Ok(Self { name, category, language, variations })
+    }
+
+    /// As it was stored, after a check that may have been by other hosts.
+    pub const fn stored(name: String, category: Category, language: Tongue, variations: Vec<String>) -> Self {
+        Self { name, category, language, variations }
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+    pub const fn category(&self) -> Category {
+        self.category
+    }
+    pub const fn language(&self) -> Tongue {
+        self.language
+    }
+    pub fn variations(&self) -> &[String] {
+        &self.variations
+    }
+}
+
+fn check(variation: &str, links: &Links) -> Result<(), VariationRefused> {
+    if variation.trim().is_empty() {
+        return Err(VariationRefused::Empty);
+    }
+    text::check(variation, MAX_VARIATION_CHARS).map_err(VariationRefused::Text)?;
+    if variation.chars().any(|c| c.is_control() && c != '\n') {
+        return Err(VariationRefused::Control);
+    }
+    let plain = variation.replace(USERNAME, " ").replace(LINK, " ");
+    if plain.contains(['{', '}']) {
+        return Err(VariationRefused::Placeholder);
+    }
+    let is_address = |word: &&str| word.contains("://") || word.to_lowercase().starts_with("www.");
+    let (addresses, words): (Vec<&str>, Vec<&str>) = plain.split_whitespace().partition(is_address);
+    if !addresses.iter().all(|address| is_own(address, &links.own_hosts)) || words.iter().any(|word| is_host(word)) {
+        return Err(VariationRefused::ForeignLink);
+    }
+    let words = words.join(" ");
+    if words.contains(['@', '＠']) {
+        return Err(VariationRefused::Mention);
+    }
+    if states_a_figure(&words) { Err(VariationRefused::Figure) } else { Ok(()) }
+}
+
+/// Whether an address is https and its host one of the account's. Punctuation at its end belongs to the sentence.
+pub fn is_own(address: &str, own_hosts: &[String]) -> bool {
+    let address = address.trim_matches(|c: char| ".,;:!?()\"'".contains(c));
+    let Ok(url) = Url::parse(address) else { return false };
+    let is_plain =
+        url.scheme() == "https" && url.username().is_empty() && url.password().is_none() && url.port().is_none();
+    is_plain && url.host_str().is_some_and(|host| own_hosts.iter().any(|own| own == host))
+}
+
+/// Whether a word is a host name without a scheme, which platforms turn into a link all the same.
+fn is_host(word: &str) -> bool {
+    let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+    let host = word.split_once('/').map_or(word, |(host, _)| host);
+    host.rsplit_once('.').is_some_and(|(name, end)| {
+        end.len() >= 2 && end.chars().all(|c| c.is_ascii_alphabetic()) && name.chars().any(char::is_alphanumeric)
+    })
+}
+
+const CURRENCIES: [&str; 24] = [
+    "usd", "ars", "brl", "mxn", "clp", "cop", "eur", "gbp", "uyu", "pen", "peso", "pesos", "reais", "real", "dolar",
+    "dolares", "dollar", "dollars", "euro", "euros", "bucks", "soles", "libras", "pounds",
+];
+const COUNTED: [&str; 20] = [
+    "unidades",
+    "unidad",
+    "unidade",
+    "units",
+    "unit",
+    "left",
+    "pieces",
+    "piezas",
+    "pecas",
+    "disponibles",
+    "disponiveis",
+    "available",
+    "stock",
+    "estoque",
+    "cuotas",
+    "parcelas",
+    "off",
+    "quedan",
+    "restam",
+    "only",
+];
+
+fn states_a_figure(text: &str) -> bool {
+    if text.contains(['$', '€', '£', '%', '¥']) {
+        return true;
+    }
+    let words = super::classify::words(text);
+    words.iter().enumerate().any(|(at, word)| {
+        let is_number = word.starts_with(|c: char| c.is_ascii_digit());
+        let around = [at.checked_sub(1), Some(at + 1)].into_iter().flatten().filter_map(|at| words.get(at));
+        let unit = word.trim_start_matches(|c: char| c.is_ascii_digit());
+        is_number
+            && around
+                .map(String::as_str)
+                .chain([unit])
+                .any(|near| CURRENCIES.contains(&near) || COUNTED.contains(&near))
+    })
+}
+
+/// The text of an answer. `None` where it needs a link and the account has none.
+pub fn render(variation: &str, username: &str, links: &Links) -> Option<String> {
+    // A name is data: it must not become a mention of somebody else, or a second placeholder.
+    let name: String = username.chars().filter(|c| c.is_alphanumeric() || "._-".contains(*c)).take(64).collect();
+    if !variation.contains(LINK) {
+        return Some(variation.replace(USERNAME, &name));
+    }
+    let link = links.link.as_deref().filter(|link| is_own(link, &links.own_hosts))?;
+    Some(variation.replace(LINK, link).replace(USERNAME, &name))
+}
+
+/// A template with its newest version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Template {
+    pub id: TemplateId,
+    pub content: Content,
+    /// Of the newest version.
+    pub state: TemplateState,
+    pub version: i64,
+    /// The version that is in use.
+    pub approved_version: Option<i64>,
+    pub approved_by: Option<String>,
+    pub approved_at: Option<OffsetDateTime>,
+    /// Answers that were sent with it.
+    pub used_count: i64,
+    pub created_at: OffsetDateTime,
+    pub updated_at: OffsetDateTime,
+}
+
+/// The version of a template that is in use.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Approved {
+    pub id: TemplateId,
+    pub version: i64,
+    pub category: Category,
+    pub language: Tongue,
+    pub variations: Vec<String>,
+}
+
+/// What to change; what is left out stays.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TemplateChange {
+    pub name: Option<String>,
+    pub category: Option<Category>,
+    pub language: Option<Tongue>,
+    pub variations: Option<Vec<String>>,
+    pub step: Option<Step>,
+}
+
+/// Where a person takes a template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    Approve { by: String },
+    Retire,
+}
+
+/// What a change comes to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Changed {
+    pub content: Content,
+    /// Whether a new version is made.
+    pub is_new_version: bool,
+    pub state: TemplateState,
+    /// Who approved, if the newest version is approved by this change.
+    pub approved_by: Option<String>,
+}
+
+impl TemplateChange {
+    /// # Errors
+    /// [`ChangeError::Invalid`], or [`ChangeError::Transition`] for a template that was retired.
+    pub fn apply(self, found: &Template, links: &Links) -> Result<Changed, ChangeError> {
+        let Self { name, category, language, variations, step } = self;
+        if found.state == TemplateState::Retired && step != Some(Step::Retire) {
+            return Err(ChangeError::Transition);
+        }
+        let old = &found.content;
+        let content = Content::new(
+            &name.unwrap_or_else(|| old.name.clone()),
+            category.unwrap_or(old.category),
+            language.unwrap_or(old.language),
+            variations.unwrap_or_else(|| old.variations.clone()),
+            links,
+        )
+        .map_err(ChangeError::Invalid)?;
+        // The name is for people and no part of what was approved.
+        let says = |content: &Content| (content.category, content.language, content.variations.clone());
+        let is_new_version = says(&content) != says(old);
+        let (state, approved_by) = match step {
+            Some(Step::Retire) => (TemplateState::Retired, None),
+            Some(Step::Approve { .. }) if !is_new_version && found.state == TemplateState::Approved => {
+                (TemplateState::Approved, None)
+            }
+            Some(Step::Approve { by }) => (TemplateState::Approved, Some(by)),
+            None if is_new_version => (TemplateState::Draft, None),
+            None => (found.state, None),
+        };
+        Ok(Changed { content, is_new_version, state, approved_by })
+    }
+}
+
+/// Why a template was not created.
+#[derive(Debug, thiserror::Error)]
+pub enum CreateError {
+    #[error("the account has {MAX_TEMPLATES} templates, as many as it may have")]
+    LimitReached,
+    #[error("the content is not valid")]
+    Invalid(#[source] InvalidContent),
+    #[error(transparent)]
+    Idempotency(#[from] IdempotencyError),
+}
+
+impl From<StoreError> for CreateError {
+    fn from(error: StoreError) -> Self {
+        Self::Idempotency(error.into())
+    }
+}
+
+/// Why a template was not changed.
+#[derive(Debug, thiserror::Error)]
+pub enum ChangeError {
+    #[error("the account has no such template")]
+    NotFound,
+    #[error("the content is not valid")]
+    Invalid(#[source] InvalidContent),
+    #[error("the template is not in a state that allows this")]
+    Transition,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Which templates to list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TemplateFilter {
+    pub category: Option<Category>,
+    pub language: Option<Tongue>,
+    pub state: Option<TemplateState>,
+}
+
+/// A template as it is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewTemplate {
+    pub name: String,
+    pub category: Category,
+    pub language: Tongue,
+    pub variations: Vec<String>,
+}
+
+#[cfg_attr(feature = "mock", mockall::automock)]
+#[async_trait]
+pub trait TemplateStore: Send + Sync {
+    /// Newest first (id descending).
+    async fn page(
+        &self,
+        account: AccountId,
+        filter: TemplateFilter,
+        page: PageRequest,
+    ) -> Result<Page<Template>, StoreError>;
+    /// Creates a draft, its links checked against the account's settings.
+    async fn create(
+        &self,
+        account: AccountId,
+        new: NewTemplate,
+        idempotency: Option<IdempotencyKey>,
+        now: OffsetDateTime,
+    ) -> Result<Idempotent<Template>, CreateError>;
+    async fn change(
+        &self,
+        account: AccountId,
+        id: TemplateId,
+        change: TemplateChange,
+        now: OffsetDateTime,
+    ) -> Result<Template, ChangeError>;
+    /// Removes a draft that no version of was ever approved or used.
+    async fn delete(&self, account: AccountId, id: TemplateId) -> Result<(), ChangeError>;
+}
+
+/// Which of so many variations a conversation gets: they take turns.
+pub fn turn(conversation: ConversationId, variations: usize) -> usize {
+    usize::try_from(conversation.0).unwrap_or_default().checked_rem(variations).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,125 @@
+use proptest::prelude::*;
+use rstest::rstest;
+use time::macros::datetime;
+
+use super::*;
+
+fn links() -> Links {
+    Links { own_hosts: vec!["shop.example.com".into()], link: Some("https://shop.example.com/c".into()) }
+}
+
+fn content(variation: &str) -> Result<Content, InvalidContent> {
+    Content::new("Prices", Category::PriceQuestion, Tongue::Spanish, vec![variation.into()], &links())
+}
+
+#[rstest]
+#[case("¡Hola {username}! Los precios están en {link} 😊")]
+#[case("Enviamos en 24 a 72 horas.\nMás en https://shop.example.com/envios.")]
+fn a_plain_sentence_is_a_variation(#[case] text: &str) {
+    content(text).unwrap();
+}
+
+#[rstest]
+#[case("  ", VariationRefused::Empty)]
+#[case("a\0", VariationRefused::Text(TextRefused::Nul))]
+#[case("a\u{7}", VariationRefused::Control)]
+#[case("Hola {name}", VariationRefused::Placeholder)]
+#[case("Hola {username", VariationRefused::Placeholder)]
+#[case("https://evil.example/", VariationRefused::ForeignLink)]
+#[case("http://shop.example.com/", VariationRefused::ForeignLink)]
+#[case("https://shop.example.com@evil.example/", VariationRefused::ForeignLink)]
+#[case("https://shop.example.com:8443/", VariationRefused::ForeignLink)]
+#[case("mirá evil.example/oferta", VariationRefused::ForeignLink)]
+#[case("www.shop.example.com", VariationRefused::ForeignLink)]
+#[case("Cuesta $ 100", VariationRefused::Figure)]
+#[case("Sale 100 pesos", VariationRefused::Figure)]
+#[case("custa 50reais", VariationRefused::Figure)]
+#[case("20% off", VariationRefused::Figure)]
+#[case("only 3 left", VariationRefused::Figure)]
+#[case("quedan 3", VariationRefused::Figure)]
+#[case("escribí a @otro", VariationRefused::Mention)]
+fn what_could_do_harm_is_refused(#[case] text: &str, #[case] why: VariationRefused) {
+    assert_eq!(content(text), Err(InvalidContent::Variation(why)));
+}
+
+#[test]
+fn lengths_are_characters() {
+    content(&"ñ".repeat(1_000)).unwrap();
+    assert_eq!(content(&"ñ".repeat(1_001)), Err(VariationRefused::Text(TextRefused::TooLong { max: 1_000 }).into()));
+    let named = |name: &str, count| {
+        Content::new(name, Category::Other, Tongue::English, vec!["x".into(); count], &links()).map_err(|e| e.field())
+    };
+    assert_eq!((named(&"ñ".repeat(101), 1), named(" ", 1), named("a\nb", 1)), (Err("name"), Err("name"), Err("name")));
+    assert_eq!((named("a", 0), named("a", 6)), (Err("variations"), Err("variations")));
+    named(&"ñ".repeat(100), 5).unwrap();
+}
+
+fn template(state: TemplateState) -> Template {
+    let at = datetime!(2026-11-20 10:00 UTC);
+    Template {
+        id: TemplateId(5),
+        content: content("Hola").unwrap(),
+        state,
+        version: 2,
+        approved_version: Some(1),
+        approved_by: None,
+        approved_at: None,
+        used_count: 0,
+        created_at: at,
+        updated_at: at,
+    }
+}
+
+fn approve() -> Option<Step> {
+    Some(Step::Approve { by: "Ana".into() })
+}
+
+#[rstest]
+#[case(TemplateState::Draft, None, approve(), Some((TemplateState::Approved, false)))]
+#[case(TemplateState::Draft, Some("Otra"), None, Some((TemplateState::Draft, true)))]
+#[case(TemplateState::Approved, Some("Otra"), None, Some((TemplateState::Draft, true)))]
+#[case(TemplateState::Approved, Some("Otra"), approve(), Some((TemplateState::Approved, true)))]
+#[case(TemplateState::Approved, Some("Hola"), None, Some((TemplateState::Approved, false)))]
+#[case(TemplateState::Approved, None, Some(Step::Retire), Some((TemplateState::Retired, false)))]
+#[case(TemplateState::Retired, None, Some(Step::Retire), Some((TemplateState::Retired, false)))]
+#[case(TemplateState::Retired, None, approve(), None)]
+#[case(TemplateState::Retired, Some("Otra"), None, None)]
+fn a_template_goes_from_draft_to_approved_to_retired(
+    #[case] from: TemplateState,
+    #[case] text: Option<&str>,
+    #[case] step: Option<Step>,
+    #[case] to: Option<(TemplateState, bool)>,
+) {
+    let change =
+        TemplateChange { variations: text.map(|text| vec![text.to_owned()]), step, ..TemplateChange::default() };
+    match (change.apply(&template(from), &links()), to) {
+        (Ok(changed), Some(to)) => assert_eq!((changed.state, changed.is_new_version), to),
+        (Err(ChangeError::Transition), None) => {}
+        (other, _) => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_name_cannot_smuggle_anything_in() {
+    let said = render("Hola {username}: {link}", "@eva {link}\nwww", &links()).unwrap();
+    assert_eq!(said, "Hola evalinkwww: https://shop.example.com/c");
+    assert_eq!(render("{link}", "eva", &Links { link: None, ..links() }), None);
+    assert_eq!(render("{link}", "eva", &Links { own_hosts: vec![], ..links() }), None);
+}
+
+proptest! {
+    #[test]
+    fn what_is_accepted_leads_nowhere_else(text in "\\PC{0,60}") {
+        if content(&text).is_ok() {
+            let said = render(&text, "eva", &links()).unwrap();
+            for word in said.split_whitespace().filter(|word| word.contains("://")) {
+                prop_assert!(is_own(word, &links().own_hosts), "{word}");
+            }
+        }
+    }
+
+    #[test]
+    fn turns_are_variations(id in 1i64.., count in 1usize..=5) {
+        prop_assert!(turn(ConversationId(id), count) < count);
+    }
+}

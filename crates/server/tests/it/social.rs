@@ -1,0 +1,352 @@
+//! An answer is sent once, whatever the network does and wherever the worker is killed: real Postgres, the real worker, and a
+//! network that keeps a ledger of what was really written.
+
+mod network;
+
+use std::{collections::HashMap, sync::Arc};
+
+use app::social::SocialWorker;
+use connectors::social::meta::MetaHooks;
+use delivery::seal::KeyRing;
+use domain::{
+    AccountId,
+    accounts::{AccountStore, NewUser, Plan},
+    idempotency::Idempotent,
+    page::PageRequest,
+    sealing::Sealer,
+    social::{
+        Category, Channel, Mode, Reason, ReplyState, Tongue,
+        channels::SocialReplies,
+        conversations::{Act, Conversation, ConversationFilter, ConversationStore},
+        replies::{Connected, HookLog, NewSocialAccount, ProfileStore, token_binding},
+        settings::{Settings, SettingsStore},
+        templates::{NewTemplate, Step, TemplateChange, TemplateStore},
+    },
+};
+use rstest::rstest;
+use serde_json::{Value, json};
+use store::Store;
+use time::{Duration, OffsetDateTime, macros::datetime};
+use tokio_postgres::Client;
+
+use self::network::{Fault, Network};
+
+const START: OffsetDateTime = datetime!(2026-11-20 10:00 UTC);
+const COMMENT: &str = "17890001112223334";
+
+/// An account with a template, a profile and a worker whose clock is moved by hand.
+struct Rig {
+    _db: testkit::TestDb,
+    store: Arc<Store>,
+    sql: Client,
+    account: AccountId,
+    network: Arc<Network>,
+    worker: SocialWorker,
+}
+
+impl Rig {
+    async fn start() -> Self {
+        let db = testkit::TestDb::new().await.unwrap();
+        let (store, sql) = (Arc::new(db.store().unwrap()), db.client().await.unwrap());
+        let user = NewUser {
+            id: format!("user_{:024}", 1).parse().unwrap(),
+            name: "shop".into(),
+            currency: "ARS".parse().unwrap(),
+            timezone: "UTC".parse().unwrap(),
+            locale: domain::texts::Locale::ENGLISH,
+            plan: Plan::Free,
+            now: START,
+        };
+        let account = AccountStore::create(&*store, user).await.unwrap()[0].id;
+        let keys = KeyRing::parse(crate::service::DATA_KEYS).unwrap();
+        let new = NewSocialAccount {
+            account,
+            channel: Channel::Instagram,
+            external_id: "17841400000000001".into(),
+            app_scoped_id: None,
+            handle: Some("shop".into()),
+        };
+        let Connected::Done(profile) = store.connect(new, START).await.unwrap() else { panic!() };
+        let sealed = keys.seal(token_binding(account, profile), b"token").unwrap();
+        store.give_token(account, profile, sealed, START).await.unwrap();
+        let network = Arc::new(Network::new(START));
+        let worker = worker(&store, &network, keys);
+        let rig = Self { _db: db, store, sql, account, network, worker };
+        rig.approve_template().await;
+        rig
+    }
+
+    async fn approve_template(&self) {
+        let new = NewTemplate {
+            name: "Prices".into(),
+            category: Category::PriceQuestion,
+            language: Tongue::Spanish,
+            variations: vec!["¡Hola {username}! Te contamos por privado.".into()],
+        };
+        let Idempotent { value, .. } =
+            TemplateStore::create(&*self.store, self.account, new, None, START).await.unwrap();
+        let change = TemplateChange { step: Some(Step::Approve { by: "Ana".into() }), ..TemplateChange::default() };
+        TemplateStore::change(&*self.store, self.account, value.id, change, START).await.unwrap();
+    }
+
+    /// Mode `auto`, which a hundred judgements would have earned.
+    async fn auto(&self) {
+        self.mode(Mode::Approve).await;
+        self.sql.execute("UPDATE social_settings SET mode = 'auto'", &[]).await.unwrap();
+    }
+
+    async fn mode(&self, mode: Mode) {
+        let settings = Settings { mode, ..Settings::default() };
+        self.store.put(self.account, settings, START).await.unwrap();
+    }
+
+    /// A hook that says that somebody asked.
+    async fn hook(&self, text: &str) {
+        self.network.comment(COMMENT, "1000001", text);
+        let value =
+            json!({"id": COMMENT, "text": text, "from": {"id": "1000001", "username": "ana"}, "media": {"id": "18"}});
+        let entry = json!({"id": "17841400000000001", "changes": [{"field": "comments", "value": value}]});
+        let body = json!({"object": "instagram", "entry": [entry]}).to_string();
+        self.store.receive(body.as_bytes(), self.network.now()).await.unwrap();
+    }
+
+    async fn tick(&self) {
+        self.worker.tick().await.unwrap();
+    }
+
+    /// Goes on for two hours, a look a minute.
+    async fn settle(&self) {
+        for _ in 0..120 {
+            self.network.pass(Duration::MINUTE);
+            self.tick().await;
+        }
+    }
+
+    /// What a worker begins and does not end: it is killed when the network hangs.
+    async fn tick_killed(&self) {
+        let worker = self.worker.clone();
+        let task = tokio::spawn(async move { worker.tick().await });
+        self.network.hung.notified().await;
+        task.abort();
+        let _ = task.await;
+    }
+
+    async fn conversation(&self) -> Conversation {
+        let page = PageRequest { limit: 10, cursor: None };
+        let filter = ConversationFilter::default();
+        let listing = ConversationStore::page(&*self.store, self.account, filter, true, page).await.unwrap();
+        listing.page.items.into_iter().next().unwrap()
+    }
+
+    async fn state(&self) -> (ReplyState, Option<Reason>) {
+        let reply = self.conversation().await.reply.unwrap();
+        (reply.state, reply.reason)
+    }
+
+    async fn events(&self) -> Vec<Value> {
+        let rows = self.sql.query("SELECT body FROM events ORDER BY id", &[]).await.unwrap();
+        rows.iter().map(|row| serde_json::from_slice(row.get(0)).unwrap()).collect()
+    }
+}
+
+fn worker(store: &Arc<Store>, network: &Arc<Network>, keys: KeyRing) -> SocialWorker {
+    let (clock, port): (_, Arc<dyn SocialReplies>) = (network.clone(), network.clone());
+    SocialWorker {
+        hooks: store.clone(),
+        profiles: store.clone(),
+        intake: store.clone(),
+        queue: store.clone(),
+        accounts: store.clone(),
+        sealer: Arc::new(keys),
+        inbox: Arc::new(MetaHooks::new(&"secret".to_owned().into(), &"token".to_owned().into())),
+        networks: HashMap::from([(Channel::Instagram, port)]),
+        is_stand_in: true,
+        is_enabled: true,
+        clock: Arc::new(move || clock.now()),
+        random: Arc::new(|| 0),
+    }
+}
+
+#[tokio::test]
+async fn a_question_is_answered_once_and_receivers_are_told() {
+    let rig = Rig::start().await;
+    rig.auto().await;
+    rig.hook("¿Cuánto cuesta este vestido?").await;
+    // Told twice, and polled besides.
+    rig.hook("¿Cuánto cuesta este vestido?").await;
+    rig.tick().await;
+    assert_eq!(rig.state().await, (ReplyState::Reserved, None));
+    assert_eq!(rig.network.written(), 0, "an answer is no reflex");
+    rig.settle().await;
+    assert_eq!((rig.state().await.0, rig.network.written()), (ReplyState::Sent, 1));
+    let conversation = rig.conversation().await;
+    assert_eq!((conversation.messages_count, conversation.waiting_since), (2, None));
+    let events = rig.events().await;
+    let [event] = events.as_slice() else { panic!("{events:?}") };
+    assert_eq!(event["event"], "social.auto_reply_sent");
+    let data = &event["data"];
+    assert_eq!((&data["comment_id"], &data["username"]), (&json!(COMMENT), &json!("ana")));
+    assert_eq!(
+        (&data["category"], &data["message"]),
+        (&json!("price_question"), &json!("¡Hola ana! Te contamos por privado."))
+    );
+    assert_eq!(
+        (&data["is_vip"], &data["recovered"], &data["channel"]),
+        (&json!(false), &json!(false), &json!("instagram"))
+    );
+}
+
+/// How often an answer is written under each fault. Only where the network takes what it could not be seen to have taken, for
+/// as long as anyone looks, is there a second one.
+#[rstest]
+#[case::none(Fault::None, 1, ReplyState::Sent)]
+#[case::write_then_400(Fault::WriteThen400, 1, ReplyState::Sent)]
+#[case::write_then_timeout(Fault::WriteThenTimeout, 1, ReplyState::Sent)]
+#[case::refused_with_400(Fault::Refuse400, 0, ReplyState::Held)]
+#[case::lost_before_it_was_written(Fault::LostBefore, 1, ReplyState::Sent)]
+#[case::listing_lags_90_seconds(Fault::Lag(Duration::seconds(90)), 1, ReplyState::Sent)]
+#[case::listing_lags_for_an_hour(Fault::Lag(Duration::hours(1)), 2, ReplyState::Sent)]
+#[case::killed_before_the_write(Fault::HangBefore, 1, ReplyState::Sent)]
+#[case::killed_after_the_write(Fault::HangAfter, 1, ReplyState::Sent)]
+#[case::token_dead(Fault::TokenDead, 0, ReplyState::Held)]
+#[case::blocked(Fault::Blocked, 0, ReplyState::Held)]
+#[tokio::test]
+async fn an_answer_is_written_once_under_every_fault(
+    #[case] fault: Fault,
+    #[case] written: usize,
+    #[case] state: ReplyState,
+) {
+    let rig = Rig::start().await;
+    rig.auto().await;
+    rig.hook("¿Cuánto cuesta este vestido?").await;
+    rig.tick().await;
+    rig.network.fail_next(fault);
+    rig.network.pass(Duration::MINUTE);
+    if matches!(fault, Fault::HangBefore | Fault::HangAfter) {
+        rig.tick_killed().await;
+    }
+    rig.settle().await;
+    assert_eq!((rig.network.written(), rig.state().await.0), (written, state), "{fault:?}");
+    let sent = rig.events().await.len();
+    assert_eq!(sent, usize::from(state == ReplyState::Sent), "one event for an answer, whatever the network wrote");
+}
+
+#[tokio::test]
+async fn what_the_network_takes_for_abuse_stops_the_bot() {
+    let rig = Rig::start().await;
+    rig.auto().await;
+    rig.hook("¿Cuánto cuesta este vestido?").await;
+    rig.tick().await;
+    rig.network.fail_next(Fault::Blocked);
+    rig.settle().await;
+    let setup = rig.store.setup(rig.account).await.unwrap();
+    assert_eq!(setup.settings.mode, Mode::Approve);
+    assert!(setup.blocked_at.is_some());
+    assert_eq!(rig.state().await, (ReplyState::Held, Some(Reason::Blocked)));
+}
+
+#[tokio::test]
+async fn a_dead_token_ends_the_polling_and_holds_what_comes() {
+    let rig = Rig::start().await;
+    rig.auto().await;
+    rig.hook("¿Cuánto cuesta este vestido?").await;
+    rig.tick().await;
+    rig.network.fail_next(Fault::TokenDead);
+    rig.settle().await;
+    assert_eq!(rig.state().await, (ReplyState::Held, Some(Reason::TokenDead)));
+    let due = "SELECT count(*) FROM social_accounts WHERE poll_due_at IS NOT NULL OR sealed_token IS NOT NULL";
+    assert_eq!(rig.sql.query_one(due, &[]).await.unwrap().get::<_, i64>(0), 0);
+}
+
+#[rstest]
+#[case::deleted("deleted", Reason::Deleted)]
+#[case::hidden("hidden", Reason::Hidden)]
+#[case::edited("edited", Reason::NeedsApproval)]
+#[case::answered_by_a_person("answered", Reason::HumanActive)]
+#[tokio::test]
+async fn the_comment_is_read_again_before_it_is_answered(#[case] what: &str, #[case] reason: Reason) {
+    let rig = Rig::start().await;
+    rig.auto().await;
+    rig.hook("¿Cuánto cuesta este vestido?").await;
+    rig.tick().await;
+    match what {
+        "deleted" => rig.network.delete(COMMENT),
+        "hidden" => rig.network.hide(COMMENT),
+        "edited" => rig.network.comment(COMMENT, "1000001", "Son unos estafadores"),
+        _ => rig.network.answer_by_hand(COMMENT, "Ya te escribo"),
+    }
+    rig.settle().await;
+    assert_eq!(rig.state().await, (ReplyState::Held, Some(reason)));
+    assert_eq!(rig.network.bots(), 0);
+}
+
+#[tokio::test]
+async fn switched_off_meanwhile_nothing_is_sent() {
+    let rig = Rig::start().await;
+    rig.auto().await;
+    rig.hook("¿Cuánto cuesta este vestido?").await;
+    rig.tick().await;
+    rig.mode(Mode::Off).await;
+    rig.settle().await;
+    assert_eq!((rig.network.written(), rig.state().await.0), (0, ReplyState::Held));
+}
+
+#[tokio::test]
+async fn a_dry_run_sends_nothing_and_an_approved_answer_is_sent() {
+    let rig = Rig::start().await;
+    rig.hook("¿Cuánto cuesta este vestido?").await;
+    rig.settle().await;
+    assert_eq!((rig.network.written(), rig.state().await.0), (0, ReplyState::DryRun));
+
+    let rig = Rig::start().await;
+    rig.mode(Mode::Approve).await;
+    rig.hook("¿Cuánto cuesta este vestido?").await;
+    rig.settle().await;
+    assert_eq!(rig.state().await, (ReplyState::Held, Some(Reason::NeedsApproval)));
+    let id = rig.conversation().await.id;
+    rig.store.act(rig.account, id, Act::Approve, "ana".into(), None, rig.network.now()).await.unwrap();
+    let twice = rig.store.act(rig.account, id, Act::Approve, "ana".into(), None, rig.network.now()).await;
+    assert!(twice.is_err(), "it is not held any more");
+    rig.settle().await;
+    assert_eq!((rig.network.written(), rig.state().await.0), (1, ReplyState::Sent));
+    assert_eq!(rig.events().await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_person_answers_in_own_words_and_the_bot_is_silent_from_then_on() {
+    let rig = Rig::start().await;
+    rig.auto().await;
+    rig.hook("Nunca me llegó").await;
+    rig.settle().await;
+    assert_eq!(rig.state().await, (ReplyState::Held, Some(Reason::Complaint)));
+    let id = rig.conversation().await.id;
+    let words = Act::Send("Lo sentimos, ya lo vemos.".into());
+    rig.store.act(rig.account, id, words, "ana".into(), None, rig.network.now()).await.unwrap();
+    rig.settle().await;
+    assert_eq!((rig.network.written(), rig.state().await.0), (1, ReplyState::Sent));
+    assert_eq!(rig.events().await, [] as [Value; 0], "no template, no event");
+    assert_eq!(rig.conversation().await.handling, domain::social::Handling::Human);
+}
+
+#[tokio::test]
+async fn what_no_hook_told_of_is_polled() {
+    let rig = Rig::start().await;
+    rig.network.comment(COMMENT, "1000001", "¿Cuánto cuesta este vestido?");
+    rig.tick().await;
+    rig.tick().await;
+    assert_eq!(rig.conversation().await.external_id, COMMENT);
+    assert_eq!(rig.state().await.0, ReplyState::DryRun);
+}
+
+#[tokio::test]
+async fn a_profile_that_nobody_connected_is_dropped() {
+    let rig = Rig::start().await;
+    let body = json!({"object": "instagram", "entry": [{"id": "9", "changes": [{"field": "comments",
+        "value": {"id": "1", "text": "hola"}}]}]});
+    rig.store.receive(body.to_string().as_bytes(), START).await.unwrap();
+    rig.store.receive(b"no json", START).await.unwrap();
+    rig.tick().await;
+    let left = "SELECT count(*) FROM social_hooks WHERE done_at IS NULL";
+    assert_eq!(rig.sql.query_one(left, &[]).await.unwrap().get::<_, i64>(0), 0);
+    assert_eq!(rig.sql.query_one("SELECT count(*) FROM conversations", &[]).await.unwrap().get::<_, i64>(0), 0);
+}

@@ -1,0 +1,11 @@
+//! Conversations and automatic answers: one file per port.
+
+mod conversations;
+mod hooks;
+mod intake;
+mod profiles;
+mod queue;
+mod settings;
+mod templates;
+
+pub(crate) mod retention;

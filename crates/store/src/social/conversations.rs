@@ -1,0 +1,349 @@
+//! [`ConversationStore`] on Postgres.
+
+mod acts;
+mod rows;
+
+use async_trait::async_trait;
+use diesel::{
+    prelude::*,
+    sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz},
+};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{
+    AccountId, ConversationId, CustomerId, StoreError,
+    idempotency::{IdempotencyKey, Idempotent},
+    page::{Page, PageRequest},
+    social::{
+        Status,
+        conversations::{
+            Act, ActError, ChangeError, Conversation, ConversationChange, ConversationFilter, ConversationStore,
+            Judgement, LISTED_MESSAGES, Listing, Message, Summary,
+        },
+    },
+};
+use time::OffsetDateTime;
+
+use self::rows::{ConversationRow, MessageRow};
+use super::settings;
+use crate::{
+    Store,
+    accounts::lock,
+    database::{
+        error::{Failure, corrupt, parse},
+        idempotency::WriteError,
+        transact::Rollback,
+    },
+    schema::{auto_replies, conversations, customer_handles, customers},
+};
+
+/// The columns of a conversation, from where they are.
+macro_rules! conversation_rows {
+    ($condition:literal) => {
+        concat!(
+            "
+    SELECT c.id, c.channel, c.external_id, c.post_external_id, p.permalink, p.ad_id, c.username, c.customer_id,
+        coalesce(u.segment = 'vip', false) AS is_vip, c.status, c.snoozed_until, c.handling, c.category, c.language,
+        c.messages_count, c.waiting_since, c.created_at, c.position, m.direction, m.author, m.body, m.sent_at, r.state, r.reason, r.template_id, r.template_version, r.message,
+        r.reply_id, r.confidence, r.decided_at, r.judged_correct
+    FROM conversations c
+    JOIN conversation_messages m ON m.account_id = c.account_id AND m.id = c.position
+    LEFT JOIN social_posts p ON p.account_id = c.account_id AND p.channel = c.channel AND p.external_id = c.post_external_id
+    LEFT JOIN customers u ON u.account_id = c.account_id AND u.id = c.customer_id
+    LEFT JOIN auto_replies r ON r.account_id = c.account_id AND r.channel = c.channel AND r.comment_id = c.decided_comment_id
+    WHERE c.account_id = $1 AND ",
+            $condition
+        )
+    };
+}
+
+statement!(
+    Rows(
+        account: i64 => BigInt,
+        before: i64 => BigInt,
+        channel: Option<&'static str> => Nullable<Text>,
+        status: Option<&'static str> => Nullable<Text>,
+        handling: Option<&'static str> => Nullable<Text>,
+        category: Option<&'static str> => Nullable<Text>,
+        vip: Option<bool> => Nullable<Bool>,
+        waiting: Option<bool> => Nullable<Bool>,
+        updated_since: Option<OffsetDateTime> => Nullable<Timestamptz>,
+        limit: i64 => BigInt,
+    ) -> ConversationRow = conversation_rows!(
+        "c.position < $2 AND ($3 IS NULL OR c.channel = $3) AND ($4 IS NULL OR c.status = $4)
+        AND ($5 IS NULL OR c.handling = $5) AND ($6 IS NULL OR c.category = $6)
+        AND ($7 IS NULL OR coalesce(u.segment = 'vip', false) = $7) AND ($8 IS NULL OR (c.waiting_since IS NOT NULL) = $8)
+        AND ($9 IS NULL OR c.updated_at >= $9)
+    ORDER BY c.position DESC LIMIT $10"
+    )
+);
+
+statement!(
+    One(account: i64 => BigInt, id: i64 => BigInt) -> ConversationRow = conversation_rows!("c.id = $2")
+);
+
+statement!(
+    /// A page of messages, the newest first.
+    Messages(account: i64 => BigInt, id: i64 => BigInt, before: i64 => BigInt, limit: i64 => BigInt) -> MessageRow = "
+    SELECT conversation_id, id, external_id, direction, author, body, hidden, sent_at FROM conversation_messages
+    WHERE account_id = $1 AND conversation_id = $2 AND id < $3 ORDER BY id DESC LIMIT $4"
+);
+
+statement!(
+    /// The newest messages of each of some conversations.
+    Newest<'a>(account: i64 => BigInt, ids: &'a [i64] => Array<BigInt>, limit: i64 => BigInt) -> MessageRow = "
+    SELECT m.conversation_id, m.id, m.external_id, m.direction, m.author, m.body, m.hidden, m.sent_at
+    FROM unnest($2::bigint[]) AS wanted (id) CROSS JOIN LATERAL (
+        SELECT conversation_id, id, external_id, direction, author, body, hidden, sent_at FROM conversation_messages
+        WHERE account_id = $1 AND conversation_id = wanted.id ORDER BY id DESC LIMIT $3) AS m"
+);
+
+statement!(
+    Counts(account: i64 => BigInt) -> SummaryRow = "
+    SELECT count(*) AS open, count(waiting_since) AS waiting,
+        (SELECT count(*) FROM auto_replies WHERE account_id = $1 AND state = 'held') AS held
+    FROM conversations WHERE account_id = $1 AND status = 'open'"
+);
+
+row!(
+    struct SummaryRow {
+        open: i64 => BigInt,
+        waiting: i64 => BigInt,
+        held: i64 => BigInt,
+    }
+);
+
+async fn one(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    id: ConversationId,
+) -> Result<Option<Conversation>, Failure> {
+    let row: Option<ConversationRow> = One { account: account.0, id: id.0 }.get_result(connection).await.optional()?;
+    Ok(row.map(Conversation::try_from).transpose()?)
+}
+
+fn messages(rows: Vec<MessageRow>) -> Result<Vec<Message>, StoreError> {
+    rows.into_iter().map(|row| Ok(row.into_message()?.1)).collect()
+}
+
+async fn listing(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    filter: ConversationFilter,
+    with_messages: bool,
+    page: PageRequest,
+) -> Result<Listing, Failure> {
+    let ConversationFilter { channel, status, handling, category, vip, waiting, updated_since } = filter;
+    let rows = Rows {
+        account: account.0,
+        before: page.cursor.unwrap_or(i64::MAX),
+        channel: channel.map(|channel| channel.as_str()),
+        status: status.map(Status::as_str),
+        handling: handling.map(|handling| handling.as_str()),
+        category: category.map(|category| category.as_str()),
+        vip,
+        waiting,
+        updated_since,
+        limit: page.limit + 1,
+    };
+    let rows: Vec<ConversationRow> = rows.load(connection).await?;
+    let found = rows.into_iter().map(Conversation::try_from).collect::<Result<Vec<_>, _>>()?;
+    let page = Page::cut(found, page.limit, |conversation: &Conversation| conversation.position);
+    let SummaryRow { open, waiting, held } = Counts { account: account.0 }.get_result(connection).await?;
+    let mut of_each = vec![Vec::new(); page.items.len()];
+    if with_messages {
+        let ids: Vec<i64> = page.items.iter().map(|conversation| conversation.id.0).collect();
+        let newest = Newest { account: account.0, ids: &ids, limit: LISTED_MESSAGES };
+        let rows: Vec<MessageRow> = newest.load(connection).await?;
+        for row in rows {
+            let (conversation, message) = row.into_message()?;
+            let at = ids.iter().position(|id| *id == conversation.0);
+            if let Some(messages) = at.and_then(|at| of_each.get_mut(at)) {
+                messages.push(message);
+            }
+        }
+    }
+    Ok(Listing { page, messages: of_each, summary: Summary { open, waiting, held } })
+}
+
+#[async_trait]
+impl ConversationStore for Store {
+    async fn page(
+        &self,
+        account: AccountId,
+        filter: ConversationFilter,
+        with_messages: bool,
+        page: PageRequest,
+    ) -> Result<Listing, StoreError> {
+        let listed =
+            self.run::<_, Failure>(async |connection| listing(connection, account, filter, with_messages, page).await);
+        Ok(listed.await?)
+    }
+
+    async fn find(
+        &self,
+        account: AccountId,
+        id: ConversationId,
+        page: PageRequest,
+    ) -> Result<Option<(Conversation, Page<Message>)>, StoreError> {
+        let before = page.cursor.unwrap_or(i64::MAX);
+        let wanted = Messages { account: account.0, id: id.0, before, limit: page.limit + 1 };
+        let found = self
+            .run::<_, Failure>(async |connection| {
+                let Some(conversation) = one(connection, account, id).await? else { return Ok(None) };
+                let rows: Vec<MessageRow> = wanted.load(connection).await?;
+                Ok(Some((conversation, messages(rows)?)))
+            })
+            .await?;
+        Ok(found
+            .map(|(conversation, rows)| (conversation, Page::cut(rows, page.limit, |message: &Message| message.id.0))))
+    }
+
+    async fn change(
+        &self,
+        account: AccountId,
+        id: ConversationId,
+        change: ConversationChange,
+        now: OffsetDateTime,
+    ) -> Result<Conversation, ChangeError> {
+        let changed = self.transact::<_, Rollback<ChangeError>>(async |connection| {
+            change_locked(connection, account, id, change, now).await
+        });
+        changed.await.map_err(Rollback::into_error)
+    }
+
+    async fn act(
+        &self,
+        account: AccountId,
+        id: ConversationId,
+        act: Act,
+        actor: String,
+        key: Option<IdempotencyKey>,
+        now: OffsetDateTime,
+    ) -> Result<Idempotent<Conversation>, ActError> {
+        let done = self.transact::<_, WriteError<ActError>>(async |connection| {
+            acts::act_once(connection, account, id, (&act, &actor), key.as_ref(), now).await
+        });
+        done.await.map_err(WriteError::into_refusal)
+    }
+
+    async fn judge(
+        &self,
+        account: AccountId,
+        id: ConversationId,
+        judgement: Judgement,
+        now: OffsetDateTime,
+    ) -> Result<Conversation, ChangeError> {
+        let judged = self.transact::<_, Rollback<ChangeError>>(async |connection| {
+            judge_locked(connection, account, id, judgement, now).await
+        });
+        judged.await.map_err(Rollback::into_error)
+    }
+}
+
+/// Status and end of the snooze, channel, author and decided comment of a conversation, whose row is locked.
+type Locked = (String, Option<OffsetDateTime>, String, Option<String>, Option<String>);
+
+async fn locked(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    id: ConversationId,
+) -> Result<Option<Locked>, diesel::result::Error> {
+    use conversations::{author_external_id, channel, decided_comment_id, snoozed_until, status};
+    let row = conversations::table
+        .find((account.0, id.0))
+        .select((status, snoozed_until, channel, author_external_id, decided_comment_id))
+        .for_update();
+    row.first(connection).await.optional()
+}
+
+async fn change_locked(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    id: ConversationId,
+    change: ConversationChange,
+    now: OffsetDateTime,
+) -> Result<Conversation, Rollback<ChangeError>> {
+    let found = locked(connection, account, id).await?.ok_or(Rollback::Refused(ChangeError::NotFound))?;
+    let (status, snoozed_until, channel, author, _) = found;
+    let status: Status = parse(&status, "status of a conversation")?;
+    let (status, snoozed_until) = change.status_after((status, snoozed_until), now).map_err(Rollback::Refused)?;
+    let target = conversations::table.find((account.0, id.0));
+    if let Some(customer) = change.customer {
+        link(connection, account, (&channel, author.as_deref()), customer, now).await?;
+        diesel::update(target).set(conversations::customer_id.eq(customer.0)).execute(connection).await?;
+    }
+    if let Some(handling) = change.handling {
+        diesel::update(target).set(conversations::handling.eq(handling.as_str())).execute(connection).await?;
+    }
+    diesel::update(target)
+        .set((
+            conversations::status.eq(status.as_str()),
+            conversations::snoozed_until.eq(snoozed_until),
+            conversations::updated_at.eq(now),
+        ))
+        .execute(connection)
+        .await?;
+    let found = one(connection, account, id).await.map_err(Rollback::Failed)?;
+    Ok(found.ok_or_else(|| corrupt("changed conversation"))?)
+}
+
+/// Links a commenter to a customer, for this conversation and those to come.
+async fn link(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    (channel, author): (&str, Option<&str>),
+    customer: CustomerId,
+    now: OffsetDateTime,
+) -> Result<(), Rollback<ChangeError>> {
+    let known = customers::table.find((account.0, customer.0)).select(customers::id);
+    let known: Option<i64> = known.first(connection).await.optional()?;
+    known.ok_or(Rollback::Refused(ChangeError::UnknownCustomer))?;
+    let Some(author) = author else { return Ok(()) };
+    let link = (
+        customer_handles::customer_id.eq(customer.0),
+        customer_handles::how.eq("manual"),
+        customer_handles::linked_at.eq(now),
+    );
+    diesel::insert_into(customer_handles::table)
+        .values((
+            customer_handles::account_id.eq(account.0),
+            customer_handles::channel.eq(channel),
+            customer_handles::author_external_id.eq(author),
+            link,
+        ))
+        .on_conflict((customer_handles::account_id, customer_handles::channel, customer_handles::author_external_id))
+        .do_update()
+        .set(link)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+async fn judge_locked(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    id: ConversationId,
+    judgement: Judgement,
+    now: OffsetDateTime,
+) -> Result<Conversation, Rollback<ChangeError>> {
+    // Judgements are counted one after the other.
+    lock(connection, account).await?;
+    let found = locked(connection, account, id).await?.ok_or(Rollback::Refused(ChangeError::NotFound))?;
+    let (_, _, channel, _, decided) = found;
+    let comment = decided.ok_or(Rollback::Refused(ChangeError::Transition))?;
+    diesel::update(auto_replies::table.find((account.0, channel, comment)))
+        .set((
+            auto_replies::judged_at.eq(now),
+            auto_replies::judged_correct.eq(judgement.correct),
+            auto_replies::judged_category.eq(judgement.category.map(|category| category.as_str())),
+        ))
+        .execute(connection)
+        .await?;
+    let gate = settings::gate(connection, account.0).await?;
+    let (settings, _) = settings::current(connection, account.0).await.map_err(Rollback::Failed)?;
+    if settings.mode == domain::social::Mode::Auto && !gate.is_ready() {
+        settings::fall_back(connection, account.0, None, now).await.map_err(Rollback::Failed)?;
+    }
+    let found = one(connection, account, id).await.map_err(Rollback::Failed)?;
+    Ok(found.ok_or_else(|| corrupt("judged conversation"))?)
+}

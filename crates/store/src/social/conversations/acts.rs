@@ -1,0 +1,178 @@
+//! What people do about answers: approve, skip, answer in own words.
+
+use diesel::{
+    prelude::*,
+    sql_types::{BigInt, Bytea, Nullable, Numeric, Text, Timestamptz},
+};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{
+    AccountId, ConversationId, StoreError,
+    idempotency::{IdempotencyKey, Idempotent},
+    social::{
+        Channel, Classified, Handling, classify,
+        conversations::{Act, ActError, Conversation},
+    },
+};
+use rust_decimal::Decimal;
+use serde_json::json;
+use time::OffsetDateTime;
+
+use super::{locked, one};
+use crate::{
+    database::{
+        error::parse,
+        idempotency::{self, WriteError},
+    },
+    schema::conversations,
+};
+
+/// Carries an act out, and notes it under its key. A replay shows the conversation as it is now.
+pub(super) async fn act_once(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    id: ConversationId,
+    (act, actor): (&Act, &str),
+    key: Option<&IdempotencyKey>,
+    now: OffsetDateTime,
+) -> Result<Idempotent<Conversation>, WriteError<ActError>> {
+    let replayed = match key {
+        Some(key) => idempotency::begin(connection, account, key, now).await?.is_some(),
+        None => false,
+    };
+    if !replayed {
+        let Some((_, _, channel, _, decided)) = locked(connection, account, id).await? else {
+            return Err(WriteError::Refused(ActError::NotFound));
+        };
+        match act {
+            Act::Approve | Act::Skip => {
+                let (account, channel) = (account.0, channel.as_str());
+                let comment = decided.as_deref().ok_or(WriteError::Refused(ActError::Transition))?;
+                let moved = match act {
+                    Act::Skip => Skip { account, channel, comment, actor }.execute(connection).await?,
+                    _ => Approve { account, channel, comment, actor, now }.execute(connection).await?,
+                };
+                if moved == 0 {
+                    return Err(WriteError::Refused(ActError::Transition));
+                }
+            }
+            Act::Send(words) => send(connection, account, (&channel, id), words, actor, now).await?,
+        }
+        diesel::update(conversations::table.find((account.0, id.0)))
+            .set(conversations::updated_at.eq(now))
+            .execute(connection)
+            .await?;
+        if let Some(key) = key {
+            idempotency::finish(connection, account, key, json!({ "conversation_id": id.0 }), now).await?;
+        }
+    }
+    let found = one(connection, account, id).await.map_err(StoreError::from)?;
+    Ok(Idempotent { value: found.ok_or(WriteError::Refused(ActError::NotFound))?, replayed })
+}
+
+statement!(
+    Approve<'a>(
+        account: i64 => BigInt,
+        channel: &'a str => Text,
+        comment: &'a str => Text,
+        actor: &'a str => Text,
+        now: OffsetDateTime => Timestamptz,
+    ) -> () = "
+    UPDATE auto_replies SET state = 'reserved', reason = NULL, actor = $4, reserved_at = $5, due_at = $5, attempts = 0,
+        looks = 0, claim = claim + 1
+    WHERE account_id = $1 AND channel = $2 AND comment_id = $3 AND state = 'held' AND message IS NOT NULL"
+);
+
+statement!(
+    Skip<'a>(account: i64 => BigInt, channel: &'a str => Text, comment: &'a str => Text, actor: &'a str => Text) -> () = "
+    UPDATE auto_replies SET state = 'skipped', actor = $4, due_at = NULL, claim = claim + 1
+    WHERE account_id = $1 AND channel = $2 AND comment_id = $3 AND state = 'held'"
+);
+
+statement!(
+    /// The newest comment of a conversation.
+    NewestComment(account: i64 => BigInt, id: i64 => BigInt) -> CommentRow = "
+    SELECT m.external_id, m.body, m.author_external_id, m.fingerprint, c.post_external_id
+    FROM conversation_messages m JOIN conversations c ON c.account_id = m.account_id AND c.id = m.conversation_id
+    WHERE m.account_id = $1 AND m.conversation_id = $2 AND m.direction = 'in' AND m.deleted_at IS NULL
+    ORDER BY m.id DESC LIMIT 1"
+);
+
+row!(
+    struct CommentRow {
+        external_id: String => Text,
+        body: Option<String> => Nullable<Text>,
+        author_external_id: Option<String> => Nullable<Text>,
+        fingerprint: Vec<u8> => Bytea,
+        post_external_id: Option<String> => Nullable<Text>,
+    }
+);
+
+statement!(
+    /// What may have been sent stays as it is.
+    Reserve<'a>(
+        account: i64 => BigInt,
+        channel: &'a str => Text,
+        comment: &'a str => Text,
+        conversation: i64 => BigInt,
+        actor: &'a str => Text,
+        category: &'a str => Text,
+        language: Option<&'a str> => Nullable<Text>,
+        confidence: Decimal => Numeric,
+        comment_hash: &'a [u8] => Bytea,
+        message: &'a str => Text,
+        author_id: Option<&'a str> => Nullable<Text>,
+        post_id: Option<&'a str> => Nullable<Text>,
+        now: OffsetDateTime => Timestamptz,
+    ) -> () = "
+    INSERT INTO auto_replies (account_id, channel, comment_id, conversation_id, state, author, actor, mode, category, language,
+        confidence, hits, comment_hash, message, author_external_id, post_external_id, decided_at, reserved_at, due_at)
+    VALUES ($1, $2, $3, $4, 'reserved', 'human', $5, 'approve', $6, $7, $8, '{}', $9, $10, $11, $12, $13, $13, $13)
+    ON CONFLICT (account_id, channel, comment_id) DO UPDATE SET state = 'reserved', reason = NULL, author = 'human', actor = $5,
+        template_id = NULL, template_version = NULL, message = $10, reserved_at = $13, due_at = $13, attempts = 0, looks = 0,
+        claim = auto_replies.claim + 1
+    WHERE auto_replies.state IN ('held', 'failed', 'skipped', 'dry_run')"
+);
+
+/// Reserves a person's answer to the newest comment, in the place of what the bot decided unless that may have been sent.
+async fn send(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    (channel, id): (&str, ConversationId),
+    words: &str,
+    actor: &str,
+    now: OffsetDateTime,
+) -> Result<(), WriteError<ActError>> {
+    let network: Channel = parse(channel, "channel")?;
+    if words.chars().count() > network.max_reply_chars() {
+        return Err(WriteError::Refused(ActError::TooLong(network.max_reply_chars())));
+    }
+    let newest = NewestComment { account: account.0, id: id.0 };
+    let row: Option<CommentRow> = newest.get_result(connection).await.optional()?;
+    let comment = row.ok_or(WriteError::Refused(ActError::Transition))?;
+    let CommentRow { external_id, body, author_external_id, fingerprint, post_external_id } = comment;
+    let Classified { category, confidence, language, .. } = classify(body.as_deref().unwrap_or_default());
+    let reserve = Reserve {
+        account: account.0,
+        channel,
+        comment: &external_id,
+        conversation: id.0,
+        actor,
+        category: category.as_str(),
+        language: language.map(|language| language.as_str()),
+        confidence,
+        comment_hash: &fingerprint,
+        message: words,
+        author_id: author_external_id.as_deref(),
+        post_id: post_external_id.as_deref(),
+        now,
+    };
+    let reserved = reserve.execute(connection).await?;
+    if reserved == 0 {
+        return Err(WriteError::Refused(ActError::Transition));
+    }
+    diesel::update(conversations::table.find((account.0, id.0)))
+        .set((conversations::handling.eq(Handling::Human.as_str()), conversations::decided_comment_id.eq(external_id)))
+        .execute(connection)
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,219 @@
+//! [`Intake`] on Postgres: comments are taken in, and decided about.
+
+mod comments;
+mod undecided;
+
+pub(super) use comments::{NewMessage, insert};
+
+use async_trait::async_trait;
+use diesel::{
+    prelude::*,
+    sql_types::{Array, BigInt, Bytea, Nullable, Numeric, Text, Timestamptz},
+};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{
+    StoreError,
+    social::{
+        Classified, Decision, Reason, ReplyState,
+        channels::Change,
+        fingerprint_of,
+        replies::{Intake, SocialAccount, Undecided},
+    },
+};
+use rust_decimal::Decimal;
+use time::OffsetDateTime;
+
+use crate::{
+    Store,
+    database::error::Failure,
+    schema::{conversation_messages as messages, conversations, social_accounts, social_opt_outs},
+};
+
+#[async_trait]
+impl Intake for Store {
+    async fn take_in(
+        &self,
+        profile: &SocialAccount,
+        changes: Vec<Change>,
+        now: OffsetDateTime,
+    ) -> Result<u64, StoreError> {
+        let taken = self
+            .transact::<_, Failure>(async |connection| {
+                let mut news = 0;
+                for change in &changes {
+                    news += u64::from(comments::take_in(connection, profile, change, now).await?);
+                }
+                diesel::update(social_accounts::table.find((profile.account.0, profile.id.0)))
+                    .set(social_accounts::last_event_at.eq(now))
+                    .execute(connection)
+                    .await?;
+                Ok(news)
+            })
+            .await?;
+        Ok(taken)
+    }
+
+    async fn undecided(&self, now: OffsetDateTime) -> Result<Option<Undecided>, StoreError> {
+        Ok(self.run::<_, Failure>(async |connection| undecided::next(connection, now).await).await?)
+    }
+
+    async fn decided(
+        &self,
+        of: &Undecided,
+        classified: &Classified,
+        decision: Decision,
+        now: OffsetDateTime,
+    ) -> Result<(), StoreError> {
+        self.transact::<_, Failure>(async |connection| write(connection, of, classified, &decision, now).await).await?;
+        Ok(())
+    }
+
+    async fn wake(&self, now: OffsetDateTime) -> Result<(), StoreError> {
+        self.run::<_, Failure>(async |connection| {
+            Unsnooze { now }.execute(connection).await?;
+            let due: Vec<DueRow> = Due { now }.load(connection).await?;
+            for DueRow { account_id, channel, comment_id } in due {
+                Again { account: account_id, channel: &channel, comment: &comment_id }.execute(connection).await?;
+                Waited { account: account_id, channel: &channel, comment: &comment_id }.execute(connection).await?;
+            }
+            Ok(())
+        })
+        .await?;
+        Ok(())
+    }
+}
+
+statement!(
+    Unsnooze(now: OffsetDateTime => Timestamptz) -> () = "
+    UPDATE conversations SET status = 'open', snoozed_until = NULL, updated_at = $1
+    WHERE status = 'snoozed' AND snoozed_until <= $1"
+);
+
+statement!(
+    /// Answers that waited for their time. Locks nothing: it looks at every account.
+    Due(now: OffsetDateTime => Timestamptz) -> DueRow = "
+    SELECT account_id, channel, comment_id FROM auto_replies WHERE due_at <= $1 AND state = 'held' ORDER BY due_at LIMIT 100"
+);
+
+row!(
+    struct DueRow {
+        account_id: i64 => BigInt,
+        channel: String => Text,
+        comment_id: String => Text,
+    }
+);
+
+statement!(
+    Again<'a>(account: i64 => BigInt, channel: &'a str => Text, comment: &'a str => Text) -> () = "
+    UPDATE conversation_messages SET is_undecided = true
+    WHERE account_id = $1 AND channel = $2 AND external_id = $3 AND deleted_at IS NULL"
+);
+
+statement!(
+    Waited<'a>(account: i64 => BigInt, channel: &'a str => Text, comment: &'a str => Text) -> () = "
+    UPDATE auto_replies SET due_at = NULL WHERE account_id = $1 AND channel = $2 AND comment_id = $3 AND state = 'held'"
+);
+
+statement!(
+    /// One row a comment. What a person decided, or may have been sent, stays.
+    Reserve<'a>(
+        account: i64 => BigInt,
+        channel: &'a str => Text,
+        comment: &'a str => Text,
+        conversation: i64 => BigInt,
+        state: &'a str => Text,
+        reason: Option<&'a str> => Nullable<Text>,
+        mode: &'a str => Text,
+        category: &'a str => Text,
+        language: Option<&'a str> => Nullable<Text>,
+        confidence: Decimal => Numeric,
+        hits: &'a [&'static str] => Array<Text>,
+        comment_hash: Vec<u8> => Bytea,
+        template: Option<i64> => Nullable<BigInt>,
+        version: Option<i64> => Nullable<BigInt>,
+        message: Option<&'a str> => Nullable<Text>,
+        author_id: Option<&'a str> => Nullable<Text>,
+        post_id: Option<&'a str> => Nullable<Text>,
+        now: OffsetDateTime => Timestamptz,
+        due_at: Option<OffsetDateTime> => Nullable<Timestamptz>,
+        reserved_at: Option<OffsetDateTime> => Nullable<Timestamptz>,
+    ) -> () = "
+    INSERT INTO auto_replies (account_id, channel, comment_id, conversation_id, state, reason, author, actor, mode, category,
+        language, confidence, hits, comment_hash, template_id, template_version, message, author_external_id, post_external_id,
+        decided_at, due_at, reserved_at)
+    VALUES ($1, $2, $3, $4, $5, $6, 'bot', 'bot', $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)
+    ON CONFLICT (account_id, channel, comment_id) DO UPDATE SET state = $5, reason = $6, mode = $7, category = $8,
+        language = $9, confidence = $10, hits = $11, comment_hash = $12, template_id = $13, template_version = $14, message = $15,
+        decided_at = $18, due_at = $19, reserved_at = $20, claim = auto_replies.claim + 1
+    WHERE auto_replies.state IN ('held', 'dry_run') AND auto_replies.actor = 'bot'"
+);
+
+async fn write(
+    connection: &mut AsyncPgConnection,
+    of: &Undecided,
+    classified: &Classified,
+    decision: &Decision,
+    now: OffsetDateTime,
+) -> Result<(), Failure> {
+    let account = of.account.0;
+    let taken = diesel::update(messages::table.find((account, of.message.0)))
+        .filter(messages::is_undecided)
+        .set(messages::is_undecided.eq(false))
+        .execute(connection)
+        .await?;
+    if taken == 0 {
+        return Ok(());
+    }
+    let conversation = conversations::table.find((account, of.thread.conversation.0));
+    diesel::update(conversation)
+        .set((
+            conversations::category.eq(classified.category.as_str()),
+            conversations::language.eq(classified.language.map(|language| language.as_str())),
+            conversations::updated_at.eq(now),
+        ))
+        .execute(connection)
+        .await?;
+    let (state, reason, choice, due_at) = match decision {
+        Decision::None => return Ok(()),
+        Decision::Send { choice, due_at } => (ReplyState::Reserved, None, Some(choice), Some(*due_at)),
+        Decision::DryRun { choice } => (ReplyState::DryRun, None, Some(choice), None),
+        Decision::Hold { reason, choice, again_at } => (ReplyState::Held, Some(*reason), choice.as_ref(), *again_at),
+    };
+    let reserve = Reserve {
+        account,
+        channel: of.channel.as_str(),
+        comment: &of.comment_id,
+        conversation: of.thread.conversation.0,
+        state: state.as_str(),
+        reason: reason.map(Reason::as_str),
+        mode: of.settings.mode.as_str(),
+        category: classified.category.as_str(),
+        language: classified.language.map(|language| language.as_str()),
+        confidence: classified.confidence,
+        hits: &classified.hits,
+        comment_hash: fingerprint_of(of.text.as_deref().unwrap_or_default()).to_vec(),
+        template: choice.map(|choice| choice.template.0),
+        version: choice.map(|choice| choice.version),
+        message: choice.map(|choice| choice.message.as_str()),
+        author_id: of.author_id.as_deref(),
+        post_id: of.post_id.as_deref(),
+        now,
+        due_at,
+        reserved_at: (state == ReplyState::Reserved).then_some(now),
+    };
+    reserve.execute(connection).await?;
+    diesel::update(conversation).set(conversations::decided_comment_id.eq(&of.comment_id)).execute(connection).await?;
+    if let (Some(Reason::OptedOut), Some(author)) = (reason, &of.author_id) {
+        diesel::insert_into(social_opt_outs::table)
+            .values((
+                social_opt_outs::account_id.eq(account),
+                social_opt_outs::channel.eq(of.channel.as_str()),
+                social_opt_outs::author_external_id.eq(author),
+                social_opt_outs::opted_out_at.eq(now),
+            ))
+            .on_conflict_do_nothing()
+            .execute(connection)
+            .await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,336 @@
+//! One change of a comment, taken in.
+
+use diesel::{
+    prelude::*,
+    sql_types::{BigInt, Nullable, Text, Timestamptz},
+};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{
+    AccountId,
+    social::{
+        Author, Channel, Direction, Handling, Reason, Status,
+        channels::{Change, Comment},
+        fingerprint_of,
+        replies::SocialAccount,
+    },
+};
+use time::OffsetDateTime;
+
+use crate::{
+    database::{error::Failure, statement::Scalar},
+    schema::{conversation_messages as messages, conversations, customer_handles, social_posts},
+};
+
+/// Takes a change in; whether it was news.
+pub(super) async fn take_in(
+    connection: &mut AsyncPgConnection,
+    profile: &SocialAccount,
+    change: &Change,
+    now: OffsetDateTime,
+) -> Result<bool, Failure> {
+    match change {
+        Change::Posted(comment) => posted(connection, profile, comment, now).await,
+        Change::Edited(comment) => match edited(connection, profile, comment, now).await? {
+            0 => posted(connection, profile, comment, now).await,
+            _ => Ok(true),
+        },
+        Change::Removed(id) => gone(connection, profile, id, Reason::Deleted, now).await,
+        Change::Hidden(id) => gone(connection, profile, id, Reason::Hidden, now).await,
+    }
+}
+
+/// Whether the profile wrote the comment itself: by its numbers first, by its handle where no number is told.
+fn is_own(profile: &SocialAccount, comment: &Comment) -> bool {
+    match comment.author_id.as_deref() {
+        Some(id) => id == profile.external_id || profile.app_scoped_id.as_deref() == Some(id),
+        None => profile.handle.is_some() && profile.handle == comment.username,
+    }
+}
+
+async fn posted(
+    connection: &mut AsyncPgConnection,
+    profile: &SocialAccount,
+    comment: &Comment,
+    now: OffsetDateTime,
+) -> Result<bool, Failure> {
+    let is_own = is_own(profile, comment);
+    let Some(conversation) = thread(connection, profile, comment, is_own, now).await? else { return Ok(false) };
+    if is_own && is_ours(connection, profile, conversation, comment).await? {
+        // The bot's answer comes back as a comment: it is settled by the worker that sent it.
+        return Ok(false);
+    }
+    let (direction, author) = if is_own { (Direction::Out, Author::Human) } else { (Direction::In, Author::Customer) };
+    let sent_at = comment.posted_at.unwrap_or(now);
+    let message = NewMessage {
+        external_id: &comment.external_id,
+        direction,
+        author,
+        author_id: comment.author_id.as_deref(),
+        body: &comment.text,
+        is_hidden: comment.is_hidden,
+        sent_at,
+    };
+    let is_new = insert(connection, (profile.account, profile.channel), conversation, message, now).await?;
+    if is_new && is_own {
+        let taken_over = TakeOver { account: profile.account.0, conversation, reason: Reason::HumanActive.as_str() };
+        taken_over.execute(connection).await?;
+        diesel::update(conversations::table.find((profile.account.0, conversation)))
+            .set(conversations::handling.eq(Handling::Human.as_str()))
+            .execute(connection)
+            .await?;
+    }
+    Ok(is_new)
+}
+
+statement!(
+    /// What was reserved in a thread waits for a person from now on.
+    TakeOver<'a>(account: i64 => BigInt, conversation: i64 => BigInt, reason: &'a str => Text) -> () = "
+    UPDATE auto_replies SET state = 'held', reason = $3, due_at = NULL, claim = claim + 1
+    WHERE account_id = $1 AND conversation_id = $2 AND state = 'reserved' AND actor = 'bot'"
+);
+
+statement!(
+    /// Whether an answer with this text was or is being sent in the thread.
+    Echo<'a>(account: i64 => BigInt, conversation: i64 => BigInt, text: &'a str => Text, id: &'a str => Text)
+        -> Scalar<diesel::sql_types::Bool> = "
+    SELECT EXISTS (SELECT FROM auto_replies WHERE account_id = $1 AND conversation_id = $2
+        AND (reply_id = $4 OR (message = $3 AND state IN ('sending', 'unknown'))))"
+);
+
+async fn is_ours(
+    connection: &mut AsyncPgConnection,
+    profile: &SocialAccount,
+    conversation: i64,
+    comment: &Comment,
+) -> Result<bool, Failure> {
+    let echo = Echo { account: profile.account.0, conversation, text: &comment.text, id: &comment.external_id };
+    Ok(echo.get_result(connection).await?)
+}
+
+statement!(
+    /// The thread that a comment stands in: its own, or that of the comment which it answers.
+    ThreadOf<'a>(account: i64 => BigInt, channel: &'a str => Text, id: &'a str => Text) -> Scalar<BigInt> = "
+    SELECT conversation_id FROM conversation_messages WHERE account_id = $1 AND channel = $2 AND external_id = $3"
+);
+
+/// The conversation of a comment, made if it begins one. `None`: an own post's comment that answers nobody.
+async fn thread(
+    connection: &mut AsyncPgConnection,
+    profile: &SocialAccount,
+    comment: &Comment,
+    is_own: bool,
+    now: OffsetDateTime,
+) -> Result<Option<i64>, Failure> {
+    let (account, channel) = (profile.account.0, profile.channel.as_str());
+    let first = comment.parent_id.as_deref().unwrap_or(&comment.external_id);
+    let known = ThreadOf { account, channel, id: first };
+    let known: Option<i64> = known.get_result(connection).await.optional()?;
+    if known.is_some() {
+        return Ok(known);
+    }
+    if is_own && comment.parent_id.is_none() {
+        return Ok(None);
+    }
+    if let Some(post) = &comment.post_id {
+        diesel::insert_into(social_posts::table)
+            .values((
+                social_posts::account_id.eq(account),
+                social_posts::channel.eq(channel),
+                social_posts::external_id.eq(post),
+                social_posts::ad_id.eq(&comment.ad_id),
+            ))
+            .on_conflict_do_nothing()
+            .execute(connection)
+            .await?;
+    }
+    let author = comment.author_id.as_deref().filter(|_| !is_own);
+    let customer = match author {
+        Some(author) => {
+            let link = customer_handles::table.find((account, channel, author)).select(customer_handles::customer_id);
+            link.first::<i64>(connection).await.optional()?
+        }
+        None => None,
+    };
+    diesel::insert_into(conversations::table)
+        .values((
+            (conversations::account_id.eq(account), conversations::channel.eq(channel)),
+            conversations::external_id.eq(first),
+            conversations::social_account_id.eq(profile.id.0),
+            conversations::post_external_id.eq(&comment.post_id),
+            conversations::author_external_id.eq(author),
+            conversations::username.eq(comment.username.as_deref().filter(|_| !is_own)),
+            conversations::customer_id.eq(customer),
+            conversations::position.eq(0),
+            conversations::messages_count.eq(0),
+            conversations::created_at.eq(now),
+            conversations::updated_at.eq(now),
+        ))
+        .on_conflict_do_nothing()
+        .execute(connection)
+        .await?;
+    let made = conversations::table
+        .filter(conversations::account_id.eq(account))
+        .filter(conversations::channel.eq(channel))
+        .filter(conversations::external_id.eq(first))
+        .select(conversations::id)
+        .for_update();
+    Ok(Some(made.first(connection).await?))
+}
+
+/// A message that is to be noted.
+pub(in crate::social) struct NewMessage<'a> {
+    pub external_id: &'a str,
+    pub direction: Direction,
+    pub author: Author,
+    pub author_id: Option<&'a str>,
+    pub body: &'a str,
+    pub is_hidden: bool,
+    pub sent_at: OffsetDateTime,
+}
+
+/// Notes a message, and moves its conversation up. False when it was noted before.
+pub(in crate::social) async fn insert(
+    connection: &mut AsyncPgConnection,
+    (account, channel): (AccountId, Channel),
+    conversation: i64,
+    message: NewMessage<'_>,
+    now: OffsetDateTime,
+) -> Result<bool, Failure> {
+    let NewMessage { external_id, direction, author, author_id, body, is_hidden, sent_at } = message;
+    // Postgres cannot hold U+0000.
+    let body = body.replace('\0', "");
+    let id: Option<i64> = diesel::insert_into(messages::table)
+        .values((
+            (messages::account_id.eq(account.0), messages::channel.eq(channel.as_str())),
+            messages::conversation_id.eq(conversation),
+            messages::external_id.eq(external_id),
+            messages::direction.eq(direction.as_str()),
+            messages::author.eq(author.as_str()),
+            messages::author_external_id.eq(author_id),
+            messages::fingerprint.eq(fingerprint_of(&body).to_vec()),
+            messages::body.eq(body),
+            messages::hidden.eq(is_hidden),
+            messages::sent_at.eq(sent_at),
+            messages::is_undecided.eq(direction == Direction::In),
+        ))
+        .on_conflict_do_nothing()
+        .returning(messages::id)
+        .get_result(connection)
+        .await
+        .optional()?;
+    let Some(id) = id else { return Ok(false) };
+    let moved = MoveUp {
+        account: account.0,
+        conversation,
+        message: id,
+        waits_since: (direction == Direction::In).then_some(sent_at),
+        status: Status::Open.as_str(),
+        now,
+    };
+    moved.execute(connection).await?;
+    Ok(true)
+}
+
+statement!(
+    /// Who writes in a closed or snoozed conversation opens it; who answers leaves it as it is.
+    MoveUp<'a>(
+        account: i64 => BigInt,
+        conversation: i64 => BigInt,
+        message: i64 => BigInt,
+        waits_since: Option<OffsetDateTime> => Nullable<Timestamptz>,
+        status: &'a str => Text,
+        now: OffsetDateTime => Timestamptz,
+    ) -> () = "
+    UPDATE conversations SET position = $3, messages_count = messages_count + 1, updated_at = $6,
+        waiting_since = CASE WHEN $4 IS NULL THEN NULL ELSE coalesce(waiting_since, $4) END,
+        status = CASE WHEN $4 IS NULL THEN status ELSE $5 END,
+        snoozed_until = CASE WHEN $4 IS NULL THEN snoozed_until END
+    WHERE account_id = $1 AND id = $2"
+);
+
+statement!(
+    /// An answer to the text before is no answer to the new one, unless it may have been sent.
+    Reconsider<'a>(account: i64 => BigInt, channel: &'a str => Text, comment: &'a str => Text) -> () = "
+    UPDATE auto_replies SET state = 'held', reason = 'needs_approval', due_at = NULL, claim = claim + 1
+    WHERE account_id = $1 AND channel = $2 AND comment_id = $3 AND state IN ('reserved', 'held', 'dry_run') AND actor = 'bot'"
+);
+
+async fn edited(
+    connection: &mut AsyncPgConnection,
+    profile: &SocialAccount,
+    comment: &Comment,
+    now: OffsetDateTime,
+) -> Result<usize, Failure> {
+    let (account, channel) = (profile.account.0, profile.channel.as_str());
+    let text = comment.text.replace('\0', "");
+    let found = diesel::update(messages::table)
+        .filter(messages::account_id.eq(account))
+        .filter(messages::channel.eq(channel))
+        .filter(messages::external_id.eq(&comment.external_id))
+        .set((
+            messages::fingerprint.eq(fingerprint_of(&text).to_vec()),
+            messages::body.eq(text),
+            messages::is_undecided.eq(messages::direction.eq(Direction::In.as_str())),
+        ))
+        .execute(connection)
+        .await?;
+    if found > 0 {
+        Reconsider { account, channel, comment: &comment.external_id }.execute(connection).await?;
+        Touch { account, channel, comment: &comment.external_id, now }.execute(connection).await?;
+    }
+    Ok(found)
+}
+
+statement!(
+    Touch<'a>(
+        account: i64 => BigInt,
+        channel: &'a str => Text,
+        comment: &'a str => Text,
+        now: OffsetDateTime => Timestamptz,
+    ) -> () = "
+    UPDATE conversations SET updated_at = $4 WHERE account_id = $1 AND id = (
+        SELECT conversation_id FROM conversation_messages WHERE account_id = $1 AND channel = $2 AND external_id = $3)"
+);
+
+statement!(
+    /// A thread whose first comment is gone is closed.
+    Close<'a>(
+        account: i64 => BigInt,
+        channel: &'a str => Text,
+        comment: &'a str => Text,
+        now: OffsetDateTime => Timestamptz,
+    ) -> () = "
+    UPDATE conversations SET status = 'closed', snoozed_until = NULL, waiting_since = NULL, updated_at = $4
+    WHERE account_id = $1 AND channel = $2 AND external_id = $3"
+);
+
+statement!(
+    HoldGone<'a>(account: i64 => BigInt, channel: &'a str => Text, comment: &'a str => Text, reason: &'a str => Text) -> () = "
+    UPDATE auto_replies SET state = 'held', reason = $4, due_at = NULL, claim = claim + 1
+    WHERE account_id = $1 AND channel = $2 AND comment_id = $3 AND state IN ('reserved', 'held', 'dry_run')"
+);
+
+/// A comment was deleted or hidden.
+async fn gone(
+    connection: &mut AsyncPgConnection,
+    profile: &SocialAccount,
+    comment: &str,
+    reason: Reason,
+    now: OffsetDateTime,
+) -> Result<bool, Failure> {
+    let (account, channel) = (profile.account.0, profile.channel.as_str());
+    let target = diesel::update(messages::table)
+        .filter(messages::account_id.eq(account))
+        .filter(messages::channel.eq(channel))
+        .filter(messages::external_id.eq(comment));
+    let found = if reason == Reason::Deleted {
+        let wiped = (messages::body.eq(None::<String>), messages::deleted_at.eq(now), messages::is_undecided.eq(false));
+        target.set(wiped).execute(connection).await?
+    } else {
+        target.set((messages::hidden.eq(true), messages::is_undecided.eq(false))).execute(connection).await?
+    };
+    HoldGone { account, channel, comment, reason: reason.as_str() }.execute(connection).await?;
+    Touch { account, channel, comment, now }.execute(connection).await?;
+    Close { account, channel, comment, now }.execute(connection).await?;
+    Ok(found > 0)
+}

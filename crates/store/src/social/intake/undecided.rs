@@ -1,0 +1,157 @@
+//! The next comment to be decided about, with what is known around it.
+
+use diesel::{
+    prelude::*,
+    sql_types::{BigInt, Bool, Nullable, Text, Timestamptz},
+};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{
+    AccountId, ConversationId, MessageId,
+    social::{RAID_WINDOW, Sent, Thread, replies::Undecided},
+};
+use time::{Duration, OffsetDateTime};
+
+use crate::{
+    database::error::{Failure, parse},
+    social::{settings, templates},
+};
+
+statement!(
+    /// Of all accounts; locks nothing, as two workers that decide the same write it once.
+    Next() -> NextRow = "SELECT account_id, id FROM conversation_messages WHERE is_undecided ORDER BY id LIMIT 1"
+);
+
+row!(
+    struct NextRow {
+        account_id: i64 => BigInt,
+        id: i64 => BigInt,
+    }
+);
+
+statement!(
+    Comment(account: i64 => BigInt, id: i64 => BigInt) -> CommentRow = "
+    SELECT m.channel, m.external_id, m.body, m.hidden, m.sent_at, m.author_external_id, c.id AS conversation_id, c.username,
+        c.post_external_id, c.handling,
+        EXISTS (SELECT FROM social_opt_outs o WHERE o.account_id = $1 AND o.channel = m.channel
+            AND o.author_external_id = m.author_external_id) AS opted_out,
+        EXISTS (SELECT FROM auto_replies r WHERE r.account_id = $1 AND r.conversation_id = c.id AND r.comment_id <> m.external_id
+            AND r.author = 'bot' AND r.state IN ('reserved', 'sending', 'sent', 'unknown')) AS was_answered,
+        EXISTS (SELECT FROM conversation_messages h WHERE h.account_id = $1 AND h.conversation_id = c.id
+            AND h.author = 'human') AS has_human,
+        a.ended_at IS NOT NULL AS is_token_dead
+    FROM conversation_messages m
+    JOIN conversations c ON c.account_id = m.account_id AND c.id = m.conversation_id
+    JOIN social_accounts a ON a.account_id = c.account_id AND a.id = c.social_account_id
+    WHERE m.account_id = $1 AND m.id = $2"
+);
+
+row!(
+    struct CommentRow {
+        channel: String => Text,
+        external_id: String => Text,
+        body: Option<String> => Nullable<Text>,
+        hidden: bool => Bool,
+        sent_at: OffsetDateTime => Timestamptz,
+        author_external_id: Option<String> => Nullable<Text>,
+        conversation_id: i64 => BigInt,
+        username: Option<String> => Nullable<Text>,
+        post_external_id: Option<String> => Nullable<Text>,
+        handling: String => Text,
+        opted_out: bool => Bool,
+        was_answered: bool => Bool,
+        has_human: bool => Bool,
+        is_token_dead: bool => Bool,
+    }
+);
+
+statement!(
+    /// Answers of the bot that count against the caps, and how many people wrote the same lately.
+    Counts<'a>(
+        account: i64 => BigInt,
+        author: Option<&'a str> => Nullable<Text>,
+        post: Option<&'a str> => Nullable<Text>,
+        message: i64 => BigInt,
+        day_ago: OffsetDateTime => Timestamptz,
+        hour_ago: OffsetDateTime => Timestamptz,
+        raid_since: OffsetDateTime => Timestamptz,
+    ) -> CountsRow = "
+    SELECT count(*) FILTER (WHERE author_external_id = $2) AS user_day,
+        count(*) FILTER (WHERE reserved_at > $6 AND post_external_id = $3) AS post_hour,
+        count(*) FILTER (WHERE reserved_at > $6) AS account_hour,
+        (SELECT count(DISTINCT s.author_external_id) FROM conversation_messages m
+            JOIN conversation_messages s ON s.account_id = m.account_id AND s.fingerprint = m.fingerprint
+                AND s.sent_at > $7 AND s.direction = 'in'
+            WHERE m.account_id = $1 AND m.id = $4) AS same_text_from
+    FROM auto_replies
+    WHERE account_id = $1 AND reserved_at > $5 AND author = 'bot' AND state IN ('reserved', 'sending', 'sent', 'unknown')"
+);
+
+row!(
+    struct CountsRow {
+        user_day: i64 => BigInt,
+        post_hour: i64 => BigInt,
+        account_hour: i64 => BigInt,
+        same_text_from: i64 => BigInt,
+    }
+);
+
+pub(super) async fn next(
+    connection: &mut AsyncPgConnection,
+    now: OffsetDateTime,
+) -> Result<Option<Undecided>, Failure> {
+    let next: Option<NextRow> = Next {}.get_result(connection).await.optional()?;
+    let Some(NextRow { account_id: account, id }) = next else { return Ok(None) };
+    let row: CommentRow = Comment { account, id }.get_result(connection).await?;
+    let CommentRow {
+        channel,
+        external_id,
+        body,
+        hidden,
+        sent_at,
+        author_external_id,
+        conversation_id,
+        username,
+        post_external_id,
+        handling,
+        opted_out,
+        was_answered,
+        has_human,
+        is_token_dead,
+    } = row;
+    let counts = Counts {
+        account,
+        author: author_external_id.as_deref(),
+        post: post_external_id.as_deref(),
+        message: id,
+        day_ago: now - Duration::DAY,
+        hour_ago: now - Duration::HOUR,
+        raid_since: now - RAID_WINDOW,
+    };
+    let CountsRow { user_day, post_hour, account_hour, same_text_from } = counts.get_result(connection).await?;
+    let (settings, blocked_at) = settings::current(connection, account).await?;
+    Ok(Some(Undecided {
+        account: AccountId(account),
+        message: MessageId(id),
+        channel: parse(&channel, "channel")?,
+        comment_id: external_id,
+        text: body,
+        is_hidden: hidden,
+        commented_at: sent_at,
+        username,
+        author_id: author_external_id,
+        post_id: post_external_id,
+        thread: Thread {
+            conversation: ConversationId(conversation_id),
+            handling: parse(&handling, "handling")?,
+            opted_out,
+            was_answered,
+            has_human,
+        },
+        sent: Sent { user_day, post_hour, account_hour },
+        same_text_from,
+        settings,
+        templates: templates::in_use(connection, account).await?,
+        is_blocked: blocked_at.is_some(),
+        is_token_dead,
+    }))
+}

@@ -1,0 +1,234 @@
+//! [`ProfileStore`] on Postgres.
+
+use async_trait::async_trait;
+use diesel::{
+    prelude::*,
+    sql_types::{BigInt, Bytea, Nullable, Text, Timestamptz},
+};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{
+    AccountId, SocialAccountId, StoreError,
+    social::{
+        Channel,
+        replies::{Connected, NewSocialAccount, ProfileStore, SocialAccount},
+    },
+};
+use time::{Duration, OffsetDateTime};
+
+use super::settings;
+use crate::{
+    Store,
+    accounts::lock,
+    database::error::{Failure, parse},
+    schema::{social_accounts as profiles, social_owners as owners},
+};
+
+statement!(
+    Find(account: i64 => BigInt, id: i64 => BigInt) -> ProfileRow = "
+    SELECT account_id, id, channel, external_id, app_scoped_id, handle, sealed_token, last_poll_at, blocked_until
+    FROM social_accounts WHERE account_id = $1 AND id = $2"
+);
+
+statement!(
+    FindOwned<'a>(account: i64 => BigInt, channel: &'a str => Text, external_id: &'a str => Text) -> ProfileRow = "
+    SELECT account_id, id, channel, external_id, app_scoped_id, handle, sealed_token, last_poll_at, blocked_until
+    FROM social_accounts WHERE account_id = $1 AND channel = $2 AND external_id = $3 AND ended_at IS NULL"
+);
+
+statement!(
+    /// The profile that is due first. Locks nothing: it looks at every account.
+    Due(now: OffsetDateTime => Timestamptz) -> DueRow = "
+    SELECT account_id, id, poll_due_at AS due_at FROM social_accounts WHERE poll_due_at <= $1 ORDER BY poll_due_at LIMIT 1"
+);
+
+row!(
+    struct DueRow {
+        account_id: i64 => BigInt,
+        id: i64 => BigInt,
+        due_at: Option<OffsetDateTime> => Nullable<Timestamptz>,
+    }
+);
+
+row!(
+    struct ProfileRow {
+        account_id: i64 => BigInt,
+        id: i64 => BigInt,
+        channel: String => Text,
+        external_id: String => Text,
+        app_scoped_id: Option<String> => Nullable<Text>,
+        handle: Option<String> => Nullable<Text>,
+        sealed_token: Option<Vec<u8>> => Nullable<Bytea>,
+        last_poll_at: Option<OffsetDateTime> => Nullable<Timestamptz>,
+        blocked_until: Option<OffsetDateTime> => Nullable<Timestamptz>,
+    }
+);
+
+impl TryFrom<ProfileRow> for SocialAccount {
+    type Error = StoreError;
+    fn try_from(row: ProfileRow) -> Result<Self, StoreError> {
+        let ProfileRow {
+            account_id,
+            id,
+            channel,
+            external_id,
+            app_scoped_id,
+            handle,
+            sealed_token,
+            last_poll_at,
+            blocked_until,
+        } = row;
+        Ok(Self {
+            account: AccountId(account_id),
+            id: SocialAccountId(id),
+            channel: parse(&channel, "channel")?,
+            external_id,
+            app_scoped_id,
+            handle,
+            sealed_token,
+            last_poll_at,
+            blocked_until,
+        })
+    }
+}
+
+statement!(
+    GiveToken(account: i64 => BigInt, id: i64 => BigInt, sealed: Vec<u8> => Bytea, at: OffsetDateTime => Timestamptz) -> () = "
+    UPDATE social_accounts SET sealed_token = $3, ended_at = NULL, blocked_until = NULL, poll_due_at = $4
+    WHERE account_id = $1 AND id = $2"
+);
+
+statement!(
+    Polled(account: i64 => BigInt, id: i64 => BigInt, at: OffsetDateTime => Timestamptz) -> () = "
+    UPDATE social_accounts SET last_poll_at = $3 WHERE account_id = $1 AND id = $2"
+);
+
+statement!(
+    End(account: i64 => BigInt, id: i64 => BigInt, at: OffsetDateTime => Timestamptz) -> () = "
+    UPDATE social_accounts SET sealed_token = NULL, ended_at = $3, poll_due_at = NULL WHERE account_id = $1 AND id = $2"
+);
+
+statement!(
+    Pause(account: i64 => BigInt, id: i64 => BigInt, until: OffsetDateTime => Timestamptz) -> () = "
+    UPDATE social_accounts SET blocked_until = $3 WHERE account_id = $1 AND id = $2"
+);
+
+#[async_trait]
+impl ProfileStore for Store {
+    async fn connect(&self, new: NewSocialAccount, now: OffsetDateTime) -> Result<Connected, StoreError> {
+        let connected =
+            self.transact::<_, Failure>(async |connection| connect_once(connection, &new, now).await).await?;
+        Ok(connected)
+    }
+
+    async fn give_token(
+        &self,
+        account: AccountId,
+        id: SocialAccountId,
+        sealed: Vec<u8>,
+        now: OffsetDateTime,
+    ) -> Result<(), StoreError> {
+        let given = GiveToken { account: account.0, id: id.0, sealed, at: now };
+        self.run::<_, Failure>(async |connection| Ok(given.execute(connection).await?)).await?;
+        Ok(())
+    }
+
+    async fn owner(&self, channel: Channel, external_id: &str) -> Result<Option<SocialAccount>, StoreError> {
+        let row: Option<ProfileRow> = self
+            .run::<_, Failure>(async |connection| {
+                let owner = owners::table.find((channel.as_str(), external_id)).select(owners::owner_id);
+                let owner: Option<i64> = owner.first(connection).await.optional()?;
+                let Some(account) = owner else { return Ok(None) };
+                let find = FindOwned { account, channel: channel.as_str(), external_id };
+                Ok(find.get_result(connection).await.optional()?)
+            })
+            .await?;
+        row.map(SocialAccount::try_from).transpose()
+    }
+
+    async fn profile(&self, account: AccountId, id: SocialAccountId) -> Result<Option<SocialAccount>, StoreError> {
+        let find = Find { account: account.0, id: id.0 };
+        let row: Option<ProfileRow> =
+            self.run::<_, Failure>(async |connection| Ok(find.get_result(connection).await.optional()?)).await?;
+        row.map(SocialAccount::try_from).transpose()
+    }
+
+    async fn take_poll(&self, now: OffsetDateTime, interval: Duration) -> Result<Option<SocialAccount>, StoreError> {
+        let row: Option<ProfileRow> = self
+            .run::<_, Failure>(async |connection| {
+                let due: Option<DueRow> = Due { now }.get_result(connection).await.optional()?;
+                let Some(DueRow { account_id, id, due_at }) = due else { return Ok(None) };
+                // Of two workers that saw the same the second moves nothing.
+                let taken = diesel::update(profiles::table.find((account_id, id)))
+                    .filter(profiles::poll_due_at.eq(due_at))
+                    .set(profiles::poll_due_at.eq(now + interval))
+                    .execute(connection)
+                    .await?;
+                if taken == 0 {
+                    return Ok(None);
+                }
+                Ok(Find { account: account_id, id }.get_result(connection).await.optional()?)
+            })
+            .await?;
+        row.map(SocialAccount::try_from).transpose()
+    }
+
+    async fn polled(&self, profile: &SocialAccount, now: OffsetDateTime) -> Result<(), StoreError> {
+        let statement = Polled { account: profile.account.0, id: profile.id.0, at: now };
+        self.run::<_, Failure>(async |connection| Ok(statement.execute(connection).await?)).await?;
+        Ok(())
+    }
+
+    async fn token_dead(&self, profile: &SocialAccount, now: OffsetDateTime) -> Result<(), StoreError> {
+        let statement = End { account: profile.account.0, id: profile.id.0, at: now };
+        self.run::<_, Failure>(async |connection| Ok(statement.execute(connection).await?)).await?;
+        Ok(())
+    }
+
+    async fn blocked(&self, profile: &SocialAccount, now: OffsetDateTime) -> Result<(), StoreError> {
+        let account = profile.account;
+        self.transact::<_, Failure>(async |connection| {
+            lock(connection, account).await?;
+            settings::fall_back(connection, account.0, Some(now), now).await
+        })
+        .await?;
+        Ok(())
+    }
+
+    async fn pause(&self, profile: &SocialAccount, until: OffsetDateTime) -> Result<(), StoreError> {
+        let statement = Pause { account: profile.account.0, id: profile.id.0, until };
+        self.run::<_, Failure>(async |connection| Ok(statement.execute(connection).await?)).await?;
+        Ok(())
+    }
+}
+
+/// Makes the account the owner of the profile, unless another one is.
+async fn connect_once(
+    connection: &mut AsyncPgConnection,
+    new: &NewSocialAccount,
+    now: OffsetDateTime,
+) -> Result<Connected, Failure> {
+    let NewSocialAccount { account, channel, external_id, app_scoped_id, handle } = new;
+    let owner =
+        (owners::channel.eq(channel.as_str()), owners::external_id.eq(external_id), owners::owner_id.eq(account.0));
+    diesel::insert_into(owners::table).values(owner).on_conflict_do_nothing().execute(connection).await?;
+    let owner = owners::table.find((channel.as_str(), external_id)).select(owners::owner_id);
+    let owner: i64 = owner.first(connection).await?;
+    if owner != account.0 {
+        return Ok(Connected::Elsewhere);
+    }
+    let told = (profiles::app_scoped_id.eq(app_scoped_id), profiles::handle.eq(handle), profiles::connected_at.eq(now));
+    let id: i64 = diesel::insert_into(profiles::table)
+        .values((
+            profiles::account_id.eq(account.0),
+            profiles::channel.eq(channel.as_str()),
+            profiles::external_id.eq(external_id),
+            told,
+        ))
+        .on_conflict((profiles::account_id, profiles::channel, profiles::external_id))
+        .do_update()
+        .set(told)
+        .returning(profiles::id)
+        .get_result(connection)
+        .await?;
+    Ok(Connected::Done(SocialAccountId(id)))
+}

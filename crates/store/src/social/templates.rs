@@ -1,0 +1,339 @@
+//! [`TemplateStore`] on Postgres.
+
+use async_trait::async_trait;
+use diesel::{
+    dsl::count_star,
+    prelude::*,
+    sql_types::{Array, BigInt, Nullable, Text, Timestamptz},
+};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use domain::{
+    AccountId, StoreError, TemplateId,
+    idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
+    page::{Page, PageRequest},
+    social::templates::{
+        Approved, ChangeError, Changed, Content, CreateError, MAX_TEMPLATES, NewTemplate, Template, TemplateChange,
+        TemplateFilter, TemplateState, TemplateStore,
+    },
+};
+use serde_json::{Value, json};
+use time::OffsetDateTime;
+
+use super::settings;
+use crate::{
+    Store,
+    accounts::lock,
+    database::{
+        error::{Failure, corrupt, parse},
+        idempotency::{self, WriteError},
+        transact::Rollback,
+    },
+    schema::{auto_replies, reply_template_versions as versions, reply_templates as templates},
+};
+
+statement!(
+    Rows(
+        account: i64 => BigInt,
+        category: Option<&'static str> => Nullable<Text>,
+        language: Option<&'static str> => Nullable<Text>,
+        state: Option<&'static str> => Nullable<Text>,
+        before: i64 => BigInt,
+        limit: i64 => BigInt,
+    ) -> TemplateRow = "
+    SELECT t.id, t.name, t.category, t.language, t.state, t.version, t.approved_version, t.used_count, t.created_at,
+        t.updated_at, v.variations, v.approved_by, v.approved_at
+    FROM reply_templates t
+    JOIN reply_template_versions v ON v.account_id = t.account_id AND v.template_id = t.id AND v.version = t.version
+    WHERE t.account_id = $1 AND ($2 IS NULL OR t.category = $2) AND ($3 IS NULL OR t.language = $3)
+        AND ($4 IS NULL OR t.state = $4) AND t.id < $5
+    ORDER BY t.id DESC LIMIT $6"
+);
+
+row!(
+    struct TemplateRow {
+        id: i64 => BigInt,
+        name: String => Text,
+        category: String => Text,
+        language: String => Text,
+        state: String => Text,
+        version: i64 => BigInt,
+        approved_version: Option<i64> => Nullable<BigInt>,
+        used_count: i64 => BigInt,
+        created_at: OffsetDateTime => Timestamptz,
+        updated_at: OffsetDateTime => Timestamptz,
+        variations: Vec<String> => Array<Text>,
+        approved_by: Option<String> => Nullable<Text>,
+        approved_at: Option<OffsetDateTime> => Nullable<Timestamptz>,
+    }
+);
+
+impl TryFrom<TemplateRow> for Template {
+    type Error = StoreError;
+    fn try_from(row: TemplateRow) -> Result<Self, StoreError> {
+        let TemplateRow {
+            id,
+            name,
+            category,
+            language,
+            state,
+            version,
+            approved_version,
+            used_count,
+            created_at,
+            updated_at,
+            variations,
+            approved_by,
+            approved_at,
+        } = row;
+        Ok(Self {
+            id: TemplateId(id),
+            content: Content::stored(name, parse(&category, "category")?, parse(&language, "language")?, variations),
+            state: parse(&state, "state of a template")?,
+            version,
+            approved_version,
+            approved_by,
+            approved_at,
+            used_count,
+            created_at,
+            updated_at,
+        })
+    }
+}
+
+async fn rows(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    filter: TemplateFilter,
+    page: PageRequest,
+) -> Result<Vec<Template>, Failure> {
+    let rows = Rows {
+        account: account.0,
+        category: filter.category.map(|category| category.as_str()),
+        language: filter.language.map(|language| language.as_str()),
+        state: filter.state.map(TemplateState::as_str),
+        before: page.cursor.unwrap_or(i64::MAX),
+        limit: page.limit + 1,
+    };
+    let rows: Vec<TemplateRow> = rows.load(connection).await?;
+    Ok(rows.into_iter().map(Template::try_from).collect::<Result<_, _>>()?)
+}
+
+async fn one(connection: &mut AsyncPgConnection, account: AccountId, id: i64) -> Result<Option<Template>, Failure> {
+    let Some(cursor) = id.checked_add(1) else { return Ok(None) };
+    let page = PageRequest { limit: 0, cursor: Some(cursor) };
+    let found = rows(connection, account, TemplateFilter::default(), page).await?;
+    Ok(found.into_iter().find(|template| template.id.0 == id))
+}
+
+statement!(
+    /// The versions in use.
+    InUse(account: i64 => BigInt) -> ApprovedRow = "
+    SELECT t.id, v.version, v.category, v.language, v.variations
+    FROM reply_templates t
+    JOIN reply_template_versions v ON v.account_id = t.account_id AND v.template_id = t.id AND v.version = t.approved_version
+    WHERE t.account_id = $1 AND t.state <> 'retired' ORDER BY t.id"
+);
+
+row!(
+    struct ApprovedRow {
+        id: i64 => BigInt,
+        version: i64 => BigInt,
+        category: String => Text,
+        language: String => Text,
+        variations: Vec<String> => Array<Text>,
+    }
+);
+
+pub(super) async fn in_use(connection: &mut AsyncPgConnection, account: i64) -> Result<Vec<Approved>, Failure> {
+    let rows: Vec<ApprovedRow> = InUse { account }.load(connection).await?;
+    let approved = |row| {
+        let ApprovedRow { id, version, category, language, variations } = row;
+        let (category, language) = (parse(&category, "category")?, parse(&language, "language")?);
+        Ok::<_, StoreError>(Approved { id: TemplateId(id), version, category, language, variations })
+    };
+    Ok(rows.into_iter().map(approved).collect::<Result<_, _>>()?)
+}
+
+#[async_trait]
+impl TemplateStore for Store {
+    async fn page(
+        &self,
+        account: AccountId,
+        filter: TemplateFilter,
+        page: PageRequest,
+    ) -> Result<Page<Template>, StoreError> {
+        let found = self.run::<_, Failure>(async |connection| rows(connection, account, filter, page).await).await?;
+        Ok(Page::cut(found, page.limit, |template: &Template| template.id.0))
+    }
+
+    async fn create(
+        &self,
+        account: AccountId,
+        new: NewTemplate,
+        key: Option<IdempotencyKey>,
+        now: OffsetDateTime,
+    ) -> Result<Idempotent<Template>, CreateError> {
+        let created = self.transact::<_, WriteError<CreateError>>(async |connection| {
+            create_once(connection, account, &new, key.as_ref(), now).await
+        });
+        created.await.map_err(WriteError::into_refusal)
+    }
+
+    async fn change(
+        &self,
+        account: AccountId,
+        id: TemplateId,
+        change: TemplateChange,
+        now: OffsetDateTime,
+    ) -> Result<Template, ChangeError> {
+        let changed = self.transact::<_, Rollback<ChangeError>>(async |connection| {
+            change_locked(connection, account, id.0, change.clone(), now).await
+        });
+        changed.await.map_err(Rollback::into_error)
+    }
+
+    async fn delete(&self, account: AccountId, id: TemplateId) -> Result<(), ChangeError> {
+        let deleted = self
+            .transact::<_, Rollback<ChangeError>>(async |connection| delete_locked(connection, account, id.0).await);
+        deleted.await.map_err(Rollback::into_error)
+    }
+}
+
+async fn create_once(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    new: &NewTemplate,
+    key: Option<&IdempotencyKey>,
+    now: OffsetDateTime,
+) -> Result<Idempotent<Template>, WriteError<CreateError>> {
+    if let Some(key) = key
+        && let Some(result) = idempotency::begin(connection, account, key, now).await?
+    {
+        let id = result.get("template_id").and_then(Value::as_i64).ok_or_else(|| corrupt("idempotent result"))?;
+        let found = one(connection, account, id).await.map_err(StoreError::from)?;
+        return Ok(Idempotent { value: found.ok_or(IdempotencyError::Superseded)?, replayed: true });
+    }
+    lock(connection, account).await?;
+    let (settings, _) = settings::current(connection, account.0).await.map_err(StoreError::from)?;
+    let NewTemplate { name, category, language, variations } = new;
+    let content = Content::new(name, *category, *language, variations.clone(), &settings.links)
+        .map_err(|invalid| WriteError::Refused(CreateError::Invalid(invalid)))?;
+    let kept: i64 =
+        templates::table.filter(templates::account_id.eq(account.0)).select(count_star()).first(connection).await?;
+    if kept >= MAX_TEMPLATES {
+        return Err(WriteError::Refused(CreateError::LimitReached));
+    }
+    let id: i64 = diesel::insert_into(templates::table)
+        .values((
+            templates::account_id.eq(account.0),
+            templates::name.eq(content.name()),
+            templates::category.eq(content.category().as_str()),
+            templates::language.eq(content.language().as_str()),
+            templates::state.eq(TemplateState::Draft.as_str()),
+            templates::version.eq(1),
+            templates::created_at.eq(now),
+            templates::updated_at.eq(now),
+        ))
+        .returning(templates::id)
+        .get_result(connection)
+        .await?;
+    insert_version(connection, account.0, id, 1, &content, now).await?;
+    if let Some(key) = key {
+        idempotency::finish(connection, account, key, json!({ "template_id": id }), now).await?;
+    }
+    let found = one(connection, account, id).await.map_err(StoreError::from)?;
+    Ok(Idempotent { value: found.ok_or_else(|| corrupt("new template"))?, replayed: false })
+}
+
+async fn insert_version(
+    connection: &mut AsyncPgConnection,
+    account: i64,
+    id: i64,
+    version: i64,
+    content: &Content,
+    now: OffsetDateTime,
+) -> QueryResult<()> {
+    diesel::insert_into(versions::table)
+        .values((
+            versions::account_id.eq(account),
+            versions::template_id.eq(id),
+            versions::version.eq(version),
+            versions::category.eq(content.category().as_str()),
+            versions::language.eq(content.language().as_str()),
+            versions::variations.eq(content.variations()),
+            versions::created_at.eq(now),
+        ))
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// Locks the template's row, and reads it.
+async fn locked(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    id: i64,
+) -> Result<Template, Rollback<ChangeError>> {
+    let row = templates::table.find((account.0, id)).select(templates::id).for_update();
+    let _: Option<i64> = row.first(connection).await.optional()?;
+    let found = one(connection, account, id).await.map_err(Rollback::Failed)?;
+    found.ok_or(Rollback::Refused(ChangeError::NotFound))
+}
+
+async fn change_locked(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    id: i64,
+    change: TemplateChange,
+    now: OffsetDateTime,
+) -> Result<Template, Rollback<ChangeError>> {
+    let found = locked(connection, account, id).await?;
+    let (settings, _) = settings::current(connection, account.0).await.map_err(Rollback::Failed)?;
+    let changed = change.apply(&found, &settings.links).map_err(Rollback::Refused)?;
+    let Changed { content, is_new_version, state, approved_by } = changed;
+    let version = found.version + i64::from(is_new_version);
+    if is_new_version {
+        insert_version(connection, account.0, id, version, &content, now).await?;
+    }
+    let approved_version = if approved_by.is_some() { Some(version) } else { found.approved_version };
+    if let Some(by) = approved_by {
+        diesel::update(versions::table.find((account.0, id, version)))
+            .set((versions::approved_by.eq(by), versions::approved_at.eq(now)))
+            .execute(connection)
+            .await?;
+    }
+    diesel::update(templates::table.find((account.0, id)))
+        .set((
+            templates::name.eq(content.name()),
+            templates::category.eq(content.category().as_str()),
+            templates::language.eq(content.language().as_str()),
+            templates::state.eq(state.as_str()),
+            templates::version.eq(version),
+            templates::approved_version.eq(approved_version),
+            templates::updated_at.eq(now),
+        ))
+        .execute(connection)
+        .await?;
+    let found = one(connection, account, id).await.map_err(Rollback::Failed)?;
+    Ok(found.ok_or_else(|| corrupt("changed template"))?)
+}
+
+async fn delete_locked(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    id: i64,
+) -> Result<(), Rollback<ChangeError>> {
+    let found = locked(connection, account, id).await?;
+    let decided = auto_replies::table
+        .filter(auto_replies::account_id.eq(account.0))
+        .filter(auto_replies::template_id.eq(id))
+        .select(auto_replies::comment_id);
+    let is_used: Option<String> = decided.first(connection).await.optional()?;
+    if found.state != TemplateState::Draft || found.approved_version.is_some() || is_used.is_some() {
+        return Err(Rollback::Refused(ChangeError::Transition));
+    }
+    let of_template = versions::account_id.eq(account.0).and(versions::template_id.eq(id));
+    diesel::delete(versions::table.filter(of_template)).execute(connection).await?;
+    diesel::delete(templates::table.find((account.0, id))).execute(connection).await?;
+    Ok(())
+}

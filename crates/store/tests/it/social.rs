@@ -1,0 +1,329 @@
+//! Templates, conversations and settings: what an account may do, and that no other account's are in reach.
+
+use domain::{
+    AccountId, CustomerId, TemplateId,
+    idempotency::IdempotencyKey,
+    page::PageRequest,
+    social::{
+        Category, Channel, Classified, Decision, Handling, Mode, Reason, ReplyState, Status, Tongue,
+        channels::{Change, Comment},
+        classify,
+        conversations::{
+            Act, ActError, ChangeError, Conversation, ConversationChange, ConversationFilter, ConversationStore,
+            Judgement,
+        },
+        replies::{Connected, Intake, NewSocialAccount, ProfileStore, SocialAccount},
+        settings::{Settings, SettingsError, SettingsStore},
+        templates::{
+            self, CreateError, Links, NewTemplate, Step, Template, TemplateChange, TemplateFilter, TemplateState,
+            TemplateStore,
+        },
+    },
+};
+use store::Retention;
+use time::{Duration, OffsetDateTime, macros::datetime};
+
+use crate::{
+    database::{Database, fresh},
+    shop,
+};
+
+const NOW: OffsetDateTime = datetime!(2026-03-03 12:00 UTC);
+const PAGE: PageRequest = PageRequest { limit: 50, cursor: None };
+
+fn new_template(text: &str) -> NewTemplate {
+    NewTemplate {
+        name: "Prices".into(),
+        category: Category::PriceQuestion,
+        language: Tongue::Spanish,
+        variations: vec![text.into()],
+    }
+}
+
+async fn create(db: &Database, account: AccountId, text: &str) -> Result<Template, CreateError> {
+    Ok(TemplateStore::create(&*db.store, account, new_template(text), None, NOW).await?.value)
+}
+
+async fn change(
+    db: &Database,
+    account: AccountId,
+    id: TemplateId,
+    change: TemplateChange,
+) -> Result<Template, templates::ChangeError> {
+    TemplateStore::change(&*db.store, account, id, change, NOW).await
+}
+
+fn approve() -> TemplateChange {
+    TemplateChange { step: Some(Step::Approve { by: "Ana".into() }), ..TemplateChange::default() }
+}
+
+fn says(text: &str) -> TemplateChange {
+    TemplateChange { variations: Some(vec![text.into()]), ..TemplateChange::default() }
+}
+
+async fn profile(db: &Database, account: AccountId, number: &str) -> SocialAccount {
+    let new = NewSocialAccount {
+        account,
+        channel: Channel::Instagram,
+        external_id: number.into(),
+        app_scoped_id: None,
+        handle: Some("shop".into()),
+    };
+    let Connected::Done(id) = db.store.connect(new, NOW).await.unwrap() else { panic!() };
+    db.store.profile(account, id).await.unwrap().unwrap()
+}
+
+fn comment(id: &str, parent: Option<&str>, text: &str) -> Comment {
+    Comment {
+        external_id: id.into(),
+        post_id: Some("18".into()),
+        ad_id: None,
+        parent_id: parent.map(Into::into),
+        author_id: Some("1000001".into()),
+        username: Some("ana".into()),
+        text: text.into(),
+        is_hidden: false,
+        posted_at: Some(NOW),
+    }
+}
+
+async fn posted(db: &Database, profile: &SocialAccount, comment: Comment) -> u64 {
+    db.store.take_in(profile, vec![Change::Posted(comment)], NOW).await.unwrap()
+}
+
+/// Decides about everything that waits, as the worker would with this decision.
+async fn decide_all(db: &Database, decision: Decision) {
+    while let Some(undecided) = db.store.undecided(NOW).await.unwrap() {
+        let classified: Classified = classify(undecided.text.as_deref().unwrap_or_default());
+        db.store.decided(&undecided, &classified, decision.clone(), NOW).await.unwrap();
+    }
+}
+
+fn held() -> Decision {
+    Decision::Hold { reason: Reason::NoTemplate, choice: None, again_at: None }
+}
+
+async fn all(db: &Database, account: AccountId) -> Vec<Conversation> {
+    let filter = ConversationFilter::default();
+    ConversationStore::page(&*db.store, account, filter, false, PAGE).await.unwrap().page.items
+}
+
+#[tokio::test]
+async fn a_change_is_a_new_draft_and_the_approved_version_serves_on() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let id = create(&db, account, "Hola").await.unwrap().id;
+    let approved = change(&db, account, id, approve()).await.unwrap();
+    assert_eq!((approved.state, approved.version, approved.approved_version), (TemplateState::Approved, 1, Some(1)));
+    assert_eq!(approved.approved_by.as_deref(), Some("Ana"));
+    let draft = change(&db, account, id, says("Buenas")).await.unwrap();
+    assert_eq!((draft.state, draft.version, draft.approved_version), (TemplateState::Draft, 2, Some(1)));
+    assert_eq!((draft.approved_by, draft.content.variations()), (None, &["Buenas".to_owned()][..]));
+    let rows = db.sql.query("SELECT version, variations FROM reply_template_versions ORDER BY 1", &[]).await.unwrap();
+    let versions: Vec<(i64, Vec<String>)> = rows.iter().map(|row| (row.get(0), row.get(1))).collect();
+    assert_eq!(versions, [(1, vec!["Hola".to_owned()]), (2, vec!["Buenas".to_owned()])]);
+    let again = change(&db, account, id, approve()).await.unwrap();
+    assert_eq!((again.state, again.approved_version), (TemplateState::Approved, Some(2)));
+    let retire = TemplateChange { step: Some(Step::Retire), ..TemplateChange::default() };
+    assert_eq!(change(&db, account, id, retire).await.unwrap().state, TemplateState::Retired);
+    assert!(matches!(change(&db, account, id, approve()).await, Err(templates::ChangeError::Transition)));
+    assert!(matches!(db.store.delete(account, id).await, Err(templates::ChangeError::Transition)));
+}
+
+#[tokio::test]
+async fn templates_are_the_accounts_own_and_lead_to_its_own_hosts() {
+    let db = fresh().await;
+    let (account, other) = (shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await);
+    let link = "Ver https://shop.example.com/";
+    assert!(matches!(create(&db, account, link).await, Err(CreateError::Invalid(_))));
+    let links = Links { own_hosts: vec!["shop.example.com".into()], link: None };
+    db.store.put(account, Settings { links, ..Settings::default() }, NOW).await.unwrap();
+    let id = create(&db, account, link).await.unwrap().id;
+    assert!(matches!(create(&db, other, link).await, Err(CreateError::Invalid(_))));
+    assert!(matches!(change(&db, other, id, approve()).await, Err(templates::ChangeError::NotFound)));
+    assert!(matches!(db.store.delete(other, id).await, Err(templates::ChangeError::NotFound)));
+    let found = TemplateStore::page(&*db.store, other, TemplateFilter::default(), PAGE).await.unwrap();
+    assert_eq!(found.items, []);
+    db.store.delete(account, id).await.unwrap();
+    assert!(matches!(db.store.delete(account, id).await, Err(templates::ChangeError::NotFound)));
+}
+
+#[tokio::test]
+async fn the_last_template_is_the_200th_and_a_key_makes_one() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let key = IdempotencyKey { path: "/".into(), key: "k".into(), request_hash: [1; 32] };
+    let make = async || {
+        TemplateStore::create(&*db.store, account, new_template("Hola"), Some(key.clone()), NOW).await.unwrap()
+    };
+    let (first, second) = (make().await, make().await);
+    assert_eq!((first.value.id, first.replayed, second.replayed), (second.value.id, false, true));
+    db.sql
+        .execute(
+            "INSERT INTO reply_templates (account_id, name, category, language, state, version, created_at, updated_at)
+            SELECT $1, 'x', 'other', 'es', 'draft', 1, now(), now() FROM generate_series(1, 198)",
+            &[&account.0],
+        )
+        .await
+        .unwrap();
+    create(&db, account, "Hola").await.unwrap();
+    assert!(matches!(create(&db, account, "Hola").await, Err(CreateError::LimitReached)));
+}
+
+#[tokio::test]
+async fn a_thread_moves_up_with_every_message_and_each_is_noted_once() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let profile = profile(&db, account, "17").await;
+    assert_eq!(posted(&db, &profile, comment("1", None, "hola")).await, 1);
+    assert_eq!(posted(&db, &profile, comment("2", None, "buenas")).await, 1);
+    assert_eq!(posted(&db, &profile, comment("1", None, "hola")).await, 0, "told twice");
+    assert_eq!(posted(&db, &profile, comment("3", Some("1"), "¿hay alguien?")).await, 1);
+    let found = all(&db, account).await;
+    let seen: Vec<_> = found.iter().map(|c| (c.external_id.as_str(), c.messages_count, c.waiting_since)).collect();
+    assert_eq!(seen, [("1", 2, Some(NOW)), ("2", 1, Some(NOW))]);
+    // The shop answers on the network itself.
+    let own = Comment { author_id: Some("17".into()), ..comment("4", Some("1"), "¡Hola!") };
+    assert_eq!(posted(&db, &profile, own).await, 1);
+    let found = all(&db, account).await;
+    assert_eq!((found[0].waiting_since, found[0].handling), (None, Handling::Human));
+    let first = PageRequest { limit: 2, cursor: None };
+    let (_, newest) = ConversationStore::find(&*db.store, account, found[0].id, first).await.unwrap().unwrap();
+    let older = PageRequest { limit: 2, cursor: newest.next_cursor };
+    let (_, older) = ConversationStore::find(&*db.store, account, found[0].id, older).await.unwrap().unwrap();
+    let bodies: Vec<_> =
+        newest.items.iter().chain(&older.items).map(|message| message.body.as_deref().unwrap()).collect();
+    assert_eq!(bodies, ["¡Hola!", "¿hay alguien?", "hola"]);
+    assert_eq!(older.next_cursor, None);
+}
+
+#[tokio::test]
+async fn what_is_deleted_or_hidden_is_closed_and_wiped() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let profile = profile(&db, account, "17").await;
+    posted(&db, &profile, comment("1", None, "hola")).await;
+    posted(&db, &profile, comment("2", None, "hola")).await;
+    let changes = vec![Change::Removed("1".into()), Change::Hidden("2".into()), Change::Removed("unknown".into())];
+    db.store.take_in(&profile, changes, NOW).await.unwrap();
+    let found = all(&db, account).await;
+    assert!(found.iter().all(|c| c.status == Status::Closed && c.waiting_since.is_none()));
+    let bodies: Vec<_> = found.iter().map(|c| c.last_message.body.as_deref()).collect();
+    assert_eq!(bodies, [Some("hola"), None]);
+    assert_eq!(db.store.undecided(NOW).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn no_other_accounts_conversation_or_customer_is_in_reach() {
+    let db = fresh().await;
+    let (account, other) = (shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await);
+    let profile = profile(&db, account, "17").await;
+    let taken = NewSocialAccount {
+        account: other,
+        channel: Channel::Instagram,
+        external_id: "17".into(),
+        app_scoped_id: None,
+        handle: None,
+    };
+    assert_eq!(db.store.connect(taken, NOW).await.unwrap(), Connected::Elsewhere);
+    posted(&db, &profile, comment("1", None, "hola")).await;
+    decide_all(&db, held()).await;
+    let id = all(&db, account).await[0].id;
+    assert_eq!(all(&db, other).await, []);
+    assert_eq!(ConversationStore::find(&*db.store, other, id, PAGE).await.unwrap(), None);
+    let close = ConversationChange { status: Some(Status::Closed), ..ConversationChange::default() };
+    assert!(matches!(ConversationStore::change(&*db.store, other, id, close, NOW).await, Err(ChangeError::NotFound)));
+    let skip = db.store.act(other, id, Act::Skip, "ana".into(), None, NOW).await;
+    assert!(matches!(skip, Err(ActError::NotFound)));
+    let judgement = Judgement { correct: true, category: None };
+    assert!(matches!(db.store.judge(other, id, judgement, NOW).await, Err(ChangeError::NotFound)));
+    let (mine, theirs) = (shop::customer(&db.sql, account, "a").await, shop::customer(&db.sql, other, "b").await);
+    let link = |customer| ConversationChange { customer: Some(CustomerId(customer)), ..ConversationChange::default() };
+    let refused = ConversationStore::change(&*db.store, account, id, link(theirs), NOW).await;
+    assert!(matches!(refused, Err(ChangeError::UnknownCustomer)));
+    db.sql.execute("UPDATE customers SET segment = 'vip' WHERE id = $1", &[&mine]).await.unwrap();
+    let linked = ConversationStore::change(&*db.store, account, id, link(mine), NOW).await.unwrap();
+    assert_eq!((linked.customer, linked.is_vip), (Some(CustomerId(mine)), true));
+    // Also what they write later.
+    posted(&db, &profile, comment("2", None, "otra vez")).await;
+    assert_eq!(all(&db, account).await[0].customer, Some(CustomerId(mine)));
+}
+
+#[tokio::test]
+async fn only_what_is_held_is_skipped_and_a_key_acts_once() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let profile = profile(&db, account, "17").await;
+    posted(&db, &profile, comment("1", None, "hola")).await;
+    let id = all(&db, account).await[0].id;
+    let act = async |act, key| db.store.act(account, id, act, "ana".into(), key, NOW).await;
+    assert!(matches!(act(Act::Skip, None).await, Err(ActError::Transition)), "nothing was decided yet");
+    decide_all(&db, held()).await;
+    assert!(matches!(act(Act::Approve, None).await, Err(ActError::Transition)), "there is nothing to send");
+    let key = IdempotencyKey { path: "/".into(), key: "k".into(), request_hash: [1; 32] };
+    assert!(!act(Act::Skip, Some(key.clone())).await.unwrap().replayed);
+    let replayed = act(Act::Skip, Some(key)).await.unwrap();
+    assert_eq!((replayed.replayed, replayed.value.reply.unwrap().state), (true, ReplyState::Skipped));
+    assert!(matches!(act(Act::Skip, None).await, Err(ActError::Transition)));
+    let sent = act(Act::Send("Hola".into()), None).await.unwrap().value;
+    assert_eq!((sent.handling, sent.reply.unwrap().state), (Handling::Human, ReplyState::Reserved));
+    assert!(matches!(act(Act::Send("Hola".into()), None).await, Err(ActError::Transition)), "one answer a comment");
+}
+
+#[tokio::test]
+async fn auto_is_earned_by_a_hundred_judgements_and_lost_by_the_second_error() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let profile = profile(&db, account, "17").await;
+    for number in 0..102 {
+        posted(&db, &profile, comment(&number.to_string(), None, "hola")).await;
+    }
+    decide_all(&db, held()).await;
+    let auto = || Settings { mode: Mode::Auto, ..Settings::default() };
+    let mut ids: Vec<_> = ConversationStore::page(
+        &*db.store,
+        account,
+        ConversationFilter::default(),
+        false,
+        PageRequest { limit: 102, cursor: None },
+    )
+    .await
+    .unwrap()
+    .page
+    .items
+    .into_iter()
+    .map(|conversation| conversation.id)
+    .collect();
+    let mut judge = async |correct, minute| {
+        let id = ids.pop().unwrap();
+        db.store
+            .judge(account, id, Judgement { correct, category: None }, NOW + Duration::minutes(minute))
+            .await
+            .unwrap();
+    };
+    for minute in 0..99 {
+        judge(minute != 50, minute).await;
+    }
+    assert!(matches!(db.store.put(account, auto(), NOW).await, Err(SettingsError::GateClosed(_))));
+    judge(true, 99).await;
+    let setup = db.store.put(account, auto(), NOW).await.unwrap();
+    assert_eq!((setup.settings.mode, setup.gate.judged, setup.gate.wrong), (Mode::Auto, 100, 1));
+    judge(false, 100).await;
+    let setup = db.store.setup(account).await.unwrap();
+    assert_eq!((setup.settings.mode, setup.gate.wrong), (Mode::Approve, 2));
+}
+
+#[tokio::test]
+async fn texts_are_wiped_after_180_days() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let profile = profile(&db, account, "17").await;
+    posted(&db, &profile, comment("1", None, "hola")).await;
+    decide_all(&db, held()).await;
+    let keep = Retention { track_months: 12, delivery_months: 12 };
+    db.store.maintain_at(NOW + Duration::days(180), keep).await.unwrap();
+    assert_eq!(all(&db, account).await[0].last_message.body.as_deref(), Some("hola"));
+    db.store.maintain_at(NOW + Duration::days(180) + Duration::SECOND, keep).await.unwrap();
+    let found = all(&db, account).await.remove(0);
+    assert_eq!((found.last_message.body, found.reply.unwrap().reason), (None, Some(Reason::NoTemplate)));
+}
