@@ -32,7 +32,8 @@ pub struct Day(#[serde(deserialize_with = "day")] pub Date);
 
 impl PartialSchema for Day {
     fn schema() -> RefOr<Schema> {
-        schema_of_day("A day of the account's time zone.")
+        let day = ObjectBuilder::new().schema_type(Type::String);
+        day.format(Some(SchemaFormat::KnownFormat(KnownFormat::Date))).into()
     }
 }
 
