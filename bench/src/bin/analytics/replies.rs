@@ -66,8 +66,8 @@ impl Score {
 /// A share with its 95 % interval (Wilson).
 fn share(hits: i64, of: i64) -> Value {
     let (low, high) = wilson_interval(hits, of);
-    #[expect(clippy::cast_precision_loss, reason = "counts of comments are far below 2^52")]
-    let share = (of > 0).then(|| round(hits as f64 / of as f64));
+    let number = |count: i64| u32::try_from(count).map_or(f64::NAN, f64::from);
+    let share = (of > 0).then(|| round(number(hits) / number(of)));
     json!({ "count": hits, "of": of, "share": share, "low": round(low), "high": round(high) })
 }
 

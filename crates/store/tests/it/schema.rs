@@ -7,7 +7,7 @@ use domain::accounts::Platform;
 use crate::database::fresh;
 
 /// Tables that are looked up before an account is known, that name the accounts, or that belong to none.
-const GLOBAL: [&str; 23] = [
+const GLOBAL: [&str; 25] = [
     "users",
     "accounts",
     "api_keys",
