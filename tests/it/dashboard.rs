@@ -1,6 +1,8 @@
 //! The dashboard from outside: pages over HTTP, with a cookie that is kept by hand.
 
+mod account;
 mod alerts;
+mod credits;
 mod data;
 mod details;
 mod figures;
@@ -59,6 +61,9 @@ const ROUTES: &[(&str, &str, Needs)] = &[
     ("POST", "/enter/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8", Needs::Nothing),
     ("GET", "/confirm", ANY),
     ("POST", "/confirm", ANY),
+    ("GET", "/settings", ANY),
+    ("POST", "/settings/you", ANY),
+    ("POST", "/settings/shop", OWNS),
     ("GET", "/settings/people", OWNS),
     ("POST", "/settings/people", OWNS),
     ("POST", "/settings/people/1", OWNS),
@@ -71,6 +76,13 @@ const ROUTES: &[(&str, &str, Needs)] = &[
     ("POST", "/settings/sessions", ANY),
     ("GET", "/settings/activity", OWNS),
     ("GET", "/settings/activity.csv", OWNS),
+    ("GET", "/settings/system", OWNS),
+    ("GET", "/settings/export", OWNS),
+    ("POST", "/settings/export", OWNS),
+    ("GET", "/settings/export/1", OWNS),
+    ("GET", "/settings/delete", OWNS),
+    ("POST", "/settings/delete", OWNS),
+    ("POST", "/settings/delete/undo", OWNS),
     ("GET", "/", ANY),
     ("GET", "/?period=7d&metric=aov&compare=year", ANY),
     ("GET", "/insights", ANY),
@@ -122,6 +134,10 @@ const ROUTES: &[(&str, &str, Needs)] = &[
     ("POST", "/webhooks/1/replay", CHANGES),
     ("GET", "/webhooks/1/deliveries/0198d0c0-a7e1-7c3f-9a5f-3f8b1d2c4e6a", ANY),
     ("POST", "/webhooks/1/deliveries/0198d0c0-a7e1-7c3f-9a5f-3f8b1d2c4e6a/resend", CHANGES),
+    ("GET", "/credits", ANY),
+    ("GET", "/credits?kind=grant&from=2026-11-20&to=2026-11-21&cursor=9", ANY),
+    ("POST", "/credits/checkout", OWNS),
+    ("POST", "/credits/auto-top-up", OWNS),
     ("GET", "/keys", ANY),
     ("GET", "/keys?ended=true", ANY),
     ("POST", "/keys", OWNS),

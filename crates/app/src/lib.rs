@@ -5,6 +5,8 @@ pub mod ai;
 pub mod alerts;
 pub mod auto_topup;
 pub mod deliveries;
+pub mod erasures;
+pub mod exports;
 pub mod jobs;
 pub mod log_in;
 pub mod mails;

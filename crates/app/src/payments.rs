@@ -5,14 +5,16 @@ use std::sync::Arc;
 
 use domain::{
     StoreError,
-    accounts::{AccountStore, Mode},
+    accounts::{Account, AccountStore, Mode},
     payments::{
-        GatewayUnavailable, OFFER_HONOURED, Order, Payment, PaymentGateway, PaymentId, PaymentStatus, PaymentStore,
-        Price, PriceList, Purchase, Refusal, SettleError, Settled, Settlement, matches, quote,
+        Checkout, CreditPack, GatewayUnavailable, OFFER_HONOURED, Order, Payment, PaymentGateway, PaymentId,
+        PaymentStatus, PaymentStore, Price, PriceList, Purchase, Refusal, SettleError, Settled, Settlement, matches,
+        quote,
     },
 };
 use time::OffsetDateTime;
 use tracing::{Instrument, Span, field::Empty};
+use url::Url;
 
 /// What taking payments needs.
 #[derive(Clone)]
@@ -43,7 +45,48 @@ pub enum PaymentError {
     Store(#[from] StoreError),
 }
 
+/// Why a person cannot pay.
+#[derive(Debug, thiserror::Error)]
+pub enum CheckoutError {
+    /// Nothing is sold to a development account.
+    #[error("nothing is sold to a development account")]
+    SandboxAccount,
+    #[error("there is no such pack")]
+    UnknownPack,
+    #[error(transparent)]
+    Gateway(#[from] GatewayUnavailable),
+}
+
+/// A page of the gateway where a person can pay for a pack.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenCheckout {
+    pub pack: CreditPack,
+    pub url: Url,
+}
+
 impl PaymentService {
+    /// Opens a page of the gateway where a person can pay for a pack of credits. `back` is where the person comes from, and
+    /// `paid` where they go on after the payment.
+    ///
+    /// # Errors
+    /// [`CheckoutError`].
+    pub async fn checkout(
+        &self,
+        account: &Account,
+        item: &str,
+        [back, paid]: [Url; 2],
+    ) -> Result<OpenCheckout, CheckoutError> {
+        if account.mode == Mode::Test {
+            return Err(CheckoutError::SandboxAccount);
+        }
+        let packs = self.prices.packs_in(account.currency);
+        let pack = packs.into_iter().find(|pack| pack.key == item).ok_or(CheckoutError::UnknownPack)?.clone();
+        let order = Order { account: account.id, item: pack.key.clone(), charge: None };
+        let asked = Checkout { price: pack.price, order, paid_url: paid, left_url: back };
+        let url = self.gateway.checkout(&asked).await?;
+        Ok(OpenCheckout { pack, url })
+    }
+
     /// Asks the gateway about a payment and writes what it means. What the notification says of it is not believed.
     ///
     /// # Errors

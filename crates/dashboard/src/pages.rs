@@ -1,5 +1,6 @@
 //! From the URL over the ports to a model: one file per page.
 
+pub mod account;
 pub mod activity;
 pub mod address;
 pub mod ads;
@@ -13,6 +14,7 @@ pub mod code;
 pub mod confirm;
 pub mod connect;
 pub mod creatives;
+pub mod credits;
 pub mod customer;
 pub mod customers;
 pub mod data;
@@ -20,6 +22,8 @@ mod days;
 pub mod delivery;
 pub mod enter;
 mod entry;
+pub mod erase;
+pub mod export;
 pub mod fault;
 mod fields;
 mod figures;
@@ -52,6 +56,7 @@ mod shell;
 pub mod sign_up;
 pub mod status;
 mod stock;
+pub mod system;
 pub mod upload;
 pub mod webhook;
 pub mod webhook_acts;

@@ -29,6 +29,8 @@ pub const READS: &[&str] = &[
     "/api/v1/alerts/{id}",
     "/api/v1/anomalies",
     "/api/v1/creatives",
+    "/api/v1/credits",
+    "/api/v1/credits/transactions",
     "/api/v1/customers",
     "/api/v1/customers/segments",
     "/api/v1/insights",
@@ -39,6 +41,7 @@ pub const READS: &[&str] = &[
     "/api/v1/profit",
     "/api/v1/reorder",
     "/api/v1/risks",
+    "/api/v1/usage",
     "/api/v1/webhooks",
     "/api/v1/webhooks/{id}/deliveries",
     "/api/v1/webhooks/{id}/deliveries/{delivery}",
@@ -105,6 +108,9 @@ table! {
     GET "/ads", Access::Member(Act::Look) => pages::ads::get;
     GET "/creatives", Access::Member(Act::Look) => pages::creatives::get;
     GET "/customers", Access::Member(Act::Look) => pages::customers::get;
+    GET "/settings", Access::Member(Act::Look) => pages::account::get;
+    POST "/settings/you", Access::Member(Act::Look) => pages::account::set_you;
+    POST "/settings/shop", Access::Member(Act::Administer) => pages::account::set_shop;
     GET "/settings/people", Access::Member(Act::Administer) => pages::people::get;
     POST "/settings/people", Access::Member(Act::Administer) => pages::people::post;
     POST "/settings/people/{id}", Access::Member(Act::Administer) => pages::people::change;
@@ -117,6 +123,13 @@ table! {
     POST "/settings/sessions", Access::Member(Act::Look) => pages::sessions::post;
     GET "/settings/activity", Access::Member(Act::Administer) => pages::activity::get;
     GET "/settings/activity.csv", Access::Member(Act::Administer) => pages::activity::csv;
+    GET "/settings/system", Access::Member(Act::Administer) => pages::system::get;
+    GET "/settings/export", Access::Member(Act::Administer) => pages::export::get;
+    POST "/settings/export", Access::Member(Act::Administer) => pages::export::post;
+    GET "/settings/export/{id}", Access::Member(Act::Administer) => pages::export::file;
+    GET "/settings/delete", Access::Member(Act::Administer) => pages::erase::get;
+    POST "/settings/delete", Access::Member(Act::Administer) => pages::erase::post;
+    POST "/settings/delete/undo", Access::Member(Act::Administer) => pages::erase::undo;
     GET "/customers/{id}", Access::Member(Act::Look) => pages::customer::get;
     GET "/data", Access::Member(Act::Look) => pages::data::get;
     POST "/data", Access::Member(Act::Change) => pages::data::post;
@@ -148,6 +161,9 @@ table! {
     POST "/webhooks/{id}/replay", Access::Member(Act::Change) => pages::replay::start;
     GET "/webhooks/{id}/deliveries/{delivery}", Access::Member(Act::Look) => pages::delivery::get;
     POST "/webhooks/{id}/deliveries/{delivery}/resend", Access::Member(Act::Change) => pages::delivery::resend;
+    GET "/credits", Access::Member(Act::Look) => pages::credits::get;
+    POST "/credits/checkout", Access::Member(Act::Administer) => pages::credits::checkout;
+    POST "/credits/auto-top-up", Access::Member(Act::Administer) => pages::credits::set_auto_top_up;
     GET "/keys", Access::Member(Act::Look) => pages::keys::get;
     POST "/keys", Access::Member(Act::Administer) => pages::keys::create;
     GET "/keys/{id}", Access::Member(Act::Administer) => pages::key::get;

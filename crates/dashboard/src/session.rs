@@ -181,6 +181,7 @@ mod tests {
             api_url: Url::parse("http://127.0.0.1:8080").unwrap(),
             has_mail: true,
             is_open: true,
+            holiday_countries: vec![],
             webhook_allow_loopback: Default::default(),
             trusted_proxies: vec![],
             connections: 1,

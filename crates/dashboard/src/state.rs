@@ -4,19 +4,21 @@ use std::{sync::Arc, time::Duration};
 
 use ::web::client::Network;
 use app::{
-    deliveries::Ports, log_in::LogIn, passwords::Passwords, second_factor::SecondFactors,
+    deliveries::Ports, log_in::LogIn, passwords::Passwords, payments::PaymentService, second_factor::SecondFactors,
     shops::connect::ConnectService, status::StatusPages,
 };
 use domain::{
-    accounts::Mode,
+    accounts::{AccountStore, Mode},
     ads::AdStore,
     alerts::AlertStore,
     anomalies::AnomalyStore,
     audit::AuditLog,
     creatives::CreativeStore,
-    credits::CreditLedger,
+    credits::{CreditLedger, TransactionLog, auto_topup::AutoTopupStore},
     customers::CustomerStore,
     daily::DailyStore,
+    erasure::ErasureStore,
+    exports::ExportStore,
     incidents::IncidentStore,
     insights::InsightStore,
     integrations::IntegrationStore,
@@ -28,6 +30,7 @@ use domain::{
     metric_days::MetricDayStore,
     people::PersonStore,
     profit::ProfitStore,
+    queues::QueueStore,
     reorder::ReorderStore,
     risks::RiskStore,
     sealing::Sealer,
@@ -36,6 +39,7 @@ use domain::{
     throttle::ThrottleStore,
     uploads::{FileImporter, UploadStore},
     uptime::ProbeStore,
+    usage::UsageStore,
     webhooks::{
         WebhookStore, address::AllowList, log::DeliveryLog, replay::ReplayStore, settings::WebhookSettings,
         signature::Secret,
@@ -56,14 +60,18 @@ pub struct State {
     pub log_in: LogIn,
     /// Where mails are put aside, on a developer's machine.
     pub outbox: Option<Arc<dyn Outbox>>,
+    pub accounts: Arc<dyn AccountStore>,
     pub ads: Arc<dyn AdStore>,
     pub alerts: Arc<dyn AlertStore>,
     pub anomalies: Arc<dyn AnomalyStore>,
+    pub auto_top_up: Arc<dyn AutoTopupStore>,
     pub creatives: Arc<dyn CreativeStore>,
     pub credits: Arc<dyn CreditLedger>,
     pub customers: Arc<dyn CustomerStore>,
     pub daily: Arc<dyn DailyStore>,
     pub delivery_log: Arc<dyn DeliveryLog>,
+    pub erasures: Arc<dyn ErasureStore>,
+    pub exports: Arc<dyn ExportStore>,
     pub insights: Arc<dyn InsightStore>,
     pub integrations: Arc<dyn IntegrationStore>,
     pub inventory: Arc<dyn InventoryStore>,
@@ -72,9 +80,14 @@ pub struct State {
     pub keys: Arc<dyn KeyStore>,
     pub metric_days: Arc<dyn MetricDayStore>,
     pub profit: Arc<dyn ProfitStore>,
+    pub queues: Arc<dyn QueueStore>,
     pub reorder: Arc<dyn ReorderStore>,
     pub replays: Arc<dyn ReplayStore>,
     pub risks: Arc<dyn RiskStore>,
+    pub transactions: Arc<dyn TransactionLog>,
+    pub usage: Arc<dyn UsageStore>,
+    /// What credits are sold by; none where nothing is for sale.
+    pub payments: Option<PaymentService>,
     pub sync_runs: Arc<dyn SyncRunStore>,
     pub uploads: Arc<dyn UploadStore>,
     /// How the service fares.
@@ -104,6 +117,7 @@ pub struct Parts {
     pub passwords: Passwords,
     pub outbox: Option<Arc<dyn Outbox>>,
     pub shops: ConnectService,
+    pub payments: Option<PaymentService>,
     pub files: Arc<dyn FileImporter>,
     pub deliveries: Ports,
     pub clock: fn() -> OffsetDateTime,
@@ -132,9 +146,23 @@ impl State {
             + AlertStore
             + DailyStore,
         S: JobStore + JobRequests + UploadStore + ProbeStore + IncidentStore,
+        S: AccountStore + QueueStore + AutoTopupStore + ErasureStore + ExportStore + TransactionLog + UsageStore,
         S: WebhookStore + WebhookSettings + DeliveryLog + ReplayStore,
     {
-        let Parts { sealer, passwords, outbox, shops, files, deliveries, clock, token, key, secret, settings } = parts;
+        let Parts {
+            sealer,
+            passwords,
+            outbox,
+            shops,
+            payments,
+            files,
+            deliveries,
+            clock,
+            token,
+            key,
+            secret,
+            settings,
+        } = parts;
         let factors = SecondFactors { store: store.clone(), sealer, passwords: passwords.clone(), token };
         let log_in = LogIn {
             credentials: store.clone(),
@@ -155,23 +183,31 @@ impl State {
             audit: store.clone(),
             log_in,
             outbox,
+            accounts: store.clone(),
             ads: store.clone(),
             alerts: store.clone(),
             anomalies: store.clone(),
+            auto_top_up: store.clone(),
             creatives: store.clone(),
             credits: store.clone(),
             customers: store.clone(),
             daily: store.clone(),
             delivery_log: store.clone(),
+            erasures: store.clone(),
+            exports: store.clone(),
             insights: store.clone(),
             integrations: store.clone(),
             inventory: store.clone(),
             keys: store.clone(),
             metric_days: store.clone(),
             profit: store.clone(),
+            queues: store.clone(),
             reorder: store.clone(),
             replays: store.clone(),
             risks: store.clone(),
+            transactions: store.clone(),
+            usage: store.clone(),
+            payments,
             sync_runs: store.clone(),
             jobs: store.clone(),
             job_requests: store.clone(),
@@ -202,6 +238,8 @@ pub struct Settings {
     pub has_mail: bool,
     /// Whether anybody may sign up.
     pub is_open: bool,
+    /// Countries whose public holidays are known.
+    pub holiday_countries: Vec<&'static str>,
     /// Receivers on this machine that webhooks may be sent to.
     pub webhook_allow_loopback: AllowList,
     /// Proxies whose `X-Forwarded-For` is believed.

@@ -1,6 +1,7 @@
 //! A fake payment gateway: the protocol of the real one, kept strictly, with faults on demand.
 
 mod book;
+mod checkout;
 mod http;
 mod notify;
 

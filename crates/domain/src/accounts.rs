@@ -5,7 +5,13 @@ use rust_decimal::Decimal;
 use time::OffsetDateTime;
 
 use crate::{
-    AccountId, StoreError, UserId, imports::CountryCode, language::Language, money::Currency, texts::Locale, zone::Zone,
+    AccountId, StoreError, UserId,
+    audit::Entry,
+    imports::{CountryCode, MAX_AMOUNT},
+    language::Language,
+    money::Currency,
+    texts::Locale,
+    zone::Zone,
 };
 
 text_enum!(
@@ -53,6 +59,9 @@ pub mod platform {
     }
 }
 pub use platform::Platform;
+
+/// Characters of an account's name.
+pub const MAX_NAME_CHARS: usize = 200;
 
 /// Credits that a new account starts with.
 pub const STARTING_CREDITS: i64 = 500;
@@ -102,6 +111,8 @@ pub struct NewUser {
 /// What is to be changed about an account; what is absent stays as it is.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AccountChange {
+    /// 1 to [`MAX_NAME_CHARS`] characters.
+    pub name: Option<String>,
     /// All days are cut again by it.
     pub timezone: Option<Zone>,
     /// Whose public holidays the shop keeps from now on, if any country's.
@@ -117,6 +128,24 @@ pub struct AccountChange {
     pub cogs_ratio: Option<Decimal>,
 }
 
+/// Reads a share of revenue: 0 to 1 with at most 5 decimals.
+///
+/// # Errors
+/// What is allowed.
+pub fn parse_share(text: &str) -> Result<Decimal, &'static str> {
+    let within = |value: &Decimal| *value >= Decimal::ZERO && *value <= Decimal::ONE && value.normalize().scale() <= 5;
+    text.parse().ok().filter(within).ok_or("a share is 0 to 1 with at most 5 decimals")
+}
+
+/// Reads an amount per order: 0 or more with at most 6 decimals.
+///
+/// # Errors
+/// What is allowed.
+pub fn parse_amount(text: &str) -> Result<Decimal, &'static str> {
+    let within = |value: &Decimal| *value >= Decimal::ZERO && *value <= MAX_AMOUNT && value.normalize().scale() <= 6;
+    text.parse().ok().filter(within).ok_or("an amount is 0 or more with at most 6 decimals")
+}
+
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait AccountStore: Send + Sync {
@@ -126,6 +155,12 @@ pub trait AccountStore: Send + Sync {
     async fn list(&self) -> Result<Vec<Account>, StoreError>;
     async fn find(&self, account: AccountId) -> Result<Option<Account>, StoreError>;
     /// Changes the account and gives it as it is then; `None` where there is no such account. What was computed follows with
-    /// the next run of the jobs.
-    async fn change(&self, account: AccountId, change: AccountChange) -> Result<Option<Account>, StoreError>;
+    /// the next run of the jobs. `note` goes into the audit log with it.
+    async fn change(
+        &self,
+        account: AccountId,
+        change: AccountChange,
+        note: Option<Entry>,
+        now: OffsetDateTime,
+    ) -> Result<Option<Account>, StoreError>;
 }

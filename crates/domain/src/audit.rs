@@ -32,6 +32,11 @@ text_enum!(
         MemberJoined = "member_joined",
         RoleChanged = "role_changed",
         MemberRemoved = "member_removed",
+        AccountChanged = "account_changed",
+        ExportRequested = "export_requested",
+        ExportFetched = "export_fetched",
+        ErasureRequested = "erasure_requested",
+        ErasureUndone = "erasure_undone",
     }
 );
 

@@ -3,6 +3,7 @@
 pub mod auto_topup;
 mod ledger;
 mod operation;
+pub mod runway;
 
 use async_trait::async_trait;
 use futures_core::stream::BoxStream;

@@ -89,6 +89,10 @@ number_id!(
     UploadId
 );
 number_id!(
+    /// A file of all that an account has.
+    ExportId
+);
+number_id!(
     /// A hook of a platform, as it was received.
     InboxId
 );

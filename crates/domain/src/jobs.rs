@@ -1,9 +1,9 @@
 //! Background jobs: which there are, and who may run one.
 
 use async_trait::async_trait;
-use time::{Date, OffsetDateTime};
+use time::{Date, Duration, OffsetDateTime};
 
-use crate::{AccountId, StoreError};
+use crate::{AccountId, StoreError, zone::Zone};
 
 text_enum!(
     /// A job, in the order in which the results build on each other.
@@ -77,6 +77,14 @@ pub struct RequestLease {
 }
 
 /// Accounts whose jobs are to run now instead of at night: somebody asked, or new data came in.
+/// For how long a job has not been run for the day that it is in the account's zone; `None` for one that has never been done.
+/// `runs` are newest first.
+pub fn lateness(job: JobName, runs: &[Run], zone: &Zone, now: OffsetDateTime) -> Option<Duration> {
+    let done = runs.iter().filter(|run| run.job == job && run.state == RunState::Done);
+    let next = done.map(|run| run.as_of).max()?.next_day()?;
+    Some((now - zone.start_of(next)).max(Duration::ZERO))
+}
+
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait JobRequests: Send + Sync {
@@ -114,4 +122,31 @@ pub trait JobStore: Send + Sync {
     async fn fail(&self, claim: &Claim, error: &str) -> Result<(), StoreError>;
     /// The newest runs, newest first.
     async fn list(&self, account: Option<AccountId>, limit: i64) -> Result<Vec<Run>, StoreError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use time::macros::{date, datetime};
+
+    use super::*;
+
+    #[test]
+    fn a_job_is_late_from_the_beginning_of_the_day_that_it_has_not_run_for() {
+        let zone = "America/Sao_Paulo".parse().unwrap();
+        let run = |as_of, state| Run {
+            account: AccountId(1),
+            job: JobName::ProfitSnapshots,
+            as_of,
+            state,
+            attempts: 1,
+            started_at: datetime!(2026-11-22 9:00 UTC),
+            finished_at: None,
+            error: None,
+        };
+        let runs = [run(date!(2026 - 11 - 23), RunState::Failed), run(date!(2026 - 11 - 22), RunState::Done)];
+        let late = |now| lateness(JobName::ProfitSnapshots, &runs, &zone, now);
+        assert_eq!(late(datetime!(2026-11-23 2:59 UTC)), Some(Duration::ZERO));
+        assert_eq!(late(datetime!(2026-11-23 8:00 UTC)), Some(Duration::hours(5)));
+        assert_eq!(lateness(JobName::SmartReorder, &runs, &zone, datetime!(2026-11-23 8:00 UTC)), None);
+    }
 }

@@ -20,8 +20,10 @@ pub mod customers;
 pub mod daily;
 pub mod data_keys;
 pub mod demand;
+pub mod erasure;
 pub mod error;
 pub mod events;
+pub mod exports;
 pub mod freshness;
 pub mod health;
 pub mod idempotency;
@@ -47,6 +49,7 @@ pub mod people;
 pub mod periods;
 pub mod positions;
 pub mod profit;
+pub mod queues;
 pub mod rate_limit;
 pub mod reorder;
 pub mod risks;
@@ -68,8 +71,8 @@ pub mod zone;
 
 pub use error::StoreError;
 pub use ids::{
-    AccountId, AnomalyId, ChargeId, ConversationId, CustomerId, DeliveryId, EventId, InboxId, IncidentId, InsightId,
-    IntegrationId, InventoryItemId, KeyId, MessageId, PersonId, PrivacyRequestId, ProductId, ReplayId, RuleId, RunId,
-    SessionId, SocialAccountId, StoryId, SubscriptionId, SuggestionId, SyncRunId, TemplateId, TrackingEventId,
-    TransactionId, UploadId, UserId,
+    AccountId, AnomalyId, ChargeId, ConversationId, CustomerId, DeliveryId, EventId, ExportId, InboxId, IncidentId,
+    InsightId, IntegrationId, InventoryItemId, KeyId, MessageId, PersonId, PrivacyRequestId, ProductId, ReplayId,
+    RuleId, RunId, SessionId, SocialAccountId, StoryId, SubscriptionId, SuggestionId, SyncRunId, TemplateId,
+    TrackingEventId, TransactionId, UploadId, UserId,
 };

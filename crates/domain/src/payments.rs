@@ -8,6 +8,7 @@ use std::fmt;
 use async_trait::async_trait;
 use rust_decimal::Decimal;
 use time::OffsetDateTime;
+use url::Url;
 
 pub use prices::{CreditPack, Entitlement, Interval, InvalidPrices, Offer, PlanPrice, Price, PriceList};
 pub use rules::{OFFER_HONOURED, Refusal, Step, matches, quote, step};
@@ -111,6 +112,18 @@ pub struct Charge {
     pub order: Order,
 }
 
+/// What a person is to pay on a page of the gateway.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checkout {
+    pub price: Price,
+    pub order: Order,
+    /// Where the gateway leads the person after the payment. The credits do not hang on it: they come with the gateway's
+    /// notification.
+    pub paid_url: Url,
+    /// Where it leads who does not pay.
+    pub left_url: Url,
+}
+
 /// The gateway could not be asked, or what it said cannot be read. Asking again later may help.
 #[derive(Debug, thiserror::Error)]
 #[error("the payment gateway is unavailable: {0}")]
@@ -170,6 +183,13 @@ pub trait PaymentGateway: Send + Sync {
     /// # Errors
     /// [`ChargeError`].
     async fn charge(&self, charge: &Charge) -> Result<Payment, ChargeError>;
+
+    /// Opens a page where a person can pay, and gives its address. The payment carries the order of the checkout. A page that
+    /// nobody pays on costs nothing.
+    ///
+    /// # Errors
+    /// [`GatewayUnavailable`].
+    async fn checkout(&self, checkout: &Checkout) -> Result<Url, GatewayUnavailable>;
 }
 
 /// What a payment buys. It is recorded when the payment is first seen; from then on the record counts, whatever is for

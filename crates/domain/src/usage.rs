@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use rust_decimal::Decimal;
-use time::{Date, Duration};
+use time::{Date, Duration, OffsetDateTime};
 
-use crate::{AccountId, StoreError, metrics::ratios::percent, money::round, zone::Zone};
+use crate::{AccountId, StoreError, credits::runway::USE_DAYS, metrics::ratios::percent, money::round, zone::Zone};
 
 text_enum!(
     /// How far a period reaches back.
@@ -95,8 +95,15 @@ pub struct Usage {
 pub struct UsageRead {
     /// Credits now.
     pub balance: i64,
+    /// Credits that went, less those given back, in the last [`USE_DAYS`] days of 24 hours.
+    pub used_lately: i64,
     /// Of the [`READ_DAYS`] days that end today.
     pub days: Vec<DayUse>,
+}
+
+/// The first instant of what [`UsageRead::used_lately`] counts.
+pub fn lately(now: OffsetDateTime) -> OffsetDateTime {
+    now - Duration::days(USE_DAYS)
 }
 
 /// Sums up.
@@ -148,11 +155,11 @@ fn back(day: Date, days: i64) -> Date {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait UsageStore: Send + Sync {
-    /// The days from `first` on, cut by the account's zone.
-    async fn read(&self, account: AccountId, zone: &Zone, first: Date) -> Result<UsageRead, StoreError>;
+    /// The days that end with the one of `now`, cut by the account's zone.
+    async fn read(&self, account: AccountId, zone: &Zone, now: OffsetDateTime) -> Result<UsageRead, StoreError>;
 }
 
-/// The first day that [`UsageStore::read`] is asked for.
+/// The first day that [`UsageStore::read`] reads.
 pub fn first_day(today: Date) -> Date {
     back(today, READ_DAYS - 1)
 }

@@ -6,8 +6,9 @@ use std::{
 };
 
 use actix_web::dev::Server;
+use analytics::holidays;
 use anyhow::Context;
-use app::{deliveries::Ports, passwords::Passwords};
+use app::{deliveries::Ports, passwords::Passwords, payments::PaymentService};
 use dashboard::{Parts, Settings, State};
 use delivery::seal::KeyRing;
 use domain::{
@@ -43,6 +44,7 @@ pub struct Needs<'a> {
     pub keys: Arc<KeyRing>,
     pub mails: &'a Mails,
     pub connect: &'a Connect,
+    pub payments: Option<PaymentService>,
     pub deliveries: Ports,
     /// The API's address, and what answers the reads that panels link to.
     pub api: (SocketAddr, api::State),
@@ -50,12 +52,13 @@ pub struct Needs<'a> {
 
 /// The server on `listener`, not yet running.
 pub fn server(config: &Config, store: &Arc<Store>, needs: Needs<'_>, listener: TcpListener) -> anyhow::Result<Server> {
-    let Needs { keys, mails, connect, deliveries, api: (api, reads) } = needs;
+    let Needs { keys, mails, connect, payments, deliveries, api: (api, reads) } = needs;
     let settings = Settings {
         public_url: public_url(config, listener.local_addr()?)?,
         api_url: Url::parse(&format!("http://{api}"))?,
         has_mail: mails.mailer.is_some(),
         is_open: config.signup == SignUp::Open,
+        holiday_countries: holidays::countries(),
         webhook_allow_loopback: config.webhook_allow_loopback.parse().context("webhook_allow_loopback")?,
         trusted_proxies: config.trusted_proxies()?,
         connections: connections::allowed()? / 10,
@@ -66,6 +69,7 @@ pub fn server(config: &Config, store: &Arc<Store>, needs: Needs<'_>, listener: T
         passwords: Passwords::new()?,
         outbox: mails.outbox.clone(),
         shops: shops::connect_service(config, shops::ports(shops::connectors(config)?, store, keys)),
+        payments,
         files: Arc::new(uploads::files(config, connect)),
         clock: OffsetDateTime::now_utc,
         token: || Token::generate(random::bytes()),

@@ -18,6 +18,8 @@ use app::{
     ai::InsightTextGenerator,
     auto_topup::Recharger,
     deliveries::Ports,
+    erasures::ErasureWorker,
+    exports::ExportWorker,
     status::{Prober, StatusPages},
 };
 use connectors::geo::GeoIp;
@@ -25,7 +27,7 @@ use croner::Cron;
 use delivery::seal::KeyRing;
 use domain::{positions::Positions, rate_limit::RateLimiter};
 use redis_adapter::{Counters, Link, SharedPositions};
-use store::{Connect, KeyCache, PoolOptions, Retention, Store};
+use store::{Connect, KeyCache, PoolOptions, Retention, RowEraser, RowReader, Store};
 use time::OffsetDateTime;
 use tokio::signal::unix::{SignalKind, signal};
 use url::Url;
@@ -136,7 +138,8 @@ async fn run_supervised(
         metrics::counter!("background_task_panics_total", "task" => "batch_writer").increment(0);
         let state = state(config, store, &held, text_generator.clone(), ports.clone(), shared.as_ref())?;
         let (keys, connect, api_state) = (keys.clone(), &database.connect, (api, state.clone()));
-        let needs = Needs { keys, mails: &mails, connect, deliveries: ports, api: api_state };
+        let payments = payment_service.clone();
+        let needs = Needs { keys, mails: &mails, connect, payments, deliveries: ports, api: api_state };
         let pages = dashboard(config, store, needs, &mut stopped)?;
         let dashboard = Some(pages.to_string());
         addresses = Some(Addresses { api, dashboard: pages });
@@ -254,7 +257,7 @@ fn start_auto_topup(supervisor: &Supervisor, recharger: Recharger) {
     supervisor.start_worker(Task::new("auto_topup", move || recharger.clone().run(stopping.clone().cancelled_owned())));
 }
 
-/// Starts what brings data in.
+/// Starts what brings data in, and what takes it out.
 fn start_imports(
     supervisor: &Supervisor,
     config: &Config,
@@ -264,7 +267,30 @@ fn start_imports(
 ) -> anyhow::Result<()> {
     start_shops(supervisor, config, stores, keys, database)?;
     start_social(supervisor, config, stores, keys)?;
+    start_exports(supervisor, stores, database);
     start_uploads(supervisor, config, stores, text_generator, database)
+}
+
+/// Starts what writes the files that accounts are exported to, and what erases them.
+fn start_exports(supervisor: &Supervisor, stores: &Stores, database: &Database) {
+    let Some(session) = database.direct() else {
+        tracing::warn!("accounts are neither exported nor erased: that needs a session, set BAS_DATABASE_DIRECT_URL");
+        return;
+    };
+    let erasure = ErasureWorker {
+        erasures: stores.shops.clone(),
+        eraser: Arc::new(RowEraser::new(session.clone())),
+        clock: Arc::new(OffsetDateTime::now_utc),
+    };
+    let stopping = supervisor.stopping();
+    supervisor.start_worker(Task::new("erasures", move || erasure.clone().run(stopping.clone().cancelled_owned())));
+    let worker = ExportWorker {
+        exports: stores.shops.clone(),
+        reader: Arc::new(RowReader::new(session.clone())),
+        clock: Arc::new(OffsetDateTime::now_utc),
+    };
+    let stopping = supervisor.stopping();
+    supervisor.start_worker(Task::new("exports", move || worker.clone().run(stopping.clone().cancelled_owned())));
 }
 
 /// Starts what reads connected shops.

@@ -12,6 +12,7 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
     accounts::{Account, AccountChange, AccountStore, Mode, NewUser, STARTING_CREDITS},
+    audit::Entry,
     credits::TransactionKind,
     imports::CountryCode,
     language::Language,
@@ -27,6 +28,7 @@ use crate::{
         error::{Failure, parse},
         statement::Scalar,
     },
+    people::audit,
     schema::{accounts, credit_balances, credit_transactions, users},
 };
 
@@ -113,7 +115,13 @@ impl AccountStore for Store {
         row.map(Account::try_from).transpose()
     }
 
-    async fn change(&self, account: AccountId, change: AccountChange) -> Result<Option<Account>, StoreError> {
+    async fn change(
+        &self,
+        account: AccountId,
+        change: AccountChange,
+        note: Option<Entry>,
+        now: OffsetDateTime,
+    ) -> Result<Option<Account>, StoreError> {
         let changes = Changes::of(&change);
         if changes == Changes::default() {
             return self.find(account).await;
@@ -126,6 +134,9 @@ impl AccountStore for Store {
                     .get_result(connection)
                     .await
                     .optional()?;
+                if let (Some(note), true) = (&note, changed.is_some()) {
+                    audit::add(connection, note, now).await?;
+                }
                 keys::announce_account(connection, account).await?;
                 Ok(changed)
             })
@@ -144,6 +155,7 @@ fn real() -> _ {
 #[derive(Debug, Clone, Copy, PartialEq, Default, AsChangeset)]
 #[diesel(table_name = accounts)]
 struct Changes<'a> {
+    name: Option<&'a str>,
     timezone: Option<&'a str>,
     holiday_country: Option<Option<&'a str>>,
     language: Option<&'a str>,
@@ -157,6 +169,7 @@ struct Changes<'a> {
 impl<'a> Changes<'a> {
     fn of(change: &'a AccountChange) -> Self {
         let AccountChange {
+            name,
             timezone,
             holiday_country,
             language,
@@ -168,6 +181,7 @@ impl<'a> Changes<'a> {
         } = change;
         let code = |country: &'a Option<CountryCode>| country.as_ref().map(CountryCode::as_str);
         Self {
+            name: name.as_deref(),
             timezone: timezone.as_ref().map(Zone::name),
             holiday_country: holiday_country.as_ref().map(code),
             language: language.map(Language::as_str),

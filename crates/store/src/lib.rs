@@ -34,7 +34,9 @@ pub use database::{
 };
 use database::{replica, runs};
 pub use ingest::Importer;
-pub use operations::{backup, depths::Depths, maintenance::Retention, overdue::Overdue};
+pub use operations::{
+    account_rows::RowReader, backup, depths::Depths, eraser::RowEraser, maintenance::Retention, overdue::Overdue,
+};
 pub use webhooks::{
     deliveries::{Pruned, forward_due},
     outbox::{self, DELIVERIES_CHANNEL},

@@ -1,6 +1,6 @@
 //! [`PersonStore`] on Postgres.
 
-mod audit;
+pub(crate) mod audit;
 mod credentials;
 mod links;
 mod mail_links;

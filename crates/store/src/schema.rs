@@ -488,6 +488,37 @@ diesel::table! {
 }
 
 diesel::table! {
+    erasures (user_id) {
+        user_id -> Text,
+        requested_at -> Timestamptz,
+        due_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    exports (account_id, id) {
+        account_id -> BigInt,
+        id -> BigInt,
+        state -> Text,
+        row_count -> BigInt,
+        byte_count -> BigInt,
+        lease_number -> BigInt,
+        lease_until -> Nullable<Timestamptz>,
+        created_at -> Timestamptz,
+        finished_at -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
+    export_pieces (account_id, export_id, number) {
+        account_id -> BigInt,
+        export_id -> BigInt,
+        number -> BigInt,
+        bytes -> Bytea,
+    }
+}
+
+diesel::table! {
     job_requests (account_id) {
         account_id -> BigInt,
         requested_at -> Timestamptz,
@@ -1509,6 +1540,9 @@ diesel::allow_tables_to_appear_in_same_query!(
     sync_runs,
     uploads,
     upload_pieces,
+    erasures,
+    exports,
+    export_pieces,
     job_requests,
     provider_inbox,
     privacy_requests,

@@ -2,7 +2,7 @@
 
 use actix_web::web;
 use domain::{
-    credits::auto_topup::{AutoTopup, AutoTopupChange, MAX_THRESHOLD},
+    credits::auto_topup::{Asked, AutoTopup, AutoTopupChange, InvalidSettings, MAX_THRESHOLD, checked},
     payments::PriceList,
 };
 use serde::{Deserialize, Serialize};
@@ -130,37 +130,28 @@ pub async fn set(
 
 fn change(settings: SettingsRequest, prices: &PriceList) -> Result<AutoTopupChange, ApiError> {
     let SettingsRequest { enabled, threshold, top_up_amount, monthly_cap } = settings;
-    if let Some(credits) = top_up_amount {
-        check_size(credits, prices)?;
-    }
-    if enabled {
-        threshold.ok_or_else(|| missing("threshold"))?;
-        top_up_amount.ok_or_else(|| missing("top_up_amount"))?;
-    }
-    let least = top_up_amount.unwrap_or(1);
-    if monthly_cap.is_some_and(|cap| cap < least) {
-        return Err(ApiError::parameter("monthly_cap", &format!("must be a whole number of at least {least}")));
-    }
-    // Switching on sets everything, switching off only what is said.
-    let monthly_cap = if enabled { Some(monthly_cap) } else { monthly_cap.map(Some) };
-    Ok(AutoTopupChange { enabled, threshold, top_up_amount, monthly_cap })
+    checked(Asked { enabled, threshold, top_up_amount, monthly_cap }, prices).map_err(refused)
 }
 
-fn check_size(credits: i64, prices: &PriceList) -> Result<(), ApiError> {
-    let sizes = prices.sizes();
-    if sizes.contains(&credits) {
-        return Ok(());
+fn refused(invalid: InvalidSettings) -> ApiError {
+    match invalid {
+        InvalidSettings::Missing(name) => {
+            ApiError::new(Code::MissingParameter).message(format!("`{name}` is missing.")).param(name)
+        }
+        InvalidSettings::Threshold => {
+            ApiError::parameter("threshold", &format!("must be a whole number from 1 to {MAX_THRESHOLD}"))
+        }
+        InvalidSettings::Size(sizes) if sizes.is_empty() => {
+            ApiError::parameter("top_up_amount", "cannot be set: no credits are for sale here")
+        }
+        InvalidSettings::Size(sizes) => {
+            let sizes: Vec<_> = sizes.iter().map(ToString::to_string).collect();
+            ApiError::parameter("top_up_amount", &format!("must be the size of a pack: {}", sizes.join(", ")))
+        }
+        InvalidSettings::Cap(least) => {
+            ApiError::parameter("monthly_cap", &format!("must be a whole number of at least {least}"))
+        }
     }
-    let sizes: Vec<_> = sizes.iter().map(ToString::to_string).collect();
-    let fault = match sizes.as_slice() {
-        [] => "cannot be set: no credits are for sale here".to_owned(),
-        sizes => format!("must be the size of a pack: {}", sizes.join(", ")),
-    };
-    Err(ApiError::parameter("top_up_amount", &fault))
-}
-
-fn missing(name: &str) -> ApiError {
-    ApiError::new(Code::MissingParameter).message(format!("`{name}` is missing.")).param(name)
 }
 
 #[cfg(test)]

@@ -3,9 +3,9 @@
 use actix_web::web;
 use domain::{
     ai::{AccessStatus, Limits, MonthlyCost, Pause},
-    credits::LOW_BALANCE,
+    credits::{LOW_BALANCE, runway::days_left},
     events::ActorKind,
-    usage::{FeatureUse, Figures, Period, PeriodUse, Usage, UsageRead, first_day, sum_up},
+    usage::{FeatureUse, Figures, Period, PeriodUse, Usage, UsageRead, sum_up},
 };
 use serde::Serialize;
 use time::Date;
@@ -30,6 +30,7 @@ pub struct Body {
     /// Credits now.
     #[schema(example = 420)]
     balance: i64,
+    runway: RunwayBody,
     /// Three periods that end today, days of the account's time zone.
     periods: Vec<PeriodBody>,
     /// The last 90 days, the oldest first.
@@ -111,6 +112,18 @@ struct DayBody {
     date: String,
     #[serde(flatten)]
     figures: FiguresBody,
+}
+
+/// How long the credits last at the pace of the last 14 days.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Runway)]
+struct RunwayBody {
+    /// Credits taken less credits given back in the last 14 days of 24 hours.
+    #[schema(example = 98)]
+    used_14d: i64,
+    /// Days, with one decimal; null when nothing was used.
+    #[schema(value_type = Option<f64>, example = 60.0)]
+    days_left: Option<JsonDecimal>,
 }
 
 /// What the account is held to.
@@ -213,7 +226,7 @@ pub async fn get(caller: Caller, query: Query<NoParams>, state: web::Data<State>
     let warnings = query.warnings;
     let now = (state.clock)();
     let today = caller.zone().day_of(now);
-    let UsageRead { balance, days } = state.usage.read(caller.account(), caller.zone(), first_day(today)).await?;
+    let UsageRead { balance, used_lately, days } = state.usage.read(caller.account(), caller.zone(), now).await?;
     let status = state.ai_access.status(caller.account(), now).await?;
     let AccessStatus { pause, limits, month, cost: MonthlyCost { cost_usd, tokens, requests } } =
         status.ok_or_else(|| ApiError::internal(&"the account of a key is gone"))?;
@@ -222,6 +235,10 @@ pub async fn get(caller: Caller, query: Query<NoParams>, state: web::Data<State>
     Reply::found(&Body {
         user_id: caller.user().to_string(),
         balance,
+        runway: RunwayBody {
+            used_14d: used_lately,
+            days_left: days_left(balance, used_lately).map(|days| JsonDecimal::rounded(days, 1)),
+        },
         periods: periods.into_iter().map(Into::into).collect(),
         daily: daily.into_iter().map(day).collect(),
         limits: LimitsBody::new(state.settings.rate_limit_per_minute, limits),

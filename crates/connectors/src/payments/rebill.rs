@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::payments::{
-    Charge, ChargeError, GatewayUnavailable, NotificationRefused, Payment, PaymentGateway, PaymentId, PaymentStatus,
-    REPLAY_WINDOW,
+    Charge, ChargeError, Checkout, GatewayUnavailable, NotificationRefused, Payment, PaymentGateway, PaymentId,
+    PaymentStatus, REPLAY_WINDOW,
 };
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use ring::hmac;
@@ -13,7 +13,7 @@ use secrecy::{ExposeSecret, SecretString};
 use time::OffsetDateTime;
 use url::Url;
 
-use super::wire::{ChargeWire, Notification, PaymentWire, RefusalWire};
+use super::wire::{ChargeWire, CheckoutWire, Notification, OpenedWire, PaymentWire, RefusalWire};
 
 /// The header of a notification's signature, `t=<Unix seconds>,v1=<hex>`: HMAC-SHA256 over the seconds, a dot and the
 /// body as it was sent.
@@ -37,6 +37,7 @@ pub struct RebillConfig {
 pub struct Rebill {
     client: Client,
     payments: Url,
+    checkouts: Url,
     api_key: SecretString,
     webhook_key: hmac::Key,
 }
@@ -52,14 +53,17 @@ impl Rebill {
             .no_proxy()
             .build()
             .map_err(|error| GatewayUnavailable(error.to_string()))?;
-        let mut payments = base_url;
-        payments
-            .path_segments_mut()
-            .map_err(|()| GatewayUnavailable("the address takes no path".to_owned()))?
-            .pop_if_empty()
-            .extend(["v1", "payments"]);
+        let below = |name| {
+            let mut url = base_url.clone();
+            url.path_segments_mut()
+                .map_err(|()| GatewayUnavailable("the address takes no path".to_owned()))?
+                .pop_if_empty()
+                .extend(["v1", name]);
+            Ok::<_, GatewayUnavailable>(url)
+        };
+        let (payments, checkouts) = (below("payments")?, below("checkouts")?);
         let webhook_key = hmac::Key::new(hmac::HMAC_SHA256, webhook_secret.expose_secret().as_bytes());
-        Ok(Self { client, payments, api_key, webhook_key })
+        Ok(Self { client, payments, checkouts, api_key, webhook_key })
     }
 
     async fn send(&self, request: RequestBuilder) -> Result<(StatusCode, Vec<u8>), GatewayUnavailable> {
@@ -171,6 +175,26 @@ impl PaymentGateway for Rebill {
             }
             other => Err(GatewayUnavailable(format!("it answered {other}")).into()),
         }
+    }
+
+    async fn checkout(&self, checkout: &Checkout) -> Result<Url, GatewayUnavailable> {
+        let request = self.client.post(self.checkouts.clone()).json(&CheckoutWire::from(checkout));
+        match self.send(request).await? {
+            (StatusCode::OK | StatusCode::CREATED, body) => opened(&body, &self.checkouts),
+            (other, _) => Err(GatewayUnavailable(format!("it answered {other}"))),
+        }
+    }
+}
+
+/// A page for a person: by TLS, or where the gateway itself is, which on a developer's machine speaks plain HTTP.
+fn opened(body: &[u8], gateway: &Url) -> Result<Url, GatewayUnavailable> {
+    let unreadable = |what: &str| GatewayUnavailable(format!("its checkout {what}"));
+    let OpenedWire { url } = serde_json::from_slice(body).map_err(|_| unreadable("has no address"))?;
+    let url = Url::parse(&url).map_err(|_| unreadable("has no address"))?;
+    if url.scheme() == "https" || url.origin() == gateway.origin() {
+        Ok(url)
+    } else {
+        Err(unreadable("is at an address that is not https"))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use domain::{
     AccountId, ChargeId,
-    payments::{Charge, Order, Payer, Payment, PaymentStatus},
+    payments::{Charge, Checkout, Order, Payer, Payment, PaymentStatus},
 };
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
@@ -116,17 +116,47 @@ pub(super) struct ChargeWire<'a> {
 impl<'a> From<&'a Charge> for ChargeWire<'a> {
     fn from(charge: &'a Charge) -> Self {
         let Charge { idempotency_key: _, customer_id, price, order } = charge;
+        Self { customer_id, amount: price.written(), currency: price.currency.as_str(), metadata: order.into() }
+    }
+}
+
+impl From<&Order> for MetadataWire {
+    fn from(order: &Order) -> Self {
+        let Order { account, item, charge } = order;
         Self {
-            customer_id,
-            amount: price.written(),
-            currency: price.currency.as_str(),
-            metadata: MetadataWire {
-                account_id: Some(order.account.to_string()),
-                item: Some(order.item.clone()),
-                charge_id: order.charge.map(|charge| charge.to_string()),
-            },
+            account_id: Some(account.to_string()),
+            item: Some(item.clone()),
+            charge_id: charge.map(|charge| charge.to_string()),
         }
     }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct CheckoutWire<'a> {
+    amount: String,
+    currency: &'a str,
+    metadata: MetadataWire,
+    success_url: &'a str,
+    cancel_url: &'a str,
+}
+
+impl<'a> From<&'a Checkout> for CheckoutWire<'a> {
+    fn from(checkout: &'a Checkout) -> Self {
+        let Checkout { price, order, paid_url, left_url } = checkout;
+        Self {
+            amount: price.written(),
+            currency: price.currency.as_str(),
+            metadata: order.into(),
+            success_url: paid_url.as_str(),
+            cancel_url: left_url.as_str(),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+pub(super) struct OpenedWire {
+    pub url: String,
 }
 
 #[derive(Deserialize)]

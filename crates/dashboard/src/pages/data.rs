@@ -4,7 +4,7 @@ mod arrive;
 mod jobs;
 
 pub use arrive::post;
-pub use jobs::{RUNS, job_head, jobs};
+pub use jobs::{RUNS, job_head, job_name, jobs, run_badge};
 
 use actix_web::{HttpRequest, HttpResponse, web::Data};
 use domain::{

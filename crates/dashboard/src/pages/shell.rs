@@ -2,14 +2,19 @@
 
 use domain::{accounts::Mode, people::Theme};
 use rust_decimal::Decimal;
+use tokio::try_join;
 
+use super::settings::Tab;
 use crate::{
     error::PageError,
     parts::icons::Icon,
     session::Viewer,
     state::State,
     text::Writer,
-    views::layout::{Group, Here, Keys, Link, Shell, Words},
+    views::{
+        layout::{Group, Here, Keys, Link, Shell, Words},
+        panel::Way,
+    },
 };
 
 /// The pages of the shop, in the order of the navigation.
@@ -42,7 +47,8 @@ pub async fn shell(
     here: Here,
     title: String,
 ) -> Result<Shell, PageError> {
-    let credits = state.credits.summary(viewer.account()).await?;
+    let user = &viewer.session().account.user_id;
+    let (credits, erasure) = try_join!(state.credits.summary(viewer.account()), state.erasures.standing(user))?;
     let say = |id: &str| writer.say(id);
     let link = |to: Here, icon: Icon| Link {
         address: to.address(),
@@ -68,7 +74,14 @@ pub async fn shell(
             Group { title: say("connections"), links: CONNECTIONS.map(|(to, icon)| link(to, icon)).into() },
         ],
         settings: link(Here::Settings, Icon::Settings),
-        credits: (say("credits"), writer.number(Decimal::from(credits.balance), 0)),
+        ending: erasure.map(|erasure| {
+            let day = writer.full_day(writer.zone.day_of(erasure.due_at));
+            Way {
+                text: writer.message("erase-notice").text("day", day).say(),
+                address: Tab::Erase.address().to_owned(),
+            }
+        }),
+        credits: (link(Here::Credits, Icon::Credits), writer.number(Decimal::from(credits.balance), 0)),
         mode: (say(if is_live { "live-shop" } else { "test-shop" }), say(if is_live { "to-test" } else { "to-live" })),
         other_mode: if is_live { Mode::Test.as_str() } else { Mode::Live.as_str() },
         person: session.person.name.clone(),

@@ -7,7 +7,7 @@ use actix_web::{
 };
 use domain::{
     UserId,
-    accounts::{NewUser, Plan},
+    accounts::{MAX_NAME_CHARS, NewUser, Plan},
     imports::CountryCode,
     log_in::Chosen,
     mail::Mail,
@@ -36,8 +36,6 @@ use crate::{
 };
 
 const TITLE: &str = "sign-up-title";
-/// Characters of a shop's name.
-const MAX_SHOP_CHARS: usize = 200;
 
 /// What shops of a country sell in, and when their days begin.
 const COUNTRIES: &[(&str, &str, &str)] = &[
@@ -158,7 +156,7 @@ pub async fn open(request: HttpRequest, token: Path<String>, state: Data<State>)
 /// The fields as what they mean, or what is wrong with them.
 fn read(fields: &Fields, writer: &Writer) -> Result<(String, Currency, Zone), Faults> {
     let shop = fields.shop.trim();
-    let shop_fault = shop.is_empty() || shop.chars().count() > MAX_SHOP_CHARS || shop.chars().any(char::is_control);
+    let shop_fault = shop.is_empty() || shop.chars().count() > MAX_NAME_CHARS || shop.chars().any(char::is_control);
     let (currency, zone) = (fields.currency.trim().to_uppercase().parse(), fields.zone.trim().parse());
     match (shop_fault, currency, zone) {
         (false, Ok(currency), Ok(zone)) => Ok((shop.to_owned(), currency, zone)),

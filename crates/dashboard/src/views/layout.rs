@@ -2,7 +2,7 @@
 
 use maud::{DOCTYPE, Markup, html};
 
-use super::plain::head;
+use super::{panel::Way, plain::head};
 use crate::parts::icons::{Icon, icon, logo};
 
 /// The pages that the navigation leads to.
@@ -23,6 +23,7 @@ pub enum Here {
     Alerts,
     Webhooks,
     Keys,
+    Credits,
 }
 
 impl Here {
@@ -53,12 +54,13 @@ impl Here {
             Self::Ads => "/ads",
             Self::Creatives => "/creatives",
             Self::Customers => "/customers",
-            Self::Settings => "/settings/sessions",
+            Self::Settings => "/settings",
             Self::Data => "/data",
             Self::Integrations => "/integrations",
             Self::Alerts => "/alerts",
             Self::Webhooks => "/webhooks",
             Self::Keys => "/keys",
+            Self::Credits => "/credits",
         }
     }
 
@@ -80,6 +82,7 @@ impl Here {
             Self::Alerts => "alerts",
             Self::Webhooks => "webhooks",
             Self::Keys => "keys",
+            Self::Credits => "credits",
         }
     }
 }
@@ -124,8 +127,10 @@ pub struct Shell {
     pub is_test: bool,
     pub groups: Vec<Group>,
     pub settings: Link,
-    /// What the balance is called, and how many credits there are.
-    pub credits: (String, String),
+    /// That the account ends soon, and where that is undone.
+    pub ending: Option<Way>,
+    /// The page of the credits, and how many there are.
+    pub credits: (Link, String),
     /// What is looked at, and the words of the button that changes it.
     pub mode: (String, String),
     pub other_mode: &'static str,
@@ -148,7 +153,10 @@ pub fn page(shell: &Shell, body: &Markup) -> Markup {
                     span.soft { (shell.as_of) }
                 }
                 (navigation(shell))
-                main #main { (body) }
+                main #main {
+                    @if let Some(way) = &shell.ending { p.note.bad { a href=(way.address) { (way.text) } } }
+                    (body)
+                }
                 (keys(&shell.words.keys))
             }
         }
@@ -163,11 +171,13 @@ fn navigation(shell: &Shell) -> Markup {
                 div { h2 { (group.title) } ul { @for link in &group.links { li { (item(link)) } } } }
             }
             div.who {
-                ul { li { (item(&shell.settings)) } }
+                ul {
+                    li { (counted(&shell.credits.0, &shell.credits.1)) }
+                    li { (item(&shell.settings)) }
+                }
                 button.btn.plain.full type="button" popovertarget="keys" data-key="?" data-help title=(shell.words.keys.list) {
                     (shell.words.keys.button) span.n aria-hidden="true" { "?" }
                 }
-                p.credits { (icon(Icon::Credits)) (shell.credits.0) span.n { (shell.credits.1) } }
                 form method="post" action="/mode" {
                     input type="hidden" name="mode" value=(shell.other_mode);
                     button.btn.plain.full { (shell.mode.0) span.n { (shell.mode.1) } }
@@ -194,9 +204,18 @@ fn keys(words: &Keys) -> Markup {
 }
 
 fn item(link: &Link) -> Markup {
+    with(link, &html! {})
+}
+
+/// A link with a number at its end.
+fn counted(link: &Link, count: &str) -> Markup {
+    with(link, &html! { span.n { (count) } })
+}
+
+fn with(link: &Link, end: &Markup) -> Markup {
     html! {
         a href=(link.address) data-key=[link.keys] aria-current=[link.is_here.then_some("page")] {
-            (icon(link.icon)) (link.text)
+            (icon(link.icon)) (link.text) (end)
         }
     }
 }

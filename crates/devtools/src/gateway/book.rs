@@ -7,6 +7,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use url::Url;
 
 /// A payment as it is answered.
 #[derive(Debug, Clone, Serialize)]
@@ -68,9 +69,21 @@ pub struct RecordedCharge {
     pub answer: Result<String, String>,
 }
 
+/// A page where somebody may pay.
+#[derive(Debug, Clone)]
+pub struct OpenCheckout {
+    pub amount: String,
+    pub currency: String,
+    pub metadata: BTreeMap<String, String>,
+    pub success_url: Url,
+    pub cancel_url: Url,
+}
+
 #[derive(Default)]
 pub struct Pages {
     pub payments: BTreeMap<String, Payment>,
+    /// Those that nobody has paid on, by the last part of their address.
+    pub checkouts: HashMap<String, OpenCheckout>,
     /// By idempotency key.
     pub charges: HashMap<String, RecordedCharge>,
     /// By e-mail address.

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use super::{
     Gateway,
     book::{Customer, Faults, Payment, RecordedCharge, Status},
+    checkout,
 };
 
 const HELP: &str = "\
@@ -22,6 +23,8 @@ A payment gateway for development. It takes no money and forgets everything when
 
 POST /v1/payments               charge a customer   (Authorization: Bearer …, Idempotency-Key)
 GET  /v1/payments/{id}          look a payment up   (Authorization: Bearer …)
+POST /v1/checkouts              open a page where a person pays (Authorization: Bearer …)
+GET  /checkout/{id}             that page
 
 POST /dev/checkout              pay as a person: {\"account_id\":1,\"item\":\"credits_500\",\"email\":\"me@example.com\"}
                                 also \"status\":\"PENDING\", \"amount\":\"1.00\", \"currency\":\"ARS\"
@@ -41,7 +44,10 @@ pub fn server(gateway: Gateway, listener: TcpListener) -> std::io::Result<Server
             .route("/", web::get().to(async || HELP))
             .route("/v1/payments", web::post().to(charge))
             .route("/v1/payments/{id}", web::get().to(find))
-            .route("/dev/checkout", web::post().to(checkout))
+            .route("/v1/checkouts", web::post().to(checkout::open))
+            .route("/checkout/{id}", web::get().to(checkout::show))
+            .route("/checkout/{id}", web::post().to(checkout::pay))
+            .route("/dev/checkout", web::post().to(pay))
             .route("/dev/payments", web::get().to(list))
             .route("/dev/payments/{id}", web::post().to(change))
             .route("/dev/notify", web::put().to(set_notify))
@@ -50,7 +56,7 @@ pub fn server(gateway: Gateway, listener: TcpListener) -> std::io::Result<Server
     Ok(server.workers(1).listen(listener)?.disable_signals().shutdown_timeout(1).run())
 }
 
-fn refuse(status: StatusCode, code: &str) -> HttpResponse {
+pub(super) fn refuse(status: StatusCode, code: &str) -> HttpResponse {
     HttpResponse::build(status).json(json!({ "code": code }))
 }
 
@@ -64,12 +70,12 @@ fn unreadable(fault: JsonPayloadError, _: &HttpRequest) -> actix_web::Error {
 }
 
 /// Whether the request carries the key.
-fn is_admitted(gateway: &Gateway, request: &HttpRequest) -> bool {
+pub(super) fn is_admitted(gateway: &Gateway, request: &HttpRequest) -> bool {
     let header = request.headers().get("authorization").and_then(|value| value.to_str().ok());
     header.and_then(|value| value.strip_prefix("Bearer ")).is_some_and(|token| gateway.knows(token))
 }
 
-async fn slow(faults: &Faults) {
+pub(super) async fn slow(faults: &Faults) {
     tokio::time::sleep(Duration::from_millis(faults.slow_ms)).await;
 }
 
@@ -141,7 +147,7 @@ fn charge_once(gateway: &Gateway, key: &str, body: Value, faults: &Faults) -> Re
 }
 
 /// Digits, and perhaps a dot and some more.
-fn is_amount(text: &str) -> bool {
+pub(super) fn is_amount(text: &str) -> bool {
     let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     digits(whole) && digits(part) && text.bytes().any(|byte| (b'1'..=b'9').contains(&byte))
@@ -175,7 +181,7 @@ struct Checkout {
     currency: Option<String>,
 }
 
-async fn checkout(asked: Json<Checkout>, gateway: Data<Gateway>) -> HttpResponse {
+async fn pay(asked: Json<Checkout>, gateway: Data<Gateway>) -> HttpResponse {
     let Checkout { account_id, item, email, status, amount, currency } = asked.into_inner();
     let packs = gateway.prices.packs().iter().map(|pack| (pack.key.clone(), pack.price));
     let plans = gateway.prices.plans().iter().map(|plan| (plan.key(), plan.price));

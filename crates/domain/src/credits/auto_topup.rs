@@ -45,6 +45,55 @@ pub struct AutoTopupChange {
     pub monthly_cap: Option<Option<i64>>,
 }
 
+/// Settings as somebody asks for them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Asked {
+    pub enabled: bool,
+    pub threshold: Option<i64>,
+    pub top_up_amount: Option<i64>,
+    pub monthly_cap: Option<i64>,
+}
+
+/// Why settings cannot be taken.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidSettings {
+    /// Needed to switch it on.
+    #[error("{0} is missing")]
+    Missing(&'static str),
+    #[error("the threshold is 1 to {MAX_THRESHOLD} credits")]
+    Threshold,
+    /// No pack has that size; those that have one.
+    #[error("no pack has that size")]
+    Size(Vec<i64>),
+    /// Less than one top-up, or than 1.
+    #[error("the monthly cap is at least {0}")]
+    Cap(i64),
+}
+
+/// The change that is asked for. Switching on sets everything, switching off only what is said.
+///
+/// # Errors
+/// [`InvalidSettings`], the first of them.
+pub fn checked(asked: Asked, prices: &PriceList) -> Result<AutoTopupChange, InvalidSettings> {
+    let Asked { enabled, threshold, top_up_amount, monthly_cap } = asked;
+    if top_up_amount.is_some_and(|credits| !prices.sizes().contains(&credits)) {
+        return Err(InvalidSettings::Size(prices.sizes()));
+    }
+    if threshold.is_some_and(|credits| !(1..=MAX_THRESHOLD).contains(&credits)) {
+        return Err(InvalidSettings::Threshold);
+    }
+    if enabled {
+        threshold.ok_or(InvalidSettings::Missing("threshold"))?;
+        top_up_amount.ok_or(InvalidSettings::Missing("top_up_amount"))?;
+    }
+    let least = top_up_amount.unwrap_or(1);
+    if monthly_cap.is_some_and(|cap| cap < least) {
+        return Err(InvalidSettings::Cap(least));
+    }
+    let monthly_cap = if enabled { Some(monthly_cap) } else { monthly_cap.map(Some) };
+    Ok(AutoTopupChange { enabled, threshold, top_up_amount, monthly_cap })
+}
+
 /// What holds for every account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rules {

@@ -143,6 +143,19 @@ impl PriceList {
         packs.clone().find(|pack| pack.price.currency == currency).or_else(|| packs.next())
     }
 
+    /// Every pack once: at its price in `currency` if it has one, else at the first that is listed.
+    pub fn packs_in(&self, currency: Currency) -> Vec<&CreditPack> {
+        let mut chosen: Vec<&CreditPack> = Vec::new();
+        for pack in &self.packs {
+            match chosen.iter_mut().find(|known| known.key == pack.key) {
+                Some(known) if pack.price.currency == currency => *known = pack,
+                Some(_) => {}
+                None => chosen.push(pack),
+            }
+        }
+        chosen
+    }
+
     /// How many credits an automatic top-up may add, in rising order.
     pub fn sizes(&self) -> Vec<i64> {
         let mut sizes: Vec<_> = self.packs.iter().map(|pack| pack.credits.get()).collect();
@@ -220,6 +233,11 @@ mod tests {
         assert_eq!(list.pack_of(500, eur).unwrap().price.amount, dec!(8.50));
         assert_eq!(list.pack_of(500, jpy).unwrap().price.currency, usd);
         assert_eq!(list.pack_of(501, usd), None);
+        let packs = |currency| -> Vec<_> {
+            list.packs_in(currency).iter().map(|pack| (pack.key.as_str(), pack.price.currency)).collect()
+        };
+        assert_eq!(packs(eur), [("small", eur), ("big", usd)]);
+        assert_eq!(packs(jpy), [("small", usd), ("big", usd)]);
     }
 
     #[rstest]

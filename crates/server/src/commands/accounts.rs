@@ -7,8 +7,8 @@ use anyhow::Context;
 use clap::Subcommand;
 use domain::{
     AccountId, UserId,
-    accounts::{Account, AccountChange, AccountStore, NewUser, Plan},
-    imports::{CountryCode, InvalidCountryCode, MAX_AMOUNT},
+    accounts::{Account, AccountChange, AccountStore, MAX_NAME_CHARS, NewUser, Plan, parse_amount, parse_share},
+    imports::{CountryCode, InvalidCountryCode},
     language::Language,
     money::Currency,
     texts::Locale,
@@ -22,7 +22,6 @@ use time::OffsetDateTime;
 use crate::{output::rfc3339, random};
 
 /// Characters of an account's name.
-const MAX_NAME_CHARS: usize = 200;
 
 #[derive(Debug, Subcommand)]
 pub enum AccountsCommand {
@@ -84,6 +83,9 @@ pub struct SetArgs {
     /// The account
     #[arg(value_name = "ID")]
     account: i64,
+    /// Name of the shop
+    #[arg(long, value_parser = name)]
+    name: Option<String>,
     /// IANA time zone: all days are computed again by it
     #[arg(long)]
     timezone: Option<Zone>,
@@ -97,16 +99,16 @@ pub struct SetArgs {
     #[arg(long, value_parser = country)]
     country: Option<Country>,
     /// Share of an order's revenue that is paid as a fee where the shop does not state it, such as 0.029
-    #[arg(long, value_parser = share)]
+    #[arg(long, value_parser = parse_share)]
     fee_rate: Option<Decimal>,
     /// Fee per order on top of it
-    #[arg(long, value_parser = amount)]
+    #[arg(long, value_parser = parse_amount)]
     fee_fixed: Option<Decimal>,
     /// Cost of shipping an order where the shop does not state it
-    #[arg(long, value_parser = amount)]
+    #[arg(long, value_parser = parse_amount)]
     shipping_per_order: Option<Decimal>,
     /// Share of revenue that goods cost where neither their own cost nor that of their category is known, such as 0.4
-    #[arg(long, value_parser = share)]
+    #[arg(long, value_parser = parse_share)]
     cogs_ratio: Option<Decimal>,
     /// Print JSON
     #[arg(long)]
@@ -129,6 +131,14 @@ impl FromStr for Holidays {
     }
 }
 
+fn name(text: &str) -> Result<String, String> {
+    match domain::text::check(text, MAX_NAME_CHARS) {
+        Ok(()) if text.trim().is_empty() => Err("a name is 1 to 200 characters".to_owned()),
+        Ok(()) => Ok(text.trim().to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
 /// A country, or none.
 type Country = Option<CountryCode>;
 
@@ -138,16 +148,6 @@ fn country(text: &str) -> Result<Country, String> {
     } else {
         text.parse().map(Some).map_err(|error: InvalidCountryCode| error.to_string())
     }
-}
-
-fn share(text: &str) -> Result<Decimal, String> {
-    let within = |value: &Decimal| *value >= Decimal::ZERO && *value <= Decimal::ONE && value.normalize().scale() <= 5;
-    text.parse().ok().filter(within).ok_or_else(|| "a share is 0 to 1 with at most 5 decimals".to_owned())
-}
-
-fn amount(text: &str) -> Result<Decimal, String> {
-    let within = |value: &Decimal| *value >= Decimal::ZERO && *value <= MAX_AMOUNT && value.normalize().scale() <= 6;
-    text.parse().ok().filter(within).ok_or_else(|| "an amount is 0 or more with at most 6 decimals".to_owned())
 }
 
 pub async fn run(command: AccountsCommand, store: &Store) -> anyhow::Result<()> {
@@ -201,6 +201,7 @@ pub async fn create(
 
 async fn set(store: &Store, args: &SetArgs) -> anyhow::Result<Account> {
     let change = AccountChange {
+        name: args.name.clone(),
         timezone: args.timezone.clone(),
         holiday_country: args.holidays.map(|Holidays(country)| country),
         language: args.language,
@@ -210,7 +211,7 @@ async fn set(store: &Store, args: &SetArgs) -> anyhow::Result<Account> {
         shipping_per_order: args.shipping_per_order,
         cogs_ratio: args.cogs_ratio,
     };
-    let changed = store.change(AccountId(args.account), change).await?;
+    let changed = store.change(AccountId(args.account), change, None, OffsetDateTime::now_utc()).await?;
     changed.with_context(|| format!("there is no account {}; `api accounts list` shows which there are", args.account))
 }
 

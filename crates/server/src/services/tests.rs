@@ -20,12 +20,14 @@ use crate::{commands::keys, config::Flags};
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Every task that runs for as long as the process does. One that is missing here is not known to come back.
-const TASKS: [&str; 17] = [
+const TASKS: [&str; 19] = [
     "ai",
     "alerts",
     "auto_topup",
     "deliveries",
     "delivery_listener",
+    "erasures",
+    "exports",
     "key_uses",
     "mails",
     "metrics_upkeep",

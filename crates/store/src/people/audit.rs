@@ -42,7 +42,7 @@ statement!(
 );
 
 /// Adds an entry within the transaction of what it notes.
-pub(super) async fn add(connection: &mut AsyncPgConnection, entry: &Entry, now: OffsetDateTime) -> QueryResult<()> {
+pub(crate) async fn add(connection: &mut AsyncPgConnection, entry: &Entry, now: OffsetDateTime) -> QueryResult<()> {
     let Entry { user, by, action, target, address, before, after } = entry;
     let (kind, person, name) = match by {
         Actor::Person { id, name } => ("person", Some(id.0), Some(name.as_str())),

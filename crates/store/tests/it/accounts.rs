@@ -6,8 +6,11 @@ use domain::{
     profit::{Assumptions, ProfitStore},
 };
 use rust_decimal::dec;
+use time::{OffsetDateTime, macros::datetime};
 
 use crate::{database::fresh, shop};
+
+const NOW: OffsetDateTime = datetime!(2026-03-02 03:00 UTC);
 
 #[tokio::test]
 async fn an_account_changes_in_what_is_given_and_alone() {
@@ -19,7 +22,7 @@ async fn an_account_changes_in_what_is_given_and_alone() {
         fee_rate: Some(dec!(0.0349)),
         ..AccountChange::default()
     };
-    let changed = db.store.change(mine, change).await.unwrap().unwrap();
+    let changed = db.store.change(mine, change, None, NOW).await.unwrap().unwrap();
     assert_eq!((changed.timezone.name(), changed.holiday_country), ("Europe/Lisbon", Some("PT".parse().unwrap())));
     let expected = Assumptions {
         fee_rate: dec!(0.0349),
@@ -28,11 +31,11 @@ async fn an_account_changes_in_what_is_given_and_alone() {
         cogs_ratio: dec!(0.5),
     };
     assert_eq!(db.store.assumptions(mine).await.unwrap(), expected);
-    let unchanged = db.store.change(mine, AccountChange::default()).await.unwrap();
+    let unchanged = db.store.change(mine, AccountChange::default(), None, NOW).await.unwrap();
     assert_eq!(unchanged, Some(changed));
     let none = AccountChange { holiday_country: Some(None), ..AccountChange::default() };
-    assert_eq!(db.store.change(mine, none).await.unwrap().unwrap().holiday_country, None);
+    assert_eq!(db.store.change(mine, none, None, NOW).await.unwrap().unwrap().holiday_country, None);
     let other = AccountStore::find(&*db.store, theirs).await.unwrap().unwrap();
     assert_eq!((other.timezone.name(), other.holiday_country), ("UTC", None));
-    assert_eq!(db.store.change(AccountId(i64::MAX), AccountChange::default()).await.unwrap(), None);
+    assert_eq!(db.store.change(AccountId(i64::MAX), AccountChange::default(), None, NOW).await.unwrap(), None);
 }

@@ -6,12 +6,14 @@ use crate::database::fresh;
 const EVERYWHERE: [&str; 4] = ["users", "accounts", "api_keys", "platforms"];
 /// Neither, but on the coordinator alone: what says what the schema is and which keys seal, which account a payment or a
 /// shop belongs to (their keys cannot have the account), what is or was for sale to everyone, how the service itself has
-/// fared, and who logs in.
-const LOCAL: [&str; 22] = [
+/// fared, who logs in, and what is left of who is gone.
+const LOCAL: [&str; 24] = [
     "__diesel_schema_migrations",
     "challenges",
+    "closed_ledger",
     "data_keys",
     "devices",
+    "erasures",
     "incident_updates",
     "incident_watches",
     "incidents",

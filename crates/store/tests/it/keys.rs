@@ -132,7 +132,7 @@ async fn a_held_key_follows_a_change_of_its_account_elsewhere() {
 
     until_held(&cache, &sql, &key).await;
     let zone = AccountChange { timezone: Some("Europe/Berlin".parse().unwrap()), ..AccountChange::default() };
-    store.change(account, zone).await.unwrap();
+    store.change(account, zone, None, NOW).await.unwrap();
     // Far below the time that a key is held at most.
     let arrived = async || profile().await.timezone.name() == "Europe/Berlin";
     assert!(within(PATIENCE, arrived).await, "the zone did not arrive");

@@ -7,13 +7,15 @@ use domain::accounts::Platform;
 use crate::database::fresh;
 
 /// Tables that are looked up before an account is known, that name the accounts, or that belong to none.
-const GLOBAL: [&str; 25] = [
+const GLOBAL: [&str; 27] = [
     "users",
     "accounts",
     "api_keys",
     "challenges",
+    "closed_ledger",
     "data_keys",
     "devices",
+    "erasures",
     "incident_updates",
     "incident_watches",
     "incidents",

@@ -119,3 +119,15 @@ fn what_cannot_be_read_is_no_payment(#[case] field: &str, #[case] value: serde_j
 fn a_payment_for_something_else_has_no_order(#[case] field: &str, #[case] value: serde_json::Value) {
     assert_eq!(wire(|wire| *wire.pointer_mut(field).unwrap() = value).unwrap().order, None);
 }
+
+#[rstest]
+#[case(r#"{"id":"chk_1","url":"https://pay.example.com/c/1"}"#, Some("https://pay.example.com/c/1"))]
+#[case(r#"{"url":"http://127.0.0.1:1/checkout/1"}"#, Some("http://127.0.0.1:1/checkout/1"))]
+#[case(r#"{"url":"http://pay.example.com/c/1"}"#, None)]
+#[case(r#"{"url":"javascript:alert(1)"}"#, None)]
+#[case(r#"{"url":"/c/1"}"#, None)]
+#[case("{}", None)]
+fn a_person_is_sent_to_pages_of_the_gateway_only(#[case] body: &str, #[case] url: Option<&str>) {
+    let found = opened(body.as_bytes(), &gateway().checkouts);
+    assert_eq!(found.ok().as_ref().map(Url::as_str), url);
+}

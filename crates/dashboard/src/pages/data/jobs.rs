@@ -27,7 +27,7 @@ pub fn job_head(writer: &Writer) -> Vec<Head> {
 pub fn jobs(writer: &Writer, runs: &[Run], is_requested: bool) -> Panel<Row> {
     let row = |job: &JobName| {
         let run = runs.iter().find(|run| run.job == *job);
-        let name = writer.say(&format!("job-{job}"));
+        let name = job_name(writer, *job);
         let cells = match run {
             Some(run) => vec![
                 Cell::Badge(Some(run_badge(writer, run.state))),
@@ -53,7 +53,12 @@ pub fn jobs(writer: &Writer, runs: &[Run], is_requested: bool) -> Panel<Row> {
     }
 }
 
-fn run_badge(writer: &Writer, state: RunState) -> Badge {
+/// How a job is called.
+pub fn job_name(writer: &Writer, job: JobName) -> String {
+    writer.say(&format!("job-{job}"))
+}
+
+pub fn run_badge(writer: &Writer, state: RunState) -> Badge {
     let (class, sign) = match state {
         RunState::Running => ("", "↻"),
         RunState::Done => ("good", "✓"),

@@ -1,9 +1,11 @@
 //! Connections, credits and webhooks: risks without an amount, of a severity that is fixed.
 
+use rust_decimal::prelude::ToPrimitive;
 use time::{Duration, OffsetDateTime};
 
 use crate::{
     InsightId,
+    credits::runway::days_left,
     insights::Severity,
     integrations::STALE_AFTER,
     risks::{ConnectedShop, Credits, FailingWebhook},
@@ -14,8 +16,6 @@ use super::{Action, Assumption, Evidence, Finding, Kind, Links, Measure, finding
 
 /// A connection that is stale for longer is a high risk.
 const LONG_STALE: Duration = Duration::hours(72);
-/// The use of credits is the mean of so many days.
-const USE_DAYS: f64 = 14.0;
 /// Credits that last for fewer days are low; for fewer than the second, a high risk.
 const LOW_DAYS: f64 = 7.0;
 const VERY_LOW_DAYS: f64 = 2.0;
@@ -46,10 +46,10 @@ pub fn integration_stale(
 pub fn low_credits(credits: Credits) -> Option<Finding> {
     let Credits { balance, used_14d, auto_topup_enabled, auto_topup_failures } = credits;
     let is_recharged = auto_topup_enabled && auto_topup_failures == 0;
-    if used_14d <= 0 || is_recharged {
+    if is_recharged {
         return None;
     }
-    let days_left = number(balance.max(0)) / (number(used_14d) / USE_DAYS);
+    let days_left = days_left(balance, used_14d)?.to_f64()?;
     (days_left < LOW_DAYS).then(|| Finding {
         severity: if days_left < VERY_LOW_DAYS { Severity::High } else { Severity::Medium },
         evidence: vec![held(Measure::DaysLeft, days_left, LOW_DAYS), seen(Measure::CreditsUsed14d, number(used_14d))],

@@ -10,7 +10,6 @@ use domain::{
     usage::UsageStore,
 };
 use serde_json::Map;
-use time::macros::date;
 use tokio_postgres::error::SqlState;
 
 use super::{
@@ -108,7 +107,7 @@ async fn an_account_without_a_balance_has_an_empty_one() {
     let payer = nothing().await;
     let shown = db.store.summary(payer).await.unwrap();
     assert_eq!((shown.balance, shown.auto_topup, shown.recent_transactions.len()), (0, AutoTopup::default(), 0));
-    let used = db.store.read(payer, &"UTC".parse().unwrap(), date!(2026 - 01 - 01)).await.unwrap();
+    let used = db.store.read(payer, &"UTC".parse().unwrap(), START).await.unwrap();
     assert_eq!((used.balance, used.days.len()), (0, 0));
     let refused = db.store.debit(debit(payer, 5, "a"), START).await;
     assert!(matches!(refused, Err(DebitError::Insufficient { balance: 0 })), "{refused:?}");

@@ -35,9 +35,14 @@ async fn a_day_of_25_hours_and_one_of_23_are_one_day_each() {
     db.store.refund(refund(payer, "job-32", "undo"), datetime!(2026-10-26 00:00 UTC)).await.unwrap();
 
     let zone: Zone = "Europe/Madrid".parse().unwrap();
-    let read = db.store.read(payer, &zone, date!(2026 - 03 - 29)).await.unwrap();
-    assert_eq!(read.balance, 10_000 - 1_023 + 32);
-    let mut days = read.days;
+    // 29 March is the first of the 180 days that end on 24 September; so it is for whoever looks then.
+    let september = db.store.read(payer, &zone, datetime!(2026-09-24 12:00 UTC)).await.unwrap();
+    assert!(september.days.iter().all(|used| used.day >= date!(2026 - 03 - 29)));
+    let read = db.store.read(payer, &zone, datetime!(2026-10-26 12:00 UTC)).await.unwrap();
+    assert_eq!((read.balance, read.used_lately), (10_000 - 1_023 + 32, 1_023 - 15 - 32));
+    let mut days = september.days;
+    days.retain(|used| used.day < date!(2026 - 06 - 01));
+    days.extend(read.days);
     days.sort_by_key(|used| used.day);
     let day = |day, consumed, debits, refunded| DayUse {
         day,
@@ -53,7 +58,8 @@ async fn a_day_of_25_hours_and_one_of_23_are_one_day_each() {
     ];
     assert_eq!(days, expected);
 
-    let utc = db.store.read(payer, &"UTC".parse().unwrap(), date!(2026 - 10 - 25)).await.unwrap();
-    let consumed: i64 = utc.days.iter().map(|used| used.figures.consumed).sum();
+    let utc = db.store.read(payer, &"UTC".parse().unwrap(), datetime!(2026-10-25 23:30 UTC)).await.unwrap();
+    let october = utc.days.iter().filter(|used| used.day >= date!(2026 - 10 - 25));
+    let consumed: i64 = october.map(|used| used.figures.consumed).sum();
     assert_eq!(consumed, 64 + 128 + 256 + 512);
 }

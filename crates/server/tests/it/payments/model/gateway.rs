@@ -9,13 +9,14 @@ use async_trait::async_trait;
 use domain::{
     AccountId,
     payments::{
-        Charge, ChargeError, GatewayUnavailable, NotificationRefused, Order, Payer, Payment, PaymentGateway, PaymentId,
-        PaymentStatus,
+        Charge, ChargeError, Checkout, GatewayUnavailable, NotificationRefused, Order, Payer, Payment, PaymentGateway,
+        PaymentId, PaymentStatus,
     },
 };
 use proptest::sample::Index;
 use rust_decimal::Decimal;
 use time::OffsetDateTime;
+use url::Url;
 
 /// How charges go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -149,5 +150,8 @@ impl PaymentGateway for FakeGateway {
             return Err(GatewayUnavailable("the answer is lost".to_owned()).into());
         }
         Ok(payment)
+    }
+    async fn checkout(&self, _: &Checkout) -> Result<Url, GatewayUnavailable> {
+        Err(GatewayUnavailable("nobody pays by hand here".to_owned()))
     }
 }

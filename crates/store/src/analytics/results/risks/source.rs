@@ -8,6 +8,7 @@ use diesel::{
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, CustomerId, InsightId, IntegrationId, ProductId, StoreError, SubscriptionId,
+    credits::runway::USE_DAYS,
     risks::{
         ChannelRevenue, ConnectedShop, Credits, CustomerBase, CustomerRevenue, FailingWebhook, LIKELY_CHURN,
         OpenInsight, ProductSales, RiskSource, Situation,
@@ -21,8 +22,6 @@ use crate::{Store, database::error::parse};
 /// Days that revenue is looked at, and those that a regular customer's is.
 const DAYS: i64 = 90;
 const CUSTOMER_DAYS: i64 = 365;
-/// Days that the use of credits is looked at.
-const CREDIT_DAYS: i64 = 14;
 
 statement!(
     Products(account: i64 => BigInt, first: Date => SqlDate, last: Date => SqlDate) -> ProductRow = "
@@ -252,7 +251,7 @@ async fn read(
         leaving: Leaving { account, first: of_customer, last, churn: LIKELY_CHURN }.load(connection).await?,
         channels: Channels { account, first, last }.load(connection).await?,
         shops: Shops { account }.load(connection).await?,
-        credits: CreditsLeft { account, since: now - Duration::days(CREDIT_DAYS) }.get_result(connection).await?,
+        credits: CreditsLeft { account, since: now - Duration::days(USE_DAYS) }.get_result(connection).await?,
         webhooks: Webhooks { account }.load(connection).await?,
         insights: Insights { account }.load(connection).await?,
     })

@@ -1,0 +1,57 @@
+//! Erases the users whose time to undo it is over.
+
+use std::{future::Future, sync::Arc, time::Duration};
+
+use domain::{
+    StoreError,
+    erasure::{Eraser, ErasureStore},
+};
+use tokio::time::sleep;
+
+use crate::{deliveries::Clock, outage};
+
+/// How often it is looked whether anybody is due.
+const EVERY: Duration = Duration::from_secs(60);
+/// Users that are looked at.
+const LOOKED_AT: i64 = 10;
+
+/// What users are erased with.
+#[derive(Clone)]
+pub struct ErasureWorker {
+    pub erasures: Arc<dyn ErasureStore>,
+    pub eraser: Arc<dyn Eraser>,
+    pub clock: Clock,
+}
+
+impl ErasureWorker {
+    /// Erases who is due until `stop`. What is under way then goes on the next time.
+    pub async fn run(self, stop: impl Future<Output = ()>) {
+        let mut stop = std::pin::pin!(stop);
+        loop {
+            let working = async {
+                if let Err(error) = self.tick().await {
+                    outage::warn(&error, "an account could not be erased yet");
+                }
+                sleep(EVERY).await;
+            };
+            tokio::select! {
+                () = &mut stop => return,
+                () = working => {}
+            }
+        }
+    }
+
+    /// Erases who is due. Gives how many there were.
+    ///
+    /// # Errors
+    /// Trouble with the database; what is left is tried again.
+    pub async fn tick(&self) -> Result<usize, StoreError> {
+        let now = (self.clock)();
+        let due = self.erasures.due(now, LOOKED_AT).await?;
+        for user in &due {
+            let rows = self.eraser.erase(user, now).await?;
+            tracing::info!(rows, "a user was erased");
+        }
+        Ok(due.len())
+    }
+}

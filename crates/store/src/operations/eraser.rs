@@ -1,0 +1,202 @@
+//! [`Eraser`] on Postgres: every row of every table that names an account, over a connection of its own.
+
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+use domain::{StoreError, UserId, erasure::Eraser};
+use time::OffsetDateTime;
+use tokio_postgres::Client;
+
+use crate::{Connect, database::error::driver_error};
+
+/// Removing a large account takes as long as it does.
+const SETTINGS: &str = "SET TIME ZONE 'UTC'; SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0";
+
+session_statement!(
+    after [""] =>
+    /// Both accounts, and copies of them as of a day.
+    ACCOUNTS(user: Text) -> (id: BigInt) = "SELECT id FROM accounts WHERE user_id = $1 ORDER BY id"
+);
+
+session_statement!(
+    after [""] =>
+    /// Tables with rows of accounts, as they have to be written in a statement.
+    TABLES() -> (name: Text, written: Text) = "
+    SELECT c.relname::text AS name, format('public.%I', c.relname) AS written FROM pg_class c
+    WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+        AND EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'account_id' AND NOT a.attisdropped)
+    ORDER BY c.relname"
+);
+
+session_statement!(
+    after [""] =>
+    /// Which tables refer to which.
+    REFERENCES() -> (referring: Text, referred: Text) = "
+    SELECT DISTINCT a.relname::text AS referring, b.relname::text AS referred
+    FROM pg_constraint k JOIN pg_class a ON a.oid = k.conrelid JOIN pg_class b ON b.oid = k.confrelid
+    WHERE k.contype = 'f' AND k.conparentid = 0 AND a.oid <> b.oid AND k.connamespace = 'public'::regnamespace"
+);
+
+session_statement!(
+    after [""] =>
+    /// The amounts stay, and nothing that says whose they were.
+    CLOSE_LEDGER(account: BigInt, now: Timestamptz) -> () = "
+    INSERT INTO closed_ledger (kind, amount, created_at, closed_at)
+    SELECT kind, amount, created_at, $2 FROM credit_transactions WHERE account_id = $1"
+);
+
+/// What ends with the user, in this order: it ends in one transaction, with the accounts.
+const OF_USER: [&str; 6] = [
+    "DELETE FROM accounts WHERE user_id = $1 AND copy_of IS NOT NULL",
+    "DELETE FROM accounts WHERE user_id = $1",
+    "DELETE FROM sessions WHERE user_id = $1",
+    "DELETE FROM links WHERE user_id = $1",
+    "DELETE FROM mails WHERE facts->>'user' = $1",
+    "DELETE FROM erasures WHERE user_id = $1",
+];
+
+session_statement!(
+    after [""] =>
+    /// Members, who are looked at once they are none any more.
+    LEAVE(user: Text) -> (person_id: BigInt) = "DELETE FROM memberships WHERE user_id = $1 RETURNING person_id"
+);
+
+/// What ends with a person who belongs to nobody, in this order.
+const OF_PERSON: [&str; 7] = [
+    "DELETE FROM sessions WHERE person_id = $1",
+    "DELETE FROM links WHERE person_id = $1",
+    "DELETE FROM devices WHERE person_id = $1",
+    "DELETE FROM challenges WHERE person_id = $1",
+    "DELETE FROM recovery_codes WHERE person_id = $1",
+    "DELETE FROM second_factors WHERE person_id = $1",
+    "DELETE FROM people WHERE id = $1",
+];
+
+session_statement!(
+    after [""] =>
+    BELONGS(person: BigInt) -> (belongs: Bool) = "
+    SELECT EXISTS (SELECT FROM memberships WHERE person_id = $1) AS belongs"
+);
+
+/// Erases users over a connection of its own.
+#[derive(Debug, Clone)]
+pub struct RowEraser {
+    connect: Connect,
+}
+
+impl RowEraser {
+    pub const fn new(connect: Connect) -> Self {
+        Self { connect }
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "it ends with its connection, whose user notices")]
+    async fn open(&self) -> Result<Client, StoreError> {
+        let (client, connection) = self.connect.open().await.map_err(driver_error)?;
+        tokio::spawn(async move {
+            // The client's calls report the same error.
+            let _ = connection.await;
+        });
+        client.batch_execute(SETTINGS).await.map_err(driver_error)?;
+        Ok(client)
+    }
+}
+
+/// Tables in an order in which none is emptied before what refers to it.
+fn ordered(tables: Vec<(String, String)>, references: &[(String, String)]) -> Vec<(String, String)> {
+    let (mut left, mut ordered) = (tables, Vec::new());
+    while !left.is_empty() {
+        let names: BTreeSet<&String> = left.iter().map(|(name, _)| name).collect();
+        let is_free = |name: &String| {
+            !references.iter().any(|(referring, referred)| referred == name && names.contains(referring))
+        };
+        let (free, held): (Vec<_>, Vec<_>) = left.iter().cloned().partition(|(name, _)| is_free(name));
+        // Tables that refer to each other in a circle: the database says so when the first of them is emptied.
+        let (free, held) = if free.is_empty() { (held, free) } else { (free, held) };
+        ordered.extend(free);
+        left = held;
+    }
+    ordered
+}
+
+/// Empties a table of an account. Where it is the ledger, its amounts go over into the books in the same transaction.
+async fn empty(
+    client: &mut Client,
+    (name, written): (String, String),
+    account: i64,
+    now: OffsetDateTime,
+) -> Result<u64, tokio_postgres::Error> {
+    let transaction = client.transaction().await?;
+    if name == "credit_transactions" {
+        transaction.execute(CLOSE_LEDGER, &[&account, &now]).await?;
+    }
+    let rows = transaction.execute(&format!("DELETE FROM {written} WHERE account_id = $1"), &[&account]).await?;
+    transaction.commit().await?;
+    Ok(rows)
+}
+
+async fn remove(client: &mut Client, account: i64, now: OffsetDateTime) -> Result<u64, tokio_postgres::Error> {
+    let pair = |row: &tokio_postgres::Row| (row.get::<_, String>(0), row.get::<_, String>(1));
+    let tables = client.query(TABLES, &[]).await?.iter().map(pair).collect();
+    let references: Vec<_> = client.query(REFERENCES, &[]).await?.iter().map(pair).collect();
+    let mut rows = 0;
+    for table in ordered(tables, &references) {
+        rows += empty(client, table, account, now).await?;
+    }
+    Ok(rows)
+}
+
+async fn end(client: &mut Client, user: &str) -> Result<u64, tokio_postgres::Error> {
+    let transaction = client.transaction().await?;
+    let mut rows = 0;
+    for statement in OF_USER {
+        rows += transaction.execute(statement, &[&user]).await?;
+    }
+    for person in transaction.query(LEAVE, &[&user]).await? {
+        let person: i64 = person.get(0);
+        if transaction.query_one(BELONGS, &[&person]).await?.get(0) {
+            continue;
+        }
+        for statement in OF_PERSON {
+            rows += transaction.execute(statement, &[&person]).await?;
+        }
+    }
+    rows += transaction.execute("DELETE FROM users WHERE id = $1", &[&user]).await?;
+    transaction.commit().await?;
+    Ok(rows)
+}
+
+#[async_trait]
+impl Eraser for RowEraser {
+    async fn erase(&self, user: &UserId, now: OffsetDateTime) -> Result<u64, StoreError> {
+        let mut client = self.open().await?;
+        let accounts = client.query(ACCOUNTS, &[&user.as_str()]).await.map_err(driver_error)?;
+        let mut rows = 0;
+        for account in accounts {
+            rows += remove(&mut client, account.get(0), now).await.map_err(driver_error)?;
+        }
+        // What a job wrote meanwhile refers to the account, which then stays until the next time.
+        Ok(rows + end(&mut client, user.as_str()).await.map_err(driver_error)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_refers_to_a_table_comes_before_it() {
+        let table = |name: &str| (name.to_owned(), format!("public.{name}"));
+        let refers = |from: &str, to: &str| (from.to_owned(), to.to_owned());
+        let tables = vec![table("customers"), table("lines"), table("orders")];
+        let references = [refers("orders", "customers"), refers("lines", "orders"), refers("orders", "accounts")];
+        let names: Vec<_> = ordered(tables, &references).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["lines", "orders", "customers"]);
+    }
+
+    #[test]
+    fn a_circle_does_not_hold_it_up() {
+        let tables = vec![("a".to_owned(), String::new()), ("b".to_owned(), String::new())];
+        let circle = [("a".to_owned(), "b".to_owned()), ("b".to_owned(), "a".to_owned())];
+        assert_eq!(ordered(tables, &circle).len(), 2);
+    }
+}

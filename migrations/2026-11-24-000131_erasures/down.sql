@@ -1,0 +1,2 @@
+DROP TABLE closed_ledger;
+DROP TABLE erasures;
