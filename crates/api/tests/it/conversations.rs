@@ -118,7 +118,7 @@ fn a_list_shows_conversations_with_their_answers_and_counts_all() {
                     && *with_messages
                     && page.limit == 2
             })
-            .returning(|..| {
+            .returning(|_, _, _, _| {
                 Ok(Listing {
                     page: Page { items: vec![conversation()], next_cursor: Some(8_812) },
                     messages: vec![vec![]],
@@ -204,7 +204,7 @@ fn a_body_that_cannot_be_is_refused_by_name(
 fn words_are_counted_in_characters() {
     let service = || {
         with_conversations(|conversations| {
-            conversations.expect_act().returning(|_, _, act, ..| {
+            conversations.expect_act().returning(|_, _, act, _, _, _| {
                 assert!(matches!(act, Act::Send(words) if words.chars().count() == 2_200));
                 Ok(Idempotent { value: conversation(), replayed: false })
             });
@@ -220,7 +220,7 @@ fn words_are_counted_in_characters() {
 fn refusals_of_the_store_are_told_apart() {
     let reply = |error: fn() -> ActError| {
         let service = with_conversations(|conversations| {
-            conversations.expect_act().returning(move |..| Err(error()));
+            conversations.expect_act().returning(move |_, _, _, _, _, _| Err(error()));
         });
         send(service, "POST", "/api/v1/conversations/5/reply", r#"{"action":"approve"}"#).error()
     };
@@ -229,7 +229,7 @@ fn refusals_of_the_store_are_told_apart() {
     assert_eq!(reply(|| ActError::TooLong(2_000)), (400, "invalid_parameter".into()));
     let change = |error: fn() -> ChangeError| {
         let service = with_conversations(|conversations| {
-            conversations.expect_change().returning(move |..| Err(error()));
+            conversations.expect_change().returning(move |_, _, _, _| Err(error()));
         });
         send(service, "PATCH", "/api/v1/conversations/5", r#"{"customer_id":7}"#).error()
     };
@@ -244,7 +244,7 @@ fn a_template_is_created_as_a_draft_and_its_faults_are_told() {
     let wanted = json!({"name": "Prices", "category": "price_question", "language": "es", "variations": ["¡Hola!"]});
     let create = |result: fn() -> Result<Idempotent<Template>, CreateError>, body: &Value| {
         let service = with_templates(|templates| {
-            templates.expect_create().returning(move |..| result());
+            templates.expect_create().returning(move |_, _, _, _| result());
         });
         send(service, "POST", "/api/v1/reply-templates", &body.to_string())
     };
@@ -289,7 +289,7 @@ fn an_approval_names_a_person(#[case] body: &str, #[case] code: &str, #[case] pa
 #[test]
 fn a_template_in_use_is_not_deleted() {
     let service = with_templates(|templates| {
-        templates.expect_delete().returning(|..| Err(templates::ChangeError::Transition));
+        templates.expect_delete().returning(|_, _| Err(templates::ChangeError::Transition));
     });
     assert_eq!(send(service, "DELETE", "/api/v1/reply-templates/5", "").error(), (409, "invalid_transition".into()));
 }
@@ -305,7 +305,7 @@ fn settings_are_shown_with_the_gate_and_auto_is_refused_before_it() {
     assert_eq!((&body["mode"], &body["threshold"]), (&json!("dry_run"), &json!(0.95)));
     assert_eq!(body["auto_gate"], json!({"judged": 100, "wrong": 1, "ready": true, "upper_bound": 0.0545}));
     let service = with_settings(|settings| {
-        settings.expect_put().returning(|..| Err(SettingsError::GateClosed(Gate { judged: 3, wrong: 0 })));
+        settings.expect_put().returning(|_, _, _| Err(SettingsError::GateClosed(Gate { judged: 3, wrong: 0 })));
     });
     let answer = send(service, "PUT", "/api/v1/social/settings", r#"{"mode":"auto"}"#);
     assert_eq!((answer.error(), answer.json()["param"].clone()), ((409, "invalid_transition".into()), json!("mode")));
@@ -352,7 +352,7 @@ impl SocialInbox for App {
 
 fn with_app(stored: usize) -> Service {
     let mut hooks = MockHookLog::new();
-    hooks.expect_receive().withf(|body, _| body == b"{ \"a\": 1 }").times(stored).returning(|..| Ok(()));
+    hooks.expect_receive().withf(|body, _| body == b"{ \"a\": 1 }").times(stored).returning(|_, _| Ok(()));
     Service::start(State { social_app: Some(Arc::new(App)), social_hooks: Arc::new(hooks), ..state() })
 }
 

@@ -3,10 +3,14 @@
 mod acts;
 mod rows;
 
+use std::cmp::Reverse;
+
 use async_trait::async_trait;
 use diesel::{
+    dsl::{exists, not},
+    pg::Pg,
     prelude::*,
-    sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz},
+    sql_types::{Array, BigInt},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
@@ -57,24 +61,9 @@ macro_rules! conversation_rows {
 }
 
 statement!(
-    Rows(
-        account: i64 => BigInt,
-        before: i64 => BigInt,
-        channel: Option<&'static str> => Nullable<Text>,
-        status: Option<&'static str> => Nullable<Text>,
-        handling: Option<&'static str> => Nullable<Text>,
-        category: Option<&'static str> => Nullable<Text>,
-        vip: Option<bool> => Nullable<Bool>,
-        waiting: Option<bool> => Nullable<Bool>,
-        updated_since: Option<OffsetDateTime> => Nullable<Timestamptz>,
-        limit: i64 => BigInt,
-    ) -> ConversationRow = conversation_rows!(
-        "c.position < $2 AND ($3 IS NULL OR c.channel = $3) AND ($4 IS NULL OR c.status = $4)
-        AND ($5 IS NULL OR c.handling = $5) AND ($6 IS NULL OR c.category = $6)
-        AND ($7 IS NULL OR coalesce(u.segment = 'vip', false) = $7) AND ($8 IS NULL OR (c.waiting_since IS NOT NULL) = $8)
-        AND ($9 IS NULL OR c.updated_at >= $9)
-    ORDER BY c.position DESC LIMIT $10"
-    )
+    /// Conversations by their positions, in no order.
+    Rows<'a>(account: i64 => BigInt, positions: &'a [i64] => Array<BigInt>) -> ConversationRow =
+        conversation_rows!("c.position = ANY ($2)")
 );
 
 statement!(
@@ -125,6 +114,51 @@ fn messages(rows: Vec<MessageRow>) -> Result<Vec<Message>, StoreError> {
     rows.into_iter().map(|row| Ok(row.into_message()?.1)).collect()
 }
 
+/// Where the conversations of a page stand. Conditions that are not asked for are not in the query: with them Postgres would
+/// take it for one that finds little, and sort.
+fn positions(
+    account: AccountId,
+    filter: ConversationFilter,
+    page: PageRequest,
+) -> conversations::BoxedQuery<'static, Pg, BigInt> {
+    let ConversationFilter { channel, status, handling, category, vip, waiting, updated_since } = filter;
+    let mut query = conversations::table
+        .filter(conversations::account_id.eq(account.0))
+        .filter(conversations::position.lt(page.cursor.unwrap_or(i64::MAX)))
+        .order(conversations::position.desc())
+        .limit(page.limit + 1)
+        .select(conversations::position)
+        .into_boxed();
+    if let Some(channel) = channel {
+        query = query.filter(conversations::channel.eq(channel.as_str()));
+    }
+    if let Some(status) = status {
+        query = query.filter(conversations::status.eq(status.as_str()));
+    }
+    if let Some(handling) = handling {
+        query = query.filter(conversations::handling.eq(handling.as_str()));
+    }
+    if let Some(category) = category {
+        query = query.filter(conversations::category.eq(category.as_str()));
+    }
+    if let Some(is_vip) = vip {
+        let vips = customers::table
+            .filter(customers::account_id.eq(conversations::account_id))
+            .filter(customers::id.nullable().eq(conversations::customer_id))
+            .filter(customers::segment.eq("vip"));
+        query = if is_vip { query.filter(exists(vips)) } else { query.filter(not(exists(vips))) };
+    }
+    match waiting {
+        Some(true) => query = query.filter(conversations::waiting_since.is_not_null()),
+        Some(false) => query = query.filter(conversations::waiting_since.is_null()),
+        None => {}
+    }
+    if let Some(since) = updated_since {
+        query = query.filter(conversations::updated_at.ge(since));
+    }
+    query
+}
+
 async fn listing(
     connection: &mut AsyncPgConnection,
     account: AccountId,
@@ -132,20 +166,9 @@ async fn listing(
     with_messages: bool,
     page: PageRequest,
 ) -> Result<Listing, Failure> {
-    let ConversationFilter { channel, status, handling, category, vip, waiting, updated_since } = filter;
-    let rows = Rows {
-        account: account.0,
-        before: page.cursor.unwrap_or(i64::MAX),
-        channel: channel.map(|channel| channel.as_str()),
-        status: status.map(Status::as_str),
-        handling: handling.map(|handling| handling.as_str()),
-        category: category.map(|category| category.as_str()),
-        vip,
-        waiting,
-        updated_since,
-        limit: page.limit + 1,
-    };
-    let rows: Vec<ConversationRow> = rows.load(connection).await?;
+    let positions: Vec<i64> = positions(account, filter, page).load(connection).await?;
+    let mut rows: Vec<ConversationRow> = Rows { account: account.0, positions: &positions }.load(connection).await?;
+    rows.sort_unstable_by_key(|row| Reverse(row.position));
     let found = rows.into_iter().map(Conversation::try_from).collect::<Result<Vec<_>, _>>()?;
     let page = Page::cut(found, page.limit, |conversation: &Conversation| conversation.position);
     let SummaryRow { open, waiting, held } = Counts { account: account.0 }.get_result(connection).await?;

@@ -1,8 +1,11 @@
 //! [`TemplateStore`] on Postgres.
 
+use std::cmp::Reverse;
+
 use async_trait::async_trait;
 use diesel::{
     dsl::count_star,
+    pg::Pg,
     prelude::*,
     sql_types::{Array, BigInt, Nullable, Text, Timestamptz},
 };
@@ -32,21 +35,13 @@ use crate::{
 };
 
 statement!(
-    Rows(
-        account: i64 => BigInt,
-        category: Option<&'static str> => Nullable<Text>,
-        language: Option<&'static str> => Nullable<Text>,
-        state: Option<&'static str> => Nullable<Text>,
-        before: i64 => BigInt,
-        limit: i64 => BigInt,
-    ) -> TemplateRow = "
+    /// Templates with their newest versions, in no order.
+    Rows<'a>(account: i64 => BigInt, ids: &'a [i64] => Array<BigInt>) -> TemplateRow = "
     SELECT t.id, t.name, t.category, t.language, t.state, t.version, t.approved_version, t.used_count, t.created_at,
         t.updated_at, v.variations, v.approved_by, v.approved_at
     FROM reply_templates t
     JOIN reply_template_versions v ON v.account_id = t.account_id AND v.template_id = t.id AND v.version = t.version
-    WHERE t.account_id = $1 AND ($2 IS NULL OR t.category = $2) AND ($3 IS NULL OR t.language = $3)
-        AND ($4 IS NULL OR t.state = $4) AND t.id < $5
-    ORDER BY t.id DESC LIMIT $6"
+    WHERE t.account_id = $1 AND t.id = ANY ($2)"
 );
 
 row!(
@@ -100,29 +95,36 @@ impl TryFrom<TemplateRow> for Template {
     }
 }
 
-async fn rows(
-    connection: &mut AsyncPgConnection,
-    account: AccountId,
-    filter: TemplateFilter,
-    page: PageRequest,
-) -> Result<Vec<Template>, Failure> {
-    let rows = Rows {
-        account: account.0,
-        category: filter.category.map(|category| category.as_str()),
-        language: filter.language.map(|language| language.as_str()),
-        state: filter.state.map(TemplateState::as_str),
-        before: page.cursor.unwrap_or(i64::MAX),
-        limit: page.limit + 1,
-    };
-    let rows: Vec<TemplateRow> = rows.load(connection).await?;
+/// The templates of a page.
+fn ids(account: AccountId, filter: TemplateFilter, page: PageRequest) -> templates::BoxedQuery<'static, Pg, BigInt> {
+    let mut query = templates::table
+        .filter(templates::account_id.eq(account.0))
+        .filter(templates::id.lt(page.cursor.unwrap_or(i64::MAX)))
+        .order(templates::id.desc())
+        .limit(page.limit + 1)
+        .select(templates::id)
+        .into_boxed();
+    if let Some(category) = filter.category {
+        query = query.filter(templates::category.eq(category.as_str()));
+    }
+    if let Some(language) = filter.language {
+        query = query.filter(templates::language.eq(language.as_str()));
+    }
+    if let Some(state) = filter.state {
+        query = query.filter(templates::state.eq(state.as_str()));
+    }
+    query
+}
+
+/// Templates, the newest first.
+async fn rows(connection: &mut AsyncPgConnection, account: AccountId, ids: &[i64]) -> Result<Vec<Template>, Failure> {
+    let mut rows: Vec<TemplateRow> = Rows { account: account.0, ids }.load(connection).await?;
+    rows.sort_unstable_by_key(|row| Reverse(row.id));
     Ok(rows.into_iter().map(Template::try_from).collect::<Result<_, _>>()?)
 }
 
 async fn one(connection: &mut AsyncPgConnection, account: AccountId, id: i64) -> Result<Option<Template>, Failure> {
-    let Some(cursor) = id.checked_add(1) else { return Ok(None) };
-    let page = PageRequest { limit: 0, cursor: Some(cursor) };
-    let found = rows(connection, account, TemplateFilter::default(), page).await?;
-    Ok(found.into_iter().find(|template| template.id.0 == id))
+    Ok(rows(connection, account, &[id]).await?.pop())
 }
 
 statement!(
@@ -162,7 +164,12 @@ impl TemplateStore for Store {
         filter: TemplateFilter,
         page: PageRequest,
     ) -> Result<Page<Template>, StoreError> {
-        let found = self.run::<_, Failure>(async |connection| rows(connection, account, filter, page).await).await?;
+        let found = self
+            .run::<_, Failure>(async |connection| {
+                let ids: Vec<i64> = ids(account, filter, page).load(connection).await?;
+                rows(connection, account, &ids).await
+            })
+            .await?;
         Ok(Page::cut(found, page.limit, |template: &Template| template.id.0))
     }
 
