@@ -137,4 +137,10 @@ async fn spend_in_another_currency_waits_for_its_rate() {
     let ads = service.process.json("/api/v1/ads", &key).await;
     assert_eq!((&ads["data"][0]["spend"], &ads["totals"]["spend"]), (&json!(12.50), &json!(12.50)));
     assert!(ads["warnings"].is_null(), "{ads}");
+    // What nobody told is null, and no number.
+    for told in [&ads["data"][0], &ads["totals"]] {
+        for figure in ["impressions", "clicks", "purchases", "revenue", "ctr", "cpc", "cpm", "cpa", "roas"] {
+            assert!(told[figure].is_null(), "{figure}: {told}");
+        }
+    }
 }

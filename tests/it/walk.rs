@@ -79,7 +79,12 @@ impl<'a> Walk<'a> {
     async fn carry_out(&mut self, operations: impl Iterator<Item = Operation>) -> Vec<String> {
         let (mut failed, mut reads) = (Vec::new(), Vec::new());
         // A shop is connected with its platform's help: the tests of `shops` do that.
-        let begins = |path: &str| path.ends_with("/{provider}/authorize") || path.ends_with("/{provider}/complete");
+        // A conversation is begun by a customer: those of conversations do that.
+        let begins = |path: &str| {
+            path.ends_with("/{provider}/authorize")
+                || path.ends_with("/{provider}/complete")
+                || path.contains("/conversations/{id}")
+        };
         for operation in operations.filter(|operation| !begins(&operation.path)) {
             let path = self.fill(&operation).await;
             let mut request = self.process.request(operation.method.clone(), &path).bearer_auth(self.key);
@@ -170,7 +175,7 @@ impl<'a> Walk<'a> {
     fn resolved<'b>(&'b self, schema: &'b Value) -> &'b Value {
         let place = schema["$ref"].as_str().and_then(|place| place.strip_prefix('#'));
         let schema = place.map_or(schema, |place| self.document.pointer(place).unwrap());
-        let first = ["allOf", "anyOf"].iter().find_map(|several| schema[*several].get(0));
+        let first = ["allOf", "anyOf", "oneOf"].iter().find_map(|several| schema[*several].get(0));
         let first = first.filter(|_| schema.get("example").is_none());
         first.map_or(schema, |first| self.resolved(first))
     }

@@ -7,12 +7,12 @@ macro_rules! ad_sums {
     () => {
         "
         CASE WHEN bool_and(spend IS NOT NULL) THEN sum(spend) END AS spend,
-        least(sum(impressions), 9223372036854775807)::bigint AS impressions,
-        least(sum(clicks), 9223372036854775807)::bigint AS clicks,
-        least(sum(purchases), 9223372036854775807)::bigint AS purchases,
+        CASE WHEN count(impressions) > 0 THEN least(sum(impressions), 9223372036854775807)::bigint END AS impressions,
+        CASE WHEN count(clicks) > 0 THEN least(sum(clicks), 9223372036854775807)::bigint END AS clicks,
+        CASE WHEN count(purchases) > 0 THEN least(sum(purchases), 9223372036854775807)::bigint END AS purchases,
         CASE WHEN bool_and(native_revenue IS NULL OR revenue IS NOT NULL) THEN sum(revenue) END AS revenue,
-        coalesce(least(sum(clicks) FILTER (WHERE impressions IS NOT NULL), 9223372036854775807), 0)::bigint AS clicks_of_shown,
-        coalesce(least(sum(impressions) FILTER (WHERE clicks IS NOT NULL), 9223372036854775807), 0)::bigint AS shown_of_clicked,
+        least(coalesce(sum(clicks) FILTER (WHERE impressions IS NOT NULL), 0), 9223372036854775807)::bigint AS clicks_of_shown,
+        least(coalesce(sum(impressions) FILTER (WHERE clicks IS NOT NULL), 0), 9223372036854775807)::bigint AS shown_of_clicked,
         coalesce(sum(spend) FILTER (WHERE impressions IS NOT NULL), 0) AS spend_of_shown,
         coalesce(sum(spend) FILTER (WHERE clicks IS NOT NULL), 0) AS spend_of_clicked,
         coalesce(sum(spend) FILTER (WHERE purchases IS NOT NULL), 0) AS spend_of_purchased,

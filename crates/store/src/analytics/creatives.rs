@@ -39,8 +39,8 @@ statement!(
     ) -> CreativeRow = concat!("
     WITH ran AS (
         SELECT ad.campaign_id, ad.creative_id, array_agg(DISTINCT ad.id ORDER BY ad.id) AS ad_ids,
-            least(sum(d.video_3s), 9223372036854775807)::bigint AS video_3s,
-            coalesce(least(sum(d.impressions) FILTER (WHERE d.video_3s IS NOT NULL), 9223372036854775807), 0)::bigint
+            CASE WHEN count(d.video_3s) > 0 THEN least(sum(d.video_3s), 9223372036854775807)::bigint END AS video_3s,
+            least(coalesce(sum(d.impressions) FILTER (WHERE d.video_3s IS NOT NULL), 0), 9223372036854775807)::bigint
                 AS shown_of_watched,", ad_sums!(), "
         FROM ad_days d JOIN ad_entities ad ON ad.account_id = $1 AND ad.id = d.ad_id
         WHERE d.account_id = $1 AND d.day BETWEEN $2 AND $3 AND ad.creative_id IS NOT NULL
