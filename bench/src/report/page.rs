@@ -119,7 +119,6 @@ mod tests {
     #[test]
     fn the_page_in_the_repository_is_made_of_the_figures_beside_it() {
         let report: Report = serde_json::from_str(include_str!("../../../docs/benchmarks.json")).unwrap();
-        std::fs::write("/tmp/benchmarks.md", render(&report)).unwrap();
         assert!(
             render(&report) == include_str!("../../../docs/benchmarks.md"),
             "any row writes it: make bench ROWS='memory idle'"
