@@ -97,8 +97,9 @@ impl<'a> Walk<'a> {
             if let Some(id) = answer.get("id").map(text) {
                 self.ids.entry(operation.path.clone()).or_insert(id);
             }
-            // With a worker at work a replay may have ended before it is canceled.
-            let has_ended = operation.path.contains("/replay/") && answer["error"] == "invalid_transition";
+            // With a worker at work a replay may have ended before it is canceled; a template that was approved stays.
+            let has_ended = ["/replay/", "/reply-templates/"].iter().any(|part| operation.path.contains(part))
+                && answer["error"] == "invalid_transition";
             if has_ended {
                 continue;
             }

@@ -58,7 +58,7 @@ async fn everybody_says_how_they_are_called_and_see_the_pages() {
     }
 }
 
-async fn loaded(dashboard: &Dashboard) -> i64 {
+fn loaded(dashboard: &Dashboard) -> i64 {
     let loaded: Value = serde_json::from_str(&run(&mut dashboard.service.api(&["demo", "--json"]))).unwrap();
     loaded["account"].as_i64().unwrap()
 }
@@ -94,7 +94,7 @@ async fn made(owner: &mut Browser) -> String {
 async fn an_export_has_all_of_the_account_and_nothing_of_another() {
     let dashboard =
         Dashboard::start_as(&["up", "--no-demo"], format!("127.0.0.1:{}", crate::service::free_port()), &[]).await;
-    let demo = loaded(&dashboard).await;
+    let demo = loaded(&dashboard);
     let key = dashboard.service.key(demo, "read");
     let mut owner = dashboard.owner(demo).await;
     assert_eq!(owner.post("/settings/export", "").await.status, 303);
@@ -157,7 +157,7 @@ async fn accounts_of(dashboard: &Dashboard, account: i64) -> Vec<i64> {
 #[tokio::test]
 async fn an_account_that_is_deleted_leaves_nothing_and_the_other_as_it_was() {
     let dashboard = Dashboard::start().await;
-    let demo = loaded(&dashboard).await;
+    let demo = loaded(&dashboard);
     let (mine, theirs) =
         (accounts_of(&dashboard, demo).await, accounts_of(&dashboard, dashboard.service.stranger).await);
     let key = dashboard.service.key(demo, "read,write");

@@ -1,3 +1,5 @@
+#![expect(clippy::excessive_precision, reason = "as they were computed elsewhere, to more digits than are compared")]
+
 use proptest::prelude::*;
 use rstest::rstest;
 

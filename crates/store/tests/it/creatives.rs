@@ -235,6 +235,7 @@ async fn a_winner_is_announced_once() {
 
     // A run whose claim is another's by now changes and announces nothing.
     let late = claim(&db, account, at(5).date()).await;
+    db.sql.execute("UPDATE job_runs SET lease_until = now() - interval '1 second'", &[]).await.unwrap();
     claim(&db, account, at(5).date()).await;
     let lost =
         CreativeWriter::replace(&*db.store, &late, verdicts(vec![judged(2, Status::Winner)]), at(5)).await.unwrap();
