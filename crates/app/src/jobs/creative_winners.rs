@@ -250,7 +250,7 @@ mod tests {
         let mut mixed = record(33, &[6, 2, 2]);
         mixed.days[50].revenue = None;
         let unsold =
-            mixed.days.iter().cloned().map(|day| CreativeDay { campaign_id: 2, purchases: None, revenue: None, ..day });
+            mixed.days.iter().map(|day| CreativeDay { campaign_id: 2, purchases: None, revenue: None, ..*day });
         let unsold: Vec<_> = unsold.collect();
         mixed.days.extend(unsold);
         let Verdicts { judged, .. } = judge(&mixed, LAST, Currency::USD);
