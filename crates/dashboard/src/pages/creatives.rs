@@ -168,11 +168,17 @@ impl Source<'_> {
                 Cell::Badge(Some(badge(writer, creative.verdict.status))),
                 self.lift(creative),
                 lift.map_or(Cell::Text(String::new()), |lift| Cell::Range(bar(&lift))),
-                number(creative.verdict.evidence.map(|evidence| rounded(evidence, 1))),
+                number(creative.verdict.evidence.map(|evidence| (self.evidence(evidence), rounded(evidence, 1).1))),
                 number(creative.sums.spend.map(|spend| (writer.exact(spend), writer.currency.round(spend)))),
                 number(creative.sums.roas().map(|roas| rounded(roas, 2))),
             ],
         }
+    }
+
+    /// Beyond a thousand times the odds how much more there is says nothing, and takes a whole row.
+    fn evidence(&self, evidence: Decimal) -> String {
+        const MOST: Decimal = dec!(1000);
+        if evidence > MOST { format!("> {}", self.writer.number(MOST, 0)) } else { self.writer.number(evidence, 1) }
     }
 
     /// The lift with its interval, or what is missing to tell it.
