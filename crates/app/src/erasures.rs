@@ -30,7 +30,7 @@ impl ErasureWorker {
         loop {
             let working = async {
                 if let Err(error) = self.tick().await {
-                    outage::warn(&error, "an account could not be erased yet");
+                    outage::warn(&error, "which users are to be erased could not be looked up");
                 }
                 sleep(EVERY).await;
             };
@@ -44,13 +44,16 @@ impl ErasureWorker {
     /// Erases who is due. Gives how many there were.
     ///
     /// # Errors
-    /// Trouble with the database; what is left is tried again.
+    /// Trouble with the database when it is looked up who is due. Who could not be erased is tried again.
     pub async fn tick(&self) -> Result<usize, StoreError> {
         let now = (self.clock)();
         let due = self.erasures.due(now, LOOKED_AT).await?;
         for user in &due {
-            let rows = self.eraser.erase(user, now).await?;
-            tracing::info!(rows, "a user was erased");
+            // Who cannot be erased yet holds up nobody who comes after.
+            match self.eraser.erase(user, now).await {
+                Ok(rows) => tracing::info!(rows, "a user was erased"),
+                Err(error) => outage::warn(&error, "a user could not be erased yet"),
+            }
         }
         Ok(due.len())
     }

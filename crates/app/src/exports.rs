@@ -1,6 +1,6 @@
 //! Writes the files that accounts are exported to.
 //!
-//! An export is a row with a lease: a worker that dies leaves it to the next one, which begins anew.
+//! An export is a row with a lease: a worker that dies leaves it to the next one, which starts over.
 
 use std::{
     future::Future,
@@ -58,8 +58,8 @@ impl Progress {
 }
 
 impl ExportWorker {
-    /// Writes what is asked for until `stop`, one file after another. What is under way then is dropped, and begun anew by
-    /// whoever comes next.
+    /// Writes what is asked for until `stop`, one file after another. What is under way then is dropped, and started over
+    /// by the next worker.
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let mut stop = std::pin::pin!(stop);
         let mut pruned: Option<Instant> = None;

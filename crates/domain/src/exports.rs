@@ -81,7 +81,7 @@ pub trait ExportStore: Send + Sync {
     -> Result<bool, StoreError>;
     /// Keeps a piece of the file. False when the lease is another's by now; then nothing is written.
     async fn append(&self, lease: ExportLease, number: i64, bytes: Vec<u8>) -> Result<bool, StoreError>;
-    /// Ends it as done or failed, with so many rows and bytes written. False when the lease is another's by now.
+    /// Ends it as done or failed, with the rows and bytes that were written. False when the lease is another's by now.
     async fn end(
         &self,
         lease: ExportLease,

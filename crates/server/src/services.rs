@@ -242,7 +242,7 @@ fn start_workers(
     }));
 }
 
-/// Answers on for so many seconds, or until it is told to stop again, while `/ready` keeps new requests away.
+/// Answers on for a number of seconds, or until it is told to stop again, while `/ready` keeps new requests away.
 async fn drain(seconds: u64, draining: &AtomicBool) -> anyhow::Result<()> {
     tracing::info!(seconds, "about to stop: not ready any more, still answering");
     draining.store(true, Ordering::Relaxed);

@@ -134,13 +134,13 @@ async fn an_export_has_all_of_the_account_and_nothing_of_another() {
 
 /// Rows of the accounts by table, where there are any.
 async fn rows(dashboard: &Dashboard, accounts: &[i64]) -> BTreeMap<String, i64> {
-    let names = "SELECT c.relname::text FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+    let names = "SELECT c.relname::text, a.attname::text FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
         WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
-            AND a.attname = 'account_id' AND NOT a.attisdropped";
+            AND a.attname IN ('account_id', 'owner_id') AND NOT a.attisdropped";
     let mut counts = BTreeMap::new();
     for row in dashboard.sql.query(names, &[]).await.unwrap() {
-        let name: String = row.get(0);
-        let count = format!("SELECT count(*) FROM {name} WHERE account_id = ANY ($1)");
+        let (name, column): (String, String) = (row.get(0), row.get(1));
+        let count = format!("SELECT count(*) FROM {name} WHERE {column} = ANY ($1)");
         let count: i64 = dashboard.sql.query_one(&count, &[&accounts]).await.unwrap().get(0);
         if count > 0 {
             counts.insert(name, count);
@@ -162,6 +162,16 @@ async fn an_account_that_is_deleted_leaves_nothing_and_the_other_as_it_was() {
         (accounts_of(&dashboard, demo).await, accounts_of(&dashboard, dashboard.service.stranger).await);
     let key = dashboard.service.key(demo, "read,write");
     dashboard.service.key(dashboard.service.stranger, "read");
+    // What keys from outside lead to.
+    for account in [demo, dashboard.service.stranger] {
+        let lead = format!(
+            "INSERT INTO shop_owners (provider, shop_id, owner_id, integration_id, is_connected)
+                VALUES ('shopify', 's{account}', {account}, 1, true);
+            INSERT INTO social_owners (channel, external_id, owner_id) VALUES ('instagram', 'p{account}', {account});
+            INSERT INTO payment_owners (gateway, payment_id, owner_id) VALUES ('fake', 'pay{account}', {account})"
+        );
+        dashboard.sql.batch_execute(&lead).await.unwrap();
+    }
     let mut stranger = dashboard.owner(dashboard.service.stranger).await;
     let mut owner = dashboard.owner(demo).await;
     let name: String =

@@ -62,13 +62,8 @@ impl RowReader {
         Self { connect }
     }
 
-    #[expect(clippy::disallowed_methods, reason = "it ends with its connection, whose user notices")]
     async fn open(&self) -> Result<Client, StoreError> {
-        let (client, connection) = self.connect.open().await.map_err(driver_error)?;
-        tokio::spawn(async move {
-            // The client's calls report the same error.
-            let _ = connection.await;
-        });
+        let client = self.connect.client().await.map_err(driver_error)?;
         client.batch_execute(SETTINGS).await.map_err(driver_error)?;
         Ok(client)
     }

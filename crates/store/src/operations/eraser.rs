@@ -9,8 +9,10 @@ use tokio_postgres::Client;
 
 use crate::{Connect, database::error::driver_error};
 
-/// Removing a large account takes as long as it does.
-const SETTINGS: &str = "SET TIME ZONE 'UTC'; SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0";
+/// Removing a large account takes as long as it does, and is done by one process at a time: two would both take the amounts
+/// of a ledger over.
+const SETTINGS: &str = "SET TIME ZONE 'UTC'; SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0;
+    SELECT pg_advisory_lock(hashtextextended('erasure of users', 0))";
 
 session_statement!(
     after [""] =>
@@ -20,11 +22,12 @@ session_statement!(
 
 session_statement!(
     after [""] =>
-    /// Tables with rows of accounts, as they have to be written in a statement.
-    TABLES() -> (name: Text, written: Text) = "
-    SELECT c.relname::text AS name, format('public.%I', c.relname) AS written FROM pg_class c
+    /// Tables with rows of accounts, and which of their rows an account's are, up to the account. `owner_id` is the account
+    /// where it is what a key from outside leads to: a payment, a shop, a profile.
+    TABLES() -> (name: Text, rows: Text) = "
+    SELECT c.relname::text AS name, format('public.%I WHERE %I = ', c.relname, a.attname) AS rows
+    FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname IN ('account_id', 'owner_id') AND NOT a.attisdropped
     WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
-        AND EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'account_id' AND NOT a.attisdropped)
     ORDER BY c.relname"
 );
 
@@ -89,13 +92,8 @@ impl RowEraser {
         Self { connect }
     }
 
-    #[expect(clippy::disallowed_methods, reason = "it ends with its connection, whose user notices")]
     async fn open(&self) -> Result<Client, StoreError> {
-        let (client, connection) = self.connect.open().await.map_err(driver_error)?;
-        tokio::spawn(async move {
-            // The client's calls report the same error.
-            let _ = connection.await;
-        });
+        let client = self.connect.client().await.map_err(driver_error)?;
         client.batch_execute(SETTINGS).await.map_err(driver_error)?;
         Ok(client)
     }
@@ -121,7 +119,7 @@ fn ordered(tables: Vec<(String, String)>, references: &[(String, String)]) -> Ve
 /// Empties a table of an account. Where it is the ledger, its amounts go over into the books in the same transaction.
 async fn empty(
     client: &mut Client,
-    (name, written): (String, String),
+    (name, rows): (String, String),
     account: i64,
     now: OffsetDateTime,
 ) -> Result<u64, tokio_postgres::Error> {
@@ -129,9 +127,9 @@ async fn empty(
     if name == "credit_transactions" {
         transaction.execute(CLOSE_LEDGER, &[&account, &now]).await?;
     }
-    let rows = transaction.execute(&format!("DELETE FROM {written} WHERE account_id = $1"), &[&account]).await?;
+    let removed = transaction.execute(&format!("DELETE FROM {rows}$1"), &[&account]).await?;
     transaction.commit().await?;
-    Ok(rows)
+    Ok(removed)
 }
 
 async fn remove(client: &mut Client, account: i64, now: OffsetDateTime) -> Result<u64, tokio_postgres::Error> {
@@ -185,7 +183,7 @@ mod tests {
 
     #[test]
     fn what_refers_to_a_table_comes_before_it() {
-        let table = |name: &str| (name.to_owned(), format!("public.{name}"));
+        let table = |name: &str| (name.to_owned(), format!("public.{name} WHERE account_id = "));
         let refers = |from: &str, to: &str| (from.to_owned(), to.to_owned());
         let tables = vec![table("customers"), table("lines"), table("orders")];
         let references = [refers("orders", "customers"), refers("lines", "orders"), refers("orders", "accounts")];

@@ -81,7 +81,7 @@ statement!(
 );
 
 statement!(
-    /// While the lease is the newest.
+    /// While the lease is the newest. A piece that a worker before it sent late gives way.
     Append<'a>(
         account: i64 => BigInt,
         id: i64 => BigInt,
@@ -91,7 +91,8 @@ statement!(
     ) -> () = "
     INSERT INTO export_pieces (account_id, export_id, number, bytes)
     SELECT $1, $2, $4, $5 FROM exports
-    WHERE account_id = $1 AND id = $2 AND lease_number = $3 AND state = 'running'"
+    WHERE account_id = $1 AND id = $2 AND lease_number = $3 AND state = 'running'
+    ON CONFLICT (account_id, export_id, number) DO UPDATE SET bytes = excluded.bytes"
 );
 
 statement!(

@@ -114,7 +114,7 @@ statement!(
 );
 
 statement!(
-    /// Streams begin anew with the next connection, but go on from their cursors.
+    /// Streams start over with the next connection, but go on from their cursors.
     ForgetFailures(account: i64 => BigInt, id: i64 => BigInt) -> () = "
     UPDATE sync_streams SET failures = 0, failing_since = NULL, failed_at = NULL, error_code = NULL, error_message = NULL
     WHERE account_id = $1 AND integration_id = $2 AND failures > 0"

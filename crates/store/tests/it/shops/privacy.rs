@@ -156,7 +156,7 @@ async fn named_orders_lose_their_buyer_and_a_shop_all_of_them() {
         days(&db, mine.0).await,
         [(dec!(50), dec!(0), 0, 0), (dec!(20), dec!(0), 0, 0), (dec!(0), dec!(5), 0, 0),]
     );
-    // A shop that is connected again later gives its buyers anew.
+    // A shop that is connected again later gives its buyers again.
     import(&db, mine.0, documents()).await;
     assert_eq!(count(&db, mine.0, "orders WHERE customer_id IS NOT NULL").await, 3);
 }
