@@ -232,18 +232,12 @@ impl One<'_> {
         let Told { impressions, clicks, .. } = self.group.told;
         let is_clicked = impressions && clicks && self.own.clicks >= LEAST_CLICKS && self.own.days.len() >= LEAST_DAYS;
         let hint = if is_clicked { self.compare(Metric::Ctr) } else { None };
-        hint.filter(|hint| hint.status == Status::Leading).unwrap_or(Verdict {
-            status: Status::InsufficientData,
-            metric: None,
-            evidence: None,
-            lift: None,
-            ..self.blank()
-        })
+        hint.filter(|hint| hint.status == Status::Leading).unwrap_or_else(|| self.unjudged())
     }
 
-    fn blank(&self) -> Verdict {
+    fn unjudged(&self) -> Verdict {
         Verdict {
-            status: Status::Testing,
+            status: Status::InsufficientData,
             metric: None,
             evidence: None,
             lift: None,
@@ -270,6 +264,6 @@ impl One<'_> {
         };
         let evidence = if status == Status::Losing { worse } else { better };
         let (metric, evidence, lift) = (Some(metric), Some(evidence), Some(contrast.lift(tau)));
-        Some(Verdict { status, metric, evidence, lift, ..self.blank() })
+        Some(Verdict { status, metric, evidence, lift, ..self.unjudged() })
     }
 }

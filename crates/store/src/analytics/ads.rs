@@ -1,5 +1,17 @@
 //! [`AdStore`] on Postgres.
 
+/// The days of ads that match; `$1` to `$6` as in [`Rows`].
+macro_rules! matching {
+    () => {
+        "
+    FROM ad_days d
+        JOIN ad_entities ad ON ad.account_id = $1 AND ad.id = d.ad_id
+        JOIN ad_accounts a ON a.account_id = $1 AND a.id = ad.ad_account_id
+    WHERE d.account_id = $1 AND d.day BETWEEN $2 AND $3 AND ($4::text IS NULL OR a.platform = $4)
+        AND ($5::bigint IS NULL OR ad.campaign_id = $5) AND ($6::text IS NULL OR ad.status = $6)"
+    };
+}
+
 mod overview;
 
 use std::str::FromStr;
@@ -24,24 +36,8 @@ use crate::{
     },
 };
 
-/// Rows of a file that are read at a time: each time they are summed anew.
+/// Rows of a file that are read at a time: each time they are summed again.
 const FILE_BATCH: i64 = 2_000;
-
-/// The ads and days that match, each with the row that it is a part of; `$1` to `$8` as in [`Rows`].
-macro_rules! entries {
-    () => {
-        "
-    SELECT d.*, a.platform, a.external_id AS ad_account, a.last_synced_at, ad.status, ad.campaign_id, ad.parent_id AS ad_set_id,
-        CASE $7 WHEN 'account' THEN a.id WHEN 'campaign' THEN ad.campaign_id WHEN 'ad_set' THEN ad.parent_id ELSE ad.id END
-            AS row_id,
-        CASE WHEN $8 THEN d.day END AS row_day
-    FROM ad_days d
-        JOIN ad_entities ad ON ad.account_id = $1 AND ad.id = d.ad_id
-        JOIN ad_accounts a ON a.account_id = $1 AND a.id = ad.ad_account_id
-    WHERE d.account_id = $1 AND d.day BETWEEN $2 AND $3 AND ($4::text IS NULL OR a.platform = $4)
-        AND ($5::bigint IS NULL OR ad.campaign_id = $5) AND ($6::text IS NULL OR ad.status = $6)"
-    };
-}
 
 statement!(
     /// A page of rows: behind the row `$9` of `$10`, if there is one.
@@ -58,7 +54,12 @@ statement!(
         after_day: Option<Date> => Nullable<SqlDate>,
         limit: i64 => BigInt,
     ) -> SumRow = concat!("
-    WITH entries AS (", entries!(), "), rows AS (
+    WITH entries AS (
+        SELECT d.*, a.platform, a.external_id AS ad_account, a.last_synced_at, ad.status, ad.campaign_id,
+            ad.parent_id AS ad_set_id,
+            CASE $7 WHEN 'account' THEN a.id WHEN 'campaign' THEN ad.campaign_id WHEN 'ad_set' THEN ad.parent_id
+                ELSE ad.id END AS row_id,
+            CASE WHEN $8 THEN d.day END AS row_day", matching!(), "), rows AS (
         SELECT row_id, row_day, min(platform) AS platform, min(ad_account) AS ad_account, max(last_synced_at) AS last_synced_at,
             min(ad_set_id) AS ad_set_id, min(campaign_id) AS campaign_id,
             CASE WHEN bool_or(status = 'active') THEN 'active' WHEN bool_or(status = 'paused') THEN 'paused' ELSE 'archived' END

@@ -172,14 +172,13 @@ impl Connect {
     }
 
     async fn establish(&self) -> diesel::ConnectionResult<AsyncPgConnection> {
-        AsyncPgConnection::try_from(self.client().await?).await
+        AsyncPgConnection::try_from(self.client().await.map_err(bad_connection)?).await
     }
 
     /// A client whose connection is driven by a task of its own, which ends with it; its calls report the same errors.
     #[expect(clippy::disallowed_methods, reason = "it ends with its connection, whose user notices")]
-    async fn client(&self) -> diesel::ConnectionResult<Client> {
-        let (client, driver) =
-            self.open().await.map_err(|error| diesel::ConnectionError::BadConnection(driver_text(&error)))?;
+    pub(crate) async fn client(&self) -> Result<Client, tokio_postgres::Error> {
+        let (client, driver) = self.open().await?;
         tokio::spawn(driver);
         Ok(client)
     }
@@ -187,14 +186,17 @@ impl Connect {
     /// A connection through a pooler that gives sessions away. Diesel prepares a statement or two of its own to begin
     /// with: they are held together by a transaction, as everything is afterwards.
     async fn establish_through(&self) -> diesel::ConnectionResult<AsyncPgConnection> {
-        let failed = |error: tokio_postgres::Error| diesel::ConnectionError::BadConnection(driver_text(&error));
-        let client = self.client().await?;
-        client.batch_execute("BEGIN").await.map_err(failed)?;
+        let client = self.client().await.map_err(bad_connection)?;
+        client.batch_execute("BEGIN").await.map_err(bad_connection)?;
         let mut connection = AsyncPgConnection::try_from(client).await?;
         connection.set_prepared_statement_cache_size(CacheSize::Disabled);
         connection.batch_execute("COMMIT").await.map_err(diesel::ConnectionError::CouldntSetupConfiguration)?;
         Ok(connection)
     }
+}
+
+fn bad_connection(error: tokio_postgres::Error) -> diesel::ConnectionError {
+    diesel::ConnectionError::BadConnection(driver_text(&error))
 }
 
 fn all_local(config: &Config) -> bool {

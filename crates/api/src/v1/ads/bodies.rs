@@ -1,6 +1,5 @@
 //! Rows, totals and what is known of the days.
 
-use ::web::row;
 use domain::{
     ads::{AdPlatform, AdRow, Coverage, Level, Status, Sums},
     money::Currency,
@@ -12,6 +11,7 @@ use time::Date;
 use utoipa::ToSchema;
 
 use crate::{
+    csv::file_row,
     names,
     respond::{JsonDecimal, date, instant},
 };
@@ -136,8 +136,7 @@ impl AdBody {
     }
 }
 
-/// A row of the file.
-pub(super) struct FileRow {
+file_row! {
     id: i64,
     external_id: Option<String>,
     platform: AdPlatform,
@@ -161,31 +160,6 @@ pub(super) struct FileRow {
     native_currency: Option<String>,
     last_synced_at: String,
 }
-
-row!(FileRow {
-    id,
-    external_id,
-    platform,
-    level,
-    parent_id,
-    name,
-    status,
-    date,
-    spend,
-    impressions,
-    clicks,
-    purchases,
-    revenue,
-    ctr,
-    cpc,
-    cpm,
-    cpa,
-    roas,
-    currency,
-    native_spend,
-    native_currency,
-    last_synced_at
-});
 
 impl From<AdBody> for FileRow {
     fn from(body: AdBody) -> Self {

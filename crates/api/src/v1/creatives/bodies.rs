@@ -1,6 +1,5 @@
 //! A creative with its verdict, as JSON and as a row of the file.
 
-use ::web::row;
 use domain::{
     ads::{AdPlatform, Format},
     creatives::{Creative, Fatigue, Lift, Metric, Needs, Status, UNSCORED_DAYS, Verdict},
@@ -11,6 +10,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::{
+    csv::file_row,
     names,
     respond::{JsonDecimal, date, instant},
 };
@@ -221,15 +221,6 @@ impl VerdictBody {
             }),
         }
     }
-}
-
-macro_rules! file_row {
-    ($($field:ident: $type:ty),+ $(,)?) => {
-        /// A row of the file.
-        pub(super) struct FileRow { $($field: $type),+ }
-
-        row!(FileRow { $($field),+ });
-    };
 }
 
 file_row! {

@@ -21,13 +21,7 @@ statement!(
         campaign: Option<i64> => Nullable<BigInt>,
         status: Option<&'static str> => Nullable<Text>,
     ) -> TotalsRow = concat!("
-    WITH matching AS (
-        SELECT d.* FROM ad_days d
-            JOIN ad_entities ad ON ad.account_id = $1 AND ad.id = d.ad_id
-            JOIN ad_accounts a ON a.account_id = $1 AND a.id = ad.ad_account_id
-        WHERE d.account_id = $1 AND d.day BETWEEN $2 AND $3 AND ($4::text IS NULL OR a.platform = $4)
-            AND ($5::bigint IS NULL OR ad.campaign_id = $5) AND ($6::text IS NULL OR ad.status = $6)
-    )
+    WITH matching AS (SELECT d.*", matching!(), ")
     SELECT ", ad_sums!(), ",
         (SELECT count(*) FROM matching WHERE spend IS NULL) > 0 AS lacks_rates,
         CASE WHEN count(DISTINCT attribution) = 1 AND bool_and(attribution IS NOT NULL OR purchases IS NULL)

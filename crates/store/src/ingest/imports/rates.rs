@@ -1,4 +1,4 @@
-//! Rates of exchange. Ad spend in their currencies is converted anew, with what is rolled up of it.
+//! Rates of exchange. Ad spend in their currencies is converted again, with what is rolled up of it.
 
 use domain::imports::{Changes, ImportError, RateRow, RowSummary, Rows, Target};
 use futures_util::StreamExt;

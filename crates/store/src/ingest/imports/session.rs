@@ -43,13 +43,8 @@ pub(super) struct Scope {
 
 impl Session {
     /// Connects and makes the session's tables.
-    #[expect(clippy::disallowed_methods, reason = "it ends with its connection, whose user notices")]
     pub async fn open(importer: &Importer, tables: &str) -> Result<Self, ImportError> {
-        let (client, connection) = importer.connect.open().await.map_err(driver_error)?;
-        tokio::spawn(async move {
-            // The client's calls report the same error.
-            let _ = connection.await;
-        });
+        let client = importer.connect.client().await.map_err(driver_error)?;
         client.batch_execute(SETTINGS).await.map_err(driver_error)?;
         client.batch_execute(tables).await.map_err(driver_error)?;
         client.batch_execute(DAYS_TABLE).await.map_err(driver_error)?;

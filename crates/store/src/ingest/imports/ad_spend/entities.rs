@@ -52,8 +52,8 @@ session_statement!(
     after [TABLES, roll_up::TABLES, DAYS_TABLE] =>
     /// Status and creative are those of the last row that tells them.
     ADS(account: BigInt, source: Text) -> () = "INSERT INTO ad_entities AS old (account_id, ad_account_id, level, parent_id, campaign_id, external_id, name, status, creative_id)
-    SELECT $1, came.ad_account_id, 'ad', came.ad_set_id, came.campaign_id, came.ad, came.ad, coalesce(came.status, 'active'),
-        creatives.id
+    SELECT $1, came.ad_account_id, 'ad', came.ad_set_id, came.campaign_id, came.ad, came.ad,
+        coalesce(came.status, known.status, 'active'), creatives.id
     FROM (
         SELECT a.id AS ad_account_id, s.id AS ad_set_id, c.id AS campaign_id, came.ad,
             (array_agg(came.status ORDER BY came.day DESC, came.line DESC) FILTER (WHERE came.status IS NOT NULL))[1] AS status,
@@ -66,6 +66,8 @@ session_statement!(
                 AND s.external_id = came.ad_set
         GROUP BY a.id, s.id, c.id, came.ad
     ) came LEFT JOIN creatives ON creatives.account_id = $1 AND creatives.key = came.creative
+        LEFT JOIN ad_entities known ON known.account_id = $1 AND known.ad_account_id = came.ad_account_id
+            AND known.level = 'ad' AND known.parent_id = came.ad_set_id AND known.external_id = came.ad
     ON CONFLICT (account_id, ad_account_id, level, parent_id, external_id) DO UPDATE
         SET status = EXCLUDED.status, creative_id = EXCLUDED.creative_id
         WHERE (old.status, old.creative_id) IS DISTINCT FROM (EXCLUDED.status, EXCLUDED.creative_id)"

@@ -48,9 +48,9 @@ session_statement!(
         SELECT day, platform, campaign, ad_id, currency, spend, revenue, impressions, clicks, purchases, video_3s, attribution
         FROM import_known
     )
-    SELECT DISTINCT day, platform, campaign FROM (
+    SELECT day, platform, campaign FROM (
         (TABLE came EXCEPT TABLE known) UNION ALL (TABLE known EXCEPT TABLE came)
-    ) different"
+    ) different EXCEPT TABLE import_changed"
 );
 
 session_statement!(

@@ -26,7 +26,7 @@ session_statement!(
     SELECT $1, changed.day, changed.platform, changed.campaign, sum(d.spend),
         CASE WHEN count(d.impressions) > 0 THEN least(sum(d.impressions), 9223372036854775807)::bigint END,
         CASE WHEN count(d.clicks) > 0 THEN least(sum(d.clicks), 9223372036854775807)::bigint END
-    FROM (SELECT DISTINCT day, platform, campaign FROM import_changed) changed
+    FROM import_changed changed
         JOIN ad_accounts a ON a.account_id = $1 AND a.external_id = changed.platform
         JOIN ad_entities c ON c.account_id = $1 AND c.ad_account_id = a.id AND c.level = 'campaign' AND c.parent_id = 0
             AND c.external_id = changed.campaign
