@@ -1,30 +1,17 @@
 //! A comment from the signed hook to the queue of people, and what nobody signed or may see is refused.
 
-use std::{
-    io::Write,
-    process::{Child, Stdio},
-    time::Duration,
-};
+use std::{io::Write, process::Stdio, time::Duration};
 
 use reqwest::Method;
 use ring::hmac;
 use serde_json::{Value, json};
 
-use crate::service::Service;
+use crate::service::{Process, Service};
 
 /// Far above what any wait here takes.
 const PATIENCE: Duration = Duration::from_secs(60);
 const SECRET: &str = "app secret";
 const PROFILE: &str = "17841400000000001";
-
-struct Worker(Child);
-
-impl Drop for Worker {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
 
 async fn start() -> Service {
     let settings = [("BAS_META_APP_SECRET", SECRET), ("BAS_META_VERIFY_TOKEN", "token")];
@@ -32,11 +19,10 @@ async fn start() -> Service {
 }
 
 /// A worker whose network is away.
-fn work(service: &Service) -> Worker {
+fn work(service: &Service) -> Process {
     let mut work = service.api(&["work"]);
     work.env("BAS_META_APP_SECRET", SECRET).env("BAS_META_VERIFY_TOKEN", "token");
-    work.env("BAS_META_BASE_URL", "http://127.0.0.1:9").stdout(Stdio::null()).stderr(Stdio::null());
-    Worker(work.spawn().unwrap())
+    Process::start(work.env("BAS_META_BASE_URL", "http://127.0.0.1:9"))
 }
 
 fn connect(service: &Service, account: i64, profile: &str) -> bool {

@@ -167,6 +167,9 @@ impl SocialWorker {
     async fn poll(&self) -> Result<(), StoreError> {
         let now = self.now();
         let Some(account) = self.profiles.take_poll(now, POLL_EVERY).await? else { return Ok(()) };
+        if account.blocked_until.is_some_and(|until| until > now) {
+            return Ok(());
+        }
         let Some((network, profile)) = self.opened(&account) else { return Ok(()) };
         let since = account.last_poll_at.map_or(now - POLL_FIRST, |last| last - POLL_OVERLAP);
         match network.comments(&profile, since).await {

@@ -13,7 +13,7 @@ pub mod replies;
 pub mod settings;
 pub mod templates;
 
-pub use classify::{Classified, classify, fingerprint_of, language_of};
+pub use classify::{Classified, classify, fingerprint_of};
 pub use decide::{
     AGE_LIMIT, Choice, Decision, RAID_COMMENTERS, RAID_WINDOW, Sent, Situation, Thread, decide, delay, names_opt_out,
 };

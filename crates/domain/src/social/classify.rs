@@ -41,13 +41,6 @@ pub struct Classified {
     pub hits: Vec<&'static str>,
 }
 
-impl Classified {
-    /// Whether nothing in the comment meant anything to the rules.
-    pub fn is_silent(&self) -> bool {
-        self.category == Category::Other && self.hits.is_empty()
-    }
-}
-
 /// The words of a text: small letters without accents, a letter that is drawn out written once.
 pub(super) fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
@@ -82,11 +75,6 @@ pub fn fingerprint_of(text: &str) -> [u8; 32] {
     let mut bytes = [0; 32];
     bytes.copy_from_slice(digest.as_ref());
     bytes
-}
-
-/// The language of a text, if one of the three stands out.
-pub fn language_of(text: &str) -> Option<Tongue> {
-    best(&words(text)).1
 }
 
 /// The languages that a text may be in, and the one that it is in.

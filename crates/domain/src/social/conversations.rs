@@ -18,8 +18,6 @@ pub const KEEP_TEXT: Duration = Duration::days(180);
 pub const LISTED_MESSAGES: i64 = 20;
 /// Characters of an answer in a person's own words.
 pub const MAX_MESSAGE_CHARS: usize = 2_200;
-/// Characters of a name of who acts.
-pub const MAX_ACTOR_CHARS: usize = 100;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Post {
@@ -219,7 +217,7 @@ pub enum ActError {
     NotFound,
     #[error("there is no answer in a state that allows this")]
     Transition,
-    /// The network takes no answer of so many characters.
+    /// The network takes no answer of this length.
     #[error("may hold at most {0} characters on this channel")]
     TooLong(usize),
     #[error(transparent)]

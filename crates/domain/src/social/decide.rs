@@ -13,7 +13,7 @@ use crate::{ConversationId, TemplateId, zone::Zone};
 pub const AGE_LIMIT: Duration = Duration::hours(24);
 /// Within this time the same text from [`RAID_COMMENTERS`] people is taken for a raid.
 pub const RAID_WINDOW: Duration = Duration::minutes(10);
-/// So many people.
+/// Commenters that make a raid.
 pub const RAID_COMMENTERS: i64 = 5;
 /// Texts of fewer words are written by many who know nothing of each other, such as "price?".
 const RAID_WORDS: usize = 4;

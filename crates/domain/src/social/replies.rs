@@ -16,7 +16,7 @@ use crate::{AccountId, ConversationId, MessageId, SocialAccountId, StoreError, s
 pub const LEASE: Duration = Duration::minutes(2);
 /// Between two looks for an answer that may have been written: what networks list lags behind.
 pub const LOOK_INTERVAL: Duration = Duration::seconds(60);
-/// So many looks in vain, and it was not written.
+/// After this number of look-ups in vain it was not written.
 pub const LOOKS: i64 = 2;
 /// An answer that was found counts as ours if it is not older than this before the reservation.
 pub const CLOCK_TOLERANCE: Duration = Duration::minutes(5);

@@ -300,6 +300,11 @@ impl TemplateChange {
             return Err(ChangeError::Transition);
         }
         let old = &found.content;
+        if step == Some(Step::Retire) && (&name, &category, &language, &variations) == (&None, &None, &None, &None) {
+            // What is used no more need not lead to the hosts of today.
+            let content = old.clone();
+            return Ok(Changed { content, is_new_version: false, state: TemplateState::Retired, approved_by: None });
+        }
         let content = Content::new(
             &name.unwrap_or_else(|| old.name.clone()),
             category.unwrap_or(old.category),
@@ -400,7 +405,7 @@ pub trait TemplateStore: Send + Sync {
     async fn delete(&self, account: AccountId, id: TemplateId) -> Result<(), ChangeError>;
 }
 
-/// Which of so many variations a conversation gets: they take turns.
+/// Which of the variations a conversation gets: they take turns.
 pub fn turn(conversation: ConversationId, variations: usize) -> usize {
     usize::try_from(conversation.0).unwrap_or_default().checked_rem(variations).unwrap_or_default()
 }

@@ -354,7 +354,8 @@ async fn judge_locked(
     let found = locked(connection, account, id).await?.ok_or(Rollback::Refused(ChangeError::NotFound))?;
     let (_, _, channel, _, decided) = found;
     let comment = decided.ok_or(Rollback::Refused(ChangeError::Transition))?;
-    diesel::update(auto_replies::table.find((account.0, channel, comment)))
+    let judged = diesel::update(auto_replies::table.find((account.0, channel, comment)))
+        .filter(auto_replies::mode.ne(domain::social::Mode::Off.as_str()))
         .set((
             auto_replies::judged_at.eq(now),
             auto_replies::judged_correct.eq(judgement.correct),
@@ -362,6 +363,9 @@ async fn judge_locked(
         ))
         .execute(connection)
         .await?;
+    if judged == 0 {
+        return Err(Rollback::Refused(ChangeError::Transition));
+    }
     let gate = settings::gate(connection, account.0).await?;
     let (settings, _) = settings::current(connection, account.0).await.map_err(Rollback::Failed)?;
     if settings.mode == domain::social::Mode::Auto && !gate.is_ready() {

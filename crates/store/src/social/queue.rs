@@ -87,8 +87,7 @@ statement!(
     UPDATE auto_replies r SET
         state = CASE WHEN g.is_granted THEN 'sending' ELSE r.state END,
         attempts = r.attempts + CASE WHEN g.is_granted THEN 1 ELSE 0 END, looks = 0, due_at = $5
-    FROM (SELECT c.id, c.handling = 'human' AS is_human,
-            coalesce((SELECT s.mode = 'auto' FROM social_settings s WHERE s.account_id = $1), false) AS is_auto,
+    FROM (SELECT c.handling = 'human' AS is_human,
             d.actor <> 'bot' OR (c.handling = 'bot'
                 AND coalesce((SELECT s.mode = 'auto' FROM social_settings s WHERE s.account_id = $1), false)) AS is_granted
         FROM auto_replies d JOIN conversations c ON c.account_id = d.account_id AND c.id = d.conversation_id

@@ -49,7 +49,7 @@ fn two_questions_are_told() {
 #[case("do you ship to Spain?", Some(Tongue::English))]
 #[case("???", None)]
 fn the_language_is_told_by_words(#[case] text: &str, #[case] language: Option<Tongue>) {
-    assert_eq!(language_of(text), language);
+    assert_eq!(classify(text).language, language);
 }
 
 #[test]

@@ -100,6 +100,19 @@ fn a_template_goes_from_draft_to_approved_to_retired(
 }
 
 #[test]
+fn a_template_that_leads_to_a_host_of_before_can_be_retired() {
+    let found = Template {
+        content: content("Más en https://shop.example.com/c").unwrap(),
+        ..template(TemplateState::Approved)
+    };
+    let none = Links { link: None, own_hosts: vec![] };
+    let retire = TemplateChange { step: Some(Step::Retire), ..TemplateChange::default() };
+    assert_eq!(retire.apply(&found, &none).unwrap().state, TemplateState::Retired);
+    let renamed = TemplateChange { name: Some("Otro".to_owned()), ..TemplateChange::default() };
+    assert!(matches!(renamed.apply(&found, &none), Err(ChangeError::Invalid(_))));
+}
+
+#[test]
 fn a_name_cannot_smuggle_anything_in() {
     let said = render("Hola {username}: {link}", "@eva {link}\nwww", &links()).unwrap();
     assert_eq!(said, "Hola evalinkwww: https://shop.example.com/c");

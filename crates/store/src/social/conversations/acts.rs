@@ -108,7 +108,7 @@ row!(
 );
 
 statement!(
-    /// What may have been sent stays as it is.
+    /// What may have been sent stays as it is. Mode `off`, of a new row: the bot decided nothing that could be judged.
     Reserve<'a>(
         account: i64 => BigInt,
         channel: &'a str => Text,
@@ -126,7 +126,7 @@ statement!(
     ) -> () = "
     INSERT INTO auto_replies (account_id, channel, comment_id, conversation_id, state, author, actor, mode, category, language,
         confidence, hits, comment_hash, message, author_external_id, post_external_id, decided_at, reserved_at, due_at)
-    VALUES ($1, $2, $3, $4, 'reserved', 'human', $5, 'approve', $6, $7, $8, '{}', $9, $10, $11, $12, $13, $13, $13)
+    VALUES ($1, $2, $3, $4, 'reserved', 'human', $5, 'off', $6, $7, $8, '{}', $9, $10, $11, $12, $13, $13, $13)
     ON CONFLICT (account_id, channel, comment_id) DO UPDATE SET state = 'reserved', reason = NULL, author = 'human', actor = $5,
         template_id = NULL, template_version = NULL, message = $10, reserved_at = $13, due_at = $13, attempts = 0, looks = 0,
         claim = auto_replies.claim + 1
