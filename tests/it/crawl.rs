@@ -34,13 +34,13 @@ pub fn patterns(of_members: bool) -> Vec<&'static str> {
         .collect()
 }
 
-fn fits(pattern: &str, path: &str) -> bool {
+pub fn fits(pattern: &str, path: &str) -> bool {
     let (pattern, path): (Vec<_>, Vec<_>) = (pattern.split('/').collect(), path.split('/').collect());
     pattern.len() == path.len()
         && pattern.iter().zip(path).all(|(known, part)| *known == part || known.starts_with('{') && !part.is_empty())
 }
 
-/// What a browser that keeps `cookie` finds: at most so many addresses of each pattern.
+/// What a browser that keeps `cookie` finds: at most `most` addresses of each pattern.
 pub struct Crawler {
     client: reqwest::Client,
     site: String,
@@ -79,7 +79,7 @@ impl Crawler {
         request.send().await.unwrap()
     }
 
-    /// The pages of the table that there are for whoever looks.
+    /// The pages of the table that there are for this visitor.
     pub async fn pages(&self) -> Vec<Page> {
         let patterns = patterns(self.cookie.is_some());
         let mut found: Vec<Page> = Vec::new();

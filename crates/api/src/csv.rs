@@ -33,6 +33,18 @@ use crate::{
     warnings::Warnings,
 };
 
+/// Declares the row of a file: its fields are the columns.
+macro_rules! file_row {
+    ($($field:ident: $type:ty),+ $(,)?) => {
+        /// A row of the file.
+        pub(super) struct FileRow { $($field: $type),+ }
+
+        ::web::row!(FileRow { $($field),+ });
+    };
+}
+
+pub(crate) use file_row;
+
 pub const MEDIA_TYPE: &str = "text/csv";
 
 /// In which form a list is asked for.

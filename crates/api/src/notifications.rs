@@ -3,7 +3,7 @@
 
 use std::net::IpAddr;
 
-use actix_web::{HttpMessage, HttpRequest, body::BoxBody, dev::ServiceResponse};
+use actix_web::{HttpMessage, HttpRequest, body::BoxBody, dev::ServiceResponse, http::header::HeaderMap};
 use domain::rate_limit::{Bucket, Quota, WINDOW};
 
 use crate::{
@@ -18,6 +18,15 @@ const SIGNED_FACTOR: u32 = 100;
 /// Where the sender of a signed notification stands; kept with the request.
 #[derive(Clone, Copy)]
 struct Signed(Quota);
+
+/// The value of a header that was sent exactly once.
+pub fn single_header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    let mut values = headers.get_all(name);
+    match (values.next(), values.next()) {
+        (Some(value), None) => value.to_str().ok(),
+        _ => None,
+    }
+}
 
 /// Counts a notification whose signature is right.
 ///

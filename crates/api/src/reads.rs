@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// What mounts the reads at these paths, and nothing else, on a listener that lets nobody in but members: it puts the
-/// `Rc<Session>` of whoever asks among a request's extensions, and takes the [`Failure`] from those of an answer for its log.
+/// `Rc<Session>` of the caller among a request's extensions, and takes the [`Failure`] from those of an answer for its log.
 pub fn reads(state: State, paths: &'static [&'static str]) -> impl Fn(&mut ServiceConfig) + Clone + Send + 'static {
     let (state, streams) = (Data::from(Arc::new(state)), Data::new(Streams::default()));
     move |config| {

@@ -1,6 +1,6 @@
 //! Logging in by password, and proving again who one is.
 //!
-//! Whoever asks learns nothing of an address: for one that nobody has, as much is counted, read and computed as for others, and
+//! A caller learns nothing of an address: for one that nobody has, as much is counted, read and computed as for others, and
 //! the answer is the same.
 
 use std::{net::IpAddr, sync::Arc};
@@ -113,10 +113,7 @@ impl LogIn {
     ) -> Result<Answer, LogInError> {
         let known = self.credentials.by_email(email).await?;
         let person = known.as_ref().map_or(PersonId(0), |known| known.person.id);
-        let is_known_device = match &attempt.known_by {
-            Some(token) => self.credentials.knows_device(person, token.hash()).await?,
-            None => false,
-        };
+        let is_known_device = self.knows(person, &attempt).await?;
         let counters = if is_known_device {
             vec![Counter::new(Counted::LoginOn, &person.to_string())]
         } else {
@@ -131,7 +128,7 @@ impl LogIn {
             }
             return Ok(Answer::Wrong);
         }
-        // That of the network goes on: else somebody's own account would start it anew.
+        // That of the network goes on: else somebody's own account would reset it.
         self.throttles.clear(counters.get(..1).unwrap_or_default()).await?;
         let Some(known) = known else { return Ok(Answer::Wrong) };
         if known.has_second_factor {
@@ -165,10 +162,7 @@ impl LogIn {
             return Ok(Some(Answer::Wrong));
         }
         self.factors.store.end_challenge(challenge.hash()).await?;
-        let is_known_device = match &attempt.known_by {
-            Some(token) => self.credentials.knows_device(person, token.hash()).await?,
-            None => false,
-        };
+        let is_known_device = self.knows(person, &attempt).await?;
         self.begin(known, Attempt { remember, ..attempt }, is_known_device, now).await.map(Some)
     }
 
@@ -262,6 +256,14 @@ impl LogIn {
             self.throttles.clear(&counters).await?;
         }
         Ok(proof)
+    }
+
+    /// Whether the person logged in on the device before.
+    async fn knows(&self, person: PersonId, attempt: &Attempt) -> Result<bool, StoreError> {
+        match &attempt.known_by {
+            Some(token) => self.credentials.knows_device(person, token.hash()).await,
+            None => Ok(false),
+        }
     }
 
     async fn begin(

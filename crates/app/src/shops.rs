@@ -9,12 +9,12 @@ mod documents;
 mod imports;
 pub mod inbox;
 pub mod receive;
-mod strangers;
 pub mod sync;
 #[cfg(test)]
 mod tests;
 mod tokens;
 mod turn;
+mod unknown_orders;
 mod windows;
 
 use std::{collections::BTreeMap, sync::Arc};

@@ -65,7 +65,7 @@ pub struct UploadWorker {
 
 impl UploadWorker {
     /// Does what is asked for until `stop`: one thing after another, files before jobs. What is under way then is dropped, and
-    /// done again by whoever comes next.
+    /// done again by the next worker.
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let mut stop = std::pin::pin!(stop);
         let mut pruned: Option<Instant> = None;
@@ -122,7 +122,7 @@ impl UploadWorker {
             Ok(Ok(())) => return Ok(()),
             // To be tried again: nothing is wrong with the file.
             Ok(Err(ImportFailure::Store(error))) if !matches!(error, StoreError::Internal(_)) => {
-                outage::warn(&error, "an import broke off; it begins anew");
+                outage::warn(&error, "an import broke off; it starts over");
                 sleep(EVERY).await;
                 return self.uploads.release(lease).await;
             }

@@ -65,7 +65,6 @@ for (const figure of all("figure.chart")) {
   if (!plot || !table) continue;
   // A row for each slot; the table begins with the last day.
   const rows = all("tbody tr", table).reverse();
-  // Slots go from left to right; the table of the overview begins with the last day.
   const heads = all("thead th", table).map((head) => head.textContent);
   const tip = document.createElement("div");
   const hair = document.createElementNS(plot.namespaceURI, "line");

@@ -18,7 +18,7 @@ use domain::{
 
 use crate::pages::{self, settings::Tab};
 
-/// Why there is no page. Its text is written in the language of whoever asked, at the edge.
+/// Why there is no page. Its text is written in the language of the caller, at the edge.
 #[derive(Debug, Clone)]
 pub enum PageError {
     NotFound,

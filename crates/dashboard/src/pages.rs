@@ -106,7 +106,7 @@ fn see(address: &str) -> HttpResponse {
     HttpResponse::SeeOther().insert_header((header::LOCATION, address)).finish()
 }
 
-/// How a page is written for whoever is logged in, else for the language that the browser asks for.
+/// How a page is written for the person who is logged in, else for the language that the browser asks for.
 fn writer(viewer: Option<&Viewer>, headers: &HeaderMap, now: OffsetDateTime) -> Writer {
     match viewer {
         Some(viewer) => {

@@ -184,7 +184,7 @@ const WITHOUT_SECOND_FACTOR: [&str; 3] = ["/settings/second-factor", "/confirm",
 impl Matched {
     /// Whether a member needs the second factor that the user asks for to go there.
     pub fn needs_second_factor(&self) -> bool {
-        matches!(self.access, Access::Member(_)) && !WITHOUT_SECOND_FACTOR.contains(&self.label)
+        matches!(self.access, Access::Member(_) | Access::Read) && !WITHOUT_SECOND_FACTOR.contains(&self.label)
     }
 }
 

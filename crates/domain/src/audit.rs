@@ -48,7 +48,7 @@ pub enum Actor {
         /// As it was then.
         name: String,
     },
-    /// Whoever runs the service, by its command line.
+    /// The operator of the service, by its command line.
     Operator,
     /// Somebody who was not logged in.
     Nobody,

@@ -13,8 +13,8 @@ use time::OffsetDateTime;
 pub use auto_topup::AutoTopup;
 pub use ledger::{Change, Entry, LOW_BALANCE, Posting, RechargeSource, Refused, Totals, post};
 pub use operation::{
-    Adjust, CreditAmount, Debit, FeatureName, Grant, InvalidAmount, InvalidFeature, InvalidOperationKey, OperationKey,
-    Refund,
+    Adjust, CreditAmount, Debit, FeatureName, Grant, InvalidAmount, InvalidFeature, InvalidOperationKey,
+    MAX_FEATURE_CHARS, OperationKey, Refund,
 };
 
 use crate::{

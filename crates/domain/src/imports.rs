@@ -379,7 +379,7 @@ pub trait ImportStore: Send + Sync {
         rows: Rows<AdSpendRow>,
     ) -> Result<AdSpendSummary, ImportError>;
     /// Rates of exchange; a (day, currency) that is there, or comes twice, counts as its last row says. Ad spend that they are
-    /// for is converted anew.
+    /// for is converted again.
     async fn rates(&self, target: Target, rows: Rows<RateRow>) -> Result<RowSummary, ImportError>;
     /// Expenses; those of a (day, category, description) that comes in replace the ones that are there.
     async fn expenses(&self, target: Target, rows: Rows<ExpenseRow>) -> Result<RowSummary, ImportError>;

@@ -76,15 +76,14 @@ pub struct RequestLease {
     pub number: i64,
 }
 
-/// Accounts whose jobs are to run now instead of at night: somebody asked, or new data came in.
 /// For how long a job has not been run for the day that it is in the account's zone; `None` for one that has never been done.
-/// `runs` are newest first.
 pub fn lateness(job: JobName, runs: &[Run], zone: &Zone, now: OffsetDateTime) -> Option<Duration> {
     let done = runs.iter().filter(|run| run.job == job && run.state == RunState::Done);
     let next = done.map(|run| run.as_of).max()?.next_day()?;
     Some((now - zone.start_of(next)).max(Duration::ZERO))
 }
 
+/// Accounts whose jobs are to run now instead of at night: somebody asked, or new data came in.
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait JobRequests: Send + Sync {

@@ -189,7 +189,7 @@ pub trait MailLinkStore: Send + Sync {
         address: String,
         now: OffsetDateTime,
     ) -> Result<PersonId, LinkError>;
-    /// Makes whoever has the address a member; the person too, where nobody has it, as `chosen`.
+    /// Makes the owner of the address a member; the person too, where nobody has it, as `chosen`.
     async fn join(
         &self,
         link: TokenHash,

@@ -27,7 +27,7 @@ pub enum Mail {
     /// Somebody wants an account with this address.
     SignUp,
     ResetPassword,
-    /// Somebody invites whoever has this address.
+    /// An invitation to the owner of this address.
     Invitation {
         user: String,
         role: Role,
@@ -88,7 +88,7 @@ impl std::fmt::Debug for Letter {
     }
 }
 
-/// The pause before the next attempt, after so many.
+/// The pause before the next attempt, after a number of attempts.
 pub fn back_off(attempts: i32) -> Duration {
     Duration::seconds(15 << attempts.clamp(0, 10)).min(Duration::hours(3))
 }

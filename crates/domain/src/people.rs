@@ -155,7 +155,7 @@ pub struct NewMember {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait PersonStore: Send + Sync {
-    /// Makes whoever has the address a member with the role, and the person where nobody has it. Of who is a member already,
+    /// Makes the owner of the address a member with the role, and the person where nobody has it. Of who is a member already,
     /// only the role changes.
     async fn enroll(&self, member: NewMember, now: OffsetDateTime) -> Result<Person, StoreError>;
     async fn find(&self, email: &EmailAddress) -> Result<Option<Person>, StoreError>;

@@ -89,7 +89,7 @@ impl Counter {
         now + self.counted.lasts()
     }
 
-    /// What a try at `now` meets, after so many `tries` of which the last was at `last_at`.
+    /// What a try at `now` meets, after this number of `tries` of which the last was at `last_at`.
     pub fn verdict(&self, tries: i32, last_at: OffsetDateTime, now: OffsetDateTime) -> Verdict {
         if self.counted.ends() && tries >= MOST {
             return Verdict::Ended;
@@ -117,7 +117,7 @@ pub struct Tally {
     pub tries: i32,
 }
 
-/// The pause after so many tries in a row: none for the first, then 1, 2, 4 … [`LONGEST_WAIT`].
+/// The pause after a number of tries in a row: none for the first, then 1, 2, 4 … [`LONGEST_WAIT`].
 pub fn wait(tries: i32) -> Duration {
     match tries - FREE {
         ..0 => Duration::ZERO,

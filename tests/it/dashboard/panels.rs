@@ -9,7 +9,7 @@ use serde_json::{Number, Value};
 
 use super::Dashboard;
 use crate::{
-    crawl::{Crawler, Page, assert_complete, links},
+    crawl::{Crawler, Page, assert_complete, fits, links},
     extras::{Owner, receiver},
     service::run,
 };
@@ -223,11 +223,6 @@ async fn every_link_answers_as_the_call_does(demo: &Demo) {
     let is_named = |read: &&str| links.iter().any(|link| fits(read, link.split('?').next().unwrap()));
     assert!(reads.iter().all(is_named), "{reads:?} has more than {links:?}");
     nothing_else_is_reached(demo, &reads).await;
-}
-
-fn fits(pattern: &str, path: &str) -> bool {
-    pattern.split('/').count() == path.split('/').count()
-        && pattern.split('/').zip(path.split('/')).all(|(known, part)| known == part || known.starts_with('{'))
 }
 
 async fn nothing_else_is_reached(demo: &Demo, reads: &[&str]) {

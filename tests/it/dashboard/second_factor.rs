@@ -133,7 +133,7 @@ async fn a_new_password_by_link_does_not_turn_it_off() {
     let mut browser = dashboard.browser();
     half(&mut browser).await;
     assert_eq!(browser.post("/login/code", &format!("code={}", code(&secret, 0))).await.status, 303);
-    // Who has lost everything is helped by whoever runs the service.
+    // Who has lost everything is helped by the operator of the service.
     assert!(dashboard.api(&["people", "reset", EMAIL, "--second-factor"]).contains("is off"));
     assert!(!browser.is_in().await);
     assert_eq!(log_in(&mut browser, EMAIL, PASSWORD).await.header("location"), Some("/"));
@@ -152,6 +152,7 @@ async fn an_owner_may_ask_all_members_for_one() {
     let sent = eva.get("/").await;
     assert_eq!((sent.status, sent.header("location")), (303, Some("/settings/second-factor")));
     assert!(eva.get("/settings/second-factor").await.text.contains("Add one to go on"));
+    assert_eq!(eva.get("/api/v1/profit").await.status, 303, "nor what the API answers");
     turn_on(&mut eva).await;
     assert!(eva.is_in().await);
     assert_eq!(ana.post("/settings/second-factor", "act=optional").await.status, 303);

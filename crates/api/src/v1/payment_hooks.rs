@@ -12,7 +12,7 @@ use crate::{
     auth::ClientAddress,
     body::Upload,
     error::{ApiError, Code},
-    notifications::admit_signed,
+    notifications::{admit_signed, single_header},
     respond::{API_VERSION, Reply},
     state::State,
     write::detached,
@@ -43,11 +43,7 @@ pub async fn receive(
         .filter(|payment_service| request.match_info().get("gateway") == Some(payment_service.gateway.name()));
     let payment_service = payment_service.ok_or(ApiError::new(Code::NotFound))?;
     let now = (state.clock)();
-    let mut signatures = request.headers().get_all(payment_service.gateway.signature_header());
-    let signature = match (signatures.next(), signatures.next()) {
-        (Some(signature), None) => signature.to_str().unwrap_or_default(),
-        _ => "",
-    };
+    let signature = single_header(request.headers(), payment_service.gateway.signature_header()).unwrap_or_default();
     let payment = payment_service.gateway.notified(signature, upload.bytes(), now).map_err(refused)?;
     admit_signed(&request, address, &state).await?;
     let taken = detached(async move { payment_service.take(&payment, now).await.map_err(Later) }).await?;

@@ -17,7 +17,7 @@ use crate::{
     auth::ClientAddress,
     body::{MAX_BATCH_BYTES, Upload},
     error::{ApiError, Code},
-    notifications::{admit_unsigned_hook, mark_signed},
+    notifications::{admit_unsigned_hook, mark_signed, single_header},
     path,
     respond::{API_VERSION, Reply},
     state::State,
@@ -38,11 +38,7 @@ struct Headers<'a>(&'a HeaderMap);
 
 impl HookHeaders for Headers<'_> {
     fn one(&self, name: &str) -> Option<&str> {
-        let mut values = self.0.get_all(name);
-        match (values.next(), values.next()) {
-            (Some(value), None) => value.to_str().ok(),
-            _ => None,
-        }
+        single_header(self.0, name)
     }
 }
 

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::{
     body::{MAX_BATCH_BYTES, Upload},
     error::{ApiError, Code},
-    notifications::mark_signed,
+    notifications::{mark_signed, single_header},
     query::pairs,
     respond::{Cache, Reply},
     state::State,
@@ -55,12 +55,7 @@ pub async fn receive(
     state: web::Data<State>,
 ) -> Result<Reply, ApiError> {
     let app = state.social_app.as_ref().ok_or(ApiError::new(Code::NotFound))?;
-    let mut signatures = request.headers().get_all("x-hub-signature-256");
-    let signature = match (signatures.next(), signatures.next()) {
-        (Some(signature), None) => signature.to_str().ok(),
-        _ => None,
-    };
-    app.verify(upload.bytes(), signature)?;
+    app.verify(upload.bytes(), single_header(request.headers(), "x-hub-signature-256"))?;
     mark_signed(&request, &state);
     let (hooks, now) = (state.social_hooks.clone(), (state.clock)());
     detached(async move { hooks.receive(upload.bytes(), now).await }).await?;

@@ -18,9 +18,9 @@ use tokio::time::sleep;
 use tracing::Instrument;
 
 use super::{
-    strangers::Strangers,
     sync::{LEASE_SECONDS, Syncer},
     turn::{Stopped, Turn},
+    unknown_orders::UnknownOrders,
 };
 use crate::outage;
 
@@ -42,7 +42,7 @@ const MAX_ATTEMPTS: i64 = 12;
 pub struct HookWorker {
     syncer: Syncer,
     privacy: Arc<dyn PrivacyStore>,
-    strangers: Arc<Strangers>,
+    unknown_orders: Arc<UnknownOrders>,
 }
 
 /// What is to become of hooks.
@@ -55,10 +55,10 @@ struct Settled {
 
 impl HookWorker {
     pub fn new(syncer: Syncer, privacy: Arc<dyn PrivacyStore>) -> Self {
-        Self { syncer, privacy, strangers: Arc::default() }
+        Self { syncer, privacy, unknown_orders: Arc::default() }
     }
 
-    /// Acts on hooks until `stop`; those under way are acted on again by whoever comes next.
+    /// Acts on hooks until `stop`; those under way are acted on again by the next worker.
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let mut stop = std::pin::pin!(stop);
         loop {
@@ -211,7 +211,7 @@ impl HookWorker {
         if ids.is_empty() {
             return Ok(());
         }
-        let (known, mut left) = (turn.known(&ids).await?, self.strangers.left(connection, now));
+        let (known, mut left) = (turn.known(&ids).await?, self.unknown_orders.left(connection, now));
         let is_full = left == 0;
         let (asked, put_off): (Vec<String>, Vec<String>) = ids.into_iter().partition(|id| {
             let (is_known, has_room) = (known.contains(id), left > 0);
@@ -231,7 +231,7 @@ impl HookWorker {
             return Ok(());
         }
         let absent = turn.read_orders(asked).await?;
-        self.strangers.were_absent(connection, usize::try_from(absent).unwrap_or(usize::MAX), now);
+        self.unknown_orders.were_absent(connection, usize::try_from(absent).unwrap_or(usize::MAX), now);
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! How often hooks may lead to orders that are not there. Mercado Libre's hooks are not signed: whoever knows the number of a
+//! How often hooks may lead to orders that are not there. Mercado Libre's hooks are not signed: anybody who knows the number of a
 //! seller can name any order, each costs calls that are answered with 404, and an app with many of these is blocked.
 
 use std::{
@@ -15,7 +15,7 @@ const WINDOW: Duration = Duration::HOUR;
 
 /// What of that was used, by this process.
 #[derive(Debug, Default)]
-pub struct Strangers(Mutex<HashMap<IntegrationId, Used>>);
+pub struct UnknownOrders(Mutex<HashMap<IntegrationId, Used>>);
 
 #[derive(Debug)]
 struct Used {
@@ -23,7 +23,7 @@ struct Used {
     absent: usize,
 }
 
-impl Strangers {
+impl UnknownOrders {
     fn lock(&self) -> MutexGuard<'_, HashMap<IntegrationId, Used>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -34,7 +34,7 @@ impl Strangers {
         MOST.saturating_sub(used)
     }
 
-    /// So many were not there.
+    /// Counts orders that were not there.
     pub fn were_absent(&self, connection: IntegrationId, absent: usize, now: OffsetDateTime) {
         if absent == 0 {
             return;
@@ -53,12 +53,13 @@ mod tests {
 
     #[test]
     fn an_hour_later_there_is_room_again() {
-        let (strangers, now) = (Strangers::default(), datetime!(2026-05-20 12:00 UTC));
-        let left = |connection, minutes| strangers.left(IntegrationId(connection), now + Duration::minutes(minutes));
-        strangers.were_absent(IntegrationId(1), 15, now);
-        strangers.were_absent(IntegrationId(1), 15, now + Duration::minutes(59));
+        let (unknown_orders, now) = (UnknownOrders::default(), datetime!(2026-05-20 12:00 UTC));
+        let left =
+            |connection, minutes| unknown_orders.left(IntegrationId(connection), now + Duration::minutes(minutes));
+        unknown_orders.were_absent(IntegrationId(1), 15, now);
+        unknown_orders.were_absent(IntegrationId(1), 15, now + Duration::minutes(59));
         assert_eq!((left(1, 59), left(2, 59), left(1, 60)), (0, MOST, MOST));
-        strangers.were_absent(IntegrationId(1), 3, now + Duration::minutes(61));
+        unknown_orders.were_absent(IntegrationId(1), 3, now + Duration::minutes(61));
         assert_eq!(left(1, 62), MOST - 3);
     }
 }

@@ -84,7 +84,7 @@ async fn page(
     Ok(page)
 }
 
-/// Whoever is logged in.
+/// The person who is logged in.
 fn you(writer: &Writer, viewer: &Viewer) -> Part {
     let person = &viewer.session().person;
     let of_shop = (String::new(), writer.say("language-of-shop"));

@@ -44,8 +44,7 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
         return Ok(see(to));
     }
     let writer = writer(Some(&viewer), request.headers(), now);
-    let known = state.log_in.credentials.of_person(viewer.session().person.id).await?;
-    if known.is_some_and(|known| known.password.is_some()) {
+    if entry::has_password(&viewer, &state).await? {
         return Ok(html(ask::page(&model(&writer, &viewer, to))));
     }
     let how = writer.message("confirm-by-link").text("command", COMMAND).say();

@@ -26,7 +26,7 @@ use time::{Duration, OffsetDateTime};
 use super::{html, see};
 use crate::{
     error::PageError,
-    session::{self, Kept},
+    session::{self, Kept, Viewer},
     state::State,
     text::Writer,
     views::{
@@ -38,6 +38,12 @@ use crate::{
 
 /// Characters of the browser's name that are kept.
 const MAX_USER_AGENT: usize = 256;
+
+/// Who came by a link of the command line has none.
+pub async fn has_password(viewer: &Viewer, state: &State) -> Result<bool, PageError> {
+    let known = state.log_in.credentials.of_person(viewer.session().person.id).await?;
+    Ok(known.is_some_and(|known| known.password.is_some()))
+}
 
 pub fn device(headers: &HeaderMap, address: IpAddr) -> Device {
     let agent = headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();

@@ -50,7 +50,7 @@ async fn page(
     let writer = writer(Some(viewer), request.headers(), (state.clock)());
     let part = match state.erasures.standing(&viewer.session().account.user_id).await? {
         Some(erasure) => coming(&writer, erasure),
-        None => asking(&writer, viewer, has_password(viewer, state).await?),
+        None => asking(&writer, viewer, entry::has_password(viewer, state).await?),
     };
     let is_refused = fault.is_some();
     let said = fault.and_then(settings::fault);
@@ -59,12 +59,6 @@ async fn page(
         *page.status_mut() = StatusCode::BAD_REQUEST;
     }
     Ok(page)
-}
-
-/// Whoever came by a link of the command line has none.
-async fn has_password(viewer: &Viewer, state: &State) -> Result<bool, PageError> {
-    let known = state.log_in.credentials.of_person(viewer.session().person.id).await?;
-    Ok(known.is_some_and(|known| known.password.is_some()))
 }
 
 fn asking(writer: &Writer, viewer: &Viewer, has_password: bool) -> Part {
@@ -117,7 +111,7 @@ async fn refusal(
     if !is_meant(&session.account.name, &asked.name) {
         return Ok(Some(writer.say("erase-name-wrong")));
     }
-    if !has_password(viewer, state).await? {
+    if !entry::has_password(viewer, state).await? {
         return Ok(None);
     }
     let password = Password::entered(&asked.password);

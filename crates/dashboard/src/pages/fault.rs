@@ -11,7 +11,7 @@ use crate::{
     views::{fault, plain::Plain},
 };
 
-/// The page, in the language of whoever asked.
+/// The page, in the language of the caller.
 pub fn page(
     fault: &PageError,
     request: &HttpRequest,

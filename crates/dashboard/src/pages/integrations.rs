@@ -57,7 +57,7 @@ fn offer(writer: &Writer, viewer: &Viewer, state: &State, platform: Platform) ->
     Offer { name: name(writer, platform), reads: writer.say(&format!("reads-{platform}")), form, missing }
 }
 
-/// Why a platform cannot be used, and what whoever runs the service has to do about it.
+/// Why a platform cannot be used, and what the operator of the service has to do about it.
 pub fn not_configured(writer: &Writer, platform: Platform, error: NotConfigured, site: &Url) -> String {
     match error {
         NotConfigured::NoApp => {

@@ -117,7 +117,7 @@ pub struct Invitation {
     role: Role,
 }
 
-/// Invites whoever has an address.
+/// Invites the owner of an address.
 pub async fn post(
     request: HttpRequest,
     viewer: Viewer,

@@ -3,6 +3,8 @@
 use std::str::FromStr;
 
 use actix_web::HttpRequest;
+use domain::instants;
+use time::Date;
 use url::form_urlencoded;
 
 use super::parameter;
@@ -17,6 +19,15 @@ pub fn one<T: FromStr>(request: &HttpRequest, name: &'static str) -> Result<Opti
         Some(text) => text.parse().map(Some).map_err(|_| PageError::Invalid(name)),
         None => Ok(None),
     }
+}
+
+/// A day, if it is given.
+///
+/// # Errors
+/// When it is none.
+pub fn day(request: &HttpRequest, name: &'static str) -> Result<Option<Date>, PageError> {
+    let day = one::<String>(request, name)?.map(|text| instants::parse_day(&text)).transpose();
+    day.map_err(|_| PageError::Invalid(name))
 }
 
 /// Where a list goes on.

@@ -1,4 +1,4 @@
-//! The second factor of whoever is logged in, and whether an owner asks all members for one.
+//! The second factor of the person who is logged in, and whether an owner asks all members for one.
 
 use actix_web::{
     HttpRequest, HttpResponse,

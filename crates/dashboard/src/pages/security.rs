@@ -1,4 +1,4 @@
-//! Password and address of whoever is logged in.
+//! Password and address of the person who is logged in.
 
 use actix_web::{
     HttpRequest, HttpResponse,

@@ -4,7 +4,6 @@ use actix_web::{HttpRequest, HttpResponse, web::Data};
 use domain::{
     SubscriptionId,
     events::EventKind,
-    instants,
     page::{Page, PageRequest},
     people::Act,
     webhooks::{
@@ -53,15 +52,11 @@ pub struct Query {
 
 impl Query {
     pub fn of(request: &HttpRequest) -> Result<Self, PageError> {
-        let day = |name| match query::one::<String>(request, name)? {
-            Some(text) => instants::parse_day(&text).map(Some).map_err(|_| PageError::Invalid(name)),
-            None => Ok(None),
-        };
         Ok(Self {
             state: query::one(request, "state")?,
             event: query::one(request, "event")?,
-            from: day("from")?,
-            to: day("to")?,
+            from: query::day(request, "from")?,
+            to: query::day(request, "to")?,
             cursor: query::cursor(request)?,
         })
     }

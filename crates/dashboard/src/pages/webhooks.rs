@@ -13,8 +13,8 @@ use domain::{
     events::{self, EVERY_EVENT, EventKind},
     people::Act,
     webhooks::{
-        CreateError, Subscription, log::Tally, schedule::DisabledReason, settings::DISABLED_BY_OWNER,
-        signature::Secret, url::WebhookUrl,
+        CreateError, Subscription, breaker::FAILURES_TO_OPEN, log::Tally, schedule::DisabledReason,
+        settings::DISABLED_BY_OWNER, signature::Secret, url::WebhookUrl,
     },
 };
 use rust_decimal::Decimal;
@@ -44,7 +44,7 @@ use crate::{
 /// How far back the share of deliveries that succeeded looks.
 pub const SHARE_OF: Duration = Duration::hours(24);
 /// Failures in a row that open the breaker of a worker, where they are no refusals.
-const BREAKER_AFTER: i64 = 5;
+const BREAKER_AFTER: i64 = FAILURES_TO_OPEN as i64;
 
 pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
     let writer = super::writer(Some(&viewer), request.headers(), (state.clock)());

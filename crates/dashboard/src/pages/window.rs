@@ -2,7 +2,6 @@
 
 use actix_web::HttpRequest;
 use domain::{
-    instants,
     periods::{Comparison, Period, days, shifted},
     profit::DayRange,
 };
@@ -29,10 +28,7 @@ impl Window {
     /// # Errors
     /// When the last day is not over.
     pub fn of(request: &HttpRequest, today: Date) -> Result<Self, PageError> {
-        let until = match query::one::<String>(request, "until")? {
-            Some(text) => Some(instants::parse_day(&text).map_err(|_| PageError::Invalid("until"))?),
-            None => None,
-        };
+        let until = query::day(request, "until")?;
         if until.is_some_and(|day| day >= today) {
             return Err(PageError::Invalid("until"));
         }

@@ -28,18 +28,24 @@ pub enum Here {
 
 impl Here {
     /// The keys that go there, of the pages that are gone to most.
-    pub fn keys(self) -> Option<&'static str> {
-        match self.address() {
-            "/" => Some("g o"),
-            "/insights" => Some("g n"),
-            "/profit" => Some("g p"),
-            "/anomalies" => Some("g a"),
-            "/inventory" => Some("g i"),
-            "/reorder" => Some("g r"),
-            "/customers" => Some("g c"),
-            "/webhooks" => Some("g w"),
-            "/keys" => Some("g k"),
-            _ => None,
+    pub const fn keys(self) -> Option<&'static str> {
+        match self {
+            Self::Overview => Some("g o"),
+            Self::Insights => Some("g n"),
+            Self::Profit => Some("g p"),
+            Self::Anomalies => Some("g a"),
+            Self::Stock => Some("g i"),
+            Self::Reorder => Some("g r"),
+            Self::Customers => Some("g c"),
+            Self::Webhooks => Some("g w"),
+            Self::Keys => Some("g k"),
+            Self::Ads
+            | Self::Creatives
+            | Self::Settings
+            | Self::Data
+            | Self::Integrations
+            | Self::Alerts
+            | Self::Credits => None,
         }
     }
 

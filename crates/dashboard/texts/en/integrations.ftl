@@ -1,7 +1,7 @@
 integrations = Connected shops
 integrations-offers = Connect a shop
 integrations-viewer = An editor or owner of the account can connect a shop here.
-integrations-no-app = This service has no app on { $platform } yet. Whoever runs it registers one there, with the redirect address { $redirect }, and sets { $settings }.
+integrations-no-app = This service has no app on { $platform } yet. Its operator registers one there, with the redirect address { $redirect }, and sets { $settings }.
 integrations-sandbox = This is the test shop. It connects to stand-ins of the platforms only; switch to the live shop to connect a real one.
 reads-shopify = Reads orders, refunds, products, stock, costs and who bought, as far as the shop grants it. Nothing is changed there.
 reads-tiendanube = Reads orders, products, stock, costs and who bought. Nothing is changed there.

@@ -74,6 +74,9 @@ impl fmt::Display for OperationKey {
     }
 }
 
+/// Characters of the name of a feature.
+pub const MAX_FEATURE_CHARS: usize = 64;
+
 /// The name of an AI feature, such as `insight_wording`: 1 to 64 of `a-z`, `0-9`, `.`, `_` and `-`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FeatureName(String);
@@ -89,7 +92,11 @@ impl FeatureName {
     pub fn new(name: impl Into<String>) -> Result<Self, InvalidFeature> {
         let name = name.into();
         let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"._-".contains(&byte);
-        if (1..=64).contains(&name.len()) && name.bytes().all(allowed) { Ok(Self(name)) } else { Err(InvalidFeature) }
+        if (1..=MAX_FEATURE_CHARS).contains(&name.len()) && name.bytes().all(allowed) {
+            Ok(Self(name))
+        } else {
+            Err(InvalidFeature)
+        }
     }
 
     pub fn as_str(&self) -> &str {

@@ -2,7 +2,7 @@
 
 use rust_decimal::Decimal;
 
-/// The pace is the mean of so many days.
+/// The pace is the mean over this number of days.
 pub const USE_DAYS: i64 = 14;
 
 /// Days that a balance lasts when `used` credits (debits less refunds) went in the last [`USE_DAYS`] days; `None` where

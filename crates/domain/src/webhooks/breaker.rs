@@ -16,7 +16,7 @@ const MAX_LIMIT: usize = 1_024;
 /// An answer that takes longer is slow.
 const SLOW: Duration = Duration::from_secs(1);
 /// Attempts in a row that must fail to open the breaker.
-const FAILURES_TO_OPEN: u32 = 5;
+pub const FAILURES_TO_OPEN: u32 = 5;
 /// How long it stays open at first, …
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
 /// … and at most.

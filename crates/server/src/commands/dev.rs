@@ -78,7 +78,7 @@ impl LocalGateway {
 /// Identifier of the app on every platform, and host name of the shop on Shopify.
 const APP: &str = "1234";
 const SHOP: &str = "example.myshopify.com";
-/// Orders of each shop, over so many days.
+/// Orders of each shop, over this number of days.
 const ORDERS: u32 = 400;
 const DAYS: u32 = 365;
 

@@ -19,7 +19,7 @@ use crate::{config::Config, dashboard, output::rfc3339, random};
 
 #[derive(Debug, Subcommand)]
 pub enum PeopleCommand {
-    /// Prints a link by which whoever has the address becomes a member, once and within three days
+    /// Prints a link by which the owner of the address becomes a member, once and within three days
     #[command(after_help = "Example:\n  api people invite ana@example.com --account 1 --role owner")]
     Invite {
         /// The address of whom to invite

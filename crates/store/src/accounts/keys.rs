@@ -105,7 +105,7 @@ impl KeyStore for Store {
         row.map(record).transpose()
     }
 
-    /// Whoever works on the store itself asks for no request.
+    /// Direct use of the store is no request.
     fn note_use(&self, _: KeyHash, _: OffsetDateTime) {}
 
     async fn create(&self, key: NewKey) -> Result<KeyRecord, StoreError> {

@@ -61,7 +61,7 @@ async fn an_order_is_read_again_by_its_number_however_often_it_is_told_of() {
     assert!(world.store.database().cursors.is_empty(), "a hook moves no cursor");
 }
 
-/// Whoever knows a seller's number can send hooks of orders that are none: only so many are asked for in an hour.
+/// Anybody who knows a seller's number can send hooks of orders that are none: a limited number is asked for in an hour.
 #[tokio::test]
 async fn orders_that_are_not_there_are_asked_for_some_times_an_hour() {
     let world = World::connected(Platform::Mercadolibre);

@@ -38,7 +38,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// For an app that has so many calls a second, above 0: one seller has a fifth of them.
+    /// For an app that has this number of calls a second, above 0: one seller has a fifth of them.
     pub fn per_second(calls: u32) -> Self {
         let calls = f64::from(calls);
         let seller = Rate { cap: calls * 0.4, restore: calls * 0.2 };

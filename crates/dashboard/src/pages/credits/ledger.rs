@@ -2,8 +2,7 @@
 
 use actix_web::HttpRequest;
 use domain::{
-    credits::{FeatureName, Transaction, TransactionFilter, TransactionKind},
-    instants,
+    credits::{FeatureName, MAX_FEATURE_CHARS, Transaction, TransactionFilter, TransactionKind},
     page::Page,
 };
 use time::Date;
@@ -23,8 +22,6 @@ use crate::{
 
 /// Rows of a page.
 pub const LIMIT: i64 = 25;
-/// Characters of a feature's name.
-const MAX_FEATURE: usize = 64;
 
 /// What is looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -38,16 +35,12 @@ pub struct Query {
 
 impl Query {
     pub fn of(request: &HttpRequest) -> Result<Self, PageError> {
-        let day = |name| match query::one::<String>(request, name)? {
-            Some(text) => instants::parse_day(&text).map(Some).map_err(|_| PageError::Invalid(name)),
-            None => Ok(None),
-        };
         let feature = query::one::<String>(request, "feature")?.map(FeatureName::new).transpose();
         Ok(Self {
             kind: query::one(request, "kind")?,
             feature: feature.map_err(|_| PageError::Invalid("feature"))?,
-            from: day("from")?,
-            to: day("to")?,
+            from: query::day(request, "from")?,
+            to: query::day(request, "to")?,
             cursor: query::cursor(request)?,
         })
     }
@@ -114,7 +107,7 @@ pub fn filters(writer: &Writer, query: &Query) -> Filters {
                 "ledger-kind",
                 Input::Select(std::iter::once(any).chain(TransactionKind::ALL.iter().map(kind)).collect()),
             ),
-            field("feature", "feature", line("text", feature, Some(MAX_FEATURE))),
+            field("feature", "feature", line("text", feature, Some(MAX_FEATURE_CHARS))),
             field("from", "from", day(query.from)),
             field("to", "to", day(query.to)),
         ],
