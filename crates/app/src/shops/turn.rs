@@ -160,7 +160,7 @@ impl<'a> Turn<'a> {
         let connected_at = self.integration.connected_at;
         let oldest = connected_at - self.timing.history;
         let floor = self.integration.history_from.map_or(oldest, |from| from.max(oldest));
-        Windows::of_back_fill(filled_from.unwrap_or(connected_at), floor, &self.timing)
+        Windows::of_back_fill((connected_at, filled_from.unwrap_or(connected_at)), floor, &self.timing)
     }
 
     /// When the last pass over the catalogue began.

@@ -30,10 +30,16 @@ impl Windows {
         Self { waiting, order: Order::OldestFirst }
     }
 
-    /// The next window of the back-fill, which has come down to `filled_from` and ends at `floor`; empty at the end.
-    pub fn of_back_fill(filled_from: OffsetDateTime, floor: OffsetDateTime, timing: &Timing) -> Self {
+    /// The next window of the back-fill, which began at `begun`, has come down to `filled_from` and ends at `floor`; empty at
+    /// the end. It is as long as what was read by then.
+    pub fn of_back_fill(
+        (begun, filled_from): (OffsetDateTime, OffsetDateTime),
+        floor: OffsetDateTime,
+        timing: &Timing,
+    ) -> Self {
         let until = whole_second(filled_from);
-        let from = (until - timing.window).max(whole_second(floor));
+        let length = (begun - filled_from).max(timing.window).min(timing.longest_window);
+        let from = (until - length).max(whole_second(floor));
         let waiting = if from < until { vec![Window { from, until }] } else { Vec::new() };
         Self { waiting, order: Order::NewestFirst }
     }
@@ -86,6 +92,7 @@ mod tests {
         overlap: Duration::minutes(10),
         lag: Duration::minutes(2),
         window: Duration::days(30),
+        longest_window: Duration::days(30),
         history: Duration::days(730),
         reread: None,
         ads: None,
@@ -121,17 +128,32 @@ mod tests {
     #[test]
     fn the_back_fill_goes_backwards_to_its_end() {
         let floor = datetime!(2026-04-10 08:30 UTC);
-        let first = Windows::of_back_fill(datetime!(2026-05-20 00:00:00.9 UTC), floor, &TIMING).current().unwrap();
+        let begun = datetime!(2026-05-20 00:00:00.9 UTC);
+        let first = Windows::of_back_fill((begun, begun), floor, &TIMING).current().unwrap();
         assert_eq!(first, Window { from: datetime!(2026-04-20 0:00 UTC), until: datetime!(2026-05-20 00:00 UTC) });
-        let second = Windows::of_back_fill(first.from, floor, &TIMING).current().unwrap();
+        let second = Windows::of_back_fill((begun, first.from), floor, &TIMING).current().unwrap();
         assert_eq!(second, Window { from: floor, until: first.from });
-        assert_eq!(Windows::of_back_fill(floor, floor, &TIMING).current(), None);
+        assert_eq!(Windows::of_back_fill((begun, floor), floor, &TIMING).current(), None);
+    }
+
+    #[test]
+    fn windows_of_the_back_fill_grow_to_the_longest() {
+        let timing = Timing { longest_window: Duration::days(90), ..TIMING };
+        let begun = datetime!(2026-05-20 00:00 UTC);
+        let (mut filled_from, mut days) = (begun, Vec::new());
+        while let Some(window) =
+            Windows::of_back_fill((begun, filled_from), begun - Duration::days(300), &timing).current()
+        {
+            days.push((window.until - window.from).whole_days());
+            filled_from = window.from;
+        }
+        assert_eq!(days, [30, 30, 60, 90, 90]);
     }
 
     #[test]
     fn a_window_that_holds_too_much_is_halved_and_the_newer_half_of_a_back_fill_comes_first() {
         let until = datetime!(2026-05-20 00:00 UTC);
-        let windows = Windows::of_back_fill(until, until - Duration::days(8), &TIMING);
+        let windows = Windows::of_back_fill((until, until), until - Duration::days(8), &TIMING);
         let read = read_all(windows, |window| window.until - window.from > Duration::days(2));
         let days: Vec<_> = read.iter().map(|window| (until - window.until).whole_days()).collect();
         assert_eq!(days, [0, 2, 4, 6]);

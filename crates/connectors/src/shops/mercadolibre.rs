@@ -89,6 +89,7 @@ impl ShopReader for Mercadolibre {
             overlap: Duration::hours(2),
             lag: Duration::minutes(1),
             window: Duration::days(30),
+            longest_window: Duration::days(30),
             history: HISTORY,
             reread: Some(Duration::days(60)),
             ads: Some(AD_HISTORY),

@@ -109,6 +109,7 @@ impl ShopReader for Shopify {
             overlap: Duration::minutes(10),
             lag: Duration::minutes(2),
             window: Duration::days(30),
+            longest_window: Duration::days(120),
             // Shopify keeps all of it; two years are what the analytics use.
             history: Duration::days(730),
             // Unverified: every refund, edit and payout moves an order's `updatedAt`. What was deleted has none; it is looked

@@ -36,8 +36,11 @@ pub struct Timing {
     pub overlap: Duration,
     /// How long before the platform's present a window ends.
     pub lag: Duration,
-    /// The length of a window of the back-fill; it is halved when it holds too much.
+    /// The length of the first windows of the back-fill; one that holds too much is halved.
     pub window: Duration,
+    /// Windows grow to this as the back-fill goes back: longer ones cost fewer calls where a window costs the same whatever its
+    /// length, and shorter ones lose less when they are interrupted.
+    pub longest_window: Duration,
     /// How far back orders can be read at most.
     pub history: Duration,
     /// Orders younger than this are looked at again every night one by one ([`ShopReader::reread`]), where the platform does

@@ -208,6 +208,7 @@ impl ShopReader for FakePlatform {
             overlap: Duration::minutes(10),
             lag: Duration::minutes(2),
             window: Duration::days(30),
+            longest_window: Duration::days(30),
             history: Duration::days(90),
             reread: answers.reread,
             ads: answers.ads.as_ref().map(|_| Duration::days(89)),

@@ -1,7 +1,7 @@
 //! The history of a shop by bulk operations: the platform writes what a query selects into a file, and we read it line by
 //! line. Every record of a connection is a line of its own that names its parent, in no order.
 
-use std::{collections::HashMap, time::Duration};
+use std::{collections::HashMap, ops::Range, time::Duration};
 
 use domain::{
     money::Currency,
@@ -15,12 +15,12 @@ use url::Url;
 
 use super::{
     client::{Client, Reply},
-    orders::{filter, put, unreadable, whole},
+    orders::{filter, gid, put, unreadable, whole},
     queries::{BULK_CANCEL, BULK_RUN, BULK_STATE, bulk_orders},
     wire::{AgreementWire, Named, OrderWire, SaleWire},
 };
 use crate::shops::{
-    http::{Lines, lines},
+    http::{Lines, lines, malformed},
     wire::Count,
 };
 
@@ -36,11 +36,10 @@ const PAUSES: [Duration; 5] = [
     Duration::from_secs(2),
     Duration::from_secs(5),
 ];
-/// Records of one file: they are held until the last one is there, as a child may come before its parent. They take about a
-/// kilobyte each.
-const MAX_OBJECTS: u64 = 50_000;
+/// Records of one file: they are held until the last one is there, as a child may come before its parent.
+const MAX_OBJECTS: u64 = 100_000;
 /// Bytes of one file.
-const MAX_FILE: u64 = 512 << 20;
+const MAX_FILE: u64 = 24 << 20;
 /// Orders of one batch.
 const BATCH: usize = 500;
 
@@ -145,6 +144,8 @@ struct State {
     status: String,
     error_code: Option<String>,
     object_count: Count,
+    /// Bytes, once there is a file.
+    file_size: Option<Count>,
     url: Option<String>,
 }
 
@@ -157,9 +158,11 @@ async fn finished(client: &Client, access: &Access, id: &str) -> Result<Finished
         tokio::time::sleep(pause).await;
         let Reply { data: StateData { bulk_operation }, .. } =
             client.run(access, BULK_STATE, json!({ "id": id })).await?;
-        let State { status, error_code, object_count, url } = bulk_operation.ok_or(ShopError::NotFound)?;
-        let objects = u64::try_from(object_count.0).map_err(|_| ShopError::Malformed("objectCount".to_owned()))?;
-        if objects > MAX_OBJECTS || started.elapsed() > DEADLINE {
+        let State { status, error_code, object_count, file_size, url } = bulk_operation.ok_or(ShopError::NotFound)?;
+        let count = |Count(count), name: &str| u64::try_from(count).map_err(|_| ShopError::Malformed(name.to_owned()));
+        let objects = count(object_count, "objectCount")?;
+        let bytes = file_size.map_or(Ok(0), |size| count(size, "fileSize"))?;
+        if objects > MAX_OBJECTS || bytes > MAX_FILE || started.elapsed() > DEADLINE {
             cancel(client, access, id).await;
             return Err(ShopError::TooMany);
         }
@@ -194,26 +197,32 @@ fn allowed(client: &Client, url: &str) -> Result<Url, ShopError> {
     if is_allowed && is_plain { Ok(url) } else { Err(elsewhere()) }
 }
 
+/// What of a record says where it belongs.
 #[derive(Deserialize)]
 struct Link<'a> {
+    id: Option<&'a str>,
     #[serde(rename = "__parentId")]
     parent: Option<&'a str>,
 }
 
-/// The file's records, until all are there.
+/// The file's records as they came, until all are there: as text they take a third of what they take when they are read.
 #[derive(Default)]
 struct Records {
-    /// `Err`: the number of one that cannot be read.
-    orders: Vec<Result<OrderWire, String>>,
+    bytes: Vec<u8>,
+    orders: Vec<Range<usize>>,
     /// Where an order stands in `orders`, by its identifier.
     places: HashMap<String, usize>,
-    /// With the order they belong to.
-    agreements: HashMap<String, (String, AgreementWire)>,
-    /// With the agreement they belong to.
-    sales: Vec<(String, SaleWire)>,
-    /// Orders that have an agreement that cannot be read, and agreements that have such a sale.
-    broken_orders: Vec<String>,
-    broken_agreements: Vec<String>,
+    children: Vec<Child>,
+    /// The order of an agreement, by the identifiers of both.
+    agreements: HashMap<String, String>,
+    /// Of an agreement that cannot be read the identifier may not be known: its sales find nobody.
+    has_nameless: bool,
+}
+
+/// An agreement or a sale.
+struct Child {
+    parent: String,
+    bytes: Range<usize>,
 }
 
 impl Records {
@@ -231,86 +240,47 @@ impl Records {
     }
 
     fn take(&mut self, line: &[u8]) -> Result<(), ShopError> {
-        let unreadable = |error: serde_json::Error| crate::shops::http::malformed(&error);
-        let Link { parent } = serde_json::from_slice(line).map_err(unreadable)?;
+        let bytes = self.bytes.len()..self.bytes.len() + line.len();
+        let Link { id, parent } = serde_json::from_slice(line).map_err(|error| malformed(&error))?;
         match parent {
-            None => self.order(line)?,
-            Some(parent) if parent.starts_with("gid://shopify/Order/") => {
-                match serde_json::from_slice::<AgreementWire>(line) {
-                    Ok(agreement) => {
-                        self.agreements.insert(agreement.id.clone(), (parent.to_owned(), agreement));
-                    }
-                    Err(_) => self.broken_orders.push(parent.to_owned()),
+            None => {
+                let id = id.map_or_else(|| named(line).map(|id| gid(&id)), |id| Ok(id.to_owned()))?;
+                self.places.insert(id, self.orders.len());
+                self.orders.push(bytes);
+            }
+            Some(parent) => {
+                if is_order(parent) {
+                    self.has_nameless |= id.is_none();
+                    self.agreements.extend(id.map(|id| (id.to_owned(), parent.to_owned())));
                 }
+                self.children.push(Child { parent: parent.to_owned(), bytes });
             }
-            Some(parent) => match serde_json::from_slice::<SaleWire>(line) {
-                Ok(sale) => self.sales.push((parent.to_owned(), sale)),
-                Err(_) => self.broken_agreements.push(parent.to_owned()),
-            },
         }
+        self.bytes.extend_from_slice(line);
         Ok(())
     }
 
-    fn order(&mut self, line: &[u8]) -> Result<(), ShopError> {
-        match serde_json::from_slice::<OrderWire>(line) {
-            Ok(order) => {
-                self.places.insert(order.id.clone(), self.orders.len());
-                self.orders.push(Ok(order));
-            }
-            Err(_) => {
-                let named: Result<Named, _> = serde_json::from_slice(line);
-                let Named { legacy_resource_id } = named.map_err(|error| crate::shops::http::malformed(&error))?;
-                let id = legacy_resource_id.0;
-                self.places.insert(format!("gid://shopify/Order/{id}"), self.orders.len());
-                self.orders.push(Err(id));
+    /// Ties children to their orders.
+    fn batches(self, currency: Currency) -> Result<Batches, ShopError> {
+        let mut children = vec![Vec::new(); self.orders.len()];
+        for Child { parent, bytes } in self.children {
+            let order = if is_order(&parent) { Some(&parent) } else { self.agreements.get(&parent) };
+            let place = order.map(|order| self.places.get(order).copied().ok_or_else(orphan)).transpose()?;
+            match place.and_then(|place| children.get_mut(place)) {
+                Some(children) => children.push(bytes),
+                None if self.has_nameless => {}
+                None => return Err(orphan()),
             }
         }
-        Ok(())
-    }
-
-    /// Ties children to their parents, oldest agreement first. An order that cannot be read in a part is refused whole.
-    fn batches(mut self, currency: Currency) -> Result<Batches, ShopError> {
-        self.tie_sales()?;
-        for order in self.broken_orders {
-            let order = self.places.get(&order).and_then(|place| self.orders.get_mut(*place));
-            if let Some(order) = order
-                && let Ok(wire) = order
-            {
-                *order = Err(wire.legacy_resource_id.0.clone());
-            }
-        }
-        for (order, agreement) in self.agreements.into_values() {
-            let place = self.places.get(&order).and_then(|place| self.orders.get_mut(*place));
-            if let Ok(order) = place.ok_or_else(orphan)? {
-                order.agreements.get_or_insert_with(|| whole(Vec::new())).nodes.push(agreement);
-            }
-        }
-        Ok(Batches { orders: self.orders.into_iter(), currency })
-    }
-
-    fn tie_sales(&mut self) -> Result<(), ShopError> {
-        for (parent, sale) in std::mem::take(&mut self.sales) {
-            match self.agreements.get_mut(&parent) {
-                Some((_, agreement)) => agreement.sales.get_or_insert_with(|| whole(Vec::new())).nodes.push(sale),
-                // Of an agreement that cannot be read, the identifier is not known either.
-                None if self.broken_orders.is_empty() => return Err(orphan()),
-                None => {}
-            }
-        }
-        for parent in std::mem::take(&mut self.broken_agreements) {
-            match self.agreements.get(&parent) {
-                Some((order, _)) => self.broken_orders.push(order.clone()),
-                None if self.broken_orders.is_empty() => return Err(orphan()),
-                None => {}
-            }
-        }
-        Ok(())
+        Ok(Batches { bytes: self.bytes, orders: self.orders.into_iter().zip(children), currency })
     }
 }
 
-/// The orders of a file, made into documents batch by batch: never are all of them there in both forms.
+/// The orders of a file, read batch by batch: never are all of them there in both forms.
 pub(super) struct Batches {
-    orders: std::vec::IntoIter<Result<OrderWire, String>>,
+    bytes: Vec<u8>,
+    /// With its agreements and their sales.
+    orders: std::iter::Zip<std::vec::IntoIter<Range<usize>>, std::vec::IntoIter<Vec<Range<usize>>>>,
     currency: Currency,
 }
 
@@ -319,22 +289,49 @@ impl Iterator for Batches {
 
     fn next(&mut self) -> Option<OrderBatch> {
         let mut batch = OrderBatch::default();
-        for order in self.orders.by_ref().take(BATCH) {
-            match order {
-                Ok(mut order) => {
-                    if let Some(agreements) = &mut order.agreements {
-                        agreements.nodes.sort_by(|a, b| (a.happened_at, &a.id).cmp(&(b.happened_at, &b.id)));
-                    }
-                    put(order, self.currency, &mut batch);
-                }
-                Err(id) => {
+        for (order, children) in self.orders.by_ref().take(BATCH) {
+            let line = |bytes: Range<usize>| self.bytes.get(bytes).unwrap_or_default();
+            match whole_order(line(order.clone()), children.into_iter().map(line)) {
+                Ok(order) => put(order, self.currency, &mut batch),
+                Err(_) => {
                     batch.read += 1;
-                    batch.refused.push(unreadable(id));
+                    // That it has one was seen when the file came.
+                    batch.refused.push(unreadable(named(line(order)).unwrap_or_default()));
                 }
             }
         }
         (batch.read > 0).then_some(batch)
     }
+}
+
+/// An order with its agreements, oldest first. One that cannot be read in a part is refused whole.
+fn whole_order<'a>(line: &[u8], children: impl Iterator<Item = &'a [u8]>) -> serde_json::Result<OrderWire> {
+    let mut order: OrderWire = serde_json::from_slice(line)?;
+    let (mut agreements, mut sales) = (Vec::new(), HashMap::<&str, Vec<SaleWire>>::new());
+    for child in children {
+        match serde_json::from_slice(child)? {
+            Link { parent: Some(parent), .. } if !is_order(parent) => {
+                sales.entry(parent).or_default().push(serde_json::from_slice(child)?);
+            }
+            Link { .. } => agreements.push(serde_json::from_slice::<AgreementWire>(child)?),
+        }
+    }
+    for agreement in &mut agreements {
+        agreement.sales = sales.remove(agreement.id.as_str()).map(whole);
+    }
+    agreements.sort_by(|a, b| (a.happened_at, &a.id).cmp(&(b.happened_at, &b.id)));
+    order.agreements = (!agreements.is_empty()).then(|| whole(agreements));
+    Ok(order)
+}
+
+fn is_order(id: &str) -> bool {
+    id.starts_with("gid://shopify/Order/")
+}
+
+/// The number of an order that may not be read otherwise.
+fn named(order: &[u8]) -> Result<String, ShopError> {
+    let Named { legacy_resource_id } = serde_json::from_slice(order).map_err(|error| malformed(&error))?;
+    Ok(legacy_resource_id.0)
 }
 
 fn orphan() -> ShopError {

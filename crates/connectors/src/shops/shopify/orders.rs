@@ -126,7 +126,7 @@ fn is_number(id: &str) -> bool {
     (1..=20).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-fn gid(id: &str) -> String {
+pub(super) fn gid(id: &str) -> String {
     format!("gid://shopify/Order/{id}")
 }
 

@@ -265,6 +265,7 @@ impl ShopReader for Tiendanube {
             overlap: Duration::minutes(10),
             lag: Duration::MINUTE,
             window: Duration::days(30),
+            longest_window: Duration::days(30),
             history: Duration::days(2 * 365),
             // Unverified: that every change of an order moves its `updated_at`.
             reread: None,

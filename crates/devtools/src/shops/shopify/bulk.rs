@@ -241,6 +241,7 @@ impl Bulk {
             "errorCode": self.error.filter(|_| is_over),
             "objectCount": (self.lines.len() as u64 + self.lie).to_string(),
             "rootObjectCount": self.roots.to_string(),
+            "fileSize": file.as_ref().map(|_| self.lines.iter().map(|line| line.len() + 1).sum::<usize>().to_string()),
             "url": file.clone().filter(|_| status == "COMPLETED"),
             "partialDataUrl": file.filter(|_| status == "FAILED"),
         })
