@@ -170,7 +170,7 @@ async fn goes_on(platform: Platform) {
     let what = if rig.platform().name == "mercadolibre" { "revoke" } else { "uninstall" };
     rig.platform().fails(what, 1, 0).await;
     if what == "revoke" {
-        rig.ask_for_sync(id).await;
+        rig.ask_for_last_sync(id).await;
     }
     rig.wait(id, |connection| connection["status"] == "revoked").await;
     rig.platform().sell(&mut Random(5)).await;

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
+use reqwest::StatusCode;
 use serde_json::{Value, json};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
@@ -141,11 +142,20 @@ impl Rig {
         self.ask_for_sync_of(self.platform(), id).await
     }
 
+    /// Asks for a shop to be read whose token may be found revoked before: then this is refused.
+    pub async fn ask_for_last_sync(&self, id: i64) {
+        let status = self.post_sync(id).await;
+        assert!(matches!(status.as_u16(), 200 | 409), "{status}");
+    }
+
+    async fn post_sync(&self, id: i64) -> StatusCode {
+        let path = format!("/api/v1/integrations/{id}/sync");
+        self.service.process.post(&path, &self.key, &json!({})).await.status()
+    }
+
     async fn ask_for_sync_of(&self, platform: &Platform, id: i64) -> OffsetDateTime {
         let present = platform.passes(LAG_SECONDS).await;
-        let path = format!("/api/v1/integrations/{id}/sync");
-        let answer = self.service.process.post(&path, &self.key, &json!({})).await;
-        assert_eq!(answer.status(), 200);
+        assert_eq!(self.post_sync(id).await, StatusCode::OK);
         // Platforms say their present in whole seconds.
         present.replace_nanosecond(0).unwrap()
     }
