@@ -14,8 +14,9 @@ const MEMORY_KIB: u32 = 19 * 1024;
 const PASSES: u32 = 2;
 const LANES: u32 = 1;
 
-/// Hashes at once. Who comes then is told to try again: a queue would only grow under an attack.
-const AT_ONCE: usize = 4;
+/// Hashes at once, which leaves half of a small machine to requests. Who comes then is told to try again: a queue would only
+/// grow under an attack.
+const AT_ONCE: usize = 2;
 
 /// Bytes of a salt (RFC 9106, section 3.1).
 pub const SALT_BYTES: usize = 16;
