@@ -9,6 +9,8 @@ TESTS ?= --workspace
 ROWS ?=
 DATA ?=
 TARGET = $(or $(CARGO_TARGET_DIR),target)
+# Most of what tests of the whole service do is to wait for it: twice as many at a time as there are processors.
+export RUST_TEST_THREADS ?= $(shell expr 2 '*' "$$(nproc)")
 
 .PHONY: help run test shots ci fmt lint doc deny migrations openapi schemathesis bench geoip clean setup servers
 
@@ -61,7 +63,7 @@ bench: setup ## Measure the service (ROWS=customers,track for some rows), and th
 	@scripts/setup-bench.sh
 	$(CARGO) build --release -p server -p bench --bin api --bin service
 	$(TARGET)/release/service $(if $(ROWS),--rows '$(ROWS)') $(ARGS)
-	@if [ -n '$(DATA)' ]; then for protocol in anomalies causes demand stock reorder season risks stories customers; do \
+	@if [ -n '$(DATA)' ]; then for protocol in anomalies causes demand stock reorder season risks stories creatives replies customers; do \
 		$(CARGO) run -q --release -p bench --bin analytics -- --data $(DATA) $$protocol || exit 1; \
 	done; fi
 

@@ -9,6 +9,7 @@ use clap::{Parser, Subcommand};
 
 mod anomalies;
 mod causes;
+mod creatives;
 mod customers;
 mod daily;
 mod demand;
@@ -55,6 +56,8 @@ enum Protocol {
     Stories,
     /// Automatic answers: wrong ones, answered complaints, coverage of clear questions. `--data` may name one file.
     Replies,
+    /// Creatives: false winners of eight rules, what winners turn out to be worth; simulated without the folder `creatives`.
+    Creatives,
     /// Customer models: parameters, log-likelihood, churn AUC, Brier, calibration.
     Customers,
 }
@@ -71,6 +74,7 @@ fn main() -> anyhow::Result<()> {
         Protocol::Risks => risks::run(&cli.data),
         Protocol::Stories => stories::run(&cli.data),
         Protocol::Replies => replies::run(&cli.data),
+        Protocol::Creatives => creatives::run(&cli.data),
         Protocol::Customers => customers::run(&cli.data),
     }
 }
