@@ -15,8 +15,9 @@ use super::{
 const STRONG: Decimal = dec!(0.97);
 /// Of a sign that may mean something else.
 const WEAK: Decimal = dec!(0.80);
-/// Words of a comment that may still be one question.
-const MAX_WORDS: usize = 40;
+/// Words of a comment that the lexicon does not know and that may still be one question: those name what is asked for. With
+/// more of them it is about something else as well.
+const MAX_UNKNOWN: usize = 2;
 /// Words of a comment that may be nothing but its topic.
 const MAX_BARE_WORDS: usize = 7;
 /// Handles in a comment that tags people to be seen.
@@ -122,7 +123,8 @@ pub fn classify(text: &str) -> Classified {
     }
     let asked = likely.iter().map(|tongue| questions(tongue.lexicon(), text, &words)).find(|found| !found.is_empty());
     if let Some(asked) = asked {
-        return question(&asked, &words, language);
+        let unknown = words.iter().filter(|word| !likely.iter().any(|tongue| tongue.lexicon().knows(word))).count();
+        return question(&asked, unknown, language);
     }
     match likely.iter().find_map(|tongue| first_of(tongue.lexicon().praise, &words)) {
         // Praise and a question that the rules did not understand.
@@ -132,9 +134,9 @@ pub fn classify(text: &str) -> Classified {
     }
 }
 
-fn question(asked: &[Asked], words: &[String], language: Option<Tongue>) -> Classified {
+fn question(asked: &[Asked], unknown: usize, language: Option<Tongue>) -> Classified {
     let (first, others) = (asked.first(), asked.get(1));
-    let is_sure = asked.iter().all(|asked| asked.is_strong) && words.len() <= MAX_WORDS;
+    let is_sure = asked.iter().all(|asked| asked.is_strong) && unknown <= MAX_UNKNOWN;
     Classified {
         category: first.map_or(Category::Other, |asked| asked.category),
         also: others.map(|asked| asked.category),

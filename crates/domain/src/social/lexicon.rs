@@ -45,6 +45,19 @@ impl Tongue {
     }
 }
 
+/// Letters of a word that is known to be one of grammar, whatever it is.
+const SHORT: usize = 3;
+
+impl Lexicon {
+    /// Whether a word belongs to the language of questions, so that it does not name what is asked for.
+    pub fn knows(&self, word: &str) -> bool {
+        let lists = [self.common, self.price_asked, self.shipping_asked, self.stock_asked, self.price_topic];
+        let lists = lists.into_iter().chain([self.shipping_topic, self.stock_topic, self.question, self.filler]);
+        let is_short = word.chars().nth(SHORT).is_none() || word.chars().all(|c| c.is_ascii_digit());
+        is_short || lists.flatten().flat_map(|phrase| phrase.split(' ')).any(|part| is_like(part, word))
+    }
+}
+
 /// Whether the phrase occurs among the words.
 pub(super) fn occurs(phrase: &str, words: &[String]) -> bool {
     let pattern: Vec<&str> = phrase.split(' ').collect();
@@ -62,8 +75,10 @@ fn begins(pattern: &[&str], words: &[String]) -> bool {
     if *wanted == "~" {
         return (0..=3).any(|skipped| words.get(skipped..).is_some_and(|rest| begins(pattern, rest)));
     }
-    words.split_first().is_some_and(|(word, rest)| {
-        let is_it = wanted.strip_suffix('*').map_or(word == wanted, |stem| word.starts_with(stem));
-        is_it && begins(pattern, rest)
-    })
+    words.split_first().is_some_and(|(word, rest)| is_like(wanted, word) && begins(pattern, rest))
+}
+
+/// Whether a word is the one of a pattern, or begins with it.
+fn is_like(wanted: &str, word: &str) -> bool {
+    wanted.strip_suffix('*').map_or(word == wanted, |stem| word.starts_with(stem))
 }

@@ -125,3 +125,13 @@ proptest! {
         prop_assert_eq!(classify(&text).category, Category::Complaint);
     }
 }
+
+/// With more words that it does not know, a question is about something else as well.
+#[test]
+fn a_question_with_many_unknown_words_is_not_sure() {
+    let sure = |text: &str| classify(text).confidence == STRONG;
+    assert!(sure("¿Cuánto cuesta el vestido verde?"));
+    assert!(!sure("¿Cuánto cuesta que alguien atienda el teléfono?"));
+    assert!(sure("Do you ship to northern Canada?"));
+    assert!(!sure("Paid for express and it sits in a depot, do you ship at all?"));
+}
