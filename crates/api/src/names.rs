@@ -68,7 +68,9 @@ types! {
     SubscribedEvent => &SUBSCRIBED;
     /// What has become of a delivery.
     DeliveryStateName => DeliveryState::NAMES;
-    PlatformName => Platform::NAMES;
+    PlatformName => Platform::SHOP_NAMES;
+    /// What an account is connected to.
+    ProviderName => Platform::NAMES;
     AdPlatformName => ads::AdPlatform::NAMES;
     AdLevelName => ads::Level::NAMES;
     AdStatusName => ads::Status::NAMES;
@@ -161,7 +163,8 @@ schemas! {
     schema_status => &["ok", "outdated", "too_new", "unknown"];
     transaction_kind => credits::TransactionKind::NAMES;
     usage_period => usage::Period::NAMES;
-    platform => Platform::NAMES;
+    platform => Platform::SHOP_NAMES;
+    provider => Platform::NAMES;
     ad_platform => ads::AdPlatform::NAMES;
     ad_level => ads::Level::NAMES;
     ad_status => ads::Status::NAMES;

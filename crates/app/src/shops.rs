@@ -40,7 +40,8 @@ use crate::deliveries::Clock;
 pub struct Connector {
     pub auth: Arc<dyn ShopAuth>,
     pub reader: Arc<dyn ShopReader>,
-    pub verifier: Arc<dyn HookVerifier>,
+    /// `None`: the platform sends no hooks.
+    pub verifier: Option<Arc<dyn HookVerifier>>,
     /// Whether it leads to a stand-in instead of the platform.
     pub is_stand_in: bool,
 }

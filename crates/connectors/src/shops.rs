@@ -2,7 +2,7 @@
 
 pub mod amounts;
 pub mod budget;
-mod calls;
+pub(crate) mod calls;
 pub mod http;
 pub mod mercadolibre;
 pub mod shopify;

@@ -30,7 +30,7 @@ pub fn generate(opening: Date, zone: &Zone, until: OffsetDateTime) -> Generated 
         shop.documents(platform, i64::MIN).map(move |document| (platform, document))
     };
     Generated {
-        documents: Platform::ALL.iter().flat_map(of).collect(),
+        documents: Platform::SHOPS.iter().flat_map(of).collect(),
         ads: spend::ads(&shop.calendar, 0),
         expenses: spend::expenses(&shop.calendar, 0),
         visitors: (0..shop.calendar.len()).flat_map(|day| visitors(&shop, day)).collect(),

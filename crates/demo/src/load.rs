@@ -150,7 +150,7 @@ async fn import(
     progress(Step::Products);
     let products = imports.products(target, rows(shop.products().into_iter())).await?;
     let mut loaded = Loaded { products: products.rows.new, ..Loaded::default() };
-    for platform in Platform::ALL.iter().copied() {
+    for platform in Platform::SHOPS {
         progress(Step::Orders(platform));
         let documents = imports.documents(target, platform, rows(shop.documents(platform, since))).await?;
         loaded.customers += documents.new_customers;
@@ -208,6 +208,7 @@ async fn connect(
         Platform::Shopify => &["read_orders", "read_products", "read_customers", "read_inventory"],
         Platform::Tiendanube => &["read_orders", "read_products", "read_customers"],
         Platform::Mercadolibre => &["read", "offline_access"],
+        Platform::Meta => &["ads_read"],
     };
     let connection = Connection {
         provider,

@@ -138,7 +138,7 @@ impl Person {
         let reach = match platform {
             Platform::Shopify => COUNTRIES.len(),
             Platform::Mercadolibre => 5,
-            Platform::Tiendanube => 3,
+            _ => 3,
         };
         // The first of two draws in order: more customers near home.
         let country = draw.place(reach).min(draw.place(reach));
@@ -180,8 +180,8 @@ pub(super) fn platform(draw: &mut Draw) -> Platform {
 fn first_number(platform: Platform) -> u64 {
     match platform {
         Platform::Shopify => 7_100_000_000_000,
-        Platform::Tiendanube => 48_000_000,
         Platform::Mercadolibre => 610_000_000,
+        _ => 48_000_000,
     }
 }
 

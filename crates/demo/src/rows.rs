@@ -95,8 +95,8 @@ impl Shop {
         let units: i64 = order.items.iter().map(|item| item.units).sum();
         let fees = match platform {
             Platform::Shopify => Some(cents * 29 / 1_000 + 30),
-            Platform::Tiendanube => None,
             Platform::Mercadolibre => Some(cents * 13 / 100),
+            _ => None,
         };
         (fees.map(money), money(390 + 60 * units))
     }

@@ -132,7 +132,7 @@ impl Shop {
             .map(|rank| Shelf { stock: catalogue.part_of(rank, units) + 6, changed: true, ..Shelf::default() })
             .collect();
         let mut shop = Self { calendar, catalogue, people, orders: vec![], refunds: vec![], levels: vec![], shelves };
-        let mut numbers = [0_u64; Platform::ALL.len()];
+        let mut numbers = [0_u64; Platform::SHOPS.len()];
         let mut wishes = wishes.into_iter().peekable();
         for day in 0..shop.calendar.len() {
             shop.open(day);
@@ -159,7 +159,7 @@ impl Shop {
         }
     }
 
-    fn sell(&mut self, wish: &Wish, numbers: &mut [u64; Platform::ALL.len()]) {
+    fn sell(&mut self, wish: &Wish, numbers: &mut [u64; Platform::SHOPS.len()]) {
         let mut draw = Draw::seeded(wish.seed);
         let wanted = lines(wish.generous, &mut draw);
         let mut items: Vec<Item> = Vec::with_capacity(wanted);

@@ -50,7 +50,7 @@ struct Rows {
 fn rows(shop: &Arc<Shop>, since: i64, first_day: usize) -> Rows {
     let days = first_day..shop.calendar.len();
     Rows {
-        documents: Platform::ALL.iter().flat_map(|platform| shop.documents(*platform, since)).collect(),
+        documents: Platform::SHOPS.iter().flat_map(|platform| shop.documents(*platform, since)).collect(),
         stock: shop.stock(first_day).collect(),
         ads: spend::ads(&shop.calendar, first_day),
         events: days.flat_map(|day| visits::events(shop, day, since)).collect(),

@@ -18,6 +18,7 @@ use domain::{
 use secrecy::SecretString;
 
 use crate::{
+    ads::meta::{Meta, MetaArgs},
     gateway::{Gateway, GatewayConfig},
     llm::{Fault, Provider, server},
     shops::{
@@ -89,6 +90,11 @@ pub enum DevCommand {
         after_help = "What can be done to it stands in crates/devtools/src/shops.rs and shops/tiendanube.rs.\n\nExample:\n  api dev tiendanube --at 127.0.0.1:8093\n  BAS_TIENDANUBE_BASE_URL=http://127.0.0.1:8093 BAS_TIENDANUBE_CLIENT_ID=1234 BAS_TIENDANUBE_CLIENT_SECRET=dev-secret \\\n  BAS_TIENDANUBE_USER_AGENT='Example (hello@example.com)' api up"
     )]
     Tiendanube(TiendanubeArgs),
+    /// Runs a Meta with one person who has an ad account, and grants access at once
+    #[command(
+        after_help = "What can be done to it stands in crates/devtools/src/shops.rs and ads/meta.rs.\n\nExample:\n  api dev meta --at 127.0.0.1:8095\n  BAS_META_ADS_BASE_URL=http://127.0.0.1:8095 BAS_META_CLIENT_ID=1234 BAS_META_CLIENT_SECRET=dev-secret api up"
+    )]
+    Meta(MetaArgs),
 }
 
 #[derive(Debug, Args)]
@@ -229,6 +235,10 @@ pub async fn run(
         DevCommand::Tiendanube(arguments) => {
             let (at, platform) = (arguments.at, Tiendanube::new(arguments.config()));
             serve(at, |listener| platform.server(listener), stopped).await
+        }
+        DevCommand::Meta(arguments) => {
+            let (at, network) = (arguments.at, Meta::new(arguments.config()));
+            serve(at, |listener| network.server(listener), stopped).await
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Fakes of external systems, for tests and development.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
+pub mod ads;
 pub mod gateway;
 pub mod shops;
 

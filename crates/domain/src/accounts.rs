@@ -24,20 +24,51 @@ text_enum!(
     Mode { Live = "live", Test = "test" }
 );
 
-/// The shop platforms that customers and orders come from.
+/// The platforms that accounts are connected to.
 pub mod platform {
+    use crate::error::UnknownValue;
+
     text_enum!(
-        /// A shop platform.
-        Platform { Shopify = "shopify", Tiendanube = "tiendanube", Mercadolibre = "mercadolibre" }
+        /// What customers and orders come from, or advertising alone.
+        Platform {
+            Shopify = "shopify",
+            Tiendanube = "tiendanube",
+            Mercadolibre = "mercadolibre",
+            /// An advertising network: no goods are sold there.
+            Meta = "meta",
+        }
     );
 
     impl Platform {
+        /// Those that customers and orders come from.
+        pub const SHOPS: [Self; 3] = [Self::Shopify, Self::Tiendanube, Self::Mercadolibre];
+        /// Their spellings, in the same order.
+        pub const SHOP_NAMES: &'static [&'static str] =
+            &[Self::Shopify.as_str(), Self::Tiendanube.as_str(), Self::Mercadolibre.as_str()];
+
+        /// Whether customers and orders come from it; else it tells of advertising alone.
+        pub const fn is_shop(self) -> bool {
+            match self {
+                Self::Shopify | Self::Tiendanube | Self::Mercadolibre => true,
+                Self::Meta => false,
+            }
+        }
+
+        /// The platform of this name that customers and orders come from.
+        ///
+        /// # Errors
+        /// There is none.
+        pub fn shop(name: &str) -> Result<Self, UnknownValue> {
+            let unknown = UnknownValue { allowed: Self::SHOP_NAMES };
+            name.parse::<Self>().ok().filter(|platform| platform.is_shop()).ok_or(unknown)
+        }
+
         /// Whether the platform gives its fees back when goods come back: Mercado Libre cancels the selling fee with the
         /// sale; the others keep theirs, or leave it to the payment provider.
         pub const fn returns_fees(self) -> bool {
             match self {
                 Self::Mercadolibre => true,
-                Self::Shopify | Self::Tiendanube => false,
+                Self::Shopify | Self::Tiendanube | Self::Meta => false,
             }
         }
 
@@ -45,7 +76,7 @@ pub mod platform {
         pub const fn knows_costs(self) -> bool {
             match self {
                 Self::Shopify | Self::Tiendanube => true,
-                Self::Mercadolibre => false,
+                Self::Mercadolibre | Self::Meta => false,
             }
         }
 
@@ -53,7 +84,7 @@ pub mod platform {
         pub const fn copies_of(self) -> Option<Self> {
             match self {
                 Self::Tiendanube => Some(Self::Mercadolibre),
-                Self::Shopify | Self::Mercadolibre => None,
+                Self::Shopify | Self::Mercadolibre | Self::Meta => None,
             }
         }
     }

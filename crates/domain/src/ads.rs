@@ -31,10 +31,10 @@ text_enum!(
 );
 
 impl AdPlatform {
-    /// The platform that a file means by `text`, whatever its case, spaces and the word "ads" behind it.
+    /// The platform that `text` means, whatever its case, spaces, the word "ads" and the number of an ad account behind it.
     pub fn named(text: &str) -> Self {
         let plain: String =
-            text.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect();
+            text.chars().filter(char::is_ascii_alphabetic).map(|letter| letter.to_ascii_lowercase()).collect();
         match plain.strip_suffix("ads").unwrap_or(&plain) {
             "meta" | "facebook" | "instagram" => Self::Meta,
             "google" | "adwords" => Self::Google,
@@ -277,6 +277,7 @@ mod tests {
     #[case("facebook", AdPlatform::Meta)]
     #[case("google_ads", AdPlatform::Google)]
     #[case("Mercado Ads", AdPlatform::Mercadolibre)]
+    #[case("meta 1048576", AdPlatform::Meta)]
     #[case("tiktok", AdPlatform::Manual)]
     #[case("ads", AdPlatform::Manual)]
     #[case("", AdPlatform::Manual)]

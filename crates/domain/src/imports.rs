@@ -198,6 +198,16 @@ pub struct AdDetail {
     pub video_3s: Option<i64>,
     /// By which clicks and views purchases are counted, such as `7d_click,1d_view`.
     pub attribution: Option<String>,
+    /// How campaign, ad set and ad are called where the row gives their numbers; without it, they are called what the row gives.
+    pub names: Option<AdNames>,
+}
+
+/// How what a row is of is called now: names change, numbers do not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AdNames {
+    pub campaign: String,
+    pub ad_set: String,
+    pub ad: String,
 }
 
 impl AdDetail {
@@ -213,9 +223,20 @@ impl AdDetail {
 pub enum AdSource {
     /// A file. Days of a platform that is read itself are refused.
     File,
-    /// The platform itself, of the days from `first` to `last`, cut by the clock of `zone`, or by the account's. What files said
-    /// of these days of the platform is removed, so that nothing counts twice.
-    Platform { first: Date, last: Date, zone: Option<Zone> },
+    /// The platform itself, of the days from `first` to `last` of an ad account. What files said of these days of the platform
+    /// is removed, so that nothing counts twice; a day without a row is one on which nothing was spent.
+    Platform { account: AdAccount, first: Date, last: Date },
+}
+
+/// An ad account that its platform tells of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AdAccount {
+    /// As its rows name their platform.
+    pub name: String,
+    /// The clock that its days are cut by, where it is another than the account's or not known to be the same.
+    pub zone: Option<Zone>,
+    /// Whether all that the platform knows of the days is told at once: what is known of them otherwise is gone there.
+    pub tells_all: bool,
 }
 
 /// What a unit of a currency was worth in the account's on a day.

@@ -16,8 +16,8 @@ pub mod tokens;
 #[cfg(feature = "mock")]
 pub use reader::MockShopReader;
 pub use reader::{
-    AdSpend, Calls, OrderBatch, Product, ProductBatch, Purpose, Refund, Refused, ShopOrder, ShopReader, ShopStream,
-    Timing, Voided, Window,
+    AdSpend, AdTiming, Calls, OrderBatch, Product, ProductBatch, Purpose, Refund, Refused, ShopOrder, ShopReader,
+    ShopStream, Timing, Voided, Window,
 };
 
 use std::fmt;
@@ -193,13 +193,14 @@ pub enum RefreshError {
     Unavailable(ShopError),
 }
 
-/// A shop as its platform describes it.
+/// A shop, or an ad account, as its platform describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShopInfo {
     pub shop_id: String,
-    /// Host name of the shop; the same for ever, as orders are kept under it.
+    /// Host name of the shop, or the platform's name of the ad account; the same for ever, as orders are kept under it.
     pub shop: String,
     pub currency: Currency,
+    /// The clock of its days.
     pub timezone: Option<Zone>,
     pub country: Option<CountryCode>,
     /// Orders before this cannot be read.

@@ -188,6 +188,7 @@ impl Table for AdSpend {
             video_3s: record.optional_within(15, 0, MAX_QUANTITY)?,
             currency: currency(record, 16)?,
             attribution: record.optional_id(17)?.map(Cow::into_owned),
+            names: None,
         };
         if detail.ad.is_empty() && detail.creative.is_some() {
             return Err(record.reject(7, "is empty, but there is a creative"));

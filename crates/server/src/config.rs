@@ -173,6 +173,13 @@ settings! {
     pub mercadolibre_calls_per_second: u32 = connectors::shops::mercadolibre::CALLS_PER_SECOND;
     /// A stand-in on this machine instead of Mercado Libre.
     pub mercadolibre_base_url: String = String::new();
+    /// The app as Meta knows it, for advertising; empty: no ad account there can be connected.
+    #[serde(deserialize_with = "name_text")]
+    pub meta_client_id: String = String::new();
+    /// Its secret, with which every call is signed.
+    pub meta_client_secret: Option<SecretString> = None;
+    /// A stand-in on this machine instead of Facebook and its Marketing API.
+    pub meta_ads_base_url: String = String::new();
     /// The secret of the app at Meta, which signs hooks; without it no hook of Instagram or Facebook is taken.
     pub meta_app_secret: Option<SecretString> = None;
     /// The token that the subscription of hooks at Meta is confirmed with.
@@ -293,6 +300,7 @@ impl Config {
             ("tiendanube_client_secret", &self.tiendanube_client_secret),
             ("tiendanube_previous_secret", &self.tiendanube_previous_secret),
             ("mercadolibre_client_secret", &self.mercadolibre_client_secret),
+            ("meta_client_secret", &self.meta_client_secret),
             ("meta_app_secret", &self.meta_app_secret),
             ("meta_verify_token", &self.meta_verify_token),
         ];
@@ -462,6 +470,7 @@ mod tests {
             "tiendanube_client_secret",
             "tiendanube_previous_secret",
             "mercadolibre_client_secret",
+            "meta_client_secret",
             "meta_app_secret",
             "meta_verify_token",
         ];

@@ -7,13 +7,16 @@ use app::{
     deliveries::Clock,
     shops::{Connector, Connectors, Ports, connect::ConnectService, inbox::HookWorker, sync::Syncer},
 };
-use connectors::shops::{
-    AppCredentials,
-    mercadolibre::{Limits, Mercadolibre, MercadolibreConfig},
-    shopify::{Shopify, ShopifyConfig},
-    tiendanube::{Tiendanube, TiendanubeConfig, TiendanubeHooks},
+use connectors::{
+    ads::meta::{Meta, MetaConfig},
+    shops::{
+        AppCredentials,
+        mercadolibre::{Limits, Mercadolibre, MercadolibreConfig},
+        shopify::{Shopify, ShopifyConfig},
+        tiendanube::{Tiendanube, TiendanubeConfig, TiendanubeHooks},
+    },
 };
-use domain::sealing::Sealer;
+use domain::{sealing::Sealer, shops::hooks::HookVerifier};
 use secrecy::SecretString;
 use store::{Connect, Importer, Store};
 use time::OffsetDateTime;
@@ -24,9 +27,13 @@ use crate::{config::Config, deliveries::jitter};
 /// Where Mercado Libre's API is.
 const MERCADOLIBRE_API: &str = "https://api.mercadolibre.com";
 
+/// Where Meta's API is, and where people log in to grant access.
+const META_API: &str = "https://graph.facebook.com";
+const META_LOGIN: &str = "https://www.facebook.com";
+
 /// The platforms that this service has an app with.
 pub fn connectors(config: &Config) -> anyhow::Result<Connectors> {
-    let platforms = [shopify(config)?, tiendanube(config)?, mercadolibre(config)?];
+    let platforms = [shopify(config)?, tiendanube(config)?, mercadolibre(config)?, meta(config)?];
     Ok(Connectors::new(platforms.into_iter().flatten()))
 }
 
@@ -43,7 +50,7 @@ fn shopify(config: &Config) -> anyhow::Result<Option<Connector>> {
     let base_url = stand_in("shopify_base_url", &config.shopify_base_url)?;
     let is_stand_in = base_url.is_some();
     let shopify = Arc::new(Shopify::new(ShopifyConfig { app, base_url })?);
-    Ok(Some(Connector { auth: shopify.clone(), reader: shopify.clone(), verifier: shopify, is_stand_in }))
+    Ok(Some(Connector { auth: shopify.clone(), reader: shopify.clone(), verifier: Some(shopify), is_stand_in }))
 }
 
 fn tiendanube(config: &Config) -> anyhow::Result<Option<Connector>> {
@@ -63,7 +70,7 @@ fn tiendanube(config: &Config) -> anyhow::Result<Option<Connector>> {
     );
     let address = stand_in("tiendanube_base_url", &config.tiendanube_base_url)?;
     let is_stand_in = address.is_some();
-    let verifier = Arc::new(TiendanubeHooks::new(&app));
+    let verifier = Some(Arc::new(TiendanubeHooks::new(&app)) as Arc<dyn HookVerifier>);
     let tiendanube = Arc::new(Tiendanube::new(TiendanubeConfig { app, user_agent, address })?);
     Ok(Some(Connector { auth: tiendanube.clone(), reader: tiendanube, verifier, is_stand_in }))
 }
@@ -82,9 +89,20 @@ fn mercadolibre(config: &Config) -> anyhow::Result<Option<Connector>> {
     Ok(Some(Connector {
         auth: mercadolibre.clone(),
         reader: mercadolibre.clone(),
-        verifier: mercadolibre,
+        verifier: Some(mercadolibre),
         is_stand_in,
     }))
+}
+
+fn meta(config: &Config) -> anyhow::Result<Option<Connector>> {
+    let (id, secret) = (&config.meta_client_id, config.meta_client_secret.as_ref());
+    let Some(app) = app("meta", id, secret, None)? else { return Ok(None) };
+    let own = stand_in("meta_ads_base_url", &config.meta_ads_base_url)?;
+    let is_stand_in = own.is_some();
+    let api_url = own.clone().map_or_else(|| Url::parse(META_API), Ok)?;
+    let login_url = own.map_or_else(|| Url::parse(META_LOGIN), Ok)?;
+    let meta = Arc::new(Meta::new(MetaConfig { app, api_url, login_url })?);
+    Ok(Some(Connector { auth: meta.clone(), reader: meta, verifier: None, is_stand_in }))
 }
 
 /// The app on a platform; `None`: there is none, and no shop there can be connected.

@@ -6,6 +6,7 @@ mod changes;
 mod history;
 mod kills;
 mod ledger;
+mod meta;
 pub mod platform;
 mod random;
 pub mod rig;

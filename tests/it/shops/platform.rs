@@ -109,17 +109,38 @@ impl Platform {
         Self { currency: "ARS", history_days: 360, ..platform }
     }
 
+    /// A Meta with one ad account, of these days, and a person who reaches this many.
+    pub fn meta(days: u16, accounts: u8, currency: &'static str) -> Self {
+        let (days, accounts) = (days.to_string(), accounts.to_string());
+        let arguments = ["--days", &days, "--accounts", &accounts, "--currency", currency, "--redirect-uri", REDIRECT];
+        let platform = Self::run("meta", &arguments, ("1234", "META_ADS_BASE_URL"), &[]);
+        Self { currency: "EUR", history_days: 0, ..platform }
+    }
+
     fn start(name: &'static str, orders: u32, arguments: &[&str], client_id: &str, deeds: &'static [Deed]) -> Self {
-        let (folder, orders) = (tempfile::tempdir().unwrap(), orders.to_string());
+        let orders = orders.to_string();
+        let arguments = [&["--unlimited", "--days", "300", "--orders", &orders], arguments].concat();
+        let base_url = format!("{}_BASE_URL", name.to_uppercase());
+        Self::run(name, &arguments, (client_id, &base_url), deeds)
+    }
+
+    fn run(
+        name: &'static str,
+        arguments: &[&str],
+        (client_id, base_url): (&str, &str),
+        deeds: &'static [Deed],
+    ) -> Self {
+        let folder = tempfile::tempdir().unwrap();
         let mut command = api("", &folder);
-        command.args(["dev", name, "--at", "127.0.0.1:0", "--unlimited", "--days", "300", "--orders", &orders]);
-        command.args(["--timezone", zone(), "--client-secret", SECRET]).args(arguments);
+        command
+            .args(["dev", name, "--at", "127.0.0.1:0", "--timezone", zone(), "--client-secret", SECRET])
+            .args(arguments);
         let process = Process::start(&mut command);
         let setting = |what: &str| format!("BAS_{}_{what}", name.to_uppercase());
         let settings = vec![
             (setting("CLIENT_ID"), client_id.to_owned()),
             (setting("CLIENT_SECRET"), SECRET.to_owned()),
-            (setting("BASE_URL"), format!("http://{}", process.address())),
+            (format!("BAS_{base_url}"), format!("http://{}", process.address())),
         ];
         let client = reqwest::Client::builder().no_proxy().redirect(redirect::Policy::none()).build().unwrap();
         Self { name, process, client, settings, shop: None, currency: "EUR", history_days: 700, deeds, _folder: folder }

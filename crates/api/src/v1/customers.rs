@@ -5,10 +5,11 @@ use actix_web::{Either, HttpResponse, web};
 use domain::{
     accounts::Platform,
     customers::{Customer, Segment},
+    error::UnknownValue,
     freshness::Dated,
     money::Currency,
 };
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use utoipa::{IntoParams, ToSchema};
 use validator::Validate;
 
@@ -134,12 +135,19 @@ row!(CustomerBody {
 
 type File = Csv<CustomerBody>;
 
+/// A platform that customers come from.
+fn shop_platform<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Platform>, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    Platform::shop(&name).map(Some).map_err(|UnknownValue { allowed }| D::Error::unknown_variant(&name, allowed))
+}
+
 /// Which customers to list, and how.
 #[derive(Deserialize, Validate, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct ListParams {
     /// Only customers of this platform: `shopify`, `tiendanube` or `mercadolibre`.
     #[param(value_type = names::PlatformName, inline, required = false)]
+    #[serde(default, deserialize_with = "shop_platform")]
     source: Option<Platform>,
     #[validate(nested)]
     #[param(inline, required = false)]

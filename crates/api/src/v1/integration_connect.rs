@@ -25,15 +25,15 @@ use crate::{
     write::written,
 };
 
-/// Which shop is to be connected.
+/// Which shop, or ad account, is to be connected.
 #[derive(Deserialize, Validate, ToSchema)]
 #[schema(as = NewAuthorization)]
 pub struct NewAuthorization {
-    /// The shop's host name. Shopify has to know it, and only Shopify.
+    /// The shop's host name, which Shopify has to know, or the number of Meta's ad account, where who agrees has several.
     #[validate(length(max = 255, message = "must have at most 255 characters"))]
     #[schema(
         max_length = 255,
-        pattern = "^[a-z0-9][a-z0-9-]{0,60}\\.myshopify\\.com$",
+        pattern = "^([a-z0-9][a-z0-9-]{0,60}\\.myshopify\\.com|(act_)?[0-9]{1,20})$",
         example = "example.myshopify.com"
     )]
     shop: Option<String>,
@@ -66,7 +66,7 @@ pub struct BegunBody {
 /// for this service's app; the query of that redirect goes to `complete`. Repeating it begins another authorization.
 #[utoipa::path(
     post, path = "/api/v1/integrations/{provider}/authorize", tag = "integrations", operation_id = "authorize_integration",
-    params(("provider" = inline(names::PlatformName), Path, description = "The platform.", example = "shopify")),
+    params(("provider" = inline(names::ProviderName), Path, description = "The platform.", example = "shopify")),
     responses((status = 200, description = "Where to send the owner.", body = BegunBody)),
     security(("api_key" = ["write"])),
     extensions(("x-errors" = json!([Code::NotFound, Code::ProviderNotConfigured])), ("x-since" = json!("2026-12")))
@@ -109,7 +109,7 @@ impl Input for AuthorizationAnswer {}
 /// authorization can complete it, once, within ten minutes.
 #[utoipa::path(
     post, path = "/api/v1/integrations/{provider}/complete", tag = "integrations", operation_id = "complete_integration",
-    params(("provider" = inline(names::PlatformName), Path, description = "The platform.", example = "shopify")),
+    params(("provider" = inline(names::ProviderName), Path, description = "The platform.", example = "shopify")),
     responses((status = 200, description = "The connection.", body = OneBody)),
     security(("api_key" = ["write"])),
     extensions(("x-errors" = json!([
@@ -164,9 +164,10 @@ impl From<AuthorizeFailure> for ApiError {
             AuthorizeFailure::Refused(AuthorizeError::ShopRequired) => Self::new(Code::MissingParameter)
                 .message("`shop` is required: the shop's host name, such as example.myshopify.com.")
                 .param("shop"),
-            AuthorizeFailure::Refused(AuthorizeError::InvalidShop) => {
-                Self::parameter("shop", "must be the host name of a shop, such as example.myshopify.com")
-            }
+            AuthorizeFailure::Refused(AuthorizeError::InvalidShop) => Self::parameter(
+                "shop",
+                "must be the host name of a shop, such as example.myshopify.com, or the number of an ad account, such as act_1234567890",
+            ),
             AuthorizeFailure::Refused(AuthorizeError::UnsupportedCountry) => Self::new(Code::ProviderNotConfigured)
                 .message("The platform has no site in the account's country, or the account says no country."),
             AuthorizeFailure::Idempotency(error) => error.into(),

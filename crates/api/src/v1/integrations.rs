@@ -39,7 +39,7 @@ struct LastErrorBody {
 pub(super) struct IntegrationBody {
     #[schema(example = 12)]
     id: i64,
-    #[schema(schema_with = names::platform)]
+    #[schema(schema_with = names::provider)]
     provider: Platform,
     /// Host name of the store.
     #[schema(example = "demo.myshopify.com")]

@@ -61,7 +61,7 @@ pub async fn receive(
         Err(refused) => return Err(refused.into()),
     };
     match provider {
-        Platform::Shopify | Platform::Tiendanube => mark_signed(&request, &state),
+        Platform::Shopify | Platform::Tiendanube | Platform::Meta => mark_signed(&request, &state),
         Platform::Mercadolibre => admit_unsigned_hook(&request, address, &state).await?,
     }
     let inbox = state.inbox.clone();

@@ -52,7 +52,7 @@ fn shopify() -> Connectors {
     Connectors::new([Connector {
         auth: Arc::new(auth),
         reader: Arc::new(MockShopReader::new()),
-        verifier: Arc::new(NoHooks),
+        verifier: Some(Arc::new(NoHooks)),
         is_stand_in: false,
     }])
 }

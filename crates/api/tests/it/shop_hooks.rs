@@ -51,7 +51,7 @@ fn connectors() -> Connectors {
         Connector {
             auth: Arc::new(auth),
             reader: Arc::new(MockShopReader::new()),
-            verifier: Arc::new(Verifier(platform)),
+            verifier: Some(Arc::new(Verifier(platform))),
             is_stand_in: false,
         }
     };

@@ -250,7 +250,8 @@ impl ConnectService {
         let authorization = self.taken(owner, provider, &callback, country(&account)).await?;
         let grant = connector.auth.complete(&callback, &authorization, self.ports.now()).await?;
         let info = shop(connector, &grant).await?;
-        if info.currency != account.currency {
+        // What is spent on ads is converted; sales are not.
+        if provider.is_shop() && info.currency != account.currency {
             return Err(CompleteFailure::CurrencyMismatch { shop: info.currency, account: account.currency });
         }
         let id = self.ports.connections.reserve(owner.account, provider, &info.shop).await?;

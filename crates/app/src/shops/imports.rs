@@ -185,12 +185,12 @@ impl Importing {
 
     /// Imports what was spent on ads from the day `first` to `last`: few enough rows to be held in memory.
     pub async fn ad_spend(&self, spend: AdSpend, first: Date, last: Date) -> Result<Tally, ImportFailure> {
-        let AdSpend { calls, rows, zone } = spend;
+        let AdSpend { calls, rows, account } = spend;
         let mut tally = Tally::default();
         tally.called(calls);
         tally.counts.read = i64::try_from(rows.len()).unwrap_or(i64::MAX);
-        if !rows.is_empty() {
-            let source = AdSource::Platform { first, last, zone };
+        if let Some(account) = account {
+            let source = AdSource::Platform { account, first, last };
             let changes = self.imports.ad_spend(self.target(), source, one(rows)).await?.rows.rows;
             tally.counts.stored = changes.new + changes.changed;
         }

@@ -15,8 +15,8 @@ use super::Connectors;
 /// Why a hook is not taken in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NotTaken {
-    /// This service has no app on the platform.
-    #[error("there is no app on the platform")]
+    /// This service has no app on the platform, or it sends no hooks.
+    #[error("no hooks of the platform are taken")]
     NotConfigured,
     #[error(transparent)]
     Refused(#[from] HookRefused),
@@ -34,7 +34,8 @@ pub fn verify(
     now: OffsetDateTime,
 ) -> Result<Hook, NotTaken> {
     let connector = connectors.get(platform).map_err(|_| NotTaken::NotConfigured)?;
-    connector.verifier.verify(headers, body, now).map_err(|refused| {
+    let verifier = connector.verifier.as_ref().ok_or(NotTaken::NotConfigured)?;
+    verifier.verify(headers, body, now).map_err(|refused| {
         let reason = match refused {
             HookRefused::Unsigned => "unsigned",
             HookRefused::Forged => "forged",

@@ -12,7 +12,7 @@ use std::{
 
 use domain::{
     IntegrationId, StoreError,
-    accounts::Account,
+    accounts::{Account, Platform},
     error::Chain,
     integrations::{ErrorCode, Integration, RevokeReason},
     shops::{
@@ -24,6 +24,7 @@ use domain::{
             next_due,
         },
     },
+    zone::Zone,
 };
 use time::{Date, Duration, OffsetDateTime};
 use tokio::time::{Instant, timeout};
@@ -39,6 +40,8 @@ use super::{
 
 /// Orders that are read again by their numbers at a time.
 const REREAD_AT_ONCE: i64 = 500;
+/// How long after a read that found nothing wrong an ad account is due again: its figures are not of the minute.
+const AD_INTERVAL: Duration = Duration::HOUR;
 /// How soon a connection is looked at again whose token another process is renewing.
 const BUSY_PAUSE: Duration = Duration::seconds(10);
 /// How soon a connection is looked at again after trouble here.
@@ -53,6 +56,8 @@ pub(super) struct Turn<'a> {
     integration: Integration,
     cursors: Vec<Cursor>,
     account: Account,
+    /// The clock of the days of ads.
+    zone: Zone,
     reader: Arc<dyn ShopReader>,
     timing: Timing,
     held: Held,
@@ -117,6 +122,7 @@ impl<'a> Turn<'a> {
             lease,
             integration: leased.integration,
             cursors: leased.cursors,
+            zone: account.timezone.clone(),
             account,
             timing: reader.timing(),
             reader,
@@ -131,6 +137,25 @@ impl<'a> Turn<'a> {
     pub async fn read(&mut self, until: Instant) -> Result<OffsetDateTime, Stopped> {
         let present = self.look_at_shop().await?;
         self.measure_age();
+        if self.is_shop() {
+            self.read_sales(present).await?;
+        }
+        let filled = self.back_fill(until).await;
+        let is_filled = matches!(filled, Ok(true));
+        go_on(filled.map(drop))?;
+        if let Some(timing) = self.timing.ads.filter(|_| !self.is_shop() || self.is_due(Stream::Ads)) {
+            go_on(self.ads(timing, present).await)?;
+        }
+        let now = self.now();
+        Ok(match self.failures {
+            0 if !is_filled => now,
+            0 if !self.is_shop() => now + AD_INTERVAL,
+            failures => next_due(failures, now),
+        })
+    }
+
+    /// What happened in the shop since the last time, and what is read every night.
+    async fn read_sales(&mut self, present: OffsetDateTime) -> Result<(), Stopped> {
         go_on(self.changes(present).await)?;
         if self.is_due(Stream::Catalogue) {
             go_on(self.nightly().await)?;
@@ -138,14 +163,17 @@ impl<'a> Turn<'a> {
         if let Some(age) = self.timing.reread.filter(|_| self.is_due(Stream::Reread)) {
             go_on(self.reread(age).await)?;
         }
-        let filled = self.back_fill(until).await;
-        let is_filled = matches!(filled, Ok(true));
-        go_on(filled.map(drop))?;
-        if let Some(back) = self.timing.ads.filter(|_| self.is_due(Stream::Ads)) {
-            go_on(self.ads(back).await)?;
-        }
-        let now = self.now();
-        Ok(if is_filled || self.failures > 0 { next_due(self.failures, now) } else { now })
+        Ok(())
+    }
+
+    /// Whether anything is sold there; else all that is read is advertising.
+    fn is_shop(&self) -> bool {
+        self.integration.provider.is_shop()
+    }
+
+    /// What is read in every turn.
+    fn first(&self) -> Stream {
+        first_of(self.integration.provider)
     }
 
     /// When the connection is due again that was read for the sake of a hook: as it was before.
@@ -181,7 +209,7 @@ impl<'a> Turn<'a> {
     }
 
     fn measure_age(&self) {
-        let cursor = self.cursor(Stream::Changes).unwrap_or(self.integration.connected_at);
+        let cursor = self.cursor(self.first()).unwrap_or(self.integration.connected_at);
         let age = (self.now() - cursor).as_seconds_f64().max(0.0);
         metrics::gauge!("shop_cursor_age_seconds", "provider" => self.integration.provider.as_str()).set(age);
     }
@@ -200,7 +228,7 @@ impl<'a> Turn<'a> {
                 Ok(found) => break found,
                 Err(error) => {
                     if let Err(error) = self.renew_once(error).await? {
-                        return Err(self.failed(Stream::Changes, None, self.now(), Tally::default(), error).await);
+                        return Err(self.failed(self.first(), None, self.now(), Tally::default(), error).await);
                     }
                 }
             }
@@ -209,9 +237,12 @@ impl<'a> Turn<'a> {
         if self.integration.suspended {
             ports.connections.suspend(self.lease.account, self.id(), false, self.now()).await?;
         }
-        if info.currency != self.account.currency {
+        if let Some(zone) = &info.timezone {
+            self.zone = zone.clone();
+        }
+        if self.is_shop() && info.currency != self.account.currency {
             let error = ShopError::Rejected(format!("the shop's currency is {} now", info.currency));
-            return Err(self.failed(Stream::Changes, None, self.now(), Tally::default(), error).await);
+            return Err(self.failed(self.first(), None, self.now(), Tally::default(), error).await);
         }
         self.describe(&info).await?;
         Ok(present)
@@ -396,6 +427,10 @@ impl<'a> Turn<'a> {
             now: self.now(),
         };
         match reading {
+            Reading::Window(window, _) if !self.is_shop() => {
+                let (from, until) = (self.zone.day_of(window.from), self.zone.day_of(window.until));
+                importing.ad_spend(self.reader.ad_spend(access, from, until).await?, from, until).await
+            }
             Reading::Window(window, purpose) => {
                 importing.orders(self.reader.orders(access, *window, *purpose, currency)).await
             }
@@ -521,6 +556,11 @@ impl<'a> Turn<'a> {
     }
 }
 
+/// What is read of a platform in every turn: what keeps it from being read at all is noted with it.
+const fn first_of(provider: Platform) -> Stream {
+    if provider.is_shop() { Stream::Changes } else { Stream::Ads }
+}
+
 /// A stream that failed does not keep the others from being read.
 fn go_on(read: Result<(), Stopped>) -> Result<(), Stopped> {
     match read {
@@ -536,7 +576,8 @@ async fn unread(syncer: &Syncer, leased: &LeasedSync, error: ShopError) -> Stopp
     }
     let now = syncer.ports.now();
     let outcome = Outcome::Failed(RunError { code: code(&error), message: error.to_string() });
-    let run = ended(Stream::Changes, None, Counts::default(), VecDeque::new(), (now, now), outcome);
+    let first = first_of(leased.integration.provider);
+    let run = ended(first, None, Counts::default(), VecDeque::new(), (now, now), outcome);
     match syncer.ports.syncs.record(leased.lease, run).await {
         Ok(Some(failing)) => Stopped::Wait(next_due(failing.failures, now)),
         Ok(None) => Stopped::Lost,

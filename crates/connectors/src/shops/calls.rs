@@ -31,7 +31,7 @@ pub(super) fn waited(pause: Duration) {
 }
 
 /// Does `work`, and gives with it what was sent and waited for.
-pub(super) async fn metered<T>(work: impl Future<Output = T>) -> (T, Calls) {
+pub(crate) async fn metered<T>(work: impl Future<Output = T>) -> (T, Calls) {
     let meter = Meter::default();
     let done = METER.scope(meter.clone(), work).await;
     let calls = std::mem::take(&mut *meter.lock().unwrap_or_else(PoisonError::into_inner));

@@ -73,6 +73,13 @@ pub async fn send(request: RequestBuilder) -> Result<Answer, ShopError> {
 }
 
 impl Answer {
+    /// An answer for tests.
+    #[cfg(test)]
+    pub fn example(status: u16, headers: &[(&'static str, &str)], body: &str) -> Self {
+        let headers = headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();
+        Self { status: StatusCode::from_u16(status).unwrap(), body: body.into(), headers }
+    }
+
     /// The value of a header, if it is visible ASCII.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()

@@ -24,7 +24,8 @@ use domain::{
     accounts::Platform,
     money::Currency,
     shops::{
-        Access, AdSpend, OrderBatch, ProductBatch, Purpose, ShopError, ShopInfo, ShopReader, ShopStream, Timing, Window,
+        Access, AdSpend, AdTiming, OrderBatch, ProductBatch, Purpose, ShopError, ShopInfo, ShopReader, ShopStream,
+        Timing, Window,
     },
 };
 use futures_util::StreamExt;
@@ -35,7 +36,7 @@ pub use self::{
     ads::AD_HISTORY,
     api::{CALLS_PER_SECOND, Limits},
 };
-use self::{api::Api, site::Site};
+use self::{ads::AD_SETTLES, api::Api, site::Site};
 use super::{
     AppCredentials,
     calls::{counted, metered},
@@ -92,7 +93,7 @@ impl ShopReader for Mercadolibre {
             longest_window: Duration::days(30),
             history: HISTORY,
             reread: Some(Duration::days(60)),
-            ads: Some(AD_HISTORY),
+            ads: Some(AdTiming { history: AD_HISTORY, settles: AD_SETTLES }),
             token_lifetime: TOKEN_LIFETIME,
         }
     }
@@ -141,8 +142,8 @@ impl ShopReader for Mercadolibre {
 
     async fn ad_spend(&self, access: &Access, from: Date, until: Date) -> Result<AdSpend, ShopError> {
         let (spent, calls) = metered(self.spent_on_ads(access, from, until)).await;
-        let (rows, zone) = spent?;
-        Ok(AdSpend { calls, rows, zone })
+        let (rows, account) = spent?;
+        Ok(AdSpend { calls, rows, account })
     }
 
     /// Address and topics of notifications are settings of the app, which no call changes.

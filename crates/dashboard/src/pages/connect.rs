@@ -43,12 +43,19 @@ pub fn redirect_uri(site: &Url, platform: Platform) -> String {
 
 /// What begins to connect a shop.
 pub fn form(writer: &Writer, platform: Platform) -> Form {
-    let shop = (platform == Platform::Shopify).then(|| Shop {
+    let asked = match platform {
+        Platform::Shopify => Some(("shop-host", "example.myshopify.com", true)),
+        // It is needed of people only who reach several.
+        Platform::Meta => Some(("ad-account", "act_1234567890", false)),
+        Platform::Tiendanube | Platform::Mercadolibre => None,
+    };
+    let shop = asked.map(|(text, example, is_needed)| Shop {
         id: format!("shop-{platform}"),
-        label: writer.say("shop-host"),
-        help: writer.say("shop-host-help"),
-        example: "example.myshopify.com",
+        label: writer.say(text),
+        help: writer.say(&format!("{text}-help")),
+        example,
         value: String::new(),
+        is_needed,
         error: None,
     });
     let go = writer.message("connect-on").text("platform", name(writer, platform)).say();
@@ -161,6 +168,9 @@ fn not_begun(
             Ok(refused(StatusCode::CONFLICT, not_configured(writer, platform, error, site), None))
         }
         AuthorizeFailure::Refused(AuthorizeError::ShopRequired) => Ok(wrong("shop-host-needed")),
+        AuthorizeFailure::Refused(AuthorizeError::InvalidShop) if platform == Platform::Meta => {
+            Ok(wrong("ad-account-wrong"))
+        }
         AuthorizeFailure::Refused(AuthorizeError::InvalidShop) => Ok(wrong("shop-host-wrong")),
         AuthorizeFailure::Refused(AuthorizeError::UnsupportedCountry) => {
             Ok(refused(StatusCode::CONFLICT, writer.say("connect-country"), None))
@@ -230,9 +240,10 @@ mod tests {
     use crate::text::tests::writer;
 
     #[test]
-    fn only_shopify_asks_for_the_shop_first() {
-        let asks = |platform| form(&writer("en"), platform).shop.is_some();
-        assert_eq!([Platform::Shopify, Platform::Tiendanube, Platform::Mercadolibre].map(asks), [true, false, false]);
+    fn the_shop_is_asked_for_first_where_the_platform_has_to_know_it() {
+        let needs = |platform: &Platform| form(&writer("en"), *platform).shop.map(|shop| shop.is_needed);
+        let asked: Vec<_> = Platform::ALL.iter().map(needs).collect();
+        assert_eq!(asked, [Some(true), None, None, Some(false)]);
     }
 
     #[test]

@@ -143,7 +143,7 @@ fn sources(writer: &Writer, query: &Query) -> (String, Vec<Choice>) {
             .map_or_else(|| writer.say("all"), |source| writer.message("platform").text("platform", source).say()),
         is_chosen: query.text.is_none() && source == query.source,
     };
-    let each = Platform::ALL.iter().copied().map(Some);
+    let each = Platform::SHOPS.into_iter().map(Some);
     (writer.say("customer-source"), std::iter::once(None).chain(each).map(choice).collect())
 }
 

@@ -33,13 +33,12 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
     let page = PageRequest { limit: LIMIT, cursor };
     let (found, _) = state.integrations.page(viewer.account(), page, writer.now).await?;
     let title = writer.say("integrations");
-    let platforms = [Platform::Shopify, Platform::Tiendanube, Platform::Mercadolibre];
     let model = Model {
         shell: shell(&viewer, &state, &writer, Here::Integrations, title.clone()).await?,
         title,
         place: window::place(&writer),
         offers_title: writer.say("integrations-offers"),
-        offers: platforms.map(|platform| offer(&writer, &viewer, &state, platform)).into(),
+        offers: Platform::ALL.iter().map(|platform| offer(&writer, &viewer, &state, *platform)).collect(),
         head: head(&writer),
         connections: connections(&writer, cursor, &found, &state.settings.api_url),
     };
@@ -100,7 +99,8 @@ pub fn missing(writer: &Writer, integration: &Integration) -> Vec<String> {
         (integration.buyer_data == BuyerData::Withheld).then(|| writer.say("connection-buyers")),
         integration
             .history_from
-            .map(|at| writer.message("connection-history").text("day", writer.full_day(writer.zone.day_of(at))).say()),
+            .map(|at| (at, if integration.provider.is_shop() { "connection-history" } else { "connection-ad-history" }))
+            .map(|(at, text)| writer.message(text).text("day", writer.full_day(writer.zone.day_of(at))).say()),
         integration.last_error.as_ref().map(|error| {
             let what = writer.say(&format!("connection-error-{}", error.code));
             writer.message("connection-error").text("at", writer.moment(error.at)).text("what", what).say()

@@ -14,12 +14,13 @@ pub struct Form {
     pub go: String,
 }
 
-/// The field for the shop's host name.
+/// The field for the shop's host name, or the ad account's number.
 pub struct Shop {
     pub id: String,
     pub label: String,
     pub help: String,
     pub example: &'static str,
+    pub is_needed: bool,
     /// What was written, where it was refused, and why.
     pub value: String,
     pub error: Option<String>,
@@ -63,7 +64,8 @@ pub fn form(form: &Form) -> Markup {
                 @let (help, error) = (format!("{}-help", shop.id), format!("{}-error", shop.id));
                 div.field {
                     label for=(shop.id) { (shop.label) }
-                    input #(shop.id) name="shop" type="text" value=(shop.value) placeholder=(shop.example) required
+                    input #(shop.id) name="shop" type="text" value=(shop.value) placeholder=(shop.example)
+                        required[shop.is_needed]
                         maxlength="255" autocomplete="off" autocapitalize="none" spellcheck="false"
                         aria-invalid=[shop.error.as_ref().map(|_| "true")]
                         aria-describedby={ (help) @if shop.error.is_some() { " " (error) } };

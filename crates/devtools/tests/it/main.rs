@@ -2,5 +2,6 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test may fail by panicking")]
 
 mod mercadolibre;
+mod meta;
 mod shopify;
 mod tiendanube;

@@ -8,9 +8,8 @@ use time::{Date, Duration, OffsetDateTime};
 use super::{Access, ShopError, ShopInfo};
 use crate::{
     accounts::Platform,
-    imports::{AdSpendRow, DocumentPart, Line},
+    imports::{AdAccount, AdSpendRow, DocumentPart, Line},
     money::Currency,
-    zone::Zone,
 };
 
 /// From `from`, inclusive, to `until`, exclusive.
@@ -46,10 +45,19 @@ pub struct Timing {
     /// Orders younger than this are looked at again every night one by one ([`ShopReader::reread`]), where the platform does
     /// not report every change of them in [`Purpose::Changes`].
     pub reread: Option<Duration>,
-    /// How far back can be read what was spent on ads, where the platform sells them.
-    pub ads: Option<Duration>,
+    /// Where the platform sells ads.
+    pub ads: Option<AdTiming>,
     /// How long an access token lives, where it expires.
     pub token_lifetime: Duration,
+}
+
+/// What is to be kept to when ads are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AdTiming {
+    /// How far back can be read what was spent.
+    pub history: Duration,
+    /// How long the platform corrects the figures of a day: so far back they are read again once a day.
+    pub settles: Duration,
 }
 
 /// Money or goods given back.
@@ -140,8 +148,8 @@ pub struct ProductBatch {
 pub struct AdSpend {
     pub calls: Calls,
     pub rows: Vec<AdSpendRow>,
-    /// The clock of the days, where it is another than the account's or not known to be the same.
-    pub zone: Option<Zone>,
+    /// `None` where the shop does not advertise.
+    pub account: Option<AdAccount>,
 }
 
 /// What is read, batch by batch. An error ends it, and nothing of the window counts as read.
@@ -179,7 +187,8 @@ pub trait ShopReader: Send + Sync {
     fn products(&self, access: &Access, currency: Currency) -> ShopStream<ProductBatch>;
 
     /// What was spent on the platform's ads on the days from `from` to `until`, inclusive; asked for where [`Timing::ads`] says
-    /// that there are any. Nothing where the shop does not advertise.
+    /// that there are any. All else but [`shop`](Self::shop) is asked of platforms only that are
+    /// [shops](Platform::is_shop).
     ///
     /// # Errors
     /// [`ShopError`].

@@ -9,6 +9,7 @@ use anyhow::Context;
 pub use devtools::DevCommand;
 use devtools::{
     Settings,
+    ads::meta::{self, Meta},
     gateway::{Gateway, GatewayConfig},
     shops::{
         mercadolibre::{self, Mercadolibre},
@@ -20,7 +21,7 @@ use secrecy::{ExposeSecret, SecretString};
 use time::OffsetDateTime;
 
 use super::demo::{CURRENCY, TIMEZONE};
-use crate::{config::Config, mails, payments::prices, random, services::stop_signal};
+use crate::{config::Config, dashboard::public_url, mails, payments::prices, random, services::stop_signal};
 
 pub async fn run(command: DevCommand, config: &Config) -> anyhow::Result<ExitCode> {
     let settings = Settings {
@@ -81,11 +82,13 @@ const SHOP: &str = "example.myshopify.com";
 /// Orders of each shop, over this number of days.
 const ORDERS: u32 = 400;
 const DAYS: u32 = 365;
+/// Days that the ads of the ad account go back.
+const AD_DAYS: u16 = 200;
 
-/// Shop platforms in this process, and the configuration that leads to them. The shops on Shopify and Tiendanube have the
+/// Shop platforms and an advertising network in this process, and the configuration that leads to them. The shops on Shopify and Tiendanube have the
 /// currency of the demo shop.
 pub struct LocalShops {
-    addresses: [(&'static str, SocketAddr); 3],
+    addresses: [(&'static str, SocketAddr); 4],
     config: Config,
 }
 
@@ -125,12 +128,27 @@ impl LocalShops {
             notify: (!hooks_url.is_empty()).then(|| format!("{hooks_url}/hooks/mercadolibre")),
             zone: TIMEZONE.parse()?,
         })?;
+        let meta = Meta::new(meta::MetaConfig {
+            client_id: APP.to_owned(),
+            client_secret: secret.clone(),
+            redirect_uris: redirects(config)?,
+            seed: meta::Seed {
+                seed: 1,
+                days: AD_DAYS,
+                campaigns: 3,
+                accounts: 1,
+                currency: CURRENCY.parse()?,
+                zone: TIMEZONE.parse()?,
+                now: OffsetDateTime::now_utc(),
+            },
+        });
         let addresses = [
             ("shopify", served(|listener| shopify.server(listener))?),
             ("tiendanube", served(|listener| tiendanube.server(listener))?),
             ("mercadolibre", served(|listener| mercadolibre.server(listener))?),
+            ("meta", served(|listener| meta.server(listener))?),
         ];
-        let [shopify, tiendanube, mercadolibre] = addresses.map(|(_, address)| format!("http://{address}"));
+        let [shopify, tiendanube, mercadolibre, meta] = addresses.map(|(_, address)| format!("http://{address}"));
         let config = Config {
             hooks_url,
             shopify_client_id: APP.to_owned(),
@@ -141,8 +159,11 @@ impl LocalShops {
             tiendanube_user_agent: "Development (nobody@localhost)".to_owned(),
             tiendanube_base_url: tiendanube,
             mercadolibre_client_id: APP.to_owned(),
-            mercadolibre_client_secret: Some(secret),
+            mercadolibre_client_secret: Some(secret.clone()),
             mercadolibre_base_url: mercadolibre,
+            meta_client_id: APP.to_owned(),
+            meta_client_secret: Some(secret),
+            meta_ads_base_url: meta,
             ..config.clone()
         };
         Ok(Self { addresses, config })
@@ -156,6 +177,12 @@ impl LocalShops {
     pub fn addresses(&self) -> &[(&'static str, SocketAddr)] {
         &self.addresses
     }
+}
+
+/// Where people are sent back to who grant access to their ad account: the command line, or the dashboard.
+fn redirects(config: &Config) -> anyhow::Result<Vec<String>> {
+    let dashboard = public_url(config, config.dashboard_listen)?.join("integrations/meta/callback")?;
+    Ok(vec![config.integration_redirect_url.clone(), dashboard.into()])
 }
 
 /// Where hooks go: to this process, if its address is known before it listens.

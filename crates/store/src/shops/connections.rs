@@ -229,7 +229,7 @@ async fn connected(session: &mut AsyncPgConnection, account: AccountId) -> Query
 
 const fn can_say(provider: Platform, fact: Fact) -> bool {
     match fact {
-        Fact::Stock => true,
+        Fact::Stock => provider.is_shop(),
         Fact::Cost => provider.knows_costs(),
     }
 }

@@ -65,7 +65,7 @@ impl World {
         let connector = Connector {
             auth: self.platform.clone(),
             reader: self.platform.clone(),
-            verifier: self.platform.clone(),
+            verifier: Some(self.platform.clone()),
             is_stand_in: false,
         };
         Ports {

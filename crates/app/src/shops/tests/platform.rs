@@ -8,10 +8,10 @@ use std::{
 use async_trait::async_trait;
 use domain::{
     accounts::Platform,
-    imports::{AdDetail, AdSpendRow, DocumentKind, DocumentPart, Line},
+    imports::{AdAccount, AdDetail, AdSpendRow, DocumentKind, DocumentPart, Line},
     money::Currency,
     shops::{
-        Access, AdSpend, Authorization, AuthorizeError, Callback, CompleteError, Grant, OrderBatch, Product,
+        Access, AdSpend, AdTiming, Authorization, AuthorizeError, Callback, CompleteError, Grant, OrderBatch, Product,
         ProductBatch, Purpose, RefreshError, Refund, Refused, Secret, ShopAuth, ShopError, ShopInfo, ShopOrder,
         ShopReader, ShopStream, Timing, Tokens, Voided, Window,
         hooks::{Hook, HookHeaders, HookRefused, HookVerifier},
@@ -211,7 +211,7 @@ impl ShopReader for FakePlatform {
             longest_window: Duration::days(30),
             history: Duration::days(90),
             reread: answers.reread,
-            ads: answers.ads.as_ref().map(|_| Duration::days(89)),
+            ads: answers.ads.as_ref().map(|_| AdTiming { history: Duration::days(89), settles: Duration::days(3) }),
             token_lifetime: Duration::HOUR,
         }
     }
@@ -286,7 +286,8 @@ impl ShopReader for FakePlatform {
             record: Vec::new(),
         };
         let days = std::iter::successors(Some(from), |day| day.next_day()).take_while(|day| *day <= until);
-        Ok(AdSpend { rows: days.map(row).collect(), ..AdSpend::default() })
+        let account = AdAccount { name: "mercadolibre".to_owned(), zone: None, tells_all: !self.provider.is_shop() };
+        Ok(AdSpend { rows: days.map(row).collect(), account: Some(account), ..AdSpend::default() })
     }
 
     async fn subscribe(&self, _: &Access, address: &str) -> Result<(), ShopError> {

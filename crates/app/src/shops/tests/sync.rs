@@ -326,3 +326,25 @@ async fn a_shop_whose_ads_are_not_shown_is_no_failure() {
     world.tick().await;
     assert_eq!((world.last_error(), world.cursor(Stream::Ads)), (None, Some(START)));
 }
+
+#[tokio::test]
+async fn an_ad_account_is_read_back_and_what_still_changes_again_every_day() {
+    let world = World::connected(Platform::Meta);
+    world.platform.answers.lock().unwrap().ads = Some(Ok(dec!(12.34)));
+    world.platform.answers.lock().unwrap().currency = Some("USD".parse().unwrap());
+    let asked = || std::mem::take(&mut world.platform.answers.lock().unwrap().ads_asked_for);
+    let today = START.date();
+    let back = |days| today - Duration::days(days);
+    world.tick().await;
+    assert_eq!(asked(), [(back(30), today), (back(60), back(30)), (back(90), back(60)), (back(3), today)]);
+    assert_eq!(world.store.database().ad_spend.len(), 91);
+    world.pass(Duration::HOUR);
+    world.tick().await;
+    assert_eq!(asked(), [(back(1), today)], "what was today when it was read last, and the day before");
+    world.pass(Duration::DAY);
+    world.tick().await;
+    assert_eq!(asked(), [(back(3), today + Duration::DAY)]);
+    let answers = world.platform.answers.lock().unwrap();
+    assert!(answers.windows.is_empty() && answers.catalogue_passes == 0, "no orders are asked for");
+    assert_eq!(world.last_error(), None);
+}

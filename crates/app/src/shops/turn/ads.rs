@@ -1,35 +1,39 @@
-//! What was spent on the platform's ads, once a day.
+//! What was spent on the platform's ads: of a shop once a day, of an ad account in every turn.
 
 use domain::shops::{
-    ShopError,
+    AdTiming, ShopError,
     sync::{Outcome, Stream},
 };
-use time::Duration;
+use time::{Duration, OffsetDateTime};
 
 use super::{Reading, Stopped, Turn};
 use crate::shops::imports::Tally;
 
-/// Days that are read again: platforms correct their figures until well into the next day.
-const AGAIN: Duration = Duration::days(3);
-
 impl Turn<'_> {
-    /// Reads the days since the last time, and at most `back` of them.
-    pub(super) async fn ads(&mut self, back: Duration) -> Result<(), Stopped> {
+    /// Reads the days since the last time with those before that still change, once a day; the last two days in between. The
+    /// back-fill reads the history of an ad account, of a shop's ads the first time does.
+    pub(super) async fn ads(&mut self, timing: AdTiming, present: OffsetDateTime) -> Result<(), Stopped> {
+        let AdTiming { history, settles } = timing;
         let started_at = self.now();
-        let day = |at| self.account.timezone.day_of(at);
-        let oldest = day(started_at - back);
-        let from = self.cursor(Stream::Ads).map_or(oldest, |read_at| oldest.max(day(read_at - AGAIN)));
-        let reading = Reading::Ads { from, until: day(started_at) };
+        let day = |at| self.zone.day_of(at);
+        let (oldest, today) = (day(started_at - history), day(started_at));
+        let from = match self.cursor(Stream::Ads) {
+            Some(read_at) if day(read_at) < today => day(read_at - settles),
+            Some(read_at) => day(read_at - Duration::DAY),
+            None if self.is_shop() => oldest,
+            None => day(self.integration.connected_at - settles),
+        };
+        let reading = Reading::Ads { from: oldest.max(from), until: today };
         let tally = match self.import(&reading).await? {
             Ok(tally) => tally,
             // A shop is read without its ads where the permission for them was not granted.
-            Err(ShopError::MissingScope(scope)) => {
+            Err(ShopError::MissingScope(scope)) if self.is_shop() => {
                 self.miss(&scope).await?;
                 Tally::default()
             }
             Err(error) => return Err(self.failed(Stream::Ads, None, started_at, Tally::default(), error).await),
         };
-        let done = Outcome::Done { cursor: started_at, reached: None };
+        let done = Outcome::Done { cursor: started_at, reached: (!self.is_shop()).then_some(present) };
         self.record(Stream::Ads, None, started_at, tally, done).await
     }
 }

@@ -1,7 +1,7 @@
 //! What was spent on Product Ads, with the token of the shop.
 
 use domain::{
-    imports::{AdDetail, AdSpendRow},
+    imports::{AdAccount, AdDetail, AdSpendRow},
     shops::{Access, ShopError},
     zone::Zone,
 };
@@ -15,6 +15,8 @@ use crate::shops::amounts;
 
 /// How far back figures are kept. A day less than the platform says, as its day may be another one than the account's.
 pub const AD_HISTORY: Duration = Duration::days(89);
+/// How long the platform corrects a day: until well into the next one.
+pub(super) const AD_SETTLES: Duration = Duration::days(3);
 /// Campaigns of a page.
 const PAGE: usize = 50;
 /// As what the spend is imported.
@@ -29,7 +31,7 @@ impl Mercadolibre {
         access: &Access,
         from: Date,
         until: Date,
-    ) -> Result<(Vec<AdSpendRow>, Option<Zone>), ShopError> {
+    ) -> Result<(Vec<AdSpendRow>, Option<AdAccount>), ShopError> {
         let query = [("product_id", "PADS")];
         let advertisers =
             self.api.get_with(access, &["advertising", "advertisers"], &query, &[("api-version", "1")]).await;
@@ -37,15 +39,20 @@ impl Mercadolibre {
             Err(ShopError::NotFound) => return Ok((Vec::new(), None)),
             answer => answer?.json()?,
         };
-        let (mut rows, mut zone) = (Vec::new(), None);
+        let (mut rows, mut account) = (Vec::new(), None);
         for advertiser in advertisers.advertisers {
-            zone = zone.or_else(|| clock_of(&advertiser.site_id));
+            account.get_or_insert_with(|| AdAccount {
+                name: PLATFORM.to_owned(),
+                zone: clock_of(&advertiser.site_id),
+                // Campaigns that were deleted are not told of.
+                tells_all: false,
+            });
             let path = ["advertising", &advertiser.site_id, "advertisers", &advertiser.advertiser_id.0];
             for campaign in self.campaigns(access, &path).await? {
                 rows.extend(self.campaign(access, &advertiser.site_id, &campaign, from, until).await?);
             }
         }
-        Ok((rows, zone))
+        Ok((rows, account))
     }
 
     async fn campaigns(&self, access: &Access, advertiser: &[&str]) -> Result<Vec<Campaign>, ShopError> {

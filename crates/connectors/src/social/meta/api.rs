@@ -14,20 +14,19 @@ use reqwest::{
     Method,
     header::{ACCEPT, CONTENT_TYPE},
 };
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::de::DeserializeOwned;
 use time::OffsetDateTime;
 use url::{Url, form_urlencoded::Serializer};
 
-use super::wire::ErrorBody;
-use crate::shops::http::{Answer, Http, send};
+use crate::{
+    graph::{ErrorBody, STOP, STOP_AT, usage},
+    shops::http::{Answer, Http, send},
+};
 
-/// Share of the budget in percent from which calls are spaced out, and from which none is made.
+/// Share of the budget in percent from which calls are spaced out.
 const SLOW_AT: f64 = 75.0;
-const STOP_AT: f64 = 95.0;
 /// Between two calls where the budget runs out.
 const SLOW_PAUSE: Duration = Duration::from_secs(1);
-/// How long no call is made where Meta does not say.
-const STOP: time::Duration = time::Duration::minutes(5);
 
 /// How near a profile is to its limits.
 #[derive(Debug, Clone, Copy)]
@@ -107,37 +106,6 @@ impl Api {
             paces.remove(profile);
         }
     }
-}
-
-/// The largest share of a budget that is used up, and the minutes until it is given back.
-struct Usage {
-    percent: f64,
-    wait: Option<i64>,
-}
-
-#[derive(Deserialize)]
-struct Counted {
-    #[serde(default)]
-    call_count: f64,
-    #[serde(default)]
-    total_cputime: f64,
-    #[serde(default)]
-    total_time: f64,
-    estimated_time_to_regain_access: Option<i64>,
-}
-
-/// `X-Business-Use-Case-Usage` has a list of budgets per object, `X-App-Usage` is one.
-fn usage(answer: &Answer) -> Option<Usage> {
-    let by_object = answer
-        .header("x-business-use-case-usage")
-        .and_then(|text| serde_json::from_str::<HashMap<String, Vec<Counted>>>(text).ok());
-    let of_app = answer.header("x-app-usage").and_then(|text| serde_json::from_str::<Counted>(text).ok());
-    let all = by_object.into_iter().flat_map(HashMap::into_values).flatten().chain(of_app);
-    all.map(|counted| Usage {
-        percent: counted.call_count.max(counted.total_cputime).max(counted.total_time),
-        wait: counted.estimated_time_to_regain_access,
-    })
-    .max_by(|a, b| a.percent.total_cmp(&b.percent))
 }
 
 fn failed(error: ShopError) -> ChannelError {

@@ -2,18 +2,9 @@
 
 use domain::social::channels::{Comment, Shown};
 use serde::Deserialize;
-use time::{OffsetDateTime, UtcOffset, format_description::well_known::Rfc3339};
+use time::OffsetDateTime;
 
-/// An instant such as `2026-05-01T12:00:00+0000`.
-pub fn instant(text: &str) -> Option<OffsetDateTime> {
-    let with_colon = match text.split_at_checked(text.len().checked_sub(2)?) {
-        Some((head, minutes)) if head.len() > 19 && !head.ends_with(':') && !text.ends_with('Z') => {
-            format!("{head}:{minutes}")
-        }
-        _ => text.to_owned(),
-    };
-    OffsetDateTime::parse(&with_colon, &Rfc3339).ok().map(|at| at.to_offset(UtcOffset::UTC))
-}
+use crate::graph::instant;
 
 #[derive(Debug, Deserialize)]
 pub struct Listed<T> {
@@ -101,31 +92,5 @@ impl WireComment {
     pub fn into_shown(self) -> Shown {
         let (posted_at, (author_id, username)) = (self.posted_at(), self.author());
         Shown { external_id: self.id, author_id, username, text: self.text.unwrap_or_default(), posted_at }
-    }
-}
-
-#[derive(Debug, Deserialize)]
-pub struct ErrorBody {
-    pub error: ErrorDetail,
-}
-
-#[derive(Debug, Deserialize)]
-pub struct ErrorDetail {
-    pub code: i64,
-    pub error_subcode: Option<i64>,
-}
-
-#[cfg(test)]
-mod tests {
-    use time::macros::datetime;
-
-    use super::*;
-
-    #[test]
-    fn instants_come_without_a_colon() {
-        assert_eq!(instant("2026-05-01T12:00:00+0000"), Some(datetime!(2026-05-01 12:00 UTC)));
-        assert_eq!(instant("2026-05-01T09:00:00-03:00"), Some(datetime!(2026-05-01 12:00 UTC)));
-        assert_eq!(instant("2026-05-01T12:00:00Z"), Some(datetime!(2026-05-01 12:00 UTC)));
-        assert_eq!((instant(""), instant("ñ"), instant("2026-05-01")), (None, None, None));
     }
 }

@@ -27,7 +27,8 @@ pub fn reading(fields: &BTreeMap<String, String>) -> Result<Reading, PageError> 
     let one = |name: &str| fields.get(name).filter(|text| !text.is_empty());
     let map = fields.iter().filter_map(|(name, column)| Some((name.strip_prefix(MAP)?.to_owned(), column.clone())));
     let date_order = one("dates").map(|text| text.parse().map_err(|_| PageError::Invalid("dates"))).transpose()?;
-    let source = one("source").map(|text| text.parse().map_err(|_| PageError::Invalid("source"))).transpose()?;
+    let source =
+        one("source").map(|text| Platform::shop(text).map_err(|_| PageError::Invalid("source"))).transpose()?;
     Ok(Reading { map: map.collect(), date_order, decimal_comma: one("comma").is_some(), source })
 }
 
@@ -96,7 +97,7 @@ fn sources(writer: &Writer, upload: &Upload) -> Column {
     Column {
         name: "source".to_owned(),
         label: writer.say("customer-source"),
-        picks: Platform::ALL.iter().map(pick).collect(),
+        picks: Platform::SHOPS.iter().map(pick).collect(),
         error: None,
     }
 }

@@ -192,7 +192,7 @@ pub struct OrderArgs {
     #[arg(long)]
     pub currency: Option<Currency>,
     /// Platform: shopify, tiendanube or mercadolibre
-    #[arg(long, default_value = "shopify")]
+    #[arg(long, default_value = "shopify", value_parser = Platform::shop)]
     pub source: Platform,
 }
 

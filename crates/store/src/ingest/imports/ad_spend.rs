@@ -27,7 +27,8 @@ use super::session::DAYS_TABLE;
 /// of the same days and campaigns.
 const TABLES: &str = "
     CREATE TEMPORARY TABLE import_rows (line bigint, day date, platform text, kind text, campaign text, ad_set text, ad text,
-        creative text, format text, headline text, body text, status text, currency text, spend numeric, impressions bigint,
+        creative text, format text, headline text, body text, status text, campaign_name text, ad_set_name text, ad_name text,
+        currency text, spend numeric, impressions bigint,
         clicks bigint, purchases bigint, revenue numeric, video_3s bigint, attribution text, record bytea);
     CREATE TEMPORARY TABLE import_ads (day date, platform text, kind text, campaign text, ad_set text, ad text,
         currency text, spend numeric(26, 6), revenue numeric(26, 6), impressions bigint, clicks bigint, purchases bigint,
@@ -94,6 +95,7 @@ fn add(buffer: &mut CopyBuffer, row: &AdSpendRow) {
         revenue,
         video_3s,
         attribution,
+        names,
     } = detail;
     let kind = AdPlatform::named(platform);
     let creative = (!ad.is_empty()).then(|| detail.creative_key(kind, creative.as_deref().unwrap_or(ad)));
@@ -111,6 +113,9 @@ fn add(buffer: &mut CopyBuffer, row: &AdSpendRow) {
         .text_or_null(headline.as_deref())
         .text_or_null(body.as_deref())
         .text_or_null(status.map(|status| status.as_str()))
+        .text_or_null(names.as_ref().map(|names| names.campaign.as_str()))
+        .text_or_null(names.as_ref().map(|names| names.ad_set.as_str()))
+        .text_or_null(names.as_ref().map(|names| names.ad.as_str()))
         .text_or_null(currency.as_ref().map(|currency| currency.as_str()))
         .plain(spend)
         .plain_or_null(*impressions)
@@ -134,8 +139,8 @@ async fn merge(
         AdSource::Platform { .. } => (Vec::new(), 0),
     };
     entities::write(transaction, scope, source, now).await?;
-    if let AdSource::Platform { first, last, .. } = source {
-        figures::take_over(transaction, scope, *first, *last).await?;
+    if let AdSource::Platform { account, first, last } = source {
+        figures::take_over(transaction, scope, account, (*first, *last)).await?;
     }
     figures::write(transaction, scope).await?;
     roll_up::write(transaction, scope).await?;

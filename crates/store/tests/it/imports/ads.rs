@@ -2,7 +2,7 @@
 
 use domain::{
     ads::{AdListError, AdPlatform, AdRow, AdStore, Coverage, Format, Group, Level, Overview, Query, Status, Sums},
-    imports::{AdDetail, AdSource, AdSpendRow, Changes, ImportStore, RateRow},
+    imports::{AdAccount, AdDetail, AdNames, AdSource, AdSpendRow, Changes, ImportStore, RateRow},
     page::PageRequest,
     profit::DayRange,
 };
@@ -229,7 +229,8 @@ async fn a_platform_that_is_read_takes_its_days_over_and_files_cannot_tell_of_th
     ];
     import(&shop, told.into()).await;
     let zone = Some("America/Bogota".parse().unwrap());
-    let source = AdSource::Platform { first: DAY, last: second, zone };
+    let account = AdAccount { name: "mercadolibre".into(), zone, tells_all: false };
+    let source = AdSource::Platform { account, first: DAY, last: second };
     let read = vec![market(DAY, "mercadolibre", dec!(10))];
     shop.importer.ad_spend(shop.target(), source.clone(), rows(read.clone())).await.unwrap();
     assert_eq!(shop.texts(SPEND).await, ["2026-04-01 mercadolibre 1 10", "2026-04-03 Mercado Ads 1 3"]);
@@ -263,4 +264,43 @@ async fn a_platform_that_is_read_takes_its_days_over_and_files_cannot_tell_of_th
     ];
     assert_eq!(overview.coverage, known);
     assert!(overview.sources.contains(&(AdPlatform::Mercadolibre, Some("America/Bogota".into()))));
+}
+
+#[tokio::test]
+async fn what_a_platform_no_longer_tells_of_its_days_is_gone_and_its_names_are_the_newest() {
+    let shop = Shop::open().await;
+    let store = shop.database.store().unwrap();
+    let second = date!(2026 - 04 - 02);
+    let told = |day, ad: &str, campaign: &str, spend| {
+        let names = AdNames { campaign: campaign.into(), ad_set: "Everybody".into(), ad: format!("Ad {ad}") };
+        let row = row("77", ad, spend);
+        let line = if campaign == "Summer" { 3 } else { 2 };
+        AdSpendRow {
+            day,
+            line,
+            platform: "meta 5".into(),
+            detail: AdDetail { names: Some(names), ..row.detail },
+            ..row
+        }
+    };
+    let account = AdAccount { name: "meta 5".into(), zone: None, tells_all: true };
+    let source = AdSource::Platform { account, first: DAY, last: second };
+    let read = vec![
+        told(DAY, "1", "Spring", dec!(10)),
+        told(second, "1", "Spring", dec!(4)),
+        told(second, "2", "Spring", dec!(3)),
+    ];
+    shop.importer.ad_spend(shop.target(), source.clone(), rows(read)).await.unwrap();
+    assert_eq!(shop.texts(SPEND).await, ["2026-04-01 meta 5 77 10", "2026-04-02 meta 5 77 7"]);
+
+    let corrected = vec![told(DAY, "1", "Spring", dec!(10)), told(DAY, "2", "Summer", dec!(1))];
+    shop.importer.ad_spend(shop.target(), source.clone(), rows(corrected)).await.unwrap();
+    assert_eq!(shop.texts(SPEND).await, ["2026-04-01 meta 5 77 11"]);
+    let names = "SELECT name FROM ad_entities WHERE account_id = $1 ORDER BY level, name";
+    assert_eq!(shop.texts(names).await, ["Ad 1", "Ad 2", "Everybody", "Summer"]);
+
+    shop.importer.ad_spend(shop.target(), source, rows(vec![])).await.unwrap();
+    assert_eq!(shop.texts(SPEND).await, Vec::<String>::new());
+    let overview = store.overview(shop.account, QUERY).await.unwrap();
+    assert_eq!(overview.coverage, [Coverage { platform: AdPlatform::Meta, days: 2, is_synced: true }]);
 }

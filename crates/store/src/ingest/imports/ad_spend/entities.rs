@@ -1,6 +1,6 @@
 //! What ad spend is of: ad accounts, campaigns, ad sets, ads and their creatives. The last row says how each is called.
 
-use domain::imports::AdSource;
+use domain::{ads::AdPlatform, imports::AdSource, zone::Zone};
 use time::OffsetDateTime;
 
 use super::{Scope, Transaction};
@@ -10,9 +10,17 @@ use super::{DAYS_TABLE, TABLES, roll_up};
 
 session_statement!(
     after [TABLES, roll_up::TABLES, DAYS_TABLE] =>
-    ACCOUNTS(account: BigInt, source: Text, timezone: Text, now: Timestamptz) -> () = "INSERT INTO ad_accounts (account_id, platform, external_id, source, timezone, last_synced_at)
-    SELECT DISTINCT $1::bigint, kind, platform, $2, nullif($3, (SELECT timezone FROM accounts WHERE id = $1)), $4::timestamptz
-    FROM import_rows
+    /// What files call platforms.
+    NAMED_ACCOUNTS(account: BigInt, now: Timestamptz) -> () = "INSERT INTO ad_accounts (account_id, platform, external_id, source, last_synced_at)
+    SELECT DISTINCT $1::bigint, kind, platform, 'file', $2::timestamptz FROM import_rows
+    ON CONFLICT (account_id, source, platform, external_id) DO UPDATE SET last_synced_at = EXCLUDED.last_synced_at"
+);
+
+session_statement!(
+    after [TABLES, roll_up::TABLES, DAYS_TABLE] =>
+    /// The ad account that was read, with rows or without.
+    READ_ACCOUNT(account: BigInt, platform: Text, name: Text, timezone: Text, now: Timestamptz) -> () = "INSERT INTO ad_accounts (account_id, platform, external_id, source, timezone, last_synced_at)
+    VALUES ($1, $2, $3, 'sync', nullif($4, (SELECT timezone FROM accounts WHERE id = $1)), $5)
     ON CONFLICT (account_id, source, platform, external_id) DO UPDATE
         SET timezone = EXCLUDED.timezone, last_synced_at = EXCLUDED.last_synced_at"
 );
@@ -30,34 +38,41 @@ session_statement!(
 
 session_statement!(
     after [TABLES, roll_up::TABLES, DAYS_TABLE] =>
-    CAMPAIGNS(account: BigInt, source: Text) -> () = "INSERT INTO ad_entities (account_id, ad_account_id, level, parent_id, external_id, name, status)
-    SELECT DISTINCT $1::bigint, a.id, 'campaign', 0, came.campaign, came.campaign, 'active'
+    CAMPAIGNS(account: BigInt, source: Text) -> () = "INSERT INTO ad_entities AS old (account_id, ad_account_id, level, parent_id, external_id, name, status)
+    SELECT DISTINCT ON (a.id, came.campaign) $1::bigint, a.id, 'campaign', 0, came.campaign,
+        coalesce(came.campaign_name, came.campaign), 'active'
     FROM import_rows came JOIN ad_accounts a ON a.account_id = $1 AND a.source = $2 AND a.platform = came.kind
         AND a.external_id = came.platform
-    ON CONFLICT (account_id, ad_account_id, level, parent_id, external_id) DO NOTHING"
+    ORDER BY a.id, came.campaign, came.day DESC, came.line DESC
+    ON CONFLICT (account_id, ad_account_id, level, parent_id, external_id) DO UPDATE SET name = EXCLUDED.name
+        WHERE old.name <> EXCLUDED.name"
 );
 
 session_statement!(
     after [TABLES, roll_up::TABLES, DAYS_TABLE] =>
-    AD_SETS(account: BigInt, source: Text) -> () = "INSERT INTO ad_entities (account_id, ad_account_id, level, parent_id, campaign_id, external_id, name, status)
-    SELECT DISTINCT $1::bigint, a.id, 'ad_set', c.id, c.id, came.ad_set, came.ad_set, 'active'
+    AD_SETS(account: BigInt, source: Text) -> () = "INSERT INTO ad_entities AS old (account_id, ad_account_id, level, parent_id, campaign_id, external_id, name, status)
+    SELECT DISTINCT ON (c.id, came.ad_set) $1::bigint, a.id, 'ad_set', c.id, c.id, came.ad_set,
+        coalesce(came.ad_set_name, came.ad_set), 'active'
     FROM import_rows came JOIN ad_accounts a ON a.account_id = $1 AND a.source = $2 AND a.platform = came.kind
             AND a.external_id = came.platform
         JOIN ad_entities c ON c.account_id = $1 AND c.ad_account_id = a.id AND c.level = 'campaign' AND c.parent_id = 0
             AND c.external_id = came.campaign
-    ON CONFLICT (account_id, ad_account_id, level, parent_id, external_id) DO NOTHING"
+    ORDER BY c.id, came.ad_set, came.day DESC, came.line DESC
+    ON CONFLICT (account_id, ad_account_id, level, parent_id, external_id) DO UPDATE SET name = EXCLUDED.name
+        WHERE old.name <> EXCLUDED.name"
 );
 
 session_statement!(
     after [TABLES, roll_up::TABLES, DAYS_TABLE] =>
-    /// Status and creative are those of the last row that tells them.
+    /// Name, status and creative are those of the last row that tells them.
     ADS(account: BigInt, source: Text) -> () = "INSERT INTO ad_entities AS old (account_id, ad_account_id, level, parent_id, campaign_id, external_id, name, status, creative_id)
-    SELECT $1, came.ad_account_id, 'ad', came.ad_set_id, came.campaign_id, came.ad, came.ad,
+    SELECT $1, came.ad_account_id, 'ad', came.ad_set_id, came.campaign_id, came.ad, coalesce(came.name, came.ad),
         coalesce(came.status, known.status, 'active'), creatives.id
     FROM (
         SELECT a.id AS ad_account_id, s.id AS ad_set_id, c.id AS campaign_id, came.ad,
             (array_agg(came.status ORDER BY came.day DESC, came.line DESC) FILTER (WHERE came.status IS NOT NULL))[1] AS status,
-            (array_agg(came.creative ORDER BY came.day DESC, came.line DESC))[1] AS creative
+            (array_agg(came.creative ORDER BY came.day DESC, came.line DESC))[1] AS creative,
+            (array_agg(came.ad_name ORDER BY came.day DESC, came.line DESC))[1] AS name
         FROM import_rows came JOIN ad_accounts a ON a.account_id = $1 AND a.source = $2 AND a.platform = came.kind
                 AND a.external_id = came.platform
             JOIN ad_entities c ON c.account_id = $1 AND c.ad_account_id = a.id AND c.level = 'campaign' AND c.parent_id = 0
@@ -69,8 +84,9 @@ session_statement!(
         LEFT JOIN ad_entities known ON known.account_id = $1 AND known.ad_account_id = came.ad_account_id
             AND known.level = 'ad' AND known.parent_id = came.ad_set_id AND known.external_id = came.ad
     ON CONFLICT (account_id, ad_account_id, level, parent_id, external_id) DO UPDATE
-        SET status = EXCLUDED.status, creative_id = EXCLUDED.creative_id
-        WHERE (old.status, old.creative_id) IS DISTINCT FROM (EXCLUDED.status, EXCLUDED.creative_id)"
+        SET name = EXCLUDED.name, status = EXCLUDED.status, creative_id = EXCLUDED.creative_id
+        WHERE (old.name, old.status, old.creative_id)
+            IS DISTINCT FROM (EXCLUDED.name, EXCLUDED.status, EXCLUDED.creative_id)"
 );
 
 session_statement!(
@@ -107,11 +123,9 @@ session_statement!(
 session_statement!(
     after [TABLES, roll_up::TABLES, DAYS_TABLE] =>
     /// All days that were read, whether there is anything of them.
-    COVER_DAYS(account: BigInt, first: Date, last: Date) -> () = "INSERT INTO ad_coverage (account_id, ad_account_id, day)
-    SELECT DISTINCT $1::bigint, a.id, $2::date + n
-    FROM import_rows came JOIN ad_accounts a ON a.account_id = $1 AND a.source = 'sync' AND a.platform = came.kind
-            AND a.external_id = came.platform
-        CROSS JOIN generate_series(0, $3::date - $2::date) n
+    COVER_DAYS(account: BigInt, platform: Text, name: Text, first: Date, last: Date) -> () = "INSERT INTO ad_coverage (account_id, ad_account_id, day)
+    SELECT $1::bigint, a.id, $4::date + n FROM ad_accounts a CROSS JOIN generate_series(0, $5::date - $4::date) n
+    WHERE a.account_id = $1 AND a.source = 'sync' AND a.platform = $2 AND a.external_id = $3
     ON CONFLICT (account_id, ad_account_id, day) DO NOTHING"
 );
 
@@ -123,18 +137,27 @@ pub(super) async fn write(
     now: OffsetDateTime,
 ) -> Result<(), tokio_postgres::Error> {
     let account = scope.account;
-    let (name, zone) = match source {
-        AdSource::File => ("file", None),
-        AdSource::Platform { zone, .. } => ("sync", zone.as_ref().map(|zone| zone.name())),
+    let name = match source {
+        AdSource::File => {
+            transaction.execute(NAMED_ACCOUNTS, &[&account, &now]).await?;
+            "file"
+        }
+        AdSource::Platform { account: read, .. } => {
+            let (kind, zone) = (AdPlatform::named(&read.name).as_str(), read.zone.as_ref().map(Zone::name));
+            transaction.execute(READ_ACCOUNT, &[&account, &kind, &read.name, &zone, &now]).await?;
+            "sync"
+        }
     };
-    transaction.execute(ACCOUNTS, &[&account, &name, &zone, &now]).await?;
     transaction.execute(CREATIVES, &[&account]).await?;
     for statement in [CAMPAIGNS, AD_SETS, ADS, GATHER] {
         transaction.execute(statement, &[&account, &name]).await?;
     }
     match source {
         AdSource::File => transaction.execute(COVER_ROWS, &[&account]).await?,
-        AdSource::Platform { first, last, .. } => transaction.execute(COVER_DAYS, &[&account, first, last]).await?,
+        AdSource::Platform { account: read, first, last } => {
+            let kind = AdPlatform::named(&read.name).as_str();
+            transaction.execute(COVER_DAYS, &[&account, &kind, &read.name, first, last]).await?
+        }
     };
     Ok(())
 }

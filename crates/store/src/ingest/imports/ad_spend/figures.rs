@@ -1,5 +1,6 @@
 //! Figures of ads by day: those of a day and campaign that came in replace the ones that are there.
 
+use domain::{ads::AdPlatform, imports::AdAccount};
 use time::Date;
 
 use super::{Scope, Transaction, roll_up};
@@ -10,21 +11,31 @@ use super::{DAYS_TABLE, TABLES};
 session_statement!(
     after [TABLES, roll_up::TABLES, DAYS_TABLE] =>
     /// What files said of days which the platform itself tells of now.
-    TAKE_OVER(account: BigInt, first: Date, last: Date) -> () = "INSERT INTO import_changed
+    TAKE_OVER(account: BigInt, first: Date, last: Date, platform: Text) -> () = "INSERT INTO import_changed
     SELECT DISTINCT d.day, a.external_id, c.external_id
-    FROM (SELECT DISTINCT kind FROM import_rows) came
-        JOIN ad_accounts a ON a.account_id = $1 AND a.source = 'file' AND a.platform = came.kind
-        JOIN ad_entities ad ON ad.account_id = $1 AND ad.ad_account_id = a.id AND ad.level = 'ad'
+    FROM ad_accounts a JOIN ad_entities ad ON ad.account_id = $1 AND ad.ad_account_id = a.id AND ad.level = 'ad'
         JOIN ad_entities c ON c.account_id = $1 AND c.id = ad.campaign_id
-        JOIN ad_days d ON d.account_id = $1 AND d.ad_id = ad.id AND d.day BETWEEN $2 AND $3"
+        JOIN ad_days d ON d.account_id = $1 AND d.ad_id = ad.id AND d.day BETWEEN $2 AND $3
+    WHERE a.account_id = $1 AND a.source = 'file' AND a.platform = $4"
 );
 
 session_statement!(
     after [TABLES, roll_up::TABLES, DAYS_TABLE] =>
-    DELETE_TAKEN(account: BigInt, first: Date, last: Date) -> () = "DELETE FROM ad_days WHERE account_id = $1 AND day BETWEEN $2 AND $3 AND ad_id IN (
-        SELECT ad.id FROM (SELECT DISTINCT kind FROM import_rows) came
-            JOIN ad_accounts a ON a.account_id = $1 AND a.source = 'file' AND a.platform = came.kind
-            JOIN ad_entities ad ON ad.account_id = $1 AND ad.ad_account_id = a.id AND ad.level = 'ad')"
+    DELETE_TAKEN(account: BigInt, first: Date, last: Date, platform: Text) -> () = "DELETE FROM ad_days WHERE account_id = $1 AND day BETWEEN $2 AND $3 AND ad_id IN (
+        SELECT ad.id FROM ad_accounts a JOIN ad_entities ad ON ad.account_id = $1 AND ad.ad_account_id = a.id AND ad.level = 'ad'
+        WHERE a.account_id = $1 AND a.source = 'file' AND a.platform = $4)"
+);
+
+session_statement!(
+    after [TABLES, roll_up::TABLES, DAYS_TABLE] =>
+    /// What is known of days of which the platform tells all.
+    KNOWN_DAYS(account: BigInt, first: Date, last: Date, platform: Text, name: Text) -> () = "INSERT INTO import_known
+    SELECT d.day, a.external_id, c.external_id, c.id, d.ad_id, d.currency, d.native_spend, d.native_revenue,
+        d.impressions, d.clicks, d.purchases, d.video_3s, d.attribution
+    FROM ad_accounts a JOIN ad_entities ad ON ad.account_id = $1 AND ad.ad_account_id = a.id AND ad.level = 'ad'
+        JOIN ad_entities c ON c.account_id = $1 AND c.id = ad.campaign_id
+        JOIN ad_days d ON d.account_id = $1 AND d.ad_id = ad.id AND d.day BETWEEN $2 AND $3
+    WHERE a.account_id = $1 AND a.source = 'sync' AND a.platform = $4 AND a.external_id = $5"
 );
 
 session_statement!(
@@ -34,7 +45,8 @@ session_statement!(
         d.impressions, d.clicks, d.purchases, d.video_3s, d.attribution
     FROM (SELECT DISTINCT day, platform, campaign, campaign_id FROM import_ads) came
         JOIN ad_entities ad ON ad.account_id = $1 AND ad.campaign_id = came.campaign_id AND ad.level = 'ad'
-        JOIN ad_days d ON d.account_id = $1 AND d.ad_id = ad.id AND d.day = came.day"
+        JOIN ad_days d ON d.account_id = $1 AND d.ad_id = ad.id AND d.day = came.day
+    EXCEPT TABLE import_known"
 );
 
 session_statement!(
@@ -96,11 +108,15 @@ session_statement!(
 pub(super) async fn take_over(
     transaction: &Transaction<'_>,
     scope: &Scope,
-    first: Date,
-    last: Date,
+    read: &AdAccount,
+    (first, last): (Date, Date),
 ) -> Result<(), tokio_postgres::Error> {
+    let (account, kind) = (scope.account, AdPlatform::named(&read.name).as_str());
     for statement in [TAKE_OVER, DELETE_TAKEN] {
-        transaction.execute(statement, &[&scope.account, &first, &last]).await?;
+        transaction.execute(statement, &[&account, &first, &last, &kind]).await?;
+    }
+    if read.tells_all {
+        transaction.execute(KNOWN_DAYS, &[&account, &first, &last, &kind, &read.name]).await?;
     }
     Ok(())
 }

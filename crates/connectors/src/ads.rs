@@ -1,0 +1,3 @@
+//! Advertising networks: one folder each.
+
+pub mod meta;

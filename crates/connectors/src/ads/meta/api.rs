@@ -1,0 +1,203 @@
+//! Calls of the Marketing API, within the limits that it tells of.
+
+use std::time::Duration;
+
+use domain::shops::{Secret, ShopError};
+use reqwest::{
+    Method, RequestBuilder,
+    header::{ACCEPT, CONTENT_TYPE},
+};
+use secrecy::ExposeSecret;
+use serde::Deserialize;
+use time::OffsetDateTime;
+use url::{Url, form_urlencoded::Serializer};
+
+use super::SCOPE;
+use crate::{
+    graph::{ErrorBody, STOP, STOP_AT, usage},
+    shops::{
+        AppCredentials,
+        budget::{Budgets, Rate},
+        http::{Answer, Http, send},
+        signature,
+    },
+};
+
+/// The version of the API: one is good for about a year.
+pub const VERSION: &str = "v25.0";
+/// What is asked of an ad account at most; the platform's own limits, which its answers tell, are lower in the long run.
+const RATE: Rate = Rate { cap: 50.0, restore: 5.0 };
+/// How often a call is tried that the platform answers with "too many".
+const TRIES: usize = 5;
+
+#[derive(Debug)]
+pub(super) struct Api {
+    http: Http,
+    base: Url,
+    app: AppCredentials,
+    budgets: Budgets,
+}
+
+/// For whom a call is made.
+pub(super) struct Caller<'a> {
+    /// Number of the ad account.
+    pub account: &'a str,
+    pub token: &'a Secret,
+}
+
+impl Api {
+    pub fn new(base: Url, app: AppCredentials) -> Result<Self, ShopError> {
+        let http = Http::new(concat!("business-analytics-service/", env!("CARGO_PKG_VERSION")))?;
+        Ok(Self { http, base: base.join(VERSION).map_err(|_| no_path())?, app, budgets: Budgets::new(RATE) })
+    }
+
+    pub fn app(&self) -> &AppCredentials {
+        &self.app
+    }
+
+    fn url(&self, path: &[&str]) -> Result<Url, ShopError> {
+        let mut url = self.base.clone();
+        url.path_segments_mut().map_err(|()| no_path())?.extend(path);
+        Ok(url)
+    }
+
+    /// Makes a call, and again after a pause that the platform asks for, if it is short.
+    ///
+    /// The proof shows that whoever has the token also has the app's secret, which an app can demand
+    /// (<https://developers.facebook.com/docs/facebook-login/security#proof>).
+    pub async fn call(
+        &self,
+        caller: &Caller<'_>,
+        method: Method,
+        path: &[&str],
+        query: &[(&str, &str)],
+    ) -> Result<Answer, ShopError> {
+        let mut url = self.url(path)?;
+        let proof = hex::encode(signature::sign(&self.app.client_secret, caller.token.expose().as_bytes()));
+        url.query_pairs_mut().extend_pairs(query).append_pair("appsecret_proof", &proof);
+        for _ in 0..TRIES {
+            self.budgets.take(caller.account, 1.0).await?;
+            let request = self.http.request(method.clone(), url.clone()).bearer_auth(caller.token.expose());
+            let answer = send(request.header(ACCEPT, "application/json")).await?;
+            let pause = pause_of(&answer);
+            if answer.status.is_success() {
+                if let Some(pause) = pause {
+                    self.budgets.pause(caller.account, pause);
+                }
+                return Ok(answer);
+            }
+            match error_of(&answer) {
+                ShopError::Throttled(_) => {
+                    self.budgets.pause(caller.account, pause.unwrap_or_else(|| STOP.unsigned_abs()));
+                }
+                error => return Err(error),
+            }
+        }
+        Err(ShopError::Throttled(OffsetDateTime::now_utc() + STOP))
+    }
+
+    /// Asks for a token. Unverified: that it is given for a form as well as for a query, which would stand in logs.
+    pub async fn token(&self, form: &[(&str, &str)]) -> Result<Answer, ShopError> {
+        let AppCredentials { client_id, client_secret, previous_secret: _ } = &self.app;
+        let own = [("client_id", client_id.as_str()), ("client_secret", client_secret.expose_secret())];
+        let body = Serializer::new(String::new()).extend_pairs(form.iter().chain(&own).copied()).finish();
+        let request: RequestBuilder = self.http.request(Method::POST, self.url(&["oauth", "access_token"])?);
+        let answer = send(request.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(body)).await?;
+        if answer.status.is_success() { Ok(answer) } else { Err(error_of(&answer)) }
+    }
+}
+
+fn no_path() -> ShopError {
+    ShopError::Rejected("the address takes no path".to_owned())
+}
+
+/// `X-Ad-Account-Usage`: the share in percent, and in how many seconds nothing of it is used.
+#[derive(Deserialize)]
+struct AccountUsage {
+    #[serde(default)]
+    acc_id_util_pct: f64,
+    reset_time_duration: Option<u64>,
+}
+
+/// How long no call is to be made, where a budget is used up.
+fn pause_of(answer: &Answer) -> Option<Duration> {
+    let of_account: Option<AccountUsage> =
+        answer.header("x-ad-account-usage").and_then(|text| serde_json::from_str(text).ok());
+    if let Some(usage) = of_account.filter(|usage| usage.acc_id_util_pct >= STOP_AT) {
+        return Some(usage.reset_time_duration.map_or(STOP.unsigned_abs(), Duration::from_secs));
+    }
+    let usage = usage(answer).filter(|usage| usage.percent >= STOP_AT)?;
+    let minutes = usage.wait.and_then(|minutes| u64::try_from(minutes).ok()).filter(|minutes| *minutes > 0);
+    Some(minutes.map_or(STOP.unsigned_abs(), |minutes| Duration::from_secs(minutes.saturating_mul(60))))
+}
+
+/// What the codes of the API mean.
+fn error_of(answer: &Answer) -> ShopError {
+    let Ok(ErrorBody { error }) = answer.json::<ErrorBody>() else {
+        let said = format!("it answered with {}", answer.status.as_u16());
+        return if answer.status.is_server_error() { ShopError::Unavailable(said) } else { ShopError::Rejected(said) };
+    };
+    match (error.code, error.error_subcode) {
+        (102 | 190, _) => ShopError::Unauthorized,
+        (4 | 17 | 32 | 613 | 80_000 | 80_003 | 80_004, _) => ShopError::Throttled(OffsetDateTime::now_utc() + STOP),
+        (100, Some(1_487_534)) => ShopError::TooMany,
+        // An object that is gone, or that the token may not see.
+        (100, Some(33)) | (803, _) => ShopError::NotFound,
+        (10 | 200..=299, _) => ShopError::MissingScope(SCOPE.to_owned()),
+        (1 | 2, _) => ShopError::Unavailable(format!("code {}", error.code)),
+        (code, subcode) => ShopError::Rejected(format!("code {code}, subcode {}", subcode.unwrap_or_default())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    fn answer(status: u16, headers: &[(&'static str, &str)], body: &str) -> Answer {
+        Answer::example(status, headers, body)
+    }
+
+    fn refused(code: i64, subcode: i64) -> Answer {
+        answer(400, &[], &format!(r#"{{"error":{{"message":"m","code":{code},"error_subcode":{subcode}}}}}"#))
+    }
+
+    #[rstest]
+    #[case(190, 463, ShopError::Unauthorized)]
+    #[case(100, 1_487_534, ShopError::TooMany)]
+    #[case(100, 33, ShopError::NotFound)]
+    #[case(200, 0, ShopError::MissingScope("ads_read".into()))]
+    #[case(2, 0, ShopError::Unavailable("code 2".into()))]
+    #[case(100, 7, ShopError::Rejected("code 100, subcode 7".into()))]
+    fn codes_are_understood(#[case] code: i64, #[case] subcode: i64, #[case] expected: ShopError) {
+        assert_eq!(error_of(&refused(code, subcode)), expected);
+    }
+
+    #[rstest]
+    #[case(4)]
+    #[case(17)]
+    #[case(613)]
+    #[case(80_000)]
+    #[case(80_004)]
+    fn too_many_calls_are_a_pause(#[case] code: i64) {
+        assert!(matches!(error_of(&refused(code, 0)), ShopError::Throttled(_)));
+    }
+
+    #[test]
+    fn what_is_no_answer_of_the_api_is_trouble_there() {
+        assert_eq!(error_of(&answer(502, &[], "<html>")), ShopError::Unavailable("it answered with 502".into()));
+        assert_eq!(error_of(&answer(404, &[], "<html>")), ShopError::Rejected("it answered with 404".into()));
+    }
+
+    #[test]
+    fn a_budget_that_is_used_up_says_how_long_to_wait() {
+        let used = |name, text: &str| pause_of(&answer(200, &[(name, text)], ""));
+        let account = "x-ad-account-usage";
+        assert_eq!(used(account, r#"{"acc_id_util_pct":96.2,"reset_time_duration":7}"#), Some(Duration::from_secs(7)));
+        assert_eq!(used(account, r#"{"acc_id_util_pct":94.9,"reset_time_duration":7}"#), None);
+        let business = r#"{"5":[{"type":"ads_insights","call_count":99,"estimated_time_to_regain_access":2}]}"#;
+        assert_eq!(used("x-business-use-case-usage", business), Some(Duration::from_secs(120)));
+        assert_eq!(used(account, "nonsense"), None);
+    }
+}

@@ -1,0 +1,172 @@
+//! OAuth of Facebook Login: a code for a token of an hour, that for one of sixty days, which is exchanged for another one
+//! before it ends (<https://developers.facebook.com/docs/facebook-login/guides/access-tokens>).
+
+use async_trait::async_trait;
+use domain::{
+    accounts::Platform,
+    shops::{
+        Access, Authorization, AuthorizeError, Callback, CompleteError, Grant, RefreshError, Secret, ShopAuth,
+        ShopError, Tokens,
+    },
+};
+use reqwest::Method;
+use time::{Duration, OffsetDateTime};
+
+use super::{
+    Meta, SCOPE, VERSION,
+    api::Caller,
+    wire::{AdAccountEntry, Page, Permission, TokenBody},
+};
+use crate::shops::wire::clean;
+
+/// Characters of a code.
+const MAX_CODE: usize = 1_024;
+/// Digits of an ad account's number.
+const MAX_DIGITS: usize = 20;
+/// Ad accounts that are named where one has to be chosen.
+const NAMED: usize = 5;
+/// Pages of ad accounts that are read: more than anybody has.
+const MAX_PAGES: usize = 50;
+/// Shares the budget of no ad account.
+const NO_ACCOUNT: &str = "";
+
+impl Meta {
+    /// A token of sixty days for one of an hour, or for another one of sixty days.
+    async fn long_lived(&self, token: &str, now: OffsetDateTime) -> Result<Tokens, ShopError> {
+        let form = [("grant_type", "fb_exchange_token"), ("fb_exchange_token", token)];
+        let TokenBody { access_token, expires_in } = self.api.token(&form).await?.json()?;
+        let access = Secret::new(access_token);
+        // Tokens of system users do not expire, and come without a time.
+        let ends = expires_in.map(|seconds| now + Duration::seconds(seconds.0.clamp(0, 315_360_000)));
+        let scopes = self.scopes(&access).await?;
+        Ok(Tokens {
+            // Unverified: that one of sixty days is exchanged for another one. Where it is not, it ends, and its owner
+            // connects again.
+            refresh: ends.is_some().then(|| access.clone()),
+            access,
+            access_expires_at: ends,
+            refresh_expires_at: ends,
+            scopes,
+        })
+    }
+
+    async fn scopes(&self, token: &Secret) -> Result<Vec<String>, ShopError> {
+        let caller = Caller { account: NO_ACCOUNT, token };
+        let granted: Page<Permission> =
+            self.api.call(&caller, Method::GET, &["me", "permissions"], &[]).await?.json()?;
+        let granted = granted.data.into_iter().filter(|permission| permission.status == "granted");
+        Ok(granted.map(|permission| permission.permission).collect())
+    }
+
+    async fn ad_accounts(&self, token: &Secret) -> Result<Vec<AdAccountEntry>, ShopError> {
+        let caller = Caller { account: NO_ACCOUNT, token };
+        let (mut all, mut after) = (Vec::new(), None::<String>);
+        for _ in 0..MAX_PAGES {
+            let mut query = vec![("fields", "account_id,name"), ("limit", "100")];
+            query.extend(after.as_deref().map(|after| ("after", after)));
+            let path = ["me", "adaccounts"];
+            let page: Page<AdAccountEntry> = self.api.call(&caller, Method::GET, &path, &query).await?.json()?;
+            after = page.after();
+            all.extend(page.data);
+            if after.is_none() {
+                break;
+            }
+        }
+        Ok(all)
+    }
+
+    /// The ad account that was asked for, or the only one.
+    async fn chosen(&self, token: &Secret, asked: Option<&str>) -> Result<String, CompleteError> {
+        let reached = self.ad_accounts(token).await?;
+        match (asked, reached.as_slice()) {
+            (Some(asked), reached) if reached.iter().any(|account| account.account_id.0 == asked) => {
+                Ok(asked.to_owned())
+            }
+            (Some(_), _) => Err(CompleteError::Denied("who agreed does not reach that ad account".to_owned())),
+            (None, [only]) => Ok(only.account_id.0.clone()),
+            (None, []) => Err(CompleteError::Denied("who agreed reaches no ad account".to_owned())),
+            (None, several) => {
+                let named: Vec<_> = several.iter().take(NAMED).map(AdAccountEntry::shown).collect();
+                let said = format!("who agreed reaches several ad accounts; name one as `shop`: {}", named.join(", "));
+                Err(CompleteError::Denied(said))
+            }
+        }
+    }
+}
+
+impl AdAccountEntry {
+    fn shown(&self) -> String {
+        let number = &self.account_id.0;
+        match self.name.as_deref().and_then(|name| clean(name, 40)) {
+            Some(name) => format!("{number} ({name})"),
+            None => number.clone(),
+        }
+    }
+}
+
+#[async_trait]
+impl ShopAuth for Meta {
+    fn platform(&self) -> Platform {
+        Platform::Meta
+    }
+
+    /// The number of the ad account, `act_1234567890` or without `act_`. It is needed of people only who reach several.
+    fn shop_name(&self, given: Option<&str>) -> Result<Option<String>, AuthorizeError> {
+        let Some(given) = given else { return Ok(None) };
+        let number = given.strip_prefix("act_").unwrap_or(given);
+        let is_number = (1..=MAX_DIGITS).contains(&number.len()) && number.bytes().all(|digit| digit.is_ascii_digit());
+        if is_number { Ok(Some(number.to_owned())) } else { Err(AuthorizeError::InvalidShop) }
+    }
+
+    fn authorize_url(&self, authorization: &Authorization) -> Result<String, AuthorizeError> {
+        let page = self.login_url.join(&format!("{VERSION}/dialog/oauth"));
+        let mut url = page.map_err(|_| AuthorizeError::UnsupportedCountry)?;
+        url.query_pairs_mut()
+            .append_pair("client_id", &self.api.app().client_id)
+            .append_pair("redirect_uri", &authorization.redirect_uri)
+            .append_pair("response_type", "code")
+            .append_pair("scope", SCOPE)
+            .append_pair("state", authorization.state.expose());
+        Ok(url.into())
+    }
+
+    async fn complete(
+        &self,
+        callback: &Callback,
+        authorization: &Authorization,
+        now: OffsetDateTime,
+    ) -> Result<Grant, CompleteError> {
+        if callback.one("error").is_some() {
+            return Err(CompleteError::Denied("the owner did not agree".to_owned()));
+        }
+        let is_code =
+            |code: &&str| (1..=MAX_CODE).contains(&code.len()) && code.bytes().all(|byte| byte.is_ascii_graphic());
+        let code = callback.one("code").filter(is_code).ok_or(CompleteError::Malformed("code"))?;
+        let form = [("redirect_uri", authorization.redirect_uri.as_str()), ("code", code)];
+        let answer = self.api.token(&form).await.map_err(|error| match error {
+            ShopError::Rejected(_) => CompleteError::Denied("the code is not valid, or no longer".to_owned()),
+            error => error.into(),
+        })?;
+        let TokenBody { access_token, expires_in: _ } = answer.json()?;
+        let tokens = self.long_lived(&access_token, now).await?;
+        let shop_id = self.chosen(&tokens.access, authorization.shop.as_deref()).await?;
+        Ok(Grant { shop_id, tokens })
+    }
+
+    async fn refresh(&self, _: &str, refresh: &Secret, now: OffsetDateTime) -> Result<Tokens, RefreshError> {
+        self.long_lived(refresh.expose(), now).await.map_err(|error| match error {
+            // It is the access token itself: what is dead as the one is as the other.
+            ShopError::Unauthorized => RefreshError::Refused,
+            error => RefreshError::Unavailable(error),
+        })
+    }
+
+    /// That permission alone: the app may have others of the same person.
+    async fn revoke(&self, access: &Access) -> Result<(), ShopError> {
+        let caller = Caller { account: &access.shop_id, token: &access.token };
+        match self.api.call(&caller, Method::DELETE, &["me", "permissions", SCOPE], &[]).await {
+            Ok(_) | Err(ShopError::Unauthorized) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+}

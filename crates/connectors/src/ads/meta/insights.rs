@@ -1,0 +1,141 @@
+//! What ads did, day by day: at once for a few days, as a report that Meta makes in the background for more.
+
+use std::time::Duration;
+
+use domain::shops::ShopError;
+use reqwest::Method;
+use serde_json::json;
+use time::Date;
+use tokio::time::{Instant, sleep};
+
+use super::{
+    act,
+    api::{Api, Caller},
+    wire::{Insight, Page, Report, ReportState},
+};
+
+/// Days that are asked for at once; more are a report's.
+const AT_ONCE: i64 = 7;
+/// Rows of a page.
+const PAGE: &str = "500";
+const FIELDS: &str = "campaign_id,campaign_name,adset_id,adset_name,ad_id,ad_name,spend,impressions,clicks,actions,\
+                      action_values";
+/// States of ads of which figures are told. Those of archived and deleted ones come only where they are asked for.
+pub(super) const STATES: [&str; 12] = [
+    "ACTIVE",
+    "PAUSED",
+    "DELETED",
+    "ARCHIVED",
+    "CAMPAIGN_PAUSED",
+    "ADSET_PAUSED",
+    "PENDING_REVIEW",
+    "DISAPPROVED",
+    "PREAPPROVED",
+    "PENDING_BILLING_INFO",
+    "IN_PROCESS",
+    "WITH_ISSUES",
+];
+/// The first and the longest pause between two looks at a report.
+const FIRST_PAUSE: Duration = Duration::from_millis(250);
+const LONGEST_PAUSE: Duration = Duration::from_secs(15);
+/// How long a report may take: some hang.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// The figures of the days from `from` to `until`. Days that hold more than Meta gives for one query are asked for in two
+/// halves.
+pub(super) async fn of_days(
+    api: &Api,
+    caller: &Caller<'_>,
+    from: Date,
+    until: Date,
+) -> Result<Vec<Insight>, ShopError> {
+    let (mut waiting, mut all) = (vec![(from, until)], Vec::new());
+    while let Some((from, until)) = waiting.pop() {
+        let is_long = (until - from).whole_days() >= AT_ONCE;
+        let found =
+            if is_long { report(api, caller, from, until).await } else { at_once(api, caller, from, until).await };
+        match found {
+            Ok(found) => all.extend(found),
+            Err(ShopError::TooMany) if from < until => {
+                let middle: Date = from + (until - from) / 2;
+                let next = middle.next_day().unwrap_or(until);
+                waiting.extend([(next, until), (from, middle)]);
+            }
+            // A report holds more than an answer.
+            Err(ShopError::TooMany) => {
+                all.extend(report(api, caller, from, until).await.map_err(|error| match error {
+                    ShopError::TooMany => ShopError::Rejected(format!("the day {from} holds more than it gives")),
+                    error => error,
+                })?)
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(all)
+}
+
+/// The parameters of a query. Purchases are attributed as Meta does where nothing is said: to clicks of seven days and views of
+/// one.
+fn parameters(from: Date, until: Date) -> [(&'static str, String); 5] {
+    let states = json!([{ "field": "ad.effective_status", "operator": "IN", "value": STATES }]);
+    [
+        ("level", "ad".to_owned()),
+        ("time_increment", "1".to_owned()),
+        // Days are written as ISO 8601 has them.
+        ("time_range", json!({ "since": from.to_string(), "until": until.to_string() }).to_string()),
+        ("filtering", states.to_string()),
+        ("fields", FIELDS.to_owned()),
+    ]
+}
+
+async fn at_once(api: &Api, caller: &Caller<'_>, from: Date, until: Date) -> Result<Vec<Insight>, ShopError> {
+    let parameters = parameters(from, until);
+    let query: Vec<_> = parameters.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    pages(api, caller, &[&act(caller.account), "insights"], &query).await
+}
+
+async fn report(api: &Api, caller: &Caller<'_>, from: Date, until: Date) -> Result<Vec<Insight>, ShopError> {
+    let parameters = parameters(from, until);
+    let query: Vec<_> = parameters.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let begun = api.call(caller, Method::POST, &[&act(caller.account), "insights"], &query).await?;
+    let Report { report_run_id } = begun.json()?;
+    let (started, mut pause) = (Instant::now(), FIRST_PAUSE);
+    loop {
+        let query = [("fields", "async_status")];
+        let state: ReportState = api.call(caller, Method::GET, &[&report_run_id.0], &query).await?.json()?;
+        match state.async_status.as_str() {
+            "Job Completed" => return pages(api, caller, &[&report_run_id.0, "insights"], &[]).await,
+            // Nothing says why; shorter ones succeed where long ones fail.
+            "Job Failed" | "Job Skipped" => return Err(ShopError::TooMany),
+            _ if started.elapsed() > PATIENCE => {
+                return Err(ShopError::Unavailable("a report was not made in time".to_owned()));
+            }
+            _ => sleep(pause).await,
+        }
+        pause = (pause * 2).min(LONGEST_PAUSE);
+    }
+}
+
+/// All pages of a list of figures.
+async fn pages(
+    api: &Api,
+    caller: &Caller<'_>,
+    path: &[&str],
+    query: &[(&str, &str)],
+) -> Result<Vec<Insight>, ShopError> {
+    let (mut all, mut after) = (Vec::new(), None::<String>);
+    loop {
+        let mut query = query.to_vec();
+        query.push(("limit", PAGE));
+        query.extend(after.as_deref().map(|after| ("after", after)));
+        let page: Page<Insight> = api.call(caller, Method::GET, path, &query).await?.json()?;
+        let next = page.after();
+        all.extend(page.data);
+        match next {
+            // A cursor that does not move would never end.
+            Some(next) if after.as_ref() != Some(&next) => after = Some(next),
+            Some(_) => return Err(ShopError::Malformed("paging".to_owned())),
+            None => return Ok(all),
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! What all of Meta's Graph API has in common: how it refuses, and how it says what is left of its budgets.
+
+use std::collections::HashMap;
+
+use serde::Deserialize;
+use time::{OffsetDateTime, UtcOffset, format_description::well_known::Rfc3339};
+
+use crate::shops::http::Answer;
+
+/// Share of a budget in percent from which no call is made.
+pub const STOP_AT: f64 = 95.0;
+/// How long no call is made where Meta does not say.
+pub const STOP: time::Duration = time::Duration::minutes(5);
+
+/// An instant such as `2026-05-01T12:00:00+0000`.
+pub fn instant(text: &str) -> Option<OffsetDateTime> {
+    let with_colon = match text.split_at_checked(text.len().checked_sub(2)?) {
+        Some((head, minutes)) if head.len() > 19 && !head.ends_with(':') && !text.ends_with('Z') => {
+            format!("{head}:{minutes}")
+        }
+        _ => text.to_owned(),
+    };
+    OffsetDateTime::parse(&with_colon, &Rfc3339).ok().map(|at| at.to_offset(UtcOffset::UTC))
+}
+
+#[derive(Debug, Deserialize)]
+pub struct ErrorBody {
+    pub error: ErrorDetail,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct ErrorDetail {
+    pub code: i64,
+    pub error_subcode: Option<i64>,
+}
+
+/// The largest share of a budget that is used up, and the minutes until it is given back.
+pub struct Usage {
+    pub percent: f64,
+    pub wait: Option<i64>,
+}
+
+#[derive(Deserialize)]
+struct Counted {
+    #[serde(default)]
+    call_count: f64,
+    #[serde(default)]
+    total_cputime: f64,
+    #[serde(default)]
+    total_time: f64,
+    estimated_time_to_regain_access: Option<i64>,
+}
+
+/// `X-Business-Use-Case-Usage` has a list of budgets per object, `X-App-Usage` is one.
+pub fn usage(answer: &Answer) -> Option<Usage> {
+    let by_object = answer
+        .header("x-business-use-case-usage")
+        .and_then(|text| serde_json::from_str::<HashMap<String, Vec<Counted>>>(text).ok());
+    let of_app = answer.header("x-app-usage").and_then(|text| serde_json::from_str::<Counted>(text).ok());
+    let all = by_object.into_iter().flat_map(HashMap::into_values).flatten().chain(of_app);
+    all.map(|counted| Usage {
+        percent: counted.call_count.max(counted.total_cputime).max(counted.total_time),
+        wait: counted.estimated_time_to_regain_access,
+    })
+    .max_by(|a, b| a.percent.total_cmp(&b.percent))
+}
+
+#[cfg(test)]
+mod tests {
+    use time::macros::datetime;
+
+    use super::*;
+
+    #[test]
+    fn instants_come_without_a_colon() {
+        assert_eq!(instant("2026-05-01T12:00:00+0000"), Some(datetime!(2026-05-01 12:00 UTC)));
+        assert_eq!(instant("2026-05-01T09:00:00-03:00"), Some(datetime!(2026-05-01 12:00 UTC)));
+        assert_eq!(instant("2026-05-01T12:00:00Z"), Some(datetime!(2026-05-01 12:00 UTC)));
+        assert_eq!((instant(""), instant("ñ"), instant("2026-05-01")), (None, None, None));
+    }
+}
