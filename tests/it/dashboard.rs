@@ -12,10 +12,12 @@ mod keys;
 mod log_in;
 mod mails;
 mod members;
+mod notes;
 mod panels;
 mod second_factor;
 mod sessions;
 mod shops;
+mod visits;
 mod webhooks;
 
 use std::collections::BTreeMap;
@@ -90,6 +92,8 @@ const ROUTES: &[(&str, &str, Needs)] = &[
     ("POST", "/insights/1", CHANGES),
     ("GET", "/profit", ANY),
     ("GET", "/profit/2026-11-20", ANY),
+    ("POST", "/profit/2026-11-20/notes", CHANGES),
+    ("POST", "/notes/1/delete", CHANGES),
     ("GET", "/anomalies", ANY),
     ("GET", "/anomalies/1", ANY),
     ("GET", "/inventory", ANY),
@@ -144,6 +148,7 @@ const ROUTES: &[(&str, &str, Needs)] = &[
     ("GET", "/keys/1", OWNS),
     ("POST", "/keys/1/rotate", OWNS),
     ("POST", "/keys/1/revoke", OWNS),
+    ("POST", "/shop", ANY),
     ("POST", "/mode", ANY),
     ("POST", "/logout", ANY),
 ];

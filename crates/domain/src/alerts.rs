@@ -16,6 +16,7 @@ pub use watched::{Resolution, Watched};
 
 use crate::{
     AccountId, RuleId, StoreError,
+    audit::Entry,
     idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
     insights::Severity,
     page::{Page, PageRequest},
@@ -230,6 +231,7 @@ pub enum ChangeError {
 
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
+/// What a person does comes with a note for the audit log, which is written with it.
 pub trait AlertStore: Send + Sync {
     /// Newest first (id descending).
     async fn page(&self, account: AccountId, page: PageRequest) -> Result<Page<Rule>, StoreError>;
@@ -241,6 +243,7 @@ pub trait AlertStore: Send + Sync {
         terms: Terms,
         active: bool,
         idempotency: Option<IdempotencyKey>,
+        note: Option<Entry>,
         now: OffsetDateTime,
     ) -> Result<Idempotent<Rule>, CreateError>;
     /// Changes a rule. One that watches something else from now on, or is switched on, is armed again and due at once.
@@ -249,10 +252,17 @@ pub trait AlertStore: Send + Sync {
         account: AccountId,
         id: RuleId,
         change: Change,
+        note: Option<Entry>,
         now: OffsetDateTime,
     ) -> Result<Rule, ChangeError>;
     /// Whether there was such a rule.
-    async fn delete(&self, account: AccountId, id: RuleId) -> Result<bool, StoreError>;
+    async fn delete(
+        &self,
+        account: AccountId,
+        id: RuleId,
+        note: Option<Entry>,
+        now: OffsetDateTime,
+    ) -> Result<bool, StoreError>;
 }
 
 /// A rule that is being evaluated. No other process takes it before `due_at`.

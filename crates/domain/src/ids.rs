@@ -93,6 +93,10 @@ number_id!(
     ExportId
 );
 number_id!(
+    /// What somebody wrote about a day.
+    NoteId
+);
+number_id!(
     /// A hook of a platform, as it was received.
     InboxId
 );

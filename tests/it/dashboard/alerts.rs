@@ -106,3 +106,25 @@ async fn a_rule_is_changed_muted_and_deleted_by_its_own_account() {
     assert_eq!(deleted.header("location"), Some("/alerts?deleted=true"));
     assert_eq!(browser.get(&page).await.status, 404);
 }
+
+#[tokio::test]
+async fn who_changes_a_rule_is_in_the_activity_of_the_shop() {
+    let dashboard = Dashboard::start().await;
+    let mut owner = dashboard.owner(dashboard.service.account).await;
+    let made = owner.post("/alerts", RULE).await;
+    let page = made.header("location").unwrap().strip_suffix("?done=made").unwrap().to_owned();
+    let changed = owner.post(&page, &RULE.replace("threshold=2", "threshold=3")).await;
+    assert_eq!(changed.status, 303);
+    for (path, fields) in [("switch", "active=false"), ("switch", "active=true"), ("delete", "")] {
+        assert_eq!(owner.post(&format!("{page}/{path}"), fields).await.status, 303, "{path}");
+    }
+    let log = owner.get("/settings/activity?about=alerts").await.text;
+    for what in
+        ["Made an alert", "Changed an alert", "Muted an alert", "Switched an alert on again", "Deleted an alert"]
+    {
+        assert_eq!(log.matches(&format!("<h3>{what}: Few orders</h3>")).count(), 1, "{what}: {log}");
+    }
+    assert!(log.contains("{&quot;threshold&quot;:&quot;2&quot;} → {&quot;threshold&quot;:&quot;3&quot;}"), "{log}");
+    let mut stranger = dashboard.owner(dashboard.service.stranger).await;
+    assert!(!stranger.get("/settings/activity").await.text.contains("Few orders"));
+}

@@ -60,7 +60,7 @@ fn with(field: &str, value: Value) -> String {
 #[test]
 fn a_rule_is_created_with_what_was_sent_and_the_defaults() {
     let service = service(|alerts| {
-        alerts.expect_create().times(1).returning(|account, terms, active, key, now| {
+        alerts.expect_create().times(1).returning(|account, terms, active, key, _, now| {
             assert_eq!((account, active, now, key.unwrap().path.as_str()), (ACCOUNT, true, NOW, "/api/v1/alerts"));
             assert_eq!((terms.severity(), terms.cooldown_hours()), (Severity::Medium, 1));
             Ok(Idempotent { value: rule(terms, active), replayed: true })
@@ -118,7 +118,7 @@ fn a_window_finer_than_the_data_is_refused_and_told_why() {
 #[test]
 fn the_limit_is_a_conflict() {
     let service = service(|alerts| {
-        alerts.expect_create().returning(|_, _, _, _, _| Err(CreateError::LimitReached));
+        alerts.expect_create().returning(|_, _, _, _, _, _| Err(CreateError::LimitReached));
     });
     assert_eq!(service.post("/api/v1/alerts", &wanted().to_string()).error(), (409, "alert_limit_reached".into()));
 }
@@ -131,11 +131,11 @@ fn rules_are_listed_shown_changed_and_deleted() {
             Ok(Page { items: vec![rule(terms(), true)], next_cursor: Some(7) })
         });
         alerts.expect_find().returning(|_, id| Ok((id == RuleId(7)).then(|| rule(terms(), true))));
-        alerts.expect_change().returning(|account, id, change, _| match id {
+        alerts.expect_change().returning(|account, id, change, _, _| match id {
             RuleId(7) => Ok(rule(change.apply(&terms()).map_err(ChangeError::Invalid)?, account == ACCOUNT)),
             _ => Err(ChangeError::NotFound),
         });
-        alerts.expect_delete().returning(|_, id| Ok(id == RuleId(7)));
+        alerts.expect_delete().returning(|_, id, _, _| Ok(id == RuleId(7)));
     });
     let list = service.get("/api/v1/alerts?limit=500&cursor=9", READ).json();
     assert_eq!((&list["data"][0]["id"], &list["pagination"]["next_cursor"]), (&json!(7), &json!(7)));

@@ -8,6 +8,7 @@ use actix_web::{
 use domain::{
     RuleId,
     alerts::{Change, ChangeError, Rule},
+    audit::Action,
     people::Act,
 };
 use serde::Deserialize;
@@ -73,7 +74,7 @@ pub async fn change(
         cooldown_hours: Some(terms.cooldown_hours()),
         active: None,
     };
-    changed(&viewer, &state, id, change, writer.now).await
+    changed(&viewer, &state, id, (change, Action::AlertChanged), writer.now).await
 }
 
 /// What the form that switches a rule sends.
@@ -90,17 +91,18 @@ pub async fn switch(
 ) -> Result<HttpResponse, PageError> {
     let id = RuleId(query::id(&request)?);
     let change = Change { active: Some(fields.active), ..Change::default() };
-    changed(&viewer, &state, id, change, (state.clock)()).await
+    let action = if fields.active { Action::AlertUnmuted } else { Action::AlertMuted };
+    changed(&viewer, &state, id, (change, action), (state.clock)()).await
 }
 
 async fn changed(
     viewer: &Viewer,
     state: &State,
     id: RuleId,
-    change: Change,
+    (change, action): (Change, Action),
     now: time::OffsetDateTime,
 ) -> Result<HttpResponse, PageError> {
-    match state.alerts.change(viewer.account(), id, change, now).await {
+    match state.alerts.change(viewer.account(), id, change, Some(viewer.note(action)), now).await {
         Ok(rule) => Ok(see(&format!("/alerts/{}?done=changed", rule.id))),
         Err(ChangeError::NotFound) => Err(PageError::NotFound),
         // The terms were checked as a whole; the rule was changed meanwhile.
@@ -111,7 +113,8 @@ async fn changed(
 
 pub async fn delete(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
     let id = RuleId(query::id(&request)?);
-    let is_deleted = state.alerts.delete(viewer.account(), id).await?;
+    let note = Some(viewer.note(Action::AlertDeleted));
+    let is_deleted = state.alerts.delete(viewer.account(), id, note, (state.clock)()).await?;
     if is_deleted { Ok(see(&format!("{}?deleted=true", Here::Alerts.address()))) } else { Err(PageError::NotFound) }
 }
 

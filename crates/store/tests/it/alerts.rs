@@ -41,7 +41,7 @@ fn terms(metric: &str, comparator: Comparator, threshold: Decimal, window_hours:
 }
 
 async fn add(db: &Database, account: AccountId, terms: Terms) -> RuleId {
-    db.store.create(account, terms, true, None, NOW).await.unwrap().value.id
+    db.store.create(account, terms, true, None, None, NOW).await.unwrap().value.id
 }
 
 async fn take(db: &Database, account: AccountId, now: OffsetDateTime) -> Option<ClaimedRule> {
@@ -130,7 +130,7 @@ async fn a_rule_is_due_once_an_interval_and_one_worker_takes_it() {
     assert!(db.store.settle(account, &again, first.clone(), NOW).await.unwrap());
     assert_eq!((events(&db, account).await.len(), events(&db, other).await.len()), (1, 0));
     let off = Change { active: Some(false), ..Change::default() };
-    db.store.change(account, again.rule.id, off, NOW).await.unwrap();
+    db.store.change(account, again.rule.id, off, None, NOW).await.unwrap();
     assert!(!db.store.settle(account, &again, first, NOW).await.unwrap(), "switched off in the meantime");
 }
 
@@ -154,7 +154,7 @@ async fn days_are_the_full_ones_of_the_accounts_zone() {
     ] {
         let id = add(&db, account, terms(metric, Comparator::Lt, dec!(-1), hours)).await;
         assert_eq!(see(&db, account, NOW).await, (expected, false), "{metric} over {hours} hours");
-        db.store.delete(account, id).await.unwrap();
+        db.store.delete(account, id, None, NOW).await.unwrap();
     }
     db.sql.execute("INSERT INTO ad_spend VALUES ($1, '2026-03-02', 'meta', 'c', 50)", &[&account.0]).await.unwrap();
     shop::touch(&db.sql, account, date!(2026 - 03 - 02)).await;
@@ -162,7 +162,7 @@ async fn days_are_the_full_ones_of_the_accounts_zone() {
     for (metric, expected) in [("ad_spend", dec!(50)), ("roas", dec!(4)), ("profit", dec!(139.7))] {
         let id = add(&db, account, terms(metric, Comparator::Lt, dec!(-1), 24)).await;
         assert_eq!(see(&db, account, NOW).await, (Some(expected), false), "{metric}");
-        db.store.delete(account, id).await.unwrap();
+        db.store.delete(account, id, None, NOW).await.unwrap();
     }
     let id = add(&db, account, terms("roas", Comparator::Lt, dec!(5), 24)).await;
     let late = NOW + Duration::days(1);
@@ -206,12 +206,12 @@ async fn counts_are_of_the_accounts_own_rows() {
     ] {
         let id = add(&db, account, terms(metric, Comparator::Lt, dec!(-1), hours)).await;
         assert_eq!(see(&db, account, NOW).await, (Some(expected), false), "{metric}");
-        db.store.delete(account, id).await.unwrap();
+        db.store.delete(account, id, None, NOW).await.unwrap();
     }
     for (metric, hours) in [("stockouts", 24), ("aov", 1), ("refunds", 1)] {
         let id = add(&db, other, terms(metric, Comparator::Gte, dec!(0), hours)).await;
         assert_eq!(see(&db, other, NOW).await, (None, false), "{metric}");
-        db.store.delete(other, id).await.unwrap();
+        db.store.delete(other, id, None, NOW).await.unwrap();
     }
 }
 
@@ -222,7 +222,7 @@ async fn a_rule_that_watches_something_else_starts_over() {
     order(&db, account, "a", NOW - Duration::minutes(1), "10").await;
     let id = add(&db, account, terms("orders", Comparator::Gte, dec!(1), 24)).await;
     assert!(see(&db, account, NOW).await.1);
-    let change = async |change: Change| db.store.change(account, id, change, NOW).await;
+    let change = async |change: Change| db.store.change(account, id, change, None, NOW).await;
     let renamed = change(Change { name: Some("new".into()), ..Change::default() }).await.unwrap();
     assert!(!renamed.state.armed);
     let off = change(Change { active: Some(false), ..Change::default() }).await.unwrap();
@@ -235,7 +235,7 @@ async fn a_rule_that_watches_something_else_starts_over() {
         change(Change { metric: Some("profit".parse().unwrap()), window_hours: Some(1), ..Change::default() });
     assert!(matches!(refused.await, Err(ChangeError::Invalid(_))));
     assert!(matches!(
-        db.store.change(AccountId(account.0 + 1), id, Change::default(), NOW).await,
+        db.store.change(AccountId(account.0 + 1), id, Change::default(), None, NOW).await,
         Err(ChangeError::NotFound)
     ));
 }
@@ -247,29 +247,30 @@ async fn a_key_gives_the_same_rule_and_the_limit_holds_for_requests_at_once() {
     let rule = || terms("orders", Comparator::Gte, dec!(1), 24);
     let key =
         |hash: u8| Some(IdempotencyKey { path: "/api/v1/alerts".into(), key: "k".into(), request_hash: [hash; 32] });
-    let first = db.store.create(account, rule(), true, key(1), NOW).await.unwrap();
-    let again = db.store.create(account, rule(), true, key(1), NOW).await.unwrap();
+    let first = db.store.create(account, rule(), true, key(1), None, NOW).await.unwrap();
+    let again = db.store.create(account, rule(), true, key(1), None, NOW).await.unwrap();
     assert_eq!((first.replayed, again.replayed, first.value == again.value), (false, true, true));
     // Whatever was changed since, it is the first answer that is given again.
     let change = Change { name: Some("another".into()), active: Some(false), ..Change::default() };
-    db.store.change(account, first.value.id, change, NOW + Duration::minutes(5)).await.unwrap();
-    let again = db.store.create(account, rule(), true, key(1), NOW + Duration::minutes(6)).await.unwrap();
+    db.store.change(account, first.value.id, change, None, NOW + Duration::minutes(5)).await.unwrap();
+    let again = db.store.create(account, rule(), true, key(1), None, NOW + Duration::minutes(6)).await.unwrap();
     assert_eq!((again.replayed, &again.value), (true, &first.value));
-    let reused = db.store.create(account, rule(), true, key(2), NOW).await;
+    let reused = db.store.create(account, rule(), true, key(2), None, NOW).await;
     assert!(matches!(reused, Err(CreateError::Idempotency(IdempotencyError::Reused))));
 
     for _ in 2..MAX_RULES {
         add(&db, account, rule()).await;
     }
-    let asked = futures_util::future::join_all((0..3).map(|_| db.store.create(account, rule(), true, None, NOW))).await;
+    let asked =
+        futures_util::future::join_all((0..3).map(|_| db.store.create(account, rule(), true, None, None, NOW))).await;
     let made = asked.iter().filter(|made| made.is_ok()).count();
     assert_eq!(made, 1);
     assert!(asked.iter().any(|made| matches!(made, Err(CreateError::LimitReached))));
     let page = db.store.page(account, PageRequest { limit: 2, cursor: None }).await.unwrap();
     assert!(page.items[0].id > page.items[1].id && page.next_cursor == Some(page.items[1].id.0));
-    assert!(db.store.delete(account, first.value.id).await.unwrap());
-    assert!(!db.store.delete(account, first.value.id).await.unwrap());
-    let superseded = db.store.create(account, rule(), true, key(1), NOW).await;
+    assert!(db.store.delete(account, first.value.id, None, NOW).await.unwrap());
+    assert!(!db.store.delete(account, first.value.id, None, NOW).await.unwrap());
+    let superseded = db.store.create(account, rule(), true, key(1), None, NOW).await;
     assert!(matches!(superseded, Err(CreateError::Idempotency(IdempotencyError::Superseded))), "{superseded:?}");
     let rules = "SELECT count(*) FROM alert_rules WHERE account_id = $1";
     let kept: i64 = db.sql.query_one(rules, &[&account.0]).await.unwrap().get(0);
