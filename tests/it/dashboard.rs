@@ -123,6 +123,7 @@ const ROUTES: &[(&str, &str, Needs)] = &[
     ("GET", "/alerts?name=a&metric=orders&comparator=lt&threshold=1&window=24&severity=high&cooldown=1", ANY),
     ("POST", "/alerts", CHANGES),
     ("GET", "/alerts/1", ANY),
+    ("GET", "/alerts/1?cursor=9", ANY),
     ("POST", "/alerts/1", CHANGES),
     ("POST", "/alerts/1/switch", CHANGES),
     ("POST", "/alerts/1/delete", CHANGES),

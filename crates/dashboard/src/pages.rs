@@ -27,6 +27,7 @@ pub mod export;
 pub mod fault;
 mod fields;
 mod figures;
+mod firings;
 pub mod insights;
 pub mod integration;
 pub mod integrations;

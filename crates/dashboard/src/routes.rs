@@ -27,6 +27,7 @@ pub const READS: &[&str] = &[
     "/api/v1/ads",
     "/api/v1/alerts",
     "/api/v1/alerts/{id}",
+    "/api/v1/alerts/{id}/firings",
     "/api/v1/anomalies",
     "/api/v1/creatives",
     "/api/v1/credits",

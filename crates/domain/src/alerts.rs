@@ -15,12 +15,13 @@ pub use state::{RuleState, step};
 pub use watched::{Resolution, Watched};
 
 use crate::{
-    AccountId, RuleId, StoreError,
+    AccountId, FiringId, RuleId, StoreError,
     audit::Entry,
     idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
     insights::Severity,
     page::{Page, PageRequest},
     text::TextRefused,
+    webhooks::log::Tally,
 };
 
 /// Rules an account may have.
@@ -229,13 +230,33 @@ pub enum ChangeError {
     Store(#[from] StoreError),
 }
 
+/// A time that a rule fired. It is kept for a year, and goes with its rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Firing {
+    pub id: FiringId,
+    pub fired_at: OffsetDateTime,
+    /// What was seen.
+    pub observed: Decimal,
+    /// What the rule named then.
+    pub threshold: Decimal,
+    /// Where the deliveries of its event stand: none where no webhook asked for it, and once they are no longer kept.
+    pub deliveries: Tally,
+}
+
+/// What a person does comes with a note for the audit log, which is written with it.
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
-/// What a person does comes with a note for the audit log, which is written with it.
 pub trait AlertStore: Send + Sync {
     /// Newest first (id descending).
     async fn page(&self, account: AccountId, page: PageRequest) -> Result<Page<Rule>, StoreError>;
     async fn find(&self, account: AccountId, id: RuleId) -> Result<Option<Rule>, StoreError>;
+    /// The times that a rule fired, newest first. `None` when the account has no such rule.
+    async fn firings(
+        &self,
+        account: AccountId,
+        id: RuleId,
+        page: PageRequest,
+    ) -> Result<Option<Page<Firing>>, StoreError>;
     /// Creates an armed rule that is due at once.
     async fn create(
         &self,

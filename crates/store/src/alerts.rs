@@ -1,13 +1,14 @@
 //! [`AlertStore`] on Postgres.
 
 mod evaluate;
+mod firings;
 
 use async_trait::async_trait;
 use diesel::{dsl::count_star, prelude::*};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, RuleId, StoreError,
-    alerts::{AlertStore, Change, ChangeError, CreateError, MAX_RULES, Rule, RuleState, Terms, UncheckedTerms},
+    alerts::{AlertStore, Change, ChangeError, CreateError, Firing, MAX_RULES, Rule, RuleState, Terms, UncheckedTerms},
     audit::Entry,
     idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
     page::{Page, PageRequest},
@@ -25,7 +26,7 @@ use crate::{
         transact::Rollback,
     },
     people::audit,
-    schema::alert_rules as rules,
+    schema::{alert_firings, alert_rules as rules},
 };
 
 #[derive(Queryable, Selectable)]
@@ -116,6 +117,25 @@ impl AlertStore for Store {
         row.map(Rule::try_from).transpose()
     }
 
+    async fn firings(
+        &self,
+        account: AccountId,
+        RuleId(id): RuleId,
+        page: PageRequest,
+    ) -> Result<Option<Page<Firing>>, StoreError> {
+        let PageRequest { limit, cursor } = page;
+        let found = self
+            .run::<_, Failure>(async |connection| {
+                let known = rules::table.find((account.0, id)).select(rules::id);
+                let known: Option<i64> = known.first(connection).await.optional()?;
+                let Some(id) = known else { return Ok(None) };
+                let before = cursor.unwrap_or(i64::MAX);
+                Ok(Some(firings::before(connection, account, id, before, limit.saturating_add(1)).await?))
+            })
+            .await?;
+        Ok(found.map(|found| Page::cut(found, limit, |firing| firing.id.0)))
+    }
+
     async fn create(
         &self,
         account: AccountId,
@@ -161,6 +181,10 @@ impl AlertStore for Store {
                 let target = diesel::delete(rules::table.find((account.0, id)));
                 let name: Option<String> = target.returning(rules::name).get_result(connection).await.optional()?;
                 if let Some(name) = &name {
+                    let of_rule = alert_firings::table
+                        .filter(alert_firings::account_id.eq(account.0))
+                        .filter(alert_firings::rule_id.eq(id));
+                    diesel::delete(of_rule).execute(connection).await?;
                     audit::changed(connection, note, name, (None, None), now).await?;
                 }
                 Ok(name.is_some())

@@ -490,6 +490,18 @@ diesel::table! {
 }
 
 diesel::table! {
+    alert_firings (account_id, id) {
+        account_id -> BigInt,
+        id -> BigInt,
+        rule_id -> BigInt,
+        fired_at -> Timestamptz,
+        observed -> Numeric,
+        threshold -> Numeric,
+        event_id -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
     visits (account_id, person_id) {
         account_id -> BigInt,
         person_id -> BigInt,
@@ -1565,6 +1577,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     upload_pieces,
     notes,
     visits,
+    alert_firings,
     erasures,
     exports,
     export_pieces,

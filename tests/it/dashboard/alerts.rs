@@ -128,3 +128,25 @@ async fn who_changes_a_rule_is_in_the_activity_of_the_shop() {
     let mut stranger = dashboard.owner(dashboard.service.stranger).await;
     assert!(!stranger.get("/settings/activity").await.text.contains("Few orders"));
 }
+
+#[tokio::test]
+async fn the_page_of_a_rule_lists_when_it_fired() {
+    let dashboard = Dashboard::start().await;
+    let mut owner = dashboard.owner(dashboard.service.account).await;
+    let made = owner.post("/alerts", RULE).await;
+    let page = made.header("location").unwrap().strip_suffix("?done=made").unwrap().to_owned();
+    let id: i64 = page.strip_prefix("/alerts/").unwrap().parse().unwrap();
+    assert!(owner.get(&page).await.text.contains("It has not fired yet."));
+    let fire = "INSERT INTO alert_firings (account_id, rule_id, fired_at, observed, threshold)
+        SELECT $1, $2, now() - n * interval '1 day', n, 2 FROM generate_series(1, 30) AS n ORDER BY n DESC";
+    dashboard.sql.execute(fire, &[&dashboard.service.account, &id]).await.unwrap();
+    let shown = owner.get(&page).await.text;
+    assert_eq!(shown.matches("No webhook").count(), 25, "{shown}");
+    let next = shown.split(&format!("{page}?cursor=")).nth(1).and_then(|rest| rest.split('#').next()).unwrap();
+    let older = owner.get(&format!("{page}?cursor={next}")).await.text;
+    assert_eq!(older.matches("No webhook").count(), 5, "{older}");
+    let answer = owner.get(&format!("/api/v1{page}/firings?limit=25")).await;
+    assert!(answer.status == 200 && answer.text.contains("\"observed\":1,\"threshold\":2"), "{}", answer.text);
+    let mut stranger = dashboard.owner(dashboard.service.stranger).await;
+    assert_eq!(stranger.get(&page).await.status, 404);
+}

@@ -54,7 +54,8 @@ pub async fn create(
     written(work, |rule| OneBody::new(rule, warnings)).await
 }
 
-fn unknown() -> ApiError {
+/// The answer about a rule that is not there.
+pub(super) fn unknown() -> ApiError {
     ApiError::new(Code::NotFound).message("There is no such alert rule.")
 }
 

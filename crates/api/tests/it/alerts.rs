@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use api::State;
 use domain::{
-    RuleId,
-    alerts::{ChangeError, Comparator, CreateError, MockAlertStore, Rule, RuleState, Terms, UncheckedTerms},
+    FiringId, RuleId,
+    alerts::{ChangeError, Comparator, CreateError, Firing, MockAlertStore, Rule, RuleState, Terms, UncheckedTerms},
     idempotency::Idempotent,
     insights::Severity,
-    page::Page,
+    page::{Page, PageRequest},
+    webhooks::log::Tally,
 };
+use mockall::predicate::eq;
 use rstest::rstest;
 use rust_decimal::dec;
 use serde_json::{Value, json};
@@ -159,5 +161,33 @@ fn rules_are_listed_shown_changed_and_deleted() {
         for id in ["8", "0", "x", "99999999999999999999"] {
             assert_eq!(send(method, id, body).error(), (404, "not_found".into()), "{method} {id}");
         }
+    }
+}
+
+#[test]
+fn the_times_that_a_rule_fired_are_listed_with_what_became_of_them() {
+    let firing = Firing {
+        id: FiringId(4),
+        fired_at: NOW,
+        observed: dec!(3.50),
+        threshold: dec!(5),
+        deliveries: Tally { delivered: 1, failed: 2, waiting: 3 },
+    };
+    let service = service(|alerts| {
+        let page = PageRequest { limit: 2, cursor: Some(5) };
+        alerts
+            .expect_firings()
+            .with(eq(ACCOUNT), eq(RuleId(7)), eq(page))
+            .return_once(move |_, _, _| Ok(Some(Page { items: vec![firing], next_cursor: Some(4) })));
+        alerts.expect_firings().returning(|_, _, _| Ok(None));
+    });
+    let body = service.get("/api/v1/alerts/7/firings?limit=2&cursor=5", READ).json();
+    let expected = json!({
+        "id": 4, "fired_at": "2026-05-02T12:00:30Z", "observed": 3.5, "threshold": 5,
+        "deliveries": {"delivered": 1, "failed": 2, "waiting": 3}
+    });
+    assert_eq!((&body["data"], &body["pagination"]["next_cursor"]), (&json!([expected]), &json!(4)));
+    for unknown in ["8", "x"] {
+        assert_eq!(service.get(&format!("/api/v1/alerts/{unknown}/firings"), READ).status, 404);
     }
 }

@@ -10,6 +10,7 @@ use domain::{
     idempotency::{IdempotencyError, IdempotencyKey},
     insights::Severity,
     page::PageRequest,
+    webhooks::log::Tally,
 };
 use rust_decimal::{Decimal, dec};
 use serde_json::{Value, json};
@@ -102,6 +103,12 @@ async fn a_crossing_fires_once_with_exactly_its_fields_and_again_after_recovery(
             "threshold": 100, "comparator": "gte", "window_hours": 2,
         }})
     );
+    let page = |cursor| PageRequest { limit: 1, cursor };
+    let newest = db.store.firings(account, id, page(None)).await.unwrap().unwrap();
+    let older = db.store.firings(account, id, page(newest.next_cursor)).await.unwrap().unwrap();
+    let fired = [&newest.items[0], &older.items[0]].map(|firing| (firing.fired_at, firing.observed, firing.threshold));
+    assert_eq!(fired, [(at(136), dec!(100), dec!(100)), (at(10), dec!(100), dec!(100))]);
+    assert_eq!(older.next_cursor, None);
     let rule = db.store.find(account, id).await.unwrap().unwrap();
     assert_eq!((rule.state.armed, rule.state.last_value), (false, Some(dec!(100))));
     assert_eq!((rule.state.last_fired_at, rule.last_evaluated_at), (Some(at(136)), Some(at(136))));
@@ -275,4 +282,32 @@ async fn a_key_gives_the_same_rule_and_the_limit_holds_for_requests_at_once() {
     let rules = "SELECT count(*) FROM alert_rules WHERE account_id = $1";
     let kept: i64 = db.sql.query_one(rules, &[&account.0]).await.unwrap().get(0);
     assert_eq!(kept, MAX_RULES - 1, "nothing is made again");
+}
+
+#[tokio::test]
+async fn a_firing_knows_what_became_of_its_event_and_goes_with_its_rule() {
+    let db = fresh().await;
+    let (account, other) = (shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await);
+    for n in 0..3_i64 {
+        let subscribe = "INSERT INTO webhook_subscriptions (account_id, url, events, sealed_secret, created_at)
+            VALUES ($1, 'https://example.com/hook', '{alert.fired}', 'x', now())";
+        db.sql.execute(subscribe, &[&account.0]).await.unwrap_or_else(|error| panic!("{n}: {error}"));
+    }
+    let id = add(&db, account, terms("orders", Comparator::Gte, dec!(1), 24)).await;
+    order(&db, account, "a", NOW - Duration::hours(1), "5").await;
+    assert_eq!(see(&db, account, NOW).await, (Some(dec!(1)), true));
+    let states = "UPDATE deliveries SET state = (ARRAY['delivered', 'failed', 'held'])[n] FROM (
+            SELECT id AS of, row_number() OVER (ORDER BY subscription_id) AS n FROM deliveries) AS numbered
+        WHERE id = of";
+    db.sql.batch_execute(states).await.unwrap();
+    let page = PageRequest { limit: 9, cursor: None };
+    let firings = db.store.firings(account, id, page).await.unwrap().unwrap().items;
+    let tallies: Vec<_> = firings.iter().map(|firing| firing.deliveries).collect();
+    assert_eq!(tallies, [Tally { delivered: 1, failed: 1, waiting: 1 }]);
+    assert_eq!(db.store.firings(other, id, page).await.unwrap(), None);
+
+    db.store.delete(account, id, None, NOW).await.unwrap();
+    assert_eq!(db.store.firings(account, id, page).await.unwrap(), None);
+    let left: i64 = db.sql.query_one("SELECT count(*) FROM alert_firings", &[]).await.unwrap().get(0);
+    assert_eq!(left, 0);
 }
