@@ -12,10 +12,12 @@ mod keys;
 mod log_in;
 mod mails;
 mod members;
+mod notes;
 mod panels;
 mod second_factor;
 mod sessions;
 mod shops;
+mod visits;
 mod webhooks;
 
 use std::collections::BTreeMap;
@@ -90,6 +92,8 @@ const ROUTES: &[(&str, &str, Needs)] = &[
     ("POST", "/insights/1", CHANGES),
     ("GET", "/profit", ANY),
     ("GET", "/profit/2026-11-20", ANY),
+    ("POST", "/profit/2026-11-20/notes", CHANGES),
+    ("POST", "/notes/1/delete", CHANGES),
     ("GET", "/anomalies", ANY),
     ("GET", "/anomalies/1", ANY),
     ("GET", "/inventory", ANY),
@@ -119,6 +123,7 @@ const ROUTES: &[(&str, &str, Needs)] = &[
     ("GET", "/alerts?name=a&metric=orders&comparator=lt&threshold=1&window=24&severity=high&cooldown=1", ANY),
     ("POST", "/alerts", CHANGES),
     ("GET", "/alerts/1", ANY),
+    ("GET", "/alerts/1?cursor=9", ANY),
     ("POST", "/alerts/1", CHANGES),
     ("POST", "/alerts/1/switch", CHANGES),
     ("POST", "/alerts/1/delete", CHANGES),
@@ -144,6 +149,7 @@ const ROUTES: &[(&str, &str, Needs)] = &[
     ("GET", "/keys/1", OWNS),
     ("POST", "/keys/1/rotate", OWNS),
     ("POST", "/keys/1/revoke", OWNS),
+    ("POST", "/shop", ANY),
     ("POST", "/mode", ANY),
     ("POST", "/logout", ANY),
 ];

@@ -2,6 +2,7 @@
 
 use domain::{
     AccountId, ReplayId, StoreError, SubscriptionId,
+    audit::Entry,
     idempotency::{IdempotencyKey, Idempotent},
     webhooks::{
         replay::{Replay, ReplayStore, Selection, StartError},
@@ -36,10 +37,14 @@ pub async fn start(
     account: AccountId,
     selection: Selection,
     idempotency: Option<IdempotencyKey>,
+    note: Option<Entry>,
     now: OffsetDateTime,
 ) -> Result<Option<Idempotent<Replay>>, StartError> {
     match settings.find(account, selection.subscription).await? {
-        Some(_) => replays.start(account, selection, idempotency, now).await.map(Some),
+        Some(stored) => {
+            let note = note.map(|note| Entry { target: Some(stored.subscription.url), ..note });
+            replays.start(account, selection, idempotency, note, now).await.map(Some)
+        }
         None => Ok(None),
     }
 }
@@ -108,7 +113,7 @@ mod tests {
             .withf(|account, id| (*account, *id) == (IDS.0, IDS.1))
             .returning(|_, _| Ok(None));
         assert_eq!(count(&settings, &replays, IDS.0, &selection()).await.unwrap(), None);
-        assert_eq!(start(&settings, &replays, IDS.0, selection(), None, NOW).await.unwrap(), None);
+        assert_eq!(start(&settings, &replays, IDS.0, selection(), None, None, NOW).await.unwrap(), None);
     }
 
     #[rstest]

@@ -3,6 +3,7 @@
 
 use domain::{
     AccountId, SubscriptionId,
+    audit::Entry,
     idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
     sealing::{Binding, SealError, Sealer},
     webhooks::{
@@ -20,6 +21,8 @@ pub struct SubscriptionRequest {
     pub events: Vec<String>,
     /// The new signing secret.
     pub secret: Secret,
+    /// For the audit log, where a person makes it.
+    pub note: Option<Entry>,
     pub now: OffsetDateTime,
 }
 
@@ -43,10 +46,10 @@ pub async fn create(
     request: SubscriptionRequest,
     idempotency: Option<IdempotencyKey>,
 ) -> Result<Idempotent<(Subscription, String)>, CreateFailure> {
-    let SubscriptionRequest { url, events, secret, now } = request;
+    let SubscriptionRequest { url, events, secret, note, now } = request;
     let id = webhooks.reserve_id().await.map_err(|error| CreateError::Idempotency(error.into()))?;
     let sealed_secret = sealer.seal(secret_binding(account, id), secret.expose().as_bytes())?;
-    let new = NewSubscription { id, url: url.as_str().to_owned(), events, sealed_secret, now };
+    let new = NewSubscription { id, url: url.as_str().to_owned(), events, sealed_secret, note, now };
     let Idempotent { value, replayed } = webhooks.create(account, new, idempotency).await?;
     let Created { subscription, sealed_secret } = value;
     let secret = open(sealer, secret_binding(account, subscription.id), &sealed_secret)?;
@@ -58,6 +61,8 @@ pub struct NewSecret {
     pub secret: Secret,
     /// Until when the replaced secret signs as well.
     pub overlap_until: OffsetDateTime,
+    /// For the audit log, where a person asks for it.
+    pub note: Option<Entry>,
     pub now: OffsetDateTime,
 }
 
@@ -85,10 +90,10 @@ pub async fn rotate(
     new: NewSecret,
     idempotency: Option<IdempotencyKey>,
 ) -> Result<Idempotent<(String, OffsetDateTime)>, RotateFailure> {
-    let NewSecret { secret, overlap_until, now } = new;
+    let NewSecret { secret, overlap_until, note, now } = new;
     let binding = secret_binding(account, id);
     let sealed_secret = sealer.seal(binding, secret.expose().as_bytes())?;
-    let rotation = Rotation { sealed_secret, overlap_until, now };
+    let rotation = Rotation { sealed_secret, overlap_until, note, now };
     let rotated = settings.rotate(account, id, rotation, idempotency).await?;
     let Idempotent { value, replayed } = rotated.ok_or(RotateFailure::NotFound)?;
     let Rotated { sealed_secret, overlap_until } = value;
@@ -118,12 +123,13 @@ mod tests {
             url: WebhookUrl::parse_allowing("https://hooks.example.com/a", &AllowList::default()).unwrap(),
             events: vec!["credits.low".to_owned()],
             secret: Secret::generate([1; 32]),
+            note: None,
             now: NOW,
         }
     }
 
     fn new_secret() -> NewSecret {
-        NewSecret { secret: Secret::generate([1; 32]), overlap_until: NOW, now: NOW }
+        NewSecret { secret: Secret::generate([1; 32]), overlap_until: NOW, note: None, now: NOW }
     }
 
     /// Seals by writing the binding in front.

@@ -76,7 +76,7 @@ async fn answer(
     request.extensions_mut().insert(ClientAddress(address));
     request.extensions_mut().insert(id.clone());
     let now = (state.clock)();
-    let verdict = admit(state, &request, matched, now).await;
+    let verdict = admit(state, &request, matched, address, now).await;
     if let Ok(Some(viewer)) = &verdict {
         *account = Some(viewer.account().0);
         Span::current().record("account_id", viewer.account().0);
@@ -115,6 +115,7 @@ async fn admit(
     state: &State,
     request: &ServiceRequest,
     matched: &Matched,
+    from: IpAddr,
     now: OffsetDateTime,
 ) -> Result<Option<Viewer>, PageError> {
     if !csrf::is_allowed(request.method(), request.headers(), &state.settings.public_url) {
@@ -129,12 +130,13 @@ async fn admit(
     };
     if now - found.seen_at >= SEEN_EVERY {
         state.sessions.seen(found.id, now).await?;
+        state.visits.visit(found.account.id, found.person.id, now).await?;
     }
     match matched.access {
         Access::Member(act) if !found.role.may(act) => Err(PageError::Forbidden),
         _ if matched.needs_second_factor() && found.needs_second_factor && !found.has_second_factor => {
             Err(PageError::NoSecondFactor)
         }
-        _ => Ok(Some(Viewer::new(found))),
+        _ => Ok(Some(Viewer::new(found, from))),
     }
 }

@@ -27,6 +27,7 @@ pub const READS: &[&str] = &[
     "/api/v1/ads",
     "/api/v1/alerts",
     "/api/v1/alerts/{id}",
+    "/api/v1/alerts/{id}/firings",
     "/api/v1/anomalies",
     "/api/v1/creatives",
     "/api/v1/credits",
@@ -93,12 +94,15 @@ table! {
     GET "/confirm", Access::Member(Act::Look) => pages::confirm::get;
     POST "/confirm", Access::Member(Act::Look) => pages::confirm::post;
     POST "/logout", Access::Member(Act::Look) => pages::logout::post;
+    POST "/shop", Access::Member(Act::Look) => pages::shop::post;
     POST "/mode", Access::Member(Act::Look) => pages::mode::post;
     GET "/", Access::Member(Act::Look) => pages::overview::get;
     GET "/insights", Access::Member(Act::Look) => pages::insights::get;
     POST "/insights/{id}", Access::Member(Act::Change) => pages::insights::decide;
     GET "/profit", Access::Member(Act::Look) => pages::profit::get;
     GET "/profit/{day}", Access::Member(Act::Look) => pages::profit_day::get;
+    POST "/profit/{day}/notes", Access::Member(Act::Change) => pages::notes::write;
+    POST "/notes/{id}/delete", Access::Member(Act::Change) => pages::notes::remove;
     GET "/anomalies", Access::Member(Act::Look) => pages::anomalies::get;
     GET "/anomalies/{id}", Access::Member(Act::Look) => pages::anomaly::get;
     GET "/inventory", Access::Member(Act::Look) => pages::inventory::get;

@@ -2,6 +2,7 @@
 
 use std::{
     future::{Ready, ready},
+    net::IpAddr,
     rc::Rc,
 };
 
@@ -11,8 +12,10 @@ use actix_web::{
     dev::Payload,
     http::header::HeaderMap,
 };
+use app::second_factor::by;
 use domain::{
     AccountId,
+    audit::{Action, Entry},
     log_in::CHALLENGE_LASTS,
     people::Act,
     sessions::{LONGEST, Session, Token},
@@ -114,29 +117,38 @@ fn named(name: &'static str, settings: &Settings, value: String) -> Cookie<'stat
 
 /// Who is logged in. A handler that takes it is only reached with one.
 #[derive(Debug, Clone)]
-pub struct Viewer(Rc<Session>);
+pub struct Viewer {
+    session: Rc<Session>,
+    from: IpAddr,
+}
 
 impl Viewer {
-    pub fn new(session: Session) -> Self {
-        Self(Rc::new(session))
+    pub fn new(session: Session, from: IpAddr) -> Self {
+        Self { session: Rc::new(session), from }
+    }
+
+    /// What is noted of something that is done to the account that is looked at.
+    pub fn note(&self, action: Action) -> Entry {
+        let entry = by(&self.session, action, self.from.to_string());
+        Entry { mode: Some(self.session.account.mode), ..entry }
     }
 
     /// For what answers beside the pages.
     pub fn shared(&self) -> Rc<Session> {
-        self.0.clone()
+        self.session.clone()
     }
 
     pub fn session(&self) -> &Session {
-        &self.0
+        &self.session
     }
 
     pub fn account(&self) -> AccountId {
-        self.0.account.id
+        self.session.account.id
     }
 
     /// Whether the role allows it.
     pub fn may(&self, act: Act) -> bool {
-        self.0.role.may(act)
+        self.session.role.may(act)
     }
 
     /// That the person proved lately who they are, which is asked for before what could do harm: making or showing a key or a
@@ -146,13 +158,13 @@ impl Viewer {
     /// # Errors
     /// [`PageError::Unconfirmed`], which is answered by the way to `/confirm`.
     pub fn confirmed(&self, now: OffsetDateTime, back: &str) -> Result<(), PageError> {
-        if self.0.is_confirmed(now) { Ok(()) } else { Err(PageError::Unconfirmed(back.to_owned())) }
+        if self.session.is_confirmed(now) { Ok(()) } else { Err(PageError::Unconfirmed(back.to_owned())) }
     }
 
     /// The person's language, with the numbers of the account's country.
     pub fn locale(&self) -> Locale {
-        let of_account = self.0.account.locale;
-        Locale { language: self.0.person.language.unwrap_or(of_account.language), ..of_account }
+        let of_account = self.session.account.locale;
+        Locale { language: self.session.person.language.unwrap_or(of_account.language), ..of_account }
     }
 }
 

@@ -28,6 +28,7 @@ use domain::{
     log_in::{CredentialStore, MailLinkStore, SecondFactorStore},
     mail::{MailQueue, Outbox},
     metric_days::MetricDayStore,
+    notes::NoteStore,
     people::PersonStore,
     profit::ProfitStore,
     queues::QueueStore,
@@ -40,6 +41,7 @@ use domain::{
     uploads::{FileImporter, UploadStore},
     uptime::ProbeStore,
     usage::UsageStore,
+    visits::VisitStore,
     webhooks::{
         WebhookStore, address::AllowList, log::DeliveryLog, replay::ReplayStore, settings::WebhookSettings,
         signature::Secret,
@@ -79,6 +81,7 @@ pub struct State {
     pub job_requests: Arc<dyn JobRequests>,
     pub keys: Arc<dyn KeyStore>,
     pub metric_days: Arc<dyn MetricDayStore>,
+    pub notes: Arc<dyn NoteStore>,
     pub profit: Arc<dyn ProfitStore>,
     pub queues: Arc<dyn QueueStore>,
     pub reorder: Arc<dyn ReorderStore>,
@@ -96,6 +99,7 @@ pub struct State {
     pub shops: ConnectService,
     /// Shows the beginning of files.
     pub files: Arc<dyn FileImporter>,
+    pub visits: Arc<dyn VisitStore>,
     pub webhooks: Arc<dyn WebhookStore>,
     pub webhook_settings: Arc<dyn WebhookSettings>,
     /// What deliveries are made with.
@@ -146,8 +150,15 @@ impl State {
             + AlertStore
             + DailyStore,
         S: JobStore + JobRequests + UploadStore + ProbeStore + IncidentStore,
-        S: AccountStore + QueueStore + AutoTopupStore + ErasureStore + ExportStore + TransactionLog + UsageStore,
-        S: WebhookStore + WebhookSettings + DeliveryLog + ReplayStore,
+        S: AccountStore
+            + NoteStore
+            + QueueStore
+            + AutoTopupStore
+            + ErasureStore
+            + ExportStore
+            + TransactionLog
+            + UsageStore,
+        S: VisitStore + WebhookStore + WebhookSettings + DeliveryLog + ReplayStore,
     {
         let Parts {
             sealer,
@@ -200,6 +211,7 @@ impl State {
             inventory: store.clone(),
             keys: store.clone(),
             metric_days: store.clone(),
+            notes: store.clone(),
             profit: store.clone(),
             queues: store.clone(),
             reorder: store.clone(),
@@ -215,6 +227,7 @@ impl State {
             status: Arc::new(StatusPages::new(store.clone(), store.clone())),
             shops,
             files,
+            visits: store.clone(),
             webhooks: store.clone(),
             webhook_settings: store.clone(),
             deliveries,

@@ -26,6 +26,7 @@ pub mod inventory;
 pub mod key;
 pub mod keys;
 pub mod layout;
+pub mod notes;
 pub mod outbox;
 pub mod overview;
 pub mod panel;

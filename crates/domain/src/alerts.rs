@@ -15,11 +15,13 @@ pub use state::{RuleState, step};
 pub use watched::{Resolution, Watched};
 
 use crate::{
-    AccountId, RuleId, StoreError,
+    AccountId, FiringId, RuleId, StoreError,
+    audit::Entry,
     idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
     insights::Severity,
     page::{Page, PageRequest},
     text::TextRefused,
+    webhooks::log::Tally,
 };
 
 /// Rules an account may have.
@@ -228,12 +230,33 @@ pub enum ChangeError {
     Store(#[from] StoreError),
 }
 
+/// A time that a rule fired. It is kept for a year, and goes with its rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Firing {
+    pub id: FiringId,
+    pub fired_at: OffsetDateTime,
+    /// What was seen.
+    pub observed: Decimal,
+    /// What the rule named then.
+    pub threshold: Decimal,
+    /// Where the deliveries of its event stand: none where no webhook asked for it, and once they are no longer kept.
+    pub deliveries: Tally,
+}
+
+/// What a person does comes with a note for the audit log, which is written with it.
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait AlertStore: Send + Sync {
     /// Newest first (id descending).
     async fn page(&self, account: AccountId, page: PageRequest) -> Result<Page<Rule>, StoreError>;
     async fn find(&self, account: AccountId, id: RuleId) -> Result<Option<Rule>, StoreError>;
+    /// The times that a rule fired, newest first. `None` when the account has no such rule.
+    async fn firings(
+        &self,
+        account: AccountId,
+        id: RuleId,
+        page: PageRequest,
+    ) -> Result<Option<Page<Firing>>, StoreError>;
     /// Creates an armed rule that is due at once.
     async fn create(
         &self,
@@ -241,6 +264,7 @@ pub trait AlertStore: Send + Sync {
         terms: Terms,
         active: bool,
         idempotency: Option<IdempotencyKey>,
+        note: Option<Entry>,
         now: OffsetDateTime,
     ) -> Result<Idempotent<Rule>, CreateError>;
     /// Changes a rule. One that watches something else from now on, or is switched on, is armed again and due at once.
@@ -249,10 +273,17 @@ pub trait AlertStore: Send + Sync {
         account: AccountId,
         id: RuleId,
         change: Change,
+        note: Option<Entry>,
         now: OffsetDateTime,
     ) -> Result<Rule, ChangeError>;
     /// Whether there was such a rule.
-    async fn delete(&self, account: AccountId, id: RuleId) -> Result<bool, StoreError>;
+    async fn delete(
+        &self,
+        account: AccountId,
+        id: RuleId,
+        note: Option<Entry>,
+        now: OffsetDateTime,
+    ) -> Result<bool, StoreError>;
 }
 
 /// A rule that is being evaluated. No other process takes it before `due_at`.

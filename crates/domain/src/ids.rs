@@ -93,6 +93,14 @@ number_id!(
     ExportId
 );
 number_id!(
+    /// A time that an alert rule fired.
+    FiringId
+);
+number_id!(
+    /// What somebody wrote about a day.
+    NoteId
+);
+number_id!(
     /// A hook of a platform, as it was received.
     InboxId
 );

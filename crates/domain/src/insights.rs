@@ -29,6 +29,7 @@ pub use grounding::Wording;
 use crate::{
     AccountId, InsightId, StoreError, StoryId,
     ai::Ending,
+    audit::Entry,
     freshness::Dated,
     jobs::WriteOutcome,
     language::Language,
@@ -150,6 +151,7 @@ pub trait InsightStore: Send + Sync {
         account: AccountId,
         id: InsightId,
         to: Status,
+        note: Option<Entry>,
         now: OffsetDateTime,
     ) -> Result<Insight, DecideError>;
 }

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use time::{Date, Duration, OffsetDateTime};
 
-use crate::{AccountId, StoreError, zone::Zone};
+use crate::{AccountId, StoreError, audit::Entry, zone::Zone};
 
 text_enum!(
     /// A job, in the order in which the results build on each other.
@@ -88,7 +88,8 @@ pub fn lateness(job: JobName, runs: &[Run], zone: &Zone, now: OffsetDateTime) ->
 #[async_trait]
 pub trait JobRequests: Send + Sync {
     /// Asks for the jobs of an account. Asking again before they have begun changes nothing.
-    async fn request(&self, account: AccountId, now: OffsetDateTime) -> Result<(), StoreError>;
+    /// `note` is for the audit log, where that is all that a person does.
+    async fn request(&self, account: AccountId, note: Option<Entry>, now: OffsetDateTime) -> Result<(), StoreError>;
     /// Whether they were asked for and have not ended.
     async fn is_requested(&self, account: AccountId) -> Result<bool, StoreError>;
     /// Takes the request that has waited longest, for `lease_seconds` of the database's clock.

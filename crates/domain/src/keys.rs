@@ -12,6 +12,7 @@ use time::{Duration, OffsetDateTime};
 use crate::{
     AccountId, KeyId, StoreError, UserId,
     accounts::{Mode, Profile},
+    audit::Entry,
 };
 
 const RANDOM_CHARS: usize = 32;
@@ -150,6 +151,8 @@ pub struct KeyRecord {
     pub revoked_at: Option<OffsetDateTime>,
     /// When it last opened its account, up to [`USED_EVERY`] later; `None` if it never did. In memory it may be older.
     pub last_used_at: Option<OffsetDateTime>,
+    /// Who made it, by the name of that time; `None` where it was the command line.
+    pub made_by: Option<String>,
 }
 
 /// Why a known key opens nothing.
@@ -189,6 +192,8 @@ pub struct NewKey {
     pub scopes: Vec<Scope>,
     pub created_at: OffsetDateTime,
     pub expires_at: Option<OffsetDateTime>,
+    /// For the audit log, which says who makes it.
+    pub note: Option<Entry>,
 }
 
 /// A key that takes the place of another, with its name and scopes.
@@ -200,6 +205,8 @@ pub struct Successor {
     pub expires_at: Option<OffsetDateTime>,
     /// When the replaced key ends, unless it ends before.
     pub overlap_until: OffsetDateTime,
+    /// For the audit log, which says who makes it.
+    pub note: Option<Entry>,
 }
 
 #[cfg_attr(feature = "mock", mockall::automock)]
@@ -225,8 +232,13 @@ pub trait KeyStore: Send + Sync {
     async fn list(&self, account: AccountId) -> Result<Vec<KeyRecord>, StoreError>;
     /// Revokes a key and tells every process. `None` when the account has no such key; a second revocation keeps the
     /// first instant.
-    async fn revoke(&self, account: AccountId, id: KeyId, now: OffsetDateTime)
-    -> Result<Option<KeyRecord>, StoreError>;
+    async fn revoke(
+        &self,
+        account: AccountId,
+        id: KeyId,
+        note: Option<Entry>,
+        now: OffsetDateTime,
+    ) -> Result<Option<KeyRecord>, StoreError>;
 }
 
 #[cfg(test)]
@@ -296,6 +308,7 @@ mod tests {
             expires_at: Some(now),
             revoked_at: Some(now),
             last_used_at: None,
+            made_by: None,
         };
         assert_eq!(record.check(now), Err(KeyRefused::Revoked));
         let dated_ahead = KeyRecord { revoked_at: Some(now + time::Duration::seconds(30)), ..record.clone() };

@@ -42,6 +42,7 @@ pub mod mail;
 pub mod metric_days;
 pub mod metrics;
 pub mod money;
+pub mod notes;
 pub mod page;
 pub mod passwords;
 pub mod payments;
@@ -66,13 +67,14 @@ pub mod tracking;
 pub mod uploads;
 pub mod uptime;
 pub mod usage;
+pub mod visits;
 pub mod webhooks;
 pub mod zone;
 
 pub use error::StoreError;
 pub use ids::{
-    AccountId, AnomalyId, ChargeId, ConversationId, CustomerId, DeliveryId, EventId, ExportId, InboxId, IncidentId,
-    InsightId, IntegrationId, InventoryItemId, KeyId, MessageId, PersonId, PrivacyRequestId, ProductId, ReplayId,
-    RuleId, RunId, SessionId, SocialAccountId, StoryId, SubscriptionId, SuggestionId, SyncRunId, TemplateId,
-    TrackingEventId, TransactionId, UploadId, UserId,
+    AccountId, AnomalyId, ChargeId, ConversationId, CustomerId, DeliveryId, EventId, ExportId, FiringId, InboxId,
+    IncidentId, InsightId, IntegrationId, InventoryItemId, KeyId, MessageId, NoteId, PersonId, PrivacyRequestId,
+    ProductId, ReplayId, RuleId, RunId, SessionId, SocialAccountId, StoryId, SubscriptionId, SuggestionId, SyncRunId,
+    TemplateId, TrackingEventId, TransactionId, UploadId, UserId,
 };

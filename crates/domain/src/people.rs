@@ -122,6 +122,15 @@ pub struct Member {
     pub since: OffsetDateTime,
 }
 
+/// A user as one of its members sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shop {
+    pub user: UserId,
+    /// Of its live account.
+    pub name: String,
+    pub role: Role,
+}
+
 /// Why a membership was not changed.
 #[derive(Debug, thiserror::Error)]
 pub enum MemberError {
@@ -161,6 +170,8 @@ pub trait PersonStore: Send + Sync {
     async fn find(&self, email: &EmailAddress) -> Result<Option<Person>, StoreError>;
     /// The members of a user, oldest first.
     async fn members(&self, user: &UserId) -> Result<Vec<Member>, StoreError>;
+    /// What a person is a member of, by name.
+    async fn shops(&self, person: PersonId) -> Result<Vec<Shop>, StoreError>;
     /// Changes the role of a member, or ends the membership.
     async fn set_role(
         &self,

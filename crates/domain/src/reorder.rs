@@ -12,6 +12,7 @@ use time::{Duration, OffsetDateTime};
 
 use crate::{
     AccountId, InventoryItemId, ProductId, StoreError, SuggestionId,
+    audit::Entry,
     freshness::Freshness,
     jobs::{Claim, WriteOutcome},
     money::Currency,
@@ -103,8 +104,16 @@ pub trait ReorderStore: Send + Sync {
     async fn pending_of(&self, account: AccountId, item: InventoryItemId) -> Result<Option<Suggestion>, StoreError>;
     /// Newest first (id descending).
     async fn list(&self, account: AccountId, status: Option<Status>, page: PageRequest) -> Result<Listing, StoreError>;
-    /// Puts a suggestion to `to`, as [`Status::may_become`] allows, and gives it as it is then.
-    async fn change(&self, account: AccountId, id: SuggestionId, to: Status) -> Result<Suggestion, ChangeError>;
+    /// Puts a suggestion to `to`, as [`Status::may_become`] allows, and gives it as it is then. `note` goes into the audit log
+    /// with the product and both statuses, where it changes anything.
+    async fn change(
+        &self,
+        account: AccountId,
+        id: SuggestionId,
+        to: Status,
+        note: Option<Entry>,
+        now: OffsetDateTime,
+    ) -> Result<Suggestion, ChangeError>;
 }
 
 /// What the job `smart_reorder` suggests for a product.

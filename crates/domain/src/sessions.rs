@@ -154,6 +154,8 @@ pub trait SessionStore: Send + Sync {
     async fn seen(&self, id: SessionId, now: OffsetDateTime) -> Result<(), StoreError>;
     /// Looks at the other account of the user.
     async fn switch(&self, id: SessionId, mode: Mode) -> Result<(), StoreError>;
+    /// Looks at the live account of another user that the session's person is a member of. False where they are none.
+    async fn go_to(&self, id: SessionId, user: &UserId) -> Result<bool, StoreError>;
     /// Those of a person that go on at `now`, the last used first.
     async fn list(&self, person: PersonId, now: OffsetDateTime) -> Result<Vec<Listed>, StoreError>;
     /// Ends one session of a person, or all but one.

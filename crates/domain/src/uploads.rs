@@ -15,6 +15,7 @@ use time::{Duration, OffsetDateTime};
 use crate::{
     AccountId, StoreError, UploadId,
     accounts::{Account, Platform},
+    audit::Entry,
     imports::{DateOrder, Target},
     page::{Page, PageRequest},
 };
@@ -150,9 +151,22 @@ pub trait UploadStore: Send + Sync {
         number: i64,
     ) -> Result<Option<Vec<u8>>, StoreError>;
     /// Has an upload imported that is ready or failed. False for any other.
-    async fn queue(&self, account: AccountId, id: UploadId, reading: &Reading) -> Result<bool, StoreError>;
+    async fn queue(
+        &self,
+        account: AccountId,
+        id: UploadId,
+        reading: &Reading,
+        note: Option<Entry>,
+        now: OffsetDateTime,
+    ) -> Result<bool, StoreError>;
     /// Removes an upload that nobody imports. False when there is none, or it is being imported.
-    async fn discard(&self, account: AccountId, id: UploadId) -> Result<bool, StoreError>;
+    async fn discard(
+        &self,
+        account: AccountId,
+        id: UploadId,
+        note: Option<Entry>,
+        now: OffsetDateTime,
+    ) -> Result<bool, StoreError>;
     /// Uploads to be imported that nobody has a lease of, the oldest first, at most `limit`. Of all accounts.
     async fn due(&self, limit: i64) -> Result<Vec<(AccountId, UploadId)>, StoreError>;
     /// Takes an upload, for `lease_seconds` of the database's clock. `None` when it is in other hands or not to be imported.

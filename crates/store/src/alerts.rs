@@ -1,13 +1,15 @@
 //! [`AlertStore`] on Postgres.
 
 mod evaluate;
+mod firings;
 
 use async_trait::async_trait;
 use diesel::{dsl::count_star, prelude::*};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, RuleId, StoreError,
-    alerts::{AlertStore, Change, ChangeError, CreateError, MAX_RULES, Rule, RuleState, Terms, UncheckedTerms},
+    alerts::{AlertStore, Change, ChangeError, CreateError, Firing, MAX_RULES, Rule, RuleState, Terms, UncheckedTerms},
+    audit::Entry,
     idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
     page::{Page, PageRequest},
 };
@@ -23,7 +25,8 @@ use crate::{
         error::{Failure, corrupt, parse, store_error},
         transact::Rollback,
     },
-    schema::alert_rules as rules,
+    people::audit,
+    schema::{alert_firings, alert_rules as rules},
 };
 
 #[derive(Queryable, Selectable)]
@@ -114,17 +117,37 @@ impl AlertStore for Store {
         row.map(Rule::try_from).transpose()
     }
 
+    async fn firings(
+        &self,
+        account: AccountId,
+        RuleId(id): RuleId,
+        page: PageRequest,
+    ) -> Result<Option<Page<Firing>>, StoreError> {
+        let PageRequest { limit, cursor } = page;
+        let found = self
+            .run::<_, Failure>(async |connection| {
+                let known = rules::table.find((account.0, id)).select(rules::id);
+                let known: Option<i64> = known.first(connection).await.optional()?;
+                let Some(id) = known else { return Ok(None) };
+                let before = cursor.unwrap_or(i64::MAX);
+                Ok(Some(firings::before(connection, account, id, before, limit.saturating_add(1)).await?))
+            })
+            .await?;
+        Ok(found.map(|found| Page::cut(found, limit, |firing| firing.id.0)))
+    }
+
     async fn create(
         &self,
         account: AccountId,
         terms: Terms,
         active: bool,
         key: Option<IdempotencyKey>,
+        note: Option<Entry>,
         now: OffsetDateTime,
     ) -> Result<Idempotent<Rule>, CreateError> {
         let written = self
             .transact::<_, WriteError<CreateError>>(async |connection| {
-                create_once(connection, account, &terms, active, key.as_ref(), now).await
+                create_once(connection, account, (&terms, active), key.as_ref(), note, now).await
             })
             .await;
         written.map_err(WriteError::into_refusal)
@@ -135,30 +158,48 @@ impl AlertStore for Store {
         account: AccountId,
         RuleId(id): RuleId,
         change: Change,
+        note: Option<Entry>,
         now: OffsetDateTime,
     ) -> Result<Rule, ChangeError> {
         let changed = self
-            .transact::<_, Rollback<_>>(async |connection| change_locked(connection, account, id, change, now).await)
+            .transact::<_, Rollback<_>>(async |connection| {
+                change_locked(connection, account, id, change, note, now).await
+            })
             .await;
         changed.map_err(Rollback::into_error)
     }
 
-    async fn delete(&self, account: AccountId, RuleId(id): RuleId) -> Result<bool, StoreError> {
+    async fn delete(
+        &self,
+        account: AccountId,
+        RuleId(id): RuleId,
+        note: Option<Entry>,
+        now: OffsetDateTime,
+    ) -> Result<bool, StoreError> {
         let deleted = self
-            .run::<_, Failure>(async |connection| {
-                Ok(diesel::delete(rules::table.find((account.0, id))).execute(connection).await?)
+            .transact::<_, Failure>(async |connection| {
+                let target = diesel::delete(rules::table.find((account.0, id)));
+                let name: Option<String> = target.returning(rules::name).get_result(connection).await.optional()?;
+                if let Some(name) = &name {
+                    let of_rule = alert_firings::table
+                        .filter(alert_firings::account_id.eq(account.0))
+                        .filter(alert_firings::rule_id.eq(id));
+                    diesel::delete(of_rule).execute(connection).await?;
+                    audit::changed(connection, note, name, (None, None), now).await?;
+                }
+                Ok(name.is_some())
             })
             .await?;
-        Ok(deleted == 1)
+        Ok(deleted)
     }
 }
 
 async fn create_once(
     connection: &mut AsyncPgConnection,
     account: AccountId,
-    terms: &Terms,
-    active: bool,
+    (terms, active): (&Terms, bool),
     key: Option<&IdempotencyKey>,
+    note: Option<Entry>,
     now: OffsetDateTime,
 ) -> Result<Idempotent<Rule>, WriteError<CreateError>> {
     if let Some(key) = key
@@ -188,7 +229,22 @@ async fn create_once(
     if let Some(key) = key {
         idempotency::finish(connection, account, key, json!({ "alert_id": row.id }), now).await?;
     }
+    audit::changed(connection, note, terms.name(), (None, Some(told(terms, active))), now).await?;
     Ok(Idempotent { value: row.try_into()?, replayed: false })
+}
+
+/// What the audit log tells of a rule.
+fn told(terms: &Terms, active: bool) -> Value {
+    json!({
+        "name": terms.name(),
+        "metric": terms.metric().to_string(),
+        "comparator": terms.comparator(),
+        "threshold": terms.threshold().normalize().to_string(),
+        "window_hours": terms.window_hours(),
+        "severity": terms.severity(),
+        "cooldown_hours": terms.cooldown_hours(),
+        "active": active,
+    })
 }
 
 /// The rule that was created under a key, as it was then, whatever was changed or seen since; none once it was deleted.
@@ -246,6 +302,7 @@ async fn change_locked(
     account: AccountId,
     id: i64,
     change: Change,
+    note: Option<Entry>,
     now: OffsetDateTime,
 ) -> Result<Rule, Rollback<ChangeError>> {
     let target = rules::table.find((account.0, id));
@@ -259,6 +316,9 @@ async fn change_locked(
         .returning(RuleRow::as_returning())
         .get_result(connection)
         .await?;
+    let (was, is) = (told(&found.terms, found.active), told(&terms, active));
+    let note = note.map(|note| Entry { target: Some(found.terms.name().to_owned()), ..note });
+    audit::differs(connection, note, (&was, &is), now).await?;
     if !is_new_watch {
         return Ok(row.try_into()?);
     }

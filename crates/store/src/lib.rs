@@ -17,12 +17,14 @@ mod credits;
 mod ingest;
 mod integrations;
 mod jobs;
+mod notes;
 mod operations;
 mod people;
 mod schema;
 mod shops;
 mod social;
 mod status;
+mod visits;
 mod webhooks;
 
 pub use accounts::keys::{REVOCATION_CHANNEL, cache::KeyCache};

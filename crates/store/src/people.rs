@@ -14,9 +14,10 @@ use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     PersonId, StoreError, UserId,
+    accounts::Mode,
     audit::Entry,
     language::Language,
-    people::{EmailAddress, Invited, Member, MemberError, NewMember, Person, PersonStore, Role, Theme},
+    people::{EmailAddress, Invited, Member, MemberError, NewMember, Person, PersonStore, Role, Shop, Theme},
     sessions::LinkPurpose,
 };
 use time::OffsetDateTime;
@@ -27,7 +28,7 @@ use crate::{
         error::{Failure, parse},
         transact::Rollback,
     },
-    schema::{links as link_rows, memberships, people, sessions as session_rows},
+    schema::{accounts, links as link_rows, memberships, people, sessions as session_rows},
 };
 
 diesel::joinable!(memberships -> people (person_id));
@@ -169,6 +170,25 @@ impl PersonStore for Store {
             Ok(Member { person: person.try_into()?, role: parse(&role, "role")?, since })
         };
         rows.into_iter().map(member).collect()
+    }
+
+    async fn shops(&self, person: PersonId) -> Result<Vec<Shop>, StoreError> {
+        let live = accounts::user_id.eq(memberships::user_id).and(accounts::mode.eq(Mode::Live.as_str()));
+        let rows: Vec<(String, String, String)> = self
+            .run::<_, Failure>(async |connection| {
+                Ok(memberships::table
+                    .inner_join(accounts::table.on(live))
+                    .filter(memberships::person_id.eq(person.0).and(accounts::copy_of.is_null()))
+                    .order((accounts::name, memberships::user_id))
+                    .select((memberships::user_id, accounts::name, memberships::role))
+                    .load(connection)
+                    .await?)
+            })
+            .await?;
+        let shop = |(user, name, role): (String, String, String)| {
+            Ok(Shop { user: parse(&user, "user id")?, name, role: parse(&role, "role")? })
+        };
+        rows.into_iter().map(shop).collect()
     }
 
     async fn set_role(

@@ -138,6 +138,7 @@ diesel::table! {
         address -> Nullable<Text>,
         before -> Nullable<Jsonb>,
         after -> Nullable<Jsonb>,
+        mode -> Nullable<Text>,
     }
 }
 
@@ -221,6 +222,7 @@ diesel::table! {
         expires_at -> Nullable<Timestamptz>,
         revoked_at -> Nullable<Timestamptz>,
         last_used_at -> Nullable<Timestamptz>,
+        made_by -> Nullable<Text>,
     }
 }
 
@@ -484,6 +486,39 @@ diesel::table! {
         part -> Text,
         number -> BigInt,
         bytes -> Bytea,
+    }
+}
+
+diesel::table! {
+    alert_firings (account_id, id) {
+        account_id -> BigInt,
+        id -> BigInt,
+        rule_id -> BigInt,
+        fired_at -> Timestamptz,
+        observed -> Numeric,
+        threshold -> Numeric,
+        event_id -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    visits (account_id, person_id) {
+        account_id -> BigInt,
+        person_id -> BigInt,
+        seen_at -> Timestamptz,
+        before_at -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
+    notes (account_id, id) {
+        account_id -> BigInt,
+        id -> BigInt,
+        day -> Date,
+        text -> Text,
+        person_id -> BigInt,
+        person_name -> Text,
+        written_at -> Timestamptz,
     }
 }
 
@@ -1540,6 +1575,9 @@ diesel::allow_tables_to_appear_in_same_query!(
     sync_runs,
     uploads,
     upload_pieces,
+    notes,
+    visits,
+    alert_firings,
     erasures,
     exports,
     export_pieces,

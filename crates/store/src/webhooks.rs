@@ -11,6 +11,7 @@ use diesel::{dsl::count_star, prelude::*, result::Error};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError, SubscriptionId,
+    audit::Entry,
     idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
     webhooks::{CreateError, Created, MAX_SUBSCRIPTIONS, NewSubscription, Subscription, WebhookStore},
 };
@@ -22,6 +23,7 @@ use crate::{
     accounts::lock,
     database::error::{Failure, corrupt},
     database::idempotency::{self, WriteError},
+    people::audit,
     schema::webhook_subscriptions,
 };
 
@@ -118,19 +120,25 @@ impl WebhookStore for Store {
         &self,
         account: AccountId,
         SubscriptionId(id): SubscriptionId,
+        note: Option<Entry>,
         now: OffsetDateTime,
     ) -> Result<bool, StoreError> {
         let revoked = self
-            .run::<_, Failure>(async |connection| {
+            .transact::<_, Failure>(async |connection| {
                 let target = webhook_subscriptions::table
                     .find((account.0, id))
                     .filter(webhook_subscriptions::revoked_at.is_null());
                 // What is held is canceled step by step, by a worker; what is pending, when its turn comes.
                 let change = (webhook_subscriptions::revoked_at.eq(now), webhook_subscriptions::held_moved_at.eq(now));
-                Ok(diesel::update(target).set(change).execute(connection).await?)
+                let update = diesel::update(target).set(change).returning(webhook_subscriptions::url);
+                let url: Option<String> = update.get_result(connection).await.optional()?;
+                if let Some(url) = &url {
+                    audit::changed(connection, note, url, (None, None), now).await?;
+                }
+                Ok(url.is_some())
             })
             .await?;
-        Ok(revoked == 1)
+        Ok(revoked)
     }
 }
 
@@ -186,7 +194,7 @@ async fn insert(
     account: AccountId,
     subscription: NewSubscription,
 ) -> Result<Created, WriteError<CreateError>> {
-    let NewSubscription { id, url, events, sealed_secret, now } = subscription;
+    let NewSubscription { id, url, events, sealed_secret, note, now } = subscription;
     // Two requests must not both be the sixteenth.
     lock(connection, account).await?;
     let kept: i64 = webhook_subscriptions::table
@@ -202,13 +210,14 @@ async fn insert(
         .values((
             webhook_subscriptions::account_id.eq(account.0),
             webhook_subscriptions::id.eq(id.0),
-            webhook_subscriptions::url.eq(url),
-            webhook_subscriptions::events.eq(events),
+            webhook_subscriptions::url.eq(&url),
+            webhook_subscriptions::events.eq(&events),
             webhook_subscriptions::sealed_secret.eq(sealed_secret),
             webhook_subscriptions::created_at.eq(now),
         ))
         .execute(connection)
         .await?;
+    audit::changed(connection, note, &url, (None, Some(json!({ "events": events }))), now).await?;
     Ok(load(connection, account, id.0).await?)
 }
 

@@ -234,3 +234,25 @@ async fn who_has_a_password_gives_it_again_to_delete_the_account() {
     assert_eq!(asked.status, 200, "{}", asked.text);
     assert!(!owner.is_in().await);
 }
+
+#[tokio::test]
+async fn who_belongs_to_several_shops_goes_from_one_to_another() {
+    let dashboard = Dashboard::start().await;
+    let mut ana = dashboard.owner(dashboard.service.account).await;
+    assert!(!ana.get("/settings").await.text.contains("Your shops"));
+    // The same person opens the other one.
+    let mut bob = dashboard.owner(dashboard.service.stranger).await;
+    let user = "SELECT user_id FROM accounts WHERE id = $1";
+    let user: String = dashboard.sql.query_one(user, &[&dashboard.service.stranger]).await.unwrap().get(0);
+    assert!(ana.get("/settings").await.text.contains("Go to Stranger"));
+    assert_eq!(ana.post("/shop", &format!("user={user}")).await.status, 303);
+    let page = ana.get("/settings").await.text;
+    assert!(page.contains("Go to Shop") && page.contains("value=\"Stranger\""), "{page}");
+    // Where one is no member, there is nothing.
+    dashboard.sql.execute("DELETE FROM memberships WHERE user_id <> $1", &[&user]).await.unwrap();
+    let other = "SELECT user_id FROM accounts WHERE id = $1";
+    let other: String = dashboard.sql.query_one(other, &[&dashboard.service.account]).await.unwrap().get(0);
+    assert_eq!(ana.post("/shop", &format!("user={other}")).await.status, 404);
+    assert_eq!(bob.post("/shop", "user=nobody").await.status, 400);
+    assert!(ana.is_in().await);
+}

@@ -106,3 +106,47 @@ async fn a_rule_is_changed_muted_and_deleted_by_its_own_account() {
     assert_eq!(deleted.header("location"), Some("/alerts?deleted=true"));
     assert_eq!(browser.get(&page).await.status, 404);
 }
+
+#[tokio::test]
+async fn who_changes_a_rule_is_in_the_activity_of_the_shop() {
+    let dashboard = Dashboard::start().await;
+    let mut owner = dashboard.owner(dashboard.service.account).await;
+    let made = owner.post("/alerts", RULE).await;
+    let page = made.header("location").unwrap().strip_suffix("?done=made").unwrap().to_owned();
+    let changed = owner.post(&page, &RULE.replace("threshold=2", "threshold=3")).await;
+    assert_eq!(changed.status, 303);
+    for (path, fields) in [("switch", "active=false"), ("switch", "active=true"), ("delete", "")] {
+        assert_eq!(owner.post(&format!("{page}/{path}"), fields).await.status, 303, "{path}");
+    }
+    let log = owner.get("/settings/activity?about=alerts").await.text;
+    for what in
+        ["Made an alert", "Changed an alert", "Muted an alert", "Switched an alert on again", "Deleted an alert"]
+    {
+        assert_eq!(log.matches(&format!("<h3>{what}: Few orders</h3>")).count(), 1, "{what}: {log}");
+    }
+    assert!(log.contains("{&quot;threshold&quot;:&quot;2&quot;} → {&quot;threshold&quot;:&quot;3&quot;}"), "{log}");
+    let mut stranger = dashboard.owner(dashboard.service.stranger).await;
+    assert!(!stranger.get("/settings/activity").await.text.contains("Few orders"));
+}
+
+#[tokio::test]
+async fn the_page_of_a_rule_lists_when_it_fired() {
+    let dashboard = Dashboard::start().await;
+    let mut owner = dashboard.owner(dashboard.service.account).await;
+    let made = owner.post("/alerts", RULE).await;
+    let page = made.header("location").unwrap().strip_suffix("?done=made").unwrap().to_owned();
+    let id: i64 = page.strip_prefix("/alerts/").unwrap().parse().unwrap();
+    assert!(owner.get(&page).await.text.contains("It has not fired yet."));
+    let fire = "INSERT INTO alert_firings (account_id, rule_id, fired_at, observed, threshold)
+        SELECT $1, $2, now() - n * interval '1 day', n, 2 FROM generate_series(1, 30) AS n ORDER BY n DESC";
+    dashboard.sql.execute(fire, &[&dashboard.service.account, &id]).await.unwrap();
+    let shown = owner.get(&page).await.text;
+    assert_eq!(shown.matches("No webhook").count(), 25, "{shown}");
+    let next = shown.split(&format!("{page}?cursor=")).nth(1).and_then(|rest| rest.split('#').next()).unwrap();
+    let older = owner.get(&format!("{page}?cursor={next}")).await.text;
+    assert_eq!(older.matches("No webhook").count(), 5, "{older}");
+    let answer = owner.get(&format!("/api/v1{page}/firings?limit=25")).await;
+    assert!(answer.status == 200 && answer.text.contains("\"observed\":1,\"threshold\":2"), "{}", answer.text);
+    let mut stranger = dashboard.owner(dashboard.service.stranger).await;
+    assert_eq!(stranger.get(&page).await.status, 404);
+}

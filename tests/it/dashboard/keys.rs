@@ -107,6 +107,12 @@ async fn a_key_is_rotated_with_an_overlap_and_revoked_at_once() {
     assert_eq!(process.get("/api/v1/me", &new).await.status(), 200);
     assert_eq!(browser.get(&address).await.status, 404);
     assert!(browser.get("/keys?ended=true").await.text.contains("Revoked on"));
+    // Who did it is noted, and stands beside the key.
+    let noted =
+        "SELECT string_agg(action, ' ' ORDER BY id) FROM audit_entries WHERE account_id = $1 AND action LIKE 'key%'";
+    let noted: String = dashboard.sql.query_one(noted, &[&account]).await.unwrap().get(0);
+    assert_eq!(noted, "key_made key_rotated key_revoked");
+    assert!(browser.get("/keys").await.text.contains("data-label=\"Made by\">Owner<"));
     // Not by a stranger.
     let other: i64 = dashboard.sql.query_one("SELECT max(id) FROM api_keys", &[]).await.unwrap().get(0);
     let mut stranger = dashboard.owner(dashboard.service.stranger).await;

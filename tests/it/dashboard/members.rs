@@ -64,9 +64,15 @@ async fn the_last_owner_stays_and_who_is_removed_is_out_at_once() {
     {
         assert!(log.contains(what), "{what} is not in {log}");
     }
+    let members = ana.get("/settings/activity?about=people").await.text;
+    assert!(members.contains("Removed a member: eva") && !members.contains("<h3>Logged in"), "{members}");
+    assert!(members.contains("/settings/activity.csv?about=people"), "{members}");
+    assert_eq!(ana.get("/settings/activity?about=x").await.status, 400);
+    let credits = ana.get("/settings/activity?about=credits").await.text;
+    assert!(credits.contains("Nothing was done that fits."), "{credits}");
     let file = ana.get("/settings/activity.csv").await;
     assert_eq!(file.header("content-disposition"), Some("attachment; filename=\"activity.csv\""));
-    assert!(file.text.starts_with("at,by,action,target,address,before,after\r\n"), "{}", file.text);
+    assert!(file.text.starts_with("at,by,action,target,address,before,after,mode\r\n"), "{}", file.text);
     let removed: Vec<_> = file.text.lines().filter(|line| line.contains("member_removed")).collect();
     assert!(matches!(removed[..], [line] if line.contains(",ana,member_removed,eva,127.0.0.1,")), "{removed:?}");
 }

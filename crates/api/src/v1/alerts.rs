@@ -50,11 +50,12 @@ pub async fn create(
     let (request, idempotency, warnings) = body.into_parts(query.warnings);
     let (terms, active) = request.terms()?;
     let account = caller.account();
-    let work = async move { state.alerts.create(account, terms, active, idempotency, (state.clock)()).await };
+    let work = async move { state.alerts.create(account, terms, active, idempotency, None, (state.clock)()).await };
     written(work, |rule| OneBody::new(rule, warnings)).await
 }
 
-fn unknown() -> ApiError {
+/// The answer about a rule that is not there.
+pub(super) fn unknown() -> ApiError {
     ApiError::new(Code::NotFound).message("There is no such alert rule.")
 }
 
@@ -102,7 +103,7 @@ pub async fn change(
     let change = change.into();
     let id = path::number(&request, "id").ok_or_else(unknown)?;
     let account = caller.account();
-    let work = async move { state.alerts.change(account, id, change, (state.clock)()).await };
+    let work = async move { state.alerts.change(account, id, change, None, (state.clock)()).await };
     Reply::done(&OneBody::new(detached(work).await?, warnings))
 }
 
@@ -124,7 +125,7 @@ pub async fn delete(
 ) -> Result<Reply, ApiError> {
     let id = path::number(&request, "id").ok_or_else(unknown)?;
     let account = caller.account();
-    let work = async move { state.alerts.delete(account, id).await };
+    let work = async move { state.alerts.delete(account, id, None, (state.clock)()).await };
     if detached(work).await? { Reply::done(&DeletedBody { ok: true }) } else { Err(unknown()) }
 }
 

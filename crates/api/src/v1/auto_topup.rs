@@ -124,7 +124,7 @@ pub async fn set(
     let change = change(settings, &state.prices)?;
     let account = caller.account();
     let now = (state.clock)();
-    let settings = detached(async move { state.auto_topup.change(account, change, now).await }).await?;
+    let settings = detached(async move { state.auto_topup.change(account, change, None, now).await }).await?;
     Reply::done(&SettingsBody { auto_topup: settings.into(), api_version: API_VERSION, warnings })
 }
 

@@ -278,7 +278,7 @@ pub async fn change(
     let (Change { status }, _, warnings) = body.into_parts(query.warnings);
     let id = path::number(&request, "id").ok_or_else(unknown)?;
     let account = caller.account();
-    let work = async move { state.insights.decide(account, id, status, (state.clock)()).await };
+    let work = async move { state.insights.decide(account, id, status, None, (state.clock)()).await };
     let insight = InsightBody::new(detached(work).await?, &texts, currency);
     Ok(Reply::done(&ChangedBody { insight, api_version: API_VERSION, warnings })?.in_language(&texts))
 }

@@ -126,7 +126,7 @@ pub async fn complete(
 ) -> Result<Reply, ApiError> {
     let (provider, owner) = (path::provider(&request)?, owner(&caller));
     let (AuthorizationAnswer { query }, key, warnings) = body.into_parts(query.warnings);
-    let work = async move { state.shops.complete(&owner, provider, &query, key).await };
+    let work = async move { state.shops.complete(&owner, provider, &query, key, None).await };
     // As of when it was made, so that it is told the same again.
     written(work, |made| {
         let at = made.connected_at;

@@ -264,7 +264,7 @@ pub async fn sync(
     state: web::Data<State>,
 ) -> Result<Reply, ApiError> {
     let (account, id) = (caller.account(), path::integration(&request)?);
-    match detached(async move { state.shops.sync(account, id).await }).await? {
+    match detached(async move { state.shops.sync(account, id, None).await }).await? {
         Asked::Due => Reply::done(&DoneBody::new(query.warnings)),
         Asked::Ended => Err(ApiError::new(Code::InvalidTransition).message("The connection has ended.")),
         Asked::Unknown => Err(path::no_integration()),
@@ -289,7 +289,7 @@ pub async fn disconnect(
     state: web::Data<State>,
 ) -> Result<Reply, ApiError> {
     let (account, id) = (caller.account(), path::integration(&request)?);
-    if detached(async move { state.shops.disconnect(account, id).await }).await? {
+    if detached(async move { state.shops.disconnect(account, id, None).await }).await? {
         Reply::done(&DoneBody::new(query.warnings))
     } else {
         Err(path::no_integration())

@@ -1,6 +1,7 @@
 //! The endpoints of version 1: one line of the table below for each.
 
 mod ads;
+mod alert_firings;
 mod alerts;
 mod anomalies;
 mod auto_topup;
@@ -109,6 +110,7 @@ pub static TABLE: LazyLock<Table> = LazyLock::new(|| {
         alerts::list,
         alerts::create,
         alerts::get,
+        alert_firings::list,
         alerts::change,
         alerts::delete,
         conversations::list,

@@ -300,7 +300,7 @@ pub async fn change(
     let texts = accepted.texts(query.params.lang, &caller, (state.clock)());
     let (Change { status }, _, warnings) = body.into_parts(query.warnings);
     let account = caller.account();
-    let work = async move { state.reorder.change(account, id, status).await };
+    let work = async move { state.reorder.change(account, id, status, None, (state.clock)()).await };
     let suggestion = SuggestionBody::new(detached(work).await?, &texts, caller.currency());
     Ok(Reply::done(&ChangedBody { suggestion, api_version: API_VERSION, warnings })?.in_language(&texts))
 }

@@ -305,7 +305,8 @@ pub async fn resend(
     let idempotency = upload.idempotency(&request)?;
     let (account, id) = (caller.account(), path::subscription(&request)?);
     let delivery = path::delivery(&request).ok_or_else(unknown)?;
-    let work = async move { state.delivery_log.resend(account, id, delivery, idempotency, (state.clock)()).await };
+    let work =
+        async move { state.delivery_log.resend(account, id, delivery, idempotency, None, (state.clock)()).await };
     let conflict = |message: &'static str| Err(ApiError::new(Code::InvalidTransition).message(message));
     let answer = |resent| match resent {
         Resent::Queued => Reply::done(&ResentBody { ok: true, api_version: API_VERSION }),

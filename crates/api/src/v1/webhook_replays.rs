@@ -135,7 +135,8 @@ pub async fn start(
     }
     let work = async move {
         let State { webhook_settings, replays, .. } = &**state;
-        let started = replays::start(&**webhook_settings, &**replays, account, selection, idempotency, now).await?;
+        let started =
+            replays::start(&**webhook_settings, &**replays, account, selection, idempotency, None, now).await?;
         started.ok_or(ApiError::new(Code::WebhookNotFound))
     };
     written(work, |replay| ReplayBody::of(&replay, warnings)).await

@@ -76,7 +76,7 @@ pub async fn change(
     let (ChangeRequest { events, active, resume }, _, warnings) = body.into_parts(query.warnings);
     let change = Change { events: events.map(chosen).transpose()?, active, resume: resume.unwrap_or(false) };
     let (account, id) = (caller.account(), path::subscription(&request)?);
-    let work = async move { state.webhook_settings.change(account, id, change, (state.clock)()).await };
+    let work = async move { state.webhook_settings.change(account, id, change, None, (state.clock)()).await };
     let changed = detached(work).await?.ok_or(ApiError::new(Code::WebhookNotFound))?;
     let Changed { subscription, resumed, resuming } = changed;
     let subscription = subscription.into();
@@ -139,7 +139,7 @@ pub async fn rotate(
     let (account, id) = (caller.account(), path::subscription(&request)?);
     let now = (state.clock)();
     let overlap_until = now + time::Duration::hours(hours.unwrap_or(DEFAULT_OVERLAP_HOURS));
-    let new = NewSecret { secret: new_secret()?, overlap_until, now };
+    let new = NewSecret { secret: new_secret()?, overlap_until, note: None, now };
     let work =
         async move { webhooks::rotate(&*state.webhook_settings, &*state.sealer, account, id, new, idempotency).await };
     let body = |(secret, overlap_until)| RotatedBody {

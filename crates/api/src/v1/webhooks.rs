@@ -207,7 +207,7 @@ pub async fn create(
     let (NewWebhook { url, events }, idempotency, warnings) = body.into_parts(query.warnings);
     let url = receiver(&url, &state.settings.webhook_allow_loopback)?;
     let events = events.map_or_else(|| Ok(vec![EVERY_EVENT.to_owned()]), chosen)?;
-    let request = SubscriptionRequest { url, events, secret: new_secret()?, now: (state.clock)() };
+    let request = SubscriptionRequest { url, events, secret: new_secret()?, note: None, now: (state.clock)() };
     let account = caller.account();
     let work = async move { webhooks::create(&*state.webhooks, &*state.sealer, account, request, idempotency).await };
     written(work, |(subscription, secret)| created_body(subscription, secret, warnings)).await
@@ -276,7 +276,7 @@ impl Input for RevokeParams {}
 pub async fn revoke(caller: Caller, query: Query<RevokeParams>, state: web::Data<State>) -> Result<Reply, ApiError> {
     let RevokeParams { id } = query.params;
     let account = caller.account();
-    let work = async move { state.webhooks.revoke(account, SubscriptionId(id), (state.clock)()).await };
+    let work = async move { state.webhooks.revoke(account, SubscriptionId(id), None, (state.clock)()).await };
     if detached(work).await? {
         Reply::done(&RevokedBody { ok: true })
     } else {

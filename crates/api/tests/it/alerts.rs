@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use api::State;
 use domain::{
-    RuleId,
-    alerts::{ChangeError, Comparator, CreateError, MockAlertStore, Rule, RuleState, Terms, UncheckedTerms},
+    FiringId, RuleId,
+    alerts::{ChangeError, Comparator, CreateError, Firing, MockAlertStore, Rule, RuleState, Terms, UncheckedTerms},
     idempotency::Idempotent,
     insights::Severity,
-    page::Page,
+    page::{Page, PageRequest},
+    webhooks::log::Tally,
 };
+use mockall::predicate::eq;
 use rstest::rstest;
 use rust_decimal::dec;
 use serde_json::{Value, json};
@@ -60,7 +62,7 @@ fn with(field: &str, value: Value) -> String {
 #[test]
 fn a_rule_is_created_with_what_was_sent_and_the_defaults() {
     let service = service(|alerts| {
-        alerts.expect_create().times(1).returning(|account, terms, active, key, now| {
+        alerts.expect_create().times(1).returning(|account, terms, active, key, _, now| {
             assert_eq!((account, active, now, key.unwrap().path.as_str()), (ACCOUNT, true, NOW, "/api/v1/alerts"));
             assert_eq!((terms.severity(), terms.cooldown_hours()), (Severity::Medium, 1));
             Ok(Idempotent { value: rule(terms, active), replayed: true })
@@ -118,7 +120,7 @@ fn a_window_finer_than_the_data_is_refused_and_told_why() {
 #[test]
 fn the_limit_is_a_conflict() {
     let service = service(|alerts| {
-        alerts.expect_create().returning(|_, _, _, _, _| Err(CreateError::LimitReached));
+        alerts.expect_create().returning(|_, _, _, _, _, _| Err(CreateError::LimitReached));
     });
     assert_eq!(service.post("/api/v1/alerts", &wanted().to_string()).error(), (409, "alert_limit_reached".into()));
 }
@@ -131,11 +133,11 @@ fn rules_are_listed_shown_changed_and_deleted() {
             Ok(Page { items: vec![rule(terms(), true)], next_cursor: Some(7) })
         });
         alerts.expect_find().returning(|_, id| Ok((id == RuleId(7)).then(|| rule(terms(), true))));
-        alerts.expect_change().returning(|account, id, change, _| match id {
+        alerts.expect_change().returning(|account, id, change, _, _| match id {
             RuleId(7) => Ok(rule(change.apply(&terms()).map_err(ChangeError::Invalid)?, account == ACCOUNT)),
             _ => Err(ChangeError::NotFound),
         });
-        alerts.expect_delete().returning(|_, id| Ok(id == RuleId(7)));
+        alerts.expect_delete().returning(|_, id, _, _| Ok(id == RuleId(7)));
     });
     let list = service.get("/api/v1/alerts?limit=500&cursor=9", READ).json();
     assert_eq!((&list["data"][0]["id"], &list["pagination"]["next_cursor"]), (&json!(7), &json!(7)));
@@ -159,5 +161,33 @@ fn rules_are_listed_shown_changed_and_deleted() {
         for id in ["8", "0", "x", "99999999999999999999"] {
             assert_eq!(send(method, id, body).error(), (404, "not_found".into()), "{method} {id}");
         }
+    }
+}
+
+#[test]
+fn the_times_that_a_rule_fired_are_listed_with_what_became_of_them() {
+    let firing = Firing {
+        id: FiringId(4),
+        fired_at: NOW,
+        observed: dec!(3.50),
+        threshold: dec!(5),
+        deliveries: Tally { delivered: 1, failed: 2, waiting: 3 },
+    };
+    let service = service(|alerts| {
+        let page = PageRequest { limit: 2, cursor: Some(5) };
+        alerts
+            .expect_firings()
+            .with(eq(ACCOUNT), eq(RuleId(7)), eq(page))
+            .return_once(move |_, _, _| Ok(Some(Page { items: vec![firing], next_cursor: Some(4) })));
+        alerts.expect_firings().returning(|_, _, _| Ok(None));
+    });
+    let body = service.get("/api/v1/alerts/7/firings?limit=2&cursor=5", READ).json();
+    let expected = json!({
+        "id": 4, "fired_at": "2026-05-02T12:00:30Z", "observed": 3.5, "threshold": 5,
+        "deliveries": {"delivered": 1, "failed": 2, "waiting": 3}
+    });
+    assert_eq!((&body["data"], &body["pagination"]["next_cursor"]), (&json!([expected]), &json!(4)));
+    for unknown in ["8", "x"] {
+        assert_eq!(service.get(&format!("/api/v1/alerts/{unknown}/firings"), READ).status, 404);
     }
 }

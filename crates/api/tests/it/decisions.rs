@@ -16,7 +16,7 @@ use crate::support::{ACCOUNT, Answer, BOTH, NOW, READ, Service, bearer, state};
 /// A store that answers every change with `answer` of the status asked for.
 fn service(answer: fn(Status) -> Result<Suggestion, ChangeError>) -> Service {
     let mut reorder = MockReorderStore::new();
-    reorder.expect_change().returning(move |account, id, to| {
+    reorder.expect_change().returning(move |account, id, to, _, _| {
         assert_eq!((account, id), (ACCOUNT, SuggestionId(9)));
         answer(to)
     });

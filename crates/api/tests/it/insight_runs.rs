@@ -133,7 +133,7 @@ fn insight(status: Status) -> Insight {
 
 fn patch(target: &str, body: &str) -> Answer {
     let mut insights = MockInsightStore::new();
-    insights.expect_decide().returning(|account, id, to, now| {
+    insights.expect_decide().returning(|account, id, to, _, now| {
         assert_eq!((account, now), (ACCOUNT, NOW));
         match id {
             InsightId(9) => Ok(insight(to)),

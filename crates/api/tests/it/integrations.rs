@@ -209,9 +209,9 @@ fn runs_are_listed_with_what_was_left_out() {
 #[test]
 fn a_connection_is_read_now_and_ended() {
     let mut syncs = MockSyncStore::new();
-    syncs.expect_hint().returning(|_, id, _| Ok(id == IntegrationId(12)));
+    syncs.expect_hint().returning(|_, id, _, _| Ok(id == IntegrationId(12)));
     let mut connections = MockConnectionStore::new();
-    connections.expect_revoke().returning(|_, _, revocation| {
+    connections.expect_revoke().returning(|_, _, revocation, _| {
         assert_eq!((revocation.reason, revocation.generation), (RevokeReason::Manual, None));
         Ok(Revoked::Unchanged)
     });

@@ -114,6 +114,7 @@ pub fn record(n: u8) -> Option<KeyRecord> {
         expires_at: [REVOKED, EXPIRED].contains(&n).then_some(NOW),
         revoked_at: (n == REVOKED).then_some(NOW),
         last_used_at: None,
+        made_by: None,
     })
 }
 

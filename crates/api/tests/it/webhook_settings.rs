@@ -76,8 +76,8 @@ fn a_change_is_what_the_fields_say() {
     let expected = Change { events: Some(vec!["credits.low".into()]), active: Some(true), resume: true };
     settings
         .expect_change()
-        .with(eq(ACCOUNT), eq(SUBSCRIPTION), eq(expected), eq(NOW))
-        .returning(|_, _, _, _| Ok(Some(Changed { subscription: subscription(), resumed: 12, resuming: true })));
+        .with(eq(ACCOUNT), eq(SUBSCRIPTION), eq(expected), eq(None), eq(NOW))
+        .returning(|_, _, _, _, _| Ok(Some(Changed { subscription: subscription(), resumed: 12, resuming: true })));
     let body = r#"{"events":["credits.low"],"active":true,"resume":true}"#;
     let answer = send(with_settings(settings), "PATCH", "/api/v1/webhooks/3", body);
     assert_eq!((answer.status, &answer.json()["resumed"], &answer.json()["id"]), (200, &json!(12), &json!(3)));
@@ -92,7 +92,7 @@ fn a_change_is_what_the_fields_say() {
 #[case("/api/v1/webhooks/x", r#"{"active":true}"#, (404, "webhook_not_found"))]
 fn a_change_that_cannot_be(#[case] target: &str, #[case] body: &str, #[case] expected: (u16, &str)) {
     let mut settings = settings();
-    settings.expect_change().returning(|_, _, _, _| Ok(None));
+    settings.expect_change().returning(|_, _, _, _, _| Ok(None));
     assert_eq!(send(with_settings(settings), "PATCH", target, body).error(), (expected.0, expected.1.to_owned()));
 }
 
@@ -251,8 +251,8 @@ fn one_delivery_is_shown_by_its_own_path() {
 fn a_delivery_is_sent_again_if_it_can_be(#[case] value: Resent, #[case] status: u16, #[case] error: Value) {
     let mut log = MockDeliveryLog::new();
     log.expect_resend()
-        .with(eq(ACCOUNT), eq(SUBSCRIPTION), eq(DELIVERY), eq(None), eq(NOW))
-        .returning(move |_, _, _, _, _| Ok(Idempotent { value, replayed: false }));
+        .with(eq(ACCOUNT), eq(SUBSCRIPTION), eq(DELIVERY), eq(None), eq(None), eq(NOW))
+        .returning(move |_, _, _, _, _, _| Ok(Idempotent { value, replayed: false }));
     let service = Service::start(State { delivery_log: Arc::new(log), ..state() });
     let answer = send(service, "POST", &format!("/api/v1/webhooks/3/deliveries/{DELIVERY}/resend"), "");
     assert_eq!((answer.status, &answer.json()["error"]), (status, &error));
@@ -402,7 +402,7 @@ fn a_replay_is_counted_and_started_and_can_be_stopped() {
     replays.expect_count().times(1).returning(|_, _| Ok(7));
     replays
         .expect_start()
-        .withf(|account, selection, key, now| {
+        .withf(|account, selection, key, _, now| {
             let span = (selection.since, selection.until) == (datetime!(2026-05-01 0:00 UTC), NOW);
             let states = [DeliveryState::Failed, DeliveryState::Delivered];
             (*account, selection.subscription, *now) == (ACCOUNT, SUBSCRIPTION, NOW)
@@ -410,7 +410,7 @@ fn a_replay_is_counted_and_started_and_can_be_stopped() {
                 && selection.states == states
                 && key.is_none()
         })
-        .returning(|_, selection, _, _| Ok(Idempotent { value: replay(selection), replayed: false }));
+        .returning(|_, selection, _, _, _| Ok(Idempotent { value: replay(selection), replayed: false }));
     replays
         .expect_cancel()
         .with(eq(ACCOUNT), eq(SUBSCRIPTION), eq(ReplayId(12)), eq(NOW))
@@ -443,7 +443,7 @@ fn a_replay_is_counted_and_started_and_can_be_stopped() {
 fn a_replay_beside_too_many_others_is_a_conflict(#[case] refused: StartError, #[case] message: &str) {
     let refused = Mutex::new(Some(refused));
     let mut replays = MockReplayStore::new();
-    replays.expect_start().returning(move |_, _, _, _| Err(refused.lock().unwrap().take().unwrap()));
+    replays.expect_start().returning(move |_, _, _, _, _| Err(refused.lock().unwrap().take().unwrap()));
     let state = State { webhook_settings: Arc::new(settings()), replays: Arc::new(replays), ..state() };
     let body = r#"{"since":"2026-05-01T00:00:00Z"}"#;
     let answer = send(Service::start(state), "POST", "/api/v1/webhooks/3/replay", body);

@@ -218,7 +218,10 @@ fn delete(service: Service, target: &str, body: Option<&[u8]>) -> Answer {
 #[test]
 fn a_revocation_is_answered_with_ok_alone() {
     let mut webhooks = MockWebhookStore::new();
-    webhooks.expect_revoke().with(eq(ACCOUNT), eq(SubscriptionId(31)), eq(NOW)).returning(|_, _, _| Ok(true));
+    webhooks
+        .expect_revoke()
+        .with(eq(ACCOUNT), eq(SubscriptionId(31)), eq(None), eq(NOW))
+        .returning(|_, _, _, _| Ok(true));
     let answer = delete(start(webhooks), "/api/v1/webhooks?id=31&foo=1", Some(b"{\"x\":1}"));
     assert_eq!((answer.status, answer.text().as_str()), (200, "{\"ok\":true}"));
     assert_eq!(answer.header("cache-control"), Some("no-store"));
@@ -234,7 +237,7 @@ fn a_revocation_is_answered_with_ok_alone() {
 #[case("?id=2147483648", (404, "webhook_not_found"))]
 fn what_cannot_be_revoked(#[case] query: &str, #[case] expected: (u16, &str)) {
     let mut webhooks = MockWebhookStore::new();
-    webhooks.expect_revoke().returning(|_, _, _| Ok(false));
+    webhooks.expect_revoke().returning(|_, _, _, _| Ok(false));
     let answer = delete(start(webhooks), &format!("/api/v1/webhooks{query}"), None);
     assert_eq!(answer.error(), (expected.0, expected.1.to_owned()));
 }

@@ -10,6 +10,7 @@ use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use domain::{
     AccountId, IntegrationId, StoreError,
     accounts::{Account, Platform},
+    audit::Entry,
     idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
     imports::CountryCode,
     integrations::{BuyerData, Integration, RevokeReason},
@@ -221,6 +222,7 @@ impl ConnectService {
         provider: Platform,
         query: &str,
         key: Option<IdempotencyKey>,
+        note: Option<Entry>,
     ) -> Result<Idempotent<Integration>, CompleteFailure> {
         let answers = &self.ports.answers;
         if let Some(key) = &key
@@ -230,7 +232,7 @@ impl ConnectService {
             return Ok(Idempotent { value, replayed: true });
         }
         let span = tracing::error_span!("connect_shop", account_id = owner.account.0, %provider);
-        let made = self.completed(owner, provider, query, key.clone()).instrument(span).await;
+        let made = self.completed(owner, provider, query, key.clone(), note).instrument(span).await;
         if let (Err(_), Some(key)) = (&made, &key) {
             answers.failed(owner.account, key).await?;
         }
@@ -243,6 +245,7 @@ impl ConnectService {
         provider: Platform,
         query: &str,
         key: Option<IdempotencyKey>,
+        note: Option<Entry>,
     ) -> Result<Integration, CompleteFailure> {
         let account = self.account(owner.account).await?;
         let connector = self.ports.connectors.for_mode(provider, account.mode)?;
@@ -263,6 +266,7 @@ impl ConnectService {
             description: description(&info, grant.tokens.scopes.clone()),
             tokens: tokens::seal(&*self.ports.sealer, owner.account, id, &grant.tokens)?,
             key,
+            note,
         };
         let made = self.ports.connections.connect(owner.account, new, self.ports.now()).await?;
         tracing::info!(integration = id.0, "a shop was connected");
@@ -298,7 +302,12 @@ impl ConnectService {
     ///
     /// # Errors
     /// Trouble with the database; then nothing is forgotten.
-    pub async fn disconnect(&self, account: AccountId, id: IntegrationId) -> Result<bool, StoreError> {
+    pub async fn disconnect(
+        &self,
+        account: AccountId,
+        id: IntegrationId,
+        note: Option<Entry>,
+    ) -> Result<bool, StoreError> {
         let Some(integration) = self.ports.integrations.find(account, id).await? else { return Ok(false) };
         if integration.revoked_at.is_none() {
             let given_back = timeout(REVOKED_WITHIN, self.give_back(account, &integration)).await;
@@ -307,7 +316,7 @@ impl ConnectService {
             }
         }
         let revocation = Revocation { reason: RevokeReason::Manual, generation: None, now: self.ports.now() };
-        Ok(self.ports.connections.revoke(account, id, revocation).await? != Revoked::Unknown)
+        Ok(self.ports.connections.revoke(account, id, revocation, note).await? != Revoked::Unknown)
     }
 
     async fn give_back(&self, account: AccountId, integration: &Integration) -> Result<(), String> {
@@ -320,8 +329,8 @@ impl ConnectService {
     ///
     /// # Errors
     /// Trouble with the database.
-    pub async fn sync(&self, account: AccountId, id: IntegrationId) -> Result<Asked, StoreError> {
-        if self.ports.syncs.hint(account, id, self.ports.now()).await? {
+    pub async fn sync(&self, account: AccountId, id: IntegrationId, note: Option<Entry>) -> Result<Asked, StoreError> {
+        if self.ports.syncs.hint(account, id, note, self.ports.now()).await? {
             return Ok(Asked::Due);
         }
         let known = self.ports.integrations.find(account, id).await?;

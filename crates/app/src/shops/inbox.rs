@@ -141,7 +141,7 @@ impl HookWorker {
                 ports.connections.suspend(*account, *id, suspended, ports.now()).await?;
             }
             Topic::ScopesChanged | Topic::Order(None) => {
-                ports.syncs.hint(*account, *id, ports.now()).await?;
+                ports.syncs.hint(*account, *id, None, ports.now()).await?;
             }
             Topic::Order(Some(_)) | Topic::Catalogue | Topic::Other => {}
         }

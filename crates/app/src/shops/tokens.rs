@@ -202,7 +202,8 @@ impl Ports {
         reason: RevokeReason,
         generation: Option<i64>,
     ) -> Result<(), StoreError> {
-        let ended = self.connections.revoke(account, id, Revocation { reason, generation, now: self.now() }).await?;
+        let ended =
+            self.connections.revoke(account, id, Revocation { reason, generation, now: self.now() }, None).await?;
         tracing::info!(integration = id.0, %reason, ?ended, "a connection to a shop ended");
         Ok(())
     }

@@ -5,13 +5,12 @@ mod shop;
 use actix_web::{
     HttpRequest, HttpResponse,
     http::StatusCode,
-    web::{Data, Form, ReqData},
+    web::{Data, Form},
 };
-use app::second_factor::by;
 use domain::{
     audit::Action,
     language::Language,
-    people::{Act, MAX_NAME_CHARS, Theme},
+    people::{Act, MAX_NAME_CHARS, Shop as Membership, Theme},
     text,
 };
 use serde::Deserialize;
@@ -23,15 +22,14 @@ use super::{
     writer,
 };
 use crate::{
-    edge::ClientAddress,
     error::PageError,
     session::Viewer,
     state::State,
     text::Writer,
     views::{
-        ask::{Field, Kind, Said},
+        ask::{self, Field, Kind, Said},
         panel::Way,
-        settings::Part,
+        settings::{Part, Row},
     },
 };
 
@@ -76,7 +74,11 @@ async fn page(
         shop.paragraphs.extend(shop::told(&writer, account, &assumed));
         shop.paragraphs.push(writer.say("shop-owners"));
     }
-    let parts = vec![you(&writer, viewer), shop, elsewhere(&writer, viewer)];
+    let mut parts = vec![you(&writer, viewer), shop, elsewhere(&writer, viewer)];
+    let shops = state.people.shops(viewer.session().person.id).await?;
+    if shops.len() > 1 {
+        parts.insert(1, others(&writer, viewer, &shops));
+    }
     let mut page = settings::page(viewer, state, &writer, Tab::Account, said(&writer), parts).await?;
     if is_refused {
         *page.status_mut() = StatusCode::BAD_REQUEST;
@@ -113,6 +115,27 @@ fn you(writer: &Writer, viewer: &Viewer) -> Part {
     form.action = "/settings/you".to_owned();
     let mut part = Part::new("h-you", writer.say("you"), vec![]);
     part.forms.push(form);
+    part
+}
+
+/// The shops that the person is a member of, each but the one that is looked at with the way there.
+fn others(writer: &Writer, viewer: &Viewer, shops: &[Membership]) -> Part {
+    let mut part = Part::new("h-shops", writer.say("your-shops"), vec![]);
+    let row = |shop: &Membership| {
+        let is_here = shop.user == viewer.session().account.user_id;
+        let go = || ask::Form {
+            action: "/shop".to_owned(),
+            hidden: vec![("user", shop.user.to_string())],
+            ..entry::form(vec![], writer.message("shop-go").text("shop", &shop.name).say())
+        };
+        let role = writer.say(&format!("role-{}", shop.role));
+        Row {
+            name: shop.name.clone(),
+            about: if is_here { writer.message("shop-here").text("role", role).say() } else { role },
+            forms: if is_here { vec![] } else { vec![go()] },
+        }
+    };
+    part.rows = shops.iter().map(row).collect();
     part
 }
 
@@ -167,7 +190,6 @@ pub async fn set_shop(
     request: HttpRequest,
     viewer: Viewer,
     fields: Form<Shop>,
-    from: ReqData<ClientAddress>,
     state: Data<State>,
 ) -> Result<HttpResponse, PageError> {
     let now = (state.clock)();
@@ -184,9 +206,9 @@ pub async fn set_shop(
     if is.is_empty() {
         return Ok(see(&format!("{PATH}?saved=true")));
     }
-    let mut note = by(session, Action::AccountChanged, from.0.to_string());
+    let mut note = viewer.note(Action::AccountChanged);
     (note.target, note.before, note.after) = (Some(session.account.name.clone()), Some(was.into()), Some(is.into()));
     state.accounts.change(viewer.account(), change, Some(note), now).await?.ok_or(PageError::NotFound)?;
-    state.job_requests.request(viewer.account(), now).await?;
+    state.job_requests.request(viewer.account(), None, now).await?;
     Ok(see(&format!("{PATH}?saved=true")))
 }

@@ -5,7 +5,8 @@ use std::io;
 use ::web::csv;
 use actix_web::{HttpRequest, HttpResponse, http::header, web::Data};
 use domain::{
-    audit::{Actor, Noted},
+    accounts::Mode,
+    audit::{Actor, Area, Noted},
     page::PageRequest,
 };
 use serde::Serialize;
@@ -21,6 +22,7 @@ use crate::{
     state::State,
     text::Writer,
     views::{
+        form::{Field, Filters, Input, Pick},
         panel::Way,
         settings::{Part, Row},
     },
@@ -31,6 +33,35 @@ const PATH: &str = Tab::Activity.address();
 const LIMIT: i64 = 50;
 /// Entries of a file, the newest.
 const MOST: i64 = 50_000;
+
+/// What is looked at: everything, or what is about one thing.
+fn area(request: &HttpRequest) -> Result<Option<Area>, PageError> {
+    let given = query::one::<String>(request, "about")?.filter(|given| !given.is_empty());
+    given.map(|given| given.parse().map_err(|_| PageError::Invalid("about"))).transpose()
+}
+
+/// The address of the page or of the file, with what is looked at.
+fn address(path: &str, area: Option<Area>, cursor: Option<i64>) -> String {
+    let (area, cursor) = (area.map(|area| format!("about={area}")), cursor.map(|cursor| format!("cursor={cursor}")));
+    query::address(path, [area, cursor])
+}
+
+fn filters(writer: &Writer, chosen: Option<Area>) -> Filters {
+    let any = Pick { value: String::new(), text: writer.say("any"), is_chosen: chosen.is_none() };
+    let pick = |area: &Area| Pick {
+        value: area.to_string(),
+        text: writer.say(&format!("area-{area}")),
+        is_chosen: chosen == Some(*area),
+    };
+    let input = Input::Select(std::iter::once(any).chain(Area::ALL.iter().map(pick)).collect());
+    Filters {
+        id: "h-filter",
+        action: PATH.to_owned(),
+        fields: vec![Field { name: "about", label: writer.say("activity-about"), help: None, error: None, input }],
+        go: writer.say("filter"),
+        clear: writer.say("filter-clear"),
+    }
+}
 
 fn actor(writer: &Writer, by: &Actor) -> String {
     match by {
@@ -45,7 +76,9 @@ fn row(writer: &Writer, noted: &Noted) -> Row {
     let target = noted.target.as_ref().map(|target| format!(": {target}")).unwrap_or_default();
     let change = [&noted.before, &noted.after].map(|value| value.as_ref().map(ToString::to_string));
     let change = change.into_iter().flatten().collect::<Vec<_>>().join(" → ");
-    let about = [Some(writer.moment(noted.at)), Some(actor(writer, &noted.by)), noted.address.clone(), Some(change)];
+    let sandbox = (noted.mode == Some(Mode::Test)).then(|| writer.say("activity-sandbox"));
+    let by = actor(writer, &noted.by);
+    let about = [Some(writer.moment(noted.at)), Some(by), noted.address.clone(), sandbox, Some(change)];
     Row {
         name: format!("{action}{target}"),
         about: about.into_iter().flatten().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" · "),
@@ -56,12 +89,17 @@ fn row(writer: &Writer, noted: &Noted) -> Row {
 pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
     let writer = writer(Some(&viewer), request.headers(), (state.clock)());
     let page = PageRequest { limit: LIMIT, cursor: query::cursor(&request)? };
-    let found = state.audit.page(&viewer.session().account.user_id, page).await?;
+    let area = area(&request)?;
+    let found = state.audit.page(&viewer.session().account.user_id, area, page).await?;
     let mut part = Part::new("h-activity", writer.say("activity"), vec![writer.say("activity-what")]);
+    part.filters = Some(filters(&writer, area));
+    if found.items.is_empty() {
+        part.paragraphs.push(writer.say("activity-none"));
+    }
     part.rows = found.items.iter().map(|noted| row(&writer, noted)).collect();
-    part.ways.push(Way { text: "CSV".to_owned(), address: format!("{PATH}.csv") });
+    part.ways.push(Way { text: "CSV".to_owned(), address: address(&format!("{PATH}.csv"), area, None) });
     if let Some(cursor) = found.next_cursor {
-        part.ways.push(Way { text: writer.say("earlier"), address: format!("{PATH}?cursor={cursor}") });
+        part.ways.push(Way { text: writer.say("earlier"), address: address(PATH, area, Some(cursor)) });
     }
     settings::page(&viewer, &state, &writer, Tab::Activity, None, vec![part]).await
 }
@@ -76,12 +114,13 @@ struct Line {
     address: Option<String>,
     before: Option<String>,
     after: Option<String>,
+    mode: Option<&'static str>,
 }
 
-::web::row!(Line { at, by, action, target, address, before, after });
+::web::row!(Line { at, by, action, target, address, before, after, mode });
 
 fn line(noted: Noted) -> Line {
-    let Noted { id: _, at, by, action, target, address, before, after } = noted;
+    let Noted { id: _, mode, at, by, action, target, address, before, after } = noted;
     let by = match by {
         Actor::Person { name, .. } => name,
         Actor::Operator => "operator".to_owned(),
@@ -89,7 +128,16 @@ fn line(noted: Noted) -> Line {
     };
     let json = |value: Option<serde_json::Value>| value.map(|value| value.to_string());
     let at = at.format(&time::format_description::well_known::Rfc3339).unwrap_or_default();
-    Line { at, by, action: action.as_str(), target, address, before: json(before), after: json(after) }
+    Line {
+        at,
+        by,
+        mode: mode.map(Mode::as_str),
+        action: action.as_str(),
+        target,
+        address,
+        before: json(before),
+        after: json(after),
+    }
 }
 
 fn file(noted: Vec<Noted>) -> io::Result<Vec<u8>> {
@@ -98,9 +146,9 @@ fn file(noted: Vec<Noted>) -> io::Result<Vec<u8>> {
     Ok(file)
 }
 
-pub async fn csv(viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
+pub async fn csv(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
     let page = PageRequest { limit: MOST, cursor: None };
-    let found = state.audit.page(&viewer.session().account.user_id, page).await?;
+    let found = state.audit.page(&viewer.session().account.user_id, area(&request)?, page).await?;
     let file = file(found.items).map_err(|error| PageError::Internal(error.to_string()))?;
     Ok(HttpResponse::Ok()
         .insert_header((header::CONTENT_TYPE, "text/csv; charset=utf-8"))

@@ -8,6 +8,7 @@ use actix_web::{
 use domain::{
     RuleId,
     alerts::{Change, ChangeError, Rule},
+    audit::Action,
     people::Act,
 };
 use serde::Deserialize;
@@ -15,7 +16,7 @@ use serde::Deserialize;
 use super::{
     alert_form::{Wanted, fields, trial},
     alert_words::{condition, standing, value},
-    html, html_with, panel, query, see,
+    firings, html, html_with, panel, query, see,
     shell::shell,
 };
 use crate::{
@@ -41,9 +42,10 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
         Some(_) => return Err(PageError::Invalid("done")),
         None => None,
     };
+    let shown = Shown { done, cursor: query::cursor(&request)?, fault: None };
     let rule = state.alerts.find(viewer.account(), id).await?.ok_or(PageError::NotFound)?;
     let wanted = Wanted::of(&rule.terms);
-    Ok(html(view::page(&model(&viewer, &state, &writer, &rule, &wanted, None, done).await?)))
+    Ok(html(view::page(&model(&viewer, &state, &writer, &rule, &wanted, shown).await?)))
 }
 
 /// Changes what the rule says.
@@ -59,7 +61,8 @@ pub async fn change(
         Ok(terms) => terms,
         Err(fault) => {
             let rule = state.alerts.find(viewer.account(), id).await?.ok_or(PageError::NotFound)?;
-            let page = view::page(&model(&viewer, &state, &writer, &rule, &wanted, Some(fault), None).await?);
+            let shown = Shown { fault: Some(fault), ..Shown::default() };
+            let page = view::page(&model(&viewer, &state, &writer, &rule, &wanted, shown).await?);
             return Ok(html_with(StatusCode::BAD_REQUEST, page));
         }
     };
@@ -73,7 +76,7 @@ pub async fn change(
         cooldown_hours: Some(terms.cooldown_hours()),
         active: None,
     };
-    changed(&viewer, &state, id, change, writer.now).await
+    changed(&viewer, &state, id, (change, Action::AlertChanged), writer.now).await
 }
 
 /// What the form that switches a rule sends.
@@ -90,17 +93,18 @@ pub async fn switch(
 ) -> Result<HttpResponse, PageError> {
     let id = RuleId(query::id(&request)?);
     let change = Change { active: Some(fields.active), ..Change::default() };
-    changed(&viewer, &state, id, change, (state.clock)()).await
+    let action = if fields.active { Action::AlertUnmuted } else { Action::AlertMuted };
+    changed(&viewer, &state, id, (change, action), (state.clock)()).await
 }
 
 async fn changed(
     viewer: &Viewer,
     state: &State,
     id: RuleId,
-    change: Change,
+    (change, action): (Change, Action),
     now: time::OffsetDateTime,
 ) -> Result<HttpResponse, PageError> {
-    match state.alerts.change(viewer.account(), id, change, now).await {
+    match state.alerts.change(viewer.account(), id, change, Some(viewer.note(action)), now).await {
         Ok(rule) => Ok(see(&format!("/alerts/{}?done=changed", rule.id))),
         Err(ChangeError::NotFound) => Err(PageError::NotFound),
         // The terms were checked as a whole; the rule was changed meanwhile.
@@ -111,8 +115,20 @@ async fn changed(
 
 pub async fn delete(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
     let id = RuleId(query::id(&request)?);
-    let is_deleted = state.alerts.delete(viewer.account(), id).await?;
+    let note = Some(viewer.note(Action::AlertDeleted));
+    let is_deleted = state.alerts.delete(viewer.account(), id, note, (state.clock)()).await?;
     if is_deleted { Ok(see(&format!("{}?deleted=true", Here::Alerts.address()))) } else { Err(PageError::NotFound) }
+}
+
+/// What the page shows beside the rule.
+#[derive(Default)]
+struct Shown {
+    /// What was just done.
+    done: Option<String>,
+    /// Before which of the firings.
+    cursor: Option<i64>,
+    /// What is wrong with what was sent.
+    fault: Option<(&'static str, String)>,
 }
 
 async fn model(
@@ -121,20 +137,21 @@ async fn model(
     writer: &Writer,
     rule: &Rule,
     wanted: &Wanted,
-    fault: Option<(&'static str, String)>,
-    done: Option<String>,
+    shown: Shown,
 ) -> Result<Model, PageError> {
     let path = format!("/api/v1/alerts/{}", rule.id);
-    let forms = if viewer.may(Act::Change) { forms(writer, rule, wanted, fault) } else { vec![] };
+    let forms = if viewer.may(Act::Change) { forms(writer, rule, wanted, shown.fault) } else { vec![] };
     Ok(Model {
         shell: shell(viewer, state, writer, Here::Alerts, rule.terms.name().to_owned()).await?,
         back: Way { text: writer.say("alerts"), address: Here::Alerts.address().to_owned() },
         title: rule.terms.name().to_owned(),
         state: standing(writer, rule),
         condition: condition(writer, &rule.terms),
-        done,
+        done: shown.done,
         facts: facts(writer, rule),
         foot: panel::current(writer, vec![writer.say("how-alerts")], &path, &state.settings.api_url),
+        firing_head: firings::head(writer),
+        firings: firings::list(viewer, state, writer, rule, shown.cursor).await?,
         trial: trial(viewer, state, writer, &rule.terms, None).await?,
         forms,
     })

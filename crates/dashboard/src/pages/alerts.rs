@@ -7,6 +7,7 @@ use actix_web::{
 };
 use domain::{
     alerts::{CreateError, Rule, Terms},
+    audit::Action,
     page::{Page, PageRequest},
     people::Act,
 };
@@ -66,11 +67,14 @@ pub async fn create(
     let writer = super::writer(Some(&viewer), request.headers(), (state.clock)());
     let wanted = wanted.into_inner();
     let refusal = match wanted.terms(&writer) {
-        Ok(terms) => match state.alerts.create(viewer.account(), terms, true, None, writer.now).await {
-            Ok(made) => return Ok(see(&format!("/alerts/{}?done=made", made.value.id))),
-            Err(CreateError::LimitReached) => ("name", writer.say("alert-limit")),
-            Err(CreateError::Idempotency(error)) => return Err(error.into()),
-        },
+        Ok(terms) => {
+            let note = Some(viewer.note(Action::AlertMade));
+            match state.alerts.create(viewer.account(), terms, true, None, note, writer.now).await {
+                Ok(made) => return Ok(see(&format!("/alerts/{}?done=made", made.value.id))),
+                Err(CreateError::LimitReached) => ("name", writer.say("alert-limit")),
+                Err(CreateError::Idempotency(error)) => return Err(error.into()),
+            }
+        }
         Err(refusal) => refusal,
     };
     Ok(html_with(

@@ -9,6 +9,7 @@ use actix_web::{
 use app::shops::connect::{AuthorizeFailure, Begun, CompleteFailure, ConnectService, Owner, Randomness};
 use domain::{
     accounts::Platform,
+    audit::Action,
     shops::{AuthorizeError, CompleteError, ShopError, authorizations::Initiator, connections::ConnectError},
 };
 use ring::rand::{SecureRandom, SystemRandom};
@@ -92,7 +93,8 @@ pub async fn callback(request: HttpRequest, viewer: Viewer, state: Data<State>) 
     let writer = super::writer(Some(&viewer), request.headers(), (state.clock)());
     let platform = platform(&request)?;
     let (service, owner, query) = (service(&state, platform), owner(&viewer), request.query_string().to_owned());
-    let completed = detached(async move { service.complete(&owner, platform, &query, None).await });
+    let note = Some(viewer.note(Action::ShopConnected));
+    let completed = detached(async move { service.complete(&owner, platform, &query, None, note).await });
     match completed.await.map_err(|error| PageError::Internal(error.to_string()))? {
         Ok(made) => Ok(see(&format!("/integrations/{}?done=connected", made.value.id))),
         Err(failure) => {

@@ -10,7 +10,7 @@ use actix_web::{
     web::{Data, Form},
 };
 use app::payments::{CheckoutError, OpenCheckout};
-use domain::{page::PageRequest, usage::sum_up};
+use domain::{audit::Action, page::PageRequest, usage::sum_up};
 use serde::Deserialize;
 use tokio::try_join;
 
@@ -117,7 +117,10 @@ pub async fn set_auto_top_up(
     let service = state.payments.as_ref().ok_or(PageError::Conflict)?;
     match fields.change(&service.prices) {
         Ok(change) => {
-            state.auto_top_up.change(viewer.account(), change, writer.now).await?;
+            state
+                .auto_top_up
+                .change(viewer.account(), change, Some(viewer.note(Action::AutoTopupChanged)), writer.now)
+                .await?;
             Ok(see("/credits?saved=true"))
         }
         Err(fault) => {

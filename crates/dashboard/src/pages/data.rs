@@ -9,6 +9,7 @@ pub use jobs::{RUNS, job_head, job_name, jobs, run_badge};
 use actix_web::{HttpRequest, HttpResponse, web::Data};
 use domain::{
     AccountId,
+    audit::Action,
     freshness::{Freshness, Newest, Source},
     insights,
     page::{Page, PageRequest},
@@ -70,7 +71,7 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
 
 /// Runs the jobs of the account now.
 pub async fn run_jobs(viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
-    state.job_requests.request(viewer.account(), (state.clock)()).await?;
+    state.job_requests.request(viewer.account(), Some(viewer.note(Action::JobsRequested)), (state.clock)()).await?;
     Ok(see("/data#h-jobs"))
 }
 

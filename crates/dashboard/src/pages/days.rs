@@ -3,6 +3,7 @@
 use domain::{
     metric_days::JudgedDay,
     metrics::{Metric, Unit},
+    notes::Note,
 };
 use rust_decimal::{
     Decimal,
@@ -11,10 +12,15 @@ use rust_decimal::{
 use time::{Date, Weekday};
 
 use super::figures;
-use crate::{parts::chart::Mark, text::Writer};
+use crate::{
+    parts::chart::{Mark, Remark},
+    text::Writer,
+};
 
 /// Texts below a chart at most.
 const LABELS: usize = 6;
+/// Characters of a note that a chart shows.
+const REMARK_CHARS: usize = 24;
 /// Days from which on months are named instead of Mondays.
 const LONG: usize = 120;
 
@@ -63,6 +69,33 @@ pub fn mark(writer: &Writer, metric: Metric, slot: usize, judged: &JudgedDay, va
     })
 }
 
+/// What people wrote about the days of a chart, once for each day.
+pub fn remarks(writer: &Writer, notes: &[Note], days: &[Date]) -> Vec<Remark> {
+    let of_day = |(slot, day): (usize, &Date)| {
+        let mut written = notes.iter().filter(|note| note.day == *day);
+        let first = written.next()?;
+        let others = written.count();
+        let short = shortened(&first.text);
+        let text = if others == 0 {
+            short
+        } else {
+            writer.message("note-and-more").text("text", short).count("count", others as i64).say()
+        };
+        let label = writer.message("note-mark").text("text", &text).text("day", writer.weekday(*day)).say();
+        Some(Remark { slot, address: format!("/profit/{day}#h-notes"), label, text })
+    };
+    days.iter().enumerate().filter_map(of_day).collect()
+}
+
+/// The beginning of a text that would be too long for a chart.
+fn shortened(text: &str) -> String {
+    if text.chars().count() <= REMARK_CHARS {
+        return text.to_owned();
+    }
+    let beginning: String = text.chars().take(REMARK_CHARS).collect();
+    format!("{}…", beginning.trim_end())
+}
+
 /// A figure of statistics as a decimal to be written; 0 for what is none.
 pub fn decimal(value: f64) -> Decimal {
     Decimal::from_f64(value).unwrap_or_default()
@@ -75,6 +108,23 @@ mod tests {
 
     use super::*;
     use crate::text::tests::writer;
+
+    #[test]
+    fn a_day_has_one_remark_however_much_was_written_about_it() {
+        let note = |id, day, text: &str| Note {
+            id: domain::NoteId(id),
+            day,
+            text: text.to_owned(),
+            by: "Ana".to_owned(),
+            written_at: time::macros::datetime!(2026-11-21 12:00 UTC),
+        };
+        let (first, last) = (date!(2026 - 11 - 20), date!(2026 - 11 - 21));
+        let notes = [note(1, first, "Ads off"), note(2, first, "Strike"), note(3, last, &"long ".repeat(10))];
+        let remarks = remarks(&writer("en"), &notes, &[first, last, date!(2026 - 11 - 22)]);
+        let shown: Vec<_> = remarks.iter().map(|remark| (remark.slot, remark.text.as_str())).collect();
+        assert_eq!(shown, [(0, "Ads off (+1)"), (1, "long long long long long…")]);
+        assert_eq!(remarks[0].label, "Ads off (+1): note on Fri 20 Nov");
+    }
 
     #[test]
     fn days_are_named_on_mondays_and_at_most_six_times() {

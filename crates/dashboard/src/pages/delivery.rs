@@ -3,6 +3,7 @@
 use actix_web::{HttpRequest, HttpResponse, web::Data};
 use domain::{
     DeliveryId, SubscriptionId,
+    audit::Action,
     people::Act,
     webhooks::{
         delivery::DeliveryState,
@@ -68,8 +69,9 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
 /// Sends it again, whatever became of it.
 pub async fn resend(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
     let (id, delivery) = ids(&request)?;
-    let resent = state.delivery_log.resend(viewer.account(), id, delivery, None, (state.clock)()).await?.value;
-    match resent {
+    let note = Some(viewer.note(Action::DeliveryResent));
+    let resent = state.delivery_log.resend(viewer.account(), id, delivery, None, note, (state.clock)()).await?;
+    match resent.value {
         Resent::Queued => Ok(see(&format!("/webhooks/{id}/deliveries/{delivery}?resent=true"))),
         Resent::Unknown => Err(PageError::NotFound),
         Resent::UnderWay | Resent::Inactive => Err(PageError::Conflict),

@@ -6,6 +6,7 @@ use actix_web::{
 };
 use domain::{
     InsightId,
+    audit::Action,
     freshness::Dated,
     insights::{Filter, Insight, Severity, Status},
     page::{Page, PageRequest},
@@ -109,7 +110,8 @@ pub async fn decide(
 ) -> Result<HttpResponse, PageError> {
     let id = query::id(&request)?;
     let Decision { status, from } = fields.into_inner();
-    state.insights.decide(viewer.account(), InsightId(id), status, (state.clock)()).await?;
+    let note = Some(viewer.note(Action::InsightDecided));
+    state.insights.decide(viewer.account(), InsightId(id), status, note, (state.clock)()).await?;
     let decided = (status != Status::Open).then_some((id, status));
     Ok(see(&Query { decided, ..Query::of_status(from) }.address()))
 }

@@ -5,6 +5,7 @@ use actix_web::{HttpRequest, HttpResponse, web::Data};
 use app::shops::connect::Asked;
 use domain::{
     IntegrationId,
+    audit::Action,
     integrations::Integration,
     page::{Page, PageRequest},
     people::Act,
@@ -68,7 +69,7 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
 /// Has the shop read at once.
 pub async fn sync(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
     let id = IntegrationId(query::id(&request)?);
-    match state.shops.sync(viewer.account(), id).await? {
+    match state.shops.sync(viewer.account(), id, Some(viewer.note(Action::ShopSyncRequested))).await? {
         Asked::Due => Ok(see(&format!("/integrations/{id}?done=asked"))),
         Asked::Ended => Err(PageError::Conflict),
         Asked::Unknown => Err(PageError::NotFound),
@@ -78,7 +79,8 @@ pub async fn sync(request: HttpRequest, viewer: Viewer, state: Data<State>) -> R
 /// Gives the access back to the platform and forgets it here.
 pub async fn disconnect(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
     let (id, account, shops) = (IntegrationId(query::id(&request)?), viewer.account(), state.shops.clone());
-    let ended = detached(async move { shops.disconnect(account, id).await }).await;
+    let note = Some(viewer.note(Action::ShopDisconnected));
+    let ended = detached(async move { shops.disconnect(account, id, note).await }).await;
     if ended.map_err(|error| PageError::Internal(error.to_string()))?? {
         Ok(see(&format!("/integrations/{id}?done=ended")))
     } else {

@@ -7,12 +7,14 @@ use actix_web::{
 };
 use domain::{
     accounts::Mode,
+    audit::Action,
     keys::{ApiKey, DEFAULT_LIFETIME, KeyRecord, MAX_NAME_CHARS, NewKey, Scope},
     page::Page,
     people::Act,
     text,
 };
 use serde::Deserialize;
+use serde_json::json;
 use time::Duration;
 use url::Url;
 
@@ -149,6 +151,8 @@ pub async fn create(
         ));
     }
     let key = new_key(&viewer, &state)?;
+    let mut note = viewer.note(Action::KeyMade);
+    (note.target, note.after) = (Some(fields.name.trim().to_owned()), Some(json!({ "scopes": fields.scopes() })));
     let made = NewKey {
         hash: key.hash(),
         account_id: viewer.account(),
@@ -157,6 +161,7 @@ pub async fn create(
         scopes: fields.scopes(),
         created_at: writer.now,
         expires_at: fields.ends.at(&writer),
+        note: Some(note),
     };
     let record = state.keys.create(made).await?;
     let once = Some(once(&writer, &key, &record, &state.settings.api_url));
@@ -226,7 +231,7 @@ fn choice(writer: &Writer, ended: bool, chosen: bool) -> Choice {
 }
 
 fn head(writer: &Writer) -> Vec<Head> {
-    ["key-name", "key-prefix", "key-access", "key-made", "key-last-used", "key-ends"]
+    ["key-name", "key-prefix", "key-access", "key-made", "key-made-by", "key-last-used", "key-ends"]
         .map(|id| Head::Text(writer.say(id)))
         .into()
 }
@@ -265,6 +270,7 @@ fn row(writer: &Writer, key: &KeyRecord, may_change: bool) -> Row {
             Cell::Mono(format!("{}…", key.prefix)),
             Cell::Text(access(writer, key)),
             Cell::Text(writer.day_of_year(writer.zone.day_of(key.created_at))),
+            Cell::Text(made_by(writer, key)),
             Cell::Text(key.last_used_at.map_or_else(|| writer.say("never"), |at| writer.moment(at))),
             end(writer, key),
         ],
@@ -274,6 +280,11 @@ fn row(writer: &Writer, key: &KeyRecord, may_change: bool) -> Row {
 /// A key without a name is called by its beginning.
 pub fn name(writer: &Writer, key: &KeyRecord) -> String {
     if key.name.is_empty() { writer.message("key-unnamed").text("prefix", &key.prefix).say() } else { key.name.clone() }
+}
+
+/// Who made a key.
+pub fn made_by(writer: &Writer, key: &KeyRecord) -> String {
+    key.made_by.clone().unwrap_or_else(|| writer.say("actor-operator"))
 }
 
 /// What a key allows, in words.
@@ -395,6 +406,7 @@ mod tests {
             expires_at,
             revoked_at,
             last_used_at: Some(datetime!(2026-11-22 22:30 UTC)),
+            made_by: Some("Ana".to_owned()),
         }
     }
 
@@ -411,14 +423,14 @@ mod tests {
     #[test]
     fn a_key_is_shown_by_its_beginning_and_by_what_it_is_for() {
         let shown = texts(&record(Some(datetime!(2027-02-20 3:00 UTC)), None));
-        assert_eq!(shown, ["svc_live_777…", "Write", "11 Jan 2026", "19:30", "20 Feb 2027 - false"]);
+        assert_eq!(shown, ["svc_live_777…", "Write", "11 Jan 2026", "Ana", "19:30", "20 Feb 2027 - false"]);
     }
 
     #[test]
     fn what_ends_soon_is_marked_and_what_has_ended_leads_nowhere() {
-        assert_eq!(texts(&record(Some(datetime!(2026-12-01 3:00 UTC)), None))[4], "1 Dec 2026 1 Dec, 00:00 true");
+        assert_eq!(texts(&record(Some(datetime!(2026-12-01 3:00 UTC)), None))[5], "1 Dec 2026 1 Dec, 00:00 true");
         let ended = record(Some(datetime!(2026-12-01 3:00 UTC)), Some(datetime!(2026-11-20 3:00 UTC)));
-        assert_eq!(texts(&ended)[4], "Revoked on 20 Nov 2026");
+        assert_eq!(texts(&ended)[5], "Revoked on 20 Nov 2026");
         assert_eq!(row(&writer("en"), &ended, true).address, None);
     }
 

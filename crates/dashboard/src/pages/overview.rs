@@ -2,6 +2,7 @@
 
 mod chart;
 mod figures;
+mod news;
 mod panels;
 mod query;
 
@@ -59,7 +60,7 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
         }
     };
     let open = insights::Filter { status: Some(insights::Status::Open), ..insights::Filter::default() };
-    let (profit, compared, expected, stories, stock, risks, (connections, _)) = try_join!(
+    let (profit, compared, expected, stories, stock, risks, (connections, _), notes, news) = try_join!(
         state.profit.range(account, with_today),
         of_before,
         state.metric_days.range(account, query.metric, with_today),
@@ -67,6 +68,8 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
         state.inventory.list(account, Some(inventory::Status::Critical), first(STOCKOUTS)),
         state.risks.list(account, risks::Filter::default(), first(RISKS)),
         state.integrations.page(account, first(CONNECTIONS), writer.now),
+        state.notes.of_days(account, with_today),
+        news::since_before(&viewer, &state, &writer),
     )?;
     let compared: Vec<Snapshot> = compared.map(|dated| dated.found).unwrap_or_default();
     let (now_sums, before_sums) = (sums(&profit.found, complete), before.map(|before| sums(&compared, before)));
@@ -77,6 +80,7 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
         window: window(&writer, complete),
         period: periods(&writer, query.window, |window| Query { window, ..query }.address()),
         compare: comparisons(&writer, query.compare, complete, |compare| Query { compare, ..query }.address()),
+        news,
         figures_label: writer.say("figures"),
         figures: figures::all(&writer, query, &now_sums, before_sums.as_ref()),
         chart: chart::panel(&chart::Source {
@@ -87,6 +91,7 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
             profit: &profit,
             compared: &compared,
             expected: &expected,
+            notes: &notes,
             sums: (&now_sums, before_sums.as_ref()),
             api: &state.settings.api_url,
         }),

@@ -146,6 +146,7 @@ fn line(writer: &Writer, range: DayRange, sold: &[ItemDay]) -> Line {
         scale,
         days: labels(writer, &dates),
         marks: vec![],
+        remarks: vec![],
         is_open: true,
         key: [Some(called), None, None, None],
         low: values.iter().map(|_| None).collect(),

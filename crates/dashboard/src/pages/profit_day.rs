@@ -13,7 +13,7 @@ use domain::{
 use time::{Date, macros::format_description};
 use url::Url;
 
-use super::{html, panel::foot, shell::shell, window};
+use super::{html, notes, panel::foot, shell::shell, window};
 use crate::{
     error::PageError,
     session::Viewer,
@@ -46,12 +46,14 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
         earlier: to(shifted(day, -1)),
         later: (day < writer.today()).then(|| to(shifted(day, 1))),
         neighbours: writer.say("neighbours"),
+        notes: notes::of_day(&viewer, &state, &writer, day).await?,
         figures: figures(&writer, day, found.found.first(), &assumed, (&found.freshness, &state.settings.api_url)),
     };
     Ok(html(view::page(&model)))
 }
 
-fn day_of(request: &HttpRequest) -> Option<Date> {
+/// The day that the path names.
+pub fn day_of(request: &HttpRequest) -> Option<Date> {
     Date::parse(request.match_info().get("day")?, format_description!("[year]-[month]-[day]")).ok()
 }
 

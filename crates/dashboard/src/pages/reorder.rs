@@ -6,6 +6,7 @@ use actix_web::{
 };
 use domain::{
     SuggestionId,
+    audit::Action,
     page::PageRequest,
     people::Act,
     reorder::{Basis, Listing, Status, Suggestion},
@@ -104,9 +105,10 @@ pub async fn decide(
     fields: Form<Decision>,
     state: Data<State>,
 ) -> Result<HttpResponse, PageError> {
+    let note = viewer.note(Action::ReorderDecided);
     let id = query::id(&request)?;
     let Decision { status, from } = fields.into_inner();
-    state.reorder.change(viewer.account(), SuggestionId(id), status).await?;
+    state.reorder.change(viewer.account(), SuggestionId(id), status, Some(note), (state.clock)()).await?;
     let decided = (status != Status::Pending).then_some((id, status));
     Ok(see(&Query { decided, ..Query::of_status(from) }.address()))
 }

@@ -7,7 +7,9 @@ use actix_web::{
 };
 use app::replays;
 use domain::{
-    SubscriptionId, instants,
+    SubscriptionId,
+    audit::Action,
+    instants,
     webhooks::{
         delivery::DeliveryState,
         replay::{Selection, StartError},
@@ -112,7 +114,8 @@ pub async fn start(
     let id = SubscriptionId(query::id(&request)?);
     let selection = fields.selection(&writer, id)?;
     let (settings, replays) = (&*state.webhook_settings, &*state.replays);
-    let started = match replays::start(settings, replays, viewer.account(), selection, None, writer.now).await {
+    let note = Some(viewer.note(Action::DeliveriesReplayed));
+    let started = match replays::start(settings, replays, viewer.account(), selection, None, note, writer.now).await {
         Ok(started) => started.ok_or(PageError::NotFound)?.value,
         Err(StartError::Running | StartError::TooMany) => {
             let about = vec![writer.say("replay-running")];

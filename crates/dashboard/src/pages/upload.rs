@@ -11,6 +11,7 @@ use actix_web::{
 };
 use domain::{
     AccountId, UploadId,
+    audit::Action,
     jobs::Run,
     people::Act,
     uploads::{Kind, Outcome, Part, Preview, Reading, SAMPLE_BYTES, State as UploadState, Unreadable, Upload},
@@ -58,7 +59,8 @@ pub async fn start(
         let asked = Upload { reading, ..upload };
         return page(&request, &viewer, &state, &asked, Some("choose-missing")).await;
     }
-    if state.uploads.queue(viewer.account(), upload.id, &reading).await? {
+    let note = Some(viewer.note(Action::ImportStarted));
+    if state.uploads.queue(viewer.account(), upload.id, &reading, note, (state.clock)()).await? {
         Ok(see(&format!("/data/{}", upload.id)))
     } else {
         Err(PageError::Conflict)
@@ -68,7 +70,9 @@ pub async fn start(
 /// Throws it away.
 pub async fn discard(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
     let upload = found(&request, &viewer, &state).await?;
-    if state.uploads.discard(viewer.account(), upload.id).await? { Ok(see("/data")) } else { Err(PageError::Conflict) }
+    let note = Some(viewer.note(Action::UploadDiscarded));
+    let is_gone = state.uploads.discard(viewer.account(), upload.id, note, (state.clock)()).await?;
+    if is_gone { Ok(see("/data")) } else { Err(PageError::Conflict) }
 }
 
 /// The lines that were refused, as they came, with the reason behind each.

@@ -10,6 +10,7 @@ use app::{
 };
 use domain::{
     SubscriptionId,
+    audit::Action,
     events::{Event, EventKind},
     webhooks::{
         Subscription,
@@ -84,7 +85,8 @@ pub async fn switch(
     let id = SubscriptionId(query::id(&request)?);
     let is_on = fields.to != SwitchTo::Off;
     let change = Change { events: None, active: Some(is_on), resume: fields.to == SwitchTo::Held };
-    let changed = state.webhook_settings.change(viewer.account(), id, change, (state.clock)()).await?;
+    let note = Some(viewer.note(Action::WebhookChanged));
+    let changed = state.webhook_settings.change(viewer.account(), id, change, note, (state.clock)()).await?;
     changed.ok_or(PageError::NotFound)?;
     let done = if is_on { Done::Resumed } else { Done::Paused };
     Ok(see(&format!("/webhooks/{id}?done={}", done.as_str())))
@@ -108,7 +110,8 @@ pub async fn rotate(
     viewer.confirmed(writer.now, &format!("/webhooks/{id}"))?;
     let hours = OVERLAPS.into_iter().find(|hours| *hours == fields.overlap).ok_or(PageError::Invalid("overlap"))?;
     let overlap_until = writer.now + Duration::hours(hours);
-    let new = NewSecret { secret: new_secret(&state)?, overlap_until, now: writer.now };
+    let note = Some(viewer.note(Action::WebhookSecretRotated));
+    let new = NewSecret { secret: new_secret(&state)?, overlap_until, note, now: writer.now };
     let (settings, sealer) = (&*state.webhook_settings, &*state.deliveries.sealer);
     let (secret, until) = webhooks::rotate(settings, sealer, viewer.account(), id, new, None).await?.value;
     let warning = writer.message("hook-rotated-warning").text("at", writer.moment(until)).say();
@@ -119,7 +122,8 @@ pub async fn rotate(
 
 pub async fn delete(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
     let id = SubscriptionId(query::id(&request)?);
-    let is_deleted = state.webhooks.revoke(viewer.account(), id, (state.clock)()).await?;
+    let note = Some(viewer.note(Action::WebhookDeleted));
+    let is_deleted = state.webhooks.revoke(viewer.account(), id, note, (state.clock)()).await?;
     if is_deleted { Ok(see(&format!("{}?deleted=true", Here::Webhooks.address()))) } else { Err(PageError::NotFound) }
 }
 

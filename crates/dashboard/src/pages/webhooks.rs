@@ -10,6 +10,7 @@ use actix_web::{
 use app::webhooks::{self, CreateFailure, SubscriptionRequest};
 use domain::{
     SubscriptionId,
+    audit::Action,
     events::{self, EVERY_EVENT, EventKind},
     people::Act,
     webhooks::{
@@ -64,7 +65,8 @@ pub async fn create(
     let secret = new_secret(&state)?;
     let asked = match wanted(&writer, &state, &fields) {
         Ok((url, events)) => {
-            let request = SubscriptionRequest { url, events, secret, now: writer.now };
+            let note = Some(viewer.note(Action::WebhookMade));
+            let request = SubscriptionRequest { url, events, secret, note, now: writer.now };
             let (store, sealer) = (&*state.webhooks, &*state.deliveries.sealer);
             match webhooks::create(store, sealer, viewer.account(), request, None).await {
                 Ok(created) => Asked { once: Some(once(&writer, created.value)), ..Asked::default() },

@@ -9,7 +9,7 @@ mod scale;
 
 use std::fmt::Write as _;
 
-pub use line::{Line, Mark, Name, Series, line};
+pub use line::{Line, Mark, Name, Remark, Series, line};
 use maud::{Markup, html};
 pub use part::{Part, part_bar};
 pub use phases::{Phases, phase_bar};

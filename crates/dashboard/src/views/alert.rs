@@ -7,8 +7,8 @@ use super::{
     figures::{Fact, facts},
     form::{Form, section},
     layout::{Shell, page as whole},
-    panel::{Foot, Way, foot},
-    rows::{Badge, badge},
+    panel::{Foot, Panel, Way, foot, panel},
+    rows::{Badge, Head, Row, badge, rows},
 };
 
 pub struct Model {
@@ -21,6 +21,8 @@ pub struct Model {
     pub done: Option<String>,
     pub facts: Vec<Fact>,
     pub foot: Foot,
+    pub firing_head: Vec<Head>,
+    pub firings: Panel<Row>,
     pub trial: Trial,
     /// What can be done about it, by who may.
     pub forms: Vec<Form>,
@@ -40,6 +42,7 @@ pub fn page(model: &Model) -> Markup {
             @if let Some(done) = &model.done { p.note.good.since role="status" { (done) } }
             (facts(&model.facts))
             (foot(&model.foot))
+            (panel(&model.firings, |items| rows(&model.firing_head, items)))
             (trial(&model.trial))
             @for form in &model.forms { (section(form)) }
         },

@@ -16,6 +16,8 @@ pub struct Model {
     pub window: String,
     pub period: Periods,
     pub compare: (String, Vec<Choice>),
+    /// What is new since the visit before; none in the first.
+    pub news: Option<Since>,
     pub figures_label: String,
     pub figures: Vec<Figure>,
     pub chart: Chart,
@@ -25,6 +27,13 @@ pub struct Model {
     pub risks: Panel<Story>,
     pub sources: Panel<Row>,
     pub source_head: Vec<Head>,
+}
+
+/// What is new since the visit before.
+pub struct Since {
+    pub text: String,
+    /// What there is, and where.
+    pub ways: Vec<Way>,
 }
 
 /// Something told: what, and how much is at stake.
@@ -49,6 +58,7 @@ pub fn page(model: &Model) -> Markup {
                     (menu(&model.compare.0, &model.compare.1))
                 }
             }
+            @if let Some(news) = &model.news { (since(news)) }
             (choices(&model.figures_label, &model.figures))
             (chart(&model.chart))
             div.cols {
@@ -61,6 +71,18 @@ pub fn page(model: &Model) -> Markup {
             }
         },
     )
+}
+
+fn since(news: &Since) -> Markup {
+    html! {
+        p.soft {
+            (news.text)
+            @for (index, way) in news.ways.iter().enumerate() {
+                @if index > 0 { " ·" }
+                " " a href=(way.address) { (way.text) }
+            }
+        }
+    }
 }
 
 fn story(story: &Story) -> Markup {

@@ -4,6 +4,7 @@ use maud::{Markup, html};
 
 use super::{
     layout::{Shell, page as whole},
+    notes::{Notes, notes},
     panel::{Panel, Way, panel},
     rows::{Badge, badge},
 };
@@ -18,6 +19,7 @@ pub struct Model {
     pub later: Option<Way>,
     /// What the two are.
     pub neighbours: String,
+    pub notes: Notes,
     pub figures: Panel<Item>,
 }
 
@@ -49,6 +51,7 @@ pub fn page(model: &Model) -> Markup {
                     @if let Some(later) = &model.later { a.btn href=(later.address) rel="next" data-key="ArrowRight" { (later.text) " →" } }
                 }
             }
+            (notes(&model.notes))
             (panel(&model.figures, |items| html! { ol.items { @for one in items { (item(one)) } } }))
         },
     )

@@ -4,6 +4,7 @@ use maud::{Markup, html};
 
 use super::{
     ask::{self, Form, Said, said},
+    form::{Filters, filters},
     layout::{Choice, Shell, page as whole, segments},
     panel::Way,
 };
@@ -25,6 +26,8 @@ pub struct Part {
     pub title: String,
     pub paragraphs: Vec<String>,
     pub shown: Option<Shown>,
+    /// What narrows the rows.
+    pub filters: Option<Filters>,
     pub rows: Vec<Row>,
     pub forms: Vec<Form>,
     pub ways: Vec<Way>,
@@ -32,7 +35,16 @@ pub struct Part {
 
 impl Part {
     pub const fn new(id: &'static str, title: String, paragraphs: Vec<String>) -> Self {
-        Self { id, title, paragraphs, shown: None, rows: Vec::new(), forms: Vec::new(), ways: Vec::new() }
+        Self {
+            id,
+            title,
+            paragraphs,
+            shown: None,
+            filters: None,
+            rows: Vec::new(),
+            forms: Vec::new(),
+            ways: Vec::new(),
+        }
     }
 }
 
@@ -74,6 +86,7 @@ fn part(part: &Part) -> Markup {
             header { h2 id=(part.id) { (part.title) } }
             @for paragraph in &part.paragraphs { p { (paragraph) } }
             @if let Some(one) = &part.shown { (shown(one)) }
+            @if let Some(form) = &part.filters { (filters(form)) }
             @if !part.rows.is_empty() {
                 ol.items { @for (index, one) in part.rows.iter().enumerate() { li { (row(&format!("{}-{index}-", part.id), one)) } } }
             }

@@ -90,3 +90,12 @@ watch-roas = ROAS
 watch-stockouts = Products out of stock
 watch-event = A tracked event
 watch-event-of = Events “{ $name }”
+
+firings-title = When it fired, newest first
+firings-none = It has not fired yet.
+firing-time = When
+firing-observed = Value
+firing-sent = Delivered
+firing-delivered = Delivered: { $delivered } of { $all }
+firing-nobody = No webhook
+how-firings = Each time the rule fired, with the value that was seen and the threshold that it had then. Delivered counts the webhooks that the event went to; deliveries are kept for a while, firings for a year.

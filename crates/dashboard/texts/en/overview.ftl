@@ -65,3 +65,23 @@ how-stockouts = From the demand that is forecast for each product and its stock.
 how-risks = The likely loss is the mean of what may happen within 30 days, as contribution, not as sales.
 curl-figures = the figures: “totals”, of the complete days
 curl-chart = the chart: “data”, today included
+
+# Since the visit before.
+news = New since your last visit ({ $time }):
+news-none = Nothing is new since your last visit ({ $time }).
+news-anomalies = { $count_n ->
+    [one] { $count } anomaly
+   *[other] { $count } anomalies
+}
+news-insights = { $count_n ->
+    [one] { $count } insight
+   *[other] { $count } insights
+}
+news-alerts = { $count_n ->
+    [one] { $count } alert fired
+   *[other] { $count } alerts fired
+}
+news-broken = { $count_n ->
+    [one] { $count } shop cannot be read
+   *[other] { $count } shops cannot be read
+}

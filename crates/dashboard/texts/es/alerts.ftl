@@ -90,3 +90,12 @@ watch-roas = ROAS
 watch-stockouts = Productos agotados
 watch-event = Un evento registrado
 watch-event-of = Eventos «{ $name }»
+
+firings-title = Cuándo se disparó, lo más nuevo primero
+firings-none = Todavía no se disparó.
+firing-time = Cuándo
+firing-observed = Valor
+firing-sent = Entregada
+firing-delivered = Entregada: { $delivered } de { $all }
+firing-nobody = Ningún webhook
+how-firings = Cada vez que la regla se disparó, con el valor que se vio y el umbral que tenía entonces. Entregada cuenta los webhooks a los que fue el evento; los envíos se guardan un tiempo, los disparos un año.

@@ -65,3 +65,23 @@ how-stockouts = De la demanda prevista de cada producto y su stock. La barra aba
 how-risks = La pérdida probable es la media de lo que puede pasar en 30 días, como contribución, no como ventas.
 curl-figures = las cifras: “totals”, de los días completos
 curl-chart = el gráfico: “data”, con el día de hoy
+
+# Desde la visita anterior.
+news = Nuevo desde tu última visita ({ $time }):
+news-none = No hay nada nuevo desde tu última visita ({ $time }).
+news-anomalies = { $count_n ->
+    [one] { $count } anomalía
+   *[other] { $count } anomalías
+}
+news-insights = { $count_n ->
+    [one] { $count } novedad
+   *[other] { $count } novedades
+}
+news-alerts = { $count_n ->
+    [one] se disparó { $count } alerta
+   *[other] se dispararon { $count } alertas
+}
+news-broken = { $count_n ->
+    [one] { $count } tienda no se puede leer
+   *[other] { $count } tiendas no se pueden leer
+}

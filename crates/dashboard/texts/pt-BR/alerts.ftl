@@ -90,3 +90,12 @@ watch-roas = ROAS
 watch-stockouts = Produtos esgotados
 watch-event = Um evento registrado
 watch-event-of = Eventos “{ $name }”
+
+firings-title = Quando disparou, o mais novo primeiro
+firings-none = Ainda não disparou.
+firing-time = Quando
+firing-observed = Valor
+firing-sent = Entregue
+firing-delivered = Entregue: { $delivered } de { $all }
+firing-nobody = Nenhum webhook
+how-firings = Cada vez que a regra disparou, com o valor que foi visto e o limite que ela tinha então. Entregue conta os webhooks aos quais o evento foi; as entregas são guardadas por um tempo, os disparos por um ano.

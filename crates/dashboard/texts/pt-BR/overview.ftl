@@ -65,3 +65,23 @@ how-stockouts = Da demanda prevista de cada produto e do seu estoque. A barra ab
 how-risks = A perda provável é a média do que pode acontecer em 30 dias, como contribuição, não como vendas.
 curl-figures = os números: “totals”, dos dias completos
 curl-chart = o gráfico: “data”, com o dia de hoje
+
+# Desde a visita anterior.
+news = Novo desde a sua última visita ({ $time }):
+news-none = Não há nada novo desde a sua última visita ({ $time }).
+news-anomalies = { $count_n ->
+    [one] { $count } anomalia
+   *[other] { $count } anomalias
+}
+news-insights = { $count_n ->
+    [one] { $count } novidade
+   *[other] { $count } novidades
+}
+news-alerts = { $count_n ->
+    [one] { $count } alerta disparou
+   *[other] { $count } alertas dispararam
+}
+news-broken = { $count_n ->
+    [one] { $count } loja não pode ser lida
+   *[other] { $count } lojas não podem ser lidas
+}

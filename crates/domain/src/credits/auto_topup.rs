@@ -5,6 +5,7 @@ use time::{Duration, Month, OffsetDateTime};
 
 use crate::{
     AccountId, ChargeId, StoreError,
+    audit::Entry,
     money::Currency,
     payments::{CreditPack, Price, PriceList},
 };
@@ -260,6 +261,7 @@ pub trait AutoTopupStore: Send + Sync {
         &self,
         account: AccountId,
         change: AutoTopupChange,
+        note: Option<Entry>,
         now: OffsetDateTime,
     ) -> Result<AutoTopup, StoreError>;
 

@@ -7,6 +7,7 @@ use super::tokens::SealedTokens;
 use crate::{
     AccountId, IntegrationId, StoreError,
     accounts::Platform,
+    audit::Entry,
     idempotency::IdempotencyKey,
     integrations::{BuyerData, Integration, RevokeReason},
 };
@@ -37,6 +38,8 @@ pub struct NewConnection {
     /// The key of the request, claimed at [`AnswerStore`](crate::idempotency::AnswerStore): the connection is recorded under
     /// it in the same transaction.
     pub key: Option<IdempotencyKey>,
+    /// For the audit log, where a person connects it.
+    pub note: Option<Entry>,
 }
 
 /// Why a connection was not made.
@@ -88,12 +91,13 @@ pub trait ConnectionStore: Send + Sync {
         now: OffsetDateTime,
     ) -> Result<Integration, ConnectError>;
     /// Ends a connection, with the events of it: its tokens are forgotten, its leases void, and what it owned passes to the
-    /// oldest of the others that can say it.
+    /// oldest of the others that can say it. `note` is for the audit log, where a person ends it.
     async fn revoke(
         &self,
         account: AccountId,
         id: IntegrationId,
         revocation: Revocation,
+        note: Option<Entry>,
     ) -> Result<Revoked, StoreError>;
     /// Notes whether the platform has suspended the shop; one that goes on is due at once. False where that is known
     /// already, or the connection has ended.

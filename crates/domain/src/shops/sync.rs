@@ -6,6 +6,7 @@ use time::{Duration, OffsetDateTime};
 use super::Window;
 use crate::{
     AccountId, IntegrationId, StoreError, SyncRunId,
+    audit::Entry,
     integrations::{ErrorCode, Integration},
     page::{Page, PageRequest},
 };
@@ -215,7 +216,14 @@ pub trait SyncStore: Send + Sync {
     /// Gives a lease back; the connection is due at `next_due`, or at once when it was hinted at since the lease was taken.
     async fn release(&self, lease: SyncLease, next_due: OffsetDateTime) -> Result<(), StoreError>;
     /// Makes a connection due at once: something changed there. False when there is none, or it has ended.
-    async fn hint(&self, account: AccountId, id: IntegrationId, now: OffsetDateTime) -> Result<bool, StoreError>;
+    /// `note` is for the audit log, where a person asks for it.
+    async fn hint(
+        &self,
+        account: AccountId,
+        id: IntegrationId,
+        note: Option<Entry>,
+        now: OffsetDateTime,
+    ) -> Result<bool, StoreError>;
 }
 
 #[cfg_attr(feature = "mock", mockall::automock)]

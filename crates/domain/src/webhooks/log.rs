@@ -8,6 +8,7 @@ use time::OffsetDateTime;
 use super::delivery::{DeliveryState, Leased, Report};
 use crate::{
     AccountId, DeliveryId, EventId, StoreError, SubscriptionId,
+    audit::Entry,
     events::{Event, EventKind},
     idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
     page::{Page, PageRequest},
@@ -175,6 +176,7 @@ pub trait DeliveryLog: Send + Sync {
         subscription: SubscriptionId,
         delivery: DeliveryId,
         idempotency: Option<IdempotencyKey>,
+        note: Option<Entry>,
         now: OffsetDateTime,
     ) -> Result<Idempotent<Resent>, IdempotencyError>;
     /// Writes an event for this subscription alone and leases its delivery.

@@ -18,6 +18,7 @@ use time::OffsetDateTime;
 
 use crate::{
     AccountId, StoreError, SubscriptionId,
+    audit::Entry,
     idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
     sealing::Binding,
 };
@@ -61,6 +62,8 @@ pub struct NewSubscription {
     pub url: String,
     pub events: Vec<String>,
     pub sealed_secret: Vec<u8>,
+    /// For the audit log, where a person makes it.
+    pub note: Option<Entry>,
     pub now: OffsetDateTime,
 }
 
@@ -97,5 +100,11 @@ pub trait WebhookStore: Send + Sync {
         idempotency: Option<IdempotencyKey>,
     ) -> Result<Idempotent<Created>, CreateError>;
     /// Revokes for good; workers cancel what is pending and held. False when the account has no such subscription or it is revoked already.
-    async fn revoke(&self, account: AccountId, id: SubscriptionId, now: OffsetDateTime) -> Result<bool, StoreError>;
+    async fn revoke(
+        &self,
+        account: AccountId,
+        id: SubscriptionId,
+        note: Option<Entry>,
+        now: OffsetDateTime,
+    ) -> Result<bool, StoreError>;
 }

@@ -6,6 +6,7 @@ use time::OffsetDateTime;
 use super::delivery::DeliveryState;
 use crate::{
     AccountId, ReplayId, StoreError, SubscriptionId,
+    audit::Entry,
     idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
 };
 
@@ -84,6 +85,7 @@ pub trait ReplayStore: Send + Sync {
         account: AccountId,
         selection: Selection,
         idempotency: Option<IdempotencyKey>,
+        note: Option<Entry>,
         now: OffsetDateTime,
     ) -> Result<Idempotent<Replay>, StartError>;
     async fn find(

@@ -6,6 +6,7 @@ use time::OffsetDateTime;
 use super::Subscription;
 use crate::{
     AccountId, StoreError, SubscriptionId,
+    audit::Entry,
     idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
 };
 
@@ -52,6 +53,8 @@ pub struct Rotation {
     pub sealed_secret: Vec<u8>,
     /// Until when the replaced secret signs as well.
     pub overlap_until: OffsetDateTime,
+    /// For the audit log, where a person asks for it.
+    pub note: Option<Entry>,
     pub now: OffsetDateTime,
 }
 
@@ -75,6 +78,7 @@ pub trait WebhookSettings: Send + Sync {
         account: AccountId,
         id: SubscriptionId,
         change: Change,
+        note: Option<Entry>,
         now: OffsetDateTime,
     ) -> Result<Option<Changed>, StoreError>;
     /// Puts a new secret in place, and gives it as it is stored: an idempotent replay gives the one put in place first, and

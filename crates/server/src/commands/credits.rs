@@ -153,7 +153,9 @@ pub async fn run(command: CreditsCommand, store: &Store, config: &Config) -> any
             let change = AutoTopupChange { enabled: on, threshold, top_up_amount: amount, monthly_cap };
             println!(
                 "{}",
-                serde_json::to_string_pretty(&auto_topup(&AutoTopupStore::change(store, account, change, now).await?))?
+                serde_json::to_string_pretty(&auto_topup(
+                    &AutoTopupStore::change(store, account, change, None, now).await?
+                ))?
             );
             Ok(())
         }

@@ -104,7 +104,7 @@ pub async fn run(
         IntegrationsCommand::List { account, json } => list(store, AccountId(account), json).await,
         IntegrationsCommand::Sync(one) => {
             let (account, id) = one.ids();
-            match service().await?.sync(account, id).await? {
+            match service().await?.sync(account, id, None).await? {
                 Asked::Due => println!("It is read as soon as a process that works has a place free."),
                 Asked::Ended => anyhow::bail!("connection {id} has ended"),
                 Asked::Unknown => return Err(unknown(account, id)),
@@ -113,7 +113,7 @@ pub async fn run(
         }
         IntegrationsCommand::Disconnect(one) => {
             let (account, id) = one.ids();
-            anyhow::ensure!(service().await?.disconnect(account, id).await?, unknown(account, id));
+            anyhow::ensure!(service().await?.disconnect(account, id, None).await?, unknown(account, id));
             println!("Disconnected. What was imported stays.");
             Ok(())
         }

@@ -131,7 +131,7 @@ pub async fn run(command: KeysCommand, store: &Store) -> anyhow::Result<()> {
             show(&key, &record, json)?;
         }
         KeysCommand::Revoke { key, account, json } => {
-            let record = KeyStore::revoke(store, AccountId(account), KeyId(key), now)
+            let record = KeyStore::revoke(store, AccountId(account), KeyId(key), None, now)
                 .await?
                 .with_context(|| format!("account {account} has no key {key}; `api keys list` shows what it has"))?;
             print(&[record], json)?;
@@ -172,6 +172,7 @@ pub async fn create(
             scopes,
             created_at: OffsetDateTime::now_utc(),
             expires_at,
+            note: None,
         },
     )
     .await?;
@@ -194,7 +195,7 @@ async fn rotate(
     let mode = AccountStore::find(store, account).await?.with_context(|| no_account(account))?.mode;
     let key = generate(mode)?;
     let prefix = key.display_prefix().to_owned();
-    let successor = Successor { hash: key.hash(), prefix, now, expires_at, overlap_until: now + overlap };
+    let successor = Successor { hash: key.hash(), prefix, now, expires_at, overlap_until: now + overlap, note: None };
     let record = KeyStore::rotate(store, account, id, successor).await?.with_context(|| {
         format!("account {account} has no key {id} that still works; `api keys list` shows what it has")
     })?;

@@ -13,6 +13,7 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, KeyId, StoreError,
     accounts::Profile,
+    audit::Entry,
     keys::{KeyHash, KeyRecord, KeyStore, NewKey, Successor},
 };
 use time::OffsetDateTime;
@@ -21,6 +22,7 @@ use crate::{
     Store,
     accounts::locale,
     database::error::{Failure, corrupt, parse},
+    people::audit,
     schema::{accounts, api_keys},
 };
 
@@ -43,6 +45,7 @@ struct KeyRow {
     expires_at: Option<OffsetDateTime>,
     revoked_at: Option<OffsetDateTime>,
     last_used_at: Option<OffsetDateTime>,
+    made_by: Option<String>,
 }
 
 #[derive(Queryable, Selectable)]
@@ -59,7 +62,19 @@ struct OwnerRow {
 }
 
 fn record((key, owner): (KeyRow, OwnerRow)) -> Result<KeyRecord, StoreError> {
-    let KeyRow { hash, id, account_id, name, prefix, scopes, created_at, expires_at, revoked_at, last_used_at } = key;
+    let KeyRow {
+        hash,
+        id,
+        account_id,
+        name,
+        prefix,
+        scopes,
+        created_at,
+        expires_at,
+        revoked_at,
+        last_used_at,
+        made_by,
+    } = key;
     let OwnerRow { user_id, mode, plan, currency, timezone, language, country, created_at: since } = owner;
     Ok(KeyRecord {
         id: KeyId(id),
@@ -81,6 +96,7 @@ fn record((key, owner): (KeyRow, OwnerRow)) -> Result<KeyRecord, StoreError> {
         expires_at,
         revoked_at,
         last_used_at,
+        made_by,
     })
 }
 
@@ -110,7 +126,7 @@ impl KeyStore for Store {
 
     async fn create(&self, key: NewKey) -> Result<KeyRecord, StoreError> {
         let hash = key.hash;
-        self.run::<_, Failure>(async |connection| Ok(insert(connection, key).await?)).await?;
+        self.transact::<_, Failure>(async |connection| Ok(insert(connection, key.clone()).await?)).await?;
         self.find(hash).await?.ok_or_else(|| corrupt("key"))
     }
 
@@ -121,8 +137,9 @@ impl KeyStore for Store {
         successor: Successor,
     ) -> Result<Option<KeyRecord>, StoreError> {
         let hash = successor.hash;
-        let is_rotated =
-            self.transact::<_, Failure>(async |connection| rotate(connection, account, id, successor).await).await?;
+        let is_rotated = self
+            .transact::<_, Failure>(async |connection| rotate(connection, account, id, successor.clone()).await)
+            .await?;
         if is_rotated { self.find(hash).await } else { Ok(None) }
     }
 
@@ -145,12 +162,13 @@ impl KeyStore for Store {
         &self,
         account: AccountId,
         id: KeyId,
+        note: Option<Entry>,
         now: OffsetDateTime,
     ) -> Result<Option<KeyRecord>, StoreError> {
         let hash: Option<Vec<u8>> = self
             .transact::<_, Failure>(async |connection| {
                 // One transaction: a revocation that is not announced would leave the key in the others' memory.
-                revoke(connection, account, id, now).await
+                revoke(connection, account, id, note.as_ref(), now).await
             })
             .await?;
         match hash {
@@ -161,7 +179,7 @@ impl KeyStore for Store {
 }
 
 async fn insert(connection: &mut AsyncPgConnection, key: NewKey) -> QueryResult<()> {
-    let NewKey { hash, account_id, name, prefix, scopes, created_at, expires_at } = key;
+    let NewKey { hash, account_id, name, prefix, scopes, created_at, expires_at, note } = key;
     let scopes: Vec<&str> = scopes.iter().map(|scope| scope.as_str()).collect();
     diesel::insert_into(api_keys::table)
         .values((
@@ -172,10 +190,14 @@ async fn insert(connection: &mut AsyncPgConnection, key: NewKey) -> QueryResult<
             api_keys::scopes.eq(scopes),
             api_keys::created_at.eq(created_at),
             api_keys::expires_at.eq(expires_at),
+            api_keys::made_by.eq(note.as_ref().and_then(Entry::person)),
         ))
         .execute(connection)
         .await?;
-    Ok(())
+    match &note {
+        Some(note) => audit::add(connection, note, created_at).await,
+        None => Ok(()),
+    }
 }
 
 /// Ends a key that works, at the latest at the end of the overlap, announces that, and puts another in its place.
@@ -185,7 +207,7 @@ async fn rotate(
     id: KeyId,
     successor: Successor,
 ) -> Result<bool, Failure> {
-    let Successor { hash, prefix, now, expires_at, overlap_until } = successor;
+    let Successor { hash, prefix, now, expires_at, overlap_until, note } = successor;
     let of_account = api_keys::account_id.eq(account.0).and(api_keys::id.eq(id.0));
     let works = api_keys::revoked_at.is_null().and(api_keys::expires_at.is_null().or(api_keys::expires_at.gt(now)));
     let replaced = api_keys::table
@@ -202,7 +224,8 @@ async fn rotate(
         .await?;
     announce(connection, &old).await?;
     let scopes = scopes.iter().map(|scope| parse(scope, "scope")).collect::<Result<_, _>>()?;
-    insert(connection, NewKey { hash, account_id: account, name, prefix, scopes, created_at: now, expires_at }).await?;
+    let key = NewKey { hash, account_id: account, name, prefix, scopes, created_at: now, expires_at, note };
+    insert(connection, key).await?;
     Ok(true)
 }
 
@@ -211,13 +234,17 @@ async fn revoke(
     connection: &mut AsyncPgConnection,
     account: AccountId,
     id: KeyId,
+    note: Option<&Entry>,
     now: OffsetDateTime,
 ) -> Result<Option<Vec<u8>>, Failure> {
     let target = api_keys::table.filter(api_keys::account_id.eq(account.0)).filter(api_keys::id.eq(id.0));
-    diesel::update(target.filter(api_keys::revoked_at.is_null()))
+    let revoked = diesel::update(target.filter(api_keys::revoked_at.is_null()))
         .set(api_keys::revoked_at.eq(now))
         .execute(connection)
         .await?;
+    if let (Some(note), 1..) = (note, revoked) {
+        audit::add(connection, note, now).await?;
+    }
     let hash = target.select(api_keys::hash).first::<Vec<u8>>(connection).await.optional()?;
     if let Some(hash) = &hash {
         announce(connection, hash).await?;

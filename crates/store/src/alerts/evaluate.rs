@@ -11,13 +11,14 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
     alerts::{AlertEvaluator, ClaimedRule, Evaluation, Facts, Window},
+    events::Event,
     inventory::Status,
     profit::DayRange,
 };
 use rust_decimal::Decimal;
 use time::{Duration, OffsetDateTime};
 
-use super::RuleRow;
+use super::{RuleRow, firings};
 use crate::{
     Store,
     analytics::daily,
@@ -119,7 +120,10 @@ impl AlertEvaluator for Store {
         now: OffsetDateTime,
     ) -> Result<bool, StoreError> {
         let Evaluation { observed: _, state, fired } = evaluation;
-        let fired = fired.map(Into::into);
+        let fired = fired.map(|fired| {
+            let (observed, threshold) = (fired.observed.0, fired.threshold.0);
+            (Event::from(fired), observed, threshold)
+        });
         self.job_transaction(async |connection| {
             let settled = diesel::update(rules::table.find((account.0, claimed.rule.id.0)))
                 .filter(rules::active)
@@ -132,8 +136,10 @@ impl AlertEvaluator for Store {
                 ))
                 .execute(connection)
                 .await?;
-            if let (1.., Some(event)) = (settled, &fired) {
+            if let (1.., Some((event, observed, threshold))) = (settled, &fired) {
                 outbox::emit(connection, account, std::slice::from_ref(event), now).await?;
+                let told = (event, *observed, *threshold);
+                firings::add(connection, account, claimed.rule.id.0, told, now).await?;
             }
             Ok(settled > 0)
         })

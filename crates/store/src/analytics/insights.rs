@@ -11,13 +11,14 @@ use diesel::{
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, InsightId, StoreError, StoryId,
+    audit::Entry,
     freshness::Dated,
     insights::{DecideError, Filter, Insight, InsightStore, MOST_TOLD, Status, Wording},
     jobs::JobName,
     page::{Page, PageRequest},
     stories::StoredStory,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use time::OffsetDateTime;
 
 use crate::{
@@ -28,6 +29,7 @@ use crate::{
         error::{parse, store_error},
         transact::{TransactionError, was_conflict},
     },
+    people::audit,
     schema::insights,
 };
 
@@ -148,10 +150,11 @@ impl InsightStore for Store {
         account: AccountId,
         id: InsightId,
         to: Status,
+        note: Option<Entry>,
         now: OffsetDateTime,
     ) -> Result<Insight, DecideError> {
         let decided = self
-            .transact::<_, DecideFailure>(async |connection| decide(connection, account, id.0, to, now).await)
+            .transact::<_, DecideFailure>(async |connection| decide(connection, account, id.0, to, note, now).await)
             .await;
         decided.map_err(|DecideFailure(error)| error)
     }
@@ -163,6 +166,7 @@ async fn decide(
     account: AccountId,
     id: i64,
     to: Status,
+    note: Option<Entry>,
     now: OffsetDateTime,
 ) -> Result<Insight, DecideFailure> {
     let target = insights::table.find((account.0, id));
@@ -188,6 +192,8 @@ async fn decide(
         ))
         .execute(connection)
         .await?;
+    let change = (Some(json!({ "status": found.status })), Some(json!({ "status": to })));
+    audit::changed(connection, note, &found.written.title, change, now).await?;
     Ok(Insight { status: to, resolved_at, is_told, ..found })
 }
 

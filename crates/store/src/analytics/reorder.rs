@@ -9,12 +9,13 @@ use diesel::{
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, InventoryItemId, StoreError, SuggestionId,
+    audit::Entry,
     jobs::JobName,
     page::{Page, PageRequest},
     reorder::{ChangeError, Listing, ReorderStore, Status, Suggestion},
 };
 use rust_decimal::Decimal;
-use serde_json::Value;
+use serde_json::{Value, json};
 use time::OffsetDateTime;
 
 use crate::{
@@ -24,6 +25,7 @@ use crate::{
         error::{parse, store_error},
         transact::{TransactionError, was_conflict},
     },
+    people::audit,
     schema::reorder_suggestions,
 };
 
@@ -118,9 +120,17 @@ impl ReorderStore for Store {
         Ok(Listing { page: Page::cut(suggestions, page.limit, |suggestion: &Suggestion| suggestion.id.0), freshness })
     }
 
-    async fn change(&self, account: AccountId, id: SuggestionId, to: Status) -> Result<Suggestion, ChangeError> {
-        let changed =
-            self.transact::<_, ChangeFailure>(async |connection| change(connection, account, id.0, to).await).await;
+    async fn change(
+        &self,
+        account: AccountId,
+        id: SuggestionId,
+        to: Status,
+        note: Option<Entry>,
+        now: OffsetDateTime,
+    ) -> Result<Suggestion, ChangeError> {
+        let changed = self
+            .transact::<_, ChangeFailure>(async |connection| change(connection, account, id.0, to, note, now).await)
+            .await;
         changed.map_err(|ChangeFailure(error)| error)
     }
 }
@@ -131,6 +141,8 @@ async fn change(
     account: AccountId,
     id: i64,
     to: Status,
+    note: Option<Entry>,
+    now: OffsetDateTime,
 ) -> Result<Suggestion, ChangeFailure> {
     let target = reorder_suggestions::table.find((account.0, id));
     let row: Option<SuggestionRow> =
@@ -141,6 +153,8 @@ async fn change(
     }
     if found.status != to {
         diesel::update(target).set(reorder_suggestions::status.eq(to.as_str())).execute(connection).await?;
+        let change = (Some(json!({ "status": found.status })), Some(json!({ "status": to })));
+        audit::changed(connection, note, &found.sku, change, now).await?;
     }
     Ok(Suggestion { status: to, ..found })
 }

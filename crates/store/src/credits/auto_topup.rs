@@ -9,12 +9,14 @@ use diesel::{
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, ChargeId, StoreError,
+    audit::Entry,
     credits::auto_topup::{
         AutoTopup, AutoTopupChange, AutoTopupStore, ChargeRef, Left, MAX_FAILURES, Terms, Waiting, month_start,
     },
     payments::Price,
 };
 use rust_decimal::Decimal;
+use serde_json::{Value, json};
 use time::OffsetDateTime;
 
 use super::{
@@ -24,6 +26,7 @@ use super::{
 use crate::{
     Store,
     database::error::{Failure, parse},
+    people::audit,
     schema::{auto_topups, credit_balances},
 };
 
@@ -38,6 +41,18 @@ pub(super) struct AutoTopupRow {
     auto_topup_failures: i64,
     auto_topup_last_failure: Option<String>,
     auto_topup_disabled_reason: Option<String>,
+}
+
+impl AutoTopupRow {
+    /// What the audit log tells of the settings.
+    fn told(&self) -> Value {
+        json!({
+            "enabled": self.auto_topup_enabled,
+            "threshold": self.auto_topup_threshold,
+            "top_up_amount": self.auto_topup_amount,
+            "monthly_cap": self.auto_topup_monthly_cap,
+        })
+    }
 }
 
 impl From<AutoTopupRow> for AutoTopup {
@@ -183,16 +198,20 @@ impl AutoTopupStore for Store {
         &self,
         account: AccountId,
         change: AutoTopupChange,
+        note: Option<Entry>,
         now: OffsetDateTime,
     ) -> Result<AutoTopup, StoreError> {
         let row = self
             .transact::<_, Failure>(async |connection| {
                 lock(connection, account).await?;
-                let row: AutoTopupRow = diesel::update(credit_balances::table.find(account.0))
+                let balance = credit_balances::table.find(account.0);
+                let was: AutoTopupRow = balance.select(AutoTopupRow::as_select()).first(connection).await?;
+                let row: AutoTopupRow = diesel::update(balance)
                     .set(Change::new(change))
                     .returning(AutoTopupRow::as_returning())
                     .get_result(connection)
                     .await?;
+                audit::differs(connection, note, (&was.told(), &row.told()), now).await?;
                 follow_settings(connection, account, now).await?;
                 Ok(row)
             })

@@ -8,10 +8,11 @@ use diesel::{
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError, UploadId,
+    audit::Entry,
     page::{Page, PageRequest},
     uploads::{Ended, Kind, Part, Reading, State, Upload, UploadLease, UploadStore},
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use time::OffsetDateTime;
 
 use crate::{
@@ -21,6 +22,7 @@ use crate::{
         statement::Scalar,
     },
     jobs::requests,
+    people::audit,
     schema::{upload_pieces, uploads},
 };
 
@@ -220,11 +222,18 @@ impl UploadStore for Store {
         Ok(piece)
     }
 
-    async fn queue(&self, account: AccountId, id: UploadId, reading: &Reading) -> Result<bool, StoreError> {
+    async fn queue(
+        &self,
+        account: AccountId,
+        id: UploadId,
+        reading: &Reading,
+        note: Option<Entry>,
+        now: OffsetDateTime,
+    ) -> Result<bool, StoreError> {
         let reading = serde_json::to_value(reading).map_err(|_| corrupt("way to read an upload"))?;
         let queued = self
-            .run::<_, Failure>(async |connection| {
-                Ok(diesel::update(uploads::table.find((account.0, id.0)))
+            .transact::<_, Failure>(async |connection| {
+                let queued: Option<(String, String)> = diesel::update(uploads::table.find((account.0, id.0)))
                     .filter(uploads::state.eq_any([State::Ready.as_str(), State::Failed.as_str()]))
                     .set((
                         uploads::state.eq(State::Queued.as_str()),
@@ -232,24 +241,37 @@ impl UploadStore for Store {
                         uploads::error.eq(None::<String>),
                         uploads::finished_at.eq(None::<OffsetDateTime>),
                     ))
-                    .execute(connection)
-                    .await?)
+                    .returning((uploads::name, uploads::kind))
+                    .get_result(connection)
+                    .await
+                    .optional()?;
+                let Some((name, kind)) = queued else { return Ok(false) };
+                audit::changed(connection, note, &name, (None, Some(json!({ "kind": kind }))), now).await?;
+                Ok(true)
             })
             .await?;
-        Ok(queued > 0)
+        Ok(queued)
     }
 
-    async fn discard(&self, account: AccountId, id: UploadId) -> Result<bool, StoreError> {
+    async fn discard(
+        &self,
+        account: AccountId,
+        id: UploadId,
+        note: Option<Entry>,
+        now: OffsetDateTime,
+    ) -> Result<bool, StoreError> {
         let done = self
             .transact::<_, Failure>(async |connection| {
-                let removed = diesel::delete(uploads::table.find((account.0, id.0)))
+                let removed: Option<String> = diesel::delete(uploads::table.find((account.0, id.0)))
                     .filter(uploads::state.ne(State::Running.as_str()))
-                    .execute(connection)
-                    .await?;
-                if removed > 0 {
-                    remove_pieces(connection, account, id, None).await?;
-                }
-                Ok(removed > 0)
+                    .returning(uploads::name)
+                    .get_result(connection)
+                    .await
+                    .optional()?;
+                let Some(name) = removed else { return Ok(false) };
+                remove_pieces(connection, account, id, None).await?;
+                audit::changed(connection, note, &name, (None, None), now).await?;
+                Ok(true)
             })
             .await?;
         Ok(done)
@@ -345,7 +367,7 @@ impl UploadStore for Store {
             .await?;
         let mut removed = 0;
         for (account, id) in rows {
-            removed += u64::from(self.discard(AccountId(account), UploadId(id)).await?);
+            removed += u64::from(self.discard(AccountId(account), UploadId(id), None, before).await?);
         }
         Ok(removed)
     }

@@ -9,6 +9,7 @@ use diesel::{
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
+    audit::Entry,
     jobs::{JobRequests, RequestLease},
 };
 use time::OffsetDateTime;
@@ -16,6 +17,7 @@ use time::OffsetDateTime;
 use crate::{
     Store,
     database::{error::Failure, statement::Scalar},
+    people::audit,
     schema::job_requests,
 };
 
@@ -74,8 +76,15 @@ pub(crate) async fn insert(
 
 #[async_trait]
 impl JobRequests for Store {
-    async fn request(&self, account: AccountId, now: OffsetDateTime) -> Result<(), StoreError> {
-        self.run::<_, Failure>(async |connection| insert(connection, account, now).await).await?;
+    async fn request(&self, account: AccountId, note: Option<Entry>, now: OffsetDateTime) -> Result<(), StoreError> {
+        self.transact::<_, Failure>(async |connection| {
+            insert(connection, account, now).await?;
+            if let Some(note) = &note {
+                audit::add(connection, note, now).await?;
+            }
+            Ok(())
+        })
+        .await?;
         Ok(())
     }
 

@@ -9,7 +9,7 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     PersonId, StoreError, UserId,
     accounts::Mode,
-    audit::{Actor, AuditLog, Entry, Noted},
+    audit::{Action, Actor, Area, AuditLog, Entry, Noted, differences},
     page::{Page, PageRequest},
 };
 use serde_json::Value;
@@ -34,16 +34,17 @@ statement!(
         address: Option<&'a str> => Nullable<Text>,
         before: Option<&'a Value> => Nullable<Jsonb>,
         after: Option<&'a Value> => Nullable<Jsonb>,
+        mode: Option<&'static str> => Nullable<Text>,
     ) -> () = "
     INSERT INTO audit_entries
-        (account_id, at, actor_kind, person_id, actor_name, action, target, address, before, after)
-    SELECT id, $2, $3, $4, $5, $6, $7, $8, $9, $10
+        (account_id, at, actor_kind, person_id, actor_name, action, target, address, before, after, mode)
+    SELECT id, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11
     FROM accounts WHERE user_id = $1 AND mode = 'live' AND copy_of IS NULL"
 );
 
 /// Adds an entry within the transaction of what it notes.
 pub(crate) async fn add(connection: &mut AsyncPgConnection, entry: &Entry, now: OffsetDateTime) -> QueryResult<()> {
-    let Entry { user, by, action, target, address, before, after } = entry;
+    let Entry { user, mode, by, action, target, address, before, after } = entry;
     let (kind, person, name) = match by {
         Actor::Person { id, name } => ("person", Some(id.0), Some(name.as_str())),
         Actor::Operator => ("operator", None, None),
@@ -60,8 +61,36 @@ pub(crate) async fn add(connection: &mut AsyncPgConnection, entry: &Entry, now: 
         address: address.as_deref(),
         before: before.as_ref(),
         after: after.as_ref(),
+        mode: mode.map(Mode::as_str),
     };
     add.execute(connection).await.map(|_| ())
+}
+
+/// Adds the entry of a change, if there is to be one: what was changed, and what that was and is.
+pub(crate) async fn changed(
+    connection: &mut AsyncPgConnection,
+    note: Option<Entry>,
+    target: &str,
+    (before, after): (Option<Value>, Option<Value>),
+    now: OffsetDateTime,
+) -> QueryResult<()> {
+    let Some(note) = note else { return Ok(()) };
+    add(connection, &Entry { target: Some(target.to_owned()), before, after, ..note }, now).await
+}
+
+/// Adds the entry of a change with the fields that differ, if there is to be one and any do.
+pub(crate) async fn differs(
+    connection: &mut AsyncPgConnection,
+    note: Option<Entry>,
+    (before, after): (&Value, &Value),
+    now: OffsetDateTime,
+) -> QueryResult<()> {
+    let (Some(note), Some(before), Some(after)) = (note, before.as_object(), after.as_object()) else { return Ok(()) };
+    let (was, is) = differences(before, after);
+    if was.is_empty() && is.is_empty() {
+        return Ok(());
+    }
+    add(connection, &Entry { before: Some(was.into()), after: Some(is.into()), ..note }, now).await
 }
 
 #[derive(Queryable, Selectable)]
@@ -77,18 +106,20 @@ struct NotedRow {
     address: Option<String>,
     before: Option<Value>,
     after: Option<Value>,
+    mode: Option<String>,
 }
 
 impl TryFrom<NotedRow> for Noted {
     type Error = StoreError;
     fn try_from(row: NotedRow) -> Result<Self, StoreError> {
-        let NotedRow { id, at, actor_kind, person_id, actor_name, action, target, address, before, after } = row;
+        let NotedRow { id, at, actor_kind, person_id, actor_name, action, target, address, before, after, mode } = row;
         let by = match (actor_kind.as_str(), person_id, actor_name) {
             (_, Some(id), Some(name)) => Actor::Person { id: PersonId(id), name },
             ("operator", ..) => Actor::Operator,
             _ => Actor::Nobody,
         };
-        Ok(Self { id, at, by, action: parse(&action, "action")?, target, address, before, after })
+        let mode = mode.map(|mode| parse(&mode, "mode")).transpose()?;
+        Ok(Self { id, mode, at, by, action: parse(&action, "action")?, target, address, before, after })
     }
 }
 
@@ -99,7 +130,7 @@ impl AuditLog for Store {
         Ok(())
     }
 
-    async fn page(&self, user: &UserId, page: PageRequest) -> Result<Page<Noted>, StoreError> {
+    async fn page(&self, user: &UserId, area: Option<Area>, page: PageRequest) -> Result<Page<Noted>, StoreError> {
         let PageRequest { limit, cursor } = page;
         let rows: Vec<NotedRow> = self
             .run::<_, Failure>(async |connection| {
@@ -107,13 +138,17 @@ impl AuditLog for Store {
                 let live = accounts::table.filter(live.and(accounts::copy_of.is_null()));
                 let account: Option<i64> = live.select(accounts::id).first(connection).await.optional()?;
                 let before = audit_entries::id.lt(cursor.unwrap_or(i64::MAX));
-                Ok(audit_entries::table
+                let mut query = audit_entries::table
                     .filter(audit_entries::account_id.eq(account.unwrap_or(0)).and(before))
                     .order(audit_entries::id.desc())
                     .limit(limit + 1)
                     .select(NotedRow::as_select())
-                    .load(connection)
-                    .await?)
+                    .into_boxed();
+                if let Some(area) = area {
+                    let actions: Vec<_> = area.actions().map(Action::as_str).collect();
+                    query = query.filter(audit_entries::action.eq_any(actions));
+                }
+                Ok(query.load(connection).await?)
             })
             .await?;
         let found = rows.into_iter().map(Noted::try_from).collect::<Result<Vec<_>, _>>()?;

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
-    PersonId, SessionId, StoreError,
+    PersonId, SessionId, StoreError, UserId,
     accounts::Mode,
     audit::Entry,
     sessions::{
@@ -182,6 +182,20 @@ impl SessionStore for Store {
         })
         .await?;
         Ok(())
+    }
+
+    async fn go_to(&self, id: SessionId, user: &UserId) -> Result<bool, StoreError> {
+        let member = memberships::user_id.eq(user.as_str()).and(memberships::person_id.eq(sessions::person_id));
+        let gone = self
+            .run::<_, Failure>(async |connection| {
+                Ok(diesel::update(sessions::table.filter(sessions::id.eq(id.0)))
+                    .filter(diesel::dsl::exists(memberships::table.filter(member)))
+                    .set((sessions::user_id.eq(user.as_str()), sessions::mode.eq(Mode::Live.as_str())))
+                    .execute(connection)
+                    .await?)
+            })
+            .await?;
+        Ok(gone > 0)
     }
 
     async fn list(&self, person: PersonId, now: OffsetDateTime) -> Result<Vec<Listed>, StoreError> {

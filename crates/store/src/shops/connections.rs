@@ -10,6 +10,7 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, IntegrationId, StoreError,
     accounts::Platform,
+    audit::Entry,
     events::{Instant, IntegrationConnected, IntegrationDisconnected, IntegrationRevoked},
     integrations::{Fact, Integration},
     shops::{
@@ -17,6 +18,7 @@ use domain::{
         tokens::SealedTokens,
     },
 };
+use serde_json::json;
 use time::OffsetDateTime;
 
 use crate::{
@@ -28,6 +30,7 @@ use crate::{
         transact::Rollback,
     },
     integrations::one,
+    people::audit,
     schema::{accounts, integrations, shop_owners},
     webhooks::outbox,
 };
@@ -156,8 +159,9 @@ impl ConnectionStore for Store {
         account: AccountId,
         id: IntegrationId,
         revocation: Revocation,
+        note: Option<Entry>,
     ) -> Result<Revoked, StoreError> {
-        Ok(self.transact::<_, Failure>(async |session| revoke(session, account, id, revocation).await).await?)
+        Ok(self.transact::<_, Failure>(async |session| revoke(session, account, id, revocation, note).await).await?)
     }
 
     async fn suspend(
@@ -249,7 +253,7 @@ async fn connect(
     connection: &NewConnection,
     now: OffsetDateTime,
 ) -> Result<Integration, Rollback<ConnectError>> {
-    let NewConnection { id, provider, shop_id, shop, description, tokens, key } = connection;
+    let NewConnection { id, provider, shop_id, shop, description, tokens, key, note } = connection;
     let Description { scopes, missing_scopes, history_from, buyer_data } = description;
     let known = connected(session, account).await?;
     let others: Vec<_> = known.iter().filter(|other| other.id != id.0).collect();
@@ -287,6 +291,8 @@ async fn connect(
     MakeDue { account: account.0, id: id.0, now }.execute(session).await?;
     let event = IntegrationConnected { provider: provider.to_string(), shop: shop.clone() };
     outbox::emit(session, account, &[event.into()], now).await?;
+    let told = json!({ "platform": provider });
+    audit::changed(session, note.clone(), shop, (None, Some(told)), now).await?;
     let made = one(session, account, *id).await?.ok_or_else(|| corrupt("connection"))?;
     let made = Integration::try_from(made)?;
     if let Some(key) = key {
@@ -301,6 +307,7 @@ async fn revoke(
     account: AccountId,
     id: IntegrationId,
     revocation: Revocation,
+    note: Option<Entry>,
 ) -> Result<Revoked, Failure> {
     let Revocation { reason, generation, now } = revocation;
     let known = connected(session, account).await?;
@@ -337,6 +344,7 @@ async fn revoke(
         IntegrationDisconnected { provider, shop, reason, disconnected_at: Instant(now) }.into(),
     ];
     outbox::emit(session, account, &events, now).await?;
+    audit::changed(session, note, &ending.shop, (Some(json!({ "platform": ending.provider })), None), now).await?;
     Ok(Revoked::Now)
 }
 

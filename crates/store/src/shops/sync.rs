@@ -8,6 +8,7 @@ use diesel::{
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, IntegrationId, StoreError,
+    audit::Entry,
     events::{Instant, IntegrationBroken},
     shops::sync::{
         Cursor, DueSync, EndedRun, Failing, Failures, LeasedSync, Outcome, RunError, Stream, SyncLease, SyncStore,
@@ -23,7 +24,8 @@ use crate::{
         statement::Scalar,
     },
     integrations,
-    schema::sync_streams,
+    people::audit,
+    schema::{integrations as connections, sync_streams},
     webhooks::outbox,
 };
 
@@ -190,10 +192,25 @@ impl SyncStore for Store {
         Ok(())
     }
 
-    async fn hint(&self, account: AccountId, id: IntegrationId, now: OffsetDateTime) -> Result<bool, StoreError> {
-        let hint = Hint { account: account.0, id: id.0, now };
-        let hinted = self.run::<_, Failure>(async |connection| Ok(hint.execute(connection).await?)).await?;
-        Ok(hinted > 0)
+    async fn hint(
+        &self,
+        account: AccountId,
+        id: IntegrationId,
+        note: Option<Entry>,
+        now: OffsetDateTime,
+    ) -> Result<bool, StoreError> {
+        let hinted = self
+            .transact::<_, Failure>(async |connection| {
+                let is_hinted = Hint { account: account.0, id: id.0, now }.execute(connection).await? > 0;
+                if is_hinted && note.is_some() {
+                    let shop = connections::table.find((account.0, id.0)).select(connections::shop);
+                    let shop: String = shop.first(connection).await?;
+                    audit::changed(connection, note, &shop, (None, None), now).await?;
+                }
+                Ok(is_hinted)
+            })
+            .await?;
+        Ok(hinted)
     }
 }
 

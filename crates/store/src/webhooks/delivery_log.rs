@@ -11,6 +11,7 @@ use diesel::{
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, DeliveryId, EventId, StoreError, SubscriptionId,
+    audit::Entry,
     events::Event,
     idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
     page::{Page, PageRequest},
@@ -31,6 +32,7 @@ use crate::{
     Store,
     database::error::{Failure, corrupt, parse},
     database::idempotency::{self, WriteError},
+    people::audit,
     schema::{deliveries, events, webhook_subscriptions},
     webhooks::deliveries::lease::{LeasedRow, leased},
 };
@@ -229,6 +231,7 @@ impl DeliveryLog for Store {
         SubscriptionId(subscription): SubscriptionId,
         DeliveryId(delivery): DeliveryId,
         idempotency: Option<IdempotencyKey>,
+        note: Option<Entry>,
         now: OffsetDateTime,
     ) -> Result<Idempotent<Resent>, IdempotencyError> {
         let resent = self
@@ -240,6 +243,9 @@ impl DeliveryLog for Store {
                     return Ok(Idempotent { value: Resent::Queued, replayed: true });
                 }
                 let value = resend(connection, account, subscription, delivery, now).await?;
+                if value == Resent::Queued {
+                    audit::changed(connection, note, &delivery.to_string(), (None, None), now).await?;
+                }
                 if let (Some(key), Resent::Queued) = (key, value) {
                     idempotency::finish(connection, account, key, json!({}), now).await?;
                 }

@@ -9,6 +9,8 @@ use diesel::{
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, ReplayId, StoreError, SubscriptionId,
+    audit::Entry,
+    events::Instant,
     idempotency::{IdempotencyKey, Idempotent},
     webhooks::{
         delivery::Receiver,
@@ -23,6 +25,7 @@ use crate::{
     accounts::lock,
     database::error::{Failure, corrupt, parse},
     database::idempotency::{self, WriteError},
+    people::audit,
     schema::{deliveries, webhook_replays as replays},
     webhooks::deliveries::receiver,
 };
@@ -135,11 +138,12 @@ impl ReplayStore for Store {
         account: AccountId,
         selection: Selection,
         idempotency: Option<IdempotencyKey>,
+        note: Option<Entry>,
         now: OffsetDateTime,
     ) -> Result<Idempotent<Replay>, StartError> {
         let started = self
             .transact::<_, WriteError<StartError>>(async |connection| {
-                start_once(connection, account, &selection, idempotency.as_ref(), now).await
+                start_once(connection, account, &selection, idempotency.as_ref(), note, now).await
             })
             .await;
         let Idempotent { value, replayed } = started.map_err(WriteError::into_refusal)?;
@@ -187,6 +191,7 @@ async fn start_once(
     account: AccountId,
     selection: &Selection,
     key: Option<&IdempotencyKey>,
+    note: Option<Entry>,
     now: OffsetDateTime,
 ) -> Result<Idempotent<ReplayRow>, WriteError<StartError>> {
     if let Some(key) = key
@@ -224,6 +229,12 @@ async fn start_once(
         .await?;
     if let Some(key) = key {
         idempotency::finish(connection, account, key, json!({ "replay_id": row.id }), now).await?;
+    }
+    if let Some(note) = note {
+        let Selection { since, until, .. } = selection;
+        let (since, until) = (Instant(*since), Instant(*until));
+        let what = json!({ "since": since, "until": until, "states": states(selection), "deliveries": total });
+        audit::add(connection, &Entry { after: Some(what), ..note }, now).await?;
     }
     Ok(Idempotent { value: row, replayed: false })
 }

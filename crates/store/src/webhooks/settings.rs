@@ -5,6 +5,7 @@ use diesel::{dsl::sql, prelude::*, sql_types::Bytea, sql_types::Nullable};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError, SubscriptionId,
+    audit::Entry,
     idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
     webhooks::{
         Subscription,
@@ -18,6 +19,7 @@ use crate::{
     Store,
     database::error::{Failure, corrupt},
     database::idempotency::{self, WriteError},
+    people::audit,
     schema::webhook_subscriptions as subscriptions,
     webhooks::{
         SubscriptionRow,
@@ -60,10 +62,12 @@ impl WebhookSettings for Store {
         account: AccountId,
         SubscriptionId(id): SubscriptionId,
         change: Change,
+        note: Option<Entry>,
         now: OffsetDateTime,
     ) -> Result<Option<Changed>, StoreError> {
-        let changed =
-            self.transact::<_, Failure>(async |connection| apply(connection, account, id, change, now).await).await;
+        let changed = self
+            .transact::<_, Failure>(async |connection| apply(connection, account, id, change, note, now).await)
+            .await;
         Ok(changed?)
     }
 
@@ -90,7 +94,7 @@ async fn replace_once(
     rotation: Rotation,
     key: Option<&IdempotencyKey>,
 ) -> Result<Option<Idempotent<Rotated>>, WriteError<IdempotencyError>> {
-    let Rotation { sealed_secret, overlap_until, now } = rotation;
+    let Rotation { sealed_secret, overlap_until, note, now } = rotation;
     if let Some(key) = key
         && let Some(result) = idempotency::begin(connection, account, key, now).await?
     {
@@ -104,9 +108,9 @@ async fn replace_once(
         subscriptions::previous_expires_at.eq(overlap_until),
         subscriptions::sealed_secret.eq(&sealed_secret),
     );
-    if diesel::update(kept).set(change).execute(connection).await? == 0 {
-        return Ok(None);
-    }
+    let update = diesel::update(kept).set(change).returning(subscriptions::url);
+    let Some(url) = update.get_result::<String>(connection).await.optional()? else { return Ok(None) };
+    audit::changed(connection, note, &url, (None, None), now).await?;
     if let Some(key) = key {
         let until = overlap_until.unix_timestamp_nanos().to_string();
         idempotency::finish(connection, account, key, json!({ "overlap_until": until }), now).await?;
@@ -179,19 +183,23 @@ async fn apply(
     account: AccountId,
     id: i64,
     change: Change,
+    note: Option<Entry>,
     now: OffsetDateTime,
 ) -> Result<Option<Changed>, Failure> {
     let kept = || subscriptions::table.find((account.0, id)).filter(subscriptions::revoked_at.is_null());
-    let was_active: Option<bool> =
-        kept().select(subscriptions::active).for_no_key_update().first(connection).await.optional()?;
-    let Some(was_active) = was_active else { return Ok(None) };
+    let was = kept().select(SubscriptionRow::as_select()).for_no_key_update();
+    let was: Option<SubscriptionRow> = was.first(connection).await.optional()?;
+    let Some(was) = was.map(Subscription::from) else { return Ok(None) };
     let resume = change.resume;
-    let settings = Settings::new(change, was_active);
+    let settings = Settings::new(change, was.active);
     if !settings.is_empty() {
         diesel::update(kept()).set(settings).execute(connection).await?;
     }
     let row: SubscriptionRow = kept().select(SubscriptionRow::as_select()).first(connection).await?;
     let subscription = Subscription::from(row);
+    let told = |of: &Subscription| json!({ "events": of.events, "active": of.active });
+    let note = note.map(|note| Entry { target: Some(subscription.url.clone()), ..note });
+    audit::differs(connection, note, (&told(&was), &told(&subscription)), now).await?;
     if !(resume && subscription.active) {
         return Ok(Some(Changed { subscription, resumed: 0, resuming: false }));
     }

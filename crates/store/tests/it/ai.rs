@@ -470,12 +470,13 @@ async fn a_models_text_is_kept_for_the_same_facts_and_people_decide() {
     let rows = list().await;
     assert_eq!(rows.iter().map(|row| row.source).collect::<Vec<_>>(), [Source::Rules, Source::Model]);
     let (b, a) = (rows[0].id, rows[1].id);
-    let decide = async |id: InsightId, to: Status, now: OffsetDateTime| db.store.decide(account, id, to, now).await;
+    let decide =
+        async |id: InsightId, to: Status, now: OffsetDateTime| db.store.decide(account, id, to, None, now).await;
     assert_eq!(decide(a, Status::Resolved, NOW).await.unwrap().resolved_at, Some(NOW));
     assert!(matches!(decide(a, Status::Dismissed, NOW).await, Err(DecideError::Refused(Status::Resolved))));
     assert_eq!(decide(b, Status::Dismissed, NOW).await.unwrap().status, Status::Dismissed);
     assert!(matches!(decide(InsightId((InsightId(b.0 + 100)).0), Status::Open, NOW).await, Err(DecideError::NotFound)));
-    let stranger = db.store.decide(AccountId(account.0 + 1), b, Status::Open, NOW).await;
+    let stranger = db.store.decide(AccountId(account.0 + 1), b, Status::Open, None, NOW).await;
     assert!(matches!(stranger, Err(DecideError::NotFound)));
 
     write(both(), NOW + Duration::days(6)).await;

@@ -10,6 +10,7 @@ use domain::{
     idempotency::{IdempotencyError, IdempotencyKey},
     insights::Severity,
     page::PageRequest,
+    webhooks::log::Tally,
 };
 use rust_decimal::{Decimal, dec};
 use serde_json::{Value, json};
@@ -41,7 +42,7 @@ fn terms(metric: &str, comparator: Comparator, threshold: Decimal, window_hours:
 }
 
 async fn add(db: &Database, account: AccountId, terms: Terms) -> RuleId {
-    db.store.create(account, terms, true, None, NOW).await.unwrap().value.id
+    db.store.create(account, terms, true, None, None, NOW).await.unwrap().value.id
 }
 
 async fn take(db: &Database, account: AccountId, now: OffsetDateTime) -> Option<ClaimedRule> {
@@ -102,6 +103,12 @@ async fn a_crossing_fires_once_with_exactly_its_fields_and_again_after_recovery(
             "threshold": 100, "comparator": "gte", "window_hours": 2,
         }})
     );
+    let page = |cursor| PageRequest { limit: 1, cursor };
+    let newest = db.store.firings(account, id, page(None)).await.unwrap().unwrap();
+    let older = db.store.firings(account, id, page(newest.next_cursor)).await.unwrap().unwrap();
+    let fired = [&newest.items[0], &older.items[0]].map(|firing| (firing.fired_at, firing.observed, firing.threshold));
+    assert_eq!(fired, [(at(136), dec!(100), dec!(100)), (at(10), dec!(100), dec!(100))]);
+    assert_eq!(older.next_cursor, None);
     let rule = db.store.find(account, id).await.unwrap().unwrap();
     assert_eq!((rule.state.armed, rule.state.last_value), (false, Some(dec!(100))));
     assert_eq!((rule.state.last_fired_at, rule.last_evaluated_at), (Some(at(136)), Some(at(136))));
@@ -130,7 +137,7 @@ async fn a_rule_is_due_once_an_interval_and_one_worker_takes_it() {
     assert!(db.store.settle(account, &again, first.clone(), NOW).await.unwrap());
     assert_eq!((events(&db, account).await.len(), events(&db, other).await.len()), (1, 0));
     let off = Change { active: Some(false), ..Change::default() };
-    db.store.change(account, again.rule.id, off, NOW).await.unwrap();
+    db.store.change(account, again.rule.id, off, None, NOW).await.unwrap();
     assert!(!db.store.settle(account, &again, first, NOW).await.unwrap(), "switched off in the meantime");
 }
 
@@ -154,7 +161,7 @@ async fn days_are_the_full_ones_of_the_accounts_zone() {
     ] {
         let id = add(&db, account, terms(metric, Comparator::Lt, dec!(-1), hours)).await;
         assert_eq!(see(&db, account, NOW).await, (expected, false), "{metric} over {hours} hours");
-        db.store.delete(account, id).await.unwrap();
+        db.store.delete(account, id, None, NOW).await.unwrap();
     }
     db.sql.execute("INSERT INTO ad_spend VALUES ($1, '2026-03-02', 'meta', 'c', 50)", &[&account.0]).await.unwrap();
     shop::touch(&db.sql, account, date!(2026 - 03 - 02)).await;
@@ -162,7 +169,7 @@ async fn days_are_the_full_ones_of_the_accounts_zone() {
     for (metric, expected) in [("ad_spend", dec!(50)), ("roas", dec!(4)), ("profit", dec!(139.7))] {
         let id = add(&db, account, terms(metric, Comparator::Lt, dec!(-1), 24)).await;
         assert_eq!(see(&db, account, NOW).await, (Some(expected), false), "{metric}");
-        db.store.delete(account, id).await.unwrap();
+        db.store.delete(account, id, None, NOW).await.unwrap();
     }
     let id = add(&db, account, terms("roas", Comparator::Lt, dec!(5), 24)).await;
     let late = NOW + Duration::days(1);
@@ -206,12 +213,12 @@ async fn counts_are_of_the_accounts_own_rows() {
     ] {
         let id = add(&db, account, terms(metric, Comparator::Lt, dec!(-1), hours)).await;
         assert_eq!(see(&db, account, NOW).await, (Some(expected), false), "{metric}");
-        db.store.delete(account, id).await.unwrap();
+        db.store.delete(account, id, None, NOW).await.unwrap();
     }
     for (metric, hours) in [("stockouts", 24), ("aov", 1), ("refunds", 1)] {
         let id = add(&db, other, terms(metric, Comparator::Gte, dec!(0), hours)).await;
         assert_eq!(see(&db, other, NOW).await, (None, false), "{metric}");
-        db.store.delete(other, id).await.unwrap();
+        db.store.delete(other, id, None, NOW).await.unwrap();
     }
 }
 
@@ -222,7 +229,7 @@ async fn a_rule_that_watches_something_else_starts_over() {
     order(&db, account, "a", NOW - Duration::minutes(1), "10").await;
     let id = add(&db, account, terms("orders", Comparator::Gte, dec!(1), 24)).await;
     assert!(see(&db, account, NOW).await.1);
-    let change = async |change: Change| db.store.change(account, id, change, NOW).await;
+    let change = async |change: Change| db.store.change(account, id, change, None, NOW).await;
     let renamed = change(Change { name: Some("new".into()), ..Change::default() }).await.unwrap();
     assert!(!renamed.state.armed);
     let off = change(Change { active: Some(false), ..Change::default() }).await.unwrap();
@@ -235,7 +242,7 @@ async fn a_rule_that_watches_something_else_starts_over() {
         change(Change { metric: Some("profit".parse().unwrap()), window_hours: Some(1), ..Change::default() });
     assert!(matches!(refused.await, Err(ChangeError::Invalid(_))));
     assert!(matches!(
-        db.store.change(AccountId(account.0 + 1), id, Change::default(), NOW).await,
+        db.store.change(AccountId(account.0 + 1), id, Change::default(), None, NOW).await,
         Err(ChangeError::NotFound)
     ));
 }
@@ -247,31 +254,60 @@ async fn a_key_gives_the_same_rule_and_the_limit_holds_for_requests_at_once() {
     let rule = || terms("orders", Comparator::Gte, dec!(1), 24);
     let key =
         |hash: u8| Some(IdempotencyKey { path: "/api/v1/alerts".into(), key: "k".into(), request_hash: [hash; 32] });
-    let first = db.store.create(account, rule(), true, key(1), NOW).await.unwrap();
-    let again = db.store.create(account, rule(), true, key(1), NOW).await.unwrap();
+    let first = db.store.create(account, rule(), true, key(1), None, NOW).await.unwrap();
+    let again = db.store.create(account, rule(), true, key(1), None, NOW).await.unwrap();
     assert_eq!((first.replayed, again.replayed, first.value == again.value), (false, true, true));
     // Whatever was changed since, it is the first answer that is given again.
     let change = Change { name: Some("another".into()), active: Some(false), ..Change::default() };
-    db.store.change(account, first.value.id, change, NOW + Duration::minutes(5)).await.unwrap();
-    let again = db.store.create(account, rule(), true, key(1), NOW + Duration::minutes(6)).await.unwrap();
+    db.store.change(account, first.value.id, change, None, NOW + Duration::minutes(5)).await.unwrap();
+    let again = db.store.create(account, rule(), true, key(1), None, NOW + Duration::minutes(6)).await.unwrap();
     assert_eq!((again.replayed, &again.value), (true, &first.value));
-    let reused = db.store.create(account, rule(), true, key(2), NOW).await;
+    let reused = db.store.create(account, rule(), true, key(2), None, NOW).await;
     assert!(matches!(reused, Err(CreateError::Idempotency(IdempotencyError::Reused))));
 
     for _ in 2..MAX_RULES {
         add(&db, account, rule()).await;
     }
-    let asked = futures_util::future::join_all((0..3).map(|_| db.store.create(account, rule(), true, None, NOW))).await;
+    let asked =
+        futures_util::future::join_all((0..3).map(|_| db.store.create(account, rule(), true, None, None, NOW))).await;
     let made = asked.iter().filter(|made| made.is_ok()).count();
     assert_eq!(made, 1);
     assert!(asked.iter().any(|made| matches!(made, Err(CreateError::LimitReached))));
     let page = db.store.page(account, PageRequest { limit: 2, cursor: None }).await.unwrap();
     assert!(page.items[0].id > page.items[1].id && page.next_cursor == Some(page.items[1].id.0));
-    assert!(db.store.delete(account, first.value.id).await.unwrap());
-    assert!(!db.store.delete(account, first.value.id).await.unwrap());
-    let superseded = db.store.create(account, rule(), true, key(1), NOW).await;
+    assert!(db.store.delete(account, first.value.id, None, NOW).await.unwrap());
+    assert!(!db.store.delete(account, first.value.id, None, NOW).await.unwrap());
+    let superseded = db.store.create(account, rule(), true, key(1), None, NOW).await;
     assert!(matches!(superseded, Err(CreateError::Idempotency(IdempotencyError::Superseded))), "{superseded:?}");
     let rules = "SELECT count(*) FROM alert_rules WHERE account_id = $1";
     let kept: i64 = db.sql.query_one(rules, &[&account.0]).await.unwrap().get(0);
     assert_eq!(kept, MAX_RULES - 1, "nothing is made again");
+}
+
+#[tokio::test]
+async fn a_firing_knows_what_became_of_its_event_and_goes_with_its_rule() {
+    let db = fresh().await;
+    let (account, other) = (shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await);
+    for n in 0..3_i64 {
+        let subscribe = "INSERT INTO webhook_subscriptions (account_id, url, events, sealed_secret, created_at)
+            VALUES ($1, 'https://example.com/hook', '{alert.fired}', 'x', now())";
+        db.sql.execute(subscribe, &[&account.0]).await.unwrap_or_else(|error| panic!("{n}: {error}"));
+    }
+    let id = add(&db, account, terms("orders", Comparator::Gte, dec!(1), 24)).await;
+    order(&db, account, "a", NOW - Duration::hours(1), "5").await;
+    assert_eq!(see(&db, account, NOW).await, (Some(dec!(1)), true));
+    let states = "UPDATE deliveries SET state = (ARRAY['delivered', 'failed', 'held'])[n] FROM (
+            SELECT id AS of, row_number() OVER (ORDER BY subscription_id) AS n FROM deliveries) AS numbered
+        WHERE id = of";
+    db.sql.batch_execute(states).await.unwrap();
+    let page = PageRequest { limit: 9, cursor: None };
+    let firings = db.store.firings(account, id, page).await.unwrap().unwrap().items;
+    let tallies: Vec<_> = firings.iter().map(|firing| firing.deliveries).collect();
+    assert_eq!(tallies, [Tally { delivered: 1, failed: 1, waiting: 1 }]);
+    assert_eq!(db.store.firings(other, id, page).await.unwrap(), None);
+
+    db.store.delete(account, id, None, NOW).await.unwrap();
+    assert_eq!(db.store.firings(account, id, page).await.unwrap(), None);
+    let left: i64 = db.sql.query_one("SELECT count(*) FROM alert_firings", &[]).await.unwrap().get(0);
+    assert_eq!(left, 0);
 }

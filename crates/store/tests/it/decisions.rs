@@ -1,17 +1,22 @@
 //! Decisions on reorder suggestions.
 
 use domain::{
-    AccountId, SuggestionId,
+    AccountId, PersonId, SuggestionId,
+    audit::{Action, Actor, Entry},
     reorder::{
         ChangeError, ReorderStore,
         Status::{self, Dismissed, Ordered, Pending},
     },
 };
 
+use time::{OffsetDateTime, macros::datetime};
+
 use crate::{
     database::{Database, fresh},
     shop,
 };
+
+const NOW: OffsetDateTime = datetime!(2026-03-02 03:00 UTC);
 
 /// Puts in a suggestion for the inventory item and gives its id.
 async fn suggestion(db: &Database, account: AccountId, item: i64, status: Status) -> i64 {
@@ -40,13 +45,13 @@ async fn a_decision_is_made_repeated_taken_back_and_not_swapped() {
     let item = item(&db, account).await;
     let id = suggestion(&db, account, item, Pending).await;
     for to in [Ordered, Ordered] {
-        assert_eq!(db.store.change(account, SuggestionId(id), to).await.unwrap().status, Ordered);
+        assert_eq!(db.store.change(account, SuggestionId(id), to, None, NOW).await.unwrap().status, Ordered);
     }
-    let swapped = db.store.change(account, SuggestionId(id), Dismissed).await;
+    let swapped = db.store.change(account, SuggestionId(id), Dismissed, None, NOW).await;
     assert!(matches!(swapped, Err(ChangeError::Refused(Ordered))), "{swapped:?}");
     assert_eq!(stored(&db, id).await, "ordered");
     for to in [Pending, Dismissed] {
-        let changed = db.store.change(account, SuggestionId(id), to).await.unwrap();
+        let changed = db.store.change(account, SuggestionId(id), to, None, NOW).await.unwrap();
         assert_eq!((changed.id, changed.status, stored(&db, id).await.as_str()), (SuggestionId(id), to, to.as_str()));
     }
 }
@@ -58,11 +63,11 @@ async fn an_item_has_one_pending_suggestion_whatever_is_taken_back() {
     let item = item(&db, account).await;
     let old = suggestion(&db, account, item, Ordered).await;
     let new = suggestion(&db, account, item, Pending).await;
-    let refused = db.store.change(account, SuggestionId(old), Pending).await;
+    let refused = db.store.change(account, SuggestionId(old), Pending, None, NOW).await;
     assert!(matches!(refused, Err(ChangeError::OtherPending)), "{refused:?}");
     assert_eq!(stored(&db, old).await, "ordered");
-    db.store.change(account, SuggestionId(new), Dismissed).await.unwrap();
-    assert_eq!(db.store.change(account, SuggestionId(old), Pending).await.unwrap().status, Pending);
+    db.store.change(account, SuggestionId(new), Dismissed, None, NOW).await.unwrap();
+    assert_eq!(db.store.change(account, SuggestionId(old), Pending, None, NOW).await.unwrap().status, Pending);
 }
 
 #[tokio::test]
@@ -72,8 +77,8 @@ async fn of_two_decisions_at_once_one_holds() {
     let item = item(&db, account).await;
     let id = suggestion(&db, account, item, Pending).await;
     let (ordered, dismissed) = tokio::join!(
-        db.store.change(account, SuggestionId(id), Ordered),
-        db.store.change(account, SuggestionId(id), Dismissed)
+        db.store.change(account, SuggestionId(id), Ordered, None, NOW),
+        db.store.change(account, SuggestionId(id), Dismissed, None, NOW)
     );
     let refused =
         [&ordered, &dismissed].into_iter().filter(|done| matches!(done, Err(ChangeError::Refused(_)))).count();
@@ -88,8 +93,28 @@ async fn another_accounts_suggestion_is_not_there() {
     let item = item(&db, mine).await;
     let id = suggestion(&db, mine, item, Pending).await;
     for (account, id) in [(theirs, id), (mine, id + 1)] {
-        let refused = db.store.change(account, SuggestionId(id), Ordered).await;
+        let refused = db.store.change(account, SuggestionId(id), Ordered, None, NOW).await;
         assert!(matches!(refused, Err(ChangeError::NotFound)), "{refused:?}");
     }
     assert_eq!(stored(&db, id).await, "pending");
+}
+
+#[tokio::test]
+async fn a_decision_of_a_person_is_noted_with_what_it_was_about() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let item = item(&db, account).await;
+    let id = suggestion(&db, account, item, Pending).await;
+    let user: String =
+        db.sql.query_one("SELECT user_id FROM accounts WHERE id = $1", &[&account.0]).await.unwrap().get(0);
+    let by = Actor::Person { id: PersonId(7), name: "Ana".to_owned() };
+    let note = Entry::new(user.parse().unwrap(), by, Action::ReorderDecided, None);
+    for _ in 0..2 {
+        // The second time it changes nothing.
+        db.store.change(account, SuggestionId(id), Ordered, Some(note.clone()), NOW).await.unwrap();
+    }
+    let noted =
+        "SELECT count(*), max(actor_name || target || (before->>'status') || (after->>'status')) FROM audit_entries";
+    let noted = db.sql.query_one(noted, &[]).await.unwrap();
+    assert_eq!((noted.get::<_, i64>(0), noted.get::<_, String>(1)), (1, "Anappendingordered".to_owned()));
 }

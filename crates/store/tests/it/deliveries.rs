@@ -218,13 +218,13 @@ async fn a_subscription_that_is_given_up_holds_its_deliveries_until_they_are_ask
     assert_eq!((kept.subscription.active, kept.subscription.disabled_reason.as_deref()), (false, Some("gone")));
 
     let on = Change { active: Some(true), ..Change::default() };
-    let changed = fixture.store.change(to.account, to.subscription, on, START).await.unwrap().unwrap();
+    let changed = fixture.store.change(to.account, to.subscription, on, None, START).await.unwrap().unwrap();
     let Subscription { active, disabled_reason, fail_count, .. } = changed.subscription;
     assert_eq!((active, disabled_reason, fail_count, changed.resumed, changed.resuming), (true, None, 0, 0, false));
     assert_eq!(lease(&fixture, to, 10, START).await, [], "held deliveries wait until they are asked for");
 
     let resume = Change { resume: true, ..Change::default() };
-    let changed = fixture.store.change(to.account, to.subscription, resume, START).await.unwrap().unwrap();
+    let changed = fixture.store.change(to.account, to.subscription, resume, None, START).await.unwrap().unwrap();
     assert_eq!((changed.resumed, changed.resuming), (3, false));
     assert_eq!(lease(&fixture, to, 10, START).await.len(), 3);
 }
@@ -269,7 +269,7 @@ async fn the_replaced_secret_goes_along_until_the_overlap_ends() {
     let to = receiver(&fixture).await;
     emit(&fixture, to.account, 2).await;
     let until = START + Duration::from_secs(60);
-    let rotation = Rotation { sealed_secret: b"new".to_vec(), overlap_until: until, now: START };
+    let rotation = Rotation { sealed_secret: b"new".to_vec(), overlap_until: until, note: None, now: START };
     let rotated = fixture.store.rotate(to.account, to.subscription, rotation, None).await.unwrap().unwrap();
     assert_eq!((rotated.value.sealed_secret.as_slice(), rotated.replayed), (b"new".as_slice(), false));
     let during = lease(&fixture, to, 1, until - Duration::from_secs(1)).await;
@@ -278,7 +278,7 @@ async fn the_replaced_secret_goes_along_until_the_overlap_ends() {
     let after = lease(&fixture, to, 1, until).await;
     assert_eq!((after[0].sealed_secret.as_slice(), after[0].sealed_previous.as_deref()), (b"new".as_slice(), None));
     let stranger = fixture.account().await;
-    let rotation = Rotation { sealed_secret: b"theirs".to_vec(), overlap_until: until, now: START };
+    let rotation = Rotation { sealed_secret: b"theirs".to_vec(), overlap_until: until, note: None, now: START };
     assert_eq!(fixture.store.rotate(stranger, to.subscription, rotation, None).await.unwrap(), None);
 }
 
@@ -288,7 +288,7 @@ async fn secrets_are_sealed_again_only_if_they_are_still_the_same() {
 
     let fixture = Fixture::new().await;
     let to = receiver(&fixture).await;
-    let rotation = Rotation { sealed_secret: b"second".to_vec(), overlap_until: START, now: START };
+    let rotation = Rotation { sealed_secret: b"second".to_vec(), overlap_until: START, note: None, now: START };
     fixture.store.rotate(to.account, to.subscription, rotation, None).await.unwrap();
     let mut secrets = Vec::new();
     for column in [SealedColumn::WebhookSecret, SealedColumn::PreviousWebhookSecret] {
@@ -337,7 +337,7 @@ async fn a_rotation_sent_again_under_its_key_gives_the_first_secret() {
     let to = receiver(&fixture).await;
     let key = IdempotencyKey { path: "/rotate".to_owned(), key: "k".to_owned(), request_hash: [1; 32] };
     let rotate = |sealed: &[u8], overlap_until| {
-        let rotation = Rotation { sealed_secret: sealed.to_vec(), overlap_until, now: START };
+        let rotation = Rotation { sealed_secret: sealed.to_vec(), overlap_until, note: None, now: START };
         fixture.store.rotate(to.account, to.subscription, rotation, Some(key.clone()))
     };
     let first = |replayed| {
@@ -353,13 +353,13 @@ async fn a_rotation_sent_again_under_its_key_gives_the_first_secret() {
     let again = rotate(b"third", START).await.unwrap().unwrap();
     assert_eq!((again.value.sealed_secret, again.replayed), (b"resealed".to_vec(), true));
     let later = START + Duration::from_nanos(1_500);
-    let rotation = Rotation { sealed_secret: b"next".to_vec(), overlap_until: later, now: START };
+    let rotation = Rotation { sealed_secret: b"next".to_vec(), overlap_until: later, note: None, now: START };
     let other = IdempotencyKey { key: "other".to_owned(), ..key.clone() };
     let rotate_again = || fixture.store.rotate(to.account, to.subscription, rotation.clone(), Some(other.clone()));
     assert!(!rotate_again().await.unwrap().unwrap().replayed);
     assert!(rotate_again().await.unwrap().unwrap().replayed, "the database keeps no nanoseconds");
     assert!(matches!(rotate(b"fourth", START).await, Err(IdempotencyError::Superseded)));
-    assert!(fixture.store.revoke(to.account, to.subscription, START).await.unwrap());
+    assert!(fixture.store.revoke(to.account, to.subscription, None, START).await.unwrap());
     assert!(matches!(rotate_again().await, Err(IdempotencyError::Superseded)));
 }
 
@@ -480,7 +480,7 @@ async fn a_large_backlog_is_resumed_in_steps_that_any_process_goes_on_with() {
     backlog(&fixture, to, "held", 2_500).await;
     fixture.execute("UPDATE webhook_subscriptions SET active = false").await;
     let resume = Change { active: Some(true), resume: true, ..Change::default() };
-    let changed = fixture.store.change(to.account, to.subscription, resume, START).await.unwrap().unwrap();
+    let changed = fixture.store.change(to.account, to.subscription, resume, None, START).await.unwrap().unwrap();
     assert_eq!((changed.subscription.active, changed.resumed, changed.resuming), (true, 1_000, true));
     let mut held = Vec::new();
     let other = fixture.db.store().unwrap();
@@ -499,7 +499,7 @@ async fn what_is_left_of_a_backlog_stays_held_when_its_subscription_is_switched_
     backlog(&fixture, to, "held", 1_500).await;
     let change = async |active: bool, resume: bool| {
         let change = Change { active: Some(active), resume, ..Change::default() };
-        fixture.store.change(to.account, to.subscription, change, START).await.unwrap().unwrap()
+        fixture.store.change(to.account, to.subscription, change, None, START).await.unwrap().unwrap()
     };
     assert!(change(true, true).await.resuming);
     assert!(!change(false, true).await.resuming);
@@ -515,8 +515,8 @@ async fn a_revocation_is_done_at_once_and_its_backlog_canceled_in_steps() {
     let (to, other) = (receiver(&fixture).await, receiver(&fixture).await);
     backlog(&fixture, to, "held", 1_001).await;
     backlog(&fixture, other, "held", 1).await;
-    assert!(fixture.store.revoke(to.account, to.subscription, START).await.unwrap());
-    assert!(!fixture.store.revoke(to.account, to.subscription, START).await.unwrap());
+    assert!(fixture.store.revoke(to.account, to.subscription, None, START).await.unwrap());
+    assert!(!fixture.store.revoke(to.account, to.subscription, None, START).await.unwrap());
     assert_eq!(fixture.count("deliveries WHERE state = 'canceled'").await, 0, "not within the request");
     let mut canceled = Vec::new();
     while fixture.store.advance_bulk(START).await.unwrap() == Some(to) {

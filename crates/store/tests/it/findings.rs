@@ -245,7 +245,7 @@ async fn of_many_insights_seven_are_told_and_what_is_over_ends_with_its_last_fac
     assert_eq!((list(open).await.len(), generate(over("it is over")).await), (7, WriteOutcome::Rows(0)));
     // What a person opens again has to wait for room.
     let id = list(resolved).await[0].id;
-    let opened = InsightStore::decide(&*db.store, account, id, insights::Status::Open, NOW).await.unwrap();
+    let opened = InsightStore::decide(&*db.store, account, id, insights::Status::Open, None, NOW).await.unwrap();
     assert_eq!((opened.is_told, list(open).await.len()), (false, 7));
 }
 

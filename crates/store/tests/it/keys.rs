@@ -40,6 +40,7 @@ async fn key(store: &Store, account: AccountId, seed: u8) -> ApiKey {
         scopes: vec![Scope::Read],
         created_at: NOW,
         expires_at: None,
+        note: None,
     };
     KeyStore::create(store, new).await.unwrap();
     key
@@ -75,7 +76,7 @@ async fn another_accounts_key_cannot_be_revoked() {
     let (mine, theirs) = (user(&db.store, 7).await[0].id, user(&db.store, 8).await[0].id);
     let key = key(&db.store, theirs, 9).await;
     let id = KeyStore::find(&*db.store, key.hash()).await.unwrap().unwrap().id;
-    assert_eq!(KeyStore::revoke(&*db.store, mine, id, NOW).await.unwrap(), None);
+    assert_eq!(KeyStore::revoke(&*db.store, mine, id, None, NOW).await.unwrap(), None);
     assert_eq!(KeyStore::find(&*db.store, key.hash()).await.unwrap().unwrap().revoked_at, None);
 }
 
@@ -156,7 +157,7 @@ async fn a_held_key_is_answered_from_memory_and_refused_within_a_second_of_its_r
     until_held(&cache, &sql, &key).await;
 
     let id = cache.find(key.hash()).await.unwrap().unwrap().id;
-    KeyStore::revoke(&store, account, id, NOW).await.unwrap();
+    KeyStore::revoke(&store, account, id, None, NOW).await.unwrap();
     let refused = async || cache.find(key.hash()).await.unwrap().unwrap().revoked_at.is_some();
     assert!(within(PROMISE, refused).await, "the revocation did not arrive");
 }
@@ -173,7 +174,7 @@ async fn the_process_that_revokes_a_key_refuses_it_at_once() {
         assert_eq!(record.revoked_at, None);
     }
     let id = cache.find(key.hash()).await.unwrap().unwrap().id;
-    cache.revoke(account, id, NOW).await.unwrap();
+    cache.revoke(account, id, None, NOW).await.unwrap();
     assert_eq!(cache.find(key.hash()).await.unwrap().unwrap().revoked_at, Some(NOW));
 }
 
@@ -214,7 +215,7 @@ async fn a_key_is_known_from_when_it_is_found_until_it_is_revoked() {
     let id = cache.find(key.hash()).await.unwrap().unwrap().id;
     assert_eq!(cache.known_id(key.hash()), Some(id));
     // By another process, without a notification: the next look-up notices.
-    KeyStore::revoke(&store, account, id, NOW).await.unwrap();
+    KeyStore::revoke(&store, account, id, None, NOW).await.unwrap();
     assert!(cache.find(key.hash()).await.unwrap().unwrap().revoked_at.is_some());
     assert_eq!(cache.known_id(key.hash()), None);
 }

@@ -90,6 +90,8 @@ const FILL: &str = "
     INSERT INTO alert_rules (account_id, name, metric, comparator, threshold, window_hours, severity, cooldown_hours,
             due_at, created_at, updated_at)
         SELECT account_id, n, 'orders', 'gt', 1, 24, 'low', 1, at, at, at FROM rows WHERE n <= 50;
+    INSERT INTO alert_firings (account_id, rule_id, fired_at, observed, threshold, event_id)
+        SELECT account_id, 1 + n % 50, at, 1, 1, n FROM rows;
     INSERT INTO integrations (account_id, provider, shop, connected_at)
         SELECT account_id, 'shopify', n, at FROM rows WHERE n <= 50;
     INSERT INTO integrations (account_id, id, provider, shop, connected_at) OVERRIDING SYSTEM VALUE
@@ -126,7 +128,7 @@ const FILL: &str = "
         SELECT sha256((account_id || ' ' || n)::bytea), account_id, n, n, '{read}', at FROM rows WHERE n <= 50";
 
 /// The tables that lists are of. How fresh a list is, is looked up in others, which are empty here.
-const TABLES: [&str; 21] = [
+const TABLES: [&str; 22] = [
     "ad_days",
     "customers",
     "credit_transactions",
@@ -140,6 +142,7 @@ const TABLES: [&str; 21] = [
     "webhook_subscriptions",
     "deliveries",
     "alert_rules",
+    "alert_firings",
     "integrations",
     "sync_runs",
     "uploads",
@@ -225,6 +228,7 @@ fn lists(store: &Arc<Store>, account: AccountId, cursor: Option<i64>) -> Vec<(&'
     let failed = Filter { state: Some(DeliveryState::Failed), ..Filter::default() };
     list!("deliveries of a state", DeliveryLog::page(domain::SubscriptionId(1), failed, page));
     list!("alert rules", AlertStore::page(page));
+    list!("firings of an alert rule", AlertStore::firings(domain::RuleId(1), page));
     list!("subscriptions", WebhookStore::list());
     list!("integrations", IntegrationStore::page(page, NOW));
     list!("runs of an integration", SyncRunStore::page(domain::IntegrationId(100_000), page));

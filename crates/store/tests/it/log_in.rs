@@ -139,11 +139,11 @@ async fn of_owners_who_leave_at_once_one_stays() {
     assert_eq!(db.store.members(&of).await.unwrap().len(), 1);
     // What was refused is not noted, and what is noted is the user's alone.
     let page = PageRequest { limit: 10, cursor: None };
-    let noted = AuditLog::page(&*db.store, &of, page).await.unwrap().items;
+    let noted = AuditLog::page(&*db.store, &of, None, page).await.unwrap().items;
     assert!(
         matches!(&noted[..], [one] if one.action == Action::MemberRemoved && one.by == Actor::Operator),
         "{noted:?}"
     );
     let other = user(&db.store, b'b').await[0].user_id.clone();
-    assert_eq!(AuditLog::page(&*db.store, &other, page).await.unwrap().items, []);
+    assert_eq!(AuditLog::page(&*db.store, &other, None, page).await.unwrap().items, []);
 }

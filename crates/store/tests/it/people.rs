@@ -290,3 +290,24 @@ async fn sessions_and_links_that_are_over_are_removed() {
     assert_eq!(links, [token(6).hash().0.to_vec()]);
     assert_eq!(db.store.members(&mine).await.unwrap().len(), 1, "people stay");
 }
+
+#[tokio::test]
+async fn a_session_goes_to_where_its_person_is_a_member_and_nowhere_else() {
+    let db = fresh().await;
+    let ((mine, _), (other, accounts_of_other), (strange, _)) =
+        (accounts(&db, 7).await, accounts(&db, 8).await, accounts(&db, 9).await);
+    let ana = owner(&db, &mine).await;
+    db.store.enroll(member(&other, Role::Viewer, "ana@example.com"), NOW).await.unwrap();
+    let shops = db.store.shops(ana.id).await.unwrap();
+    let mut listed: Vec<_> = shops.iter().map(|shop| (shop.user.clone(), shop.role)).collect();
+    listed.sort_by_key(|(user, _)| *user != mine);
+    assert_eq!(listed, [(mine.clone(), Role::Owner), (other.clone(), Role::Viewer)]);
+
+    let id = begin(&db, 1, ana.id, &mine, NOW).await;
+    assert!(!db.store.go_to(id, &strange).await.unwrap());
+    assert!(db.store.go_to(id, &other).await.unwrap());
+    let session = SessionStore::find(&*db.store, token(1).hash()).await.unwrap().unwrap();
+    assert_eq!((session.id, session.role), (id, Role::Viewer));
+    let live = accounts_of_other.iter().find(|account| account.mode == Mode::Live).unwrap();
+    assert_eq!(session.account.id, live.id);
+}

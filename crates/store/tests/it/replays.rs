@@ -42,7 +42,7 @@ async fn a_replay_goes_on_where_it_stood_and_takes_what_was_counted() {
     fixture.execute("UPDATE deliveries SET created_at = '2026-04-30 12:00Z' WHERE event_id = (SELECT max(event_id) FROM deliveries)").await;
     let selection = failed_since_start(to.subscription);
     assert_eq!(fixture.store.count(to.account, &selection).await.unwrap(), 1_201);
-    let replay = fixture.store.start(to.account, selection, None, START).await.unwrap().value;
+    let replay = fixture.store.start(to.account, selection, None, None, START).await.unwrap().value;
     assert_eq!((replay.total, replay.queued, replay.state), (1_201, 0, ReplayState::Running));
 
     let mut queued = Vec::new();
@@ -61,7 +61,8 @@ async fn a_replay_goes_on_where_it_stood_and_takes_what_was_counted() {
 async fn a_replay_can_be_stopped() {
     let (fixture, to) = with_deliveries(600).await;
     fixture.execute("UPDATE deliveries SET state = 'failed'").await;
-    let replay = fixture.store.start(to.account, failed_since_start(to.subscription), None, START).await.unwrap().value;
+    let replay =
+        fixture.store.start(to.account, failed_since_start(to.subscription), None, None, START).await.unwrap().value;
     fixture.store.advance_bulk(START).await.unwrap();
     let stranger = fixture.account().await;
     assert!(!fixture.store.cancel(stranger, to.subscription, replay.id, START).await.unwrap());
@@ -78,7 +79,7 @@ async fn a_subscription_has_one_running_replay_and_an_account_three() {
     for _ in 0..3 {
         subscriptions.push(SubscriptionId(fixture.subscription(to.account, &["*"]).await));
     }
-    let start = |subscription| fixture.store.start(to.account, failed_since_start(subscription), None, START);
+    let start = |subscription| fixture.store.start(to.account, failed_since_start(subscription), None, None, START);
     let first = start(subscriptions[0]).await.unwrap().value;
     assert!(matches!(start(subscriptions[0]).await, Err(StartError::Running)));
     start(subscriptions[1]).await.unwrap();
@@ -87,7 +88,7 @@ async fn a_subscription_has_one_running_replay_and_an_account_three() {
     assert_eq!(asked.iter().filter(|started| started.is_ok()).count(), 1);
     assert!(asked.iter().any(|started| matches!(started, Err(StartError::TooMany))));
     let stranger = fixture.account().await;
-    assert!(fixture.store.start(stranger, failed_since_start(SubscriptionId(1)), None, START).await.is_ok());
+    assert!(fixture.store.start(stranger, failed_since_start(SubscriptionId(1)), None, None, START).await.is_ok());
     assert!(fixture.store.cancel(to.account, to.subscription, first.id, START).await.unwrap());
     assert!(start(subscriptions[0]).await.is_ok());
 }
@@ -97,7 +98,7 @@ async fn a_replay_sent_again_under_its_key_gives_the_first_answer() {
     let (fixture, to) = with_deliveries(3).await;
     fixture.execute("UPDATE deliveries SET state = 'failed'").await;
     let key = IdempotencyKey { path: "/replay".to_owned(), key: "k".to_owned(), request_hash: [1; 32] };
-    let start = || fixture.store.start(to.account, failed_since_start(to.subscription), Some(key.clone()), START);
+    let start = || fixture.store.start(to.account, failed_since_start(to.subscription), Some(key.clone()), None, START);
     let first = start().await.unwrap();
     while fixture.store.advance_bulk(START).await.unwrap().is_some() {}
     let again = start().await.unwrap();
@@ -118,7 +119,7 @@ async fn accounts_take_turns_at_their_replays() {
     fixture.execute("UPDATE deliveries SET state = 'failed'").await;
     let at = |seconds: u64| START + Duration::from_secs(seconds);
     let start = async |to: Receiver, seconds| {
-        fixture.store.start(to.account, failed_since_start(to.subscription), None, at(seconds)).await.unwrap();
+        fixture.store.start(to.account, failed_since_start(to.subscription), None, None, at(seconds)).await.unwrap();
     };
     start(first, 0).await;
     start(second, 0).await;
@@ -138,14 +139,17 @@ async fn a_delivery_is_sent_again_under_its_id_unless_a_worker_has_it() {
     let room = [Capacity { receiver: to, deliveries: 1 }];
     let leased = fixture.store.lease(&room, LEASE, START).await.unwrap();
     let id = leased[0].id;
-    let resend = || fixture.store.resend(to.account, to.subscription, id, None, START);
+    let resend = || fixture.store.resend(to.account, to.subscription, id, None, None, START);
     assert_eq!(resend().await.unwrap().value, Resent::UnderWay);
     fixture.execute("UPDATE deliveries SET state = 'delivered', leased_until = NULL, attempts = 3").await;
     assert_eq!(resend().await.unwrap().value, Resent::Queued);
     let again = fixture.store.lease(&room, LEASE, START).await.unwrap();
     assert_eq!((again[0].id, again[0].attempt, again[0].attempt_of_round), (id, 4, 1));
     let stranger = fixture.account().await;
-    assert_eq!(fixture.store.resend(stranger, to.subscription, id, None, START).await.unwrap().value, Resent::Unknown);
+    assert_eq!(
+        fixture.store.resend(stranger, to.subscription, id, None, None, START).await.unwrap().value,
+        Resent::Unknown
+    );
     fixture.execute("UPDATE webhook_subscriptions SET active = false").await;
     assert_eq!(resend().await.unwrap().value, Resent::Inactive);
 }

@@ -53,16 +53,16 @@ async fn a_file_arrives_is_told_how_to_be_read_and_is_imported_once() {
     assert_eq!(piece(&db, theirs, id, Part::File, 0).await, None);
     assert_eq!((db.store.due(10).await.unwrap(), lease(&db, mine, id).await), (vec![], None));
     let reading = Reading { map: [("sku".into(), "sku".into())].into(), ..Reading::default() };
-    assert!(!db.store.queue(theirs, id, &reading).await.unwrap());
-    assert!(db.store.queue(mine, id, &reading).await.unwrap());
-    assert!(!db.store.queue(mine, id, &Reading::default()).await.unwrap());
+    assert!(!db.store.queue(theirs, id, &reading, None, NOW).await.unwrap());
+    assert!(db.store.queue(mine, id, &reading, None, NOW).await.unwrap());
+    assert!(!db.store.queue(mine, id, &Reading::default(), None, NOW).await.unwrap());
     assert_eq!(db.store.due(10).await.unwrap(), [(mine, id)]);
 
     let asked = futures_util::future::join_all((0..6).map(|_| lease(&db, mine, id))).await;
     let held: Vec<_> = asked.into_iter().flatten().collect();
     assert_eq!(held.len(), 1);
     assert!(db.store.progress(held[0], 7, 60).await.unwrap());
-    assert!(!db.store.discard(mine, id).await.unwrap(), "somebody imports it");
+    assert!(!db.store.discard(mine, id, None, NOW).await.unwrap(), "somebody imports it");
     db.store.add_rejects(held[0], 0, b"refused".to_vec()).await.unwrap();
     let outcome = Outcome { lines: 3, rejected: 1, ..Outcome::default() };
     assert!(db.store.end(held[0], Ended::Done(outcome.clone()), NOW).await.unwrap());
@@ -79,7 +79,7 @@ async fn a_worker_whose_lease_ran_out_writes_nothing() {
     let db = fresh().await;
     let account = shop::account(&db.sql, "UTC").await;
     let id = ready(&db, account).await;
-    db.store.queue(account, id, &Reading::default()).await.unwrap();
+    db.store.queue(account, id, &Reading::default(), None, NOW).await.unwrap();
     let dead = lease(&db, account, id).await.unwrap();
     db.store.add_rejects(dead, 0, b"of the dead".to_vec()).await.unwrap();
     assert_eq!(db.store.due(10).await.unwrap(), []);
@@ -97,7 +97,7 @@ async fn a_worker_whose_lease_ran_out_writes_nothing() {
     assert!(db.store.end(next, Ended::Failed("no column for sku".into()), NOW).await.unwrap());
     assert_eq!(piece(&db, account, id, Part::File, 1).await.as_deref(), Some("sku\n"));
     assert!(!db.store.is_requested(account).await.unwrap());
-    assert!(db.store.queue(account, id, &Reading::default()).await.unwrap());
+    assert!(db.store.queue(account, id, &Reading::default(), None, NOW).await.unwrap());
     assert_eq!(UploadStore::find(&*db.store, account, id).await.unwrap().unwrap().error, None);
 }
 
@@ -112,14 +112,14 @@ async fn the_list_has_what_has_arrived_and_old_files_go() {
     let newest = page(None).await.unwrap();
     assert_eq!((newest.items[0].id, newest.next_cursor), (second, Some(second.0)));
     assert_eq!(page(newest.next_cursor).await.unwrap().items[0].id, first);
-    db.store.queue(account, second, &Reading::default()).await.unwrap();
+    db.store.queue(account, second, &Reading::default(), None, NOW).await.unwrap();
     assert_eq!(UploadStore::prune(&*db.store, NOW).await.unwrap(), 0);
     assert_eq!(UploadStore::prune(&*db.store, NOW + Duration::SECOND).await.unwrap(), 2);
     assert_eq!((state(&db, account, first).await, state(&db, account, second).await), (None, Some(State::Queued)));
     let left = "SELECT count(DISTINCT upload_id) FROM upload_pieces";
     assert_eq!(db.sql.query_one(left, &[]).await.unwrap().get::<_, i64>(0), 1);
-    assert!(db.store.discard(account, second).await.unwrap());
-    assert!(!db.store.discard(account, second).await.unwrap());
+    assert!(db.store.discard(account, second, None, NOW).await.unwrap());
+    assert!(!db.store.discard(account, second, None, NOW).await.unwrap());
 }
 
 #[tokio::test]
@@ -128,12 +128,12 @@ async fn jobs_are_asked_for_once_however_often_and_again_while_they_run() {
     let account = shop::account(&db.sql, "UTC").await;
     let take = async || JobRequests::lease(&*db.store, NOW, 60).await.unwrap();
     assert_eq!(take().await, None);
-    db.store.request(account, NOW).await.unwrap();
-    db.store.request(account, NOW).await.unwrap();
+    db.store.request(account, None, NOW).await.unwrap();
+    db.store.request(account, None, NOW).await.unwrap();
     let first = take().await.unwrap();
     assert_eq!((first.account, take().await), (account, None));
     // Data that comes in while they run is not in what they read.
-    db.store.request(account, NOW).await.unwrap();
+    db.store.request(account, None, NOW).await.unwrap();
     db.store.done(first).await.unwrap();
     assert!(db.store.is_requested(account).await.unwrap());
     let second = take().await.unwrap();

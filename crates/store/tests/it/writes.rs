@@ -86,7 +86,8 @@ async fn of_simultaneous_requests_one_writes_and_the_others_are_told() {
 
 async fn subscribe(db: &Database, account: AccountId, url: String) -> Result<SubscriptionId, CreateError> {
     let id = db.store.reserve_id().await.unwrap();
-    let new = NewSubscription { id, url, events: vec!["*".to_owned()], sealed_secret: vec![1, 2, 3], now: NOW };
+    let new =
+        NewSubscription { id, url, events: vec!["*".to_owned()], sealed_secret: vec![1, 2, 3], note: None, now: NOW };
     db.store.create(account, new, None).await.map(|written| written.value.subscription.id)
 }
 
@@ -105,9 +106,9 @@ async fn a_revoked_subscription_is_gone_makes_room_and_cannot_be_revoked_twice()
     let db = fresh().await;
     let (mine, theirs) = (shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await);
     let id = subscribe(&db, mine, "https://example.com/a".to_owned()).await.unwrap();
-    assert!(!WebhookStore::revoke(&*db.store, theirs, id, NOW).await.unwrap());
-    assert!(WebhookStore::revoke(&*db.store, mine, id, NOW).await.unwrap());
-    assert!(!WebhookStore::revoke(&*db.store, mine, id, NOW).await.unwrap());
+    assert!(!WebhookStore::revoke(&*db.store, theirs, id, None, NOW).await.unwrap());
+    assert!(WebhookStore::revoke(&*db.store, mine, id, None, NOW).await.unwrap());
+    assert!(!WebhookStore::revoke(&*db.store, mine, id, None, NOW).await.unwrap());
     assert_eq!(WebhookStore::list(&*db.store, mine).await.unwrap(), []);
 }
 
@@ -122,6 +123,7 @@ async fn a_subscription_created_under_a_key_is_shown_again_as_it_was_until_it_is
             url: "https://example.com/hook".into(),
             events: vec!["credits.low".into()],
             sealed_secret: format!("secret of {id}").into_bytes(),
+            note: None,
             now: NOW,
         };
         let key = IdempotencyKey { path: "/api/v1/webhooks".into(), key: key.into(), request_hash: [1; 32] };
@@ -132,17 +134,17 @@ async fn a_subscription_created_under_a_key_is_shown_again_as_it_was_until_it_is
     let first = create("a").await.unwrap().value;
     let id = first.subscription.id;
     let change = Change { events: Some(vec!["*".into()]), active: Some(false), ..Change::default() };
-    db.store.change(account, id, change, NOW).await.unwrap();
+    db.store.change(account, id, change, None, NOW).await.unwrap();
     let again = create("a").await.unwrap();
     assert_eq!((again.replayed, again.value.subscription.events.clone()), (true, vec!["credits.low".to_owned()]));
     assert!(again.value.subscription.active);
     assert_eq!(again.value.sealed_secret, first.sealed_secret);
-    let rotation = Rotation { sealed_secret: b"next".to_vec(), overlap_until: NOW, now: NOW };
+    let rotation = Rotation { sealed_secret: b"next".to_vec(), overlap_until: NOW, note: None, now: NOW };
     db.store.rotate(account, id, rotation, None).await.unwrap();
     assert!(superseded(&create("a").await), "a new secret is shown by its rotation alone");
 
     let second = create("b").await.unwrap().value.subscription.id;
-    assert!(db.store.revoke(account, second, NOW).await.unwrap());
+    assert!(db.store.revoke(account, second, None, NOW).await.unwrap());
     assert!(superseded(&create("b").await));
     assert_eq!(count(&db, "webhook_subscriptions").await, 2, "nothing is created again");
 }

@@ -48,7 +48,7 @@ async fn an_authorization_is_kept_hashed_and_sealed_and_comes_back_as_it_was() {
         assert_eq!(pending.shop.as_deref(), Some("example.myshopify.com"));
         assert!(pending.sealed_verifier.starts_with(b"oauth_verifier of row"));
     }
-    let made = world.service().complete(&owner(), Platform::Shopify, &query, None).await.unwrap().value;
+    let made = world.service().complete(&owner(), Platform::Shopify, &query, None, None).await.unwrap().value;
     assert_eq!((made.id, made.connected_at), (SHOP, START));
     let answers = world.platform.answers.lock().unwrap();
     let [begun, completed] = answers.authorizations.as_slice() else { panic!("{:?}", answers.authorizations) };
@@ -74,9 +74,9 @@ async fn under_a_key_an_authorization_is_begun_and_completed_once() {
     let kept = world.store.database().answers[0].1.to_string();
     assert!(!kept.contains(begun.value.url.as_str()), "the address holds the state");
 
-    let made = service.complete(&owner(), Platform::Shopify, &query, key("complete")).await.unwrap();
+    let made = service.complete(&owner(), Platform::Shopify, &query, key("complete"), None).await.unwrap();
     world.store.database().integration.as_mut().unwrap().last_sync_at = Some(START);
-    let again = service.complete(&owner(), Platform::Shopify, &query, key("complete")).await.unwrap();
+    let again = service.complete(&owner(), Platform::Shopify, &query, key("complete"), None).await.unwrap();
     assert_eq!((made.replayed, again.replayed), (false, true));
     assert_eq!(made.value, again.value, "as it was made, whatever became of it since");
     assert_eq!(world.platform.answers.lock().unwrap().authorizations.len(), 2, "one begun, one completed");
@@ -87,7 +87,7 @@ async fn what_was_refused_under_a_key_may_be_tried_again() {
     let world = World::empty(Platform::Shopify);
     let refused = world.service().authorize(&owner(), Platform::Tiendanube, None, random(1), key("begin")).await;
     assert!(matches!(refused, Err(AuthorizeFailure::NotConfigured(_))), "{refused:?}");
-    let refused = world.service().complete(&owner(), Platform::Shopify, "state=unknown", key("complete")).await;
+    let refused = world.service().complete(&owner(), Platform::Shopify, "state=unknown", key("complete"), None).await;
     assert!(matches!(refused, Err(CompleteFailure::InvalidState)), "{refused:?}");
     let given_up: Vec<_> = world.store.database().given_up.iter().map(|key| key.key.clone()).collect();
     assert_eq!(given_up, ["begin", "complete"]);
@@ -97,8 +97,8 @@ async fn what_was_refused_under_a_key_may_be_tried_again() {
 async fn a_state_is_good_once() {
     let world = World::empty(Platform::Shopify);
     let query = begin(&world.service(), 1).await;
-    world.service().complete(&owner(), Platform::Shopify, &query, None).await.unwrap();
-    let again = world.service().complete(&owner(), Platform::Shopify, &query, None).await;
+    world.service().complete(&owner(), Platform::Shopify, &query, None, None).await.unwrap();
+    let again = world.service().complete(&owner(), Platform::Shopify, &query, None, None).await;
     assert!(matches!(again, Err(CompleteFailure::InvalidState)), "{again:?}");
 }
 
@@ -114,16 +114,16 @@ async fn the_state_of_another_account_user_or_session_or_of_no_one_connects_noth
         Owner { account: ACCOUNT, by: Initiator { user: user(), session: Some(SessionId(1)) } },
     ];
     for stranger in strangers {
-        let refused = world.service().complete(&stranger, Platform::Shopify, &query, None).await;
+        let refused = world.service().complete(&stranger, Platform::Shopify, &query, None, None).await;
         assert!(matches!(refused, Err(CompleteFailure::InvalidState)), "{refused:?}");
     }
     for query in ["code=c", "code=c&state=", "code=c&state=unknown", &format!("{query}&state=x")] {
-        let refused = world.service().complete(&owner(), Platform::Shopify, query, None).await;
+        let refused = world.service().complete(&owner(), Platform::Shopify, query, None, None).await;
         assert!(matches!(refused, Err(CompleteFailure::InvalidState)), "{query}: {refused:?}");
     }
     assert!(world.store.database().tokens.is_none());
     // None of that used the owner's own state up.
-    world.service().complete(&owner(), Platform::Shopify, &query, None).await.unwrap();
+    world.service().complete(&owner(), Platform::Shopify, &query, None, None).await.unwrap();
 }
 
 #[tokio::test]
@@ -131,7 +131,7 @@ async fn a_state_expires() {
     let world = World::empty(Platform::Shopify);
     let query = begin(&world.service(), 1).await;
     world.pass(Duration::minutes(10));
-    let late = world.service().complete(&owner(), Platform::Shopify, &query, None).await;
+    let late = world.service().complete(&owner(), Platform::Shopify, &query, None, None).await;
     assert!(matches!(late, Err(CompleteFailure::InvalidState)), "{late:?}");
 }
 
@@ -140,12 +140,12 @@ async fn a_shop_in_another_currency_or_connected_elsewhere_is_refused() {
     let world = World::empty(Platform::Shopify);
     let query = begin(&world.service(), 1).await;
     world.platform.answers.lock().unwrap().currency = Some("BRL".parse().unwrap());
-    let refused = world.service().complete(&owner(), Platform::Shopify, &query, None).await;
+    let refused = world.service().complete(&owner(), Platform::Shopify, &query, None, None).await;
     assert!(matches!(refused, Err(CompleteFailure::CurrencyMismatch { .. })), "{refused:?}");
     world.platform.answers.lock().unwrap().currency = None;
     let query = begin(&world.service(), 2).await;
     world.store.database().connect_refusal = Some(ConnectError::ConnectedElsewhere);
-    let refused = world.service().complete(&owner(), Platform::Shopify, &query, None).await;
+    let refused = world.service().complete(&owner(), Platform::Shopify, &query, None, None).await;
     assert!(matches!(refused, Err(CompleteFailure::Connect(ConnectError::ConnectedElsewhere))), "{refused:?}");
     assert!(world.store.database().tokens.is_none());
 }
@@ -163,11 +163,11 @@ async fn a_sandbox_reaches_no_real_platform_and_other_platforms_are_not_configur
 #[tokio::test]
 async fn a_connection_is_given_back_and_forgotten() {
     let world = World::connected(Platform::Shopify);
-    assert!(world.service().disconnect(ACCOUNT, SHOP).await.unwrap());
-    assert!(world.service().disconnect(ACCOUNT, SHOP).await.unwrap(), "repeating it changes nothing");
+    assert!(world.service().disconnect(ACCOUNT, SHOP, None).await.unwrap());
+    assert!(world.service().disconnect(ACCOUNT, SHOP, None).await.unwrap(), "repeating it changes nothing");
     assert_eq!(world.platform.answers.lock().unwrap().given_back, 1);
     assert_eq!(world.store.revoke_reason(), Some(RevokeReason::Manual));
     assert!(world.store.database().tokens.is_none());
-    assert!(!world.service().disconnect(AccountId(8), SHOP).await.unwrap());
-    assert_eq!(world.service().sync(ACCOUNT, SHOP).await.unwrap(), Asked::Ended);
+    assert!(!world.service().disconnect(AccountId(8), SHOP, None).await.unwrap());
+    assert_eq!(world.service().sync(ACCOUNT, SHOP, None).await.unwrap(), Asked::Ended);
 }

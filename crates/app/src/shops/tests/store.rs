@@ -12,6 +12,7 @@ use async_trait::async_trait;
 use domain::{
     AccountId, InboxId, IntegrationId, PrivacyRequestId, StoreError,
     accounts::Platform,
+    audit::Entry,
     idempotency::{AnswerStore, IdempotencyError, IdempotencyKey},
     imports::{
         AdSource, AdSpendRow, AdSpendSummary, Changes, DocumentPart, DocumentSummary, ExpenseRow, ImportError,
@@ -213,7 +214,13 @@ impl ConnectionStore for FakeStore {
         Ok(made)
     }
 
-    async fn revoke(&self, _: AccountId, id: IntegrationId, revocation: Revocation) -> Result<Revoked, StoreError> {
+    async fn revoke(
+        &self,
+        _: AccountId,
+        id: IntegrationId,
+        revocation: Revocation,
+        _: Option<Entry>,
+    ) -> Result<Revoked, StoreError> {
         let mut database = self.database();
         let generation = database.tokens.as_ref().map(|tokens| tokens.generation);
         let Some(integration) = database.integration.as_mut().filter(|integration| integration.id == id) else {
@@ -344,7 +351,13 @@ impl SyncStore for FakeStore {
         Ok(())
     }
 
-    async fn hint(&self, _: AccountId, id: IntegrationId, _: OffsetDateTime) -> Result<bool, StoreError> {
+    async fn hint(
+        &self,
+        _: AccountId,
+        id: IntegrationId,
+        _: Option<Entry>,
+        _: OffsetDateTime,
+    ) -> Result<bool, StoreError> {
         let mut database = self.database();
         let known = database.integration.as_ref();
         let is_there = known.is_some_and(|known| known.id == id && known.revoked_at.is_none());

@@ -68,6 +68,7 @@ fn line(source: &Source<'_>, metric: Metric, around: DayRange, judged: &[JudgedD
         scale,
         days: labels(writer, &dates),
         marks: marks.collect(),
+        remarks: vec![],
         is_open: false,
         key: [Some(called), None, high.iter().any(Option::is_some).then(|| writer.say("line-expected")), None],
         before: values.iter().map(|_| None).collect(),

@@ -161,6 +161,7 @@ fn line(writer: &Writer, daily: &[(Date, Figures)]) -> Line {
         scale,
         days: labels(writer, &dates),
         marks: vec![],
+        remarks: vec![],
         is_open: true,
         key: [Some(called), None, None, None],
         low: nothing.clone(),

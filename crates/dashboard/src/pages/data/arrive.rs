@@ -55,7 +55,7 @@ async fn arrive(state: &State, account: AccountId, kind: Kind, field: Field) -> 
             Ok(id)
         }
         Err(error) => {
-            state.uploads.discard(account, id).await?;
+            state.uploads.discard(account, id, None, (state.clock)()).await?;
             Err(error)
         }
     }

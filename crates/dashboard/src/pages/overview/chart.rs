@@ -4,6 +4,7 @@ use domain::{
     freshness::Dated,
     metric_days::JudgedDay,
     metrics::Sums,
+    notes::Note,
     periods::{Change, Comparison, days, shifted},
     profit::{DayRange, Snapshot},
 };
@@ -14,7 +15,7 @@ use url::Url;
 use super::Query;
 use crate::{
     pages::{
-        days::{labels, mark, range_of, tick},
+        days::{labels, mark, range_of, remarks, tick},
         figures, panel,
     },
     parts::chart::{Line, Name, Scale, Series},
@@ -38,6 +39,8 @@ pub struct Source<'a> {
     pub profit: &'a Dated<Vec<Snapshot>>,
     pub compared: &'a [Snapshot],
     pub expected: &'a Dated<Vec<JudgedDay>>,
+    /// What people wrote about the days.
+    pub notes: &'a [Note],
     pub sums: (&'a Sums, Option<&'a Sums>),
     pub api: &'a Url,
 }
@@ -140,6 +143,7 @@ impl Source<'_> {
                 .enumerate()
                 .filter_map(|(slot, day)| mark(writer, self.query.metric, slot, &day.judged?, day.value?))
                 .collect(),
+            remarks: remarks(writer, self.notes, &all.iter().map(|day| day.date).collect::<Vec<_>>()),
             names: names.into_iter().flatten().collect(),
             key: [
                 Some(called),

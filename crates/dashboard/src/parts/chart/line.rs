@@ -27,6 +27,16 @@ pub struct Mark {
     pub text: String,
 }
 
+/// What people wrote about a slot's day.
+#[derive(Debug, Clone)]
+pub struct Remark {
+    pub slot: usize,
+    pub address: String,
+    /// What a screen reader says; begins with the text.
+    pub label: String,
+    pub text: String,
+}
+
 /// What stands at the end of a line.
 #[derive(Debug, Clone)]
 pub struct Name {
@@ -55,6 +65,7 @@ pub struct Line {
     pub high: Series,
     pub before: Series,
     pub marks: Vec<Mark>,
+    pub remarks: Vec<Remark>,
     pub names: Vec<Name>,
     /// What each line is called, where there is no room at its end: the line, the open day, the band, the comparison.
     pub key: [Option<String>; 4],
@@ -146,6 +157,7 @@ pub fn line(chart: &Line) -> Markup {
                         text class=(if name.is_main { "lbl s1" } else { "lbl" }) x="100%" dx="4" y=(short(y, 1)) dy=".35em" { (name.text) }
                     }
                 }
+                @for one in &chart.remarks { (remark(chart, one)) }
                 @for mark in &chart.marks { (anomaly(chart, mark)) }
             }
             (key(&chart.key))
@@ -199,6 +211,19 @@ fn anomaly(chart: &Line, mark: &Mark) -> Markup {
     }
 }
 
+/// A dotted upright with its words at the top.
+fn remark(chart: &Line, remark: &Remark) -> Markup {
+    let x = chart.x(remark.slot) * 100.0;
+    // In the right half the words stand to the left.
+    let (class, dx) = if x > 50.0 { ("halo end", "-6") } else { ("halo", "6") };
+    html! {
+        a href=(remark.address) aria-label=(remark.label) {
+            line.rule x1=(percent(x)) x2=(percent(x)) y1=(short(TOP + 18.0, 0)) y2=(short(TOP + PLOT, 0)) {}
+            text class=(class) x=(percent(x)) dx=(dx) y=(short(TOP + 10.0, 0)) { (remark.text) }
+        }
+    }
+}
+
 fn key(key: &[Option<String>; 4]) -> Markup {
     const SAMPLES: [(&str, &str); 4] =
         [("line", "M0 5h18"), ("line open", "M0 5h18"), ("band", "M0 0h18v10H0z"), ("prev", "M0 5h18")];
@@ -231,6 +256,7 @@ mod tests {
             high: nothing.clone(),
             before: nothing,
             marks: vec![],
+            remarks: vec![],
             names: vec![],
             key: [Some("profit".into()), None, None, None],
         }
@@ -263,6 +289,19 @@ mod tests {
         let chart = Line { names: vec![name(5.0, "b"), name(5.1, "a")], ..chart(vec![Some(1.0)]) };
         let placed: Vec<_> = chart.placed().into_iter().map(|(y, name)| (short(y, 2), name.text.clone())).collect();
         assert_eq!(placed, [("121.68".to_owned(), "a".to_owned()), ("137.68".to_owned(), "b".to_owned())]);
+    }
+
+    #[test]
+    fn what_was_written_about_a_day_stands_at_its_top_and_leads_there() {
+        let remark = Remark {
+            slot: 1,
+            address: "/profit/2026-11-03".into(),
+            label: "Ads <off>".into(),
+            text: "Ads <off>".into(),
+        };
+        let drawn = line(&Line { remarks: vec![remark], ..chart(vec![Some(0.0), Some(10.0)]) }).into_string();
+        assert!(drawn.contains(r#"<line class="rule" x1="75%" x2="75%""#) && drawn.contains("halo end"), "{drawn}");
+        assert!(drawn.contains("Ads &lt;off&gt;") && drawn.contains(r#"href="/profit/2026-11-03""#), "{drawn}");
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub async fn connect(
     let Begun { url, state_expires_at } = service.authorize(&owner, provider, shop, random, None).await?.value;
     println!("Open this address as the owner of the shop, by {}:\n\n  {url}\n", rfc3339(state_expires_at));
     let query = received(listener, path).await?;
-    let Integration { id, shop, .. } = service.complete(&owner, provider, &query, None).await?.value;
+    let Integration { id, shop, .. } = service.complete(&owner, provider, &query, None, None).await?.value;
     println!(
         "Connected {shop} as connection {id}. Its history is read by any process that works (`api up`, `api work`)."
     );

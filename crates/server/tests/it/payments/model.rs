@@ -235,7 +235,7 @@ async fn take(world: &mut World, model: &mut Expected, step: &Step) {
                 top_up_amount: Some(credits),
                 monthly_cap: Some(*cap),
             };
-            AutoTopupStore::change(&*world.store, world.account, change, now).await.unwrap();
+            AutoTopupStore::change(&*world.store, world.account, change, None, now).await.unwrap();
             model.change(*enabled, *threshold, credits, *cap, now);
         }
         Step::Fault(fault) => world.gateway.set_fault(*fault),

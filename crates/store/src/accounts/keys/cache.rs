@@ -19,6 +19,7 @@ use std::{
 use async_trait::async_trait;
 use domain::{
     AccountId, KeyId, StoreError,
+    audit::Entry,
     error::Chain,
     keys::{KeyHash, KeyRecord, KeyStore, NewKey, Successor},
 };
@@ -306,9 +307,10 @@ impl KeyStore for KeyCache {
         &self,
         account: AccountId,
         id: KeyId,
+        note: Option<Entry>,
         now: OffsetDateTime,
     ) -> Result<Option<KeyRecord>, StoreError> {
-        let revoked = KeyStore::revoke(&self.store, account, id, now).await?;
+        let revoked = KeyStore::revoke(&self.store, account, id, note, now).await?;
         if let Some(record) = &revoked {
             self.drop_key(record.hash);
         }
@@ -351,6 +353,7 @@ mod tests {
             expires_at: None,
             revoked_at: None,
             last_used_at: None,
+            made_by: None,
         }
     }
 

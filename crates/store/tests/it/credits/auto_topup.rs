@@ -30,7 +30,7 @@ async fn recharging(db: &Database) -> AccountId {
 
 async fn enable(db: &Database, payer: AccountId) -> AutoTopup {
     let change = AutoTopupChange { enabled: true, threshold: Some(100), top_up_amount: Some(500), monthly_cap: None };
-    db.store.change(payer, change, START).await.unwrap()
+    db.store.change(payer, change, None, START).await.unwrap()
 }
 
 async fn spend(db: &Database, payer: AccountId, amount: i64, key: &str) {
@@ -220,14 +220,14 @@ async fn queue(db: &Database, payer: AccountId) -> Vec<String> {
 async fn switching_it_on_below_the_threshold_charges() {
     let db = fresh().await;
     let payer = account(&db.sql, 99).await;
-    db.store.change(payer, settings(false, 100, 500), START).await.unwrap();
+    db.store.change(payer, settings(false, 100, 500), None, START).await.unwrap();
     assert_eq!(queue(&db, payer).await, [""; 0]);
-    db.store.change(payer, settings(true, 100, 500), START).await.unwrap();
+    db.store.change(payer, settings(true, 100, 500), None, START).await.unwrap();
     assert_eq!(queue(&db, payer).await, ["(pending,500,\"\",0)"]);
     let enough = account(&db.sql, 100).await;
-    db.store.change(enough, settings(true, 100, 500), START).await.unwrap();
+    db.store.change(enough, settings(true, 100, 500), None, START).await.unwrap();
     assert_eq!(queue(&db, enough).await, [""; 0]);
-    db.store.change(enough, settings(true, 101, 500), START).await.unwrap();
+    db.store.change(enough, settings(true, 101, 500), None, START).await.unwrap();
     assert_eq!(queue(&db, enough).await, ["(pending,500,\"\",0)"], "a higher threshold is not reached");
 }
 
@@ -255,7 +255,7 @@ async fn a_charge_that_waits_follows_the_settings() {
     spend(&db, payer, 950, "a").await;
     let held = lease(&db, START).await[0].charge;
     db.store.leave(held, Left::Waiting { until: START + Duration::days(20) }, START).await.unwrap();
-    let change = async |change, minutes| db.store.change(payer, change, START + MINUTE * minutes).await.unwrap();
+    let change = async |change, minutes| db.store.change(payer, change, None, START + MINUTE * minutes).await.unwrap();
     change(settings(true, 100, 1_000), 1).await;
     assert_eq!(queue(&db, payer).await, ["(pending,1000,\"\",1)"]);
     change(AutoTopupChange { monthly_cap: Some(Some(50_000)), ..settings(true, 100, 1_000) }, 2).await;
@@ -280,7 +280,7 @@ async fn a_charge_that_was_sent_does_not_follow_the_settings() {
     let held = lease(&db, START).await[0].charge;
     assert!(db.store.sending(held, &terms()).await.unwrap());
     for change in [settings(true, 200, 1_000), settings(false, 200, 1_000)] {
-        db.store.change(payer, change, START + MINUTE).await.unwrap();
+        db.store.change(payer, change, None, START + MINUTE).await.unwrap();
         assert_eq!(queue(&db, payer).await, ["(pending,500,\"\",0)"]);
     }
     assert!(matches!(db.store.settle(paid(held), START + MINUTE).await.unwrap(), Settled::Credited(_)));
@@ -290,7 +290,7 @@ async fn a_charge_that_was_sent_does_not_follow_the_settings() {
 async fn a_top_up_that_does_not_reach_the_threshold_is_followed_by_another() {
     let db = fresh().await;
     let payer = account(&db.sql, 1_000).await;
-    db.store.change(payer, settings(true, 900, 500), START).await.unwrap();
+    db.store.change(payer, settings(true, 900, 500), None, START).await.unwrap();
     spend(&db, payer, 1_000, "a").await;
     let charge = lease(&db, START).await[0].charge;
     db.store.sending(charge, &terms()).await.unwrap();
@@ -302,7 +302,7 @@ async fn a_top_up_that_does_not_reach_the_threshold_is_followed_by_another() {
 async fn a_card_that_pays_by_hand_ends_the_count_of_failures_and_is_charged_while_there_is_too_little() {
     let db = fresh().await;
     let payer = account(&db.sql, 0).await;
-    db.store.change(payer, settings(true, 900, 500), START).await.unwrap();
+    db.store.change(payer, settings(true, 900, 500), None, START).await.unwrap();
     let charge = lease(&db, START).await[0].charge;
     let left = Left::Failed { reason: "card_declined".to_owned(), retry_at: START + Duration::DAY };
     db.store.leave(charge, left, START).await.unwrap();
@@ -338,7 +338,7 @@ async fn a_card_is_not_charged_for_a_run_that_cost_nothing() {
     let price = CreditAmount::new(5).unwrap();
     let run = async |credits: i64| {
         let payer = account(&db.sql, credits).await;
-        db.store.change(payer, settings(true, 50, 500), START).await.unwrap();
+        db.store.change(payer, settings(true, 50, 500), None, START).await.unwrap();
         let claim = db.store.start(payer, price, START).await.unwrap().unwrap();
         assert_eq!(books(&db.sql, payer).await.balance, credits - 5);
         (payer, claim)
@@ -347,7 +347,7 @@ async fn a_card_is_not_charged_for_a_run_that_cost_nothing() {
     let (refunded, claim) = run(54).await;
     assert_eq!(queue(&db, refunded).await, [""; 0]);
     // Nor by anything else that looks at the balance meanwhile.
-    db.store.change(refunded, settings(true, 51, 500), START).await.unwrap();
+    db.store.change(refunded, settings(true, 51, 500), None, START).await.unwrap();
     assert!(db.store.debit(debit(refunded, 60, "too-much"), START).await.is_err());
     assert_eq!(queue(&db, refunded).await, [""; 0]);
     assert!(db.store.fail(&claim, "timeout", START).await.unwrap());

@@ -35,7 +35,7 @@ async fn the_balance_is_locked_before_anything_else() {
     let db = fresh().await;
     let payer = account(&db.sql, 1_000).await;
     let change = AutoTopupChange { enabled: true, threshold: Some(990), top_up_amount: Some(500), monthly_cap: None };
-    db.store.change(payer, change, START).await.unwrap();
+    db.store.change(payer, change, None, START).await.unwrap();
     db.store.debit(debit(payer, 50, "a"), START).await.unwrap();
     let charge = db.store.lease(START, START, 1).await.unwrap()[0].charge;
     let run = db.store.start(payer, price(), START).await.unwrap().unwrap();
@@ -70,7 +70,7 @@ async fn the_balance_is_locked_before_anything_else() {
     assert!(waits!(db.store.start(payer, price(), START)).unwrap().is_none());
     let left = Left::Failed { reason: "declined".to_owned(), retry_at: START };
     waits!(db.store.leave(charge, left, START)).unwrap();
-    waits!(db.store.change(payer, change, START)).unwrap();
+    waits!(db.store.change(payer, change, None, START)).unwrap();
     assert!(waits!(db.store.fail(&run, "timeout", START)).unwrap());
     assert_eq!(books(&db.sql, payer).await.balance, 1_450);
 }
@@ -125,7 +125,7 @@ async fn an_account_without_a_balance_has_an_empty_one() {
     assert_eq!((books(&db.sql, granted).await.balance, books(&db.sql, paying).await.balance), (5, 500));
     let recharged = nothing().await;
     let change = AutoTopupChange { enabled: true, threshold: Some(1), top_up_amount: Some(500), monthly_cap: None };
-    assert!(db.store.change(recharged, change, START).await.unwrap().enabled);
+    assert!(db.store.change(recharged, change, None, START).await.unwrap().enabled);
     assert_eq!(shop::rows(&db.sql, recharged, "state", "auto_topups").await, ["(pending)"]);
     let by = Actor { name: "ana".into(), kind: ActorKind::Admin };
     assert_eq!(db.store.pause(nothing().await, &by, "r", START).await.unwrap(), domain::ai::AccessChange::Made);

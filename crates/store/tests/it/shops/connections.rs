@@ -77,7 +77,7 @@ async fn a_second_shop_of_a_platform_and_a_shop_of_another_account_are_refused_w
     // Another platform's shop of the same number is another shop.
     connect(&db.store, theirs, Platform::Tiendanube, "a", NOW).await.unwrap();
     // Free again once it was disconnected there.
-    db.store.revoke(mine, id, MANUAL).await.unwrap();
+    db.store.revoke(mine, id, MANUAL, None).await.unwrap();
     connect(&db.store, theirs, Platform::Shopify, "a", NOW).await.unwrap();
     let late = connect(&db.store, mine, Platform::Shopify, "a", NOW).await;
     assert!(matches!(late, Err(ConnectError::ConnectedElsewhere)), "{late:?}");
@@ -104,10 +104,10 @@ async fn a_connection_ends_once_with_both_events_and_everything_of_it() {
     let due = db.store.due(NOW, 10).await.unwrap()[0];
     let leased = SyncStore::lease(&*db.store, due, 60).await.unwrap().unwrap();
     let end = Revocation { reason: RevokeReason::Uninstalled, generation: None, now: NOW };
-    assert_eq!(db.store.revoke(mine, id, end).await.unwrap(), Revoked::Now);
-    assert_eq!(db.store.revoke(mine, id, MANUAL).await.unwrap(), Revoked::Unchanged);
+    assert_eq!(db.store.revoke(mine, id, end, None).await.unwrap(), Revoked::Now);
+    assert_eq!(db.store.revoke(mine, id, MANUAL, None).await.unwrap(), Revoked::Unchanged);
     let stranger = account(&db).await;
-    assert_eq!(db.store.revoke(stranger, id, MANUAL).await.unwrap(), Revoked::Unknown);
+    assert_eq!(db.store.revoke(stranger, id, MANUAL, None).await.unwrap(), Revoked::Unknown);
     let ended = IntegrationStore::find(&*db.store, mine, id).await.unwrap().unwrap();
     assert_eq!((ended.status(NOW), ended.revoke_reason), (Status::Revoked, Some(RevokeReason::Uninstalled)));
     assert_eq!((ended.owner_of.as_slice(), ended.reconnect_needed()), ([].as_slice(), false));
@@ -118,7 +118,7 @@ async fn a_connection_ends_once_with_both_events_and_everything_of_it() {
     assert_eq!(events(&db, mine).await[1..], [revoked, twin.to_owned()]);
     // Nobody reads it any more, nor is told to.
     assert!(!db.store.heartbeat(leased.lease, 60).await.unwrap());
-    assert!(!db.store.hint(mine, id, NOW).await.unwrap());
+    assert!(!db.store.hint(mine, id, None, NOW).await.unwrap());
     assert_eq!(db.store.due(NOW + Duration::days(1), 10).await.unwrap(), []);
     assert_eq!(SyncStore::lease(&*db.store, due, 60).await.unwrap(), None);
     // The same shop again is the same connection.
@@ -140,10 +140,10 @@ async fn the_first_connection_owns_what_it_can_say_and_the_next_takes_over() {
     assert_eq!(owned(&db, mine, shopify).await, [Fact::Cost]);
     let nube = connect(&db.store, mine, Platform::Tiendanube, "3", NOW + Duration::DAY).await.unwrap();
     assert_eq!(owned(&db, mine, nube).await, []);
-    db.store.revoke(mine, shopify, MANUAL).await.unwrap();
+    db.store.revoke(mine, shopify, MANUAL, None).await.unwrap();
     assert_eq!(owned(&db, mine, nube).await, [Fact::Cost]);
     assert_eq!(owned(&db, mine, meli).await, [Fact::Stock]);
-    db.store.revoke(mine, meli, MANUAL).await.unwrap();
+    db.store.revoke(mine, meli, MANUAL, None).await.unwrap();
     assert_eq!(owned(&db, mine, nube).await, [Fact::Cost, Fact::Stock]);
     // Whoever comes back does not take away what another owns by now.
     connect(&db.store, mine, Platform::Mercadolibre, "1", NOW + Duration::WEEK).await.unwrap();
@@ -192,7 +192,7 @@ async fn a_suspension_is_noted_once_and_its_end_makes_the_connection_due() {
     let now = IntegrationStore::find(&*db.store, mine, id).await.unwrap().unwrap();
     assert_eq!((now.scopes, now.missing_scopes), (found.scopes.clone(), vec![]));
     assert_eq!((now.history_from, now.buyer_data, now.suspended), (None, BuyerData::Full, false));
-    db.store.revoke(mine, id, MANUAL).await.unwrap();
+    db.store.revoke(mine, id, MANUAL, None).await.unwrap();
     assert!(!db.store.suspend(mine, id, true, NOW).await.unwrap());
     let late = Description { history_from: Some(datetime!(2020-01-01 0:00 UTC)), ..found };
     db.store.describe(mine, id, late).await.unwrap();

@@ -103,7 +103,7 @@ async fn a_privacy_request_reaches_everybody_who_was_connected_and_other_hooks_o
     let db = fresh().await;
     let before = connected(&db, "a").await;
     let end = Revocation { reason: RevokeReason::Uninstalled, generation: None, now: NOW };
-    db.store.revoke(before.account, before.integration, end).await.unwrap();
+    db.store.revoke(before.account, before.integration, end, None).await.unwrap();
     assert_eq!(receive(&db, hook("a", "1", order("1"))).await, Received::UnknownShop);
     let now = connected(&db, "a").await;
     assert_eq!(receive(&db, hook("a", "2", order("1"))).await, Received::Stored);

@@ -55,7 +55,8 @@ pub async fn connect(
     let shop = format!("{shop_id}.example.com");
     let id = store.reserve(account, provider, &shop).await?;
     let (shop_id, tokens) = (shop_id.to_owned(), tokens("first"));
-    let connection = NewConnection { id, provider, shop_id, shop, description: description(), tokens, key: None };
+    let connection =
+        NewConnection { id, provider, shop_id, shop, description: description(), tokens, key: None, note: None };
     store.connect(account, connection, now).await?;
     Ok(id)
 }

@@ -89,14 +89,14 @@ async fn a_hint_makes_a_connection_due_at_once_also_while_it_is_read() {
     let db = fresh().await;
     let (account, id, leased) = reading(&db).await;
     let stranger = shop::account(&db.sql, "UTC").await;
-    assert!(!db.store.hint(stranger, id, NOW).await.unwrap());
-    assert!(db.store.hint(account, id, NOW).await.unwrap());
+    assert!(!db.store.hint(stranger, id, None, NOW).await.unwrap());
+    assert!(db.store.hint(account, id, None, NOW).await.unwrap());
     SyncStore::release(&*db.store, leased, NOW + Duration::HOUR).await.unwrap();
     assert_eq!(db.store.due(NOW, 10).await.unwrap().len(), 1);
     let again = lease(&db, id).await.unwrap();
     SyncStore::release(&*db.store, again.lease, NOW + Duration::HOUR).await.unwrap();
     assert_eq!(db.store.due(NOW + Duration::minutes(59), 10).await.unwrap(), []);
-    assert!(db.store.hint(account, id, NOW + Duration::MINUTE).await.unwrap());
+    assert!(db.store.hint(account, id, None, NOW + Duration::MINUTE).await.unwrap());
     assert_eq!(db.store.due(NOW + Duration::MINUTE, 10).await.unwrap().len(), 1);
 }
 

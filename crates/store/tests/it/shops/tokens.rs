@@ -63,13 +63,13 @@ async fn a_refusal_of_old_tokens_does_not_end_a_connection_that_was_made_again()
     assert_eq!(connect(&db.store, mine, Platform::Shopify, "a", NOW).await.unwrap(), id);
     let refused =
         |generation| Revocation { reason: RevokeReason::TokenExpired, generation: Some(generation), now: NOW };
-    assert_eq!(db.store.revoke(mine, id, refused(1)).await.unwrap(), Revoked::Unchanged);
+    assert_eq!(db.store.revoke(mine, id, refused(1), None).await.unwrap(), Revoked::Unchanged);
     assert!(!db.store.renew(lease, tokens("old"), vec![]).await.unwrap());
     assert_eq!(TokenStore::find(&*db.store, mine, id).await.unwrap().unwrap().generation, 2);
     assert_eq!(TokenStore::find(&*db.store, theirs, id).await.unwrap(), None);
     assert_eq!(TokenStore::lease(&*db.store, theirs, id, 2, 60).await.unwrap(), None);
 
-    assert_eq!(db.store.revoke(mine, id, refused(2)).await.unwrap(), Revoked::Now);
+    assert_eq!(db.store.revoke(mine, id, refused(2), None).await.unwrap(), Revoked::Now);
     assert_eq!(TokenStore::find(&*db.store, mine, id).await.unwrap(), None);
     assert_eq!(TokenStore::lease(&*db.store, mine, id, 2, 60).await.unwrap(), None);
     let kept: i64 = db
