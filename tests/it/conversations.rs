@@ -10,22 +10,24 @@ use crate::service::{Process, Service};
 
 /// Far above what any wait here takes.
 const PATIENCE: Duration = Duration::from_secs(60);
-const SECRET: &str = "app secret";
-const PROFILE: &str = "17841400000000001";
+pub const SECRET: &str = "app secret";
+pub const PROFILE: &str = "17841400000000001";
+
+/// The settings of the app that hooks come from.
+pub const APP: [(&str, &str); 2] = [("BAS_META_APP_SECRET", SECRET), ("BAS_META_VERIFY_TOKEN", "token")];
 
 async fn start() -> Service {
-    let settings = [("BAS_META_APP_SECRET", SECRET), ("BAS_META_VERIFY_TOKEN", "token")];
-    Service::start_with(&settings).await
+    Service::start_with(&APP).await
 }
 
 /// A worker whose network is away.
-fn work(service: &Service) -> Process {
+pub fn work(service: &Service) -> Process {
     let mut work = service.api(&["work"]);
     work.env("BAS_META_APP_SECRET", SECRET).env("BAS_META_VERIFY_TOKEN", "token");
     Process::start(work.env("BAS_META_BASE_URL", "http://127.0.0.1:9"))
 }
 
-fn connect(service: &Service, account: i64, profile: &str) -> bool {
+pub fn connect(service: &Service, account: i64, profile: &str) -> bool {
     let account = account.to_string();
     let args = ["social", "connect", "--account", &account, "--channel", "instagram", "--profile", profile];
     let mut command = service.api(&args);
@@ -34,13 +36,13 @@ fn connect(service: &Service, account: i64, profile: &str) -> bool {
     child.wait().unwrap().success()
 }
 
-fn comment(id: &str, text: &str) -> String {
+pub fn comment(id: &str, text: &str) -> String {
     let value = json!({"id": id, "text": text, "from": {"id": "1000001", "username": "ana"}, "media": {"id": "18"}});
     let entry = json!({"id": PROFILE, "changes": [{"field": "comments", "value": value}]});
     json!({"object": "instagram", "entry": [entry]}).to_string()
 }
 
-async fn hook(service: &Service, body: &str, secret: &str) -> u16 {
+pub async fn hook(service: &Service, body: &str, secret: &str) -> u16 {
     let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes()), body.as_bytes());
     let signature: String = tag.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
     let request = service.process.request(Method::POST, "/hooks/social/meta");

@@ -2,6 +2,7 @@
 
 mod account;
 mod alerts;
+mod conversations;
 mod credits;
 mod data;
 mod details;
@@ -101,6 +102,26 @@ const ROUTES: &[(&str, &str, Needs)] = &[
     ("GET", "/inventory/1", ANY),
     ("GET", "/ads", ANY),
     ("GET", "/creatives", ANY),
+    ("GET", "/conversations", ANY),
+    (
+        "GET",
+        "/conversations?status=open&channel=instagram&category=spam&reply_state=held&waiting=true&vip=false&cursor=9",
+        ANY,
+    ),
+    ("POST", "/conversations/stop", CHANGES),
+    ("GET", "/conversations/settings", ANY),
+    ("POST", "/conversations/settings", OWNS),
+    ("GET", "/conversations/templates", ANY),
+    ("GET", "/conversations/templates?category=spam&language=es&state=draft&cursor=9", ANY),
+    ("POST", "/conversations/templates", CHANGES),
+    ("GET", "/conversations/templates/1", ANY),
+    ("POST", "/conversations/templates/1", CHANGES),
+    ("POST", "/conversations/templates/1/state", CHANGES),
+    ("POST", "/conversations/templates/1/delete", CHANGES),
+    ("GET", "/conversations/1", ANY),
+    ("POST", "/conversations/1", CHANGES),
+    ("POST", "/conversations/1/answer", CHANGES),
+    ("POST", "/conversations/1/judgement", CHANGES),
     ("GET", "/reorder", ANY),
     ("POST", "/reorder/1", CHANGES),
     ("GET", "/customers", ANY),

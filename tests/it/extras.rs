@@ -1,5 +1,5 @@
 //! What the demo shop lacks, made by the forms of the pages: an alert rule, a webhook with a delivery that failed, an API key,
-//! and files, lines of one of which were refused.
+//! files, lines of one of which were refused, and a comment whose answer waits for a person.
 
 use std::time::{Duration, Instant};
 
@@ -72,6 +72,7 @@ impl Owner<'_> {
         let made = location(&self.post("/alerts", &rule).await);
         found.push(made.split('?').next().unwrap().to_owned());
         found.extend(self.webhook(receiver).await);
+        found.extend(self.conversation(name).await);
         assert_eq!(self.post("/keys", &format!("name={name}&ends=90&read=on")).await.status(), 200);
         let mut found: Vec<_> = found.into_iter().map(|address| (address, self.cookie.to_owned())).collect();
         found.push(("/confirm?next=%2Fkeys".to_owned(), self.late_session().await));
@@ -110,6 +111,39 @@ impl Owner<'_> {
             deliveries.push(location(&sent));
         }
         [deliveries.swap_remove(0), format!("/webhooks/{id}/replay?from=2020-01-01&to=2099-01-01&which=all")]
+    }
+
+    /// A template with a version in use and a draft, and a conversation that the bot would answer with it.
+    async fn conversation(&self, name: &str) -> [String; 2] {
+        let limits = "threshold=0.95&per_user_day=3&per_post_hour=30&per_account_hour=60&auto=price_question";
+        let set = format!("mode=approve&{limits}&opt_out_words={name}&mon=09:00-13:00,15:00-19:00");
+        assert_eq!(self.post("/conversations/settings", &set).await.status(), 303);
+        let about = format!("name={name}&category=price_question&language=es");
+        let made = location(&self.post("/conversations/templates", &format!("{about}&variation1=Hola")).await);
+        let template = made.split('?').next().unwrap().to_owned();
+        location(&self.post(&format!("{template}/state"), "state=approved").await);
+        location(&self.post(&template, &format!("{about}&variation1=Hola&variation2=Buenas")).await);
+        let begun = "WITH began AS (
+                INSERT INTO conversations (account_id, channel, external_id, social_account_id, author_external_id, username,
+                    category, language, decided_comment_id, position, messages_count, waiting_since, created_at, updated_at)
+                VALUES ($1, 'instagram', $2, 1, '1000001', $2, 'price_question', 'es', $2, 0, 1, now(), now(), now())
+                RETURNING account_id, id),
+            said AS (
+                INSERT INTO conversation_messages (account_id, conversation_id, channel, external_id, direction, author, body,
+                    fingerprint, sent_at)
+                SELECT account_id, id, 'instagram', $2, 'in', 'customer', '<b>precio</b>', sha256(''), now() FROM began),
+            decided AS (
+                INSERT INTO auto_replies (account_id, channel, comment_id, conversation_id, state, reason, author, actor, mode,
+                    category, language, confidence, hits, comment_hash, template_id, template_version, message, decided_at)
+                SELECT account_id, 'instagram', $2, id, 'held', 'needs_approval', 'bot', 'bot', 'approve', 'price_question',
+                    'es', 0.97, '{precio}', sha256(''), $3, 1, 'Hola', now() FROM began)
+            SELECT id FROM began";
+        let template_id: i64 = template.rsplit('/').next().unwrap().parse().unwrap();
+        let id: i64 = self.sql.query_one(begun, &[&self.account, &name, &template_id]).await.unwrap().get(0);
+        let newest = "UPDATE conversations SET position = (SELECT max(id) FROM conversation_messages
+            WHERE account_id = $1 AND conversation_id = $2) WHERE account_id = $1 AND id = $2";
+        assert_eq!(self.sql.execute(newest, &[&self.account, &id]).await.unwrap(), 1);
+        [template, format!("/conversations/{id}")]
     }
 
     /// The cookie of a session whose owner has to prove again who it is.

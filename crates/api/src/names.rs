@@ -92,6 +92,7 @@ types! {
     CommentCategoryName => social::Category::NAMES;
     /// What the bot may answer by itself.
     QuestionName => &["price_question", "shipping_question", "stock_question"];
+    ReplyStateName => social::ReplyState::NAMES;
     TongueName => social::Tongue::NAMES;
     TemplateStateName => social::templates::TemplateState::NAMES;
     MetricName => Metric::NAMES;

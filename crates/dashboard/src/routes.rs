@@ -29,6 +29,8 @@ pub const READS: &[&str] = &[
     "/api/v1/alerts/{id}",
     "/api/v1/alerts/{id}/firings",
     "/api/v1/anomalies",
+    "/api/v1/conversations",
+    "/api/v1/conversations/{id}",
     "/api/v1/creatives",
     "/api/v1/credits",
     "/api/v1/credits/transactions",
@@ -41,7 +43,10 @@ pub const READS: &[&str] = &[
     "/api/v1/metrics",
     "/api/v1/profit",
     "/api/v1/reorder",
+    "/api/v1/reply-templates",
+    "/api/v1/reply-templates/{id}",
     "/api/v1/risks",
+    "/api/v1/social/settings",
     "/api/v1/usage",
     "/api/v1/webhooks",
     "/api/v1/webhooks/{id}/deliveries",
@@ -111,6 +116,20 @@ table! {
     POST "/reorder/{id}", Access::Member(Act::Change) => pages::reorder::decide;
     GET "/ads", Access::Member(Act::Look) => pages::ads::get;
     GET "/creatives", Access::Member(Act::Look) => pages::creatives::get;
+    GET "/conversations", Access::Member(Act::Look) => pages::conversations::get;
+    POST "/conversations/stop", Access::Member(Act::Change) => pages::social_settings::stop;
+    GET "/conversations/settings", Access::Member(Act::Look) => pages::social_settings::get;
+    POST "/conversations/settings", Access::Member(Act::Administer) => pages::social_settings::set;
+    GET "/conversations/templates", Access::Member(Act::Look) => pages::reply_templates::get;
+    POST "/conversations/templates", Access::Member(Act::Change) => pages::reply_templates::create;
+    GET "/conversations/templates/{id}", Access::Member(Act::Look) => pages::reply_template::get;
+    POST "/conversations/templates/{id}", Access::Member(Act::Change) => pages::reply_template::change;
+    POST "/conversations/templates/{id}/state", Access::Member(Act::Change) => pages::reply_template::set_state;
+    POST "/conversations/templates/{id}/delete", Access::Member(Act::Change) => pages::reply_template::delete;
+    GET "/conversations/{id}", Access::Member(Act::Look) => pages::conversation::get;
+    POST "/conversations/{id}", Access::Member(Act::Change) => pages::conversation_acts::change;
+    POST "/conversations/{id}/answer", Access::Member(Act::Change) => pages::conversation_acts::answer;
+    POST "/conversations/{id}/judgement", Access::Member(Act::Change) => pages::conversation_acts::judge;
     GET "/customers", Access::Member(Act::Look) => pages::customers::get;
     GET "/settings", Access::Member(Act::Look) => pages::account::get;
     POST "/settings/you", Access::Member(Act::Look) => pages::account::set_you;
@@ -243,6 +262,9 @@ mod tests {
         assert_eq!(label(Method::GET, "/api/v1/profit"), "/api/v1/profit");
         assert_eq!(label(Method::POST, "/api/v1/profit"), "unknown");
         assert_eq!(label(Method::GET, "/api/v1/me"), "unknown");
+        assert_eq!(label(Method::GET, "/conversations/settings"), "/conversations/settings");
+        assert_eq!(label(Method::POST, "/conversations/settings"), "/conversations/settings");
+        assert_eq!(label(Method::GET, "/conversations/7"), "/conversations/{id}");
     }
 
     #[test]

@@ -37,6 +37,7 @@ use domain::{
     sealing::Sealer,
     sessions::{LinkStore, SessionStore, Token},
     shops::sync::SyncRunStore,
+    social::{conversations::ConversationStore, settings::SettingsStore, templates::TemplateStore},
     throttle::ThrottleStore,
     uploads::{FileImporter, UploadStore},
     uptime::ProbeStore,
@@ -67,6 +68,7 @@ pub struct State {
     pub alerts: Arc<dyn AlertStore>,
     pub anomalies: Arc<dyn AnomalyStore>,
     pub auto_top_up: Arc<dyn AutoTopupStore>,
+    pub conversations: Arc<dyn ConversationStore>,
     pub creatives: Arc<dyn CreativeStore>,
     pub credits: Arc<dyn CreditLedger>,
     pub customers: Arc<dyn CustomerStore>,
@@ -86,7 +88,9 @@ pub struct State {
     pub queues: Arc<dyn QueueStore>,
     pub reorder: Arc<dyn ReorderStore>,
     pub replays: Arc<dyn ReplayStore>,
+    pub reply_templates: Arc<dyn TemplateStore>,
     pub risks: Arc<dyn RiskStore>,
+    pub social_settings: Arc<dyn SettingsStore>,
     pub transactions: Arc<dyn TransactionLog>,
     pub usage: Arc<dyn UsageStore>,
     /// What credits are sold by; none where nothing is for sale.
@@ -158,6 +162,7 @@ impl State {
             + ExportStore
             + TransactionLog
             + UsageStore,
+        S: ConversationStore + TemplateStore + SettingsStore,
         S: VisitStore + WebhookStore + WebhookSettings + DeliveryLog + ReplayStore,
     {
         let Parts {
@@ -199,6 +204,7 @@ impl State {
             alerts: store.clone(),
             anomalies: store.clone(),
             auto_top_up: store.clone(),
+            conversations: store.clone(),
             creatives: store.clone(),
             credits: store.clone(),
             customers: store.clone(),
@@ -216,7 +222,9 @@ impl State {
             queues: store.clone(),
             reorder: store.clone(),
             replays: store.clone(),
+            reply_templates: store.clone(),
             risks: store.clone(),
+            social_settings: store.clone(),
             transactions: store.clone(),
             usage: store.clone(),
             payments,

@@ -63,6 +63,19 @@ text_enum!(
         UploadDiscarded = "upload_discarded",
         JobsRequested = "jobs_requested",
         AutoTopupChanged = "auto_topup_changed",
+        ReplyApproved = "reply_approved",
+        ReplySkipped = "reply_skipped",
+        ReplyHeld = "reply_held",
+        ReplyWritten = "reply_written",
+        ConversationChanged = "conversation_changed",
+        ReplyJudged = "reply_judged",
+        TemplateCreated = "template_created",
+        TemplateChanged = "template_changed",
+        TemplateApproved = "template_approved",
+        TemplateRetired = "template_retired",
+        TemplateDeleted = "template_deleted",
+        RepliesSet = "replies_set",
+        RepliesStopped = "replies_stopped",
     }
 );
 

@@ -4,9 +4,9 @@ mod bodies;
 
 use actix_web::{HttpRequest, web};
 use domain::{
-    ConversationId, CustomerId,
+    ConversationId, CustomerId, TemplateId,
     social::{
-        Category, Channel, Handling, Status,
+        Category, Channel, Handling, ReplyState, Status,
         conversations::{
             Act, ActError, ChangeError, ConversationChange, ConversationFilter, Judgement, MessageRefused, message,
         },
@@ -57,6 +57,9 @@ pub struct ListParams {
     /// Whether the customer spoke last.
     #[param(value_type = names::Flag, inline, required = false)]
     waiting: Option<bool>,
+    /// Where the newest decision stands: `held` is what waits for a person, or for its time.
+    #[param(value_type = names::ReplyStateName, inline, required = false)]
+    reply_state: Option<ReplyState>,
     /// Changed at this instant or later. A conversation that gets a message during a walk moves up: poll by this to miss none.
     #[param(inline, required = false)]
     updated_since: Option<Timestamp>,
@@ -111,20 +114,25 @@ impl Input for ChangeRequest {}
 enum Action {
     Approve,
     Skip,
+    Hold,
     Send,
 }
 
 fn action() -> Object {
-    names::one_of(&["approve", "skip", "send"])
+    names::one_of(&["approve", "skip", "hold", "send"])
 }
 
 /// An answer by a person.
 #[derive(Deserialize, Validate, ToSchema)]
 #[schema(as = ConversationReply)]
 pub struct ReplyRequest {
-    /// `approve` sends what the bot chose and `skip` leaves it out, both while the answer is held; `send` answers in own words.
+    /// `approve` sends what the bot chose and `skip` leaves it out, both while the answer is held; `hold` keeps what waits for
+    /// its time for a person; `send` answers in own words.
     #[schema(schema_with = action)]
     action: Action,
+    /// With `approve`: sends this template, of which a version is in use, in the place of the one that the bot chose.
+    #[schema(minimum = 1, example = 5)]
+    template_id: Option<i64>,
     /// With `send`: 1 to 2,200 characters, 2,000 on Mercado Libre.
     #[schema(min_length = 1, max_length = 2200)]
     message: Option<String>,
@@ -134,14 +142,19 @@ impl Input for ReplyRequest {}
 
 impl ReplyRequest {
     fn act(self) -> Result<Act, ApiError> {
+        let template = self.template_id.map(TemplateId);
+        if template.is_some() && self.action != Action::Approve {
+            return Err(ApiError::parameter("template_id", "goes with the action `approve` only"));
+        }
         match (self.action, self.message) {
             (Action::Send, Some(words)) => Ok(Act::Send(message(&words)?)),
             (Action::Send, None) => Err(ApiError::new(Code::MissingParameter)
                 .message("`message` is required with the action `send`.")
                 .param("message")),
             (_, Some(_)) => Err(ApiError::parameter("message", "goes with the action `send` only")),
-            (Action::Approve, None) => Ok(Act::Approve),
+            (Action::Approve, None) => Ok(Act::Approve(template)),
             (Action::Skip, None) => Ok(Act::Skip),
+            (Action::Hold, None) => Ok(Act::Hold),
         }
     }
 }
@@ -176,11 +189,11 @@ fn unknown() -> ApiError {
     security(("api_key" = ["read"]))
 )]
 pub async fn list(caller: Caller, query: Query<ListParams>, state: web::Data<State>) -> Result<Reply, ApiError> {
-    let ListParams { channel, status, handling, category, vip, waiting, updated_since, include, limit, cursor } =
-        query.params;
+    let ListParams { channel, status, handling, category, vip, waiting, reply_state, .. } = query.params;
+    let ListParams { updated_since, include, limit, cursor, .. } = query.params;
     let (page, with_messages) = (limit.page(cursor), include.is_some());
     let updated_since = updated_since.map(|instant| instant.0);
-    let filter = ConversationFilter { channel, status, handling, category, vip, waiting, updated_since };
+    let filter = ConversationFilter { channel, status, handling, category, vip, waiting, reply_state, updated_since };
     let listing = state.conversations.page(caller.account(), filter, with_messages, page).await?;
     Reply::found(&ListBody::new(page, listing, with_messages, query.warnings))
 }
@@ -229,13 +242,13 @@ pub async fn change(
     let (customer, snoozed_until) = (customer_id.map(CustomerId), snoozed_until.map(|instant| instant.0));
     let change = ConversationChange { status, handling, snoozed_until, customer };
     let (account, id) = (caller.account(), id(&request)?);
-    let work = async move { state.conversations.change(account, id, change, (state.clock)()).await };
+    let work = async move { state.conversations.change(account, id, change, None, (state.clock)()).await };
     Reply::done(&OneBody::new(detached(work).await?, warnings))
 }
 
 /// Answer a conversation.
 ///
-/// Approves or skips what the bot chose, or answers in own words. What is to be sent is sent within moments.
+/// Approves, skips or holds what the bot chose, or answers in own words. What is to be sent is sent within moments.
 #[utoipa::path(
     post, path = "/api/v1/conversations/{id}/reply", tag = "conversations", operation_id = "reply_to_conversation",
     params(("id" = i64, Path, description = "The conversation.", minimum = 1, example = 5)),
@@ -253,7 +266,7 @@ pub async fn reply(
     let (reply, key, warnings) = body.into_parts(query.warnings);
     let (account, id, act) = (caller.account(), id(&request)?, reply.act()?);
     let actor = format!("key {}", caller.key()?.id);
-    let work = async move { state.conversations.act(account, id, act, actor, key, (state.clock)()).await };
+    let work = async move { state.conversations.act(account, id, act, actor.into(), key, (state.clock)()).await };
     written(work, |conversation| OneBody::new(conversation, warnings)).await
 }
 
@@ -277,7 +290,7 @@ pub async fn judge(
     let (judgement, _, warnings) = body.into_parts(query.warnings);
     let JudgementRequest { correct, category } = judgement;
     let (account, id, judgement) = (caller.account(), id(&request)?, Judgement { correct, category });
-    let work = async move { state.conversations.judge(account, id, judgement, (state.clock)()).await };
+    let work = async move { state.conversations.judge(account, id, judgement, None, (state.clock)()).await };
     Reply::done(&OneBody::new(detached(work).await?, warnings))
 }
 
@@ -304,6 +317,9 @@ impl From<ActError> for ApiError {
         match error {
             ActError::NotFound => unknown(),
             ActError::Transition => Self::new(Code::InvalidTransition),
+            error @ (ActError::UnknownTemplate | ActError::NoLink) => {
+                Self::parameter("template_id", &error.to_string())
+            }
             error @ ActError::TooLong(_) => Self::parameter("message", &error.to_string()),
             ActError::Idempotency(error) => error.into(),
         }

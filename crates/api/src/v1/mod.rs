@@ -119,6 +119,7 @@ pub static TABLE: LazyLock<Table> = LazyLock::new(|| {
         conversations::reply,
         conversations::judge,
         reply_templates::list,
+        reply_templates::get,
         reply_templates::create,
         reply_templates::change,
         reply_templates::delete,

@@ -1,12 +1,14 @@
 //! `/api/v1/reply-templates`: the answers that people write and approve.
 
+mod bodies;
+
 use actix_web::{HttpRequest, web};
 use domain::{
     TemplateId,
     social::{
         Category, Tongue,
         templates::{
-            ChangeError, CreateError, InvalidContent, MAX_APPROVER_CHARS, NewTemplate, Step, Template, TemplateChange,
+            ChangeError, CreateError, InvalidContent, MAX_APPROVER_CHARS, NewTemplate, Step, TemplateChange,
             TemplateFilter, TemplateState,
         },
     },
@@ -15,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use validator::Validate;
 
+use self::bodies::{OneBody, TemplateBody, WholeBody};
 use crate::{
     auth::Caller,
     body::Json,
@@ -22,98 +25,10 @@ use crate::{
     input::Input,
     names, path,
     query::{Limit, NoParams, Query},
-    respond::{API_VERSION, List, Reply, Warnings, instant},
+    respond::{List, Reply},
     state::State,
     write::{detached, written},
 };
-
-/// A template with its newest version.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = ReplyTemplate)]
-pub struct TemplateBody {
-    #[schema(example = 5)]
-    id: i64,
-    #[schema(example = "Prices")]
-    name: String,
-    #[schema(schema_with = names::comment_category)]
-    category: Category,
-    #[schema(schema_with = names::tongue)]
-    language: Tongue,
-    /// Of the newest version.
-    #[schema(schema_with = names::template_state)]
-    state: TemplateState,
-    /// The newest one.
-    #[schema(example = 2)]
-    version: i64,
-    /// The one in use; null before the first approval.
-    #[schema(example = 2)]
-    approved_version: Option<i64>,
-    #[schema(example = json!(["¡Hola {username}! Los precios están en {link}"]))]
-    variations: Vec<String>,
-    /// Who approved the newest version.
-    #[schema(example = "Ana")]
-    approved_by: Option<String>,
-    #[schema(format = DateTime)]
-    approved_at: Option<String>,
-    /// Answers that were sent with it.
-    #[schema(example = 41)]
-    used_count: i64,
-    #[schema(format = DateTime, example = "2026-11-20T10:00:00Z")]
-    created_at: String,
-    #[schema(format = DateTime, example = "2026-11-20T10:00:00Z")]
-    updated_at: String,
-}
-
-impl From<Template> for TemplateBody {
-    fn from(template: Template) -> Self {
-        let Template {
-            id,
-            content,
-            state,
-            version,
-            approved_version,
-            approved_by,
-            approved_at,
-            used_count,
-            created_at,
-            updated_at,
-        } = template;
-        Self {
-            id: id.0,
-            name: content.name().to_owned(),
-            category: content.category(),
-            language: content.language(),
-            state,
-            version,
-            approved_version,
-            variations: content.variations().to_vec(),
-            approved_by,
-            approved_at: approved_at.map(instant),
-            used_count,
-            created_at: instant(created_at),
-            updated_at: instant(updated_at),
-        }
-    }
-}
-
-/// One template.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = OneReplyTemplate)]
-pub struct OneBody {
-    #[serde(flatten)]
-    template: TemplateBody,
-    #[schema(value_type = String, example = "v1")]
-    api_version: &'static str,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schema(required = false)]
-    warnings: Warnings,
-}
-
-impl OneBody {
-    fn new(template: Template, warnings: Warnings) -> Self {
-        Self { template: template.into(), api_version: API_VERSION, warnings }
-    }
-}
 
 /// Which templates to list.
 #[derive(Deserialize, Validate, IntoParams)]
@@ -134,6 +49,19 @@ pub struct ListParams {
 }
 
 impl Input for ListParams {}
+
+/// Which versions to show.
+#[derive(Deserialize, Validate, IntoParams)]
+pub struct VersionParams {
+    #[validate(nested)]
+    #[param(inline, required = false)]
+    limit: Limit<25, 100>,
+    /// `next_cursor` of the page before.
+    #[param(minimum = 1)]
+    cursor: Option<i64>,
+}
+
+impl Input for VersionParams {}
 
 /// A template to be created, as a draft.
 #[derive(Deserialize, Validate, ToSchema)]
@@ -246,6 +174,29 @@ pub async fn list(caller: Caller, query: Query<ListParams>, state: web::Data<Sta
     Reply::found(&List::new(page, found, TemplateBody::from, query.warnings))
 }
 
+/// One template of answers.
+///
+/// Shows a template with its versions, the newest first. A version never changes.
+#[utoipa::path(
+    get, path = "/api/v1/reply-templates/{id}", tag = "conversations", operation_id = "get_reply_template",
+    params(("id" = i64, Path, description = "The template.", minimum = 1, example = 5), VersionParams),
+    responses((status = 200, description = "The template.", body = WholeBody)),
+    security(("api_key" = ["read"])),
+    extensions(("x-errors" = json!([Code::NotFound])))
+)]
+pub async fn get(
+    caller: Caller,
+    query: Query<VersionParams>,
+    request: HttpRequest,
+    state: web::Data<State>,
+) -> Result<Reply, ApiError> {
+    let (id, VersionParams { limit, cursor }) = (id(&request)?, query.params);
+    let page = limit.page(cursor);
+    let found = state.reply_templates.find(caller.account(), id, page).await?;
+    let (template, versions) = found.ok_or_else(unknown)?;
+    Reply::found(&WholeBody::new(template, page, versions, query.warnings))
+}
+
 /// Create a template of answers.
 ///
 /// Creates a draft. It is used once a person has approved it.
@@ -264,7 +215,7 @@ pub async fn create(
     let (request, key, warnings) = body.into_parts(query.warnings);
     let CreateRequest { name, category, language, variations } = request;
     let (account, new) = (caller.account(), NewTemplate { name, category, language, variations });
-    let work = async move { state.reply_templates.create(account, new, key, (state.clock)()).await };
+    let work = async move { state.reply_templates.create(account, new, None, key, (state.clock)()).await };
     written(work, |template| OneBody::new(template, warnings)).await
 }
 
@@ -287,7 +238,7 @@ pub async fn change(
 ) -> Result<Reply, ApiError> {
     let (change, _, warnings) = body.into_parts(query.warnings);
     let (account, id, change) = (caller.account(), id(&request)?, change.change()?);
-    let work = async move { state.reply_templates.change(account, id, change, (state.clock)()).await };
+    let work = async move { state.reply_templates.change(account, id, change, None, (state.clock)()).await };
     Reply::done(&OneBody::new(detached(work).await?, warnings))
 }
 
@@ -308,7 +259,7 @@ pub async fn delete(
     state: web::Data<State>,
 ) -> Result<Reply, ApiError> {
     let (account, id) = (caller.account(), id(&request)?);
-    detached(async move { state.reply_templates.delete(account, id).await }).await?;
+    detached(async move { state.reply_templates.delete(account, id, None, (state.clock)()).await }).await?;
     Reply::done(&DeletedBody { ok: true })
 }
 

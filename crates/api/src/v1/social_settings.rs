@@ -75,6 +75,9 @@ struct GateBody {
     wrong: i64,
     #[schema(example = true)]
     ready: bool,
+    /// Judgements that are missing.
+    #[schema(example = 0)]
+    needed: i64,
     /// The share of errors that cannot be ruled out: the upper end of the 95 % interval (Wilson).
     #[schema(example = 0.0545)]
     upper_bound: f64,
@@ -131,7 +134,13 @@ impl Body {
             opt_out_words,
             own_hosts,
             link,
-            auto_gate: GateBody { judged, wrong, ready: gate.is_ready(), upper_bound: round4(gate.upper_bound()) },
+            auto_gate: GateBody {
+                judged,
+                wrong,
+                ready: gate.is_ready(),
+                needed: gate.needed(),
+                upper_bound: round4(gate.upper_bound()),
+            },
             blocked_at: blocked_at.map(instant),
             api_version: API_VERSION,
             warnings,
@@ -220,7 +229,8 @@ pub async fn put(
 ) -> Result<Reply, ApiError> {
     let (request, _, warnings) = body.into_parts(query.warnings);
     let (account, settings) = (caller.account(), request.settings()?);
-    let setup = detached(async move { state.social_settings.put(account, settings, (state.clock)()).await }).await?;
+    let setup =
+        detached(async move { state.social_settings.put(account, settings, None, (state.clock)()).await }).await?;
     Reply::done(&Body::new(setup, warnings))
 }
 

@@ -8,7 +8,7 @@ use domain::{
     idempotency::Idempotent,
     page::Page,
     social::{
-        Author, Category, Channel, Direction, Gate, Handling, Reason, ReplyState, Status, Tongue,
+        Author, Category, Channel, Direction, Gate, Handling, Mode, Reason, ReplyState, Status, Tongue,
         channels::{Batch, HookRefused, SocialInbox},
         conversations::{
             Act, ActError, ChangeError, Conversation, LastMessage, Listing, MockConversationStore, Post, Reply, Summary,
@@ -33,6 +33,7 @@ fn conversation() -> Conversation {
         username: Some("ana".into()),
         customer: None,
         is_vip: false,
+        opted_out: false,
         status: Status::Open,
         snoozed_until: None,
         handling: Handling::Bot,
@@ -54,6 +55,9 @@ fn conversation() -> Conversation {
             message: Some("¡Hola!".into()),
             reply_id: None,
             confidence: dec!(0.9700),
+            hits: vec!["envian".into()],
+            mode: Mode::Approve,
+            actor: "bot".into(),
             decided_at: NOW,
             judged_correct: None,
         }),
@@ -115,6 +119,7 @@ fn a_list_shows_conversations_with_their_answers_and_counts_all() {
                     && filter.channel == Some(Channel::Instagram)
                     && filter.waiting == Some(true)
                     && filter.vip == Some(false)
+                    && filter.reply_state == Some(ReplyState::Held)
                     && *with_messages
                     && page.limit == 2
             })
@@ -126,7 +131,7 @@ fn a_list_shows_conversations_with_their_answers_and_counts_all() {
                 })
             });
     });
-    let path = "/api/v1/conversations?channel=instagram&waiting=true&vip=0&include=messages&limit=2";
+    let path = "/api/v1/conversations?channel=instagram&waiting=true&vip=0&reply_state=held&include=messages&limit=2";
     let answer = service.get(path, READ);
     assert_eq!((answer.status, answer.header("cache-control")), (200, Some("private, no-cache")));
     let body = answer.json();
@@ -137,12 +142,13 @@ fn a_list_shows_conversations_with_their_answers_and_counts_all() {
         json!({
             "id": 5, "channel": "instagram", "external_id": "1789",
             "post": {"external_id": "1800", "permalink": null, "ad_id": null}, "username": "ana", "customer_id": null,
-            "is_vip": false, "status": "open", "snoozed_until": null, "handling": "bot", "category": "shipping_question",
+            "is_vip": false, "opted_out": false, "status": "open", "snoozed_until": null, "handling": "bot", "category": "shipping_question",
             "language": "es",
             "last_message": {"direction": "in", "author": "customer", "body": "¿Envían a Córdoba?", "at": "2026-05-02T12:00:30Z"},
             "messages_count": 1, "waiting_since": "2026-05-02T12:00:30Z",
             "auto_reply": {"state": "held", "reason": "needs_approval", "template_id": 5, "template_version": 2,
-                "message": "¡Hola!", "reply_id": null, "confidence": 0.97, "decided_at": "2026-05-02T12:00:30Z",
+                "message": "¡Hola!", "reply_id": null, "confidence": 0.97, "hits": ["envian"],
+                "mode": "approve", "decided_by": "bot", "decided_at": "2026-05-02T12:00:30Z",
                 "judged_correct": null},
             "created_at": "2026-05-02T12:00:30Z", "position": 8812, "messages": []
         })
@@ -154,6 +160,7 @@ fn a_list_shows_conversations_with_their_answers_and_counts_all() {
 #[case("status=done", "status", Some(json!(["open", "snoozed", "closed"])))]
 #[case("handling=nobody", "handling", Some(json!(["bot", "human"])))]
 #[case("vip=maybe", "vip", Some(json!(["1", "0", "true", "false"])))]
+#[case("reply_state=maybe", "reply_state", Some(json!(ReplyState::NAMES)))]
 #[case("include=posts", "include", Some(json!(["messages"])))]
 #[case("updated_since=yesterday", "updated_since", None)]
 #[case("updated_since=9999-12-31T23:59:59Z", "updated_since", None)]
@@ -186,6 +193,7 @@ fn a_filter_that_cannot_be_is_refused_by_name(
 #[case("POST", "/reply", r#"{"action":"send","message":"a\u0000"}"#, "invalid_parameter", "message")]
 #[case("POST", "/reply", r#"{"action":"send","message":"a\u0007"}"#, "invalid_parameter", "message")]
 #[case("POST", "/reply", r#"{"action":"approve","message":"hola"}"#, "invalid_parameter", "message")]
+#[case("POST", "/reply", r#"{"action":"skip","template_id":7}"#, "invalid_parameter", "template_id")]
 #[case("POST", "/judgement", r#"{"correct":"yes"}"#, "invalid_parameter", "correct")]
 #[case("POST", "/judgement", r#"{}"#, "missing_parameter", "correct")]
 #[case("POST", "/judgement", r#"{"correct":true,"category":"love"}"#, "invalid_parameter", "category")]
@@ -226,10 +234,12 @@ fn refusals_of_the_store_are_told_apart() {
     };
     assert_eq!(reply(|| ActError::NotFound), (404, "not_found".into()));
     assert_eq!(reply(|| ActError::Transition), (409, "invalid_transition".into()));
-    assert_eq!(reply(|| ActError::TooLong(2_000)), (400, "invalid_parameter".into()));
+    for refused in [|| ActError::TooLong(2_000), || ActError::UnknownTemplate, || ActError::NoLink] {
+        assert_eq!(reply(refused), (400, "invalid_parameter".into()));
+    }
     let change = |error: fn() -> ChangeError| {
         let service = with_conversations(|conversations| {
-            conversations.expect_change().returning(move |_, _, _, _| Err(error()));
+            conversations.expect_change().returning(move |_, _, _, _, _| Err(error()));
         });
         send(service, "PATCH", "/api/v1/conversations/5", r#"{"customer_id":7}"#).error()
     };
@@ -244,7 +254,7 @@ fn a_template_is_created_as_a_draft_and_its_faults_are_told() {
     let wanted = json!({"name": "Prices", "category": "price_question", "language": "es", "variations": ["¡Hola!"]});
     let create = |result: fn() -> Result<Idempotent<Template>, CreateError>, body: &Value| {
         let service = with_templates(|templates| {
-            templates.expect_create().returning(move |_, _, _, _| result());
+            templates.expect_create().returning(move |_, _, _, _, _| result());
         });
         send(service, "POST", "/api/v1/reply-templates", &body.to_string())
     };
@@ -275,6 +285,44 @@ fn a_template_is_created_as_a_draft_and_its_faults_are_told() {
     }
 }
 
+#[test]
+fn a_template_is_shown_with_its_versions() {
+    let version = |version| templates::Version {
+        version,
+        category: Category::PriceQuestion,
+        language: Tongue::Spanish,
+        variations: vec![format!("¡Hola {version}!")],
+        approved_by: None,
+        approved_at: None,
+        created_at: NOW,
+    };
+    let service = with_templates(|templates| {
+        templates
+            .expect_find()
+            .withf(|account, id, page| (*account, *id, page.limit) == (ACCOUNT, TemplateId(5), 1))
+            .returning(move |_, _, _| Ok(Some((template(), Page { items: vec![version(2)], next_cursor: Some(2) }))));
+    });
+    let body = service.get("/api/v1/reply-templates/5?limit=1", READ).json();
+    assert_eq!((&body["name"], &body["versions"][0]["variations"]), (&json!("Prices"), &json!(["¡Hola 2!"])));
+    assert_eq!(body["pagination"], json!({"limit": 1, "next_cursor": 2, "has_more": true}));
+    let service = with_templates(|templates| {
+        templates.expect_find().returning(|_, _, _| Ok(None));
+    });
+    assert_eq!(service.get("/api/v1/reply-templates/5", READ).error(), (404, "not_found".into()));
+}
+
+#[test]
+fn an_approval_may_name_another_template() {
+    let service = with_conversations(|conversations| {
+        conversations
+            .expect_act()
+            .withf(|_, _, act, by, _, _| *act == Act::Approve(Some(TemplateId(7))) && by.note.is_none())
+            .returning(|_, _, _, _, _, _| Ok(Idempotent { value: conversation(), replayed: false }));
+    });
+    let body = r#"{"action":"approve","template_id":7}"#;
+    assert_eq!(send(service, "POST", "/api/v1/conversations/5/reply", body).status, 200);
+}
+
 #[rstest]
 #[case(r#"{"state":"approved"}"#, "missing_parameter", "approved_by")]
 #[case(r#"{"approved_by":"Ana"}"#, "invalid_parameter", "approved_by")]
@@ -289,7 +337,7 @@ fn an_approval_names_a_person(#[case] body: &str, #[case] code: &str, #[case] pa
 #[test]
 fn a_template_in_use_is_not_deleted() {
     let service = with_templates(|templates| {
-        templates.expect_delete().returning(|_, _| Err(templates::ChangeError::Transition));
+        templates.expect_delete().returning(|_, _, _, _| Err(templates::ChangeError::Transition));
     });
     assert_eq!(send(service, "DELETE", "/api/v1/reply-templates/5", "").error(), (409, "invalid_transition".into()));
 }
@@ -303,9 +351,12 @@ fn settings_are_shown_with_the_gate_and_auto_is_refused_before_it() {
     });
     let body = service.get("/api/v1/social/settings", READ).json();
     assert_eq!((&body["mode"], &body["threshold"]), (&json!("dry_run"), &json!(0.95)));
-    assert_eq!(body["auto_gate"], json!({"judged": 100, "wrong": 1, "ready": true, "upper_bound": 0.0545}));
+    assert_eq!(
+        body["auto_gate"],
+        json!({"judged": 100, "wrong": 1, "ready": true, "needed": 0, "upper_bound": 0.0545})
+    );
     let service = with_settings(|settings| {
-        settings.expect_put().returning(|_, _, _| Err(SettingsError::GateClosed(Gate { judged: 3, wrong: 0 })));
+        settings.expect_put().returning(|_, _, _, _| Err(SettingsError::GateClosed(Gate { judged: 3, wrong: 0 })));
     });
     let answer = send(service, "PUT", "/api/v1/social/settings", r#"{"mode":"auto"}"#);
     assert_eq!((answer.error(), answer.json()["param"].clone()), ((409, "invalid_transition".into()), json!("mode")));

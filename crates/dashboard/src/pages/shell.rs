@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// The pages of the shop, in the order of the navigation.
-const SHOP: [(Here, Icon); 10] = [
+const SHOP: [(Here, Icon); 11] = [
     (Here::Overview, Icon::Overview),
     (Here::Insights, Icon::Insights),
     (Here::Profit, Icon::Profit),
@@ -27,6 +27,7 @@ const SHOP: [(Here, Icon); 10] = [
     (Here::Reorder, Icon::Reorder),
     (Here::Ads, Icon::Ads),
     (Here::Creatives, Icon::Creatives),
+    (Here::Conversations, Icon::Conversations),
     (Here::Customers, Icon::Customers),
     (Here::Alerts, Icon::Alerts),
 ];

@@ -54,6 +54,11 @@ pub enum Input {
         max: Option<usize>,
         is_required: bool,
     },
+    /// Several lines of text.
+    Area {
+        value: String,
+        max: Option<usize>,
+    },
     Select(Vec<Pick>),
     /// One of few, all of them shown.
     Radios(Vec<Pick>),
@@ -145,6 +150,15 @@ fn field(form: &str, field: &Field) -> Markup {
                 select id=(id) name=(field.name) aria-describedby=[&described] aria-invalid=[invalid] {
                     @for pick in picks { option value=(pick.value) selected[pick.is_chosen] { (pick.text) } }
                 }
+            },
+        ),
+        Input::Area { value, max } => labelled(
+            &id,
+            field,
+            &notes,
+            &html! {
+                textarea id=(id) name=(field.name) rows="3" maxlength=[max] aria-describedby=[&described]
+                    aria-invalid=[invalid] { (value) }
             },
         ),
         Input::Line { kind, value, max, is_required } => labelled(

@@ -16,6 +16,7 @@ pub enum Here {
     Reorder,
     Ads,
     Creatives,
+    Conversations,
     Customers,
     Settings,
     Data,
@@ -41,6 +42,7 @@ impl Here {
             Self::Keys => Some("g k"),
             Self::Ads
             | Self::Creatives
+            | Self::Conversations
             | Self::Settings
             | Self::Data
             | Self::Integrations
@@ -59,6 +61,7 @@ impl Here {
             Self::Reorder => "/reorder",
             Self::Ads => "/ads",
             Self::Creatives => "/creatives",
+            Self::Conversations => "/conversations",
             Self::Customers => "/customers",
             Self::Settings => "/settings",
             Self::Data => "/data",
@@ -81,6 +84,7 @@ impl Here {
             Self::Reorder => "reorder",
             Self::Ads => "ads",
             Self::Creatives => "creatives",
+            Self::Conversations => "conversations",
             Self::Customers => "customers",
             Self::Settings => "settings",
             Self::Data => "data",

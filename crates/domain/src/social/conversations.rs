@@ -4,9 +4,10 @@ use async_trait::async_trait;
 use rust_decimal::Decimal;
 use time::{Duration, OffsetDateTime};
 
-use super::{Author, Category, Channel, Direction, Handling, Reason, ReplyState, Status, Tongue};
+use super::{Author, Category, Channel, Direction, Handling, Mode, Reason, ReplyState, Status, Tongue};
 use crate::{
     AccountId, ConversationId, CustomerId, MessageId, StoreError, TemplateId,
+    audit::Entry,
     idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
     page::{Page, PageRequest},
     text::{self, TextRefused},
@@ -57,6 +58,12 @@ pub struct Reply {
     pub message: Option<String>,
     pub reply_id: Option<String>,
     pub confidence: Decimal,
+    /// What in the text it was told by.
+    pub hits: Vec<String>,
+    /// The mode it was decided in.
+    pub mode: Mode,
+    /// Who decided last: the bot, or a person or key by name.
+    pub actor: String,
     pub decided_at: OffsetDateTime,
     /// What a person said about it.
     pub judged_correct: Option<bool>,
@@ -72,6 +79,8 @@ pub struct Conversation {
     pub customer: Option<CustomerId>,
     /// The linked customer is one of the best.
     pub is_vip: bool,
+    /// The commenter asked to be left alone by the bot.
+    pub opted_out: bool,
     pub status: Status,
     pub snoozed_until: Option<OffsetDateTime>,
     pub handling: Handling,
@@ -95,6 +104,8 @@ pub struct ConversationFilter {
     pub category: Option<Category>,
     pub vip: Option<bool>,
     pub waiting: Option<bool>,
+    /// Of the newest decision.
+    pub reply_state: Option<ReplyState>,
     pub updated_since: Option<OffsetDateTime>,
 }
 
@@ -175,8 +186,10 @@ impl ConversationChange {
 /// What a person does about an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Act {
-    /// Sends what the bot chose.
-    Approve,
+    /// Sends what the bot chose, or another template in its place.
+    Approve(Option<TemplateId>),
+    /// Leaves to a person what the bot would send at its time.
+    Hold,
     /// Leaves the comment without an answer of the bot.
     Skip,
     /// Answers in own words: see [`message`].
@@ -217,6 +230,12 @@ pub enum ActError {
     NotFound,
     #[error("there is no answer in a state that allows this")]
     Transition,
+    /// The template is not the account's, or no version of it is in use.
+    #[error("is no template in use")]
+    UnknownTemplate,
+    /// The template leads to the link of the settings, and there is none.
+    #[error("needs a link, and the settings have none")]
+    NoLink,
     /// The network takes no answer of this length.
     #[error("may hold at most {0} characters on this channel")]
     TooLong(usize),
@@ -227,6 +246,19 @@ pub enum ActError {
 impl From<StoreError> for ActError {
     fn from(error: StoreError) -> Self {
         Self::Idempotency(error.into())
+    }
+}
+
+/// Who acts, as the decision's row and the audit log have it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct By {
+    pub actor: String,
+    pub note: Option<Entry>,
+}
+
+impl From<String> for By {
+    fn from(actor: String) -> Self {
+        Self { actor, note: None }
     }
 }
 
@@ -256,11 +288,13 @@ pub trait ConversationStore: Send + Sync {
         id: ConversationId,
         page: PageRequest,
     ) -> Result<Option<(Conversation, Page<Message>)>, StoreError>;
+    /// `note` goes into the audit log with the change, here and below.
     async fn change(
         &self,
         account: AccountId,
         id: ConversationId,
         change: ConversationChange,
+        note: Option<Entry>,
         now: OffsetDateTime,
     ) -> Result<Conversation, ChangeError>;
     /// Carries a person's act out: what is to be sent is reserved, and sent by the worker.
@@ -269,7 +303,7 @@ pub trait ConversationStore: Send + Sync {
         account: AccountId,
         id: ConversationId,
         act: Act,
-        actor: String,
+        by: By,
         idempotency: Option<IdempotencyKey>,
         now: OffsetDateTime,
     ) -> Result<Idempotent<Conversation>, ActError>;
@@ -280,6 +314,7 @@ pub trait ConversationStore: Send + Sync {
         account: AccountId,
         id: ConversationId,
         judgement: Judgement,
+        note: Option<Entry>,
         now: OffsetDateTime,
     ) -> Result<Conversation, ChangeError>;
 }

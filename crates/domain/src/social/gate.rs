@@ -20,6 +20,11 @@ impl Gate {
         self.judged >= GATE_JUDGED && self.wrong <= GATE_WRONG
     }
 
+    /// Judgements that are missing.
+    pub fn needed(self) -> i64 {
+        (GATE_JUDGED - self.judged).max(0)
+    }
+
     /// How many of the latest decisions the errors are counted in.
     pub fn looked_at(self) -> i64 {
         self.judged.min(GATE_JUDGED)
@@ -65,6 +70,15 @@ mod tests {
         #[case] ready: bool,
     ) {
         assert_eq!(Gate { judged, wrong }.is_ready(), ready);
+        assert!(!ready || Gate { judged, wrong }.needed() == 0);
+    }
+
+    #[rstest]
+    #[case(0, 100)]
+    #[case(99, 1)]
+    #[case(5_000, 0)]
+    fn what_is_missing_is_counted(#[case] judged: i64, #[case] needed: i64) {
+        assert_eq!(Gate { judged, wrong: 0 }.needed(), needed);
     }
 
     /// Published values: 1 of 100 is [0.0018, 0.0545], 0 of 50 is [0, 0.0713].

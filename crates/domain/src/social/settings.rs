@@ -5,7 +5,7 @@ use rust_decimal::{Decimal, dec};
 use time::{Duration, OffsetDateTime, Time};
 
 use super::{Category, Gate, Mode, templates::Links};
-use crate::{AccountId, StoreError, text, zone::Zone};
+use crate::{AccountId, StoreError, audit::Entry, text, zone::Zone};
 
 /// Words that make the bot leave a person alone, at most.
 pub const MAX_OPT_OUT_WORDS: usize = 50;
@@ -217,8 +217,16 @@ pub struct Setup {
 pub trait SettingsStore: Send + Sync {
     /// The defaults where nothing was set.
     async fn setup(&self, account: AccountId) -> Result<Setup, StoreError>;
-    /// Puts settings in the place of those before. `auto` only while the gate is open.
-    async fn put(&self, account: AccountId, settings: Settings, now: OffsetDateTime) -> Result<Setup, SettingsError>;
+    /// Puts settings in the place of those before. `auto` only while the gate is open. `note` goes into the audit log with it.
+    async fn put(
+        &self,
+        account: AccountId,
+        settings: Settings,
+        note: Option<Entry>,
+        now: OffsetDateTime,
+    ) -> Result<Setup, SettingsError>;
+    /// Sets mode `off` and leaves the rest, whatever else is being set meanwhile.
+    async fn stop(&self, account: AccountId, note: Option<Entry>, now: OffsetDateTime) -> Result<Setup, StoreError>;
 }
 
 #[cfg(test)]

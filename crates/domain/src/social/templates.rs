@@ -9,6 +9,7 @@ use url::Url;
 use super::{Category, Tongue};
 use crate::{
     AccountId, ConversationId, StoreError, TemplateId,
+    audit::Entry,
     idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
     page::{Page, PageRequest},
     text::{self, TextRefused},
@@ -253,6 +254,18 @@ pub struct Template {
     pub updated_at: OffsetDateTime,
 }
 
+/// A version of a template: it never changes, but for being approved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Version {
+    pub version: i64,
+    pub category: Category,
+    pub language: Tongue,
+    pub variations: Vec<String>,
+    pub approved_by: Option<String>,
+    pub approved_at: Option<OffsetDateTime>,
+    pub created_at: OffsetDateTime,
+}
+
 /// The version of a template that is in use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Approved {
@@ -386,11 +399,19 @@ pub trait TemplateStore: Send + Sync {
         filter: TemplateFilter,
         page: PageRequest,
     ) -> Result<Page<Template>, StoreError>;
-    /// Creates a draft, its links checked against the account's settings.
+    /// A template with a page of its versions, the newest first.
+    async fn find(
+        &self,
+        account: AccountId,
+        id: TemplateId,
+        page: PageRequest,
+    ) -> Result<Option<(Template, Page<Version>)>, StoreError>;
+    /// Creates a draft, its links checked against the account's settings. `note` goes into the audit log with it.
     async fn create(
         &self,
         account: AccountId,
         new: NewTemplate,
+        note: Option<Entry>,
         idempotency: Option<IdempotencyKey>,
         now: OffsetDateTime,
     ) -> Result<Idempotent<Template>, CreateError>;
@@ -399,10 +420,17 @@ pub trait TemplateStore: Send + Sync {
         account: AccountId,
         id: TemplateId,
         change: TemplateChange,
+        note: Option<Entry>,
         now: OffsetDateTime,
     ) -> Result<Template, ChangeError>;
     /// Removes a draft that no version of was ever approved or used.
-    async fn delete(&self, account: AccountId, id: TemplateId) -> Result<(), ChangeError>;
+    async fn delete(
+        &self,
+        account: AccountId,
+        id: TemplateId,
+        note: Option<Entry>,
+        now: OffsetDateTime,
+    ) -> Result<(), ChangeError>;
 }
 
 /// Which of the variations a conversation gets: they take turns.

@@ -84,9 +84,9 @@ impl Rig {
             variations: vec!["¡Hola {username}! Te contamos por privado.".into()],
         };
         let Idempotent { value, .. } =
-            TemplateStore::create(&*self.store, self.account, new, None, START).await.unwrap();
+            TemplateStore::create(&*self.store, self.account, new, None, None, START).await.unwrap();
         let change = TemplateChange { step: Some(Step::Approve { by: "Ana".into() }), ..TemplateChange::default() };
-        TemplateStore::change(&*self.store, self.account, value.id, change, START).await.unwrap();
+        TemplateStore::change(&*self.store, self.account, value.id, change, None, START).await.unwrap();
     }
 
     /// Mode `auto`, which a hundred judgements would have earned.
@@ -97,7 +97,7 @@ impl Rig {
 
     async fn mode(&self, mode: Mode) {
         let settings = Settings { mode, ..Settings::default() };
-        self.store.put(self.account, settings, START).await.unwrap();
+        self.store.put(self.account, settings, None, START).await.unwrap();
     }
 
     /// A hook that says that somebody asked.
@@ -304,8 +304,9 @@ async fn a_dry_run_sends_nothing_and_an_approved_answer_is_sent() {
     rig.settle().await;
     assert_eq!(rig.state().await, (ReplyState::Held, Some(Reason::NeedsApproval)));
     let id = rig.conversation().await.id;
-    rig.store.act(rig.account, id, Act::Approve, "ana".into(), None, rig.network.now()).await.unwrap();
-    let twice = rig.store.act(rig.account, id, Act::Approve, "ana".into(), None, rig.network.now()).await;
+    rig.store.act(rig.account, id, Act::Approve(None), "ana".to_owned().into(), None, rig.network.now()).await.unwrap();
+    let twice =
+        rig.store.act(rig.account, id, Act::Approve(None), "ana".to_owned().into(), None, rig.network.now()).await;
     assert!(twice.is_err(), "it is not held any more");
     rig.settle().await;
     assert_eq!((rig.network.written(), rig.state().await.0), (1, ReplyState::Sent));
@@ -321,7 +322,7 @@ async fn a_person_answers_in_own_words_and_the_bot_is_silent_from_then_on() {
     assert_eq!(rig.state().await, (ReplyState::Held, Some(Reason::Complaint)));
     let id = rig.conversation().await.id;
     let words = Act::Send("Lo sentimos, ya lo vemos.".into());
-    rig.store.act(rig.account, id, words, "ana".into(), None, rig.network.now()).await.unwrap();
+    rig.store.act(rig.account, id, words, "ana".to_owned().into(), None, rig.network.now()).await.unwrap();
     rig.settle().await;
     assert_eq!((rig.network.written(), rig.state().await.0), (1, ReplyState::Sent));
     assert_eq!(rig.events().await, [] as [Value; 0], "no template, no event");

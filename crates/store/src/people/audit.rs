@@ -93,6 +93,18 @@ pub(crate) async fn differs(
     add(connection, &Entry { before: Some(was.into()), after: Some(is.into()), ..note }, now).await
 }
 
+/// The same where there may be nothing to note: what a key does is told by its own rows.
+pub(crate) async fn add_any(
+    connection: &mut AsyncPgConnection,
+    entry: Option<&Entry>,
+    now: OffsetDateTime,
+) -> QueryResult<()> {
+    match entry {
+        Some(entry) => add(connection, entry, now).await,
+        None => Ok(()),
+    }
+}
+
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = audit_entries, check_for_backend(diesel::pg::Pg))]
 struct NotedRow {

@@ -15,12 +15,13 @@ use diesel::{
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, ConversationId, CustomerId, StoreError,
+    audit::Entry,
     idempotency::{IdempotencyKey, Idempotent},
     page::{Page, PageRequest},
     social::{
         Status,
         conversations::{
-            Act, ActError, ChangeError, Conversation, ConversationChange, ConversationFilter, ConversationStore,
+            Act, ActError, By, ChangeError, Conversation, ConversationChange, ConversationFilter, ConversationStore,
             Judgement, LISTED_MESSAGES, Listing, Message, Summary,
         },
     },
@@ -37,6 +38,7 @@ use crate::{
         idempotency::WriteError,
         transact::Rollback,
     },
+    people::audit,
     schema::{auto_replies, conversations, customer_handles, customers},
 };
 
@@ -48,7 +50,10 @@ macro_rules! conversation_rows {
     SELECT c.id, c.channel, c.external_id, c.post_external_id, p.permalink, p.ad_id, c.username, c.customer_id,
         coalesce(u.segment = 'vip', false) AS is_vip, c.status, c.snoozed_until, c.handling, c.category, c.language,
         c.messages_count, c.waiting_since, c.created_at, c.position, m.direction, m.author, m.body, m.sent_at, r.state, r.reason, r.template_id, r.template_version, r.message,
-        r.reply_id, r.confidence, r.decided_at, r.judged_correct
+        r.reply_id, r.confidence, r.decided_at, r.judged_correct,
+        jsonb_build_object('hits', r.hits, 'mode', r.mode, 'actor', r.actor, 'opted_out',
+            EXISTS (SELECT FROM social_opt_outs o WHERE o.account_id = c.account_id AND o.channel = c.channel
+                AND o.author_external_id = c.author_external_id)) AS rest
     FROM conversations c
     JOIN conversation_messages m ON m.account_id = c.account_id AND m.id = c.position
     LEFT JOIN social_posts p ON p.account_id = c.account_id AND p.channel = c.channel AND p.external_id = c.post_external_id
@@ -121,7 +126,7 @@ fn positions(
     filter: ConversationFilter,
     page: PageRequest,
 ) -> conversations::BoxedQuery<'static, Pg, BigInt> {
-    let ConversationFilter { channel, status, handling, category, vip, waiting, updated_since } = filter;
+    let ConversationFilter { channel, status, handling, category, vip, waiting, reply_state, updated_since } = filter;
     let mut query = conversations::table
         .filter(conversations::account_id.eq(account.0))
         .filter(conversations::position.lt(page.cursor.unwrap_or(i64::MAX)))
@@ -152,6 +157,14 @@ fn positions(
         Some(true) => query = query.filter(conversations::waiting_since.is_not_null()),
         Some(false) => query = query.filter(conversations::waiting_since.is_null()),
         None => {}
+    }
+    if let Some(state) = reply_state {
+        let decided = auto_replies::table
+            .filter(auto_replies::account_id.eq(conversations::account_id))
+            .filter(auto_replies::channel.eq(conversations::channel))
+            .filter(auto_replies::comment_id.nullable().eq(conversations::decided_comment_id))
+            .filter(auto_replies::state.eq(state.as_str()));
+        query = query.filter(exists(decided));
     }
     if let Some(since) = updated_since {
         query = query.filter(conversations::updated_at.ge(since));
@@ -226,10 +239,13 @@ impl ConversationStore for Store {
         account: AccountId,
         id: ConversationId,
         change: ConversationChange,
+        note: Option<Entry>,
         now: OffsetDateTime,
     ) -> Result<Conversation, ChangeError> {
         let changed = self.transact::<_, Rollback<ChangeError>>(async |connection| {
-            change_locked(connection, account, id, change, now).await
+            let changed = change_locked(connection, account, id, change, now).await?;
+            audit::add_any(connection, note.as_ref(), now).await?;
+            Ok(changed)
         });
         changed.await.map_err(Rollback::into_error)
     }
@@ -239,12 +255,12 @@ impl ConversationStore for Store {
         account: AccountId,
         id: ConversationId,
         act: Act,
-        actor: String,
+        by: By,
         key: Option<IdempotencyKey>,
         now: OffsetDateTime,
     ) -> Result<Idempotent<Conversation>, ActError> {
         let done = self.transact::<_, WriteError<ActError>>(async |connection| {
-            acts::act_once(connection, account, id, (&act, &actor), key.as_ref(), now).await
+            acts::act_once(connection, account, id, (&act, &by), key.as_ref(), now).await
         });
         done.await.map_err(WriteError::into_refusal)
     }
@@ -254,10 +270,13 @@ impl ConversationStore for Store {
         account: AccountId,
         id: ConversationId,
         judgement: Judgement,
+        note: Option<Entry>,
         now: OffsetDateTime,
     ) -> Result<Conversation, ChangeError> {
         let judged = self.transact::<_, Rollback<ChangeError>>(async |connection| {
-            judge_locked(connection, account, id, judgement, now).await
+            let judged = judge_locked(connection, account, id, judgement, now).await?;
+            audit::add_any(connection, note.as_ref(), now).await?;
+            Ok(judged)
         });
         judged.await.map_err(Rollback::into_error)
     }

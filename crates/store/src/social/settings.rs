@@ -8,6 +8,7 @@ use diesel::{
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
+    audit::Entry,
     social::{
         Category, GATE_JUDGED, Gate, Mode,
         settings::{Caps, Hours, Settings, SettingsError, SettingsStore, Setup},
@@ -25,6 +26,7 @@ use crate::{
         error::{Failure, corrupt, parse},
         transact::Rollback,
     },
+    people::audit,
 };
 
 statement!(
@@ -200,7 +202,13 @@ impl SettingsStore for Store {
         Ok(found)
     }
 
-    async fn put(&self, account: AccountId, settings: Settings, now: OffsetDateTime) -> Result<Setup, SettingsError> {
+    async fn put(
+        &self,
+        account: AccountId,
+        settings: Settings,
+        note: Option<Entry>,
+        now: OffsetDateTime,
+    ) -> Result<Setup, SettingsError> {
         let written = self.transact::<_, Rollback<SettingsError>>(async |connection| {
             lock(connection, account).await?;
             let gate = gate(connection, account.0).await?;
@@ -212,8 +220,24 @@ impl SettingsStore for Store {
             let is_chosen = settings.mode == Mode::Auto && before.mode != Mode::Auto;
             let blocked_at = blocked_at.filter(|_| !is_chosen);
             put(connection, account.0, &settings, blocked_at, now).await.map_err(Rollback::Failed)?;
+            audit::add_any(connection, note.as_ref(), now).await?;
             Ok(Setup { settings: settings.clone(), gate, blocked_at })
         });
         written.await.map_err(Rollback::into_error)
+    }
+
+    async fn stop(&self, account: AccountId, note: Option<Entry>, now: OffsetDateTime) -> Result<Setup, StoreError> {
+        let stopped = self
+            .transact::<_, Failure>(async |connection| {
+                lock(connection, account).await?;
+                let gate = gate(connection, account.0).await?;
+                let (settings, blocked_at) = current(connection, account.0).await?;
+                let settings = Settings { mode: Mode::Off, ..settings };
+                put(connection, account.0, &settings, blocked_at, now).await?;
+                audit::add_any(connection, note.as_ref(), now).await?;
+                Ok(Setup { settings, gate, blocked_at })
+            })
+            .await?;
+        Ok(stopped)
     }
 }

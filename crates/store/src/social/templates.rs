@@ -12,11 +12,12 @@ use diesel::{
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError, TemplateId,
+    audit::Entry,
     idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
     page::{Page, PageRequest},
     social::templates::{
         Approved, ChangeError, Changed, Content, CreateError, MAX_TEMPLATES, NewTemplate, Template, TemplateChange,
-        TemplateFilter, TemplateState, TemplateStore,
+        TemplateFilter, TemplateState, TemplateStore, Version,
     },
 };
 use serde_json::{Value, json};
@@ -31,6 +32,7 @@ use crate::{
         idempotency::{self, WriteError},
         transact::Rollback,
     },
+    people::audit,
     schema::{auto_replies, reply_template_versions as versions, reply_templates as templates},
 };
 
@@ -128,6 +130,34 @@ async fn one(connection: &mut AsyncPgConnection, account: AccountId, id: i64) ->
 }
 
 statement!(
+    /// A page of versions, the newest first.
+    Versions(account: i64 => BigInt, id: i64 => BigInt, before: i64 => BigInt, limit: i64 => BigInt) -> VersionRow = "
+    SELECT version, category, language, variations, approved_by, approved_at, created_at FROM reply_template_versions
+    WHERE account_id = $1 AND template_id = $2 AND version < $3 ORDER BY version DESC LIMIT $4"
+);
+
+row!(
+    struct VersionRow {
+        version: i64 => BigInt,
+        category: String => Text,
+        language: String => Text,
+        variations: Vec<String> => Array<Text>,
+        approved_by: Option<String> => Nullable<Text>,
+        approved_at: Option<OffsetDateTime> => Nullable<Timestamptz>,
+        created_at: OffsetDateTime => Timestamptz,
+    }
+);
+
+impl TryFrom<VersionRow> for Version {
+    type Error = StoreError;
+    fn try_from(row: VersionRow) -> Result<Self, StoreError> {
+        let VersionRow { version, category, language, variations, approved_by, approved_at, created_at } = row;
+        let (category, language) = (parse(&category, "category")?, parse(&language, "language")?);
+        Ok(Self { version, category, language, variations, approved_by, approved_at, created_at })
+    }
+}
+
+statement!(
     /// The versions in use.
     InUse(account: i64 => BigInt) -> ApprovedRow = "
     SELECT t.id, v.version, v.category, v.language, v.variations
@@ -173,15 +203,37 @@ impl TemplateStore for Store {
         Ok(Page::cut(found, page.limit, |template: &Template| template.id.0))
     }
 
+    async fn find(
+        &self,
+        account: AccountId,
+        id: TemplateId,
+        page: PageRequest,
+    ) -> Result<Option<(Template, Page<Version>)>, StoreError> {
+        let before = page.cursor.unwrap_or(i64::MAX);
+        let wanted = Versions { account: account.0, id: id.0, before, limit: page.limit + 1 };
+        let found = self
+            .run::<_, Failure>(async |connection| {
+                let Some(template) = one(connection, account, id.0).await? else { return Ok(None) };
+                let rows: Vec<VersionRow> = wanted.load(connection).await?;
+                let versions = rows.into_iter().map(Version::try_from).collect::<Result<Vec<_>, _>>()?;
+                Ok(Some((template, versions)))
+            })
+            .await?;
+        Ok(found.map(|(template, rows)| (template, Page::cut(rows, page.limit, |version: &Version| version.version))))
+    }
+
     async fn create(
         &self,
         account: AccountId,
         new: NewTemplate,
+        note: Option<Entry>,
         key: Option<IdempotencyKey>,
         now: OffsetDateTime,
     ) -> Result<Idempotent<Template>, CreateError> {
         let created = self.transact::<_, WriteError<CreateError>>(async |connection| {
-            create_once(connection, account, &new, key.as_ref(), now).await
+            let created = create_once(connection, account, &new, key.as_ref(), now).await?;
+            audit::add_any(connection, note.as_ref().filter(|_| !created.replayed), now).await?;
+            Ok(created)
         });
         created.await.map_err(WriteError::into_refusal)
     }
@@ -191,17 +243,29 @@ impl TemplateStore for Store {
         account: AccountId,
         id: TemplateId,
         change: TemplateChange,
+        note: Option<Entry>,
         now: OffsetDateTime,
     ) -> Result<Template, ChangeError> {
         let changed = self.transact::<_, Rollback<ChangeError>>(async |connection| {
-            change_locked(connection, account, id.0, change.clone(), now).await
+            let changed = change_locked(connection, account, id.0, change.clone(), now).await?;
+            audit::add_any(connection, note.as_ref(), now).await?;
+            Ok(changed)
         });
         changed.await.map_err(Rollback::into_error)
     }
 
-    async fn delete(&self, account: AccountId, id: TemplateId) -> Result<(), ChangeError> {
-        let deleted = self
-            .transact::<_, Rollback<ChangeError>>(async |connection| delete_locked(connection, account, id.0).await);
+    async fn delete(
+        &self,
+        account: AccountId,
+        id: TemplateId,
+        note: Option<Entry>,
+        now: OffsetDateTime,
+    ) -> Result<(), ChangeError> {
+        let deleted = self.transact::<_, Rollback<ChangeError>>(async |connection| {
+            delete_locked(connection, account, id.0).await?;
+            audit::add_any(connection, note.as_ref(), now).await?;
+            Ok(())
+        });
         deleted.await.map_err(Rollback::into_error)
     }
 }

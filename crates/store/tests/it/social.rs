@@ -1,7 +1,9 @@
 //! Templates, conversations and settings: what an account may do, and that no other account's are in reach.
 
 use domain::{
-    AccountId, CustomerId, TemplateId,
+    AccountId, CustomerId, PersonId, TemplateId,
+    accounts::AccountStore,
+    audit::{Action, Actor, AuditLog, Entry},
     idempotency::IdempotencyKey,
     page::PageRequest,
     social::{
@@ -9,7 +11,7 @@ use domain::{
         channels::{Change, Comment},
         classify,
         conversations::{
-            Act, ActError, ChangeError, Conversation, ConversationChange, ConversationFilter, ConversationStore,
+            Act, ActError, By, ChangeError, Conversation, ConversationChange, ConversationFilter, ConversationStore,
             Judgement,
         },
         replies::{Connected, Intake, NewSocialAccount, ProfileStore, SocialAccount},
@@ -41,7 +43,7 @@ fn new_template(text: &str) -> NewTemplate {
 }
 
 async fn create(db: &Database, account: AccountId, text: &str) -> Result<Template, CreateError> {
-    Ok(TemplateStore::create(&*db.store, account, new_template(text), None, NOW).await?.value)
+    Ok(TemplateStore::create(&*db.store, account, new_template(text), None, None, NOW).await?.value)
 }
 
 async fn change(
@@ -50,7 +52,7 @@ async fn change(
     id: TemplateId,
     change: TemplateChange,
 ) -> Result<Template, templates::ChangeError> {
-    TemplateStore::change(&*db.store, account, id, change, NOW).await
+    TemplateStore::change(&*db.store, account, id, change, None, NOW).await
 }
 
 fn approve() -> TemplateChange {
@@ -127,7 +129,7 @@ async fn a_change_is_a_new_draft_and_the_approved_version_serves_on() {
     let retire = TemplateChange { step: Some(Step::Retire), ..TemplateChange::default() };
     assert_eq!(change(&db, account, id, retire).await.unwrap().state, TemplateState::Retired);
     assert!(matches!(change(&db, account, id, approve()).await, Err(templates::ChangeError::Transition)));
-    assert!(matches!(db.store.delete(account, id).await, Err(templates::ChangeError::Transition)));
+    assert!(matches!(db.store.delete(account, id, None, NOW).await, Err(templates::ChangeError::Transition)));
 }
 
 #[tokio::test]
@@ -137,15 +139,15 @@ async fn templates_are_the_accounts_own_and_lead_to_its_own_hosts() {
     let link = "Ver https://shop.example.com/";
     assert!(matches!(create(&db, account, link).await, Err(CreateError::Invalid(_))));
     let links = Links { own_hosts: vec!["shop.example.com".into()], link: None };
-    db.store.put(account, Settings { links, ..Settings::default() }, NOW).await.unwrap();
+    db.store.put(account, Settings { links, ..Settings::default() }, None, NOW).await.unwrap();
     let id = create(&db, account, link).await.unwrap().id;
     assert!(matches!(create(&db, other, link).await, Err(CreateError::Invalid(_))));
     assert!(matches!(change(&db, other, id, approve()).await, Err(templates::ChangeError::NotFound)));
-    assert!(matches!(db.store.delete(other, id).await, Err(templates::ChangeError::NotFound)));
+    assert!(matches!(db.store.delete(other, id, None, NOW).await, Err(templates::ChangeError::NotFound)));
     let found = TemplateStore::page(&*db.store, other, TemplateFilter::default(), PAGE).await.unwrap();
     assert_eq!(found.items, []);
-    db.store.delete(account, id).await.unwrap();
-    assert!(matches!(db.store.delete(account, id).await, Err(templates::ChangeError::NotFound)));
+    db.store.delete(account, id, None, NOW).await.unwrap();
+    assert!(matches!(db.store.delete(account, id, None, NOW).await, Err(templates::ChangeError::NotFound)));
 }
 
 #[tokio::test]
@@ -154,7 +156,7 @@ async fn the_last_template_is_the_200th_and_a_key_makes_one() {
     let account = shop::account(&db.sql, "UTC").await;
     let key = IdempotencyKey { path: "/".into(), key: "k".into(), request_hash: [1; 32] };
     let make = async || {
-        TemplateStore::create(&*db.store, account, new_template("Hola"), Some(key.clone()), NOW).await.unwrap()
+        TemplateStore::create(&*db.store, account, new_template("Hola"), None, Some(key.clone()), NOW).await.unwrap()
     };
     let (first, second) = (make().await, make().await);
     assert_eq!((first.value.id, first.replayed, second.replayed), (second.value.id, false, true));
@@ -232,17 +234,20 @@ async fn no_other_accounts_conversation_or_customer_is_in_reach() {
     assert_eq!(all(&db, other).await, []);
     assert_eq!(ConversationStore::find(&*db.store, other, id, PAGE).await.unwrap(), None);
     let close = ConversationChange { status: Some(Status::Closed), ..ConversationChange::default() };
-    assert!(matches!(ConversationStore::change(&*db.store, other, id, close, NOW).await, Err(ChangeError::NotFound)));
-    let skip = db.store.act(other, id, Act::Skip, "ana".into(), None, NOW).await;
+    assert!(matches!(
+        ConversationStore::change(&*db.store, other, id, close, None, NOW).await,
+        Err(ChangeError::NotFound)
+    ));
+    let skip = db.store.act(other, id, Act::Skip, "ana".to_owned().into(), None, NOW).await;
     assert!(matches!(skip, Err(ActError::NotFound)));
     let judgement = Judgement { correct: true, category: None };
-    assert!(matches!(db.store.judge(other, id, judgement, NOW).await, Err(ChangeError::NotFound)));
+    assert!(matches!(db.store.judge(other, id, judgement, None, NOW).await, Err(ChangeError::NotFound)));
     let (mine, theirs) = (shop::customer(&db.sql, account, "a").await, shop::customer(&db.sql, other, "b").await);
     let link = |customer| ConversationChange { customer: Some(CustomerId(customer)), ..ConversationChange::default() };
-    let refused = ConversationStore::change(&*db.store, account, id, link(theirs), NOW).await;
+    let refused = ConversationStore::change(&*db.store, account, id, link(theirs), None, NOW).await;
     assert!(matches!(refused, Err(ChangeError::UnknownCustomer)));
     db.sql.execute("UPDATE customers SET segment = 'vip' WHERE id = $1", &[&mine]).await.unwrap();
-    let linked = ConversationStore::change(&*db.store, account, id, link(mine), NOW).await.unwrap();
+    let linked = ConversationStore::change(&*db.store, account, id, link(mine), None, NOW).await.unwrap();
     assert_eq!((linked.customer, linked.is_vip), (Some(CustomerId(mine)), true));
     // Also what they write later.
     posted(&db, &profile, comment("2", None, "otra vez")).await;
@@ -256,10 +261,10 @@ async fn only_what_is_held_is_skipped_and_a_key_acts_once() {
     let profile = profile(&db, account, "17").await;
     posted(&db, &profile, comment("1", None, "hola")).await;
     let id = all(&db, account).await[0].id;
-    let act = async |act, key| db.store.act(account, id, act, "ana".into(), key, NOW).await;
+    let act = async |act, key| db.store.act(account, id, act, "ana".to_owned().into(), key, NOW).await;
     assert!(matches!(act(Act::Skip, None).await, Err(ActError::Transition)), "nothing was decided yet");
     decide_all(&db, held()).await;
-    assert!(matches!(act(Act::Approve, None).await, Err(ActError::Transition)), "there is nothing to send");
+    assert!(matches!(act(Act::Approve(None), None).await, Err(ActError::Transition)), "there is nothing to send");
     let key = IdempotencyKey { path: "/".into(), key: "k".into(), request_hash: [1; 32] };
     assert!(!act(Act::Skip, Some(key.clone())).await.unwrap().replayed);
     let replayed = act(Act::Skip, Some(key)).await.unwrap();
@@ -268,6 +273,103 @@ async fn only_what_is_held_is_skipped_and_a_key_acts_once() {
     let sent = act(Act::Send("Hola".into()), None).await.unwrap().value;
     assert_eq!((sent.handling, sent.reply.unwrap().state), (Handling::Human, ReplyState::Reserved));
     assert!(matches!(act(Act::Send("Hola".into()), None).await, Err(ActError::Transition)), "one answer a comment");
+}
+
+#[tokio::test]
+async fn a_person_sends_another_template_in_use_and_holds_what_waits_for_its_time() {
+    let db = fresh().await;
+    let (account, other) = (shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await);
+    let profile = profile(&db, account, "17").await;
+    posted(&db, &profile, comment("1", None, "hola")).await;
+    let theirs = create(&db, other, "Hola").await.unwrap().id;
+    change(&db, other, theirs, approve()).await.unwrap();
+    let linked = create(&db, account, "Ver {link}").await.unwrap().id;
+    change(&db, account, linked, approve()).await.unwrap();
+    let id = create(&db, account, "Hola {username}").await.unwrap().id;
+    decide_all(&db, held()).await;
+    let conversation = all(&db, account).await[0].id;
+    let act = async |act| db.store.act(account, conversation, act, "Ana".to_owned().into(), None, NOW).await;
+    for unused in [theirs, id, TemplateId(i64::MAX)] {
+        assert!(matches!(act(Act::Approve(Some(unused))).await, Err(ActError::UnknownTemplate)), "{unused}");
+    }
+    assert!(matches!(act(Act::Approve(Some(linked))).await, Err(ActError::NoLink)));
+    change(&db, account, id, approve()).await.unwrap();
+    change(&db, account, id, says("Buenas")).await.unwrap();
+    assert!(matches!(act(Act::Hold).await, Err(ActError::Transition)), "it waits for a person already");
+    let sent = act(Act::Approve(Some(id))).await.unwrap().value.reply.unwrap();
+    assert_eq!((sent.state, sent.template, sent.template_version), (ReplyState::Reserved, Some(id), Some(1)));
+    assert_eq!((sent.message.as_deref(), sent.actor.as_str()), (Some("Hola ana"), "Ana"));
+    let held = act(Act::Hold).await.unwrap().value.reply.unwrap();
+    assert_eq!((held.state, held.reason), (ReplyState::Held, Some(Reason::NeedsApproval)));
+    let filter = ConversationFilter { reply_state: Some(ReplyState::Held), ..ConversationFilter::default() };
+    let listed =
+        async |account| ConversationStore::page(&*db.store, account, filter, false, PAGE).await.unwrap().page.items;
+    assert_eq!((listed(account).await.len(), listed(other).await.len()), (1, 0));
+    act(Act::Skip).await.unwrap();
+    assert_eq!(listed(account).await.len(), 0);
+    assert!(matches!(act(Act::Hold).await, Err(ActError::Transition)));
+}
+
+#[tokio::test]
+async fn versions_are_shown_the_newest_first_and_stopping_leaves_the_other_settings() {
+    let db = fresh().await;
+    let (account, other) = (shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await);
+    let id = create(&db, account, "Hola").await.unwrap().id;
+    change(&db, account, id, approve()).await.unwrap();
+    change(&db, account, id, says("Buenas")).await.unwrap();
+    let (template, versions) = TemplateStore::find(&*db.store, account, id, PAGE).await.unwrap().unwrap();
+    assert_eq!((template.version, template.approved_version), (2, Some(1)));
+    let said: Vec<_> = versions
+        .items
+        .iter()
+        .map(|one| (one.version, one.variations[0].as_str(), one.approved_by.as_deref()))
+        .collect();
+    assert_eq!(said, [(2, "Buenas", None), (1, "Hola", Some("Ana"))]);
+    let first = PageRequest { limit: 1, cursor: None };
+    let (_, page) = TemplateStore::find(&*db.store, account, id, first).await.unwrap().unwrap();
+    assert_eq!((page.items.len(), page.next_cursor), (1, Some(2)));
+    assert!(TemplateStore::find(&*db.store, other, id, PAGE).await.unwrap().is_none());
+
+    let stop_words = Settings { mode: Mode::Approve, opt_out_words: vec!["basta".into()], ..Settings::default() };
+    db.store.put(account, stop_words.clone(), None, NOW).await.unwrap();
+    let stopped = db.store.stop(account, None, NOW).await.unwrap().settings;
+    assert_eq!(stopped, Settings { mode: Mode::Off, ..stop_words });
+    assert_eq!(db.store.setup(account).await.unwrap().settings, stopped);
+    assert_eq!(db.store.setup(other).await.unwrap().settings.mode, Mode::DryRun);
+}
+
+#[tokio::test]
+async fn what_a_person_does_is_noted_with_it() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let user = AccountStore::find(&*db.store, account).await.unwrap().unwrap().user_id;
+    let by = Actor::Person { id: PersonId(1), name: "Ana".into() };
+    let note = |action| Some(Entry::new(user.clone(), by.clone(), action, None));
+    let id = TemplateStore::create(&*db.store, account, new_template("Hola"), note(Action::TemplateCreated), None, NOW);
+    let id = id.await.unwrap().value.id;
+    TemplateStore::change(&*db.store, account, id, approve(), note(Action::TemplateApproved), NOW).await.unwrap();
+    let profile = profile(&db, account, "17").await;
+    posted(&db, &profile, comment("1", None, "hola")).await;
+    decide_all(&db, held()).await;
+    let conversation = all(&db, account).await[0].id;
+    let ana = |action| By { actor: "Ana".into(), note: note(action) };
+    db.store.act(account, conversation, Act::Skip, ana(Action::ReplySkipped), None, NOW).await.unwrap();
+    let again = db.store.act(account, conversation, Act::Skip, ana(Action::ReplySkipped), None, NOW).await;
+    assert!(matches!(again, Err(ActError::Transition)));
+    let judgement = Judgement { correct: true, category: None };
+    db.store.judge(account, conversation, judgement, note(Action::ReplyJudged), NOW).await.unwrap();
+    db.store.stop(account, note(Action::RepliesStopped), NOW).await.unwrap();
+    let noted = AuditLog::page(&*db.store, &user, PAGE).await.unwrap().items;
+    let actions: Vec<_> = noted.iter().rev().map(|noted| noted.action).collect();
+    let expected = [
+        Action::TemplateCreated,
+        Action::TemplateApproved,
+        Action::ReplySkipped,
+        Action::ReplyJudged,
+        Action::RepliesStopped,
+    ];
+    assert_eq!(actions, expected, "what is refused is not noted");
+    assert!(noted.iter().all(|noted| noted.by == by));
 }
 
 #[tokio::test]
@@ -297,16 +399,16 @@ async fn auto_is_earned_by_a_hundred_judgements_and_lost_by_the_second_error() {
     let mut judge = async |correct, minute| {
         let id = ids.pop().unwrap();
         db.store
-            .judge(account, id, Judgement { correct, category: None }, NOW + Duration::minutes(minute))
+            .judge(account, id, Judgement { correct, category: None }, None, NOW + Duration::minutes(minute))
             .await
             .unwrap();
     };
     for minute in 0..99 {
         judge(minute != 50, minute).await;
     }
-    assert!(matches!(db.store.put(account, auto(), NOW).await, Err(SettingsError::GateClosed(_))));
+    assert!(matches!(db.store.put(account, auto(), None, NOW).await, Err(SettingsError::GateClosed(_))));
     judge(true, 99).await;
-    let setup = db.store.put(account, auto(), NOW).await.unwrap();
+    let setup = db.store.put(account, auto(), None, NOW).await.unwrap();
     assert_eq!((setup.settings.mode, setup.gate.judged, setup.gate.wrong), (Mode::Auto, 100, 1));
     judge(false, 100).await;
     let setup = db.store.setup(account).await.unwrap();

@@ -3,7 +3,7 @@
 use domain::{
     page::PageRequest,
     social::{
-        Author, Category, Channel, Direction, Handling, Reason, ReplyState, Status, Tongue,
+        Author, Category, Channel, Direction, Handling, Mode, Reason, ReplyState, Status, Tongue,
         conversations::{Conversation, LastMessage, Listing, Message, Post, Reply, Summary},
     },
 };
@@ -68,6 +68,15 @@ struct ReplyBody {
     /// 0 to 1; not a probability.
     #[schema(value_type = f64, minimum = 0, maximum = 1, example = 0.97)]
     confidence: JsonDecimal,
+    /// What in the text it was told by.
+    #[schema(example = json!(["envian"]))]
+    hits: Vec<String>,
+    /// The mode it was decided in; `off` where only a person answered.
+    #[schema(schema_with = names::social_mode)]
+    mode: Mode,
+    /// Who decided last: `bot`, or a person or key by name.
+    #[schema(example = "bot")]
+    decided_by: String,
     #[schema(format = DateTime, example = "2026-11-20T10:00:09Z")]
     decided_at: String,
     /// What a person said about it; null before.
@@ -84,6 +93,9 @@ impl From<Reply> for ReplyBody {
             message,
             reply_id,
             confidence,
+            hits,
+            mode,
+            actor,
             decided_at,
             judged_correct,
         } = reply;
@@ -95,6 +107,9 @@ impl From<Reply> for ReplyBody {
             message,
             reply_id,
             confidence: JsonDecimal::ratio(confidence),
+            hits,
+            mode,
+            decided_by: actor,
             decided_at: instant(decided_at),
             judged_correct,
         }
@@ -144,6 +159,8 @@ pub struct ConversationBody {
     customer_id: Option<i64>,
     /// Whether the linked customer's segment is `vip`.
     is_vip: bool,
+    /// Whether the commenter asked to be left alone by the bot.
+    opted_out: bool,
     #[schema(schema_with = names::conversation_status)]
     status: Status,
     #[schema(format = DateTime)]
@@ -180,6 +197,7 @@ impl From<Conversation> for ConversationBody {
             username,
             customer,
             is_vip,
+            opted_out,
             status,
             snoozed_until,
             handling,
@@ -201,6 +219,7 @@ impl From<Conversation> for ConversationBody {
             username,
             customer_id: customer.map(|customer| customer.0),
             is_vip,
+            opted_out,
             status,
             snoozed_until: snoozed_until.map(instant),
             handling,

@@ -6,11 +6,12 @@ use diesel::{
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
-    AccountId, ConversationId, StoreError,
+    AccountId, ConversationId, StoreError, TemplateId,
     idempotency::{IdempotencyKey, Idempotent},
     social::{
         Channel, Classified, Handling, classify,
-        conversations::{Act, ActError, Conversation},
+        conversations::{Act, ActError, By, Conversation},
+        templates::{render, turn},
     },
 };
 use rust_decimal::Decimal;
@@ -23,7 +24,9 @@ use crate::{
         error::parse,
         idempotency::{self, WriteError},
     },
+    people::audit,
     schema::conversations,
+    social::{settings, templates},
 };
 
 /// Carries an act out, and notes it under its key. A replay shows the conversation as it is now.
@@ -31,7 +34,7 @@ pub(super) async fn act_once(
     connection: &mut AsyncPgConnection,
     account: AccountId,
     id: ConversationId,
-    (act, actor): (&Act, &str),
+    (act, by): (&Act, &By),
     key: Option<&IdempotencyKey>,
     now: OffsetDateTime,
 ) -> Result<Idempotent<Conversation>, WriteError<ActError>> {
@@ -43,20 +46,15 @@ pub(super) async fn act_once(
         let Some((_, _, channel, _, decided)) = locked(connection, account, id).await? else {
             return Err(WriteError::Refused(ActError::NotFound));
         };
+        let actor = by.actor.as_str();
         match act {
-            Act::Approve | Act::Skip => {
-                let (account, channel) = (account.0, channel.as_str());
-                let comment = decided.as_deref().ok_or(WriteError::Refused(ActError::Transition))?;
-                let moved = match act {
-                    Act::Skip => Skip { account, channel, comment, actor }.execute(connection).await?,
-                    _ => Approve { account, channel, comment, actor, now }.execute(connection).await?,
-                };
-                if moved == 0 {
-                    return Err(WriteError::Refused(ActError::Transition));
-                }
-            }
             Act::Send(words) => send(connection, account, (&channel, id), words, actor, now).await?,
+            act => {
+                let comment = decided.as_deref().ok_or(WriteError::Refused(ActError::Transition))?;
+                decide(connection, account, (&channel, id, comment), act, actor, now).await?;
+            }
         }
+        audit::add_any(connection, by.note.as_ref(), now).await?;
         diesel::update(conversations::table.find((account.0, id.0)))
             .set(conversations::updated_at.eq(now))
             .execute(connection)
@@ -76,10 +74,22 @@ statement!(
         comment: &'a str => Text,
         actor: &'a str => Text,
         now: OffsetDateTime => Timestamptz,
+        template: Option<i64> => Nullable<BigInt>,
+        version: Option<i64> => Nullable<BigInt>,
+        message: Option<&'a str> => Nullable<Text>,
     ) -> () = "
     UPDATE auto_replies SET state = 'reserved', reason = NULL, actor = $4, reserved_at = $5, due_at = $5, attempts = 0,
-        looks = 0, claim = claim + 1
-    WHERE account_id = $1 AND channel = $2 AND comment_id = $3 AND state = 'held' AND message IS NOT NULL"
+        looks = 0, claim = claim + 1, template_id = coalesce($6, template_id), template_version = coalesce($7, template_version),
+        message = coalesce($8, message)
+    WHERE account_id = $1 AND channel = $2 AND comment_id = $3 AND state = 'held' AND coalesce($8, message) IS NOT NULL"
+);
+
+statement!(
+    /// What waits for its time waits for a person from now on; what may have been sent stays as it is.
+    Hold<'a>(account: i64 => BigInt, channel: &'a str => Text, comment: &'a str => Text, actor: &'a str => Text) -> () = "
+    UPDATE auto_replies SET state = 'held', reason = 'needs_approval', actor = $4, due_at = NULL, claim = claim + 1
+    WHERE account_id = $1 AND channel = $2 AND comment_id = $3
+        AND (state = 'reserved' OR state = 'held' AND due_at IS NOT NULL)"
 );
 
 statement!(
@@ -87,6 +97,53 @@ statement!(
     UPDATE auto_replies SET state = 'skipped', actor = $4, due_at = NULL, claim = claim + 1
     WHERE account_id = $1 AND channel = $2 AND comment_id = $3 AND state = 'held'"
 );
+
+/// Does to the decision about a comment what a person wants.
+async fn decide(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    (channel, id, comment): (&str, ConversationId, &str),
+    act: &Act,
+    actor: &str,
+    now: OffsetDateTime,
+) -> Result<(), WriteError<ActError>> {
+    let chosen = match act {
+        Act::Approve(Some(template)) => Some(chosen(connection, account, id, *template).await?),
+        _ => None,
+    };
+    let account = account.0;
+    let moved = match act {
+        Act::Skip => Skip { account, channel, comment, actor }.execute(connection).await?,
+        Act::Hold => Hold { account, channel, comment, actor }.execute(connection).await?,
+        _ => {
+            let (template, version, message) = match &chosen {
+                Some((template, version, message)) => (Some(*template), Some(*version), Some(message.as_str())),
+                None => (None, None, None),
+            };
+            Approve { account, channel, comment, actor, now, template, version, message }.execute(connection).await?
+        }
+    };
+    if moved == 0 { Err(WriteError::Refused(ActError::Transition)) } else { Ok(()) }
+}
+
+/// What a template in use says in a conversation: its number, version and text.
+async fn chosen(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    id: ConversationId,
+    wanted: TemplateId,
+) -> Result<(i64, i64, String), WriteError<ActError>> {
+    let in_use = templates::in_use(connection, account.0).await.map_err(StoreError::from)?;
+    let unknown = || WriteError::Refused(ActError::UnknownTemplate);
+    let template = in_use.into_iter().find(|template| template.id == wanted).ok_or_else(unknown)?;
+    let variation = template.variations.get(turn(id, template.variations.len())).ok_or_else(unknown)?;
+    let (settings, _) = settings::current(connection, account.0).await.map_err(StoreError::from)?;
+    let username = conversations::table.find((account.0, id.0)).select(conversations::username);
+    let username: Option<String> = username.first(connection).await?;
+    let message = render(variation, username.as_deref().unwrap_or_default(), &settings.links);
+    let message = message.ok_or(WriteError::Refused(ActError::NoLink))?;
+    Ok((wanted.0, template.version, message))
+}
 
 statement!(
     /// The newest comment of a conversation.

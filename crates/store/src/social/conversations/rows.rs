@@ -1,11 +1,12 @@
 //! Rows of conversations and messages, and what they become.
 
-use diesel::sql_types::{BigInt, Bool, Nullable, Numeric, Text, Timestamptz};
+use diesel::sql_types::{BigInt, Bool, Jsonb, Nullable, Numeric, Text, Timestamptz};
 use domain::{
     ConversationId, CustomerId, MessageId, StoreError, TemplateId,
     social::conversations::{Conversation, LastMessage, Message, Post, Reply},
 };
 use rust_decimal::Decimal;
+use serde::Deserialize;
 use time::OffsetDateTime;
 
 use crate::database::error::{corrupt, parse};
@@ -43,8 +44,18 @@ row!(
         confidence: Option<Decimal> => Nullable<Numeric>,
         decided_at: Option<OffsetDateTime> => Nullable<Timestamptz>,
         judged_correct: Option<bool> => Nullable<Bool>,
+        rest: serde_json::Value => Jsonb,
     }
 );
+
+/// What would be more columns than a row of Diesel has.
+#[derive(Deserialize)]
+struct Rest {
+    hits: Option<Vec<String>>,
+    mode: Option<String>,
+    actor: Option<String>,
+    opted_out: bool,
+}
 
 impl TryFrom<ConversationRow> for Conversation {
     type Error = StoreError;
@@ -81,7 +92,10 @@ impl TryFrom<ConversationRow> for Conversation {
             confidence,
             decided_at,
             judged_correct,
+            rest,
         } = row;
+        let rest = serde_json::from_value(rest).map_err(|_| corrupt("decision"))?;
+        let Rest { hits, mode, actor, opted_out } = rest;
         let missing = || corrupt("automatic answer");
         let reply = state.map(|state| {
             Ok::<_, StoreError>(Reply {
@@ -92,6 +106,9 @@ impl TryFrom<ConversationRow> for Conversation {
                 message,
                 reply_id,
                 confidence: confidence.ok_or_else(missing)?,
+                hits: hits.unwrap_or_default(),
+                mode: parse(&mode.ok_or_else(missing)?, "mode")?,
+                actor: actor.ok_or_else(missing)?,
                 decided_at: decided_at.ok_or_else(missing)?,
                 judged_correct,
             })
@@ -104,6 +121,7 @@ impl TryFrom<ConversationRow> for Conversation {
             username,
             customer: customer_id.map(CustomerId),
             is_vip,
+            opted_out,
             status: parse(&status, "status of a conversation")?,
             snoozed_until,
             handling: parse(&handling, "handling")?,
