@@ -96,6 +96,7 @@ text_enum!(
         /// On reorders and insights, and notes on days.
         Decisions = "decisions",
         Credits = "credits",
+        Conversations = "conversations",
     }
 );
 
@@ -137,6 +138,19 @@ impl Action {
             Self::ShopConnected | Self::ShopSyncRequested | Self::ShopDisconnected => Area::Integrations,
             Self::ImportStarted | Self::UploadDiscarded | Self::JobsRequested => Area::Data,
             Self::AutoTopupChanged => Area::Credits,
+            Self::ReplyApproved
+            | Self::ReplySkipped
+            | Self::ReplyHeld
+            | Self::ReplyWritten
+            | Self::ConversationChanged
+            | Self::ReplyJudged
+            | Self::TemplateCreated
+            | Self::TemplateChanged
+            | Self::TemplateApproved
+            | Self::TemplateRetired
+            | Self::TemplateDeleted
+            | Self::RepliesSet
+            | Self::RepliesStopped => Area::Conversations,
         }
     }
 }

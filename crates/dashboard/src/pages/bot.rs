@@ -1,7 +1,6 @@
 //! What the pages of conversations share: the ways among them, where the bot stands, and the names of things.
 
 use actix_web::HttpRequest;
-use app::second_factor::by;
 use domain::{
     audit::{Action, Entry},
     people::Act,
@@ -14,7 +13,6 @@ use domain::{
 
 use super::query;
 use crate::{
-    edge::ClientAddress,
     error::PageError,
     session::Viewer,
     text::Writer,
@@ -87,8 +85,8 @@ pub fn done(writer: &Writer, request: &HttpRequest, known: &[&str]) -> Result<Op
 }
 
 /// What the audit log says of what the viewer does.
-pub fn note(viewer: &Viewer, action: Action, target: String, from: ClientAddress) -> Entry {
-    Entry { target: Some(target), ..by(viewer.session(), action, from.0.to_string()) }
+pub fn note(viewer: &Viewer, action: Action, target: String) -> Entry {
+    Entry { target: Some(target), ..viewer.note(action) }
 }
 
 pub fn category(writer: &Writer, category: Category) -> String {

@@ -2,7 +2,7 @@
 
 use actix_web::{
     HttpRequest, HttpResponse,
-    web::{Data, Form, ReqData},
+    web::{Data, Form},
 };
 use domain::{
     ConversationId, TemplateId,
@@ -25,7 +25,6 @@ use super::{
     query, see, writer,
 };
 use crate::{
-    edge::ClientAddress,
     error::PageError,
     session::Viewer,
     state::State,
@@ -63,15 +62,14 @@ pub async fn answer(
     request: HttpRequest,
     viewer: Viewer,
     fields: Form<Answer>,
-    from: ReqData<ClientAddress>,
     state: Data<State>,
 ) -> Result<HttpResponse, PageError> {
     let (id, sent) = (ConversationId(query::id(&request)?), fields.into_inner());
     let template = sent.template.map(TemplateId);
     let is_list = sent.from == "list";
     let (act, action, done) = match sent.act {
-        Deed::TakeOver => return handle(&viewer, &state, id, Handling::Human, *from, is_list).await,
-        Deed::GiveBack => return handle(&viewer, &state, id, Handling::Bot, *from, is_list).await,
+        Deed::TakeOver => return handle(&viewer, &state, id, Handling::Human, is_list).await,
+        Deed::GiveBack => return handle(&viewer, &state, id, Handling::Bot, is_list).await,
         Deed::Approve => (Act::Approve(None), Action::ReplyApproved, "approved"),
         Deed::Choose => {
             let chosen = template.ok_or(PageError::Invalid("template"))?;
@@ -85,7 +83,7 @@ pub async fn answer(
             Err(_) => return refused(&request, &viewer, &state, "message", "message-bad", sent).await,
         },
     };
-    let mut entry = note(&viewer, action, format!("#{id}"), *from);
+    let mut entry = note(&viewer, action, format!("#{id}"));
     entry.after = template.filter(|_| sent.act == Deed::Choose).map(|template| json!({ "template_id": template.0 }));
     let by = By { actor: viewer.session().person.name.clone(), note: Some(entry) };
     match state.conversations.act(viewer.account(), id, act, by, None, (state.clock)()).await {
@@ -119,11 +117,10 @@ async fn handle(
     state: &State,
     id: ConversationId,
     handling: Handling,
-    from: ClientAddress,
     is_list: bool,
 ) -> Result<HttpResponse, PageError> {
     let change = ConversationChange { handling: Some(handling), ..ConversationChange::default() };
-    apply(viewer, state, id, change, from).await?;
+    apply(viewer, state, id, change).await?;
     Ok(back(id, if handling == Handling::Human { "taken-over" } else { "given-back" }, is_list))
 }
 
@@ -140,9 +137,8 @@ async fn apply(
     state: &State,
     id: ConversationId,
     change: ConversationChange,
-    from: ClientAddress,
 ) -> Result<(), PageError> {
-    let mut entry = note(viewer, Action::ConversationChanged, format!("#{id}"), from);
+    let mut entry = note(viewer, Action::ConversationChanged, format!("#{id}"));
     entry.after = Some(match (change.status, change.handling) {
         (Some(status), _) => json!({ "status": status.as_str() }),
         (None, handling) => json!({ "handling": handling.map(Handling::as_str) }),
@@ -175,7 +171,6 @@ pub async fn change(
     request: HttpRequest,
     viewer: Viewer,
     fields: Form<Wanted>,
-    from: ReqData<ClientAddress>,
     state: Data<State>,
 ) -> Result<HttpResponse, PageError> {
     let writer = writer(Some(&viewer), request.headers(), (state.clock)());
@@ -187,7 +182,7 @@ pub async fn change(
     };
     let snoozed_until = day.map(|day| writer.zone.start_of(day));
     let change = ConversationChange { status: Some(status), snoozed_until, ..ConversationChange::default() };
-    apply(&viewer, &state, id, change, *from).await?;
+    apply(&viewer, &state, id, change).await?;
     Ok(back(id, "conversation-changed", false))
 }
 
@@ -204,13 +199,12 @@ pub async fn judge(
     request: HttpRequest,
     viewer: Viewer,
     fields: Form<Judged>,
-    from: ReqData<ClientAddress>,
     state: Data<State>,
 ) -> Result<HttpResponse, PageError> {
     let (id, Judged { correct, category }) = (ConversationId(query::id(&request)?), fields.into_inner());
     let category =
         if category.is_empty() { None } else { Some(category.parse().map_err(|_| PageError::Invalid("category"))?) };
-    let mut entry = note(&viewer, Action::ReplyJudged, format!("#{id}"), *from);
+    let mut entry = note(&viewer, Action::ReplyJudged, format!("#{id}"));
     entry.after = Some(json!({ "correct": correct }));
     let judgement = Judgement { correct, category };
     let judged = state.conversations.judge(viewer.account(), id, judgement, Some(entry), (state.clock)()).await;

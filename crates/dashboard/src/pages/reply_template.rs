@@ -3,7 +3,7 @@
 use actix_web::{
     HttpRequest, HttpResponse,
     http::StatusCode,
-    web::{Data, Form as Sent, ReqData},
+    web::{Data, Form as Sent},
 };
 use domain::{
     TemplateId,
@@ -26,7 +26,6 @@ use super::{
     template_form::{Wanted, fault, fields},
 };
 use crate::{
-    edge::ClientAddress,
     error::PageError,
     session::Viewer,
     state::State,
@@ -54,13 +53,12 @@ pub async fn change(
     request: HttpRequest,
     viewer: Viewer,
     sent: Sent<Fields>,
-    from: ReqData<ClientAddress>,
     state: Data<State>,
 ) -> Result<HttpResponse, PageError> {
     let writer = super::writer(Some(&viewer), request.headers(), (state.clock)());
     let (id, wanted) = (TemplateId(query::id(&request)?), Wanted::sent(&sent)?);
     let Wanted { name, category, language, variations } = wanted.clone();
-    let entry = note(&viewer, Action::TemplateChanged, name.clone(), *from);
+    let entry = note(&viewer, Action::TemplateChanged, name.clone());
     let change = TemplateChange { name: Some(name), category, language, variations: Some(variations), step: None };
     match state.reply_templates.change(viewer.account(), id, change, Some(entry), writer.now).await {
         Ok(_) => Ok(back(id, "template-changed")),
@@ -82,7 +80,6 @@ pub async fn set_state(
     request: HttpRequest,
     viewer: Viewer,
     sent: Sent<Wish>,
-    from: ReqData<ClientAddress>,
     state: Data<State>,
 ) -> Result<HttpResponse, PageError> {
     let writer = super::writer(Some(&viewer), request.headers(), (state.clock)());
@@ -93,7 +90,7 @@ pub async fn set_state(
         TemplateState::Retired => (Step::Retire, Action::TemplateRetired, "template-retired"),
         TemplateState::Draft => return Err(PageError::Invalid("state")),
     };
-    let entry = note(&viewer, action, format!("#{id}"), *from);
+    let entry = note(&viewer, action, format!("#{id}"));
     let change = TemplateChange { step: Some(step), ..TemplateChange::default() };
     match state.reply_templates.change(viewer.account(), id, change, Some(entry), writer.now).await {
         Ok(_) => Ok(back(id, done)),
@@ -105,14 +102,9 @@ pub async fn set_state(
     }
 }
 
-pub async fn delete(
-    request: HttpRequest,
-    viewer: Viewer,
-    from: ReqData<ClientAddress>,
-    state: Data<State>,
-) -> Result<HttpResponse, PageError> {
+pub async fn delete(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
     let id = TemplateId(query::id(&request)?);
-    let entry = note(&viewer, Action::TemplateDeleted, format!("#{id}"), *from);
+    let entry = note(&viewer, Action::TemplateDeleted, format!("#{id}"));
     let deleted = state.reply_templates.delete(viewer.account(), id, Some(entry), (state.clock)()).await;
     deleted.map_err(refusal)?;
     Ok(see(&format!("{}?done=template-deleted", Tab::Templates.address())))

@@ -3,7 +3,7 @@
 use actix_web::{
     HttpRequest, HttpResponse,
     http::StatusCode,
-    web::{Data, Form as Sent, ReqData},
+    web::{Data, Form as Sent},
 };
 use domain::{
     audit::Action,
@@ -24,7 +24,6 @@ use super::{
     window,
 };
 use crate::{
-    edge::ClientAddress,
     error::PageError,
     session::Viewer,
     state::State,
@@ -84,7 +83,6 @@ pub async fn create(
     request: HttpRequest,
     viewer: Viewer,
     sent: Sent<Fields>,
-    from: ReqData<ClientAddress>,
     state: Data<State>,
 ) -> Result<HttpResponse, PageError> {
     let writer = super::writer(Some(&viewer), request.headers(), (state.clock)());
@@ -92,7 +90,7 @@ pub async fn create(
     let Wanted { name, category, language, variations } = wanted.clone();
     let category = category.ok_or(PageError::Invalid("category"))?;
     let language = language.ok_or(PageError::Invalid("language"))?;
-    let entry = note(&viewer, Action::TemplateCreated, name.clone(), *from);
+    let entry = note(&viewer, Action::TemplateCreated, name.clone());
     let new = NewTemplate { name, category, language, variations };
     let fault = match state.reply_templates.create(viewer.account(), new, Some(entry), None, writer.now).await {
         Ok(made) => return Ok(see(&format!("{}/{}?done=template-made", Tab::Templates.address(), made.value.id))),

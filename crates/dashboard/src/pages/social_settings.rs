@@ -3,7 +3,7 @@
 use actix_web::{
     HttpRequest, HttpResponse,
     http::StatusCode,
-    web::{Data, Form as Sent, ReqData},
+    web::{Data, Form as Sent},
 };
 use domain::{
     audit::Action,
@@ -25,7 +25,6 @@ use super::{
     window,
 };
 use crate::{
-    edge::ClientAddress,
     error::PageError,
     session::Viewer,
     state::State,
@@ -48,7 +47,6 @@ pub async fn set(
     request: HttpRequest,
     viewer: Viewer,
     sent: Sent<Fields>,
-    from: ReqData<ClientAddress>,
     state: Data<State>,
 ) -> Result<HttpResponse, PageError> {
     let writer = super::writer(Some(&viewer), request.headers(), (state.clock)());
@@ -57,7 +55,7 @@ pub async fn set(
         Ok(settings) => settings,
         Err(fault) => return draw(&request, &viewer, &state, Some(wanted), Some(fault)).await,
     };
-    let mut entry = note(&viewer, Action::RepliesSet, settings.mode.to_string(), *from);
+    let mut entry = note(&viewer, Action::RepliesSet, settings.mode.to_string());
     entry.after = Some(json!({ "mode": settings.mode.as_str(), "threshold": settings.threshold.to_string() }));
     match state.social_settings.put(viewer.account(), settings, Some(entry), writer.now).await {
         Ok(_) => Ok(see(&format!("{}?done=set", Tab::Settings.address()))),
@@ -70,8 +68,8 @@ pub async fn set(
 }
 
 /// Turns the bot off, whatever else is being set.
-pub async fn stop(viewer: Viewer, from: ReqData<ClientAddress>, state: Data<State>) -> Result<HttpResponse, PageError> {
-    let entry = note(&viewer, Action::RepliesStopped, "off".to_owned(), *from);
+pub async fn stop(viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
+    let entry = note(&viewer, Action::RepliesStopped, "off".to_owned());
     state.social_settings.stop(viewer.account(), Some(entry), (state.clock)()).await?;
     Ok(see(&format!("{}?done=stopped", Tab::Settings.address())))
 }

@@ -130,6 +130,7 @@ area-integrations = Connected shops
 area-data = Files and jobs
 area-decisions = Decisions and notes
 area-credits = Credits
+area-conversations = Conversations
 action-insight-decided = Decided on an insight
 action-note-written = Wrote a note on
 action-note-removed = Removed a note on

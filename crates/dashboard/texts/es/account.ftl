@@ -130,6 +130,7 @@ area-integrations = Tiendas conectadas
 area-data = Archivos y cálculo
 area-decisions = Decisiones y notas
 area-credits = Créditos
+area-conversations = Conversaciones
 action-insight-decided = Decidió sobre una novedad
 action-note-written = Escribió una nota sobre
 action-note-removed = Quitó una nota sobre

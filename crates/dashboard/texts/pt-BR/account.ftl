@@ -130,6 +130,7 @@ area-integrations = Lojas conectadas
 area-data = Arquivos e cálculo
 area-decisions = Decisões e notas
 area-credits = Créditos
+area-conversations = Conversas
 action-insight-decided = Decidiu sobre uma novidade
 action-note-written = Escreveu uma nota sobre
 action-note-removed = Removeu uma nota sobre

@@ -3,7 +3,7 @@
 use domain::{
     AccountId, CustomerId, PersonId, TemplateId,
     accounts::AccountStore,
-    audit::{Action, Actor, AuditLog, Entry},
+    audit::{Action, Actor, Area, AuditLog, Entry},
     idempotency::IdempotencyKey,
     page::PageRequest,
     social::{
@@ -359,7 +359,7 @@ async fn what_a_person_does_is_noted_with_it() {
     let judgement = Judgement { correct: true, category: None };
     db.store.judge(account, conversation, judgement, note(Action::ReplyJudged), NOW).await.unwrap();
     db.store.stop(account, note(Action::RepliesStopped), NOW).await.unwrap();
-    let noted = AuditLog::page(&*db.store, &user, PAGE).await.unwrap().items;
+    let noted = AuditLog::page(&*db.store, &user, Some(Area::Conversations), PAGE).await.unwrap().items;
     let actions: Vec<_> = noted.iter().rev().map(|noted| noted.action).collect();
     let expected = [
         Action::TemplateCreated,
