@@ -106,7 +106,10 @@ async fn advertising_is_what_the_network_says_also_after_it_was_corrected() {
     next_day(&rig, id).await;
     compare(&rig).await;
     let campaigns = rig.service.process.json("/api/v1/ads?level=campaign&platform=meta&days=90", &rig.key).await;
-    let of = |id: u64| campaigns["data"].as_array().unwrap().iter().find(|row| row["external_id"] == id.to_string());
+    let of = |id: u64| {
+        let id = json!(id.to_string());
+        campaigns["data"].as_array().unwrap().iter().find(|row| row["external_id"] == id)
+    };
     assert_eq!(of(CAMPAIGN).unwrap()["name"], "Kettles");
     assert_eq!(
         campaigns["coverage"],
@@ -114,7 +117,8 @@ async fn advertising_is_what_the_network_says_also_after_it_was_corrected() {
     );
     assert_eq!(campaigns["data"].as_array().unwrap().len(), 3, "the file's campaign gave way: {campaigns}");
     let ads = rig.service.process.json("/api/v1/ads?level=ad&status=archived&days=90&platform=meta", &rig.key).await;
-    assert!(ads["data"].as_array().unwrap().iter().any(|row| row["external_id"] == AD.to_string()), "{ads}");
+    let archived = json!(AD.to_string());
+    assert!(ads["data"].as_array().unwrap().iter().any(|row| row["external_id"] == archived), "{ads}");
 
     let printed = import().output().unwrap();
     assert!(String::from_utf8_lossy(&printed.stdout).contains("1 refused"), "{printed:?}");

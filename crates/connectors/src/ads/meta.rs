@@ -117,6 +117,7 @@ impl ShopReader for Meta {
             overlap: Duration::ZERO,
             lag: Duration::ZERO,
             window: WINDOW,
+            longest_window: WINDOW,
             history: HISTORY,
             reread: None,
             ads: Some(AdTiming { history: HISTORY, settles: SETTLES }),

@@ -128,7 +128,8 @@ async fn connect(store: &Store, keys: &KeyRing, account: AccountId) -> anyhow::R
         refresh: None,
         refresh_expires_at: None,
     };
-    let connection = NewConnection { id, provider, shop_id: shop.clone(), shop, description, tokens, key: None };
+    let connection =
+        NewConnection { id, provider, shop_id: shop.clone(), shop, description, tokens, key: None, note: None };
     store.connect(account, connection, OffsetDateTime::now_utc()).await?;
     Ok(())
 }

@@ -48,7 +48,7 @@ impl Asked {
         }
         let range = query.json("time_range")?.ok_or_else(|| Answer::invalid("The parameter time_range is required"))?;
         let day = |name: &str| {
-            let text = range[name].as_str().unwrap_or_default();
+            let text = range.get(name).and_then(Value::as_str).unwrap_or_default();
             let wrong = |_| Answer::invalid("Must be a date representation in the format YYYY-MM-DD");
             Date::parse(text, format_description!("[year]-[month]-[day]")).map_err(wrong)
         };
@@ -97,11 +97,9 @@ impl Asked {
         });
         let mut row = Map::new();
         for field in &self.fields {
-            let value = &whole[field.as_str()];
             // What there was none of is left out.
-            if value.as_array().is_none_or(|list| !list.is_empty()) {
-                row.insert(field.clone(), value.clone());
-            }
+            let value = whole.get(field).filter(|value| value.as_array().is_none_or(|list| !list.is_empty()));
+            row.extend(value.map(|value| (field.clone(), value.clone())));
         }
         row.insert("date_start".to_owned(), json!(day.to_string()));
         row.insert("date_stop".to_owned(), json!(day.to_string()));

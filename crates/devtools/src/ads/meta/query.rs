@@ -96,8 +96,9 @@ impl Query {
         let shown: Vec<_> = rows.iter().skip(from).take(limit).cloned().collect();
         let end = from + shown.len();
         let mut paging = json!({ "cursors": { "before": format!("QVFI{from}"), "after": format!("QVFI{end}") } });
-        if end < rows.len() {
-            paging["next"] = json!("https://graph.facebook.com/next?access_token=none-of-your-business");
+        if let Some(paging) = paging.as_object_mut().filter(|_| end < rows.len()) {
+            let next = "https://graph.facebook.com/next?access_token=none-of-your-business";
+            paging.insert("next".to_owned(), next.into());
         }
         Ok(Answer::ok(json!({ "data": shown, "paging": paging })))
     }
