@@ -9,8 +9,6 @@ TESTS ?= --workspace
 ROWS ?=
 DATA ?=
 TARGET = $(or $(CARGO_TARGET_DIR),target)
-# Most of what tests of the whole service do is to wait for it: twice as many at a time as there are processors.
-export RUST_TEST_THREADS ?= $(shell expr 2 '*' "$$(nproc)")
 
 .PHONY: help run test shots ci fmt lint doc deny migrations openapi schemathesis bench geoip clean setup servers
 

@@ -54,7 +54,9 @@ impl Lexicon {
         let lists = [self.common, self.price_asked, self.shipping_asked, self.stock_asked, self.price_topic];
         let lists = lists.into_iter().chain([self.shipping_topic, self.stock_topic, self.question, self.filler]);
         let is_short = word.chars().nth(SHORT).is_none() || word.chars().all(|c| c.is_ascii_digit());
-        is_short || lists.flatten().flat_map(|phrase| phrase.split(' ')).any(|part| is_like(part, word))
+        // `a*` stands for any word, not for those of questions.
+        let mut parts = lists.flatten().flat_map(|phrase| phrase.split(' ')).filter(|part| part.len() > SHORT);
+        is_short || parts.any(|part| is_like(part, word))
     }
 }
 
