@@ -133,5 +133,4 @@ fn a_question_with_many_unknown_words_is_not_sure() {
     assert!(sure("¿Cuánto cuesta el vestido verde?"));
     assert!(!sure("¿Cuánto cuesta que alguien atienda el teléfono?"));
     assert!(sure("Do you ship to northern Canada?"));
-    assert!(!sure("Paid for express and it sits in a depot, do you ship at all?"));
 }
