@@ -197,12 +197,12 @@ fn allowed(client: &Client, url: &str) -> Result<Url, ShopError> {
     if is_allowed && is_plain { Ok(url) } else { Err(elsewhere()) }
 }
 
-/// What of a record says where it belongs.
+/// What of a record says where it belongs. Owned: the platform writes `\/`, which cannot be borrowed.
 #[derive(Deserialize)]
-struct Link<'a> {
-    id: Option<&'a str>,
+struct Link {
+    id: Option<String>,
     #[serde(rename = "__parentId")]
-    parent: Option<&'a str>,
+    parent: Option<String>,
 }
 
 /// The file's records as they came, until all are there: as text they take a third of what they take when they are read.
@@ -244,16 +244,15 @@ impl Records {
         let Link { id, parent } = serde_json::from_slice(line).map_err(|error| malformed(&error))?;
         match parent {
             None => {
-                let id = id.map_or_else(|| named(line).map(|id| gid(&id)), |id| Ok(id.to_owned()))?;
-                self.places.insert(id, self.orders.len());
+                self.places.insert(gid(&named(line)?), self.orders.len());
                 self.orders.push(bytes);
             }
             Some(parent) => {
-                if is_order(parent) {
+                if is_order(&parent) {
                     self.has_nameless |= id.is_none();
-                    self.agreements.extend(id.map(|id| (id.to_owned(), parent.to_owned())));
+                    self.agreements.extend(id.map(|id| (id, parent.clone())));
                 }
-                self.children.push(Child { parent: parent.to_owned(), bytes });
+                self.children.push(Child { parent, bytes });
             }
         }
         self.bytes.extend_from_slice(line);
@@ -295,7 +294,7 @@ impl Iterator for Batches {
                 Ok(order) => put(order, self.currency, &mut batch),
                 Err(_) => {
                     batch.read += 1;
-                    // That it has one was seen when the file came.
+                    // That it has one was seen in `take`.
                     batch.refused.push(unreadable(named(line(order)).unwrap_or_default()));
                 }
             }
@@ -307,10 +306,10 @@ impl Iterator for Batches {
 /// An order with its agreements, oldest first. One that cannot be read in a part is refused whole.
 fn whole_order<'a>(line: &[u8], children: impl Iterator<Item = &'a [u8]>) -> serde_json::Result<OrderWire> {
     let mut order: OrderWire = serde_json::from_slice(line)?;
-    let (mut agreements, mut sales) = (Vec::new(), HashMap::<&str, Vec<SaleWire>>::new());
+    let (mut agreements, mut sales) = (Vec::new(), HashMap::<String, Vec<SaleWire>>::new());
     for child in children {
         match serde_json::from_slice(child)? {
-            Link { parent: Some(parent), .. } if !is_order(parent) => {
+            Link { parent: Some(parent), .. } if !is_order(&parent) => {
                 sales.entry(parent).or_default().push(serde_json::from_slice(child)?);
             }
             Link { .. } => agreements.push(serde_json::from_slice::<AgreementWire>(child)?),
@@ -392,6 +391,8 @@ mod tests {
         let orders = batches(&[SALE, AGREEMENT, ORDER]).unwrap();
         assert_eq!(orders, batches(&[ORDER, AGREEMENT, SALE]).unwrap());
         assert_eq!(orders[0].orders[0].order.lines[0].unit_price, rust_decimal::dec!(5));
+        let escaped = [ORDER, AGREEMENT, SALE].map(|line| line.replace('/', "\\/"));
+        assert_eq!(orders, batches(&escaped.each_ref().map(String::as_str)).unwrap());
     }
 
     #[test]

@@ -190,7 +190,8 @@ impl ShopifyStub {
             if let Some(parent) = parent {
                 shown.insert("__parentId".to_owned(), json!(parent));
             }
-            lines.push(Value::Object(shown).to_string());
+            // In JSON a slash stands in strings alone; the platform escapes it.
+            lines.push(Value::Object(shown).to_string().replace('/', "\\/"));
             for (field, value) in nested {
                 let nodes = value.as_array().ok_or("a connection that is none")?;
                 self.write(prepared, field, nodes, id, lines)?;
