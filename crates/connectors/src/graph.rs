@@ -12,6 +12,9 @@ pub const STOP_AT: f64 = 95.0;
 /// How long no call is made where Meta does not say.
 pub const STOP: time::Duration = time::Duration::minutes(5);
 
+/// The longest pause that is believed.
+pub const LONGEST_STOP: time::Duration = time::Duration::DAY;
+
 /// An instant such as `2026-05-01T12:00:00+0000`.
 pub fn instant(text: &str) -> Option<OffsetDateTime> {
     let with_colon = match text.split_at_checked(text.len().checked_sub(2)?) {
@@ -32,12 +35,23 @@ pub struct ErrorBody {
 pub struct ErrorDetail {
     pub code: i64,
     pub error_subcode: Option<i64>,
+    #[serde(default)]
+    pub message: String,
 }
 
 /// The largest share of a budget that is used up, and the minutes until it is given back.
 pub struct Usage {
     pub percent: f64,
     pub wait: Option<i64>,
+}
+
+impl Usage {
+    /// How long no call is to be made, where the budget is used up.
+    pub fn pause(&self) -> Option<time::Duration> {
+        let minutes = self.wait.filter(|minutes| *minutes > 0);
+        let pause = minutes.map_or(STOP, |minutes| time::Duration::minutes(minutes.min(LONGEST_STOP.whole_minutes())));
+        (self.percent >= STOP_AT).then_some(pause)
+    }
 }
 
 #[derive(Deserialize)]
@@ -70,6 +84,15 @@ mod tests {
     use time::macros::datetime;
 
     use super::*;
+
+    #[test]
+    fn a_pause_is_as_long_as_it_is_said_up_to_a_day() {
+        let pause = |percent, wait| Usage { percent, wait }.pause();
+        assert_eq!(pause(94.9, Some(7)), None);
+        assert_eq!(pause(95.0, Some(7)), Some(time::Duration::minutes(7)));
+        assert_eq!((pause(100.0, None), pause(100.0, Some(0))), (Some(STOP), Some(STOP)));
+        assert_eq!(pause(100.0, Some(i64::MAX)), Some(LONGEST_STOP));
+    }
 
     #[test]
     fn instants_come_without_a_colon() {

@@ -122,6 +122,18 @@ impl Callback {
             _ => None,
         }
     }
+
+    /// The code that the owner's consent is exchanged with (RFC 6749, 4.1.2): visible ASCII, at most `max` characters.
+    ///
+    /// # Errors
+    /// [`CompleteError::Denied`] when the owner did not agree, [`CompleteError::Malformed`] when there is no such code.
+    pub fn code(&self, max: usize) -> Result<&str, CompleteError> {
+        if self.one("error").is_some() {
+            return Err(CompleteError::Denied("the owner did not agree".to_owned()));
+        }
+        let is_code = |code: &&str| (1..=max).contains(&code.len()) && code.bytes().all(|byte| byte.is_ascii_graphic());
+        self.one("code").filter(is_code).ok_or(CompleteError::Malformed("code"))
+    }
 }
 
 /// What a callback was exchanged for.
@@ -137,6 +149,9 @@ pub enum CompleteError {
     /// The owner refused, or the platform did.
     #[error("the platform refused: {0}")]
     Denied(String),
+    /// The owner reaches these, and has not said which is meant.
+    #[error("the platform refused: who agreed reaches several ad accounts; name one as `shop`: {}", .0.join(", "))]
+    SeveralAccounts(Vec<String>),
     /// A parameter is missing, repeated or malformed; its name.
     #[error("the parameter `{0}` of the callback is missing, repeated or malformed")]
     Malformed(&'static str),

@@ -197,6 +197,10 @@ fn not_completed(
         CompleteFailure::Platform(CompleteError::Shop(
             ShopError::Throttled(_) | ShopError::Unavailable(_) | ShopError::Malformed(_),
         )) => Ok(refused(StatusCode::SERVICE_UNAVAILABLE, writer.say("connect-away"), again())),
+        CompleteFailure::Platform(CompleteError::SeveralAccounts(accounts)) => {
+            let text = writer.message("connect-several").text("accounts", accounts.join(", ")).say();
+            Ok(refused(StatusCode::BAD_REQUEST, text, again()))
+        }
         CompleteFailure::Platform(error) => {
             // A platform's own words may be long.
             let said: String = error.to_string().chars().take(MAX_SAID).collect();

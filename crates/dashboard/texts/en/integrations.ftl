@@ -12,6 +12,7 @@ connect-go = Go on to { $platform }
 connect-until = The link works once, until { $time }. You come back here when you have agreed.
 connect-state = This answer is not one that you asked for in this session, or it came after more than ten minutes. Nothing was connected; begin again.
 connect-away = The platform does not answer. Nothing was connected; try again later.
+connect-several = Several ad accounts can be reached. Write the number of one: { $accounts }
 connect-refused = Nothing was connected: { $said }.
 connect-currency = The shop’s currency is { $shop }, this account’s is { $account }. Amounts are never converted, so it was not connected.
 connect-another = The account is connected to another shop of this platform. Disconnect that one first.

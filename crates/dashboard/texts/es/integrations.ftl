@@ -12,6 +12,7 @@ connect-go = Seguir en { $platform }
 connect-until = El enlace sirve una vez, hasta las { $time }. Vuelves aquí cuando hayas aceptado.
 connect-state = Esta respuesta no se pidió en esta sesión, o llegó después de más de diez minutos. No se conectó nada; empieza de nuevo.
 connect-away = La plataforma no responde. No se conectó nada; inténtalo más tarde.
+connect-several = Hay varias cuentas publicitarias. Escribe el número de una: { $accounts }
 connect-refused = No se conectó nada: { $said }.
 connect-currency = La moneda de la tienda es { $shop }, la de esta cuenta es { $account }. Los importes nunca se convierten, así que no se conectó.
 connect-another = La cuenta está conectada a otra tienda de esta plataforma. Desconecta esa primero.

@@ -12,6 +12,7 @@ connect-go = Continuar em { $platform }
 connect-until = O link funciona uma vez, até { $time }. Você volta para cá quando tiver aceitado.
 connect-state = Esta resposta não foi pedida nesta sessão, ou chegou depois de mais de dez minutos. Nada foi conectado; comece de novo.
 connect-away = A plataforma não responde. Nada foi conectado; tente mais tarde.
+connect-several = Há várias contas de anúncios. Escreva o número de uma: { $accounts }
 connect-refused = Nada foi conectado: { $said }.
 connect-currency = A moeda da loja é { $shop }, a desta conta é { $account }. Valores nunca são convertidos, por isso ela não foi conectada.
 connect-another = A conta está conectada a outra loja desta plataforma. Desconecte aquela primeiro.

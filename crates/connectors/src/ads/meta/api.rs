@@ -4,17 +4,17 @@ use std::time::Duration;
 
 use domain::shops::{Secret, ShopError};
 use reqwest::{
-    Method, RequestBuilder,
+    Method,
     header::{ACCEPT, CONTENT_TYPE},
 };
 use secrecy::ExposeSecret;
-use serde::Deserialize;
+use serde::{Deserialize, de::DeserializeOwned};
 use time::OffsetDateTime;
 use url::{Url, form_urlencoded::Serializer};
 
-use super::SCOPE;
+use super::{SCOPE, wire::Page};
 use crate::{
-    graph::{ErrorBody, STOP, STOP_AT, usage},
+    graph::{ErrorBody, LONGEST_STOP, STOP, STOP_AT, usage},
     shops::{
         AppCredentials,
         budget::{Budgets, Rate},
@@ -63,7 +63,7 @@ impl Api {
 
     /// Makes a call, and again after a pause that the platform asks for, if it is short.
     ///
-    /// The proof shows that whoever has the token also has the app's secret, which an app can demand
+    /// The proof shows that the caller has the app's secret beside the token, which an app can demand
     /// (<https://developers.facebook.com/docs/facebook-login/security#proof>).
     pub async fn call(
         &self,
@@ -96,12 +96,37 @@ impl Api {
         Err(ShopError::Throttled(OffsetDateTime::now_utc() + STOP))
     }
 
+    /// All of a list, in pages of `limit`.
+    pub async fn pages<T: DeserializeOwned>(
+        &self,
+        caller: &Caller<'_>,
+        path: &[&str],
+        query: &[(&str, &str)],
+        limit: &str,
+    ) -> Result<Vec<T>, ShopError> {
+        let (mut all, mut after) = (Vec::new(), None::<String>);
+        loop {
+            let mut query = query.to_vec();
+            query.push(("limit", limit));
+            query.extend(after.as_deref().map(|after| ("after", after)));
+            let page: Page<T> = self.call(caller, Method::GET, path, &query).await?.json()?;
+            let next = page.after();
+            all.extend(page.data);
+            match next {
+                // A cursor that does not move would never end.
+                Some(next) if after.as_ref() != Some(&next) => after = Some(next),
+                Some(_) => return Err(ShopError::Malformed("paging".to_owned())),
+                None => return Ok(all),
+            }
+        }
+    }
+
     /// Asks for a token. Unverified: that it is given for a form as well as for a query, which would stand in logs.
     pub async fn token(&self, form: &[(&str, &str)]) -> Result<Answer, ShopError> {
         let AppCredentials { client_id, client_secret, previous_secret: _ } = &self.app;
         let own = [("client_id", client_id.as_str()), ("client_secret", client_secret.expose_secret())];
         let body = Serializer::new(String::new()).extend_pairs(form.iter().chain(&own).copied()).finish();
-        let request: RequestBuilder = self.http.request(Method::POST, self.url(&["oauth", "access_token"])?);
+        let request = self.http.request(Method::POST, self.url(&["oauth", "access_token"])?);
         let answer = send(request.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(body)).await?;
         if answer.status.is_success() { Ok(answer) } else { Err(error_of(&answer)) }
     }
@@ -124,11 +149,10 @@ fn pause_of(answer: &Answer) -> Option<Duration> {
     let of_account: Option<AccountUsage> =
         answer.header("x-ad-account-usage").and_then(|text| serde_json::from_str(text).ok());
     if let Some(usage) = of_account.filter(|usage| usage.acc_id_util_pct >= STOP_AT) {
-        return Some(usage.reset_time_duration.map_or(STOP.unsigned_abs(), Duration::from_secs));
+        let pause = usage.reset_time_duration.map_or(STOP.unsigned_abs(), Duration::from_secs);
+        return Some(pause.min(LONGEST_STOP.unsigned_abs()));
     }
-    let usage = usage(answer).filter(|usage| usage.percent >= STOP_AT)?;
-    let minutes = usage.wait.and_then(|minutes| u64::try_from(minutes).ok()).filter(|minutes| *minutes > 0);
-    Some(minutes.map_or(STOP.unsigned_abs(), |minutes| Duration::from_secs(minutes.saturating_mul(60))))
+    usage(answer)?.pause().map(time::Duration::unsigned_abs)
 }
 
 /// What the codes of the API mean.
@@ -141,6 +165,8 @@ fn error_of(answer: &Answer) -> ShopError {
         (102 | 190, _) => ShopError::Unauthorized,
         (4 | 17 | 32 | 613 | 80_000 | 80_003 | 80_004, _) => ShopError::Throttled(OffsetDateTime::now_utc() + STOP),
         (100, Some(1_487_534)) => ShopError::TooMany,
+        // Unverified: that this is told with code 1 as well.
+        (1, _) if error.message.starts_with("Please reduce the amount of data") => ShopError::TooMany,
         // An object that is gone, or that the token may not see.
         (100, Some(33)) | (803, _) => ShopError::NotFound,
         (10 | 200..=299, _) => ShopError::MissingScope(SCOPE.to_owned()),
@@ -172,6 +198,12 @@ mod tests {
     #[case(100, 7, ShopError::Rejected("code 100, subcode 7".into()))]
     fn codes_are_understood(#[case] code: i64, #[case] subcode: i64, #[case] expected: ShopError) {
         assert_eq!(error_of(&refused(code, subcode)), expected);
+    }
+
+    #[test]
+    fn too_much_data_is_told_in_words_as_well() {
+        let body = r#"{"error":{"message":"Please reduce the amount of data you're asking for, then retry","code":1}}"#;
+        assert_eq!(error_of(&answer(500, &[], body)), ShopError::TooMany);
     }
 
     #[rstest]

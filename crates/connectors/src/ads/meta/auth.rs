@@ -25,8 +25,6 @@ const MAX_CODE: usize = 1_024;
 const MAX_DIGITS: usize = 20;
 /// Ad accounts that are named where one has to be chosen.
 const NAMED: usize = 5;
-/// Pages of ad accounts that are read: more than anybody has.
-const MAX_PAGES: usize = 50;
 /// Shares the budget of no ad account.
 const NO_ACCOUNT: &str = "";
 
@@ -60,19 +58,7 @@ impl Meta {
 
     async fn ad_accounts(&self, token: &Secret) -> Result<Vec<AdAccountEntry>, ShopError> {
         let caller = Caller { account: NO_ACCOUNT, token };
-        let (mut all, mut after) = (Vec::new(), None::<String>);
-        for _ in 0..MAX_PAGES {
-            let mut query = vec![("fields", "account_id,name"), ("limit", "100")];
-            query.extend(after.as_deref().map(|after| ("after", after)));
-            let path = ["me", "adaccounts"];
-            let page: Page<AdAccountEntry> = self.api.call(&caller, Method::GET, &path, &query).await?.json()?;
-            after = page.after();
-            all.extend(page.data);
-            if after.is_none() {
-                break;
-            }
-        }
-        Ok(all)
+        self.api.pages(&caller, &["me", "adaccounts"], &[("fields", "account_id,name")], "100").await
     }
 
     /// The ad account that was asked for, or the only one.
@@ -86,9 +72,7 @@ impl Meta {
             (None, [only]) => Ok(only.account_id.0.clone()),
             (None, []) => Err(CompleteError::Denied("who agreed reaches no ad account".to_owned())),
             (None, several) => {
-                let named: Vec<_> = several.iter().take(NAMED).map(AdAccountEntry::shown).collect();
-                let said = format!("who agreed reaches several ad accounts; name one as `shop`: {}", named.join(", "));
-                Err(CompleteError::Denied(said))
+                Err(CompleteError::SeveralAccounts(several.iter().take(NAMED).map(AdAccountEntry::shown).collect()))
             }
         }
     }
@@ -136,12 +120,7 @@ impl ShopAuth for Meta {
         authorization: &Authorization,
         now: OffsetDateTime,
     ) -> Result<Grant, CompleteError> {
-        if callback.one("error").is_some() {
-            return Err(CompleteError::Denied("the owner did not agree".to_owned()));
-        }
-        let is_code =
-            |code: &&str| (1..=MAX_CODE).contains(&code.len()) && code.bytes().all(|byte| byte.is_ascii_graphic());
-        let code = callback.one("code").filter(is_code).ok_or(CompleteError::Malformed("code"))?;
+        let code = callback.code(MAX_CODE)?;
         let form = [("redirect_uri", authorization.redirect_uri.as_str()), ("code", code)];
         let answer = self.api.token(&form).await.map_err(|error| match error {
             ShopError::Rejected(_) => CompleteError::Denied("the code is not valid, or no longer".to_owned()),

@@ -6,14 +6,13 @@ use domain::{
     ads::{Format, Status},
     shops::ShopError,
 };
-use reqwest::Method;
 use serde_json::json;
 
 use super::{
     act,
     api::{Api, Caller},
     insights::STATES,
-    wire::{Ad, Creative, Page},
+    wire::{Ad, Creative},
 };
 use crate::shops::wire::clean;
 
@@ -56,9 +55,9 @@ pub(super) async fn of_ads(
         ])
         .to_string();
         let limit = AT_ONCE.to_string();
-        let query = [("fields", FIELDS), ("filtering", filter.as_str()), ("limit", &limit)];
-        let page: Page<Ad> = api.call(caller, Method::GET, &[&act(caller.account), "ads"], &query).await?.json()?;
-        found.extend(page.data.into_iter().map(|ad| (ad.id.0.clone(), shown(ad))));
+        let query = [("fields", FIELDS), ("filtering", filter.as_str())];
+        let all: Vec<Ad> = api.pages(caller, &[&act(caller.account), "ads"], &query, &limit).await?;
+        found.extend(all.into_iter().map(|ad| (ad.id.0.clone(), shown(ad))));
     }
     Ok(found)
 }

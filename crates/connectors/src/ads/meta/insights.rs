@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep};
 use super::{
     act,
     api::{Api, Caller},
-    wire::{Insight, Page, Report, ReportState},
+    wire::{Insight, Report, ReportState},
 };
 
 /// Days that are asked for at once; more are a report's.
@@ -39,7 +39,7 @@ pub(super) const STATES: [&str; 12] = [
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(15);
 /// How long a report may take: some hang.
-const PATIENCE: Duration = Duration::from_secs(600);
+const DEADLINE: Duration = Duration::from_secs(600);
 
 /// The figures of the days from `from` to `until`. Days that hold more than Meta gives for one query are asked for in two
 /// halves.
@@ -52,8 +52,13 @@ pub(super) async fn of_days(
     let (mut waiting, mut all) = (vec![(from, until)], Vec::new());
     while let Some((from, until)) = waiting.pop() {
         let is_long = (until - from).whole_days() >= AT_ONCE;
-        let found =
-            if is_long { report(api, caller, from, until).await } else { at_once(api, caller, from, until).await };
+        let parameters = parameters(from, until);
+        let query: Vec<_> = parameters.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let found = if is_long {
+            report(api, caller, &query).await
+        } else {
+            api.pages(caller, &[&act(caller.account), "insights"], &query, PAGE).await
+        };
         match found {
             Ok(found) => all.extend(found),
             Err(ShopError::TooMany) if from < until => {
@@ -62,12 +67,10 @@ pub(super) async fn of_days(
                 waiting.extend([(next, until), (from, middle)]);
             }
             // A report holds more than an answer.
-            Err(ShopError::TooMany) => {
-                all.extend(report(api, caller, from, until).await.map_err(|error| match error {
-                    ShopError::TooMany => ShopError::Rejected(format!("the day {from} holds more than it gives")),
-                    error => error,
-                })?)
-            }
+            Err(ShopError::TooMany) => all.extend(report(api, caller, &query).await.map_err(|error| match error {
+                ShopError::TooMany => ShopError::Rejected(format!("the day {from} holds more than it gives")),
+                error => error,
+            })?),
             Err(error) => return Err(error),
         }
     }
@@ -88,54 +91,22 @@ fn parameters(from: Date, until: Date) -> [(&'static str, String); 5] {
     ]
 }
 
-async fn at_once(api: &Api, caller: &Caller<'_>, from: Date, until: Date) -> Result<Vec<Insight>, ShopError> {
-    let parameters = parameters(from, until);
-    let query: Vec<_> = parameters.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    pages(api, caller, &[&act(caller.account), "insights"], &query).await
-}
-
-async fn report(api: &Api, caller: &Caller<'_>, from: Date, until: Date) -> Result<Vec<Insight>, ShopError> {
-    let parameters = parameters(from, until);
-    let query: Vec<_> = parameters.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let begun = api.call(caller, Method::POST, &[&act(caller.account), "insights"], &query).await?;
+async fn report(api: &Api, caller: &Caller<'_>, query: &[(&str, &str)]) -> Result<Vec<Insight>, ShopError> {
+    let begun = api.call(caller, Method::POST, &[&act(caller.account), "insights"], query).await?;
     let Report { report_run_id } = begun.json()?;
     let (started, mut pause) = (Instant::now(), FIRST_PAUSE);
     loop {
         let query = [("fields", "async_status")];
         let state: ReportState = api.call(caller, Method::GET, &[&report_run_id.0], &query).await?.json()?;
         match state.async_status.as_str() {
-            "Job Completed" => return pages(api, caller, &[&report_run_id.0, "insights"], &[]).await,
+            "Job Completed" => return api.pages(caller, &[&report_run_id.0, "insights"], &[], PAGE).await,
             // Nothing says why; shorter ones succeed where long ones fail.
             "Job Failed" | "Job Skipped" => return Err(ShopError::TooMany),
-            _ if started.elapsed() > PATIENCE => {
+            _ if started.elapsed() > DEADLINE => {
                 return Err(ShopError::Unavailable("a report was not made in time".to_owned()));
             }
             _ => sleep(pause).await,
         }
         pause = (pause * 2).min(LONGEST_PAUSE);
-    }
-}
-
-/// All pages of a list of figures.
-async fn pages(
-    api: &Api,
-    caller: &Caller<'_>,
-    path: &[&str],
-    query: &[(&str, &str)],
-) -> Result<Vec<Insight>, ShopError> {
-    let (mut all, mut after) = (Vec::new(), None::<String>);
-    loop {
-        let mut query = query.to_vec();
-        query.push(("limit", PAGE));
-        query.extend(after.as_deref().map(|after| ("after", after)));
-        let page: Page<Insight> = api.call(caller, Method::GET, path, &query).await?.json()?;
-        let next = page.after();
-        all.extend(page.data);
-        match next {
-            // A cursor that does not move would never end.
-            Some(next) if after.as_ref() != Some(&next) => after = Some(next),
-            Some(_) => return Err(ShopError::Malformed("paging".to_owned())),
-            None => return Ok(all),
-        }
     }
 }

@@ -104,9 +104,7 @@ impl ShopAuth for Mercadolibre {
             let body = ErrorBody { error: Some(error.to_owned()), ..ErrorBody::default() };
             return Err(CompleteError::Denied(code_of(&body)));
         }
-        let is_code =
-            |code: &&str| code.len() <= MAX_CODE && !code.is_empty() && code.bytes().all(|b| b.is_ascii_graphic());
-        let code = callback.one("code").filter(is_code).ok_or(CompleteError::Malformed("code"))?;
+        let code = callback.code(MAX_CODE)?;
         let form = [
             ("grant_type", "authorization_code"),
             ("code", code),

@@ -54,12 +54,7 @@ impl ShopAuth for Tiendanube {
         _: &Authorization,
         _: OffsetDateTime,
     ) -> Result<Grant, CompleteError> {
-        if callback.one("error").is_some() {
-            return Err(CompleteError::Denied("the owner did not agree".to_owned()));
-        }
-        let is_code =
-            |code: &&str| (1..=MAX_CODE).contains(&code.len()) && code.bytes().all(|byte| byte.is_ascii_graphic());
-        let code = callback.one("code").filter(is_code).ok_or(CompleteError::Malformed("code"))?;
+        let code = callback.code(MAX_CODE)?;
         let url = join(self.login(None)?, ["apps", "authorize", "token"])?;
         // In the body: the same in the query is refused.
         let request = self.client.http.request(Method::POST, url).json(&json!({

@@ -19,7 +19,7 @@ use time::OffsetDateTime;
 use url::{Url, form_urlencoded::Serializer};
 
 use crate::{
-    graph::{ErrorBody, STOP, STOP_AT, usage},
+    graph::{ErrorBody, STOP, usage},
     shops::http::{Answer, Http, send},
 };
 
@@ -97,8 +97,7 @@ impl Api {
     fn note_usage(&self, profile: &str, answer: &Answer) {
         let Some(usage) = usage(answer) else { return };
         let mut paces = self.paces.lock().unwrap_or_else(PoisonError::into_inner);
-        if usage.percent >= STOP_AT {
-            let pause = usage.wait.filter(|minutes| *minutes > 0).map_or(STOP, time::Duration::minutes);
+        if let Some(pause) = usage.pause() {
             paces.insert(profile.to_owned(), Pace::StoppedUntil(OffsetDateTime::now_utc() + pause));
         } else if usage.percent >= SLOW_AT {
             paces.insert(profile.to_owned(), Pace::Slow);
