@@ -23,14 +23,22 @@ pub mod random;
 pub mod shopify;
 pub mod tiendanube;
 
+use std::time::Duration;
+
 use actix_web::{
-    HttpResponse,
-    web::{self, Data, Json, Query, ServiceConfig},
+    HttpRequest, HttpResponse, error,
+    http::{StatusCode, header},
+    web::{self, Bytes, Data, Json, Query, ServiceConfig},
 };
 use serde::Deserialize;
 use serde_json::json;
 
-use self::{clock::Clock, faults::Faults, ledger::Truth, log::Log};
+use self::{
+    clock::Clock,
+    faults::Faults,
+    ledger::Truth,
+    log::{Entry, Log},
+};
 
 /// What every fake platform has.
 #[derive(Default)]
@@ -38,6 +46,40 @@ pub struct Common {
     pub clock: Clock,
     pub faults: Faults,
     pub log: Log,
+}
+
+/// A fault that comes before anything is done: waits as `slow` says; the status of `server_error`.
+pub(crate) async fn broken(faults: &Faults) -> Option<StatusCode> {
+    if let Some(milliseconds) = faults.take("slow") {
+        tokio::time::sleep(Duration::from_millis(milliseconds)).await;
+    }
+    let status = u16::try_from(faults.take("server_error")?).ok().and_then(|status| StatusCode::from_u16(status).ok());
+    Some(status.filter(StatusCode::is_server_error).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR))
+}
+
+/// What every answer passes: the log, a connection that breaks off when one of the faults `lost` is due, the clock's date.
+pub(crate) fn finish(
+    common: &Common,
+    request: &HttpRequest,
+    what: Option<String>,
+    lost: &[&str],
+    mut answer: HttpResponse,
+) -> HttpResponse {
+    common.log.write(Entry {
+        at: common.clock.now(),
+        method: request.method().to_string(),
+        path: request.path().to_owned(),
+        what,
+        status: answer.status().as_u16(),
+    });
+    if lost.iter().any(|fault| common.faults.take(fault).is_some()) {
+        let broken = futures_util::stream::once(async { Err::<Bytes, _>(error::ErrorInternalServerError("lost")) });
+        return HttpResponse::Ok().streaming(broken);
+    }
+    if let Ok(date) = common.clock.http_date().parse() {
+        answer.headers_mut().insert(header::DATE, date);
+    }
+    answer
 }
 
 /// A fake platform, as `/_stub` sees it.

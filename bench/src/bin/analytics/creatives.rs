@@ -53,8 +53,8 @@ pub fn run(data: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Groups in which every arm was shown. Tests of the weeks whose assignment is known to be faulty are left out by whoever
-/// prepares the folder.
+/// Groups in which every arm was shown. Tests of the weeks whose assignment is known to be faulty are to be
+/// left out of the folder.
 fn load(folder: &Path) -> anyhow::Result<Vec<Vec<Arm>>> {
     let rows = |name: &str| -> anyhow::Result<Vec<Vec<f64>>> {
         let mut rows = Vec::new();
@@ -145,7 +145,7 @@ fn counts(name: &str, rule: Rule, groups: &[Vec<Arm>]) -> serde_json::Value {
         let (half, truth) = split(arms, &mut random);
         let seen = looks(&half, &mut random);
         let Some((look, winner)) = first_winner(rule, &seen, 0.0) else { continue };
-        let contrast = seen.get(look).and_then(|arms| Seen { arms, looks: look, spread: 0.0 }.contrast(winner));
+        let contrast = seen.get(look).and_then(|arms| Seen { arms, looks: look + 1, spread: 0.0 }.contrast(winner));
         let (Some(contrast), Some(realised)) = (contrast, lift(&truth, winner)) else { continue };
         won.claimed += contrast.lift(TAU).observed;
         won.shrunk += contrast.lift(TAU).shrunk;

@@ -4,7 +4,7 @@
 //! ```text
 //! GET  /_stub/ledger   {"currency", "days": {DAY: {"spend", "impressions", "clicks", "purchases", "revenue"}}}: what a
 //!                      reader must come to, from what happened and not from what was answered
-//! POST /_stub/act      {"action": "attribute", "ad", "day", "purchases", "revenue"}: so many more purchases, found late
+//! POST /_stub/act      {"action": "attribute", "ad", "day", "purchases", "revenue"}: adds purchases that are attributed late
 //!                      {"action": "withdraw", "ad", "day"}: none of the ad's purchases of that day is one
 //!                      {"action": "rename", "campaign", "name"}, {"action": "archive", "ad"}
 //! ```

@@ -1,11 +1,9 @@
 //! Rules that name a winner, and what they look at.
 
 use analytics::creatives::{
-    Contrast, LEAST_GROUP_PURCHASES, LEAST_LIFT, LEAST_PURCHASES, Outcome, Stratum, TAU, THRESHOLD,
+    Contrast, LEAST_DAYS, LEAST_GROUP_PURCHASES, LEAST_LIFT, LEAST_PURCHASES, Outcome, Stratum, TAU, THRESHOLD,
 };
 
-/// Looks before the full rule says anything: a day each.
-const LEAST_LOOKS: usize = 3;
 /// The 97.5 % quantile of the normal distribution.
 const Z: f64 = 1.96;
 
@@ -40,7 +38,7 @@ fn full(seen: &Seen<'_>) -> Option<usize> {
     let found =
         seen.best(|contrast, arms| evidence(contrast, arms) >= THRESHOLD && contrast.shrunk(TAU) >= LEAST_LIFT.ln())?;
     let own = seen.arms.get(found)?.events;
-    (own >= LEAST_PURCHASES && events >= LEAST_GROUP_PURCHASES && seen.looks >= LEAST_LOOKS).then_some(found)
+    (own >= LEAST_PURCHASES && events >= LEAST_GROUP_PURCHASES && seen.looks >= LEAST_DAYS).then_some(found)
 }
 
 /// The quantile of .025 by the number of arms, for up to twelve.

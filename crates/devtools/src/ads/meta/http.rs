@@ -8,7 +8,6 @@ use std::{
 use actix_web::{
     App, HttpRequest, HttpResponse, HttpServer,
     dev::Server,
-    error,
     http::{Method, StatusCode},
     web::{self, Bytes, Data, Json},
 };
@@ -20,7 +19,7 @@ use super::{
     query::{Answer, Query},
     world::{Happening, World},
 };
-use crate::shops::{Stub, log::Entry, routes};
+use crate::shops::{Stub, broken, finish, routes};
 
 /// How long a report takes.
 const REPORT_TAKES: Duration = Duration::from_millis(200);
@@ -56,38 +55,24 @@ async fn act(what: Json<Happening>, stub: Data<Meta>) -> HttpResponse {
 /// Every call, with the faults that are due.
 async fn answer(request: HttpRequest, body: Bytes, stub: Data<Meta>) -> HttpResponse {
     let common = stub.common();
-    if let Some(milliseconds) = common.faults.take("slow") {
-        tokio::time::sleep(Duration::from_millis(milliseconds)).await;
-    }
-    let (answer, location) = if let Some(status) = common.faults.take("server_error") {
-        let status = u16::try_from(status).ok().filter(|status| *status >= 500).unwrap_or(500);
-        (Answer::refused(status, 2, 0, "An unexpected error has occurred. Please retry your request later."), None)
+    let (answer, location) = if let Some(status) = broken(&common.faults).await {
+        let said = "An unexpected error has occurred. Please retry your request later.";
+        (Answer::refused(status.as_u16(), 2, 0, said), None)
     } else {
         match stub.called(&request, &body) {
             Ok(Called::Answer(answer)) | Err(answer) => (answer, None),
             Ok(Called::Redirect(target)) => (Answer { status: 302, ..Answer::ok(Value::Null) }, Some(target)),
         }
     };
-    common.log.write(Entry {
-        at: common.clock.now(),
-        method: request.method().to_string(),
-        path: request.path().to_owned(),
-        what: None,
-        status: answer.status,
-    });
     let mut response = HttpResponse::build(StatusCode::from_u16(answer.status).unwrap_or_default());
-    response.insert_header(("date", common.clock.http_date()));
-    if let Some((name, value)) = answer.header {
-        response.insert_header((name, value));
+    if let Some(header) = answer.header {
+        response.insert_header(header);
     }
-    if common.faults.take("drop_reply").is_some() {
-        let broken = futures_util::stream::once(async { Err::<Bytes, _>(error::ErrorInternalServerError("lost")) });
-        return response.streaming(broken);
-    }
-    match location {
+    let response = match location {
         Some(location) => response.insert_header(("location", location)).finish(),
         None => response.json(answer.body),
-    }
+    };
+    finish(common, &request, None, &["drop_reply"], response)
 }
 
 enum Called {

@@ -30,7 +30,7 @@ const ACCOUNT: u64 = 1_048_576;
 const CAMPAIGN: u64 = 23_850_000;
 const AD_SET: u64 = 23_860_000;
 const AD: u64 = 23_870_000;
-/// Every so many ads one is deleted after half of the time.
+/// One ad of this number is deleted after half of the time.
 const DELETED_EVERY: u64 = 6;
 
 #[derive(Debug)]

@@ -1,11 +1,10 @@
 //! The platform's HTTP, and what only this one has under `/_stub`.
 
-use std::{collections::HashMap, net::TcpListener, time::Duration};
+use std::{collections::HashMap, net::TcpListener};
 
 use actix_web::{
     App, HttpRequest, HttpResponse, HttpServer,
     dev::Server,
-    error,
     http::StatusCode,
     web::{self, Bytes, Data, Json, Path},
 };
@@ -15,7 +14,7 @@ use serde_json::json;
 use url::form_urlencoded;
 
 use super::{Mercadolibre, answer::Answer, changes::Change, sales::Query, seller::SITE};
-use crate::shops::{Stub, log::Entry, routes};
+use crate::shops::{Stub, broken, finish, routes};
 
 pub fn server(stub: Mercadolibre, listener: TcpListener) -> std::io::Result<Server> {
     let stub = Data::new(stub);
@@ -35,13 +34,9 @@ pub fn server(stub: Mercadolibre, listener: TcpListener) -> std::io::Result<Serv
 /// Every call of the platform, with the faults that are due.
 async fn answer(request: HttpRequest, body: Bytes, stub: Data<Mercadolibre>) -> HttpResponse {
     let common = stub.common();
-    if let Some(milliseconds) = common.faults.take("slow") {
-        tokio::time::sleep(Duration::from_millis(milliseconds)).await;
-    }
     let is_token = request.path() == "/oauth/token";
-    let (answer, location) = if let Some(status) = common.faults.take("server_error") {
-        let status = u16::try_from(status).ok().filter(|status| *status >= 500).unwrap_or(500);
-        (Answer::refused(status, "internal_error", "internal error"), None)
+    let (answer, location) = if let Some(status) = broken(&common.faults).await {
+        (Answer::refused(status.as_u16(), "internal_error", "internal error"), None)
     } else if common.faults.take("throttle").is_some() || (stub.0.is_limited && !stub.open().takes_call()) {
         (Answer::refused(429, "local_rate_limited", "too many requests"), None)
     } else if request.path() == "/authorization" {
@@ -51,23 +46,13 @@ async fn answer(request: HttpRequest, body: Bytes, stub: Data<Mercadolibre>) -> 
     } else {
         (stub.call(&request).unwrap_or_else(|refused| refused), None)
     };
-    common.log.write(Entry {
-        at: common.clock.now(),
-        method: request.method().to_string(),
-        path: request.path().to_owned(),
-        what: None,
-        status: answer.status,
-    });
     let mut response = HttpResponse::build(StatusCode::from_u16(answer.status).unwrap_or_default());
-    response.insert_header(("date", common.clock.http_date()));
-    if common.faults.take("drop_reply").is_some() || (is_token && common.faults.take("lost_refresh").is_some()) {
-        let broken = futures_util::stream::once(async { Err::<Bytes, _>(error::ErrorInternalServerError("lost")) });
-        return response.streaming(broken);
-    }
-    match location {
+    let response = match location {
         Some(location) => response.insert_header(("location", location)).finish(),
         None => response.json(answer.body),
-    }
+    };
+    let lost = if is_token { &["drop_reply", "lost_refresh"][..] } else { &["drop_reply"] };
+    finish(common, &request, None, lost, response)
 }
 
 fn pairs(text: &[u8]) -> Vec<(String, String)> {

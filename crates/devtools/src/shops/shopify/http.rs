@@ -1,12 +1,10 @@
 //! The platform's HTTP.
 
-use std::{net::TcpListener, time::Duration};
+use std::net::TcpListener;
 
 use actix_web::{
     App, HttpRequest, HttpResponse, HttpServer,
     dev::Server,
-    error,
-    http::StatusCode,
     web::{self, Bytes, Data, Json, Path, Query},
 };
 use serde::Deserialize;
@@ -17,7 +15,7 @@ use super::{
     oauth::{Admitted, Asked, callback, is_app},
     server::{Answered, Unresolved},
 };
-use crate::shops::{self, Stub as _, log::Entry};
+use crate::shops::{self, Stub as _};
 
 pub fn server(stub: ShopifyStub, listener: TcpListener) -> std::io::Result<Server> {
     let stub = Data::new(stub);
@@ -35,35 +33,15 @@ pub fn server(stub: ShopifyStub, listener: TcpListener) -> std::io::Result<Serve
     Ok(server.workers(1).listen(listener)?.disable_signals().shutdown_timeout(1).run())
 }
 
-/// What every answer passes: the clock's date, the log, a lost connection.
-fn finish(stub: &ShopifyStub, request: &HttpRequest, what: Option<String>, mut answer: HttpResponse) -> HttpResponse {
-    let status = answer.status().as_u16();
-    stub.common().log.write(Entry {
-        at: stub.now(),
-        method: request.method().to_string(),
-        path: request.path().to_owned(),
-        what,
-        status,
-    });
-    if stub.common().faults.take("drop_reply").is_some() {
-        let lost = futures_util::stream::once(async { Err::<Bytes, _>(error::ErrorInternalServerError("lost")) });
-        return HttpResponse::Ok().streaming(lost);
-    }
-    if let Ok(date) = stub.common().clock.http_date().parse() {
-        answer.headers_mut().insert(actix_web::http::header::DATE, date);
-    }
-    answer
+/// What every answer passes.
+fn finish(stub: &ShopifyStub, request: &HttpRequest, what: Option<String>, answer: HttpResponse) -> HttpResponse {
+    shops::finish(stub.common(), request, what, &["drop_reply"], answer)
 }
 
 /// A fault that comes before anything is done.
 async fn fault(stub: &ShopifyStub) -> Option<HttpResponse> {
     let faults = &stub.common().faults;
-    if let Some(millis) = faults.take("slow") {
-        tokio::time::sleep(Duration::from_millis(millis)).await;
-    }
-    if let Some(status) = faults.take("server_error") {
-        let status = u16::try_from(status).ok().and_then(|status| StatusCode::from_u16(status).ok());
-        let status = status.filter(StatusCode::is_server_error).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    if let Some(status) = shops::broken(faults).await {
         return Some(HttpResponse::build(status).body("<html>Something went wrong</html>"));
     }
     let seconds = faults.take("throttle")?.max(1);

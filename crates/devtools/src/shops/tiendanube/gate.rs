@@ -1,6 +1,6 @@
 //! What every request goes through: the faults that are to come, the log, the clock, and what the API asks of a call.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use actix_web::{
     Error, HttpRequest, HttpResponse, HttpResponseBuilder,
@@ -17,7 +17,7 @@ use actix_web::{
 use serde_json::json;
 
 use super::{Inner, Tiendanube};
-use crate::shops::{Stub, log::Entry};
+use crate::shops::{Stub, broken, log::Entry};
 
 /// Around every request but those below `/_stub`.
 pub async fn around(
@@ -32,12 +32,7 @@ pub async fn around(
     };
     let (faults, log) = (&stub.common().faults, &stub.common().log);
     let (method, path) = (request.method().to_string(), request.path().to_owned());
-    if let Some(millis) = faults.take("slow") {
-        tokio::time::sleep(Duration::from_millis(millis)).await;
-    }
-    let mut response = if let Some(status) = faults.take("server_error") {
-        let status = u16::try_from(status).ok().and_then(|status| StatusCode::from_u16(status).ok());
-        let status = status.filter(StatusCode::is_server_error).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut response = if let Some(status) = broken(faults).await {
         request.into_response(HttpResponse::new(status))
     } else if let Some(seconds) = faults.take("throttle") {
         let reset = seconds.max(1).saturating_mul(1000).to_string();
