@@ -3,13 +3,11 @@
 use async_trait::async_trait;
 use time::{Duration, OffsetDateTime};
 
-use crate::{AccountId, PersonId, StoreError};
+use crate::{AccountId, PersonId, StoreError, sessions::SEEN_EVERY};
 
 /// A visit is over after this without a request: how analytics products count sessions
 /// (<https://support.google.com/analytics/answer/12798876>).
 pub const SILENCE: Duration = Duration::minutes(30);
-/// That somebody is there is written at most this often.
-pub const SEEN_EVERY: Duration = Duration::minutes(5);
 
 /// A visit that goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

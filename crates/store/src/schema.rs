@@ -1048,6 +1048,7 @@ diesel::table! {
         drivers -> Jsonb,
         cause -> Nullable<Text>,
         story_id -> Nullable<BigInt>,
+        recorded_at -> Timestamptz,
     }
 }
 
@@ -1096,6 +1097,7 @@ diesel::table! {
         is_told -> Bool,
         at_stake -> Nullable<Double>,
         story_id -> Nullable<BigInt>,
+        recorded_at -> Timestamptz,
     }
 }
 

@@ -17,9 +17,9 @@ use crate::{Store, database::error::Failure, schema::visits};
 statement!(
     Since(account: i64 => BigInt, since: OffsetDateTime => Timestamptz) -> NewsRow = "
     SELECT
-        (SELECT count(*) FROM anomalies WHERE account_id = $1 AND detected_at > $2) AS anomalies,
+        (SELECT count(*) FROM anomalies WHERE account_id = $1 AND recorded_at > $2) AS anomalies,
         (SELECT count(*) FROM insights
-            WHERE account_id = $1 AND status = 'open' AND is_told AND computed_at > $2) AS insights,
+            WHERE account_id = $1 AND status = 'open' AND is_told AND recorded_at > $2) AS insights,
         (SELECT count(*) FROM alert_rules WHERE account_id = $1 AND last_fired_at > $2) AS alerts,
         (SELECT count(*) FROM integrations
             WHERE account_id = $1 AND broken_at > $2 AND revoked_at IS NULL) AS broken"

@@ -35,11 +35,11 @@ async fn visits_are_of_a_person_and_an_account() {
 async fn tell(db: &Database, account: AccountId, at: OffsetDateTime) {
     let texts = [
         "INSERT INTO anomalies (account_id, kind, metric, day, observed_value, expected_value, z_score, direction, severity,
-            detected_at, correlated_metrics)
-         VALUES ($1, 'univariate', 'orders', ($2::timestamptz)::date, 1, 2, -3, 'down', 'high', $2, '[]')",
+            detected_at, correlated_metrics, recorded_at)
+         VALUES ($1, 'univariate', 'orders', ($2::timestamptz)::date, 1, 2, -3, 'down', 'high', $2, '[]', $2)",
         "INSERT INTO insights (account_id, fingerprint, severity, category, title, body, suggested_action, impact_estimate, source,
-            status, computed_at, is_told)
-         VALUES ($1, $2::timestamptz::text, 'high', 'profit', 't', 'b', 'a', 'i', 'rules', 'open', $2, true)",
+            status, computed_at, is_told, recorded_at)
+         VALUES ($1, $2::timestamptz::text, 'high', 'profit', 't', 'b', 'a', 'i', 'rules', 'open', $2, true, $2)",
         "INSERT INTO alert_rules (account_id, name, metric, comparator, threshold, window_hours, severity, cooldown_hours, active,
             last_fired_at, due_at, created_at, updated_at)
          VALUES ($1, 'r', 'orders', 'lt', 1, 24, 'high', 0, true, $2, $2, $2, $2)",
@@ -60,6 +60,12 @@ async fn what_is_new_is_what_came_after() {
     }
     tell(&db, other, NOW + Duration::days(9)).await;
     let since = async |at| db.store.news(mine, at).await.unwrap();
+    assert_eq!(since(NOW).await, News { anomalies: 2, insights: 2, alerts: 2, broken: 2 });
+    // What is computed again is no news.
+    db.sql
+        .batch_execute("UPDATE insights SET computed_at = 'infinity'; UPDATE anomalies SET detected_at = 'infinity'")
+        .await
+        .unwrap();
     assert_eq!(since(NOW).await, News { anomalies: 2, insights: 2, alerts: 2, broken: 2 });
     db.sql
         .batch_execute("UPDATE insights SET status = 'dismissed'; UPDATE integrations SET revoked_at = now()")

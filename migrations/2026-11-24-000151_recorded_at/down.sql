@@ -1,0 +1,2 @@
+ALTER TABLE insights DROP COLUMN recorded_at;
+ALTER TABLE anomalies DROP COLUMN recorded_at;
