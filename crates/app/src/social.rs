@@ -167,7 +167,7 @@ impl SocialWorker {
     async fn poll(&self) -> Result<(), StoreError> {
         let now = self.now();
         let Some(account) = self.profiles.take_poll(now, POLL_EVERY).await? else { return Ok(()) };
-        if account.blocked_until.is_some_and(|until| until > now) {
+        if account.waits_until(now).is_some() {
             return Ok(());
         }
         let Some((network, profile)) = self.opened(&account) else { return Ok(()) };

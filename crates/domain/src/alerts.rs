@@ -7,7 +7,7 @@ mod watched;
 
 use async_trait::async_trait;
 use rust_decimal::Decimal;
-use time::OffsetDateTime;
+use time::{Duration, OffsetDateTime};
 
 pub use back_test::{BACK_TEST_DAYS, Crossing, back_test, needed};
 pub use evaluation::{Evaluation, Facts, Window, evaluate};
@@ -230,7 +230,10 @@ pub enum ChangeError {
     Store(#[from] StoreError),
 }
 
-/// A time that a rule fired. It is kept for a year, and goes with its rule.
+/// How long firings are kept.
+pub const KEEP_FIRINGS: Duration = Duration::days(365);
+
+/// A time that a rule fired. It is kept for [`KEEP_FIRINGS`], and goes with its rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Firing {
     pub id: FiringId,

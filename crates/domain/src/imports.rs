@@ -239,6 +239,12 @@ pub struct AdAccount {
     pub tells_all: bool,
 }
 
+impl AdAccount {
+    pub fn platform(&self) -> AdPlatform {
+        AdPlatform::named(&self.name)
+    }
+}
+
 /// What a unit of a currency was worth in the account's on a day.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RateRow {

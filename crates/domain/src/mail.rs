@@ -190,7 +190,7 @@ pub trait MailQueue: Send + Sync {
 /// What a link carries, as its purpose has it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkDetails {
-    /// The address that its mail went to, which whoever opens it has.
+    /// The address that its mail went to, which the person who opens it has.
     pub email: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,

@@ -65,7 +65,7 @@ pub fn days(range: DayRange) -> i64 {
     (range.last - range.first).whole_days() + 1
 }
 
-/// A day so many days later, or earlier; the calendar's end where there is none.
+/// The day a number of days later, or earlier; the calendar's end where there is none.
 pub fn shifted(day: Date, by: i64) -> Date {
     let end = if by < 0 { Date::MIN } else { Date::MAX };
     day.checked_add(Duration::days(by)).unwrap_or(end)

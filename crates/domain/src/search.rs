@@ -2,7 +2,7 @@
 
 /// Characters that are looked at.
 pub const MAX_CHARS: usize = 100;
-/// What begins with a text is found up to so many; more is a list, not an answer.
+/// What begins with a text is found up to this number; more is a list, not an answer.
 pub const MOST_FOUND: i64 = 500;
 
 /// The beginning of a name, in lower case.

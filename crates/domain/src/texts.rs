@@ -75,7 +75,7 @@ impl Texts {
         self.locale
     }
 
-    /// A number as the locale writes it, rounded half-even to so many decimals.
+    /// A number as the locale writes it, rounded half-even to a number of decimals.
     pub fn number(&self, value: Decimal, decimals: u32) -> String {
         self.written(figures::rounded(value, decimals))
     }

@@ -1,6 +1,6 @@
 //! Slowing down who tries again and again: wrong passwords and codes, and mails that are asked for.
 //!
-//! Nobody is ever locked out by a stranger: a wait has an end, and a device that its person logged in with before is counted by
+//! Nobody is ever locked out by somebody else: a wait has an end, and a device that its person logged in with before is counted by
 //! itself.
 
 use async_trait::async_trait;

@@ -1,6 +1,6 @@
 //! Files that people bring in: how they arrive, how they are read, and what became of them.
 //!
-//! An upload is a row that outlives whoever works on it: its bytes arrive in pieces, somebody says how it is to be read, then a
+//! An upload is a row that outlives the worker that imports it: its bytes arrive in pieces, somebody says how it is to be read, then a
 //! worker with a lease imports it. A worker that dies leaves the lease to run out, and the next one starts over, as an import
 //! that did not end has stored nothing.
 

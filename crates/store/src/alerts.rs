@@ -3,6 +3,8 @@
 mod evaluate;
 mod firings;
 
+pub(crate) use firings::prune as prune_firings;
+
 use async_trait::async_trait;
 use diesel::{dsl::count_star, prelude::*};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};

@@ -50,7 +50,7 @@ impl SocialWorker {
         let Some(account) = self.profiles.profile(reply.account, reply.profile).await? else {
             return Ok(Some(Settlement::Held(Reason::TokenDead)));
         };
-        if let Some(until) = account.blocked_until.filter(|until| *until > self.now()) {
+        if let Some(until) = account.waits_until(self.now()) {
             return Ok(Some(Settlement::Later { due_at: until }));
         }
         let owner = self.accounts.find(reply.account).await?;

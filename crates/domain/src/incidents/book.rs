@@ -21,7 +21,7 @@ text_enum! {
 pub struct Filter {
     pub shown: Shown,
     pub severity: Option<Severity>,
-    /// Those that began so many days ago; open ones always.
+    /// Those that began within this number of days; open ones always.
     pub days: i64,
 }
 

@@ -68,7 +68,7 @@ pub struct SyncLease {
     pub number: i64,
 }
 
-/// A connection as whoever reads it has to know it.
+/// A connection as its reader has to know it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeasedSync {
     pub lease: SyncLease,
@@ -193,7 +193,7 @@ impl Failures {
     }
 }
 
-/// When a connection is due again after so many failures in a row: every [`INTERVAL`], and twice as late with each
+/// When a connection is due again after a number of failures in a row: every [`INTERVAL`], and twice as late with each
 /// failure after the first, up to [`MAX_PAUSE`].
 pub fn next_due(failures: i64, now: OffsetDateTime) -> OffsetDateTime {
     let doublings = u32::try_from(failures.saturating_sub(1).clamp(0, 16)).unwrap_or(0);

@@ -62,7 +62,7 @@ pub struct Reply {
     pub hits: Vec<String>,
     /// The mode it was decided in.
     pub mode: Mode,
-    /// Who decided last: the bot, or a person or key by name.
+    /// Who decided last: `bot`, `person` with the name, or `key` with its number.
     pub actor: String,
     pub decided_at: OffsetDateTime,
     /// What a person said about it.
@@ -256,6 +256,13 @@ pub struct By {
     pub note: Option<Entry>,
 }
 
+impl By {
+    /// A person's act: the prefix keeps what people call themselves apart from `bot` and from keys.
+    pub fn person(name: &str, note: Option<Entry>) -> Self {
+        Self { actor: format!("person {name}"), note }
+    }
+}
+
 impl From<String> for By {
     fn from(actor: String) -> Self {
         Self { actor, note: None }
@@ -328,6 +335,12 @@ mod tests {
 
     const NOW: OffsetDateTime = datetime!(2026-11-20 10:00 UTC);
     const LATER: OffsetDateTime = datetime!(2026-11-20 11:00 UTC);
+
+    #[test]
+    fn a_person_is_taken_for_neither_the_bot_nor_a_key() {
+        let actors = ["bot", "key 5"].map(|name| By::person(name, None).actor);
+        assert_eq!(actors, ["person bot", "person key 5"]);
+    }
 
     #[rstest]
     #[case(Status::Open, Some(Status::Snoozed), Some(LATER), Ok((Status::Snoozed, Some(LATER))))]

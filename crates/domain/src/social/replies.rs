@@ -48,6 +48,13 @@ pub struct SocialAccount {
     pub blocked_until: Option<OffsetDateTime>,
 }
 
+impl SocialAccount {
+    /// Until when the network wants no calls, if it is not over at `now`.
+    pub fn waits_until(&self, now: OffsetDateTime) -> Option<OffsetDateTime> {
+        self.blocked_until.filter(|until| *until > now)
+    }
+}
+
 /// A comment that is to be decided about, and what is known around it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Undecided {

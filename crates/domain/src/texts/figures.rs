@@ -21,7 +21,7 @@ pub(super) fn formatter(locale: &Locale) -> Option<DecimalFormatter> {
     DecimalFormatter::try_new(tag.into(), DecimalFormatterOptions::default()).ok()
 }
 
-/// Half-even, with exactly so many decimals, and never as less than nothing when it is nothing.
+/// Half-even, with exactly this number of decimals, and never as less than nothing when it is nothing.
 pub(super) fn rounded(value: Decimal, decimals: u32) -> Decimal {
     let mut rounded = crate::money::round(value, decimals);
     rounded.rescale(decimals);

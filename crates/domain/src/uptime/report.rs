@@ -180,7 +180,7 @@ fn hour((begins, minutes): (OffsetDateTime, &[Option<Seen>])) -> Hour {
     }
 }
 
-/// The mean, rounded half up, and the smallest latencies that so many per cent do not exceed.
+/// The mean, rounded half up, and the smallest latencies that given percentages of them do not exceed.
 fn latency(minutes: &[Option<Seen>]) -> Latency {
     let mut all: Vec<i64> = minutes.iter().flatten().filter_map(|seen| seen.latency_ms).collect();
     all.sort_unstable();

@@ -20,7 +20,7 @@ fn one(outcome: Outcome, latency_ms: Option<i64>) -> Tally {
     }
 }
 
-/// What was seen of the API so many minutes before the end of the window.
+/// What was seen of the API a number of minutes before the end of the window.
 fn seen(ago: i64, outcome: Outcome, latency_ms: Option<i64>) -> Minute {
     Minute { component: Component::Api, minute: UNTIL - Duration::minutes(ago), tally: one(outcome, latency_ms) }
 }

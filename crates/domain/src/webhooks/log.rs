@@ -109,7 +109,7 @@ pub struct Filter {
     pub until: Option<OffsetDateTime>,
 }
 
-/// How many deliveries to a subscription stand where.
+/// How many deliveries stand where; canceled ones are in none of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tally {
     pub delivered: i64,

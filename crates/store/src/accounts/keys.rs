@@ -194,10 +194,7 @@ async fn insert(connection: &mut AsyncPgConnection, key: NewKey) -> QueryResult<
         ))
         .execute(connection)
         .await?;
-    match &note {
-        Some(note) => audit::add(connection, note, created_at).await,
-        None => Ok(()),
-    }
+    audit::add_any(connection, note.as_ref(), created_at).await
 }
 
 /// Ends a key that works, at the latest at the end of the overlap, announces that, and puts another in its place.
@@ -217,16 +214,24 @@ async fn rotate(
         .first(connection)
         .await
         .optional()?;
-    let Some(KeyRow { hash: old, name, scopes, expires_at: end, .. }) = replaced else { return Ok(false) };
+    let Some(KeyRow { hash: old, name, prefix: shown, scopes, expires_at: end, .. }) = replaced else {
+        return Ok(false);
+    };
     diesel::update(api_keys::table.find(&old))
         .set(api_keys::expires_at.eq(end.map_or(overlap_until, |end| end.min(overlap_until))))
         .execute(connection)
         .await?;
     announce(connection, &old).await?;
     let scopes = scopes.iter().map(|scope| parse(scope, "scope")).collect::<Result<_, _>>()?;
+    let note = note.map(|note| Entry { target: Some(called(&name, &shown).to_owned()), ..note });
     let key = NewKey { hash, account_id: account, name, prefix, scopes, created_at: now, expires_at, note };
     insert(connection, key).await?;
     Ok(true)
+}
+
+/// What the audit log calls a key: by its name, or the beginning of the key.
+fn called<'a>(name: &'a str, prefix: &'a str) -> &'a str {
+    if name.is_empty() { prefix } else { name }
 }
 
 /// Revokes a key and announces it. Gives its hash, also when it was revoked before.
@@ -238,12 +243,14 @@ async fn revoke(
     now: OffsetDateTime,
 ) -> Result<Option<Vec<u8>>, Failure> {
     let target = api_keys::table.filter(api_keys::account_id.eq(account.0)).filter(api_keys::id.eq(id.0));
-    let revoked = diesel::update(target.filter(api_keys::revoked_at.is_null()))
+    let revoked: Option<(String, String)> = diesel::update(target.filter(api_keys::revoked_at.is_null()))
         .set(api_keys::revoked_at.eq(now))
-        .execute(connection)
-        .await?;
-    if let (Some(note), 1..) = (note, revoked) {
-        audit::add(connection, note, now).await?;
+        .returning((api_keys::name, api_keys::prefix))
+        .get_result(connection)
+        .await
+        .optional()?;
+    if let Some((name, prefix)) = revoked {
+        audit::changed(connection, note.cloned(), called(&name, &prefix), (None, None), now).await?;
     }
     let hash = target.select(api_keys::hash).first::<Vec<u8>>(connection).await.optional()?;
     if let Some(hash) = &hash {

@@ -8,7 +8,7 @@ use diesel::{
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, FiringId,
-    alerts::Firing,
+    alerts::{Firing, KEEP_FIRINGS},
     events::{Event, EventKind},
     webhooks::log::Tally,
 };
@@ -33,8 +33,8 @@ statement!(
 );
 
 statement!(
-    Forget(account: i64 => BigInt, rule: i64 => BigInt, now: OffsetDateTime => Timestamptz) -> () = "
-    DELETE FROM alert_firings WHERE account_id = $1 AND rule_id = $2 AND fired_at < $3 - interval '1 year'"
+    Forget(before: OffsetDateTime => Timestamptz) -> () = "
+    DELETE FROM alert_firings WHERE fired_at < $1"
 );
 
 statement!(
@@ -46,7 +46,7 @@ statement!(
         WHERE account_id = $1 AND rule_id = $2 AND id < $3 ORDER BY id DESC LIMIT $4
     ) AS f CROSS JOIN LATERAL (
         SELECT count(*) FILTER (WHERE d.state = 'delivered') AS delivered,
-            count(*) FILTER (WHERE d.state IN ('failed', 'canceled')) AS failed,
+            count(*) FILTER (WHERE d.state = 'failed') AS failed,
             count(*) FILTER (WHERE d.state IN ('pending', 'held')) AS waiting
         FROM webhook_subscriptions s
         JOIN deliveries d ON d.account_id = $1 AND d.subscription_id = s.id AND d.event_id = f.event_id
@@ -75,7 +75,7 @@ impl From<FiringRow> for Firing {
     }
 }
 
-/// Keeps a time that a rule fired, after its event was written in the same transaction, and forgets those of a year ago.
+/// Keeps a time that a rule fired, after its event was written in the same transaction.
 pub(super) async fn add(
     connection: &mut AsyncPgConnection,
     account: AccountId,
@@ -86,7 +86,12 @@ pub(super) async fn add(
     let body = event.body().map_err(|error| Error::SerializationError(error.into()))?;
     let kind = EventKind::AlertFired.as_str();
     Add { account: account.0, rule, at: now, observed, threshold, kind, body: &body }.execute(connection).await?;
-    Forget { account: account.0, rule, now }.execute(connection).await?;
+    Ok(())
+}
+
+/// Forgets firings that were kept long enough. Of all accounts.
+pub(crate) async fn prune(connection: &mut AsyncPgConnection, now: OffsetDateTime) -> QueryResult<()> {
+    Forget { before: now - KEEP_FIRINGS }.execute(connection).await?;
     Ok(())
 }
 

@@ -39,7 +39,7 @@ impl Store {
     }
 
     /// A turn to read a further page. Nobody waits for the answer to begin, so it waits for as long as it takes: there are
-    /// only so many streams, and each page has its time limit.
+    /// a limited number of streams, and each page has its time limit.
     pub(crate) async fn turn(&self) -> Result<SemaphorePermit<'_>, StoreError> {
         self.streams.acquire().await.map_err(|_| StoreError::Unavailable("the pool is closed".into()))
     }

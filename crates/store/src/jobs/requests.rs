@@ -79,9 +79,7 @@ impl JobRequests for Store {
     async fn request(&self, account: AccountId, note: Option<Entry>, now: OffsetDateTime) -> Result<(), StoreError> {
         self.transact::<_, Failure>(async |connection| {
             insert(connection, account, now).await?;
-            if let Some(note) = &note {
-                audit::add(connection, note, now).await?;
-            }
+            audit::add_any(connection, note.as_ref(), now).await?;
             Ok(())
         })
         .await?;

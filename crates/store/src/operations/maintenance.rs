@@ -10,7 +10,7 @@ use domain::{StoreError, idempotency::RETENTION_HOURS};
 use time::{Date, Duration, Month, OffsetDateTime, macros::date};
 
 use crate::{
-    Pruned, Store,
+    Pruned, Store, alerts,
     database::{error::Failure, statement::Scalar},
     people,
     schema::idempotency_keys,
@@ -121,6 +121,7 @@ async fn prepare_months(
         .await?;
     uptime::prune(connection, now).await?;
     people::prune(connection, now).await?;
+    alerts::prune_firings(connection, now).await?;
     social::retention::prune(connection, now).await?;
     Ok(true)
 }

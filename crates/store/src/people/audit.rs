@@ -66,6 +66,18 @@ pub(crate) async fn add(connection: &mut AsyncPgConnection, entry: &Entry, now: 
     add.execute(connection).await.map(|_| ())
 }
 
+/// [`add`] where there may be nothing to note: what a key does is told by its own rows.
+pub(crate) async fn add_any(
+    connection: &mut AsyncPgConnection,
+    entry: Option<&Entry>,
+    now: OffsetDateTime,
+) -> QueryResult<()> {
+    match entry {
+        Some(entry) => add(connection, entry, now).await,
+        None => Ok(()),
+    }
+}
+
 /// Adds the entry of a change, if there is to be one: what was changed, and what that was and is.
 pub(crate) async fn changed(
     connection: &mut AsyncPgConnection,
@@ -91,18 +103,6 @@ pub(crate) async fn differs(
         return Ok(());
     }
     add(connection, &Entry { before: Some(was.into()), after: Some(is.into()), ..note }, now).await
-}
-
-/// The same where there may be nothing to note: what a key does is told by its own rows.
-pub(crate) async fn add_any(
-    connection: &mut AsyncPgConnection,
-    entry: Option<&Entry>,
-    now: OffsetDateTime,
-) -> QueryResult<()> {
-    match entry {
-        Some(entry) => add(connection, entry, now).await,
-        None => Ok(()),
-    }
 }
 
 #[derive(Queryable, Selectable)]

@@ -17,6 +17,7 @@ use domain::{
 };
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use time::{OffsetDateTime, Time, macros::format_description};
 
 use crate::{
@@ -178,6 +179,25 @@ pub(super) async fn put(
     Ok(())
 }
 
+/// What the audit log tells of settings.
+fn told(settings: &Settings) -> Value {
+    let Settings { mode, threshold, business_hours, caps, categories_auto, opt_out_words, links } = settings;
+    let clock = |time: Time| format!("{:02}:{:02}", time.hour(), time.minute());
+    let hours = |hours: &Hours| format!("{} {}-{}", hours.day, clock(hours.from), clock(hours.to));
+    json!({
+        "mode": mode.as_str(),
+        "threshold": threshold.normalize().to_string(),
+        "hours": business_hours.iter().map(hours).collect::<Vec<_>>(),
+        "per_user_day": caps.per_user_day,
+        "per_post_hour": caps.per_post_hour,
+        "per_account_hour": caps.per_account_hour,
+        "categories_auto": categories_auto.iter().map(|one| one.as_str()).collect::<Vec<_>>(),
+        "opt_out_words": opt_out_words,
+        "own_hosts": links.own_hosts,
+        "link": links.link,
+    })
+}
+
 /// Puts mode `auto` back to `approve`, because it is no longer earned or the network refuses the answers.
 pub(super) async fn fall_back(
     connection: &mut AsyncPgConnection,
@@ -220,7 +240,7 @@ impl SettingsStore for Store {
             let is_chosen = settings.mode == Mode::Auto && before.mode != Mode::Auto;
             let blocked_at = blocked_at.filter(|_| !is_chosen);
             put(connection, account.0, &settings, blocked_at, now).await.map_err(Rollback::Failed)?;
-            audit::add_any(connection, note.as_ref(), now).await?;
+            audit::differs(connection, note.clone(), (&told(&before), &told(&settings)), now).await?;
             Ok(Setup { settings: settings.clone(), gate, blocked_at })
         });
         written.await.map_err(Rollback::into_error)
@@ -231,10 +251,10 @@ impl SettingsStore for Store {
             .transact::<_, Failure>(async |connection| {
                 lock(connection, account).await?;
                 let gate = gate(connection, account.0).await?;
-                let (settings, blocked_at) = current(connection, account.0).await?;
-                let settings = Settings { mode: Mode::Off, ..settings };
+                let (before, blocked_at) = current(connection, account.0).await?;
+                let settings = Settings { mode: Mode::Off, ..before.clone() };
                 put(connection, account.0, &settings, blocked_at, now).await?;
-                audit::add_any(connection, note.as_ref(), now).await?;
+                audit::differs(connection, note.clone(), (&told(&before), &told(&settings)), now).await?;
                 Ok(Setup { settings, gate, blocked_at })
             })
             .await?;

@@ -232,7 +232,8 @@ impl TemplateStore for Store {
     ) -> Result<Idempotent<Template>, CreateError> {
         let created = self.transact::<_, WriteError<CreateError>>(async |connection| {
             let created = create_once(connection, account, &new, key.as_ref(), now).await?;
-            audit::add_any(connection, note.as_ref().filter(|_| !created.replayed), now).await?;
+            let note = note.clone().filter(|_| !created.replayed);
+            audit::changed(connection, note, created.value.content.name(), (None, None), now).await?;
             Ok(created)
         });
         created.await.map_err(WriteError::into_refusal)
@@ -248,7 +249,7 @@ impl TemplateStore for Store {
     ) -> Result<Template, ChangeError> {
         let changed = self.transact::<_, Rollback<ChangeError>>(async |connection| {
             let changed = change_locked(connection, account, id.0, change.clone(), now).await?;
-            audit::add_any(connection, note.as_ref(), now).await?;
+            audit::changed(connection, note.clone(), changed.content.name(), (None, None), now).await?;
             Ok(changed)
         });
         changed.await.map_err(Rollback::into_error)
@@ -262,8 +263,8 @@ impl TemplateStore for Store {
         now: OffsetDateTime,
     ) -> Result<(), ChangeError> {
         let deleted = self.transact::<_, Rollback<ChangeError>>(async |connection| {
-            delete_locked(connection, account, id.0).await?;
-            audit::add_any(connection, note.as_ref(), now).await?;
+            let name = delete_locked(connection, account, id.0).await?;
+            audit::changed(connection, note.clone(), &name, (None, None), now).await?;
             Ok(())
         });
         deleted.await.map_err(Rollback::into_error)
@@ -389,11 +390,12 @@ async fn change_locked(
     Ok(found.ok_or_else(|| corrupt("changed template"))?)
 }
 
+/// Gives its name.
 async fn delete_locked(
     connection: &mut AsyncPgConnection,
     account: AccountId,
     id: i64,
-) -> Result<(), Rollback<ChangeError>> {
+) -> Result<String, Rollback<ChangeError>> {
     let found = locked(connection, account, id).await?;
     let decided = auto_replies::table
         .filter(auto_replies::account_id.eq(account.0))
@@ -406,5 +408,5 @@ async fn delete_locked(
     let of_template = versions::account_id.eq(account.0).and(versions::template_id.eq(id));
     diesel::delete(versions::table.filter(of_template)).execute(connection).await?;
     diesel::delete(templates::table.find((account.0, id))).execute(connection).await?;
-    Ok(())
+    Ok(found.content.name().to_owned())
 }

@@ -3,8 +3,8 @@
 use domain::{
     AccountId, RuleId,
     alerts::{
-        AlertEvaluator, AlertStore, Change, ChangeError, ClaimedRule, Comparator, CreateError, Evaluation, MAX_RULES,
-        Terms, UncheckedTerms, evaluate,
+        AlertEvaluator, AlertStore, Change, ChangeError, ClaimedRule, Comparator, CreateError, Evaluation,
+        KEEP_FIRINGS, MAX_RULES, Terms, UncheckedTerms, evaluate,
     },
     daily::DailyStore,
     idempotency::{IdempotencyError, IdempotencyKey},
@@ -14,6 +14,7 @@ use domain::{
 };
 use rust_decimal::{Decimal, dec};
 use serde_json::{Value, json};
+use store::Retention;
 use time::{
     Duration, OffsetDateTime,
     macros::{date, datetime},
@@ -288,15 +289,15 @@ async fn a_key_gives_the_same_rule_and_the_limit_holds_for_requests_at_once() {
 async fn a_firing_knows_what_became_of_its_event_and_goes_with_its_rule() {
     let db = fresh().await;
     let (account, other) = (shop::account(&db.sql, "UTC").await, shop::account(&db.sql, "UTC").await);
-    for n in 0..3_i64 {
+    for _ in 0..4 {
         let subscribe = "INSERT INTO webhook_subscriptions (account_id, url, events, sealed_secret, created_at)
             VALUES ($1, 'https://example.com/hook', '{alert.fired}', 'x', now())";
-        db.sql.execute(subscribe, &[&account.0]).await.unwrap_or_else(|error| panic!("{n}: {error}"));
+        db.sql.execute(subscribe, &[&account.0]).await.unwrap();
     }
     let id = add(&db, account, terms("orders", Comparator::Gte, dec!(1), 24)).await;
     order(&db, account, "a", NOW - Duration::hours(1), "5").await;
     assert_eq!(see(&db, account, NOW).await, (Some(dec!(1)), true));
-    let states = "UPDATE deliveries SET state = (ARRAY['delivered', 'failed', 'held'])[n] FROM (
+    let states = "UPDATE deliveries SET state = (ARRAY['delivered', 'failed', 'held', 'canceled'])[n] FROM (
             SELECT id AS of, row_number() OVER (ORDER BY subscription_id) AS n FROM deliveries) AS numbered
         WHERE id = of";
     db.sql.batch_execute(states).await.unwrap();
@@ -310,4 +311,20 @@ async fn a_firing_knows_what_became_of_its_event_and_goes_with_its_rule() {
     assert_eq!(db.store.firings(account, id, page).await.unwrap(), None);
     let left: i64 = db.sql.query_one("SELECT count(*) FROM alert_firings", &[]).await.unwrap().get(0);
     assert_eq!(left, 0);
+}
+
+#[tokio::test]
+async fn a_firing_is_forgotten_after_a_year() {
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await;
+    let id = add(&db, account, terms("orders", Comparator::Gte, dec!(1), 24)).await;
+    order(&db, account, "a", NOW - Duration::hours(1), "5").await;
+    assert_eq!(see(&db, account, NOW).await, (Some(dec!(1)), true));
+    let page = PageRequest { limit: 9, cursor: None };
+    let kept = async || db.store.firings(account, id, page).await.unwrap().unwrap().items.len();
+    let keep = Retention { track_months: 25, delivery_months: 25 };
+    db.store.maintain_at(NOW + KEEP_FIRINGS, keep).await.unwrap();
+    assert_eq!(kept().await, 1);
+    db.store.maintain_at(NOW + KEEP_FIRINGS + Duration::SECOND, keep).await.unwrap();
+    assert_eq!(kept().await, 0);
 }

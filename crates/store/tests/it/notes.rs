@@ -65,7 +65,7 @@ async fn a_note_is_of_its_account_and_day_and_both_ends_of_it_are_in_the_audit_l
 }
 
 #[tokio::test]
-async fn a_day_has_so_many_notes_even_when_all_come_at_once() {
+async fn the_limit_of_notes_holds_for_requests_at_once() {
     let db = fresh().await;
     let account = shop::account(&db.sql, "UTC").await;
     let entry = entry(&db, account, Action::NoteWritten).await;

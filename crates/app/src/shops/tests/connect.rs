@@ -108,13 +108,13 @@ async fn the_state_of_another_account_user_or_session_or_of_no_one_connects_noth
     let world = World::empty(Platform::Shopify);
     let query = begin(&world.service(), 1).await;
     let other_user: UserId = "user_zzzz456789abcdefghijABCD".parse().unwrap();
-    let strangers = [
+    let others = [
         Owner { account: AccountId(8), ..owner() },
         Owner { account: ACCOUNT, by: Initiator { user: other_user, session: None } },
         Owner { account: ACCOUNT, by: Initiator { user: user(), session: Some(SessionId(1)) } },
     ];
-    for stranger in strangers {
-        let refused = world.service().complete(&stranger, Platform::Shopify, &query, None, None).await;
+    for other in others {
+        let refused = world.service().complete(&other, Platform::Shopify, &query, None, None).await;
         assert!(matches!(refused, Err(CompleteFailure::InvalidState)), "{refused:?}");
     }
     for query in ["code=c", "code=c&state=", "code=c&state=unknown", &format!("{query}&state=x")] {

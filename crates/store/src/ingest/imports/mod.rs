@@ -30,7 +30,7 @@ use pace::Pace;
 
 /// Takes data in bulk. Every import has a connection of its own, beside the pool of the requests.
 ///
-/// It pauses after each statement, so that whoever shares the database hardly notices: a service that imports for one of
+/// It pauses after each statement, so that others who share the database hardly notice: a service that imports for one of
 /// its tenants takes it as [`Importer::new`] makes it. [`Importer::with_nice_ratio`] is for other pauses, or none.
 #[derive(Debug, Clone)]
 pub struct Importer {

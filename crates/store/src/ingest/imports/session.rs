@@ -185,7 +185,7 @@ session_statement!(
 
 session_statement!(
     after [DAYS_TABLE] =>
-    /// The update of a day that is marked already is no waste: it makes whoever is about to sum that day up wait for this
+    /// The update of a day that is marked already is no waste: it makes a job that is about to sum that day up wait for this
     /// transaction, and so see its rows.
     MARK_DAYS(account: BigInt) -> () = "INSERT INTO touched_days (account_id, day) SELECT DISTINCT $1::bigint, day FROM import_days
     WHERE day IS NOT NULL ORDER BY day

@@ -80,7 +80,7 @@ statement!(
     ) -> () = "
     UPDATE auto_replies SET state = 'reserved', reason = NULL, actor = $4, reserved_at = $5, due_at = $5, attempts = 0,
         looks = 0, claim = claim + 1, template_id = coalesce($6, template_id), template_version = coalesce($7, template_version),
-        message = coalesce($8, message)
+        message = coalesce($8, message), author = CASE WHEN $6 IS NULL THEN author ELSE 'bot' END
     WHERE account_id = $1 AND channel = $2 AND comment_id = $3 AND state = 'held' AND coalesce($8, message) IS NOT NULL"
 );
 

@@ -1,6 +1,6 @@
 //! What ad spend is of: ad accounts, campaigns, ad sets, ads and their creatives. The last row says how each is called.
 
-use domain::{ads::AdPlatform, imports::AdSource, zone::Zone};
+use domain::{imports::AdSource, zone::Zone};
 use time::OffsetDateTime;
 
 use super::{Scope, Transaction};
@@ -143,7 +143,7 @@ pub(super) async fn write(
             "file"
         }
         AdSource::Platform { account: read, .. } => {
-            let (kind, zone) = (AdPlatform::named(&read.name).as_str(), read.zone.as_ref().map(Zone::name));
+            let (kind, zone) = (read.platform().as_str(), read.zone.as_ref().map(Zone::name));
             transaction.execute(READ_ACCOUNT, &[&account, &kind, &read.name, &zone, &now]).await?;
             "sync"
         }
@@ -155,7 +155,7 @@ pub(super) async fn write(
     match source {
         AdSource::File => transaction.execute(COVER_ROWS, &[&account]).await?,
         AdSource::Platform { account: read, first, last } => {
-            let kind = AdPlatform::named(&read.name).as_str();
+            let kind = read.platform().as_str();
             transaction.execute(COVER_DAYS, &[&account, &kind, &read.name, first, last]).await?
         }
     };

@@ -1,6 +1,6 @@
 //! Figures of ads by day: those of a day and campaign that came in replace the ones that are there.
 
-use domain::{ads::AdPlatform, imports::AdAccount};
+use domain::imports::AdAccount;
 use time::Date;
 
 use super::{Scope, Transaction, roll_up};
@@ -111,7 +111,7 @@ pub(super) async fn take_over(
     read: &AdAccount,
     (first, last): (Date, Date),
 ) -> Result<(), tokio_postgres::Error> {
-    let (account, kind) = (scope.account, AdPlatform::named(&read.name).as_str());
+    let (account, kind) = (scope.account, read.platform().as_str());
     for statement in [TAKE_OVER, DELETE_TAKEN] {
         transaction.execute(statement, &[&account, &first, &last, &kind]).await?;
     }
