@@ -12,6 +12,7 @@ use domain::{
 use serde::Serialize;
 
 use super::{
+    bot::pick,
     query,
     settings::{self, Tab},
     writer,
@@ -22,7 +23,7 @@ use crate::{
     state::State,
     text::Writer,
     views::{
-        form::{Field, Filters, Input, Pick},
+        form::Filters,
         panel::Way,
         settings::{Part, Row},
     },
@@ -34,12 +35,6 @@ const LIMIT: i64 = 50;
 /// Entries of a file, the newest.
 const MOST: i64 = 50_000;
 
-/// What is looked at: everything, or what is about one thing.
-fn area(request: &HttpRequest) -> Result<Option<Area>, PageError> {
-    let given = query::one::<String>(request, "about")?.filter(|given| !given.is_empty());
-    given.map(|given| given.parse().map_err(|_| PageError::Invalid("about"))).transpose()
-}
-
 /// The address of the page or of the file, with what is looked at.
 fn address(path: &str, area: Option<Area>, cursor: Option<i64>) -> String {
     let (area, cursor) = (area.map(|area| format!("about={area}")), cursor.map(|cursor| format!("cursor={cursor}")));
@@ -47,17 +42,11 @@ fn address(path: &str, area: Option<Area>, cursor: Option<i64>) -> String {
 }
 
 fn filters(writer: &Writer, chosen: Option<Area>) -> Filters {
-    let any = Pick { value: String::new(), text: writer.say("any"), is_chosen: chosen.is_none() };
-    let pick = |area: &Area| Pick {
-        value: area.to_string(),
-        text: writer.say(&format!("area-{area}")),
-        is_chosen: chosen == Some(*area),
-    };
-    let input = Input::Select(std::iter::once(any).chain(Area::ALL.iter().map(pick)).collect());
+    let values = Area::ALL.iter().map(|area| (*area, area.to_string(), writer.say(&format!("area-{area}"))));
     Filters {
         id: "h-filter",
         action: PATH.to_owned(),
-        fields: vec![Field { name: "about", label: writer.say("activity-about"), help: None, error: None, input }],
+        fields: vec![pick("about", writer.say("activity-about"), Some(writer.say("any")), values, chosen)],
         go: writer.say("filter"),
         clear: writer.say("filter-clear"),
     }
@@ -89,7 +78,7 @@ fn row(writer: &Writer, noted: &Noted) -> Row {
 pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
     let writer = writer(Some(&viewer), request.headers(), (state.clock)());
     let page = PageRequest { limit: LIMIT, cursor: query::cursor(&request)? };
-    let area = area(&request)?;
+    let area = query::one(&request, "about")?;
     let found = state.audit.page(&viewer.session().account.user_id, area, page).await?;
     let mut part = Part::new("h-activity", writer.say("activity"), vec![writer.say("activity-what")]);
     part.filters = Some(filters(&writer, area));
@@ -148,7 +137,7 @@ fn file(noted: Vec<Noted>) -> io::Result<Vec<u8>> {
 
 pub async fn csv(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
     let page = PageRequest { limit: MOST, cursor: None };
-    let found = state.audit.page(&viewer.session().account.user_id, area(&request)?, page).await?;
+    let found = state.audit.page(&viewer.session().account.user_id, query::one(&request, "about")?, page).await?;
     let file = file(found.items).map_err(|error| PageError::Internal(error.to_string()))?;
     Ok(HttpResponse::Ok()
         .insert_header((header::CONTENT_TYPE, "text/csv; charset=utf-8"))

@@ -134,10 +134,7 @@ fn head(writer: &Writer) -> Vec<Head> {
 
 fn rules(writer: &Writer, state: &State, cursor: Option<i64>, found: &Page<Rule>) -> Panel<Row> {
     let next = found.next_cursor.map(|cursor| format!("{}?cursor={cursor}", Here::Alerts.address()));
-    let path = query::address(
-        "/api/v1/alerts",
-        [Some(format!("limit={LIMIT}")), cursor.map(|cursor| format!("cursor={cursor}"))],
-    );
+    let path = query::call("/api/v1/alerts", LIMIT, cursor);
     Panel {
         id: "h-rules",
         title: writer.say("alerts-title"),

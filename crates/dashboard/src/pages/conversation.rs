@@ -16,7 +16,7 @@ use super::{
     bot::{self, Tab, category, is_in_use, language, reply_state},
     conversation_acts::forms,
     conversations::{badges, name, text},
-    html, html_with, panel, query,
+    html_with, panel, query,
     shell::shell,
 };
 use crate::{
@@ -87,7 +87,7 @@ pub async fn draw(
         messages: said(&writer, state, (id, cursor), &messages),
         forms,
     };
-    Ok(if status == StatusCode::OK { html(view::page(&model)) } else { html_with(status, view::page(&model)) })
+    Ok(html_with(status, view::page(&model)))
 }
 
 fn about(writer: &Writer, found: &Conversation) -> String {
@@ -146,14 +146,18 @@ fn vote(writer: &Writer, found: &Conversation, reply: &Reply) -> Option<String> 
     let message = if reply.hits.is_empty() {
         writer.message("reply-vote-bare").text("category", about)
     } else {
-        let hits: Vec<_> = reply.hits.iter().map(|hit| format!("“{hit}”")).collect();
+        let hits: Vec<_> =
+            reply.hits.iter().map(|hit| writer.message("reply-hit").text("hit", hit.clone()).say()).collect();
         writer.message("reply-vote").text("category", about).text("hits", hits.join(", "))
     };
     Some(message.say())
 }
 
 fn decided(writer: &Writer, reply: &Reply) -> String {
-    let by = if reply.actor == "bot" { writer.say("author-bot") } else { reply.actor.clone() };
+    let by = match reply.actor.as_str() {
+        "bot" => writer.say("handling-bot"),
+        actor => actor.strip_prefix("person ").unwrap_or(actor).to_owned(),
+    };
     let decided = if reply.mode == Mode::Off {
         writer.message("reply-decided-off")
     } else {
@@ -178,10 +182,7 @@ fn said(
             .collect::<Vec<_>>()
             .join(" · "),
     };
-    let api = query::address(
-        &format!("/api/v1/conversations/{id}"),
-        [Some(format!("limit={LIMIT}")), cursor.map(|cursor| format!("cursor={cursor}"))],
-    );
+    let api = query::call(&format!("/api/v1/conversations/{id}"), LIMIT, cursor);
     Panel {
         id: "h-messages",
         title: writer.say("messages-title"),

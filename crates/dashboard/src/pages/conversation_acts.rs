@@ -10,9 +10,7 @@ use domain::{
     instants,
     social::{
         Category, Handling, Mode, Reason, ReplyState, Status,
-        conversations::{
-            Act, ActError, By, ChangeError, Conversation, ConversationChange, Judgement, MAX_MESSAGE_CHARS, message,
-        },
+        conversations::{Act, ActError, By, ChangeError, Conversation, ConversationChange, Judgement, message},
         templates::Template,
     },
 };
@@ -85,7 +83,7 @@ pub async fn answer(
     };
     let mut entry = note(&viewer, action, format!("#{id}"));
     entry.after = template.filter(|_| sent.act == Deed::Choose).map(|template| json!({ "template_id": template.0 }));
-    let by = By { actor: viewer.session().person.name.clone(), note: Some(entry) };
+    let by = By::person(&viewer.session().person.name, Some(entry));
     match state.conversations.act(viewer.account(), id, act, by, None, (state.clock)()).await {
         Ok(_) => Ok(back(id, done, is_list)),
         Err(ActError::NotFound) => Err(PageError::NotFound),
@@ -228,7 +226,8 @@ pub fn forms(
         source.judge(),
         source.write(message, of("message")),
     ];
-    (answers.into_iter().flatten().collect(), vec![source.hand_over(), source.status()])
+    let others = [Some(source.hand_over()), Some(source.status()), source.snooze()];
+    (answers.into_iter().flatten().collect(), others.into_iter().flatten().collect())
 }
 
 struct Forms<'a> {
@@ -277,7 +276,8 @@ impl Forms<'_> {
     }
 
     fn choose(&self, usable: &[&Template], chosen: Option<TemplateId>, error: Option<String>) -> Option<form::Form> {
-        if self.state() != Some(ReplyState::Held) || usable.is_empty() {
+        // With an error the form is there though the last template in use has just gone.
+        if self.state() != Some(ReplyState::Held) || (usable.is_empty() && error.is_none()) {
             return None;
         }
         let value = |template: &&Template| {
@@ -301,7 +301,7 @@ impl Forms<'_> {
             label: self.writer.say("reply-message"),
             help: None,
             error,
-            input: Input::Area { value, max: Some(MAX_MESSAGE_CHARS) },
+            input: Input::Area { value, max: Some(self.found.channel.max_reply_chars()) },
         };
         let buttons = || vec![self.button("btn", "reply-write-go", ("act", "write"))];
         is_open.then(|| self.form("h-write", "reply-write", "/answer", vec![field], buttons()))
@@ -328,31 +328,25 @@ impl Forms<'_> {
         self.form("h-handling", words, "/answer", vec![], vec![self.button("btn", words, ("act", act))])
     }
 
-    /// Closing, opening and putting off: a closed conversation is opened first.
     fn status(&self) -> form::Form {
-        let status = self.found.status;
-        let can_snooze = status != Status::Closed;
+        let buttons = [(Status::Closed, "conversation-close", "closed"), (Status::Open, "conversation-open", "open")];
+        let buttons = buttons.into_iter().filter(|(to, ..)| *to != self.found.status);
+        let buttons = buttons.map(|(_, words, to)| self.button("btn", words, ("status", to))).collect();
+        self.form("h-status", "conversation-status-change", "", vec![], buttons)
+    }
+
+    /// A closed conversation is opened first. A form of its own, where Enter in the field does what the field is for.
+    fn snooze(&self) -> Option<form::Form> {
         let until = Field {
             name: "until",
             label: self.writer.say("conversation-snooze-until"),
             help: None,
             error: None,
-            input: Input::Line { kind: "date", value: String::new(), max: None, is_required: false },
+            input: Input::Line { kind: "date", value: String::new(), max: None, is_required: true },
         };
-        let buttons = [
-            (status != Status::Closed, "conversation-close", "closed"),
-            (status != Status::Open, "conversation-open", "open"),
-            (can_snooze, "conversation-snooze", "snoozed"),
-        ];
-        let buttons = buttons.into_iter().filter(|(is_there, ..)| *is_there);
-        let buttons = buttons.map(|(_, words, to)| self.button("btn", words, ("status", to))).collect();
-        self.form(
-            "h-status",
-            "conversation-status-change",
-            "",
-            can_snooze.then_some(until).into_iter().collect(),
-            buttons,
-        )
+        let buttons = vec![self.button("btn", "conversation-snooze", ("status", "snoozed"))];
+        let form = self.form("h-snooze", "conversation-put-off", "", vec![until], buttons);
+        (self.found.status != Status::Closed).then_some(form)
     }
 }
 

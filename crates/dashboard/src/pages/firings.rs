@@ -46,10 +46,7 @@ pub async fn list(
 
 fn shown(writer: &Writer, rule: &Rule, cursor: Option<i64>, found: &Page<Firing>, api: &Url) -> Panel<Row> {
     let next = found.next_cursor.map(|cursor| format!("/alerts/{}?cursor={cursor}#h-firings", rule.id));
-    let call = query::address(
-        &format!("/api/v1/alerts/{}/firings", rule.id),
-        [Some(format!("limit={LIMIT}")), cursor.map(|cursor| format!("cursor={cursor}"))],
-    );
+    let call = query::call(&format!("/api/v1/alerts/{}/firings", rule.id), LIMIT, cursor);
     Panel {
         id: "h-firings",
         title: writer.say("firings-title"),

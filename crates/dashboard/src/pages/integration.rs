@@ -124,10 +124,7 @@ fn head(writer: &Writer) -> Vec<Head> {
 
 fn panel(writer: &Writer, id: IntegrationId, cursor: Option<i64>, runs: &Page<SyncRun>, api: &Url) -> Panel<Row> {
     let next = runs.next_cursor.map(|cursor| format!("/integrations/{id}?cursor={cursor}"));
-    let call = query::address(
-        &format!("/api/v1/integrations/{id}/runs"),
-        [Some(format!("limit={LIMIT}")), cursor.map(|cursor| format!("cursor={cursor}"))],
-    );
+    let call = query::call(&format!("/api/v1/integrations/{id}/runs"), LIMIT, cursor);
     Panel {
         id: "h-runs",
         title: writer.say("runs-title"),

@@ -123,8 +123,7 @@ fn connections(writer: &Writer, cursor: Option<i64>, found: &Page<Integration>, 
     let below =
         |path: &str, cursor: Option<i64>| query::address(path, [cursor.map(|cursor| format!("cursor={cursor}"))]);
     let next = found.next_cursor.map(|cursor| below(Here::Integrations.address(), Some(cursor)));
-    let limit = Some(format!("limit={LIMIT}"));
-    let call = query::address("/api/v1/integrations", [limit, cursor.map(|cursor| format!("cursor={cursor}"))]);
+    let call = query::call("/api/v1/integrations", LIMIT, cursor);
     Panel {
         id: "h-connections",
         title: writer.say("connections-title"),

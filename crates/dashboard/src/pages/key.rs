@@ -6,7 +6,7 @@ use actix_web::{
 };
 use domain::{
     KeyId,
-    audit::{Action, Entry},
+    audit::Action,
     keys::{DEFAULT_LIFETIME, DEFAULT_OVERLAP, KeyRecord, MAX_OVERLAP, Successor},
 };
 use serde::Deserialize;
@@ -64,14 +64,13 @@ pub async fn rotate(
     viewer.confirmed(writer.now, &format!("/keys/{id}"))?;
     let overlap = OVERLAPS.into_iter().find(|hours| *hours == fields.overlap).ok_or(PageError::Invalid("overlap"))?;
     let key = new_key(&viewer, &state)?;
-    let note = viewer.note(Action::KeyRotated);
     let successor = Successor {
         hash: key.hash(),
         prefix: key.display_prefix().to_owned(),
         now: writer.now,
         expires_at: fields.ends.at(&writer),
         overlap_until: writer.now + Duration::hours(overlap),
-        note: Some(Entry { target: Some(named(&writer, &viewer, &state, id).await?), ..note }),
+        note: Some(viewer.note(Action::KeyRotated)),
     };
     let record = state.keys.rotate(viewer.account(), id, successor).await?.ok_or(PageError::NotFound)?;
     let once = once(&writer, &key, &record, &state.settings.api_url);
@@ -79,18 +78,9 @@ pub async fn rotate(
 }
 
 pub async fn revoke(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
-    let writer = super::writer(Some(&viewer), request.headers(), (state.clock)());
-    let id = KeyId(query::id(&request)?);
-    let mut note = viewer.note(Action::KeyRevoked);
-    note.target = Some(named(&writer, &viewer, &state, id).await?);
-    state.keys.revoke(viewer.account(), id, Some(note), writer.now).await?.ok_or(PageError::NotFound)?;
+    let (id, note) = (KeyId(query::id(&request)?), viewer.note(Action::KeyRevoked));
+    state.keys.revoke(viewer.account(), id, Some(note), (state.clock)()).await?.ok_or(PageError::NotFound)?;
     Ok(see(&format!("{}?revoked=true", Here::Keys.address())))
-}
-
-/// What a key of the account is called.
-async fn named(writer: &Writer, viewer: &Viewer, state: &State, id: KeyId) -> Result<String, PageError> {
-    let keys = state.keys.list(viewer.account()).await?;
-    keys.iter().find(|key| key.id == id).map(|key| name(writer, key)).ok_or(PageError::NotFound)
 }
 
 async fn model(

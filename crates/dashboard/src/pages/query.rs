@@ -64,6 +64,11 @@ pub fn address<const N: usize>(path: &str, pairs: [Option<String>; N]) -> String
     if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") }
 }
 
+/// The call of the API for a page of a list.
+pub fn call(path: &str, limit: i64, cursor: Option<i64>) -> String {
+    address(path, [Some(format!("limit={limit}")), cursor.map(|cursor| format!("cursor={cursor}"))])
+}
+
 #[cfg(test)]
 mod tests {
     use actix_web::test::TestRequest;

@@ -17,7 +17,7 @@ use domain::{
 use serde::Deserialize;
 
 use super::{
-    bot::{self, Tab, category, language, note, template_state},
+    bot::{self, Tab, category, language, template_state},
     fields::Fields,
     html_with, panel, query,
     reply_templates::number,
@@ -58,7 +58,7 @@ pub async fn change(
     let writer = super::writer(Some(&viewer), request.headers(), (state.clock)());
     let (id, wanted) = (TemplateId(query::id(&request)?), Wanted::sent(&sent)?);
     let Wanted { name, category, language, variations } = wanted.clone();
-    let entry = note(&viewer, Action::TemplateChanged, name.clone());
+    let entry = viewer.note(Action::TemplateChanged);
     let change = TemplateChange { name: Some(name), category, language, variations: Some(variations), step: None };
     match state.reply_templates.change(viewer.account(), id, change, Some(entry), writer.now).await {
         Ok(_) => Ok(back(id, "template-changed")),
@@ -90,7 +90,7 @@ pub async fn set_state(
         TemplateState::Retired => (Step::Retire, Action::TemplateRetired, "template-retired"),
         TemplateState::Draft => return Err(PageError::Invalid("state")),
     };
-    let entry = note(&viewer, action, format!("#{id}"));
+    let entry = viewer.note(action);
     let change = TemplateChange { step: Some(step), ..TemplateChange::default() };
     match state.reply_templates.change(viewer.account(), id, change, Some(entry), writer.now).await {
         Ok(_) => Ok(back(id, done)),
@@ -104,7 +104,7 @@ pub async fn set_state(
 
 pub async fn delete(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Result<HttpResponse, PageError> {
     let id = TemplateId(query::id(&request)?);
-    let entry = note(&viewer, Action::TemplateDeleted, format!("#{id}"));
+    let entry = viewer.note(Action::TemplateDeleted);
     let deleted = state.reply_templates.delete(viewer.account(), id, Some(entry), (state.clock)()).await;
     deleted.map_err(refusal)?;
     Ok(see(&format!("{}?done=template-deleted", Tab::Templates.address())))
@@ -251,7 +251,6 @@ impl Source<'_> {
     /// The versions, the newest first.
     fn versions(&self, state: &State, cursor: Option<i64>, found: &Page<Version>) -> Panel<Row> {
         let path = format!("/api/v1/reply-templates/{}", self.found.id);
-        let pairs = [Some(format!("limit={LIMIT}")), cursor.map(|cursor| format!("cursor={cursor}"))];
         let next = |cursor| format!("{}/{}?cursor={cursor}", Tab::Templates.address(), self.found.id);
         Panel {
             id: "h-versions",
@@ -263,7 +262,7 @@ impl Source<'_> {
             foot: panel::current(
                 self.writer,
                 vec![self.writer.say("how-versions-of-template")],
-                &query::address(&path, pairs),
+                &query::call(&path, LIMIT, cursor),
                 &state.settings.api_url,
             ),
         }

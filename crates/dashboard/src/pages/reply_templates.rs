@@ -16,7 +16,7 @@ use domain::{
 };
 
 use super::{
-    bot::{self, Tab, category, language, note, pick, template_state},
+    bot::{self, Tab, category, language, pick, template_state},
     fields::Fields,
     html_with, panel, query, see,
     shell::shell,
@@ -90,7 +90,7 @@ pub async fn create(
     let Wanted { name, category, language, variations } = wanted.clone();
     let category = category.ok_or(PageError::Invalid("category"))?;
     let language = language.ok_or(PageError::Invalid("language"))?;
-    let entry = note(&viewer, Action::TemplateCreated, name.clone());
+    let entry = viewer.note(Action::TemplateCreated);
     let new = NewTemplate { name, category, language, variations };
     let fault = match state.reply_templates.create(viewer.account(), new, Some(entry), None, writer.now).await {
         Ok(made) => return Ok(see(&format!("{}/{}?done=template-made", Tab::Templates.address(), made.value.id))),

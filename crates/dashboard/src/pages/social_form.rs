@@ -28,7 +28,7 @@ pub struct Wanted {
     threshold: String,
     /// Of each day, such as `09:00-13:00, 15:00-19:00`.
     hours: Vec<String>,
-    caps: Vec<String>,
+    caps: [String; 3],
     auto: Vec<String>,
     /// A line each.
     opt_out_words: String,
@@ -44,7 +44,7 @@ impl Wanted {
             mode: mode.to_string(),
             threshold: threshold.to_string(),
             hours: Weekday::ALL.iter().map(|day| hours_of(*day, business_hours)).collect(),
-            caps: [per_user_day, per_post_hour, per_account_hour].map(ToString::to_string).into(),
+            caps: [per_user_day, per_post_hour, per_account_hour].map(ToString::to_string),
             auto: categories_auto.iter().map(ToString::to_string).collect(),
             opt_out_words: opt_out_words.join("\n"),
             own_hosts: links.own_hosts.join("\n"),
@@ -58,7 +58,7 @@ impl Wanted {
             mode: text("mode"),
             threshold: text("threshold"),
             hours: Weekday::ALL.iter().map(|day| text(day.as_str())).collect(),
-            caps: CAPS.map(text).into(),
+            caps: CAPS.map(text),
             auto: fields.all("auto").map(ToOwned::to_owned).collect(),
             opt_out_words: text("opt_out_words"),
             own_hosts: text("own_hosts"),
@@ -75,14 +75,18 @@ impl Wanted {
         for (day, text) in Weekday::ALL.iter().zip(&self.hours) {
             business_hours.extend(hours(*day, text).ok_or_else(|| (day.as_str(), writer.say("bot-bad-hours")))?);
         }
-        let mut caps = self.caps.iter().zip(CAPS).map(|(text, name)| text.trim().parse().map_err(|_| fault(name)));
-        let mut cap = || caps.next().unwrap_or_else(|| Err(fault("per_user_day")));
+        let cap = |text: &str, name| text.trim().parse().map_err(|_| fault(name));
+        let ([user, post, account], [by_user, by_post, by_account]) = (&self.caps, CAPS);
         let categories_auto = self.auto.iter().map(|name| name.parse()).collect::<Result<Vec<Category>, _>>();
         let settings = Settings {
             mode: self.mode.parse().map_err(|_| fault("mode"))?,
             threshold,
             business_hours,
-            caps: Caps { per_user_day: cap()?, per_post_hour: cap()?, per_account_hour: cap()? },
+            caps: Caps {
+                per_user_day: cap(user, by_user)?,
+                per_post_hour: cap(post, by_post)?,
+                per_account_hour: cap(account, by_account)?,
+            },
             categories_auto: categories_auto.map_err(|_| fault("auto"))?,
             opt_out_words: lines(&self.opt_out_words),
             links: Links {

@@ -14,7 +14,6 @@ use domain::{
     },
 };
 use rust_decimal::{Decimal, prelude::FromPrimitive};
-use serde_json::json;
 
 use super::{
     bot::{self, Tab, note},
@@ -55,8 +54,7 @@ pub async fn set(
         Ok(settings) => settings,
         Err(fault) => return draw(&request, &viewer, &state, Some(wanted), Some(fault)).await,
     };
-    let mut entry = note(&viewer, Action::RepliesSet, settings.mode.to_string());
-    entry.after = Some(json!({ "mode": settings.mode.as_str(), "threshold": settings.threshold.to_string() }));
+    let entry = note(&viewer, Action::RepliesSet, settings.mode.to_string());
     match state.social_settings.put(viewer.account(), settings, Some(entry), writer.now).await {
         Ok(_) => Ok(see(&format!("{}?done=set", Tab::Settings.address()))),
         Err(SettingsError::GateClosed(gate)) => {

@@ -8,7 +8,7 @@ use super::{
     form::{Form, section},
     layout::{Shell, page as whole},
     panel::{Foot, Panel, Way, foot, panel},
-    rows::{Badge, Head, Row, badge, rows},
+    rows::{Badge, Head, Row, done, heading, rows},
 };
 
 pub struct Model {
@@ -32,14 +32,8 @@ pub fn page(model: &Model) -> Markup {
     whole(
         &model.shell,
         &html! {
-            div.head {
-                div {
-                    small.crumb { a href=(model.back.address) { (model.back.text) } }
-                    h1 { (model.title) }
-                    p.soft { (badge(&model.state)) " " (model.condition) }
-                }
-            }
-            @if let Some(done) = &model.done { p.note.good.since role="status" { (done) } }
+            (heading(&model.back, &model.title, std::slice::from_ref(&model.state), &model.condition, None))
+            (done(model.done.as_ref()))
             (facts(&model.facts))
             (foot(&model.foot))
             (panel(&model.firings, |items| rows(&model.firing_head, items)))

@@ -6,7 +6,7 @@ use super::{
     form::{Form, section},
     layout::{Shell, page as whole},
     panel::{Panel, Way, panel},
-    rows::{Head, Row, rows},
+    rows::{Head, Row, done, rows},
 };
 
 pub struct Model {
@@ -44,7 +44,7 @@ pub fn page(model: &Model) -> Markup {
         &model.shell,
         &html! {
             div.head { div { h1 { (model.title) } p.soft { (model.about) } } }
-            @if let Some(done) = &model.done { p.note.good.since role="status" { (done) } }
+            (done(model.done.as_ref()))
             @if let Some(one) = &model.trial { (trial(one)) }
             (panel(&model.rules, |listed| rows(&model.head, listed)))
             @if let Some(making) = &model.making {

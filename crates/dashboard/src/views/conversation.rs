@@ -8,7 +8,7 @@ use super::{
     form::{Form, section},
     layout::{Shell, page as whole},
     panel::{Panel, Way, panel},
-    rows::{Badge, badge},
+    rows::{Badge, badge, done, heading},
 };
 
 pub struct Model {
@@ -53,18 +53,9 @@ pub fn page(model: &Model) -> Markup {
     whole(
         &model.shell,
         &html! {
-            div.head {
-                div {
-                    small.crumb { a href=(model.back.address) { (model.back.text) } }
-                    h1 { (model.title) }
-                    p.soft { @for one in &model.badges { (badge(one)) " " } (model.about) }
-                }
-                @if let Some(customer) = &model.customer {
-                    div.tools { a.btn href=(customer.address) { (customer.text) } }
-                }
-            }
+            (heading(&model.back, &model.title, &model.badges, &model.about, model.customer.as_ref()))
             (standing(&model.standing))
-            @if let Some(done) = &model.done { p.note.good.since role="status" { (done) } }
+            (done(model.done.as_ref()))
             (facts(&model.facts))
             @if let Some(made) = &model.decision { (decision(made)) }
             @for form in &model.answers { (section(form)) }
@@ -90,7 +81,7 @@ fn message(message: &Message) -> Markup {
     html! {
         li {
             h3 { (message.author) }
-            p { (message.text) }
+            p.said { (message.text) }
             p { small { (message.about) } }
         }
     }

@@ -9,7 +9,7 @@ use super::{
     form::{Filters, filters},
     layout::{Choice, Shell, page as whole},
     panel::{Panel, panel},
-    rows::{Badge, badge},
+    rows::{Badge, badge, done},
 };
 
 pub struct Model {
@@ -46,7 +46,7 @@ pub fn page(model: &Model) -> Markup {
         &html! {
             (head(&model.title, &model.place, &model.tabs))
             (standing(&model.standing))
-            @if let Some(done) = &model.done { p.note.good.since role="status" { (done) } }
+            (done(model.done.as_ref()))
             (choices(&model.counts.0, &model.counts.1))
             (filters(&model.filters))
             (panel(&model.found, |items| html! { ol.items { @for one in items { (item(one)) } } }))
@@ -59,8 +59,8 @@ fn item(item: &Item) -> Markup {
     html! {
         li {
             h3 { a href=(item.address) { (item.name) } }
-            p { (item.text) }
-            @if let Some((label, text)) = &item.answer { p { b { (label) } " " (text) } }
+            p.said { (item.text) }
+            @if let Some((label, text)) = &item.answer { p.said { b { (label) } " " (text) } }
             p { @for one in &item.badges { (badge(one)) " " } small { (item.about) } }
             div.num { span data-value=(value) { (count) } small { (what) } }
             @if let Some(buttons) = &item.acts { div.acts { (acts(buttons)) } }

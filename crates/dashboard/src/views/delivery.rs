@@ -6,7 +6,7 @@ use super::{
     form::{Form, section},
     layout::{Shell, page as whole},
     panel::{Panel, Way, panel},
-    rows::{Badge, badge},
+    rows::{Badge, badge, done},
 };
 use crate::parts::chart::{Phases, phase_bar};
 
@@ -73,7 +73,7 @@ pub fn page(model: &Model) -> Markup {
                     p.soft { (badge(&model.state)) " " (model.about) }
                 }
             }
-            @if let Some(done) = &model.done { p.note.good.since role="status" { (done) } }
+            (done(model.done.as_ref()))
             (panel(&model.attempts, |made| attempts(&model.words, made)))
             @if let Some(sent) = &model.sent { (what_was_sent(sent)) }
             @if let Some(form) = &model.resend { (section(form)) }

@@ -6,7 +6,7 @@ use super::{
     form::{Form, section},
     layout::{Choice, Shell, page as whole, segments},
     panel::{Panel, panel},
-    rows::{Head, Row, rows},
+    rows::{Head, Row, done, rows},
     secret::{Once, once},
 };
 
@@ -34,7 +34,7 @@ pub fn page(model: &Model) -> Markup {
                 div.tools { (segments(&model.states.0, &model.states.1)) }
             }
             @if let Some(key) = &model.once { (once(key)) }
-            @if let Some(done) = &model.done { p.note.good.since role="status" { (done) } }
+            (done(model.done.as_ref()))
             (panel(&model.keys, |keys| rows(&model.head, keys)))
             @if let Some(form) = &model.form { (section(form)) }
         },

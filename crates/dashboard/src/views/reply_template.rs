@@ -8,7 +8,7 @@ use super::{
     form::{Form, section},
     layout::{Shell, page as whole},
     panel::{Panel, Way, panel},
-    rows::{Badge, Head, Row, badge, rows},
+    rows::{Badge, Head, Row, done, heading, rows},
 };
 
 pub struct Model {
@@ -43,15 +43,9 @@ pub fn page(model: &Model) -> Markup {
     whole(
         &model.shell,
         &html! {
-            div.head {
-                div {
-                    small.crumb { a href=(model.back.address) { (model.back.text) } }
-                    h1 { (model.title) }
-                    p.soft { (badge(&model.state)) " " (model.about) }
-                }
-            }
+            (heading(&model.back, &model.title, std::slice::from_ref(&model.state), &model.about, None))
             (standing(&model.standing))
-            @if let Some(done) = &model.done { p.note.good.since role="status" { (done) } }
+            (done(model.done.as_ref()))
             (facts(&model.facts))
             (preview(&model.preview))
             @for form in &model.acts { (section(form)) }

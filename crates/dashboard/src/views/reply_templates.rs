@@ -7,7 +7,7 @@ use super::{
     form::{Filters, Form, filters, section},
     layout::{Choice, Shell, page as whole},
     panel::{Panel, panel},
-    rows::{Head, Row, rows},
+    rows::{Head, Row, done, rows},
 };
 
 pub struct Model {
@@ -31,7 +31,7 @@ pub fn page(model: &Model) -> Markup {
         &html! {
             (head(&model.title, &model.place, &model.tabs))
             (standing(&model.standing))
-            @if let Some(done) = &model.done { p.note.good.since role="status" { (done) } }
+            (done(model.done.as_ref()))
             (filters(&model.filters))
             (panel(&model.found, |listed| rows(&model.head, listed)))
             @if let Some(form) = &model.making { (section(form)) }

@@ -2,7 +2,10 @@
 
 use maud::{Markup, html};
 
-use super::figures::{Moved, moved};
+use super::{
+    figures::{Moved, moved},
+    panel::Way,
+};
 use crate::parts::chart::{Part, RangeBar, axis, part_bar, range_bar};
 
 /// What stands above a column.
@@ -55,6 +58,25 @@ pub enum Cell {
 pub struct Badge {
     pub class: &'static str,
     pub text: String,
+}
+
+/// The head of a page about one thing: the way back, its title, how it stands, and where else to go.
+pub fn heading(back: &Way, title: &str, badges: &[Badge], about: &str, way: Option<&Way>) -> Markup {
+    html! {
+        div.head {
+            div {
+                small.crumb { a href=(back.address) { (back.text) } }
+                h1 { (title) }
+                p.soft { @for one in badges { (badge(one)) " " } (about) }
+            }
+            @if let Some(way) = way { div.tools { a.btn href=(way.address) { (way.text) } } }
+        }
+    }
+}
+
+/// What was just done.
+pub fn done(said: Option<&String>) -> Markup {
+    html! { @if let Some(text) = said { p.note.good.since role="status" { (text) } } }
 }
 
 pub fn badge(badge: &Badge) -> Markup {

@@ -8,6 +8,7 @@ use super::{
     form::{Form, section},
     layout::{Choice, Shell, page as whole},
     panel::{Foot, foot},
+    rows::done,
 };
 
 pub struct Model {
@@ -39,7 +40,7 @@ pub fn page(model: &Model) -> Markup {
         &html! {
             (head(&model.title, &model.place, &model.tabs))
             (standing(&model.standing))
-            @if let Some(done) = &model.done { p.note.good.since role="status" { (done) } }
+            (done(model.done.as_ref()))
             section.panel aria-labelledby="h-gate" {
                 header { h2 id="h-gate" { (model.gate.title) } }
                 p { (model.gate.sentence) }

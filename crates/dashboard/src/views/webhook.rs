@@ -7,7 +7,7 @@ use super::{
     form::{Filters, Form, filters, section},
     layout::{Shell, page as whole},
     panel::{Foot, Panel, Way, foot, panel},
-    rows::{Badge, Head, Row, badge, rows},
+    rows::{Badge, Head, Row, done, heading, rows},
     secret::{Once, once},
 };
 
@@ -36,15 +36,9 @@ pub fn page(model: &Model) -> Markup {
     whole(
         &model.shell,
         &html! {
-            div.head {
-                div {
-                    small.crumb { a href=(model.back.address) { (model.back.text) } }
-                    h1 { (model.title) }
-                    p.soft { (badge(&model.state)) " " (model.about) }
-                }
-            }
+            (heading(&model.back, &model.title, std::slice::from_ref(&model.state), &model.about, None))
             @if let Some(secret) = &model.once { (once(secret)) }
-            @if let Some(done) = &model.done { p.note.good.since role="status" { (done) } }
+            (done(model.done.as_ref()))
             (facts(&model.facts))
             (foot(&model.foot))
             (filters(&model.filters))

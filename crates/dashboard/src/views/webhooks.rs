@@ -6,7 +6,7 @@ use super::{
     form::{Form, section},
     layout::{Shell, page as whole},
     panel::{Panel, panel},
-    rows::{Head, Row, rows},
+    rows::{Head, Row, done, rows},
     secret::{Once, once},
 };
 
@@ -49,7 +49,7 @@ pub fn page(model: &Model) -> Markup {
         &html! {
             div.head { div { h1 { (model.title) } p.soft { (model.about) } } }
             @if let Some(secret) = &model.once { (once(secret)) }
-            @if let Some(done) = &model.done { p.note.good.since role="status" { (done) } }
+            (done(model.done.as_ref()))
             (panel(&model.subscriptions, |listed| rows(&model.head, listed)))
             @if let Some(form) = &model.form { (section(form)) }
             @if let Some(listed) = &model.events { (events(listed)) }

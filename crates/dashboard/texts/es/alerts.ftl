@@ -98,4 +98,4 @@ firing-observed = Valor
 firing-sent = Entregada
 firing-delivered = Entregada: { $delivered } de { $all }
 firing-nobody = Ningún webhook
-how-firings = Cada vez que la regla se disparó, con el valor que se vio y el umbral que tenía entonces. Entregada cuenta los webhooks a los que fue el evento; los envíos se guardan un tiempo, los disparos un año.
+how-firings = Cada vez que la regla se disparó, con el valor que se vio y el umbral que tenía entonces. Entregada cuenta los webhooks a los que fue el evento; las entregas se guardan un tiempo, los disparos un año.
