@@ -26,7 +26,10 @@ use std::collections::BTreeMap;
 use reqwest::{Method, Response, header::HeaderMap, redirect::Policy};
 use tokio_postgres::Client;
 
-use crate::service::{Service, free_port, run};
+use crate::{
+    crawl::fits,
+    service::{Service, free_port, run},
+};
 
 /// Who may go to an address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -314,12 +317,7 @@ fn every_address_is_in_the_list() {
     let addresses: Vec<_> = lines.filter_map(|address| address.split_once(" \"")).collect();
     assert!(addresses.len() > 10, "{addresses:?}");
     for (method, path) in addresses.into_iter().filter(|(_, path)| !path.starts_with("/assets/")) {
-        let fits = |listed: &str| {
-            let listed: Vec<_> = listed.split('?').next().unwrap_or_default().split('/').collect();
-            let parts: Vec<_> = path.split('/').collect();
-            let is_like = |(part, given): (&&str, &&str)| part == given || part.starts_with('{') && !given.is_empty();
-            parts.len() == listed.len() && parts.iter().zip(&listed).all(is_like)
-        };
-        assert!(ROUTES.iter().any(|(of, listed, _)| *of == method && fits(listed)), "{method} {path}");
+        let is_it = |listed: &str| fits(path, listed.split('?').next().unwrap_or_default());
+        assert!(ROUTES.iter().any(|(of, listed, _)| *of == method && is_it(listed)), "{method} {path}");
     }
 }

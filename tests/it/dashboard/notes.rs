@@ -36,7 +36,7 @@ async fn a_note_is_seen_by_all_of_the_shop_and_written_by_who_may() {
 }
 
 #[tokio::test]
-async fn a_day_has_so_many_notes_and_no_more() {
+async fn a_day_has_at_most_twenty_notes() {
     let dashboard = Dashboard::start().await;
     let mut owner = dashboard.owner(dashboard.service.account).await;
     for _ in 0..20 {

@@ -10,13 +10,13 @@ use crate::service::run;
 
 /// Days that the ad account goes back: some windows of a history.
 const DAYS: u16 = 130;
-/// An answer takes so long, in milliseconds: long enough to be killed before the next.
+/// How long an answer takes, in milliseconds: long enough to be killed before the next.
 const SLOW: u64 = 40;
 /// The first ad and its campaign.
 const AD: u64 = 23_870_000;
 const CAMPAIGN: u64 = 23_850_000;
 
-/// So many days ago, by the clock of the ad account ([`zone`](super::platform::zone)).
+/// The day `back` days ago, by the clock of the ad account ([`zone`](super::platform::zone)).
 fn day(back: i64) -> Date {
     (OffsetDateTime::now_utc() - time::Duration::hours(2)).date() - time::Duration::days(back)
 }
@@ -141,8 +141,7 @@ async fn advertising_is_read_whatever_the_network_refuses() {
     assert!(runs["data"].as_array().unwrap().iter().all(|run| run["state"] == "done"), "{runs}");
 
     platform.fails("server_error", 1, 503).await;
-    let path = format!("/api/v1/integrations/{id}/sync");
-    assert_eq!(rig.service.process.post(&path, &rig.key, &json!({})).await.status(), 200);
+    assert_eq!(rig.post_sync(id).await, 200);
     rig.wait(id, |connection| connection["last_error"]["code"] == "unreachable").await;
     assert_eq!(rig.connection(id).await["status"], "connected");
     rig.sync(id).await;
@@ -171,8 +170,7 @@ async fn a_token_that_died_asks_for_a_new_connection_which_reads_on() {
     wait_for_all(&rig, id).await;
     rig.platform().fails("revoke", 1, 0).await;
     happens(&rig, json!({"action": "attribute", "ad": AD, "day": day(9), "purchases": 1, "revenue": "7.01"})).await;
-    let path = format!("/api/v1/integrations/{id}/sync");
-    rig.service.process.post(&path, &rig.key, &json!({})).await;
+    rig.ask_for_last_sync(id).await;
     let ended = rig.wait(id, |connection| connection["status"] == "revoked").await;
     assert_eq!(ended["revoke_reason"], "token_expired");
 

@@ -148,7 +148,7 @@ impl Rig {
         assert!(matches!(status.as_u16(), 200 | 409), "{status}");
     }
 
-    async fn post_sync(&self, id: i64) -> StatusCode {
+    pub async fn post_sync(&self, id: i64) -> StatusCode {
         let path = format!("/api/v1/integrations/{id}/sync");
         self.service.process.post(&path, &self.key, &json!({})).await.status()
     }

@@ -144,7 +144,7 @@ pub struct Body {
         (inline(File) = "text/csv")
     ))),
     security(("api_key" = ["read"])),
-    extensions(("x-errors" = json!([Code::MissingParameter, Code::NotFound])))
+    extensions(("x-errors" = json!([Code::MissingParameter, Code::NotFound])), ("x-since" = json!("2026-12")))
 )]
 pub async fn get(
     caller: Caller,

@@ -186,7 +186,8 @@ fn unknown() -> ApiError {
     get, path = "/api/v1/conversations", tag = "conversations", operation_id = "list_conversations",
     params(ListParams),
     responses((status = 200, description = "A page of conversations.", body = ListBody)),
-    security(("api_key" = ["read"]))
+    security(("api_key" = ["read"])),
+    extensions(("x-since" = json!("2026-12")))
 )]
 pub async fn list(caller: Caller, query: Query<ListParams>, state: web::Data<State>) -> Result<Reply, ApiError> {
     let ListParams { channel, status, handling, category, vip, waiting, reply_state, .. } = query.params;
@@ -206,7 +207,7 @@ pub async fn list(caller: Caller, query: Query<ListParams>, state: web::Data<Sta
     params(("id" = i64, Path, description = "The conversation.", minimum = 1, example = 5), MessageParams),
     responses((status = 200, description = "The conversation.", body = WholeBody)),
     security(("api_key" = ["read"])),
-    extensions(("x-errors" = json!([Code::NotFound])))
+    extensions(("x-errors" = json!([Code::NotFound])), ("x-since" = json!("2026-12")))
 )]
 pub async fn get(
     caller: Caller,
@@ -228,7 +229,7 @@ pub async fn get(
     params(("id" = i64, Path, description = "The conversation.", minimum = 1, example = 5)),
     responses((status = 200, description = "The conversation as it is now.", body = OneBody)),
     security(("api_key" = ["write"])),
-    extensions(("x-errors" = json!([Code::NotFound, Code::InvalidTransition])))
+    extensions(("x-errors" = json!([Code::NotFound, Code::InvalidTransition])), ("x-since" = json!("2026-12")))
 )]
 pub async fn change(
     caller: Caller,
@@ -254,7 +255,7 @@ pub async fn change(
     params(("id" = i64, Path, description = "The conversation.", minimum = 1, example = 5)),
     responses((status = 200, description = "The conversation as it is now.", body = OneBody)),
     security(("api_key" = ["write"])),
-    extensions(("x-errors" = json!([Code::NotFound, Code::InvalidTransition])))
+    extensions(("x-errors" = json!([Code::NotFound, Code::InvalidTransition])), ("x-since" = json!("2026-12")))
 )]
 pub async fn reply(
     caller: Caller,
@@ -278,7 +279,7 @@ pub async fn reply(
     params(("id" = i64, Path, description = "The conversation.", minimum = 1, example = 5)),
     responses((status = 200, description = "The conversation as it is now.", body = OneBody)),
     security(("api_key" = ["write"])),
-    extensions(("x-errors" = json!([Code::NotFound, Code::InvalidTransition])))
+    extensions(("x-errors" = json!([Code::NotFound, Code::InvalidTransition])), ("x-since" = json!("2026-12")))
 )]
 pub async fn judge(
     caller: Caller,

@@ -112,7 +112,7 @@ pub struct Body {
         (inline(File) = "text/csv")
     ))),
     security(("api_key" = ["read"])),
-    extensions(("x-errors" = json!([Code::NotFound])))
+    extensions(("x-errors" = json!([Code::NotFound])), ("x-since" = json!("2026-12")))
 )]
 pub async fn get(
     caller: Caller,

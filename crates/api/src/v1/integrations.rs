@@ -33,7 +33,7 @@ struct LastErrorBody {
     at: String,
 }
 
-/// A connection to a shop. Tokens are never shown.
+/// A connection to a shop or an ad account. Tokens are never shown.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Integration)]
 pub(super) struct IntegrationBody {
@@ -41,7 +41,7 @@ pub(super) struct IntegrationBody {
     id: i64,
     #[schema(schema_with = names::provider)]
     provider: Platform,
-    /// Host name of the store.
+    /// Host name of the store, or the ad account, such as `act_1234567890`.
     #[schema(example = "demo.myshopify.com")]
     shop: String,
     /// Permissions on the provider's side.

@@ -24,7 +24,7 @@ use crate::{
     error::{ApiError, Code},
     input::Input,
     names, path,
-    query::{Limit, NoParams, Query},
+    query::{Limit, NoParams, Paging, Query},
     respond::{List, Reply},
     state::State,
     write::{detached, written},
@@ -49,19 +49,6 @@ pub struct ListParams {
 }
 
 impl Input for ListParams {}
-
-/// Which versions to show.
-#[derive(Deserialize, Validate, IntoParams)]
-pub struct VersionParams {
-    #[validate(nested)]
-    #[param(inline, required = false)]
-    limit: Limit<25, 100>,
-    /// `next_cursor` of the page before.
-    #[param(minimum = 1)]
-    cursor: Option<i64>,
-}
-
-impl Input for VersionParams {}
 
 /// A template to be created, as a draft.
 #[derive(Deserialize, Validate, ToSchema)]
@@ -165,7 +152,8 @@ fn unknown() -> ApiError {
     get, path = "/api/v1/reply-templates", tag = "conversations", operation_id = "list_reply_templates",
     params(ListParams),
     responses((status = 200, description = "A page of templates.", body = List<TemplateBody>)),
-    security(("api_key" = ["read"]))
+    security(("api_key" = ["read"])),
+    extensions(("x-since" = json!("2026-12")))
 )]
 pub async fn list(caller: Caller, query: Query<ListParams>, state: web::Data<State>) -> Result<Reply, ApiError> {
     let ListParams { category, language, state: in_state, limit, cursor } = query.params;
@@ -179,19 +167,18 @@ pub async fn list(caller: Caller, query: Query<ListParams>, state: web::Data<Sta
 /// Shows a template with its versions, the newest first. A version never changes.
 #[utoipa::path(
     get, path = "/api/v1/reply-templates/{id}", tag = "conversations", operation_id = "get_reply_template",
-    params(("id" = i64, Path, description = "The template.", minimum = 1, example = 5), VersionParams),
+    params(("id" = i64, Path, description = "The template.", minimum = 1, example = 5), Paging),
     responses((status = 200, description = "The template.", body = WholeBody)),
     security(("api_key" = ["read"])),
-    extensions(("x-errors" = json!([Code::NotFound])))
+    extensions(("x-errors" = json!([Code::NotFound])), ("x-since" = json!("2026-12")))
 )]
 pub async fn get(
     caller: Caller,
-    query: Query<VersionParams>,
+    query: Query<Paging>,
     request: HttpRequest,
     state: web::Data<State>,
 ) -> Result<Reply, ApiError> {
-    let (id, VersionParams { limit, cursor }) = (id(&request)?, query.params);
-    let page = limit.page(cursor);
+    let (id, page) = (id(&request)?, query.params.page());
     let found = state.reply_templates.find(caller.account(), id, page).await?;
     let (template, versions) = found.ok_or_else(unknown)?;
     Reply::found(&WholeBody::new(template, page, versions, query.warnings))
@@ -204,7 +191,7 @@ pub async fn get(
     post, path = "/api/v1/reply-templates", tag = "conversations", operation_id = "create_reply_template",
     responses((status = 200, description = "The draft.", body = OneBody)),
     security(("api_key" = ["write"])),
-    extensions(("x-errors" = json!([Code::IdempotencyKeySuperseded, Code::TemplateLimitReached])))
+    extensions(("x-errors" = json!([Code::IdempotencyKeySuperseded, Code::TemplateLimitReached])), ("x-since" = json!("2026-12")))
 )]
 pub async fn create(
     caller: Caller,
@@ -227,7 +214,7 @@ pub async fn create(
     params(("id" = i64, Path, description = "The template.", minimum = 1, example = 5)),
     responses((status = 200, description = "The template as it is now.", body = OneBody)),
     security(("api_key" = ["write"])),
-    extensions(("x-errors" = json!([Code::NotFound, Code::InvalidTransition])))
+    extensions(("x-errors" = json!([Code::NotFound, Code::InvalidTransition])), ("x-since" = json!("2026-12")))
 )]
 pub async fn change(
     caller: Caller,
@@ -250,7 +237,7 @@ pub async fn change(
     params(("id" = i64, Path, description = "The template.", minimum = 1, example = 5)),
     responses((status = 200, description = "The draft is gone.", body = DeletedBody)),
     security(("api_key" = ["write"])),
-    extensions(("x-errors" = json!([Code::NotFound, Code::InvalidTransition])))
+    extensions(("x-errors" = json!([Code::NotFound, Code::InvalidTransition])), ("x-since" = json!("2026-12")))
 )]
 pub async fn delete(
     caller: Caller,

@@ -267,7 +267,7 @@ impl Input for ListParams {}
     params(ListParams),
     responses((status = 200, description = "A page of risks.", body = Body)),
     security(("api_key" = ["read"])),
-    extensions(("x-errors" = json!([Code::NotFound])))
+    extensions(("x-errors" = json!([Code::NotFound])), ("x-since" = json!("2026-12")))
 )]
 pub async fn get(
     caller: Caller,

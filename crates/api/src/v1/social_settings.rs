@@ -205,7 +205,8 @@ impl Request {
 #[utoipa::path(
     get, path = "/api/v1/social/settings", tag = "conversations", operation_id = "get_social_settings",
     responses((status = 200, description = "The settings.", body = Body)),
-    security(("api_key" = ["read"]))
+    security(("api_key" = ["read"])),
+    extensions(("x-since" = json!("2026-12")))
 )]
 pub async fn get(caller: Caller, query: Query<NoParams>, state: web::Data<State>) -> Result<Reply, ApiError> {
     let setup = state.social_settings.setup(caller.account()).await?;
@@ -219,7 +220,7 @@ pub async fn get(caller: Caller, query: Query<NoParams>, state: web::Data<State>
     put, path = "/api/v1/social/settings", tag = "conversations", operation_id = "set_social_settings",
     responses((status = 200, description = "The settings as they are now.", body = Body)),
     security(("api_key" = ["write"])),
-    extensions(("x-errors" = json!([Code::InvalidTransition])))
+    extensions(("x-errors" = json!([Code::InvalidTransition])), ("x-since" = json!("2026-12")))
 )]
 pub async fn put(
     caller: Caller,

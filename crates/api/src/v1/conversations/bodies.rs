@@ -74,7 +74,7 @@ struct ReplyBody {
     /// The mode it was decided in; `off` where only a person answered.
     #[schema(schema_with = names::social_mode)]
     mode: Mode,
-    /// Who decided last: `bot`, or a person or key by name.
+    /// Who decided last: `bot`, `person` with the name, or `key` with its number.
     #[schema(example = "bot")]
     decided_by: String,
     #[schema(format = DateTime, example = "2026-11-20T10:00:09Z")]
