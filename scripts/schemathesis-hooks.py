@@ -4,7 +4,8 @@ A field that such a rule may refuse is left out, or replaced by an instant or a 
 are held to every other rule. What is not a valid instant is sent as it is.
 """
 
-from datetime import datetime, timedelta, timezone
+import re
+from datetime import date, datetime, timedelta, timezone
 from zlib import crc32
 
 import schemathesis
@@ -29,15 +30,64 @@ def replace(body, field, hours):
         body[field] = (datetime.now(timezone.utc) - past).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def text(value, most):
+    """Whether it is a text of a length that is allowed."""
+    return isinstance(value, str) and 1 <= len(value) <= most
+
+
+def texts(value, most):
+    return isinstance(value, list) and all(text(item, most) for item in value)
+
+
+def days_ago(value, most):
+    """A day of the last `most`, the same one for the same text."""
+    return (datetime.now(timezone.utc) - timedelta(days=1 + crc32(value.encode()) % most)).strftime("%Y-%m-%d")
+
+
+def authorize(provider, body):
+    """Each platform names a shop in its own way, or none."""
+    known = re.compile(r"^([a-z0-9][a-z0-9-]{0,60}\.myshopify\.com|(act_)?[0-9]{1,20})$")
+    if body.get("shop") is None or known.match(str(body["shop"])):
+        body["shop"] = {"shopify": "example.myshopify.com", "meta": "act_1234567890"}.get(provider)
+
+
+def social_settings(body):
+    """Hours have an end after their beginning, words have letters, and the link is on a host of the shop."""
+    for hours in body.get("business_hours") or []:
+        if isinstance(hours, dict) and text(hours.get("from"), 5) and text(hours.get("to"), 5):
+            if hours["from"] >= hours["to"]:
+                hours["to"] = "00:00"
+    if texts(body.get("opt_out_words"), 50):
+        body["opt_out_words"] = [word if word.isalnum() else "stop" for word in body["opt_out_words"]]
+    if texts(body.get("own_hosts"), 10_000):
+        body["own_hosts"] = [f"shop{number}.example.com" for number in range(len(body["own_hosts"]))]
+    if isinstance(body.get("link"), str) and len(body["link"]) <= 500:
+        body["link"] = "https://shop0.example.com/"
+        body["own_hosts"] = body.get("own_hosts") or ["shop0.example.com"]
+
+
+def advertising(query):
+    """A window is named by its days or by its two ends, and a cursor names a row that there is."""
+    begin = parse(query.get("from"))
+    if begin and parse(query.get("to")):
+        query["to"] = (date(begin.year, begin.month, begin.day) + timedelta(days=29)).isoformat()
+        query.pop("days", None)
+    elif begin or parse(query.get("to")):
+        query.pop("from", None)
+        query.pop("to", None)
+    if re.match(r"^[1-9][0-9]*$", str(query.get("cursor"))):
+        del query["cursor"]
+
+
 @schemathesis.hook
 def before_call(context, case, **kwargs):
     operation = context.operation.label
     body = case.body if isinstance(case.body, dict) else {}
     query = case.query or {}
-    if parse(query.get("as_of")):
-        # A day of the last two years.
-        past = timedelta(days=1 + crc32(query["as_of"].encode()) % 700)
-        query["as_of"] = (datetime.now(timezone.utc) - past).strftime("%Y-%m-%d")
+    # Days that are over, of the last two years.
+    for name in ("as_of", "until"):
+        if parse(query.get(name)) and not parse(query[name]).tzinfo:
+            query[name] = days_ago(query[name], 700)
     if operation == "POST /api/v1/track":
         # At most 72 hours old.
         replace(body, "timestamp", range(0, 72))
@@ -55,3 +105,13 @@ def before_call(context, case, **kwargs):
         changed = [field for field in ("metric", "window_hours") if body.get(field) is not None]
         if len(changed) == 1:
             del body[changed[0]]
+    elif operation in ("GET /api/v1/ads", "GET /api/v1/creatives"):
+        advertising(query)
+    elif operation == "POST /api/v1/integrations/{provider}/authorize":
+        authorize((case.path_parameters or {}).get("provider"), body)
+    elif operation == "PUT /api/v1/social/settings":
+        social_settings(body)
+    elif operation in ("POST /api/v1/reply-templates", "PATCH /api/v1/reply-templates/{id}"):
+        # What a text may not say, such as a price, is no matter of its form.
+        if texts(body.get("variations"), 1_000):
+            body["variations"] = ["\u00a1Hola {username}!" for _ in body["variations"]]

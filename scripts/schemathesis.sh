@@ -43,13 +43,14 @@ key=$(said '.*demo shop: \(svc_.*\)')
 run() { # NAME ARGUMENT…
     report=$folder/$1.txt
     shift
-    (cd "$folder/run" && SCHEMATHESIS_HOOKS="$hooks" "$venv/bin/schemathesis" run "http://$address/api/v1/openapi.json" \
+    (cd "$folder/run" && SCHEMATHESIS_HOOKS="$hooks" "$venv/bin/schemathesis" --config-file "$config" run "http://$address/api/v1/openapi.json" \
         --phases examples,coverage,fuzzing,stateful --max-examples "${EXAMPLES:-50}" --continue-on-failure "$@") \
         >"$report" 2>&1 || { status=$?; cat "$report"; }
     tail -n 1 "$report"
 }
 
 hooks=$PWD/scripts/schemathesis-hooks.py
+config=$PWD/scripts/schemathesis.toml
 status=0
 run with-key --header "Authorization: Bearer $key"
 run without-key

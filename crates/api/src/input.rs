@@ -392,6 +392,9 @@ impl<'de> Deserialize<'de> for Number {
     }
 }
 
+/// How days and instants begin that are accepted: with a year from 1970 to 2999.
+pub const YEARS: &str = "^(19[7-9]|2[0-9]{2})[0-9]-";
+
 /// An instant in RFC 3339.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timestamp(pub OffsetDateTime);
@@ -411,6 +414,7 @@ impl PartialSchema for Timestamp {
         ObjectBuilder::new()
             .schema_type(Type::String)
             .format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)))
+            .pattern(Some(YEARS))
             .into()
     }
 }

@@ -114,6 +114,18 @@ impl PartialSchema for LanguageName {
 
 impl ToSchema for LanguageName {}
 
+/// A text of a template.
+pub struct TemplateText;
+
+impl PartialSchema for TemplateText {
+    fn schema() -> RefOr<Schema> {
+        let text = ObjectBuilder::new().schema_type(Type::String).min_length(Some(1));
+        text.max_length(Some(social::templates::MAX_VARIATION_CHARS)).into()
+    }
+}
+
+impl ToSchema for TemplateText {}
+
 /// [`EVERY_EVENT`] and the name of every event.
 static SUBSCRIBED: LazyLock<Vec<&'static str>> =
     LazyLock::new(|| [EVERY_EVENT].into_iter().chain(EventKind::NAMES.iter().copied()).collect());

@@ -8,7 +8,10 @@ use utoipa::{
     openapi::{KnownFormat, RefOr, Schema, SchemaFormat, Type, schema::ObjectBuilder},
 };
 
-use crate::error::{ApiError, Code};
+use crate::{
+    error::{ApiError, Code},
+    input::YEARS,
+};
 
 /// Reads a day of a query.
 ///
@@ -21,8 +24,12 @@ pub fn day<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Date, D::Error>
 
 /// The schema of such a day.
 pub fn schema_of_day(what: &str) -> RefOr<Schema> {
-    let day = ObjectBuilder::new().schema_type(Type::String).description(Some(what));
-    day.format(Some(SchemaFormat::KnownFormat(KnownFormat::Date))).into()
+    of_day().description(Some(what)).into()
+}
+
+fn of_day() -> ObjectBuilder {
+    let day = ObjectBuilder::new().schema_type(Type::String).pattern(Some(YEARS));
+    day.format(Some(SchemaFormat::KnownFormat(KnownFormat::Date)))
 }
 
 /// A day of a window.
@@ -32,8 +39,7 @@ pub struct Day(#[serde(deserialize_with = "day")] pub Date);
 
 impl PartialSchema for Day {
     fn schema() -> RefOr<Schema> {
-        let day = ObjectBuilder::new().schema_type(Type::String);
-        day.format(Some(SchemaFormat::KnownFormat(KnownFormat::Date))).into()
+        of_day().into()
     }
 }
 

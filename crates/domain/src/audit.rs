@@ -49,6 +49,7 @@ text_enum!(
         WebhookChanged = "webhook_changed",
         WebhookDeleted = "webhook_deleted",
         WebhookSecretRotated = "webhook_secret_rotated",
+        WebhookTested = "webhook_tested",
         DeliveryResent = "delivery_resent",
         DeliveriesReplayed = "deliveries_replayed",
         AlertMade = "alert_made",
@@ -63,6 +64,7 @@ text_enum!(
         UploadDiscarded = "upload_discarded",
         JobsRequested = "jobs_requested",
         AutoTopupChanged = "auto_topup_changed",
+        CheckoutOpened = "checkout_opened",
         ReplyApproved = "reply_approved",
         ReplySkipped = "reply_skipped",
         ReplyHeld = "reply_held",
@@ -130,6 +132,7 @@ impl Action {
             | Self::WebhookChanged
             | Self::WebhookDeleted
             | Self::WebhookSecretRotated
+            | Self::WebhookTested
             | Self::DeliveryResent
             | Self::DeliveriesReplayed => Area::Webhooks,
             Self::AlertMade | Self::AlertChanged | Self::AlertMuted | Self::AlertUnmuted | Self::AlertDeleted => {
@@ -137,7 +140,7 @@ impl Action {
             }
             Self::ShopConnected | Self::ShopSyncRequested | Self::ShopDisconnected => Area::Integrations,
             Self::ImportStarted | Self::UploadDiscarded | Self::JobsRequested => Area::Data,
-            Self::AutoTopupChanged => Area::Credits,
+            Self::AutoTopupChanged | Self::CheckoutOpened => Area::Credits,
             Self::ReplyApproved
             | Self::ReplySkipped
             | Self::ReplyHeld

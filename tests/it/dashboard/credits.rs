@@ -57,6 +57,8 @@ async fn credits_are_bought_at_the_gateway_and_come_with_its_notification() {
     let page = owner.get("/credits?paid=true").await.text;
     assert!(page.contains("Thank you.") && page.contains("data-value=\"1000\""), "{page}");
     assert!(owner.get("/credits?kind=topup").await.text.contains("data-value=\"500\""));
+    let activity = owner.get("/settings/activity?area=credits").await.text;
+    assert!(activity.contains("Opened a checkout for credits") && activity.contains("credits_500"), "{activity}");
     let mut stranger = dashboard.owner(dashboard.service.stranger).await;
     assert!(stranger.get("/credits?kind=topup").await.text.contains("Nothing here matches"));
 

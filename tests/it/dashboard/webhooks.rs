@@ -85,6 +85,8 @@ async fn a_delivery_shows_what_the_api_says_of_it_and_is_sent_again() {
     for part in ["503", "&lt;b&gt;answer&lt;/b&gt;", "x-svc-signature: ", "&quot;event&quot;:&quot;credits.low&quot;"] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
+    let activity = browser.get("/settings/activity?area=webhooks").await.text;
+    assert!(activity.contains("Sent a sample to a webhook"), "{activity}");
     let key = dashboard.service.key(dashboard.service.account, "read");
     let api = dashboard.service.process.json(&format!("/api/v1{delivery}"), &key).await;
     let total = api["attempts"][0]["total_ms"].to_string();

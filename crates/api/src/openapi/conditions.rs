@@ -19,6 +19,8 @@ impl Modify for Conditions {
             ["metric", "window_hours"].map(|field| json!({"type": "object", "properties": {field: {"type": "null"}}}));
         let either = [windows().as_slice(), &unchanged].concat();
         add(document, "AlertRuleChange", json!({"anyOf": either}));
+        add(document, "ReplyTemplateChange", approval());
+        add(document, "ConversationReply", reply());
     }
 }
 
@@ -44,6 +46,34 @@ fn add(document: &mut OpenApi, name: &str, condition: Value) {
         let items = vec![std::mem::take(schema), RefOr::T(condition)];
         *schema = RefOr::T(Schema::AllOf(AllOf { items, ..AllOf::default() }));
     }
+}
+
+/// Who approves is named, and nobody else.
+fn approval() -> Value {
+    json!({"anyOf": [
+        {"type": "object", "required": ["state", "approved_by"], "properties": {
+            "state": {"type": "string", "enum": ["approved"]}, "approved_by": {"type": "string"},
+        }},
+        {"type": "object", "properties": {
+            "state": {"type": ["string", "null"], "enum": ["retired", null]}, "approved_by": {"type": "null"},
+        }},
+    ]})
+}
+
+/// A template goes with one action, and words with another one, which takes them.
+fn reply() -> Value {
+    let of = |actions: &[&str], required: &[&str], template: Value, message: Value| {
+        json!({"type": "object", "required": required, "properties": {
+            "action": {"type": "string", "enum": actions}, "template_id": template, "message": message,
+        }})
+    };
+    let (none, number, text) =
+        (json!({"type": "null"}), json!({"type": ["integer", "null"]}), json!({"type": "string"}));
+    json!({"anyOf": [
+        of(&["approve"], &["action"], number, none.clone()),
+        of(&["skip", "hold"], &["action"], none.clone(), none.clone()),
+        of(&["send"], &["action", "message"], none, text),
+    ]})
 }
 
 /// Switching on takes a threshold and an amount.

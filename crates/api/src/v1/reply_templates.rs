@@ -63,7 +63,8 @@ pub struct CreateRequest {
     language: Tongue,
     /// 1 to 5 texts of at most 1,000 characters, which take turns. Placeholders are `{username}` and `{link}`; prices,
     /// percentages, numbers in stock, `@` and links to other hosts than the account's own are refused.
-    #[schema(min_items = 1, max_items = 5, example = json!(["¡Hola {username}! Los precios están en {link}"]))]
+    #[schema(value_type = Vec<names::TemplateText>, min_items = 1, max_items = 5,
+        example = json!(["¡Hola {username}! Los precios están en {link}"]))]
     variations: Vec<String>,
 }
 
@@ -79,7 +80,8 @@ pub struct ChangeRequest {
     category: Option<Category>,
     #[schema(schema_with = names::tongue_or_null)]
     language: Option<Tongue>,
-    #[schema(min_items = 1, max_items = 5, example = json!(["¡Hola {username}! Mirá {link}"]))]
+    #[schema(value_type = Option<Vec<names::TemplateText>>, min_items = 1, max_items = 5,
+        example = json!(["¡Hola {username}! Mirá {link}"]))]
     variations: Option<Vec<String>>,
     /// `approved`, which takes `approved_by`, or `retired`, which is for good.
     #[schema(schema_with = next_state)]

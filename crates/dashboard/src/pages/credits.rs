@@ -10,7 +10,11 @@ use actix_web::{
     web::{Data, Form},
 };
 use app::payments::{CheckoutError, OpenCheckout};
-use domain::{audit::Action, page::PageRequest, usage::sum_up};
+use domain::{
+    audit::{Action, Entry},
+    page::PageRequest,
+    usage::sum_up,
+};
 use serde::Deserialize;
 use tokio::try_join;
 
@@ -75,6 +79,8 @@ pub async fn checkout(
     };
     match service.checkout(&viewer.session().account, &choice.pack, [here(""), here("paid=true")]).await {
         Ok(open) => {
+            let note = Entry { target: Some(choice.pack.clone()), ..viewer.note(Action::CheckoutOpened) };
+            state.audit.note(note, writer.now).await?;
             let shell = shell(&viewer, &state, &writer, Here::Credits, writer.say("credits")).await?;
             Ok(html(view::pay(&pay(&writer, shell, &open))))
         }

@@ -10,7 +10,7 @@ use app::{
 };
 use domain::{
     SubscriptionId,
-    audit::Action,
+    audit::{Action, Entry},
     events::{Event, EventKind},
     webhooks::{
         Subscription,
@@ -55,9 +55,13 @@ pub async fn test(
     state: Data<State>,
 ) -> Result<HttpResponse, PageError> {
     let (account, id) = (viewer.account(), SubscriptionId(query::id(&request)?));
+    let stored = state.webhook_settings.find(account, id).await?.ok_or(PageError::NotFound)?;
     let event = Event::sample(fields.event);
     let tried = try_out(&state.deliveries, &*state.delivery_log, account, id, &event, None).await?;
     let Trial { delivery, .. } = tried.ok_or(PageError::NotFound)?.value;
+    let target = Some(stored.subscription.url);
+    let note = Entry { target, ..viewer.note(Action::WebhookTested) };
+    state.audit.note(note, (state.clock)()).await?;
     Ok(see(&format!("/webhooks/{id}/deliveries/{delivery}")))
 }
 
