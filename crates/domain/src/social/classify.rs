@@ -15,9 +15,9 @@ use super::{
 const STRONG: Decimal = dec!(0.97);
 /// Of a sign that may mean something else.
 const WEAK: Decimal = dec!(0.80);
-/// Words of a comment that the lexicon does not know and that may still be one question: those name what is asked for. With
+/// Words of a comment that the lexicon does not know and that may still be one question: it names what is asked for. With
 /// more of them it is about something else as well.
-const MAX_UNKNOWN: usize = 2;
+const MAX_UNKNOWN: usize = 1;
 /// Words of a comment that may be nothing but its topic.
 const MAX_BARE_WORDS: usize = 7;
 /// Handles in a comment that tags people to be seen.
@@ -124,7 +124,8 @@ pub fn classify(text: &str) -> Classified {
     let asked = likely.iter().map(|tongue| questions(tongue.lexicon(), text, &words)).find(|found| !found.is_empty());
     if let Some(asked) = asked {
         let unknown = words.iter().filter(|word| !likely.iter().any(|tongue| tongue.lexicon().knows(word))).count();
-        return question(&asked, unknown, language);
+        let is_plain = unknown <= MAX_UNKNOWN && !likely.iter().any(|tongue| denies(tongue.lexicon(), &words));
+        return question(&asked, is_plain, language);
     }
     match likely.iter().find_map(|tongue| first_of(tongue.lexicon().praise, &words)) {
         // Praise and a question that the rules did not understand.
@@ -134,9 +135,14 @@ pub fn classify(text: &str) -> Classified {
     }
 }
 
-fn question(asked: &[Asked], unknown: usize, language: Option<Tongue>) -> Classified {
+/// Whether something is denied, other than as the one of two answers.
+fn denies(lexicon: &Lexicon, words: &[String]) -> bool {
+    first_of(lexicon.negation, &without(std::slice::from_ref(&lexicon.or_not), words)).is_some()
+}
+
+fn question(asked: &[Asked], is_plain: bool, language: Option<Tongue>) -> Classified {
     let (first, others) = (asked.first(), asked.get(1));
-    let is_sure = asked.iter().all(|asked| asked.is_strong) && unknown <= MAX_UNKNOWN;
+    let is_sure = asked.iter().all(|asked| asked.is_strong) && is_plain;
     Classified {
         category: first.map_or(Category::Other, |asked| asked.category),
         also: others.map(|asked| asked.category),
@@ -235,7 +241,7 @@ fn questions(lexicon: &Lexicon, text: &str, words: &[String]) -> Vec<Asked> {
 }
 
 /// The words without those from the first to the last one of a phrase that occurs.
-fn without(phrases: &'static [&'static str], words: &[String]) -> Vec<String> {
+fn without(phrases: &[&str], words: &[String]) -> Vec<String> {
     let mut kept = words.to_vec();
     for phrase in phrases {
         let mut at = 0;

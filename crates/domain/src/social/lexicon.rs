@@ -33,6 +33,10 @@ pub(super) struct Lexicon {
     pub praise: &'static [&'static str],
     /// Words that may stand beside a bare topic: greetings, thanks, please.
     pub filler: &'static [&'static str],
+    /// Something is not as it should be, or not wanted: what is asked beside that may be a reproach.
+    pub negation: &'static [&'static str],
+    /// The end of a question that may be answered with no.
+    pub or_not: &'static str,
 }
 
 impl Tongue {

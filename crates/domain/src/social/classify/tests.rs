@@ -80,6 +80,8 @@ fn every_phrase_is_folded_as_the_comments_are() {
             question,
             praise,
             filler,
+            negation,
+            or_not,
         } = tongue.lexicon();
         let all = [
             *common,
@@ -95,8 +97,9 @@ fn every_phrase_is_folded_as_the_comments_are() {
             question,
             praise,
             filler,
+            negation,
         ];
-        for phrase in all.into_iter().flatten() {
+        for phrase in all.into_iter().flatten().chain([or_not]) {
             let plain: Vec<_> =
                 phrase.split(' ').filter(|word| *word != "~").map(|word| word.trim_end_matches('*')).collect();
             assert_eq!(words(&plain.join(" ")), plain, "{tongue}");
@@ -130,7 +133,21 @@ proptest! {
 #[test]
 fn a_question_with_many_unknown_words_is_not_sure() {
     let sure = |text: &str| classify(text).confidence == STRONG;
-    assert!(sure("¿Cuánto cuesta el vestido verde?"));
-    assert!(!sure("¿Cuánto cuesta que alguien atienda el teléfono?"));
-    assert!(sure("Do you ship to northern Canada?"));
+    assert!(sure("¿Cuánto cuesta el vestido?"));
+    assert!(!sure("¿Cuánto cuesta que alguien atienda?"));
+    assert!(sure("Do you ship to Canada?"));
+}
+
+/// What is denied beside a question may be a reproach; that it is the one of two answers may not.
+#[test]
+fn a_question_that_denies_something_is_not_sure() {
+    let sure = |text: &str| classify(text).confidence == STRONG;
+    for (plain, denied) in [
+        ("¿Cuánto cuesta el vestido?", "¿Cuánto cuesta si no es rojo?"),
+        ("¿Hacen envíos o no?", "¿Hacen envíos o ni eso?"),
+        ("Ainda tem estoque ou não?", "Tem estoque ou nunca tem?"),
+        ("Do you still ship to Canada, or not?", "Don't you ship?"),
+    ] {
+        assert!(sure(plain) && !sure(denied), "{plain} {denied}");
+    }
 }

@@ -582,4 +582,9 @@ pub(super) const LEXICON: Lexicon = Lexicon {
         "hi", "hello", "hey", "please", "pls", "plz", "thanks", "thank", "you", "the", "of", "for", "this", "that",
         "these", "a", "an", "and", "to", "in", "it", "on", "info", "any",
     ],
+    negation: &[
+        "not", "never", "nobody", "nothing", "dont", "doesnt", "didnt", "cant", "cannot", "wont", "isnt", "arent",
+        "wasnt", "werent", "havent", "hasnt", "hadnt", "wouldnt", "couldnt", "no",
+    ],
+    or_not: "or not",
 };

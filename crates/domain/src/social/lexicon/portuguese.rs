@@ -581,4 +581,6 @@ pub(super) const LEXICON: Lexicon = Lexicon {
         "obrigada", "de", "do", "da", "dos", "das", "o", "a", "os", "as", "e", "desse", "dessa", "deste", "desta",
         "esse", "essa", "um", "uma", "em", "para", "pra", "com", "info", "seu",
     ],
+    negation: &["nao", "n", "nunca", "jamais", "tampouco", "ninguem", "nada", "nem"],
+    or_not: "ou nao",
 };

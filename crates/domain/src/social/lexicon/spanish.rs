@@ -610,4 +610,6 @@ pub(super) const LEXICON: Lexicon = Lexicon {
         "x", "gracias", "de", "del", "el", "la", "los", "las", "y", "a", "al", "este", "esta", "ese", "esa",
         "quisiera", "saber", "info", "su", "un", "una", "en", "para", "con",
     ],
+    negation: &["no", "nunca", "jamas", "tampoco", "nadie", "nada", "ni"],
+    or_not: "o no",
 };
