@@ -143,7 +143,9 @@ settings! {
     /// Connected shops that a process reads at a time.
     pub shops_at_once: usize = 4;
     /// How many times as long as a statement took an import of a connected shop pauses after it.
-    pub shops_nice_ratio: u32 = 1;
+    pub shops_nice_ratio: u32 = store::Importer::NICE_RATIO;
+    /// The same of an uploaded file, which somebody waits for.
+    pub uploads_nice_ratio: u32 = 1;
     /// The app as Shopify knows it; empty: no shop there can be connected.
     #[serde(deserialize_with = "name_text")]
     pub shopify_client_id: String = String::new();

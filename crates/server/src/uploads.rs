@@ -14,7 +14,7 @@ pub const CONNECTIONS: usize = 2;
 
 /// What reads files, over connections of its own.
 pub fn files(config: &Config, connect: &Connect) -> Files {
-    Files { store: Arc::new(Importer::new(connect.clone()).with_nice_ratio(config.shops_nice_ratio)) }
+    Files { store: Arc::new(Importer::new(connect.clone()).with_nice_ratio(config.uploads_nice_ratio)) }
 }
 
 /// The worker that imports them, and runs the jobs that are to take them in.

@@ -41,6 +41,7 @@ impl Rig {
         let mut settings: Vec<_> = platforms.iter().flat_map(|platform| platform.settings.clone()).collect();
         let own = [
             ("BAS_RATE_LIMIT_PER_MINUTE", "100000".to_owned()),
+            ("BAS_SHOPS_NICE_RATIO", "0".to_owned()),
             ("BAS_LISTEN", address.clone()),
             ("BAS_HOOKS_URL", format!("http://{address}")),
             ("BAS_INTEGRATION_REDIRECT_URL", REDIRECT.to_owned()),
