@@ -28,7 +28,7 @@ use super::{
 };
 
 /// Orders that are imported at a time: enough to be quick, few enough to be held in memory.
-const ORDERS: usize = 1_000;
+const ORDERS: usize = 500;
 /// Products that are imported at a time.
 const PRODUCTS: usize = 5_000;
 

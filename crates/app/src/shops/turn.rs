@@ -285,6 +285,7 @@ impl<'a> Turn<'a> {
         let mut reached = filled_from.is_none().then_some(connected_at);
         loop {
             let mut windows = self.history_left(filled_from);
+            let whole = windows.current();
             if windows.current().is_none() {
                 return Ok(true);
             }
@@ -296,6 +297,10 @@ impl<'a> Turn<'a> {
                 let done = Outcome::Done { cursor: window.from, reached };
                 if self.window(Stream::BackFill, &mut windows, &reading, done).await? {
                     (filled_from, reached) = (Some(window.from), None);
+                    // What follows holds as much: to find that out again would cost a read each time.
+                    if whole != Some(window) {
+                        self.timing.longest_window = window.until - window.from;
+                    }
                 }
             }
         }

@@ -21,8 +21,9 @@ mod shop;
 mod view;
 
 use std::{
+    collections::HashMap,
     net::TcpListener,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -33,7 +34,12 @@ use secrecy::SecretString;
 use time::OffsetDateTime;
 
 pub use self::shop::Seed;
-use self::{bulk::Bulk, hooks::Notifier, oauth::Pairs, shop::Shop};
+use self::{
+    bulk::{Bulk, Made},
+    hooks::Notifier,
+    oauth::Pairs,
+    shop::Shop,
+};
 use super::{Common, Stub, clock::Clock, ledger::Truth};
 
 /// Versions that are answered.
@@ -55,7 +61,7 @@ pub struct ShopifyStubConfig {
     pub shows_buyers: bool,
     /// So long search does not know of a change.
     pub index_lag: Duration,
-    /// So long a bulk operation takes.
+    /// So long a bulk operation takes. With none, what it writes is made before it is asked for.
     pub bulk_takes: Duration,
     /// Points of the bucket, and what comes back per second.
     pub rate: (f64, f64),
@@ -92,6 +98,8 @@ struct Inner {
     schema: Valid<Schema>,
     shop: Mutex<State>,
     notifier: Notifier,
+    /// Orders as bulk operations write them, by their numbers, where that is made beforehand.
+    lines_made: OnceLock<HashMap<u64, Made>>,
 }
 
 /// What changes.
@@ -148,13 +156,19 @@ impl ShopifyStub {
             is_suspended: false,
             next_id: 0,
         };
-        Ok(Self(Arc::new(Inner {
+        let is_instant = config.bulk_takes.is_zero();
+        let stub = Self(Arc::new(Inner {
             notifier: Notifier::new(config.client_secret.clone())?,
             common: Common { clock, ..Common::default() },
             schema: query::schema()?,
             shop: Mutex::new(state),
             config,
-        })))
+            lines_made: OnceLock::new(),
+        }));
+        if is_instant {
+            stub.make_lines()?;
+        }
+        Ok(stub)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

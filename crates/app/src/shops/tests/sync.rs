@@ -95,6 +95,20 @@ async fn a_window_that_holds_too_much_is_read_in_halves() {
     assert!(stored.windows(2).all(|pair| pair[0].from == pair[1].until), "newest first, no gap: {stored:?}");
 }
 
+#[tokio::test]
+async fn after_a_window_that_held_too_much_the_next_ones_are_as_short() {
+    let world = World::connected(Platform::Shopify);
+    for days in 0..9 {
+        world.platform.place(&days.to_string(), days_ago(10 * days + 5), dec!(10));
+    }
+    world.platform.answers.lock().unwrap().most = Some(2);
+    world.tick().await;
+    assert_eq!(world.order_ids().len(), 9);
+    let lengths: Vec<_> =
+        world.windows(Purpose::BackFill).iter().map(|window| (window.until - window.from).whole_days()).collect();
+    assert_eq!(lengths, [30, 15, 15, 15, 15, 15, 15]);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_process_killed_between_import_and_cursor_reads_the_window_again_to_the_same_rows() {
     let world = World::connected(Platform::Shopify);

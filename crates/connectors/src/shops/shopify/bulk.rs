@@ -11,6 +11,7 @@ use reqwest::Method;
 use serde::Deserialize;
 use serde_json::json;
 use tokio::time::Instant;
+use twox_hash::XxHash3_128;
 use url::Url;
 
 use super::{
@@ -39,7 +40,7 @@ const PAUSES: [Duration; 5] = [
 /// Records of one file: they are held until the last one is there, as a child may come before its parent.
 const MAX_OBJECTS: u64 = 100_000;
 /// Bytes of one file.
-const MAX_FILE: u64 = 24 << 20;
+const MAX_FILE: u64 = 12 << 20;
 /// Orders of one batch.
 const BATCH: usize = 500;
 
@@ -71,7 +72,7 @@ pub(super) async fn read(
 }
 
 async fn batches(client: &Client, file: File, currency: Currency) -> Result<Batches, ShopError> {
-    let mut records = Records::default();
+    let mut records = Records { bytes: Vec::with_capacity(file.bytes), ..Records::default() };
     let mut lines = lines(client.http().request(Method::GET, file.url), MAX_FILE).await?;
     let count = records.fill(&mut lines).await?;
     // Otherwise records are missing, or more came than there are: the file is not what the operation found.
@@ -124,6 +125,8 @@ async fn start(client: &Client, access: &Access, query: &str) -> Result<Option<S
 struct File {
     url: Url,
     objects: u64,
+    /// How long it is, or 0 where that is not said.
+    bytes: usize,
 }
 
 enum Finished {
@@ -168,7 +171,10 @@ async fn finished(client: &Client, access: &Access, id: &str) -> Result<Finished
         }
         match (status.as_str(), error_code.as_deref(), url) {
             ("CREATED" | "RUNNING", ..) => {}
-            ("COMPLETED", _, Some(url)) => return Ok(Finished::File(File { url: allowed(client, &url)?, objects })),
+            ("COMPLETED", _, Some(url)) => {
+                let bytes = usize::try_from(bytes).unwrap_or_default();
+                return Ok(Finished::File(File { url: allowed(client, &url)?, objects, bytes }));
+            }
             // Without a file there was nothing to be written, which is no failure.
             ("COMPLETED", _, None) if objects == 0 => return Ok(Finished::Empty),
             ("FAILED", Some("ACCESS_DENIED"), _) => return Err(ShopError::MissingScope("read_orders".to_owned())),
@@ -210,18 +216,26 @@ struct Link {
 struct Records {
     bytes: Vec<u8>,
     orders: Vec<Range<usize>>,
-    /// Where an order stands in `orders`, by its identifier.
-    places: HashMap<String, usize>,
+    /// Where an order stands in `orders`.
+    places: HashMap<Key, usize>,
     children: Vec<Child>,
-    /// The order of an agreement, by the identifiers of both.
-    agreements: HashMap<String, String>,
+    /// The order of an agreement.
+    agreements: HashMap<Key, Key>,
     /// Of an agreement that cannot be read the identifier may not be known: its sales find nobody.
     has_nameless: bool,
 }
 
-/// An agreement or a sale.
+/// A digest of an identifier, which is three times as long.
+type Key = u128;
+
+fn key(id: &str) -> Key {
+    XxHash3_128::oneshot(id.as_bytes())
+}
+
+/// An agreement, whose parent is an order, or a sale.
 struct Child {
-    parent: String,
+    parent: Key,
+    is_agreement: bool,
     bytes: Range<usize>,
 }
 
@@ -244,15 +258,16 @@ impl Records {
         let Link { id, parent } = serde_json::from_slice(line).map_err(|error| malformed(&error))?;
         match parent {
             None => {
-                self.places.insert(gid(&named(line)?), self.orders.len());
+                self.places.insert(key(&gid(&named(line)?)), self.orders.len());
                 self.orders.push(bytes);
             }
             Some(parent) => {
-                if is_order(&parent) {
+                let (is_agreement, parent) = (is_order(&parent), key(&parent));
+                if is_agreement {
                     self.has_nameless |= id.is_none();
-                    self.agreements.extend(id.map(|id| (id, parent.clone())));
+                    self.agreements.extend(id.map(|id| (key(&id), parent)));
                 }
-                self.children.push(Child { parent, bytes });
+                self.children.push(Child { parent, is_agreement, bytes });
             }
         }
         self.bytes.extend_from_slice(line);
@@ -262,8 +277,8 @@ impl Records {
     /// Ties children to their orders.
     fn batches(self, currency: Currency) -> Result<Batches, ShopError> {
         let mut children = vec![Vec::new(); self.orders.len()];
-        for Child { parent, bytes } in self.children {
-            let order = if is_order(&parent) { Some(&parent) } else { self.agreements.get(&parent) };
+        for Child { parent, is_agreement, bytes } in self.children {
+            let order = if is_agreement { Some(&parent) } else { self.agreements.get(&parent) };
             let place = order.map(|order| self.places.get(order).copied().ok_or_else(orphan)).transpose()?;
             match place.and_then(|place| children.get_mut(place)) {
                 Some(children) => children.push(bytes),

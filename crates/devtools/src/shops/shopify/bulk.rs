@@ -1,13 +1,16 @@
 //! Bulk operations: what may be asked for, and the files that come of it.
 
-use std::time::Instant;
+use std::{collections::HashMap, time::Instant};
 
 use apollo_compiler::executable::Field;
+use connectors::shops::shopify::queries::bulk_orders;
 use serde_json::{Map, Value, json};
+use time::OffsetDateTime;
 
 use super::{
     ShopifyStub, State,
     query::{Prepared, prepare},
+    shop::Order,
     view,
 };
 use crate::shops::random::Random;
@@ -28,6 +31,12 @@ pub struct Bulk {
     error: Option<&'static str>,
     pub is_cancelled: bool,
     pub is_cut: bool,
+}
+
+/// What an order is in a file, as it was made before it was asked for.
+pub struct Made {
+    updated: OffsetDateTime,
+    lines: Vec<String>,
 }
 
 /// A refusal in the form of `userErrors`.
@@ -59,9 +68,15 @@ impl ShopifyStub {
         let (mut lines, mut roots) = (Vec::new(), 0);
         let selected = prepared.root().filter(|_| denied.is_none());
         for field in selected.map(|set| prepared.fields(&self.0.schema, set, None)).unwrap_or_default() {
-            let nodes = self.bulk_roots(state, &prepared, field)?;
-            roots += nodes.len();
-            self.write(&prepared, field, &nodes, None, &mut lines)?;
+            let filter = prepared.argument(field, "query").and_then(|query| query.as_str().map(str::to_owned));
+            let made = self.0.lines_made.get().filter(|_| text == bulk_orders(filter.as_deref().unwrap_or_default()));
+            for order in self.bulk_roots(state, field, filter.as_deref())? {
+                roots += 1;
+                match made.and_then(|made| made.get(&order.id)).filter(|made| made.updated == order.updated) {
+                    Some(made) => lines.extend_from_slice(&made.lines),
+                    None => self.write_order(state, &prepared, field, order, &mut lines)?,
+                }
+            }
         }
         shuffle(&mut lines);
         let faults = &self.0.common.faults;
@@ -146,17 +161,49 @@ impl ShopifyStub {
         Ok(())
     }
 
-    fn bulk_roots(&self, state: &State, prepared: &Prepared, field: &Field) -> Result<Vec<Value>, String> {
+    /// Makes the lines of all orders for the query that the service sends, so that its operations take no time here.
+    pub(super) fn make_lines(&self) -> anyhow::Result<()> {
+        let prepared = prepare(&self.0.schema, &bulk_orders(""), Map::new())
+            .map_err(|errors| anyhow::anyhow!("the query of bulk operations: {errors:?}"))?;
+        let state = self.lock();
+        let mut all = HashMap::with_capacity(state.shop.orders.len());
+        for field in prepared.root().map(|set| prepared.fields(&self.0.schema, set, None)).unwrap_or_default() {
+            for order in &state.shop.orders {
+                let mut lines = Vec::new();
+                self.write_order(&state, &prepared, field, order, &mut lines).map_err(anyhow::Error::msg)?;
+                all.insert(order.id, Made { updated: order.updated, lines });
+            }
+        }
+        drop(state);
+        self.0.lines_made.set(all).map_err(|_| anyhow::anyhow!("they are made already"))
+    }
+
+    fn bulk_roots<'a>(
+        &self,
+        state: &'a State,
+        field: &Field,
+        filter: Option<&str>,
+    ) -> Result<impl Iterator<Item = &'a Order> + use<'a>, String> {
         if field.name != "orders" {
             return Err(format!("{} has no value in a bulk operation here", field.name));
         }
-        let query = prepared.argument(field, "query").and_then(|query| query.as_str().map(str::to_owned));
-        let (orders, warnings) = self.matching(state, query.as_deref())?;
+        let (orders, warnings) = self.matching(state, filter)?;
         if !warnings.is_empty() {
             return Err("a bulk operation with a filter that is not understood".to_owned());
         }
-        let shows = self.0.config.shows_buyers;
-        Ok(orders.into_iter().map(|(order, _)| view::order(&state.shop, order, shows)).collect())
+        Ok(orders.into_iter().map(|(order, _)| order))
+    }
+
+    fn write_order(
+        &self,
+        state: &State,
+        prepared: &Prepared,
+        field: &Field,
+        order: &Order,
+        lines: &mut Vec<String>,
+    ) -> Result<(), String> {
+        let order = view::order(&state.shop, order, self.0.config.shows_buyers);
+        self.write(prepared, field, &[order], None, lines)
     }
 
     /// A line per object; children name their parent.
