@@ -32,7 +32,7 @@ def replace(body, field, hours):
 
 def text(value, most):
     """Whether it is a text of a length that is allowed."""
-    return isinstance(value, str) and 1 <= len(value) <= most
+    return isinstance(value, str) and len(value) <= most
 
 
 def texts(value, most):
@@ -113,5 +113,5 @@ def before_call(context, case, **kwargs):
         social_settings(body)
     elif operation in ("POST /api/v1/reply-templates", "PATCH /api/v1/reply-templates/{id}"):
         # What a text may not say, such as a price, is no matter of its form.
-        if texts(body.get("variations"), 1_000):
+        if texts(body.get("variations"), 1_000) and all(body["variations"]):
             body["variations"] = ["\u00a1Hola {username}!" for _ in body["variations"]]

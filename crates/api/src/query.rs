@@ -64,9 +64,9 @@ macro_rules! clamped {
         $(
             $(#[$doc])*
             #[derive(Debug, Clone, Copy)]
-            pub struct $name<const DEFAULT: i64, const MAX: i64>(Option<i64>);
+            pub struct $name<const DEFAULT: i64, const MAX: i64, const MIN: i64 = 1>(Option<i64>);
 
-            impl<const DEFAULT: i64, const MAX: i64> $name<DEFAULT, MAX> {
+            impl<const DEFAULT: i64, const MAX: i64, const MIN: i64> $name<DEFAULT, MAX, MIN> {
                 /// What is to be applied.
                 pub fn get(self) -> i64 {
                     self.requested().unwrap_or(DEFAULT)
@@ -78,13 +78,13 @@ macro_rules! clamped {
                 }
             }
 
-            impl<'de, const DEFAULT: i64, const MAX: i64> Deserialize<'de> for $name<DEFAULT, MAX> {
+            impl<'de, const DEFAULT: i64, const MAX: i64, const MIN: i64> Deserialize<'de> for $name<DEFAULT, MAX, MIN> {
                 fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                     Option::deserialize(deserializer).map(Self)
                 }
             }
 
-            impl<const DEFAULT: i64, const MAX: i64> Validate for $name<DEFAULT, MAX> {
+            impl<const DEFAULT: i64, const MAX: i64, const MIN: i64> Validate for $name<DEFAULT, MAX, MIN> {
                 /// Finds what is over the maximum, and is clamped unless handling is strict.
                 fn validate(&self) -> Result<(), ValidationErrors> {
                     let Some(requested) = self.0.filter(|requested| *requested > MAX) else { return Ok(()) };
@@ -97,17 +97,17 @@ macro_rules! clamped {
                 }
             }
 
-            impl<const DEFAULT: i64, const MAX: i64> PartialSchema for $name<DEFAULT, MAX> {
+            impl<const DEFAULT: i64, const MAX: i64, const MIN: i64> PartialSchema for $name<DEFAULT, MAX, MIN> {
                 fn schema() -> RefOr<Schema> {
                     let description = format!(concat!($what, ", {} unless said; more than {} is read as {}."), DEFAULT, MAX, MAX);
-                    let number = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1));
+                    let number = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(MIN));
                     let number = number.format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)));
                     #[expect(deprecated, reason = "a parameter has one example, and is given this one")]
                     number.description(Some(description)).example(Some(DEFAULT.into())).into()
                 }
             }
 
-            impl<const DEFAULT: i64, const MAX: i64> ToSchema for $name<DEFAULT, MAX> {}
+            impl<const DEFAULT: i64, const MAX: i64, const MIN: i64> ToSchema for $name<DEFAULT, MAX, MIN> {}
         )+
     };
 }

@@ -134,7 +134,11 @@ pub struct ReplyRequest {
     #[schema(minimum = 1, example = 5)]
     template_id: Option<i64>,
     /// With `send`: 1 to 2,200 characters, 2,000 on Mercado Libre.
-    #[schema(min_length = 1, max_length = 2200)]
+    #[schema(
+        min_length = 1,
+        max_length = 2200,
+        pattern = "^[^\\u0000-\\u0009\\u000b-\\u001f\\u007f-\\u009f]*[^\\s\\u0000-\\u001f\\u007f-\\u009f][^\\u0000-\\u0009\\u000b-\\u001f\\u007f-\\u009f]*$"
+    )]
     message: Option<String>,
 }
 

@@ -39,7 +39,7 @@ pub struct ListParams {
     /// At least 7.
     #[validate(nested)]
     #[param(inline, required = false)]
-    days: Days<30, 90>,
+    days: Days<30, 90, 7>,
     /// `meta`, `google`, `mercadolibre`, or `manual` for all others that files tell of.
     #[param(value_type = names::AdPlatformName, inline, required = false)]
     platform: Option<AdPlatform>,

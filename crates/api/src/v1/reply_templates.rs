@@ -55,7 +55,12 @@ impl Input for ListParams {}
 #[schema(as = NewReplyTemplate)]
 pub struct CreateRequest {
     /// 1 to 100 characters.
-    #[schema(min_length = 1, max_length = 100, example = "Prices")]
+    #[schema(
+        min_length = 1,
+        max_length = 100,
+        pattern = "^[^\\u0000-\\u001f\\u007f-\\u009f]*[^\\s\\u0000-\\u001f\\u007f-\\u009f][^\\u0000-\\u001f\\u007f-\\u009f]*$",
+        example = "Prices"
+    )]
     name: String,
     #[schema(schema_with = names::comment_category)]
     category: Category,
@@ -74,7 +79,12 @@ impl Input for CreateRequest {}
 #[derive(Deserialize, Validate, ToSchema)]
 #[schema(as = ReplyTemplateChange)]
 pub struct ChangeRequest {
-    #[schema(min_length = 1, max_length = 100, example = "Prices")]
+    #[schema(
+        min_length = 1,
+        max_length = 100,
+        pattern = "^[^\\u0000-\\u001f\\u007f-\\u009f]*[^\\s\\u0000-\\u001f\\u007f-\\u009f][^\\u0000-\\u001f\\u007f-\\u009f]*$",
+        example = "Prices"
+    )]
     name: Option<String>,
     #[schema(schema_with = names::comment_category_or_null)]
     category: Option<Category>,
@@ -87,7 +97,12 @@ pub struct ChangeRequest {
     #[schema(schema_with = next_state)]
     state: Option<NextState>,
     /// The person who approves; at most 100 characters.
-    #[schema(min_length = 1, max_length = 100, example = "Ana")]
+    #[schema(
+        min_length = 1,
+        max_length = 100,
+        pattern = "^[^\\u0000-\\u001f\\u007f-\\u009f]*[^\\s\\u0000-\\u001f\\u007f-\\u009f][^\\u0000-\\u001f\\u007f-\\u009f]*$",
+        example = "Ana"
+    )]
     approved_by: Option<String>,
 }
 

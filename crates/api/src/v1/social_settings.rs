@@ -6,7 +6,8 @@ use domain::social::{
     settings::{Caps, Hours, InvalidSettings, Settings, SettingsError, Setup, Weekday},
     templates::Links,
 };
-use serde::{Deserialize, Serialize};
+use rust_decimal::prelude::ToPrimitive as _;
+use serde::{Deserialize, Deserializer, Serialize, de};
 use time::{Time, macros::format_description};
 use utoipa::ToSchema;
 use validator::Validate;
@@ -56,12 +57,22 @@ impl HoursBody {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[schema(as = SocialCaps)]
 struct CapsBody {
+    #[serde(deserialize_with = "whole")]
     #[schema(minimum = 0, maximum = 20, example = 3)]
     per_user_day: i64,
+    #[serde(deserialize_with = "whole")]
     #[schema(minimum = 0, maximum = 200, example = 30)]
     per_post_hour: i64,
+    #[serde(deserialize_with = "whole")]
     #[schema(minimum = 0, maximum = 500, example = 60)]
     per_account_hour: i64,
+}
+
+/// A whole number, which 3.0 is as well.
+fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
+    let Number(number) = Number::deserialize(deserializer)?;
+    let whole = number.is_integer().then(|| number.to_i64()).flatten();
+    whole.ok_or_else(|| de::Error::custom("must be a whole number"))
 }
 
 /// Whether mode `auto` was earned: at least 100 decisions judged, and at most 1 of the latest 100 wrong.

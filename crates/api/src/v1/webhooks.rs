@@ -121,7 +121,7 @@ pub struct NewWebhook {
     #[schema(
         max_length = 2048,
         example = "https://hooks.example.com/analytics",
-        pattern = "^https://([A-Za-z0-9]([A-Za-z0-9-]{0,48}[A-Za-z0-9])?\\.){1,4}[A-Za-z]{2,20}(:(443|[1-9][0-9]{3}|[1-5][0-9]{4}))?(/[!-~]{0,1800})?$"
+        pattern = "^https://([A-Za-z0-9]([A-Za-z0-9-]{0,48}[A-Za-z0-9])?\\.){1,4}[A-Za-z]{2,20}(:(443|[1-9][0-9]{3}|[1-5][0-9]{4}))?(/[!\"$-\\[\\]-~]{0,1800})?$"
     )]
     url: String,
     /// Names of events, or `*` for the whole catalogue. The names outside the catalogue must be given one by one.

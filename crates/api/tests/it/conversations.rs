@@ -358,7 +358,8 @@ fn settings_are_shown_with_the_gate_and_auto_is_refused_before_it() {
     let service = with_settings(|settings| {
         settings.expect_put().returning(|_, _, _, _| Err(SettingsError::GateClosed(Gate { judged: 3, wrong: 0 })));
     });
-    let answer = send(service, "PUT", "/api/v1/social/settings", r#"{"mode":"auto"}"#);
+    let settings = r#"{"mode":"auto","caps":{"per_user_day":3.0,"per_post_hour":30,"per_account_hour":60}}"#;
+    let answer = send(service, "PUT", "/api/v1/social/settings", settings);
     assert_eq!((answer.error(), answer.json()["param"].clone()), ((409, "invalid_transition".into()), json!("mode")));
 }
 
@@ -372,6 +373,7 @@ fn settings_are_shown_with_the_gate_and_auto_is_refused_before_it() {
 #[case(r#"{"mode":"off","business_hours":[{"day":"mon","from":"18:00","to":"09:00"}]}"#, "business_hours")]
 #[case(r#"{"mode":"off","caps":{"per_user_day":-1,"per_post_hour":1,"per_account_hour":1}}"#, "caps")]
 #[case(r#"{"mode":"off","caps":[]}"#, "caps")]
+#[case(r#"{"mode":"off","caps":{"per_user_day":1.5,"per_post_hour":1,"per_account_hour":1}}"#, "caps")]
 #[case(r#"{"mode":"off","categories_auto":["complaint"]}"#, "categories_auto")]
 #[case(r#"{"mode":"off","categories_auto":["love"]}"#, "categories_auto")]
 #[case(r#"{"mode":"off","opt_out_words":["a\u0000"]}"#, "opt_out_words")]
