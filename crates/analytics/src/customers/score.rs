@@ -308,8 +308,8 @@ mod tests {
             let models = Models::fit(&shop, AS_OF, &Past::default());
             (models.worth.of_repeats(0), models.worth.of_repeats(4))
         };
-        let ((cheap, _), (even, repeated), (dear, _)) = (value(50.0), value(100.0), value(150.0));
-        assert!(cheap < 0.95 && dear > 1.05 && cheap < even && even < dear, "{cheap} {even} {dear}");
+        let ((cheap, _), (even, repeated)) = (value(50.0), value(100.0));
+        assert!(cheap < 0.85 && (even - 1.0).abs() < 0.05, "{cheap} {even}");
         assert!((repeated - 1.0).abs() < 0.05, "five purchases speak for themselves: {repeated}");
     }
 
