@@ -426,6 +426,7 @@ mod tests {
             level(ServiceGoal::by_margin(10.5, 10.0, 7.0)),
         );
         assert!(thin.order_up_to < class.order_up_to && class.order_up_to < thick.order_up_to, "{thin:?} {class:?}");
+        assert!(!class.season_ends, "fewer than by class, and no season: {class:?}");
         // Left over for certain: covered with 1 − 0.35, with 1 − 0.2 where it earns thrice its cost, with 1 − 0.6 at the least.
         for (order, covered) in [(class, 0.65), (thick, 0.8), (thin, 0.4)] {
             assert!((covered - 0.01..covered + 0.05).contains(&order.service_level), "{covered}: {order:?}");

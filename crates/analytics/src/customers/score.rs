@@ -92,13 +92,16 @@ impl Models {
     #[must_use]
     pub fn fit(histories: &[History], as_of: Date, past: &Past<'_>) -> Self {
         let mut models = Self::uncorrected(histories, as_of, past.clock.clone());
-        let is_tried = |day: Date| day < as_of && models.first.is_some_and(|first| backtest::is_long_enough(first, day));
+        let is_tried =
+            |day: Date| day < as_of && models.first.is_some_and(|first| backtest::is_long_enough(first, day));
         if let Some((earlier, day)) = past.earlier.filter(|(_, day)| is_tried(*day)) {
             let [all, by_arrival] =
                 Self::of_purchases(earlier, day, past.clock.clone()).against(earlier, histories, as_of);
             models.corrections = backtest::Corrections::of(&all);
             // A short test shows a season, not a year.
-            if day <= backtest::back_test_day(None, as_of) && models.established_until().is_some_and(|until| day >= until) {
+            if day <= backtest::back_test_day(None, as_of)
+                && models.established_until().is_some_and(|until| day >= until)
+            {
                 models.value_corrections = backtest::Corrections::of(&by_arrival).at_most_as_expected();
             }
         }
@@ -294,7 +297,8 @@ mod tests {
 
     /// Customers who bought on the day so many days ago and on others since, at so much each time.
     fn customers(count: usize, first: i64, purchases: u32, value: f64) -> Vec<History> {
-        let active = Some((AS_OF - Duration::days(first), AS_OF - Duration::days(if purchases > 1 { 10 } else { first })));
+        let active =
+            Some((AS_OF - Duration::days(first), AS_OF - Duration::days(if purchases > 1 { 10 } else { first })));
         let spend = value * f64::from(purchases);
         vec![History { orders: purchases, purchase_days: purchases, active, spend }; count]
     }
@@ -302,7 +306,8 @@ mod tests {
     #[test]
     fn who_bought_once_is_worth_what_single_purchases_were_worth() {
         let value = |of_singles: f64| {
-            let singles = (0..300).flat_map(|i| customers(1, 100 + i % 50, 1, of_singles * (0.5 + (i % 11) as f64 / 10.0)));
+            let singles =
+                (0..300).flat_map(|i| customers(1, 100 + i % 50, 1, of_singles * (0.5 + (i % 11) as f64 / 10.0)));
             let others = (0..300).flat_map(|i| customers(1, 150 + i % 50, 5, 100.0 * (0.5 + (i % 7) as f64 / 6.0)));
             let shop: Vec<History> = singles.chain(others).collect();
             let models = Models::fit(&shop, AS_OF, &Past::default());
@@ -316,15 +321,20 @@ mod tests {
     #[test]
     fn a_young_shop_is_corrected_half_way_in_its_returns_but_not_in_its_values() {
         let corrected = |known: i64, of_days: i64| {
-            let earlier: Vec<History> = (0..400).flat_map(|i| customers(1, known - i % 30, 1 + (i % 4) as u32, 20.0)).collect();
+            let earlier: Vec<History> =
+                (0..400).flat_map(|i| customers(1, known - i % 30, 1 + (i % 4) as u32, 20.0)).collect();
             // Nobody has come again.
             let origin = AS_OF - Duration::days(of_days);
             let before: Vec<History> = earlier
                 .iter()
                 .map(|h| History { active: h.active.map(|(first, last)| (first, last.min(origin))), ..*h })
                 .collect();
-            let models = Models::fit(&earlier, AS_OF, &Past { clock: Clock::default(), earlier: Some((&before, origin)) });
-            (models.corrections != backtest::Corrections::default(), models.value_corrections != backtest::Corrections::default())
+            let models =
+                Models::fit(&earlier, AS_OF, &Past { clock: Clock::default(), earlier: Some((&before, origin)) });
+            (
+                models.corrections != backtest::Corrections::default(),
+                models.value_corrections != backtest::Corrections::default(),
+            )
         };
         assert_eq!(corrected(100, 50), (true, false));
         assert_eq!(corrected(80, 40), (false, false), "a fit needs 45 days");

@@ -138,9 +138,7 @@ fn growth(totals: &[Option<f64>]) -> f64 {
     let days = year_ago.min(GROWTH_DAYS);
     let units = |end: usize| mean_of(totals.get(end - days..end)).map(|mean| mean * days as f64 + GROWTH_PRIOR_UNITS);
     match (units(totals.len()), units(year_ago)) {
-        (Some(now), Some(before)) if days >= FEWEST_BASE_DAYS => {
-            (now / before).clamp(GROWTH_RANGE.0, GROWTH_RANGE.1)
-        }
+        (Some(now), Some(before)) if days >= FEWEST_BASE_DAYS => (now / before).clamp(GROWTH_RANGE.0, GROWTH_RANGE.1),
         _ => 1.0,
     }
 }
