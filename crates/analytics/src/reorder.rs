@@ -51,7 +51,27 @@ impl ServiceGoal {
             _ => by_class,
         }
     }
+
+    /// The service level of what surely sells in the end: without the limits that are there for what may be left over.
+    fn highest(self) -> f64 {
+        match self {
+            Self::Fixed(level) if level.is_finite() => level.clamp(0.5, 0.995),
+            Self::Newsvendor { underage, overage } if underage > 0.0 && overage > 0.0 => {
+                let level = underage / (underage + overage);
+                if level.is_finite() { level.clamp(0.80, HIGHEST_LEVEL) } else { HIGHEST_LEVEL }
+            }
+            _ => HIGHEST_LEVEL,
+        }
+    }
 }
+
+/// Beyond it the tails of demand are not known.
+const HIGHEST_LEVEL: f64 = 0.98;
+/// Cost of a unit that has not sold in time, in parts of what it was bought for, chosen on real orders (see
+/// `docs/methods/demand.md`); by what a unit earns where that is known, else as if it earned as much as it costs.
+const LEFT_OVER_COST: f64 = 0.35;
+/// It is held within these parts of what a unit earns: the demand of the protection period is covered with 40 % at least.
+const LEFT_OVER_RANGE: (f64, f64) = (0.2, 0.6);
 
 /// Terms of supply of an item.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -76,6 +96,18 @@ impl SupplyTerms {
 
     fn review(&self) -> f64 {
         non_negative(self.review_days).min(LONGEST_PROTECTION_DAYS as f64)
+    }
+
+    /// Cost of a unit that is left over, in parts of what a unit earns.
+    fn left_over_cost(&self) -> f64 {
+        let cost = match self.service {
+            ServiceGoal::Newsvendor { underage, overage } => {
+                let unit_cost = overage * 365.0 / (HOLDING_PER_YEAR * self.review());
+                LEFT_OVER_COST * unit_cost / underage
+            }
+            _ => LEFT_OVER_COST,
+        };
+        if cost.is_finite() { cost.clamp(LEFT_OVER_RANGE.0, LEFT_OVER_RANGE.1) } else { LEFT_OVER_COST }
     }
 
     /// Days that an order has to last: lead time plus review period, 1 to [`LONGEST_PROTECTION_DAYS`].
@@ -114,12 +146,13 @@ pub struct Suggestion {
     pub lead_time_days: f64,
     pub lead_time_sd: f64,
     pub review_days: f64,
-    /// Probability aimed at that the order-up-to level covers the protection period.
+    /// Probability that the order-up-to level covers the protection period; aimed at, where there is no last year to tell
+    /// what would be left over.
     pub service_level: f64,
     /// Units that the item sold a year ago from the day of the order until [`SELL_THROUGH_DAYS`] after the day of its
-    /// arrival, as many more or fewer as it has grown since; none unless its season was ending then.
+    /// arrival, as many more or fewer as its store sells since; none with less than 13 months since its first sale.
     pub sold_last_year: Option<f64>,
-    /// That fewer than these are ordered than the demand of the last weeks would take: by then the season was over.
+    /// That fewer are ordered than the demand of the last weeks would take, and that a season was ending then.
     pub season_ends: bool,
     /// Probability that it does, as measured on back-tests, between 0 and 1; [`Calibration`] adds the account's own.
     pub confidence: f64,
@@ -131,14 +164,21 @@ pub fn suggest(model: &DemandModel<'_>, on_hand: f64, on_order: f64, terms: &Sup
     let on_hand = non_negative(on_hand);
     let on_order = non_negative(on_order);
     let (lead_time, review) = (terms.lead_time(), terms.review());
-    let service_level = terms.service.level(model.class());
+    let goal = terms.service.level(model.class());
     let days = terms.protection_days();
     let demand = demand_over(model, days, terms.lead_time_sd);
-    let by_demand = demand.quantile(service_level);
+    let by_demand = demand.quantile(goal);
     let arrival = lead_time.ceil() as usize;
-    let sold_last_year = model.sold_until_after_season(arrival, arrival + SELL_THROUGH_DAYS);
-    // What is left when the season is over stays until the next.
-    let order_up_to = sold_last_year.map_or(by_demand, |units| by_demand.min(units.ceil() as u64));
+    let sold_out = arrival + SELL_THROUGH_DAYS;
+    let sold_last_year = model.sold_last_year(sold_out);
+    let over = sold_last_year.filter(|_| model.season_ended(arrival, sold_out)).map(|units| units.ceil() as u64);
+    let (order_up_to, service_level) = match model.by_last_year(sold_out) {
+        Some(until_sold_out) => {
+            let level = worth_having(&demand, &until_sold_out, terms).min(over.unwrap_or(u64::MAX));
+            (level, demand.cdf(level).min(terms.service.highest()))
+        }
+        None => (by_demand, goal),
+    };
     let until_next = ((lead_time + 1.0).ceil() as usize).clamp(1, days);
     let reorder_point = demand_over(model, until_next, terms.lead_time_sd).quantile(service_level).min(order_up_to);
     let position = on_hand + on_order;
@@ -159,9 +199,27 @@ pub fn suggest(model: &DemandModel<'_>, on_hand: f64, on_order: f64, terms: &Sup
         review_days: review,
         service_level,
         sold_last_year,
-        season_ends: order_up_to < by_demand,
+        season_ends: over.is_some() && order_up_to < by_demand,
         confidence: confidence(model, service_level),
     }
+}
+
+/// Units up to which the next one is more likely to be asked for in the protection period than to be left in the end, the
+/// one weighed by what it earns and the other by what it costs: a newsvendor who sells the rest for some time.
+fn worth_having(demand: &NegBin, until_sold_out: &NegBin, terms: &SupplyTerms) -> u64 {
+    let cost = terms.left_over_cost();
+    let is_enough = |units: u64| demand.cdf(units) + cost * until_sold_out.cdf(units) >= 1.0;
+    // Invariant: `below` units, if any, are not enough, `enough` are or need not be exceeded.
+    let (mut below, mut enough) = (None, demand.quantile(terms.service.highest()));
+    while below.map_or(enough > 0, |below| enough - below > 1) {
+        let middle = below.map_or(0, |below: u64| below + (enough - below) / 2);
+        if is_enough(middle) {
+            enough = middle;
+        } else {
+            below = Some(middle);
+        }
+    }
+    enough
 }
 
 /// Days after its arrival in which an order is to be sold.
@@ -192,8 +250,8 @@ fn lot(needed: f64, terms: &SupplyTerms) -> u64 {
 
 /// Service levels and the share of weekly back-tests on real demand in which the level aimed at them did cover the
 /// protection period (19,000 forecasts of 21 days; see `docs/methods/demand.md`).
-const MEASURED_COVERAGE: [(f64, f64); 7] =
-    [(0.50, 0.46), (0.80, 0.77), (0.90, 0.87), (0.95, 0.92), (0.98, 0.95), (0.99, 0.96), (0.995, 0.97)];
+const MEASURED_COVERAGE: [(f64, f64); 8] =
+    [(0.0, 0.0), (0.50, 0.46), (0.80, 0.77), (0.90, 0.87), (0.95, 0.92), (0.98, 0.95), (0.99, 0.96), (0.995, 0.97)];
 /// Items with less history were in no back-test; their confidence is reduced in proportion.
 const MEASURED_FROM_DAYS: f64 = 7.0;
 
@@ -328,11 +386,51 @@ mod tests {
         let order = suggest(&model, 0.0, 0.0, &TERMS);
         // Of 134 days every fifth.
         assert_eq!((order.sold_last_year, order.order_up_to, order.season_ends), (Some(26.0), 26, true));
-        assert!(order.reorder_point <= 26);
+        assert!(order.reorder_point <= 26 && order.service_level < 0.2 && order.confidence >= 0.0, "{order:?}");
         let young = DemandModel::fit(Item { units: &units[100..], category_level: None }, &rhythm).unwrap();
         let order = suggest(&young, 0.0, 0.0, &TERMS);
         assert_eq!((order.sold_last_year, order.season_ends), (None, false));
         assert!(order.order_up_to > 150, "{order:?}");
+    }
+
+    /// 420 days of ten a day, but `after` from the day of the order a year ago until half a year later.
+    fn sold_a_year_ago(after: f64) -> Vec<Option<f64>> {
+        (1..=420).rev().map(|ago| Some(if (182..=364).contains(&ago) { after } else { 10.0 })).collect()
+    }
+
+    fn suggested(units: &[Option<f64>], service: ServiceGoal) -> Suggestion {
+        let rhythm = rhythm();
+        let model = DemandModel::fit(Item { units, category_level: None }, &rhythm).unwrap();
+        suggest(&model, 0.0, 0.0, &SupplyTerms { service, ..TERMS })
+    }
+
+    #[test]
+    fn what_surely_sells_in_the_end_is_kept_ready_more_surely_than_what_may_be_left() {
+        let by_class = |after| suggested(&sold_a_year_ago(after), ServiceGoal::ByClass);
+        let (lasting, slower, ending) = (by_class(10.0), by_class(6.0), by_class(5.0));
+        // 134 days of ten a day are 1,340, of which 210 are never left over: the highest level, where a class has 95 %.
+        assert!((lasting.service_level - 0.98).abs() < 1e-9 && !lasting.season_ends, "{lasting:?}");
+        assert_eq!(lasting.sold_last_year, Some(1_340.0));
+        assert!(slower.order_up_to <= lasting.order_up_to && !slower.season_ends);
+        assert!(ending.order_up_to <= slower.order_up_to, "{ending:?}");
+    }
+
+    #[test]
+    fn what_is_left_over_weighs_less_where_a_unit_earns_more() {
+        // An item that sold next to nothing in the 134 days a year ago, nor in the weeks before them: no season ended.
+        let units: Vec<Option<f64>> = (1..=420).rev().map(|ago| Some(if ago <= 56 { 10.0 } else { 0.2 })).collect();
+        let level = |service| suggested(&units, service);
+        let (class, thick, thin) = (
+            level(ServiceGoal::ByClass),
+            level(ServiceGoal::by_margin(40.0, 10.0, 7.0)),
+            level(ServiceGoal::by_margin(10.5, 10.0, 7.0)),
+        );
+        assert!(thin.order_up_to < class.order_up_to && class.order_up_to < thick.order_up_to, "{thin:?} {class:?}");
+        assert!(!class.season_ends, "fewer than by class, and no season: {class:?}");
+        // Left over for certain: covered with 1 − 0.35, with 1 − 0.2 where it earns thrice its cost, with 1 − 0.6 at the least.
+        for (order, covered) in [(class, 0.65), (thick, 0.8), (thin, 0.4)] {
+            assert!((covered - 0.01..covered + 0.05).contains(&order.service_level), "{covered}: {order:?}");
+        }
     }
 
     #[test]

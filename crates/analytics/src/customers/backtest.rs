@@ -3,6 +3,29 @@
 //! The purchase model is one for all customers of a shop. What it misses (cohorts of other kinds, a change of the shop) shows
 //! in what it would have said some months ago: the ratio of what came to what was expected then.
 
+use time::{Date, Duration};
+
+use super::score::ESTABLISHED_DAYS;
+
+/// Half a year, a time in which most who come back do.
+const BACK_TEST_DAYS: i64 = 182;
+/// Days from the first purchase of all that a model is fitted on at least.
+const FEWEST_DAYS: i64 = 45;
+
+/// The day that models of the end of `as_of` are tried out at: half a year before, and where that is not 90 days after the
+/// first purchase of all, half-way from that.
+#[must_use]
+pub fn back_test_day(first: Option<Date>, as_of: Date) -> Date {
+    let half_a_year = as_of.saturating_sub(Duration::days(BACK_TEST_DAYS));
+    let young = first.filter(|first| half_a_year < first.saturating_add(Duration::days(ESTABLISHED_DAYS)));
+    young.map_or(half_a_year, |first| as_of.saturating_sub((as_of - first).max(Duration::ZERO) / 2))
+}
+
+/// Whether a day is far enough from the first purchase of all to fit a model at its end.
+pub(super) fn is_long_enough(first: Date, day: Date) -> bool {
+    day >= first.saturating_add(Duration::days(FEWEST_DAYS))
+}
+
 /// What was expected of a customer, and what came.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Outcome {
@@ -63,7 +86,20 @@ fn class_of(repeats: u32) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use time::macros::date;
+
     use super::*;
+
+    #[test]
+    fn a_young_shop_is_tried_out_half_way() {
+        let as_of = date!(2026 - 03 - 01);
+        let known = |days: i64| (as_of - back_test_day(Some(as_of - Duration::days(days)), as_of)).whole_days();
+        assert_eq!([known(900), known(272), known(271), known(100), known(1), known(0)], [182, 182, 135, 50, 0, 0]);
+        assert_eq!(known(-5), 0, "a first purchase to come");
+        assert_eq!(back_test_day(None, as_of), date!(2025 - 08 - 31));
+        let first = date!(2026 - 01 - 01);
+        assert!(is_long_enough(first, date!(2026 - 02 - 15)) && !is_long_enough(first, date!(2026 - 02 - 14)));
+    }
 
     fn outcomes(repeats: u32, customers: usize, expected: f64, came: f64) -> Vec<Outcome> {
         vec![Outcome { repeats, expected, came }; customers]

@@ -21,6 +21,7 @@ pub mod rfm;
 mod score;
 mod special;
 
+pub use backtest::back_test_day;
 pub use clock::Clock;
 pub use score::{CustomerScore, History, Models, Options, Past};
 

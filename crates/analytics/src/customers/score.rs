@@ -58,7 +58,7 @@ pub struct Past<'a> {
 
 /// Days from the first purchase of all within which a customer counts as established: who was seen first then mostly bought
 /// before the data begins.
-const ESTABLISHED_DAYS: i64 = 90;
+pub(super) const ESTABLISHED_DAYS: i64 = 90;
 /// Quantile of the customers' mean purchases that a single purchase counts as at most.
 const LARGEST_SINGLE: f64 = 0.975;
 
@@ -72,8 +72,8 @@ pub struct Models {
     /// The day at whose end they were fitted.
     pub as_of: Date,
     clock: Clock,
-    /// Until when customers who are first seen count as established; none without any.
-    established_until: Option<Date>,
+    /// The first purchase of all; none without any.
+    first: Option<Date>,
     /// The purchase models of the established and of those who came since; none where either are too few.
     by_arrival: Option<[bgnbd::Params; 2]>,
     /// The largest value of a single purchase.
@@ -81,20 +81,29 @@ pub struct Models {
     /// By number of purchases: how many came for each that was expected, of all customers' model and of those by arrival.
     corrections: backtest::Corrections,
     value_corrections: backtest::Corrections,
+    /// By number of purchases: what they were worth for each unit of money that the model of values says.
+    worth: backtest::Corrections,
 }
 
 impl Models {
     /// Fits both to the customers as they were at the end of a day, and corrects them by what they would have said at the
-    /// end of the earlier one, if that is 90 days after the first purchase of all. Time grows with the number of customers.
+    /// end of the earlier one, if that is 45 days after the first purchase of all (values: 90, and half a year ago). Time
+    /// grows with the number of customers.
     #[must_use]
     pub fn fit(histories: &[History], as_of: Date, past: &Past<'_>) -> Self {
         let mut models = Self::uncorrected(histories, as_of, past.clock.clone());
-        let long_enough = |day: Date| models.established_until.is_some_and(|until| day >= until);
-        if let Some((earlier, day)) = past.earlier.filter(|(_, day)| *day < as_of && long_enough(*day)) {
+        let is_tried =
+            |day: Date| day < as_of && models.first.is_some_and(|first| backtest::is_long_enough(first, day));
+        if let Some((earlier, day)) = past.earlier.filter(|(_, day)| is_tried(*day)) {
             let [all, by_arrival] =
                 Self::of_purchases(earlier, day, past.clock.clone()).against(earlier, histories, as_of);
             models.corrections = backtest::Corrections::of(&all);
-            models.value_corrections = backtest::Corrections::of(&by_arrival).at_most_as_expected();
+            // A short test shows a season, not a year.
+            if day <= backtest::back_test_day(None, as_of)
+                && models.established_until().is_some_and(|until| day >= until)
+            {
+                models.value_corrections = backtest::Corrections::of(&by_arrival).at_most_as_expected();
+            }
         }
         models
     }
@@ -103,6 +112,9 @@ impl Models {
         let mut models = Self::of_purchases(histories, as_of, clock);
         let spends: Vec<_> = histories.iter().filter_map(|h| models.buyer(h, as_of)).map(|buyer| buyer.spend).collect();
         models.values = gamma_gamma::fit(&spends);
+        if let Ok(values) = &models.values {
+            models.worth = backtest::Corrections::of(&worth_so_far(&spends, &values.params));
+        }
         models
     }
 
@@ -112,19 +124,25 @@ impl Models {
         let buyer = |h: &History| Buyer::of(h, as_of, as_of, &clock, largest_single);
         let buyers: Vec<Buyer> = histories.iter().filter_map(buyer).collect();
         let summaries: Vec<_> = buyers.iter().map(|b| b.summary).collect();
-        let first = buyers.iter().map(|buyer| buyer.first).min();
-        let established_until = first.map(|first| first.saturating_add(Duration::days(ESTABLISHED_DAYS)));
-        Self {
+        let mut models = Self {
             purchases: bgnbd::fit(&summaries),
             values: Err(Insufficient::NoSpend),
             as_of,
             clock,
-            established_until,
-            by_arrival: established_until.and_then(|until| by_arrival(&buyers, until)),
+            first: buyers.iter().map(|buyer| buyer.first).min(),
+            by_arrival: None,
             largest_single,
             corrections: backtest::Corrections::default(),
             value_corrections: backtest::Corrections::default(),
-        }
+            worth: backtest::Corrections::default(),
+        };
+        models.by_arrival = models.established_until().and_then(|until| by_arrival(&buyers, until));
+        models
+    }
+
+    /// Until when customers who are first seen count as established; none without any.
+    fn established_until(&self) -> Option<Date> {
+        self.first.map(|first| first.saturating_add(Duration::days(ESTABLISHED_DAYS)))
     }
 
     /// What each customer was expected to buy until `until`, by all customers' model and by those by arrival, beside what
@@ -151,7 +169,7 @@ impl Models {
 
     fn arrival_params<'a>(&'a self, buyer: &Buyer, all: &'a bgnbd::Params) -> &'a bgnbd::Params {
         match &self.by_arrival {
-            Some([established, _]) if self.established_until.is_some_and(|until| buyer.first <= until) => established,
+            Some([established, _]) if self.established_until().is_some_and(|until| buyer.first <= until) => established,
             Some([_, newcomers]) => newcomers,
             None => all,
         }
@@ -187,8 +205,10 @@ impl Models {
         figures.churn_score = Some(churn::probability(expected, model.params.shape(&buyer.summary)));
         // Who has bought nothing on balance is expected to bring nothing.
         if let Some(values) = self.values.as_ref().ok().filter(|_| buyer.activity.spend > 0.0) {
+            let repeats = buyer.summary.frequency();
             let value = values.params.expected_value(&buyer.spend)
-                * self.value_corrections.of_repeats(buyer.summary.frequency());
+                * self.worth.of_repeats(repeats)
+                * self.value_corrections.of_repeats(repeats);
             let params = self.arrival_params(buyer, &model.params);
             figures.ltv_estimate = ltv::estimate(params, &buyer.summary, value, options.annual_rate);
         }
@@ -204,6 +224,21 @@ fn by_arrival(buyers: &[Buyer], established_until: Date) -> Option<[bgnbd::Param
         bgnbd::fit(&summaries).ok().filter(|fit| fit.informative >= ENOUGH_CUSTOMERS).map(|fit| fit.params)
     };
     Some([fit(true)?, fit(false)?])
+}
+
+/// What the purchases of each customer were worth so far, beside what the model of values says of them; both in purchases of
+/// the mean value. The model takes value and frequency as independent; who buys often also buys more each time.
+fn worth_so_far(spends: &[gamma_gamma::Spend], params: &gamma_gamma::Params) -> Vec<backtest::Outcome> {
+    let mean = params.population_mean();
+    let outcome = |spend: &gamma_gamma::Spend| {
+        let purchases = f64::from(spend.purchases) / mean;
+        backtest::Outcome {
+            repeats: spend.purchases.saturating_sub(1),
+            expected: purchases * params.expected_value(spend),
+            came: purchases * spend.mean,
+        }
+    };
+    spends.iter().filter(|spend| spend.mean > 0.0 && spend.mean.is_finite()).map(outcome).collect()
 }
 
 fn largest_single(histories: &[History]) -> f64 {
@@ -249,5 +284,61 @@ impl Buyer {
     fn activity(buyer: &Option<Self>) -> Activity {
         let prospect = Activity { orders: 0, days_since_last: 0, spend: 0.0 };
         buyer.as_ref().map_or(prospect, |b| b.activity)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use time::macros::date;
+
+    use super::*;
+
+    const AS_OF: Date = date!(2026 - 03 - 01);
+
+    /// Customers who bought on the day so many days ago and on others since, at so much each time.
+    fn customers(count: usize, first: i64, purchases: u32, value: f64) -> Vec<History> {
+        let active =
+            Some((AS_OF - Duration::days(first), AS_OF - Duration::days(if purchases > 1 { 10 } else { first })));
+        let spend = value * f64::from(purchases);
+        vec![History { orders: purchases, purchase_days: purchases, active, spend }; count]
+    }
+
+    #[test]
+    fn who_bought_once_is_worth_what_single_purchases_were_worth() {
+        let value = |of_singles: f64| {
+            let singles =
+                (0..300).flat_map(|i| customers(1, 100 + i % 50, 1, of_singles * (0.5 + (i % 11) as f64 / 10.0)));
+            let others = (0..300).flat_map(|i| customers(1, 150 + i % 50, 5, 100.0 * (0.5 + (i % 7) as f64 / 6.0)));
+            let shop: Vec<History> = singles.chain(others).collect();
+            let models = Models::fit(&shop, AS_OF, &Past::default());
+            (models.worth.of_repeats(0), models.worth.of_repeats(4))
+        };
+        let ((cheap, _), (even, repeated)) = (value(50.0), value(100.0));
+        assert!(cheap < 0.85 && (even - 1.0).abs() < 0.05, "{cheap} {even}");
+        assert!((repeated - 1.0).abs() < 0.05, "five purchases speak for themselves: {repeated}");
+    }
+
+    #[test]
+    fn a_young_shop_is_corrected_half_way_in_its_returns_but_not_in_its_values() {
+        let corrected = |known: i64, of_days: i64| {
+            let earlier: Vec<History> =
+                (0..400).flat_map(|i| customers(1, known - i % 30, 1 + (i % 4) as u32, 20.0)).collect();
+            // Nobody has come again.
+            let origin = AS_OF - Duration::days(of_days);
+            let before: Vec<History> = earlier
+                .iter()
+                .map(|h| History { active: h.active.map(|(first, last)| (first, last.min(origin))), ..*h })
+                .collect();
+            let models =
+                Models::fit(&earlier, AS_OF, &Past { clock: Clock::default(), earlier: Some((&before, origin)) });
+            (
+                models.corrections != backtest::Corrections::default(),
+                models.value_corrections != backtest::Corrections::default(),
+            )
+        };
+        assert_eq!(corrected(100, 50), (true, false));
+        assert_eq!(corrected(80, 40), (false, false), "a fit needs 45 days");
+        assert_eq!(corrected(200, 100), (true, false), "a short test shows a season, not a year");
+        assert_eq!(corrected(300, 182), (true, true));
     }
 }

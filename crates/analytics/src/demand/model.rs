@@ -24,6 +24,8 @@ const PRIOR_VARIANCE_TO_MEAN: f64 = 3.0;
 /// The level is itself an estimate, from `n` days (56 of a grown item), and it drifts: over `d` days the variance grows by
 /// `1.5 · d / n` of itself (1 would be the error of a mean of `n` days alone).
 const LEVEL_UNCERTAINTY: f64 = 1.5;
+/// Standard deviation of what an item sells in parts of what it sold in the same days a year ago, beside that of chance.
+const LAST_YEARS_ERROR: f64 = 0.6;
 
 /// What is known of one item.
 #[derive(Debug, Clone, Copy)]
@@ -129,12 +131,26 @@ impl<'a> DemandModel<'a> {
         self.history_days
     }
 
-    /// Units that the item sold a year ago from the next day until day `until`, as many more or fewer as it has grown since.
-    /// `None` unless its season was ending then: from day `from` on it sold at most half of what it did before. `None` as well
-    /// with less than 13 months since its first sale.
+    /// Units that the item sold a year ago from the next day until day `until`, as many more or fewer as its store sells
+    /// since. `None` with less than 13 months since its first sale.
     #[must_use]
-    pub fn sold_until_after_season(&self, from: usize, until: usize) -> Option<f64> {
-        self.last_year.as_ref().filter(|last_year| last_year.ended(from, until)).map(|last_year| last_year.units(until))
+    pub fn sold_last_year(&self, until: usize) -> Option<f64> {
+        self.last_year.as_ref().map(|last_year| last_year.units(until) * self.rhythm.growth())
+    }
+
+    /// Whether a season of the item was ending a year ago: from day `from` until day `until` it sold at most half as much a
+    /// day as in the weeks before.
+    #[must_use]
+    pub fn season_ended(&self, from: usize, until: usize) -> bool {
+        self.last_year.as_ref().is_some_and(|last_year| last_year.ended(from, until))
+    }
+
+    /// Distribution of the units demanded until day `until` by what the item sold a year ago, which is wide: one year is one
+    /// sample. `None` with less than 13 months since its first sale.
+    #[must_use]
+    pub fn by_last_year(&self, until: usize) -> Option<NegBin> {
+        let mean = self.sold_last_year(until)?;
+        NegBin::from_moments(mean, mean * self.dispersion(until) + (LAST_YEARS_ERROR * mean).powi(2))
     }
 
     /// Whether there is enough to order by: a week since the first sale, and of what first sold within eight weeks three

@@ -25,7 +25,14 @@ const FEWEST_BASE_DAYS: usize = 28;
 const INDEX_RANGE: (f64, f64) = (0.6, 1.8);
 const INDEX_DAMPING: f64 = 0.5;
 
-/// Weekday profile and yearly index of a store.
+/// Days up to now and up to a year ago that a store's growth is measured by; an item's level covers as many.
+pub(super) const GROWTH_DAYS: usize = 56;
+/// Growth starts from this many units on either side: of a small store little is known.
+const GROWTH_PRIOR_UNITS: f64 = 20.0;
+/// A store sells between a third of what it did and thrice as much.
+const GROWTH_RANGE: (f64, f64) = (1.0 / 3.0, 3.0);
+
+/// Weekday profile, yearly index and growth of a store.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoreRhythm {
     /// Monday first, mean 1.
@@ -34,6 +41,7 @@ pub struct StoreRhythm {
     next_weekday: usize,
     /// Damped yearly index of each coming day; empty with less than 13 months of history.
     yearly: Vec<f64>,
+    growth: f64,
 }
 
 impl StoreRhythm {
@@ -44,7 +52,12 @@ impl StoreRhythm {
         let plausible = |units: &f64| (0.0..=MOST_UNITS_A_DAY).contains(units);
         let totals: Vec<Option<f64>> = totals.iter().map(|day| day.filter(plausible)).collect();
         let next_weekday = usize::from(last_day.weekday().next().number_days_from_monday());
-        Self { weekday: weekday_profile(&totals, next_weekday), next_weekday, yearly: yearly_index(&totals) }
+        Self {
+            weekday: weekday_profile(&totals, next_weekday),
+            next_weekday,
+            yearly: yearly_index(&totals),
+            growth: growth(&totals),
+        }
     }
 
     /// A store of which nothing is known: flat week, no yearly index.
@@ -65,6 +78,13 @@ impl StoreRhythm {
     pub fn yearly_index(&self, ahead: usize) -> f64 {
         let last = self.yearly.last().copied().unwrap_or(1.0);
         self.yearly.get(ahead.saturating_sub(1)).copied().unwrap_or(last)
+    }
+
+    /// Units of the last 56 days by those of the same days a year ago, between a third and 3; 1 with less than 13 months of
+    /// history.
+    #[must_use]
+    pub const fn growth(&self) -> f64 {
+        self.growth
     }
 
     /// Demand on the day `ahead` days after the history's last relative to an average day of the last weeks.
@@ -111,6 +131,16 @@ fn yearly_index(totals: &[Option<f64>]) -> Vec<f64> {
             (around / base).clamp(INDEX_RANGE.0, INDEX_RANGE.1).powf(INDEX_DAMPING)
         })
         .collect()
+}
+
+fn growth(totals: &[Option<f64>]) -> f64 {
+    let year_ago = totals.len().saturating_sub(YEAR);
+    let days = year_ago.min(GROWTH_DAYS);
+    let units = |end: usize| mean_of(totals.get(end - days..end)).map(|mean| mean * days as f64 + GROWTH_PRIOR_UNITS);
+    match (units(totals.len()), units(year_ago)) {
+        (Some(now), Some(before)) if days >= FEWEST_BASE_DAYS => (now / before).clamp(GROWTH_RANGE.0, GROWTH_RANGE.1),
+        _ => 1.0,
+    }
 }
 
 /// Of the known days, if there are any.
@@ -186,8 +216,21 @@ mod tests {
     }
 
     #[test]
-    fn under_thirteen_months_there_is_no_yearly_index() {
+    fn under_thirteen_months_there_is_no_yearly_index_and_no_growth() {
         let growing = totals(391, |age| 1000.0 - age as f64);
-        assert_eq!(StoreRhythm::fit(&growing, last_day()).yearly_index(1), 1.0);
+        let rhythm = StoreRhythm::fit(&growing, last_day());
+        assert_eq!((rhythm.yearly_index(1), rhythm.growth()), (1.0, 1.0));
+    }
+
+    #[test]
+    fn a_store_grows_by_the_same_weeks_of_a_year_ago_within_bounds() {
+        let grown = |by: f64| {
+            let sold = |age: usize| if age < 56 { 10.0 * by } else { 10.0 };
+            StoreRhythm::fit(&totals(420, sold), last_day()).growth()
+        };
+        assert!((grown(1.0) - 1.0).abs() < 1e-12);
+        // 1,120 and 20 over 560 and 20.
+        assert!((grown(2.0) - 1_140.0 / 580.0).abs() < 1e-12);
+        assert!((grown(100.0) - 3.0).abs() < 1e-12 && (grown(0.0) - 1.0 / 3.0).abs() < 1e-12);
     }
 }

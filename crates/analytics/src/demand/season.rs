@@ -1,28 +1,24 @@
 //! What an item sold a year ago: its own season, where it has one.
 
-use super::rhythm::mean_of;
+use super::rhythm::{GROWTH_DAYS, mean_of};
 use crate::YEAR;
 
-/// Days up to now and up to a year ago that the item's growth is measured by; the level covers as many.
-const GROWTH_DAYS: usize = 56;
-/// With fewer of these days a year ago (13 months of history in all) an item has no past of its own.
+/// With fewer days up to a year ago (13 months of history in all) an item has no past of its own.
 const FEWEST_DAYS: usize = 28;
-/// Growth starts from this many units on either side: of an item that sells seldom little is known.
-const PRIOR_UNITS: f64 = 20.0;
+/// Units of the weeks up to a year ago from which on they show whether a season was ending.
+const FEWEST_UNITS: f64 = 20.0;
 /// What is sold after a season, in parts of what was sold in it, at most.
 const LEFT_OF_A_SEASON: f64 = 0.5;
-/// An item sells between a third of what it did and thrice as much.
-const GROWTH: (f64, f64) = (1.0 / 3.0, 3.0);
 
-/// Days of an item that [`super::DemandModel`] makes use of: a year, and the weeks before it that its growth is measured by.
+/// Days of an item that [`super::DemandModel`] makes use of: a year, and the weeks before it that the end of a season shows in.
 pub const HISTORY_DAYS: i64 = (YEAR + GROWTH_DAYS) as i64;
 
-/// Units of the days of a year ago that lie ahead, as many more or fewer as the item has grown since.
+/// Units of the days of a year ago that lie ahead.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct LastYear {
     /// Of the first day ahead, the first two, and so on.
     cumulated: Vec<f64>,
-    /// Units of the weeks up to a year ago, grown as well, and a day's share of them.
+    /// Units of the weeks up to a year ago, and a day's share of them.
     before: f64,
     daily_before: f64,
 }
@@ -39,13 +35,12 @@ impl LastYear {
         }
         let (before, ahead) = units.split_at(year_ago);
         let weeks_before = before.get(year_ago - days..)?;
-        let growth = growth(units.get(units.len() - days..)?, weeks_before);
-        let daily_before = growth * mean_of(Some(weeks_before)).unwrap_or_default();
+        let daily_before = mean_of(Some(weeks_before)).unwrap_or_default();
         // What is not known of a day is taken for an average one, or a stock-out would look like the end of a season.
         let mean = mean_of(Some(ahead)).unwrap_or_default();
         let mut sum = 0.0;
         let daily = ahead.iter().map(|day| {
-            sum += growth * day.unwrap_or(mean);
+            sum += day.unwrap_or(mean);
             sum
         });
         Some(Self { cumulated: daily.collect(), before: daily_before * days as f64, daily_before })
@@ -56,21 +51,13 @@ impl LastYear {
     pub fn ended(&self, from: usize, until: usize) -> bool {
         let days = until.saturating_sub(from).max(1) as f64;
         let daily = (self.units(until) - self.units(from)) / days;
-        self.before >= PRIOR_UNITS && daily <= LEFT_OF_A_SEASON * self.daily_before
+        self.before >= FEWEST_UNITS && daily <= LEFT_OF_A_SEASON * self.daily_before
     }
 
     /// Units of the next `days` days; beyond a year those of a year.
     pub fn units(&self, days: usize) -> f64 {
         let last = self.cumulated.len().min(days);
         last.checked_sub(1).and_then(|day| self.cumulated.get(day)).copied().unwrap_or_default()
-    }
-}
-
-fn growth(now: &[Option<f64>], year_ago: &[Option<f64>]) -> f64 {
-    let units = |days: &[Option<f64>]| mean_of(Some(days)).map(|mean| mean * days.len() as f64 + PRIOR_UNITS);
-    match (units(now), units(year_ago)) {
-        (Some(now), Some(year_ago)) => (now / year_ago).clamp(GROWTH.0, GROWTH.1),
-        _ => 1.0,
     }
 }
 
@@ -92,18 +79,6 @@ mod tests {
             assert!((last_year.units(days) - units).abs() < 1e-9, "{days}: {}", last_year.units(days));
         }
         assert!((last_year.units(900) - last_year.units(364)).abs() < f64::EPSILON);
-    }
-
-    #[test]
-    fn they_grow_with_the_item_within_bounds() {
-        let by = |growth: f64| {
-            let units = item(420, |ago| if ago <= 56 { 10.0 * growth } else { 10.0 });
-            LastYear::of(&units).unwrap().units(100) / 1_000.0
-        };
-        assert!((by(1.0) - 1.0).abs() < 1e-9);
-        // 1,120 and 20 over 560 and 20.
-        assert!((by(2.0) - 1_140.0 / 580.0).abs() < 1e-9);
-        assert!((by(100.0) - 3.0).abs() < 1e-9 && (by(0.0) - 1.0 / 3.0).abs() < 1e-9);
     }
 
     #[test]

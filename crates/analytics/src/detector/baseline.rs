@@ -107,7 +107,8 @@ impl Copy {
             Scale::Log { .. } if counts => FLOOR.max(1.0 / (self.scale.undo(centre).max(0.0) + 1.0).sqrt()),
             Scale::Log { .. } => FLOOR,
         };
-        Forecast { scale, centre, sigma: (AHEAD * self.fit.spread).max(floor).max(1e-9) }
+        let sigma = (AHEAD * self.fit.spread).hypot(self.fit.disagreement);
+        Forecast { scale, centre, sigma: sigma.max(floor).max(1e-9) }
     }
 }
 

@@ -35,6 +35,10 @@ pub(crate) struct Smoothed {
     pub errors: Vec<f64>,
     /// Spread of the errors in units of a standard deviation, without any floor.
     pub spread: f64,
+    /// How far the levels of the smoothing constants lie apart, as a standard deviation: after a turn they do not agree, and
+    /// the forecast is less sure than its past errors say (the variance between models of Bayesian averaging, Hoeting et
+    /// al., *Statistical Science* 14, 1999).
+    pub disagreement: f64,
 }
 
 /// Whether so many values are zero that only [`Smoothed::flat`] does the series justice.
@@ -48,12 +52,12 @@ impl Smoothed {
         // The running median of a strong weekly pattern leans towards the pattern; of what the first pass leaves it does not.
         let first = weekday_effects(values, weekdays, values);
         let weekday = weekday_effects(values, weekdays, &without(values, weekdays, &first));
-        let (mut level, mut errors) = combined_smoothing(&without(values, weekdays, &weekday));
+        let (mut level, mut errors, disagreement) = combined_smoothing(&without(values, weekdays, &weekday));
         if errors.len() > 2 * WARM_UP {
             errors.drain(..WARM_UP);
         }
         level += take_out_autocorrelation(&mut errors);
-        Self { level, weekday, spread: latest_spread(&errors), errors }
+        Self { level, weekday, spread: latest_spread(&errors), disagreement, errors }
     }
 
     /// Plain mean and standard deviation, for a metric that is zero on every fourth day or more: its median says nothing,
@@ -61,7 +65,7 @@ impl Smoothed {
     pub fn flat(values: &[f64]) -> Self {
         let level = robust::mean(values).unwrap_or(0.0);
         let errors: Vec<f64> = values.iter().map(|v| v - level).collect();
-        Self { level, weekday: [0.0; 7], spread: robust::standard_deviation(&errors), errors }
+        Self { level, weekday: [0.0; 7], spread: robust::standard_deviation(&errors), disagreement: 0.0, errors }
     }
 
     /// Expected value of the next observation if it falls on `weekday` (0 = Monday).
@@ -117,8 +121,8 @@ fn median_of_seven(window: &[f64; 7]) -> f64 {
     middle
 }
 
-/// Level and errors of the smoothing constants together, each weighing by how well it did.
-fn combined_smoothing(values: &[f64]) -> (f64, Vec<f64>) {
+/// Level and errors of the smoothing constants together, each weighing by how well it did, and how far their levels lie apart.
+fn combined_smoothing(values: &[f64]) -> (f64, Vec<f64>, f64) {
     let head = values.get(..WARM_UP).unwrap_or(values);
     let start = robust::median(head).unwrap_or(0.0);
     let sigma = (MAD_TO_SIGMA * robust::mad(values).unwrap_or(0.0)).max(1e-6);
@@ -139,7 +143,8 @@ fn combined_smoothing(values: &[f64]) -> (f64, Vec<f64>) {
         level += weight * run_level;
         errors.iter_mut().zip(run_errors).for_each(|(error, own)| *error += weight * own);
     }
-    (level, errors)
+    let apart: f64 = runs.iter().map(|(cost, own, _)| weigh(*cost) / total * (own - level).powi(2)).sum();
+    (level, errors, apart.sqrt())
 }
 
 /// Takes what each error carries over to the next out of the errors, by a first-order autoregression shrunk towards none,
@@ -237,6 +242,18 @@ mod tests {
         let values: Vec<f64> = (0..90).map(|i| if i < 45 { 100.0 } else { 200.0 } + f64::from(i % 3)).collect();
         let fit = Smoothed::fit(&values, &weekdays(90));
         assert!((fit.level - 201.0).abs() < 3.0, "{}", fit.level);
+    }
+
+    #[test]
+    fn after_a_turn_the_levels_lie_apart_and_in_a_steady_series_they_agree() {
+        let fitted = |level: fn(usize) -> f64| {
+            let values: Vec<f64> = (0..90).map(|i| level(i) + (i * 5 % 7) as f64).collect();
+            Smoothed::fit(&values, &weekdays(90))
+        };
+        let (steady, turned) = (fitted(|_| 100.0), fitted(|i| if i < 84 { 100.0 } else { 106.0 }));
+        assert!(steady.disagreement < 0.1 * steady.spread.max(0.1), "{steady:?}");
+        assert!(turned.disagreement > 2.0 * steady.disagreement && turned.disagreement > 0.1, "{turned:?}");
+        assert!(Smoothed::flat(&[0.0, 0.0, 3.0, 0.0]).disagreement.abs() < f64::EPSILON);
     }
 
     #[test]

@@ -84,7 +84,7 @@ struct BasisBody {
     /// Units to have on hand and on order after ordering.
     #[schema(example = 162)]
     order_up_to: i64,
-    /// Probability aimed at that `order_up_to` lasts until the next order arrives; `confidence` is what was measured of it.
+    /// Probability by the forecast that `order_up_to` lasts until the next order arrives; `confidence` is what was measured of it.
     #[schema(minimum = 0, maximum = 1, example = 0.95)]
     service_level: f64,
     #[schema(example = 12)]
@@ -98,11 +98,11 @@ struct BasisBody {
     /// price or a unit cost.
     #[schema(example = 4.2)]
     unit_contribution: Option<f64>,
-    /// Units that sold a year ago from this day until 120 days after an order arrives, by as many more or fewer as the item
-    /// has grown since; null unless its season was ending then.
+    /// Units that sold a year ago from this day until 120 days after an order arrives, by as many more or fewer as the shop
+    /// sells since; null with less than 13 months since the first sale.
     #[schema(example = 512.0)]
     sold_last_year: Option<f64>,
-    /// Fewer are to be ordered than the demand of the last weeks would take, since by then the season was over.
+    /// Fewer are to be ordered than the demand of the last weeks would take, and the season was ending then.
     season_ends: bool,
 }
 

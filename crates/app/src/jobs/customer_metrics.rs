@@ -1,6 +1,6 @@
 //! The job `customer_metrics`: what each customer bought, and what is to be expected of them.
 
-use analytics::customers::{Clock, CustomerScore, History, Models, Options, Past};
+use analytics::customers::{Clock, CustomerScore, History, Models, Options, Past, back_test_day};
 use domain::{
     StoreError,
     customer_metrics::{Days, KnownCustomer, Metrics, Purchases},
@@ -22,23 +22,22 @@ const SCORE_DECIMALS: u32 = 4;
 
 pub(super) async fn run(work: &Work<'_>) -> Result<WriteOutcome, StoreError> {
     let (zone, as_of) = (work.account.timezone.clone(), work.claim.as_of);
-    let days = days(as_of);
-    let customers = work.deps.customers.customers(work.account.id, days).await?;
-    let range = DayRange { first: Clock::first_day(days.earlier), last: days.earlier };
+    let last = end_of_last_week(as_of);
+    let range = DayRange { first: Clock::first_day(last), last };
     let known = work.deps.daily.series(work.account.id, range).await?;
     let buyers: Vec<f64> =
         without_gaps(&known, range.first, range.last).iter().map(|day| number(day.customers)).collect();
+    let days = days(as_of, known.iter().find(|day| day.customers > 0).map(|day| day.day));
+    let customers = work.deps.customers.customers(work.account.id, days).await?;
     let news = off_thread(move || score(&customers, &zone, days, &Clock::of(&buyers, days.earlier))).await?;
     work.deps.customers.write(work.claim, news, (work.clock)()).await
 }
 
-/// Days before the end of last week that the models are tried out at: half a year, a time in which most who come back do.
-const BACK_TEST_DAYS: i64 = 182;
-
-/// Customers are seen from the end of `as_of`, of the week before it, and of the day of the back-test.
-fn days(as_of: Date) -> Days {
+/// Customers are seen from the end of `as_of`, of the week before it, and of the day of the back-test. `first`: the first day
+/// with a customer, of more than a year ago perhaps a later one.
+fn days(as_of: Date, first: Option<Date>) -> Days {
     let earlier = end_of_last_week(as_of);
-    Days { last: as_of, earlier, before: earlier.saturating_sub(Duration::days(BACK_TEST_DAYS)) }
+    Days { last: as_of, earlier, before: back_test_day(first, earlier) }
 }
 
 /// The Sunday before the week of a day.
@@ -140,7 +139,7 @@ mod tests {
     }
 
     fn scored_on(customers: &[KnownCustomer], as_of: Date) -> Vec<Metrics> {
-        score(customers, &"UTC".parse().unwrap(), days(as_of), &Clock::default())
+        score(customers, &"UTC".parse().unwrap(), days(as_of, None), &Clock::default())
     }
 
     fn scored(customers: &[KnownCustomer]) -> Vec<Metrics> {

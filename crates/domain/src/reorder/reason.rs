@@ -19,13 +19,13 @@ pub struct Basis {
     pub daily_demand: f64,
     /// Units expected to sell over lead time and review period.
     pub expected_demand: f64,
-    /// What the order-up-to level holds beyond the expected demand; below 0 where half of the cases are to be covered.
+    /// What the order-up-to level holds beyond the expected demand; below 0 where no more than half of the cases are covered.
     pub safety_stock: f64,
     /// Order when what is on hand and on order falls to this.
     pub reorder_point: i64,
     /// Units to have on hand and on order after ordering.
     pub order_up_to: i64,
-    /// Probability, 0 to 1, aimed at that `order_up_to` covers lead time and review period.
+    /// Probability, 0 to 1, that `order_up_to` covers lead time and review period by the forecast.
     pub service_level: f64,
     pub pack_size: i64,
     pub min_order_qty: i64,
@@ -36,11 +36,11 @@ pub struct Basis {
     /// shipping. None without a price or a unit cost.
     #[serde(default)]
     pub unit_contribution: Option<f64>,
-    /// Units that sold a year ago from this day until 120 days after an order arrives, as many more or fewer as the item
-    /// has grown since; none unless its season was ending then.
+    /// Units that sold a year ago from this day until 120 days after an order arrives, as many more or fewer as the shop
+    /// sells since; none with less than 13 months since the first sale.
     #[serde(default)]
     pub sold_last_year: Option<f64>,
-    /// That fewer are to be ordered than the demand of the last weeks would take, since by then the season was over.
+    /// That fewer are to be ordered than the demand of the last weeks would take, and the season was ending then.
     #[serde(default)]
     pub season_ends: bool,
 }

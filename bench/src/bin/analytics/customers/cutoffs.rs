@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use analytics::customers::{Clock, History, Models, Options, Past, churn};
+use analytics::customers::{Clock, CustomerScore, History, Models, Options, Past, back_test_day, churn, rfm::Segment};
 use serde_json::{Value, json};
 use time::{Date, Duration};
 
@@ -17,8 +17,6 @@ use super::{
 const STEP_DAYS: i64 = 30;
 const FIRST_DAYS: i64 = 105;
 const VALUE_DAYS: i64 = 364;
-/// As the service's job has it.
-const BACK_TEST_DAYS: i64 = 182;
 /// Orders from which a class begins.
 const CLASSES: [(&str, u32); 4] = [("1", 1), ("2-3", 2), ("4-8", 4), ("9+", 9)];
 
@@ -52,7 +50,7 @@ impl Shop<'_> {
         let known: Vec<&[Purchase]> =
             self.customers.iter().copied().filter(|all| all.first().is_some_and(|p| p.day <= as_of)).collect();
         let histories = |day: Date| -> Vec<History> { known.iter().map(|all| history(all, day)).collect() };
-        let origin = as_of - Duration::days(BACK_TEST_DAYS);
+        let origin = back_test_day(Some(self.first), as_of);
         let (now, earlier) = (histories(as_of), histories(origin));
         let past = if method == "ours" {
             Past { clock: self.clock(as_of), earlier: Some((&earlier, origin)) }
@@ -67,21 +65,29 @@ impl Shop<'_> {
         let active: Vec<bool> = known.iter().map(|all| later(all, churn::HORIZON_DAYS.into()).0 > 0).collect();
         let returns: Vec<f64> = scores.iter().map(|score| 1.0 - score.churn_score.unwrap_or(1.0)).collect();
         let whole_year = as_of + Duration::days(VALUE_DAYS) <= self.end;
-        let value: BTreeMap<&str, f64> = CLASSES
+        let said_to_came = |is_member: &dyn Fn(&History, &CustomerScore) -> bool| {
+            let (mut said, mut came) = (0.0, 0.0);
+            for ((all, history), score) in known.iter().zip(&now).zip(&scores) {
+                if is_member(history, score) {
+                    said += score.ltv_estimate;
+                    came += later(all, VALUE_DAYS).1;
+                }
+            }
+            round(said / came)
+        };
+        let by_orders: BTreeMap<&str, f64> = CLASSES
             .iter()
             .enumerate()
             .filter(|_| whole_year)
             .map(|(at, (name, from))| {
                 let below = CLASSES.get(at + 1).map_or(u32::MAX, |(_, next)| *next);
-                let (mut said, mut came) = (0.0, 0.0);
-                for ((all, history), score) in known.iter().zip(&now).zip(&scores) {
-                    if (*from..below).contains(&history.orders) {
-                        said += score.ltv_estimate;
-                        came += later(all, VALUE_DAYS).1;
-                    }
-                }
-                (*name, round(said / came))
+                (*name, said_to_came(&|history, _| (*from..below).contains(&history.orders)))
             })
+            .collect();
+        let by_segment: BTreeMap<String, f64> = Segment::ALL
+            .iter()
+            .filter(|segment| whole_year && scores.iter().any(|score| score.segment == **segment))
+            .map(|segment| (format!("{segment:?}"), said_to_came(&|_, score| score.segment == *segment)))
             .collect();
         json!({
             "protocol": "cutoffs", "data": self.name, "method": method, "as_of": as_of.to_string(),
@@ -89,7 +95,7 @@ impl Shop<'_> {
             "calibration_error": round(calibration_error(&active, &returns)), "auc": round(auc(&active, &returns)),
             "predicted_active": round(mean(returns.iter().copied())),
             "active": round(mean(active.iter().map(|a| f64::from(u8::from(*a))))),
-            "value_said_to_came_by_orders": value,
+            "value_said_to_came_by_orders": by_orders, "value_said_to_came_by_segment": by_segment,
         })
     }
 
