@@ -84,7 +84,8 @@ fonts() {
 wrap() {
     [ -f "$target/root/$2" ] || return 0
     libraries=
-    for directory in "$target"/root/usr/lib/*-linux-gnu* "$target"/root/lib/*-linux-gnu*; do
+    # Some libraries keep others in a folder of their own (libpulse).
+    for directory in "$target"/root/usr/lib/*-linux-gnu* "$target"/root/lib/*-linux-gnu* "$target"/root/usr/lib/*-linux-gnu*/pulseaudio; do
         if [ -d "$directory" ]; then libraries="$libraries${libraries:+:}$directory"; fi
     done
     file=$(dirname "$target/root/$2")/$1
