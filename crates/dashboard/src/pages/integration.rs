@@ -61,7 +61,7 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
         missing: missing(&writer, &integration),
         acts: (viewer.may(Act::Change) && integration.revoked_at.is_none()).then(|| acts(&writer, id)),
         head: head(&writer),
-        runs: panel(&writer, id, cursor, &runs, &state.settings.api_url),
+        runs: panel(&writer, &integration, cursor, &runs, &state.settings.api_url),
     };
     Ok(html(view::page(&model)))
 }
@@ -122,14 +122,21 @@ fn head(writer: &Writer) -> Vec<Head> {
     ]
 }
 
-fn panel(writer: &Writer, id: IntegrationId, cursor: Option<i64>, runs: &Page<SyncRun>, api: &Url) -> Panel<Row> {
+fn panel(
+    writer: &Writer,
+    integration: &Integration,
+    cursor: Option<i64>,
+    runs: &Page<SyncRun>,
+    api: &Url,
+) -> Panel<Row> {
+    let id = integration.id;
     let next = runs.next_cursor.map(|cursor| format!("/integrations/{id}?cursor={cursor}"));
     let call = query::call(&format!("/api/v1/integrations/{id}/runs"), LIMIT, cursor);
     Panel {
         id: "h-runs",
         title: writer.say("runs-title"),
         items: runs.items.iter().map(|run| row(writer, run)).collect(),
-        nothing: writer.say("runs-none"),
+        nothing: writer.say(if integration.revoked_at.is_none() { "runs-none" } else { "runs-never" }),
         all: None,
         next: panel::next(writer, next),
         foot: panel::current(writer, vec![writer.say("how-runs")], &call, api),

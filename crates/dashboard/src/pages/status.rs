@@ -62,7 +62,10 @@ fn percent(writer: &Writer, share: Option<Decimal>) -> String {
 }
 
 fn uptime(writer: &Writer, report: &Report) -> String {
-    writer.message("status-sum").text("share", percent(writer, report.share.uptime)).say()
+    match report.share.uptime {
+        Some(_) => writer.message("status-sum").text("share", percent(writer, report.share.uptime)).say(),
+        None => writer.say("status-unseen"),
+    }
 }
 
 fn row(writer: &Writer, part: &ComponentUptime) -> Row {

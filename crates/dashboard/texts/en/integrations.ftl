@@ -60,6 +60,7 @@ disconnect-what = Gives the access back to the platform and forgets it here. Wha
 disconnect-go = Disconnect this shop
 runs-title = What was read
 runs-none = Nothing was read yet. The first run begins within seconds.
+runs-never = Nothing was read.
 run-of = Part
 run-ended = Ended
 run-read = Read

@@ -2,6 +2,7 @@ status-title = Status of the service
 status-as-of = As of { $time } UTC
 status-uptime = The last seven days
 status-sum = The API answered in { $share } of the minutes in which somebody looked.
+status-unseen = Nobody looked yet how often the API answers.
 status-part = Part
 status-was-there = Was there
 status-looked-at = Looked at

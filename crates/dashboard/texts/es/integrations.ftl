@@ -60,6 +60,7 @@ disconnect-what = Devuelve el acceso a la plataforma y lo olvida aquí. Lo leíd
 disconnect-go = Desconectar esta tienda
 runs-title = Lo que se leyó
 runs-none = Todavía no se leyó nada. La primera lectura empieza en segundos.
+runs-never = No se leyó nada.
 run-of = Parte
 run-ended = Terminó
 run-read = Leídos

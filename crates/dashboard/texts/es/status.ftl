@@ -2,6 +2,7 @@ status-title = Estado del servicio
 status-as-of = Al { $time } UTC
 status-uptime = Los últimos siete días
 status-sum = La API respondió en el { $share } de los minutos en los que alguien miró.
+status-unseen = Nadie miró todavía con qué frecuencia responde la API.
 status-part = Parte
 status-was-there = Estuvo
 status-looked-at = Observado

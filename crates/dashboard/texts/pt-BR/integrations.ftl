@@ -60,6 +60,7 @@ disconnect-what = Devolve o acesso à plataforma e o esquece aqui. O que foi lid
 disconnect-go = Desconectar esta loja
 runs-title = O que foi lido
 runs-none = Nada foi lido ainda. A primeira leitura começa em segundos.
+runs-never = Nada foi lido.
 run-of = Parte
 run-ended = Terminou
 run-read = Lidos

@@ -2,6 +2,7 @@ status-title = Estado do serviço
 status-as-of = Às { $time } UTC
 status-uptime = Os últimos sete dias
 status-sum = A API respondeu em { $share } dos minutos em que alguém olhou.
+status-unseen = Ninguém olhou ainda com que frequência a API responde.
 status-part = Parte
 status-was-there = Esteve
 status-looked-at = Observado

@@ -96,7 +96,7 @@ insight-customers-at-risk =
         [one] This customer has spent { $revenue } so far, { $share } of what all customers have spent, and has been away for longer than most.
        *[other] They have spent { $revenue } so far, { $share } of what all customers have spent, and have been away for longer than most.
     }
-    .action = Write to the customers of the segment { $segment }.
+    .action = Write to the customers at risk.
     .impact = { $revenue } of past sales came from them
 
 insight-stale-shop =

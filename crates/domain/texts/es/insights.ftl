@@ -96,7 +96,7 @@ insight-customers-at-risk =
         [one] Este cliente ha gastado { $revenue } hasta ahora, el { $share } de lo que han gastado todos los clientes, y lleva más tiempo sin comprar que la mayoría.
        *[other] Han gastado { $revenue } hasta ahora, el { $share } de lo que han gastado todos los clientes, y llevan más tiempo sin comprar que la mayoría.
     }
-    .action = Escriba a los clientes del segmento { $segment }.
+    .action = Escriba a los clientes en riesgo.
     .impact = { $revenue } de las ventas pasadas vinieron de ellos
 
 insight-stale-shop =

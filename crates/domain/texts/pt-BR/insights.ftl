@@ -96,7 +96,7 @@ insight-customers-at-risk =
         [one] Este cliente gastou { $revenue } até agora, { $share } do que todos os clientes gastaram, e está sem comprar há mais tempo que a maioria.
        *[other] Eles gastaram { $revenue } até agora, { $share } do que todos os clientes gastaram, e estão sem comprar há mais tempo que a maioria.
     }
-    .action = Escreva para os clientes do segmento { $segment }.
+    .action = Escreva para os clientes em risco.
     .impact = { $revenue } das vendas passadas vieram deles
 
 insight-stale-shop =
