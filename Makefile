@@ -9,6 +9,8 @@ TESTS ?= --workspace
 ROWS ?=
 DATA ?=
 TARGET = $(or $(CARGO_TARGET_DIR),target)
+# Two tests for each processor: most of them wait for a database or a service.
+TEST_THREADS ?= $(shell expr 2 '*' "$$(getconf _NPROCESSORS_ONLN)")
 
 .PHONY: help run test shots ci fmt lint doc deny migrations openapi schemathesis bench geoip clean setup servers
 
@@ -20,7 +22,7 @@ run: setup ## Build and run the service with a demo shop, on a Postgres of its o
 
 test: setup servers ## Run every test, on a throw-away Postgres (TESTS='-p store' for some of them)
 	$(CARGO) test $(TESTS) -p testkit --no-run
-	$(TARGET)/debug/with-postgres $(CARGO) test $(TESTS)
+	RUST_TEST_THREADS=$(TEST_THREADS) $(TARGET)/debug/with-postgres $(CARGO) test $(TESTS)
 
 shots: setup servers ## Picture every page of the dashboard, in all languages and themes, to target/shots
 	$(CARGO) test -p blackbox -p testkit --no-run

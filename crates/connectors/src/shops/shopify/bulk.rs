@@ -40,7 +40,7 @@ const PAUSES: [Duration; 5] = [
 /// Records of one file: they are held until the last one is there, as a child may come before its parent.
 const MAX_OBJECTS: u64 = 100_000;
 /// Bytes of one file.
-const MAX_FILE: u64 = 12 << 20;
+const MAX_FILE: u64 = 8 << 20;
 /// Orders of one batch.
 const BATCH: usize = 500;
 
