@@ -390,6 +390,18 @@ pub fn unknown_variables() -> impl Iterator<Item = String> {
     })
 }
 
+/// The configuration of the environment, read while no other test sets its variables.
+#[cfg(test)]
+#[allow(clippy::result_large_err, reason = "the type is the library's")]
+pub fn undisturbed() -> Config {
+    let mut loaded = None;
+    figment::Jail::expect_with(|_| {
+        loaded = Config::load(&Flags::default()).ok();
+        Ok(())
+    });
+    loaded.unwrap()
+}
+
 #[cfg(test)]
 mod tests {
     use figment::Jail;

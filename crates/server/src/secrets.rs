@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     fn config(folder: &Path) -> Config {
-        let mut config = Config::load(&crate::config::Flags::default()).unwrap();
+        let mut config = crate::config::undisturbed();
         config.data_dir = folder.join("data");
         config.data_keys = None;
         config

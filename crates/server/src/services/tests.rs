@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use testkit::TestDb;
 
 use super::*;
-use crate::{commands::keys, config::Flags};
+use crate::{commands::keys, config::undisturbed};
 
 /// Far above what any wait here takes.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -76,7 +76,7 @@ fn everything(db: &TestDb) -> Config {
         rate_limit_per_minute: 1_000_000,
         // The account is made after the start: where the first look at the accounts has missed it, the next is near.
         jobs_cron: "* * * * *".to_owned(),
-        ..Config::load(&Flags::default()).unwrap()
+        ..undisturbed()
     }
 }
 
