@@ -209,17 +209,17 @@ pub fn suggest(model: &DemandModel<'_>, on_hand: f64, on_order: f64, terms: &Sup
 fn worth_having(demand: &NegBin, until_sold_out: &NegBin, terms: &SupplyTerms) -> u64 {
     let cost = terms.left_over_cost();
     let is_enough = |units: u64| demand.cdf(units) + cost * until_sold_out.cdf(units) >= 1.0;
-    // Invariant: `below` units, if any, are not enough, `enough` are or need not be exceeded.
-    let (mut below, mut enough) = (None, demand.quantile(terms.service.highest()));
-    while below.map_or(enough > 0, |below| enough - below > 1) {
-        let middle = below.map_or(0, |below: u64| below + (enough - below) / 2);
+    // Invariant: fewer than `low` are not enough; `high` are, or need not be exceeded.
+    let (mut low, mut high) = (0, demand.quantile(terms.service.highest()));
+    while low < high {
+        let middle = low + (high - low) / 2;
         if is_enough(middle) {
-            enough = middle;
+            high = middle;
         } else {
-            below = Some(middle);
+            low = middle + 1;
         }
     }
-    enough
+    high
 }
 
 /// Days after its arrival in which an order is to be sold.

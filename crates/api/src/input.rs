@@ -191,6 +191,9 @@ pub fn clamped<T: Input>(params: &T, strict: bool) -> Result<Warnings, ApiError>
     for (field, kind) in errors.errors() {
         let ValidationErrorsKind::Struct(clamped) = kind else { return check(params).map(|()| warnings) };
         for error in clamped.field_errors().into_values().flatten() {
+            if error.code == "range" {
+                return Err(ApiError::parameter(field, &told(error)));
+            }
             let number = |name| error.params.get(name).and_then(Json::as_i64);
             let (requested, applied) = (number("requested"), number("applied"));
             if strict {

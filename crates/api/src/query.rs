@@ -85,10 +85,13 @@ macro_rules! clamped {
             }
 
             impl<const DEFAULT: i64, const MAX: i64, const MIN: i64> Validate for $name<DEFAULT, MAX, MIN> {
-                /// Finds what is over the maximum, and is clamped unless handling is strict.
+                /// Finds what is below the minimum, and what is over the maximum and is clamped unless handling is strict.
                 fn validate(&self) -> Result<(), ValidationErrors> {
-                    let Some(requested) = self.0.filter(|requested| *requested > MAX) else { return Ok(()) };
-                    let mut error = ValidationError::new($code);
+                    let outside = self.0.filter(|requested| !(MIN..=MAX).contains(requested));
+                    let Some(requested) = outside else { return Ok(()) };
+                    let mut error = ValidationError::new(if requested < MIN { "range" } else { $code });
+                    error.add_param("min".into(), &MIN);
+                    error.add_param("max".into(), &MAX);
                     error.add_param("requested".into(), &requested);
                     error.add_param("applied".into(), &MAX);
                     let mut errors = ValidationErrors::new();

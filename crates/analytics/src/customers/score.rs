@@ -295,7 +295,7 @@ mod tests {
 
     const AS_OF: Date = date!(2026 - 03 - 01);
 
-    /// Customers who bought on the day so many days ago and on others since, at so much each time.
+    /// Customers who first bought `first` days ago, for `value` each time.
     fn customers(count: usize, first: i64, purchases: u32, value: f64) -> Vec<History> {
         let active =
             Some((AS_OF - Duration::days(first), AS_OF - Duration::days(if purchases > 1 { 10 } else { first })));

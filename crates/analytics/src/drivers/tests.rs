@@ -42,8 +42,7 @@ fn shop(today: [f64; 4]) -> Facts {
     facts
 }
 
-/// To twelve digits of the largest number involved.
-/// To the rounding of the largest number that entered: where the drivers are far larger than what they make up, it is theirs.
+/// To twelve digits of the largest number that entered: where the drivers are far larger than what they make up, it is theirs.
 fn sums_to_the_deviation(breakdown: &Breakdown) -> bool {
     let terms = breakdown.contributions.iter().flat_map(|c| [c.contribution, c.expected, c.observed]);
     let size = terms.chain([breakdown.expected, breakdown.observed, 1.0]).fold(0.0, |a: f64, x| a.max(x.abs()));

@@ -27,9 +27,6 @@ use crate::{
     window,
 };
 
-/// The shortest window: within less, no verdict would stand on what is shown.
-const LEAST_DAYS: i64 = 7;
-
 type File = Csv<FileRow>;
 
 /// Which creatives to list, and how.
@@ -63,18 +60,14 @@ pub struct ListParams {
 impl Input for ListParams {}
 
 impl ListParams {
-    fn query(&self, caller: &Caller, state: &State) -> Result<Query, ApiError> {
-        let days = self.days.get();
-        if days < LEAST_DAYS {
-            return Err(ApiError::parameter("days", "must be a whole number from 7 to 90"));
-        }
-        Ok(Query {
-            range: window::ending_today(caller.zone(), (state.clock)(), days),
+    fn query(&self, caller: &Caller, state: &State) -> Query {
+        Query {
+            range: window::ending_today(caller.zone(), (state.clock)(), self.days.get()),
             platform: self.platform,
             status: self.status,
             winner: self.winner,
             campaign: self.campaign_id,
-        })
+        }
     }
 }
 
@@ -121,7 +114,7 @@ pub async fn get(
     streams: web::Data<Streams>,
 ) -> Result<Either<Reply, HttpResponse>, ApiError> {
     let Listing { params, format, warnings } = listing;
-    let (account, query, currency) = (caller.account(), params.query(&caller, &state)?, caller.currency());
+    let (account, query, currency) = (caller.account(), params.query(&caller, &state), caller.currency());
     let freshness = state.creatives.freshness(account).await?;
     let generated_at = freshness.as_of.map(instant);
     let freshness = FreshnessBody::new(freshness, caller.zone());

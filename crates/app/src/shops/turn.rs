@@ -285,10 +285,7 @@ impl<'a> Turn<'a> {
         let mut reached = filled_from.is_none().then_some(connected_at);
         loop {
             let mut windows = self.history_left(filled_from);
-            let whole = windows.current();
-            if windows.current().is_none() {
-                return Ok(true);
-            }
+            let Some(whole) = windows.current() else { return Ok(true) };
             while let Some(window) = windows.current() {
                 if Instant::now() >= until {
                     return Ok(false);
@@ -298,7 +295,7 @@ impl<'a> Turn<'a> {
                 if self.window(Stream::BackFill, &mut windows, &reading, done).await? {
                     (filled_from, reached) = (Some(window.from), None);
                     // What follows holds as much: to find that out again would cost a read each time.
-                    if whole != Some(window) {
+                    if window != whole {
                         self.timing.longest_window = window.until - window.from;
                     }
                 }
