@@ -6,6 +6,7 @@ mod state;
 mod watched;
 
 use async_trait::async_trait;
+use futures_core::stream::BoxStream;
 use rust_decimal::Decimal;
 use time::{Duration, OffsetDateTime};
 
@@ -246,6 +247,9 @@ pub struct Firing {
     pub deliveries: Tally,
 }
 
+/// Firings, as they are read.
+pub type Firings = BoxStream<'static, Result<Firing, StoreError>>;
+
 /// What a person does comes with a note for the audit log, which is written with it.
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
@@ -260,6 +264,13 @@ pub trait AlertStore: Send + Sync {
         id: RuleId,
         page: PageRequest,
     ) -> Result<Option<Page<Firing>>, StoreError>;
+    /// All of them before the cursor, newest first, read while they are taken; `None` without the rule.
+    async fn all_firings(
+        &self,
+        account: AccountId,
+        id: RuleId,
+        cursor: Option<i64>,
+    ) -> Result<Option<Firings>, StoreError>;
     /// Creates an armed rule that is due at once.
     async fn create(
         &self,

@@ -10,7 +10,10 @@ use diesel::{dsl::count_star, prelude::*};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, RuleId, StoreError,
-    alerts::{AlertStore, Change, ChangeError, CreateError, Firing, MAX_RULES, Rule, RuleState, Terms, UncheckedTerms},
+    alerts::{
+        AlertStore, Change, ChangeError, CreateError, Firing, Firings, MAX_RULES, Rule, RuleState, Terms,
+        UncheckedTerms,
+    },
     audit::Entry,
     idempotency::{IdempotencyError, IdempotencyKey, Idempotent},
     page::{Page, PageRequest},
@@ -25,6 +28,7 @@ use crate::{
     database::idempotency::{self, WriteError},
     database::{
         error::{Failure, corrupt, parse, store_error},
+        streams::{self, STREAM_BATCH},
         transact::Rollback,
     },
     people::audit,
@@ -136,6 +140,30 @@ impl AlertStore for Store {
             })
             .await?;
         Ok(found.map(|found| Page::cut(found, limit, |firing| firing.id.0)))
+    }
+
+    async fn all_firings(
+        &self,
+        account: AccountId,
+        id: RuleId,
+        cursor: Option<i64>,
+    ) -> Result<Option<Firings>, StoreError> {
+        let first = {
+            let _turn = self.first_turn().await?;
+            self.firings(account, id, PageRequest { limit: STREAM_BATCH, cursor }).await?
+        };
+        let store = self.clone();
+        let rest = move |cursor| {
+            let store = store.clone();
+            async move {
+                let _turn = store.turn().await?;
+                let found =
+                    store.firings(account, id, PageRequest { limit: STREAM_BATCH, cursor: Some(cursor) }).await?;
+                // Its firings went with the rule.
+                Ok(found.unwrap_or(Page { items: Vec::new(), next_cursor: None }))
+            }
+        };
+        Ok(first.map(|first| streams::rows(first, rest)))
     }
 
     async fn create(

@@ -147,6 +147,8 @@ async fn the_page_of_a_rule_lists_when_it_fired() {
     assert_eq!(older.matches("No webhook").count(), 5, "{older}");
     let answer = owner.get(&format!("/api/v1{page}/firings?limit=25")).await;
     assert!(answer.status == 200 && answer.text.contains("\"observed\":1,\"threshold\":2"), "{}", answer.text);
+    let file = owner.get(&format!("/api/v1{page}/firings?format=csv")).await;
+    assert_eq!((file.status, file.text.lines().count()), (200, 31), "{}", file.text);
     let mut stranger = dashboard.owner(dashboard.service.stranger).await;
     assert_eq!(stranger.get(&page).await.status, 404);
 }

@@ -1,18 +1,22 @@
 //! `GET /api/v1/alerts/{id}/firings`: when a rule fired.
 
-use actix_web::{HttpRequest, web};
+use actix_web::{Either, HttpRequest, HttpResponse, web};
 use domain::{alerts::Firing, webhooks::log::Tally};
-use serde::Serialize;
-use utoipa::ToSchema;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use validator::Validate;
 
 use super::alerts::unknown;
 use crate::{
     auth::Caller,
+    csv::{self, Csv, CsvMetadata, Format, Listing, file_row},
     error::{ApiError, Code},
+    input::Input,
     path,
-    query::{Paging, Query},
+    query::Limit,
     respond::{JsonDecimal, List, Reply, instant},
     state::State,
+    streams::Streams,
 };
 
 /// Where the deliveries of an event stand.
@@ -60,24 +64,79 @@ impl From<Firing> for FiringBody {
     }
 }
 
+file_row! {
+    id: i64,
+    fired_at: String,
+    observed: JsonDecimal,
+    threshold: JsonDecimal,
+    delivered: i64,
+    failed: i64,
+    waiting: i64,
+}
+
+impl From<FiringBody> for FileRow {
+    fn from(firing: FiringBody) -> Self {
+        let FiringBody { id, fired_at, observed, threshold, deliveries } = firing;
+        let DeliveriesBody { delivered, failed, waiting } = deliveries;
+        Self { id, fired_at, observed, threshold, delivered, failed, waiting }
+    }
+}
+
+type File = Csv<FileRow>;
+
+/// Which firings to list.
+#[derive(Deserialize, Validate, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct ListParams {
+    #[validate(nested)]
+    #[param(inline, required = false)]
+    limit: Limit<25, 100>,
+    /// `next_cursor` of the page before.
+    #[param(minimum = 1)]
+    cursor: Option<i64>,
+}
+
+impl Input for ListParams {}
+
 /// Firings of an alert rule.
 ///
-/// Lists when a rule fired, newest first, with what became of the event's deliveries. They are kept for a year.
+/// Lists when a rule fired, newest first, with what became of the event's deliveries. They are kept for a year. As CSV without
+/// `limit` all of them are streamed.
 #[utoipa::path(
     get, path = "/api/v1/alerts/{id}/firings", tag = "alerts", operation_id = "list_alert_firings",
-    params(("id" = i64, Path, description = "The rule.", minimum = 1, example = 7), Paging),
-    responses((status = 200, description = "A page of firings.", body = List<FiringBody>)),
+    params(("id" = i64, Path, description = "The rule.", minimum = 1, example = 7), ListParams),
+    responses((status = 200, description = "A page of firings.", content(
+        (List<FiringBody> = "application/json"),
+        (inline(File) = "text/csv")
+    ))),
     security(("api_key" = ["read"])),
     extensions(("x-errors" = json!([Code::NotFound])), ("x-since" = json!("2026-12")))
 )]
 pub async fn list(
     caller: Caller,
-    query: Query<Paging>,
+    listing: Listing<ListParams>,
     request: HttpRequest,
     state: web::Data<State>,
-) -> Result<Reply, ApiError> {
-    let (page, warnings) = (query.params.page(), query.warnings);
-    let id = path::number(&request, "id").ok_or_else(unknown)?;
-    let found = state.alerts.firings(caller.account(), id, page).await?.ok_or_else(unknown)?;
-    Reply::found(&List::new(page, found, FiringBody::from, warnings))
+    streams: web::Data<Streams>,
+) -> Result<Either<Reply, HttpResponse>, ApiError> {
+    let Listing { params: ListParams { limit, cursor }, format, warnings } = listing;
+    let (account, id) = (caller.account(), path::number(&request, "id").ok_or_else(unknown)?);
+    let about = |warnings| {
+        let day = caller.zone().day_of((state.clock)());
+        CsvMetadata { name: "alert-firings", day, freshness: None, warnings }
+    };
+    if format == Format::Csv && limit.requested().is_none() {
+        let streaming = streams.into_inner().begin(account)?;
+        let rows = state.alerts.all_firings(account, id, cursor).await?.ok_or_else(unknown)?;
+        let row = |firing| FileRow::from(FiringBody::from(firing));
+        return Ok(Either::Right(csv::stream(&about(&warnings), rows, row, streaming)));
+    }
+    let page = limit.page(cursor);
+    let found = state.alerts.firings(account, id, page).await?.ok_or_else(unknown)?;
+    let list = List::new(page, found, FiringBody::from, warnings);
+    if format == Format::Json {
+        return Reply::found(&list).map(Either::Left);
+    }
+    let rows: Vec<FileRow> = list.data.into_iter().map(FileRow::from).collect();
+    csv::page(&about(&list.warnings), &rows, list.pagination.next_cursor).map(Either::Right)
 }

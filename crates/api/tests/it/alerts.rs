@@ -11,6 +11,7 @@ use domain::{
     page::{Page, PageRequest},
     webhooks::log::Tally,
 };
+use futures_util::{StreamExt, stream};
 use mockall::predicate::eq;
 use rstest::rstest;
 use rust_decimal::dec;
@@ -190,4 +191,35 @@ fn the_times_that_a_rule_fired_are_listed_with_what_became_of_them() {
     for unknown in ["8", "x"] {
         assert_eq!(service.get(&format!("/api/v1/alerts/{unknown}/firings"), READ).status, 404);
     }
+}
+
+#[test]
+fn the_times_that_a_rule_fired_come_as_a_file_whole_or_by_page() {
+    let firing = |id| Firing {
+        id: FiringId(id),
+        fired_at: NOW,
+        observed: dec!(3.50),
+        threshold: dec!(5),
+        deliveries: Tally { delivered: 1, failed: 2, waiting: 3 },
+    };
+    let service = service(|alerts| {
+        alerts
+            .expect_all_firings()
+            .with(eq(ACCOUNT), eq(RuleId(7)), eq(Some(5)))
+            .return_once(move |_, _, _| Ok(Some(stream::iter([4, 3].map(firing).map(Ok)).boxed())));
+        alerts.expect_all_firings().returning(|_, _, _| Ok(None));
+        let page = PageRequest { limit: 1, cursor: None };
+        alerts
+            .expect_firings()
+            .with(eq(ACCOUNT), eq(RuleId(7)), eq(page))
+            .return_once(move |_, _, _| Ok(Some(Page { items: vec![firing(4)], next_cursor: Some(4) })));
+    });
+    let whole = service.get("/api/v1/alerts/7/firings?format=csv&cursor=5", READ);
+    assert_eq!(whole.header("content-disposition"), Some("attachment; filename=\"alert-firings-2026-05-02.csv\""));
+    let head = "id,fired_at,observed,threshold,delivered,failed,waiting\r\n";
+    let row = |id| format!("{id},2026-05-02T12:00:30Z,3.5,5,1,2,3\r\n");
+    assert_eq!(whole.text(), format!("{head}{}{}", row(4), row(3)));
+    let page = service.get("/api/v1/alerts/7/firings?format=csv&limit=1", READ);
+    assert_eq!((page.header("x-next-cursor"), page.text()), (Some("4"), format!("{head}{}", row(4))));
+    assert_eq!(service.get("/api/v1/alerts/8/firings?format=csv", READ).status, 404);
 }

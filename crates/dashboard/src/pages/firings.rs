@@ -14,7 +14,7 @@ use crate::{
     state::State,
     text::Writer,
     views::{
-        panel::Panel,
+        panel::{Foot, Panel},
         rows::{Badge, Cell, Head, Row},
     },
 };
@@ -46,7 +46,8 @@ pub async fn list(
 
 fn shown(writer: &Writer, rule: &Rule, cursor: Option<i64>, found: &Page<Firing>, api: &Url) -> Panel<Row> {
     let next = found.next_cursor.map(|cursor| format!("/alerts/{}?cursor={cursor}#h-firings", rule.id));
-    let call = query::call(&format!("/api/v1/alerts/{}/firings", rule.id), LIMIT, cursor);
+    let path = format!("/api/v1/alerts/{}/firings", rule.id);
+    let call = query::call(&path, LIMIT, cursor);
     Panel {
         id: "h-firings",
         title: writer.say("firings-title"),
@@ -54,7 +55,10 @@ fn shown(writer: &Writer, rule: &Rule, cursor: Option<i64>, found: &Page<Firing>
         nothing: writer.say("firings-none"),
         all: None,
         next: panel::next(writer, next),
-        foot: panel::current(writer, vec![writer.say("how-firings")], &call, api),
+        foot: Foot {
+            csv: Some(format!("{path}?format=csv")),
+            ..panel::current(writer, vec![writer.say("how-firings")], &call, api)
+        },
     }
 }
 

@@ -12,6 +12,7 @@ use domain::{
     page::PageRequest,
     webhooks::log::Tally,
 };
+use futures_util::TryStreamExt;
 use rust_decimal::{Decimal, dec};
 use serde_json::{Value, json};
 use store::Retention;
@@ -110,6 +111,9 @@ async fn a_crossing_fires_once_with_exactly_its_fields_and_again_after_recovery(
     let fired = [&newest.items[0], &older.items[0]].map(|firing| (firing.fired_at, firing.observed, firing.threshold));
     assert_eq!(fired, [(at(136), dec!(100), dec!(100)), (at(10), dec!(100), dec!(100))]);
     assert_eq!(older.next_cursor, None);
+    let all: Vec<_> = db.store.all_firings(account, id, None).await.unwrap().unwrap().try_collect().await.unwrap();
+    assert_eq!(all, [newest.items, older.items].concat());
+    assert!(db.store.all_firings(account, RuleId(id.0 + 1), None).await.unwrap().is_none());
     let rule = db.store.find(account, id).await.unwrap().unwrap();
     assert_eq!((rule.state.armed, rule.state.last_value), (false, Some(dec!(100))));
     assert_eq!((rule.state.last_fired_at, rule.last_evaluated_at), (Some(at(136)), Some(at(136))));
