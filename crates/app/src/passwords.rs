@@ -1,5 +1,6 @@
 //! Hashing of passwords: Argon2id with the parameters that OWASP's Password Storage Cheat Sheet gives first (19 MiB, 2 passes, 1
-//! lane), on blocking threads, and never more than a few at once: each takes its memory and a core.
+//! lane), on threads of their own, and never more than a few at once: each takes its memory and a core. Their threads run
+//! when nothing else wants the processor: an attack on passwords slows down log-ins, and no other request.
 
 use std::{sync::Arc, thread::available_parallelism};
 
@@ -8,7 +9,11 @@ use argon2::{
     password_hash::{PasswordHasher as _, PasswordVerifier as _, phc::PasswordHash},
 };
 use domain::passwords::Password;
-use tokio::{sync::Semaphore, task::spawn_blocking};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use thread_priority::{
+    NormalThreadSchedulePolicy, ThreadPriority, ThreadSchedulePolicy, set_thread_priority_and_policy, thread_native_id,
+};
+use tokio::sync::{Semaphore, oneshot};
 
 const MEMORY_KIB: u32 = 19 * 1024;
 const PASSES: u32 = 2;
@@ -54,23 +59,30 @@ pub struct Passwords {
     argon: Argon2<'static>,
     /// To be at it or to wait.
     places: Arc<Semaphore>,
-    permits: Arc<Semaphore>,
+    threads: Arc<ThreadPool>,
     /// A hash that no password has, for addresses that nobody has.
     nobodys: Arc<str>,
 }
 
 impl Passwords {
     /// # Errors
-    /// [`HashError::Internal`] when the library refuses the parameters.
+    /// [`HashError::Internal`] when the library refuses the parameters, or no thread can be started.
     pub fn new() -> Result<Self, HashError> {
         let params = Params::new(MEMORY_KIB, PASSES, LANES, None).map_err(internal)?;
         let argon = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
         let nobodys = argon.hash_password_with_salt(&[0; 32], &[0; SALT_BYTES]).map_err(internal)?;
         let at_once = (available_parallelism().map_or(1, usize::from) / 2).clamp(1, MOST_AT_ONCE);
+        let threads = ThreadPoolBuilder::new()
+            .num_threads(at_once)
+            .thread_name(|number| format!("password-{number}"))
+            .start_handler(|_| give_way())
+            // The caller sees that there is no answer.
+            .panic_handler(|_| {})
+            .build();
         Ok(Self {
             argon,
             places: Arc::new(Semaphore::new(at_once + WAITING)),
-            permits: Arc::new(Semaphore::new(at_once)),
+            threads: Arc::new(threads.map_err(internal)?),
             nobodys: nobodys.to_string().into(),
         })
     }
@@ -127,14 +139,25 @@ impl Passwords {
         &self,
         work: impl FnOnce(&Argon2<'static>) -> Result<T, HashError> + Send + 'static,
     ) -> Result<T, HashError> {
-        let _place = self.places.try_acquire().map_err(|_| HashError::Busy)?;
-        let permit = self.permits.clone().acquire_owned().await.map_err(internal)?;
+        // Held until the work ends, also when the caller is gone by then.
+        let place = self.places.clone().try_acquire_owned().map_err(|_| HashError::Busy)?;
+        let (answer, answered) = oneshot::channel();
         let argon = self.argon.clone();
-        let working = spawn_blocking(move || {
-            let _permit = permit;
-            work(&argon)
+        self.threads.spawn(move || {
+            let _ = answer.send(work(&argon));
+            drop(place);
         });
-        working.await.map_err(internal)?
+        answered.await.map_err(internal)?
+    }
+}
+
+/// Makes this thread run only when no other wants the processor (`SCHED_IDLE`, sched(7)): at the lowest nice value it would
+/// still hold up requests, whose threads do not preempt others where the service runs as `SCHED_BATCH`. Where that is
+/// refused, it stays as it is.
+fn give_way() {
+    let policy = ThreadSchedulePolicy::Normal(NormalThreadSchedulePolicy::Idle);
+    if let Err(error) = set_thread_priority_and_policy(thread_native_id(), ThreadPriority::Min, policy) {
+        tracing::warn!(?error, "passwords are hashed at the priority of requests");
     }
 }
 
@@ -175,6 +198,12 @@ mod tests {
         let [looked_at, sent_away] = [Ok(Match::Wrong), Err(HashError::Busy)]
             .map(|expected| ended.iter().filter(|result| **result == expected).count());
         assert_eq!((looked_at, sent_away), (places, 20 - places));
+    }
+
+    #[test]
+    fn requests_go_first() {
+        let policy = Passwords::new().unwrap().threads.install(thread_priority::thread_schedule_policy);
+        assert_eq!(policy, Ok(ThreadSchedulePolicy::Normal(NormalThreadSchedulePolicy::Idle)));
     }
 
     #[tokio::test]
