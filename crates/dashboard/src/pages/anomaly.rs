@@ -6,9 +6,11 @@ mod drivers;
 use actix_web::{HttpRequest, HttpResponse, web::Data};
 use domain::{
     AnomalyId,
-    anomalies::{Anomaly, OnItsDay},
+    alerts::Watched,
+    anomalies::{Anomaly, Direction, OnItsDay},
     freshness::{Dated, Freshness},
     metrics::Metric,
+    people::Act,
     periods::{days, shifted},
     profit::DayRange,
 };
@@ -50,6 +52,7 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
         Ok(metric) => Some((metric, state.metric_days.range(viewer.account(), metric, around).await?)),
         Err(_) => None,
     };
+    let notes = state.notes.of_days(viewer.account(), around).await?;
     let (title, api) = (title(&writer, &found.anomaly), &state.settings.api_url);
     let source = Source { writer: &writer, found: &found, freshness: &freshness, api };
     let model = Model {
@@ -57,9 +60,10 @@ pub async fn get(request: HttpRequest, viewer: Viewer, state: Data<State>) -> Re
         title,
         crumb: Way { text: writer.say("anomalies"), address: Here::Anomalies.address().to_owned() },
         day: writer.full_day(found.anomaly.day),
+        acts: if viewer.may(Act::Change) { source.acts() } else { vec![] },
         figures: source.figures(),
         cause: source.cause(),
-        chart: judged.map(|(metric, judged)| chart::panel(&source, metric, around, &judged)),
+        chart: judged.map(|(metric, judged)| chart::panel(&source, metric, around, &judged, &notes)),
         drivers: drivers::panel(&source),
         beside_head: source.beside_head(),
         beside: source.beside(),
@@ -129,6 +133,40 @@ impl Source<'_> {
         let cause = self.found.explained().and_then(|cause| cause.cause_in(self.writer.texts()));
         let lasting = self.found.anomaly.is_shift.then(|| self.writer.say("anomaly-shift"));
         [Some(cause.unwrap_or_else(|| self.writer.say("no-cause"))), lasting].into_iter().flatten().collect()
+    }
+
+    /// What may be done about it: to write down what happened, and to be told when it comes again.
+    fn acts(&self) -> Vec<Way> {
+        let (writer, anomaly) = (self.writer, &self.found.anomaly);
+        let note = format!("/profit/{}#h-note", anomaly.day);
+        let alert = self.alert().map(|address| Way { text: writer.say("anomaly-alert"), address });
+        [Some(Way { text: writer.say("note-write"), address: note }), alert].into_iter().flatten().collect()
+    }
+
+    /// A rule that fires beyond the edge of what was expected; `None` where no rule watches the metric.
+    fn alert(&self) -> Option<String> {
+        let anomaly = &self.found.anomaly;
+        let metric = Watched::Figure(anomaly.metric.parse().ok()?);
+        metric.to_string().parse::<Watched>().ok()?;
+        let (low, high) = anomaly.expected_interval?;
+        let (comparator, edge) = match anomaly.direction {
+            Direction::Down => ("lt", low),
+            Direction::Up => ("gt", high),
+        };
+        let threshold = metric.shown(decimal(edge), self.writer.currency)?;
+        let called = self.writer.message("anomaly-alert-name").text("direction", anomaly.direction);
+        let called = called.text("name", name(self.writer, &anomaly.metric)).say();
+        let fields = [
+            ("name", called.as_str()),
+            ("metric", &metric.to_string()),
+            ("comparator", comparator),
+            ("threshold", &threshold.to_string()),
+            ("window", "24"),
+            ("severity", &anomaly.severity.to_string()),
+            ("cooldown", "24"),
+        ];
+        let query = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
+        Some(format!("{}?{query}", Here::Alerts.address()))
     }
 
     /// The call whose answer has the anomaly and those of its day.
@@ -221,6 +259,14 @@ mod tests {
         let figures = with(|source| source.figures());
         assert_eq!((figures[0].text.as_str(), figures[0].below.as_deref()), ("5", Some("expected 33 to 70")));
         assert_eq!((figures[2].text.as_str(), figures[2].value.as_deref()), ("90%", Some("0.9")));
+    }
+
+    #[test]
+    fn a_note_or_a_rule_may_be_made_of_it() {
+        let acts: Vec<String> = with(|source| source.acts().into_iter().map(|act| act.address).collect());
+        let rule = "/alerts?name=Orders+below+what+is+normal&metric=orders&comparator=lt&threshold=33&window=24&severity=high\
+            &cooldown=24";
+        assert_eq!(acts, ["/profit/2026-11-20#h-note", rule]);
     }
 
     #[test]

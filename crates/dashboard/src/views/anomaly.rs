@@ -16,6 +16,8 @@ pub struct Model {
     pub title: String,
     pub crumb: Way,
     pub day: String,
+    /// For who may change something.
+    pub acts: Vec<Way>,
     pub figures: Vec<Fact>,
     /// Why, a paragraph each.
     pub cause: Vec<String>,
@@ -50,6 +52,7 @@ pub fn page(model: &Model) -> Markup {
                     small.crumb { a href=(model.crumb.address) { (model.crumb.text) } " / " (model.day) }
                     h1 { (model.title) }
                 }
+                @if !model.acts.is_empty() { p.acts { @for act in &model.acts { a.btn href=(act.address) { (act.text) } } } }
             }
             @for paragraph in &model.cause { p.lead { (paragraph) } }
             div.gap { (facts(&model.figures)) }

@@ -11,6 +11,11 @@ anomaly-title = { $direction ->
     [down] { $name } below what is normal { $day_on }
    *[up] { $name } above what is normal { $day_on }
 }
+anomaly-alert = Make an alert of it
+anomaly-alert-name = { $direction ->
+    [down] { $name } below what is normal
+   *[up] { $name } above what is normal
+}
 expected-range = expected { $range }
 found-at = found { $at }
 confidence = Confidence in the cause

@@ -11,6 +11,11 @@ anomaly-title = { $direction ->
     [down] { $name }: por debajo de lo normal { $day_on }
    *[up] { $name }: por encima de lo normal { $day_on }
 }
+anomaly-alert = Crear una alerta
+anomaly-alert-name = { $direction ->
+    [down] { $name }: por debajo de lo normal
+   *[up] { $name }: por encima de lo normal
+}
 expected-range = se esperaba { $range }
 found-at = encontrada: { $at }
 confidence = Confianza en la causa

@@ -11,6 +11,11 @@ anomaly-title = { $direction ->
     [down] { $name }: abaixo do normal { $day_on }
    *[up] { $name }: acima do normal { $day_on }
 }
+anomaly-alert = Criar um alerta
+anomaly-alert-name = { $direction ->
+    [down] { $name }: abaixo do normal
+   *[up] { $name }: acima do normal
+}
 expected-range = esperava-se { $range }
 found-at = encontrada: { $at }
 confidence = Confiança na causa

@@ -4,6 +4,7 @@ use domain::{
     freshness::Dated,
     metric_days::{Expected, JudgedDay},
     metrics::Metric,
+    notes::Note,
     periods::{days, shifted},
     profit::DayRange,
 };
@@ -13,7 +14,7 @@ use super::{MOST_DAYS, Source};
 use crate::{
     pages::{
         anomalies::{expected, told},
-        days::{decimal, labels, mark, range_of, tick},
+        days::{decimal, labels, mark, range_of, remarks, tick},
         figures, panel,
     },
     parts::chart::{Line, Name, Scale, Series},
@@ -23,14 +24,20 @@ use crate::{
     },
 };
 
-pub fn panel(source: &Source<'_>, metric: Metric, around: DayRange, judged: &Dated<Vec<JudgedDay>>) -> Chart {
+pub fn panel(
+    source: &Source<'_>,
+    metric: Metric,
+    around: DayRange,
+    judged: &Dated<Vec<JudgedDay>>,
+    notes: &[Note],
+) -> Chart {
     let Source { writer, api, .. } = *source;
     let known = days(DayRange { first: around.first, last: shifted(writer.today(), -1) });
     let path = format!("/api/v1/metrics?metric={metric}&days={}", known.clamp(1, MOST_DAYS.1));
     let mut foot = panel::foot(writer, &judged.freshness, vec![writer.say("how-band")], &path, true, api);
     foot.table = Some(table(source, metric, around, &judged.found));
     let drawn = if judged.found.iter().any(|day| day.observed.is_some()) {
-        Drawn::Line(Box::new(line(source, metric, around, &judged.found)))
+        Drawn::Line(Box::new(line(source, metric, around, &judged.found, notes)))
     } else {
         Drawn::Empty { title: writer.say("no-days"), what: writer.say("no-days-what"), acts: vec![] }
     };
@@ -38,7 +45,7 @@ pub fn panel(source: &Source<'_>, metric: Metric, around: DayRange, judged: &Dat
     Chart { title: writer.message("metric-around").text("name", name).say(), drawn, foot }
 }
 
-fn line(source: &Source<'_>, metric: Metric, around: DayRange, judged: &[JudgedDay]) -> Line {
+fn line(source: &Source<'_>, metric: Metric, around: DayRange, judged: &[JudgedDay], notes: &[Note]) -> Line {
     let writer = source.writer;
     let dates: Vec<Date> = (0..days(around)).map(|by| shifted(around.first, by)).collect();
     let all: Vec<Option<&JudgedDay>> =
@@ -68,7 +75,7 @@ fn line(source: &Source<'_>, metric: Metric, around: DayRange, judged: &[JudgedD
         scale,
         days: labels(writer, &dates),
         marks: marks.collect(),
-        remarks: vec![],
+        remarks: remarks(writer, notes, &dates),
         is_open: false,
         key: [Some(called), None, high.iter().any(Option::is_some).then(|| writer.say("line-expected")), None],
         before: values.iter().map(|_| None).collect(),
