@@ -9,7 +9,9 @@ mod stories;
 mod told;
 
 pub use choice::{Chosen, MOST_TOLD, choose};
-pub use facts::{CriticalItem, Facts, InsightSource, SegmentFact, StaleShop, Stored, StoryFact};
+pub use facts::{
+    CommentsWaiting, CriticalItem, Facts, InsightSource, PATIENCE, SegmentFact, StaleShop, Stored, StoryFact,
+};
 pub use rules::draft;
 #[cfg(test)]
 pub(crate) use rules::tests::say_all;
@@ -55,6 +57,7 @@ text_enum!(
         Customers = "customers",
         Pricing = "pricing",
         Integrations = "integrations",
+        Social = "social",
     }
 );
 

@@ -184,7 +184,7 @@ pub struct ListParams {
     /// `low`, `medium`, `high` or `critical`.
     #[param(value_type = names::SeverityName, inline, required = false)]
     severity: Option<Severity>,
-    /// `ads`, `churn_risk`, `inventory`, `profit`, `revenue`, `customers`, `pricing` or `integrations`.
+    /// `ads`, `churn_risk`, `inventory`, `profit`, `revenue`, `customers`, `pricing`, `integrations` or `social`.
     #[param(value_type = names::CategoryName, inline, required = false)]
     category: Option<Category>,
     /// Also those that are not told unasked, which have `told: false`.

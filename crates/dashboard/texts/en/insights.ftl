@@ -26,4 +26,5 @@ category-revenue = Revenue
 category-customers = Customers
 category-pricing = Prices
 category-integrations = Connections
+category-social = Comments
 how-insights = At most seven are open at once, those with most at stake. One event is told once, however many figures it moved.

@@ -26,4 +26,5 @@ category-revenue = Receita
 category-customers = Clientes
 category-pricing = Preços
 category-integrations = Conexões
+category-social = Comentários
 how-insights = No máximo sete ficam abertas ao mesmo tempo, as que têm mais em jogo. Um evento é contado uma vez, por mais números que tenha mexido.

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use rust_decimal::Decimal;
-use time::OffsetDateTime;
+use time::{Duration, OffsetDateTime};
 
 use super::KnownTexts;
 use crate::{
@@ -47,6 +47,19 @@ pub struct CriticalItem {
     pub units_sold_30d: i64,
 }
 
+/// Comments, but for praise and spam, that have waited for an answer for longer than [`PATIENCE`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CommentsWaiting {
+    pub comments: i64,
+    /// Of them complaints.
+    pub complaints: i64,
+    /// Since when the first of them has waited.
+    pub since: OffsetDateTime,
+}
+
+/// How long a customer may wait for an answer before it is worth telling.
+pub const PATIENCE: Duration = Duration::DAY;
+
 /// A story that is kept, without its anomalies.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoryFact {
@@ -64,6 +77,8 @@ pub struct Stored {
     pub reorders: i64,
     pub segments: Vec<SegmentFact>,
     pub stale_shops: Vec<StaleShop>,
+    /// As of the moment; `None` where nobody has waited for so long.
+    pub waiting: Option<CommentsWaiting>,
 }
 
 /// Everything that the rules look at.
@@ -77,7 +92,7 @@ pub struct Facts {
 #[cfg_attr(feature = "mock", mockall::automock)]
 #[async_trait]
 pub trait InsightSource: Send + Sync {
-    /// The results of the other jobs: the stories of the days `news`, the rest as it stands; shops are stale as of `now`.
+    /// The results of the other jobs: the stories of the days `news`, the rest as it stands; shops are stale, and customers have waited, as of `now`.
     async fn stored(&self, account: AccountId, news: DayRange, now: OffsetDateTime) -> Result<Stored, StoreError>;
     /// What a model worded of what is open, and what is [left alone](super::is_left_alone) at `now`.
     async fn worded(&self, account: AccountId, now: OffsetDateTime) -> Result<KnownTexts, StoreError>;

@@ -4,7 +4,7 @@ use rust_decimal::Decimal;
 
 use super::{
     Category, Draft, Severity, choice,
-    facts::{CriticalItem, Facts, StaleShop},
+    facts::{CommentsWaiting, CriticalItem, Facts, StaleShop},
     news, stories,
     told::{Kind, Told, Value},
 };
@@ -40,6 +40,7 @@ pub fn draft(facts: &Facts) -> Vec<Draft> {
     drafts.extend(running_out(&stored.critical));
     drafts.extend(reorders(stored.reorders));
     drafts.extend(churn(facts));
+    drafts.extend(stored.waiting.map(comments_waiting));
     drafts.extend(stored.stale_shops.iter().map(stale_shop));
     choice::rank(&mut drafts, usual_day(days));
     drafts
@@ -190,6 +191,16 @@ fn churn(facts: &Facts) -> Option<Draft> {
         .with("segment", Value::Names(vec![Segment::AtRisk.to_string()]));
     let severity = if share >= NOTABLE_CHANGE { Severity::High } else { Severity::Medium };
     Some(Draft::new("churn:at_risk", severity, Category::ChurnRisk, told))
+}
+
+fn comments_waiting(waiting: CommentsWaiting) -> Draft {
+    let CommentsWaiting { comments, complaints, since } = waiting;
+    let told = Told::new(Kind::CommentsWaiting)
+        .with("comments", count(comments))
+        .with("complaints", count(complaints))
+        .with("day", Value::Date(since.date()));
+    let severity = if complaints > 0 { Severity::High } else { Severity::Medium };
+    Draft::new("social:waiting", severity, Category::Social, told)
 }
 
 fn stale_shop(stale: &StaleShop) -> Draft {

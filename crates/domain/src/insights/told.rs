@@ -31,6 +31,7 @@ text_enum!(
         RunningOut = "running_out",
         Reorders = "reorders",
         CustomersAtRisk = "customers_at_risk",
+        CommentsWaiting = "comments_waiting",
         StaleShop = "stale_shop",
     }
 );

@@ -99,6 +99,22 @@ insight-customers-at-risk =
     .action = Write to the customers at risk.
     .impact = { $revenue } of past sales came from them
 
+insight-comments-waiting =
+    .title = { $comments_n ->
+        [one] { $comments } comment has waited for an answer for more than a day
+       *[other] { $comments } comments have waited for an answer for more than a day
+    }
+    .body = { $complaints_n ->
+        [0] The oldest has waited since { $day } (UTC). There is no complaint among them.
+        [one] The oldest has waited since { $day } (UTC). { $complaints } of them is a complaint.
+       *[other] The oldest has waited since { $day } (UTC). { $complaints } of them are complaints.
+    }
+    .action = Answer them, the complaints first.
+    .impact = { $comments_n ->
+        [one] { $comments } person is without an answer
+       *[other] { $comments } people are without an answer
+    }
+
 insight-stale-shop =
     .title = No data from { $shop } since { $day }
     .body = The { platform } shop { $shop } was last synced { $day_on } (UTC).

@@ -99,6 +99,22 @@ insight-customers-at-risk =
     .action = Escriba a los clientes en riesgo.
     .impact = { $revenue } de las ventas pasadas vinieron de ellos
 
+insight-comments-waiting =
+    .title = { $comments_n ->
+        [one] { $comments } comentario espera respuesta desde hace más de un día
+       *[other] { $comments } comentarios esperan respuesta desde hace más de un día
+    }
+    .body = { $complaints_n ->
+        [0] El más antiguo espera desde el { $day } (UTC). No hay ninguna queja entre ellos.
+        [one] El más antiguo espera desde el { $day } (UTC). { $complaints } de ellos es una queja.
+       *[other] El más antiguo espera desde el { $day } (UTC). { $complaints } de ellos son quejas.
+    }
+    .action = Respóndalos, primero las quejas.
+    .impact = { $comments_n ->
+        [one] { $comments } persona está sin respuesta
+       *[other] { $comments } personas están sin respuesta
+    }
+
 insight-stale-shop =
     .title = Sin datos de { $shop } desde el { $day }
     .body = La tienda { $shop } de { platform } se sincronizó por última vez { $day_on } (UTC).

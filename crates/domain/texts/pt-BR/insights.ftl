@@ -99,6 +99,22 @@ insight-customers-at-risk =
     .action = Escreva para os clientes em risco.
     .impact = { $revenue } das vendas passadas vieram deles
 
+insight-comments-waiting =
+    .title = { $comments_n ->
+        [one] { $comments } comentário espera resposta há mais de um dia
+       *[other] { $comments } comentários esperam resposta há mais de um dia
+    }
+    .body = { $complaints_n ->
+        [0] O mais antigo espera desde { $day } (UTC). Não há nenhuma reclamação entre eles.
+        [one] O mais antigo espera desde { $day } (UTC). { $complaints } deles é uma reclamação.
+       *[other] O mais antigo espera desde { $day } (UTC). { $complaints } deles são reclamações.
+    }
+    .action = Responda-os, primeiro as reclamações.
+    .impact = { $comments_n ->
+        [one] { $comments } pessoa está sem resposta
+       *[other] { $comments } pessoas estão sem resposta
+    }
+
 insight-stale-shop =
     .title = Sem dados de { $shop } desde { $day }
     .body = A última sincronização da loja { $shop } ({ platform }) foi { $day_on } (UTC).

@@ -7,7 +7,8 @@ use domain::{
     customers::Segment,
     daily::Dimension,
     insights::{
-        self, Category, Draft, InsightSource, InsightStore, InsightWriter, SegmentFact, Severity, Told, Worded, Wording,
+        self, Category, CommentsWaiting, Draft, InsightSource, InsightStore, InsightWriter, SegmentFact, Severity,
+        Told, Worded, Wording,
     },
     jobs::{JobName, JobStore, WriteOutcome},
     language::Language,
@@ -370,6 +371,17 @@ async fn facts_are_the_accounts_own_and_the_newest() {
             .await
             .unwrap();
     }
+    let waiting = "WITH profile AS (
+            INSERT INTO social_accounts (account_id, channel, external_id, connected_at)
+            VALUES ($1, 'instagram', '7', now()) RETURNING id)
+        INSERT INTO conversations (account_id, channel, external_id, social_account_id, category, status, snoozed_until,
+            position, messages_count, waiting_since, created_at, updated_at)
+        SELECT $1, 'instagram', n::text, profile.id, category, status, CASE status WHEN 'snoozed' THEN now() END, n, 1,
+            $2::timestamptz - hours * interval '1 hour', now(), now()
+        FROM profile, (VALUES (1, 25, 'complaint', 'open'), (2, 49, NULL, 'open'), (3, 26, 'price_question', 'open'),
+            (4, 23, 'complaint', 'open'), (5, 99, 'spam', 'open'), (6, 99, 'praise', 'open'),
+            (7, 99, 'complaint', 'closed'), (8, 99, 'complaint', 'snoozed')) AS t (n, hours, category, status)";
+    db.sql.execute(waiting, &[&account.0, &NOW]).await.unwrap();
     let news = DayRange { first: date!(2026 - 02 - 23), last: date!(2026 - 03 - 01) };
     let stored = db.store.stored(account, news, NOW).await.unwrap();
     let mut found: Vec<_> = stored.stories.into_iter().map(|fact| fact.story).collect();
@@ -380,5 +392,8 @@ async fn facts_are_the_accounts_own_and_the_newest() {
     let shops: Vec<_> = stored.stale_shops.iter().map(|stale| stale.shop.as_str()).collect();
     assert_eq!(shops, ["stale.example"]);
     assert_eq!((stored.reorders, stored.critical.len()), (0, 0));
+    let waited = CommentsWaiting { comments: 3, complaints: 1, since: NOW - Duration::hours(49) };
+    assert_eq!(stored.waiting, Some(waited));
+    assert_eq!(db.store.stored(other, news, NOW).await.unwrap().waiting, None);
     assert_eq!(db.store.stored(other, news, NOW).await.unwrap().stories, []);
 }

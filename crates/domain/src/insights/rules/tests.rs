@@ -7,7 +7,7 @@ use time::{
 use super::{
     super::{
         Wording,
-        facts::{CriticalItem, SegmentFact, Stored, StoryFact},
+        facts::{CommentsWaiting, CriticalItem, SegmentFact, Stored, StoryFact},
         grounding,
     },
     *,
@@ -302,6 +302,17 @@ fn customers_at_risk_are_weighed_by_what_they_spent() {
 }
 
 #[test]
+fn complaints_that_wait_weigh_more_than_questions() {
+    let since = datetime!(2026-02-26 10:00 UTC);
+    let of = |complaints| {
+        let waiting = Some(CommentsWaiting { comments: 3, complaints, since });
+        draft(&facts(Stored { waiting, ..Stored::default() }))[0].clone()
+    };
+    assert_eq!((of(0).category, of(0).severity, of(1).severity), (Category::Social, Severity::Medium, Severity::High));
+    assert_eq!(fingerprints(&facts(Stored::default())), Vec::<String>::new());
+}
+
+#[test]
 fn every_stale_shop_is_a_situation_of_its_own() {
     let shop = |name: &str| StaleShop {
         provider: Platform::Shopify,
@@ -373,6 +384,11 @@ fn shops_with_everything() -> [Facts; 5] {
                 shop: "a.example.com".into(),
                 last_sync_at: datetime!(2026-02-01 10:00 UTC),
             }],
+            waiting: (many > 0).then(|| CommentsWaiting {
+                comments: many,
+                complaints: (many - 1) / 3,
+                since: datetime!(2026-02-26 10:00 UTC),
+            }),
         },
     };
     let dear = |day: &mut DayTotals| {
@@ -414,9 +430,9 @@ fn the_texts_of_the_catalogue_pass_the_check_of_models_texts() {
             }
             told += 1;
         }
-        // The stories, three of the periods, a stale shop; the stock and the customers of two shops; a record, a story and
-        // their week; and a rise.
-        assert_eq!(told, 3 * (14 * 4 + 3 + 1) + 2 * 4 + 3 + 1);
+        // The stories, three of the periods, a stale shop; the stock, the customers and the comments of two shops; a record,
+        // a story and their week; and a rise.
+        assert_eq!(told, 3 * (14 * 4 + 3 + 1) + 2 * 5 + 3 + 1);
     }
     assert!(refused.is_empty(), "{}", refused.join("\n"));
 }

@@ -3,13 +3,14 @@
 use async_trait::async_trait;
 use diesel::{
     prelude::*,
-    sql_types::{BigInt, Binary, Numeric, Text},
+    sql_types::{BigInt, Binary, Nullable, Numeric, Text, Timestamptz},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
     AccountId, StoreError,
     insights::{
-        CriticalItem, InsightSource, KnownTexts, SegmentFact, StaleShop, Stored, StoryFact, Text as KnownText, Wording,
+        CommentsWaiting, CriticalItem, InsightSource, KnownTexts, PATIENCE, SegmentFact, StaleShop, Stored, StoryFact,
+        Text as KnownText, Wording,
     },
     integrations::Integration,
     inventory,
@@ -67,6 +68,24 @@ impl TryFrom<SegmentRow> for SegmentFact {
     }
 }
 
+statement!(
+    /// Neither spam nor praise asks for an answer.
+    Waiting(account: i64 => BigInt, until: OffsetDateTime => Timestamptz) -> WaitingRow = "
+    SELECT count(*) AS comments, count(*) FILTER (WHERE category = 'complaint') AS complaints,
+        min(waiting_since) AS since
+    FROM conversations
+    WHERE account_id = $1 AND status = 'open' AND waiting_since < $2
+        AND coalesce(category, 'other') NOT IN ('spam', 'praise')"
+);
+
+row!(
+    struct WaitingRow {
+        comments: i64 => BigInt,
+        complaints: i64 => BigInt,
+        since: Option<OffsetDateTime> => Nullable<Timestamptz>,
+    }
+);
+
 /// The rows that the facts come from, read in one transaction.
 struct Rows {
     stories: Vec<StoryRow>,
@@ -74,13 +93,15 @@ struct Rows {
     reorders: i64,
     segments: Vec<SegmentRow>,
     shops: Vec<IntegrationRow>,
+    waiting: WaitingRow,
 }
 
 #[async_trait]
 impl InsightSource for Store {
     async fn stored(&self, account: AccountId, news: DayRange, now: OffsetDateTime) -> Result<Stored, StoreError> {
-        let rows = self.job_transaction(async |connection| read(connection, account, news).await).await?;
-        let Rows { stories, critical, reorders, segments, shops } = rows;
+        let rows = self.job_transaction(async |connection| read(connection, account, news, now).await).await?;
+        let Rows { stories, critical, reorders, segments, shops, waiting } = rows;
+        let WaitingRow { comments, complaints, since } = waiting;
         let shops = shops.into_iter().map(Integration::try_from).collect::<Result<Vec<_>, _>>()?;
         let mut stale_shops: Vec<_> = shops.into_iter().filter_map(|shop| StaleShop::of(shop, now)).collect();
         stale_shops.sort_unstable_by(|a, b| (a.provider.as_str(), &a.shop).cmp(&(b.provider.as_str(), &b.shop)));
@@ -90,6 +111,7 @@ impl InsightSource for Store {
             reorders,
             segments: segments.into_iter().map(SegmentFact::try_from).collect::<Result<_, _>>()?,
             stale_shops,
+            waiting: since.map(|since| CommentsWaiting { comments, complaints, since }),
         })
     }
 
@@ -107,7 +129,12 @@ impl InsightSource for Store {
     }
 }
 
-async fn read(connection: &mut AsyncPgConnection, account: AccountId, news: DayRange) -> QueryResult<Rows> {
+async fn read(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    news: DayRange,
+    now: OffsetDateTime,
+) -> QueryResult<Rows> {
     let critical = inventory_items::table
         .filter(inventory_items::account_id.eq(account.0))
         .filter(inventory_items::status.eq(inventory::Status::Critical.as_str()))
@@ -117,12 +144,14 @@ async fn read(connection: &mut AsyncPgConnection, account: AccountId, news: DayR
         .filter(reorder_suggestions::account_id.eq(account.0))
         .filter(reorder_suggestions::status.eq(reorder::Status::Pending.as_str()))
         .count();
+    let waiting = Waiting { account: account.0, until: now - PATIENCE };
     Ok(Rows {
         stories: stories::recent(connection, account, news).await?,
         critical: critical.load(connection).await?,
         reorders: reorders.get_result(connection).await?,
         segments: Segments { account: account.0 }.load(connection).await?,
         shops: integrations::all(connection, account).await?,
+        waiting: waiting.get_result(connection).await?,
     })
 }
 
