@@ -1,6 +1,7 @@
 //! Advertising networks: one folder each, and what they share.
 
 mod client;
+pub mod google_ads;
 pub mod meta;
 mod reached;
 mod rows;
