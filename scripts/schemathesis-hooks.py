@@ -46,9 +46,10 @@ def days_ago(value, most):
 
 def authorize(provider, body):
     """Each platform names a shop in its own way, or none."""
-    known = re.compile(r"^([a-z0-9][a-z0-9-]{0,60}\.myshopify\.com|(act_)?[0-9]{1,20})$")
+    known = re.compile(r"^([a-z0-9][a-z0-9-]{0,60}\.myshopify\.com|(act_)?[0-9]{1,20}|[0-9]{3}-[0-9]{3}-[0-9]{4})$")
     if body.get("shop") is None or known.match(str(body["shop"])):
-        body["shop"] = {"shopify": "example.myshopify.com", "meta": "act_1234567890"}.get(provider)
+        shops = {"shopify": "example.myshopify.com", "meta": "act_1234567890", "google_ads": "123-456-7890"}
+        body["shop"] = shops.get(provider)
 
 
 def social_settings(body):

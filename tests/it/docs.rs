@@ -111,11 +111,11 @@ fn the_walks_through_the_architecture_name_files_that_exist() {
     }
 }
 
-/// The marks in the code of a platform, by the name of their file.
+/// The marks in the code of a platform (`shops/shopify`), by the name of their file.
 fn unverified(platform: &str) -> BTreeMap<String, usize> {
-    let folder = root().join("crates/connectors/src/shops");
-    let own = fs::read_dir(folder.join(platform)).unwrap().map(|entry| entry.unwrap().path());
-    let files = own.chain([folder.join(format!("{platform}.rs"))]).filter(|path| path.is_file());
+    let folder = root().join("crates/connectors/src").join(platform);
+    let own = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+    let files = own.chain([folder.with_extension("rs")]).filter(|path| path.is_file());
     let marks = files.map(|file| {
         let name = file.file_name().unwrap().to_string_lossy().into_owned();
         (name, fs::read_to_string(file).unwrap().matches("Unverified: ").count())
@@ -125,8 +125,9 @@ fn unverified(platform: &str) -> BTreeMap<String, usize> {
 
 #[test]
 fn what_is_unverified_of_a_platform_is_in_its_page() {
-    for platform in ["shopify", "tiendanube", "mercadolibre"] {
-        let page = fs::read_to_string(root().join(format!("docs/integrations/{platform}.md"))).unwrap();
+    for platform in ["shops/shopify", "shops/tiendanube", "shops/mercadolibre", "ads/meta", "ads/google_ads"] {
+        let page = platform.split_once('/').unwrap().1.replace('_', "-");
+        let page = fs::read_to_string(root().join(format!("docs/integrations/{page}.md"))).unwrap();
         let mut named: BTreeMap<String, usize> = BTreeMap::new();
         for cell in page.lines().filter_map(|line| line.strip_suffix(" |")?.rsplit_once("| ")).map(|(_, cell)| cell) {
             let file = cell.split('`').find(|code| code.ends_with(".rs"));

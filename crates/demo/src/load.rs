@@ -209,6 +209,7 @@ async fn connect(
         Platform::Tiendanube => &["read_orders", "read_products", "read_customers"],
         Platform::Mercadolibre => &["read", "offline_access"],
         Platform::Meta => &["ads_read"],
+        Platform::GoogleAds => &["https://www.googleapis.com/auth/adwords"],
     };
     let connection = Connection {
         provider,

@@ -18,7 +18,10 @@ use domain::{
 use secrecy::SecretString;
 
 use crate::{
-    ads::meta::{Meta, MetaArgs},
+    ads::{
+        google_ads::{GoogleAds, GoogleAdsArgs},
+        meta::{Meta, MetaArgs},
+    },
     gateway::{Gateway, GatewayConfig},
     llm::{Fault, Provider, server},
     shops::{
@@ -95,6 +98,11 @@ pub enum DevCommand {
         after_help = "What can be done to it stands in crates/devtools/src/shops.rs and ads/meta.rs.\n\nExample:\n  api dev meta --at 127.0.0.1:8095\n  BAS_META_ADS_BASE_URL=http://127.0.0.1:8095 BAS_META_CLIENT_ID=1234 BAS_META_CLIENT_SECRET=dev-secret api up"
     )]
     Meta(MetaArgs),
+    /// Runs a Google Ads with one person who has an ad account, and grants access at once
+    #[command(
+        after_help = "What can be done to it stands in crates/devtools/src/shops.rs and ads/google_ads.rs.\n\nExample:\n  api dev google-ads --at 127.0.0.1:8096\n  BAS_GOOGLE_ADS_BASE_URL=http://127.0.0.1:8096 BAS_GOOGLE_ADS_CLIENT_ID=1234 BAS_GOOGLE_ADS_CLIENT_SECRET=dev-secret api up"
+    )]
+    GoogleAds(GoogleAdsArgs),
 }
 
 #[derive(Debug, Args)]
@@ -238,6 +246,10 @@ pub async fn run(
         }
         DevCommand::Meta(arguments) => {
             let (at, network) = (arguments.at, Meta::new(arguments.config()));
+            serve(at, |listener| network.server(listener), stopped).await
+        }
+        DevCommand::GoogleAds(arguments) => {
+            let (at, network) = (arguments.at, GoogleAds::new(arguments.config()));
             serve(at, |listener| network.server(listener), stopped).await
         }
     }

@@ -36,6 +36,8 @@ pub mod platform {
             Mercadolibre = "mercadolibre",
             /// An advertising network: no goods are sold there.
             Meta = "meta",
+            /// Another one.
+            GoogleAds = "google_ads",
         }
     );
 
@@ -50,7 +52,7 @@ pub mod platform {
         pub const fn is_shop(self) -> bool {
             match self {
                 Self::Shopify | Self::Tiendanube | Self::Mercadolibre => true,
-                Self::Meta => false,
+                Self::Meta | Self::GoogleAds => false,
             }
         }
 
@@ -68,7 +70,7 @@ pub mod platform {
         pub const fn returns_fees(self) -> bool {
             match self {
                 Self::Mercadolibre => true,
-                Self::Shopify | Self::Tiendanube | Self::Meta => false,
+                Self::Shopify | Self::Tiendanube | Self::Meta | Self::GoogleAds => false,
             }
         }
 
@@ -76,7 +78,7 @@ pub mod platform {
         pub const fn knows_costs(self) -> bool {
             match self {
                 Self::Shopify | Self::Tiendanube => true,
-                Self::Mercadolibre | Self::Meta => false,
+                Self::Mercadolibre | Self::Meta | Self::GoogleAds => false,
             }
         }
 
@@ -84,7 +86,7 @@ pub mod platform {
         pub const fn copies_of(self) -> Option<Self> {
             match self {
                 Self::Tiendanube => Some(Self::Mercadolibre),
-                Self::Shopify | Self::Mercadolibre | Self::Meta => None,
+                Self::Shopify | Self::Mercadolibre | Self::Meta | Self::GoogleAds => None,
             }
         }
     }

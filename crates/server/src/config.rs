@@ -182,6 +182,18 @@ settings! {
     pub meta_client_secret: Option<SecretString> = None;
     /// A stand-in on this machine instead of Facebook and its Marketing API.
     pub meta_ads_base_url: String = String::new();
+    /// The app as Google knows it, for Google Ads; empty: no ad account there can be connected.
+    #[serde(deserialize_with = "name_text")]
+    pub google_ads_client_id: String = String::new();
+    /// Its secret.
+    pub google_ads_client_secret: Option<SecretString> = None;
+    /// Sent with every call; Google ignores it since 2026-09-09.
+    pub google_ads_developer_token: Option<SecretString> = None;
+    /// Number of the manager account that ad accounts are reached through; empty: who agrees reaches them directly.
+    #[serde(deserialize_with = "name_text")]
+    pub google_ads_manager_id: String = String::new();
+    /// A stand-in on this machine instead of Google.
+    pub google_ads_base_url: String = String::new();
     /// The secret of the app at Meta, which signs hooks; without it no hook of Instagram or Facebook is taken.
     pub meta_app_secret: Option<SecretString> = None;
     /// The token that the subscription of hooks at Meta is confirmed with.
@@ -303,6 +315,8 @@ impl Config {
             ("tiendanube_previous_secret", &self.tiendanube_previous_secret),
             ("mercadolibre_client_secret", &self.mercadolibre_client_secret),
             ("meta_client_secret", &self.meta_client_secret),
+            ("google_ads_client_secret", &self.google_ads_client_secret),
+            ("google_ads_developer_token", &self.google_ads_developer_token),
             ("meta_app_secret", &self.meta_app_secret),
             ("meta_verify_token", &self.meta_verify_token),
         ];
@@ -485,6 +499,8 @@ mod tests {
             "tiendanube_previous_secret",
             "mercadolibre_client_secret",
             "meta_client_secret",
+            "google_ads_client_secret",
+            "google_ads_developer_token",
             "meta_app_secret",
             "meta_verify_token",
         ];

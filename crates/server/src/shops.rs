@@ -8,7 +8,10 @@ use app::{
     shops::{Connector, Connectors, Ports, connect::ConnectService, inbox::HookWorker, sync::Syncer},
 };
 use connectors::{
-    ads::meta::{Meta, MetaConfig},
+    ads::{
+        google_ads::{self, Addresses, GoogleAds, GoogleAdsConfig},
+        meta::{Meta, MetaConfig},
+    },
     shops::{
         AppCredentials,
         mercadolibre::{Limits, Mercadolibre, MercadolibreConfig},
@@ -31,9 +34,14 @@ const MERCADOLIBRE_API: &str = "https://api.mercadolibre.com";
 const META_API: &str = "https://graph.facebook.com";
 const META_LOGIN: &str = "https://www.facebook.com";
 
+/// Where the Google Ads API is, where people log in to grant access, and where tokens are given.
+const GOOGLE_ADS_API: &str = "https://googleads.googleapis.com";
+const GOOGLE_LOGIN: &str = "https://accounts.google.com";
+const GOOGLE_TOKENS: &str = "https://oauth2.googleapis.com";
+
 /// The platforms that this service has an app with.
 pub fn connectors(config: &Config) -> anyhow::Result<Connectors> {
-    let platforms = [shopify(config)?, tiendanube(config)?, mercadolibre(config)?, meta(config)?];
+    let platforms = [shopify(config)?, tiendanube(config)?, mercadolibre(config)?, meta(config)?, google_ads(config)?];
     Ok(Connectors::new(platforms.into_iter().flatten()))
 }
 
@@ -103,6 +111,27 @@ fn meta(config: &Config) -> anyhow::Result<Option<Connector>> {
     let login_url = own.map_or_else(|| Url::parse(META_LOGIN), Ok)?;
     let meta = Arc::new(Meta::new(MetaConfig { app, api_url, login_url })?);
     Ok(Some(Connector { auth: meta.clone(), reader: meta, verifier: None, is_stand_in }))
+}
+
+fn google_ads(config: &Config) -> anyhow::Result<Option<Connector>> {
+    let (id, secret) = (&config.google_ads_client_id, config.google_ads_client_secret.as_ref());
+    let Some(app) = app("google_ads", id, secret, None)? else { return Ok(None) };
+    let own = stand_in("google_ads_base_url", &config.google_ads_base_url)?;
+    let is_stand_in = own.is_some();
+    let at = |address| own.clone().map_or_else(|| Url::parse(address), Ok);
+    let manager = match config.google_ads_manager_id.trim() {
+        "" => None,
+        given => Some(
+            google_ads::customer_number(given).context("google_ads_manager_id is no number such as 123-456-7890")?,
+        ),
+    };
+    let google_ads = Arc::new(GoogleAds::new(GoogleAdsConfig {
+        app,
+        developer_token: config.google_ads_developer_token.clone(),
+        manager,
+        addresses: Addresses { api: at(GOOGLE_ADS_API)?, login: at(GOOGLE_LOGIN)?, tokens: at(GOOGLE_TOKENS)? },
+    })?);
+    Ok(Some(Connector { auth: google_ads.clone(), reader: google_ads, verifier: None, is_stand_in }))
 }
 
 /// The app on a platform; `None`: there is none, and no shop there can be connected.

@@ -3,9 +3,12 @@
 use reqwest::Method;
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
-use time::{Date, OffsetDateTime};
 
-use super::{platform::Platform, rig::Rig};
+use super::{
+    advertising::{Ads, day, happens},
+    platform::Platform,
+    rig::Rig,
+};
 use crate::service::run;
 
 /// Days that the ad account goes back: some windows of a history.
@@ -16,68 +19,8 @@ const SLOW: u64 = 40;
 const AD: u64 = 23_870_000;
 const CAMPAIGN: u64 = 23_850_000;
 
-/// The day `back` days ago, by the clock of the ad account ([`zone`](super::platform::zone)).
-fn day(back: i64) -> Date {
-    (OffsetDateTime::now_utc() - time::Duration::hours(2)).date() - time::Duration::days(back)
-}
-
-/// Sums of a day as a text, in which amounts are equal however many zeros end them.
-fn sums(day: &str, of: &Value) -> String {
-    let amount = |name: &str| {
-        let text = of[name].as_str().map_or_else(|| of[name].to_string(), str::to_owned);
-        text.parse::<Decimal>().unwrap().normalize()
-    };
-    let counts = ["impressions", "clicks", "purchases"].map(|name| of[name].as_i64().unwrap());
-    format!("{day} {} {} {counts:?}", amount("spend"), amount("revenue"))
-}
-
-/// What the answers say of each day.
-async fn told(rig: &Rig) -> Vec<String> {
-    let mut all = Vec::new();
-    for back in [180, 90, 0] {
-        let (from, to) = (day(back + 89), day(back));
-        let path = format!("/api/v1/ads?level=account&group=day&platform=meta&from={from}&to={to}&limit=200");
-        let answer = rig.service.process.json(&path, &rig.key).await;
-        let days = answer["data"].as_array().unwrap().iter().rev();
-        all.extend(days.map(|row| sums(row["date"].as_str().unwrap(), row)));
-    }
-    all
-}
-
-/// What it says in the network's books.
-async fn ledger(rig: &Rig) -> Vec<String> {
-    let ledger = rig.platform().ask("ledger").await;
-    ledger["days"].as_object().unwrap().iter().map(|(day, of)| sums(day, of)).collect()
-}
-
-async fn compare(rig: &Rig) {
-    assert_eq!(told(rig).await, ledger(rig).await);
-}
-
-/// Waits until the history was read, and what is read beside it.
-async fn wait_for_all(rig: &Rig, id: i64) {
-    let sql = rig.service.db.client().await.unwrap();
-    let created = day(DAYS.into()).to_string();
-    rig.wait(id, |connection| connection["backfilled_from"].as_str().is_some_and(|from| from[..10] <= *created)).await;
-    rig.until("the newest days are read", async || {
-        let read = "SELECT count(*) FROM sync_streams WHERE stream = 'ads' AND cursor_at > now() - interval '1 hour'";
-        sql.query_one(read, &[]).await.unwrap().get::<_, i64>(0) == 1
-    })
-    .await;
-}
-
-/// Has all read again that may still change, as on the next day.
-async fn next_day(rig: &Rig, id: i64) {
-    let sql = rig.service.db.client().await.unwrap();
-    let yesterday = "UPDATE sync_streams SET cursor_at = cursor_at - interval '1 day' WHERE stream = 'ads'";
-    assert_eq!(sql.execute(yesterday, &[]).await.unwrap(), 1);
-    rig.sync(id).await;
-    wait_for_all(rig, id).await;
-}
-
-async fn happens(rig: &Rig, what: Value) {
-    rig.platform().happens("act", &what).await;
-}
+/// The network, as lists of ads name it.
+const ADS: Ads = Ads { platform: "meta", days: DAYS };
 
 #[tokio::test]
 async fn advertising_is_what_the_network_says_also_after_it_was_corrected() {
@@ -93,8 +36,8 @@ async fn advertising_is_what_the_network_says_also_after_it_was_corrected() {
     run(&mut import());
 
     let id = rig.connect().await;
-    wait_for_all(&rig, id).await;
-    compare(&rig).await;
+    ADS.wait_for_all(&rig, id).await;
+    ADS.compare(&rig).await;
     let connection = rig.connection(id).await;
     assert_eq!((&connection["provider"], &connection["shop"]), (&json!("meta"), &json!("act_1048576")));
 
@@ -103,8 +46,8 @@ async fn advertising_is_what_the_network_says_also_after_it_was_corrected() {
     happens(&rig, json!({"action": "withdraw", "ad": AD + 1, "day": day(27)})).await;
     happens(&rig, json!({"action": "rename", "campaign": CAMPAIGN, "name": "Kettles"})).await;
     happens(&rig, json!({"action": "archive", "ad": AD})).await;
-    next_day(&rig, id).await;
-    compare(&rig).await;
+    ADS.next_day(&rig, id).await;
+    ADS.compare(&rig).await;
     let campaigns = rig.service.process.json("/api/v1/ads?level=campaign&platform=meta&days=90", &rig.key).await;
     let of = |id: u64| {
         let id = json!(id.to_string());
@@ -124,7 +67,7 @@ async fn advertising_is_what_the_network_says_also_after_it_was_corrected() {
     assert!(String::from_utf8_lossy(&printed.stdout).contains("1 refused"), "{printed:?}");
     let said = std::fs::read_to_string(file.with_extension("csv.rejects.csv")).unwrap();
     assert!(said.contains("Meta Ads is connected, and itself told of"), "{said}");
-    compare(&rig).await;
+    ADS.compare(&rig).await;
 }
 
 #[tokio::test]
@@ -135,8 +78,8 @@ async fn advertising_is_read_whatever_the_network_refuses() {
     platform.fails("report_fails", 1, 0).await;
     let id = rig.connect().await;
     platform.fails("throttle", 2, 1).await;
-    wait_for_all(&rig, id).await;
-    compare(&rig).await;
+    ADS.wait_for_all(&rig, id).await;
+    ADS.compare(&rig).await;
     let runs = rig.service.process.json(&format!("/api/v1/integrations/{id}/runs"), &rig.key).await;
     assert!(runs["data"].as_array().unwrap().iter().all(|run| run["state"] == "done"), "{runs}");
 
@@ -145,7 +88,7 @@ async fn advertising_is_read_whatever_the_network_refuses() {
     rig.wait(id, |connection| connection["last_error"]["code"] == "unreachable").await;
     assert_eq!(rig.connection(id).await["status"], "connected");
     rig.sync(id).await;
-    compare(&rig).await;
+    ADS.compare(&rig).await;
 }
 
 #[tokio::test]
@@ -159,15 +102,15 @@ async fn advertising_is_read_however_often_the_service_is_killed() {
         rig.kill().await;
     }
     rig.platform().fails_no_more().await;
-    wait_for_all(&rig, id).await;
-    compare(&rig).await;
+    ADS.wait_for_all(&rig, id).await;
+    ADS.compare(&rig).await;
 }
 
 #[tokio::test]
 async fn a_token_that_died_asks_for_a_new_connection_which_reads_on() {
     let rig = Rig::start(Platform::meta(DAYS, 1, "EUR")).await;
     let id = rig.connect().await;
-    wait_for_all(&rig, id).await;
+    ADS.wait_for_all(&rig, id).await;
     rig.platform().fails("revoke", 1, 0).await;
     happens(&rig, json!({"action": "attribute", "ad": AD, "day": day(9), "purchases": 1, "revenue": "7.01"})).await;
     rig.ask_for_last_sync(id).await;
@@ -175,11 +118,11 @@ async fn a_token_that_died_asks_for_a_new_connection_which_reads_on() {
     assert_eq!(ended["revoke_reason"], "token_expired");
 
     assert_eq!(rig.connect().await, id, "the same connection again");
-    next_day(&rig, id).await;
-    compare(&rig).await;
+    ADS.next_day(&rig, id).await;
+    ADS.compare(&rig).await;
     let answer = rig.service.process.request(Method::DELETE, &format!("/api/v1/integrations/{id}"));
     assert_eq!(answer.bearer_auth(&rig.key).send().await.unwrap().status(), 200);
-    compare(&rig).await;
+    ADS.compare(&rig).await;
 }
 
 #[tokio::test]

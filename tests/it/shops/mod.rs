@@ -2,7 +2,9 @@
 //! platforms' ledgers say, to the cent.
 
 mod ads;
+mod advertising;
 mod changes;
+mod google_ads;
 mod history;
 mod kills;
 mod ledger;

@@ -117,6 +117,15 @@ impl Platform {
         Self { currency: "EUR", history_days: 0, ..platform }
     }
 
+    /// A Google Ads with one ad account, of these days, and what else is said.
+    pub fn google_ads(days: u16, more: &[&str]) -> Self {
+        let days = days.to_string();
+        // Small pages, so that a window has several.
+        let arguments = [&["--days", &days, "--page-rows", "100", "--redirect-uri", REDIRECT], more].concat();
+        let platform = Self::run("google_ads", &arguments, ("1234", "GOOGLE_ADS_BASE_URL"), &[]);
+        Self { history_days: 0, ..platform }
+    }
+
     fn start(name: &'static str, orders: u32, arguments: &[&str], client_id: &str, deeds: &'static [Deed]) -> Self {
         let orders = orders.to_string();
         let arguments = [&["--unlimited", "--days", "300", "--orders", &orders], arguments].concat();
@@ -133,7 +142,16 @@ impl Platform {
         let folder = tempfile::tempdir().unwrap();
         let mut command = api("", &folder);
         command
-            .args(["dev", name, "--at", "127.0.0.1:0", "--timezone", zone(), "--client-secret", SECRET])
+            .args([
+                "dev",
+                &name.replace('_', "-"),
+                "--at",
+                "127.0.0.1:0",
+                "--timezone",
+                zone(),
+                "--client-secret",
+                SECRET,
+            ])
             .args(arguments);
         let process = Process::start(&mut command);
         let setting = |what: &str| format!("BAS_{}_{what}", name.to_uppercase());
@@ -164,6 +182,13 @@ impl Platform {
     /// Something happens on the platform.
     pub async fn happens(&self, path: &str, what: &Value) -> Value {
         self.tell(Method::POST, path, what).await
+    }
+
+    /// Something happens, where there is anything that it can happen to.
+    pub async fn tries(&self, path: &str, what: &Value) {
+        let request = self.process.request(Method::POST, &format!("/_stub/{path}")).json(what);
+        let status = request.send().await.unwrap().status();
+        assert!(status.is_success() || status == 404, "{path} {what}: {status}");
     }
 
     /// The next hooks, or answers, go wrong.

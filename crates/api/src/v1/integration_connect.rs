@@ -29,11 +29,12 @@ use crate::{
 #[derive(Deserialize, Validate, ToSchema)]
 #[schema(as = NewAuthorization)]
 pub struct NewAuthorization {
-    /// The shop's host name, which Shopify has to know, or the number of Meta's ad account, where who agrees has several.
+    /// The shop's host name, which Shopify has to know, or the number of the ad account on Meta or Google, where who agrees has
+    /// several.
     #[validate(length(max = 255, message = "must have at most 255 characters"))]
     #[schema(
         max_length = 255,
-        pattern = "^([a-z0-9][a-z0-9-]{0,60}\\.myshopify\\.com|(act_)?[0-9]{1,20})$",
+        pattern = "^([a-z0-9][a-z0-9-]{0,60}\\.myshopify\\.com|(act_)?[0-9]{1,20}|[0-9]{3}-[0-9]{3}-[0-9]{4})$",
         example = "example.myshopify.com"
     )]
     shop: Option<String>,
@@ -166,7 +167,7 @@ impl From<AuthorizeFailure> for ApiError {
                 .param("shop"),
             AuthorizeFailure::Refused(AuthorizeError::InvalidShop) => Self::parameter(
                 "shop",
-                "must be the host name of a shop, such as example.myshopify.com, or the number of an ad account, such as act_1234567890",
+                "must be the host name of a shop, such as example.myshopify.com, or the number of an ad account, such as act_1234567890 or 123-456-7890",
             ),
             AuthorizeFailure::Refused(AuthorizeError::UnsupportedCountry) => Self::new(Code::ProviderNotConfigured)
                 .message("The platform has no site in the account's country, or the account says no country."),

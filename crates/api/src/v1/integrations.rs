@@ -41,7 +41,7 @@ pub(super) struct IntegrationBody {
     id: i64,
     #[schema(schema_with = names::provider)]
     provider: Platform,
-    /// Host name of the store, or the ad account, such as `act_1234567890`.
+    /// Host name of the store, or the ad account, such as `act_1234567890` or `1234567890`.
     #[schema(example = "demo.myshopify.com")]
     shop: String,
     /// Permissions on the provider's side.

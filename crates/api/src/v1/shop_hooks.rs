@@ -61,7 +61,9 @@ pub async fn receive(
         Err(refused) => return Err(refused.into()),
     };
     match provider {
-        Platform::Shopify | Platform::Tiendanube | Platform::Meta => mark_signed(&request, &state),
+        Platform::Shopify | Platform::Tiendanube | Platform::Meta | Platform::GoogleAds => {
+            mark_signed(&request, &state);
+        }
         Platform::Mercadolibre => admit_unsigned_hook(&request, address, &state).await?,
     }
     let inbox = state.inbox.clone();

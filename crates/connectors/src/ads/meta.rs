@@ -18,8 +18,7 @@ use domain::{
     imports::AdAccount,
     money::Currency,
     shops::{
-        Access, AdSpend, AdTiming, OrderBatch, ProductBatch, Purpose, ShopError, ShopInfo, ShopReader, ShopStream,
-        Timing, Window,
+        Access, AdSpend, OrderBatch, ProductBatch, Purpose, ShopError, ShopInfo, ShopReader, ShopStream, Timing, Window,
     },
 };
 use futures_util::{StreamExt, stream};
@@ -33,14 +32,11 @@ use self::{
     rows::Told,
     wire::Account,
 };
+use super::{HISTORY, timing};
 use crate::shops::{AppCredentials, calls::metered, http::Answer};
 
-/// How far back figures are kept: 37 months, less two weeks since the days are the ad account's.
-const HISTORY: Duration = Duration::days(1_110);
 /// Purchases are attributed to clicks of up to 28 days before.
 const SETTLES: Duration = Duration::days(28);
-/// Days of a window of the back-fill.
-const WINDOW: Duration = Duration::days(30);
 /// How long a token of a person lives.
 const TOKEN_LIFETIME: Duration = Duration::days(60);
 /// The permission that reading takes.
@@ -70,7 +66,7 @@ impl Meta {
     /// When no HTTP client can be set up, or an address takes no path.
     pub fn new(config: MetaConfig) -> Result<Self, ShopError> {
         let MetaConfig { app, api_url, login_url } = config;
-        Ok(Self { api: Arc::new(Api::new(api_url, app)?), login_url })
+        Ok(Self { api: Arc::new(Api::new(&api_url, app)?), login_url })
     }
 
     async fn account(&self, access: &Access) -> Result<(Account, Answer), ShopError> {
@@ -113,16 +109,7 @@ impl ShopReader for Meta {
     }
 
     fn timing(&self) -> Timing {
-        Timing {
-            overlap: Duration::ZERO,
-            lag: Duration::ZERO,
-            window: WINDOW,
-            longest_window: WINDOW,
-            history: HISTORY,
-            reread: None,
-            ads: Some(AdTiming { history: HISTORY, settles: SETTLES }),
-            token_lifetime: TOKEN_LIFETIME,
-        }
+        timing(SETTLES, TOKEN_LIFETIME)
     }
 
     async fn shop(&self, access: &Access) -> Result<(ShopInfo, OffsetDateTime), ShopError> {

@@ -48,6 +48,7 @@ pub fn form(writer: &Writer, platform: Platform) -> Form {
         Platform::Shopify => Some(("shop-host", "example.myshopify.com", true)),
         // It is needed of people only who reach several.
         Platform::Meta => Some(("ad-account", "act_1234567890", false)),
+        Platform::GoogleAds => Some(("google-account", "123-456-7890", false)),
         Platform::Tiendanube | Platform::Mercadolibre => None,
     };
     let shop = asked.map(|(text, example, is_needed)| Shop {
@@ -173,6 +174,9 @@ fn not_begun(
         AuthorizeFailure::Refused(AuthorizeError::InvalidShop) if platform == Platform::Meta => {
             Ok(wrong("ad-account-wrong"))
         }
+        AuthorizeFailure::Refused(AuthorizeError::InvalidShop) if platform == Platform::GoogleAds => {
+            Ok(wrong("google-account-wrong"))
+        }
         AuthorizeFailure::Refused(AuthorizeError::InvalidShop) => Ok(wrong("shop-host-wrong")),
         AuthorizeFailure::Refused(AuthorizeError::UnsupportedCountry) => {
             Ok(refused(StatusCode::CONFLICT, writer.say("connect-country"), None))
@@ -249,7 +253,7 @@ mod tests {
     fn the_shop_is_asked_for_first_where_the_platform_has_to_know_it() {
         let needs = |platform: &Platform| form(&writer("en"), *platform).shop.map(|shop| shop.is_needed);
         let asked: Vec<_> = Platform::ALL.iter().map(needs).collect();
-        assert_eq!(asked, [Some(true), None, None, Some(false)]);
+        assert_eq!(asked, [Some(true), None, None, Some(false), Some(false)]);
     }
 
     #[test]

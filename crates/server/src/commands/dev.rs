@@ -9,7 +9,10 @@ use anyhow::Context;
 pub use devtools::DevCommand;
 use devtools::{
     Settings,
-    ads::meta::{self, Meta},
+    ads::{
+        google_ads::{self, GoogleAds},
+        meta::{self, Meta},
+    },
     gateway::{Gateway, GatewayConfig},
     shops::{
         mercadolibre::{self, Mercadolibre},
@@ -85,10 +88,10 @@ const DAYS: u32 = 365;
 /// Days that the ads of the ad account go back.
 const AD_DAYS: u16 = 200;
 
-/// Shop platforms and an advertising network in this process, and the configuration that leads to them. The shops on Shopify and Tiendanube have the
-/// currency of the demo shop.
+/// Shop platforms and advertising networks in this process, and the configuration that leads to them. The shops on Shopify and
+/// Tiendanube have the currency of the demo shop.
 pub struct LocalShops {
-    addresses: [(&'static str, SocketAddr); 4],
+    addresses: [(&'static str, SocketAddr); 5],
     config: Config,
 }
 
@@ -128,27 +131,16 @@ impl LocalShops {
             notify: (!hooks_url.is_empty()).then(|| format!("{hooks_url}/hooks/mercadolibre")),
             zone: TIMEZONE.parse()?,
         })?;
-        let meta = Meta::new(meta::MetaConfig {
-            client_id: APP.to_owned(),
-            client_secret: secret.clone(),
-            redirect_uris: redirects(config)?,
-            seed: meta::Seed {
-                seed: 1,
-                days: AD_DAYS,
-                campaigns: 3,
-                accounts: 1,
-                currency: CURRENCY.parse()?,
-                zone: TIMEZONE.parse()?,
-                now: OffsetDateTime::now_utc(),
-            },
-        });
+        let (meta, google_ads) = (meta(config, &secret)?, google_ads(config, &secret)?);
         let addresses = [
             ("shopify", served(|listener| shopify.server(listener))?),
             ("tiendanube", served(|listener| tiendanube.server(listener))?),
             ("mercadolibre", served(|listener| mercadolibre.server(listener))?),
             ("meta", served(|listener| meta.server(listener))?),
+            ("google_ads", served(|listener| google_ads.server(listener))?),
         ];
-        let [shopify, tiendanube, mercadolibre, meta] = addresses.map(|(_, address)| format!("http://{address}"));
+        let [shopify, tiendanube, mercadolibre, meta, google_ads] =
+            addresses.map(|(_, address)| format!("http://{address}"));
         let config = Config {
             hooks_url,
             shopify_client_id: APP.to_owned(),
@@ -162,8 +154,11 @@ impl LocalShops {
             mercadolibre_client_secret: Some(secret.clone()),
             mercadolibre_base_url: mercadolibre,
             meta_client_id: APP.to_owned(),
-            meta_client_secret: Some(secret),
+            meta_client_secret: Some(secret.clone()),
             meta_ads_base_url: meta,
+            google_ads_client_id: APP.to_owned(),
+            google_ads_client_secret: Some(secret),
+            google_ads_base_url: google_ads,
             ..config.clone()
         };
         Ok(Self { addresses, config })
@@ -179,9 +174,45 @@ impl LocalShops {
     }
 }
 
+fn meta(config: &Config, secret: &SecretString) -> anyhow::Result<Meta> {
+    Ok(Meta::new(meta::MetaConfig {
+        client_id: APP.to_owned(),
+        client_secret: secret.clone(),
+        redirect_uris: redirects(config, "meta")?,
+        seed: meta::Seed {
+            seed: 1,
+            days: AD_DAYS,
+            campaigns: 3,
+            accounts: 1,
+            currency: CURRENCY.parse()?,
+            zone: TIMEZONE.parse()?,
+            now: OffsetDateTime::now_utc(),
+        },
+    }))
+}
+
+fn google_ads(config: &Config, secret: &SecretString) -> anyhow::Result<GoogleAds> {
+    Ok(GoogleAds::new(google_ads::GoogleAdsConfig {
+        client_id: APP.to_owned(),
+        client_secret: secret.clone(),
+        redirect_uris: redirects(config, "google_ads")?,
+        seed: google_ads::Seed {
+            seed: 1,
+            days: AD_DAYS,
+            campaigns: 3,
+            accounts: 1,
+            managed: false,
+            page_rows: google_ads::PAGE,
+            currency: CURRENCY.parse()?,
+            zone: TIMEZONE.parse()?,
+            now: OffsetDateTime::now_utc(),
+        },
+    }))
+}
+
 /// Where people are sent back to who grant access to their ad account: the command line, or the dashboard.
-fn redirects(config: &Config) -> anyhow::Result<Vec<String>> {
-    let dashboard = public_url(config, config.dashboard_listen)?.join("integrations/meta/callback")?;
+fn redirects(config: &Config, platform: &str) -> anyhow::Result<Vec<String>> {
+    let dashboard = public_url(config, config.dashboard_listen)?.join(&format!("integrations/{platform}/callback"))?;
     Ok(vec![config.integration_redirect_url.clone(), dashboard.into()])
 }
 

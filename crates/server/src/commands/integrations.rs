@@ -32,12 +32,12 @@ pub enum IntegrationsCommand {
         after_help = "The platform sends the owner back to BAS_INTEGRATION_REDIRECT_URL, which this command serves while it waits.\n\nExample:\n  api integrations connect shopify --account 1 --shop example.myshopify.com"
     )]
     Connect {
-        /// shopify, tiendanube, mercadolibre or meta
+        /// shopify, tiendanube, mercadolibre, meta or google_ads
         #[arg(value_name = "PROVIDER")]
         provider: Platform,
         #[arg(long, value_name = "ID")]
         account: i64,
-        /// The shop's host name, which Shopify has to know, or Meta's ad account, where there are several
+        /// The shop's host name, which Shopify has to know, or the ad account on Meta or Google, where there are several
         #[arg(long, value_name = "HOST")]
         shop: Option<String>,
     },

@@ -94,8 +94,17 @@ fn uses_dev_gateway(by_name: bool, in_own_demo: bool, has_gateway: bool) -> Resu
 
 /// Whether no real platform is configured: then there is room for stand-ins.
 fn has_no_app(config: &Config) -> bool {
-    let Config { shopify_client_id, tiendanube_client_id, mercadolibre_client_id, meta_client_id, .. } = config;
-    [shopify_client_id, tiendanube_client_id, mercadolibre_client_id, meta_client_id].iter().all(|id| id.is_empty())
+    let Config {
+        shopify_client_id,
+        tiendanube_client_id,
+        mercadolibre_client_id,
+        meta_client_id,
+        google_ads_client_id,
+        ..
+    } = config;
+    [shopify_client_id, tiendanube_client_id, mercadolibre_client_id, meta_client_id, google_ads_client_id]
+        .iter()
+        .all(|id| id.is_empty())
 }
 
 fn announce_shops(addresses: &[(&str, SocketAddr)]) {

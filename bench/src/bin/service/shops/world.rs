@@ -76,7 +76,7 @@ impl Stub {
                     ("BAS_MERCADOLIBRE_CALLS_PER_SECOND", "1000000".to_owned()),
                 ],
             ),
-            Platform::Meta => anyhow::bail!("no orders come from an ad account"),
+            Platform::Meta | Platform::GoogleAds => anyhow::bail!("no orders come from an ad account"),
         };
         let command = Dev::try_parse_from(common.iter().chain(more))?.command;
         let settings_of_stub =
@@ -101,7 +101,7 @@ impl Stub {
     /// Currency, zone and country of its shop.
     const fn home(&self) -> [&'static str; 3] {
         match self.platform {
-            Platform::Shopify | Platform::Meta => ["EUR", "Europe/Madrid", "ES"],
+            Platform::Shopify | Platform::Meta | Platform::GoogleAds => ["EUR", "Europe/Madrid", "ES"],
             Platform::Tiendanube => ["BRL", "America/Sao_Paulo", "BR"],
             Platform::Mercadolibre => ["ARS", "America/Argentina/Buenos_Aires", "AR"],
         }

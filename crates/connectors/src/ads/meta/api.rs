@@ -3,39 +3,28 @@
 use std::time::Duration;
 
 use domain::shops::{Secret, ShopError};
-use reqwest::{
-    Method,
-    header::{ACCEPT, CONTENT_TYPE},
-};
+use reqwest::{Method, header::ACCEPT};
 use secrecy::ExposeSecret;
 use serde::{Deserialize, de::DeserializeOwned};
-use time::OffsetDateTime;
-use url::{Url, form_urlencoded::Serializer};
+use url::Url;
 
-use super::{SCOPE, wire::Page};
+use super::{
+    super::client::{Client, Verdict, pages, throttled},
+    SCOPE,
+    wire::Page,
+};
 use crate::{
     graph::{ErrorBody, LONGEST_STOP, STOP, STOP_AT, usage},
-    shops::{
-        AppCredentials,
-        budget::{Budgets, Rate},
-        http::{Answer, Http, send},
-        signature,
-    },
+    shops::{AppCredentials, http::Answer, signature},
 };
 
 /// The version of the API: one is good for about a year.
 pub const VERSION: &str = "v25.0";
-/// What is asked of an ad account at most; the platform's own limits, which its answers tell, are lower in the long run.
-const RATE: Rate = Rate { cap: 50.0, restore: 5.0 };
-/// How often a call is tried that the platform answers with "too many".
-const TRIES: usize = 5;
 
 #[derive(Debug)]
 pub(super) struct Api {
-    http: Http,
-    base: Url,
+    client: Client,
     app: AppCredentials,
-    budgets: Budgets,
 }
 
 /// For whom a call is made.
@@ -46,19 +35,12 @@ pub(super) struct Caller<'a> {
 }
 
 impl Api {
-    pub fn new(base: Url, app: AppCredentials) -> Result<Self, ShopError> {
-        let http = Http::new(concat!("business-analytics-service/", env!("CARGO_PKG_VERSION")))?;
-        Ok(Self { http, base: base.join(VERSION).map_err(|_| no_path())?, app, budgets: Budgets::new(RATE) })
+    pub fn new(base: &Url, app: AppCredentials) -> Result<Self, ShopError> {
+        Ok(Self { client: Client::new(base, VERSION)?, app })
     }
 
     pub fn app(&self) -> &AppCredentials {
         &self.app
-    }
-
-    fn url(&self, path: &[&str]) -> Result<Url, ShopError> {
-        let mut url = self.base.clone();
-        url.path_segments_mut().map_err(|()| no_path())?.extend(path);
-        Ok(url)
     }
 
     /// Makes a call, and again after a pause that the platform asks for, if it is short.
@@ -72,68 +54,47 @@ impl Api {
         path: &[&str],
         query: &[(&str, &str)],
     ) -> Result<Answer, ShopError> {
-        let mut url = self.url(path)?;
+        let mut url = self.client.url(path)?;
         let proof = hex::encode(signature::sign(&self.app.client_secret, caller.token.expose().as_bytes()));
         url.query_pairs_mut().extend_pairs(query).append_pair("appsecret_proof", &proof);
-        for _ in 0..TRIES {
-            self.budgets.take(caller.account, 1.0).await?;
-            let request = self.http.request(method.clone(), url.clone()).bearer_auth(caller.token.expose());
-            let answer = send(request.header(ACCEPT, "application/json")).await?;
-            let pause = pause_of(&answer);
-            if answer.status.is_success() {
-                if let Some(pause) = pause {
-                    self.budgets.pause(caller.account, pause);
-                }
-                return Ok(answer);
-            }
-            match error_of(&answer) {
-                ShopError::Throttled(_) => {
-                    self.budgets.pause(caller.account, pause.unwrap_or_else(|| STOP.unsigned_abs()));
-                }
-                error => return Err(error),
-            }
-        }
-        Err(ShopError::Throttled(OffsetDateTime::now_utc() + STOP))
+        let request = || {
+            let request = self.client.request(method.clone(), url.clone()).bearer_auth(caller.token.expose());
+            request.header(ACCEPT, "application/json")
+        };
+        self.client.call(caller.account, request, verdict).await
     }
 
     /// All of a list, in pages of `limit`.
-    pub async fn pages<T: DeserializeOwned>(
+    pub async fn pages<T: DeserializeOwned + Send>(
         &self,
         caller: &Caller<'_>,
         path: &[&str],
         query: &[(&str, &str)],
         limit: &str,
     ) -> Result<Vec<T>, ShopError> {
-        let (mut all, mut after) = (Vec::new(), None::<String>);
-        loop {
+        pages(|after: Option<String>| async move {
             let mut query = query.to_vec();
             query.push(("limit", limit));
             query.extend(after.as_deref().map(|after| ("after", after)));
             let page: Page<T> = self.call(caller, Method::GET, path, &query).await?.json()?;
             let next = page.after();
-            all.extend(page.data);
-            match next {
-                // A cursor that does not move would never end.
-                Some(next) if after.as_ref() != Some(&next) => after = Some(next),
-                Some(_) => return Err(ShopError::Malformed("paging".to_owned())),
-                None => return Ok(all),
-            }
-        }
+            Ok((page.data, next))
+        })
+        .await
     }
 
     /// Asks for a token. Unverified: that it is given for a form as well as for a query, which would stand in logs.
     pub async fn token(&self, form: &[(&str, &str)]) -> Result<Answer, ShopError> {
         let AppCredentials { client_id, client_secret, previous_secret: _ } = &self.app;
         let own = [("client_id", client_id.as_str()), ("client_secret", client_secret.expose_secret())];
-        let body = Serializer::new(String::new()).extend_pairs(form.iter().chain(&own).copied()).finish();
-        let request = self.http.request(Method::POST, self.url(&["oauth", "access_token"])?);
-        let answer = send(request.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(body)).await?;
+        let fields: Vec<_> = form.iter().chain(&own).copied().collect();
+        let answer = self.client.send_form(self.client.url(&["oauth", "access_token"])?, &fields).await?;
         if answer.status.is_success() { Ok(answer) } else { Err(error_of(&answer)) }
     }
 }
 
-fn no_path() -> ShopError {
-    ShopError::Rejected("the address takes no path".to_owned())
+fn verdict(answer: &Answer) -> Verdict {
+    Verdict { refused: (!answer.status.is_success()).then(|| error_of(answer)), pause: pause_of(answer) }
 }
 
 /// `X-Ad-Account-Usage`: the share in percent, and in how many seconds nothing of it is used.
@@ -163,7 +124,7 @@ fn error_of(answer: &Answer) -> ShopError {
     };
     match (error.code, error.error_subcode) {
         (102 | 190, _) => ShopError::Unauthorized,
-        (4 | 17 | 32 | 613 | 80_000 | 80_003 | 80_004, _) => ShopError::Throttled(OffsetDateTime::now_utc() + STOP),
+        (4 | 17 | 32 | 613 | 80_000 | 80_003 | 80_004, _) => throttled(),
         (100, Some(1_487_534)) => ShopError::TooMany,
         // Unverified: that this is told with code 1 as well.
         (1, _) if error.message.starts_with("Please reduce the amount of data") => ShopError::TooMany,

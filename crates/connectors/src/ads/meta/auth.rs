@@ -13,18 +13,16 @@ use reqwest::Method;
 use time::{Duration, OffsetDateTime};
 
 use super::{
+    super::reached::{Reached, chosen},
     Meta, SCOPE, VERSION,
     api::Caller,
     wire::{AdAccountEntry, Page, Permission, TokenBody},
 };
-use crate::shops::wire::clean;
 
 /// Characters of a code.
 const MAX_CODE: usize = 1_024;
 /// Digits of an ad account's number.
 const MAX_DIGITS: usize = 20;
-/// Ad accounts that are named where one has to be chosen.
-const NAMED: usize = 5;
 /// Shares the budget of no ad account.
 const NO_ACCOUNT: &str = "";
 
@@ -56,35 +54,11 @@ impl Meta {
         Ok(granted.map(|permission| permission.permission).collect())
     }
 
-    async fn ad_accounts(&self, token: &Secret) -> Result<Vec<AdAccountEntry>, ShopError> {
+    async fn reached(&self, token: &Secret) -> Result<Vec<Reached>, ShopError> {
         let caller = Caller { account: NO_ACCOUNT, token };
-        self.api.pages(&caller, &["me", "adaccounts"], &[("fields", "account_id,name")], "100").await
-    }
-
-    /// The ad account that was asked for, or the only one.
-    async fn chosen(&self, token: &Secret, asked: Option<&str>) -> Result<String, CompleteError> {
-        let reached = self.ad_accounts(token).await?;
-        match (asked, reached.as_slice()) {
-            (Some(asked), reached) if reached.iter().any(|account| account.account_id.0 == asked) => {
-                Ok(asked.to_owned())
-            }
-            (Some(_), _) => Err(CompleteError::Denied("who agreed does not reach that ad account".to_owned())),
-            (None, [only]) => Ok(only.account_id.0.clone()),
-            (None, []) => Err(CompleteError::Denied("who agreed reaches no ad account".to_owned())),
-            (None, several) => {
-                Err(CompleteError::SeveralAccounts(several.iter().take(NAMED).map(AdAccountEntry::shown).collect()))
-            }
-        }
-    }
-}
-
-impl AdAccountEntry {
-    fn shown(&self) -> String {
-        let number = &self.account_id.0;
-        match self.name.as_deref().and_then(|name| clean(name, 40)) {
-            Some(name) => format!("{number} ({name})"),
-            None => number.clone(),
-        }
+        let fields = [("fields", "account_id,name")];
+        let all: Vec<AdAccountEntry> = self.api.pages(&caller, &["me", "adaccounts"], &fields, "100").await?;
+        Ok(all.into_iter().map(|account| Reached { number: account.account_id.0, name: account.name }).collect())
     }
 }
 
@@ -128,7 +102,7 @@ impl ShopAuth for Meta {
         })?;
         let TokenBody { access_token, expires_in: _ } = answer.json()?;
         let tokens = self.long_lived(&access_token, now).await?;
-        let shop_id = self.chosen(&tokens.access, authorization.shop.as_deref()).await?;
+        let shop_id = chosen(&self.reached(&tokens.access).await?, authorization.shop.as_deref())?;
         Ok(Grant { shop_id, tokens })
     }
 

@@ -9,13 +9,12 @@ use domain::{
     shops::ShopError,
 };
 use rust_decimal::Decimal;
-use time::{Date, macros::format_description};
 
 use super::{
+    super::rows::{amount, count, day, named},
     creatives::Shown,
     wire::{Action, Insight},
 };
-use crate::shops::{amounts, wire::clean};
 
 /// Names of the one purchase, of which a row has several: the first that is there counts, and none is added to another.
 const PURCHASES: [&str; 3] = ["omni_purchase", "purchase", "offsite_conversion.fb_pixel_purchase"];
@@ -25,8 +24,6 @@ const VIEW: &str = "video_view";
 ///
 /// Unverified: that it holds for ads whose ad set has another setting as well.
 const ATTRIBUTION: &str = "7d_click,1d_view";
-/// Characters of a name.
-const MAX_NAME: usize = 200;
 
 /// What is known of an ad account and its ads.
 pub(super) struct Told {
@@ -38,20 +35,16 @@ pub(super) struct Told {
 
 impl Told {
     pub fn row(&self, insight: Insight, line: u64) -> Result<AdSpendRow, ShopError> {
-        let day = Date::parse(&insight.date_start, format_description!("[year]-[month]-[day]"));
-        let day = day.map_err(|_| ShopError::Malformed("date_start".to_owned()))?;
+        let day = day(&insight.date_start, "date_start")?;
         let spend = amount(insight.spend.map_or(Decimal::ZERO, |spend| spend.0), "spend")?;
         let (purchases, revenue) = claimed(&insight.actions, &insight.action_values);
         let shown = self.ads.get(&insight.ad_id.0);
         let creative = shown.and_then(|shown| shown.creative.clone());
         let is_video = creative.as_ref().is_some_and(|creative| creative.format == Format::Video);
-        let named = |name: Option<String>, number: &str| {
-            name.and_then(|name| clean(&name, MAX_NAME)).unwrap_or_else(|| number.to_owned())
-        };
         let names = AdNames {
-            campaign: named(insight.campaign_name, &insight.campaign_id.0),
-            ad_set: named(insight.adset_name, &insight.adset_id.0),
-            ad: named(insight.ad_name, &insight.ad_id.0),
+            campaign: named(insight.campaign_name.as_deref(), &insight.campaign_id.0),
+            ad_set: named(insight.adset_name.as_deref(), &insight.adset_id.0),
+            ad: named(insight.ad_name.as_deref(), &insight.ad_id.0),
         };
         let detail = AdDetail {
             ad_set: insight.adset_id.0,
@@ -94,17 +87,6 @@ fn claimed(actions: &[Action], values: &[Action]) -> (Decimal, Decimal) {
         (purchases, revenue) => Some((purchases.unwrap_or_default(), revenue.unwrap_or_default())),
     };
     PURCHASES.iter().find_map(|kind| told(kind)).unwrap_or_default()
-}
-
-fn amount(amount: Decimal, field: &str) -> Result<Decimal, ShopError> {
-    let is_good = !amount.is_sign_negative() && amounts::is_importable(amount);
-    if is_good { Ok(amount) } else { Err(ShopError::Malformed(field.to_owned())) }
-}
-
-/// Parts of purchases that are attributed to several ads are rounded.
-fn count(count: Decimal, field: &str) -> Result<i64, ShopError> {
-    let whole = i64::try_from(count.round()).ok().filter(|whole| *whole >= 0);
-    whole.ok_or_else(|| ShopError::Malformed(field.to_owned()))
 }
 
 #[cfg(test)]

@@ -1,0 +1,31 @@
+//! What networks tell of a day, as it can be imported.
+
+use domain::shops::ShopError;
+use rust_decimal::Decimal;
+use time::{Date, macros::format_description};
+
+use crate::shops::{amounts, wire::clean};
+
+/// Characters of a name.
+const MAX_NAME: usize = 200;
+
+/// A day as ISO 8601 writes it.
+pub fn day(text: &str, field: &str) -> Result<Date, ShopError> {
+    Date::parse(text, format_description!("[year]-[month]-[day]")).map_err(|_| ShopError::Malformed(field.to_owned()))
+}
+
+pub fn amount(amount: Decimal, field: &str) -> Result<Decimal, ShopError> {
+    let is_good = !amount.is_sign_negative() && amounts::is_importable(amount);
+    if is_good { Ok(amount) } else { Err(ShopError::Malformed(field.to_owned())) }
+}
+
+/// Parts of purchases that are attributed to several ads are rounded.
+pub fn count(count: Decimal, field: &str) -> Result<i64, ShopError> {
+    let whole = i64::try_from(count.round()).ok().filter(|whole| *whole >= 0);
+    whole.ok_or_else(|| ShopError::Malformed(field.to_owned()))
+}
+
+/// How something is called, else its number.
+pub fn named(name: Option<&str>, number: &str) -> String {
+    name.and_then(|name| clean(name, MAX_NAME)).unwrap_or_else(|| number.to_owned())
+}
