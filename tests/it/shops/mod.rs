@@ -8,6 +8,7 @@ mod kills;
 mod ledger;
 mod meta;
 pub mod platform;
+mod questions;
 mod random;
 pub mod rig;
 mod together;
