@@ -12,7 +12,7 @@ pub mod receive;
 pub mod sync;
 #[cfg(test)]
 mod tests;
-mod tokens;
+pub(crate) mod tokens;
 mod turn;
 mod unknown_orders;
 mod windows;
@@ -30,6 +30,7 @@ use domain::{
         ShopAuth, ShopReader, authorizations::AuthorizationStore, connections::ConnectionStore, hooks::HookVerifier,
         sync::SyncStore, tokens::TokenStore,
     },
+    social::channels::SocialReplies,
 };
 use time::OffsetDateTime;
 
@@ -42,6 +43,8 @@ pub struct Connector {
     pub reader: Arc<dyn ShopReader>,
     /// `None`: the platform sends no hooks.
     pub verifier: Option<Arc<dyn HookVerifier>>,
+    /// Answers what people ask there. `None`: it has no such thing.
+    pub replies: Option<Arc<dyn SocialReplies>>,
     /// Whether it leads to a stand-in instead of the platform.
     pub is_stand_in: bool,
 }
@@ -70,6 +73,11 @@ impl Connectors {
             return Err(NotConfigured::Sandbox);
         }
         Ok(connector)
+    }
+
+    /// All of them, by platform.
+    pub fn iter(&self) -> impl Iterator<Item = &Connector> {
+        self.0.values()
     }
 
     /// Whether there is no platform at all.

@@ -12,15 +12,23 @@ use domain::{
     shops::Secret,
     social::{
         Channel, Decision, Situation, Tongue,
-        channels::{Change, ChannelError, Profile, SocialInbox, SocialReplies},
+        channels::{ChannelError, Profile, SocialInbox, SocialReplies},
         classify, decide,
         replies::{HookLog, Intake, ProfileStore, ReplyQueue, SocialAccount, Undecided, token_binding},
     },
     zone::Zone,
 };
 use time::{Duration, OffsetDateTime};
+use tokio::time::timeout;
 
-use crate::{deliveries::Clock, outage};
+use crate::{
+    deliveries::Clock,
+    outage,
+    shops::{
+        Ports,
+        tokens::{AccessError, Held},
+    },
+};
 
 /// How often the worker looks.
 const EVERY: StdDuration = StdDuration::from_millis(500);
@@ -29,8 +37,18 @@ const POLL_EVERY: Duration = Duration::minutes(5);
 /// How far back the first poll of a profile reads, and how much each further one reads twice.
 const POLL_FIRST: Duration = Duration::hours(24);
 const POLL_OVERLAP: Duration = Duration::hours(1);
+/// How long a poll may take: meanwhile no answer is sent.
+const POLL_WITHIN: StdDuration = StdDuration::from_secs(60);
 /// Of each kind of work at a time, so that none keeps the others waiting.
 const AT_ONCE: usize = 50;
+
+/// A network that this service may act on.
+#[derive(Clone)]
+pub struct Network {
+    pub replies: Arc<dyn SocialReplies>,
+    /// Whether it is a stand-in: for sandboxes nothing is posted elsewhere.
+    pub is_stand_in: bool,
+}
 
 /// The worker and its ports.
 #[derive(Clone)]
@@ -41,14 +59,33 @@ pub struct SocialWorker {
     pub queue: Arc<dyn ReplyQueue>,
     pub accounts: Arc<dyn AccountStore>,
     pub sealer: Arc<dyn Sealer>,
-    pub inbox: Arc<dyn SocialInbox>,
-    pub networks: HashMap<Channel, Arc<dyn SocialReplies>>,
-    /// Whether the networks are stand-ins: for sandboxes nothing is posted elsewhere.
-    pub is_stand_in: bool,
+    /// The app that hooks come from; `None`: there is none.
+    pub inbox: Option<Arc<dyn SocialInbox>>,
+    pub networks: HashMap<Channel, Network>,
+    /// Connected shops: profiles that come with one use its tokens.
+    pub shops: Ports,
     /// Whether the bot may answer by itself at all.
     pub is_enabled: bool,
     pub clock: Clock,
     pub random: Arc<dyn Fn() -> u8 + Send + Sync>,
+}
+
+/// A profile that can be acted for.
+struct Way<'a> {
+    account: &'a SocialAccount,
+    network: &'a Arc<dyn SocialReplies>,
+    profile: Profile,
+    /// Of the shop's tokens, where they are the shop's.
+    generation: Option<i64>,
+}
+
+/// Whether a profile can be acted for.
+enum Opened<'a> {
+    Open(Way<'a>),
+    /// Not before it is connected again.
+    Ended,
+    /// Not at the moment.
+    Waits,
 }
 
 impl SocialWorker {
@@ -96,8 +133,9 @@ impl SocialWorker {
 
     /// Takes the oldest hook in. Whether there was one.
     async fn read_hook(&self) -> Result<bool, StoreError> {
+        let Some(inbox) = &self.inbox else { return Ok(false) };
         let Some(hook) = self.hooks.take_hook(self.now()).await? else { return Ok(false) };
-        for batch in self.inbox.parse(&hook.body) {
+        for batch in inbox.parse(&hook.body) {
             match self.profiles.owner(batch.channel, &batch.profile).await? {
                 Some(profile) => {
                     self.intake.take_in(&profile, batch.changes, hook.received_at).await?;
@@ -124,7 +162,7 @@ impl SocialWorker {
         let decision = decide(&self.situation(&undecided, (zone, language), &classified, now));
         let decision = match decision {
             // Nothing is posted for a sandbox.
-            Decision::Send { choice, .. } if account.mode == Mode::Test && !self.is_stand_in => {
+            Decision::Send { choice, .. } if !self.may_post(undecided.channel, account.mode) => {
                 Decision::DryRun { choice }
             }
             other => other,
@@ -132,6 +170,11 @@ impl SocialWorker {
         metrics::counter!("social_decisions_total", "category" => classified.category.as_str()).increment(1);
         self.intake.decided(&undecided, &classified, decision, now).await?;
         Ok(true)
+    }
+
+    /// Whether answers of an account of that mode may be posted on a channel.
+    fn may_post(&self, channel: Channel, mode: Mode) -> bool {
+        mode != Mode::Test || self.networks.get(&channel).is_some_and(|network| network.is_stand_in)
     }
 
     fn situation<'a>(
@@ -143,6 +186,7 @@ impl SocialWorker {
     ) -> Situation<'a> {
         Situation {
             now,
+            channel: undecided.channel,
             zone,
             settings: &undecided.settings,
             is_enabled: self.is_enabled,
@@ -170,38 +214,71 @@ impl SocialWorker {
         if account.waits_until(now).is_some() {
             return Ok(());
         }
-        let Some((network, profile)) = self.opened(&account) else { return Ok(()) };
+        let Opened::Open(way) = self.opened(&account).await? else { return Ok(()) };
         let since = account.last_poll_at.map_or(now - POLL_FIRST, |last| last - POLL_OVERLAP);
-        match network.comments(&profile, since).await {
-            Ok(comments) => {
-                let changes = comments.into_iter().map(Change::Posted).collect();
+        match within(POLL_WITHIN, way.network.changes(&way.profile, since)).await {
+            Ok(changes) => {
                 let news = self.intake.take_in(&account, changes, now).await?;
                 metrics::counter!("social_comments_polled_total").increment(news);
                 self.profiles.polled(&account, now).await
             }
-            Err(error) => self.note(&account, &error).await,
+            Err(error) => self.note(&way, &error).await,
         }
     }
 
-    /// The network of a profile, and the profile with its token. `None` where there is no way to act for it.
-    fn opened(&self, account: &SocialAccount) -> Option<(&Arc<dyn SocialReplies>, Profile)> {
-        let network = self.networks.get(&account.channel)?;
-        let binding = token_binding(account.account, account.id);
-        let token = self.sealer.open(binding, account.sealed_token.as_deref()?);
-        let token = token.inspect_err(|error| tracing::error!(%error, "a profile's token cannot be opened")).ok()?;
+    /// The network of a profile, and the profile with its token, its own or the shop's.
+    async fn opened<'a>(&'a self, account: &'a SocialAccount) -> Result<Opened<'a>, StoreError> {
+        let Some(Network { replies: network, .. }) = self.networks.get(&account.channel) else {
+            return Ok(Opened::Ended);
+        };
+        let (token, generation) = match account.integration {
+            Some(shop) => match self.shops.access(account.account, shop).await {
+                Ok(Held { access, generation }) => (access.token, Some(generation)),
+                Err(AccessError::Store(error)) => return Err(error),
+                Err(AccessError::Ended) => return Ok(Opened::Ended),
+                Err(AccessError::Busy | AccessError::Shop(_)) => return Ok(Opened::Waits),
+                Err(error @ (AccessError::NotConfigured(_) | AccessError::Seal(_))) => {
+                    tracing::error!(%error, profile = account.id.0, "a shop's token cannot be used");
+                    return Ok(Opened::Waits);
+                }
+            },
+            None => match self.own_token(account) {
+                Some(token) => (token, None),
+                None => return Ok(Opened::Ended),
+            },
+        };
         let profile = Profile {
             channel: account.channel,
             external_id: account.external_id.clone(),
             app_scoped_id: account.app_scoped_id.clone(),
             handle: account.handle.clone(),
-            token: Secret::new(String::from_utf8(token).ok()?),
+            token,
         };
-        Some((network, profile))
+        Ok(Opened::Open(Way { account, network, profile, generation }))
+    }
+
+    fn own_token(&self, account: &SocialAccount) -> Option<Secret> {
+        let binding = token_binding(account.account, account.id);
+        let token = self.sealer.open(binding, account.sealed_token.as_deref()?);
+        let token = token.inspect_err(|error| tracing::error!(%error, "a profile's token cannot be opened")).ok()?;
+        String::from_utf8(token).ok().map(Secret::new)
     }
 
     /// Notes what a failure says about the profile itself.
-    async fn note(&self, account: &SocialAccount, error: &ChannelError) -> Result<(), StoreError> {
+    async fn note(&self, way: &Way<'_>, error: &ChannelError) -> Result<(), StoreError> {
+        let Way { account, generation, .. } = way;
         let (now, profile) = (self.now(), account.id.0);
+        if let (ChannelError::TokenDead, Some(shop), Some(generation)) = (error, account.integration, generation) {
+            // Where the platform refuses that, too, the shop's connection ends, and the profile's with it.
+            return match self.shops.access_after(account.account, shop, *generation).await {
+                Err(AccessError::Store(error)) => Err(error),
+                Err(error) => {
+                    tracing::warn!(%error, profile, "a shop's token could not be renewed");
+                    Ok(())
+                }
+                Ok(_) => Ok(()),
+            };
+        }
         match error {
             ChannelError::TokenDead => {
                 tracing::warn!(profile, "a network no longer accepts a profile's token: connect it again");
@@ -218,4 +295,9 @@ impl SocialWorker {
             }
         }
     }
+}
+
+async fn within<T>(limit: StdDuration, call: impl Future<Output = Result<T, ChannelError>>) -> Result<T, ChannelError> {
+    let late = |_| Err(ChannelError::Unavailable("no answer in time".to_owned()));
+    timeout(limit, call).await.unwrap_or_else(late)
 }

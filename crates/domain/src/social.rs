@@ -1,4 +1,5 @@
-//! Conversations with those who comment on the shop's posts, and the bot that may answer some of them.
+//! Conversations with those who comment on the shop's posts or ask about what it lists, and the bot that may answer some of
+//! them.
 //!
 //! The bot writes nothing: it chooses among templates that a person approved, or stays silent. What it may do is decided by
 //! one pure function, [`decide`].
@@ -19,6 +20,8 @@ pub use decide::{
 };
 pub use gate::{GATE_JUDGED, GATE_WRONG, Gate, wilson_interval};
 
+use crate::accounts::Platform;
+
 text_enum!(
     /// Where a conversation takes place.
     Channel { Instagram = "instagram", Facebook = "facebook", Mercadolibre = "mercadolibre" }
@@ -32,6 +35,30 @@ impl Channel {
             Self::Instagram | Self::Facebook => 2_200,
             Self::Mercadolibre => 2_000,
         }
+    }
+
+    /// The channel that comes with a connected shop: what people ask there.
+    pub const fn of_shop(platform: Platform) -> Option<Self> {
+        match platform {
+            Platform::Mercadolibre => Some(Self::Mercadolibre),
+            _ => None,
+        }
+    }
+
+    /// Whether an answer may say how to reach the shop elsewhere. Mercado Libre forbids it: it bans the answer, and the
+    /// seller in the end.
+    pub const fn takes_contacts(self) -> bool {
+        !matches!(self, Self::Mercadolibre)
+    }
+
+    /// Whether it says how who writes is called. Mercado Libre tells a number only.
+    pub const fn tells_names(self) -> bool {
+        !matches!(self, Self::Mercadolibre)
+    }
+
+    /// Whether a comment has one answer at most, whoever writes it.
+    pub const fn takes_one_answer(self) -> bool {
+        matches!(self, Self::Mercadolibre)
     }
 }
 

@@ -265,8 +265,9 @@ fn start_imports(
     (keys, text_generator): (&Arc<KeyRing>, &InsightTextGenerator),
     database: &Database,
 ) -> anyhow::Result<()> {
-    start_shops(supervisor, config, stores, keys, database)?;
-    start_social(supervisor, config, stores, keys)?;
+    let ports = shops::ports(shops::connectors(config)?, &stores.shops, keys.clone());
+    start_shops(supervisor, config, stores, ports.clone(), database)?;
+    start_social(supervisor, config, stores, ports)?;
     start_exports(supervisor, stores, database);
     start_uploads(supervisor, config, stores, text_generator, database)
 }
@@ -298,17 +299,15 @@ fn start_shops(
     supervisor: &Supervisor,
     config: &Config,
     stores: &Stores,
-    keys: &Arc<KeyRing>,
+    ports: app::shops::Ports,
     database: &Database,
 ) -> anyhow::Result<()> {
-    let connectors = shops::connectors(config)?;
     let Some(session) = database.direct() else {
-        if !connectors.is_empty() {
+        if !ports.connectors.is_empty() {
             tracing::warn!("connected shops are not read: imports need a session, set BAS_DATABASE_DIRECT_URL");
         }
         return Ok(());
     };
-    let ports = shops::ports(connectors, &stores.shops, keys.clone());
     let syncer = shops::syncer(config, ports, &stores.shops, session)?;
     let hook_worker = shops::hook_worker(syncer.clone(), &stores.shops);
     let stopping = supervisor.stopping();
@@ -319,9 +318,14 @@ fn start_shops(
     Ok(())
 }
 
-/// Starts what reads comments and answers them, where there is an app to do so.
-fn start_social(supervisor: &Supervisor, config: &Config, stores: &Stores, keys: &Arc<KeyRing>) -> anyhow::Result<()> {
-    let Some(worker) = social::worker(config, &stores.shops, keys.clone())? else { return Ok(()) };
+/// Starts what reads comments and questions and answers them, where there is an app to do so.
+fn start_social(
+    supervisor: &Supervisor,
+    config: &Config,
+    stores: &Stores,
+    ports: app::shops::Ports,
+) -> anyhow::Result<()> {
+    let Some(worker) = social::worker(config, &stores.shops, ports)? else { return Ok(()) };
     let stopping = supervisor.stopping();
     supervisor.start_worker(Task::new("social", move || worker.clone().run(stopping.clone().cancelled_owned())));
     Ok(())

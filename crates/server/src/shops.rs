@@ -58,7 +58,13 @@ fn shopify(config: &Config) -> anyhow::Result<Option<Connector>> {
     let base_url = stand_in("shopify_base_url", &config.shopify_base_url)?;
     let is_stand_in = base_url.is_some();
     let shopify = Arc::new(Shopify::new(ShopifyConfig { app, base_url })?);
-    Ok(Some(Connector { auth: shopify.clone(), reader: shopify.clone(), verifier: Some(shopify), is_stand_in }))
+    Ok(Some(Connector {
+        auth: shopify.clone(),
+        reader: shopify.clone(),
+        verifier: Some(shopify),
+        replies: None,
+        is_stand_in,
+    }))
 }
 
 fn tiendanube(config: &Config) -> anyhow::Result<Option<Connector>> {
@@ -80,7 +86,7 @@ fn tiendanube(config: &Config) -> anyhow::Result<Option<Connector>> {
     let is_stand_in = address.is_some();
     let verifier = Some(Arc::new(TiendanubeHooks::new(&app)) as Arc<dyn HookVerifier>);
     let tiendanube = Arc::new(Tiendanube::new(TiendanubeConfig { app, user_agent, address })?);
-    Ok(Some(Connector { auth: tiendanube.clone(), reader: tiendanube, verifier, is_stand_in }))
+    Ok(Some(Connector { auth: tiendanube.clone(), reader: tiendanube, verifier, replies: None, is_stand_in }))
 }
 
 fn mercadolibre(config: &Config) -> anyhow::Result<Option<Connector>> {
@@ -97,7 +103,8 @@ fn mercadolibre(config: &Config) -> anyhow::Result<Option<Connector>> {
     Ok(Some(Connector {
         auth: mercadolibre.clone(),
         reader: mercadolibre.clone(),
-        verifier: Some(mercadolibre),
+        verifier: Some(mercadolibre.clone()),
+        replies: Some(mercadolibre),
         is_stand_in,
     }))
 }
@@ -110,7 +117,7 @@ fn meta(config: &Config) -> anyhow::Result<Option<Connector>> {
     let api_url = own.clone().map_or_else(|| Url::parse(META_API), Ok)?;
     let login_url = own.map_or_else(|| Url::parse(META_LOGIN), Ok)?;
     let meta = Arc::new(Meta::new(MetaConfig { app, api_url, login_url })?);
-    Ok(Some(Connector { auth: meta.clone(), reader: meta, verifier: None, is_stand_in }))
+    Ok(Some(Connector { auth: meta.clone(), reader: meta, verifier: None, replies: None, is_stand_in }))
 }
 
 fn google_ads(config: &Config) -> anyhow::Result<Option<Connector>> {
@@ -190,7 +197,7 @@ pub fn syncer(config: &Config, ports: Ports, store: &Arc<Store>, connect: &Conne
 
 /// The worker that acts on their hooks.
 pub fn hook_worker(syncer: Syncer, store: &Arc<Store>) -> HookWorker {
-    HookWorker::new(syncer, store.clone())
+    HookWorker::new(syncer, store.clone(), store.clone())
 }
 
 /// Where platforms reach this service. They send hooks by HTTPS only, but for stand-ins on this machine.

@@ -3,12 +3,12 @@
 use std::{collections::HashMap, sync::Arc};
 
 use anyhow::Context;
-use app::social::SocialWorker;
-use connectors::social::meta::{Meta, MetaHooks};
-use domain::{
-    sealing::Sealer,
-    social::channels::{SocialInbox, SocialReplies},
+use app::{
+    shops::Ports,
+    social::{Network, SocialWorker},
 };
+use connectors::social::meta::{Meta, MetaHooks};
+use domain::social::channels::{SocialInbox, SocialReplies};
 use store::Store;
 use time::OffsetDateTime;
 use url::Url;
@@ -25,25 +25,36 @@ pub fn app(config: &Config) -> anyhow::Result<Option<Arc<dyn SocialInbox>>> {
     Ok(Some(Arc::new(MetaHooks::new(secret, token))))
 }
 
-/// The worker behind conversations; `None` where there is no app.
-pub fn worker(config: &Config, store: &Arc<Store>, sealer: Arc<dyn Sealer>) -> anyhow::Result<Option<SocialWorker>> {
-    let Some(inbox) = app(config)? else { return Ok(None) };
-    let own = config.meta_base_url.trim();
-    let base: Url = if own.is_empty() { GRAPH_API } else { own }.parse().context("meta_base_url is no address")?;
-    let networks = Meta::both(base)?.into_iter().map(|network| {
-        let network: Arc<dyn SocialReplies> = Arc::new(network);
-        (network.channel(), network)
-    });
+/// The worker behind conversations; `None` where there is no network.
+pub fn worker(config: &Config, store: &Arc<Store>, shops: Ports) -> anyhow::Result<Option<SocialWorker>> {
+    let inbox = app(config)?;
+    let mut networks = HashMap::new();
+    if inbox.is_some() {
+        let own = config.meta_base_url.trim();
+        let base: Url = if own.is_empty() { GRAPH_API } else { own }.parse().context("meta_base_url is no address")?;
+        for network in Meta::both(base)? {
+            let replies: Arc<dyn SocialReplies> = Arc::new(network);
+            networks.insert(replies.channel(), Network { replies, is_stand_in: !own.is_empty() });
+        }
+    }
+    for connector in shops.connectors.iter() {
+        if let Some(replies) = connector.replies.clone() {
+            networks.insert(replies.channel(), Network { replies, is_stand_in: connector.is_stand_in });
+        }
+    }
+    if networks.is_empty() {
+        return Ok(None);
+    }
     Ok(Some(SocialWorker {
         hooks: store.clone(),
         profiles: store.clone(),
         intake: store.clone(),
         queue: store.clone(),
         accounts: store.clone(),
-        sealer,
+        sealer: shops.sealer.clone(),
         inbox,
-        networks: networks.collect::<HashMap<_, _>>(),
-        is_stand_in: !own.is_empty(),
+        networks,
+        shops,
         is_enabled: config.social_replies,
         clock: Arc::new(OffsetDateTime::now_utc),
         random: Arc::new(|| random::bytes().next().unwrap_or_default()),

@@ -1364,6 +1364,7 @@ diesel::table! {
         last_poll_at -> Nullable<Timestamptz>,
         poll_due_at -> Nullable<Timestamptz>,
         blocked_until -> Nullable<Timestamptz>,
+        integration_id -> Nullable<BigInt>,
     }
 }
 

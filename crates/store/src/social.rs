@@ -3,9 +3,9 @@
 mod conversations;
 mod hooks;
 mod intake;
-mod profiles;
 mod queue;
 mod settings;
 mod templates;
 
+pub(crate) mod profiles;
 pub(crate) mod retention;

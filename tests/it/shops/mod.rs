@@ -10,6 +10,7 @@ mod kills;
 mod ledger;
 mod meta;
 pub mod platform;
+mod questions;
 mod random;
 pub mod rig;
 mod together;

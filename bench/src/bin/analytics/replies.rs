@@ -12,8 +12,8 @@ use std::{
 use domain::{
     ConversationId, TemplateId,
     social::{
-        Category, Decision, Handling, Mode, Sent, Situation, Thread, Tongue, classify, decide, settings::Settings,
-        templates::Approved, wilson_interval,
+        Category, Channel, Decision, Handling, Mode, Sent, Situation, Thread, Tongue, classify, decide,
+        settings::Settings, templates::Approved, wilson_interval,
     },
     zone::Zone,
 };
@@ -112,6 +112,7 @@ fn answered_as(text: &str, account: Tongue) -> Option<Category> {
         .collect();
     let situation = Situation {
         now,
+        channel: Channel::Instagram,
         zone: &zone,
         settings: &settings,
         is_enabled: true,

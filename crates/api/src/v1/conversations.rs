@@ -1,4 +1,4 @@
-//! `/api/v1/conversations`: threads under the shop's posts, and what the bot and people answer there.
+//! `/api/v1/conversations`: threads under the shop's posts and listings, and what the bot and people answer there.
 
 mod bodies;
 
@@ -133,7 +133,8 @@ pub struct ReplyRequest {
     /// With `approve`: sends this template, of which a version is in use, in the place of the one that the bot chose.
     #[schema(minimum = 1, example = 5)]
     template_id: Option<i64>,
-    /// With `send`: 1 to 2,200 characters, 2,000 on Mercado Libre.
+    /// With `send`: 1 to 2,200 characters; on Mercado Libre 2,000, without a link, host name, mail address, telephone number or
+    /// handle.
     #[schema(
         min_length = 1,
         max_length = 2200,
@@ -322,10 +323,10 @@ impl From<ActError> for ApiError {
         match error {
             ActError::NotFound => unknown(),
             ActError::Transition => Self::new(Code::InvalidTransition),
-            error @ (ActError::UnknownTemplate | ActError::NoLink) => {
+            error @ (ActError::UnknownTemplate | ActError::UnusableTemplate | ActError::NoLink) => {
                 Self::parameter("template_id", &error.to_string())
             }
-            error @ ActError::TooLong(_) => Self::parameter("message", &error.to_string()),
+            error @ (ActError::TooLong(_) | ActError::Contact) => Self::parameter("message", &error.to_string()),
             ActError::Idempotency(error) => error.into(),
         }
     }

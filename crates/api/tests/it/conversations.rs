@@ -234,7 +234,14 @@ fn refusals_of_the_store_are_told_apart() {
     };
     assert_eq!(reply(|| ActError::NotFound), (404, "not_found".into()));
     assert_eq!(reply(|| ActError::Transition), (409, "invalid_transition".into()));
-    for refused in [|| ActError::TooLong(2_000), || ActError::UnknownTemplate, || ActError::NoLink] {
+    let refused: [fn() -> ActError; 5] = [
+        || ActError::TooLong(2_000),
+        || ActError::Contact,
+        || ActError::UnknownTemplate,
+        || ActError::UnusableTemplate,
+        || ActError::NoLink,
+    ];
+    for refused in refused {
         assert_eq!(reply(refused), (400, "invalid_parameter".into()));
     }
     let change = |error: fn() -> ChangeError| {

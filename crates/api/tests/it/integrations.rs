@@ -53,6 +53,7 @@ fn shopify() -> Connectors {
         auth: Arc::new(auth),
         reader: Arc::new(MockShopReader::new()),
         verifier: Some(Arc::new(NoHooks)),
+        replies: None,
         is_stand_in: false,
     }])
 }

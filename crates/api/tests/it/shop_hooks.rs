@@ -52,6 +52,7 @@ fn connectors() -> Connectors {
             auth: Arc::new(auth),
             reader: Arc::new(MockShopReader::new()),
             verifier: Some(Arc::new(Verifier(platform))),
+            replies: None,
             is_stand_in: false,
         }
     };

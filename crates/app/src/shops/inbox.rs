@@ -11,6 +11,7 @@ use domain::{
         privacy::{NewRequest, PrivacyStore},
         sync::DueSync,
     },
+    social::replies::PollHints,
 };
 use futures_util::{StreamExt, stream};
 use time::{Duration, OffsetDateTime};
@@ -42,6 +43,7 @@ const MAX_ATTEMPTS: i64 = 12;
 pub struct HookWorker {
     syncer: Syncer,
     privacy: Arc<dyn PrivacyStore>,
+    questions: Arc<dyn PollHints>,
     unknown_orders: Arc<UnknownOrders>,
 }
 
@@ -54,8 +56,8 @@ struct Settled {
 }
 
 impl HookWorker {
-    pub fn new(syncer: Syncer, privacy: Arc<dyn PrivacyStore>) -> Self {
-        Self { syncer, privacy, unknown_orders: Arc::default() }
+    pub fn new(syncer: Syncer, privacy: Arc<dyn PrivacyStore>, questions: Arc<dyn PollHints>) -> Self {
+        Self { syncer, privacy, questions, unknown_orders: Arc::default() }
     }
 
     /// Acts on hooks until `stop`; those under way are acted on again by the next worker.
@@ -143,6 +145,7 @@ impl HookWorker {
             Topic::ScopesChanged | Topic::Order(None) => {
                 ports.syncs.hint(*account, *id, None, ports.now()).await?;
             }
+            Topic::Question => self.questions.poll_soon(*account, *id, ports.now()).await?,
             Topic::Order(Some(_)) | Topic::Catalogue | Topic::Other => {}
         }
         Ok(())

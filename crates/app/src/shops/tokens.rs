@@ -84,7 +84,7 @@ fn open(sealer: &dyn Sealer, binding: Binding, sealed: &[u8]) -> Result<Secret, 
 
 impl Ports {
     /// Access to a shop, with a token that is renewed when 80 % of its life are over.
-    pub(super) async fn access(&self, account: AccountId, id: IntegrationId) -> Result<Held, AccessError> {
+    pub(crate) async fn access(&self, account: AccountId, id: IntegrationId) -> Result<Held, AccessError> {
         let stored = self.tokens.find(account, id).await?.ok_or(AccessError::Ended)?;
         let tokens = self.opened(account, id, &stored)?;
         let (lifetime, now) = (self.connectors.get(stored.provider)?.reader.timing().token_lifetime, self.now());
@@ -101,7 +101,7 @@ impl Ports {
     }
 
     /// Access with other tokens than those of `generation`, which the platform did not accept.
-    pub(super) async fn access_after(
+    pub(crate) async fn access_after(
         &self,
         account: AccountId,
         id: IntegrationId,

@@ -1,30 +1,21 @@
 //! One answer on its way: looked for before it is sent, and sent at most once more than the network lets us know of.
 
-use std::{sync::Arc, time::Duration as StdDuration};
+use std::time::Duration as StdDuration;
 
 use domain::{
     StoreError,
-    accounts::Mode,
     social::{
         Author, Reason,
-        channels::{ChannelError, Profile, Shown, SocialReplies},
+        channels::{ChannelError, Profile, Shown},
         fingerprint_of,
-        replies::{CLOCK_TOLERANCE, LOOK_INTERVAL, LOOKS, MAX_SENDS, Permit, Settlement, SocialAccount, TakenReply},
+        replies::{CLOCK_TOLERANCE, LOOK_AT_MOST, LOOK_INTERVAL, LOOKS, MAX_SENDS, Permit, Settlement, TakenReply},
     },
 };
-use tokio::time::timeout;
 
-use super::SocialWorker;
+use super::{Opened, SocialWorker, Way, within};
 
 /// How long a call may take: less than the lease of an answer, with the calls around it.
 const ANSWER_WITHIN: StdDuration = StdDuration::from_secs(30);
-
-/// Where an answer is sent.
-struct Way<'a> {
-    account: &'a SocialAccount,
-    network: &'a Arc<dyn SocialReplies>,
-    profile: Profile,
-}
 
 impl SocialWorker {
     /// Sends or looks for the answer that is due first. Whether there was one.
@@ -54,24 +45,30 @@ impl SocialWorker {
             return Ok(Some(Settlement::Later { due_at: until }));
         }
         let owner = self.accounts.find(reply.account).await?;
-        if owner.is_none_or(|owner| owner.mode == Mode::Test && !self.is_stand_in) {
+        if owner.is_none_or(|owner| !self.may_post(reply.channel, owner.mode)) {
             return Ok(Some(Settlement::Held(Reason::Blocked)));
         }
-        let Some((network, profile)) = self.opened(&account) else {
-            return Ok(Some(Settlement::Held(Reason::TokenDead)));
+        let way = match self.opened(&account).await? {
+            Opened::Open(way) => way,
+            Opened::Ended => return Ok(Some(Settlement::Held(Reason::TokenDead))),
+            Opened::Waits => return Ok(Some(Settlement::Later { due_at: self.now() + LOOK_INTERVAL })),
         };
-        let way = Way { account: &account, network, profile };
         if reply.is_unknown { self.look(reply, &way).await } else { self.send(reply, &way).await }
     }
 
     /// Looks for an answer that may have been written. Where the network does not say, it waits and is not sent.
     async fn look(&self, reply: &TakenReply, way: &Way<'_>) -> Result<Option<Settlement>, StoreError> {
-        let shown = match within(way.network.replies(&way.profile, &reply.comment_id)).await {
+        let shown = match within(ANSWER_WITHIN, way.network.replies(&way.profile, &reply.comment_id)).await {
             Ok(shown) => shown,
             Err(error) => return self.wait(way, &error).await.map(Some),
         };
         if let Some(found) = ours(reply, &way.profile, &shown) {
             return Ok(Some(Settlement::Sent { reply_id: found.external_id.clone(), recovered: true }));
+        }
+        // The one answer that there can be is there, and may be ours.
+        let is_there = reply.channel.takes_one_answer() && reply.reason == Some(Reason::HumanActive);
+        if is_there && shown.is_empty() && self.now() - reply.reserved_at < LOOK_AT_MOST {
+            return Ok(Some(Settlement::Later { due_at: self.now() + LOOK_INTERVAL }));
         }
         if reply.looks + 1 < LOOKS {
             return Ok(Some(Settlement::NotFound));
@@ -84,7 +81,7 @@ impl SocialWorker {
 
     /// Reads the comment again, and sends the answer.
     async fn send(&self, reply: &TakenReply, way: &Way<'_>) -> Result<Option<Settlement>, StoreError> {
-        let comment = match within(way.network.read(&way.profile, &reply.comment_id)).await {
+        let comment = match within(ANSWER_WITHIN, way.network.read(&way.profile, &reply.comment_id)).await {
             Ok(comment) => comment,
             Err(error) => return self.wait(way, &error).await.map(Some),
         };
@@ -95,7 +92,7 @@ impl SocialWorker {
         if fingerprint_of(&comment.text).as_slice() != reply.comment_hash.as_slice() {
             return Ok(Some(Settlement::Held(Reason::NeedsApproval)));
         }
-        let shown = match within(way.network.replies(&way.profile, &reply.comment_id)).await {
+        let shown = match within(ANSWER_WITHIN, way.network.replies(&way.profile, &reply.comment_id)).await {
             Ok(shown) => shown,
             Err(error) => return self.wait(way, &error).await.map(Some),
         };
@@ -103,7 +100,7 @@ impl SocialWorker {
             return Ok(Some(Settlement::Sent { reply_id: found.external_id.clone(), recovered: true }));
         }
         let is_own = |shown: &Shown| way.profile.is_own(shown.author_id.as_deref(), shown.username.as_deref());
-        if reply.author == Author::Bot && shown.iter().any(is_own) {
+        if (reply.author == Author::Bot || reply.channel.takes_one_answer()) && shown.iter().any(is_own) {
             return Ok(Some(Settlement::Held(Reason::HumanActive)));
         }
         match self.queue.sending(reply, self.now()).await? {
@@ -116,30 +113,37 @@ impl SocialWorker {
 
     /// Whatever does not end with an identifier may have been written.
     async fn post(&self, reply: &TakenReply, way: &Way<'_>) -> Result<Settlement, StoreError> {
-        match within(way.network.reply(&way.profile, &reply.comment_id, &reply.message)).await {
+        match within(ANSWER_WITHIN, way.network.reply(&way.profile, &reply.comment_id, &reply.message)).await {
             Ok(reply_id) if reply_id == reply.comment_id => {
                 tracing::error!(comment = reply.comment_id, "the network edited the comment instead of answering it");
                 Ok(Settlement::Failed)
             }
             Ok(reply_id) => Ok(Settlement::Sent { reply_id, recovered: false }),
             Err(error) => {
-                self.note(way.account, &error).await?;
+                self.note(way, &error).await?;
                 let reason = match error {
                     ChannelError::Blocked => Some(Reason::Blocked),
                     ChannelError::TokenDead => Some(Reason::TokenDead),
                     ChannelError::NotFound => Some(Reason::Deleted),
+                    ChannelError::Answered => Some(Reason::HumanActive),
                     _ => None,
                 };
-                Ok(Settlement::Unknown { may_retry: error.may_pass(), reason })
+                // A shop's token that has run out is renewed.
+                let is_renewed = error == ChannelError::TokenDead && way.generation.is_some();
+                Ok(Settlement::Unknown { may_retry: error.may_pass() || is_renewed, reason })
             }
         }
     }
 
     /// What a failure to read means for an answer: nothing was sent by it.
     async fn wait(&self, way: &Way<'_>, error: &ChannelError) -> Result<Settlement, StoreError> {
-        self.note(way.account, error).await?;
+        self.note(way, error).await?;
         Ok(match error {
             ChannelError::NotFound => Settlement::Held(Reason::Deleted),
+            ChannelError::Answered => Settlement::Held(Reason::HumanActive),
+            ChannelError::TokenDead if way.generation.is_some() => {
+                Settlement::Later { due_at: self.now() + LOOK_INTERVAL }
+            }
             ChannelError::TokenDead | ChannelError::Forbidden => Settlement::Held(Reason::TokenDead),
             ChannelError::Blocked => Settlement::Held(Reason::Blocked),
             ChannelError::Throttled(until) => Settlement::Later { due_at: *until },
@@ -148,12 +152,6 @@ impl SocialWorker {
             }
         })
     }
-}
-
-async fn within<T>(call: impl Future<Output = Result<T, ChannelError>>) -> Result<T, ChannelError> {
-    timeout(ANSWER_WITHIN, call)
-        .await
-        .unwrap_or_else(|_| Err(ChannelError::Unavailable("no answer in time".to_owned())))
 }
 
 /// The answer among those that are shown: the profile's own, with this text, and not from before it was reserved.

@@ -12,6 +12,7 @@ mod document;
 mod feeds;
 mod hooks;
 mod orders;
+mod questions;
 mod refunds;
 mod shipments;
 mod site;
@@ -46,7 +47,7 @@ use super::{
 const TOKEN_LIFETIME: Duration = Duration::hours(6);
 /// How far back orders can be searched.
 const HISTORY: Duration = Duration::days(365);
-/// The scopes without which nothing can be kept up to date; `write` is not used.
+/// The scopes without which nothing can be kept up to date. `write` answers questions; without it they are only read.
 const SCOPES: [&str; 2] = ["offline_access", "read"];
 
 /// Where Mercado Libre is, and the app as it is registered there.

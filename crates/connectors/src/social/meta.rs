@@ -11,7 +11,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use domain::social::{
     Channel,
-    channels::{ChannelError, Comment, Profile, Shown, SocialReplies},
+    channels::{Change, ChannelError, Comment, Profile, Shown, SocialReplies},
 };
 use reqwest::Method;
 use time::OffsetDateTime;
@@ -112,7 +112,7 @@ impl SocialReplies for Meta {
         Ok(found.into_iter().map(WireComment::into_shown).collect())
     }
 
-    async fn comments(&self, profile: &Profile, since: OffsetDateTime) -> Result<Vec<Comment>, ChannelError> {
+    async fn changes(&self, profile: &Profile, since: OffsetDateTime) -> Result<Vec<Change>, ChannelError> {
         let posts = if self.is_facebook { "posts" } else { "media" };
         let query = [("fields", "id"), ("limit", POSTS)];
         let posts: Listed<WirePost> =
@@ -125,6 +125,6 @@ impl SocialReplies for Meta {
         }
         // A thread begins before it is answered.
         comments.sort_by_key(|comment| comment.posted_at);
-        Ok(comments)
+        Ok(comments.into_iter().map(Change::Posted).collect())
     }
 }

@@ -89,8 +89,12 @@ pub async fn answer(
         Err(ActError::NotFound) => Err(PageError::NotFound),
         Err(ActError::Transition) => Err(PageError::Conflict),
         Err(ActError::UnknownTemplate) => refused(&request, &viewer, &state, "template", "template-unused", sent).await,
+        Err(ActError::UnusableTemplate) => {
+            refused(&request, &viewer, &state, "template", "template-unusable", sent).await
+        }
         Err(ActError::NoLink) => refused(&request, &viewer, &state, "template", "template-needs-link", sent).await,
         Err(ActError::TooLong(_)) => refused(&request, &viewer, &state, "message", "message-bad", sent).await,
+        Err(ActError::Contact) => refused(&request, &viewer, &state, "message", "message-leads-away", sent).await,
         Err(ActError::Idempotency(error)) => Err(error.into()),
     }
 }

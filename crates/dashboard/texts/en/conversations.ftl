@@ -35,9 +35,9 @@ conversations-waiting = Waiting for the shop
 conversations-held = Answers to decide on
 conversations-title = Conversations, newest message first
 conversations-queue = Answers that wait for you
-conversations-none = No conversation fits. Comments become conversations once a page or an Instagram profile is connected.
+conversations-none = No conversation fits. Comments become conversations once a page or an Instagram profile is connected, questions once a shop on Mercado Libre is.
 conversations-queue-none = No answer waits for you.
-how-conversations = A comment under one of the shop’s posts, with what was answered to it. A conversation that gets a message moves to the top.
+how-conversations = A comment under one of the shop’s posts or a question about one of its listings, with what was answered to it. A conversation that gets a message moves to the top.
 how-bot = The bot writes nothing: it chooses among templates that somebody here approved, or it is silent.
 conversation-status = Status
 conversation-channel = Channel
@@ -166,8 +166,10 @@ conversation-close = Close
 conversation-open = Open
 conversation-snooze = Snooze
 message-bad = Write 1 to 2,200 characters (2,000 on Mercado Libre).
+message-leads-away = Mercado Libre forbids links, addresses, telephone numbers and handles in answers. Leave them out.
 template-unused = No version of this template is in use any more. Choose another one.
 template-needs-link = This template leads to a link, and the settings have none.
+template-unusable = This template leads away or uses the name. Mercado Libre forbids the one and does not tell the other.
 
 # Templates
 templates-title = Templates, newest first

@@ -35,9 +35,9 @@ conversations-waiting = Esperan a la tienda
 conversations-held = Respuestas por decidir
 conversations-title = Conversaciones, el mensaje más nuevo primero
 conversations-queue = Respuestas que te esperan
-conversations-none = Ninguna conversación encaja. Los comentarios se vuelven conversaciones cuando se conecta una página o un perfil de Instagram.
+conversations-none = Ninguna conversación encaja. Los comentarios se vuelven conversaciones cuando se conecta una página o un perfil de Instagram; las preguntas, cuando se conecta una tienda de Mercado Libre.
 conversations-queue-none = Ninguna respuesta te espera.
-how-conversations = Un comentario bajo una publicación de la tienda, con lo que se le respondió. Una conversación que recibe un mensaje sube al principio.
+how-conversations = Un comentario bajo una publicación de la tienda o una pregunta en uno de sus anuncios, con lo que se le respondió. Una conversación que recibe un mensaje sube al principio.
 how-bot = El bot no escribe nada: elige entre plantillas que alguien de aquí aprobó, o calla.
 conversation-status = Estado
 conversation-channel = Canal
@@ -166,8 +166,10 @@ conversation-close = Cerrar
 conversation-open = Abrir
 conversation-snooze = Posponer
 message-bad = Escribe de 1 a 2.200 caracteres (2.000 en Mercado Libre).
+message-leads-away = Mercado Libre prohíbe enlaces, direcciones, teléfonos y cuentas en las respuestas. Quítalos.
 template-unused = Ninguna versión de esta plantilla sigue en uso. Elige otra.
 template-needs-link = Esta plantilla lleva a un enlace, y los ajustes no tienen ninguno.
+template-unusable = Esta plantilla lleva a otro lugar o usa el nombre. Mercado Libre prohíbe lo primero y no dice lo segundo.
 
 # Plantillas
 templates-title = Plantillas, las más nuevas primero

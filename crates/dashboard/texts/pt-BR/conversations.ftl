@@ -35,9 +35,9 @@ conversations-waiting = Esperam pela loja
 conversations-held = Respostas a decidir
 conversations-title = Conversas, a mensagem mais nova primeiro
 conversations-queue = Respostas que esperam por você
-conversations-none = Nenhuma conversa se encaixa. Comentários viram conversas quando uma página ou um perfil do Instagram é conectado.
+conversations-none = Nenhuma conversa se encaixa. Comentários viram conversas quando uma página ou um perfil do Instagram é conectado; perguntas, quando uma loja do Mercado Livre é conectada.
 conversations-queue-none = Nenhuma resposta espera por você.
-how-conversations = Um comentário sob uma publicação da loja, com o que se respondeu. Uma conversa que recebe uma mensagem sobe para o topo.
+how-conversations = Um comentário sob uma publicação da loja ou uma pergunta em um de seus anúncios, com o que se respondeu. Uma conversa que recebe uma mensagem sobe para o topo.
 how-bot = O bot não escreve nada: escolhe entre modelos que alguém daqui aprovou, ou se cala.
 conversation-status = Estado
 conversation-channel = Canal
@@ -166,8 +166,10 @@ conversation-close = Fechar
 conversation-open = Abrir
 conversation-snooze = Adiar
 message-bad = Escreva de 1 a 2.200 caracteres (2.000 no Mercado Livre).
+message-leads-away = O Mercado Livre proíbe links, endereços, telefones e contas nas respostas. Retire-os.
 template-unused = Nenhuma versão deste modelo está mais em uso. Escolha outro.
 template-needs-link = Este modelo leva a um link, e os ajustes não têm nenhum.
+template-unusable = Este modelo leva a outro lugar ou usa o nome. O Mercado Livre proíbe o primeiro e não informa o segundo.
 
 # Modelos
 templates-title = Modelos, os mais novos primeiro

@@ -3,8 +3,8 @@
 //! Refused or done as Mercado Libre does: PKCE and the registered `redirect_uri`; refresh tokens that work once; filters of
 //! orders that drop minutes or are ignored when misspelt; cancelled orders and those of more than a year ago not found;
 //! pages beyond 10,000; multigets of more than 20; scans that go on after five minutes or with another `scroll_id`; an order
-//! that is asked for within two seconds of its notification; too many calls, without headers. A notification that is lost
-//! is kept for two days.
+//! that is asked for within two seconds of its notification; a second answer to a question; too many calls, without headers.
+//! A notification that is lost is kept for two days.
 //!
 //! Beside what all fakes have:
 //!
@@ -16,6 +16,10 @@
 //! POST /_stub/orders/{id}/refund     {"amount": "10.00"}: money without goods
 //! POST /_stub/orders/{id}/return     {"units": 1, "low_cost": false}
 //! POST /_stub/orders/{id}/account    the money goes into the buyer's account; the order stays paid
+//! GET  /_stub/questions              what was asked, and really answered by whom
+//! POST /_stub/questions              {"text": "¿Hay stock?"}: a buyer asks; its number
+//! POST /_stub/questions/{id}/answer  {"text": "Sí"}: the seller answers on the platform itself
+//! POST /_stub/questions/{id}/{deed}  ban, delete, close, review, release
 //! ```
 
 mod answer;
@@ -24,6 +28,7 @@ mod changes;
 mod hooks;
 mod http;
 mod oauth;
+mod questions;
 mod sales;
 mod seed;
 mod seller;
@@ -38,8 +43,8 @@ use actix_web::dev::Server;
 use domain::{accounts::Platform, zone::Zone};
 use time::{Duration, OffsetDateTime};
 
-pub use self::{catalogue::CAMPAIGNS, changes::Change, oauth::App};
-use self::{catalogue::Scans, hooks::Hooks, oauth::Grants, seed::Random, seller::Seller};
+pub use self::{catalogue::CAMPAIGNS, changes::Change, oauth::App, questions::Deed};
+use self::{catalogue::Scans, hooks::Hooks, oauth::Grants, questions::Questions, seed::Random, seller::Seller};
 use super::{
     Common, Stub,
     clock::Clock,
@@ -53,8 +58,14 @@ const RATE: f64 = 20.0;
 const FAULTS: &[(&str, &str)] = &[
     ("lag", "the search finds orders `value` seconds after they changed"),
     ("revoke", "the seller takes the grant back"),
+    ("expire", "access tokens end now; the refresh token works"),
     ("suspend", "the app is blocked when `value` is above 0"),
     ("lost_refresh", "tokens are issued, but the answer with them is lost"),
+    ("answer_lost", "a question is answered, the connection breaks off before the reply"),
+    ("answer_error", "a question is answered, the reply is the status `value`, or 500"),
+    ("answer_unwritten", "a question is not answered, the reply is the status `value`, or 500"),
+    ("answer_slow", "a question is answered, the reply waits `value` milliseconds"),
+    ("answer_lag", "the answer to a question is shown after `value` seconds"),
 ];
 
 /// How the shop is made.
@@ -78,6 +89,7 @@ struct State {
     seller: Seller,
     grants: Grants,
     scans: Scans,
+    questions: Questions,
     random: Random,
     lag: Duration,
     /// What is left to be asked, and since when.
@@ -108,6 +120,7 @@ impl Mercadolibre {
             seller,
             grants: Grants::default(),
             scans: Scans::default(),
+            questions: Questions::default(),
             random: Random(seed ^ u64::MAX),
             lag: Duration::ZERO,
             rate: (RATE, Instant::now()),
@@ -159,6 +172,7 @@ impl Stub for Mercadolibre {
         match name {
             "lag" => self.open().lag = Duration::seconds(i64::try_from(value).unwrap_or(i64::MAX)),
             "revoke" => self.open().grants.revoke(),
+            "expire" => self.open().grants.expire(),
             "suspend" => self.open().grants.is_blocked = value > 0,
             _ => return false,
         }

@@ -2,6 +2,7 @@
 
 mod faults;
 mod hooks;
+mod questions;
 mod shop;
 mod strict;
 

@@ -16,6 +16,8 @@ pub enum Topic {
     Order(Option<String>),
     /// Products, prices, costs or stock changed.
     Catalogue,
+    /// Somebody asked about a product, or was answered: some question, to be found among the newest.
+    Question,
     /// The app was removed from the shop: the token is dead.
     Uninstalled,
     Suspended,

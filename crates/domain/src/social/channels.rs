@@ -102,6 +102,9 @@ pub enum ChannelError {
     /// What was asked about is not there.
     #[error("the network does not know what was asked for")]
     NotFound,
+    /// The comment has its one answer.
+    #[error("the comment has been answered")]
+    Answered,
     /// The request is refused as such.
     #[error("the network refuses the request: {0}")]
     Rejected(String),
@@ -149,9 +152,9 @@ pub trait SocialReplies: Send + Sync {
     /// # Errors
     /// [`ChannelError`].
     async fn replies(&self, profile: &Profile, comment: &str) -> Result<Vec<Shown>, ChannelError>;
-    /// Comments since an instant, as far as the network lists them.
+    /// What happened since an instant, as far as the network lists it: comments before what answers them.
     ///
     /// # Errors
     /// [`ChannelError`].
-    async fn comments(&self, profile: &Profile, since: OffsetDateTime) -> Result<Vec<Comment>, ChannelError>;
+    async fn changes(&self, profile: &Profile, since: OffsetDateTime) -> Result<Vec<Change>, ChannelError>;
 }

@@ -236,9 +236,17 @@ pub enum ActError {
     /// The template leads to the link of the settings, and there is none.
     #[error("needs a link, and the settings have none")]
     NoLink,
+    /// The template says what may not be said on the channel.
+    #[error(
+        "has no variation for this channel, which takes no link, address, telephone number or handle and tells no names"
+    )]
+    UnusableTemplate,
     /// The network takes no answer of this length.
     #[error("may hold at most {0} characters on this channel")]
     TooLong(usize),
+    /// The network forbids to lead people elsewhere.
+    #[error("must not hold a link, host name, mail address, telephone number or handle on this channel")]
+    Contact,
     #[error(transparent)]
     Idempotency(#[from] IdempotencyError),
 }

@@ -3,9 +3,9 @@
 use time::{Duration, OffsetDateTime};
 
 use super::{
-    Category, Classified, Handling, Mode, Reason, Tongue,
+    Category, Channel, Classified, Handling, Mode, Reason, Tongue,
     settings::Settings,
-    templates::{Approved, render, turn},
+    templates::{Approved, render, turn, usable_on},
 };
 use crate::{ConversationId, TemplateId, zone::Zone};
 
@@ -46,6 +46,7 @@ pub struct Sent {
 #[derive(Debug, Clone, Copy)]
 pub struct Situation<'a> {
     pub now: OffsetDateTime,
+    pub channel: Channel,
     pub zone: &'a Zone,
     pub settings: &'a Settings,
     /// Whether the installation lets any bot answer.
@@ -178,14 +179,16 @@ fn wait(situation: &Situation<'_>) -> Option<(Reason, Option<OffsetDateTime>)> {
     is_full.then_some((Reason::CapReached, Some(*now + Duration::HOUR)))
 }
 
-/// The answer that fits category and language. Templates of the same kind take turns, as their variations do.
-fn choose(situation: &Situation<'_>) -> Option<Choice> {
-    let Situation { classified, thread, settings, .. } = situation;
+/// The answer that fits channel, category and language. Templates of the same kind take turns, as their variations do.
+fn choose<'a>(situation: &Situation<'a>) -> Option<Choice> {
+    let Situation { channel, classified, thread, settings, .. } = situation;
     let language = classified.language.unwrap_or(situation.language);
     let fits = |template: &&Approved| template.category == classified.category && template.language == language;
-    let templates: Vec<&Approved> = situation.templates.iter().filter(fits).collect();
-    let template = templates.get(turn(thread.conversation, templates.len()))?;
-    let variation = template.variations.get(turn(thread.conversation, template.variations.len()))?;
+    let with_usable = |template: &'a Approved| (template, usable_on(*channel, &template.variations));
+    let found = situation.templates.iter().filter(fits).map(with_usable);
+    let templates: Vec<_> = found.filter(|(_, usable)| !usable.is_empty()).collect();
+    let (template, variations) = templates.get(turn(thread.conversation, templates.len()))?;
+    let variation = variations.get(turn(thread.conversation, variations.len()))?;
     let message = render(variation, situation.username, &settings.links)?;
     Some(Choice { template: template.id, version: template.version, message })
 }

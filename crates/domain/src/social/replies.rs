@@ -10,7 +10,7 @@ use super::{
     Author, Channel, Classified, Decision, Reason, Sent, Thread, channels::Change, settings::Settings,
     templates::Approved,
 };
-use crate::{AccountId, ConversationId, MessageId, SocialAccountId, StoreError, sealing::Binding};
+use crate::{AccountId, ConversationId, IntegrationId, MessageId, SocialAccountId, StoreError, sealing::Binding};
 
 /// How long a call that sends an answer may take. A worker that is still at it after [`LEASE`] is taken for dead.
 pub const LEASE: Duration = Duration::minutes(2);
@@ -18,6 +18,8 @@ pub const LEASE: Duration = Duration::minutes(2);
 pub const LOOK_INTERVAL: Duration = Duration::seconds(60);
 /// After this number of look-ups in vain it was not written.
 pub const LOOKS: i64 = 2;
+/// How long it is looked for where the network says that there is an answer and does not show it yet.
+pub const LOOK_AT_MOST: Duration = Duration::hours(6);
 /// An answer that was found counts as ours if it is not older than this before the reservation.
 pub const CLOCK_TOLERANCE: Duration = Duration::minutes(5);
 /// How often an answer is sent at most.
@@ -42,7 +44,9 @@ pub struct SocialAccount {
     pub external_id: String,
     pub app_scoped_id: Option<String>,
     pub handle: Option<String>,
-    /// `None`: there is none yet, or it was refused.
+    /// The connected shop that it comes with, whose tokens it uses.
+    pub integration: Option<IntegrationId>,
+    /// `None`: there is none yet, it was refused, or it is the shop's.
     pub sealed_token: Option<Vec<u8>>,
     pub last_poll_at: Option<OffsetDateTime>,
     pub blocked_until: Option<OffsetDateTime>,
@@ -167,6 +171,13 @@ pub trait ProfileStore: Send + Sync {
     async fn blocked(&self, profile: &SocialAccount, now: OffsetDateTime) -> Result<(), StoreError>;
     /// The network asks for a pause.
     async fn pause(&self, profile: &SocialAccount, until: OffsetDateTime) -> Result<(), StoreError>;
+}
+
+/// What hooks of a connected shop say of its profile.
+#[async_trait]
+pub trait PollHints: Send + Sync {
+    /// Something was asked or answered there: the profile that comes with the shop is due to be polled.
+    async fn poll_soon(&self, account: AccountId, shop: IntegrationId, now: OffsetDateTime) -> Result<(), StoreError>;
 }
 
 /// Comments on their way to a decision.

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use time::OffsetDateTime;
 use url::Url;
 
-use super::{Category, Tongue};
+use super::{Category, Channel, Tongue};
 use crate::{
     AccountId, ConversationId, StoreError, TemplateId,
     audit::Entry,
@@ -179,6 +179,37 @@ fn is_host(word: &str) -> bool {
     host.rsplit_once('.').is_some_and(|(name, end)| {
         end.len() >= 2 && end.chars().all(|c| c.is_ascii_alphabetic()) && name.chars().any(char::is_alphanumeric)
     })
+}
+
+/// Digits of a telephone number, at least.
+const PHONE_DIGITS: usize = 8;
+
+/// Whether a text says how to reach somebody elsewhere: by a link, a host name, a mail address, a handle or a telephone
+/// number. What is in doubt counts as one.
+pub fn has_contact(text: &str) -> bool {
+    let is_address = |word: &str| word.contains("://") || word.to_lowercase().starts_with("www.") || is_host(word);
+    text.contains(['@', '＠']) || text.split_whitespace().any(is_address) || has_phone(text)
+}
+
+/// Digits in groups with one of `-`, `.`, a space or parentheses between them, one group longer than sizes are.
+fn has_phone(text: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_digit() || " -.()".contains(c);
+    text.split(|c| !is_part(c)).any(|run| {
+        let groups = run.split(|c: char| !c.is_ascii_digit()).map(str::len);
+        let (digits, longest) = groups.fold((0, 0), |(sum, longest), length| (sum + length, longest.max(length)));
+        digits >= PHONE_DIGITS && longest >= 4
+    })
+}
+
+/// The variations that may be used on a channel.
+pub fn usable_on(channel: Channel, variations: &[String]) -> Vec<&str> {
+    let leads_away = |variation: &str| variation.contains(LINK) || has_contact(variation);
+    let fits = |variation: &&str| {
+        (channel.takes_contacts() || !leads_away(variation))
+            && (channel.tells_names() || !variation.contains(USERNAME))
+            && variation.chars().count() <= channel.max_reply_chars()
+    };
+    variations.iter().map(String::as_str).filter(fits).collect()
 }
 
 const CURRENCIES: [&str; 24] = [

@@ -2,10 +2,15 @@
 //! network that keeps a ledger of what was really written.
 
 mod network;
+mod questions;
 
 use std::{collections::HashMap, sync::Arc};
 
-use app::social::SocialWorker;
+use app::{
+    deliveries::Clock,
+    shops::{Connectors, Ports},
+    social::SocialWorker,
+};
 use connectors::social::meta::MetaHooks;
 use delivery::seal::KeyRing;
 use domain::{
@@ -150,19 +155,20 @@ impl Rig {
 }
 
 fn worker(store: &Arc<Store>, network: &Arc<Network>, keys: KeyRing) -> SocialWorker {
-    let (clock, port): (_, Arc<dyn SocialReplies>) = (network.clone(), network.clone());
+    let (clock, replies): (_, Arc<dyn SocialReplies>) = (network.clone(), network.clone());
+    let (clock, sealer): (Clock, Arc<dyn Sealer>) = (Arc::new(move || clock.now()), Arc::new(keys));
     SocialWorker {
         hooks: store.clone(),
         profiles: store.clone(),
         intake: store.clone(),
         queue: store.clone(),
         accounts: store.clone(),
-        sealer: Arc::new(keys),
-        inbox: Arc::new(MetaHooks::new(&"secret".to_owned().into(), &"token".to_owned().into())),
-        networks: HashMap::from([(Channel::Instagram, port)]),
-        is_stand_in: true,
+        sealer: sealer.clone(),
+        inbox: Some(Arc::new(MetaHooks::new(&"secret".to_owned().into(), &"token".to_owned().into()))),
+        networks: HashMap::from([(Channel::Instagram, app::social::Network { replies, is_stand_in: true })]),
+        shops: Ports::of(store, Connectors::default(), sealer, clock.clone()),
         is_enabled: true,
-        clock: Arc::new(move || clock.now()),
+        clock,
         random: Arc::new(|| 0),
     }
 }

@@ -17,6 +17,7 @@ use domain::{
         connections::{ConnectError, ConnectionStore, Description, NewConnection, Revocation, Revoked},
         tokens::SealedTokens,
     },
+    social::Channel,
 };
 use serde_json::json;
 use time::OffsetDateTime;
@@ -32,6 +33,7 @@ use crate::{
     integrations::one,
     people::audit,
     schema::{accounts, integrations, shop_owners},
+    social::profiles::{follow, unfollow},
     webhooks::outbox,
 };
 
@@ -289,6 +291,9 @@ async fn connect(
     };
     put.execute(session).await?;
     MakeDue { account: account.0, id: id.0, now }.execute(session).await?;
+    if let Some(channel) = Channel::of_shop(*provider) {
+        follow(session, account, channel, (shop_id, *id), now).await?;
+    }
     let event = IntegrationConnected { provider: provider.to_string(), shop: shop.clone() };
     outbox::emit(session, account, &[event.into()], now).await?;
     let told = json!({ "platform": provider });
@@ -333,6 +338,7 @@ async fn revoke(
     ForgetTokens { account: account.0, id: id.0 }.execute(session).await?;
     EndSync { account: account.0, id: id.0 }.execute(session).await?;
     ForgetFailures { account: account.0, id: id.0 }.execute(session).await?;
+    unfollow(session, account, id, now).await?;
     if let Some(shop_id) = &ending.shop_id {
         let owner = shop_owners::table.find((&ending.provider, shop_id, account.0));
         diesel::update(owner).set(shop_owners::is_connected.eq(false)).execute(session).await?;

@@ -7,10 +7,10 @@ use diesel::{
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use domain::{
-    AccountId, SocialAccountId, StoreError,
+    AccountId, IntegrationId, SocialAccountId, StoreError,
     social::{
         Channel,
-        replies::{Connected, NewSocialAccount, ProfileStore, SocialAccount},
+        replies::{Connected, NewSocialAccount, PollHints, ProfileStore, SocialAccount},
     },
 };
 use time::{Duration, OffsetDateTime};
@@ -25,13 +25,13 @@ use crate::{
 
 statement!(
     Find(account: i64 => BigInt, id: i64 => BigInt) -> ProfileRow = "
-    SELECT account_id, id, channel, external_id, app_scoped_id, handle, sealed_token, last_poll_at, blocked_until
+    SELECT account_id, id, channel, external_id, app_scoped_id, handle, integration_id, sealed_token, last_poll_at, blocked_until
     FROM social_accounts WHERE account_id = $1 AND id = $2"
 );
 
 statement!(
     FindOwned<'a>(account: i64 => BigInt, channel: &'a str => Text, external_id: &'a str => Text) -> ProfileRow = "
-    SELECT account_id, id, channel, external_id, app_scoped_id, handle, sealed_token, last_poll_at, blocked_until
+    SELECT account_id, id, channel, external_id, app_scoped_id, handle, integration_id, sealed_token, last_poll_at, blocked_until
     FROM social_accounts WHERE account_id = $1 AND channel = $2 AND external_id = $3 AND ended_at IS NULL"
 );
 
@@ -57,6 +57,7 @@ row!(
         external_id: String => Text,
         app_scoped_id: Option<String> => Nullable<Text>,
         handle: Option<String> => Nullable<Text>,
+        integration_id: Option<i64> => Nullable<BigInt>,
         sealed_token: Option<Vec<u8>> => Nullable<Bytea>,
         last_poll_at: Option<OffsetDateTime> => Nullable<Timestamptz>,
         blocked_until: Option<OffsetDateTime> => Nullable<Timestamptz>,
@@ -73,6 +74,7 @@ impl TryFrom<ProfileRow> for SocialAccount {
             external_id,
             app_scoped_id,
             handle,
+            integration_id,
             sealed_token,
             last_poll_at,
             blocked_until,
@@ -84,6 +86,7 @@ impl TryFrom<ProfileRow> for SocialAccount {
             external_id,
             app_scoped_id,
             handle,
+            integration: integration_id.map(IntegrationId),
             sealed_token,
             last_poll_at,
             blocked_until,
@@ -199,6 +202,62 @@ impl ProfileStore for Store {
         self.run::<_, Failure>(async |connection| Ok(statement.execute(connection).await?)).await?;
         Ok(())
     }
+}
+
+statement!(
+    /// The profile that comes with a shop goes with it, also where it was connected before.
+    Follow<'a>(
+        account: i64 => BigInt,
+        channel: &'static str => Text,
+        shop_id: &'a str => Text,
+        integration: i64 => BigInt,
+        now: OffsetDateTime => Timestamptz,
+    ) -> () = "
+    INSERT INTO social_accounts (account_id, channel, external_id, integration_id, connected_at, poll_due_at)
+    VALUES ($1, $2, $3, $4, $5, $5)
+    ON CONFLICT (account_id, channel, external_id) DO UPDATE SET integration_id = $4, connected_at = $5, poll_due_at = $5,
+        ended_at = NULL, blocked_until = NULL"
+);
+
+statement!(
+    Unfollow(account: i64 => BigInt, integration: i64 => BigInt, now: OffsetDateTime => Timestamptz) -> () = "
+    UPDATE social_accounts SET ended_at = $3, poll_due_at = NULL WHERE account_id = $1 AND integration_id = $2"
+);
+
+statement!(
+    PollSoon(account: i64 => BigInt, integration: i64 => BigInt, now: OffsetDateTime => Timestamptz) -> () = "
+    UPDATE social_accounts SET poll_due_at = $3 WHERE account_id = $1 AND integration_id = $2 AND poll_due_at > $3"
+);
+
+#[async_trait]
+impl PollHints for Store {
+    async fn poll_soon(&self, account: AccountId, shop: IntegrationId, now: OffsetDateTime) -> Result<(), StoreError> {
+        let soon = PollSoon { account: account.0, integration: shop.0, now };
+        self.run::<_, Failure>(async |connection| Ok(soon.execute(connection).await?)).await?;
+        Ok(())
+    }
+}
+
+/// A shop was connected: what people ask there is read from now on, with its tokens.
+pub async fn follow(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    channel: Channel,
+    (shop_id, integration): (&str, IntegrationId),
+    now: OffsetDateTime,
+) -> QueryResult<()> {
+    let follow = Follow { account: account.0, channel: channel.as_str(), shop_id, integration: integration.0, now };
+    follow.execute(connection).await.map(|_| ())
+}
+
+/// The connection of a shop ended.
+pub async fn unfollow(
+    connection: &mut AsyncPgConnection,
+    account: AccountId,
+    integration: IntegrationId,
+    now: OffsetDateTime,
+) -> QueryResult<()> {
+    Unfollow { account: account.0, integration: integration.0, now }.execute(connection).await.map(|_| ())
 }
 
 /// Makes the account the owner of the profile, unless another one is.

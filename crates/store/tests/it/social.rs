@@ -429,3 +429,27 @@ async fn texts_are_wiped_after_180_days() {
     let found = all(&db, account).await.remove(0);
     assert_eq!((found.last_message.body, found.reply.unwrap().reason), (None, Some(Reason::NoTemplate)));
 }
+
+/// Shops that were connected before there were questions have them read, too; going back and forth again changes nothing.
+#[tokio::test]
+async fn the_profile_of_a_shop_that_is_connected_already_is_made() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations/2026-11-25-000161_questions");
+    let [up, down] = ["up", "down"].map(|name| std::fs::read_to_string(folder.join(format!("{name}.sql"))).unwrap());
+    let db = fresh().await;
+    let account = shop::account(&db.sql, "UTC").await.0;
+    let connected = "INSERT INTO integrations (account_id, id, provider, shop, shop_id, connected_at, revoked_at)
+        OVERRIDING SYSTEM VALUE
+        VALUES ($1, 501, 'mercadolibre', 'a.example', '77', now(), NULL),
+            ($1, 502, 'mercadolibre', 'b.example', '78', now(), now()), ($1, 503, 'shopify', 'c.example', 'c', now(), NULL)";
+    db.sql.execute(connected, &[&account]).await.unwrap();
+    for _ in 0..2 {
+        db.sql.batch_execute(&down).await.unwrap();
+        db.sql.batch_execute(&up).await.unwrap();
+    }
+    let profiles = "SELECT channel, external_id, integration_id, poll_due_at IS NOT NULL AND ended_at IS NULL
+        FROM social_accounts WHERE account_id = $1";
+    let rows = db.sql.query(profiles, &[&account]).await.unwrap();
+    let found: Vec<(String, String, i64, bool)> =
+        rows.iter().map(|row| (row.get(0), row.get(1), row.get(2), row.get(3))).collect();
+    assert_eq!(found, [("mercadolibre".to_owned(), "77".to_owned(), 501, true)]);
+}

@@ -35,7 +35,7 @@ impl World {
     }
 
     fn worker(&self) -> HookWorker {
-        HookWorker::new(self.syncer(), self.store.clone())
+        HookWorker::new(self.syncer(), self.store.clone(), self.store.clone())
     }
 
     fn done(&self) -> Vec<i64> {
@@ -96,6 +96,14 @@ async fn a_connection_that_is_due_is_so_after_its_hooks_were_acted_on() {
     world.platform.place("1", START - Duration::HOUR, dec!(10));
     world.act_on([of_order("1")]).await;
     assert_eq!(world.store.database().due_at, Some(world.now()));
+}
+
+#[tokio::test]
+async fn a_question_makes_the_profile_due_and_asks_the_platform_for_nothing() {
+    let world = World::connected(Platform::Mercadolibre);
+    world.act_on([Topic::Question]).await;
+    assert_eq!((world.store.database().questions_at.as_slice(), world.done()), (&[START][..], vec![1]));
+    assert_eq!(world.platform.answers.lock().unwrap().asked_for, [] as [Vec<String>; 0]);
 }
 
 #[tokio::test]

@@ -66,6 +66,7 @@ impl World {
             auth: self.platform.clone(),
             reader: self.platform.clone(),
             verifier: Some(self.platform.clone()),
+            replies: None,
             is_stand_in: false,
         };
         Ports {

@@ -30,6 +30,7 @@ use domain::{
         sync::{Cursor, DueSync, EndedRun, Failing, LeasedSync, Outcome, SyncLease, SyncRun, SyncRunStore, SyncStore},
         tokens::{RefreshLease, SealedTokens, StoredTokens, TokenStore, access_binding, refresh_binding},
     },
+    social::replies::PollHints,
 };
 use futures_util::{FutureExt, StreamExt};
 use rust_decimal::Decimal;
@@ -61,6 +62,8 @@ pub struct Database {
     pub postponed: Vec<(InboxId, OffsetDateTime)>,
     pub logged: Vec<NewRequest>,
     pub redacted: Vec<PrivacyRequestId>,
+    /// When questions were said to be there.
+    pub questions_at: Vec<OffsetDateTime>,
     /// Answers of the next attempts to store renewed tokens: false fails.
     pub renewals: Vec<bool>,
     pub connect_refusal: Option<ConnectError>,
@@ -496,6 +499,15 @@ impl Inbox for FakeStore {
 
     async fn prune(&self, _: OffsetDateTime) -> Result<u64, StoreError> {
         Ok(0)
+    }
+}
+
+#[async_trait]
+impl PollHints for FakeStore {
+    async fn poll_soon(&self, account: AccountId, shop: IntegrationId, now: OffsetDateTime) -> Result<(), StoreError> {
+        assert_eq!((account, shop), (ACCOUNT, SHOP));
+        self.database().questions_at.push(now);
+        Ok(())
     }
 }
 

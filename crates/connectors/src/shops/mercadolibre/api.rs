@@ -8,6 +8,7 @@ use reqwest::{
     header::{ACCEPT, CONTENT_TYPE},
 };
 use ring::rand::{SecureRandom, SystemRandom};
+use serde_json::Value;
 use time::OffsetDateTime;
 use url::{Url, form_urlencoded::Serializer};
 
@@ -108,6 +109,16 @@ impl Api {
             ShopError::MissingScope(_) => ShopError::MissingScope(resource.to_owned()),
             error => error,
         })
+    }
+
+    /// Writes JSON to a path, once: after whatever failure it may have been written.
+    pub async fn post_once(&self, access: &Access, path: &[&str], body: &Value) -> Result<(), ShopError> {
+        self.sellers.take(&access.shop_id, 1.0).await?;
+        self.app.take(APP, 1.0).await?;
+        let request = self.http.request(Method::POST, self.url(path, &[])).bearer_auth(access.token.expose());
+        let request = request.header(CONTENT_TYPE, "application/json").header(ACCEPT, "application/json");
+        let answer = send(request.body(body.to_string())).await?;
+        if answer.status.is_success() { Ok(()) } else { Err(error_of(&answer)) }
     }
 
     pub async fn delete(&self, access: &Access, path: &[&str]) -> Result<(), ShopError> {

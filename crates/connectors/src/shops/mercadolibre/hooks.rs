@@ -62,6 +62,7 @@ fn topic(name: &str, resource: &str) -> Option<Topic> {
             let is_claim = is(&[Word("post-purchase"), Version, Word("claims"), Number]);
             (is_claim || is(&[Version, Word("claims"), Number])).then_some(Topic::Order(None))
         }
+        "questions" => is(&[Word("questions"), Number]).then_some(Topic::Question),
         "items" | "items_prices" => is_item(resource).then_some(Topic::Catalogue),
         "stock-location" => is(&[Word("user-products"), Item, Word("stock")]).then_some(Topic::Catalogue),
         "user-products-families" | "fbm_stock_operations" => is_path(resource).then_some(Topic::Catalogue),

@@ -78,6 +78,33 @@ pub struct MissedFeeds {
     pub messages: Vec<Box<RawValue>>,
 }
 
+/// Questions that are read one by one, too.
+#[derive(Deserialize)]
+pub struct Questions {
+    #[serde(default, deserialize_with = "list")]
+    pub questions: Vec<Box<RawValue>>,
+}
+
+/// A question about a listing (`api_version=4`).
+#[derive(Debug, Deserialize)]
+pub struct Question {
+    pub id: Id,
+    pub status: String,
+    pub text: Option<String>,
+    pub date_created: Instant,
+    pub item_id: Option<Id>,
+    pub seller_id: Id,
+    pub from: Option<Person>,
+    pub answer: Option<QuestionAnswer>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct QuestionAnswer {
+    pub text: Option<String>,
+    pub status: Option<String>,
+    pub date_created: Option<Instant>,
+}
+
 /// Anything with an identifier.
 #[derive(Deserialize)]
 pub struct WithId {

@@ -22,7 +22,7 @@ pub enum Change {
 }
 
 impl Mercadolibre {
-    fn tell(&self, seller: u64, topic: &str, resource: &str) {
+    pub(super) fn tell(&self, seller: u64, topic: &str, resource: &str) {
         let (app, now) = (&self.0.app.client_id, self.now());
         self.0.hooks.tell(&self.0.common.faults, (app, seller), topic, resource, now);
     }

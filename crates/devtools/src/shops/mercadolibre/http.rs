@@ -1,6 +1,6 @@
 //! The platform's HTTP, and what only this one has under `/_stub`.
 
-use std::{collections::HashMap, net::TcpListener};
+use std::{collections::HashMap, net::TcpListener, time::Duration};
 
 use actix_web::{
     App, HttpRequest, HttpResponse, HttpServer,
@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::json;
 use url::form_urlencoded;
 
-use super::{Mercadolibre, answer::Answer, changes::Change, sales::Query, seller::SITE};
+use super::{Mercadolibre, answer::Answer, changes::Change, questions::Deed, sales::Query, seller::SITE};
 use crate::shops::{Stub, broken, finish, routes};
 
 pub fn server(stub: Mercadolibre, listener: TcpListener) -> std::io::Result<Server> {
@@ -26,6 +26,9 @@ pub fn server(stub: Mercadolibre, listener: TcpListener) -> std::io::Result<Serv
             .route("/_stub/forge", web::post().to(forge))
             .route("/_stub/orders", web::post().to(sell))
             .route("/_stub/orders/{id}/{change}", web::post().to(change))
+            .route("/_stub/questions", web::get().to(asked))
+            .route("/_stub/questions", web::post().to(ask))
+            .route("/_stub/questions/{id}/{deed}", web::post().to(happen))
             .default_service(web::to(answer))
     });
     Ok(server.workers(1).listen(listener)?.disable_signals().shutdown_timeout(1).run())
@@ -35,6 +38,7 @@ pub fn server(stub: Mercadolibre, listener: TcpListener) -> std::io::Result<Serv
 async fn answer(request: HttpRequest, body: Bytes, stub: Data<Mercadolibre>) -> HttpResponse {
     let common = stub.common();
     let is_token = request.path() == "/oauth/token";
+    let is_answer = request.path() == "/answers";
     let (answer, location) = if let Some(status) = broken(&common.faults).await {
         (Answer::refused(status.as_u16(), "internal_error", "internal error"), None)
     } else if common.faults.take("throttle").is_some() || (stub.0.is_limited && !stub.open().takes_call()) {
@@ -43,16 +47,44 @@ async fn answer(request: HttpRequest, body: Bytes, stub: Data<Mercadolibre>) -> 
         authorize(&request, &stub)
     } else if is_token {
         (token(&request, &body, &stub), None)
+    } else if is_answer {
+        (reply(&request, &body, &stub).await, None)
     } else {
-        (stub.call(&request).unwrap_or_else(|refused| refused), None)
+        (stub.call(&request, &body).unwrap_or_else(|refused| refused), None)
     };
     let mut response = HttpResponse::build(StatusCode::from_u16(answer.status).unwrap_or_default());
     let response = match location {
         Some(location) => response.insert_header(("location", location)).finish(),
         None => response.json(answer.body),
     };
-    let lost = if is_token { &["drop_reply", "lost_refresh"][..] } else { &["drop_reply"] };
+    let lost = match (is_token, is_answer) {
+        (true, _) => &["drop_reply", "lost_refresh"][..],
+        (_, true) => &["drop_reply", "answer_lost"],
+        _ => &["drop_reply"],
+    };
     finish(common, &request, None, lost, response)
+}
+
+/// An answer to a question, with the faults that only it has.
+async fn reply(request: &HttpRequest, body: &[u8], stub: &Mercadolibre) -> Answer {
+    let faults = &stub.common().faults;
+    let failed = |value: u64| {
+        let status = u16::try_from(value).ok().filter(|status| (400..600).contains(status)).unwrap_or(500);
+        Answer::refused(status, "internal_error", "internal error")
+    };
+    if let Some(value) = faults.take("answer_unwritten") {
+        return failed(value);
+    }
+    let answer = stub.call(request, body).unwrap_or_else(|refused| refused);
+    if answer.status == 200 {
+        if let Some(milliseconds) = faults.take("answer_slow") {
+            tokio::time::sleep(Duration::from_millis(milliseconds)).await;
+        }
+        if let Some(value) = faults.take("answer_error") {
+            return failed(value);
+        }
+    }
+    answer
 }
 
 fn pairs(text: &[u8]) -> Vec<(String, String)> {
@@ -80,7 +112,7 @@ fn token(request: &HttpRequest, body: &[u8], stub: &Mercadolibre) -> Answer {
 }
 
 impl Mercadolibre {
-    fn call(&self, request: &HttpRequest) -> Result<Answer, Answer> {
+    fn call(&self, request: &HttpRequest, body: &[u8]) -> Result<Answer, Answer> {
         let now = self.now();
         let header = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
         let token = header("authorization").and_then(|value| value.strip_prefix("Bearer "));
@@ -98,6 +130,13 @@ impl Mercadolibre {
                 _ => Err(Answer::not_found()),
             };
         }
+        if request.method() == "POST" && path.as_slice() == ["answers"] {
+            if !header("content-type").is_some_and(|kind| kind.starts_with("application/json")) {
+                return Err(Answer::refused(415, "unsupported_media_type", "application/json"));
+            }
+            let super::State { seller, questions, .. } = &mut *state;
+            return questions.answer(seller.id, body, self.answer_lag(), now);
+        }
         if request.method() != "GET" {
             return Err(Answer::refused(405, "method_not_allowed", "GET or DELETE"));
         }
@@ -106,13 +145,15 @@ impl Mercadolibre {
             _ => Err(Answer::refused(400, "bad_request", name)),
         };
         let lag = state.lag;
-        let super::State { seller, scans, .. } = &mut *state;
+        let super::State { seller, scans, questions, .. } = &mut *state;
         match path.as_slice() {
             ["users", "me"] => Ok(Answer::ok(json!({
                 "id": seller.id, "nickname": "TIENDA", "country_id": "AR", "site_id": SITE, "tags": ["normal"],
                 "status": {"site_status": "active"},
             }))),
             ["users", user, "items", "search"] if *user == own => seller.item_ids(&query, scans, now),
+            ["questions", "search"] => questions.search(seller.id, &query, now),
+            ["questions", id] => questions.one(seller.id, id, &query, now),
             ["orders", "search"] => seller.search(&query, lag, now),
             ["orders", id] => seller.order_by_id(id, now),
             ["orders", id, "discounts"] => seller.discounts(id),
@@ -191,4 +232,35 @@ async fn change(
         }
     };
     if stub.change(id, change) { HttpResponse::NoContent().finish() } else { HttpResponse::NotFound().finish() }
+}
+
+async fn asked(stub: Data<Mercadolibre>) -> HttpResponse {
+    HttpResponse::Ok().json(stub.asked())
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Words {
+    text: String,
+}
+
+async fn ask(question: Json<Words>, stub: Data<Mercadolibre>) -> HttpResponse {
+    HttpResponse::Created().json(json!({ "id": stub.ask(&question.text) }))
+}
+
+async fn happen(path: Path<(u64, String)>, words: Option<Json<Words>>, stub: Data<Mercadolibre>) -> HttpResponse {
+    let (id, name) = path.into_inner();
+    let deed = match (name.as_str(), words) {
+        ("answer", Some(words)) => Deed::Answer(words.into_inner().text),
+        ("ban", None) => Deed::Ban,
+        ("delete", None) => Deed::Delete,
+        ("close", None) => Deed::Close,
+        ("review", None) => Deed::Review,
+        ("release", None) => Deed::Release,
+        _ => {
+            return HttpResponse::BadRequest()
+                .json(json!({ "error": "answer with text, ban, delete, close, review or release" }));
+        }
+    };
+    if stub.happen(id, deed) { HttpResponse::NoContent().finish() } else { HttpResponse::NotFound().finish() }
 }

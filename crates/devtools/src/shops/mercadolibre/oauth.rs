@@ -156,6 +156,11 @@ impl Grants {
         }
     }
 
+    /// Access tokens work no more; the refresh token does.
+    pub fn expire(&mut self) {
+        self.access.clear();
+    }
+
     /// The seller takes the grant back: nothing of it works any more.
     pub fn revoke(&mut self) {
         self.codes.clear();

@@ -44,6 +44,7 @@ impl World {
     fn situation(&self) -> Situation<'_> {
         Situation {
             now: NOW,
+            channel: Channel::Instagram,
             zone: &self.zone,
             settings: &self.settings,
             is_enabled: true,
@@ -142,6 +143,35 @@ fn a_comment_that_is_no_clear_question_is_held(#[case] text: &str, #[case] reaso
     let mut world = World::asking(text, Mode::Auto);
     world.settings.opt_out_words = vec!["stop".into()];
     assert_eq!(held(&decide(&world.situation())), Some(reason), "{:?}", world.classified);
+}
+
+#[test]
+fn a_question_gets_what_its_channel_takes() {
+    let mut world = price(Mode::Auto);
+    let on = |world: &World, channel| match decide(&Situation { channel, ..world.situation() }) {
+        Decision::Send { choice, .. } => Some(choice.message),
+        other => {
+            assert_eq!(held(&other), Some(Reason::NoTemplate));
+            None
+        }
+    };
+    assert_eq!(on(&world, Channel::Instagram).as_deref(), Some("Hola ana"));
+    assert_eq!(on(&world, Channel::Mercadolibre), None, "it tells no names");
+    let approved = |id, variations: &[&str]| Approved {
+        id: TemplateId(id),
+        variations: variations.iter().map(|&text| text.to_owned()).collect(),
+        ..world.templates[0].clone()
+    };
+    let (unusable, usable) =
+        (approved(9, &["En {link}", "Por @tienda"]), approved(10, &["{username}…", "Está a la vista."]));
+    world.templates = vec![unusable, usable];
+    for conversation in 1..=4 {
+        let mut situation = world.situation();
+        situation.channel = Channel::Mercadolibre;
+        situation.thread.conversation = ConversationId(conversation);
+        let Decision::Send { choice, .. } = decide(&situation) else { panic!("{conversation}") };
+        assert_eq!((choice.template, choice.message.as_str()), (TemplateId(10), "Está a la vista."));
+    }
 }
 
 #[test]

@@ -120,6 +120,33 @@ fn a_name_cannot_smuggle_anything_in() {
     assert_eq!(render("{link}", "eva", &Links { own_hosts: vec![], ..links() }), None);
 }
 
+#[rstest]
+#[case("Más en https://shop.example.com/c", true)]
+#[case("Más en www.shop.example", true)]
+#[case("Estamos en shop.example.com.", true)]
+#[case("Escribinos a ventas@shop.example", true)]
+#[case("Seguinos: @tienda", true)]
+#[case("WhatsApp 11 4555-1234", true)]
+#[case("Llamá al (011)45551234", true)]
+#[case("+54 9 11 4555 1234", true)]
+#[case("wa.me/5491145551234", true)]
+#[case("Sí, hay talles 36, 38, 40 y 42.", false)]
+#[case("Talles 36 38 40 42", false)]
+#[case("Llega en 24 a 48 horas. Gracias", false)]
+#[case("Mide 1,20 x 2,00 m", false)]
+#[case("Sale $ 1.250.000", false)]
+fn a_contact_is_told_by_its_form(#[case] text: &str, #[case] is_one: bool) {
+    assert_eq!(has_contact(text), is_one);
+}
+
+#[test]
+fn a_channel_gets_what_it_takes() {
+    let long = "a ".repeat(1_001);
+    let all = ["Hola {username}", "Más en {link}", "Al 11 4555-1234", "Hay stock.", long.as_str()].map(str::to_owned);
+    assert_eq!(usable_on(Channel::Mercadolibre, &all), ["Hay stock."]);
+    assert_eq!(usable_on(Channel::Instagram, &all), all.each_ref());
+}
+
 proptest! {
     #[test]
     fn what_is_accepted_leads_nowhere_else(text in "\\PC{0,60}") {

@@ -5,7 +5,7 @@ use std::{future::pending, sync::Mutex};
 use async_trait::async_trait;
 use domain::social::{
     Channel,
-    channels::{ChannelError, Comment, Profile, Shown, SocialReplies},
+    channels::{Change, ChannelError, Comment, Profile, Shown, SocialReplies},
 };
 use time::{Duration, OffsetDateTime};
 use tokio::sync::Notify;
@@ -187,10 +187,10 @@ impl SocialReplies for Network {
         Ok(visible.map(|written| written.shown.clone()).collect())
     }
 
-    async fn comments(&self, _: &Profile, since: OffsetDateTime) -> Result<Vec<Comment>, ChannelError> {
+    async fn changes(&self, _: &Profile, since: OffsetDateTime) -> Result<Vec<Change>, ChannelError> {
         let world = self.world.lock().unwrap();
         world.check()?;
         let recent = world.comments.iter().filter(|comment| comment.posted_at.is_some_and(|at| at >= since));
-        Ok(recent.cloned().collect())
+        Ok(recent.cloned().map(Change::Posted).collect())
     }
 }

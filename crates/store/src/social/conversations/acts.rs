@@ -11,7 +11,7 @@ use domain::{
     social::{
         Channel, Classified, Handling, classify,
         conversations::{Act, ActError, By, Conversation},
-        templates::{render, turn},
+        templates::{has_contact, render, turn, usable_on},
     },
 };
 use rust_decimal::Decimal;
@@ -108,7 +108,7 @@ async fn decide(
     now: OffsetDateTime,
 ) -> Result<(), WriteError<ActError>> {
     let chosen = match act {
-        Act::Approve(Some(template)) => Some(chosen(connection, account, id, *template).await?),
+        Act::Approve(Some(template)) => Some(chosen(connection, account, (channel, id), *template).await?),
         _ => None,
     };
     let account = account.0;
@@ -130,13 +130,16 @@ async fn decide(
 async fn chosen(
     connection: &mut AsyncPgConnection,
     account: AccountId,
-    id: ConversationId,
+    (channel, id): (&str, ConversationId),
     wanted: TemplateId,
 ) -> Result<(i64, i64, String), WriteError<ActError>> {
+    let channel: Channel = parse(channel, "channel")?;
     let in_use = templates::in_use(connection, account.0).await.map_err(StoreError::from)?;
     let unknown = || WriteError::Refused(ActError::UnknownTemplate);
     let template = in_use.into_iter().find(|template| template.id == wanted).ok_or_else(unknown)?;
-    let variation = template.variations.get(turn(id, template.variations.len())).ok_or_else(unknown)?;
+    let variations = usable_on(channel, &template.variations);
+    let variation = variations.get(turn(id, variations.len()));
+    let variation = variation.ok_or(WriteError::Refused(ActError::UnusableTemplate))?;
     let (settings, _) = settings::current(connection, account.0).await.map_err(StoreError::from)?;
     let username = conversations::table.find((account.0, id.0)).select(conversations::username);
     let username: Option<String> = username.first(connection).await?;
@@ -202,6 +205,9 @@ async fn send(
     let network: Channel = parse(channel, "channel")?;
     if words.chars().count() > network.max_reply_chars() {
         return Err(WriteError::Refused(ActError::TooLong(network.max_reply_chars())));
+    }
+    if !network.takes_contacts() && has_contact(words) {
+        return Err(WriteError::Refused(ActError::Contact));
     }
     let newest = NewestComment { account: account.0, id: id.0 };
     let row: Option<CommentRow> = newest.get_result(connection).await.optional()?;

@@ -72,8 +72,12 @@ async fn posted(
     };
     let is_new = insert(connection, (profile.account, profile.channel), conversation, message, now).await?;
     if is_new && is_own {
-        let taken_over = TakeOver { account: profile.account.0, conversation, reason: Reason::HumanActive.as_str() };
-        taken_over.execute(connection).await?;
+        let (account, reason) = (profile.account.0, Reason::HumanActive.as_str());
+        if profile.channel.takes_one_answer() {
+            settled(connection, account, conversation, reason).await?;
+        } else {
+            TakeOver { account, conversation, reason }.execute(connection).await?;
+        }
         diesel::update(conversations::table.find((profile.account.0, conversation)))
             .set(conversations::handling.eq(Handling::Human.as_str()))
             .execute(connection)
@@ -88,6 +92,31 @@ statement!(
     UPDATE auto_replies SET state = 'held', reason = $3, due_at = NULL, claim = claim + 1
     WHERE account_id = $1 AND conversation_id = $2 AND state = 'reserved' AND actor = 'bot'"
 );
+
+statement!(
+    /// What was to be answered has its answer.
+    SkipAnswered<'a>(account: i64 => BigInt, conversation: i64 => BigInt, reason: &'a str => Text) -> () = "
+    UPDATE auto_replies SET state = 'skipped', reason = $3, due_at = NULL, claim = claim + 1
+    WHERE account_id = $1 AND conversation_id = $2 AND state IN ('reserved', 'held')"
+);
+
+/// Somebody of the shop gave the one answer that there can be: nothing is left to decide.
+async fn settled(
+    connection: &mut AsyncPgConnection,
+    account: i64,
+    conversation: i64,
+    reason: &str,
+) -> Result<(), Failure> {
+    SkipAnswered { account, conversation, reason }.execute(connection).await?;
+    diesel::update(messages::table)
+        .filter(messages::account_id.eq(account))
+        .filter(messages::conversation_id.eq(conversation))
+        .filter(messages::is_undecided)
+        .set(messages::is_undecided.eq(false))
+        .execute(connection)
+        .await?;
+    Ok(())
+}
 
 statement!(
     /// Whether an answer with this text was or is being sent in the thread.
@@ -310,7 +339,7 @@ statement!(
     WHERE account_id = $1 AND channel = $2 AND comment_id = $3 AND state IN ('reserved', 'held', 'dry_run')"
 );
 
-/// A comment was deleted or hidden.
+/// A comment was deleted or hidden. Hearing so again changes nothing.
 async fn gone(
     connection: &mut AsyncPgConnection,
     profile: &SocialAccount,
@@ -325,12 +354,16 @@ async fn gone(
         .filter(messages::external_id.eq(comment));
     let found = if reason == Reason::Deleted {
         let wiped = (messages::body.eq(None::<String>), messages::deleted_at.eq(now), messages::is_undecided.eq(false));
-        target.set(wiped).execute(connection).await?
+        target.filter(messages::deleted_at.is_null()).set(wiped).execute(connection).await?
     } else {
-        target.set((messages::hidden.eq(true), messages::is_undecided.eq(false))).execute(connection).await?
+        let hidden = (messages::hidden.eq(true), messages::is_undecided.eq(false));
+        target.filter(messages::hidden.eq(false)).set(hidden).execute(connection).await?
     };
+    if found == 0 {
+        return Ok(false);
+    }
     HoldGone { account, channel, comment, reason: reason.as_str() }.execute(connection).await?;
     Touch { account, channel, comment, now }.execute(connection).await?;
     Close { account, channel, comment, now }.execute(connection).await?;
-    Ok(found > 0)
+    Ok(true)
 }

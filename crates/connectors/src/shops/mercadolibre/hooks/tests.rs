@@ -31,7 +31,7 @@ fn body(topic: &str, resource: &str) -> Vec<u8> {
 #[case("items_prices", "/items/MLA686791111", Topic::Catalogue)]
 #[case("stock-location", "/user-products/MLAU123456789/stock", Topic::Catalogue)]
 #[case("fbm_stock_operations", "/stock/fulfillment/operations/9876", Topic::Catalogue)]
-#[case("questions", "/questions/5036111111", Topic::Other)]
+#[case("questions", "/questions/5036111111", Topic::Question)]
 #[case("messages", "3f6da1e35ac84f70a24af7360d24c7bc", Topic::Other)]
 fn a_topic_says_what_is_to_be_read_again(#[case] name: &str, #[case] resource: &str, #[case] topic: Topic) {
     let hook = read(APP, &body(name, resource)).unwrap();
@@ -48,6 +48,8 @@ fn a_topic_says_what_is_to_be_read_again(#[case] name: &str, #[case] resource: &
 #[case("orders_v2", "/orders/123456789012345678901")]
 #[case("orders_v2", "/orders/１")]
 #[case("orders_v2", "/items/MLA686791111")]
+#[case("questions", "/questions/")]
+#[case("questions", "/questions/1/answer")]
 #[case("items", "/items/mla1")]
 #[case("items", "/items/MLA")]
 #[case("items", "/items/MLA1234567890123456")]
