@@ -266,7 +266,7 @@ fn start_imports(
     database: &Database,
 ) -> anyhow::Result<()> {
     start_shops(supervisor, config, stores, keys, database)?;
-    start_social(supervisor, config, stores, keys)?;
+    start_social(supervisor, config, stores, (keys, text_generator))?;
     start_exports(supervisor, stores, database);
     start_uploads(supervisor, config, stores, text_generator, database)
 }
@@ -320,8 +320,13 @@ fn start_shops(
 }
 
 /// Starts what reads comments and answers them, where there is an app to do so.
-fn start_social(supervisor: &Supervisor, config: &Config, stores: &Stores, keys: &Arc<KeyRing>) -> anyhow::Result<()> {
-    let Some(worker) = social::worker(config, &stores.shops, keys.clone())? else { return Ok(()) };
+fn start_social(
+    supervisor: &Supervisor,
+    config: &Config,
+    stores: &Stores,
+    (keys, text_generator): (&Arc<KeyRing>, &InsightTextGenerator),
+) -> anyhow::Result<()> {
+    let Some(worker) = social::worker(config, &stores.shops, text_generator, keys.clone())? else { return Ok(()) };
     let stopping = supervisor.stopping();
     supervisor.start_worker(Task::new("social", move || worker.clone().run(stopping.clone().cancelled_owned())));
     Ok(())
@@ -483,6 +488,7 @@ fn state(
         payment_service: None,
         connectors: shops::connectors(config)?,
         redirect_uri: config.integration_redirect_url.clone(),
+        vote_price: ai::shown_vote_price(config)?,
         text_generator,
         events: store.clone(),
         social_app: social::app(config)?,

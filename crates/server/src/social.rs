@@ -3,7 +3,10 @@
 use std::{collections::HashMap, sync::Arc};
 
 use anyhow::Context;
-use app::social::SocialWorker;
+use app::{
+    ai::InsightTextGenerator,
+    social::{SocialWorker, Voter},
+};
 use connectors::social::meta::{Meta, MetaHooks};
 use domain::{
     sealing::Sealer,
@@ -13,7 +16,7 @@ use store::Store;
 use time::OffsetDateTime;
 use url::Url;
 
-use crate::{config::Config, random};
+use crate::{ai, config::Config, random};
 
 /// Where the Graph API is.
 const GRAPH_API: &str = "https://graph.facebook.com/v23.0";
@@ -25,9 +28,16 @@ pub fn app(config: &Config) -> anyhow::Result<Option<Arc<dyn SocialInbox>>> {
     Ok(Some(Arc::new(MetaHooks::new(secret, token))))
 }
 
-/// The worker behind conversations; `None` where there is no app.
-pub fn worker(config: &Config, store: &Arc<Store>, sealer: Arc<dyn Sealer>) -> anyhow::Result<Option<SocialWorker>> {
+/// The worker behind conversations, which asks the model that also words insights; `None` where there is no app.
+pub fn worker(
+    config: &Config,
+    store: &Arc<Store>,
+    text_generator: &InsightTextGenerator,
+    sealer: Arc<dyn Sealer>,
+) -> anyhow::Result<Option<SocialWorker>> {
     let Some(inbox) = app(config)? else { return Ok(None) };
+    let price = ai::vote_price(config)?;
+    let voter = |model: &Arc<_>| Voter { runs: store.clone(), model: model.clone(), price };
     let own = config.meta_base_url.trim();
     let base: Url = if own.is_empty() { GRAPH_API } else { own }.parse().context("meta_base_url is no address")?;
     let networks = Meta::both(base)?.into_iter().map(|network| {
@@ -39,6 +49,8 @@ pub fn worker(config: &Config, store: &Arc<Store>, sealer: Arc<dyn Sealer>) -> a
         profiles: store.clone(),
         intake: store.clone(),
         queue: store.clone(),
+        votes: store.clone(),
+        voter: text_generator.model.as_ref().map(voter),
         accounts: store.clone(),
         sealer,
         inbox,

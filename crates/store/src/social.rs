@@ -7,5 +7,6 @@ mod profiles;
 mod queue;
 mod settings;
 mod templates;
+mod votes;
 
 pub(crate) mod retention;
